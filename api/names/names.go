@@ -1,0 +1,74 @@
+// Package names holds every name that users and other tools meet on resources:
+// annotations, labels, finalizers, reasons and addresses. Constants only.
+//
+// The first group is Ironflow's own (prefix ironflow.io/); the others belong to
+// metal3.io and agent-install.openshift.io and are part of their contracts, so
+// they must never change here.
+package names
+
+// Ironflow's own annotations.
+const (
+	// Retry asks for an immediate new attempt; any new value counts.
+	Retry = "ironflow.io/retry"
+	// ForceDelete, with the host's name as value, releases a host without touching the machine.
+	ForceDelete = "ironflow.io/force-delete"
+	// Ironic names the Ironic endpoint of this host; set once by policy.
+	Ironic = "ironflow.io/ironic"
+	// StepDeadlines overrides deadlines of the deploy step, e.g. "start=10m,idle=30m,total=3h".
+	StepDeadlines = "ironflow.io/step-deadlines"
+	// Hold stops every automatic action on this host.
+	Hold = "ironflow.io/hold"
+)
+
+// metal3.io annotations, labels and finalizers.
+const (
+	Paused             = "baremetalhost.metal3.io/paused"
+	Detached           = "baremetalhost.metal3.io/detached"
+	Status             = "baremetalhost.metal3.io/status"
+	Reboot             = "reboot.metal3.io"
+	Inspect            = "inspect.metal3.io"
+	HardwareDetails    = "inspect.metal3.io/hardwaredetails"
+	EnvironmentLabel   = "environment.metal3.io"
+	EnvironmentValue   = "baremetal"
+	FailureDomain      = "infrastructure.cluster.x-k8s.io/failure-domain"
+	HostFinalizer      = "baremetalhost.metal3.io"
+	HardwareFinalizer  = "baremetalhost.metal3.io/hardwareData"
+	SecretFinalizer    = "baremetalhost.metal3.io/secret"
+	HostImageFinalizer = "baremetalhost.metal3.io/preprovisioningImage"
+	ImageFinalizer     = "preprovisioningimage.metal3.io"
+)
+
+// agent-install.openshift.io labels and annotations.
+const (
+	InfraEnvLabel     = "infraenvs.agent-install.openshift.io"
+	AgentHostLabel    = "agent-install.openshift.io/bmh"
+	BMACRole          = "bmac.agent-install.openshift.io/role"
+	BMACHostname      = "bmac.agent-install.openshift.io/hostname"
+	BMACCluster       = "bmac.agent-install.openshift.io/cluster-reference"
+	BMACFinalizer     = "bmac.agent-install.openshift.io/deprovision"
+	BMACManage        = "bmac.agent-install.openshift.io/allow-provisioned-host-management"
+	InfraEnvFinalizer = "infraenv.agent-install.openshift.io/ai-deprovision"
+	AgentFinalizer    = "agent.agent-install.openshift.io/ai-deprovision"
+)
+
+// Deploy steps.
+const (
+	StartAssistedInstall = "start_assisted_install"
+	ConfirmInstall       = "confirm_install"
+	InstallCoreOS        = "install_coreos"
+)
+
+// The hub's namespace, leases and listeners.
+const (
+	HubNamespace     = "ironflow-system"
+	ControllersLease = "ironflow-controllers"
+	ExistingLease    = "baremetal-operator"
+	HubPort          = 8090
+	ImagesPort       = 8080
+	ImagesTLSPort    = 8443
+	DashboardPort    = 8091
+	MetricsPort      = 9443
+	HealthPort       = 9440
+	// NodeNameSeparator joins namespace and name in an Ironic node's name.
+	NodeNameSeparator = "~"
+)
