@@ -1,0 +1,91 @@
+package hostfile
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Parts of the life of an installation, as the agent names them in its status
+// text. "starting" is everything before sd_notify's READY=1.
+const (
+	PartStarting   = "starting"
+	PartWaiting    = "waiting"
+	PartInstalling = "installing"
+	PartEnding     = "ending"
+)
+
+// Status is what the agent says about itself with sd_notify's STATUS=, and what
+// the step reads back from the unit's StatusText:
+//
+//	waiting: the host waits for approval; approve it in the hub [12:05:31]
+//	installing: Writing image to disk 45% (to /dev/sda) [12:07:02]
+//
+// systemd announces a status only when the text differs from the one before.
+// The time at the end makes each renewal a new text, and so a sign of life; an
+// agent renews at least every 5 minutes.
+type Status struct {
+	// Part is one of the Part constants; empty for a text of another form.
+	Part string
+	// Stage is the hub's name of the installation stage, only with PartInstalling and PartEnding.
+	Stage string
+	// Percent is the progress within the stage, 0 to 100; -1 when unknown.
+	Percent int
+	// Text is for people: what is waited for and who can end it, or a detail of the stage.
+	Text string
+	// At is when the agent said so; only the time of day (UTC) travels.
+	At time.Time
+}
+
+var (
+	statusForm = regexp.MustCompile(`^(starting|waiting|installing|ending): (.*?)(?: \[(\d\d:\d\d:\d\d)\])?$`)
+	stageForm  = regexp.MustCompile(`^(.*?)(?: (\d{1,3})%)?(?: \((.*)\))?$`)
+)
+
+// String renders the status in one line, without line breaks.
+func (s Status) String() string {
+	var b strings.Builder
+	b.WriteString(s.Part + ": ")
+	if s.Part == PartInstalling || s.Part == PartEnding {
+		b.WriteString(s.Stage)
+		if s.Percent >= 0 {
+			fmt.Fprintf(&b, " %d%%", min(s.Percent, 100))
+		}
+		if s.Text != "" {
+			b.WriteString(" (" + s.Text + ")")
+		}
+	} else {
+		b.WriteString(s.Text)
+	}
+	if !s.At.IsZero() {
+		b.WriteString(" [" + s.At.UTC().Format(time.TimeOnly) + "]")
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// ParseStatus reads a unit's StatusText. A text of another form (a foreign
+// agent, an empty one) comes back whole as Text, with an empty Part.
+func ParseStatus(text string) Status {
+	m := statusForm.FindStringSubmatch(text)
+	if m == nil {
+		return Status{Percent: -1, Text: text}
+	}
+	s := Status{Part: m[1], Percent: -1}
+	if m[3] != "" {
+		// The form was matched above; a time such as 99:99:99 stays zero.
+		s.At, _ = time.Parse(time.TimeOnly, m[3])
+	}
+	if s.Part != PartInstalling && s.Part != PartEnding {
+		s.Text = m[2]
+		return s
+	}
+	stage := stageForm.FindStringSubmatch(m[2])
+	s.Stage, s.Text = stage[1], stage[3]
+	if stage[2] != "" {
+		s.Percent, _ = strconv.Atoi(stage[2])
+		s.Percent = min(s.Percent, 100)
+	}
+	return s
+}

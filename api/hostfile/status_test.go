@@ -1,0 +1,39 @@
+package hostfile_test
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/api/hostfile"
+)
+
+func TestStatusText(t *testing.T) {
+	at := time.Date(0, 1, 1, 12, 5, 31, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		status hostfile.Status
+		text   string
+	}{
+		"waiting":          {hostfile.Status{Part: "waiting", Percent: -1, Text: "approve the host (in the hub)", At: at}, "waiting: approve the host (in the hub) [12:05:31]"},
+		"starting":         {hostfile.Status{Part: "starting", Percent: -1, Text: "inventory"}, "starting: inventory"},
+		"stage":            {hostfile.Status{Part: "installing", Stage: "Writing image to disk", Percent: 45, Text: "to /dev/sda", At: at}, "installing: Writing image to disk 45% (to /dev/sda) [12:05:31]"},
+		"stage only":       {hostfile.Status{Part: "installing", Stage: "Rebooting", Percent: -1}, "installing: Rebooting"},
+		"percent, no text": {hostfile.Status{Part: "ending", Stage: "Done", Percent: 100}, "ending: Done 100%"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			g.Expect(tc.status.String()).To(Equal(tc.text))
+			g.Expect(hostfile.ParseStatus(tc.text)).To(Equal(tc.status))
+		})
+	}
+}
+
+func TestStatusOfAnotherForm(t *testing.T) {
+	g := NewWithT(t)
+	for _, text := range []string{"", "polling 15", "installing", "installing:x", "\xff\xfe"} {
+		g.Expect(hostfile.ParseStatus(text)).To(Equal(hostfile.Status{Percent: -1, Text: text}))
+	}
+	g.Expect(hostfile.ParseStatus("installing: Installing 999%").Percent).To(Equal(100))
+	g.Expect(hostfile.Status{Part: "waiting", Text: "two\nlines"}.String()).To(Equal("waiting: two lines"))
+}
