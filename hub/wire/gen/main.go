@@ -180,7 +180,7 @@ func writeEnum(b *bytes.Buffer, typ, list string) {
 	}
 	values, err := csv.NewReader(strings.NewReader(list)).Read()
 	if err != nil {
-		panic(err) // the table is part of the source: a broken line must stop the build
+		panic(err) //nolint:forbidigo // the table is part of the source: a broken line must stop the build
 	}
 	b.WriteString("const (\n")
 	for _, v := range values {
@@ -255,7 +255,7 @@ func goType(f field, owner string) string {
 	case "ref":
 		return goName(arg)
 	default:
-		panic("unknown type " + f.typ)
+		panic("unknown type " + f.typ) //nolint:forbidigo // as above: the table is source code
 	}
 }
 

@@ -1,0 +1,111 @@
+# Ironflow. `make help` lists the targets; `make demo` and `make test` do all of their own set-up.
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+BIN      := $(CURDIR)/bin
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+LDFLAGS  := -s -w -X github.com/ironflow/ironflow/api/version.release=$(VERSION)
+GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)'
+PROGRAMS := ironflow ironflow-agent ironflow-step kubectl-ironflow ironflow-lab
+GOTEST   := $(BIN)/gotestsum --format pkgname --hide-summary=skipped --
+# The two cores of a small machine are shared by the programs under test: one package at a time.
+TESTFLAGS ?= -p 1 -timeout 25m
+
+##@ General
+
+.PHONY: help
+help: ## Show this help
+	@awk 'BEGIN {FS = ":.*##"} /^[a-zA-Z0-9_-]+:.*##/ {printf "  \033[36m%-16s\033[0m %s\n", $$1, $$2} /^##@/ {printf "\n\033[1m%s\033[0m\n", substr($$0, 5)}' $(MAKEFILE_LIST)
+
+##@ See it work
+
+.PHONY: demo
+demo: lab-programs ## Whole flow on simulated machines and a real Ironic: HOSTS=3 ONCE=1 FAULT=noboot|truncated-read|agent-dies|install|ironic-restart
+	@$(BIN)/ironflow-lab demo --hosts '$(or $(HOSTS),3)' $(if $(filter 1 true yes,$(ONCE)),--once) $(if $(FAULT),--fault '$(FAULT)')
+
+.PHONY: lab
+lab: lab-programs ## Bring up kube-apiserver, Ironic and the BMC emulator, and stay until Ctrl-C
+	@$(BIN)/ironflow-lab up
+
+##@ Build
+
+.PHONY: build
+build: prerequisites ## Build all programs into bin/
+	@for p in $(PROGRAMS); do echo "build $$p"; $(GOBUILD) -o $(BIN)/$$p ./cmd/$$p; done
+
+# The lab's step program carries the stand-in for systemd; nothing else differs.
+.PHONY: lab-programs
+lab-programs: prerequisites
+	@echo "building Ironflow (the first time takes about 3 minutes on 2 cores)"
+	@for p in ironflow ironflow-agent kubectl-ironflow ironflow-lab; do $(GOBUILD) -o $(BIN)/$$p ./cmd/$$p; done
+	@$(GOBUILD) -tags standin -o $(BIN)/lab/ironflow-step ./cmd/ironflow-step
+	@ln -sf ../ironflow-agent $(BIN)/lab/ironflow-agent
+
+.PHONY: prerequisites
+prerequisites:
+	@bash test/scripts/prerequisites.sh
+
+.PHONY: generate
+generate: $(BIN)/controller-gen ## Regenerate deepcopy functions, wire types and documentation tables
+	@go generate ./...
+	@$(BIN)/controller-gen object paths=./api/...
+
+.PHONY: manifests
+manifests: $(BIN)/controller-gen ## Regenerate the CRDs and RBAC rules below config/
+	@bash test/scripts/manifests.sh $(BIN)/controller-gen
+
+.PHONY: fmt
+fmt: $(BIN)/golangci-lint ## Format the code
+	@$(BIN)/golangci-lint fmt ./...
+
+.PHONY: lint
+lint: $(BIN)/golangci-lint ## golangci-lint, go vet, go fix, generated files up to date
+	@$(BIN)/golangci-lint run ./...
+	@go vet -tags standin,e2e ./...
+	@test -z "$$(go fix -diff ./... 2>/dev/null | head -c 1)" || { go fix -diff ./...; echo "go fix has changes: run 'go fix ./...'"; exit 1; }
+	@bash test/scripts/comments.sh
+
+##@ Test
+
+.PHONY: test-unit
+test-unit: prerequisites $(BIN)/gotestsum ## Unit tests: no servers, no set-up
+	@$(GOTEST) -short -timeout 10m ./...
+
+.PHONY: test
+test: lab-programs $(BIN)/gotestsum ## Unit tests and the real parts: kube-apiserver, Ironic, a 2-host flow
+	@$(BIN)/ironflow-lab prepare
+	@IRONFLOW_BIN=$(BIN)/lab $(GOTEST) $(TESTFLAGS) ./...
+
+.PHONY: test-e2e
+test-e2e: build lab-programs $(BIN)/gotestsum e2e-tools ## Whole flows, faults, real IPA, real systemd (needs root)
+	@$(BIN)/ironflow-lab prepare --ipa
+	@IRONFLOW_BIN=$(BIN)/lab $(GOTEST) -p 1 -timeout 90m -tags e2e ./...
+
+.PHONY: e2e-tools
+e2e-tools:
+	@bash test/scripts/e2e-tools.sh
+
+.PHONY: fuzz
+fuzz: ## Fuzz every parser: FUZZTIME=10m
+	@bash test/scripts/fuzz.sh $(or $(FUZZTIME),1m)
+
+.PHONY: bench
+bench: ## Go benchmarks
+	@go test -run '^$$' -bench . -benchmem ./...
+
+##@ Housekeeping
+
+.PHONY: clean
+clean: ## Remove what was built here (the caches below ~/.cache/ironflow stay)
+	@rm -rf $(BIN) .lab
+
+$(BIN)/controller-gen: tools/go.mod
+	@cd tools && go build -o $@ sigs.k8s.io/controller-tools/cmd/controller-gen
+
+$(BIN)/gotestsum: tools/go.mod
+	@cd tools && go build -o $@ gotest.tools/gotestsum
+
+$(BIN)/golangci-lint: tools/lint/go.mod
+	@echo "building golangci-lint (about 2 minutes the first time)"
+	@cd tools/lint && go build -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
