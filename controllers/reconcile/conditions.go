@@ -1,0 +1,90 @@
+package reconcile
+
+import (
+	"errors"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// maxMessage is the longest message that the API server accepts in a condition.
+const maxMessage = 32768
+
+// Conditioned is an object with standard conditions.
+type Conditioned interface {
+	GetGeneration() int64
+	GetConditions() []metav1.Condition
+	SetConditions([]metav1.Condition)
+}
+
+// SetCondition sets one condition for the object's current generation and
+// reports whether anything changed. The transition time moves only when the
+// status flips, so readers can tell how long it has held. An empty reason would
+// be refused by the API server and becomes the condition's type.
+func SetCondition(obj Conditioned, kind string, status metav1.ConditionStatus, reason, message string) bool {
+	if reason == "" {
+		reason = kind
+	}
+	conditions := append([]metav1.Condition(nil), obj.GetConditions()...)
+	changed := meta.SetStatusCondition(&conditions, metav1.Condition{
+		Type: kind, Status: status, Reason: reason, Message: Cut(message, maxMessage),
+		ObservedGeneration: obj.GetGeneration(),
+	})
+	if changed {
+		obj.SetConditions(conditions)
+	}
+	return changed
+}
+
+// Cut shortens text to at most limit bytes without splitting a character; a cut
+// is shown by three dots.
+func Cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	const dots = "..."
+	end := limit - len(dots)
+	for end > 0 && text[end]&0xC0 == 0x80 {
+		end--
+	}
+	return text[:end] + dots
+}
+
+// Summary declares how the outcome of a pass becomes conditions. The zero value
+// summarises nothing.
+type Summary struct {
+	// Ready is the positive condition, "Ready" as a rule.
+	Ready string
+	// Failed is the condition that is True on failure, "Error" or "Stalled"; empty for none.
+	Failed string
+	// Reason and Message are used when the pass succeeded.
+	Reason, Message string
+}
+
+// Apply sets the declared conditions from the outcome of a pass: nil is ready,
+// [Waiting] and [Unavailable] are not ready but no failure, all else is.
+func (s Summary) Apply(obj Conditioned, err error) {
+	if s.Ready == "" {
+		return
+	}
+	status, failed := metav1.ConditionFalse, metav1.ConditionFalse
+	reason, message := s.Reason, s.Message
+	if err != nil {
+		message = err.Error()
+	}
+	if stalled, ok := errors.AsType[*Stalled](err); ok {
+		failed, reason = metav1.ConditionTrue, stalled.Reason
+	} else if _, ok := errors.AsType[*Waiting](err); ok {
+		reason = "Waiting"
+	} else if _, ok := errors.AsType[*Unavailable](err); ok {
+		reason = "Unavailable"
+	} else if err != nil {
+		failed, reason = metav1.ConditionTrue, "Failed"
+	} else {
+		status = metav1.ConditionTrue
+	}
+	SetCondition(obj, s.Ready, status, reason, message)
+	if s.Failed != "" {
+		SetCondition(obj, s.Failed, failed, reason, message)
+	}
+}

@@ -1,0 +1,195 @@
+package reconcile_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/ironflow/ironflow/controllers/reconcile"
+)
+
+type host = metal3.BareMetalHost
+
+// bench holds one stored host and counts the writes.
+type bench struct {
+	client   client.Client
+	statuses []string
+	patches  int
+}
+
+func newBench(t *testing.T, objects ...client.Object) *bench {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	NewWithT(t).Expect(metal3.AddToScheme(scheme)).To(Succeed())
+	b := &bench{}
+	b.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&host{}).
+		WithInterceptorFuncs(interceptor.Funcs{
+			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+				b.patches++
+				return c.Patch(ctx, o, p, opts...)
+			},
+			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+				raw, err := p.Data(o)
+				if err != nil {
+					return err
+				}
+				b.statuses = append(b.statuses, string(raw))
+				return c.SubResource(sub).Patch(ctx, o, p, opts...)
+			},
+		}).Build()
+	return b
+}
+
+func newHost(change func(*host)) *host {
+	h := &host{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "a", Generation: 3}}
+	if change != nil {
+		change(h)
+	}
+	return h
+}
+
+func TestOutcomes(t *testing.T) {
+	broken := errors.New("broken")
+	for name, c := range map[string]struct {
+		err    error
+		result ctrl.Result
+		fails  bool
+		ready  metav1.ConditionStatus
+		failed metav1.ConditionStatus
+		reason string
+	}{
+		"done":        {nil, ctrl.Result{}, false, "True", "False", "Installed"},
+		"waiting":     {reconcile.WaitFor(time.Minute, "an image"), ctrl.Result{RequeueAfter: time.Minute}, false, "False", "False", "Waiting"},
+		"stalled":     {reconcile.Stall("BadAddress", "no address: %w", broken), ctrl.Result{}, false, "False", "True", "BadAddress"},
+		"unavailable": {&reconcile.Unavailable{What: "Ironic", Err: broken}, ctrl.Result{RequeueAfter: reconcile.DefaultUnavailable}, false, "False", "False", "Unavailable"},
+		"failure":     {broken, ctrl.Result{}, true, "False", "True", "Failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			b := newBench(t, newHost(nil))
+			r := &reconcile.Reconciler[*host]{
+				Client: b.client, New: func() *host { return &host{} },
+				Steps: []reconcile.Step[*host]{
+					func(context.Context, *host) error { return c.err },
+				},
+				Summarise: func(h *host, err error) {
+					reconcile.Summary{Ready: "Ready", Failed: "Stalled", Reason: "Installed"}.Apply(h, err)
+				},
+			}
+			result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(newHost(nil))})
+			g.Expect(result).To(Equal(c.result))
+			g.Expect(err != nil).To(Equal(c.fails))
+			g.Expect(b.statuses).To(HaveLen(1), "one patch per pass")
+			stored := &host{}
+			g.Expect(b.client.Get(t.Context(), client.ObjectKeyFromObject(newHost(nil)), stored)).To(Succeed())
+			conditions := map[string]metav1.Condition{}
+			for _, c := range stored.Status.Conditions {
+				conditions[c.Type] = c
+			}
+			g.Expect(conditions["Ready"].Status).To(Equal(c.ready))
+			g.Expect(conditions["Ready"].Reason).To(Equal(c.reason))
+			g.Expect(conditions["Stalled"].Status).To(Equal(c.failed))
+			_, _ = r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(newHost(nil))})
+			g.Expect(b.statuses).To(HaveLen(1), "a second pass changes nothing and sends nothing")
+		})
+	}
+}
+
+func TestLifeOfFinalizer(t *testing.T) {
+	g := NewWithT(t)
+	b := newBench(t, newHost(nil))
+	blocked := true
+	r := &reconcile.Reconciler[*host]{
+		Client: b.client, New: func() *host { return &host{} }, Finalizer: "ironflow.io/test",
+		Delete: func(context.Context, *host) error {
+			if blocked {
+				return reconcile.WaitFor(0, "the machine")
+			}
+			return nil
+		},
+	}
+	key := client.ObjectKeyFromObject(newHost(nil))
+	pass := func() {
+		_, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	pass()
+	stored := &host{}
+	g.Expect(b.client.Get(t.Context(), key, stored)).To(Succeed())
+	g.Expect(stored.Finalizers).To(ConsistOf("ironflow.io/test"))
+	g.Expect(b.client.Delete(t.Context(), stored)).To(Succeed())
+	pass()
+	g.Expect(b.client.Get(t.Context(), key, stored)).To(Succeed(), "still there while Delete waits")
+	blocked = false
+	pass()
+	g.Expect(client.IgnoreNotFound(b.client.Get(t.Context(), key, stored))).To(Succeed())
+	g.Expect(b.client.Get(t.Context(), key, stored)).NotTo(Succeed())
+	pass()
+}
+
+func TestPausedIsLeftAlone(t *testing.T) {
+	g := NewWithT(t)
+	b := newBench(t, newHost(nil))
+	r := &reconcile.Reconciler[*host]{
+		Client: b.client, New: func() *host { return &host{} }, Finalizer: "ironflow.io/test",
+		Paused: func(*host) bool { return true },
+		Steps:  []reconcile.Step[*host]{func(context.Context, *host) error { panic("touched") }},
+	}
+	_, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(newHost(nil))})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(b.patches + len(b.statuses)).To(BeZero())
+}
+
+func TestSaverWholeSendsRequiredMembers(t *testing.T) {
+	g := NewWithT(t)
+	b := newBench(t, newHost(nil))
+	h := &host{}
+	g.Expect(b.client.Get(t.Context(), client.ObjectKeyFromObject(newHost(nil)), h)).To(Succeed())
+	saver := reconcile.NewSaver(b.client, h)
+	saver.Whole = true
+	h.Status.OperationalStatus = metal3.OperationalStatusOK
+	g.Expect(saver.Status(t.Context(), h)).To(BeTrue())
+	for _, member := range []string{"operationalStatus", "errorMessage", "poweredOn", "errorCount", "provisioning", "resourceVersion"} {
+		g.Expect(b.statuses[0]).To(ContainSubstring(`"` + member + `"`))
+	}
+	g.Expect(saver.Status(t.Context(), h)).To(BeFalse(), "nothing new, nothing sent")
+	h.Status.ErrorCount = 2
+	g.Expect(saver.Status(t.Context(), h)).To(BeTrue())
+	g.Expect(b.statuses[1]).NotTo(ContainSubstring("errorMessage"), "the second patch is a difference")
+}
+
+func TestStaleCopyIsRefused(t *testing.T) {
+	g := NewWithT(t)
+	b := newBench(t, newHost(nil))
+	key := client.ObjectKeyFromObject(newHost(nil))
+	stale, fresh := &host{}, &host{}
+	g.Expect(b.client.Get(t.Context(), key, stale)).To(Succeed())
+	g.Expect(b.client.Get(t.Context(), key, fresh)).To(Succeed())
+	staleSaver, freshSaver := reconcile.NewSaver(b.client, stale), reconcile.NewSaver(b.client, fresh)
+	fresh.Status.PoweredOn = true
+	g.Expect(freshSaver.Status(t.Context(), fresh)).To(BeTrue())
+	stale.Status.ErrorCount = 1
+	_, err := staleSaver.Status(t.Context(), stale)
+	g.Expect(reconcile.IsConflict(errors.Unwrap(err))).To(BeTrue(), "%v", err)
+	fresh.Status.ErrorCount = 5
+	g.Expect(freshSaver.Metadata(t.Context(), fresh, func(h *host) { h.Annotations = map[string]string{"a": "b"} })).To(Succeed())
+	g.Expect(fresh.Status.ErrorCount).To(Equal(5), "metadata patch keeps the status in memory")
+	g.Expect(freshSaver.Status(t.Context(), fresh)).To(BeTrue(), "and the saver knows the new version")
+}
+
+func TestCut(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(reconcile.Cut("short", 10)).To(Equal("short"))
+	g.Expect(reconcile.Cut(strings.Repeat("ä", 10), 12)).To(Equal("ääää..."))
+}

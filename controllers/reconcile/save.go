@@ -1,0 +1,110 @@
+package reconcile
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Saver remembers how an object was read and writes what has changed since, as
+// merge patches with the resource version that was read: a change made from a
+// stale copy is refused by the API server instead of undoing somebody's work.
+// Nothing is sent when nothing has changed.
+type Saver[T client.Object] struct {
+	// Whole sends the complete status the next time, whatever has changed. It is
+	// for kinds with required status members that have no status yet.
+	Whole bool
+
+	client client.Client
+	before T
+}
+
+// NewSaver remembers obj as it is now. The copy is deep.
+func NewSaver[T client.Object](c client.Client, obj T) *Saver[T] {
+	return &Saver[T]{client: c, before: clone(obj)}
+}
+
+// Before returns the object as it was read or last saved. It must not be changed.
+func (s *Saver[T]) Before() T { return s.before }
+
+// Changed reports whether obj differs from what was last saved.
+func (s *Saver[T]) Changed(obj T) bool {
+	return s.Whole || !equality.Semantic.DeepEqual(s.before, obj)
+}
+
+// Status writes the status subresource if obj differs from what was last saved.
+// obj gets the new resource version; its own metadata and spec stay as they are.
+func (s *Saver[T]) Status(ctx context.Context, obj T) (written bool, err error) {
+	if !s.Changed(obj) {
+		return false, nil
+	}
+	patch, err := s.statusPatch(obj)
+	if err != nil {
+		return false, fmt.Errorf("compute status patch of %s: %w", client.ObjectKeyFromObject(obj), err)
+	}
+	answer := clone(obj)
+	if err := s.client.Status().Patch(ctx, answer, patch); err != nil {
+		return false, fmt.Errorf("save status of %s: %w", client.ObjectKeyFromObject(obj), err)
+	}
+	obj.SetResourceVersion(answer.GetResourceVersion())
+	s.before, s.Whole = clone(obj), false
+	return true, nil
+}
+
+// statusPatch returns the difference to what was last saved, or all of the status.
+func (s *Saver[T]) statusPatch(obj T) (client.Patch, error) {
+	if !s.Whole {
+		return client.MergeFromWithOptions(s.before, client.MergeFromWithOptimisticLock{}), nil
+	}
+	var whole struct {
+		Status json.RawMessage `json:"status"`
+	}
+	raw, err := json.Marshal(obj)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(raw, &whole); err != nil {
+		return nil, err
+	}
+	raw, err = json.Marshal(map[string]any{
+		"metadata": map[string]string{"resourceVersion": s.before.GetResourceVersion()},
+		"status":   whole.Status,
+	})
+	return client.RawPatch(types.MergePatchType, raw), err
+}
+
+// Metadata applies change to obj (finalizers, labels, annotations) and writes
+// the difference. What obj's status holds in memory is not sent and not lost.
+func (s *Saver[T]) Metadata(ctx context.Context, obj T, change func(T)) error {
+	base := clone(obj)
+	base.SetResourceVersion(s.before.GetResourceVersion())
+	after := clone(base)
+	change(after)
+	if equality.Semantic.DeepEqual(base, after) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
+	if err := s.client.Patch(ctx, after, patch); err != nil {
+		return fmt.Errorf("save metadata of %s: %w", client.ObjectKeyFromObject(obj), err)
+	}
+	for _, o := range []T{obj, s.before} {
+		o.SetResourceVersion(after.GetResourceVersion())
+		o.SetFinalizers(after.GetFinalizers())
+		o.SetLabels(after.GetLabels())
+		o.SetAnnotations(after.GetAnnotations())
+	}
+	return nil
+}
+
+// clone returns a deep copy of the same type.
+func clone[T client.Object](obj T) T {
+	c, ok := obj.DeepCopyObject().(T)
+	if !ok {
+		panic(fmt.Sprintf("%T does not copy to its own type", obj))
+	}
+	return c
+}
