@@ -1,0 +1,127 @@
+package v1beta1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Condition is one observation about an object. The heartbeat time is part of
+// the contract, but is not renewed while nothing changes.
+type Condition struct {
+	// Type names the observation, one of the Condition constants.
+	Type string `json:"type"`
+	// Status is True, False or Unknown.
+	Status corev1.ConditionStatus `json:"status"`
+	// Reason is the cause in one word; some reasons of the contract hold blanks.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// Message is for people.
+	// +optional
+	Message string `json:"message,omitempty"`
+	// LastHeartbeatTime is when the condition was last observed.
+	// +optional
+	LastHeartbeatTime metav1.Time `json:"lastHeartbeatTime,omitempty"`
+	// LastTransitionTime is when Status last changed.
+	// +optional
+	LastTransitionTime metav1.Time `json:"lastTransitionTime,omitempty"`
+}
+
+// Condition types of an Agent.
+const (
+	ConditionSpecSynced      = "SpecSynced"
+	ConditionConnected       = "Connected"
+	ConditionRequirementsMet = "RequirementsMet"
+	ConditionValidated       = "Validated"
+	ConditionInstalled       = "Installed"
+	ConditionBound           = "Bound"
+	ConditionCleanup         = "Cleanup"
+)
+
+// ConditionImageCreated is the condition type of an InfraEnv.
+const ConditionImageCreated = "ImageCreated"
+
+// ConditionQueryErrors is the condition type of an AgentClassification.
+const ConditionQueryErrors = "QueryErrors"
+
+// Reasons of Agent conditions.
+const (
+	ReasonSyncOK                     = "SyncOK"
+	ReasonBackendError               = "BackendError"
+	ReasonInputError                 = "InputError"
+	ReasonAgentIsConnected           = "AgentIsConnected"
+	ReasonAgentIsDisconnected        = "AgentIsDisconnected"
+	ReasonAgentIsReady               = "AgentIsReady"
+	ReasonAgentIsNotApproved         = "AgentIsNotApproved"
+	ReasonAgentNotReady              = "AgentNotReady"
+	ReasonAgentAlreadyInstalling     = "AgentAlreadyInstalling"
+	ReasonAgentInstallationStopped   = "AgentInstallationStopped"
+	ReasonValidationsPassing         = "ValidationsPassing"
+	ReasonValidationsFailing         = "ValidationsFailing"
+	ReasonValidationsUserPending     = "ValidationsUserPending"
+	ReasonValidationsUnknown         = "ValidationsUnknown"
+	ReasonInstallationCompleted      = "InstallationCompleted"
+	ReasonInstallationFailed         = "InstallationFailed"
+	ReasonInstallationNotStarted     = "InstallationNotStarted"
+	ReasonInstallationInProgress     = "InstallationInProgress"
+	ReasonBound                      = "Bound"
+	ReasonBinding                    = "Binding"
+	ReasonUnbound                    = "Unbound"
+	ReasonUnbinding                  = "Unbinding"
+	ReasonUnbindingPendingUserAction = "UnbindingPendingUserAction"
+	ReasonCleanupFailed              = "CleanupFailed"
+	ReasonUnknownStatus              = "UnknownStatus"
+	ReasonNotAvailable               = "NotAvailable"
+)
+
+// Reasons of InfraEnv and PreprovisioningImage conditions.
+const (
+	ReasonInfraEnvAvailable                 = "InfraEnvAvailable"
+	ReasonImageCreated                      = "ImageCreated"
+	ReasonImageCreationError                = "ImageCreationError"
+	ReasonMissingClusterDeployment          = "MissingClusterDeployment"
+	ReasonUnsupportedImageFormat            = "UnsupportedImageFormat"
+	ReasonInfraEnvNotAvailable              = "InfraEnvNotAvailable"
+	ReasonInfraEnvArchMismatch              = "InfraEnvArchMismatch"
+	ReasonIronicAgentIgnitionUpdateFailure  = "IronicAgentIgnitionUpdateFailure"
+	ReasonWaitingForInfraEnvImageToBeMade   = "WaitingForInfraEnvImageToBeCreated"
+	ReasonWaitingForInfraEnvImageToCoolDown = "WaitingForInfraEnvImageToCoolDown"
+)
+
+// Reasons of AgentClassification conditions.
+const (
+	ReasonNoQueryErrors  = "NoQueryErrors"
+	ReasonHasQueryErrors = "HasQueryErrors"
+)
+
+// SetCondition puts c into conditions by its type and reports whether anything
+// but times changed. The transition time moves only with the status.
+func SetCondition(conditions *[]Condition, c Condition, now metav1.Time) bool {
+	for i := range *conditions {
+		old := &(*conditions)[i]
+		if old.Type != c.Type {
+			continue
+		}
+		if old.Status == c.Status && old.Reason == c.Reason && old.Message == c.Message {
+			return false
+		}
+		c.LastTransitionTime, c.LastHeartbeatTime = old.LastTransitionTime, now
+		if old.Status != c.Status {
+			c.LastTransitionTime = now
+		}
+		*old = c
+		return true
+	}
+	c.LastTransitionTime, c.LastHeartbeatTime = now, now
+	*conditions = append(*conditions, c)
+	return true
+}
+
+// FindCondition returns the condition of that type, or nil.
+func FindCondition(conditions []Condition, conditionType string) *Condition {
+	for i := range conditions {
+		if conditions[i].Type == conditionType {
+			return &conditions[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package v1beta1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Condition is one observation about a cluster, in the form that Hive reads.
+type Condition struct {
+	// Type names the observation, one of the Condition constants.
+	Type string `json:"type"`
+	// Status is True, False or Unknown.
+	Status corev1.ConditionStatus `json:"status"`
+	// LastProbeTime is when the condition was last observed.
+	// +optional
+	LastProbeTime metav1.Time `json:"lastProbeTime,omitempty"`
+	// LastTransitionTime is when Status last changed.
+	// +optional
+	LastTransitionTime metav1.Time `json:"lastTransitionTime,omitempty"`
+	// Reason is the cause; some reasons of the contract hold blanks.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// Message is for people.
+	// +optional
+	Message string `json:"message,omitempty"`
+}
+
+// Condition types of an AgentClusterInstall.
+const (
+	ConditionSpecSynced                        = "SpecSynced"
+	ConditionRequirementsMet                   = "RequirementsMet"
+	ConditionValidated                         = "Validated"
+	ConditionCompleted                         = "Completed"
+	ConditionFailed                            = "Failed"
+	ConditionStopped                           = "Stopped"
+	ConditionLastInstallationPreparationFailed = "LastInstallationPreparationFailed"
+)
+
+// Reasons of AgentClusterInstall conditions.
+const (
+	ReasonSyncOK                     = "SyncOK"
+	ReasonBackendError               = "BackendError"
+	ReasonInputError                 = "InputError"
+	ReasonInsufficientAgents         = "InsufficientAgents"
+	ReasonUnsyncedAgents             = "UnsyncedAgents"
+	ReasonUnapprovedAgents           = "UnapprovedAgents"
+	ReasonClusterIsReady             = "ClusterIsReady"
+	ReasonClusterNotReady            = "ClusterNotReady"
+	ReasonClusterAlreadyInstalling   = "ClusterAlreadyInstalling"
+	ReasonClusterInstallationStopped = "ClusterInstallationStopped"
+	ReasonValidationsPassing         = "ValidationsPassing"
+	ReasonValidationsFailing         = "ValidationsFailing"
+	ReasonValidationsUserPending     = "ValidationsUserPending"
+	ReasonValidationsUnknown         = "ValidationsUnknown"
+	ReasonInstallationCompleted      = "InstallationCompleted"
+	ReasonInstallationFailed         = "InstallationFailed"
+	ReasonInstallationNotFailed      = "InstallationNotFailed"
+	ReasonInstallationNotStarted     = "InstallationNotStarted"
+	ReasonInstallationNotStopped     = "InstallationNotStopped"
+	ReasonInstallationOnHold         = "InstallationOnHold"
+	ReasonInstallationInProgress     = "InstallationInProgress"
+	ReasonInstallationCancelled      = "InstallationCancelled"
+	ReasonPreparationFailed          = "The last installation preparation failed"
+	ReasonPreparationNotFailed       = "There is no failing prior preparation attempt"
+	ReasonPreparationNever           = "Cluster preparation has never been performed for this cluster"
+	ReasonUnknownStatus              = "UnknownStatus"
+	ReasonNotAvailable               = "NotAvailable"
+)
+
+// SetCondition puts c into conditions by its type and reports whether anything
+// but times changed. The transition time moves only with the status.
+func SetCondition(conditions *[]Condition, c Condition, now metav1.Time) bool {
+	for i := range *conditions {
+		old := &(*conditions)[i]
+		if old.Type != c.Type {
+			continue
+		}
+		if old.Status == c.Status && old.Reason == c.Reason && old.Message == c.Message {
+			return false
+		}
+		c.LastTransitionTime, c.LastProbeTime = old.LastTransitionTime, now
+		if old.Status != c.Status {
+			c.LastTransitionTime = now
+		}
+		*old = c
+		return true
+	}
+	c.LastTransitionTime, c.LastProbeTime = now, now
+	*conditions = append(*conditions, c)
+	return true
+}
+
+// FindCondition returns the condition of that type, or nil.
+func FindCondition(conditions []Condition, conditionType string) *Condition {
+	for i := range conditions {
+		if conditions[i].Type == conditionType {
+			return &conditions[i]
+		}
+	}
+	return nil
+}
