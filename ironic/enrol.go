@@ -1,0 +1,62 @@
+package ironic
+
+import (
+	"context"
+	"net/http"
+)
+
+// Enrolment is a node to create. Empty fields are left to Ironic's defaults.
+type Enrolment struct {
+	UUID            string // chosen by the caller, so that a repeated enrolment is recognised; may be empty
+	Name            string
+	Driver          string
+	DriverInfo      map[string]any
+	Properties      map[string]any
+	Extra           map[string]any
+	Interfaces      Interfaces
+	NetworkData     map[string]any
+	AutomatedClean  *bool
+	DisablePowerOff bool // needs FeatureDisablePowerOff
+	ConductorGroup  string
+	Owner           string
+}
+
+// wireEnrolment is the body of POST /v1/nodes.
+type wireEnrolment struct {
+	UUID            string         `json:"uuid,omitempty"`
+	Name            string         `json:"name,omitempty"`
+	Driver          string         `json:"driver"`
+	DriverInfo      map[string]any `json:"driver_info,omitempty"`
+	Properties      map[string]any `json:"properties,omitempty"`
+	Extra           map[string]any `json:"extra,omitempty"`
+	NetworkData     map[string]any `json:"network_data,omitempty"`
+	AutomatedClean  *bool          `json:"automated_clean,omitempty"`
+	DisablePowerOff bool           `json:"disable_power_off,omitempty"`
+	ConductorGroup  string         `json:"conductor_group,omitempty"`
+	Owner           string         `json:"owner,omitempty"`
+	Interfaces
+}
+
+// Enrol creates a node. If a node of that name or UUID exists, because an
+// earlier enrolment was not heard of, it is returned as it is.
+func (g *Gateway) Enrol(ctx context.Context, e Enrolment) (*Node, error) {
+	const op = "enrol node"
+	if e.DisablePowerOff && g.lacks(ctx, FeatureDisablePowerOff) {
+		return nil, g.unsupported(op, e.Name, FeatureDisablePowerOff)
+	}
+	var w wireNode
+	err := g.do(ctx, call{op: op, node: e.Name, method: http.MethodPost, path: "nodes", into: &w, body: wireEnrolment{
+		UUID: e.UUID, Name: e.Name, Driver: e.Driver, DriverInfo: e.DriverInfo, Properties: e.Properties,
+		Extra: e.Extra, NetworkData: e.NetworkData, AutomatedClean: e.AutomatedClean, DisablePowerOff: e.DisablePowerOff,
+		ConductorGroup: e.ConductorGroup, Owner: e.Owner, Interfaces: e.Interfaces,
+	}})
+	if err == nil {
+		return w.node(), nil
+	}
+	if statusOf(err) == http.StatusConflict && e.Name != "" {
+		if n, findErr := g.read(ctx, e.Name); KindOf(findErr) != Gone {
+			return n, findErr
+		}
+	}
+	return nil, err
+}

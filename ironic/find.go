@@ -1,0 +1,104 @@
+package ironic
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Identity is what is known about a host's node. Empty parts are not looked for.
+type Identity struct {
+	UUID    string // as recorded in the host's status
+	Name    string // <namespace>~<name>
+	BootMAC string // any case
+}
+
+// nameSeparator joins namespace and name of a host in its node's name.
+const nameSeparator = "~"
+
+// Get reads one node, by UUID or name, with all fields.
+func (g *Gateway) Get(ctx context.Context, uuid string) (*Node, error) {
+	return g.read(ctx, uuid)
+}
+
+func (g *Gateway) read(ctx context.Context, ident string) (*Node, error) {
+	var w wireNode
+	if err := g.get(ctx, "get node", ident, nodePath(ident), &w); err != nil {
+		return nil, err
+	}
+	return w.node(), nil
+}
+
+// nodePath is the path of a node, or of something below it.
+func nodePath(ident string, below ...string) string {
+	path := "nodes/" + url.PathEscape(ident)
+	for _, part := range below {
+		path += "/" + part
+	}
+	return path
+}
+
+// Find looks for the node by id, then by name (also without the namespace, as
+// older versions of the existing operator wrote it), then by the boot MAC of
+// its ports. A node found by MAC is returned if it has no name; one with a name
+// is somebody else's: *MACConflictError. ErrNotFound means that every look-up
+// was answered, and none matched; a failed look-up is an *Error.
+func (g *Gateway) Find(ctx context.Context, id Identity) (*Node, error) {
+	for _, ident := range []string{id.UUID, id.Name, plainName(id.Name)} {
+		if ident == "" {
+			continue
+		}
+		n, err := g.read(ctx, ident)
+		if err == nil || KindOf(err) != Gone {
+			return n, err
+		}
+	}
+	if id.BootMAC == "" {
+		return nil, ErrNotFound
+	}
+	return g.findByMAC(ctx, id)
+}
+
+// plainName is the host's name without its namespace, if it could be told
+// apart from others' (it has no separator of its own).
+func plainName(name string) string {
+	_, plain, found := strings.Cut(name, nameSeparator)
+	if !found || strings.Contains(plain, nameSeparator) {
+		return ""
+	}
+	return plain
+}
+
+func (g *Gateway) findByMAC(ctx context.Context, id Identity) (*Node, error) {
+	owner, err := g.portOwner(ctx, id.BootMAC)
+	if err != nil {
+		return nil, err
+	}
+	if owner == "" {
+		return nil, ErrNotFound
+	}
+	n, err := g.read(ctx, owner)
+	if KindOf(err) == Gone {
+		return nil, ErrNotFound // deleted between the two requests
+	}
+	if err != nil {
+		return nil, err
+	}
+	if n.Name != "" && n.Name != id.Name {
+		return nil, &MACConflictError{MAC: strings.ToLower(id.BootMAC), OtherNode: n.Name}
+	}
+	return n, nil
+}
+
+// portOwner returns the UUID of the node that has a port with this MAC; empty
+// when there is none.
+func (g *Gateway) portOwner(ctx context.Context, mac string) (string, error) {
+	var list portList
+	query := url.Values{"address": {strings.ToLower(mac)}, "fields": {"node_uuid,uuid,address"}}
+	err := g.do(ctx, call{op: "find port", method: http.MethodGet, path: "ports?" + query.Encode(), into: &list})
+	if err != nil || len(list.Ports) == 0 {
+		return "", err
+	}
+	return list.Ports[0].NodeUUID, nil
+}
