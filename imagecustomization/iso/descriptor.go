@@ -1,6 +1,7 @@
 package iso
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -38,15 +39,18 @@ type Descriptor struct {
 	volumeID string
 	joliet   bool
 	root     record
+	fill     byte // of the application area
+	free     bool
 }
 
 // BlocksOffset is where the both-endian field of the volume's size lies.
 func (d *Descriptor) BlocksOffset() int64 { return d.Offset + offVolumeBlocks }
 
 // ApplicationArea is the part of the descriptor that the standard leaves to
-// applications; its content has no meaning for boot loaders and kernels.
-func (d *Descriptor) ApplicationArea() Area {
-	return Area{Offset: d.Offset + offApplication, Length: applicationBytes}
+// applications; its content has no meaning for boot loaders and kernels. free
+// tells that nobody uses it: all its bytes are fill.
+func (d *Descriptor) ApplicationArea() (area Area, fill byte, free bool) {
+	return Area{Offset: d.Offset + offApplication, Length: applicationBytes}, d.fill, d.free
 }
 
 // readDescriptors returns the primary descriptor and, where there is one, the
@@ -96,6 +100,9 @@ func parseDescriptor(sector []byte, at int64, joliet bool) (*Descriptor, error) 
 	} else {
 		d.volumeID = strings.TrimRight(string(id), " \x00")
 	}
+	application := sector[offApplication : offApplication+applicationBytes]
+	d.fill = application[0]
+	d.free = bytes.Count(application, application[:1]) == applicationBytes
 	root, _, err := parseRecord(sector[offRootRecord:offRootRecord+34], at+offRootRecord, joliet)
 	if err != nil || !root.dir {
 		return nil, fmt.Errorf("%w: bad root directory in the descriptor at byte %d", ErrNotISO, at)

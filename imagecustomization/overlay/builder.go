@@ -1,0 +1,96 @@
+package overlay
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+)
+
+// Builder collects patches over a source. Patches may go beyond the source's
+// end; a gap between the two is filled with zeros. The zero value has no source.
+type Builder struct {
+	base    Source
+	patches []Segment
+}
+
+// NewBuilder returns a Builder over base, which may be nil.
+func NewBuilder(base Source) *Builder { return &Builder{base: base} }
+
+// Bytes puts data at off. The builder keeps data, which must not be changed.
+func (b *Builder) Bytes(off int64, data []byte) {
+	b.add(Segment{Offset: off, Length: int64(len(data)), Data: data})
+}
+
+// Zero puts a run of zeros at off.
+func (b *Builder) Zero(off, length int64) {
+	b.add(Segment{Offset: off, Length: length})
+}
+
+// Extent puts length bytes of src, from srcOff on, at off.
+func (b *Builder) Extent(off int64, src Source, srcOff, length int64) {
+	if raw, ok := src.(*memory); ok {
+		b.Bytes(off, raw.data[srcOff:srcOff+length])
+		return
+	}
+	b.add(Segment{Offset: off, Length: length, Source: src, SourceOffset: srcOff})
+}
+
+func (b *Builder) add(s Segment) {
+	if s.Length > 0 {
+		b.patches = append(b.patches, s)
+	}
+}
+
+// Build returns the image. Patches that overlap are an error.
+func (b *Builder) Build() (*Image, error) {
+	slices.SortFunc(b.patches, func(x, y Segment) int { return cmp.Compare(x.Offset, y.Offset) })
+	var segments []Segment
+	var at int64
+	for _, p := range b.patches {
+		if p.Offset < at {
+			return nil, fmt.Errorf("overlay: the patch of %d bytes at %d overlaps the one before, which ends at %d", p.Length, p.Offset, at)
+		}
+		segments = append(b.fill(segments, at, p.Offset), p)
+		at = p.Offset + p.Length
+	}
+	if b.base != nil {
+		segments = b.fill(segments, at, max(at, b.base.Size()))
+	}
+	return newImage(segments), nil
+}
+
+// fill appends the bytes [from, to): the base's, and zeros behind its end.
+func (b *Builder) fill(segments []Segment, from, to int64) []Segment {
+	var inBase int64
+	if b.base != nil {
+		inBase = min(to, b.base.Size())
+	}
+	if from < inBase {
+		segments = append(segments, Segment{Length: inBase - from, Source: b.base, SourceOffset: from})
+		from = inBase
+	}
+	if from < to {
+		segments = append(segments, Segment{Length: to - from})
+	}
+	return segments
+}
+
+// memory is a Source of bytes that many images share.
+type memory struct {
+	*bytes.Reader
+	data []byte
+	id   string
+}
+
+// Memory returns a Source of data, which must not be changed. Images that take
+// extents of it share its bytes.
+func Memory(data []byte) Source {
+	sum := sha256.Sum256(data)
+	return &memory{Reader: bytes.NewReader(data), data: data, id: hex.EncodeToString(sum[:])}
+}
+
+// ID implements Source.
+func (m *memory) ID() string { return m.id }
