@@ -1,0 +1,90 @@
+package media_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/iso"
+	"github.com/ironflow/ironflow/imagecustomization/overlay"
+	"github.com/ironflow/ironflow/test/media"
+)
+
+func medium(t *testing.T) ([]byte, *iso.Layout) {
+	t.Helper()
+	var out bytes.Buffer
+	if err := media.Write(&out, media.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	l, err := iso.Parse(bytes.NewReader(out.Bytes()), int64(out.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes(), l
+}
+
+func TestTheSameOptionsGiveTheSameBytes(t *testing.T) {
+	first, _ := medium(t)
+	second, _ := medium(t)
+	NewWithT(t).Expect(bytes.Equal(first, second)).To(BeTrue())
+}
+
+func TestLayout(t *testing.T) {
+	g := NewWithT(t)
+	raw, l := medium(t)
+	g.Expect(l.VolumeID).To(Equal("fedora-coreos-42.20260101.0.0"))
+	g.Expect(l.Ignition.Length).To(BeEquivalentTo(262144))
+	g.Expect(l.Ignition.WholeFile).To(BeTrue())
+	g.Expect(l.Kargs.Source).To(Equal("kargs.json"))
+	g.Expect(l.Kargs.Areas).To(HaveLen(2))
+	g.Expect(l.Kargs.Read(bytes.NewReader(raw))).To(HaveSuffix("coreos.liveiso=" + l.VolumeID + " ignition.firstboot ignition.platform.id=metal"))
+	g.Expect(l.Features).To(HaveKeyWithValue("live-initrd-network", true))
+	for _, a := range l.Kargs.Areas {
+		g.Expect(string(raw[a.End():])).To(HavePrefix(iso.Marker))
+	}
+	for _, name := range []string{"images/pxeboot/vmlinuz", "IMAGES/PXEBOOT/ROOTFS.IMG", "coreos/igninfo.json", "EFI/fedora/grub.cfg"} {
+		f := l.File(name)
+		g.Expect(f).NotTo(BeNil(), name)
+		g.Expect(f.JolietRecord).NotTo(BeZero(), name)
+	}
+}
+
+func TestTakesAnIgnitionConfig(t *testing.T) {
+	g := NewWithT(t)
+	raw, l := medium(t)
+	image, err := overlay.Customize(overlay.Media{Source: overlay.Memory(raw), Layout: l},
+		overlay.Options{Content: embedded.Content{Ignition: []byte(`{"a":1}`)}})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(embedded.ReadIgnition(image, image.Size())).To(BeEquivalentTo(`{"a":1}`))
+}
+
+func TestCommandWritesTheMedium(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "live.iso")
+	g.Expect(media.WriteFile(path, media.Options{RootfsBytes: 1 << 20})).To(Succeed())
+	info, err := os.Stat(path)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(info.Mode().Perm()).To(BeEquivalentTo(0o644))
+	g.Expect(info.Size()).To(BeNumerically("~", 3<<20, 1<<20))
+}
+
+// A foreign reader judges the format where one is installed.
+func TestForeignReaderAcceptsTheMedium(t *testing.T) {
+	tool, err := exec.LookPath("xorriso")
+	if err != nil {
+		t.Skip("no xorriso program here")
+	}
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "live.iso")
+	g.Expect(media.WriteFile(path, media.Options{})).To(Succeed())
+	out, err := exec.CommandContext(t.Context(), tool, "-indev", path, "-find", "/", "-type", "f").CombinedOutput()
+	g.Expect(err).NotTo(HaveOccurred(), string(out))
+	for _, name := range []string{"/coreos/kargs.json", "/images/pxeboot/rootfs.img", "/EFI/fedora/grub.cfg"} {
+		g.Expect(string(out)).To(ContainSubstring("'" + name + "'"))
+	}
+}
