@@ -1,0 +1,169 @@
+package link
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-logr/logr"
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+)
+
+// macIndex finds Agents by any of their MAC addresses, and bootMACIndex finds
+// BareMetalHosts by their boot MAC address, both in lower case.
+const (
+	macIndex     = "link.agent.mac"
+	bootMACIndex = "link.host.bootmac"
+)
+
+// Reconciler links BareMetalHosts and Agents.
+//
+// +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts,verbs=get;list;watch;update;patch
+// +kubebuilder:rbac:groups=metal3.io,resources=preprovisioningimages,verbs=get;list;watch
+// +kubebuilder:rbac:groups=agent-install.openshift.io,resources=agents,verbs=get;list;watch;update;patch;delete
+type Reconciler struct {
+	Client client.Client
+}
+
+// Setup registers the controller with the manager.
+func Setup(mgr ctrl.Manager) error {
+	ctx := context.Background()
+	fields := mgr.GetFieldIndexer()
+	if err := fields.IndexField(ctx, &agentv1.Agent{}, macIndex, agentMACs); err != nil {
+		return fmt.Errorf("index agents by MAC address: %w", err)
+	}
+	if err := fields.IndexField(ctx, &metal3v1.BareMetalHost{}, bootMACIndex, bootMAC); err != nil {
+		return fmt.Errorf("index hosts by boot MAC address: %w", err)
+	}
+	r := &Reconciler{Client: mgr.GetClient()}
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("link").
+		For(&metal3v1.BareMetalHost{}).
+		Watches(&metal3v1.PreprovisioningImage{}, &handler.EnqueueRequestForObject{}).
+		Watches(&agentv1.Agent{}, handler.EnqueueRequestsFromMapFunc(r.hostsOfAgent)).
+		Complete(r)
+}
+
+// Reconcile reads what belongs to the host and applies the plan.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	in, err := r.observe(ctx, req.NamespacedName)
+	if err != nil || in.Host == nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	plan := Decide(in)
+	if plan.Waiting != "" {
+		logr.FromContextOrDiscard(ctx).V(1).Info("link waits", "for", plan.Waiting)
+	}
+	err = r.apply(ctx, in, plan)
+	if reconcile.IsConflict(err) {
+		return reconcile.RetryConflict(), nil
+	}
+	return ctrl.Result{}, client.IgnoreNotFound(err)
+}
+
+func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (Input, error) {
+	host := &metal3v1.BareMetalHost{}
+	if err := r.Client.Get(ctx, key, host); err != nil {
+		return Input{}, err
+	}
+	in := Input{Host: host}
+	image := &metal3v1.PreprovisioningImage{}
+	switch err := r.Client.Get(ctx, key, image); {
+	case err == nil:
+		in.Image = image
+	case client.IgnoreNotFound(err) != nil:
+		return Input{}, err
+	}
+	agent, err := r.newestAgent(ctx, host)
+	in.Agent = agent
+	return in, err
+}
+
+// newestAgent returns the Agent that the machine registered last.
+func (r *Reconciler) newestAgent(ctx context.Context, host *metal3v1.BareMetalHost) (*agentv1.Agent, error) {
+	if host.Spec.BootMACAddress == "" {
+		return nil, nil //nolint:nilnil // no MAC address, no Agent: that is an answer
+	}
+	var agents agentv1.AgentList
+	err := r.Client.List(ctx, &agents, client.InNamespace(host.Namespace),
+		client.MatchingFields{macIndex: strings.ToLower(host.Spec.BootMACAddress)})
+	if err != nil || len(agents.Items) == 0 {
+		return nil, err
+	}
+	newest := slices.MaxFunc(agents.Items, func(a, b agentv1.Agent) int {
+		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
+	})
+	return &newest, nil
+}
+
+// apply sends at most one patch per object, against the copy that was decided on.
+func (r *Reconciler) apply(ctx context.Context, in Input, plan Plan) error {
+	if plan.DeleteAgent && in.Agent.DeletionTimestamp.IsZero() {
+		if err := client.IgnoreNotFound(r.Client.Delete(ctx, in.Agent)); err != nil {
+			return fmt.Errorf("delete agent %s: %w", in.Agent.Name, err)
+		}
+	}
+	if plan.Agent != nil {
+		lock := client.MergeFromWithOptions(in.Agent, client.MergeFromWithOptimisticLock{})
+		if err := r.Client.Patch(ctx, plan.Agent, lock); err != nil {
+			return fmt.Errorf("link agent %s: %w", in.Agent.Name, err)
+		}
+	}
+	if plan.Host != nil {
+		lock := client.MergeFromWithOptions(in.Host, client.MergeFromWithOptimisticLock{})
+		if err := r.Client.Patch(ctx, plan.Host, lock); err != nil {
+			return fmt.Errorf("link host %s: %w", in.Host.Name, err)
+		}
+	}
+	return nil
+}
+
+func (r *Reconciler) hostsOfAgent(ctx context.Context, obj client.Object) []ctrlreconcile.Request {
+	var requests []ctrlreconcile.Request
+	for _, mac := range agentMACs(obj) {
+		var hosts metal3v1.BareMetalHostList
+		if err := r.Client.List(ctx, &hosts, client.InNamespace(obj.GetNamespace()), client.MatchingFields{bootMACIndex: mac}); err != nil {
+			logr.FromContextOrDiscard(ctx).Error(err, "cannot find the host of an agent", "agent", obj.GetName())
+			continue
+		}
+		for i := range hosts.Items {
+			requests = append(requests, ctrlreconcile.Request{NamespacedName: client.ObjectKeyFromObject(&hosts.Items[i])})
+		}
+	}
+	if name := obj.GetLabels()[names.AgentHostLabel]; name != "" {
+		requests = append(requests, ctrlreconcile.Request{NamespacedName: types.NamespacedName{Namespace: obj.GetNamespace(), Name: name}})
+	}
+	return requests
+}
+
+func agentMACs(obj client.Object) []string {
+	agent, ok := obj.(*agentv1.Agent)
+	if !ok {
+		return nil
+	}
+	var macs []string
+	for _, nic := range agent.Status.Inventory.Interfaces {
+		if nic.MacAddress != "" {
+			macs = append(macs, strings.ToLower(nic.MacAddress))
+		}
+	}
+	return macs
+}
+
+func bootMAC(obj client.Object) []string {
+	host, ok := obj.(*metal3v1.BareMetalHost)
+	if !ok || host.Spec.BootMACAddress == "" {
+		return nil
+	}
+	return []string{strings.ToLower(host.Spec.BootMACAddress)}
+}

@@ -1,0 +1,226 @@
+package link
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
+)
+
+// Owner is the value of annotations that this controller sets; other tools of
+// the field look for it.
+const Owner = "assisted-service-controller"
+
+// Input is everything a decision needs.
+type Input struct {
+	// Host is the BareMetalHost; never nil.
+	Host *metal3v1.BareMetalHost
+	// Image is the PreprovisioningImage of the same name, nil when there is none.
+	Image *metal3v1.PreprovisioningImage
+	// Agent is the newest Agent with the host's boot MAC address, nil when there is none.
+	Agent *agentv1.Agent
+}
+
+// Plan is what to change. The zero value changes nothing.
+type Plan struct {
+	// Host is the wanted BareMetalHost (metadata and spec), nil for no change.
+	Host *metal3v1.BareMetalHost
+	// Agent is the wanted Agent, nil for no change.
+	Agent *agentv1.Agent
+	// DeleteAgent takes the Agent away: its machine has nothing of it any more.
+	DeleteAgent bool
+	// Waiting says what has to happen before the next change; for logs.
+	Waiting string
+}
+
+// Decide returns what to change for one host.
+func Decide(in Input) Plan {
+	if _, held := in.Host.Annotations[names.Hold]; held {
+		return Plan{Waiting: "annotation " + names.Hold + " to be removed"}
+	}
+	host := in.Host.DeepCopy()
+	plan := decide(in, host)
+	if !sameHost(in.Host, host) {
+		plan.Host = host
+	}
+	return plan
+}
+
+func decide(in Input, host *metal3v1.BareMetalHost) Plan {
+	linked := slices.Contains(host.Finalizers, names.BMACFinalizer)
+	labelled := host.Labels[names.InfraEnvLabel] != ""
+	switch {
+	case !host.DeletionTimestamp.IsZero():
+		return release(in, host, linked)
+	case !labelled && !linked:
+		return Plan{}
+	case !labelled:
+		return unlink(in, host)
+	case !linked:
+		host.Finalizers = append(host.Finalizers, names.BMACFinalizer)
+	}
+	if stale(in) {
+		return Plan{DeleteAgent: true, Waiting: "the host to be deprovisioned"}
+	}
+	handOver(host)
+	plan := Plan{Waiting: ask(in, host)}
+	if in.Agent != nil {
+		plan.Agent = dress(in.Agent, host)
+	}
+	return plan
+}
+
+// release lets a BareMetalHost go that is being deleted. A detached machine
+// keeps running and keeps its Agent; any other is about to be wiped.
+func release(in Input, host *metal3v1.BareMetalHost, linked bool) Plan {
+	if !linked {
+		return Plan{}
+	}
+	_, detached := host.Annotations[names.Detached]
+	removeOwned(host, names.Paused)
+	dropFinalizer(host)
+	return Plan{DeleteAgent: in.Agent != nil && !detached}
+}
+
+// unlink gives back a host whose label was removed: the method that this
+// controller had set goes, which deprovisions the host.
+func unlink(in Input, host *metal3v1.BareMetalHost) Plan {
+	if method(host) == names.StartAssistedInstall {
+		host.Spec.CustomDeploy = nil
+	}
+	removeOwned(host, names.Paused)
+	removeOwned(host, names.Detached)
+	dropFinalizer(host)
+	return Plan{DeleteAgent: in.Agent != nil}
+}
+
+// stale reports an Agent whose installation no longer exists, because the
+// machine under it is being, or has been, deprovisioned.
+func stale(in Input) bool {
+	if in.Agent == nil {
+		return false
+	}
+	switch in.Host.Status.Provisioning.State {
+	case metal3v1.StateDeprovisioning, metal3v1.StateAvailable, metal3v1.StateReady:
+		return true
+	default:
+		return false
+	}
+}
+
+// handOver detaches an installed host, unless the user keeps managing it.
+func handOver(host *metal3v1.BareMetalHost) {
+	if _, managed := host.Annotations[names.BMACManage]; managed {
+		removeOwned(host, names.Detached)
+		removeOwned(host, names.Paused)
+		return
+	}
+	if host.Status.Provisioning.State != metal3v1.StateProvisioned || method(host) != names.StartAssistedInstall {
+		return
+	}
+	if _, ok := host.Annotations[names.Detached]; !ok {
+		annotate(host, names.Detached, Owner)
+	}
+}
+
+// ask requests the deploy step once the image with the agent is Ready. It
+// returns what is still waited for.
+func ask(in Input, host *metal3v1.BareMetalHost) string {
+	if _, detached := host.Annotations[names.Detached]; detached || method(host) == names.StartAssistedInstall {
+		return ""
+	}
+	if in.Image == nil {
+		return "the host's PreprovisioningImage"
+	}
+	ready := meta.FindStatusCondition(in.Image.Status.Conditions, string(metal3v1.ConditionImageReady))
+	if ready == nil || ready.Status != metav1.ConditionTrue || ready.Reason != agentv1.ReasonInfraEnvAvailable {
+		return "the live image with the agent"
+	}
+	if host.Spec.Image != nil {
+		return "spec.image to be removed: the host is deployed from an image"
+	}
+	host.Spec.CustomDeploy = &metal3v1.CustomDeploy{Method: names.StartAssistedInstall}
+	return ""
+}
+
+// dress copies what the user said about the host to its Agent; nil when nothing
+// changes.
+func dress(agent *agentv1.Agent, host *metal3v1.BareMetalHost) *agentv1.Agent {
+	want := agent.DeepCopy()
+	want.Spec.Approved = true
+	if want.Labels == nil {
+		want.Labels = map[string]string{}
+	}
+	want.Labels[names.AgentHostLabel] = host.Name
+	if role := host.Annotations[names.BMACRole]; role != "" {
+		want.Spec.Role = role
+	}
+	if name := host.Annotations[names.BMACHostname]; name != "" {
+		want.Spec.Hostname = name
+	}
+	if ref, ok := host.Annotations[names.BMACCluster]; ok {
+		want.Spec.ClusterDeploymentName = clusterReference(ref)
+	}
+	if id, ok := InstallationDisk(agent.Status.Inventory.Disks, host.Spec.RootDeviceHints); ok {
+		want.Spec.InstallationDiskID = id
+	}
+	if sameAgent(agent, want) {
+		return nil
+	}
+	return want
+}
+
+// clusterReference reads "namespace/name"; an empty text unbinds.
+func clusterReference(text string) *agentv1.ClusterReference {
+	namespace, name, ok := strings.Cut(text, "/")
+	if !ok {
+		return nil
+	}
+	return &agentv1.ClusterReference{Namespace: namespace, Name: name}
+}
+
+func method(host *metal3v1.BareMetalHost) string {
+	if host.Spec.CustomDeploy == nil {
+		return ""
+	}
+	return host.Spec.CustomDeploy.Method
+}
+
+func annotate(host *metal3v1.BareMetalHost, key, value string) {
+	if host.Annotations == nil {
+		host.Annotations = map[string]string{}
+	}
+	host.Annotations[key] = value
+}
+
+// removeOwned removes an annotation that this controller has set; a person's stays.
+func removeOwned(host *metal3v1.BareMetalHost, key string) {
+	if host.Annotations[key] == Owner {
+		delete(host.Annotations, key)
+	}
+}
+
+func dropFinalizer(host *metal3v1.BareMetalHost) {
+	host.Finalizers = slices.DeleteFunc(host.Finalizers, func(f string) bool { return f == names.BMACFinalizer })
+}
+
+func sameHost(a, b *metal3v1.BareMetalHost) bool {
+	return slices.Equal(a.Finalizers, b.Finalizers) && maps.Equal(a.Annotations, b.Annotations) && method(a) == method(b)
+}
+
+func sameAgent(a, b *agentv1.Agent) bool {
+	ref := func(x *agentv1.Agent) agentv1.ClusterReference {
+		if x.Spec.ClusterDeploymentName == nil {
+			return agentv1.ClusterReference{}
+		}
+		return *x.Spec.ClusterDeploymentName
+	}
+	return a.Spec.Approved == b.Spec.Approved && a.Spec.Role == b.Spec.Role && a.Spec.Hostname == b.Spec.Hostname &&
+		a.Spec.InstallationDiskID == b.Spec.InstallationDiskID && ref(a) == ref(b) && maps.Equal(a.Labels, b.Labels)
+}

@@ -1,0 +1,217 @@
+package link_test
+
+import (
+	"testing"
+
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/link"
+)
+
+// host returns a labelled, linked host in the given state.
+func host(state metal3v1.ProvisioningState, change ...func(*metal3v1.BareMetalHost)) *metal3v1.BareMetalHost {
+	h := &metal3v1.BareMetalHost{}
+	h.Name, h.Namespace = "node-0", "site"
+	h.Labels = map[string]string{names.InfraEnvLabel: "edge"}
+	h.Finalizers = []string{names.BMACFinalizer}
+	h.Annotations = map[string]string{}
+	h.Status.Provisioning.State = state
+	for _, c := range change {
+		c(h)
+	}
+	return h
+}
+
+func asked(h *metal3v1.BareMetalHost) {
+	h.Spec.CustomDeploy = &metal3v1.CustomDeploy{Method: names.StartAssistedInstall}
+}
+
+func unlabelled(h *metal3v1.BareMetalHost) { h.Labels = nil }
+
+func deleting(h *metal3v1.BareMetalHost) {
+	now := metav1.Now()
+	h.DeletionTimestamp = &now
+}
+
+func annotated(key, value string) func(*metal3v1.BareMetalHost) {
+	return func(h *metal3v1.BareMetalHost) { h.Annotations[key] = value }
+}
+
+func image(status metav1.ConditionStatus, reason string) *metal3v1.PreprovisioningImage {
+	i := &metal3v1.PreprovisioningImage{}
+	i.Status.Conditions = []metav1.Condition{{Type: string(metal3v1.ConditionImageReady), Status: status, Reason: reason}}
+	return i
+}
+
+func agent(change ...func(*agentv1.Agent)) *agentv1.Agent {
+	a := &agentv1.Agent{}
+	a.Name = "11111111-2222-3333-4444-555555555555"
+	a.Spec.Role = "auto-assign"
+	for _, c := range change {
+		c(a)
+	}
+	return a
+}
+
+func TestHostSide(t *testing.T) {
+	ready := image(metav1.ConditionTrue, agentv1.ReasonInfraEnvAvailable)
+	for name, tc := range map[string]struct {
+		in      link.Input
+		want    func(g *WithT, h *metal3v1.BareMetalHost)
+		waiting string
+	}{
+		"a host without the label is left alone": {
+			in: link.Input{Host: host(metal3v1.StateAvailable, unlabelled, func(h *metal3v1.BareMetalHost) { h.Finalizers = nil }), Image: ready},
+		},
+		"the step is asked for when the image with the agent is ready": {
+			in: link.Input{Host: host(metal3v1.StateAvailable), Image: ready},
+			want: func(g *WithT, h *metal3v1.BareMetalHost) {
+				g.Expect(h.Spec.CustomDeploy.Method).To(Equal("start_assisted_install"))
+			},
+		},
+		"an image without the agent is not enough": {
+			in:      link.Input{Host: host(metal3v1.StateAvailable), Image: image(metav1.ConditionTrue, "ImageSuccess")},
+			waiting: "the live image with the agent",
+		},
+		"an image that is not ready is not enough": {
+			in:      link.Input{Host: host(metal3v1.StateAvailable), Image: image(metav1.ConditionFalse, agentv1.ReasonInfraEnvAvailable)},
+			waiting: "the live image with the agent",
+		},
+		"without an image nothing is asked for": {
+			in: link.Input{Host: host(metal3v1.StateInspecting)}, waiting: "the host's PreprovisioningImage",
+		},
+		"a host that is deployed from an image is not taken over": {
+			in: link.Input{Image: ready, Host: host(metal3v1.StateProvisioned, func(h *metal3v1.BareMetalHost) {
+				h.Spec.Image = &metal3v1.Image{URL: "http://images.example/os.raw"}
+			})},
+			waiting: "spec.image to be removed: the host is deployed from an image",
+		},
+		"an installed host is detached": {
+			in: link.Input{Host: host(metal3v1.StateProvisioned, asked), Image: ready},
+			want: func(g *WithT, h *metal3v1.BareMetalHost) {
+				g.Expect(h.Annotations).To(HaveKeyWithValue(names.Detached, link.Owner))
+			},
+		},
+		"an installed host that the user manages stays attached": {
+			in: link.Input{Host: host(metal3v1.StateProvisioned, asked, annotated(names.BMACManage, "")), Image: ready},
+		},
+		"a removed label gives the host back": {
+			in: link.Input{Host: host(metal3v1.StateProvisioned, asked, unlabelled, annotated(names.Detached, link.Owner))},
+			want: func(g *WithT, h *metal3v1.BareMetalHost) {
+				g.Expect(h.Spec.CustomDeploy).To(BeNil())
+				g.Expect(h.Annotations).NotTo(HaveKey(names.Detached))
+				g.Expect(h.Finalizers).To(BeEmpty())
+			},
+		},
+		"what a person detached stays detached": {
+			in: link.Input{Host: host(metal3v1.StateProvisioned, asked, unlabelled, annotated(names.Detached, "by hand"))},
+			want: func(g *WithT, h *metal3v1.BareMetalHost) {
+				g.Expect(h.Annotations).To(HaveKeyWithValue(names.Detached, "by hand"))
+			},
+		},
+		"a deleted host is let go with its spec untouched": {
+			in: link.Input{Host: host(metal3v1.StateProvisioned, asked, deleting)},
+			want: func(g *WithT, h *metal3v1.BareMetalHost) {
+				g.Expect(h.Finalizers).To(BeEmpty())
+				g.Expect(h.Spec.CustomDeploy).NotTo(BeNil())
+			},
+		},
+		"a held host is not touched": {
+			in:      link.Input{Host: host(metal3v1.StateAvailable, annotated(names.Hold, "")), Image: ready},
+			waiting: "annotation ironflow.io/hold to be removed",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			before := tc.in.Host.DeepCopy()
+			plan := link.Decide(tc.in)
+			g.Expect(tc.in.Host).To(Equal(before), "a decision never changes its input")
+			g.Expect(plan.Waiting).To(Equal(tc.waiting))
+			if tc.want == nil {
+				g.Expect(plan.Host).To(BeNil())
+				return
+			}
+			g.Expect(plan.Host).NotTo(BeNil())
+			tc.want(g, plan.Host)
+		})
+	}
+}
+
+func TestAgentSide(t *testing.T) {
+	gone := func(g *WithT, p link.Plan) { g.Expect(p.DeleteAgent).To(BeTrue()) }
+	for name, tc := range map[string]struct {
+		in   link.Input
+		want func(g *WithT, p link.Plan)
+	}{
+		"what the user said about the host reaches its agent": {
+			link.Input{Host: host(metal3v1.StateProvisioning, asked, annotated(names.BMACRole, "master"),
+				annotated(names.BMACHostname, "edge-1"), annotated(names.BMACCluster, "site/edge-1")), Agent: agent()},
+			func(g *WithT, p link.Plan) {
+				g.Expect(p.Agent.Spec).To(And(
+					HaveField("Approved", true), HaveField("Role", "master"), HaveField("Hostname", "edge-1"),
+					HaveField("ClusterDeploymentName", Equal(&agentv1.ClusterReference{Namespace: "site", Name: "edge-1"}))))
+				g.Expect(p.Agent.Labels).To(HaveKeyWithValue(names.AgentHostLabel, "node-0"))
+			},
+		},
+		"an empty cluster reference unbinds": {
+			link.Input{Host: host(metal3v1.StateProvisioning, asked, annotated(names.BMACCluster, "")), Agent: agent(func(a *agentv1.Agent) {
+				a.Spec.ClusterDeploymentName = &agentv1.ClusterReference{Name: "edge-1"}
+			})},
+			func(g *WithT, p link.Plan) { g.Expect(p.Agent.Spec.ClusterDeploymentName).To(BeNil()) },
+		},
+		"an agent that is as wanted is not written": {
+			link.Input{Host: host(metal3v1.StateProvisioning, asked), Agent: agent(func(a *agentv1.Agent) {
+				a.Spec.Approved = true
+				a.Labels = map[string]string{names.AgentHostLabel: "node-0"}
+			})},
+			func(g *WithT, p link.Plan) { g.Expect(p.Agent).To(BeNil()) },
+		},
+		"a deprovisioned host loses its agent": {link.Input{Host: host(metal3v1.StateDeprovisioning, asked), Agent: agent()}, gone},
+		"an available host has no agent":       {link.Input{Host: host(metal3v1.StateAvailable, asked), Agent: agent()}, gone},
+		"a host that is given back loses it":   {link.Input{Host: host(metal3v1.StateProvisioned, asked, unlabelled), Agent: agent()}, gone},
+		"a deleted host takes it along":        {link.Input{Host: host(metal3v1.StateProvisioned, asked, deleting), Agent: agent()}, gone},
+		"a detached machine outlives its host object": {
+			link.Input{Host: host(metal3v1.StateProvisioned, asked, deleting, annotated(names.Detached, link.Owner)), Agent: agent()},
+			func(g *WithT, p link.Plan) { g.Expect(p.DeleteAgent).To(BeFalse()) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) { tc.want(NewWithT(t), link.Decide(tc.in)) })
+	}
+}
+
+func TestInstallationDisk(t *testing.T) {
+	yes := true
+	eligible := agentv1.HostInstallationEligibility{Eligible: true}
+	disks := []agentv1.HostDisk{
+		{ID: "usb", Path: "/dev/sda", DriveType: "HDD", SizeBytes: 900 << 30, Model: "Stick"},
+		{ID: "small", Path: "/dev/sdb", DriveType: "SSD", SizeBytes: 100 << 30, Model: "Fast 100", Serial: "S1", Wwn: "0x5000c500a1b2c3d4", InstallationEligibility: eligible},
+		{ID: "big", Path: "/dev/sdc", DriveType: "HDD", SizeBytes: 800 << 30, Model: "Big 800", Serial: "S2", InstallationEligibility: eligible},
+		{ID: "mpath", Path: "/dev/dm-0", DriveType: "Multipath", SizeBytes: 800 << 30, Model: "Big 800", InstallationEligibility: eligible},
+	}
+	for name, tc := range map[string]struct {
+		hints *metal3v1.RootDeviceHints
+		want  string
+		found bool
+	}{
+		"no hints leave the choice to the hub":    {nil, "", false},
+		"empty hints leave the choice to the hub": {&metal3v1.RootDeviceHints{}, "", false},
+		"by serial number":                        {&metal3v1.RootDeviceHints{SerialNumber: "S2"}, "big", true},
+		"by device name":                          {&metal3v1.RootDeviceHints{DeviceName: "/dev/sdb"}, "small", true},
+		"the first that fits, multipath first":    {&metal3v1.RootDeviceHints{MinSizeGigabytes: 200}, "mpath", true},
+		"all hints must fit":                      {&metal3v1.RootDeviceHints{Model: "Big", Rotational: &yes}, "big", true},
+		"an ineligible disk never fits":           {&metal3v1.RootDeviceHints{Model: "Stick"}, link.NoSuchDisk, true},
+		"no match is never the first disk":        {&metal3v1.RootDeviceHints{SerialNumber: "S9"}, link.NoSuchDisk, true},
+		"a WWN extension is compared too":         {&metal3v1.RootDeviceHints{WWNVendorExtension: "0xa1b2c3d4"}, "small", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			id, found := link.InstallationDisk(disks, tc.hints)
+			g.Expect(id).To(Equal(tc.want))
+			g.Expect(found).To(Equal(tc.found))
+		})
+	}
+}

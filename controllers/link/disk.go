@@ -1,0 +1,65 @@
+package link
+
+import (
+	"path"
+	"strings"
+
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+)
+
+// NoSuchDisk is asked for when no disk fits the hints: the hub then says so,
+// instead of wiping a disk that nobody named.
+const NoSuchDisk = "/dev/not-found-by-hints"
+
+const gibibyte = 1 << 30
+
+// InstallationDisk returns the id of the disk that fits all hints. It reports
+// false when there are no hints or no inventory yet. Hints with nothing that
+// this inventory can compare match no disk rather than every disk.
+func InstallationDisk(disks []agentv1.HostDisk, hints *metal3v1.RootDeviceHints) (string, bool) {
+	if hints == nil || *hints == (metal3v1.RootDeviceHints{}) || len(disks) == 0 {
+		return "", false
+	}
+	fallback := NoSuchDisk
+	for i := range disks {
+		disk := &disks[i]
+		if !disk.InstallationEligibility.Eligible || !fits(disk, hints) {
+			continue
+		}
+		if disk.DriveType == "Multipath" {
+			return disk.ID, true
+		}
+		if fallback == NoSuchDisk {
+			fallback = disk.ID
+		}
+	}
+	return fallback, true
+}
+
+// fits reports whether the disk has all that the hints ask for, and that at
+// least one of them could be compared.
+func fits(disk *agentv1.HostDisk, h *metal3v1.RootDeviceHints) bool {
+	checks := []struct{ asked, ok bool }{
+		{h.DeviceName != "", h.DeviceName == disk.Path || path.Base(h.DeviceName) == path.Base(disk.ByPath) && disk.ByPath != ""},
+		{h.HCTL != "", h.HCTL == disk.Hctl},
+		{h.Model != "", strings.Contains(disk.Model, h.Model)},
+		{h.Vendor != "", strings.Contains(disk.Vendor, h.Vendor)},
+		{h.SerialNumber != "", h.SerialNumber == disk.Serial},
+		{h.MinSizeGigabytes > 0, disk.SizeBytes >= int64(h.MinSizeGigabytes)*gibibyte},
+		{h.WWN != "", h.WWN == disk.Wwn},
+		// The agent reports the longest form of a WWN: an extension can only be compared as its suffix.
+		{h.WWNWithExtension != "", h.WWNWithExtension == disk.Wwn},
+		{h.WWNVendorExtension != "", strings.HasSuffix(disk.Wwn, strings.TrimPrefix(h.WWNVendorExtension, "0x"))},
+		{h.Rotational != nil, h.Rotational != nil && *h.Rotational == (disk.DriveType == "HDD")},
+	}
+	asked := false
+	for _, c := range checks {
+		if c.asked && !c.ok {
+			return false
+		}
+		asked = asked || c.asked
+	}
+	return asked
+}
