@@ -1,0 +1,53 @@
+package ipa
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+)
+
+// TestHeartbeatTimes walks one heartbeater through its reasons to beat, in
+// false time.
+func TestHeartbeatTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		begin := time.Now()
+		var at []time.Duration
+		var fail error
+		h := newHeartbeater(Pace{}.withDefaults(), 300*time.Second, func(context.Context) error {
+			at = append(at, time.Since(begin))
+			return fail
+		}, slog.New(slog.DiscardHandler))
+		ctx, cancel := context.WithCancel(t.Context())
+		go h.run(ctx)
+
+		synctest.Wait()
+		g.Expect(at).To(Equal([]time.Duration{0}), "the first at once")
+
+		time.Sleep(2 * time.Second)
+		signal(h.forced)
+		time.Sleep(time.Minute)
+		g.Expect(at).To(HaveLen(2))
+		g.Expect(at[1]).To(Equal(5*time.Second), "a forced one, not sooner than 5 s after the last")
+
+		time.Sleep(125 * time.Second)
+		g.Expect(at).To(HaveLen(3))
+		g.Expect(at[2]-at[1]).To(BeNumerically("~", 135*time.Second, 45*time.Second), "0.3 to 0.6 of the timeout")
+
+		fail = errors.New("locked")
+		signal(h.prompt)
+		synctest.Wait()
+		g.Expect(at).To(HaveLen(4), "a prompt one now")
+		time.Sleep(11 * time.Second)
+		g.Expect(len(at)).To(BeNumerically(">=", 5))
+		g.Expect(at[4]-at[3]).To(BeNumerically("~", 7500*time.Millisecond, 2500*time.Millisecond), "a refused one again after 5 to 10 s")
+
+		cancel()
+		synctest.Wait()
+	})
+}
