@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/controllers/host/view/render"
+)
+
+// lastEvents is how many events the tree shows.
+const lastEvents = 8
+
+func newDescribe(c *connection) *cobra.Command {
+	return &cobra.Command{
+		Use:   "describe HOST",
+		Short: "Show one host and everything that belongs to it as a tree",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cl, namespace, err := c.open()
+			if err != nil {
+				return err
+			}
+			root, err := describe(cmd.Context(), cl, types.NamespacedName{Namespace: namespace, Name: args[0]})
+			if err != nil {
+				return err
+			}
+			return render.Tree(cmd.OutOrStdout(), root)
+		},
+	}
+}
+
+// describe gathers the tree of a host. What cannot be read is said in its place.
+func describe(ctx context.Context, cl client.Client, key types.NamespacedName) (render.Node, error) {
+	host := &metal3v1.BareMetalHost{}
+	if err := cl.Get(ctx, key, host); err != nil {
+		return render.Node{}, fmt.Errorf("host %s: %w", key, err)
+	}
+	v := view.Of(host)
+	return render.Node{Title: "BareMetalHost/" + host.Name, Children: []render.Node{
+		{Title: "phase: " + phaseLine(v), Children: []render.Node{
+			render.Leaf("step", stepLine(v)), render.Leaf("waiting for", v.WaitingFor),
+			render.Leaf("reason", v.Reason), render.Leaf("next", v.NextAction),
+		}},
+		render.Leaff("power: %s", power(v)),
+		{Title: "BMC: " + host.Spec.BMC.Address, Children: []render.Node{secretNode(ctx, cl, host)}},
+		conditionsNode(host.Status.Conditions),
+		imageNode(ctx, cl, key),
+		hardwareNode(ctx, cl, key),
+		agentNode(ctx, cl, host),
+		eventsNode(ctx, cl, host),
+	}}, nil
+}
+
+func phaseLine(v view.View) string {
+	if d := render.Elapsed(v.InPhase(time.Now())); d != "" {
+		return v.Phase + " since " + d
+	}
+	return v.Phase
+}
+
+func stepLine(v view.View) string {
+	line := v.Step
+	if v.Percent > 0 {
+		line += fmt.Sprintf(" %d%%", v.Percent)
+	}
+	if v.Text != "" {
+		line += ": " + v.Text
+	}
+	return line
+}
+
+func power(v view.View) string {
+	on := map[bool]string{true: "on", false: "off"}
+	if v.PoweredOn == v.Online {
+		return on[v.PoweredOn]
+	}
+	return fmt.Sprintf("%s, wanted %s", on[v.PoweredOn], on[v.Online])
+}
+
+func secretNode(ctx context.Context, cl client.Client, host *metal3v1.BareMetalHost) render.Node {
+	name := host.Spec.BMC.CredentialsName
+	if name == "" {
+		return render.Node{Title: "no credentials named"}
+	}
+	// Only the name: this command needs no right to read secrets' data.
+	meta := &metav1.PartialObjectMetadata{}
+	meta.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	if err := cl.Get(ctx, types.NamespacedName{Namespace: host.Namespace, Name: name}, meta); err != nil {
+		return render.Leaff("Secret/%s: %v", name, err)
+	}
+	accepted := "not accepted yet"
+	if ref := host.Status.GoodCredentials.Reference; ref != nil && ref.Name == name {
+		accepted = "accepted"
+	}
+	return render.Leaff("Secret/%s: %s", name, accepted)
+}
+
+func conditionsNode(conditions []metav1.Condition) render.Node {
+	n := render.Node{Title: "conditions"}
+	for _, c := range conditions {
+		n.Children = append(n.Children, render.Leaff("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message))
+	}
+	return n
+}
+
+func imageNode(ctx context.Context, cl client.Client, key types.NamespacedName) render.Node {
+	image := &metal3v1.PreprovisioningImage{}
+	if err := cl.Get(ctx, key, image); err != nil {
+		return unreadable("PreprovisioningImage", key.Name, err)
+	}
+	n := render.Node{Title: "PreprovisioningImage/" + image.Name}
+	for _, c := range image.Status.Conditions {
+		n.Children = append(n.Children, render.Leaff("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message))
+	}
+	return n
+}
+
+func hardwareNode(ctx context.Context, cl client.Client, key types.NamespacedName) render.Node {
+	data := &metal3v1.HardwareData{}
+	if err := cl.Get(ctx, key, data); err != nil {
+		return unreadable("HardwareData", key.Name, err)
+	}
+	hw := data.Spec.HardwareDetails
+	if hw == nil {
+		return render.Node{}
+	}
+	return render.Leaff("HardwareData/%s: %s %s, %d CPUs, %d MiB, %d disks, %d NICs", key.Name, hw.SystemVendor.Manufacturer,
+		hw.SystemVendor.ProductName, hw.CPU.Count, hw.RAMMebibytes, len(hw.Storage), len(hw.NIC))
+}
+
+func agentNode(ctx context.Context, cl client.Client, host *metal3v1.BareMetalHost) render.Node {
+	var agents agentv1.AgentList
+	err := cl.List(ctx, &agents, client.InNamespace(host.Namespace), client.MatchingLabels{names.AgentHostLabel: host.Name})
+	if err != nil {
+		return unreadable("Agent", "of this host", err)
+	}
+	if len(agents.Items) == 0 {
+		return render.Node{}
+	}
+	a := agents.Items[0]
+	n := render.Node{Title: "Agent/" + a.Name, Children: []render.Node{
+		render.Leaf("state", strings.TrimSpace(a.Status.DebugInfo.State+" "+a.Status.DebugInfo.StateInfo)),
+	}}
+	if p := a.Status.Progress; p != nil {
+		n.Children = append(n.Children, render.Leaff("stage: %s %s (%d%% of the installation)", p.CurrentStage, p.ProgressInfo, p.InstallationPercentage))
+	}
+	for _, c := range a.Status.Conditions {
+		n.Children = append(n.Children, render.Leaff("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message))
+	}
+	return n
+}
+
+func unreadable(kind, name string, err error) render.Node {
+	if client.IgnoreNotFound(err) == nil {
+		return render.Node{}
+	}
+	return render.Leaff("%s %s: %v", kind, name, err)
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/controllers/host/view/render"
+)
+
+// refresh redraws the table while nothing changes, so that times go on.
+const refresh = time.Second
+
+type getOptions struct {
+	all, watch bool
+	output     string
+}
+
+func newGetHosts(c *connection) *cobra.Command {
+	var o getOptions
+	cmd := &cobra.Command{
+		Use:     "hosts",
+		Aliases: []string{"host", "bmh"},
+		Short:   "List hosts with phase, step, percent, time in phase and reason",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.output != "" && o.output != "json" {
+				return fmt.Errorf("--output %q: only json is offered", o.output)
+			}
+			cl, namespace, err := c.open()
+			if err != nil {
+				return err
+			}
+			if o.all {
+				namespace = ""
+			}
+			if o.watch {
+				return watchHosts(cmd.Context(), cl, namespace, cmd.OutOrStdout(), o)
+			}
+			hosts, err := listHosts(cmd.Context(), cl, namespace)
+			if err != nil {
+				return err
+			}
+			return printHosts(cmd.OutOrStdout(), hosts, o)
+		},
+	}
+	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "hosts of all namespaces")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "keep the table up to date until Ctrl-C")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "json prints one object per host")
+	return cmd
+}
+
+func listHosts(ctx context.Context, cl client.Client, namespace string) ([]view.View, error) {
+	var list metal3v1.BareMetalHostList
+	if err := cl.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("list hosts: %w", err)
+	}
+	views := make([]view.View, len(list.Items))
+	for i := range list.Items {
+		views[i] = view.Of(&list.Items[i])
+	}
+	slices.SortFunc(views, func(a, b view.View) int {
+		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+	})
+	return views, nil
+}
+
+func printHosts(w io.Writer, hosts []view.View, o getOptions) error {
+	if o.output == "json" {
+		enc := json.NewEncoder(w)
+		for _, h := range hosts {
+			if err := enc.Encode(h); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(hosts) == 0 {
+		_, err := fmt.Fprintln(w, "No hosts found.")
+		return err
+	}
+	width := 0
+	if f, ok := w.(*os.File); ok {
+		width, _, _ = term.GetSize(int(f.Fd()))
+	}
+	return render.Table(w, hosts, time.Now(), render.TableOptions{Namespace: o.all, Bar: width > 0, Width: width})
+}
+
+// watchHosts prints the table again whenever a host changed. On a terminal the
+// screen is redrawn each second, elsewhere the table is appended.
+func watchHosts(ctx context.Context, cl client.WithWatch, namespace string, w io.Writer, o getOptions) error {
+	tty := false
+	if f, ok := w.(*os.File); ok {
+		tty = term.IsTerminal(int(f.Fd()))
+	}
+	for ctx.Err() == nil {
+		err := watchOnce(ctx, cl, namespace, func(hosts []view.View) error {
+			if tty {
+				fmt.Fprint(w, "\033[H\033[2J")
+			}
+			return printHosts(w, hosts, o)
+		}, tty)
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+	}
+	return nil
+}
+
+// watchOnce draws until the watch ends, which API servers do every few minutes.
+func watchOnce(ctx context.Context, cl client.WithWatch, namespace string, draw func([]view.View) error, tick bool) error {
+	watcher, err := cl.Watch(ctx, &metal3v1.BareMetalHostList{}, client.InNamespace(namespace))
+	if err != nil {
+		return fmt.Errorf("watch hosts: %w", err)
+	}
+	defer watcher.Stop()
+	var clock <-chan time.Time
+	if tick {
+		ticker := time.NewTicker(refresh)
+		defer ticker.Stop()
+		clock = ticker.C
+	}
+	for {
+		hosts, err := listHosts(ctx, cl, namespace)
+		if err != nil {
+			return err
+		}
+		if err := draw(hosts); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-clock:
+		case event, ok := <-watcher.ResultChan():
+			if !ok {
+				return nil
+			}
+			if event.Object == nil {
+				return errors.New("the API server ended the watch without a reason")
+			}
+		}
+	}
+}

@@ -1,0 +1,42 @@
+// Command kubectl-ironflow shows bare-metal hosts the way a person asks about
+// them: where is each, how far, since when, and what is it waiting for. In PATH
+// it works as `kubectl ironflow`.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironflow/ironflow/api/version"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := newCommand().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "kubectl ironflow:", err)
+		os.Exit(1) //nolint:gocritic // nothing is left to clean up here
+	}
+}
+
+func newCommand() *cobra.Command {
+	var c connection
+	root := &cobra.Command{
+		Use:           "kubectl-ironflow",
+		Short:         "See and steer bare-metal hosts",
+		Version:       version.String(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl ironflow"},
+	}
+	c.bind(root.PersistentFlags())
+	get := &cobra.Command{Use: "get", Short: "List resources"}
+	get.AddCommand(newGetHosts(&c))
+	root.AddCommand(get, newDescribe(&c), newRetry(&c))
+	return root
+}
