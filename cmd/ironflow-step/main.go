@@ -1,0 +1,108 @@
+// Command ironflow-step runs Ironic's deploy steps on a host in its live image.
+//
+//	ironflow-step list          prints the steps as the IPA plugin needs them
+//	ironflow-step STEP          runs one: JSON on stdin, JSON lines on stdout
+//
+// Progress and result go to stdout, logs to stderr. SIGTERM cancels the step
+// and stops what it started. Exit codes are in package api/exitcode.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/ironflow/ironflow/api/exitcode"
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/customdeploy/assisted"
+	"github.com/ironflow/ironflow/customdeploy/confirm"
+	"github.com/ironflow/ironflow/customdeploy/step"
+)
+
+const usage = `Usage: ironflow-step list
+       ironflow-step STEP < INPUT
+
+Runs one of Ironic's deploy steps on this host. INPUT is one JSON object:
+{"node": {…}, "ports": […], "args": {…}}. Progress comes as JSON lines on
+stdout, the result as the last of them; logs go to stderr.
+
+  list        print the steps as JSON, as the IPA plugin needs them
+  --help      print this text
+  --version   print the version
+
+Environment:
+  IRONFLOW_ROOT             directory with the host's files (default /)
+  DBUS_SYSTEM_BUS_ADDRESS   the host's system bus (default: its well-known socket)
+
+Exit codes:
+`
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(args) != 1 {
+		printUsage(stderr)
+		return exitcode.StepBadInput
+	}
+	host := hostfile.FromEnv()
+	units := newUnits(host)
+	defer units.Close()
+	installer := &assisted.Step{Units: units}
+	steps := step.Registry{
+		installer.Definition(),
+		(&confirm.Step{Units: units, Assisted: installer}).Definition(),
+	}
+	switch args[0] {
+	case "--help", "-h", "help":
+		printUsage(stdout)
+		return exitcode.StepDone
+	case "--version":
+		fmt.Fprintln(stdout, "ironflow-step", version.String())
+		return exitcode.StepDone
+	case "list":
+		list, err := steps.List()
+		if err != nil {
+			fmt.Fprintln(stderr, err)
+			return exitcode.StepFailed
+		}
+		fmt.Fprintln(stdout, string(list))
+		return exitcode.StepDone
+	}
+	ctx, done := untilSignal()
+	defer done()
+	log := slog.New(slog.NewTextHandler(stderr, nil))
+	return step.Run(ctx, steps, args[0], host, step.Streams{In: stdin, Out: stdout, Log: log})
+}
+
+// untilSignal returns a context that ends with SIGTERM or SIGINT; its cause is
+// the signal's name.
+func untilSignal() (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	go func() {
+		if s, ok := <-signals; ok {
+			cancel(errors.New("the signal " + s.String()))
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(signals)
+		cancel(nil)
+	}
+}
+
+func printUsage(w io.Writer) {
+	fmt.Fprint(w, usage)
+	for _, m := range exitcode.Meanings() {
+		if m.Program == "ironflow-step" {
+			fmt.Fprintf(w, "  %d   %s\n", m.Code, m.Text)
+		}
+	}
+}

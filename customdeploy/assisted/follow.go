@@ -1,0 +1,225 @@
+package assisted
+
+import (
+	"context"
+	"time"
+
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/step"
+	"github.com/ironflow/ironflow/customdeploy/systemd"
+)
+
+// evidenceTime bounds the collecting of evidence at the end.
+const evidenceTime = 5 * time.Second
+
+// answer is what a start or stop job came back with.
+type answer struct {
+	result string
+	err    error
+}
+
+// run starts the unit unless it is followed already, and goes from event to
+// event until a rule says that the step is finished. The gate is closed at the
+// end whatever happened.
+func (f *follower) run(ctx context.Context) step.Report {
+	// What the step does after a cancellation must not be cancelled by it.
+	work, done := context.WithCancel(context.WithoutCancel(ctx))
+	defer done()
+	defer func() {
+		if err := f.host.CloseGate(); err != nil {
+			f.log.Warn("the gate could not be closed", "error", err)
+		}
+	}()
+	files, err := f.watch(work)
+	if err != nil {
+		return f.report(work, HostTrouble, err)
+	}
+	updates, err := f.units.Follow(work, hostfile.AgentUnit)
+	if err != nil {
+		return f.report(work, SystemdLost, err)
+	}
+	started, stopped := make(chan answer, 1), make(chan answer, 1)
+	stopping := false
+	stop := func() {
+		stopping = true
+		go func() {
+			result, err := f.units.Stop(work, hostfile.AgentUnit)
+			stopped <- answer{result, err}
+		}()
+	}
+	if !f.obs.Started {
+		f.obs.Clocks.Starting = time.Now()
+		go func() {
+			result, err := f.units.Start(work, hostfile.AgentUnit)
+			started <- answer{result, err}
+		}()
+	}
+	f.readFiles()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	cancelled := ctx.Done()
+	for {
+		select {
+		case up, ok := <-updates:
+			if !ok || up.Err != nil {
+				return f.report(work, SystemdLost, up.Err)
+			}
+			f.see(up.Unit)
+		case a := <-started:
+			if cause, failed := f.startAnswered(work, a); failed {
+				return f.report(work, cause, a.err)
+			}
+		case a := <-stopped:
+			stopping = a.err != nil // a refused stop is not asked again; its time runs out
+			if a.err != nil {
+				f.log.Warn("the stop job failed", "error", a.err)
+			}
+		case <-files:
+			f.readFiles()
+		case <-cancelled:
+			cancelled = nil
+			f.cancel(context.Cause(ctx).Error())
+		case <-timer.C:
+		}
+		v, finished := f.decide(work)
+		switch {
+		case finished:
+			return f.report(work, v.Cause, nil)
+		case v.Action == StopUnit:
+			f.obs.Stopped, f.obs.Clocks.Stopped = v.Cause, f.obs.Now
+			stop()
+			timer.Reset(f.obs.stopLimit())
+		case f.obs.Stopped != "" && !stopping && !f.obs.Unit.Ended():
+			// The stop came before the start job was queued.
+			stop()
+		case v.Until.IsZero():
+			timer.Stop()
+		default:
+			timer.Reset(max(0, v.Until.Sub(f.obs.Now)))
+		}
+	}
+}
+
+// decide asks the rules about this moment. Before the step is finished because
+// the unit has ended, the unit is read once more: an update may be older than
+// the answer of a job.
+func (f *follower) decide(ctx context.Context) (Verdict, bool) {
+	f.obs.Now = time.Now()
+	v := f.judge()
+	if v.Action == AskForeign {
+		f.obs.Foreign = ForeignNone
+		if f.askForeign != nil && f.askForeign(ctx) {
+			f.obs.Foreign = ForeignDone
+		}
+		v = f.judge()
+	}
+	if v.Action != Finish || !f.obs.Unit.Ended() {
+		return v, v.Action == Finish
+	}
+	unit, err := f.units.Unit(ctx, hostfile.AgentUnit)
+	if err != nil {
+		return v, true // nothing newer can be learnt
+	}
+	f.see(unit)
+	f.readFiles()
+	v = f.judge()
+	return v, v.Action == Finish
+}
+
+func (f *follower) judge() Verdict {
+	v := Decide(f.obs)
+	if v.Rule != f.rule {
+		f.rule = v.Rule
+		f.log.Info("decided", "rule", v.Rule, "action", v.Action, "cause", v.Cause,
+			"active", f.obs.Unit.ActiveState, "sub", f.obs.Unit.SubState)
+	}
+	return v
+}
+
+// startAnswered notes the start job's result. A job that failed is not the end
+// as long as systemd starts the unit again.
+func (f *follower) startAnswered(ctx context.Context, a answer) (Cause, bool) {
+	if a.err != nil {
+		if unit, err := f.units.Unit(ctx, hostfile.AgentUnit); err == nil {
+			f.see(unit)
+		}
+		if v := Decide(f.obs); v.Action == Finish {
+			return v.Cause, true // the unit's own state says it better
+		}
+		return StartRefused, true
+	}
+	f.log.Info("the start job was answered", "result", a.result)
+	f.obs.Started, f.obs.Job = true, a.result
+	if unit, err := f.units.Unit(ctx, hostfile.AgentUnit); err == nil {
+		f.see(unit)
+	}
+	return "", false
+}
+
+// see takes a snapshot of the unit: into the observation, the step file and the
+// progress.
+func (f *follower) see(u systemd.Properties) {
+	before := f.obs.Unit
+	f.obs.see(u, time.Now())
+	// The id of an earlier run stays on the unit until it is started.
+	if (f.obs.Started || !u.Ended()) && u.InvocationID != "" && u.InvocationID != f.state.InvocationID {
+		f.state.InvocationID = u.InvocationID
+		if err := f.host.Write(hostfile.StepFile, f.state); err != nil {
+			f.log.Warn("the step file could not be written", "error", err)
+		}
+		f.readFiles()
+	}
+	if u != before {
+		f.showProgress(u)
+	}
+}
+
+// showProgress reports the agent's status, or what systemd does while there is none.
+func (f *follower) showProgress(u systemd.Properties) {
+	s := f.obs.Status
+	if f.obs.Part() == hostfile.PartStarting || u.StatusText == "" {
+		text := u.ActiveState + " (" + u.SubState + ")"
+		if u.NRestarts > 0 || u.SubState == "auto-restart" {
+			text += ", after the agent " + orElse(failure(u), "ended")
+		}
+		f.progress(f.obs.Part(), 0, text)
+		return
+	}
+	stage := orElse(s.Stage, f.obs.Part())
+	f.progress(stage, s.Percent, orElse(s.Text, stage))
+}
+
+// readFiles looks at the gate, the marker and the stop file.
+func (f *follower) readFiles() {
+	f.obs.Gate = f.host.GateOpen()
+	_, valid := f.host.Marker(f.state.InvocationID, f.obs.Unit.InvocationID)
+	f.obs.seeMarker(valid, time.Now())
+	if who := f.host.StopAsked(); who != "" {
+		f.cancel(who)
+	}
+}
+
+func (f *follower) cancel(who string) {
+	if f.obs.Cancelled == "" {
+		f.obs.Cancelled = who
+		f.log.Info("the step is cancelled", "by", who)
+	}
+}
+
+// report collects the evidence and puts the end into words.
+func (f *follower) report(ctx context.Context, c Cause, cause error) step.Report {
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), evidenceTime)
+	defer done()
+	e := Evidence{Unit: hostfile.AgentUnit, Reason: f.host.Reason(), Error: cause}
+	if m, ok := f.host.Marker(f.state.InvocationID, f.obs.Unit.InvocationID); ok {
+		e.Marker = &m
+	}
+	if c.Outcome() != step.Done {
+		lines, err := f.units.Journal(ctx, hostfile.AgentUnit, f.obs.Unit.InvocationID, JournalLines)
+		if err != nil {
+			f.log.Warn("the unit's journal cannot be read", "error", err)
+		}
+		e.Journal = lines
+	}
+	return report(f.obs, c, e)
+}

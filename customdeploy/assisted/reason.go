@@ -1,0 +1,235 @@
+package assisted
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ironflow/ironflow/api/exitcode"
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/step"
+	"github.com/ironflow/ironflow/customdeploy/systemd"
+)
+
+// JournalLines is how many of the unit's last journal lines a report carries.
+const JournalLines = 20
+
+// Evidence is what is collected once, when the end is known.
+type Evidence struct {
+	Unit    string
+	Reason  *hostfile.Reason
+	Marker  *hostfile.Installed
+	Journal []string
+	// Error is what went wrong in the step itself, for causes such as StartRefused.
+	Error error
+}
+
+// report puts the end of the step into words: one line that names what
+// happened and where, then what is known around it.
+func report(o Observation, c Cause, e Evidence) step.Report {
+	r := step.Report{Outcome: c.Outcome()}
+	if r.Outcome == step.Done {
+		r.Result = result(o, e)
+		if warning := warning(o); warning != "" {
+			r.Reason = warning
+			r.Result["warning"] = warning
+		}
+		return r
+	}
+	r.Reason = headline(o, c, e)
+	r.Detail = detail(o, e)
+	return r
+}
+
+func result(o Observation, e Evidence) map[string]any {
+	res := map[string]any{
+		"outcome":       "installed",
+		"stage":         o.Status.Stage,
+		"seconds":       int(o.Now.Sub(o.Clocks.Begun) / time.Second),
+		"restarts":      o.Unit.NRestarts,
+		"invocation_id": o.Unit.InvocationID,
+	}
+	if e.Marker != nil {
+		res["disk"], res["image_digest"] = e.Marker.Disk, e.Marker.ImageDigest
+	}
+	return res
+}
+
+// warning is for an installation that is done although the unit ended badly.
+func warning(o Observation) string {
+	switch {
+	case o.Cancelled != "" || o.Stopped == CancelledHere:
+		return "cancelled by " + o.Cancelled + ", but the installation was already done"
+	case o.Unit.ActiveState == "failed":
+		return "installed, but the agent then failed: " + orElse(o.Unit.EndInWords(), o.Unit.Result)
+	case !o.Unit.Ended():
+		return "installed, but the agent has not ended: " + o.Unit.ActiveState + "/" + o.Unit.SubState
+	default:
+		return ""
+	}
+}
+
+// headline is the reason's first line.
+func headline(o Observation, c Cause, e Evidence) string {
+	unit := e.Unit
+	switch c {
+	case AgentFailed:
+		return "installation failed" + o.where(e) + ": " + o.lastWord(e)
+	case AgentCancelled:
+		return "installation cancelled by the hub" + o.where(e) + ": " + o.lastWord(e)
+	case CancelledHere:
+		return "cancelled by " + orElse(o.Cancelled, "an earlier request") + o.where(e)
+	case UnitFailed:
+		return fmt.Sprintf("%s failed%s: the agent %s; %s", unit, o.where(e), failure(o.Unit), o.lastWord(e))
+	case CrashLoop:
+		return fmt.Sprintf("%s was restarted %d times in %v%s and was stopped; the agent last %s; %s",
+			unit, len(o.Clocks.Restarts), restartWindow, o.where(e), failure(o.Unit), o.lastWord(e))
+	case StoppedEarly:
+		return fmt.Sprintf("%s was stopped before the installation was done%s (%s)", unit, o.where(e), orElse(failure(o.Unit), "no process"))
+	case ConditionUnmet:
+		return unit + " did not start: one of its conditions is not met although the step opened its gate; the live image does not fit"
+	case GateClosed:
+		return unit + " did not start: its gate " + hostfile.Gate + " was removed during the step"
+	case NoUnit:
+		return "this live image has no " + unit + ": is it an image with the assisted agent?"
+	case UnitMasked:
+		return unit + " is masked in this live image"
+	case UnitBroken:
+		return unit + " of this live image cannot be loaded"
+	case StartedByHand:
+		return unit + " was already running before the step opened its gate: somebody started it by hand; stop it and retry"
+	case StartRefused:
+		return fmt.Sprintf("systemd did not start %s: %v", unit, e.Error)
+	case AnotherStep:
+		return "another step program is starting the agent on this host; wait for its end"
+	case HostTrouble:
+		return fmt.Sprintf("the host's state files cannot be used: %v", e.Error)
+	case StopHangs:
+		return fmt.Sprintf("%s does not stop: %s/%s for %v", unit, o.Unit.ActiveState, o.Unit.SubState, o.Now.Sub(o.Clocks.Deactivating).Round(time.Second))
+	case SystemdLost:
+		return fmt.Sprintf("the connection to systemd was lost and did not come back: %v", e.Error)
+	default:
+		return deadlineText(o, c, unit) + "; " + o.lastWord(e)
+	}
+}
+
+func deadlineText(o Observation, c Cause, unit string) string {
+	clocks := o.Clocks
+	switch c {
+	case StartDeadline:
+		return fmt.Sprintf("%s was not ready after %v (start deadline)", unit, since(o, clocks.Starting))
+	case IdleDeadline:
+		return fmt.Sprintf("no sign of the agent for %v%s (idle deadline)", since(o, clocks.Sign), o.where(Evidence{}))
+	case StageDeadline:
+		return fmt.Sprintf("stage %q took longer than %v (stage deadline)", o.Status.Stage, since(o, clocks.Stage))
+	default:
+		return fmt.Sprintf("the installation was not done after %v%s (total deadline)", since(o, clocks.Installing)-clocks.Excluded.Round(time.Second), o.where(Evidence{}))
+	}
+}
+
+// since counts to the moment when the step acted, not when the unit had ended.
+func since(o Observation, t time.Time) time.Duration {
+	until := o.Now
+	if !o.Clocks.Stopped.IsZero() {
+		until = o.Clocks.Stopped
+	}
+	return until.Sub(t).Round(time.Second)
+}
+
+// where names the stage and percent, from the reason file or the last status.
+func (o Observation) where(e Evidence) string {
+	stage, percent := o.Status.Stage, o.Status.Percent
+	if e.Reason != nil && e.Reason.Stage != "" {
+		stage, percent = e.Reason.Stage, e.Reason.Percent
+	}
+	switch {
+	case stage == "":
+		return ""
+	case percent > 0:
+		return fmt.Sprintf(" at %q (%d %%)", stage, percent)
+	default:
+		return fmt.Sprintf(" at %q", stage)
+	}
+}
+
+// lastWord is the best text that the agent has left: its reason file, its last
+// status, its last journal line.
+func (o Observation) lastWord(e Evidence) string {
+	switch {
+	case e.Reason != nil && e.Reason.Text != "":
+		return e.Reason.Text
+	case o.LastText != "":
+		return "its last status: " + o.LastText
+	case len(e.Journal) > 0:
+		return "its last line: " + e.Journal[len(e.Journal)-1]
+	default:
+		return "it has said nothing"
+	}
+}
+
+// failure says how the unit ended, in words.
+func failure(u systemd.Properties) string {
+	words := u.EndInWords()
+	switch {
+	case words == "" && (u.Result == "" || u.Result == "success"):
+		return ""
+	case words == "":
+		return "did not run (systemd: " + u.Result + ")"
+	case u.Result == "exit-code" || u.Result == "signal" || u.Result == "core-dump" || u.Result == "success" || u.Result == "":
+		return words
+	default:
+		return words + " (systemd: " + u.Result + ")"
+	}
+}
+
+func detail(o Observation, e Evidence) []string {
+	u := o.Unit
+	lines := []string{fmt.Sprintf("unit: %s %s/%s, result %s, %d restarts, invocation %s",
+		e.Unit, u.ActiveState, u.SubState, orElse(u.Result, "unknown"), u.NRestarts, orElse(u.InvocationID, "none"))}
+	if words := u.EndInWords(); words != "" {
+		lines = append(lines, "main process: "+words+meaning(u))
+	}
+	if o.Job != "" && o.Job != systemd.JobDone {
+		lines = append(lines, "start job: "+o.Job)
+	}
+	if o.LastText != "" {
+		lines = append(lines, "last status: "+o.LastText)
+	}
+	if r := e.Reason; r != nil {
+		lines = append(lines, fmt.Sprintf("agent's reason: %s (stage %q, %d %%, exit %d)", orElse(r.Text, "none given"), r.Stage, r.Percent, r.Exit))
+	}
+	for _, line := range e.Journal {
+		lines = append(lines, "journal: "+printable(line))
+	}
+	return lines
+}
+
+// meaning explains the agent's reserved exit codes.
+func meaning(u systemd.Properties) string {
+	if u.ExecMainCode != systemd.Exited {
+		return ""
+	}
+	for _, m := range exitcode.Meanings() {
+		if m.Program == "ironflow-agent" && m.Code == u.ExecMainStatus && m.Code != exitcode.AgentInstalled {
+			return " (" + m.Text + ")"
+		}
+	}
+	return ""
+}
+
+// printable makes a journal line safe to show: UTF-8 without control characters.
+func printable(line string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(line, "\uFFFD"))
+}
+
+func orElse(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}

@@ -1,0 +1,154 @@
+package assisted
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/step"
+	"github.com/ironflow/ironflow/customdeploy/systemd"
+)
+
+// Name is the step's name in Ironic.
+const Name = "start_assisted_install"
+
+// Step starts and follows the agent on one host.
+type Step struct {
+	// Units is the host's systemd.
+	Units systemd.Manager
+	// AskForeign tells whether an installer without done marker has ended well;
+	// nil means that there is none.
+	AskForeign func(ctx context.Context) bool
+	// Watch replaces Host.WatchRunDir in tests.
+	Watch func(ctx context.Context) (<-chan struct{}, error)
+}
+
+// Definition is the step for the registry.
+func (s *Step) Definition() step.Step {
+	return step.Step{Name: Name, Interface: "deploy", Priority: 0, Args: step.DeadlineArgs, Run: s.Run}
+}
+
+// Run is the whole step. A unit that runs already is followed when an earlier
+// program of this boot opened the gate: IPA was restarted.
+func (s *Step) Run(ctx context.Context, req *step.Request) step.Report {
+	limits, err := req.Deadlines(Defaults)
+	if err != nil {
+		return step.Report{Outcome: step.BadInput, Reason: err.Error()}
+	}
+	host, err := OpenHost(req.Host)
+	if err != nil {
+		return s.refuse(HostTrouble, err)
+	}
+	unlock, err := host.Lock()
+	if errors.Is(err, ErrLocked) {
+		return s.refuse(AnotherStep, err)
+	}
+	if err != nil {
+		return s.refuse(HostTrouble, err)
+	}
+	defer unlock()
+	f := s.newFollower(req, host, limits)
+	unit, err := s.Units.Unit(ctx, hostfile.AgentUnit)
+	if err != nil {
+		return s.refuse(SystemdLost, err)
+	}
+	state, ours, err := host.State()
+	if err != nil {
+		req.Log.Warn("the step file cannot be read; it is replaced", "error", err)
+	}
+	switch {
+	case !unit.Ended() && ours:
+		req.Log.Info("the agent runs already: following it", "invocation", unit.InvocationID, "since", state.StartedAt)
+		f.resume(state)
+	case !unit.Ended():
+		f.obs.Unit = unit
+		return f.report(ctx, StartedByHand, nil)
+	default:
+		f.state = hostfile.StepState{BootID: host.bootID, NodeUUID: req.Node.UUID, Step: Name, StartedAt: time.Now().UTC()}
+		f.obs.Unit = unit
+		if v := Decide(f.obs); v.Action == Finish { // the image does not fit: nothing is opened
+			return f.report(ctx, v.Cause, nil)
+		}
+		if err := f.prepare(); err != nil {
+			return f.report(ctx, HostTrouble, err)
+		}
+	}
+	return f.run(ctx)
+}
+
+// Follow takes over a running unit that an earlier program of this boot has
+// started, and reports like Run. It is for confirm_install after a restart of IPA.
+func (s *Step) Follow(ctx context.Context, req *step.Request, host Host, state hostfile.StepState) step.Report {
+	limits, err := req.Deadlines(Defaults)
+	if err != nil {
+		return step.Report{Outcome: step.BadInput, Reason: err.Error()}
+	}
+	f := s.newFollower(req, host, limits)
+	f.resume(state)
+	return f.run(ctx)
+}
+
+// Explain reports how a unit that has ended already came to its end.
+func (s *Step) Explain(ctx context.Context, req *step.Request, host Host, state hostfile.StepState, unit systemd.Properties) step.Report {
+	f := s.newFollower(req, host, Defaults)
+	f.resume(state)
+	f.see(unit)
+	f.readFiles()
+	v := Decide(f.obs)
+	if v.Action != Finish {
+		v.Cause = StoppedEarly
+	}
+	return f.report(ctx, v.Cause, nil)
+}
+
+func (s *Step) refuse(c Cause, err error) step.Report {
+	return report(Observation{}, c, Evidence{Unit: hostfile.AgentUnit, Error: err})
+}
+
+func (s *Step) newFollower(req *step.Request, host Host, limits step.Deadlines) *follower {
+	watch := s.Watch
+	if watch == nil {
+		watch = host.WatchRunDir
+	}
+	now := time.Now()
+	return &follower{
+		units: s.Units, askForeign: s.AskForeign, watch: watch,
+		host: host, log: req.Log, progress: req.Progress,
+		obs: Observation{Now: now, Limits: limits, Clocks: Clocks{Begun: now}},
+	}
+}
+
+// follower is one run of the step.
+type follower struct {
+	units      systemd.Manager
+	askForeign func(ctx context.Context) bool
+	watch      func(ctx context.Context) (<-chan struct{}, error)
+	host       Host
+	log        *slog.Logger
+	progress   func(stage string, percent int, text string)
+
+	state hostfile.StepState
+	obs   Observation
+	rule  string
+}
+
+// resume sets up the follower for a unit that runs already.
+func (f *follower) resume(state hostfile.StepState) {
+	f.state = state
+	f.obs.Started = true
+	f.obs.Clocks.Begun = state.StartedAt
+}
+
+// prepare writes the step file and opens the gate, in this order: an open gate
+// without a step file would be nobody's.
+func (f *follower) prepare() error {
+	if err := f.host.ForgetEarlier(); err != nil {
+		return err
+	}
+	if err := f.host.Write(hostfile.StepFile, f.state); err != nil {
+		return err
+	}
+	return f.host.OpenGate()
+}

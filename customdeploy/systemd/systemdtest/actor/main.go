@@ -1,0 +1,151 @@
+// Command actor is a service that plays a script, for tests of whatever manages
+// services. Each argument is one action:
+//
+//	ready            sd_notify READY=1
+//	stopping         sd_notify STOPPING=1
+//	status=TEXT      sd_notify STATUS=TEXT; TEXT may use Go escapes such as \xff
+//	flood=N          N different status texts as fast as possible
+//	print=TEXT       a line on stdout
+//	sleep=DURATION   wait
+//	wait=FILE        wait until FILE exists below IRONFLOW_ROOT
+//	touch=FILE       create FILE below IRONFLOW_ROOT
+//	env=NAME=FILE    write the value of a variable to FILE
+//	marker           write the done marker of this boot and invocation
+//	reason=TEXT      write the reason file with this text
+//	once=FILE        skip the rest of the script if FILE exists, else create it
+//	deaf             ignore SIGTERM from now on
+//	child            leave a child process behind that sleeps
+//	kill=N           send signal N to itself
+//	exit=N           end with status N
+//
+// After the last action it waits for SIGTERM and ends with 0.
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ironflow/ironflow/api/hostfile"
+)
+
+func main() {
+	term := make(chan os.Signal, 1)
+	signal.Notify(term, syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for _, action := range os.Args[1:] {
+			if !play(action, term) {
+				return
+			}
+		}
+	}()
+	for {
+		select {
+		case <-term:
+			if !deaf {
+				os.Exit(0)
+			}
+		case <-done:
+			done = nil
+		}
+	}
+}
+
+// deaf is set once by the script, before the first SIGTERM that matters.
+var deaf bool
+
+func play(action string, term chan os.Signal) bool {
+	host := hostfile.FromEnv()
+	verb, value, _ := strings.Cut(action, "=")
+	var err error
+	switch verb {
+	case "ready":
+		err = notify("READY=1")
+	case "stopping":
+		err = notify("STOPPING=1")
+	case "status":
+		if text, uerr := strconv.Unquote(`"` + value + `"`); uerr == nil {
+			value = text
+		}
+		err = notify("STATUS=" + value)
+	case "flood":
+		n, _ := strconv.Atoi(value)
+		for i := range n {
+			err = notify("STATUS=flood " + strconv.Itoa(i+1))
+		}
+	case "print":
+		fmt.Println(value)
+	case "sleep":
+		d, _ := time.ParseDuration(value)
+		time.Sleep(d)
+	case "wait":
+		for {
+			if _, err := os.Stat(host.Path(value)); err == nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	case "touch":
+		err = os.WriteFile(host.Path(value), nil, 0o644)
+	case "env":
+		name, file, _ := strings.Cut(value, "=")
+		err = os.WriteFile(host.Path(file), []byte(os.Getenv(name)), 0o644)
+	case "marker":
+		err = marker(host)
+	case "reason":
+		id, _ := host.BootID()
+		err = host.Write(hostfile.ReasonFile, hostfile.Reason{BootID: id, Text: value, Time: time.Now()})
+	case "once":
+		if _, err := os.Stat(host.Path(value)); err == nil {
+			return false
+		}
+		err = os.WriteFile(host.Path(value), nil, 0o644)
+	case "deaf":
+		deaf = true
+	case "child":
+		err = exec.Command("/bin/sleep", "1000").Start()
+	case "kill":
+		n, _ := strconv.Atoi(value)
+		signal.Reset(syscall.Signal(n))
+		err = syscall.Kill(os.Getpid(), syscall.Signal(n))
+		time.Sleep(time.Minute)
+	case "exit":
+		n, _ := strconv.Atoi(value)
+		os.Exit(n)
+	default:
+		err = fmt.Errorf("unknown action")
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", action, err)
+		os.Exit(101)
+	}
+	return true
+}
+
+func marker(host hostfile.Dir) error {
+	id, err := host.BootID()
+	if err != nil {
+		return err
+	}
+	return host.Write(hostfile.InstalledFile, hostfile.Installed{
+		BootID: id, InvocationID: os.Getenv("INVOCATION_ID"), Disk: "/dev/vda", Time: time.Now(),
+	})
+}
+
+func notify(state string) error {
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: os.Getenv("NOTIFY_SOCKET"), Net: "unixgram"})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = conn.Write([]byte(state))
+	return err
+}
