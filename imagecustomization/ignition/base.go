@@ -1,0 +1,138 @@
+package ignition
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/coreos/ignition/v2/config/v3_2/types"
+
+	"github.com/ironflow/ironflow/api/exitcode"
+	"github.com/ironflow/ironflow/api/hostfile"
+)
+
+const authFile = "/etc/authfile.json"
+
+// base is the first layer: the live system's settings and the host agent.
+func (c HostConfig) base() *layer {
+	l := &layer{}
+	c.network(l)
+	if c.Registries != "" {
+		l.file("/etc/containers/registries.conf", 0o644, c.Registries)
+	}
+	if c.CABundle != "" {
+		l.file("/etc/pki/ca-trust/source/anchors/ca.crt", 0o644, c.CABundle)
+	}
+	if c.PullSecret != "" {
+		l.file(authFile, 0o600, string(c.PullSecret))
+	}
+	if len(c.NTPServers) > 0 {
+		var servers strings.Builder
+		for _, s := range c.NTPServers {
+			servers.WriteString("server " + s + " iburst\n")
+		}
+		l.appendTo("/etc/chrony.conf", "\n"+servers.String())
+	}
+	if len(c.SSHKeys) > 0 {
+		user := types.PasswdUser{Name: "core"}
+		for _, key := range c.SSHKeys {
+			user.SSHAuthorizedKeys = append(user.SSHAuthorizedKeys, types.SSHAuthorizedKey(strings.TrimSpace(key)))
+		}
+		l.users = append(l.users, user)
+	}
+	if c.Agent != nil {
+		c.agent(l)
+	}
+	return l
+}
+
+// network keeps the host's identity stable between live and installed system.
+func (c HostConfig) network(l *layer) {
+	l.file("/etc/NetworkManager/conf.d/clientid.conf", 0o644, lines(
+		"# The same DHCPv6 identity in the live and in the installed system.",
+		"[connection]",
+		"ipv6.dhcp-duid=ll",
+		"ipv6.dhcp-iaid=mac",
+	))
+	l.file("/etc/NetworkManager/dispatcher.d/01-hostname", 0o744, lines(
+		"#!/bin/bash",
+		"# Takes the host name that DHCPv6 offers while the host has none of its own.",
+		`if [[ "$DHCP6_FQDN_FQDN" == *.* && "$(hostname)" =~ ^localhost ]]; then`,
+		`    hostnamectl set-hostname --static --transient "$DHCP6_FQDN_FQDN"`,
+		"fi",
+	))
+	for _, name := range slices.Sorted(maps.Keys(c.Keyfiles)) {
+		file := strings.TrimSuffix(name, ".nmconnection") + ".nmconnection"
+		l.file("/etc/NetworkManager/system-connections/"+file, 0o600, string(c.Keyfiles[name]))
+	}
+}
+
+// agent adds the host agent: its unit, its secrets and the step's deadlines.
+func (c HostConfig) agent(l *layer) {
+	a := c.Agent
+	proxy := a.Proxy
+	if proxy.Empty() {
+		proxy = c.Proxy
+	}
+	values := proxy.variables()
+	values["PULL_SECRET_TOKEN"] = string(a.Token)
+	l.file(hostfile.AgentEnv, 0o600, environment(values))
+	if a.CA != "" {
+		l.file(hostfile.HubCA, 0o644, a.CA)
+	}
+	if a.Deadlines != (hostfile.StepDeadlines{}) {
+		raw, err := json.Marshal(a.Deadlines)
+		if err != nil {
+			panic(err) // a struct of integers
+		}
+		l.file(hostfile.Deadlines, 0o644, string(raw)+"\n")
+	}
+	// With IPA in the image the deploy step starts the agent; without, it starts itself.
+	l.unit(hostfile.AgentUnit, c.IPA == nil, a.unit())
+}
+
+// unit renders agent.service. Its exit codes decide between "start again" and
+// "failed for good", so that systemd, the deploy step and Ironic agree.
+func (a *Agent) unit() string {
+	command := []string{
+		hostfile.AgentBinary,
+		"--url", escapeUnit(a.URL),
+		"--infra-env-id", escapeUnit(a.InfraEnvID),
+		"--agent-version", escapeUnit(a.Version),
+		"--insecure=false",
+	}
+	if a.CA != "" {
+		command = append(command, "--cacert", hostfile.HubCA)
+	}
+	unit := []string{
+		"[Unit]",
+		"Description=Ironflow host agent",
+		"Wants=network-online.target",
+		"After=network-online.target",
+		"# The deploy step counts restarts itself.",
+		"StartLimitIntervalSec=0",
+	}
+	if a.Gate {
+		unit = append(unit,
+			"# Only a running deploy step opens the gate.",
+			"ConditionPathExists="+hostfile.Gate)
+	}
+	return lines(append(unit,
+		"",
+		"[Service]",
+		"Type=notify",
+		"NotifyAccess=all",
+		"TimeoutStartSec=600",
+		"Restart=on-failure",
+		"RestartSec=3",
+		"RestartPreventExitStatus="+strconv.Itoa(exitcode.AgentFailed)+" "+strconv.Itoa(exitcode.AgentCancelled),
+		"EnvironmentFile="+hostfile.AgentEnv,
+		"ExecStart="+strings.Join(command, " "),
+		"ExecStopPost="+hostfile.AgentBinary+" write-reason",
+		"",
+		"[Install]",
+		"WantedBy=multi-user.target",
+	)...)
+}

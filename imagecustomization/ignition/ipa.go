@@ -1,0 +1,162 @@
+package ignition
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/ironflow/ironflow/api/hostfile"
+)
+
+const (
+	ipaEnv     = hostfile.ConfigDir + "/ipa.env"
+	pullScript = "/usr/local/bin/ironflow-pull"
+
+	ironicPort     = "6385"
+	inspectorPort  = "5050"
+	inspectionPath = "/v1/continue"
+)
+
+// ipa is the second layer: ironic-python-agent's settings and unit.
+func (c HostConfig) ipa() *layer {
+	l := &layer{}
+	l.file(hostfile.IPAConfig, 0o644, c.IPA.settings())
+	if c.IPA.CA != "" {
+		l.file(hostfile.IronicCA, 0o644, c.IPA.CA)
+	}
+	values := c.Proxy.variables()
+	values["IPA_COREOS_IP_OPTIONS"] = c.IPA.IPOptions
+	values["IPA_COREOS_COPY_NETWORK"] = fmt.Sprint(c.IPA.CopyNetwork)
+	values["IPA_DEFAULT_HOSTNAME"] = c.IPA.DefaultHostname
+	l.file(ipaEnv, 0o600, environment(values))
+	l.file("/etc/issue.d/ipa.issue", 0o644, lines(
+		`This machine (\n) is being provisioned by Ironic; do not log in unless something is wrong.`, ""))
+	l.file("/etc/motd.d/ipa.motd", 0o644, lines(
+		"This is a live system in memory. Useful commands:",
+		"  journalctl -u "+hostfile.IPAUnit+" -u "+hostfile.AgentUnit,
+		"  systemctl status "+hostfile.IPAUnit+" "+hostfile.AgentUnit))
+	if len(c.IPA.Command) > 0 {
+		l.unit(hostfile.IPAUnit, true, c.IPA.programUnit())
+		return l
+	}
+	l.file(pullScript, 0o755, c.pullScript())
+	l.unit(hostfile.IPAUnit, true, c.IPA.containerUnit())
+	return l
+}
+
+// settings renders /etc/ironic-python-agent.conf.
+func (p *IPA) settings() string {
+	python := map[bool]string{true: "True", false: "False"}
+	out := []string{
+		"[DEFAULT]",
+		"api_url = " + strings.Join(withDefaults(p.APIURLs, ironicPort, ""), ","),
+	}
+	if len(p.InspectionURLs) > 0 {
+		out = append(out, "inspection_callback_url = "+
+			strings.Join(withDefaults(p.InspectionURLs, inspectorPort, inspectionPath), ","))
+	}
+	out = append(out, "insecure = "+python[p.Insecure])
+	if p.CA != "" {
+		out = append(out, "cafile = "+hostfile.IronicCA)
+	}
+	return lines(append(out, strings.TrimSpace("enable_vlan_interfaces = "+p.VLANInterfaces))...)
+}
+
+// withDefaults adds port and path where a URL has none. The URLs were validated.
+func withDefaults(urls []string, port, path string) []string {
+	var out []string
+	for _, raw := range urls {
+		u, err := url.Parse(strings.TrimSpace(raw))
+		if err != nil {
+			continue
+		}
+		if u.Port() == "" {
+			u.Host = net.JoinHostPort(u.Hostname(), port)
+		}
+		u.Path = strings.TrimSuffix(u.Path, "/")
+		if path != "" && !strings.HasSuffix(u.Path, path) {
+			u.Path += path
+		}
+		out = append(out, u.String())
+	}
+	return out
+}
+
+// ipaUnit is what both ways to start IPA have in common; the unit's name is a
+// name that other programs rely on.
+func ipaUnit(service ...string) string {
+	head := []string{
+		"[Unit]",
+		"Description=Ironic Python Agent",
+		"Wants=network-online.target",
+		"After=network-online.target",
+		"StartLimitIntervalSec=0",
+		"",
+		"[Service]",
+		"Restart=on-failure",
+		"RestartSec=5",
+		"TimeoutStartSec=0",
+		"EnvironmentFile=" + ipaEnv,
+	}
+	return lines(append(append(head, service...), "", "[Install]", "WantedBy=multi-user.target")...)
+}
+
+// containerUnit runs IPA in a container that systemd follows through conmon.
+func (p *IPA) containerUnit() string {
+	const cid = "--cidfile=%t/%N.cid"
+	run := []string{
+		"ExecStart=/usr/bin/podman run --detach --rm --replace --name=ironic-agent",
+		cid, "--cgroups=no-conmon --sdnotify=conmon --log-driver=passthrough",
+		"--privileged --network=host --ipc=host --uts=host",
+		bind(hostfile.IPAConfig, "/etc/ironic-python-agent/ignition.conf"),
+		bind(hostfile.ConfigDir, hostfile.ConfigDir) + ",ro",
+		bind("/dev", "/dev"), bind("/sys", "/sys"), bind("/run/udev", "/run/udev"),
+		bind("/run/dbus/system_bus_socket", "/run/dbus/system_bus_socket"),
+		bind("/", "/mnt/coreos"),
+		"--env=IPA_COREOS_IP_OPTIONS --env=IPA_COREOS_COPY_NETWORK --env=IPA_DEFAULT_HOSTNAME",
+		"--env=HTTP_PROXY --env=HTTPS_PROXY --env=NO_PROXY",
+		escapeUnit(p.Image),
+	}
+	return ipaUnit(
+		"Type=notify",
+		"NotifyAccess=all",
+		"ExecStartPre="+pullScript+" "+escapeUnit(p.Image),
+		"ExecStartPre=/usr/bin/rm -f %t/%N.cid",
+		strings.Join(run, " "),
+		"ExecStop=/usr/bin/podman stop --ignore "+cid,
+		"ExecStopPost=/usr/bin/podman rm --force --ignore "+cid,
+	)
+}
+
+// programUnit runs IPA as a program of the live system.
+func (p *IPA) programUnit() string {
+	var command []string
+	for _, word := range p.Command {
+		command = append(command, escapeUnit(word))
+	}
+	return ipaUnit("Type=simple", "ExecStart="+strings.Join(command, " "))
+}
+
+func bind(src, dst string) string { return "--mount=type=bind,src=" + src + ",dst=" + dst }
+
+// pullScript fetches an image unless it is there, for ever, ever slower.
+func (c HostConfig) pullScript() string {
+	flags := ""
+	if c.IPA.ImageInsecure {
+		flags += " --tls-verify=false"
+	}
+	if c.PullSecret != "" {
+		flags += " --authfile=" + authFile
+	}
+	return lines(
+		"#!/bin/bash",
+		"# Pulls a container image unless it is there already; waits 5 s to 5 min between attempts.",
+		"delay=5",
+		`until podman image exists "$1" || podman pull --quiet`+flags+` "$1"; do`,
+		`    echo "pulling $1 failed, next attempt in $delay s" >&2`,
+		`    sleep "$delay"`,
+		`    delay=$((delay * 2 > 300 ? 300 : delay * 2))`,
+		"done",
+	)
+}
