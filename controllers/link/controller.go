@@ -27,10 +27,6 @@ const (
 )
 
 // Reconciler links BareMetalHosts and Agents.
-//
-// +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts,verbs=get;list;watch;update;patch
-// +kubebuilder:rbac:groups=metal3.io,resources=preprovisioningimages,verbs=get;list;watch
-// +kubebuilder:rbac:groups=agent-install.openshift.io,resources=agents,verbs=get;list;watch;update;patch;delete
 type Reconciler struct {
 	Client client.Client
 }
@@ -55,6 +51,10 @@ func Setup(mgr ctrl.Manager) error {
 }
 
 // Reconcile reads what belongs to the host and applies the plan.
+//
+// +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts,verbs=get;list;watch;update;patch
+// +kubebuilder:rbac:groups=metal3.io,resources=preprovisioningimages,verbs=get;list;watch
+// +kubebuilder:rbac:groups=agent-install.openshift.io,resources=agents,verbs=get;list;watch;update;patch;delete
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	in, err := r.observe(ctx, req.NamespacedName)
 	if err != nil || in.Host == nil {

@@ -2,12 +2,22 @@
 # Writes the CRDs and RBAC rules: metal3's kinds from its apis module, our own from api/.
 set -euo pipefail
 gen=${1:?usage: manifests.sh CONTROLLER-GEN}
-out=config/crd/bases
+out=$PWD/config/crd
 
-mkdir -p "$out/metal3" "$out/ironflow"
-rm -f "$out"/metal3/*.yaml "$out"/ironflow/*.yaml
+# One folder per owner of the kinds, each with its list, so that a site can leave out what it has already.
+kinds() { # kinds FOLDER GENERATOR-ARGUMENT...
+  local dir=$out/$1
+  shift
+  mkdir -p "$dir"
+  rm -f "$dir"/*.yaml
+  "$gen" "$@" output:crd:dir="$dir"
+  { echo "resources:"; (cd "$dir" && ls -- *.yaml) | sed 's/^/  - /'; } > "$dir/kustomization.yaml.new"
+  mv "$dir/kustomization.yaml.new" "$dir/kustomization.yaml"
+}
+
 # HardwareData holds a float (the CPU clock), hence allowDangerousTypes.
 metal3=$(go list -m -f '{{.Dir}}' github.com/metal3-io/baremetal-operator/apis)
-(cd "$metal3" && GOFLAGS=-mod=mod "$gen" crd:allowDangerousTypes=true paths=./metal3.io/v1alpha1/... output:crd:dir="$OLDPWD/$out/metal3")
-"$gen" crd paths=./api/... output:crd:dir="$out/ironflow"
+(cd "$metal3" && GOFLAGS=-mod=mod kinds metal3 crd:allowDangerousTypes=true paths=./metal3.io/v1alpha1/...)
+kinds agent-install crd paths=./api/agentinstall/...
+kinds hive crd paths=./api/hive/... paths=./api/hiveext/...
 "$gen" rbac:roleName=ironflow-controllers paths=./controllers/... output:rbac:dir=config/rbac

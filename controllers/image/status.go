@@ -1,0 +1,40 @@
+package image
+
+import (
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// refused writes the outcome of a refusal. An image that was handed out before
+// stays while something is merely waited for, so that hosts do not flap; an
+// error takes it away, and with it all three URLs.
+func refused(image *metal3v1.PreprovisioningImage, r *Refusal) {
+	if r.Error {
+		image.Status.ImageUrl, image.Status.KernelUrl, image.Status.ExtraKernelParams = "", "", ""
+		image.Status.Format, image.Status.Architecture = "", ""
+	}
+	condition(image, metal3v1.ConditionImageReady, false, r.Reason, r.Message)
+	condition(image, metal3v1.ConditionImageError, r.Error, r.Reason, r.Message)
+}
+
+// built writes the outcome of a successful build.
+func built(image *metal3v1.PreprovisioningImage, r *Request, url string, network metal3v1.SecretStatus) {
+	image.Status.ImageUrl = url
+	image.Status.KernelUrl, image.Status.ExtraKernelParams = "", ""
+	image.Status.Format = r.Format
+	image.Status.Architecture = image.Spec.Architecture
+	image.Status.NetworkData = network
+	condition(image, metal3v1.ConditionImageReady, true, r.Reason, "Generated image")
+	condition(image, metal3v1.ConditionImageError, false, r.Reason, "Generated image")
+}
+
+func condition(image *metal3v1.PreprovisioningImage, kind metal3v1.ImageStatusConditionType, status bool, reason, message string) {
+	value := metav1.ConditionFalse
+	if status {
+		value = metav1.ConditionTrue
+	}
+	meta.SetStatusCondition(&image.Status.Conditions, metav1.Condition{
+		Type: string(kind), Status: value, Reason: reason, Message: message, ObservedGeneration: image.Generation,
+	})
+}
