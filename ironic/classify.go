@@ -18,8 +18,8 @@ import (
 const conductorGone = "No valid host was found"
 
 // lastingConflicts are parts of 409 texts that will not change by waiting:
-// a name, UUID or MAC is taken, or another instance is on the node.
-var lastingConflicts = []string{"already exists", "is associated with", "already associated"}
+// a name, UUID or MAC is taken, an instance is on the node, or its state forbids.
+var lastingConflicts = []string{"already exists", "is associated with", "already associated", "Can not delete node"}
 
 // classify turns any failure of a request into an *Error.
 func classify(ctx context.Context, c call, err error) *Error {

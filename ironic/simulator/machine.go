@@ -1,0 +1,180 @@
+package simulator
+
+import (
+	"fmt"
+	"time"
+)
+
+// phase is one stretch of an operation: a provision state that holds for a
+// while, with or without the node's lock.
+type phase struct {
+	state  string
+	locked bool
+	hold   time.Duration
+	enter  func(*node) // sets what is seen during the phase
+}
+
+// program is an operation on a node: phases, then either the end or a failure.
+type program struct {
+	name   string // of the operation, and of its events in the history
+	target string // target_provision_state meanwhile
+	phases []phase
+	fails  string // state in which a failure leaves the node
+	ends   string // state after success
+	finish func(*node)
+}
+
+// verb starts an operation for a node in a state that allows it.
+type verb func(*Server, *node, request) (program, error)
+
+// actions is the state machine: what may be asked for in which state.
+var actions = map[string]map[string]verb{
+	"manage": {"enroll": verify, "available": manageAtOnce, "clean failed": manageAtOnce, "inspect failed": manageAtOnce,
+		"adopt failed": manageAtOnce},
+	"inspect": {"manageable": inspect, "inspect failed": inspect},
+	"clean":   {"manageable": manualClean},
+	"provide": {"manageable": provide},
+	"active":  {"available": deploy, "deploy failed": deploy},
+	"rebuild": {"active": deploy, "error": deploy, "deploy failed": deploy},
+	"deleted": {"active": undeploy, "deploy failed": undeploy, "wait call-back": undeploy, "error": undeploy},
+	"adopt":   {"manageable": adopt, "adopt failed": adopt},
+	"service": {"active": service, "service failed": service},
+	"abort": {"inspect wait": abort, "clean wait": abort, "wait call-back": abort, "service wait": abort,
+		"service failed": abort},
+}
+
+// run carries a program out, phase by phase; the lock is held.
+func (s *Server) run(n *node, p program) {
+	n.epoch++
+	n.lastError, n.targetProv = "", p.target
+	s.record(n, "INFO", p.name, p.name+"_start")
+	s.enter(n, p, 0)
+}
+
+func (s *Server) enter(n *node, p program, i int) {
+	if i == len(p.phases) {
+		s.end(n, p)
+		return
+	}
+	current := p.phases[i]
+	s.move(n, current.state)
+	n.reservation = ""
+	if current.locked {
+		n.reservation = conductor
+	}
+	if current.enter != nil {
+		current.enter(n)
+	}
+	s.changed(n)
+	hold := current.hold
+	outcome := s.opts.Behave(Operation{Name: p.name, Step: stepName(n), Node: s.view(n)})
+	if outcome.Delay != 0 {
+		hold = outcome.Delay
+	}
+	if !current.locked {
+		s.beat(n, p)
+	}
+	s.after(n, hold, func() { s.leave(n, p, i, outcome.Error) })
+}
+
+// leave ends a phase, unless the ramdisk that should end it was lost.
+func (s *Server) leave(n *node, p program, i int, failure string) {
+	waiting := !p.phases[i].locked
+	switch {
+	case waiting && n.agentLost:
+		s.after(n, s.opts.CallbackTimeout, func() {
+			s.fail(n, p.name, p.fails, "Timeout reached while waiting for callback for node "+n.uuid)
+		})
+	case waiting && n.stepEnds:
+		n.epoch++
+		s.fail(n, p.name, p.fails, "The operation was aborted by request at the end of the running step.")
+	case failure != "":
+		n.epoch++
+		s.fail(n, p.name, p.fails, failure)
+	default:
+		s.enter(n, p, i+1)
+	}
+}
+
+func (s *Server) end(n *node, p program) {
+	s.move(n, p.ends)
+	n.targetProv, n.reservation, n.stepEnds = "", "", false
+	n.deployStep, n.cleanStep, n.serviceStep = nil, nil, nil
+	if p.finish != nil {
+		p.finish(n)
+	}
+	s.record(n, "INFO", p.name, p.name+"_end")
+	s.changed(n)
+}
+
+// fail leaves a node in a failure state. A failed deployment over virtual media
+// loses its last_error to the clean-up, as on the real one: the history has it.
+func (s *Server) fail(n *node, operation, state, text string) {
+	s.record(n, "ERROR", operation, text)
+	s.move(n, state)
+	n.lastError, n.reservation, n.stepEnds = text, "", false
+	n.deployStep, n.cleanStep, n.serviceStep = nil, nil, nil
+	switch state {
+	case "clean failed":
+		n.fault, n.maintenance, n.maintenanceReason = "clean failure", true, text
+	case "service failed":
+		n.fault, n.maintenance, n.maintenanceReason = "service failure", true, text
+	}
+	s.changed(n)
+}
+
+func (s *Server) move(n *node, state string) {
+	if n.provision != state {
+		n.provision, n.provUpdated = state, time.Now()
+	}
+}
+
+// record adds an entry to the node's history.
+func (s *Server) record(n *node, severity, kind, text string) {
+	n.history = append(n.history, event{uuid: newUUID(), created: time.Now(), severity: severity, kind: kind, text: text})
+	if len(n.history) > historyLimit {
+		n.history = n.history[1:]
+	}
+}
+
+// historyLimit is how many entries Ironic keeps for a node.
+const historyLimit = 300
+
+// beat lets the ramdisk call in at the start of a waiting phase and regularly
+// during it.
+func (s *Server) beat(n *node, p program) {
+	if n.agentLost {
+		return
+	}
+	n.internalSet("agent_url", "https://192.0.2.1:9999")
+	n.internalSet("agent_version", "11.0.0")
+	n.internalSet("agent_last_heartbeat", time.Now().UTC().Format("2006-01-02T15:04:05.999999"))
+	s.changed(n)
+	if s.opts.Heartbeat == 0 {
+		return
+	}
+	state := n.provision
+	s.after(n, s.opts.Heartbeat, func() {
+		if n.provision == state && n.reservation == "" {
+			s.beat(n, p)
+		}
+	})
+}
+
+// internalSet writes a key of driver_internal_info.
+func (n *node) internalSet(key string, value any) {
+	if n.internal == nil {
+		n.internal = map[string]any{}
+	}
+	n.internal[key] = value
+}
+
+// stepName names the running step for hooks.
+func stepName(n *node) string {
+	for _, step := range []map[string]any{n.deployStep, n.cleanStep, n.serviceStep} {
+		if len(step) > 0 {
+			return fmt.Sprintf("%v.%v", step["interface"], step["step"])
+		}
+	}
+	return ""
+}

@@ -1,0 +1,293 @@
+package simulator
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// drivers are the hardware types offered.
+var drivers = []string{"redfish", "idrac", "ipmi", "fake-hardware"}
+
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func getRoot(s *Server, _ *http.Request) (int, any, error) {
+	v := map[string]any{"id": "v1", "min_version": "1.1", "version": fmt.Sprintf("1.%d", s.opts.MaxMinor), "status": "CURRENT", "links": []any{}}
+	return http.StatusOK, map[string]any{"id": "v1", "version": v}, nil
+}
+
+func listDrivers(*Server, *http.Request) (int, any, error) {
+	list := make([]any, 0, len(drivers))
+	for _, name := range drivers {
+		list = append(list, map[string]any{"name": name, "hosts": []string{conductor}, "type": "dynamic"})
+	}
+	return http.StatusOK, map[string]any{"drivers": list}, nil
+}
+
+// settable are the fields that a client may write, and their setters.
+var settable = map[string]func(*node, any) bool{
+	"name":              text(func(n *node) *string { return &n.name }),
+	"driver":            text(func(n *node) *string { return &n.driver }),
+	"instance_uuid":     text(func(n *node) *string { return &n.instanceUUID }),
+	"owner":             text(func(n *node) *string { return &n.owner }),
+	"conductor_group":   text(func(n *node) *string { return &n.conductorGroup }),
+	"description":       text(func(n *node) *string { return &n.description }),
+	"resource_class":    text(func(n *node) *string { return &n.resourceClass }),
+	"driver_info":       objectField(func(n *node) *map[string]any { return &n.driverInfo }),
+	"instance_info":     objectField(func(n *node) *map[string]any { return &n.instanceInfo }),
+	"properties":        objectField(func(n *node) *map[string]any { return &n.properties }),
+	"extra":             objectField(func(n *node) *map[string]any { return &n.extra }),
+	"network_data":      objectField(func(n *node) *map[string]any { return &n.networkData }),
+	"disable_power_off": flag(func(n *node) *bool { return &n.disablePowerOff }),
+	"automated_clean":   setAutomatedClean,
+}
+
+// internalFields can be written by tests only.
+var internalFields = map[string]func(*node, any) bool{
+	"provision_state":        text(func(n *node) *string { return &n.provision }),
+	"target_provision_state": text(func(n *node) *string { return &n.targetProv }),
+	"power_state":            text(func(n *node) *string { return &n.power }),
+	"target_power_state":     text(func(n *node) *string { return &n.targetPower }),
+	"reservation":            text(func(n *node) *string { return &n.reservation }),
+	"last_error":             text(func(n *node) *string { return &n.lastError }),
+	"fault":                  text(func(n *node) *string { return &n.fault }),
+	"maintenance_reason":     text(func(n *node) *string { return &n.maintenanceReason }),
+	"maintenance":            flag(func(n *node) *bool { return &n.maintenance }),
+	"driver_internal_info":   objectField(func(n *node) *map[string]any { return &n.internal }),
+}
+
+func text(at func(*node) *string) func(*node, any) bool {
+	return func(n *node, v any) bool {
+		s, ok := v.(string)
+		if ok || v == nil {
+			*at(n) = s
+		}
+		return ok || v == nil
+	}
+}
+
+func flag(at func(*node) *bool) func(*node, any) bool {
+	return func(n *node, v any) bool {
+		b, ok := v.(bool)
+		if ok {
+			*at(n) = b
+		}
+		return ok
+	}
+}
+
+func objectField(at func(*node) *map[string]any) func(*node, any) bool {
+	return func(n *node, v any) bool {
+		m, ok := v.(map[string]any)
+		if ok || v == nil {
+			*at(n) = m
+		}
+		return ok || v == nil
+	}
+}
+
+func setAutomatedClean(n *node, v any) bool {
+	b, ok := v.(bool)
+	switch {
+	case ok:
+		n.automatedClean = &b
+	case v == nil:
+		n.automatedClean = nil
+	default:
+		return false
+	}
+	return true
+}
+
+// set writes any field, for tests.
+func (n *node) set(name string, value any) bool {
+	if set, ok := internalFields[name]; ok {
+		return set(n, value)
+	}
+	return n.write(name, value)
+}
+
+// write writes a field that clients may write.
+func (n *node) write(name string, value any) bool {
+	if set, ok := settable[name]; ok {
+		return set(n, value)
+	}
+	if standard, ok := interfaceFields[name]; ok {
+		s, isText := value.(string)
+		if value == nil {
+			s, isText = standard, true
+		}
+		n.interfaces[name] = s
+		return isText
+	}
+	return false
+}
+
+func createNode(s *Server, r *http.Request) (int, any, error) {
+	var body map[string]any
+	if err := decode(r, &body); err != nil {
+		return 0, nil, err
+	}
+	n := &node{uuid: newUUID(), provision: "enroll", created: time.Now(), interfaces: map[string]string{}}
+	for name, standard := range interfaceFields {
+		n.interfaces[name] = standard
+	}
+	if id, ok := body["uuid"].(string); ok {
+		n.uuid = id
+		delete(body, "uuid")
+	}
+	for name, value := range body {
+		if !n.write(name, value) {
+			return 0, nil, fault(http.StatusBadRequest, "Schema error for node: Additional properties are not allowed ('%s' was unexpected)", name)
+		}
+	}
+	switch {
+	case !slices.Contains(drivers, n.driver):
+		return 0, nil, fault(http.StatusBadRequest, "No valid host was found. Reason: No conductor service registered which supports driver %s for conductor group ''.", n.driver)
+	case s.nodes[n.uuid] != nil:
+		return 0, nil, fault(http.StatusConflict, "A node with UUID %s already exists.", n.uuid)
+	case n.name != "" && s.names[n.name] != nil:
+		return 0, nil, fault(http.StatusConflict, "A node with name %s already exists.", n.name)
+	}
+	s.add(n)
+	return http.StatusCreated, shown(clone(n.whole(minorOf(r))).(map[string]any)), nil
+}
+
+// nodeOf finds the node of a request.
+func (s *Server) nodeOf(r *http.Request) (*node, error) {
+	ident := r.PathValue("node")
+	n := s.find(ident)
+	if n == nil {
+		return nil, notFound(ident)
+	}
+	return n, nil
+}
+
+func getNode(s *Server, r *http.Request) (int, any, error) {
+	n, err := s.nodeOf(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	whole := shown(clone(n.whole(minorOf(r))).(map[string]any))
+	if wanted := r.URL.Query().Get("fields"); wanted != "" {
+		names, err := fieldNames(wanted)
+		if err != nil {
+			return 0, nil, err
+		}
+		whole = pick(n, names)
+	}
+	return http.StatusOK, whole, nil
+}
+
+// updatable are the states, besides those at rest, in which a node can be patched.
+var updatable = []string{"deploy failed", "inspect failed", "inspect wait", "clean failed", "error", "verifying", "adopt failed", "service failed"}
+
+func patchNode(s *Server, r *http.Request) (int, any, error) {
+	n, err := s.nodeOf(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	var operations []operation
+	if err := decode(r, &operations); err != nil {
+		return 0, nil, err
+	}
+	switch {
+	case n.targetProv != "" && !slices.Contains(updatable, n.provision):
+		return 0, nil, fault(http.StatusConflict, "Node %s can not be updated while a state transition is in progress.", r.PathValue("node"))
+	case n.reservation != "":
+		return 0, nil, locked(n)
+	}
+	document := clone(n.whole(s.opts.MaxMinor)).(map[string]any)
+	for _, op := range operations {
+		if err := op.apply(document); err != nil {
+			return 0, nil, err
+		}
+	}
+	if err := s.store(n, operations, document); err != nil {
+		return 0, nil, err
+	}
+	s.changed(n)
+	return http.StatusOK, shown(clone(n.whole(minorOf(r))).(map[string]any)), nil
+}
+
+// store writes the patched members back.
+func (s *Server) store(n *node, operations []operation, document map[string]any) error {
+	for _, op := range operations {
+		name := op.member()
+		value := document[name]
+		if name == "name" {
+			if other := s.names[fmt.Sprint(value)]; value != nil && other != nil && other != n {
+				return fault(http.StatusConflict, "A node with name %v already exists.", value)
+			}
+		}
+		if name == "instance_uuid" && n.instanceUUID != "" && value != nil && value != n.instanceUUID {
+			return fault(http.StatusConflict, "Node %s is associated with instance %s.", n.uuid, n.instanceUUID)
+		}
+		old := n.name
+		if !n.write(name, value) {
+			return fault(http.StatusBadRequest, "'/%s' is an internal attribute and can not be updated", name)
+		}
+		if name == "name" {
+			delete(s.names, old)
+			if n.name != "" {
+				s.names[n.name] = n
+			}
+		}
+	}
+	return nil
+}
+
+// deletable are the states in which a node can be deleted without maintenance.
+var deletable = []string{"manageable", "enroll", "adopt failed", "available"}
+
+func deleteNode(s *Server, r *http.Request) (int, any, error) {
+	n, err := s.nodeOf(r)
+	switch {
+	case err != nil:
+		return 0, nil, err
+	case n.reservation != "":
+		return 0, nil, locked(n)
+	case !n.maintenance && n.instanceUUID != "":
+		return 0, nil, fault(http.StatusConflict, "Node %s is associated with instance %s.", n.uuid, n.instanceUUID)
+	case !n.maintenance && !slices.Contains(deletable, n.provision):
+		return 0, nil, fault(http.StatusConflict, `Can not delete node "%s" while it is in provision state "%s". Valid provision states to perform deletion are: "%s", or set the node into maintenance mode`,
+			n.uuid, n.provision, strings.Join(deletable, ", "))
+	}
+	s.drop(n)
+	return http.StatusNoContent, nil, nil
+}
+
+func setMaintenance(s *Server, r *http.Request) (int, any, error) {
+	var body struct {
+		Reason string `json:"reason"`
+	}
+	if r.ContentLength > 0 {
+		if err := decode(r, &body); err != nil {
+			return 0, nil, err
+		}
+	}
+	return s.maintain(r, true, body.Reason)
+}
+
+func unsetMaintenance(s *Server, r *http.Request) (int, any, error) { return s.maintain(r, false, "") }
+
+func (s *Server) maintain(r *http.Request, on bool, reason string) (int, any, error) {
+	n, err := s.nodeOf(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	n.maintenance, n.maintenanceReason = on, reason
+	if !on {
+		n.fault = ""
+	}
+	s.changed(n)
+	return http.StatusAccepted, nil, nil
+}

@@ -1,0 +1,122 @@
+package simulator
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// port is one network interface of a node.
+type port struct {
+	id      int
+	uuid    string
+	node    string
+	address string
+	pxe     bool
+}
+
+func (p *port) object() map[string]any {
+	return map[string]any{"uuid": p.uuid, "node_uuid": p.node, "address": p.address, "pxe_enabled": p.pxe}
+}
+
+// portsOf returns a node's ports in the order of their creation.
+func (s *Server) portsOf(uuid string) []*port {
+	var list []*port
+	for _, p := range s.ports {
+		if p.node == uuid {
+			list = append(list, p)
+		}
+	}
+	slices.SortFunc(list, func(a, b *port) int { return a.id - b.id })
+	return list
+}
+
+func listPorts(s *Server, r *http.Request) (int, any, error) {
+	q := r.URL.Query()
+	var found []*port
+	switch {
+	case q.Get("address") != "":
+		if p := s.ports[strings.ToLower(q.Get("address"))]; p != nil {
+			found = []*port{p}
+		}
+	case q.Get("node_uuid") != "":
+		if s.nodes[q.Get("node_uuid")] == nil {
+			return 0, nil, notFound(q.Get("node_uuid"))
+		}
+		found = s.portsOf(q.Get("node_uuid"))
+	default:
+		for _, p := range s.ports {
+			found = append(found, p)
+		}
+	}
+	list := make([]any, 0, len(found))
+	for _, p := range found {
+		list = append(list, p.object())
+	}
+	return http.StatusOK, map[string]any{"ports": list}, nil
+}
+
+func createPort(s *Server, r *http.Request) (int, any, error) {
+	var body struct {
+		Node    string `json:"node_uuid"`
+		Address string `json:"address"`
+		PXE     *bool  `json:"pxe_enabled"`
+	}
+	if err := decode(r, &body); err != nil {
+		return 0, nil, err
+	}
+	n := s.nodes[body.Node]
+	if n == nil {
+		return 0, nil, fault(http.StatusBadRequest, "Node %s could not be found.", body.Node)
+	}
+	p, err := s.addPort(n, body.Address, body.PXE == nil || *body.PXE)
+	if err != nil {
+		return 0, nil, err
+	}
+	return http.StatusCreated, p.object(), nil
+}
+
+func (s *Server) addPort(n *node, address string, pxe bool) (*port, error) {
+	address = strings.ToLower(address)
+	if s.ports[address] != nil {
+		return nil, fault(http.StatusConflict, "A port with MAC address %s already exists.", address)
+	}
+	s.created++
+	p := &port{id: s.created, uuid: newUUID(), node: n.uuid, address: address, pxe: pxe}
+	s.ports[address] = p
+	return p, nil
+}
+
+func patchPort(s *Server, r *http.Request) (int, any, error) {
+	var operations []operation
+	if err := decode(r, &operations); err != nil {
+		return 0, nil, err
+	}
+	for _, p := range s.ports {
+		if p.uuid != r.PathValue("port") {
+			continue
+		}
+		document := p.object()
+		for _, op := range operations {
+			if err := op.apply(document); err != nil {
+				return 0, nil, err
+			}
+		}
+		p.pxe, _ = document["pxe_enabled"].(bool)
+		return http.StatusOK, p.object(), nil
+	}
+	return 0, nil, fault(http.StatusNotFound, "Port %s could not be found.", r.PathValue("port"))
+}
+
+// addInspectedPorts creates ports for the interfaces that the ramdisk booted from.
+func (s *Server) addInspectedPorts(n *node) {
+	plugin, _ := n.inventory["plugin_data"].(map[string]any)
+	all, _ := plugin["all_interfaces"].(map[string]any)
+	for _, raw := range all {
+		nic, _ := raw.(map[string]any)
+		mac, _ := nic["mac_address"].(string)
+		if pxe, _ := nic["pxe_enabled"].(bool); pxe && mac != "" && s.ports[strings.ToLower(mac)] == nil {
+			_, _ = s.addPort(n, mac, true) // known to be free
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package simulator
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Server is a simulated Ironic. Its methods may be called at any time.
+type Server struct {
+	opts Options
+	mux  *http.ServeMux
+
+	mu        sync.Mutex
+	nodes     map[string]*node // by UUID
+	names     map[string]*node
+	sorted    []*node // by order of creation
+	ports     map[string]*port
+	order     order
+	created   int
+	timers    map[*time.Timer]struct{}
+	counts    map[string]int
+	intercept func(*http.Request) *Fault
+	closed    bool
+}
+
+// New makes a server without nodes.
+func New(o Options) *Server {
+	o.complete()
+	s := &Server{
+		opts: o, nodes: map[string]*node{}, names: map[string]*node{}, ports: map[string]*port{},
+		timers: map[*time.Timer]struct{}{}, counts: map[string]int{},
+	}
+	s.mux = s.routes()
+	return s
+}
+
+// Close ends all operations under way; nothing changes by itself afterwards.
+func (s *Server) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for t := range s.timers {
+		t.Stop()
+	}
+	clear(s.timers)
+}
+
+// Node shows a node by UUID or name.
+func (s *Server) Node(ident string) (Node, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.find(ident)
+	if n == nil {
+		return Node{}, false
+	}
+	return s.view(n), true
+}
+
+// Nodes shows all nodes in the order of their creation.
+func (s *Server) Nodes() []Node {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]Node, 0, len(s.sorted))
+	for _, n := range s.sorted {
+		all = append(all, s.view(n))
+	}
+	return all
+}
+
+// Counts returns how many requests came in, by verb and path pattern, such as
+// "PUT /v1/nodes/{node}/states/provision".
+func (s *Server) Counts() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.counts)
+}
+
+// Total returns how many requests came in whose pattern has the prefix, such as
+// "GET " or "" for all.
+func (s *Server) Total(prefix string) int {
+	total := 0
+	for pattern, n := range s.Counts() {
+		if strings.HasPrefix(pattern, prefix) {
+			total += n
+		}
+	}
+	return total
+}
+
+// ResetCounts starts counting anew.
+func (s *Server) ResetCounts() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.counts)
+}
+
+// find looks a node up by UUID or name; the lock is held.
+func (s *Server) find(ident string) *node {
+	if n, ok := s.nodes[ident]; ok {
+		return n
+	}
+	return s.names[ident]
+}
+
+// add puts a new node into the database; the lock is held.
+func (s *Server) add(n *node) {
+	s.created++
+	n.id = s.created
+	s.nodes[n.uuid] = n
+	if n.name != "" {
+		s.names[n.name] = n
+	}
+	s.sorted = append(s.sorted, n)
+}
+
+// drop takes a node and its ports out of the database; the lock is held.
+func (s *Server) drop(n *node) {
+	n.epoch++
+	delete(s.nodes, n.uuid)
+	delete(s.names, n.name)
+	s.order.remove(n)
+	i, _ := slices.BinarySearchFunc(s.sorted, n.id, func(x *node, id int) int { return x.id - id })
+	s.sorted = slices.Delete(s.sorted, i, i+1)
+	for _, p := range s.portsOf(n.uuid) {
+		delete(s.ports, p.address)
+	}
+}
+
+// changed records that a node was written; the lock is held.
+func (s *Server) changed(n *node) {
+	n.updated = time.Now()
+	s.order.touch(n)
+}
+
+// after runs a function with the lock held, unless the node's operation has
+// ended or been replaced by then; the lock is held.
+func (s *Server) after(n *node, d time.Duration, f func()) {
+	if s.closed {
+		return
+	}
+	epoch := n.epoch
+	var t *time.Timer
+	t = time.AfterFunc(d, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.timers, t)
+		if !s.closed && n.epoch == epoch {
+			f()
+		}
+	})
+	s.timers[t] = struct{}{}
+}
