@@ -1,0 +1,67 @@
+package bmc_test
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/test/lab/emulator"
+	"github.com/ironflow/ironflow/test/machine/bmc"
+)
+
+type taker struct {
+	changes chan emulator.SystemChange
+	err     error
+}
+
+func (t taker) Take(change emulator.SystemChange) error { t.changes <- change; return t.err }
+
+func TestReceiver(t *testing.T) {
+	const body = `{"uuid": "u-1", "name": "host-0", "sequence": 7, "change": "power", "reset": "ForceOn", "power_state": "On",
+		"media": {"Cd": {"image": "http://127.0.0.1:1/x.iso", "inserted": true}}, "added_later": 1}`
+	for _, c := range []struct {
+		name, method, body, credentials string
+		refuses                         error
+		code                            int
+		text                            string
+	}{
+		{"taken", http.MethodPut, body, "", nil, 204, ""},
+		{"refused by the machine", http.MethodPut, body, "", errors.New("the machine is going down"), 503, "the machine is going down"},
+		{"unknown machine", http.MethodPut, `{"uuid": "u-2"}`, "", nil, 404, "no machine has the UUID u-2"},
+		{"not JSON", http.MethodPut, `{`, "", nil, 400, "not a system change"},
+		{"not a PUT", http.MethodPost, body, "", nil, 405, "come as PUT"},
+		{"wrong password", http.MethodPut, body, "emulator:nonsense", nil, 401, "wrong credentials"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := NewWithT(t)
+			machine := taker{make(chan emulator.SystemChange, 1), c.refuses}
+			receiver, err := bmc.Listen(nil, func(uuid string) (bmc.Taker, bool) { return machine, uuid == "u-1" }, slog.New(slog.DiscardHandler))
+			g.Expect(err).NotTo(HaveOccurred())
+			defer receiver.Close()
+
+			req, err := http.NewRequestWithContext(t.Context(), c.method, receiver.URL(), strings.NewReader(c.body))
+			g.Expect(err).NotTo(HaveOccurred())
+			credentials := receiver.Credentials()
+			if c.credentials != "" {
+				credentials = c.credentials
+			}
+			name, password, _ := strings.Cut(credentials, ":")
+			req.SetBasicAuth(name, password)
+			answer, err := http.DefaultClient.Do(req)
+			g.Expect(err).NotTo(HaveOccurred())
+			defer answer.Body.Close()
+			text, err := io.ReadAll(answer.Body)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(answer.StatusCode).To(Equal(c.code))
+			g.Expect(string(text)).To(ContainSubstring(c.text))
+			if c.code == 204 {
+				g.Expect(<-machine.changes).To(And(HaveField("Reset", emulator.ResetForceOn), HaveField("Media", HaveKey("Cd"))))
+			}
+		})
+	}
+}

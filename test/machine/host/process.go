@@ -1,0 +1,172 @@
+package host
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ironflow/ironflow/api/hostfile"
+)
+
+// maxLine is the longest line of output that is handed on whole.
+const maxLine = 1 << 20
+
+// lastOutput is how long output may still come after a program's end, from
+// what it left behind.
+const lastOutput = time.Second
+
+// Starter starts processes from one operating-system thread of its own. The
+// signal that ends a child with its parent is tied to the thread that forked,
+// and Go's other threads come and go. The zero value is not usable.
+type Starter struct {
+	requests chan func()
+	closed   chan struct{}
+	once     sync.Once
+}
+
+// NewStarter returns a Starter; Close ends it.
+func NewStarter() *Starter {
+	s := &Starter{requests: make(chan func()), closed: make(chan struct{})}
+	go func() {
+		// Never unlocked: the thread ends with the goroutine.
+		runtime.LockOSThread()
+		for {
+			select {
+			case f := <-s.requests:
+				f()
+			case <-s.closed:
+				return
+			}
+		}
+	}()
+	return s
+}
+
+// Close lets no new process start, and the kernel ends the running ones.
+func (s *Starter) Close() { s.once.Do(func() { close(s.closed) }) }
+
+func (s *Starter) start(cmd *exec.Cmd) error {
+	done := make(chan error, 1)
+	select {
+	case s.requests <- func() { done <- cmd.Start() }:
+		return <-done
+	case <-s.closed:
+		return errors.New("the machines are being taken down")
+	}
+}
+
+// Command is a program of a machine.
+type Command struct {
+	// Path is the program's file.
+	Path string
+	Args []string
+	// Env is added to the machine's own environment (PATH, LANG, IRONFLOW_ROOT).
+	Env []string
+	// Stdin is what the program reads.
+	Stdin []byte
+	// Line takes each line of standard output, in order. Nil: discarded.
+	Line func(line []byte)
+	// Log takes standard error. Nil: discarded.
+	Log io.Writer
+}
+
+// Run runs the program in the machine whose root directory is root, to its end
+// or the context's, which kills it with its process group. The error is nil,
+// the context's cause, or an [*exec.ExitError] among others.
+func (s *Starter) Run(ctx context.Context, root string, c Command) error {
+	cmd := exec.CommandContext(ctx, c.Path, c.Args...)
+	cmd.Env = append([]string{
+		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", hostfile.RootEnv + "=" + root,
+	}, c.Env...)
+	cmd.Dir = root
+	cmd.Stdin = bytes.NewReader(c.Stdin)
+	cmd.Stderr = c.Log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = lastOutput
+	reader, writer := io.Pipe()
+	cmd.Stdout = writer
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		eachLine(reader, c.Line)
+	}()
+	err := s.start(cmd)
+	if err == nil {
+		err = cmd.Wait()
+	}
+	writer.Close()
+	<-read
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+func eachLine(r io.Reader, take func([]byte)) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		if take != nil {
+			take(lines.Bytes())
+		}
+	}
+	// After a line that is too long the rest is read away: the program must not block.
+	_, _ = io.Copy(io.Discard, r)
+}
+
+// KillAll ends every process that runs in the root directory, whoever started
+// it: they carry the root in their environment. It returns when none is left.
+func KillAll(ctx context.Context, root string) {
+	for {
+		found := Processes(root)
+		if len(found) == 0 || ctx.Err() != nil {
+			return
+		}
+		for _, pid := range found {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // gone already is fine
+		}
+		// The kernel ends them in a moment and tells only their parents.
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// Processes lists the living processes that run in the root directory.
+func Processes(root string) []int {
+	mark := []byte(hostfile.RootEnv + "=" + root)
+	files, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil || !hasLine(raw, mark) {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && pid != os.Getpid() {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// hasLine looks for a whole entry of an environment block. A zombie's is empty.
+func hasLine(environ, entry []byte) bool {
+	for line := range bytes.SplitSeq(environ, []byte{0}) {
+		if bytes.Equal(line, entry) {
+			return true
+		}
+	}
+	return false
+}
