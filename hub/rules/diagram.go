@@ -1,0 +1,69 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Diagram draws the machine as a Mermaid state diagram: one arrow for each
+// pair of states, with the triggers that lead over it. Only the given states
+// are drawn; none means all.
+func (m *Machine[F]) Diagram(states ...string) string {
+	if len(states) == 0 {
+		states = m.States
+	}
+	type arrow struct{ from, to string }
+	triggers := map[arrow][]string{}
+	var order []arrow
+	for _, r := range m.Rules {
+		for _, from := range r.From {
+			a := arrow{from, r.To}
+			if r.To == Same || r.To == from || !slices.Contains(states, from) || !slices.Contains(states, r.To) {
+				continue
+			}
+			if triggers[a] == nil {
+				order = append(order, a)
+			}
+			if !slices.Contains(triggers[a], r.Trigger) {
+				triggers[a] = append(triggers[a], r.Trigger)
+			}
+		}
+	}
+	var b strings.Builder
+	b.WriteString("stateDiagram-v2\n")
+	for _, a := range order {
+		fmt.Fprintf(&b, "    %s --> %s: %s\n", id(a.from), id(a.to), strings.Join(triggers[a], ", "))
+	}
+	for _, s := range states {
+		if id(s) != s {
+			fmt.Fprintf(&b, "    %s: %s\n", id(s), s)
+		}
+	}
+	return b.String()
+}
+
+// Table lists the rules as a Markdown table.
+func (m *Machine[F]) Table() string {
+	var b strings.Builder
+	b.WriteString("| trigger | from | to | when | effects |\n|---|---|---|---|---|\n")
+	for _, r := range m.Rules {
+		to := r.To
+		switch {
+		case r.Refuse != "":
+			to = "refused: " + r.Refuse
+		case to == Same:
+			to = "same"
+		}
+		var guards []string
+		for _, g := range r.When {
+			guards = append(guards, g.Name)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.Trigger, strings.Join(r.From, ", "), to,
+			strings.Join(guards, "; "), strings.Join(r.Effects, ", "))
+	}
+	return b.String()
+}
+
+// id makes a Mermaid identifier of a state.
+func id(state string) string { return strings.ReplaceAll(state, "-", "_") }

@@ -1,0 +1,45 @@
+package store
+
+import "encoding/json"
+
+// Cluster returns the record, or [ErrNotFound].
+func (t *Tx) Cluster(id string) (*Cluster, error) {
+	var doc []byte
+	if err := t.scanRow("cluster "+id, `SELECT doc FROM clusters WHERE id = $1`, []any{id}, &doc); err != nil {
+		return nil, err
+	}
+	c := &Cluster{}
+	return c, json.Unmarshal(doc, c)
+}
+
+// Clusters returns all records by id.
+func (t *Tx) Clusters() ([]*Cluster, error) {
+	var out []*Cluster
+	err := t.scanAll("list clusters", `SELECT doc FROM clusters ORDER BY id`, nil, func(scan func(...any) error) error {
+		var doc []byte
+		c := &Cluster{}
+		if err := scan(&doc); err != nil {
+			return err
+		}
+		out = append(out, c)
+		return json.Unmarshal(doc, c)
+	})
+	return out, err
+}
+
+// PutCluster makes or replaces the record. Hosts in it are not stored.
+func (t *Tx) PutCluster(c *Cluster) error {
+	bare := *c
+	bare.API.Hosts = nil
+	doc, err := json.Marshal(&bare)
+	if err != nil {
+		return err
+	}
+	return t.exec("write cluster", `INSERT INTO clusters (id, status, doc) VALUES ($1, $2, $3)
+		ON CONFLICT (id) DO UPDATE SET status = excluded.status, doc = excluded.doc`, c.API.ID, c.API.Status, string(doc))
+}
+
+// DeleteCluster removes the record; a missing one is no error.
+func (t *Tx) DeleteCluster(id string) error {
+	return t.exec("delete cluster", `DELETE FROM clusters WHERE id = $1`, id)
+}

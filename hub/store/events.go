@@ -1,0 +1,130 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// AddEvent appends an event to the timeline and returns its place.
+func (t *Tx) AddEvent(e wire.Event) (int64, error) {
+	var seq int64
+	if err := t.scanRow("number an event", `SELECT COALESCE(MAX(seq), 0) + 1 FROM events`, nil, &seq); err != nil {
+		return 0, err
+	}
+	doc, err := json.Marshal(e)
+	if err != nil {
+		return 0, err
+	}
+	return seq, t.exec("write event", `INSERT INTO events (seq, cluster_id, host_id, infra_env_id, severity, category, message, at, doc)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, seq, text(e.ClusterID), text(e.HostID), text(e.InfraEnvID),
+		e.Severity, e.Category, e.Message, unix(e.EventTime.Time), string(doc))
+}
+
+// EventFilter selects events; empty members select all.
+type EventFilter struct {
+	ClusterID, InfraEnvID string
+	HostIDs               []string
+	// ClusterLevel keeps only events that are about no single host.
+	ClusterLevel           bool
+	Severities, Categories []string
+	// Message keeps events whose message contains the text, in any case.
+	Message string
+	// Descending puts the newest first.
+	Descending bool
+	// Limit and Offset page through the result; zero is no limit.
+	Limit, Offset int
+}
+
+// Events returns the selected events and how many there are of each severity
+// before paging.
+func (t *Tx) Events(f EventFilter) ([]Event, map[string]int, error) {
+	where, args := f.where()
+	counts := map[string]int{}
+	err := t.scanAll("count events", `SELECT severity, COUNT(*) FROM events `+where+` GROUP BY severity`, args, func(scan func(...any) error) error {
+		var severity string
+		var n int
+		err := scan(&severity, &n)
+		counts[severity] = n
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	order := "ASC"
+	if f.Descending {
+		order = "DESC"
+	}
+	query := `SELECT seq, doc FROM events ` + where + ` ORDER BY seq ` + order
+	if f.Limit > 0 || f.Offset > 0 {
+		limit := f.Limit
+		if limit == 0 {
+			limit = 1 << 31
+		}
+		args = append(args, limit, f.Offset)
+		query += fmt.Sprintf(` LIMIT $%d OFFSET $%d`, len(args)-1, len(args))
+	}
+	var out []Event
+	err = t.scanAll("list events", query, args, func(scan func(...any) error) error {
+		var doc []byte
+		var e Event
+		if err := scan(&e.Seq, &doc); err != nil {
+			return err
+		}
+		err := json.Unmarshal(doc, &e.Event)
+		out = append(out, e)
+		return err
+	})
+	return out, counts, err
+}
+
+// DeleteEvents removes the events of an infra-env, or of one of its hosts.
+func (t *Tx) DeleteEvents(infraEnvID, hostID string) error {
+	return t.exec("delete events", `DELETE FROM events WHERE infra_env_id = $1 AND ($2 = '' OR host_id = $2)`, infraEnvID, hostID)
+}
+
+// where writes the filter as SQL with numbered parameters.
+func (f EventFilter) where() (string, []any) {
+	var terms []string
+	var args []any
+	in := func(column string, values []string) {
+		values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })
+		if len(values) == 0 {
+			return
+		}
+		var marks []string
+		for _, v := range values {
+			args = append(args, v)
+			marks = append(marks, fmt.Sprintf("$%d", len(args)))
+		}
+		terms = append(terms, column+" IN ("+strings.Join(marks, ", ")+")")
+	}
+	in("cluster_id", []string{f.ClusterID})
+	in("infra_env_id", []string{f.InfraEnvID})
+	in("host_id", f.HostIDs)
+	in("severity", f.Severities)
+	in("category", f.Categories)
+	if f.ClusterLevel {
+		terms = append(terms, "host_id = ''")
+	}
+	if f.Message != "" {
+		// POSITION of PostgreSQL and INSTR of SQLite differ; LIKE is common to both.
+		literal := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(f.Message))
+		args = append(args, "%"+literal+"%")
+		terms = append(terms, fmt.Sprintf(`LOWER(message) LIKE $%d ESCAPE '\'`, len(args)))
+	}
+	if len(terms) == 0 {
+		return "", nil
+	}
+	return "WHERE " + strings.Join(terms, " AND "), args
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

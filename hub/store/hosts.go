@@ -1,0 +1,197 @@
+package store
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+const hostColumns = `SELECT doc, checked_in_at FROM hosts `
+
+// Host returns the record with all reports, or [ErrNotFound].
+func (t *Tx) Host(key HostKey) (*Host, error) {
+	h, err := t.BareHost(key)
+	if err != nil {
+		return nil, err
+	}
+	err = t.scanAll("read reports", `SELECT kind, doc FROM host_reports WHERE infra_env_id = $1 AND host_id = $2`,
+		[]any{key.InfraEnvID, key.HostID}, func(scan func(...any) error) error {
+			var kind, text string
+			if err := scan(&kind, &text); err != nil {
+				return err
+			}
+			putReport(&h.API, kind, text)
+			return nil
+		})
+	return h, err
+}
+
+// BareHost returns the record without its reports, or [ErrNotFound]. A bare
+// host must not be given to [Tx.PutHost].
+func (t *Tx) BareHost(key HostKey) (*Host, error) {
+	var doc []byte
+	var at int64
+	err := t.scanRow("host "+key.HostID, hostColumns+`WHERE infra_env_id = $1 AND id = $2`, []any{key.InfraEnvID, key.HostID}, &doc, &at)
+	if err != nil {
+		return nil, err
+	}
+	return decodeHost(doc, at)
+}
+
+// HostFilter selects hosts; empty members select all.
+type HostFilter struct {
+	InfraEnvID, ClusterID string
+	// Statuses keeps only hosts in one of them.
+	Statuses []string
+	// Bare leaves the reports out.
+	Bare bool
+}
+
+// Hosts returns the selected records, ordered by infra-env and id.
+func (t *Tx) Hosts(f HostFilter) ([]*Host, error) {
+	var out []*Host
+	err := t.scanAll("list hosts", hostColumns+`WHERE ($1 = '' OR infra_env_id = $1) AND ($2 = '' OR cluster_id = $2) ORDER BY infra_env_id, id`,
+		[]any{f.InfraEnvID, f.ClusterID}, func(scan func(...any) error) error {
+			var doc []byte
+			var at int64
+			if err := scan(&doc, &at); err != nil {
+				return err
+			}
+			h, err := decodeHost(doc, at)
+			if err == nil && (len(f.Statuses) == 0 || slices.Contains(f.Statuses, h.API.Status)) {
+				out = append(out, h)
+			}
+			return err
+		})
+	if err != nil || f.Bare {
+		return out, err
+	}
+	for i, h := range out {
+		if out[i], err = t.Host(h.Key()); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// HostsByMAC returns the keys of all hosts with that address in their
+// inventory, lower case, the newest registration first.
+func (t *Tx) HostsByMAC(mac string) ([]HostKey, error) {
+	var hosts []*Host
+	err := t.scanAll("find host by MAC", `SELECT h.doc, h.checked_in_at FROM hosts h JOIN host_macs m
+		ON m.infra_env_id = h.infra_env_id AND m.host_id = h.id WHERE m.mac = $1`, []any{mac}, func(scan func(...any) error) error {
+		var doc []byte
+		var at int64
+		if err := scan(&doc, &at); err != nil {
+			return err
+		}
+		h, err := decodeHost(doc, at)
+		hosts = append(hosts, h)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(hosts, func(a, b *Host) int { return b.API.RegisteredAt.Compare(a.API.RegisteredAt.Time) })
+	var keys []HostKey
+	for _, h := range hosts {
+		keys = append(keys, h.Key())
+	}
+	return keys, nil
+}
+
+// PutHost makes or replaces the record with its reports and addresses.
+func (t *Tx) PutHost(h *Host) error {
+	bare := *h
+	texts := takeReports(&bare.API)
+	doc, err := json.Marshal(&bare)
+	if err != nil {
+		return err
+	}
+	key := h.Key()
+	err = t.exec("write host", `INSERT INTO hosts (infra_env_id, id, cluster_id, status, checked_in_at, doc) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (infra_env_id, id) DO UPDATE SET cluster_id = excluded.cluster_id, status = excluded.status,
+			checked_in_at = excluded.checked_in_at, doc = excluded.doc`,
+		key.InfraEnvID, key.HostID, h.ClusterID(), h.API.Status, unix(h.API.CheckedInAt.Time), string(doc))
+	if err != nil {
+		return err
+	}
+	for kind, text := range texts {
+		// The condition spares the write when nothing changed.
+		err := t.exec("write report", `INSERT INTO host_reports (infra_env_id, host_id, kind, doc) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (infra_env_id, host_id, kind) DO UPDATE SET doc = excluded.doc WHERE host_reports.doc <> excluded.doc`,
+			key.InfraEnvID, key.HostID, kind, text)
+		if err != nil {
+			return err
+		}
+	}
+	return t.putMACs(key, h.MACs)
+}
+
+func (t *Tx) putMACs(key HostKey, macs []string) error {
+	var have []string
+	err := t.scanAll("read MACs", `SELECT mac FROM host_macs WHERE infra_env_id = $1 AND host_id = $2 ORDER BY mac`,
+		[]any{key.InfraEnvID, key.HostID}, func(scan func(...any) error) error {
+			var mac string
+			defer func() { have = append(have, mac) }()
+			return scan(&mac)
+		})
+	if err != nil || slices.Equal(have, macs) {
+		return err
+	}
+	if err := t.exec("delete MACs", `DELETE FROM host_macs WHERE infra_env_id = $1 AND host_id = $2`, key.InfraEnvID, key.HostID); err != nil {
+		return err
+	}
+	for _, mac := range slices.Compact(slices.Sorted(slices.Values(macs))) {
+		if err := t.exec("write MAC", `INSERT INTO host_macs (infra_env_id, host_id, mac) VALUES ($1, $2, $3)`, key.InfraEnvID, key.HostID, mac); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckIn notes a poll without reading or writing the rest of the record.
+func (t *Tx) CheckIn(key HostKey, at time.Time) error {
+	return t.exec("check in", `UPDATE hosts SET checked_in_at = $3 WHERE infra_env_id = $1 AND id = $2`, key.InfraEnvID, key.HostID, unix(at))
+}
+
+// DeleteHost removes the record with everything that belongs to it but its
+// events; a missing one is no error.
+func (t *Tx) DeleteHost(key HostKey) error {
+	for _, query := range []string{
+		`DELETE FROM host_reports WHERE infra_env_id = $1 AND host_id = $2`,
+		`DELETE FROM host_macs WHERE infra_env_id = $1 AND host_id = $2`,
+		`DELETE FROM hosts WHERE infra_env_id = $1 AND id = $2`,
+	} {
+		if err := t.exec("delete host", query, key.InfraEnvID, key.HostID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func decodeHost(doc []byte, checkedIn int64) (*Host, error) {
+	h := &Host{}
+	if err := json.Unmarshal(doc, h); err != nil {
+		return nil, err
+	}
+	h.API.CheckedInAt = wire.At(fromUnix(checkedIn))
+	return h, nil
+}
+
+// unix and fromUnix keep times as microseconds; zero stays zero.
+func unix(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+func fromUnix(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us).UTC()
+}

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"time"
+
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// InfraEnv is the record of an infra-env.
+type InfraEnv struct {
+	// API is what clients see.
+	API wire.InfraEnv
+	// AutoApprove makes new hosts start approved.
+	AutoApprove bool
+	// SingleHost gives every host that registers a cluster of its own, which is
+	// installed as soon as the host is approved and ready.
+	SingleHost bool
+	// TokenGeneration is part of every agent token; raising it revokes them all.
+	TokenGeneration int64
+	// PullSecret is never part of API.
+	PullSecret string
+}
+
+// HostKey is the key of a host: its id comes from the machine and is unique
+// only within its infra-env.
+type HostKey struct {
+	InfraEnvID, HostID string
+}
+
+// Host is the record of a host.
+type Host struct {
+	// API is what clients see. Its reports (inventory and the like) are stored
+	// apart, since most accesses do not need them.
+	API wire.Host
+	// Approved lets the host be installed.
+	Approved bool
+	// MACs are the interfaces' addresses from the inventory, lower case, sorted.
+	MACs []string
+	// InventoryAt is when the inventory was last stored.
+	InventoryAt time.Time
+	// BootID tells the boots of a host apart; empty for agents that do not say.
+	BootID string
+	// Attempts counts the installations that were started.
+	Attempts int
+	// Reason is why the last installation failed or was called off; it survives
+	// the reset and is cleared by the next start.
+	Reason string
+}
+
+// Key returns the host's key.
+func (h *Host) Key() HostKey { return HostKey{h.API.InfraEnvID, h.API.ID} }
+
+// ClusterID returns the id of the host's cluster, or "" for an unbound host.
+func (h *Host) ClusterID() string {
+	if h.API.ClusterID == nil {
+		return ""
+	}
+	return *h.API.ClusterID
+}
+
+// Stage returns the installation stage, or "" before an installation.
+func (h *Host) Stage() wire.HostStage {
+	if h.API.Progress == nil {
+		return ""
+	}
+	return h.API.Progress.CurrentStage
+}
+
+// Cluster is the record of a cluster.
+type Cluster struct {
+	// API is what clients see, without its hosts.
+	API wire.Cluster
+	// Own tells that the hub made the cluster for a single host and removes it with the host.
+	Own bool
+	// AutoInstall starts the installation as soon as the cluster is ready and
+	// all of its hosts are approved; Hold keeps it from starting.
+	AutoInstall, Hold bool
+	// Masters, Arbiters and Workers say how many hosts the installation waits for.
+	Masters, Arbiters, Workers int
+	// PreparedAt is when the last preparation began, which bounds repetitions.
+	PreparedAt time.Time
+	// PullSecret is never part of API.
+	PullSecret string
+}
+
+// Event is one line of the timeline, with its place in it.
+type Event struct {
+	wire.Event
+	// Seq grows with each event of the store.
+	Seq int64
+}

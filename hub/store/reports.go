@@ -1,0 +1,43 @@
+package store
+
+import "github.com/ironflow/ironflow/hub/wire"
+
+// report is one long text that a host reported or that the hub computed of it.
+// Reports lie in rows of their own: a poll writes a few hundred bytes, not the
+// host's whole inventory again.
+type report struct {
+	kind  string
+	field func(*wire.Host) *string
+}
+
+var reports = []report{
+	{"inventory", func(h *wire.Host) *string { return &h.Inventory }},
+	{"connectivity", func(h *wire.Host) *string { return &h.Connectivity }},
+	{"free-addresses", func(h *wire.Host) *string { return &h.FreeAddresses }},
+	{"api-vip", func(h *wire.Host) *string { return &h.APIVIPConnectivity }},
+	{"tang", func(h *wire.Host) *string { return &h.TangConnectivity }},
+	{"domains", func(h *wire.Host) *string { return &h.DomainNameResolutions }},
+	{"ntp", func(h *wire.Host) *string { return &h.NTPSources }},
+	{"disks", func(h *wire.Host) *string { return &h.DisksInfo }},
+	{"images", func(h *wire.Host) *string { return &h.ImagesStatus }},
+	{"validations", func(h *wire.Host) *string { return &h.ValidationsInfo }},
+	{"ignition", func(h *wire.Host) *string { return &h.IgnitionConfigOverrides }},
+}
+
+// takeReports cuts the reports out of the host, for its own row.
+func takeReports(h *wire.Host) map[string]string {
+	taken := map[string]string{}
+	for _, r := range reports {
+		text := r.field(h)
+		taken[r.kind], *text = *text, ""
+	}
+	return taken
+}
+
+func putReport(h *wire.Host, kind, text string) {
+	for _, r := range reports {
+		if r.kind == kind {
+			*r.field(h) = text
+		}
+	}
+}

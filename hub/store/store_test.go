@@ -1,0 +1,294 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"go.uber.org/goleak"
+
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// stores are the implementations that keep the contract.
+var stores = map[string]func(t *testing.T) store.Store{
+	"sqlite": func(t *testing.T) store.Store {
+		s, err := store.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "hub db?.sqlite"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	},
+}
+
+// contract are the cases that every store has to pass.
+var contract = map[string]func(g *WithT, ctx context.Context, s store.Store){
+	"a missing record is ErrNotFound":                 missingRecords,
+	"a host keeps its reports apart":                  hostReports,
+	"a failed update leaves nothing behind":           failedUpdate,
+	"hosts are found by MAC, newest first":            hostsByMAC,
+	"a poll moves only the time":                      checkIn,
+	"hosts are filtered":                              hostFilter,
+	"deleting a host takes everything but its events": deleteHost,
+	"clusters and infra-envs are replaced":            replaceRecords,
+	"events are filtered, paged and counted":          events,
+	"readers do not wait for a writer":                readersDuringWrite,
+}
+
+func TestContract(t *testing.T) {
+	for storeName, open := range stores {
+		for name, check := range contract {
+			t.Run(storeName+"/"+name, func(t *testing.T) {
+				check(NewWithT(t), t.Context(), open(t))
+			})
+		}
+	}
+}
+
+var key = store.HostKey{InfraEnvID: "env-1", HostID: "host-1"}
+
+func host(id string) *store.Host {
+	h := &store.Host{MACs: []string{"02:00:00:00:00:01"}}
+	h.API = wire.Host{ID: id, InfraEnvID: key.InfraEnvID, Status: wire.HostStatusKnown, Kind: wire.HostKindHost, Inventory: `{"hostname":"a"}`}
+	return h
+}
+
+func put(g *WithT, ctx context.Context, s store.Store, hosts ...*store.Host) {
+	g.Expect(s.Update(ctx, func(tx *store.Tx) error {
+		for _, h := range hosts {
+			if err := tx.PutHost(h); err != nil {
+				return err
+			}
+		}
+		return nil
+	})).To(Succeed())
+}
+
+func missingRecords(g *WithT, ctx context.Context, s store.Store) {
+	g.Expect(s.View(ctx, func(tx *store.Tx) error {
+		_, err := tx.Host(key)
+		g.Expect(err).To(MatchError(store.ErrNotFound))
+		_, err = tx.Cluster("c")
+		g.Expect(err).To(MatchError(store.ErrNotFound))
+		_, err = tx.InfraEnv("e")
+		g.Expect(err).To(MatchError(store.ErrNotFound))
+		return tx.DeleteHost(key)
+	})).To(Succeed())
+}
+
+func hostReports(g *WithT, ctx context.Context, s store.Store) {
+	put(g, ctx, s, host("host-1"))
+	g.Expect(s.View(ctx, func(tx *store.Tx) error {
+		bare, err := tx.BareHost(key)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(bare.API.Inventory).To(BeEmpty())
+		full, err := tx.Host(key)
+		g.Expect(full.API.Inventory).To(Equal(`{"hostname":"a"}`))
+		g.Expect(full.MACs).To(ConsistOf("02:00:00:00:00:01"))
+		return err
+	})).To(Succeed())
+
+	h := host("host-1")
+	h.API.Inventory = ""
+	put(g, ctx, s, h)
+	g.Expect(s.View(ctx, func(tx *store.Tx) error {
+		full, err := tx.Host(key)
+		g.Expect(full.API.Inventory).To(BeEmpty(), "a cleared report must not come back")
+		return err
+	})).To(Succeed())
+}
+
+func failedUpdate(g *WithT, ctx context.Context, s store.Store) {
+	boom := errors.New("boom")
+	g.Expect(s.Update(ctx, func(tx *store.Tx) error {
+		g.Expect(tx.PutHost(host("host-1"))).To(Succeed())
+		return boom
+	})).To(MatchError(boom))
+	g.Expect(s.View(ctx, func(tx *store.Tx) error {
+		_, err := tx.Host(key)
+		return err
+	})).To(MatchError(store.ErrNotFound))
+}
+
+func hostsByMAC(g *WithT, ctx context.Context, s store.Store) {
+	older, newer := host("host-1"), host("host-2")
+	older.API.RegisteredAt, newer.API.RegisteredAt = wire.At(time.Unix(1000, 0)), wire.At(time.Unix(2000, 0))
+	put(g, ctx, s, older, newer)
+	g.Expect(s.View(ctx, func(tx *store.Tx) error {
+		keys, err := tx.HostsByMAC("02:00:00:00:00:01")
+		g.Expect(keys).To(Equal([]store.HostKey{newer.Key(), older.Key()}))
+		return err
+	})).To(Succeed())
+	newer.MACs = []string{"02:00:00:00:00:02", "02:00:00:00:00:03"}
+	put(g, ctx, s, newer)
+	g.Expect(s.View(ctx, func(tx *store.Tx) error {
+		keys, err := tx.HostsByMAC("02:00:00:00:00:01")
+		g.Expect(keys).To(Equal([]store.HostKey{older.Key()}))
+		return err
+	})).To(Succeed())
+}
+
+func checkIn(g *WithT, ctx context.Context, s store.Store) {
+	at := time.Date(2026, 5, 1, 10, 0, 0, 123456000, time.UTC)
+	put(g, ctx, s, host("host-1"))
+	g.Expect(s.Update(ctx, func(tx *store.Tx) error { return tx.CheckIn(key, at) })).To(Succeed())
+	g.Expect(s.View(ctx, func(tx *store.Tx) error {
+		h, err := tx.Host(key)
+		g.Expect(h.API.CheckedInAt.Time).To(Equal(at))
+		g.Expect(h.API.Inventory).NotTo(BeEmpty())
+		return err
+	})).To(Succeed())
+}
+
+func hostFilter(g *WithT, ctx context.Context, s store.Store) {
+	bound, other := host("host-1"), host("host-2")
+	cluster := "cluster-1"
+	bound.API.ClusterID, bound.API.Status = &cluster, wire.HostStatusInstalling
+	other.API.InfraEnvID = "env-2"
+	put(g, ctx, s, bound, other)
+	for _, tc := range []struct {
+		filter store.HostFilter
+		want   []string
+	}{
+		{store.HostFilter{}, []string{"host-1", "host-2"}},
+		{store.HostFilter{InfraEnvID: "env-2"}, []string{"host-2"}},
+		{store.HostFilter{ClusterID: "cluster-1", Bare: true}, []string{"host-1"}},
+		{store.HostFilter{Statuses: []string{wire.HostStatusKnown}}, []string{"host-2"}},
+		{store.HostFilter{ClusterID: "cluster-9"}, nil},
+	} {
+		var got []string
+		g.Expect(s.View(ctx, func(tx *store.Tx) error {
+			hosts, err := tx.Hosts(tc.filter)
+			for _, h := range hosts {
+				got = append(got, h.API.ID)
+				g.Expect(h.API.Inventory == "").To(Equal(tc.filter.Bare))
+			}
+			return err
+		})).To(Succeed())
+		g.Expect(got).To(Equal(tc.want), "%+v", tc.filter)
+	}
+}
+
+func deleteHost(g *WithT, ctx context.Context, s store.Store) {
+	put(g, ctx, s, host("host-1"))
+	g.Expect(s.Update(ctx, func(tx *store.Tx) error {
+		_, err := tx.AddEvent(wire.Event{InfraEnvID: &key.InfraEnvID, HostID: &key.HostID, Message: "registered"})
+		return errors.Join(err, tx.DeleteHost(key))
+	})).To(Succeed())
+	g.Expect(s.View(ctx, func(tx *store.Tx) error {
+		keys, err := tx.HostsByMAC("02:00:00:00:00:01")
+		g.Expect(keys).To(BeEmpty())
+		events, _, err2 := tx.Events(store.EventFilter{HostIDs: []string{"host-1"}})
+		g.Expect(events).To(HaveLen(1))
+		return errors.Join(err, err2)
+	})).To(Succeed())
+}
+
+func replaceRecords(g *WithT, ctx context.Context, s store.Store) {
+	for _, name := range []string{"first", "second"} {
+		g.Expect(s.Update(ctx, func(tx *store.Tx) error {
+			return errors.Join(
+				tx.PutCluster(&store.Cluster{API: wire.Cluster{ID: "c", Name: name, Hosts: []wire.Host{{ID: "h"}}}, Masters: 1}),
+				tx.PutInfraEnv(&store.InfraEnv{API: wire.InfraEnv{ID: "e", Name: name, ClusterID: "c"}, PullSecret: "{}"}))
+		})).To(Succeed())
+	}
+	g.Expect(s.View(ctx, func(tx *store.Tx) error {
+		clusters, err := tx.Clusters()
+		g.Expect(clusters).To(HaveLen(1))
+		g.Expect(clusters[0].API.Name).To(Equal("second"))
+		g.Expect(clusters[0].API.Hosts).To(BeEmpty())
+		envs, err2 := tx.InfraEnvs("c")
+		g.Expect(envs).To(HaveLen(1))
+		g.Expect(envs[0].API.Name).To(Equal("second"))
+		none, err3 := tx.InfraEnvs("d")
+		g.Expect(none).To(BeEmpty())
+		return errors.Join(err, err2, err3)
+	})).To(Succeed())
+	g.Expect(s.Update(ctx, func(tx *store.Tx) error {
+		return errors.Join(tx.DeleteCluster("c"), tx.DeleteInfraEnv("e"), tx.DeleteCluster("c"))
+	})).To(Succeed())
+}
+
+func events(g *WithT, ctx context.Context, s store.Store) {
+	hostID := "host-1"
+	g.Expect(s.Update(ctx, func(tx *store.Tx) error {
+		for _, e := range []wire.Event{
+			{Message: "Host registered", Severity: wire.EventSeverityInfo, HostID: &hostID},
+			{Message: "100% slow", Severity: wire.EventSeverityWarning, HostID: &hostID},
+			{Message: "Cluster made", Severity: wire.EventSeverityInfo},
+		} {
+			if _, err := tx.AddEvent(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})).To(Succeed())
+	for _, tc := range []struct {
+		filter store.EventFilter
+		want   []string
+		infos  int
+	}{
+		{store.EventFilter{}, []string{"Host registered", "100% slow", "Cluster made"}, 2},
+		{store.EventFilter{Descending: true, Limit: 1}, []string{"Cluster made"}, 2},
+		{store.EventFilter{Offset: 2}, []string{"Cluster made"}, 2},
+		{store.EventFilter{HostIDs: []string{"host-1"}}, []string{"Host registered", "100% slow"}, 1},
+		{store.EventFilter{ClusterLevel: true}, []string{"Cluster made"}, 1},
+		{store.EventFilter{Severities: []string{wire.EventSeverityWarning}}, []string{"100% slow"}, 0},
+		{store.EventFilter{Message: "host REG"}, []string{"Host registered"}, 1},
+		{store.EventFilter{Message: "0% s"}, []string{"100% slow"}, 0},
+		{store.EventFilter{Message: "1%slow"}, nil, 0},
+	} {
+		var got []string
+		g.Expect(s.View(ctx, func(tx *store.Tx) error {
+			found, counts, err := tx.Events(tc.filter)
+			for _, e := range found {
+				got = append(got, e.Message)
+			}
+			g.Expect(counts[wire.EventSeverityInfo]).To(Equal(tc.infos))
+			return err
+		})).To(Succeed())
+		g.Expect(got).To(Equal(tc.want), "%+v", tc.filter)
+	}
+}
+
+func readersDuringWrite(g *WithT, ctx context.Context, s store.Store) {
+	put(g, ctx, s, host("host-1"))
+	g.Expect(s.Update(ctx, func(tx *store.Tx) error {
+		changed := host("host-1")
+		changed.API.Status = wire.HostStatusError
+		if err := tx.PutHost(changed); err != nil {
+			return err
+		}
+		return s.View(ctx, func(reader *store.Tx) error {
+			h, err := reader.Host(key)
+			g.Expect(h.API.Status).To(Equal(wire.HostStatusKnown), "a reader must not see what is not committed")
+			return err
+		})
+	})).To(Succeed())
+}
+
+func TestReopenedDatabaseKeepsItsRecords(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "hub.sqlite")
+	for range 2 {
+		s, err := store.OpenSQLite(t.Context(), path)
+		g.Expect(err).NotTo(HaveOccurred())
+		put(g, t.Context(), s, host("host-1"))
+		g.Expect(s.Close()).To(Succeed())
+	}
+	s, err := store.OpenSQLite(t.Context(), path)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer s.Close()
+	g.Expect(s.View(t.Context(), func(tx *store.Tx) error {
+		hosts, err := tx.Hosts(store.HostFilter{})
+		g.Expect(hosts).To(HaveLen(1))
+		return err
+	})).To(Succeed())
+}
