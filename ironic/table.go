@@ -1,0 +1,154 @@
+package ironic
+
+import "time"
+
+// table is what the watch knows of all nodes. Its methods merge what a reader
+// saw and return the differences; they do no I/O and take the time as a value.
+type table struct {
+	rows  map[string]*entry
+	sweep int // number of the running or last sweep
+	place int // the highest place in the feed that was given out
+}
+
+// entry is one node.
+type entry struct {
+	row   Row
+	swept int // the sweep during or after which it was last seen
+	// place orders the nodes by when they were last seen to change: higher is
+	// newer, 0 unknown. A node that was not touched keeps its place among others.
+	place int
+	beat  beat
+}
+
+// beat is the last heartbeat that was seen, by our own clock.
+type beat struct {
+	value  time.Time // Ironic's, compared for equality only
+	seenAt time.Time // when the value was first seen
+	told   bool      // its loss was reported
+}
+
+func newTable() *table { return &table{rows: map[string]*entry{}} }
+
+// merge takes one listed row in and returns the change that it is, if any.
+func (t *table) merge(r Row, withProgress bool) (Change, bool) {
+	e, known := t.rows[r.UUID]
+	if !known {
+		t.rows[r.UUID] = &entry{row: r, swept: t.sweep}
+		return Change{Kind: Appeared, UUID: r.UUID, Name: r.Name, Row: r}, true
+	}
+	e.swept = t.sweep
+	previous := e.row
+	if !withProgress && r.ProvisionState.Busy() {
+		r.DeployStep, r.Agent = previous.DeployStep, previous.Agent
+	}
+	e.row = r
+	if r.sameFields(previous) && r.sameProgress(previous) {
+		return Change{}, false
+	}
+	return Change{Kind: Changed, UUID: r.UUID, Name: r.Name, Row: r, Previous: previous}, true
+}
+
+// remove forgets a node that Ironic does not have any more.
+func (t *table) remove(uuid string) (Change, bool) {
+	e, known := t.rows[uuid]
+	if !known {
+		return Change{}, false
+	}
+	delete(t.rows, uuid)
+	return Change{Kind: Vanished, UUID: uuid, Name: e.row.Name, Row: e.row, Previous: e.row}, true
+}
+
+// unseen removes every node that was not listed since the sweep began.
+func (t *table) unseen() []Change {
+	var gone []Change
+	for uuid, e := range t.rows {
+		if e.swept != t.sweep {
+			if c, ok := t.remove(uuid); ok {
+				gone = append(gone, c)
+			}
+		}
+	}
+	return gone
+}
+
+// settledRun is how many rows in a row, at the end of a feed page, must be
+// neither changed nor moved before the rest of the list is taken as known. One
+// would do if updated_at were to be had: heartbeats and our own writes move a
+// node to the front without changing its row, and such a node must not hide
+// those behind it.
+const settledRun = 10
+
+// settled reports whether a feed page ends in rows that did not change and stand
+// in the order in which they stood before. It is asked before the page is merged.
+func (t *table) settled(page []Row) bool {
+	if len(page) == 0 {
+		return true
+	}
+	run := page[max(0, len(page)-settledRun):]
+	before := 0
+	for _, r := range run {
+		e, known := t.rows[r.UUID]
+		if !known || !e.row.sameFields(r) {
+			return false
+		}
+		if e.place == 0 {
+			continue // never seen in the feed: by its content alone
+		}
+		if before != 0 && e.place >= before {
+			return false
+		}
+		before = e.place
+	}
+	return true
+}
+
+// arrange records the order of the rows that the feed listed, newest first.
+func (t *table) arrange(rows []Row) {
+	t.place += len(rows)
+	place := t.place
+	for _, r := range rows {
+		if e, known := t.rows[r.UUID]; known {
+			e.place = place
+		}
+		place--
+	}
+}
+
+// observe looks at the heartbeat of a row that was just merged and reports an
+// agent that fell silent.
+func (t *table) observe(uuid string, now time.Time, lostAfter time.Duration) (Change, bool) {
+	e, known := t.rows[uuid]
+	if !known || e.row.Agent.URL == "" {
+		return Change{}, false
+	}
+	if last := e.row.Agent.LastHeartbeat; !last.Equal(e.beat.value) || e.beat.seenAt.IsZero() {
+		e.beat = beat{value: last, seenAt: now}
+		return Change{}, false
+	}
+	if e.beat.told || now.Sub(e.beat.seenAt) <= lostAfter {
+		return Change{}, false
+	}
+	e.beat.told = true
+	return Change{Kind: LostAgent, UUID: uuid, Name: e.row.Name, Row: e.row, Previous: e.row}, true
+}
+
+// forgive restarts the age of all heartbeats.
+func (t *table) forgive(now time.Time) {
+	for _, e := range t.rows {
+		if !e.beat.seenAt.IsZero() {
+			e.beat.seenAt = now
+		}
+	}
+}
+
+// busyStates groups the expected nodes by the busy state that they were last
+// seen in.
+func (t *table) busyStates(expected map[string]bool) map[ProvisionState][]string {
+	states := map[ProvisionState][]string{}
+	for uuid := range expected {
+		if e, known := t.rows[uuid]; known && e.row.ProvisionState.Busy() {
+			states[e.row.ProvisionState] = append(states[e.row.ProvisionState], uuid)
+		}
+	}
+	return states
+}
