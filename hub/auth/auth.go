@@ -1,0 +1,138 @@
+// Package auth makes and checks the tokens that agents send to the hub.
+//
+// A token is bound to one infra-env and names it: it opens nothing else. It is
+// made from the hub's key and the infra-env's token generation alone, so the
+// same token comes out after a restart and in every replica (live images that
+// carry it stay the same), and raising the generation revokes every token that
+// was made before.
+package auth
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// prefix tells our tokens apart from others in configuration files and reports.
+const prefix = "ifa1."
+
+// maxToken bounds what is looked at.
+const maxToken = 1024
+
+// minKey is the shortest key in bytes.
+const minKey = 32
+
+// Errors of [Key.Check]. They are told apart in logs only: a caller without a
+// good token learns nothing.
+var (
+	ErrMissing = errors.New("no agent token")
+	ErrInvalid = errors.New("agent token is not valid")
+)
+
+// Claims are what a token says about its bearer.
+type Claims struct {
+	// InfraEnvID is the only infra-env that the token opens.
+	InfraEnvID string `json:"infra_env_id"`
+	// Generation is the infra-env's token generation when the token was made.
+	Generation int64 `json:"generation"`
+}
+
+// Key signs tokens. The zero value signs and accepts nothing.
+type Key struct {
+	secret []byte
+}
+
+// NewKey makes a key of at least 32 secret bytes.
+func NewKey(secret []byte) (Key, error) {
+	if len(secret) < minKey {
+		return Key{}, fmt.Errorf("token key: has %d bytes, want at least %d", len(secret), minKey)
+	}
+	return Key{secret: append([]byte(nil), secret...)}, nil
+}
+
+// LoadKey reads the key file; a missing file is made with a random key and
+// mode 0600. Replicas of a hub share one file.
+func LoadKey(path string) (Key, error) {
+	raw, err := os.ReadFile(path)
+	if err == nil {
+		return NewKey(raw)
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return Key{}, fmt.Errorf("token key: %w", err)
+	}
+	secret := make([]byte, minKey)
+	if _, err := rand.Read(secret); err != nil {
+		return Key{}, fmt.Errorf("token key: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return LoadKey(path) // another replica was faster
+	}
+	if err != nil {
+		return Key{}, fmt.Errorf("token key: %w", err)
+	}
+	_, err = f.Write(secret)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return Key{}, fmt.Errorf("token key %s: %w", path, errors.Join(err, os.Remove(path)))
+	}
+	return NewKey(secret)
+}
+
+// String keeps the secret out of logs.
+func (Key) String() string { return "[token key]" }
+
+// GoString keeps the secret out of logs.
+func (Key) GoString() string { return "[token key]" }
+
+// Token returns the token for the claims.
+func (k Key) Token(c Claims) (string, error) {
+	if len(k.secret) == 0 {
+		return "", errors.New("token key: none is set")
+	}
+	payload, err := json.Marshal(c)
+	if err != nil {
+		return "", err
+	}
+	return prefix + base64.RawURLEncoding.EncodeToString(payload) + "." + base64.RawURLEncoding.EncodeToString(k.sign(payload)), nil
+}
+
+// Check returns the claims of a good token. Signatures are compared in
+// constant time; whether the infra-env and its generation still exist is the
+// caller's to check.
+func (k Key) Check(token string) (Claims, error) {
+	if token == "" {
+		return Claims{}, ErrMissing
+	}
+	body, found := strings.CutPrefix(token, prefix)
+	encoded, _, split := strings.Cut(body, ".")
+	if !found || !split || len(token) > maxToken || len(k.secret) == 0 {
+		return Claims{}, ErrInvalid
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(encoded)
+	if err != nil {
+		return Claims{}, ErrInvalid
+	}
+	var c Claims
+	if err := json.Unmarshal(payload, &c); err != nil || c.InfraEnvID == "" {
+		return Claims{}, ErrInvalid
+	}
+	// Comparing the whole text leaves no second spelling of a token.
+	want, err := k.Token(c)
+	if err != nil || !hmac.Equal([]byte(token), []byte(want)) {
+		return Claims{}, ErrInvalid
+	}
+	return c, nil
+}
+
+func (k Key) sign(payload []byte) []byte {
+	mac := hmac.New(sha256.New, k.secret)
+	mac.Write([]byte(prefix))
+	mac.Write(payload)
+	return mac.Sum(nil)
+}

@@ -1,0 +1,152 @@
+// Package ignition gives every host the Ignition configuration that its
+// installed system starts with.
+//
+// Where configurations come from is behind [Source]. [Directory] reads files by
+// role (master.ign, worker.ign, …) and falls back to a minimal one, so that a
+// cluster needs no other tool. Whatever the source gives, [Render] adds the
+// host's name and merges the user's override last.
+package ignition
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+
+	"github.com/coreos/ignition/v2/config/util"
+	v3 "github.com/coreos/ignition/v2/config/v3_5"
+	"github.com/coreos/ignition/v2/config/v3_5/types"
+)
+
+// ErrNone tells that the source has no such file.
+var ErrNone = errors.New("no such Ignition file")
+
+// maxFile bounds a file of the directory, in bytes.
+const maxFile = 32 << 20
+
+// Source gives Ignition files of a cluster by name: "master.ign",
+// "bootstrap.ign" and so on. A file that does not exist is [ErrNone].
+type Source interface {
+	Role(ctx context.Context, clusterID, file string) ([]byte, error)
+}
+
+// Directory is a source that reads a folder: CLUSTER_ID/FILE first, then FILE,
+// which serves every cluster. The zero value, or a nil root, has no files.
+type Directory struct {
+	// Root is the folder; files outside of it cannot be reached.
+	Root *os.Root
+}
+
+// Role implements [Source].
+func (d Directory) Role(_ context.Context, clusterID, file string) ([]byte, error) {
+	if d.Root == nil {
+		return nil, ErrNone
+	}
+	if file != path.Base(file) {
+		return nil, fmt.Errorf("ignition file %q: want a name without folders", file)
+	}
+	for _, name := range []string{path.Join(clusterID, file), file} {
+		f, err := d.Root.Open(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("ignition file %s: %w", file, err)
+		}
+		raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+		if err := errors.Join(err, f.Close()); err != nil {
+			return nil, fmt.Errorf("ignition file %s: %w", name, err)
+		}
+		if len(raw) > maxFile {
+			return nil, fmt.Errorf("ignition file %s: larger than %d MiB", name, maxFile>>20)
+		}
+		return raw, nil
+	}
+	return nil, fmt.Errorf("%s: %w", file, ErrNone)
+}
+
+// Host is what a host's own configuration depends on.
+type Host struct {
+	// ClusterID and Role pick the source's file.
+	ClusterID, Role string
+	// Hostname is written to /etc/hostname; empty leaves it to the system.
+	Hostname string
+	// SSHKey lets its owner log in as user core; used by the minimal configuration.
+	SSHKey string
+	// Override is Ignition JSON of any version up to 3.5, merged last.
+	Override string
+}
+
+// Render returns the host's configuration, Ignition 3.5 or older.
+func Render(ctx context.Context, source Source, h Host) ([]byte, error) {
+	base, err := baseConfig(ctx, source, h)
+	if err != nil {
+		return nil, err
+	}
+	if h.Hostname != "" {
+		base = v3.Merge(base, hostname(h.Hostname))
+	}
+	if h.Override != "" {
+		override, report, err := v3.ParseCompatibleVersion([]byte(h.Override))
+		if err != nil {
+			return nil, fmt.Errorf("override of the host: %w: %s", err, report.String())
+		}
+		base = v3.Merge(base, override)
+	}
+	return json.Marshal(base)
+}
+
+// Valid reports what is wrong with a user's Ignition; empty text is fine.
+func Valid(text string) error {
+	if text == "" {
+		return nil
+	}
+	if _, report, err := v3.ParseCompatibleVersion([]byte(text)); err != nil {
+		return fmt.Errorf("%w: %s", err, report.String())
+	}
+	return nil
+}
+
+func baseConfig(ctx context.Context, source Source, h Host) (types.Config, error) {
+	raw, err := source.Role(ctx, h.ClusterID, h.Role+".ign")
+	if errors.Is(err, ErrNone) {
+		return minimal(h), nil
+	}
+	if err != nil {
+		return types.Config{}, err
+	}
+	config, report, err := v3.ParseCompatibleVersion(raw)
+	if err != nil {
+		return types.Config{}, fmt.Errorf("%s.ign: %w: %s", h.Role, err, report.String())
+	}
+	return config, nil
+}
+
+// minimal is a system that boots, and that the owner of the key can log in to.
+func minimal(h Host) types.Config {
+	config := types.Config{Ignition: types.Ignition{Version: types.MaxVersion.String()}}
+	if h.SSHKey != "" {
+		config.Passwd.Users = []types.PasswdUser{{
+			Name: "core", SSHAuthorizedKeys: []types.SSHAuthorizedKey{types.SSHAuthorizedKey(h.SSHKey)},
+		}}
+	}
+	return config
+}
+
+func hostname(name string) types.Config {
+	source := "data:," + url.PathEscape(name)
+	return types.Config{
+		Ignition: types.Ignition{Version: types.MaxVersion.String()},
+		Storage: types.Storage{Files: []types.File{{
+			Node: types.Node{Path: "/etc/hostname", Overwrite: util.BoolToPtr(true)},
+			FileEmbedded1: types.FileEmbedded1{
+				Contents: types.Resource{Source: &source}, Mode: util.IntToPtr(0o644),
+			},
+		}}},
+	}
+}
