@@ -50,11 +50,11 @@ func Setup(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// Reconcile reads what belongs to the host and applies the plan.
-//
 // +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts,verbs=get;list;watch;update;patch
 // +kubebuilder:rbac:groups=metal3.io,resources=preprovisioningimages,verbs=get;list;watch
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=agents,verbs=get;list;watch;update;patch;delete
+
+// Reconcile reads what belongs to the host and applies the plan.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	in, err := r.observe(ctx, req.NamespacedName)
 	if err != nil || in.Host == nil {

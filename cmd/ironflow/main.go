@@ -1,0 +1,53 @@
+// Command ironflow is the hub program: controllers, image server and the hub's
+// REST API in one process, and the offline tools for live images.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironflow/ironflow/api/version"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := newCommand().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "ironflow:", err)
+		os.Exit(1) //nolint:gocritic // nothing is left to clean up here
+	}
+}
+
+func newCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "ironflow",
+		Short:         "Bare-metal provisioning through OpenStack Ironic, from BMC address to installed host and back",
+		Version:       version.String(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(newRunCommand())
+	return root
+}
+
+func newRunCommand() *cobra.Command {
+	var s settings
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Run controllers, image server and hub until stopped",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.complete(); err != nil {
+				return err
+			}
+			return run(cmd.Context(), s)
+		},
+	}
+	s.bind(cmd.Flags())
+	return cmd
+}

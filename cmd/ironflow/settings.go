@@ -1,0 +1,160 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// settings is everything that the operator can set. Each setting is a flag and
+// an environment variable; a flag wins.
+type settings struct {
+	namespace    string
+	kubeconfig   string
+	dataDir      string
+	logLevel     string
+	leaderElect  bool
+	metricsAddr  string
+	healthAddr   string
+	hubAddr      string
+	hubURL       string
+	hubAuth      string
+	imagesAddr   string
+	imagesTLS    string
+	imagesURL    string
+	baseImage    string
+	baseArch     string
+	ironic       ironicSettings
+	ipa          ipaSettings
+	startTimeout time.Duration
+}
+
+// ironicSettings tell how this program reaches Ironic.
+type ironicSettings struct {
+	endpoint string
+	authRoot string
+	caFile   string
+	certFile string
+	keyFile  string
+	insecure bool
+	timeout  time.Duration
+}
+
+// ipaSettings tell ironic-python-agent in the live image how it reaches Ironic.
+type ipaSettings struct {
+	ironicURL  string
+	caFile     string
+	agentImage string
+	sshKey     string
+	foreign    bool
+}
+
+// setting is one row of the table of settings; docs/configuration.md has the
+// same rows, which a test compares.
+type setting struct {
+	flag, env, value, usage string
+	bind                    func(flags *pflag.FlagSet, s setting)
+}
+
+// table lists every setting, in the order of the documentation.
+func (s *settings) table() []setting {
+	return []setting{
+		{"namespace", "WATCH_NAMESPACE", "", "comma-separated namespaces to watch; empty for all", text(&s.namespace)},
+		{"kubeconfig", "KUBECONFIG", "", "kubeconfig file; empty for the cluster that this runs in", text(&s.kubeconfig)},
+		{"data-dir", "IRONFLOW_DATA_DIR", "/var/lib/ironflow", "folder for the hub's store, certificates, keys and collected logs", text(&s.dataDir)},
+		{"log-level", "IRONFLOW_LOG_LEVEL", "info", "debug, info or error", text(&s.logLevel)},
+		{"leader-elect", "IRONFLOW_LEADER_ELECT", "false", "elect one active replica by a lease", boolean(&s.leaderElect)},
+		{"metrics-addr", "IRONFLOW_METRICS_ADDR", ":9443", "address of the metrics listener; 0 switches it off", text(&s.metricsAddr)},
+		{"health-addr", "IRONFLOW_HEALTH_ADDR", ":9440", "address of /healthz and /readyz; 0 switches it off", text(&s.healthAddr)},
+		{"hub-addr", "IRONFLOW_HUB_ADDR", ":8090", "address of the hub's REST API (TLS)", text(&s.hubAddr)},
+		{"hub-publish-url", "IRONFLOW_HUB_PUBLISH_URL", "", "URL by which machines reach the hub; empty for https://127.0.0.1 and the port of hub-addr", text(&s.hubURL)},
+		{"hub-auth", "IRONFLOW_HUB_AUTH", "token", "how agents authenticate: token or none", text(&s.hubAuth)},
+		{"images-addr", "IRONFLOW_IMAGES_ADDR", ":8080", "address of the image server (HTTP); 0 switches it off", text(&s.imagesAddr)},
+		{"images-tls-addr", "IRONFLOW_IMAGES_TLS_ADDR", ":8443", "address of the image server (HTTPS); 0 switches it off", text(&s.imagesTLS)},
+		{"images-publish-url", "IRONFLOW_IMAGES_PUBLISH_URL", "", "URL by which BMCs reach the image server; empty for http://127.0.0.1 and the port of images-addr", text(&s.imagesURL)},
+		{"base-image", "DEPLOY_ISO", "", "live ISO to build images from, or a folder of them (NAME.ARCH.iso)", text(&s.baseImage)},
+		{"base-arch", "IRONFLOW_BASE_ARCH", "x86_64", "architecture of a single base image", text(&s.baseArch)},
+		{"ironic-endpoint", "IRONIC_ENDPOINT", "", "Ironic's URL; /v1 is added", text(&s.ironic.endpoint)},
+		{"ironic-auth-root", "METAL3_AUTH_ROOT_DIR", "/opt/metal3/auth", "folder with ironic/username and ironic/password; without these files no authentication", text(&s.ironic.authRoot)},
+		{"ironic-ca", "IRONIC_CACERT_FILE", "/opt/metal3/certs/ca/tls.crt", "CA of Ironic; ignored when the file is missing", text(&s.ironic.caFile)},
+		{"ironic-client-cert", "IRONIC_CLIENT_CERT_FILE", "/opt/metal3/certs/client/tls.crt", "client certificate for Ironic; ignored when missing", text(&s.ironic.certFile)},
+		{"ironic-client-key", "IRONIC_CLIENT_PRIVATE_KEY_FILE", "/opt/metal3/certs/client/tls.key", "key of the client certificate", text(&s.ironic.keyFile)},
+		{"ironic-insecure", "IRONIC_INSECURE", "false", "do not verify Ironic's certificate", boolean(&s.ironic.insecure)},
+		{"ironic-timeout", "IRONIC_CLIENT_TIMEOUT", "30s", "limit of one request to Ironic", duration(&s.ironic.timeout)},
+		{"ironic-base-url", "IRONIC_BASE_URL", "", "comma-separated URLs by which machines reach Ironic; empty for ironic-endpoint", text(&s.ipa.ironicURL)},
+		{"ironic-agent-ca", "IRONFLOW_IRONIC_AGENT_CA_FILE", "", "CA that machines trust for Ironic; empty for ironic-ca", text(&s.ipa.caFile)},
+		{"ironic-agent-image", "IRONIC_AGENT_IMAGE", "", "container image of ironic-python-agent", text(&s.ipa.agentImage)},
+		{"ironic-agent-foreign", "IRONFLOW_IRONIC_AGENT_FOREIGN", "false", "the container image lacks Ironflow's IPA plugin: leave the agent's gate out", boolean(&s.ipa.foreign)},
+		{"ssh-key-file", "IRONFLOW_SSH_KEY_FILE", "", "public keys for user core in the live image", text(&s.ipa.sshKey)},
+		{"start-timeout", "IRONFLOW_START_TIMEOUT", "2m", "how long the caches may take to fill at start", duration(&s.startTimeout)},
+	}
+}
+
+// bind adds a flag per row, with the environment's value as the default.
+func (s *settings) bind(flags *pflag.FlagSet) {
+	for _, row := range s.table() {
+		if v, ok := os.LookupEnv(row.env); ok {
+			row.value = v
+		}
+		row.usage += fmt.Sprintf(" ($%s)", row.env)
+		row.bind(flags, row)
+	}
+}
+
+// complete fills in what follows from other settings, and refuses what cannot work.
+func (s *settings) complete() error {
+	if s.ironic.endpoint == "" {
+		return fmt.Errorf("no Ironic: set --ironic-endpoint or IRONIC_ENDPOINT to its URL, such as https://ironic.example:6385")
+	}
+	if s.baseImage == "" {
+		return fmt.Errorf("no base image: set --base-image or DEPLOY_ISO to a live ISO or a folder of them")
+	}
+	if s.ipa.ironicURL == "" {
+		s.ipa.ironicURL = s.ironic.endpoint
+	}
+	if s.ipa.caFile == "" {
+		s.ipa.caFile = s.ironic.caFile
+	}
+	for _, u := range []struct{ flag, value string }{
+		{"ironic-endpoint", s.ironic.endpoint}, {"hub-publish-url", s.hubURL}, {"images-publish-url", s.imagesURL},
+	} {
+		if u.value == "" {
+			continue
+		}
+		if parsed, err := url.Parse(u.value); err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" {
+			return fmt.Errorf("--%s %q is not a URL such as https://host:port", u.flag, u.value)
+		}
+	}
+	if s.hubAuth != "token" && s.hubAuth != "none" {
+		return fmt.Errorf("--hub-auth %q is neither token nor none", s.hubAuth)
+	}
+	return nil
+}
+
+func text(p *string) func(*pflag.FlagSet, setting) {
+	return func(flags *pflag.FlagSet, s setting) { flags.StringVar(p, s.flag, s.value, s.usage) }
+}
+
+func boolean(p *bool) func(*pflag.FlagSet, setting) {
+	return func(flags *pflag.FlagSet, s setting) {
+		v, err := strconv.ParseBool(s.value)
+		flags.BoolVar(p, s.flag, v && err == nil, s.usage)
+	}
+}
+
+func duration(p *time.Duration) func(*pflag.FlagSet, setting) {
+	return func(flags *pflag.FlagSet, s setting) {
+		v, err := time.ParseDuration(s.value)
+		if err != nil {
+			v, err = time.ParseDuration(s.value + "s") // IRONIC_CLIENT_TIMEOUT is in seconds elsewhere
+		}
+		if err != nil {
+			v = 30 * time.Second
+		}
+		flags.DurationVar(p, s.flag, v, s.usage)
+	}
+}

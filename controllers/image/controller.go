@@ -1,0 +1,225 @@
+package image
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/imagecustomization/ignition"
+	"github.com/ironflow/ironflow/imagecustomization/images"
+)
+
+// Store keeps the images; *images.Store implements it.
+type Store interface {
+	Put(ctx context.Context, spec images.Spec) (images.Built, error)
+	Remove(key string) error
+}
+
+// Options configure the controller. All fields but Architectures and SSHKeys are required.
+type Options struct {
+	// Store keeps what is built.
+	Store Store
+	// Architectures lists those that there is a base image for.
+	Architectures func() []string
+	// IPA returns what every image tells ironic-python-agent, read anew for each build.
+	IPA func() (ignition.IPA, error)
+	// Agent returns what the images of an InfraEnv tell the host agent.
+	Agent func(infraEnv *agentv1.InfraEnv) (ignition.Agent, error)
+	// SSHKeys may log in to every live image.
+	SSHKeys []string
+}
+
+// Reconciler produces PreprovisioningImages.
+type Reconciler struct {
+	reconcile.Reconciler[*metal3v1.PreprovisioningImage]
+	options Options
+}
+
+// Setup registers the controller with the manager.
+func Setup(mgr ctrl.Manager, o Options) error {
+	r := &Reconciler{options: o}
+	r.Reconciler = reconcile.Reconciler[*metal3v1.PreprovisioningImage]{
+		Client:    mgr.GetClient(),
+		New:       func() *metal3v1.PreprovisioningImage { return &metal3v1.PreprovisioningImage{} },
+		Finalizer: names.ImageFinalizer,
+		Steps:     []reconcile.Step[*metal3v1.PreprovisioningImage]{r.produce},
+		Delete:    r.discard,
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("image").
+		For(&metal3v1.PreprovisioningImage{}).
+		Watches(&metal3v1.BareMetalHost{}, &handler.EnqueueRequestForObject{},
+			builder.WithPredicates(predicate.AnnotationChangedPredicate{})).
+		Watches(&agentv1.InfraEnv{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfInfraEnv)).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfSecret)).
+		Complete(r)
+}
+
+// +kubebuilder:rbac:groups=metal3.io,resources=preprovisioningimages,verbs=get;list;watch;update;patch
+// +kubebuilder:rbac:groups=metal3.io,resources=preprovisioningimages/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts,verbs=get;list;watch
+// +kubebuilder:rbac:groups=agent-install.openshift.io,resources=infraenvs,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+
+// produce decides, builds and records the outcome in the status.
+func (r *Reconciler) produce(ctx context.Context, image *metal3v1.PreprovisioningImage) error {
+	in, version, err := r.observe(ctx, image)
+	if err != nil {
+		return err
+	}
+	verdict := Decide(in)
+	if verdict.Refused != nil {
+		refused(image, verdict.Refused)
+		return nil
+	}
+	url, err := r.build(ctx, in, verdict.Build)
+	if refusal := buildRefusal(err); refusal != nil {
+		refused(image, refusal)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("build the live image: %w", err)
+	}
+	built(image, verdict.Build, url, metal3v1.SecretStatus{Name: image.Spec.NetworkDataName, Version: version})
+	return nil
+}
+
+// buildRefusal turns an error that another attempt would repeat into conditions.
+func buildRefusal(err error) *Refusal {
+	switch {
+	case errors.Is(err, images.ErrBadSpec), errors.Is(err, ignition.ErrInvalid):
+		return &Refusal{Reason: ReasonBuildInvalid, Message: "Cannot generate image: " + err.Error(), Error: true}
+	case errors.Is(err, images.ErrUnsupported), errors.Is(err, base.ErrNoBase):
+		return &Refusal{Reason: ReasonConfigurationError, Message: err.Error(), Error: true}
+	default:
+		return nil
+	}
+}
+
+func (r *Reconciler) observe(ctx context.Context, image *metal3v1.PreprovisioningImage) (Input, string, error) {
+	name, labelled := image.Labels[names.InfraEnvLabel]
+	in := Input{Image: image, Labelled: labelled, Architectures: r.options.Architectures()}
+	key := client.ObjectKeyFromObject(image)
+	host := &metal3v1.BareMetalHost{}
+	if found, err := r.get(ctx, key, host); err != nil {
+		return in, "", err
+	} else if found {
+		in.Host = host
+	}
+	if labelled {
+		env := &agentv1.InfraEnv{}
+		if found, err := r.get(ctx, types.NamespacedName{Namespace: key.Namespace, Name: name}, env); err != nil {
+			return in, "", err
+		} else if found {
+			in.InfraEnv = env
+		}
+	}
+	if image.Spec.NetworkDataName == "" {
+		return in, "", nil
+	}
+	secret := &corev1.Secret{}
+	found, err := r.get(ctx, types.NamespacedName{Namespace: key.Namespace, Name: image.Spec.NetworkDataName}, secret)
+	in.NetworkData, in.NetworkDataMissing = secret.Data, err == nil && !found
+	return in, secret.ResourceVersion, err
+}
+
+// get reads an object and reports whether it exists.
+func (r *Reconciler) get(ctx context.Context, key types.NamespacedName, obj client.Object) (bool, error) {
+	err := r.Client.Get(ctx, key, obj)
+	return err == nil, client.IgnoreNotFound(err)
+}
+
+// build renders the Ignition and puts the image into the store.
+func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (string, error) {
+	ipa, err := r.options.IPA()
+	if err != nil {
+		return "", err
+	}
+	ipa.DefaultHostname = request.Hostname
+	ipa.CopyNetwork = len(request.Keyfiles) > 0
+	if !ipa.CopyNetwork {
+		ipa.VLANInterfaces = "all"
+	}
+	config := ignition.HostConfig{IPA: &ipa, SSHKeys: r.options.SSHKeys}
+	if request.Agent {
+		agent, err := r.options.Agent(in.InfraEnv)
+		if err != nil {
+			return "", err
+		}
+		agent.Deadlines = request.Deadlines
+		config.Agent = &agent
+		infraEnvSettings(&config, in.InfraEnv)
+	}
+	raw, err := ignition.Build(config)
+	if err != nil {
+		return "", err
+	}
+	built, err := r.options.Store.Put(ctx, images.Spec{
+		Key: in.Image.Namespace + "/" + in.Image.Name, UID: string(in.Image.UID),
+		Arch: request.Architecture, Format: string(request.Format), Ignition: raw, NetworkKeyfiles: request.Keyfiles,
+	})
+	return built.URL, err
+}
+
+// infraEnvSettings adds what the user said about the environment's live images.
+func infraEnvSettings(c *ignition.HostConfig, env *agentv1.InfraEnv) {
+	if p := env.Spec.Proxy; p != nil {
+		c.Proxy = ignition.Proxy{HTTP: p.HTTPProxy, HTTPS: p.HTTPSProxy, No: p.NoProxy}
+	}
+	if env.Spec.SSHAuthorizedKey != "" {
+		c.SSHKeys = append([]string{env.Spec.SSHAuthorizedKey}, c.SSHKeys...)
+	}
+	c.NTPServers = env.Spec.AdditionalNTPSources
+	c.CABundle = env.Spec.AdditionalTrustBundle
+	c.Override = []byte(env.Spec.IgnitionConfigOverride)
+}
+
+// discard forgets the image, once nobody else holds the object any more: a host
+// that is being deprovisioned still boots it.
+func (r *Reconciler) discard(_ context.Context, image *metal3v1.PreprovisioningImage) error {
+	if len(image.Finalizers) > 1 {
+		return reconcile.WaitFor(0, "the other finalizers %v of the image to go", image.Finalizers)
+	}
+	return r.options.Store.Remove(image.Namespace + "/" + image.Name)
+}
+
+func (r *Reconciler) imagesOfInfraEnv(ctx context.Context, obj client.Object) []ctrlreconcile.Request {
+	return r.imagesWhere(ctx, obj, func(i *metal3v1.PreprovisioningImage) bool {
+		return i.Labels[names.InfraEnvLabel] == obj.GetName()
+	})
+}
+
+func (r *Reconciler) imagesOfSecret(ctx context.Context, obj client.Object) []ctrlreconcile.Request {
+	return r.imagesWhere(ctx, obj, func(i *metal3v1.PreprovisioningImage) bool {
+		return i.Spec.NetworkDataName == obj.GetName()
+	})
+}
+
+func (r *Reconciler) imagesWhere(ctx context.Context, obj client.Object, belongs func(*metal3v1.PreprovisioningImage) bool) []ctrlreconcile.Request {
+	var list metal3v1.PreprovisioningImageList
+	if err := r.Client.List(ctx, &list, client.InNamespace(obj.GetNamespace())); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "cannot list images", "namespace", obj.GetNamespace())
+		return nil
+	}
+	var requests []ctrlreconcile.Request
+	for i := range list.Items {
+		if belongs(&list.Items[i]) {
+			requests = append(requests, ctrlreconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		}
+	}
+	return requests
+}

@@ -1,0 +1,112 @@
+package image
+
+import (
+	"testing"
+
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
+)
+
+func plain(change ...func(*Input)) Input {
+	image := &metal3v1.PreprovisioningImage{}
+	image.Name, image.Namespace = "node-0", "site"
+	image.Spec.Architecture = "x86_64"
+	image.Spec.AcceptFormats = []metal3v1.ImageFormat{metal3v1.ImageFormatISO, metal3v1.ImageFormatInitRD}
+	in := Input{Image: image, Architectures: []string{"x86_64"}}
+	for _, c := range change {
+		c(&in)
+	}
+	return in
+}
+
+func labelled(status corev1.ConditionStatus, reason string) func(*Input) {
+	return func(in *Input) {
+		in.Image.Labels = map[string]string{names.InfraEnvLabel: "edge"}
+		in.Labelled = true
+		in.InfraEnv = &agentv1.InfraEnv{}
+		in.InfraEnv.Name = "edge"
+		in.InfraEnv.Spec.CpuArchitecture = "x86_64"
+		if reason != "" {
+			in.InfraEnv.Status.Conditions = []agentv1.Condition{{Type: agentv1.ConditionImageCreated, Status: status, Reason: reason, Message: "as the hub says"}}
+		}
+	}
+}
+
+func TestDecideBuilds(t *testing.T) {
+	for name, tc := range map[string]struct {
+		in   Input
+		want func(g *WithT, r *Request)
+	}{
+		"without a label IPA boots alone": {plain(), func(g *WithT, r *Request) {
+			g.Expect(r.Agent).To(BeFalse())
+			g.Expect(r.Reason).To(Equal("ImageSuccess"))
+			g.Expect(r.Hostname).To(Equal("node-0"))
+		}},
+		"with an InfraEnv the agent rides along, and Ready says so": {plain(labelled("True", "ImageCreated")), func(g *WithT, r *Request) {
+			g.Expect(r.Agent).To(BeTrue())
+			g.Expect(r.Reason).To(Equal("InfraEnvAvailable"))
+		}},
+		"arm64 and aarch64 are one architecture": {plain(labelled("True", "ImageCreated"), func(in *Input) {
+			in.Image.Spec.Architecture, in.Architectures = "aarch64", []string{"aarch64"}
+			in.InfraEnv.Spec.CpuArchitecture = "arm64"
+		}), func(g *WithT, r *Request) { g.Expect(r.Architecture).To(Equal("aarch64")) }},
+		"deadlines come from the host's annotation": {plain(func(in *Input) {
+			in.Host = &metal3v1.BareMetalHost{}
+			in.Host.Annotations = map[string]string{names.StepDeadlines: "start=5m"}
+		}), func(g *WithT, r *Request) { g.Expect(r.Deadlines.StartSeconds).To(Equal(300)) }},
+		"keyfiles are taken from the network data": {plain(func(in *Input) {
+			in.NetworkData = map[string][]byte{"eth0.nmconnection": []byte("[connection]\n"), "comment": []byte("x")}
+		}), func(g *WithT, r *Request) { g.Expect(r.Keyfiles).To(HaveLen(1)) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			v := Decide(tc.in)
+			g.Expect(v.Refused).To(BeNil())
+			tc.want(g, v.Build)
+		})
+	}
+}
+
+func TestDecideRefuses(t *testing.T) {
+	for name, tc := range map[string]struct {
+		in     Input
+		reason string
+		human  bool
+	}{
+		"a host that boots kernels only": {plain(func(in *Input) { in.Image.Spec.AcceptFormats = []metal3v1.ImageFormat{metal3v1.ImageFormatInitRD} }), "ConfigurationError", true},
+		"a labelled host that boots kernels only": {plain(labelled("True", "ImageCreated"), func(in *Input) {
+			in.Image.Spec.AcceptFormats = nil
+		}), "UnsupportedImageFormat", true},
+		"an architecture without a base":      {plain(func(in *Input) { in.Image.Spec.Architecture = "s390x" }), "ConfigurationError", true},
+		"a label without its InfraEnv":        {plain(labelled("True", ""), func(in *Input) { in.InfraEnv = nil }), "InfraEnvNotAvailable", false},
+		"an InfraEnv of another architecture": {plain(labelled("True", "ImageCreated"), func(in *Input) { in.InfraEnv.Spec.CpuArchitecture = "aarch64" }), "InfraEnvArchMismatch", true},
+		"an InfraEnv the hub has not seen":    {plain(labelled("True", "")), "WaitingForInfraEnvImageToBeCreated", false},
+		"an InfraEnv the hub refused":         {plain(labelled("False", "ImageCreationError")), "ImageCreationError", true},
+		"a missing network Secret":            {plain(func(in *Input) { in.NetworkDataMissing = true }), "MissingNetworkData", true},
+		"a deadline nobody understands": {plain(func(in *Input) {
+			in.Host = &metal3v1.BareMetalHost{}
+			in.Host.Annotations = map[string]string{names.StepDeadlines: "soon"}
+		}), "ConfigurationError", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			v := Decide(tc.in)
+			g.Expect(v.Build).To(BeNil())
+			g.Expect(v.Refused).To(And(HaveField("Reason", tc.reason), HaveField("Error", tc.human), HaveField("Message", Not(BeEmpty()))))
+		})
+	}
+}
+
+func TestAWaitKeepsTheImageThatHostsHave(t *testing.T) {
+	g := NewWithT(t)
+	image := plain().Image
+	built(image, &Request{Format: metal3v1.ImageFormatISO, Reason: ReasonSuccess}, "http://images.example/1.iso", metal3v1.SecretStatus{})
+	refused(image, &Refusal{Reason: "InfraEnvNotAvailable", Message: "m"})
+	g.Expect(image.Status.ImageUrl).To(Equal("http://images.example/1.iso"))
+	refused(image, &Refusal{Reason: "ConfigurationError", Message: "m", Error: true})
+	g.Expect(image.Status.ImageUrl).To(BeEmpty())
+}

@@ -1,0 +1,182 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
+	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/config"
+)
+
+const (
+	namespace = "demo"
+	infraEnv  = "edge"
+	release   = "demo-release"
+	pullName  = "pull-secret"
+)
+
+// machineSpec is what a user knows about a machine before it is registered.
+type machineSpec struct {
+	name, bmcAddress, bmcUser, bmcPassword, bootMAC, rootSerial string
+}
+
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, metal3v1.AddToScheme,
+		agentv1.AddToScheme, hivev1.AddToScheme, hiveextv1.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	return scheme, nil
+}
+
+// newClient returns a client for everything that the demo writes and reads.
+func newClient(cfg *rest.Config) (client.Client, error) {
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	return client.New(cfg, client.Options{Scheme: scheme})
+}
+
+// installCRDs applies the CRDs of config/ and waits until they are served.
+func installCRDs(ctx context.Context, c client.Client) error {
+	crds, err := config.CRDs()
+	if err != nil {
+		return err
+	}
+	for _, crd := range crds {
+		if err := client.IgnoreAlreadyExists(c.Create(ctx, crd)); err != nil {
+			return fmt.Errorf("create CRD %s: %w", crd.Name, err)
+		}
+	}
+	return wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		for _, crd := range crds {
+			if err := c.Get(ctx, client.ObjectKeyFromObject(crd), crd); err != nil {
+				return false, err
+			}
+			if !established(crd) {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+}
+
+func established(crd *apiextensionsv1.CustomResourceDefinition) bool {
+	for _, c := range crd.Status.Conditions {
+		if c.Type == apiextensionsv1.Established {
+			return c.Status == apiextensionsv1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// create writes what a user writes: the InfraEnv, and for each machine its BMC
+// Secret, its cluster of one host, and the BareMetalHost.
+func create(ctx context.Context, c client.Client, machines []machineSpec) error {
+	objects := []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
+		&corev1.Secret{ObjectMeta: meta(pullName), Type: corev1.SecretTypeDockerConfigJson,
+			Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths":{}}`)}},
+		&hivev1.ClusterImageSet{ObjectMeta: metav1.ObjectMeta{Name: release}, Spec: hivev1.ClusterImageSetSpec{ReleaseImage: "registry.example/release:demo"}},
+		&agentv1.InfraEnv{ObjectMeta: meta(infraEnv), Spec: agentv1.InfraEnvSpec{
+			PullSecretRef: &corev1.LocalObjectReference{Name: pullName}, CpuArchitecture: "x86_64",
+		}},
+	}
+	for _, m := range machines {
+		objects = append(objects, cluster(m)...)
+		objects = append(objects, bmcSecret(m), host(m))
+	}
+	for _, o := range objects {
+		if err := c.Create(ctx, o); err != nil && !apierrors.IsAlreadyExists(err) {
+			return fmt.Errorf("create %T %s: %w", o, o.GetName(), err)
+		}
+	}
+	return nil
+}
+
+func meta(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: namespace, Name: name} }
+
+func bmcSecret(m machineSpec) client.Object {
+	return &corev1.Secret{ObjectMeta: meta(m.name + "-bmc"), StringData: map[string]string{"username": m.bmcUser, "password": m.bmcPassword}}
+}
+
+func host(m machineSpec) client.Object {
+	o := meta(m.name)
+	o.Labels = map[string]string{names.InfraEnvLabel: infraEnv}
+	o.Annotations = map[string]string{
+		names.BMACRole:     "master",
+		names.BMACHostname: m.name,
+		names.BMACCluster:  namespace + "/" + m.name,
+		// The demo gives the hosts back in the end, so they stay under management.
+		names.BMACManage: "",
+	}
+	return &metal3v1.BareMetalHost{ObjectMeta: o, Spec: metal3v1.BareMetalHostSpec{
+		Online:          true,
+		BootMACAddress:  m.bootMAC,
+		BootMode:        metal3v1.UEFI,
+		RootDeviceHints: &metal3v1.RootDeviceHints{SerialNumber: m.rootSerial},
+		BMC: metal3v1.BMCDetails{
+			Address: m.bmcAddress, CredentialsName: m.name + "-bmc", DisableCertificateVerification: true,
+		},
+		AutomatedCleaningMode: metal3v1.CleaningModeMetadata,
+	}}
+}
+
+// cluster is a cluster of this one host.
+func cluster(m machineSpec) []client.Object {
+	cd := &hivev1.ClusterDeployment{ObjectMeta: meta(m.name)}
+	cd.Spec.ClusterName, cd.Spec.BaseDomain = m.name, "lab.example"
+	cd.Spec.PullSecretRef = &corev1.LocalObjectReference{Name: pullName}
+	cd.Spec.Platform.AgentBareMetal = &hivev1.AgentBareMetalPlatform{}
+	cd.Spec.ClusterInstallRef = &hivev1.ClusterInstallReference{
+		Group: "extensions.hive.openshift.io", Version: "v1beta1", Kind: "AgentClusterInstall", Name: m.name,
+	}
+	aci := &hiveextv1.AgentClusterInstall{ObjectMeta: meta(m.name)}
+	aci.Spec.ClusterDeploymentRef.Name = m.name
+	aci.Spec.ImageSetRef = &hiveextv1.ClusterImageSetReference{Name: release}
+	aci.Spec.ProvisionRequirements.ControlPlaneAgents = 1
+	return []client.Object{cd, aci}
+}
+
+// annotate sets one annotation of a host.
+func annotate(ctx context.Context, c client.Client, name, key, value string) error {
+	return patchHost(ctx, c, name, map[string]any{"metadata": map[string]any{"annotations": map[string]any{key: value}}})
+}
+
+// unlabel takes the InfraEnv label off a host: its user gives it back.
+func unlabel(ctx context.Context, c client.Client, name string) error {
+	return patchHost(ctx, c, name, map[string]any{"metadata": map[string]any{"labels": map[string]any{names.InfraEnvLabel: nil}}})
+}
+
+func patchHost(ctx context.Context, c client.Client, name string, patch map[string]any) error {
+	raw, err := json.Marshal(patch)
+	if err != nil {
+		return err
+	}
+	h := &metal3v1.BareMetalHost{ObjectMeta: meta(name)}
+	if err := c.Patch(ctx, h, client.RawPatch("application/merge-patch+json", raw)); err != nil {
+		return fmt.Errorf("change host %s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package demo
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Options choose what is shown.
+type Options struct {
+	// Hosts is how many machines there are, 1 to 200.
+	Hosts int
+	// Once goes on by itself to the end; otherwise the demo stays until it is interrupted.
+	Once bool
+	// Fault is one of [Faults], empty for none.
+	Fault string
+	// Kills is how often Ironflow is killed at random moments.
+	Kills int
+	// StateDir is the folder of state, empty for a temporary one.
+	StateDir string
+	// BinDir holds the programs: ironflow, and below lab/ those of the simulated machines.
+	BinDir string
+	// Out is what the person sees.
+	Out io.Writer
+	// Terminal tells that Out is one, and Width is its width.
+	Terminal bool
+	Width    int
+}
+
+// maxHosts is what two cores carry in a demo.
+const maxHosts = 200
+
+func (o Options) validate() error {
+	if o.Hosts < 1 || o.Hosts > maxHosts {
+		return fmt.Errorf("HOSTS=%d: choose 1 to %d hosts", o.Hosts, maxHosts)
+	}
+	if o.Fault != "" && faults[o.Fault].run == nil {
+		return fmt.Errorf("FAULT=%s: choose one of %s", o.Fault, strings.Join(Faults(), ", "))
+	}
+	return nil
+}
+
+// patience is how long the slowest host may take for one direction.
+func (o Options) patience() time.Duration {
+	return 6*time.Minute + time.Duration(o.Hosts)*15*time.Second + time.Duration(o.Kills)*20*time.Second
+}
+
+// Faults lists the names that Options.Fault takes.
+func Faults() []string { return slices.Sorted(maps.Keys(faults)) }
+
+// Summary is the last line of a run with Once.
+type Summary struct {
+	Hosts       int     `json:"hosts"`
+	Provisioned int     `json:"provisioned"`
+	Returned    int     `json:"returned"`
+	Seconds     float64 `json:"seconds"`
+}
