@@ -69,8 +69,8 @@ func Listen(certificate *tls.Certificate, find func(uuid string) (Taker, bool), 
 // URL is the notifier's address for the emulator.
 func (r *Receiver) URL() string { return r.url }
 
-// Credentials are user:password for the emulator. Secret.
-func (r *Receiver) Credentials() string { return user + ":" + r.password }
+// Credentials are what the emulator must send. The password is secret.
+func (r *Receiver) Credentials() (name, password string) { return user, r.password }
 
 // Close ends the server.
 func (r *Receiver) Close() error {

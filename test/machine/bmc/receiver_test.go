@@ -46,11 +46,10 @@ func TestReceiver(t *testing.T) {
 
 			req, err := http.NewRequestWithContext(t.Context(), c.method, receiver.URL(), strings.NewReader(c.body))
 			g.Expect(err).NotTo(HaveOccurred())
-			credentials := receiver.Credentials()
+			name, password := receiver.Credentials()
 			if c.credentials != "" {
-				credentials = c.credentials
+				name, password, _ = strings.Cut(c.credentials, ":")
 			}
-			name, password, _ := strings.Cut(credentials, ":")
 			req.SetBasicAuth(name, password)
 			answer, err := http.DefaultClient.Do(req)
 			g.Expect(err).NotTo(HaveOccurred())
