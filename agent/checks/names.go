@@ -1,0 +1,147 @@
+package checks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ironflow/ironflow/agent/steps"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// nameForm is a host name, with or without its final dot.
+var nameForm = regexp.MustCompile(`^([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.?$`)
+
+func validName(name string) bool { return len(name) <= 255 && nameForm.MatchString(name) }
+
+// noWildcard begins the name that must not resolve; hubs look for wildcards with it.
+const noWildcard = "validateNoWildcardDNS."
+
+// lookupTimeout bounds one name.
+const lookupTimeout = 5 * time.Second
+
+// domains resolves the names that the cluster needs.
+var domains = kind[[]string]{
+	deadline: 30 * time.Second,
+	decode: func(args []string) ([]string, error) {
+		type request struct {
+			Domains []struct {
+				Name string `json:"domain_name"`
+			} `json:"domains"`
+		}
+		r, err := steps.Decode[request](args)
+		names := make([]string, 0, len(r.Domains))
+		for _, d := range r.Domains {
+			names = append(names, d.Name)
+		}
+		return names, err
+	},
+	validate: func(names []string) error {
+		if len(names) > 100 {
+			return fmt.Errorf("%d names are more than 100", len(names))
+		}
+		for _, name := range names {
+			if !validName(name) {
+				return fmt.Errorf("%q is not a domain name", name)
+			}
+		}
+		return nil
+	},
+	real: func(ctx context.Context, _ Env, names []string) steps.Result {
+		out := make([]wire.DomainResolutionResponseResolutions, len(names))
+		var all sync.WaitGroup
+		for i, name := range names {
+			all.Go(func() { out[i] = resolve(ctx, name) })
+		}
+		all.Wait()
+		return steps.JSON(wire.DomainResolutionResponse{Resolutions: out})
+	},
+	dry: func(ctx context.Context, env Env, names []string) steps.Result {
+		own, err := env.Interfaces(ctx)
+		if err != nil {
+			return steps.Failed(steps.ExitBad, "own interfaces: %v", err)
+		}
+		out := wire.DomainResolutionResponse{Resolutions: []wire.DomainResolutionResponseResolutions{}}
+		for _, name := range names {
+			one := wire.DomainResolutionResponseResolutions{DomainName: name, Ipv4Addresses: []string{}, Ipv6Addresses: []string{}}
+			if !strings.HasPrefix(name, noWildcard) {
+				one.Ipv4Addresses = firstAddress(own)
+			}
+			out.Resolutions = append(out.Resolutions, one)
+		}
+		return steps.JSON(out)
+	},
+}
+
+// resolve looks one name up; any failure is an empty result, as the protocol wants.
+func resolve(ctx context.Context, name string) wire.DomainResolutionResponseResolutions {
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	out := wire.DomainResolutionResponseResolutions{DomainName: name, Ipv4Addresses: []string{}, Ipv6Addresses: []string{}}
+	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
+	if err != nil {
+		return out
+	}
+	for _, a := range addresses {
+		if a = a.Unmap(); a.Is4() {
+			out.Ipv4Addresses = append(out.Ipv4Addresses, a.String())
+		} else {
+			out.Ipv6Addresses = append(out.Ipv6Addresses, a.String())
+		}
+	}
+	slices.Sort(out.Ipv4Addresses)
+	slices.Sort(out.Ipv6Addresses)
+	if canonical, err := net.DefaultResolver.LookupCNAME(ctx, name); err == nil {
+		out.Cnames = []string{canonical}
+	}
+	return out
+}
+
+func firstAddress(own []wire.Interface) []string {
+	for _, nic := range own {
+		for _, cidr := range nic.Ipv4Addresses {
+			if p, err := netip.ParsePrefix(cidr); err == nil {
+				return []string{p.Addr().String()}
+			}
+		}
+	}
+	return []string{}
+}
+
+// ntp adds time sources and tells which of them are in use.
+var ntp = kind[wire.NTPSynchronizationRequest]{
+	deadline: 35 * time.Second,
+	validate: func(r wire.NTPSynchronizationRequest) error {
+		for _, source := range sources(r) {
+			if _, err := netip.ParseAddr(source); err != nil && !validName(source) {
+				return fmt.Errorf("%q is neither an address nor a host name", source)
+			}
+		}
+		if len(sources(r)) > 64 {
+			return errors.New("more than 64 time sources")
+		}
+		return nil
+	},
+	dry: func(_ context.Context, _ Env, r wire.NTPSynchronizationRequest) steps.Result {
+		out := wire.NTPSynchronizationResponse{NTPSources: []wire.NTPSource{}}
+		names := sources(r)
+		if len(names) == 0 {
+			names = []string{"dry-run.invalid"}
+		}
+		for _, name := range names {
+			out.NTPSources = append(out.NTPSources, wire.NTPSource{SourceName: name, SourceState: wire.SourceStateSynced})
+		}
+		return steps.JSON(out)
+	},
+}
+
+func sources(r wire.NTPSynchronizationRequest) []string {
+	return strings.FieldsFunc(r.NTPSource, func(c rune) bool { return c == ',' || c == ' ' })
+}

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/ironflow/ironflow/agent/hubclient"
+	"github.com/ironflow/ironflow/agent/inventory"
+	"github.com/ironflow/ironflow/agent/logging"
+	"github.com/ironflow/ironflow/agent/logs"
+	"github.com/ironflow/ironflow/agent/outcome"
+	"github.com/ironflow/ironflow/agent/service"
+	"github.com/ironflow/ironflow/api/hostfile"
+)
+
+const (
+	// exitFailed is -1 as a process sees it: what callers of older images expect.
+	exitFailed = 255
+	// exitConfig is for a log file or a dry run that cannot be set up.
+	exitConfig = 1
+)
+
+// runAgent is agent, and next_step_runner, which needs --host-id.
+func runAgent(ctx context.Context, s Streams, name string, args []string) int {
+	c := newCommon(s, name, "")
+	n := c.network()
+	if code, done := c.parse(args); done {
+		return code
+	}
+	log, ring, closeLog, err := logging.Setup(c.logs)
+	if err != nil {
+		fmt.Fprintln(s.Err, err)
+		return exitConfig
+	}
+	defer closeLog()
+	config := n.config(c)
+	config.Log, config.OwnLog = log, ring.Bytes
+	if name == "next_step_runner" {
+		if config.HostID = n.host; config.HostID == "" {
+			log.Error("--host-id is required")
+			return service.ExitUsage
+		}
+	}
+	if n.infraEnv == "" && n.cluster != "" {
+		log.Info("no --infra-env-id; the cluster's id is taken for it", "cluster", n.cluster)
+	}
+	return service.Run(ctx, config)
+}
+
+// runInventory prints the inventory.
+func runInventory(ctx context.Context, s Streams, name string, args []string) int {
+	c := newCommon(s, name, "")
+	var options inventory.Options
+	c.set.Int64Var(&options.OutputMaxSize, "output-max-size", 0, "shorten the inventory to this many bytes")
+	c.set.Int64Var(&options.DiskMinSize, "disk-min-size", 0, "leave out disks below this many bytes")
+	if code, done := c.parse(args); done {
+		return code
+	}
+	log, _, closeLog, err := logging.Setup(c.logs)
+	if err != nil {
+		fmt.Fprintln(s.Err, err)
+		return exitConfig
+	}
+	defer closeLog()
+	machine, err := c.dry.Machine()
+	if err != nil {
+		log.Error("the dry run cannot be set up", "error", err)
+		return exitConfig
+	}
+	collectors := inventory.Host(c.logs.Dir)
+	if machine != nil {
+		collectors = inventory.Scenario(machine)
+	}
+	inv, err := inventory.Gather(ctx, append(collectors, inventory.Forced(c.dry)...), log)
+	if err != nil {
+		log.Error("no inventory", "error", err)
+		return exitFailed
+	}
+	raw, err := inventory.Print(inv, options)
+	if err != nil {
+		log.Error("no inventory", "error", err)
+		return exitFailed
+	}
+	fmt.Fprintln(s.Out, string(raw))
+	return 0
+}
+
+// runLogsSender collects logs and sends them.
+func runLogsSender(ctx context.Context, s Streams, name string, args []string) int {
+	c := newCommon(s, name, "")
+	n := c.network()
+	// Flags of older callers that mean nothing here: nothing is written that
+	// would have to be cleaned, and a token on a command line is not read.
+	for _, ignored := range []string{"since", "masters-ips", "pull-secret-token"} {
+		c.set.String(ignored, "", "accepted and ignored")
+	}
+	for _, ignored := range []string{"dont-clean", "bootstrap", "with-installer-gather-logging"} {
+		c.set.Bool(ignored, false, "accepted and ignored")
+	}
+	if code, done := c.parse(args); done {
+		return code
+	}
+	if n.url == "" || n.cluster == "" || n.host == "" {
+		fmt.Fprintln(s.Err, "--url, --cluster-id and --host-id are required")
+		return exitFlags
+	}
+	dir := c.logs.Dir
+	client, err := hubclient.New(hubclient.Options{
+		URL: n.url, AgentVersion: n.agentVersion, CAFile: hostPath(dir, n.caCert), Insecure: n.insecure, Token: hubclient.NewToken(dir.Path(hostfile.AgentEnv)),
+	})
+	if err != nil {
+		fmt.Fprintln(s.Err, err)
+		return exitFailed
+	}
+	defer client.Close()
+	nothing := func() []byte { return nil }
+	pieces := logs.Pieces(logs.Sources{Dir: dir, Own: nothing, Inventory: nothing, Commands: !c.dry.Enabled})
+	host := hubclient.Host{InfraEnvID: n.infraEnv, HostID: n.host}
+	if err := logs.Send(ctx, client, host, n.cluster, pieces); err != nil {
+		fmt.Fprintln(s.Err, err)
+		return exitFailed
+	}
+	fmt.Fprintln(s.Out, "logs of host", n.host, "were sent")
+	return 0
+}
+
+// runWriteReason is the unit's ExecStopPost.
+func runWriteReason(_ context.Context, s Streams, name string, args []string) int {
+	c := newCommon(s, name, "")
+	if code, done := c.parse(args); done {
+		return code
+	}
+	if err := outcome.WriteReason(c.logs.Dir, os.Getenv); err != nil {
+		fmt.Fprintln(s.Err, "the reason file:", err)
+		return exitFailed
+	}
+	return 0
+}
+
+func hostPath(dir hostfile.Dir, path string) string {
+	if path == "" {
+		return ""
+	}
+	return dir.Path(path)
+}

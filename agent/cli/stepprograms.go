@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/ironflow/ironflow/agent/checks"
+	"github.com/ironflow/ironflow/agent/inventory"
+	"github.com/ironflow/ironflow/agent/logging"
+	"github.com/ironflow/ironflow/agent/steps"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// input is how a program is given the step's arguments.
+type input int
+
+const (
+	// positional: the arguments are the step's.
+	positional input = iota
+	// request: one JSON text, flag --request.
+	request
+)
+
+// stepRow is a step that older images also have as a program of its own.
+type stepRow struct {
+	name    string
+	step    wire.StepType
+	input   input
+	summary string
+}
+
+// stepRows are the stand-alone checks: each runs the step of the same kind.
+var stepRows = []stepRow{
+	{"free_addresses", wire.StepTypeFreeNetworkAddresses, positional, "list addresses that nobody uses; argument: JSON list of networks"},
+	{"disk_speed_check", wire.StepTypeInstallationDiskSpeedCheck, positional, "measure a disk, OVERWRITING its start; argument: JSON with path"},
+	{"connectivity_check", wire.StepTypeConnectivityCheck, positional, "check the way to other hosts; argument: the step's JSON"},
+	{"apivip_check", wire.StepTypeAPIVIPConnectivityCheck, positional, "check the way to a cluster's API; argument: the step's JSON"},
+	{"dhcp_lease_allocate", wire.StepTypeDHCPLeaseAllocate, positional, "get leases for virtual addresses; argument: the step's JSON"},
+	{"ntp_synchronizer", wire.StepTypeNTPSynchronizer, positional, "add and list time sources; argument: the step's JSON"},
+	{"container_image_availability", wire.StepTypeContainerImageAvailability, request, "pull images; --request JSON"},
+	{"domain_resolution", wire.StepTypeDomainResolution, request, "resolve names; --request JSON"},
+}
+
+func stepPrograms() []Program {
+	programs := make([]Program, 0, len(stepRows))
+	for _, row := range stepRows {
+		programs = append(programs, Program{row.name, row.summary, func(ctx context.Context, s Streams, name string, args []string) int {
+			return row.run(ctx, s, name, args)
+		}})
+	}
+	return programs
+}
+
+// run does the step and prints its output; the exit code is the step's.
+func (r stepRow) run(ctx context.Context, s Streams, name string, args []string) int {
+	c := newCommon(s, name, "[ARGUMENT]")
+	text := ""
+	if r.input == request {
+		c.set.StringVar(&text, "request", "", "the step's JSON (required)")
+	}
+	if code, done := c.parse(args); done {
+		return code
+	}
+	log, _, closeLog, err := logging.Setup(c.logs)
+	if err != nil {
+		fmt.Fprintln(s.Err, err)
+		return exitConfig
+	}
+	defer closeLog()
+	arguments := c.set.Args()
+	if r.input == request {
+		if text == "" {
+			log.Error("--request is required")
+			return exitConfig
+		}
+		arguments = []string{text}
+	}
+	machine, err := c.dry.Machine()
+	if err != nil {
+		log.Error("the dry run cannot be set up", "error", err)
+		return exitConfig
+	}
+	collectors := inventory.Host(c.logs.Dir)
+	if machine != nil {
+		collectors = inventory.Scenario(machine)
+	}
+	runner, ok := checks.Registry(checks.Env{
+		DryRun: c.dry.Enabled,
+		Interfaces: func(ctx context.Context) ([]wire.Interface, error) {
+			inv, err := inventory.Gather(ctx, collectors, log)
+			return inv.Interfaces, err
+		},
+		Device: func(path string) (string, error) { return filepath.EvalSymlinks(c.logs.Dir.Path(path)) },
+	})[r.step]
+	if !ok {
+		log.Error("not supported by this agent yet", "step", r.step)
+		return exitFailed
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, runner.Deadline, errors.New("the time limit of the check ran out"))
+	defer cancel()
+	result := runner.Run(ctx, arguments)
+	return printResult(s, result)
+}
+
+func printResult(s Streams, result steps.Result) int {
+	if result.Error != "" {
+		fmt.Fprintln(s.Err, result.Error)
+	}
+	if json.Valid([]byte(result.Output)) {
+		fmt.Fprintln(s.Out, result.Output)
+	}
+	if result.Exit < 0 {
+		return exitFailed
+	}
+	return int(result.Exit)
+}

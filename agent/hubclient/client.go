@@ -1,0 +1,211 @@
+// Package hubclient is the host's side of the hub's REST API v2: the handful of
+// calls that an agent makes, each with a deadline, bounded bodies and typed
+// errors. It does not retry; callers have their own patience. The main type is
+// [Client], which is safe for concurrent use and keeps its connections.
+package hubclient
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Deadlines of one exchange; together they end a call to a silent hub.
+const (
+	dialTimeout     = 10 * time.Second
+	tlsTimeout      = 10 * time.Second
+	headerTimeout   = 30 * time.Second
+	exchangeTimeout = 2 * time.Minute
+	// uploadTimeout is the hub's own limit for collecting logs.
+	uploadTimeout = 10 * time.Minute
+)
+
+// maxBody bounds what is read of an answer: an instruction list for a cluster of
+// some thousand hosts stays far below.
+const maxBody = 16 << 20
+
+const apiPrefix = "/api/assisted-install/v2"
+
+// ErrTimeout is the cause of a call that outlived its exchange.
+var ErrTimeout = errors.New("the hub did not finish its answer in time")
+
+// Options say how to reach the hub.
+type Options struct {
+	// URL is the hub's base URL; a path prefix is kept.
+	URL string
+	// AgentVersion is the agent's image reference, sent with each call.
+	AgentVersion string
+	// CAFile is a PEM bundle that is trusted besides the system's; optional.
+	CAFile string
+	// Insecure switches certificate checks off.
+	Insecure bool
+	// Token is the agent's secret; nil means none.
+	Token *Token
+}
+
+// Host names the host that a call is about.
+type Host struct {
+	InfraEnvID string `json:"infra_env_id"`
+	HostID     string `json:"host_id"`
+}
+
+// Client calls one hub.
+type Client struct {
+	base    string
+	version string
+	token   *Token
+	http    *http.Client
+}
+
+// New checks the options and returns a client. It opens no connection.
+func New(o Options) (*Client, error) {
+	u, err := url.Parse(o.URL)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fmt.Errorf("hub URL %q: want http(s)://HOST[:PORT][/PREFIX]", o.URL)
+	}
+	tlsConfig := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: o.Insecure} //nolint:gosec // --insecure is the user's word
+	if o.CAFile != "" {
+		if tlsConfig.RootCAs, err = pool(o.CAFile); err != nil {
+			return nil, err
+		}
+	}
+	token := o.Token
+	if token == nil {
+		token = &Token{}
+	}
+	transport := &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext,
+		TLSClientConfig:       tlsConfig,
+		TLSHandshakeTimeout:   tlsTimeout,
+		ResponseHeaderTimeout: headerTimeout,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConnsPerHost:   2,
+		IdleConnTimeout:       3 * time.Minute,
+	}
+	return &Client{
+		base:    strings.TrimSuffix(u.String(), "/") + apiPrefix,
+		version: o.AgentVersion,
+		token:   token,
+		http: &http.Client{Transport: transport,
+			// The secret header would follow a redirect to any host.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}, nil
+}
+
+// Close drops idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// ReloadToken reads the token again and tells whether it is a new one.
+func (c *Client) ReloadToken() bool { return c.token.Reload() }
+
+func pool(file string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("CA file: %w", err)
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("CA file %s holds no PEM certificate", file)
+	}
+	return roots, nil
+}
+
+// call is one exchange with a JSON body each way.
+type call struct {
+	method, path string
+	query        url.Values
+	in, out      any
+	want         int
+}
+
+// do runs the call and returns the answer's headers.
+func (c *Client) do(ctx context.Context, call call) (http.Header, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, exchangeTimeout, ErrTimeout)
+	defer cancel()
+	var body io.Reader
+	if call.in != nil {
+		raw, err := json.Marshal(call.in)
+		if err != nil {
+			return nil, fmt.Errorf("encode the request %s %s: %w", call.method, call.path, err)
+		}
+		body = bytes.NewReader(raw)
+	}
+	header, raw, err := c.exchange(ctx, call, body, "application/json")
+	if err != nil {
+		return header, err
+	}
+	if call.out != nil {
+		if err := json.Unmarshal(raw, call.out); err != nil {
+			return header, fmt.Errorf("the hub's answer to %s %s cannot be read: %w", call.method, call.path, err)
+		}
+	}
+	return header, nil
+}
+
+// exchange sends one request and reads the bounded answer; any other status
+// than the wanted one is a [StatusError].
+func (c *Client) exchange(ctx context.Context, call call, body io.Reader, contentType string) (http.Header, []byte, error) {
+	target := c.base + call.path
+	if len(call.query) > 0 {
+		target += "?" + call.query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, call.method, target, body)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s %s: %w", call.method, call.path, err)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", contentType)
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("X-Request-ID", uuid.NewString())
+	if c.version != "" {
+		req.Header.Set("discovery_agent_version", c.version)
+	}
+	if token := c.token.get(); token != "" {
+		req.Header.Set("X-Secret-Key", token)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, nil, transportError(ctx, call, err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	if err != nil {
+		return resp.Header, nil, transportError(ctx, call, err)
+	}
+	if resp.StatusCode != call.want {
+		return resp.Header, nil, &StatusError{Method: call.method, Path: call.path, Code: resp.StatusCode, Reason: reasonOf(raw)}
+	}
+	if len(raw) > maxBody {
+		return resp.Header, nil, fmt.Errorf("the hub's answer to %s %s is larger than %d MiB", call.method, call.path, maxBody>>20)
+	}
+	return resp.Header, raw, nil
+}
+
+// transportError says that the hub could not be reached, without the query.
+func transportError(ctx context.Context, call call, err error) error {
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
+		err = cause
+	}
+	if inner, ok := errors.AsType[*url.Error](err); ok {
+		err = inner.Err
+	}
+	return fmt.Errorf("hub unreachable (%s %s): %w", call.method, call.path, err)
+}

@@ -1,0 +1,283 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ironflow/ironflow/agent/outcome"
+	"github.com/ironflow/ironflow/agent/state"
+	"github.com/ironflow/ironflow/api/exitcode"
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+const (
+	// MaxAttempts is how many processes may work on one order: after that many
+	// crashes the installation has failed for good.
+	MaxAttempts = 3
+	// lastReports bounds the wait for the hub to hear of the end.
+	lastReports = 2 * time.Minute
+	// failedReport is the same for a failure, which the deploy step must see soon.
+	failedReport = 3 * time.Second
+	// farewellLogs bounds the upload of logs after a failure.
+	farewellLogs = 20 * time.Second
+	// logsUpload bounds the upload of logs before the end of an installation.
+	logsUpload = 2 * time.Minute
+	// stopGrace is what the installer gets to stop.
+	stopGrace = 5 * time.Second
+)
+
+// ErrRunning means that an installation is already under way.
+var ErrRunning = errors.New(`the container name "assisted-installer" is already in use`)
+
+// errStopped is the cause of a stopped installation.
+var errStopped = errors.New("the installation was stopped")
+
+// Manager runs at most one installation. All fields must be set before its
+// first use.
+type Manager struct {
+	Installer Installer
+	// Put reports progress to the hub.
+	Put Put
+	// State keeps the order over a crash.
+	State *state.File
+	// Status tells systemd.
+	Status func(hostfile.Status)
+	// SendLogs uploads the host's logs; its failure does not fail anything.
+	SendLogs func(ctx context.Context, request wire.InstallCmdRequest) error
+	// Finish is called once, when the installation has come to an end.
+	Finish func(*outcome.End)
+	Log    *slog.Logger
+
+	mu     sync.Mutex
+	cancel context.CancelCauseFunc
+	done   chan struct{}
+}
+
+// Busy tells whether an installation runs.
+func (m *Manager) Busy() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.cancel != nil
+}
+
+// Start begins the job in the background; [ErrRunning] when one has begun.
+func (m *Manager) Start(ctx context.Context, job Job) error {
+	return m.start(ctx, job, 1)
+}
+
+// Resume goes on with an order that a crashed process left behind; false when
+// there is none. An order that no longer holds, or that has crashed too often,
+// ends the agent for good.
+func (m *Manager) Resume(ctx context.Context, parse func(wire.InstallCmdRequest) (Job, error)) bool {
+	left := m.State.Get().Install
+	if left == nil {
+		return false
+	}
+	job, err := parse(left.Request)
+	if err == nil && left.Attempt >= MaxAttempts {
+		err = fmt.Errorf("the agent ended %d times without a last word during the installation, last at stage %q; look at its journal and at the memory of the host", left.Attempt, left.Stage)
+	}
+	if err != nil {
+		m.startFailing(ctx, left, err)
+		return true
+	}
+	return m.start(ctx, job, left.Attempt+1) == nil
+}
+
+func (m *Manager) start(ctx context.Context, job Job, attempt int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.cancel != nil {
+		return ErrRunning
+	}
+	reported := wire.HostStage("")
+	if left := m.State.Get().Install; left != nil {
+		reported = left.Stage
+	}
+	if err := m.State.SetInstall(&state.Install{Request: job.Request, Attempt: attempt, Stage: reported}); err != nil {
+		return fmt.Errorf("keep the order: %w", err)
+	}
+	m.launch(ctx, func(ctx context.Context) *outcome.End {
+		work := m.newWork(ctx, job, attempt, reported)
+		return work.run(ctx)
+	})
+	return nil
+}
+
+// startFailing reports an order that cannot be resumed.
+func (m *Manager) startFailing(ctx context.Context, left *state.Install, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.launch(ctx, func(ctx context.Context) *outcome.End {
+		work := m.newWork(ctx, Job{Request: left.Request}, left.Attempt, left.Stage)
+		work.stage = left.Stage
+		return work.fail(ctx, err)
+	})
+}
+
+// launch runs f in the background; the caller holds the lock.
+func (m *Manager) launch(parent context.Context, f func(context.Context) *outcome.End) {
+	ctx, cancel := context.WithCancelCause(parent)
+	m.cancel, m.done = cancel, make(chan struct{})
+	done := m.done
+	go func() {
+		defer close(done)
+		defer cancel(nil)
+		if end := f(ctx); end != nil {
+			m.Finish(end)
+		}
+	}()
+}
+
+// Stop ends a running installation and waits at most five seconds for it. It
+// tells whether one was running.
+func (m *Manager) Stop(ctx context.Context) bool {
+	m.mu.Lock()
+	cancel, done := m.cancel, m.done
+	m.mu.Unlock()
+	if cancel == nil {
+		return false
+	}
+	cancel(errStopped)
+	ctx, release := context.WithTimeout(ctx, stopGrace)
+	defer release()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		m.Log.Warn("the installer did not stop in time and is left behind")
+	}
+	return true
+}
+
+// work is one attempt at one job.
+type work struct {
+	*Manager
+	job      Job
+	attempt  int
+	reported wire.HostStage // the highest stage that the hub was told by an earlier process
+	reporter *reporter
+	stage    wire.HostStage
+	percent  int
+}
+
+func (m *Manager) newWork(ctx context.Context, job Job, attempt int, reported wire.HostStage) *work {
+	w := &work{Manager: m, job: job, attempt: attempt, reported: reported, reporter: newReporter(m.Put, m.Log)}
+	go w.reporter.run(ctx)
+	return w
+}
+
+// run walks through the stages; nil when the installation was stopped.
+func (w *work) run(ctx context.Context) *outcome.End {
+	sequence := Sequence(w.job.Request)
+	for i, stage := range sequence {
+		if stage == rebooting {
+			w.logs(ctx, logsUpload)
+		}
+		if err := w.step(ctx, stage, slices.Index(sequence, w.reported) <= i); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return w.fail(ctx, err)
+		}
+	}
+	told, cancel := context.WithTimeout(ctx, lastReports)
+	defer cancel()
+	if !w.reporter.flush(told) {
+		w.Log.Warn("the hub has not heard of the end of the installation; ending all the same")
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return &outcome.End{Exit: exitcode.AgentInstalled, Installed: true, Text: "installed to " + w.job.Disk, Stage: string(w.stage), Percent: 100, Disk: w.job.Disk}
+}
+
+// step does one stage. A stage below the one that an earlier process reported is
+// done again, but not told to the hub, which refuses to go back.
+func (w *work) step(ctx context.Context, stage wire.HostStage, tell bool) error {
+	w.stage, w.percent = stage, -1
+	w.Log.Info("stage", "stage", stage, "disk", w.job.Disk, "attempt", w.attempt)
+	if tell {
+		if err := w.State.SetStage(stage); err != nil {
+			return fmt.Errorf("keep the stage: %w", err)
+		}
+		w.reporter.send(stage, w.info())
+	}
+	w.status("")
+	sent := 0
+	report := func(percent int, text string) {
+		percent = min(percent, 100)
+		if percent < 0 || percent == w.percent {
+			return
+		}
+		w.percent = percent
+		w.status(text)
+		if tell && (percent >= sent+percentStep || (percent == 100 && sent < 100)) {
+			sent = percent - percent%percentStep
+			w.reporter.percent(stage, percent)
+		}
+	}
+	return guarded(func() error { return w.Installer.Stage(ctx, w.job, stage, report) }, w.Log)
+}
+
+// info is the detail that goes with a new stage.
+func (w *work) info() string {
+	if w.attempt > 1 {
+		return fmt.Sprintf("attempt %d after a crash of the agent", w.attempt)
+	}
+	return ""
+}
+
+func (w *work) status(text string) {
+	if info := w.info(); info != "" && text == "" {
+		text = info
+	}
+	w.Status(hostfile.Status{Part: hostfile.PartInstalling, Stage: string(w.stage), Percent: w.percent, Text: text})
+}
+
+// fail tells everyone that the installation has failed for good: first the hub,
+// then its logs, then, by the end, the service manager.
+func (w *work) fail(ctx context.Context, err error) *outcome.End {
+	w.Log.Error("the installation failed", "stage", w.stage, "error", err)
+	end := &outcome.End{Exit: exitcode.AgentFailed, Text: err.Error(), Stage: string(w.stage), Percent: max(w.percent, 0)}
+	w.status(err.Error())
+	info := err.Error()
+	if w.stage != "" {
+		info = string(w.stage) + ": " + info
+	}
+	w.reporter.send(wire.HostStageFailed, info)
+	told, cancel := context.WithTimeout(ctx, failedReport)
+	defer cancel()
+	if w.reporter.flush(told) {
+		w.logs(ctx, farewellLogs)
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return end
+}
+
+func (w *work) logs(ctx context.Context, bound time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	if err := w.SendLogs(ctx, w.job.Request); err != nil {
+		w.Log.Warn("logs were not sent", "error", err)
+	}
+}
+
+// guarded turns a panic of the installer into a failure.
+func guarded(f func() error, log *slog.Logger) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			log.Error("the installer panicked", "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("internal failure of the installer: %v", p)
+		}
+	}()
+	return f()
+}

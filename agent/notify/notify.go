@@ -1,0 +1,134 @@
+// Package notify tells systemd, and through it the deploy step, how the agent
+// is: READY=1 once, and STATUS= with the text of [hostfile.Status]. A status is
+// sent when it changes and is renewed at least every [Renew], because a step
+// takes a silent agent for a stuck one. Outside of systemd nothing is sent.
+package notify
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+
+	"github.com/ironflow/ironflow/api/hostfile"
+)
+
+// Renew is the longest silence; the step allows five minutes between two signs.
+const Renew = 2 * time.Minute
+
+// maxText bounds a status, so that the datagram stays small.
+const maxText = 400
+
+// Notifier sends the agent's state. Make it with [New].
+type Notifier struct {
+	send func(state string) error
+	log  *slog.Logger
+
+	mu    sync.Mutex
+	last  hostfile.Status
+	ready bool
+	sent  chan struct{}
+}
+
+// New returns a notifier to $NOTIFY_SOCKET.
+func New(log *slog.Logger) *Notifier {
+	return NewTo(log, func(state string) error {
+		_, err := daemon.SdNotify(false, state)
+		return err
+	})
+}
+
+// NewTo returns a notifier that sends with the function, for tests and other supervisors.
+func NewTo(log *slog.Logger, send func(state string) error) *Notifier {
+	return &Notifier{send: send, log: log, last: hostfile.Status{Part: hostfile.PartStarting, Percent: -1}, sent: make(chan struct{}, 1)}
+}
+
+// Ready sends READY=1; only the first call does anything.
+func (n *Notifier) Ready() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.ready {
+		return
+	}
+	n.ready = true
+	n.deliver("READY=1")
+}
+
+// Status sends the status with the present time, unless it says the same as the
+// last one. A change of the text is logged once, a change of percent is not.
+func (n *Notifier) Status(s hostfile.Status) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(s.Text) > maxText {
+		s.Text = s.Text[:maxText] + " …"
+	}
+	s.At = time.Time{}
+	if s == n.last {
+		return
+	}
+	if s.Part != n.last.Part || s.Stage != n.last.Stage || s.Text != n.last.Text {
+		n.log.Info("status", "part", s.Part, "stage", s.Stage, "text", s.Text)
+	}
+	n.last = s
+	n.deliverStatus()
+	select {
+	case n.sent <- struct{}{}:
+	default:
+	}
+}
+
+// Waiting is a status of the part "waiting".
+func (n *Notifier) Waiting(text string) {
+	n.Status(hostfile.Status{Part: hostfile.PartWaiting, Percent: -1, Text: text})
+}
+
+// Starting is a status before READY; afterwards it counts as waiting.
+func (n *Notifier) Starting(text string) {
+	n.mu.Lock()
+	ready := n.ready
+	n.mu.Unlock()
+	if ready {
+		n.Waiting(text)
+		return
+	}
+	n.Status(hostfile.Status{Part: hostfile.PartStarting, Percent: -1, Text: text})
+}
+
+// Last is the status that was sent last.
+func (n *Notifier) Last() hostfile.Status {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.last
+}
+
+// Run renews the status until the context ends.
+func (n *Notifier) Run(ctx context.Context) {
+	timer := time.NewTimer(Renew)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-n.sent:
+		case <-timer.C:
+			n.mu.Lock()
+			n.deliverStatus()
+			n.mu.Unlock()
+		}
+		timer.Reset(Renew)
+	}
+}
+
+func (n *Notifier) deliverStatus() {
+	s := n.last
+	s.At = time.Now()
+	n.deliver("STATUS=" + s.String())
+}
+
+func (n *Notifier) deliver(state string) {
+	if err := n.send(state); err != nil {
+		n.log.Warn("cannot notify the service manager", "error", err)
+	}
+}

@@ -1,0 +1,192 @@
+// Package poll asks the hub for instructions, hands the steps on and says when
+// to ask again. The hub's next_instruction_seconds is an upper bound: after
+// anything that may change the picture (a reply that the hub took, another set
+// of steps) the loop asks again soon, at first after two seconds and then ever
+// more slowly, so that a host does not spend minutes between states that change
+// in seconds.
+package poll
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/ironflow/ironflow/agent/backoff"
+	"github.com/ironflow/ironflow/agent/hubclient"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+const (
+	// MinGap is the shortest time between two polls.
+	MinGap = 2 * time.Second
+	// defaultDelay is taken when the hub names none: existing hubs answer an
+	// empty object when they could not build the steps.
+	defaultDelay = time.Minute
+	// maxDelay bounds what a hub can ask for.
+	maxDelay = time.Hour
+	// giveUp is how long polls may fail before the agent registers again.
+	giveUp = 15 * time.Minute
+	// goneDelay is waited after a 404 before registering again.
+	goneDelay = time.Minute
+	// dateJump is a change of the hub's clock against ours that means another hub.
+	dateJump = 5 * time.Minute
+)
+
+// failed polls are repeated with these delays.
+var retry = backoff.Policy{First: 500 * time.Millisecond, Factor: 1.5, Max: time.Minute, Jitter: 0.5}
+
+// Hub is the part of the hub that polling needs.
+type Hub interface {
+	Instructions(ctx context.Context, h hubclient.Host, now time.Time) (hubclient.Instructions, error)
+	ReloadToken() bool
+}
+
+// Again tells why the host must register again, and how long to wait before.
+type Again struct {
+	After  time.Duration
+	Reason string
+}
+
+// Loop polls for one registered host.
+type Loop struct {
+	Hub  Hub
+	Host hubclient.Host
+	// Dispatch starts a step; it must not block.
+	Dispatch func(step wire.Step)
+	// Forget is called when the hub may have lost what it was told.
+	Forget func()
+	// Changed wakes the loop after a reply that changed the picture.
+	Changed <-chan struct{}
+	// Busy tells whether an installation runs: then the loop never gives up.
+	Busy func() bool
+	// Status tells people what is waited for; it is not called while Busy.
+	Status func(text string)
+	// Entered is told each new situation, before its steps are dispatched.
+	Entered func(Situation)
+	Log     *slog.Logger
+
+	situation Situation
+	changedAt time.Time
+	skew      time.Duration
+	skewKnown bool
+}
+
+// Run polls until the host has to register again (nil error) or the context ends.
+func (l *Loop) Run(ctx context.Context) (Again, error) {
+	failures, failingSince := 0, time.Time{}
+	l.changedAt = time.Now()
+	for {
+		started := time.Now()
+		answer, err := l.Hub.Instructions(ctx, l.Host, started)
+		if ctx.Err() != nil {
+			return Again{}, context.Cause(ctx)
+		}
+		if err != nil {
+			if failures++; failures == 1 {
+				failingSince = started
+			}
+			if again, end := l.failed(err, time.Since(failingSince)); end {
+				return again, nil
+			}
+			if err := sleep(ctx, retry.Random(failures)); err != nil {
+				return Again{}, err
+			}
+			continue
+		}
+		failures = 0
+		l.took(answer)
+		if exits(answer.Steps) {
+			return Again{After: delayOf(answer.Steps, 0), Reason: Moving.Text()}, nil
+		}
+		if err := l.wait(ctx, started, delayOf(answer.Steps, defaultDelay)); err != nil {
+			return Again{}, err
+		}
+	}
+}
+
+// failed handles a failed poll; true means that the host registers again.
+func (l *Loop) failed(err error, since time.Duration) (Again, bool) {
+	l.Forget()
+	l.skewKnown = false
+	l.Log.Warn("poll failed", "error", err, "since", since.Round(time.Second))
+	busy := l.Busy()
+	if !busy {
+		l.Status(fmt.Sprintf("registered, but polling fails: %v", err))
+	}
+	switch code := hubclient.Code(err); {
+	case code == http.StatusUnauthorized:
+		l.Hub.ReloadToken()
+	case code == http.StatusNotFound && !busy:
+		return Again{After: goneDelay, Reason: "the hub does not know this host any more; registering again"}, true
+	}
+	if since >= giveUp && !busy {
+		return Again{Reason: "the hub could not be polled for 15 minutes; registering again"}, true
+	}
+	return Again{}, false
+}
+
+// took handles a good answer.
+func (l *Loop) took(answer hubclient.Instructions) {
+	if !answer.Date.IsZero() {
+		skew := time.Until(answer.Date)
+		if l.skewKnown && (skew-l.skew).Abs() > dateJump {
+			l.Log.Warn("the hub's clock jumped; everything is reported again")
+			l.Forget()
+		}
+		l.skew, l.skewKnown = skew, true
+	}
+	if now := SituationOf(answer.Steps); now != l.situation {
+		l.Log.Info("the hub sees the host in another situation", "was", l.situation, "is", now)
+		l.situation, l.changedAt = now, time.Now()
+		l.Entered(now)
+	}
+	if !l.Busy() {
+		l.Status(l.situation.Text())
+	}
+	for _, step := range answer.Instructions {
+		l.Dispatch(step)
+	}
+}
+
+// wait sleeps until the next poll. The longer nothing has changed, the longer
+// the delay, up to the hub's own.
+func (l *Loop) wait(ctx context.Context, started time.Time, bound time.Duration) error {
+	timer := time.NewTimer(time.Until(started.Add(l.delay(bound))))
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-timer.C:
+			return nil
+		case <-l.Changed:
+			l.changedAt = time.Now()
+			timer.Reset(time.Until(started.Add(l.delay(bound))))
+		}
+	}
+}
+
+func (l *Loop) delay(bound time.Duration) time.Duration {
+	return min(max(time.Since(l.changedAt), MinGap), max(bound, MinGap))
+}
+
+// delayOf is the hub's delay, within bounds; absent is for a member left out.
+func delayOf(steps wire.Steps, absent time.Duration) time.Duration {
+	if steps.NextInstructionSeconds <= 0 {
+		return absent
+	}
+	return min(time.Duration(min(steps.NextInstructionSeconds, int64(maxDelay/time.Second)))*time.Second, maxDelay)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}

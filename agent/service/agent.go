@@ -1,0 +1,204 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ironflow/ironflow/agent/checks"
+	"github.com/ironflow/ironflow/agent/hubclient"
+	"github.com/ironflow/ironflow/agent/install"
+	"github.com/ironflow/ironflow/agent/inventory"
+	"github.com/ironflow/ironflow/agent/logs"
+	"github.com/ironflow/ironflow/agent/notify"
+	"github.com/ironflow/ironflow/agent/outbox"
+	"github.com/ironflow/ironflow/agent/poll"
+	"github.com/ironflow/ironflow/agent/scenario"
+	"github.com/ironflow/ironflow/agent/state"
+	"github.com/ironflow/ironflow/agent/steps"
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// agent is one running agent with its parts.
+type agent struct {
+	cfg     Config
+	log     *slog.Logger
+	machine *scenario.Scenario // nil on real hardware
+
+	client     *hubclient.Client
+	state      *state.File
+	notifier   *notify.Notifier
+	outbox     *outbox.Outbox
+	dispatcher *steps.Dispatcher
+	installer  *install.Manager
+	collectors []inventory.Collector
+	hostID     func() (string, error)
+	resolve    install.Resolve
+
+	changed chan struct{}                  // a reply changed the picture
+	host    atomic.Pointer[hubclient.Host] // who we are for the hub, nil before the registration
+	seen    atomic.Pointer[poll.Situation] // the last situation before a stop
+	last    atomic.Pointer[[]byte]         // the last inventory
+	ends    chan ending                    // the first one counts
+	work    context.Context                // registration, polling, installation
+
+	endOnce sync.Once
+}
+
+// newAgent makes the parts; it starts nothing.
+func newAgent(cfg Config) (*agent, error) {
+	machine, err := cfg.Dry.Machine()
+	if err != nil {
+		return nil, err
+	}
+	a := &agent{
+		cfg: cfg, log: cfg.Log, machine: machine,
+		state: state.Open(cfg.Dir), notifier: notify.New(cfg.Log),
+		hostID:  identify(cfg, machine),
+		changed: make(chan struct{}, 1), ends: make(chan ending, 1),
+	}
+	ca := ""
+	if cfg.CACert != "" {
+		ca = cfg.Dir.Path(cfg.CACert)
+	}
+	token := hubclient.NewToken(cfg.Dir.Path(hostfile.AgentEnv))
+	if !token.Set() {
+		a.log.Warn("no token: " + hubclient.TokenEnv + " is empty; a hub with authentication will refuse this agent")
+	}
+	a.client, err = hubclient.New(hubclient.Options{
+		URL: cfg.URL, AgentVersion: cfg.AgentVersion, CAFile: ca, Insecure: cfg.Insecure, Token: token,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a.setHardware()
+	a.outbox = outbox.New(a.reply, a.nudge, a.log)
+	a.setInstaller()
+	a.dispatcher = steps.NewDispatcher(a.registry(), a.outbox.Put, a.log)
+	return a, nil
+}
+
+// setHardware chooses where the inventory comes from and which devices exist.
+func (a *agent) setHardware() {
+	a.collectors, a.resolve = inventory.Host(a.cfg.Dir), resolveDevice(a.cfg.Dir)
+	if a.machine != nil {
+		a.collectors, a.resolve = inventory.Scenario(a.machine), a.pretendedDevice
+	}
+	a.collectors = append(a.collectors, inventory.Forced(a.cfg.Dry)...)
+}
+
+func (a *agent) setInstaller() {
+	var installer install.Installer = install.Unsupported{}
+	if a.cfg.Dry.Enabled {
+		installer = &install.DryRun{Scenario: a.machine, Faults: a.cfg.Dry.Faults(a.machine), Log: a.log}
+	}
+	a.installer = &install.Manager{
+		Installer: installer, State: a.state, Status: a.notifier.Status, Log: a.log,
+		Put: func(ctx context.Context, p wire.HostProgress) error { return a.client.Progress(ctx, *a.host.Load(), p) },
+		SendLogs: func(ctx context.Context, r wire.InstallCmdRequest) error {
+			return logs.Send(ctx, a.client, *a.host.Load(), r.ClusterID, a.pieces())
+		},
+		Finish: a.finish,
+	}
+}
+
+// registry is the table of steps.
+func (a *agent) registry() steps.Registry {
+	registry := checks.Registry(checks.Env{DryRun: a.cfg.Dry.Enabled, Interfaces: a.interfaces, Device: a.resolve})
+	registry[wire.StepTypeInventory] = steps.Runner{Deadline: 2 * inventory.Deadline, Run: a.inventoryStep}
+	registry[wire.StepTypeInstall] = steps.Runner{Deadline: stepDeadline, Run: a.installStep}
+	registry[wire.StepTypeStopInstallation] = steps.Runner{Deadline: stepDeadline, Run: a.stopStep}
+	registry[wire.StepTypeLogsGather] = logs.Step(a.client, a.pieces)
+	return registry
+}
+
+func (a *agent) reply(ctx context.Context, reply wire.StepReply) error {
+	host := a.host.Load()
+	if host == nil {
+		return fmt.Errorf("reply to %s before the registration", reply.StepType)
+	}
+	return a.client.Reply(ctx, *host, reply)
+}
+
+// nudge wakes the poll loop.
+func (a *agent) nudge() {
+	select {
+	case a.changed <- struct{}{}:
+	default:
+	}
+}
+
+// pieces lists what a log bundle of this host holds.
+func (a *agent) pieces() []logs.Piece {
+	return logs.Pieces(logs.Sources{
+		Dir: a.cfg.Dir, Own: a.cfg.OwnLog, Commands: !a.cfg.Dry.Enabled,
+		Inventory: func() []byte {
+			if last := a.last.Load(); last != nil {
+				return *last
+			}
+			return nil
+		},
+	})
+}
+
+func (a *agent) interfaces(ctx context.Context) ([]wire.Interface, error) {
+	inv, err := inventory.Gather(ctx, a.collectors, a.log)
+	return inv.Interfaces, err
+}
+
+// pretendedDevice finds a disk of the scenario by any of its names.
+func (a *agent) pretendedDevice(path string) (string, error) {
+	inv, err := inventory.Gather(a.work, a.collectors, a.log)
+	if err != nil {
+		return "", err
+	}
+	for _, disk := range inv.Disks {
+		if path == disk.Path || path == disk.ByID || path == disk.ByPath {
+			return disk.Path, nil
+		}
+	}
+	return "", fmt.Errorf("%s does not exist on this host", path)
+}
+
+// inventoryStep is the step inventory.
+func (a *agent) inventoryStep(ctx context.Context, args []string) steps.Result {
+	options, err := inventory.ParseStep(args)
+	if err != nil {
+		return steps.Failed(steps.ExitBad, "%v", err)
+	}
+	inv, err := inventory.Gather(ctx, a.collectors, a.log)
+	if err != nil {
+		return steps.Failed(steps.ExitBad, "%v", err)
+	}
+	raw, err := inventory.Print(inv, options)
+	if err != nil {
+		return steps.Failed(steps.ExitBad, "print the inventory: %v", err)
+	}
+	a.last.Store(&raw)
+	return steps.Text(string(raw))
+}
+
+// parseOrder checks an install order against this host.
+func (a *agent) parseOrder(args []string) (install.Job, error) {
+	job, err := install.Parse(args, a.resolve)
+	if err != nil {
+		return job, err
+	}
+	if host := a.host.Load(); host != nil && job.Request.HostID != host.HostID {
+		return job, fmt.Errorf("host_id %s is not this host, %s", job.Request.HostID, host.HostID)
+	}
+	return job, nil
+}
+
+// parseKept checks an order that an earlier process had accepted.
+func (a *agent) parseKept(request wire.InstallCmdRequest) (install.Job, error) {
+	raw, err := json.Marshal(request)
+	if err != nil {
+		return install.Job{}, err
+	}
+	return a.parseOrder([]string{string(raw)})
+}
