@@ -1,5 +1,7 @@
 package emulator
 
+import "errors"
+
 // System is one machine behind the emulated BMC.
 type System struct {
 	// UUID is the Redfish id: /redfish/v1/Systems/UUID. Lower case.
@@ -10,6 +12,21 @@ type System struct {
 	PowerState Power `json:"power_state,omitempty"`
 	// NICs are the machine's Ethernet interfaces, shown under EthernetInterfaces.
 	NICs []NIC `json:"nics"`
+}
+
+// Normalized is the system with every field set that the emulator expects. The
+// error says which one only the caller can set.
+func (s System) Normalized() (System, error) {
+	if s.UUID == "" || s.Name == "" {
+		return s, errors.New("a system behind a BMC needs a UUID and a name")
+	}
+	if s.PowerState == "" {
+		s.PowerState = PowerOff
+	}
+	if s.NICs == nil {
+		s.NICs = []NIC{}
+	}
+	return s, nil
 }
 
 // NIC is one Ethernet interface of a [System].

@@ -1,0 +1,243 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/ironflow/ironflow/test/lab/guard"
+)
+
+const (
+	// ironicDeadline is how long Ironic may take to start. A configuration that
+	// kills its conductor does not end the process, so this is what notices it.
+	ironicDeadline = 90 * time.Second
+	// ironicUsual is how long it takes on an idle machine.
+	ironicUsual = 4 * time.Second
+	// ironicGrace is how long it may finish what its conductor has begun. It is
+	// short: the lab is at its end, and a node's state does not matter any more.
+	ironicGrace = 5 * time.Second
+)
+
+// IronicOptions choose how Ironic runs.
+type IronicOptions struct {
+	// Port is the API's port on 127.0.0.1; 0 takes a free one.
+	Port int
+	// User and Password are asked for by HTTP basic authentication. Empty ones
+	// are "ironic" and a random password.
+	User, Password string
+	// TrustedCAs are PEM certificates that Ironic trusts besides the lab's own,
+	// for BMCs and image servers.
+	TrustedCAs []byte
+	// HeartbeatTimeout is how long a ramdisk may be silent (its beats come at
+	// about half of it), CallbackTimeout how long Ironic waits for a ramdisk in
+	// deployment, cleaning and inspection. Whole seconds; zero is Ironic's own 300 s
+	// and 1800 s.
+	HeartbeatTimeout, CallbackTimeout time.Duration
+	// Overrides are further options by section and name; they win over the lab's.
+	Overrides map[string]map[string]string
+}
+
+// Ironic is a running Ironic, all of it in one program.
+type Ironic struct {
+	// URL is the API's address, without a version path.
+	URL string
+	// User and Password are for HTTP basic authentication.
+	User, Password string
+	// CA is the PEM certificate to trust.
+	CA []byte
+	// Log is the path of its log.
+	Log string
+	// Dir is the folder of its state: configuration, database, certificates.
+	Dir string
+
+	lab  *Lab
+	part *part
+}
+
+//go:embed ironic/ironic.conf.tmpl
+var ironicConf string
+
+var ironicTemplate = template.Must(template.New("ironic.conf").Option("missingkey=error").Parse(ironicConf))
+
+// StartIronic starts Ironic with an empty database.
+func (l *Lab) StartIronic(ctx context.Context, options IronicOptions) (*Ironic, error) {
+	if err := l.check(ctx, Options{Ironic: &options}); err != nil {
+		return nil, err
+	}
+	python, err := IronicEnvironment(ctx, l.cacheDir, l.progress)
+	if err != nil {
+		return nil, err
+	}
+	port, err := l.port(options.Port)
+	if err != nil {
+		return nil, err
+	}
+	i := &Ironic{
+		URL: "https://" + loopback(port), User: options.User, Password: options.Password,
+		CA: l.Authority.PEM, Log: l.logFile("ironic"), Dir: filepath.Join(l.Dir, "ironic"), lab: l,
+	}
+	if i.User == "" {
+		i.User = "ironic"
+	}
+	if i.Password == "" {
+		i.Password = rand.Text()
+	}
+	if err := i.writeState(python, port, options); err != nil {
+		return nil, err
+	}
+	i.part = i.program(python)
+	if err := l.run(ctx, i.part, ironicUsual); err != nil {
+		return nil, err
+	}
+	l.Ironic = i
+	return i, nil
+}
+
+// program describes how Ironic is run.
+func (i *Ironic) program(python string) *part {
+	return &part{
+		name: "ironic",
+		command: guard.Command{
+			Path: filepath.Join(python, "bin", "ironic"),
+			Args: []string{"--config-file", filepath.Join(i.Dir, "ironic.conf"), "--config-file", filepath.Join(i.Dir, "overrides.conf")},
+			Dir:  i.Dir,
+			Env:  pythonEnvironment(filepath.Join(i.Dir, "trusted.crt")),
+		},
+		log:      i.lab.logFile("ironic-output"),
+		logs:     []string{i.Log},
+		ready:    i.answering(),
+		deadline: ironicDeadline,
+		grace:    ironicGrace,
+		next:     "look for the first ERROR in the log; after a change of options, compare them with `ironic --help` of this version",
+	}
+}
+
+// writeState makes the folders, certificates, configuration and database.
+func (i *Ironic) writeState(python string, port int, options IronicOptions) error {
+	for _, name := range []string{"state", "tmp", "http", "master", "images", "certs", "deploy-logs", "lock"} {
+		if err := os.MkdirAll(filepath.Join(i.Dir, name), 0o700); err != nil {
+			return fmt.Errorf("make Ironic's folders: %w", err)
+		}
+	}
+	serving, err := i.lab.Authority.Server()
+	if err != nil {
+		return err
+	}
+	password, err := passwordFile(i.User, i.Password)
+	if err != nil {
+		return err
+	}
+	conf, err := i.configuration(port, options)
+	if err != nil {
+		return err
+	}
+	database, err := os.ReadFile(filepath.Join(python, schemaFile))
+	if err != nil {
+		return fmt.Errorf("copy the empty database: %w", err)
+	}
+	return writeFiles(i.Dir, map[string][]byte{
+		"tls.crt":        serving.Cert,
+		"tls.key":        serving.Key,
+		"htpasswd":       password,
+		"trusted.crt":    slices.Concat(i.CA, []byte("\n"), options.TrustedCAs),
+		"ironic.conf":    conf,
+		"overrides.conf": overrides(options.Overrides),
+		"ironic.sqlite":  database,
+	})
+}
+
+// configuration renders ironic.conf.
+func (i *Ironic) configuration(port int, options IronicOptions) ([]byte, error) {
+	var conf bytes.Buffer
+	err := ironicTemplate.Execute(&conf, struct {
+		Dir, LogFile, URL                 string
+		Port                              int
+		HeartbeatTimeout, CallbackTimeout int
+	}{
+		Dir: i.Dir, LogFile: i.Log, URL: i.URL, Port: port,
+		HeartbeatTimeout: int(options.HeartbeatTimeout.Seconds()),
+		CallbackTimeout:  int(options.CallbackTimeout.Seconds()),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("render ironic.conf: %w", err)
+	}
+	return conf.Bytes(), nil
+}
+
+// overrides renders sections and options in a stable order.
+func overrides(sections map[string]map[string]string) []byte {
+	var conf bytes.Buffer
+	for _, section := range sortedKeys(sections) {
+		fmt.Fprintf(&conf, "[%s]\n", section)
+		for _, option := range sortedKeys(sections[section]) {
+			fmt.Fprintf(&conf, "%s = %s\n", option, sections[section][option])
+		}
+	}
+	return conf.Bytes()
+}
+
+// answering says that the API answers with its drivers, which it does once the
+// conductor is up.
+func (i *Ironic) answering() func(context.Context) error {
+	client := i.HTTPClient()
+	return answers(client, i.URL+"/v1/drivers")
+}
+
+// HTTPClient is a client that trusts the lab and authenticates itself.
+func (i *Ironic) HTTPClient() *http.Client {
+	return i.lab.client(i.User, i.Password)
+}
+
+// Stop ends Ironic and keeps its state. Its nodes stay as they are.
+func (i *Ironic) Stop(ctx context.Context) { i.part.stop(ctx) }
+
+// Kill ends Ironic as a crash does, with SIGKILL to all its processes.
+func (i *Ironic) Kill() { i.part.kill() }
+
+// Start starts Ironic again, with the state and at the address that it had.
+func (i *Ironic) Start(ctx context.Context) error { return i.part.start(ctx) }
+
+// Restart is Stop and Start.
+func (i *Ironic) Restart(ctx context.Context) error {
+	i.Stop(ctx)
+	return i.Start(ctx)
+}
+
+// passwordFile is one line of a user file as Ironic and sushy-tools read it.
+// The hash is the cheapest that bcrypt has: the emulator computes it at each
+// request, and nothing here is secret from the machine's user.
+func passwordFile(user, password string) ([]byte, error) {
+	if strings.ContainsAny(user, ":\n") {
+		return nil, errors.New("a user's name must not have a colon or a line feed")
+	}
+	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
+	if err != nil {
+		return nil, fmt.Errorf("hash the password of %s: %w", user, err)
+	}
+	return fmt.Appendf(nil, "%s:%s\n", user, hash), nil
+}
+
+// pythonEnvironment is the environment of a Python part: the user's without
+// what would lead it to other packages or through a proxy to loopback, and with
+// the certificates that it trusts.
+func pythonEnvironment(trusted string) []string {
+	env := slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return strings.HasPrefix(name, "PYTHON") || strings.HasPrefix(name, "OS_") || strings.HasSuffix(strings.ToLower(name), "_proxy")
+	})
+	return append(env, "PYTHONNOUSERSITE=1", "PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1", "PYTHONWARNINGS=ignore",
+		"REQUESTS_CA_BUNDLE="+trusted, "NO_PROXY=*")
+}

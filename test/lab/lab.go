@@ -1,0 +1,225 @@
+// Package lab runs the real parts that Ironflow works with on one machine,
+// without root, containers or hardware: a Kubernetes API (etcd and
+// kube-apiserver), OpenStack Ironic, and BMCs (sushy-tools' Redfish emulator) in
+// front of simulated machines. Demo, tests and benchmarks use it.
+//
+// [Start] brings up everything in one folder of state, on free loopback ports,
+// with a log per part. [New] and the methods StartControlPlane, StartIronic and
+// StartEmulator bring up only what is needed; package labtest does that for
+// tests. What has to be compiled or installed is kept in a cache outside the
+// source tree (package cache). Everything that the lab starts ends with
+// [Lab.Stop], and also when the calling process is killed (package guard).
+//
+// The machines behind the BMCs are not part of this package: see package
+// emulator for what they are told.
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ironflow/ironflow/test/lab/cache"
+	"github.com/ironflow/ironflow/test/lab/pki"
+	"github.com/ironflow/ironflow/test/lab/ports"
+	"github.com/ironflow/ironflow/test/lab/progress"
+)
+
+// Options choose where the lab lives. The zero value works.
+type Options struct {
+	// StateDir is the folder of state. Empty makes a temporary one that Stop
+	// removes; a given one is kept, its logs included, and emptied of an earlier
+	// lab's state at the next start.
+	StateDir string
+	// CacheDir is the folder of builds; empty is cache.DefaultDir.
+	CacheDir string
+	// Progress hears what the lab does; nil is silent.
+	Progress progress.Func
+
+	// ControlPlane, Ironic and Emulator are the options of the parts that [Start]
+	// starts; nil leaves a part out.
+	ControlPlane *ControlPlaneOptions
+	Ironic       *IronicOptions
+	Emulator     *EmulatorOptions
+}
+
+// Lab is a folder of state and the parts that run in it. Its methods may be
+// called from several goroutines; each part can be started once.
+type Lab struct {
+	// Dir is the folder of state.
+	Dir string
+	// Authority signs the certificates of all parts. Machines and Ironflow's own
+	// listeners can have theirs from it too.
+	Authority *pki.Authority
+	// CAFile is the authority's certificate as a file.
+	CAFile string
+
+	// ControlPlane, Ironic and Emulator are the running parts, nil if not started.
+	ControlPlane *ControlPlane
+	Ironic       *Ironic
+	Emulator     *Emulator
+
+	cacheDir  string
+	temporary bool
+	progress  progress.Func
+	ports     ports.Set
+	lock      *os.File
+
+	mu    sync.Mutex
+	parts []*part
+}
+
+// state are the names below Dir that belong to the lab.
+var state = []string{"ca.crt", "kubeconfig", "log", "etcd", "kubernetes", "ironic", "emulator"}
+
+// New prepares the folder of state and checks what every part needs. It starts
+// nothing. Stop has to be called on the result.
+func New(options Options) (*Lab, error) {
+	l := &Lab{Dir: options.StateDir, cacheDir: options.CacheDir, progress: options.Progress}
+	if err := l.prepare(); err != nil {
+		return nil, errors.Join(err, l.Stop(context.Background()))
+	}
+	return l, nil
+}
+
+// prepare makes the folders, takes the lock and makes the authority.
+func (l *Lab) prepare() error {
+	var err error
+	if l.cacheDir == "" {
+		if l.cacheDir, err = cache.DefaultDir(); err != nil {
+			return err
+		}
+	}
+	if l.Dir == "" {
+		if l.Dir, err = os.MkdirTemp("", "ironflow-lab-"); err != nil {
+			return fmt.Errorf("make a folder of state: %w", err)
+		}
+		l.temporary = true
+	}
+	if l.Dir, err = filepath.Abs(l.Dir); err != nil {
+		return fmt.Errorf("find the folder of state: %w", err)
+	}
+	if err := l.takeFolder(); err != nil {
+		return err
+	}
+	if l.Authority, err = pki.New("ironflow lab"); err != nil {
+		return err
+	}
+	l.CAFile = filepath.Join(l.Dir, "ca.crt")
+	return writeFiles(l.Dir, map[string][]byte{"ca.crt": l.Authority.PEM})
+}
+
+// takeFolder locks the folder of state against other labs and empties it.
+func (l *Lab) takeFolder() error {
+	if err := os.MkdirAll(filepath.Join(l.Dir, "log"), 0o700); err != nil {
+		return fmt.Errorf("make the folder of state: choose another one: %w", err)
+	}
+	lock, err := os.OpenFile(filepath.Join(l.Dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("lock the folder of state: choose another one: %w", err)
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return errors.Join(fmt.Errorf("the folder %s is in use by another lab: stop that one or choose another folder", l.Dir), lock.Close())
+	}
+	l.lock = lock
+	for _, name := range state {
+		if err := os.RemoveAll(filepath.Join(l.Dir, name)); err != nil {
+			return fmt.Errorf("remove the state of an earlier lab: %w", err)
+		}
+	}
+	return os.Mkdir(filepath.Join(l.Dir, "log"), 0o700)
+}
+
+// Start checks the prerequisites, builds and installs what is missing, and
+// starts the chosen parts side by side. When one of them fails, the others are
+// stopped and its error is returned.
+func Start(ctx context.Context, options Options) (*Lab, error) {
+	l, err := New(options)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.startAll(ctx, options); err != nil {
+		return nil, errors.Join(err, l.Stop(context.WithoutCancel(ctx)))
+	}
+	return l, nil
+}
+
+// startAll starts the chosen parts side by side and returns the first failure,
+// at which the other starts are given up.
+func (l *Lab) startAll(ctx context.Context, options Options) error {
+	if err := l.check(ctx, options); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var group sync.WaitGroup
+	run := func(start func() error) {
+		group.Go(func() {
+			if err := start(); err != nil {
+				// Only the first cause is kept.
+				cancel(err)
+			}
+		})
+	}
+	if options.ControlPlane != nil {
+		run(func() error { _, err := l.StartControlPlane(ctx, *options.ControlPlane); return err })
+	}
+	if options.Ironic != nil {
+		run(func() error { _, err := l.StartIronic(ctx, *options.Ironic); return err })
+	}
+	if options.Emulator != nil {
+		run(func() error { _, err := l.StartEmulator(ctx, *options.Emulator); return err })
+	}
+	group.Wait()
+	return context.Cause(ctx)
+}
+
+// run starts a part, remembers it for Stop and shows its progress.
+func (l *Lab) run(ctx context.Context, p *part, usual time.Duration) error {
+	l.mu.Lock()
+	l.parts = append(l.parts, p)
+	l.mu.Unlock()
+	return l.progress.Track(p.name, "starting", usual, func() error { return p.start(ctx) })
+}
+
+// logFile is the path of a part's log.
+func (l *Lab) logFile(name string) string { return filepath.Join(l.Dir, "log", name+".log") }
+
+// Processes lists the living processes of all parts. It is empty after Stop.
+func (l *Lab) Processes() []int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var pids []int
+	for _, p := range l.parts {
+		pids = append(pids, p.processes()...)
+	}
+	slices.Sort(pids)
+	return pids
+}
+
+// Stop ends all parts in the reverse order of their start, waits until no
+// process is left, and removes a temporary folder of state. When the context
+// ends, what still runs is killed instead of asked. It may be called again.
+func (l *Lab) Stop(ctx context.Context) error {
+	l.mu.Lock()
+	parts := slices.Clone(l.parts)
+	l.mu.Unlock()
+	for _, p := range slices.Backward(parts) {
+		p.stop(ctx)
+	}
+	errs := []error{l.ports.Close()}
+	if l.lock != nil {
+		errs = append(errs, l.lock.Close())
+		l.lock = nil
+	}
+	if l.temporary {
+		errs = append(errs, os.RemoveAll(l.Dir))
+	}
+	return errors.Join(errs...)
+}
