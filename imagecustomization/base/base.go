@@ -1,0 +1,154 @@
+// Package base keeps the base media that live images are composed over: which
+// there are, for which architecture and version, and whether their files are
+// still what they were.
+//
+// A medium is opened, hashed and parsed once, at registration. The main type is
+// [Registry]; a [Base] is immutable and can be read by anybody at once.
+package base
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ironflow/ironflow/imagecustomization/iso"
+	"github.com/ironflow/ironflow/imagecustomization/overlay"
+)
+
+// ErrChanged means that a base's file was replaced or written since it was
+// registered.
+var ErrChanged = errors.New("the base image's file changed")
+
+// Base is one medium. It implements overlay.Source.
+type Base struct {
+	// Path is the file.
+	Path string
+	// Arch is the architecture in the kernel's spelling: x86_64, aarch64, ppc64le, s390x.
+	Arch string
+	// Version is the medium's version, e.g. "38.20230718.3.0".
+	Version string
+	// SHA256 is the file's digest in hexadecimal.
+	SHA256 string
+	// Modified is the file's time; it is the same for every image over this base.
+	Modified time.Time
+	// Layout is what the parser found.
+	Layout *iso.Layout
+
+	file *os.File
+	was  stamp
+}
+
+// stamp tells one state of a file from another.
+type stamp struct {
+	size  int64
+	mtime time.Time
+	inode uint64
+}
+
+func stampOf(info os.FileInfo) stamp {
+	s := stamp{size: info.Size(), mtime: info.ModTime()}
+	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
+		s.inode = sys.Ino
+	}
+	return s
+}
+
+// ReadAt implements io.ReaderAt.
+func (b *Base) ReadAt(p []byte, off int64) (int, error) { return b.file.ReadAt(p, off) }
+
+// Size implements overlay.Source.
+func (b *Base) Size() int64 { return b.was.size }
+
+// ID implements overlay.Source.
+func (b *Base) ID() string { return b.SHA256 }
+
+// File returns the open file, for sendfile with an explicit offset. Its own
+// offset must not be used, because all readers share it.
+func (b *Base) File() *os.File { return b.file }
+
+// Media returns the base as the overlay package wants it.
+func (b *Base) Media() overlay.Media { return overlay.Media{Source: b, Layout: b.Layout} }
+
+// Check returns an error that wraps [ErrChanged] unless the file is still the
+// one that was registered.
+func (b *Base) Check() error {
+	info, err := os.Stat(b.Path)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrChanged, err)
+	}
+	if stampOf(info) != b.was {
+		return fmt.Errorf("%w: %s", ErrChanged, b.Path)
+	}
+	return nil
+}
+
+// load opens, hashes and parses the file. want is the expected digest, or "".
+func load(ctx context.Context, path, want string) (_ *Base, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	b := &Base{Path: path, file: f, was: stampOf(info), Modified: info.ModTime().Truncate(time.Second)}
+	if b.Layout, err = iso.Parse(f, info.Size()); err != nil {
+		return nil, err
+	}
+	if b.SHA256, err = digest(ctx, f, info.Size()); err != nil {
+		return nil, err
+	}
+	if want != "" && !strings.EqualFold(want, b.SHA256) {
+		return nil, fmt.Errorf("SHA-256 is %s, want %s: download the file again", b.SHA256, want)
+	}
+	b.Version = version(b.Layout.VolumeID, path)
+	b.Arch = arch(b)
+	// The file must not have been written while it was read.
+	return b, b.Check()
+}
+
+// digest hashes the file without touching its offset; it stops when ctx ends.
+func digest(ctx context.Context, r io.ReaderAt, size int64) (string, error) {
+	h := sha256.New()
+	buf := make([]byte, 1<<20)
+	for at := int64(0); at < size; {
+		if err := context.Cause(ctx); err != nil {
+			return "", err
+		}
+		n, err := r.ReadAt(buf[:min(int64(len(buf)), size-at)], at)
+		h.Write(buf[:n])
+		at += int64(n)
+		if err != nil && !(errors.Is(err, io.EOF) && at == size) {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// volumePrefixes are the labels of CoreOS media, in front of the version.
+var volumePrefixes = []string{"rhcos-", "fedora-coreos-", "scos-"}
+
+// version comes from the label, else from the file's name.
+func version(volumeID, path string) string {
+	for _, prefix := range volumePrefixes {
+		if v, ok := strings.CutPrefix(volumeID, prefix); ok {
+			return v
+		}
+	}
+	name := filepath.Base(path)
+	return strings.TrimSuffix(name, filepath.Ext(name))
+}

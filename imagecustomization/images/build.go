@@ -1,0 +1,132 @@
+package images
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/overlay"
+)
+
+const (
+	typeISO    = "application/x-iso9660-image"
+	typeBinary = "application/octet-stream"
+)
+
+// build makes the revisions of a spec; the first is the host's own.
+func (s *Store) build(ctx context.Context, spec Spec) (Built, []*Revision, error) {
+	if err := spec.check(); err != nil {
+		return Built{}, nil, err
+	}
+	b, err := s.options.Bases.Select(ctx, spec.Arch, spec.Version)
+	if err != nil {
+		return Built{}, nil, err
+	}
+	content := overlay.Options{
+		Content: embedded.Content{Ignition: spec.Ignition, Keyfiles: spec.NetworkKeyfiles},
+		Kargs:   spec.Kargs,
+	}
+	if s.options.Shared != nil {
+		content.Shared = s.options.Shared(b.Arch)
+	}
+	if spec.Format == FormatInitrd {
+		return s.buildInitrd(spec, b, content)
+	}
+	image, err := overlay.Customize(b.Media(), content)
+	if err != nil {
+		return Built{}, nil, fmt.Errorf("%w: %w", ErrBadSpec, err)
+	}
+	r, err := s.revision(spec, b, ".iso", typeISO, image)
+	if err != nil {
+		return Built{}, nil, err
+	}
+	return s.built(b, r), []*Revision{r}, nil
+}
+
+func (s *Store) built(b *base.Base, r *Revision) Built {
+	return Built{
+		URL: s.options.BaseURL + r.path, Hash: r.Image.ID(), Arch: b.Arch, BaseVersion: b.Version,
+		SizeBytes: r.Image.Size(), MemoryBytes: r.Image.Memory(),
+	}
+}
+
+// buildInitrd makes the initrd with the host's archive behind it, and the kernel
+// and root file system of the same base, which all hosts share.
+func (s *Store) buildInitrd(spec Spec, b *base.Base, content overlay.Options) (Built, []*Revision, error) {
+	if len(spec.Kargs.Delete)+len(spec.Kargs.Replace) > 0 {
+		return Built{}, nil, fmt.Errorf("%w: kernel arguments of an initrd can only be appended", ErrBadSpec)
+	}
+	image, err := overlay.Initrd(b.Media(), content)
+	if err != nil {
+		return Built{}, nil, fmt.Errorf("%w: %w", ErrBadSpec, err)
+	}
+	r, err := s.revision(spec, b, ".initrd", typeBinary, image)
+	if err != nil {
+		return Built{}, nil, err
+	}
+	kernel, err := s.artifact(b, overlay.KernelFile(b.Media()))
+	if err != nil {
+		return Built{}, nil, err
+	}
+	rootfs, err := s.artifact(b, overlay.RootfsPath)
+	if err != nil {
+		return Built{}, nil, err
+	}
+	built := s.built(b, r)
+	built.KernelURL = s.options.BaseURL + kernel.path
+	built.RootfsURL = s.options.BaseURL + rootfs.path
+	built.ExtraKernelParams = strings.Join(append([]string{
+		"coreos.live.rootfs_url=" + built.RootfsURL, "rd.bootif=0", "ignition.firstboot", "ignition.platform.id=metal",
+	}, spec.Kargs.Append...), " ")
+	return built, []*Revision{r, kernel, rootfs}, nil
+}
+
+// revision gives a host's image its address.
+func (s *Store) revision(spec Spec, b *base.Base, suffix, contentType string, image *overlay.Image) (*Revision, error) {
+	token := s.token("host", spec.Key, spec.UID, b.Arch, suffix)
+	return s.address(spec.Key, token, hostName(spec.Key)+suffix, contentType, image, b)
+}
+
+// artifact is a file of a base under an address of its own.
+func (s *Store) artifact(b *base.Base, file string) (*Revision, error) {
+	image, err := overlay.Artifact(b.Media(), file)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBadSpec, err)
+	}
+	return s.address("", s.token("base", b.SHA256, file), path.Base(file), typeBinary, image, b)
+}
+
+// address is where BMCs find the image: no query, no redirect, the right
+// suffix, and not longer than they take.
+func (s *Store) address(key, token, name, contentType string, image *overlay.Image, b *base.Base) (*Revision, error) {
+	p := pathPrefix + token + "/" + image.ID()[:12] + "/" + name
+	if n := len(s.options.BaseURL) + len(p); n > maxURL {
+		return nil, fmt.Errorf("%w: the address of the image has %d characters, BMCs take %d: use a shorter address of the image server", ErrBadSpec, n, maxURL)
+	}
+	return newRevision(s, key, p, name, contentType, image, b.Modified), nil
+}
+
+// hostName is the readable part of an address.
+func hostName(key string) string {
+	name := path.Base(key)
+	return strings.Trim(name[:min(len(name), maxName)], ".-")
+}
+
+func (spec Spec) check() error {
+	switch {
+	case spec.Key == "" || hostName(spec.Key) == "" || strings.ContainsFunc(path.Base(spec.Key), notInName):
+		return fmt.Errorf("%w: the key %q is not namespace/name", ErrBadSpec, spec.Key)
+	case spec.Format != "" && spec.Format != FormatISO && spec.Format != FormatInitrd:
+		return fmt.Errorf("%w: image format %q, there are %q and %q", ErrUnsupported, spec.Format, FormatISO, FormatInitrd)
+	case len(spec.Ignition) == 0:
+		return fmt.Errorf("%w: %s has no Ignition config", ErrBadSpec, spec.Key)
+	}
+	return nil
+}
+
+func notInName(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' || r == '_')
+}

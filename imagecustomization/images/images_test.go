@@ -1,0 +1,371 @@
+package images_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/overlay"
+	"github.com/ironflow/ironflow/test/media"
+)
+
+const url = "http://192.0.2.1:8080"
+
+func bases(t testing.TB) *base.Registry {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "live.iso")
+	if err := media.WriteFile(path, media.Options{RootfsBytes: 1 << 20}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := base.Open(context.Background(), path, base.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func open(t testing.TB, o images.Options) *images.Store {
+	t.Helper()
+	if o.SigningKey == nil {
+		o.SigningKey = []byte(strings.Repeat("k", 32))
+	}
+	if o.BaseURL == "" {
+		o.BaseURL = url
+	}
+	s, err := images.NewStore(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func spec(name, ignition string) images.Spec {
+	return images.Spec{Key: "metal/" + name, UID: "uid-" + name, Arch: "x86_64", Ignition: []byte(ignition)}
+}
+
+func lookup(s *images.Store, address string) *images.Revision {
+	return s.Lookup(strings.TrimPrefix(address, url))
+}
+
+func TestPutGivesADownloadableImage(t *testing.T) {
+	g := NewWithT(t)
+	s := open(t, images.Options{Bases: bases(t)})
+	b, err := s.Put(t.Context(), spec("host-0", `{"a":1}`))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(b.Changed).To(BeTrue())
+	g.Expect(b.URL).To(MatchRegexp(`^http://192\.0\.2\.1:8080/images/[A-Za-z0-9_-]{22}/[0-9a-f]{12}/host-0\.iso$`))
+	g.Expect(b.MemoryBytes).To(BeNumerically("<", 4096))
+	r := lookup(s, b.URL)
+	g.Expect(embedded.ReadIgnition(r.Image, r.Image.Size())).To(BeEquivalentTo(`{"a":1}`))
+	g.Expect(b.SizeBytes).To(Equal(r.Image.Size()))
+
+	again, err := s.Put(t.Context(), spec("host-0", `{"a":1}`))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(again.Changed).To(BeFalse())
+	g.Expect(again.URL).To(Equal(b.URL))
+	g.Expect(lookup(s, again.URL)).To(BeIdenticalTo(r), "coverage and readers stay")
+}
+
+func TestAddresses(t *testing.T) {
+	g := NewWithT(t)
+	all := bases(t)
+	s, replica := open(t, images.Options{Bases: all}), open(t, images.Options{Bases: all})
+	other := open(t, images.Options{Bases: all, SigningKey: []byte(strings.Repeat("x", 40))})
+	put := func(s *images.Store, sp images.Spec) string {
+		b, err := s.Put(t.Context(), sp)
+		g.Expect(err).NotTo(HaveOccurred())
+		return b.URL
+	}
+	first := put(s, spec("a", "1"))
+	g.Expect(put(replica, spec("a", "1"))).To(Equal(first), "the same in every replica and after a restart")
+	g.Expect(put(other, spec("a", "1"))).NotTo(Equal(first), "nobody makes one without the key")
+	remade := spec("a", "1")
+	remade.UID = "another"
+	g.Expect(put(replica, remade)).NotTo(Equal(first), "a host that is made anew")
+	long := images.Spec{Key: strings.Repeat("n", 63) + "/" + strings.Repeat("h", 253), Ignition: []byte("1")}
+	g.Expect(len(put(s, long))).To(BeNumerically("<=", 255))
+	g.Expect(put(s, long)).To(HaveSuffix(".iso"))
+	for _, bad := range []string{"/", "/images/", "/images/x/y/a.iso", first[len(url):] + "x", strings.ToLower(first[len(url):]) + "/"} {
+		g.Expect(s.Lookup(bad)).To(BeNil(), bad)
+	}
+}
+
+func TestLongServerAddressIsRefusedAtOnce(t *testing.T) {
+	s := open(t, images.Options{Bases: bases(t), BaseURL: "http://" + strings.Repeat("a", 200) + ".example.com"})
+	_, err := s.Put(t.Context(), spec("host", "1"))
+	NewWithT(t).Expect(err).To(And(MatchError(images.ErrBadSpec), MatchError(ContainSubstring("BMCs take 255"))))
+}
+
+func TestRefusals(t *testing.T) {
+	s := open(t, images.Options{Bases: bases(t)})
+	edit := func(f func(*images.Spec)) images.Spec {
+		sp := spec("host", "1")
+		f(&sp)
+		return sp
+	}
+	cases := []struct {
+		name string
+		spec images.Spec
+		want error
+		text string
+	}{
+		{"no key", edit(func(s *images.Spec) { s.Key = "" }), images.ErrBadSpec, "namespace/name"},
+		{"strange name", edit(func(s *images.Spec) { s.Key = "a/b c" }), images.ErrBadSpec, "namespace/name"},
+		{"no config", edit(func(s *images.Spec) { s.Ignition = nil }), images.ErrBadSpec, "no Ignition config"},
+		{"unknown format", edit(func(s *images.Spec) { s.Format = "qcow2" }), images.ErrUnsupported, "qcow2"},
+		{"no such base", edit(func(s *images.Spec) { s.Arch = "aarch64" }), base.ErrNoBase, "there is x86_64"},
+		{"bad kernel argument", edit(func(s *images.Spec) { s.Kargs.Append = []string{"a b"} }), images.ErrBadSpec, "space"},
+		{"bad keyfile", edit(func(s *images.Spec) { s.NetworkKeyfiles = map[string][]byte{"a/b": nil} }), images.ErrBadSpec, "keyfile"},
+		{"deletion in an initrd", edit(func(s *images.Spec) { s.Format = "initrd"; s.Kargs.Delete = []string{"x"} }), images.ErrBadSpec, "only be appended"},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			g := NewWithT(t)
+			_, err := s.Put(t.Context(), tc.spec)
+			g.Expect(err).To(MatchError(tc.want))
+			g.Expect(err.Error()).To(ContainSubstring(tc.text))
+		})
+	}
+	NewWithT(t).Expect(s.Keys()).To(BeEmpty())
+	_, err := images.NewStore(t.Context(), images.Options{BaseURL: url, SigningKey: []byte("short")})
+	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("at least 32")))
+}
+
+func TestInitrd(t *testing.T) {
+	g := NewWithT(t)
+	s := open(t, images.Options{Bases: bases(t)})
+	sp := spec("host", `{"x":2}`)
+	sp.Format, sp.Kargs.Append = images.FormatInitrd, []string{"console=ttyS1"}
+	b, err := s.Put(t.Context(), sp)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(b.URL).To(HaveSuffix("/host.initrd"))
+	g.Expect(b.KernelURL).To(HaveSuffix("/vmlinuz"))
+	g.Expect(b.ExtraKernelParams).To(And(HavePrefix("coreos.live.rootfs_url="+b.RootfsURL+" "), HaveSuffix(" console=ttyS1")))
+	initrd, kernel, rootfs := lookup(s, b.URL), lookup(s, b.KernelURL), lookup(s, b.RootfsURL)
+	g.Expect(kernel.Image.Size()).To(BeEquivalentTo(1 << 20))
+	g.Expect(rootfs.Image.Size()).To(BeEquivalentTo(1 << 20))
+	head := make([]byte, 6)
+	_, err = kernel.Image.ReadAt(head, 0x202)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(head)).To(HavePrefix("HdrS"))
+	// The archive follows the base's initrd of 512 KiB.
+	tail := make([]byte, initrd.Image.Size()-512<<10)
+	_, err = initrd.Image.ReadAt(tail, 512<<10)
+	g.Expect(err).NotTo(HaveOccurred())
+	got, err := embedded.Decode(strings.NewReader(string(tail)))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(got.Ignition)).To(Equal(`{"x":2}`))
+}
+
+func TestOldRevisionStaysWhileItMayBeRead(t *testing.T) {
+	all := bases(t)
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		s := open(t, images.Options{Bases: all, Grace: 10 * time.Minute})
+		old, err := s.Put(t.Context(), spec("host", "1"))
+		g.Expect(err).NotTo(HaveOccurred())
+		now, err := s.Put(t.Context(), spec("host", "2"))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(now.Changed).To(BeTrue())
+		r := lookup(s, old.URL)
+		g.Expect(r.Begin(0)).To(BeTrue())
+		time.Sleep(time.Hour)
+		g.Expect(lookup(s, old.URL)).NotTo(BeNil(), "it is being read")
+		r.Served(0, 100)
+		r.End()
+		time.Sleep(9 * time.Minute)
+		g.Expect(lookup(s, old.URL)).NotTo(BeNil(), "it was read a moment ago")
+		time.Sleep(2 * time.Minute)
+		g.Expect(lookup(s, old.URL)).To(BeNil())
+		g.Expect(lookup(s, now.URL)).NotTo(BeNil())
+
+		// Going back to the old content revives the old address.
+		back, err := s.Put(t.Context(), spec("host", "1"))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(back.URL).To(Equal(old.URL))
+		time.Sleep(time.Hour)
+		g.Expect(lookup(s, back.URL)).NotTo(BeNil())
+	})
+}
+
+func TestRemoveRevokesAtOnce(t *testing.T) {
+	g := NewWithT(t)
+	s := open(t, images.Options{Bases: bases(t), StateDir: t.TempDir()})
+	old, err := s.Put(t.Context(), spec("host", "1"))
+	g.Expect(err).NotTo(HaveOccurred())
+	now, err := s.Put(t.Context(), spec("host", "2"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(s.Remove("metal/host")).To(Succeed())
+	g.Expect(s.Remove("metal/host")).To(Succeed())
+	g.Expect(lookup(s, old.URL)).To(BeNil())
+	g.Expect(lookup(s, now.URL)).To(BeNil())
+	_, found := s.Progress("metal/host")
+	g.Expect(found).To(BeFalse())
+}
+
+func TestComesBackAfterARestart(t *testing.T) {
+	g := NewWithT(t)
+	dir, all := filepath.Join(t.TempDir(), "state"), bases(t)
+	s := open(t, images.Options{Bases: all, StateDir: dir})
+	var urls []string
+	for _, name := range []string{"a", "b", "c"} {
+		b, err := s.Put(t.Context(), spec(name, "secret of "+name))
+		g.Expect(err).NotTo(HaveOccurred())
+		urls = append(urls, b.URL)
+	}
+	g.Expect(s.Remove("metal/c")).To(Succeed())
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(files).To(HaveLen(2))
+	for _, f := range files {
+		info, err := os.Stat(f)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(info.Mode().Perm()).To(BeEquivalentTo(0o600), "configs hold secrets")
+	}
+	restarted := open(t, images.Options{Bases: all, StateDir: dir})
+	g.Expect(restarted.Keys()).To(Equal([]string{"metal/a", "metal/b"}))
+	g.Expect(lookup(restarted, urls[0])).NotTo(BeNil())
+	g.Expect(lookup(restarted, urls[2])).To(BeNil())
+	b, err := restarted.Put(t.Context(), spec("a", "secret of a"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(b.Changed).To(BeFalse())
+}
+
+func TestProgressCountsDistinctBytes(t *testing.T) {
+	g := NewWithT(t)
+	s := open(t, images.Options{Bases: bases(t)})
+	b, err := s.Put(t.Context(), spec("host", "1"))
+	g.Expect(err).NotTo(HaveOccurred())
+	r := lookup(s, b.URL)
+	half := b.SizeBytes / 2
+	for range 3 {
+		r.Served(0, half)
+	}
+	p, found := s.Progress("metal/host")
+	g.Expect(found).To(BeTrue())
+	g.Expect(p.Percent).To(BeNumerically("~", 50, 1))
+	g.Expect(p.LastRead).To(BeTemporally("~", time.Now(), time.Minute))
+	r.Served(half, b.SizeBytes-half)
+	p, _ = s.Progress("metal/host")
+	g.Expect(p.Percent).To(BeEquivalentTo(100))
+	g.Expect(p.Bytes).To(Equal(b.SizeBytes))
+}
+
+func TestEventsAreCoarse(t *testing.T) {
+	all := bases(t)
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		s := open(t, images.Options{Bases: all})
+		events := s.Watch(ctx)
+		b, err := s.Put(ctx, spec("host", "1"))
+		g.Expect(err).NotTo(HaveOccurred())
+		r := lookup(s, b.URL)
+		var got []images.Event
+		drain := func() {
+			for {
+				synctest.Wait()
+				select {
+				case e := <-events:
+					got = append(got, e)
+					continue
+				default:
+				}
+				return
+			}
+		}
+		for off := int64(0); off < b.SizeBytes; off += 16 << 10 {
+			r.Served(off, min(16<<10, b.SizeBytes-off))
+			drain()
+		}
+		g.Expect(len(got)).To(BeNumerically("~", 20, 2))
+		g.Expect(got[len(got)-1].Percent).To(BeEquivalentTo(100))
+		for i, e := range got {
+			g.Expect(e.Key).To(Equal("metal/host"))
+			g.Expect(e.Kind).To(Equal(images.ReadProgressed))
+			g.Expect(i == 0 || e.Percent > got[i-1].Percent).To(BeTrue())
+		}
+		got = nil
+		for range 100 {
+			r.Served(0, 64<<10)
+		}
+		time.Sleep(time.Minute)
+		r.Served(0, 64<<10)
+		drain()
+		g.Expect(got).To(BeEmpty(), "nothing new was read")
+		r.Stalled()
+		drain()
+		g.Expect(got).To(ConsistOf(HaveField("Kind", images.ReaderStalled)))
+		cancel()
+		synctest.Wait()
+		_, running := <-events
+		g.Expect(running).To(BeFalse())
+	})
+}
+
+func TestSlowWatcherGetsTheLatest(t *testing.T) {
+	g := NewWithT(t)
+	s := open(t, images.Options{Bases: bases(t)})
+	events := s.Watch(t.Context())
+	b, err := s.Put(t.Context(), spec("host", "1"))
+	g.Expect(err).NotTo(HaveOccurred())
+	r := lookup(s, b.URL)
+	for off := int64(0); off < b.SizeBytes; off += 64 << 10 {
+		r.Served(off, min(64<<10, b.SizeBytes-off))
+	}
+	r.Stalled()
+	seen := map[images.EventKind]float64{}
+	for seen[images.ReaderStalled] == 0 || seen[images.ReadProgressed] < 100 {
+		e := <-events
+		seen[e.Kind] = e.Percent
+	}
+	g.Expect(seen).To(HaveKeyWithValue(images.ReadProgressed, 100.0))
+}
+
+func TestReaderLimit(t *testing.T) {
+	g := NewWithT(t)
+	s := open(t, images.Options{Bases: bases(t)})
+	b, err := s.Put(t.Context(), spec("host", "1"))
+	g.Expect(err).NotTo(HaveOccurred())
+	r := lookup(s, b.URL)
+	g.Expect(r.Begin(2)).To(BeTrue())
+	g.Expect(r.Begin(2)).To(BeTrue())
+	g.Expect(r.Begin(2)).To(BeFalse())
+	r.End()
+	g.Expect(r.Begin(2)).To(BeTrue())
+}
+
+func TestSharedArchivesRideAlong(t *testing.T) {
+	g := NewWithT(t)
+	packed, err := embedded.Content{Keyfiles: map[string][]byte{"shared": []byte("x")}}.Archive()
+	g.Expect(err).NotTo(HaveOccurred())
+	s := open(t, images.Options{Bases: bases(t), Shared: func(string) []overlay.Source {
+		return []overlay.Source{overlay.Memory(packed)}
+	}})
+	b, err := s.Put(t.Context(), spec("host", "1"))
+	g.Expect(err).NotTo(HaveOccurred())
+	r := lookup(s, b.URL)
+	c, err := embedded.ReadContent(r.Image, r.Image.Size())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.Keyfiles).To(HaveKey("shared.nmconnection"))
+	g.Expect(string(c.Ignition)).To(Equal("1"))
+}
+
+func BenchmarkPut(b *testing.B) {
+	s := open(b, images.Options{Bases: bases(b)})
+	sp := spec("host", strings.Repeat("some ignition content ", 300))
+	for b.Loop() {
+		if _, err := s.Put(b.Context(), sp); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package images
+
+import (
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/ironflow/ironflow/imagecustomization/overlay"
+)
+
+// Revision is one immutable file that can be downloaded. Its address never
+// stands for other bytes.
+type Revision struct {
+	// Key is the image's key, "namespace/name"; empty for files that all hosts share.
+	Key string
+	// Image holds the bytes.
+	Image *overlay.Image
+	// Header holds the response headers that do not depend on the request. It
+	// must not be changed.
+	Header http.Header
+	// ETag is the strong validator, quoted; Modified the time of the base's file.
+	ETag     string
+	Modified time.Time
+	// LastModified is Modified as HTTP writes it.
+	LastModified string
+
+	path     string
+	raw      []byte // path
+	store    *Store
+	coverage *coverage
+	readers  atomic.Int32
+	lastRead atomic.Int64 // Unix nanoseconds, 0 before the first read
+	retired  atomic.Int64 // Unix nanoseconds, 0 while current
+	told     teller
+}
+
+func newRevision(s *Store, key, path, name, contentType string, image *overlay.Image, modified time.Time) *Revision {
+	r := &Revision{
+		Key: key, Image: image, Modified: modified.UTC(), path: path, raw: []byte(path), store: s,
+		ETag:     `"` + image.ID()[:32] + `"`,
+		coverage: newCoverage(image.Size()),
+	}
+	r.LastModified = r.Modified.Format(http.TimeFormat)
+	r.Header = http.Header{
+		"Etag":                {r.ETag},
+		"Last-Modified":       {r.LastModified},
+		"Accept-Ranges":       {"bytes"},
+		"Content-Type":        {contentType},
+		"Content-Disposition": {"attachment; filename=" + strconv.Quote(name)},
+	}
+	return r
+}
+
+// Begin counts a reader in, unless limit readers of the image are at work
+// already. Every true answer needs one call of End.
+func (r *Revision) Begin(limit int) bool {
+	if n := r.readers.Add(1); limit > 0 && int(n) > limit {
+		r.readers.Add(-1)
+		return false
+	}
+	return true
+}
+
+// End counts a reader out.
+func (r *Revision) End() { r.readers.Add(-1) }
+
+// Served notes that n bytes at off reached a reader.
+func (r *Revision) Served(off, n int64) {
+	now := time.Now()
+	r.lastRead.Store(now.UnixNano())
+	covered := r.coverage.add(off, n)
+	if r.Key == "" {
+		return
+	}
+	percent := percentOf(covered, r.Image.Size())
+	if r.told.due(now, percent) {
+		r.store.tell(Event{Key: r.Key, Kind: ReadProgressed, Percent: percent, Readers: int(r.readers.Load()), Time: now})
+	}
+}
+
+// Stalled notes that a reader took nothing for too long and was dropped.
+func (r *Revision) Stalled() {
+	if r.Key == "" {
+		return
+	}
+	r.store.tell(Event{
+		Key: r.Key, Kind: ReaderStalled, Time: time.Now(), Readers: int(r.readers.Load()),
+		Percent: percentOf(r.coverage.bytes(), r.Image.Size()),
+	})
+}
+
+// progress is the revision's part of [Store.Progress].
+func (r *Revision) progress() ReadProgress {
+	covered := r.coverage.bytes()
+	p := ReadProgress{
+		Percent: percentOf(covered, r.Image.Size()), Bytes: covered, Size: r.Image.Size(),
+		Readers: int(r.readers.Load()),
+	}
+	if last := r.lastRead.Load(); last != 0 {
+		p.LastRead = time.Unix(0, last)
+	}
+	return p
+}
+
+func percentOf(part, whole int64) float64 {
+	if whole == 0 {
+		return 100
+	}
+	return float64(part) * 100 / float64(whole)
+}

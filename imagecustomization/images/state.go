@@ -1,0 +1,86 @@
+package images
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// save keeps the spec for the next start. Nothing is written when the file
+// holds it already.
+func (s *Store) save(spec Spec) error {
+	if s.options.StateDir == "" {
+		return nil
+	}
+	raw, err := json.Marshal(spec)
+	if err != nil {
+		return fmt.Errorf("keep the image of %s: %w", spec.Key, err)
+	}
+	file := s.stateFile(spec.Key)
+	if have, err := os.ReadFile(file); err == nil && string(have) == string(raw) {
+		return nil
+	}
+	tmp, err := os.CreateTemp(s.options.StateDir, "new-*")
+	if err != nil {
+		return fmt.Errorf("keep the image of %s: %w", spec.Key, err)
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(raw)
+	if err = errors.Join(err, tmp.Close()); err != nil {
+		return fmt.Errorf("keep the image of %s: %w", spec.Key, err)
+	}
+	return os.Rename(tmp.Name(), file)
+}
+
+// drop forgets a kept spec.
+func (s *Store) drop(key string) error {
+	if s.options.StateDir == "" {
+		return nil
+	}
+	if err := os.Remove(s.stateFile(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forget the image of %s: %w", key, err)
+	}
+	return nil
+}
+
+// stateFile is a key's file; keys hold slashes, so its name is a hash.
+func (s *Store) stateFile(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(s.options.StateDir, hex.EncodeToString(sum[:16])+".json")
+}
+
+// restore builds the kept images again. One that cannot be built is skipped:
+// its owner puts it again and learns the reason.
+func (s *Store) restore(ctx context.Context) error {
+	dir := s.options.StateDir
+	if dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("state of the image server: %w", err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		raw, err := os.ReadFile(f)
+		if err != nil {
+			return fmt.Errorf("state of the image server: %w", err)
+		}
+		var spec Spec
+		if json.Unmarshal(raw, &spec) != nil {
+			continue
+		}
+		if _, err := s.Put(ctx, spec); err != nil && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,332 @@
+// Package images keeps the live images of all hosts: it builds them over the
+// base media, gives them signed addresses that survive restarts, and knows how
+// far each was read.
+//
+// [Store] is what controllers use: Put, Remove, Progress, Watch. The image
+// server asks it for a [Revision] by address. A revision is immutable; a new
+// content gets a new address, and the old one stays valid while it may still be
+// read. With a state directory the store comes back by itself after a restart,
+// so that a BMC in the middle of its download is not lost.
+package images
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/imagecustomization/overlay"
+)
+
+// Formats of a live image, as in a PreprovisioningImage.
+const (
+	FormatISO    = "iso"
+	FormatInitrd = "initrd"
+)
+
+const (
+	// minKey is the shortest signing key in bytes.
+	minKey = 32
+	// maxURL is the longest address that BMCs are known to take.
+	maxURL = 255
+	// maxName is the longest host name in an address; longer ones are cut.
+	maxName = 63
+	// pathPrefix starts every address.
+	pathPrefix = "/images/"
+	// keptRevisions is how many old revisions of one image are kept at most.
+	keptRevisions = 3
+	defaultGrace  = 30 * time.Minute
+)
+
+// Errors that callers decide on.
+var (
+	// ErrBadSpec means that the image cannot be built from this spec; another
+	// attempt gives the same answer.
+	ErrBadSpec = errors.New("the live image cannot be built")
+	// ErrUnsupported means that the format or architecture is not available here.
+	ErrUnsupported = errors.New("not supported")
+)
+
+// Bases is where base media come from; *base.Registry implements it.
+type Bases interface {
+	// Select returns the base for an architecture and version; see base.Registry.
+	Select(ctx context.Context, arch, version string) (*base.Base, error)
+}
+
+// Options configure a [Store].
+type Options struct {
+	// Bases are the media that images are composed over.
+	Bases Bases
+	// BaseURL is the server's address as BMCs see it, e.g. "http://192.0.2.1:8080".
+	BaseURL string
+	// SigningKey signs addresses, at least 32 bytes. The same key gives the same
+	// addresses after a restart and in every replica.
+	SigningKey []byte
+	// StateDir keeps the specs over a restart; empty keeps nothing. The files are
+	// private, as configs hold secrets.
+	StateDir string
+	// Shared returns archives for every image of an architecture, behind the
+	// host's own; nil for none.
+	Shared func(arch string) []overlay.Source
+	// Grace is how long an old revision stays after it was last read or replaced;
+	// default 30 minutes.
+	Grace time.Duration
+}
+
+// Spec describes one host's live image.
+type Spec struct {
+	// Key is the host's key, "namespace/name".
+	Key string
+	// UID is the resource's UID: a host that is made anew gets a new address.
+	UID string
+	// Arch is the architecture in any spelling; Version picks a base, empty the newest.
+	Arch, Version string
+	// Format is "iso" (the default) or "initrd".
+	Format string
+	// Ignition is the rendered config.
+	Ignition []byte
+	// NetworkKeyfiles are NetworkManager keyfiles for the initrd, by file name.
+	NetworkKeyfiles map[string][]byte
+	// Kargs edits the kernel arguments of an ISO. For an initrd the additions
+	// become extra kernel parameters.
+	Kargs overlay.KargsEdit
+}
+
+// Built says where an image is.
+type Built struct {
+	// URL is the image's address: the ISO, or the initrd.
+	URL string
+	// KernelURL and RootfsURL are set for an initrd only.
+	KernelURL, RootfsURL string
+	// ExtraKernelParams are what an initrd's kernel needs.
+	ExtraKernelParams string
+	// Hash is the image's identity: equal hashes mean equal bytes.
+	Hash string
+	// SizeBytes is the image's length; MemoryBytes what it costs in memory.
+	SizeBytes, MemoryBytes int64
+	// Arch and BaseVersion name the base that was taken.
+	Arch, BaseVersion string
+	// Changed tells that the content differs from what the key had before.
+	Changed bool
+}
+
+// ReadProgress says how far an image was read.
+type ReadProgress struct {
+	// Percent is the share of the image that was read at least once, 0 to 100.
+	Percent float64
+	// Bytes were read at least once, out of Size.
+	Bytes, Size int64
+	// LastRead is the time of the last read, zero before the first.
+	LastRead time.Time
+	// Readers is how many connections read it now.
+	Readers int
+}
+
+// Store holds the images of all hosts. It is safe for any number of users.
+type Store struct {
+	options Options
+	watch   subscribers
+
+	mu     sync.RWMutex
+	byKey  map[string]*entry
+	byPath map[[sha256.Size]byte]*Revision
+	synced bool
+}
+
+// entry is all that a key has.
+type entry struct {
+	current *Revision
+	old     []*Revision
+	hash    string
+}
+
+// NewStore returns a Store, with the images of its state directory. Images that
+// cannot be built any more (their base is gone) are left out; a later Put
+// reports why.
+func NewStore(ctx context.Context, o Options) (*Store, error) {
+	if len(o.SigningKey) < minKey {
+		return nil, fmt.Errorf("the signing key of the image server has %d bytes, at least %d are needed", len(o.SigningKey), minKey)
+	}
+	u, err := url.Parse(o.BaseURL)
+	if err != nil || u.Host == "" || u.RawQuery != "" {
+		return nil, fmt.Errorf("the image server's address %q is not a URL like http://192.0.2.1:8080", o.BaseURL)
+	}
+	o.BaseURL = strings.TrimSuffix(o.BaseURL, "/")
+	if o.Grace == 0 {
+		o.Grace = defaultGrace
+	}
+	s := &Store{options: o, byKey: map[string]*entry{}, byPath: map[[sha256.Size]byte]*Revision{}}
+	return s, s.restore(ctx)
+}
+
+// Put builds the image and makes it available. The same spec gives the same
+// address and the same bytes, so Put may be called on every reconcile. Errors
+// wrap [ErrBadSpec], [ErrUnsupported] or base.ErrNoBase.
+func (s *Store) Put(ctx context.Context, spec Spec) (Built, error) {
+	b, revisions, err := s.build(ctx, spec)
+	if err != nil {
+		return Built{}, err
+	}
+	if err := s.save(spec); err != nil {
+		return Built{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.byKey[spec.Key]
+	if e == nil {
+		e = &entry{}
+		s.byKey[spec.Key] = e
+	}
+	b.Changed = e.hash != b.Hash
+	e.hash = b.Hash
+	for _, r := range revisions {
+		s.install(e, r)
+	}
+	s.prune(e)
+	return b, nil
+}
+
+// install makes the revision available; one that is there already stays, with
+// its readers and its coverage.
+func (s *Store) install(e *entry, r *Revision) {
+	at := sha256.Sum256([]byte(r.path))
+	if have := s.byPath[at]; have != nil && have.ETag == r.ETag {
+		r = have
+		r.retired.Store(0)
+	}
+	s.byPath[at] = r
+	if r.Key == "" || e.current == r {
+		return
+	}
+	e.old = slices.DeleteFunc(e.old, func(o *Revision) bool { return o == r })
+	if e.current != nil {
+		e.current.retired.Store(time.Now().UnixNano())
+		e.old = append(e.old, e.current)
+	}
+	e.current = r
+}
+
+// prune forgets old revisions that nobody reads any more.
+func (s *Store) prune(e *entry) {
+	for len(e.old) > keptRevisions {
+		s.forget(e.old[0])
+		e.old = e.old[1:]
+	}
+	e.old = slices.DeleteFunc(e.old, func(r *Revision) bool {
+		if r.expired(s.options.Grace) {
+			s.forget(r)
+			return true
+		}
+		return false
+	})
+}
+
+func (s *Store) forget(r *Revision) { delete(s.byPath, sha256.Sum256([]byte(r.path))) }
+
+// expired tells whether a retired revision has been left alone for the grace time.
+func (r *Revision) expired(grace time.Duration) bool {
+	retired := r.retired.Load()
+	if retired == 0 || r.readers.Load() > 0 {
+		return false
+	}
+	return time.Since(time.Unix(0, max(retired, r.lastRead.Load()))) > grace
+}
+
+// Remove revokes the image of key at once, with all its revisions. A key that
+// is not there is no error.
+func (s *Store) Remove(key string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.byKey[key]; e != nil {
+		for _, r := range append(e.old, e.current) {
+			s.forget(r)
+		}
+		delete(s.byKey, key)
+	}
+	return s.drop(key)
+}
+
+// Keys returns the keys of all images, sorted.
+func (s *Store) Keys() []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Sorted(maps.Keys(s.byKey))
+}
+
+// Progress tells how far the image of key was read.
+func (s *Store) Progress(key string) (ReadProgress, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	e := s.byKey[key]
+	if e == nil {
+		return ReadProgress{}, false
+	}
+	return e.current.progress(), true
+}
+
+// Watch returns events about the reading of images until ctx ends. A slow
+// watcher gets the latest event of each image and kind.
+func (s *Store) Watch(ctx context.Context) <-chan Event { return s.watch.watch(ctx) }
+
+func (s *Store) tell(e Event) { s.watch.tell(e) }
+
+// MarkSynced says that every wanted image was put: from now on an unknown
+// address is gone for good, and not merely not there yet.
+func (s *Store) MarkSynced() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.synced = true
+}
+
+// Synced tells whether [Store.MarkSynced] was called.
+func (s *Store) Synced() bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.synced
+}
+
+// Lookup finds a revision by the path of its address, nil when the address is
+// unknown or revoked. Its time does not tell how much of a guess is right.
+func (s *Store) Lookup(path string) *Revision {
+	raw := []byte(path)
+	at := sha256.Sum256(raw)
+	s.mu.RLock()
+	r := s.byPath[at]
+	s.mu.RUnlock()
+	// The table is searched by a hash, so its time says nothing about the address.
+	if r == nil || subtle.ConstantTimeCompare(r.raw, raw) == 0 || r.expired(s.options.Grace) {
+		return nil
+	}
+	return r
+}
+
+// Images returns how many images there are and what they cost in memory.
+func (s *Store) Images() (count int, memoryBytes int64) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, e := range s.byKey {
+		memoryBytes += e.current.Image.Memory()
+	}
+	return len(s.byKey), memoryBytes
+}
+
+// token signs what an address stands for; nobody without the key can make one.
+func (s *Store) token(parts ...string) string {
+	mac := hmac.New(sha256.New, s.options.SigningKey)
+	mac.Write([]byte("ironflow image address v1"))
+	for _, p := range parts {
+		mac.Write([]byte{0})
+		mac.Write([]byte(p))
+	}
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
+}

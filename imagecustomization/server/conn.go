@@ -1,0 +1,203 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ironflow/ironflow/imagecustomization/overlay"
+)
+
+const (
+	// smallRead is up to where reading into memory, for one write together with
+	// the header, beats sendfile.
+	smallRead = 16 << 10
+	// maxSendfile is the most that one system call sends.
+	maxSendfile = 1 << 20
+)
+
+// zeros is what runs of zeros are sent from.
+var zeros [64 << 10]byte
+
+// buffers are for small reads, with room for the header in front.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, smallRead+2048); return &b }}
+
+// conn is a TCP connection that sends a [transfer] with as few system calls and
+// copies as possible: base extents by sendfile with an explicit offset (so that
+// one open file serves everybody), the rest from memory, and the response header
+// in the same segment as the first bytes.
+//
+// net/http finds ReadFrom by itself: it writes the header and hands the body
+// over. Between hold and ReadFrom, Write keeps the header back.
+type conn struct {
+	*net.TCPConn
+	raw     syscall.RawConn
+	holding bool
+	head    []byte
+}
+
+func newConn(c *net.TCPConn) (*conn, error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	return &conn{TCPConn: c, raw: raw}, nil
+}
+
+// hold keeps what is written next back until ReadFrom.
+func (c *conn) hold() { c.holding = true }
+
+// Write implements net.Conn.
+func (c *conn) Write(p []byte) (int, error) {
+	if c.holding {
+		c.head = append(c.head, p...)
+		return len(p), nil
+	}
+	return c.TCPConn.Write(p)
+}
+
+// ReadFrom implements io.ReaderFrom.
+func (c *conn) ReadFrom(r io.Reader) (int64, error) {
+	t, ok := r.(*transfer)
+	if !ok {
+		return c.TCPConn.ReadFrom(r)
+	}
+	c.holding = false
+	start := t.off
+	var err error
+	if t.end-t.off <= smallRead {
+		err = c.sendSmall(t)
+	} else {
+		err = c.sendLarge(t)
+	}
+	c.head = c.head[:0]
+	return t.off - start, err
+}
+
+// sendSmall reads the whole range into memory and sends it behind the header.
+func (c *conn) sendSmall(t *transfer) error {
+	pooled := buffers.Get().(*[]byte)
+	defer buffers.Put(pooled)
+	n := int(t.end - t.off)
+	buf := append((*pooled)[:0], c.head...)
+	at := len(buf)
+	buf = append(buf, zeros[:n]...)
+	*pooled = buf
+	if _, err := t.revision.Image.ReadAt(buf[at:], t.off); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if _, err := c.TCPConn.Write(buf); err != nil {
+		return err
+	}
+	t.served(int64(n))
+	return nil
+}
+
+// sendLarge sends segment by segment, the header first.
+func (c *conn) sendLarge(t *transfer) error {
+	if err := c.send(c.head, true, nil); err != nil {
+		return err
+	}
+	for s := range t.revision.Image.Range(t.off, t.end-t.off) {
+		more := s.Offset+s.Length < t.end
+		if err := c.sendSegment(t, s, more); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *conn) sendSegment(t *transfer, s overlay.Segment, more bool) error {
+	if f := fileOf(s); f != nil {
+		return c.sendfile(t, f, s.SourceOffset, s.Length)
+	}
+	if s.Data != nil {
+		return c.send(s.Data, more, t)
+	}
+	if s.Source != nil {
+		_, err := io.Copy(writerOnly{c.TCPConn}, io.LimitReader(t, s.Length))
+		return err
+	}
+	for left := s.Length; left > 0; {
+		n := min(left, int64(len(zeros)))
+		left -= n
+		if err := c.send(zeros[:n], more || left > 0, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writerOnly hides ReadFrom, so that io.Copy uses a buffer.
+type writerOnly struct{ io.Writer }
+
+// sendfile sends n bytes of the file at off.
+func (c *conn) sendfile(t *transfer, f *os.File, off, n int64) error {
+	// Control keeps the file open while it is used.
+	source, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var sendErr error
+	err = source.Control(func(in uintptr) {
+		for n > 0 && sendErr == nil {
+			var sent int
+			sent, sendErr = c.sendfileOnce(int(in), &off, int(min(n, maxSendfile)))
+			if sent == 0 && sendErr == nil {
+				sendErr = io.ErrUnexpectedEOF // the file was cut
+			}
+			n -= int64(sent)
+			t.served(int64(sent))
+		}
+	})
+	return errors.Join(err, sendErr)
+}
+
+// sendfileOnce makes one successful call, waiting until the connection takes
+// bytes again or its deadline passes.
+func (c *conn) sendfileOnce(in int, off *int64, n int) (sent int, err error) {
+	waitErr := c.raw.Write(func(out uintptr) bool {
+		sent, err = unix.Sendfile(int(out), in, off, n)
+		return !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR)
+	})
+	if waitErr != nil {
+		return 0, waitErr
+	}
+	if err != nil {
+		return 0, os.NewSyscallError("sendfile", err)
+	}
+	return sent, nil
+}
+
+// send writes p; more tells the kernel to wait for what follows before it sends
+// a segment that is not full. t, unless nil, moves on with the bytes.
+func (c *conn) send(p []byte, more bool, t *transfer) error {
+	flags := unix.MSG_NOSIGNAL
+	if more {
+		flags |= unix.MSG_MORE
+	}
+	for len(p) > 0 {
+		var n int
+		var err error
+		waitErr := c.raw.Write(func(out uintptr) bool {
+			n, err = unix.SendmsgN(int(out), p, nil, nil, flags)
+			return !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR)
+		})
+		if waitErr != nil {
+			return waitErr
+		}
+		if err != nil {
+			return os.NewSyscallError("sendmsg", err)
+		}
+		p = p[n:]
+		if t != nil {
+			t.served(int64(n))
+		}
+	}
+	return nil
+}
