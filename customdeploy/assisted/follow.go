@@ -179,8 +179,8 @@ func (f *follower) showProgress(u systemd.Properties) {
 	s := f.obs.Status
 	if f.obs.Part() == hostfile.PartStarting || u.StatusText == "" {
 		text := u.ActiveState + " (" + u.SubState + ")"
-		if u.NRestarts > 0 || u.SubState == "auto-restart" {
-			text += ", after the agent " + orElse(failure(u), "ended")
+		if words := f.obs.LastEnd.EndInWords(); words != "" {
+			text += ", after the agent " + words
 		}
 		f.progress(f.obs.Part(), 0, text)
 		return
@@ -215,7 +215,8 @@ func (f *follower) report(ctx context.Context, c Cause, cause error) step.Report
 		e.Marker = &m
 	}
 	if c.Outcome() != step.Done {
-		lines, err := f.units.Journal(ctx, hostfile.AgentUnit, f.obs.Unit.InvocationID, JournalLines)
+		invocation := orElse(f.obs.end().InvocationID, f.obs.Unit.InvocationID)
+		lines, err := f.units.Journal(ctx, hostfile.AgentUnit, invocation, JournalLines)
 		if err != nil {
 			f.log.Warn("the unit's journal cannot be read", "error", err)
 		}

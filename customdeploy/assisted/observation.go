@@ -63,6 +63,9 @@ type Observation struct {
 	// Status is the agent's last status, LastText the last that was not empty.
 	Status   hostfile.Status
 	LastText string
+	// LastEnd is the unit when its main process last ended badly: a restart
+	// wipes what systemd knows of it.
+	LastEnd systemd.Properties
 }
 
 // Clocks are the moments that deadlines count from; zero means not yet.
@@ -121,7 +124,8 @@ func (o *Observation) see(u systemd.Properties, now time.Time) {
 	before := o.Unit
 	o.Now, o.Unit = now, u
 	c := &o.Clocks
-	if before.ActiveState != u.ActiveState || before.SubState != u.SubState || before.StatusText != u.StatusText {
+	moved := before.ActiveState != u.ActiveState || before.SubState != u.SubState || before.StatusText != u.StatusText
+	if moved && o.Stopped == "" { // what a unit does because it is stopped is no sign of life
 		c.Sign = now
 	}
 	if before.InvocationID != "" {
@@ -141,6 +145,9 @@ func (o *Observation) see(u systemd.Properties, now time.Time) {
 		if c.Deactivating.IsZero() {
 			c.Deactivating = now
 		}
+	}
+	if u.ExecMainCode != 0 && u.Result != "success" {
+		o.LastEnd = u
 	}
 	if u.StatusText != before.StatusText && u.StatusText != "" {
 		o.seeStatus(hostfile.ParseStatus(u.StatusText), now)

@@ -82,8 +82,8 @@ func headline(o Observation, c Cause, e Evidence) string {
 	case UnitFailed:
 		return fmt.Sprintf("%s failed%s: the agent %s; %s", unit, o.where(e), failure(o.Unit), o.lastWord(e))
 	case CrashLoop:
-		return fmt.Sprintf("%s was restarted %d times in %v%s and was stopped; the agent last %s; %s",
-			unit, len(o.Clocks.Restarts), restartWindow, o.where(e), failure(o.Unit), o.lastWord(e))
+		return fmt.Sprintf("%s ended badly again and again and was stopped (%d restarts within %v)%s: the agent %s; %s",
+			unit, len(o.Clocks.Restarts), o.Now.Sub(o.Clocks.Restarts[0]).Round(time.Second), o.where(e), failure(o.LastEnd), o.lastWord(e))
 	case StoppedEarly:
 		return fmt.Sprintf("%s was stopped before the installation was done%s (%s)", unit, o.where(e), orElse(failure(o.Unit), "no process"))
 	case ConditionUnmet:
@@ -186,8 +186,9 @@ func detail(o Observation, e Evidence) []string {
 	u := o.Unit
 	lines := []string{fmt.Sprintf("unit: %s %s/%s, result %s, %d restarts, invocation %s",
 		e.Unit, u.ActiveState, u.SubState, orElse(u.Result, "unknown"), u.NRestarts, orElse(u.InvocationID, "none"))}
-	if words := u.EndInWords(); words != "" {
-		lines = append(lines, "main process: "+words+meaning(u))
+	end := o.end()
+	if words := end.EndInWords(); words != "" {
+		lines = append(lines, "main process: "+words+meaning(end))
 	}
 	if o.Job != "" && o.Job != systemd.JobDone {
 		lines = append(lines, "start job: "+o.Job)
@@ -202,6 +203,15 @@ func detail(o Observation, e Evidence) []string {
 		lines = append(lines, "journal: "+printable(line))
 	}
 	return lines
+}
+
+// end is the unit at the end that matters: its own, or of its last bad run
+// when the step has stopped it between two runs.
+func (o Observation) end() systemd.Properties {
+	if o.Unit.ExecMainCode == 0 || o.Stopped == CrashLoop && o.LastEnd.ExecMainCode != 0 {
+		return o.LastEnd
+	}
+	return o.Unit
 }
 
 // meaning explains the agent's reserved exit codes.

@@ -33,10 +33,18 @@ func (l *life) run() {
 		return
 	}
 	l.u.update(func(p *systemd.Properties) { p.NRestarts = 0 })
+	var e end
 	for {
-		e := l.once()
-		restart := l.svc.mayRestart(e) && !l.stopping()
-		if !restart {
+		if l.u.limited() {
+			// The result of the runs before says more, and systemd keeps it.
+			if e.result == "" {
+				e.result = resultStart
+			}
+			l.finish(e)
+			return
+		}
+		e = l.once()
+		if !l.svc.mayRestart(e) || l.stopping() {
 			l.finish(e)
 			return
 		}
@@ -86,9 +94,6 @@ func (l *life) finish(e end) {
 
 // once runs the unit's commands one time and returns the end of that run.
 func (l *life) once() end {
-	if l.u.limited() {
-		return end{result: resultStart}
-	}
 	l.invocation = newInvocationID()
 	l.startBy = nil
 	if l.svc.startTimeout > 0 {
@@ -175,32 +180,41 @@ func (l *life) main(socket *notifySocket) end {
 	if ready {
 		limit = nil
 	}
+	heard := func(n notification) {
+		l.heardStatus(n)
+		if n.ready && !ready {
+			ready, limit = true, nil
+			l.becomeActive()
+		}
+		if n.stopping {
+			l.u.update(func(pr *systemd.Properties) { pr.ActiveState, pr.SubState = "deactivating", "stop-sigterm" })
+			limit = l.stopLimit()
+		}
+	}
 	for {
 		select {
 		case <-p.exited:
+			socket.flush(heard)
 			return l.mainEnd(p, ready, "")
 		case n := <-socket.messages:
-			if n.status != nil {
-				l.u.update(func(pr *systemd.Properties) { pr.StatusText = *n.status })
-			}
-			if n.ready && !ready {
-				ready, limit = true, nil
-				l.becomeActive()
-			}
-			if n.stopping {
-				l.u.update(func(pr *systemd.Properties) { pr.ActiveState, pr.SubState = "deactivating", "stop-sigterm" })
-				limit = l.stopLimit()
-			}
+			heard(n)
 		case <-l.stop:
 			forced := ""
 			if !l.terminateFollowing(p, socket) {
 				forced = resultTimeout
 			}
+			socket.flush(l.heardStatus)
 			return l.mainEnd(p, ready, forced)
 		case <-limit:
 			l.terminateFollowing(p, socket)
 			return l.mainEnd(p, ready, resultTimeout)
 		}
+	}
+}
+
+func (l *life) heardStatus(n notification) {
+	if n.status != nil {
+		l.u.update(func(pr *systemd.Properties) { pr.StatusText = *n.status })
 	}
 }
 
@@ -246,9 +260,7 @@ func (l *life) terminateFollowing(p *process, socket *notifySocket) bool {
 		case <-p.exited:
 			return clean
 		case n := <-socket.messages:
-			if n.status != nil {
-				l.u.update(func(pr *systemd.Properties) { pr.StatusText = *n.status })
-			}
+			l.heardStatus(n)
 		case <-limit:
 			limit, clean = nil, false
 			l.u.update(func(pr *systemd.Properties) { pr.SubState = "stop-sigkill" })

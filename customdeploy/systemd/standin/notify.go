@@ -20,7 +20,12 @@ type notifySocket struct {
 type notification struct {
 	ready, stopping bool
 	status          *string
+	// flushed marks the stand-in's own message, see flush.
+	flushed bool
 }
+
+// flushMark is the message that the stand-in sends to itself.
+const flushMark = "X_IRONFLOW_FLUSH=1"
 
 // newNotifySocket listens on an abstract address, which leaves no file behind
 // however this program ends.
@@ -54,7 +59,27 @@ func (n *notifySocket) read() {
 	}
 }
 
-// parseNotification ignores a status that is not UTF-8, as systemd does.
+// flush handles every message that was sent before now. A process may notify
+// and end at once; systemd reads the messages first then, and so must we.
+func (n *notifySocket) flush(handle func(notification)) {
+	go func() {
+		conn, err := net.DialUnix("unixgram", nil, n.conn.LocalAddr().(*net.UnixAddr))
+		if err != nil {
+			n.messages <- notification{flushed: true}
+			return
+		}
+		defer conn.Close()
+		_, _ = conn.Write([]byte(flushMark))
+	}()
+	for msg := range n.messages {
+		if msg.flushed {
+			return
+		}
+		handle(msg)
+	}
+}
+
+// parseNotification takes a status that is not UTF-8 as an empty one, as systemd does.
 func parseNotification(message string) notification {
 	var out notification
 	for line := range strings.SplitSeq(message, "\n") {
@@ -64,8 +89,13 @@ func parseNotification(message string) notification {
 			out.ready = true
 		case key == "STOPPING" && value == "1":
 			out.stopping = true
-		case key == "STATUS" && utf8.ValidString(value):
+		case key == "STATUS":
+			if !utf8.ValidString(value) {
+				value = ""
+			}
 			out.status = &value
+		case line == flushMark:
+			out.flushed = true
 		}
 	}
 	return out

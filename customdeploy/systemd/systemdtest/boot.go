@@ -1,0 +1,196 @@
+package systemdtest
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sys/unix"
+
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/systemd/sdbus"
+)
+
+//go:embed boot.sh
+var bootScript string
+
+// bootTime bounds the start of systemd up to its bus.
+const bootTime = 60 * time.Second
+
+// Machine is a booted systemd. Its files are reached below Host.Root, its
+// network is loopback only.
+type Machine struct {
+	Host hostfile.Dir
+	// BootID is what the machine reads as its kernel's boot id.
+	BootID string
+	pid    int
+}
+
+// Boot starts a systemd that ends with the test.
+func Boot(t testing.TB) *Machine {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		missing(t, "a real systemd needs root: run this test as root")
+	}
+	cgroups := cgroup2()
+	if cgroups == "" {
+		missing(t, "a real systemd needs cgroup v2 mounted below /sys/fs/cgroup")
+	}
+	dir := rootfs(t)
+	m := &Machine{BootID: uuid.NewString()}
+	scratch := t.TempDir()
+	bootID := filepath.Join(scratch, "boot_id")
+	mountPoint := filepath.Join(scratch, "machine")
+	if err := errors.Join(os.WriteFile(bootID, []byte(m.BootID+"\n"), 0o644), os.Mkdir(mountPoint, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	group, err := os.MkdirTemp(cgroups, "ironflow-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { removeCgroup(t, group) })
+	console, err := os.Create(filepath.Join(scratch, "console"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer console.Close()
+	// The cgroup namespace must be made inside the cgroup, hence by the child.
+	cmd := exec.Command("unshare", "--cgroup", "sh", "-c", bootScript, "boot", dir, mountPoint, bootID)
+	cmd.Stdout, cmd.Stderr = console, console
+	start(t, cmd, group)
+	m.pid = cmd.Process.Pid
+	m.Host = hostfile.Dir{Root: fmt.Sprintf("/proc/%d/root", m.pid)}
+	if err := m.awaitBus(t.Context()); err != nil {
+		raw, _ := os.ReadFile(console.Name())
+		t.Fatalf("systemd did not come up: %v\n%s", err, raw)
+	}
+	return m
+}
+
+// start runs process 1 in its namespaces and cgroup. It dies with this process:
+// the parent-death signal belongs to the thread that forks, which therefore
+// waits for the child.
+func start(t testing.TB, cmd *exec.Cmd, group string) {
+	t.Helper()
+	fd, err := unix.Open(group, unix.O_DIRECTORY|unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWNET,
+		Pdeathsig:   syscall.SIGKILL,
+		UseCgroupFD: true,
+		CgroupFD:    fd,
+	}
+	started, ended := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(ended)
+		runtime.LockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // killed at the end of the test
+		}
+	}()
+	if err := <-started; err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // takes the whole pid namespace along
+		<-ended
+	})
+}
+
+// awaitBus waits until systemd answers on its bus and has finished booting.
+func (m *Machine) awaitBus(ctx context.Context) error {
+	ctx, done := context.WithTimeout(ctx, bootTime)
+	defer done()
+	for {
+		out, err := m.command(ctx, "systemctl", "is-system-running").CombinedOutput()
+		state := strings.TrimSpace(string(out))
+		if state == "running" || state == "degraded" {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %s: %w", ctx.Err(), state, err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// Units connects to the machine's systemd over its bus.
+func (m *Machine) Units(t testing.TB) *sdbus.Manager {
+	units := sdbus.New(m.Bus(), m.Host)
+	t.Cleanup(units.Close)
+	return units
+}
+
+// Bus is the D-Bus address of the machine's system bus.
+func (m *Machine) Bus() string {
+	return "unix:path=" + m.Host.Path("/run/dbus/system_bus_socket")
+}
+
+// Run runs a program inside the machine and returns its output; it must succeed.
+func (m *Machine) Run(t testing.TB, name string, args ...string) string {
+	t.Helper()
+	out, err := m.command(t.Context(), name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (m *Machine) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	args = append([]string{"--target", fmt.Sprint(m.pid), "--all", "--root", "--wd", "--", name}, args...)
+	cmd := exec.CommandContext(ctx, "nsenter", args...)
+	cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8"}
+	return cmd
+}
+
+// cgroup2 finds the version 2 hierarchy, alone or beside version 1.
+func cgroup2() string {
+	for _, dir := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
+		var fs unix.Statfs_t
+		if unix.Statfs(dir, &fs) == nil && fs.Type == unix.CGROUP2_SUPER_MAGIC {
+			return dir
+		}
+	}
+	return ""
+}
+
+// removeCgroup removes the machine's cgroups, the inner ones first.
+func removeCgroup(t testing.TB, group string) {
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		var dirs []string
+		_ = filepath.WalkDir(group, func(path string, d os.DirEntry, err error) error {
+			if err == nil && d.IsDir() {
+				dirs = append(dirs, path)
+			}
+			return nil
+		})
+		for i := len(dirs) - 1; i >= 0; i-- {
+			_ = os.Remove(dirs[i])
+		}
+		if _, err := os.Stat(group); err != nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Errorf("the cgroup %s cannot be removed", group)
+			return
+		}
+		runtime.Gosched()
+	}
+}
