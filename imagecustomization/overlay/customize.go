@@ -49,7 +49,7 @@ type Options struct {
 // Customize builds the live ISO of the medium with the options. It fails, and
 // says why with both sizes, when the content cannot be embedded.
 func Customize(media Media, o Options) (*Image, error) {
-	b := NewBuilder(media)
+	b := NewBuilder(media.Source)
 	if err := embed(b, media, o); err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func readNote(media Media) (*note, error) {
 // empty and in its old place, the default kernel arguments everywhere. The
 // result is byte-equal to the base that an image was built from.
 func Reset(media Media) (*Image, error) {
-	b := NewBuilder(media)
+	b := NewBuilder(media.Source)
 	l := media.Layout
 	if l.Kargs != nil {
 		if err := kargsPatch(b, l.Kargs, l.Kargs.Default); err != nil {

@@ -36,9 +36,29 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 0, smallRead+2048); 
 // over. Between hold and ReadFrom, Write keeps the header back.
 type conn struct {
 	*net.TCPConn
-	raw     syscall.RawConn
-	holding bool
-	head    []byte
+	raw      syscall.RawConn
+	exchange exchange
+	holding  bool
+	head     []byte
+	call     call
+}
+
+// call is the system call in progress, kept here so that waiting for the
+// connection costs no allocation.
+type call struct {
+	// sendfile
+	in  int
+	off int64
+	n   int
+	// sendmsg
+	data  []byte
+	flags int
+	// result
+	sent int
+	err  error
+
+	// the two calls, bound once
+	sendfile, sendmsg func(fd uintptr) bool
 }
 
 func newConn(c *net.TCPConn) (*conn, error) {
@@ -46,7 +66,19 @@ func newConn(c *net.TCPConn) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{TCPConn: c, raw: raw}, nil
+	own := &conn{TCPConn: c, raw: raw}
+	own.call.sendfile, own.call.sendmsg = own.call.trySendfile, own.call.trySendmsg
+	return own, nil
+}
+
+func (c *call) trySendfile(out uintptr) bool {
+	c.sent, c.err = unix.Sendfile(int(out), c.in, &c.off, c.n)
+	return !errors.Is(c.err, unix.EAGAIN) && !errors.Is(c.err, unix.EINTR)
+}
+
+func (c *call) trySendmsg(out uintptr) bool {
+	c.sent, c.err = unix.SendmsgN(int(out), c.data, nil, nil, c.flags)
+	return !errors.Is(c.err, unix.EAGAIN) && !errors.Is(c.err, unix.EINTR)
 }
 
 // hold keeps what is written next back until ReadFrom.
@@ -138,66 +170,45 @@ type writerOnly struct{ io.Writer }
 
 // sendfile sends n bytes of the file at off.
 func (c *conn) sendfile(t *transfer, f *os.File, off, n int64) error {
-	// Control keeps the file open while it is used.
-	source, err := f.SyscallConn()
-	if err != nil {
-		return err
-	}
-	var sendErr error
-	err = source.Control(func(in uintptr) {
-		for n > 0 && sendErr == nil {
-			var sent int
-			sent, sendErr = c.sendfileOnce(int(in), &off, int(min(n, maxSendfile)))
-			if sent == 0 && sendErr == nil {
-				sendErr = io.ErrUnexpectedEOF // the file was cut
-			}
-			n -= int64(sent)
-			t.served(int64(sent))
+	// The base keeps the file open as long as the transfer lives.
+	c.call.in, c.call.off = int(f.Fd()), off
+	for n > 0 {
+		c.call.n = int(min(n, maxSendfile))
+		if err := c.raw.Write(c.call.sendfile); err != nil {
+			return err
 		}
-	})
-	return errors.Join(err, sendErr)
-}
-
-// sendfileOnce makes one successful call, waiting until the connection takes
-// bytes again or its deadline passes.
-func (c *conn) sendfileOnce(in int, off *int64, n int) (sent int, err error) {
-	waitErr := c.raw.Write(func(out uintptr) bool {
-		sent, err = unix.Sendfile(int(out), in, off, n)
-		return !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR)
-	})
-	if waitErr != nil {
-		return 0, waitErr
+		switch {
+		case c.call.err != nil:
+			return os.NewSyscallError("sendfile", c.call.err)
+		case c.call.sent == 0:
+			return io.ErrUnexpectedEOF // the file was cut
+		}
+		n -= int64(c.call.sent)
+		t.served(int64(c.call.sent))
 	}
-	if err != nil {
-		return 0, os.NewSyscallError("sendfile", err)
-	}
-	return sent, nil
+	return nil
 }
 
 // send writes p; more tells the kernel to wait for what follows before it sends
 // a segment that is not full. t, unless nil, moves on with the bytes.
 func (c *conn) send(p []byte, more bool, t *transfer) error {
-	flags := unix.MSG_NOSIGNAL
+	c.call.flags = unix.MSG_NOSIGNAL
 	if more {
-		flags |= unix.MSG_MORE
+		c.call.flags |= unix.MSG_MORE
 	}
 	for len(p) > 0 {
-		var n int
-		var err error
-		waitErr := c.raw.Write(func(out uintptr) bool {
-			n, err = unix.SendmsgN(int(out), p, nil, nil, flags)
-			return !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR)
-		})
-		if waitErr != nil {
-			return waitErr
+		c.call.data = p
+		if err := c.raw.Write(c.call.sendmsg); err != nil {
+			return err
 		}
-		if err != nil {
-			return os.NewSyscallError("sendmsg", err)
+		if c.call.err != nil {
+			return os.NewSyscallError("sendmsg", c.call.err)
 		}
-		p = p[n:]
+		p = p[c.call.sent:]
 		if t != nil {
-			t.served(int64(n))
+			t.served(int64(c.call.sent))
 		}
 	}
+	c.call.data = nil
 	return nil
 }

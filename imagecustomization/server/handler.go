@@ -75,8 +75,8 @@ func New(o Options) *Server {
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p := s.progress(w, r)
-	p.begin() // also ends the deadline that the connection's last request left
+	x := s.exchange(w, r)
+	x.progress.begin() // also ends the deadline that the connection's last request left
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		s.refuse(w, http.StatusMethodNotAllowed, "this server only sends images")
@@ -88,7 +88,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodHead {
-		s.respond(w, r, revision, p)
+		s.respond(w, r, revision, x)
 		return
 	}
 	if n := s.metrics.readers.n.Add(1); n > int64(s.options.MaxTotal) {
@@ -102,7 +102,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer revision.End()
-	s.respond(w, r, revision, p)
+	s.respond(w, r, revision, x)
 }
 
 // notFound answers for addresses that are no image.
@@ -132,7 +132,7 @@ func (s *Server) refuse(w http.ResponseWriter, code int, text string) {
 }
 
 // respond sends the revision, or the part of it that is asked for.
-func (s *Server) respond(w http.ResponseWriter, r *http.Request, revision *images.Revision, p *progress) {
+func (s *Server) respond(w http.ResponseWriter, r *http.Request, revision *images.Revision, x *exchange) {
 	h := w.Header()
 	for key, value := range revision.Header {
 		h[key] = value
@@ -143,7 +143,7 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, revision *image
 		kind, off, length = parseRange(want[0], size)
 	}
 	if kind == rangeMany || conditional(r) {
-		s.general(w, r, revision, p)
+		s.general(w, r, revision, x)
 		return
 	}
 	code := http.StatusOK
@@ -154,16 +154,18 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, revision *image
 		return
 	case rangeOne:
 		code = http.StatusPartialContent
-		h["Content-Range"] = []string{contentRange(off, length, size)}
+		x.span[0] = contentRange(off, length, size)
+		h["Content-Range"] = x.span[:]
 	}
-	h["Content-Length"] = []string{strconv.FormatInt(length, 10)}
+	x.length[0] = strconv.FormatInt(length, 10)
+	h["Content-Length"] = x.length[:]
 	s.metrics.answered(code)
 	if r.Method == http.MethodHead {
 		w.WriteHeader(code)
 		return
 	}
-	t := &transfer{revision: revision, off: off, end: off + length, progress: p}
-	s.ended(revision, t, s.send(w, r, code, t))
+	x.transfer = transfer{revision: revision, off: off, end: off + length, progress: &x.progress}
+	s.ended(revision, &x.transfer, s.send(w, r, code, &x.transfer))
 }
 
 func contentRange(off, length, size int64) string {
@@ -194,17 +196,16 @@ func conditional(r *http.Request) bool {
 // send writes header and bytes; over plain TCP both leave together.
 func (s *Server) send(w http.ResponseWriter, r *http.Request, code int, t *transfer) error {
 	c, fast := r.Context().Value(connKey{}).(*conn)
-	from, ok := w.(io.ReaderFrom)
-	if !fast || !ok {
+	from, takes := w.(io.ReaderFrom)
+	flusher, flushes := w.(http.Flusher)
+	if !fast || !takes || !flushes {
 		w.WriteHeader(code)
 		_, err := copyOut(w, t)
 		return err
 	}
 	c.hold()
 	w.WriteHeader(code)
-	if err := http.NewResponseController(w).Flush(); err != nil {
-		return err
-	}
+	flusher.Flush() // hands the header to the connection, which holds it
 	_, err := from.ReadFrom(t)
 	return err
 }
@@ -220,17 +221,9 @@ func (s *Server) ended(revision *images.Revision, t *transfer, err error) {
 	s.options.Log.Info("dropped a stalled reader", "image", revision.Key, "offset", t.off, "timeout", s.options.ProgressTimeout.String())
 }
 
-func (s *Server) progress(w http.ResponseWriter, r *http.Request) *progress {
-	set := http.NewResponseController(w).SetWriteDeadline
-	if c, ok := r.Context().Value(connKey{}).(*conn); ok {
-		set = c.SetWriteDeadline
-	}
-	return &progress{set: set, timeout: s.options.ProgressTimeout, bytes: &s.metrics.bytes}
-}
-
 // general handles what is rare: preconditions and several ranges.
-func (s *Server) general(w http.ResponseWriter, r *http.Request, revision *images.Revision, p *progress) {
-	seeker := &readSeeker{transfer{revision: revision, end: revision.Image.Size(), progress: p}}
+func (s *Server) general(w http.ResponseWriter, r *http.Request, revision *images.Revision, x *exchange) {
+	seeker := &readSeeker{transfer{revision: revision, end: revision.Image.Size(), progress: &x.progress}}
 	counted := &codeWriter{ResponseWriter: w}
 	http.ServeContent(counted, r, "", revision.Modified, seeker)
 	s.metrics.answered(counted.code)

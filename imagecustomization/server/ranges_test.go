@@ -118,6 +118,19 @@ func request(t testing.TB, c *conn, path, header string) *http.Request {
 	return r
 }
 
+// Without it every byte would be copied, and only a benchmark would notice.
+func TestBaseIsSentByTheKernel(t *testing.T) {
+	s, paths := serving(t, 1)
+	image := s.options.Store.Lookup(paths[0]).Image
+	var viaFile int64
+	for segment := range image.Range(0, image.Size()) {
+		if fileOf(segment) != nil {
+			viaFile += segment.Length
+		}
+	}
+	NewWithT(t).Expect(viaFile).To(BeNumerically(">", image.Size()*9/10))
+}
+
 func TestAllocationsOfARange(t *testing.T) {
 	s, paths := serving(t, 1)
 	c := pair(t)

@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"io"
+	"net/http"
 	"os"
 	"time"
 
@@ -54,24 +55,49 @@ func fileOf(s overlay.Segment) *os.File {
 // progress pushes a connection's write deadline ahead as long as bytes flow, so
 // that a slow reader lives and a dead one does not.
 type progress struct {
-	set     func(time.Time) error
+	on      deadliner
 	timeout time.Duration
 	last    time.Time
 	bytes   *counter
 }
+
+// deadliner is the part of a connection, or of a response, that progress needs.
+type deadliner interface{ SetWriteDeadline(t time.Time) error }
 
 // deadlineStep is how often a deadline is moved at most; moving costs time.
 const deadlineStep = time.Second
 
 func (p *progress) begin() {
 	p.last = time.Now()
-	_ = p.set(p.last.Add(p.timeout)) // a connection without deadlines simply has none
+	_ = p.on.SetWriteDeadline(p.last.Add(p.timeout)) // what has no deadlines simply has none
 }
 
 func (p *progress) made(n int64) {
 	p.bytes.add(n)
 	if now := time.Now(); now.Sub(p.last) >= deadlineStep {
 		p.last = now
-		_ = p.set(now.Add(p.timeout))
+		_ = p.on.SetWriteDeadline(now.Add(p.timeout))
 	}
+}
+
+// exchange is what one request and its answer need. A connection serves one
+// request after the other, so it has one exchange for all of them.
+type exchange struct {
+	progress progress
+	transfer transfer
+	// length and span hold the values of Content-Length and Content-Range.
+	length, span [1]string
+}
+
+// exchange prepares the exchange of a request.
+func (s *Server) exchange(w http.ResponseWriter, r *http.Request) *exchange {
+	var x *exchange
+	var on deadliner
+	if c, ok := r.Context().Value(connKey{}).(*conn); ok {
+		x, on = &c.exchange, c.TCPConn
+	} else {
+		x, on = &exchange{}, http.NewResponseController(w)
+	}
+	x.progress = progress{on: on, timeout: s.options.ProgressTimeout, bytes: &s.metrics.bytes}
+	return x
 }
