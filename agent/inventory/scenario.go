@@ -92,7 +92,7 @@ func pretendDisk(disk scenario.Disk) wire.Disk {
 	}
 	switch {
 	case disk.WWN == "":
-	case strings.HasPrefix(disk.WWN, "eui.") || disk.Type == "NVME":
+	case strings.HasPrefix(disk.WWN, "eui."):
 		out.ByID = byIDDir + "nvme-" + disk.WWN
 	default:
 		out.ByID = byIDDir + "wwn-" + disk.WWN

@@ -1,0 +1,229 @@
+package poll
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/agent/hubclient"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// fake answers polls by their number, counted from 0.
+type fake struct {
+	answer func(n int) (hubclient.Instructions, error)
+	at     []time.Duration
+	start  time.Time
+}
+
+func (f *fake) Instructions(context.Context, hubclient.Host, time.Time) (hubclient.Instructions, error) {
+	f.at = append(f.at, time.Since(f.start))
+	return f.answer(len(f.at) - 1)
+}
+
+func (f *fake) ReloadToken() bool { return false }
+
+type rig struct {
+	*fake
+	loop       *Loop
+	changed    chan struct{}
+	dispatched []wire.StepType
+	forgotten  int
+	said       []string
+	busy       bool
+}
+
+func newRig(answer func(n int) (hubclient.Instructions, error)) *rig {
+	r := &rig{fake: &fake{answer: answer, start: time.Now()}, changed: make(chan struct{}, 1)}
+	r.loop = &Loop{
+		Hub: r.fake, Changed: r.changed, Log: slog.New(slog.DiscardHandler),
+		Dispatch: func(s wire.Step) { r.dispatched = append(r.dispatched, s.StepType) },
+		Forget:   func() { r.forgotten++ }, Busy: func() bool { return r.busy },
+		Status: func(s string) { r.said = append(r.said, s) }, Entered: func(Situation) {},
+	}
+	return r
+}
+
+// polls runs the loop for the duration.
+func (r *rig) polls(t *testing.T, d time.Duration) (Again, error) {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	return r.loop.Run(ctx)
+}
+
+func steps(seconds int64, types ...wire.StepType) (hubclient.Instructions, error) {
+	out := hubclient.Instructions{Steps: wire.Steps{NextInstructionSeconds: seconds}}
+	for _, t := range types {
+		out.Instructions = append(out.Instructions, wire.Step{StepType: t})
+	}
+	return out, nil
+}
+
+func seconds(at []time.Duration) []float64 {
+	out := make([]float64, len(at))
+	for i := range at {
+		out[i] = at[i].Round(100 * time.Millisecond).Seconds()
+	}
+	return out
+}
+
+func TestPollsSlowDownWhileNothingChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		r := newRig(func(int) (hubclient.Instructions, error) { return steps(60, wire.StepTypeInventory) })
+		_, err := r.polls(t, 200*time.Second)
+		g.Expect(err).To(HaveOccurred())
+		g.Expect(seconds(r.at)).To(Equal([]float64{0, 2, 4, 8, 16, 32, 64, 124, 184}))
+	})
+}
+
+func TestPollComesSoonAfterAChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		r := newRig(func(int) (hubclient.Instructions, error) { return steps(60, wire.StepTypeInventory) })
+		go func() {
+			time.Sleep(100 * time.Second) // between the polls at 64 and 124
+			r.changed <- struct{}{}
+			r.changed <- struct{}{} // a burst of replies is one change
+		}()
+		_, _ = r.polls(t, 110*time.Second)
+		g.Expect(seconds(r.at)).To(Equal([]float64{0, 2, 4, 8, 16, 32, 64, 100, 102, 104, 108}))
+	})
+}
+
+func TestTheHubsDelayIsTheUpperBound(t *testing.T) {
+	for name, tc := range map[string]struct {
+		seconds int64
+		want    []float64
+	}{
+		"short":             {5, []float64{0, 2, 4, 8, 13, 18, 23, 28}},
+		"shorter than fast": {1, []float64{0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28}},
+		"absent":            {0, []float64{0, 2, 4, 8, 16}},
+		"absurd":            {1 << 62, []float64{0, 2, 4, 8, 16}},
+		"negative":          {-5, []float64{0, 2, 4, 8, 16}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(func(int) (hubclient.Instructions, error) { return steps(tc.seconds) })
+				_, _ = r.polls(t, 29*time.Second)
+				NewWithT(t).Expect(seconds(r.at)).To(Equal(tc.want))
+			})
+		})
+	}
+}
+
+func TestFailedPolls(t *testing.T) {
+	for name, tc := range map[string]struct {
+		code  int
+		busy  bool
+		again bool
+		after time.Duration
+		text  string
+	}{
+		"404: registers again after a minute":     {404, false, true, time.Minute, "does not know this host"},
+		"404 while installing: goes on":           {404, true, false, 0, ""},
+		"500 for a quarter of an hour: registers": {500, false, true, 0, "15 minutes"},
+		"500 while installing: never gives up":    {500, true, false, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				r := newRig(func(int) (hubclient.Instructions, error) {
+					return hubclient.Instructions{}, &hubclient.StatusError{Code: tc.code, Reason: "sorry"}
+				})
+				r.busy = tc.busy
+				again, err := r.polls(t, time.Hour)
+				if !tc.again {
+					g.Expect(err).To(HaveOccurred(), "only the test ended it")
+					g.Expect(len(r.at)).To(BeNumerically(">", 40))
+					g.Expect(r.said).To(BeEmpty(), "the installer has the word")
+					return
+				}
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(again.After).To(Equal(tc.after))
+				g.Expect(again.Reason).To(ContainSubstring(tc.text))
+				g.Expect(r.forgotten).To(Equal(len(r.at)), "a failed poll empties the cache")
+				g.Expect(r.said[0]).To(ContainSubstring("sorry"))
+			})
+		})
+	}
+}
+
+func TestAnOutageIsForgiven(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		r := newRig(func(n int) (hubclient.Instructions, error) {
+			if n%3 != 2 { // two failures, one success, again and again
+				return hubclient.Instructions{}, errors.New("connection reset")
+			}
+			return steps(60)
+		})
+		_, err := r.polls(t, 2*time.Hour)
+		g.Expect(err).To(HaveOccurred(), "never 15 minutes of failures in a row")
+	})
+}
+
+func TestExitRegistersAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		exit := wire.StepsPostStepActionExit
+		r := newRig(func(int) (hubclient.Instructions, error) {
+			return hubclient.Instructions{Steps: wire.Steps{PostStepAction: &exit}}, nil
+		})
+		again, err := r.polls(t, time.Minute)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(again.After).To(BeZero())
+	})
+}
+
+func TestAJumpOfTheHubsClockIsAnotherHub(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		r := newRig(func(n int) (hubclient.Instructions, error) {
+			answer, _ := steps(60)
+			answer.Date = time.Now().Add(-3 * time.Hour) // a wrong clock is no jump
+			if n >= 3 {
+				answer.Date = time.Now()
+			}
+			return answer, nil
+		})
+		_, _ = r.polls(t, time.Minute)
+		g.Expect(r.forgotten).To(Equal(1))
+	})
+}
+
+func TestSituations(t *testing.T) {
+	exit := wire.StepsPostStepActionExit
+	for name, tc := range map[string]struct {
+		types []wire.StepType
+		exit  bool
+		want  Situation
+	}{
+		"nothing":               {nil, false, Unknown},
+		"binding":               {nil, true, Moving},
+		"discovering":           {[]wire.StepType{"inventory"}, false, Discovering},
+		"in the pool":           {[]wire.StepType{"inventory", "ntp-synchronizer"}, false, Unbound},
+		"lone host":             {[]wire.StepType{"inventory", "ntp-synchronizer", "domain-resolution", "verify-vips"}, false, Bound},
+		"insufficient":          {[]wire.StepType{"inventory", "connectivity-check", "ntp-synchronizer"}, false, Insufficient},
+		"known":                 {[]wire.StepType{"connectivity-check", "inventory", "ntp-synchronizer", "verify-vips"}, false, Known},
+		"preparing":             {[]wire.StepType{"installation-disk-speed-check", "container-image-availability"}, false, Preparing},
+		"installing":            {[]wire.StepType{"install"}, false, Installing},
+		"error or cancelled":    {[]wire.StepType{"logs-gather", "stop-installation"}, false, Stopping},
+		"logs are there by now": {[]wire.StepType{"stop-installation"}, false, Stopping},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			answer, _ := steps(60, tc.types...)
+			if tc.exit {
+				answer.PostStepAction = &exit
+			}
+			g.Expect(SituationOf(answer.Steps)).To(Equal(tc.want))
+			g.Expect(tc.want.Text()).NotTo(BeEmpty())
+		})
+	}
+}
