@@ -104,7 +104,7 @@ func (s *Saver[T]) Metadata(ctx context.Context, obj T, change func(T)) error {
 func clone[T client.Object](obj T) T {
 	c, ok := obj.DeepCopyObject().(T)
 	if !ok {
-		panic(fmt.Sprintf("%T does not copy to its own type", obj))
+		panic(fmt.Sprintf("%T does not copy to its own type", obj)) //nolint:forbidigo // DeepCopyObject returns the type it is called on
 	}
 	return c
 }

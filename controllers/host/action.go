@@ -1,0 +1,142 @@
+package host
+
+import (
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// Action is one idempotent thing that the executor can do. The concrete types
+// below are all of them.
+type Action interface {
+	// Name is the action in words, for logs and tests.
+	Name() string
+}
+
+// Looking: these change nothing.
+type (
+	// LookUp finds the node by id, name and MAC.
+	LookUp struct{}
+	// Refresh reads the node in full.
+	Refresh struct{}
+	// ReadInventory reads the inspection result.
+	ReadInventory struct{}
+	// ReadFailure reads the newest error after Since from the node's history.
+	ReadFailure struct{ Since time.Time }
+	// ReadConfigDrive reads the Secrets that the instance is given.
+	ReadConfigDrive struct{}
+	// Validate asks Ironic whether the node is fit to be deployed.
+	Validate struct{}
+)
+
+// Changing Ironic.
+type (
+	// Enrol creates the node.
+	Enrol struct{ Enrolment ironic.Enrolment }
+	// Update brings the node's fields to the desired values.
+	Update struct{ Desired ironic.Desired }
+	// EnsurePorts creates the node's missing ports.
+	EnsurePorts struct{ Ports []ironic.Port }
+	// Transition asks for a provision state.
+	Transition struct{ ironic.Transition }
+	// Power asks for a power state.
+	Power struct{ ironic.PowerRequest }
+	// Maintenance sets the flag with a reason, or unsets it.
+	Maintenance struct {
+		On     bool
+		Reason string
+	}
+	// Remove deletes the node from Ironic; the machine is not touched.
+	Remove struct{}
+)
+
+// Changing Kubernetes.
+type (
+	// Claim adds the host's finalizer.
+	Claim struct{}
+	// Release drops the finalizers on everything of the host, and its own last.
+	Release struct{}
+	// AskImage creates or updates the PreprovisioningImage.
+	AskImage struct {
+		Spec metal3.PreprovisioningImageSpec
+	}
+	// SaveHardware writes HardwareData.
+	SaveHardware struct{ Details *metal3.HardwareDetails }
+)
+
+// Name implements Action.
+func (LookUp) Name() string { return "look up node" }
+
+// Name implements Action.
+func (Refresh) Name() string { return "read node" }
+
+// Name implements Action.
+func (ReadInventory) Name() string { return "read inventory" }
+
+// Name implements Action.
+func (ReadFailure) Name() string { return "read failure" }
+
+// Name implements Action.
+func (ReadConfigDrive) Name() string { return "read config drive" }
+
+// Name implements Action.
+func (Validate) Name() string { return "validate node" }
+
+// Name implements Action.
+func (Enrol) Name() string { return "enrol node" }
+
+// Name implements Action.
+func (Update) Name() string { return "update node" }
+
+// Name implements Action.
+func (EnsurePorts) Name() string { return "ensure ports" }
+
+// Name implements Action.
+func (t Transition) Name() string { return "ask for " + string(t.Target) }
+
+// Name implements Action.
+func (p Power) Name() string { return "ask for " + string(p.Target) }
+
+// Name implements Action.
+func (m Maintenance) Name() string {
+	if m.On {
+		return "set maintenance"
+	}
+	return "unset maintenance"
+}
+
+// Name implements Action.
+func (Remove) Name() string { return "remove node" }
+
+// Name implements Action.
+func (Claim) Name() string { return "add finalizer" }
+
+// Name implements Action.
+func (Release) Name() string { return "release host" }
+
+// Name implements Action.
+func (AskImage) Name() string { return "ask for live image" }
+
+// Name implements Action.
+func (SaveHardware) Name() string { return "save hardware data" }
+
+// announced reports whether the host's phase must be stored before a is done:
+// calls that start something on the machine or create or remove the node.
+func announced(a Action) bool {
+	switch a.(type) {
+	case Enrol, Transition, Power, Remove:
+		return true
+	}
+	return false
+}
+
+// toIronic reports whether an action needs Ironic to answer.
+func toIronic(a Action) bool {
+	switch a.(type) {
+	case ReadConfigDrive, Claim, Release, AskImage, SaveHardware:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,82 @@
+package host
+
+import (
+	"fmt"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// stepAvailable waits for a wish, with the power as wanted meanwhile.
+func stepAvailable(o *Observed, d *Decision) {
+	host := o.Host
+	switch {
+	case host.Spec.ExternallyProvisioned:
+		forgetInstance(d)
+		enter(o, d, metal3.StateExternallyProvisioned)
+	case inspectAgain(host) && !host.InspectionDisabled():
+		enter(o, d, metal3.StateInspecting)
+	case !equality.Semantic.DeepEqual(host.Status.Provisioning.RootDeviceHints, rootHints(host)),
+		!equality.Semantic.DeepEqual(host.Status.Provisioning.RAID, host.Spec.RAID):
+		enter(o, d, metal3.StatePreparing)
+	case host.NeedsProvisioning():
+		startProvisioning(o, d)
+	case o.Node.ProvisionState.Failed():
+		unexpected(o, d)
+	default:
+		if value, there := host.Annotations[names.Inspect]; there && value == "" {
+			d.DropAnnotations = []string{names.Inspect} // inspection is disabled: nothing to do
+		}
+		stepPower(o, d)
+	}
+}
+
+// startProvisioning begins a deployment, unless too many have failed in a row.
+func startProvisioning(o *Observed, d *Decision) {
+	limit := o.Settings.MaxAttempts
+	if limit > 0 && d.Status.ErrorCount >= limit {
+		fail(o, d, metal3.ProvisioningError, causeGivenUp, fmt.Sprintf(
+			"%d deployments in a row have failed, the last one with the reason in the host's events: "+
+				"remove the cause, then change the spec or set the annotation %s", o.Host.Status.ErrorCount, names.Retry))
+		return
+	}
+	enter(o, d, metal3.StateProvisioning)
+	d.event("ProvisioningStarted", "Provisioning started: "+wishText(o.Host))
+}
+
+// forgetInstance clears what the status says about a deployment.
+func forgetInstance(d *Decision) {
+	p := &d.Status.Provisioning
+	p.Image = metal3.Image{}
+	p.CustomDeploy = nil
+	p.RootDeviceHints = nil
+	if p.RAID != nil {
+		p.RAID.SoftwareRAIDVolumes = nil
+	}
+}
+
+// wishText names what is to be deployed.
+func wishText(h *metal3.BareMetalHost) string {
+	switch {
+	case h.Spec.CustomDeploy != nil && h.Spec.Image != nil && h.Spec.Image.URL != "":
+		return h.Spec.CustomDeploy.Method + " with " + h.Spec.Image.URL
+	case h.Spec.CustomDeploy != nil:
+		return h.Spec.CustomDeploy.Method
+	case h.Spec.Image != nil:
+		return h.Spec.Image.URL
+	}
+	return "nothing"
+}
+
+// atRest reports whether the node is in a state in which power may be changed and
+// a host may be detached.
+func atRest(n *ironic.Node) bool {
+	switch n.ProvisionState {
+	case ironic.StateManageable, ironic.StateAvailable, ironic.StateActive:
+		return true
+	}
+	return false
+}

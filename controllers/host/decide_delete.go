@@ -1,0 +1,114 @@
+package host
+
+import (
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// stepPoweringOff switches the machine off before its host goes, so that nobody
+// finds it running without an owner.
+func stepPoweringOff(o *Observed, d *Decision) {
+	switch {
+	case o.failing() && o.Host.Status.ErrorCount > maxDeleteAttempts:
+		d.warn("DeletedWithoutPoweringOff", "powering off failed too often, the host is deleted without it: "+o.Host.Status.ErrorMessage)
+		d.count(count{Metric: metricDeleteNoPower})
+		enter(o, d, stateDeleting)
+	case o.Node.ProvisionState.Busy():
+		unexpected(o, d)
+	case o.Node.TargetPowerState == "" && o.Node.PowerState == ironic.PowerOff, o.Host.Spec.DisablePowerOff:
+		d.Status.PoweredOn = false
+		enter(o, d, stateDeleting)
+	default:
+		switchPower(o, d, ironic.PowerOff)
+	}
+}
+
+// stepDeleting removes the node from Ironic and lets the host go.
+func stepDeleting(o *Observed, d *Decision) {
+	switch o.Sight {
+	case Unseen:
+		if o.Host.Status.Provisioning.ID == "" && o.BMC.Problem != "" {
+			d.do(Release{}) // it never got as far as a node
+			return
+		}
+		d.do(LookUp{})
+	case Missing:
+		d.do(Release{})
+	default:
+		removeNode(o, d, "the host is being deleted")
+	}
+}
+
+// removeNode deletes the node without touching the machine. Ironic refuses that
+// for nodes in use or at work unless they are in maintenance.
+func removeNode(o *Observed, d *Decision, reason string) {
+	n := o.Node
+	switch {
+	case n.ProvisionState.Busy():
+		d.wait(lookAgain, view.Note{Step: "waiting to remove the node", WaitingFor: "Ironic to end what it is doing (" + string(n.ProvisionState) + ")"})
+	case !removable(n.ProvisionState) && !n.Maintenance:
+		d.do(Maintenance{On: true, Reason: reason})
+	default:
+		d.do(Remove{})
+	}
+}
+
+// removable reports whether Ironic deletes a node in this state without maintenance.
+func removable(s ironic.ProvisionState) bool {
+	switch s {
+	case ironic.StateEnroll, ironic.StateManageable, ironic.StateAvailable, ironic.StateInspectFailed,
+		ironic.StateCleanFailed, ironic.StateAdoptFailed, ironic.StateError:
+		return true
+	}
+	return false
+}
+
+// concernForceDelete releases a host that is being deleted without touching node
+// or machine, when its name stands in the annotation.
+func concernForceDelete(o *Observed, d *Decision) {
+	if !o.deleting() || o.Host.Annotations[names.ForceDelete] != o.Host.Name {
+		return
+	}
+	d.warn("ForceDeleted", "the host was released on request of the annotation "+names.ForceDelete+
+		"; the machine and its node in Ironic were left as they are, phase "+quote(string(o.state())))
+	d.count(count{Metric: metricDeleteNoDeprov})
+	d.do(Release{})
+}
+
+// concernRestore takes over the status that an annotation carries, when the host
+// has none yet. A text that cannot be read stops the host: it must not be taken
+// for a fresh one and wiped.
+func concernRestore(o *Observed, d *Decision) {
+	raw, there := o.Host.Annotations[names.Status]
+	if !there {
+		return
+	}
+	if o.Host.Status.LastUpdated != nil && !o.Host.Status.LastUpdated.IsZero() {
+		if !stalledBy(o, causeRestore) {
+			d.DropAnnotations = []string{names.Status}
+			d.Again = true
+			return
+		}
+	}
+	status, err := parseStatus(raw)
+	if err != nil {
+		message := "the annotation " + names.Status + " cannot be read, so the host is left alone: " + err.Error() +
+			"; correct it, or remove it if this is a new host"
+		if !stalledBy(o, causeRestore) {
+			fail(o, d, metal3.RegistrationError, causeRestore, message)
+		}
+		d.wait(0, view.Note{Step: "restoring the status", WaitingFor: "a readable annotation"})
+		return
+	}
+	if o.Hardware != nil {
+		status.HardwareDetails = o.Hardware.DeepCopy()
+	}
+	d.Status = *status
+	d.Again = true
+}
+
+// causeRestore is the cause of a status annotation that cannot be read.
+const causeRestore = "StatusAnnotationUnreadable"

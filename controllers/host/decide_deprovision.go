@@ -1,0 +1,79 @@
+package host
+
+import (
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// startDeprovisioning begins to give the machine back.
+func startDeprovisioning(o *Observed, d *Decision) {
+	enter(o, d, metal3.StateDeprovisioning)
+	d.event("DeprovisioningStarted", "Deprovisioning started")
+}
+
+// stepDeprovisioning has Ironic tear the instance down and clean the machine.
+func stepDeprovisioning(o *Observed, d *Decision) {
+	if deprovisioningGivenUp(o, d) {
+		return
+	}
+	tearDown := func() { d.do(Transition{ironic.Transition{Target: ironic.TargetDeleted}}) }
+	manage := Transition{ironic.Transition{Target: ironic.TargetManage}}
+	switch o.Node.ProvisionState {
+	case ironic.StateActive, ironic.StateDeployFailed, ironic.StateDeployWait:
+		tearDown()
+	case ironic.StateError:
+		afterFailure(o, d, metal3.ProvisioningError, tearDown)
+	case ironic.StateDeploying, ironic.StateAdopting:
+		d.wait(lookAgain, view.Note{Step: "waiting to deprovision", WaitingFor: "Ironic to end what it is doing (" + string(o.Node.ProvisionState) + ")"})
+	case ironic.StateDeleting:
+		d.wait(lookAgain, view.Note{Step: "tearing down the instance"})
+	case ironic.StateCleaning, ironic.StateCleanWait:
+		d.wait(lookAgain, cleaningNote(o))
+	case ironic.StateCleanFailed:
+		afterFailure(o, d, metal3.ProvisioningError, func() { leaveCleanFailed(o, d) })
+	case ironic.StateInspectFailed, ironic.StateAdoptFailed:
+		d.do(manage)
+	case ironic.StateManageable:
+		d.do(Transition{ironic.Transition{Target: ironic.TargetProvide}})
+	case ironic.StateAvailable:
+		deprovisioned(o, d)
+	default:
+		unexpected(o, d)
+	}
+}
+
+// maxDeleteAttempts is how many failures a host that is being deleted is tried
+// on before it is released without what failed.
+const maxDeleteAttempts = 3
+
+// deprovisioningGivenUp ends the deprovisioning of a host that is being deleted
+// after too many failures.
+func deprovisioningGivenUp(o *Observed, d *Decision) bool {
+	if !o.deleting() || !o.failing() || o.Host.Status.ErrorCount <= maxDeleteAttempts {
+		return false
+	}
+	d.warn("DeletedWithoutDeprovisioning", "deprovisioning failed too often, the host is deleted without it: "+o.Host.Status.ErrorMessage)
+	d.count(count{Metric: metricDeleteNoDeprov})
+	d.Status.ErrorCount = 0
+	enter(o, d, metal3.StatePoweringOffBeforeDelete)
+	return true
+}
+
+// deprovisioned ends the phase. The count of failures stays when this was part of
+// another attempt at the same deployment, so that the back-off grows.
+func deprovisioned(o *Observed, d *Decision) {
+	again := o.Host.NeedsProvisioning() && !o.Host.WasProvisioned() && !o.deleting()
+	forgetInstance(d)
+	if !again {
+		complete(d)
+	}
+	d.event("DeprovisioningComplete", "Deprovisioning completed")
+	if o.deleting() {
+		enter(o, d, metal3.StatePoweringOffBeforeDelete)
+		return
+	}
+	d.Status.Provisioning.RootDeviceHints = rootHints(o.Host)
+	enter(o, d, metal3.StateAvailable)
+}

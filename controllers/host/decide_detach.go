@@ -1,0 +1,70 @@
+package host
+
+import (
+	"encoding/json"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/view"
+)
+
+// detachReason is what a node says while its host is being detached.
+const detachReason = "detached by Ironflow"
+
+// concernDetach removes a host that rests from Ironic, without touching the
+// machine, and keeps it so until the annotation goes.
+func concernDetach(o *Observed, d *Decision) {
+	if o.deleting() {
+		return
+	}
+	wants, is := wantsDetach(o.Host), isDetached(o.Host)
+	switch {
+	case wants && is:
+		d.wait(0, view.Note{Step: "detached", WaitingFor: "somebody to remove the annotation " + names.Detached})
+	case is:
+		d.Status.OperationalStatus = metal3.OperationalStatusOK
+		if o.failing() {
+			d.Status.OperationalStatus = metal3.OperationalStatusError
+		}
+		d.event("Attached", "the host is managed by Ironic again")
+		d.Again = true
+	case wants && o.phase().steady:
+		detach(o, d)
+	}
+}
+
+// detach takes the node out of Ironic.
+func detach(o *Observed, d *Decision) {
+	switch o.Sight {
+	case Unseen:
+		d.do(LookUp{})
+	case Missing:
+		d.Status.OperationalStatus = metal3.OperationalStatusDetached
+		d.event("Detached", "the host is no longer managed by Ironic; the machine was not touched")
+		d.Again = true
+	default:
+		removeNode(o, d, detachReason)
+	}
+}
+
+// wantsDetach reports whether the annotation asks to detach the host.
+func wantsDetach(h *metal3.BareMetalHost) bool {
+	_, asked := h.Annotations[names.Detached]
+	return asked
+}
+
+// isDetached reports whether the status says that the host is detached.
+func isDetached(h *metal3.BareMetalHost) bool {
+	return h.Status.OperationalStatus == metal3.OperationalStatusDetached
+}
+
+// detachArguments reads the annotation's value; anything that is not JSON is a
+// plain request.
+func detachArguments(h *metal3.BareMetalHost) metal3.DetachedAnnotationArguments {
+	var args metal3.DetachedAnnotationArguments
+	if json.Unmarshal([]byte(h.Annotations[names.Detached]), &args) != nil {
+		return metal3.DetachedAnnotationArguments{}
+	}
+	return args
+}

@@ -1,0 +1,80 @@
+package host
+
+import (
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// stepInspecting has Ironic inspect the machine and keeps the result.
+func stepInspecting(o *Observed, d *Decision) {
+	if o.Host.InspectionDisabled() && !o.Node.ProvisionState.Busy() {
+		d.event("InspectionSkipped", "inspection is disabled by the host's spec")
+		finishInspection(o, d)
+		return
+	}
+	start := func() {
+		d.do(Transition{ironic.Transition{Target: ironic.TargetInspect}})
+		d.event("InspectionStarted", "Hardware inspection started")
+	}
+	switch o.Node.ProvisionState {
+	case ironic.StateInspecting, ironic.StateInspectWait:
+		if inspectAgain(o.Host) {
+			d.DropAnnotations = []string{names.Inspect}
+		}
+		d.wait(lookAgain, inspectionNote(o))
+	case ironic.StateInspectFailed:
+		afterFailure(o, d, metal3.InspectionError, start)
+	case ironic.StateAvailable:
+		d.do(Transition{ironic.Transition{Target: ironic.TargetManage}})
+	case ironic.StateManageable:
+		inspectManageable(o, d, start)
+	default:
+		unexpected(o, d)
+	}
+}
+
+// inspectManageable starts an inspection unless its result is there.
+func inspectManageable(o *Observed, d *Decision, start func()) {
+	switch {
+	case inspectAgain(o.Host), o.NoInventory:
+		start()
+	case o.Inventory == nil:
+		d.do(ReadInventory{})
+	default:
+		details := hardwareDetails(o.Inventory)
+		if !sameHardware(o.Hardware, details) {
+			d.do(SaveHardware{details})
+			return
+		}
+		d.Status.HardwareDetails = details
+		d.event("InspectionComplete", "Hardware inspection completed")
+		finishInspection(o, d)
+	}
+}
+
+func finishInspection(o *Observed, d *Decision) {
+	complete(d)
+	enter(o, d, metal3.StatePreparing)
+}
+
+// inspectAgain reports whether somebody asked for another inspection.
+func inspectAgain(h *metal3.BareMetalHost) bool {
+	value, asked := h.Annotations[names.Inspect]
+	return asked && value == ""
+}
+
+// inspectionNote says how far the inspection is.
+func inspectionNote(o *Observed) view.Note {
+	note := view.Note{Step: "inspecting the hardware", WaitingFor: "the machine to boot the live image and report"}
+	if o.Node.ProvisionState == ironic.StateInspecting {
+		note.WaitingFor = ""
+		note.Text = "preparing the boot of the live image"
+	}
+	return withProgress(note, o.Progress)
+}
+
+// stepMatchProfile passes a legacy state through.
+func stepMatchProfile(o *Observed, d *Decision) { enter(o, d, metal3.StatePreparing) }

@@ -1,0 +1,154 @@
+package host
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// softTimeout is how long a machine gets to shut its system down.
+const softTimeout = 180 * time.Second
+
+// stepPower brings the power of a resting host to what is wanted. What is seen is
+// saved first; the status then says what is acted upon.
+func stepPower(o *Observed, d *Decision) {
+	on, known := poweredOn(o.Node)
+	if known && on != o.Host.Status.PoweredOn {
+		d.Status.PoweredOn = on
+		if o.Host.Status.ErrorType == metal3.PowerManagementError {
+			clearError(d)
+		}
+		d.Again = true
+		return
+	}
+	reboot := rebootOf(o.Host, o.state())
+	switch {
+	case !known, !atRest(o.Node):
+		d.wait(0, view.Note{})
+	case reboot.asked && !on && reboot.once:
+		d.DropAnnotations = []string{names.Reboot}
+		d.Again = true
+	case o.Host.Spec.Online && !reboot.asked && !on:
+		switchPower(o, d, ironic.PowerOn)
+	case on && (reboot.asked || !o.Host.Spec.Online):
+		switchOff(o, d, reboot)
+	default:
+		d.wait(0, view.Note{})
+	}
+}
+
+// poweredOn reads the node's power; known is false for anything but on and off.
+func poweredOn(n *ironic.Node) (on, known bool) {
+	switch n.PowerState {
+	case ironic.PowerOn:
+		return true, true
+	case ironic.PowerOff:
+		return false, true
+	}
+	return false, false
+}
+
+// fulfilled reports whether a power request shows in the node.
+func fulfilled(n *ironic.Node, asked ironic.PowerState) bool {
+	on, known := poweredOn(n)
+	switch asked {
+	case ironic.PowerOn:
+		return known && on
+	case ironic.PowerOff, ironic.PowerSoftOff:
+		return known && !on
+	}
+	return true
+}
+
+// switchOff powers a running machine off, softly where that is asked for and has
+// not failed before.
+func switchOff(o *Observed, d *Decision, r reboot) {
+	soft := r.asked && !r.hard && o.Host.Status.ErrorCount == 0 && !o.SoftRefused
+	target := ironic.PowerOff
+	switch {
+	case o.Host.Spec.DisablePowerOff && soft:
+		target = ironic.PowerSoftRebooting
+	case o.Host.Spec.DisablePowerOff:
+		target = ironic.PowerRebooting
+	case soft:
+		target = ironic.PowerSoftOff
+	}
+	switchPower(o, d, target)
+	if _, asking := d.Do.(Power); !asking {
+		return
+	}
+	if r.problem != "" {
+		d.warn("InvalidAnnotationValue", r.problem)
+	}
+	if o.Host.Spec.DisablePowerOff && r.once {
+		d.DropAnnotations = []string{names.Reboot}
+	}
+}
+
+// switchPower asks for a power state, unless that is under way. A request of ours
+// that ended with an error is reported.
+func switchPower(o *Observed, d *Decision, target ironic.PowerState) {
+	n := o.Node
+	if n.TargetPowerState != "" {
+		d.wait(lookAgain, view.Note{Step: "switching power", Text: string(n.TargetPowerState)})
+		return
+	}
+	if o.PowerAsked == target && n.LastError != "" && !o.failing() {
+		fail(o, d, metal3.PowerManagementError, "", "Ironic could not do "+quote(string(target))+": "+n.LastError)
+		return
+	}
+	request := ironic.PowerRequest{Target: target}
+	if target == ironic.PowerSoftOff || target == ironic.PowerSoftRebooting {
+		request.Timeout = softTimeout
+	}
+	d.do(Power{request})
+	reason, label := "PowerOff", "off"
+	if target == ironic.PowerOn {
+		reason, label = "PowerOn", "on"
+	}
+	d.event(reason, "Host is asked to do: "+string(target))
+	d.count(count{metricPowerChange, []string{label}})
+}
+
+// reboot is what the reboot annotations of a host ask for together.
+type reboot struct {
+	// asked is true while any counts: the machine is to be off.
+	asked bool
+	// once is true when the plain annotation is the only one: it goes once the
+	// machine is off.
+	once bool
+	// hard is true when any asks for it.
+	hard bool
+	// problem names a value that could not be read.
+	problem string
+}
+
+// rebootOf reads the annotations. Outside the provisioned states only those with
+// force count, and they are not for a host at rest.
+func rebootOf(h *metal3.BareMetalHost, state State) reboot {
+	var r reboot
+	if state != metal3.StateProvisioned && state != metal3.StateExternallyProvisioned {
+		return r
+	}
+	keyed := false
+	for key, value := range h.Annotations {
+		if key != names.Reboot && !strings.HasPrefix(key, names.Reboot+"/") {
+			continue
+		}
+		r.asked = true
+		keyed = keyed || key != names.Reboot
+		var args metal3.RebootAnnotationArguments
+		if value != "" && json.Unmarshal([]byte(value), &args) != nil {
+			r.problem = "the value of annotation " + key + " is not the JSON that is expected; a soft reboot is assumed"
+		}
+		r.hard = r.hard || args.Mode == metal3.RebootModeHard
+	}
+	r.once = r.asked && !keyed
+	return r
+}

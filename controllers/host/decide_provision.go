@@ -1,0 +1,201 @@
+package host
+
+import (
+	"fmt"
+	"strings"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// stepProvisioning deploys: automated cleaning first if the node has not had it,
+// then the deployment with its steps.
+func stepProvisioning(o *Observed, d *Decision) {
+	if !wantsInstance(o.Host) || o.failing() {
+		startDeprovisioning(o, d)
+		return
+	}
+	switch o.Node.ProvisionState {
+	case ironic.StateManageable:
+		d.do(Transition{ironic.Transition{Target: ironic.TargetProvide}})
+	case ironic.StateInspectFailed, ironic.StateAdoptFailed:
+		d.do(Transition{ironic.Transition{Target: ironic.TargetManage}})
+	case ironic.StateCleaning, ironic.StateCleanWait:
+		d.wait(lookAgain, cleaningNote(o))
+	case ironic.StateCleanFailed:
+		afterFailure(o, d, metal3.ProvisioningError, func() { leaveCleanFailed(o, d) })
+	case ironic.StateAvailable:
+		deploy(o, d)
+	case ironic.StateDeploying:
+		d.wait(lookAgain, deployNote(o))
+	case ironic.StateDeployWait:
+		watchDeploy(o, d)
+	case ironic.StateDeployFailed, ironic.StateError:
+		deployFailed(o, d)
+	case ironic.StateActive:
+		deployed(o, d)
+	default:
+		unexpected(o, d)
+	}
+}
+
+// wantsInstance reports whether the spec asks for anything on the host.
+func wantsInstance(h *metal3.BareMetalHost) bool {
+	return h.Spec.Image != nil && h.Spec.Image.URL != "" || methodOf(h.Spec.CustomDeploy) != ""
+}
+
+// methodOf is the custom deploy method, empty for none.
+func methodOf(c *metal3.CustomDeploy) string {
+	if c == nil {
+		return ""
+	}
+	return c.Method
+}
+
+// deploy starts the deployment of a node that has its fields as wanted: the
+// config drive is read, Ironic validates, and is asked.
+func deploy(o *Observed, d *Decision) {
+	switch {
+	case needsConfigDrive(o.Host) && o.ConfigDrive == nil:
+		d.do(ReadConfigDrive{})
+	case needsConfigDrive(o.Host) && o.ConfigDrive.Problem != "":
+		fail(o, d, metal3.ProvisioningError, "", o.ConfigDrive.Problem)
+	case o.Unfit == nil:
+		d.do(Validate{})
+	case unfitText(*o.Unfit) != "":
+		fail(o, d, metal3.ProvisioningError, "", "host validation error: "+unfitText(*o.Unfit))
+	default:
+		d.do(Transition{deployment(o)})
+	}
+}
+
+// unfitText joins what Ironic said about the interfaces that a deployment needs.
+func unfitText(failures []ironic.ValidationFailure) string {
+	var parts []string
+	for _, f := range failures {
+		if f.Interface == "boot" || f.Interface == "deploy" {
+			parts = append(parts, f.Interface+": "+f.Reason)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// deployPriority is where a custom deploy method runs: before confirm_install,
+// which the live image lists with priority 79.
+const deployPriority = 80
+
+// deployment is the request that starts the deployment.
+func deployment(o *Observed) ironic.Transition {
+	t := ironic.Transition{Target: ironic.TargetActive}
+	if method := methodOf(o.Host.Spec.CustomDeploy); method != "" {
+		priority := deployPriority
+		t.DeploySteps = []ironic.Step{{Interface: "deploy", Name: method, Args: map[string]any{}, Priority: &priority}}
+	}
+	if needsConfigDrive(o.Host) && o.ConfigDrive != nil {
+		t.ConfigDrive = o.ConfigDrive.Value()
+	}
+	return t
+}
+
+// watchDeploy follows a deployment in which the live image is at work.
+func watchDeploy(o *Observed, d *Decision) {
+	if o.LostAgent && !o.Node.DeployStep.IsZero() {
+		d.do(Power{ironic.PowerRequest{Target: ironic.PowerRebooting}})
+		d.warn("AgentLost", "the agent in the live image stopped talking to Ironic during "+o.Node.DeployStep.Name+
+			"; the machine is restarted so that the deployment ends with a reason")
+		return
+	}
+	if o.Progress.Failure == "" || o.Node.DeployStep.Name != names.StartAssistedInstall {
+		d.wait(lookAgain, deployNote(o))
+		return
+	}
+	if left := o.Progress.FailedAt.Add(waitVerdict).Sub(o.Now); left > 0 {
+		note := deployNote(o)
+		note.WaitingFor = "the deploy step to report the failure itself"
+		d.wait(left, note)
+		return
+	}
+	fail(o, d, metal3.ProvisioningError, "", names.StartAssistedInstall+" failed: "+o.Progress.Failure)
+	d.do(Transition{ironic.Transition{Target: ironic.TargetDeleted}})
+}
+
+// deployNote says how far the deployment is.
+func deployNote(o *Observed) view.Note {
+	step := o.Node.DeployStep
+	switch {
+	case step.IsZero():
+		return withProgress(view.Note{Step: "starting the deployment"}, o.Progress)
+	case step.Name == "deploy":
+		return withProgress(view.Note{Step: "booting the live image", WaitingFor: "the machine to report to Ironic"}, o.Progress)
+	}
+	note := withProgress(view.Note{Step: step.Name}, o.Progress)
+	if o.Progress.Stage == "" {
+		note.Text = o.Node.Agent.StatusMessage
+	}
+	return note
+}
+
+// withProgress adds what the hub or the image server knows.
+func withProgress(n view.Note, p Progress) view.Note {
+	if p.Stage == "" {
+		return n
+	}
+	n.Percent = p.Percent
+	n.Text = p.Stage
+	if p.Text != "" {
+		n.Text += " - " + p.Text
+	}
+	n.WaitingFor = p.WaitingFor
+	return n
+}
+
+// deployFailed records why a deployment failed. One that a restart of Ironic cut
+// off is started again at once.
+func deployFailed(o *Observed, d *Decision) {
+	reason, known := ironicReason(o, d)
+	switch {
+	case !known:
+	case ironic.FailedByRestart(reason):
+		d.warn("IronicRestarted", "Ironic cut the deployment off, it is started again: "+reason)
+		d.count(count{Metric: metricRetries, Labels: []string{"ironic restarted"}})
+		deploy(o, d)
+	default:
+		fail(o, d, metal3.ProvisioningError, "", deployFailure(o, reason))
+	}
+}
+
+// deployFailure words a failed deployment: for an image as the existing operator
+// does, for a custom method by the step's name and its own text.
+func deployFailure(o *Observed, reason string) string {
+	if image := o.Host.Spec.Image; image != nil && image.URL != "" && methodOf(o.Host.Spec.CustomDeploy) == "" {
+		return fmt.Sprintf("Image provisioning failed (url: %s, checksum: %s): %s", image.URL, image.Checksum, reason)
+	}
+	return stepFailure(o.Node.UUID, reason)
+}
+
+// stepFailure shortens "Deploy step deploy.X failed on node UUID. TEXT" to
+// "X failed: TEXT": the node is known from where the text stands.
+func stepFailure(uuid, reason string) string {
+	rest, found := strings.CutPrefix(reason, "Deploy step deploy.")
+	if !found {
+		return reason
+	}
+	step, text, found := strings.Cut(rest, " failed on node "+uuid+". ")
+	if !found {
+		return reason
+	}
+	return step + " failed: " + text
+}
+
+// deployed records what is on the machine now: what Ironic was asked to deploy,
+// which may differ from what the spec says by now.
+func deployed(o *Observed, d *Decision) {
+	d.Status.Provisioning.Image = deployedImage(o.Node, o.Host.Spec.Image)
+	d.Status.Provisioning.CustomDeploy = deployedMethod(o.Node, o.Host.Spec.CustomDeploy)
+	complete(d)
+	d.event("ProvisioningComplete", "Provisioning completed: "+wishText(o.Host))
+	enter(o, d, metal3.StateProvisioned)
+}

@@ -1,0 +1,232 @@
+package host
+
+import (
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// stepNew is the very first step of a host.
+func stepNew(o *Observed, d *Decision) {
+	if o.Host.HasBMCDetails() {
+		enter(o, d, metal3.StateRegistering)
+		return
+	}
+	enter(o, d, metal3.StateUnmanaged)
+	d.Status.OperationalStatus = metal3.OperationalStatusDiscovered
+	d.event("Discovered", "Discovered host with no BMC details")
+	d.count(countUnmanaged)
+}
+
+// stepUnmanaged waits for BMC details; a change of the spec wakes the host.
+func stepUnmanaged(o *Observed, d *Decision) {
+	if o.Host.HasBMCDetails() {
+		enter(o, d, metal3.StateRegistering)
+		return
+	}
+	d.wait(0, view.Note{Step: "unmanaged", WaitingFor: "an address and credentials of the BMC in the spec"})
+}
+
+// stepRegistering leaves registration once the node's credentials are verified.
+func stepRegistering(o *Observed, d *Decision) {
+	complete(d)
+	switch {
+	case o.Host.Spec.ExternallyProvisioned:
+		enter(o, d, metal3.StateExternallyProvisioned)
+	case o.Host.InspectionDisabled():
+		d.event("InspectionSkipped", "inspection is disabled by the host's spec")
+		enter(o, d, metal3.StatePreparing)
+	default:
+		enter(o, d, metal3.StateInspecting)
+	}
+	d.Status.HardwareProfile = hardwareProfile(o.Host)
+}
+
+// ensureNode finds or enrols the host's node, proves its credentials, and keeps
+// its fields and ports as this phase wants them. It has nothing to do for a node
+// that is as wanted, and for one that is busy.
+func ensureNode(o *Observed, d *Decision) {
+	switch o.Sight {
+	case Unseen:
+		d.do(LookUp{})
+		return
+	case Missing:
+		ensureEnrolled(o, d)
+		return
+	}
+	if o.Node.UUID != o.Host.Status.Provisioning.ID {
+		d.Status.Provisioning.ID = o.Node.UUID
+		d.Again = true
+		return
+	}
+	if hindered(o, d) {
+		return
+	}
+	switch o.Node.ProvisionState {
+	case ironic.StateEnroll:
+		ensureVerified(o, d)
+	case ironic.StateVerifying:
+		d.wait(lookAgain, view.Note{Step: "verifying the BMC credentials", WaitingFor: "the BMC to answer Ironic"})
+	default:
+		if !o.Node.ProvisionState.Busy() {
+			ensureConfigured(o, d)
+		}
+	}
+}
+
+// ensureEnrolled creates the node. A host that is being deleted and cannot be
+// enrolled has nothing left to undo.
+func ensureEnrolled(o *Observed, d *Decision) {
+	if o.BMC.Problem != "" {
+		enter(o, d, stateDeleting)
+		return
+	}
+	d.do(Enrol{enrolment(o)})
+	triedCredentials(o, d)
+	d.event("Registered", "Registered new host")
+	d.count(countRegistration)
+}
+
+// ensureVerified brings a freshly enrolled node to manageable, which makes Ironic
+// talk to the BMC.
+func ensureVerified(o *Observed, d *Decision) {
+	if ensureFields(o, d) || ensurePorts(o, d) {
+		return
+	}
+	manage := Transition{ironic.Transition{Target: ironic.TargetManage}}
+	fresh := o.Node.LastError == "" || o.Applied != nil && o.Applied.SendSecrets
+	if fresh || o.failing() {
+		if registrationGivenUp(o, d) {
+			return
+		}
+		d.do(manage)
+		return
+	}
+	afterFailure(o, d, o.registrationError(), func() { d.do(manage) })
+}
+
+// registrationGivenUp ends the registration of a host that is being deleted and
+// whose BMC has not answered for several attempts.
+func registrationGivenUp(o *Observed, d *Decision) bool {
+	if !o.deleting() || o.Host.Status.ErrorCount <= maxDeleteAttempts {
+		return false
+	}
+	d.warn("DeletedWithoutDeprovisioning", "the BMC could not be verified; the host is released without touching the machine")
+	d.count(count{Metric: metricDeleteNoDeprov})
+	enter(o, d, stateDeleting)
+	return true
+}
+
+// registrationError is the error type of a node that cannot be verified.
+func (o *Observed) registrationError() metal3.ErrorType {
+	if o.Host.Status.Provisioning.State == metal3.StateProvisioned {
+		return metal3.ProvisionedRegistrationError
+	}
+	return metal3.RegistrationError
+}
+
+// ensureConfigured keeps a verified node as the phase wants it.
+func ensureConfigured(o *Observed, d *Decision) {
+	if o.Sight == Glimpsed && !newCredentials(o) && o.phase().steady {
+		return // at rest nothing is compared until something is to be done
+	}
+	if wantsImage(o) && !liveImage(o, d) {
+		return
+	}
+	if ensureFields(o, d) || wantsPorts(o) && ensurePorts(o, d) {
+		return
+	}
+	if !sameCredentials(o.Host.Status.GoodCredentials, o.Host.Status.TriedCredentials) {
+		d.Status.GoodCredentials = *o.Host.Status.TriedCredentials.DeepCopy()
+		d.event("BMCAccessValidated", "Verified access to BMC")
+		d.Again = true
+	}
+}
+
+// ensureFields brings the node's fields to what is wanted, and reports whether
+// there was something to do.
+func ensureFields(o *Observed, d *Decision) bool {
+	want := desired(o)
+	if o.Applied != nil && sameDesired(*o.Applied, want) {
+		return false
+	}
+	d.do(Update{want})
+	if want.SendSecrets {
+		triedCredentials(o, d)
+		d.count(count{Metric: metricCredentials})
+	}
+	return true
+}
+
+// ensurePorts creates missing ports, and reports whether there was something to do.
+func ensurePorts(o *Observed, d *Decision) bool {
+	want := ports(o.Host, o.Hardware)
+	if len(want) == 0 || portsKey(o.Node.UUID, want) == o.Ports {
+		return false
+	}
+	d.do(EnsurePorts{want})
+	return true
+}
+
+// wantsPorts reports whether the phase needs the node's ports to be complete. At
+// rest they were made complete before.
+func wantsPorts(o *Observed) bool {
+	return !o.phase().steady || o.Node.ProvisionState == ironic.StateManageable && o.state() != metal3.StateAvailable
+}
+
+// newCredentials reports whether Ironic has not been told the Secret's present content.
+func newCredentials(o *Observed) bool {
+	if o.BMC.Problem != "" {
+		return false
+	}
+	tried := o.Host.Status.TriedCredentials
+	return tried.Reference == nil || tried.Reference.Name != o.BMC.Secret || tried.Version != o.BMC.Version
+}
+
+// triedCredentials records what is sent to Ironic.
+func triedCredentials(o *Observed, d *Decision) {
+	d.Status.TriedCredentials = metal3.CredentialsStatus{
+		Reference: &corev1.SecretReference{Name: o.BMC.Secret, Namespace: o.Host.Namespace},
+		Version:   o.BMC.Version,
+	}
+}
+
+func sameCredentials(a, b metal3.CredentialsStatus) bool {
+	if a.Version != b.Version || (a.Reference == nil) != (b.Reference == nil) {
+		return false
+	}
+	return a.Reference == nil || *a.Reference == *b.Reference
+}
+
+// hindered reports a node that must not be touched now: one that a person took
+// into maintenance, or one that Ironic has lost power control of. A host that is
+// being deleted goes on regardless, and so does one in a failure state that Ironic
+// itself marked, since the next attempt clears the mark.
+func hindered(o *Observed, d *Decision) bool {
+	n := o.Node
+	if o.deleting() || !n.Maintenance && n.Fault == "" {
+		return false
+	}
+	switch {
+	case n.Maintenance && n.MaintenanceReason == detachReason && !wantsDetach(o.Host):
+		d.do(Maintenance{On: false})
+	case n.Fault == "" && n.Maintenance:
+		d.wait(0, view.Note{
+			Step: "in maintenance", Text: n.MaintenanceReason,
+			WaitingFor: "somebody to take the node out of maintenance in Ironic",
+		})
+	case n.Fault == faultPower:
+		d.wait(lookAgain, view.Note{
+			Step: "power failure", Text: n.LastError,
+			WaitingFor: "the BMC to answer Ironic's power queries again",
+		})
+	default:
+		return false
+	}
+	return true
+}
+
+// faultPower is the fault that Ironic sets when it cannot reach a BMC any more.
+const faultPower = "power failure"

@@ -1,0 +1,200 @@
+package host
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// nodeName is the name that a host's node has in Ironic.
+func nodeName(h *metal3.BareMetalHost) string {
+	return h.Namespace + names.NodeNameSeparator + h.Name
+}
+
+// enrolment is the node to create for a host that Ironic does not know.
+func enrolment(o *Observed) ironic.Enrolment {
+	h := o.Host
+	clean := automatedClean(h)
+	e := ironic.Enrolment{
+		Name:   nodeName(h),
+		Driver: o.BMC.Access.Driver, Interfaces: o.BMC.Access.Interfaces,
+		DriverInfo:      bmcInfo(o.BMC),
+		Properties:      map[string]any{"capabilities": capabilities("", h.BootMode()), "cpu_arch": architecture(o)},
+		AutomatedClean:  &clean,
+		DisablePowerOff: h.Spec.DisablePowerOff,
+	}
+	e.Interfaces.Deploy = deployInterface(h, o.state())
+	return e
+}
+
+// bmcInfo is driver_info as far as it belongs to the BMC, with the credentials.
+func bmcInfo(b BMC) map[string]any {
+	info := maps.Clone(b.Access.DriverInfo)
+	if info == nil {
+		info = map[string]any{}
+	}
+	if b.Access.UsernameKey != "" {
+		info[b.Access.UsernameKey] = b.Username
+		info[b.Access.PasswordKey] = b.Password
+	}
+	return info
+}
+
+// desired is what the host's node shall look like in this phase. Only fields
+// that are ours are named, so that nothing else on the node is touched.
+func desired(o *Observed) ironic.Desired {
+	h := o.Host
+	name, clean := nodeName(h), automatedClean(h)
+	d := ironic.Desired{
+		Name: &name, AutomatedClean: &clean,
+		DriverInfo: ironic.Fields{},
+		Properties: ironic.Fields{
+			"capabilities": capabilities(text(o.Node.Properties, "capabilities"), h.BootMode()),
+			"cpu_arch":     architecture(o),
+		},
+	}
+	if o.Node.DisablePowerOff != h.Spec.DisablePowerOff {
+		d.DisablePowerOff = &h.Spec.DisablePowerOff
+	}
+	if o.BMC.Problem == "" {
+		desiredBMC(o, &d)
+	}
+	if o.Image.Ready || !o.Settings.BuildImages {
+		maps.Copy(d.DriverInfo, imageInfo(o))
+	}
+	switch {
+	case o.state() == metal3.StateInspecting && !o.Host.InspectionDisabled():
+		d.Interfaces.Inspect = "agent"
+	case o.state() == metal3.StateProvisioning && deployable(o.Node.ProvisionState):
+		desiredInstance(h, o.Settings, h.Spec.Image, h.Spec.CustomDeploy, &d)
+	case o.Node.ProvisionState == ironic.StateManageable && o.state() == metal3.StateProvisioned:
+		// A node that was lost and enrolled again is adopted as what it runs.
+		desiredInstance(h, o.Settings, &h.Status.Provisioning.Image, h.Status.Provisioning.CustomDeploy, &d)
+	}
+	return d
+}
+
+// desiredBMC keeps address, driver and interfaces as the address says. New credentials
+// are sent whatever the node shows, since Ironic masks the password that it has.
+func desiredBMC(o *Observed, d *ironic.Desired) {
+	if renameable(o.Node.ProvisionState) {
+		d.Driver = &o.BMC.Access.Driver
+		d.Interfaces = o.BMC.Access.Interfaces
+	}
+	maps.Copy(d.DriverInfo, bmcInfo(o.BMC))
+	for key := range o.Node.DriverInfo {
+		// What another scheme of the address left behind.
+		if _, wanted := d.DriverInfo[key]; !wanted && (strings.HasPrefix(key, "ipmi_") || strings.HasPrefix(key, "redfish_")) {
+			d.DriverInfo[key] = ironic.Remove
+		}
+	}
+	if newCredentials(o) {
+		d.SendSecrets = true
+	}
+}
+
+// renameable reports whether Ironic lets driver and interfaces change in a state.
+func renameable(s ironic.ProvisionState) bool {
+	return s == ironic.StateEnroll || s == ironic.StateManageable || s == ironic.StateAvailable
+}
+
+// deployable reports whether a deployment may be asked for in a state.
+func deployable(s ironic.ProvisionState) bool {
+	return s == ironic.StateAvailable || s == ironic.StateDeployFailed || s == ironic.StateManageable
+}
+
+// automatedClean is the node's automated_clean.
+func automatedClean(h *metal3.BareMetalHost) bool {
+	return h.Spec.AutomatedCleaningMode != metal3.CleaningModeDisabled
+}
+
+// architecture is the CPU architecture of a host, as best known.
+func architecture(o *Observed) string {
+	if o.Host.Spec.Architecture != "" {
+		return o.Host.Spec.Architecture
+	}
+	for _, details := range []*metal3.HardwareDetails{o.Hardware, o.Host.Status.HardwareDetails} {
+		if details != nil && details.CPU.Arch != "" {
+			return details.CPU.Arch
+		}
+	}
+	return o.Settings.Architecture
+}
+
+// bootCapabilities are the entries of properties/capabilities for each boot mode.
+var bootCapabilities = map[metal3.BootMode][]string{
+	metal3.UEFI:           {"boot_mode:uefi"},
+	metal3.UEFISecureBoot: {"boot_mode:uefi", "secure_boot:true"},
+	metal3.Legacy:         {"boot_mode:bios"},
+}
+
+// capabilities puts the boot mode into Ironic's comma list and leaves its other
+// items where they are.
+func capabilities(have string, mode metal3.BootMode) string {
+	var kept []string
+	for item := range strings.SplitSeq(have, ",") {
+		key, _, _ := strings.Cut(strings.TrimSpace(item), ":")
+		if key != "" && key != "boot_mode" && key != "secure_boot" {
+			kept = append(kept, strings.TrimSpace(item))
+		}
+	}
+	return strings.Join(append(kept, bootCapabilities[mode]...), ",")
+}
+
+// ports are the network interfaces that Ironic shall know: the one that the
+// machine boots from, and what inspection has found.
+func ports(h *metal3.BareMetalHost, hardware *metal3.HardwareDetails) []ironic.Port {
+	boot := strings.ToLower(h.Spec.BootMACAddress)
+	var list []ironic.Port
+	seen := map[string]bool{"": true}
+	add := func(mac string, pxe bool) {
+		mac = strings.ToLower(mac)
+		if !seen[mac] {
+			seen[mac] = true
+			list = append(list, ironic.Port{MAC: mac, PXEEnabled: pxe})
+		}
+	}
+	add(boot, true)
+	if hardware == nil {
+		hardware = h.Status.HardwareDetails
+	}
+	if hardware != nil {
+		for _, nic := range hardware.NIC {
+			add(nic.MAC, nic.PXE || strings.EqualFold(nic.MAC, boot))
+		}
+	}
+	return list
+}
+
+// portsKey names a set of ports of a node, to remember that they were seen to.
+func portsKey(uuid string, list []ironic.Port) string {
+	var parts []string
+	for _, p := range list {
+		part := p.MAC
+		if p.PXEEnabled {
+			part += "*"
+		}
+		parts = append(parts, part)
+	}
+	slices.Sort(parts)
+	return uuid + " " + strings.Join(parts, " ")
+}
+
+// sameDesired compares what a node was brought to with what it shall be. Secrets
+// that were sent count as equal.
+func sameDesired(applied, want ironic.Desired) bool {
+	applied.SendSecrets = want.SendSecrets
+	return reflect.DeepEqual(applied, want)
+}
+
+// text reads a string member of a JSON object.
+func text(m map[string]any, key string) string {
+	s, _ := m[key].(string)
+	return s
+}

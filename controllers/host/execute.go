@@ -1,0 +1,224 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// execute performs one action and adds its result to what is observed. Each
+// action is idempotent: done twice, or done by a process that died before it
+// could say so, it comes to the same.
+func (p *pass) execute(ctx context.Context, action Action) error {
+	if toIronic(action) {
+		if err := p.gateway.Ready(ctx); err != nil {
+			return err
+		}
+		return p.onIronic(ctx, action)
+	}
+	return p.onKubernetes(ctx, action)
+}
+
+// onIronic makes the call that an action stands for.
+func (p *pass) onIronic(ctx context.Context, action Action) error {
+	o, g := &p.o, p.gateway
+	switch a := action.(type) {
+	case LookUp:
+		return p.lookUp(ctx)
+	case Refresh:
+		n, err := g.Get(ctx, o.Node.UUID)
+		return p.see(n, err)
+	case Enrol:
+		n, err := g.Enrol(ctx, a.Enrolment)
+		return p.see(n, err)
+	case Update:
+		n, _, err := g.Update(ctx, o.Node, a.Desired)
+		if err == nil {
+			o.Applied = &a.Desired
+		}
+		return p.see(n, err)
+	case EnsurePorts:
+		err := g.EnsurePorts(ctx, o.Node.UUID, a.Ports)
+		if err == nil {
+			o.Ports = portsKey(o.Node.UUID, a.Ports)
+		}
+		return err
+	case ReadInventory:
+		return p.readInventory(ctx)
+	case ReadFailure:
+		text, err := g.FailureReason(ctx, o.Node.UUID, a.Since)
+		if err == nil {
+			o.Failure = &text
+		}
+		return err
+	case Validate:
+		unfit, err := g.Validate(ctx, o.Node.UUID)
+		if err == nil {
+			o.Unfit = &unfit
+		}
+		return err
+	case Transition, Power, Maintenance, Remove:
+		return p.change(ctx, action)
+	}
+	return fmt.Errorf("action %q has no executor", action.Name())
+}
+
+// change makes the calls that change what the node does. What Ironic took, the
+// node is expected to show: the next decision then waits for it.
+func (p *pass) change(ctx context.Context, action Action) error {
+	o, g, id := &p.o, p.gateway, p.o.Node.UUID
+	switch a := action.(type) {
+	case Transition:
+		if err := g.Transition(ctx, id, a.Transition); err != nil {
+			return err
+		}
+		expectTransition(o.Node, a.Target)
+	case Power:
+		if err := g.SetPower(ctx, id, a.PowerRequest); err != nil {
+			return err
+		}
+		o.Node.TargetPowerState, o.Node.LastError = a.Target, ""
+		o.PowerAsked, o.LostAgent = a.Target, false
+	case Maintenance:
+		if err := g.SetMaintenance(ctx, id, a.On, a.Reason); err != nil {
+			return err
+		}
+		o.Node.Maintenance, o.Node.MaintenanceReason, o.Node.Fault = a.On, a.Reason, ""
+		return nil
+	case Remove:
+		if err := g.Delete(ctx, id); err != nil {
+			return err
+		}
+		p.lose(Missing)
+		return nil
+	}
+	p.asked = true
+	return nil
+}
+
+// transitionResult is the state that a node shows once Ironic took a request, by
+// the state it was in; the empty state stands for any other.
+var transitionResult = map[ironic.Target]map[ironic.ProvisionState]ironic.ProvisionState{
+	ironic.TargetManage:  {ironic.StateEnroll: ironic.StateVerifying, "": ironic.StateManageable},
+	ironic.TargetInspect: {"": ironic.StateInspecting},
+	ironic.TargetClean:   {"": ironic.StateCleaning},
+	ironic.TargetProvide: {"": ironic.StateCleaning},
+	ironic.TargetActive:  {"": ironic.StateDeploying},
+	ironic.TargetDeleted: {"": ironic.StateDeleting},
+	ironic.TargetAdopt:   {"": ironic.StateAdopting},
+	ironic.TargetService: {"": ironic.StateServicing},
+}
+
+// expectTransition writes the expected state into the snapshot.
+func expectTransition(n *ironic.Node, target ironic.Target) {
+	results := transitionResult[target]
+	next, found := results[n.ProvisionState]
+	if !found {
+		next, found = results[""]
+	}
+	if found {
+		n.ProvisionState = next
+	}
+	n.LastError, n.DeployStep, n.CleanStep = "", ironic.Step{}, ironic.Step{}
+}
+
+// lookUp finds the node. That there is none is a result, not an error.
+func (p *pass) lookUp(ctx context.Context) error {
+	h := p.o.Host
+	n, err := p.gateway.Find(ctx, ironic.Identity{
+		UUID: h.Status.Provisioning.ID, Name: nodeName(h), BootMAC: h.Spec.BootMACAddress,
+	})
+	if errors.Is(err, ironic.ErrNotFound) {
+		p.lose(Missing)
+		return nil
+	}
+	return p.see(n, err)
+}
+
+// see takes a complete node.
+func (p *pass) see(n *ironic.Node, err error) error {
+	if err != nil {
+		return err
+	}
+	o := &p.o
+	if o.Node == nil || o.Node.UUID != n.UUID {
+		o.Applied, o.Inventory, o.NoInventory, o.Failure, o.Unfit = nil, nil, false, nil, nil
+	}
+	o.Node, o.Sight, o.Looked = n, Seen, o.Now
+	return nil
+}
+
+// lose drops everything that was known of a node.
+func (p *pass) lose(s Sight) {
+	o := &p.o
+	o.Node, o.Sight, o.Ports, o.PowerAsked = nil, s, "", ""
+	o.Applied, o.Inventory, o.NoInventory, o.Failure, o.Unfit = nil, nil, false, nil, nil
+}
+
+func (p *pass) readInventory(ctx context.Context) error {
+	inventory, err := p.gateway.Inventory(ctx, p.o.Node.UUID)
+	if errors.Is(err, ironic.ErrNoInventory) || ironic.KindOf(err) == ironic.Gone {
+		p.o.NoInventory = true // a node that is gone is noticed by the next call
+		return nil
+	}
+	p.o.Inventory = inventory
+	return err
+}
+
+// onKubernetes performs an action on the API server.
+func (p *pass) onKubernetes(ctx context.Context, action Action) error {
+	o, h := &p.o, p.o.Host
+	switch a := action.(type) {
+	case Claim:
+		return p.saver.Metadata(ctx, h, func(h *metal3.BareMetalHost) { controllerutil.AddFinalizer(h, names.HostFinalizer) })
+	case AskImage:
+		image, err := p.objects.askImage(ctx, h, a.Spec)
+		if err != nil {
+			return err
+		}
+		o.Image, err = p.judgeImage(ctx, o, image)
+		o.Image.Asked = true
+		return err
+	case SaveHardware:
+		if err := p.objects.saveHardware(ctx, h, a.Details); err != nil {
+			return err
+		}
+		o.Hardware = a.Details
+		return nil
+	case ReadConfigDrive:
+		drive, err := p.secrets.configDrive(ctx, h)
+		o.ConfigDrive = drive
+		return err
+	case Release:
+		return p.release(ctx)
+	}
+	return fmt.Errorf("action %q has no executor", action.Name())
+}
+
+// release drops every hold on a host's objects, its own finalizer last.
+func (p *pass) release(ctx context.Context) error {
+	h := p.o.Host
+	secretNames := []string{h.Spec.BMC.CredentialsName}
+	for _, used := range []metal3.CredentialsStatus{h.Status.TriedCredentials, h.Status.GoodCredentials} {
+		if used.Reference != nil && !slices.Contains(secretNames, used.Reference.Name) {
+			secretNames = append(secretNames, used.Reference.Name)
+		}
+	}
+	for _, name := range secretNames {
+		if err := p.secrets.release(ctx, h, name); err != nil {
+			return err
+		}
+	}
+	if err := p.objects.releaseOwned(ctx, h); err != nil {
+		return err
+	}
+	p.gone = true
+	return p.saver.Metadata(ctx, h, func(h *metal3.BareMetalHost) { controllerutil.RemoveFinalizer(h, names.HostFinalizer) })
+}

@@ -1,0 +1,79 @@
+package host
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1/profile"
+)
+
+// byPathPrefix marks device names that Ironic matches as by_path.
+const byPathPrefix = "/dev/disk/by-path/"
+
+// rootHints are the hints that apply: the spec's, else those of the hardware
+// profile. Nil means that the deployment picks the disk itself.
+func rootHints(h *metal3.BareMetalHost) *metal3.RootDeviceHints {
+	if h.Spec.RootDeviceHints != nil {
+		return h.Spec.RootDeviceHints.DeepCopy()
+	}
+	p, err := profile.GetProfile(hardwareProfile(h))
+	if err != nil {
+		p, err = profile.GetProfile(profile.DefaultProfileName)
+	}
+	if err != nil || p.RootDeviceHints == (metal3.RootDeviceHints{}) {
+		return nil
+	}
+	return p.RootDeviceHints.DeepCopy()
+}
+
+// hardwareProfile is the deprecated profile's name: it only gives root hints.
+func hardwareProfile(h *metal3.BareMetalHost) string {
+	switch {
+	case h.Status.HardwareProfile != "":
+		return h.Status.HardwareProfile
+	case h.Spec.HardwareProfile != "":
+		return h.Spec.HardwareProfile
+	case strings.HasPrefix(h.Spec.BMC.Address, "libvirt"):
+		return "libvirt"
+	}
+	return profile.DefaultProfileName
+}
+
+// hintMap is Ironic's form of root device hints, with its comparison operators.
+func hintMap(h *metal3.RootDeviceHints) map[string]any {
+	hints := map[string]any{}
+	if h == nil {
+		return hints
+	}
+	equal := func(key, value string) {
+		if value != "" {
+			hints[key] = "s== " + value
+		}
+	}
+	contains := func(key, value string) {
+		if value != "" {
+			hints[key] = "<in> " + value
+		}
+	}
+	if strings.HasPrefix(h.DeviceName, byPathPrefix) {
+		equal("by_path", h.DeviceName)
+	} else {
+		equal("name", h.DeviceName)
+	}
+	equal("hctl", h.HCTL)
+	contains("model", h.Model)
+	contains("vendor", h.Vendor)
+	equal("serial", h.SerialNumber)
+	if h.MinSizeGigabytes > 0 {
+		hints["size"] = fmt.Sprintf(">= %d", h.MinSizeGigabytes)
+	}
+	equal("wwn", h.WWN)
+	equal("wwn_with_extension", h.WWNWithExtension)
+	equal("wwn_vendor_extension", h.WWNVendorExtension)
+	if h.Rotational != nil {
+		hints["rotational"] = strconv.FormatBool(*h.Rotational)
+	}
+	return hints
+}

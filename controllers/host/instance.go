@@ -1,0 +1,136 @@
+package host
+
+import (
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// Keys of instance_info and driver_info that a deployment owns.
+const (
+	keyImageSource = "image_source"
+	keyDiskFormat  = "image_disk_format"
+	keyChecksum    = "image_checksum"
+	keyHashAlgo    = "image_os_hash_algo"
+	keyHashValue   = "image_os_hash_value"
+	keyPullSecret  = "image_pull_secret"
+	keyBootISO     = "boot_iso"
+	keyRootDevice  = "root_device"
+	keyPersistent  = "force_persistent_boot_device"
+	// keyMethod is ours: which custom method the deployment was asked for. It
+	// tells a wish that changed meanwhile from the one that was carried out.
+	keyMethod = "ironflow_method"
+)
+
+// Deploy interfaces.
+const (
+	deployRamdisk = "ramdisk"
+	deployCustom  = "custom-agent"
+)
+
+// desiredInstance adds what a deployment of this image and method needs.
+func desiredInstance(h *metal3.BareMetalHost, s Settings, image *metal3.Image, custom *metal3.CustomDeploy, d *ironic.Desired) {
+	instance := string(h.UID)
+	d.InstanceUUID = &instance
+	method := methodOf(custom)
+	d.InstanceInfo = imageFields(image)
+	d.InstanceInfo["capabilities"] = instanceCapabilities(h.BootMode())
+	d.InstanceInfo[keyRootDevice] = orRemove(len(hintMap(rootHints(h))) > 0, hintMap(rootHints(h)))
+	d.InstanceInfo[keyMethod] = orRemove(method != "", method)
+	persistent := s.DirectDeployPersistentBoot
+	switch {
+	case method != "":
+		d.Interfaces.Deploy = deployCustom
+	case image.IsLiveISO():
+		d.Interfaces.Deploy = deployRamdisk
+		persistent = s.LiveISOPersistentBoot
+	}
+	if persistent == "" {
+		persistent = "Default"
+	}
+	d.DriverInfo[keyPersistent] = persistent
+}
+
+// instanceCapabilities is instance_info's capabilities.
+func instanceCapabilities(mode metal3.BootMode) any {
+	if mode == metal3.UEFISecureBoot {
+		return map[string]any{"secure_boot": "true"}
+	}
+	return map[string]any{}
+}
+
+// imageFields are the members of instance_info that name an image; those that do
+// not apply are to be absent.
+func imageFields(image *metal3.Image) ironic.Fields {
+	fields := ironic.Fields{}
+	for _, key := range []string{keyImageSource, keyDiskFormat, keyChecksum, keyHashAlgo, keyHashValue, keyBootISO} {
+		fields[key] = ironic.Remove
+	}
+	switch {
+	case image == nil || image.URL == "":
+	case image.IsLiveISO():
+		fields[keyBootISO] = image.URL
+	default:
+		fields[keyImageSource] = image.URL
+		if image.DiskFormat != nil {
+			fields[keyDiskFormat] = *image.DiskFormat
+		}
+		checksum, kind, err := image.GetChecksum()
+		switch {
+		case err != nil || checksum == "":
+		case kind == "":
+			fields[keyChecksum] = checksum
+		default:
+			fields[keyHashAlgo], fields[keyHashValue] = kind, checksum
+		}
+	}
+	return fields
+}
+
+// orRemove is the value, or the wish that the key be absent.
+func orRemove(keep bool, value any) any {
+	if keep {
+		return value
+	}
+	return ironic.Remove
+}
+
+// deployInterface is the deploy interface of a node that is enrolled for a
+// machine that runs something already, so that Ironic adopts it as that.
+func deployInterface(h *metal3.BareMetalHost, state State) string {
+	if state != metal3.StateProvisioned && state != metal3.StateDeprovisioning {
+		return ""
+	}
+	switch {
+	case methodOf(h.Status.Provisioning.CustomDeploy) != "":
+		return deployCustom
+	case h.Status.Provisioning.Image.IsLiveISO():
+		return deployRamdisk
+	}
+	return ""
+}
+
+// deployedImage is the image that a node was deployed with: the wish, if it is
+// still the one that was carried out, else what the node knows about it.
+func deployedImage(n *ironic.Node, wish *metal3.Image) metal3.Image {
+	url := text(n.InstanceInfo, keyImageSource)
+	if url == "" {
+		url = text(n.InstanceInfo, keyBootISO)
+	}
+	if wish != nil && (wish.URL == url || n.InstanceInfo == nil) {
+		return *wish.DeepCopy()
+	}
+	return metal3.Image{URL: url}
+}
+
+// deployedMethod is the custom method that a node was deployed with.
+func deployedMethod(n *ironic.Node, wish *metal3.CustomDeploy) *metal3.CustomDeploy {
+	method, recorded := n.InstanceInfo[keyMethod].(string)
+	if !recorded {
+		if text(n.InstanceInfo, keyImageSource) != "" && n.Interfaces.Deploy != deployCustom {
+			return nil
+		}
+		return wish.DeepCopy() // deployed by another controller: believe the spec
+	}
+	return &metal3.CustomDeploy{Method: method}
+}

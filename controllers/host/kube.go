@@ -1,0 +1,106 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/ironflow/ironflow/api/names"
+)
+
+// objects reads and writes the objects that belong to a host.
+type objects struct {
+	client client.Client
+}
+
+func metaOf(h *metal3.BareMetalHost) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: h.Namespace, Name: h.Name}
+}
+
+// image returns the host's PreprovisioningImage; nil for none.
+func (k objects) image(ctx context.Context, h *metal3.BareMetalHost) (*metal3.PreprovisioningImage, error) {
+	image := &metal3.PreprovisioningImage{}
+	err := k.client.Get(ctx, client.ObjectKeyFromObject(h), image)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read PreprovisioningImage %s: %w", client.ObjectKeyFromObject(h), err)
+	}
+	return image, nil
+}
+
+// askImage creates the host's PreprovisioningImage or changes what it asks for.
+func (k objects) askImage(ctx context.Context, h *metal3.BareMetalHost, spec metal3.PreprovisioningImageSpec) (*metal3.PreprovisioningImage, error) {
+	image := &metal3.PreprovisioningImage{ObjectMeta: metaOf(h)}
+	_, err := controllerutil.CreateOrPatch(ctx, k.client, image, func() error {
+		image.Spec = spec
+		if image.Labels == nil {
+			image.Labels = map[string]string{}
+		}
+		maps.Copy(image.Labels, h.Labels)
+		return controllerutil.SetControllerReference(h, image, k.client.Scheme())
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ask for PreprovisioningImage %s: %w", client.ObjectKeyFromObject(h), err)
+	}
+	return image, nil
+}
+
+// hardware returns what HardwareData holds; nil for none.
+func (k objects) hardware(ctx context.Context, h *metal3.BareMetalHost) (*metal3.HardwareDetails, error) {
+	data := &metal3.HardwareData{}
+	err := k.client.Get(ctx, client.ObjectKeyFromObject(h), data)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read HardwareData %s: %w", client.ObjectKeyFromObject(h), err)
+	}
+	return data.Spec.HardwareDetails, nil
+}
+
+// saveHardware writes HardwareData, in place.
+func (k objects) saveHardware(ctx context.Context, h *metal3.BareMetalHost, details *metal3.HardwareDetails) error {
+	data := &metal3.HardwareData{ObjectMeta: metaOf(h)}
+	_, err := controllerutil.CreateOrPatch(ctx, k.client, data, func() error {
+		data.Spec.HardwareDetails = details.DeepCopy()
+		controllerutil.AddFinalizer(data, names.HardwareFinalizer)
+		return controllerutil.SetControllerReference(h, data, k.client.Scheme())
+	})
+	if err != nil {
+		return fmt.Errorf("save HardwareData %s: %w", client.ObjectKeyFromObject(h), err)
+	}
+	return nil
+}
+
+// releaseOwned drops the finalizers that hold the host's own objects, which
+// garbage collection then removes.
+func (k objects) releaseOwned(ctx context.Context, h *metal3.BareMetalHost) error {
+	data := &metal3.HardwareData{ObjectMeta: metaOf(h)}
+	if err := k.dropFinalizer(ctx, data, names.HardwareFinalizer); err != nil {
+		return err
+	}
+	return k.dropFinalizer(ctx, &metal3.PreprovisioningImage{ObjectMeta: metaOf(h)}, names.HostImageFinalizer)
+}
+
+func (k objects) dropFinalizer(ctx context.Context, obj client.Object, finalizer string) error {
+	key := client.ObjectKeyFromObject(obj)
+	if err := k.client.Get(ctx, key, obj); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	before, ok := obj.DeepCopyObject().(client.Object)
+	if !ok || !controllerutil.RemoveFinalizer(obj, finalizer) {
+		return nil
+	}
+	if err := k.client.Patch(ctx, obj, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("release %T %s: %w", obj, key, err)
+	}
+	return nil
+}

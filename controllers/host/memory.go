@@ -1,0 +1,72 @@
+package host
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// memory is what is worth remembering of a host between passes although it can
+// be found out again: losing it costs a request, never a mistake.
+type memory struct {
+	// NodeID is the node that the rest is about.
+	NodeID string
+	// Looked is when the node was last read in full.
+	Looked time.Time
+	// Ports names the ports that were ensured.
+	Ports string
+	// PowerAsked is the last accepted power request that was not seen fulfilled.
+	PowerAsked ironic.PowerState
+	// SoftRefused means that the driver knows no soft power action.
+	SoftRefused bool
+	// LostAgent means that the watch reported the agent as lost.
+	LostAgent bool
+	// Busy is who has held the node, and since when.
+	Busy Holder
+	// Seen is the fingerprint of what the present error was recorded with.
+	Seen string
+}
+
+// memories keeps one memory per host. A host has one worker at a time; only the
+// watch writes from elsewhere.
+type memories struct {
+	mu sync.Mutex
+	m  map[types.NamespacedName]memory
+}
+
+func newMemories() *memories { return &memories{m: map[types.NamespacedName]memory{}} }
+
+// get returns what is remembered of a host.
+func (s *memories) get(key types.NamespacedName) memory {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.m[key]
+}
+
+// put remembers. An agent that was reported as lost meanwhile stays so, unless
+// handled says that the report was acted on.
+func (s *memories) put(key types.NamespacedName, m memory, handled bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m.LostAgent = !handled && (m.LostAgent || s.m[key].LostAgent)
+	s.m[key] = m
+}
+
+// lostAgent notes a report of the watch.
+func (s *memories) lostAgent(key types.NamespacedName) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.m[key]
+	m.LostAgent = true
+	s.m[key] = m
+}
+
+// forget drops a host that is gone.
+func (s *memories) forget(key types.NamespacedName) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.m, key)
+}

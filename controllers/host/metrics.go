@@ -1,0 +1,161 @@
+package host
+
+import (
+	"fmt"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/ironflow/ironflow/controllers/host/view"
+)
+
+// count is one increment of a counter, by its row in the table and its labels.
+type count struct {
+	Metric string
+	Labels []string
+}
+
+// metricRow is one metric of this controller.
+type metricRow struct {
+	// Name is the full name. The metal3_ ones are those of the existing operator.
+	Name string
+	// Help is one sentence.
+	Help string
+	// Labels are its label names; none is a host unless the host series are asked for.
+	Labels []string
+	// Buckets makes it a histogram, in seconds; nil for a counter.
+	Buckets []float64
+}
+
+var (
+	slowBuckets  = []float64{10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200}
+	phaseBuckets = []float64{0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200}
+)
+
+// Names of the metrics that the code raises.
+const (
+	metricReconcile       = "metal3_reconcile_total"
+	metricReconcileError  = "metal3_reconcile_error_total"
+	metricHostError       = "metal3_host_error_total"
+	metricPowerChange     = "metal3_operation_power_change_total"
+	metricStateChange     = "metal3_provisioning_state_change_total"
+	metricRegistration    = "metal3_host_registration_required_total"
+	metricUnmanaged       = "metal3_host_unmanaged_total"
+	metricCredentials     = "metal3_credentials_updated_total"
+	metricCredMissing     = "metal3_credentials_missing_total"
+	metricCredInvalid     = "metal3_credentials_invalid_total"
+	metricNotReady        = "metal3_provisioner_not_ready_total"
+	metricDeleteNoDeprov  = "metal3_delete_without_deprovisioning_total"
+	metricDeleteNoPower   = "metal3_delete_without_powering_off_total"
+	metricDeleteDelayed   = "metal3_delete_delayed_for_detached_total"
+	metricHostConfigError = "metal3_host_config_data_error_total"
+	metricPhase           = "ironflow_host_phase_seconds"
+	metricAction          = "ironflow_host_actions_total"
+	metricRetries         = "ironflow_host_retries_total"
+)
+
+// metricTable lists every metric of this controller; all of it is registered.
+var metricTable = []metricRow{
+	{metricReconcile, "Passes of the host controller.", nil, nil},
+	{metricReconcileError, "Passes that ended in an error.", nil, nil},
+	{metricHostError, "Errors recorded on hosts.", []string{"error_type"}, nil},
+	{metricPowerChange, "Power requests to Ironic.", []string{"on_off"}, nil},
+	{metricStateChange, "Changes of the provisioning state.", []string{"prev_state", "new_state"}, nil},
+	{metricRegistration, "Nodes that had to be enrolled.", nil, nil},
+	{metricUnmanaged, "Hosts found without BMC details.", nil, nil},
+	{metricCredentials, "BMC credentials sent to Ironic.", nil, nil},
+	{metricCredMissing, "Hosts found without their BMC Secret.", nil, nil},
+	{metricCredInvalid, "Hosts found with an unusable BMC Secret or address.", nil, nil},
+	{metricNotReady, "Passes that found Ironic unavailable.", nil, nil},
+	{metricDeleteNoDeprov, "Hosts deleted although deprovisioning failed.", nil, nil},
+	{metricDeleteNoPower, "Hosts deleted although powering off failed.", nil, nil},
+	{metricDeleteDelayed, "Deletions that wait for a detached host.", nil, nil},
+	{metricHostConfigError, "User, network and meta data that could not be read.", []string{"host_data_type"}, nil},
+	{"metal3_operation_register_duration_seconds", "Time from the first look to a verified BMC.", nil, slowBuckets},
+	{"metal3_operation_inspect_duration_seconds", "Time that inspection took.", nil, slowBuckets},
+	{"metal3_operation_provision_duration_seconds", "Time that provisioning took.", nil, slowBuckets},
+	{"metal3_operation_deprovision_duration_seconds", "Time that deprovisioning took.", nil, slowBuckets},
+	{metricPhase, "Time that hosts spent in a phase, by phase left.", []string{"phase"}, phaseBuckets},
+	{metricAction, "Actions of the host controller by outcome.", []string{"action", "outcome"}, nil},
+	{metricRetries, "Attempts made again, by what asked for them.", []string{"cause"}, nil},
+}
+
+func countError(kind metal3.ErrorType) count {
+	return count{metricHostError, []string{string(kind)}}
+}
+
+func countStateChange(from, to State) count {
+	return count{metricStateChange, []string{string(from), string(to)}}
+}
+
+var (
+	countDeleteDelayed = count{Metric: metricDeleteDelayed}
+	countUnmanaged     = count{Metric: metricUnmanaged}
+	countRegistration  = count{Metric: metricRegistration}
+)
+
+// metrics holds the registered collectors by name.
+type metrics struct {
+	counters   map[string]*prometheus.CounterVec
+	histograms map[string]*prometheus.HistogramVec
+}
+
+// newMetrics registers the whole table; a nil registerer keeps it private.
+func newMetrics(r prometheus.Registerer) (*metrics, error) {
+	m := &metrics{counters: map[string]*prometheus.CounterVec{}, histograms: map[string]*prometheus.HistogramVec{}}
+	for _, row := range metricTable {
+		var c prometheus.Collector
+		if row.Buckets == nil {
+			v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: row.Name, Help: row.Help}, row.Labels)
+			m.counters[row.Name], c = v, v
+		} else {
+			v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: row.Name, Help: row.Help, Buckets: row.Buckets}, row.Labels)
+			m.histograms[row.Name], c = v, v
+		}
+		if r == nil {
+			continue
+		}
+		if err := r.Register(c); err != nil {
+			return nil, fmt.Errorf("register metric %s: %w", row.Name, err)
+		}
+	}
+	return m, nil
+}
+
+// add raises counters.
+func (m *metrics) add(list ...count) {
+	for _, c := range list {
+		if v := m.counters[c.Metric]; v != nil {
+			v.WithLabelValues(c.Labels...).Inc()
+		}
+	}
+}
+
+// observe records a duration in seconds.
+func (m *metrics) observe(name string, seconds float64, labels ...string) {
+	if v := m.histograms[name]; v != nil {
+		v.WithLabelValues(labels...).Observe(seconds)
+	}
+}
+
+// operationMetric is the upstream histogram of a phase's operation.
+var operationMetric = map[State]string{
+	metal3.StateRegistering:    "metal3_operation_register_duration_seconds",
+	metal3.StateInspecting:     "metal3_operation_inspect_duration_seconds",
+	metal3.StateProvisioning:   "metal3_operation_provision_duration_seconds",
+	metal3.StateDeprovisioning: "metal3_operation_deprovision_duration_seconds",
+}
+
+// left records how long a host was in the phase that it leaves at now.
+func (m *metrics) left(h *metal3.BareMetalHost, from State, now time.Time) {
+	since := view.Of(h).Since
+	if since.IsZero() || now.Before(since) {
+		return
+	}
+	seconds := now.Sub(since).Seconds()
+	m.observe(metricPhase, seconds, string(from))
+	if name := operationMetric[from]; name != "" {
+		m.observe(name, seconds)
+	}
+}

@@ -1,0 +1,151 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// observe reads what every pass needs, all of it from caches and memory: the
+// node itself is looked at only when a decision asks for it.
+func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *memory) (*Observed, error) {
+	o := &Observed{Now: time.Now(), Host: h, Settings: r.options.Settings}
+	var err error
+	if o.Hardware, err = r.objects.hardware(ctx, h); err != nil {
+		return nil, err
+	}
+	if state := o.state(); state != metal3.StateUnmanaged && (state != stateNone || h.HasBMCDetails()) {
+		if o.BMC, err = r.secrets.bmc(ctx, h); err != nil {
+			return nil, err
+		}
+	}
+	if o.Settings.BuildImages {
+		image, err := r.objects.image(ctx, h)
+		if err != nil {
+			return nil, err
+		}
+		if o.Image, err = r.judgeImage(ctx, o, image); err != nil {
+			return nil, err
+		}
+	}
+	if r.options.Progress != nil {
+		o.Progress, _ = r.options.Progress.HostProgress(client.ObjectKeyFromObject(h))
+	}
+	r.glimpse(o, m)
+	o.Ports, o.PowerAsked, o.SoftRefused = m.Ports, m.PowerAsked, m.SoftRefused
+	o.LostAgent, o.Busy, o.Looked = m.LostAgent, m.Busy, m.Looked
+	o.Retry = r.retryAsked(ctx, o, m)
+	return o, nil
+}
+
+// judgeImage reads a PreprovisioningImage against what the host asks for.
+func (r *Reconciler) judgeImage(ctx context.Context, o *Observed, image *metal3.PreprovisioningImage) (LiveImage, error) {
+	want := imageSpec(o)
+	version := ""
+	if want.NetworkDataName != "" {
+		secret, found, err := r.secrets.get(ctx, types.NamespacedName{Namespace: o.Host.Namespace, Name: want.NetworkDataName})
+		if err != nil {
+			return LiveImage{}, err
+		}
+		if found {
+			version = secret.ResourceVersion
+		}
+	}
+	return readImage(image, want, version, o.Settings.DeployKernel), nil
+}
+
+// glimpse takes what the watch knows of the host's node. What is remembered of
+// another node is dropped.
+func (r *Reconciler) glimpse(o *Observed, m *memory) {
+	id := o.Host.Status.Provisioning.ID
+	if m.NodeID != id {
+		*m = memory{NodeID: id, Seen: m.Seen, LostAgent: m.LostAgent}
+	}
+	if id == "" {
+		return
+	}
+	row, known := r.options.Watch.Row(id)
+	if !known {
+		return
+	}
+	o.Sight = Glimpsed
+	o.Node = &ironic.Node{
+		UUID: row.UUID, Name: row.Name,
+		ProvisionState: row.ProvisionState, TargetProvisionState: row.TargetProvisionState,
+		PowerState: row.PowerState, Maintenance: row.Maintenance, Fault: row.Fault, Reservation: row.Reservation,
+		ProvisionUpdatedAt: row.ProvisionUpdatedAt, LastError: row.LastError,
+		DeployStep: row.DeployStep, Agent: row.Agent,
+	}
+}
+
+// retryAsked reports whether a failing host should be tried again before its
+// back-off is over: something that it depends on differs from when the error was
+// recorded. After a restart of the program that moment is not known; then a newer
+// generation counts, and so does a retry annotation, since one attempt too many
+// does no harm and a lost request does.
+func (r *Reconciler) retryAsked(ctx context.Context, o *Observed, m *memory) bool {
+	if !o.failing() {
+		return false
+	}
+	if m.Seen != "" {
+		return m.Seen != r.fingerprint(ctx, o)
+	}
+	c := meta.FindStatusCondition(o.Host.Status.Conditions, view.StalledCondition)
+	changed := c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration < o.Host.Generation
+	_, asked := o.Host.Annotations[names.Retry]
+	return changed || asked
+}
+
+// fingerprint sums up everything that a user could change to mend a failure:
+// spec, annotations, and the Secrets that are referred to.
+func (r *Reconciler) fingerprint(ctx context.Context, o *Observed) string {
+	h := o.Host
+	sum := fnv.New64a()
+	write := func(v any) {
+		raw, err := json.Marshal(v)
+		fmt.Fprintln(sum, string(raw), err)
+	}
+	write(h.Generation)
+	write(h.DeletionTimestamp)
+	annotations := maps.Clone(h.Annotations)
+	delete(annotations, names.Status)
+	write(annotations) // JSON sorts the keys
+	write([]string{o.BMC.Secret, o.BMC.Version, o.BMC.Problem})
+	for _, name := range referredSecrets(h) {
+		secret := &corev1.Secret{}
+		if r.client.Get(ctx, types.NamespacedName{Namespace: h.Namespace, Name: name}, secret) == nil {
+			write([]string{name, secret.ResourceVersion})
+		}
+	}
+	return fmt.Sprintf("%x", sum.Sum64())
+}
+
+// referredSecrets names the Secrets of a host besides the BMC's.
+func referredSecrets(h *metal3.BareMetalHost) []string {
+	list := []string{h.Spec.PreprovisioningNetworkDataName}
+	for _, ref := range []*corev1.SecretReference{h.Spec.UserData, h.Spec.NetworkData, h.Spec.MetaData} {
+		if ref != nil {
+			list = append(list, ref.Name)
+		}
+	}
+	if h.Spec.Image != nil && h.Spec.Image.OCIAuthSecretName != nil {
+		list = append(list, *h.Spec.Image.OCIAuthSecretName)
+	}
+	slices.Sort(list)
+	return slices.DeleteFunc(slices.Compact(list), func(s string) bool { return s == "" })
+}

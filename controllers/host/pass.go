@@ -1,0 +1,265 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// maxDecisions bounds a pass. The longest known chain, from nothing to a node
+// that is being verified, takes twelve; reaching the bound means a cycle.
+const maxDecisions = 40
+
+// busyShown is how long a node must have been locked before its holder is shown:
+// short locks are everyday.
+const busyShown = 30 * time.Second
+
+// pass is one run through a host: what is observed, and what was come to.
+type pass struct {
+	*Reconciler
+	log    logr.Logger
+	saver  *reconcile.Saver[*metal3.BareMetalHost]
+	o      Observed
+	events []reconcile.Event
+	cause  string // of an error that was recorded in this pass
+	down   string // why Ironic cannot be asked
+	asked  bool   // Ironic was asked to start something
+	gone   bool   // the host's finalizer was removed
+
+	failedNow bool // an error was recorded
+}
+
+// run alternates decisions and actions until the host has to wait.
+func (p *pass) run(ctx context.Context) (Wait, error) {
+	for range maxDecisions {
+		p.o.Now = time.Now()
+		d := decide(&p.o)
+		wait, more, err := p.carryOut(ctx, d)
+		if err != nil || !more {
+			return wait, err
+		}
+	}
+	return Wait{}, fmt.Errorf("host %s came to no rest in phase %q", client.ObjectKeyFromObject(p.o.Host), p.o.state())
+}
+
+// carryOut does what was decided; more is false when the pass is over.
+func (p *pass) carryOut(ctx context.Context, d *Decision) (wait Wait, more bool, err error) {
+	if d.Do == nil {
+		err := p.accept(ctx, d)
+		return d.Wait, d.Again && !d.newlyFailing(), err
+	}
+	if announced(d.Do) && p.phaseUnsaved() {
+		if err := p.save(ctx, view.Note{Step: d.Do.Name()}); err != nil {
+			return Wait{}, false, err
+		}
+	}
+	if err := p.execute(ctx, d.Do); err != nil {
+		return p.refused(ctx, d, err)
+	}
+	p.metrics.add(count{metricAction, []string{d.Do.Name(), "accepted"}})
+	if toIronicWrite(d.Do) {
+		p.log.V(1).Info("done", "action", d.Do.Name())
+	}
+	p.o.Busy = Holder{}
+	if err := p.accept(ctx, d); err != nil || p.gone {
+		return Wait{}, false, err
+	}
+	return d.Wait, !d.newlyFailing(), nil
+}
+
+// accept makes a decision's status the host's.
+func (p *pass) accept(ctx context.Context, d *Decision) error {
+	h := p.o.Host
+	if from, to := p.o.state(), d.Status.Provisioning.State; from != to {
+		p.log.Info("phase", "from", from, "to", to)
+		p.metrics.left(h, from, p.o.Now)
+	}
+	if d.newlyFailing() {
+		p.cause, p.failedNow = d.Cause, true
+		p.log.Info("failed", "errorType", d.Status.ErrorType, "attempt", d.Status.ErrorCount, "reason", d.Status.ErrorMessage)
+	} else if d.Status.ErrorType == "" {
+		p.cause = ""
+	}
+	h.Status = d.Status
+	p.events = append(p.events, d.Events...)
+	p.metrics.add(d.Counts...)
+	if len(d.DropAnnotations) == 0 {
+		return nil
+	}
+	// What the annotation asked for is in the status, or in Ironic, before it goes.
+	if err := p.save(ctx, d.Wait.Note); err != nil {
+		return err
+	}
+	return p.saver.Metadata(ctx, h, func(h *metal3.BareMetalHost) {
+		for _, key := range d.DropAnnotations {
+			delete(h.Annotations, key)
+		}
+	})
+}
+
+// refused deals with an action that was not accepted, by the kind of the answer.
+func (p *pass) refused(ctx context.Context, d *Decision, err error) (Wait, bool, error) {
+	if !toIronic(d.Do) {
+		return Wait{}, false, err
+	}
+	kind := ironic.KindOf(err)
+	p.metrics.add(count{metricAction, []string{d.Do.Name(), kind.String()}})
+	switch {
+	case ctx.Err() != nil:
+		return Wait{}, false, ctx.Err()
+	case kind == ironic.Busy:
+		return p.busy(d.Do, err), false, nil
+	case kind == ironic.Gone:
+		p.lose(Unseen)
+		return Wait{}, true, nil
+	case kind == ironic.Rejected:
+		return p.rejected(ctx, d.Do, err)
+	}
+	p.down = textOf(err)
+	p.metrics.add(count{Metric: metricNotReady})
+	return Wait{Note: view.Note{Step: d.Do.Name()}, After: reconcile.DefaultUnavailable}, false, nil
+}
+
+// busy waits for whoever holds the node. A lock that lasts is shown.
+func (p *pass) busy(action Action, err error) Wait {
+	if p.o.Busy.Since.IsZero() {
+		p.o.Busy.Since = p.o.Now
+	}
+	p.o.Busy.Text = textOf(err)
+	wait := Wait{Note: view.Note{Step: action.Name()}, After: waitBusy}
+	if p.o.Now.Sub(p.o.Busy.Since) >= busyShown {
+		wait.Text = "Ironic turns it away: " + p.o.Busy.Text
+		wait.WaitingFor = "whoever holds the node in Ironic"
+	}
+	return wait
+}
+
+// rejected turns Ironic's refusal into the phase's error, but for soft power
+// actions, which some drivers do not have.
+func (p *pass) rejected(ctx context.Context, action Action, err error) (Wait, bool, error) {
+	if a, ok := action.(Power); ok && (a.Target == ironic.PowerSoftOff || a.Target == ironic.PowerSoftRebooting) {
+		p.o.SoftRefused = true
+		return Wait{}, true, nil
+	}
+	d := decideWith(&p.o)
+	kind := p.o.phase().fails
+	if _, ok := action.(Power); ok {
+		kind = metal3.PowerManagementError
+	}
+	if kind == "" {
+		kind = metal3.RegistrationError
+	}
+	fail(&p.o, d, kind, causeRejected, "Ironic refuses to "+action.Name()+": "+textOf(err))
+	return d.Wait, false, p.accept(ctx, d)
+}
+
+// textOf is the part of an error that a user needs.
+func textOf(err error) string {
+	if e, ok := errors.AsType[*ironic.Error](err); ok && e.Text != "" {
+		return e.Text
+	}
+	return err.Error()
+}
+
+// phaseUnsaved reports whether the phase that the next call belongs to is not
+// stored yet. After a crash the stored phase must explain what Ironic does.
+func (p *pass) phaseUnsaved() bool {
+	stored := p.saver.Before().Status.Provisioning
+	return stored.State != p.o.Host.Status.Provisioning.State || p.saver.Whole
+}
+
+// save computes the conditions and writes the status, if it differs. Events that
+// belong to it follow.
+func (p *pass) save(ctx context.Context, note view.Note) error {
+	h := p.o.Host
+	summarise(h, sight{
+		Now: p.o.Now, Node: p.o.Node, Complete: p.o.Sight == Seen, Note: note, Down: p.down, Cause: p.cause,
+	})
+	if p.saver.Changed(h) {
+		now := metav1.NewTime(p.o.Now).Rfc3339Copy()
+		h.Status.LastUpdated = &now
+		if _, err := p.saver.Status(ctx, h); err != nil {
+			return err
+		}
+	}
+	p.cause = "" // recorded
+	p.tell()
+	return nil
+}
+
+// tell publishes the events so far.
+func (p *pass) tell() {
+	h := p.o.Host
+	if h.Spec.ConsumerRef != nil {
+		p.recorder.Record(h, h.Spec.ConsumerRef, p.events...)
+	} else {
+		p.recorder.Record(h, nil, p.events...)
+	}
+	p.events = nil
+}
+
+// finish saves, remembers, and says when to look again.
+func (p *pass) finish(ctx context.Context, wait Wait, err error) (ctrl.Result, error) {
+	key := client.ObjectKeyFromObject(p.o.Host)
+	if p.gone {
+		p.tell()
+		p.memories.forget(key)
+		if id := p.o.Host.Status.Provisioning.ID; id != "" {
+			p.options.Watch.Expect(id, false)
+		}
+		return reconcile.Resolve(client.IgnoreNotFound(err))
+	}
+	if err == nil || !reconcile.IsConflict(err) {
+		if saveErr := p.save(ctx, wait.Note); saveErr != nil {
+			err = errors.Join(err, client.IgnoreNotFound(saveErr))
+		}
+	}
+	p.remember(ctx, key)
+	if p.o.Node != nil {
+		n := p.o.Node
+		p.options.Watch.Expect(n.UUID, n.ProvisionState.Busy() || n.TargetPowerState != "")
+	}
+	if p.asked {
+		p.options.Watch.Nudge()
+	}
+	if reconcile.IsConflict(err) {
+		return reconcile.RetryConflict(), nil
+	}
+	if err != nil {
+		return reconcile.Resolve(err)
+	}
+	return ctrl.Result{RequeueAfter: wait.After}, nil
+}
+
+// remember keeps what the next pass is spared by.
+func (p *pass) remember(ctx context.Context, key client.ObjectKey) {
+	o := &p.o
+	before := p.memories.get(key)
+	m := memory{
+		NodeID: o.Host.Status.Provisioning.ID, Looked: o.Looked, Ports: o.Ports,
+		PowerAsked: o.PowerAsked, SoftRefused: o.SoftRefused, LostAgent: o.LostAgent, Busy: o.Busy,
+	}
+	if o.Node == nil || fulfilled(o.Node, m.PowerAsked) {
+		m.PowerAsked = ""
+	}
+	switch {
+	case !o.failing():
+	case p.failedNow || before.Seen == "":
+		m.Seen = p.fingerprint(ctx, o)
+	default:
+		m.Seen = before.Seen
+	}
+	handled := before.LostAgent && !o.LostAgent
+	p.memories.put(key, m, handled)
+}

@@ -1,0 +1,71 @@
+package host
+
+import (
+	"context"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+)
+
+// Reconciler is the BareMetalHost controller. Make one with [Setup].
+//
+// +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts,verbs=get;list;watch;update;patch
+// +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts/finalizers,verbs=update
+// +kubebuilder:rbac:groups=metal3.io,resources=hardwaredata,verbs=get;list;watch;create;update;patch
+// +kubebuilder:rbac:groups=metal3.io,resources=hardwaredata/finalizers,verbs=update
+// +kubebuilder:rbac:groups=metal3.io,resources=preprovisioningimages,verbs=get;list;watch;create;update;patch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;update;patch
+// +kubebuilder:rbac:groups="";events.k8s.io,resources=events,verbs=create;patch;update
+type Reconciler struct {
+	client   client.Client
+	options  Options
+	gateway  Gateway
+	secrets  secrets
+	objects  objects
+	memories *memories
+	metrics  *metrics
+	recorder reconcile.Recorder
+}
+
+// Reconcile runs one pass for the host named by req.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	h := &metal3.BareMetalHost{}
+	if err := r.client.Get(ctx, req.NamespacedName, h); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			r.memories.forget(req.NamespacedName)
+			return ctrl.Result{}, nil
+		}
+		return ctrl.Result{}, err
+	}
+	if _, paused := h.Annotations[names.Paused]; paused {
+		return ctrl.Result{}, nil
+	}
+	r.metrics.add(count{Metric: metricReconcile})
+	result, err := r.pass(ctx, h)
+	if err != nil {
+		r.metrics.add(count{Metric: metricReconcileError})
+	}
+	return result, err
+}
+
+// pass observes, runs and finishes.
+func (r *Reconciler) pass(ctx context.Context, h *metal3.BareMetalHost) (ctrl.Result, error) {
+	saver := reconcile.NewSaver(r.client, h)
+	saver.Whole = h.Status.LastUpdated == nil || h.Status.LastUpdated.IsZero()
+	m := r.memories.get(client.ObjectKeyFromObject(h))
+	o, err := r.observe(ctx, h, &m)
+	if err != nil {
+		if reconcile.IsConflict(err) {
+			return reconcile.RetryConflict(), nil
+		}
+		return reconcile.Resolve(err)
+	}
+	p := &pass{Reconciler: r, log: ctrl.LoggerFrom(ctx), saver: saver, o: *o}
+	wait, err := p.run(ctx)
+	return p.finish(ctx, wait, err)
+}

@@ -1,0 +1,208 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/ironflow/ironflow/api/names"
+)
+
+// secrets reads and marks the Secrets that hosts refer to. The cache holds only
+// labelled ones; others are read live once, then labelled.
+type secrets struct {
+	client client.Client
+	live   client.Reader
+}
+
+// get reads a Secret, from the cache if it is there. found is false when there is none.
+func (s secrets) get(ctx context.Context, key types.NamespacedName) (secret *corev1.Secret, found bool, err error) {
+	secret = &corev1.Secret{}
+	err = s.client.Get(ctx, key, secret)
+	if apierrors.IsNotFound(err) {
+		err = s.live.Get(ctx, key, secret)
+	}
+	if apierrors.IsNotFound(err) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read Secret %s: %w", key, err)
+	}
+	return secret, true, nil
+}
+
+// bmc reads a host's BMC credentials and address. What is wrong with them ends
+// up in the result; the error is only for an API server that does not answer.
+func (s secrets) bmc(ctx context.Context, h *metal3.BareMetalHost) (BMC, error) {
+	details := h.Spec.BMC
+	b := BMC{Secret: details.CredentialsName}
+	switch {
+	case details.Address == "":
+		b.Problem = "spec.bmc.address is empty: set it to the address of the machine's BMC"
+		return b, nil
+	case details.CredentialsName == "":
+		b.Problem = "spec.bmc.credentialsName is empty: name a Secret with username and password"
+		return b, nil
+	}
+	access, err := accessOf(h)
+	if err != nil {
+		b.Problem = "the BMC cannot be used: " + err.Error()
+		return b, nil
+	}
+	b.Access = access
+	secret, found, err := s.get(ctx, types.NamespacedName{Namespace: h.Namespace, Name: details.CredentialsName})
+	if err != nil {
+		return b, err
+	}
+	if !found {
+		b.Problem = "the BMC's Secret " + quote(details.CredentialsName) + " does not exist: create it with keys username and password"
+		b.Missing = true
+		return b, nil
+	}
+	b.Username = strings.TrimSpace(string(secret.Data["username"]))
+	b.Password = strings.TrimSpace(string(secret.Data["password"]))
+	if b.Username == "" || b.Password == "" {
+		b.Problem = "the BMC's Secret " + quote(secret.Name) + " needs the keys username and password, both not empty"
+	}
+	if err := s.claim(ctx, h, secret); err != nil {
+		return b, err
+	}
+	b.Version = secret.ResourceVersion
+	return b, nil
+}
+
+// claim marks a BMC Secret as used by a host: label, owner, finalizer.
+func (s secrets) claim(ctx context.Context, h *metal3.BareMetalHost, secret *corev1.Secret) error {
+	if !h.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	before := secret.DeepCopy()
+	if secret.Labels == nil {
+		secret.Labels = map[string]string{}
+	}
+	secret.Labels[names.EnvironmentLabel] = names.EnvironmentValue
+	controllerutil.AddFinalizer(secret, names.SecretFinalizer)
+	if err := controllerutil.SetOwnerReference(h, secret, s.client.Scheme()); err != nil {
+		return fmt.Errorf("own Secret %s: %w", client.ObjectKeyFromObject(secret), err)
+	}
+	return s.patch(ctx, before, secret)
+}
+
+// release takes a host's mark off a BMC Secret. The finalizer stays while other
+// hosts use it.
+func (s secrets) release(ctx context.Context, h *metal3.BareMetalHost, name string) error {
+	if name == "" {
+		return nil
+	}
+	secret, found, err := s.get(ctx, types.NamespacedName{Namespace: h.Namespace, Name: name})
+	if err != nil || !found {
+		return err
+	}
+	before := secret.DeepCopy()
+	secret.OwnerReferences = slices.DeleteFunc(secret.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == h.UID })
+	others := slices.ContainsFunc(secret.OwnerReferences, func(r metav1.OwnerReference) bool { return r.Kind == "BareMetalHost" })
+	if !others {
+		controllerutil.RemoveFinalizer(secret, names.SecretFinalizer)
+	}
+	return s.patch(ctx, before, secret)
+}
+
+// patch writes the difference, if there is one.
+func (s secrets) patch(ctx context.Context, before, after *corev1.Secret) error {
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if slices.Equal(before.Finalizers, after.Finalizers) && len(before.OwnerReferences) == len(after.OwnerReferences) &&
+		before.Labels[names.EnvironmentLabel] == after.Labels[names.EnvironmentLabel] {
+		return nil
+	}
+	if err := s.client.Patch(ctx, after, patch); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("mark Secret %s: %w", client.ObjectKeyFromObject(before), err)
+	}
+	return nil
+}
+
+// value reads one key of a Secret that a host refers to, or its key "value".
+// found is false when the Secret is there and has neither.
+func (s secrets) value(ctx context.Context, h *metal3.BareMetalHost, name, key string) (raw []byte, found bool, problem string, err error) {
+	secret, there, err := s.get(ctx, types.NamespacedName{Namespace: h.Namespace, Name: name})
+	if err != nil {
+		return nil, false, "", err
+	}
+	if !there {
+		return nil, false, "the Secret " + quote(name) + " with the " + key + " does not exist", nil
+	}
+	for _, k := range []string{key, "value"} {
+		if raw, found := secret.Data[k]; found {
+			return raw, true, "", s.label(ctx, secret)
+		}
+	}
+	return nil, false, "", s.label(ctx, secret)
+}
+
+// label makes the cache see a Secret, so that a change of it wakes the host.
+func (s secrets) label(ctx context.Context, secret *corev1.Secret) error {
+	if secret.Labels[names.EnvironmentLabel] == names.EnvironmentValue {
+		return nil
+	}
+	before := secret.DeepCopy()
+	if secret.Labels == nil {
+		secret.Labels = map[string]string{}
+	}
+	secret.Labels[names.EnvironmentLabel] = names.EnvironmentValue
+	return s.patch(ctx, before, secret)
+}
+
+// configDrive reads everything that an instance is given.
+func (s secrets) configDrive(ctx context.Context, h *metal3.BareMetalHost) (*ConfigDrive, error) {
+	c := &ConfigDrive{}
+	read := func(ref *corev1.SecretReference, key string, optional bool) ([]byte, error) {
+		if ref == nil || ref.Name == "" || c.Problem != "" {
+			return nil, nil
+		}
+		raw, found, problem, err := s.value(ctx, h, ref.Name, key)
+		if problem == "" && !found && !optional {
+			problem = "the Secret " + quote(ref.Name) + " has neither the key " + key + " nor value"
+		}
+		c.Problem = problem
+		return raw, err
+	}
+	var err error
+	if c.UserData, err = read(h.Spec.UserData, "userData", false); err != nil {
+		return nil, err
+	}
+	network := h.Spec.NetworkData
+	if network == nil && h.Spec.PreprovisioningNetworkDataName != "" {
+		network = &corev1.SecretReference{Name: h.Spec.PreprovisioningNetworkDataName}
+	}
+	rawNetwork, err := read(network, "networkData", true)
+	if err != nil {
+		return nil, err
+	}
+	rawMeta, err := read(h.Spec.MetaData, "metaData", false)
+	if err != nil {
+		return nil, err
+	}
+	c.complete(h, rawNetwork, rawMeta)
+	return c, nil
+}
+
+// complete parses what was read.
+func (c *ConfigDrive) complete(h *metal3.BareMetalHost, rawNetwork, rawMeta []byte) {
+	var err error
+	if c.NetworkData, err = parseObject(rawNetwork); err != nil && c.Problem == "" {
+		c.Problem = "the network data cannot be used: " + err.Error()
+	}
+	overlay, err := parseObject(rawMeta)
+	if err != nil && c.Problem == "" {
+		c.Problem = "the meta data cannot be used: " + err.Error()
+	}
+	c.MetaData = metaData(h, overlay)
+}

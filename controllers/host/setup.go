@@ -1,0 +1,190 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	kreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// reportingController is what events name as their source, as the existing
+// operator does.
+const reportingController = "metal3.io/baremetal-controller"
+
+// defaultConcurrency is how many hosts are worked on at once: passes mostly wait
+// for Ironic.
+const defaultConcurrency = 8
+
+// Options wire the controller. Gateway and Watch are required.
+type Options struct {
+	// Gateway is the Ironic that hosts are managed through.
+	Gateway Gateway
+	// Watch is that Ironic's node watch; the program runs it.
+	Watch NodeWatch
+	// Progress knows how far hosts at work are; nil for nobody.
+	Progress ProgressSource
+	// ProgressChanged delivers the names of hosts whose progress changed; nil for none.
+	ProgressChanged <-chan types.NamespacedName
+	// Settings are the flags that decisions depend on.
+	Settings Settings
+	// Concurrency is the number of hosts worked on at once; 0 means 8.
+	Concurrency int
+	// Metrics is where the metrics are registered; nil keeps them private.
+	Metrics prometheus.Registerer
+	// Name names the controller; empty means "baremetalhost".
+	Name string
+}
+
+// Setup adds the controller to a manager. The manager's scheme must know
+// metal3.io/v1alpha1; its client should read its own writes
+// (client.CacheOptions.EnableReadYourWritesConsistency), which saves passes that
+// end in a conflict.
+func Setup(mgr ctrl.Manager, o Options) error {
+	r, err := newReconciler(mgr.GetClient(), mgr.GetAPIReader(), o)
+	if err != nil {
+		return err
+	}
+	r.recorder = reconcile.Recorder{Sink: mgr.GetEventRecorder(reportingController)}
+	err = mgr.GetFieldIndexer().IndexField(context.Background(), &metal3.BareMetalHost{}, secretIndex, indexSecrets)
+	if err != nil {
+		return fmt.Errorf("index hosts by Secret: %w", err)
+	}
+	if o.Name == "" {
+		o.Name = "baremetalhost"
+	}
+	if o.Concurrency == 0 {
+		o.Concurrency = defaultConcurrency
+	}
+	changed := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{},
+		predicate.LabelChangedPredicate{}, finalizersChanged{})
+	b := ctrl.NewControllerManagedBy(mgr).Named(o.Name).
+		For(&metal3.BareMetalHost{}, builder.WithPredicates(changed)).
+		Owns(&metal3.PreprovisioningImage{}).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.hostsOfSecret)).
+		WatchesRawSource(source.Func(r.feedNodes)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: o.Concurrency})
+	if o.ProgressChanged != nil {
+		b = b.WatchesRawSource(source.Func(r.feedProgress))
+	}
+	return b.Complete(r)
+}
+
+// newReconciler makes the controller without a manager.
+func newReconciler(c client.Client, live client.Reader, o Options) (*Reconciler, error) {
+	if o.Gateway == nil || o.Watch == nil {
+		return nil, errors.New("host controller: Gateway and Watch must be set")
+	}
+	if o.Settings.Architecture == "" {
+		o.Settings.Architecture = ownArchitecture()
+	}
+	m, err := newMetrics(o.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	return &Reconciler{
+		client: c, options: o, gateway: o.Gateway, metrics: m, memories: newMemories(),
+		secrets: secrets{client: c, live: live}, objects: objects{client: c},
+	}, nil
+}
+
+// secretIndex indexes hosts by the names of all Secrets that they refer to.
+const secretIndex = "ironflow.secrets"
+
+func indexSecrets(obj client.Object) []string {
+	h, ok := obj.(*metal3.BareMetalHost)
+	if !ok {
+		return nil
+	}
+	list := referredSecrets(h)
+	if h.Spec.BMC.CredentialsName != "" {
+		list = append(list, h.Spec.BMC.CredentialsName)
+	}
+	return list
+}
+
+// hostsOfSecret finds the hosts that refer to a Secret.
+func (r *Reconciler) hostsOfSecret(ctx context.Context, secret client.Object) []kreconcile.Request {
+	var hosts metal3.BareMetalHostList
+	err := r.client.List(ctx, &hosts, client.InNamespace(secret.GetNamespace()), client.MatchingFields{secretIndex: secret.GetName()})
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "list hosts of a Secret", "secret", client.ObjectKeyFromObject(secret))
+		return nil
+	}
+	var requests []kreconcile.Request
+	for i := range hosts.Items {
+		requests = append(requests, kreconcile.Request{NamespacedName: client.ObjectKeyFromObject(&hosts.Items[i])})
+	}
+	return requests
+}
+
+// queue is where the sources put hosts.
+type queue = workqueue.TypedRateLimitingInterface[kreconcile.Request]
+
+// feedNodes wakes the hosts whose nodes changed.
+func (r *Reconciler) feedNodes(ctx context.Context, q queue) error {
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case change := <-r.options.Watch.Changes():
+				if key, ours := hostOfNode(change); ours {
+					if change.Kind == ironic.LostAgent {
+						r.memories.lostAgent(key)
+					}
+					q.Add(kreconcile.Request{NamespacedName: key})
+				}
+			}
+		}
+	}()
+	return nil
+}
+
+// feedProgress wakes the hosts whose progress changed.
+func (r *Reconciler) feedProgress(ctx context.Context, q queue) error {
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case key, open := <-r.options.ProgressChanged:
+				if !open {
+					return
+				}
+				q.Add(kreconcile.Request{NamespacedName: key})
+			}
+		}
+	}()
+	return nil
+}
+
+// hostOfNode finds the host of a node by the node's name.
+func hostOfNode(c ironic.Change) (types.NamespacedName, bool) {
+	name := c.Name
+	if name == "" {
+		name = c.Row.Name
+	}
+	if name == "" {
+		name = c.Previous.Name
+	}
+	namespace, host, found := strings.Cut(name, names.NodeNameSeparator)
+	return types.NamespacedName{Namespace: namespace, Name: host}, found && namespace != "" && host != ""
+}
