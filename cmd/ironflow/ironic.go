@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// newGateway connects to Ironic as the settings say. Files that do not exist
+// leave their part of the authentication out, as with the existing operator.
+func newGateway(ctx context.Context, s ironicSettings, metrics prometheus.Registerer) (*ironic.Gateway, error) {
+	c := ironic.Config{
+		URL:        s.endpoint,
+		CAFile:     existing(s.caFile),
+		CertFile:   existing(s.certFile),
+		KeyFile:    existing(s.keyFile),
+		Insecure:   s.insecure,
+		Timeout:    s.timeout,
+		Registerer: metrics,
+	}
+	user := existing(filepath.Join(s.authRoot, "ironic", "username"))
+	password := existing(filepath.Join(s.authRoot, "ironic", "password"))
+	if user != "" && password != "" {
+		c.Auth.Basic = &ironic.Basic{UsernameFile: user, PasswordFile: password}
+	}
+	return ironic.New(ctx, c)
+}
+
+// existing returns the file's name, or nothing when there is no such file.
+func existing(file string) string {
+	if _, err := os.Stat(file); err != nil {
+		return ""
+	}
+	return file
+}
+
+// readExisting returns the file's content, empty when there is no such file.
+func readExisting(file string) (string, error) {
+	raw, err := os.ReadFile(file)
+	if os.IsNotExist(err) || file == "" {
+		return "", nil
+	}
+	return string(raw), err
+}

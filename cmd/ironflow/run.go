@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
+	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/hub/pki"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// program is the parts of one running process.
+type program struct {
+	settings settings
+	log      logr.Logger
+	manager  ctrl.Manager
+	cert     pki.Files
+	gateway  *ironic.Gateway
+	watch    *ironic.Watch
+	images   *imageParts
+	hub      *hubParts
+}
+
+// run wires the parts and runs them until ctx ends.
+func run(ctx context.Context, s settings) error {
+	p := &program{settings: s, log: newLogger(s.logLevel)}
+	ctrl.SetLogger(p.log)
+	p.log.Info("ironflow", "version", version.Release())
+	for _, step := range []func(context.Context) error{
+		p.publish, p.makeManager, p.makeParts, p.makeControllers, p.handOver,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return p.manager.Start(ctx)
+}
+
+// publish settles under which addresses others reach us, and the certificate for them.
+func (p *program) publish(context.Context) error {
+	s := &p.settings
+	if s.hubURL == "" {
+		s.hubURL = "https://" + loopback(s.hubAddr)
+	}
+	if s.imagesURL == "" {
+		s.imagesURL = "http://" + loopback(s.imagesAddr)
+	}
+	hosts := []string{"127.0.0.1", "localhost", "ironflow." + names.HubNamespace + ".svc"}
+	for _, u := range []string{s.hubURL, s.imagesURL} {
+		if host := hostOf(u); host != "" {
+			hosts = append(hosts, host)
+		}
+	}
+	var err error
+	if p.cert, err = pki.Ensure(filepath.Join(s.dataDir, "tls"), hosts, time.Now()); err != nil {
+		return fmt.Errorf("certificates: %w", err)
+	}
+	return nil
+}
+
+func (p *program) makeManager(context.Context) error {
+	config, err := clusterConfig(p.settings.kubeconfig)
+	if err != nil {
+		return fmt.Errorf("no cluster to talk to: %w; set --kubeconfig or KUBECONFIG", err)
+	}
+	// The API server has its own fairness; a brake here only makes fleets wait.
+	config.QPS = -1
+	scheme, err := newScheme()
+	if err != nil {
+		return err
+	}
+	readYourWrites := true
+	p.manager, err = ctrl.NewManager(config, ctrl.Options{
+		Scheme:                        scheme,
+		Logger:                        p.log,
+		Cache:                         cacheOptions(p.settings.namespace),
+		Client:                        client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &readYourWrites}},
+		Metrics:                       metricsserver.Options{BindAddress: p.settings.metricsAddr},
+		HealthProbeBindAddress:        p.settings.healthAddr,
+		LeaderElection:                p.settings.leaderElect,
+		LeaderElectionID:              names.ControllersLease,
+		LeaderElectionReleaseOnCancel: true,
+	})
+	if err != nil {
+		return fmt.Errorf("prepare the controllers: %w", err)
+	}
+	if err := p.manager.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return err
+	}
+	return p.manager.AddReadyzCheck("ping", healthz.Ping)
+}
+
+// makeParts builds what the controllers use. The servers run on every replica,
+// the controllers and the node watch on the leader only.
+func (p *program) makeParts(ctx context.Context) error {
+	var err error
+	if p.gateway, err = newGateway(ctx, p.settings.ironic, metrics.Registry); err != nil {
+		return err
+	}
+	p.watch = ironic.NewWatch(p.gateway, ironic.WatchOptions{Log: p.log.WithName("node-watch")})
+	if p.images, err = newImages(ctx, p.settings, p.cert, metrics.Registry, p.log.WithName("images")); err != nil {
+		return err
+	}
+	if p.hub, err = newHub(ctx, p.settings, p.cert, p.log.WithName("hub")); err != nil {
+		return err
+	}
+	for _, r := range []manager.Runnable{
+		manager.RunnableFunc(p.watch.Run),
+		everywhere(func(ctx context.Context) error {
+			return p.images.serve(ctx, p.settings.imagesAddr, p.settings.imagesTLS)
+		}),
+		everywhere(func(ctx context.Context) error { return p.hub.serve(ctx, p.settings.hubAddr) }),
+	} {
+		if err := p.manager.Add(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// handOver waits until no other operator works on the hosts.
+func (p *program) handOver(ctx context.Context) error {
+	return waitForOtherOperator(ctx, p.manager.GetAPIReader(), p.log)
+}
+
+// everywhere runs on every replica, leader or not.
+type everywhere func(context.Context) error
+
+// Start implements manager.Runnable.
+func (e everywhere) Start(ctx context.Context) error { return e(ctx) }
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (e everywhere) NeedLeaderElection() bool { return false }
+
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, metal3v1.AddToScheme, agentv1.AddToScheme, hivev1.AddToScheme, hiveextv1.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	return scheme, nil
+}
+
+func clusterConfig(kubeconfig string) (*rest.Config, error) {
+	if kubeconfig == "" {
+		return rest.InClusterConfig()
+	}
+	return clientcmd.BuildConfigFromFlags("", kubeconfig)
+}
+
+func cacheOptions(namespaces string) cache.Options {
+	o := cache.Options{DefaultTransform: cache.TransformStripManagedFields()}
+	for ns := range strings.SplitSeq(namespaces, ",") {
+		if ns = strings.TrimSpace(ns); ns != "" {
+			if o.DefaultNamespaces == nil {
+				o.DefaultNamespaces = map[string]cache.Config{}
+			}
+			o.DefaultNamespaces[ns] = cache.Config{}
+		}
+	}
+	return o
+}
+
+// loopback is the address with a host that works on this machine.
+func loopback(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil || host != "" {
+		return addr
+	}
+	return net.JoinHostPort("127.0.0.1", port)
+}
+
+// hostOf returns the host of a URL without its port.
+func hostOf(rawURL string) string {
+	_, rest, _ := strings.Cut(rawURL, "://")
+	host, _, err := net.SplitHostPort(strings.SplitN(rest, "/", 2)[0])
+	if err != nil {
+		return strings.SplitN(rest, "/", 2)[0]
+	}
+	return host
+}
+
+// serverTLS serves our certificate, and its renewal.
+func serverTLS(files pki.Files) (*tls.Config, error) {
+	reloader, err := pki.NewReloader(files)
+	if err != nil {
+		return nil, err
+	}
+	return reloader.TLSConfig(), nil
+}
+
+// readLines returns the non-empty lines of a file; none when there is no file.
+func readLines(file string) ([]string, error) {
+	if file == "" {
+		return nil, nil
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for line := range strings.Lines(string(raw)) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines, nil
+}

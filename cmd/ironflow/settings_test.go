@@ -1,0 +1,92 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"github.com/spf13/pflag"
+)
+
+var update = flag.Bool("update", false, "rewrite the documentation tables")
+
+const (
+	doc   = "../../docs/configuration.md"
+	start = "<!-- settings: kept equal to the program by a test (go test ./cmd/ironflow -update) -->\n"
+	end   = "<!-- end of settings -->"
+)
+
+func TestDocumentationHasEverySetting(t *testing.T) {
+	g := NewWithT(t)
+	var want strings.Builder
+	want.WriteString("| flag | environment | default | meaning |\n|---|---|---|---|\n")
+	for _, s := range new(settings).table() {
+		value := ""
+		if s.value != "" {
+			value = "`" + s.value + "`"
+		}
+		fmt.Fprintf(&want, "| `--%s` | `%s` | %s | %s |\n", s.flag, s.env, value, s.usage)
+	}
+	raw, err := os.ReadFile(doc)
+	g.Expect(err).NotTo(HaveOccurred())
+	before, rest, ok := strings.Cut(string(raw), start)
+	g.Expect(ok).To(BeTrue(), "the start marker is gone")
+	have, after, ok := strings.Cut(rest, end)
+	g.Expect(ok).To(BeTrue(), "the end marker is gone")
+	if *update {
+		g.Expect(os.WriteFile(doc, []byte(before+start+want.String()+end+after), 0o600)).To(Succeed())
+		return
+	}
+	g.Expect(have).To(Equal(want.String()), "run: go test ./cmd/ironflow -update")
+}
+
+func TestAFlagWinsOverTheEnvironment(t *testing.T) {
+	g := NewWithT(t)
+	t.Setenv("IRONIC_ENDPOINT", "https://environment.example:6385")
+	t.Setenv("IRONIC_CLIENT_TIMEOUT", "7")
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "https://environment.example:6385"},
+		{[]string{"--ironic-endpoint", "https://flag.example:6385"}, "https://flag.example:6385"},
+	} {
+		var s settings
+		flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
+		s.bind(flags)
+		g.Expect(flags.Parse(tc.args)).To(Succeed())
+		g.Expect(s.ironic.endpoint).To(Equal(tc.want))
+		g.Expect(s.ironic.timeout.String()).To(Equal("7s"), "plain numbers are seconds, as elsewhere")
+	}
+}
+
+func TestWhatCannotWorkIsRefusedAtOnce(t *testing.T) {
+	good := []string{"--ironic-endpoint=https://ironic.example:6385", "--base-image=/images/live.iso"}
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no Ironic":          {[]string{"--base-image=x"}, "set --ironic-endpoint or IRONIC_ENDPOINT"},
+		"no base image":      {[]string{"--ironic-endpoint=https://ironic.example"}, "set --base-image or DEPLOY_ISO"},
+		"not a URL":          {append(good, "--hub-publish-url=hub.example"), "--hub-publish-url"},
+		"an unknown auth":    {append(good, "--hub-auth=magic"), "neither token nor none"},
+		"all that is needed": {good, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			var s settings
+			flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
+			s.bind(flags)
+			g.Expect(flags.Parse(tc.args)).To(Succeed())
+			err := s.complete()
+			if tc.want == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+				return
+			}
+			g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
+		})
+	}
+}

@@ -1,0 +1,90 @@
+package agents
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+func TestConditions(t *testing.T) {
+	cluster := "c"
+	for name, tc := range map[string]struct {
+		host     wire.Host
+		approved bool
+		want     map[string]string
+	}{
+		"a new host without a cluster": {
+			wire.Host{Status: wire.HostStatusDiscoveringUnbound}, false,
+			map[string]string{"Connected": "AgentIsConnected", "Bound": "Unbound", "Installed": "InstallationNotStarted", "RequirementsMet": "AgentNotReady"},
+		},
+		"a ready host waits for approval": {
+			wire.Host{Status: wire.HostStatusKnown, ClusterID: &cluster, ValidationsInfo: "{}"}, false,
+			map[string]string{"RequirementsMet": "AgentIsNotApproved", "Validated": "ValidationsPassing", "Bound": "Bound"},
+		},
+		"an approved host is ready": {
+			wire.Host{Status: wire.HostStatusKnown, ClusterID: &cluster}, true, map[string]string{"RequirementsMet": "AgentIsReady"},
+		},
+		"an installing host": {
+			wire.Host{Status: wire.HostStatusInstallingInProgress, ClusterID: &cluster}, true,
+			map[string]string{"Installed": "InstallationInProgress", "RequirementsMet": "AgentAlreadyInstalling"},
+		},
+		"a failed host": {
+			wire.Host{Status: wire.HostStatusError, ClusterID: &cluster}, true,
+			map[string]string{"Installed": "InstallationFailed", "RequirementsMet": "AgentInstallationStopped"},
+		},
+		"a silent host": {
+			wire.Host{Status: wire.HostStatusDisconnected, ClusterID: &cluster}, true,
+			map[string]string{"Connected": "AgentIsDisconnected", "Validated": "ValidationsUnknown"},
+		},
+		"a host that waits to be taken out of its cluster": {
+			wire.Host{Status: wire.HostStatusUnbindingPendingUserAction}, true, map[string]string{"Bound": "UnbindingPendingUserAction"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			got := map[string]string{}
+			for _, c := range conditions(&tc.host, tc.approved) {
+				got[c.Type] = c.Reason
+			}
+			for kind, reason := range tc.want {
+				g.Expect(got).To(HaveKeyWithValue(kind, reason))
+			}
+		})
+	}
+}
+
+func TestProjectionOfAnUnchangedRecordChangesNothing(t *testing.T) {
+	g := NewWithT(t)
+	raw, err := json.Marshal(wire.Inventory{
+		Hostname: "node-0", CPU: &wire.CPU{Count: 8, Architecture: "x86_64"}, Memory: &wire.Memory{PhysicalBytes: 1 << 34},
+		Interfaces: []wire.Interface{{Name: "eth0", MACAddress: "52:54:00:00:00:01"}},
+		Disks:      []wire.Disk{{ID: "/dev/disk/by-id/wwn-1", DriveType: wire.DriveTypeSsd, InstallationEligibility: wire.DiskInstallationEligibility{Eligible: true}}},
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	host := &wire.Host{
+		Status: wire.HostStatusInstallingInProgress, Inventory: string(raw), Role: wire.HostRoleMaster,
+		Progress: &wire.HostProgressInfo{CurrentStage: wire.HostStageWritingImageToDisk, ProgressInfo: "45%", StageStartedAt: wire.At(time.Now())},
+	}
+	var status agentv1.AgentStatus
+	project(&status, host, true, metav1.Now())
+	g.Expect(status.Inventory.Interfaces[0].MacAddress).To(Equal("52:54:00:00:00:01"))
+	g.Expect(status.Inventory.Disks[0].InstallationEligibility.Eligible).To(BeTrue())
+	g.Expect(status.Progress.CurrentStage).To(Equal("Writing image to disk"))
+	before := status.DeepCopy()
+	project(&status, host, true, metav1.NewTime(time.Now().Add(time.Hour)))
+	g.Expect(&status).To(Equal(before))
+}
+
+func TestBrokenReportsAreNoReports(t *testing.T) {
+	g := NewWithT(t)
+	var status agentv1.AgentStatus
+	project(&status, &wire.Host{Status: wire.HostStatusKnown, Inventory: "{", NTPSources: "[", ValidationsInfo: "{"}, true, metav1.Now())
+	g.Expect(status.Inventory.Hostname).To(BeEmpty())
+	g.Expect(status.NtpSources).To(BeNil())
+}
