@@ -7,6 +7,7 @@ package notify
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -62,7 +63,7 @@ func (n *Notifier) Status(s hostfile.Status) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(s.Text) > maxText {
-		s.Text = s.Text[:maxText] + " …"
+		s.Text = strings.ToValidUTF8(s.Text[:maxText], "") + " …"
 	}
 	s.At = time.Time{}
 	if s == n.last {
