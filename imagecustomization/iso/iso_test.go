@@ -190,11 +190,27 @@ func TestRefusesBrokenMedia(t *testing.T) {
 	}
 }
 
+// FuzzParse writes patches into good media: bytes that are all random never get
+// beyond the signature.
 func FuzzParse(f *testing.F) {
-	for _, name := range coreosiso.Names {
-		f.Add(coreosiso.Read(f, name))
+	var good [][]byte
+	for i, name := range coreosiso.Names {
+		raw := coreosiso.Read(f, name)
+		good = append(good, raw)
+		l, err := iso.Parse(bytes.NewReader(raw), int64(len(raw)))
+		if err != nil {
+			f.Fatal(err)
+		}
+		for file := range l.Files() {
+			f.Add(uint8(i), uint32(file.Record), []byte{0x22, 0, 0xff, 0xff})
+			f.Add(uint8(i), uint32(file.Offset), []byte(`{"size":18446744073709551615}`))
+		}
+		f.Add(uint8(i), uint32(32768+156), []byte{34, 0, 1})
+		f.Add(uint8(i), uint32(32672), []byte("coreKarg\xff\xff\xff\xff\xff\xff\xff\x7f"))
 	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
+	f.Fuzz(func(t *testing.T, fixture uint8, off uint32, patch []byte) {
+		raw := bytes.Clone(good[int(fixture)%len(good)])
+		copy(raw[int(off)%len(raw):], patch)
 		l, err := iso.Parse(bytes.NewReader(raw), int64(len(raw)))
 		if err != nil {
 			return
@@ -204,10 +220,15 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%s is outside the image", file.Path)
 			}
 		}
-		if l.Ignition != nil && l.Ignition.End() > int64(len(raw)) {
+		if l.Ignition != nil && (l.Ignition.Offset < 0 || l.Ignition.Length < 0 || l.Ignition.End() > int64(len(raw))) {
 			t.Fatal("the Ignition area is outside the image")
 		}
 		if l.Kargs != nil {
+			for _, a := range l.Kargs.Areas {
+				if a.Offset < 0 || a.End() > int64(len(raw)) {
+					t.Fatalf("the kernel arguments of %s are outside the image", a.Path)
+				}
+			}
 			_, _ = l.Kargs.Read(bytes.NewReader(raw))
 		}
 	})

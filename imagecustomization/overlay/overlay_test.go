@@ -280,6 +280,34 @@ func TestKargsFillTheAreaToTheLastByte(t *testing.T) {
 	NewWithT(t).Expect(err).To(MatchError(overlay.ErrNoKargs))
 }
 
+// Whatever is asked for, an edit is refused or read back word for word.
+func FuzzKargs(f *testing.F) {
+	f.Add("a=b", "c", "default=1=2")
+	f.Add("x y", "\n", "k==")
+	m := media(f, coreosiso.Read(f, "2023-07.x86_64"))
+	f.Fuzz(func(t *testing.T, add, remove, replace string) {
+		edit := overlay.KargsEdit{Append: []string{add}}
+		if remove != "" {
+			edit.Delete = []string{remove}
+		}
+		if replace != "" {
+			edit.Replace = []string{replace}
+		}
+		want, err := edit.Apply(m.Layout.Kargs.Default)
+		if err != nil {
+			return
+		}
+		image, err := overlay.Customize(m, overlay.Options{Kargs: edit})
+		if err != nil {
+			return
+		}
+		got, err := m.Layout.Kargs.Read(image)
+		if err != nil || got != want {
+			t.Fatalf("wrote %q, read %q, %v", want, got, err)
+		}
+	})
+}
+
 func BenchmarkCustomize(b *testing.B) {
 	m := media(b, coreosiso.Read(b, "2023-07.x86_64"))
 	ignition := []byte(strings.Repeat(`{"path":"/etc/some/file","contents":"value"}`, 200))
