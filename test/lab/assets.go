@@ -27,12 +27,17 @@ const (
 	buildUsual = 6 * time.Minute
 )
 
-// buildArgs are the arguments of go. Nothing in them, and no environment
-// variable, differs from a plain build: the compiler's cache then holds the
-// packages that the product has in common with Kubernetes only once.
-var buildArgs = []string{
-	"build", "-buildvcs=false", "-ldflags", "-s -w -X k8s.io/component-base/version.gitVersion=" + kubernetesVersion,
-}
+// buildArgs and buildEnv are what the program is built with. They are those of
+// the Makefile: the compiler's cache then holds the packages that the product
+// has in common with Kubernetes only once.
+var (
+	buildArgs = []string{
+		"build", "-trimpath", "-buildvcs=false",
+		"-ldflags", "-s -w -X k8s.io/component-base/version.gitVersion=" + kubernetesVersion,
+	}
+	// A workspace or flags of the user's must not change what is built.
+	buildEnv = []string{"CGO_ENABLED=0", "GOWORK=off", "GOFLAGS="}
+)
 
 // programs are the names that the control plane program answers to.
 var programs = []string{"etcd", "kube-apiserver", "kubectl", "lab-controllers"}
@@ -88,7 +93,7 @@ func assetsEntry(cacheDir string) (entry cache.Entry, source string, err error) 
 		return entry, "", err
 	}
 	source = filepath.Join(root, "test", "controlplane")
-	inputs := [][]byte{[]byte(runtime.Version()), []byte(runtime.GOARCH), []byte(strings.Join(buildArgs, "\n"))}
+	inputs := [][]byte{[]byte(runtime.Version()), []byte(runtime.GOARCH), []byte(strings.Join(slices.Concat(buildArgs, buildEnv), "\n"))}
 	err = fs.WalkDir(os.DirFS(source), ".", func(path string, file fs.DirEntry, err error) error {
 		if err != nil || file.IsDir() || strings.HasSuffix(path, "_test.go") {
 			return err
@@ -108,8 +113,7 @@ func buildAssets(ctx context.Context, source, dir string) error {
 	program := filepath.Join(dir, "controlplane")
 	command := exec.CommandContext(ctx, "go", slices.Concat(buildArgs, []string{"-o", program, "."})...)
 	command.Dir = source
-	// A workspace of the user's must not change what is built.
-	command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	command.Env = append(os.Environ(), buildEnv...)
 	var output bytes.Buffer
 	command.Stdout, command.Stderr = &output, &output
 	if err := command.Run(); err != nil {

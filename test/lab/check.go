@@ -2,9 +2,11 @@ package lab
 
 import (
 	"context"
+	"sync"
 
 	"github.com/ironflow/ironflow/test/lab/cache"
 	"github.com/ironflow/ironflow/test/lab/prereq"
+	"github.com/ironflow/ironflow/test/lab/progress"
 )
 
 // CheckPrerequisites says what the machine lacks for the parts that the options
@@ -53,4 +55,53 @@ func needsOf(options Options) (prereq.Needs, error) {
 	}
 	needs.Cold = needs.Go
 	return needs, nil
+}
+
+// Prepare checks the prerequisites and builds and installs what the chosen
+// parts need, side by side, so that a later start takes seconds. It starts nothing.
+func Prepare(ctx context.Context, options Options, report progress.Func) error {
+	if err := CheckPrerequisites(ctx, options); err != nil {
+		return err
+	}
+	return prepare(ctx, options, report)
+}
+
+// prepare is Prepare without the check.
+func prepare(ctx context.Context, options Options, report progress.Func) error {
+	var jobs []func(context.Context) error
+	if o := options.ControlPlane; o != nil {
+		assets := Assets
+		if o.Controllers {
+			assets = builtAssets
+		}
+		jobs = append(jobs, func(ctx context.Context) error {
+			_, err := assets(ctx, options.CacheDir, report)
+			return err
+		})
+	}
+	if options.Ironic != nil || options.Emulator != nil {
+		jobs = append(jobs, func(ctx context.Context) error {
+			_, err := IronicEnvironment(ctx, options.CacheDir, report)
+			return err
+		})
+	}
+	return together(ctx, jobs...)
+}
+
+// together runs the jobs side by side and returns the first failure, at which
+// the others are given up.
+func together(ctx context.Context, jobs ...func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var group sync.WaitGroup
+	for _, job := range jobs {
+		group.Go(func() {
+			if err := job(ctx); err != nil {
+				// Only the first cause is kept.
+				cancel(err)
+			}
+		})
+	}
+	group.Wait()
+	return context.Cause(ctx)
 }

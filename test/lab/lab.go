@@ -156,28 +156,23 @@ func (l *Lab) startAll(ctx context.Context, options Options) error {
 	if err := l.check(ctx, options); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var group sync.WaitGroup
-	run := func(start func() error) {
-		group.Go(func() {
-			if err := start(); err != nil {
-				// Only the first cause is kept.
-				cancel(err)
-			}
-		})
+	// Once for all: two parts share the Python environment.
+	if err := prepare(ctx, Options{
+		CacheDir: l.cacheDir, ControlPlane: options.ControlPlane, Ironic: options.Ironic, Emulator: options.Emulator,
+	}, l.progress); err != nil {
+		return err
 	}
-	if options.ControlPlane != nil {
-		run(func() error { _, err := l.StartControlPlane(ctx, *options.ControlPlane); return err })
+	var jobs []func(context.Context) error
+	if o := options.ControlPlane; o != nil {
+		jobs = append(jobs, func(ctx context.Context) error { _, err := l.StartControlPlane(ctx, *o); return err })
 	}
-	if options.Ironic != nil {
-		run(func() error { _, err := l.StartIronic(ctx, *options.Ironic); return err })
+	if o := options.Ironic; o != nil {
+		jobs = append(jobs, func(ctx context.Context) error { _, err := l.StartIronic(ctx, *o); return err })
 	}
-	if options.Emulator != nil {
-		run(func() error { _, err := l.StartEmulator(ctx, *options.Emulator); return err })
+	if o := options.Emulator; o != nil {
+		jobs = append(jobs, func(ctx context.Context) error { _, err := l.StartEmulator(ctx, *o); return err })
 	}
-	group.Wait()
-	return context.Cause(ctx)
+	return together(ctx, jobs...)
 }
 
 // run starts a part, remembers it for Stop and shows its progress.

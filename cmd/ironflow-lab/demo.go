@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/ironflow/ironflow/test/demo"
+)
+
+// newDemoCommand shows the whole flow.
+func newDemoCommand() *cobra.Command {
+	var o demo.Options
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Take simulated machines from BMC address to installed host, and back with --once",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.BinDir == "" {
+				self, err := os.Executable()
+				if err != nil {
+					return fmt.Errorf("find the folder of the programs: %w; name it with --bin-dir", err)
+				}
+				o.BinDir = filepath.Dir(self)
+			}
+			o.Out = os.Stdout
+			if o.Terminal = term.IsTerminal(int(os.Stdout.Fd())); o.Terminal {
+				o.Width, _, _ = term.GetSize(int(os.Stdout.Fd()))
+			}
+			// Nobody is there to press Ctrl-C.
+			o.Once = o.Once || !o.Terminal
+			return demo.Run(cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&o.Hosts, "hosts", 3, "number of machines")
+	f.BoolVar(&o.Once, "once", false, "go on by itself: give every host back, check that nothing is left, end with one JSON line")
+	f.StringVar(&o.Fault, "fault", "", "show a failure and its recovery: "+strings.Join(demo.Faults(), ", "))
+	f.IntVar(&o.Kills, "kill", 0, "kill ironflow with SIGKILL that many times at random moments")
+	f.StringVar(&o.StateDir, "state-dir", "", "`folder` of state and logs (default a temporary one, removed after success)")
+	f.StringVar(&o.BinDir, "bin-dir", "", "`folder` of the programs (default where this program is)")
+	return cmd
+}

@@ -1,0 +1,37 @@
+// Command ironflow-lab runs Ironflow's real surroundings on a developer's
+// machine: a Kubernetes API, OpenStack Ironic and BMCs, without root, containers
+// or hardware. docs/lab.md describes it.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironflow/ironflow/api/version"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	if err := newCommand().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "ironflow-lab:", err)
+		os.Exit(1) //nolint:gocritic // nothing is left to clean up here
+	}
+}
+
+func newCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "ironflow-lab",
+		Short:         "A Kubernetes API, a real Ironic and BMCs on this machine, for demo, tests and development",
+		Version:       version.String(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.AddCommand(newUpCommand(), newPrepareCommand(), newDemoCommand())
+	return root
+}
