@@ -31,11 +31,22 @@ func (b *Builder) Zero(off, length int64) {
 
 // Extent puts length bytes of src, from srcOff on, at off.
 func (b *Builder) Extent(off int64, src Source, srcOff, length int64) {
-	if raw, ok := src.(*memory); ok {
-		b.Bytes(off, raw.data[srcOff:srcOff+length])
-		return
+	for _, s := range extent(src, srcOff, length) {
+		s.Offset += off - srcOff
+		b.add(s)
 	}
-	b.add(Segment{Offset: off, Length: length, Source: src, SourceOffset: srcOff})
+}
+
+// extent returns the segments of a part of src, with offsets as in src. Memory
+// and images are taken apart, so that no image reads through another one.
+func extent(src Source, off, length int64) []Segment {
+	switch src := src.(type) {
+	case *memory:
+		return []Segment{{Offset: off, Length: length, Data: src.data[off : off+length]}}
+	case *Image:
+		return slices.Collect(src.Range(off, length))
+	}
+	return []Segment{{Offset: off, Length: length, Source: src, SourceOffset: off}}
 }
 
 func (b *Builder) add(s Segment) {
@@ -69,7 +80,7 @@ func (b *Builder) fill(segments []Segment, from, to int64) []Segment {
 		inBase = min(to, b.base.Size())
 	}
 	if from < inBase {
-		segments = append(segments, Segment{Length: inBase - from, Source: b.base, SourceOffset: from})
+		segments = append(segments, extent(b.base, from, inBase-from)...)
 		from = inBase
 	}
 	if from < to {
