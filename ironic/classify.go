@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,6 +21,11 @@ const conductorGone = "No valid host was found"
 // lastingConflicts are parts of 409 texts that will not change by waiting:
 // a name, UUID or MAC is taken, an instance is on the node, or its state forbids.
 var lastingConflicts = []string{"already exists", "is associated with", "already associated", "Can not delete node"}
+
+// nodeMissing matches Ironic's text for a node that it does not have. A 404 with
+// another text says nothing about the node: something below it is missing, or a
+// proxy answered.
+var nodeMissing = regexp.MustCompile(`^Node \S+ could not be found\.?$`)
 
 // classify turns any failure of a request into an *Error.
 func classify(ctx context.Context, c call, err error) *Error {
@@ -60,7 +66,7 @@ func kindOfStatus(status int, text string) Kind {
 	switch {
 	case strings.HasPrefix(text, conductorGone):
 		return Unavailable
-	case status == http.StatusNotFound:
+	case status == http.StatusNotFound && nodeMissing.MatchString(text):
 		return Gone
 	case status == http.StatusConflict:
 		if slices.ContainsFunc(lastingConflicts, func(s string) bool { return strings.Contains(text, s) }) {

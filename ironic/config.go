@@ -31,9 +31,8 @@ type Config struct {
 	CertFile, KeyFile string
 	// Insecure accepts any server certificate. For laboratories only.
 	Insecure bool
-	// SkipClientCertificateCheck is kept for configurations of the existing
-	// operator (IRONIC_SKIP_CLIENT_SAN_VERIFY): the server's name is not compared
-	// with its certificate, the chain still is.
+	// SkipServerName checks the chain of the server's certificate, but not the
+	// names in it (IRONIC_SKIP_CLIENT_SAN_VERIFY of the existing operator).
 	SkipServerName bool
 	// Timeout bounds one request; DefaultTimeout when zero.
 	Timeout time.Duration
@@ -41,6 +40,9 @@ type Config struct {
 	Registerer prometheus.Registerer
 	// Transport replaces the network, for tests; TLS files are not used then.
 	Transport http.RoundTripper
+	// Wrap, if set, is put around the transport, credentials included: to observe
+	// or disturb requests.
+	Wrap func(http.RoundTripper) http.RoundTripper
 }
 
 // Auth selects at most one way of authentication. Client certificates (mutual

@@ -51,6 +51,9 @@ func New(_ context.Context, c Config) (*Gateway, error) {
 	if c.Auth.Basic != nil {
 		base = &basicAuth{next: base, basic: *c.Auth.Basic, redactor: g.redactor}
 	}
+	if c.Wrap != nil {
+		base = c.Wrap(base)
+	}
 	g.http = &http.Client{Transport: base, CheckRedirect: sameHostRedirect}
 	return g, nil
 }

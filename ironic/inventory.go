@@ -3,6 +3,7 @@ package ironic
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 )
@@ -82,7 +83,7 @@ type VLANInfo struct {
 func (g *Gateway) Inventory(ctx context.Context, uuid string) (*Inventory, error) {
 	var w wireInventory
 	err := g.get(ctx, "get inventory", uuid, nodePath(uuid, "inventory"), &w)
-	if KindOf(err) == Gone && !isNodeGone(err) {
+	if statusOf(err) == http.StatusNotFound && KindOf(err) != Gone {
 		return nil, ErrNoInventory
 	}
 	if err != nil {
@@ -208,10 +209,4 @@ func whole(v any) int {
 	}
 	f, _ := number(v)
 	return int(f)
-}
-
-// isNodeGone tells a missing node from something missing below an existing one.
-func isNodeGone(err error) bool {
-	e, ok := err.(*Error) //nolint:errorlint // made by this package, one call earlier
-	return ok && strings.HasPrefix(e.Text, "Node ") && strings.HasSuffix(e.Text, " could not be found.")
 }

@@ -47,6 +47,7 @@ var actions = map[string]map[string]verb{
 func (s *Server) run(n *node, p program) {
 	n.epoch++
 	n.lastError, n.targetProv = "", p.target
+	n.deployStep, n.cleanStep, n.serviceStep = nil, nil, nil
 	s.record(n, "INFO", p.name, p.name+"_start")
 	s.enter(n, p, 0)
 }

@@ -1,0 +1,37 @@
+package contract
+
+// Cases is the table of all calls that Ironflow makes to Ironic. Each row of the
+// call table in docs/ironic.md has its case here, under the same name.
+var Cases = []Case{
+	{"probe", []string{"GET /v1/", "GET /v1/drivers"}, probe},
+	{"by id", []string{"GET /v1/nodes/{n}"}, byID},
+	{"by name", []string{"GET /v1/nodes/{n}"}, byName},
+	{"by MAC", []string{"GET /v1/ports?address={address}"}, byMAC},
+	{"many", []string{"GET /v1/nodes", "GET /v1/nodes?sort_key=updated_at", "GET /v1/nodes?provision_state=verifying"}, many},
+	{"enrol", []string{"POST /v1/nodes"}, enrol},
+	{"identity", []string{"PATCH /v1/nodes/{n}"}, identity},
+	{"ports", []string{"GET /v1/ports?node_uuid={node_uuid}", "POST /v1/ports", "PATCH /v1/ports/{p}"}, ports},
+	{"manage", []string{"PUT /v1/nodes/{n}/states/provision"}, manage},
+	{"configure", []string{"PATCH /v1/nodes/{n}"}, configure},
+	{"firmware", []string{"GET /v1/nodes/{n}/firmware"}, firmware},
+	{"BIOS", []string{"GET /v1/nodes/{n}/bios"}, bios},
+	{"inspect", []string{"PATCH /v1/nodes/{n}", "PUT /v1/nodes/{n}/states/provision"}, inspect},
+	{"inventory", []string{"GET /v1/nodes/{n}/inventory"}, inventory},
+	{"abort", []string{"PUT /v1/nodes/{n}/states/provision"}, abort},
+	{"RAID", []string{"PATCH /v1/nodes/{n}", "PUT /v1/nodes/{n}/states/raid"}, raid},
+	{"clean", []string{"PUT /v1/nodes/{n}/states/provision"}, clean},
+	{"provide", []string{"PUT /v1/nodes/{n}/states/provision"}, provide},
+	{"instance", []string{"PATCH /v1/nodes/{n}"}, instance},
+	{"validate", []string{"GET /v1/nodes/{n}/validate"}, validate},
+	{"deploy", []string{"PUT /v1/nodes/{n}/states/provision"}, deploy},
+	{"failure text", []string{"GET /v1/nodes/{n}/history"}, failureText},
+	{"undeploy", []string{"PATCH /v1/nodes/{n}", "PUT /v1/nodes/{n}/states/provision"}, undeploy},
+	{"adopt", []string{"PUT /v1/nodes/{n}/states/provision"}, adopt},
+	{"service", []string{"PUT /v1/nodes/{n}/states/provision"}, service},
+	{"power", []string{"PUT /v1/nodes/{n}/states/power"}, power},
+	{"maintenance", []string{"PUT /v1/nodes/{n}/maintenance", "DELETE /v1/nodes/{n}/maintenance"}, maintenance},
+	{"delete", []string{"PATCH /v1/nodes/{n}", "DELETE /v1/nodes/{n}"}, remove},
+	{"media", []string{"GET /v1/nodes/{n}/vmedia", "POST /v1/nodes/{n}/vmedia", "DELETE /v1/nodes/{n}/vmedia"}, media},
+	{"subscriptions", []string{"GET /v1/nodes/{n}/vendor_passthru?method=get_all_subscriptions"}, subscriptions},
+	{"refusals", nil, refusals},
+}

@@ -1,0 +1,84 @@
+package contract_test
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/ironic/contract"
+	"github.com/ironflow/ironflow/ironic/simulator"
+)
+
+// callTable are the rows of the project's table of Ironic calls.
+var callTable = []string{
+	"probe", "by id", "by name", "by MAC", "many", "enrol", "identity", "ports", "manage", "configure", "firmware", "BIOS",
+	"inspect", "inventory", "abort", "RAID", "clean", "provide", "instance", "validate", "deploy", "undeploy", "adopt",
+	"service", "power", "maintenance", "delete", "media", "subscriptions",
+}
+
+func TestEveryCallHasACase(t *testing.T) {
+	e := NewWithT(t)
+	var names []string
+	for _, c := range contract.Cases {
+		names = append(names, c.Name)
+	}
+	for _, row := range callTable {
+		e.Expect(names).To(ContainElement(row), "a call without a contract case")
+	}
+	e.Expect(names).To(HaveLen(len(callTable)+2), "besides: failure text, refusals")
+}
+
+func TestSimulator(t *testing.T) {
+	const short = 30 * time.Millisecond
+	s := simulator.New(simulator.Options{
+		Delays:    simulator.Delays{Verify: short, Inspect: short, Clean: short, Deploy: 2 * short, Service: short, Power: short, Work: short / 3},
+		Heartbeat: short, Behave: behave,
+	})
+	t.Cleanup(s.Close)
+	recorder := &contract.Recorder{}
+	g, err := ironic.New(t.Context(), ironic.Config{URL: "http://ironic.test", Transport: s.Transport(), Wrap: recorder.Wrap})
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	var machines atomic.Int64
+	contract.Run(t, contract.Target{
+		Gateway: g, Recorder: recorder, ImageURL: "http://images.test/live.iso", Patience: 10 * time.Second, Look: 5 * time.Millisecond, Events: true,
+		Watch: ironic.WatchOptions{FeedBusy: 2 * time.Millisecond, FeedIdle: 20 * time.Millisecond, InFlight: time.Millisecond, Sweep: time.Second},
+		NewMachine: func(testing.TB) contract.Machine {
+			i := machines.Add(1)
+			return contract.Machine{
+				Driver: "redfish", MAC: fmt.Sprintf("52:54:00:00:%02x:%02x", i>>8, i&0xff),
+				DriverInfo: map[string]any{"redfish_address": "https://bmc.test", "redfish_system_id": fmt.Sprint("/redfish/v1/Systems/", i),
+					"redfish_username": "admin", "redfish_password": "bmc password", "deploy_iso": "http://images.test/live.iso"},
+			}
+		},
+	})
+}
+
+// behave makes the contract's step what the real ramdisk has it be, and an
+// address where nothing listens a dead BMC.
+func behave(o simulator.Operation) simulator.Outcome {
+	if o.Name == "verify" {
+		info, _ := o.Node.Fields["driver_info"].(map[string]any)
+		if info["redfish_address"] == "https://127.0.0.1:1" {
+			return simulator.Outcome{Error: "Unable to connect to https://127.0.0.1:1"}
+		}
+	}
+	if !strings.HasSuffix(o.Step, "."+contract.StepName) {
+		return simulator.Outcome{}
+	}
+	for _, field := range []string{"deploy_step", "clean_step", "service_step"} {
+		step, _ := o.Node.Fields[field].(map[string]any)
+		args, _ := step["args"].(map[string]any)
+		if args["fail"] == true {
+			return simulator.Outcome{Error: "Step " + o.Step + " failed on node " + o.Node.UUID + ". " + contract.FailureText}
+		}
+		if seconds, ok := args["seconds"].(float64); ok {
+			return simulator.Outcome{Delay: time.Duration(seconds) * time.Second}
+		}
+	}
+	return simulator.Outcome{}
+}
