@@ -3,15 +3,12 @@ package checks
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"time"
 
+	"github.com/ironflow/ironflow/agent/imageref"
 	"github.com/ironflow/ironflow/agent/steps"
 	"github.com/ironflow/ironflow/hub/wire"
 )
-
-// imageForm is the protocol's form of an image reference.
-var imageForm = regexp.MustCompile(`^(([a-zA-Z0-9\-\.]+)(:[0-9]+)?\/)?[a-z0-9\._\-\/@]+[?::a-zA-Z0-9_\-.]+$`)
 
 // What every pretended image is: bytes, seconds, 10^6 bytes per second.
 const (
@@ -31,7 +28,7 @@ var images = kind[wire.ContainerImageAvailabilityRequest]{
 			return fmt.Errorf("timeout %d is negative", r.Timeout)
 		}
 		for _, image := range r.Images {
-			if !imageForm.MatchString(image) {
+			if !imageref.Valid(image) {
 				return fmt.Errorf("%q is not an image reference", image)
 			}
 		}
@@ -55,7 +52,7 @@ var images = kind[wire.ContainerImageAvailabilityRequest]{
 var upgrade = kind[wire.UpgradeAgentRequest]{
 	deadline: time.Minute,
 	validate: func(r wire.UpgradeAgentRequest) error {
-		if !imageForm.MatchString(r.AgentImage) {
+		if !imageref.Valid(r.AgentImage) {
 			return fmt.Errorf("agent_image %q is not an image reference", r.AgentImage)
 		}
 		return nil

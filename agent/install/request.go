@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ironflow/ironflow/agent/imageref"
 	"github.com/ironflow/ironflow/agent/steps"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -28,10 +29,8 @@ type Job struct {
 // Resolve finds the device behind a path below /dev, and fails when there is none.
 type Resolve func(path string) (device string, err error)
 
-var (
-	imageForm = regexp.MustCompile(`^(([a-zA-Z0-9\-\.]+)(:[0-9]+)?\/)?[a-z0-9\._\-\/@]+[?::a-zA-Z0-9_\-.]+$`)
-	valueForm = regexp.MustCompile(`^[A-Za-z0-9@!#$%*()_+-=//.,";':{}\[\]]+$`)
-)
+// valueForm is the protocol's pattern for values of installer arguments.
+var valueForm = regexp.MustCompile(`^[A-Za-z0-9@!#$%*()_+-=//.,";':{}\[\]]+$`)
 
 // argFlags are the allowed installer arguments and whether a value follows.
 var argFlags = map[string]bool{
@@ -86,7 +85,7 @@ func checkImage(name, image string, required bool) error {
 	if image == "" && !required {
 		return nil
 	}
-	if !imageForm.MatchString(image) {
+	if !imageref.Valid(image) {
 		return fmt.Errorf("%s %q is not an image reference", name, image)
 	}
 	return nil

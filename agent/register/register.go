@@ -10,12 +10,12 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"regexp"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/ironflow/ironflow/agent/hubclient"
+	"github.com/ironflow/ironflow/agent/imageref"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -104,9 +104,6 @@ func (l *Loop) attempt(ctx context.Context) (Registration, answer, error) {
 	return registration, answerOK, nil
 }
 
-// versionForm is the protocol's form of an image reference.
-var versionForm = regexp.MustCompile(`^(([a-zA-Z0-9\-\.]+)(:[0-9]+)?\/)?[a-z0-9\._\-\/@]+[?::a-zA-Z0-9_\-.]+$`)
-
 // parseArgs reads the one string of JSON in the command's args.
 func parseArgs(args []string) (Registration, error) {
 	var command struct {
@@ -125,7 +122,7 @@ func parseArgs(args []string) (Registration, error) {
 			return Registration{}, fmt.Errorf("next_step_runner_command: %s %q is not a UUID", name, id)
 		}
 	}
-	if !versionForm.MatchString(command.AgentVersion) {
+	if !imageref.Valid(command.AgentVersion) {
 		return Registration{}, fmt.Errorf("next_step_runner_command: agent_version %q is not an image reference", command.AgentVersion)
 	}
 	return Registration{Host: hubclient.Host{InfraEnvID: command.InfraEnvID, HostID: command.HostID}, AgentVersion: command.AgentVersion}, nil
