@@ -344,6 +344,20 @@ func TestReaderLimit(t *testing.T) {
 	g.Expect(r.Begin(2)).To(BeTrue())
 }
 
+func TestUnknownAddressesAreGoneInTheEnd(t *testing.T) {
+	all := bases(t)
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		s := open(t, images.Options{Bases: all, SyncTimeout: time.Minute})
+		g.Expect(s.Synced()).To(BeFalse())
+		time.Sleep(2 * time.Minute)
+		g.Expect(s.Synced()).To(BeTrue())
+		early := open(t, images.Options{Bases: all})
+		early.MarkSynced()
+		g.Expect(early.Synced()).To(BeTrue())
+	})
+}
+
 func TestSharedArchivesRideAlong(t *testing.T) {
 	g := NewWithT(t)
 	packed, err := embedded.Content{Keyfiles: map[string][]byte{"shared": []byte("x")}}.Archive()

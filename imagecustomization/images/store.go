@@ -10,6 +10,7 @@
 package images
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -46,6 +47,7 @@ const (
 	// keptRevisions is how many old revisions of one image are kept at most.
 	keptRevisions = 3
 	defaultGrace  = 30 * time.Minute
+	defaultSync   = 2 * time.Minute
 )
 
 // Errors that callers decide on.
@@ -78,6 +80,9 @@ type Options struct {
 	// Shared returns archives for every image of an architecture, behind the
 	// host's own; nil for none.
 	Shared func(arch string) []overlay.Source
+	// SyncTimeout is how long after the start an unknown address may still become
+	// known, unless MarkSynced says otherwise; default 2 minutes.
+	SyncTimeout time.Duration
 	// Grace is how long an old revision stays after it was last read or replaced;
 	// default 30 minutes.
 	Grace time.Duration
@@ -135,6 +140,7 @@ type ReadProgress struct {
 // Store holds the images of all hosts. It is safe for any number of users.
 type Store struct {
 	options Options
+	started time.Time
 	watch   subscribers
 
 	mu     sync.RWMutex
@@ -162,10 +168,9 @@ func NewStore(ctx context.Context, o Options) (*Store, error) {
 		return nil, fmt.Errorf("the image server's address %q is not a URL like http://192.0.2.1:8080", o.BaseURL)
 	}
 	o.BaseURL = strings.TrimSuffix(o.BaseURL, "/")
-	if o.Grace == 0 {
-		o.Grace = defaultGrace
-	}
-	s := &Store{options: o, byKey: map[string]*entry{}, byPath: map[[sha256.Size]byte]*Revision{}}
+	o.Grace = cmp.Or(o.Grace, defaultGrace)
+	o.SyncTimeout = cmp.Or(o.SyncTimeout, defaultSync)
+	s := &Store{options: o, started: time.Now(), byKey: map[string]*entry{}, byPath: map[[sha256.Size]byte]*Revision{}}
 	return s, s.restore(ctx)
 }
 
@@ -288,11 +293,11 @@ func (s *Store) MarkSynced() {
 	s.synced = true
 }
 
-// Synced tells whether [Store.MarkSynced] was called.
+// Synced tells whether [Store.MarkSynced] was called, or its time is over.
 func (s *Store) Synced() bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.synced
+	return s.synced || time.Since(s.started) > s.options.SyncTimeout
 }
 
 // Lookup finds a revision by the path of its address, nil when the address is

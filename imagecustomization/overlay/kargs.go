@@ -91,3 +91,16 @@ func kargsPatch(b *Builder, k *iso.Kargs, args string) error {
 	}
 	return nil
 }
+
+// SetKargs returns the medium with these kernel arguments in every area, and
+// everything else as it is.
+func SetKargs(media Media, args string) (*Image, error) {
+	if media.Layout.Kargs == nil {
+		return nil, ErrNoKargs
+	}
+	b := NewBuilder(media.Source)
+	if err := kargsPatch(b, media.Layout.Kargs, args); err != nil {
+		return nil, err
+	}
+	return b.Build()
+}

@@ -1,0 +1,202 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/imagecustomization/cli"
+	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
+)
+
+// run runs a command in the order in which a user types it.
+func run(ctx context.Context, args ...string) (string, error) {
+	c := cli.NewCommand()
+	var out bytes.Buffer
+	c.SetOut(&out)
+	c.SetErr(io.Discard)
+	c.SetArgs(args)
+	c.SilenceUsage, c.SilenceErrors = true, true
+	err := c.ExecuteContext(ctx)
+	return out.String(), err
+}
+
+// bench is a folder with a medium and a config.
+func bench(t *testing.T, fixture string) (dir, medium, config string) {
+	t.Helper()
+	dir = t.TempDir()
+	medium, config = filepath.Join(dir, "base.iso"), filepath.Join(dir, "config.ign")
+	for file, data := range map[string][]byte{medium: coreosiso.Read(t, fixture), config: []byte(`{"ignition":{"version":"3.2.0"}}`)} {
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, medium, config
+}
+
+func TestEmbedShowReset(t *testing.T) {
+	for _, fixture := range coreosiso.Names {
+		t.Run(fixture, func(t *testing.T) {
+			g := NewWithT(t)
+			dir, medium, config := bench(t, fixture)
+			one, two := filepath.Join(dir, "1.iso"), filepath.Join(dir, "2.iso")
+			_, err := run(t.Context(), "show", "--ignition", medium)
+			g.Expect(err).To(MatchError(embedded.ErrNoIgnition))
+			_, err = run(t.Context(), "embed", "--ignition", config, "-o", one, medium)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(run(t.Context(), "show", "--ignition", one)).To(Equal(`{"ignition":{"version":"3.2.0"}}`))
+			g.Expect(run(t.Context(), "show", one)).To(ContainSubstring("config.ign"))
+			_, err = run(t.Context(), "embed", "--ignition", config, "-o", two, one)
+			g.Expect(err).To(MatchError(ContainSubstring("--force")))
+			_, err = run(t.Context(), "embed", "--force", "--ignition", config, "-o", two, one)
+			g.Expect(err).NotTo(HaveOccurred())
+			_, err = run(t.Context(), "reset", "-o", two, two)
+			g.Expect(err).NotTo(HaveOccurred())
+			got, err := os.ReadFile(two)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(bytes.Equal(got, coreosiso.Read(t, fixture))).To(BeTrue())
+		})
+	}
+}
+
+func TestKargs(t *testing.T) {
+	g := NewWithT(t)
+	dir, medium, _ := bench(t, "2023-07.x86_64")
+	out := filepath.Join(dir, "1.iso")
+	before, err := run(t.Context(), "kargs", "show", medium)
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = run(t.Context(), "kargs", "set", "-a", "a=1", "-d", "mitigations=auto,nosmt", "-o", out, medium)
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = run(t.Context(), "kargs", "set", "-r", "a=1=2", "-o", out, out)
+	g.Expect(err).NotTo(HaveOccurred())
+	after, err := run(t.Context(), "kargs", "show", out)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(after).To(And(HaveSuffix(" a=2\n"), Not(ContainSubstring("mitigations"))))
+	g.Expect(run(t.Context(), "kargs", "show", "--default", out)).To(Equal(before))
+	_, err = run(t.Context(), "kargs", "set", "-d", "none", "-o", out, medium)
+	g.Expect(err).To(MatchError(ContainSubstring("not there")))
+}
+
+func TestNetwork(t *testing.T) {
+	g := NewWithT(t)
+	dir, medium, config := bench(t, "2022-09")
+	out, keyfile := filepath.Join(dir, "1.iso"), filepath.Join(dir, "eth0.nmconnection")
+	g.Expect(os.WriteFile(keyfile, []byte("[connection]\n"), 0o600)).To(Succeed())
+	_, err := run(t.Context(), "embed", "--ignition", config, "-o", out, medium)
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = run(t.Context(), "network", "embed", "-k", keyfile, "-o", out, out)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(run(t.Context(), "show", out)).To(And(ContainSubstring("config.ign"), ContainSubstring("eth0.nmconnection")))
+	target := t.TempDir()
+	_, err = run(t.Context(), "network", "extract", "-C", target, out)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(os.ReadFile(filepath.Join(target, "eth0.nmconnection"))).To(BeEquivalentTo("[connection]\n"))
+	_, err = run(t.Context(), "network", "remove", "-o", out, out)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(run(t.Context(), "show", out)).NotTo(ContainSubstring("eth0"))
+}
+
+func TestMinimalAndExtract(t *testing.T) {
+	g := NewWithT(t)
+	dir, medium, _ := bench(t, "2023-07.x86_64")
+	out, rootfs := filepath.Join(dir, "min.iso"), filepath.Join(dir, "rootfs")
+	_, err := run(t.Context(), "minimal", "--rootfs-url", "http://x/rootfs.img", "--output-rootfs", rootfs, "-o", out, medium)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(run(t.Context(), "kargs", "show", out)).To(ContainSubstring("coreos.live.rootfs_url=http://x/rootfs.img"))
+	g.Expect(rootfs).To(BeAnExistingFile())
+	_, err = run(t.Context(), "extract", "-C", dir, medium)
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, name := range []string{"vmlinuz", "initrd.img", "rootfs.img"} {
+		g.Expect(filepath.Join(dir, name)).To(BeAnExistingFile())
+	}
+}
+
+func TestInspect(t *testing.T) {
+	g := NewWithT(t)
+	_, medium, _ := bench(t, "2021-01")
+	text, err := run(t.Context(), "inspect", "--files", medium)
+	g.Expect(err).NotTo(HaveOccurred())
+	var got map[string]any
+	g.Expect(json.Unmarshal([]byte(text), &got)).To(Succeed())
+	g.Expect(got).To(And(
+		HaveKeyWithValue("volume_id", "rhcos-47.84.202112162337-0"),
+		HaveKeyWithValue("ignition", HaveKeyWithValue("offset", 96256.0)),
+		HaveKeyWithValue("kargs", HaveKeyWithValue("source", "header")),
+		HaveKeyWithValue("can_be_minimal", false),
+		HaveKeyWithValue("files", HaveKey("images/ignition.img")),
+	))
+}
+
+func TestBadInputIsExplained(t *testing.T) {
+	dir, medium, config := bench(t, "2020-09")
+	cases := map[string]struct {
+		args []string
+		want string
+	}{
+		"no file":       {[]string{"show", filepath.Join(dir, "none")}, "no such file"},
+		"not an ISO":    {[]string{"show", config}, "not a usable ISO"},
+		"no output":     {[]string{"reset", medium}, "output"},
+		"no kargs":      {[]string{"kargs", "show", medium}, "no kernel-argument support"},
+		"not minimal":   {[]string{"minimal", "-o", filepath.Join(dir, "x"), medium}, "miniso.dat"},
+		"no hosts":      {[]string{"serve", "--base", medium, "--hosts", t.TempDir(), "--listen", "127.0.0.1:0"}, "no image to serve"},
+		"short key":     {[]string{"serve", "--base", medium, "--hosts", dir, "--signing-key", config}, "at least 32"},
+		"bad listening": {[]string{"serve", "--base", medium, "--hosts", dir, "--listen", "256.0.0.1:1"}, "choose another address"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if name == "short key" {
+				NewWithT(t).Expect(os.WriteFile(config, []byte("short"), 0o600)).To(Succeed())
+			}
+			_, err := run(t.Context(), tc.args...)
+			NewWithT(t).Expect(err).To(MatchError(ContainSubstring(tc.want)))
+		})
+	}
+}
+
+func TestServeWithoutACluster(t *testing.T) {
+	g := NewWithT(t)
+	dir, medium, config := bench(t, "2023-07.x86_64")
+	hosts := filepath.Join(dir, "hosts")
+	g.Expect(os.MkdirAll(filepath.Join(hosts, "a"), 0o755)).To(Succeed())
+	raw, err := os.ReadFile(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(os.WriteFile(filepath.Join(hosts, "a.ign"), raw, 0o600)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(hosts, "a", "eth0.nmconnection"), []byte("[x]\n"), 0o600)).To(Succeed())
+
+	ctx, cancel := context.WithCancel(t.Context())
+	c := cli.NewCommand()
+	reader, writer := io.Pipe()
+	c.SetOut(writer)
+	c.SetArgs([]string{"serve", "--base", medium, "--hosts", hosts, "--listen", "127.0.0.1:0"})
+	done := make(chan error, 1)
+	go func() { done <- c.ExecuteContext(ctx) }()
+	line := make([]byte, 512)
+	n, err := reader.Read(line)
+	g.Expect(err).NotTo(HaveOccurred())
+	name, url, _ := strings.Cut(strings.TrimSpace(string(line[:n])), " ")
+	g.Expect(name).To(Equal("a"))
+	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	g.Expect(err).NotTo(HaveOccurred())
+	resp, err := client.Do(req)
+	g.Expect(err).NotTo(HaveOccurred())
+	image, err := io.ReadAll(resp.Body)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(resp.Body.Close()).To(Succeed())
+	content, err := embedded.ReadContent(bytes.NewReader(image), int64(len(image)))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(content.Ignition).To(Equal(raw))
+	g.Expect(content.Keyfiles).To(HaveKey("eth0.nmconnection"))
+	cancel()
+	g.Eventually(done, time.Minute).Should(Receive(BeNil()))
+}

@@ -1,0 +1,325 @@
+// Package cli holds the commands that work on live images without a cluster:
+// embed and show Ignition configs, edit kernel arguments and network settings,
+// take media apart, and serve a directory of hosts.
+//
+// The offline commands write media that other tools for CoreOS images read, show
+// and reset, and the other way round. The main function is [NewCommand].
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/overlay"
+)
+
+// NewCommand returns the "images" command with its subcommands.
+func NewCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "images",
+		Short: "Work on live images without a cluster",
+		Long:  "Embed Ignition configs and network settings in live ISOs, edit kernel arguments, take media apart, and serve them.",
+	}
+	c.AddCommand(embedCommand(), showCommand(), resetCommand(), kargsCommand(), networkCommand(),
+		minimalCommand(), extractCommand(), inspectCommand(), serveCommand())
+	return c
+}
+
+// outputFlag adds the required flag -o.
+func outputFlag(c *cobra.Command, out *string) {
+	c.Flags().StringVarP(out, "output", "o", "", "file to write (required)")
+	if err := c.MarkFlagRequired("output"); err != nil {
+		panic(err) // the flag was added one line above
+	}
+}
+
+func embedCommand() *cobra.Command {
+	var ignitionFile, out string
+	var force bool
+	c := &cobra.Command{
+		Use:   "embed --ignition FILE -o OUT ISO",
+		Short: "Embed an Ignition config in a live ISO",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			config, err := os.ReadFile(ignitionFile)
+			if err != nil {
+				return err
+			}
+			return recontent(args[0], out, func(c *embedded.Content) error {
+				if len(c.Ignition) > 0 && !force {
+					return errors.New("there is an Ignition config already; use --force to replace it")
+				}
+				c.Ignition = config
+				return nil
+			})
+		},
+	}
+	c.Flags().StringVar(&ignitionFile, "ignition", "", "Ignition config to embed (required)")
+	c.Flags().BoolVar(&force, "force", false, "replace an embedded config")
+	if err := c.MarkFlagRequired("ignition"); err != nil {
+		panic(err) // the flag was added above
+	}
+	outputFlag(c, &out)
+	return c
+}
+
+func showCommand() *cobra.Command {
+	var wantIgnition bool
+	c := &cobra.Command{
+		Use:   "show --ignition ISO",
+		Short: "Show what is embedded in a live ISO",
+		Long:  "Shows the names of all embedded files, or, with --ignition, the Ignition config byte for byte.",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withMedium(args[0], func(m *medium) error {
+				c, err := m.content()
+				if err != nil {
+					return err
+				}
+				if !wantIgnition {
+					return list(cmd.OutOrStdout(), c)
+				}
+				if len(c.Ignition) == 0 {
+					return embedded.ErrNoIgnition
+				}
+				_, err = cmd.OutOrStdout().Write(c.Ignition)
+				return err
+			})
+		},
+	}
+	c.Flags().BoolVar(&wantIgnition, "ignition", false, "print the Ignition config")
+	return c
+}
+
+func list(w io.Writer, c embedded.Content) error {
+	if len(c.Ignition) > 0 {
+		fmt.Fprintf(w, "%s\t%d bytes\n", embedded.IgnitionName, len(c.Ignition))
+	}
+	for _, name := range keys(c.Keyfiles) {
+		fmt.Fprintf(w, "%s/%s\t%d bytes\n", embedded.KeyfileDir, name, len(c.Keyfiles[name]))
+	}
+	for _, f := range c.Files {
+		fmt.Fprintf(w, "%s\t%d bytes\n", f.Name, len(f.Data))
+	}
+	return nil
+}
+
+func resetCommand() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "reset -o OUT ISO",
+		Short: "Undo every customization of a live ISO",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return rewrite(args[0], out, func(m *medium) (*overlay.Image, error) { return overlay.Reset(m.Media) })
+		},
+	}
+	outputFlag(c, &out)
+	return c
+}
+
+func minimalCommand() *cobra.Command {
+	var out, rootfs, rootfsURL string
+	c := &cobra.Command{
+		Use:   "minimal [--rootfs-url URL] [--output-rootfs FILE] -o OUT ISO",
+		Short: "Make a minimal ISO that fetches its root file system",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return withMedium(args[0], func(m *medium) error {
+				minimal, err := overlay.Minimal(m.Media)
+				if err != nil {
+					return fmt.Errorf("%s: %w", args[0], err)
+				}
+				if rootfsURL != "" {
+					if minimal, err = overlay.PointToRootfs(minimal, rootfsURL); err != nil {
+						return err
+					}
+				}
+				if err := writeFile(out, io.NewSectionReader(minimal, 0, minimal.Size())); err != nil || rootfs == "" {
+					return err
+				}
+				return extract(m, overlay.RootfsPath, rootfs)
+			})
+		},
+	}
+	c.Flags().StringVar(&rootfsURL, "rootfs-url", "", "address that the live system fetches its root file system from")
+	c.Flags().StringVar(&rootfs, "output-rootfs", "", "write the root file system to this file")
+	outputFlag(c, &out)
+	return c
+}
+
+func extractCommand() *cobra.Command {
+	var dir string
+	c := &cobra.Command{
+		Use:   "extract [-C DIR] ISO [PATH...]",
+		Short: "Take files out of an ISO; without paths those for network boot",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return withMedium(args[0], func(m *medium) error {
+				paths := args[1:]
+				if len(paths) == 0 {
+					paths = []string{overlay.KernelFile(m.Media), overlay.InitrdPath, overlay.RootfsPath}
+				}
+				for _, p := range paths {
+					if err := extract(m, p, filepath.Join(dir, filepath.Base(p))); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+	c.Flags().StringVarP(&dir, "directory", "C", ".", "directory to write to")
+	return c
+}
+
+func extract(m *medium, path, out string) error {
+	image, err := overlay.Artifact(m.Media, path)
+	if err != nil {
+		return err
+	}
+	return writeFile(out, image.Reader())
+}
+
+func kargsCommand() *cobra.Command {
+	c := &cobra.Command{Use: "kargs", Short: "Show or change kernel arguments"}
+	c.AddCommand(kargsShowCommand(), kargsSetCommand())
+	return c
+}
+
+func kargsShowCommand() *cobra.Command {
+	var defaults bool
+	c := &cobra.Command{
+		Use:   "show [--default] ISO",
+		Short: "Show the kernel arguments of a live ISO",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withMedium(args[0], func(m *medium) error {
+				text, err := currentKargs(m, defaults)
+				if err == nil {
+					_, err = fmt.Fprintln(cmd.OutOrStdout(), text)
+				}
+				return err
+			})
+		},
+	}
+	c.Flags().BoolVar(&defaults, "default", false, "show the medium's defaults")
+	return c
+}
+
+func currentKargs(m *medium, defaults bool) (string, error) {
+	switch k := m.Layout.Kargs; {
+	case k == nil:
+		return "", overlay.ErrNoKargs
+	case defaults:
+		return k.Default, nil
+	default:
+		return k.Read(m)
+	}
+}
+
+func kargsSetCommand() *cobra.Command {
+	var edit overlay.KargsEdit
+	var out string
+	var fromDefault bool
+	c := &cobra.Command{
+		Use:   "set [--append ARG] [--delete ARG] [--replace KEY=OLD=NEW] -o OUT ISO",
+		Short: "Change the kernel arguments of a live ISO",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return rewrite(args[0], out, func(m *medium) (*overlay.Image, error) {
+				now, err := currentKargs(m, fromDefault)
+				if err != nil {
+					return nil, err
+				}
+				want, err := edit.Apply(now)
+				if err != nil {
+					return nil, err
+				}
+				return overlay.SetKargs(m.Media, want)
+			})
+		},
+	}
+	c.Flags().StringArrayVarP(&edit.Append, "append", "a", nil, "argument to add (repeatable)")
+	c.Flags().StringArrayVarP(&edit.Delete, "delete", "d", nil, "argument to remove (repeatable)")
+	c.Flags().StringArrayVarP(&edit.Replace, "replace", "r", nil, "KEY=OLD=NEW (repeatable)")
+	c.Flags().BoolVar(&fromDefault, "from-default", false, "start from the medium's defaults instead of the present arguments")
+	outputFlag(c, &out)
+	return c
+}
+
+func networkCommand() *cobra.Command {
+	c := &cobra.Command{Use: "network", Short: "Embed, take out or remove NetworkManager keyfiles"}
+	var files []string
+	var out string
+	embed := &cobra.Command{
+		Use:   "embed -k FILE -o OUT ISO",
+		Short: "Embed NetworkManager keyfiles for the live system",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return recontent(args[0], out, func(c *embedded.Content) error {
+				for _, f := range files {
+					raw, err := os.ReadFile(f)
+					if err != nil {
+						return err
+					}
+					c.Keyfiles[strings.TrimSuffix(filepath.Base(f), ".nmconnection")+".nmconnection"] = raw
+				}
+				return nil
+			})
+		},
+	}
+	embed.Flags().StringArrayVarP(&files, "keyfile", "k", nil, "keyfile to embed (repeatable)")
+	outputFlag(embed, &out)
+	var removed string
+	remove := &cobra.Command{
+		Use:   "remove -o OUT ISO",
+		Short: "Remove all keyfiles",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return recontent(args[0], removed, func(c *embedded.Content) error {
+				c.Keyfiles = nil
+				return nil
+			})
+		},
+	}
+	outputFlag(remove, &removed)
+	c.AddCommand(embed, remove, networkExtractCommand())
+	return c
+}
+
+func networkExtractCommand() *cobra.Command {
+	var dir string
+	c := &cobra.Command{
+		Use:   "extract [-C DIR] ISO",
+		Short: "Write the embedded keyfiles to a directory",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return withMedium(args[0], func(m *medium) error {
+				c, err := m.content()
+				if err != nil {
+					return err
+				}
+				for _, name := range keys(c.Keyfiles) {
+					path := filepath.Join(dir, name)
+					if err := writeBytes(path, c.Keyfiles[name]); err != nil {
+						return err
+					}
+					if err := os.Chmod(path, 0o600); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		},
+	}
+	c.Flags().StringVarP(&dir, "directory", "C", ".", "directory to write to")
+	return c
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/iso"
+	"github.com/ironflow/ironflow/imagecustomization/overlay"
+)
+
+// medium is an ISO file that a command works on.
+type medium struct {
+	overlay.Media
+	file *os.File
+}
+
+// source is a file as the overlay package wants it; within one command its path
+// is identity enough.
+type source struct {
+	*os.File
+	size int64
+}
+
+// Size implements overlay.Source.
+func (s source) Size() int64 { return s.size }
+
+// ID implements overlay.Source.
+func (s source) ID() string { return s.Name() }
+
+// openMedium opens and parses an ISO. The caller closes it.
+func openMedium(path string) (*medium, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	layout, err := iso.Parse(f, info.Size())
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+	}
+	return &medium{Media: overlay.Media{Source: source{f, info.Size()}, Layout: layout}, file: f}, nil
+}
+
+// content returns what is embedded now.
+func (m *medium) content() (embedded.Content, error) {
+	if m.Layout.Ignition == nil {
+		return embedded.Content{}, overlay.ErrNoArea
+	}
+	return embedded.Decode(io.NewSectionReader(m, m.Layout.Ignition.Offset, m.Layout.Ignition.Length))
+}
+
+// withMedium runs do with the ISO at path.
+func withMedium(path string, do func(*medium) error) error {
+	m, err := openMedium(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(m), m.file.Close())
+}
+
+// rewrite makes a new ISO at out from the one at path.
+func rewrite(path, out string, edit func(*medium) (*overlay.Image, error)) error {
+	return withMedium(path, func(m *medium) error {
+		image, err := edit(m)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		return writeFile(out, image.Reader())
+	})
+}
+
+// recontent makes a new ISO at out with other embedded content.
+func recontent(path, out string, edit func(*embedded.Content) error) error {
+	return rewrite(path, out, func(m *medium) (*overlay.Image, error) {
+		c, err := m.content()
+		if err != nil {
+			return nil, err
+		}
+		if err := edit(&c); err != nil {
+			return nil, err
+		}
+		if c.Empty() {
+			b := overlay.NewBuilder(m.Source)
+			b.Zero(m.Layout.Ignition.Offset, m.Layout.Ignition.Length)
+			return b.Build()
+		}
+		return overlay.Customize(m.Media, overlay.Options{Content: c})
+	})
+}
+
+// writeFile writes r to path, which is never seen half written; "-" is standard output.
+func writeFile(path string, r io.Reader) (err error) {
+	if path == "-" {
+		_, err := io.Copy(os.Stdout, r)
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = io.Copy(tmp, r)
+	if err = errors.Join(err, tmp.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := os.Chmod(tmp.Name(), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+// writeBytes writes a small file like [writeFile].
+func writeBytes(path string, data []byte) error { return writeFile(path, bytes.NewReader(data)) }
