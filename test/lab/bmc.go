@@ -88,7 +88,7 @@ func (l *Lab) StartEmulator(ctx context.Context, options EmulatorOptions) (*Emul
 		command: guard.Command{
 			Path: filepath.Join(python, "bin", "python"),
 			Args: []string{filepath.Join(dir, "emulator.py"), filepath.Join(dir, "config.json")},
-			Dir:  dir, Env: pythonEnvironment(l.CAFile),
+			Dir:  dir, Env: pythonEnvironment(),
 		},
 		log:      e.Log,
 		ready:    answers(e.HTTP, e.URL+"/redfish/v1/"),

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -249,9 +250,13 @@ func TestIronicWithEmulator(t *testing.T) {
 	}
 
 	g.Expect(api.do(t.Context(), "PUT", "/v1/nodes/"+hostA.Name+"/states/provision", map[string]any{"target": "manage"}, nil, http.StatusAccepted)).To(Succeed())
+	begin := time.Now()
 	g.Eventually(state, "30s", "100ms").Should(And(HaveField("ProvisionState", "manageable"), HaveField("PowerState", HaveValue(Equal("power off")))))
 
+	t.Logf("manageable after %s", time.Since(begin).Round(time.Millisecond))
+	begin = time.Now()
 	g.Expect(api.do(t.Context(), "PUT", "/v1/nodes/"+hostA.Name+"/states/power", map[string]any{"target": "power on"}, nil, http.StatusAccepted)).To(Succeed())
 	g.Eventually(state, "30s", "100ms").Should(HaveField("PowerState", HaveValue(Equal("power on"))))
+	t.Logf("powered on after %s", time.Since(begin).Round(time.Millisecond))
 	g.Expect(notifier.take()).To(ContainElement(And(HaveField("Change", emulator.ChangePower), HaveField("PowerState", emulator.PowerOn))))
 }

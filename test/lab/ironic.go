@@ -67,8 +67,14 @@ type Ironic struct {
 	part *part
 }
 
-//go:embed ironic/ironic.conf.tmpl
-var ironicConf string
+var (
+	//go:embed ironic/ironic.conf.tmpl
+	ironicConf string
+	// ironicLaunch starts Ironic without one waste of time; it says which.
+	//
+	//go:embed ironic/launch.py
+	ironicLaunch []byte
+)
 
 var ironicTemplate = template.Must(template.New("ironic.conf").Option("missingkey=error").Parse(ironicConf))
 
@@ -111,10 +117,13 @@ func (i *Ironic) program(python string) *part {
 	return &part{
 		name: "ironic",
 		command: guard.Command{
-			Path: filepath.Join(python, "bin", "ironic"),
-			Args: []string{"--config-file", filepath.Join(i.Dir, "ironic.conf"), "--config-file", filepath.Join(i.Dir, "overrides.conf")},
-			Dir:  i.Dir,
-			Env:  pythonEnvironment(filepath.Join(i.Dir, "trusted.crt")),
+			Path: filepath.Join(python, "bin", "python"),
+			Args: []string{
+				filepath.Join(i.Dir, "launch.py"),
+				"--config-file", filepath.Join(i.Dir, "ironic.conf"), "--config-file", filepath.Join(i.Dir, "overrides.conf"),
+			},
+			Dir: i.Dir,
+			Env: pythonEnvironment(),
 		},
 		log:      i.lab.logFile("ironic-output"),
 		logs:     []string{i.Log},
@@ -156,6 +165,7 @@ func (i *Ironic) writeState(python string, port int, options IronicOptions) erro
 		"ironic.conf":    conf,
 		"overrides.conf": overrides(options.Overrides),
 		"ironic.sqlite":  database,
+		"launch.py":      ironicLaunch,
 	})
 }
 
@@ -231,13 +241,14 @@ func passwordFile(user, password string) ([]byte, error) {
 }
 
 // pythonEnvironment is the environment of a Python part: the user's without
-// what would lead it to other packages or through a proxy to loopback, and with
-// the certificates that it trusts.
-func pythonEnvironment(trusted string) []string {
+// what would lead it to other packages, to other certificates than configured
+// (a bundle in the environment wins over a BMC's own setting) or through a
+// proxy to loopback.
+func pythonEnvironment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
-		return strings.HasPrefix(name, "PYTHON") || strings.HasPrefix(name, "OS_") || strings.HasSuffix(strings.ToLower(name), "_proxy")
+		return strings.HasPrefix(name, "PYTHON") || strings.HasPrefix(name, "OS_") ||
+			strings.HasSuffix(name, "_CA_BUNDLE") || strings.HasSuffix(strings.ToLower(name), "_proxy")
 	})
-	return append(env, "PYTHONNOUSERSITE=1", "PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1", "PYTHONWARNINGS=ignore",
-		"REQUESTS_CA_BUNDLE="+trusted, "NO_PROXY=*")
+	return append(env, "PYTHONNOUSERSITE=1", "PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1", "PYTHONWARNINGS=ignore")
 }
