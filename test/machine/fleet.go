@@ -36,6 +36,11 @@ import (
 	"github.com/ironflow/ironflow/test/machine/ipa"
 )
 
+// LabPace makes IPA as impatient as a lab can bear: Ironic goes on a second
+// after a step instead of five. Beyond that it would only lose heartbeats, which
+// it drops while it works on a node.
+var LabPace = ipa.Pace{Forced: time.Second, Retry: time.Second, Lookup: 500 * time.Millisecond, Conflict: time.Second, Inspect: time.Second}
+
 // BMC is the machines' side of the emulator: what they tell it by themselves.
 type BMC interface {
 	Add(ctx context.Context, system emulator.System) error
@@ -217,6 +222,16 @@ func (f *Fleet) State(name string) (Status, bool) {
 		}
 	}
 	return Status{}, false
+}
+
+// System returns the machine as its BMC knows it, by its name; empty if there is none.
+func (f *Fleet) System(name string) emulator.System {
+	for _, m := range f.machines {
+		if m.scenario.Name == name {
+			return m.system()
+		}
+	}
+	return emulator.System{}
 }
 
 // Changed returns a channel that is closed at the next change of any machine.
