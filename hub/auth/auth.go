@@ -136,3 +136,6 @@ func (k Key) sign(payload []byte) []byte {
 	mac.Write(payload)
 	return mac.Sum(nil)
 }
+
+// IsZero reports whether there is no key.
+func (k Key) IsZero() bool { return len(k.secret) == 0 }

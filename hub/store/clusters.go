@@ -13,19 +13,7 @@ func (t *Tx) Cluster(id string) (*Cluster, error) {
 }
 
 // Clusters returns all records by id.
-func (t *Tx) Clusters() ([]*Cluster, error) {
-	var out []*Cluster
-	err := t.scanAll("list clusters", `SELECT doc FROM clusters ORDER BY id`, nil, func(scan func(...any) error) error {
-		var doc []byte
-		c := &Cluster{}
-		if err := scan(&doc); err != nil {
-			return err
-		}
-		out = append(out, c)
-		return json.Unmarshal(doc, c)
-	})
-	return out, err
-}
+func (t *Tx) Clusters() ([]*Cluster, error) { return t.ClustersIn() }
 
 // PutCluster makes or replaces the record. Hosts in it are not stored.
 func (t *Tx) PutCluster(c *Cluster) error {
@@ -42,4 +30,25 @@ func (t *Tx) PutCluster(c *Cluster) error {
 // DeleteCluster removes the record; a missing one is no error.
 func (t *Tx) DeleteCluster(id string) error {
 	return t.exec("delete cluster", `DELETE FROM clusters WHERE id = $1`, id)
+}
+
+// ClustersIn returns the records in one of the statuses, by id.
+func (t *Tx) ClustersIn(statuses ...string) ([]*Cluster, error) {
+	var where conditions
+	where.in("status", statuses...)
+	return t.clusters(`SELECT doc FROM clusters `+where.String()+` ORDER BY id`, where.args...)
+}
+
+func (t *Tx) clusters(query string, args ...any) ([]*Cluster, error) {
+	var out []*Cluster
+	err := t.scanAll("list clusters", query, args, func(scan func(...any) error) error {
+		var doc []byte
+		c := &Cluster{}
+		if err := scan(&doc); err != nil {
+			return err
+		}
+		out = append(out, c)
+		return json.Unmarshal(doc, c)
+	})
+	return out, err
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ironflow/ironflow/hub/wire"
@@ -86,40 +85,24 @@ func (t *Tx) DeleteEvents(infraEnvID, hostID string) error {
 	return t.exec("delete events", `DELETE FROM events WHERE infra_env_id = $1 AND ($2 = '' OR host_id = $2)`, infraEnvID, hostID)
 }
 
-// where writes the filter as SQL with numbered parameters.
+// where writes the filter as SQL.
 func (f EventFilter) where() (string, []any) {
-	var terms []string
-	var args []any
-	in := func(column string, values []string) {
-		values = slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })
-		if len(values) == 0 {
-			return
-		}
-		var marks []string
-		for _, v := range values {
-			args = append(args, v)
-			marks = append(marks, fmt.Sprintf("$%d", len(args)))
-		}
-		terms = append(terms, column+" IN ("+strings.Join(marks, ", ")+")")
-	}
-	in("cluster_id", []string{f.ClusterID})
-	in("infra_env_id", []string{f.InfraEnvID})
-	in("host_id", f.HostIDs)
-	in("severity", f.Severities)
-	in("category", f.Categories)
+	var where conditions
+	where.in("cluster_id", f.ClusterID)
+	where.in("infra_env_id", f.InfraEnvID)
+	where.in("host_id", f.HostIDs...)
+	where.in("severity", f.Severities...)
+	where.in("category", f.Categories...)
 	if f.ClusterLevel {
-		terms = append(terms, "host_id = ''")
+		where.add("host_id = ", "")
 	}
 	if f.Message != "" {
 		// POSITION of PostgreSQL and INSTR of SQLite differ; LIKE is common to both.
 		literal := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(f.Message))
-		args = append(args, "%"+literal+"%")
-		terms = append(terms, fmt.Sprintf(`LOWER(message) LIKE $%d ESCAPE '\'`, len(args)))
+		where.add(`LOWER(message) LIKE `, "%"+literal+"%")
+		where.terms[len(where.terms)-1] += ` ESCAPE '\'`
 	}
-	if len(terms) == 0 {
-		return "", nil
-	}
-	return "WHERE " + strings.Join(terms, " AND "), args
+	return where.String(), where.args
 }
 
 func text(s *string) string {

@@ -23,13 +23,14 @@ func (t *Tx) Host(key HostKey) (*Host, error) {
 				return err
 			}
 			putReport(&h.API, kind, text)
+			h.loaded[kind] = text
 			return nil
 		})
 	return h, err
 }
 
-// BareHost returns the record without its reports, or [ErrNotFound]. A bare
-// host must not be given to [Tx.PutHost].
+// BareHost returns the record without its reports, or [ErrNotFound]. Writing it
+// back leaves the stored reports alone.
 func (t *Tx) BareHost(key HostKey) (*Host, error) {
 	var doc []byte
 	var at int64
@@ -45,26 +46,22 @@ type HostFilter struct {
 	InfraEnvID, ClusterID string
 	// Statuses keeps only hosts in one of them.
 	Statuses []string
+	// SilentSince keeps only hosts that have not polled since then.
+	SilentSince time.Time
 	// Bare leaves the reports out.
 	Bare bool
 }
 
 // Hosts returns the selected records, ordered by infra-env and id.
 func (t *Tx) Hosts(f HostFilter) ([]*Host, error) {
-	var out []*Host
-	err := t.scanAll("list hosts", hostColumns+`WHERE ($1 = '' OR infra_env_id = $1) AND ($2 = '' OR cluster_id = $2) ORDER BY infra_env_id, id`,
-		[]any{f.InfraEnvID, f.ClusterID}, func(scan func(...any) error) error {
-			var doc []byte
-			var at int64
-			if err := scan(&doc, &at); err != nil {
-				return err
-			}
-			h, err := decodeHost(doc, at)
-			if err == nil && (len(f.Statuses) == 0 || slices.Contains(f.Statuses, h.API.Status)) {
-				out = append(out, h)
-			}
-			return err
-		})
+	var where conditions
+	where.in("infra_env_id", f.InfraEnvID)
+	where.in("cluster_id", f.ClusterID)
+	where.in("status", f.Statuses...)
+	if !f.SilentSince.IsZero() {
+		where.add("checked_in_at <= ", unix(f.SilentSince))
+	}
+	out, err := t.hosts("list hosts", hostColumns+where.String()+` ORDER BY infra_env_id, id`, where.args)
 	if err != nil || f.Bare {
 		return out, err
 	}
@@ -76,21 +73,26 @@ func (t *Tx) Hosts(f HostFilter) ([]*Host, error) {
 	return out, nil
 }
 
-// HostsByMAC returns the keys of all hosts with that address in their
-// inventory, lower case, the newest registration first.
-func (t *Tx) HostsByMAC(mac string) ([]HostKey, error) {
-	var hosts []*Host
-	err := t.scanAll("find host by MAC", `SELECT h.doc, h.checked_in_at FROM hosts h JOIN host_macs m
-		ON m.infra_env_id = h.infra_env_id AND m.host_id = h.id WHERE m.mac = $1`, []any{mac}, func(scan func(...any) error) error {
+func (t *Tx) hosts(what, query string, args []any) ([]*Host, error) {
+	var out []*Host
+	err := t.scanAll(what, query, args, func(scan func(...any) error) error {
 		var doc []byte
 		var at int64
 		if err := scan(&doc, &at); err != nil {
 			return err
 		}
 		h, err := decodeHost(doc, at)
-		hosts = append(hosts, h)
+		out = append(out, h)
 		return err
 	})
+	return out, err
+}
+
+// HostsByMAC returns the keys of all hosts with that address in their
+// inventory, lower case, the newest registration first.
+func (t *Tx) HostsByMAC(mac string) ([]HostKey, error) {
+	hosts, err := t.hosts("find host by MAC", `SELECT h.doc, h.checked_in_at FROM hosts h JOIN host_macs m
+		ON m.infra_env_id = h.infra_env_id AND m.host_id = h.id WHERE m.mac = $1`, []any{mac})
 	if err != nil {
 		return nil, err
 	}
@@ -119,42 +121,32 @@ func (t *Tx) PutHost(h *Host) error {
 		return err
 	}
 	for kind, text := range texts {
-		// The condition spares the write when nothing changed.
+		if text == h.loaded[kind] {
+			continue
+		}
 		err := t.exec("write report", `INSERT INTO host_reports (infra_env_id, host_id, kind, doc) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (infra_env_id, host_id, kind) DO UPDATE SET doc = excluded.doc WHERE host_reports.doc <> excluded.doc`,
-			key.InfraEnvID, key.HostID, kind, text)
+			ON CONFLICT (infra_env_id, host_id, kind) DO UPDATE SET doc = excluded.doc`, key.InfraEnvID, key.HostID, kind, text)
 		if err != nil {
 			return err
 		}
 	}
-	return t.putMACs(key, h.MACs)
+	return t.putMACs(h)
 }
 
-func (t *Tx) putMACs(key HostKey, macs []string) error {
-	var have []string
-	err := t.scanAll("read MACs", `SELECT mac FROM host_macs WHERE infra_env_id = $1 AND host_id = $2 ORDER BY mac`,
-		[]any{key.InfraEnvID, key.HostID}, func(scan func(...any) error) error {
-			var mac string
-			defer func() { have = append(have, mac) }()
-			return scan(&mac)
-		})
-	if err != nil || slices.Equal(have, macs) {
-		return err
+func (t *Tx) putMACs(h *Host) error {
+	if slices.Equal(h.loadedMACs, h.MACs) {
+		return nil
 	}
+	key := h.Key()
 	if err := t.exec("delete MACs", `DELETE FROM host_macs WHERE infra_env_id = $1 AND host_id = $2`, key.InfraEnvID, key.HostID); err != nil {
 		return err
 	}
-	for _, mac := range slices.Compact(slices.Sorted(slices.Values(macs))) {
+	for _, mac := range slices.Compact(slices.Sorted(slices.Values(h.MACs))) {
 		if err := t.exec("write MAC", `INSERT INTO host_macs (infra_env_id, host_id, mac) VALUES ($1, $2, $3)`, key.InfraEnvID, key.HostID, mac); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// CheckIn notes a poll without reading or writing the rest of the record.
-func (t *Tx) CheckIn(key HostKey, at time.Time) error {
-	return t.exec("check in", `UPDATE hosts SET checked_in_at = $3 WHERE infra_env_id = $1 AND id = $2`, key.InfraEnvID, key.HostID, unix(at))
 }
 
 // DeleteHost removes the record with everything that belongs to it but its
@@ -173,11 +165,12 @@ func (t *Tx) DeleteHost(key HostKey) error {
 }
 
 func decodeHost(doc []byte, checkedIn int64) (*Host, error) {
-	h := &Host{}
+	h := &Host{loaded: map[string]string{}}
 	if err := json.Unmarshal(doc, h); err != nil {
 		return nil, err
 	}
 	h.API.CheckedInAt = wire.At(fromUnix(checkedIn))
+	h.loadedMACs = slices.Clone(h.MACs)
 	return h, nil
 }
 

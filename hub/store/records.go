@@ -38,13 +38,19 @@ type Host struct {
 	MACs []string
 	// InventoryAt is when the inventory was last stored.
 	InventoryAt time.Time
-	// BootID tells the boots of a host apart; empty for agents that do not say.
-	BootID string
+	// Attempt tells the runs of a host's deploy step apart; empty for agents that do not say.
+	Attempt string
+	// DiskChosen tells that a person or a controller chose the installation disk.
+	DiskChosen bool
 	// Attempts counts the installations that were started.
 	Attempts int
 	// Reason is why the last installation failed or was called off; it survives
 	// the reset and is cleared by the next start.
 	Reason string
+
+	// loaded and loadedMACs are what the store holds, to write only what changed.
+	loaded     map[string]string
+	loadedMACs []string
 }
 
 // Key returns the host's key.

@@ -95,9 +95,11 @@ func hostReports(g *WithT, ctx context.Context, s store.Store) {
 		return err
 	})).To(Succeed())
 
-	h := host("host-1")
-	h.API.Inventory = ""
-	put(g, ctx, s, h)
+	g.Expect(s.Update(ctx, func(tx *store.Tx) error {
+		h, err := tx.Host(key)
+		h.API.Inventory = ""
+		return errors.Join(err, tx.PutHost(h))
+	})).To(Succeed())
 	g.Expect(s.View(ctx, func(tx *store.Tx) error {
 		full, err := tx.Host(key)
 		g.Expect(full.API.Inventory).To(BeEmpty(), "a cleared report must not come back")
@@ -126,8 +128,11 @@ func hostsByMAC(g *WithT, ctx context.Context, s store.Store) {
 		g.Expect(keys).To(Equal([]store.HostKey{newer.Key(), older.Key()}))
 		return err
 	})).To(Succeed())
-	newer.MACs = []string{"02:00:00:00:00:02", "02:00:00:00:00:03"}
-	put(g, ctx, s, newer)
+	g.Expect(s.Update(ctx, func(tx *store.Tx) error {
+		h, err := tx.BareHost(newer.Key())
+		h.MACs = []string{"02:00:00:00:00:02", "02:00:00:00:00:03"}
+		return errors.Join(err, tx.PutHost(h))
+	})).To(Succeed())
 	g.Expect(s.View(ctx, func(tx *store.Tx) error {
 		keys, err := tx.HostsByMAC("02:00:00:00:00:01")
 		g.Expect(keys).To(Equal([]store.HostKey{older.Key()}))
@@ -138,7 +143,11 @@ func hostsByMAC(g *WithT, ctx context.Context, s store.Store) {
 func checkIn(g *WithT, ctx context.Context, s store.Store) {
 	at := time.Date(2026, 5, 1, 10, 0, 0, 123456000, time.UTC)
 	put(g, ctx, s, host("host-1"))
-	g.Expect(s.Update(ctx, func(tx *store.Tx) error { return tx.CheckIn(key, at) })).To(Succeed())
+	g.Expect(s.Update(ctx, func(tx *store.Tx) error {
+		h, err := tx.BareHost(key)
+		h.API.CheckedInAt = wire.At(at)
+		return errors.Join(err, tx.PutHost(h))
+	})).To(Succeed())
 	g.Expect(s.View(ctx, func(tx *store.Tx) error {
 		h, err := tx.Host(key)
 		g.Expect(h.API.CheckedInAt.Time).To(Equal(at))
@@ -152,6 +161,7 @@ func hostFilter(g *WithT, ctx context.Context, s store.Store) {
 	cluster := "cluster-1"
 	bound.API.ClusterID, bound.API.Status = &cluster, wire.HostStatusInstalling
 	other.API.InfraEnvID = "env-2"
+	bound.API.CheckedInAt, other.API.CheckedInAt = wire.At(time.Unix(1000, 0)), wire.At(time.Unix(2000, 0))
 	put(g, ctx, s, bound, other)
 	for _, tc := range []struct {
 		filter store.HostFilter
@@ -162,6 +172,7 @@ func hostFilter(g *WithT, ctx context.Context, s store.Store) {
 		{store.HostFilter{ClusterID: "cluster-1", Bare: true}, []string{"host-1"}},
 		{store.HostFilter{Statuses: []string{wire.HostStatusKnown}}, []string{"host-2"}},
 		{store.HostFilter{ClusterID: "cluster-9"}, nil},
+		{store.HostFilter{SilentSince: time.Unix(1500, 0)}, []string{"host-1"}},
 	} {
 		var got []string
 		g.Expect(s.View(ctx, func(tx *store.Tx) error {

@@ -1,0 +1,206 @@
+package rest
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// maxAttempt bounds the header that tells attempts apart.
+const maxAttempt = 128
+
+func registerHost(r *request) (any, error) {
+	env, err := r.infraEnv()
+	if err != nil {
+		return nil, err
+	}
+	var p wire.HostCreateParams
+	if err := r.body(&p); err != nil {
+		return nil, err
+	}
+	attempt := r.Header.Get(wire.HeaderAttempt)
+	if len(attempt) > maxAttempt {
+		return nil, bad("header %s is longer than %d characters", wire.HeaderAttempt, maxAttempt)
+	}
+	version := p.DiscoveryAgentVersion
+	if version == "" {
+		version = r.Header.Get(wire.HeaderAgentVersion)
+	}
+	return r.hub.RegisterHost(r.Context(), service.Registration{InfraEnvID: env, HostID: p.HostID, AgentVersion: version, Attempt: attempt})
+}
+
+func nextSteps(r *request) (any, error) {
+	key, err := r.host()
+	if err != nil {
+		return nil, err
+	}
+	timestamp, err := r.number("timestamp")
+	if err != nil {
+		return nil, err
+	}
+	return r.hub.Instructions(r.Context(), key, service.Poll{Timestamp: timestamp, AgentVersion: r.Header.Get(wire.HeaderAgentVersion)})
+}
+
+func stepReply(r *request) (any, error) {
+	key, err := r.host()
+	if err != nil {
+		return nil, err
+	}
+	var reply wire.StepReply
+	if err := r.body(&reply); err != nil {
+		return nil, err
+	}
+	return nil, r.hub.Reply(r.Context(), key, reply)
+}
+
+func hostProgress(r *request) (any, error) {
+	key, err := r.host()
+	if err != nil {
+		return nil, err
+	}
+	var p wire.HostProgress
+	if err := r.body(&p); err != nil {
+		return nil, err
+	}
+	return nil, r.hub.Progress(r.Context(), key, p)
+}
+
+func hostLogsProgress(r *request) (any, error) {
+	key, err := r.host()
+	if err != nil {
+		return nil, err
+	}
+	var p wire.LogsProgressParams
+	if err := r.body(&p); err != nil {
+		return nil, err
+	}
+	return nil, r.hub.LogsProgress(r.Context(), key, p.LogsState)
+}
+
+func clusterLogsProgress(r *request) (any, error) {
+	id, err := r.cluster()
+	if err != nil {
+		return nil, err
+	}
+	var p wire.LogsProgressParams
+	if err := r.body(&p); err != nil {
+		return nil, err
+	}
+	return nil, r.hub.ClusterLogsProgress(r.Context(), id, p.LogsState)
+}
+
+// uploadTime is how long an archive may take to arrive.
+const uploadTime = 15 * time.Minute
+
+// uploadLogs streams the archive into the hub's folder; nothing of it is kept in memory.
+func uploadLogs(r *request) (any, error) {
+	cluster, err := r.cluster()
+	if err != nil {
+		return nil, err
+	}
+	logsType := wire.LogsType(r.URL.Query().Get("logs_type"))
+	key, err := logsOwner(r, logsType)
+	if err != nil {
+		return nil, err
+	}
+	// Without support for deadlines (in a test's recorder), the server's own one holds.
+	if err := http.NewResponseController(r.w).SetReadDeadline(time.Now().Add(uploadTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return nil, err
+	}
+	r.Body = http.MaxBytesReader(r.w, r.Body, maxUpload)
+	archive, err := upfile(r)
+	if err != nil {
+		return nil, err
+	}
+	if logsType == wire.LogsTypeHost {
+		return nil, readError(r.hub.StoreHostLogs(r.Context(), cluster, key, archive))
+	}
+	return nil, readError(r.hub.StoreClusterLogs(r.Context(), cluster, archive))
+}
+
+// logsOwner reads whose logs they are.
+func logsOwner(r *request, logsType wire.LogsType) (store.HostKey, error) {
+	switch logsType {
+	case wire.LogsTypeController:
+		return store.HostKey{}, nil
+	case wire.LogsTypeHost:
+	default:
+		return store.HostKey{}, bad("logs_type %q: want host or controller", clip(string(logsType)))
+	}
+	env, err := r.optionalID("infra_env_id")
+	if err != nil {
+		return store.HostKey{}, err
+	}
+	host, err := r.optionalID("host_id")
+	switch {
+	case err != nil:
+		return store.HostKey{}, err
+	case env == "" || host == "":
+		return store.HostKey{}, bad("infra_env_id and host_id are required for logs of a host")
+	case r.caller.infraEnvID != "" && r.caller.infraEnvID != env:
+		return store.HostKey{}, notFound("there is no infra-env %s", env)
+	}
+	return store.HostKey{InfraEnvID: env, HostID: host}, nil
+}
+
+// upfile finds the archive in the multipart body.
+func upfile(r *request) (io.Reader, error) {
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return nil, bad("want a multipart body with the part upfile: %v", err)
+	}
+	for {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil, bad("the body has no part upfile")
+		}
+		if err != nil {
+			return nil, bodyError(err)
+		}
+		if part.FormName() == "upfile" {
+			return part, nil
+		}
+	}
+}
+
+// readError blames a body that breaks off on the client.
+func readError(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return bad("the archive broke off")
+	}
+	return err
+}
+
+func hostIgnition(r *request) (any, error) {
+	key, err := r.host()
+	if err != nil {
+		return nil, err
+	}
+	f, err := r.hub.HostIgnition(r.Context(), key)
+	return &file{name: f.Name, raw: f.Content}, err
+}
+
+func clusterFile(r *request) (any, error) {
+	id, err := r.cluster()
+	if err != nil {
+		return nil, err
+	}
+	f, err := r.hub.ClusterFile(r.Context(), id, r.URL.Query().Get("file_name"))
+	return &file{name: f.Name, raw: f.Content}, err
+}
+
+func triggerEvent(r *request) (any, error) {
+	var e wire.Event
+	if err := r.body(&e); err != nil {
+		return nil, err
+	}
+	if r.caller.infraEnvID != "" {
+		e.InfraEnvID = &r.caller.infraEnvID
+	}
+	return nil, r.hub.AddEvent(r.Context(), e)
+}

@@ -1,0 +1,71 @@
+package rest
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/http"
+	"strings"
+
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Auth says who may call.
+type Auth struct {
+	// None lets everybody do everything: for labs.
+	None bool
+	// UserToken opens the operations of users, as "Authorization: Bearer TOKEN".
+	// Empty refuses them: Kubernetes is then the users' API.
+	UserToken string
+}
+
+// caller is who a request comes from.
+type caller struct {
+	// infraEnvID limits an agent to one infra-env; empty for users and without authentication.
+	infraEnvID string
+}
+
+// checker finds the infra-env that an agent's token opens.
+type checker interface {
+	CheckAgentToken(ctx context.Context, token string) (string, error)
+}
+
+// check returns the caller, or the refusal. An operation is opened by the first
+// of its schemes that the request has a good token for.
+func (a Auth) check(r *http.Request, op Operation, tokens checker) (caller, *wire.InfraError) {
+	if a.None {
+		return caller{}, nil
+	}
+	if op.accepts(UserAuth) && a.isUser(r) {
+		return caller{}, nil
+	}
+	if op.accepts(AgentAuth) {
+		if token := r.Header.Get(wire.HeaderAgentToken); token != "" {
+			env, err := tokens.CheckAgentToken(r.Context(), token)
+			if err == nil {
+				return caller{infraEnvID: env}, nil
+			}
+			return caller{}, unauthorized("the agent's token is not valid for this hub; boot the host from a current image")
+		}
+		return caller{}, unauthorized("an agent's token is needed in the header " + wire.HeaderAgentToken)
+	}
+	if a.UserToken == "" {
+		return caller{}, unauthorized("this operation is for users, and this hub takes users' requests through Kubernetes")
+	}
+	return caller{}, unauthorized("a user's token is needed in the header Authorization")
+}
+
+func unauthorized(message string) *wire.InfraError {
+	return &wire.InfraError{Code: http.StatusUnauthorized, Message: message}
+}
+
+// isUser compares digests, so that neither content nor length of the token
+// shows in the time.
+func (a Auth) isUser(r *http.Request) bool {
+	given, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if a.UserToken == "" || !bearer {
+		return false
+	}
+	want, have := sha256.Sum256([]byte(a.UserToken)), sha256.Sum256([]byte(given))
+	return subtle.ConstantTimeCompare(want[:], have[:]) == 1
+}

@@ -1,0 +1,243 @@
+package rest
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+func createCluster(r *request) (any, error) {
+	var p wire.ClusterCreateParams
+	if err := r.body(&p); err != nil {
+		return nil, err
+	}
+	return r.hub.CreateCluster(r.Context(), p)
+}
+
+func listClusters(r *request) (any, error) {
+	withHosts, err := r.flag("with_hosts")
+	if err != nil {
+		return nil, err
+	}
+	clusters, err := r.hub.Clusters(r.Context())
+	if err != nil || !withHosts {
+		return clusters, err
+	}
+	for i, c := range clusters {
+		if clusters[i], err = r.hub.Cluster(r.Context(), c.ID, true); err != nil {
+			return nil, err
+		}
+	}
+	return clusters, nil
+}
+
+func getCluster(r *request) (any, error) {
+	id, err := r.cluster()
+	if err != nil {
+		return nil, err
+	}
+	bare, err := r.flag("exclude-hosts")
+	if err != nil {
+		return nil, err
+	}
+	return r.hub.Cluster(r.Context(), id, !bare)
+}
+
+func updateCluster(r *request) (any, error) {
+	id, err := r.cluster()
+	if err != nil {
+		return nil, err
+	}
+	var p wire.V2ClusterUpdateParams
+	if err := r.body(&p); err != nil {
+		return nil, err
+	}
+	return r.hub.UpdateCluster(r.Context(), id, p)
+}
+
+func deleteCluster(r *request) (any, error) {
+	id, err := r.cluster()
+	if err != nil {
+		return nil, err
+	}
+	return nil, r.hub.DeleteCluster(r.Context(), id)
+}
+
+// clusterAction serves the actions that take nothing but the cluster.
+func clusterAction(act func(*service.Hub, context.Context, string) (wire.Cluster, error)) handler {
+	return func(r *request) (any, error) {
+		id, err := r.cluster()
+		if err != nil {
+			return nil, err
+		}
+		return act(r.hub, r.Context(), id)
+	}
+}
+
+var (
+	installCluster = clusterAction((*service.Hub).StartInstallation)
+	cancelCluster  = clusterAction((*service.Hub).CancelInstallation)
+	resetCluster   = clusterAction((*service.Hub).ResetCluster)
+	allowAddHosts  = clusterAction((*service.Hub).AllowAddHosts)
+)
+
+func listClusterHosts(r *request) (any, error) {
+	id, err := r.cluster()
+	if err != nil {
+		return nil, err
+	}
+	inventory, err1 := r.flag("with-inventory")
+	connectivity, err2 := r.flag("with-connectivity")
+	for _, err := range []error{err1, err2} {
+		if err != nil {
+			return nil, err
+		}
+	}
+	filter := store.HostFilter{ClusterID: id, Bare: !inventory && !connectivity}
+	if status := r.URL.Query().Get("status"); status != "" {
+		filter.Statuses = []string{status}
+	}
+	hosts, err := r.hub.Hosts(r.Context(), filter)
+	if err != nil {
+		return nil, err
+	}
+	role := wire.HostRole(r.URL.Query().Get("role"))
+	kept := wire.HostList{}
+	for _, h := range hosts {
+		if role != "" && h.Role != role {
+			continue
+		}
+		if !inventory {
+			h.Inventory = ""
+		}
+		if !connectivity {
+			h.Connectivity = ""
+		}
+		kept = append(kept, h)
+	}
+	return kept, nil
+}
+
+func downloadLogs(r *request) (any, error) {
+	id, err := r.cluster()
+	if err != nil {
+		return nil, err
+	}
+	host, err := r.optionalID("host_id")
+	if err != nil {
+		return nil, err
+	}
+	if host == "" {
+		f, err := r.hub.ClusterLogs(id)
+		return &file{name: "cluster-" + id + "-logs.tar.gz", content: f}, err
+	}
+	hosts, err := r.hub.Hosts(r.Context(), store.HostFilter{ClusterID: id, Bare: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range hosts {
+		if h.ID == host {
+			f, err := r.hub.HostLogs(store.HostKey{InfraEnvID: h.InfraEnvID, HostID: h.ID})
+			return &file{name: "host-" + host + "-logs.tar.gz", content: f}, err
+		}
+	}
+	return nil, notFound("cluster %s has no host %s", id, host)
+}
+
+func getIgnoredValidations(r *request) (any, error) {
+	id, err := r.cluster()
+	if err != nil {
+		return nil, err
+	}
+	return r.hub.IgnoredValidations(r.Context(), id)
+}
+
+func setIgnoredValidations(r *request) (any, error) {
+	id, err := r.cluster()
+	if err != nil {
+		return nil, err
+	}
+	var v wire.IgnoredValidations
+	if err := r.body(&v); err != nil {
+		return nil, err
+	}
+	return r.hub.SetIgnoredValidations(r.Context(), id, v)
+}
+
+// Headers of a list of events.
+var severityHeaders = map[string]string{
+	wire.EventSeverityInfo: "Severity-Count-Info", wire.EventSeverityWarning: "Severity-Count-Warning",
+	wire.EventSeverityError: "Severity-Count-Error", wire.EventSeverityCritical: "Severity-Count-Critical",
+}
+
+func listEvents(r *request) (any, error) {
+	f, err := eventFilter(r)
+	if err != nil {
+		return nil, err
+	}
+	events, counts, err := r.hub.Events(r.Context(), f)
+	if err != nil {
+		return nil, err
+	}
+	total := 0
+	for severity, header := range severityHeaders {
+		r.w.Header().Set(header, strconv.Itoa(counts[severity]))
+		total += counts[severity]
+	}
+	r.w.Header().Set("Event-Count", strconv.Itoa(total))
+	return events, nil
+}
+
+func eventFilter(r *request) (store.EventFilter, error) {
+	q := r.URL.Query()
+	f := store.EventFilter{
+		HostIDs: r.list("host_ids"), Severities: r.list("severities"), Categories: r.list("categories"),
+		Message: q.Get("message"), Descending: q.Get("order") == "descending",
+	}
+	var err error
+	for name, into := range map[string]*string{"cluster_id": &f.ClusterID, "infra_env_id": &f.InfraEnvID} {
+		if *into, err = r.optionalID(name); err != nil {
+			return f, err
+		}
+	}
+	host, err := r.optionalID("host_id")
+	if err != nil {
+		return f, err
+	}
+	if host != "" {
+		f.HostIDs = append(f.HostIDs, host)
+	}
+	if f.ClusterLevel, err = r.flag("cluster_level"); err != nil {
+		return f, err
+	}
+	for name, into := range map[string]*int{"limit": &f.Limit, "offset": &f.Offset} {
+		n, err := r.number(name)
+		if err != nil {
+			return f, err
+		}
+		*into = int(min(n, 1<<30))
+	}
+	return f, nil
+}
+
+func componentVersions(*request) (any, error) {
+	return wire.ListVersions{ReleaseTag: version.Release(), Versions: wire.Versions{"ironflow": version.Release()}}, nil
+}
+
+func managedDomains(*request) (any, error) { return wire.ListManagedDomains{}, nil }
+
+func releaseSources(*request) (any, error) { return wire.ReleaseSources{}, nil }
+
+func defaultConfig(*request) (any, error) {
+	v4 := []wire.ClusterNetwork{{CIDR: "10.128.0.0/14", HostPrefix: 23}}
+	services := []wire.ServiceNetwork{{CIDR: "172.30.0.0/16"}}
+	return wire.ClusterDefaultConfig{
+		ClusterNetworkCIDR: "10.128.0.0/14", ClusterNetworkHostPrefix: 23, ServiceNetworkCIDR: "172.30.0.0/16",
+		ClusterNetworksIpv4: v4, ClusterNetworksDualstack: append(v4, wire.ClusterNetwork{CIDR: "fd01::/48", HostPrefix: 64}),
+		ServiceNetworksIpv4: services, ServiceNetworksDualstack: append(services, wire.ServiceNetwork{CIDR: "fd02::/112"}),
+	}, nil
+}

@@ -1,0 +1,60 @@
+package rest
+
+// handlers are the served operations by id. They are in files by who calls:
+// agents, or users by kind of record.
+var handlers map[string]handler
+
+func init() {
+	// An initialiser of the variable would depend on itself through Served.
+	handlers = map[string]handler{
+		"v2RegisterHost":              registerHost,
+		"v2GetNextSteps":              nextSteps,
+		"v2PostStepReply":             stepReply,
+		"v2UpdateHostInstallProgress": hostProgress,
+		"v2UpdateHostLogsProgress":    hostLogsProgress,
+		"v2UpdateClusterLogsProgress": clusterLogsProgress,
+		"V2UploadLogs":                uploadLogs,
+		"v2DownloadHostIgnition":      hostIgnition,
+		"V2DownloadClusterFiles":      clusterFile,
+		"v2TriggerEvent":              triggerEvent,
+
+		"RegisterInfraEnv":   createInfraEnv,
+		"ListInfraEnvs":      listInfraEnvs,
+		"GetInfraEnv":        getInfraEnv,
+		"UpdateInfraEnv":     updateInfraEnv,
+		"DeregisterInfraEnv": deleteInfraEnv,
+
+		"v2ListHosts":               listHosts,
+		"v2GetHost":                 getHost,
+		"v2UpdateHost":              updateHost,
+		"v2DeregisterHost":          deleteHost,
+		"BindHost":                  bindHost,
+		"UnbindHost":                unbindHost,
+		"v2InstallHost":             installHost,
+		"v2ResetHost":               resetHost,
+		"v2GetHostIgnition":         getHostIgnition,
+		"v2UpdateHostIgnition":      setHostIgnition,
+		"v2UpdateHostInstallerArgs": setInstallerArgs,
+
+		"v2RegisterCluster":             createCluster,
+		"v2ListClusters":                listClusters,
+		"v2GetCluster":                  getCluster,
+		"V2UpdateCluster":               updateCluster,
+		"v2DeregisterCluster":           deleteCluster,
+		"v2InstallCluster":              installCluster,
+		"V2CancelInstallation":          cancelCluster,
+		"v2ResetCluster":                resetCluster,
+		"TransformClusterToAddingHosts": allowAddHosts,
+		"TransformClusterToDay2":        allowAddHosts,
+		"ListClusterHosts":              listClusterHosts,
+		"V2DownloadClusterLogs":         downloadLogs,
+		"v2GetIgnoredValidations":       getIgnoredValidations,
+		"v2SetIgnoredValidations":       setIgnoredValidations,
+
+		"v2ListEvents":              listEvents,
+		"v2ListComponentVersions":   componentVersions,
+		"V2ListManagedDomains":      managedDomains,
+		"v2ListReleaseSources":      releaseSources,
+		"V2GetClusterDefaultConfig": defaultConfig,
+	}
+}

@@ -1,0 +1,149 @@
+package rest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
+)
+
+// request is one call with what handlers need of it.
+type request struct {
+	*http.Request
+	hub    *service.Hub
+	caller caller
+	w      http.ResponseWriter
+}
+
+// handler serves one operation. Its answer is a model, a *file, or nil for an
+// answer without a body.
+type handler func(*request) (any, error)
+
+// id reads a UUID from the path.
+func (r *request) id(name string) (string, error) {
+	id := strings.ToLower(r.PathValue(name))
+	if len(id) != 36 || uuid.Validate(id) != nil {
+		return "", bad("%s %q is not a UUID", name, clip(id))
+	}
+	return id, nil
+}
+
+// infraEnv reads the infra-env's id, and refuses an agent of another one as if
+// it did not exist.
+func (r *request) infraEnv() (string, error) {
+	id, err := r.id("infra_env_id")
+	if err != nil {
+		return "", err
+	}
+	if r.caller.infraEnvID != "" && r.caller.infraEnvID != id {
+		return "", notFound("there is no infra-env %s", id)
+	}
+	return id, nil
+}
+
+// host reads the host's key.
+func (r *request) host() (store.HostKey, error) {
+	env, err := r.infraEnv()
+	if err != nil {
+		return store.HostKey{}, err
+	}
+	id, err := r.id("host_id")
+	return store.HostKey{InfraEnvID: env, HostID: id}, err
+}
+
+// cluster reads the cluster's id. An agent reaches only clusters that a host of
+// its infra-env belongs to.
+func (r *request) cluster() (string, error) {
+	id, err := r.id("cluster_id")
+	if err != nil || r.caller.infraEnvID == "" {
+		return id, err
+	}
+	hosts, err := r.hub.Hosts(r.Context(), store.HostFilter{InfraEnvID: r.caller.infraEnvID, ClusterID: id, Bare: true})
+	if err == nil && len(hosts) == 0 {
+		return "", notFound("there is no cluster %s", id)
+	}
+	return id, err
+}
+
+// body decodes the JSON body; unknown members are ignored, as the protocol says.
+func (r *request) body(into any) error {
+	raw, err := io.ReadAll(http.MaxBytesReader(r.w, r.Body, maxBody))
+	if err != nil {
+		return bodyError(err)
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return bad("the body is not the JSON that this operation takes: %v", err)
+	}
+	return nil
+}
+
+// bodyError keeps the limit's error and blames the client for the others.
+func bodyError(err error) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return err
+	}
+	return bad("the body could not be read: %v", err)
+}
+
+// flag reads a boolean query parameter; present without a value means true.
+func (r *request) flag(name string) (bool, error) {
+	q := r.URL.Query()
+	if !q.Has(name) {
+		return false, nil
+	}
+	if q.Get(name) == "" {
+		return true, nil
+	}
+	v, err := strconv.ParseBool(q.Get(name))
+	if err != nil {
+		return false, bad("%s %q is neither true nor false", name, clip(q.Get(name)))
+	}
+	return v, nil
+}
+
+// number reads a query parameter that is not negative; absent means zero.
+func (r *request) number(name string) (int64, error) {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, bad("%s %q is not a number from 0 on", name, clip(text))
+	}
+	return n, nil
+}
+
+// list reads a comma-separated query parameter.
+func (r *request) list(name string) []string {
+	text := r.URL.Query().Get(name)
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
+}
+
+// optionalID reads a UUID from the query.
+func (r *request) optionalID(name string) (string, error) {
+	id := strings.ToLower(r.URL.Query().Get(name))
+	if id != "" && (len(id) != 36 || uuid.Validate(id) != nil) {
+		return "", bad("%s %q is not a UUID", name, clip(id))
+	}
+	return id, nil
+}
+
+func bad(format string, args ...any) error {
+	return &service.Error{Code: http.StatusBadRequest, Reason: fmt.Sprintf(format, args...)}
+}
+
+func notFound(format string, args ...any) error {
+	return &service.Error{Code: http.StatusNotFound, Reason: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,185 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/ironflow/ironflow/hub/service"
+)
+
+// Limits of what a client may send.
+const (
+	// maxBody bounds JSON bodies; the largest is an inventory of thousands of disks.
+	maxBody = 16 << 20
+	// maxUpload bounds a log archive with its multipart wrapping.
+	maxUpload = 262_144_000 + 1<<20
+	// maxHeader bounds the request line and headers.
+	maxHeader = 64 << 10
+)
+
+// Options say how the API is served. Hub is required.
+type Options struct {
+	Hub *service.Hub
+	// Auth says who may call; the zero value refuses every caller that needs a token.
+	Auth Auth
+	// Registerer gets the request metrics; nil means none.
+	Registerer prometheus.Registerer
+	// Log may be nil.
+	Log *slog.Logger
+}
+
+// Server is the API as an http.Handler.
+type Server struct {
+	hub     *service.Hub
+	auth    Auth
+	log     *slog.Logger
+	metrics *metrics
+	mux     *http.ServeMux
+}
+
+// New builds the API from the protocol's table.
+func New(o Options) (*Server, error) {
+	if o.Hub == nil {
+		return nil, errors.New("rest: a hub is required")
+	}
+	s := &Server{hub: o.Hub, auth: o.Auth, log: o.Log, metrics: newMetrics(o.Registerer), mux: http.NewServeMux()}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	operations, err := Operations()
+	if err != nil {
+		return nil, err
+	}
+	for _, op := range operations {
+		s.mux.Handle(op.Method+" "+Base+op.Path, s.operation(op))
+	}
+	s.mux.HandleFunc("GET /health", func(http.ResponseWriter, *http.Request) {})
+	s.mux.HandleFunc("GET /ready", s.ready)
+	s.mux.HandleFunc("/", s.unknown)
+	return s, nil
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// The protocol's names of headers hold underscores, which Go keeps as they are.
+	defer s.recover(w, r)
+	s.mux.ServeHTTP(w, r)
+}
+
+// HTTPServer returns an http.Server with this API and deadlines that hostile
+// clients cannot stretch. Uploads have their own, longer one.
+func (s *Server) HTTPServer() *http.Server {
+	return &http.Server{
+		Handler: s, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute,
+		IdleTimeout: 3 * time.Minute, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+}
+
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
+	defer cancel()
+	if err := s.hub.Ready(ctx); err != nil {
+		writeError(w, http.StatusServiceUnavailable, "the hub's store does not answer")
+	}
+}
+
+// unknown answers paths that the protocol does not have, and methods that a path does not have.
+func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
+	for _, method := range methods {
+		probe := r.Clone(r.Context())
+		probe.Method = method
+		if _, pattern := s.mux.Handler(probe); pattern != "/" && pattern != "" {
+			writeError(w, http.StatusMethodNotAllowed, "method "+clip(r.Method)+" is not allowed here")
+			return
+		}
+	}
+	writeError(w, http.StatusNotFound, "path "+clip(r.URL.Path)+" was not found")
+}
+
+// clip bounds what is repeated of a request in an answer.
+func clip(text string) string {
+	if len(text) > 200 {
+		text = text[:200] + "…"
+	}
+	return strings.ToValidUTF8(text, "?")
+}
+
+// recover turns a bug into a 500 of this one request.
+func (s *Server) recover(w http.ResponseWriter, r *http.Request) {
+	if p := recover(); p != nil {
+		if p == http.ErrAbortHandler {
+			panic(p)
+		}
+		s.log.Error("a request made the hub panic", "method", r.Method, "path", clip(r.URL.Path), "panic", p, "stack", string(debug.Stack()))
+		writeError(w, http.StatusInternalServerError, "the hub has a bug; see its log")
+	}
+}
+
+// operation serves one operation: authentication, then the handler, then the answer.
+func (s *Server) operation(op Operation) http.Handler {
+	handle := handlers[op.ID]
+	return s.metrics.count(op.ID, func(w http.ResponseWriter, r *http.Request) {
+		caller, refused := s.auth.check(r, op, s.hub)
+		if refused != nil {
+			writeInfraError(w, *refused)
+			return
+		}
+		if handle == nil {
+			writeError(w, http.StatusNotImplemented, "operation "+op.ID+" is not served by this hub; docs/hub.md lists those that are")
+			return
+		}
+		req := &request{Request: r, hub: s.hub, caller: caller, w: w}
+		body, err := handle(req)
+		if err != nil {
+			s.fail(w, r, op, err)
+			return
+		}
+		s.answer(w, r, op, body)
+	})
+}
+
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, op Operation, err error) {
+	code := service.Code(err)
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		err, code = errors.New("the body is larger than "+byteCount(tooLarge.Limit)), http.StatusRequestEntityTooLarge
+	}
+	if r.Context().Err() != nil {
+		return // the client is gone
+	}
+	if code == http.StatusInternalServerError {
+		s.log.Error("an operation failed", "operation", op.ID, "error", err)
+		writeError(w, code, "the hub could not do this; see its log")
+		return
+	}
+	writeError(w, code, err.Error())
+}
+
+// file is an answer that is a download.
+type file struct {
+	name    string
+	content http.File
+	raw     []byte
+}
+
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, op Operation, body any) {
+	switch b := body.(type) {
+	case nil:
+		w.WriteHeader(op.Success)
+	case *file:
+		b.serve(w, r)
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(op.Success)
+		if err := json.NewEncoder(w).Encode(b); err != nil && r.Context().Err() == nil {
+			s.log.Warn("an answer could not be sent", "operation", op.ID, "error", err)
+		}
+	}
+}

@@ -1,0 +1,387 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/ironflow/ironflow/hub/clustermachine"
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// ClusterSpec is what a controller wants of a cluster.
+type ClusterSpec struct {
+	// ID is stable: the same object always asks for the same id.
+	ID, Name, BaseDomain string
+	// Masters, Arbiters and Workers say how many hosts the installation waits for.
+	Masters, Arbiters, Workers int
+	// Version and ReleaseImage are empty for clusters without a release.
+	Version, ReleaseImage string
+	SSHKey, PullSecret    string
+	// MachineNetworks in CIDR form.
+	MachineNetworks []string
+	// Hold keeps a ready cluster from being installed.
+	Hold bool
+}
+
+func (w *work) newCluster(id string) *store.Cluster {
+	return &store.Cluster{API: wire.Cluster{
+		ID: id, Kind: wire.ClusterKindCluster, Href: "/api/assisted-install/v2/clusters/" + id,
+		Status: wire.ClusterStatusInsufficient, StatusInfo: "Waiting for hosts", StatusUpdatedAt: w.at(),
+		CreatedAt: w.now, UpdatedAt: w.now, Hyperthreading: wire.ClusterHyperthreadingAll,
+	}}
+}
+
+// EnsureCluster makes the cluster or brings it up to date. It is installed by
+// itself as soon as all of its hosts are there, approved and ready. Numbers of
+// hosts and release cannot change once the installation has begun.
+func (h *Hub) EnsureCluster(ctx context.Context, spec ClusterSpec) (wire.Cluster, error) {
+	if uuid.Validate(spec.ID) != nil {
+		return wire.Cluster{}, badRequest("cluster id %q is not a UUID", spec.ID)
+	}
+	if spec.Masters < 1 {
+		return wire.Cluster{}, badRequest("cluster %s needs at least one control-plane host", spec.Name)
+	}
+	var out wire.Cluster
+	err := h.update(ctx, func(w *work) error {
+		c, err := w.cluster(spec.ID)
+		fresh := IsNotFound(err)
+		if err != nil && !fresh {
+			return err
+		}
+		if fresh {
+			c = w.newCluster(spec.ID)
+			if err := w.clusterEvent(c, "cluster_registration_succeeded", wire.EventSeverityInfo, "registered", props{"cluster_kind": c.API.Kind}); err != nil {
+				return err
+			}
+		}
+		before := mustJSON(c)
+		if fresh || slices.Contains(clustermachine.Open, c.API.Status) {
+			spec.apply(c)
+		}
+		c.Hold, c.AutoInstall = spec.Hold, true
+		if fresh || mustJSON(c) != before {
+			w.touchCluster(c)
+		}
+		if err := w.settle(); err != nil {
+			return err
+		}
+		out = c.API
+		return nil
+	})
+	return out, err
+}
+
+func (spec ClusterSpec) apply(c *store.Cluster) {
+	c.Masters, c.Arbiters, c.Workers, c.PullSecret = spec.Masters, spec.Arbiters, spec.Workers, spec.PullSecret
+	c.API.Name, c.API.BaseDNSDomain, c.API.SSHPublicKey = spec.Name, spec.BaseDomain, spec.SSHKey
+	c.API.OpenshiftVersion, c.API.OcpReleaseImage, c.API.PullSecretSet = spec.Version, spec.ReleaseImage, spec.PullSecret != ""
+	c.API.ControlPlaneCount = int64(spec.Masters)
+	mode := wire.ClusterHighAvailabilityModeFull
+	if singleNode(c) {
+		mode = wire.ClusterHighAvailabilityModeNone
+	}
+	c.API.HighAvailabilityMode = &mode
+	c.API.MachineNetworks = nil
+	for _, cidr := range spec.MachineNetworks {
+		c.API.MachineNetworks = append(c.API.MachineNetworks, wire.MachineNetwork{CIDR: wire.Subnet(cidr)})
+	}
+}
+
+var clusterNameForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+
+const maxClusterName = 54
+
+// CreateCluster makes a cluster for a user of the REST API. It waits for the
+// hosts of its control plane, and for the call to install it.
+func (h *Hub) CreateCluster(ctx context.Context, p wire.ClusterCreateParams) (wire.Cluster, error) {
+	if !clusterNameForm.MatchString(p.Name) || len(p.Name) > maxClusterName {
+		return wire.Cluster{}, badRequest("name %q: want at most %d lower-case letters, digits and dashes", p.Name, maxClusterName)
+	}
+	if err := checkPullSecret(p.PullSecret); err != nil {
+		return wire.Cluster{}, err
+	}
+	if p.VIPDHCPAllocation != nil && *p.VIPDHCPAllocation {
+		return wire.Cluster{}, badRequest("vip_dhcp_allocation is not served by this hub; give api_vips and ingress_vips")
+	}
+	masters, err := controlPlane(p.ControlPlaneCount, p.HighAvailabilityMode)
+	if err != nil {
+		return wire.Cluster{}, err
+	}
+	var out wire.Cluster
+	err = h.update(ctx, func(w *work) error {
+		c := w.newCluster(uuid.NewString())
+		ClusterSpec{
+			Name: p.Name, BaseDomain: p.BaseDNSDomain, Masters: masters, Version: p.OpenshiftVersion,
+			ReleaseImage: p.OcpReleaseImage, SSHKey: p.SSHPublicKey, PullSecret: p.PullSecret,
+		}.apply(c)
+		c.API.MachineNetworks, c.API.ClusterNetworks, c.API.ServiceNetworks = p.MachineNetworks, p.ClusterNetworks, p.ServiceNetworks
+		c.API.APIVIPs, c.API.IngressVIPs, c.API.NetworkType = p.APIVIPs, p.IngressVIPs, p.NetworkType
+		c.API.HTTPProxy, c.API.HTTPSProxy, c.API.NoProxy = value(p.HTTPProxy), value(p.HTTPSProxy), value(p.NoProxy)
+		c.API.AdditionalNTPSource, c.API.Tags, c.API.DiskEncryption = value(p.AdditionalNTPSource), value(p.Tags), p.DiskEncryption
+		c.API.CPUArchitecture, c.API.UserManagedNetworking, c.API.Platform = p.CPUArchitecture, p.UserManagedNetworking, p.Platform
+		w.touchCluster(c)
+		if err := w.clusterEvent(c, "cluster_registration_succeeded", wire.EventSeverityInfo, "registered", props{"cluster_kind": c.API.Kind}); err != nil {
+			return err
+		}
+		if err := w.settle(); err != nil {
+			return err
+		}
+		out = c.API
+		return nil
+	})
+	return out, err
+}
+
+// controlPlane reads the number of control-plane hosts from its two members.
+func controlPlane(count *int64, mode *string) (int, error) {
+	switch {
+	case count != nil && (*count < 1 || *count > 5):
+		return 0, badRequest("control_plane_count %d: want 1 to 5", *count)
+	case count != nil:
+		return int(*count), nil
+	case value(mode) == wire.ClusterHighAvailabilityModeNone:
+		return 1, nil
+	}
+	return 3, nil
+}
+
+// UpdateCluster changes the members that are given; only before an installation.
+func (h *Hub) UpdateCluster(ctx context.Context, id string, p wire.V2ClusterUpdateParams) (wire.Cluster, error) {
+	var out wire.Cluster
+	err := h.update(ctx, func(w *work) error {
+		c, err := w.cluster(id)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(clustermachine.Open, c.API.Status) {
+			return conflict("cluster %s cannot change while it is %s", c.API.Name, c.API.Status)
+		}
+		if p.Name != nil && (!clusterNameForm.MatchString(*p.Name) || len(*p.Name) > maxClusterName) {
+			return badRequest("name %q: want at most %d lower-case letters, digits and dashes", *p.Name, maxClusterName)
+		}
+		if p.PullSecret != nil {
+			if err := checkPullSecret(*p.PullSecret); err != nil {
+				return err
+			}
+			c.PullSecret, c.API.PullSecretSet = *p.PullSecret, true
+		}
+		changeCluster(&c.API, p)
+		if p.ControlPlaneCount != nil {
+			if c.Masters, err = controlPlane(p.ControlPlaneCount, nil); err != nil {
+				return err
+			}
+			c.API.ControlPlaneCount = *p.ControlPlaneCount
+		}
+		w.touchCluster(c)
+		if err := w.settle(); err != nil {
+			return err
+		}
+		out = c.API
+		return nil
+	})
+	return out, err
+}
+
+func changeCluster(c *wire.Cluster, p wire.V2ClusterUpdateParams) {
+	set(&c.Name, p.Name)
+	set(&c.BaseDNSDomain, p.BaseDNSDomain)
+	set(&c.SSHPublicKey, p.SSHPublicKey)
+	set(&c.HTTPProxy, p.HTTPProxy)
+	set(&c.HTTPSProxy, p.HTTPSProxy)
+	set(&c.NoProxy, p.NoProxy)
+	set(&c.AdditionalNTPSource, p.AdditionalNTPSource)
+	set(&c.Tags, p.Tags)
+	for _, list := range []struct {
+		given bool
+		set   func()
+	}{
+		{p.MachineNetworks != nil, func() { c.MachineNetworks = p.MachineNetworks }},
+		{p.ClusterNetworks != nil, func() { c.ClusterNetworks = p.ClusterNetworks }},
+		{p.ServiceNetworks != nil, func() { c.ServiceNetworks = p.ServiceNetworks }},
+		{p.APIVIPs != nil, func() { c.APIVIPs = p.APIVIPs }},
+		{p.IngressVIPs != nil, func() { c.IngressVIPs = p.IngressVIPs }},
+		{p.DiskEncryption != nil, func() { c.DiskEncryption = p.DiskEncryption }},
+		{p.UserManagedNetworking != nil, func() { c.UserManagedNetworking = p.UserManagedNetworking }},
+		{p.NetworkType != nil, func() { c.NetworkType = p.NetworkType }},
+	} {
+		if list.given {
+			list.set()
+		}
+	}
+}
+
+// Cluster returns one cluster; its hosts too when wanted.
+func (h *Hub) Cluster(ctx context.Context, id string, withHosts bool) (wire.Cluster, error) {
+	var out wire.Cluster
+	err := h.view(ctx, func(tx *store.Tx) error {
+		w := newWork(ctx, h, tx)
+		c, err := w.cluster(id)
+		if err != nil {
+			return err
+		}
+		out = c.API
+		if !withHosts {
+			return nil
+		}
+		hosts, err := w.hostsOf(id)
+		for _, host := range hosts {
+			out.Hosts = append(out.Hosts, host.API)
+		}
+		return err
+	})
+	return out, err
+}
+
+// Clusters returns all clusters without their hosts.
+func (h *Hub) Clusters(ctx context.Context) (wire.ClusterList, error) {
+	out := wire.ClusterList{}
+	err := h.view(ctx, func(tx *store.Tx) error {
+		found, err := tx.Clusters()
+		for _, c := range found {
+			out = append(out, c.API)
+		}
+		return err
+	})
+	return out, err
+}
+
+// StartInstallation starts a ready cluster. Otherwise it is refused with 409
+// and what is missing.
+func (h *Hub) StartInstallation(ctx context.Context, clusterID string) (wire.Cluster, error) {
+	return h.clusterAction(ctx, clusterID, func(w *work, c *store.Cluster) error {
+		if c.API.Status != wire.ClusterStatusReady {
+			return conflict("cluster %s is %s, not ready: %s", c.API.Name, c.API.Status, c.API.StatusInfo)
+		}
+		return w.triggerCluster(c, clustermachine.Prepare)
+	})
+}
+
+// CancelInstallation calls an installation off.
+func (h *Hub) CancelInstallation(ctx context.Context, clusterID string) (wire.Cluster, error) {
+	return h.clusterAction(ctx, clusterID, func(w *work, c *store.Cluster) error {
+		return w.triggerCluster(c, clustermachine.Cancel)
+	})
+}
+
+// ResetCluster makes a cluster ready to be installed anew; its hosts have to
+// register again.
+func (h *Hub) ResetCluster(ctx context.Context, clusterID string) (wire.Cluster, error) {
+	return h.clusterAction(ctx, clusterID, func(w *work, c *store.Cluster) error {
+		if err := w.triggerCluster(c, clustermachine.Reset); err != nil {
+			return err
+		}
+		return w.clusterEvent(c, "cluster_installation_reset", wire.EventSeverityInfo, "the installation is to be done anew", nil)
+	})
+}
+
+// AllowAddHosts turns an installed cluster into one that takes more hosts.
+func (h *Hub) AllowAddHosts(ctx context.Context, clusterID string) (wire.Cluster, error) {
+	return h.clusterAction(ctx, clusterID, func(w *work, c *store.Cluster) error {
+		if err := w.triggerCluster(c, clustermachine.ToAddingHosts); err != nil {
+			return err
+		}
+		c.API.APIVIPDNSName = new("api." + c.API.Name + "." + c.API.BaseDNSDomain)
+		return nil
+	})
+}
+
+func (h *Hub) clusterAction(ctx context.Context, id string, act func(*work, *store.Cluster) error) (wire.Cluster, error) {
+	var out wire.Cluster
+	err := h.update(ctx, func(w *work) error {
+		c, err := w.cluster(id)
+		if err != nil {
+			return err
+		}
+		if err := act(w, c); err != nil {
+			return err
+		}
+		if err := w.settle(); err != nil {
+			return err
+		}
+		out = c.API
+		return nil
+	})
+	return out, err
+}
+
+// DeleteCluster removes a cluster that is not being installed. Hosts of its own
+// infra-env go with it, others return to the pool.
+func (h *Hub) DeleteCluster(ctx context.Context, id string) error {
+	return h.update(ctx, func(w *work) error {
+		c, err := w.cluster(id)
+		if err != nil {
+			return err
+		}
+		if c.API.Status == wire.ClusterStatusInstalling {
+			return conflict("cluster %s is being installed; cancel the installation first", c.API.Name)
+		}
+		hosts, err := w.hostsOf(id)
+		if err != nil {
+			return err
+		}
+		for _, host := range hosts {
+			if err := w.leaveDeleted(host, c); err != nil {
+				return err
+			}
+		}
+		if err := w.clusterEvent(c, "cluster_deregistered", wire.EventSeverityInfo, "removed", nil); err != nil {
+			return err
+		}
+		return w.forgetCluster(id)
+	})
+}
+
+func (w *work) leaveDeleted(host *store.Host, c *store.Cluster) error {
+	env, err := w.env(host.API.InfraEnvID)
+	if err != nil && !IsNotFound(err) {
+		return err
+	}
+	if env == nil || env.API.ClusterID == c.API.ID || c.Own {
+		return w.forgetHost(host)
+	}
+	if err := w.tryTrigger(host, hostmachine.Unbind, "its cluster was removed"); err != nil {
+		return err
+	}
+	clearBinding(&host.API)
+	w.touch(host, ChangedHost)
+	return nil
+}
+
+// IgnoredValidations returns the validations that are shown but not waited for.
+func (h *Hub) IgnoredValidations(ctx context.Context, clusterID string) (wire.IgnoredValidations, error) {
+	c, err := h.Cluster(ctx, clusterID, false)
+	return wire.IgnoredValidations{ClusterValidationIDs: c.IgnoredClusterValidations, HostValidationIDs: c.IgnoredHostValidations}, err
+}
+
+// neverIgnored are host validations that nothing can be installed without.
+var neverIgnored = []string{"connected", "has-inventory", "inventory-not-fully-truncated", "machine-cidr-defined", "hostname-unique", "hostname-valid"}
+
+// SetIgnoredValidations replaces the list of validations that are not waited for.
+func (h *Hub) SetIgnoredValidations(ctx context.Context, clusterID string, v wire.IgnoredValidations) (wire.IgnoredValidations, error) {
+	for _, text := range []string{v.ClusterValidationIDs, v.HostValidationIDs} {
+		var ids []string
+		if text != "" && json.Unmarshal([]byte(text), &ids) != nil {
+			return v, badRequest("ignored validations: want JSON lists of ids in text")
+		}
+		for _, id := range ids {
+			if slices.Contains(neverIgnored, id) {
+				return v, badRequest("validation %s cannot be ignored", id)
+			}
+		}
+	}
+	_, err := h.clusterAction(ctx, clusterID, func(w *work, c *store.Cluster) error {
+		if !slices.Contains(clustermachine.Open, c.API.Status) {
+			return badRequest("cluster %s cannot change while it is %s", c.API.Name, c.API.Status)
+		}
+		c.API.IgnoredClusterValidations, c.API.IgnoredHostValidations = v.ClusterValidationIDs, v.HostValidationIDs
+		w.touchCluster(c)
+		return w.clusterEvent(c, "validations_ignored", wire.EventSeverityInfo, "some validations are ignored", nil)
+	})
+	return v, err
+}

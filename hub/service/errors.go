@@ -1,0 +1,51 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/ironflow/ironflow/hub/rules"
+	"github.com/ironflow/ironflow/hub/store"
+)
+
+// Error is a refusal with the status code of the protocol. Its text is for
+// people and says what to do.
+type Error struct {
+	// Code is an HTTP status: 400, 403, 404 or 409.
+	Code   int
+	Reason string
+}
+
+// Error implements error.
+func (e *Error) Error() string { return e.Reason }
+
+func refuse(code int, format string, args ...any) error {
+	return &Error{Code: code, Reason: fmt.Sprintf(format, args...)}
+}
+
+func badRequest(format string, args ...any) error {
+	return refuse(http.StatusBadRequest, format, args...)
+}
+
+func conflict(format string, args ...any) error {
+	return refuse(http.StatusConflict, format, args...)
+}
+
+// Code is the HTTP status that an error of this package means; 500 for those
+// that are nobody's fault but the hub's.
+func Code(err error) int {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	switch _, refused := errors.AsType[*rules.RefusedError](err); {
+	case refused, errors.Is(err, rules.ErrNoRule):
+		return http.StatusConflict
+	case errors.Is(err, store.ErrNotFound):
+		return http.StatusNotFound
+	}
+	return http.StatusInternalServerError
+}
+
+// IsNotFound reports whether the error means that there is no such record.
+func IsNotFound(err error) bool { return Code(err) == http.StatusNotFound }

@@ -1,0 +1,188 @@
+package service
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/instructions"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// inventoryOf reads the host's inventory; nil when there is none that can be read.
+func inventoryOf(h *store.Host) *wire.Inventory {
+	if h.API.Inventory == "" {
+		return nil
+	}
+	inventory := &wire.Inventory{}
+	if json.Unmarshal([]byte(h.API.Inventory), inventory) != nil {
+		return nil
+	}
+	return inventory
+}
+
+// HostName is the name that a person knows the host by: the wanted one, its
+// own, or its id.
+func HostName(h *store.Host) string {
+	if name := validations.Hostname(&h.API, inventoryOf(h)); name != "" {
+		return name
+	}
+	return h.API.ID
+}
+
+// connected tells whether the agent polls. From the reboot on nobody expects it to.
+func (w *work) connected(h *store.Host) bool {
+	return pastReboot(h.Stage()) || w.now.Sub(h.API.CheckedInAt.Time) <= w.hub.timers.silence(h.API.Bootstrap)
+}
+
+// pastReboot tells that the live image, and the agent with it, is gone.
+func pastReboot(stage wire.HostStage) bool {
+	switch stage {
+	case wire.HostStageRebooting, wire.HostStageWaitingForIgnition, wire.HostStageConfiguring, wire.HostStageJoined, wire.HostStageDone:
+		return true
+	}
+	return false
+}
+
+func mediaConnected(h *store.Host) bool {
+	return h.API.MediaStatus == nil || *h.API.MediaStatus != wire.HostMediaStatusDisconnected
+}
+
+// hostFacts gathers what the host machine decides on.
+func (w *work) hostFacts(h *store.Host) (hostmachine.Facts, validations.Outcome, error) {
+	c, err := w.clusterOf(h)
+	if err != nil {
+		return hostmachine.Facts{}, validations.Outcome{}, err
+	}
+	outcome, err := w.validate(h, c)
+	if err != nil {
+		return hostmachine.Facts{}, outcome, err
+	}
+	f := hostmachine.Facts{
+		Connected: w.connected(h), MediaConnected: mediaConnected(h),
+		HasInventory: outcome.HasInventory, MinimumHardware: outcome.MinimumHardware, NetworkDefined: outcome.NetworkDefined,
+		OtherValidations: outcome.Others, MinimumPool: outcome.MinimumHardware && outcome.Others,
+		RoleValid: h.API.Role != "" && h.API.Role != wire.HostRoleAutoAssign,
+		Stage:     h.Stage(), InState: w.now.Sub(h.API.StatusUpdatedAt.Time),
+		PrepareTimeout: w.hub.timers.Prepare, SoftTimeouts: w.hub.timers.Soft,
+		ConnectionFlag: h.API.ConnectionTimedOut, LogsTimedOut: w.logsTimedOut(h),
+	}
+	if p := h.API.Progress; p != nil {
+		f.InStage, f.SinceUpdate, f.StageFlag = w.now.Sub(p.StageStartedAt.Time), w.now.Sub(p.StageUpdatedAt.Time), p.StageTimedOut
+	}
+	if c != nil {
+		f.Bound, f.DayTwo, f.ClusterStatus = true, instructions.IsDayTwo(&c.API), c.API.Status
+		f.StageTimeout = w.hub.timers.stage(f.Stage, singleNode(c))
+		f.DiskSpeed, f.Images = w.diskCheck(h, c), w.imageCheck(h)
+		f.ClusterWithoutHost = !singleNode(c) && h.API.Role == wire.HostRoleWorker
+	}
+	return f, outcome, nil
+}
+
+func (w *work) validate(h *store.Host, c *store.Cluster) (validations.Outcome, error) {
+	in := validations.Input{
+		Host: &h.API, Inventory: inventoryOf(h), Needs: w.needs(h, c),
+		Connected: w.connected(h), MediaConnected: mediaConnected(h), Now: w.now,
+	}
+	var ignored []string
+	if c != nil {
+		in.Cluster = &c.API
+		if c.API.IgnoredHostValidations != "" && json.Unmarshal([]byte(c.API.IgnoredHostValidations), &ignored) != nil {
+			ignored = nil // an unreadable list suppresses nothing
+		}
+		others, err := w.hostsOf(c.API.ID)
+		if err != nil {
+			return validations.Outcome{}, err
+		}
+		for _, o := range others {
+			if o.Key() != h.Key() {
+				in.OtherNames = append(in.OtherNames, validations.Hostname(&o.API, inventoryOf(o)))
+			}
+		}
+	}
+	return validations.Host(in, ignored...), nil
+}
+
+func (w *work) needs(h *store.Host, c *store.Cluster) validations.Requirements {
+	if c == nil {
+		return validations.Minimal
+	}
+	role := h.API.Role
+	if role == "" || role == wire.HostRoleAutoAssign {
+		role = h.API.SuggestedRole
+	}
+	return w.hub.needs.For(c.API.OpenshiftVersion, role, singleNode(c))
+}
+
+func singleNode(c *store.Cluster) bool { return c.Masters == 1 && c.Workers == 0 && c.Arbiters == 0 }
+
+func (w *work) diskCheck(h *store.Host, c *store.Cluster) hostmachine.Check {
+	ms, measured := validations.DiskSpeed(&h.API)
+	limit := w.needs(h, c).DiskSpeedMs
+	switch {
+	case skipsDiskCheck(h):
+		return hostmachine.Passed
+	case !measured:
+		return hostmachine.Unknown
+	case limit > 0 && ms > limit:
+		return hostmachine.Failed
+	}
+	return hostmachine.Passed
+}
+
+// skipsDiskCheck tells that the disk must not be written before the
+// installation: it holds partitions to keep, or the running system.
+func skipsDiskCheck(h *store.Host) bool {
+	if strings.Contains(h.API.InstallerArgs, "--save-part") {
+		return true
+	}
+	inventory := inventoryOf(h)
+	return inventory != nil && inventory.Boot != nil && inventory.Boot.DeviceType == wire.BootDeviceTypePersistent
+}
+
+func (w *work) imageCheck(h *store.Host) hostmachine.Check {
+	status := imagesOf(h)
+	check := hostmachine.Passed
+	for _, image := range w.imagesFor(h).ToCheck() {
+		switch result, known := status[image]; {
+		case !known:
+			check = hostmachine.Unknown
+		case result.Result == wire.ContainerImageAvailabilityResultFailure:
+			return hostmachine.Failed
+		}
+	}
+	return check
+}
+
+func imagesOf(h *store.Host) map[string]wire.ContainerImageAvailability {
+	status := map[string]wire.ContainerImageAvailability{}
+	if h.API.ImagesStatus != "" && json.Unmarshal([]byte(h.API.ImagesStatus), &status) != nil {
+		return nil
+	}
+	return status
+}
+
+// imagesFor are the images of the host's cluster; the release is the cluster's own.
+func (w *work) imagesFor(h *store.Host) instructions.Images {
+	images := w.hub.images
+	if c := w.clusters[h.ClusterID()]; c != nil && c.API.OcpReleaseImage != "" {
+		images.Release = c.API.OcpReleaseImage
+	}
+	return images
+}
+
+func (w *work) logsTimedOut(h *store.Host) bool {
+	waiting := h.API.LogsInfo == wire.LogsStateRequested || h.API.LogsInfo == wire.LogsStateCollecting
+	return waiting && w.now.Sub(h.API.LogsStartedAt.Time) > w.hub.timers.Logs
+}
+
+// ageOf is a shorthand for times of the protocol; an unset time has no age.
+func (w *work) ageOf(t wire.DateTime) time.Duration {
+	if t.IsZero() {
+		return 0
+	}
+	return w.now.Sub(t.Time)
+}

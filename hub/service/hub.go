@@ -1,0 +1,122 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/ignition"
+	"github.com/ironflow/ironflow/hub/instructions"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/validations"
+)
+
+// Options say how a hub works. Store and Files are required.
+type Options struct {
+	// Store keeps the records.
+	Store store.Store
+	// Files is the folder for logs; nothing outside of it is touched.
+	Files *os.Root
+	// Ignition gives hosts their configuration; nil means minimal ones.
+	Ignition ignition.Source
+	// TokenKey signs agent tokens. The zero key makes none, for hubs without authentication.
+	TokenKey auth.Key
+	// Log may be nil.
+	Log *slog.Logger
+	// Images of an installation; Installer and Controller have defaults.
+	Images instructions.Images
+	// Requirements of clusters with a release; the zero table means [validations.OpenShift].
+	Requirements *validations.Table
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// Timers have defaults, see [Timers].
+	Timers Timers
+	// MaxLogBytes bounds one log archive; zero means the protocol's 262,144,000.
+	MaxLogBytes int64
+}
+
+// Hub is the application core. All methods are safe for concurrent use.
+type Hub struct {
+	store    store.Store
+	files    *os.Root
+	ignition ignition.Source
+	key      auth.Key
+	log      *slog.Logger
+	images   instructions.Images
+	needs    validations.Table
+	now      func() time.Time
+	timers   Timers
+	maxLog   int64
+	feed     feed
+}
+
+// defaultImage names our own agent, which installs without any container; a
+// hub's address of it is set by its operator.
+const defaultImage = "ironflow/ironflow-agent:latest"
+
+// maxLogBytes is the protocol's limit of a log archive.
+const maxLogBytes = 262_144_000
+
+// New checks the options and returns a hub. It owns neither the store nor the
+// folder: both have to outlive it.
+func New(o Options) (*Hub, error) {
+	if o.Store == nil || o.Files == nil {
+		return nil, errors.New("hub: a store and a folder for files are required")
+	}
+	h := &Hub{
+		store: o.Store, files: o.Files, ignition: o.Ignition, key: o.TokenKey, log: o.Log, images: o.Images,
+		needs: validations.OpenShift, now: o.Now, timers: o.Timers.withDefaults(), maxLog: cmp.Or(o.MaxLogBytes, maxLogBytes),
+	}
+	if o.Requirements != nil {
+		h.needs = *o.Requirements
+	}
+	if h.ignition == nil {
+		h.ignition = ignition.Directory{}
+	}
+	if h.log == nil {
+		h.log = slog.New(slog.DiscardHandler)
+	}
+	if h.now == nil {
+		h.now = time.Now
+	}
+	h.images.Installer = cmp.Or(h.images.Installer, defaultImage)
+	h.images.Controller = cmp.Or(h.images.Controller, defaultImage)
+	return h, nil
+}
+
+// Ready reports whether the hub can serve: its store answers.
+func (h *Hub) Ready(ctx context.Context) error {
+	return h.store.View(ctx, func(*store.Tx) error { return nil })
+}
+
+// update runs one unit of work and announces its changes once they are stored.
+func (h *Hub) update(ctx context.Context, f func(*work) error) error {
+	var w *work
+	err := h.store.Update(ctx, func(tx *store.Tx) error {
+		w = newWork(ctx, h, tx)
+		if err := f(w); err != nil {
+			return err
+		}
+		if err := w.settle(); err != nil {
+			return err
+		}
+		return w.flush()
+	})
+	if err != nil {
+		return err
+	}
+	h.feed.publish(w.changes...)
+	for _, line := range w.lines {
+		h.log.Info(line.message, line.args...)
+	}
+	return nil
+}
+
+// view runs f over one state of the records.
+func (h *Hub) view(ctx context.Context, f func(*store.Tx) error) error {
+	return h.store.View(ctx, f)
+}

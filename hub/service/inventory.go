@@ -1,0 +1,67 @@
+package service
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// virtualNICs are interface types whose addresses do not name a machine.
+var virtualNICs = []string{"bridge", "veth", "dummy", "tun", "vxlan"}
+
+// storeInventory keeps what the host is made of, judges its disks, and chooses
+// the one to install to unless somebody did already.
+func (w *work) storeInventory(host *store.Host, reply wire.StepReply) error {
+	var inventory wire.Inventory
+	if err := decode(reply, &inventory); err != nil {
+		return err
+	}
+	if !inventoryWelcome(host.API.Status) {
+		return nil // the disks are being written; what the host was before is what counts
+	}
+	c, err := w.clusterOf(host)
+	if err != nil {
+		return err
+	}
+	needs := w.needs(host, c)
+	validations.Judge(&inventory, needs)
+	w.chooseDisk(host, &inventory, needs)
+	host.MACs, host.InventoryAt = macs(&inventory), w.now
+	if text := mustJSON(inventory); text != host.API.Inventory {
+		host.API.Inventory = text
+		w.touch(host, ChangedInventory)
+	}
+	return nil
+}
+
+// chooseDisk keeps a disk that was chosen by somebody; otherwise it takes the
+// best one.
+func (w *work) chooseDisk(host *store.Host, inventory *wire.Inventory, needs validations.Requirements) {
+	if host.DiskChosen {
+		if d := validations.FindDisk(inventory, host.API.InstallationDiskID); d != nil {
+			host.API.InstallationDiskPath = d.Path
+		}
+		return
+	}
+	host.API.InstallationDiskID, host.API.InstallationDiskPath = "", ""
+	if disks := validations.Eligible(inventory, needs); len(disks) > 0 {
+		host.API.InstallationDiskID, host.API.InstallationDiskPath = disks[0].ID, disks[0].Path
+	}
+}
+
+// macs are the addresses that name the machine, lower case and sorted.
+func macs(inventory *wire.Inventory) []string {
+	var out []string
+	for _, nic := range inventory.Interfaces {
+		mac := strings.ToLower(nic.MACAddress)
+		if mac == "" || mac == "00:00:00:00:00:00" || slices.Contains(virtualNICs, nic.Type) {
+			continue
+		}
+		out = append(out, mac)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,94 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Run watches for what happens because nothing happened: agents that fell
+// silent, stages and preparations that take too long, clusters that may be
+// prepared again. It returns when the context ends. Only one replica of a hub
+// runs it.
+func (h *Hub) Run(ctx context.Context) error {
+	ticker := time.NewTicker(h.timers.Monitor)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		if err := h.Tick(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			h.log.Error("the monitor could not look at all hosts; it tries again", "error", err)
+		}
+	}
+}
+
+// timed are the statuses that end by themselves after some time.
+var timed = slices.Concat(hostmachine.Preparing, hostmachine.Installing,
+	[]string{wire.HostStatusPreparingFailed, wire.HostStatusReclaiming, wire.HostStatusReclaimingRebooting, wire.HostStatusError, wire.HostStatusCancelled})
+
+// watched are the statuses in which an agent is expected to poll.
+var watched = slices.Concat([]string{
+	wire.HostStatusDiscovering, wire.HostStatusKnown, wire.HostStatusInsufficient, wire.HostStatusPendingForInput,
+	wire.HostStatusDiscoveringUnbound, wire.HostStatusKnownUnbound, wire.HostStatusInsufficientUnbound, wire.HostStatusUnbinding,
+})
+
+// Tick looks once. Each host or cluster is a unit of work of its own, so that
+// one that cannot be handled keeps none of the others waiting.
+func (h *Hub) Tick(ctx context.Context) error {
+	var keys []store.HostKey
+	var ready []string
+	err := h.view(ctx, func(tx *store.Tx) error {
+		for _, f := range []store.HostFilter{
+			{Statuses: timed, Bare: true},
+			{Statuses: watched, SilentSince: h.now().Add(-h.timers.Disconnected), Bare: true},
+		} {
+			found, err := tx.Hosts(f)
+			if err != nil {
+				return err
+			}
+			for _, host := range found {
+				keys = append(keys, host.Key())
+			}
+		}
+		clusters, err := tx.ClustersIn(wire.ClusterStatusReady, wire.ClusterStatusPreparingForInstallation, wire.ClusterStatusFinalizing)
+		for _, c := range clusters {
+			ready = append(ready, c.API.ID)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var failures []error
+	for _, key := range keys {
+		failures = append(failures, h.update(ctx, func(w *work) error { return w.lookAt(key) }))
+	}
+	for _, id := range ready {
+		failures = append(failures, h.update(ctx, func(w *work) error {
+			_, err := w.settleCluster(id)
+			return err
+		}))
+	}
+	return errors.Join(failures...)
+}
+
+// lookAt refreshes the host; if that changes it, settling follows.
+func (w *work) lookAt(key store.HostKey) error {
+	host, err := w.host(key)
+	if IsNotFound(err) {
+		return nil // it left in the meantime
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.refreshHost(host)
+	return err
+}

@@ -1,0 +1,222 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/ironflow/ironflow/hub/clustermachine"
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/rules"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Registration is an agent's announcement of its host.
+type Registration struct {
+	InfraEnvID, HostID string
+	// AgentVersion is the agent's image reference.
+	AgentVersion string
+	// Attempt tells one run of the deploy step from the next; empty for agents
+	// that do not say. See [wire.HeaderAttempt].
+	Attempt string
+}
+
+// RegisterHost notes a host whose agent has started, and answers what the agent
+// needs to go on. A known host starts over as far as its status allows; a host
+// that the hub must not touch again is refused with 403 or 409.
+func (h *Hub) RegisterHost(ctx context.Context, r Registration) (wire.HostRegistrationResponse, error) {
+	if uuid.Validate(r.HostID) != nil {
+		return wire.HostRegistrationResponse{}, badRequest("host_id %q is not a UUID", r.HostID)
+	}
+	var answer wire.HostRegistrationResponse
+	err := h.update(ctx, func(w *work) error {
+		host, err := w.register(r)
+		if err != nil {
+			return err
+		}
+		if err := w.settle(); err != nil {
+			return err
+		}
+		answer, err = registrationAnswer(host, cmp.Or(r.AgentVersion, h.images.Installer))
+		return err
+	})
+	if err != nil {
+		h.noteRefusal(ctx, r, err)
+	}
+	return answer, err
+}
+
+// noteRefusal puts a refused registration on the timeline; the refusal itself
+// left nothing behind.
+func (h *Hub) noteRefusal(ctx context.Context, r Registration, why error) {
+	if Code(why) == http.StatusInternalServerError || Code(why) == http.StatusNotFound {
+		return
+	}
+	err := h.AddEvent(ctx, wire.Event{
+		Name: "host_registration_failed", Severity: wire.EventSeverityError, Category: wire.EventCategoryUser,
+		HostID: &r.HostID, InfraEnvID: &r.InfraEnvID, Message: "Host " + r.HostID + ": registration refused: " + why.Error(),
+	})
+	if err != nil {
+		h.log.Error("an event was lost", "event", "host_registration_failed", "host", r.HostID, "error", err)
+	}
+}
+
+func (w *work) register(r Registration) (*store.Host, error) {
+	env, err := w.env(r.InfraEnvID)
+	if err != nil {
+		return nil, err
+	}
+	if env.API.Type == wire.ImageTypeDisconnectedISO {
+		return nil, badRequest("infra-env %s is for disconnected images; hosts cannot register in it", env.API.Name)
+	}
+	host, err := w.host(store.HostKey{InfraEnvID: r.InfraEnvID, HostID: r.HostID})
+	switch {
+	case IsNotFound(err):
+		if host, err = w.newHost(env, r); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	default:
+		if err := w.startOver(host, r); err != nil {
+			return nil, err
+		}
+	}
+	host.API.CheckedInAt, host.API.RegisteredAt = w.at(), w.at()
+	host.API.DiscoveryAgentVersion, host.Attempt = r.AgentVersion, r.Attempt
+	if err := w.rejoin(env, host); err != nil {
+		return nil, err
+	}
+	if err := w.trigger(host, hostmachine.Register, ""); err != nil {
+		return nil, registerRefusal(host, err)
+	}
+	w.touch(host, ChangedHost)
+	return host, w.hostEvent(host, "host_registration_succeeded", wire.EventSeverityInfo, "registered", props{"agent_version": r.AgentVersion})
+}
+
+func registerRefusal(host *store.Host, err error) error {
+	if errors.Is(err, rules.ErrNoRule) {
+		return badRequest("a host in status %s cannot register", host.API.Status)
+	}
+	if refused, ok := errors.AsType[*rules.RefusedError](err); ok {
+		code := http.StatusConflict
+		if host.API.Status == wire.HostStatusInstallingPendingUserAction {
+			code = http.StatusForbidden
+		}
+		return refuse(code, "%s", refused.Why)
+	}
+	return err
+}
+
+// newHost makes the record of a host that was never seen.
+func (w *work) newHost(env *store.InfraEnv, r Registration) (*store.Host, error) {
+	host := &store.Host{Approved: env.AutoApprove}
+	host.API = wire.Host{
+		ID: r.HostID, InfraEnvID: r.InfraEnvID, Kind: wire.HostKindHost, Role: wire.HostRoleAutoAssign,
+		Href: hostHref(r.InfraEnvID, r.HostID), CreatedAt: w.now,
+	}
+	if env.API.ClusterID == "" {
+		return host, nil
+	}
+	c, err := w.cluster(env.API.ClusterID)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(clustermachine.Open, c.API.Status) {
+		return nil, conflict("cluster %s takes no new hosts: it is %s", c.API.Name, c.API.Status)
+	}
+	w.join(host, c)
+	return host, nil
+}
+
+// join makes the host one of the cluster.
+func (w *work) join(host *store.Host, c *store.Cluster) {
+	host.API.ClusterID = &c.API.ID
+	if c.API.Kind == wire.ClusterKindAddHostsCluster {
+		host.API.Kind, host.API.Role, host.API.MachineConfigPoolName = wire.HostKindAddToExistingClusterHost, wire.HostRoleWorker, "worker"
+	}
+	if singleNode(c) {
+		host.API.Role, host.API.SuggestedRole = wire.HostRoleMaster, wire.HostRoleMaster
+	}
+}
+
+// rejoin gives a host of a single-host infra-env its own cluster, when it has
+// none and may begin anew.
+func (w *work) rejoin(env *store.InfraEnv, host *store.Host) error {
+	fresh := host.API.Status == "" || slices.Contains(hostmachine.Pool, host.API.Status) ||
+		host.API.Status == wire.HostStatusUnbinding || host.API.Status == wire.HostStatusUnbindingPendingUserAction
+	if !env.SingleHost || !fresh {
+		return nil
+	}
+	if host.API.Status != "" {
+		clearBinding(&host.API)
+		clearDiscovery(&host.API)
+		host.API.Status = ""
+	}
+	w.join(host, w.ownCluster(env, host))
+	return nil
+}
+
+// startOver lets a new attempt on a host of its own cluster begin anew. Only
+// Ironic's deploy step starts an agent in this flow, so a registration of a new
+// attempt is somebody's explicit wish to install; an installed host is still
+// refused until it is released.
+func (w *work) startOver(host *store.Host, r Registration) error {
+	c, err := w.clusterOf(host)
+	if err != nil || c == nil || !c.Own {
+		return err
+	}
+	newAttempt := r.Attempt == "" || r.Attempt != host.Attempt
+	ended := host.API.Status == wire.HostStatusError || host.API.Status == wire.HostStatusCancelled
+	interrupted := r.Attempt != "" && newAttempt && slices.Contains(hostmachine.Installing, host.API.Status)
+	if interrupted {
+		if err := w.trigger(host, hostmachine.InstallationFailed, "the host was started anew during the installation"); err != nil {
+			return err
+		}
+		if err := w.settle(); err != nil {
+			return err
+		}
+	}
+	if !interrupted && (!ended || !newAttempt) {
+		return nil
+	}
+	return w.reset(host, c)
+}
+
+// reset makes a host of its own cluster ready to begin anew with its next registration.
+func (w *work) reset(host *store.Host, c *store.Cluster) error {
+	reason := host.Reason
+	if err := w.triggerCluster(c, clustermachine.Reset); errors.Is(err, rules.ErrNoRule) {
+		err = w.trigger(host, hostmachine.ResettingPendingUserAction, "")
+		if err != nil {
+			return err
+		}
+	} else if err != nil {
+		return err
+	}
+	host.Reason, c.PreparedAt = reason, time.Time{}
+	return w.hostEvent(host, "host_installation_reset", wire.EventSeverityInfo, "the installation begins anew", props{"last_failure": reason})
+}
+
+func hostHref(infraEnvID, hostID string) string {
+	return "/api/assisted-install/v2/infra-envs/" + infraEnvID + "/hosts/" + hostID
+}
+
+// registrationAnswer carries what the agent goes on with: its identity and the
+// agent image to run.
+func registrationAnswer(host *store.Host, agentVersion string) (wire.HostRegistrationResponse, error) {
+	args, err := json.Marshal(wire.NextStepCmdRequest{
+		InfraEnvID: host.API.InfraEnvID, HostID: host.API.ID, AgentVersion: agentVersion,
+	})
+	return wire.HostRegistrationResponse{
+		Host:                  host.API,
+		NextStepRunnerCommand: &wire.HostRegistrationResponseNextStepRunnerCommand{Args: []string{string(args)}},
+	}, err
+}

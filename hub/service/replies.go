@@ -1,0 +1,214 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Exit codes of step replies that mean something to the hub.
+const (
+	exitAlreadyRunning = 125
+	exitMediaLost      = 256
+)
+
+// alreadyRunning is in the error of an install step that was sent twice.
+const alreadyRunning = `the container name "assisted-installer" is already in use`
+
+// maxReason bounds what is kept of a foreign error text, in bytes.
+const maxReason = 1000
+
+// Reply takes the result of a step. A failed step never fails the call: what it
+// means is in the host's status. Output that cannot be read is refused with 400.
+func (h *Hub) Reply(ctx context.Context, key store.HostKey, reply wire.StepReply) error {
+	return h.update(ctx, func(w *work) error {
+		host, err := w.host(key)
+		if err != nil {
+			return err
+		}
+		if reply.ExitCode != 0 {
+			return w.failedStep(host, reply)
+		}
+		if !mediaConnected(host) {
+			host.API.MediaStatus = new(wire.HostMediaStatusConnected)
+			w.touch(host, ChangedHost)
+		}
+		return w.output(host, reply)
+	})
+}
+
+// failedStep handles a reply with an exit code.
+func (w *work) failedStep(host *store.Host, reply wire.StepReply) error {
+	reason := firstLine(reply.Error)
+	w.lines = append(w.lines, line{"a step failed on the host", []any{"host", host.API.ID, "step", reply.StepType, "code", reply.ExitCode, "error", reason}})
+	switch {
+	case reply.StepType == wire.StepTypeInstall && reply.ExitCode == exitAlreadyRunning && strings.Contains(reply.Error, alreadyRunning):
+		return nil
+	case reply.ExitCode == exitMediaLost:
+		return w.mediaLost(host)
+	case reply.StepType == wire.StepTypeInstall:
+		return w.tryTrigger(host, hostmachine.InstallationFailed, reason)
+	case reply.StepType == wire.StepTypeDownloadBootArtifacts:
+		return w.tryTrigger(host, hostmachine.ReclaimFailed, reason)
+	case reply.StepType == wire.StepTypeTangConnectivityCheck:
+		host.API.TangConnectivity = reason
+		w.touch(host, ChangedHost)
+	case reply.StepType == wire.StepTypeContainerImageAvailability || reply.StepType == wire.StepTypeInstallationDiskSpeedCheck:
+		if err := w.output(host, reply); err != nil && Code(err) != 400 {
+			return err
+		}
+	}
+	return nil
+}
+
+// mediaLost notes that the host cannot read its boot medium any more.
+func (w *work) mediaLost(host *store.Host) error {
+	host.API.MediaStatus = new(wire.HostMediaStatusDisconnected)
+	w.touch(host, ChangedHost)
+	if err := w.hostEvent(host, "host_media_disconnected", wire.EventSeverityError, "it cannot read its boot medium any more", nil); err != nil {
+		return err
+	}
+	return w.tryTrigger(host, hostmachine.MediaDisconnect, "")
+}
+
+// tryTrigger does nothing when the host's status has no use for the trigger:
+// an agent may be late.
+func (w *work) tryTrigger(host *store.Host, trigger, reason string) error {
+	if err := w.trigger(host, trigger, reason); err != nil && Code(err) != 409 {
+		return err
+	}
+	return nil
+}
+
+// output stores what a step found. Step types that carry nothing are accepted.
+func (w *work) output(host *store.Host, reply wire.StepReply) error {
+	handle, ok := outputs[reply.StepType]
+	if !ok {
+		return nil
+	}
+	return handle(w, host, reply)
+}
+
+var outputs = map[wire.StepType]func(*work, *store.Host, wire.StepReply) error{
+	wire.StepTypeInventory:         (*work).storeInventory,
+	wire.StepTypeConnectivityCheck: report[wire.ConnectivityReport](func(h *wire.Host) *string { return &h.Connectivity }),
+	wire.StepTypeFreeNetworkAddresses: report[wire.FreeNetworksAddresses](func(h *wire.Host) *string {
+		return &h.FreeAddresses
+	}),
+	wire.StepTypeAPIVIPConnectivityCheck: report[wire.APIVIPConnectivityResponse](func(h *wire.Host) *string {
+		return &h.APIVIPConnectivity
+	}),
+	wire.StepTypeTangConnectivityCheck:      report[wire.TangConnectivityResponse](func(h *wire.Host) *string { return &h.TangConnectivity }),
+	wire.StepTypeDomainResolution:           report[wire.DomainResolutionResponse](func(h *wire.Host) *string { return &h.DomainNameResolutions }),
+	wire.StepTypeNTPSynchronizer:            (*work).storeTimeSources,
+	wire.StepTypeInstallationDiskSpeedCheck: (*work).storeDiskSpeed,
+	wire.StepTypeContainerImageAvailability: (*work).storeImages,
+	wire.StepTypeVerifyVIPs:                 func(_ *work, _ *store.Host, r wire.StepReply) error { return decode(r, &wire.VerifyVIPsResponse{}) },
+	wire.StepTypeDHCPLeaseAllocate:          func(_ *work, _ *store.Host, r wire.StepReply) error { return decode(r, &wire.DHCPAllocationResponse{}) },
+	wire.StepTypeUpgradeAgent:               func(_ *work, _ *store.Host, r wire.StepReply) error { return decode(r, &wire.UpgradeAgentResponse{}) },
+}
+
+// report stores the output as the model T writes it, so that members that the
+// protocol does not know are not kept.
+func report[T any](field func(*wire.Host) *string) func(*work, *store.Host, wire.StepReply) error {
+	return func(w *work, host *store.Host, reply wire.StepReply) error {
+		var v T
+		if err := decode(reply, &v); err != nil {
+			return err
+		}
+		if text := mustJSON(v); text != *field(&host.API) {
+			*field(&host.API) = text
+			w.touch(host, ChangedHost)
+		}
+		return nil
+	}
+}
+
+func decode(reply wire.StepReply, into any) error {
+	if err := json.Unmarshal([]byte(reply.Output), into); err != nil {
+		return badRequest("the output of step %s is not what the protocol says: %v", reply.StepType, err)
+	}
+	return nil
+}
+
+func (w *work) storeTimeSources(host *store.Host, reply wire.StepReply) error {
+	var found wire.NTPSynchronizationResponse
+	if err := decode(reply, &found); err != nil {
+		return err
+	}
+	if text := mustJSON(found.NTPSources); text != host.API.NTPSources {
+		host.API.NTPSources = text
+		w.touch(host, ChangedHost)
+	}
+	return nil
+}
+
+// storeDiskSpeed keeps a measurement by disk. No output means that a
+// measurement is still running.
+func (w *work) storeDiskSpeed(host *store.Host, reply wire.StepReply) error {
+	if reply.Output == "" && reply.ExitCode == 0 {
+		return nil
+	}
+	var found wire.DiskSpeedCheckResponse
+	if err := decode(reply, &found); err != nil {
+		return err
+	}
+	infos := map[string]wire.DiskInfo{}
+	if host.API.DisksInfo != "" && json.Unmarshal([]byte(host.API.DisksInfo), &infos) != nil {
+		infos = map[string]wire.DiskInfo{}
+	}
+	infos[found.Path] = wire.DiskInfo{ID: found.Path, Path: found.Path,
+		DiskSpeed: &wire.DiskSpeed{ExitCode: reply.ExitCode, SpeedMs: found.IoSyncDuration, Tested: reply.ExitCode == 0}}
+	host.API.DisksInfo = mustJSON(infos)
+	w.touch(host, ChangedHost)
+	return nil
+}
+
+// storeImages keeps the results by image. No output means that a check is still running.
+func (w *work) storeImages(host *store.Host, reply wire.StepReply) error {
+	if reply.Output == "" && reply.ExitCode == 0 {
+		return nil
+	}
+	var found wire.ContainerImageAvailabilityResponse
+	if err := decode(reply, &found); err != nil {
+		return err
+	}
+	status := imagesOf(host)
+	if status == nil {
+		status = map[string]wire.ContainerImageAvailability{}
+	}
+	for _, image := range found.Images {
+		if old, known := status[image.Name]; known && old.Result == image.Result {
+			continue
+		}
+		status[image.Name] = image
+		err := w.hostEvent(host, "image_status_updated", wire.EventSeverityInfo, "image "+image.Name+": "+string(image.Result),
+			props{"image_status": image.Name, "result": image.Result})
+		if err != nil {
+			return err
+		}
+	}
+	host.API.ImagesStatus = mustJSON(status)
+	w.touch(host, ChangedHost)
+	return nil
+}
+
+// firstLine is what people are shown of an error: agents put the reason first.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if len(line) > maxReason {
+		line = strings.ToValidUTF8(line[:maxReason], "") + "…"
+	}
+	return line
+}
+
+// inventoryWelcome are the statuses in which an inventory may still change things.
+func inventoryWelcome(status string) bool {
+	return slices.Contains(slices.Concat(hostmachine.PreInstall, hostmachine.Pool, hostmachine.Preparing,
+		[]string{wire.HostStatusPreparingFailed, wire.HostStatusInstallingInProgress, wire.HostStatusBinding}), status)
+}

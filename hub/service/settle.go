@@ -1,0 +1,83 @@
+package service
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ironflow/ironflow/hub/clustermachine"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// settleRounds bounds how often the tables may follow each other. A host passes
+// some twenty statuses in its life; more rounds mean that two rules fight.
+const settleRounds = 50
+
+// settle looks at everything that the unit has changed until nothing follows
+// any more: a reply makes a host ready, a ready host its cluster, a ready
+// cluster starts its installation, and so on.
+func (w *work) settle() error {
+	for range settleRounds {
+		changed := false
+		for _, key := range slices.SortedFunc(maps.Keys(w.dirtyHosts), compareKeys) {
+			if h := w.hosts[key]; h.ClusterID() == "" {
+				moved, err := w.refreshHost(h)
+				if err != nil {
+					return err
+				}
+				changed = changed || moved
+			}
+		}
+		for _, id := range slices.Sorted(maps.Keys(w.dirtyClusters)) {
+			moved, err := w.settleCluster(id)
+			if err != nil {
+				return err
+			}
+			changed = changed || moved
+		}
+		if !changed {
+			return nil
+		}
+	}
+	return fmt.Errorf("hub: the state machines do not come to rest after %d rounds", settleRounds)
+}
+
+// settleCluster goes once round the cluster and its hosts.
+func (w *work) settleCluster(id string) (changed bool, err error) {
+	c, err := w.cluster(id)
+	if IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	hosts, err := w.hostsOf(id)
+	if err != nil {
+		return false, err
+	}
+	for _, h := range hosts {
+		moved, err := w.refreshHost(h)
+		if err != nil {
+			return false, err
+		}
+		changed = changed || moved
+	}
+	moved, err := w.refreshCluster(c)
+	if err != nil {
+		return false, err
+	}
+	started, err := w.startByItself(c, hosts)
+	return changed || moved || started, err
+}
+
+// startByItself starts the installation of a cluster that was told to.
+func (w *work) startByItself(c *store.Cluster, hosts []*store.Host) (bool, error) {
+	if !c.AutoInstall || c.Hold || c.API.Status != wire.ClusterStatusReady || !w.mayRepeat(c) {
+		return false, nil
+	}
+	if slices.ContainsFunc(hosts, func(h *store.Host) bool { return !h.Approved }) {
+		return false, nil
+	}
+	return true, w.triggerCluster(c, clustermachine.Prepare)
+}

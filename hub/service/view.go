@@ -1,0 +1,184 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// HostView is what a controller shows of a host.
+type HostView struct {
+	Key       store.HostKey
+	ClusterID string
+	// Name is the wanted name, the host's own, or its id.
+	Name string
+	// Status and Info are the host's status with its text for people.
+	Status, Info string
+	// Stage and StageInfo are the installation stage and its detail; empty before.
+	Stage     wire.HostStage
+	StageInfo string
+	// Percent of the installation, 0 to 100 by the protocol's rule.
+	Percent int
+	// StagePercent of the present stage, 0 to 100; -1 when it does not say.
+	StagePercent int
+	// Waiting says what the host waits for and who can end it; empty while it works.
+	Waiting string
+	// Approved tells that it may be installed.
+	Approved bool
+	// Installing, Installed, Failed and Cancelled sum the status up.
+	Installing, Installed, Failed, Cancelled bool
+	// Reason is why the last installation failed or was called off.
+	Reason string
+	// Attempts counts the installations that were started.
+	Attempts int
+	// CheckedInAt is the agent's last sign of life, StageUpdatedAt the last report of the stage.
+	CheckedInAt, StatusSince, StageUpdatedAt time.Time
+	// InventoryAt is when the inventory was last stored; zero before.
+	InventoryAt time.Time
+}
+
+// View returns what a controller shows of a host, with the host itself.
+func (h *Hub) View(ctx context.Context, key store.HostKey) (HostView, wire.Host, error) {
+	var view HostView
+	var api wire.Host
+	err := h.view(ctx, func(tx *store.Tx) error {
+		host, err := newWork(ctx, h, tx).host(key)
+		if err != nil {
+			return err
+		}
+		view, api = viewOf(host), host.API
+		return nil
+	})
+	return view, api, err
+}
+
+// HostByMAC returns the host with that address in its inventory, the newest
+// registration when there are several. False means that there is none (yet).
+func (h *Hub) HostByMAC(ctx context.Context, mac string) (HostView, bool, error) {
+	var view HostView
+	found := false
+	err := h.view(ctx, func(tx *store.Tx) error {
+		host, err := newWork(ctx, h, tx).byMAC(mac)
+		if IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		view, found = viewOf(host), true
+		return nil
+	})
+	return view, found, err
+}
+
+func viewOf(host *store.Host) HostView {
+	v := HostView{
+		Key: host.Key(), ClusterID: host.ClusterID(), Name: HostName(host), Status: host.API.Status, Info: host.API.StatusInfo,
+		Stage: host.Stage(), StagePercent: stagePercent(host.API.Progress), Approved: host.Approved, Reason: host.Reason, Attempts: host.Attempts,
+		Installing: slices.Contains(hostmachine.Installing, host.API.Status), Installed: isUp(host.API.Status),
+		Failed: host.API.Status == wire.HostStatusError, Cancelled: host.API.Status == wire.HostStatusCancelled,
+		CheckedInAt: host.API.CheckedInAt.Time, StatusSince: host.API.StatusUpdatedAt.Time, InventoryAt: host.InventoryAt,
+	}
+	if p := host.API.Progress; p != nil {
+		v.StageInfo, v.Percent, v.StageUpdatedAt = p.ProgressInfo, int(p.InstallationPercentage), p.StageUpdatedAt.Time
+	}
+	if !v.Installing && !v.Installed && !v.Failed && !v.Cancelled {
+		v.Waiting = host.API.StatusInfo
+	}
+	if host.API.Status == wire.HostStatusInstallingPendingUserAction {
+		v.Waiting = host.API.StatusInfo
+	}
+	return v
+}
+
+func (w *work) byMAC(mac string) (*store.Host, error) {
+	keys, err := w.tx.HostsByMAC(strings.ToLower(mac))
+	if err != nil {
+		return nil, err
+	}
+	if len(keys) == 0 {
+		return nil, refuse(404, "no host with MAC address %s has registered", mac)
+	}
+	return w.host(keys[0])
+}
+
+// macAction changes the host with that address; none is no error.
+func (h *Hub) macAction(ctx context.Context, mac string, act func(*work, *store.Host) error) error {
+	return h.update(ctx, func(w *work) error {
+		host, err := w.byMAC(mac)
+		if IsNotFound(err) {
+			return nil
+		}
+		return errors.Join(err, func() error {
+			if err != nil {
+				return nil
+			}
+			return act(w, host)
+		}())
+	})
+}
+
+// CompleteHost is told by the controllers when the machine with that address
+// runs from its disk. Where nobody in the cluster reports Joined and Done, this
+// is what completes the installation. It may be called again; a host that has
+// failed or was called off in the meantime stays so.
+func (h *Hub) CompleteHost(ctx context.Context, mac string) error {
+	return h.macAction(ctx, mac, func(w *work, host *store.Host) error {
+		if !slices.Contains(hostmachine.Installing, host.API.Status) {
+			return nil
+		}
+		for _, stage := range []wire.HostStage{wire.HostStageJoined, wire.HostStageDone} {
+			if err := w.progress(host, stage, "the machine runs from its disk"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// FailHost is told by the controllers when the deployment of the machine with
+// that address has ended without an installation, for a reason that the agent
+// may not have lived to tell. It changes nothing unless the host is being installed.
+func (h *Hub) FailHost(ctx context.Context, mac, reason string) error {
+	return h.macAction(ctx, mac, func(w *work, host *store.Host) error {
+		if !slices.Contains(hostmachine.Installing, host.API.Status) {
+			return nil
+		}
+		return w.trigger(host, hostmachine.InstallationFailed, firstLine(reason))
+	})
+}
+
+// RestartHost is told by the controllers before the machine with that address
+// is deployed again: its next registration begins anew, whatever came before.
+// It affects only hosts of their own cluster.
+func (h *Hub) RestartHost(ctx context.Context, mac string) error {
+	return h.macAction(ctx, mac, func(w *work, host *store.Host) error {
+		c, err := w.clusterOf(host)
+		if err != nil || c == nil || !c.Own || host.API.Status == wire.HostStatusResettingPendingUserAction {
+			return err
+		}
+		return w.restart(host, c)
+	})
+}
+
+// restart ends what runs and resets the host.
+func (w *work) restart(host *store.Host, c *store.Cluster) error {
+	if isUp(host.API.Status) {
+		// The protocol resets no installed cluster; its record begins anew.
+		c.API.Status, c.API.StatusInfo, c.API.StatusUpdatedAt = wire.ClusterStatusInsufficient, "Waiting for hosts", w.at()
+		w.touchCluster(c)
+	}
+	return w.reset(host, c)
+}
+
+// ReleaseHost is told by the controllers when the machine with that address was
+// given back: the host is forgotten, and with it its own cluster. Its events stay.
+func (h *Hub) ReleaseHost(ctx context.Context, mac string) error {
+	return h.macAction(ctx, mac, func(w *work, host *store.Host) error { return w.deleteHost(host) })
+}

@@ -1,0 +1,157 @@
+package testhub
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/ironflow/ironflow/hub/rest"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Caller makes single calls over HTTP, as an agent or as a user.
+type Caller struct {
+	hub    *Hub
+	header http.Header
+}
+
+// Agent returns a caller with an agent's token.
+func (h *Hub) Agent(token string) *Caller {
+	return &Caller{hub: h, header: http.Header{wire.HeaderAgentToken: {token}, wire.HeaderAgentVersion: {"ironflow-agent:test"}}}
+}
+
+// User returns a caller with the user's token.
+func (h *Hub) User() *Caller {
+	return &Caller{hub: h, header: http.Header{"Authorization": {"Bearer " + h.UserToken}}}
+}
+
+// With returns the caller with one more header.
+func (c *Caller) With(name, value string) *Caller {
+	header := c.header.Clone()
+	header.Set(name, value)
+	return &Caller{hub: c.hub, header: header}
+}
+
+// Do calls an operation below /v2 and decodes a good answer into out. It
+// returns the status code and the raw body.
+func (c *Caller) Do(t testing.TB, method, path string, in, out any) (int, string) {
+	t.Helper()
+	var body io.Reader
+	if in != nil {
+		raw, err := json.Marshal(in)
+		must(t, err)
+		body = bytes.NewReader(raw)
+	}
+	return c.Send(t, method, path, "application/json", body, out)
+}
+
+// Send is Do with a body of any kind.
+func (c *Caller) Send(t testing.TB, method, path, contentType string, body io.Reader, out any) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, c.hub.URL+rest.Base+"/v2"+path, body)
+	must(t, err)
+	r.Header = c.header.Clone()
+	r.Header.Set("Content-Type", contentType)
+	answer, err := c.hub.Client().Do(r)
+	must(t, err)
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(answer.Body)
+	must(t, err)
+	if out != nil && answer.StatusCode < 300 {
+		if err := json.Unmarshal(raw, out); err != nil {
+			t.Fatalf("%s %s: %v in %s", method, path, err, raw)
+		}
+	}
+	return answer.StatusCode, string(raw)
+}
+
+// Register registers a host, which must succeed.
+func (c *Caller) Register(t testing.TB, key store.HostKey) wire.HostRegistrationResponse {
+	t.Helper()
+	var out wire.HostRegistrationResponse
+	code, raw := c.Do(t, http.MethodPost, "/infra-envs/"+key.InfraEnvID+"/hosts", wire.HostCreateParams{HostID: key.HostID, DiscoveryAgentVersion: "ironflow-agent:test"}, &out)
+	expect(t, code, http.StatusCreated, raw)
+	return out
+}
+
+// Poll asks for instructions.
+func (c *Caller) Poll(t testing.TB, key store.HostKey) wire.Steps {
+	t.Helper()
+	var out wire.Steps
+	code, raw := c.Do(t, http.MethodGet, hostPath(key)+"/instructions", nil, &out)
+	expect(t, code, http.StatusOK, raw)
+	return out
+}
+
+// Reply posts the result of a step.
+func (c *Caller) Reply(t testing.TB, key store.HostKey, reply wire.StepReply) {
+	t.Helper()
+	code, raw := c.Do(t, http.MethodPost, hostPath(key)+"/instructions", reply, nil)
+	expect(t, code, http.StatusNoContent, raw)
+}
+
+// Progress reports a stage.
+func (c *Caller) Progress(t testing.TB, key store.HostKey, stage wire.HostStage, info string) {
+	t.Helper()
+	code, raw := c.Do(t, http.MethodPut, hostPath(key)+"/progress", wire.HostProgress{CurrentStage: stage, ProgressInfo: info}, nil)
+	expect(t, code, http.StatusOK, raw)
+}
+
+// Inventory is a small machine that can be installed; seed makes its addresses
+// and disk its own.
+func Inventory(seed int) wire.Inventory {
+	mac := fmt.Sprintf("02:00:00:00:%02x:%02x", seed>>8, seed&0xff)
+	return wire.Inventory{
+		Hostname: fmt.Sprintf("node-%d", seed),
+		CPU:      &wire.CPU{Count: 8, Architecture: "x86_64", ModelName: "Test"},
+		Memory:   &wire.Memory{PhysicalBytes: 32 << 30, UsableBytes: 32 << 30},
+		Disks: []wire.Disk{{
+			ID: fmt.Sprintf("/dev/disk/by-id/wwn-0x5000c500000%05x", seed), Path: "/dev/sda", Name: "sda", DriveType: wire.DriveTypeSsd, SizeBytes: 240_000_000_000,
+			InstallationEligibility: wire.DiskInstallationEligibility{Eligible: true},
+		}},
+		Interfaces:   []wire.Interface{{Name: "eno1", MACAddress: mac, Type: "physical", Ipv4Addresses: []string{fmt.Sprintf("192.0.2.%d/24", seed%250+1)}}},
+		SystemVendor: &wire.SystemVendor{Manufacturer: "Example", ProductName: "Model", SerialNumber: fmt.Sprintf("SN%05d", seed)},
+	}
+}
+
+// Answer replies to the step as a healthy machine would. An install step is not
+// answered: its reply comes when the installation has ended.
+func (c *Caller) Answer(t testing.TB, key store.HostKey, step wire.Step, inventory wire.Inventory) {
+	t.Helper()
+	output := map[wire.StepType]any{
+		wire.StepTypeInventory:                  inventory,
+		wire.StepTypeNTPSynchronizer:            wire.NTPSynchronizationResponse{NTPSources: []wire.NTPSource{{SourceName: "192.0.2.1", SourceState: wire.SourceStateSynced}}},
+		wire.StepTypeInstallationDiskSpeedCheck: wire.DiskSpeedCheckResponse{IoSyncDuration: 1, Path: diskOf(step)},
+		wire.StepTypeConnectivityCheck:          wire.ConnectivityReport{},
+		wire.StepTypeDomainResolution:           wire.DomainResolutionResponse{},
+	}[step.StepType]
+	if output == nil {
+		return
+	}
+	raw, err := json.Marshal(output)
+	must(t, err)
+	c.Reply(t, key, wire.StepReply{StepType: step.StepType, StepID: step.StepID, Output: string(raw)})
+}
+
+func diskOf(step wire.Step) string {
+	var request wire.DiskSpeedCheckRequest
+	if len(step.Args) == 0 || json.Unmarshal([]byte(step.Args[0]), &request) != nil {
+		return ""
+	}
+	return request.Path
+}
+
+func hostPath(key store.HostKey) string {
+	return "/infra-envs/" + key.InfraEnvID + "/hosts/" + key.HostID
+}
+
+func expect(t testing.TB, got, want int, raw string) {
+	t.Helper()
+	if got != want {
+		t.Fatalf("the hub answered %d, want %d: %s", got, want, raw)
+	}
+}

@@ -1,0 +1,144 @@
+// Package testhub starts a real hub for the tests of other packages: SQLite and
+// files in a temporary folder, the REST API over TLS on a free loopback port,
+// and the monitor. Nothing in it is faked.
+package testhub
+
+import (
+	"context"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/ignition"
+	"github.com/ironflow/ironflow/hub/rest"
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
+)
+
+// Options change the hub; the zero value is one that checks tokens.
+type Options struct {
+	// NoAuth lets everybody do everything.
+	NoAuth bool
+	// IgnitionDir is a folder of Ignition files; empty gives minimal ones.
+	IgnitionDir string
+	// Timers shorten the hub's patience.
+	Timers service.Timers
+	// Dir keeps the hub's state; empty means a temporary folder. A second hub
+	// with the same folder goes on where the first one ended.
+	Dir string
+}
+
+// Hub is a running hub.
+type Hub struct {
+	// Hub is the core, for what controllers do.
+	*service.Hub
+	// URL is the base URL that agents are given.
+	URL string
+	// CAFile is the PEM file with the certificate to trust.
+	CAFile string
+	// UserToken opens the operations of users.
+	UserToken string
+	// Dir holds the hub's state.
+	Dir string
+
+	server *httptest.Server
+	stop   func()
+}
+
+// Start starts a hub and ends it with the test.
+func Start(t testing.TB, o Options) *Hub {
+	t.Helper()
+	dir := o.Dir
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	h := &Hub{Dir: dir, UserToken: "user-" + uuid.NewString(), CAFile: filepath.Join(dir, "ca.crt")}
+	records, err := store.OpenSQLite(context.Background(), filepath.Join(dir, "hub.sqlite"))
+	must(t, err)
+	root, err := os.OpenRoot(dir)
+	must(t, err)
+	key, err := auth.LoadKey(filepath.Join(dir, "token.key"))
+	must(t, err)
+	if o.NoAuth {
+		key = auth.Key{}
+	}
+	h.Hub, err = service.New(service.Options{Store: records, Files: root, TokenKey: key, Timers: o.Timers, Ignition: source(t, o.IgnitionDir)})
+	must(t, err)
+	api, err := rest.New(rest.Options{Hub: h.Hub, Auth: rest.Auth{None: o.NoAuth, UserToken: h.UserToken}})
+	must(t, err)
+
+	h.server = httptest.NewUnstartedServer(api)
+	h.server.Config.MaxHeaderBytes = api.HTTPServer().MaxHeaderBytes
+	h.server.StartTLS()
+	h.URL = h.server.URL
+	must(t, os.WriteFile(h.CAFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.server.Certificate().Raw}), 0o600))
+
+	ctx, cancel := context.WithCancel(context.Background())
+	var monitor sync.WaitGroup
+	monitor.Go(func() { _ = h.Run(ctx) })
+	h.stop = sync.OnceFunc(func() {
+		h.server.Close()
+		cancel()
+		monitor.Wait()
+		_ = records.Close()
+		_ = root.Close()
+	})
+	t.Cleanup(h.stop)
+	return h
+}
+
+// Stop ends the hub before the test does.
+func (h *Hub) Stop() { h.stop() }
+
+// Client returns a client that trusts the hub.
+func (h *Hub) Client() *http.Client { return h.server.Client() }
+
+// InfraEnv makes an infra-env whose hosts are installed each alone and start
+// approved, and returns its id and the agents' token (empty without authentication).
+func (h *Hub) InfraEnv(t testing.TB, name string) (id, token string) {
+	t.Helper()
+	id = uuid.NewSHA1(uuid.NameSpaceOID, []byte(name)).String()
+	_, err := h.EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: id, Name: name, SingleHost: true, AutoApprove: true})
+	must(t, err)
+	token, err = h.AgentToken(t.Context(), id)
+	must(t, err)
+	return id, token
+}
+
+// Timeline returns the messages of all events, one a line, for failed tests.
+func (h *Hub) Timeline(t testing.TB) string {
+	t.Helper()
+	events, _, err := h.Events(context.WithoutCancel(t.Context()), store.EventFilter{})
+	must(t, err)
+	var b strings.Builder
+	for _, e := range events {
+		b.WriteString(e.EventTime.Format("15:04:05.000 ") + e.Message + "\n")
+	}
+	return b.String()
+}
+
+func source(t testing.TB, dir string) ignition.Source {
+	t.Helper()
+	if dir == "" {
+		return nil
+	}
+	root, err := os.OpenRoot(dir)
+	must(t, err)
+	t.Cleanup(func() { _ = root.Close() })
+	return ignition.Directory{Root: root}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
