@@ -58,7 +58,7 @@ func (n *Notifier) Ready() {
 }
 
 // Status sends the status with the present time, unless it says the same as the
-// last one. A change of the text is logged once, a change of percent is not.
+// last one. Who calls it logs; a status is for whoever looks now.
 func (n *Notifier) Status(s hostfile.Status) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -68,9 +68,6 @@ func (n *Notifier) Status(s hostfile.Status) {
 	s.At = time.Time{}
 	if s == n.last {
 		return
-	}
-	if s.Part != n.last.Part || s.Stage != n.last.Stage || s.Text != n.last.Text {
-		n.log.Info("status", "part", s.Part, "stage", s.Stage, "text", s.Text)
 	}
 	n.last = s
 	n.deliverStatus()

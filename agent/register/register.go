@@ -54,8 +54,8 @@ type Loop struct {
 func (l *Loop) Run(ctx context.Context) (Registration, error) {
 	table := rules(l.Interval)
 	last, inRow := answerOK, 0
+	l.Status("registering with the hub")
 	for {
-		l.Status("registering with the hub")
 		registration, kind, err := l.attempt(ctx)
 		if kind == answerOK {
 			l.Log.Info("registered", "host", registration.Host.HostID, "infraEnv", registration.Host.InfraEnvID, "status", registration.Status)

@@ -67,8 +67,8 @@ func TestPatience(t *testing.T) {
 		hint     string
 	}{
 		"no answer: quick at first, then the interval": {
-			hub:  script{fail: repeat(network, 5)},
-			from: seconds(2, 4, 8, 48, 72), to: seconds(2, 4, 8, 72, 108), hint: "connection refused",
+			hub:  script{fail: repeat(network, 7)},
+			from: seconds(2, 4, 8, 15, 30, 48, 72), to: seconds(2, 4, 8, 15, 30, 72, 108), hint: "connection refused",
 		},
 		"an internal error waits the interval and grows to two minutes": {
 			hub: script{fail: repeat(status(500), 4)}, from: seconds(48, 72, 96, 96), to: seconds(72, 108, 144, 144), hint: "because",

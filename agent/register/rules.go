@@ -39,9 +39,10 @@ type rule struct {
 // rules returns the table of answers; interval is the --interval of the command line.
 func rules(interval time.Duration) map[answer]rule {
 	slow := backoff.Policy{First: interval, Factor: 1.5, Max: max(interval, 2*time.Minute), Jitter: 0.2}
+	quick := []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 15 * time.Second, 30 * time.Second}
 	refused := backoff.Policy{First: 75 * time.Second, Factor: 1.5, Max: 5 * time.Minute, Jitter: 0.2, Floor: time.Minute}
 	return map[answer]rule{
-		answerBusy:         {policy: slow, quick: []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second}, hint: "look at the hub and at the way to it"},
+		answerBusy:         {policy: slow, quick: quick, hint: "look at the hub and at the way to it"},
 		answerError:        {policy: slow, hint: "look at the hub's log"},
 		answerUnauthorized: {policy: refused, hint: "the token is not accepted; make the image again with a valid one"},
 		answerRefused:      {policy: refused, hint: "look at the infra-env and its cluster in the hub"},

@@ -123,8 +123,21 @@ func (a *agent) lastWord(end ending) int {
 			a.log.Warn("the pretended reboot cannot be marked", "error", err)
 		}
 	}
-	a.notifier.Status(hostfile.Status{Part: hostfile.PartEnding, Stage: end.Stage, Percent: end.Percent, Text: end.Text})
+	a.notifier.Status(lastStatus(end, a.notifier.Last()))
 	return code
+}
+
+// lastStatus is what the unit shows after the end: "ending" only where the
+// marker is, otherwise the part in which it ended, with the reason.
+func lastStatus(end ending, last hostfile.Status) hostfile.Status {
+	switch {
+	case end.Installed:
+		return hostfile.Status{Part: hostfile.PartEnding, Stage: end.Stage, Percent: end.Percent, Text: end.Text}
+	case end.Stage != "":
+		return hostfile.Status{Part: hostfile.PartInstalling, Stage: end.Stage, Percent: end.Percent, Text: end.Text}
+	default:
+		return hostfile.Status{Part: last.Part, Percent: -1, Text: end.Text}
+	}
 }
 
 // watchSignals turns a signal, or the end of the caller's context, into an end.
