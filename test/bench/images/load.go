@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// load runs one bench against a target. The client is as thin as can be, because
+// it shares the processors with the server.
+func load(ctx context.Context, t *target, b bench) (*result, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(b.seconds*float64(time.Second)))
+	defer cancel()
+	var mu sync.Mutex
+	total := &result{}
+	start := time.Now()
+	var group sync.WaitGroup
+	for i := range b.conns {
+		group.Go(func() {
+			c := &client{target: t, bench: b, rng: rand.New(rand.NewPCG(uint64(i), 7)), buf: make([]byte, 256<<10)}
+			c.run(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			total.bytes += c.result.bytes
+			total.wrong += c.result.wrong
+			total.dropped += c.result.dropped
+			total.latencies = append(total.latencies, c.result.latencies...)
+		})
+	}
+	group.Wait()
+	total.elapsed = time.Since(start)
+	if len(total.latencies) == 0 {
+		return nil, fmt.Errorf("%s against %s: no request was answered", b.name, t.name)
+	}
+	return total, nil
+}
+
+// client is one connection at a time.
+type client struct {
+	target *target
+	bench  bench
+	rng    *rand.Rand
+	buf    []byte
+	conn   net.Conn
+	reader *bufio.Reader
+	result result
+}
+
+func (c *client) run(ctx context.Context) {
+	defer c.hangUp()
+	for ctx.Err() == nil {
+		if c.conn == nil {
+			conn, err := new(net.Dialer).DialContext(ctx, "tcp", c.target.addr)
+			if err != nil {
+				continue
+			}
+			c.conn, c.reader = conn, bufio.NewReaderSize(conn, 4096)
+		}
+		begin := time.Now()
+		n, err := c.request()
+		if err != nil {
+			c.result.dropped++
+			c.hangUp()
+			continue
+		}
+		c.result.bytes += n
+		c.result.latencies = append(c.result.latencies, time.Since(begin))
+		if c.bench.newConn {
+			c.hangUp()
+		}
+	}
+}
+
+func (c *client) hangUp() {
+	if c.conn != nil {
+		_ = c.conn.Close()
+		c.conn = nil
+	}
+}
+
+// request asks for one range and reads the answer to its end.
+func (c *client) request() (int64, error) {
+	path := c.target.paths[c.rng.IntN(len(c.target.paths))]
+	head := append(c.buf[:0], "GET "+path+" HTTP/1.1\r\nHost: bench\r\n"...)
+	off, want := int64(0), c.target.size
+	if c.bench.size > 0 {
+		want = int64(c.bench.size)
+		off = c.rng.Int64N(c.target.size-want) &^ 2047
+		head = fmt.Appendf(head, "Range: bytes=%d-%d\r\n", off, off+want-1)
+	}
+	if _, err := c.conn.Write(append(head, "\r\n"...)); err != nil {
+		return 0, err
+	}
+	length, err := c.header()
+	if err != nil {
+		return 0, err
+	}
+	if length != want {
+		c.result.wrong++
+	}
+	return length, c.discard(length)
+}
+
+// header reads the status line and the headers, and returns the content's length.
+func (c *client) header() (int64, error) {
+	length := int64(-1)
+	for first := true; ; first = false {
+		line, err := c.reader.ReadSlice('\n')
+		if err != nil {
+			return 0, err
+		}
+		line = bytes.TrimSpace(line)
+		switch {
+		case first && !bytes.Contains(line, []byte(" 20")):
+			return 0, fmt.Errorf("answer %s", line)
+		case len(line) == 0:
+			return length, nil
+		case len(line) > 16 && bytes.EqualFold(line[:16], []byte("content-length: ")):
+			if length, err = strconv.ParseInt(string(line[16:]), 10, 64); err != nil {
+				return 0, err
+			}
+		}
+	}
+}
+
+// discard reads the body, past the buffered reader as soon as that is empty.
+func (c *client) discard(n int64) error {
+	skipped, err := c.reader.Discard(int(min(n, int64(c.reader.Buffered()))))
+	n -= int64(skipped)
+	for n > 0 && err == nil {
+		var k int
+		k, err = c.conn.Read(c.buf[:min(n, int64(len(c.buf)))])
+		n -= int64(k)
+		if err == io.EOF && n > 0 {
+			err = io.ErrUnexpectedEOF
+		}
+	}
+	return err
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/go-logr/logr"
+
+	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/server"
+)
+
+// target is a running server.
+type target struct {
+	name, addr string
+	paths      []string
+	size       int64
+	buildMS    float64
+	cmd        *exec.Cmd
+}
+
+func (t *target) stop() {
+	_ = t.cmd.Process.Signal(syscall.SIGTERM)
+	_ = t.cmd.Wait()
+}
+
+// rss is the highest resident memory of the server's own, in MiB, without the
+// pages of the base, which belong to the page cache.
+func (t *target) rss() (float64, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", t.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(raw)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kib, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64)
+			return round(kib / 1024), err
+		}
+	}
+	return 0, fmt.Errorf("no VmHWM in the status of process %d", t.cmd.Process.Pid)
+}
+
+// hello is the first line of the server under test.
+type hello struct {
+	Addr    string
+	Paths   []string
+	Size    int64
+	BuildMS float64
+}
+
+// serveImages is the server under test: it builds the images, says where they
+// are, and serves until it is told to stop.
+func serveImages(path string, hosts int) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	bases, err := base.Open(ctx, path, base.Options{})
+	if err != nil {
+		return err
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	store, err := images.NewStore(ctx, images.Options{
+		Bases: bases, BaseURL: "http://" + l.Addr().String(), SigningKey: bytes.Repeat([]byte("bench"), 8),
+	})
+	if err != nil {
+		return err
+	}
+	out := hello{Addr: l.Addr().String()}
+	begin := time.Now()
+	for i := range hosts {
+		config := fmt.Sprintf(`{"host":%d,"files":%q}`, i, strings.Repeat("/etc/some/file with content ", 180))
+		b, err := store.Put(ctx, images.Spec{Key: fmt.Sprintf("bench/host-%d", i), Ignition: []byte(config)})
+		if err != nil {
+			return err
+		}
+		u, err := url.Parse(b.URL)
+		if err != nil {
+			return err
+		}
+		out.Paths, out.Size = append(out.Paths, u.Path), b.SizeBytes
+	}
+	out.BuildMS = round(float64(time.Since(begin).Microseconds()) / 1000 / float64(hosts))
+	if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
+		return err
+	}
+	return server.New(server.Options{Store: store, Log: logr.Discard(), MaxPerImage: 1024}).Serve(ctx, []server.Listener{{Listener: l}})
+}
+
+// startOwn starts this program again as the server under test.
+func startOwn(ctx context.Context, path string, hosts int) (*target, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, self, "-serve", path, "-hosts", strconv.Itoa(hosts))
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	t := &target{name: "ironflow", cmd: cmd}
+	var h hello
+	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&h); err != nil {
+		t.stop()
+		return nil, fmt.Errorf("the server under test did not start: %w", err)
+	}
+	// Two hundred images are read; all of them are held.
+	t.addr, t.paths, t.size, t.buildMS = h.Addr, h.Paths[:min(200, len(h.Paths))], h.Size, h.BuildMS
+	return t, nil
+}
+
+// nginxConfig serves the plain base, as fast as nginx can.
+const nginxConfig = `daemon off; worker_processes auto; pid DIR/nginx.pid; error_log DIR/nginx.log;
+events { worker_connections 4096; }
+http {
+  access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000; default_type application/octet-stream;
+  client_body_temp_path DIR/t1; proxy_temp_path DIR/t2; fastcgi_temp_path DIR/t3; uwsgi_temp_path DIR/t4; scgi_temp_path DIR/t5;
+  server { listen ADDR; root DIR; }
+}
+`
+
+func startNginx(ctx context.Context, program, dir, path string) (*target, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	addr := l.Addr().String()
+	if err := l.Close(); err != nil {
+		return nil, err
+	}
+	// The workers may run as somebody else, who must be able to reach the file.
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return nil, err
+	}
+	text := strings.NewReplacer("DIR", dir, "ADDR", addr).Replace(nginxConfig)
+	fmt.Print(text)
+	conf := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, program, "-c", conf, "-p", dir)
+	cmd.Stderr = io.Discard
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	t := &target{name: "nginx", addr: addr, paths: []string{"/" + filepath.Base(path)}, size: info.Size(), cmd: cmd}
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+		if err == nil {
+			return t, c.Close()
+		}
+		if time.Now().After(deadline) {
+			t.stop()
+			return nil, fmt.Errorf("nginx did not start: %w", err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
