@@ -20,6 +20,8 @@ import (
 	"k8s.io/component-base/version"
 	kubectl "k8s.io/kubectl/pkg/cmd"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
+
+	"github.com/ironflow/ironflow/test/controlplane/controllers"
 )
 
 // programs are the names that the binary answers to. Each function gets the
@@ -44,7 +46,7 @@ var programs = map[string]func(args []string) int{
 		}
 		return 0
 	},
-	"lab-controllers": runControllers,
+	"lab-controllers": controllers.Main,
 }
 
 func main() {

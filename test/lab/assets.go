@@ -23,8 +23,6 @@ const (
 	// kubernetesVersion is what the control plane is linked to report. It has to
 	// be that of k8s.io/kubernetes in test/controlplane/go.mod; a test compares them.
 	kubernetesVersion = "v1.37.1"
-	// buildUsual is how long the control plane takes to build on two cores.
-	buildUsual = 6 * time.Minute
 )
 
 // buildArgs and buildEnv are what the program is built with. They are those of
@@ -39,8 +37,29 @@ var (
 	buildEnv = []string{"CGO_ENABLED=0", "GOWORK=off", "GOFLAGS="}
 )
 
-// programs are the names that the control plane program answers to.
-var programs = []string{"etcd", "kube-apiserver", "kubectl", "lab-controllers"}
+// product is something that is built from the module test/controlplane.
+type product struct {
+	// name is the cache entry's and the executable's name, source its package.
+	name, source string
+	// links are the names that the executable answers to.
+	links []string
+	// text says what is built, usual how long that takes on two cores.
+	text  string
+	usual time.Duration
+}
+
+var (
+	// wholeControlPlane is etcd, kube-apiserver, kubectl and the controllers.
+	wholeControlPlane = product{
+		name: "controlplane", source: ".", links: []string{"etcd", "kube-apiserver", "kubectl", "lab-controllers"},
+		text: "building etcd and kube-apiserver, once per version", usual: 6 * time.Minute,
+	}
+	// onlyControllers is what $KUBEBUILDER_ASSETS lacks.
+	onlyControllers = product{
+		name: "controllers", source: "./cmd/lab-controllers", links: []string{"lab-controllers"},
+		text: "building the garbage collector, once per version", usual: 2 * time.Minute,
+	}
+)
 
 // Assets returns a folder with etcd, kube-apiserver and kubectl, suitable for
 // envtest's BinaryAssetsDirectory: $KUBEBUILDER_ASSETS if it is set and
@@ -50,7 +69,21 @@ func Assets(ctx context.Context, cacheDir string, report progress.Func) (string,
 	if dir, ok := givenAssets(); ok {
 		return dir, nil
 	}
-	return builtAssets(ctx, cacheDir, report)
+	return wholeControlPlane.get(ctx, cacheDir, report)
+}
+
+// controllers returns a folder with lab-controllers.
+func controllers(ctx context.Context, cacheDir string, report progress.Func) (string, error) {
+	return controllersProduct().get(ctx, cacheDir, report)
+}
+
+// controllersProduct is the smallest product with lab-controllers that does not
+// have to be built besides another one.
+func controllersProduct() product {
+	if _, ok := givenAssets(); ok {
+		return onlyControllers
+	}
+	return wholeControlPlane
 }
 
 // givenAssets is the user's own folder, if it has what the API needs.
@@ -67,22 +100,20 @@ func givenAssets() (string, bool) {
 	return dir, true
 }
 
-// builtAssets builds the programs of test/controlplane unless they are cached.
-func builtAssets(ctx context.Context, cacheDir string, report progress.Func) (string, error) {
-	entry, source, err := assetsEntry(cacheDir)
+// get returns the folder of the product, built at the first call.
+func (p product) get(ctx context.Context, cacheDir string, report progress.Func) (string, error) {
+	entry, source, err := p.entry(cacheDir)
 	if err != nil {
 		return "", err
 	}
 	waiting := func() { report.Say("control plane", "waiting for another process that builds it") }
 	return entry.Get(ctx, waiting, func(ctx context.Context, dir string) error {
-		return report.Track("control plane", "building etcd and kube-apiserver, once per version", buildUsual, func() error {
-			return buildAssets(ctx, source, dir)
-		})
+		return report.Track("control plane", p.text, p.usual, func() error { return p.build(ctx, source, dir) })
 	})
 }
 
-// assetsEntry is the cache entry of the programs and the folder of their source.
-func assetsEntry(cacheDir string) (entry cache.Entry, source string, err error) {
+// entry is the product's place in the cache and the folder of its source.
+func (p product) entry(cacheDir string) (entry cache.Entry, source string, err error) {
 	if cacheDir == "" {
 		if cacheDir, err = cache.DefaultDir(); err != nil {
 			return entry, "", err
@@ -105,13 +136,12 @@ func assetsEntry(cacheDir string) (entry cache.Entry, source string, err error) 
 	if err != nil {
 		return entry, "", fmt.Errorf("read the control plane's source: %w", err)
 	}
-	return cache.Entry{Dir: cacheDir, Name: "controlplane", Key: cache.Key(inputs...)}, source, nil
+	return cache.Entry{Dir: cacheDir, Name: p.name, Key: cache.Key(inputs...)}, source, nil
 }
 
-// buildAssets compiles the program and links its names to it.
-func buildAssets(ctx context.Context, source, dir string) error {
-	program := filepath.Join(dir, "controlplane")
-	command := exec.CommandContext(ctx, "go", slices.Concat(buildArgs, []string{"-o", program, "."})...)
+// build compiles the product into dir and links its names to it.
+func (p product) build(ctx context.Context, source, dir string) error {
+	command := exec.CommandContext(ctx, "go", slices.Concat(buildArgs, []string{"-o", filepath.Join(dir, p.name), p.source})...)
 	command.Dir = source
 	command.Env = append(os.Environ(), buildEnv...)
 	var output bytes.Buffer
@@ -123,8 +153,8 @@ func buildAssets(ctx context.Context, source, dir string) error {
 		return fmt.Errorf("build the control plane in %s: %w\n%s\nnext: see that the Go module proxy can be reached (go env GOPROXY) and that the disk is not full, then start again",
 			source, err, indent(lastLines(output.String(), tailLines)))
 	}
-	for _, name := range programs {
-		if err := os.Symlink("controlplane", filepath.Join(dir, name)); err != nil {
+	for _, name := range p.links {
+		if err := os.Symlink(p.name, filepath.Join(dir, name)); err != nil {
 			return fmt.Errorf("link %s: %w", name, err)
 		}
 	}

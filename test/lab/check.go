@@ -37,13 +37,11 @@ func needsOf(options Options) (prereq.Needs, error) {
 	}
 	if o := options.ControlPlane; o != nil {
 		needs.Ports = append(needs.Ports, o.Port)
-		if _, given := givenAssets(); !given || o.Controllers {
-			entry, _, err := assetsEntry(needs.CacheDir)
-			if err != nil {
-				return needs, err
-			}
-			needs.Go = !entry.Ready()
+		cold, err := coldControlPlane(needs.CacheDir, o.Controllers)
+		if err != nil {
+			return needs, err
 		}
+		needs.Go = cold
 	}
 	if o := options.Ironic; o != nil {
 		needs.Ports = append(needs.Ports, o.Port)
@@ -55,6 +53,15 @@ func needsOf(options Options) (prereq.Needs, error) {
 	}
 	needs.Cold = needs.Go
 	return needs, nil
+}
+
+// coldControlPlane reports whether something of the control plane is still to be built.
+func coldControlPlane(cacheDir string, controllers bool) (bool, error) {
+	if _, given := givenAssets(); given && !controllers {
+		return false, nil
+	}
+	entry, _, err := controllersProduct().entry(cacheDir)
+	return err == nil && !entry.Ready(), err
 }
 
 // Prepare checks the prerequisites and builds and installs what the chosen
@@ -70,12 +77,12 @@ func Prepare(ctx context.Context, options Options, report progress.Func) error {
 func prepare(ctx context.Context, options Options, report progress.Func) error {
 	var jobs []func(context.Context) error
 	if o := options.ControlPlane; o != nil {
-		assets := Assets
+		get := Assets
 		if o.Controllers {
-			assets = builtAssets
+			get = controllers
 		}
 		jobs = append(jobs, func(ctx context.Context) error {
-			_, err := assets(ctx, options.CacheDir, report)
+			_, err := get(ctx, options.CacheDir, report)
 			return err
 		})
 	}

@@ -234,7 +234,7 @@ func (l *Lab) writeAPIFiles() error {
 // startControllers starts garbage collection and namespace deletion. They are
 // in the lab's own program only.
 func (l *Lab) startControllers(ctx context.Context, c *ControlPlane) error {
-	assets, err := builtAssets(ctx, l.cacheDir, l.progress)
+	assets, err := controllers(ctx, l.cacheDir, l.progress)
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// ironicDeadline is how long Ironic may take to start. A configuration that
-	// kills its conductor does not end the process, so this is what notices it.
+	// ironicDeadline is how long Ironic may take to start, on a machine that is
+	// busy with other things too.
 	ironicDeadline = 90 * time.Second
 	// ironicUsual is how long it takes on an idle machine.
 	ironicUsual = 4 * time.Second
@@ -127,6 +127,7 @@ func (i *Ironic) program(python string) *part {
 		},
 		log:      i.lab.logFile("ironic-output"),
 		logs:     []string{i.Log},
+		doomed:   "Forking too fast",
 		ready:    i.answering(),
 		deadline: ironicDeadline,
 		grace:    ironicGrace,

@@ -148,13 +148,11 @@ func TestIronic(t *testing.T) {
 func TestIronicThatDoesNotStart(t *testing.T) {
 	g := NewWithT(t)
 	l := labtest.New(t)
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Second, fmt.Errorf("the test's patience"))
-	defer cancel()
-	_, err := l.StartIronic(ctx, lab.IronicOptions{
+	_, err := l.StartIronic(t.Context(), lab.IronicOptions{
 		Overrides: map[string]map[string]string{"DEFAULT": {"enabled_hardware_types": "unheard-of"}},
 	})
 	g.Expect(err).To(MatchError(And(
-		ContainSubstring("ironic did not start"),
+		ContainSubstring("ironic did not start: its log says"),
 		ContainSubstring("unheard-of"),
 		ContainSubstring(filepath.Join("log", "ironic")),
 		ContainSubstring("next: "),

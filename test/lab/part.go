@@ -53,6 +53,9 @@ type part struct {
 	log string
 	// logs are further files that the program writes by itself.
 	logs []string
+	// doomed is a text in logs that says that the start has failed although the
+	// program goes on; empty if the program ends in that case.
+	doomed string
 	// ready says whether the program serves. It is asked until it does.
 	ready func(ctx context.Context) error
 	// deadline is how long a start may take; grace how long a stop may.
@@ -71,13 +74,14 @@ func (p *part) start(ctx context.Context) error {
 	if p.process != nil {
 		return fmt.Errorf("start %s: it is already running", p.name)
 	}
+	earlier := p.logSizes()
 	process, err := p.launch()
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, p.deadline, errDeadline)
 	defer cancel()
-	if err := p.await(ctx, process); err != nil {
+	if err := p.await(ctx, process, earlier); err != nil {
 		process.Kill()
 		return &StartError{Part: p.name, Err: err, Log: p.log, Tail: p.tail(), Next: p.next}
 	}
@@ -102,14 +106,18 @@ func (p *part) launch() (*guard.Process, error) {
 	return process, nil
 }
 
-// await returns nil once the program is ready, else why it will not be.
-func (p *part) await(ctx context.Context, process *guard.Process) error {
+// await returns nil once the program is ready, else why it will not be. The
+// sizes are those of its logs before this start.
+func (p *part) await(ctx context.Context, process *guard.Process, earlier []int64) error {
 	ticker := time.NewTicker(readyPoll)
 	defer ticker.Stop()
 	for {
 		err := p.ready(ctx)
 		if err == nil {
 			return nil
+		}
+		if p.isDoomed(earlier) {
+			return fmt.Errorf("its log says %q", p.doomed)
 		}
 		select {
 		case <-process.Done():
@@ -119,6 +127,31 @@ func (p *part) await(ctx context.Context, process *guard.Process) error {
 		case <-ticker.C:
 		}
 	}
+}
+
+// logSizes are the sizes of the program's own logs.
+func (p *part) logSizes() []int64 {
+	sizes := make([]int64, len(p.logs))
+	for i, path := range p.logs {
+		if info, err := os.Stat(path); err == nil {
+			sizes[i] = info.Size()
+		}
+	}
+	return sizes
+}
+
+// isDoomed looks for the text in what was logged beyond the sizes.
+func (p *part) isDoomed(earlier []int64) bool {
+	if p.doomed == "" {
+		return false
+	}
+	for i, path := range p.logs {
+		text, err := os.ReadFile(path)
+		if err == nil && bytes.Contains(text[min(earlier[i], int64(len(text))):], []byte(p.doomed)) {
+			return true
+		}
+	}
+	return false
 }
 
 // orExited gives the end without an error a name.

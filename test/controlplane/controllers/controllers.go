@@ -1,4 +1,8 @@
-package main
+// Package controllers runs the two controllers of kube-controller-manager that
+// give the Kubernetes API its deletion semantics: garbage collection by owner
+// references and the emptying of deleted namespaces. kube-apiserver alone leaves
+// dependents and namespaces for ever.
+package controllers
 
 import (
 	"context"
@@ -35,10 +39,10 @@ const (
 	workers = 4
 )
 
-// runControllers runs the garbage collector and the namespace controller of
-// kube-controller-manager, without its other controllers, leader election or
-// listeners, until SIGINT or SIGTERM.
-func runControllers(args []string) int {
+// Main runs both controllers, without leader election or listeners, until SIGINT
+// or SIGTERM. The arguments begin with the program's name; the result is its exit
+// status.
+func Main(args []string) int {
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	kubeconfig := flags.String("kubeconfig", "", "kubeconfig `file` of an administrator")
 	if err := flags.Parse(args[1:]); errors.Is(err, flag.ErrHelp) {
@@ -48,15 +52,15 @@ func runControllers(args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := controllers(ctx, *kubeconfig); err != nil {
+	if err := run(ctx, *kubeconfig); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", args[0], err)
 		return 1
 	}
 	return 0
 }
 
-// controllers runs both controllers until the context ends.
-func controllers(ctx context.Context, kubeconfig string) error {
+// run runs both controllers until the context ends.
+func run(ctx context.Context, kubeconfig string) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return fmt.Errorf("read kubeconfig %q: %w", kubeconfig, err)
