@@ -120,6 +120,8 @@ func (s *Server) fail(n *node, operation, state, text string) {
 		n.fault, n.maintenance, n.maintenanceReason = "clean failure", true, text
 	case "service failed":
 		n.fault, n.maintenance, n.maintenanceReason = "service failure", true, text
+	case "enroll", "error":
+		n.targetProv = "" // stable states aim at nothing
 	}
 	s.changed(n)
 }
