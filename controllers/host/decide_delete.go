@@ -2,6 +2,7 @@ package host
 
 import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/view"
@@ -59,8 +60,7 @@ func removeNode(o *Observed, d *Decision, reason string) {
 // removable reports whether Ironic deletes a node in this state without maintenance.
 func removable(s ironic.ProvisionState) bool {
 	switch s {
-	case ironic.StateEnroll, ironic.StateManageable, ironic.StateAvailable, ironic.StateInspectFailed,
-		ironic.StateCleanFailed, ironic.StateAdoptFailed, ironic.StateError:
+	case ironic.StateEnroll, ironic.StateManageable, ironic.StateAvailable, ironic.StateAdoptFailed:
 		return true
 	}
 	return false
@@ -107,6 +107,8 @@ func concernRestore(o *Observed, d *Decision) {
 		status.HardwareDetails = o.Hardware.DeepCopy()
 	}
 	d.Status = *status
+	now := metav1.NewTime(o.Now).Rfc3339Copy()
+	d.Status.LastUpdated = &now
 	d.Again = true
 }
 

@@ -26,7 +26,7 @@ func wishChanged(h *metal3.BareMetalHost) bool {
 	if h.Spec.Image != nil {
 		wanted = h.Spec.Image.URL
 	}
-	return wanted != h.Status.Provisioning.Image.URL ||
+	return !wantsInstance(h) || wanted != h.Status.Provisioning.Image.URL ||
 		methodOf(h.Spec.CustomDeploy) != methodOf(h.Status.Provisioning.CustomDeploy)
 }
 
