@@ -21,7 +21,12 @@ func hostPath(h Host, rest string) string {
 // a known host again resets its record, see the hub's host machine.
 func (c *Client) Register(ctx context.Context, h Host) (wire.HostRegistrationResponse, error) {
 	var out wire.HostRegistrationResponse
+	header := http.Header{}
+	if c.attempt != "" {
+		header.Set(wire.HeaderAttempt, c.attempt)
+	}
 	_, err := c.do(ctx, call{
+		header: header,
 		method: http.MethodPost, path: "/infra-envs/" + url.PathEscape(h.InfraEnvID) + "/hosts", want: http.StatusCreated,
 		in: wire.HostCreateParams{HostID: h.HostID, DiscoveryAgentVersion: c.version}, out: &out,
 	})

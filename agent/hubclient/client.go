@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -21,6 +22,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // Deadlines of one exchange; together they end a call to a silent hub.
@@ -48,6 +51,9 @@ type Options struct {
 	URL string
 	// AgentVersion is the agent's image reference, sent with each call.
 	AgentVersion string
+	// Attempt tells one run of the deploy step from the next, at most 128
+	// characters; sent with registrations, empty sends nothing.
+	Attempt string
 	// CAFile is a PEM bundle that is trusted besides the system's; optional.
 	CAFile string
 	// Insecure switches certificate checks off.
@@ -66,6 +72,7 @@ type Host struct {
 type Client struct {
 	base    string
 	version string
+	attempt string
 	token   *Token
 	http    *http.Client
 }
@@ -99,6 +106,7 @@ func New(o Options) (*Client, error) {
 	return &Client{
 		base:    strings.TrimSuffix(u.String(), "/") + apiPrefix,
 		version: o.AgentVersion,
+		attempt: o.Attempt,
 		token:   token,
 		http: &http.Client{Transport: transport,
 			// The secret header would follow a redirect to any host.
@@ -133,6 +141,7 @@ type call struct {
 	query        url.Values
 	in, out      any
 	want         int
+	header       http.Header
 }
 
 // do runs the call and returns the answer's headers.
@@ -173,13 +182,14 @@ func (c *Client) exchange(ctx context.Context, call call, body io.Reader, conten
 	if body != nil {
 		req.Header.Set("Content-Type", contentType)
 	}
+	maps.Copy(req.Header, call.header)
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("X-Request-ID", uuid.NewString())
 	if c.version != "" {
-		req.Header.Set("discovery_agent_version", c.version)
+		req.Header.Set(wire.HeaderAgentVersion, c.version)
 	}
 	if token := c.token.get(); token != "" {
-		req.Header.Set("X-Secret-Key", token)
+		req.Header.Set(wire.HeaderAgentToken, token)
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {

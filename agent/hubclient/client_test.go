@@ -40,7 +40,7 @@ func serve(t *testing.T, code int, body string) (*hubclient.Client, *[]seen) {
 		_, _ = io.WriteString(w, body)
 	}))
 	t.Cleanup(server.Close)
-	client, err := hubclient.New(hubclient.Options{URL: server.URL + "/prefix/", AgentVersion: "quay.example/agent:v1", Token: hubclient.NewToken("")})
+	client, err := hubclient.New(hubclient.Options{URL: server.URL + "/prefix/", AgentVersion: "quay.example/agent:v1", Attempt: "boot-1", Token: hubclient.NewToken("")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,6 +82,7 @@ func TestCallsOnTheWire(t *testing.T) {
 			g.Expect(r.header.Get("X-Secret-Key")).To(Equal("s3cret"))
 			g.Expect(r.header.Get("discovery_agent_version")).To(Equal("quay.example/agent:v1"))
 			g.Expect(r.header.Get("X-Request-ID")).To(HaveLen(36))
+			g.Expect(r.header.Get(wire.HeaderAttempt)).To(Equal(map[bool]string{true: "boot-1"}[name == "register"]))
 		})
 	}
 }

@@ -70,7 +70,7 @@ func newAgent(cfg Config) (*agent, error) {
 		a.log.Warn("no token: " + hubclient.TokenEnv + " is empty; a hub with authentication will refuse this agent")
 	}
 	a.client, err = hubclient.New(hubclient.Options{
-		URL: cfg.URL, AgentVersion: cfg.AgentVersion, CAFile: ca, Insecure: cfg.Insecure, Token: token,
+		URL: cfg.URL, AgentVersion: cfg.AgentVersion, Attempt: a.state.Attempt(), CAFile: ca, Insecure: cfg.Insecure, Token: token,
 	})
 	if err != nil {
 		return nil, err

@@ -75,6 +75,16 @@ func (f *File) Get() State {
 	return s
 }
 
+// Attempt is a text that is the same for one run of the deploy step, over
+// crashes of the agent, and another one for the next; empty when the boot is unknown.
+func (f *File) Attempt() string {
+	s := f.Get()
+	if s.BootID == "" || s.StepStarted.IsZero() {
+		return s.BootID
+	}
+	return s.BootID + "/" + s.StepStarted.UTC().Format(time.RFC3339Nano)
+}
+
 // SetHost stores the identity.
 func (f *File) SetHost(h hubclient.Host) error {
 	return f.update(func(s *State) { s.Host = h })

@@ -40,7 +40,9 @@ func TestStateIsBelievedOnlyInItsAttempt(t *testing.T) {
 			g.Expect(f.SetStage("Installing")).To(Succeed())
 
 			tc.change(g, dir)
-			got := state.Open(dir).Get()
+			again := state.Open(dir)
+			got := again.Get()
+			g.Expect(again.Attempt() == f.Attempt()).To(Equal(tc.kept || name == "broken file"))
 			if !tc.kept {
 				g.Expect(got.Host).To(BeZero())
 				g.Expect(got.Install).To(BeNil())
