@@ -66,38 +66,43 @@ var (
 // complete, else the programs of test/controlplane, built at the first call and
 // kept in the cache. An empty cacheDir is the default one.
 func Assets(ctx context.Context, cacheDir string, report progress.Func) (string, error) {
-	if dir, ok := givenAssets(); ok {
-		return dir, nil
+	if dir, err := givenAssets(); dir != "" || err != nil {
+		return dir, err
 	}
 	return wholeControlPlane.get(ctx, cacheDir, report)
 }
 
 // controllers returns a folder with lab-controllers.
 func controllers(ctx context.Context, cacheDir string, report progress.Func) (string, error) {
-	return controllersProduct().get(ctx, cacheDir, report)
+	product, err := controllersProduct()
+	if err != nil {
+		return "", err
+	}
+	return product.get(ctx, cacheDir, report)
 }
 
 // controllersProduct is the smallest product with lab-controllers that does not
 // have to be built besides another one.
-func controllersProduct() product {
-	if _, ok := givenAssets(); ok {
-		return onlyControllers
+func controllersProduct() (product, error) {
+	dir, err := givenAssets()
+	if err != nil || dir != "" {
+		return onlyControllers, err
 	}
-	return wholeControlPlane
+	return wholeControlPlane, nil
 }
 
-// givenAssets is the user's own folder, if it has what the API needs.
-func givenAssets() (string, bool) {
+// givenAssets is the user's own folder, empty if there is none.
+func givenAssets() (string, error) {
 	dir := os.Getenv(envAssets)
 	if dir == "" {
-		return "", false
+		return "", nil
 	}
 	for _, name := range []string{"etcd", "kube-apiserver"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return "", false
+			return "", fmt.Errorf("%s is %s, which has no %s: set it to a folder with both etcd and kube-apiserver, or unset it to have them built", envAssets, dir, name)
 		}
 	}
-	return dir, true
+	return dir, nil
 }
 
 // get returns the folder of the product, built at the first call.

@@ -57,10 +57,15 @@ func needsOf(options Options) (prereq.Needs, error) {
 
 // coldControlPlane reports whether something of the control plane is still to be built.
 func coldControlPlane(cacheDir string, controllers bool) (bool, error) {
-	if _, given := givenAssets(); given && !controllers {
-		return false, nil
+	dir, err := givenAssets()
+	if err != nil || (dir != "" && !controllers) {
+		return false, err
 	}
-	entry, _, err := controllersProduct().entry(cacheDir)
+	product, err := controllersProduct()
+	if err != nil {
+		return false, err
+	}
+	entry, _, err := product.entry(cacheDir)
 	return err == nil && !entry.Ready(), err
 }
 
