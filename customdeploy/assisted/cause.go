@@ -13,7 +13,7 @@ const (
 	ForeignInstalled Cause = "foreign-installed"
 	// AgentFailed means that the agent gave up for good.
 	AgentFailed Cause = "agent-failed"
-	// AgentCancelled means that the agent was told to stop by the hub.
+	// AgentCancelled means that the agent was told to stop, by the hub or a person.
 	AgentCancelled Cause = "agent-cancelled"
 	// UnitFailed means any other failure of the unit: crash, signal, protocol …
 	UnitFailed Cause = "unit-failed"

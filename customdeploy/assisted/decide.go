@@ -52,10 +52,12 @@ var rules = []rule{
 	{"ended, installed", all(ended, marked), finish(Installed)},
 	{"ended, stopped by the step", all(ended, stoppedByStep), finishAsStopped},
 	{"ended, cancelled on the host", all(ended, cancelled), finish(CancelledHere)},
+	{"ended, start job came to nothing", all(ended, inactive, has(jobResult, systemd.JobDependency, systemd.JobSkipped, systemd.JobTimeout)), finish(StartRefused)},
 	{"ended, condition not met, gate open", all(ended, inactive, conditionUnmet, gateOpen), finish(ConditionUnmet)},
 	{"ended, condition not met, gate closed", all(ended, inactive, conditionUnmet), finish(GateClosed)},
 	{"ended, exit 91", all(ended, exited(exitcode.AgentCancelled)), finish(AgentCancelled)},
 	{"ended, exit 90", all(ended, exited(exitcode.AgentFailed)), finish(AgentFailed)},
+	{"ended, start job cancelled", all(ended, has(jobResult, systemd.JobCanceled)), finish(StoppedEarly)},
 	{"ended, failed otherwise", all(ended, has(activeState, "failed")), finish(UnitFailed)},
 	{"ended, foreign installer done", all(ended, foreign(ForeignDone)), finish(ForeignInstalled)},
 	{"ended, foreign installer unknown", all(ended, foreign(ForeignUnasked)), act(AskForeign)},
@@ -97,6 +99,7 @@ func stoppedByStep(o Observation) bool { return o.Stopped != "" }
 func inactive(o Observation) bool      { return o.Unit.ActiveState == "inactive" }
 
 func conditionUnmet(o Observation) bool { return !o.Unit.ConditionResult }
+func jobResult(o Observation) string    { return o.Job }
 func loadState(o Observation) string    { return o.Unit.LoadState }
 func activeState(o Observation) string  { return o.Unit.ActiveState }
 func foreign(f Foreign) func(Observation) bool {

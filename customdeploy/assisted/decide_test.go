@@ -120,6 +120,8 @@ func TestDecide(t *testing.T) {
 		{"killed, no marker", []change{unit("failed", "failed", "signal")}, finish(UnitFailed)},
 		{"condition not met though the gate is open", []change{stoppedUnit, func(o *Observation) { o.Unit.ConditionResult = false }}, finish(ConditionUnmet)},
 		{"condition not met, gate gone", []change{stoppedUnit, func(o *Observation) { o.Unit.ConditionResult, o.Gate = false, false }}, finish(GateClosed)},
+		{"stopped by a person in the pre-start", []change{unit("failed", "failed", "signal"), func(o *Observation) { o.Job = systemd.JobCanceled }}, finish(StoppedEarly)},
+		{"a dependency failed", []change{stoppedUnit, func(o *Observation) { o.Job, o.Unit.ConditionResult = systemd.JobDependency, false }}, finish(StartRefused)},
 		{"failed on the way to a restart (newer systemd)", []change{exit(1), func(o *Observation) { o.Unit.SubState = "failed-before-auto-restart" }}, until(35 * minute)},
 
 		// Running states are never an end.

@@ -76,7 +76,7 @@ func headline(o Observation, c Cause, e Evidence) string {
 	case AgentFailed:
 		return "installation failed" + o.where(e) + ": " + o.lastWord(e)
 	case AgentCancelled:
-		return "installation cancelled by the hub" + o.where(e) + ": " + o.lastWord(e)
+		return "installation cancelled" + o.where(e) + ": " + o.lastWord(e)
 	case CancelledHere:
 		return "cancelled by " + orElse(o.Cancelled, "an earlier request") + o.where(e)
 	case UnitFailed:
@@ -85,7 +85,7 @@ func headline(o Observation, c Cause, e Evidence) string {
 		return fmt.Sprintf("%s ended badly again and again and was stopped (%d restarts within %v)%s: the agent %s; %s",
 			unit, len(o.Clocks.Restarts), o.Now.Sub(o.Clocks.Restarts[0]).Round(time.Second), o.where(e), failure(o.LastEnd), o.lastWord(e))
 	case StoppedEarly:
-		return fmt.Sprintf("%s was stopped before the installation was done%s (%s)", unit, o.where(e), orElse(failure(o.Unit), "no process"))
+		return fmt.Sprintf("%s was stopped before the installation was done%s: the agent %s", unit, o.where(e), orElse(failure(o.Unit), "did not run"))
 	case ConditionUnmet:
 		return unit + " did not start: one of its conditions is not met although the step opened its gate; the live image does not fit"
 	case GateClosed:
@@ -99,6 +99,9 @@ func headline(o Observation, c Cause, e Evidence) string {
 	case StartedByHand:
 		return unit + " was already running before the step opened its gate: somebody started it by hand; stop it and retry"
 	case StartRefused:
+		if e.Error == nil {
+			return fmt.Sprintf("systemd did not start %s: the result of its job was %q", unit, o.Job)
+		}
 		return fmt.Sprintf("systemd did not start %s: %v", unit, e.Error)
 	case AnotherStep:
 		return "another step program is starting the agent on this host; wait for its end"
@@ -156,7 +159,7 @@ func (o Observation) where(e Evidence) string {
 // status, its last journal line.
 func (o Observation) lastWord(e Evidence) string {
 	switch {
-	case e.Reason != nil && e.Reason.Text != "":
+	case spoken(e.Reason) && e.Reason.Text != "":
 		return e.Reason.Text
 	case o.LastText != "":
 		return "its last status: " + o.LastText
@@ -166,6 +169,10 @@ func (o Observation) lastWord(e Evidence) string {
 		return "it has said nothing"
 	}
 }
+
+// spoken tells whether the reason is the agent's own. One with a negative exit
+// code was written for it by the unit's ExecStopPost, which knows less than systemd.
+func spoken(r *hostfile.Reason) bool { return r != nil && r.Exit >= 0 }
 
 // failure says how the unit ended, in words.
 func failure(u systemd.Properties) string {
@@ -196,7 +203,7 @@ func detail(o Observation, e Evidence) []string {
 	if o.LastText != "" {
 		lines = append(lines, "last status: "+o.LastText)
 	}
-	if r := e.Reason; r != nil {
+	if r := e.Reason; spoken(r) {
 		lines = append(lines, fmt.Sprintf("agent's reason: %s (stage %q, %d %%, exit %d)", orElse(r.Text, "none given"), r.Stage, r.Percent, r.Exit))
 	}
 	for _, line := range e.Journal {

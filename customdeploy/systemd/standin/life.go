@@ -147,16 +147,18 @@ func (l *life) pre() end {
 	return end{result: resultSuccess}
 }
 
+func isZero(n int) bool { return n == 0 }
+
 // waitControl waits for a command other than the main process; on a stop or
 // when its time is over it is killed.
 func (l *life) waitControl(p *process, limit <-chan time.Time, stop <-chan struct{}) end {
 	defer p.reap()
 	select {
 	case <-p.exited:
-		return p.end(func(n int) bool { return n == 0 })
+		return p.end(isZero, false)
 	case <-stop:
 		l.terminate(p)
-		return end{result: resultSuccess}
+		return p.end(isZero, false)
 	case <-limit:
 		l.terminate(p)
 		return end{result: resultTimeout}
@@ -226,7 +228,7 @@ func (l *life) becomeActive() {
 // mainEnd says how the main process ended. A Type=notify service that ends
 // cleanly before it was ready broke the protocol.
 func (l *life) mainEnd(p *process, ready bool, forced string) end {
-	e := p.end(func(n int) bool { return n == 0 || slices.Contains(l.svc.successStatus, n) })
+	e := p.end(func(n int) bool { return n == 0 || slices.Contains(l.svc.successStatus, n) }, true)
 	l.u.update(func(pr *systemd.Properties) { pr.ExecMainCode, pr.ExecMainStatus, pr.MainPID = e.code, e.status, 0 })
 	switch {
 	case forced != "":

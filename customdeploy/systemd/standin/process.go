@@ -144,8 +144,8 @@ const (
 )
 
 // end must be called after exited was closed. Death by SIGHUP, SIGINT, SIGTERM
-// or SIGPIPE is a clean end of a daemon.
-func (p *process) end(cleanStatus func(int) bool) end {
+// or SIGPIPE is a clean end of a daemon, not of a command that must succeed.
+func (p *process) end(cleanStatus func(int) bool, daemon bool) end {
 	ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	switch {
 	case !ok:
@@ -155,7 +155,9 @@ func (p *process) end(cleanStatus func(int) bool) end {
 	case ws.Signaled():
 		switch ws.Signal() {
 		case syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE:
-			return end{resultSuccess, killedCode, int(ws.Signal())}
+			if daemon {
+				return end{resultSuccess, killedCode, int(ws.Signal())}
+			}
 		}
 		return end{resultSignal, killedCode, int(ws.Signal())}
 	case cleanStatus(ws.ExitStatus()):

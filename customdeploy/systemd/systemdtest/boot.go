@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -140,6 +141,36 @@ func (m *Machine) Units(t testing.TB) *sdbus.Manager {
 // Bus is the D-Bus address of the machine's system bus.
 func (m *Machine) Bus() string {
 	return "unix:path=" + m.Host.Path("/run/dbus/system_bus_socket")
+}
+
+// Listen opens a loopback listener inside the machine's network, served by the test.
+func (m *Machine) Listen(t testing.TB) net.Listener {
+	t.Helper()
+	type result struct {
+		l   net.Listener
+		err error
+	}
+	opened := make(chan result)
+	go func() {
+		runtime.LockOSThread() // never unlocked: a thread of another network must not be used again
+		ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", m.pid))
+		if err != nil {
+			opened <- result{err: err}
+			return
+		}
+		defer ns.Close()
+		if err := unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET); err != nil {
+			opened <- result{err: err}
+			return
+		}
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		opened <- result{l, err}
+	}()
+	r := <-opened
+	if r.err != nil {
+		t.Fatalf("listen inside the machine: %v", r.err)
+	}
+	return r.l
 }
 
 // Run runs a program inside the machine and returns its output; it must succeed.

@@ -1,9 +1,9 @@
 // Command actor is a service that plays a script, for tests of whatever manages
-// services. Each argument is one action:
+// services. Each argument is one action; its value may use Go escapes such as \xff:
 //
 //	ready            sd_notify READY=1
 //	stopping         sd_notify STOPPING=1
-//	status=TEXT      sd_notify STATUS=TEXT; TEXT may use Go escapes such as \xff
+//	status=TEXT      sd_notify STATUS=TEXT
 //	flood=N          N different status texts as fast as possible
 //	print=TEXT       a line on stdout
 //	sleep=DURATION   wait
@@ -65,6 +65,9 @@ var deaf bool
 func play(action string, term chan os.Signal) bool {
 	host := hostfile.FromEnv()
 	verb, value, _ := strings.Cut(action, "=")
+	if text, err := strconv.Unquote(`"` + value + `"`); err == nil {
+		value = text
+	}
 	var err error
 	switch verb {
 	case "ready":
@@ -72,9 +75,6 @@ func play(action string, term chan os.Signal) bool {
 	case "stopping":
 		err = notify("STOPPING=1")
 	case "status":
-		if text, uerr := strconv.Unquote(`"` + value + `"`); uerr == nil {
-			value = text
-		}
 		err = notify("STATUS=" + value)
 	case "flood":
 		n, _ := strconv.Atoi(value)

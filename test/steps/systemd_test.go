@@ -1,0 +1,286 @@
+package steps_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/agent/scenario"
+	"github.com/ironflow/ironflow/api/exitcode"
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/assisted"
+	"github.com/ironflow/ironflow/customdeploy/confirm"
+)
+
+// realCase is one run of a deploy step on the booted machine.
+type realCase struct {
+	name string
+	// step is the step's name, start_assisted_install when empty, with its args as JSON.
+	step, args string
+	// faults and writing shape the agent's scenario; waits makes the hub order nothing.
+	faults  []scenario.Fault
+	writing time.Duration
+	waits   bool
+	// script replaces the agent by the actor, for what an agent would not do; dropIn changes the unit.
+	script []string
+	dropIn string
+	// deadlines is the image's deadlines.json.
+	deadlines string
+	// before happens before the step starts, during while it runs, after when it has ended.
+	before func(t *testing.T, g *WithT, l *lab)
+	during func(t *testing.T, g *WithT, l *lab, p *program)
+	after  func(t *testing.T, g *WithT, l *lab, r report)
+
+	code   int
+	reason string // a part of it
+	detail string // a part of one line
+}
+
+const (
+	writeStage = "Writing image to disk"
+	soon       = "[Service]\nRestartSec=50ms\n"
+)
+
+var failsAtWriting = []scenario.Fault{{Kind: scenario.FaultInstall, Stage: writeStage, Text: "input/output error at sector 4711"}}
+
+var realCases = []realCase{
+	// How an installation ends.
+	{name: "installed", after: installed},
+	{name: "installation fails for good", faults: failsAtWriting, code: exitcode.StepFailed,
+		reason: `installation failed at "Writing image to disk" (50 %): input/output error at sector 4711`, detail: "failed for good; not restarted"},
+	{name: "agent dies in the installation and goes on", faults: []scenario.Fault{{Kind: scenario.FaultAgentDies, Stage: writeStage}}, dropIn: soon, after: installedAfterRestart},
+	{name: "agent dies for ever", faults: []scenario.Fault{{Kind: scenario.FaultAgentDies, Times: 100}}, dropIn: soon, code: exitcode.StepFailed,
+		reason: "agent.service ended badly again and again and was stopped (5 restarts within", detail: "main process: was killed by signal 9 (SIGKILL)"},
+	{name: "agent dies and nothing restarts it", faults: []scenario.Fault{{Kind: scenario.FaultAgentDies}}, dropIn: "[Service]\nRestart=no\n", code: exitcode.StepFailed,
+		reason: "agent.service failed: the agent was killed by signal 9 (SIGKILL)"},
+	{name: "exit 90", script: []string{"ready", "status=waiting: for nothing", "print=my last line", "exit=90"}, code: exitcode.StepFailed,
+		reason: "installation failed: its last status: waiting: for nothing", detail: "journal: my last line"},
+	{name: "exit 91", script: []string{"ready", "reason=the hub cancelled the installation", "exit=91"}, code: exitcode.StepCancelled,
+		reason: "installation cancelled: the hub cancelled the installation"},
+	{name: "exit 0 before an installation", script: []string{"ready", "exit=0"}, code: exitcode.StepFailed, reason: "agent.service was stopped before the installation was done"},
+	{name: "exit 0 before it was ready", script: []string{"exit=0"}, dropIn: soon, code: exitcode.StepFailed, reason: "again and again", detail: "result"},
+	{name: "exit 1 without restart", script: []string{"ready", "exit=1"}, dropIn: "[Service]\nRestart=no\n", code: exitcode.StepFailed, reason: "the agent exited with status 1"},
+	{name: "segmentation fault", dropIn: "[Service]\nRestart=no\nType=simple\nExecStart=\nExecStart=/bin/sh -c 'kill -SEGV $$$$'\n", code: exitcode.StepFailed, reason: "signal 11 (SIGSEGV)"},
+	{name: "program missing in the image", dropIn: "[Service]\nRestart=no\nExecStart=\nExecStart=/usr/bin/not-there\n", code: exitcode.StepFailed, reason: "exited with status 203: the program is missing"},
+	{name: "pre-start fails", dropIn: "[Service]\nRestart=no\nExecStartPre=/bin/sh -c 'echo cannot pull; exit 4'\n", code: exitcode.StepFailed, reason: "did not run (systemd: exit-code)", detail: "journal: cannot pull"},
+	{name: "a dependency fails", dropIn: "[Unit]\nRequires=broken.service\nAfter=broken.service\n", before: brokenDependency, code: exitcode.StepFailed, reason: `systemd did not start agent.service: the result of its job was "dependency"`},
+	{name: "marker, then a crash", script: []string{"ready", "marker", "exit=3"}, dropIn: "[Service]\nRestart=no\n", reason: "installed, but the agent then failed: exited with status 3"},
+	{name: "stopped by the installer with a marker", script: []string{"ready", "marker", "status=ending: Rebooting 100%"}, during: stopUnit("Rebooting"), after: installed},
+	{name: "stopped by the installer without a marker", script: []string{"ready", "status=installing: Rebooting"}, during: stopUnit("Rebooting"), code: exitcode.StepFailed, reason: "stopped before the installation was done"},
+	{name: "stopped by a person while it waits", waits: true, during: stopUnit("waiting"), code: exitcode.StepCancelled, reason: `the agent was stopped by the signal "terminated"`},
+	{name: "stopped by a person in the pre-start", dropIn: "[Service]\nExecStartPre=/bin/sleep 60\n", during: stopUnit("start-pre"), code: exitcode.StepFailed, reason: "stopped before the installation was done", detail: "start job: canceled"},
+
+	// What the image or the host may be like.
+	{name: "started before the gate", before: startBeforeGate, after: installed},
+	{name: "started by hand", before: startByHand, waits: true, code: exitcode.StepFailed, reason: "somebody started it by hand"},
+	{name: "masked", before: maskUnit, code: exitcode.StepImageUnfit, reason: "agent.service is masked"},
+	{name: "missing", before: removeUnit, code: exitcode.StepImageUnfit, reason: "this live image has no agent.service"},
+	{name: "broken unit file", dropIn: "[Service]\nType=nonsense\nExecStart=\n", code: exitcode.StepImageUnfit, reason: "cannot be loaded"},
+	{name: "another condition is not met", dropIn: "[Unit]\nConditionPathExists=/not/there\n", code: exitcode.StepImageUnfit, reason: "one of its conditions is not met"},
+	{name: "marker of an earlier boot", before: markerOf("earlier-boot", ""), script: []string{"ready", "exit=0"}, code: exitcode.StepFailed, reason: "stopped before the installation was done"},
+	{name: "marker of an earlier run", before: markerOf("", "0123456789abcdef0123456789abcdef"), script: []string{"ready", "exit=0"}, code: exitcode.StepFailed, reason: "stopped before the installation was done"},
+	{name: "slow pre-start", dropIn: "[Service]\nExecStartPre=/bin/sleep 1\n", during: func(_ *testing.T, g *WithT, _ *lab, p *program) { p.says(g, "start-pre") }, after: installed},
+
+	// What may happen meanwhile.
+	{name: "daemon-reload", writing: 2 * time.Second, during: inside("systemctl daemon-reload"), after: installed},
+	{name: "daemon-reexec", writing: 3 * time.Second, during: inside("systemctl daemon-reexec"), after: installed},
+	{name: "D-Bus restart", writing: 4 * time.Second, during: inside("systemctl restart dbus.service"), after: installed},
+	{name: "unit replaced", writing: 2 * time.Second, during: inside("sed -i s/^Description=.*/Description=new/ /etc/systemd/system/agent.service && systemctl daemon-reload"), after: installed},
+	{name: "unit removed", writing: 2 * time.Second, during: inside("rm /etc/systemd/system/agent.service && systemctl daemon-reload"), after: installed},
+	{name: "gate removed, agent crashes", script: []string{"ready", "status=waiting: x", "wait=/run/crash", "exit=1"}, dropIn: soon,
+		during: inside("rm /run/ironflow/agent.gate && touch /run/crash"), code: exitcode.StepFailed, reason: "its gate /run/ironflow/agent.gate was removed"},
+	{name: "flood of status texts", script: []string{"ready", "flood=20000", "marker", "exit=0"}, after: installed},
+	{name: "status that is not UTF-8", script: []string{"ready", `status=\xff\xfe\x00`, "sleep=100ms", "exit=90"}, code: exitcode.StepFailed, reason: "installation failed"},
+	{name: "output that is not UTF-8", script: []string{"ready", `print=\xff\xfe\x1b[31mred`, "exit=90"}, code: exitcode.StepFailed, detail: "red"},
+	{name: "reloading is not an end", script: []string{"ready", "stopping", "sleep=500ms", "marker", "exit=0"}, after: installed},
+
+	// Deadlines.
+	{name: "start deadline", dropIn: "[Service]\nExecStartPre=/bin/sleep 60\n", args: `{"start_s": 1}`, code: exitcode.StepDeadline, reason: "agent.service was not ready after 1s (start deadline)"},
+	{name: "start deadline of the image", dropIn: "[Service]\nExecStartPre=/bin/sleep 60\n", deadlines: `{"start_s": 1}`, code: exitcode.StepDeadline, reason: "(start deadline)"},
+	{name: "idle deadline", waits: true, args: `{"idle_s": 2}`, code: exitcode.StepDeadline, reason: "no sign of the agent for 2s (idle deadline)"},
+	{name: "total deadline", writing: time.Minute, args: `{"total_s": 2}`, code: exitcode.StepDeadline, reason: "the installation was not done after 2s"},
+	{name: "deadline, but the agent is deaf", script: []string{"deaf", "ready", "status=waiting: x"}, args: `{"idle_s": 1}`, dropIn: "[Service]\nTimeoutStopSec=1\n", code: exitcode.StepDeadline, reason: "(idle deadline)"},
+
+	// Cancel, two at once, restarts of IPA.
+	{name: "cancelled while it waits", waits: true, during: cancel("waiting"), after: unitStopped, code: exitcode.StepCancelled, reason: "cancelled by the signal terminated"},
+	{name: "cancelled in the installation", writing: time.Minute, during: cancel(writeStage), after: unitStopped, code: exitcode.StepCancelled, reason: `cancelled by the signal terminated at "Writing image to disk"`},
+	{name: "cancelled in the pre-start", dropIn: "[Service]\nExecStartPre=/bin/sleep 60\n", during: cancel("start-pre"), after: unitStopped, code: exitcode.StepCancelled, reason: "cancelled by"},
+	{name: "cancelled by the stop file", waits: true, during: stopFile, after: unitStopped, code: exitcode.StepCancelled, reason: "cancelled by the operator"},
+	{name: "two steps at once", waits: true, during: twoAtOnce, code: exitcode.StepCancelled},
+	{name: "step killed, IPA asks again: followed", writing: 2 * time.Second, during: killedAndFollowed(assisted.Name), code: -1},
+	{name: "step killed, confirm_install follows", writing: 2 * time.Second, during: killedAndFollowed(confirm.Name), code: -1},
+
+	// confirm_install.
+	{name: "confirm after an installation", after: confirmed},
+	{name: "confirm after a failed installation", faults: failsAtWriting, code: exitcode.StepFailed, after: confirmFails("input/output error at sector 4711")},
+	{name: "confirm after a reboot in mid step", step: confirm.Name, before: stateOf("earlier-boot"), code: exitcode.StepFailed, reason: "the machine was restarted during the installation"},
+	{name: "confirm without any step", step: confirm.Name, code: exitcode.StepFailed, reason: "no record of an installation step"},
+}
+
+func TestOnRealSystemd(t *testing.T) {
+	l := newLab(t)
+	for _, c := range realCases {
+		t.Run(c.name, func(t *testing.T) {
+			g := NewWithT(t)
+			l.freshBoot(t, c)
+			defer l.quiet(t)
+			if c.before != nil {
+				c.before(t, g, l)
+			}
+			name := c.step
+			if name == "" {
+				name = assisted.Name
+			}
+			p := l.runStep(t, name, c.args)
+			if c.during != nil {
+				c.during(t, g, l, p)
+			}
+			if c.code < 0 {
+				return // the program was killed on purpose
+			}
+			code, r := p.end(t, g)
+			g.Expect(code).To(Equal(c.code), "%+v", r)
+			g.Expect(r.Reason).To(ContainSubstring(c.reason))
+			g.Expect(strings.Join(r.Detail, "\n")).To(ContainSubstring(c.detail))
+			g.Expect(l.Host.Path(hostfile.Gate)).NotTo(BeAnExistingFile(), "the gate must be closed at the end")
+			if c.after != nil {
+				c.after(t, g, l, r)
+			}
+		})
+	}
+	t.Run("out of memory", func(t *testing.T) {
+		controllers := l.Run(t, "cat", "/sys/fs/cgroup/cgroup.controllers")
+		if !strings.Contains(controllers, "memory") {
+			t.Skip("this kernel gives cgroup v2 no memory controller: systemd cannot limit a unit's memory here")
+		}
+	})
+}
+
+func installed(t *testing.T, g *WithT, l *lab, r report) {
+	g.Expect(r.Result).To(HaveKeyWithValue("outcome", "installed"))
+	var m hostfile.Installed
+	g.Expect(l.Host.Read(hostfile.InstalledFile, &m)).To(Succeed())
+	g.Expect(m.BootID).To(Equal(l.BootID))
+	g.Expect(r.Result).To(HaveKeyWithValue("invocation_id", m.InvocationID))
+}
+
+func installedAfterRestart(t *testing.T, g *WithT, l *lab, r report) {
+	installed(t, g, l, r)
+	g.Expect(r.Result).To(HaveKeyWithValue("restarts", 1.0))
+}
+
+func stopUnit(when string) func(*testing.T, *WithT, *lab, *program) {
+	return func(t *testing.T, g *WithT, l *lab, p *program) {
+		p.says(g, when)
+		l.Run(t, "systemctl", "stop", hostfile.AgentUnit)
+	}
+}
+
+// inside runs a command in the machine once the agent is at work.
+func inside(command string) func(*testing.T, *WithT, *lab, *program) {
+	return func(t *testing.T, g *WithT, l *lab, p *program) {
+		g.Eventually(p.stdout.String, patience).Should(Or(ContainSubstring(writeStage), ContainSubstring("waiting")))
+		l.Run(t, "sh", "-c", command)
+	}
+}
+
+func brokenDependency(t *testing.T, _ *WithT, l *lab) {
+	l.write(t, filepath.Join(hostfile.UnitDir, "broken.service"), []byte("[Service]\nType=oneshot\nExecStart=/bin/false\n"))
+	l.Run(t, "systemctl", "daemon-reload")
+}
+
+func startBeforeGate(t *testing.T, g *WithT, l *lab) {
+	l.Run(t, "systemctl", "start", hostfile.AgentUnit)
+	g.Expect(l.Run(t, "systemctl", "show", "-P", "ActiveState", hostfile.AgentUnit)).To(Equal("inactive"))
+}
+
+func startByHand(t *testing.T, g *WithT, l *lab) {
+	l.write(t, hostfile.Gate, nil)
+	l.Run(t, "systemctl", "start", hostfile.AgentUnit)
+	g.Expect(os.Remove(l.Host.Path(hostfile.Gate))).To(Succeed())
+}
+
+func removeUnit(t *testing.T, g *WithT, l *lab) {
+	g.Expect(os.Remove(l.Host.Path(filepath.Join(hostfile.UnitDir, hostfile.AgentUnit)))).To(Succeed())
+	g.Expect(os.RemoveAll(l.Host.Path(dropIn))).To(Succeed())
+	l.Run(t, "systemctl", "daemon-reload")
+}
+
+func maskUnit(t *testing.T, g *WithT, l *lab) {
+	removeUnit(t, g, l)
+	l.Run(t, "systemctl", "mask", hostfile.AgentUnit)
+}
+
+func markerOf(boot, invocation string) func(*testing.T, *WithT, *lab) {
+	return func(_ *testing.T, g *WithT, l *lab) {
+		if boot == "" {
+			boot = l.BootID
+		}
+		g.Expect(l.Host.Write(hostfile.InstalledFile, hostfile.Installed{BootID: boot, InvocationID: invocation})).To(Succeed())
+	}
+}
+
+func stateOf(boot string) func(*testing.T, *WithT, *lab) {
+	return func(_ *testing.T, g *WithT, l *lab) {
+		g.Expect(l.Host.Write(hostfile.StepFile, hostfile.StepState{BootID: boot, NodeUUID: nodeUUID, Step: assisted.Name})).To(Succeed())
+	}
+}
+
+func cancel(when string) func(*testing.T, *WithT, *lab, *program) {
+	return func(_ *testing.T, g *WithT, _ *lab, p *program) {
+		p.says(g, when)
+		g.Expect(p.cmd.Process.Signal(syscall.SIGTERM)).To(Succeed())
+	}
+}
+
+func stopFile(t *testing.T, g *WithT, l *lab, p *program) {
+	p.says(g, "waiting")
+	l.write(t, hostfile.StopFile, []byte("the operator\n"))
+}
+
+func unitStopped(t *testing.T, g *WithT, l *lab, _ report) {
+	state, _, _ := strings.Cut(l.Run(t, "systemctl", "show", "-P", "ActiveState", hostfile.AgentUnit), "\n")
+	g.Expect(state).To(Or(Equal("inactive"), Equal("failed")))
+}
+
+func twoAtOnce(t *testing.T, g *WithT, l *lab, p *program) {
+	p.says(g, "waiting")
+	code, r := l.runStep(t, assisted.Name, "").end(t, g)
+	g.Expect(code).To(Equal(exitcode.StepFailed))
+	g.Expect(r.Reason).To(ContainSubstring("another step program"))
+	g.Expect(l.Host.Path(hostfile.Gate)).To(BeAnExistingFile(), "the first step's gate stays open")
+	cancel("waiting")(t, g, l, p)
+}
+
+// killedAndFollowed kills the step in the installation, as a restart of IPA's
+// container does, and lets another one take over.
+func killedAndFollowed(next string) func(*testing.T, *WithT, *lab, *program) {
+	return func(t *testing.T, g *WithT, l *lab, p *program) {
+		p.says(g, writeStage)
+		g.Expect(p.cmd.Process.Kill()).To(Succeed())
+		g.Eventually(p.done, patience).Should(BeClosed())
+		g.Expect(l.Run(t, "systemctl", "is-active", hostfile.AgentUnit)).To(Equal("active"), "the agent goes on")
+		code, r := l.runStep(t, next, "").end(t, g)
+		g.Expect(code).To(Equal(exitcode.StepDone), "%+v", r)
+		g.Expect(l.Host.Path(hostfile.InstalledFile)).To(BeAnExistingFile())
+	}
+}
+
+func confirmed(t *testing.T, g *WithT, l *lab, _ report) {
+	code, r := l.runStep(t, confirm.Name, "").end(t, g)
+	g.Expect(code).To(Equal(exitcode.StepDone), "%+v", r)
+	g.Expect(r.Result).To(HaveKeyWithValue("outcome", "confirmed"))
+}
+
+func confirmFails(reason string) func(*testing.T, *WithT, *lab, report) {
+	return func(t *testing.T, g *WithT, l *lab, _ report) {
+		code, r := l.runStep(t, confirm.Name, "").end(t, g)
+		g.Expect(code).To(Equal(exitcode.StepFailed))
+		g.Expect(r.Reason).To(ContainSubstring(reason))
+	}
+}
