@@ -172,6 +172,7 @@ func TestServeWithoutACluster(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(os.WriteFile(filepath.Join(hosts, "a.ign"), raw, 0o600)).To(Succeed())
 	g.Expect(os.WriteFile(filepath.Join(hosts, "a", "eth0.nmconnection"), []byte("[x]\n"), 0o600)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(hosts, "a.yaml"), []byte("interfaces: [{name: eth1, ipv4: {enabled: true, dhcp: true}}]"), 0o600)).To(Succeed())
 
 	ctx, cancel := context.WithCancel(t.Context())
 	c := cli.NewCommand()
@@ -196,7 +197,7 @@ func TestServeWithoutACluster(t *testing.T) {
 	content, err := embedded.ReadContent(bytes.NewReader(image), int64(len(image)))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(content.Ignition).To(Equal(raw))
-	g.Expect(content.Keyfiles).To(HaveKey("eth0.nmconnection"))
+	g.Expect(content.Keyfiles).To(And(HaveKey("eth0.nmconnection"), HaveKey("eth1.nmconnection")))
 	cancel()
 	g.Eventually(done, time.Minute).Should(Receive(BeNil()))
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"os/signal"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/network"
 	"github.com/ironflow/ironflow/imagecustomization/server"
 )
 
@@ -33,7 +35,7 @@ func serveCommand() *cobra.Command {
 		Use:   "serve --base FILE_OR_DIR --hosts DIR --listen ADDR",
 		Short: "Serve the live images of a directory of hosts",
 		Long: "Serves one image for each host in the directory: NAME.ign is its Ignition config, " +
-			"NAME/*.nmconnection are its network settings. The addresses are printed.",
+			"NAME.yaml (nmstate) and NAME/*.nmconnection are its network settings. The addresses are printed.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
@@ -120,11 +122,28 @@ func putHost(ctx context.Context, store *images.Store, dir, name string) (images
 	if err != nil {
 		return images.Built{}, err
 	}
-	keyfiles, err := readKeyfiles(filepath.Join(dir, name))
+	keyfiles, err := translated(filepath.Join(dir, name+".yaml"))
 	if err != nil {
 		return images.Built{}, err
 	}
+	ready, err := readKeyfiles(filepath.Join(dir, name))
+	if err != nil {
+		return images.Built{}, err
+	}
+	maps.Copy(keyfiles, ready)
 	return store.Put(ctx, images.Spec{Key: "hosts/" + name, Ignition: config, NetworkKeyfiles: keyfiles})
+}
+
+// translated returns the keyfiles of an nmstate file, none when there is none.
+func translated(file string) (map[string][]byte, error) {
+	raw, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string][]byte{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return network.Keyfiles(raw)
 }
 
 // readKeyfiles returns the keyfiles of a directory, none when there is none.
