@@ -187,7 +187,13 @@ func (w *World) Update(n *ironic.Node, d ironic.Desired) *ironic.Node {
 // Accepted repeats a call while it is answered busy, as its callers do.
 func (w *World) Accepted(call func() error) {
 	w.T.Helper()
-	w.Eventually(call, w.Patience, w.Look).Should(gomega.Succeed())
+	w.Eventually(func() error {
+		err := call()
+		if err != nil && ironic.KindOf(err) != ironic.Busy {
+			return gomega.StopTrying("not accepted").Wrap(err)
+		}
+		return err
+	}, w.Patience, w.Look).Should(gomega.Succeed())
 }
 
 // Do asks for a transition and waits for the state.

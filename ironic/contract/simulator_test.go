@@ -58,13 +58,13 @@ func TestSimulator(t *testing.T) {
 	})
 }
 
-// behave makes the contract's step what the real ramdisk has it be, and an
-// address where nothing listens a dead BMC.
+// behave makes the contract's step what the real ramdisk has it be, and a
+// BMC refuse wrong credentials.
 func behave(o simulator.Operation) simulator.Outcome {
 	if o.Name == "verify" {
 		info, _ := o.Node.Fields["driver_info"].(map[string]any)
-		if info["redfish_address"] == "https://127.0.0.1:1" {
-			return simulator.Outcome{Error: "Unable to connect to https://127.0.0.1:1"}
+		if info["redfish_password"] == contract.WrongPassword {
+			return simulator.Outcome{Error: "Failed to get power state: authentication failed"}
 		}
 	}
 	if !strings.HasSuffix(o.Step, "."+contract.StepName) {

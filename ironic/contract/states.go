@@ -12,6 +12,9 @@ import (
 // have; with the argument fail=true it fails with FailureText.
 const StepName = "contract_step"
 
+// WrongPassword is one that no target's BMC accepts.
+const WrongPassword = "wrong password"
+
 // FailureText is what a failing step says.
 const FailureText = "the disk smells of smoke"
 
@@ -30,12 +33,12 @@ func manage(w *World) {
 	w.Expect(n.PowerState).To(Equal(ironic.PowerOff), "known since the verification")
 	w.Expect(w.Gateway.Transition(w.T.Context(), n.UUID, ironic.Transition{Target: ironic.TargetManage})).To(Succeed(), "asked again")
 	broken, _ := w.Enrol()
-	w.Update(broken, ironic.Desired{DriverInfo: ironic.Fields{"redfish_address": "https://127.0.0.1:1"}})
+	w.Update(broken, ironic.Desired{DriverInfo: ironic.Fields{"redfish_password": WrongPassword}, SendSecrets: true})
 	w.Accepted(func() error {
 		return w.Gateway.Transition(w.T.Context(), broken.UUID, ironic.Transition{Target: ironic.TargetManage})
 	})
 	w.Eventually(func() (*ironic.Node, error) { return w.Gateway.Get(w.T.Context(), broken.UUID) }, w.Patience, w.Look).Should(
-		And(HaveField("ProvisionState", ironic.StateEnroll), HaveField("LastError", Not(BeEmpty()))), "the BMC does not answer")
+		And(HaveField("ProvisionState", ironic.StateEnroll), HaveField("LastError", Not(BeEmpty()))), "the BMC refuses the credentials")
 }
 
 func inspect(w *World) {

@@ -1,0 +1,44 @@
+package contract_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/ironic/contract"
+	"github.com/ironflow/ironflow/test/lab"
+	"github.com/ironflow/ironflow/test/lab/labtest"
+	"github.com/ironflow/ironflow/test/machine/bmc"
+)
+
+// TestIronic runs the cases on a real Ironic, with emulated BMCs and agents of
+// the real protocol behind them.
+func TestIronic(t *testing.T) {
+	e := NewWithT(t)
+	l := labtest.New(t)
+	h := &hall{lab: l, machines: map[string]*machine{}}
+	receiver, err := bmc.Listen(nil, h.find, slog.New(slog.DiscardHandler))
+	e.Expect(err).NotTo(HaveOccurred())
+	user, password := receiver.Credentials()
+	_, err = l.StartEmulator(t.Context(), lab.EmulatorOptions{NotifierURL: receiver.URL(), NotifierUser: user, NotifierPassword: password})
+	e.Expect(err).NotTo(HaveOccurred())
+	real, err := l.StartIronic(t.Context(), lab.IronicOptions{})
+	e.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() {
+		h.stop()
+		e.Expect(receiver.Close()).To(Succeed())
+	})
+	recorder := &contract.Recorder{}
+	g, err := ironic.New(t.Context(), ironic.Config{
+		URL: real.URL, CAFile: l.CAFile, Wrap: recorder.Wrap,
+		Auth: ironic.Auth{Basic: &ironic.Basic{Username: real.User, Password: ironic.Secret(real.Password)}},
+	})
+	e.Expect(err).NotTo(HaveOccurred())
+	contract.Run(t, contract.Target{
+		Gateway: g, Recorder: recorder, NewMachine: h.add, ImageURL: imageURL, Patience: 2 * time.Minute, Look: 200 * time.Millisecond,
+		Watch: ironic.WatchOptions{InFlight: 200 * time.Millisecond, Sweep: 5 * time.Second},
+	})
+}
