@@ -29,9 +29,11 @@ type Facts struct {
 	Prepared, PreparationFailed bool
 	// HostWaits tells that a host waits for a person.
 	HostWaits bool
-	// SingleNode and Fencing change how many hosts are enough.
-	SingleNode, Fencing bool
-	Hosts               Counts
+	// SingleNode tells that the cluster is one host; otherwise every master has
+	// to be installed, and at least MinMasters.
+	SingleNode bool
+	MinMasters int
+	Hosts      Counts
 	// HostsSettled tells that every host is installed or failed.
 	HostsSettled bool
 	// Finalized tells that the cluster's own services came up, as far as it has any.
@@ -67,12 +69,8 @@ func (f Facts) suffices(masters, arbiters, workers int) bool {
 	if f.SingleNode {
 		return masters == 1 && f.Hosts.Workers == 0
 	}
-	wanted := 3
-	if f.Hosts.Arbiters > 0 || f.Fencing {
-		wanted = 2
-	}
 	switch {
-	case masters < max(wanted, f.Hosts.Masters):
+	case masters < max(f.MinMasters, f.Hosts.Masters, 1):
 		return false
 	case f.Hosts.Arbiters > 0 && arbiters < 1:
 		return false

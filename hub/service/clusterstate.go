@@ -22,7 +22,7 @@ func (w *work) clusterFacts(c *store.Cluster, hosts []*store.Host) (clustermachi
 		Prepared:          prepared == wire.LastInstallationPreparationStatusSuccess,
 		PreparationFailed: prepared == wire.LastInstallationPreparationStatusFailed,
 		AllPrepared:       len(hosts) > 0, HostsSettled: true, Finalized: true,
-		SingleNode: singleNode(c), InState: w.ageOf(c.API.StatusUpdatedAt),
+		SingleNode: singleNode(c), MinMasters: minMasters(c), InState: w.ageOf(c.API.StatusUpdatedAt),
 		PrepareTimeout: w.hub.timers.Prepare + clusterExtra, SoftTimeouts: w.hub.timers.Soft,
 	}
 	for _, h := range hosts {
@@ -39,6 +39,18 @@ func (w *work) clusterFacts(c *store.Cluster, hosts []*store.Host) (clustermachi
 		why = "set " + strings.Join(missing, ", ")
 	}
 	return f, why
+}
+
+// minMasters is how many control-plane hosts make a cluster: what was asked
+// for, and for a cluster with a release what its quorum needs.
+func minMasters(c *store.Cluster) int {
+	switch {
+	case c.API.OpenshiftVersion == "":
+		return c.Masters
+	case c.Arbiters > 0:
+		return 2
+	}
+	return 3
 }
 
 func isUp(status string) bool {

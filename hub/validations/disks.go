@@ -15,25 +15,24 @@ var installable = []wire.DriveType{
 	wire.DriveTypeEckd, wire.DriveTypeEckdEse, wire.DriveTypeFba,
 }
 
+// gigabyte is how disks are sold.
+const gigabyte = 1_000_000_000
+
 // WhyNot returns why a disk cannot be installed to; none means that it can. The
 // agent's own reasons come first.
 func WhyNot(d *wire.Disk, needs Requirements) []string {
 	reasons := slices.Clone(d.InstallationEligibility.NotEligibleReasons)
-	if d.SizeBytes < needs.DiskGB*1_000_000_000 {
-		reasons = append(reasons, fmt.Sprintf("Disk is too small: it has %d GB, %d GB are needed", d.SizeBytes/1_000_000_000, needs.DiskGB))
+	add := func(applies bool, reason string) {
+		// An inventory that was judged before has the reason already.
+		if applies && !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
+		}
 	}
-	if !slices.Contains(installable, d.DriveType) {
-		reasons = append(reasons, fmt.Sprintf("Drive type %q cannot be installed to", d.DriveType))
-	}
-	if d.Removable {
-		reasons = append(reasons, "Disk is removable")
-	}
-	if d.IsInstallationMedia {
-		reasons = append(reasons, "Disk is the boot medium")
-	}
-	if d.Holders != "" {
-		reasons = append(reasons, "Disk is part of "+d.Holders)
-	}
+	add(d.SizeBytes < needs.DiskGB*gigabyte, fmt.Sprintf("Disk is too small: it has %d GB, %d GB are needed", d.SizeBytes/gigabyte, needs.DiskGB))
+	add(!slices.Contains(installable, d.DriveType), fmt.Sprintf("Drive type %q cannot be installed to", d.DriveType))
+	add(d.Removable, "Disk is removable")
+	add(d.IsInstallationMedia, "Disk is the boot medium")
+	add(d.Holders != "", "Disk is part of "+d.Holders)
 	return reasons
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ironflow/ironflow/hub/wire"
@@ -211,6 +212,15 @@ func enoughMemory(in Input) (bool, string) {
 }
 
 func hasDisk(in Input) (bool, string) {
+	if chosen := in.Host.InstallationDiskID; chosen != "" {
+		disk := FindDisk(in.Inventory, chosen)
+		if disk == nil {
+			return false, fmt.Sprintf("The chosen installation disk %s is not there; choose another one", chosen)
+		}
+		if reasons := WhyNot(disk, in.Needs); len(reasons) > 0 {
+			return false, fmt.Sprintf("The chosen installation disk %s cannot be installed to: %s. At least %d GB are needed", chosen, strings.Join(reasons, "; "), in.Needs.DiskGB)
+		}
+	}
 	if n := len(Eligible(in.Inventory, in.Needs)); n > 0 {
 		return true, fmt.Sprintf("%d disks can be installed to", n)
 	}

@@ -1,0 +1,467 @@
+package service_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	. "github.com/onsi/gomega"
+	"go.uber.org/goleak"
+
+	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/ignition"
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	envID = "11111111-1111-4111-8111-111111111111"
+	hostA = "aaaaaaaa-0000-4000-8000-000000000001"
+	hostB = "aaaaaaaa-0000-4000-8000-000000000002"
+	hostC = "aaaaaaaa-0000-4000-8000-000000000003"
+)
+
+func key(host string) store.HostKey { return store.HostKey{InfraEnvID: envID, HostID: host} }
+
+// world is a hub with one infra-env and what a test does with it.
+type world struct {
+	*service.Hub
+	*WithT
+	t   *testing.T
+	ctx context.Context
+}
+
+// start makes a hub without HTTP. spec is the infra-env; nil means single hosts that start approved.
+func start(t *testing.T, o service.Options, spec *service.InfraEnvSpec) *world {
+	t.Helper()
+	dir := t.TempDir()
+	s, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "hub.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = s.Close(), root.Close() })
+	o.Store, o.Files = s, root
+	hub, err := service.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{Hub: hub, WithT: NewWithT(t), t: t, ctx: t.Context()}
+	if spec == nil {
+		spec = &service.InfraEnvSpec{SingleHost: true, AutoApprove: true}
+	}
+	spec.ID, spec.Name = envID, "env"
+	_, err = hub.EnsureInfraEnv(w.ctx, *spec)
+	w.Expect(err).NotTo(HaveOccurred())
+	return w
+}
+
+func (w *world) register(host string) string {
+	w.t.Helper()
+	answer, err := w.RegisterHost(w.ctx, service.Registration{InfraEnvID: envID, HostID: host, AgentVersion: "agent:1"})
+	w.Expect(err).NotTo(HaveOccurred())
+	return answer.Status
+}
+
+func (w *world) status(host string) string {
+	w.t.Helper()
+	h, err := w.Host(w.ctx, key(host))
+	w.Expect(err).NotTo(HaveOccurred())
+	return h.Status
+}
+
+func (w *world) info(host string) string {
+	w.t.Helper()
+	h, err := w.Host(w.ctx, key(host))
+	w.Expect(err).NotTo(HaveOccurred())
+	return h.StatusInfo
+}
+
+func (w *world) reply(host string, step wire.StepType, output any) error {
+	raw, err := json.Marshal(output)
+	w.Expect(err).NotTo(HaveOccurred())
+	return w.Reply(w.ctx, key(host), wire.StepReply{StepType: step, Output: string(raw)})
+}
+
+func (w *world) inventory(host string, change func(*wire.Inventory)) {
+	w.t.Helper()
+	n := host[len(host)-1:]
+	inventory := wire.Inventory{
+		Hostname: "node-" + n, CPU: &wire.CPU{Count: 8, Architecture: "x86_64"}, Memory: &wire.Memory{PhysicalBytes: 32 << 30},
+		Disks: []wire.Disk{{ID: "/dev/disk/by-id/wwn-" + n, Path: "/dev/sda", Name: "sda", DriveType: wire.DriveTypeSsd, SizeBytes: 200e9}},
+		Interfaces: []wire.Interface{
+			{Name: "eno1", MACAddress: "02:00:00:00:00:0" + n, Type: "physical", Ipv4Addresses: []string{"192.0.2." + n + "/24"}},
+			{Name: "br0", MACAddress: "0A:00:00:00:00:FF", Type: "bridge"},
+		},
+	}
+	if change != nil {
+		change(&inventory)
+	}
+	w.Expect(w.reply(host, wire.StepTypeInventory, inventory)).To(Succeed())
+}
+
+func (w *world) poll(host string) []wire.StepType {
+	w.t.Helper()
+	steps, err := w.Instructions(w.ctx, key(host), service.Poll{Timestamp: time.Now().Unix()})
+	w.Expect(err).NotTo(HaveOccurred())
+	var types []wire.StepType
+	for _, s := range steps.Instructions {
+		types = append(types, s.StepType)
+	}
+	return types
+}
+
+func (w *world) checkDisk(host string) {
+	w.t.Helper()
+	w.Expect(w.reply(host, wire.StepTypeInstallationDiskSpeedCheck, wire.DiskSpeedCheckResponse{
+		IoSyncDuration: 1, Path: "/dev/disk/by-id/wwn-" + host[len(host)-1:],
+	})).To(Succeed())
+}
+
+func (w *world) stage(host string, stage wire.HostStage) error {
+	return w.Progress(w.ctx, key(host), wire.HostProgress{CurrentStage: stage})
+}
+
+// installing brings a single host as far as its first stage.
+func (w *world) installing(host string) {
+	w.t.Helper()
+	w.register(host)
+	w.inventory(host, nil)
+	w.checkDisk(host)
+	w.Expect(w.status(host)).To(Equal(wire.HostStatusInstalling))
+	w.Expect(w.stage(host, wire.HostStageInstalling)).To(Succeed())
+}
+
+func TestSilence(t *testing.T) {
+	for name, tc := range map[string]struct {
+		prepare func(*world)
+		wait    time.Duration
+		want    string
+	}{
+		"a discovered host after three minutes":   {func(w *world) { w.register(hostA) }, 3*time.Minute + 10*time.Second, wire.HostStatusDisconnected},
+		"not a moment earlier":                    {func(w *world) { w.register(hostA) }, 2*time.Minute + 50*time.Second, wire.HostStatusDiscovering},
+		"an installing bootstrap host after five": {func(w *world) { w.installing(hostA) }, 5*time.Minute + 10*time.Second, wire.HostStatusError},
+		"a bootstrap host has two minutes more":   {func(w *world) { w.installing(hostA) }, 4*time.Minute + 50*time.Second, wire.HostStatusInstallingInProgress},
+		"nobody waits for a rebooting host": {func(w *world) {
+			w.installing(hostA)
+			w.Expect(w.stage(hostA, wire.HostStageRebooting)).To(Succeed())
+		}, time.Hour, wire.HostStatusInstallingInProgress},
+		"a host that does not boot its disk": {func(w *world) {
+			w.installing(hostA)
+			w.Expect(w.stage(hostA, wire.HostStageRebooting)).To(Succeed())
+		}, 81 * time.Minute, wire.HostStatusInstallingPendingUserAction},
+		"a host that never starts to install": {func(w *world) {
+			w.register(hostA)
+			w.inventory(hostA, nil)
+			w.checkDisk(hostA)
+		}, 21 * time.Minute, wire.HostStatusError},
+		"checks that never end": {func(w *world) {
+			w.register(hostA)
+			w.inventory(hostA, nil)
+		}, 18 * time.Minute, wire.HostStatusDisconnected},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := start(t, service.Options{}, nil)
+				tc.prepare(w)
+				ctx, stop := context.WithCancel(w.ctx)
+				done := make(chan error, 1)
+				go func() { done <- w.Run(ctx) }()
+				time.Sleep(tc.wait)
+				w.Expect(w.status(hostA)).To(Equal(tc.want), w.info(hostA))
+				stop()
+				w.Expect(<-done).To(Succeed())
+			})
+		})
+	}
+}
+
+func TestSilentHostThatSpeaksAgainGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := start(t, service.Options{}, &service.InfraEnvSpec{SingleHost: true})
+		w.register(hostA)
+		w.inventory(hostA, nil)
+		w.Expect(w.status(hostA)).To(Equal(wire.HostStatusKnown))
+		time.Sleep(4 * time.Minute)
+		w.Expect(w.Tick(w.ctx)).To(Succeed())
+		w.Expect(w.status(hostA)).To(Equal(wire.HostStatusDisconnected))
+		w.poll(hostA)
+		w.Expect(w.status(hostA)).To(Equal(wire.HostStatusKnown))
+	})
+}
+
+func TestUnpreparedInstallationIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := &brokenSource{err: fmt.Errorf("the tool is not installed")}
+		w := start(t, service.Options{Ignition: source}, nil)
+		w.register(hostA)
+		w.inventory(hostA, nil)
+		w.Expect(w.status(hostA)).To(Equal(wire.HostStatusKnown))
+		w.Expect(w.info(hostA)).To(ContainSubstring("the tool is not installed"))
+		tries := source.calls
+		time.Sleep(30 * time.Second)
+		w.Expect(w.Tick(w.ctx)).To(Succeed())
+		w.Expect(source.calls).To(Equal(tries), "not again within a minute")
+		source.err = ignition.ErrNone
+		time.Sleep(31 * time.Second)
+		w.Expect(w.Tick(w.ctx)).To(Succeed())
+		w.Expect(w.status(hostA)).To(Equal(wire.HostStatusPreparingForInstallation))
+	})
+}
+
+type brokenSource struct {
+	err   error
+	calls int
+}
+
+func (s *brokenSource) Role(context.Context, string, string) ([]byte, error) {
+	s.calls++
+	return nil, s.err
+}
+
+func TestHostWaitsForApproval(t *testing.T) {
+	w := start(t, service.Options{}, &service.InfraEnvSpec{SingleHost: true})
+	w.register(hostA)
+	w.inventory(hostA, nil)
+	view, found, err := w.HostByMAC(w.ctx, "02:00:00:00:00:01")
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(found).To(BeTrue())
+	w.Expect(view.Status).To(Equal(wire.HostStatusKnown))
+	w.Expect(view.Waiting).To(ContainSubstring("approve the host"))
+	w.Expect(w.ApproveHost(w.ctx, view.Key, true)).To(Succeed())
+	w.Expect(w.status(hostA)).To(Equal(wire.HostStatusPreparingForInstallation))
+	_, found, err = w.HostByMAC(w.ctx, "0a:00:00:00:00:ff")
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(found).To(BeFalse(), "a bridge's address names no machine")
+}
+
+func TestReplies(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reply wire.StepReply
+		code  int
+		want  string
+	}{
+		"install that runs already": {wire.StepReply{StepType: wire.StepTypeInstall, ExitCode: 125,
+			Error: `the container name "assisted-installer" is already in use`}, 0, wire.HostStatusInstallingInProgress},
+		"install that failed":     {wire.StepReply{StepType: wire.StepTypeInstall, ExitCode: 125, Error: "other"}, 0, wire.HostStatusError},
+		"lost medium":             {wire.StepReply{StepType: wire.StepTypeInventory, ExitCode: 256}, 0, wire.HostStatusError},
+		"some other failure":      {wire.StepReply{StepType: wire.StepTypeNTPSynchronizer, ExitCode: -1}, 0, wire.HostStatusInstallingInProgress},
+		"unreadable output":       {wire.StepReply{StepType: wire.StepTypeInventory, Output: "{"}, 400, wire.HostStatusInstallingInProgress},
+		"unknown step":            {wire.StepReply{StepType: "dance", Output: "yes"}, 0, wire.HostStatusInstallingInProgress},
+		"still measuring":         {wire.StepReply{StepType: wire.StepTypeInstallationDiskSpeedCheck}, 0, wire.HostStatusInstallingInProgress},
+		"late failure of cleanup": {wire.StepReply{StepType: wire.StepTypeDownloadBootArtifacts, ExitCode: 1}, 0, wire.HostStatusInstallingInProgress},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := start(t, service.Options{}, nil)
+			w.installing(hostA)
+			err := w.Reply(w.ctx, key(hostA), tc.reply)
+			if tc.code == 0 {
+				w.Expect(err).NotTo(HaveOccurred())
+			} else {
+				w.Expect(service.Code(err)).To(Equal(tc.code))
+			}
+			w.Expect(w.status(hostA)).To(Equal(tc.want))
+		})
+	}
+}
+
+func TestProgressRules(t *testing.T) {
+	w := start(t, service.Options{}, nil)
+	w.register(hostA)
+	w.Expect(service.Code(w.stage(hostA, wire.HostStageInstalling))).To(Equal(409), "not before the installation")
+	w.inventory(hostA, nil)
+	w.checkDisk(hostA)
+	for _, tc := range []struct {
+		stage wire.HostStage
+		code  int
+	}{
+		{wire.HostStageConfiguring, 409}, // a single node has no such stage, not even as its first
+		{wire.HostStageInstalling, 0},
+		{wire.HostStageInstalling, 0}, // again
+		{wire.HostStageStartingInstallation, 409},
+		{wire.HostStageRebooting, 0}, // stages may be left out
+		{"Dancing", 409},
+		{wire.HostStageDone, 0},
+		{wire.HostStageDone, 0},
+	} {
+		err := w.stage(hostA, tc.stage)
+		if tc.code == 0 {
+			w.Expect(err).NotTo(HaveOccurred(), tc.stage)
+		} else {
+			w.Expect(service.Code(err)).To(Equal(tc.code), tc.stage)
+		}
+	}
+	w.Expect(w.status(hostA)).To(Equal(wire.HostStatusInstalled))
+	_, err := w.RegisterHost(w.ctx, service.Registration{InfraEnvID: envID, HostID: hostA, Attempt: "another"})
+	w.Expect(service.Code(err)).To(Equal(409), "an installed host is refused until it is released")
+	w.Expect(w.RestartHost(w.ctx, "02:00:00:00:00:01")).To(Succeed())
+	w.Expect(w.register(hostA)).To(Equal(wire.HostStatusDiscovering))
+}
+
+func TestClusterOfGivenHosts(t *testing.T) {
+	const cluster = "22222222-2222-4222-8222-222222222222"
+	w := start(t, service.Options{}, &service.InfraEnvSpec{AutoApprove: true})
+	_, err := w.EnsureCluster(w.ctx, service.ClusterSpec{ID: cluster, Name: "edge", Masters: 1, Workers: 2})
+	w.Expect(err).NotTo(HaveOccurred())
+	hosts := []string{hostA, hostB, hostC}
+	for i, host := range hosts {
+		w.Expect(w.register(host)).To(Equal(wire.HostStatusDiscoveringUnbound))
+		_, err := w.BindHost(w.ctx, key(host), cluster)
+		w.Expect(service.Code(err)).To(Equal(409), "not before it is known")
+		w.inventory(host, func(inventory *wire.Inventory) {
+			if i == 1 {
+				inventory.CPU.Count = 32
+			}
+		})
+		_, err = w.BindHost(w.ctx, key(host), cluster)
+		w.Expect(err).NotTo(HaveOccurred())
+		w.Expect(w.poll(host)).To(BeEmpty())
+		w.Expect(w.register(host)).To(Equal(wire.HostStatusDiscovering))
+		w.inventory(host, nil)
+	}
+	for _, host := range hosts {
+		w.Expect(w.status(host)).To(Equal(wire.HostStatusPreparingForInstallation))
+		w.checkDisk(host)
+	}
+	c, err := w.Cluster(w.ctx, cluster, true)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(c.Status).To(Equal(wire.ClusterStatusInstalling))
+	roles := map[wire.HostRole]int{}
+	for _, h := range c.Hosts {
+		roles[h.Role]++
+	}
+	w.Expect(roles).To(Equal(map[wire.HostRole]int{wire.HostRoleMaster: 1, wire.HostRoleWorker: 2}))
+	for _, h := range c.Hosts {
+		w.Expect(w.Progress(w.ctx, key(h.ID), wire.HostProgress{CurrentStage: wire.HostStageDone})).To(Succeed())
+	}
+	c, err = w.Cluster(w.ctx, cluster, false)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(c.Status).To(Equal(wire.ClusterStatusInstalled))
+}
+
+func TestCancelAndReset(t *testing.T) {
+	w := start(t, service.Options{}, nil)
+	w.installing(hostA)
+	view, _, _ := w.HostByMAC(w.ctx, "02:00:00:00:00:01")
+	_, err := w.CancelInstallation(w.ctx, view.ClusterID)
+	w.Expect(err).NotTo(HaveOccurred())
+	view, _, _ = w.HostByMAC(w.ctx, "02:00:00:00:00:01")
+	w.Expect(view.Cancelled).To(BeTrue())
+	w.Expect(view.Reason).To(ContainSubstring("cancelled"))
+	_, err = w.CancelInstallation(w.ctx, view.ClusterID)
+	w.Expect(service.Code(err)).To(Equal(409))
+	_, err = w.ResetCluster(w.ctx, view.ClusterID)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(w.status(hostA)).To(Equal(wire.HostStatusResettingPendingUserAction))
+	w.Expect(w.register(hostA)).To(Equal(wire.HostStatusDiscovering))
+}
+
+func TestUnbindAndDelete(t *testing.T) {
+	w := start(t, service.Options{}, &service.InfraEnvSpec{SingleHost: true})
+	w.register(hostA)
+	w.inventory(hostA, nil)
+	_, err := w.UnbindHost(w.ctx, key(hostA))
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(w.status(hostA)).To(Equal(wire.HostStatusUnbinding))
+	w.Expect(w.Clusters(w.ctx)).To(BeEmpty(), "its own cluster ends with the binding")
+	w.Expect(service.Code(w.DeleteInfraEnv(w.ctx, envID))).To(Equal(400), "it has a host")
+	w.Expect(w.DeleteHost(w.ctx, key(hostA))).To(Succeed())
+	w.Expect(service.Code(w.DeleteHost(w.ctx, key(hostA)))).To(Equal(404))
+	w.Expect(w.DeleteInfraEnv(w.ctx, envID)).To(Succeed())
+	_, err = w.RegisterHost(w.ctx, service.Registration{InfraEnvID: envID, HostID: hostA})
+	w.Expect(service.Code(err)).To(Equal(404))
+}
+
+func TestChosenDisk(t *testing.T) {
+	w := start(t, service.Options{}, &service.InfraEnvSpec{SingleHost: true})
+	w.register(hostA)
+	twoDisks := func(i *wire.Inventory) {
+		i.Disks = append(i.Disks, wire.Disk{ID: "/dev/disk/by-id/big", Path: "/dev/sdb", Name: "sdb", DriveType: wire.DriveTypeSsd, SizeBytes: 900e9})
+	}
+	w.inventory(hostA, twoDisks)
+	h, _ := w.Host(w.ctx, key(hostA))
+	w.Expect(h.InstallationDiskID).To(Equal("/dev/disk/by-id/wwn-1"))
+
+	choose := func(id string) wire.Host {
+		h, err := w.UpdateHost(w.ctx, key(hostA), wire.HostUpdateParams{DisksSelectedConfig: []wire.DiskConfigParams{{ID: id, Role: wire.DiskRoleInstall}}})
+		w.Expect(err).NotTo(HaveOccurred())
+		return h
+	}
+	w.Expect(choose("/dev/sdb").InstallationDiskID).To(Equal("/dev/disk/by-id/big"))
+	w.inventory(hostA, twoDisks)
+	h, _ = w.Host(w.ctx, key(hostA))
+	w.Expect(h.InstallationDiskID).To(Equal("/dev/disk/by-id/big"), "a choice outlives the next inventory")
+	w.Expect(choose("/dev/not-found-by-hints").Status).To(Equal(wire.HostStatusInsufficient), "never another disk than the chosen one")
+}
+
+func TestChangeFeed(t *testing.T) {
+	w := start(t, service.Options{}, nil)
+	events, cancel := w.Subscribe()
+	defer cancel()
+	w.register(hostA)
+	w.inventory(hostA, nil)
+	seen := map[service.What]bool{}
+	for !seen[service.ChangedInventory] || !seen[service.ChangedStatus] || !seen[service.ChangedCluster] {
+		select {
+		case e := <-events:
+			seen[e.What] = true
+			if e.HostID != "" {
+				w.Expect(e.HostID).To(Equal(hostA))
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("only %v was announced", seen)
+		}
+	}
+	cancel()
+	cancel()
+	w.Eventually(events).Should(BeClosed())
+	w.register(hostB) // nobody is left to be held up
+}
+
+func TestSlowSubscriberHoldsNobodyUp(t *testing.T) {
+	w := start(t, service.Options{}, nil)
+	_, cancel := w.Subscribe()
+	defer cancel()
+	w.installing(hostA)
+	for i := range 100 {
+		w.Expect(w.Progress(w.ctx, key(hostA), wire.HostProgress{CurrentStage: wire.HostStageWritingImageToDisk, ProgressInfo: fmt.Sprintf("%d%%", i)})).To(Succeed())
+	}
+}
+
+func TestTokens(t *testing.T) {
+	secret, err := auth.NewKey(make([]byte, 32))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	w := start(t, service.Options{TokenKey: secret}, nil)
+	token, err := w.AgentToken(w.ctx, envID)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(w.CheckAgentToken(w.ctx, token)).To(Equal(envID))
+	w.Expect(w.RevokeAgentTokens(w.ctx, envID)).To(Succeed())
+	_, err = w.CheckAgentToken(w.ctx, token)
+	w.Expect(err).To(MatchError(auth.ErrInvalid))
+	_, err = w.AgentToken(w.ctx, uuid.NewString())
+	w.Expect(service.Code(err)).To(Equal(404))
+}
+
+func TestEnsureInfraEnvAgainChangesNothing(t *testing.T) {
+	w := start(t, service.Options{}, nil)
+	before, err := w.InfraEnv(w.ctx, envID)
+	w.Expect(err).NotTo(HaveOccurred())
+	events, cancel := w.Subscribe()
+	defer cancel()
+	after, err := w.EnsureInfraEnv(w.ctx, service.InfraEnvSpec{ID: envID, Name: "env", SingleHost: true, AutoApprove: true})
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(after.UpdatedAt).To(Equal(before.UpdatedAt))
+	w.Consistently(events, "50ms").ShouldNot(Receive())
+}
