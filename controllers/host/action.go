@@ -123,10 +123,26 @@ func (AskImage) Name() string { return "ask for live image" }
 func (SaveHardware) Name() string { return "save hardware data" }
 
 // announced reports whether the host's phase must be stored before a is done:
-// calls that start something on the machine or create or remove the node.
+// requests that change what is on the machine, or that end the node. Others are
+// recognised as done after a crash, whatever phase is stored.
 func announced(a Action) bool {
+	switch a := a.(type) {
+	case Transition:
+		switch a.Target {
+		case ironic.TargetManage, ironic.TargetAdopt, ironic.TargetAbort:
+			return false
+		}
+		return true
+	case Remove:
+		return true
+	}
+	return false
+}
+
+// attempts reports whether a begins what an error may have come from.
+func attempts(a Action) bool {
 	switch a.(type) {
-	case Enrol, Transition, Power, Remove:
+	case Enrol, Transition, Power:
 		return true
 	}
 	return false

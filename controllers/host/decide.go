@@ -18,7 +18,7 @@ import (
 func decide(o *Observed) *Decision {
 	d := decideWith(o)
 	choose(o, d)
-	if announced(d.Do) && !d.newlyFailing() {
+	if attempts(d.Do) && !d.newlyFailing() {
 		clearError(d) // counts once the action is accepted
 	}
 	if o.Sight == Glimpsed && (toIronicWrite(d.Do) || d.Status.Provisioning.State != o.state() || d.newlyFailing()) {

@@ -66,14 +66,12 @@ func inspectAgain(h *metal3.BareMetalHost) bool {
 	return asked && value == ""
 }
 
-// inspectionNote says how far the inspection is.
+// inspectionNote says how far the inspection is. It is the same while Ironic
+// prepares the boot and while it waits, since that says little and costs a write.
 func inspectionNote(o *Observed) view.Note {
-	note := view.Note{Step: "inspecting the hardware", WaitingFor: "the machine to boot the live image and report"}
-	if o.Node.ProvisionState == ironic.StateInspecting {
-		note.WaitingFor = ""
-		note.Text = "preparing the boot of the live image"
-	}
-	return withProgress(note, o.Progress)
+	return withProgress(view.Note{
+		Step: "inspecting the hardware", WaitingFor: "the machine to boot the live image and report",
+	}, o.Progress)
 }
 
 // stepMatchProfile passes a legacy state through.

@@ -49,8 +49,6 @@ func cleaningNote(o *Observed) view.Note {
 	note := view.Note{Step: "cleaning"}
 	if s := o.Node.CleanStep; !s.IsZero() {
 		note.Text = s.Name
-	} else if o.Node.ProvisionState == ironic.StateCleanWait {
-		note.WaitingFor = "the machine to boot the live image"
 	}
 	return withProgress(note, o.Progress)
 }

@@ -60,7 +60,7 @@ func (p *pass) carryOut(ctx context.Context, d *Decision) (wait Wait, more bool,
 		return d.Wait, d.Again && !d.newlyFailing(), err
 	}
 	if announced(d.Do) && p.phaseUnsaved() {
-		if err := p.save(ctx, view.Note{Step: d.Do.Name()}); err != nil {
+		if err := p.save(ctx, p.noteAfter(d)); err != nil {
 			return Wait{}, false, err
 		}
 	}
@@ -76,6 +76,19 @@ func (p *pass) carryOut(ctx context.Context, d *Decision) (wait Wait, more bool,
 		return Wait{}, false, err
 	}
 	return d.Wait, !d.newlyFailing(), nil
+}
+
+// noteAfter is what will be said once the action of a decision is accepted, so
+// that saving the intent and the result takes one patch.
+func (p *pass) noteAfter(d *Decision) view.Note {
+	t, ok := d.Do.(Transition)
+	if !ok || p.o.Node == nil {
+		return view.Note{Step: d.Do.Name()}
+	}
+	next, node := p.o, *p.o.Node
+	next.Node = &node
+	expectTransition(&node, t.Target)
+	return decide(&next).Wait.Note
 }
 
 // accept makes a decision's status the host's.
@@ -176,7 +189,7 @@ func textOf(err error) string {
 // stored yet. After a crash the stored phase must explain what Ironic does.
 func (p *pass) phaseUnsaved() bool {
 	stored := p.saver.Before().Status.Provisioning
-	return stored.State != p.o.Host.Status.Provisioning.State || p.saver.Whole
+	return stored.State != p.o.Host.Status.Provisioning.State
 }
 
 // save computes the conditions and writes the status, if it differs. Events that

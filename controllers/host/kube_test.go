@@ -1,0 +1,181 @@
+package host_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host"
+	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/ironic/simulator"
+	"github.com/ironflow/ironflow/test/lab"
+	"github.com/ironflow/ironflow/test/lab/labtest"
+)
+
+// hosts is how many hosts live at once in the test.
+const hosts = 3
+
+// TestOnARealAPIServer takes hosts through their life on a real kube-apiserver
+// with the real schemas, where a status that is not complete, an event that is
+// too long or a write from a stale copy would be refused.
+func TestOnARealAPIServer(t *testing.T) {
+	g := NewWithT(t)
+	plane := labtest.ControlPlane(t, lab.ControlPlaneOptions{Controllers: true, Audit: true})
+	_, err := envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{Paths: []string{"../../config/crd/metal3"}})
+	g.Expect(err).NotTo(HaveOccurred())
+	scheme := runtime.NewScheme()
+	g.Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
+	g.Expect(metal3.AddToScheme(scheme)).To(Succeed())
+	sim := simulator.New(simulator.Options{
+		AutomatedClean: true, Heartbeat: time.Second,
+		Delays:       simulator.Delays{Verify: 200 * time.Millisecond, Inspect: time.Second, Clean: time.Second, Deploy: time.Second, Power: 200 * time.Millisecond},
+		RamdiskSteps: []simulator.Step{{Interface: "deploy", Step: names.StartAssistedInstall}, {Interface: "deploy", Step: names.ConfirmInstall, Priority: 79}},
+	})
+	t.Cleanup(sim.Close)
+	startManager(t, plane, scheme, sim)
+	kube, err := client.New(plane.Config(), client.Options{Scheme: scheme})
+	g.Expect(err).NotTo(HaveOccurred())
+
+	for n := range hosts {
+		createHost(t, kube, n)
+	}
+	all := func(state metal3.ProvisioningState) func() (int, error) {
+		return func() (int, error) {
+			var list metal3.BareMetalHostList
+			err := kube.List(t.Context(), &list)
+			count := 0
+			for _, h := range list.Items {
+				if h.Status.Provisioning.State == state && (state != metal3.StateAvailable || h.Status.PoweredOn) {
+					count++
+				}
+			}
+			return count, err
+		}
+	}
+	g.Eventually(all(metal3.StateAvailable), time.Minute, 100*time.Millisecond).Should(Equal(hosts))
+	reportRequests(t, plane.AuditLog, sim)
+	eachHost(t, kube, func(h *metal3.BareMetalHost) {
+		g.Expect(h.Status.HardwareDetails).NotTo(BeNil())
+		g.Expect(h.Status.LastUpdated).NotTo(BeNil())
+		data := &metal3.HardwareData{}
+		g.Expect(kube.Get(t.Context(), client.ObjectKeyFromObject(h), data)).To(Succeed())
+		g.Expect(metav1.IsControlledBy(data, h)).To(BeTrue())
+		before := h.DeepCopy()
+		h.Spec.CustomDeploy = &metal3.CustomDeploy{Method: names.StartAssistedInstall}
+		g.Expect(kube.Patch(t.Context(), h, client.MergeFrom(before))).To(Succeed())
+	})
+	g.Eventually(all(metal3.StateProvisioned), time.Minute, 100*time.Millisecond).Should(Equal(hosts))
+	var events corev1.EventList
+	g.Expect(kube.List(t.Context(), &events)).To(Succeed())
+	reasons := map[string]int{}
+	for _, e := range events.Items {
+		reasons[e.Reason]++
+	}
+	g.Expect(reasons).To(And(HaveKeyWithValue("InspectionComplete", hosts), HaveKeyWithValue("ProvisioningComplete", hosts)))
+
+	eachHost(t, kube, func(h *metal3.BareMetalHost) { g.Expect(kube.Delete(t.Context(), h)).To(Succeed()) })
+	g.Eventually(func() (int, error) {
+		var list metal3.BareMetalHostList
+		err := kube.List(t.Context(), &list)
+		return len(list.Items), err
+	}, time.Minute, 100*time.Millisecond).Should(BeZero())
+	g.Expect(sim.Nodes()).To(BeEmpty())
+	g.Eventually(func() (int, error) {
+		var list metal3.HardwareDataList
+		err := kube.List(t.Context(), &list)
+		return len(list.Items), err
+	}, time.Minute, 100*time.Millisecond).Should(BeZero(), "the host's own objects go with it")
+}
+
+// startManager runs the controller as the program does.
+func startManager(t *testing.T, plane *lab.ControlPlane, scheme *runtime.Scheme, sim *simulator.Server) {
+	t.Helper()
+	g := NewWithT(t)
+	mgr, err := ctrl.NewManager(plane.Config(), ctrl.Options{
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
+		Client: client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	gateway, err := ironic.New(t.Context(), ironic.Config{URL: "http://ironic.test", Transport: sim.Transport()})
+	g.Expect(err).NotTo(HaveOccurred())
+	watch := ironic.NewWatch(gateway, ironic.WatchOptions{})
+	g.Expect(host.Setup(mgr, host.Options{Gateway: gateway, Watch: watch})).To(Succeed())
+	done := make(chan error, 1)
+	go func() { _ = watch.Run(t.Context()) }()
+	go func() { done <- mgr.Start(t.Context()) }()
+	t.Cleanup(func() {
+		if err := <-done; err != nil {
+			t.Errorf("manager: %v", err)
+		}
+	})
+}
+
+func createHost(t *testing.T, kube client.Client, n int) {
+	t.Helper()
+	g := NewWithT(t)
+	name := fmt.Sprintf("host-%d", n)
+	g.Expect(kube.Create(t.Context(), &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		StringData: map[string]string{"username": "admin", "password": "hunter2hunter2"},
+	})).To(Succeed())
+	g.Expect(kube.Create(t.Context(), &metal3.BareMetalHost{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		Spec: metal3.BareMetalHostSpec{
+			Online: true, BootMACAddress: fmt.Sprintf("52:54:00:00:00:%02x", n),
+			BMC: metal3.BMCDetails{Address: "redfish-virtualmedia://bmc.test/redfish/v1/Systems/" + name, CredentialsName: name},
+		},
+	})).To(Succeed())
+}
+
+func eachHost(t *testing.T, kube client.Client, do func(*metal3.BareMetalHost)) {
+	t.Helper()
+	var list metal3.BareMetalHostList
+	NewWithT(t).Expect(kube.List(t.Context(), &list)).To(Succeed())
+	for i := range list.Items {
+		do(&list.Items[i])
+	}
+}
+
+// reportRequests logs what the way to available has cost per host, and holds it
+// to a bound that only a new kind of request can exceed.
+func reportRequests(t *testing.T, auditLog string, sim *simulator.Server) {
+	t.Helper()
+	g := NewWithT(t)
+	file, err := os.Open(auditLog)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer file.Close()
+	counts := map[string]int{}
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		var e struct {
+			Verb      string                                            `json:"verb"`
+			UserAgent string                                            `json:"userAgent"`
+			ObjectRef struct{ Resource, Subresource, Namespace string } `json:"objectRef"`
+		}
+		if json.Unmarshal(lines.Bytes(), &e) != nil || e.ObjectRef.Namespace != "default" || e.Verb == "watch" || e.Verb == "list" {
+			continue
+		}
+		if !strings.Contains(e.UserAgent, "garbage") {
+			counts[strings.TrimSuffix(e.Verb+" "+e.ObjectRef.Resource+"/"+e.ObjectRef.Subresource, "/")]++
+		}
+	}
+	t.Logf("Kubernetes requests for %d hosts to available: %v", hosts, counts)
+	t.Logf("Ironic requests: %v", sim.Counts())
+	g.Expect(counts["patch baremetalhosts/status"]).To(BeNumerically("<=", 9*hosts))
+}
