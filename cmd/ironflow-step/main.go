@@ -2,6 +2,7 @@
 //
 //	ironflow-step list          prints the steps as the IPA plugin needs them
 //	ironflow-step STEP          runs one: JSON on stdin, JSON lines on stdout
+//	ironflow-step set-hostname  names a host that has no name yet
 //
 // Progress and result go to stdout, logs to stderr. SIGTERM cancels the step
 // and stops what it started. Exit codes are in package api/exitcode.
@@ -16,23 +17,28 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/api/version"
 	"github.com/ironflow/ironflow/customdeploy/assisted"
 	"github.com/ironflow/ironflow/customdeploy/confirm"
+	"github.com/ironflow/ironflow/customdeploy/hostname"
 	"github.com/ironflow/ironflow/customdeploy/step"
+	"github.com/ironflow/ironflow/customdeploy/systemd/sdbus"
 )
 
 const usage = `Usage: ironflow-step list
        ironflow-step STEP < INPUT
+       ironflow-step set-hostname NAME
 
 Runs one of Ironic's deploy steps on this host. INPUT is one JSON object:
 {"node": {…}, "ports": […], "args": {…}}. Progress comes as JSON lines on
 stdout, the result as the last of them; logs go to stderr.
 
   list        print the steps as JSON, as the IPA plugin needs them
+  set-hostname NAME   name this host, unless it has a name
   --help      print this text
   --version   print the version
 
@@ -46,11 +52,14 @@ Exit codes:
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	host := hostfile.FromEnv()
+	if len(args) == 2 && args[0] == "set-hostname" {
+		return setHostname(host, args[1], stderr)
+	}
 	if len(args) != 1 {
 		printUsage(stderr)
 		return exitcode.StepBadInput
 	}
-	host := hostfile.FromEnv()
 	units := newUnits(host)
 	defer units.Close()
 	installer := &assisted.Step{Units: units}
@@ -78,6 +87,17 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer done()
 	log := slog.New(slog.NewTextHandler(stderr, nil))
 	return step.Run(ctx, steps, args[0], host, step.Streams{In: stdin, Out: stdout, Log: log})
+}
+
+// setHostname gives a nameless host the default name.
+func setHostname(host hostfile.Dir, name string, stderr io.Writer) int {
+	ctx, done := context.WithTimeout(context.Background(), 20*time.Second)
+	defer done()
+	if _, err := hostname.SetDefault(ctx, sdbus.Address(host), name); err != nil {
+		fmt.Fprintln(stderr, "set-hostname:", err)
+		return exitcode.StepFailed
+	}
+	return exitcode.StepDone
 }
 
 // untilSignal returns a context that ends with SIGTERM or SIGINT; its cause is

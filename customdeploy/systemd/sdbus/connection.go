@@ -23,7 +23,7 @@ type connection struct {
 func connect(ctx context.Context, address string) (*connection, error) {
 	c := &connection{}
 	conn, err := dbus.NewConnection(func() (*godbus.Conn, error) {
-		bus, err := dial(ctx, address)
+		bus, err := Dial(ctx, address)
 		if err == nil {
 			c.broken = bus.Context().Done() // the second one, for signals, stays
 		}
@@ -58,9 +58,9 @@ func (c *connection) read(ctx context.Context, name string) (systemd.Properties,
 	return p, nil
 }
 
-// dial opens and authenticates one connection. The context bounds only the
+// Dial opens and authenticates one connection. The context bounds only the
 // dialing. The user is named by number, which needs no name service.
-func dial(ctx context.Context, address string) (*godbus.Conn, error) {
+func Dial(ctx context.Context, address string) (*godbus.Conn, error) {
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	cancelDial := context.AfterFunc(ctx, end)
 	bus, err := godbus.Dial(address, godbus.WithContext(life), godbus.WithSignalHandler(godbus.NewSequentialSignalHandler()))

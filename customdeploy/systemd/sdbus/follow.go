@@ -46,7 +46,7 @@ type watch struct {
 // systemd, with its result) and reads its properties; in this order, so that no
 // change falls between.
 func (w *watch) open(ctx context.Context) error {
-	bus, err := dial(ctx, w.address)
+	bus, err := Dial(ctx, w.address)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,97 @@
+"""Heartbeats of our own: progress, and the one right after a step.
+
+IPA sends its forced heartbeat at most every 5 seconds, so Ironic would notice
+the end of a step late; one beat of ours makes it look at once. Progress goes
+along as agent_status_message where no hub shows it. Beats are not reliable
+(Ironic drops them while the node is locked) and need not be.
+"""
+
+import threading
+import time
+
+from ironic_python_agent import hardware
+from ironic_python_agent import utils
+from oslo_config import cfg
+from oslo_log import log
+import requests
+
+LOG = log.getLogger(__name__)
+
+API_VERSION = '1.72'
+# How long after a step's return the beat is sent: IPA must have recorded it.
+END_DELAY = 0.1
+# Progress: at a new stage or each 10 percent, but not more often than this.
+PROGRESS_EVERY = 10
+PROGRESS_PERCENT = 10
+TIMEOUT = 10
+
+
+def send(node, message=None):
+    """Send one heartbeat for the node; failures are logged only."""
+    client = hardware.API_CLIENT
+    token = getattr(client, 'agent_token', None)
+    url = (node.get('driver_internal_info') or {}).get('agent_url')
+    if not (client and token and url and node.get('uuid')):
+        LOG.debug('No heartbeat: token or call-back URL are not known')
+        return False
+    body = {'callback_url': url, 'agent_token': token,
+            'agent_version': client_version()}
+    if message:
+        body['agent_status'] = 'start'
+        body['agent_status_message'] = message[:255]
+    verify, cert = utils.get_ssl_client_options(cfg.CONF)
+    try:
+        answer = requests.post(
+            '%s/v1/heartbeat/%s' % (client.api_urls[0].rstrip('/'),
+                                    node['uuid']),
+            json=body, verify=verify, cert=cert, timeout=TIMEOUT,
+            headers={'X-OpenStack-Ironic-API-Version': API_VERSION})
+    except requests.RequestException as exc:
+        # The text of the exception may hold the URL, never the token.
+        LOG.warning('The heartbeat did not reach Ironic: %s',
+                    type(exc).__name__)
+        return False
+    if answer.status_code != 202:
+        LOG.warning('Ironic answered a heartbeat with %d',
+                    answer.status_code)
+        return False
+    return True
+
+
+def client_version():
+    """Return IPA's version, which a heartbeat must carry unchanged."""
+    from ironic_python_agent import version
+    return version.__version__
+
+
+def after_step(node):
+    """Send one beat right after the step has returned."""
+    timer = threading.Timer(END_DELAY, send, args=(node,))
+    timer.daemon = True
+    timer.start()
+
+
+class Progress:
+    """Chooses which progress lines become heartbeats."""
+
+    def __init__(self, node, clock=time.monotonic):
+        self._node = node
+        self._clock = clock
+        self._sent = None  # time, stage, percent
+        # The text outlives its deployment: it must say which one it is of.
+        self._mark = '%s %s' % (
+            (node.get('instance_uuid') or node.get('uuid') or '')[:8],
+            time.strftime('%H:%M:%SZ', time.gmtime()))
+
+    def __call__(self, line):
+        stage, percent = line.get('stage', ''), line.get('percent', 0)
+        now = self._clock()
+        if self._sent:
+            when, old_stage, old_percent = self._sent
+            if now - when < PROGRESS_EVERY:
+                return
+            if stage == old_stage and percent < old_percent + PROGRESS_PERCENT:
+                return
+        self._sent = now, stage, percent
+        send(self._node, '%s %d%% %s [%s]' % (
+            stage, percent, line.get('text', ''), self._mark))

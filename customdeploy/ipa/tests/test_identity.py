@@ -1,0 +1,77 @@
+import os
+import stat
+
+from ironic_python_agent import tls_utils
+import pytest
+
+from ironflow_ipa import identity
+from ironflow_ipa import launch
+
+
+@pytest.fixture
+def generate(tmp_path, monkeypatch):
+    """IPA's own generator, writing to a folder of the test."""
+    made = []
+
+    def fake(ip):
+        cert, key = tmp_path / 'ipa.crt', tmp_path / 'ipa.key'
+        text = tls_utils._generate_tls_certificate(
+            str(cert), str(key), 'host', ip)
+        made.append(ip)
+        return tls_utils.TlsCertificate(text, str(cert), str(key))
+    monkeypatch.setattr(tls_utils, 'generate_tls_certificate', fake)
+    return made
+
+
+def reboot(root):
+    (root / 'proc/sys/kernel/random/boot_id').write_text('another\n')
+
+
+def test_certificate_is_kept_for_this_boot_and_address(root, generate):
+    first = identity.certificate('192.0.2.7')
+    again = identity.certificate('192.0.2.7')
+    assert again.text == first.text
+    assert open(again.private_key_path).read().startswith('-----BEGIN')
+    assert generate == ['192.0.2.7']
+    key = root / 'run/ironflow/ipa/agent.key'
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+
+    other = identity.certificate('192.0.2.8')
+    assert other.text != first.text
+    reboot(root)
+    identity.certificate('192.0.2.8')
+    assert generate == ['192.0.2.7', '192.0.2.8', '192.0.2.8']
+
+
+def test_a_broken_certificate_is_made_anew(root, generate):
+    identity.certificate('192.0.2.7')
+    (root / 'run/ironflow/ipa/agent.crt').write_text('nonsense')
+    identity.certificate('192.0.2.7')
+    assert len(generate) == 2
+
+
+def test_token_is_kept_for_this_boot(root, client):
+    assert identity.load_token() is None
+    identity.save_token()
+    assert identity.load_token() == client.agent_token
+    path = root / 'run/ironflow/ipa/token.json'
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    reboot(root)
+    assert identity.load_token() is None
+
+
+def test_launcher_hands_the_token_over_in_a_file(root, client, monkeypatch):
+    ran = []
+    monkeypatch.setattr(os, 'execvp', lambda *a: ran.append(a))
+    monkeypatch.setattr('sys.argv', ['ironflow-ipa', '--debug'])
+    launch.main()
+    assert ran[-1] == ('ironic-python-agent',
+                       ['ironic-python-agent', '--debug'])
+    identity.save_token()
+    launch.main()
+    command = ran[-1][1]
+    assert command[1:3] == ['--debug', '--config-file']
+    assert client.agent_token not in ' '.join(command)
+    assert 'agent_token = ' + client.agent_token in open(command[3]).read()
+    assert stat.S_IMODE(os.stat(command[3]).st_mode) & 0o077 == 0 or \
+        stat.S_IMODE(os.stat(os.path.dirname(command[3])).st_mode) == 0o700

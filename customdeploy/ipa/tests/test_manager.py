@@ -1,0 +1,143 @@
+import json
+import threading
+from http import server
+from unittest import mock
+
+from ironic_python_agent import errors
+from ironic_python_agent import hardware
+import pytest
+
+from ironflow_ipa import beat
+from ironflow_ipa import manager
+from ironflow_ipa import program
+
+LISTS = '''
+    if sys.argv[1] == 'list':
+        print(json.dumps([{"step": "try_it", "interface": "deploy",
+                           "priority": 0, "reboot_requested": False,
+                           "argsinfo": {}}]))
+        sys.exit(0)
+'''
+
+
+@pytest.fixture
+def beats(monkeypatch):
+    sent = []
+    monkeypatch.setattr(beat, 'send', lambda *a: sent.append(a))
+    monkeypatch.setattr(beat, 'END_DELAY', 0)
+    return sent
+
+
+def test_lists_the_program_s_steps(step, node):
+    step(LISTS)
+    m = manager.IronflowHardwareManager()
+    assert m.evaluate_hardware_support() == \
+        hardware.HardwareSupport.SERVICE_PROVIDER
+    assert [s['step'] for s in m.get_deploy_steps(node, [])] == ['try_it']
+    assert callable(m.try_it)
+    assert not hasattr(m, 'other_step')
+
+
+def test_a_ramdisk_without_the_program_still_works(monkeypatch, root, node):
+    monkeypatch.setenv('IRONFLOW_STEP', '/not/there')
+    monkeypatch.setenv('IPA_DEFAULT_HOSTNAME', 'node-1')
+    m = manager.IronflowHardwareManager()
+    m.evaluate_hardware_support()
+    assert m.get_deploy_steps(node, []) == []
+
+
+def test_success_returns_the_result(step, client, node, beats):
+    step(LISTS + '''
+    got = json.load(sys.stdin)
+    assert got["node"]["uuid"].startswith("1111") and got["ports"] == [1]
+    print(json.dumps({"t": "x", "stage": "a", "percent": 5, "text": "b"}))
+    print("no json")
+    print(json.dumps({"outcome": "done", "result": {
+        "args": got["args"], "root": os.environ["IRONFLOW_ROOT"]}}))
+    ''')
+    m = manager.IronflowHardwareManager()
+    result = m.try_it(node, [1], total_s=7)
+    assert result['args'] == {'total_s': 7}
+    assert result['root'].endswith('/root')
+    for t in threading.enumerate():
+        if isinstance(t, threading.Timer):
+            t.join()
+    assert beats[0][1].startswith('a 5% b [')  # progress
+    assert beats[-1] == (node,)  # the end
+
+
+@pytest.mark.parametrize('body,reason', [
+    ('print(json.dumps({"outcome": "failed", "reason": "no space left",'
+     ' "detail": ["unit: failed", "journal: x"]})); sys.exit(1)',
+     'no space left\nunit: failed\njournal: x'),
+    ('print("bye", file=sys.stderr); sys.exit(7)',
+     'the program of step try_it ended with exit code 7 and no result\nbye'),
+    ('import signal; os.kill(os.getpid(), signal.SIGKILL)',
+     'the program of step try_it was killed by signal 9'),
+    ('print(json.dumps({"outcome": "done"})); sys.exit(1)',
+     'the program of step try_it ended with exit code 1 and no result'),
+])
+def test_failure_raises_the_reason(step, client, node, beats, body, reason):
+    step(LISTS + '\n    sys.stdin.read()\n    ' + body)
+    m = manager.IronflowHardwareManager()
+    with pytest.raises(errors.DeploymentError) as caught:
+        m.try_it(node, [])
+    assert caught.value.details == reason
+
+
+def test_reason_is_bounded_and_keeps_the_newest_journal():
+    last = {'outcome': 'failed', 'reason': 'r' * 1000, 'detail':
+            ['unit: x'] + ['journal: %d %s' % (i, '\N{SNOWMAN}' * 100)
+                           for i in range(20)]}
+    text = program.reason('s', 1, last, [])
+    assert len(text.encode()) <= 2048
+    assert len(text.split('\n')[0].encode()) <= 300
+    assert 'unit: x' in text and 'journal: 19 ' in text
+    assert 'journal: 0 ' not in text
+
+
+def test_progress_is_sparse(node, beats):
+    now = [0.0]
+    p = beat.Progress(node, clock=lambda: now[0])
+    for second in range(100):
+        now[0] = float(second)
+        p({'stage': 'write', 'percent': second // 2, 'text': ''})
+    p({'stage': 'boot', 'percent': 0, 'text': ''})
+    assert [b[1].split('%')[0] for b in beats] == [
+        'write 0', 'write 10', 'write 20', 'write 30', 'write 40', 'boot 0']
+    assert '[11111111 ' in beats[0][1]
+
+
+def test_a_beat_as_ironic_sees_it(client, node):
+    seen = {}
+
+    class Handler(server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            size = int(self.headers['Content-Length'])
+            seen['path'] = self.path
+            seen['version'] = self.headers['X-OpenStack-Ironic-API-Version']
+            seen['body'] = json.loads(self.rfile.read(size))
+            self.send_response(202)
+            self.end_headers()
+
+        def log_message(self, *args):
+            pass
+
+    with server.HTTPServer(('127.0.0.1', 0), Handler) as ironic:
+        thread = threading.Thread(target=ironic.handle_request)
+        thread.start()
+        client.api_urls = ['http://127.0.0.1:%d' % ironic.server_port]
+        assert beat.send(node, 'write 5%')
+        thread.join()
+    assert seen['path'] == '/v1/heartbeat/' + node['uuid']
+    assert seen['version'] == '1.72'
+    assert seen['body']['callback_url'] == 'https://192.0.2.7:9999'
+    assert seen['body']['agent_token'] == client.agent_token
+    assert seen['body']['agent_status'] == 'start'
+    assert seen['body']['agent_status_message'] == 'write 5%'
+
+
+def test_a_beat_that_fails_is_no_failure(client, node):
+    assert beat.send(node) is False  # nobody listens
+    with mock.patch.object(hardware, 'API_CLIENT', None):
+        assert beat.send(node) is False
