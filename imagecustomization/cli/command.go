@@ -137,10 +137,8 @@ func minimalCommand() *cobra.Command {
 				if err != nil {
 					return fmt.Errorf("%s: %w", args[0], err)
 				}
-				if rootfsURL != "" {
-					if minimal, err = overlay.PointToRootfs(minimal, rootfsURL); err != nil {
-						return err
-					}
+				if minimal, err = overlay.PointToRootfs(minimal, rootfsURL); err != nil {
+					return err
 				}
 				if err := writeFile(out, io.NewSectionReader(minimal, 0, minimal.Size())); err != nil || rootfs == "" {
 					return err

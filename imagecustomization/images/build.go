@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/ironflow/ironflow/imagecustomization/base"
@@ -14,6 +15,7 @@ import (
 const (
 	typeISO    = "application/x-iso9660-image"
 	typeBinary = "application/octet-stream"
+	typeText   = "text/plain; charset=utf-8"
 )
 
 // build makes the revisions of a spec; the first is the host's own.
@@ -32,8 +34,11 @@ func (s *Store) build(ctx context.Context, spec Spec) (Built, []*Revision, error
 	if s.options.Shared != nil {
 		content.Shared = s.options.Shared(b.Arch)
 	}
-	if spec.Format == FormatInitrd {
+	switch spec.Format {
+	case FormatInitrd:
 		return s.buildInitrd(spec, b, content)
+	case FormatMinimalISO:
+		return s.buildMinimal(spec, b, content)
 	}
 	image, err := overlay.Customize(b.Media(), content)
 	if err != nil {
@@ -51,6 +56,38 @@ func (s *Store) built(b *base.Base, r *Revision) Built {
 		URL: s.options.BaseURL + r.path, Hash: r.Image.ID(), Arch: b.Arch, BaseVersion: b.Version,
 		SizeBytes: r.Image.Size(), MemoryBytes: r.Image.Memory(),
 	}
+}
+
+// buildMinimal makes the ISO without a root file system, which points to the
+// base's own.
+func (s *Store) buildMinimal(spec Spec, b *base.Base, content overlay.Options) (Built, []*Revision, error) {
+	rootfs, err := s.artifact(b, overlay.RootfsPath)
+	if err != nil {
+		return Built{}, nil, err
+	}
+	url := s.options.BaseURL + rootfs.path
+	media, cached := s.minimal.Load(b.SHA256)
+	if !cached {
+		minimal, err := overlay.Minimal(b.Media())
+		if err == nil {
+			minimal, err = overlay.PointToRootfs(minimal, url)
+		}
+		if err != nil {
+			return Built{}, nil, fmt.Errorf("%w: %w", ErrBadSpec, err)
+		}
+		media, _ = s.minimal.LoadOrStore(b.SHA256, minimal)
+	}
+	image, err := overlay.Customize(media.(overlay.Media), content)
+	if err != nil {
+		return Built{}, nil, fmt.Errorf("%w: %w", ErrBadSpec, err)
+	}
+	r, err := s.revision(spec, b, ".iso", typeISO, image)
+	if err != nil {
+		return Built{}, nil, err
+	}
+	built := s.built(b, r)
+	built.RootfsURL = url
+	return built, []*Revision{r, rootfs}, nil
 }
 
 // buildInitrd makes the initrd with the host's archive behind it, and the kernel
@@ -81,7 +118,34 @@ func (s *Store) buildInitrd(spec Spec, b *base.Base, content overlay.Options) (B
 	built.ExtraKernelParams = strings.Join(append([]string{
 		"coreos.live.rootfs_url=" + built.RootfsURL, "rd.bootif=0", "ignition.firstboot", "ignition.platform.id=metal",
 	}, spec.Kargs.Append...), " ")
-	return built, []*Revision{r, kernel, rootfs}, nil
+	script, err := s.script(spec, b, built)
+	if err != nil {
+		return Built{}, nil, err
+	}
+	built.ScriptURL = s.options.BaseURL + script.path
+	return built, []*Revision{r, script, kernel, rootfs}, nil
+}
+
+// script is the iPXE script that boots the initrd. The initrd is named, because
+// UEFI kernels find it by its name on the command line.
+func (s *Store) script(spec Spec, b *base.Base, built Built) (*Revision, error) {
+	builder := overlay.NewBuilder(nil)
+	builder.Bytes(0, []byte(strings.Join([]string{
+		"#!ipxe",
+		"initrd --name initrd " + built.URL,
+		"kernel " + built.KernelURL + " initrd=initrd " + built.ExtraKernelParams,
+		"boot", "",
+	}, "\n")))
+	image, err := builder.Build()
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.revision(spec, b, ".ipxe", typeText, image)
+	if err != nil {
+		return nil, err
+	}
+	r.silent = true
+	return r, nil
 }
 
 // revision gives a host's image its address.
@@ -96,7 +160,12 @@ func (s *Store) artifact(b *base.Base, file string) (*Revision, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBadSpec, err)
 	}
-	return s.address("", s.token("base", b.SHA256, file), path.Base(file), typeBinary, image, b)
+	r, err := s.address("", s.token("base", b.SHA256, file), path.Base(file), typeBinary, image, b)
+	if err != nil {
+		return nil, err
+	}
+	r.shared, r.silent = true, true
+	return r, nil
 }
 
 // address is where BMCs find the image: no query, no redirect, the right
@@ -119,8 +188,8 @@ func (spec Spec) check() error {
 	switch {
 	case spec.Key == "" || hostName(spec.Key) == "" || strings.ContainsFunc(path.Base(spec.Key), notInName):
 		return fmt.Errorf("%w: the key %q is not namespace/name", ErrBadSpec, spec.Key)
-	case spec.Format != "" && spec.Format != FormatISO && spec.Format != FormatInitrd:
-		return fmt.Errorf("%w: image format %q, there are %q and %q", ErrUnsupported, spec.Format, FormatISO, FormatInitrd)
+	case !slices.Contains([]string{"", FormatISO, FormatInitrd, FormatMinimalISO}, spec.Format):
+		return fmt.Errorf("%w: image format %q, there are %q, %q and %q", ErrUnsupported, spec.Format, FormatISO, FormatInitrd, FormatMinimalISO)
 	case len(spec.Ignition) == 0:
 		return fmt.Errorf("%w: %s has no Ignition config", ErrBadSpec, spec.Key)
 	}

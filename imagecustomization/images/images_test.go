@@ -2,6 +2,7 @@ package images_test
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +15,9 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/embedded"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/iso"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
+	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
 	"github.com/ironflow/ironflow/test/media"
 )
 
@@ -164,6 +167,58 @@ func TestInitrd(t *testing.T) {
 	got, err := embedded.Decode(strings.NewReader(string(tail)))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(got.Ignition)).To(Equal(`{"x":2}`))
+}
+
+func TestScriptBootsTheInitrd(t *testing.T) {
+	g := NewWithT(t)
+	s := open(t, images.Options{Bases: bases(t)})
+	sp := spec("host", "1")
+	sp.Format = images.FormatInitrd
+	b, err := s.Put(t.Context(), sp)
+	g.Expect(err).NotTo(HaveOccurred())
+	text := make([]byte, 4096)
+	n, err := lookup(s, b.ScriptURL).Image.ReadAt(text, 0)
+	g.Expect(err).To(MatchError(io.EOF))
+	g.Expect(strings.Split(string(text[:n]), "\n")).To(Equal([]string{
+		"#!ipxe",
+		"initrd --name initrd " + b.URL,
+		"kernel " + b.KernelURL + " initrd=initrd " + b.ExtraKernelParams,
+		"boot", "",
+	}))
+	sp.Ignition = []byte("2")
+	now, err := s.Put(t.Context(), sp)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(now.ScriptURL).NotTo(Equal(b.ScriptURL))
+	g.Expect(lookup(s, b.ScriptURL)).To(BeNil(), "the old script would boot the old image")
+	g.Expect(s.Remove("metal/host")).To(Succeed())
+	g.Expect(lookup(s, now.ScriptURL)).To(BeNil())
+	g.Expect(lookup(s, now.KernelURL)).NotTo(BeNil(), "other hosts need the kernel")
+}
+
+func TestMinimalISO(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "live.iso")
+	g.Expect(os.WriteFile(path, coreosiso.Read(t, "2023-07.x86_64"), 0o600)).To(Succeed())
+	registry, err := base.Open(t.Context(), path, base.Options{})
+	g.Expect(err).NotTo(HaveOccurred())
+	s := open(t, images.Options{Bases: registry})
+	for _, name := range []string{"a", "b"} {
+		sp := spec(name, "config of "+name)
+		sp.Format = images.FormatMinimalISO
+		b, err := s.Put(t.Context(), sp)
+		g.Expect(err).NotTo(HaveOccurred())
+		r := lookup(s, b.URL)
+		g.Expect(embedded.ReadIgnition(r.Image, r.Image.Size())).To(BeEquivalentTo("config of " + name))
+		l, err := iso.Parse(r.Image, r.Image.Size())
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(l.Kargs.Read(r.Image)).To(HaveSuffix("coreos.live.rootfs_url=" + b.RootfsURL))
+		g.Expect(lookup(s, b.RootfsURL)).NotTo(BeNil())
+	}
+	without := open(t, images.Options{Bases: bases(t)})
+	sp := spec("a", "1")
+	sp.Format = images.FormatMinimalISO
+	_, err = without.Put(t.Context(), sp)
+	g.Expect(err).To(MatchError(overlay.ErrNoMinimal))
 }
 
 func TestOldRevisionStaysWhileItMayBeRead(t *testing.T) {

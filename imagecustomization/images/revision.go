@@ -27,6 +27,8 @@ type Revision struct {
 
 	path     string
 	raw      []byte // path
+	shared   bool   // a file of the base, for all hosts
+	silent   bool   // its reading is nobody's progress
 	store    *Store
 	coverage *coverage
 	readers  atomic.Int32
@@ -70,7 +72,7 @@ func (r *Revision) Served(off, n int64) {
 	now := time.Now()
 	r.lastRead.Store(now.UnixNano())
 	covered := r.coverage.add(off, n)
-	if r.Key == "" {
+	if r.silent {
 		return
 	}
 	percent := percentOf(covered, r.Image.Size())
@@ -81,7 +83,7 @@ func (r *Revision) Served(off, n int64) {
 
 // Stalled notes that a reader took nothing for too long and was dropped.
 func (r *Revision) Stalled() {
-	if r.Key == "" {
+	if r.silent {
 		return
 	}
 	r.store.tell(Event{

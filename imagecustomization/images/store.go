@@ -33,6 +33,8 @@ import (
 const (
 	FormatISO    = "iso"
 	FormatInitrd = "initrd"
+	// FormatMinimalISO is ours: an ISO that fetches its root file system.
+	FormatMinimalISO = "minimal-iso"
 )
 
 const (
@@ -96,7 +98,7 @@ type Spec struct {
 	UID string
 	// Arch is the architecture in any spelling; Version picks a base, empty the newest.
 	Arch, Version string
-	// Format is "iso" (the default) or "initrd".
+	// Format is one of the formats above; default "iso".
 	Format string
 	// Ignition is the rendered config.
 	Ignition []byte
@@ -111,8 +113,10 @@ type Spec struct {
 type Built struct {
 	// URL is the image's address: the ISO, or the initrd.
 	URL string
-	// KernelURL and RootfsURL are set for an initrd only.
+	// KernelURL is set for an initrd, RootfsURL also for a minimal ISO.
 	KernelURL, RootfsURL string
+	// ScriptURL is the iPXE script that boots an initrd.
+	ScriptURL string
 	// ExtraKernelParams are what an initrd's kernel needs.
 	ExtraKernelParams string
 	// Hash is the image's identity: equal hashes mean equal bytes.
@@ -147,13 +151,18 @@ type Store struct {
 	byKey  map[string]*entry
 	byPath map[[sha256.Size]byte]*Revision
 	synced bool
+
+	// minimal caches the minimal media by the base's digest; making one reads it.
+	minimal sync.Map
 }
 
 // entry is all that a key has.
 type entry struct {
 	current *Revision
 	old     []*Revision
-	hash    string
+	// extras belong to the current revision, such as its iPXE script.
+	extras []*Revision
+	hash   string
 }
 
 // NewStore returns a Store, with the images of its state directory. Images that
@@ -194,31 +203,38 @@ func (s *Store) Put(ctx context.Context, spec Spec) (Built, error) {
 	}
 	b.Changed = e.hash != b.Hash
 	e.hash = b.Hash
-	for _, r := range revisions {
-		s.install(e, r)
-	}
+	s.install(e, revisions)
 	s.prune(e)
 	return b, nil
 }
 
-// install makes the revision available; one that is there already stays, with
-// its readers and its coverage.
-func (s *Store) install(e *entry, r *Revision) {
-	at := sha256.Sum256([]byte(r.path))
-	if have := s.byPath[at]; have != nil && have.ETag == r.ETag {
-		r = have
-		r.retired.Store(0)
+// install makes the revisions available: the first is the image, the others are
+// its extras and files that all hosts share. One that is there already stays,
+// with its readers and its coverage.
+func (s *Store) install(e *entry, revisions []*Revision) {
+	for i, r := range revisions {
+		at := sha256.Sum256(r.raw)
+		if have := s.byPath[at]; have != nil && have.ETag == r.ETag {
+			r = have
+			r.retired.Store(0)
+		}
+		s.byPath[at], revisions[i] = r, r
 	}
-	s.byPath[at] = r
-	if r.Key == "" || e.current == r {
+	for _, x := range e.extras {
+		if !slices.Contains(revisions, x) {
+			s.forget(x)
+		}
+	}
+	e.extras = slices.DeleteFunc(slices.Clone(revisions[1:]), func(r *Revision) bool { return r.shared })
+	if e.current == revisions[0] {
 		return
 	}
-	e.old = slices.DeleteFunc(e.old, func(o *Revision) bool { return o == r })
 	if e.current != nil {
 		e.current.retired.Store(time.Now().UnixNano())
 		e.old = append(e.old, e.current)
 	}
-	e.current = r
+	e.current = revisions[0]
+	e.old = slices.DeleteFunc(e.old, func(r *Revision) bool { return r == e.current })
 }
 
 // prune forgets old revisions that nobody reads any more.
@@ -236,7 +252,7 @@ func (s *Store) prune(e *entry) {
 	})
 }
 
-func (s *Store) forget(r *Revision) { delete(s.byPath, sha256.Sum256([]byte(r.path))) }
+func (s *Store) forget(r *Revision) { delete(s.byPath, sha256.Sum256(r.raw)) }
 
 // expired tells whether a retired revision has been left alone for the grace time.
 func (r *Revision) expired(grace time.Duration) bool {
@@ -253,7 +269,7 @@ func (s *Store) Remove(key string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e := s.byKey[key]; e != nil {
-		for _, r := range append(e.old, e.current) {
+		for _, r := range slices.Concat(e.old, e.extras, []*Revision{e.current}) {
 			s.forget(r)
 		}
 		delete(s.byKey, key)

@@ -66,7 +66,9 @@ func Minimal(media Media) (Media, error) {
 }
 
 // PointToRootfs returns the minimal medium with the address of its root file
-// system among the default kernel arguments, so that also a reset keeps it.
+// system among the default kernel arguments, so that also a reset keeps it, and
+// without the argument that makes a full medium look for itself. An empty
+// address leaves the choice to whoever boots it.
 func PointToRootfs(minimal Media, url string) (Media, error) {
 	k := minimal.Layout.Kargs
 	if k == nil {
@@ -75,7 +77,10 @@ func PointToRootfs(minimal Media, url string) (Media, error) {
 	if err := checkArgument(url); err != nil {
 		return Media{}, err
 	}
-	edit := KargsEdit{Append: []string{rootfsURLArgument + url}}
+	var edit KargsEdit
+	if url != "" {
+		edit.Append = []string{rootfsURLArgument + url}
+	}
 	for _, arg := range strings.Fields(k.Default) {
 		if strings.HasPrefix(arg, liveISOArgument) {
 			edit.Delete = append(edit.Delete, arg)
