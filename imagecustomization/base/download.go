@@ -1,0 +1,253 @@
+package base
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Remote is a base medium to download.
+type Remote struct {
+	// URL is where the ISO is.
+	URL string
+	// SHA256 is its digest in hexadecimal; required, because nothing else tells a
+	// whole file from a cut or a wrong one.
+	SHA256 string
+	// File is the name in the directory; default the last element of URL.
+	File string
+}
+
+// Downloader brings base media into a directory.
+type Downloader struct {
+	// Dir is where the media go, usually the directory of a [Registry].
+	Dir string
+	// CA holds PEM certificates for the servers, beside the system's.
+	CA []byte
+	// Header is sent with every request, e.g. for authorization.
+	Header http.Header
+	// Attempts is how often a download is tried (default 5), Wait the first pause
+	// between attempts (default 2 s), which doubles each time.
+	Attempts int
+	Wait     time.Duration
+	// Idle is how long a server may send nothing (default 60 s).
+	Idle time.Duration
+	// Progress, unless nil, is told how many bytes of a file there are; total is
+	// -1 when the server does not say.
+	Progress func(file string, have, total int64)
+}
+
+// errPermanent marks answers that another attempt would not change.
+var errPermanent = errors.New("not worth another attempt")
+
+// Fetch makes sure that the medium is in the directory and has the right digest.
+// An interrupted download goes on where it stopped. The file appears under its
+// name only when it is whole.
+func (d *Downloader) Fetch(ctx context.Context, r Remote) (string, error) {
+	file, err := r.fileName()
+	if err != nil {
+		return "", err
+	}
+	target := filepath.Join(d.Dir, file)
+	if sumFile(ctx, target, r.SHA256) == nil {
+		return target, nil
+	}
+	client, err := d.client()
+	if err != nil {
+		return "", err
+	}
+	defer client.CloseIdleConnections()
+	part := target + ".part"
+	attempts, wait := max(d.Attempts, 0), d.Wait
+	if attempts == 0 {
+		attempts = 5
+	}
+	if wait == 0 {
+		wait = 2 * time.Second
+	}
+	for n := 1; ; n++ {
+		if err = d.attempt(ctx, client, r, file, part); err == nil {
+			return target, os.Rename(part, target)
+		}
+		if n == attempts || errors.Is(err, errPermanent) || ctx.Err() != nil {
+			return "", fmt.Errorf("download %s: %w", redacted(r.URL), err)
+		}
+		select {
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		case <-time.After(wait):
+			wait *= 2
+		}
+	}
+}
+
+func (r Remote) fileName() (string, error) {
+	u, err := url.Parse(r.URL)
+	if err != nil || u.Host == "" {
+		return "", fmt.Errorf("base image %q is not a URL", redacted(r.URL))
+	}
+	if len(r.SHA256) != 64 {
+		return "", fmt.Errorf("base image %s: its SHA-256 (64 hexadecimal digits) is needed", redacted(r.URL))
+	}
+	name := r.File
+	if name == "" {
+		name = path.Base(u.Path)
+	}
+	if name != filepath.Base(name) || !strings.HasSuffix(name, ".iso") {
+		return "", fmt.Errorf("base image %s: the file name %q must end in .iso", redacted(r.URL), name)
+	}
+	return name, nil
+}
+
+// redacted is a URL without password and query, which may hold secrets.
+func redacted(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "(unreadable URL)"
+	}
+	u.RawQuery = ""
+	return u.Redacted()
+}
+
+// attempt goes on with the part that is there and checks the whole.
+func (d *Downloader) attempt(ctx context.Context, client *http.Client, r Remote, file, part string) error {
+	f, err := os.OpenFile(part, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errPermanent, err)
+	}
+	err = d.resume(ctx, client, r, file, f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := sumFile(ctx, part, r.SHA256); err != nil {
+		// A part with wrong bytes can never become right.
+		return errors.Join(err, os.Remove(part))
+	}
+	return nil
+}
+
+// resume asks for what is missing and appends it.
+func (d *Downloader) resume(ctx context.Context, client *http.Client, r Remote, file string, f *os.File) error {
+	have, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, http.NoBody)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errPermanent, err)
+	}
+	for key, values := range d.Header {
+		req.Header[key] = values
+	}
+	if have > 0 {
+		req.Header.Set("Range", "bytes="+strconv.FormatInt(have, 10)+"-")
+	}
+	resp, err := client.Do(req)
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		return failed.Err // without the address, whose query may hold a secret
+	}
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	switch {
+	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
+		return nil // there is nothing more; the digest decides
+	case resp.StatusCode == http.StatusOK:
+		// The server does not resume, or there was nothing to resume.
+		if have, err = 0, f.Truncate(0); err != nil {
+			return err
+		}
+	case resp.StatusCode == http.StatusPartialContent:
+	case resp.StatusCode >= 400 && resp.StatusCode < 500 && resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusRequestTimeout:
+		return fmt.Errorf("%w: the server answered %s", errPermanent, resp.Status)
+	default:
+		return fmt.Errorf("the server answered %s", resp.Status)
+	}
+	return d.receive(resp, cancel, file, f, have)
+}
+
+func (d *Downloader) receive(resp *http.Response, cancel context.CancelCauseFunc, file string, f *os.File, have int64) error {
+	total := int64(-1)
+	if resp.ContentLength >= 0 {
+		total = have + resp.ContentLength
+	}
+	idle := d.Idle
+	if idle == 0 {
+		idle = time.Minute
+	}
+	watchdog := time.AfterFunc(idle, func() { cancel(fmt.Errorf("the server sent nothing for %s", idle)) })
+	defer watchdog.Stop()
+	buf := make([]byte, 1<<20)
+	for {
+		n, err := resp.Body.Read(buf)
+		watchdog.Reset(idle)
+		if n > 0 {
+			if _, err := f.WriteAt(buf[:n], have); err != nil {
+				return fmt.Errorf("%w: %w", errPermanent, err)
+			}
+			have += int64(n)
+			if d.Progress != nil {
+				d.Progress(file, have, total)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("after %d bytes: %w", have, err)
+		}
+	}
+}
+
+// sumFile compares a file's digest.
+func sumFile(ctx context.Context, path, want string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: %w", path, fs.ErrInvalid)
+	}
+	sum, err := digest(ctx, f, info.Size())
+	if err != nil {
+		return err
+	}
+	if !strings.EqualFold(sum, want) {
+		return fmt.Errorf("SHA-256 of the %d bytes is %s, want %s", info.Size(), sum, want)
+	}
+	return nil
+}
+
+func (d *Downloader) client() (*http.Client, error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	if len(d.CA) > 0 {
+		pool, err := x509.SystemCertPool()
+		if err != nil {
+			pool = x509.NewCertPool()
+		}
+		if !pool.AppendCertsFromPEM(d.CA) {
+			return nil, errors.New("the CA for base images holds no PEM certificate")
+		}
+		transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	}
+	return &http.Client{Transport: transport}, nil
+}
