@@ -188,6 +188,7 @@ func (h *Hub) BindHost(ctx context.Context, key store.HostKey, clusterID string)
 			return err
 		}
 		w.join(host, c)
+		host.Pooled = false
 		w.touch(host, ChangedHost)
 		return w.hostEvent(host, "host_bind_succeeded", wire.EventSeverityInfo, "bound to cluster "+c.API.Name, nil)
 	})
@@ -241,7 +242,7 @@ func (w *work) unbind(host *store.Host) error {
 	clearBinding(&host.API)
 	host.API.Progress, host.API.Bootstrap, host.API.Connectivity, host.API.ImagesStatus = nil, false, "", ""
 	host.API.LogsInfo, host.API.LogsStartedAt, host.API.LogsCollectedAt = "", wire.DateTime{}, wire.DateTime{}
-	host.DiskChosen = false
+	host.DiskChosen, host.Pooled = false, true
 	w.touch(host, ChangedHost)
 	if c.Own {
 		if err := w.forgetCluster(c.API.ID); err != nil {

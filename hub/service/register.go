@@ -148,11 +148,11 @@ func (w *work) join(host *store.Host, c *store.Cluster) {
 }
 
 // rejoin gives a host of a single-host infra-env its own cluster, when it has
-// none and may begin anew.
+// none, may begin anew, and nobody has put it into the pool.
 func (w *work) rejoin(env *store.InfraEnv, host *store.Host) error {
 	fresh := host.API.Status == "" || slices.Contains(hostmachine.Pool, host.API.Status) ||
 		host.API.Status == wire.HostStatusUnbinding || host.API.Status == wire.HostStatusUnbindingPendingUserAction
-	if !env.SingleHost || !fresh {
+	if !env.SingleHost || !fresh || host.Pooled {
 		return nil
 	}
 	if host.API.Status != "" {

@@ -368,6 +368,27 @@ func TestCancelAndReset(t *testing.T) {
 	w.Expect(w.register(hostA)).To(Equal(wire.HostStatusDiscovering))
 }
 
+func TestHostMovesFromItsOwnClusterToAnother(t *testing.T) {
+	const cluster = "22222222-2222-4222-8222-222222222222"
+	w := start(t, service.Options{}, &service.InfraEnvSpec{SingleHost: true})
+	_, err := w.EnsureCluster(w.ctx, service.ClusterSpec{ID: cluster, Name: "edge", Masters: 1})
+	w.Expect(err).NotTo(HaveOccurred())
+	w.register(hostA)
+	w.inventory(hostA, nil)
+	_, err = w.BindHost(w.ctx, key(hostA), cluster)
+	w.Expect(service.Code(err)).To(Equal(409), "it is bound already")
+	_, err = w.UnbindHost(w.ctx, key(hostA))
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(w.register(hostA)).To(Equal(wire.HostStatusDiscoveringUnbound), "it gets no cluster of its own again")
+	w.inventory(hostA, nil)
+	_, err = w.BindHost(w.ctx, key(hostA), cluster)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(w.register(hostA)).To(Equal(wire.HostStatusDiscovering))
+	h, err := w.Host(w.ctx, key(hostA))
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(h.ClusterID).To(HaveValue(Equal(cluster)))
+}
+
 func TestUnbindAndDelete(t *testing.T) {
 	w := start(t, service.Options{}, &service.InfraEnvSpec{SingleHost: true})
 	w.register(hostA)

@@ -40,6 +40,9 @@ type Host struct {
 	InventoryAt time.Time
 	// Attempt tells the runs of a host's deploy step apart; empty for agents that do not say.
 	Attempt string
+	// Pooled tells that somebody took the host out of its cluster: it waits in
+	// the pool and gets no cluster of its own again.
+	Pooled bool
 	// DiskChosen tells that a person or a controller chose the installation disk.
 	DiskChosen bool
 	// Attempts counts the installations that were started.
