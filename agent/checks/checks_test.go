@@ -45,24 +45,41 @@ func TestDryRunAnswersAsASoundHost(t *testing.T) {
 		args []string
 		want string
 	}{
-		"connectivity": {wire.StepTypeConnectivityCheck,
+		"connectivity": {
+			wire.StepTypeConnectivityCheck,
 			[]string{`[{"host_id":"` + id2 + `","nics":[{"name":"eth0","mac":"52:54:00:00:00:0B","ip_addresses":["192.0.2.11","2001:db8::11"]},{"name":"eth1","mac":"52:54:00:00:00:0c","ip_addresses":["198.51.100.1"]}]},{"host_id":"` + id1 + `","nics":null}]`},
 			`{"remote_hosts":[{"host_id":"` + id1 + `","l2_connectivity":[],"l3_connectivity":[],"mtu_report":[]},
 			 {"host_id":"` + id2 + `",
 			  "l2_connectivity":[{"outgoing_ip_address":"192.0.2.10","outgoing_nic":"eth0","remote_ip_address":"192.0.2.11","remote_mac":"52:54:00:00:00:0b","successful":true},
 			   {"outgoing_nic":"eth0","remote_ip_address":"2001:db8::11","remote_mac":"52:54:00:00:00:0b","successful":true}],
 			  "l3_connectivity":[{"average_rtt_ms":0.3,"remote_ip_address":"192.0.2.11","successful":true},{"average_rtt_ms":0.3,"remote_ip_address":"198.51.100.1","successful":true},{"average_rtt_ms":0.3,"remote_ip_address":"2001:db8::11","successful":true}],
-			  "mtu_report":[]}]}`},
-		"time sources": {wire.StepTypeNTPSynchronizer, []string{`{"ntp_source":"ntp1.example,192.0.2.1"}`},
-			`{"ntp_sources":[{"source_name":"ntp1.example","source_state":"synced"},{"source_name":"192.0.2.1","source_state":"synced"}]}`},
-		"names": {wire.StepTypeDomainResolution, []string{`{"domains":[{"domain_name":"api.c.example"},{"domain_name":"validateNoWildcardDNS.c.example."}]}`},
-			`{"resolutions":[{"cnames":null,"domain_name":"api.c.example","ipv4_addresses":["192.0.2.10"],"ipv6_addresses":[]},{"cnames":null,"domain_name":"validateNoWildcardDNS.c.example.","ipv4_addresses":[],"ipv6_addresses":[]}]}`},
-		"free addresses": {wire.StepTypeFreeNetworkAddresses, []string{`["192.0.2.0/30"]`},
-			`[{"free_addresses":["192.0.2.0","192.0.2.1","192.0.2.2","192.0.2.3"],"network":"192.0.2.0/30"}]`},
-		"virtual addresses": {wire.StepTypeVerifyVIPs, []string{`[{"vip":"192.0.2.5","vip_type":"api"}]`},
-			`[{"verification":"succeeded","vip":"192.0.2.5","vip_type":"api"}]`},
-		"images": {wire.StepTypeContainerImageAvailability, []string{`{"images":["quay.example/a/b:v1"],"timeout":960}`},
-			`{"images":[{"download_rate":100,"name":"quay.example/a/b:v1","result":"success","size_bytes":400000000,"time":10}]}`},
+			  "mtu_report":[]}]}`,
+		},
+		"time sources": {
+			wire.StepTypeNTPSynchronizer,
+			[]string{`{"ntp_source":"ntp1.example,192.0.2.1"}`},
+			`{"ntp_sources":[{"source_name":"ntp1.example","source_state":"synced"},{"source_name":"192.0.2.1","source_state":"synced"}]}`,
+		},
+		"names": {
+			wire.StepTypeDomainResolution,
+			[]string{`{"domains":[{"domain_name":"api.c.example"},{"domain_name":"validateNoWildcardDNS.c.example."}]}`},
+			`{"resolutions":[{"cnames":null,"domain_name":"api.c.example","ipv4_addresses":["192.0.2.10"],"ipv6_addresses":[]},{"cnames":null,"domain_name":"validateNoWildcardDNS.c.example.","ipv4_addresses":[],"ipv6_addresses":[]}]}`,
+		},
+		"free addresses": {
+			wire.StepTypeFreeNetworkAddresses,
+			[]string{`["192.0.2.0/30"]`},
+			`[{"free_addresses":["192.0.2.0","192.0.2.1","192.0.2.2","192.0.2.3"],"network":"192.0.2.0/30"}]`,
+		},
+		"virtual addresses": {
+			wire.StepTypeVerifyVIPs,
+			[]string{`[{"vip":"192.0.2.5","vip_type":"api"}]`},
+			`[{"verification":"succeeded","vip":"192.0.2.5","vip_type":"api"}]`,
+		},
+		"images": {
+			wire.StepTypeContainerImageAvailability,
+			[]string{`{"images":["quay.example/a/b:v1"],"timeout":960}`},
+			`{"images":[{"download_rate":100,"name":"quay.example/a/b:v1","result":"success","size_bytes":400000000,"time":10}]}`,
+		},
 		"disk speed": {wire.StepTypeInstallationDiskSpeedCheck, []string{`{"path":"/dev/sda"}`, "480.00"}, `{"io_sync_duration":1,"path":"/dev/sda"}`},
 		"API":        {wire.StepTypeAPIVIPConnectivityCheck, []string{`{"url":"https://api.c.example:22623/config/worker"}`}, `{"ignition":"{\"ignition\":{\"version\":\"3.2.0\"}}","is_success":true,"url":"https://api.c.example:22623/config/worker"}`},
 		"Tang":       {wire.StepTypeTangConnectivityCheck, []string{`{"tang_servers":"[{\"url\":\"http://tang.example\",\"thumbprint\":\"T\"}]"}`}, `{"is_success":true,"tang_server_response":[{"signatures":null,"tang_url":"http://tang.example"}]}`},

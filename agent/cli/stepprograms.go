@@ -47,9 +47,7 @@ var stepRows = []stepRow{
 func stepPrograms() []Program {
 	programs := make([]Program, 0, len(stepRows))
 	for _, row := range stepRows {
-		programs = append(programs, Program{row.name, row.summary, func(ctx context.Context, s Streams, name string, args []string) int {
-			return row.run(ctx, s, name, args)
-		}})
+		programs = append(programs, Program{row.name, row.summary, row.run})
 	}
 	return programs
 }

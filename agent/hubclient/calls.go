@@ -98,13 +98,13 @@ func (c *Client) UploadLogs(ctx context.Context, h Host, clusterID, name string,
 		if err == nil {
 			err = form.Close()
 		}
-		writer.CloseWithError(err)
+		_ = writer.CloseWithError(err) // never fails
 	}()
 	_, _, err := c.exchange(ctx, call{
 		method: http.MethodPost, path: "/clusters/" + url.PathEscape(clusterID) + "/logs", want: http.StatusNoContent,
 		query: url.Values{"logs_type": {string(wire.LogsTypeHost)}, "host_id": {h.HostID}, "infra_env_id": {h.InfraEnvID}},
 	}, reader, form.FormDataContentType())
-	reader.CloseWithError(io.ErrClosedPipe) // frees the writer when the hub hung up early
+	_ = reader.CloseWithError(io.ErrClosedPipe) // frees the writer when the hub hung up early
 	<-done
 	if err != nil {
 		return fmt.Errorf("upload logs: %w", err)

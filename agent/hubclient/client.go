@@ -108,9 +108,11 @@ func New(o Options) (*Client, error) {
 		version: o.AgentVersion,
 		attempt: o.Attempt,
 		token:   token,
-		http: &http.Client{Transport: transport,
+		http: &http.Client{
+			Transport: transport,
 			// The secret header would follow a redirect to any host.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
 	}, nil
 }
 

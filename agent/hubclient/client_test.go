@@ -58,8 +58,10 @@ func TestCallsOnTheWire(t *testing.T) {
 		call   func(c *hubclient.Client) error
 		want   string // method, URI, body
 	}{
-		"register": {201, `{"id":"x"}`, func(c *hubclient.Client) error { _, err := c.Register(t.Context(), host); return err },
-			"POST " + hostURI + ` {"discovery_agent_version":"quay.example/agent:v1","host_id":"` + host.HostID + `"}`},
+		"register": {
+			201, `{"id":"x"}`, func(c *hubclient.Client) error { _, err := c.Register(t.Context(), host); return err },
+			"POST " + hostURI + ` {"discovery_agent_version":"quay.example/agent:v1","host_id":"` + host.HostID + `"}`,
+		},
 		"instructions": {200, `{"instructions":null}`, func(c *hubclient.Client) error {
 			_, err := c.Instructions(t.Context(), host, time.Unix(1700000000, 0))
 			return err
@@ -70,8 +72,10 @@ func TestCallsOnTheWire(t *testing.T) {
 		"progress": {200, "", func(c *hubclient.Client) error {
 			return c.Progress(t.Context(), host, wire.HostProgress{CurrentStage: wire.HostStageRebooting, ProgressInfo: "x"})
 		}, "PUT " + own + `/progress {"current_stage":"Rebooting","progress_info":"x"}`},
-		"logs progress": {204, "", func(c *hubclient.Client) error { return c.LogsProgress(t.Context(), host, wire.LogsStateCompleted) },
-			"PUT " + own + `/logs-progress {"logs_state":"completed"}`},
+		"logs progress": {
+			204, "", func(c *hubclient.Client) error { return c.LogsProgress(t.Context(), host, wire.LogsStateCompleted) },
+			"PUT " + own + `/logs-progress {"logs_state":"completed"}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ironflow/ironflow/agent/outcome"
@@ -55,9 +56,10 @@ type Manager struct {
 	Finish func(*outcome.End)
 	Log    *slog.Logger
 
-	mu     sync.Mutex
-	cancel context.CancelCauseFunc
-	done   chan struct{}
+	mu        sync.Mutex
+	cancel    context.CancelCauseFunc
+	done      chan struct{}
+	concluded atomic.Pointer[outcome.End]
 }
 
 // Busy tells whether an installation runs.
@@ -66,6 +68,11 @@ func (m *Manager) Busy() bool {
 	defer m.mu.Unlock()
 	return m.cancel != nil
 }
+
+// Conclusion is how the installation has ended, as soon as that is certain:
+// before the hub and everyone else have been told. Nothing that happens while
+// they are told, not even a stop, changes it. It is nil before.
+func (m *Manager) Conclusion() *outcome.End { return m.concluded.Load() }
 
 // Start begins the job in the background; [ErrRunning] when one has begun.
 func (m *Manager) Start(ctx context.Context, job Job) error {
@@ -187,15 +194,14 @@ func (w *work) run(ctx context.Context) *outcome.End {
 			return w.fail(ctx, err)
 		}
 	}
+	end := &outcome.End{Exit: exitcode.AgentInstalled, Installed: true, Text: "installed to " + w.job.Disk, Stage: string(w.stage), Percent: 100, Disk: w.job.Disk}
+	w.concluded.Store(end)
 	told, cancel := context.WithTimeout(ctx, lastReports)
 	defer cancel()
 	if !w.reporter.flush(told) {
 		w.Log.Warn("the hub has not heard of the end of the installation; ending all the same")
 	}
-	if ctx.Err() != nil {
-		return nil
-	}
-	return &outcome.End{Exit: exitcode.AgentInstalled, Installed: true, Text: "installed to " + w.job.Disk, Stage: string(w.stage), Percent: 100, Disk: w.job.Disk}
+	return end
 }
 
 // step does one stage. A stage below the one that an earlier process reported is
@@ -246,6 +252,7 @@ func (w *work) status(text string) {
 func (w *work) fail(ctx context.Context, err error) *outcome.End {
 	w.Log.Error("the installation failed", "stage", w.stage, "error", err)
 	end := &outcome.End{Exit: exitcode.AgentFailed, Text: err.Error(), Stage: string(w.stage), Percent: max(w.percent, 0)}
+	w.concluded.Store(end)
 	w.status(err.Error())
 	info := err.Error()
 	if w.stage != "" {
@@ -256,9 +263,6 @@ func (w *work) fail(ctx context.Context, err error) *outcome.End {
 	defer cancel()
 	if w.reporter.flush(told) {
 		w.logs(ctx, farewellLogs)
-	}
-	if ctx.Err() != nil {
-		return nil
 	}
 	return end
 }

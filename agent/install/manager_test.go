@@ -106,7 +106,7 @@ func TestASlowHubGetsEveryStageAndTheNewestPercent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		b := newBench(t, dry(map[string]time.Duration{"Writing image to disk": 20 * time.Second}))
-		var outage = time.Now().Add(15 * time.Second)
+		outage := time.Now().Add(15 * time.Second)
 		b.put = func(wire.HostProgress) error {
 			if time.Now().Before(outage) {
 				return errors.New("connection refused")
@@ -214,11 +214,41 @@ func TestStop(t *testing.T) {
 		b := newBench(t, dry(map[string]time.Duration{"Installing": time.Hour}))
 		g.Expect(b.Stop(t.Context())).To(BeFalse(), "nothing runs yet")
 		g.Expect(b.Start(t.Context(), job())).To(Succeed())
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		g.Expect(b.Stop(t.Context())).To(BeTrue())
 		synctest.Wait()
 		g.Expect(b.ends).To(BeEmpty(), "who stops it says how it ends")
 	})
+}
+
+func TestAStopDoesNotChangeAConclusion(t *testing.T) {
+	for name, tc := range map[string]struct {
+		installer install.Installer
+		exit      int
+	}{
+		"failed":    {broken{dry(nil), wire.HostStageInstalling, errors.New("disk broke")}, exitcode.AgentFailed},
+		"installed": {dry(nil), exitcode.AgentInstalled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				b := newBench(t, tc.installer)
+				last := map[int]wire.HostStage{exitcode.AgentFailed: wire.HostStageFailed, exitcode.AgentInstalled: wire.HostStageRebooting}[tc.exit]
+				b.put = func(p wire.HostProgress) error {
+					if p.CurrentStage == last {
+						return errors.New("the hub is busy") // so that the farewell takes time
+					}
+					return nil
+				}
+				g.Expect(b.Start(t.Context(), job())).To(Succeed())
+				for b.Conclusion() == nil {
+					<-time.After(10 * time.Millisecond)
+				}
+				b.Stop(t.Context())
+				g.Expect((<-b.ends).Exit).To(Equal(tc.exit))
+			})
+		})
+	}
 }
 
 func TestScenarioFaults(t *testing.T) {

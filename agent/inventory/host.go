@@ -21,8 +21,14 @@ const (
 func Host(dir hostfile.Dir) []Collector {
 	h := host{dir: dir, addresses: kernelAddresses, hostname: os.Hostname}
 	return []Collector{
-		{"cpu", h.cpu}, {"memory", h.memory}, {"system", h.system}, {"boot", h.boot}, {"tpm", h.tpm},
-		{"interfaces", h.interfaces}, {"routes", h.routes}, {"disks", h.disks},
+		{"cpu", h.cpu},
+		{"memory", h.memory},
+		{"system", h.system},
+		{"boot", h.boot},
+		{"tpm", h.tpm},
+		{"interfaces", h.interfaces},
+		{"routes", h.routes},
+		{"disks", h.disks},
 	}
 }
 

@@ -49,31 +49,29 @@ func Gather(ctx context.Context, collectors []Collector, log *slog.Logger) (wire
 			parts <- part{i, apply, err}
 		}()
 	}
-	found := make([]Apply, len(collectors))
-	arrived := make([]bool, len(collectors))
-	for range collectors {
+	arrived := map[int]part{}
+	for late := false; len(arrived) < len(collectors) && !late; {
 		select {
 		case p := <-parts:
-			arrived[p.index], found[p.index] = true, p.apply
-			if p.err != nil {
-				log.Warn("a part of the inventory is missing", "part", collectors[p.index].Name, "error", p.err)
-			}
-			continue
+			arrived[p.index] = p
 		case <-ctx.Done():
-		}
-		break
-	}
-	inv, any := empty(), false
-	for i, apply := range found {
-		if !arrived[i] {
-			log.Warn("a part of the inventory is late and left out", "part", collectors[i].Name)
-		}
-		if apply != nil {
-			apply(&inv)
-			any = true
+			late = true
 		}
 	}
-	if !any {
+	inv, filled := empty(), false
+	for i, c := range collectors {
+		p, ok := arrived[i]
+		switch {
+		case !ok:
+			log.Warn("a part of the inventory is late and left out", "part", c.Name)
+		case p.err != nil:
+			log.Warn("a part of the inventory is missing", "part", c.Name, "error", p.err)
+		default:
+			p.apply(&inv)
+			filled = true
+		}
+	}
+	if !filled {
 		return inv, ErrEmpty
 	}
 	return inv, nil

@@ -116,8 +116,14 @@ func TestInventoryOfAHost(t *testing.T) {
 		},
 	}
 	inv, err := Gather(t.Context(), []Collector{
-		{"cpu", h.cpu}, {"memory", h.memory}, {"system", h.system}, {"boot", h.boot}, {"tpm", h.tpm},
-		{"interfaces", h.interfaces}, {"routes", h.routes}, {"disks", h.disks},
+		{"cpu", h.cpu},
+		{"memory", h.memory},
+		{"system", h.system},
+		{"boot", h.boot},
+		{"tpm", h.tpm},
+		{"interfaces", h.interfaces},
+		{"routes", h.routes},
+		{"disks", h.disks},
 	}, quiet)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(inv.CPU.Architecture).NotTo(BeEmpty())

@@ -61,12 +61,14 @@ func Print(inv wire.Inventory, o Options) ([]byte, error) {
 	all := len(inv.Disks)
 	inv.Disks = slices.DeleteFunc(slices.Clone(inv.Disks), func(d wire.Disk) bool { return !d.InstallationEligibility.Eligible })
 	inv.Truncation = &wire.InventoryTruncation{Type: wire.InventoryTruncationTypePartial, Reasons: []string{
-		fmt.Sprintf("%d of %d disks are left out because they cannot be installed on", all-len(inv.Disks), all)}}
+		fmt.Sprintf("%d of %d disks are left out because they cannot be installed on", all-len(inv.Disks), all),
+	}}
 	if raw, err = json.Marshal(inv); err != nil || int64(len(raw)) <= o.OutputMaxSize {
 		return raw, err
 	}
 	small := empty()
 	small.Truncation = &wire.InventoryTruncation{Type: wire.InventoryTruncationTypeFull, Reasons: []string{
-		fmt.Sprintf("the inventory with %d disks is larger than %d bytes", all, o.OutputMaxSize)}}
+		fmt.Sprintf("the inventory with %d disks is larger than %d bytes", all, o.OutputMaxSize),
+	}}
 	return json.Marshal(small)
 }

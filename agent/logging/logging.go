@@ -36,12 +36,12 @@ type Options struct {
 	DryID string
 }
 
-// Setup returns the logger and the memory of its newest lines. close ends the
-// text file.
-func Setup(o Options) (log *slog.Logger, ring *Ring, closeLog func() error, err error) {
+// Setup returns the logger and the memory of its newest lines. closeLog ends the
+// text file; what could not be written by then is lost.
+func Setup(o Options) (log *slog.Logger, ring *Ring, closeLog func(), err error) {
 	ring = &Ring{}
 	handlers := []slog.Handler{slog.NewTextHandler(ring, nil)}
-	closeLog = func() error { return nil }
+	closeLog = func() {}
 	useJournal := o.Journal && (o.Dir.Root == "" || o.Dir.Root == "/") && journal.Enabled()
 	if useJournal {
 		fields := map[string]string{"TAG": Tag, "SYSLOG_IDENTIFIER": o.Name}
@@ -62,7 +62,7 @@ func Setup(o Options) (log *slog.Logger, ring *Ring, closeLog func() error, err 
 		if err != nil {
 			return nil, nil, nil, fmt.Errorf("log file: %w", err)
 		}
-		closeLog = file.Close
+		closeLog = func() { _ = file.Close() }
 		handlers = append(handlers, slog.NewTextHandler(file, nil))
 	}
 	return slog.New(slog.NewMultiHandler(handlers...)), ring, closeLog, nil

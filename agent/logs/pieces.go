@@ -66,8 +66,11 @@ func (s Sources) file(name, path string) Piece {
 func command(name, program string, args ...string) Piece {
 	return Piece{name, func(ctx context.Context) ([]byte, error) {
 		path, err := exec.LookPath(program)
-		if err != nil {
+		if errors.Is(err, exec.ErrNotFound) {
 			return nil, nil
+		}
+		if err != nil {
+			return nil, err
 		}
 		var out tail
 		cmd := exec.CommandContext(ctx, path, args...)

@@ -47,7 +47,7 @@ func TestStatusIsRenewed(t *testing.T) {
 		defer cancel()
 		go n.Run(ctx)
 		n.Waiting("approve the host")
-		time.Sleep(11 * time.Minute)
+		<-time.After(11 * time.Minute)
 		g.Expect(*sent).To(HaveLen(6))
 		times := map[string]bool{}
 		for _, s := range *sent {

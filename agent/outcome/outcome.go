@@ -14,8 +14,7 @@ import (
 // InvocationEnv carries systemd's id of this run of the unit.
 const InvocationEnv = "INVOCATION_ID"
 
-// End says why the agent ends. It is an error so that it can be the cause of a
-// cancelled context.
+// End says why the agent ends.
 type End struct {
 	// Exit is the exit code, one of exitcode's Agent constants.
 	Exit int
@@ -29,9 +28,6 @@ type End struct {
 	Installed         bool
 	Disk, ImageDigest string
 }
-
-// Error implements error.
-func (e *End) Error() string { return e.Text }
 
 // Write records the end in the reason file, and, for a finished installation,
 // in the done marker, which is written last: it is what counts.

@@ -87,7 +87,7 @@ func TestPollComesSoonAfterAChange(t *testing.T) {
 		g := NewWithT(t)
 		r := newRig(func(int) (hubclient.Instructions, error) { return steps(60, wire.StepTypeInventory) })
 		go func() {
-			time.Sleep(100 * time.Second) // between the polls at 64 and 124
+			<-time.After(100 * time.Second) // between the polls at 64 and 124
 			r.changed <- struct{}{}
 			r.changed <- struct{}{} // a burst of replies is one change
 		}()

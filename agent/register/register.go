@@ -9,11 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/ironflow/ironflow/agent/backoff"
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/imageref"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -68,7 +68,7 @@ func (l *Loop) Run(ctx context.Context) (Registration, error) {
 			last, inRow = kind, 0
 		}
 		inRow++
-		delay := table[kind].delay(inRow, rand.Float64())
+		delay := table[kind].delay(inRow, backoff.Random())
 		if kind == answerUnauthorized {
 			l.Hub.ReloadToken()
 		}

@@ -92,12 +92,13 @@ func (a *agent) run(parent context.Context) int {
 
 	end := <-a.ends
 	a.log.Info("ending", "exit", end.Exit, "reason", end.Text)
-	stopWork(end)
+	cause := errors.New(end.Text)
+	stopWork(cause)
 	parts.Wait()
 	wait, cancel := context.WithTimeout(background, end.grace)
 	a.dispatcher.Wait(wait)
 	cancel()
-	stopSteps(end)
+	stopSteps(cause)
 	a.installer.Stop(background)
 	drain, cancel := context.WithTimeout(background, drainGrace)
 	a.outbox.Drain(drain)
@@ -152,6 +153,10 @@ func (a *agent) watchSignals(parent, background context.Context) {
 	case <-parent.Done():
 	case s := <-signals:
 		by = fmt.Sprintf("the signal %q", s)
+	}
+	if end := a.installer.Conclusion(); end != nil {
+		a.finishAfter(end, signalGrace) // only its farewell is cut short
+		return
 	}
 	last := a.notifier.Last()
 	a.finishAfter(&outcome.End{
@@ -271,6 +276,9 @@ func (a *agent) installStep(_ context.Context, args []string) steps.Result {
 func (a *agent) stopStep(ctx context.Context, args []string) steps.Result {
 	if err := steps.Strings(args, 0, 0); err != nil {
 		return steps.Failed(steps.ExitBad, "%v", err)
+	}
+	if a.installer.Conclusion() != nil { // the hub has just heard of it, and answers with this step
+		return steps.Text("the installation has ended by itself")
 	}
 	last := a.notifier.Last()
 	if stopped := a.installer.Stop(ctx); !stopped && a.seen.Load() == nil {

@@ -144,7 +144,6 @@ func TestFailedInstallationEndsWithItsReason(t *testing.T) {
 
 func TestHubEndsTheInstallation(t *testing.T) {
 	m := newMachine(t)
-	slow := &scenario.Scenario{}
 	slow, err := scenario.Load(m.path)
 	m.g.Expect(err).NotTo(HaveOccurred())
 	slow.Install.DefaultStage.Duration = time.Minute

@@ -36,7 +36,7 @@ func TestOneRunPerTypeAnswersTheLastRequest(t *testing.T) {
 		runs := 0
 		d, r := dispatcher(steps.Registry{"inventory": {Deadline: time.Minute, Run: func(context.Context, []string) steps.Result {
 			runs++
-			time.Sleep(10 * time.Second)
+			<-time.After(10 * time.Second)
 			return steps.Text("ok")
 		}}})
 		for _, id := range []string{"inventory-1", "inventory-2", "inventory-3"} {
@@ -64,7 +64,7 @@ func TestEndsOfSteps(t *testing.T) {
 			return steps.Failed(-1, "%v", context.Cause(ctx))
 		}, 124, "did not end within 30s"},
 		"deadline not heeded": {func(context.Context, []string) steps.Result {
-			time.Sleep(time.Hour)
+			<-time.After(time.Hour)
 			return steps.Text("late")
 		}, 124, "did not end within 30s"},
 		"failure": {func(context.Context, []string) steps.Result { return steps.Failed(2, "no image") }, 2, "no image"},

@@ -19,7 +19,6 @@ import (
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/testhub"
 	"github.com/ironflow/ironflow/hub/wire"
-	"github.com/ironflow/ironflow/test/flow"
 	"github.com/ironflow/ironflow/test/scenario/generate"
 )
 
@@ -49,7 +48,7 @@ type rig struct {
 	hub     *testhub.Hub
 	env     string
 	token   string
-	machine *flow.Machine
+	machine *machine
 	way     *way // between agent and hub; nil: directly
 	log     bytes.Buffer
 }
@@ -68,12 +67,12 @@ func newRig(t *testing.T, index int, faults ...scenario.Fault) *rig {
 	return r
 }
 
-func newMachine(t *testing.T, index int, faults ...scenario.Fault) *flow.Machine {
+func newMachine(t *testing.T, index int, faults ...scenario.Fault) *machine {
 	t.Helper()
 	s := generate.Machine(index, generate.Options{})
 	s.Install = scenario.Install{DefaultStage: duration(50 * time.Millisecond), Stages: map[string]scenario.Duration{"Writing image to disk": duration(time.Second)}}
 	s.Faults = faults
-	m, err := flow.NewMachine(t.TempDir(), binary, s)
+	m, err := bootMachine(t.TempDir(), binary, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,12 +87,12 @@ func (r *rig) start(ctx context.Context) (*exec.Cmd, func() int) {
 	if r.way != nil {
 		url = r.way.URL
 	}
-	cmd, err := r.machine.Agent(ctx, url, r.hub.CAFile, r.env, r.token)
+	cmd, err := r.machine.agent(ctx, url, r.hub.CAFile, r.env, r.token)
 	r.g.Expect(err).NotTo(HaveOccurred())
 	cmd.Stderr = &r.log
 	r.g.Expect(cmd.Start()).To(Succeed())
 	return cmd, func() int {
-		code, err := flow.ExitCode(cmd.Wait())
+		code, err := exitCodeOf(cmd.Wait())
 		r.g.Expect(err).NotTo(HaveOccurred())
 		return code
 	}
@@ -106,7 +105,7 @@ func (r *rig) run() int {
 	return wait()
 }
 
-func (r *rig) mac() string { return r.machine.Scenario.Hardware.NICs[0].MAC }
+func (r *rig) mac() string { return r.machine.scenario.Hardware.NICs[0].MAC }
 
 func (r *rig) view() service.HostView {
 	view, _, err := r.hub.HostByMAC(r.t.Context(), r.mac())
@@ -116,12 +115,12 @@ func (r *rig) view() service.HostView {
 
 func (r *rig) reason() hostfile.Reason {
 	var reason hostfile.Reason
-	r.g.Expect(r.machine.Dir.Read(hostfile.ReasonFile, &reason)).To(Succeed())
+	r.g.Expect(r.machine.dir.Read(hostfile.ReasonFile, &reason)).To(Succeed())
 	return reason
 }
 
 func (r *rig) marker() error {
-	return r.machine.Dir.Read(hostfile.InstalledFile, &hostfile.Installed{})
+	return r.machine.dir.Read(hostfile.InstalledFile, &hostfile.Installed{})
 }
 
 // eventually waits for something that the hub shows.
@@ -130,6 +129,7 @@ func (r *rig) eventually(what string, is func(service.HostView) bool) {
 }
 
 func TestHostIsInstalled(t *testing.T) {
+	t.Parallel() // most of the time is waiting between polls
 	r := newRig(t, 1)
 	start := time.Now()
 	r.g.Expect(r.run()).To(Equal(exitcode.AgentInstalled))
@@ -138,7 +138,7 @@ func TestHostIsInstalled(t *testing.T) {
 
 	view := r.view()
 	r.g.Expect(view.Stage).To(Equal(wire.HostStageRebooting))
-	r.g.Expect(view.Name).To(Equal(r.machine.Scenario.Name))
+	r.g.Expect(view.Name).To(Equal(r.machine.scenario.Name))
 	_, host, err := r.hub.View(t.Context(), view.Key)
 	r.g.Expect(err).NotTo(HaveOccurred())
 	r.g.Expect(host.LogsInfo).To(Equal(wire.LogsStateCompleted))
@@ -150,6 +150,7 @@ func TestHostIsInstalled(t *testing.T) {
 }
 
 func TestFailureReachesTheHubAndTheNextBootSucceeds(t *testing.T) {
+	t.Parallel() // most of the time is waiting between polls
 	const why = "disk write failed: input/output error at sector 4242"
 	r := newRig(t, 2, scenario.Fault{Kind: scenario.FaultInstall, Stage: "Writing image to disk", Text: why})
 	r.g.Expect(r.run()).To(Equal(exitcode.AgentFailed))
@@ -159,12 +160,13 @@ func TestFailureReachesTheHubAndTheNextBootSucceeds(t *testing.T) {
 	r.g.Expect(view.Failed).To(BeTrue())
 	r.g.Expect(view.Reason).To(Equal("Writing image to disk: " + why))
 
-	r.g.Expect(r.machine.Boot()).To(Succeed())
+	r.g.Expect(r.machine.boot()).To(Succeed())
 	r.g.Expect(r.run()).To(Equal(exitcode.AgentInstalled))
 	r.g.Expect(r.view().Attempts).To(Equal(2))
 }
 
 func TestAgentGoesOnAfterItsDeath(t *testing.T) {
+	t.Parallel() // most of the time is waiting between polls
 	for name, tc := range map[string]struct {
 		deaths int
 		exit   int
@@ -192,9 +194,10 @@ func TestAgentGoesOnAfterItsDeath(t *testing.T) {
 }
 
 func TestHubEndsTheInstallation(t *testing.T) {
+	t.Parallel() // most of the time is waiting between polls
 	r := newRig(t, 4)
-	r.machine.Scenario.Install.DefaultStage = duration(time.Minute)
-	r.g.Expect(r.machine.Scenario.Save(filepath.Join(r.machine.Dir.Root, "scenario.yaml"))).To(Succeed())
+	r.machine.scenario.Install.DefaultStage = duration(time.Minute)
+	r.g.Expect(r.machine.scenario.Save(filepath.Join(r.machine.dir.Root, "scenario.yaml"))).To(Succeed())
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
 	_, wait := r.start(ctx)
@@ -207,6 +210,7 @@ func TestHubEndsTheInstallation(t *testing.T) {
 }
 
 func TestHubDiesInTheMiddle(t *testing.T) {
+	t.Parallel() // most of the time is waiting between polls
 	g := NewWithT(t)
 	dir := t.TempDir()
 	first := testhub.Start(t, testhub.Options{Dir: dir})
@@ -232,6 +236,7 @@ func TestHubDiesInTheMiddle(t *testing.T) {
 }
 
 func TestSignalEndsTheAgentSoon(t *testing.T) {
+	t.Parallel() // most of the time is waiting between polls
 	r := newRig(t, 6)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -245,6 +250,7 @@ func TestSignalEndsTheAgentSoon(t *testing.T) {
 }
 
 func TestManyHostsAtOnce(t *testing.T) {
+	t.Parallel() // most of the time is waiting between polls
 	const hosts = 8
 	g := NewWithT(t)
 	hub := testhub.Start(t, testhub.Options{})
