@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/imagecustomization/cli"
 )
 
 func main() {
@@ -31,7 +32,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newRunCommand())
+	root.AddCommand(newRunCommand(), cli.NewCommand())
 	return root
 }
 

@@ -125,7 +125,7 @@ func (p *program) makeParts(ctx context.Context) error {
 	if p.images, err = newImages(ctx, p.settings, p.cert, metrics.Registry, p.log.WithName("images")); err != nil {
 		return err
 	}
-	if p.hub, err = newHub(ctx, p.settings, p.cert, p.log.WithName("hub")); err != nil {
+	if p.hub, err = newHub(ctx, p.settings, p.cert, metrics.Registry, newSlog(p.settings.logLevel).With("logger", "hub")); err != nil {
 		return err
 	}
 	for _, r := range []manager.Runnable{

@@ -38,7 +38,7 @@ type Options struct {
 	// IPA returns what every image tells ironic-python-agent, read anew for each build.
 	IPA func() (ignition.IPA, error)
 	// Agent returns what the images of an InfraEnv tell the host agent.
-	Agent func(infraEnv *agentv1.InfraEnv) (ignition.Agent, error)
+	Agent func(ctx context.Context, infraEnv *agentv1.InfraEnv) (ignition.Agent, error)
 	// SSHKeys may log in to every live image.
 	SSHKeys []string
 }
@@ -156,7 +156,7 @@ func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (str
 	}
 	config := ignition.HostConfig{IPA: &ipa, SSHKeys: r.options.SSHKeys}
 	if request.Agent {
-		agent, err := r.options.Agent(in.InfraEnv)
+		agent, err := r.options.Agent(ctx, in.InfraEnv)
 		if err != nil {
 			return "", err
 		}

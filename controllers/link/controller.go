@@ -26,13 +26,19 @@ const (
 	bootMACIndex = "link.host.bootmac"
 )
 
+// Hub is the part of the hub that is used here; *service.Hub implements it.
+type Hub interface {
+	CompleteHost(ctx context.Context, mac string) error
+}
+
 // Reconciler links BareMetalHosts and Agents.
 type Reconciler struct {
 	Client client.Client
+	Hub    Hub
 }
 
 // Setup registers the controller with the manager.
-func Setup(mgr ctrl.Manager) error {
+func Setup(mgr ctrl.Manager, hub Hub) error {
 	ctx := context.Background()
 	fields := mgr.GetFieldIndexer()
 	if err := fields.IndexField(ctx, &agentv1.Agent{}, macIndex, agentMACs); err != nil {
@@ -41,7 +47,7 @@ func Setup(mgr ctrl.Manager) error {
 	if err := fields.IndexField(ctx, &metal3v1.BareMetalHost{}, bootMACIndex, bootMAC); err != nil {
 		return fmt.Errorf("index hosts by boot MAC address: %w", err)
 	}
-	r := &Reconciler{Client: mgr.GetClient()}
+	r := &Reconciler{Client: mgr.GetClient(), Hub: hub}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("link").
 		For(&metal3v1.BareMetalHost{}).
@@ -117,6 +123,11 @@ func (r *Reconciler) apply(ctx context.Context, in Input, plan Plan) error {
 		lock := client.MergeFromWithOptions(in.Agent, client.MergeFromWithOptimisticLock{})
 		if err := r.Client.Patch(ctx, plan.Agent, lock); err != nil {
 			return fmt.Errorf("link agent %s: %w", in.Agent.Name, err)
+		}
+	}
+	if plan.Completed {
+		if err := r.Hub.CompleteHost(ctx, in.Host.Spec.BootMACAddress); err != nil {
+			return fmt.Errorf("complete the installation of %s: %w", in.Host.Name, err)
 		}
 	}
 	if plan.Host != nil {

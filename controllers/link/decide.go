@@ -17,6 +17,9 @@ import (
 // the field look for it.
 const Owner = "assisted-service-controller"
 
+// rebooting is the last stage that the agent itself can report.
+const rebooting = "Rebooting"
+
 // Input is everything a decision needs.
 type Input struct {
 	// Host is the BareMetalHost; never nil.
@@ -35,6 +38,9 @@ type Plan struct {
 	Agent *agentv1.Agent
 	// DeleteAgent takes the Agent away: its machine has nothing of it any more.
 	DeleteAgent bool
+	// Completed tells that the machine runs from its disk: where nobody inside the
+	// cluster reports it, this ends the installation in the hub.
+	Completed bool
 	// Waiting says what has to happen before the next change; for logs.
 	Waiting string
 }
@@ -72,6 +78,7 @@ func decide(in Input, host *metal3v1.BareMetalHost) Plan {
 	plan := Plan{Waiting: ask(in, host)}
 	if in.Agent != nil {
 		plan.Agent = dress(in.Agent, host)
+		plan.Completed = completed(in)
 	}
 	return plan
 }
@@ -112,6 +119,13 @@ func stale(in Input) bool {
 	default:
 		return false
 	}
+}
+
+// completed reports that Ironic has booted the machine from its disk while the
+// hub still counts it as installing.
+func completed(in Input) bool {
+	p := in.Agent.Status.Progress
+	return in.Host.Status.Provisioning.State == metal3v1.StateProvisioned && p != nil && p.CurrentStage == rebooting
 }
 
 // handOver detaches an installed host, unless the user keeps managing it.

@@ -27,7 +27,6 @@ import (
 const (
 	namespace = "demo"
 	infraEnv  = "edge"
-	release   = "demo-release"
 	pullName  = "pull-secret"
 )
 
@@ -98,7 +97,6 @@ func create(ctx context.Context, c client.Client, machines []machineSpec) error 
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
 		&corev1.Secret{ObjectMeta: meta(pullName), Type: corev1.SecretTypeDockerConfigJson,
 			Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths":{}}`)}},
-		&hivev1.ClusterImageSet{ObjectMeta: metav1.ObjectMeta{Name: release}, Spec: hivev1.ClusterImageSetSpec{ReleaseImage: "registry.example/release:demo"}},
 		&agentv1.InfraEnv{ObjectMeta: meta(infraEnv), Spec: agentv1.InfraEnvSpec{
 			PullSecretRef: &corev1.LocalObjectReference{Name: pullName}, CpuArchitecture: "x86_64",
 		}},
@@ -154,7 +152,6 @@ func cluster(m machineSpec) []client.Object {
 	}
 	aci := &hiveextv1.AgentClusterInstall{ObjectMeta: meta(m.name)}
 	aci.Spec.ClusterDeploymentRef.Name = m.name
-	aci.Spec.ImageSetRef = &hiveextv1.ClusterImageSetReference{Name: release}
 	aci.Spec.ProvisionRequirements.ControlPlaneAgents = 1
 	return []client.Object{cd, aci}
 }

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/controllers/host"
+	"github.com/ironflow/ironflow/controllers/hubid"
+	"github.com/ironflow/ironflow/controllers/image"
+	"github.com/ironflow/ironflow/controllers/link"
+	"github.com/ironflow/ironflow/controllers/progress"
+	"github.com/ironflow/ironflow/imagecustomization/ignition"
+)
+
+// makeControllers registers every controller with the manager.
+func (p *program) makeControllers(context.Context) error {
+	keys, err := readLines(p.settings.ipa.sshKey)
+	if err != nil {
+		return fmt.Errorf("SSH keys: %w", err)
+	}
+	source := progress.New(p.hub.core, p.images.store, p.manager.GetClient(), p.log.WithName("progress"))
+	for _, setup := range []func() error{
+		func() error {
+			return host.Setup(p.manager, host.Options{
+				Gateway: p.gateway, Watch: p.watch, Metrics: metrics.Registry,
+				Progress: source, ProgressChanged: source.Changed,
+				Settings: host.Settings{BuildImages: true},
+			})
+		},
+		func() error {
+			return image.Setup(p.manager, image.Options{
+				Store: p.images.store, Architectures: p.images.architectures, IPA: p.ipaConfig, Agent: p.agentConfig, SSHKeys: keys,
+			})
+		},
+		func() error { return link.Setup(p.manager, p.hub.core) },
+		func() error { return p.hub.setup(p.manager) },
+		func() error { return p.manager.Add(source) },
+	} {
+		if err := setup(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ipaConfig is what every live image tells ironic-python-agent.
+func (p *program) ipaConfig() (ignition.IPA, error) {
+	ca, err := readExisting(p.settings.ipa.caFile)
+	if err != nil {
+		return ignition.IPA{}, fmt.Errorf("CA of Ironic: %w", err)
+	}
+	config := ignition.IPA{CA: ca, Image: p.settings.ipa.agentImage}
+	for u := range strings.SplitSeq(p.settings.ipa.ironicURL, ",") {
+		if u = strings.TrimSpace(u); u != "" {
+			config.APIURLs = append(config.APIURLs, u)
+		}
+	}
+	if config.Image == "" {
+		config.Command = []string{"/usr/local/bin/ironic-python-agent", "--config-file", "/etc/ironic-python-agent.conf"}
+	}
+	return config, nil
+}
+
+// agentConfig is what the live images of an InfraEnv tell the host agent.
+func (p *program) agentConfig(ctx context.Context, env *agentv1.InfraEnv) (ignition.Agent, error) {
+	ca, err := readExisting(p.cert.CA)
+	if err != nil {
+		return ignition.Agent{}, fmt.Errorf("CA of the hub: %w", err)
+	}
+	token, err := p.hub.core.AgentToken(ctx, hubid.InfraEnv(env))
+	if err != nil {
+		return ignition.Agent{}, fmt.Errorf("token of InfraEnv %s: %w", env.Name, err)
+	}
+	return ignition.Agent{
+		URL: p.settings.hubURL, InfraEnvID: hubid.InfraEnv(env), Version: "ironflow/ironflow-agent:" + version.Release(),
+		Token: ignition.Secret(token), CA: ca, Gate: !p.settings.ipa.foreign,
+	}, nil
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/ironflow/ironflow/controllers/agents"
+	"github.com/ironflow/ironflow/controllers/cluster"
+	"github.com/ironflow/ironflow/controllers/infraenv"
+	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/pki"
+	"github.com/ironflow/ironflow/hub/rest"
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
+)
+
+// hubGrace is how long requests may go on after the end was asked for.
+const hubGrace = 5 * time.Second
+
+// hubParts are the hub's core and its REST API.
+type hubParts struct {
+	core  *service.Hub
+	api   *rest.Server
+	cert  pki.Files
+	store store.Store
+	files *os.Root
+}
+
+func newHub(ctx context.Context, s settings, cert pki.Files, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
+	h := &hubParts{cert: cert}
+	var err error
+	if h.store, err = store.OpenSQLite(ctx, filepath.Join(s.dataDir, "hub.sqlite")); err != nil {
+		return nil, fmt.Errorf("the hub's store: %w", err)
+	}
+	dir := filepath.Join(s.dataDir, "logs")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("folder of collected logs: %w", err)
+	}
+	if h.files, err = os.OpenRoot(dir); err != nil {
+		return nil, fmt.Errorf("folder of collected logs: %w", err)
+	}
+	var key auth.Key
+	if s.hubAuth == "token" {
+		if key, err = auth.LoadKey(filepath.Join(s.dataDir, "agent.key")); err != nil {
+			return nil, err
+		}
+	}
+	if h.core, err = service.New(service.Options{Store: h.store, Files: h.files, TokenKey: key, Log: log}); err != nil {
+		return nil, err
+	}
+	h.api, err = rest.New(rest.Options{Hub: h.core, Auth: rest.Auth{None: s.hubAuth == "none"}, Registerer: metrics, Log: log})
+	return h, err
+}
+
+// serve answers agents until ctx ends.
+func (h *hubParts) serve(ctx context.Context, addr string) error {
+	config, err := serverTLS(h.cert)
+	if err != nil {
+		return err
+	}
+	listener, err := listen(ctx, addr)
+	if err != nil {
+		return fmt.Errorf("hub: %w", err)
+	}
+	server := h.api.HTTPServer()
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(tls.NewListener(listener, config)) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("hub: %w", err)
+	case <-ctx.Done():
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), hubGrace)
+	defer cancel()
+	if err := server.Shutdown(stop); err != nil {
+		err = server.Close()
+	}
+	if failure := <-failed; !errors.Is(failure, http.ErrServerClosed) {
+		return failure
+	}
+	return errors.Join(err, h.store.Close(), h.files.Close())
+}
+
+// setup registers the controllers of the hub's resources, and the monitor.
+func (h *hubParts) setup(mgr ctrl.Manager) error {
+	return errors.Join(
+		infraenv.Setup(mgr, h.core),
+		cluster.Setup(mgr, h.core),
+		agents.Setup(mgr, h.core),
+		mgr.Add(manager.RunnableFunc(h.core.Run)),
+	)
+}

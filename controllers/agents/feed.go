@@ -1,0 +1,126 @@
+package agents
+
+import (
+	"context"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/hubid"
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
+)
+
+// resync is how often all records are compared with the resources, for what a
+// lost write or a restart has missed.
+const resync = time.Minute
+
+// feed makes an Agent for each host that registers, and wakes the Agent of a
+// host whose record changed.
+type feed struct {
+	hub    Hub
+	client client.Client
+	out    chan<- event.GenericEvent
+}
+
+// Start implements manager.Runnable.
+func (f *feed) Start(ctx context.Context) error {
+	events, cancel := f.hub.Subscribe()
+	defer cancel()
+	ticker := time.NewTicker(resync)
+	defer ticker.Stop()
+	f.all(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			f.all(ctx)
+		case e := <-events:
+			if e.HostID != "" && e.What != service.ChangedDeleted {
+				f.host(ctx, store.HostKey{InfraEnvID: e.InfraEnvID, HostID: e.HostID})
+			}
+		}
+	}
+}
+
+// all makes sure that every record has its Agent.
+func (f *feed) all(ctx context.Context) {
+	hosts, err := f.hub.Hosts(ctx, store.HostFilter{Bare: true})
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "cannot list the hub's hosts")
+		return
+	}
+	for _, h := range hosts {
+		f.host(ctx, store.HostKey{InfraEnvID: h.InfraEnvID, HostID: h.ID})
+	}
+}
+
+// host makes the Agent if it is missing, and wakes it.
+func (f *feed) host(ctx context.Context, key store.HostKey) {
+	log := ctrl.LoggerFrom(ctx).WithValues("host", key.HostID)
+	env, err := f.infraEnv(ctx, key.InfraEnvID)
+	if err != nil {
+		log.Error(err, "cannot find the InfraEnv of a host")
+		return
+	}
+	if env == nil {
+		return // made through the REST API: it has no resources
+	}
+	agent := &agentv1.Agent{}
+	err = f.client.Get(ctx, types.NamespacedName{Namespace: env.Namespace, Name: key.HostID}, agent)
+	if apierrors.IsNotFound(err) {
+		agent = newAgent(env, key.HostID)
+		err = client.IgnoreAlreadyExists(f.client.Create(ctx, agent))
+	}
+	if err != nil {
+		log.Error(err, "cannot make the Agent of a host")
+		return
+	}
+	select {
+	case f.out <- event.GenericEvent{Object: agent}:
+	case <-ctx.Done():
+	}
+}
+
+// infraEnv finds the resource of a record; nil when there is none.
+func (f *feed) infraEnv(ctx context.Context, id string) (*agentv1.InfraEnv, error) {
+	var list agentv1.InfraEnvList
+	if err := f.client.List(ctx, &list); err != nil {
+		return nil, err
+	}
+	for i := range list.Items {
+		if hubid.InfraEnv(&list.Items[i]) == id {
+			return &list.Items[i], nil
+		}
+	}
+	return nil, nil //nolint:nilnil // no resource is an answer
+}
+
+func newAgent(env *agentv1.InfraEnv, id string) *agentv1.Agent {
+	agent := &agentv1.Agent{ObjectMeta: metav1.ObjectMeta{
+		Namespace: env.Namespace, Name: id,
+		Labels:     map[string]string{names.InfraEnvLabel: env.Name},
+		Finalizers: []string{names.AgentFinalizer},
+		OwnerReferences: []metav1.OwnerReference{{
+			APIVersion: agentv1.GroupVersion.String(), Kind: "InfraEnv", Name: env.Name, UID: env.UID,
+		}},
+	}}
+	for k, v := range env.Spec.AgentLabels {
+		agent.Labels[k] = v
+	}
+	agent.Spec.Role = "auto-assign"
+	agent.Spec.Approved = env.Spec.AgentApproval != nil && env.Spec.AgentApproval.AutoApprove
+	if env.Spec.ClusterRef != nil {
+		ref := *env.Spec.ClusterRef
+		agent.Spec.ClusterDeploymentName = &ref
+	}
+	return agent
+}

@@ -1,0 +1,180 @@
+// Package infraenv registers InfraEnv resources in the hub and tells what became
+// of them. Live images are built per host by package image; here the
+// environment itself gets its record, which agents register in.
+package infraenv
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/hubid"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// lookAgain is when a dependency that has no watch is looked at again.
+const lookAgain = 10 * time.Second
+
+// Hub is the part of the hub that is used here; *service.Hub implements it.
+type Hub interface {
+	EnsureInfraEnv(ctx context.Context, spec service.InfraEnvSpec) (wire.InfraEnv, error)
+	DeleteInfraEnv(ctx context.Context, id string) error
+}
+
+type reconciler struct {
+	reconcile.Reconciler[*agentv1.InfraEnv]
+	hub Hub
+}
+
+// Setup registers the controller with the manager.
+func Setup(mgr ctrl.Manager, hub Hub) error {
+	r := &reconciler{hub: hub}
+	r.Reconciler = reconcile.Reconciler[*agentv1.InfraEnv]{
+		Client:    mgr.GetClient(),
+		New:       func() *agentv1.InfraEnv { return &agentv1.InfraEnv{} },
+		Finalizer: names.InfraEnvFinalizer,
+		Steps:     []reconcile.Step[*agentv1.InfraEnv]{r.register},
+		Delete:    r.deregister,
+		Summarise: summarise,
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("infraenv").
+		For(&agentv1.InfraEnv{}).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.envsOfSecret)).
+		Complete(r)
+}
+
+// +kubebuilder:rbac:groups=agent-install.openshift.io,resources=infraenvs,verbs=get;list;watch;update;patch
+// +kubebuilder:rbac:groups=agent-install.openshift.io,resources=infraenvs/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=hive.openshift.io,resources=clusterdeployments,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+
+// register brings the hub's record up to date.
+func (r *reconciler) register(ctx context.Context, env *agentv1.InfraEnv) error {
+	spec := service.InfraEnvSpec{
+		ID: hubid.InfraEnv(env), Name: env.Name,
+		AutoApprove:          env.Spec.AgentApproval != nil && env.Spec.AgentApproval.AutoApprove,
+		CPUArchitecture:      env.Spec.CpuArchitecture,
+		SSHKey:               env.Spec.SSHAuthorizedKey,
+		AdditionalNTPSources: strings.Join(env.Spec.AdditionalNTPSources, ","),
+		NTPSources:           strings.Join(env.Spec.NTPSources, ","),
+		IgnitionOverride:     env.Spec.IgnitionConfigOverride,
+	}
+	if p := env.Spec.Proxy; p != nil {
+		spec.Proxy = &wire.Proxy{HTTPProxy: &p.HTTPProxy, HTTPSProxy: &p.HTTPSProxy, NoProxy: &p.NoProxy}
+	}
+	var err error
+	if spec.PullSecret, err = r.pullSecret(ctx, env); err != nil {
+		return err
+	}
+	if spec.ClusterID, err = r.clusterID(ctx, env); err != nil {
+		return err
+	}
+	if _, err := r.hub.EnsureInfraEnv(ctx, spec); err != nil {
+		return hubError(err)
+	}
+	env.Status.AgentLabelSelector = metav1.LabelSelector{MatchLabels: map[string]string{names.InfraEnvLabel: env.Name}}
+	return nil
+}
+
+func (r *reconciler) pullSecret(ctx context.Context, env *agentv1.InfraEnv) (string, error) {
+	ref := env.Spec.PullSecretRef
+	if ref == nil || ref.Name == "" {
+		return "", nil
+	}
+	secret := &corev1.Secret{}
+	key := types.NamespacedName{Namespace: env.Namespace, Name: ref.Name}
+	if err := r.Client.Get(ctx, key, secret); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			return "", reconcile.Stall(agentv1.ReasonImageCreationError, "pull secret %s does not exist: create it, or correct spec.pullSecretRef", key)
+		}
+		return "", err
+	}
+	return string(secret.Data[corev1.DockerConfigJsonKey]), nil
+}
+
+// clusterID resolves spec.clusterRef; the record of the cluster has to be there first.
+func (r *reconciler) clusterID(ctx context.Context, env *agentv1.InfraEnv) (string, error) {
+	ref := env.Spec.ClusterRef
+	if ref == nil || ref.Name == "" {
+		return "", nil
+	}
+	cd := &hivev1.ClusterDeployment{}
+	if err := r.Client.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, cd); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			return "", reconcile.WaitFor(lookAgain, "ClusterDeployment %s/%s to be created", ref.Namespace, ref.Name)
+		}
+		return "", err
+	}
+	return hubid.Cluster(cd), nil
+}
+
+// hubError sorts the hub's refusals: what another attempt cannot change is for a person.
+func hubError(err error) error {
+	switch service.Code(err) {
+	case http.StatusBadRequest, http.StatusConflict:
+		return reconcile.Stall(agentv1.ReasonImageCreationError, "the hub refuses the InfraEnv: %w", err)
+	case http.StatusNotFound:
+		return reconcile.WaitFor(lookAgain, "its cluster to be registered in the hub")
+	default:
+		return &reconcile.Unavailable{What: "the hub's store", Err: err}
+	}
+}
+
+// deregister removes the record. Hosts that are still there hold it.
+func (r *reconciler) deregister(ctx context.Context, env *agentv1.InfraEnv) error {
+	err := r.hub.DeleteInfraEnv(ctx, hubid.InfraEnv(env))
+	switch {
+	case err == nil, service.IsNotFound(err):
+		return nil
+	case service.Code(err) == http.StatusBadRequest:
+		return reconcile.WaitFor(lookAgain, "the Agents of InfraEnv %s to be deleted", env.Name)
+	default:
+		return fmt.Errorf("remove InfraEnv %s from the hub: %w", env.Name, err)
+	}
+}
+
+// summarise sets the condition ImageCreated from the outcome of a pass.
+func summarise(env *agentv1.InfraEnv, err error) {
+	c := agentv1.Condition{
+		Type: agentv1.ConditionImageCreated, Status: corev1.ConditionTrue, Reason: agentv1.ReasonImageCreated,
+		Message: "live images are built for each host of this environment",
+	}
+	if err != nil {
+		c.Status, c.Reason, c.Message = corev1.ConditionFalse, reason(err), err.Error()
+	}
+	now := metav1.Now()
+	if agentv1.SetCondition(&env.Status.Conditions, c, now) && err == nil && env.Status.CreatedTime == nil {
+		env.Status.CreatedTime = &now
+	}
+}
+
+func (r *reconciler) envsOfSecret(ctx context.Context, obj client.Object) []ctrlreconcile.Request {
+	var list agentv1.InfraEnvList
+	if err := r.Client.List(ctx, &list, client.InNamespace(obj.GetNamespace())); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "cannot list InfraEnvs", "namespace", obj.GetNamespace())
+		return nil
+	}
+	var requests []ctrlreconcile.Request
+	for i := range list.Items {
+		if ref := list.Items[i].Spec.PullSecretRef; ref != nil && ref.Name == obj.GetName() {
+			requests = append(requests, ctrlreconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		}
+	}
+	return requests
+}
