@@ -13,6 +13,8 @@ import (
 // finds it running without an owner.
 func stepPoweringOff(o *Observed, d *Decision) {
 	switch {
+	case !o.deleting():
+		notDeleted(d)
 	case o.failing() && o.Host.Status.ErrorCount > maxDeleteAttempts:
 		d.warn("DeletedWithoutPoweringOff", "powering off failed too often, the host is deleted without it: "+o.Host.Status.ErrorMessage)
 		d.count(count{Metric: metricDeleteNoPower})
@@ -27,8 +29,18 @@ func stepPoweringOff(o *Observed, d *Decision) {
 	}
 }
 
+// notDeleted leaves a host alone whose status was written by hand: only a real
+// deletion ends a host.
+func notDeleted(d *Decision) {
+	d.wait(0, view.Note{Step: "on its way out by its status", WaitingFor: "somebody to delete the host, or to correct its status"})
+}
+
 // stepDeleting removes the node from Ironic and lets the host go.
 func stepDeleting(o *Observed, d *Decision) {
+	if !o.deleting() {
+		notDeleted(d)
+		return
+	}
 	switch o.Sight {
 	case Unseen:
 		if o.Host.Status.Provisioning.ID == "" && o.BMC.Problem != "" {

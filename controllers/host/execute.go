@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -219,6 +220,7 @@ func (p *pass) release(ctx context.Context) error {
 	if err := p.objects.releaseOwned(ctx, h); err != nil {
 		return err
 	}
-	p.gone = true
-	return p.saver.Metadata(ctx, h, func(h *metal3.BareMetalHost) { controllerutil.RemoveFinalizer(h, names.HostFinalizer) })
+	err := p.saver.Metadata(ctx, h, func(h *metal3.BareMetalHost) { controllerutil.RemoveFinalizer(h, names.HostFinalizer) })
+	p.gone = client.IgnoreNotFound(err) == nil
+	return client.IgnoreNotFound(err)
 }

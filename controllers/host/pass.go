@@ -231,7 +231,7 @@ func (p *pass) finish(ctx context.Context, wait Wait, err error) (ctrl.Result, e
 		if id := p.o.Host.Status.Provisioning.ID; id != "" {
 			p.options.Watch.Expect(id, false)
 		}
-		return reconcile.Resolve(client.IgnoreNotFound(err))
+		return ctrl.Result{}, nil
 	}
 	if err == nil || !reconcile.IsConflict(err) {
 		if saveErr := p.save(ctx, wait.Note); saveErr != nil {

@@ -1,0 +1,191 @@
+package host
+
+import (
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+func TestPhaseTable(t *testing.T) {
+	g := NewWithT(t)
+	reached := map[State]bool{stateNone: true, metal3.StateMatchProfile: true, metal3.StateReady: true} // entries of old
+	for state, row := range phases {
+		g.Expect(row.step).NotTo(BeNil(), "%q has no step", state)
+		for _, next := range append(slices.Clone(row.next), row.deleted) {
+			g.Expect(phases).To(HaveKey(next), "%q leads to %q, which has no row", state, next)
+			reached[next] = true
+		}
+		if row.fails != "" {
+			g.Expect(errorKinds).To(HaveKey(row.fails), "%q", state)
+		}
+	}
+	for state := range phases {
+		g.Expect(reached).To(HaveKey(state), "no phase leads to %q", state)
+	}
+	for _, state := range []State{metal3.StateNone, metal3.StateUnmanaged, metal3.StateRegistering, metal3.StateMatchProfile,
+		metal3.StatePreparing, metal3.StateReady, metal3.StateAvailable, metal3.StateProvisioning, metal3.StateProvisioned,
+		metal3.StateExternallyProvisioned, metal3.StateDeprovisioning, metal3.StateInspecting,
+		metal3.StatePoweringOffBeforeDelete, metal3.StateDeleting} {
+		g.Expect(phases).To(HaveKey(state), "a state of the API without a row")
+	}
+}
+
+func TestErrorKindsAreThoseOfTheAPI(t *testing.T) {
+	g := NewWithT(t)
+	schema, err := os.ReadFile("../../config/crd/metal3/metal3.io_baremetalhosts.yaml")
+	g.Expect(err).NotTo(HaveOccurred())
+	for kind, row := range errorKinds {
+		g.Expect(string(schema)).To(ContainSubstring("- "+string(kind)+"\n"), "the schema's enum")
+		g.Expect(row.Reason).NotTo(BeEmpty())
+	}
+	g.Expect(errorKinds).NotTo(HaveKey(metal3.DetachError), "the schema refuses it")
+}
+
+// TestNothingUnasked draws hosts and nodes in every combination: whatever is
+// seen, nothing may be deployed, cleaned, torn down or removed that spec and
+// phase do not ask for, and every change of phase is one of the table's.
+func TestNothingUnasked(t *testing.T) {
+	states := make([]State, 0, len(phases))
+	for s := range phases {
+		states = append(states, s)
+	}
+	slices.Sort(states)
+	rapid.Check(t, func(r *rapid.T) {
+		o := drawObserved(r, states)
+		d := decide(o)
+		if next := d.Status.Provisioning.State; next != o.state() {
+			row := o.phase()
+			legal := slices.Contains(row.next, next) || (o.deleting() && (next == row.deleted || next == stateDeleting))
+			if !legal {
+				r.Fatalf("from %q to %q is not in the table", o.state(), next)
+			}
+		}
+		checkUnasked(r, o, d)
+	})
+}
+
+func checkUnasked(r *rapid.T, o *Observed, d *Decision) {
+	if o.Sight != Seen && toIronicWrite(d.Do) {
+		if _, enrol := d.Do.(Enrol); !enrol || o.Sight != Missing {
+			r.Fatalf("%s on a node that was not looked at", d.Do.Name())
+		}
+	}
+	_, held := o.Host.Annotations[names.Hold]
+	if held && d.Do != nil {
+		r.Fatalf("%s on a held host", d.Do.Name())
+	}
+	switch a := d.Do.(type) {
+	case Transition:
+		wish := wantsInstance(o.Host) && o.state() == metal3.StateProvisioning && !o.deleting()
+		back := o.state() == metal3.StateDeprovisioning
+		switch a.Target {
+		case ironic.TargetActive:
+			if !wish {
+				r.Fatalf("deployment without a wish in %q", o.state())
+			}
+		case ironic.TargetProvide, ironic.TargetClean:
+			if !wish && !back {
+				r.Fatalf("cleaning in %q", o.state())
+			}
+		case ironic.TargetDeleted:
+			if !back && (o.state() != metal3.StateProvisioning || o.Progress.Failure == "") {
+				r.Fatalf("tear-down in %q", o.state())
+			}
+		case ironic.TargetInspect:
+			if o.state() != metal3.StateInspecting {
+				r.Fatalf("inspection in %q", o.state())
+			}
+		}
+	case Remove:
+		if !(o.deleting() && o.state() == stateDeleting) && !wantsDetach(o.Host) {
+			r.Fatalf("node removed in %q", o.state())
+		}
+	case Power:
+		if o.state() == metal3.StatePoweringOffBeforeDelete && !o.deleting() {
+			r.Fatalf("switched off to be deleted, but nobody deletes it")
+		}
+		if a.Target != ironic.PowerOn && o.state() == metal3.StateProvisioned && o.Host.Spec.Online && !rebootOf(o.Host, o.state()).asked {
+			r.Fatalf("a machine in use is switched off")
+		}
+	}
+}
+
+func drawObserved(r *rapid.T, states []State) *Observed {
+	nodeStates := []ironic.ProvisionState{
+		ironic.StateEnroll, ironic.StateVerifying, ironic.StateManageable, ironic.StateInspecting, ironic.StateInspectWait,
+		ironic.StateInspectFailed, ironic.StateCleaning, ironic.StateCleanWait, ironic.StateCleanFailed, ironic.StateAvailable,
+		ironic.StateDeploying, ironic.StateDeployWait, ironic.StateDeployFailed, ironic.StateActive, ironic.StateDeleting,
+		ironic.StateError, ironic.StateAdopting, ironic.StateAdoptFailed, ironic.StateServiceFailed, ironic.StateRescue,
+	}
+	flag := func(name string) bool { return rapid.Bool().Draw(r, name) }
+	rarely := func(name string) bool { return rapid.IntRange(0, 5).Draw(r, name) == 0 }
+	o := observed(rapid.SampledFrom(states).Draw(r, "state"), rapid.SampledFrom(nodeStates).Draw(r, "node"))
+	if flag("apply anew") {
+		o.Applied = nil
+	}
+	h := o.Host
+	h.Spec.Online = flag("online")
+	h.Spec.ExternallyProvisioned = rarely("external")
+	h.Annotations = map[string]string{}
+	for _, key := range []string{names.Detached, names.Inspect, names.Hold, names.Reboot, names.Reboot + "/x"} {
+		if rarely(key) {
+			h.Annotations[key] = ""
+		}
+	}
+	if flag("install") {
+		wantInstall(h)
+	}
+	if flag("installed") {
+		provisionedWithInstall(o)
+	}
+	if rarely("deleting") {
+		now := metav1.NewTime(noon)
+		h.DeletionTimestamp = &now
+	}
+	if rarely("failing") {
+		stalled(o, metal3.ProvisioningError, "ProvisioningError", 0)
+		o.Retry = flag("retry")
+		h.Status.ErrorCount = rapid.IntRange(1, 6).Draw(r, "errors")
+	}
+	if rarely("detached") {
+		h.Status.OperationalStatus = metal3.OperationalStatusDetached
+	}
+	if rarely("credentials") {
+		o.BMC = BMC{Secret: "bmc", Problem: "bad"}
+	}
+	if rarely("maintenance") {
+		o.Node.Maintenance, o.Node.MaintenanceReason = true, rapid.SampledFrom([]string{"fan", detachReason}).Draw(r, "why")
+	}
+	o.Settings.BuildImages = flag("images")
+	o.Image = LiveImage{Asked: flag("image asked"), Ready: flag("image ready")}
+	o.LostAgent = rarely("lost")
+	o.Node.LastError = rapid.SampledFrom([]string{"", "broken", "state can't be resumed by conductor x"}).Draw(r, "last error")
+	o.Node.PowerState = rapid.SampledFrom([]ironic.PowerState{ironic.PowerOn, ironic.PowerOff, ironic.PowerUnknown}).Draw(r, "power")
+	if flag("validated") {
+		o.Unfit = &[]ironic.ValidationFailure{}
+	}
+	if flag("inspected") {
+		o.Inventory = &ironic.Inventory{}
+	}
+	o.NoInventory = o.Inventory == nil && flag("no inventory")
+	if rarely("hub failed") {
+		o.Progress = Progress{Failure: "cancelled", FailedAt: noon.Add(-time.Minute)}
+		o.Node.DeployStep = ironic.Step{Interface: "deploy", Name: names.StartAssistedInstall}
+	}
+	o.Sight = rapid.SampledFrom([]Sight{Unseen, Glimpsed, Missing, Seen}).Draw(r, "sight")
+	if o.Sight == Unseen || o.Sight == Missing {
+		o.Node = nil
+	}
+	h.Status.TriedCredentials.Reference = &corev1.SecretReference{Name: "bmc", Namespace: h.Namespace}
+	return o
+}
