@@ -87,9 +87,9 @@ func TestProgressAtMostOnceASecond(t *testing.T) {
 		g := NewWithT(t)
 		begin := time.Now()
 		_, out := run(t, "try", `{"args": {"must": 1}}`, func(_ context.Context, r *step.Request) step.Report {
-			for i := range 45 { // ten a second
+			for i := range 41 { // nine a second
 				r.Progress("write", i, "x")
-				time.Sleep(100 * time.Millisecond)
+				time.Sleep(110 * time.Millisecond)
 			}
 			r.Progress("write", 99, "the last before the end")
 			return step.Report{Outcome: step.Done, Result: map[string]any{"n": 1}}

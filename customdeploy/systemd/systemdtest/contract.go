@@ -16,7 +16,7 @@ import (
 )
 
 // patience bounds how long a case waits for what must come.
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 // Target is one implementation under test with the machine that it manages.
 type Target struct {
@@ -180,9 +180,12 @@ func (r *run) write(t *testing.T, lines, script []string) {
 func (r *run) ended(t *testing.T, g *WithT) systemd.Properties {
 	t.Helper()
 	r.await(t, g, func(p systemd.Properties) bool {
+		if !p.Ended() {
+			return false
+		}
 		read, err := r.Units.Unit(t.Context(), r.name)
 		g.Expect(err).NotTo(HaveOccurred())
-		return p == read && p.Ended()
+		return p == read
 	})
 	return r.last
 }

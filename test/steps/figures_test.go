@@ -1,0 +1,117 @@
+package steps_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/api/exitcode"
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/assisted"
+	"github.com/ironflow/ironflow/customdeploy/systemd/systemdtest"
+)
+
+const (
+	// benchEnv switches the measurements on; test/bench/steps sets it.
+	benchEnv = "IRONFLOW_BENCH"
+	rounds   = 100
+	waitFor  = 60 * time.Second
+)
+
+// figures are what the bench prints as JSON.
+type figures struct {
+	ExitToResultP50 float64 `json:"exit_to_result_p50_s"`
+	ExitToResultP99 float64 `json:"exit_to_result_p99_s"`
+	BinaryMiB       float64 `json:"binary_mib"`
+	RSSMiB          float64 `json:"rss_mib"`
+	SwitchesIn60s   int     `json:"voluntary_switches_60s"`
+}
+
+func TestFigures(t *testing.T) {
+	if os.Getenv(benchEnv) == "" {
+		t.Skip("a measurement: run make bench-steps")
+	}
+	g := NewWithT(t)
+	l := newLab(t)
+	l.binary = systemdtest.Build(t, "github.com/ironflow/ironflow/cmd/ironflow-step", "-ldflags", "-s -w")
+	var f figures
+	info, err := os.Stat(l.binary)
+	g.Expect(err).NotTo(HaveOccurred())
+	f.BinaryMiB = float64(info.Size()) / (1 << 20)
+
+	var took []time.Duration
+	for range rounds {
+		d, rss := l.exitToResult(t, g)
+		took = append(took, d)
+		f.RSSMiB = max(f.RSSMiB, rss)
+	}
+	slices.Sort(took)
+	f.ExitToResultP50 = took[len(took)/2].Seconds()
+	f.ExitToResultP99 = took[len(took)*99/100].Seconds()
+	f.SwitchesIn60s = l.switchesWhileWaiting(t, g)
+	raw, err := json.Marshal(f)
+	g.Expect(err).NotTo(HaveOccurred())
+	fmt.Printf("figures: %s\n", raw)
+}
+
+// exitToResult measures from the agent's last act to the end of the step
+// program, and returns the program's largest resident set in MiB.
+func (l *lab) exitToResult(t *testing.T, g *WithT) (time.Duration, float64) {
+	l.freshBoot(t, realCase{script: []string{"ready", "status=waiting: x", "sleep=100ms", "marker", "touch=/run/last-act", "exit=0"}})
+	defer l.quiet(t)
+	p := l.runStep(t, assisted.Name, "")
+	<-p.done
+	end := time.Now()
+	code, r := p.end(t, g)
+	g.Expect(code).To(Equal(exitcode.StepDone), "%+v", r)
+	info, err := os.Stat(l.Host.Path("/run/last-act"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(os.Remove(l.Host.Path("/run/last-act"))).To(Succeed())
+	usage := p.cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	return end.Sub(info.ModTime()), float64(usage.Maxrss) / 1024
+}
+
+var voluntary = regexp.MustCompile(`(?m)^voluntary_ctxt_switches:\s+(\d+)`)
+
+// switchesWhileWaiting counts how often the program wakes up while the agent waits.
+func (l *lab) switchesWhileWaiting(t *testing.T, g *WithT) int {
+	l.freshBoot(t, realCase{script: []string{"ready", "status=waiting: x"}})
+	defer l.quiet(t)
+	p := l.runStep(t, assisted.Name, "")
+	p.says(g, "waiting")
+	time.Sleep(2 * time.Second) // its own progress timer and the runtime's background work
+	before := switches(t, p.cmd.Process.Pid)
+	time.Sleep(waitFor)
+	after := switches(t, p.cmd.Process.Pid)
+	g.Expect(os.WriteFile(l.Host.Path(hostfile.StopFile), nil, 0o600)).To(Succeed())
+	p.end(t, g)
+	return after - before
+}
+
+// switches adds up all threads.
+func switches(t *testing.T, pid int) (sum int) {
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			continue // a thread that has ended
+		}
+		if m := voluntary.FindSubmatch(raw); m != nil {
+			n, _ := strconv.Atoi(string(m[1]))
+			sum += n
+		}
+	}
+	return sum
+}
