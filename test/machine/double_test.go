@@ -142,7 +142,8 @@ echo '{"outcome": "done", "result": {"outcome": "installed", "seconds": 1}}'
 	stepFails = `echo '{"outcome": "failed", "reason": "disk is on fire", "detail": ["line one", "line two"]}'
 exit 1
 `
-	stepCrashes = `kill -9 $$
+	stepCrashes = `echo last words >&2
+kill -9 $$
 `
 	stepHangs = `echo '{"t": "2026-01-01T00:00:00Z", "stage": "Writing image to disk", "percent": 1, "text": ""}'
 setsid sleep 1000 &

@@ -73,8 +73,8 @@ func TestLifeOfAMachine(t *testing.T) {
 func TestEndsOfAStep(t *testing.T) {
 	for _, c := range []struct{ name, body, want string }{
 		{"failed with a reason", stepFails, "disk is on fire\nline one\nline two"},
-		{"killed", stepCrashes, "ironflow-step start_assisted_install crashed: signal: killed"},
-		{"without a last line", "exit 0\n", "ended without a last line"},
+		{"killed", stepCrashes, "the program of step start_assisted_install was killed by signal 9\nlast words"},
+		{"without a last line", "exit 0\n", "ended with exit code 0 and no result"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := NewWithT(t)

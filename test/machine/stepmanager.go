@@ -6,11 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -19,9 +20,6 @@ import (
 	"github.com/ironflow/ironflow/test/machine/host"
 	"github.com/ironflow/ironflow/test/machine/ipa"
 )
-
-// maxReason bounds the text of a failed step, in bytes.
-const maxReason = 2 << 10
 
 // stepManager plays Ironflow's IPA plugin: it lists the steps of the real
 // ironflow-step and runs them in the machine, as processes of their own.
@@ -52,22 +50,27 @@ func (s *stepManager) program() string {
 
 func (m *Machine) stepLog() string { return filepath.Join(m.dir, "step.log") }
 
-// run runs the program in the machine.
-func (s *stepManager) run(ctx context.Context, argument string, stdin []byte, line func([]byte)) error {
+// run runs the program in the machine. Its log goes to the machine's step.log,
+// and to more unless that is nil.
+func (s *stepManager) run(ctx context.Context, argument string, stdin []byte, line func([]byte), more *tail) error {
 	log, err := os.OpenFile(s.m.stepLog(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
+	var logs io.Writer = log
+	if more != nil {
+		logs = io.MultiWriter(log, more)
+	}
 	return s.m.fleet.starter.Run(ctx, s.m.root.Root, host.Command{
-		Path: s.program(), Args: []string{argument}, Stdin: stdin, Line: line, Log: log,
+		Path: s.program(), Args: []string{argument}, Stdin: stdin, Line: line, Log: logs,
 		Env: []string{standin.BinEnv + "=" + s.m.fleet.options.BinDir},
 	})
 }
 
 func (s *stepManager) ask() ([]ipa.Step, error) {
 	var out bytes.Buffer
-	err := s.run(context.Background(), "list", nil, func(line []byte) { out.Write(append(line, '\n')) })
+	err := s.run(context.Background(), "list", nil, func(line []byte) { out.Write(append(line, '\n')) }, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s list: %w", s.program(), err)
 	}
@@ -106,16 +109,27 @@ func (s *stepManager) Run(ctx context.Context, call ipa.Call) (any, error) {
 	s.m.update(func(status *Status) { status.Step = call.Step })
 	defer s.m.update(func(status *Status) { status.Step = "" })
 	defer s.m.keepDisk()
-	var last step.Report
-	err = s.run(ctx, call.Step, stdin, func(line []byte) { s.line(line, &last) })
+	running := &runningStep{manager: s, call: call, beats: newBeats(call.Node, time.Now())}
+	err = s.run(ctx, call.Step, stdin, func(line []byte) { running.line(ctx, line) }, &running.stderr)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return result(call.Step, last, err)
+	return stepResult(call.Step, running.last, err, running.stderr.lines())
+}
+
+// runningStep is one run of the step program.
+type runningStep struct {
+	manager *stepManager
+	call    ipa.Call
+	beats   *beats
+	// last is the report at the end, stderr what it logged.
+	last   step.Report
+	stderr tail
 }
 
 // line takes one line of the program: progress, or the report at the end.
-func (s *stepManager) line(raw []byte, last *step.Report) {
+func (r *runningStep) line(ctx context.Context, raw []byte) {
+	m := r.manager.m
 	var line struct {
 		Stage   string `json:"stage"`
 		Percent int    `json:"percent"`
@@ -123,49 +137,54 @@ func (s *stepManager) line(raw []byte, last *step.Report) {
 		step.Report
 	}
 	if json.Unmarshal(raw, &line) != nil {
-		s.m.log.Warn("the step program wrote a line that is not JSON")
+		m.log.Warn("the step program wrote a line that is not JSON")
 		return
 	}
 	if line.Outcome != "" {
-		*last = line.Report
+		r.last = line.Report
 		return
 	}
-	s.m.update(func(status *Status) { status.Stage, status.Percent, status.Text = line.Stage, line.Percent, line.Text })
-	s.restartFault(line.Stage)
+	m.update(func(status *Status) { status.Stage, status.Percent, status.Text = line.Stage, line.Percent, line.Text })
+	m.restartFault(line.Stage)
+	if heardByHub[r.call.Step] {
+		return
+	}
+	if message, due := r.beats.message(time.Now(), line.Stage, line.Percent, line.Text); due {
+		if err := r.call.Beat(ctx, message); err != nil {
+			m.log.Warn("progress did not reach Ironic", "error", err)
+		}
+	}
 }
 
 // restartFault switches the machine off and on behind everybody's back, if the
 // scenario says so for this stage or for any.
-func (s *stepManager) restartFault(stage string) {
+func (m *Machine) restartFault(stage string) {
 	for _, at := range []string{stage, ""} {
-		if _, ok, err := s.m.faults.Take(scenario.FaultRestart, at); ok || err != nil {
-			s.m.log.Warn("the machine restarts by itself", "stage", stage, "error", err)
-			s.m.power(Restart)
+		if _, ok, err := m.faults.Take(scenario.FaultRestart, at); ok || err != nil {
+			m.log.Warn("the machine restarts by itself", "stage", stage, "error", err)
+			m.power(Restart)
 			return
 		}
 	}
 }
 
-// result is what the plugin makes of the program's end.
-func result(name string, last step.Report, err error) (any, error) {
-	exit, exited := errors.AsType[*exec.ExitError](err)
-	switch {
-	case err == nil && last.Outcome == step.Done:
-		return last.Result, nil
-	case last.Outcome != "":
-		return nil, ipa.ErrDeployment(cut(strings.Join(append([]string{last.Reason}, last.Detail...), "\n")))
-	case exited:
-		return nil, ipa.ErrDeployment(fmt.Sprintf("ironflow-step %s crashed: %s, without a last line; see step.log", name, exit.ProcessState))
-	case err != nil:
-		return nil, ipa.ErrDeployment(fmt.Sprintf("ironflow-step %s did not start: %v", name, err))
-	default:
-		return nil, ipa.ErrDeployment(fmt.Sprintf("ironflow-step %s ended without a last line", name))
-	}
+// maxTail is how much of a program's log is kept for its failure, in bytes.
+const maxTail = 64 << 10
+
+// tail keeps the end of what is written to it.
+type tail struct{ raw []byte }
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.raw = append(t.raw, p...)
+	t.raw = t.raw[max(0, len(t.raw)-maxTail):]
+	return len(p), nil
 }
 
-func cut(text string) string {
-	if len(text) <= maxReason {
-		return text
+func (t *tail) lines() []string {
+	text := strings.TrimSpace(strings.ToValidUTF8(string(t.raw), "\uFFFD"))
+	if text == "" {
+		return nil
 	}
-	return strings.ToValidUTF8(text[:maxReason-len("…")], "") + "…"
+	return strings.Split(text, "\n")
 }

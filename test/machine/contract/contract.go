@@ -15,6 +15,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -154,7 +157,7 @@ func (b *bench) machine(t *testing.T, clean bool) *machine {
 	t.Helper()
 	id := uuid.New()
 	m := &machine{
-		t: t, bench: b, uuid: id.String(), mac: fmt.Sprintf("52:54:%02x:%02x:%02x:%02x", id[0], id[1], id[2], id[3]),
+		t: t, bench: b, uuid: id.String(), dir: t.TempDir(), mac: fmt.Sprintf("52:54:%02x:%02x:%02x:%02x", id[0], id[1], id[2], id[3]),
 	}
 	name := "contract-" + id.String()[:8]
 	b.mu.Lock()
@@ -181,6 +184,9 @@ type machine struct {
 	ironic ironictest.Ironic
 	uuid   string
 	mac    string
+	// dir has a folder for each boot. It is made before the machine's end is
+	// planned, so that it outlives the machine.
+	dir string
 
 	mu    sync.Mutex
 	boot  Boot
@@ -210,8 +216,13 @@ func (m *machine) Take(change emulator.SystemChange) error {
 // powerOn begins a new boot, unless the firmware boots a disk. The lock is held.
 func (m *machine) powerOn(post time.Duration) {
 	m.boots++
+	dir := filepath.Join(m.dir, strconv.Itoa(m.boots))
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		m.t.Errorf("boot: %v", err)
+		return
+	}
 	boot := Boot{
-		Ironic: m.ironic.URL, CAFile: m.bench.lab.CAFile, MAC: m.mac, Dir: m.t.TempDir(),
+		Ironic: m.ironic.URL, CAFile: m.bench.lab.CAFile, MAC: m.mac, Dir: dir,
 		Off: m.off, Reboot: m.restart,
 	}
 	m.boot = boot
