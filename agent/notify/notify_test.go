@@ -48,6 +48,7 @@ func TestStatusIsRenewed(t *testing.T) {
 		go n.Run(ctx)
 		n.Waiting("approve the host")
 		<-time.After(11 * time.Minute)
+		synctest.Wait()
 		g.Expect(*sent).To(HaveLen(6))
 		times := map[string]bool{}
 		for _, s := range *sent {
