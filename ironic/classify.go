@@ -38,6 +38,12 @@ func classify(ctx context.Context, c call, err error) *Error {
 	e.Status = answer.Actual
 	e.Text = faultText(answer.Body)
 	e.Kind = kindOfStatus(answer.Actual, e.Text)
+	if _, ok := errors.AsType[*unreached](err); ok {
+		e.Kind = Unavailable
+		if answer.Actual == http.StatusNotFound {
+			e.Text = "there is no Ironic at this address: correct the endpoint's URL. " + e.Text
+		}
+	}
 	switch answer.Actual {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		e.Text = "Ironic refused our credentials: check the user, password and role of this endpoint. " + e.Text

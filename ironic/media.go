@@ -26,8 +26,9 @@ func (g *Gateway) VirtualMedia(ctx context.Context, uuid string) ([]MediaDevice,
 	return devices, nil
 }
 
-// AttachMedia asks Ironic to insert an image as a CD. It works in the
-// background; VirtualMedia shows the outcome.
+// AttachMedia asks Ironic to insert an image as a CD. Ironic fetches the image
+// itself, whose server must say its length, and works in the background:
+// VirtualMedia shows success, FailureReason has the text of a failure.
 func (g *Gateway) AttachMedia(ctx context.Context, uuid, imageURL string) error {
 	return g.do(ctx, call{op: "attach virtual media", node: uuid, method: http.MethodPost, path: nodePath(uuid, "vmedia"),
 		body: map[string]any{"device_type": "cdrom", "image_url": imageURL}})

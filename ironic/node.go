@@ -65,7 +65,7 @@ type Step struct {
 	Interface string         `json:"interface,omitempty"`
 	Name      string         `json:"step,omitempty"`
 	Args      map[string]any `json:"args,omitempty"`
-	Priority  *int           `json:"priority,omitempty"` // deploy steps only; nil is not sent
+	Priority  *int           `json:"priority,omitempty"` // deploy steps only: the higher runs first, 0 not at all
 }
 
 // IsZero reports whether no step is named.

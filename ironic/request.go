@@ -25,7 +25,7 @@ func (g *Gateway) do(ctx context.Context, c call) error {
 	defer cancel()
 	client, err := g.service(ctx)
 	if err != nil {
-		return g.failed(ctx, c, err)
+		return g.failed(ctx, c, &unreached{err})
 	}
 	opts := &gophercloud.RequestOpts{
 		JSONBody:     c.body,
@@ -44,6 +44,12 @@ func (g *Gateway) do(ctx context.Context, c call) error {
 	}
 	return g.failed(ctx, c, err)
 }
+
+// unreached is a failure to authenticate or negotiate: the request itself was
+// never made.
+type unreached struct{ error }
+
+func (u *unreached) Unwrap() error { return u.error }
 
 // failed types an error, counts it and removes secrets from its text.
 func (g *Gateway) failed(ctx context.Context, c call, err error) error {

@@ -39,12 +39,50 @@ type Transition struct {
 
 // wireTransition is the body of PUT states/provision.
 type wireTransition struct {
-	Target         Target `json:"target"`
-	CleanSteps     []Step `json:"clean_steps,omitempty"`
-	DeploySteps    []Step `json:"deploy_steps,omitempty"`
-	ServiceSteps   []Step `json:"service_steps,omitempty"`
-	ConfigDrive    any    `json:"configdrive,omitempty"`
-	DisableRamdisk bool   `json:"disable_ramdisk,omitempty"`
+	Target         Target     `json:"target"`
+	CleanSteps     []wireStep `json:"clean_steps,omitempty"`
+	DeploySteps    []wireStep `json:"deploy_steps,omitempty"`
+	ServiceSteps   []wireStep `json:"service_steps,omitempty"`
+	ConfigDrive    any        `json:"configdrive,omitempty"`
+	DisableRamdisk bool       `json:"disable_ramdisk,omitempty"`
+}
+
+// wireStep is a requested step. Ironic demands args, also empty ones, and the
+// priority of deploy steps; it refuses a priority in clean and service steps,
+// which run in the order of the list.
+type wireStep struct {
+	Interface string         `json:"interface"`
+	Name      string         `json:"step"`
+	Args      map[string]any `json:"args"`
+	Priority  *int           `json:"priority,omitempty"`
+}
+
+func (t Transition) wire() wireTransition {
+	return wireTransition{
+		Target: t.Target, ConfigDrive: t.ConfigDrive, DisableRamdisk: t.DisableRamdisk,
+		CleanSteps: wireSteps(t.CleanSteps, false), ServiceSteps: wireSteps(t.ServiceSteps, false),
+		DeploySteps: wireSteps(t.DeploySteps, true),
+	}
+}
+
+func wireSteps(steps []Step, withPriority bool) []wireStep {
+	list := make([]wireStep, 0, len(steps))
+	for _, s := range steps {
+		w := wireStep{Interface: s.Interface, Name: s.Name, Args: anyMap(s.Args)}
+		if withPriority {
+			w.Priority = orZero(s.Priority)
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
+// orZero gives a deploy step without a priority 0, with which Ironic skips it.
+func orZero(p *int) *int {
+	if p == nil {
+		return new(int)
+	}
+	return p
 }
 
 // progress names, for each target, where a node is seen after Ironic took the
@@ -88,8 +126,7 @@ func (g *Gateway) Transition(ctx context.Context, uuid string, t Transition) err
 			return err
 		}
 	}
-	err := g.do(ctx, call{op: op, node: uuid, method: http.MethodPut, path: nodePath(uuid, "states", "provision"),
-		body: wireTransition(t)})
+	err := g.do(ctx, call{op: op, node: uuid, method: http.MethodPut, path: nodePath(uuid, "states", "provision"), body: t.wire()})
 	if err == nil || KindOf(err) != Rejected && KindOf(err) != Busy {
 		return err
 	}

@@ -1,7 +1,10 @@
 package contract_test
 
 import (
+	"bytes"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -31,6 +34,10 @@ func TestIronic(t *testing.T) {
 		h.stop()
 		e.Expect(receiver.Close()).To(Succeed())
 	})
+	images := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.ServeContent(w, r, "data.iso", time.Time{}, bytes.NewReader(make([]byte, 4096)))
+	}))
+	t.Cleanup(images.Close)
 	recorder := &contract.Recorder{}
 	g, err := ironic.New(t.Context(), ironic.Config{
 		URL: real.URL, CAFile: l.CAFile, Wrap: recorder.Wrap,
@@ -38,7 +45,7 @@ func TestIronic(t *testing.T) {
 	})
 	e.Expect(err).NotTo(HaveOccurred())
 	contract.Run(t, contract.Target{
-		Gateway: g, Recorder: recorder, NewMachine: h.add, ImageURL: imageURL, Patience: 2 * time.Minute, Look: 200 * time.Millisecond,
+		Gateway: g, Recorder: recorder, NewMachine: h.add, ImageURL: images.URL + "/data.iso", Patience: 2 * time.Minute, Look: 200 * time.Millisecond,
 		Watch: ironic.WatchOptions{InFlight: 200 * time.Millisecond, Sweep: 5 * time.Second},
 	})
 }

@@ -192,9 +192,10 @@ func service(w *World) {
 	n := w.Manageable()
 	n = w.Do(n, ironic.Transition{Target: ironic.TargetAdopt}, ironic.StateActive)
 	w.Do(n, ironic.Transition{Target: ironic.TargetService, ServiceSteps: []ironic.Step{step(nil)}}, ironic.StateActive)
-	failed := w.Do(n, ironic.Transition{Target: ironic.TargetService, ServiceSteps: []ironic.Step{step(map[string]any{"fail": true})}}, ironic.StateServiceFailed)
-	w.Expect(failed.Maintenance).To(BeTrue())
-	w.Expect(failed.Fault).To(Equal("service failure"))
+	w.Do(n, ironic.Transition{Target: ironic.TargetService, ServiceSteps: []ironic.Step{step(map[string]any{"fail": true})}}, ironic.StateServiceFailed)
+	reason, err := w.Gateway.FailureReason(w.T.Context(), n.UUID, time.Time{})
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(reason).To(ContainSubstring(FailureText), "last_error and maintenance are erased by the power-off")
 	w.Accepted(func() error { return w.Gateway.SetMaintenance(w.T.Context(), n.UUID, false, "") })
 	w.Do(n, ironic.Transition{Target: ironic.TargetAbort}, ironic.StateActive)
 }

@@ -92,6 +92,9 @@ func (s *Server) leave(n *node, p program, i int, failure string) {
 	case failure != "":
 		n.epoch++
 		s.fail(n, p.name, p.fails, failure)
+		if waiting && erased[p.fails] {
+			n.lastError, n.fault, n.maintenance, n.maintenanceReason = "", "", false, ""
+		}
 	default:
 		s.enter(n, p, i+1)
 	}
@@ -108,8 +111,12 @@ func (s *Server) end(n *node, p program) {
 	s.changed(n)
 }
 
-// fail leaves a node in a failure state. A failed deployment over virtual media
-// loses its last_error to the clean-up, as on the real one: the history has it.
+// erased are the failure states whose last_error and maintenance do not outlive
+// the power-off that follows a failed in-band step, with virtual media, as on the
+// real one. The history has the text.
+var erased = map[string]bool{"deploy failed": true, "service failed": true}
+
+// fail leaves a node in a failure state.
 func (s *Server) fail(n *node, operation, state, text string) {
 	s.record(n, "ERROR", operation, text)
 	s.move(n, state)

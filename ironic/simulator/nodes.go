@@ -19,9 +19,18 @@ func newUUID() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
+// versionObject is what the two roots say of the one version.
+func (s *Server) versionObject() map[string]any {
+	return map[string]any{"id": "v1", "min_version": "1.1", "version": fmt.Sprintf("1.%d", s.opts.MaxMinor), "status": "CURRENT", "links": []any{}}
+}
+
+func getVersions(s *Server, _ *http.Request) (int, any, error) {
+	v := s.versionObject()
+	return http.StatusOK, map[string]any{"name": "OpenStack Ironic API", "default_version": v, "versions": []any{v}}, nil
+}
+
 func getRoot(s *Server, _ *http.Request) (int, any, error) {
-	v := map[string]any{"id": "v1", "min_version": "1.1", "version": fmt.Sprintf("1.%d", s.opts.MaxMinor), "status": "CURRENT", "links": []any{}}
-	return http.StatusOK, map[string]any{"id": "v1", "version": v}, nil
+	return http.StatusOK, map[string]any{"id": "v1", "version": s.versionObject()}, nil
 }
 
 func listDrivers(*Server, *http.Request) (int, any, error) {

@@ -18,6 +18,7 @@ const oldestMinor = 1
 
 // routeTable is the API: pattern by handler.
 var routeTable = map[string]handler{
+	"GET /{$}":                                getVersions,
 	"GET /v1/{$}":                             getRoot,
 	"GET /v1/drivers":                         listDrivers,
 	"GET /v1/nodes":                           listNodes,
@@ -119,7 +120,7 @@ func minorOf(r *http.Request) int {
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
 	w.Header().Set("X-OpenStack-Ironic-API-Minimum-Version", "1.1")
 	w.Header().Set("X-OpenStack-Ironic-API-Maximum-Version", fmt.Sprintf("1.%d", s.opts.MaxMinor))
-	if r.URL.Path != "/v1/" && !s.authorized(r) {
+	if r.URL.Path != "/" && r.URL.Path != "/v1/" && !s.authorized(r) {
 		answer(w, 0, nil, fault(http.StatusUnauthorized, "Incorrect username or password"))
 		return
 	}

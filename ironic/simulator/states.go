@@ -27,6 +27,9 @@ func setProvision(s *Server, r *http.Request) (int, any, error) {
 	case want.Target != "clean" && len(want.CleanSteps) > 0:
 		return 0, nil, fault(http.StatusBadRequest, `"clean_steps" is only valid when setting target provision state to clean`)
 	}
+	if err := want.checkSteps(); err != nil {
+		return 0, nil, err
+	}
 	p, err := start(s, n, want)
 	if errors.Is(err, errAccepted) {
 		return http.StatusAccepted, nil, nil

@@ -9,14 +9,49 @@ import (
 
 // request is the body of PUT states/provision.
 type request struct {
-	Target         string `json:"target"`
-	CleanSteps     []Step `json:"clean_steps"`
-	DeploySteps    []Step `json:"deploy_steps"`
-	ServiceSteps   []Step `json:"service_steps"`
-	ConfigDrive    any    `json:"configdrive"`
-	DisableRamdisk bool   `json:"disable_ramdisk"`
+	Target         string      `json:"target"`
+	CleanSteps     []askedStep `json:"clean_steps"`
+	DeploySteps    []askedStep `json:"deploy_steps"`
+	ServiceSteps   []askedStep `json:"service_steps"`
+	ConfigDrive    any         `json:"configdrive"`
+	DisableRamdisk bool        `json:"disable_ramdisk"`
 
 	minor int // API version of the request
+}
+
+// askedStep is a step as requested: what is absent matters.
+type askedStep struct {
+	Interface string         `json:"interface"`
+	Step      string         `json:"step"`
+	Priority  *int           `json:"priority"`
+	Args      map[string]any `json:"args"`
+}
+
+// checkSteps refuses what the API's schemas refuse.
+func (r request) checkSteps() error {
+	for _, step := range r.DeploySteps {
+		if step.Args == nil || step.Priority == nil {
+			return fault(http.StatusBadRequest, "Invalid deploy_steps: 'args' and 'priority' are required properties")
+		}
+	}
+	for _, step := range slices.Concat(r.CleanSteps, r.ServiceSteps) {
+		if step.Priority != nil {
+			return fault(http.StatusBadRequest, "Invalid steps: Additional properties are not allowed ('priority' was unexpected)")
+		}
+	}
+	return nil
+}
+
+func plain(asked []askedStep) []Step {
+	steps := make([]Step, 0, len(asked))
+	for _, a := range asked {
+		s := Step{Interface: a.Interface, Step: a.Step, Args: a.Args}
+		if a.Priority != nil {
+			s.Priority = *a.Priority
+		}
+		steps = append(steps, s)
+	}
+	return steps
 }
 
 func (s *Server) working(state string) phase {
@@ -73,7 +108,7 @@ func manualClean(s *Server, n *node, r request) (program, error) {
 		return program{}, fault(http.StatusBadRequest, `"clean_steps" is required when setting target provision state to clean`)
 	}
 	return program{name: "clean", target: "manageable", fails: "clean failed", ends: "manageable",
-		phases: s.cleaningPhases(r.CleanSteps), finish: func(n *node) {
+		phases: s.cleaningPhases(plain(r.CleanSteps)), finish: func(n *node) {
 			if n.targetRAID != nil {
 				n.raidConfig = n.targetRAID
 			}
@@ -113,7 +148,7 @@ func deploy(s *Server, n *node, r request) (program, error) {
 		return program{}, inMaintenance(n, "provisioning")
 	}
 	first := Step{Interface: "deploy", Step: "deploy", Priority: 100}
-	inBand, err := s.inBandSteps(r.DeploySteps)
+	inBand, err := s.inBandSteps(plain(r.DeploySteps))
 	if err != nil {
 		return program{}, err
 	}
@@ -185,7 +220,7 @@ func service(s *Server, n *node, r request) (program, error) {
 	}
 	phases := []phase{s.working("servicing")}
 	share := s.opts.Delays.Service / time.Duration(max(1, len(r.ServiceSteps)))
-	for _, step := range r.ServiceSteps {
+	for _, step := range plain(r.ServiceSteps) {
 		phases = append(phases, phase{state: "service wait", hold: share, enter: func(n *node) { n.serviceStep = step.object() }})
 	}
 	phases = append(phases, s.working("servicing"))
