@@ -74,6 +74,7 @@ type Fleet struct {
 	options  Options
 	receiver *bmc.Receiver
 	starter  *host.Starter
+	janitor  *host.Janitor
 	images   *http.Client
 	machines []*Machine
 	byUUID   map[string]*Machine
@@ -114,6 +115,10 @@ func NewFleet(o Options) (*Fleet, error) {
 }
 
 func (f *Fleet) prepare() error {
+	var err error
+	if f.janitor, err = host.StartJanitor(f.options.Dir); err != nil {
+		return err
+	}
 	roots, err := pool(f.options.ImageCAFile)
 	if err != nil {
 		return err
@@ -288,8 +293,12 @@ func (f *Fleet) Close() error {
 	if f.images != nil {
 		f.images.CloseIdleConnections()
 	}
-	if f.receiver == nil {
-		return nil
+	var errs []error
+	if f.receiver != nil {
+		errs = append(errs, f.receiver.Close())
 	}
-	return f.receiver.Close()
+	if f.janitor != nil {
+		errs = append(errs, f.janitor.Close())
+	}
+	return errors.Join(errs...)
 }

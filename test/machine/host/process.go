@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -125,8 +126,9 @@ func eachLine(r io.Reader, take func([]byte)) {
 	_, _ = io.Copy(io.Discard, r)
 }
 
-// KillAll ends every process that runs in the root directory, whoever started
-// it: they carry the root in their environment. It returns when none is left.
+// KillAll ends every process that runs in the root directory, or in one below
+// it, whoever started it: they carry their root in the environment. It returns
+// when none is left.
 func KillAll(ctx context.Context, root string) {
 	for {
 		found := Processes(root)
@@ -141,9 +143,9 @@ func KillAll(ctx context.Context, root string) {
 	}
 }
 
-// Processes lists the living processes that run in the root directory.
+// Processes lists the living processes that run in the root directory or in one
+// below it.
 func Processes(root string) []int {
-	mark := []byte(hostfile.RootEnv + "=" + root)
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
 		return nil
@@ -151,7 +153,7 @@ func Processes(root string) []int {
 	var pids []int
 	for _, file := range files {
 		raw, err := os.ReadFile(file)
-		if err != nil || !hasLine(raw, mark) {
+		if err != nil || !runsIn(raw, root) {
 			continue
 		}
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && pid != os.Getpid() {
@@ -161,10 +163,11 @@ func Processes(root string) []int {
 	return pids
 }
 
-// hasLine looks for a whole entry of an environment block. A zombie's is empty.
-func hasLine(environ, entry []byte) bool {
-	for line := range bytes.SplitSeq(environ, []byte{0}) {
-		if bytes.Equal(line, entry) {
+// runsIn looks for the root in an environment block. A zombie's is empty.
+func runsIn(environ []byte, root string) bool {
+	for entry := range bytes.SplitSeq(environ, []byte{0}) {
+		its, ok := strings.CutPrefix(string(entry), hostfile.RootEnv+"=")
+		if ok && (its == root || strings.HasPrefix(its, strings.TrimSuffix(root, "/")+"/")) {
 			return true
 		}
 	}
