@@ -265,5 +265,5 @@ func (w *work) sumUp(c *store.Cluster, hosts []*store.Host) {
 
 // mayRepeat tells that a preparation is not tried again too soon.
 func (w *work) mayRepeat(c *store.Cluster) bool {
-	return c.PreparedAt.IsZero() || w.now.Sub(c.PreparedAt) >= w.hub.timers.Repeat
+	return c.PreparedAt.IsZero() || w.hub.due(c)
 }

@@ -44,7 +44,7 @@ var watched = slices.Concat([]string{
 // one that cannot be handled keeps none of the others waiting.
 func (h *Hub) Tick(ctx context.Context) error {
 	var keys []store.HostKey
-	var ready []string
+	var clusters []string
 	err := h.view(ctx, func(tx *store.Tx) error {
 		for _, f := range []store.HostFilter{
 			{Statuses: timed, Bare: true},
@@ -58,9 +58,11 @@ func (h *Hub) Tick(ctx context.Context) error {
 				keys = append(keys, host.Key())
 			}
 		}
-		clusters, err := tx.ClustersIn(wire.ClusterStatusReady, wire.ClusterStatusPreparingForInstallation, wire.ClusterStatusFinalizing)
-		for _, c := range clusters {
-			ready = append(ready, c.API.ID)
+		found, err := tx.ClustersIn(wire.ClusterStatusReady, wire.ClusterStatusPreparingForInstallation, wire.ClusterStatusFinalizing)
+		for _, c := range found {
+			if h.due(c) {
+				clusters = append(clusters, c.API.ID)
+			}
 		}
 		return err
 	})
@@ -71,13 +73,22 @@ func (h *Hub) Tick(ctx context.Context) error {
 	for _, key := range keys {
 		failures = append(failures, h.update(ctx, func(w *work) error { return w.lookAt(key) }))
 	}
-	for _, id := range ready {
+	for _, id := range clusters {
 		failures = append(failures, h.update(ctx, func(w *work) error {
 			_, err := w.settleCluster(id)
 			return err
 		}))
 	}
 	return errors.Join(failures...)
+}
+
+// due tells that time alone may change the cluster. A ready one that has never
+// been prepared waits for hosts or people, which come with calls of their own.
+func (h *Hub) due(c *store.Cluster) bool {
+	if c.API.Status != wire.ClusterStatusReady {
+		return true
+	}
+	return !c.PreparedAt.IsZero() && h.now().Sub(c.PreparedAt) >= h.timers.Repeat
 }
 
 // lookAt refreshes the host; if that changes it, settling follows.
