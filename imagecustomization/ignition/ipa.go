@@ -56,7 +56,9 @@ func (p *IPA) settings() string {
 		out = append(out, "inspection_callback_url = "+
 			strings.Join(withDefaults(p.InspectionURLs, inspectorPort, inspectionPath), ","))
 	}
-	out = append(out, "insecure = "+python[p.Insecure])
+	// Without a callback URL, IPA inspects only if collectors are named; then it
+	// posts to Ironic itself. Images of IPA have the same value built in.
+	out = append(out, "insecure = "+python[p.Insecure], "inspection_collectors = default,logs")
 	if p.CA != "" {
 		out = append(out, "cafile = "+hostfile.IronicCA)
 	}
