@@ -13,6 +13,7 @@ import (
 	"github.com/ironflow/ironflow/agent/install"
 	"github.com/ironflow/ironflow/agent/inventory"
 	"github.com/ironflow/ironflow/agent/logs"
+	"github.com/ironflow/ironflow/agent/media"
 	"github.com/ironflow/ironflow/agent/notify"
 	"github.com/ironflow/ironflow/agent/outbox"
 	"github.com/ironflow/ironflow/agent/poll"
@@ -79,6 +80,9 @@ func newAgent(cfg Config) (*agent, error) {
 	a.outbox = outbox.New(a.reply, a.nudge, a.log)
 	a.setInstaller()
 	a.dispatcher = steps.NewDispatcher(a.registry(), a.outbox.Put, a.log)
+	if !cfg.Dry.Enabled {
+		a.dispatcher.Media = func() error { return media.Check(cfg.Dir, a.log) }
+	}
 	return a, nil
 }
 

@@ -10,16 +10,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ironflow/ironflow/agent/hubclient"
-	"github.com/ironflow/ironflow/agent/install"
 	"github.com/ironflow/ironflow/agent/outcome"
-	"github.com/ironflow/ironflow/agent/poll"
-	"github.com/ironflow/ironflow/agent/register"
-	"github.com/ironflow/ironflow/agent/scenario"
-	"github.com/ironflow/ironflow/agent/steps"
 	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/api/hostfile"
-	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // exitRunnerDone is next_step_runner's exit code when its caller shall register again.
@@ -162,131 +155,4 @@ func (a *agent) watchSignals(parent, background context.Context) {
 	a.finishAfter(&outcome.End{
 		Exit: exitcode.AgentCancelled, Text: "the agent was stopped by " + by, Stage: last.Stage, Percent: max(last.Percent, 0),
 	}, signalGrace)
-}
-
-// live registers and polls until the work ends.
-func (a *agent) live(work, running context.Context) {
-	for {
-		if !a.identifySelf(work) {
-			return
-		}
-		again, err := a.poll(work, running)
-		if err != nil {
-			return
-		}
-		a.log.Info("registering again", "reason", again.Reason, "after", again.After)
-		if a.cfg.HostID != "" { // next_step_runner leaves the registration to its caller
-			a.finish(&outcome.End{Exit: exitRunnerDone, Text: again.Reason})
-			return
-		}
-		a.notifier.Waiting(again.Reason)
-		select {
-		case <-work.Done():
-			return
-		case <-time.After(max(again.After, minRegister)):
-		}
-	}
-}
-
-// identifySelf makes sure that the hub knows this host: by what an earlier
-// process left, by the command line, or by a registration.
-func (a *agent) identifySelf(ctx context.Context) bool {
-	kept := a.state.Get()
-	switch {
-	case kept.Install != nil && kept.Host.HostID != "" && !a.installer.Busy():
-		// Registering now would make the hub fail the installation.
-		a.log.Info("going on with an installation after a crash", "host", kept.Host.HostID, "stage", kept.Install.Stage, "attempt", kept.Install.Attempt+1)
-		a.host.Store(&kept.Host)
-		a.notifier.Ready()
-		a.installer.Resume(ctx, a.parseKept)
-		return true
-	case a.cfg.HostID != "":
-		a.host.Store(&hubclient.Host{InfraEnvID: a.cfg.InfraEnvID, HostID: a.cfg.HostID})
-		a.notifier.Ready()
-		return true
-	}
-	loop := register.Loop{
-		Hub: a.client, InfraEnvID: a.cfg.InfraEnvID, HostID: a.hostID, Interval: a.cfg.Interval,
-		Status: a.notifier.Starting, Log: a.log,
-	}
-	registration, err := loop.Run(ctx)
-	if err != nil {
-		return false
-	}
-	if registration.AgentVersion != a.cfg.AgentVersion {
-		a.log.Warn("the hub wants another agent; this one comes with the live image and stays", "wanted", registration.AgentVersion, "own", a.cfg.AgentVersion)
-	}
-	a.host.Store(&registration.Host)
-	a.seen.Store(nil)
-	a.outbox.Forget()
-	if err := a.state.SetHost(registration.Host); err != nil {
-		a.log.Warn("the identity cannot be kept; a crash will register again", "error", err)
-	}
-	a.notifier.Ready()
-	a.notifier.Waiting("registered; waiting for the hub's first instructions")
-	a.dieAfterRegistration()
-	return true
-}
-
-// dieAfterRegistration is the scenario's fault of an agent that dies early.
-func (a *agent) dieAfterRegistration() {
-	if a.machine == nil {
-		return
-	}
-	if _, taken, err := a.cfg.Dry.Faults(a.machine).Take(scenario.FaultAgentDies, ""); err == nil && taken {
-		a.log.Warn("the scenario lets the agent die after its registration")
-		install.Die()
-	}
-}
-
-func (a *agent) poll(work, running context.Context) (poll.Again, error) {
-	loop := poll.Loop{
-		Hub: a.client, Host: *a.host.Load(), Changed: a.changed, Busy: a.installer.Busy,
-		Dispatch: func(step wire.Step) { a.dispatcher.Dispatch(running, step) },
-		Forget:   a.outbox.Forget, Status: a.notifier.Waiting, Log: a.log,
-		Entered: func(s poll.Situation) {
-			if s != poll.Stopping && s != poll.Unknown {
-				a.seen.Store(&s)
-			}
-		},
-	}
-	return loop.Run(work)
-}
-
-// installStep is the step install: it only starts the installation, whose
-// result reaches the hub as progress.
-func (a *agent) installStep(_ context.Context, args []string) steps.Result {
-	job, err := a.parseOrder(args)
-	if err != nil {
-		a.finishAfter(&outcome.End{Exit: exitcode.AgentFailed, Text: "the hub's install order cannot be carried out: " + err.Error()}, stepsGrace)
-		return steps.Failed(steps.ExitBad, "%v", err)
-	}
-	switch err := a.installer.Start(a.work, job); {
-	case errors.Is(err, install.ErrRunning):
-		return steps.Failed(steps.ExitRunning, "%v", err)
-	case err != nil:
-		return steps.Failed(steps.ExitBad, "%v", err)
-	}
-	return steps.Silent
-}
-
-// stopStep is the step stop-installation. A hub that ends an installation which
-// this agent has been part of ends the agent too; a hub that still holds the
-// host's earlier failure does not.
-func (a *agent) stopStep(ctx context.Context, args []string) steps.Result {
-	if err := steps.Strings(args, 0, 0); err != nil {
-		return steps.Failed(steps.ExitBad, "%v", err)
-	}
-	if a.installer.Conclusion() != nil { // the hub has just heard of it, and answers with this step
-		return steps.Text("the installation has ended by itself")
-	}
-	last := a.notifier.Last()
-	if stopped := a.installer.Stop(ctx); !stopped && a.seen.Load() == nil {
-		a.notifier.Waiting("the hub holds this host as failed or cancelled from before; reset or unbind it in the hub")
-		return steps.Text("no installation was running")
-	}
-	a.finishAfter(&outcome.End{
-		Exit: exitcode.AgentCancelled, Text: "the hub ended the installation", Stage: last.Stage, Percent: max(last.Percent, 0),
-	}, stepsGrace)
-	return steps.Text("the installation was stopped")
 }

@@ -84,6 +84,10 @@ const maxReplyError = 4 << 10
 
 // Dispatcher starts steps and hands their replies on. Make it with [NewDispatcher].
 type Dispatcher struct {
+	// Media, if set, tells before a step and after a failed one whether the boot
+	// medium can be read; its error is the step's failure with [ExitMedia].
+	Media func() error
+
 	registry Registry
 	reply    func(wire.StepReply)
 	log      *slog.Logger
@@ -140,7 +144,7 @@ func (d *Dispatcher) run(ctx context.Context, runner Runner, step wire.Step, cur
 	finished := make(chan struct{})
 	go func() {
 		defer close(finished)
-		results <- guarded(ctx, runner, step, d.log)
+		results <- d.checked(ctx, runner, step)
 	}()
 	var result Result
 	timer := time.NewTimer(runner.Deadline + grace)
@@ -171,6 +175,28 @@ func guarded(ctx context.Context, runner Runner, step wire.Step, log *slog.Logge
 		}
 	}()
 	return runner.Run(ctx, step.Args)
+}
+
+// checked runs the step between two looks at the boot medium.
+func (d *Dispatcher) checked(ctx context.Context, runner Runner, step wire.Step) Result {
+	if err := d.media(); err != nil {
+		return Failed(ExitMedia, "%v", err)
+	}
+	result := guarded(ctx, runner, step, d.log)
+	if result.Exit == 0 {
+		return result
+	}
+	if err := d.media(); err != nil {
+		return Failed(ExitMedia, "%v; before that: %s", err, result.Error)
+	}
+	return result
+}
+
+func (d *Dispatcher) media() error {
+	if d.Media == nil {
+		return nil
+	}
+	return d.Media()
 }
 
 func (d *Dispatcher) id(r *run) string {

@@ -2,6 +2,7 @@ package steps_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"testing"
@@ -79,6 +80,35 @@ func TestEndsOfSteps(t *testing.T) {
 				g.Expect(r.list[0].ExitCode).To(Equal(tc.exit))
 				g.Expect(r.list[0].Error).To(ContainSubstring(tc.text))
 			})
+		})
+	}
+}
+
+func TestLostBootMedium(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answers []error // of the looks, one after the other
+		exit    int64   // of the step itself
+		runs    int
+		want    int64
+	}{
+		"lost before the step":   {[]error{errors.New("gone")}, 0, 0, 256},
+		"lost during the step":   {[]error{nil, errors.New("gone")}, -1, 1, 256},
+		"lost, but it succeeded": {[]error{nil, errors.New("gone")}, 0, 1, 0},
+		"failed for itself":      {[]error{nil, nil}, -1, 1, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			runs, looks := 0, 0
+			d, r := dispatcher(steps.Registry{"inventory": {Deadline: time.Minute, Run: func(context.Context, []string) steps.Result {
+				runs++
+				return steps.Result{Exit: tc.exit}
+			}}})
+			d.Media = func() error { looks++; return tc.answers[looks-1] }
+			d.Dispatch(t.Context(), wire.Step{StepType: "inventory"})
+			d.Wait(t.Context())
+			g.Expect(runs).To(Equal(tc.runs))
+			g.Expect(r.list).To(HaveLen(1))
+			g.Expect(r.list[0].ExitCode).To(Equal(tc.want))
 		})
 	}
 }

@@ -1,0 +1,103 @@
+package service
+
+import (
+	"context"
+	"time"
+
+	"github.com/ironflow/ironflow/agent/hubclient"
+	"github.com/ironflow/ironflow/agent/install"
+	"github.com/ironflow/ironflow/agent/outcome"
+	"github.com/ironflow/ironflow/agent/poll"
+	"github.com/ironflow/ironflow/agent/register"
+	"github.com/ironflow/ironflow/agent/scenario"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// live registers and polls until the work ends.
+func (a *agent) live(work, running context.Context) {
+	for {
+		if !a.identifySelf(work) {
+			return
+		}
+		again, err := a.poll(work, running)
+		if err != nil {
+			return
+		}
+		a.log.Info("registering again", "reason", again.Reason, "after", again.After)
+		if a.cfg.HostID != "" { // next_step_runner leaves the registration to its caller
+			a.finish(&outcome.End{Exit: exitRunnerDone, Text: again.Reason})
+			return
+		}
+		a.notifier.Waiting(again.Reason)
+		select {
+		case <-work.Done():
+			return
+		case <-time.After(max(again.After, minRegister)):
+		}
+	}
+}
+
+// identifySelf makes sure that the hub knows this host: by what an earlier
+// process left, by the command line, or by a registration.
+func (a *agent) identifySelf(ctx context.Context) bool {
+	kept := a.state.Get()
+	switch {
+	case kept.Install != nil && kept.Host.HostID != "" && !a.installer.Busy():
+		// Registering now would make the hub fail the installation.
+		a.log.Info("going on with an installation after a crash", "host", kept.Host.HostID, "stage", kept.Install.Stage, "attempt", kept.Install.Attempt+1)
+		a.host.Store(&kept.Host)
+		a.notifier.Ready()
+		a.installer.Resume(ctx, a.parseKept)
+		return true
+	case a.cfg.HostID != "":
+		a.host.Store(&hubclient.Host{InfraEnvID: a.cfg.InfraEnvID, HostID: a.cfg.HostID})
+		a.notifier.Ready()
+		return true
+	}
+	loop := register.Loop{
+		Hub: a.client, InfraEnvID: a.cfg.InfraEnvID, HostID: a.hostID, Interval: a.cfg.Interval,
+		Status: a.notifier.Starting, Log: a.log,
+	}
+	registration, err := loop.Run(ctx)
+	if err != nil {
+		return false
+	}
+	if registration.AgentVersion != a.cfg.AgentVersion {
+		a.log.Warn("the hub wants another agent; this one comes with the live image and stays", "wanted", registration.AgentVersion, "own", a.cfg.AgentVersion)
+	}
+	a.host.Store(&registration.Host)
+	a.seen.Store(nil)
+	a.outbox.Forget()
+	if err := a.state.SetHost(registration.Host); err != nil {
+		a.log.Warn("the identity cannot be kept; a crash will register again", "error", err)
+	}
+	a.notifier.Ready()
+	a.notifier.Waiting("registered; waiting for the hub's first instructions")
+	a.dieAfterRegistration()
+	return true
+}
+
+// dieAfterRegistration is the scenario's fault of an agent that dies early.
+func (a *agent) dieAfterRegistration() {
+	if a.machine == nil {
+		return
+	}
+	if _, taken, err := a.cfg.Dry.Faults(a.machine).Take(scenario.FaultAgentDies, ""); err == nil && taken {
+		a.log.Warn("the scenario lets the agent die after its registration")
+		install.Die()
+	}
+}
+
+func (a *agent) poll(work, running context.Context) (poll.Again, error) {
+	loop := poll.Loop{
+		Hub: a.client, Host: *a.host.Load(), Changed: a.changed, Busy: a.installer.Busy,
+		Dispatch: func(step wire.Step) { a.dispatcher.Dispatch(running, step) },
+		Forget:   a.outbox.Forget, Status: a.notifier.Waiting, Log: a.log,
+		Entered: func(s poll.Situation) {
+			if s != poll.Stopping && s != poll.Unknown {
+				a.seen.Store(&s)
+			}
+		},
+	}
+	return loop.Run(work)
+}

@@ -1,0 +1,49 @@
+package service
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ironflow/ironflow/agent/install"
+	"github.com/ironflow/ironflow/agent/outcome"
+	"github.com/ironflow/ironflow/agent/steps"
+	"github.com/ironflow/ironflow/api/exitcode"
+)
+
+// installStep is the step install: it only starts the installation, whose
+// result reaches the hub as progress.
+func (a *agent) installStep(_ context.Context, args []string) steps.Result {
+	job, err := a.parseOrder(args)
+	if err != nil {
+		a.finishAfter(&outcome.End{Exit: exitcode.AgentFailed, Text: "the hub's install order cannot be carried out: " + err.Error()}, stepsGrace)
+		return steps.Failed(steps.ExitBad, "%v", err)
+	}
+	switch err := a.installer.Start(a.work, job); {
+	case errors.Is(err, install.ErrRunning):
+		return steps.Failed(steps.ExitRunning, "%v", err)
+	case err != nil:
+		return steps.Failed(steps.ExitBad, "%v", err)
+	}
+	return steps.Silent
+}
+
+// stopStep is the step stop-installation. A hub that ends an installation which
+// this agent has been part of ends the agent too; a hub that still holds the
+// host's earlier failure does not.
+func (a *agent) stopStep(ctx context.Context, args []string) steps.Result {
+	if err := steps.Strings(args, 0, 0); err != nil {
+		return steps.Failed(steps.ExitBad, "%v", err)
+	}
+	if a.installer.Conclusion() != nil { // the hub has just heard of it, and answers with this step
+		return steps.Text("the installation has ended by itself")
+	}
+	last := a.notifier.Last()
+	if stopped := a.installer.Stop(ctx); !stopped && a.seen.Load() == nil {
+		a.notifier.Waiting("the hub holds this host as failed or cancelled from before; reset or unbind it in the hub")
+		return steps.Text("no installation was running")
+	}
+	a.finishAfter(&outcome.End{
+		Exit: exitcode.AgentCancelled, Text: "the hub ended the installation", Stage: last.Stage, Percent: max(last.Percent, 0),
+	}, stepsGrace)
+	return steps.Text("the installation was stopped")
+}
