@@ -11,6 +11,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
+// defaultName is the name of an endpoint that has none.
+const defaultName = "default"
+
 // DefaultTimeout bounds one request when Config.Timeout is zero.
 const DefaultTimeout = 30 * time.Second
 
@@ -97,7 +100,7 @@ func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 // complete checks the configuration and fills in the defaults.
 func (c *Config) complete() error {
 	if c.Name == "" {
-		c.Name = "default"
+		c.Name = defaultName
 	}
 	if c.Timeout == 0 {
 		c.Timeout = DefaultTimeout

@@ -123,6 +123,22 @@ func (w *Watch) Changes() <-chan Change { return w.changes }
 // Synced is closed when the first sweep has filled the table.
 func (w *Watch) Synced() <-chan struct{} { return w.synced }
 
+func (w *Watch) isSynced() bool {
+	select {
+	case <-w.synced:
+		return true
+	default:
+		return false
+	}
+}
+
+// Len returns how many nodes are known.
+func (w *Watch) Len() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.table.rows)
+}
+
 // Row returns what is known of a node without asking Ironic.
 func (w *Watch) Row(uuid string) (Row, bool) {
 	w.mu.Lock()

@@ -24,8 +24,8 @@ type Machine struct {
 
 // Target is an Ironic with machines behind it.
 type Target struct {
-	Gateway  *ironic.Gateway
-	Recorder *Recorder
+	// Connect makes a gateway whose requests pass through wrap (Config.Wrap).
+	Connect func(t testing.TB, wrap func(http.RoundTripper) http.RoundTripper) *ironic.Gateway
 	// NewMachine makes a machine that nobody uses yet, powered off.
 	NewMachine func(t testing.TB) Machine
 	// ImageURL is an image that BMCs can insert.
@@ -50,19 +50,23 @@ type Case struct {
 type World struct {
 	*gomega.WithT
 	Target
-	T *testing.T
+	T        *testing.T
+	Gateway  *ironic.Gateway
+	Recorder *Recorder
 }
 
-// Run runs all cases as sub-tests.
+// Run runs all cases as sub-tests, side by side, each with its own gateway.
 func Run(t *testing.T, target Target) {
 	for _, c := range Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			from := target.Recorder.mark()
-			c.Run(&World{WithT: gomega.NewWithT(t), Target: target, T: t})
+			t.Parallel()
+			recorder := &Recorder{}
+			g := target.Connect(t, recorder.Wrap)
+			c.Run(&World{WithT: gomega.NewWithT(t), Target: target, T: t, Gateway: g, Recorder: recorder})
 			if t.Failed() {
 				return
 			}
-			made := target.Recorder.since(from)
+			made := recorder.since(0)
 			for _, want := range c.Calls {
 				gomega.NewWithT(t).Expect(made).To(gomega.ContainElement(want), "the case must make the call that it stands for")
 			}

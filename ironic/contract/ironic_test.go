@@ -38,14 +38,16 @@ func TestIronic(t *testing.T) {
 		http.ServeContent(w, r, "data.iso", time.Time{}, bytes.NewReader(make([]byte, 4096)))
 	}))
 	t.Cleanup(images.Close)
-	recorder := &contract.Recorder{}
-	g, err := ironic.New(t.Context(), ironic.Config{
-		URL: real.URL, CAFile: l.CAFile, Wrap: recorder.Wrap,
-		Auth: ironic.Auth{Basic: &ironic.Basic{Username: real.User, Password: ironic.Secret(real.Password)}},
-	})
-	e.Expect(err).NotTo(HaveOccurred())
 	contract.Run(t, contract.Target{
-		Gateway: g, Recorder: recorder, NewMachine: h.add, ImageURL: images.URL + "/data.iso", Patience: 2 * time.Minute, Look: 200 * time.Millisecond,
+		Connect: func(t testing.TB, wrap func(http.RoundTripper) http.RoundTripper) *ironic.Gateway {
+			g, err := ironic.New(t.Context(), ironic.Config{
+				URL: real.URL, CAFile: l.CAFile, Wrap: wrap,
+				Auth: ironic.Auth{Basic: &ironic.Basic{Username: real.User, Password: ironic.Secret(real.Password)}},
+			})
+			NewWithT(t).Expect(err).NotTo(HaveOccurred())
+			return g
+		},
+		NewMachine: h.add, ImageURL: images.URL + "/data.iso", Patience: 2 * time.Minute, Look: 200 * time.Millisecond,
 		Watch: ironic.WatchOptions{InFlight: 200 * time.Millisecond, Sweep: 5 * time.Second},
 	})
 }

@@ -2,6 +2,7 @@ package contract_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -40,12 +41,14 @@ func TestSimulator(t *testing.T) {
 		Heartbeat: short, Behave: behave,
 	})
 	t.Cleanup(s.Close)
-	recorder := &contract.Recorder{}
-	g, err := ironic.New(t.Context(), ironic.Config{URL: "http://ironic.test", Transport: s.Transport(), Wrap: recorder.Wrap})
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	var machines atomic.Int64
 	contract.Run(t, contract.Target{
-		Gateway: g, Recorder: recorder, ImageURL: "http://images.test/live.iso", Patience: 10 * time.Second, Look: 5 * time.Millisecond, Events: true,
+		Connect: func(t testing.TB, wrap func(http.RoundTripper) http.RoundTripper) *ironic.Gateway {
+			g, err := ironic.New(t.Context(), ironic.Config{URL: "http://ironic.test", Transport: s.Transport(), Wrap: wrap})
+			NewWithT(t).Expect(err).NotTo(HaveOccurred())
+			return g
+		},
+		ImageURL: "http://images.test/live.iso", Patience: 10 * time.Second, Look: 5 * time.Millisecond, Events: true,
 		Watch: ironic.WatchOptions{FeedBusy: 2 * time.Millisecond, FeedIdle: 20 * time.Millisecond, InFlight: time.Millisecond, Sweep: time.Second},
 		NewMachine: func(testing.TB) contract.Machine {
 			i := machines.Add(1)
