@@ -98,7 +98,7 @@ func load(ctx context.Context, path, want string) (_ *Base, err error) {
 	}
 	defer func() {
 		if err != nil {
-			f.Close()
+			err = errors.Join(err, f.Close())
 		}
 	}()
 	info, err := f.Stat()
@@ -132,7 +132,7 @@ func digest(ctx context.Context, r io.ReaderAt, size int64) (string, error) {
 		n, err := r.ReadAt(buf[:min(int64(len(buf)), size-at)], at)
 		h.Write(buf[:n])
 		at += int64(n)
-		if err != nil && !(errors.Is(err, io.EOF) && at == size) {
+		if err != nil && (at < size || !errors.Is(err, io.EOF)) {
 			return "", err
 		}
 	}

@@ -50,7 +50,7 @@ func serveCommand() *cobra.Command {
 	c.Flags().StringVar(&o.keyFile, "signing-key", "", "file with the key of the addresses, at least 32 bytes (default: a new one on each start)")
 	for _, name := range []string{"base", "hosts"} {
 		if err := c.MarkFlagRequired(name); err != nil {
-			panic(err) // the flags were added above
+			panic(err) //nolint:forbidigo // the flags were added above
 		}
 	}
 	return c

@@ -2,6 +2,7 @@ package cpio_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +20,7 @@ func readAll(raw []byte, limit int64) ([]cpio.Entry, error) {
 	var all []cpio.Entry
 	for {
 		e, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) && !errors.Is(err, cpio.ErrFormat) {
 			return all, nil
 		}
 		if err != nil {

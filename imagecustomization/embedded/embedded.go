@@ -70,7 +70,7 @@ func (c Content) Archive() ([]byte, error) {
 var compressors = sync.Pool{New: func() any {
 	z, err := gzip.NewWriterLevel(nil, gzip.BestCompression)
 	if err != nil {
-		panic(err) // the level is a constant
+		panic(err) //nolint:forbidigo // the level is a constant
 	}
 	return z
 }}

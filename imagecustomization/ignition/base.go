@@ -85,7 +85,7 @@ func (c HostConfig) agent(l *layer) {
 	if a.Deadlines != (hostfile.StepDeadlines{}) {
 		raw, err := json.Marshal(a.Deadlines)
 		if err != nil {
-			panic(err) // a struct of integers
+			panic(err) //nolint:forbidigo // a struct of integers
 		}
 		l.file(hostfile.Deadlines, 0o644, string(raw)+"\n")
 	}

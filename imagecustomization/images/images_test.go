@@ -233,13 +233,13 @@ func TestOldRevisionStaysWhileItMayBeRead(t *testing.T) {
 		g.Expect(now.Changed).To(BeTrue())
 		r := lookup(s, old.URL)
 		g.Expect(r.Begin(0)).To(BeTrue())
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		g.Expect(lookup(s, old.URL)).NotTo(BeNil(), "it is being read")
 		r.Served(0, 100)
 		r.End()
-		time.Sleep(9 * time.Minute)
+		<-time.After(9 * time.Minute)
 		g.Expect(lookup(s, old.URL)).NotTo(BeNil(), "it was read a moment ago")
-		time.Sleep(2 * time.Minute)
+		<-time.After(2 * time.Minute)
 		g.Expect(lookup(s, old.URL)).To(BeNil())
 		g.Expect(lookup(s, now.URL)).NotTo(BeNil())
 
@@ -247,7 +247,7 @@ func TestOldRevisionStaysWhileItMayBeRead(t *testing.T) {
 		back, err := s.Put(t.Context(), spec("host", "1"))
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(back.URL).To(Equal(old.URL))
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		g.Expect(lookup(s, back.URL)).NotTo(BeNil())
 	})
 }
@@ -353,7 +353,7 @@ func TestEventsAreCoarse(t *testing.T) {
 		for range 100 {
 			r.Served(0, 64<<10)
 		}
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		r.Served(0, 64<<10)
 		drain()
 		g.Expect(got).To(BeEmpty(), "nothing new was read")
@@ -405,7 +405,7 @@ func TestUnknownAddressesAreGoneInTheEnd(t *testing.T) {
 		g := NewWithT(t)
 		s := open(t, images.Options{Bases: all, SyncTimeout: time.Minute})
 		g.Expect(s.Synced()).To(BeFalse())
-		time.Sleep(2 * time.Minute)
+		<-time.After(2 * time.Minute)
 		g.Expect(s.Synced()).To(BeTrue())
 		early := open(t, images.Options{Bases: all})
 		early.MarkSynced()

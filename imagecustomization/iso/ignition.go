@@ -66,7 +66,10 @@ func findIgnition(r io.ReaderAt, l *Layout) (*IgnitionArea, error) {
 
 func ignitionFromHeader(r io.ReaderAt, l *Layout) (*IgnitionArea, error) {
 	var raw [24]byte
-	if err := readFull(r, raw[:], ignitionHeader); err != nil || string(raw[:8]) != ignitionHeaderMagic {
+	if err := readFull(r, raw[:], ignitionHeader); err != nil {
+		return nil, fmt.Errorf("read the system area: %w", err)
+	}
+	if string(raw[:8]) != ignitionHeaderMagic {
 		return nil, nil
 	}
 	offset, length := binary.LittleEndian.Uint64(raw[8:]), binary.LittleEndian.Uint64(raw[16:])

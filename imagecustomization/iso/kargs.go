@@ -153,7 +153,10 @@ func kargsFromJSON(r io.ReaderAt, l *Layout) (*Kargs, error) {
 // to six offsets of areas, all little-endian 64 bit.
 func kargsFromHeader(r io.ReaderAt, l *Layout) (*Kargs, error) {
 	var raw [8 + 8 + 8 + 8*headerAreas]byte
-	if err := readFull(r, raw[:], kargsHeader); err != nil || string(raw[:8]) != kargsHeaderMagic {
+	if err := readFull(r, raw[:], kargsHeader); err != nil {
+		return nil, fmt.Errorf("read the system area: %w", err)
+	}
+	if string(raw[:8]) != kargsHeaderMagic {
 		return nil, nil
 	}
 	number := func(i int) uint64 { return binary.LittleEndian.Uint64(raw[8+8*i:]) }

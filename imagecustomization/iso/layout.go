@@ -91,7 +91,7 @@ func Parse(r io.ReaderAt, size int64) (*Layout, error) {
 	}
 	if joliet != nil {
 		if l.jolietTree, err = readTree(r, size, joliet); err != nil {
-			return nil, fmt.Errorf("Joliet tree: %w", err)
+			return nil, fmt.Errorf("tree of Joliet names: %w", err)
 		}
 		l.joinTrees()
 	}

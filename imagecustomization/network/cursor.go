@@ -35,8 +35,8 @@ type object struct {
 	m    map[string]any
 }
 
-// object makes an object of a value; anything but a mapping is refused.
-func (r *reader) object(path string, value any) *object {
+// newObject makes an object of a value; anything but a mapping is refused.
+func (r *reader) newObject(path string, value any) *object {
 	o := &object{reader: r, path: path, m: map[string]any{}}
 	switch v := value.(type) {
 	case nil:
@@ -64,7 +64,7 @@ func (o *object) at(key string) string {
 // child takes a member that is a mapping; an absent one is empty.
 func (o *object) child(key string) *object {
 	v, path, _ := o.take(key)
-	return o.reader.object(path, v)
+	return o.newObject(path, v)
 }
 
 // list takes a member that is a sequence.
@@ -85,7 +85,7 @@ func (o *object) objects(key string) []*object {
 	path := o.at(key)
 	var out []*object
 	for i, v := range o.list(key) {
-		out = append(out, o.reader.object(fmt.Sprintf("%s[%d]", path, i), v))
+		out = append(out, o.newObject(fmt.Sprintf("%s[%d]", path, i), v))
 	}
 	return out
 }

@@ -39,7 +39,7 @@ func parse(r *reader, raw []byte) document {
 		r.refuse("document", "not valid YAML: %v", err)
 		return document{}
 	}
-	o := r.object("", top)
+	o := r.newObject("", top)
 	var d document
 	for _, i := range o.objects("interfaces") {
 		d.interfaces = append(d.interfaces, parseInterface(i))
@@ -189,9 +189,12 @@ func parseBridge(o *object) bridge {
 		name, key string
 		low, high int
 	}{
-		{stp, "forward-delay", "forward-delay", 2, 30}, {stp, "hello-time", "hello-time", 1, 10},
-		{stp, "max-age", "max-age", 6, 40}, {stp, "priority", "priority", 0, 65535},
-		{options, "mac-ageing-time", "ageing-time", 0, 1000000}, {options, "group-forward-mask", "group-forward-mask", 0, 65535},
+		{stp, "forward-delay", "forward-delay", 2, 30},
+		{stp, "hello-time", "hello-time", 1, 10},
+		{stp, "max-age", "max-age", 6, 40},
+		{stp, "priority", "priority", 0, 65535},
+		{options, "mac-ageing-time", "ageing-time", 0, 1000000},
+		{options, "group-forward-mask", "group-forward-mask", 0, 65535},
 	} {
 		if v := n.from.number(n.name, n.low, n.high); v >= 0 {
 			b.options = append(b.options, [2]string{n.key, fmt.Sprint(v)})

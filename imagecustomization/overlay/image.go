@@ -184,10 +184,10 @@ func identity(segments []Segment) string {
 		case s.Source != nil:
 			fmt.Fprintf(h, "source %s\n", s.Source.ID())
 		case s.Data != nil:
-			io.WriteString(h, "data ")
+			fmt.Fprint(h, "data ")
 			h.Write(s.Data)
 		default:
-			io.WriteString(h, "zero ")
+			fmt.Fprint(h, "zero ")
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))

@@ -40,7 +40,7 @@ func relocationNote(l *iso.Layout) []byte {
 	}
 	raw, err := binary.Append([]byte(noteMagic), binary.LittleEndian, n)
 	if err != nil {
-		panic(err) // a struct of fixed size
+		panic(err) //nolint:forbidigo // a struct of fixed size
 	}
 	return raw
 }

@@ -116,10 +116,9 @@ func (c *conn) sendSmall(t *transfer) error {
 	pooled := buffers.Get().(*[]byte)
 	defer buffers.Put(pooled)
 	n := int(t.end - t.off)
-	buf := append((*pooled)[:0], c.head...)
-	at := len(buf)
-	buf = append(buf, zeros[:n]...)
-	*pooled = buf
+	at := len(c.head)
+	*pooled = append(append((*pooled)[:0], c.head...), zeros[:n]...)
+	buf := *pooled
 	if _, err := t.revision.Image.ReadAt(buf[at:], t.off); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}

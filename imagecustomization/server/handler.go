@@ -147,12 +147,12 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, revision *image
 		return
 	}
 	code := http.StatusOK
-	switch kind {
-	case rangeOutside:
+	if kind == rangeOutside {
 		h["Content-Range"] = []string{"bytes */" + strconv.FormatInt(size, 10)}
 		s.refuse(w, http.StatusRequestedRangeNotSatisfiable, "the image has "+strconv.FormatInt(size, 10)+" bytes")
 		return
-	case rangeOne:
+	}
+	if kind == rangeOne {
 		code = http.StatusPartialContent
 		x.span[0] = contentRange(off, length, size)
 		h["Content-Range"] = x.span[:]
@@ -213,7 +213,8 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, code int, t *trans
 // ended tells a stalled reader from one that went away, which BMCs do all the time.
 func (s *Server) ended(revision *images.Revision, t *transfer, err error) {
 	var timeout net.Error
-	if err == nil || !errors.Is(err, os.ErrDeadlineExceeded) && !(errors.As(err, &timeout) && timeout.Timeout()) {
+	timedOut := errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
+	if !timedOut {
 		return
 	}
 	s.metrics.stalled.add(1)

@@ -110,8 +110,18 @@ func start(t testing.TB, edit func(*server.Options)) *running {
 	return r
 }
 
+// answer is a response whose body was read.
+type answer struct {
+	StatusCode    int
+	Header        http.Header
+	ContentLength int64
+	Proto         string
+	// Server is the common name of the server's certificate.
+	Server string
+}
+
 // do sends a request with headers given as pairs.
-func (r *running) do(t testing.TB, method, url string, headers ...string) (*http.Response, []byte) {
+func (r *running) do(t testing.TB, method, url string, headers ...string) (answer, []byte) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, http.NoBody)
 	if err != nil {
@@ -129,7 +139,17 @@ func (r *running) do(t testing.TB, method, url string, headers ...string) (*http
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resp, body
+	a := answer{StatusCode: resp.StatusCode, Header: resp.Header, ContentLength: resp.ContentLength, Proto: resp.Proto}
+	if resp.TLS != nil {
+		a.Server = resp.TLS.PeerCertificates[0].Subject.CommonName
+	}
+	return a, body
+}
+
+// root is the server's address.
+func (r *running) root() string {
+	root, _, _ := strings.Cut(r.url, "/images/")
+	return root
 }
 
 func TestHead(t *testing.T) {
@@ -237,7 +257,7 @@ func TestPreconditions(t *testing.T) {
 
 func TestNothingIsListed(t *testing.T) {
 	r := start(t, nil)
-	root := r.url[:strings.Index(r.url, "/images/")]
+	root := r.root()
 	dir := r.url[:strings.LastIndex(r.url, "/")]
 	for _, url := range []string{root + "/", root + "/images", root + "/images/", dir, dir + "/", dir + "/other.iso", r.url + "/", r.url + "?x=" /* the query is ignored */} {
 		t.Run(strings.TrimPrefix(url, root), func(t *testing.T) {
@@ -261,7 +281,7 @@ func TestNothingIsListed(t *testing.T) {
 func TestNotReadyIsNotGone(t *testing.T) {
 	g := NewWithT(t)
 	r := start(t, func(o *server.Options) { o.Store = unsynced{o.Store} })
-	root := r.url[:strings.Index(r.url, "/images/")]
+	root := r.root()
 	for _, path := range []string{"/images/x/y/z.iso", "/health"} {
 		resp, _ := r.do(t, http.MethodGet, root+path)
 		g.Expect(resp.StatusCode).To(Equal(503))
@@ -325,7 +345,7 @@ func (r *running) checkRange(ctx context.Context, url string, rng *mrand.Rand) e
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != 206 || !bytes.Equal(body, r.model[off:off+size]) {
+	if err != nil || resp.StatusCode != http.StatusPartialContent || !bytes.Equal(body, r.model[off:off+size]) {
 		return fmt.Errorf("%d bytes at %d: status %d, %d bytes, %w", size, off, resp.StatusCode, len(body), errors.Join(err, errors.New("wrong")))
 	}
 	return nil
@@ -440,7 +460,7 @@ func TestCertificateIsReloaded(t *testing.T) {
 		r.client.CloseIdleConnections()
 		resp, _ := r.do(t, http.MethodHead, r.https)
 		g.Expect(resp.Proto).To(Equal("HTTP/1.1"))
-		return resp.TLS.PeerCertificates[0].Subject.CommonName
+		return resp.Server
 	}
 	g.Expect(name()).To(Equal("one"))
 	certificate(t, dir, "another")

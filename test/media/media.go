@@ -10,6 +10,7 @@ package media
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -72,8 +73,7 @@ func WriteFile(path string, o Options) (err error) {
 	}
 	defer os.Remove(tmp.Name())
 	if err := Write(tmp, o); err != nil {
-		tmp.Close()
-		return fmt.Errorf("write %s: %w", path, err)
+		return errors.Join(fmt.Errorf("write %s: %w", path, err), tmp.Close())
 	}
 	if err := tmp.Close(); err != nil {
 		return err
@@ -165,7 +165,7 @@ func noise(name string, n int) []byte {
 	copy(seed[:], "ironflow generated medium "+name)
 	out := make([]byte, n)
 	if _, err := rand.NewChaCha8(seed).Read(out); err != nil {
-		panic(err) // never fails by its contract
+		panic(err) //nolint:forbidigo // ChaCha8 never fails by its contract
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -24,7 +25,8 @@ func load(ctx context.Context, t *target, b bench) (*result, error) {
 	var group sync.WaitGroup
 	for i := range b.conns {
 		group.Go(func() {
-			c := &client{target: t, bench: b, rng: rand.New(rand.NewPCG(uint64(i), 7)), buf: make([]byte, 256<<10)}
+			c := &client{target: t, bench: b, rng: rand.New(rand.NewPCG(uint64(i), 7)), //nolint:gosec // positions to read, not secrets
+				buf: make([]byte, 256<<10)}
 			c.run(ctx)
 			mu.Lock()
 			defer mu.Unlock()
@@ -88,14 +90,15 @@ func (c *client) hangUp() {
 // request asks for one range and reads the answer to its end.
 func (c *client) request() (int64, error) {
 	path := c.target.paths[c.rng.IntN(len(c.target.paths))]
-	head := append(c.buf[:0], "GET "+path+" HTTP/1.1\r\nHost: bench\r\n"...)
-	off, want := int64(0), c.target.size
+	head := fmt.Appendf(c.buf[:0], "GET %s HTTP/1.1\r\nHost: bench\r\n", path)
+	want := c.target.size
 	if c.bench.size > 0 {
 		want = int64(c.bench.size)
-		off = c.rng.Int64N(c.target.size-want) &^ 2047
+		off := c.rng.Int64N(c.target.size-want) &^ 2047
 		head = fmt.Appendf(head, "Range: bytes=%d-%d\r\n", off, off+want-1)
 	}
-	if _, err := c.conn.Write(append(head, "\r\n"...)); err != nil {
+	head = append(head, "\r\n"...)
+	if _, err := c.conn.Write(head); err != nil {
 		return 0, err
 	}
 	length, err := c.header()
@@ -138,7 +141,7 @@ func (c *client) discard(n int64) error {
 		var k int
 		k, err = c.conn.Read(c.buf[:min(n, int64(len(c.buf)))])
 		n -= int64(k)
-		if err == io.EOF && n > 0 {
+		if errors.Is(err, io.EOF) && n > 0 {
 			err = io.ErrUnexpectedEOF
 		}
 	}

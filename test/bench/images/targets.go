@@ -179,6 +179,6 @@ func startNginx(ctx context.Context, program, dir, path string) (*target, error)
 			t.stop()
 			return nil, fmt.Errorf("nginx did not start: %w", err)
 		}
-		time.Sleep(20 * time.Millisecond)
+		<-time.After(20 * time.Millisecond)
 	}
 }

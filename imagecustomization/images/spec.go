@@ -1,0 +1,107 @@
+package images
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/imagecustomization/overlay"
+)
+
+// Formats of a live image, as in a PreprovisioningImage.
+const (
+	FormatISO    = "iso"
+	FormatInitrd = "initrd"
+	// FormatMinimalISO is ours: an ISO that fetches its root file system.
+	FormatMinimalISO = "minimal-iso"
+)
+
+// Errors that callers decide on.
+var (
+	// ErrBadSpec means that the image cannot be built from this spec; another
+	// attempt gives the same answer.
+	ErrBadSpec = errors.New("the live image cannot be built")
+	// ErrUnsupported means that the format or architecture is not available here.
+	ErrUnsupported = errors.New("not supported")
+)
+
+// Bases is where base media come from; *base.Registry implements it.
+type Bases interface {
+	// Select returns the base for an architecture and version; see base.Registry.
+	Select(ctx context.Context, arch, version string) (*base.Base, error)
+}
+
+// Options configure a [Store].
+type Options struct {
+	// Bases are the media that images are composed over.
+	Bases Bases
+	// BaseURL is the server's address as BMCs see it, e.g. "http://192.0.2.1:8080".
+	BaseURL string
+	// SigningKey signs addresses, at least 32 bytes. The same key gives the same
+	// addresses after a restart and in every replica.
+	SigningKey []byte
+	// StateDir keeps the specs over a restart; empty keeps nothing. The files are
+	// private, as configs hold secrets.
+	StateDir string
+	// Shared returns archives for every image of an architecture, behind the
+	// host's own; nil for none.
+	Shared func(arch string) []overlay.Source
+	// SyncTimeout is how long after the start an unknown address may still become
+	// known, unless MarkSynced says otherwise; default 2 minutes.
+	SyncTimeout time.Duration
+	// Grace is how long an old revision stays after it was last read or replaced;
+	// default 30 minutes.
+	Grace time.Duration
+}
+
+// Spec describes one host's live image.
+type Spec struct {
+	// Key is the host's key, "namespace/name".
+	Key string
+	// UID is the resource's UID: a host that is made anew gets a new address.
+	UID string
+	// Arch is the architecture in any spelling; Version picks a base, empty the newest.
+	Arch, Version string
+	// Format is one of the formats above; default "iso".
+	Format string
+	// Ignition is the rendered config.
+	Ignition []byte
+	// NetworkKeyfiles are NetworkManager keyfiles for the initrd, by file name.
+	NetworkKeyfiles map[string][]byte
+	// Kargs edits the kernel arguments of an ISO. For an initrd the additions
+	// become extra kernel parameters.
+	Kargs overlay.KargsEdit
+}
+
+// Built says where an image is.
+type Built struct {
+	// URL is the image's address: the ISO, or the initrd.
+	URL string
+	// KernelURL is set for an initrd, RootfsURL also for a minimal ISO.
+	KernelURL, RootfsURL string
+	// ScriptURL is the iPXE script that boots an initrd.
+	ScriptURL string
+	// ExtraKernelParams are what an initrd's kernel needs.
+	ExtraKernelParams string
+	// Hash is the image's identity: equal hashes mean equal bytes.
+	Hash string
+	// SizeBytes is the image's length; MemoryBytes what it costs in memory.
+	SizeBytes, MemoryBytes int64
+	// Arch and BaseVersion name the base that was taken.
+	Arch, BaseVersion string
+	// Changed tells that the content differs from what the key had before.
+	Changed bool
+}
+
+// ReadProgress says how far an image was read.
+type ReadProgress struct {
+	// Percent is the share of the image that was read at least once, 0 to 100.
+	Percent float64
+	// Bytes were read at least once, out of Size.
+	Bytes, Size int64
+	// LastRead is the time of the last read, zero before the first.
+	LastRead time.Time
+	// Readers is how many connections read it now.
+	Readers int
+}
