@@ -24,6 +24,7 @@ import (
 	"github.com/ironflow/ironflow/api/version"
 	"github.com/ironflow/ironflow/customdeploy/assisted"
 	"github.com/ironflow/ironflow/customdeploy/confirm"
+	"github.com/ironflow/ironflow/customdeploy/coreos"
 	"github.com/ironflow/ironflow/customdeploy/hostname"
 	"github.com/ironflow/ironflow/customdeploy/step"
 	"github.com/ironflow/ironflow/customdeploy/systemd/sdbus"
@@ -65,6 +66,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	installer := &assisted.Step{Units: units}
 	steps := step.Registry{
 		installer.Definition(),
+		(&coreos.Step{Exec: coreos.InRoot(host), Hostname: os.Hostname}).Definition(),
 		(&confirm.Step{Units: units, Assisted: installer}).Definition(),
 	}
 	switch args[0] {

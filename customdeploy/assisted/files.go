@@ -36,6 +36,9 @@ func OpenHost(dir hostfile.Dir) (Host, error) {
 	return Host{Dir: dir, bootID: id}, nil
 }
 
+// BootID is the kernel's id of this boot.
+func (h Host) BootID() string { return h.bootID }
+
 // State returns the step file when it is of this boot.
 func (h Host) State() (hostfile.StepState, bool, error) {
 	var s hostfile.StepState

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/assisted"
+	"github.com/ironflow/ironflow/customdeploy/coreos"
 	"github.com/ironflow/ironflow/customdeploy/step"
 	"github.com/ironflow/ironflow/customdeploy/systemd"
 )
@@ -29,7 +30,7 @@ const (
 )
 
 // confirmed are the steps that must have left a marker.
-var confirmed = []string{assisted.Name, "install_coreos"}
+var confirmed = []string{assisted.Name, coreos.Name}
 
 // Step confirms installations.
 type Step struct {

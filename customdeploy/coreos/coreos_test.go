@@ -1,0 +1,418 @@
+package coreos
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/step"
+)
+
+var disks = []Disk{
+	{Path: "/dev/sda", SizeBytes: 480 << 30, Rotational: true, Model: "Kestrel HDD", Vendor: "Kestrel", Serial: "S1", HCTL: "0:0:0:0", WWN: "0x5000a"},
+	{Path: "/dev/sdb", SizeBytes: 120 << 30, Model: "Granite SSD", Vendor: "Granite", Serial: "S2", HCTL: "0:0:1:0", WWN: "0x5000b", Links: []string{"/dev/disk/by-path/pci-2"}},
+	{Path: "/dev/sdc", SizeBytes: 2 << 30, Model: "Tiny", Serial: "S3", HCTL: "0:0:2:0"},
+}
+
+func TestChoose(t *testing.T) {
+	for name, tc := range map[string]struct {
+		hints Hints
+		want  string
+		err   string
+	}{
+		"no hints: the smallest that is big enough": {nil, "/dev/sdb", ""},
+		"name":                             {Hints{"name": "s== /dev/sda"}, "/dev/sda", ""},
+		"name by path":                     {Hints{"name": "/dev/disk/by-path/pci-2"}, "/dev/sdb", ""},
+		"by_path":                          {Hints{"by_path": "/dev/disk/by-path/pci-2"}, "/dev/sdb", ""},
+		"case does not count":              {Hints{"serial": "s== s2"}, "/dev/sdb", ""},
+		"part of the model":                {Hints{"model": "<in> ssd"}, "/dev/sdb", ""},
+		"all parts of the model":           {Hints{"model": "<all-in> ssd granite"}, "/dev/sdb", ""},
+		"one of several":                   {Hints{"hctl": "<or> 9:9:9:9 <or> 0:0:1:0"}, "/dev/sdb", ""},
+		"wwn":                              {Hints{"wwn": "0x5000a"}, "/dev/sda", ""},
+		"rotational as text":               {Hints{"rotational": "true"}, "/dev/sda", ""},
+		"at least":                         {Hints{"size": ">= 200"}, "/dev/sda", ""},
+		"size as number":                   {Hints{"size": 120.0}, "/dev/sdb", ""},
+		"less than":                        {Hints{"size": "< 120"}, "/dev/sdc", ""},
+		"not that one, and not rotational": {Hints{"serial": "s!= S3", "rotational": false}, "/dev/sdb", ""},
+		"no match":                         {Hints{"serial": "S9"}, "", "no disk fits the root device hints serial=S9; there are: /dev/sda (480 GiB, Kestrel Kestrel HDD)"},
+		"everything matches":               {Hints{"size": ">= 1"}, "", "all 3 disks fit"},
+		"empty value":                      {Hints{"model": ""}, "", "root device hint model: the value is empty"},
+		"unknown hint":                     {Hints{"colour": "red"}, "", `root device hint "colour" is not known`},
+		"no number":                        {Hints{"size": ">= big"}, "", `"big" is not a number`},
+		"wrong type":                       {Hints{"serial": 7.0}, "", "7 is not a text"},
+		"wrong operator":                   {Hints{"size": "<in> 1"}, "", "operator <in> does not compare numbers"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			d, why, err := tc.hints.Choose(append([]Disk(nil), disks...))
+			if tc.err != "" {
+				g.Expect(err).To(MatchError(ContainSubstring(tc.err)))
+				return
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(d.Path).To(Equal(tc.want))
+			g.Expect(why).NotTo(BeEmpty())
+		})
+	}
+}
+
+func TestPlan(t *testing.T) {
+	drive := func(user any, meta map[string]any) map[string]any {
+		return map[string]any{"configdrive": map[string]any{"user_data": user, "meta_data": meta}}
+	}
+	for name, tc := range map[string]struct {
+		info  map[string]any
+		check func(g *WithT, p Plan)
+		err   string
+	}{
+		"nothing given: a minimal config with the name": {nil, func(g *WithT, p Plan) {
+			g.Expect(string(p.Ignition)).To(MatchJSON(`{"ignition": {"version": "3.0.0"}, "storage": {"files": [
+				{"path": "/etc/hostname", "mode": 420, "overwrite": true, "contents": {"source": "data:,node-1"}}]}}`))
+			g.Expect(p.Args("/dev/sda", "/c.ign", "")).To(Equal([]string{"coreos-installer", "install", "--preserve-on-error", "--ignition-file", "/c.ign", "--offline", "/dev/sda"}))
+		}, ""},
+		"Ignition as text, own hostname wins": {drive(`{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/hostname"}]}}`, nil), func(g *WithT, p Plan) {
+			g.Expect(string(p.Ignition)).To(MatchJSON(`{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/hostname"}]}}`))
+		}, ""},
+		"the rest of the config stays": {drive(map[string]any{"ignition": map[string]any{"version": "3.4.0"}, "passwd": map[string]any{"users": []any{}}}, nil), func(g *WithT, p Plan) {
+			g.Expect(string(p.Ignition)).To(ContainSubstring(`"passwd":{"users":[]}`))
+			g.Expect(string(p.Ignition)).To(ContainSubstring("/etc/hostname"))
+		}, ""},
+		"each kernel argument on its own": {drive(nil, map[string]any{"coreos_append_karg": []any{"a=1,2", "b"}, "coreos_copy_network": true}), func(g *WithT, p Plan) {
+			g.Expect(p.Args("/dev/sda", "/c", "http://x")).To(Equal([]string{"coreos-installer", "install", "--preserve-on-error", "--ignition-file", "/c",
+				"--append-karg", "a=1,2", "--append-karg", "b", "--insecure", "--image-url", "http://x", "--copy-network", "/dev/sda"}))
+		}, ""},
+		"image with digest": {map[string]any{"image_source": "https://x/i", "image_os_hash_algo": "SHA256", "image_os_hash_value": strings.Repeat("AB", 32)}, func(g *WithT, p Plan) {
+			g.Expect(p.HashValue).To(Equal(strings.Repeat("ab", 32)))
+		}, ""},
+		"config drive as ISO":       {map[string]any{"configdrive": "H4sIAAAA"}, nil, "instance_info.configdrive must be JSON"},
+		"kernel arguments as text":  {drive(nil, map[string]any{"coreos_append_karg": "a,b"}), nil, "configdrive.meta_data.coreos_append_karg must be a list"},
+		"kernel argument, no text":  {drive(nil, map[string]any{"coreos_append_karg": []any{"a", 1.0}}), nil, "coreos_append_karg[1]"},
+		"copy network as text":      {drive(nil, map[string]any{"coreos_copy_network": "yes"}), nil, "coreos_copy_network must be true or false"},
+		"no Ignition":               {drive("#cloud-config", nil), nil, "configdrive.user_data must be an Ignition config"},
+		"Ignition 2":                {drive(`{"ignition":{"version":"2.2.0"}}`, nil), nil, `ignition.version "2.2.0" is not 3.x`},
+		"files of another type":     {drive(`{"ignition":{"version":"3.0.0"},"storage":{"files":{}}}`, nil), nil, "storage.files must be a list"},
+		"image source of a file":    {map[string]any{"image_source": "file:///x"}, nil, "is not an http or https URL"},
+		"weak digest":               {map[string]any{"image_source": "http://x/i", "image_os_hash_algo": "md5", "image_os_hash_value": "00"}, nil, "use sha256 or sha512"},
+		"digest of another length":  {map[string]any{"image_source": "http://x/i", "image_os_hash_algo": "sha256", "image_os_hash_value": "00"}, nil, "is not a sha256 digest"},
+		"hints that are no object":  {map[string]any{"root_device": "sda"}, nil, "instance_info.root_device must be an object"},
+		"a hint that is not usable": {map[string]any{"root_device": map[string]any{"size": "x"}}, nil, "instance_info.root_device: root device hint size"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			p, err := NewPlan(step.Node{InstanceInfo: tc.info}, "node-1")
+			if tc.err != "" {
+				g.Expect(err).To(MatchError(ContainSubstring(tc.err)))
+				return
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			tc.check(g, p)
+		})
+	}
+}
+
+// machine is a host whose commands the test plays.
+type machine struct {
+	host     hostfile.Dir
+	mu       sync.Mutex
+	ran      []string
+	install  func(ctx context.Context, argv []string, line func(string)) error
+	progress []string
+}
+
+func newMachine(t *testing.T) *machine {
+	t.Helper()
+	m := &machine{host: hostfile.Dir{Root: t.TempDir()}}
+	path := m.host.Path(hostfile.BootIDPath())
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("boot-1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func (m *machine) exec(ctx context.Context, argv []string, line func(string)) error {
+	m.mu.Lock()
+	m.ran = append(m.ran, argv[0])
+	m.mu.Unlock()
+	switch argv[0] {
+	case "lsblk":
+		line(`{"blockdevices": [
+			{"path": "/dev/sda", "type": "disk", "size": 21474836480, "rota": true, "ro": false, "model": "QEMU  ", "serial": "A"},
+			{"path": "/dev/sdb", "type": "disk", "size": "10737418240", "rota": "0", "ro": "0", "serial": "B"},
+			{"path": "/dev/sr0", "type": "rom", "size": 1000, "rota": true, "ro": false},
+			{"path": "/dev/sdd", "type": "disk", "size": 10737418240, "rota": true, "ro": true}]}`)
+	case "udevadm":
+		line("ID_WWN=0x" + filepath.Base(argv[len(argv)-1]))
+	case "coreos-installer":
+		return m.install(ctx, argv, line)
+	}
+	return nil
+}
+
+func (m *machine) run(ctx context.Context, info map[string]any) step.Report {
+	req := &step.Request{Host: m.host, Log: slog.New(slog.DiscardHandler), Progress: func(stage string, percent int, _ string) {
+		m.progress = append(m.progress, fmt.Sprintf("%s %d", stage, percent))
+	}}
+	req.Node = step.Node{UUID: "node-1", InstanceInfo: info}
+	s := &Step{Exec: m.exec, Hostname: func() (string, error) { return "node-1", nil }}
+	return s.Run(ctx, req)
+}
+
+func (m *machine) installs() (n int) {
+	for _, name := range m.ran {
+		if name == "coreos-installer" {
+			n++
+		}
+	}
+	return n
+}
+
+// exit is an exit status as exec.ExitError has it.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+func (e exit) ExitCode() int { return int(e) }
+
+func TestInstall(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t)
+	m.install = func(_ context.Context, argv []string, line func(string)) error {
+		g.Expect(argv[len(argv)-1]).To(Equal("/dev/sdb"))
+		file := m.host.Path(argv[4])
+		info, err := os.Stat(file)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)))
+		line("Installing from the live system")
+		line("> Read disk 512.0 MiB/2.5 GiB (20%)")
+		line("> Read disk 2.5 GiB/2.5 GiB (100%)")
+		return nil
+	}
+	r := m.run(t.Context(), map[string]any{"root_device": map[string]any{"serial": "s== B"}})
+	g.Expect(r.Outcome).To(Equal(step.Done), "%+v", r)
+	g.Expect(r.Result).To(HaveKeyWithValue("disk", "/dev/sdb"))
+	g.Expect(m.progress).To(Equal([]string{"write image 0", "write image 20", "write image 100", "boot entry 0"}))
+	var marker hostfile.Installed
+	var state hostfile.StepState
+	g.Expect(m.host.Read(hostfile.InstalledFile, &marker)).To(Succeed())
+	g.Expect(m.host.Read(hostfile.StepFile, &state)).To(Succeed())
+	g.Expect(marker.InvocationID).To(Equal(state.InvocationID))
+	g.Expect(state.Step).To(Equal(Name))
+	left, err := filepath.Glob(m.host.Path(hostfile.RunDir + "/*.ign"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(left).To(BeEmpty(), "the Ignition may hold secrets and is removed")
+}
+
+func TestWrongInputWritesNothing(t *testing.T) {
+	for name, info := range map[string]map[string]any{
+		"hint that fits nothing":    {"root_device": map[string]any{"serial": "s== Z"}},
+		"hint that fits everything": {"root_device": map[string]any{"size": ">= 1"}},
+		"broken Ignition":           {"configdrive": map[string]any{"user_data": "{"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			m := newMachine(t)
+			r := m.run(t.Context(), info)
+			g.Expect(r.Outcome).To(Or(Equal(step.Failed), Equal(step.BadInput)))
+			g.Expect(m.installs()).To(BeZero())
+			g.Expect(m.host.Path(hostfile.InstalledFile)).NotTo(BeAnExistingFile())
+		})
+	}
+}
+
+func TestInstallerFailures(t *testing.T) {
+	for name, tc := range map[string]struct {
+		install func(ctx context.Context, try int, line func(string)) error
+		tries   int
+		outcome step.Outcome
+		reason  string
+		after   time.Duration
+	}{
+		"fails three times": {func(_ context.Context, _ int, line func(string)) error {
+			line("Error: install failed")
+			line("Caused by: no space left")
+			return exit(1)
+		}, 3, step.Failed, "coreos-installer: Caused by: no space left (exit status 1)", 25 * time.Second},
+		"works the second time": {func(_ context.Context, try int, _ func(string)) error {
+			if try == 1 {
+				return exit(1)
+			}
+			return nil
+		}, 2, step.Done, "", 5 * time.Second},
+		"missing": {func(context.Context, int, func(string)) error { return exit(127) }, 1, step.ImageUnfit, "no coreos-installer", 0},
+		"silent": {func(ctx context.Context, _ int, line func(string)) error {
+			line("> Read disk (5%)")
+			<-ctx.Done()
+			return ctx.Err()
+		}, 3, step.Deadline, "idle deadline", 30*time.Minute + 25*time.Second},
+		"endless": {func(ctx context.Context, _ int, line func(string)) error {
+			for ctx.Err() == nil {
+				line("> Read disk (5%)")
+				select {
+				case <-time.After(time.Minute):
+				case <-ctx.Done():
+				}
+			}
+			return ctx.Err()
+		}, 1, step.Deadline, "total deadline", time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				m := newMachine(t)
+				m.install = func(ctx context.Context, _ []string, line func(string)) error {
+					return tc.install(ctx, m.installs(), line)
+				}
+				begin := time.Now()
+				r := m.run(t.Context(), nil)
+				g.Expect(r.Outcome).To(Equal(tc.outcome), "%+v", r)
+				g.Expect(r.Reason).To(ContainSubstring(tc.reason))
+				g.Expect(m.installs()).To(Equal(tc.tries))
+				g.Expect(time.Since(begin)).To(Equal(tc.after))
+			})
+		})
+	}
+}
+
+func TestCancel(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	m.install = func(ctx context.Context, _ []string, _ func(string)) error {
+		cancel(errors.New("the signal terminated"))
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	r := m.run(ctx, nil)
+	g.Expect(r.Outcome).To(Equal(step.Cancelled))
+	g.Expect(r.Reason).To(Equal("cancelled by the signal terminated"))
+}
+
+func TestImageDigest(t *testing.T) {
+	image := strings.Repeat("CoreOS image ", 20000)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, image) }))
+	defer server.Close()
+	sum := sha256.Sum256([]byte(image))
+	for name, tc := range map[string]struct {
+		value   string
+		outcome step.Outcome
+		reason  string
+	}{
+		"right": {hex.EncodeToString(sum[:]), step.Done, ""},
+		"wrong": {strings.Repeat("00", 32), step.Failed, "the image's sha256 is " + hex.EncodeToString(sum[:])},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			retryAfter = nil // one try
+			t.Cleanup(func() { retryAfter = []time.Duration{5 * time.Second, 20 * time.Second} })
+			m := newMachine(t)
+			m.install = func(ctx context.Context, argv []string, line func(string)) error {
+				url := argv[len(argv)-2]
+				g.Expect(url).To(HavePrefix("http://127.0.0.1:"))
+				resp, err := http.Get(url)
+				g.Expect(err).NotTo(HaveOccurred())
+				defer resp.Body.Close()
+				got, err := io.ReadAll(resp.Body)
+				if err != nil {
+					g.Expect(len(got)).To(BeNumerically("<", len(image)), "no complete image may arrive")
+					return exit(1)
+				}
+				g.Expect(string(got)).To(Equal(image))
+				return nil
+			}
+			r := m.run(t.Context(), map[string]any{"image_source": server.URL, "image_os_hash_algo": "sha256", "image_os_hash_value": tc.value})
+			g.Expect(r.Outcome).To(Equal(tc.outcome), "%+v", r)
+			g.Expect(r.Reason).To(ContainSubstring(tc.reason))
+		})
+	}
+}
+
+const bootMenu = `BootCurrent: 0001
+BootOrder: 0001,0000,0003
+Boot0000* UiApp	FvVol(7cb8bdc9)/FvFile(462caa21)
+Boot0001* Red Hat Enterprise Linux	HD(2,GPT,11111111-0000-0000-0000-000000000001,0x1000,0x3f800)/File(\EFI\redhat\shimx64.efi)
+Boot0003* CoreOS	HD(2,GPT,22222222-0000-0000-0000-000000000002,0x1000,0x3f800)/\EFI\redhat\shimx64.efi
+`
+
+func TestBootMenu(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(findEntry(bootMenu, "11111111-0000-0000-0000-000000000001", `\EFI\REDHAT\shimx64.efi`)).To(Equal("0001"))
+	g.Expect(findEntry(bootMenu, "22222222-0000-0000-0000-000000000002", `\EFI\redhat\shimx64.efi`)).To(Equal("0003"))
+	g.Expect(findEntry(bootMenu, "11111111-0000-0000-0000-000000000001", `\EFI\BOOT\BOOTX64.EFI`)).To(BeEmpty(), "another path")
+	g.Expect(findEntry(bootMenu, "33333333-0000-0000-0000-000000000003", `\EFI\redhat\shimx64.efi`)).To(BeEmpty(), "another partition")
+	g.Expect(firstInOrder(bootMenu, "0003")).To(Equal([]string{"0003", "0001", "0000"}))
+}
+
+// TestBootEntry plays a UEFI host: a second run finds the entry of the first.
+func TestBootEntry(t *testing.T) {
+	g := NewWithT(t)
+	host := hostfile.Dir{Root: t.TempDir()}
+	g.Expect(os.MkdirAll(host.Path("/sys/firmware/efi"), 0o755)).To(Succeed())
+	var created, ordered int
+	menu := "BootOrder: 0000\nBoot0000* UiApp\n"
+	s := &Step{Exec: func(_ context.Context, argv []string, line func(string)) error {
+		switch argv[0] {
+		case "lsblk":
+			raw, _ := json.Marshal(map[string]any{"blockdevices": []any{map[string]any{"path": "/dev/sda", "children": []any{
+				map[string]any{"path": "/dev/sda2", "parttype": espType, "partuuid": "AAAA", "partn": 2}}}}})
+			line(string(raw))
+		case "mount":
+			return os.MkdirAll(host.Path(espMount+"/EFI/fedora"), 0o755)
+		case "umount":
+			return os.RemoveAll(host.Path(espMount + "/EFI"))
+		case "efibootmgr":
+			switch argv[1] {
+			case "-v":
+				line(menu)
+			case "--create":
+				created++
+				g.Expect(argv).To(ContainElements("/dev/sda", "2", `\EFI\fedora\shimx64.efi`))
+				menu = "BootOrder: 0001,0000\nBoot0001* CoreOS\tHD(2,GPT,aaaa,0x1)/File(\\EFI\\fedora\\shimx64.efi)\n"
+			case "--bootorder":
+				ordered++
+			}
+		}
+		return nil
+	}}
+	mount := s.Exec
+	s.Exec = func(ctx context.Context, argv []string, line func(string)) error {
+		if err := mount(ctx, argv, line); err != nil || argv[0] != "mount" {
+			return err
+		}
+		return os.WriteFile(host.Path(espMount+"/EFI/fedora/shimx64.efi"), nil, 0o600)
+	}
+	for range 2 {
+		warning, err := s.bootEntry(t.Context(), host, "/dev/sda")
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(warning).To(BeEmpty())
+	}
+	g.Expect(created).To(Equal(1), "no duplicates after a retry")
+	g.Expect(ordered).To(Equal(1))
+}
+
+func TestOutputLines(t *testing.T) {
+	g := NewWithT(t)
+	var got []string
+	copyLines(strings.NewReader("a\r> (1%)\r> (2%)\nlast"), func(l string) { got = append(got, l) })
+	g.Expect(got).To(Equal([]string{"a", "> (1%)", "> (2%)", "last"}))
+	err := InRoot(hostfile.Dir{})(t.Context(), []string{"no-such-program-anywhere"}, func(string) {})
+	g.Expect(exitStatus(err)).To(Equal(exitNotFound))
+}

@@ -1,0 +1,173 @@
+package coreos
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ironflow/ironflow/api/hostfile"
+)
+
+const (
+	espType  = "c12a7328-f81f-11d2-ba4b-00a0c93ec93b"
+	espMount = hostfile.RunDir + "/esp"
+	efiLabel = "CoreOS"
+
+	efiTries = 6
+	efiPause = 5 * time.Second
+)
+
+// loaders are the boot loaders that are looked for on the ESP, the vendors'
+// own before the fall-back that firmware tries by itself.
+var loaders = []string{
+	"EFI/redhat/shimx64.efi", "EFI/redhat/shimaa64.efi",
+	"EFI/fedora/shimx64.efi", "EFI/fedora/shimaa64.efi",
+	"EFI/centos/shimx64.efi", "EFI/centos/shimaa64.efi",
+}
+
+var fallbacks = []string{"EFI/BOOT/BOOTX64.EFI", "EFI/BOOT/BOOTAA64.EFI"}
+
+// partition is a row of lsblk's JSON.
+type partition struct {
+	Path     string `json:"path"`
+	Type     string `json:"parttype"`
+	UUID     string `json:"partuuid"`
+	Number   flex   `json:"partn"`
+	Children []partition
+}
+
+// bootEntry puts the installed system first in the firmware's boot menu. It
+// returns a warning when the firmware refuses but will find the disk's
+// fall-back loader by itself.
+func (s *Step) bootEntry(ctx context.Context, host hostfile.Dir, disk string) (warning string, err error) {
+	if _, err := os.Stat(host.Path("/sys/firmware/efi")); err != nil {
+		return "", nil // booted by BIOS
+	}
+	var loader string
+	for try := range efiTries {
+		loader, err = s.addEntry(ctx, host, disk)
+		if err == nil {
+			return "", nil
+		}
+		if try < efiTries-1 {
+			select { // the kernel still reads the new partitions, or the device is busy
+			case <-time.After(efiPause):
+			case <-ctx.Done():
+				return "", context.Cause(ctx)
+			}
+		}
+	}
+	if slices.Contains(fallbacks, loader) || s.hasFallback {
+		return fmt.Sprintf("no entry in the firmware's boot menu (%v); it must find %s by itself", err, "\\EFI\\BOOT"), nil
+	}
+	return "", fmt.Errorf("boot entry: %w", err)
+}
+
+// addEntry makes or moves the entry; it returns the loader that it found.
+func (s *Step) addEntry(ctx context.Context, host hostfile.Dir, disk string) (string, error) {
+	esp, err := findESP(ctx, s.Exec, disk)
+	if err != nil {
+		return "", err
+	}
+	loader, err := s.findLoader(ctx, host, esp.Path)
+	if err != nil {
+		return "", err
+	}
+	menu, err := output(ctx, s.Exec, "efibootmgr", "-v")
+	if err != nil {
+		return loader, err
+	}
+	path := `\` + strings.ReplaceAll(loader, "/", `\`)
+	if entry := findEntry(menu, esp.UUID, path); entry != "" {
+		_, err = output(ctx, s.Exec, "efibootmgr", "--bootorder", strings.Join(firstInOrder(menu, entry), ","))
+		return loader, err
+	}
+	// A new entry is put first in the order by efibootmgr.
+	_, err = output(ctx, s.Exec, "efibootmgr", "--create", "--disk", disk, "--part", fmt.Sprint(int64(esp.Number)), "--label", efiLabel, "--loader", path)
+	return loader, err
+}
+
+func findESP(ctx context.Context, run Exec, disk string) (partition, error) {
+	out, err := output(ctx, run, "lsblk", "--json", "--output", "PATH,PARTTYPE,PARTUUID,PARTN", disk)
+	if err != nil {
+		return partition{}, err
+	}
+	var table struct {
+		Devices []partition `json:"blockdevices"`
+	}
+	if err := json.Unmarshal([]byte(out), &table); err != nil {
+		return partition{}, fmt.Errorf("lsblk's answer: %w", err)
+	}
+	for _, d := range table.Devices {
+		for _, p := range append([]partition{d}, d.Children...) {
+			if strings.EqualFold(p.Type, espType) {
+				return p, nil
+			}
+		}
+	}
+	return partition{}, fmt.Errorf("%s has no EFI system partition", disk)
+}
+
+// findLoader mounts the ESP read-only and looks for a loader.
+func (s *Step) findLoader(ctx context.Context, host hostfile.Dir, device string) (string, error) {
+	if err := os.MkdirAll(host.Path(espMount), 0o700); err != nil {
+		return "", err
+	}
+	if _, err := output(ctx, s.Exec, "mount", "-o", "ro", device, espMount); err != nil {
+		return "", err
+	}
+	defer func() {
+		_, err := output(context.WithoutCancel(ctx), s.Exec, "umount", espMount)
+		_ = errors.Join(err, os.Remove(host.Path(espMount)))
+	}()
+	for _, fallback := range fallbacks {
+		s.hasFallback = s.hasFallback || exists(host, fallback)
+	}
+	for _, loader := range append(slices.Clone(loaders), fallbacks...) {
+		if exists(host, loader) {
+			return loader, nil
+		}
+	}
+	return "", errors.New("the EFI system partition holds no boot loader")
+}
+
+func exists(host hostfile.Dir, loader string) bool {
+	_, err := os.Stat(host.Path(filepath.Join(espMount, loader)))
+	return err == nil
+}
+
+var (
+	entryForm = regexp.MustCompile(`(?mi)^Boot([0-9A-F]{4})\*?\s+.*HD\(\d+,GPT,([0-9a-f-]+),.*?/(?:File\()?(\\[^)\s]*)\)?`)
+	orderForm = regexp.MustCompile(`(?m)^BootOrder:\s*(\S*)`)
+)
+
+// findEntry returns the number of the entry with this partition and path.
+// Labels do not count: other systems use the same ones.
+func findEntry(menu, partUUID, path string) string {
+	for _, m := range entryForm.FindAllStringSubmatch(menu, -1) {
+		if strings.EqualFold(m[2], partUUID) && strings.EqualFold(m[3], path) {
+			return m[1]
+		}
+	}
+	return ""
+}
+
+// firstInOrder moves the entry to the front and keeps the others.
+func firstInOrder(menu, entry string) []string {
+	order := []string{entry}
+	if m := orderForm.FindStringSubmatch(menu); m != nil {
+		for number := range strings.SplitSeq(m[1], ",") {
+			if number != "" && number != entry {
+				order = append(order, number)
+			}
+		}
+	}
+	return order
+}

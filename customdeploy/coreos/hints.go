@@ -1,0 +1,241 @@
+package coreos
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// minimumGiB is what a disk must have to be chosen without hints.
+const minimumGiB = 4
+
+// hintFields are the root device hints, with the value of a disk that each is
+// compared with. Sizes are whole GiB.
+var hintFields = map[string]func(Disk) any{
+	"name":                 func(d Disk) any { return append([]string{d.Path}, d.Links...) },
+	"hctl":                 func(d Disk) any { return d.HCTL },
+	"model":                func(d Disk) any { return d.Model },
+	"vendor":               func(d Disk) any { return d.Vendor },
+	"serial":               func(d Disk) any { return d.Serial },
+	"wwn":                  func(d Disk) any { return d.WWN },
+	"wwn_with_extension":   func(d Disk) any { return d.WWNWithExtension },
+	"wwn_vendor_extension": func(d Disk) any { return d.WWNVendorExtension },
+	"by_path":              func(d Disk) any { return d.Links },
+	"size":                 func(d Disk) any { return d.SizeBytes >> 30 },
+	"rotational":           func(d Disk) any { return d.Rotational },
+}
+
+// Hints are the root device hints of a node; all must fit.
+type Hints map[string]any
+
+// Check refuses unknown hints and values that cannot be compared.
+func (h Hints) Check() error {
+	for name, value := range h {
+		field, ok := hintFields[name]
+		if !ok {
+			return fmt.Errorf("root device hint %q is not known; known are: %s", name, knownHints())
+		}
+		if _, err := matches(field(Disk{}), value); err != nil {
+			return fmt.Errorf("root device hint %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func knownHints() string {
+	names := make([]string, 0, len(hintFields))
+	for name := range hintFields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// Choose returns the disk to install on and why. Hints that fit no disk are
+// refused, and so are hints that fit every one of several disks: they do not
+// say what was meant. Without hints it is the smallest disk of at least 4 GiB.
+func (h Hints) Choose(disks []Disk) (Disk, string, error) {
+	if err := h.Check(); err != nil {
+		return Disk{}, "", err
+	}
+	slices.SortFunc(disks, func(a, b Disk) int { return strings.Compare(a.Path, b.Path) })
+	if len(h) == 0 {
+		return smallest(disks)
+	}
+	var fit []Disk
+	for _, d := range disks {
+		if h.fits(d) {
+			fit = append(fit, d)
+		}
+	}
+	switch {
+	case len(fit) == 0:
+		return Disk{}, "", fmt.Errorf("no disk fits the root device hints %s; there are: %s", h, list(disks))
+	case len(fit) == len(disks) && len(disks) > 1:
+		return Disk{}, "", fmt.Errorf("all %d disks fit the root device hints %s; name one: %s", len(disks), h, list(disks))
+	}
+	return fit[0], fmt.Sprintf("fits the hints %s", h), nil
+}
+
+func smallest(disks []Disk) (Disk, string, error) {
+	var best *Disk
+	for i, d := range disks {
+		if d.SizeBytes >= minimumGiB<<30 && (best == nil || d.SizeBytes < best.SizeBytes) {
+			best = &disks[i]
+		}
+	}
+	if best == nil {
+		return Disk{}, "", fmt.Errorf("no disk has %d GiB; there are: %s", minimumGiB, list(disks))
+	}
+	return *best, fmt.Sprintf("the smallest disk of at least %d GiB; there are no hints", minimumGiB), nil
+}
+
+func (h Hints) fits(d Disk) bool {
+	for name, want := range h {
+		if ok, err := matches(hintFields[name](d), want); err != nil || !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// String lists the hints in a fixed order.
+func (h Hints) String() string {
+	parts := make([]string, 0, len(h))
+	for name, value := range h {
+		parts = append(parts, fmt.Sprintf("%s=%v", name, value))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ", ")
+}
+
+func list(disks []Disk) string {
+	if len(disks) == 0 {
+		return "none"
+	}
+	texts := make([]string, len(disks))
+	for i, d := range disks {
+		texts[i] = fmt.Sprintf("%s (%d GiB, %s)", d.Path, d.SizeBytes>>30, strings.TrimSpace(d.Vendor+" "+d.Model))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// matches compares one value of a disk with a hint in Ironic's notation.
+func matches(have, want any) (bool, error) {
+	switch have := have.(type) {
+	case bool:
+		b, err := boolean(want)
+		return b == have, err
+	case int64:
+		return compareNumber(have, want)
+	case []string:
+		return compareTexts(have, want)
+	default:
+		return compareTexts([]string{have.(string)}, want)
+	}
+}
+
+func boolean(want any) (bool, error) {
+	switch want := want.(type) {
+	case bool:
+		return want, nil
+	case string:
+		return strconv.ParseBool(strings.ToLower(want))
+	default:
+		return false, fmt.Errorf("%v is not true or false", want)
+	}
+}
+
+// operators of Ironic's hints; the longer ones first, where one begins another.
+var operators = []string{"s==", "s!=", "s>=", "s<=", "s>", "s<", "<in>", "<all-in>", ">=", "<=", "==", "!=", "=", ">", "<"}
+
+func split(text string) (op, value string) {
+	text = strings.TrimSpace(text)
+	for _, op := range operators {
+		if rest, ok := strings.CutPrefix(text, op); ok {
+			return op, strings.TrimSpace(rest)
+		}
+	}
+	return "", text
+}
+
+// alternatives splits "<or> a <or> b".
+func alternatives(text string) ([]string, bool) {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "<or>")
+	if !ok {
+		return nil, false
+	}
+	var all []string
+	for part := range strings.SplitSeq(rest, "<or>") {
+		all = append(all, strings.TrimSpace(part))
+	}
+	return all, true
+}
+
+func compareNumber(have int64, want any) (bool, error) {
+	text := fmt.Sprint(want)
+	if f, ok := want.(float64); ok {
+		text = strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	if all, ok := alternatives(text); ok {
+		return slices.Contains(all, strconv.FormatInt(have, 10)), nil
+	}
+	op, value := split(text)
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		return false, fmt.Errorf("%q is not a number", value)
+	}
+	switch op {
+	case "", "==":
+		return have == n, nil
+	case "=", ">=": // Ironic's "=" means at least
+		return have >= n, nil
+	case "<=":
+		return have <= n, nil
+	case ">":
+		return have > n, nil
+	case "<":
+		return have < n, nil
+	case "!=":
+		return have != n, nil
+	}
+	return false, fmt.Errorf("operator %s does not compare numbers", op)
+}
+
+// compareTexts holds when one of the disk's values fits; case does not count.
+func compareTexts(have []string, want any) (bool, error) {
+	text, ok := want.(string)
+	if !ok {
+		return false, fmt.Errorf("%v is not a text", want)
+	}
+	text = strings.ToLower(text)
+	all, or := alternatives(text)
+	op, value := split(text)
+	if value == "" && !or {
+		return false, errors.New("the value is empty, every disk would fit")
+	}
+	fits := func(h string) bool {
+		h = strings.ToLower(strings.TrimSpace(h))
+		switch {
+		case or:
+			return slices.Contains(all, h)
+		case op == "<in>":
+			return strings.Contains(h, value)
+		case op == "<all-in>":
+			return !slices.ContainsFunc(strings.Fields(value), func(w string) bool { return !strings.Contains(h, w) })
+		case op == "s!=":
+			return h != value
+		default:
+			return h == value
+		}
+	}
+	if !or && !slices.Contains([]string{"", "s==", "s!=", "<in>", "<all-in>"}, op) {
+		return false, fmt.Errorf("operator %s does not compare texts", op)
+	}
+	if op == "s!=" && !or {
+		return !slices.ContainsFunc(have, func(h string) bool { return !fits(h) }), nil
+	}
+	return slices.ContainsFunc(have, fits), nil
+}

@@ -1,0 +1,134 @@
+package coreos
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/sha512"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/ironflow/ironflow/api/hostfile"
+)
+
+// relay hands the image from its server to coreos-installer over loopback, so
+// that TLS is checked with our CA and the digest on the way: coreos-installer
+// can do neither. The last bytes are held back until the digest is right; with
+// a wrong one the connection breaks, and no complete image is ever written.
+type relay struct {
+	url  string
+	plan Plan
+
+	client   *http.Client
+	server   *http.Server
+	listener net.Listener
+
+	mu  sync.Mutex
+	err error
+}
+
+// holdBack is how much is kept until the digest is known.
+const holdBack = 64 << 10
+
+// newRelay listens on loopback and serves the plan's image.
+func newRelay(plan Plan, host hostfile.Dir) (*relay, error) {
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if pem, err := os.ReadFile(host.Path(hostfile.IronicCA)); err == nil {
+		pool.AppendCertsFromPEM(pem)
+	}
+	r := &relay{plan: plan, client: &http.Client{Transport: &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		TLSClientConfig:       &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:   30 * time.Second,
+		ResponseHeaderTimeout: time.Minute,
+		DisableCompression:    true,
+	}}}
+	if r.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		return nil, err
+	}
+	r.url = "http://" + r.listener.Addr().String() + "/image"
+	r.server = &http.Server{Handler: r, ReadHeaderTimeout: time.Minute}
+	go func() { _ = r.server.Serve(r.listener) }()
+	return r, nil
+}
+
+func (r *relay) close() { _ = r.server.Close() }
+
+// failure is what went wrong on the image's side, if anything did.
+func (r *relay) failure() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+func (r *relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	err := r.copy(req.Context(), w)
+	r.mu.Lock()
+	r.err = err
+	r.mu.Unlock()
+	if err != nil {
+		panic(http.ErrAbortHandler) // breaks the connection: the reader must not take this for an end
+	}
+}
+
+func (r *relay) copy(ctx context.Context, w http.ResponseWriter) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.plan.ImageURL, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := r.client.Do(req)
+	if err != nil {
+		return fmt.Errorf("fetch the image: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("fetch the image: %s answers %s", r.plan.ImageURL, resp.Status)
+	}
+	if resp.ContentLength >= 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(resp.ContentLength))
+	}
+	sum := r.plan.hash()
+	held := make([]byte, 0, 2*holdBack)
+	buf := make([]byte, holdBack)
+	for {
+		n, err := resp.Body.Read(buf)
+		sum.Write(buf[:n])
+		held = append(held, buf[:n]...)
+		if extra := len(held) - holdBack; extra > 0 {
+			if _, err := w.Write(held[:extra]); err != nil {
+				return fmt.Errorf("coreos-installer stopped reading: %w", err)
+			}
+			held = append(held[:0], held[extra:]...)
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("fetch the image: %w", err)
+		}
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); r.plan.HashValue != "" && got != r.plan.HashValue {
+		return fmt.Errorf("the image's %s is %s, not %s as asked for", r.plan.HashAlgo, got, r.plan.HashValue)
+	}
+	_, err = w.Write(held)
+	return err
+}
+
+func (p Plan) hash() hash.Hash {
+	if p.HashAlgo == "sha512" {
+		return sha512.New()
+	}
+	return sha256.New()
+}
