@@ -28,7 +28,7 @@ const (
 	ironicUsual = 4 * time.Second
 	// ironicGrace is how long it may finish what its conductor has begun. It is
 	// short: the lab is at its end, and a node's state does not matter any more.
-	ironicGrace = 5 * time.Second
+	ironicGrace = 10 * time.Second
 )
 
 // IronicOptions choose how Ironic runs.
