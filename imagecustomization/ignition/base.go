@@ -97,7 +97,7 @@ func (c HostConfig) agent(l *layer) {
 // "failed for good", so that systemd, the deploy step and Ironic agree.
 func (a *Agent) unit() string {
 	command := []string{
-		hostfile.AgentBinary,
+		hostfile.AgentBinary, "agent",
 		"--url", escapeUnit(a.URL),
 		"--infra-env-id", escapeUnit(a.InfraEnvID),
 		"--agent-version", escapeUnit(a.Version),
