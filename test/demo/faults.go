@@ -49,9 +49,9 @@ var faults = map[string]fault{
 	},
 	"agent-dies": {
 		says:    "the agent of the first machine crashes again and again while it installs",
-		machine: []scenario.Fault{{Kind: scenario.FaultAgentDies, Stage: "Writing image to disk", Times: 6}},
+		machine: []scenario.Fault{{Kind: scenario.FaultAgentDies, Stage: "Writing image to disk", Times: 3}},
 		run:     showAndRetry,
-		reason:  regexp.MustCompile(`(?i)restart|killed|signal`),
+		reason:  regexp.MustCompile(`(?i)restart|killed|signal|crash|died`),
 	},
 	"install": {
 		says:    "the installation of the first machine fails for good while it writes the image",
