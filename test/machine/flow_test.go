@@ -20,7 +20,7 @@ func TestFlowWithTheRealIronic(t *testing.T) {
 	g := NewWithT(t)
 	s := generate.Machine(0, generate.Options{Speed: 20})
 	r := newRealParts(t, lab.IronicOptions{}, []*scenario.Scenario{s})
-	node := r.enroll(s.Name)
+	node := r.enroll(t, s.Name)
 	seen := func() machine.Status {
 		s, _ := r.fleet.State(s.Name)
 		return s

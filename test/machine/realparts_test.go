@@ -103,7 +103,6 @@ func hostPrograms(t *testing.T) string {
 
 // realParts is a fleet behind the real emulator, with the real Ironic.
 type realParts struct {
-	t      *testing.T
 	lab    *lab.Lab
 	fleet  *machine.Fleet
 	images string
@@ -113,7 +112,7 @@ type realParts struct {
 // all machines share.
 func newRealParts(t *testing.T, options lab.IronicOptions, scenarios []*scenario.Scenario) *realParts {
 	t.Helper()
-	r := &realParts{t: t, lab: labtest.New(t)}
+	r := &realParts{lab: labtest.New(t)}
 	pair, err := r.lab.Authority.Server()
 	if err != nil {
 		t.Fatal(err)
@@ -162,15 +161,14 @@ func newRealParts(t *testing.T, options lab.IronicOptions, scenarios []*scenario
 }
 
 // enroll makes the machine's node.
-func (r *realParts) enroll(name string) *ironictest.Node {
-	r.t.Helper()
+func (r *realParts) enroll(t *testing.T, name string) *ironictest.Node {
+	t.Helper()
 	s, ok := r.fleet.State(name)
 	if !ok {
-		r.t.Fatalf("no machine is called %s", name)
+		t.Fatalf("no machine is called %s", name)
 	}
-	system := r.fleet.System(name)
-	return ironictest.Ironic{URL: r.lab.Ironic.URL, HTTP: r.lab.Ironic.HTTPClient()}.Enroll(r.t, ironictest.Spec{
-		Name: name, MAC: system.NICs[0].MAC, BMC: r.lab.Emulator.URL, SystemID: "/redfish/v1/Systems/" + s.UUID,
+	return ironictest.Ironic{URL: r.lab.Ironic.URL, HTTP: r.lab.Ironic.HTTPClient()}.Enroll(t, ironictest.Spec{
+		Name: name, MAC: r.fleet.System(name).NICs[0].MAC, BMC: r.lab.Emulator.URL, SystemID: "/redfish/v1/Systems/" + s.UUID,
 		User: r.lab.Emulator.User, Password: r.lab.Emulator.Password, CAFile: r.lab.CAFile, ISO: r.images + "/live.iso", Clean: true,
 	})
 }

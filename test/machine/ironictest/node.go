@@ -178,6 +178,13 @@ func (n *Node) Power(target string) {
 	n.do(http.MethodPut, n.path()+"/states/power", map[string]string{"target": target}, nil)
 }
 
+// EndMaintenance takes the node out of maintenance, into which Ironic puts it
+// when cleaning fails.
+func (n *Node) EndMaintenance() {
+	n.t.Helper()
+	n.do(http.MethodDelete, n.path()+"/maintenance", nil, nil)
+}
+
 // failures are states that a node does not leave by itself.
 var failures = []string{"deploy failed", "clean failed", "inspect failed", "error", "adopt failed", "service failed"}
 
