@@ -89,7 +89,7 @@ func (g *Gateway) dialNow(ctx context.Context) (*gophercloud.ServiceClient, int,
 			Max string `json:"version"`
 		} `json:"default_version"`
 	}
-	if _, err := client.Get(ctx, client.Endpoint, &root, nil); err != nil {
+	if _, err := client.Get(ctx, client.Endpoint, &root, nil); err != nil { //nolint:bodyclose // closed by the client, which decodes it
 		return nil, 0, err
 	}
 	if root.Version.Max == "" {

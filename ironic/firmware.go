@@ -49,8 +49,10 @@ func (g *Gateway) SetRAID(ctx context.Context, uuid string, disks []LogicalDisk)
 	for _, d := range disks {
 		wire = append(wire, d.wire())
 	}
-	return g.do(ctx, call{op: "set RAID target", node: uuid, method: http.MethodPut, path: nodePath(uuid, "states", "raid"),
-		body: map[string]any{"logical_disks": wire}})
+	return g.do(ctx, call{
+		op: "set RAID target", node: uuid, method: http.MethodPut, path: nodePath(uuid, "states", "raid"),
+		body: map[string]any{"logical_disks": wire},
+	})
 }
 
 func (d LogicalDisk) wire() map[string]any {

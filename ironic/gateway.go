@@ -115,8 +115,10 @@ func (g *Gateway) ready(ctx context.Context) error {
 		return err
 	}
 	if len(drivers.Drivers) == 0 {
-		return &Error{Kind: Unavailable, Op: "list drivers",
-			Text: "no conductor offers a driver: Ironic is starting, or its conductor is down"}
+		return &Error{
+			Kind: Unavailable, Op: "list drivers",
+			Text: "no conductor offers a driver: Ironic is starting, or its conductor is down",
+		}
 	}
 	return nil
 }

@@ -140,8 +140,10 @@ func TestSecretsStayOutOfErrors(t *testing.T) {
 	e := NewWithT(t)
 	s := simulator.New(simulator.Options{Username: "ironflow", Password: "gateway-secret"})
 	t.Cleanup(s.Close)
-	g, err := ironic.New(t.Context(), ironic.Config{URL: "http://ironic.test", Transport: s.Transport(),
-		Auth: ironic.Auth{Basic: &ironic.Basic{Username: "ironflow", Password: "gateway-secret"}}})
+	g, err := ironic.New(t.Context(), ironic.Config{
+		URL: "http://ironic.test", Transport: s.Transport(),
+		Auth: ironic.Auth{Basic: &ironic.Basic{Username: "ironflow", Password: "gateway-secret"}},
+	})
 	e.Expect(err).NotTo(HaveOccurred())
 	e.Expect(g.Ready(t.Context())).To(Succeed())
 	s.Intercept(func(*http.Request) *simulator.Fault {
@@ -176,8 +178,10 @@ func TestBasicCredentialsAreReloaded(t *testing.T) {
 	write(password, "old-one\n", time.Unix(1, 0))
 	s := simulator.New(simulator.Options{Username: "ironflow", Password: "new-one"})
 	t.Cleanup(s.Close)
-	g, err := ironic.New(t.Context(), ironic.Config{URL: "http://ironic.test/v1/", Transport: s.Transport(),
-		Auth: ironic.Auth{Basic: &ironic.Basic{UsernameFile: user, PasswordFile: password}}})
+	g, err := ironic.New(t.Context(), ironic.Config{
+		URL: "http://ironic.test/v1/", Transport: s.Transport(),
+		Auth: ironic.Auth{Basic: &ironic.Basic{UsernameFile: user, PasswordFile: password}},
+	})
 	e.Expect(err).NotTo(HaveOccurred())
 	_, err = g.Get(t.Context(), "x")
 	e.Expect(err).To(MatchError(ContainSubstring("refused our credentials")))
@@ -239,7 +243,7 @@ func TestCallsAreIdempotent(t *testing.T) {
 		twice(func() error {
 			return g.Transition(t.Context(), n.UUID, ironic.Transition{Target: ironic.TargetManage})
 		})
-		time.Sleep(2 * time.Minute)
+		pass(2 * time.Minute)
 		twice(func() error { return g.SetMaintenance(t.Context(), n.UUID, true, "x") })
 		twice(func() error { return g.Delete(t.Context(), n.UUID) })
 		e.Expect(s.Nodes()).To(BeEmpty())

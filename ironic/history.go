@@ -26,13 +26,17 @@ type historyEntry struct {
 // knows what last_error often does not: that field is cut, and erased when the
 // clean-up powers a machine with virtual media off.
 func (g *Gateway) FailureReason(ctx context.Context, uuid string, since time.Time) (string, error) {
-	query := url.Values{"detail": {"true"}, "sort_key": {"created_at"}, "sort_dir": {"desc"},
-		"limit": {strconv.Itoa(historyDepth)}}
+	query := url.Values{
+		"detail": {"true"}, "sort_key": {"created_at"}, "sort_dir": {"desc"},
+		"limit": {strconv.Itoa(historyDepth)},
+	}
 	var answer struct {
 		History []historyEntry `json:"history"`
 	}
-	err := g.do(ctx, call{op: "get history", node: uuid, method: http.MethodGet,
-		path: nodePath(uuid, "history") + "?" + query.Encode(), into: &answer})
+	err := g.do(ctx, call{
+		op: "get history", node: uuid, method: http.MethodGet,
+		path: nodePath(uuid, "history") + "?" + query.Encode(), into: &answer,
+	})
 	if err != nil {
 		return "", err
 	}

@@ -89,7 +89,8 @@ func TestKeystone(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "password")
 	e.Expect(os.WriteFile(file, []byte("first\n"), 0o600)).To(Succeed())
 	g, err := ironic.New(t.Context(), ironic.Config{Auth: ironic.Auth{Keystone: &ironic.Keystone{
-		URL: k.URL + "/v3", Username: "ironflow", PasswordFile: file, Project: "service", Region: "one"}}})
+		URL: k.URL + "/v3", Username: "ironflow", PasswordFile: file, Project: "service", Region: "one",
+	}}})
 	e.Expect(err).NotTo(HaveOccurred())
 	e.Expect(g.Ready(t.Context())).To(Succeed(), "found through the catalog")
 	e.Expect(k.scope.Load()).To(MatchJSON(`{"project": {"name": "service", "domain": {"name": "Default"}}}`))

@@ -25,9 +25,16 @@ func newGateway(t *testing.T, o simulator.Options) (*ironic.Gateway, *simulator.
 func enrol(t *testing.T, g *ironic.Gateway, name string) *ironic.Node {
 	t.Helper()
 	n, err := g.Enrol(t.Context(), ironic.Enrolment{Name: name, Driver: "redfish", DriverInfo: map[string]any{
-		"redfish_address": "https://bmc.test", "redfish_username": "admin", "redfish_password": "hunter2hunter2"}})
+		"redfish_address": "https://bmc.test", "redfish_username": "admin", "redfish_password": "hunter2hunter2",
+	}})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return n
+}
+
+// pass lets time go by in the test's bubble and waits until all is quiet.
+func pass(d time.Duration) {
+	time.Sleep(d) //nolint:forbidigo // the clock of testing/synctest: nobody waits
+	synctest.Wait()
 }
 
 func TestLifeCycle(t *testing.T) {
@@ -47,12 +54,13 @@ func TestLifeCycle(t *testing.T) {
 			{ironic.Transition{Target: ironic.TargetInspect}, ironic.StateManageable},
 			{ironic.Transition{Target: ironic.TargetProvide}, ironic.StateAvailable},
 			{ironic.Transition{Target: ironic.TargetActive, DeploySteps: []ironic.Step{
-				{Interface: "deploy", Name: "start_assisted_install", Args: map[string]any{}, Priority: &priority}}}, ironic.StateActive},
+				{Interface: "deploy", Name: "start_assisted_install", Args: map[string]any{}, Priority: &priority},
+			}}, ironic.StateActive},
 			{ironic.Transition{Target: ironic.TargetDeleted}, ironic.StateAvailable},
 		} {
 			e.Expect(g.Transition(t.Context(), n.UUID, step.ask)).To(Succeed())
 			e.Expect(g.Transition(t.Context(), n.UUID, step.ask)).To(Succeed(), "asked again: %s", step.ask.Target)
-			time.Sleep(6 * time.Second) // the bubble's clock
+			pass(6 * time.Second)
 			after, err := g.Get(t.Context(), n.UUID)
 			e.Expect(err).NotTo(HaveOccurred())
 			e.Expect(after.ProvisionState).To(Equal(step.ends), "%s: %s", step.ask.Target, after.LastError)

@@ -30,12 +30,16 @@ func (g *Gateway) VirtualMedia(ctx context.Context, uuid string) ([]MediaDevice,
 // itself, whose server must say its length, and works in the background:
 // VirtualMedia shows success, FailureReason has the text of a failure.
 func (g *Gateway) AttachMedia(ctx context.Context, uuid, imageURL string) error {
-	return g.do(ctx, call{op: "attach virtual media", node: uuid, method: http.MethodPost, path: nodePath(uuid, "vmedia"),
-		body: map[string]any{"device_type": "cdrom", "image_url": imageURL}})
+	return g.do(ctx, call{
+		op: "attach virtual media", node: uuid, method: http.MethodPost, path: nodePath(uuid, "vmedia"),
+		body: map[string]any{"device_type": "cdrom", "image_url": imageURL},
+	})
 }
 
 // DetachMedia asks Ironic to eject the CD.
 func (g *Gateway) DetachMedia(ctx context.Context, uuid string) error {
-	return g.do(ctx, call{op: "detach virtual media", node: uuid, method: http.MethodDelete,
-		path: nodePath(uuid, "vmedia") + "?device_types=cdrom"})
+	return g.do(ctx, call{
+		op: "detach virtual media", node: uuid, method: http.MethodDelete,
+		path: nodePath(uuid, "vmedia") + "?device_types=cdrom",
+	})
 }

@@ -16,20 +16,41 @@ type Metric struct {
 
 // metricTable is the one list of this package's metrics.
 var metricTable = []Metric{
-	{"ironflow_ironic_request_duration_seconds", "histogram", []string{"endpoint", "call"},
-		"Time from sending a request to Ironic until its answer was read."},
-	{"ironflow_ironic_request_errors_total", "counter", []string{"endpoint", "call", "kind"},
-		"Requests that Ironic did not accept, by kind: busy, rejected, gone, unavailable."},
-	{"ironflow_ironic_up", "gauge", []string{"endpoint"},
-		"1 when the last request got an answer from Ironic, 0 when it did not."},
-	{"ironflow_ironic_api_minor_version", "gauge", []string{"endpoint"},
-		"Minor part of the negotiated API version, for example 110 for 1.110."},
-	{"ironflow_ironic_watch_reads_total", "counter", []string{"endpoint", "reader"},
-		"Requests of the node watch, by reader: feed, inflight, sweep."},
-	{"ironflow_ironic_watch_changes_total", "counter", []string{"endpoint", "reader", "kind"},
-		"Node changes that the watch reported, by the reader that saw them first and by kind."},
-	{"ironflow_ironic_watch_nodes", "gauge", []string{"endpoint"},
-		"Nodes that the watch knows."},
+	{
+		"ironflow_ironic_request_duration_seconds", "histogram",
+		[]string{"endpoint", "call"},
+		"Time from sending a request to Ironic until its answer was read.",
+	},
+	{
+		"ironflow_ironic_request_errors_total", "counter",
+		[]string{"endpoint", "call", "kind"},
+		"Requests that Ironic did not accept, by kind: busy, rejected, gone, unavailable.",
+	},
+	{
+		"ironflow_ironic_up", "gauge",
+		[]string{"endpoint"},
+		"1 when the last request got an answer from Ironic, 0 when it did not.",
+	},
+	{
+		"ironflow_ironic_api_minor_version", "gauge",
+		[]string{"endpoint"},
+		"Minor part of the negotiated API version, for example 110 for 1.110.",
+	},
+	{
+		"ironflow_ironic_watch_reads_total", "counter",
+		[]string{"endpoint", "reader"},
+		"Requests of the node watch, by reader: feed, inflight, sweep.",
+	},
+	{
+		"ironflow_ironic_watch_changes_total", "counter",
+		[]string{"endpoint", "reader", "kind"},
+		"Node changes that the watch reported, by the reader that saw them first and by kind.",
+	},
+	{
+		"ironflow_ironic_watch_nodes", "gauge",
+		[]string{"endpoint"},
+		"Nodes that the watch knows.",
+	},
 }
 
 // Metrics lists every metric that gateways and watches register.

@@ -43,9 +43,11 @@ func (g *Gateway) EnsurePorts(ctx context.Context, uuid string, ports []Port) er
 		case !found:
 			err = g.createPort(ctx, uuid, wirePort{NodeUUID: uuid, Address: mac, PXEEnabled: want.PXEEnabled})
 		case have.PXEEnabled != want.PXEEnabled:
-			err = g.do(ctx, call{op: "update port", node: uuid, method: http.MethodPatch,
+			err = g.do(ctx, call{
+				op: "update port", node: uuid, method: http.MethodPatch,
 				path: "ports/" + url.PathEscape(have.UUID),
-				body: []patch{{Op: "replace", Path: "/pxe_enabled", Value: want.PXEEnabled}}})
+				body: []patch{{Op: "replace", Path: "/pxe_enabled", Value: want.PXEEnabled}},
+			})
 		}
 		if err != nil {
 			return err

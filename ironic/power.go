@@ -22,7 +22,9 @@ type wirePower struct {
 // target_power_state is set meanwhile. Soft actions that the driver does not
 // offer are Rejected.
 func (g *Gateway) SetPower(ctx context.Context, uuid string, r PowerRequest) error {
-	return g.do(ctx, call{op: "set " + string(r.Target), node: uuid, method: http.MethodPut,
+	return g.do(ctx, call{
+		op: "set " + string(r.Target), node: uuid, method: http.MethodPut,
 		path: nodePath(uuid, "states", "power"),
-		body: wirePower{Target: r.Target, Timeout: int(r.Timeout / time.Second)}})
+		body: wirePower{Target: r.Target, Timeout: int(r.Timeout / time.Second)},
+	})
 }

@@ -36,8 +36,9 @@ func (w *Watch) read(ctx context.Context, r reader, s *schedule) error {
 		return w.readFeed(ctx)
 	case inFlightReader:
 		return w.readInFlight(ctx)
+	default:
+		return w.readSweep(ctx, s)
 	}
-	return w.readSweep(ctx, s)
 }
 
 // readFeed reads the newest changes, page by page, until a page ends in rows
@@ -158,6 +159,7 @@ func (w *Watch) readLeft(ctx context.Context, left []string, states map[Provisio
 		case Gone:
 			w.report(inFlightReader)(w.table.remove(uuid))
 			err = nil
+		default: // told by err
 		}
 		w.mu.Unlock()
 		if err != nil {

@@ -16,7 +16,6 @@ type call struct {
 	path   string // below /v1/, without leading slash
 	body   any    // JSON, or nil
 	into   any    // pointer for the answer, or nil
-	header http.Header
 }
 
 // do makes one request, with its time-out, metrics and typed error.
@@ -33,7 +32,7 @@ func (g *Gateway) do(ctx context.Context, c call) error {
 		OkCodes:      []int{http.StatusOK, http.StatusCreated, http.StatusAccepted, http.StatusNoContent},
 	}
 	start := time.Now()
-	_, err = client.Request(ctx, c.method, client.Endpoint+c.path, opts)
+	_, err = client.Request(ctx, c.method, client.Endpoint+c.path, opts) //nolint:bodyclose // closed by the client
 	g.metrics.duration.WithLabelValues(g.config.Name, c.op).Observe(time.Since(start).Seconds())
 	if err == nil {
 		g.metrics.up.WithLabelValues(g.config.Name).Set(1)

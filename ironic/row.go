@@ -24,8 +24,10 @@ type Row struct {
 }
 
 // rowFields are the ten fields of every list that the watch asks for.
-var rowFields = []string{"uuid", "name", "provision_state", "target_provision_state", "power_state", "maintenance",
-	"fault", "reservation", "provision_updated_at", "last_error"}
+var rowFields = []string{
+	"uuid", "name", "provision_state", "target_provision_state", "power_state", "maintenance",
+	"fault", "reservation", "provision_updated_at", "last_error",
+}
 
 // progressFields are asked for besides, in the one state that needs them.
 var progressFields = []string{"deploy_step", "driver_internal_info"}

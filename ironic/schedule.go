@@ -92,6 +92,7 @@ func (s *schedule) done(r reader, now time.Time, took time.Duration) {
 		if !s.sweeping {
 			s.sweepAt, s.synced = now, true
 		}
+	case noReader:
 	}
 }
 

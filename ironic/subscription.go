@@ -44,8 +44,10 @@ func (g *Gateway) CreateSubscription(ctx context.Context, uuid string, s Subscri
 	var answer struct {
 		ID string `json:"Id"`
 	}
-	err = g.do(ctx, call{op: "create subscription", node: uuid, method: http.MethodPost,
-		path: passthru(uuid, "create_subscription"), body: body, into: &answer})
+	err = g.do(ctx, call{
+		op: "create subscription", node: uuid, method: http.MethodPost,
+		path: passthru(uuid, "create_subscription"), body: body, into: &answer,
+	})
 	return answer.ID, err
 }
 
@@ -67,8 +69,10 @@ func (g *Gateway) Subscriptions(ctx context.Context, uuid string) ([]Subscriptio
 			Destination string `json:"Destination"`
 			Context     string `json:"Context"`
 		}
-		err := g.do(ctx, call{op: "get subscription", node: uuid, method: http.MethodGet,
-			path: passthru(uuid, "get_subscription"), body: map[string]string{"id": id}, into: &one})
+		err := g.do(ctx, call{
+			op: "get subscription", node: uuid, method: http.MethodGet,
+			path: passthru(uuid, "get_subscription"), body: map[string]string{"id": id}, into: &one,
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -79,6 +83,8 @@ func (g *Gateway) Subscriptions(ctx context.Context, uuid string) ([]Subscriptio
 
 // DeleteSubscription ends a subscription; one that is gone counts as ended.
 func (g *Gateway) DeleteSubscription(ctx context.Context, uuid, id string) error {
-	return ignoreGone(g.do(ctx, call{op: "delete subscription", node: uuid, method: http.MethodDelete,
-		path: passthru(uuid, "delete_subscription"), body: map[string]string{"id": id}}))
+	return ignoreGone(g.do(ctx, call{
+		op: "delete subscription", node: uuid, method: http.MethodDelete,
+		path: passthru(uuid, "delete_subscription"), body: map[string]string{"id": id},
+	}))
 }

@@ -87,9 +87,9 @@ func TestWatchAtRestKeepsToItsBudget(t *testing.T) {
 				_, got, stop := watching(t.Context(), g, ironic.WatchOptions{})
 				defer stop()
 				e.Expect(of(got.take(), ironic.Appeared)).To(HaveLen(size))
-				time.Sleep(time.Minute + 5*time.Second) // between two reads
+				pass(time.Minute + 5*time.Second) // between two reads
 				s.ResetCounts()
-				time.Sleep(time.Hour)
+				pass(time.Hour)
 				pages := (size + 999) / 1000
 				e.Expect(s.Total("")).To(BeNumerically("<=", 120+12*pages), "%v", s.Counts())
 				e.Expect(s.Total("")).To(Equal(s.Total("GET /v1/nodes")), "no request per node: %v", s.Counts())
@@ -149,11 +149,11 @@ func TestWatchFindsChanges(t *testing.T) {
 				if c.inFlight {
 					w.Expect(uuids[0], true)
 				}
-				time.Sleep(time.Minute)
+				pass(time.Minute)
 				got.take()
 				uuid := uuids[77]
 				c.change(s, uuid)
-				time.Sleep(c.within)
+				pass(c.within)
 				synctest.Wait()
 				var mine []ironic.Change
 				for _, change := range got.take() {
@@ -179,11 +179,11 @@ func TestFeedReadsOnUntilItKnowsTheRest(t *testing.T) {
 		w, got, stop := watching(t.Context(), g, ironic.WatchOptions{Sweep: 24 * time.Hour})
 		defer stop()
 		w.Expect(uuids[0], true)
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		for _, uuid := range uuids {
 			s.Edit(uuid, nil) // gives every node a change time and a place
 		}
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		e.Expect(got.take()).To(HaveLen(700), "appeared")
 		for _, uuid := range uuids[100:400] {
 			s.Edit(uuid, map[string]any{"provision_state": "manageable"})
@@ -191,11 +191,11 @@ func TestFeedReadsOnUntilItKnowsTheRest(t *testing.T) {
 		for i := range 120 {
 			s.Edit(uuids[(i*7)%100], nil) // heartbeats, in another order than before
 		}
-		time.Sleep(1100 * time.Millisecond)
+		pass(1100 * time.Millisecond)
 		synctest.Wait()
 		e.Expect(of(got.take(), ironic.Changed)).To(HaveLen(300))
 		s.ResetCounts()
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		e.Expect(s.Total("GET /v1/nodes")).To(BeNumerically("<=", 11), "quiet again: one page a second")
 	})
 }
@@ -206,7 +206,7 @@ func TestNudgeLooksAtOnce(t *testing.T) {
 		g, s, uuids := fleet(t, simulator.Options{}, 3)
 		w, got, stop := watching(t.Context(), g, ironic.WatchOptions{})
 		defer stop()
-		time.Sleep(40 * time.Second)
+		pass(40 * time.Second)
 		got.take()
 		s.ResetCounts()
 		s.Edit(uuids[1], map[string]any{"power_state": "power on"})
@@ -214,7 +214,7 @@ func TestNudgeLooksAtOnce(t *testing.T) {
 			w.Nudge()
 		}
 		synctest.Wait()
-		time.Sleep(200 * time.Millisecond)
+		pass(200 * time.Millisecond)
 		synctest.Wait()
 		e.Expect(got.take()).To(HaveLen(1))
 		e.Expect(s.Total("")).To(BeNumerically("<=", 2), "nudges become one")
@@ -230,23 +230,23 @@ func TestProgressAndLostAgent(t *testing.T) {
 		w, got, stop := watching(t.Context(), g, ironic.WatchOptions{})
 		defer stop()
 		w.Expect(uuids[5], true)
-		time.Sleep(6 * time.Second)
+		pass(6 * time.Second)
 		row, known := w.Row(uuids[5])
 		e.Expect(known).To(BeTrue())
 		e.Expect(row.ProvisionState).To(Equal(ironic.StateDeployWait))
 		e.Expect(row.DeployStep.String()).To(Equal("deploy.write_image"))
 		e.Expect(row.Agent.URL).NotTo(BeEmpty())
 		got.take()
-		time.Sleep(20 * time.Minute)
+		pass(20 * time.Minute)
 		e.Expect(got.take()).To(BeEmpty(), "heartbeats alone are no news")
 		s.LoseAgent(uuids[5], true)
-		time.Sleep(195 * time.Second)
+		pass(195 * time.Second)
 		e.Expect(got.take()).To(BeEmpty(), "0.6 of the timeout and the margin are not over since the last beat")
-		time.Sleep(time.Minute + 10*time.Second)
+		pass(time.Minute + 10*time.Second)
 		lost := of(got.take(), ironic.LostAgent)
 		e.Expect(lost).To(HaveLen(1))
 		e.Expect(lost[0].UUID).To(Equal(uuids[5]))
-		time.Sleep(10 * time.Minute)
+		pass(10 * time.Minute)
 		e.Expect(of(got.take(), ironic.LostAgent)).To(BeEmpty(), "said once")
 	})
 }
@@ -257,19 +257,19 @@ func TestWatchSurvivesAnOutage(t *testing.T) {
 		g, s, uuids := fleet(t, simulator.Options{}, 120)
 		w, got, stop := watching(t.Context(), g, ironic.WatchOptions{})
 		defer stop()
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		got.take()
 		e.Expect(w.Err()).NotTo(HaveOccurred())
 		s.Intercept(func(*http.Request) *simulator.Fault { return &simulator.Fault{Cut: true} })
-		time.Sleep(10 * time.Minute)
+		pass(10 * time.Minute)
 		e.Expect(ironic.KindOf(w.Err())).To(Equal(ironic.Unavailable))
 		s.Remove(uuids[3])
 		s.Edit(uuids[4], map[string]any{"power_state": "power on"})
 		s.ResetCounts()
-		time.Sleep(10 * time.Minute)
+		pass(10 * time.Minute)
 		e.Expect(s.Total("")).To(BeNumerically("<=", 21), "it does not hammer a dead Ironic")
 		s.Intercept(nil)
-		time.Sleep(31 * time.Second)
+		pass(31 * time.Second)
 		e.Expect(w.Err()).NotTo(HaveOccurred())
 		changes := got.take()
 		e.Expect(of(changes, ironic.Vanished)).To(HaveLen(1), "a sweep follows at once")
@@ -324,7 +324,7 @@ func TestRandomChangesAreNeverMissed(t *testing.T) {
 			}
 			told := map[string]ironic.Change{}
 			for _, e := range script {
-				time.Sleep(e.after)
+				pass(e.after)
 				switch e.field {
 				case "remove":
 					s.Remove(uuids[e.node])
@@ -334,7 +334,7 @@ func TestRandomChangesAreNeverMissed(t *testing.T) {
 					s.Edit(uuids[e.node], map[string]any{e.field: e.value})
 				}
 			}
-			time.Sleep(5*time.Minute + 2*time.Second)
+			pass(5*time.Minute + 2*time.Second)
 			synctest.Wait()
 			for _, c := range got.take() {
 				told[c.UUID] = c

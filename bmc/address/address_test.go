@@ -16,8 +16,10 @@ const system = "/redfish/v1/Systems/1"
 func TestParse(t *testing.T) {
 	redfish := address.Interfaces{Boot: "ipxe", Firmware: "redfish", RAID: "redfish"}
 	media := address.Interfaces{Boot: "redfish-virtual-media", Firmware: "redfish", RAID: "redfish"}
-	idrac := address.Interfaces{Boot: "ipxe", Firmware: "redfish", BIOS: "idrac-redfish", Management: "idrac-redfish",
-		Power: "idrac-redfish", Vendor: "idrac-redfish", RAID: "idrac-redfish"}
+	idrac := address.Interfaces{
+		Boot: "ipxe", Firmware: "redfish", BIOS: "idrac-redfish", Management: "idrac-redfish",
+		Power: "idrac-redfish", Vendor: "idrac-redfish", RAID: "idrac-redfish",
+	}
 	idracMedia := idrac
 	idracMedia.Boot = "idrac-redfish-virtual-media"
 	ipmi := address.Interfaces{Boot: "ipxe", RAID: "no-raid"}
@@ -66,8 +68,10 @@ func TestParse(t *testing.T) {
 		"redfish-virtualmedia+http://192.0.2.1:8000" + system: {driver: "redfish", interfaces: media, info: redfishInfo("http://192.0.2.1:8000", system), iso: true},
 		"ilo5-virtualmedia://192.0.2.1" + system:              {driver: "redfish", interfaces: media, info: redfishInfo("https://192.0.2.1", system), iso: true},
 		"idrac-virtualmedia://192.0.2.1" + system:             {driver: "idrac", interfaces: idracMedia, info: redfishInfo("https://192.0.2.1", system), iso: true},
-		"redfish-uefihttp://192.0.2.1/redfish/v1": {driver: "redfish", iso: true, info: redfishInfo("https://192.0.2.1", "/redfish/v1"),
-			interfaces: address.Interfaces{Boot: "redfish-https", Firmware: "redfish", RAID: "redfish"}},
+		"redfish-uefihttp://192.0.2.1/redfish/v1": {
+			driver: "redfish", iso: true, info: redfishInfo("https://192.0.2.1", "/redfish/v1"),
+			interfaces: address.Interfaces{Boot: "redfish-https", Firmware: "redfish", RAID: "redfish"},
+		},
 	}
 	seen := map[string]bool{}
 	for raw, c := range cases {
@@ -119,12 +123,18 @@ func TestDriverInfo(t *testing.T) {
 		options address.Options
 		want    map[string]any
 	}{
-		"redfish": {raw: "redfish://192.0.2.1" + system, want: map[string]any{"redfish_address": "https://192.0.2.1",
-			"redfish_system_id": system, "redfish_username": "admin", "redfish_password": "secret"}},
-		"redfish, certificates not verified": {raw: "redfish://192.0.2.1", options: address.Options{DisableCertificateVerification: true},
-			want: map[string]any{"redfish_address": "https://192.0.2.1", "redfish_username": "admin", "redfish_password": "secret", "redfish_verify_ca": false}},
-		"ipmi": {raw: "ipmi://192.0.2.1", want: map[string]any{"ipmi_address": "192.0.2.1", "ipmi_port": "623",
-			"ipmi_priv_level": "ADMINISTRATOR", "ipmi_username": "admin", "ipmi_password": "secret"}},
+		"redfish": {raw: "redfish://192.0.2.1" + system, want: map[string]any{
+			"redfish_address":   "https://192.0.2.1",
+			"redfish_system_id": system, "redfish_username": "admin", "redfish_password": "secret",
+		}},
+		"redfish, certificates not verified": {
+			raw: "redfish://192.0.2.1", options: address.Options{DisableCertificateVerification: true},
+			want: map[string]any{"redfish_address": "https://192.0.2.1", "redfish_username": "admin", "redfish_password": "secret", "redfish_verify_ca": false},
+		},
+		"ipmi": {raw: "ipmi://192.0.2.1", want: map[string]any{
+			"ipmi_address": "192.0.2.1", "ipmi_port": "623",
+			"ipmi_priv_level": "ADMINISTRATOR", "ipmi_username": "admin", "ipmi_password": "secret",
+		}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

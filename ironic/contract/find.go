@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	. "github.com/onsi/gomega"
+	. "github.com/onsi/gomega" //nolint:staticcheck // these are tests: matchers read as sentences
 
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -115,22 +115,27 @@ func refusals(w *World) {
 		"a verb that the state does not allow": {
 			func() error {
 				return w.Gateway.Transition(ctx, n.UUID, ironic.Transition{Target: ironic.TargetActive})
-			}, ironic.Rejected, `can not be performed`},
+			}, ironic.Rejected, `can not be performed`,
+		},
 		"a node that is gone": {
-			func() error { return w.Gateway.SetPower(ctx, missing, ironic.PowerRequest{Target: ironic.PowerOn}) }, ironic.Gone, missing},
+			func() error { return w.Gateway.SetPower(ctx, missing, ironic.PowerRequest{Target: ironic.PowerOn}) }, ironic.Gone, missing,
+		},
 		"a power state that does not exist": {
-			func() error { return w.Gateway.SetPower(ctx, n.UUID, ironic.PowerRequest{Target: "levitate"}) }, ironic.Rejected, "levitate"},
+			func() error { return w.Gateway.SetPower(ctx, n.UUID, ironic.PowerRequest{Target: "levitate"}) }, ironic.Rejected, "levitate",
+		},
 		"removal of a key that is not there": {
 			func() error {
 				_, _, err := w.Gateway.Update(ctx, &ironic.Node{UUID: n.UUID, Extra: map[string]any{"ghost": 1}},
 					ironic.Desired{Extra: ironic.Fields{"ghost": ironic.Remove}})
 				return err
-			}, ironic.Rejected, "ghost"},
+			}, ironic.Rejected, "ghost",
+		},
 		"a driver without a conductor": {
 			func() error {
 				_, err := w.Gateway.Enrol(ctx, ironic.Enrolment{Name: w.Name(), Driver: "nonsense"})
 				return err
-			}, ironic.Unavailable, "nonsense"},
+			}, ironic.Unavailable, "nonsense",
+		},
 	}
 	for name, c := range cases {
 		err := c.call()

@@ -28,7 +28,7 @@ func TestIronic(t *testing.T) {
 	user, password := receiver.Credentials()
 	_, err = l.StartEmulator(t.Context(), lab.EmulatorOptions{NotifierURL: receiver.URL(), NotifierUser: user, NotifierPassword: password})
 	e.Expect(err).NotTo(HaveOccurred())
-	real, err := l.StartIronic(t.Context(), lab.IronicOptions{})
+	running, err := l.StartIronic(t.Context(), lab.IronicOptions{})
 	e.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() {
 		h.stop()
@@ -41,8 +41,8 @@ func TestIronic(t *testing.T) {
 	contract.Run(t, contract.Target{
 		Connect: func(t testing.TB, wrap func(http.RoundTripper) http.RoundTripper) *ironic.Gateway {
 			g, err := ironic.New(t.Context(), ironic.Config{
-				URL: real.URL, CAFile: l.CAFile, Wrap: wrap,
-				Auth: ironic.Auth{Basic: &ironic.Basic{Username: real.User, Password: ironic.Secret(real.Password)}},
+				URL: running.URL, CAFile: l.CAFile, Wrap: wrap,
+				Auth: ironic.Auth{Basic: &ironic.Basic{Username: running.User, Password: ironic.Secret(running.Password)}},
 			})
 			NewWithT(t).Expect(err).NotTo(HaveOccurred())
 			return g

@@ -14,7 +14,6 @@ import (
 	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/ironic/contract"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/emulator"
@@ -105,7 +104,8 @@ func (m *machine) boot() {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(m.hall.lab.Ironic.CA)
 	s := generate.Machine(0, generate.Options{})
-	s.Hardware.NICs = []scenario.NIC{{Name: "eno1", MAC: m.mac}}
+	s.Hardware.NICs = s.Hardware.NICs[:1]
+	s.Hardware.NICs[0].MAC = m.mac
 	m.hall.running.Go(func() {
 		_ = ipa.Run(ctx, ipa.Options{ // ends with the machine; what matters shows on the node
 			Config: ipa.Config{APIURLs: []string{ironicURL}, InspectionURLs: []string{ironicURL + "/v1/continue_inspection"}, Collectors: []string{"default"}},

@@ -1,15 +1,17 @@
 package contract
 
 import (
-	. "github.com/onsi/gomega"
+	. "github.com/onsi/gomega" //nolint:staticcheck // these are tests: matchers read as sentences
 
 	"github.com/ironflow/ironflow/ironic"
 )
 
 func enrol(w *World) {
 	m := w.NewMachine(w.T)
-	e := ironic.Enrolment{Name: w.Name(), Driver: m.Driver, DriverInfo: m.DriverInfo,
-		Properties: map[string]any{"cpu_arch": "x86_64"}, Interfaces: ironic.Interfaces{Deploy: "ramdisk", Inspect: "redfish"}}
+	e := ironic.Enrolment{
+		Name: w.Name(), Driver: m.Driver, DriverInfo: m.DriverInfo,
+		Properties: map[string]any{"cpu_arch": "x86_64"}, Interfaces: ironic.Interfaces{Deploy: "ramdisk", Inspect: "redfish"},
+	}
 	n, err := w.Gateway.Enrol(w.T.Context(), e)
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(n.ProvisionState).To(Equal(ironic.StateEnroll))
@@ -81,8 +83,10 @@ func instance(w *World) {
 	deploy := ironic.Interfaces{Deploy: "custom-agent"}
 	n = w.Update(n, ironic.Desired{
 		InstanceUUID: new(id), Interfaces: deploy,
-		InstanceInfo: ironic.Fields{"capabilities": map[string]any{"secure_boot": "true"}, "image_source": "http://images.test/a.img",
-			"root_device": map[string]any{"size": ">= 10"}, "image_pull_secret": "hush hush", "boot_iso": ironic.Remove},
+		InstanceInfo: ironic.Fields{
+			"capabilities": map[string]any{"secure_boot": "true"}, "image_source": "http://images.test/a.img",
+			"root_device": map[string]any{"size": ">= 10"}, "image_pull_secret": "hush hush", "boot_iso": ironic.Remove,
+		},
 		DriverInfo: ironic.Fields{"force_persistent_boot_device": "Default"},
 	})
 	w.Expect(n.InstanceUUID).NotTo(BeEmpty())

@@ -54,8 +54,10 @@ func TestSimulator(t *testing.T) {
 			i := machines.Add(1)
 			return contract.Machine{
 				Driver: "redfish", MAC: fmt.Sprintf("52:54:00:00:%02x:%02x", i>>8, i&0xff),
-				DriverInfo: map[string]any{"redfish_address": "https://bmc.test", "redfish_system_id": fmt.Sprint("/redfish/v1/Systems/", i),
-					"redfish_username": "admin", "redfish_password": "bmc password", "deploy_iso": "http://images.test/live.iso"},
+				DriverInfo: map[string]any{
+					"redfish_address": "https://bmc.test", "redfish_system_id": fmt.Sprint("/redfish/v1/Systems/", i),
+					"redfish_username": "admin", "redfish_password": "bmc password", "deploy_iso": "http://images.test/live.iso",
+				},
 			}
 		},
 	})

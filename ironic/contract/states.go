@@ -3,7 +3,7 @@ package contract
 import (
 	"time"
 
-	. "github.com/onsi/gomega"
+	. "github.com/onsi/gomega" //nolint:staticcheck // these are tests: matchers read as sentences
 
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -122,8 +122,10 @@ func provide(w *World) {
 
 func deploy(w *World) {
 	n := w.Available()
-	t := ironic.Transition{Target: ironic.TargetActive, DeploySteps: deploySteps(nil),
-		ConfigDrive: map[string]any{"meta_data": map[string]any{"name": "host"}, "user_data": "#!/bin/true"}}
+	t := ironic.Transition{
+		Target: ironic.TargetActive, DeploySteps: deploySteps(nil),
+		ConfigDrive: map[string]any{"meta_data": map[string]any{"name": "host"}, "user_data": "#!/bin/true"},
+	}
 	w.Accepted(func() error { return w.Gateway.Transition(w.T.Context(), n.UUID, t) })
 	w.Expect(w.Gateway.Transition(w.T.Context(), n.UUID, t)).To(Or(Succeed(), HaveField("Kind", ironic.Busy)), "asked again")
 	var steps []string

@@ -13,8 +13,10 @@ func validateNode(s *Server, r *http.Request) (int, any, error) {
 		return 0, nil, err
 	}
 	ok := map[string]any{"result": true}
-	all := map[string]any{"bios": ok, "boot": ok, "deploy": ok, "firmware": ok, "inspect": ok, "management": ok, "network": ok, "power": ok,
-		"raid": ok, "console": map[string]any{"result": nil, "reason": "not supported"}, "rescue": map[string]any{"result": nil, "reason": "not supported"}}
+	all := map[string]any{
+		"bios": ok, "boot": ok, "deploy": ok, "firmware": ok, "inspect": ok, "management": ok, "network": ok, "power": ok,
+		"raid": ok, "console": map[string]any{"result": nil, "reason": "not supported"}, "rescue": map[string]any{"result": nil, "reason": "not supported"},
+	}
 	if n.driver == "redfish" && n.driverInfo["redfish_address"] == nil {
 		reason := "Missing required properties: redfish_address"
 		for _, name := range []string{"power", "management", "boot"} {

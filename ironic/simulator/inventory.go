@@ -15,20 +15,26 @@ func plausibleInventory(n Node) map[string]any {
 		mac = n.Ports[0]
 	}
 	nic := func(name, mac, ip string) map[string]any {
-		return map[string]any{"name": name, "mac_address": mac, "ipv4_address": ip, "ipv6_address": nil, "has_carrier": true,
-			"vendor": "0x8086", "product": "0x1572", "speed_mbps": 10000, "pci_address": "0000:19:00.0"}
+		return map[string]any{
+			"name": name, "mac_address": mac, "ipv4_address": ip, "ipv6_address": nil, "has_carrier": true,
+			"vendor": "0x8086", "product": "0x1572", "speed_mbps": 10000, "pci_address": "0000:19:00.0",
+		}
 	}
 	disk := func(name, hctl string, sizeGiB int) map[string]any {
-		return map[string]any{"name": name, "model": "MODEL-" + hctl, "size": int64(sizeGiB) << 30, "rotational": false,
+		return map[string]any{
+			"name": name, "model": "MODEL-" + hctl, "size": int64(sizeGiB) << 30, "rotational": false,
 			"serial": fmt.Sprintf("S%x", sum[6:10]), "vendor": "ACME", "hctl": hctl, "by_path": "/dev/disk/by-path/pci-" + hctl,
-			"wwn": nil, "wwn_with_extension": nil, "wwn_vendor_extension": nil}
+			"wwn": nil, "wwn_with_extension": nil, "wwn_vendor_extension": nil,
+		}
 	}
 	return map[string]any{
 		"inventory": map[string]any{
 			"hostname": "host-" + n.UUID[:8],
 			"boot":     map[string]any{"current_boot_mode": "uefi", "pxe_interface": nil},
-			"cpu": map[string]any{"architecture": "x86_64", "count": 32, "frequency": "2100.0", "model_name": "Simulated CPU",
-				"flags": []any{"vmx", "aes", "sse4_2"}},
+			"cpu": map[string]any{
+				"architecture": "x86_64", "count": 32, "frequency": "2100.0", "model_name": "Simulated CPU",
+				"flags": []any{"vmx", "aes", "sse4_2"},
+			},
 			"memory":        map[string]any{"physical_mb": 65536, "total": int64(67430334464)},
 			"system_vendor": map[string]any{"manufacturer": "ACME", "product_name": "Simulated", "serial_number": fmt.Sprintf("%x", sum[:4]), "firmware": map[string]any{"vendor": "ACME", "version": "1.0", "build_date": "01/01/2025"}},
 			"interfaces":    []any{nic("eno1", mac, "192.0.2.10"), nic("eno2", second, "192.0.2.11")},

@@ -29,8 +29,10 @@ type verb func(*Server, *node, request) (program, error)
 
 // actions is the state machine: what may be asked for in which state.
 var actions = map[string]map[string]verb{
-	"manage": {"enroll": verify, "available": manageAtOnce, "clean failed": manageAtOnce, "inspect failed": manageAtOnce,
-		"adopt failed": manageAtOnce},
+	"manage": {
+		"enroll": verify, "available": manageAtOnce, "clean failed": manageAtOnce, "inspect failed": manageAtOnce,
+		"adopt failed": manageAtOnce,
+	},
 	"inspect": {"manageable": inspect, "inspect failed": inspect},
 	"clean":   {"manageable": manualClean},
 	"provide": {"manageable": provide},
@@ -39,8 +41,10 @@ var actions = map[string]map[string]verb{
 	"deleted": {"active": undeploy, "deploy failed": undeploy, "wait call-back": undeploy, "error": undeploy},
 	"adopt":   {"manageable": adopt, "adopt failed": adopt},
 	"service": {"active": service, "service failed": service},
-	"abort": {"inspect wait": abort, "clean wait": abort, "wait call-back": abort, "service wait": abort,
-		"service failed": abort},
+	"abort": {
+		"inspect wait": abort, "clean wait": abort, "wait call-back": abort, "service wait": abort,
+		"service failed": abort,
+	},
 }
 
 // run carries a program out, phase by phase; the lock is held.

@@ -85,7 +85,7 @@ func (s *Server) disturb(w http.ResponseWriter, r *http.Request, f *Fault) {
 		select {
 		case <-timer.C:
 		case <-r.Context().Done():
-			panic(http.ErrAbortHandler)
+			cut()
 		}
 	}
 	if f.Status == 0 && !f.Cut {
@@ -96,9 +96,14 @@ func (s *Server) disturb(w http.ResponseWriter, r *http.Request, f *Fault) {
 		s.mux.ServeHTTP(discard{}, r)
 	}
 	if f.Cut {
-		panic(http.ErrAbortHandler)
+		cut()
 	}
 	writeFault(w, f.Status, f.Text)
+}
+
+// cut ends a request without an answer.
+func cut() {
+	panic(http.ErrAbortHandler) //nolint:forbidigo // the way in which net/http lets a handler drop a connection
 }
 
 // discard is a response writer for answers that nobody gets.

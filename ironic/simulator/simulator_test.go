@@ -60,6 +60,12 @@ func (c client) state(uuid string) string {
 	return n.ProvisionState
 }
 
+// pass lets time go by in the test's bubble and waits until all is quiet.
+func pass(d time.Duration) {
+	time.Sleep(d) //nolint:forbidigo // the clock of testing/synctest: nobody waits
+	synctest.Wait()
+}
+
 func TestPagesCoverAllNodesInEachOrder(t *testing.T) {
 	c := newClient(t, simulator.Options{MaxLimit: 7})
 	var uuids []string
@@ -117,7 +123,7 @@ func TestLocksAnswerConflict(t *testing.T) {
 		status, answer := c.do("PUT", "nodes/"+uuid+"/states/power", map[string]any{"target": "power on"})
 		e.Expect(status).To(Equal(http.StatusConflict))
 		e.Expect(answer["error_message"]).To(ContainSubstring("locked by host"))
-		time.Sleep(time.Minute + time.Second)
+		pass(time.Minute + time.Second)
 		synctest.Wait()
 		e.Expect(c.state(uuid)).To(Equal("manageable"))
 	})
@@ -131,13 +137,13 @@ func TestRestartFailsWhatTheConductorWorkedOn(t *testing.T) {
 		e.Expect(c.provision(working, "manage")).To(Equal(http.StatusAccepted))
 		c.Edit(waiting, map[string]any{"provision_state": "available"})
 		e.Expect(c.provision(waiting, "active")).To(Equal(http.StatusAccepted))
-		time.Sleep(time.Second)
+		pass(time.Second)
 		c.Restart()
 		e.Expect(c.state(working)).To(Equal("enroll"))
 		n, _ := c.Node(working)
 		e.Expect(n.LastError).To(ContainSubstring("can't be resumed by conductor"))
 		e.Expect(c.state(waiting)).To(Equal("wait call-back"))
-		time.Sleep(2 * time.Minute)
+		pass(2 * time.Minute)
 		synctest.Wait()
 		e.Expect(c.state(working)).To(Equal("enroll"), "the old operation has ended")
 		e.Expect(c.state(waiting)).To(Equal("active"))
@@ -151,9 +157,9 @@ func TestALostAgentTimesOut(t *testing.T) {
 		uuid := c.enrol("n")
 		c.Edit(uuid, map[string]any{"provision_state": "available"})
 		e.Expect(c.provision(uuid, "active")).To(Equal(http.StatusAccepted))
-		time.Sleep(time.Second)
+		pass(time.Second)
 		c.LoseAgent(uuid, true)
-		time.Sleep(12 * time.Minute)
+		pass(12 * time.Minute)
 		synctest.Wait()
 		n, _ := c.Node(uuid)
 		e.Expect(n.ProvisionState).To(Equal("deploy failed"))

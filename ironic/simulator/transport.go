@@ -27,7 +27,7 @@ func (t transport) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			if p != http.ErrAbortHandler { //nolint:errorlint // a panic value, compared as net/http does
-				panic(p)
+				panic(p) //nolint:forbidigo // not ours: passed on
 			}
 			resp, err = nil, io.ErrUnexpectedEOF
 			if ctxErr := r.Context().Err(); ctxErr != nil {

@@ -59,13 +59,15 @@ func (s *Server) working(state string) phase {
 }
 
 func verify(s *Server, _ *node, _ request) (program, error) {
-	return program{name: "verify", target: "manageable", fails: "enroll", ends: "manageable",
+	return program{
+		name: "verify", target: "manageable", fails: "enroll", ends: "manageable",
 		phases: []phase{{state: "verifying", locked: true, hold: s.opts.Delays.Verify}},
 		finish: func(n *node) {
 			if n.power == "" {
 				n.power = "power off"
 			}
-		}}, nil
+		},
+	}, nil
 }
 
 // manageAtOnce needs no work: the node is manageable when the request returns.
@@ -83,11 +85,13 @@ func inspect(s *Server, n *node, _ request) (program, error) {
 	if n.interfaces["inspect_interface"] != "agent" {
 		phases = []phase{{state: "inspecting", locked: true, hold: s.opts.Delays.Inspect}}
 	}
-	return program{name: "inspect", target: "manageable", fails: "inspect failed", ends: "manageable", phases: phases,
+	return program{
+		name: "inspect", target: "manageable", fails: "inspect failed", ends: "manageable", phases: phases,
 		finish: func(n *node) {
 			n.inventory = s.opts.Inventory(s.view(n))
 			s.addInspectedPorts(n)
-		}}, nil
+		},
+	}, nil
 }
 
 // cleaningPhases run the given steps, or automated cleaning without names.
@@ -107,12 +111,14 @@ func manualClean(s *Server, n *node, r request) (program, error) {
 	if len(r.CleanSteps) == 0 {
 		return program{}, fault(http.StatusBadRequest, `"clean_steps" is required when setting target provision state to clean`)
 	}
-	return program{name: "clean", target: "manageable", fails: "clean failed", ends: "manageable",
+	return program{
+		name: "clean", target: "manageable", fails: "clean failed", ends: "manageable",
 		phases: s.cleaningPhases(plain(r.CleanSteps)), finish: func(n *node) {
 			if n.targetRAID != nil {
 				n.raidConfig = n.targetRAID
 			}
-		}}, nil
+		},
+	}, nil
 }
 
 // automatedStep is the one step of automated cleaning.
@@ -139,7 +145,8 @@ func provide(s *Server, n *node, _ request) (program, error) {
 
 // coreSteps are the deploy steps that Ironic itself runs after the in-band ones.
 var coreSteps = []Step{
-	{Interface: "deploy", Step: "prepare_instance_boot", Priority: 60}, {Interface: "deploy", Step: "tear_down_agent", Priority: 40},
+	{Interface: "deploy", Step: "prepare_instance_boot", Priority: 60},
+	{Interface: "deploy", Step: "tear_down_agent", Priority: 40},
 	{Interface: "deploy", Step: "boot_instance", Priority: 20},
 }
 
@@ -148,10 +155,7 @@ func deploy(s *Server, n *node, r request) (program, error) {
 		return program{}, inMaintenance(n, "provisioning")
 	}
 	first := Step{Interface: "deploy", Step: "deploy", Priority: 100}
-	inBand, err := s.inBandSteps(plain(r.DeploySteps))
-	if err != nil {
-		return program{}, err
-	}
+	inBand := s.inBandSteps(plain(r.DeploySteps))
 	all := slices.Concat([]Step{first}, inBand, coreSteps)
 	if r.ConfigDrive != nil {
 		n.instanceInfo = object(n.instanceInfo)
@@ -185,7 +189,7 @@ func deploy(s *Server, n *node, r request) (program, error) {
 
 // inBandSteps puts the requested steps and those that the ramdisk runs by itself
 // into the order of their priorities.
-func (s *Server) inBandSteps(requested []Step) ([]Step, error) {
+func (s *Server) inBandSteps(requested []Step) []Step {
 	steps := slices.Clone(requested)
 	for _, listed := range s.opts.RamdiskSteps {
 		asked := slices.ContainsFunc(requested, func(r Step) bool { return r.Step == listed.Step })
@@ -197,21 +201,25 @@ func (s *Server) inBandSteps(requested []Step) ([]Step, error) {
 		steps = []Step{{Interface: "deploy", Step: "write_image", Priority: 80}}
 	}
 	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(b.Priority, a.Priority) })
-	return steps, nil
+	return steps
 }
 
 func undeploy(s *Server, n *node, _ request) (program, error) {
 	phases := append([]phase{s.working("deleting")}, s.automatedCleaning(n)...)
 	phases[0].enter = func(n *node) { n.power = "power off" }
-	return program{name: "undeploy", target: "available", fails: "error", ends: "available", phases: phases,
+	return program{
+		name: "undeploy", target: "available", fails: "error", ends: "available", phases: phases,
 		finish: func(n *node) {
 			n.instanceUUID, n.instanceInfo = "", nil
-		}}, nil
+		},
+	}, nil
 }
 
 func adopt(s *Server, _ *node, _ request) (program, error) {
-	return program{name: "adopt", target: "active", fails: "adopt failed", ends: "active",
-		phases: []phase{s.working("adopting")}}, nil
+	return program{
+		name: "adopt", target: "active", fails: "adopt failed", ends: "active",
+		phases: []phase{s.working("adopting")},
+	}, nil
 }
 
 func service(s *Server, n *node, r request) (program, error) {
