@@ -136,8 +136,8 @@ func (h *Hub) ApproveHost(ctx context.Context, key store.HostKey, approved bool)
 	return err
 }
 
-// DeleteHost removes the host, and with it its own cluster. An agent that still
-// runs registers again.
+// DeleteHost removes the host with its logs, and its own cluster. An agent that
+// still runs registers again.
 func (h *Hub) DeleteHost(ctx context.Context, key store.HostKey) error {
 	return h.update(ctx, func(w *work) error {
 		host, err := w.host(key)
@@ -159,6 +159,7 @@ func (w *work) deleteHost(host *store.Host) error {
 	if err := w.forgetHost(host); err != nil {
 		return err
 	}
+	w.after = append(w.after, func() error { return w.hub.removeFile(hostLogs(host.Key())) })
 	if c != nil && c.Own {
 		return w.forgetCluster(c.API.ID)
 	}

@@ -113,6 +113,11 @@ func (h *Hub) update(ctx context.Context, f func(*work) error) error {
 	for _, line := range w.lines {
 		h.log.Info(line.message, line.args...)
 	}
+	for _, f := range w.after {
+		if err := f(); err != nil {
+			h.log.Warn("something was left behind", "error", err)
+		}
+	}
 	return nil
 }
 

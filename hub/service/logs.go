@@ -109,6 +109,14 @@ func hostLogs(key store.HostKey) string {
 
 func clusterLogs(id string) string { return path.Join("logs", "clusters", path.Base(id)+".tar.gz") }
 
+// removeFile removes a file; a missing one is no error.
+func (h *Hub) removeFile(name string) error {
+	if err := h.files.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 // storeFile writes a file as a whole: readers see the old one or the new one.
 func (h *Hub) storeFile(name string, from io.Reader) (err error) {
 	if err := h.files.MkdirAll(path.Dir(name), 0o700); err != nil {

@@ -16,18 +16,28 @@ import (
 // prepared again. It returns when the context ends. Only one replica of a hub
 // runs it.
 func (h *Hub) Run(ctx context.Context) error {
-	ticker := time.NewTicker(h.timers.Monitor)
+	ticker, cleaner := time.NewTicker(h.timers.Monitor), time.NewTicker(cleanEvery)
 	defer ticker.Stop()
+	defer cleaner.Stop()
 	for {
+		var err error
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
+			err = h.Tick(ctx)
+		case <-cleaner.C:
+			err = h.clean(ctx)
 		}
-		if err := h.Tick(ctx); err != nil && !errors.Is(err, context.Canceled) {
-			h.log.Error("the monitor could not look at all hosts; it tries again", "error", err)
+		if err != nil && ctx.Err() == nil {
+			h.log.Error("the monitor could not do all of its work; it tries again", "error", err)
 		}
 	}
+}
+
+// clean forgets events that nobody will look for any more.
+func (h *Hub) clean(ctx context.Context) error {
+	return h.store.Update(ctx, func(tx *store.Tx) error { return tx.DeleteEventsBefore(h.now().Add(-h.timers.KeepEvents)) })
 }
 
 // timed are the statuses that end by themselves after some time.

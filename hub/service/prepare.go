@@ -2,6 +2,7 @@ package service
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/ironflow/ironflow/hub/hostmachine"
@@ -23,6 +24,7 @@ func (w *work) prepare(c *store.Cluster, hosts []*store.Host) error {
 	}
 	outcome := wire.LastInstallationPreparation{Status: wire.LastInstallationPreparationStatusSuccess}
 	for _, h := range hosts {
+		w.forgetFailedImages(h)
 		if _, err := w.renderIgnition(h, c); err != nil {
 			outcome = wire.LastInstallationPreparation{
 				Status: wire.LastInstallationPreparationStatusFailed,
@@ -36,6 +38,18 @@ func (w *work) prepare(c *store.Cluster, hosts []*store.Host) error {
 		return nil
 	}
 	return w.clusterEvent(c, "prepare_installation_failed", wire.EventSeverityWarning, outcome.Reason, props{"error": outcome.Reason})
+}
+
+// forgetFailedImages has images that could not be pulled the last time checked again.
+func (w *work) forgetFailedImages(h *store.Host) {
+	kept := imagesOf(h)
+	maps.DeleteFunc(kept, func(_ string, image wire.ContainerImageAvailability) bool {
+		return image.Result == wire.ContainerImageAvailabilityResultFailure
+	})
+	if h.API.ImagesStatus != "" {
+		h.API.ImagesStatus = mustJSON(kept)
+		w.touch(h, ChangedHost)
+	}
 }
 
 // renderIgnition makes the host's own configuration.

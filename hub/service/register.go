@@ -139,10 +139,11 @@ func (w *work) newHost(env *store.InfraEnv, r Registration) (*store.Host, error)
 // join makes the host one of the cluster.
 func (w *work) join(host *store.Host, c *store.Cluster) {
 	host.API.ClusterID = &c.API.ID
-	if c.API.Kind == wire.ClusterKindAddHostsCluster {
+	switch {
+	case c.API.Kind == wire.ClusterKindAddHostsCluster:
 		host.API.Kind, host.API.Role, host.API.MachineConfigPoolName = wire.HostKindAddToExistingClusterHost, wire.HostRoleWorker, "worker"
-	}
-	if singleNode(c) {
+		host.API.SuggestedRole = wire.HostRoleWorker
+	case singleNode(c):
 		host.API.Role, host.API.SuggestedRole = wire.HostRoleMaster, wire.HostRoleMaster
 	}
 }

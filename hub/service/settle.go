@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/ironflow/ironflow/hub/clustermachine"
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -71,13 +73,33 @@ func (w *work) settleCluster(id string) (changed bool, err error) {
 	return changed || moved || started, err
 }
 
-// startByItself starts the installation of a cluster that was told to.
+// startByItself starts the installation of a cluster that was told to, and of
+// every host that joins one later.
 func (w *work) startByItself(c *store.Cluster, hosts []*store.Host) (bool, error) {
-	if !c.AutoInstall || c.Hold || c.API.Status != wire.ClusterStatusReady || !w.mayRepeat(c) {
+	switch {
+	case !c.AutoInstall || c.Hold:
+		return false, nil
+	case instructions.IsDayTwo(&c.API):
+		return w.startJoining(hosts)
+	case c.API.Status != wire.ClusterStatusReady || !w.mayRepeat(c):
 		return false, nil
 	}
 	if slices.ContainsFunc(hosts, func(h *store.Host) bool { return !h.Approved }) {
 		return false, nil
 	}
 	return true, w.triggerCluster(c, clustermachine.Prepare)
+}
+
+// startJoining installs the hosts of an installed cluster that are ready, each by itself.
+func (w *work) startJoining(hosts []*store.Host) (started bool, err error) {
+	for _, h := range hosts {
+		if !h.Approved || h.API.Status != wire.HostStatusKnown {
+			continue
+		}
+		if err := w.trigger(h, hostmachine.Install, ""); err != nil {
+			return started, err
+		}
+		started = true
+	}
+	return started, nil
 }

@@ -19,6 +19,8 @@ type Timers struct {
 	Repeat time.Duration
 	// Logs is how long the hub waits for logs of a failed host; 10 min.
 	Logs time.Duration
+	// KeepEvents is how long events stay on the timeline; 30 days.
+	KeepEvents time.Duration
 	// Stages overrides the limits of single stages.
 	Stages map[wire.HostStage]time.Duration
 	// Soft turns hard limits of installations into flags and events.
@@ -31,12 +33,15 @@ func (t Timers) withDefaults() Timers {
 	t.Prepare = cmp.Or(t.Prepare, 17*time.Minute)
 	t.Repeat = cmp.Or(t.Repeat, time.Minute)
 	t.Logs = cmp.Or(t.Logs, 10*time.Minute)
+	t.KeepEvents = cmp.Or(t.KeepEvents, 30*24*time.Hour)
 	return t
 }
 
 const (
 	bootstrapExtra = 2 * time.Minute
 	clusterExtra   = time.Minute
+	// cleanEvery is how often old events are looked for.
+	cleanEvery = time.Hour
 	// Limits of the checks, as told to the host.
 	diskCheckTimeout = 8 * time.Minute
 	imageTimeout     = 16 * time.Minute

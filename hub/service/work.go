@@ -34,6 +34,8 @@ type work struct {
 
 	changes []Event
 	lines   []line
+	// after is done once the work is stored; a failure is only logged.
+	after []func() error
 }
 
 // line is a log line that is written once the work is stored.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -80,9 +81,9 @@ func (t *Tx) Events(f EventFilter) ([]Event, map[string]int, error) {
 	return out, counts, err
 }
 
-// DeleteEvents removes the events of an infra-env, or of one of its hosts.
-func (t *Tx) DeleteEvents(infraEnvID, hostID string) error {
-	return t.exec("delete events", `DELETE FROM events WHERE infra_env_id = $1 AND ($2 = '' OR host_id = $2)`, infraEnvID, hostID)
+// DeleteEventsBefore removes the events that happened before then.
+func (t *Tx) DeleteEventsBefore(then time.Time) error {
+	return t.exec("delete old events", `DELETE FROM events WHERE at < $1`, unix(then))
 }
 
 // where writes the filter as SQL.
