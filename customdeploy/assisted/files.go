@@ -131,13 +131,13 @@ func (h Host) Lock() (unlock func(), err error) {
 		return nil, err
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		f.Close()
+		_ = f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, ErrLocked
 		}
 		return nil, err
 	}
-	return func() { f.Close() }, nil
+	return func() { _ = f.Close() }, nil
 }
 
 // WatchRunDir sends whenever a file below /run/ironflow was written, moved or
@@ -154,11 +154,11 @@ func (h Host) WatchRunDir(ctx context.Context) (<-chan struct{}, error) {
 	// A non-blocking file goes through the runtime's poller: Close wakes Read.
 	f := os.NewFile(uintptr(fd), "inotify")
 	if _, err := unix.InotifyAddWatch(fd, dir, unix.IN_CLOSE_WRITE|unix.IN_MOVED_TO|unix.IN_DELETE); err != nil {
-		f.Close()
+		_ = f.Close()
 		return nil, fmt.Errorf("watch %s: %w", dir, err)
 	}
 	changed := make(chan struct{}, 1)
-	context.AfterFunc(ctx, func() { f.Close() })
+	context.AfterFunc(ctx, func() { _ = f.Close() })
 	go func() {
 		buf := make([]byte, 4096)
 		for {

@@ -28,12 +28,12 @@ var scenes = map[string]struct {
 		play: func(g *WithT, s *scene) {
 			s.becomesReady(20 * time.Second)
 			s.run()
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 			g.Expect(s.host.GateOpen()).To(BeTrue())
 			s.units.status("installing: Writing image to disk 40%")
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 			s.mark()
-			time.Sleep(time.Second)
+			pass(time.Second)
 			s.units.state("inactive", "dead")
 		},
 		outcome: step.Done, after: 2*time.Minute + time.Second,
@@ -42,7 +42,7 @@ var scenes = map[string]struct {
 		play: func(g *WithT, s *scene) {
 			s.becomesReady(0)
 			s.run()
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 			s.mark()
 			s.fail(2)
 		},
@@ -52,7 +52,7 @@ var scenes = map[string]struct {
 		play: func(g *WithT, s *scene) {
 			s.becomesReady(0)
 			s.run()
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 			s.mark()
 		},
 		outcome: step.Done, after: 90 * time.Second,
@@ -61,7 +61,7 @@ var scenes = map[string]struct {
 		play: func(g *WithT, s *scene) {
 			s.becomesReady(0)
 			s.run()
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 			s.units.status("installing: Writing image to disk 40%")
 			g.Expect(s.host.Write(hostfile.ReasonFile, hostfile.Reason{BootID: fakeBoot, Stage: "Writing image to disk", Percent: 45, Exit: 90, Text: "no space left on /dev/vda"})).To(Succeed())
 			s.fail(90)
@@ -78,7 +78,7 @@ var scenes = map[string]struct {
 			s.run()
 			for range 24 * 12 {
 				s.units.status("waiting: approve the host [" + time.Now().Format(time.TimeOnly) + "]")
-				time.Sleep(5 * time.Minute)
+				pass(5 * time.Minute)
 			}
 		},
 		outcome: step.Deadline, reason: "no sign of the agent for 20m0s", after: 24*time.Hour + 15*time.Minute,
@@ -87,10 +87,10 @@ var scenes = map[string]struct {
 		play: func(_ *WithT, s *scene) {
 			s.becomesReady(0)
 			s.run()
-			time.Sleep(time.Second)
+			pass(time.Second)
 			for i := range 50 {
 				s.units.status(hostfile.Status{Part: hostfile.PartInstalling, Stage: "Writing image to disk", Percent: i}.String())
-				time.Sleep(time.Minute)
+				pass(time.Minute)
 			}
 		},
 		outcome: step.Deadline, reason: `stage "Writing image to disk" took longer than 40m0s`, after: 50*time.Minute + time.Second,
@@ -99,7 +99,7 @@ var scenes = map[string]struct {
 		play: func(_ *WithT, s *scene) {
 			s.becomesReady(0)
 			s.run()
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 			s.cancel(errors.New("the signal terminated"))
 		},
 		outcome: step.Cancelled, reason: "cancelled by the signal terminated", after: time.Minute,
@@ -108,7 +108,7 @@ var scenes = map[string]struct {
 		play: func(g *WithT, s *scene) {
 			s.becomesReady(0)
 			s.run()
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 			g.Expect(os.WriteFile(s.host.Path(hostfile.StopFile), []byte("a person\n"), 0o600)).To(Succeed())
 			s.changed <- struct{}{}
 		},
@@ -119,7 +119,7 @@ var scenes = map[string]struct {
 			s.becomesReady(0)
 			s.units.onStop = func() (string, error) { s.units.state("deactivating", "stop-sigterm"); return "", errors.New("no") }
 			s.run()
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 			s.cancel(errors.New("the signal terminated"))
 		},
 		outcome: step.Cancelled, after: 90 * time.Second,
@@ -127,7 +127,7 @@ var scenes = map[string]struct {
 	"cancelled before the start job was queued": {
 		play: func(_ *WithT, s *scene) {
 			s.units.onStart = func() (string, error) {
-				time.Sleep(time.Second) // the stop finds nothing to stop
+				pass(time.Second) // the stop finds nothing to stop
 				s.units.state("active", "running")
 				return systemd.JobDone, nil
 			}
@@ -140,7 +140,7 @@ var scenes = map[string]struct {
 		play: func(_ *WithT, s *scene) {
 			s.becomesReady(0)
 			s.run()
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 			s.units.state("inactive", "dead")
 		},
 		outcome: step.Failed, reason: "agent.service was stopped before the installation was done", after: time.Minute,
@@ -150,7 +150,7 @@ var scenes = map[string]struct {
 			s.step.AskForeign = func(context.Context) bool { return true }
 			s.becomesReady(0)
 			s.run()
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 			s.units.state("inactive", "dead")
 		},
 		outcome: step.Done, after: time.Minute,
@@ -180,7 +180,7 @@ var scenes = map[string]struct {
 		play: func(_ *WithT, s *scene) {
 			s.becomesReady(0)
 			s.run()
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 			s.units.disconnect(errors.New("no system bus for 1m0s"))
 		},
 		outcome: step.Failed, reason: "the connection to systemd was lost", after: time.Minute,
@@ -197,7 +197,7 @@ var scenes = map[string]struct {
 			g.Expect(s.host.Write(hostfile.StepFile, hostfile.StepState{BootID: fakeBoot, Step: Name, StartedAt: time.Now(), InvocationID: "aa"})).To(Succeed())
 			s.units.state("active", "running")
 			s.run()
-			time.Sleep(time.Hour)
+			pass(time.Hour)
 			s.mark()
 			s.units.state("inactive", "dead")
 			g.Expect(s.units.started).To(BeZero())
@@ -218,7 +218,7 @@ var scenes = map[string]struct {
 			<-s.changed
 			s.becomesReady(0)
 			s.run()
-			time.Sleep(time.Minute)
+			pass(time.Minute)
 			s.units.state("inactive", "dead")
 		},
 		outcome: step.Failed, reason: "stopped before the installation was done", after: time.Minute,
@@ -228,7 +228,7 @@ var scenes = map[string]struct {
 			s.units.onStart = func() (string, error) { s.units.state("activating", "auto-restart"); return systemd.JobFailed, nil }
 			s.run()
 			for i := range 5 {
-				time.Sleep(3 * time.Second)
+				pass(3 * time.Second)
 				s.units.set(func(p *systemd.Properties) {
 					p.SubState, p.Result, p.ExecMainCode, p.ExecMainStatus, p.NRestarts = "auto-restart", "exit-code", systemd.Exited, 2, i+1
 				})
@@ -265,9 +265,9 @@ func TestFailureCarriesItsEvidence(t *testing.T) {
 		}
 		s.becomesReady(0)
 		s.run()
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		s.units.status("installing: Writing image to disk 40% (to /dev/vda)")
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		s.units.set(func(p *systemd.Properties) {
 			p.ActiveState, p.SubState, p.Result, p.ExecMainCode, p.ExecMainStatus = "failed", "failed", "signal", systemd.Killed, 9
 		})
@@ -291,7 +291,7 @@ func TestTwoStepsAtOnce(t *testing.T) {
 		s := newScene(t)
 		s.becomesReady(0)
 		s.run()
-		time.Sleep(time.Second)
+		pass(time.Second)
 		second := (&Step{Units: s.units}).Run(t.Context(), s.req)
 		g.Expect(second.Outcome).To(Equal(step.Failed))
 		g.Expect(second.Reason).To(ContainSubstring("another step program"))
@@ -300,3 +300,6 @@ func TestTwoStepsAtOnce(t *testing.T) {
 		g.Expect((<-s.ended).Outcome).To(Equal(step.Failed))
 	})
 }
+
+// pass lets fake time go by.
+func pass(d time.Duration) { <-time.After(d) }

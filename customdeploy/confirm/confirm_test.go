@@ -26,7 +26,8 @@ const (
 type unit systemd.Properties
 
 func (u unit) Start(context.Context, string) (string, error) { panic("confirm_install starts nothing") }
-func (u unit) Stop(context.Context, string) (string, error)  { panic("confirm_install stops nothing") }
+
+func (u unit) Stop(context.Context, string) (string, error) { panic("confirm_install stops nothing") }
 
 func (u unit) Unit(context.Context, string) (systemd.Properties, error) {
 	return systemd.Properties(u), nil

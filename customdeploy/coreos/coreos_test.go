@@ -95,8 +95,10 @@ func TestPlan(t *testing.T) {
 			g.Expect(string(p.Ignition)).To(ContainSubstring("/etc/hostname"))
 		}, ""},
 		"each kernel argument on its own": {drive(nil, map[string]any{"coreos_append_karg": []any{"a=1,2", "b"}, "coreos_copy_network": true}), func(g *WithT, p Plan) {
-			g.Expect(p.Args("/dev/sda", "/c", "http://x")).To(Equal([]string{"coreos-installer", "install", "--preserve-on-error", "--ignition-file", "/c",
-				"--append-karg", "a=1,2", "--append-karg", "b", "--insecure", "--image-url", "http://x", "--copy-network", "/dev/sda"}))
+			g.Expect(p.Args("/dev/sda", "/c", "http://x")).To(Equal([]string{
+				"coreos-installer", "install", "--preserve-on-error", "--ignition-file", "/c",
+				"--append-karg", "a=1,2", "--append-karg", "b", "--insecure", "--image-url", "http://x", "--copy-network", "/dev/sda",
+			}))
 		}, ""},
 		"image with digest": {map[string]any{"image_source": "https://x/i", "image_os_hash_algo": "SHA256", "image_os_hash_value": strings.Repeat("AB", 32)}, func(g *WithT, p Plan) {
 			g.Expect(p.HashValue).To(Equal(strings.Repeat("ab", 32)))
@@ -372,7 +374,8 @@ func TestBootEntry(t *testing.T) {
 		switch argv[0] {
 		case "lsblk":
 			raw, _ := json.Marshal(map[string]any{"blockdevices": []any{map[string]any{"path": "/dev/sda", "children": []any{
-				map[string]any{"path": "/dev/sda2", "parttype": espType, "partuuid": "AAAA", "partn": 2}}}}})
+				map[string]any{"path": "/dev/sda2", "parttype": espType, "partuuid": "AAAA", "partn": 2},
+			}}}})
 			line(string(raw))
 		case "mount":
 			return os.MkdirAll(host.Path(espMount+"/EFI/fedora"), 0o755)

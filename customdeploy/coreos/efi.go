@@ -48,7 +48,7 @@ type partition struct {
 // fall-back loader by itself.
 func (s *Step) bootEntry(ctx context.Context, host hostfile.Dir, disk string) (warning string, err error) {
 	if _, err := os.Stat(host.Path("/sys/firmware/efi")); err != nil {
-		return "", nil // booted by BIOS
+		return "", nil //nolint:nilerr // no such folder: booted by BIOS
 	}
 	var loader string
 	for try := range efiTries {

@@ -55,7 +55,7 @@ func newRelay(plan Plan, host hostfile.Dir) (*relay, error) {
 		ResponseHeaderTimeout: time.Minute,
 		DisableCompression:    true,
 	}}}
-	if r.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+	if r.listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0"); err != nil {
 		return nil, err
 	}
 	r.url = "http://" + r.listener.Addr().String() + "/image"
@@ -79,7 +79,7 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.err = err
 	r.mu.Unlock()
 	if err != nil {
-		panic(http.ErrAbortHandler) // breaks the connection: the reader must not take this for an end
+		panic(http.ErrAbortHandler) //nolint:forbidigo // the documented way to break the connection: the reader must not take this for an end
 	}
 }
 

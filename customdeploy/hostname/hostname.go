@@ -34,7 +34,7 @@ func SetDefault(ctx context.Context, address, name string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("connect to the host's bus: %w", err)
 	}
-	defer bus.Close()
+	defer func() { _ = bus.Close() }()
 	object := bus.Object(service, path)
 	var present godbus.Variant
 	if err := object.CallWithContext(ctx, "org.freedesktop.DBus.Properties.Get", 0, service, "Hostname").Store(&present); err != nil {

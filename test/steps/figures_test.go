@@ -1,3 +1,5 @@
+//go:build e2e
+
 package steps_test
 
 import (
@@ -87,9 +89,9 @@ func (l *lab) whileWaiting(t *testing.T, g *WithT) (wakeUps int, rss float64) {
 	defer l.quiet(t)
 	p := l.runStep(t, assisted.Name, "")
 	p.says(g, "waiting")
-	time.Sleep(2 * time.Second) // its own progress timer and the runtime's background work
+	<-time.After(2 * time.Second) // its own progress timer and the runtime's background work
 	before := switches(t, p.cmd.Process.Pid)
-	time.Sleep(waitFor)
+	<-time.After(waitFor)
 	after := switches(t, p.cmd.Process.Pid)
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	g.Expect(err).NotTo(HaveOccurred())

@@ -1,3 +1,5 @@
+//go:build e2e
+
 package steps_test
 
 import (
@@ -51,17 +53,27 @@ var failsAtWriting = []scenario.Fault{{Kind: scenario.FaultInstall, Stage: write
 var realCases = []realCase{
 	// How an installation ends.
 	{name: "installed", after: installed},
-	{name: "installation fails for good", faults: failsAtWriting, code: exitcode.StepFailed,
-		reason: `installation failed at "Writing image to disk" (50 %): input/output error at sector 4711`, detail: "failed for good; not restarted"},
+	{
+		name: "installation fails for good", faults: failsAtWriting, code: exitcode.StepFailed,
+		reason: `installation failed at "Writing image to disk" (50 %): input/output error at sector 4711`, detail: "failed for good; not restarted",
+	},
 	{name: "agent dies in the installation and goes on", faults: []scenario.Fault{{Kind: scenario.FaultAgentDies, Stage: writeStage}}, dropIn: soon, after: installedAfterRestart},
-	{name: "agent dies for ever", faults: []scenario.Fault{{Kind: scenario.FaultAgentDies, Times: 100}}, dropIn: soon, code: exitcode.StepFailed,
-		reason: "agent.service ended badly again and again and was stopped (5 restarts within", detail: "main process: was killed by signal 9 (SIGKILL)"},
-	{name: "agent dies and nothing restarts it", faults: []scenario.Fault{{Kind: scenario.FaultAgentDies}}, dropIn: "[Service]\nRestart=no\n", code: exitcode.StepFailed,
-		reason: "agent.service failed: the agent was killed by signal 9 (SIGKILL)"},
-	{name: "exit 90", script: []string{"ready", "status=waiting: for nothing", "print=my last line", "exit=90"}, code: exitcode.StepFailed,
-		reason: "installation failed: its last status: waiting: for nothing", detail: "journal: my last line"},
-	{name: "exit 91", script: []string{"ready", "reason=the hub cancelled the installation", "exit=91"}, code: exitcode.StepCancelled,
-		reason: "installation cancelled: the hub cancelled the installation"},
+	{
+		name: "agent dies for ever", faults: []scenario.Fault{{Kind: scenario.FaultAgentDies, Times: 100}}, dropIn: soon, code: exitcode.StepFailed,
+		reason: "agent.service ended badly again and again and was stopped (5 restarts within", detail: "main process: was killed by signal 9 (SIGKILL)",
+	},
+	{
+		name: "agent dies and nothing restarts it", faults: []scenario.Fault{{Kind: scenario.FaultAgentDies}}, dropIn: "[Service]\nRestart=no\n", code: exitcode.StepFailed,
+		reason: "agent.service failed: the agent was killed by signal 9 (SIGKILL)",
+	},
+	{
+		name: "exit 90", script: []string{"ready", "status=waiting: for nothing", "print=my last line", "exit=90"}, code: exitcode.StepFailed,
+		reason: "installation failed: its last status: waiting: for nothing", detail: "journal: my last line",
+	},
+	{
+		name: "exit 91", script: []string{"ready", "reason=the hub cancelled the installation", "exit=91"}, code: exitcode.StepCancelled,
+		reason: "installation cancelled: the hub cancelled the installation",
+	},
 	{name: "exit 0 before an installation", script: []string{"ready", "exit=0"}, code: exitcode.StepFailed, reason: "agent.service was stopped before the installation was done"},
 	{name: "exit 0 before it was ready", script: []string{"exit=0"}, dropIn: soon, code: exitcode.StepFailed, reason: "again and again", detail: "result"},
 	{name: "exit 1 without restart", script: []string{"ready", "exit=1"}, dropIn: "[Service]\nRestart=no\n", code: exitcode.StepFailed, reason: "the agent exited with status 1"},
@@ -92,8 +104,10 @@ var realCases = []realCase{
 	{name: "D-Bus restart", writing: 4 * time.Second, during: inside("systemctl restart dbus.service"), after: installed},
 	{name: "unit replaced", writing: 2 * time.Second, during: inside("sed -i s/^Description=.*/Description=new/ /etc/systemd/system/agent.service && systemctl daemon-reload"), after: installed},
 	{name: "unit removed", writing: 2 * time.Second, during: inside("rm /etc/systemd/system/agent.service && systemctl daemon-reload"), after: installed},
-	{name: "gate removed, agent crashes", script: []string{"ready", "status=waiting: x", "wait=/run/crash", "exit=1"}, dropIn: soon,
-		during: inside("rm /run/ironflow/agent.gate && touch /run/crash"), code: exitcode.StepFailed, reason: "its gate /run/ironflow/agent.gate was removed"},
+	{
+		name: "gate removed, agent crashes", script: []string{"ready", "status=waiting: x", "wait=/run/crash", "exit=1"}, dropIn: soon,
+		during: inside("rm /run/ironflow/agent.gate && touch /run/crash"), code: exitcode.StepFailed, reason: "its gate /run/ironflow/agent.gate was removed",
+	},
 	{name: "flood of status texts", script: []string{"ready", "flood=20000", "marker", "exit=0"}, after: installed},
 	{name: "status that is not UTF-8", script: []string{"ready", `status=\xff\xfe\x00`, "sleep=100ms", "exit=90"}, code: exitcode.StepFailed, reason: "installation failed"},
 	{name: "output that is not UTF-8", script: []string{"ready", `print=\xff\xfe\x1b[31mred`, "exit=90"}, code: exitcode.StepFailed, detail: "red"},

@@ -56,7 +56,7 @@ func (l *life) run() {
 		case <-l.stop:
 			l.finish(e)
 			return
-		case <-time.After(l.svc.restartSec):
+		case <-time.After(l.svc.restartAfter):
 		}
 		l.u.update(func(p *systemd.Properties) { p.NRestarts++ })
 		if !l.svc.conditionsMet(l.u.m.root) {
@@ -247,12 +247,11 @@ func (l *life) stopLimit() <-chan time.Time {
 }
 
 // terminate ends a process as KillMode=control-group does: SIGTERM, and SIGKILL
-// when the stop timeout is over. It returns whether SIGTERM was enough.
-func (l *life) terminate(p *process) bool {
-	return l.terminateFollowing(p, &notifySocket{})
-}
+// when the stop timeout is over.
+func (l *life) terminate(p *process) { l.terminateFollowing(p, &notifySocket{}) }
 
-// terminateFollowing is terminate while status texts still arrive.
+// terminateFollowing is terminate while status texts still arrive. It returns
+// whether SIGTERM was enough.
 func (l *life) terminateFollowing(p *process, socket *notifySocket) bool {
 	l.u.update(func(pr *systemd.Properties) { pr.ActiveState, pr.SubState = "deactivating", "stop-sigterm" })
 	p.signal(syscall.SIGTERM)

@@ -68,7 +68,7 @@ func (n *notifySocket) flush(handle func(notification)) {
 			n.messages <- notification{flushed: true}
 			return
 		}
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		_, _ = conn.Write([]byte(flushMark))
 	}()
 	for msg := range n.messages {

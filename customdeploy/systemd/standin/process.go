@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -74,7 +75,7 @@ func (s *spawner) spawn(path string, argv, env []string, dir string, log func(st
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	}
 	if err := s.do(cmd.Start); err != nil {
-		r.Close()
+		_ = r.Close()
 		return nil, err
 	}
 	p := &process{cmd: cmd, exited: make(chan struct{}), output: make(chan struct{})}
@@ -143,6 +144,9 @@ const (
 	statusExec = 203
 )
 
+// cleanSignals end a daemon cleanly.
+var cleanSignals = []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE}
+
 // end must be called after exited was closed. Death by SIGHUP, SIGINT, SIGTERM
 // or SIGPIPE is a clean end of a daemon, not of a command that must succeed.
 func (p *process) end(cleanStatus func(int) bool, daemon bool) end {
@@ -153,11 +157,8 @@ func (p *process) end(cleanStatus func(int) bool, daemon bool) end {
 	case ws.CoreDump():
 		return end{resultCore, dumpedCode, int(ws.Signal())}
 	case ws.Signaled():
-		switch ws.Signal() {
-		case syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE:
-			if daemon {
-				return end{resultSuccess, killedCode, int(ws.Signal())}
-			}
+		if daemon && slices.Contains(cleanSignals, ws.Signal()) {
+			return end{resultSuccess, killedCode, int(ws.Signal())}
 		}
 		return end{resultSignal, killedCode, int(ws.Signal())}
 	case cleanStatus(ws.ExitStatus()):

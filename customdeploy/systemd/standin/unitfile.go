@@ -46,7 +46,7 @@ type service struct {
 	envFiles       []string
 	workDir        string
 	restart        string
-	restartSec     time.Duration
+	restartAfter   time.Duration
 	preventRestart []int
 	successStatus  []int
 	startTimeout   time.Duration // 0: none
@@ -58,7 +58,7 @@ type service struct {
 // loadService reads the unit and its drop-ins below the root.
 func loadService(root hostfile.Dir, name string) service {
 	s := service{
-		loadState: loaded, typ: "simple", restart: "no", restartSec: 100 * time.Millisecond,
+		loadState: loaded, typ: "simple", restart: "no", restartAfter: 100 * time.Millisecond,
 		startTimeout: 90 * time.Second, stopTimeout: 90 * time.Second,
 		limitInterval: 10 * time.Second, limitBurst: 5,
 	}
@@ -144,7 +144,7 @@ func (s *service) setTime(key, value string) error {
 	var targets []*time.Duration
 	switch key {
 	case "RestartSec":
-		targets = []*time.Duration{&s.restartSec}
+		targets = []*time.Duration{&s.restartAfter}
 	case "TimeoutStartSec":
 		targets = []*time.Duration{&s.startTimeout}
 	case "TimeoutStopSec":

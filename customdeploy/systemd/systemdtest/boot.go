@@ -40,6 +40,9 @@ type Machine struct {
 // Boot starts a systemd that ends with the test.
 func Boot(t testing.TB) *Machine {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a real systemd is no unit test")
+	}
 	if os.Geteuid() != 0 {
 		missing(t, "a real systemd needs root: run this test as root")
 	}
@@ -55,7 +58,7 @@ func Boot(t testing.TB) *Machine {
 	if err := errors.Join(os.WriteFile(bootID, []byte(m.BootID+"\n"), 0o644), os.Mkdir(mountPoint, 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	group, err := os.MkdirTemp(cgroups, "ironflow-test-")
+	group, err := os.MkdirTemp(cgroups, "ironflow-test-") //nolint:usetesting // a cgroup, not a folder for files
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +69,7 @@ func Boot(t testing.TB) *Machine {
 	}
 	defer console.Close()
 	// The cgroup namespace must be made inside the cgroup, hence by the child.
-	cmd := exec.Command("unshare", "--cgroup", "sh", "-c", bootScript, "boot", dir, mountPoint, bootID)
+	cmd := exec.CommandContext(context.Background(), "unshare", "--cgroup", "sh", "-c", bootScript, "boot", dir, mountPoint, bootID)
 	cmd.Stdout, cmd.Stderr = console, console
 	start(t, cmd, group)
 	m.pid = cmd.Process.Pid
@@ -87,7 +90,7 @@ func start(t testing.TB, cmd *exec.Cmd, group string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWNET,
 		Pdeathsig:   syscall.SIGKILL,
@@ -163,7 +166,7 @@ func (m *Machine) Listen(t testing.TB) net.Listener {
 			opened <- result{err: err}
 			return
 		}
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 		opened <- result{l, err}
 	}()
 	r := <-opened

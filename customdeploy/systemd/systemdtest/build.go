@@ -40,7 +40,7 @@ func Install(t testing.TB, host hostfile.Dir, from, to string) {
 	if err := os.MkdirAll(filepath.Dir(host.Path(to)), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(host.Path(to), raw, 0o755); err != nil {
+	if err := os.WriteFile(host.Path(to), raw, 0o755); err != nil { //nolint:gosec // a path of the test, below its own root
 		t.Fatal(err)
 	}
 }

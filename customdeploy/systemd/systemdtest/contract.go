@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/onsi/gomega"
+	. "github.com/onsi/gomega" //nolint:staticcheck // a table of tests that two packages share
 
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/systemd"
@@ -66,56 +66,106 @@ const (
 
 // contract is what every implementation must do alike.
 var contract = []contractCase{
-	{name: "clean end", unit: []string{notify, restart}, script: []string{"ready", "status=hello", "sleep=50ms", "exit=0"},
-		job: "done", want: end{"inactive", "dead", "success", systemd.Exited, 0, "hello", 0}},
-	{name: "reserved exit", unit: []string{notify, restart, reserved}, script: []string{"ready", "status=last words", "exit=90"},
-		job: "done", want: end{"failed", "failed", "exit-code", systemd.Exited, 90, "last words", 0}},
-	{name: "fails before ready", unit: []string{notify}, script: []string{"exit=3"},
-		job: "failed", want: end{"failed", "failed", "exit-code", systemd.Exited, 3, "", 0}},
-	{name: "ends cleanly before ready", unit: []string{notify}, script: []string{"exit=0"},
-		job: "failed", want: end{"failed", "failed", "protocol", systemd.Exited, 0, "", 0}},
-	{name: "killed", unit: []string{notify}, script: []string{"ready", "kill=9"},
-		job: "done", want: end{"failed", "failed", "signal", systemd.Killed, 9, "", 0}},
-	{name: "killed by SIGTERM is clean", unit: []string{notify}, script: []string{"ready", "sleep=50ms", "kill=15"},
-		job: "done", want: end{"inactive", "dead", "success", systemd.Killed, 15, "", 0}},
-	{name: "ready comes late", unit: []string{notify}, script: []string{"status=pulling", "sleep=300ms", "ready", "exit=0"},
-		job: "done", want: end{"inactive", "dead", "success", systemd.Exited, 0, "pulling", 0}},
-	{name: "never ready", unit: []string{notify, "TimeoutStartSec=1", "TimeoutStopSec=5"}, script: []string{"sleep=1m"},
-		job: "failed", want: end{"failed", "failed", "timeout", systemd.Exited, 0, "", 0}},
-	{name: "pre-start fails", unit: []string{notify, "ExecStartPre=/bin/false"}, script: []string{"ready"},
-		job: "failed", want: end{"failed", "failed", "exit-code", 0, 0, "", 0}},
-	{name: "pre-start failure ignored", unit: []string{notify, "ExecStartPre=-/bin/false"}, script: []string{"ready", "exit=0"},
-		job: "done", want: end{"inactive", "dead", "success", systemd.Exited, 0, "", 0}},
-	{name: "program missing", unit: []string{"Type=exec", "ExecStart=", "ExecStart=/usr/bin/not-there"},
-		job: "failed", want: end{"failed", "failed", "exit-code", systemd.Exited, 203, "", 0}},
-	{name: "condition not met", unit: []string{notify, "U:ConditionPathExists=/run/not-there"}, script: []string{"ready"},
-		job: "done", during: conditionUnmet, want: end{active: "inactive", sub: "dead", result: "success"}},
-	{name: "stopped", unit: []string{notify}, script: []string{"ready", "status=working"},
-		job: "done", during: stopIt, want: end{"inactive", "dead", "success", systemd.Exited, 0, "working", 0}},
-	{name: "stopped, deaf", unit: []string{notify, "TimeoutStopSec=1"}, script: []string{"deaf", "ready"},
-		job: "done", during: stopIt, want: end{"failed", "failed", "timeout", systemd.Killed, 9, "", 0}},
-	{name: "says that it stops", unit: []string{notify}, script: []string{"ready", "stopping", "sleep=200ms", "exit=0"},
-		job: "done", want: end{"inactive", "dead", "success", systemd.Exited, 0, "", 0}},
-	{name: "restarts, then ends", unit: []string{notify, restart, soon, noLimit}, script: []string{"ready", "status=x", "once=/run/$n", "exit=7"},
-		job: "done", during: secondRunStops, want: end{"inactive", "dead", "success", systemd.Exited, 0, "x", 1}},
-	{name: "start limit", unit: []string{notify, restart, "RestartSec=10ms", "U:StartLimitIntervalSec=30", "U:StartLimitBurst=3"}, script: []string{"ready", "exit=7"},
-		job: "done", want: end{"failed", "failed", "exit-code", systemd.Exited, 7, "", 3}},
-	{name: "simple is active at once", unit: []string{"Type=simple"}, script: []string{"sleep=50ms", "exit=0"},
-		job: "done", want: end{"inactive", "dead", "success", systemd.Exited, 0, "", 0}},
-	{name: "status that is not UTF-8 counts as none", unit: []string{notify}, script: []string{"ready", "status=good", `status=\xff\xfe`, "sleep=50ms", "exit=0"},
-		job: "done", want: end{"inactive", "dead", "success", systemd.Exited, 0, "", 0}},
-	{name: "flood of status texts", unit: []string{notify}, script: []string{"ready", "flood=5000", "sleep=100ms", "exit=0"},
-		job: "done", want: end{"inactive", "dead", "success", systemd.Exited, 0, "flood 5000", 0}},
-	{name: "what a stop-post command learns", unit: []string{notify, "ExecStopPost=/bin/sh -c 'echo $$SERVICE_RESULT $$EXIT_CODE $$EXIT_STATUS'"}, script: []string{"ready", "print=from the agent", "exit=90"},
-		job: "done", during: stopPostEnvironment, want: end{"failed", "failed", "exit-code", systemd.Exited, 90, "", 0}},
-	{name: "stop-post after a signal", unit: []string{notify, "ExecStopPost=/bin/sh -c 'echo $$SERVICE_RESULT $$EXIT_CODE $$EXIT_STATUS'"}, script: []string{"ready", "kill=9"},
-		job: "done", during: stopPostSignal, want: end{"failed", "failed", "signal", systemd.Killed, 9, "", 0}},
-	{name: "environment", unit: []string{notify, `Environment="A=one two" B=3`, "ExecStart=", `ExecStart=` + ActorPath + ` "status=$A/${B}/${C}" ready "env=INVOCATION_ID=/run/$n" exit=0`},
-		job: "done", during: invocation, want: end{"inactive", "dead", "success", systemd.Exited, 0, "$A/3/", 0}},
-	{name: "children die with the unit", unit: []string{notify, "TimeoutStopSec=1"}, script: []string{"child", "ready", "exit=0"},
-		job: "done", want: end{"inactive", "dead", "success", systemd.Exited, 0, "", 0}},
-	{name: "success status", unit: []string{notify, "SuccessExitStatus=7"}, script: []string{"ready", "exit=7"},
-		job: "done", want: end{"inactive", "dead", "success", systemd.Exited, 7, "", 0}},
+	{
+		name: "clean end", unit: []string{notify, restart}, script: []string{"ready", "status=hello", "sleep=50ms", "exit=0"},
+		job: "done", want: end{"inactive", "dead", "success", systemd.Exited, 0, "hello", 0},
+	},
+	{
+		name: "reserved exit", unit: []string{notify, restart, reserved}, script: []string{"ready", "status=last words", "exit=90"},
+		job: "done", want: end{"failed", "failed", "exit-code", systemd.Exited, 90, "last words", 0},
+	},
+	{
+		name: "fails before ready", unit: []string{notify}, script: []string{"exit=3"},
+		job: "failed", want: end{"failed", "failed", "exit-code", systemd.Exited, 3, "", 0},
+	},
+	{
+		name: "ends cleanly before ready", unit: []string{notify}, script: []string{"exit=0"},
+		job: "failed", want: end{"failed", "failed", "protocol", systemd.Exited, 0, "", 0},
+	},
+	{
+		name: "killed", unit: []string{notify}, script: []string{"ready", "kill=9"},
+		job: "done", want: end{"failed", "failed", "signal", systemd.Killed, 9, "", 0},
+	},
+	{
+		name: "killed by SIGTERM is clean", unit: []string{notify}, script: []string{"ready", "sleep=50ms", "kill=15"},
+		job: "done", want: end{"inactive", "dead", "success", systemd.Killed, 15, "", 0},
+	},
+	{
+		name: "ready comes late", unit: []string{notify}, script: []string{"status=pulling", "sleep=300ms", "ready", "exit=0"},
+		job: "done", want: end{"inactive", "dead", "success", systemd.Exited, 0, "pulling", 0},
+	},
+	{
+		name: "never ready", unit: []string{notify, "TimeoutStartSec=1", "TimeoutStopSec=5"}, script: []string{"sleep=1m"},
+		job: "failed", want: end{"failed", "failed", "timeout", systemd.Exited, 0, "", 0},
+	},
+	{
+		name: "pre-start fails", unit: []string{notify, "ExecStartPre=/bin/false"}, script: []string{"ready"},
+		job: "failed", want: end{"failed", "failed", "exit-code", 0, 0, "", 0},
+	},
+	{
+		name: "pre-start failure ignored", unit: []string{notify, "ExecStartPre=-/bin/false"}, script: []string{"ready", "exit=0"},
+		job: "done", want: end{"inactive", "dead", "success", systemd.Exited, 0, "", 0},
+	},
+	{
+		name: "program missing", unit: []string{"Type=exec", "ExecStart=", "ExecStart=/usr/bin/not-there"},
+		job: "failed", want: end{"failed", "failed", "exit-code", systemd.Exited, 203, "", 0},
+	},
+	{
+		name: "condition not met", unit: []string{notify, "U:ConditionPathExists=/run/not-there"}, script: []string{"ready"},
+		job: "done", during: conditionUnmet, want: end{active: "inactive", sub: "dead", result: "success"},
+	},
+	{
+		name: "stopped", unit: []string{notify}, script: []string{"ready", "status=working"},
+		job: "done", during: stopIt, want: end{"inactive", "dead", "success", systemd.Exited, 0, "working", 0},
+	},
+	{
+		name: "stopped, deaf", unit: []string{notify, "TimeoutStopSec=1"}, script: []string{"deaf", "ready"},
+		job: "done", during: stopIt, want: end{"failed", "failed", "timeout", systemd.Killed, 9, "", 0},
+	},
+	{
+		name: "says that it stops", unit: []string{notify}, script: []string{"ready", "stopping", "sleep=200ms", "exit=0"},
+		job: "done", want: end{"inactive", "dead", "success", systemd.Exited, 0, "", 0},
+	},
+	{
+		name: "restarts, then ends", unit: []string{notify, restart, soon, noLimit}, script: []string{"ready", "status=x", "once=/run/$n", "exit=7"},
+		job: "done", during: secondRunStops, want: end{"inactive", "dead", "success", systemd.Exited, 0, "x", 1},
+	},
+	{
+		name: "start limit", unit: []string{notify, restart, "RestartSec=10ms", "U:StartLimitIntervalSec=30", "U:StartLimitBurst=3"}, script: []string{"ready", "exit=7"},
+		job: "done", want: end{"failed", "failed", "exit-code", systemd.Exited, 7, "", 3},
+	},
+	{
+		name: "simple is active at once", unit: []string{"Type=simple"}, script: []string{"sleep=50ms", "exit=0"},
+		job: "done", want: end{"inactive", "dead", "success", systemd.Exited, 0, "", 0},
+	},
+	{
+		name: "status that is not UTF-8 counts as none", unit: []string{notify}, script: []string{"ready", "status=good", `status=\xff\xfe`, "sleep=50ms", "exit=0"},
+		job: "done", want: end{"inactive", "dead", "success", systemd.Exited, 0, "", 0},
+	},
+	{
+		name: "flood of status texts", unit: []string{notify}, script: []string{"ready", "flood=5000", "sleep=100ms", "exit=0"},
+		job: "done", want: end{"inactive", "dead", "success", systemd.Exited, 0, "flood 5000", 0},
+	},
+	{
+		name: "what a stop-post command learns", unit: []string{notify, "ExecStopPost=/bin/sh -c 'echo $$SERVICE_RESULT $$EXIT_CODE $$EXIT_STATUS'"}, script: []string{"ready", "print=from the agent", "exit=90"},
+		job: "done", during: stopPostEnvironment, want: end{"failed", "failed", "exit-code", systemd.Exited, 90, "", 0},
+	},
+	{
+		name: "stop-post after a signal", unit: []string{notify, "ExecStopPost=/bin/sh -c 'echo $$SERVICE_RESULT $$EXIT_CODE $$EXIT_STATUS'"}, script: []string{"ready", "kill=9"},
+		job: "done", during: stopPostSignal, want: end{"failed", "failed", "signal", systemd.Killed, 9, "", 0},
+	},
+	{
+		name: "environment", unit: []string{notify, `Environment="A=one two" B=3`, "ExecStart=", `ExecStart=` + ActorPath + ` "status=$A/${B}/${C}" ready "env=INVOCATION_ID=/run/$n" exit=0`},
+		job: "done", during: invocation, want: end{"inactive", "dead", "success", systemd.Exited, 0, "$A/3/", 0},
+	},
+	{
+		name: "children die with the unit", unit: []string{notify, "TimeoutStopSec=1"}, script: []string{"child", "ready", "exit=0"},
+		job: "done", want: end{"inactive", "dead", "success", systemd.Exited, 0, "", 0},
+	},
+	{
+		name: "success status", unit: []string{notify, "SuccessExitStatus=7"}, script: []string{"ready", "exit=7"},
+		job: "done", want: end{"inactive", "dead", "success", systemd.Exited, 7, "", 0},
+	},
 }
 
 // Contract runs every case against a target. The actor must be installed at ActorPath.

