@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,7 +91,7 @@ func (m *Machine) cleanFault(step string) error {
 			return err
 		}
 		if ok {
-			return ipa.ErrCleaning(fault.Text)
+			return ipa.ErrCleaning(cmp.Or(fault.Text, "the hardware refuses the step"))
 		}
 	}
 	return nil

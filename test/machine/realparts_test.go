@@ -2,6 +2,7 @@ package machine_test
 
 import (
 	"crypto/tls"
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -11,9 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/labtest"
@@ -155,9 +159,30 @@ func newRealParts(t *testing.T, options lab.IronicOptions, scenarios []*scenario
 	if t.Failed() {
 		t.FailNow()
 	}
-	r.images = images(t, map[string]*overlay.Image{"live.iso": liveISO(t, liveConfig(t, r.lab.Ironic.URL, string(r.lab.Ironic.CA),
-		unit(hostfile.IPAUnit, true, "[Service]\nExecStart=/bin/true\n"), unit(hostfile.AgentUnit, false, shortAgentUnit)))})
+	r.images = images(t, map[string]*overlay.Image{"live.iso": liveISO(t, r.rendered(t))})
 	return r
+}
+
+// rendered is the Ignition config of a host as Ironflow renders it, but for the
+// agent's unit, which runs the short agent: there is no hub here.
+func (r *realParts) rendered(t *testing.T) []byte {
+	t.Helper()
+	override, err := json.Marshal(map[string]any{
+		"ignition": map[string]any{"version": "3.2.0"},
+		"systemd":  map[string]any{"units": []any{unit(hostfile.AgentUnit, false, shortAgentUnit)}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := ignition.Build(ignition.HostConfig{
+		IPA:      &ignition.IPA{APIURLs: []string{r.lab.Ironic.URL}, CA: string(r.lab.Ironic.CA), Command: []string{"/usr/local/bin/ironflow-ipa"}},
+		Agent:    &ignition.Agent{URL: "https://127.0.0.1:1", InfraEnvID: uuid.NewString(), Version: "test", Gate: true},
+		Override: override,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
 }
 
 // enroll makes the machine's node.

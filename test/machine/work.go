@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -78,7 +79,7 @@ func (m *Machine) post(ctx context.Context) outcome {
 	}
 	fault, ok, err := m.faults.Take(scenario.FaultNoBoot, "")
 	if err == nil && ok {
-		err = fmt.Errorf("the machine does not boot its medium: %s", fault.Text)
+		err = fmt.Errorf("the machine does not boot its medium: %s", cmp.Or(fault.Text, "no boot device found"))
 	}
 	if err != nil {
 		return outcome{Failed, err}

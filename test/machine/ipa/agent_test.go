@@ -212,11 +212,14 @@ func TestInspection(t *testing.T) {
 	g := NewWithT(t)
 	i := newIronic(t)
 	i.wait(true)
-	start(t, i, nil).serving()
+	start(t, i, func(o *Options) {
+		o.Config.Collectors = []string{"default", "logs"}
+		o.Logs = func(context.Context) ([]byte, error) { return []byte("hi"), nil }
+	}).serving()
 	g.Expect(i.lookups[0]).To(And(HaveKeyWithValue("node_uuid", ConsistOf(testNode)),
 		HaveKeyWithValue("addresses", ConsistOf("52:54:00:00:00:01,52:54:00:00:00:02"))))
 	data := i.taken()
-	g.Expect(data).To(And(HaveKey("configuration"), HaveKeyWithValue("error", BeNil()), HaveKeyWithValue("boot_interface", BeNil()),
+	g.Expect(data).To(And(HaveKey("configuration"), HaveKeyWithValue("logs", "aGk="), HaveKeyWithValue("error", BeNil()), HaveKeyWithValue("boot_interface", BeNil()),
 		HaveKeyWithValue("root_disk", HaveKeyWithValue("name", "/dev/nvme0n1"))), "the smallest disk of 4 GiB or more")
 	inventory := data["inventory"].(map[string]any)
 	g.Expect(inventory["memory"]).To(HaveKeyWithValue("physical_mb", 16384.0))

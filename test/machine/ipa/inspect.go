@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -18,6 +19,8 @@ type inspection struct {
 	BootInterface *string       `json:"boot_interface"`
 	Configuration configuration `json:"configuration"`
 	Error         *string       `json:"error"`
+	// Logs is the ramdisk's log archive in base64, by the collector "logs".
+	Logs []byte `json:"logs,omitempty"`
 }
 
 type configuration struct {
@@ -38,6 +41,13 @@ func (a *agent) inspect(ctx context.Context) (string, error) {
 	}
 	for _, m := range a.managers {
 		data.Configuration.Managers = append(data.Configuration.Managers, managerVersion{m.Name(), m.Version()})
+	}
+	if a.Logs != nil && slices.Contains(a.Config.Collectors, "logs") {
+		archive, err := a.Logs(ctx)
+		if err != nil {
+			a.log.Warn("inventory goes without logs", "error", err)
+		}
+		data.Logs = archive
 	}
 	return a.client.continueInspection(ctx, a.Config.InspectionURLs, data)
 }
