@@ -108,7 +108,7 @@ func watchDeploy(o *Observed, d *Decision) {
 			"; the machine is restarted so that the deployment ends with a reason")
 		return
 	}
-	if o.Progress.Failure == "" || o.Node.DeployStep.Name != names.StartAssistedInstall {
+	if !hubFailed(o) || o.Node.DeployStep.Name != names.StartAssistedInstall {
 		d.wait(lookAgain, deployNote(o))
 		return
 	}
@@ -120,6 +120,12 @@ func watchDeploy(o *Observed, d *Decision) {
 	}
 	fail(o, d, metal3.ProvisioningError, "", names.StartAssistedInstall+" failed: "+o.Progress.Failure)
 	d.do(Transition{ironic.Transition{Target: ironic.TargetDeleted}})
+}
+
+// hubFailed reports whether the hub has declared this deployment's installation
+// failed; its word on an earlier one does not count.
+func hubFailed(o *Observed) bool {
+	return o.Progress.Failure != "" && o.Progress.FailedAt.After(o.Host.Status.OperationHistory.Provision.Start.Time)
 }
 
 // deployNote says how far the deployment is.

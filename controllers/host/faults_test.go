@@ -342,6 +342,9 @@ func TestHubDeclaresFailure(t *testing.T) {
 		})
 		w.report(Progress{Stage: "Writing image to disk", Percent: 47, Text: "17 GB"})
 		w.until("percent shown", 2*time.Second, func(h *metal3.BareMetalHost) bool { return view.Of(h).Percent == 45 })
+		w.report(Progress{Stage: "Writing image to disk", Percent: 47, Text: "17 GB", Failure: "the one before", FailedAt: time.Now().Add(-time.Hour)})
+		time.Sleep(20 * time.Second) // the bubble's clock
+		g.Expect(w.host().Status.ErrorType).To(BeEmpty(), "a failure from before this deployment does not count")
 		patches := w.statuses
 		w.report(Progress{Stage: "Writing image to disk", Percent: 48, Text: "17 GB"})
 		time.Sleep(5 * time.Second) // the bubble's clock

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -36,6 +37,7 @@ const hosts = 3
 // with the real schemas, where a status that is not complete, an event that is
 // too long or a write from a stale copy would be refused.
 func TestOnARealAPIServer(t *testing.T) {
+	ctrl.SetLogger(logr.Discard())
 	g := NewWithT(t)
 	plane := labtest.ControlPlane(t, lab.ControlPlaneOptions{Controllers: true, Audit: true})
 	_, err := envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{Paths: []string{"../../config/crd/metal3"}})
@@ -49,7 +51,9 @@ func TestOnARealAPIServer(t *testing.T) {
 		RamdiskSteps: []simulator.Step{{Interface: "deploy", Step: names.StartAssistedInstall}, {Interface: "deploy", Step: names.ConfirmInstall, Priority: 79}},
 	})
 	t.Cleanup(sim.Close)
-	startManager(t, plane, scheme, sim)
+	gateway, err := ironic.New(t.Context(), ironic.Config{URL: "http://ironic.test", Transport: sim.Transport()})
+	g.Expect(err).NotTo(HaveOccurred())
+	startManager(t, plane, scheme, gateway, host.Settings{}, "simulated")
 	kube, err := client.New(plane.Config(), client.Options{Scheme: scheme})
 	g.Expect(err).NotTo(HaveOccurred())
 
@@ -105,7 +109,7 @@ func TestOnARealAPIServer(t *testing.T) {
 }
 
 // startManager runs the controller as the program does.
-func startManager(t *testing.T, plane *lab.ControlPlane, scheme *runtime.Scheme, sim *simulator.Server) {
+func startManager(t *testing.T, plane *lab.ControlPlane, scheme *runtime.Scheme, gateway *ironic.Gateway, s host.Settings, name string) {
 	t.Helper()
 	g := NewWithT(t)
 	mgr, err := ctrl.NewManager(plane.Config(), ctrl.Options{
@@ -113,10 +117,8 @@ func startManager(t *testing.T, plane *lab.ControlPlane, scheme *runtime.Scheme,
 		Client: client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)}},
 	})
 	g.Expect(err).NotTo(HaveOccurred())
-	gateway, err := ironic.New(t.Context(), ironic.Config{URL: "http://ironic.test", Transport: sim.Transport()})
-	g.Expect(err).NotTo(HaveOccurred())
 	watch := ironic.NewWatch(gateway, ironic.WatchOptions{})
-	g.Expect(host.Setup(mgr, host.Options{Gateway: gateway, Watch: watch})).To(Succeed())
+	g.Expect(host.Setup(mgr, host.Options{Gateway: gateway, Watch: watch, Settings: s, Name: name})).To(Succeed())
 	done := make(chan error, 1)
 	go func() { _ = watch.Run(t.Context()) }()
 	go func() { done <- mgr.Start(t.Context()) }()

@@ -30,6 +30,9 @@ func wantsImage(o *Observed) bool {
 		return !o.Host.InspectionDisabled() && o.Inventory == nil
 	case metal3.StateProvisioning:
 		return !o.failing()
+	case metal3.StateProvisioned, metal3.StateExternallyProvisioned:
+		// Ironic does not adopt a node that names no live image.
+		return o.Node.ProvisionState == ironic.StateManageable && !hasImage(o.Node)
 	case metal3.StateDeprovisioning:
 		return automatedClean(o.Host) && o.Node.ProvisionState != ironic.StateAvailable && !o.deleting()
 	}

@@ -1,0 +1,308 @@
+package host_test
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/google/uuid"
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/ironflow/ironflow/agent/scenario"
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host"
+	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/test/lab"
+	"github.com/ironflow/ironflow/test/lab/emulator"
+	"github.com/ironflow/ironflow/test/lab/labtest"
+	"github.com/ironflow/ironflow/test/machine/bmc"
+	"github.com/ironflow/ironflow/test/machine/ipa"
+	"github.com/ironflow/ironflow/test/scenario/generate"
+)
+
+// patience bounds every wait on the real Ironic.
+const patience = 5 * time.Minute
+
+// TestOnTheRealIronic takes a host through its life on a real Ironic with an
+// emulated BMC and a ramdisk of the real protocol: a deployment that fails with a
+// reason, its retry, a restart of Ironic in mid deployment, detach and attach,
+// and the way back.
+func TestOnTheRealIronic(t *testing.T) {
+	g := NewWithT(t)
+	r := startReal(t)
+	h := r.create(t)
+	r.until(t, "available and on", func(h *metal3.BareMetalHost) bool {
+		return h.Status.Provisioning.State == metal3.StateAvailable && h.Status.PoweredOn
+	})
+	g.Expect(r.host(t).Status.HardwareDetails.NIC).NotTo(BeEmpty())
+
+	r.step.fail.Store(true)
+	r.edit(t, func(h *metal3.BareMetalHost) {
+		h.Spec.CustomDeploy = &metal3.CustomDeploy{Method: names.StartAssistedInstall}
+	})
+	r.until(t, "failed", func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.ProvisioningError })
+	t.Logf("the reason is shown %s after the step ended", time.Since(r.step.ended()).Round(100*time.Millisecond))
+	g.Expect(r.host(t).Status.ErrorMessage).To(Equal(names.StartAssistedInstall + " failed: " + stepFailure))
+
+	r.step.fail.Store(false)
+	r.annotate(t, names.Retry, "1")
+	r.until(t, "deploying again", func(h *metal3.BareMetalHost) bool {
+		return h.Status.ErrorType == "" && h.Status.Provisioning.State == metal3.StateProvisioning
+	})
+	r.untilNode(t, h, ironic.StateDeploying)
+	g.Expect(r.lab.Ironic.Restart(t.Context())).To(Succeed())
+	r.until(t, "provisioned", func(h *metal3.BareMetalHost) bool { return h.Status.Provisioning.State == metal3.StateProvisioned })
+
+	r.annotate(t, names.Detached, "")
+	r.until(t, "detached", func(h *metal3.BareMetalHost) bool {
+		return h.Status.OperationalStatus == metal3.OperationalStatusDetached
+	})
+	_, err := r.gateway.Get(t.Context(), "default~real")
+	g.Expect(ironic.KindOf(err)).To(Equal(ironic.Gone))
+	r.edit(t, func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Detached) })
+	r.untilNode(t, h, ironic.StateActive)
+
+	r.edit(t, func(h *metal3.BareMetalHost) { h.Spec.CustomDeploy = nil })
+	r.until(t, "returned", func(h *metal3.BareMetalHost) bool { return h.Status.Provisioning.State == metal3.StateAvailable })
+	g.Expect(r.kube.Delete(t.Context(), r.host(t))).To(Succeed())
+	g.Eventually(func() error {
+		return client.IgnoreNotFound(r.kube.Get(t.Context(), client.ObjectKeyFromObject(h), &metal3.BareMetalHost{}))
+	}, patience, 200*time.Millisecond).Should(Succeed())
+	g.Eventually(func() ironic.Kind {
+		_, err := r.gateway.Get(t.Context(), "default~real")
+		return ironic.KindOf(err)
+	}, patience, 200*time.Millisecond).Should(Equal(ironic.Gone))
+}
+
+// real is the test's world.
+type real struct {
+	lab     *lab.Lab
+	kube    client.Client
+	gateway *ironic.Gateway
+	step    *step
+	system  string
+}
+
+func startReal(t *testing.T) *real {
+	t.Helper()
+	ctrl.SetLogger(logr.Discard())
+	g := NewWithT(t)
+	l := labtest.New(t)
+	r := &real{lab: l, step: &step{}, system: uuid.NewString()}
+	m := &machine{lab: l, system: r.system, step: r.step}
+	receiver, err := bmc.Listen(nil, func(string) (bmc.Taker, bool) { return m, true }, slog.New(slog.DiscardHandler))
+	g.Expect(err).NotTo(HaveOccurred())
+	user, password := receiver.Credentials()
+	_, err = l.StartEmulator(t.Context(), lab.EmulatorOptions{NotifierURL: receiver.URL(), NotifierUser: user, NotifierPassword: password})
+	g.Expect(err).NotTo(HaveOccurred())
+	started, err := l.StartIronic(t.Context(), lab.IronicOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	plane, err := l.StartControlPlane(t.Context(), lab.ControlPlaneOptions{Controllers: true})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() {
+		m.end()
+		m.running.Wait()
+		g.Expect(receiver.Close()).To(Succeed())
+	})
+	_, err = envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{Paths: []string{"../../config/crd/metal3"}})
+	g.Expect(err).NotTo(HaveOccurred())
+	scheme := runtime.NewScheme()
+	g.Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
+	g.Expect(metal3.AddToScheme(scheme)).To(Succeed())
+	r.gateway, err = ironic.New(t.Context(), ironic.Config{
+		URL: started.URL, CAFile: l.CAFile,
+		Auth: ironic.Auth{Basic: &ironic.Basic{Username: started.User, Password: ironic.Secret(started.Password)}},
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	startManager(t, plane, scheme, r.gateway, host.Settings{DeployISO: "http://127.0.0.1:1/live.iso"}, "real")
+	r.kube, err = client.New(plane.Config(), client.Options{Scheme: scheme})
+	g.Expect(err).NotTo(HaveOccurred())
+	return r
+}
+
+// create makes the host with its BMC.
+func (r *real) create(t *testing.T) *metal3.BareMetalHost {
+	t.Helper()
+	g := NewWithT(t)
+	e := r.lab.Emulator
+	g.Expect(e.Add(t.Context(), emulator.System{UUID: r.system, Name: "real", NICs: []emulator.NIC{{MAC: bootMAC}}})).To(Succeed())
+	g.Expect(r.kube.Create(t.Context(), &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "real"},
+		StringData: map[string]string{"username": e.User, "password": e.Password},
+	})).To(Succeed())
+	h := &metal3.BareMetalHost{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "real"},
+		Spec: metal3.BareMetalHostSpec{Online: true, BootMACAddress: bootMAC, BMC: metal3.BMCDetails{
+			Address: e.Address(r.system), CredentialsName: "real", DisableCertificateVerification: true}},
+	}
+	g.Expect(r.kube.Create(t.Context(), h)).To(Succeed())
+	return h
+}
+
+const bootMAC = "52:54:00:c0:00:01"
+
+func (r *real) host(t *testing.T) *metal3.BareMetalHost {
+	t.Helper()
+	h := &metal3.BareMetalHost{}
+	NewWithT(t).Expect(r.kube.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "real"}, h)).To(Succeed())
+	return h
+}
+
+func (r *real) edit(t *testing.T, change func(*metal3.BareMetalHost)) {
+	t.Helper()
+	h := r.host(t)
+	before := h.DeepCopy()
+	change(h)
+	NewWithT(t).Expect(r.kube.Patch(t.Context(), h, client.MergeFrom(before))).To(Succeed())
+}
+
+func (r *real) annotate(t *testing.T, key, value string) {
+	t.Helper()
+	r.edit(t, func(h *metal3.BareMetalHost) { metav1.SetMetaDataAnnotation(&h.ObjectMeta, key, value) })
+}
+
+func (r *real) until(t *testing.T, what string, ok func(*metal3.BareMetalHost) bool) {
+	t.Helper()
+	begin := time.Now()
+	NewWithT(t).Eventually(func() error {
+		h := r.host(t)
+		if ok(h) {
+			return nil
+		}
+		n, _ := r.gateway.Get(t.Context(), "default~real")
+		return fmt.Errorf("state %q, error %q, conditions %v, node %+v", h.Status.Provisioning.State, h.Status.ErrorMessage, h.Status.Conditions, n)
+	}, patience, 100*time.Millisecond).Should(Succeed(), what)
+	t.Logf("%s after %s", what, time.Since(begin).Round(100*time.Millisecond))
+}
+
+func (r *real) untilNode(t *testing.T, h *metal3.BareMetalHost, state ironic.ProvisionState) {
+	t.Helper()
+	NewWithT(t).Eventually(func() (ironic.ProvisionState, error) {
+		n, err := r.gateway.Get(t.Context(), h.Namespace+"~"+h.Name)
+		if err != nil {
+			return "", client.IgnoreNotFound(nil)
+		}
+		return n.ProvisionState, nil
+	}, patience, 50*time.Millisecond).Should(Equal(state))
+}
+
+// machine runs a ramdisk while it is on with a medium inserted.
+type machine struct {
+	lab     *lab.Lab
+	system  string
+	step    *step
+	mu      sync.Mutex
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+// Take implements bmc.Taker.
+func (m *machine) Take(c emulator.SystemChange) error {
+	if c.Change != emulator.ChangePower {
+		return nil
+	}
+	m.end()
+	if c.PowerState == emulator.PowerOn && c.BootDevice == emulator.BootCd && len(c.Media) > 0 {
+		m.boot()
+	}
+	return nil
+}
+
+func (m *machine) end() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.cancel != nil {
+		m.cancel()
+		m.cancel = nil
+	}
+}
+
+func (m *machine) boot() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	ctx, cancel := context.WithCancel(context.Background())
+	m.cancel = cancel
+	url := m.lab.Ironic.URL
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(m.lab.Ironic.CA)
+	s := generate.Machine(0, generate.Options{})
+	s.Hardware.NICs = []scenario.NIC{{Name: "eno1", MAC: bootMAC}}
+	m.running.Go(func() {
+		_ = ipa.Run(ctx, ipa.Options{ // ends with the machine; what matters shows on the host
+			Config: ipa.Config{APIURLs: []string{url}, InspectionURLs: []string{url + "/v1/continue_inspection"}, Collectors: []string{"default"}},
+			Roots:  roots, Inventory: ipa.NewInventory(s), Managers: []ipa.Manager{m.step}, Power: m, Log: slog.New(slog.DiscardHandler),
+		})
+	})
+}
+
+// Off implements ipa.Power.
+func (m *machine) Off(ctx context.Context) error {
+	err := m.lab.Emulator.SetPower(ctx, m.system, emulator.PowerOff)
+	m.end()
+	return err
+}
+
+// Reboot implements ipa.Power.
+func (m *machine) Reboot(context.Context) error {
+	m.end()
+	m.boot()
+	return nil
+}
+
+// stepFailure is what the deploy step says when it fails.
+const stepFailure = "disk /dev/sda has 8 GB, 100 GB are needed"
+
+// step is the ramdisk's manager with the two steps of our flow.
+type step struct {
+	fail atomic.Bool
+	end  atomic.Int64
+}
+
+func (s *step) ended() time.Time { return time.Unix(0, s.end.Load()) }
+
+func (*step) Name() string    { return "HostTestManager" }
+func (*step) Version() string { return "1" }
+
+func (*step) Steps(_ context.Context, kind ipa.Kind) ([]ipa.Step, error) {
+	switch kind {
+	case ipa.Deploy:
+		return []ipa.Step{{Name: names.StartAssistedInstall, Interface: "deploy"}, {Name: names.ConfirmInstall, Interface: "deploy", Priority: 79}}, nil
+	case ipa.Clean:
+		return []ipa.Step{{Name: "erase_devices_metadata", Interface: "deploy", Priority: 99}}, nil
+	}
+	return nil, nil
+}
+
+func (s *step) Run(ctx context.Context, call ipa.Call) (any, error) {
+	if call.Step != names.StartAssistedInstall {
+		return nil, nil
+	}
+	call.BeatAtEnd()
+	defer func() { s.end.Store(time.Now().UnixNano()) }()
+	if s.fail.Load() {
+		return nil, ipa.ErrDeployment(stepFailure)
+	}
+	timer := time.NewTimer(time.Second)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil, nil
+	case <-ctx.Done():
+		return nil, errors.New("switched off")
+	}
+}
