@@ -1,5 +1,3 @@
-//go:build e2e
-
 package steps_test
 
 import (
@@ -29,32 +27,40 @@ const (
 	dropIn       = hostfile.UnitDir + "/" + hostfile.AgentUnit + ".d/"
 )
 
-// lab is one booted machine with its hub, shared by all cases.
+// lab is one machine with its hub, shared by all cases.
 type lab struct {
-	*systemdtest.Machine
-	hub    *hub
-	binary string
-	image  *ignition.Decoded
+	// machine is the booted systemd; nil where the stand-in plays it.
+	machine *systemdtest.Machine
+	Host    hostfile.Dir
+	BootID  string
+	hub     *hub
+	binary  string
+	// env is what the step program gets besides the root.
+	env   []string
+	image *ignition.Decoded
 }
 
-func newLab(t *testing.T) *lab {
+// render makes the live image's files for a hub, as imagecustomization does.
+func render(t *testing.T, url string) *ignition.Decoded {
 	t.Helper()
-	l := &lab{Machine: systemdtest.Boot(t)}
-	l.binary = systemdtest.Build(t, "github.com/ironflow/ironflow/cmd/ironflow-step")
-	systemdtest.Install(t, l.Host, systemdtest.Build(t, "github.com/ironflow/ironflow/cmd/ironflow-agent"), hostfile.AgentBinary)
-	systemdtest.Install(t, l.Host, systemdtest.BuildActor(t), systemdtest.ActorPath)
-	l.hub = newHub(t, l.Listen(t))
 	raw, err := ignition.Build(ignition.HostConfig{
 		IPA:   &ignition.IPA{APIURLs: []string{"https://192.0.2.1"}, Insecure: true, Command: []string{"/bin/true"}},
-		Agent: &ignition.Agent{URL: l.hub.url, InfraEnvID: infraEnv, Version: image, Token: "secret-token", Gate: true},
+		Agent: &ignition.Agent{URL: url, InfraEnvID: infraEnv, Version: image, Token: "secret-token", Gate: true},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.image, err = ignition.Decode(raw); err != nil {
+	decoded, err := ignition.Decode(raw)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return l
+	return decoded
+}
+
+// Run runs a command in the booted machine.
+func (l *lab) Run(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	return l.machine.Run(t, name, args...)
 }
 
 // freshBoot brings the machine back to what it is right after its boot: the
@@ -78,7 +84,7 @@ func (l *lab) freshBoot(t *testing.T, c realCase) {
 		}
 	}
 	// The seams of a dry run, and a machine that need not wait for a network.
-	seams := "[Service]\nEnvironment=DRY_ENABLE=true DRY_SCENARIO=" + scenarioFile + "\nTimeoutStopSec=5\n"
+	seams := "[Service]\nEnvironment=DRY_ENABLE=true DRY_SCENARIO=" + l.scenario() + "\nTimeoutStopSec=5\n"
 	for _, u := range l.image.Units { // TEMPORARY until the unit names the program
 		if u.Name == hostfile.AgentUnit {
 			for line := range strings.Lines(u.Contents) {
@@ -104,12 +110,26 @@ func (l *lab) freshBoot(t *testing.T, c realCase) {
 		l.write(t, hostfile.Deadlines, []byte(c.deadlines))
 	}
 	l.hub.reset(!c.waits)
-	l.Run(t, "systemctl", "daemon-reload")
+	if l.machine != nil {
+		l.Run(t, "systemctl", "daemon-reload")
+	}
+}
+
+// scenario is where the agent finds its scenario: the stand-in's processes see
+// this machine's files.
+func (l *lab) scenario() string {
+	if l.machine == nil {
+		return l.Host.Path(scenarioFile)
+	}
+	return scenarioFile
 }
 
 // quiet ends whatever a case left running.
 func (l *lab) quiet(t *testing.T) {
 	t.Helper()
+	if l.machine == nil {
+		return // the stand-in's processes have died with the step
+	}
 	l.write(t, dropIn+"99-quiet.conf", []byte("[Service]\nTimeoutStopSec=1\n"))
 	l.Run(t, "sh", "-c", "systemctl daemon-reload; systemctl kill -s KILL agent.service; systemctl stop agent.service; systemctl reset-failed agent.service; true")
 }
@@ -190,7 +210,7 @@ func (l *lab) runStep(t *testing.T, name, args string) *program {
 	node := fmt.Sprintf(`{"uuid": %q, "driver_internal_info": {"deploy_steps": [{"step": "start_assisted_install", "interface": "deploy"}]}}`, nodeUUID)
 	p.cmd.Stdin = strings.NewReader(`{"node": ` + node + `, "ports": [], "args": ` + args + `}`)
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
-	p.cmd.Env = []string{hostfile.RootEnv + "=" + l.Host.Root, "PATH=/usr/bin:/bin"}
+	p.cmd.Env = append([]string{hostfile.RootEnv + "=" + l.Host.Root, "PATH=/usr/bin:/bin"}, l.env...)
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
