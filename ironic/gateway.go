@@ -4,13 +4,9 @@ import (
 	"context"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
 )
-
-// readyTTL is how long an answer of Ready is reused.
-const readyTTL = 5 * time.Second
 
 // Gateway makes calls to one Ironic. All methods are safe for concurrent use,
 // return after at most Config.Timeout per request, and are idempotent: repeated
@@ -27,9 +23,7 @@ type Gateway struct {
 	client *gophercloud.ServiceClient // nil until negotiated
 	minor  int                        // negotiated microversion, 0 until then
 
-	readyMu  sync.Mutex
-	readyAt  time.Time
-	readyErr error
+	health health
 }
 
 // New prepares a gateway. It does not contact Ironic: an Ironic that cannot be
@@ -82,43 +76,4 @@ func (g *Gateway) APIVersion() string {
 		return ""
 	}
 	return g.client.Microversion
-}
-
-// Ready asks whether Ironic answers and has a live driver: GET /v1/ and GET
-// /v1/drivers. The answer is reused for 5 seconds.
-func (g *Gateway) Ready(ctx context.Context) error {
-	g.readyMu.Lock()
-	defer g.readyMu.Unlock()
-	if !g.readyAt.IsZero() && time.Since(g.readyAt) < readyTTL {
-		return g.readyErr
-	}
-	err := g.ready(ctx)
-	if ctx.Err() != nil {
-		return err // the caller's haste says nothing about Ironic
-	}
-	g.readyAt, g.readyErr = time.Now(), err
-	return err
-}
-
-func (g *Gateway) ready(ctx context.Context) error {
-	var root struct{}
-	if err := g.get(ctx, "probe", "", "", &root); err != nil {
-		return err
-	}
-	var drivers struct {
-		Drivers []struct {
-			Name  string   `json:"name"`
-			Hosts []string `json:"hosts"`
-		} `json:"drivers"`
-	}
-	if err := g.get(ctx, "list drivers", "", "drivers", &drivers); err != nil {
-		return err
-	}
-	if len(drivers.Drivers) == 0 {
-		return &Error{
-			Kind: Unavailable, Op: "list drivers",
-			Text: "no conductor offers a driver: Ironic is starting, or its conductor is down",
-		}
-	}
-	return nil
 }

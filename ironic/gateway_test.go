@@ -136,6 +136,51 @@ func TestAFailedPortListIsNotNotFound(t *testing.T) {
 	e.Expect(ironic.KindOf(err)).To(Equal(ironic.Unavailable))
 }
 
+func TestASilentIronicHoldsUpNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := NewWithT(t)
+		g, s := newGateway(t, simulator.Options{})
+		e.Expect(g.Ready(t.Context())).To(Succeed())
+		s.ResetCounts()
+		e.Expect(g.Ready(t.Context())).To(Succeed())
+		e.Expect(s.Total("")).To(BeZero(), "the answer is kept")
+		s.Intercept(func(*http.Request) *simulator.Fault { return &simulator.Fault{Delay: time.Hour, Cut: true} })
+		pass(6 * time.Second)
+		begin := time.Now()
+		for range 100 {
+			_ = g.Ready(t.Context()) // the last answer, whatever it is
+		}
+		e.Expect(time.Since(begin)).To(BeZero())
+		e.Expect(s.Total("")).To(BeNumerically("<=", 1), "one probe for all")
+		pass(31 * time.Second)
+		e.Expect(ironic.KindOf(g.Ready(t.Context()))).To(Equal(ironic.Unavailable))
+		s.Intercept(nil)
+		pass(10 * time.Second)
+		_ = g.Ready(t.Context())
+		pass(31 * time.Second)
+		e.Expect(g.Ready(t.Context())).To(Succeed())
+	})
+}
+
+func TestFailureReasonPicksTheNewestError(t *testing.T) {
+	e := NewWithT(t)
+	g, s := newGateway(t, simulator.Options{Behave: func(o simulator.Operation) simulator.Outcome {
+		if o.Name == "verify" {
+			return simulator.Outcome{Error: "no route to the BMC; password=hunter2hunter2"}
+		}
+		return simulator.Outcome{}
+	}})
+	n := enrol(t, g, "ns~host")
+	e.Expect(g.Transition(t.Context(), n.UUID, ironic.Transition{Target: ironic.TargetManage})).To(Succeed())
+	e.Eventually(func() string { view, _ := s.Node(n.UUID); return view.LastError }, 5*time.Second).ShouldNot(BeEmpty())
+	reason, err := g.FailureReason(t.Context(), n.UUID, n.CreatedAt)
+	e.Expect(err).NotTo(HaveOccurred())
+	e.Expect(reason).To(And(ContainSubstring("no route to the BMC"), Not(ContainSubstring("hunter2"))))
+	reason, err = g.FailureReason(t.Context(), n.UUID, time.Now().Add(time.Hour))
+	e.Expect(err).NotTo(HaveOccurred())
+	e.Expect(reason).To(BeEmpty())
+}
+
 func TestSecretsStayOutOfErrors(t *testing.T) {
 	e := NewWithT(t)
 	s := simulator.New(simulator.Options{Username: "ironflow", Password: "gateway-secret"})

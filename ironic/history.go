@@ -48,11 +48,20 @@ func (g *Gateway) FailureReason(ctx context.Context, uuid string, since time.Tim
 func newestError(entries []historyEntry, since time.Time) string {
 	var newest historyEntry
 	for _, e := range entries {
-		if e.Severity == "ERROR" && e.CreatedAt.After(since) && e.CreatedAt.After(newest.CreatedAt) {
+		if e.Severity == "ERROR" && e.isAfter(since) && e.CreatedAt.After(newest.CreatedAt) {
 			newest = e
 		}
 	}
 	return newest.Event
+}
+
+// isAfter compares with the precision that the entry has: some databases keep
+// whole seconds only.
+func (e historyEntry) isAfter(since time.Time) bool {
+	if e.CreatedAt.Nanosecond() == 0 {
+		return !e.CreatedAt.Before(since.Truncate(time.Second))
+	}
+	return e.CreatedAt.After(since)
 }
 
 // restartText is in the error of operations that a starting conductor failed,
