@@ -121,22 +121,14 @@ func readTable(t *testing.T) map[string]map[string]bool {
 // a path, maps show as {}.
 func collect(typ reflect.Type, path string, into map[string]bool) {
 	into[path] = true
-	for {
-		switch typ.Kind() {
-		case reflect.Pointer:
-			typ = typ.Elem()
-			continue
-		case reflect.Slice:
-			typ = typ.Elem()
-			continue
-		case reflect.Map:
+	for slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map}, typ.Kind()) {
+		if typ.Kind() == reflect.Map {
 			if typ.Elem().Kind() == reflect.String {
 				return
 			}
-			typ, path = typ.Elem(), path+"{}"
-			continue
+			path += "{}"
 		}
-		break
+		typ = typ.Elem()
 	}
 	// Hive's table ends at the selector and at references.
 	if typ.Kind() != reflect.Struct || slices.Contains(leaves, typ) || strings.HasSuffix(path, "agentSelector") {

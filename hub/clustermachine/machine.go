@@ -72,8 +72,10 @@ var Machine = &rules.Machine[Facts]{
 var userRules = []rule{
 	{Trigger: Cancel, From: one(installing, pendingUser, failed, finalizing), To: cancelled, Effects: []string{CancelHosts}, Info: "The installation was cancelled"},
 	{Trigger: Cancel, From: one(preparing), To: ready, Effects: []string{CancelHosts}, Info: "The installation was cancelled before it began"},
-	{Trigger: Reset, From: one(preparing, installing, pendingUser, failed, cancelled, finalizing), To: insufficient, Effects: []string{ResetHosts},
-		Info: "The installation is to be done anew; waiting for the hosts"},
+	{
+		Trigger: Reset, From: one(preparing, installing, pendingUser, failed, cancelled, finalizing), To: insufficient, Effects: []string{ResetHosts},
+		Info: "The installation is to be done anew; waiting for the hosts",
+	},
 	{Trigger: Prepare, From: one(ready), To: preparing, Effects: []string{StartPreparation}, Info: "Preparing the installation"},
 	{Trigger: ToAddingHosts, From: one(installed), To: addingHosts, Effects: []string{BecomeDayTwo}, Info: "The cluster takes more hosts"},
 }

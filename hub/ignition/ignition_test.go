@@ -40,8 +40,10 @@ func TestRender(t *testing.T) {
 		err   string
 	}{
 		"nothing given is a minimal system": {
-			nil, ignition.Host{Role: "master", Hostname: "a.example", SSHKey: "ssh-ed25519 AAAA"},
-			[]string{`"/etc/hostname"`, "data:,a.example", "ssh-ed25519 AAAA"}, "",
+			nil,
+			ignition.Host{Role: "master", Hostname: "a.example", SSHKey: "ssh-ed25519 AAAA"},
+			[]string{`"/etc/hostname"`, "data:,a.example", "ssh-ed25519 AAAA"},
+			"",
 		},
 		"the role's file": {
 			map[string]string{"worker.ign": motd, "master.ign": "{}"}, ignition.Host{Role: "worker"}, []string{"/etc/motd"}, "",
@@ -52,7 +54,8 @@ func TestRender(t *testing.T) {
 		"the override wins": {
 			map[string]string{"worker.ign": motd},
 			ignition.Host{Role: "worker", Override: `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/motd","contents":{"source":"data:,mine"}}]}}`},
-			[]string{"data:,mine"}, "",
+			[]string{"data:,mine"},
+			"",
 		},
 		"a broken file names itself": {
 			map[string]string{"worker.ign": "not json"}, ignition.Host{Role: "worker"}, nil, "worker.ign",

@@ -65,16 +65,30 @@ func TestStepsOfEachStatus(t *testing.T) {
 		"pool":          {wire.HostStatusKnownUnbound, unbound, []wire.StepType{"inventory", "ntp-synchronizer"}, 60, cont},
 		"unbinding":     {wire.HostStatusUnbinding, unbound, nil, 0, exit},
 		"hurry":         {wire.HostStatusDiscovering, func(in *instructions.Input) { in.Hurry = true }, []wire.StepType{"inventory"}, 2, cont},
-		"checked disk and images": {wire.HostStatusPreparingForInstallation, func(in *instructions.Input) { in.DiskChecked, in.ImagesChecked = true, true },
-			nil, 60, cont},
-		"no release, no images": {wire.HostStatusPreparingForInstallation, func(in *instructions.Input) { in.Images.Release = "" },
-			[]wire.StepType{"installation-disk-speed-check"}, 60, cont},
-		"logs came": {wire.HostStatusError, func(in *instructions.Input) { in.Host.LogsCollectedAt = wire.At(time.Unix(1, 0)) },
-			[]wire.StepType{"stop-installation"}, 120, cont},
-		"nothing to ask": {wire.HostStatusKnown, func(in *instructions.Input) { in.Cluster, in.Peers = &wire.Cluster{ID: "c"}, nil },
-			[]wire.StepType{"inventory", "ntp-synchronizer"}, 60, cont},
-		"a disabled step": {wire.HostStatusKnownUnbound, func(in *instructions.Input) { in.Disabled = []wire.StepType{"ntp-synchronizer"} },
-			[]wire.StepType{"inventory"}, 60, cont},
+		"checked disk and images": {
+			wire.HostStatusPreparingForInstallation, func(in *instructions.Input) { in.DiskChecked, in.ImagesChecked = true, true },
+			nil, 60, cont,
+		},
+		"no release, no images": {
+			wire.HostStatusPreparingForInstallation, func(in *instructions.Input) { in.Images.Release = "" },
+			[]wire.StepType{"installation-disk-speed-check"},
+			60, cont,
+		},
+		"logs came": {
+			wire.HostStatusError, func(in *instructions.Input) { in.Host.LogsCollectedAt = wire.At(time.Unix(1, 0)) },
+			[]wire.StepType{"stop-installation"},
+			120, cont,
+		},
+		"nothing to ask": {
+			wire.HostStatusKnown, func(in *instructions.Input) { in.Cluster, in.Peers = &wire.Cluster{ID: "c"}, nil },
+			[]wire.StepType{"inventory", "ntp-synchronizer"},
+			60, cont,
+		},
+		"a disabled step": {
+			wire.HostStatusKnownUnbound, func(in *instructions.Input) { in.Disabled = []wire.StepType{"ntp-synchronizer"} },
+			[]wire.StepType{"inventory"},
+			60, cont,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -100,10 +114,14 @@ func TestArguments(t *testing.T) {
 		change func(*instructions.Input)
 		want   []string
 	}{
-		"disk speed has its limit in seconds": {wire.HostStatusPreparingForInstallation, wire.StepTypeInstallationDiskSpeedCheck, nil,
-			[]string{`{"path":"/dev/disk/by-id/wwn-1"}`, "480.00"}},
-		"images": {wire.HostStatusPreparingForInstallation, wire.StepTypeContainerImageAvailability, nil,
-			[]string{`{"images":["registry.example:5000/release:1","i"],"timeout":960}`}},
+		"disk speed has its limit in seconds": {
+			wire.HostStatusPreparingForInstallation, wire.StepTypeInstallationDiskSpeedCheck, nil,
+			[]string{`{"path":"/dev/disk/by-id/wwn-1"}`, "480.00"},
+		},
+		"images": {
+			wire.HostStatusPreparingForInstallation, wire.StepTypeContainerImageAvailability, nil,
+			[]string{`{"images":["registry.example:5000/release:1","i"],"timeout":960}`},
+		},
 		"only small networks are scanned": {wire.HostStatusKnown, wire.StepTypeFreeNetworkAddresses, nil, []string{`["192.0.2.0/24"]`}},
 		"time sources of both": {wire.HostStatusKnown, wire.StepTypeNTPSynchronizer, func(in *instructions.Input) {
 			in.InfraEnv = &wire.InfraEnv{AdditionalNTPSources: "a,b"}
@@ -111,8 +129,10 @@ func TestArguments(t *testing.T) {
 		}, []string{`{"ntp_source":"a,b,c"}`}},
 		"virtual addresses": {wire.HostStatusKnown, wire.StepTypeVerifyVIPs, nil, []string{`[{"vip":"192.0.2.9","vip_type":"ingress"}]`}},
 		"inventory":         {wire.HostStatusKnown, wire.StepTypeInventory, nil, []string{"h"}},
-		"logs": {wire.HostStatusError, wire.StepTypeLogsGather, nil,
-			[]string{`{"bootstrap":false,"cluster_id":"c","host_id":"h","infra_env_id":"e","installer_gather":true,"master_ips":null}`}},
+		"logs": {
+			wire.HostStatusError, wire.StepTypeLogsGather, nil,
+			[]string{`{"bootstrap":false,"cluster_id":"c","host_id":"h","infra_env_id":"e","installer_gather":true,"master_ips":null}`},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

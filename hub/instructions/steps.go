@@ -96,8 +96,10 @@ func buildDomains(in Input) ([]string, error) {
 		return nil, errNothing
 	}
 	zone := in.Cluster.Name + "." + in.Cluster.BaseDNSDomain
-	names := []string{"api." + zone, "api-int." + zone, "console-openshift-console.apps." + zone,
-		"validateNoWildcardDNS." + zone, "validateNoWildcardDNS." + zone + "."}
+	names := []string{
+		"api." + zone, "api-int." + zone, "console-openshift-console.apps." + zone,
+		"validateNoWildcardDNS." + zone, "validateNoWildcardDNS." + zone + ".",
+	}
 	if registry, _, found := strings.Cut(in.Images.Release, "/"); found && !isAddress(registry) {
 		host, _, _ := strings.Cut(registry, ":")
 		names = append(names, host)

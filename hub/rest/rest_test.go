@@ -141,7 +141,7 @@ func TestWithoutUserTokenKubernetesIsTheAPI(t *testing.T) {
 	api, err := rest.New(rest.Options{Hub: hub.Hub})
 	g.Expect(err).NotTo(HaveOccurred())
 	answer := httptest.NewRecorder()
-	r := httptest.NewRequest("GET", rest.Base+"/v2/clusters", nil)
+	r := httptest.NewRequest(http.MethodGet, rest.Base+"/v2/clusters", nil)
 	r.Header.Set("Authorization", "Bearer ")
 	api.ServeHTTP(answer, r)
 	g.Expect(answer.Code).To(Equal(401))
@@ -361,7 +361,7 @@ func TestLifeOverHTTP(t *testing.T) {
 func TestEventCountsAreInHeaders(t *testing.T) {
 	g := NewWithT(t)
 	f := newFixture(t)
-	r, err := http.NewRequestWithContext(t.Context(), "GET", f.URL+rest.Base+"/v2/events?limit=1", nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.URL+rest.Base+"/v2/events?limit=1", nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	r.Header.Set("Authorization", "Bearer "+f.UserToken)
 	answer, err := f.Client().Do(r)
@@ -383,7 +383,7 @@ func TestMetricsCountByOperation(t *testing.T) {
 		if !strings.HasPrefix(path, "/v2") {
 			base = ""
 		}
-		api.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", base+path, nil))
+		api.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, base+path, nil))
 	}
 	families, err := registry.Gather()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -406,10 +406,10 @@ func TestUnready(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	hub.Stop()
 	answer := httptest.NewRecorder()
-	api.ServeHTTP(answer, httptest.NewRequest("GET", "/ready", nil))
+	api.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/ready", nil))
 	g.Expect(answer.Code).To(Equal(503))
 	answer = httptest.NewRecorder()
-	r := httptest.NewRequest("GET", rest.Base+"/v2/clusters", nil)
+	r := httptest.NewRequest(http.MethodGet, rest.Base+"/v2/clusters", nil)
 	api2, err := rest.New(rest.Options{Hub: hub.Hub, Auth: rest.Auth{None: true}})
 	g.Expect(err).NotTo(HaveOccurred())
 	api2.ServeHTTP(answer, r)
@@ -439,7 +439,7 @@ func FuzzStepReply(f *testing.F) {
 		}
 		answer := httptest.NewRecorder()
 		path := rest.Base + "/v2/infra-envs/" + env + "/hosts/" + key.HostID + "/instructions"
-		api.ServeHTTP(answer, httptest.NewRequest("POST", path, bytes.NewReader(body)))
+		api.ServeHTTP(answer, httptest.NewRequest(http.MethodPost, path, bytes.NewReader(body)))
 		if answer.Code != 204 && answer.Code != 400 {
 			t.Fatalf("answer %d: %s", answer.Code, answer.Body)
 		}

@@ -115,8 +115,8 @@ func clip(text string) string {
 // recover turns a bug into a 500 of this one request.
 func (s *Server) recover(w http.ResponseWriter, r *http.Request) {
 	if p := recover(); p != nil {
-		if p == http.ErrAbortHandler {
-			panic(p)
+		if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+			panic(p) //nolint:forbidigo // net/http's own way to break a connection off
 		}
 		s.log.Error("a request made the hub panic", "method", r.Method, "path", clip(r.URL.Path), "panic", p, "stack", string(debug.Stack()))
 		writeError(w, http.StatusInternalServerError, "the hub has a bug; see its log")

@@ -29,8 +29,10 @@ func (w *work) clusterFacts(c *store.Cluster, hosts []*store.Host) (clustermachi
 		s := h.API.Status
 		f.AllPrepared = f.AllPrepared && s == wire.HostStatusPreparingSuccessful
 		f.HostFailed = f.HostFailed || s == wire.HostStatusPreparingFailed || s == wire.HostStatusInsufficient
-		f.HostLeft = f.HostLeft || !slices.Contains([]string{wire.HostStatusKnown, wire.HostStatusPreparingForInstallation,
-			wire.HostStatusPreparingSuccessful, wire.HostStatusPreparingFailed, wire.HostStatusInsufficient}, s)
+		f.HostLeft = f.HostLeft || !slices.Contains([]string{
+			wire.HostStatusKnown, wire.HostStatusPreparingForInstallation,
+			wire.HostStatusPreparingSuccessful, wire.HostStatusPreparingFailed, wire.HostStatusInsufficient,
+		}, s)
 		f.HostWaits = f.HostWaits || s == wire.HostStatusInstallingPendingUserAction
 		f.HostsSettled = f.HostsSettled && (isUp(s) || s == wire.HostStatusError)
 		count(&f.Hosts, h)
@@ -64,6 +66,7 @@ func count(n *clustermachine.Counts, h *store.Host) {
 		all, up, coming = &n.Workers, &n.WorkersUp, &n.WorkersComing
 	case wire.HostRoleArbiter:
 		all, up, coming = &n.Arbiters, &n.ArbitersUp, &n.ArbitersComing
+	default: // a host without a role counts as what is needed first
 	}
 	*all++
 	switch {

@@ -19,8 +19,10 @@ func (w *work) hostEvent(h *store.Host, name, severity, message string, p props)
 		all["cluster_id"] = id
 	}
 	maps.Copy(all, p)
-	e := wire.Event{Name: name, Severity: severity, Message: "Host " + HostName(h) + ": " + message,
-		HostID: &h.API.ID, InfraEnvID: &h.API.InfraEnvID, ClusterID: h.API.ClusterID}
+	e := wire.Event{
+		Name: name, Severity: severity, Message: "Host " + HostName(h) + ": " + message,
+		HostID: &h.API.ID, InfraEnvID: &h.API.InfraEnvID, ClusterID: h.API.ClusterID,
+	}
 	return w.event(e, all)
 }
 

@@ -2,6 +2,7 @@ package service
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,11 +41,9 @@ func (w *work) connected(h *store.Host) bool {
 
 // pastReboot tells that the live image, and the agent with it, is gone.
 func pastReboot(stage wire.HostStage) bool {
-	switch stage {
-	case wire.HostStageRebooting, wire.HostStageWaitingForIgnition, wire.HostStageConfiguring, wire.HostStageJoined, wire.HostStageDone:
-		return true
-	}
-	return false
+	return slices.Contains([]wire.HostStage{
+		wire.HostStageRebooting, wire.HostStageWaitingForIgnition, wire.HostStageConfiguring, wire.HostStageJoined, wire.HostStageDone,
+	}, stage)
 }
 
 func mediaConnected(h *store.Host) bool {

@@ -87,12 +87,14 @@ func TestImagesAreCheckedBeforeTheInstallation(t *testing.T) {
 		w.Expect(w.poll(hostA)).To(Equal([]wire.StepType{wire.StepTypeInstallationDiskSpeedCheck, wire.StepTypeContainerImageAvailability}))
 		w.checkDisk(hostA)
 		result := func(result wire.ContainerImageAvailabilityResult, code int64) {
-			w.Expect(w.Reply(w.ctx, key(hostA), wire.StepReply{StepType: wire.StepTypeContainerImageAvailability, ExitCode: code,
-				Output: `{"images":[{"name":"registry.example/release:1","result":"` + string(result) + `"},{"name":"installer:1","result":"success"}]}`})).To(Succeed())
+			w.Expect(w.Reply(w.ctx, key(hostA), wire.StepReply{
+				StepType: wire.StepTypeContainerImageAvailability, ExitCode: code,
+				Output: `{"images":[{"name":"registry.example/release:1","result":"` + string(result) + `"},{"name":"installer:1","result":"success"}]}`,
+			})).To(Succeed())
 		}
 		result(wire.ContainerImageAvailabilityResultFailure, 2)
 		w.Expect(w.status(hostA)).To(Equal(wire.HostStatusKnown), "the cluster went back to ready")
-		time.Sleep(61 * time.Second)
+		pass(61 * time.Second)
 		w.poll(hostA)
 		w.Expect(w.Tick(w.ctx)).To(Succeed())
 		w.poll(hostA)
@@ -148,7 +150,7 @@ func TestLogsOfAFailedHost(t *testing.T) {
 		w.Expect(logs()).To(Equal(wire.LogsStateRequested))
 		w.Expect(w.LogsProgress(w.ctx, key(hostA), wire.LogsStateCollecting)).To(Succeed())
 		w.Expect(service.Code(w.LogsProgress(w.ctx, key(hostA), "dancing"))).To(Equal(400))
-		time.Sleep(11 * time.Minute)
+		pass(11 * time.Minute)
 		w.Expect(w.Tick(w.ctx)).To(Succeed())
 		w.Expect(logs()).To(Equal(wire.LogsStateTimeout))
 
@@ -185,9 +187,9 @@ func TestOldEventsAreForgotten(t *testing.T) {
 		ctx, stop := context.WithCancel(w.ctx)
 		done := make(chan error, 1)
 		go func() { done <- w.Run(ctx) }()
-		time.Sleep(23*time.Hour + time.Minute)
+		pass(23*time.Hour + time.Minute)
 		w.Expect(count()).To(Equal(before))
-		time.Sleep(3 * time.Hour)
+		pass(3 * time.Hour)
 		w.Expect(count()).To(BeZero())
 		stop()
 		w.Expect(<-done).To(Succeed())

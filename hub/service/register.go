@@ -91,9 +91,7 @@ func (w *work) register(r Registration) (*store.Host, error) {
 	}
 	host.API.CheckedInAt, host.API.RegisteredAt = w.at(), w.at()
 	host.API.DiscoveryAgentVersion, host.Attempt = r.AgentVersion, r.Attempt
-	if err := w.rejoin(env, host); err != nil {
-		return nil, err
-	}
+	w.rejoin(env, host)
 	if err := w.trigger(host, hostmachine.Register, ""); err != nil {
 		return nil, registerRefusal(host, err)
 	}
@@ -150,11 +148,11 @@ func (w *work) join(host *store.Host, c *store.Cluster) {
 
 // rejoin gives a host of a single-host infra-env its own cluster, when it has
 // none, may begin anew, and nobody has put it into the pool.
-func (w *work) rejoin(env *store.InfraEnv, host *store.Host) error {
+func (w *work) rejoin(env *store.InfraEnv, host *store.Host) {
 	fresh := host.API.Status == "" || slices.Contains(hostmachine.Pool, host.API.Status) ||
 		host.API.Status == wire.HostStatusUnbinding || host.API.Status == wire.HostStatusUnbindingPendingUserAction
 	if !env.SingleHost || !fresh || host.Pooled {
-		return nil
+		return
 	}
 	if host.API.Status != "" {
 		clearBinding(&host.API)
@@ -162,7 +160,6 @@ func (w *work) rejoin(env *store.InfraEnv, host *store.Host) error {
 		host.API.Status = ""
 	}
 	w.join(host, w.ownCluster(env, host))
-	return nil
 }
 
 // startOver lets a new attempt on a host of its own cluster begin anew. Only

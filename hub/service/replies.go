@@ -162,8 +162,10 @@ func (w *work) storeDiskSpeed(host *store.Host, reply wire.StepReply) error {
 	if host.API.DisksInfo != "" && json.Unmarshal([]byte(host.API.DisksInfo), &infos) != nil {
 		infos = map[string]wire.DiskInfo{}
 	}
-	infos[found.Path] = wire.DiskInfo{ID: found.Path, Path: found.Path,
-		DiskSpeed: &wire.DiskSpeed{ExitCode: reply.ExitCode, SpeedMs: found.IoSyncDuration, Tested: reply.ExitCode == 0}}
+	infos[found.Path] = wire.DiskInfo{
+		ID: found.Path, Path: found.Path,
+		DiskSpeed: &wire.DiskSpeed{ExitCode: reply.ExitCode, SpeedMs: found.IoSyncDuration, Tested: reply.ExitCode == 0},
+	}
 	host.API.DisksInfo = mustJSON(infos)
 	w.touch(host, ChangedHost)
 	return nil

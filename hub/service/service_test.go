@@ -144,6 +144,9 @@ func (w *world) installing(host string) {
 	w.Expect(w.stage(host, wire.HostStageInstalling)).To(Succeed())
 }
 
+// pass lets time pass in a bubble of synctest.
+func pass(d time.Duration) { <-time.After(d) }
+
 func TestSilence(t *testing.T) {
 	for name, tc := range map[string]struct {
 		prepare func(*world)
@@ -179,7 +182,7 @@ func TestSilence(t *testing.T) {
 				ctx, stop := context.WithCancel(w.ctx)
 				done := make(chan error, 1)
 				go func() { done <- w.Run(ctx) }()
-				time.Sleep(tc.wait)
+				pass(tc.wait)
 				w.Expect(w.status(hostA)).To(Equal(tc.want), w.info(hostA))
 				stop()
 				w.Expect(<-done).To(Succeed())
@@ -194,7 +197,7 @@ func TestSilentHostThatSpeaksAgainGoesOn(t *testing.T) {
 		w.register(hostA)
 		w.inventory(hostA, nil)
 		w.Expect(w.status(hostA)).To(Equal(wire.HostStatusKnown))
-		time.Sleep(4 * time.Minute)
+		pass(4 * time.Minute)
 		w.Expect(w.Tick(w.ctx)).To(Succeed())
 		w.Expect(w.status(hostA)).To(Equal(wire.HostStatusDisconnected))
 		w.poll(hostA)
@@ -211,11 +214,11 @@ func TestUnpreparedInstallationIsTriedAgain(t *testing.T) {
 		w.Expect(w.status(hostA)).To(Equal(wire.HostStatusKnown))
 		w.Expect(w.info(hostA)).To(ContainSubstring("the tool is not installed"))
 		tries := source.calls
-		time.Sleep(30 * time.Second)
+		pass(30 * time.Second)
 		w.Expect(w.Tick(w.ctx)).To(Succeed())
 		w.Expect(source.calls).To(Equal(tries), "not again within a minute")
 		source.err = ignition.ErrNone
-		time.Sleep(31 * time.Second)
+		pass(31 * time.Second)
 		w.Expect(w.Tick(w.ctx)).To(Succeed())
 		w.Expect(w.status(hostA)).To(Equal(wire.HostStatusPreparingForInstallation))
 	})
@@ -253,8 +256,10 @@ func TestReplies(t *testing.T) {
 		code  int
 		want  string
 	}{
-		"install that runs already": {wire.StepReply{StepType: wire.StepTypeInstall, ExitCode: 125,
-			Error: `the container name "assisted-installer" is already in use`}, 0, wire.HostStatusInstallingInProgress},
+		"install that runs already": {wire.StepReply{
+			StepType: wire.StepTypeInstall, ExitCode: 125,
+			Error: `the container name "assisted-installer" is already in use`,
+		}, 0, wire.HostStatusInstallingInProgress},
 		"install that failed":     {wire.StepReply{StepType: wire.StepTypeInstall, ExitCode: 125, Error: "other"}, 0, wire.HostStatusError},
 		"lost medium":             {wire.StepReply{StepType: wire.StepTypeInventory, ExitCode: 256}, 0, wire.HostStatusError},
 		"some other failure":      {wire.StepReply{StepType: wire.StepTypeNTPSynchronizer, ExitCode: -1}, 0, wire.HostStatusInstallingInProgress},

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -65,15 +64,15 @@ func (h *Hub) HostByMAC(ctx context.Context, mac string) (HostView, bool, error)
 	found := false
 	err := h.view(ctx, func(tx *store.Tx) error {
 		host, err := newWork(ctx, h, tx).byMAC(mac)
-		if IsNotFound(err) {
-			return nil
-		}
 		if err != nil {
 			return err
 		}
 		view, found = viewOf(host), true
 		return nil
 	})
+	if IsNotFound(err) {
+		err = nil
+	}
 	return view, found, err
 }
 
@@ -110,18 +109,17 @@ func (w *work) byMAC(mac string) (*store.Host, error) {
 
 // macAction changes the host with that address; none is no error.
 func (h *Hub) macAction(ctx context.Context, mac string, act func(*work, *store.Host) error) error {
-	return h.update(ctx, func(w *work) error {
+	err := h.update(ctx, func(w *work) error {
 		host, err := w.byMAC(mac)
-		if IsNotFound(err) {
-			return nil
+		if err != nil {
+			return err
 		}
-		return errors.Join(err, func() error {
-			if err != nil {
-				return nil
-			}
-			return act(w, host)
-		}())
+		return act(w, host)
 	})
+	if IsNotFound(err) {
+		return nil
+	}
+	return err
 }
 
 // CompleteHost is told by the controllers when the machine with that address

@@ -99,12 +99,13 @@ func (t *Tx) scanAll(what, query string, args []any, each func(scan func(...any)
 	if err != nil {
 		return fmt.Errorf("store: %s: %w", what, err)
 	}
+	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
 	for rows.Next() {
 		if err := each(rows.Scan); err != nil {
-			return errors.Join(fmt.Errorf("store: %s: %w", what, err), rows.Close())
+			return fmt.Errorf("store: %s: %w", what, err)
 		}
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+	if err := rows.Err(); err != nil {
 		return fmt.Errorf("store: %s: %w", what, err)
 	}
 	return nil

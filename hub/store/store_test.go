@@ -29,7 +29,7 @@ var stores = map[string]func(t *testing.T) store.Store{
 }
 
 // contract are the cases that every store has to pass.
-var contract = map[string]func(g *WithT, ctx context.Context, s store.Store){
+var contract = map[string]func(ctx context.Context, g *WithT, s store.Store){
 	"a missing record is ErrNotFound":                 missingRecords,
 	"a host keeps its reports apart":                  hostReports,
 	"a failed update leaves nothing behind":           failedUpdate,
@@ -46,7 +46,7 @@ func TestContract(t *testing.T) {
 	for storeName, open := range stores {
 		for name, check := range contract {
 			t.Run(storeName+"/"+name, func(t *testing.T) {
-				check(NewWithT(t), t.Context(), open(t))
+				check(t.Context(), NewWithT(t), open(t))
 			})
 		}
 	}
@@ -60,7 +60,7 @@ func host(id string) *store.Host {
 	return h
 }
 
-func put(g *WithT, ctx context.Context, s store.Store, hosts ...*store.Host) {
+func put(ctx context.Context, g *WithT, s store.Store, hosts ...*store.Host) {
 	g.Expect(s.Update(ctx, func(tx *store.Tx) error {
 		for _, h := range hosts {
 			if err := tx.PutHost(h); err != nil {
@@ -71,7 +71,7 @@ func put(g *WithT, ctx context.Context, s store.Store, hosts ...*store.Host) {
 	})).To(Succeed())
 }
 
-func missingRecords(g *WithT, ctx context.Context, s store.Store) {
+func missingRecords(ctx context.Context, g *WithT, s store.Store) {
 	g.Expect(s.View(ctx, func(tx *store.Tx) error {
 		_, err := tx.Host(key)
 		g.Expect(err).To(MatchError(store.ErrNotFound))
@@ -83,8 +83,8 @@ func missingRecords(g *WithT, ctx context.Context, s store.Store) {
 	})).To(Succeed())
 }
 
-func hostReports(g *WithT, ctx context.Context, s store.Store) {
-	put(g, ctx, s, host("host-1"))
+func hostReports(ctx context.Context, g *WithT, s store.Store) {
+	put(ctx, g, s, host("host-1"))
 	g.Expect(s.View(ctx, func(tx *store.Tx) error {
 		bare, err := tx.BareHost(key)
 		g.Expect(err).NotTo(HaveOccurred())
@@ -107,7 +107,7 @@ func hostReports(g *WithT, ctx context.Context, s store.Store) {
 	})).To(Succeed())
 }
 
-func failedUpdate(g *WithT, ctx context.Context, s store.Store) {
+func failedUpdate(ctx context.Context, g *WithT, s store.Store) {
 	boom := errors.New("boom")
 	g.Expect(s.Update(ctx, func(tx *store.Tx) error {
 		g.Expect(tx.PutHost(host("host-1"))).To(Succeed())
@@ -119,10 +119,10 @@ func failedUpdate(g *WithT, ctx context.Context, s store.Store) {
 	})).To(MatchError(store.ErrNotFound))
 }
 
-func hostsByMAC(g *WithT, ctx context.Context, s store.Store) {
+func hostsByMAC(ctx context.Context, g *WithT, s store.Store) {
 	older, newer := host("host-1"), host("host-2")
 	older.API.RegisteredAt, newer.API.RegisteredAt = wire.At(time.Unix(1000, 0)), wire.At(time.Unix(2000, 0))
-	put(g, ctx, s, older, newer)
+	put(ctx, g, s, older, newer)
 	g.Expect(s.View(ctx, func(tx *store.Tx) error {
 		keys, err := tx.HostsByMAC("02:00:00:00:00:01")
 		g.Expect(keys).To(Equal([]store.HostKey{newer.Key(), older.Key()}))
@@ -140,9 +140,9 @@ func hostsByMAC(g *WithT, ctx context.Context, s store.Store) {
 	})).To(Succeed())
 }
 
-func checkIn(g *WithT, ctx context.Context, s store.Store) {
+func checkIn(ctx context.Context, g *WithT, s store.Store) {
 	at := time.Date(2026, 5, 1, 10, 0, 0, 123456000, time.UTC)
-	put(g, ctx, s, host("host-1"))
+	put(ctx, g, s, host("host-1"))
 	g.Expect(s.Update(ctx, func(tx *store.Tx) error {
 		h, err := tx.BareHost(key)
 		h.API.CheckedInAt = wire.At(at)
@@ -156,13 +156,13 @@ func checkIn(g *WithT, ctx context.Context, s store.Store) {
 	})).To(Succeed())
 }
 
-func hostFilter(g *WithT, ctx context.Context, s store.Store) {
+func hostFilter(ctx context.Context, g *WithT, s store.Store) {
 	bound, other := host("host-1"), host("host-2")
 	cluster := "cluster-1"
 	bound.API.ClusterID, bound.API.Status = &cluster, wire.HostStatusInstalling
 	other.API.InfraEnvID = "env-2"
 	bound.API.CheckedInAt, other.API.CheckedInAt = wire.At(time.Unix(1000, 0)), wire.At(time.Unix(2000, 0))
-	put(g, ctx, s, bound, other)
+	put(ctx, g, s, bound, other)
 	for _, tc := range []struct {
 		filter store.HostFilter
 		want   []string
@@ -187,8 +187,8 @@ func hostFilter(g *WithT, ctx context.Context, s store.Store) {
 	}
 }
 
-func deleteHost(g *WithT, ctx context.Context, s store.Store) {
-	put(g, ctx, s, host("host-1"))
+func deleteHost(ctx context.Context, g *WithT, s store.Store) {
+	put(ctx, g, s, host("host-1"))
 	g.Expect(s.Update(ctx, func(tx *store.Tx) error {
 		_, err := tx.AddEvent(wire.Event{InfraEnvID: &key.InfraEnvID, HostID: &key.HostID, Message: "registered"})
 		return errors.Join(err, tx.DeleteHost(key))
@@ -202,7 +202,7 @@ func deleteHost(g *WithT, ctx context.Context, s store.Store) {
 	})).To(Succeed())
 }
 
-func replaceRecords(g *WithT, ctx context.Context, s store.Store) {
+func replaceRecords(ctx context.Context, g *WithT, s store.Store) {
 	for _, name := range []string{"first", "second"} {
 		g.Expect(s.Update(ctx, func(tx *store.Tx) error {
 			return errors.Join(
@@ -227,7 +227,7 @@ func replaceRecords(g *WithT, ctx context.Context, s store.Store) {
 	})).To(Succeed())
 }
 
-func events(g *WithT, ctx context.Context, s store.Store) {
+func events(ctx context.Context, g *WithT, s store.Store) {
 	hostID := "host-1"
 	g.Expect(s.Update(ctx, func(tx *store.Tx) error {
 		for _, e := range []wire.Event{
@@ -269,8 +269,8 @@ func events(g *WithT, ctx context.Context, s store.Store) {
 	}
 }
 
-func readersDuringWrite(g *WithT, ctx context.Context, s store.Store) {
-	put(g, ctx, s, host("host-1"))
+func readersDuringWrite(ctx context.Context, g *WithT, s store.Store) {
+	put(ctx, g, s, host("host-1"))
 	g.Expect(s.Update(ctx, func(tx *store.Tx) error {
 		changed := host("host-1")
 		changed.API.Status = wire.HostStatusError
@@ -291,12 +291,12 @@ func TestReopenedDatabaseKeepsItsRecords(t *testing.T) {
 	for range 2 {
 		s, err := store.OpenSQLite(t.Context(), path)
 		g.Expect(err).NotTo(HaveOccurred())
-		put(g, t.Context(), s, host("host-1"))
+		put(t.Context(), g, s, host("host-1"))
 		g.Expect(s.Close()).To(Succeed())
 	}
 	s, err := store.OpenSQLite(t.Context(), path)
 	g.Expect(err).NotTo(HaveOccurred())
-	defer s.Close()
+	t.Cleanup(func() { _ = s.Close() })
 	g.Expect(s.View(t.Context(), func(tx *store.Tx) error {
 		hosts, err := tx.Hosts(store.HostFilter{})
 		g.Expect(hosts).To(HaveLen(1))

@@ -128,6 +128,7 @@ func Host(in Input, ignored ...string) Outcome {
 			out.NetworkDefined = false
 		case Other:
 			out.Others = false
+		default: // Presence is read from the facts themselves, and nothing waits for a Warning
 		}
 		if result.Status == Failure {
 			out.Failures = append(out.Failures, result.Message)
