@@ -5,8 +5,10 @@ SHELL       := /bin/bash
 
 BIN      := $(CURDIR)/bin
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+# One way of compiling for programs and tests, so that nothing is compiled twice.
+export CGO_ENABLED := 0
 LDFLAGS  := -s -w -X github.com/ironflow/ironflow/api/version.release=$(VERSION)
-GOBUILD  := CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)'
+GOBUILD  := go build -ldflags '$(LDFLAGS)'
 PROGRAMS := ironflow ironflow-agent ironflow-step kubectl-ironflow ironflow-lab
 GOTEST   := $(BIN)/gotestsum --format pkgname --hide-summary=skipped --
 # The two cores of a small machine are shared by the programs under test: one package at a time.
@@ -32,7 +34,7 @@ lab: lab-programs ## Bring up kube-apiserver, Ironic and the BMC emulator, and s
 
 .PHONY: build
 build: prerequisites ## Build all programs into bin/
-	@for p in $(PROGRAMS); do echo "build $$p"; $(GOBUILD) -o $(BIN)/$$p ./cmd/$$p; done
+	@for p in $(PROGRAMS); do echo "build $$p"; $(GOBUILD) -trimpath -o $(BIN)/$$p ./cmd/$$p; done
 
 # The lab's step program carries the stand-in for systemd; nothing else differs.
 .PHONY: lab-programs
@@ -75,12 +77,12 @@ test-unit: prerequisites $(BIN)/gotestsum ## Unit tests: no servers, no set-up
 .PHONY: test
 test: lab-programs $(BIN)/gotestsum ## Unit tests and the real parts: kube-apiserver, Ironic, a 2-host flow
 	@$(BIN)/ironflow-lab prepare
-	@IRONFLOW_BIN=$(BIN)/lab $(GOTEST) $(TESTFLAGS) ./...
+	@IRONFLOW_BIN=$(BIN) $(GOTEST) $(TESTFLAGS) ./...
 
 .PHONY: test-e2e
 test-e2e: build lab-programs $(BIN)/gotestsum e2e-tools ## Whole flows, faults, real IPA, real systemd (needs root)
 	@$(BIN)/ironflow-lab prepare --ipa
-	@IRONFLOW_BIN=$(BIN)/lab $(GOTEST) -p 1 -timeout 90m -tags e2e ./...
+	@IRONFLOW_BIN=$(BIN) $(GOTEST) -p 1 -timeout 90m -tags e2e ./...
 
 .PHONY: e2e-tools
 e2e-tools:

@@ -75,6 +75,7 @@ func TestProjectionOfAnUnchangedRecordChangesNothing(t *testing.T) {
 	project(&status, host, true, metav1.Now())
 	g.Expect(status.Inventory.Interfaces[0].MacAddress).To(Equal("52:54:00:00:00:01"))
 	g.Expect(status.Inventory.Disks[0].InstallationEligibility.Eligible).To(BeTrue())
+	g.Expect(status.Inventory.Disks[0].InstallationEligibility.NotEligibleReasons).NotTo(BeNil(), "the CRD requires it, and a merge patch drops null")
 	g.Expect(status.Progress.CurrentStage).To(Equal("Writing image to disk"))
 	before := status.DeepCopy()
 	project(&status, host, true, metav1.NewTime(time.Now().Add(time.Hour)))

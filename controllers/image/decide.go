@@ -10,6 +10,7 @@ import (
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/imagecustomization/network"
 )
 
 // Reasons of conditions that belong to the producer contract.
@@ -80,7 +81,7 @@ func Decide(in Input) Verdict {
 	if err != nil {
 		return refuse(ReasonConfigurationError, "annotation %s: %v", names.StepDeadlines, err)
 	}
-	keyfiles, err := networkKeyfiles(in.NetworkData)
+	keyfiles, err := keyfilesOf(in)
 	if err != nil {
 		return refuse(ReasonBuildInvalid, "Secret %s: %v", in.Image.Spec.NetworkDataName, err)
 	}
@@ -97,6 +98,14 @@ func Decide(in Input) Verdict {
 		r.Reason = agentv1.ReasonInfraEnvAvailable
 	}
 	return Verdict{Build: r}
+}
+
+// keyfilesOf translates the host's network data; none when it has none.
+func keyfilesOf(in Input) (map[string][]byte, error) {
+	if in.Image.Spec.NetworkDataName == "" {
+		return nil, nil
+	}
+	return network.FromSecret(in.NetworkData)
 }
 
 // checks are asked in this order; the first refusal counts.

@@ -59,7 +59,8 @@ func TestDecideBuilds(t *testing.T) {
 			in.Host.Annotations = map[string]string{names.StepDeadlines: "start=5m"}
 		}), func(g *WithT, r *Request) { g.Expect(r.Deadlines.StartSeconds).To(Equal(300)) }},
 		"keyfiles are taken from the network data": {plain(func(in *Input) {
-			in.NetworkData = map[string][]byte{"eth0.nmconnection": []byte("[connection]\n"), "comment": []byte("x")}
+			in.Image.Spec.NetworkDataName = "net"
+			in.NetworkData = map[string][]byte{"eth0.nmconnection": []byte("[connection]\nid=eth0\ntype=ethernet\n")}
 		}), func(g *WithT, r *Request) { g.Expect(r.Keyfiles).To(HaveLen(1)) }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,6 +88,10 @@ func TestDecideRefuses(t *testing.T) {
 		"an InfraEnv the hub has not seen":    {plain(labelled("True", "")), "WaitingForInfraEnvImageToBeCreated", false},
 		"an InfraEnv the hub refused":         {plain(labelled("False", "ImageCreationError")), "ImageCreationError", true},
 		"a missing network Secret":            {plain(func(in *Input) { in.NetworkDataMissing = true }), "MissingNetworkData", true},
+		"network data nobody understands": {plain(func(in *Input) {
+			in.Image.Spec.NetworkDataName = "net"
+			in.NetworkData = map[string][]byte{"nmstate": []byte("interfaces: 7")}
+		}), "ImageBuildInvalid", true},
 		"a deadline nobody understands": {plain(func(in *Input) {
 			in.Host = &metal3v1.BareMetalHost{}
 			in.Host.Annotations = map[string]string{names.StepDeadlines: "soon"}

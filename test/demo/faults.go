@@ -167,6 +167,7 @@ func listNodes(ctx context.Context, ironic *lab.Ironic) ([]node, error) {
 	if err != nil {
 		return nil, err
 	}
+	req.Header.Set("X-OpenStack-Ironic-API-Version", "1.89")
 	resp, err := ironic.HTTPClient().Do(req)
 	if err != nil {
 		return nil, err

@@ -23,8 +23,10 @@ type hub struct {
 	health  string
 
 	kill chan struct{}
-	done chan error
-	stop context.CancelFunc
+	// ended is closed when nothing runs any more; err is why, if not because of Stop.
+	ended chan struct{}
+	err   error
+	stop  context.CancelFunc
 }
 
 // restartPause is how long a cluster takes to start a container again, roughly.
@@ -36,12 +38,15 @@ func startHub(ctx context.Context, program, dir string, settings map[string]stri
 	if err != nil {
 		return nil, err
 	}
-	h := &hub{program: program, dir: dir, log: log, env: os.Environ(), kill: make(chan struct{}), done: make(chan error, 1), health: settings["IRONFLOW_HEALTH_ADDR"]}
+	h := &hub{program: program, dir: dir, log: log, env: os.Environ(), kill: make(chan struct{}), ended: make(chan struct{}), health: settings["IRONFLOW_HEALTH_ADDR"]}
 	for k, v := range settings {
 		h.env = append(h.env, k+"="+v)
 	}
 	ctx, h.stop = context.WithCancel(ctx)
-	go func() { h.done <- h.supervise(ctx) }()
+	go func() {
+		defer close(h.ended)
+		h.err = h.supervise(ctx)
+	}()
 	return h, nil
 }
 
@@ -103,8 +108,8 @@ func (h *hub) waitReady(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case err := <-h.done:
-			return fmt.Errorf("ironflow cannot be started: %w", err)
+		case <-h.ended:
+			return fmt.Errorf("ironflow cannot be started: %w", h.err)
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
@@ -113,5 +118,6 @@ func (h *hub) waitReady(ctx context.Context) error {
 // Stop ends Ironflow and waits for it.
 func (h *hub) Stop() error {
 	h.stop()
-	return errors.Join(<-h.done, h.log.Close())
+	<-h.ended
+	return errors.Join(h.err, h.log.Close())
 }
