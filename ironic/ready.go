@@ -18,9 +18,9 @@ type health struct {
 }
 
 // Ready asks whether Ironic answers and has a live driver: GET /v1/ and GET
-// /v1/drivers. An answer is good for 5 seconds. Later, one probe is made for all
-// callers; meanwhile they get the last answer, so that an Ironic that keeps
-// silent holds up nobody, except those who ask first.
+// /v1/drivers. An answer is good for 5 seconds. Later, the first caller makes one
+// probe for all; meanwhile the others get the last answer, so that an Ironic that
+// keeps silent holds up one caller, not everybody.
 func (g *Gateway) Ready(ctx context.Context) error {
 	h := &g.health
 	h.mu.Lock()
@@ -29,14 +29,15 @@ func (g *Gateway) Ready(ctx context.Context) error {
 		defer h.mu.Unlock()
 		return h.err
 	}
-	if h.probe == nil {
+	first := h.probe == nil
+	if first {
 		h.probe = make(chan struct{})
 		go g.probe(context.WithoutCancel(ctx))
 	}
 	probe, last := h.probe, h.err
 	usable := !h.at.IsZero() && age < 2*g.config.Timeout+2*readyTTL // a probe is two requests
 	h.mu.Unlock()
-	if usable {
+	if usable && !first {
 		return last
 	}
 	select {
