@@ -104,27 +104,59 @@ type shown struct {
 	}
 }
 
+// emulated is a running emulator with one system and a recorder behind it.
+type emulated struct {
+	lab      *lab.Lab
+	bmcs     *lab.Emulator
+	notifier *recorder
+	// a is a client of hostA's BMC.
+	a ironicAPI
+}
+
+// power is what a system's BMC shows.
+func (e emulated) power(t *testing.T, system emulator.System) emulator.Power {
+	t.Helper()
+	var state shown
+	if err := redfish(e.lab, e.bmcs, system).do(t.Context(), "GET", "", nil, &state, http.StatusOK); err != nil {
+		t.Fatal(err)
+	}
+	return state.PowerState
+}
+
 func TestEmulator(t *testing.T) {
-	l := labtest.New(t)
-	notifier := &recorder{}
-	bmcs, err := l.StartEmulator(t.Context(), lab.EmulatorOptions{
-		Systems: []emulator.System{hostA}, NotifierURL: notifier.listen(t, l), NotifierUser: "bmc", NotifierPassword: "s3cret",
+	e := emulated{lab: labtest.New(t), notifier: &recorder{}}
+	var err error
+	e.bmcs, err = e.lab.StartEmulator(t.Context(), lab.EmulatorOptions{
+		Systems: []emulator.System{hostA}, NotifierURL: e.notifier.listen(t, e.lab), NotifierUser: "bmc", NotifierPassword: "s3cret",
 	})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	bmc := redfish(l, bmcs, hostA)
-	power := func(g *WithT, system emulator.System) emulator.Power {
-		var state shown
-		g.Expect(redfish(l, bmcs, system).do(t.Context(), "GET", "", nil, &state, http.StatusOK)).To(Succeed())
-		return state.PowerState
-	}
+	e.a = redfish(e.lab, e.bmcs, hostA)
 
-	t.Run("asks for credentials", func(t *testing.T) {
+	// In this order: each begins where the one before has left the system.
+	t.Run("asks for credentials", e.testCredentials)
+	t.Run("power", e.testPower)
+	t.Run("media and boot device arrive, and the image is not read", e.testMedia)
+	t.Run("UEFI HTTP boot arrives", e.testHTTPBoot)
+	t.Run("what the machine refuses is not done", e.testRefusal)
+	t.Run("the machine's own changes are shown and not notified", e.testMachineSide)
+	t.Run("state survives a crash of the BMC", func(t *testing.T) {
 		g := NewWithT(t)
-		stranger := ironicAPI{bmcs.SystemURL(hostA.UUID), l.Client("", "")}
-		g.Expect(stranger.do(t.Context(), "GET", "", nil, nil, http.StatusUnauthorized)).To(Succeed())
-		g.Expect(stranger.do(t.Context(), "PUT", "", nil, nil, http.StatusUnauthorized)).To(Succeed())
+		g.Expect(e.bmcs.SetPower(t.Context(), hostA.UUID, emulator.PowerOn)).To(Succeed())
+		e.bmcs.Kill()
+		g.Expect(e.bmcs.Start(t.Context())).To(Succeed())
+		g.Expect(e.power(t, hostA)).To(Equal(emulator.PowerOn))
 	})
+}
 
+func (e emulated) testCredentials(t *testing.T) {
+	g := NewWithT(t)
+	stranger := ironicAPI{e.bmcs.SystemURL(hostA.UUID), e.lab.Client("", "")}
+	g.Expect(stranger.do(t.Context(), "GET", "", nil, nil, http.StatusUnauthorized)).To(Succeed())
+	other := ironicAPI{e.bmcs.URL + "/lab/systems/" + hostA.UUID, e.lab.Client("admin", "wrong")}
+	g.Expect(other.do(t.Context(), "PUT", "", map[string]any{}, nil, http.StatusUnauthorized)).To(Succeed())
+}
+
+func (e emulated) testPower(t *testing.T) {
 	for _, step := range []struct {
 		name   string
 		reset  emulator.Reset
@@ -139,11 +171,11 @@ func TestEmulator(t *testing.T) {
 		{name: "forced on", reset: emulator.ResetForceOn, after: emulator.PowerOn},
 		{name: "forced off", reset: emulator.ResetForceOff, after: emulator.PowerOff},
 	} {
-		t.Run("power "+step.name, func(t *testing.T) {
+		t.Run(step.name, func(t *testing.T) {
 			g := NewWithT(t)
-			g.Expect(reset(t.Context(), bmc, step.reset, http.StatusNoContent)).To(Succeed())
-			g.Expect(power(g, hostA)).To(Equal(step.after))
-			changes := notifier.take()
+			g.Expect(reset(t.Context(), e.a, step.reset, http.StatusNoContent)).To(Succeed())
+			g.Expect(e.power(t, hostA)).To(Equal(step.after))
+			changes := e.notifier.take()
 			if step.silent {
 				g.Expect(changes).To(BeEmpty())
 				return
@@ -152,76 +184,72 @@ func TestEmulator(t *testing.T) {
 			g.Expect(changes[0]).To(And(
 				HaveField("UUID", hostA.UUID), HaveField("Name", hostA.Name), HaveField("Change", emulator.ChangePower),
 				HaveField("Reset", step.reset), HaveField("PowerState", step.after)))
-			g.Expect(notifier.auth).To(HaveEach("bmc/s3cret"))
+			g.Expect(e.notifier.auth).To(HaveEach("bmc/s3cret"))
 		})
 	}
+}
 
-	t.Run("media and boot device arrive, and the image is not read", func(t *testing.T) {
-		g := NewWithT(t)
-		image := "http://127.0.0.1:1/nobody/listens/here.iso"
-		g.Expect(bmc.do(t.Context(), "POST", "/VirtualMedia/Cd/Actions/VirtualMedia.InsertMedia",
-			map[string]any{"Image": image, "WriteProtected": true}, nil, http.StatusNoContent)).To(Succeed())
-		g.Expect(bmc.do(t.Context(), "PATCH", "", map[string]any{
-			"Boot": map[string]any{"BootSourceOverrideTarget": "Cd", "BootSourceOverrideMode": "UEFI", "BootSourceOverrideEnabled": "Once"},
-		}, nil, http.StatusNoContent)).To(Succeed())
-		g.Expect(reset(t.Context(), bmc, emulator.ResetOn, http.StatusNoContent)).To(Succeed())
-		changes := notifier.take()
-		g.Expect(changes[0].Change).To(Equal(emulator.ChangeMedia))
-		last := changes[len(changes)-1]
-		g.Expect(last.Media).To(HaveKeyWithValue(emulator.MediaCd, emulator.Medium{Image: image, Inserted: true, WriteProtected: true}))
-		g.Expect(last.BootDevice).To(Equal(emulator.BootCd))
-		g.Expect(last.BootMode).To(Equal(emulator.BootModeUEFI))
-		for i := range changes[1:] {
-			g.Expect(changes[i+1].Sequence).To(Equal(changes[i].Sequence + 1))
-		}
+func (e emulated) testMedia(t *testing.T) {
+	g := NewWithT(t)
+	image := "http://127.0.0.1:1/nobody/listens/here.iso"
+	g.Expect(e.a.do(t.Context(), "POST", "/VirtualMedia/Cd/Actions/VirtualMedia.InsertMedia",
+		map[string]any{"Image": image, "WriteProtected": true}, nil, http.StatusNoContent)).To(Succeed())
+	g.Expect(e.a.do(t.Context(), "PATCH", "", map[string]any{
+		"Boot": map[string]any{"BootSourceOverrideTarget": "Cd", "BootSourceOverrideMode": "UEFI", "BootSourceOverrideEnabled": "Once"},
+	}, nil, http.StatusNoContent)).To(Succeed())
+	g.Expect(reset(t.Context(), e.a, emulator.ResetOn, http.StatusNoContent)).To(Succeed())
+	changes := e.notifier.take()
+	g.Expect(changes[0].Change).To(Equal(emulator.ChangeMedia))
+	last := changes[len(changes)-1]
+	g.Expect(last.Media).To(HaveKeyWithValue(emulator.MediaCd, emulator.Medium{Image: image, Inserted: true, WriteProtected: true}))
+	g.Expect(last.BootDevice).To(Equal(emulator.BootCd))
+	g.Expect(last.BootMode).To(Equal(emulator.BootModeUEFI))
+	for i := range changes[1:] {
+		g.Expect(changes[i+1].Sequence).To(Equal(changes[i].Sequence + 1))
+	}
 
-		g.Expect(bmc.do(t.Context(), "POST", "/VirtualMedia/Cd/Actions/VirtualMedia.EjectMedia", map[string]any{}, nil, http.StatusNoContent)).To(Succeed())
-		ejected := notifier.take()
-		g.Expect(ejected).To(HaveLen(1))
-		g.Expect(ejected[0].Media).To(BeEmpty())
-	})
+	g.Expect(e.a.do(t.Context(), "POST", "/VirtualMedia/Cd/Actions/VirtualMedia.EjectMedia", map[string]any{}, nil, http.StatusNoContent)).To(Succeed())
+	ejected := e.notifier.take()
+	g.Expect(ejected).To(HaveLen(1))
+	g.Expect(ejected[0].Media).To(BeEmpty())
+}
 
-	t.Run("UEFI HTTP boot arrives", func(t *testing.T) {
-		g := NewWithT(t)
-		g.Expect(bmc.do(t.Context(), "PATCH", "", map[string]any{
-			"Boot": map[string]any{"BootSourceOverrideTarget": "UefiHttp", "HttpBootUri": "http://127.0.0.1:1/boot.iso"},
-		}, nil, http.StatusNoContent)).To(Succeed())
-		changes := notifier.take()
-		last := changes[len(changes)-1]
-		g.Expect(last.HTTPBootURI).To(Equal("http://127.0.0.1:1/boot.iso"))
-		g.Expect(last.Media[emulator.MediaCd].Image).To(Equal("http://127.0.0.1:1/boot.iso"))
-	})
+func (e emulated) testHTTPBoot(t *testing.T) {
+	g := NewWithT(t)
+	address := "http://127.0.0.1:1/boot.iso"
+	g.Expect(e.a.do(t.Context(), "PATCH", "", map[string]any{
+		"Boot": map[string]any{"BootSourceOverrideTarget": "UefiHttp", "HttpBootUri": address},
+	}, nil, http.StatusNoContent)).To(Succeed())
+	changes := e.notifier.take()
+	last := changes[len(changes)-1]
+	g.Expect(last.HTTPBootURI).To(Equal(address))
+	g.Expect(last.Media[emulator.MediaCd].Image).To(Equal(address))
+}
 
-	t.Run("what the machine refuses is not done", func(t *testing.T) {
-		g := NewWithT(t)
-		g.Expect(bmcs.SetPower(t.Context(), hostA.UUID, emulator.PowerOff)).To(Succeed())
-		notifier.refuse("the power supply is on fire")
-		defer notifier.refuse("")
-		err := reset(t.Context(), bmc, emulator.ResetOn, http.StatusNoContent)
-		g.Expect(err).To(MatchError(And(ContainSubstring("500"), ContainSubstring("on fire"))))
-		g.Expect(power(g, hostA)).To(Equal(emulator.PowerOff))
-	})
+func (e emulated) testRefusal(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(e.bmcs.SetPower(t.Context(), hostA.UUID, emulator.PowerOff)).To(Succeed())
+	e.notifier.refuse("the power supply is on fire")
+	defer e.notifier.refuse("")
+	err := reset(t.Context(), e.a, emulator.ResetOn, http.StatusNoContent)
+	g.Expect(err).To(MatchError(And(ContainSubstring("500"), ContainSubstring("on fire"))))
+	g.Expect(e.power(t, hostA)).To(Equal(emulator.PowerOff))
+}
 
-	t.Run("the machine's own changes are shown and not notified", func(t *testing.T) {
-		g := NewWithT(t)
-		g.Expect(bmcs.SetPower(t.Context(), hostA.UUID, emulator.PowerOn)).To(Succeed())
-		g.Expect(power(g, hostA)).To(Equal(emulator.PowerOn))
-		g.Expect(bmcs.Add(t.Context(), hostB)).To(Succeed())
-		g.Expect(power(g, hostB)).To(Equal(emulator.PowerOff))
-		g.Expect(notifier.take()).To(BeEmpty())
-		g.Expect(reset(t.Context(), redfish(l, bmcs, hostB), emulator.ResetOn, http.StatusNoContent)).To(Succeed())
-		g.Expect(notifier.take()).To(ConsistOf(And(HaveField("UUID", hostB.UUID), HaveField("Sequence", 1))))
-		g.Expect(bmcs.Remove(t.Context(), hostB.UUID)).To(Succeed())
-		g.Expect(redfish(l, bmcs, hostB).do(t.Context(), "GET", "", nil, nil, http.StatusNotFound)).To(Succeed())
-		g.Expect(bmcs.Add(t.Context(), emulator.System{UUID: "x"})).To(MatchError(ContainSubstring("needs a UUID and a name")))
-	})
+func (e emulated) testMachineSide(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(e.bmcs.SetPower(t.Context(), hostA.UUID, emulator.PowerOn)).To(Succeed())
+	g.Expect(e.power(t, hostA)).To(Equal(emulator.PowerOn))
+	g.Expect(e.bmcs.Add(t.Context(), hostB)).To(Succeed())
+	g.Expect(e.power(t, hostB)).To(Equal(emulator.PowerOff))
+	g.Expect(e.notifier.take()).To(BeEmpty())
 
-	t.Run("state survives a crash of the BMC", func(t *testing.T) {
-		g := NewWithT(t)
-		bmcs.Kill()
-		g.Expect(bmcs.Start(t.Context())).To(Succeed())
-		g.Expect(power(g, hostA)).To(Equal(emulator.PowerOn))
-	})
+	b := redfish(e.lab, e.bmcs, hostB)
+	g.Expect(reset(t.Context(), b, emulator.ResetOn, http.StatusNoContent)).To(Succeed())
+	g.Expect(e.notifier.take()).To(ConsistOf(And(HaveField("UUID", hostB.UUID), HaveField("Sequence", 1))))
+	g.Expect(e.bmcs.Remove(t.Context(), hostB.UUID)).To(Succeed())
+	g.Expect(b.do(t.Context(), "GET", "", nil, nil, http.StatusNotFound)).To(Succeed())
+	g.Expect(e.bmcs.Add(t.Context(), emulator.System{UUID: "x"})).To(MatchError(ContainSubstring("needs a UUID and a name")))
 }
 
 // TestIronicWithEmulator proves that Ironic accepts the BMCs as they are: TLS
