@@ -2,14 +2,12 @@ package service
 
 import (
 	"context"
-	"encoding/json"
 	"regexp"
 	"slices"
 
 	"github.com/google/uuid"
 
 	"github.com/ironflow/ironflow/hub/clustermachine"
-	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -249,139 +247,4 @@ func (h *Hub) Clusters(ctx context.Context) (wire.ClusterList, error) {
 		return err
 	})
 	return out, err
-}
-
-// StartInstallation starts a ready cluster. Otherwise it is refused with 409
-// and what is missing.
-func (h *Hub) StartInstallation(ctx context.Context, clusterID string) (wire.Cluster, error) {
-	return h.clusterAction(ctx, clusterID, func(w *work, c *store.Cluster) error {
-		if c.API.Status != wire.ClusterStatusReady {
-			return conflict("cluster %s is %s, not ready: %s", c.API.Name, c.API.Status, c.API.StatusInfo)
-		}
-		return w.triggerCluster(c, clustermachine.Prepare)
-	})
-}
-
-// CancelInstallation calls an installation off.
-func (h *Hub) CancelInstallation(ctx context.Context, clusterID string) (wire.Cluster, error) {
-	return h.clusterAction(ctx, clusterID, func(w *work, c *store.Cluster) error {
-		return w.triggerCluster(c, clustermachine.Cancel)
-	})
-}
-
-// ResetCluster makes a cluster ready to be installed anew; its hosts have to
-// register again.
-func (h *Hub) ResetCluster(ctx context.Context, clusterID string) (wire.Cluster, error) {
-	return h.clusterAction(ctx, clusterID, func(w *work, c *store.Cluster) error {
-		if err := w.triggerCluster(c, clustermachine.Reset); err != nil {
-			return err
-		}
-		return w.clusterEvent(c, "cluster_installation_reset", wire.EventSeverityInfo, "the installation is to be done anew", nil)
-	})
-}
-
-// AllowAddHosts turns an installed cluster into one that takes more hosts.
-func (h *Hub) AllowAddHosts(ctx context.Context, clusterID string) (wire.Cluster, error) {
-	return h.clusterAction(ctx, clusterID, func(w *work, c *store.Cluster) error {
-		if err := w.triggerCluster(c, clustermachine.ToAddingHosts); err != nil {
-			return err
-		}
-		c.API.APIVIPDNSName = new("api." + c.API.Name + "." + c.API.BaseDNSDomain)
-		return nil
-	})
-}
-
-func (h *Hub) clusterAction(ctx context.Context, id string, act func(*work, *store.Cluster) error) (wire.Cluster, error) {
-	var out wire.Cluster
-	err := h.update(ctx, func(w *work) error {
-		c, err := w.cluster(id)
-		if err != nil {
-			return err
-		}
-		if err := act(w, c); err != nil {
-			return err
-		}
-		if err := w.settle(); err != nil {
-			return err
-		}
-		out = c.API
-		return nil
-	})
-	return out, err
-}
-
-// DeleteCluster removes a cluster that is not being installed. Hosts of its own
-// infra-env go with it, others return to the pool.
-func (h *Hub) DeleteCluster(ctx context.Context, id string) error {
-	return h.update(ctx, func(w *work) error {
-		c, err := w.cluster(id)
-		if err != nil {
-			return err
-		}
-		if c.API.Status == wire.ClusterStatusInstalling {
-			return conflict("cluster %s is being installed; cancel the installation first", c.API.Name)
-		}
-		hosts, err := w.hostsOf(id)
-		if err != nil {
-			return err
-		}
-		for _, host := range hosts {
-			if err := w.leaveDeleted(host, c); err != nil {
-				return err
-			}
-		}
-		if err := w.clusterEvent(c, "cluster_deregistered", wire.EventSeverityInfo, "removed", nil); err != nil {
-			return err
-		}
-		return w.forgetCluster(id)
-	})
-}
-
-func (w *work) leaveDeleted(host *store.Host, c *store.Cluster) error {
-	env, err := w.env(host.API.InfraEnvID)
-	if err != nil && !IsNotFound(err) {
-		return err
-	}
-	if env == nil || env.API.ClusterID == c.API.ID || c.Own {
-		return w.forgetHost(host)
-	}
-	if err := w.tryTrigger(host, hostmachine.Unbind, "its cluster was removed"); err != nil {
-		return err
-	}
-	clearBinding(&host.API)
-	w.touch(host, ChangedHost)
-	return nil
-}
-
-// IgnoredValidations returns the validations that are shown but not waited for.
-func (h *Hub) IgnoredValidations(ctx context.Context, clusterID string) (wire.IgnoredValidations, error) {
-	c, err := h.Cluster(ctx, clusterID, false)
-	return wire.IgnoredValidations{ClusterValidationIDs: c.IgnoredClusterValidations, HostValidationIDs: c.IgnoredHostValidations}, err
-}
-
-// neverIgnored are host validations that nothing can be installed without.
-var neverIgnored = []string{"connected", "has-inventory", "inventory-not-fully-truncated", "machine-cidr-defined", "hostname-unique", "hostname-valid"}
-
-// SetIgnoredValidations replaces the list of validations that are not waited for.
-func (h *Hub) SetIgnoredValidations(ctx context.Context, clusterID string, v wire.IgnoredValidations) (wire.IgnoredValidations, error) {
-	for _, text := range []string{v.ClusterValidationIDs, v.HostValidationIDs} {
-		var ids []string
-		if text != "" && json.Unmarshal([]byte(text), &ids) != nil {
-			return v, badRequest("ignored validations: want JSON lists of ids in text")
-		}
-		for _, id := range ids {
-			if slices.Contains(neverIgnored, id) {
-				return v, badRequest("validation %s cannot be ignored", id)
-			}
-		}
-	}
-	_, err := h.clusterAction(ctx, clusterID, func(w *work, c *store.Cluster) error {
-		if !slices.Contains(clustermachine.Open, c.API.Status) {
-			return badRequest("cluster %s cannot change while it is %s", c.API.Name, c.API.Status)
-		}
-		c.API.IgnoredClusterValidations, c.API.IgnoredHostValidations = v.ClusterValidationIDs, v.HostValidationIDs
-		w.touchCluster(c)
-		return w.clusterEvent(c, "validations_ignored", wire.EventSeverityInfo, "some validations are ignored", nil)
-	})
-	return v, err
 }

@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/google/uuid"
 
-	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -242,51 +240,6 @@ func (h *Hub) DeleteInfraEnv(ctx context.Context, id string) error {
 	})
 }
 
-// AgentToken returns the token that agents of the infra-env send; empty for a
-// hub without a token key. It stays the same until the tokens are revoked.
-func (h *Hub) AgentToken(ctx context.Context, infraEnvID string) (string, error) {
-	if h.key.IsZero() {
-		return "", nil
-	}
-	env, err := h.record(ctx, infraEnvID)
-	if err != nil {
-		return "", err
-	}
-	return h.key.Token(auth.Claims{InfraEnvID: infraEnvID, Generation: env.TokenGeneration})
-}
-
-// CheckAgentToken returns the infra-env that the token opens, or [auth.ErrInvalid].
-func (h *Hub) CheckAgentToken(ctx context.Context, token string) (infraEnvID string, err error) {
-	claims, err := h.key.Check(token)
-	if err != nil {
-		return "", err
-	}
-	env, err := h.record(ctx, claims.InfraEnvID)
-	switch {
-	case IsNotFound(err):
-		return "", auth.ErrInvalid
-	case err != nil:
-		return "", err
-	case env.TokenGeneration != claims.Generation:
-		return "", auth.ErrInvalid
-	}
-	return claims.InfraEnvID, nil
-}
-
-// RevokeAgentTokens makes every token of the infra-env invalid; live images
-// have to be rendered with the new one.
-func (h *Hub) RevokeAgentTokens(ctx context.Context, infraEnvID string) error {
-	return h.update(ctx, func(w *work) error {
-		env, err := w.env(infraEnvID)
-		if err != nil {
-			return err
-		}
-		before := *env
-		env.TokenGeneration++
-		return w.putInfraEnv(env, false, before)
-	})
-}
-
 func (h *Hub) record(ctx context.Context, infraEnvID string) (*store.InfraEnv, error) {
 	var env *store.InfraEnv
 	err := h.view(ctx, func(tx *store.Tx) error {
@@ -313,27 +266,4 @@ func set[T any](member *T, given *T) {
 	if given != nil {
 		*member = *given
 	}
-}
-
-// ownID makes the stable id of a host's own cluster, so that a hub that lost
-// its store gives the same one again.
-func ownID(infraEnvID, hostID string) string {
-	return uuid.NewSHA1(uuid.NameSpaceOID, []byte("ironflow cluster of "+infraEnvID+"/"+hostID)).String()
-}
-
-// ownCluster returns the host's own cluster, and makes it when it is not there.
-func (w *work) ownCluster(env *store.InfraEnv, host *store.Host) *store.Cluster {
-	id := ownID(host.API.InfraEnvID, host.API.ID)
-	if c, err := w.cluster(id); err == nil {
-		return c
-	}
-	c := w.newCluster(id)
-	c.Own, c.AutoInstall, c.Masters = true, true, 1
-	c.PreparedAt = time.Time{}
-	c.API.Name = "host-" + host.API.ID[:8]
-	c.API.SSHPublicKey, c.API.CPUArchitecture = env.API.SSHAuthorizedKey, env.API.CPUArchitecture
-	c.API.HighAvailabilityMode, c.API.ControlPlaneCount = new(wire.ClusterHighAvailabilityModeNone), 1
-	c.API.UserManagedNetworking = new(true)
-	w.touchCluster(c)
-	return c
 }

@@ -91,7 +91,9 @@ func (w *work) register(r Registration) (*store.Host, error) {
 	}
 	host.API.CheckedInAt, host.API.RegisteredAt = w.at(), w.at()
 	host.API.DiscoveryAgentVersion, host.Attempt = r.AgentVersion, r.Attempt
-	w.rejoin(env, host)
+	if err := w.rejoin(env, host); err != nil {
+		return nil, err
+	}
 	if err := w.trigger(host, hostmachine.Register, ""); err != nil {
 		return nil, registerRefusal(host, err)
 	}
@@ -148,18 +150,23 @@ func (w *work) join(host *store.Host, c *store.Cluster) {
 
 // rejoin gives a host of a single-host infra-env its own cluster, when it has
 // none, may begin anew, and nobody has put it into the pool.
-func (w *work) rejoin(env *store.InfraEnv, host *store.Host) {
+func (w *work) rejoin(env *store.InfraEnv, host *store.Host) error {
 	fresh := host.API.Status == "" || slices.Contains(hostmachine.Pool, host.API.Status) ||
 		host.API.Status == wire.HostStatusUnbinding || host.API.Status == wire.HostStatusUnbindingPendingUserAction
 	if !env.SingleHost || !fresh || host.Pooled {
-		return
+		return nil
 	}
 	if host.API.Status != "" {
 		clearBinding(&host.API)
 		clearDiscovery(&host.API)
 		host.API.Status = ""
 	}
-	w.join(host, w.ownCluster(env, host))
+	c, err := w.ownCluster(env, host)
+	if err != nil {
+		return err
+	}
+	w.join(host, c)
+	return nil
 }
 
 // startOver lets a new attempt on a host of its own cluster begin anew. Only

@@ -1,0 +1,30 @@
+package service
+
+import (
+	"github.com/google/uuid"
+
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// ownID makes the stable id of a host's own cluster, so that a hub that lost
+// its store gives the same one again.
+func ownID(infraEnvID, hostID string) string {
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte("ironflow cluster of "+infraEnvID+"/"+hostID)).String()
+}
+
+// ownCluster returns the host's own cluster, and makes it when it is not there.
+func (w *work) ownCluster(env *store.InfraEnv, host *store.Host) (*store.Cluster, error) {
+	id := ownID(host.API.InfraEnvID, host.API.ID)
+	if c, err := w.cluster(id); !IsNotFound(err) {
+		return c, err
+	}
+	c := w.newCluster(id)
+	c.Own, c.AutoInstall, c.Masters = true, true, 1
+	c.API.Name = "host-" + host.API.ID[:8]
+	c.API.SSHPublicKey, c.API.CPUArchitecture = env.API.SSHAuthorizedKey, env.API.CPUArchitecture
+	c.API.HighAvailabilityMode, c.API.ControlPlaneCount = new(wire.ClusterHighAvailabilityModeNone), 1
+	c.API.UserManagedNetworking = new(true)
+	w.touchCluster(c)
+	return c, nil
+}

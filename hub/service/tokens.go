@@ -1,0 +1,52 @@
+package service
+
+import (
+	"context"
+
+	"github.com/ironflow/ironflow/hub/auth"
+)
+
+// AgentToken returns the token that agents of the infra-env send; empty for a
+// hub without a token key. It stays the same until the tokens are revoked.
+func (h *Hub) AgentToken(ctx context.Context, infraEnvID string) (string, error) {
+	if h.key.IsZero() {
+		return "", nil
+	}
+	env, err := h.record(ctx, infraEnvID)
+	if err != nil {
+		return "", err
+	}
+	return h.key.Token(auth.Claims{InfraEnvID: infraEnvID, Generation: env.TokenGeneration})
+}
+
+// CheckAgentToken returns the infra-env that the token opens, or [auth.ErrInvalid].
+func (h *Hub) CheckAgentToken(ctx context.Context, token string) (infraEnvID string, err error) {
+	claims, err := h.key.Check(token)
+	if err != nil {
+		return "", err
+	}
+	env, err := h.record(ctx, claims.InfraEnvID)
+	switch {
+	case IsNotFound(err):
+		return "", auth.ErrInvalid
+	case err != nil:
+		return "", err
+	case env.TokenGeneration != claims.Generation:
+		return "", auth.ErrInvalid
+	}
+	return claims.InfraEnvID, nil
+}
+
+// RevokeAgentTokens makes every token of the infra-env invalid; live images
+// have to be rendered with the new one.
+func (h *Hub) RevokeAgentTokens(ctx context.Context, infraEnvID string) error {
+	return h.update(ctx, func(w *work) error {
+		env, err := w.env(infraEnvID)
+		if err != nil {
+			return err
+		}
+		before := *env
+		env.TokenGeneration++
+		return w.putInfraEnv(env, false, before)
+	})
+}
