@@ -119,7 +119,7 @@ func TestUnbootableMedia(t *testing.T) {
 		want     string
 	}{
 		{"no Ignition", func(*testing.T) []byte { return nil }, "/x.iso", "the image holds no Ignition config"},
-		{"not Ignition", func(*testing.T) []byte { return []byte(`{"ignition": {"version": "1"}}`) }, "/x.iso", "Ignition config: "},
+		{"not Ignition", func(*testing.T) []byte { return []byte(`{"ignition": {"version": "1"}}`) }, "/x.iso", "config.ign: "},
 		{"no IPA", func(t *testing.T) []byte { return liveConfig(t, "http://x", "") }, "/x.iso", "ironic-agent.service is missing or not enabled"},
 		{"agent enabled", func(t *testing.T) []byte {
 			return liveConfig(t, "http://x", "", ok, unit("agent.service", true, "[Service]\n"))

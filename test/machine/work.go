@@ -147,7 +147,7 @@ func (m *Machine) makeRoot() error {
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	system, err := host.Write(root, ignition)
 	if err != nil {
 		return err

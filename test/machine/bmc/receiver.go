@@ -46,7 +46,7 @@ type Receiver struct {
 // Listen serves notifications on a free loopback port. With a certificate it
 // speaks HTTPS. Machines are found by the UUID of their system.
 func Listen(certificate *tls.Certificate, find func(uuid string) (Taker, bool), logger *slog.Logger) (*Receiver, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("receiver of the BMCs' notifications: %w", err)
 	}

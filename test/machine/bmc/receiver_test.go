@@ -42,7 +42,7 @@ func TestReceiver(t *testing.T) {
 			machine := taker{make(chan emulator.SystemChange, 1), c.refuses}
 			receiver, err := bmc.Listen(nil, func(uuid string) (bmc.Taker, bool) { return machine, uuid == "u-1" }, slog.New(slog.DiscardHandler))
 			g.Expect(err).NotTo(HaveOccurred())
-			defer receiver.Close()
+			t.Cleanup(func() { _ = receiver.Close() })
 
 			req, err := http.NewRequestWithContext(t.Context(), c.method, receiver.URL(), strings.NewReader(c.body))
 			g.Expect(err).NotTo(HaveOccurred())

@@ -98,7 +98,7 @@ func (r *Reader) head(ctx context.Context, address string) (Medium, error) {
 	if err != nil {
 		return Medium{}, withoutURL(err)
 	}
-	answer.Body.Close()
+	_ = answer.Body.Close() // a HEAD has none
 	m := Medium{Size: answer.ContentLength, ETag: answer.Header.Get("ETag")}
 	switch {
 	case answer.StatusCode != http.StatusOK:

@@ -42,7 +42,7 @@ func serve(t *testing.T, content string, change func(w http.ResponseWriter, r *h
 	return server.URL + "/secret-signature/host.iso"
 }
 
-func read(t *testing.T, ctx context.Context, reader *boot.Reader, address string) (string, boot.Medium, error) {
+func read(ctx context.Context, t *testing.T, reader *boot.Reader, address string) (string, boot.Medium, error) {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "medium"))
 	if err != nil {
@@ -66,7 +66,7 @@ func TestReadsTheWholeMedium(t *testing.T) {
 	content := image()
 	var requests, progress atomic.Int64
 	address := serve(t, content, func(http.ResponseWriter, *http.Request) bool { requests.Add(1); return false })
-	got, medium, err := read(t, t.Context(), &boot.Reader{Progress: func(n, _ int64) { progress.Store(max(n, progress.Load())) }}, address)
+	got, medium, err := read(t.Context(), t, &boot.Reader{Progress: func(n, _ int64) { progress.Store(max(n, progress.Load())) }}, address)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(got == content).To(BeTrue(), "the bytes are the server's")
 	g.Expect(medium.ETag).To(Equal(`"one"`))
@@ -82,7 +82,7 @@ func TestServersThatBreakRanges(t *testing.T) {
 		change func(w http.ResponseWriter, r *http.Request) bool
 		want   string
 	}{
-		{"gone", func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(404); return true }, "HEAD was answered with 404"},
+		{"gone", func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(http.StatusNotFound); return true }, "HEAD was answered with 404"},
 		{"no validator", func(w http.ResponseWriter, _ *http.Request) bool { w.Header().Del("ETag"); return false }, "no ETag"},
 		{"whole body for a range", func(w http.ResponseWriter, r *http.Request) bool { r.Header.Del("Range"); return false }, "want status 206"},
 		{"validator changes", func(w http.ResponseWriter, r *http.Request) bool {
@@ -96,7 +96,7 @@ func TestServersThatBreakRanges(t *testing.T) {
 				return false
 			}
 			w.Header().Set("Content-Range", fmt.Sprintf("bytes 65536-131071/%d", len(content)))
-			w.WriteHeader(206)
+			w.WriteHeader(http.StatusPartialContent)
 			_, _ = io.WriteString(w, image()[:boot.BlockSize])
 			return true
 		}, "two reads gave different bytes"},
@@ -109,7 +109,7 @@ func TestServersThatBreakRanges(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := NewWithT(t)
-			_, _, err := read(t, t.Context(), &boot.Reader{}, serve(t, content, c.change))
+			_, _, err := read(t.Context(), t, &boot.Reader{}, serve(t, content, c.change))
 			g.Expect(err).To(MatchError(ContainSubstring(c.want)))
 			g.Expect(err.Error()).NotTo(ContainSubstring("secret-signature"))
 		})
@@ -118,13 +118,13 @@ func TestServersThatBreakRanges(t *testing.T) {
 
 func TestTruncatedRead(t *testing.T) {
 	g := NewWithT(t)
-	_, _, err := read(t, t.Context(), &boot.Reader{TruncateAt: 0.6}, serve(t, image(), nil))
+	_, _, err := read(t.Context(), t, &boot.Reader{TruncateAt: 0.6}, serve(t, image(), nil))
 	g.Expect(err).To(MatchError(ContainSubstring("the BMC reports the end of the medium at byte")))
 }
 
 func TestPowerOffEndsTheReading(t *testing.T) {
 	g := NewWithT(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	_, _, err := read(t, ctx, &boot.Reader{MiBps: 0.001, Progress: func(int64, int64) { cancel() }}, serve(t, image(), nil))
+	_, _, err := read(ctx, t, &boot.Reader{MiBps: 0.001, Progress: func(int64, int64) { cancel() }}, serve(t, image(), nil))
 	g.Expect(err).To(MatchError(context.Canceled))
 }

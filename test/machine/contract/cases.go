@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/onsi/gomega"
+	. "github.com/onsi/gomega" //nolint:staticcheck // a package of test cases, though its files are not _test.go
 
 	"github.com/ironflow/ironflow/test/machine/ironictest"
 )
@@ -117,7 +117,8 @@ func access(t *testing.T, m *machine) {
 	agent := inStep(m).Internal["agent_url"].(string)
 	g.Expect(m.token()).To(Equal("******"), "the token is handed out once")
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true, // the certificate is not the question here
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // the certificate is not the question here
+		DisableKeepAlives: true,
 	}}
 	for _, c := range []struct {
 		method, path, body string
@@ -136,7 +137,7 @@ func access(t *testing.T, m *machine) {
 		answer, err := client.Do(req)
 		g.Expect(err).NotTo(HaveOccurred())
 		raw, err := io.ReadAll(answer.Body)
-		answer.Body.Close()
+		_ = answer.Body.Close()
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(answer.StatusCode).To(Equal(c.code), "%s %s", c.method, c.path)
 		g.Expect(spaced(raw)).To(ContainSubstring(c.text), "%s %s", c.method, c.path)

@@ -47,7 +47,7 @@ func openRoot(t *testing.T) (*os.Root, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { root.Close() })
+	t.Cleanup(func() { _ = root.Close() })
 	return root, dir
 }
 

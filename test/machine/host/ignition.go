@@ -42,15 +42,15 @@ type System struct {
 func Write(root *os.Root, ignition []byte) (System, error) {
 	c, report, err := config.Parse(ignition)
 	if err != nil {
-		return System{}, fmt.Errorf("Ignition config: %w: %s", err, strings.TrimSpace(report.String()))
+		return System{}, fmt.Errorf("config.ign: %w: %s", err, strings.TrimSpace(report.String()))
 	}
 	if len(c.Storage.Disks)+len(c.Storage.Raid)+len(c.Storage.Filesystems)+len(c.Storage.Luks) > 0 {
-		return System{}, errors.New("Ignition config: storage of disks, raid, filesystems or luks is not possible on a simulated machine")
+		return System{}, errors.New("config.ign: storage of disks, raid, filesystems or luks is not possible on a simulated machine")
 	}
 	w := writer{root: root, system: System{Enabled: map[string]bool{}}}
 	for _, step := range []func(types.Config) error{w.directories, w.files, w.links, w.units} {
 		if err := step(c); err != nil {
-			return System{}, fmt.Errorf("Ignition config: %w", err)
+			return System{}, fmt.Errorf("config.ign: %w", err)
 		}
 	}
 	return w.system, nil

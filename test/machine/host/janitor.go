@@ -48,7 +48,7 @@ func StartJanitor(dir string) (*Janitor, error) {
 		return nil, fmt.Errorf("janitor of the machines: %w", err)
 	}
 	defer reading.Close()
-	cmd := exec.Command("/proc/self/exe")
+	cmd := exec.CommandContext(context.Background(), "/proc/self/exe")
 	cmd.Args = []string{"ironflow-lab janitor: " + dir}
 	cmd.Env = append(os.Environ(), janitorEnv+"="+dir)
 	cmd.ExtraFiles = []*os.File{reading}

@@ -106,7 +106,7 @@ func (s *Starter) Run(ctx context.Context, root string, c Command) error {
 	if err == nil {
 		err = cmd.Wait()
 	}
-	writer.Close()
+	_ = writer.Close() // a pipe in memory: there is nothing to lose
 	<-read
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -139,7 +139,10 @@ func KillAll(ctx context.Context, root string) {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // gone already is fine
 		}
 		// The kernel ends them in a moment and tells only their parents.
-		time.Sleep(time.Millisecond)
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Millisecond):
+		}
 	}
 }
 

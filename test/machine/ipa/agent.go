@@ -114,10 +114,12 @@ func Run(ctx context.Context, o Options) error {
 
 // ended turns the end of the context into a quiet end.
 func ended(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	select {
+	case <-ctx.Done():
 		return nil
+	default:
+		return err
 	}
-	return err
 }
 
 // firstInspection posts the inventory and reports whether to offer it again.
@@ -178,7 +180,7 @@ func (a *agent) takeToken(token string) bool {
 // serve runs the command API and the heartbeats until the context ends or the
 // agent is locked down.
 func (a *agent) serve(ctx context.Context, timeout time.Duration, offering bool) error {
-	listener, err := a.Identity.listen()
+	listener, err := a.Identity.listen(ctx)
 	if err != nil {
 		return err
 	}
@@ -221,7 +223,7 @@ func (a *agent) stop(ctx context.Context, server *http.Server) {
 	grace, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	if server.Shutdown(grace) != nil {
-		server.Close()
+		_ = server.Close() // connections end with the machine
 	}
 }
 

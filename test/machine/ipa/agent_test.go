@@ -72,84 +72,103 @@ func TestCommandAnswers(t *testing.T) {
 	}{
 		{
 			"no token", http.MethodGet, "/v1/commands/", "",
-			401, map[string]any{"faultcode": "Client", "faultstring": "401 Unauthorized: Token invalid."},
+			401,
+			map[string]any{"faultcode": "Client", "faultstring": "401 Unauthorized: Token invalid."},
 		},
 		{
 			"wrong token", http.MethodPost, "/v1/commands/?agent_token=nonsense", `{"name": "standby.sync", "params": {}}`,
-			401, map[string]any{"faultcode": "Client"},
+			401,
+			map[string]any{"faultcode": "Client"},
 		},
 		{
 			"without the slash", http.MethodGet, "/v1/commands?agent_token=" + testToken, "",
-			200, map[string]any{"commands": BeEmpty()},
+			200,
+			map[string]any{"commands": BeEmpty()},
 		},
 		{
 			"not JSON", http.MethodPost, "/v1/commands/?agent_token=" + testToken, "{",
-			400, map[string]any{"faultstring": "400 Bad Request: Missing or invalid name or params"},
+			400,
+			map[string]any{"faultstring": "400 Bad Request: Missing or invalid name or params"},
 		},
 		{
 			"no parameters", http.MethodPost, "/v1/commands/?agent_token=" + testToken, `{"name": "standby.sync"}`,
-			400, map[string]any{"faultcode": "Client"},
+			400,
+			map[string]any{"faultcode": "Client"},
 		},
 		{
 			"name without extension", http.MethodPost, "/v1/commands/?agent_token=" + testToken, `{"name": "sync", "params": {}}`,
-			400, map[string]any{"faultstring": "Invalid command: Command name must be of the form <extension>.<name>"},
+			400,
+			map[string]any{"faultstring": "Invalid command: Command name must be of the form <extension>.<name>"},
 		},
 		{
 			"unknown extension", http.MethodPost, "/v1/commands/?agent_token=" + testToken, `{"name": "mars.land", "params": {}}`,
-			404, map[string]any{"faultstring": "Not found: Extension with id mars not found."},
+			404,
+			map[string]any{"faultstring": "Not found: Extension with id mars not found."},
 		},
 		{
 			"unknown command", http.MethodPost, "/v1/commands/?agent_token=" + testToken, `{"name": "standby.fly", "params": {}}`,
-			400, map[string]any{"faultstring": "Invalid command: Unknown command: fly"},
+			400,
+			map[string]any{"faultstring": "Invalid command: Unknown command: fly"},
 		},
 		{
 			"unknown record", http.MethodGet, "/v1/commands/42?agent_token=" + testToken, "",
-			404, map[string]any{"faultstring": "Not found: Command Result with id 42 not found."},
+			404,
+			map[string]any{"faultstring": "Not found: Command Result with id 42 not found."},
 		},
 		{
 			"sync", http.MethodPost, "/v1/commands/?wait=true&agent_token=" + testToken, `{"name": "standby.sync", "params": {}}`,
-			200, map[string]any{"command_name": "sync", "command_status": "SUCCEEDED", "command_error": BeNil(), "command_result": BeNil()},
+			200,
+			map[string]any{"command_name": "sync", "command_status": "SUCCEEDED", "command_error": BeNil(), "command_result": BeNil()},
 		},
 		{
 			"partition ids", http.MethodPost, "/v1/commands/?wait=true&agent_token=" + testToken, `{"name": "standby.get_partition_uuids", "params": {}}`,
-			200, map[string]any{"command_status": "SUCCEEDED", "command_result": BeEmpty()},
+			200,
+			map[string]any{"command_status": "SUCCEEDED", "command_result": BeEmpty()},
 		},
 		{
 			"image without id", http.MethodPost, "/v1/commands/?agent_token=" + testToken, `{"name": "standby.prepare_image", "params": {"image_info": {}}}`,
-			400, map[string]any{"faultstring": "Invalid command parameters: Image is missing 'id' field."},
+			400,
+			map[string]any{"faultstring": "Invalid command parameters: Image is missing 'id' field."},
 		},
 		{
 			"image", http.MethodPost, "/v1/commands/?wait=true&agent_token=" + testToken,
 			`{"name": "standby.prepare_image", "params": {"image_info": {"id": "x", "urls": ["http://x"]}}}`,
-			200, map[string]any{"command_status": "FAILED", "command_error": HaveKeyWithValue("details", ContainSubstring("not supported by a simulated machine"))},
+			200,
+			map[string]any{"command_status": "FAILED", "command_error": HaveKeyWithValue("details", ContainSubstring("not supported by a simulated machine"))},
 		},
 		{
 			"rescue", http.MethodPost, "/v1/commands/?agent_token=" + testToken, `{"name": "rescue.finalize_rescue", "params": {}}`,
-			200, map[string]any{"command_name": "rescue.finalize_rescue", "command_status": "FAILED"},
+			200,
+			map[string]any{"command_name": "rescue.finalize_rescue", "command_status": "FAILED"},
 		},
 		{
 			"deploy steps", http.MethodPost, "/v1/commands/?wait=true&agent_token=" + testToken, `{"name": "deploy.get_deploy_steps", "params": {"node": {}, "ports": []}}`,
-			200, map[string]any{"command_result": And(
+			200,
+			map[string]any{"command_result": And(
 				HaveKeyWithValue("deploy_steps", HaveKeyWithValue("BenchManager", HaveLen(2))),
 				HaveKeyWithValue("hardware_manager_version", HaveKeyWithValue("BenchManager", "1")))},
 		},
 		{
 			"failing step", http.MethodPost, "/v1/commands/?wait=true&agent_token=" + testToken, stepBody("fail", "1"),
-			200, map[string]any{"command_status": "FAILED", "command_error": Equal(map[string]any{
+			200,
+			map[string]any{"command_status": "FAILED", "command_error": Equal(map[string]any{
 				"type": "DeploymentError", "code": 500.0, "message": "Deploy step failed", "details": "disk is on fire",
 			})},
 		},
 		{
 			"unexpected error", http.MethodPost, "/v1/commands/?wait=true&agent_token=" + testToken, stepBody("panic", "1"),
-			200, map[string]any{"command_error": HaveKeyWithValue("details", HavePrefix("Unexpected exception performing deploy step panic. "))},
+			200,
+			map[string]any{"command_error": HaveKeyWithValue("details", HavePrefix("Unexpected exception performing deploy step panic. "))},
 		},
 		{
 			"step of nobody", http.MethodPost, "/v1/commands/?wait=true&agent_token=" + testToken, stepBody("levitate", "1"),
-			200, map[string]any{"command_error": HaveKeyWithValue("type", "HardwareManagerMethodNotFound")},
+			200,
+			map[string]any{"command_error": HaveKeyWithValue("type", "HardwareManagerMethodNotFound")},
 		},
 		{
 			"other version", http.MethodPost, "/v1/commands/?wait=true&agent_token=" + testToken, stepBody("fail", "2"),
-			200, map[string]any{"command_status": "CLEAN_VERSION_MISMATCH", "command_error": HaveKeyWithValue("code", 409.0)},
+			200,
+			map[string]any{"command_status": "CLEAN_VERSION_MISMATCH", "command_error": HaveKeyWithValue("code", 409.0)},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -300,11 +319,13 @@ func TestReadConfig(t *testing.T) {
 	}{
 		{
 			"as rendered", "[DEFAULT]\napi_url = https://a:6385/, https://b:6385\ncafile = /etc/ca.crt\ninspection_callback_url = https://a:5050/v1/continue\n",
-			Config{APIURLs: []string{"https://a:6385", "https://b:6385"}, InspectionURLs: []string{"https://a:5050/v1/continue"}, Collectors: []string{"default"}, CAFile: "/etc/ca.crt"}, "",
+			Config{APIURLs: []string{"https://a:6385", "https://b:6385"}, InspectionURLs: []string{"https://a:5050/v1/continue"}, Collectors: []string{"default"}, CAFile: "/etc/ca.crt"},
+			"",
 		},
 		{
 			"inspection by collectors", "[DEFAULT]\napi_url=http://a\ninspection_collectors=default,logs\ninsecure=True\n",
-			Config{APIURLs: []string{"http://a"}, InspectionURLs: []string{"http://a/v1/continue_inspection"}, Collectors: []string{"default", "logs"}, Insecure: true}, "",
+			Config{APIURLs: []string{"http://a"}, InspectionURLs: []string{"http://a/v1/continue_inspection"}, Collectors: []string{"default", "logs"}, Insecure: true},
+			"",
 		},
 		{"other sections", "[container]\napi_url = http://a\n", Config{}, "api_url is not set"},
 		{"not a URL", "[DEFAULT]\napi_url = nonsense\n", Config{}, "is not a URL"},

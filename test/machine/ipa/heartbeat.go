@@ -102,5 +102,5 @@ func (h *heartbeater) run(ctx context.Context) {
 }
 
 func jitter(d time.Duration, low, high float64) time.Duration {
-	return time.Duration(float64(d) * (low + rand.Float64()*(high-low)))
+	return time.Duration(float64(d) * (low + rand.Float64()*(high-low))) //nolint:gosec // spreads heartbeats, guards nothing
 }

@@ -11,6 +11,11 @@ import (
 	. "github.com/onsi/gomega"
 )
 
+func pass(d time.Duration) {
+	time.Sleep(d) //nolint:forbidigo // the clock of testing/synctest: nobody waits
+	synctest.Wait()
+}
+
 // TestHeartbeatTimes walks one heartbeater through its reasons to beat, in
 // false time.
 func TestHeartbeatTimes(t *testing.T) {
@@ -29,13 +34,13 @@ func TestHeartbeatTimes(t *testing.T) {
 		synctest.Wait()
 		g.Expect(at).To(Equal([]time.Duration{0}), "the first at once")
 
-		time.Sleep(2 * time.Second)
+		pass(2 * time.Second)
 		signal(h.forced)
-		time.Sleep(time.Minute)
+		pass(time.Minute)
 		g.Expect(at).To(HaveLen(2))
 		g.Expect(at[1]).To(Equal(5*time.Second), "a forced one, not sooner than 5 s after the last")
 
-		time.Sleep(125 * time.Second)
+		pass(125 * time.Second)
 		g.Expect(at).To(HaveLen(3))
 		g.Expect(at[2]-at[1]).To(BeNumerically("~", 135*time.Second, 45*time.Second), "0.3 to 0.6 of the timeout")
 
@@ -43,7 +48,7 @@ func TestHeartbeatTimes(t *testing.T) {
 		signal(h.prompt)
 		synctest.Wait()
 		g.Expect(at).To(HaveLen(4), "a prompt one now")
-		time.Sleep(11 * time.Second)
+		pass(11 * time.Second)
 		g.Expect(len(at)).To(BeNumerically(">=", 5))
 		g.Expect(at[4]-at[3]).To(BeNumerically("~", 7500*time.Millisecond, 2500*time.Millisecond), "a refused one again after 5 to 10 s")
 

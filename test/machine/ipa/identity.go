@@ -1,6 +1,7 @@
 package ipa
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -8,6 +9,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"net"
@@ -36,20 +38,19 @@ type Identity struct {
 
 // listen opens the command API's listener and makes the certificate, or uses
 // the kept ones.
-func (id *Identity) listen() (net.Listener, error) {
+func (id *Identity) listen(ctx context.Context) (net.Listener, error) {
 	address := id.Address
 	if address == "" {
 		address = "127.0.0.1:0"
 	}
-	listener, err := net.Listen("tcp", address)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("agent's command API: %w", err)
 	}
 	id.Address = listener.Addr().String()
 	if id.pem == "" {
 		if err := id.certify(listener.Addr().(*net.TCPAddr).IP); err != nil {
-			listener.Close()
-			return nil, err
+			return nil, errors.Join(err, listener.Close())
 		}
 	}
 	return tls.NewListener(listener, &tls.Config{

@@ -31,7 +31,7 @@ func (a *agent) handler() http.Handler {
 func redirectToSlash(w http.ResponseWriter, r *http.Request) {
 	target := *r.URL
 	target.Path += "/"
-	http.Redirect(w, r, target.String(), http.StatusPermanentRedirect)
+	http.Redirect(w, r, target.RequestURI(), http.StatusPermanentRedirect) //nolint:gosec // the same place with a slash
 }
 
 func (a *agent) getRoot(w http.ResponseWriter, _ *http.Request) {

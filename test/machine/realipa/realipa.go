@@ -11,6 +11,7 @@ package realipa
 
 import (
 	"bufio"
+	"context"
 	"embed"
 	"errors"
 	"fmt"
@@ -75,7 +76,7 @@ func (a Agent) Start(t testing.TB, boot contract.Boot) (func(), error) {
 	}
 	return func() {
 		process.Kill()
-		buttons.Close()
+		_ = buttons.Close()
 		if t.Failed() {
 			t.Logf("the end of the agent's log:\n%s", tail(filepath.Join(boot.Dir, "ipa.log")))
 		}
@@ -162,7 +163,7 @@ func port(file string) (string, error) {
 	if raw, err := os.ReadFile(file); err == nil {
 		return string(raw), nil
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}

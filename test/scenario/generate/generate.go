@@ -55,7 +55,7 @@ func Machine(index int, o Options) *scenario.Scenario {
 		o.Speed = 1
 	}
 	m := maker{
-		Rand:  rand.New(rand.NewPCG(o.Seed, uint64(index)+1)),
+		Rand:  rand.New(rand.NewPCG(o.Seed, uint64(index)+1)), //nolint:gosec // the same seed has to give the same machine
 		index: index, speed: o.Speed,
 		id: uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "ironflow machine %d %d", o.Seed, index)),
 	}
