@@ -85,15 +85,6 @@ func (l *lab) freshBoot(t *testing.T, c realCase) {
 	}
 	// The seams of a dry run, and a machine that need not wait for a network.
 	seams := "[Service]\nEnvironment=DRY_ENABLE=true DRY_SCENARIO=" + l.scenario() + "\nTimeoutStopSec=5\n"
-	for _, u := range l.image.Units { // TEMPORARY until the unit names the program
-		if u.Name == hostfile.AgentUnit {
-			for line := range strings.Lines(u.Contents) {
-				if rest, ok := strings.CutPrefix(line, "ExecStart="+hostfile.AgentBinary+" --"); ok {
-					seams += "ExecStart=\nExecStart=" + hostfile.AgentBinary + " agent --" + rest
-				}
-			}
-		}
-	}
 	l.write(t, dropIn+"10-dry-run.conf", []byte(seams))
 	l.write(t, scenarioFile, c.machine(t))
 	if len(c.script) > 0 {
