@@ -99,8 +99,13 @@ func many(w *World) {
 		return w.Gateway.Transition(ctx, n.UUID, ironic.Transition{Target: ironic.TargetManage})
 	})
 	w.Eventually(last, w.Patience, w.Look).Should(HaveField("Row.ProvisionState", ironic.StateManageable))
+	w.Accepted(func() error {
+		return w.Gateway.Transition(ctx, n.UUID, ironic.Transition{Target: ironic.TargetClean, CleanSteps: []ironic.Step{step(map[string]any{"seconds": 3})}})
+	})
+	w.Eventually(last, w.Patience, w.Look).Should(HaveField("Row.ProvisionState", ironic.StateCleanWait))
+	w.Eventually(last, w.Patience, w.Look).Should(HaveField("Row.ProvisionState", ironic.StateManageable))
 	watch.Expect(n.UUID, false)
-	w.Expect(w.Gateway.Delete(ctx, n.UUID)).To(Succeed())
+	w.Accepted(func() error { return w.Gateway.Delete(ctx, n.UUID) })
 	w.Eventually(last, w.Patience, w.Look).Should(HaveField("Kind", ironic.Vanished))
 }
 

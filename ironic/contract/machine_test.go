@@ -148,16 +148,16 @@ func (steps) Run(ctx context.Context, call ipa.Call) (any, error) {
 		return nil, nil
 	}
 	call.BeatAtEnd()
-	pause, fail := 2, false
+	pause, fail := 2, false                          // a heartbeat within the first moments would meet the node locked, and be lost
 	_ = json.Unmarshal(call.Args["seconds"], &pause) // absent: as above
 	_ = json.Unmarshal(call.Args["fail"], &fail)
-	if fail {
-		return nil, failures[call.Kind](contract.FailureText)
-	}
 	timer := time.NewTimer(time.Duration(pause) * time.Second)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+		if fail {
+			return nil, failures[call.Kind](contract.FailureText)
+		}
 		return nil, nil
 	case <-ctx.Done():
 		return nil, errors.New("switched off")
