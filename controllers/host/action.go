@@ -131,8 +131,9 @@ func announced(a Action) bool {
 		switch a.Target {
 		case ironic.TargetManage, ironic.TargetAdopt, ironic.TargetAbort:
 			return false
+		default:
+			return true
 		}
-		return true
 	case Remove:
 		return true
 	}

@@ -153,6 +153,7 @@ func setReady(h *metal3.BareMetalHost, _ sight) {
 		status, reason = false, metal3.ServicingReason
 	case metal3.OperationalStatusDetached:
 		status, reason = false, metal3.DetachedReason
+	default:
 	}
 	reconcile.SetCondition(h, metal3.ReadyCondition, boolStatus(status), reason, message)
 }

@@ -124,6 +124,11 @@ func concernCredentials(o *Observed, d *Decision) {
 	if !o.failing() || o.Host.Status.ErrorMessage != o.BMC.Problem {
 		fail(o, d, metal3.RegistrationError, causeCredentials, o.BMC.Problem)
 		d.warn("BMCCredentialError", o.BMC.Problem)
+		metric := metricCredInvalid
+		if o.BMC.Missing {
+			metric = metricCredMissing
+		}
+		d.count(count{Metric: metric})
 	}
 	after := waitSecret
 	if !o.BMC.Missing {

@@ -77,6 +77,7 @@ func atRest(n *ironic.Node) bool {
 	switch n.ProvisionState {
 	case ironic.StateManageable, ironic.StateAvailable, ironic.StateActive:
 		return true
+	default:
+		return false
 	}
-	return false
 }

@@ -74,8 +74,9 @@ func removable(s ironic.ProvisionState) bool {
 	switch s {
 	case ironic.StateEnroll, ironic.StateManageable, ironic.StateAvailable, ironic.StateAdoptFailed:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // concernForceDelete releases a host that is being deleted without touching node

@@ -50,8 +50,9 @@ func poweredOn(n *ironic.Node) (on, known bool) {
 		return true, true
 	case ironic.PowerOff:
 		return false, true
+	default:
+		return false, false
 	}
-	return false, false
 }
 
 // fulfilled reports whether a power request shows in the node.
@@ -62,8 +63,9 @@ func fulfilled(n *ironic.Node, asked ironic.PowerState) bool {
 		return known && on
 	case ironic.PowerOff, ironic.PowerSoftOff:
 		return known && !on
+	default:
+		return true
 	}
-	return true
 }
 
 // switchOff powers a running machine off, softly where that is asked for and has

@@ -63,6 +63,7 @@ func deploy(o *Observed, d *Decision) {
 		d.do(ReadConfigDrive{})
 	case needsConfigDrive(o.Host) && o.ConfigDrive.Problem != "":
 		fail(o, d, metal3.ProvisioningError, "", o.ConfigDrive.Problem)
+		d.count(count{metricHostConfigError, []string{"instance"}})
 	case o.Unfit == nil:
 		d.do(Validate{})
 	case unfitText(*o.Unfit) != "":

@@ -55,6 +55,7 @@ func ensureNode(o *Observed, d *Decision) {
 	case Missing:
 		ensureEnrolled(o, d)
 		return
+	default:
 	}
 	if o.Node.UUID != o.Host.Status.Provisioning.ID {
 		d.Status.Provisioning.ID = o.Node.UUID

@@ -25,7 +25,8 @@ func observed(state State, node ironic.ProvisionState) *Observed {
 	h := &metal3.BareMetalHost{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "a", UID: "uid-a", Generation: 1, Finalizers: []string{names.HostFinalizer}},
 		Spec: metal3.BareMetalHostSpec{Online: true, BMC: metal3.BMCDetails{
-			Address: "redfish-virtualmedia://bmc/redfish/v1/Systems/1", CredentialsName: "bmc"}},
+			Address: "redfish-virtualmedia://bmc/redfish/v1/Systems/1", CredentialsName: "bmc",
+		}},
 		Status: metal3.BareMetalHostStatus{
 			OperationalStatus: metal3.OperationalStatusOK, LastUpdated: &updated, PoweredOn: true,
 			GoodCredentials: seen, TriedCredentials: seen, HardwareProfile: "unknown",
@@ -49,8 +50,10 @@ func observed(state State, node ironic.ProvisionState) *Observed {
 func stalled(o *Observed, kind metal3.ErrorType, cause string, since time.Duration) {
 	s := &o.Host.Status
 	s.OperationalStatus, s.ErrorType, s.ErrorMessage, s.ErrorCount = metal3.OperationalStatusError, kind, "it broke", 1
-	s.Conditions = []metav1.Condition{{Type: view.StalledCondition, Status: metav1.ConditionTrue, Reason: cause,
-		LastTransitionTime: metav1.NewTime(noon.Add(-since))}}
+	s.Conditions = []metav1.Condition{{
+		Type: view.StalledCondition, Status: metav1.ConditionTrue, Reason: cause,
+		LastTransitionTime: metav1.NewTime(noon.Add(-since)),
+	}}
 }
 
 func TestDecide(t *testing.T) {
@@ -251,8 +254,8 @@ func provisionedWithInstall(o *Observed) {
 func TestBackOff(t *testing.T) {
 	g := NewWithT(t)
 	h := observed(metal3.StateAvailable, ironic.StateManageable).Host
-	for n, bounds := range map[int][2]time.Duration{1: {1, 2}, 2: {2, 4}, 3: {4, 8}, 9: {256, 512}, 20: {256, 512}} {
-		g.Expect(backOff(h, n)).To(And(BeNumerically(">=", bounds[0]*time.Minute), BeNumerically("<=", bounds[1]*time.Minute)), "attempt %d", n)
+	for n, bounds := range map[int][2]float64{1: {1, 2}, 2: {2, 4}, 3: {4, 8}, 9: {256, 512}, 20: {256, 512}} {
+		g.Expect(backOff(h, n).Minutes()).To(And(BeNumerically(">=", bounds[0]), BeNumerically("<=", bounds[1])), "attempt %d", n)
 		g.Expect(backOff(h, n)).To(Equal(backOff(h, n)), "a restart of the program does not move it")
 	}
 	other := h.DeepCopy()

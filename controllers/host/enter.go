@@ -18,6 +18,7 @@ func enter(o *Observed, d *Decision, next State) {
 	switch next {
 	case metal3.StateRegistering, metal3.StateInspecting, metal3.StateProvisioning:
 		d.Status.Provisioning.BootMode = o.Host.BootMode()
+	default:
 	}
 	if d.Status.ErrorType != "" {
 		clearError(d)
@@ -54,8 +55,9 @@ func metricOf(s *metal3.BareMetalHostStatus, state State) *metal3.OperationMetri
 		return &s.OperationHistory.Provision
 	case metal3.StateDeprovisioning:
 		return &s.OperationHistory.Deprovision
+	default:
+		return nil
 	}
-	return nil
 }
 
 // complete marks the end of an operation without fault.

@@ -18,7 +18,7 @@ import (
 // Causes of errors that are told apart from the error type's own, as reasons of
 // the Stalled condition.
 const (
-	causeCredentials  = "BMCCredentialError"
+	causeCredentials  = "BMCCredentialError" //nolint:gosec // a name, no secret
 	causeUnknownState = "UnknownState"
 	causeRejected     = "RejectedByIronic"
 	causeGivenUp      = "RetryLimitReached"

@@ -13,7 +13,6 @@ const (
 	keyChecksum    = "image_checksum"
 	keyHashAlgo    = "image_os_hash_algo"
 	keyHashValue   = "image_os_hash_value"
-	keyPullSecret  = "image_pull_secret"
 	keyBootISO     = "boot_iso"
 	keyRootDevice  = "root_device"
 	keyPersistent  = "force_persistent_boot_device"

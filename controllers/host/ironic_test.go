@@ -89,8 +89,8 @@ func TestOnTheRealIronic(t *testing.T) {
 	}, patience, 200*time.Millisecond).Should(Equal(ironic.Gone))
 }
 
-// real is the test's world.
-type real struct {
+// realWorld is the test's world.
+type realWorld struct {
 	lab     *lab.Lab
 	kube    client.Client
 	gateway *ironic.Gateway
@@ -98,12 +98,12 @@ type real struct {
 	system  string
 }
 
-func startReal(t *testing.T) *real {
+func startReal(t *testing.T) *realWorld {
 	t.Helper()
 	ctrl.SetLogger(logr.Discard())
 	g := NewWithT(t)
 	l := labtest.New(t)
-	r := &real{lab: l, step: &step{}, system: uuid.NewString()}
+	r := &realWorld{lab: l, step: &step{}, system: uuid.NewString()}
 	m := &machine{lab: l, system: r.system, step: r.step}
 	receiver, err := bmc.Listen(nil, func(string) (bmc.Taker, bool) { return m, true }, slog.New(slog.DiscardHandler))
 	g.Expect(err).NotTo(HaveOccurred())
@@ -136,7 +136,7 @@ func startReal(t *testing.T) *real {
 }
 
 // create makes the host with its BMC.
-func (r *real) create(t *testing.T) *metal3.BareMetalHost {
+func (r *realWorld) create(t *testing.T) *metal3.BareMetalHost {
 	t.Helper()
 	g := NewWithT(t)
 	e := r.lab.Emulator
@@ -148,7 +148,8 @@ func (r *real) create(t *testing.T) *metal3.BareMetalHost {
 	h := &metal3.BareMetalHost{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "real"},
 		Spec: metal3.BareMetalHostSpec{Online: true, BootMACAddress: bootMAC, BMC: metal3.BMCDetails{
-			Address: e.Address(r.system), CredentialsName: "real", DisableCertificateVerification: true}},
+			Address: e.Address(r.system), CredentialsName: "real", DisableCertificateVerification: true,
+		}},
 	}
 	g.Expect(r.kube.Create(t.Context(), h)).To(Succeed())
 	return h
@@ -156,14 +157,14 @@ func (r *real) create(t *testing.T) *metal3.BareMetalHost {
 
 const bootMAC = "52:54:00:c0:00:01"
 
-func (r *real) host(t *testing.T) *metal3.BareMetalHost {
+func (r *realWorld) host(t *testing.T) *metal3.BareMetalHost {
 	t.Helper()
 	h := &metal3.BareMetalHost{}
 	NewWithT(t).Expect(r.kube.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "real"}, h)).To(Succeed())
 	return h
 }
 
-func (r *real) edit(t *testing.T, change func(*metal3.BareMetalHost)) {
+func (r *realWorld) edit(t *testing.T, change func(*metal3.BareMetalHost)) {
 	t.Helper()
 	h := r.host(t)
 	before := h.DeepCopy()
@@ -171,12 +172,12 @@ func (r *real) edit(t *testing.T, change func(*metal3.BareMetalHost)) {
 	NewWithT(t).Expect(r.kube.Patch(t.Context(), h, client.MergeFrom(before))).To(Succeed())
 }
 
-func (r *real) annotate(t *testing.T, key, value string) {
+func (r *realWorld) annotate(t *testing.T, key, value string) {
 	t.Helper()
 	r.edit(t, func(h *metal3.BareMetalHost) { metav1.SetMetaDataAnnotation(&h.ObjectMeta, key, value) })
 }
 
-func (r *real) until(t *testing.T, what string, ok func(*metal3.BareMetalHost) bool) {
+func (r *realWorld) until(t *testing.T, what string, ok func(*metal3.BareMetalHost) bool) {
 	t.Helper()
 	begin := time.Now()
 	NewWithT(t).Eventually(func() error {
@@ -190,7 +191,7 @@ func (r *real) until(t *testing.T, what string, ok func(*metal3.BareMetalHost) b
 	t.Logf("%s after %s", what, time.Since(begin).Round(100*time.Millisecond))
 }
 
-func (r *real) untilNode(t *testing.T, h *metal3.BareMetalHost, state ironic.ProvisionState) {
+func (r *realWorld) untilNode(t *testing.T, h *metal3.BareMetalHost, state ironic.ProvisionState) {
 	t.Helper()
 	NewWithT(t).Eventually(func() (ironic.ProvisionState, error) {
 		n, err := r.gateway.Get(t.Context(), h.Namespace+"~"+h.Name)
@@ -284,8 +285,9 @@ func (*step) Steps(_ context.Context, kind ipa.Kind) ([]ipa.Step, error) {
 		return []ipa.Step{{Name: names.StartAssistedInstall, Interface: "deploy"}, {Name: names.ConfirmInstall, Interface: "deploy", Priority: 79}}, nil
 	case ipa.Clean:
 		return []ipa.Step{{Name: "erase_devices_metadata", Interface: "deploy", Priority: 99}}, nil
+	default:
+		return nil, nil
 	}
-	return nil, nil
 }
 
 func (s *step) Run(ctx context.Context, call ipa.Call) (any, error) {

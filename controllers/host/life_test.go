@@ -14,8 +14,9 @@ import (
 func TestLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, simulator.Options{AutomatedClean: true,
-			RamdiskSteps: []simulator.Step{{Interface: "deploy", Step: "start_assisted_install"}, {Interface: "deploy", Step: "confirm_install", Priority: 79}},
+		w := newWorld(t, simulator.Options{
+			AutomatedClean: true,
+			RamdiskSteps:   []simulator.Step{{Interface: "deploy", Step: "start_assisted_install"}, {Interface: "deploy", Step: "confirm_install", Priority: 79}},
 		}, Settings{}, nil)
 		took := w.untilState(metal3.StateAvailable, time.Minute)
 		t.Logf("available after %s, %v, %d status patches, %d passes", took, w.sim.Counts(), w.statuses, w.passes)

@@ -35,8 +35,9 @@ func wantsImage(o *Observed) bool {
 		return o.Node.ProvisionState == ironic.StateManageable && !hasImage(o.Node)
 	case metal3.StateDeprovisioning:
 		return automatedClean(o.Host) && o.Node.ProvisionState != ironic.StateAvailable && !o.deleting()
+	default:
+		return false
 	}
-	return false
 }
 
 // imageSpec is the PreprovisioningImage that the host asks for.

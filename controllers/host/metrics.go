@@ -42,9 +42,9 @@ const (
 	metricStateChange     = "metal3_provisioning_state_change_total"
 	metricRegistration    = "metal3_host_registration_required_total"
 	metricUnmanaged       = "metal3_host_unmanaged_total"
-	metricCredentials     = "metal3_credentials_updated_total"
-	metricCredMissing     = "metal3_credentials_missing_total"
-	metricCredInvalid     = "metal3_credentials_invalid_total"
+	metricCredentials     = "metal3_credentials_updated_total" //nolint:gosec // a name, no secret
+	metricCredMissing     = "metal3_credentials_missing_total" //nolint:gosec // a name, no secret
+	metricCredInvalid     = "metal3_credentials_invalid_total" //nolint:gosec // a name, no secret
 	metricNotReady        = "metal3_provisioner_not_ready_total"
 	metricDeleteNoDeprov  = "metal3_delete_without_deprovisioning_total"
 	metricDeleteNoPower   = "metal3_delete_without_powering_off_total"

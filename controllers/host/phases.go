@@ -81,14 +81,18 @@ func init() {
 		},
 		metal3.StateAvailable: {
 			step: stepAvailable, deleted: metal3.StatePoweringOffBeforeDelete, node: true, steady: true,
-			next: []State{metal3.StateExternallyProvisioned, metal3.StateInspecting, metal3.StatePreparing,
-				metal3.StateProvisioning},
+			next: []State{
+				metal3.StateExternallyProvisioned, metal3.StateInspecting, metal3.StatePreparing,
+				metal3.StateProvisioning,
+			},
 			fails: metal3.RegistrationError,
 		},
 		metal3.StateReady: {
 			step: stepAvailable, deleted: metal3.StatePoweringOffBeforeDelete, node: true, steady: true,
-			next: []State{metal3.StateExternallyProvisioned, metal3.StateInspecting, metal3.StatePreparing,
-				metal3.StateProvisioning},
+			next: []State{
+				metal3.StateExternallyProvisioned, metal3.StateInspecting, metal3.StatePreparing,
+				metal3.StateProvisioning,
+			},
 			fails: metal3.RegistrationError,
 		},
 		metal3.StateProvisioning: {

@@ -32,10 +32,12 @@ func TestPhaseTable(t *testing.T) {
 	for state := range phases {
 		g.Expect(reached).To(HaveKey(state), "no phase leads to %q", state)
 	}
-	for _, state := range []State{metal3.StateNone, metal3.StateUnmanaged, metal3.StateRegistering, metal3.StateMatchProfile,
+	for _, state := range []State{
+		metal3.StateNone, metal3.StateUnmanaged, metal3.StateRegistering, metal3.StateMatchProfile,
 		metal3.StatePreparing, metal3.StateReady, metal3.StateAvailable, metal3.StateProvisioning, metal3.StateProvisioned,
 		metal3.StateExternallyProvisioned, metal3.StateDeprovisioning, metal3.StateInspecting,
-		metal3.StatePoweringOffBeforeDelete, metal3.StateDeleting} {
+		metal3.StatePoweringOffBeforeDelete, metal3.StateDeleting,
+	} {
 		g.Expect(phases).To(HaveKey(state), "a state of the API without a row")
 	}
 }
@@ -105,9 +107,10 @@ func checkUnasked(r *rapid.T, o *Observed, d *Decision) {
 			if o.state() != metal3.StateInspecting {
 				r.Fatalf("inspection in %q", o.state())
 			}
+		default:
 		}
 	case Remove:
-		if !(o.deleting() && o.state() == stateDeleting) && !wantsDetach(o.Host) {
+		if ending := o.deleting() && o.state() == stateDeleting; !ending && !wantsDetach(o.Host) {
 			r.Fatalf("node removed in %q", o.state())
 		}
 	case Power:

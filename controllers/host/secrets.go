@@ -56,7 +56,7 @@ func (s secrets) bmc(ctx context.Context, h *metal3.BareMetalHost) (BMC, error) 
 	access, err := accessOf(h)
 	if err != nil {
 		b.Problem = "the BMC cannot be used: " + err.Error()
-		return b, nil
+		return b, nil //nolint:nilerr // what is wrong with the address is shown on the host
 	}
 	b.Access = access
 	secret, found, err := s.get(ctx, types.NamespacedName{Namespace: h.Namespace, Name: details.CredentialsName})

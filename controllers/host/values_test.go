@@ -24,10 +24,13 @@ func TestHintMap(t *testing.T) {
 		"none":    {metal3.RootDeviceHints{}, map[string]any{}},
 		"name":    {metal3.RootDeviceHints{DeviceName: "/dev/sda"}, map[string]any{"name": "s== /dev/sda"}},
 		"by path": {metal3.RootDeviceHints{DeviceName: "/dev/disk/by-path/pci-1"}, map[string]any{"by_path": "s== /dev/disk/by-path/pci-1"}},
-		"all others": {metal3.RootDeviceHints{HCTL: "0:0:0:0", Model: "M", Vendor: "V", SerialNumber: "S", MinSizeGigabytes: 40,
-			WWN: "w", WWNWithExtension: "we", WWNVendorExtension: "wv", Rotational: &no}, map[string]any{
+		"all others": {metal3.RootDeviceHints{
+			HCTL: "0:0:0:0", Model: "M", Vendor: "V", SerialNumber: "S", MinSizeGigabytes: 40,
+			WWN: "w", WWNWithExtension: "we", WWNVendorExtension: "wv", Rotational: &no,
+		}, map[string]any{
 			"hctl": "s== 0:0:0:0", "model": "<in> M", "vendor": "<in> V", "serial": "s== S", "size": ">= 40", "wwn": "s== w",
-			"wwn_with_extension": "s== we", "wwn_vendor_extension": "s== wv", "rotational": "false"}},
+			"wwn_with_extension": "s== we", "wwn_vendor_extension": "s== wv", "rotational": "false",
+		}},
 	} {
 		t.Run(name, func(t *testing.T) { NewWithT(t).Expect(hintMap(&c.hints)).To(Equal(c.want)) })
 	}
@@ -38,9 +41,13 @@ func TestHardwareDetails(t *testing.T) {
 	h := hardwareDetails(&ironic.Inventory{
 		Hostname: "a", MemoryMiB: 4096, System: ironic.SystemInfo{Manufacturer: "ACME", FirmwareDay: "1/1/2026"},
 		CPU: ironic.CPUInfo{Architecture: "x86_64", Count: 4, MHz: 2399.6, Flags: []string{"vmx", "aes"}},
-		NICs: []ironic.NICInfo{{Name: "eth0", MAC: "52:54:00:00:00:01", IPv4: "192.0.2.1", IPv6: "2001:db8::1", Vendor: "0x1", Product: "0x2",
-			SpeedMbps: 25000, PXE: true, LLDP: ironic.LLDPInfo{ChassisID: "c", PortID: "p", UntaggedVLAN: 7, VLANs: []ironic.VLANInfo{{ID: 8, Name: "x"}}}},
-			{Name: "eth1", MAC: "52:54:00:00:00:02"}},
+		NICs: []ironic.NICInfo{
+			{
+				Name: "eth0", MAC: "52:54:00:00:00:01", IPv4: "192.0.2.1", IPv6: "2001:db8::1", Vendor: "0x1", Product: "0x2",
+				SpeedMbps: 25000, PXE: true, LLDP: ironic.LLDPInfo{ChassisID: "c", PortID: "p", UntaggedVLAN: 7, VLANs: []ironic.VLANInfo{{ID: 8, Name: "x"}}},
+			},
+			{Name: "eth1", MAC: "52:54:00:00:00:02"},
+		},
 		Disks: []ironic.DiskInfo{{Name: "/dev/sda", ByPath: "/dev/disk/by-path/1", Rotational: true, SizeBytes: 10}, {Name: "/dev/nvme0n1"}, {Name: "/dev/sdb"}},
 	})
 	g.Expect(h.CPU.ClockMegahertz).To(BeEquivalentTo(2400))
@@ -72,16 +79,31 @@ func TestInstance(t *testing.T) {
 		info   ironic.Fields
 		deploy string
 	}{
-		"image with a typed checksum": {&metal3.Image{URL: "u", Checksum: "c", ChecksumType: metal3.SHA256, DiskFormat: &raw}, nil,
-			ironic.Fields{keyImageSource: "u", keyHashAlgo: "sha256", keyHashValue: "c", keyDiskFormat: "raw", keyChecksum: ironic.Remove, keyBootISO: ironic.Remove, keyMethod: ironic.Remove}, ""},
-		"image with any checksum": {&metal3.Image{URL: "u", Checksum: "c", ChecksumType: metal3.AutoChecksum}, nil,
-			ironic.Fields{keyImageSource: "u", keyHashAlgo: ironic.Remove, keyChecksum: "c"}, ""},
-		"live ISO": {&metal3.Image{URL: "u", DiskFormat: &liveISO}, nil,
-			ironic.Fields{keyBootISO: "u", keyImageSource: ironic.Remove, keyChecksum: ironic.Remove}, deployRamdisk},
-		"custom method": {nil, &metal3.CustomDeploy{Method: "m"},
-			ironic.Fields{keyImageSource: ironic.Remove, keyBootISO: ironic.Remove, keyMethod: "m"}, deployCustom},
-		"custom method with an image": {&metal3.Image{URL: "u", Checksum: "c"}, &metal3.CustomDeploy{Method: "m"},
-			ironic.Fields{keyImageSource: "u", keyChecksum: "c", keyMethod: "m"}, deployCustom},
+		"image with a typed checksum": {
+			&metal3.Image{URL: "u", Checksum: "c", ChecksumType: metal3.SHA256, DiskFormat: &raw}, nil,
+			ironic.Fields{keyImageSource: "u", keyHashAlgo: "sha256", keyHashValue: "c", keyDiskFormat: "raw", keyChecksum: ironic.Remove, keyBootISO: ironic.Remove, keyMethod: ironic.Remove},
+			"",
+		},
+		"image with any checksum": {
+			&metal3.Image{URL: "u", Checksum: "c", ChecksumType: metal3.AutoChecksum}, nil,
+			ironic.Fields{keyImageSource: "u", keyHashAlgo: ironic.Remove, keyChecksum: "c"},
+			"",
+		},
+		"live ISO": {
+			&metal3.Image{URL: "u", DiskFormat: &liveISO}, nil,
+			ironic.Fields{keyBootISO: "u", keyImageSource: ironic.Remove, keyChecksum: ironic.Remove},
+			deployRamdisk,
+		},
+		"custom method": {
+			nil, &metal3.CustomDeploy{Method: "m"},
+			ironic.Fields{keyImageSource: ironic.Remove, keyBootISO: ironic.Remove, keyMethod: "m"},
+			deployCustom,
+		},
+		"custom method with an image": {
+			&metal3.Image{URL: "u", Checksum: "c"}, &metal3.CustomDeploy{Method: "m"},
+			ironic.Fields{keyImageSource: "u", keyChecksum: "c", keyMethod: "m"},
+			deployCustom,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -126,13 +148,17 @@ func TestReadImage(t *testing.T) {
 		"other wish":         {func(i *metal3.PreprovisioningImage) { i.Spec.Architecture = "aarch64" }, LiveImage{}},
 		"older generation":   {func(i *metal3.PreprovisioningImage) { i.Generation = 3 }, LiveImage{Asked: true}},
 		"other architecture": {func(i *metal3.PreprovisioningImage) { i.Status.Architecture = "aarch64" }, LiveImage{Asked: true, Note: "the image is for aarch64"}},
-		"old network data": {func(i *metal3.PreprovisioningImage) { i.Status.NetworkData.Name = "net" },
-			LiveImage{Asked: true, Note: "the image has older network data"}},
+		"old network data": {
+			func(i *metal3.PreprovisioningImage) { i.Status.NetworkData.Name = "net" },
+			LiveImage{Asked: true, Note: "the image has older network data"},
+		},
 		"error": {func(i *metal3.PreprovisioningImage) {
 			i.Status.Conditions = append(i.Status.Conditions, metav1.Condition{Type: "Error", Status: "True", Message: "no base", ObservedGeneration: 2})
 		}, LiveImage{Asked: true, Error: "the live image cannot be built: no base"}},
-		"unfit format": {func(i *metal3.PreprovisioningImage) { i.Status.Format = metal3.ImageFormatInitRD },
-			LiveImage{Asked: true, Error: `the live image has format "initrd", which this host's driver cannot boot`}},
+		"unfit format": {
+			func(i *metal3.PreprovisioningImage) { i.Status.Format = metal3.ImageFormatInitRD },
+			LiveImage{Asked: true, Error: `the live image has format "initrd", which this host's driver cannot boot`},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			image := ready()

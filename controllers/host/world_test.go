@@ -219,7 +219,7 @@ func (w *world) until(what string, limit time.Duration, ok func(*metal3.BareMeta
 		if ok(w.host()) {
 			return time.Since(begin)
 		}
-		time.Sleep(100 * time.Millisecond) // the bubble's clock
+		let(100 * time.Millisecond)
 	}
 	h := w.host()
 	if h == nil {
@@ -230,6 +230,9 @@ func (w *world) until(what string, limit time.Duration, ok func(*metal3.BareMeta
 		h.Status.Provisioning.State, h.Status.ErrorMessage, node.ProvisionState, node.LastError, h.Status.Conditions, w.events.list())
 	return 0
 }
+
+// let passes time on the bubble's clock.
+func let(d time.Duration) { <-time.After(d) }
 
 // untilState waits for a phase.
 func (w *world) untilState(s State, limit time.Duration) time.Duration {

@@ -11,7 +11,7 @@ import (
 // Waiting ends a pass without an error: somebody else has to move first, and a
 // watch will tell. After is the upper bound of the wait; zero means that only
 // watches wake the object.
-type Waiting struct {
+type Waiting struct { //nolint:errname // an outcome, not a failure
 	// For names what is waited for, and who can end it, as part of a sentence.
 	For string
 	// After is when to look again if nothing has woken the object, zero for never.
@@ -28,7 +28,7 @@ func WaitFor(after time.Duration, format string, args ...any) error {
 
 // Stalled ends a pass that a person has to help on: nothing is tried again until
 // the object or something it refers to changes.
-type Stalled struct {
+type Stalled struct { //nolint:errname // an outcome of a pass, named like the condition
 	// Reason is a condition reason: one word in CamelCase.
 	Reason string
 	// Message says what is wrong, where, and what to do next.
@@ -52,7 +52,7 @@ func Stall(reason, format string, args ...any) error {
 
 // Unavailable ends a pass because something that we depend on does not answer.
 // The object keeps its state; the pass is repeated after After.
-type Unavailable struct {
+type Unavailable struct { //nolint:errname // an outcome of a pass
 	// What names the party that does not answer: "Ironic", "the hub's store".
 	What string
 	// Err is its last answer.

@@ -114,6 +114,7 @@ func since(h *metal3.BareMetalHost) time.Time {
 		}
 	case metal3.StateNone, metal3.StateUnmanaged:
 		return h.CreationTimestamp.Time
+	case metal3.StateMatchProfile:
 	}
 	return time.Time{}
 }

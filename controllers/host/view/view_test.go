@@ -56,8 +56,10 @@ func TestView(t *testing.T) {
 	}
 	installing := func(h *metal3.BareMetalHost) {
 		h.Spec.CustomDeploy = &metal3.CustomDeploy{Method: "start_assisted_install"}
-		h.Status.Conditions = []metav1.Condition{{Type: "Progressing", Status: "True",
-			Message: view.Note{Step: "start_assisted_install", Percent: 45, Text: "Writing image", WaitingFor: "the agent"}.Message()}}
+		h.Status.Conditions = []metav1.Condition{{
+			Type: "Progressing", Status: "True",
+			Message: view.Note{Step: "start_assisted_install", Percent: 45, Text: "Writing image", WaitingFor: "the agent"}.Message(),
+		}}
 	}
 	for name, c := range map[string]struct {
 		host  *metal3.BareMetalHost
@@ -80,16 +82,20 @@ func TestView(t *testing.T) {
 			g.Expect(v.Attempts).To(Equal(2))
 			g.Expect(v.NextAction).To(ContainSubstring("kubectl annotate bmh -n lab a " + names.Retry))
 		}},
-		"paused": {host(metal3.StateProvisioned, func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.Paused: ""} }),
+		"paused": {
+			host(metal3.StateProvisioned, func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.Paused: ""} }),
 			func(g Gomega, v view.View) {
 				g.Expect(v.Phase).To(Equal("paused"))
 				g.Expect(v.State).To(Equal("provisioned"))
-			}},
+			},
+		},
 		"Ironic away": {host(metal3.StateInspecting, func(h *metal3.BareMetalHost) {
 			h.Status.Conditions = []metav1.Condition{{Type: "Manageable", Status: "Unknown", Reason: "IronicUnavailable", Message: "Ironic is not available"}}
 		}), func(g Gomega, v view.View) { g.Expect(v.Reason).To(Equal("Ironic is not available")) }},
-		"held": {host(metal3.StateInspecting, func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.Hold: ""} }),
-			func(g Gomega, v view.View) { g.Expect(v.NextAction).To(ContainSubstring(names.Hold)) }},
+		"held": {
+			host(metal3.StateInspecting, func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.Hold: ""} }),
+			func(g Gomega, v view.View) { g.Expect(v.NextAction).To(ContainSubstring(names.Hold)) },
+		},
 	} {
 		t.Run(name, func(t *testing.T) { c.check(NewWithT(t), view.Of(c.host)) })
 	}
