@@ -53,6 +53,9 @@ type Options struct {
 	// Dir keeps a folder for each machine: scenario, console and step logs, root
 	// directory, and what is installed on its disk.
 	Dir string
+	// Fresh begins with empty machines: what an earlier fleet has left in their
+	// folders (disks, counted faults, logs) is removed.
+	Fresh bool
 	// BinDir holds ironflow-step (built with the tag standin) and ironflow-agent.
 	BinDir string
 	// Scenarios are the machines; names and hardware ids must differ.

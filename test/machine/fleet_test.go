@@ -207,16 +207,23 @@ func TestCollectedLogs(t *testing.T) {
 	g.Expect(files["console.log"]).NotTo(ContainSubstring(agentToken))
 }
 
-func TestStatesAreKeptOverTheLab(t *testing.T) {
-	g := NewWithT(t)
-	dir := t.TempDir()
-	s := generate.Machine(0, generate.Options{})
-	g.Expect(os.MkdirAll(filepath.Join(dir, s.Name), 0o755)).To(Succeed())
-	g.Expect(os.WriteFile(filepath.Join(dir, s.Name, "disk.json"), []byte(`{"boot_id": "b", "invocation_id": "i", "time": "2026-01-01T00:00:00Z"}`), 0o600)).To(Succeed())
-	fleet, err := machine.NewFleet(machine.Options{Dir: dir, Scenarios: []*scenario.Scenario{s}})
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(fleet.States()).To(ConsistOf(And(HaveField("State", machine.Off), HaveField("Disk", Not(BeNil())))))
-	g.Expect(fleet.Close()).To(Succeed())
+func TestWhatAnEarlierLabLeft(t *testing.T) {
+	for name, c := range map[string]struct {
+		fresh bool
+		disk  any
+	}{"kept": {false, Not(BeNil())}, "fresh": {true, BeNil()}} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			dir := t.TempDir()
+			s := generate.Machine(0, generate.Options{})
+			g.Expect(os.MkdirAll(filepath.Join(dir, s.Name), 0o755)).To(Succeed())
+			g.Expect(os.WriteFile(filepath.Join(dir, s.Name, "disk.json"), []byte(`{"boot_id": "b", "invocation_id": "i", "time": "2026-01-01T00:00:00Z"}`), 0o600)).To(Succeed())
+			fleet, err := machine.NewFleet(machine.Options{Dir: dir, Fresh: c.fresh, Scenarios: []*scenario.Scenario{s}})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(fleet.States()).To(ConsistOf(And(HaveField("State", machine.Off), HaveField("Disk", c.disk))))
+			g.Expect(fleet.Close()).To(Succeed())
+		})
+	}
 }
 
 func TestFleetRefusesEqualMachines(t *testing.T) {

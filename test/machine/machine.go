@@ -60,6 +60,11 @@ func newMachine(fleet *Fleet, s *scenario.Scenario) (*Machine, error) {
 		fleet: fleet, scenario: s, dir: dir, root: hostfile.Dir{Root: filepath.Join(dir, "root")},
 		disk: disk{path: filepath.Join(dir, "disk.json")}, orders: make(chan order, maxOrders),
 	}
+	if fleet.options.Fresh {
+		if err := os.RemoveAll(dir); err != nil {
+			return nil, fmt.Errorf("machine %s: %w", s.Name, err)
+		}
+	}
 	if err := os.MkdirAll(m.root.Root, 0o755); err != nil {
 		return nil, fmt.Errorf("machine %s: %w", s.Name, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -166,9 +167,7 @@ func (n *Node) Get() View {
 func (n *Node) Provision(target string, more map[string]any) {
 	n.t.Helper()
 	body := map[string]any{"target": target}
-	for name, value := range more {
-		body[name] = value
-	}
+	maps.Copy(body, more)
 	n.do(http.MethodPut, n.path()+"/states/provision", body, nil)
 }
 
