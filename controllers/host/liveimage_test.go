@@ -1,0 +1,48 @@
+package host
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestLiveImageIsAskedForAndUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		w := newWorld(t, assisted(nil), Settings{BuildImages: true}, func(h *metal3.BareMetalHost) {
+			wantInstall(h)
+			h.Labels = map[string]string{"rack": "r1"}
+		})
+		defer w.stop()
+		image := &metal3.PreprovisioningImage{}
+		w.until("asked for", time.Minute, func(*metal3.BareMetalHost) bool { return w.kube.Get(t.Context(), w.key, image) == nil })
+		g.Expect(image.Labels).To(HaveKeyWithValue("rack", "r1"))
+		g.Expect(image.Spec.AcceptFormats).To(Equal([]metal3.ImageFormat{metal3.ImageFormatISO, metal3.ImageFormatInitRD}))
+		g.Expect(metav1.IsControlledBy(image, w.host())).To(BeTrue())
+		g.Expect(condition(w.host(), metal3.ProgressingCondition).Message).To(ContainSubstring("building the live image"))
+		let(time.Hour)
+		g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateInspecting), "nothing boots without it")
+
+		set := func(condition metav1.Condition) {
+			g.Expect(w.kube.Get(t.Context(), w.key, image)).To(Succeed())
+			image.Status = metal3.PreprovisioningImageStatus{
+				ImageUrl: "http://images/a.iso", Format: metal3.ImageFormatISO, Architecture: image.Spec.Architecture,
+				Conditions: []metav1.Condition{condition},
+			}
+			g.Expect(w.kube.Status().Update(t.Context(), image)).To(Succeed())
+			w.poke()
+		}
+		set(metav1.Condition{Type: "Error", Status: metav1.ConditionTrue, Message: "no base image", ObservedGeneration: image.Generation})
+		w.until("error shown", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.RegistrationError })
+		g.Expect(w.host().Status.ErrorMessage).To(ContainSubstring("no base image"))
+		set(metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, ObservedGeneration: image.Generation})
+		took := w.untilState(metal3.StateProvisioned, time.Minute)
+		g.Expect(took).To(BeNumerically("<", 30*time.Second), "a mended image needs no back-off")
+		n, _ := w.sim.Node(nodeName(w.host()))
+		g.Expect(n.Fields["driver_info"]).To(HaveKeyWithValue("deploy_iso", "http://images/a.iso"))
+	})
+}
