@@ -64,6 +64,8 @@ func (d *demo) startMachines() error {
 		Dir:       filepath.Join(d.dir, "machines"),
 		BinDir:    filepath.Join(d.options.BinDir, "lab"),
 		Scenarios: scenarios,
+		Fresh:     true,
+		Pace:      machine.LabPace,
 	})
 	if err != nil {
 		return fmt.Errorf("prepare the simulated machines: %w", err)
