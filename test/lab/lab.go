@@ -22,7 +22,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/ironflow/ironflow/test/lab/cache"
@@ -97,7 +96,8 @@ func (l *Lab) prepare() error {
 		}
 	}
 	if l.Dir == "" {
-		if l.Dir, err = os.MkdirTemp("", "ironflow-lab-"); err != nil {
+		sweep(os.TempDir(), time.Now())
+		if l.Dir, err = os.MkdirTemp("", temporaryPrefix); err != nil {
 			return fmt.Errorf("make a folder of state: %w", err)
 		}
 		l.temporary = true
@@ -120,12 +120,9 @@ func (l *Lab) takeFolder() error {
 	if err := os.MkdirAll(filepath.Join(l.Dir, "log"), 0o700); err != nil {
 		return fmt.Errorf("make the folder of state: choose another one: %w", err)
 	}
-	lock, err := os.OpenFile(filepath.Join(l.Dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	lock, err := lockFolder(l.Dir, os.O_CREATE)
 	if err != nil {
-		return fmt.Errorf("lock the folder of state: choose another one: %w", err)
-	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return errors.Join(fmt.Errorf("the folder %s is in use by another lab: stop that one or choose another folder", l.Dir), lock.Close())
+		return fmt.Errorf("take the folder of state %s: %w: stop the other lab, or choose another folder", l.Dir, err)
 	}
 	l.lock = lock
 	for _, name := range state {
