@@ -83,7 +83,7 @@ func (h *hubParts) serve(ctx context.Context, addr string) error {
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), hubGrace)
 	defer cancel()
-	if err := server.Shutdown(stop); err != nil {
+	if server.Shutdown(stop) != nil {
 		err = server.Close()
 	}
 	if failure := <-failed; !errors.Is(failure, http.ErrServerClosed) {

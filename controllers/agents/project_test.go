@@ -20,26 +20,31 @@ func TestConditions(t *testing.T) {
 		want     map[string]string
 	}{
 		"a new host without a cluster": {
-			wire.Host{Status: wire.HostStatusDiscoveringUnbound}, false,
+			wire.Host{Status: wire.HostStatusDiscoveringUnbound},
+			false,
 			map[string]string{"Connected": "AgentIsConnected", "Bound": "Unbound", "Installed": "InstallationNotStarted", "RequirementsMet": "AgentNotReady"},
 		},
 		"a ready host waits for approval": {
-			wire.Host{Status: wire.HostStatusKnown, ClusterID: &cluster, ValidationsInfo: "{}"}, false,
+			wire.Host{Status: wire.HostStatusKnown, ClusterID: &cluster, ValidationsInfo: "{}"},
+			false,
 			map[string]string{"RequirementsMet": "AgentIsNotApproved", "Validated": "ValidationsPassing", "Bound": "Bound"},
 		},
 		"an approved host is ready": {
 			wire.Host{Status: wire.HostStatusKnown, ClusterID: &cluster}, true, map[string]string{"RequirementsMet": "AgentIsReady"},
 		},
 		"an installing host": {
-			wire.Host{Status: wire.HostStatusInstallingInProgress, ClusterID: &cluster}, true,
+			wire.Host{Status: wire.HostStatusInstallingInProgress, ClusterID: &cluster},
+			true,
 			map[string]string{"Installed": "InstallationInProgress", "RequirementsMet": "AgentAlreadyInstalling"},
 		},
 		"a failed host": {
-			wire.Host{Status: wire.HostStatusError, ClusterID: &cluster}, true,
+			wire.Host{Status: wire.HostStatusError, ClusterID: &cluster},
+			true,
 			map[string]string{"Installed": "InstallationFailed", "RequirementsMet": "AgentInstallationStopped"},
 		},
 		"a silent host": {
-			wire.Host{Status: wire.HostStatusDisconnected, ClusterID: &cluster}, true,
+			wire.Host{Status: wire.HostStatusDisconnected, ClusterID: &cluster},
+			true,
 			map[string]string{"Connected": "AgentIsDisconnected", "Validated": "ValidationsUnknown"},
 		},
 		"a host that waits to be taken out of its cluster": {

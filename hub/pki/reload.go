@@ -44,7 +44,7 @@ func (r *Reloader) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		r.checked = now
 		if info, err := os.Stat(r.files.Cert); err == nil && !info.ModTime().Equal(r.changed) {
 			// The two files are replaced one after the other: a mismatch in between is tried again.
-			_ = r.load(now) //nolint:errcheck // the last good certificate stays
+			_ = r.load(now)
 		}
 	}
 	return r.cert, nil

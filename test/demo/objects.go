@@ -95,8 +95,10 @@ func established(crd *apiextensionsv1.CustomResourceDefinition) bool {
 func create(ctx context.Context, c client.Client, machines []machineSpec) error {
 	objects := []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
-		&corev1.Secret{ObjectMeta: meta(pullName), Type: corev1.SecretTypeDockerConfigJson,
-			Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths":{}}`)}},
+		&corev1.Secret{
+			ObjectMeta: meta(pullName), Type: corev1.SecretTypeDockerConfigJson,
+			Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths":{}}`)},
+		},
 		&agentv1.InfraEnv{ObjectMeta: meta(infraEnv), Spec: agentv1.InfraEnvSpec{
 			PullSecretRef: &corev1.LocalObjectReference{Name: pullName}, CpuArchitecture: "x86_64",
 		}},
