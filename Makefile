@@ -7,6 +7,7 @@ BIN      := $(CURDIR)/bin
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 # One way of compiling for programs and tests, so that nothing is compiled twice.
 export CGO_ENABLED := 0
+export GOFLAGS     := -trimpath
 LDFLAGS  := -s -w -X github.com/ironflow/ironflow/api/version.release=$(VERSION)
 GOBUILD  := go build -ldflags '$(LDFLAGS)'
 PROGRAMS := ironflow ironflow-agent ironflow-step kubectl-ironflow ironflow-lab
@@ -34,11 +35,12 @@ lab: lab-programs ## Bring up kube-apiserver, Ironic and the BMC emulator, and s
 
 .PHONY: build
 build: prerequisites ## Build all programs into bin/
-	@for p in $(PROGRAMS); do echo "build $$p"; $(GOBUILD) -trimpath -o $(BIN)/$$p ./cmd/$$p; done
+	@for p in $(PROGRAMS); do echo "build $$p"; $(GOBUILD) -o $(BIN)/$$p ./cmd/$$p; done
 
 # The lab's step program carries the stand-in for systemd; nothing else differs.
 .PHONY: lab-programs
 lab-programs: prerequisites
+	@bash test/scripts/prerequisites.sh python
 	@echo "building Ironflow (the first time takes about 3 minutes on 2 cores)"
 	@for p in ironflow ironflow-agent kubectl-ironflow ironflow-lab; do $(GOBUILD) -o $(BIN)/$$p ./cmd/$$p; done
 	@$(GOBUILD) -tags standin -o $(BIN)/lab/ironflow-step ./cmd/ironflow-step
@@ -46,7 +48,7 @@ lab-programs: prerequisites
 
 .PHONY: prerequisites
 prerequisites:
-	@bash test/scripts/prerequisites.sh
+	@bash test/scripts/prerequisites.sh go
 
 .PHONY: generate
 generate: $(BIN)/controller-gen ## Regenerate deepcopy functions, wire types and documentation tables
@@ -75,18 +77,20 @@ test-unit: prerequisites $(BIN)/gotestsum ## Unit tests: no servers, no set-up
 	@$(GOTEST) -short -timeout 10m ./...
 
 .PHONY: test
-test: lab-programs $(BIN)/gotestsum ## Unit tests and the real parts: kube-apiserver, Ironic, a 2-host flow
+test: lab-programs test-tools $(BIN)/gotestsum ## Unit tests and the real parts: kube-apiserver, Ironic, a 2-host flow
 	@$(BIN)/ironflow-lab prepare
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) $(TESTFLAGS) ./...
 
 .PHONY: test-e2e
-test-e2e: build lab-programs $(BIN)/gotestsum e2e-tools ## Whole flows, faults, real IPA, real systemd (needs root)
+test-e2e: lab-programs test-tools $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd (needs root)
 	@$(BIN)/ironflow-lab prepare --ipa
+	@bash test/scripts/pytest.sh
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) -p 1 -timeout 90m -tags e2e ./...
 
-.PHONY: e2e-tools
-e2e-tools:
-	@bash test/scripts/e2e-tools.sh
+# Debian packages behind some tests. Without root they are left out, and those tests skip and say so.
+.PHONY: test-tools
+test-tools:
+	@bash test/scripts/test-tools.sh
 
 .PHONY: fuzz
 fuzz: ## Fuzz every parser: FUZZTIME=10m
@@ -95,6 +99,14 @@ fuzz: ## Fuzz every parser: FUZZTIME=10m
 .PHONY: bench
 bench: ## Go benchmarks
 	@go test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: bench-images
+bench-images: ## The image server beside nginx (needs nginx-light)
+	@go run ./test/bench/images
+
+.PHONY: bench-steps
+bench-steps: test-tools ## The deploy step on a real systemd (needs root)
+	@go run ./test/bench/steps
 
 ##@ Housekeeping
 

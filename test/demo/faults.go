@@ -136,7 +136,7 @@ func restartIronic(ctx context.Context, d *demo, f fault) error {
 	if err != nil {
 		return err
 	}
-	d.screen.Say("shown on the host: %s", shown)
+	d.screen.Say("host shows: %s", shown)
 	return nil
 }
 

@@ -98,7 +98,7 @@ func givenAssets() (string, error) {
 		return "", nil
 	}
 	for _, name := range []string{"etcd", "kube-apiserver"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil { //nolint:gosec // the user names the folder
 			return "", fmt.Errorf("%s is %s, which has no %s: set it to a folder with both etcd and kube-apiserver, or unset it to have them built", envAssets, dir, name)
 		}
 	}

@@ -80,7 +80,7 @@ func TestIronic(t *testing.T) {
 	})
 	t.Run("speaks TLS with the lab's authority only", func(t *testing.T) {
 		g := NewWithT(t)
-		_, err := http.Get(ironic.URL)
+		_, err := http.Get(ironic.URL) //nolint:bodyclose // there is no answer
 		g.Expect(err).To(MatchError(ContainSubstring("certificate")))
 		response, err := http.Get("http" + strings.TrimPrefix(ironic.URL, "https") + "/v1/drivers")
 		if err == nil {
@@ -126,7 +126,7 @@ func TestIronic(t *testing.T) {
 			g := NewWithT(t)
 			restart.stop()
 			g.Expect(l.Processes()).To(BeEmpty())
-			_, err := api.http.Get(ironic.URL)
+			_, err := api.http.Get(ironic.URL) //nolint:bodyclose // there is no answer
 			g.Expect(err).To(HaveOccurred())
 			g.Expect(ironic.Start(t.Context())).To(Succeed())
 			g.Expect(api.do(t.Context(), "GET", "/v1/nodes/n0", nil, nil, http.StatusOK)).To(Succeed())

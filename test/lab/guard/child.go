@@ -55,7 +55,7 @@ func run(order string) int {
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)
 
-	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // it lives as long as this process, which is its only parent
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	// Should somebody kill the guard itself, at least the program goes with it.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -130,6 +130,6 @@ func killAll() {
 		}
 		// The kernel has still to end the killed ones; there is no event to wait for
 		// besides the reaper's own, which may have taken it.
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(5 * time.Millisecond) //nolint:forbidigo // see above: there is nothing to wait on
 	}
 }

@@ -73,7 +73,7 @@ func Start(command Command) (*Process, error) {
 	}
 	defer reading.Close()
 
-	cmd := exec.Command(self)
+	cmd := exec.Command(self) //nolint:noctx // Stop and Kill end it, and the end of this process
 	cmd.Args = []string{"ironflow-lab guard: " + path}
 	cmd.Dir = command.Dir
 	cmd.Env = command.Env

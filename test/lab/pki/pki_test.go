@@ -51,7 +51,7 @@ func TestServerAndClientTrustEachOther(t *testing.T) {
 	stranger := x509.NewCertPool()
 	g.Expect(stranger.AppendCertsFromPEM(other.PEM)).To(BeTrue())
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: stranger}}}
-	_, err = client.Get(server.URL)
+	_, err = client.Get(server.URL) //nolint:bodyclose // there is no answer
 	g.Expect(err).To(MatchError(ContainSubstring("certificate")))
 }
 

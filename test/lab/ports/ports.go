@@ -6,6 +6,7 @@
 package ports
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -37,7 +38,7 @@ func (s *Set) Free() (int, error) {
 		return 0, err
 	}
 	for range tries {
-		port := first + rand.IntN(count)
+		port := first + rand.IntN(count) //nolint:gosec // a port number is no secret
 		lock, err := tryLock(filepath.Join(dir, strconv.Itoa(port)))
 		if err != nil {
 			return 0, err
@@ -71,7 +72,8 @@ func (s *Set) Close() error {
 
 // Check says why a port on 127.0.0.1 cannot be listened on, nil if it can.
 func Check(port int) error {
-	listener, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	var config net.ListenConfig
+	listener, err := config.Listen(context.Background(), "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return fmt.Errorf("port %d on 127.0.0.1 is taken: stop the program that listens there or choose another port (0 takes a free one)", port)

@@ -28,7 +28,7 @@ type Needs struct {
 // Limits of what is enough.
 const (
 	// coldSpace is for the modules, the compiler's cache, the control plane and two
-	// Python environments. Measured: 4.3 GB.
+	// Python environments, with room for what is built meanwhile.
 	coldSpace = 6 << 30
 	// warmSpace is for what a warm start may still rebuild.
 	warmSpace = 1 << 30

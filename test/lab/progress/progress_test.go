@@ -44,7 +44,7 @@ func TestTrack(t *testing.T) {
 				g := NewWithT(t)
 				var out strings.Builder
 				err := progress.Lines(&out).Track("bmc", "starting", test.usual, func() error {
-					time.Sleep(test.takes)
+					<-time.After(test.takes)
 					return test.err
 				})
 				if test.err == nil {

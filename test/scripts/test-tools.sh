@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Installs the Debian packages behind some tests: a real systemd (mmdebstrap), NetworkManager's nmcli, a namespace's tools.
+# Without root nothing is installed; the tests that need them then skip and say so (and fail when CI=true).
+set -euo pipefail
+packages=(mmdebstrap dbus network-manager util-linux cpio)
+missing=()
+for p in "${packages[@]}"; do
+  dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'install ok installed' || missing+=("$p")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+  echo "ironflow: not installed: ${missing[*]}; the tests that need them will skip. To run them: sudo apt-get install ${missing[*]}"
+  exit 0
+fi
+echo "installing ${missing[*]}"
+apt-get update -qq
+DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
