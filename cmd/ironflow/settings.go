@@ -13,24 +13,22 @@ import (
 // settings is everything that the operator can set. Each setting is a flag and
 // an environment variable; a flag wins.
 type settings struct {
-	namespace    string
-	kubeconfig   string
-	dataDir      string
-	logLevel     string
-	leaderElect  bool
-	metricsAddr  string
-	healthAddr   string
-	hubAddr      string
-	hubURL       string
-	hubAuth      string
-	imagesAddr   string
-	imagesTLS    string
-	imagesURL    string
-	baseImage    string
-	baseArch     string
-	ironic       ironicSettings
-	ipa          ipaSettings
-	startTimeout time.Duration
+	namespace   string
+	kubeconfig  string
+	dataDir     string
+	logLevel    string
+	leaderElect bool
+	metricsAddr string
+	healthAddr  string
+	hubAddr     string
+	hubURL      string
+	hubAuth     string
+	imagesAddr  string
+	imagesTLS   string
+	imagesURL   string
+	baseImage   string
+	ironic      ironicSettings
+	ipa         ipaSettings
 }
 
 // ironicSettings tell how this program reaches Ironic.
@@ -77,7 +75,6 @@ func (s *settings) table() []setting {
 		{"images-tls-addr", "IRONFLOW_IMAGES_TLS_ADDR", ":8443", "address of the image server (HTTPS); 0 switches it off", text(&s.imagesTLS)},
 		{"images-publish-url", "IRONFLOW_IMAGES_PUBLISH_URL", "", "URL by which BMCs reach the image server; empty for http://127.0.0.1 and the port of images-addr", text(&s.imagesURL)},
 		{"base-image", "DEPLOY_ISO", "", "live ISO to build images from, or a folder of them (NAME.ARCH.iso)", text(&s.baseImage)},
-		{"base-arch", "IRONFLOW_BASE_ARCH", "x86_64", "architecture of a single base image", text(&s.baseArch)},
 		{"ironic-endpoint", "IRONIC_ENDPOINT", "", "Ironic's URL; /v1 is added", text(&s.ironic.endpoint)},
 		{"ironic-auth-root", "METAL3_AUTH_ROOT_DIR", "/opt/metal3/auth", "folder with ironic/username and ironic/password; without these files no authentication", text(&s.ironic.authRoot)},
 		{"ironic-ca", "IRONIC_CACERT_FILE", "/opt/metal3/certs/ca/tls.crt", "CA of Ironic; ignored when the file is missing", text(&s.ironic.caFile)},
@@ -90,7 +87,6 @@ func (s *settings) table() []setting {
 		{"ironic-agent-image", "IRONIC_AGENT_IMAGE", "", "container image of ironic-python-agent", text(&s.ipa.agentImage)},
 		{"ironic-agent-foreign", "IRONFLOW_IRONIC_AGENT_FOREIGN", "false", "the container image lacks Ironflow's IPA plugin: leave the agent's gate out", boolean(&s.ipa.foreign)},
 		{"ssh-key-file", "IRONFLOW_SSH_KEY_FILE", "", "public keys for user core in the live image", text(&s.ipa.sshKey)},
-		{"start-timeout", "IRONFLOW_START_TIMEOUT", "2m", "how long the caches may take to fill at start", duration(&s.startTimeout)},
 	}
 }
 
