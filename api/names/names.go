@@ -18,6 +18,8 @@ const (
 	StepDeadlines = "ironflow.io/step-deadlines"
 	// Hold stops every automatic action on this host.
 	Hold = "ironflow.io/hold"
+	// SingleHost, with the value "true" on an InfraEnv, gives each of its hosts a cluster of its own.
+	SingleHost = "ironflow.io/single-host"
 )
 
 // metal3.io annotations, labels and finalizers.

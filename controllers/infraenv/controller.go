@@ -5,7 +5,6 @@ package infraenv
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -14,12 +13,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
+	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/reconcile"
@@ -41,33 +41,59 @@ type reconciler struct {
 	hub Hub
 }
 
-// Setup registers the controller with the manager.
-func Setup(mgr ctrl.Manager, hub Hub) error {
+func newReconciler(c client.Client, hub Hub) *reconciler {
 	r := &reconciler{hub: hub}
 	r.Reconciler = reconcile.Reconciler[*agentv1.InfraEnv]{
-		Client:    mgr.GetClient(),
+		Client:    c,
 		New:       func() *agentv1.InfraEnv { return &agentv1.InfraEnv{} },
 		Finalizer: names.InfraEnvFinalizer,
 		Steps:     []reconcile.Step[*agentv1.InfraEnv]{r.register},
 		Delete:    r.deregister,
 		Summarise: summarise,
 	}
+	return r
+}
+
+// Setup registers the controller with the manager.
+func Setup(mgr ctrl.Manager, hub Hub) error {
+	r := newReconciler(mgr.GetClient(), hub)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("infraenv").
 		For(&agentv1.InfraEnv{}).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.envsOfSecret)).
+		Watches(&hivev1.ClusterDeployment{}, handler.EnqueueRequestsFromMapFunc(r.envsOfDeployment)).
+		// Its status tells when the cluster has its record in the hub.
+		Watches(&hiveextv1.AgentClusterInstall{}, handler.EnqueueRequestsFromMapFunc(r.envsOfInstall)).
+		// The last Agent that goes lets a deleted InfraEnv go.
+		Watches(&agentv1.Agent{}, handler.EnqueueRequestsFromMapFunc(envOfAgent), builder.WithPredicates(deletions)).
 		Complete(r)
 }
 
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=infraenvs,verbs=get;list;watch;update;patch
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=infraenvs/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=agent-install.openshift.io,resources=agents,verbs=get;list;watch
 // +kubebuilder:rbac:groups=hive.openshift.io,resources=clusterdeployments,verbs=get;list;watch
+// +kubebuilder:rbac:groups=extensions.hive.openshift.io,resources=agentclusterinstalls,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 
 // register brings the hub's record up to date.
 func (r *reconciler) register(ctx context.Context, env *agentv1.InfraEnv) error {
+	spec, err := r.spec(ctx, env)
+	if err != nil {
+		return err
+	}
+	if _, err := r.hub.EnsureInfraEnv(ctx, spec); err != nil {
+		return hubError(err)
+	}
+	env.Status.AgentLabelSelector = metav1.LabelSelector{MatchLabels: map[string]string{names.InfraEnvLabel: env.Name}}
+	return nil
+}
+
+// spec is the record that the resource asks for.
+func (r *reconciler) spec(ctx context.Context, env *agentv1.InfraEnv) (service.InfraEnvSpec, error) {
 	spec := service.InfraEnvSpec{
 		ID: hubid.InfraEnv(env), Name: env.Name,
+		SingleHost:           env.Annotations[names.SingleHost] == "true",
 		AutoApprove:          env.Spec.AgentApproval != nil && env.Spec.AgentApproval.AutoApprove,
 		CPUArchitecture:      env.Spec.CpuArchitecture,
 		SSHKey:               env.Spec.SSHAuthorizedKey,
@@ -78,18 +104,16 @@ func (r *reconciler) register(ctx context.Context, env *agentv1.InfraEnv) error 
 	if p := env.Spec.Proxy; p != nil {
 		spec.Proxy = &wire.Proxy{HTTPProxy: &p.HTTPProxy, HTTPSProxy: &p.HTTPSProxy, NoProxy: &p.NoProxy}
 	}
+	if spec.SingleHost && clusterRef(env) != nil {
+		return spec, reconcile.Stall(agentv1.ReasonImageCreationError,
+			"annotation %s and spec.clusterRef exclude each other: a host has one cluster; remove one of them", names.SingleHost)
+	}
 	var err error
 	if spec.PullSecret, err = r.pullSecret(ctx, env); err != nil {
-		return err
+		return spec, err
 	}
-	if spec.ClusterID, err = r.clusterID(ctx, env); err != nil {
-		return err
-	}
-	if _, err := r.hub.EnsureInfraEnv(ctx, spec); err != nil {
-		return hubError(err)
-	}
-	env.Status.AgentLabelSelector = metav1.LabelSelector{MatchLabels: map[string]string{names.InfraEnvLabel: env.Name}}
-	return nil
+	spec.ClusterID, err = r.clusterID(ctx, env)
+	return spec, err
 }
 
 func (r *reconciler) pullSecret(ctx context.Context, env *agentv1.InfraEnv) (string, error) {
@@ -105,19 +129,31 @@ func (r *reconciler) pullSecret(ctx context.Context, env *agentv1.InfraEnv) (str
 		}
 		return "", err
 	}
-	return string(secret.Data[corev1.DockerConfigJsonKey]), nil
+	text, ok := secret.Data[corev1.DockerConfigJsonKey]
+	if !ok {
+		return "", reconcile.Stall(agentv1.ReasonImageCreationError, "pull secret %s has no key %s: add it", key, corev1.DockerConfigJsonKey)
+	}
+	return string(text), nil
+}
+
+// clusterRef is the cluster that all hosts belong to, nil for none.
+func clusterRef(env *agentv1.InfraEnv) *agentv1.ClusterReference {
+	if ref := env.Spec.ClusterRef; ref != nil && ref.Name != "" {
+		return ref
+	}
+	return nil
 }
 
 // clusterID resolves spec.clusterRef; the record of the cluster has to be there first.
 func (r *reconciler) clusterID(ctx context.Context, env *agentv1.InfraEnv) (string, error) {
-	ref := env.Spec.ClusterRef
-	if ref == nil || ref.Name == "" {
+	ref := clusterRef(env)
+	if ref == nil {
 		return "", nil
 	}
 	cd := &hivev1.ClusterDeployment{}
 	if err := r.Client.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, cd); err != nil {
 		if client.IgnoreNotFound(err) == nil {
-			return "", reconcile.WaitFor(lookAgain, "ClusterDeployment %s/%s to be created", ref.Namespace, ref.Name)
+			return "", missingCluster{reconcile.WaitFor(0, "ClusterDeployment %s/%s of spec.clusterRef to be created", ref.Namespace, ref.Name)}
 		}
 		return "", err
 	}
@@ -130,7 +166,7 @@ func hubError(err error) error {
 	case http.StatusBadRequest, http.StatusConflict:
 		return reconcile.Stall(agentv1.ReasonImageCreationError, "the hub refuses the InfraEnv: %w", err)
 	case http.StatusNotFound:
-		return reconcile.WaitFor(lookAgain, "its cluster to be registered in the hub")
+		return missingCluster{reconcile.WaitFor(lookAgain, "the cluster of spec.clusterRef to be registered in the hub; see its AgentClusterInstall")}
 	default:
 		return &reconcile.Unavailable{What: "the hub's store", Err: err}
 	}
@@ -143,38 +179,9 @@ func (r *reconciler) deregister(ctx context.Context, env *agentv1.InfraEnv) erro
 	case err == nil, service.IsNotFound(err):
 		return nil
 	case service.Code(err) == http.StatusBadRequest:
-		return reconcile.WaitFor(lookAgain, "the Agents of InfraEnv %s to be deleted", env.Name)
+		return reconcile.WaitFor(lookAgain, "the Agents of InfraEnv %s to be deleted: kubectl delete agents -n %s -l %s=%s",
+			env.Name, env.Namespace, names.InfraEnvLabel, env.Name)
 	default:
-		return fmt.Errorf("remove InfraEnv %s from the hub: %w", env.Name, err)
+		return &reconcile.Unavailable{What: "the hub's store", Err: err}
 	}
-}
-
-// summarise sets the condition ImageCreated from the outcome of a pass.
-func summarise(env *agentv1.InfraEnv, err error) {
-	c := agentv1.Condition{
-		Type: agentv1.ConditionImageCreated, Status: corev1.ConditionTrue, Reason: agentv1.ReasonImageCreated,
-		Message: "live images are built for each host of this environment",
-	}
-	if err != nil {
-		c.Status, c.Reason, c.Message = corev1.ConditionFalse, reason(err), err.Error()
-	}
-	now := metav1.Now()
-	if agentv1.SetCondition(&env.Status.Conditions, c, now) && err == nil && env.Status.CreatedTime == nil {
-		env.Status.CreatedTime = &now
-	}
-}
-
-func (r *reconciler) envsOfSecret(ctx context.Context, obj client.Object) []ctrlreconcile.Request {
-	var list agentv1.InfraEnvList
-	if err := r.Client.List(ctx, &list, client.InNamespace(obj.GetNamespace())); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "cannot list InfraEnvs", "namespace", obj.GetNamespace())
-		return nil
-	}
-	var requests []ctrlreconcile.Request
-	for i := range list.Items {
-		if ref := list.Items[i].Spec.PullSecretRef; ref != nil && ref.Name == obj.GetName() {
-			requests = append(requests, ctrlreconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
-		}
-	}
-	return requests
 }

@@ -1,0 +1,50 @@
+package infraenv
+
+import (
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+)
+
+// missingCluster marks a wait for the cluster of spec.clusterRef, which has a
+// status and a reason of its own in the contract.
+type missingCluster struct{ error } //nolint:errname // an outcome of a pass
+
+// Unwrap returns the wait.
+func (m missingCluster) Unwrap() error { return m.error }
+
+// summarise sets the condition ImageCreated from the outcome of a pass.
+func summarise(env *agentv1.InfraEnv, err error) {
+	status, reason := verdict(err)
+	c := agentv1.Condition{
+		Type: agentv1.ConditionImageCreated, Status: status, Reason: reason,
+		Message: "live images are built for each host of this environment",
+	}
+	if err != nil {
+		c.Message = err.Error()
+	}
+	now := metav1.Now()
+	if agentv1.SetCondition(&env.Status.Conditions, c, now) && err == nil && env.Status.CreatedTime == nil {
+		env.Status.CreatedTime = &now
+	}
+}
+
+// verdict is the condition's status and reason for an outcome: only what a
+// person has to mend is an image creation error, so that hosts of the
+// environment do not lose their images while something is merely waited for.
+func verdict(err error) (corev1.ConditionStatus, string) {
+	if err == nil {
+		return corev1.ConditionTrue, agentv1.ReasonImageCreated
+	}
+	if stalled, ok := errors.AsType[*reconcile.Stalled](err); ok {
+		return corev1.ConditionFalse, stalled.Reason
+	}
+	if _, ok := errors.AsType[missingCluster](err); ok {
+		return corev1.ConditionUnknown, agentv1.ReasonMissingClusterDeployment
+	}
+	return corev1.ConditionFalse, agentv1.ReasonWaitingForInfraEnvImageToBeMade
+}

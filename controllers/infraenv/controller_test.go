@@ -1,0 +1,254 @@
+package infraenv
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/uuid"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
+	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/hubid"
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/testhub"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// world is a reconciler between a fake API server and a real hub.
+type world struct {
+	*WithT
+	t    *testing.T
+	kube client.Client
+	hub  *testhub.Hub
+	r    *reconciler
+}
+
+func newWorld(t *testing.T, objects ...client.Object) *world {
+	g := NewWithT(t)
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, agentv1.AddToScheme, hivev1.AddToScheme, hiveextv1.AddToScheme} {
+		g.Expect(add(scheme)).To(Succeed())
+	}
+	kube := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&agentv1.InfraEnv{}).Build()
+	hub := testhub.Start(t, testhub.Options{})
+	return &world{WithT: g, t: t, kube: kube, hub: hub, r: newReconciler(kube, hub)}
+}
+
+var key = types.NamespacedName{Namespace: "site", Name: "edge"}
+
+func infraEnv(change ...func(*agentv1.InfraEnv)) *agentv1.InfraEnv {
+	e := &agentv1.InfraEnv{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: types.UID(uuid.NewString())}}
+	e.Spec.PullSecretRef = &corev1.LocalObjectReference{Name: "pull"}
+	for _, c := range change {
+		c(e)
+	}
+	return e
+}
+
+func pullSecret(data map[string][]byte) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: "pull"}, Data: data}
+}
+
+var goodSecret = map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths":{}}`)}
+
+func deployment() *hivev1.ClusterDeployment {
+	return &hivev1.ClusterDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "clusters", Name: "prod", UID: types.UID(uuid.NewString())}}
+}
+
+func inCluster(e *agentv1.InfraEnv) {
+	e.Spec.ClusterRef = &agentv1.ClusterReference{Namespace: "clusters", Name: "prod"}
+}
+
+// pass reconciles once and returns what is left of the object.
+func (w *world) pass() (ctrl.Result, *agentv1.InfraEnv) {
+	w.t.Helper()
+	result, err := w.r.Reconcile(w.t.Context(), ctrl.Request{NamespacedName: key})
+	w.Expect(err).NotTo(HaveOccurred())
+	env := &agentv1.InfraEnv{}
+	if w.kube.Get(w.t.Context(), key, env) != nil {
+		return result, nil
+	}
+	return result, env
+}
+
+func imageCreated(env *agentv1.InfraEnv) agentv1.Condition {
+	if c := agentv1.FindCondition(env.Status.Conditions, agentv1.ConditionImageCreated); c != nil {
+		return *c
+	}
+	return agentv1.Condition{}
+}
+
+func TestRecordFollowsTheResource(t *testing.T) {
+	w := newWorld(t, pullSecret(goodSecret), infraEnv(func(e *agentv1.InfraEnv) {
+		e.Spec.SSHAuthorizedKey = "ssh-ed25519 AAAA"
+		e.Spec.AdditionalNTPSources = []string{"ntp1.example", "ntp2.example"}
+		e.Spec.Proxy = &agentv1.Proxy{HTTPProxy: "http://proxy.example:3128"}
+	}))
+	_, env := w.pass()
+	w.Expect(env.Finalizers).To(ConsistOf(names.InfraEnvFinalizer))
+	w.Expect(imageCreated(env)).To(And(HaveField("Status", corev1.ConditionTrue), HaveField("Reason", agentv1.ReasonImageCreated)))
+	w.Expect(env.Status.CreatedTime).NotTo(BeNil())
+	w.Expect(env.Status.AgentLabelSelector.MatchLabels).To(HaveKeyWithValue(names.InfraEnvLabel, "edge"))
+	record, err := w.hub.Hub.InfraEnv(t.Context(), hubid.InfraEnv(env))
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(record).To(And(
+		HaveField("Name", "edge"), HaveField("SSHAuthorizedKey", "ssh-ed25519 AAAA"), HaveField("PullSecretSet", true),
+		HaveField("AdditionalNTPSources", "ntp1.example,ntp2.example"), HaveField("CPUArchitecture", "x86_64")))
+	w.Expect(*record.Proxy.HTTPProxy).To(Equal("http://proxy.example:3128"))
+
+	_, again := w.pass()
+	w.Expect(again.ResourceVersion).To(Equal(env.ResourceVersion), "a pass without news writes nothing")
+
+	again.Spec.Proxy, again.Spec.AdditionalNTPSources = nil, nil
+	w.Expect(w.kube.Update(t.Context(), again)).To(Succeed())
+	w.pass()
+	record, err = w.hub.Hub.InfraEnv(t.Context(), hubid.InfraEnv(env))
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(record.Proxy).To(BeNil(), "what is removed from the resource goes from the record")
+	w.Expect(record.AdditionalNTPSources).To(BeEmpty())
+}
+
+func TestImageCreatedSaysWhatIsMissing(t *testing.T) {
+	for name, tc := range map[string]struct {
+		objects []client.Object
+		change  func(*agentv1.InfraEnv)
+		status  corev1.ConditionStatus
+		reason  string
+		message string
+	}{
+		"no pull secret": {
+			nil, nil,
+			corev1.ConditionFalse, agentv1.ReasonImageCreationError, "pull secret site/pull does not exist: create it, or correct spec.pullSecretRef",
+		},
+		"a pull secret of another kind": {
+			[]client.Object{pullSecret(map[string][]byte{"password": []byte("x")})}, nil,
+			corev1.ConditionFalse, agentv1.ReasonImageCreationError, "has no key .dockerconfigjson",
+		},
+		"no ClusterDeployment": {
+			[]client.Object{pullSecret(goodSecret)}, inCluster,
+			corev1.ConditionUnknown, agentv1.ReasonMissingClusterDeployment, "ClusterDeployment clusters/prod",
+		},
+		"a cluster that the hub does not know yet": {
+			[]client.Object{pullSecret(goodSecret), deployment()}, inCluster,
+			corev1.ConditionUnknown, agentv1.ReasonMissingClusterDeployment, "to be registered in the hub",
+		},
+		"an override that is no Ignition": {
+			[]client.Object{pullSecret(goodSecret)}, func(e *agentv1.InfraEnv) { e.Spec.IgnitionConfigOverride = "{" },
+			corev1.ConditionFalse, agentv1.ReasonImageCreationError, "ignition_config_override",
+		},
+		"two clusters for one host": {
+			[]client.Object{pullSecret(goodSecret), deployment()}, func(e *agentv1.InfraEnv) {
+				inCluster(e)
+				e.Annotations = map[string]string{names.SingleHost: "true"}
+			},
+			corev1.ConditionFalse, agentv1.ReasonImageCreationError, "exclude each other",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			change := tc.change
+			if change == nil {
+				change = func(*agentv1.InfraEnv) {}
+			}
+			w := newWorld(t, append(tc.objects, infraEnv(change))...)
+			_, env := w.pass()
+			w.Expect(imageCreated(env)).To(And(
+				HaveField("Status", tc.status), HaveField("Reason", tc.reason), HaveField("Message", ContainSubstring(tc.message))))
+			w.Expect(w.hub.InfraEnvs(t.Context(), "")).To(BeEmpty())
+		})
+	}
+}
+
+func TestTheSecretThatArrivesWakesTheEnvironment(t *testing.T) {
+	w := newWorld(t, infraEnv())
+	w.pass()
+	secret := pullSecret(goodSecret)
+	w.Expect(w.kube.Create(t.Context(), secret)).To(Succeed())
+	w.Expect(w.r.envsOfSecret(t.Context(), secret)).To(ConsistOf(ctrl.Request{NamespacedName: key}))
+	_, env := w.pass()
+	w.Expect(imageCreated(env).Status).To(Equal(corev1.ConditionTrue))
+}
+
+func TestHostsJoinTheClusterOfTheReference(t *testing.T) {
+	cd := deployment()
+	w := newWorld(t, pullSecret(goodSecret), cd, infraEnv(inCluster))
+	_, err := w.hub.EnsureCluster(t.Context(), service.ClusterSpec{ID: hubid.Cluster(cd), Name: "prod", Masters: 1})
+	w.Expect(err).NotTo(HaveOccurred())
+	_, env := w.pass()
+	w.Expect(imageCreated(env).Status).To(Equal(corev1.ConditionTrue))
+	host := store.HostKey{InfraEnvID: hubid.InfraEnv(env), HostID: uuid.NewString()}
+	_, err = w.hub.RegisterHost(t.Context(), service.Registration{InfraEnvID: host.InfraEnvID, HostID: host.HostID})
+	w.Expect(err).NotTo(HaveOccurred())
+	view, _, err := w.hub.View(t.Context(), host)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(view.ClusterID).To(Equal(hubid.Cluster(cd)))
+
+	w.Expect(w.r.envsOfDeployment(t.Context(), cd)).To(ConsistOf(ctrl.Request{NamespacedName: key}))
+	aci := &hiveextv1.AgentClusterInstall{ObjectMeta: metav1.ObjectMeta{Namespace: "clusters", Name: "other-name"}}
+	aci.Spec.ClusterDeploymentRef.Name = "prod"
+	w.Expect(w.r.envsOfInstall(t.Context(), aci)).To(ConsistOf(ctrl.Request{NamespacedName: key}))
+}
+
+func TestSingleHostGivesEachHostItsOwnCluster(t *testing.T) {
+	for value, want := range map[string]string{"true": wire.HostStatusDiscovering, "false": wire.HostStatusDiscoveringUnbound} {
+		t.Run(value, func(t *testing.T) {
+			w := newWorld(t, pullSecret(goodSecret), infraEnv(func(e *agentv1.InfraEnv) {
+				e.Annotations = map[string]string{names.SingleHost: value}
+			}))
+			_, env := w.pass()
+			answer, err := w.hub.RegisterHost(t.Context(), service.Registration{InfraEnvID: hubid.InfraEnv(env), HostID: uuid.NewString()})
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(answer.Status).To(Equal(want))
+		})
+	}
+}
+
+func TestDeletionWaitsForAgents(t *testing.T) {
+	w := newWorld(t, pullSecret(goodSecret), infraEnv())
+	_, env := w.pass()
+	host := store.HostKey{InfraEnvID: hubid.InfraEnv(env), HostID: uuid.NewString()}
+	_, err := w.hub.RegisterHost(t.Context(), service.Registration{InfraEnvID: host.InfraEnvID, HostID: host.HostID})
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(w.kube.Delete(t.Context(), env)).To(Succeed())
+
+	result, env := w.pass()
+	w.Expect(result.RequeueAfter).To(Equal(lookAgain))
+	w.Expect(env.Finalizers).To(ConsistOf(names.InfraEnvFinalizer))
+	w.Expect(imageCreated(env).Message).To(ContainSubstring("kubectl delete agents -n site -l infraenvs.agent-install.openshift.io=edge"))
+
+	agent := &agentv1.Agent{ObjectMeta: metav1.ObjectMeta{Namespace: "site", Name: host.HostID, Labels: map[string]string{names.InfraEnvLabel: "edge"}}}
+	w.Expect(envOfAgent(t.Context(), agent)).To(ConsistOf(ctrl.Request{NamespacedName: key}), "the Agent's end wakes the environment")
+	w.Expect(w.hub.DeleteHost(t.Context(), host)).To(Succeed())
+	_, env = w.pass()
+	w.Expect(env).To(BeNil())
+	_, err = w.hub.Hub.InfraEnv(t.Context(), host.InfraEnvID)
+	w.Expect(service.IsNotFound(err)).To(BeTrue())
+}
+
+func TestAHubThatDoesNotAnswerIsTriedAgain(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(t, pullSecret(goodSecret), infraEnv())
+	w.hub.Stop()
+	result, env := w.pass()
+	g.Expect(result.RequeueAfter).To(BeNumerically(">", 0))
+	g.Expect(imageCreated(env)).To(And(
+		HaveField("Status", corev1.ConditionFalse), HaveField("Reason", agentv1.ReasonWaitingForInfraEnvImageToBeMade),
+		HaveField("Message", ContainSubstring("the hub's store is not available"))))
+}
+
+func TestOnlyWhatAPersonMendsIsAnImageCreationError(t *testing.T) {
+	g := NewWithT(t)
+	_, reason := verdict(errors.New("the API server was slow"))
+	g.Expect(reason).To(Equal(agentv1.ReasonWaitingForInfraEnvImageToBeMade))
+}

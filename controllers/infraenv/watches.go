@@ -1,0 +1,76 @@
+package infraenv
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
+)
+
+// deletions lets only the end of an object through.
+var deletions = predicate.Funcs{
+	CreateFunc:  func(event.CreateEvent) bool { return false },
+	UpdateFunc:  func(event.UpdateEvent) bool { return false },
+	GenericFunc: func(event.GenericEvent) bool { return false },
+}
+
+// envsOfSecret finds the environments whose pull secret it is.
+func (r *reconciler) envsOfSecret(ctx context.Context, obj client.Object) []ctrlreconcile.Request {
+	return r.envsWhere(ctx, func(e *agentv1.InfraEnv) bool {
+		ref := e.Spec.PullSecretRef
+		return ref != nil && ref.Name == obj.GetName()
+	}, client.InNamespace(obj.GetNamespace()))
+}
+
+// envsOfDeployment finds the environments that bind their hosts to the cluster,
+// which may live in another namespace.
+func (r *reconciler) envsOfDeployment(ctx context.Context, obj client.Object) []ctrlreconcile.Request {
+	return r.envsOfCluster(ctx, types.NamespacedName{Namespace: obj.GetNamespace(), Name: obj.GetName()})
+}
+
+func (r *reconciler) envsOfInstall(ctx context.Context, obj client.Object) []ctrlreconcile.Request {
+	aci, ok := obj.(*hiveextv1.AgentClusterInstall)
+	if !ok {
+		return nil
+	}
+	return r.envsOfCluster(ctx, types.NamespacedName{Namespace: aci.Namespace, Name: aci.Spec.ClusterDeploymentRef.Name})
+}
+
+func (r *reconciler) envsOfCluster(ctx context.Context, cluster types.NamespacedName) []ctrlreconcile.Request {
+	return r.envsWhere(ctx, func(e *agentv1.InfraEnv) bool {
+		ref := clusterRef(e)
+		return ref != nil && ref.Namespace == cluster.Namespace && ref.Name == cluster.Name
+	})
+}
+
+// envOfAgent names the environment that an Agent belongs to.
+func envOfAgent(_ context.Context, obj client.Object) []ctrlreconcile.Request {
+	name := obj.GetLabels()[names.InfraEnvLabel]
+	if name == "" {
+		return nil
+	}
+	return []ctrlreconcile.Request{{NamespacedName: types.NamespacedName{Namespace: obj.GetNamespace(), Name: name}}}
+}
+
+func (r *reconciler) envsWhere(ctx context.Context, belongs func(*agentv1.InfraEnv) bool, options ...client.ListOption) []ctrlreconcile.Request {
+	var list agentv1.InfraEnvList
+	if err := r.Client.List(ctx, &list, options...); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "cannot list InfraEnvs")
+		return nil
+	}
+	var requests []ctrlreconcile.Request
+	for i := range list.Items {
+		if belongs(&list.Items[i]) {
+			requests = append(requests, ctrlreconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		}
+	}
+	return requests
+}
