@@ -28,7 +28,7 @@ func (p *program) makeControllers(context.Context) error {
 		func() error {
 			return host.Setup(p.manager, host.Options{
 				Gateway: p.gateway, Watch: p.watch, Metrics: metrics.Registry,
-				Progress: source, ProgressChanged: source.Changed,
+				Progress: source, ProgressChanged: source.Changed, Reads: p.images,
 				Settings: host.Settings{BuildImages: true},
 			})
 		},

@@ -10,7 +10,9 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/images"
@@ -58,6 +60,12 @@ func (p *imageParts) architectures() []string {
 		}
 	}
 	return arches
+}
+
+// ImageRead implements host.ImageReads.
+func (p *imageParts) ImageRead(key types.NamespacedName) host.ImageRead {
+	read, known := p.store.Progress(key.String())
+	return host.ImageRead{Known: known, Percent: int(read.Percent), Last: read.LastRead}
 }
 
 // serve answers BMCs, and registers new base media, until ctx ends.

@@ -154,7 +154,7 @@ func afterFailure(o *Observed, d *Decision, kind metal3.ErrorType, again func())
 		d.count(count{Metric: metricRetries, Labels: []string{"ironic restarted"}})
 		return
 	}
-	fail(o, d, kind, "", reason)
+	fail(o, d, kind, "", reason+bootHint(o, reason))
 }
 
 // cutOff reports whether an operation ended for reasons outside the machine.

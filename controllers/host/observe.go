@@ -46,6 +46,9 @@ func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *me
 	if r.options.Progress != nil {
 		o.Progress, _ = r.options.Progress.HostProgress(client.ObjectKeyFromObject(h))
 	}
+	if r.options.Reads != nil {
+		o.Read = r.options.Reads.ImageRead(client.ObjectKeyFromObject(h))
+	}
 	r.glimpse(o, m)
 	o.Ports, o.PowerAsked, o.SoftRefused = m.Ports, m.PowerAsked, m.SoftRefused
 	o.LostAgent, o.Busy, o.Looked = m.LostAgent, m.Busy, m.Looked

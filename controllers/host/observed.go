@@ -54,6 +54,8 @@ type Observed struct {
 	SoftRefused bool
 	// Progress is what the hub or the image server knows about this host.
 	Progress Progress
+	// Read is how far the BMC has read the live image.
+	Read ImageRead
 	// Busy is who held the node when a call was last turned away, and since when.
 	Busy Holder
 }

@@ -43,6 +43,8 @@ type Options struct {
 	Progress ProgressSource
 	// ProgressChanged delivers the names of hosts whose progress changed; nil for none.
 	ProgressChanged <-chan types.NamespacedName
+	// Reads knows how far BMCs have read live images; nil for nobody.
+	Reads ImageReads
 	// Settings are the flags that decisions depend on.
 	Settings Settings
 	// Concurrency is the number of hosts worked on at once; 0 means 8.

@@ -38,14 +38,14 @@ var faults = map[string]fault{
 		machine: []scenario.Fault{{Kind: scenario.FaultNoBoot}},
 		timeout: 30 * time.Second,
 		run:     showAndRetry,
-		reason:  regexp.MustCompile(`(?i)timeout|timed out`),
+		reason:  regexp.MustCompile(`has not read the live image`),
 	},
 	"truncated-read": {
 		says:    "the first machine's BMC loses the connection while it reads the live image",
 		machine: []scenario.Fault{{Kind: scenario.FaultTruncatedRead}},
 		timeout: 30 * time.Second,
 		run:     showAndRetry,
-		reason:  regexp.MustCompile(`(?i)timeout|timed out`),
+		reason:  regexp.MustCompile(`has read \d+ % of the live image`),
 	},
 	"agent-dies": {
 		says:    "the agent of the first machine crashes again and again while it installs",
