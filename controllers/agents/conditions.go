@@ -1,6 +1,9 @@
 package agents
 
 import (
+	"maps"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
@@ -11,7 +14,8 @@ import (
 type group int
 
 const (
-	before group = iota // not yet installable
+	unknown group = iota // a status that this program does not know
+	before               // not yet installable
 	ready
 	preparing
 	installing
@@ -20,6 +24,7 @@ const (
 	cancelled
 	away // disconnected
 	unbound
+	binding
 	unbinding
 )
 
@@ -28,7 +33,7 @@ var groups = map[string]group{
 	wire.HostStatusDiscovering:                 before,
 	wire.HostStatusInsufficient:                before,
 	wire.HostStatusPendingForInput:             before,
-	wire.HostStatusBinding:                     before,
+	wire.HostStatusBinding:                     binding,
 	wire.HostStatusResetting:                   before,
 	wire.HostStatusResettingPendingUserAction:  before,
 	wire.HostStatusDisabled:                    before,
@@ -63,28 +68,55 @@ type verdict struct {
 }
 
 // conditions returns the Agent's conditions for the hub's record of the host.
-func conditions(h *wire.Host, approved bool) []agentv1.Condition {
+// synced is why the hub did not take the spec, nil when it has it.
+func conditions(h *wire.Host, approved bool, synced error) []agentv1.Condition {
 	g := groups[h.Status]
-	list := []struct {
-		kind  string
-		value verdict
-	}{
-		{agentv1.ConditionSpecSynced, verdict{corev1.ConditionTrue, agentv1.ReasonSyncOK, "the hub has what the spec says"}},
-		{agentv1.ConditionConnected, connected(g)},
-		{agentv1.ConditionRequirementsMet, requirementsMet(g, approved, h)},
-		{agentv1.ConditionValidated, validated(g, h)},
-		{agentv1.ConditionInstalled, installedVerdict(g, h)},
-		{agentv1.ConditionBound, bound(g, h)},
-	}
-	out := make([]agentv1.Condition, len(list))
-	for i, c := range list {
-		out[i] = agentv1.Condition{Type: c.kind, Status: c.value.status, Reason: c.value.reason, Message: c.value.message}
+	return list(map[string]verdict{
+		agentv1.ConditionSpecSynced:      specSynced(synced),
+		agentv1.ConditionConnected:       connected(g),
+		agentv1.ConditionRequirementsMet: requirementsMet(g, approved, h),
+		agentv1.ConditionValidated:       validated(g, h),
+		agentv1.ConditionInstalled:       installedVerdict(g, h),
+		agentv1.ConditionBound:           bound(g, h),
+	})
+}
+
+// notAvailable returns the conditions of an Agent that the hub has no record of.
+func notAvailable() []agentv1.Condition {
+	gone := verdict{corev1.ConditionUnknown, agentv1.ReasonNotAvailable, "the hub has no record of this host; boot it into its live image, or delete the Agent"}
+	return list(map[string]verdict{
+		agentv1.ConditionConnected: gone, agentv1.ConditionRequirementsMet: gone, agentv1.ConditionValidated: gone,
+		agentv1.ConditionInstalled: gone, agentv1.ConditionBound: gone,
+	})
+}
+
+// list puts verdicts in a fixed order.
+func list(verdicts map[string]verdict) []agentv1.Condition {
+	var out []agentv1.Condition
+	for _, kind := range slices.Sorted(maps.Keys(verdicts)) {
+		v := verdicts[kind]
+		out = append(out, agentv1.Condition{Type: kind, Status: v.status, Reason: v.reason, Message: v.message})
 	}
 	return out
 }
 
+// specSynced says why the hub does not take the spec.
+func specSynced(err error) verdict {
+	switch {
+	case err == nil:
+		return verdict{corev1.ConditionTrue, agentv1.ReasonSyncOK, "the hub has what the spec says"}
+	case refused(err):
+		return verdict{corev1.ConditionFalse, agentv1.ReasonInputError, err.Error()}
+	default:
+		return verdict{corev1.ConditionFalse, agentv1.ReasonBackendError, err.Error()}
+	}
+}
+
 func connected(g group) verdict {
-	if g == away {
+	switch g {
+	case unknown:
+		return verdict{corev1.ConditionUnknown, agentv1.ReasonUnknownStatus, "the hub reports a status that this version does not know"}
+	case away:
 		return verdict{corev1.ConditionFalse, agentv1.ReasonAgentIsDisconnected, "the agent has not been heard of for too long"}
 	}
 	return verdict{corev1.ConditionTrue, agentv1.ReasonAgentIsConnected, "the agent answers"}
@@ -101,6 +133,8 @@ func requirementsMet(g group, approved bool, h *wire.Host) verdict {
 		return verdict{corev1.ConditionTrue, agentv1.ReasonAgentAlreadyInstalling, h.StatusInfo}
 	case installed, failed, cancelled:
 		return verdict{corev1.ConditionTrue, agentv1.ReasonAgentInstallationStopped, h.StatusInfo}
+	case binding, unbinding, unknown:
+		return passing(g, h)
 	default:
 		return verdict{corev1.ConditionFalse, agentv1.ReasonAgentNotReady, h.StatusInfo}
 	}
@@ -112,6 +146,8 @@ func validated(g group, h *wire.Host) verdict {
 		return verdict{corev1.ConditionFalse, agentv1.ReasonValidationsUserPending, h.StatusInfo}
 	case h.Status == wire.HostStatusInsufficient, h.Status == wire.HostStatusInsufficientUnbound:
 		return verdict{corev1.ConditionFalse, agentv1.ReasonValidationsFailing, h.StatusInfo}
+	case g == binding || g == unbinding || g == unknown:
+		return passing(g, h)
 	case g == before || g == away || h.ValidationsInfo == "":
 		return verdict{corev1.ConditionUnknown, agentv1.ReasonValidationsUnknown, h.StatusInfo}
 	default:
@@ -127,6 +163,8 @@ func installedVerdict(g group, h *wire.Host) verdict {
 		return verdict{corev1.ConditionFalse, agentv1.ReasonInstallationFailed, h.StatusInfo}
 	case preparing, installing:
 		return verdict{corev1.ConditionFalse, agentv1.ReasonInstallationInProgress, h.StatusInfo}
+	case binding, unbinding, unknown:
+		return passing(g, h)
 	default:
 		return verdict{corev1.ConditionFalse, agentv1.ReasonInstallationNotStarted, h.StatusInfo}
 	}
@@ -136,13 +174,24 @@ func bound(g group, h *wire.Host) verdict {
 	switch {
 	case h.Status == wire.HostStatusUnbindingPendingUserAction:
 		return verdict{corev1.ConditionFalse, agentv1.ReasonUnbindingPendingUserAction, h.StatusInfo}
-	case g == unbinding:
-		return verdict{corev1.ConditionFalse, agentv1.ReasonUnbinding, h.StatusInfo}
-	case h.Status == wire.HostStatusBinding:
-		return verdict{corev1.ConditionFalse, agentv1.ReasonBinding, h.StatusInfo}
+	case g == binding || g == unbinding || g == unknown:
+		return passing(g, h)
 	case h.ClusterID == nil || *h.ClusterID == "":
 		return verdict{corev1.ConditionFalse, agentv1.ReasonUnbound, "the host belongs to no cluster; set spec.clusterDeploymentName"}
 	default:
 		return verdict{corev1.ConditionTrue, agentv1.ReasonBound, "the host belongs to its cluster"}
+	}
+}
+
+// passing is what every condition says of a host between two clusters, and of
+// one whose status tells nothing.
+func passing(g group, h *wire.Host) verdict {
+	switch g {
+	case binding:
+		return verdict{corev1.ConditionFalse, agentv1.ReasonBinding, h.StatusInfo}
+	case unbinding:
+		return verdict{corev1.ConditionFalse, agentv1.ReasonUnbinding, h.StatusInfo}
+	default:
+		return verdict{corev1.ConditionUnknown, agentv1.ReasonUnknownStatus, "the hub reports a status that this version does not know: " + h.Status}
 	}
 }

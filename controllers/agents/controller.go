@@ -3,9 +3,9 @@ package agents
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -16,6 +16,7 @@ import (
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
+	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/reconcile"
@@ -43,10 +44,17 @@ type Actions interface {
 	DeleteHost(ctx context.Context, key store.HostKey) error
 }
 
-// Hub is both.
+// Overrides change what is installed on one host; *service.Hub implements it.
+type Overrides interface {
+	SetInstallerArgs(ctx context.Context, key store.HostKey, args []string) (wire.Host, error)
+	SetHostIgnition(ctx context.Context, key store.HostKey, config string) error
+}
+
+// Hub is all of them.
 type Hub interface {
 	Records
 	Actions
+	Overrides
 }
 
 type reconciler struct {
@@ -54,16 +62,24 @@ type reconciler struct {
 	hub Hub
 }
 
-// Setup registers the controller with the manager.
-func Setup(mgr ctrl.Manager, hub Hub) error {
+func newReconciler(c client.Client, hub Hub) *reconciler {
 	r := &reconciler{hub: hub}
 	r.Reconciler = reconcile.Reconciler[*agentv1.Agent]{
-		Client:    mgr.GetClient(),
+		Client:    c,
 		New:       func() *agentv1.Agent { return &agentv1.Agent{} },
 		Finalizer: names.AgentFinalizer,
 		Steps:     []reconcile.Step[*agentv1.Agent]{r.sync},
 		Delete:    r.forget,
 	}
+	return r
+}
+
+// Setup registers the controller with the manager.
+func Setup(mgr ctrl.Manager, hub Hub) error {
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &agentv1.Agent{}, clusterIndex, clusterOf); err != nil {
+		return fmt.Errorf("index agents by cluster: %w", err)
+	}
+	r := newReconciler(mgr.GetClient(), hub)
 	changes := make(chan event.GenericEvent)
 	if err := mgr.Add(&feed{hub: hub, client: mgr.GetClient(), out: changes}); err != nil {
 		return err
@@ -71,6 +87,9 @@ func Setup(mgr ctrl.Manager, hub Hub) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("agents").
 		For(&agentv1.Agent{}).
+		Watches(&hivev1.ClusterDeployment{}, handler.EnqueueRequestsFromMapFunc(r.agentsOfDeployment)).
+		// Its status tells when the cluster has its record in the hub.
+		Watches(&hiveextv1.AgentClusterInstall{}, handler.EnqueueRequestsFromMapFunc(r.agentsOfInstall)).
 		WatchesRawSource(source.Channel(changes, &handler.EnqueueRequestForObject{})).
 		Complete(r)
 }
@@ -79,122 +98,68 @@ func Setup(mgr ctrl.Manager, hub Hub) error {
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=agents/status,verbs=get;update;patch
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=infraenvs,verbs=get;list;watch
 // +kubebuilder:rbac:groups=hive.openshift.io,resources=clusterdeployments,verbs=get;list;watch
+// +kubebuilder:rbac:groups=extensions.hive.openshift.io,resources=agentclusterinstalls,verbs=get;list;watch
 
 // sync hands the spec to the hub and shows the record in the status.
 func (r *reconciler) sync(ctx context.Context, agent *agentv1.Agent) error {
-	key, err := r.key(ctx, agent)
+	env, err := r.infraEnv(ctx, agent)
 	if err != nil {
 		return err
 	}
+	key := keyOf(env, agent)
 	view, record, err := r.hub.View(ctx, key)
 	if service.IsNotFound(err) {
+		setConditions(&agent.Status, notAvailable(), metav1.Now())
 		return reconcile.WaitFor(0, "the host to register again: the hub has no record of it")
 	}
 	if err != nil {
 		return &reconcile.Unavailable{What: "the hub's store", Err: err}
 	}
-	synced := r.push(ctx, agent, key, view, &record)
-	if synced == nil {
+	pushed, synced := r.push(ctx, agent, env, view, &record)
+	if pushed {
 		view, record, err = r.hub.View(ctx, key)
 		if err != nil {
 			return &reconcile.Unavailable{What: "the hub's store", Err: err}
 		}
 	}
-	project(&agent.Status, &record, view.Approved, metav1.Now())
-	return specSynced(agent, synced)
+	project(&agent.Status, &record, view.Approved, synced, metav1.Now())
+	if synced != nil {
+		return reconcile.WaitFor(lookAgain, "the hub to take the spec: %v", synced)
+	}
+	return nil
 }
 
-// push makes the calls that the difference between spec and record asks for.
-func (r *reconciler) push(ctx context.Context, agent *agentv1.Agent, key store.HostKey, view service.HostView, record *wire.Host) error {
-	if p, differs := settings(agent, record); differs {
-		if _, err := r.hub.UpdateHost(ctx, key, p); err != nil {
-			return fmt.Errorf("settings: %w", err)
-		}
-	}
-	if agent.Spec.Approved != view.Approved {
-		if err := r.hub.ApproveHost(ctx, key, agent.Spec.Approved); err != nil {
-			return fmt.Errorf("approval: %w", err)
-		}
-	}
-	return r.bind(ctx, agent, key, view)
-}
-
-// settings returns what the spec wants otherwise than the record has it.
-func settings(agent *agentv1.Agent, record *wire.Host) (p wire.HostUpdateParams, differs bool) {
-	if want := agent.Spec.Hostname; want != "" && want != record.RequestedHostname {
-		p.HostName, differs = &want, true
-	}
-	if want := agent.Spec.Role; want != "" && want != string(wire.HostRoleAutoAssign) && want != string(record.Role) {
-		p.HostRole, differs = &want, true
-	}
-	if want := agent.Spec.InstallationDiskID; want != "" && want != record.InstallationDiskID {
-		p.DisksSelectedConfig, differs = []wire.DiskConfigParams{{ID: want, Role: wire.DiskRoleInstall}}, true
-	}
-	if want := agent.Spec.MachineConfigPool; want != "" && want != record.MachineConfigPoolName {
-		p.MachineConfigPoolName, differs = &want, true
-	}
-	return p, differs
-}
-
-// bind brings the host into the cluster of the spec, or out of one. A host of a
-// cluster that its InfraEnv gave it stays there.
-func (r *reconciler) bind(ctx context.Context, agent *agentv1.Agent, key store.HostKey, view service.HostView) error {
-	ref := agent.Spec.ClusterDeploymentName
-	if ref == nil || ref.Name == "" {
-		return nil
-	}
-	cd := &hivev1.ClusterDeployment{}
-	if err := r.Client.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, cd); err != nil {
-		return fmt.Errorf("ClusterDeployment %s/%s: %w", ref.Namespace, ref.Name, err)
-	}
-	want := hubid.Cluster(cd)
-	switch view.ClusterID {
-	case want:
-		return nil
-	case "":
-		if _, err := r.hub.BindHost(ctx, key, want); err != nil {
-			return fmt.Errorf("bind to %s: %w", ref.Name, err)
-		}
-		return nil
-	default:
-		if _, err := r.hub.UnbindHost(ctx, key); err != nil {
-			return fmt.Errorf("take the host out of its cluster: %w", err)
-		}
-		return nil
-	}
-}
-
-// specSynced shows on the resource why the hub does not take the spec.
-func specSynced(agent *agentv1.Agent, err error) error {
-	if err == nil {
-		return nil
-	}
-	reason := agentv1.ReasonBackendError
-	if code := service.Code(err); code < http.StatusInternalServerError {
-		reason = agentv1.ReasonInputError
-	}
-	agentv1.SetCondition(&agent.Status.Conditions, agentv1.Condition{
-		Type: agentv1.ConditionSpecSynced, Status: "False", Reason: reason, Message: err.Error(),
-	}, metav1.Now())
-	return reconcile.WaitFor(lookAgain, "the hub to take the spec: %v", err)
-}
-
-// key is the record's key: the InfraEnv's id and the Agent's name.
-func (r *reconciler) key(ctx context.Context, agent *agentv1.Agent) (store.HostKey, error) {
+// infraEnv returns the environment that the Agent belongs to.
+func (r *reconciler) infraEnv(ctx context.Context, agent *agentv1.Agent) (*agentv1.InfraEnv, error) {
 	env := &agentv1.InfraEnv{}
 	name := agent.Labels[names.InfraEnvLabel]
-	if err := r.Client.Get(ctx, types.NamespacedName{Namespace: agent.Namespace, Name: name}, env); err != nil {
-		return store.HostKey{}, fmt.Errorf("InfraEnv %q of the agent: %w", name, err)
+	err := r.Client.Get(ctx, types.NamespacedName{Namespace: agent.Namespace, Name: name}, env)
+	switch {
+	case apierrors.IsNotFound(err):
+		setConditions(&agent.Status, []agentv1.Condition{{
+			Type: agentv1.ConditionSpecSynced, Status: "False", Reason: agentv1.ReasonInputError,
+			Message: fmt.Sprintf("label %s names InfraEnv %q, which does not exist: correct the label or delete the Agent", names.InfraEnvLabel, name),
+		}}, metav1.Now())
+		return nil, reconcile.WaitFor(lookAgain, "InfraEnv %q to exist", name)
+	case err != nil:
+		return nil, fmt.Errorf("InfraEnv %q of the agent: %w", name, err)
 	}
-	return store.HostKey{InfraEnvID: hubid.InfraEnv(env), HostID: agent.Name}, nil
+	return env, nil
+}
+
+// keyOf is the record's key: the InfraEnv's id and the Agent's name.
+func keyOf(env *agentv1.InfraEnv, agent *agentv1.Agent) store.HostKey {
+	return store.HostKey{InfraEnvID: hubid.InfraEnv(env), HostID: agent.Name}
 }
 
 // forget removes the host from the hub.
 func (r *reconciler) forget(ctx context.Context, agent *agentv1.Agent) error {
-	key, err := r.key(ctx, agent)
+	env := &agentv1.InfraEnv{}
+	err := r.Client.Get(ctx, types.NamespacedName{Namespace: agent.Namespace, Name: agent.Labels[names.InfraEnvLabel]}, env)
 	if err != nil {
-		return client.IgnoreNotFound(err)
+		return client.IgnoreNotFound(err) // the environment's record went with its hosts
 	}
+	key := keyOf(env, agent)
 	if err := r.hub.DeleteHost(ctx, key); err != nil && !service.IsNotFound(err) {
 		return fmt.Errorf("remove host %s from the hub: %w", agent.Name, err)
 	}

@@ -107,7 +107,7 @@ func (f *feed) infraEnv(ctx context.Context, id string) (*agentv1.InfraEnv, erro
 func newAgent(env *agentv1.InfraEnv, id string) *agentv1.Agent {
 	agent := &agentv1.Agent{ObjectMeta: metav1.ObjectMeta{
 		Namespace: env.Namespace, Name: id,
-		Labels:     map[string]string{names.InfraEnvLabel: env.Name},
+		Labels:     map[string]string{},
 		Finalizers: []string{names.AgentFinalizer},
 		OwnerReferences: []metav1.OwnerReference{{
 			APIVersion: agentv1.GroupVersion.String(), Kind: "InfraEnv", Name: env.Name, UID: env.UID,
@@ -116,11 +116,11 @@ func newAgent(env *agentv1.InfraEnv, id string) *agentv1.Agent {
 	for k, v := range env.Spec.AgentLabels {
 		agent.Labels[k] = v
 	}
+	agent.Labels[names.InfraEnvLabel] = env.Name // after the user's: the record's key is found by it
 	agent.Spec.Role = "auto-assign"
 	agent.Spec.Approved = env.Spec.AgentApproval != nil && env.Spec.AgentApproval.AutoApprove
-	if env.Spec.ClusterRef != nil {
-		ref := *env.Spec.ClusterRef
-		agent.Spec.ClusterDeploymentName = &ref
+	if ref := env.Spec.ClusterRef; ref != nil && ref.Name != "" {
+		agent.Spec.ClusterDeploymentName = ref.DeepCopy()
 	}
 	return agent
 }

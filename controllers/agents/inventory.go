@@ -45,7 +45,7 @@ func inventory(raw string) agentv1.HostInventory {
 
 func nic(n wire.Interface) agentv1.HostInterface {
 	return agentv1.HostInterface{
-		Name: n.Name, MacAddress: n.MACAddress, IPV4Addresses: list(n.Ipv4Addresses), IPV6Addresses: list(n.Ipv6Addresses), Flags: list(n.Flags),
+		Name: n.Name, MacAddress: n.MACAddress, IPV4Addresses: present(n.Ipv4Addresses), IPV6Addresses: present(n.Ipv6Addresses), Flags: present(n.Flags),
 		HasCarrier: n.HasCarrier, Mtu: n.MTU, SpeedMbps: n.SpeedMbps, Vendor: n.Vendor, Product: n.Product,
 		ClientId: n.ClientID, BiosDevName: n.Biosdevname,
 	}
@@ -56,7 +56,7 @@ func disk(d wire.Disk) agentv1.HostDisk {
 		ID: d.ID, Name: d.Name, Path: d.Path, ByPath: d.ByPath, ByID: d.ByID, DriveType: string(d.DriveType), SizeBytes: d.SizeBytes,
 		Vendor: d.Vendor, Model: d.Model, Serial: d.Serial, Wwn: d.WWN, Hctl: d.HCTL, Bootable: d.Bootable, Smart: d.Smart,
 		InstallationEligibility: agentv1.HostInstallationEligibility{
-			Eligible: d.InstallationEligibility.Eligible, NotEligibleReasons: list(d.InstallationEligibility.NotEligibleReasons),
+			Eligible: d.InstallationEligibility.Eligible, NotEligibleReasons: present(d.InstallationEligibility.NotEligibleReasons),
 		},
 	}
 	if d.IoPerf != nil {
@@ -65,8 +65,8 @@ func disk(d wire.Disk) agentv1.HostDisk {
 	return out
 }
 
-// list keeps a required member present: in a merge patch, null takes it away.
-func list(texts []string) []string {
+// present keeps a required member present: in a merge patch, null takes it away.
+func present(texts []string) []string {
 	if texts == nil {
 		return []string{}
 	}

@@ -12,8 +12,8 @@ import (
 
 // project writes the hub's record of a host into the Agent's status. Values that
 // did not change keep their times, so that an unchanged record means an
-// unchanged status.
-func project(status *agentv1.AgentStatus, h *wire.Host, approved bool, now metav1.Time) {
+// unchanged status. synced is why the hub did not take the spec, if so.
+func project(status *agentv1.AgentStatus, h *wire.Host, approved bool, synced error, now metav1.Time) {
 	status.Bootstrap = h.Bootstrap
 	status.Role = role(h)
 	status.Kind = h.Kind
@@ -28,7 +28,11 @@ func project(status *agentv1.AgentStatus, h *wire.Host, approved bool, now metav
 		found.ReportTime = &now
 		status.Inventory = found
 	}
-	for _, c := range conditions(h, approved) {
+	setConditions(status, conditions(h, approved, synced), now)
+}
+
+func setConditions(status *agentv1.AgentStatus, list []agentv1.Condition, now metav1.Time) {
+	for _, c := range list {
 		agentv1.SetCondition(&status.Conditions, c, now)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -48,19 +49,36 @@ func TestConditions(t *testing.T) {
 			map[string]string{"Connected": "AgentIsDisconnected", "Validated": "ValidationsUnknown"},
 		},
 		"a host that waits to be taken out of its cluster": {
-			wire.Host{Status: wire.HostStatusUnbindingPendingUserAction}, true, map[string]string{"Bound": "UnbindingPendingUserAction"},
+			wire.Host{Status: wire.HostStatusUnbindingPendingUserAction}, true,
+			map[string]string{"Bound": "UnbindingPendingUserAction", "Installed": "Unbinding", "Validated": "Unbinding"},
+		},
+		"a host on its way into a cluster": {
+			wire.Host{Status: wire.HostStatusBinding, ClusterID: &cluster}, true,
+			map[string]string{"Bound": "Binding", "RequirementsMet": "Binding", "Connected": "AgentIsConnected"},
+		},
+		"a status from a newer hub": {
+			wire.Host{Status: "levitating"}, true, map[string]string{"Installed": "UnknownStatus", "Connected": "UnknownStatus"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			got := map[string]string{}
-			for _, c := range conditions(&tc.host, tc.approved) {
+			for _, c := range conditions(&tc.host, tc.approved, nil) {
 				got[c.Type] = c.Reason
 			}
 			for kind, reason := range tc.want {
 				g.Expect(got).To(HaveKeyWithValue(kind, reason))
 			}
 		})
+	}
+}
+
+func TestEveryStatusHasItsGroup(t *testing.T) {
+	g := NewWithT(t)
+	for _, status := range hostmachine.Machine.States {
+		if status != hostmachine.New {
+			g.Expect(groups).To(HaveKey(status))
+		}
 	}
 }
 
@@ -77,20 +95,20 @@ func TestProjectionOfAnUnchangedRecordChangesNothing(t *testing.T) {
 		Progress: &wire.HostProgressInfo{CurrentStage: wire.HostStageWritingImageToDisk, ProgressInfo: "45%", StageStartedAt: wire.At(time.Now())},
 	}
 	var status agentv1.AgentStatus
-	project(&status, host, true, metav1.Now())
+	project(&status, host, true, nil, metav1.Now())
 	g.Expect(status.Inventory.Interfaces[0].MacAddress).To(Equal("52:54:00:00:00:01"))
 	g.Expect(status.Inventory.Disks[0].InstallationEligibility.Eligible).To(BeTrue())
 	g.Expect(status.Inventory.Disks[0].InstallationEligibility.NotEligibleReasons).NotTo(BeNil(), "the CRD requires it, and a merge patch drops null")
 	g.Expect(status.Progress.CurrentStage).To(Equal("Writing image to disk"))
 	before := status.DeepCopy()
-	project(&status, host, true, metav1.NewTime(time.Now().Add(time.Hour)))
+	project(&status, host, true, nil, metav1.NewTime(time.Now().Add(time.Hour)))
 	g.Expect(&status).To(Equal(before))
 }
 
 func TestBrokenReportsAreNoReports(t *testing.T) {
 	g := NewWithT(t)
 	var status agentv1.AgentStatus
-	project(&status, &wire.Host{Status: wire.HostStatusKnown, Inventory: "{", NTPSources: "[", ValidationsInfo: "{"}, true, metav1.Now())
+	project(&status, &wire.Host{Status: wire.HostStatusKnown, Inventory: "{", NTPSources: "[", ValidationsInfo: "{"}, true, nil, metav1.Now())
 	g.Expect(status.Inventory.Hostname).To(BeEmpty())
 	g.Expect(status.NtpSources).To(BeNil())
 }

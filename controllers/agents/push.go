@@ -1,0 +1,195 @@
+package agents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
+	"github.com/ironflow/ironflow/controllers/hubid"
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// inputError is a spec that cannot be handed over as it is.
+type inputError struct{ error } //nolint:errname // wraps what the user reads
+
+// Unwrap returns the text's error.
+func (e inputError) Unwrap() error { return e.error }
+
+// refused reports whether another attempt with the same spec would end the same.
+func refused(err error) bool {
+	if _, ok := errors.AsType[inputError](err); ok {
+		return true
+	}
+	return service.Code(err) < http.StatusInternalServerError
+}
+
+// push makes the calls that the difference between spec and record asks for. It
+// reports whether any was made.
+func (r *reconciler) push(ctx context.Context, agent *agentv1.Agent, env *agentv1.InfraEnv, view service.HostView, record *wire.Host) (pushed bool, err error) {
+	key := keyOf(env, agent)
+	calls, err := r.calls(ctx, agent, env, view, record)
+	for _, c := range calls {
+		if failure := c.do(ctx, key); failure != nil {
+			return true, fmt.Errorf("%s: %w", c.what, failure)
+		}
+	}
+	return len(calls) > 0, err
+}
+
+// call is one change of the record.
+type call struct {
+	what string
+	do   func(ctx context.Context, key store.HostKey) error
+}
+
+// calls lists what differs, in the order in which the hub wants it. With an
+// error, the calls before it are still good.
+func (r *reconciler) calls(ctx context.Context, agent *agentv1.Agent, env *agentv1.InfraEnv, view service.HostView, record *wire.Host) ([]call, error) {
+	var list []call
+	if p, differs := settings(agent, record); differs {
+		list = append(list, call{"settings", func(ctx context.Context, key store.HostKey) error {
+			_, err := r.hub.UpdateHost(ctx, key, p)
+			return err
+		}})
+	}
+	if config := agent.Spec.IgnitionConfigOverrides; config != record.IgnitionConfigOverrides {
+		list = append(list, call{"ignitionConfigOverrides", func(ctx context.Context, key store.HostKey) error {
+			return r.hub.SetHostIgnition(ctx, key, config)
+		}})
+	}
+	args, err := installerArgs(agent)
+	if err != nil {
+		return list, err
+	}
+	if !slices.Equal(args, textList(record.InstallerArgs)) {
+		list = append(list, call{"installerArgs", func(ctx context.Context, key store.HostKey) error {
+			_, err := r.hub.SetInstallerArgs(ctx, key, args)
+			return err
+		}})
+	}
+	// Approval may start the installation: everything about it is handed over before.
+	if approved := agent.Spec.Approved; approved != view.Approved {
+		list = append(list, call{"approval", func(ctx context.Context, key store.HostKey) error {
+			return r.hub.ApproveHost(ctx, key, approved)
+		}})
+	}
+	binding, err := r.binding(ctx, agent, env, view)
+	if binding != nil {
+		list = append(list, *binding)
+	}
+	return list, err
+}
+
+// settings returns what the spec wants otherwise than the record has it.
+func settings(agent *agentv1.Agent, record *wire.Host) (p wire.HostUpdateParams, differs bool) {
+	if want := agent.Spec.Hostname; want != "" && want != record.RequestedHostname {
+		p.HostName, differs = &want, true
+	}
+	if want := agent.Spec.Role; want != "" && want != string(wire.HostRoleAutoAssign) && want != string(record.Role) {
+		p.HostRole, differs = &want, true
+	}
+	// The hub knows a disk by its id, whichever of its names was asked for.
+	if want := agent.Spec.InstallationDiskID; want != "" && want != record.InstallationDiskID && want != record.InstallationDiskPath {
+		p.DisksSelectedConfig, differs = []wire.DiskConfigParams{{ID: want, Role: wire.DiskRoleInstall}}, true
+	}
+	if want := agent.Spec.MachineConfigPool; want != "" && want != record.MachineConfigPoolName {
+		p.MachineConfigPoolName, differs = &want, true
+	}
+	if want := agent.Spec.NodeLabels; !maps.Equal(want, textMap(record.NodeLabels)) {
+		p.NodeLabels, differs = []wire.NodeLabelParams{}, true
+		for _, key := range slices.Sorted(maps.Keys(want)) {
+			p.NodeLabels = append(p.NodeLabels, wire.NodeLabelParams{Key: key, Value: want[key]})
+		}
+	}
+	return p, differs
+}
+
+// installerArgs reads the arguments, which the contract keeps as JSON in text.
+func installerArgs(agent *agentv1.Agent) ([]string, error) {
+	if agent.Spec.InstallerArgs == "" {
+		return nil, nil
+	}
+	var args []string
+	if err := json.Unmarshal([]byte(agent.Spec.InstallerArgs), &args); err != nil {
+		return nil, inputError{fmt.Errorf("spec.installerArgs is not a JSON list of texts: %w", err)}
+	}
+	return args, nil
+}
+
+// textList and textMap read what the hub keeps as JSON in text; nothing for an
+// empty or an unreadable one.
+func textList(raw string) (out []string) {
+	_ = json.Unmarshal([]byte(raw), &out)
+	return out
+}
+
+func textMap(raw string) (out map[string]string) {
+	_ = json.Unmarshal([]byte(raw), &out)
+	return out
+}
+
+// binding returns the call that brings the host into the cluster of the spec, or
+// out of one; nil when it is where it belongs, or when the hub has to do
+// something else with it first.
+func (r *reconciler) binding(ctx context.Context, agent *agentv1.Agent, env *agentv1.InfraEnv, view service.HostView) (*call, error) {
+	want, err := r.wantedCluster(ctx, agent)
+	if err != nil || want == view.ClusterID {
+		return nil, err
+	}
+	switch {
+	case view.ClusterID == "" && view.Status == wire.HostStatusKnownUnbound:
+		return &call{"bind to " + agent.Spec.ClusterDeploymentName.Name, func(ctx context.Context, key store.HostKey) error {
+			_, err := r.hub.BindHost(ctx, key, want)
+			return err
+		}}, nil
+	case view.ClusterID == "":
+		return nil, nil // once its inventory is checked, the hub wakes us
+	case want == "":
+		ours, err := r.ofResource(ctx, view.ClusterID)
+		if err != nil || !ours || env.Spec.ClusterRef != nil {
+			return nil, err // nobody put it there by this resource, so nobody takes it out
+		}
+	}
+	return &call{"take the host out of its cluster", func(ctx context.Context, key store.HostKey) error {
+		_, err := r.hub.UnbindHost(ctx, key)
+		return err
+	}}, nil
+}
+
+// wantedCluster is the hub's id of the cluster in the spec, empty for none.
+func (r *reconciler) wantedCluster(ctx context.Context, agent *agentv1.Agent) (string, error) {
+	ref := agent.Spec.ClusterDeploymentName
+	if ref == nil || ref.Name == "" {
+		return "", nil
+	}
+	cd := &hivev1.ClusterDeployment{}
+	err := r.Client.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, cd)
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", inputError{fmt.Errorf("ClusterDeployment %s/%s does not exist: create it, or correct spec.clusterDeploymentName", ref.Namespace, ref.Name)}
+	case err != nil:
+		return "", fmt.Errorf("ClusterDeployment %s/%s: %w", ref.Namespace, ref.Name, err)
+	}
+	return hubid.Cluster(cd), nil
+}
+
+// ofResource reports whether a ClusterDeployment stands for the hub's cluster. A
+// host's own cluster and those of the REST API have none.
+func (r *reconciler) ofResource(ctx context.Context, clusterID string) (bool, error) {
+	var list hivev1.ClusterDeploymentList
+	if err := r.Client.List(ctx, &list); err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(list.Items, func(cd hivev1.ClusterDeployment) bool { return hubid.Cluster(&cd) == clusterID }), nil
+}
