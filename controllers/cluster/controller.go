@@ -34,13 +34,24 @@ const Finalizer = "agentclusterinstall.agent-install.openshift.io/ai-deprovision
 // lookAgain is when a dependency that has no watch is looked at again.
 const lookAgain = 10 * time.Second
 
-// Hub is the part of the hub that is used here; *service.Hub implements it.
-type Hub interface {
+// Records are the hub's clusters as they are kept up to date; *service.Hub implements it.
+type Records interface {
 	EnsureCluster(ctx context.Context, spec service.ClusterSpec) (wire.Cluster, error)
 	Cluster(ctx context.Context, id string, withHosts bool) (wire.Cluster, error)
-	ResetCluster(ctx context.Context, id string) (wire.Cluster, error)
 	DeleteCluster(ctx context.Context, id string) error
 	Subscribe() (<-chan service.Event, func())
+}
+
+// Actions end what a cluster is at; *service.Hub implements it.
+type Actions interface {
+	ResetCluster(ctx context.Context, id string) (wire.Cluster, error)
+	CancelInstallation(ctx context.Context, id string) (wire.Cluster, error)
+}
+
+// Hub is both.
+type Hub interface {
+	Records
+	Actions
 }
 
 type reconciler struct {
@@ -48,18 +59,24 @@ type reconciler struct {
 	hub Hub
 }
 
-// Setup registers the controller with the manager.
-func Setup(mgr ctrl.Manager, hub Hub) error {
+func newReconciler(c client.Client, hub Hub) *reconciler {
 	r := &reconciler{hub: hub}
 	r.Reconciler = reconcile.Reconciler[*hiveextv1.AgentClusterInstall]{
-		Client:    mgr.GetClient(),
+		Client:    c,
 		New:       func() *hiveextv1.AgentClusterInstall { return &hiveextv1.AgentClusterInstall{} },
 		Finalizer: Finalizer,
 		Steps:     []reconcile.Step[*hiveextv1.AgentClusterInstall]{r.register},
 		Delete:    r.deregister,
+		Summarise: summarise,
 	}
+	return r
+}
+
+// Setup registers the controller with the manager.
+func Setup(mgr ctrl.Manager, hub Hub) error {
+	r := newReconciler(mgr.GetClient(), hub)
 	changes := make(chan event.GenericEvent)
-	if err := mgr.Add(feed{hub: hub, client: mgr.GetClient(), out: changes}); err != nil {
+	if err := mgr.Add(feed{hub: hub, reconciler: r, out: changes}); err != nil {
 		return err
 	}
 	return ctrl.NewControllerManagedBy(mgr).
@@ -73,6 +90,36 @@ func Setup(mgr ctrl.Manager, hub Hub) error {
 // +kubebuilder:rbac:groups=extensions.hive.openshift.io,resources=agentclusterinstalls,verbs=get;list;watch;update;patch
 // +kubebuilder:rbac:groups=extensions.hive.openshift.io,resources=agentclusterinstalls/status,verbs=get;update;patch
 // +kubebuilder:rbac:groups=hive.openshift.io,resources=clusterdeployments;clusterimagesets,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+
+// Reconcile runs one pass for the object named by req.
+func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	switch err := client.IgnoreNotFound(r.adopt(ctx, req.NamespacedName)); {
+	case reconcile.IsConflict(err):
+		return reconcile.RetryConflict(), nil
+	case err != nil:
+		return ctrl.Result{}, fmt.Errorf("make the ClusterDeployment the owner: %w", err)
+	}
+	return r.Reconciler.Reconcile(ctx, req)
+}
+
+// adopt makes the ClusterDeployment the owner: both go together, and the owner's
+// UID, which is the record's id, is still known when it went first.
+func (r *reconciler) adopt(ctx context.Context, key types.NamespacedName) error {
+	aci, cd := &hiveextv1.AgentClusterInstall{}, &hivev1.ClusterDeployment{}
+	if err := r.Client.Get(ctx, key, aci); err != nil || !aci.DeletionTimestamp.IsZero() {
+		return err
+	}
+	err := r.Client.Get(ctx, types.NamespacedName{Namespace: aci.Namespace, Name: aci.Spec.ClusterDeploymentRef.Name}, cd)
+	if err != nil || owner(aci) == cd.UID {
+		return err
+	}
+	owned := aci.DeepCopy()
+	owned.OwnerReferences = append(slices.DeleteFunc(owned.OwnerReferences, isDeployment), metav1.OwnerReference{
+		APIVersion: hivev1.GroupVersion.String(), Kind: deploymentKind, Name: cd.Name, UID: cd.UID,
+	})
+	return r.Client.Patch(ctx, owned, client.MergeFromWithOptions(aci, client.MergeFromWithOptimisticLock{}))
+}
 
 // register brings the hub's record up to date and shows its state.
 func (r *reconciler) register(ctx context.Context, aci *hiveextv1.AgentClusterInstall) error {
@@ -100,8 +147,22 @@ func (r *reconciler) register(ctx context.Context, aci *hiveextv1.AgentClusterIn
 			return hubError(err)
 		}
 	}
-	project(aci, &record)
+	project(&aci.Status, &record, aci.Spec.HoldInstallation, metav1.Now())
 	return nil
+}
+
+const deploymentKind = "ClusterDeployment"
+
+func isDeployment(o metav1.OwnerReference) bool {
+	return o.Kind == deploymentKind && o.APIVersion == hivev1.GroupVersion.String()
+}
+
+// owner is the UID of the ClusterDeployment that was made the owner, or nothing.
+func owner(aci *hiveextv1.AgentClusterInstall) types.UID {
+	if i := slices.IndexFunc(aci.OwnerReferences, isDeployment); i >= 0 {
+		return aci.OwnerReferences[i].UID
+	}
+	return ""
 }
 
 func ended(status string) bool {
@@ -120,9 +181,12 @@ func (r *reconciler) spec(ctx context.Context, aci *hiveextv1.AgentClusterInstal
 	for _, n := range aci.Spec.Networking.MachineNetwork {
 		s.MachineNetworks = append(s.MachineNetworks, n.CIDR)
 	}
-	if ref := cd.Spec.PullSecretRef; ref != nil {
+	if ref := cd.Spec.PullSecretRef; ref != nil && ref.Name != "" {
 		secret := &corev1.Secret{}
-		if err := r.Client.Get(ctx, types.NamespacedName{Namespace: cd.Namespace, Name: ref.Name}, secret); client.IgnoreNotFound(err) != nil {
+		if err := r.Client.Get(ctx, types.NamespacedName{Namespace: cd.Namespace, Name: ref.Name}, secret); err != nil {
+			if client.IgnoreNotFound(err) == nil {
+				return s, reconcile.WaitFor(lookAgain, "pull secret %s/%s of ClusterDeployment %s to be created", cd.Namespace, ref.Name, cd.Name)
+			}
 			return s, err
 		}
 		s.PullSecret = string(secret.Data[corev1.DockerConfigJsonKey])
@@ -147,33 +211,24 @@ func hubError(err error) error {
 	return &reconcile.Unavailable{What: "the hub's store", Err: err}
 }
 
-// deregister removes the record.
+// deregister removes the record. An installation that runs is called off: the
+// cluster that it would make is not wanted any more.
 func (r *reconciler) deregister(ctx context.Context, aci *hiveextv1.AgentClusterInstall) error {
-	cd := &hivev1.ClusterDeployment{}
-	err := r.Client.Get(ctx, types.NamespacedName{Namespace: aci.Namespace, Name: aci.Spec.ClusterDeploymentRef.Name}, cd)
-	if err != nil {
-		// Without its ClusterDeployment the record's id is unknown; the hub drops records without hosts in time.
-		return client.IgnoreNotFound(err)
+	id := string(owner(aci))
+	if id == "" {
+		return nil // it never got as far as to be registered
 	}
-	if err := r.hub.DeleteCluster(ctx, hubid.Cluster(cd)); err != nil && !service.IsNotFound(err) {
+	err := r.hub.DeleteCluster(ctx, id)
+	if service.Code(err) == http.StatusConflict {
+		if _, err := r.hub.CancelInstallation(ctx, id); err != nil {
+			return fmt.Errorf("cancel the installation of cluster %s: %w", aci.Name, err)
+		}
+		err = r.hub.DeleteCluster(ctx, id)
+	}
+	if err != nil && !service.IsNotFound(err) {
 		return fmt.Errorf("remove cluster %s from the hub: %w", aci.Name, err)
 	}
 	return nil
-}
-
-// project shows the record's state on the resource.
-func project(aci *hiveextv1.AgentClusterInstall, c *wire.Cluster) {
-	aci.Status.DebugInfo.State, aci.Status.DebugInfo.StateInfo = c.Status, c.StatusInfo
-	installed := hiveextv1.Condition{Type: "Completed", Status: corev1.ConditionFalse, Reason: "InstallationNotStarted", Message: c.StatusInfo}
-	switch {
-	case c.Status == wire.ClusterStatusInstalled:
-		installed.Status, installed.Reason = corev1.ConditionTrue, "InstallationCompleted"
-	case ended(c.Status):
-		installed.Reason = "InstallationFailed"
-	case c.Status != wire.ClusterStatusInsufficient && c.Status != wire.ClusterStatusReady && c.Status != wire.ClusterStatusPendingForInput:
-		installed.Reason = "InstallationInProgress"
-	}
-	hiveextv1.SetCondition(&aci.Status.Conditions, installed, metav1.Now())
 }
 
 func (r *reconciler) installsOfDeployment(ctx context.Context, obj client.Object) []ctrlreconcile.Request {

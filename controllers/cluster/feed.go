@@ -3,7 +3,8 @@ package cluster
 import (
 	"context"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
@@ -13,9 +14,9 @@ import (
 
 // feed wakes the resource of a cluster whose record changed.
 type feed struct {
-	hub    Hub
-	client client.Reader
-	out    chan<- event.GenericEvent
+	hub        Hub
+	reconciler *reconciler
+	out        chan<- event.GenericEvent
 }
 
 // Start implements manager.Runnable.
@@ -36,20 +37,26 @@ func (f feed) Start(ctx context.Context) error {
 
 func (f feed) wake(ctx context.Context, clusterID string) {
 	var deployments hivev1.ClusterDeploymentList
-	if f.client.List(ctx, &deployments) != nil {
+	if err := f.reconciler.Client.List(ctx, &deployments); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "cannot find the ClusterDeployment of a cluster", "cluster", clusterID)
 		return
 	}
 	for i := range deployments.Items {
-		cd := &deployments.Items[i]
-		if hubid.Cluster(cd) != clusterID || cd.Spec.ClusterInstallRef == nil {
+		if hubid.Cluster(&deployments.Items[i]) != clusterID {
 			continue
 		}
-		aci := &hiveextv1.AgentClusterInstall{}
-		aci.Namespace, aci.Name = cd.Namespace, cd.Spec.ClusterInstallRef.Name
-		select {
-		case f.out <- event.GenericEvent{Object: aci}:
-		case <-ctx.Done():
+		for _, r := range f.reconciler.installsOfDeployment(ctx, &deployments.Items[i]) {
+			f.tell(ctx, r.NamespacedName)
 		}
 		return
+	}
+}
+
+func (f feed) tell(ctx context.Context, key types.NamespacedName) {
+	aci := &hiveextv1.AgentClusterInstall{}
+	aci.Namespace, aci.Name = key.Namespace, key.Name
+	select {
+	case f.out <- event.GenericEvent{Object: aci}:
+	case <-ctx.Done():
 	}
 }

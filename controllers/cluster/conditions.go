@@ -1,0 +1,113 @@
+package cluster
+
+import (
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// verdict is one condition's value.
+type verdict struct {
+	status corev1.ConditionStatus
+	reason string
+}
+
+// row is what the conditions say of a cluster in one status.
+type row struct{ requirements, validated, completed, failed, stopped verdict }
+
+// The values that rows are made of.
+var (
+	isReady     = verdict{corev1.ConditionTrue, hiveextv1.ReasonClusterIsReady}
+	notReady    = verdict{corev1.ConditionFalse, hiveextv1.ReasonClusterNotReady}
+	already     = verdict{corev1.ConditionTrue, hiveextv1.ReasonClusterAlreadyInstalling}
+	over        = verdict{corev1.ConditionTrue, hiveextv1.ReasonClusterInstallationStopped}
+	passing     = verdict{corev1.ConditionTrue, hiveextv1.ReasonValidationsPassing}
+	failing     = verdict{corev1.ConditionFalse, hiveextv1.ReasonValidationsFailing}
+	userPending = verdict{corev1.ConditionFalse, hiveextv1.ReasonValidationsUserPending}
+	notStarted  = verdict{corev1.ConditionFalse, hiveextv1.ReasonInstallationNotStarted}
+	onHold      = verdict{corev1.ConditionFalse, hiveextv1.ReasonInstallationOnHold}
+	inProgress  = verdict{corev1.ConditionFalse, hiveextv1.ReasonInstallationInProgress}
+	completed   = verdict{corev1.ConditionTrue, hiveextv1.ReasonInstallationCompleted}
+	notDone     = verdict{corev1.ConditionFalse, hiveextv1.ReasonInstallationFailed}
+	calledOff   = verdict{corev1.ConditionFalse, hiveextv1.ReasonInstallationCancelled}
+	good        = verdict{corev1.ConditionFalse, hiveextv1.ReasonInstallationNotFailed}
+	bad         = verdict{corev1.ConditionTrue, hiveextv1.ReasonInstallationFailed}
+	running     = verdict{corev1.ConditionFalse, hiveextv1.ReasonInstallationNotStopped}
+	cancelled   = verdict{corev1.ConditionTrue, hiveextv1.ReasonInstallationCancelled}
+	unknown     = verdict{corev1.ConditionUnknown, hiveextv1.ReasonUnknownStatus}
+)
+
+// rows has every status of the protocol.
+var rows = map[string]row{
+	wire.ClusterStatusInsufficient:                {notReady, failing, notStarted, good, running},
+	wire.ClusterStatusPendingForInput:             {notReady, userPending, notStarted, good, running},
+	wire.ClusterStatusReady:                       {isReady, passing, notStarted, good, running},
+	wire.ClusterStatusPreparingForInstallation:    {already, passing, inProgress, good, running},
+	wire.ClusterStatusInstalling:                  {already, passing, inProgress, good, running},
+	wire.ClusterStatusInstallingPendingUserAction: {already, passing, inProgress, good, running},
+	wire.ClusterStatusFinalizing:                  {already, passing, inProgress, good, running},
+	wire.ClusterStatusInstalled:                   {over, passing, completed, good, completed},
+	wire.ClusterStatusAddingHosts:                 {already, passing, completed, good, completed},
+	wire.ClusterStatusError:                       {over, passing, notDone, bad, bad},
+	wire.ClusterStatusCancelled:                   {over, passing, calledOff, good, cancelled},
+	wire.ClusterStatusUnmonitored:                 {unknown, unknown, unknown, unknown, unknown},
+}
+
+// project shows the record's state on the resource. An unchanged record means
+// an unchanged status. hold tells that a ready cluster is not to be installed.
+func project(status *hiveextv1.AgentClusterInstallStatus, c *wire.Cluster, hold bool, now metav1.Time) {
+	status.DebugInfo.State, status.DebugInfo.StateInfo = c.Status, c.StatusInfo
+	status.Progress = nil
+	if c.Progress != nil {
+		status.Progress = &hiveextv1.ClusterProgressInfo{TotalPercentage: c.Progress.TotalPercentage}
+	}
+	r, known := rows[c.Status]
+	if !known {
+		r = rows[wire.ClusterStatusUnmonitored]
+	}
+	if hold && c.Status == wire.ClusterStatusReady {
+		r.completed = onHold
+	}
+	for _, v := range []struct {
+		kind string
+		verdict
+	}{
+		{hiveextv1.ConditionRequirementsMet, r.requirements},
+		{hiveextv1.ConditionValidated, r.validated},
+		{hiveextv1.ConditionCompleted, r.completed},
+		{hiveextv1.ConditionFailed, r.failed},
+		{hiveextv1.ConditionStopped, r.stopped},
+	} {
+		hiveextv1.SetCondition(&status.Conditions, hiveextv1.Condition{
+			Type: v.kind, Status: v.status, Reason: v.reason, Message: c.StatusInfo,
+		}, now)
+	}
+}
+
+// summarise sets SpecSynced from the outcome of a pass: what the hub has not
+// got yet is told here, never in the log alone.
+func summarise(aci *hiveextv1.AgentClusterInstall, err error) {
+	c := hiveextv1.Condition{
+		Type: hiveextv1.ConditionSpecSynced, Status: corev1.ConditionTrue, Reason: hiveextv1.ReasonSyncOK, Message: "the hub has what the spec says",
+	}
+	if err != nil {
+		c.Status, c.Reason, c.Message = corev1.ConditionFalse, reason(err), err.Error()
+	}
+	hiveextv1.SetCondition(&aci.Status.Conditions, c, metav1.Now())
+}
+
+// reason tells what the user has to see to from what the hub tries again.
+func reason(err error) string {
+	if stalled, ok := errors.AsType[*reconcile.Stalled](err); ok {
+		return stalled.Reason
+	}
+	if _, waits := errors.AsType[*reconcile.Waiting](err); waits {
+		return hiveextv1.ReasonInputError
+	}
+	return hiveextv1.ReasonBackendError
+}
