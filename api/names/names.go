@@ -42,11 +42,16 @@ const (
 
 // agent-install.openshift.io labels and annotations.
 const (
-	InfraEnvLabel     = "infraenvs.agent-install.openshift.io"
-	AgentHostLabel    = "agent-install.openshift.io/bmh"
-	BMACRole          = "bmac.agent-install.openshift.io/role"
-	BMACHostname      = "bmac.agent-install.openshift.io/hostname"
-	BMACCluster       = "bmac.agent-install.openshift.io/cluster-reference"
+	InfraEnvLabel  = "infraenvs.agent-install.openshift.io"
+	AgentHostLabel = "agent-install.openshift.io/bmh"
+	BMACRole       = "bmac.agent-install.openshift.io/role"
+	BMACHostname   = "bmac.agent-install.openshift.io/hostname"
+	BMACCluster    = "bmac.agent-install.openshift.io/cluster-reference"
+	// The next three are copied to the Agent's spec as they are.
+	BMACMachineConfigPool = "bmac.agent-install.openshift.io/machine-config-pool"
+	BMACInstallerArgs     = "bmac.agent-install.openshift.io/installer-args"
+	BMACIgnitionOverrides = "bmac.agent-install.openshift.io/ignition-config-overrides"
+
 	BMACFinalizer     = "bmac.agent-install.openshift.io/deprovision"
 	BMACManage        = "bmac.agent-install.openshift.io/allow-provisioned-host-management"
 	InfraEnvFinalizer = "infraenv.agent-install.openshift.io/ai-deprovision"

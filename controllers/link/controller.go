@@ -28,7 +28,11 @@ const (
 
 // Hub is the part of the hub that is used here; *service.Hub implements it.
 type Hub interface {
+	// CompleteHost ends an installation whose machine runs from its disk.
 	CompleteHost(ctx context.Context, mac string) error
+	// FailHost ends an installation that did not work out. Both may be called
+	// again, and change nothing for a host that is not being installed.
+	FailHost(ctx context.Context, mac, reason string) error
 }
 
 // Reconciler links BareMetalHosts and Agents.
@@ -95,16 +99,27 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (Inp
 	return in, err
 }
 
-// newestAgent returns the Agent that the machine registered last.
+// newestAgent returns the Agent that the machine registered last. Between a
+// registration and its inventory an Agent has no addresses; then the label that
+// an earlier pass has set tells.
 func (r *Reconciler) newestAgent(ctx context.Context, host *metal3v1.BareMetalHost) (*agentv1.Agent, error) {
 	if host.Spec.BootMACAddress == "" {
 		return nil, nil //nolint:nilnil // no MAC address, no Agent: that is an answer
 	}
 	var agents agentv1.AgentList
-	err := r.Client.List(ctx, &agents, client.InNamespace(host.Namespace),
-		client.MatchingFields{macIndex: strings.ToLower(host.Spec.BootMACAddress)})
-	if err != nil || len(agents.Items) == 0 {
-		return nil, err
+	for _, by := range []client.ListOption{
+		client.MatchingFields{macIndex: strings.ToLower(host.Spec.BootMACAddress)},
+		client.MatchingLabels{names.AgentHostLabel: host.Name},
+	} {
+		if err := r.Client.List(ctx, &agents, client.InNamespace(host.Namespace), by); err != nil {
+			return nil, err
+		}
+		if len(agents.Items) > 0 {
+			break
+		}
+	}
+	if len(agents.Items) == 0 {
+		return nil, nil //nolint:nilnil // as above
 	}
 	newest := slices.MaxFunc(agents.Items, func(a, b agentv1.Agent) int {
 		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
@@ -128,6 +143,11 @@ func (r *Reconciler) apply(ctx context.Context, in Input, plan Plan) error {
 	if plan.Completed {
 		if err := r.Hub.CompleteHost(ctx, in.Host.Spec.BootMACAddress); err != nil {
 			return fmt.Errorf("complete the installation of %s: %w", in.Host.Name, err)
+		}
+	}
+	if plan.Failed != "" {
+		if err := r.Hub.FailHost(ctx, in.Host.Spec.BootMACAddress, plan.Failed); err != nil {
+			return fmt.Errorf("end the installation of %s: %w", in.Host.Name, err)
 		}
 	}
 	if plan.Host != nil {

@@ -1,16 +1,20 @@
 package link
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // Owner is the value of annotations that this controller sets; other tools of
@@ -18,7 +22,7 @@ import (
 const Owner = "assisted-service-controller"
 
 // rebooting is the last stage that the agent itself can report.
-const rebooting = "Rebooting"
+const rebooting = string(wire.HostStageRebooting)
 
 // Input is everything a decision needs.
 type Input struct {
@@ -26,7 +30,7 @@ type Input struct {
 	Host *metal3v1.BareMetalHost
 	// Image is the PreprovisioningImage of the same name, nil when there is none.
 	Image *metal3v1.PreprovisioningImage
-	// Agent is the newest Agent with the host's boot MAC address, nil when there is none.
+	// Agent is the newest Agent of the machine, nil when there is none.
 	Agent *agentv1.Agent
 }
 
@@ -41,6 +45,9 @@ type Plan struct {
 	// Completed tells that the machine runs from its disk: where nobody inside the
 	// cluster reports it, this ends the installation in the hub.
 	Completed bool
+	// Failed, when not empty, is why the deployment ended while the hub still
+	// counts the host as installing: the agent may not have lived to tell.
+	Failed string
 	// Waiting says what has to happen before the next change; for logs.
 	Waiting string
 }
@@ -72,14 +79,19 @@ func decide(in Input, host *metal3v1.BareMetalHost) Plan {
 		host.Finalizers = append(host.Finalizers, names.BMACFinalizer)
 	}
 	if stale(in) {
-		return Plan{DeleteAgent: true, Waiting: "the host to be deprovisioned"}
+		return Plan{DeleteAgent: true, Waiting: "the Agent of the earlier installation to be deleted"}
 	}
 	handOver(host)
 	plan := Plan{Waiting: ask(in, host)}
-	if in.Agent != nil {
-		plan.Agent = dress(in.Agent, host)
-		plan.Completed = completed(in)
+	if in.Agent == nil || !in.Agent.DeletionTimestamp.IsZero() {
+		return plan
 	}
+	if _, ok := clusterReference(host); !ok {
+		plan.Waiting = "annotation " + names.BMACCluster + " to be namespace/name, or empty for no cluster"
+	}
+	plan.Agent = dress(in.Agent, host)
+	plan.Completed = completed(in)
+	plan.Failed = failed(in)
 	return plan
 }
 
@@ -126,6 +138,18 @@ func stale(in Input) bool {
 func completed(in Input) bool {
 	p := in.Agent.Status.Progress
 	return in.Host.Status.Provisioning.State == metal3v1.StateProvisioned && p != nil && p.CurrentStage == rebooting
+}
+
+// failed returns why Ironic gave the deployment up while the hub still counts
+// the host as installing; empty when it did not. An error of deprovisioning has
+// the same type, but nothing is being installed then.
+func failed(in Input) string {
+	s := in.Host.Status
+	if s.ErrorType != metal3v1.ProvisioningError || s.Provisioning.State != metal3v1.StateProvisioning ||
+		!slices.Contains(hostmachine.Installing, in.Agent.Status.DebugInfo.State) {
+		return ""
+	}
+	return cmp.Or(s.ErrorMessage, "the deployment failed; see the BareMetalHost")
 }
 
 // handOver detaches an installed host, unless the user keeps managing it.
@@ -178,8 +202,20 @@ func dress(agent *agentv1.Agent, host *metal3v1.BareMetalHost) *agentv1.Agent {
 	if name := host.Annotations[names.BMACHostname]; name != "" {
 		want.Spec.Hostname = name
 	}
-	if ref, ok := host.Annotations[names.BMACCluster]; ok {
-		want.Spec.ClusterDeploymentName = clusterReference(ref)
+	if pool := host.Annotations[names.BMACMachineConfigPool]; pool != "" {
+		want.Spec.MachineConfigPool = pool
+	}
+	if args, ok := host.Annotations[names.BMACInstallerArgs]; ok {
+		want.Spec.InstallerArgs = args
+	}
+	if config, ok := host.Annotations[names.BMACIgnitionOverrides]; ok {
+		want.Spec.IgnitionConfigOverrides = config
+	}
+	if ref, ok := clusterReference(host); ok && ref != nil {
+		want.Spec.ClusterDeploymentName = ref
+		if ref.Name == "" {
+			want.Spec.ClusterDeploymentName = nil
+		}
 	}
 	if id, ok := InstallationDisk(agent.Status.Inventory.Disks, host.Spec.RootDeviceHints); ok {
 		want.Spec.InstallationDiskID = id
@@ -190,13 +226,22 @@ func dress(agent *agentv1.Agent, host *metal3v1.BareMetalHost) *agentv1.Agent {
 	return want
 }
 
-// clusterReference reads "namespace/name"; an empty text unbinds.
-func clusterReference(text string) *agentv1.ClusterReference {
-	namespace, name, ok := strings.Cut(text, "/")
-	if !ok {
-		return nil
+// clusterReference reads the annotation "namespace/name". It returns nil without
+// the annotation, an empty reference when its text is empty, which unbinds, and
+// false for any other text: a typing error must not take a host out of its cluster.
+func clusterReference(host *metal3v1.BareMetalHost) (ref *agentv1.ClusterReference, ok bool) {
+	text, given := host.Annotations[names.BMACCluster]
+	if !given {
+		return nil, true
 	}
-	return &agentv1.ClusterReference{Namespace: namespace, Name: name}
+	if text == "" {
+		return &agentv1.ClusterReference{}, true
+	}
+	namespace, name, found := strings.Cut(text, "/")
+	if !found || namespace == "" || name == "" || strings.Contains(name, "/") {
+		return nil, false
+	}
+	return &agentv1.ClusterReference{Namespace: namespace, Name: name}, true
 }
 
 func method(host *metal3v1.BareMetalHost) string {
@@ -229,12 +274,5 @@ func sameHost(a, b *metal3v1.BareMetalHost) bool {
 }
 
 func sameAgent(a, b *agentv1.Agent) bool {
-	ref := func(x *agentv1.Agent) agentv1.ClusterReference {
-		if x.Spec.ClusterDeploymentName == nil {
-			return agentv1.ClusterReference{}
-		}
-		return *x.Spec.ClusterDeploymentName
-	}
-	return a.Spec.Approved == b.Spec.Approved && a.Spec.Role == b.Spec.Role && a.Spec.Hostname == b.Spec.Hostname &&
-		a.Spec.InstallationDiskID == b.Spec.InstallationDiskID && ref(a) == ref(b) && maps.Equal(a.Labels, b.Labels)
+	return equality.Semantic.DeepEqual(a.Spec, b.Spec) && maps.Equal(a.Labels, b.Labels)
 }

@@ -57,6 +57,17 @@ func agent(change ...func(*agentv1.Agent)) *agentv1.Agent {
 	return a
 }
 
+func provisioningError(message string) func(*metal3v1.BareMetalHost) {
+	return func(h *metal3v1.BareMetalHost) {
+		h.Status.ErrorType, h.Status.ErrorMessage = metal3v1.ProvisioningError, message
+	}
+}
+
+// inHub gives the agent a status in the hub.
+func inHub(state string) func(*agentv1.Agent) {
+	return func(a *agentv1.Agent) { a.Status.DebugInfo.State = state }
+}
+
 func TestHostSide(t *testing.T) {
 	ready := image(metav1.ConditionTrue, agentv1.ReasonInfraEnvAvailable)
 	for name, tc := range map[string]struct {
@@ -162,6 +173,49 @@ func TestAgentSide(t *testing.T) {
 				a.Spec.ClusterDeploymentName = &agentv1.ClusterReference{Name: "edge-1"}
 			})},
 			func(g *WithT, p link.Plan) { g.Expect(p.Agent.Spec.ClusterDeploymentName).To(BeNil()) },
+		},
+		"a reference that is none changes nothing and says so": {
+			link.Input{Host: host(metal3v1.StateProvisioning, asked, annotated(names.BMACCluster, "edge-1")), Agent: agent(func(a *agentv1.Agent) {
+				a.Spec.ClusterDeploymentName = &agentv1.ClusterReference{Namespace: "site", Name: "edge-1"}
+			})},
+			func(g *WithT, p link.Plan) {
+				g.Expect(p.Agent.Spec.ClusterDeploymentName).NotTo(BeNil())
+				g.Expect(p.Waiting).To(ContainSubstring("cluster-reference to be namespace/name"))
+			},
+		},
+		"overrides reach the agent, and go with their annotation's text": {
+			link.Input{Host: host(metal3v1.StateProvisioning, asked, annotated(names.BMACInstallerArgs, `["--append-karg","quiet"]`),
+				annotated(names.BMACIgnitionOverrides, ""), annotated(names.BMACMachineConfigPool, "infra")), Agent: agent(func(a *agentv1.Agent) {
+				a.Spec.IgnitionConfigOverrides = "{}"
+			})},
+			func(g *WithT, p link.Plan) {
+				g.Expect(p.Agent.Spec).To(And(HaveField("InstallerArgs", `["--append-karg","quiet"]`), HaveField("IgnitionConfigOverrides", ""), HaveField("MachineConfigPool", "infra")))
+			},
+		},
+		"an agent on its way out is left alone": {
+			link.Input{Host: host(metal3v1.StateProvisioning, asked), Agent: agent(func(a *agentv1.Agent) {
+				now := metav1.Now()
+				a.DeletionTimestamp = &now
+			})},
+			func(g *WithT, p link.Plan) { g.Expect(p).To(Equal(link.Plan{})) },
+		},
+		"a failed deployment ends the installation": {
+			link.Input{Host: host(metal3v1.StateProvisioning, asked, provisioningError("deploy step failed")), Agent: agent(inHub("installing-in-progress"))},
+			func(g *WithT, p link.Plan) { g.Expect(p.Failed).To(Equal("deploy step failed")) },
+		},
+		"a failed deployment without a text still says something": {
+			link.Input{Host: host(metal3v1.StateProvisioning, asked, provisioningError("")), Agent: agent(inHub("installing"))},
+			func(g *WithT, p link.Plan) { g.Expect(p.Failed).To(ContainSubstring("see the BareMetalHost")) },
+		},
+		"an installation that the hub ended already is not ended again": {
+			link.Input{Host: host(metal3v1.StateProvisioning, asked, provisioningError("x")), Agent: agent(inHub("error"))},
+			func(g *WithT, p link.Plan) { g.Expect(p.Failed).To(BeEmpty()) },
+		},
+		"another error of the host ends no installation": {
+			link.Input{Host: host(metal3v1.StateProvisioning, asked, func(h *metal3v1.BareMetalHost) {
+				h.Status.ErrorType = metal3v1.PowerManagementError
+			}), Agent: agent(inHub("installing"))},
+			func(g *WithT, p link.Plan) { g.Expect(p.Failed).To(BeEmpty()) },
 		},
 		"an agent that is as wanted is not written": {
 			link.Input{Host: host(metal3v1.StateProvisioning, asked), Agent: agent(func(a *agentv1.Agent) {

@@ -1,0 +1,209 @@
+package link_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/link"
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/testhub"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// world is a reconciler between a fake API server and a real hub.
+type world struct {
+	*WithT
+	t    *testing.T
+	kube client.Client
+	hub  *testhub.Hub
+	r    *link.Reconciler
+}
+
+var key = types.NamespacedName{Namespace: "site", Name: "node-0"}
+
+func newWorld(t *testing.T, objects ...client.Object) *world {
+	g := NewWithT(t)
+	scheme := runtime.NewScheme()
+	g.Expect(metal3v1.AddToScheme(scheme)).To(Succeed())
+	g.Expect(agentv1.AddToScheme(scheme)).To(Succeed())
+	kube := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithStatusSubresource(&metal3v1.BareMetalHost{}, &agentv1.Agent{}).
+		WithIndex(&agentv1.Agent{}, link.MACIndex, link.AgentMACs).
+		WithIndex(&metal3v1.BareMetalHost{}, link.BootMACIndex, link.BootMAC).Build()
+	hub := testhub.Start(t, testhub.Options{})
+	return &world{WithT: g, t: t, kube: kube, hub: hub, r: &link.Reconciler{Client: kube, Hub: hub}}
+}
+
+// machine is the inventory of the machine under the host.
+var machine = testhub.Inventory(1)
+
+func withMAC(h *metal3v1.BareMetalHost) { h.Spec.BootMACAddress = "02:00:00:00:00:01" }
+
+// registered returns an Agent with the machine's addresses in capitals.
+func registered(name string, at time.Time, change ...func(*agentv1.Agent)) *agentv1.Agent {
+	a := agent(change...)
+	a.Namespace, a.Name, a.CreationTimestamp = key.Namespace, name, metav1.NewTime(at)
+	a.Labels = map[string]string{names.InfraEnvLabel: "edge"}
+	a.Status.Inventory.Interfaces = []agentv1.HostInterface{{Name: "eno1", MacAddress: "02:00:00:00:00:01"}, {Name: "eno2", MacAddress: "02:00:00:00:AA:01"}}
+	return a
+}
+
+// pass reconciles once and returns the host.
+func (w *world) pass() *metal3v1.BareMetalHost {
+	w.t.Helper()
+	result, err := w.r.Reconcile(w.t.Context(), ctrl.Request{NamespacedName: key})
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(result).To(Equal(ctrl.Result{}))
+	h := &metal3v1.BareMetalHost{}
+	if w.kube.Get(w.t.Context(), key, h) != nil {
+		return nil
+	}
+	return h
+}
+
+func (w *world) agent(name string) *agentv1.Agent {
+	a := &agentv1.Agent{}
+	if w.kube.Get(w.t.Context(), types.NamespacedName{Namespace: key.Namespace, Name: name}, a) != nil {
+		return nil
+	}
+	return a
+}
+
+// installing lets the machine register in the hub and begin its installation.
+func (w *world) installing() (agent *testhub.Caller, host store.HostKey) {
+	w.t.Helper()
+	env, token := w.hub.InfraEnv(w.t, "edge")
+	agent, host = w.hub.Agent(token), store.HostKey{InfraEnvID: env, HostID: uuid.NewString()}
+	agent.Register(w.t, host)
+	for range 10 {
+		for _, step := range agent.Poll(w.t, host).Instructions {
+			agent.Answer(w.t, host, step, machine)
+		}
+		if w.view().Installing {
+			return agent, host
+		}
+	}
+	w.t.Fatal("the hub never ordered the installation:\n" + w.hub.Timeline(w.t))
+	return nil, host
+}
+
+func (w *world) view() service.HostView {
+	w.t.Helper()
+	view, _, err := w.hub.HostByMAC(w.t.Context(), machine.Interfaces[0].MACAddress)
+	w.Expect(err).NotTo(HaveOccurred())
+	return view
+}
+
+func TestTheStepIsAskedForOnceTheImageIsReady(t *testing.T) {
+	w := newWorld(t, host(metal3v1.StateAvailable, withMAC, func(h *metal3v1.BareMetalHost) { h.Finalizers = nil }))
+	h := w.pass()
+	w.Expect(h.Finalizers).To(ConsistOf(names.BMACFinalizer))
+	w.Expect(h.Spec.CustomDeploy).To(BeNil())
+
+	ready := image(metav1.ConditionTrue, agentv1.ReasonInfraEnvAvailable)
+	ready.Namespace, ready.Name = key.Namespace, key.Name
+	w.Expect(w.kube.Create(t.Context(), ready)).To(Succeed())
+	h = w.pass()
+	w.Expect(h.Spec.CustomDeploy.Method).To(Equal(names.StartAssistedInstall))
+	w.Expect(w.pass().ResourceVersion).To(Equal(h.ResourceVersion), "a pass without news writes nothing")
+}
+
+func TestTheNewestAgentOfTheMachineIsDressed(t *testing.T) {
+	now := time.Now()
+	w := newWorld(t, host(metal3v1.StateProvisioning, asked, withMAC, annotated(names.BMACRole, "master"), func(h *metal3v1.BareMetalHost) {
+		h.Spec.BootMACAddress = "02:00:00:00:aa:01"
+	}), registered("older", now.Add(-time.Hour)), registered("newer", now), func() *agentv1.Agent {
+		other := registered("elsewhere", now.Add(time.Hour))
+		other.Namespace = "other-site"
+		return other
+	}())
+	w.pass()
+	newer := w.agent("newer")
+	w.Expect(newer.Spec).To(And(HaveField("Approved", true), HaveField("Role", "master")))
+	w.Expect(newer.Labels).To(And(HaveKeyWithValue(names.AgentHostLabel, key.Name), HaveKeyWithValue(names.InfraEnvLabel, "edge")))
+	w.Expect(w.agent("older").Spec.Approved).To(BeFalse())
+	version := newer.ResourceVersion
+	w.pass()
+	w.Expect(w.agent("newer").ResourceVersion).To(Equal(version), "a pass without news writes nothing")
+	w.Expect(link.HostsOfAgent(w.r, t.Context(), newer)).To(ContainElement(ctrl.Request{NamespacedName: key}))
+}
+
+func TestAnAgentWithoutAnInventoryIsFoundByItsLabel(t *testing.T) {
+	again := registered("again", time.Now(), func(a *agentv1.Agent) {})
+	again.Status.Inventory.Interfaces = nil
+	again.Labels[names.AgentHostLabel] = key.Name
+	w := newWorld(t, host(metal3v1.StateDeprovisioning, asked, withMAC), again)
+	w.pass()
+	w.Expect(w.agent("again")).To(BeNil(), "what was installed is being wiped")
+}
+
+func TestAHostThatIsGivenBackLosesItsAgent(t *testing.T) {
+	for name, h := range map[string]*metal3v1.BareMetalHost{
+		"deprovisioned": host(metal3v1.StateDeprovisioning, asked, withMAC),
+		"label removed": host(metal3v1.StateProvisioned, asked, withMAC, unlabelled),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, h, registered("agent", time.Now()))
+			w.pass()
+			w.Expect(w.agent("agent")).To(BeNil())
+		})
+	}
+	t.Run("deleted", func(t *testing.T) {
+		w := newWorld(t, host(metal3v1.StateProvisioned, asked, withMAC), registered("agent", time.Now()))
+		h := w.pass()
+		delete(h.Annotations, names.Detached)
+		w.Expect(w.kube.Update(t.Context(), h)).To(Succeed())
+		w.Expect(w.kube.Delete(t.Context(), h)).To(Succeed())
+		w.Expect(w.pass()).To(BeNil(), "the last finalizer is gone")
+		w.Expect(w.agent("agent")).To(BeNil())
+	})
+}
+
+func TestTheHubIsToldThatTheMachineRunsFromItsDisk(t *testing.T) {
+	w := newWorld(t, host(metal3v1.StateProvisioned, asked, withMAC, annotated(names.BMACManage, "")),
+		registered("agent", time.Now(), inHub(wire.HostStatusInstallingInProgress), func(a *agentv1.Agent) {
+			a.Status.Progress = &agentv1.HostProgressInfo{CurrentStage: string(wire.HostStageWritingImageToDisk)}
+		}))
+	agent, host := w.installing()
+	agent.Progress(t, host, wire.HostStageWritingImageToDisk, "")
+	w.pass()
+	w.Expect(w.view().Installed).To(BeFalse(), "only a host that reboots can have booted")
+
+	agent.Progress(t, host, wire.HostStageRebooting, "")
+	a := w.agent("agent")
+	a.Status.Progress.CurrentStage = string(wire.HostStageRebooting)
+	w.Expect(w.kube.Status().Update(t.Context(), a)).To(Succeed())
+	w.pass()
+	w.Expect(w.view().Installed).To(BeTrue())
+	w.pass()
+	w.Expect(w.view().Installed).To(BeTrue(), "being told twice changes nothing")
+}
+
+func TestTheHubIsToldThatTheDeploymentFailed(t *testing.T) {
+	w := newWorld(t, host(metal3v1.StateProvisioning, asked, withMAC, provisioningError("the machine vanished")),
+		registered("agent", time.Now(), inHub(wire.HostStatusInstallingInProgress)))
+	w.installing()
+	w.pass()
+	view := w.view()
+	w.Expect(view.Failed).To(BeTrue())
+	w.Expect(view.Reason).To(Equal("the machine vanished"))
+}
+
+func TestHostsWithoutAMACAddressHaveNoAgent(t *testing.T) {
+	w := newWorld(t, host(metal3v1.StateProvisioning, asked), registered("agent", time.Now()))
+	w.pass()
+	w.Expect(w.agent("agent").Spec.Approved).To(BeFalse())
+}
