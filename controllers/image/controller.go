@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
@@ -13,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
@@ -49,16 +51,21 @@ type Reconciler struct {
 	options Options
 }
 
-// Setup registers the controller with the manager.
-func Setup(mgr ctrl.Manager, o Options) error {
+func newReconciler(c client.Client, o Options) *Reconciler {
 	r := &Reconciler{options: o}
 	r.Reconciler = reconcile.Reconciler[*metal3v1.PreprovisioningImage]{
-		Client:    mgr.GetClient(),
+		Client:    c,
 		New:       func() *metal3v1.PreprovisioningImage { return &metal3v1.PreprovisioningImage{} },
 		Finalizer: names.ImageFinalizer,
 		Steps:     []reconcile.Step[*metal3v1.PreprovisioningImage]{r.produce},
 		Delete:    r.discard,
 	}
+	return r
+}
+
+// Setup registers the controller with the manager.
+func Setup(mgr ctrl.Manager, o Options) error {
+	r := newReconciler(mgr.GetClient(), o)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("image").
 		For(&metal3v1.PreprovisioningImage{}).
@@ -75,6 +82,9 @@ func Setup(mgr ctrl.Manager, o Options) error {
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=infraenvs,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 
+// lookAgain is when a refusal is looked at again that no watch can end.
+const lookAgain = time.Minute
+
 // produce decides, builds and records the outcome in the status.
 func (r *Reconciler) produce(ctx context.Context, image *metal3v1.PreprovisioningImage) error {
 	in, version, err := r.observe(ctx, image)
@@ -84,21 +94,32 @@ func (r *Reconciler) produce(ctx context.Context, image *metal3v1.Preprovisionin
 	verdict := Decide(in)
 	if verdict.Refused != nil {
 		refused(image, verdict.Refused)
-		return nil
+		return again(verdict.Refused)
 	}
 	url, err := r.build(ctx, in, verdict.Build)
-	if refusal := buildRefusal(err); refusal != nil {
-		refused(image, refusal)
-		return nil
-	}
 	if err != nil {
-		return fmt.Errorf("build the live image: %w", err)
+		refusal := buildRefusal(err)
+		refused(image, refusal)
+		if refusal.Error {
+			return again(refusal)
+		}
+		return fmt.Errorf("build the live image: %w", err) // the queue tries again
 	}
 	built(image, verdict.Build, url, metal3v1.SecretStatus{Name: image.Spec.NetworkDataName, Version: version})
 	return nil
 }
 
-// buildRefusal turns an error that another attempt would repeat into conditions.
+// again has a refusal looked at again that only the configuration of the
+// program can end, such as a base image that is added to its folder.
+func again(r *Refusal) error {
+	if r.Reason == ReasonConfigurationError {
+		return reconcile.WaitFor(lookAgain, "the configuration to offer what the host needs")
+	}
+	return nil
+}
+
+// buildRefusal turns an error into conditions. One that another attempt would
+// repeat is for a person; after any other, the image from before stays.
 func buildRefusal(err error) *Refusal {
 	switch {
 	case errors.Is(err, images.ErrBadSpec), errors.Is(err, ignition.ErrInvalid):
@@ -106,7 +127,7 @@ func buildRefusal(err error) *Refusal {
 	case errors.Is(err, images.ErrUnsupported), errors.Is(err, base.ErrNoBase):
 		return &Refusal{Reason: ReasonConfigurationError, Message: err.Error(), Error: true}
 	default:
-		return nil
+		return &Refusal{Reason: ReasonBuildFailed, Message: "Cannot generate image now, it is tried again: " + err.Error()}
 	}
 }
 
@@ -121,11 +142,8 @@ func (r *Reconciler) observe(ctx context.Context, image *metal3v1.Preprovisionin
 		in.Host = host
 	}
 	if labelled {
-		env := &agentv1.InfraEnv{}
-		if found, err := r.get(ctx, types.NamespacedName{Namespace: key.Namespace, Name: name}, env); err != nil {
+		if err := r.observeInfraEnv(ctx, types.NamespacedName{Namespace: key.Namespace, Name: name}, &in); err != nil {
 			return in, "", err
-		} else if found {
-			in.InfraEnv = env
 		}
 	}
 	if image.Spec.NetworkDataName == "" {
@@ -135,6 +153,24 @@ func (r *Reconciler) observe(ctx context.Context, image *metal3v1.Preprovisionin
 	found, err := r.get(ctx, types.NamespacedName{Namespace: key.Namespace, Name: image.Spec.NetworkDataName}, secret)
 	in.NetworkData, in.NetworkDataMissing = secret.Data, err == nil && !found
 	return in, secret.ResourceVersion, err
+}
+
+// observeInfraEnv reads the environment and the pull secret that its images carry.
+func (r *Reconciler) observeInfraEnv(ctx context.Context, key types.NamespacedName, in *Input) error {
+	env := &agentv1.InfraEnv{}
+	found, err := r.get(ctx, key, env)
+	if err != nil || !found {
+		return err
+	}
+	in.InfraEnv = env
+	if env.Spec.PullSecretRef == nil || env.Spec.PullSecretRef.Name == "" {
+		return nil
+	}
+	secret := &corev1.Secret{}
+	// A missing one is refused by the InfraEnv's own condition.
+	_, err = r.get(ctx, types.NamespacedName{Namespace: key.Namespace, Name: env.Spec.PullSecretRef.Name}, secret)
+	in.PullSecret = string(secret.Data[corev1.DockerConfigJsonKey])
+	return err
 }
 
 // get reads an object and reports whether it exists.
@@ -162,6 +198,7 @@ func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (str
 		}
 		agent.Deadlines = request.Deadlines
 		config.Agent = &agent
+		config.PullSecret = ignition.Secret(in.PullSecret)
 		infraEnvSettings(&config, in.InfraEnv)
 	}
 	raw, err := ignition.Build(config)
@@ -170,7 +207,7 @@ func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (str
 	}
 	built, err := r.options.Store.Put(ctx, images.Spec{
 		Key: in.Image.Namespace + "/" + in.Image.Name, UID: string(in.Image.UID),
-		Arch: request.Architecture, Format: string(request.Format), Ignition: raw, NetworkKeyfiles: request.Keyfiles,
+		Arch: request.Architecture, Format: string(request.Format), Ignition: raw, NetworkKeyfiles: request.Keyfiles, Kargs: request.Kargs,
 	})
 	return built.URL, err
 }
@@ -180,10 +217,15 @@ func infraEnvSettings(c *ignition.HostConfig, env *agentv1.InfraEnv) {
 	if p := env.Spec.Proxy; p != nil {
 		c.Proxy = ignition.Proxy{HTTP: p.HTTPProxy, HTTPS: p.HTTPSProxy, No: p.NoProxy}
 	}
-	if env.Spec.SSHAuthorizedKey != "" {
-		c.SSHKeys = append([]string{env.Spec.SSHAuthorizedKey}, c.SSHKeys...)
+	// The field takes the content of an authorized_keys file: any number of lines.
+	var keys []string
+	for line := range strings.Lines(env.Spec.SSHAuthorizedKey) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			keys = append(keys, line)
+		}
 	}
-	c.NTPServers = env.Spec.AdditionalNTPSources
+	c.SSHKeys = append(keys, c.SSHKeys...)
+	c.NTPServers = slices.Concat(env.Spec.NTPSources, env.Spec.AdditionalNTPSources)
 	c.CABundle = env.Spec.AdditionalTrustBundle
 	c.Override = []byte(env.Spec.IgnitionConfigOverride)
 }
@@ -195,31 +237,4 @@ func (r *Reconciler) discard(_ context.Context, image *metal3v1.PreprovisioningI
 		return reconcile.WaitFor(0, "the other finalizers %v of the image to go", image.Finalizers)
 	}
 	return r.options.Store.Remove(image.Namespace + "/" + image.Name)
-}
-
-func (r *Reconciler) imagesOfInfraEnv(ctx context.Context, obj client.Object) []ctrlreconcile.Request {
-	return r.imagesWhere(ctx, obj, func(i *metal3v1.PreprovisioningImage) bool {
-		return i.Labels[names.InfraEnvLabel] == obj.GetName()
-	})
-}
-
-func (r *Reconciler) imagesOfSecret(ctx context.Context, obj client.Object) []ctrlreconcile.Request {
-	return r.imagesWhere(ctx, obj, func(i *metal3v1.PreprovisioningImage) bool {
-		return i.Spec.NetworkDataName == obj.GetName()
-	})
-}
-
-func (r *Reconciler) imagesWhere(ctx context.Context, obj client.Object, belongs func(*metal3v1.PreprovisioningImage) bool) []ctrlreconcile.Request {
-	var list metal3v1.PreprovisioningImageList
-	if err := r.Client.List(ctx, &list, client.InNamespace(obj.GetNamespace())); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "cannot list images", "namespace", obj.GetNamespace())
-		return nil
-	}
-	var requests []ctrlreconcile.Request
-	for i := range list.Items {
-		if belongs(&list.Items[i]) {
-			requests = append(requests, ctrlreconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
-		}
-	}
-	return requests
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/imagecustomization/network"
+	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
 
 // Reasons of conditions that belong to the producer contract.
@@ -19,6 +20,7 @@ const (
 	ReasonConfigurationError = "ConfigurationError"
 	ReasonMissingNetworkData = "MissingNetworkData"
 	ReasonBuildInvalid       = "ImageBuildInvalid"
+	ReasonBuildFailed        = "ImageBuildFailed"
 )
 
 // Input is everything that decides what a host's image holds.
@@ -28,6 +30,8 @@ type Input struct {
 	// Labelled tells that the image belongs to an InfraEnv, InfraEnv is that one or nil when it does not exist.
 	Labelled bool
 	InfraEnv *agentv1.InfraEnv
+	// PullSecret is the content of the environment's pull secret.
+	PullSecret string
 	// Host is the BareMetalHost of the same name, nil when there is none.
 	Host *metal3v1.BareMetalHost
 	// Architectures are those that there is a base image for.
@@ -66,6 +70,8 @@ type Request struct {
 	Hostname string
 	// Keyfiles are NetworkManager keyfiles by name.
 	Keyfiles map[string][]byte
+	// Kargs edits the kernel's command line.
+	Kargs overlay.KargsEdit
 	// Reason goes to the Ready condition once the image can be downloaded.
 	Reason string
 }
@@ -96,8 +102,24 @@ func Decide(in Input) Verdict {
 	}
 	if in.Labelled {
 		r.Reason = agentv1.ReasonInfraEnvAvailable
+		r.Kargs = kargsOf(in.InfraEnv.Spec.KernelArguments)
 	}
 	return Verdict{Build: r}
+}
+
+// kargsOf sorts the environment's changes of the kernel's command line.
+func kargsOf(arguments []agentv1.KernelArgument) (edit overlay.KargsEdit) {
+	for _, a := range arguments {
+		switch a.Operation {
+		case "append":
+			edit.Append = append(edit.Append, a.Value)
+		case "replace":
+			edit.Replace = append(edit.Replace, a.Value)
+		case "delete":
+			edit.Delete = append(edit.Delete, a.Value)
+		}
+	}
+	return edit
 }
 
 // keyfilesOf translates the host's network data; none when it has none.
@@ -183,9 +205,12 @@ func refuse(reason, format string, args ...any) Verdict {
 	return Verdict{Refused: &Refusal{Reason: reason, Message: fmt.Sprintf(format, args...), Error: true}}
 }
 
-// normalArch folds the two names of 64-bit ARM.
+// normalArch folds the two names of 64-bit ARM; no name means the default of the schema.
 func normalArch(arch string) string {
-	if arch == "arm64" {
+	switch arch {
+	case "":
+		return "x86_64"
+	case "arm64":
 		return "aarch64"
 	}
 	return arch

@@ -1,0 +1,52 @@
+package image
+
+import (
+	"context"
+
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
+)
+
+func (r *Reconciler) imagesOfInfraEnv(ctx context.Context, obj client.Object) []ctrlreconcile.Request {
+	return r.imagesWhere(ctx, obj, func(i *metal3v1.PreprovisioningImage) bool {
+		return i.Labels[names.InfraEnvLabel] == obj.GetName()
+	})
+}
+
+// imagesOfSecret finds the images that a Secret is part of: as a host's network
+// data, or as the pull secret of its environment.
+func (r *Reconciler) imagesOfSecret(ctx context.Context, obj client.Object) []ctrlreconcile.Request {
+	var list agentv1.InfraEnvList
+	if err := r.Client.List(ctx, &list, client.InNamespace(obj.GetNamespace())); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "cannot list InfraEnvs", "namespace", obj.GetNamespace())
+	}
+	envs := map[string]bool{}
+	for i := range list.Items {
+		if ref := list.Items[i].Spec.PullSecretRef; ref != nil && ref.Name == obj.GetName() {
+			envs[list.Items[i].Name] = true
+		}
+	}
+	return r.imagesWhere(ctx, obj, func(i *metal3v1.PreprovisioningImage) bool {
+		return i.Spec.NetworkDataName == obj.GetName() || envs[i.Labels[names.InfraEnvLabel]]
+	})
+}
+
+func (r *Reconciler) imagesWhere(ctx context.Context, obj client.Object, belongs func(*metal3v1.PreprovisioningImage) bool) []ctrlreconcile.Request {
+	var list metal3v1.PreprovisioningImageList
+	if err := r.Client.List(ctx, &list, client.InNamespace(obj.GetNamespace())); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "cannot list images", "namespace", obj.GetNamespace())
+		return nil
+	}
+	var requests []ctrlreconcile.Request
+	for i := range list.Items {
+		if belongs(&list.Items[i]) {
+			requests = append(requests, ctrlreconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		}
+	}
+	return requests
+}
