@@ -8,14 +8,16 @@ import (
 )
 
 // macsOf returns the addresses in a host's inventory, lower case.
-func macsOf(record *wire.Host) map[string]bool {
+func macsOf(record *wire.Host) []string {
 	var inventory wire.Inventory
 	if record.Inventory == "" || json.Unmarshal([]byte(record.Inventory), &inventory) != nil {
 		return nil
 	}
-	macs := map[string]bool{}
+	var macs []string
 	for _, n := range inventory.Interfaces {
-		macs[strings.ToLower(n.MACAddress)] = true
+		if n.MACAddress != "" {
+			macs = append(macs, strings.ToLower(n.MACAddress))
+		}
 	}
 	return macs
 }

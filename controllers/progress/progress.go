@@ -9,7 +9,6 @@ package progress
 import (
 	"context"
 	"strings"
-	"sync"
 
 	"github.com/go-logr/logr"
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -45,19 +44,19 @@ type Source struct {
 	// Changed delivers the hosts that have news.
 	Changed chan types.NamespacedName
 
-	mu    sync.Mutex
-	views map[string]service.HostView // by boot MAC address, lower case
+	views *views
 }
 
 // New returns a source. The client must read from a cache.
 func New(hub Hub, images Images, c client.Reader, log logr.Logger) *Source {
-	return &Source{hub: hub, images: images, client: c, log: log, Changed: make(chan types.NamespacedName), views: map[string]service.HostView{}}
+	return &Source{hub: hub, images: images, client: c, log: log, Changed: make(chan types.NamespacedName), views: newViews()}
 }
 
 // Start implements manager.Runnable: it follows the hub and the image server.
 func (s *Source) Start(ctx context.Context) error {
 	events, cancel := s.hub.Subscribe()
 	defer cancel()
+	s.views.follow()
 	reads := s.images.Watch(ctx)
 	for {
 		select {
@@ -78,53 +77,23 @@ func (s *Source) Start(ctx context.Context) error {
 	}
 }
 
-// fromHub takes the news of one registered host.
+// fromHub takes the news of one registered host and wakes its BareMetalHost.
 func (s *Source) fromHub(ctx context.Context, e service.Event) {
-	view, record, err := s.hub.View(ctx, store.HostKey{InfraEnvID: e.InfraEnvID, HostID: e.HostID})
-	if err != nil && !service.IsNotFound(err) {
+	key := store.HostKey{InfraEnvID: e.InfraEnvID, HostID: e.HostID}
+	view, record, err := s.hub.View(ctx, key)
+	var concerned []types.NamespacedName
+	switch {
+	case service.IsNotFound(err):
+		concerned = s.views.forget(key)
+	case err != nil:
 		s.log.Error(err, "cannot read a host of the hub", "host", e.HostID)
-		return
+		concerned = s.views.forget(key) // who asks next asks the hub
+	default:
+		concerned = s.views.update(key, view, macsOf(&record))
 	}
-	hosts, err := s.hostsOf(ctx, e, view, &record)
-	if err != nil {
-		s.log.Error(err, "cannot find the BareMetalHost of a host", "host", e.HostID)
-		return
-	}
-	for _, h := range hosts {
+	for _, h := range concerned {
 		s.tell(ctx, h)
 	}
-}
-
-// hostsOf remembers the view under the boot MAC address of each BareMetalHost
-// that it belongs to, and returns them. A host that is gone is forgotten.
-func (s *Source) hostsOf(ctx context.Context, e service.Event, view service.HostView, record *wire.Host) ([]types.NamespacedName, error) {
-	var list metal3v1.BareMetalHostList
-	if err := s.client.List(ctx, &list); err != nil {
-		return nil, err
-	}
-	macs := macsOf(record)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var found []types.NamespacedName
-	for i := range list.Items {
-		mac := strings.ToLower(list.Items[i].Spec.BootMACAddress)
-		known, ours := s.views[mac]
-		switch {
-		case mac == "":
-			continue
-		case e.What == service.ChangedDeleted:
-			if !ours || known.Key.HostID != e.HostID {
-				continue
-			}
-			delete(s.views, mac)
-		case !macs[mac]:
-			continue
-		default:
-			s.views[mac] = view
-		}
-		found = append(found, client.ObjectKeyFromObject(&list.Items[i]))
-	}
-	return found, nil
 }
 
 func (s *Source) tell(ctx context.Context, key types.NamespacedName) {
@@ -134,13 +103,17 @@ func (s *Source) tell(ctx context.Context, key types.NamespacedName) {
 	}
 }
 
-// HostProgress implements host.ProgressSource.
+// HostProgress implements host.ProgressSource. It answers from memory; the hub
+// is asked once for an address that nothing is remembered of.
 func (s *Source) HostProgress(key types.NamespacedName) (host.Progress, bool) {
 	h := &metal3v1.BareMetalHost{}
 	if err := s.client.Get(context.Background(), key, h); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			s.views.leave(key)
+		}
 		return host.Progress{}, false
 	}
-	if view, ok := s.view(strings.ToLower(h.Spec.BootMACAddress)); ok {
+	if view, ok := s.view(strings.ToLower(h.Spec.BootMACAddress), key); ok {
 		return fromView(view), true
 	}
 	read, ok := s.images.Progress(key.String())
@@ -150,22 +123,22 @@ func (s *Source) HostProgress(key types.NamespacedName) (host.Progress, bool) {
 	return host.Progress{Stage: "BMC reads the live image", Percent: int(read.Percent)}, true
 }
 
-// view returns what is remembered, or asks the hub once after a restart.
-func (s *Source) view(mac string) (service.HostView, bool) {
+// view returns what is remembered of the address, or asks the hub.
+func (s *Source) view(mac string, asker types.NamespacedName) (service.HostView, bool) {
 	if mac == "" {
 		return service.HostView{}, false
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if v, ok := s.views[mac]; ok {
-		return v, true
+	view, found, ask, news := s.views.get(mac, asker)
+	if !ask {
+		return view, found
 	}
-	v, ok, err := s.hub.HostByMAC(context.Background(), mac)
-	if err != nil || !ok {
+	view, found, err := s.hub.HostByMAC(context.Background(), mac)
+	if err != nil {
+		s.log.Error(err, "cannot ask the hub for a host", "mac", mac)
 		return service.HostView{}, false
 	}
-	s.views[mac] = v
-	return v, true
+	s.views.put(mac, view, found, news)
+	return view, found
 }
 
 // fromView turns the hub's view into the host controller's.

@@ -1,0 +1,263 @@
+package progress
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/google/uuid"
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/testhub"
+	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/imagecustomization/images"
+)
+
+// patience bounds what takes milliseconds on an idle machine.
+const patience = 20 * time.Second
+
+// counted is a real hub that counts how often it is asked by address.
+type counted struct {
+	*testhub.Hub
+	asked atomic.Int32
+}
+
+func (c *counted) HostByMAC(ctx context.Context, mac string) (service.HostView, bool, error) {
+	c.asked.Add(1)
+	return c.Hub.HostByMAC(ctx, mac)
+}
+
+// reads is an image store with one image that is being read.
+type reads struct {
+	progress map[string]images.ReadProgress
+	events   chan images.Event
+}
+
+func (r *reads) Progress(key string) (images.ReadProgress, bool) {
+	p, ok := r.progress[key]
+	return p, ok
+}
+
+func (r *reads) Watch(context.Context) <-chan images.Event { return r.events }
+
+// world is a source between a fake API server with two hosts and a real hub.
+type world struct {
+	*WithT
+	t      *testing.T
+	kube   client.Client
+	hub    *counted
+	images *reads
+	source *Source
+	token  string
+	host   store.HostKey
+}
+
+var (
+	node0 = types.NamespacedName{Namespace: "site", Name: "node-0"}
+	node1 = types.NamespacedName{Namespace: "site", Name: "node-1"}
+)
+
+func newWorld(t *testing.T) *world {
+	g := NewWithT(t)
+	scheme := runtime.NewScheme()
+	g.Expect(metal3v1.AddToScheme(scheme)).To(Succeed())
+	host := func(key types.NamespacedName, mac string) *metal3v1.BareMetalHost {
+		return &metal3v1.BareMetalHost{
+			ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name},
+			Spec:       metal3v1.BareMetalHostSpec{BootMACAddress: mac},
+		}
+	}
+	w := &world{WithT: g, t: t, hub: &counted{Hub: testhub.Start(t, testhub.Options{})}}
+	w.kube = fake.NewClientBuilder().WithScheme(scheme).WithObjects(host(node0, "02:00:00:00:00:01"), host(node1, "02:00:00:00:00:02")).Build()
+	w.images = &reads{progress: map[string]images.ReadProgress{}, events: make(chan images.Event)}
+	w.source = New(w.hub, w.images, w.kube, logr.Discard())
+	env, token := w.hub.InfraEnv(t, "edge")
+	w.token, w.host = token, store.HostKey{InfraEnvID: env, HostID: uuid.NewString()}
+	return w
+}
+
+// start runs the source until the test ends; wait for woken hosts with woken.
+func (w *world) start() {
+	w.t.Helper()
+	done := make(chan error, 1)
+	ctx := w.t.Context()
+	go func() { done <- w.source.Start(ctx) }()
+	w.t.Cleanup(func() { w.Expect(<-done).To(Succeed()) })
+	w.Eventually(func() bool {
+		w.source.views.mu.Lock()
+		defer w.source.views.mu.Unlock()
+		return w.source.views.following
+	}, patience).Should(BeTrue())
+}
+
+// woken waits until the host is told to look, after which the source knows all
+// that was stored before.
+func (w *world) woken(key types.NamespacedName) {
+	w.t.Helper()
+	w.Eventually(w.source.Changed, patience).Should(Receive(Equal(key)))
+}
+
+// settled takes what the source tells until want holds for the host.
+func (w *world) settled(key types.NamespacedName, want func() bool) {
+	w.t.Helper()
+	w.Eventually(func() bool {
+		select {
+		case <-w.source.Changed:
+		default:
+		}
+		return want()
+	}, patience, time.Millisecond).Should(BeTrue())
+}
+
+// register lets the machine register and report an inventory with node-0's address.
+func (w *world) register() *testhub.Caller {
+	w.t.Helper()
+	agent := w.hub.Agent(w.token)
+	agent.Register(w.t, w.host)
+	for _, step := range agent.Poll(w.t, w.host).Instructions {
+		agent.Answer(w.t, w.host, step, testhub.Inventory(1))
+	}
+	return agent
+}
+
+func TestAnAbsentHostIsAskedForOnce(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	for range 5 {
+		_, ok := w.source.HostProgress(node0)
+		w.Expect(ok).To(BeFalse())
+	}
+	w.Expect(w.hub.asked.Load()).To(BeEquivalentTo(1))
+	w.register()
+	w.woken(node0)
+	w.settled(node0, func() bool { _, ok := w.source.HostProgress(node0); return ok })
+	asked := w.hub.asked.Load()
+	for range 5 {
+		w.source.HostProgress(node0)
+	}
+	w.Expect(w.hub.asked.Load()).To(Equal(asked), "a present host is remembered, too")
+	_, ok := w.source.HostProgress(node1)
+	w.Expect(ok).To(BeFalse(), "the neighbour has registered nothing")
+}
+
+func TestNothingIsKeptBeforeNewsArrive(t *testing.T) {
+	w := newWorld(t)
+	_, ok := w.source.HostProgress(node0)
+	w.Expect(ok).To(BeFalse())
+	w.register()
+	p, ok := w.source.HostProgress(node0)
+	w.Expect(ok).To(BeTrue(), "a host that registered before the source ran is found")
+	w.Expect(p.Stage).NotTo(BeEmpty())
+}
+
+func TestStagesReachTheirHost(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	w.source.HostProgress(node0)
+	w.source.HostProgress(node1)
+	agent := w.register()
+	for range 10 {
+		for _, step := range agent.Poll(t, w.host).Instructions {
+			agent.Answer(t, w.host, step, testhub.Inventory(1))
+		}
+	}
+	agent.Progress(t, w.host, wire.HostStageWritingImageToDisk, "45%")
+	w.woken(node0)
+	w.settled(node0, func() bool {
+		p, ok := w.source.HostProgress(node0)
+		return ok && p.Stage == string(wire.HostStageWritingImageToDisk) && p.Text == "45%" && p.Percent > 0
+	})
+
+	agent.Progress(t, w.host, wire.HostStageFailed, "no space left")
+	w.settled(node0, func() bool {
+		p, _ := w.source.HostProgress(node0)
+		return p.Failure == "no space left" && !p.FailedAt.IsZero()
+	})
+
+	w.Expect(w.hub.DeleteHost(t.Context(), w.host)).To(Succeed())
+	w.settled(node0, func() bool { _, ok := w.source.HostProgress(node0); return !ok })
+}
+
+func TestTheNewestRegistrationOfAnAddressCounts(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	w.register()
+	w.source.HostProgress(node0)
+	older := w.host
+	w.host = store.HostKey{InfraEnvID: older.InfraEnvID, HostID: uuid.NewString()}
+	w.register()
+	w.Expect(w.hub.ApproveHost(t.Context(), older, false)).To(Succeed(), "news of the older registration")
+	w.Expect(w.hub.ApproveHost(t.Context(), older, true)).To(Succeed(), "and more")
+	w.settled(node0, func() bool {
+		view, ok := w.source.view("02:00:00:00:00:01", node0)
+		return ok && view.Key == w.host
+	})
+}
+
+func TestTheBMCsReadingIsShown(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	w.images.progress["site/node-1"] = images.ReadProgress{Bytes: 45, Size: 100, Percent: 45}
+	w.images.events <- images.Event{Key: "site/node-1"}
+	w.woken(node1)
+	p, ok := w.source.HostProgress(node1)
+	w.Expect(ok).To(BeTrue())
+	w.Expect(p.Stage).To(Equal("BMC reads the live image"))
+	w.Expect(p.Percent).To(Equal(45))
+	_, ok = w.source.HostProgress(node0)
+	w.Expect(ok).To(BeFalse())
+
+	w.images.progress["site/node-1"] = images.ReadProgress{Bytes: 100, Size: 100, Percent: 100}
+	_, ok = w.source.HostProgress(node1)
+	w.Expect(ok).To(BeFalse(), "what was read is no progress any more")
+}
+
+func TestADeletedHostIsForgotten(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	w.source.HostProgress(node0)
+	h := &metal3v1.BareMetalHost{}
+	w.Expect(w.kube.Get(t.Context(), node0, h)).To(Succeed())
+	w.Expect(w.kube.Delete(t.Context(), h)).To(Succeed())
+	_, ok := w.source.HostProgress(node0)
+	w.Expect(ok).To(BeFalse())
+	w.Expect(w.source.views.askers).To(BeEmpty())
+	w.Expect(w.source.views.absent).To(BeEmpty())
+}
+
+func TestAnAnswerOlderThanTheNewsIsNotKept(t *testing.T) {
+	g := NewWithT(t)
+	v := newViews()
+	v.follow()
+	mac, key := "02:00:00:00:00:01", store.HostKey{InfraEnvID: "e", HostID: "h"}
+	_, _, ask, news := v.get(mac, node0)
+	g.Expect(ask).To(BeTrue())
+	g.Expect(v.update(key, service.HostView{Key: key, Status: "known"}, []string{mac})).To(ConsistOf(node0))
+	v.put(mac, service.HostView{}, false, news)
+	_, _, ask, news = v.get(mac, node0)
+	g.Expect(ask).To(BeTrue(), "the host that registered in the meantime is not overlooked")
+
+	v.put(mac, service.HostView{Key: key, Status: "known"}, true, news)
+	g.Expect(v.update(key, service.HostView{Key: key, Status: "installing"}, []string{mac})).To(ConsistOf(node0))
+	view, found, ask, _ := v.get(mac, node0)
+	g.Expect(ask).To(BeFalse())
+	g.Expect(found).To(BeTrue())
+	g.Expect(view.Status).To(Equal("installing"))
+	other := store.HostKey{InfraEnvID: "e", HostID: "other"}
+	for range 2 {
+		v.update(other, service.HostView{Key: other}, []string{mac})
+		_, found, ask, _ = v.get(mac, node0)
+		g.Expect(found).To(BeFalse())
+		g.Expect(ask).To(BeTrue(), "which of two registrations counts is the hub's to say")
+	}
+}
