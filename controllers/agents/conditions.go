@@ -113,10 +113,10 @@ func specSynced(err error) verdict {
 }
 
 func connected(g group) verdict {
-	switch g {
-	case unknown:
+	if g == unknown {
 		return verdict{corev1.ConditionUnknown, agentv1.ReasonUnknownStatus, "the hub reports a status that this version does not know"}
-	case away:
+	}
+	if g == away {
 		return verdict{corev1.ConditionFalse, agentv1.ReasonAgentIsDisconnected, "the agent has not been heard of for too long"}
 	}
 	return verdict{corev1.ConditionTrue, agentv1.ReasonAgentIsConnected, "the agent answers"}

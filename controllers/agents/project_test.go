@@ -49,11 +49,13 @@ func TestConditions(t *testing.T) {
 			map[string]string{"Connected": "AgentIsDisconnected", "Validated": "ValidationsUnknown"},
 		},
 		"a host that waits to be taken out of its cluster": {
-			wire.Host{Status: wire.HostStatusUnbindingPendingUserAction}, true,
+			wire.Host{Status: wire.HostStatusUnbindingPendingUserAction},
+			true,
 			map[string]string{"Bound": "UnbindingPendingUserAction", "Installed": "Unbinding", "Validated": "Unbinding"},
 		},
 		"a host on its way into a cluster": {
-			wire.Host{Status: wire.HostStatusBinding, ClusterID: &cluster}, true,
+			wire.Host{Status: wire.HostStatusBinding, ClusterID: &cluster},
+			true,
 			map[string]string{"Bound": "Binding", "RequirementsMet": "Binding", "Connected": "AgentIsConnected"},
 		},
 		"a status from a newer hub": {

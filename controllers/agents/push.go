@@ -21,7 +21,7 @@ import (
 )
 
 // inputError is a spec that cannot be handed over as it is.
-type inputError struct{ error } //nolint:errname // wraps what the user reads
+type inputError struct{ error }
 
 // Unwrap returns the text's error.
 func (e inputError) Unwrap() error { return e.error }

@@ -133,23 +133,28 @@ func TestImageCreatedSaysWhatIsMissing(t *testing.T) {
 			corev1.ConditionFalse, agentv1.ReasonImageCreationError, "pull secret site/pull does not exist: create it, or correct spec.pullSecretRef",
 		},
 		"a pull secret of another kind": {
-			[]client.Object{pullSecret(map[string][]byte{"password": []byte("x")})}, nil,
+			[]client.Object{pullSecret(map[string][]byte{"password": []byte("x")})},
+			nil,
 			corev1.ConditionFalse, agentv1.ReasonImageCreationError, "has no key .dockerconfigjson",
 		},
 		"no ClusterDeployment": {
-			[]client.Object{pullSecret(goodSecret)}, inCluster,
+			[]client.Object{pullSecret(goodSecret)},
+			inCluster,
 			corev1.ConditionUnknown, agentv1.ReasonMissingClusterDeployment, "ClusterDeployment clusters/prod",
 		},
 		"a cluster that the hub does not know yet": {
-			[]client.Object{pullSecret(goodSecret), deployment()}, inCluster,
+			[]client.Object{pullSecret(goodSecret), deployment()},
+			inCluster,
 			corev1.ConditionUnknown, agentv1.ReasonMissingClusterDeployment, "to be registered in the hub",
 		},
 		"an override that is no Ignition": {
-			[]client.Object{pullSecret(goodSecret)}, func(e *agentv1.InfraEnv) { e.Spec.IgnitionConfigOverride = "{" },
+			[]client.Object{pullSecret(goodSecret)},
+			func(e *agentv1.InfraEnv) { e.Spec.IgnitionConfigOverride = "{" },
 			corev1.ConditionFalse, agentv1.ReasonImageCreationError, "ignition_config_override",
 		},
 		"two clusters for one host": {
-			[]client.Object{pullSecret(goodSecret), deployment()}, func(e *agentv1.InfraEnv) {
+			[]client.Object{pullSecret(goodSecret), deployment()},
+			func(e *agentv1.InfraEnv) {
 				inCluster(e)
 				e.Annotations = map[string]string{names.SingleHost: "true"}
 			},
