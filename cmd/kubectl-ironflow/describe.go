@@ -110,9 +110,16 @@ func secretNode(ctx context.Context, cl client.Client, host *metal3v1.BareMetalH
 func conditionsNode(conditions []metav1.Condition) render.Node {
 	n := render.Node{Title: "conditions"}
 	for _, c := range conditions {
-		n.Children = append(n.Children, render.Leaff("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message))
+		n.Children = append(n.Children, conditionLine(c.Type, string(c.Status), c.Reason, c.Message))
 	}
 	return n
+}
+
+func conditionLine(kind, status, reason, message string) render.Node {
+	if message != "" {
+		reason += ": " + message
+	}
+	return render.Leaff("%s=%s %s", kind, status, reason)
 }
 
 func imageNode(ctx context.Context, cl client.Client, key types.NamespacedName) render.Node {
@@ -122,7 +129,7 @@ func imageNode(ctx context.Context, cl client.Client, key types.NamespacedName) 
 	}
 	n := render.Node{Title: "PreprovisioningImage/" + image.Name}
 	for _, c := range image.Status.Conditions {
-		n.Children = append(n.Children, render.Leaff("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message))
+		n.Children = append(n.Children, conditionLine(c.Type, string(c.Status), c.Reason, c.Message))
 	}
 	return n
 }
@@ -157,7 +164,7 @@ func agentNode(ctx context.Context, cl client.Client, host *metal3v1.BareMetalHo
 		n.Children = append(n.Children, render.Leaff("stage: %s %s (%d%% of the installation)", p.CurrentStage, p.ProgressInfo, p.InstallationPercentage))
 	}
 	for _, c := range a.Status.Conditions {
-		n.Children = append(n.Children, render.Leaff("%s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message))
+		n.Children = append(n.Children, conditionLine(c.Type, string(c.Status), c.Reason, c.Message))
 	}
 	return n
 }
