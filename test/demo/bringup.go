@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/test/lab"
@@ -15,6 +16,11 @@ import (
 	"github.com/ironflow/ironflow/test/media"
 	"github.com/ironflow/ironflow/test/scenario/generate"
 )
+
+// heartbeat is how long a ramdisk may be silent; it beats at about half of that.
+// Ironic drops a beat that meets a locked node, and with many hosts and its usual
+// five minutes, a machine would then stand still for up to three.
+const heartbeat = 40 * time.Second
 
 // bringUp starts the machines, the lab and Ironflow.
 func (d *demo) bringUp(ctx context.Context) error {
@@ -82,7 +88,7 @@ func (d *demo) startMachines() error {
 
 func (d *demo) startLab(ctx context.Context) error {
 	user, password := d.fleet.NotifierCredentials()
-	ironic := &lab.IronicOptions{CallbackTimeout: faults[d.options.Fault].timeout}
+	ironic := &lab.IronicOptions{CallbackTimeout: faults[d.options.Fault].timeout, HeartbeatTimeout: heartbeat}
 	var err error
 	d.lab, err = lab.Start(ctx, lab.Options{
 		StateDir: d.dir,
