@@ -32,11 +32,12 @@ func (g *Gateway) read(ctx context.Context, ident string) (*Node, error) {
 
 // nodePath is the path of a node, or of something below it.
 func nodePath(ident string, below ...string) string {
-	path := "nodes/" + url.PathEscape(ident)
+	var path strings.Builder
+	path.WriteString("nodes/" + url.PathEscape(ident))
 	for _, part := range below {
-		path += "/" + part
+		path.WriteString("/" + part)
 	}
-	return path
+	return path.String()
 }
 
 // Find looks for the node by id, then by name (also without the namespace, as

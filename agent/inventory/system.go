@@ -184,7 +184,7 @@ func (h host) boot(context.Context) (Apply, error) {
 	}
 	if raw, err := os.ReadFile(h.dir.Path("/proc/cmdline")); err == nil {
 		boot.CommandLine = string(raw)
-		for _, arg := range strings.Fields(boot.CommandLine) {
+		for arg := range strings.FieldsSeq(boot.CommandLine) {
 			if nic, ok := strings.CutPrefix(arg, "BOOTIF="); ok {
 				boot.PXEInterface = nic
 			}

@@ -28,9 +28,9 @@ type Scenario struct {
 	// Hardware is what inspection and the inventory find.
 	Hardware Hardware `json:"hardware"`
 	// Install tells how an installation goes.
-	Install Install `json:"install,omitempty"`
+	Install Install `json:"install"`
 	// Timing tells how long the machine itself takes.
-	Timing Timing `json:"timing,omitempty"`
+	Timing Timing `json:"timing"`
 	// Faults are what goes wrong, each at most Times times.
 	Faults []Fault `json:"faults,omitempty"`
 }
@@ -108,7 +108,7 @@ type Install struct {
 	// Stages overrides the duration of single stages by their protocol name, e.g. "Writing image to disk": 4s.
 	Stages map[string]Duration `json:"stages,omitempty"`
 	// DefaultStage is the duration of a stage that Stages does not name; default 200ms.
-	DefaultStage Duration `json:"defaultStage,omitempty"`
+	DefaultStage Duration `json:"defaultStage"`
 	// Disk is the kernel name of the disk expected to be written; empty means the one that the hub asks for.
 	Disk string `json:"disk,omitempty"`
 }
@@ -116,15 +116,15 @@ type Install struct {
 // Timing is how long the machine takes outside of the installation.
 type Timing struct {
 	// POST is from power on to the first read of the boot medium.
-	POST Duration `json:"post,omitempty"`
+	POST Duration `json:"post"`
 	// Boot is from the read image to the start of IPA.
-	Boot Duration `json:"boot,omitempty"`
+	Boot Duration `json:"boot"`
 	// DiskBoot is from power on to the installed system.
-	DiskBoot Duration `json:"diskBoot,omitempty"`
+	DiskBoot Duration `json:"diskBoot"`
 	// ReadMiBps limits how fast the BMC reads the medium, MiB per second; zero means unlimited.
 	ReadMiBps float64 `json:"readMiBps,omitempty"`
 	// CleanStep is how long each cleaning step takes.
-	CleanStep Duration `json:"cleanStep,omitempty"`
+	CleanStep Duration `json:"cleanStep"`
 }
 
 // FaultKind names what goes wrong.

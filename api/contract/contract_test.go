@@ -134,8 +134,8 @@ func collect(typ reflect.Type, path string, into map[string]bool) {
 	if typ.Kind() != reflect.Struct || slices.Contains(leaves, typ) || strings.HasSuffix(path, "agentSelector") {
 		return
 	}
-	for i := range typ.NumField() {
-		collect(typ.Field(i).Type, path+"."+jsonName(typ.Field(i)), into)
+	for field := range typ.Fields() {
+		collect(field.Type, path+"."+jsonName(field), into)
 	}
 }
 

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -113,9 +114,7 @@ func newAgent(env *agentv1.InfraEnv, id string) *agentv1.Agent {
 			APIVersion: agentv1.GroupVersion.String(), Kind: "InfraEnv", Name: env.Name, UID: env.UID,
 		}},
 	}}
-	for k, v := range env.Spec.AgentLabels {
-		agent.Labels[k] = v
-	}
+	maps.Copy(agent.Labels, env.Spec.AgentLabels)
 	agent.Labels[names.InfraEnvLabel] = env.Name // after the user's: the record's key is found by it
 	agent.Spec.Role = "auto-assign"
 	agent.Spec.Approved = env.Spec.AgentApproval != nil && env.Spec.AgentApproval.AutoApprove

@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"sigs.k8s.io/yaml"
@@ -47,9 +48,7 @@ func metaData(h *metal3.BareMetalHost, overlay map[string]any) map[string]any {
 		"local-hostname": h.Name, "local_hostname": h.Name,
 		"metal3-name": h.Name, "metal3-namespace": h.Namespace,
 	}
-	for key, value := range overlay {
-		m[key] = value
-	}
+	maps.Copy(m, overlay)
 	return m
 }
 

@@ -18,7 +18,6 @@ import (
 	"os"
 	"path"
 
-	"github.com/coreos/ignition/v2/config/util"
 	v3 "github.com/coreos/ignition/v2/config/v3_5"
 	"github.com/coreos/ignition/v2/config/v3_5/types"
 )
@@ -143,9 +142,9 @@ func hostname(name string) types.Config {
 	return types.Config{
 		Ignition: types.Ignition{Version: types.MaxVersion.String()},
 		Storage: types.Storage{Files: []types.File{{
-			Node: types.Node{Path: "/etc/hostname", Overwrite: util.BoolToPtr(true)},
+			Node: types.Node{Path: "/etc/hostname", Overwrite: new(true)},
 			FileEmbedded1: types.FileEmbedded1{
-				Contents: types.Resource{Source: &source}, Mode: util.IntToPtr(0o644),
+				Contents: types.Resource{Source: &source}, Mode: new(0o644),
 			},
 		}}},
 	}

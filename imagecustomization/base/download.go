@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -149,9 +150,7 @@ func (d *Downloader) resume(ctx context.Context, client *http.Client, r Remote, 
 	if err != nil {
 		return fmt.Errorf("%w: %w", errPermanent, err)
 	}
-	for key, values := range d.Header {
-		req.Header[key] = values
-	}
+	maps.Copy(req.Header, d.Header)
 	if have > 0 {
 		req.Header.Set("Range", "bytes="+strconv.FormatInt(have, 10)+"-")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -149,9 +150,7 @@ func (r *Registry) Problems() map[string]error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := make(map[string]error, len(r.bad))
-	for p, err := range r.bad {
-		out[p] = err
-	}
+	maps.Copy(out, r.bad)
 	return out
 }
 

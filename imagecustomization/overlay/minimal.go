@@ -81,7 +81,7 @@ func PointToRootfs(minimal Media, url string) (Media, error) {
 	if url != "" {
 		edit.Append = []string{rootfsURLArgument + url}
 	}
-	for _, arg := range strings.Fields(k.Default) {
+	for arg := range strings.FieldsSeq(k.Default) {
 		if strings.HasPrefix(arg, liveISOArgument) {
 			edit.Delete = append(edit.Delete, arg)
 		}

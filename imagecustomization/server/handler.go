@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -134,9 +135,7 @@ func (s *Server) refuse(w http.ResponseWriter, code int, text string) {
 // respond sends the revision, or the part of it that is asked for.
 func (s *Server) respond(w http.ResponseWriter, r *http.Request, revision *images.Revision, x *exchange) {
 	h := w.Header()
-	for key, value := range revision.Header {
-		h[key] = value
-	}
+	maps.Copy(h, revision.Header)
 	size := revision.Image.Size()
 	kind, off, length := rangeNone, int64(0), size
 	if want := r.Header["Range"]; len(want) > 0 && ifRange(r, revision) {

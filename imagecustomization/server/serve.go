@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"time"
 )
@@ -151,13 +152,13 @@ func (c *certificate) get() (*tls.Certificate, error) {
 }
 
 func stampFiles(files ...string) (string, error) {
-	stamp := ""
+	var stamp strings.Builder
 	for _, f := range files {
 		info, err := os.Stat(f)
 		if err != nil {
 			return "", err
 		}
-		stamp += fmt.Sprintf("%d %d;", info.Size(), info.ModTime().UnixNano())
+		fmt.Fprintf(&stamp, "%d %d;", info.Size(), info.ModTime().UnixNano())
 	}
-	return stamp, nil
+	return stamp.String(), nil
 }

@@ -449,11 +449,12 @@ func TestMetrics(t *testing.T) {
 	values := map[string]float64{}
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
-			name := f.GetName()
+			var name strings.Builder
+			name.WriteString(f.GetName())
 			for _, l := range m.GetLabel() {
-				name += " " + l.GetValue()
+				name.WriteString(" " + l.GetValue())
 			}
-			values[name] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			values[name.String()] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
 		}
 	}
 	g.Expect(values).To(HaveKeyWithValue("ironflow_images_sent_bytes_total", 100000.0))

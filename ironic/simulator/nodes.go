@@ -3,6 +3,7 @@ package simulator
 import (
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -146,9 +147,7 @@ func createNode(s *Server, r *http.Request) (int, any, error) {
 		return 0, nil, err
 	}
 	n := &node{uuid: newUUID(), provision: "enroll", created: time.Now(), interfaces: map[string]string{}}
-	for name, standard := range interfaceFields {
-		n.interfaces[name] = standard
-	}
+	maps.Copy(n.interfaces, interfaceFields)
 	if id, ok := body["uuid"].(string); ok {
 		n.uuid = id
 		delete(body, "uuid")

@@ -88,11 +88,12 @@ func (l *lab) freshBoot(t *testing.T, c realCase) {
 	l.write(t, dropIn+"10-dry-run.conf", []byte(seams))
 	l.write(t, scenarioFile, c.machine(t))
 	if len(c.script) > 0 {
-		exec := "[Service]\nExecStart=\nExecStart=" + systemdtest.ActorPath
+		var exec strings.Builder
+		exec.WriteString("[Service]\nExecStart=\nExecStart=" + systemdtest.ActorPath)
 		for _, word := range c.script {
-			exec += fmt.Sprintf(" %q", strings.ReplaceAll(word, "%", "%%"))
+			fmt.Fprintf(&exec, " %q", strings.ReplaceAll(word, "%", "%%"))
 		}
-		l.write(t, dropIn+"20-script.conf", []byte(exec+"\n"))
+		l.write(t, dropIn+"20-script.conf", []byte(exec.String()+"\n"))
 	}
 	if c.dropIn != "" {
 		l.write(t, dropIn+"30-case.conf", []byte(c.dropIn))
