@@ -32,6 +32,7 @@ import (
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/test/lab/emulator"
 	"github.com/ironflow/ironflow/test/machine/bmc"
+	"github.com/ironflow/ironflow/test/machine/boot"
 	"github.com/ironflow/ironflow/test/machine/host"
 	"github.com/ironflow/ironflow/test/machine/ipa"
 )
@@ -47,6 +48,9 @@ type BMC interface {
 	SetPower(ctx context.Context, uuid string, power emulator.Power) error
 	Remove(ctx context.Context, uuid string) error
 }
+
+// imagePatience is how long a BMC tries to reach the image server again.
+const imagePatience = 30 * time.Second
 
 // Options describe a fleet.
 type Options struct {
@@ -126,10 +130,10 @@ func (f *Fleet) prepare() error {
 	if err != nil {
 		return err
 	}
-	f.images = &http.Client{Transport: &http.Transport{
+	f.images = &http.Client{Transport: boot.Reconnect{For: imagePatience, Base: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, MaxIdleConnsPerHost: 64,
 		ResponseHeaderTimeout: time.Minute,
-	}}
+	}}}
 	for _, s := range f.options.Scenarios {
 		id := systemUUID(s)
 		if other, ok := f.byUUID[id]; ok {
