@@ -53,7 +53,7 @@ func TestReconnect(t *testing.T) {
 				begin := time.Now()
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://images.example/1.iso", http.NoBody)
 				g.Expect(err).NotTo(HaveOccurred())
-				answer, err := boot.Reconnect{Base: &tc.answers, For: 30 * time.Second}.RoundTrip(req)
+				answer, err := boot.Reconnect{Base: &tc.answers, For: 30 * time.Second}.RoundTrip(req) //nolint:bodyclose // the body is in memory
 				if tc.want == "" {
 					g.Expect(err).To(MatchError(ContainSubstring("refused")))
 					g.Expect(time.Since(begin)).To(Equal(30 * time.Second))
