@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ironflow/ironflow/imagecustomization/cpio"
+	"github.com/ironflow/ironflow/test/needs"
 )
 
 func readAll(raw []byte, limit int64) ([]cpio.Entry, error) {
@@ -113,10 +114,7 @@ func TestRefusesBrokenArchives(t *testing.T) {
 
 // The system's cpio is the judge of the format where it is installed.
 func TestSystemToolReadsOurArchive(t *testing.T) {
-	tool, err := exec.LookPath("cpio")
-	if err != nil {
-		t.Skip("no cpio program here")
-	}
+	tool := needs.Program(t, "cpio", "cpio")
 	g := NewWithT(t)
 	var buf bytes.Buffer
 	w := cpio.NewWriter(&buf)

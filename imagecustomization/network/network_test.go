@@ -15,6 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/imagecustomization/network"
+	"github.com/ironflow/ironflow/test/needs"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -65,10 +66,7 @@ func TestGolden(t *testing.T) {
 
 // NetworkManager itself reads every keyfile and must keep every setting.
 func TestNetworkManagerReadsEveryKeyfile(t *testing.T) {
-	tool, err := exec.LookPath("nmcli")
-	if err != nil {
-		t.Skip("no nmcli here (Debian: apt-get install network-manager)")
-	}
+	tool := needs.Program(t, "nmcli", "network-manager")
 	for name, document := range cases(t) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

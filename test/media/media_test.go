@@ -13,6 +13,7 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/iso"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 	"github.com/ironflow/ironflow/test/media"
+	"github.com/ironflow/ironflow/test/needs"
 )
 
 func medium(t *testing.T) ([]byte, *iso.Layout) {
@@ -75,10 +76,7 @@ func TestCommandWritesTheMedium(t *testing.T) {
 
 // A foreign reader judges the format where one is installed.
 func TestForeignReaderAcceptsTheMedium(t *testing.T) {
-	tool, err := exec.LookPath("xorriso")
-	if err != nil {
-		t.Skip("no xorriso program here")
-	}
+	tool := needs.Program(t, "xorriso", "xorriso")
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "live.iso")
 	g.Expect(media.WriteFile(path, media.Options{})).To(Succeed())

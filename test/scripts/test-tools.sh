@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs the Debian packages behind some tests: a real systemd (mmdebstrap), NetworkManager's nmcli, a namespace's tools.
+# Installs the Debian packages behind some tests: a real systemd (mmdebstrap), NetworkManager's nmcli, cpio, xorriso, and tools for namespaces.
 # Without root nothing is installed; the tests that need them then skip and say so (and fail when CI=true).
 set -euo pipefail
-packages=(mmdebstrap dbus network-manager util-linux cpio)
+packages=(mmdebstrap dbus network-manager util-linux cpio xorriso)
 missing=()
 for p in "${packages[@]}"; do
   dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'install ok installed' || missing+=("$p")
