@@ -50,6 +50,10 @@ lab-programs: prerequisites
 prerequisites:
 	@bash test/scripts/prerequisites.sh go
 
+.PHONY: need-root
+need-root:
+	@bash test/scripts/prerequisites.sh root $(firstword $(MAKECMDGOALS))
+
 .PHONY: generate
 generate: $(BIN)/controller-gen ## Regenerate deepcopy functions, wire types and documentation tables
 	@go generate ./...
@@ -82,7 +86,7 @@ test: lab-programs test-tools $(BIN)/gotestsum ## Unit tests and the real parts:
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) $(TESTFLAGS) ./...
 
 .PHONY: test-e2e
-test-e2e: lab-programs test-tools $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd (needs root)
+test-e2e: need-root lab-programs test-tools $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd (needs root)
 	@$(BIN)/ironflow-lab prepare --ipa
 	@bash test/scripts/pytest.sh
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) -p 1 -timeout 90m -tags e2e ./...
@@ -105,7 +109,7 @@ bench-images: ## The image server beside nginx (needs nginx-light)
 	@go run ./test/bench/images
 
 .PHONY: bench-steps
-bench-steps: test-tools ## The deploy step on a real systemd (needs root)
+bench-steps: need-root test-tools ## The deploy step on a real systemd (needs root)
 	@go run ./test/bench/steps
 
 ##@ Housekeeping

@@ -3,6 +3,7 @@
 #   prerequisites.sh go            Go alone
 #   prerequisites.sh python        Go and Python
 #   prerequisites.sh find-python   print the Python that is used
+#   prerequisites.sh root TARGET   root, for the make target of that name
 set -euo pipefail
 
 fail() { echo "ironflow: $*" >&2; exit 1; }
@@ -26,8 +27,14 @@ find_python() {
   fail "Python 3.11 or newer is missing: install python3 and python3-venv, or set IRONFLOW_PYTHON to one, and run this again."
 }
 
-case ${1:?usage: prerequisites.sh go|python|find-python} in
+check_root() {
+  [ "$(id -u)" = 0 ] || fail "'make $1' boots a real systemd, mounts and uses loop devices, for which it needs root: run it as root, e.g. 'sudo -E env PATH=\$PATH make $1'. 'make test' and 'make demo' do not need root."
+}
+
+case ${1:?usage: prerequisites.sh go|python|find-python|root TARGET} in
   go) check_go ;;
   python) check_go; find_python >/dev/null ;;
   find-python) find_python ;;
+  root) check_root "${2:?which make target}" ;;
+  *) fail "prerequisites.sh does not know '$1'" ;;
 esac

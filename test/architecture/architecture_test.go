@@ -1,0 +1,119 @@
+// Package architecture holds docs/architecture.md against the tree: the folders that it lists are the folders that exist, the parts that
+// its picture of the flow names are packages, and the programs that run on a host carry nothing of Kubernetes. The import arrows themselves
+// are a rule of the linter.
+package architecture
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+)
+
+// root is the module's folder, seen from this package.
+const root = "../.."
+
+// hidden are top-level folders that hold no part of the product: what make builds, what the lab writes, the documentation itself.
+var hidden = []string{"bin", "docs"}
+
+var (
+	folderRow   = regexp.MustCompile("(?m)^\\| `([a-z0-9]+)/` \\| (.*) \\|$")
+	codeSpan    = regexp.MustCompile("`([a-z0-9/]+)`")
+	flowRow     = regexp.MustCompile(`(?m)^\| \d+ \| (.*?) \|`)
+	packageName = regexp.MustCompile(`\b(controllers/[a-z]+|ironflow-[a-z]+)\b`)
+)
+
+func architecture(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "docs", "architecture.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestFoldersOfTheTableAreTheFoldersOfTheTree(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var documented []string
+	for _, row := range folderRow.FindAllStringSubmatch(architecture(t), -1) {
+		documented = append(documented, row[1])
+	}
+	g.Expect(documented).To(gomega.ConsistOf(folders(t, root, hidden...)), "docs/architecture.md, table of folders")
+}
+
+func TestEveryReconcilerIsInTheTable(t *testing.T) {
+	g := gomega.NewWithT(t)
+	var named []string
+	for _, row := range folderRow.FindAllStringSubmatch(architecture(t), -1) {
+		if row[1] != "controllers" {
+			continue
+		}
+		for _, span := range codeSpan.FindAllStringSubmatch(row[2], -1) {
+			named = append(named, span[1])
+		}
+	}
+	g.Expect(named).To(gomega.ConsistOf(folders(t, filepath.Join(root, "controllers"))), "docs/architecture.md, row of controllers/")
+}
+
+func TestPartsOfThePictureExist(t *testing.T) {
+	g := gomega.NewWithT(t)
+	text := architecture(t)
+	picture := strings.Split(text, "```")[1]
+	for _, part := range []string{"controllers", "ironic", "imagecustomization", "hub"} {
+		g.Expect(picture).To(gomega.MatchRegexp(`\b`+part+`\b`), "the picture shows the folder %s", part)
+		g.Expect(filepath.Join(root, part)).To(gomega.BeADirectory())
+	}
+	for _, program := range []string{"ironflow", "ironflow-step", "ironflow-agent"} {
+		g.Expect(picture).To(gomega.ContainSubstring(program))
+		g.Expect(filepath.Join(root, "cmd", program)).To(gomega.BeADirectory())
+	}
+	for _, row := range flowRow.FindAllStringSubmatch(text, -1) {
+		for _, name := range packageName.FindAllString(row[1], -1) {
+			folder := name
+			if !strings.Contains(name, "/") {
+				folder = filepath.Join("cmd", name)
+			}
+			g.Expect(filepath.Join(root, folder)).To(gomega.BeADirectory(), "step of the flow: %s", row[0])
+		}
+	}
+}
+
+func TestHostProgramsCarryNoKubernetesPackage(t *testing.T) {
+	for _, program := range []string{"ironflow-agent", "ironflow-step"} {
+		t.Run(program, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/"+program)
+			list.Dir = root
+			out, err := list.Output()
+			g.Expect(err).NotTo(gomega.HaveOccurred())
+			packages := strings.Fields(string(out))
+			g.Expect(packages).To(gomega.ContainElement("github.com/ironflow/ironflow/cmd/" + program))
+			for _, p := range packages {
+				g.Expect(p).NotTo(gomega.HavePrefix("k8s.io/"))
+				g.Expect(p).NotTo(gomega.HavePrefix("sigs.k8s.io/controller-runtime"))
+				g.Expect(p).NotTo(gomega.HavePrefix("github.com/metal3-io/"))
+			}
+		})
+	}
+}
+
+// folders lists the folders directly below dir that hold something of the tree, without hidden ones and those named.
+func folders(t *testing.T, dir string, without ...string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, entry := range entries {
+		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") && !slices.Contains(without, entry.Name()) {
+			names = append(names, entry.Name())
+		}
+	}
+	return names
+}
