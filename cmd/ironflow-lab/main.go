@@ -10,7 +10,9 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/ironflow/ironflow/api/version"
 )
@@ -18,6 +20,8 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	// The client library logs through a global that complains with a stack trace when nobody has set it. What a user has to know is said by us.
+	log.SetLogger(logr.Discard())
 	if err := newCommand().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "ironflow-lab:", err)
 		os.Exit(1) //nolint:gocritic // nothing is left to clean up here
