@@ -1,0 +1,206 @@
+package simulator
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Server is one simulated Redfish service. Its methods may be called at any time,
+// also by the machines behind it.
+type Server struct {
+	opts  Options
+	mux   *http.ServeMux
+	uuid  string
+	life  context.Context
+	end   context.CancelFunc
+	later sync.WaitGroup // deliveries of events
+
+	mu         sync.Mutex
+	systems    map[string]*system
+	order      []string // system ids as they were added
+	registries map[string]*Registry
+	sessions   map[string]*session // by token
+	tasks      tasks
+	subs       subscriptions
+	timers     map[*time.Timer]struct{}
+	counts     map[string]int
+	serial     int // of sessions, tasks, subscriptions, events and volumes
+	closed     bool
+}
+
+// New makes a server without systems. Close ends it.
+func New(o Options) *Server {
+	o.complete()
+	s := &Server{
+		opts: o, uuid: newUUID(), systems: map[string]*system{}, registries: map[string]*Registry{},
+		sessions: map[string]*session{}, tasks: tasks{byID: map[string]*task{}}, subs: subscriptions{byID: map[string]*subscription{}},
+		timers: map[*time.Timer]struct{}{}, counts: map[string]int{},
+	}
+	s.life, s.end = context.WithCancel(context.Background())
+	s.mux = s.routes()
+	return s
+}
+
+// Close ends what is under way: tasks, delays, deliveries. The server still
+// answers, but nothing changes by itself any more.
+func (s *Server) Close() {
+	s.mu.Lock()
+	s.closed = true
+	for t := range s.timers {
+		t.Stop()
+	}
+	clear(s.timers)
+	s.mu.Unlock()
+	s.end()
+	s.later.Wait()
+}
+
+// AddSystem puts a system under the service root. Adding one with the ID of
+// another replaces that.
+func (s *Server) AddSystem(d System) error {
+	sys, err := newSystem(d, s.opts.Delays)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	registry := sys.bios.registry
+	if other, ok := s.registries[registry.ID]; ok && other != registry && !registry.equal(other) {
+		return fmt.Errorf("system %s: another system has a different BIOS registry with the ID %s: give this one its own ID", sys.state.ID, registry.ID)
+	}
+	s.registries[registry.ID] = registry
+	if old, ok := s.systems[d.ID]; ok {
+		old.epoch++
+	} else {
+		s.order = append(s.order, d.ID)
+	}
+	s.systems[d.ID] = sys
+	return nil
+}
+
+// RemoveSystem takes a system away. Its tasks end, its subscriptions stay.
+func (s *Server) RemoveSystem(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sys, ok := s.systems[id]; ok {
+		sys.epoch++
+		delete(s.systems, id)
+		s.order = slices.DeleteFunc(s.order, func(other string) bool { return other == id })
+	}
+}
+
+// State is what the machine behind a system was told last, or what it did
+// itself since.
+func (s *Server) State(id string) (State, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sys, ok := s.systems[id]
+	if !ok {
+		return State{}, false
+	}
+	return sys.state.clone(), true
+}
+
+// SetPower shows a system on or off at once, after the machine did that by
+// itself. The machine is not told; events and the log are written.
+func (s *Server) SetPower(id string, power PowerState) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sys, err := s.system(id)
+	if err != nil {
+		return err
+	}
+	if power != On && power != Off {
+		return fmt.Errorf("system %s: a machine is On or Off, not %q", id, power)
+	}
+	sys.state.Power = power
+	s.powered(sys, 0)
+	return nil
+}
+
+// SetQuirk switches a quirk of a system on for a number of times, or [Always], or
+// off with 0.
+func (s *Server) SetQuirk(id string, quirk Quirk, times int) error {
+	if _, ok := known[quirk]; !ok {
+		return fmt.Errorf("there is no quirk %q: see simulator.Quirks", quirk)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sys, err := s.system(id)
+	if err != nil {
+		return err
+	}
+	sys.quirks[quirk] = times
+	return nil
+}
+
+// Counts returns how many requests came in, by verb and path pattern, such as
+// "GET /redfish/v1/Systems/{system}".
+func (s *Server) Counts() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.counts)
+}
+
+// Total returns how many requests came in whose pattern has the prefix, such as
+// "GET " or "" for all.
+func (s *Server) Total(prefix string) int {
+	total := 0
+	for pattern, n := range s.Counts() {
+		if strings.HasPrefix(pattern, prefix) {
+			total += n
+		}
+	}
+	return total
+}
+
+// system looks a system up; the lock is held.
+func (s *Server) system(id string) (*system, error) {
+	if sys, ok := s.systems[id]; ok {
+		return sys, nil
+	}
+	return nil, fmt.Errorf("there is no system %q", id)
+}
+
+// only is the single system of the service, nil if there is none or more; the
+// lock is held.
+func (s *Server) only() *system {
+	if len(s.order) != 1 {
+		return nil
+	}
+	return s.systems[s.order[0]]
+}
+
+// next is a number that was not used before; the lock is held.
+func (s *Server) next() int {
+	s.serial++
+	return s.serial
+}
+
+// after runs a function with the lock held; the lock is held. Without a delay
+// it runs at once.
+func (s *Server) after(d time.Duration, f func()) {
+	if s.closed {
+		return
+	}
+	if d <= 0 {
+		f()
+		return
+	}
+	var t *time.Timer
+	t = time.AfterFunc(d, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.timers, t)
+		if !s.closed {
+			f()
+		}
+	})
+	s.timers[t] = struct{}{}
+}

@@ -1,0 +1,154 @@
+package simulator
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// system is a machine with its BMC. The server's lock guards it but for turn.
+type system struct {
+	System // as it was added, completed
+
+	// turn orders the changes that the machine is asked about.
+	turn sync.Mutex
+
+	state      State
+	delays     Delays
+	quirks     map[Quirk]int
+	epoch      int        // grows with each switch of the power and ends what was under way
+	transition PowerState // shown while a switch takes effect, else empty
+	progress   string     // BootProgress.LastState
+	bios       bios
+	secure     secureBoot
+	storage    []*storage
+	firmware   map[string]string // version by component
+	log        journal
+	restarting time.Time // until then the BMC answers 503
+}
+
+// Defaults of a system.
+const (
+	defaultVersion    = "1.0.0"
+	defaultProcessors = 2
+	defaultMemoryGiB  = 64
+	defaultSpeedMbps  = 10_000
+	uefi, legacy      = "UEFI", "Legacy"
+)
+
+// newSystem completes a description.
+func newSystem(d System, delays Delays) (*system, error) {
+	if d.ID == "" || strings.ContainsAny(d.ID, "/?#% ") {
+		return nil, fmt.Errorf("a system needs an ID that can stand in a path, not %q", d.ID)
+	}
+	for quirk := range d.Quirks {
+		if _, ok := known[quirk]; !ok {
+			return nil, fmt.Errorf("system %s: there is no quirk %q: see simulator.Quirks", d.ID, quirk)
+		}
+	}
+	d.UUID, d.Name = cmp.Or(d.UUID, d.ID), cmp.Or(d.Name, d.ID)
+	d.Manufacturer, d.Model = cmp.Or(d.Manufacturer, "ACME"), cmp.Or(d.Model, "Simulated Server")
+	d.SerialNumber, d.Health = cmp.Or(d.SerialNumber, "SN-"+d.ID), cmp.Or(d.Health, "OK")
+	d.Processors, d.MemoryGiB = cmp.Or(d.Processors, defaultProcessors), cmp.Or(d.MemoryGiB, defaultMemoryGiB)
+	d.NICs = slices.Clone(d.NICs)
+	for i := range d.NICs {
+		d.NICs[i].SpeedMbps = cmp.Or(d.NICs[i].SpeedMbps, defaultSpeedMbps)
+	}
+	if d.BIOS == nil {
+		d.BIOS = DefaultBIOS()
+	}
+	if d.Storage == nil {
+		d.Storage = DefaultStorage()
+	}
+	if d.Delays != nil {
+		delays = *d.Delays
+	}
+	sys := &system{System: d, delays: delays, quirks: map[Quirk]int{}, progress: "None"}
+	maps.Copy(sys.quirks, d.Quirks)
+	sys.state = State{
+		ID: d.ID, UUID: d.UUID, Name: d.Name, Power: cmp.Or(d.Power, Off), SecureBoot: d.SecureBoot, Media: map[string]Medium{},
+		Boot: Boot{Target: "None", Enabled: "Disabled", Mode: uefi},
+	}
+	if d.Legacy {
+		sys.state.Boot.Mode = legacy
+	}
+	if sys.state.Power == On {
+		sys.progress = osRunning
+	}
+	sys.secure = secureBoot{mode: "UserMode", current: d.SecureBoot}
+	sys.firmware = map[string]string{ComponentBIOS: cmp.Or(d.Firmware.BIOS, defaultVersion), ComponentBMC: cmp.Or(d.Firmware.BMC, defaultVersion)}
+	for id, version := range d.Firmware.NICs {
+		sys.firmware[ComponentNIC+id] = version
+	}
+	var err error
+	if sys.bios, err = newBIOS(*d.BIOS); err != nil {
+		return nil, fmt.Errorf("system %s: %w", d.ID, err)
+	}
+	if sys.storage, err = newStorage(d.Storage); err != nil {
+		return nil, fmt.Errorf("system %s: %w", d.ID, err)
+	}
+	return sys, nil
+}
+
+// has says whether a quirk of shape is on; the lock is held. A missing system
+// has none.
+func (sys *system) has(q Quirk) bool { return sys != nil && sys.quirks[q] != 0 }
+
+// strikes says whether a quirk strikes now, and counts it; the lock is held.
+func (sys *system) strikes(q Quirk) bool {
+	if !sys.has(q) {
+		return false
+	}
+	if sys.quirks[q] > 0 {
+		sys.quirks[q]--
+	}
+	return true
+}
+
+// change makes a change of a system's state: edit prepares it, the machine is
+// asked by tell, and then it holds. The lock is not held. Edit runs twice, since
+// the machine may have acted by itself meanwhile, and must give the same result.
+func (s *Server) change(ctx context.Context, sys *system, edit func(*State) error, tell func(Machine, State) error) error {
+	sys.turn.Lock()
+	defer sys.turn.Unlock()
+	s.mu.Lock()
+	next := sys.state.clone()
+	err := edit(&next)
+	next.Sequence++
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if sys.Machine != nil {
+		if err := tell(sys.Machine, next); err != nil {
+			return fault(http.StatusInternalServerError, generalError, "%s", err)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		s.opts.Log.Debug("the client went away during a change", "system", sys.ID, "error", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := sys.state.clone()
+	if err := edit(&now); err != nil {
+		return err
+	}
+	now.Sequence = next.Sequence
+	sys.state = now
+	return nil
+}
+
+// newUUID is a random UUID.
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

@@ -1,0 +1,105 @@
+package simulator
+
+// System describes a machine with its BMC as it is added. Only ID is needed;
+// what is empty is filled with a plausible server, see [Server.AddSystem].
+type System struct {
+	// ID is the last element of /redfish/v1/Systems/ID. The manager and the
+	// chassis have the same. Usually the UUID.
+	ID string
+	// UUID is ID, and Name is ID, when empty.
+	UUID, Name string
+
+	Manufacturer, Model, SerialNumber, AssetTag string
+	// Power is the state at the start; Off when empty.
+	Power PowerState
+	// Health is OK, Warning or Critical; OK when empty.
+	Health string
+	// Processors is the number of sockets, MemoryGiB the size of the memory;
+	// 2 and 64 when zero.
+	Processors, MemoryGiB int
+	// NICs are the Ethernet interfaces.
+	NICs []NIC
+	// BIOS are its settings; nil is [DefaultBIOS].
+	BIOS *BIOS
+	// Storage are the storage subsystems; nil is [DefaultStorage], an empty list none.
+	Storage []Storage
+	// Firmware are the versions.
+	Firmware Firmware
+	// SecureBoot is the setting at the start, Legacy the boot mode instead of UEFI.
+	SecureBoot, Legacy bool
+	// Machine stands behind the system; nil agrees to everything.
+	Machine Machine
+	// Quirks are switched on, with the number of times that they strike.
+	Quirks map[Quirk]int
+	// Delays replace those of the Server, unless nil.
+	Delays *Delays
+}
+
+// NIC is an Ethernet interface.
+type NIC struct {
+	// MAC is the hardware address with colons; it is the resource's Id too.
+	MAC string
+	// SpeedMbps is 10,000 when zero.
+	SpeedMbps int
+}
+
+// BIOS are the settings of a system's firmware.
+type BIOS struct {
+	// Registry describes the settings.
+	Registry *Registry
+	// Attributes are the current values; missing ones are the registry's defaults.
+	// Values are string, int or bool.
+	Attributes map[string]any
+}
+
+// Storage is a storage subsystem with one controller.
+type Storage struct {
+	ID, Name string
+	// RAIDTypes are what the controller can do, such as RAID1; empty makes it a
+	// plain host bus adapter.
+	RAIDTypes []string
+	// ApplyTimes are the times at which volumes can be made and deleted. Nil is
+	// Immediate and OnReset.
+	ApplyTimes []ApplyTime
+	// Tasks makes immediate work a task that takes Delays.Task; without it,
+	// immediate work is done when the request is answered.
+	Tasks  bool
+	Drives []Drive
+	// Volumes exist from the start.
+	Volumes []Volume
+}
+
+// ApplyTime is Redfish's Settings.OperationApplyTime.
+type ApplyTime string
+
+// The apply times that the simulator knows.
+const (
+	Immediate ApplyTime = "Immediate"
+	OnReset   ApplyTime = "OnReset"
+)
+
+// Drive is a physical disk.
+type Drive struct {
+	// ID is unique within the system.
+	ID                                string
+	Model, Manufacturer, SerialNumber string
+	MediaType                         string // HDD or SSD; SSD when empty
+	Protocol                          string // SAS, SATA or NVMe; SAS when empty
+	CapacityBytes                     int64
+}
+
+// Volume is a logical disk.
+type Volume struct {
+	// ID is made when empty.
+	ID, Name      string
+	RAIDType      string // such as RAID1; empty for a plain disk
+	CapacityBytes int64
+	Drives        []string // their IDs
+}
+
+// Firmware are versions by component.
+type Firmware struct {
+	BIOS, BMC string // 1.0.0 when empty
+	// NICs are network adapters by Id (the component is nic:Id).
+	NICs map[string]string
+}
