@@ -2,8 +2,10 @@ package base
 
 import (
 	"encoding/binary"
+	"maps"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +15,11 @@ var archs = map[string]string{
 	"aarch64": "aarch64", "arm64": "aarch64",
 	"ppc64le": "ppc64le",
 	"s390x":   "s390x",
+}
+
+// Architectures returns the known architectures in the kernel's spelling, sorted.
+func Architectures() []string {
+	return slices.Compact(slices.Sorted(maps.Values(archs)))
 }
 
 // NormalArch returns the kernel's spelling of an architecture; unknown names

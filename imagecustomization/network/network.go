@@ -25,6 +25,11 @@ func Keyfiles(nmstate []byte) (map[string][]byte, error) {
 	if err := r.err(); err != nil {
 		return nil, err
 	}
+	return d.keyfiles(r)
+}
+
+// keyfiles checks the document as a whole and renders it.
+func (d document) keyfiles(r *reader) (map[string][]byte, error) {
 	d.join(r)
 	holders := d.resolvers(r)
 	for _, rt := range d.routes {
@@ -47,9 +52,10 @@ func Keyfiles(nmstate []byte) (map[string][]byte, error) {
 	return out, nil
 }
 
-// FromSecret reads the network data Secret of a host: key "nmstate" holds a
-// document, keys that end in ".nmconnection" hold ready keyfiles, which win over
-// a translated one of the same name. Other keys are refused.
+// FromSecret reads the network data Secret of a host: key "nmstate" holds an
+// nmstate document, or else "networkData" (also "network_data.json") OpenStack's
+// network data; keys that end in ".nmconnection" hold ready keyfiles, which win
+// over a translated one of the same name. Other keys are refused.
 func FromSecret(data map[string][]byte) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	known := false
@@ -60,8 +66,23 @@ func FromSecret(data map[string][]byte) (map[string][]byte, error) {
 			return nil, fmt.Errorf("nmstate: %w", err)
 		}
 	}
+	for _, key := range networkDataKeys {
+		raw, ok := data[key]
+		if !ok {
+			continue
+		}
+		if known {
+			return nil, fmt.Errorf("%w: key %q besides another description of the network; keep one", ErrUnsupported, key)
+		}
+		known = true
+		var err error
+		if out, err = FromNetworkData(raw); err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+	}
 	for name, content := range data {
 		switch {
+		case slices.Contains(networkDataKeys, name):
 		case strings.HasSuffix(name, suffix):
 			known = true
 			if !bytes.Contains(content, []byte("[connection]")) {
@@ -69,11 +90,11 @@ func FromSecret(data map[string][]byte) (map[string][]byte, error) {
 			}
 			out[name] = content
 		case name != "nmstate":
-			return nil, fmt.Errorf("%w: key %q; there are %q and NAME%s", ErrUnsupported, name, "nmstate", suffix)
+			return nil, fmt.Errorf("%w: key %q; there are %q, %q and NAME%s", ErrUnsupported, name, "nmstate", networkDataKeys[0], suffix)
 		}
 	}
 	if !known {
-		return nil, fmt.Errorf("%w: neither key %q nor a NAME%s", ErrUnsupported, "nmstate", suffix)
+		return nil, fmt.Errorf("%w: neither key %q, nor %q, nor a NAME%s", ErrUnsupported, "nmstate", networkDataKeys[0], suffix)
 	}
 	return out, nil
 }

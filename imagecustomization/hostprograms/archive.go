@@ -1,0 +1,67 @@
+// Package hostprograms lets the host agent and the deploy step's program ride
+// inside every live image, so that a host at the end of a thin line fetches
+// nothing for them.
+//
+// Both programs, and a small unit that hands them to the live system before the
+// initrd is left, make one initramfs archive per architecture. All hosts share
+// it: it lies in one file, behind each host's own archive of a few KiB. The main
+// type is [Archives].
+package hostprograms
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"path"
+
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/imagecustomization/cpio"
+	"github.com/ironflow/ironflow/imagecustomization/embedded"
+)
+
+// Places of the members, in the initrd.
+const (
+	programDir = "usr/lib/ironflow"
+	unitDir    = "usr/lib/systemd/system"
+	unitName   = "ironflow-programs.service"
+	scriptName = "hand-on.sh"
+)
+
+//go:embed initrd/ironflow-programs.service
+var unit []byte
+
+//go:embed initrd/hand-on.sh
+var script []byte
+
+// names are the programs, in the order in which they lie in the archive.
+var names = [...]string{path.Base(hostfile.AgentBinary), path.Base(hostfile.StepBinary)}
+
+// archive packs the programs' contents, in the order of names. The same programs
+// give the same bytes, padded to [embedded.Alignment].
+func archive(programs [len(names)][]byte) ([]byte, error) {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	w := cpio.NewWriter(z)
+	for i, name := range names {
+		if err := w.File(path.Join(programDir, name), 0o755, programs[i]); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.File(path.Join(programDir, scriptName), 0o755, script); err != nil {
+		return nil, err
+	}
+	if err := w.File(path.Join(unitDir, unitName), 0o644, unit); err != nil {
+		return nil, err
+	}
+	if err := w.Symlink(path.Join(unitDir, "initrd.target.wants", unitName), "../"+unitName); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	out.Write(make([]byte, -out.Len()&(embedded.Alignment-1)))
+	return out.Bytes(), nil
+}

@@ -1,0 +1,162 @@
+package hostprograms
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/imagecustomization/overlay"
+)
+
+// Archives holds one archive for each architecture that there are programs for.
+// It is immutable and safe for any number of users.
+type Archives struct {
+	byArch map[string]*file
+}
+
+// Open makes the archives of the programs in dir: dir/ironflow-agent and
+// dir/ironflow-step for this machine's own architecture, dir/ARCH/… for others,
+// e.g. dir/aarch64/ironflow-agent. The archives are kept in the folder cache,
+// which is made if need be. A folder with one program and not the other is an
+// error; one with neither gives no archive for that architecture.
+func Open(dir, cache string) (*Archives, error) {
+	a := &Archives{byArch: map[string]*file{}}
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		return nil, fmt.Errorf("folder for the host programs' archives: %w", err)
+	}
+	if err := a.add(base.NormalArch(runtime.GOARCH), dir, cache); err != nil {
+		return nil, err
+	}
+	for _, arch := range base.Architectures() {
+		if err := a.add(arch, filepath.Join(dir, arch), cache); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// Present tells whether dir holds the programs of this machine's architecture.
+func Present(dir string) bool {
+	programs, err := read(dir)
+	return err == nil && programs != nil
+}
+
+// Architectures returns how many architectures have an archive.
+func (a *Archives) Architectures() int { return len(a.byArch) }
+
+// Shared returns what every image of the architecture has behind the host's own
+// archive, in the form of images.Options.Shared; nothing when there are no
+// programs for it. A nil Archives has none.
+func (a *Archives) Shared(arch string) []overlay.Source {
+	if a == nil || a.byArch[base.NormalArch(arch)] == nil {
+		return nil
+	}
+	return []overlay.Source{a.byArch[base.NormalArch(arch)]}
+}
+
+func (a *Archives) add(arch, dir, cache string) error {
+	programs, err := read(dir)
+	if err != nil || programs == nil {
+		return err
+	}
+	f, err := keep(arch, *programs, cache)
+	if err != nil {
+		return fmt.Errorf("archive of the host programs for %s: %w", arch, err)
+	}
+	a.byArch[arch] = f
+	return nil
+}
+
+// read returns the programs in dir, nil when there are none.
+func read(dir string) (*[len(names)][]byte, error) {
+	var programs [len(names)][]byte
+	missing := 0
+	for i, name := range names {
+		var err error
+		programs[i], err = os.ReadFile(filepath.Join(dir, name))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			missing++
+		case err != nil:
+			return nil, fmt.Errorf("host programs: %w", err)
+		}
+	}
+	switch missing {
+	case 0:
+		return &programs, nil
+	case len(names):
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("host programs: %s holds only a part of %v; put all of them there", dir, names)
+	}
+}
+
+// keep makes the archive unless the cache has it from the same programs, and
+// opens it.
+func keep(arch string, programs [len(names)][]byte, cache string) (*file, error) {
+	of := sha256.New()
+	for _, part := range append(programs[:], unit, script) {
+		sum := sha256.Sum256(part)
+		of.Write(sum[:])
+	}
+	path := filepath.Join(cache, "programs-"+arch+"-"+hex.EncodeToString(of.Sum(nil)[:8])+".cpio.gz")
+	if f, err := openFile(path); err == nil {
+		return f, nil
+	}
+	packed, err := archive(programs)
+	if err != nil {
+		return nil, err
+	}
+	tmp, err := os.CreateTemp(cache, "new-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(packed)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return nil, err
+	}
+	return openFile(path)
+}
+
+// file is an archive on disk. It stays open as long as the process lives, so
+// that sendfile can read it; nobody uses its offset.
+type file struct {
+	open *os.File
+	size int64
+	id   string
+}
+
+func openFile(path string) (*file, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	sum := sha256.Sum256(raw)
+	return &file{open: f, size: int64(len(raw)), id: hex.EncodeToString(sum[:])}, nil
+}
+
+// ReadAt implements overlay.Source.
+func (f *file) ReadAt(p []byte, off int64) (int, error) { return f.open.ReadAt(p, off) }
+
+// File returns the open file, for sendfile with an explicit offset.
+func (f *file) File() *os.File { return f.open }
+
+// Size implements overlay.Source.
+func (f *file) Size() int64 { return f.size }
+
+// ID implements overlay.Source.
+func (f *file) ID() string { return f.id }

@@ -1,0 +1,131 @@
+package hostprograms_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/hostprograms"
+)
+
+// programs puts both programs into a folder.
+func programs(t *testing.T, dir, content string) {
+	t.Helper()
+	g := NewWithT(t)
+	g.Expect(os.MkdirAll(dir, 0o755)).To(Succeed())
+	for _, name := range []string{"ironflow-agent", "ironflow-step"} {
+		g.Expect(os.WriteFile(filepath.Join(dir, name), []byte(content+" "+name), 0o755)).To(Succeed())
+	}
+}
+
+// members unpacks what every image of the architecture shares.
+func members(t *testing.T, a *hostprograms.Archives, arch string) map[string]string {
+	t.Helper()
+	g := NewWithT(t)
+	shared := a.Shared(arch)
+	g.Expect(shared).To(HaveLen(1))
+	out := map[string]string{}
+	for e, err := range embedded.Members(io.NewSectionReader(shared[0], 0, shared[0].Size())) {
+		g.Expect(err).NotTo(HaveOccurred())
+		out[e.Name] = string(e.Data)
+	}
+	return out
+}
+
+func TestArchiveHoldsProgramsAndUnit(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	programs(t, dir, "own")
+	programs(t, filepath.Join(dir, "s390x"), "s390x")
+	a, err := hostprograms.Open(dir, filepath.Join(t.TempDir(), "cache"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(a.Architectures()).To(Equal(2))
+	got := members(t, a, runtime.GOARCH)
+	g.Expect(got).To(HaveKeyWithValue("usr/lib/ironflow/ironflow-agent", "own ironflow-agent"))
+	g.Expect(got).To(HaveKeyWithValue("usr/lib/ironflow/ironflow-step", "own ironflow-step"))
+	g.Expect(got).To(HaveKeyWithValue("usr/lib/systemd/system/ironflow-programs.service", ContainSubstring("ExecStart=/bin/sh /usr/lib/ironflow/hand-on.sh /usr/lib/ironflow /sysroot /run")))
+	g.Expect(got).To(HaveKeyWithValue("usr/lib/systemd/system/initrd.target.wants/ironflow-programs.service", "../ironflow-programs.service"))
+	g.Expect(got).To(HaveKey("usr/lib/ironflow"), "the kernel drops a file whose folder is no member")
+	g.Expect(members(t, a, "s390x")).To(HaveKeyWithValue("usr/lib/ironflow/ironflow-step", "s390x ironflow-step"))
+	g.Expect(a.Shared("ppc64le")).To(BeEmpty())
+}
+
+// Replicas and restarts must give the same images.
+func TestSamePrograms(t *testing.T) {
+	g := NewWithT(t)
+	dir, cache := t.TempDir(), t.TempDir()
+	programs(t, dir, "one")
+	open := func(cache string) string {
+		a, err := hostprograms.Open(dir, cache)
+		g.Expect(err).NotTo(HaveOccurred())
+		return a.Shared(runtime.GOARCH)[0].ID()
+	}
+	first := open(cache)
+	g.Expect(open(cache)).To(Equal(first), "from the cache")
+	g.Expect(open(t.TempDir())).To(Equal(first), "made elsewhere")
+	programs(t, dir, "two")
+	g.Expect(open(cache)).NotTo(Equal(first), "other programs")
+}
+
+func TestWhatCannotRide(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	g.Expect(hostprograms.Present(dir)).To(BeFalse())
+	a, err := hostprograms.Open(dir, t.TempDir())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(a.Architectures()).To(BeZero())
+	programs(t, dir, "own")
+	g.Expect(hostprograms.Present(dir)).To(BeTrue())
+	g.Expect(os.Remove(filepath.Join(dir, "ironflow-step"))).To(Succeed())
+	_, err = hostprograms.Open(dir, t.TempDir())
+	g.Expect(err).To(MatchError(ContainSubstring("holds only a part of [ironflow-agent ironflow-step]")))
+	var none *hostprograms.Archives
+	g.Expect(none.Shared(base.NormalArch(runtime.GOARCH))).To(BeEmpty())
+}
+
+func TestHandOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		link string // what /usr/local points to, "" for a folder
+		bin  string // where the programs have to be, below the root
+	}{
+		"folder":        {"", "usr/local/bin"},
+		"relative link": {"../var/usrlocal", "var/usrlocal/bin"},
+		"absolute link": {"/var/usrlocal", "var/usrlocal/bin"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			from, root, run := t.TempDir(), t.TempDir(), t.TempDir()
+			programs(t, from, "own")
+			g.Expect(os.MkdirAll(filepath.Join(root, "usr"), 0o755)).To(Succeed())
+			if c.link != "" {
+				g.Expect(os.Symlink(c.link, filepath.Join(root, "usr/local"))).To(Succeed())
+			}
+			hand := func() {
+				out, err := exec.CommandContext(t.Context(), "sh", "initrd/hand-on.sh", from, root, run).CombinedOutput()
+				g.Expect(err).NotTo(HaveOccurred(), string(out))
+			}
+			hand()
+			bin := filepath.Join(root, c.bin)
+			g.Expect(os.ReadFile(filepath.Join(bin, "ironflow-agent"))).To(BeEquivalentTo("own ironflow-agent"))
+			info, err := os.Stat(filepath.Join(bin, "ironflow-step"))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o755)))
+			labels, err := os.ReadFile(filepath.Join(run, "tmpfiles.d/ironflow-programs.conf"))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(bytes.Count(labels, []byte("\n"))).To(Equal(2))
+			g.Expect(string(labels)).To(ContainSubstring("z /usr/local/bin/ironflow-agent 0755 root root -\n"))
+
+			g.Expect(os.WriteFile(filepath.Join(bin, "ironflow-agent"), []byte("the user's"), 0o755)).To(Succeed())
+			hand()
+			g.Expect(os.ReadFile(filepath.Join(bin, "ironflow-agent"))).To(BeEquivalentTo("the user's"), "Ignition put it there")
+		})
+	}
+}

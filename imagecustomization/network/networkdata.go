@@ -1,0 +1,273 @@
+package network
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Keys of a Secret that hold OpenStack's network_data.json.
+var networkDataKeys = []string{"networkData", "network_data.json"}
+
+// physical are the link types of network_data.json that stand for a network card.
+var physical = []string{"phy", "ethernet", "vif", "tap", "ovs", "bridge", "hw_veb", "hyperv", "vhostuser", "dvs", "other", "macvtap", "hostdev_physical"}
+
+// networkTypes are the network types of network_data.json, with how their family
+// is configured. The types and fields are those of OpenStack's JSON schema of
+// network_data.
+var networkTypes = map[string]struct{ six, dhcp, autoconf bool }{
+	"ipv4": {}, "ipv4_dhcp": {dhcp: true},
+	"ipv6": {six: true}, "ipv6_dhcp": {six: true, dhcp: true}, "ipv6_slaac": {six: true, autoconf: true},
+	"ipv6_dhcpv6-stateful": {six: true, dhcp: true}, "ipv6_dhcpv6-stateless": {six: true, dhcp: true, autoconf: true},
+}
+
+// FromNetworkData translates OpenStack's network_data.json (links, networks,
+// services; JSON or YAML) into NetworkManager keyfiles by file name. Cards are
+// found by their MAC address. Errors wrap [ErrUnsupported] and name every field
+// at fault.
+func FromNetworkData(raw []byte) (map[string][]byte, error) {
+	r := &reader{}
+	var top any
+	if err := yaml.Unmarshal(raw, &top); err != nil {
+		r.refuse("document", "not valid JSON: %v", err)
+		return nil, r.err()
+	}
+	o := r.newObject("", top)
+	var d document
+	for _, l := range o.objects("links") {
+		d.interfaces = append(d.interfaces, parseLink(l))
+	}
+	d.dns.path = "services"
+	for _, n := range o.objects("networks") {
+		d.network(n)
+	}
+	d.services(o)
+	o.done()
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return d.keyfiles(r)
+}
+
+// parseLink reads a link: a card, a bond or a VLAN.
+func parseLink(o *object) *iface {
+	i := &iface{path: o.path, name: o.text("id"), up: true, kind: "ethernet"}
+	if name := o.text("name"); name != "" {
+		i.profile = name
+	}
+	o.text("vif_id") // the port's id in OpenStack, which no host needs
+	mac := strings.ToUpper(o.text("ethernet_mac_address"))
+	if mac != "" && !macAddress.MatchString(mac) {
+		o.refuse(o.at("ethernet_mac_address"), "%q is not a MAC address", mac)
+	}
+	i.mtu = o.number("mtu", 68, 65535)
+	switch kind := o.text("type"); {
+	case kind == "bond":
+		i.kind, i.setMAC, i.bond = "bond", mac, parseBondLink(o)
+	case kind == "vlan":
+		i.kind, i.setMAC, i.vlan = "vlan", mac, parseVLANLink(o, i)
+	case slices.Contains(physical, kind):
+		i.matchMAC = mac
+	default:
+		o.refuse(o.at("type"), "%q is not supported, there are bond, vlan, %s", kind, strings.Join(physical, ", "))
+	}
+	if !ifName.MatchString(i.name) {
+		o.refuse(o.at("id"), "%q is not an interface name (at most 15 characters)", i.name)
+	}
+	o.done()
+	return i
+}
+
+// parseBondLink reads what a bond has; its options are the kernel's, written bond_NAME.
+func parseBondLink(o *object) bond {
+	b := bond{mode: o.text("bond_mode"), ports: o.strings("bond_links")}
+	if len(b.mode) == 1 && b.mode[0] >= '0' && b.mode[0] <= '6' {
+		b.mode = bondModes[b.mode[0]-'0']
+	}
+	if b.mode == "" {
+		o.refuse(o.at("bond_mode"), "is missing")
+	}
+	o.only("bond_mode", b.mode, bondModes...)
+	for _, name := range bondOptions {
+		if value := o.text("bond_" + name); value != "" {
+			b.options = append(b.options, [2]string{name, value})
+		}
+	}
+	return b
+}
+
+func parseVLANLink(o *object, i *iface) vlan {
+	v := vlan{base: o.text("vlan_link"), id: o.number("vlan_id", 1, 4094)}
+	if v.base == "" {
+		o.refuse(o.at("vlan_link"), "is missing")
+	}
+	if v.id < 0 {
+		o.refuse(o.at("vlan_id"), "is missing")
+	}
+	if mac := strings.ToUpper(o.text("vlan_mac_address")); mac != "" {
+		if !macAddress.MatchString(mac) {
+			o.refuse(o.at("vlan_mac_address"), "%q is not a MAC address", mac)
+		}
+		i.setMAC = mac
+	}
+	return v
+}
+
+// network reads one network and adds it to its link.
+func (d *document) network(o *object) {
+	for _, openstack := range []string{"id", "network_id"} {
+		o.text(openstack) // names within OpenStack
+	}
+	link := o.text("link")
+	i := d.find(link)
+	if i == nil {
+		o.refuse(o.at("link"), "%q is not among the links", link)
+		i = &iface{}
+	}
+	kind := o.text("type")
+	t, known := networkTypes[kind]
+	if !known {
+		o.refuse(o.at("type"), "%q is not supported, there are ipv4, ipv4_dhcp, ipv6, ipv6_dhcp, ipv6_slaac, ipv6_dhcpv6-stateful, ipv6_dhcpv6-stateless", kind)
+	}
+	f := &i.ip4
+	if t.six {
+		f = &i.ip6
+	}
+	if !f.enabled {
+		*f = family{path: o.path, autoDNS: true, autoRoute: true, autoGateway: true, tableID: -1, metric: -1}
+	}
+	f.enabled, f.dhcp, f.autoconf = true, f.dhcp || t.dhcp, f.autoconf || t.autoconf
+	d.staticAddress(o, f, t.six, known && !t.dhcp && !t.autoconf)
+	if gateway := o.text("gateway"); gateway != "" {
+		d.gateway(o, o.at("gateway"), gateway, link, t.six)
+	}
+	for _, r := range o.objects("routes") {
+		d.networkRoute(r, link, t.six)
+	}
+	d.services(o)
+	o.done()
+}
+
+// staticAddress reads ip_address and netmask, in any of the ways they are written.
+func (d *document) staticAddress(o *object, f *family, six, static bool) {
+	text, mask := o.text("ip_address"), o.text("netmask")
+	if text == "" {
+		if static {
+			o.refuse(o.at("ip_address"), "is missing")
+		}
+		return
+	}
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		var addr netip.Addr
+		if addr, err = netip.ParseAddr(text); err == nil {
+			bits := addr.BitLen()
+			if mask != "" {
+				if bits = maskBits(mask, addr.Is6()); bits < 0 {
+					o.refuse(o.at("netmask"), "%q is not a netmask", mask)
+					return
+				}
+			}
+			p = netip.PrefixFrom(addr, bits)
+		}
+	}
+	if err != nil || p.Addr().Is6() != six {
+		o.refuse(o.at("ip_address"), "%q is not an address of the network's type", text)
+		return
+	}
+	f.addresses = append(f.addresses, p)
+}
+
+// maskBits returns the prefix length of a netmask, which is an address or a
+// number; -1 when it is neither.
+func maskBits(mask string, six bool) int {
+	if p, err := netip.ParsePrefix("::/" + strings.TrimPrefix(mask, "/")); err == nil && (six || p.Bits() <= 32) {
+		return p.Bits()
+	}
+	addr, err := netip.ParseAddr(mask)
+	if err != nil || addr.Is6() != six {
+		return -1
+	}
+	bits, ended := 0, false
+	for _, b := range addr.AsSlice() {
+		for bit := 7; bit >= 0; bit-- {
+			set := b>>bit&1 == 1
+			if set && ended {
+				return -1
+			}
+			if set {
+				bits++
+			}
+			ended = ended || !set
+		}
+	}
+	return bits
+}
+
+// networkRoute reads a route of a network.
+func (d *document) networkRoute(o *object, link string, six bool) {
+	destination, mask, via := o.text("network"), o.text("netmask"), o.text("gateway")
+	p, err := netip.ParsePrefix(destination)
+	if err != nil {
+		var addr netip.Addr
+		if addr, err = netip.ParseAddr(destination); err == nil {
+			bits := addr.BitLen()
+			if mask != "" {
+				bits = maskBits(mask, addr.Is6())
+			}
+			p = netip.PrefixFrom(addr, bits)
+		}
+	}
+	if err != nil || !p.IsValid() || p.Addr().Is6() != six {
+		o.refuse(o.at("network"), "%q with netmask %q is not a network of the network's type", destination, mask)
+	}
+	rt := route{path: o.path, destination: p.Masked(), device: link, metric: o.number("metric", 0, 1<<31-1), table: -1}
+	if via != "" {
+		if rt.via, err = netip.ParseAddr(via); err != nil || rt.via.Is6() != six {
+			o.refuse(o.at("gateway"), "%q is not an address of the network's type", via)
+		}
+	}
+	d.services(o)
+	o.done()
+	d.routes = append(d.routes, rt)
+}
+
+// gateway adds the default route of a network.
+func (d *document) gateway(o *object, path, text, link string, six bool) {
+	via, err := netip.ParseAddr(text)
+	if err != nil || via.Is6() != six {
+		o.refuse(path, "%q is not an address of the network's type", text)
+		return
+	}
+	everything := netip.PrefixFrom(netip.IPv4Unspecified(), 0)
+	if six {
+		everything = netip.PrefixFrom(netip.IPv6Unspecified(), 0)
+	}
+	d.routes = append(d.routes, route{path: o.path, destination: everything, via: via, device: link, metric: -1, table: -1})
+}
+
+// services reads name servers, of the whole host or of one network.
+func (d *document) services(o *object) {
+	for _, s := range o.objects("services") {
+		kind, address := s.text("type"), s.text("address")
+		s.only("type", kind, "dns")
+		addr, err := netip.ParseAddr(address)
+		if err != nil {
+			s.refuse(s.at("address"), "%q is not an address", address)
+		} else if !slices.Contains(d.dns.servers, addr) {
+			d.dns.servers = append(d.dns.servers, addr)
+		}
+		s.done()
+	}
+	for i, address := range o.strings("dns_nameservers") {
+		addr, err := netip.ParseAddr(address)
+		if err != nil {
+			o.refuse(o.at("dns_nameservers"), "entry %d, %q, is not an address", i, address)
+		} else if !slices.Contains(d.dns.servers, addr) {
+			d.dns.servers = append(d.dns.servers, addr)
+		}
+	}
+	d.dns.search = append(d.dns.search, o.strings("dns_search")...)
+}
