@@ -51,6 +51,9 @@ func needsOf(options Options) (prereq.Needs, error) {
 		needs.Ports = append(needs.Ports, o.Port)
 		needs.Python = true
 	}
+	if o := options.Redfish; o != nil {
+		needs.Ports = append(needs.Ports, o.Port)
+	}
 	needs.Cold = needs.Go
 	return needs, nil
 }

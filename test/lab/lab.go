@@ -4,9 +4,10 @@
 // front of simulated machines. Demo, tests and benchmarks use it.
 //
 // [Start] brings up everything in one folder of state, on free loopback ports,
-// with a log per part. [New] and the methods StartControlPlane, StartIronic and
-// StartEmulator bring up only what is needed; package labtest does that for
-// tests. What has to be compiled or installed is kept in a cache outside the
+// with a log per part. [New] and the methods StartControlPlane, StartIronic,
+// StartEmulator and StartRedfish bring up only what is needed; package labtest does
+// that for tests. StartRedfish are BMCs of our own (package bmc/simulator) for what
+// the emulator lacks. What has to be compiled or installed is kept in a cache outside the
 // source tree (package cache). Everything that the lab starts ends with
 // [Lab.Stop], and also when the calling process is killed (package guard).
 //
@@ -41,11 +42,12 @@ type Options struct {
 	// Progress hears what the lab does; nil is silent.
 	Progress progress.Func
 
-	// ControlPlane, Ironic and Emulator are the options of the parts that [Start]
-	// starts; nil leaves a part out.
+	// ControlPlane, Ironic, Emulator and Redfish are the options of the parts that
+	// [Start] starts; nil leaves a part out.
 	ControlPlane *ControlPlaneOptions
 	Ironic       *IronicOptions
 	Emulator     *EmulatorOptions
+	Redfish      *RedfishOptions
 }
 
 // Lab is a folder of state and the parts that run in it. Its methods may be
@@ -59,10 +61,12 @@ type Lab struct {
 	// CAFile is the authority's certificate as a file.
 	CAFile string
 
-	// ControlPlane, Ironic and Emulator are the running parts, nil if not started.
+	// ControlPlane, Ironic, Emulator and Redfish are the running parts, nil if not
+	// started.
 	ControlPlane *ControlPlane
 	Ironic       *Ironic
 	Emulator     *Emulator
+	Redfish      *Redfish
 
 	cacheDir  string
 	temporary bool
@@ -75,7 +79,7 @@ type Lab struct {
 }
 
 // state are the names below Dir that belong to the lab.
-var state = []string{"ca.crt", "kubeconfig", "log", "etcd", "kubernetes", "ironic", "emulator"}
+var state = []string{"ca.crt", "kubeconfig", "log", "etcd", "kubernetes", "ironic", "emulator", "keystone"}
 
 // New prepares the folder of state and checks what every part needs. It starts
 // nothing. Stop has to be called on the result.
@@ -169,6 +173,9 @@ func (l *Lab) startAll(ctx context.Context, options Options) error {
 	if o := options.Emulator; o != nil {
 		jobs = append(jobs, func(ctx context.Context) error { _, err := l.StartEmulator(ctx, *o); return err })
 	}
+	if o := options.Redfish; o != nil {
+		jobs = append(jobs, func(ctx context.Context) error { _, err := l.StartRedfish(ctx, *o); return err })
+	}
 	return together(ctx, jobs...)
 }
 
@@ -200,10 +207,13 @@ func (l *Lab) Processes() []int {
 // ends, what still runs is killed instead of asked. It may be called again.
 func (l *Lab) Stop(ctx context.Context) error {
 	l.mu.Lock()
-	parts := slices.Clone(l.parts)
+	parts, redfish := slices.Clone(l.parts), l.Redfish
 	l.mu.Unlock()
 	for _, p := range slices.Backward(parts) {
 		p.stop(ctx)
+	}
+	if redfish != nil {
+		redfish.close()
 	}
 	errs := []error{l.ports.Close()}
 	if l.lock != nil {
