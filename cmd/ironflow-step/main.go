@@ -25,6 +25,7 @@ import (
 	"github.com/ironflow/ironflow/customdeploy/assisted"
 	"github.com/ironflow/ironflow/customdeploy/confirm"
 	"github.com/ironflow/ironflow/customdeploy/coreos"
+	"github.com/ironflow/ironflow/customdeploy/foreign"
 	"github.com/ironflow/ironflow/customdeploy/hostname"
 	"github.com/ironflow/ironflow/customdeploy/step"
 	"github.com/ironflow/ironflow/customdeploy/systemd/sdbus"
@@ -64,6 +65,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	units := newUnits(host)
 	defer units.Close()
 	installer := &assisted.Step{Units: units}
+	if systemd, ok := any(units).(foreign.Host); ok {
+		installer.AskForeign = func(ctx context.Context, began time.Time) bool { return foreign.Installed(ctx, systemd, began) }
+	}
 	steps := step.Registry{
 		installer.Definition(),
 		(&coreos.Step{Exec: coreos.InRoot(host), Hostname: os.Hostname}).Definition(),

@@ -108,8 +108,9 @@ func (f *follower) decide(ctx context.Context) (Verdict, bool) {
 	v := f.judge()
 	if v.Action == AskForeign {
 		f.obs.Foreign = ForeignNone
-		if f.askForeign != nil && f.askForeign(ctx) {
+		if f.askForeign != nil && f.askForeign(ctx, f.state.StartedAt) {
 			f.obs.Foreign = ForeignDone
+			f.mark()
 		}
 		v = f.judge()
 	}
@@ -124,6 +125,17 @@ func (f *follower) decide(ctx context.Context) (Verdict, bool) {
 	f.readFiles()
 	v = f.judge()
 	return v, v.Action == Finish
+}
+
+// mark writes the done marker in the place of an installer that has none, for
+// confirm_install: its container may be forgotten by then.
+func (f *follower) mark() {
+	marker := hostfile.Installed{
+		BootID: f.host.BootID(), InvocationID: orElse(f.obs.Unit.InvocationID, f.state.InvocationID), NodeUUID: f.state.NodeUUID, Time: time.Now().UTC(),
+	}
+	if err := f.host.Write(hostfile.InstalledFile, marker); err != nil {
+		f.log.Warn("the done marker of a foreign installer could not be written", "error", err)
+	}
 }
 
 func (f *follower) judge() Verdict {

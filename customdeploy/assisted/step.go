@@ -18,9 +18,9 @@ const Name = "start_assisted_install"
 type Step struct {
 	// Units is the host's systemd.
 	Units systemd.Manager
-	// AskForeign tells whether an installer without done marker has ended well;
-	// nil means that there is none.
-	AskForeign func(ctx context.Context) bool
+	// AskForeign tells whether an installer without done marker, which began after
+	// that moment, has ended well; nil means that there is none.
+	AskForeign func(ctx context.Context, began time.Time) bool
 	// Watch replaces Host.WatchRunDir in tests.
 	Watch func(ctx context.Context) (<-chan struct{}, error)
 }
@@ -96,8 +96,8 @@ func (s *Step) Explain(ctx context.Context, req *step.Request, host Host, state 
 	f.resume(state)
 	f.see(unit)
 	f.readFiles()
-	v := Decide(f.obs)
-	if v.Action != Finish {
+	v, finished := f.decide(ctx)
+	if !finished {
 		v.Cause = StoppedEarly
 	}
 	return f.report(ctx, v.Cause, nil)
@@ -123,7 +123,7 @@ func (s *Step) newFollower(req *step.Request, host Host, limits step.Deadlines) 
 // follower is one run of the step.
 type follower struct {
 	units      systemd.Manager
-	askForeign func(ctx context.Context) bool
+	askForeign func(ctx context.Context, began time.Time) bool
 	watch      func(ctx context.Context) (<-chan struct{}, error)
 	host       Host
 	log        *slog.Logger

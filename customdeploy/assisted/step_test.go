@@ -147,7 +147,7 @@ var scenes = map[string]struct {
 	},
 	"a foreign installer ends well": {
 		play: func(_ *WithT, s *scene) {
-			s.step.AskForeign = func(context.Context) bool { return true }
+			s.step.AskForeign = func(context.Context, time.Time) bool { return true }
 			s.becomesReady(0)
 			s.run()
 			pass(time.Minute)

@@ -136,6 +136,9 @@ type machine struct {
 	ran      []string
 	install  func(ctx context.Context, argv []string, line func(string)) error
 	progress []string
+	// clean is the node's automated_clean; raids is called when software RAIDs are looked for.
+	clean *bool
+	raids func()
 }
 
 func newMachine(t *testing.T) *machine {
@@ -157,6 +160,9 @@ func (m *machine) exec(ctx context.Context, argv []string, line func(string)) er
 	m.mu.Unlock()
 	switch argv[0] {
 	case "lsblk":
+		if strings.HasSuffix(argv[len(argv)-1], "FSTYPE") && m.raids != nil {
+			m.raids()
+		}
 		line(`{"blockdevices": [
 			{"path": "/dev/sda", "type": "disk", "size": 21474836480, "rota": true, "ro": false, "model": "QEMU  ", "serial": "A"},
 			{"path": "/dev/sdb", "type": "disk", "size": "10737418240", "rota": "0", "ro": "0", "serial": "B"},
@@ -174,7 +180,7 @@ func (m *machine) run(ctx context.Context, info map[string]any) step.Report {
 	req := &step.Request{Host: m.host, Log: slog.New(slog.DiscardHandler), Progress: func(stage string, percent int, _ string) {
 		m.progress = append(m.progress, fmt.Sprintf("%s %d", stage, percent))
 	}}
-	req.Node = step.Node{UUID: "node-1", InstanceInfo: info}
+	req.Node = step.Node{UUID: "node-1", InstanceInfo: info, AutomatedClean: m.clean}
 	s := &Step{Exec: m.exec, Hostname: func() (string, error) { return "node-1", nil }}
 	return s.Run(ctx, req)
 }

@@ -84,6 +84,10 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 		return failed(err)
 	}
 	began := time.Now()
+	removed, err := s.clear(ctx, req, disk.Path)
+	if err != nil {
+		return failed(err)
+	}
 	if err := s.write(ctx, req, plan, disk.Path, limits.Idle); err != nil {
 		return failed(err)
 	}
@@ -101,7 +105,16 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 	}
 	return step.Report{Outcome: step.Done, Reason: warning, Result: map[string]any{
 		"outcome": "installed", "disk": disk.Path, "why": why, "seconds": int(time.Since(began).Seconds()), "warning": warning,
+		"removed_raids": removed,
 	}}
+}
+
+// clear removes software RAIDs, unless the node keeps its disks as they are.
+func (s *Step) clear(ctx context.Context, req *step.Request, disk string) (removed []string, err error) {
+	if clean := req.Node.AutomatedClean; clean != nil && !*clean {
+		return nil, nil
+	}
+	return removeRAIDs(ctx, s.Exec, disk, func(err error) { req.Log.Warn("a software RAID stays", "error", err) })
 }
 
 // begin leaves the record that confirm_install asks for. The step has no unit;

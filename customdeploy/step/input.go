@@ -31,6 +31,8 @@ type Node struct {
 	Properties         map[string]any `json:"properties"`
 	InstanceInfo       map[string]any `json:"instance_info"`
 	DriverInternalInfo map[string]any `json:"driver_internal_info"`
+	// AutomatedClean is nil when the node leaves it to Ironic's configuration.
+	AutomatedClean *bool `json:"automated_clean"`
 }
 
 // Args holds a step's arguments by name, still as JSON.

@@ -2,8 +2,12 @@
 
 IPA sends its forced heartbeat at most every 5 seconds, so Ironic would notice
 the end of a step late; one beat of ours makes it look at once. Progress goes
-along as agent_status_message where no hub shows it. Beats are not reliable
-(Ironic drops them while the node is locked) and need not be.
+along as agent_status_message where no hub shows it.
+
+A beat is not reliable: Ironic answers 202 and drops it when the node happens
+to be locked. For progress that does not matter, the next one replaces it. The
+beat at a step's end is repeated until Ironic gives the next step, or a few
+times: should IPA's own be dropped too, the next would come minutes later.
 """
 
 import threading
@@ -20,6 +24,9 @@ LOG = log.getLogger(__name__)
 API_VERSION = '1.72'
 # How long after a step's return the beat is sent: IPA must have recorded it.
 END_DELAY = 0.1
+# The pauses between its repetitions, in seconds. Ironic's work between two
+# steps takes less than the first; the last is behind IPA's own forced beats.
+REPEAT_AFTER = (2, 4, 8, 16)
 # Progress: at a new stage or each 10 percent, but not more often than this.
 PROGRESS_EVERY = 10
 PROGRESS_PERCENT = 10
@@ -64,11 +71,28 @@ def client_version():
     return version.__version__
 
 
+_moved_on = threading.Event()
+
+
+def step_begins():
+    """Tell that the node has moved on: the end of the step was noticed."""
+    _moved_on.set()
+
+
 def after_step(node):
-    """Send one beat right after the step has returned."""
-    timer = threading.Timer(END_DELAY, send, args=(node,))
-    timer.daemon = True
-    timer.start()
+    """Send a beat right after the step has returned, and repeat it."""
+    global _moved_on
+    step_begins()  # nothing of an earlier step goes on
+    _moved_on = threading.Event()
+    threading.Thread(target=_insist, args=(node, _moved_on),
+                     name='beat-after-step', daemon=True).start()
+
+
+def _insist(node, moved_on):
+    for pause in (END_DELAY,) + tuple(REPEAT_AFTER):
+        if moved_on.wait(pause):
+            return
+        send(node)
 
 
 class Progress:

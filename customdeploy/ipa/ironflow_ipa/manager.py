@@ -60,6 +60,7 @@ class IronflowHardwareManager(hardware.HardwareManager):
         raise AttributeError(name)
 
     def _run_step(self, step, node, ports, **args):
+        beat.step_begins()
         identity.save_token()
         progress = beat.Progress(node)
         if step in HEARD_BY_HUB and not os.environ.get('IRONFLOW_PROGRESS'):

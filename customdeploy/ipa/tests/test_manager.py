@@ -1,5 +1,6 @@
 import json
 import threading
+import time
 from http import server
 from unittest import mock
 
@@ -25,7 +26,14 @@ def beats(monkeypatch):
     sent = []
     monkeypatch.setattr(beat, 'send', lambda *a: sent.append(a))
     monkeypatch.setattr(beat, 'END_DELAY', 0)
+    monkeypatch.setattr(beat, 'REPEAT_AFTER', ())
     return sent
+
+
+def beats_are_over():
+    for t in threading.enumerate():
+        if t.name == 'beat-after-step':
+            t.join()
 
 
 def test_lists_the_program_s_steps(step, node):
@@ -59,9 +67,7 @@ def test_success_returns_the_result(step, client, node, beats):
     result = m.try_it(node, [1], total_s=7)
     assert result['args'] == {'total_s': 7}
     assert result['root'].endswith('/root')
-    for t in threading.enumerate():
-        if isinstance(t, threading.Timer):
-            t.join()
+    beats_are_over()
     assert beats[0][1].startswith('a 5% b [')  # progress
     assert beats[-1] == (node,)  # the end
 
@@ -135,6 +141,31 @@ def test_a_beat_as_ironic_sees_it(client, node):
     assert seen['body']['agent_token'] == client.agent_token
     assert seen['body']['agent_status'] == 'start'
     assert seen['body']['agent_status_message'] == 'write 5%'
+
+
+def test_the_last_beat_is_repeated_until_the_next_step(
+        step, node, beats, monkeypatch):
+    step(LISTS + '\n    print(json.dumps({"outcome": "done"}))')
+    monkeypatch.setattr(beat, 'REPEAT_AFTER', (0.01, 0.01, 60, 60))
+    m = manager.IronflowHardwareManager()
+    m.try_it(node, [])
+    for _ in range(500):  # the first three come at once
+        if len(beats) == 3:
+            break
+        time.sleep(0.01)
+    assert beats == [(node,)] * 3, 'Ironic may have dropped the first'
+
+    monkeypatch.setattr(beat, 'REPEAT_AFTER', ())
+    m.try_it(node, [])
+    beats_are_over()  # of both steps: none waits for its minute any more
+    assert beats == [(node,)] * 4
+
+
+def test_a_lost_node_is_not_beaten_for_ever(node, beats, monkeypatch):
+    monkeypatch.setattr(beat, 'REPEAT_AFTER', (0.01,) * 4)
+    beat.after_step(node)
+    beats_are_over()
+    assert beats == [(node,)] * 5
 
 
 def test_a_beat_that_fails_is_no_failure(client, node):

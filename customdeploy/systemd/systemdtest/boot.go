@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -35,10 +36,15 @@ type Machine struct {
 	// BootID is what the machine reads as its kernel's boot id.
 	BootID string
 	pid    int
+	// inside is where the machine's root lies in its own mount namespace, whose
+	// root is still that of this computer.
+	inside string
+	kill   func()
 }
 
-// Boot starts a systemd that ends with the test.
-func Boot(t testing.TB) *Machine {
+// Need skips the test where no systemd can be booted, and says why. What takes
+// long the first time is done here, before the test's own clocks run.
+func Need(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a real systemd is no unit test")
@@ -46,11 +52,17 @@ func Boot(t testing.TB) *Machine {
 	if os.Geteuid() != 0 {
 		missing(t, "a real systemd needs root: run this test as root")
 	}
-	cgroups := cgroup2()
-	if cgroups == "" {
+	if cgroup2() == "" {
 		missing(t, "a real systemd needs cgroup v2 mounted below /sys/fs/cgroup")
 	}
-	dir := rootfs(t)
+	rootfs(t)
+}
+
+// Boot starts a systemd that ends with the test, or with [Machine.Kill].
+func Boot(t testing.TB) *Machine {
+	t.Helper()
+	Need(t)
+	dir, cgroups := rootfs(t), cgroup2()
 	m := &Machine{BootID: uuid.NewString()}
 	scratch := t.TempDir()
 	bootID := filepath.Join(scratch, "boot_id")
@@ -71,8 +83,8 @@ func Boot(t testing.TB) *Machine {
 	// The cgroup namespace must be made inside the cgroup, hence by the child.
 	cmd := exec.CommandContext(context.Background(), "unshare", "--cgroup", "sh", "-c", bootScript, "boot", dir, mountPoint, bootID)
 	cmd.Stdout, cmd.Stderr = console, console
-	start(t, cmd, group)
-	m.pid = cmd.Process.Pid
+	m.kill = start(t, cmd, group)
+	m.pid, m.inside = cmd.Process.Pid, filepath.Join(mountPoint, "root")
 	m.Host = hostfile.Dir{Root: fmt.Sprintf("/proc/%d/root", m.pid)}
 	if err := m.awaitBus(t.Context()); err != nil {
 		raw, _ := os.ReadFile(console.Name())
@@ -83,8 +95,8 @@ func Boot(t testing.TB) *Machine {
 
 // start runs process 1 in its namespaces and cgroup. It dies with this process:
 // the parent-death signal belongs to the thread that forks, which therefore
-// waits for the child.
-func start(t testing.TB, cmd *exec.Cmd, group string) {
+// waits for the child. The returned function ends it and may be called again.
+func start(t testing.TB, cmd *exec.Cmd, group string) (kill func()) {
 	t.Helper()
 	fd, err := unix.Open(group, unix.O_DIRECTORY|unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -110,10 +122,23 @@ func start(t testing.TB, cmd *exec.Cmd, group string) {
 	if err := <-started; err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	kill = sync.OnceFunc(func() {
 		_ = cmd.Process.Kill() // takes the whole pid namespace along
 		<-ended
 	})
+	t.Cleanup(kill)
+	return kill
+}
+
+// Kill ends the machine at once, as the loss of its power would.
+func (m *Machine) Kill() { m.kill() }
+
+// Beside returns the command line, to be followed by a program's, that runs the
+// program in the machine's mount namespace but with this computer's root, and
+// where the machine's root lies there: what a container engine on the machine
+// starts from.
+func (m *Machine) Beside() (command []string, root string) {
+	return []string{"nsenter", "--target", fmt.Sprint(m.pid), "--mount", "--"}, m.inside
 }
 
 // awaitBus waits until systemd answers on its bus and has finished booting.

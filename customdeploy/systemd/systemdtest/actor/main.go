@@ -15,6 +15,7 @@
 //	once=FILE        skip the rest of the script if FILE exists, else create it
 //	deaf             ignore SIGTERM from now on
 //	child            leave a child process behind that sleeps
+//	alloc=N          take N MiB of memory and use them
 //	kill=N           send signal N to itself
 //	exit=N           end with status N
 //
@@ -22,6 +23,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -62,6 +64,9 @@ func main() {
 
 // deaf is set once by the script, before the first SIGTERM that matters.
 var deaf bool
+
+// hoard is what the script has taken, so that it is not given back.
+var hoard [][]byte
 
 // play does one action and tells whether the script goes on.
 func play(action string) bool {
@@ -114,6 +119,11 @@ func play(action string) bool {
 		deaf = true
 	case "child":
 		err = exec.CommandContext(context.Background(), "/bin/sleep", "1000").Start()
+	case "alloc":
+		n, _ := strconv.Atoi(value)
+		for range n {
+			hoard = append(hoard, bytes.Repeat([]byte{1}, 1<<20))
+		}
 	case "kill":
 		n, _ := strconv.Atoi(value)
 		signal.Reset(syscall.Signal(n))

@@ -1,0 +1,113 @@
+package coreos
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// blockDevice is a row of lsblk's tree: what lies on a disk.
+type blockDevice struct {
+	Path     string        `json:"path"`
+	Type     string        `json:"type"`
+	FSType   string        `json:"fstype"`
+	Children []blockDevice `json:"children"`
+}
+
+// raidMember is lsblk's name of a member's content.
+const raidMember = "linux_raid_member"
+
+// device is something of a software RAID, with the disks that it lies on.
+type device struct {
+	path  string
+	disks []string
+}
+
+// raids are a host's software RAIDs: the assembled arrays, those on top of
+// others first, and the members, assembled or not.
+type raids struct {
+	arrays, members []device
+}
+
+// findRAIDs looks at all disks.
+func findRAIDs(ctx context.Context, run Exec) (raids, error) {
+	out, err := output(ctx, run, "lsblk", "--json", "--output", "PATH,TYPE,FSTYPE")
+	if err != nil {
+		return raids{}, err
+	}
+	var table struct {
+		Devices []blockDevice `json:"blockdevices"`
+	}
+	if err := json.Unmarshal([]byte(out), &table); err != nil {
+		return raids{}, fmt.Errorf("lsblk's answer: %w", err)
+	}
+	var r raids
+	for _, disk := range table.Devices {
+		r.collect(disk, disk.Path)
+	}
+	return r, nil
+}
+
+// collect notes what lies on the disk, the upper devices first. An array shows
+// below each of its members.
+func (r *raids) collect(d blockDevice, disk string) {
+	for _, child := range d.Children {
+		r.collect(child, disk)
+	}
+	if strings.HasPrefix(d.Type, "raid") {
+		r.arrays = note(r.arrays, d.Path, disk)
+	}
+	if d.FSType == raidMember {
+		r.members = note(r.members, d.Path, disk)
+	}
+}
+
+func note(list []device, path, disk string) []device {
+	i := slices.IndexFunc(list, func(d device) bool { return d.path == path })
+	if i < 0 {
+		return append(list, device{path, []string{disk}})
+	}
+	if !slices.Contains(list[i].disks, disk) {
+		list[i].disks = append(list[i].disks, disk)
+	}
+	return list
+}
+
+// removeRAIDs removes all software RAIDs of the host: an array that came back at
+// the next boot would hold the installed disk, or bring an old system back. What
+// fails elsewhere than on the disk to install on is only warned about.
+func removeRAIDs(ctx context.Context, run Exec, disk string, warn func(error)) (removed []string, err error) {
+	found, err := findRAIDs(ctx, run)
+	if err != nil || len(found.arrays)+len(found.members) == 0 {
+		return nil, err
+	}
+	var failures []error
+	do := func(d device, argv ...string) bool {
+		_, err := output(ctx, run, append(argv, d.path)...)
+		switch {
+		case err == nil:
+			return true
+		case slices.Contains(d.disks, disk):
+			failures = append(failures, fmt.Errorf("remove the software RAID %s on %s: %w", d.path, disk, err))
+		default:
+			warn(fmt.Errorf("remove the software RAID %s: %w", d.path, err))
+		}
+		return false
+	}
+	for _, array := range found.arrays {
+		// Without its signatures nothing on it (LVM, another array) comes back to life.
+		if do(array, "wipefs", "--all", "--force") && do(array, "mdadm", "--stop") {
+			removed = append(removed, array.path)
+		}
+	}
+	for _, member := range found.members {
+		do(member, "mdadm", "--zero-superblock")
+	}
+	if _, err := output(ctx, run, "udevadm", "settle"); err != nil {
+		warn(err)
+	}
+	return removed, errors.Join(failures...)
+}

@@ -1,0 +1,115 @@
+package coreos
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/customdeploy/step"
+)
+
+// mirrored is a machine with an array over two disks, one on a third disk alone,
+// and a partition that once was a member.
+const mirrored = `{"blockdevices": [
+	{"path": "/dev/sda", "type": "disk", "fstype": null, "children": [
+		{"path": "/dev/sda1", "type": "part", "fstype": "linux_raid_member", "children": [
+			{"path": "/dev/md127", "type": "raid1", "fstype": "LVM2_member"}]}]},
+	{"path": "/dev/sdb", "type": "disk", "fstype": null, "children": [
+		{"path": "/dev/sdb1", "type": "part", "fstype": "linux_raid_member", "children": [
+			{"path": "/dev/md127", "type": "raid1", "fstype": "LVM2_member"}]},
+		{"path": "/dev/sdb2", "type": "part", "fstype": "linux_raid_member"}]},
+	{"path": "/dev/sdc", "type": "disk", "fstype": "linux_raid_member", "children": [
+		{"path": "/dev/md0", "type": "raid0", "fstype": "ext4"}]}]}`
+
+// raidHost plays the commands; those that begin like one of broken fail.
+func raidHost(tree string, broken ...string) (run Exec, ran *[]string) {
+	ran = &[]string{}
+	return func(_ context.Context, argv []string, line func(string)) error {
+		command := strings.Join(argv, " ")
+		if argv[0] == "lsblk" {
+			line(tree)
+			return nil
+		}
+		*ran = append(*ran, command)
+		if slices.ContainsFunc(broken, func(b string) bool { return strings.HasPrefix(command, b) }) {
+			line("device or resource busy")
+			return exit(1)
+		}
+		return nil
+	}, ran
+}
+
+func TestRemoveRAIDs(t *testing.T) {
+	all := []string{
+		"wipefs --all --force /dev/md127", "mdadm --stop /dev/md127", "wipefs --all --force /dev/md0", "mdadm --stop /dev/md0",
+		"mdadm --zero-superblock /dev/sda1", "mdadm --zero-superblock /dev/sdb1", "mdadm --zero-superblock /dev/sdb2",
+		"mdadm --zero-superblock /dev/sdc", "udevadm settle",
+	}
+	for name, tc := range map[string]struct {
+		tree    string
+		broken  []string
+		removed []string
+		ran     []string
+		warned  string
+		err     string
+	}{
+		"no RAID: nothing is run": {tree: `{"blockdevices": [{"path": "/dev/sda", "type": "disk", "fstype": "ext4"}]}`},
+		"all are removed, each once": {
+			tree: mirrored, removed: []string{"/dev/md127", "/dev/md0"}, ran: all,
+		},
+		"trouble on another disk is a warning": {
+			tree: mirrored, broken: []string{"mdadm --stop /dev/md0"}, removed: []string{"/dev/md127"}, ran: all,
+			warned: "remove the software RAID /dev/md0: mdadm: exit status 1: device or resource busy",
+		},
+		"trouble on the chosen disk fails": {
+			tree: mirrored, broken: []string{"mdadm --stop /dev/md127"}, removed: []string{"/dev/md0"}, ran: all,
+			err: "remove the software RAID /dev/md127 on /dev/sda: mdadm: exit status 1: device or resource busy",
+		},
+		"no lsblk": {tree: "{", err: "lsblk's answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			run, ran := raidHost(tc.tree, tc.broken...)
+			var warned []error
+			removed, err := removeRAIDs(t.Context(), run, "/dev/sda", func(err error) { warned = append(warned, err) })
+			g.Expect(removed).To(Equal(tc.removed))
+			g.Expect(*ran).To(HaveExactElements(tc.ran))
+			if tc.err == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+			} else {
+				g.Expect(err).To(MatchError(ContainSubstring(tc.err)))
+			}
+			if tc.warned == "" {
+				g.Expect(warned).To(BeEmpty())
+			} else {
+				g.Expect(errors.Join(warned...)).To(MatchError(tc.warned))
+			}
+		})
+	}
+}
+
+// TestRAIDsAndCleaning: who has switched automated cleaning off keeps the arrays.
+func TestRAIDsAndCleaning(t *testing.T) {
+	for name, tc := range map[string]struct {
+		clean *bool
+		asks  bool
+	}{
+		"not said": {nil, true}, "on": {new(true), true}, "off": {new(false), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			m := newMachine(t)
+			m.install = func(context.Context, []string, func(string)) error { return nil }
+			m.clean = tc.clean
+			asked := false
+			m.raids = func() { asked = true }
+			r := m.run(t.Context(), map[string]any{"root_device": map[string]any{"serial": "s== B"}})
+			g.Expect(r.Outcome).To(Equal(step.Done), "%+v", r)
+			g.Expect(asked).To(Equal(tc.asks))
+		})
+	}
+}
