@@ -3,17 +3,19 @@
 package config
 
 import (
+	"bytes"
 	"embed"
 	"fmt"
 	"io/fs"
 	"path"
 	"strings"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 )
 
-//go:embed crd
+//go:embed crd admission/*.yaml
 var files embed.FS
 
 // CRDs returns every CustomResourceDefinition below crd/.
@@ -35,4 +37,34 @@ func CRDs() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 		return nil
 	})
 	return crds, err
+}
+
+// Admission returns the policies below admission/ and the bindings that put them
+// in force, in the order of the files.
+func Admission() (policies []*admissionv1.ValidatingAdmissionPolicy, bindings []*admissionv1.ValidatingAdmissionPolicyBinding, err error) {
+	entries, err := files.ReadDir("admission")
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, entry := range entries {
+		if entry.Name() == "kustomization.yaml" {
+			continue
+		}
+		raw, err := files.ReadFile("admission/" + entry.Name())
+		if err != nil {
+			return nil, nil, err
+		}
+		first, second, found := bytes.Cut(raw, []byte("\n---\n"))
+		policy, binding := &admissionv1.ValidatingAdmissionPolicy{}, &admissionv1.ValidatingAdmissionPolicyBinding{}
+		if !found {
+			return nil, nil, fmt.Errorf("admission/%s does not hold a policy and its binding", entry.Name())
+		}
+		for object, text := range map[any][]byte{policy: first, binding: second} {
+			if err := yaml.UnmarshalStrict(text, object); err != nil {
+				return nil, nil, fmt.Errorf("admission/%s: %w", entry.Name(), err)
+			}
+		}
+		policies, bindings = append(policies, policy), append(bindings, binding)
+	}
+	return policies, bindings, nil
 }

@@ -44,6 +44,9 @@ func (d *demo) bringUp(ctx context.Context) error {
 	if err := installCRDs(ctx, d.client); err != nil {
 		return fmt.Errorf("install the CRDs: %w", err)
 	}
+	if err := lab.InstallAdmission(ctx, d.lab.ControlPlane.Config()); err != nil {
+		return fmt.Errorf("install the admission rules: %w", err)
+	}
 	return d.startIronflow(ctx)
 }
 
