@@ -89,23 +89,15 @@ func (c HostConfig) agent(l *layer) {
 		}
 		l.file(hostfile.Deadlines, 0o644, string(raw)+"\n")
 	}
+	if a.Image != "" {
+		l.file(pullAgentScript, 0o755, c.pullScript(a.ImageInsecure))
+	}
 	// With IPA in the image the deploy step starts the agent; without, it starts itself.
 	l.unit(hostfile.AgentUnit, c.IPA == nil, a.unit())
 }
 
-// unit renders agent.service. Its exit codes decide between "start again" and
-// "failed for good", so that systemd, the deploy step and Ironic agree.
+// unit renders agent.service.
 func (a *Agent) unit() string {
-	command := []string{
-		hostfile.AgentBinary, "agent",
-		"--url", escapeUnit(a.URL),
-		"--infra-env-id", escapeUnit(a.InfraEnvID),
-		"--agent-version", escapeUnit(a.Version),
-		"--insecure=false",
-	}
-	if a.CA != "" {
-		command = append(command, "--cacert", hostfile.HubCA)
-	}
 	unit := []string{
 		"[Unit]",
 		"Description=Ironflow host agent",
@@ -119,20 +111,59 @@ func (a *Agent) unit() string {
 			"# Only a running deploy step opens the gate.",
 			"ConditionPathExists="+hostfile.Gate)
 	}
-	return lines(append(unit,
-		"",
-		"[Service]",
+	unit = append(unit, "", "[Service]", "TimeoutStartSec=600", "RestartSec=3", "EnvironmentFile="+hostfile.AgentEnv)
+	if a.Image != "" {
+		unit = append(unit, a.foreignService()...)
+	} else {
+		unit = append(unit, a.ownService()...)
+	}
+	return lines(append(unit, "", "[Install]", "WantedBy=multi-user.target")...)
+}
+
+// ownService runs the agent that rides in the image. Its exit codes decide
+// between "start again" and "failed for good", so that systemd, the deploy step
+// and Ironic agree.
+func (a *Agent) ownService() []string {
+	return []string{
 		"Type=notify",
 		"NotifyAccess=all",
-		"TimeoutStartSec=600",
 		"Restart=on-failure",
-		"RestartSec=3",
-		"RestartPreventExitStatus="+strconv.Itoa(exitcode.AgentFailed)+" "+strconv.Itoa(exitcode.AgentCancelled),
-		"EnvironmentFile="+hostfile.AgentEnv,
-		"ExecStart="+strings.Join(command, " "),
-		"ExecStopPost="+hostfile.AgentBinary+" write-reason",
-		"",
-		"[Install]",
-		"WantedBy=multi-user.target",
-	)...)
+		"RestartPreventExitStatus=" + strconv.Itoa(exitcode.AgentFailed) + " " + strconv.Itoa(exitcode.AgentCancelled),
+		"ExecStart=" + hostfile.AgentBinary + " agent " + a.arguments(),
+		"ExecStopPost=" + hostfile.AgentBinary + " write-reason",
+	}
+}
+
+// Where the agent of a container image is, and where it runs from.
+const (
+	imageAgent      = "/usr/bin/agent"
+	foreignAgent    = "/usr/local/bin/agent"
+	pullAgentScript = "/usr/local/bin/ironflow-pull-agent"
+)
+
+// foreignService runs the agent of a container image, which tells neither systemd
+// nor the deploy step how it ended.
+func (a *Agent) foreignService() []string {
+	image := escapeUnit(a.Image)
+	return []string{
+		"Type=simple",
+		"Restart=always",
+		"ExecStartPre=" + pullAgentScript + " " + image,
+		"ExecStartPre=/usr/bin/podman run --rm --privileged " + bind("/usr/local/bin", "/hostbin") + " --entrypoint=/usr/bin/cp " + image + " " + imageAgent + " /hostbin/",
+		"ExecStart=" + foreignAgent + " " + a.arguments(),
+	}
+}
+
+// arguments are those of either agent.
+func (a *Agent) arguments() string {
+	words := []string{
+		"--url", escapeUnit(a.URL),
+		"--infra-env-id", escapeUnit(a.InfraEnvID),
+		"--agent-version", escapeUnit(a.Version),
+		"--insecure=false",
+	}
+	if a.CA != "" {
+		words = append(words, "--cacert", hostfile.HubCA)
+	}
+	return strings.Join(words, " ")
 }

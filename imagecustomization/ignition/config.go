@@ -93,6 +93,11 @@ type Agent struct {
 	InfraEnvID string
 	// Version is sent to the hub as the agent's version, usually an image reference.
 	Version string
+	// Image is a container image that the agent is taken out of, for a hub that
+	// brings an agent of its own; empty runs the agent that rides in the image.
+	Image string
+	// ImageInsecure allows a registry without a valid certificate.
+	ImageInsecure bool
 	// Token authenticates the agent; it lies in a file that only root can read.
 	Token Secret
 	// CA holds PEM certificates to verify the hub with; without it the system's are used.

@@ -100,6 +100,10 @@ func TestGolden(t *testing.T) {
 		"demo":       demo(t),
 		"program":    program,
 		"ipa-only":   {IPA: demo(t).IPA},
+		"foreign-agent": {
+			IPA: demo(t).IPA, PullSecret: `{"auths":{}}`,
+			Agent: &ignition.Agent{URL: "https://hub", InfraEnvID: demo(t).Agent.InfraEnvID, Version: "v1", Token: "t", Image: "registry.example.com/agent:v1", ImageInsecure: true},
+		},
 		"agent-only": {Agent: &ignition.Agent{URL: "https://hub", InfraEnvID: demo(t).Agent.InfraEnvID, Version: "v1", Token: "t"}},
 	}
 	for name, c := range cases {

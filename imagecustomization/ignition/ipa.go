@@ -10,8 +10,7 @@ import (
 )
 
 const (
-	ipaEnv     = hostfile.ConfigDir + "/ipa.env"
-	pullScript = "/usr/local/bin/ironflow-pull"
+	ipaEnv = hostfile.ConfigDir + "/ipa.env"
 
 	ironicPort     = "6385"
 	inspectorPort  = "5050"
@@ -40,7 +39,7 @@ func (c HostConfig) ipa() *layer {
 		l.unit(hostfile.IPAUnit, true, c.IPA.programUnit())
 		return l
 	}
-	l.file(pullScript, 0o755, c.pullScript())
+	l.file(pullScript, 0o755, c.pullScript(c.IPA.ImageInsecure))
 	l.unit(hostfile.IPAUnit, true, c.IPA.containerUnit())
 	return l
 }
@@ -141,24 +140,3 @@ func (p *IPA) programUnit() string {
 }
 
 func bind(src, dst string) string { return "--mount=type=bind,src=" + src + ",dst=" + dst }
-
-// pullScript fetches an image unless it is there, for ever, ever slower.
-func (c HostConfig) pullScript() string {
-	flags := ""
-	if c.IPA.ImageInsecure {
-		flags += " --tls-verify=false"
-	}
-	if c.PullSecret != "" {
-		flags += " --authfile=" + authFile
-	}
-	return lines(
-		"#!/bin/bash",
-		"# Pulls a container image unless it is there already; waits 5 s to 5 min between attempts.",
-		"delay=5",
-		`until podman image exists "$1" || podman pull --quiet`+flags+` "$1"; do`,
-		`    echo "pulling $1 failed, next attempt in $delay s" >&2`,
-		`    sleep "$delay"`,
-		`    delay=$((delay * 2 > 300 ? 300 : delay * 2))`,
-		"done",
-	)
-}

@@ -88,6 +88,9 @@ func (a *IPA) validate(p *problems) {
 }
 
 func (a *Agent) validate(p *problems, hasIPA bool) {
+	if a.Image != "" && !word.MatchString(a.Image) {
+		p.add("agent.image", "%q is not an image reference", a.Image)
+	}
 	p.urls("agent.url", []string{a.URL})
 	if !uuid.MatchString(a.InfraEnvID) {
 		p.add("agent.infraEnvID", "%q is not a UUID", a.InfraEnvID)

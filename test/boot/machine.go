@@ -1,0 +1,92 @@
+package boot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Machine is a virtual machine with one boot source.
+type Machine struct {
+	// UEFI boots with this firmware; empty boots with BIOS.
+	UEFI string
+	// Medium is the CD: a file, or a URL that QEMU reads by ranges, as a BMC with
+	// virtual media does. Empty boots from the network.
+	Medium string
+	// Script is the URL of the iPXE script that DHCP offers, as the guest reaches
+	// it; NetworkROM the option ROM that runs it.
+	Script, NetworkROM string
+	// NICs are the network interfaces, in order. All that are plugged into the
+	// same network reach each other; see [NIC].
+	NICs []NIC
+}
+
+// NIC is a network interface.
+type NIC struct {
+	// MAC is its address.
+	MAC string
+	// Network is the number of the network that it is plugged into. Each has a
+	// router with DHCP at 10.0.2.2 (network 0), 10.1.2.2 (network 1) and so on,
+	// which in network 0 reaches this machine's loopback.
+	Network int
+}
+
+// memory of the guest in MiB; its initrd and root file system live in it.
+const memory = 1024
+
+// Boot starts the machine, waits until it switches itself off, and returns its
+// report. An error holds the end of the console.
+func (m Machine) Boot(ctx context.Context) (*Report, error) {
+	var console strings.Builder
+	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", m.arguments()...)
+	cmd.Stdout, cmd.Stderr = &console, &console
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	err := cmd.Run()
+	report, unreadable := parseReport(console.String())
+	if err = errors.Join(err, unreadable); err != nil {
+		return nil, fmt.Errorf("%w; the console ends with:\n%s", err, tail(console.String(), 40))
+	}
+	return report, nil
+}
+
+func (m Machine) arguments() []string {
+	args := []string{
+		"-M", "q35", "-accel", "tcg", "-m", strconv.Itoa(memory), "-nographic", "-no-reboot", "-nodefaults", "-serial", "stdio",
+		"-device", "virtio-rng-pci",
+	}
+	if m.UEFI != "" {
+		args = append(args, "-drive", "if=pflash,format=raw,readonly=on,file="+m.UEFI)
+	}
+	switch {
+	case m.Medium == "":
+		args = append(args, "-boot", "n")
+	case strings.Contains(m.Medium, "://"):
+		args = append(args, "-boot", "d", "-drive", "media=cdrom,readonly=on,if=ide,format=raw,file.driver=http,file.url="+m.Medium)
+	default:
+		args = append(args, "-boot", "d", "-drive", "media=cdrom,readonly=on,if=ide,format=raw,file="+m.Medium)
+	}
+	networks := map[int]bool{}
+	for i, nic := range m.NICs {
+		hub, port := strconv.Itoa(nic.Network), "port"+strconv.Itoa(i)
+		if !networks[nic.Network] {
+			networks[nic.Network] = true
+			user := fmt.Sprintf("user,id=router%s,net=10.%s.2.0/24", hub, hub)
+			if m.Script != "" && nic.Network == 0 {
+				user += ",bootfile=" + m.Script
+			}
+			args = append(args, "-netdev", user, "-netdev", "hubport,id=uplink"+hub+",hubid="+hub+",netdev=router"+hub)
+		}
+		device := "virtio-net-pci,netdev=" + port + ",mac=" + nic.MAC
+		if m.Medium == "" && i == 0 {
+			device += ",bootindex=1,romfile=" + m.NetworkROM
+		} else {
+			device += ",romfile="
+		}
+		args = append(args, "-netdev", "hubport,id="+port+",hubid="+hub, "-device", device)
+	}
+	return args
+}
