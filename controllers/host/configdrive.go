@@ -2,8 +2,12 @@ package host
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"slices"
+	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"sigs.k8s.io/yaml"
@@ -64,14 +68,33 @@ func parseObject(raw []byte) (map[string]any, error) {
 	return m, nil
 }
 
-// parseStatus reads the status annotation strictly.
+// parseStatus reads the status annotation strictly: what the API server would
+// refuse in a status, or this version would drop from it, is an error.
 func parseStatus(raw string) (*metal3.BareMetalHostStatus, error) {
 	var s metal3.BareMetalHostStatus
-	if err := json.Unmarshal([]byte(raw), &s); err != nil {
+	decoder := json.NewDecoder(strings.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&s); err != nil {
 		return nil, err
 	}
-	if _, known := phases[s.Provisioning.State]; !known {
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is text behind the JSON object")
+	}
+	_, knownState := phases[s.Provisioning.State]
+	_, knownError := errorKinds[s.ErrorType]
+	switch {
+	case !knownState:
 		return nil, fmt.Errorf("provisioning state %q is not known", s.Provisioning.State)
+	case s.ErrorType != "" && !knownError:
+		return nil, fmt.Errorf("error type %q is not known", s.ErrorType)
+	case !slices.Contains(operationalStates, s.OperationalStatus):
+		return nil, fmt.Errorf("operational status %q is not known", s.OperationalStatus)
 	}
 	return &s, nil
+}
+
+// operationalStates are those that the schema of the API takes.
+var operationalStates = []metal3.OperationalStatus{
+	"", metal3.OperationalStatusOK, metal3.OperationalStatusDiscovered, metal3.OperationalStatusError,
+	metal3.OperationalStatusDelayed, metal3.OperationalStatusDetached, metal3.OperationalStatusServicing,
 }
