@@ -40,23 +40,30 @@ type wireEnrolment struct {
 // Enrol creates a node. If a node of that name or UUID exists, because an
 // earlier enrolment was not heard of, it is returned as it is.
 func (g *Gateway) Enrol(ctx context.Context, e Enrolment) (*Node, error) {
+	n, _, err := g.Create(ctx, e)
+	return n, err
+}
+
+// Create does what Enrol does, and says whether the node is new: made by this
+// call, without ports, never inspected.
+func (g *Gateway) Create(ctx context.Context, e Enrolment) (n *Node, created bool, err error) {
 	const op = "enrol node"
 	if e.DisablePowerOff && g.lacks(ctx, FeatureDisablePowerOff) {
-		return nil, g.unsupported(op, e.Name, FeatureDisablePowerOff)
+		return nil, false, g.unsupported(op, e.Name, FeatureDisablePowerOff)
 	}
 	var w wireNode
-	err := g.do(ctx, call{op: op, node: e.Name, method: http.MethodPost, path: "nodes", into: &w, body: wireEnrolment{
+	err = g.do(ctx, call{op: op, node: e.Name, method: http.MethodPost, path: "nodes", into: &w, body: wireEnrolment{
 		UUID: e.UUID, Name: e.Name, Driver: e.Driver, DriverInfo: e.DriverInfo, Properties: e.Properties,
 		Extra: e.Extra, NetworkData: e.NetworkData, AutomatedClean: e.AutomatedClean, DisablePowerOff: e.DisablePowerOff,
 		ConductorGroup: e.ConductorGroup, Owner: e.Owner, Interfaces: e.Interfaces,
 	}})
 	if err == nil {
-		return w.node(), nil
+		return w.node(), true, nil
 	}
 	if statusOf(err) == http.StatusConflict && e.Name != "" {
 		if n, findErr := g.read(ctx, e.Name); KindOf(findErr) != Gone {
-			return n, findErr
+			return n, false, findErr
 		}
 	}
-	return nil, err
+	return nil, false, err
 }

@@ -12,6 +12,9 @@ type Identity struct {
 	UUID    string // as recorded in the host's status
 	Name    string // <namespace>~<name>
 	BootMAC string // any case
+	// Unknown means that neither UUID nor name needs to be asked for: the watch has
+	// seen all nodes, and none is it. The name still tells whose a MAC address is.
+	Unknown bool
 }
 
 // nameSeparator joins namespace and name of a host in its node's name.
@@ -46,8 +49,8 @@ func nodePath(ident string, below ...string) string {
 // is somebody else's: *MACConflictError. ErrNotFound means that every look-up
 // was answered, and none matched; a failed look-up is an *Error.
 func (g *Gateway) Find(ctx context.Context, id Identity) (*Node, error) {
-	for _, ident := range []string{id.UUID, id.Name, plainName(id.Name)} {
-		if ident == "" {
+	for _, ident := range []string{id.UUID, id.Name, PlainName(id.Name)} {
+		if ident == "" || id.Unknown {
 			continue
 		}
 		n, err := g.read(ctx, ident)
@@ -61,9 +64,10 @@ func (g *Gateway) Find(ctx context.Context, id Identity) (*Node, error) {
 	return g.findByMAC(ctx, id)
 }
 
-// plainName is the host's name without its namespace, if it could be told
-// apart from others' (it has no separator of its own).
-func plainName(name string) string {
+// PlainName is a node's name without the host's namespace, as older versions of
+// the existing operator gave it, if it could be told apart from others' (it has no
+// separator of its own); empty otherwise.
+func PlainName(name string) string {
 	_, plain, found := strings.Cut(name, nameSeparator)
 	if !found || strings.Contains(plain, nameSeparator) {
 		return ""
@@ -72,14 +76,14 @@ func plainName(name string) string {
 }
 
 func (g *Gateway) findByMAC(ctx context.Context, id Identity) (*Node, error) {
-	owner, err := g.portOwner(ctx, id.BootMAC)
+	port, found, err := g.portOf(ctx, id.BootMAC)
 	if err != nil {
 		return nil, err
 	}
-	if owner == "" {
+	if !found {
 		return nil, ErrNotFound
 	}
-	n, err := g.read(ctx, owner)
+	n, err := g.read(ctx, port.NodeUUID)
 	if KindOf(err) == Gone {
 		return nil, ErrNotFound // deleted between the two requests
 	}
@@ -92,14 +96,13 @@ func (g *Gateway) findByMAC(ctx context.Context, id Identity) (*Node, error) {
 	return n, nil
 }
 
-// portOwner returns the UUID of the node that has a port with this MAC; empty
-// when there is none.
-func (g *Gateway) portOwner(ctx context.Context, mac string) (string, error) {
+// portOf returns the port with this MAC, of whatever node.
+func (g *Gateway) portOf(ctx context.Context, mac string) (port wirePort, found bool, err error) {
 	var list portList
-	query := url.Values{"address": {strings.ToLower(mac)}, "fields": {"node_uuid,uuid,address"}}
-	err := g.do(ctx, call{op: "find port", method: http.MethodGet, path: "ports?" + query.Encode(), into: &list})
+	query := url.Values{"address": {strings.ToLower(mac)}, "fields": {"node_uuid,uuid,address,pxe_enabled"}}
+	err = g.do(ctx, call{op: "find port", method: http.MethodGet, path: "ports?" + query.Encode(), into: &list})
 	if err != nil || len(list.Ports) == 0 {
-		return "", err
+		return wirePort{}, false, err
 	}
-	return list.Ports[0].NodeUUID, nil
+	return list.Ports[0], true, nil
 }

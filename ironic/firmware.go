@@ -45,14 +45,24 @@ type FirmwareComponent struct {
 // SetRAID sets the RAID target that the step raid.create_configuration builds.
 // No disks mean an empty target.
 func (g *Gateway) SetRAID(ctx context.Context, uuid string, disks []LogicalDisk) error {
+	return g.do(ctx, call{
+		op: "set RAID target", node: uuid, method: http.MethodPut, path: nodePath(uuid, "states", "raid"), body: RAIDTarget(disks),
+	})
+}
+
+// RAIDTarget is the target of a RAID configuration as a node shows it.
+func RAIDTarget(disks []LogicalDisk) map[string]any {
 	wire := make([]map[string]any, 0, len(disks))
 	for _, d := range disks {
 		wire = append(wire, d.wire())
 	}
-	return g.do(ctx, call{
-		op: "set RAID target", node: uuid, method: http.MethodPut, path: nodePath(uuid, "states", "raid"),
-		body: map[string]any{"logical_disks": wire},
-	})
+	return map[string]any{"logical_disks": wire}
+}
+
+// SameRAIDTarget reports whether a node's target_raid_config asks for these disks.
+func SameRAIDTarget(have map[string]any, disks []LogicalDisk) bool {
+	var p patches
+	return p.same(have["logical_disks"], RAIDTarget(disks)["logical_disks"]) && p.err == nil
 }
 
 func (d LogicalDisk) wire() map[string]any {

@@ -42,12 +42,8 @@ func (g *Gateway) EnsurePorts(ctx context.Context, uuid string, ports []Port) er
 		switch {
 		case !found:
 			err = g.createPort(ctx, uuid, wirePort{NodeUUID: uuid, Address: mac, PXEEnabled: want.PXEEnabled})
-		case have.PXEEnabled != want.PXEEnabled:
-			err = g.do(ctx, call{
-				op: "update port", node: uuid, method: http.MethodPatch,
-				path: "ports/" + url.PathEscape(have.UUID),
-				body: []patch{{Op: "replace", Path: "/pxe_enabled", Value: want.PXEEnabled}},
-			})
+		default:
+			err = g.correctPort(ctx, have, want.PXEEnabled)
 		}
 		if err != nil {
 			return err
@@ -55,6 +51,31 @@ func (g *Gateway) EnsurePorts(ctx context.Context, uuid string, ports []Port) er
 		there[mac] = wirePort{UUID: have.UUID, Address: mac, PXEEnabled: want.PXEEnabled}
 	}
 	return nil
+}
+
+// AddPorts creates ports that the node is thought to lack, without looking first.
+// One that is there is corrected; a MAC address on another node is a
+// *MACConflictError. Repeated after a crash it does nothing.
+func (g *Gateway) AddPorts(ctx context.Context, uuid string, ports []Port) error {
+	for _, p := range ports {
+		mac := strings.ToLower(p.MAC)
+		if err := g.createPort(ctx, uuid, wirePort{NodeUUID: uuid, Address: mac, PXEEnabled: p.PXEEnabled}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// correctPort sets a port's pxe_enabled, if it differs.
+func (g *Gateway) correctPort(ctx context.Context, have wirePort, pxe bool) error {
+	if have.PXEEnabled == pxe {
+		return nil
+	}
+	return g.do(ctx, call{
+		op: "update port", node: have.NodeUUID, method: http.MethodPatch,
+		path: "ports/" + url.PathEscape(have.UUID),
+		body: []patch{{Op: "replace", Path: "/pxe_enabled", Value: pxe}},
+	})
 }
 
 // ports returns the node's ports by MAC.
@@ -78,15 +99,15 @@ func (g *Gateway) createPort(ctx context.Context, uuid string, p wirePort) error
 	if statusOf(err) != http.StatusConflict {
 		return err
 	}
-	owner, findErr := g.portOwner(ctx, p.Address)
-	if findErr != nil || owner == "" {
+	there, found, findErr := g.portOf(ctx, p.Address)
+	if findErr != nil || !found {
 		return err
 	}
-	if owner == uuid {
-		return nil // created by an attempt that was not heard of
+	if there.NodeUUID == uuid {
+		return g.correctPort(ctx, there, p.PXEEnabled) // by an attempt that was not heard of, or by inspection
 	}
-	other := owner
-	if n, readErr := g.read(ctx, owner); readErr == nil && n.Name != "" {
+	other := there.NodeUUID
+	if n, readErr := g.read(ctx, other); readErr == nil && n.Name != "" {
 		other = n.Name
 	}
 	return &MACConflictError{MAC: p.Address, OtherNode: other}

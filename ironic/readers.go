@@ -14,19 +14,28 @@ type rowPage struct {
 	Next  string     `json:"next"` // only whether there is one counts: proxies change addresses
 }
 
+// page is one page of a list.
+type page struct {
+	rows  []Row
+	more  bool
+	asked time.Time // what happened later is not in it
+}
+
 // list reads one page of nodes.
-func (g *Gateway) list(ctx context.Context, r reader, query url.Values) ([]Row, bool, error) {
-	var page rowPage
+func (g *Gateway) list(ctx context.Context, r reader, query url.Values) (page, error) {
+	var wire rowPage
+	p := page{asked: time.Now()}
 	g.metrics.reads.WithLabelValues(g.Name(), r.String()).Inc()
-	err := g.do(ctx, call{op: "list nodes for " + r.String(), method: http.MethodGet, path: "nodes?" + query.Encode(), into: &page})
+	err := g.do(ctx, call{op: "list nodes for " + r.String(), method: http.MethodGet, path: "nodes?" + query.Encode(), into: &wire})
 	if err != nil {
-		return nil, false, err
+		return p, err
 	}
-	rows := make([]Row, 0, len(page.Nodes))
-	for i := range page.Nodes {
-		rows = append(rows, page.Nodes[i].row())
+	p.rows = make([]Row, 0, len(wire.Nodes))
+	for i := range wire.Nodes {
+		p.rows = append(p.rows, wire.Nodes[i].row())
 	}
-	return rows, page.Next != "" && len(rows) > 0, nil
+	p.more = wire.Next != "" && len(p.rows) > 0
+	return p, nil
 }
 
 // read lets one reader do one turn.
@@ -48,13 +57,13 @@ func (w *Watch) readFeed(ctx context.Context) error {
 	query := url.Values{"sort_key": {"updated_at"}, "sort_dir": {"desc"}, "limit": {strconv.Itoa(w.options.FeedPage)}, "fields": {listedFields("")}}
 	var all []Row
 	for {
-		rows, more, err := w.gateway.list(ctx, feedReader, query)
+		p, err := w.gateway.list(ctx, feedReader, query)
 		if err != nil {
 			return err
 		}
-		first := len(all) == 0
+		rows, first := p.rows, len(all) == 0
 		all = append(all, rows...)
-		if w.mergeFeed(rows, all, first, more) {
+		if w.mergeFeed(p, all, first) {
 			return nil
 		}
 		query.Set("marker", rows[len(rows)-1].UUID)
@@ -62,17 +71,17 @@ func (w *Watch) readFeed(ctx context.Context) error {
 }
 
 // mergeFeed takes one page in and reports whether it was the last to read.
-func (w *Watch) mergeFeed(page, all []Row, first, more bool) bool {
+func (w *Watch) mergeFeed(p page, all []Row, first bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	last := !more || w.table.settled(page)
-	if first && !more {
+	last := !p.more || w.table.settled(p.rows)
+	if first && !p.more {
 		w.table.sweep++ // everything is on this page: as good as a sweep
 	}
-	for _, r := range page {
-		w.report(feedReader)(w.table.merge(r, false))
+	for _, r := range p.rows {
+		w.report(feedReader)(w.table.merge(r, false, p.asked))
 	}
-	if first && !more {
+	if first && !p.more {
 		for _, c := range w.table.unseen() {
 			w.report(feedReader)(c, true)
 		}
@@ -115,24 +124,24 @@ func (w *Watch) readState(ctx context.Context, state ProvisionState) (map[string
 	query := url.Values{"provision_state": {string(state)}, "limit": {strconv.Itoa(w.options.SweepPage)}, "fields": {listedFields(state)}}
 	seen := map[string]bool{}
 	for {
-		rows, more, err := w.gateway.list(ctx, inFlightReader, query)
+		p, err := w.gateway.list(ctx, inFlightReader, query)
 		if err != nil {
 			return nil, err
 		}
 		w.mu.Lock()
 		now := time.Now()
-		for _, r := range rows {
+		for _, r := range p.rows {
 			seen[r.UUID] = true
-			w.report(inFlightReader)(w.table.merge(r, state == StateDeployWait))
+			w.report(inFlightReader)(w.table.merge(r, state == StateDeployWait, p.asked))
 			if state == StateDeployWait {
 				w.report(inFlightReader)(w.table.observe(r.UUID, now, w.options.lostAfter()))
 			}
 		}
 		w.mu.Unlock()
-		if !more {
+		if !p.more {
 			return seen, nil
 		}
-		query.Set("marker", rows[len(rows)-1].UUID)
+		query.Set("marker", p.rows[len(p.rows)-1].UUID)
 	}
 }
 
@@ -150,11 +159,12 @@ func (w *Watch) readLeft(ctx context.Context, left []string, states map[Provisio
 		}
 		var node wireNode
 		query := url.Values{"fields": {listedFields("")}}
+		asked := time.Now()
 		err := w.gateway.get(ctx, "get node state", uuid, nodePath(uuid)+"?"+query.Encode(), &node)
 		w.mu.Lock()
 		switch KindOf(err) {
 		case Accepted:
-			w.report(inFlightReader)(w.table.merge(node.row(), false))
+			w.report(inFlightReader)(w.table.merge(node.row(), false, asked))
 			err = nil
 		case Gone:
 			w.report(inFlightReader)(w.table.remove(uuid))
@@ -182,17 +192,17 @@ func (w *Watch) readSweep(ctx context.Context, s *schedule) error {
 	if s.marker != "" {
 		query.Set("marker", s.marker)
 	}
-	rows, more, err := w.gateway.list(ctx, sweepReader, query)
+	p, err := w.gateway.list(ctx, sweepReader, query)
 	if err != nil {
 		return err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, r := range rows {
-		w.report(sweepReader)(w.table.merge(r, false))
+	for _, r := range p.rows {
+		w.report(sweepReader)(w.table.merge(r, false, p.asked))
 	}
-	if more {
-		s.marker = rows[len(rows)-1].UUID
+	if p.more {
+		s.marker = p.rows[len(p.rows)-1].UUID
 		return nil
 	}
 	for _, c := range w.table.unseen() {

@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// Row is what the watch knows of a node: the ten fields that are cheap to list,
-// and, while a deployment waits for the ramdisk, how far it is.
+// Row is what the watch knows of a node: the fields that are cheap to list, and,
+// while a deployment waits for the ramdisk, how far it is.
 type Row struct {
 	UUID                 string
 	Name                 string
 	ProvisionState       ProvisionState
 	TargetProvisionState ProvisionState
 	PowerState           PowerState
+	TargetPowerState     PowerState
 	Maintenance          bool
 	Fault                string
 	Reservation          string
@@ -23,9 +24,10 @@ type Row struct {
 	Agent      AgentInfo
 }
 
-// rowFields are the ten fields of every list that the watch asks for.
+// rowFields are the fields of every list that the watch asks for. All are
+// columns of one table, so that Ironic answers without a join.
 var rowFields = []string{
-	"uuid", "name", "provision_state", "target_provision_state", "power_state", "maintenance",
+	"uuid", "name", "provision_state", "target_provision_state", "power_state", "target_power_state", "maintenance",
 	"fault", "reservation", "provision_updated_at", "last_error",
 }
 
@@ -44,7 +46,7 @@ func listedFields(state ProvisionState) string {
 func (w *wireNode) row() Row {
 	r := Row{
 		UUID: w.UUID, Name: w.Name, ProvisionState: w.ProvisionState, TargetProvisionState: w.TargetProvisionState,
-		PowerState: w.PowerState, Maintenance: w.Maintenance, Fault: w.Fault, Reservation: w.Reservation,
+		PowerState: w.PowerState, TargetPowerState: w.TargetPowerState, Maintenance: w.Maintenance, Fault: w.Fault, Reservation: w.Reservation,
 		ProvisionUpdatedAt: w.ProvisionUpdatedAt, LastError: w.LastError,
 	}
 	if w.DriverInternalInfo != nil {
@@ -53,10 +55,31 @@ func (w *wireNode) row() Row {
 	return r
 }
 
-// sameFields compares the ten fields.
+// Row is what the watch would know of a node that was read in full.
+func (n *Node) Row() Row {
+	return Row{
+		UUID: n.UUID, Name: n.Name, ProvisionState: n.ProvisionState, TargetProvisionState: n.TargetProvisionState,
+		PowerState: n.PowerState, TargetPowerState: n.TargetPowerState, Maintenance: n.Maintenance, Fault: n.Fault,
+		Reservation: n.Reservation, ProvisionUpdatedAt: n.ProvisionUpdatedAt, LastError: n.LastError,
+		DeployStep: n.DeployStep, Agent: n.Agent,
+	}
+}
+
+// Show writes what a row says into a snapshot of the same node.
+func (r Row) Show(n *Node) {
+	n.UUID, n.Name = r.UUID, r.Name
+	n.ProvisionState, n.TargetProvisionState = r.ProvisionState, r.TargetProvisionState
+	n.PowerState, n.TargetPowerState = r.PowerState, r.TargetPowerState
+	n.Maintenance, n.Fault, n.Reservation = r.Maintenance, r.Fault, r.Reservation
+	n.ProvisionUpdatedAt, n.LastError = r.ProvisionUpdatedAt, r.LastError
+	n.DeployStep, n.Agent = r.DeployStep, r.Agent
+}
+
+// sameFields compares the fields of every list.
 func (r Row) sameFields(o Row) bool {
 	return r.UUID == o.UUID && r.Name == o.Name && r.ProvisionState == o.ProvisionState &&
 		r.TargetProvisionState == o.TargetProvisionState && r.PowerState == o.PowerState &&
+		r.TargetPowerState == o.TargetPowerState &&
 		r.Maintenance == o.Maintenance && r.Fault == o.Fault && r.Reservation == o.Reservation &&
 		r.ProvisionUpdatedAt.Equal(o.ProvisionUpdatedAt) && r.LastError == o.LastError
 }

@@ -6,8 +6,9 @@ import "time"
 // saw and return the differences; they do no I/O and take the time as a value.
 type table struct {
 	rows  map[string]*entry
-	sweep int // number of the running or last sweep
-	place int // the highest place in the feed that was given out
+	names map[string]string // UUID by name
+	sweep int               // number of the running or last sweep
+	place int               // the highest place in the feed that was given out
 }
 
 // entry is one node.
@@ -18,6 +19,9 @@ type entry struct {
 	// newer, 0 unknown. A node that was not touched keeps its place among others.
 	place int
 	beat  beat
+	// told is when an answer to one of our own requests described the node: what a
+	// list that was asked for earlier says is older.
+	told time.Time
 }
 
 // beat is the last heartbeat that was seen, by our own clock.
@@ -27,21 +31,47 @@ type beat struct {
 	told   bool      // its loss was reported
 }
 
-func newTable() *table { return &table{rows: map[string]*entry{}} }
+func newTable() *table { return &table{rows: map[string]*entry{}, names: map[string]string{}} }
 
-// merge takes one listed row in and returns the change that it is, if any.
-func (t *table) merge(r Row, withProgress bool) (Change, bool) {
+// put sets a node's row.
+func (t *table) put(r Row) *entry {
 	e, known := t.rows[r.UUID]
 	if !known {
-		t.rows[r.UUID] = &entry{row: r, swept: t.sweep}
+		e = &entry{}
+		t.rows[r.UUID] = e
+	}
+	if e.row.Name != r.Name {
+		if t.names[e.row.Name] == r.UUID {
+			delete(t.names, e.row.Name)
+		}
+		if r.Name != "" {
+			t.names[r.Name] = r.UUID
+		}
+	}
+	e.row, e.swept = r, t.sweep
+	return e
+}
+
+// learn takes in what an answer of now says about a node.
+func (t *table) learn(r Row, now time.Time) { t.put(r).told = now }
+
+// merge takes in one row of a list that was asked for at a time, and returns the
+// change that it is, if any.
+func (t *table) merge(r Row, withProgress bool, asked time.Time) (Change, bool) {
+	e, known := t.rows[r.UUID]
+	if !known {
+		t.put(r)
 		return Change{Kind: Appeared, UUID: r.UUID, Name: r.Name, Row: r}, true
 	}
 	e.swept = t.sweep
+	if asked.Before(e.told) {
+		return Change{}, false
+	}
 	previous := e.row
 	if !withProgress && r.ProvisionState.Busy() {
 		r.DeployStep, r.Agent = previous.DeployStep, previous.Agent
 	}
-	e.row = r
+	t.put(r)
 	if r.sameFields(previous) && r.sameProgress(previous) {
 		return Change{}, false
 	}
@@ -55,6 +85,9 @@ func (t *table) remove(uuid string) (Change, bool) {
 		return Change{}, false
 	}
 	delete(t.rows, uuid)
+	if t.names[e.row.Name] == uuid {
+		delete(t.names, e.row.Name)
+	}
 	return Change{Kind: Vanished, UUID: uuid, Name: e.row.Name, Row: e.row, Previous: e.row}, true
 }
 

@@ -150,6 +150,34 @@ func (w *Watch) Row(uuid string) (Row, bool) {
 	return e.row, true
 }
 
+// Named returns what is known of the node with a name. With complete, a name that
+// is not found is not taken in Ironic either, but for what happened since the last
+// sweep: a node of that name would then refuse its namesake.
+func (w *Watch) Named(name string) (row Row, found, complete bool) {
+	complete = w.isSynced()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if e, known := w.table.rows[w.table.names[name]]; known && name != "" {
+		return e.row, true, complete
+	}
+	return Row{}, false, complete && w.err == nil
+}
+
+// Learn takes in what an answer to a request of ours says about a node, so that
+// it is known without a look, and is no news later on.
+func (w *Watch) Learn(r Row) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.table.learn(r, time.Now())
+}
+
+// Forget takes a node out that we have deleted.
+func (w *Watch) Forget(uuid string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.table.remove(uuid)
+}
+
 // Err is nil while Ironic answers, and the last failure while it does not.
 func (w *Watch) Err() error {
 	w.mu.Lock()

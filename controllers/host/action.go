@@ -27,6 +27,12 @@ type (
 	ReadFailure struct{ Since time.Time }
 	// ReadConfigDrive reads the Secrets that the instance is given.
 	ReadConfigDrive struct{}
+	// ReadSettings takes over the BIOS settings that Ironic knows into
+	// HostFirmwareSettings.
+	ReadSettings struct{}
+	// ReadComponents takes over the firmware versions that Ironic knows into
+	// HostFirmwareComponents. Done, unless nil, are the updates that were carried out.
+	ReadComponents struct{ Done []metal3.FirmwareUpdate }
 	// Validate asks Ironic whether the node is fit to be deployed.
 	Validate struct{}
 )
@@ -37,10 +43,13 @@ type (
 	Enrol struct{ Enrolment ironic.Enrolment }
 	// Update brings the node's fields to the desired values.
 	Update struct{ Desired ironic.Desired }
-	// EnsurePorts creates the node's missing ports.
-	EnsurePorts struct{ Ports []ironic.Port }
+	// EnsurePorts creates the node's missing ports. Missing names those that a fresh
+	// node is known to lack; nil means that Ironic has to be asked.
+	EnsurePorts struct{ Ports, Missing []ironic.Port }
 	// Transition asks for a provision state.
 	Transition struct{ ironic.Transition }
+	// SetRAID sets the volumes that the next cleaning creates.
+	SetRAID struct{ Disks []ironic.LogicalDisk }
 	// Power asks for a power state.
 	Power struct{ ironic.PowerRequest }
 	// Maintenance sets the flag with a reason, or unsets it.
@@ -80,6 +89,15 @@ func (ReadFailure) Name() string { return "read failure" }
 
 // Name implements Action.
 func (ReadConfigDrive) Name() string { return "read config drive" }
+
+// Name implements Action.
+func (ReadSettings) Name() string { return "read BIOS settings" }
+
+// Name implements Action.
+func (ReadComponents) Name() string { return "read firmware components" }
+
+// Name implements Action.
+func (SetRAID) Name() string { return "set RAID target" }
 
 // Name implements Action.
 func (Validate) Name() string { return "validate node" }
@@ -134,7 +152,22 @@ func announced(a Action) bool {
 		default:
 			return true
 		}
+	case Update:
+		_, order := a.Desired.Extra[keyOrder]
+		return order
 	case Remove:
+		return true
+	}
+	return false
+}
+
+// onMachine reports whether a changes what is on the machine, or what Ironic may
+// do with it, so that the node has to be looked at right before.
+func onMachine(a Action) bool {
+	switch a := a.(type) {
+	case Transition:
+		return a.Target != ironic.TargetManage && a.Target != ironic.TargetInspect
+	case Maintenance, Remove, Validate, SetRAID:
 		return true
 	}
 	return false
@@ -152,7 +185,7 @@ func attempts(a Action) bool {
 // toIronic reports whether an action needs Ironic to answer.
 func toIronic(a Action) bool {
 	switch a.(type) {
-	case ReadConfigDrive, Claim, Release, AskImage, SaveHardware:
+	case ReadConfigDrive, Claim, Release, AskImage, SaveHardware, SettleMedia:
 		return false
 	}
 	return true

@@ -14,18 +14,31 @@ import (
 //
 // A glimpse of the node (what the watch keeps of it) is good enough to wait on,
 // never to act on: an action on Ironic or a new phase is put off until the node
-// has been read in full.
+// has been read in full. What is recalled of a node that was read before is good
+// enough but for what changes the machine, or ends the node.
 func decide(o *Observed) *Decision {
 	d := decideWith(o)
 	choose(o, d)
 	if attempts(d.Do) && !d.newlyFailing() {
 		clearError(d) // counts once the action is accepted
 	}
-	if o.Sight == Glimpsed && (toIronicWrite(d.Do) || d.Status.Provisioning.State != o.state() || d.newlyFailing()) {
+	if tooVague(o, d) {
 		d = decideWith(o)
 		d.do(Refresh{})
 	}
 	return d
+}
+
+// tooVague reports a decision that wants a better look at the node first.
+func tooVague(o *Observed, d *Decision) bool {
+	switch o.Sight {
+	case Glimpsed:
+		return toIronicWrite(d.Do) || d.Status.Provisioning.State != o.state() || d.newlyFailing()
+	case Recalled:
+		return onMachine(d.Do) || d.newlyFailing()
+	default:
+		return false
+	}
 }
 
 // toIronicWrite reports whether a changes or asks Ironic beyond a look at the node.
@@ -163,7 +176,7 @@ func concernBackOff(o *Observed, d *Decision) {
 
 // concernStale looks at a node again that has been believed for long enough.
 func concernStale(o *Observed, d *Decision) {
-	if o.Sight == Glimpsed && o.Node.ProvisionState.Busy() && o.Now.Sub(o.Looked) >= lookAgain {
+	if (o.Sight == Glimpsed || o.Sight == Recalled) && o.Node.ProvisionState.Busy() && o.Now.Sub(o.Looked) >= lookAgain {
 		d.do(Refresh{})
 	}
 }

@@ -20,7 +20,7 @@ func stepAvailable(o *Observed, d *Decision) {
 	case inspectAgain(host) && !host.InspectionDisabled():
 		enter(o, d, metal3.StateInspecting)
 	case !equality.Semantic.DeepEqual(host.Status.Provisioning.RootDeviceHints, rootHints(host)),
-		!equality.Semantic.DeepEqual(host.Status.Provisioning.RAID, host.Spec.RAID):
+		!sameRAID(host.Status.Provisioning.RAID, host.Spec.RAID), firmwareChanged(o):
 		enter(o, d, metal3.StatePreparing)
 	case host.NeedsProvisioning():
 		startProvisioning(o, d)

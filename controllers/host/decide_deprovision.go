@@ -21,11 +21,11 @@ func stepDeprovisioning(o *Observed, d *Decision) {
 	tearDown := func() { d.do(Transition{ironic.Transition{Target: ironic.TargetDeleted}}) }
 	manage := Transition{ironic.Transition{Target: ironic.TargetManage}}
 	switch o.Node.ProvisionState {
-	case ironic.StateActive, ironic.StateDeployFailed, ironic.StateDeployWait:
+	case ironic.StateActive, ironic.StateDeployFailed, ironic.StateDeployWait, ironic.StateServiceWait, ironic.StateServiceFailed:
 		tearDown()
 	case ironic.StateError:
 		afterFailure(o, d, metal3.ProvisioningError, tearDown)
-	case ironic.StateDeploying, ironic.StateAdopting:
+	case ironic.StateDeploying, ironic.StateAdopting, ironic.StateServicing:
 		d.wait(lookAgain, view.Note{Step: "waiting to deprovision", WaitingFor: "Ironic to end what it is doing (" + string(o.Node.ProvisionState) + ")"})
 	case ironic.StateDeleting:
 		d.wait(lookAgain, view.Note{Step: "tearing down the instance"})

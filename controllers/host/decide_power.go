@@ -35,7 +35,9 @@ func stepPower(o *Observed, d *Decision) {
 		d.DropAnnotations = []string{names.Reboot}
 		d.Again = true
 	case o.Host.Spec.Online && !reboot.asked && !on:
-		switchPower(o, d, ironic.PowerOn)
+		if mediaSettled(o, d, false) && !serviceBeforePowerOn(o, d) {
+			switchPower(o, d, ironic.PowerOn)
+		}
 	case on && (reboot.asked || !o.Host.Spec.Online):
 		switchOff(o, d, reboot)
 	default:
@@ -80,6 +82,9 @@ func switchOff(o *Observed, d *Decision, r reboot) {
 		target = ironic.PowerRebooting
 	case soft:
 		target = ironic.PowerSoftOff
+	}
+	if o.Host.Spec.DisablePowerOff && !mediaSettled(o, d, true) {
+		return
 	}
 	switchPower(o, d, target)
 	if _, asking := d.Do.(Power); !asking {

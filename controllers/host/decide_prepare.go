@@ -7,19 +7,12 @@ import (
 	"github.com/ironflow/ironflow/ironic"
 )
 
-// stepPreparing applies what must be set before a host can be used. Hosts without
-// RAID or firmware wishes pass through.
+// stepPreparing applies what must be set before a host can be used: RAID, BIOS
+// settings, firmware, by manual cleaning. Hosts without wishes pass through.
 func stepPreparing(o *Observed, d *Decision) {
 	switch o.Node.ProvisionState {
 	case ironic.StateManageable, ironic.StateAvailable:
-		if wantsRAID(o.Host.Spec.RAID) {
-			fail(o, d, metal3.PreparationError, "", "spec.raid asks for volumes, which this version cannot set up yet: remove spec.raid")
-			return
-		}
-		d.Status.Provisioning.RootDeviceHints = rootHints(o.Host)
-		d.Status.Provisioning.RAID = o.Host.Spec.RAID.DeepCopy()
-		complete(d)
-		enter(o, d, metal3.StateAvailable)
+		prepare(o, d)
 	case ironic.StateCleaning, ironic.StateCleanWait:
 		d.wait(lookAgain, cleaningNote(o))
 	case ironic.StateCleanFailed:
@@ -29,9 +22,44 @@ func stepPreparing(o *Observed, d *Decision) {
 	}
 }
 
-// wantsRAID reports whether there is anything to set up or to delete.
-func wantsRAID(r *metal3.RAIDConfig) bool {
-	return r != nil && (len(r.HardwareRAIDVolumes) > 0 || len(r.SoftwareRAIDVolumes) > 0 || r.HardwareRAIDVolumes != nil)
+// prepare carries out the plan of an idle node.
+func prepare(o *Observed, d *Decision) {
+	switch p := planOf(o); p.is {
+	case toLook:
+		d.do(p.look)
+	case toRecord:
+		d.Status.Provisioning.RAID = p.raid.DeepCopy()
+		d.Again = true
+	case hopeless:
+		fail(o, d, metal3.PreparationError, "", p.problem)
+	case toDo:
+		switch {
+		case o.Node.ProvisionState == ironic.StateAvailable:
+			d.do(Transition{ironic.Transition{Target: ironic.TargetManage}})
+		case len(p.work.disks) > 0 && !ironic.SameRAIDTarget(o.Node.TargetRAIDConfig, p.work.disks):
+			d.do(SetRAID{p.work.disks})
+		default:
+			d.do(Transition{ironic.Transition{Target: ironic.TargetClean, CleanSteps: p.work.steps}})
+			d.event("PreparingStarted", "Preparing started: "+stepNames(p.work.steps))
+		}
+	case allDone:
+		d.Status.Provisioning.RootDeviceHints = rootHints(o.Host)
+		d.Status.Provisioning.RAID = o.Host.Spec.RAID.DeepCopy()
+		complete(d)
+		enter(o, d, metal3.StateAvailable)
+	}
+}
+
+// stepNames joins the names of steps for a reader.
+func stepNames(steps []ironic.Step) string {
+	text := ""
+	for _, s := range steps {
+		if text != "" {
+			text += ", "
+		}
+		text += s.String()
+	}
+	return text
 }
 
 // leaveCleanFailed takes the node out of the maintenance that Ironic put it in

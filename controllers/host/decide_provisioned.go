@@ -14,6 +14,9 @@ func stepProvisioned(o *Observed, d *Decision) {
 		startDeprovisioning(o, d)
 		return
 	}
+	if servicing(o, d) {
+		return
+	}
 	if adopted(o, d) {
 		complete(d)
 		stepPower(o, d)
@@ -38,6 +41,9 @@ func stepExternallyProvisioned(o *Observed, d *Decision) {
 		}
 		d.Status.Provisioning.CustomDeploy = o.Host.Spec.CustomDeploy.DeepCopy()
 		enter(o, d, metal3.StateProvisioned)
+		return
+	}
+	if servicing(o, d) {
 		return
 	}
 	if adopted(o, d) {

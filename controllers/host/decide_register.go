@@ -167,7 +167,11 @@ func ensurePorts(o *Observed, d *Decision) bool {
 	if len(want) == 0 || portsKey(o.Node.UUID, want) == o.Ports {
 		return false
 	}
-	d.do(EnsurePorts{want})
+	action := EnsurePorts{Ports: want}
+	if o.Fresh {
+		action.Missing = portsLacking(want, o.Ports)
+	}
+	d.do(action)
 	return true
 }
 

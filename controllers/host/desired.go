@@ -24,13 +24,33 @@ func enrolment(o *Observed) ironic.Enrolment {
 	e := ironic.Enrolment{
 		Name:   nodeName(h),
 		Driver: o.BMC.Access.Driver, Interfaces: o.BMC.Access.Interfaces,
-		DriverInfo:      bmcInfo(o.BMC),
+		DriverInfo:      enrolmentInfo(o),
 		Properties:      map[string]any{"capabilities": capabilities("", h.BootMode()), "cpu_arch": architecture(o)},
 		AutomatedClean:  &clean,
 		DisablePowerOff: h.Spec.DisablePowerOff,
 	}
 	e.Interfaces.Deploy = deployInterface(h, o.state())
+	if !h.InspectionDisabled() {
+		e.Interfaces.Inspect = inspectAgent
+	}
 	return e
+}
+
+// inspectAgent is the inspect interface of hosts that boot the live image for it.
+const inspectAgent = "agent"
+
+// enrolmentInfo is all of driver_info that is known at enrolment, so that nothing
+// has to be added before the first inspection.
+func enrolmentInfo(o *Observed) map[string]any {
+	info := bmcInfo(o.BMC)
+	if o.Image.Ready || !o.Settings.BuildImages {
+		for key, value := range imageInfo(o) {
+			if value != ironic.Remove {
+				info[key] = value
+			}
+		}
+	}
+	return info
 }
 
 // bmcInfo is driver_info as far as it belongs to the BMC, with the credentials.
@@ -70,13 +90,14 @@ func desired(o *Observed) ironic.Desired {
 	}
 	switch {
 	case o.state() == metal3.StateInspecting && !o.Host.InspectionDisabled():
-		d.Interfaces.Inspect = "agent"
+		d.Interfaces.Inspect = inspectAgent
 	case o.state() == metal3.StateProvisioning && deployable(o.Node.ProvisionState):
 		desiredInstance(h, o.Settings, h.Spec.Image, h.Spec.CustomDeploy, &d)
 	case o.Node.ProvisionState == ironic.StateManageable && o.state() == metal3.StateProvisioned:
 		// A node that was lost and enrolled again is adopted as what it runs.
 		desiredInstance(h, o.Settings, &h.Status.Provisioning.Image, h.Status.Provisioning.CustomDeploy, &d)
 	}
+	addOrder(o, &d)
 	return d
 }
 
@@ -86,6 +107,9 @@ func desiredBMC(o *Observed, d *ironic.Desired) {
 	if renameable(o.Node.ProvisionState) {
 		d.Driver = &o.BMC.Access.Driver
 		d.Interfaces = o.BMC.Access.Interfaces
+		if !o.Host.InspectionDisabled() {
+			d.Interfaces.Inspect = inspectAgent
+		}
 	}
 	maps.Copy(d.DriverInfo, bmcInfo(o.BMC))
 	for key := range o.Node.DriverInfo {
@@ -104,9 +128,10 @@ func renameable(s ironic.ProvisionState) bool {
 	return s == ironic.StateEnroll || s == ironic.StateManageable || s == ironic.StateAvailable
 }
 
-// deployable reports whether a deployment may be asked for in a state.
+// deployable reports whether a node is on the way to its deployment, so that it
+// shall know what is to be deployed. A failed one keeps what it has failed with.
 func deployable(s ironic.ProvisionState) bool {
-	return s == ironic.StateAvailable || s == ironic.StateDeployFailed || s == ironic.StateManageable
+	return s == ironic.StateAvailable || s == ironic.StateManageable
 }
 
 // automatedClean is the node's automated_clean.
@@ -170,6 +195,12 @@ func ports(h *metal3.BareMetalHost, hardware *metal3.HardwareDetails) []ironic.P
 		}
 	}
 	return list
+}
+
+// portsLacking are those of a list that a key does not name.
+func portsLacking(list []ironic.Port, key string) []ironic.Port {
+	there := strings.Fields(strings.ReplaceAll(key, "*", ""))
+	return slices.DeleteFunc(slices.Clone(list), func(p ironic.Port) bool { return slices.Contains(there, p.MAC) })
 }
 
 // portsKey names a set of ports of a node, to remember that they were seen to.

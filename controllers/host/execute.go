@@ -37,8 +37,7 @@ func (p *pass) onIronic(ctx context.Context, action Action) error {
 		n, err := g.Get(ctx, o.Node.UUID)
 		return p.see(n, err)
 	case Enrol:
-		n, err := g.Enrol(ctx, a.Enrolment)
-		return p.see(n, err)
+		return p.enrol(ctx, a)
 	case Update:
 		n, _, err := g.Update(ctx, o.Node, a.Desired)
 		if err == nil {
@@ -46,13 +45,15 @@ func (p *pass) onIronic(ctx context.Context, action Action) error {
 		}
 		return p.see(n, err)
 	case EnsurePorts:
-		err := g.EnsurePorts(ctx, o.Node.UUID, a.Ports)
+		err := p.ensurePorts(ctx, a)
 		if err == nil {
 			o.Ports = portsKey(o.Node.UUID, a.Ports)
 		}
 		return err
 	case ReadInventory:
 		return p.readInventory(ctx)
+	case ReadSettings, ReadComponents:
+		return p.readFirmware(ctx, action)
 	case ReadFailure:
 		text, err := g.FailureReason(ctx, o.Node.UUID, a.Since)
 		if err == nil {
@@ -63,6 +64,12 @@ func (p *pass) onIronic(ctx context.Context, action Action) error {
 		unfit, err := g.Validate(ctx, o.Node.UUID)
 		if err == nil {
 			o.Unfit = &unfit
+		}
+		return err
+	case SetRAID:
+		err := g.SetRAID(ctx, o.Node.UUID, a.Disks)
+		if err == nil {
+			o.Node.TargetRAIDConfig = ironic.RAIDTarget(a.Disks)
 		}
 		return err
 	case Transition, Power, Maintenance, Remove:
@@ -81,9 +88,15 @@ func (p *pass) change(ctx context.Context, action Action) error {
 			return err
 		}
 		expectTransition(o.Node, a.Target)
+		if a.Target == ironic.TargetInspect {
+			o.Inventory, o.NoInventory = nil, false
+		}
 	case Power:
 		if err := g.SetPower(ctx, id, a.PowerRequest); err != nil {
 			return err
+		}
+		if p.options.Media != nil && a.Target != ironic.PowerOff && a.Target != ironic.PowerSoftOff {
+			p.options.Media.Started(client.ObjectKeyFromObject(o.Host))
 		}
 		o.Node.TargetPowerState, o.Node.LastError = a.Target, ""
 		o.PowerAsked, o.LostAgent = a.Target, false
@@ -97,11 +110,31 @@ func (p *pass) change(ctx context.Context, action Action) error {
 		if err := g.Delete(ctx, id); err != nil {
 			return err
 		}
+		p.options.Watch.Forget(id)
 		p.lose(Missing)
 		return nil
 	}
 	p.asked = true
+	p.options.Watch.Learn(o.Node.Row())
 	return nil
+}
+
+// enrol creates the node with all that is known.
+func (p *pass) enrol(ctx context.Context, a Enrol) error {
+	n, created, err := p.gateway.Create(ctx, a.Enrolment)
+	if err := p.see(n, err); err != nil {
+		return err
+	}
+	p.o.Fresh, p.o.NoInventory = created, created
+	return nil
+}
+
+// ensurePorts creates the missing ports, with a look first if they are not known.
+func (p *pass) ensurePorts(ctx context.Context, a EnsurePorts) error {
+	if a.Missing != nil {
+		return p.gateway.AddPorts(ctx, p.o.Node.UUID, a.Missing)
+	}
+	return p.gateway.EnsurePorts(ctx, p.o.Node.UUID, a.Ports)
 }
 
 // transitionResult is the state that a node shows once Ironic took a request, by
@@ -127,20 +160,27 @@ func expectTransition(n *ironic.Node, target ironic.Target) {
 	if found {
 		n.ProvisionState = next
 	}
-	n.LastError, n.DeployStep, n.CleanStep = "", ironic.Step{}, ironic.Step{}
+	n.LastError, n.DeployStep, n.CleanStep, n.ServiceStep = "", ironic.Step{}, ironic.Step{}, ironic.Step{}
 }
 
-// lookUp finds the node. That there is none is a result, not an error.
+// lookUp finds the node. That there is none is a result, not an error. The watch
+// knows all names, so a new host costs one look, for its MAC address.
 func (p *pass) lookUp(ctx context.Context) error {
 	h := p.o.Host
-	n, err := p.gateway.Find(ctx, ironic.Identity{
-		UUID: h.Status.Provisioning.ID, Name: nodeName(h), BootMAC: h.Spec.BootMACAddress,
-	})
+	id := ironic.Identity{UUID: h.Status.Provisioning.ID, Name: nodeName(h), BootMAC: h.Spec.BootMACAddress}
+	id.Unknown = id.UUID == "" && p.unknown(id.Name) && p.unknown(ironic.PlainName(id.Name))
+	n, err := p.gateway.Find(ctx, id)
 	if errors.Is(err, ironic.ErrNotFound) {
 		p.lose(Missing)
 		return nil
 	}
 	return p.see(n, err)
+}
+
+// unknown reports whether no node has a name, as far as the watch knows all.
+func (p *pass) unknown(name string) bool {
+	_, found, complete := p.options.Watch.Named(name)
+	return complete && !found
 }
 
 // see takes a complete node.
@@ -149,7 +189,9 @@ func (p *pass) see(n *ironic.Node, err error) error {
 		return err
 	}
 	o := &p.o
+	p.options.Watch.Learn(n.Row())
 	if o.Node == nil || o.Node.UUID != n.UUID {
+		o.Fresh = false
 		o.Applied, o.Inventory, o.NoInventory, o.Failure, o.Unfit = nil, nil, false, nil, nil
 	}
 	o.Node, o.Sight, o.Looked = n, Seen, o.Now
@@ -159,7 +201,7 @@ func (p *pass) see(n *ironic.Node, err error) error {
 // lose drops everything that was known of a node.
 func (p *pass) lose(s Sight) {
 	o := &p.o
-	o.Node, o.Sight, o.Ports, o.PowerAsked = nil, s, "", ""
+	o.Node, o.Sight, o.Ports, o.PowerAsked, o.Fresh = nil, s, "", "", false
 	o.Applied, o.Inventory, o.NoInventory, o.Failure, o.Unfit = nil, nil, false, nil, nil
 }
 
@@ -199,6 +241,10 @@ func (p *pass) onKubernetes(ctx context.Context, action Action) error {
 		return err
 	case Release:
 		return p.release(ctx)
+	case SettleMedia:
+		p.options.Media.Ask(client.ObjectKeyFromObject(h), a.Restart)
+		o.Media.Asked = true
+		return nil
 	}
 	return fmt.Errorf("action %q has no executor", action.Name())
 }

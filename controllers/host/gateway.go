@@ -4,8 +4,10 @@ import (
 	"context"
 	"time"
 
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -13,18 +15,38 @@ import (
 type Nodes interface {
 	Find(ctx context.Context, id ironic.Identity) (*ironic.Node, error)
 	Get(ctx context.Context, uuid string) (*ironic.Node, error)
-	Enrol(ctx context.Context, e ironic.Enrolment) (*ironic.Node, error)
+	Create(ctx context.Context, e ironic.Enrolment) (n *ironic.Node, created bool, err error)
 	Update(ctx context.Context, n *ironic.Node, d ironic.Desired) (*ironic.Node, bool, error)
 	Delete(ctx context.Context, uuid string) error
 }
 
+// Ports create and correct ports of nodes.
+type Ports interface {
+	EnsurePorts(ctx context.Context, uuid string, ports []ironic.Port) error
+	AddPorts(ctx context.Context, uuid string, ports []ironic.Port) error
+}
+
 // Actions change what a node does.
 type Actions interface {
-	EnsurePorts(ctx context.Context, uuid string, ports []ironic.Port) error
 	Transition(ctx context.Context, uuid string, t ironic.Transition) error
 	SetPower(ctx context.Context, uuid string, r ironic.PowerRequest) error
 	SetMaintenance(ctx context.Context, uuid string, on bool, reason string) error
 	Validate(ctx context.Context, uuid string) ([]ironic.ValidationFailure, error)
+}
+
+// Volumes builds RAID.
+type Volumes interface {
+	SetRAID(ctx context.Context, uuid string, disks []ironic.LogicalDisk) error
+}
+
+// FirmwareKeeper reads and writes the firmware resources of hosts.
+// [firmware.Keeper] implements it.
+type FirmwareKeeper interface {
+	Settings(ctx context.Context, h *metal3.BareMetalHost) (*metal3.HostFirmwareSettings, error)
+	Components(ctx context.Context, h *metal3.BareMetalHost) (*metal3.HostFirmwareComponents, error)
+	Policy(ctx context.Context, h *metal3.BareMetalHost) (*metal3.HostUpdatePolicy, error)
+	ReadSettings(ctx context.Context, h *metal3.BareMetalHost, node string) (*metal3.HostFirmwareSettings, error)
+	ReadComponents(ctx context.Context, h *metal3.BareMetalHost, node string, done []metal3.FirmwareUpdate) (*metal3.HostFirmwareComponents, error)
 }
 
 // Facts are what Ironic knows beyond the node itself.
@@ -37,13 +59,23 @@ type Facts interface {
 // Gateway is one Ironic. [ironic.Gateway] implements it.
 type Gateway interface {
 	Nodes
+	Ports
 	Actions
+	Volumes
 	Facts
+}
+
+// NodeTable is what is known of all nodes without asking Ironic.
+type NodeTable interface {
+	Row(uuid string) (ironic.Row, bool)
+	Named(name string) (row ironic.Row, found, complete bool)
+	Learn(r ironic.Row)
+	Forget(uuid string)
 }
 
 // NodeWatch tells which nodes changed. [ironic.Watch] implements it.
 type NodeWatch interface {
-	Row(uuid string) (ironic.Row, bool)
+	NodeTable
 	Expect(uuid string, inFlight bool)
 	Nudge()
 	Changes() <-chan ironic.Change
@@ -56,6 +88,7 @@ type ProgressSource interface {
 }
 
 var (
-	_ Gateway   = (*ironic.Gateway)(nil)
-	_ NodeWatch = (*ironic.Watch)(nil)
+	_ Gateway        = (*ironic.Gateway)(nil)
+	_ NodeWatch      = (*ironic.Watch)(nil)
+	_ FirmwareKeeper = (*firmware.Keeper)(nil)
 )

@@ -7,17 +7,30 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1/profile"
+	"k8s.io/apimachinery/pkg/api/equality"
 )
 
 // byPathPrefix marks device names that Ironic matches as by_path.
 const byPathPrefix = "/dev/disk/by-path/"
 
-// rootHints are the hints that apply: the spec's, else those of the hardware
-// profile. Nil means that the deployment picks the disk itself.
+// rootHints are the hints that apply: the spec's, else the first RAID volume by
+// itself (no hints), else those of the hardware profile. Volumes that were made
+// with the profile's hints, as the existing operator does, keep them. Nil means
+// that the deployment picks the disk itself.
 func rootHints(h *metal3.BareMetalHost) *metal3.RootDeviceHints {
 	if h.Spec.RootDeviceHints != nil {
 		return h.Spec.RootDeviceHints.DeepCopy()
 	}
+	hints := profileHints(h)
+	made := &h.Status.Provisioning
+	if hasVolumes(h.Spec.RAID) && (!sameRAID(h.Spec.RAID, made.RAID) || !equality.Semantic.DeepEqual(hints, made.RootDeviceHints)) {
+		return nil
+	}
+	return hints
+}
+
+// profileHints are the hints of the host's hardware profile.
+func profileHints(h *metal3.BareMetalHost) *metal3.RootDeviceHints {
 	p, err := profile.GetProfile(hardwareProfile(h))
 	if err != nil {
 		p, err = profile.GetProfile(profile.DefaultProfileName)

@@ -4,17 +4,13 @@ package host_test
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"log/slog"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/google/uuid"
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -25,16 +21,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
-	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/test/lab"
-	"github.com/ironflow/ironflow/test/lab/emulator"
 	"github.com/ironflow/ironflow/test/lab/labtest"
-	"github.com/ironflow/ironflow/test/machine/bmc"
 	"github.com/ironflow/ironflow/test/machine/ipa"
-	"github.com/ironflow/ironflow/test/scenario/generate"
+	"github.com/ironflow/ironflow/test/machine/ironictest"
 )
 
 // patience bounds every wait on the real Ironic.
@@ -67,7 +60,7 @@ func TestOnTheRealIronic(t *testing.T) {
 		return h.Status.ErrorType == "" && h.Status.Provisioning.State == metal3.StateProvisioning
 	})
 	r.untilNode(t, h, ironic.StateDeploying)
-	g.Expect(r.lab.Ironic.Restart(t.Context())).To(Succeed())
+	g.Expect(r.hall.Ironic.Restart(t.Context())).To(Succeed())
 	r.until(t, "provisioned", func(h *metal3.BareMetalHost) bool { return h.Status.Provisioning.State == metal3.StateProvisioned })
 
 	r.annotate(t, names.Detached, "")
@@ -93,11 +86,11 @@ func TestOnTheRealIronic(t *testing.T) {
 
 // realWorld is the test's world.
 type realWorld struct {
-	lab     *lab.Lab
+	hall    *ironictest.Hall
+	machine *ironictest.Machine
 	kube    client.Client
 	gateway *ironic.Gateway
 	step    *step
-	system  string
 }
 
 func startReal(t *testing.T) *realWorld {
@@ -105,33 +98,19 @@ func startReal(t *testing.T) *realWorld {
 	ctrl.SetLogger(logr.Discard())
 	g := NewWithT(t)
 	l := labtest.New(t)
-	r := &realWorld{lab: l, step: &step{}, system: uuid.NewString()}
-	m := &machine{lab: l, system: r.system, step: r.step}
-	receiver, err := bmc.Listen(nil, func(string) (bmc.Taker, bool) { return m, true }, slog.New(slog.DiscardHandler))
-	g.Expect(err).NotTo(HaveOccurred())
-	user, password := receiver.Credentials()
-	_, err = l.StartEmulator(t.Context(), lab.EmulatorOptions{NotifierURL: receiver.URL(), NotifierUser: user, NotifierPassword: password})
-	g.Expect(err).NotTo(HaveOccurred())
-	started, err := l.StartIronic(t.Context(), lab.IronicOptions{})
-	g.Expect(err).NotTo(HaveOccurred())
+	r := &realWorld{step: &step{}}
+	r.hall = ironictest.Start(t, l, ironictest.HallOptions{Managers: []ipa.Manager{r.step}})
+	r.machine = r.hall.Add(t)
 	plane, err := l.StartControlPlane(t.Context(), lab.ControlPlaneOptions{Controllers: true})
 	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() {
-		m.end()
-		m.running.Wait()
-		g.Expect(receiver.Close()).To(Succeed())
-	})
 	_, err = envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{Paths: []string{"../../config/crd/metal3"}})
 	g.Expect(err).NotTo(HaveOccurred())
 	scheme := runtime.NewScheme()
 	g.Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
 	g.Expect(metal3.AddToScheme(scheme)).To(Succeed())
-	r.gateway, err = ironic.New(t.Context(), ironic.Config{
-		URL: started.URL, CAFile: l.CAFile,
-		Auth: ironic.Auth{Basic: &ironic.Basic{Username: started.User, Password: ironic.Secret(started.Password)}},
-	})
+	r.gateway, err = ironic.New(t.Context(), r.hall.Access())
 	g.Expect(err).NotTo(HaveOccurred())
-	startManager(t, plane, scheme, r.gateway, host.Settings{DeployISO: "http://127.0.0.1:1/live.iso"}, "real")
+	startManager(t, plane, scheme, r.gateway, host.Settings{DeployISO: "http://127.0.0.1:1/live.iso"}, t.Name())
 	r.kube, err = client.New(plane.Config(), client.Options{Scheme: scheme})
 	g.Expect(err).NotTo(HaveOccurred())
 	return r
@@ -141,23 +120,20 @@ func startReal(t *testing.T) *realWorld {
 func (r *realWorld) create(t *testing.T) *metal3.BareMetalHost {
 	t.Helper()
 	g := NewWithT(t)
-	e := r.lab.Emulator
-	g.Expect(e.Add(t.Context(), emulator.System{UUID: r.system, Name: "real", NICs: []emulator.NIC{{MAC: bootMAC}}})).To(Succeed())
+	e := r.hall.Lab.Emulator
 	g.Expect(r.kube.Create(t.Context(), &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "real"},
 		StringData: map[string]string{"username": e.User, "password": e.Password},
 	})).To(Succeed())
 	h := &metal3.BareMetalHost{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "real"},
-		Spec: metal3.BareMetalHostSpec{Online: true, BootMACAddress: bootMAC, BMC: metal3.BMCDetails{
-			Address: e.Address(r.system), CredentialsName: "real", DisableCertificateVerification: true,
+		Spec: metal3.BareMetalHostSpec{Online: true, BootMACAddress: r.machine.MAC, BMC: metal3.BMCDetails{
+			Address: e.Address(r.machine.System), CredentialsName: "real", DisableCertificateVerification: true,
 		}},
 	}
 	g.Expect(r.kube.Create(t.Context(), h)).To(Succeed())
 	return h
 }
-
-const bootMAC = "52:54:00:c0:00:01"
 
 func (r *realWorld) host(t *testing.T) *metal3.BareMetalHost {
 	t.Helper()
@@ -202,69 +178,6 @@ func (r *realWorld) untilNode(t *testing.T, h *metal3.BareMetalHost, state ironi
 		}
 		return n.ProvisionState, nil
 	}, patience, 50*time.Millisecond).Should(Equal(state))
-}
-
-// machine runs a ramdisk while it is on with a medium inserted.
-type machine struct {
-	lab     *lab.Lab
-	system  string
-	step    *step
-	mu      sync.Mutex
-	cancel  context.CancelFunc
-	running sync.WaitGroup
-}
-
-// Take implements bmc.Taker.
-func (m *machine) Take(c emulator.SystemChange) error {
-	if c.Change != emulator.ChangePower {
-		return nil
-	}
-	m.end()
-	if c.PowerState == emulator.PowerOn && c.BootDevice == emulator.BootCd && len(c.Media) > 0 {
-		m.boot()
-	}
-	return nil
-}
-
-func (m *machine) end() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.cancel != nil {
-		m.cancel()
-		m.cancel = nil
-	}
-}
-
-func (m *machine) boot() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	ctx, cancel := context.WithCancel(context.Background())
-	m.cancel = cancel
-	url := m.lab.Ironic.URL
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(m.lab.Ironic.CA)
-	s := generate.Machine(0, generate.Options{})
-	s.Hardware.NICs = []scenario.NIC{{Name: "eno1", MAC: bootMAC}}
-	m.running.Go(func() {
-		_ = ipa.Run(ctx, ipa.Options{ // ends with the machine; what matters shows on the host
-			Config: ipa.Config{APIURLs: []string{url}, InspectionURLs: []string{url + "/v1/continue_inspection"}, Collectors: []string{"default"}},
-			Roots:  roots, Inventory: ipa.NewInventory(s), Managers: []ipa.Manager{m.step}, Power: m, Log: slog.New(slog.DiscardHandler),
-		})
-	})
-}
-
-// Off implements ipa.Power.
-func (m *machine) Off(ctx context.Context) error {
-	err := m.lab.Emulator.SetPower(ctx, m.system, emulator.PowerOff)
-	m.end()
-	return err
-}
-
-// Reboot implements ipa.Power.
-func (m *machine) Reboot(context.Context) error {
-	m.end()
-	m.boot()
-	return nil
 }
 
 // stepFailure is what the deploy step says when it fails.

@@ -28,11 +28,13 @@ func wantsImage(o *Observed) bool {
 	switch o.state() {
 	case metal3.StateInspecting:
 		return !o.Host.InspectionDisabled() && o.Inventory == nil
+	case metal3.StatePreparing:
+		return o.Node.ProvisionState == ironic.StateManageable && planOf(o).is == toDo
 	case metal3.StateProvisioning:
 		return !o.failing()
 	case metal3.StateProvisioned, metal3.StateExternallyProvisioned:
 		// Ironic does not adopt a node that names no live image.
-		return o.Node.ProvisionState == ironic.StateManageable && !hasImage(o.Node)
+		return o.Node.ProvisionState == ironic.StateManageable && !hasImage(o.Node) || toBeServiced(o)
 	case metal3.StateDeprovisioning:
 		return automatedClean(o.Host) && o.Node.ProvisionState != ironic.StateAvailable && !o.deleting()
 	default:

@@ -1,9 +1,11 @@
 package host
 
 import (
+	"slices"
 	"sync"
 	"time"
 
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ironflow/ironflow/ironic"
@@ -18,6 +20,12 @@ type memory struct {
 	Looked time.Time
 	// Ports names the ports that were ensured.
 	Ports string
+	// Node is the node as last read in full, while that is worth something.
+	Node *ironic.Node
+	// Fresh means that the node was enrolled by this process.
+	Fresh bool
+	// NoInventory means that the node was not inspected yet.
+	NoInventory bool
 	// PowerAsked is the last accepted power request that was not seen fulfilled.
 	PowerAsked ironic.PowerState
 	// SoftRefused means that the driver knows no soft power action.
@@ -28,6 +36,24 @@ type memory struct {
 	Busy Holder
 	// Seen is the fingerprint of what the present error was recorded with.
 	Seen string
+}
+
+// recalled are the phases and states of a node in which nothing of it changes that
+// the watch does not show: Ironic has not worked on it yet, or inspects it.
+var recalled = map[State][]ironic.ProvisionState{
+	metal3.StateRegistering: {ironic.StateEnroll, ironic.StateVerifying, ironic.StateManageable},
+	metal3.StateInspecting:  {ironic.StateManageable, ironic.StateInspecting, ironic.StateInspectWait},
+}
+
+// recall returns what is worth keeping of a node that is known in full; nil for
+// nothing. What Ironic keeps for itself is left out: nothing is decided by it.
+func recall(state State, s Sight, n *ironic.Node) *ironic.Node {
+	if n == nil || s != Seen && s != Recalled || n.Maintenance || n.Fault != "" || !slices.Contains(recalled[state], n.ProvisionState) {
+		return nil
+	}
+	kept := *n
+	kept.DriverInternalInfo, kept.Agent = nil, ironic.AgentInfo{}
+	return &kept
 }
 
 // memories keeps one memory per host. A host has one worker at a time; only the

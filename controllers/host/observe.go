@@ -49,7 +49,14 @@ func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *me
 	if r.options.Reads != nil {
 		o.Read = r.options.Reads.ImageRead(client.ObjectKeyFromObject(h))
 	}
+	if o.Media, err = r.observeMedia(ctx, h); err != nil {
+		return nil, err
+	}
+	if o.Firmware, err = r.observeFirmware(ctx, h); err != nil {
+		return nil, err
+	}
 	r.glimpse(o, m)
+	o.Fresh, o.NoInventory = m.Fresh, m.NoInventory
 	o.Ports, o.PowerAsked, o.SoftRefused = m.Ports, m.PowerAsked, m.SoftRefused
 	o.LostAgent, o.Busy, o.Looked = m.LostAgent, m.Busy, m.Looked
 	o.Retry = r.retryAsked(ctx, o, m)
@@ -86,14 +93,12 @@ func (r *Reconciler) glimpse(o *Observed, m *memory) {
 	if !known {
 		return
 	}
-	o.Sight = Glimpsed
-	o.Node = &ironic.Node{
-		UUID: row.UUID, Name: row.Name,
-		ProvisionState: row.ProvisionState, TargetProvisionState: row.TargetProvisionState,
-		PowerState: row.PowerState, Maintenance: row.Maintenance, Fault: row.Fault, Reservation: row.Reservation,
-		ProvisionUpdatedAt: row.ProvisionUpdatedAt, LastError: row.LastError,
-		DeployStep: row.DeployStep, Agent: row.Agent,
+	o.Sight, o.Node = Glimpsed, &ironic.Node{}
+	if m.Node != nil && m.Node.UUID == id {
+		*o.Node = *m.Node
+		o.Sight = Recalled
 	}
+	row.Show(o.Node)
 }
 
 // retryAsked reports whether a failing host should be tried again before its
@@ -129,6 +134,7 @@ func (r *Reconciler) fingerprint(ctx context.Context, o *Observed) string {
 	delete(annotations, names.Status)
 	write(annotations) // JSON sorts the keys
 	write([]string{o.BMC.Secret, o.BMC.Version, o.BMC.Problem})
+	write(o.Firmware.wish())
 	for _, name := range referredSecrets(h) {
 		secret := &corev1.Secret{}
 		if r.client.Get(ctx, types.NamespacedName{Namespace: h.Namespace, Name: name}, secret) == nil {

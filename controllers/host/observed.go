@@ -28,6 +28,8 @@ type Observed struct {
 	BMC BMC
 	// Image is the live image.
 	Image LiveImage
+	// Firmware is what is known of the machine's firmware and wished for it.
+	Firmware Firmware
 	// Hardware is what HardwareData holds; nil for none.
 	Hardware *metal3.HardwareDetails
 	// Inventory is Ironic's inspection result, once asked for.
@@ -44,6 +46,9 @@ type Observed struct {
 	Applied *ironic.Desired
 	// Ports is the set of ports that the node is known to have.
 	Ports string
+	// Fresh means that this process has enrolled the node: it has no ports but ours
+	// and those that inspection made.
+	Fresh bool
 	// Retry means that somebody asked for a new attempt, or changed what it depends on.
 	Retry bool
 	// LostAgent means that the agent in the live image stopped talking to Ironic.
@@ -54,6 +59,8 @@ type Observed struct {
 	SoftRefused bool
 	// Progress is what the hub or the image server knows about this host.
 	Progress Progress
+	// Media is how the host's virtual media stand before its machine is started.
+	Media Media
 	// Read is how far the BMC has read the live image.
 	Read ImageRead
 	// Busy is who held the node when a call was last turned away, and since when.
@@ -88,6 +95,9 @@ const (
 	Glimpsed
 	// Missing means that Ironic has no node of this host.
 	Missing
+	// Recalled means that Node is as it was last read in full, with what the watch
+	// keeps as of now: good enough for all that does not touch the machine's disks.
+	Recalled
 	// Seen means that Node is complete.
 	Seen
 )

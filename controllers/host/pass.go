@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-logr/logr"
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -123,7 +124,7 @@ func (p *pass) accept(ctx context.Context, d *Decision) error {
 
 // refused deals with an action that was not accepted, by the kind of the answer.
 func (p *pass) refused(ctx context.Context, d *Decision, err error) (Wait, bool, error) {
-	if !toIronic(d.Do) {
+	if kubernetes := apierrors.ReasonForError(err) != metav1.StatusReasonUnknown; kubernetes || !toIronic(d.Do) {
 		return Wait{}, false, err
 	}
 	kind := ironic.KindOf(err)
@@ -188,8 +189,9 @@ func textOf(err error) string {
 // phaseUnsaved reports whether the phase that the next call belongs to is not
 // stored yet. After a crash the stored phase must explain what Ironic does.
 func (p *pass) phaseUnsaved() bool {
-	stored := p.saver.Before().Status.Provisioning
-	return stored.State != p.o.Host.Status.Provisioning.State
+	stored, present := p.saver.Before().Status, p.o.Host.Status
+	return stored.Provisioning.State != present.Provisioning.State || !sameRAID(stored.Provisioning.RAID, present.Provisioning.RAID) ||
+		present.OperationalStatus == metal3.OperationalStatusServicing && stored.OperationalStatus != present.OperationalStatus
 }
 
 // save computes the conditions and writes the status, if it differs. Events that
@@ -261,6 +263,7 @@ func (p *pass) remember(ctx context.Context, key client.ObjectKey) {
 	before := p.memories.get(key)
 	m := memory{
 		NodeID: o.Host.Status.Provisioning.ID, Looked: o.Looked, Ports: o.Ports,
+		Node: recall(o.state(), o.Sight, o.Node), Fresh: o.Fresh && !o.phase().steady, NoInventory: o.NoInventory,
 		PowerAsked: o.PowerAsked, SoftRefused: o.SoftRefused, LostAgent: o.LostAgent, Busy: o.Busy,
 	}
 	if o.Node == nil || fulfilled(o.Node, m.PowerAsked) {

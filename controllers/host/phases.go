@@ -43,7 +43,7 @@ var (
 	cleaning  = []ironic.ProvisionState{ironic.StateCleaning, ironic.StateCleanWait}
 	deploying = []ironic.ProvisionState{ironic.StateDeploying, ironic.StateDeployWait}
 	releasing = []ironic.ProvisionState{ironic.StateDeleting, ironic.StateCleaning, ironic.StateCleanWait}
-	adopting  = []ironic.ProvisionState{ironic.StateAdopting}
+	keeping   = []ironic.ProvisionState{ironic.StateAdopting, ironic.StateServicing, ironic.StateServiceWait}
 )
 
 // phases is the state machine. It is filled in by init, because steps refer to
@@ -103,12 +103,12 @@ func init() {
 		metal3.StateProvisioned: {
 			step: stepProvisioned, deleted: metal3.StateDeprovisioning, node: true, steady: true,
 			next:    []State{metal3.StateDeprovisioning},
-			running: adopting, fails: metal3.ProvisionedRegistrationError,
+			running: keeping, fails: metal3.ProvisionedRegistrationError,
 		},
 		metal3.StateExternallyProvisioned: {
 			step: stepExternallyProvisioned, deleted: metal3.StatePoweringOffBeforeDelete, node: true, steady: true,
 			next:    []State{metal3.StateProvisioned},
-			running: adopting, fails: metal3.ProvisionedRegistrationError,
+			running: keeping, fails: metal3.ProvisionedRegistrationError,
 		},
 		metal3.StateDeprovisioning: {
 			step: stepDeprovisioning, deleted: metal3.StateDeprovisioning, node: true,

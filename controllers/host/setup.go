@@ -45,6 +45,10 @@ type Options struct {
 	ProgressChanged <-chan types.NamespacedName
 	// Reads knows how far BMCs have read live images; nil for nobody.
 	Reads ImageReads
+	// Media settles virtual media before a machine is started; nil for nobody.
+	Media MediaGate
+	// Firmware keeps the firmware resources of hosts; nil for nobody.
+	Firmware FirmwareKeeper
 	// Settings are the flags that decisions depend on.
 	Settings Settings
 	// Concurrency is the number of hosts worked on at once; 0 means 8.
@@ -85,6 +89,12 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		WithOptions(controller.Options{MaxConcurrentReconciles: o.Concurrency})
 	if o.ProgressChanged != nil {
 		b = b.WatchesRawSource(source.Func(r.feedProgress))
+	}
+	if o.Media != nil {
+		b = b.WatchesRawSource(source.Func(r.feedMedia))
+	}
+	if o.Firmware != nil {
+		b = watchFirmware(b)
 	}
 	return b.Complete(r)
 }

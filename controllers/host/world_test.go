@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/ironic/simulator"
@@ -59,7 +60,7 @@ func newWorld(t *testing.T, o simulator.Options, s Settings, change func(*metal3
 	w.g.Expect(metal3.AddToScheme(scheme)).To(Succeed())
 	w.g.Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
 	w.kube = fake.NewClientBuilder().WithScheme(scheme).
-		WithStatusSubresource(&metal3.BareMetalHost{}, &metal3.PreprovisioningImage{}).
+		WithStatusSubresource(&metal3.BareMetalHost{}, &metal3.PreprovisioningImage{}, &metal3.HostFirmwareSettings{}, &metal3.HostFirmwareComponents{}).
 		WithIndex(&metal3.BareMetalHost{}, secretIndex, indexSecrets).
 		WithInterceptorFuncs(interceptor.Funcs{
 			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
@@ -104,7 +105,9 @@ func (w *world) start(s Settings) {
 	gateway, err := ironic.New(ctx, ironic.Config{URL: "http://ironic.test", Transport: w.sim.Transport()})
 	w.g.Expect(err).NotTo(HaveOccurred())
 	watch := ironic.NewWatch(gateway, ironic.WatchOptions{})
-	w.rec, err = newReconciler(w.kube, w.kube, Options{Gateway: gateway, Watch: watch, Progress: w, Settings: s})
+	w.rec, err = newReconciler(w.kube, w.kube, Options{
+		Gateway: gateway, Watch: watch, Progress: w, Settings: s, Firmware: firmware.NewKeeper(w.kube, gateway, reconcile.Recorder{}),
+	})
 	w.g.Expect(err).NotTo(HaveOccurred())
 	w.rec.recorder = reconcile.Recorder{Sink: w.events}
 	go func() { _ = watch.Run(ctx) }()

@@ -109,9 +109,8 @@ func getMedia(s *Server, r *http.Request) (int, any, error) {
 		return 0, nil, err
 	case minorOf(r) < mediaStatusMinor:
 		return 0, nil, fault(http.StatusNotFound, "The resource could not be found.")
-	case n.reservation != "":
-		return 0, nil, locked(n)
 	}
+	// A shared lock is enough: also while another request works on the node.
 	device := map[string]any{"image": n.media.image, "inserted": n.media.image != "", "media_types": []string{"CD", "DVD"}}
 	return http.StatusOK, []any{device}, nil
 }
@@ -138,9 +137,30 @@ func attachMedia(s *Server, r *http.Request) (int, any, error) {
 	if n.reservation != "" {
 		return 0, nil, locked(n)
 	}
-	n.media = media{image: body.Image}
-	s.changed(n)
+	s.moveMedia(n, "attach", media{image: "http://ironic.test/redfish/cdrom-" + n.uuid + ".iso", source: body.Image})
 	return http.StatusNoContent, nil, nil
+}
+
+// moveMedia changes the virtual media in the background, with the node's lock. An
+// image is handed to the BMC under a name of Ironic's own.
+func (s *Server) moveMedia(n *node, verb string, m media) {
+	n.reservation, n.lastError = conductor, ""
+	s.changed(n)
+	outcome := s.behave(n, "media", verb)
+	delay := s.opts.Delays.Work
+	if outcome.Delay != 0 {
+		delay = outcome.Delay
+	}
+	s.after(n, delay, func() {
+		n.reservation = ""
+		if outcome.Error != "" {
+			n.lastError = "Could not " + verb + " device cdrom to node " + n.uuid + ": " + outcome.Error
+			s.record(n, "ERROR", "media", n.lastError)
+		} else {
+			n.media = m
+		}
+		s.changed(n)
+	})
 }
 
 func detachMedia(s *Server, r *http.Request) (int, any, error) {
@@ -151,8 +171,7 @@ func detachMedia(s *Server, r *http.Request) (int, any, error) {
 	case n.reservation != "":
 		return 0, nil, locked(n)
 	}
-	n.media = media{}
-	s.changed(n)
+	s.moveMedia(n, "detach", media{})
 	return http.StatusNoContent, nil, nil
 }
 

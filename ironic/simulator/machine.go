@@ -11,7 +11,8 @@ type phase struct {
 	state  string
 	locked bool
 	hold   time.Duration
-	enter  func(*node) // sets what is seen during the phase
+	enter  func(*node)        // sets what is seen during the phase
+	done   func(*node) string // what it has changed; a text is why it failed
 }
 
 // program is an operation on a node: phases, then either the end or a failure.
@@ -72,7 +73,7 @@ func (s *Server) enter(n *node, p program, i int) {
 	}
 	s.changed(n)
 	hold := current.hold
-	outcome := s.opts.Behave(Operation{Name: p.name, Step: stepName(n), Node: s.view(n)})
+	outcome := s.behave(n, p.name, stepName(n))
 	if outcome.Delay != 0 {
 		hold = outcome.Delay
 	}
@@ -82,9 +83,20 @@ func (s *Server) enter(n *node, p program, i int) {
 	s.after(n, hold, func() { s.leave(n, p, i, outcome.Error) })
 }
 
+// behave asks how an operation goes.
+func (s *Server) behave(n *node, operation, step string) Outcome {
+	if s.opts.Behave == nil {
+		return Outcome{}
+	}
+	return s.opts.Behave(Operation{Name: operation, Step: step, Node: s.view(n)})
+}
+
 // leave ends a phase, unless the ramdisk that should end it was lost.
 func (s *Server) leave(n *node, p program, i int, failure string) {
 	waiting := !p.phases[i].locked
+	if done := p.phases[i].done; done != nil && failure == "" && !n.agentLost && !n.stepEnds {
+		failure = done(n)
+	}
 	switch {
 	case waiting && n.agentLost:
 		s.after(n, s.opts.CallbackTimeout, func() {
@@ -113,6 +125,9 @@ func (s *Server) end(n *node, p program) {
 	}
 	s.record(n, "INFO", p.name, p.name+"_end")
 	s.changed(n)
+	if len(p.phases) > 0 {
+		s.news(n) // what ends with its request is no news
+	}
 }
 
 // erased are the failure states whose last_error and maintenance do not outlive
@@ -135,6 +150,7 @@ func (s *Server) fail(n *node, operation, state, text string) {
 		n.targetProv = "" // stable states aim at nothing
 	}
 	s.changed(n)
+	s.news(n)
 }
 
 func (s *Server) move(n *node, state string) {

@@ -38,6 +38,7 @@ type node struct {
 	description            string
 	resourceClass          string
 
+	ports     []*port        // in the order of their creation
 	inventory map[string]any // nil before the first inspection
 	history   []event
 	media     media
@@ -45,16 +46,19 @@ type node struct {
 	firmware  []map[string]any
 	subs      map[string]map[string]any
 
-	epoch     int  // counts operations, so that a late timer of an ended one does nothing
-	agentLost bool // the ramdisk neither beats nor works
-	stepEnds  bool // a deferred abort waits for the step's end
+	ended     time.Time // when an operation ended by itself that nobody has asked about yet
+	epoch     int       // counts operations, so that a late timer of an ended one does nothing
+	agentLost bool      // the ramdisk neither beats nor works
+	stepEnds  bool      // a deferred abort waits for the step's end
 
 	prev, next *node // neighbours in the order of change
 	inOrder    bool
 }
 
+// media is what is in the virtual CD drive.
 type media struct {
-	image string
+	image  string // address that the BMC was given
+	source string // address that was asked for
 }
 
 // event is one entry of a node's history.

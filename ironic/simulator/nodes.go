@@ -72,6 +72,9 @@ var internalFields = map[string]func(*node, any) bool{
 	"maintenance_reason":     text(func(n *node) *string { return &n.maintenanceReason }),
 	"maintenance":            flag(func(n *node) *bool { return &n.maintenance }),
 	"driver_internal_info":   objectField(func(n *node) *map[string]any { return &n.internal }),
+	"deploy_step":            objectField(func(n *node) *map[string]any { return &n.deployStep }),
+	"clean_step":             objectField(func(n *node) *map[string]any { return &n.cleanStep }),
+	"service_step":           objectField(func(n *node) *map[string]any { return &n.serviceStep }),
 }
 
 func text(at func(*node) *string) func(*node, any) bool {

@@ -90,9 +90,6 @@ func (o *Options) complete() {
 	if o.CallbackTimeout == 0 {
 		o.CallbackTimeout = defaultCallbackTimeout
 	}
-	if o.Behave == nil {
-		o.Behave = func(Operation) Outcome { return Outcome{} }
-	}
 	if o.Inventory == nil {
 		o.Inventory = plausibleInventory
 	}

@@ -2,13 +2,11 @@ package simulator
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 )
 
 // port is one network interface of a node.
 type port struct {
-	id      int
 	uuid    string
 	node    string
 	address string
@@ -21,14 +19,10 @@ func (p *port) object() map[string]any {
 
 // portsOf returns a node's ports in the order of their creation.
 func (s *Server) portsOf(uuid string) []*port {
-	var list []*port
-	for _, p := range s.ports {
-		if p.node == uuid {
-			list = append(list, p)
-		}
+	if n := s.nodes[uuid]; n != nil {
+		return n.ports
 	}
-	slices.SortFunc(list, func(a, b *port) int { return a.id - b.id })
-	return list
+	return nil
 }
 
 func listPorts(s *Server, r *http.Request) (int, any, error) {
@@ -81,9 +75,8 @@ func (s *Server) addPort(n *node, address string, pxe bool) (*port, error) {
 	if s.ports[address] != nil {
 		return nil, fault(http.StatusConflict, "A port with MAC address %s already exists.", address)
 	}
-	s.created++
-	p := &port{id: s.created, uuid: newUUID(), node: n.uuid, address: address, pxe: pxe}
-	s.ports[address] = p
+	p := &port{uuid: newUUID(), node: n.uuid, address: address, pxe: pxe}
+	s.ports[address], n.ports = p, append(n.ports, p)
 	return p, nil
 }
 

@@ -136,6 +136,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, h handler) {
 	}
 	r = r.WithContext(context.WithValue(r.Context(), minorKey{}, minor))
 	s.mu.Lock()
+	s.noticed(r)
 	status, body, err := h(s, r)
 	s.mu.Unlock()
 	answer(w, status, body, err)

@@ -23,6 +23,8 @@ type Server struct {
 	created   int
 	timers    map[*time.Timer]struct{}
 	counts    map[string]int
+	steps     map[string]int // carried out, by "interface.step"
+	reactions []time.Duration
 	intercept func(*http.Request) *Fault
 	closed    bool
 }
@@ -32,7 +34,7 @@ func New(o Options) *Server {
 	o.complete()
 	s := &Server{
 		opts: o, nodes: map[string]*node{}, names: map[string]*node{}, ports: map[string]*port{},
-		timers: map[*time.Timer]struct{}{}, counts: map[string]int{},
+		timers: map[*time.Timer]struct{}{}, counts: map[string]int{}, steps: map[string]int{},
 	}
 	s.mux = s.routes()
 	return s
@@ -91,11 +93,15 @@ func (s *Server) Total(prefix string) int {
 	return total
 }
 
-// ResetCounts starts counting anew.
+// ResetCounts starts counting requests and reactions anew.
 func (s *Server) ResetCounts() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.counts)
+	s.reactions = nil
+	for _, n := range s.sorted {
+		n.ended = time.Time{}
+	}
 }
 
 // find looks a node up by UUID or name; the lock is held.
@@ -125,7 +131,7 @@ func (s *Server) drop(n *node) {
 	s.order.remove(n)
 	i, _ := slices.BinarySearchFunc(s.sorted, n.id, func(x *node, id int) int { return x.id - id })
 	s.sorted = slices.Delete(s.sorted, i, i+1)
-	for _, p := range s.portsOf(n.uuid) {
+	for _, p := range n.ports {
 		delete(s.ports, p.address)
 	}
 }

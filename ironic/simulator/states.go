@@ -82,7 +82,7 @@ func setPower(s *Server, r *http.Request) (int, any, error) {
 func (s *Server) power(n *node, target, result string) {
 	n.targetPower, n.reservation, n.lastError = result, conductor, ""
 	s.changed(n)
-	outcome := s.opts.Behave(Operation{Name: "power", Step: target, Node: s.view(n)})
+	outcome := s.behave(n, "power", target)
 	delay := s.opts.Delays.Power
 	if outcome.Delay != 0 {
 		delay = outcome.Delay

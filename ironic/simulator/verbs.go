@@ -99,7 +99,10 @@ func (s *Server) cleaningPhases(steps []Step) []phase {
 	phases := []phase{s.working("cleaning")}
 	share := s.opts.Delays.Clean / time.Duration(max(1, len(steps)))
 	for _, step := range steps {
-		phases = append(phases, phase{state: "clean wait", hold: share, enter: func(n *node) { n.cleanStep = step.object() }})
+		phases = append(phases, phase{
+			state: "clean wait", hold: share, enter: func(n *node) { n.cleanStep = step.object() },
+			done: func(n *node) string { return s.effect(n, step) },
+		})
 	}
 	return append(phases, s.working("cleaning"))
 }
@@ -113,11 +116,7 @@ func manualClean(s *Server, n *node, r request) (program, error) {
 	}
 	return program{
 		name: "clean", target: "manageable", fails: "clean failed", ends: "manageable",
-		phases: s.cleaningPhases(plain(r.CleanSteps)), finish: func(n *node) {
-			if n.targetRAID != nil {
-				n.raidConfig = n.targetRAID
-			}
-		},
+		phases: s.cleaningPhases(plain(r.CleanSteps)),
 	}, nil
 }
 
@@ -229,7 +228,10 @@ func service(s *Server, n *node, r request) (program, error) {
 	phases := []phase{s.working("servicing")}
 	share := s.opts.Delays.Service / time.Duration(max(1, len(r.ServiceSteps)))
 	for _, step := range plain(r.ServiceSteps) {
-		phases = append(phases, phase{state: "service wait", hold: share, enter: func(n *node) { n.serviceStep = step.object() }})
+		phases = append(phases, phase{
+			state: "service wait", hold: share, enter: func(n *node) { n.serviceStep, n.power = step.object(), "power on" },
+			done: func(n *node) string { return s.effect(n, step) },
+		})
 	}
 	phases = append(phases, s.working("servicing"))
 	return program{name: "service", target: "active", fails: "service failed", ends: "active", phases: phases}, nil

@@ -1,0 +1,84 @@
+package firmware
+
+import (
+	"slices"
+	"strings"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// UpdatesWish returns the updates of the spec that were not carried out yet.
+// seen is false while the present spec has not been judged.
+func UpdatesWish(c *metal3.HostFirmwareComponents) (wish []metal3.FirmwareUpdate, seen bool) {
+	if c == nil || len(c.Spec.Updates) == 0 {
+		return nil, true
+	}
+	if !judged(c.Status.Conditions, c.Generation, string(metal3.HostFirmwareComponentsChangeDetected)) {
+		return nil, false
+	}
+	if !both(c.Status.Conditions, string(metal3.HostFirmwareComponentsChangeDetected), string(metal3.HostFirmwareComponentsValid)) {
+		return nil, true
+	}
+	for _, u := range c.Spec.Updates {
+		if !slices.Contains(c.Status.Updates, u) {
+			wish = append(wish, u)
+		}
+	}
+	return wish, true
+}
+
+// knownComponent reports whether a component is one that can be updated.
+func knownComponent(name string) bool {
+	return name == "bmc" || name == "bios" || strings.HasPrefix(name, metal3.NICComponentPrefix)
+}
+
+// componentStatuses are the components that Ironic lists, as far as the API
+// knows their kind.
+func componentStatuses(list []ironic.FirmwareComponent) []metal3.FirmwareComponentStatus {
+	var statuses []metal3.FirmwareComponentStatus
+	for _, c := range list {
+		if knownComponent(c.Component) {
+			statuses = append(statuses, metal3.FirmwareComponentStatus{
+				Component: c.Component, InitialVersion: c.InitialVersion, CurrentVersion: c.CurrentVersion,
+				LastVersionFlashed: c.LastVersionFlashed, UpdatedAt: metav1.NewTime(c.UpdatedAt).Rfc3339Copy(),
+			})
+		}
+	}
+	return statuses
+}
+
+// componentsConditioned lets conditions be set on HostFirmwareComponents.
+type componentsConditioned struct{ *metal3.HostFirmwareComponents }
+
+// GetConditions implements reconcile.Conditioned.
+func (c componentsConditioned) GetConditions() []metav1.Condition { return c.Status.Conditions }
+
+// SetConditions implements reconcile.Conditioned.
+func (c componentsConditioned) SetConditions(list []metav1.Condition) { c.Status.Conditions = list }
+
+// judgeUpdates sets the conditions for the present spec and returns an event if
+// it is refused, once per spec.
+func judgeUpdates(c *metal3.HostFirmwareComponents) []reconcile.Event {
+	again := judged(c.Status.Conditions, c.Generation, string(metal3.HostFirmwareComponentsValid)) &&
+		!meta.IsStatusConditionTrue(c.Status.Conditions, string(metal3.HostFirmwareComponentsValid))
+	changed := metav1.ConditionFalse
+	if !slices.Equal(c.Spec.Updates, c.Status.Updates) {
+		changed = metav1.ConditionTrue
+	}
+	reconcile.SetCondition(componentsConditioned{c}, string(metal3.HostFirmwareComponentsChangeDetected), changed, reasonComponent, "")
+	err := c.ValidateHostFirmwareComponents()
+	if err == nil {
+		reconcile.SetCondition(componentsConditioned{c}, string(metal3.HostFirmwareComponentsValid), metav1.ConditionTrue, reasonComponent, "")
+		return nil
+	}
+	reconcile.SetCondition(componentsConditioned{c}, string(metal3.HostFirmwareComponentsValid), metav1.ConditionFalse, reasonInvalidComponent, err.Error())
+	if again {
+		return nil
+	}
+	return []reconcile.Event{{Warning: true, Reason: reasonValidation, Message: "Invalid firmware update: " + err.Error()}}
+}

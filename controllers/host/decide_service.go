@@ -1,0 +1,164 @@
+package host
+
+import (
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// servicing changes the firmware of a host in use, where its HostUpdatePolicy
+// allows that: between the power-off and the power-on of a reboot. It reports
+// whether it has something to do or to wait for.
+func servicing(o *Observed, d *Decision) bool {
+	state := o.Node.ProvisionState
+	if under := state == ironic.StateServicing || state == ironic.StateServiceWait; under && d.Status.OperationalStatus != metal3.OperationalStatusServicing {
+		d.Status.OperationalStatus = metal3.OperationalStatusServicing
+		d.Again = true
+		return true
+	}
+	switch state {
+	case ironic.StateServicing:
+		d.wait(lookAgain, serviceNote(o))
+	case ironic.StateServiceWait:
+		if o.Sight == Seen && !serviceWished(o) {
+			abortService(d)
+			return true
+		}
+		d.wait(lookAgain, serviceNote(o))
+	case ironic.StateServiceFailed:
+		serviceFailed(o, d)
+	case ironic.StateActive:
+		return serviceActive(o, d)
+	default:
+		return false
+	}
+	return true
+}
+
+// serviceActive goes on with servicing, or ends it, on an active node.
+func serviceActive(o *Observed, d *Decision) bool {
+	status := &d.Status
+	if status.ErrorType == metal3.ServicingError && o.failing() {
+		clearError(d) // somebody ended it in Ironic; what is still wished for waits for the next reboot
+		d.Again = true
+		return true
+	}
+	if status.OperationalStatus != metal3.OperationalStatusServicing {
+		return false
+	}
+	if o.Sight == Glimpsed {
+		d.do(Refresh{})
+		return true
+	}
+	switch p := planOf(o); {
+	case p.is == toLook:
+		d.do(p.look)
+	case p.is == hopeless:
+		fail(o, d, metal3.ServicingError, "", p.problem)
+	case p.is == toDo && inReboot(o):
+		startService(d, p.work)
+	default:
+		status.OperationalStatus = metal3.OperationalStatusOK
+		complete(d)
+		d.event("ServicingComplete", "Servicing completed")
+		d.Again = true
+	}
+	return true
+}
+
+// serviceBeforePowerOn begins servicing when a machine that was switched off
+// would be switched on again, and reports whether it does.
+func serviceBeforePowerOn(o *Observed, d *Decision) bool {
+	if o.Node.ProvisionState != ironic.StateActive || !inUse(o.Host) {
+		return false
+	}
+	switch p := planOf(o); p.is {
+	case toDo:
+		d.Status.OperationalStatus = metal3.OperationalStatusServicing
+		d.event("ServicingStarted", "Servicing started: "+stepNames(p.work.steps))
+		d.Again = true
+		return true
+	case toLook:
+		d.do(p.look)
+		return true
+	default:
+		return false
+	}
+}
+
+// inReboot reports whether the machine is off and about to be on.
+func inReboot(o *Observed) bool {
+	on, known := poweredOn(o.Node)
+	return known && !on && o.Host.Spec.Online
+}
+
+func startService(d *Decision, w work) {
+	d.do(Transition{ironic.Transition{Target: ironic.TargetService, ServiceSteps: w.steps}})
+}
+
+func abortService(d *Decision) {
+	d.do(Transition{ironic.Transition{Target: ironic.TargetAbort}})
+	d.event("ServicingAborted", "Servicing is given up: nothing is asked for any more that the HostUpdatePolicy allows")
+}
+
+// serviceFailed reports why, and starts again or gives up.
+func serviceFailed(o *Observed, d *Decision) {
+	leave := func(next func()) {
+		if o.Node.Maintenance {
+			d.do(Maintenance{On: false})
+			return
+		}
+		next()
+	}
+	if !serviceWished(o) {
+		leave(func() { abortService(d) })
+		return
+	}
+	afterFailure(o, d, metal3.ServicingError, func() { leave(func() { serviceAgain(o, d) }) })
+}
+
+// serviceAgain asks for the work that is left, once the node holds its order.
+func serviceAgain(o *Observed, d *Decision) {
+	p := planOf(o)
+	switch {
+	case p.is == toLook:
+		d.do(p.look)
+	case p.is != toDo:
+		abortService(d)
+	case !orderOf(o.Node).same(&p.work.order):
+		d.do(Update{ironic.Desired{Extra: ironic.Fields{keyOrder: p.work.order.value()}}})
+	default:
+		d.Status.OperationalStatus = metal3.OperationalStatusServicing
+		startService(d, p.work)
+	}
+}
+
+// serviceWished reports whether anything is still asked for that the policy allows.
+func serviceWished(o *Observed) bool {
+	f := &o.Firmware
+	settings := f.Policy.FirmwareSettings == metal3.HostUpdatePolicyOnReboot && f.Settings != nil && len(f.Settings.Spec.Settings) > 0
+	updates := f.Policy.FirmwareUpdates == metal3.HostUpdatePolicyOnReboot && f.Components != nil && len(f.Components.Spec.Updates) > 0
+	return settings || updates
+}
+
+// serviceNote says which step runs.
+func serviceNote(o *Observed) view.Note {
+	note := view.Note{Step: "servicing"}
+	if s := o.Node.ServiceStep; !s.IsZero() {
+		note.Text = s.Name
+	}
+	return withProgress(note, o.Progress)
+}
+
+// toBeServiced reports whether servicing is about to be asked for.
+func toBeServiced(o *Observed) bool {
+	switch o.Node.ProvisionState {
+	case ironic.StateActive:
+		return o.Host.Status.OperationalStatus == metal3.OperationalStatusServicing && planOf(o).is == toDo
+	case ironic.StateServiceFailed:
+		return o.failing() && serviceWished(o)
+	default:
+		return false
+	}
+}

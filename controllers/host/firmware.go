@@ -1,0 +1,84 @@
+package host
+
+import (
+	"context"
+	"fmt"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	kreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// +kubebuilder:rbac:groups=metal3.io,resources=hostfirmwaresettings;hostfirmwarecomponents,verbs=get;list;watch;create
+// +kubebuilder:rbac:groups=metal3.io,resources=hostfirmwaresettings/status;hostfirmwarecomponents/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=metal3.io,resources=hostupdatepolicies,verbs=get;list;watch
+
+// observeFirmware reads the host's firmware resources from the cache, in the
+// phases that look at them.
+func (r *Reconciler) observeFirmware(ctx context.Context, h *metal3.BareMetalHost) (f Firmware, err error) {
+	if r.options.Firmware == nil {
+		return f, nil
+	}
+	switch h.Status.Provisioning.State {
+	case stateNone, metal3.StateUnmanaged, metal3.StateRegistering, metal3.StateProvisioning,
+		metal3.StatePoweringOffBeforeDelete, stateDeleting:
+		return f, nil
+	default:
+	}
+	if f.Settings, err = r.options.Firmware.Settings(ctx, h); err != nil {
+		return f, err
+	}
+	if f.Components, err = r.options.Firmware.Components(ctx, h); err != nil {
+		return f, err
+	}
+	policy, err := r.options.Firmware.Policy(ctx, h)
+	if policy != nil {
+		f.Policy = policy.Spec
+	}
+	return f, err
+}
+
+// wish names what is asked for, to tell whether it has changed.
+func (f *Firmware) wish() []any {
+	list := []any{f.Policy}
+	if f.Settings != nil {
+		list = append(list, f.Settings.Spec)
+	}
+	if f.Components != nil {
+		list = append(list, f.Components.Spec)
+	}
+	return list
+}
+
+// readFirmware has the keeper take over what Ironic knows.
+func (p *pass) readFirmware(ctx context.Context, action Action) (err error) {
+	o, keeper := &p.o, p.options.Firmware
+	switch a := action.(type) {
+	case ReadSettings:
+		settings, err := keeper.ReadSettings(ctx, o.Host, o.Node.UUID)
+		if err == nil {
+			o.Firmware.Settings, o.Firmware.SettingsRead = settings, true
+		}
+		return err
+	case ReadComponents:
+		components, err := keeper.ReadComponents(ctx, o.Host, o.Node.UUID, a.Done)
+		if err == nil {
+			o.Firmware.Components, o.Firmware.ComponentsRead = components, true
+		}
+		return err
+	}
+	return fmt.Errorf("action %q has no executor", action.Name())
+}
+
+// watchFirmware wakes hosts whose firmware resources have changed.
+func watchFirmware(b *builder.Builder) *builder.Builder {
+	sameName := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []kreconcile.Request {
+		return []kreconcile.Request{ctrl.Request{NamespacedName: client.ObjectKeyFromObject(object)}}
+	})
+	return b.Watches(&metal3.HostFirmwareSettings{}, sameName).
+		Watches(&metal3.HostFirmwareComponents{}, sameName).
+		Watches(&metal3.HostUpdatePolicy{}, sameName)
+}

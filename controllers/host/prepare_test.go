@@ -1,0 +1,230 @@
+package host
+
+import (
+	"testing"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// settingsOf are HostFirmwareSettings that were judged, with the machine's values.
+func settingsOf(have map[string]string, want map[string]string) *metal3.HostFirmwareSettings {
+	s := &metal3.HostFirmwareSettings{ObjectMeta: metav1.ObjectMeta{Generation: 3}}
+	s.Spec.Settings, s.Status.Settings = metal3.DesiredSettingsMap{}, have
+	for name, value := range want {
+		s.Spec.Settings[name] = intstr.FromString(value)
+	}
+	for _, kind := range []metal3.SettingsConditionType{metal3.FirmwareSettingsChangeDetected, metal3.FirmwareSettingsValid} {
+		s.Status.Conditions = append(s.Status.Conditions, metav1.Condition{Type: string(kind), Status: metav1.ConditionTrue, ObservedGeneration: 3})
+	}
+	return s
+}
+
+// componentsOf are HostFirmwareComponents that were judged, with what was done.
+func componentsOf(done, want []metal3.FirmwareUpdate) *metal3.HostFirmwareComponents {
+	c := &metal3.HostFirmwareComponents{ObjectMeta: metav1.ObjectMeta{Generation: 3}}
+	c.Spec.Updates, c.Status.Updates = want, done
+	for _, kind := range []metal3.UpdatesConditionType{metal3.HostFirmwareComponentsChangeDetected, metal3.HostFirmwareComponentsValid} {
+		c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{Type: string(kind), Status: metav1.ConditionTrue, ObservedGeneration: 3})
+	}
+	return c
+}
+
+// Wishes of the tables.
+var (
+	mirror   = &metal3.RAIDConfig{HardwareRAIDVolumes: []metal3.HardwareRAIDVolume{{Level: "1", Name: "root"}}}
+	noVolume = &metal3.RAIDConfig{HardwareRAIDVolumes: []metal3.HardwareRAIDVolume{}}
+	softRAID = &metal3.RAIDConfig{SoftwareRAIDVolumes: []metal3.SoftwareRAIDVolume{{Level: "1"}}}
+	flash    = []metal3.FirmwareUpdate{{Component: "bios", URL: "http://images/bios-2"}}
+	redfish  = func(o *Observed) { o.BMC.Access.Interfaces.RAID = "redfish" }
+)
+
+func wishRAID(r *metal3.RAIDConfig) func(*Observed) {
+	return func(o *Observed) { redfish(o); o.Host.Spec.RAID = r }
+}
+
+func haveRAID(r *metal3.RAIDConfig) func(*Observed) {
+	return func(o *Observed) { o.Host.Status.Provisioning.RAID = r }
+}
+
+func wishSetting(have, want string) func(*Observed) {
+	return func(o *Observed) {
+		o.Firmware.Settings = settingsOf(map[string]string{"BootMode": have}, map[string]string{"BootMode": want})
+	}
+}
+
+// ordered puts the order that the plan comes to on the node, as of some moment.
+func ordered(since time.Time, change func(*order)) func(*Observed) {
+	return func(o *Observed) {
+		work := planOf(o).work
+		work.order.Since = since
+		if change != nil {
+			change(&work.order)
+		}
+		o.Node.Extra = map[string]any{keyOrder: work.order.value()}
+	}
+}
+
+func settled(o *Observed) { applied := desired(o); o.Applied = &applied }
+
+func TestPrepare(t *testing.T) {
+	targeted := func(o *Observed) { o.Node.TargetRAIDConfig = ironic.RAIDTarget(planOf(o).work.disks) }
+	done := ordered(noon.Add(-time.Minute), nil)
+	for name, c := range map[string]struct {
+		node  ironic.ProvisionState
+		given []func(*Observed)
+		do    string
+		steps string
+		enter State
+		err   bool
+		says  string
+	}{
+		"no wish":                         {node: ironic.StateManageable, enter: metal3.StateAvailable},
+		"an order comes first":            {node: ironic.StateManageable, given: []func(*Observed){settled, wishRAID(mirror)}, do: "update node"},
+		"then the target":                 {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), ordered(noon, nil), settled}, do: "set RAID target"},
+		"then the cleaning":               {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), ordered(noon, nil), targeted, settled}, do: "ask for clean", steps: "raid.delete_configuration, raid.create_configuration"},
+		"volumes are there already":       {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), haveRAID(mirror), settled}, enter: metal3.StateAvailable},
+		"done: it is recorded":            {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), done, settled}},
+		"failed: all over again":          {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), ordered(noon.Add(-time.Minute), func(w *order) { w.Failed = true }), haveRAID(mirror), settled, targeted}, do: "ask for clean", steps: "raid.delete_configuration, raid.create_configuration"},
+		"an empty list deletes":           {node: ironic.StateManageable, given: []func(*Observed){wishRAID(noVolume), ordered(noon, nil), settled}, do: "ask for clean", steps: "raid.delete_configuration"},
+		"nil keeps hardware volumes":      {node: ironic.StateManageable, given: []func(*Observed){redfish, haveRAID(mirror), settled}, enter: metal3.StateAvailable},
+		"nil deletes software volumes":    {node: ironic.StateManageable, given: []func(*Observed){wishRAID(nil), haveRAID(softRAID), ordered(noon, nil), settled}, do: "ask for clean", steps: "raid.delete_configuration, deploy.erase_devices_metadata"},
+		"software":                        {node: ironic.StateManageable, given: []func(*Observed){wishRAID(softRAID), ordered(noon, nil), targeted, settled}, do: "ask for clean", steps: "raid.delete_configuration, deploy.erase_devices_metadata, raid.create_configuration"},
+		"hardware away, software next":    {node: ironic.StateManageable, given: []func(*Observed){wishRAID(&metal3.RAIDConfig{HardwareRAIDVolumes: []metal3.HardwareRAIDVolume{}, SoftwareRAIDVolumes: softRAID.SoftwareRAIDVolumes}), haveRAID(mirror), wishSetting("Bios", "Uefi"), ordered(noon, nil), settled}, do: "ask for clean", steps: "raid.delete_configuration"},
+		"an available node is taken back": {node: ironic.StateAvailable, given: []func(*Observed){wishRAID(mirror), settled}, do: "ask for manage"},
+		"no RAID with this driver":        {node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Host.Spec.RAID = mirror; settled(o) }}, err: true, says: "cannot set up RAID"},
+		"cleaning":                        {node: ironic.StateCleanWait, given: []func(*Observed){wishRAID(mirror), func(o *Observed) { o.Node.CleanStep = ironic.Step{Interface: "raid", Name: "create_configuration"} }}, says: "cleaning: create_configuration"},
+		"a failure marks the order":       {node: ironic.StateCleanFailed, given: []func(*Observed){wishRAID(mirror), func(o *Observed) { o.Node.LastError = "no disk" }, done}, do: "update node"},
+		"then it is reported":             {node: ironic.StateCleanFailed, given: []func(*Observed){wishRAID(mirror), func(o *Observed) { o.Node.LastError = "no disk" }, ordered(noon.Add(-time.Minute), func(w *order) { w.Failed = true }), settled}, err: true, says: "no disk"},
+		"BIOS settings":                   {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Bios", "Uefi"), ordered(noon, nil), settled}, do: "ask for clean", steps: "bios.apply_configuration"},
+		"BIOS settings not judged yet":    {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Bios", "Uefi"), func(o *Observed) { o.Firmware.Settings.Generation = 4 }}, do: "read BIOS settings"},
+		"BIOS settings that are not the machine's": {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Bios", "Uefi"), func(o *Observed) {
+			o.Firmware.Settings.Status.Conditions[1].Status = metav1.ConditionFalse
+		}}, enter: metal3.StateAvailable},
+		"BIOS settings applied: read again": {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Bios", "Uefi"), done, settled}, do: "read BIOS settings"},
+		"BIOS settings applied and seen":    {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Bios", "Uefi"), done, settled, func(o *Observed) { o.Firmware.Settings.Status.Settings["BootMode"] = "Uefi" }}, do: "update node"},
+		"BIOS settings ignored by the BMC":  {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Bios", "Uefi"), done, func(o *Observed) { o.Firmware.SettingsRead = true }, settled}, err: true, says: "BootMode=Uefi were applied without an error"},
+		"firmware":                          {node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Firmware.Components = componentsOf(nil, flash) }, ordered(noon, nil), settled}, do: "ask for clean", steps: "firmware.update"},
+		"firmware done is recorded":         {node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Firmware.Components = componentsOf(nil, flash) }, done, settled}, do: "read firmware components"},
+		"firmware recorded":                 {node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Firmware.Components = componentsOf(flash, flash) }}, enter: metal3.StateAvailable},
+		"all of it in one cleaning":         {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), wishSetting("Bios", "Uefi"), func(o *Observed) { o.Firmware.Components = componentsOf(nil, flash) }, ordered(noon, nil), targeted, settled}, do: "ask for clean", steps: "raid.delete_configuration, raid.create_configuration, bios.apply_configuration, firmware.update"},
+		"the live image is waited for":      {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), func(o *Observed) { o.Settings.BuildImages, o.Image = true, LiveImage{Asked: true} }}, says: "building the live image"},
+		"no live image for nothing to do":   {node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Settings.BuildImages = true }}, enter: metal3.StateAvailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := observed(metal3.StatePreparing, c.node)
+			for _, change := range c.given {
+				change(o)
+			}
+			d := decide(o)
+			for d.Do == nil && d.Again && d.Status.Provisioning.State == metal3.StatePreparing && c.do != "" {
+				o.Host.Status = d.Status
+				d = decide(o)
+			}
+			did := ""
+			if d.Do != nil {
+				did = d.Do.Name()
+			}
+			g.Expect(did).To(Equal(c.do), "%+v", d)
+			if tr, ok := d.Do.(Transition); ok && c.steps != "" {
+				g.Expect(stepNames(tr.CleanSteps)).To(Equal(c.steps))
+			}
+			if c.err {
+				g.Expect(d.Status.ErrorType).To(Equal(metal3.PreparationError))
+				g.Expect(d.Status.ErrorMessage).To(ContainSubstring(c.says))
+				return
+			}
+			if c.enter == "" {
+				c.enter = metal3.StatePreparing
+			}
+			g.Expect(d.Status.Provisioning.State).To(Equal(c.enter))
+			g.Expect(d.Wait.Message()).To(ContainSubstring(c.says))
+		})
+	}
+}
+
+func TestRAIDResultIsRecordedBeforeItsOrderGoes(t *testing.T) {
+	g := NewWithT(t)
+	o := observed(metal3.StatePreparing, ironic.StateManageable)
+	wishRAID(mirror)(o)
+	ordered(noon.Add(-time.Minute), nil)(o)
+	settled(o)
+	d := decide(o)
+	g.Expect(d.Do).To(BeNil())
+	g.Expect(d.Status.Provisioning.RAID).To(Equal(mirror))
+	o.Host.Status = d.Status
+	d = decide(o)
+	g.Expect(d.Do).To(BeAssignableToTypeOf(Update{}))
+	g.Expect(announced(d.Do)).To(BeTrue(), "the status is stored before the order goes")
+}
+
+func TestRAIDTargets(t *testing.T) {
+	g := NewWithT(t)
+	disks := hardwareDisks([]metal3.HardwareRAIDVolume{
+		{Level: "1", Name: "root", SizeGibibytes: new(0), Rotational: new(false), Controller: "c", PhysicalDisks: []string{"a", "b"}},
+		{Level: "0", SizeGibibytes: new(10), NumberOfPhysicalDisks: new(2), Rotational: new(true)},
+	}, false)
+	g.Expect(disks).To(Equal([]ironic.LogicalDisk{
+		{Level: "1", Name: "root", Root: true, DiskType: "ssd", NumberOfDisks: 2, Controller: "c", PhysicalDisks: []any{"a", "b"}},
+		{Level: "0", SizeGiB: 10, DiskType: "hdd", NumberOfDisks: 2},
+	}))
+	g.Expect(ironic.RAIDTarget(disks)["logical_disks"]).To(ContainElement(HaveKeyWithValue("size_gb", "MAX")), "0 is as much as possible")
+	g.Expect(hardwareDisks([]metal3.HardwareRAIDVolume{{Level: "1"}}, true)[0].Root).To(BeFalse(), "the hints say which disk is the root")
+	soft := softwareDisks([]metal3.SoftwareRAIDVolume{{Level: "1", PhysicalDisks: []metal3.RootDeviceHints{{DeviceName: "/dev/sda"}, {SerialNumber: "x"}}}}, false)
+	g.Expect(soft[0]).To(And(HaveField("Controller", "software"), HaveField("Root", true),
+		HaveField("PhysicalDisks", ConsistOf(map[string]any{"name": "s== /dev/sda"}, map[string]any{"serial": "s== x"}))))
+}
+
+func TestRAIDProblems(t *testing.T) {
+	volumes := func(v ...metal3.HardwareRAIDVolume) *metal3.RAIDConfig {
+		return &metal3.RAIDConfig{HardwareRAIDVolumes: v}
+	}
+	for name, c := range map[string]struct {
+		raid   *metal3.RAIDConfig
+		driver string
+		says   string
+	}{
+		"none":                    {nil, "no-raid", ""},
+		"nothing to delete":       {noVolume, "no-raid", ""},
+		"driver without":          {mirror, "no-raid", "cannot set up RAID"},
+		"driver unknown":          {mirror, "", "cannot set up RAID"},
+		"fine":                    {mirror, "redfish", ""},
+		"names twice":             {volumes(metal3.HardwareRAIDVolume{Name: "a"}, metal3.HardwareRAIDVolume{Name: "a"}), "redfish", "used twice"},
+		"no names":                {volumes(metal3.HardwareRAIDVolume{}, metal3.HardwareRAIDVolume{}), "redfish", ""},
+		"disks without":           {volumes(metal3.HardwareRAIDVolume{PhysicalDisks: []string{"a"}}), "redfish", "controller"},
+		"another number of disks": {volumes(metal3.HardwareRAIDVolume{PhysicalDisks: []string{"a"}, Controller: "c", NumberOfPhysicalDisks: new(2)}), "redfish", "it is 2, but 1"},
+		"software wins":           {&metal3.RAIDConfig{HardwareRAIDVolumes: mirror.HardwareRAIDVolumes, SoftwareRAIDVolumes: softRAID.SoftwareRAIDVolumes}, "no-raid", ""},
+		"software, first level":   {&metal3.RAIDConfig{SoftwareRAIDVolumes: []metal3.SoftwareRAIDVolume{{Level: "0"}}}, "", "must have level 1"},
+		"software, too many":      {&metal3.RAIDConfig{SoftwareRAIDVolumes: make([]metal3.SoftwareRAIDVolume, 3)}, "", "at most 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			problem := raidProblem(c.raid, c.driver)
+			if c.says == "" {
+				NewWithT(t).Expect(problem).To(BeEmpty())
+				return
+			}
+			NewWithT(t).Expect(problem).To(ContainSubstring(c.says))
+		})
+	}
+}
+
+func TestRootHintsAndVolumes(t *testing.T) {
+	g := NewWithT(t)
+	o := observed(metal3.StatePreparing, ironic.StateManageable)
+	profile := &metal3.RootDeviceHints{DeviceName: "/dev/sda"}
+	g.Expect(rootHints(o.Host)).To(Equal(profile))
+	o.Host.Spec.RAID = mirror
+	g.Expect(rootHints(o.Host)).To(BeNil(), "the first volume is the root")
+	o.Host.Status.Provisioning.RAID = mirror
+	g.Expect(rootHints(o.Host)).To(Equal(profile), "made by the existing operator, with the profile's hints")
+	o.Host.Status.Provisioning.RootDeviceHints = nil
+	g.Expect(rootHints(o.Host)).To(BeNil(), "made by us")
+	o.Host.Spec.RootDeviceHints = &metal3.RootDeviceHints{Model: "x"}
+	g.Expect(rootHints(o.Host).Model).To(Equal("x"))
+}
