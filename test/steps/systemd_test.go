@@ -80,6 +80,13 @@ var realCases = []realCase{
 	{name: "flood of status texts", script: []string{"ready", "flood=20000", "marker", "exit=0"}, after: installed},
 	{name: "status that is not UTF-8", script: []string{"ready", `status=\xff\xfe\x00`, "sleep=100ms", "exit=90"}, code: exitcode.StepFailed, reason: "installation failed"},
 	{name: "output that is not UTF-8", script: []string{"ready", `print=\xff\xfe\x1b[31mred`, "exit=90"}, code: exitcode.StepFailed, detail: "red"},
+	{name: "clock jump forward while IPA is restarted", writing: 2 * time.Second, during: clockJumps(-48 * time.Hour), code: -1},
+	{name: "clock jump back while IPA is restarted", writing: 2 * time.Second, during: clockJumps(48 * time.Hour), code: -1},
+	{
+		name:   "status from another time",
+		script: []string{"ready", "status=waiting: x [23:59:59]", "sleep=100ms", "status=waiting: x [00:00:00]", "sleep=100ms", "status=installing: Writing image to disk 5% [00:00:01]", "sleep=100ms", "marker", "exit=0"},
+		args:   `{"idle_s": 5, "total_s": 5}`, after: installed,
+	},
 	{name: "reloading is not an end", script: []string{"ready", "stopping", "sleep=500ms", "marker", "exit=0"}, after: installed},
 
 	// Deadlines.
@@ -97,6 +104,17 @@ var realCases = []realCase{
 	{name: "two steps at once", waits: true, during: twoAtOnce, code: exitcode.StepCancelled},
 	{name: "step killed, IPA asks again: followed", writing: 2 * time.Second, during: killedAndFollowed(assisted.Name), code: -1},
 	{name: "step killed, confirm_install follows", writing: 2 * time.Second, during: killedAndFollowed(confirm.Name), code: -1},
+
+	// Installers that are not ours: no marker, but a container with an exit status.
+	{name: "foreign installer done", script: foreignScript, before: podman("echo 0"), during: stopUnit("Rebooting"), after: foreignInstalled},
+	{
+		name: "foreign installer failed", script: foreignScript, before: podman("echo 1"), during: stopUnit("Rebooting"),
+		code: exitcode.StepFailed, reason: "stopped before the installation was done",
+	},
+	{
+		name: "foreign installer, its container is gone", script: foreignScript, before: podman(`[ $1 = events ] && echo 0`), during: stopUnit("Rebooting"),
+		after: foreignInstalled,
+	},
 
 	// confirm_install.
 	{name: "confirm after an installation", after: confirmed},
@@ -123,12 +141,40 @@ func TestOnRealSystemd(t *testing.T) {
 	for _, c := range realCases {
 		t.Run(c.name, func(t *testing.T) { c.run(t, l) })
 	}
-	t.Run("out of memory", func(t *testing.T) {
+	t.Run(outOfMemory.name, func(t *testing.T) {
 		controllers := l.Run(t, "cat", "/sys/fs/cgroup/cgroup.controllers")
 		if !strings.Contains(controllers, "memory") {
 			t.Skip("this kernel gives cgroup v2 no memory controller: systemd cannot limit a unit's memory here")
 		}
+		outOfMemory.run(t, l)
 	})
+}
+
+// outOfMemory needs the kernel's memory controller.
+var outOfMemory = realCase{
+	name: "out of memory", script: []string{"ready", "status=installing: Writing image to disk 5%", "alloc=256", "sleep=30s"},
+	dropIn: "[Service]\nRestart=no\nMemoryMax=64M\nMemorySwapMax=0\n", code: exitcode.StepFailed,
+	reason: `was killed by signal 9 (SIGKILL) (systemd: oom-kill)`, detail: "result oom-kill",
+}
+
+// foreignScript is an agent whose installer stops its unit without a marker.
+var foreignScript = []string{"ready", "status=installing: Rebooting"}
+
+const podmanPath = "/usr/local/bin/podman"
+
+// podman puts a container engine into the machine that knows the installer's container.
+func podman(script string) func(*testing.T, *WithT, *lab) {
+	return func(t *testing.T, g *WithT, l *lab) {
+		l.write(t, podmanPath, []byte("#!/bin/sh\n"+script+"\n"))
+		path := l.Host.Path(podmanPath)
+		g.Expect(os.Chmod(path, 0o755)).To(Succeed())
+		t.Cleanup(func() { _ = os.Remove(path) })
+	}
+}
+
+func foreignInstalled(t *testing.T, g *WithT, l *lab, r report) {
+	g.Expect(r.Result).To(HaveKeyWithValue("outcome", "installed"))
+	confirmed(t, g, l, r)
 }
 
 func stopUnit(when string) func(*testing.T, *WithT, *lab, *program) {
@@ -207,12 +253,29 @@ func twoAtOnce(t *testing.T, g *WithT, l *lab, p *program) {
 	cancel("waiting")(t, g, l, p)
 }
 
+// clockJumps restarts IPA's container in the installation, and moves the clock
+// meanwhile: what the next step program reads was then written so long ago, or
+// in the future.
+func clockJumps(ago time.Duration) func(*testing.T, *WithT, *lab, *program) {
+	follow := killedAndFollowed(assisted.Name)
+	return func(t *testing.T, g *WithT, l *lab, p *program) {
+		p.says(g, writeStage)
+		g.Expect(p.cmd.Process.Kill()).To(Succeed())
+		g.Eventually(p.done, patience).Should(BeClosed())
+		var state hostfile.StepState
+		g.Expect(l.Host.Read(hostfile.StepFile, &state)).To(Succeed())
+		state.StartedAt = state.StartedAt.Add(ago)
+		g.Expect(l.Host.Write(hostfile.StepFile, state)).To(Succeed())
+		follow(t, g, l, p)
+	}
+}
+
 // killedAndFollowed kills the step in the installation, as a restart of IPA's
 // container does, and lets another one take over.
 func killedAndFollowed(next string) func(*testing.T, *WithT, *lab, *program) {
 	return func(t *testing.T, g *WithT, l *lab, p *program) {
 		p.says(g, writeStage)
-		g.Expect(p.cmd.Process.Kill()).To(Succeed())
+		_ = p.cmd.Process.Kill() // it may be dead already
 		g.Eventually(p.done, patience).Should(BeClosed())
 		g.Expect(l.Run(t, "systemctl", "is-active", hostfile.AgentUnit)).To(Equal("active"), "the agent goes on")
 		code, r := l.runStep(t, next, "").end(t, g)
