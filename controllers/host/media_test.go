@@ -1,0 +1,127 @@
+package host
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+func TestMachinesStartWithTheirMedia(t *testing.T) {
+	off := func(o *Observed) { o.Node.PowerState, o.Host.Status.PoweredOn = ironic.PowerOff, false }
+	never := func(o *Observed) {
+		o.Host.Spec.DisablePowerOff = true
+		o.Host.Annotations = map[string]string{names.Reboot: ""}
+		applied := desired(o)
+		o.Applied = &applied
+	}
+	pending, asked := Media{Pending: true}, Media{Pending: true, Asked: true, Note: "404"}
+	for name, c := range map[string]struct {
+		given func(*Observed)
+		media Media
+		do    Action
+		says  string
+	}{
+		"nothing stands in the way":          {off, Media{}, Power{}, ""},
+		"the media are asked for first":      {off, pending, SettleMedia{}, ""},
+		"and waited for":                     {off, asked, nil, "404"},
+		"a machine that is never off":        {never, pending, SettleMedia{Restart: true}, ""},
+		"a machine that is never off, asked": {never, asked, nil, "404"},
+		"a running machine is left alone":    {func(*Observed) {}, pending, nil, ""},
+		"power off needs no media":           {func(o *Observed) { o.Host.Spec.Online = false }, pending, Power{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := observed(metal3.StateProvisioned, ironic.StateActive)
+			o.Host.Spec.CustomDeploy = &metal3.CustomDeploy{Method: "m"}
+			o.Host.Status.Provisioning.CustomDeploy = &metal3.CustomDeploy{Method: "m"}
+			applied := desired(o)
+			o.Applied = &applied
+			c.given(o)
+			o.Media = c.media
+			d := decide(o)
+			if c.do == nil {
+				g.Expect(d.Do).To(BeNil())
+			} else {
+				g.Expect(d.Do).To(BeAssignableToTypeOf(c.do))
+			}
+			if s, ok := c.do.(SettleMedia); ok {
+				g.Expect(d.Do).To(Equal(s))
+			}
+			g.Expect(d.Wait.Message()).To(ContainSubstring(c.says))
+		})
+	}
+}
+
+// fakeGate is a media controller that settles when it is told to.
+type fakeGate struct {
+	mu      sync.Mutex
+	settled bool
+	asked   bool
+	started int
+	tell    func(types.NamespacedName)
+}
+
+func (f *fakeGate) Media(context.Context, types.NamespacedName) (Media, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return Media{Pending: !f.settled, Asked: f.asked}, nil
+}
+
+func (f *fakeGate) Ask(types.NamespacedName, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = true
+}
+
+func (f *fakeGate) Started(types.NamespacedName) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.started, f.asked = f.started+1, false
+}
+
+func (f *fakeGate) OnSettled(tell func(types.NamespacedName)) { f.tell = tell }
+
+func (f *fakeGate) state() (asked bool, started int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.asked, f.started
+}
+
+// TestRestartWaitsForTheMedia takes a running host through a restart with a data
+// image that takes its time.
+func TestRestartWaitsForTheMedia(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		w := newWorld(t, assisted(nil), Settings{}, wantInstall)
+		defer w.stop()
+		w.untilState(metal3.StateProvisioned, 5*time.Minute)
+		gate := &fakeGate{}
+		w.rec.options.Media = gate
+		w.annotate(names.Reboot, "")
+		w.until("off", 5*time.Minute, func(h *metal3.BareMetalHost) bool { return !h.Status.PoweredOn })
+		let(2 * time.Minute)
+		asked, started := gate.state()
+		g.Expect(asked).To(BeTrue())
+		g.Expect(started).To(BeZero())
+		g.Expect(w.host().Status.PoweredOn).To(BeFalse(), "it waits")
+		g.Expect(w.host().Status.Conditions).To(ContainElement(And(
+			HaveField("Type", metal3.ProgressingCondition), HaveField("Message", ContainSubstring("DataImage")))), "and says for what")
+		gate.mu.Lock()
+		gate.settled = true
+		gate.mu.Unlock()
+		w.poke()
+		w.until("on", 5*time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn })
+		_, started = gate.state()
+		g.Expect(started).To(Equal(1))
+	})
+}
+

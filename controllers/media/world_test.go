@@ -1,0 +1,356 @@
+package media
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host"
+	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/ironic/simulator"
+)
+
+// world is a provisioned host that is off, its node in a simulated Ironic, its
+// DataImage, and a queue as small as one key needs. It runs inside a bubble.
+type world struct {
+	*WithT
+	t       *testing.T
+	kube    client.Client
+	sim     *simulator.Server
+	gateway *ironic.Gateway
+	node    string
+	wake    chan struct{}
+	stop    context.CancelFunc
+	behave  atomic.Pointer[simulator.Outcome]
+
+	mu   sync.Mutex
+	gate *Gate
+	told int
+}
+
+var key = types.NamespacedName{Namespace: "lab", Name: "host-1"}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{WithT: NewWithT(t), t: t, wake: make(chan struct{}, 1)}
+	w.sim = simulator.New(simulator.Options{
+		Delays: simulator.Delays{Work: 5 * time.Second},
+		Behave: func(o simulator.Operation) simulator.Outcome {
+			if outcome := w.behave.Load(); outcome != nil && o.Name == "media" {
+				return *outcome
+			}
+			return simulator.Outcome{}
+		},
+	})
+	t.Cleanup(w.sim.Close)
+	var err error
+	w.gateway, err = ironic.New(t.Context(), ironic.Config{URL: "http://ironic.test", Transport: w.sim.Transport()})
+	w.Expect(err).NotTo(HaveOccurred())
+	scheme := runtime.NewScheme()
+	w.Expect(metal3.AddToScheme(scheme)).To(Succeed())
+	w.adopt()
+	h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid-host"}}
+	h.Status.Provisioning = metal3.ProvisionStatus{State: metal3.StateProvisioned, ID: w.node}
+	w.kube = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&metal3.DataImage{}, &metal3.BareMetalHost{}).
+		WithObjects(h, &metal3.DataImage{
+			ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid-image"}, Spec: metal3.DataImageSpec{URL: image},
+		}).
+		WithInterceptorFuncs(interceptor.Funcs{
+			// A write wakes the controller, as its watch would.
+			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+				defer w.poke()
+				return c.Patch(ctx, o, p, opts...)
+			},
+			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+				defer w.poke()
+				return c.SubResource(sub).Patch(ctx, o, p, opts...)
+			},
+		}).Build()
+	w.start()
+	return w
+}
+
+// adopt makes a node that is active and off.
+func (w *world) adopt() {
+	n, err := w.gateway.Enrol(w.t.Context(), ironic.Enrolment{Name: "lab~host-1", Driver: "redfish", DriverInfo: map[string]any{"redfish_address": "https://bmc.test"}})
+	w.Expect(err).NotTo(HaveOccurred())
+	w.node = n.UUID
+	for _, target := range []ironic.Target{ironic.TargetManage, ironic.TargetAdopt} {
+		w.Expect(w.gateway.Transition(w.t.Context(), n.UUID, ironic.Transition{Target: target})).To(Succeed())
+		let(10 * time.Second)
+	}
+}
+
+// start runs a controller that remembers nothing.
+func (w *world) start() {
+	ctx, stop := context.WithCancel(w.t.Context())
+	gate := NewGate(w.kube)
+	w.mu.Lock()
+	w.stop, w.gate = stop, gate
+	w.mu.Unlock()
+	gate.onAsked(func(types.NamespacedName) { w.poke() })
+	gate.OnSettled(func(types.NamespacedName) {
+		w.mu.Lock()
+		w.told++
+		w.mu.Unlock()
+	})
+	go w.work(ctx, newReconciler(w.kube, w.gateway, gate))
+}
+
+// work is the queue: one key, woken by poke or by its own timer.
+func (w *world) work(ctx context.Context, r *Reconciler) {
+	timer := time.NewTimer(time.Hour)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.wake:
+		case <-timer.C:
+		}
+		result, err := r.Reconcile(ctx, ctrl.Request{NamespacedName: key})
+		if err != nil && ctx.Err() == nil {
+			w.t.Errorf("reconcile: %v", err)
+			return
+		}
+		timer.Stop()
+		if result.RequeueAfter > 0 {
+			timer.Reset(result.RequeueAfter)
+		}
+	}
+}
+
+func (w *world) poke() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// let passes time on the bubble's clock.
+func let(d time.Duration) { <-time.After(d) }
+
+func (w *world) image() *metal3.DataImage {
+	obj := &metal3.DataImage{}
+	err := w.kube.Get(w.t.Context(), key, obj)
+	if err != nil && client.IgnoreNotFound(err) == nil {
+		return nil
+	}
+	w.Expect(err).NotTo(HaveOccurred())
+	return obj
+}
+
+// edit changes the DataImage as a user would.
+func (w *world) edit(change func(*metal3.DataImage)) {
+	obj := w.image()
+	change(obj)
+	w.Expect(w.kube.Update(w.t.Context(), obj)).To(Succeed())
+	w.poke()
+}
+
+func (w *world) theGate() *Gate {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.gate
+}
+
+// powerOn does what the host controller does before it starts a machine, and
+// returns how long it has waited.
+func (w *world) powerOn(limit time.Duration) time.Duration {
+	w.t.Helper()
+	begin := time.Now()
+	for time.Since(begin) < limit {
+		gate := w.theGate()
+		m, err := gate.Media(w.t.Context(), key)
+		w.Expect(err).NotTo(HaveOccurred())
+		if !m.Pending {
+			w.Expect(w.gateway.SetPower(w.t.Context(), w.node, ironic.PowerRequest{Target: ironic.PowerOn})).To(Succeed())
+			gate.Started(key)
+			return time.Since(begin)
+		}
+		if !m.Asked {
+			gate.Ask(key, false)
+		}
+		let(100 * time.Millisecond)
+	}
+	w.t.Fatalf("the machine may not start after %s: %+v", limit, w.image().Status)
+	return 0
+}
+
+// powerOff ends the machine.
+func (w *world) powerOff() {
+	let(time.Minute)
+	w.Expect(w.gateway.SetPower(w.t.Context(), w.node, ironic.PowerRequest{Target: ironic.PowerOff})).To(Succeed())
+	let(time.Minute)
+}
+
+func bubble(t *testing.T, name string, test func(*world)) {
+	t.Run(name, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			test(w)
+			w.stop()
+		})
+	})
+}
+
+func TestLife(t *testing.T) {
+	bubble(t, "attached, changed, deleted", func(w *world) {
+		w.poke()
+		let(time.Minute)
+		w.Expect(w.sim.Media(w.node)).To(BeEmpty(), "nothing happens before the machine is to start")
+		w.Expect(w.image().OwnerReferences).To(ContainElement(HaveField("Name", key.Name)))
+		took := w.powerOn(time.Minute)
+		w.t.Logf("attached in %s", took)
+		w.Expect(w.sim.Media(w.node)).To(Equal(image))
+		w.Expect(w.image().Status.AttachedImage.URL).To(Equal(image))
+		w.Expect(w.image().Status.LastReconciled).NotTo(BeNil())
+
+		const second = "https://images.test/second.iso"
+		w.edit(func(d *metal3.DataImage) { d.Spec.URL = second })
+		let(time.Minute)
+		w.Expect(w.sim.Media(w.node)).To(Equal(image), "not under a running system")
+		w.powerOff()
+		w.powerOn(time.Minute)
+		w.Expect(w.sim.Media(w.node)).To(Equal(second))
+
+		w.powerOff()
+		w.sim.ResetCounts()
+		took = w.powerOn(time.Minute)
+		w.Expect(took).To(BeNumerically("<", time.Second), "an image that is in place costs no waiting")
+		w.Expect(w.sim.Total("POST")+w.sim.Total("DELETE")).To(BeZero())
+		w.powerOff()
+		w.sim.LoseMedia(w.node)
+		w.powerOn(time.Minute)
+		w.Expect(w.sim.Media(w.node)).To(Equal(second), "attached again after a reset of the BMC")
+
+		w.Expect(w.kube.Delete(w.t.Context(), w.image())).To(Succeed())
+		w.poke()
+		let(time.Minute)
+		w.Expect(w.image()).NotTo(BeNil(), "the system still has it")
+		w.powerOff()
+		w.powerOn(time.Minute)
+		w.Expect(w.image()).To(BeNil())
+		w.Expect(w.sim.Media(w.node)).To(BeEmpty())
+	})
+}
+
+func TestWhatTheBMCCannotDo(t *testing.T) {
+	bubble(t, "the reason is shown and tried again", func(w *world) {
+		w.behave.Store(&simulator.Outcome{Error: "404 Not Found"})
+		w.theGate().Ask(key, false)
+		let(30 * time.Second)
+		w.Expect(w.image().Status.Error.Message).To(ContainSubstring("404 Not Found"))
+		w.Expect(w.image().Status.Error.Count).To(Equal(1))
+		m, err := w.theGate().Media(w.t.Context(), key)
+		w.Expect(err).NotTo(HaveOccurred())
+		w.Expect(m).To(And(HaveField("Pending", true), HaveField("Asked", true), HaveField("Note", ContainSubstring("404"))), "the host says why it does not start")
+		let(10 * time.Minute)
+		w.Expect(w.image().Status.Error.Count).To(BeNumerically("~", 3, 1), "with growing pauses")
+		w.behave.Store(nil)
+		w.edit(func(d *metal3.DataImage) { d.Annotations = map[string]string{names.Retry: "1"} })
+		took := w.powerOn(time.Minute)
+		w.Expect(took).To(BeNumerically("<", 30*time.Second), "at once when somebody asks")
+		w.Expect(w.image().Status.Error).To(BeZero())
+	})
+	bubble(t, "without the image the machine may start", func(w *world) {
+		w.behave.Store(&simulator.Outcome{Error: "404 Not Found"})
+		w.theGate().Ask(key, false)
+		let(30 * time.Second)
+		w.Expect(w.kube.Delete(w.t.Context(), w.image())).To(Succeed())
+		w.poke()
+		w.powerOn(time.Minute)
+		w.Expect(w.image()).To(BeNil())
+		w.Expect(w.told).To(BeNumerically(">", 0))
+	})
+	bubble(t, "a locked node is no error", func(w *world) {
+		w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+			if r.Method == http.MethodPost {
+				return &simulator.Fault{Status: http.StatusConflict, Text: "locked by c2"}
+			}
+			return nil
+		})
+		w.theGate().Ask(key, false)
+		let(time.Minute)
+		w.Expect(w.image().Status.Error).To(BeZero())
+		w.sim.Intercept(nil)
+		w.powerOn(time.Minute)
+		w.Expect(w.sim.Media(w.node)).To(Equal(image))
+	})
+	bubble(t, "Ironic away is no error", func(w *world) {
+		w.sim.Intercept(func(*http.Request) *simulator.Fault { return &simulator.Fault{Status: http.StatusServiceUnavailable} })
+		w.theGate().Ask(key, false)
+		let(time.Minute)
+		w.Expect(w.image().Status.Error).To(BeZero())
+		m, err := w.theGate().Media(w.t.Context(), key)
+		w.Expect(err).NotTo(HaveOccurred())
+		w.Expect(m.Note).To(ContainSubstring("unavailable"))
+		w.sim.Intercept(nil)
+		w.powerOn(time.Minute)
+	})
+}
+
+// TestKilledAtEveryRequest ends the controller at each of its requests in turn,
+// before it is handled and before its answer, and goes on with one that remembers
+// nothing: the machine starts with the image, and never has it afterwards when
+// the object is gone.
+func TestKilledAtEveryRequest(t *testing.T) {
+	for _, handled := range []bool{false, true} {
+		for n, killed := int32(1), true; killed; n++ {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				defer func() { w.stop() }()
+				var seen atomic.Int32
+				die := make(chan struct{}, 1)
+				w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+					if r.Method == http.MethodPut || seen.Add(1) != n {
+						return nil // power is the test's own
+					}
+					die <- struct{}{}
+					return &simulator.Fault{Cut: true, AfterHandling: handled}
+				})
+				go func() {
+					select {
+					case <-die:
+						w.stop()
+						w.start()
+					case <-t.Context().Done():
+					}
+				}()
+				w.powerOn(5 * time.Minute)
+				w.Expect(w.sim.Media(w.node)).To(Equal(image), "killed at request %d", n)
+				w.powerOff()
+				w.Expect(w.kube.Delete(t.Context(), w.image())).To(Succeed())
+				w.powerOn(5 * time.Minute)
+				let(time.Minute)
+				w.Expect(w.image()).To(BeNil(), "killed at request %d", n)
+				w.Expect(w.sim.Media(w.node)).To(BeEmpty(), "killed at request %d", n)
+				w.Expect(w.sim.Nodes()).To(HaveLen(1))
+				killed = seen.Load() >= n
+			})
+		}
+	}
+}
+
+// TestGateKnowsNoImage lets hosts without a DataImage start at once.
+func TestGateKnowsNoImage(t *testing.T) {
+	bubble(t, "no DataImage", func(w *world) {
+		m, err := w.theGate().Media(w.t.Context(), types.NamespacedName{Namespace: "lab", Name: "other"})
+		w.Expect(err).NotTo(HaveOccurred())
+		w.Expect(m).To(Equal(host.Media{}))
+	})
+}
