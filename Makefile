@@ -112,6 +112,12 @@ bench-images: ## The image server beside nginx (needs nginx-light)
 bench-steps: need-root test-tools ## The deploy step on a real systemd (needs root)
 	@go run ./test/bench/steps
 
+.PHONY: bench-fleet
+bench-fleet: prerequisites ## A fleet on a real kube-apiserver and the Ironic simulator: HOSTS=1000 REST=1m
+	@$(GOBUILD) -o $(BIN)/ironflow ./cmd/ironflow
+	@$(GOBUILD) -o $(BIN)/bench-fleet ./test/bench/fleet
+	@$(BIN)/bench-fleet --ironflow $(BIN)/ironflow --hosts '$(or $(HOSTS),1000)' --rest '$(or $(REST),1m)'
+
 ##@ Housekeeping
 
 .PHONY: clean

@@ -32,7 +32,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newRunCommand(), cli.NewCommand())
+	root.AddCommand(newRunCommand(), newControllersCommand(), cli.NewCommand())
 	return root
 }
 
@@ -49,6 +49,6 @@ func newRunCommand() *cobra.Command {
 			return run(cmd.Context(), s)
 		},
 	}
-	s.bind(cmd.Flags())
+	bind(cmd.Flags(), s.table())
 	return cmd
 }

@@ -101,6 +101,7 @@ func (p *program) makeManager(context.Context) error {
 		Client:                        client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &readYourWrites}},
 		Metrics:                       metricsserver.Options{BindAddress: p.settings.metricsAddr},
 		HealthProbeBindAddress:        p.settings.healthAddr,
+		PprofBindAddress:              p.settings.pprofAddr,
 		LeaderElection:                p.settings.leaderElect,
 		LeaderElectionID:              names.ControllersLease,
 		LeaderElectionReleaseOnCancel: true,
@@ -117,11 +118,10 @@ func (p *program) makeManager(context.Context) error {
 // makeParts builds what the controllers use. The servers run on every replica,
 // the controllers and the node watch on the leader only.
 func (p *program) makeParts(ctx context.Context) error {
-	var err error
-	if p.gateway, err = newGateway(ctx, p.settings.ironic, metrics.Registry); err != nil {
+	if err := p.makeIronic(ctx); err != nil {
 		return err
 	}
-	p.watch = ironic.NewWatch(p.gateway, ironic.WatchOptions{Log: p.log.WithName("node-watch")})
+	var err error
 	if p.images, err = newImages(ctx, p.settings, p.cert, metrics.Registry, p.log.WithName("images")); err != nil {
 		return err
 	}
@@ -129,7 +129,6 @@ func (p *program) makeParts(ctx context.Context) error {
 		return err
 	}
 	for _, r := range []manager.Runnable{
-		manager.RunnableFunc(p.watch.Run),
 		everywhere(func(ctx context.Context) error {
 			return p.images.serve(ctx, p.settings.imagesAddr, p.settings.imagesTLS)
 		}),
@@ -140,6 +139,16 @@ func (p *program) makeParts(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// makeIronic builds the gateway and its watch, which the manager runs.
+func (p *program) makeIronic(ctx context.Context) error {
+	var err error
+	if p.gateway, err = newGateway(ctx, p.settings.ironic, metrics.Registry); err != nil {
+		return err
+	}
+	p.watch = ironic.NewWatch(p.gateway, ironic.WatchOptions{Log: p.log.WithName("node-watch")})
+	return p.manager.Add(manager.RunnableFunc(p.watch.Run))
 }
 
 // handOver waits until no other operator works on the hosts.

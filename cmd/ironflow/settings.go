@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -27,8 +28,20 @@ type settings struct {
 	imagesTLS   string
 	imagesURL   string
 	baseImage   string
+	pprofAddr   string
 	ironic      ironicSettings
 	ipa         ipaSettings
+	hosts       hostSettings
+}
+
+// hostSettings tell how hosts are worked on.
+type hostSettings struct {
+	concurrency int
+	// What follows is for the controllers alone, without the image server.
+	buildImages bool
+	iso         string
+	kernel      string
+	ramdisk     string
 }
 
 // ironicSettings tell how this program reaches Ironic.
@@ -58,23 +71,27 @@ type setting struct {
 	bind                    func(flags *pflag.FlagSet, s setting)
 }
 
-// table lists every setting, in the order of the documentation.
+// table lists every setting of `ironflow run`, in the order of the documentation.
 func (s *settings) table() []setting {
+	return slices.Concat(s.common(), s.services())
+}
+
+// controllersTable lists the settings of `ironflow controllers`.
+func (s *settings) controllersTable() []setting {
+	return slices.Concat(s.common(), s.liveImages())
+}
+
+// common are the settings of everything that runs controllers.
+func (s *settings) common() []setting {
 	return []setting{
 		{"namespace", "WATCH_NAMESPACE", "", "comma-separated namespaces to watch; empty for all", text(&s.namespace)},
 		{"kubeconfig", "KUBECONFIG", "", "kubeconfig file; empty for the cluster that this runs in", text(&s.kubeconfig)},
-		{"data-dir", "IRONFLOW_DATA_DIR", "/var/lib/ironflow", "folder for the hub's store, certificates, keys and collected logs", text(&s.dataDir)},
 		{"log-level", "IRONFLOW_LOG_LEVEL", "info", "debug, info or error", text(&s.logLevel)},
 		{"leader-elect", "IRONFLOW_LEADER_ELECT", "false", "elect one active replica by a lease", boolean(&s.leaderElect)},
 		{"metrics-addr", "IRONFLOW_METRICS_ADDR", ":9443", "address of the metrics listener; 0 switches it off", text(&s.metricsAddr)},
 		{"health-addr", "IRONFLOW_HEALTH_ADDR", ":9440", "address of /healthz and /readyz; 0 switches it off", text(&s.healthAddr)},
-		{"hub-addr", "IRONFLOW_HUB_ADDR", ":8090", "address of the hub's REST API (TLS)", text(&s.hubAddr)},
-		{"hub-publish-url", "IRONFLOW_HUB_PUBLISH_URL", "", "URL by which machines reach the hub; empty for https://127.0.0.1 and the port of hub-addr", text(&s.hubURL)},
-		{"hub-auth", "IRONFLOW_HUB_AUTH", "token", "how agents authenticate: token or none", text(&s.hubAuth)},
-		{"images-addr", "IRONFLOW_IMAGES_ADDR", ":8080", "address of the image server (HTTP); 0 switches it off", text(&s.imagesAddr)},
-		{"images-tls-addr", "IRONFLOW_IMAGES_TLS_ADDR", ":8443", "address of the image server (HTTPS); 0 switches it off", text(&s.imagesTLS)},
-		{"images-publish-url", "IRONFLOW_IMAGES_PUBLISH_URL", "", "URL by which BMCs reach the image server; empty for http://127.0.0.1 and the port of images-addr", text(&s.imagesURL)},
-		{"base-image", "DEPLOY_ISO", "", "live ISO to build images from, or a folder of them (NAME.ARCH.iso)", text(&s.baseImage)},
+		{"pprof-addr", "IRONFLOW_PPROF_ADDR", "0", "address of the Go profiler's listener; 0 switches it off", text(&s.pprofAddr)},
+		{"concurrency", "BMO_CONCURRENCY", "0", "hosts worked on at once; 0 for 8", number(&s.hosts.concurrency)},
 		{"ironic-endpoint", "IRONIC_ENDPOINT", "", "Ironic's URL; /v1 is added", text(&s.ironic.endpoint)},
 		{"ironic-auth-root", "METAL3_AUTH_ROOT_DIR", "/opt/metal3/auth", "folder with ironic/username and ironic/password; without these files no authentication", text(&s.ironic.authRoot)},
 		{"ironic-ca", "IRONIC_CACERT_FILE", "/opt/metal3/certs/ca/tls.crt", "CA of Ironic; ignored when the file is missing", text(&s.ironic.caFile)},
@@ -82,6 +99,20 @@ func (s *settings) table() []setting {
 		{"ironic-client-key", "IRONIC_CLIENT_PRIVATE_KEY_FILE", "/opt/metal3/certs/client/tls.key", "key of the client certificate", text(&s.ironic.keyFile)},
 		{"ironic-insecure", "IRONIC_INSECURE", "false", "do not verify Ironic's certificate", boolean(&s.ironic.insecure)},
 		{"ironic-timeout", "IRONIC_CLIENT_TIMEOUT", "30s", "limit of one request to Ironic", duration(&s.ironic.timeout)},
+	}
+}
+
+// services are the settings of the hub and of the image server.
+func (s *settings) services() []setting {
+	return []setting{
+		{"data-dir", "IRONFLOW_DATA_DIR", "/var/lib/ironflow", "folder for the hub's store, certificates, keys and collected logs", text(&s.dataDir)},
+		{"hub-addr", "IRONFLOW_HUB_ADDR", ":8090", "address of the hub's REST API (TLS)", text(&s.hubAddr)},
+		{"hub-publish-url", "IRONFLOW_HUB_PUBLISH_URL", "", "URL by which machines reach the hub; empty for https://127.0.0.1 and the port of hub-addr", text(&s.hubURL)},
+		{"hub-auth", "IRONFLOW_HUB_AUTH", "token", "how agents authenticate: token or none", text(&s.hubAuth)},
+		{"images-addr", "IRONFLOW_IMAGES_ADDR", ":8080", "address of the image server (HTTP); 0 switches it off", text(&s.imagesAddr)},
+		{"images-tls-addr", "IRONFLOW_IMAGES_TLS_ADDR", ":8443", "address of the image server (HTTPS); 0 switches it off", text(&s.imagesTLS)},
+		{"images-publish-url", "IRONFLOW_IMAGES_PUBLISH_URL", "", "URL by which BMCs reach the image server; empty for http://127.0.0.1 and the port of images-addr", text(&s.imagesURL)},
+		{"base-image", "DEPLOY_ISO", "", "live ISO to build images from, or a folder of them (NAME.ARCH.iso)", text(&s.baseImage)},
 		{"ironic-base-url", "IRONIC_BASE_URL", "", "comma-separated URLs by which machines reach Ironic; empty for ironic-endpoint", text(&s.ipa.ironicURL)},
 		{"ironic-agent-ca", "IRONFLOW_IRONIC_AGENT_CA_FILE", "", "CA that machines trust for Ironic; empty for ironic-ca", text(&s.ipa.caFile)},
 		{"ironic-agent-image", "IRONIC_AGENT_IMAGE", "", "container image of ironic-python-agent", text(&s.ipa.agentImage)},
@@ -90,9 +121,19 @@ func (s *settings) table() []setting {
 	}
 }
 
+// liveImages are the settings of the live image where no image server of ours is.
+func (s *settings) liveImages() []setting {
+	return []setting{
+		{"build-preprov-image", "IRONFLOW_BUILD_PREPROV_IMAGE", "false", "ask for a PreprovisioningImage per host, which another program makes", boolean(&s.hosts.buildImages)},
+		{"deploy-iso-url", "DEPLOY_ISO_URL", "", "live ISO of all hosts whose BMC boots one", text(&s.hosts.iso)},
+		{"deploy-kernel-url", "DEPLOY_KERNEL_URL", "", "kernel of the live image of the others, together with deploy-ramdisk-url", text(&s.hosts.kernel)},
+		{"deploy-ramdisk-url", "DEPLOY_RAMDISK_URL", "", "ramdisk of the live image of the others", text(&s.hosts.ramdisk)},
+	}
+}
+
 // bind adds a flag per row, with the environment's value as the default.
-func (s *settings) bind(flags *pflag.FlagSet) {
-	for _, row := range s.table() {
+func bind(flags *pflag.FlagSet, table []setting) {
+	for _, row := range table {
 		if v, ok := os.LookupEnv(row.env); ok {
 			row.value = v
 		}
@@ -103,8 +144,8 @@ func (s *settings) bind(flags *pflag.FlagSet) {
 
 // complete fills in what follows from other settings, and refuses what cannot work.
 func (s *settings) complete() error {
-	if s.ironic.endpoint == "" {
-		return fmt.Errorf("no Ironic: set --ironic-endpoint or IRONIC_ENDPOINT to its URL, such as https://ironic.example:6385")
+	if err := s.completeIronic(); err != nil {
+		return err
 	}
 	if s.baseImage == "" {
 		return fmt.Errorf("no base image: set --base-image or DEPLOY_ISO to a live ISO or a folder of them")
@@ -131,6 +172,22 @@ func (s *settings) complete() error {
 	return nil
 }
 
+// completeIronic checks what every command needs.
+func (s *settings) completeIronic() error {
+	if s.ironic.endpoint == "" {
+		return fmt.Errorf("no Ironic: set --ironic-endpoint or IRONIC_ENDPOINT to its URL, such as https://ironic.example:6385")
+	}
+	return nil
+}
+
+// completeControllers refuses what cannot work without an image server.
+func (s *settings) completeControllers() error {
+	if (s.hosts.kernel == "") != (s.hosts.ramdisk == "") {
+		return fmt.Errorf("--deploy-kernel-url and --deploy-ramdisk-url belong together: set both or neither")
+	}
+	return s.completeIronic()
+}
+
 func text(p *string) func(*pflag.FlagSet, setting) {
 	return func(flags *pflag.FlagSet, s setting) { flags.StringVar(p, s.flag, s.value, s.usage) }
 }
@@ -139,6 +196,16 @@ func boolean(p *bool) func(*pflag.FlagSet, setting) {
 	return func(flags *pflag.FlagSet, s setting) {
 		v, err := strconv.ParseBool(s.value)
 		flags.BoolVar(p, s.flag, v && err == nil, s.usage)
+	}
+}
+
+func number(p *int) func(*pflag.FlagSet, setting) {
+	return func(flags *pflag.FlagSet, s setting) {
+		v, err := strconv.Atoi(s.value)
+		if err != nil {
+			v = 0
+		}
+		flags.IntVar(p, s.flag, v, s.usage)
 	}
 }
 

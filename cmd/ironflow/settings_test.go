@@ -20,27 +20,41 @@ const (
 )
 
 func TestDocumentationHasEverySetting(t *testing.T) {
-	g := NewWithT(t)
-	var want strings.Builder
-	want.WriteString("| flag | environment | default | meaning |\n|---|---|---|---|\n")
-	for _, s := range new(settings).table() {
+	for name, table := range map[string][]setting{
+		"settings": new(settings).table(), "controllers only": new(settings).liveImages(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			start := strings.Replace(start, "settings", name, 1)
+			end := strings.Replace(end, "settings", name, 1)
+			raw, err := os.ReadFile(doc)
+			g.Expect(err).NotTo(HaveOccurred())
+			before, rest, ok := strings.Cut(string(raw), start)
+			g.Expect(ok).To(BeTrue(), "the start marker is gone")
+			have, after, ok := strings.Cut(rest, end)
+			g.Expect(ok).To(BeTrue(), "the end marker is gone")
+			want := markdown(table)
+			if *update {
+				g.Expect(os.WriteFile(doc, []byte(before+start+want+end+after), 0o600)).To(Succeed())
+				return
+			}
+			g.Expect(have).To(Equal(want), "run: go test ./cmd/ironflow -update")
+		})
+	}
+}
+
+// markdown is a table of settings as the documentation shows it.
+func markdown(table []setting) string {
+	var text strings.Builder
+	text.WriteString("| flag | environment | default | meaning |\n|---|---|---|---|\n")
+	for _, s := range table {
 		value := ""
 		if s.value != "" {
 			value = "`" + s.value + "`"
 		}
-		fmt.Fprintf(&want, "| `--%s` | `%s` | %s | %s |\n", s.flag, s.env, value, s.usage)
+		fmt.Fprintf(&text, "| `--%s` | `%s` | %s | %s |\n", s.flag, s.env, value, s.usage)
 	}
-	raw, err := os.ReadFile(doc)
-	g.Expect(err).NotTo(HaveOccurred())
-	before, rest, ok := strings.Cut(string(raw), start)
-	g.Expect(ok).To(BeTrue(), "the start marker is gone")
-	have, after, ok := strings.Cut(rest, end)
-	g.Expect(ok).To(BeTrue(), "the end marker is gone")
-	if *update {
-		g.Expect(os.WriteFile(doc, []byte(before+start+want.String()+end+after), 0o600)).To(Succeed())
-		return
-	}
-	g.Expect(have).To(Equal(want.String()), "run: go test ./cmd/ironflow -update")
+	return text.String()
 }
 
 func TestAFlagWinsOverTheEnvironment(t *testing.T) {
@@ -56,7 +70,7 @@ func TestAFlagWinsOverTheEnvironment(t *testing.T) {
 	} {
 		var s settings
 		flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-		s.bind(flags)
+		bind(flags, s.table())
 		g.Expect(flags.Parse(tc.args)).To(Succeed())
 		g.Expect(s.ironic.endpoint).To(Equal(tc.want))
 		g.Expect(s.ironic.timeout.String()).To(Equal("7s"), "plain numbers are seconds, as elsewhere")
@@ -79,7 +93,7 @@ func TestWhatCannotWorkIsRefusedAtOnce(t *testing.T) {
 			g := NewWithT(t)
 			var s settings
 			flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
-			s.bind(flags)
+			bind(flags, s.table())
 			g.Expect(flags.Parse(tc.args)).To(Succeed())
 			err := s.complete()
 			if tc.want == "" {

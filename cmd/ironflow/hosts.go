@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/controllers/firmware"
+	"github.com/ironflow/ironflow/controllers/host"
+)
+
+// newControllersCommand runs the controllers of BareMetalHosts alone.
+func newControllersCommand() *cobra.Command {
+	var s settings
+	cmd := &cobra.Command{
+		Use:   "controllers",
+		Short: "Run the BareMetalHost controllers alone, without hub and image server, in the place of the existing operator",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.completeControllers(); err != nil {
+				return err
+			}
+			return runControllers(cmd.Context(), s)
+		},
+	}
+	bind(cmd.Flags(), s.controllersTable())
+	return cmd
+}
+
+// runControllers wires the controllers and runs them until ctx ends.
+func runControllers(ctx context.Context, s settings) error {
+	p := &program{settings: s, log: newLogger(s.logLevel)}
+	ctrl.SetLogger(p.log)
+	p.log.Info("ironflow controllers", "version", version.Release())
+	for _, step := range []func(context.Context) error{p.makeManager, p.makeIronic, p.makeHostControllers, p.handOver} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return p.manager.Start(ctx)
+}
+
+// makeHostControllers registers the controllers that need nothing but Ironic.
+func (p *program) makeHostControllers(context.Context) error {
+	h := p.settings.hosts
+	keeper, err := firmware.Setup(p.manager, p.gateway)
+	if err != nil {
+		return err
+	}
+	return host.Setup(p.manager, host.Options{
+		Gateway: p.gateway, Watch: p.watch, Metrics: metrics.Registry, Concurrency: h.concurrency, Firmware: keeper,
+		Settings: host.Settings{
+			BuildImages: h.buildImages, DeployISO: h.iso, DeployKernel: h.kernel, DeployRamdisk: h.ramdisk,
+		},
+	})
+}
