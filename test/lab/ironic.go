@@ -7,6 +7,8 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -29,6 +31,8 @@ const (
 	// ironicGrace is how long it may finish what its conductor has begun. It is
 	// short: the lab is at its end, and a node's state does not matter any more.
 	ironicGrace = 10 * time.Second
+	// databaseFile is the database in Ironic's folder.
+	databaseFile = "ironic.sqlite"
 )
 
 // IronicOptions choose how Ironic runs.
@@ -46,6 +50,10 @@ type IronicOptions struct {
 	// deployment, cleaning and inspection. Whole seconds; zero is Ironic's own 300 s
 	// and 1800 s.
 	HeartbeatTimeout, CallbackTimeout time.Duration
+	// Keystone, if set, authenticates users in place of User and Password: tokens of
+	// users with roles on the whole system, and of the role "service" in the project
+	// of services, are good for everything.
+	Keystone *Keystone
 	// Overrides are further options by section and name; they win over the lab's.
 	Overrides map[string]map[string]string
 }
@@ -63,8 +71,9 @@ type Ironic struct {
 	// Dir is the folder of its state: configuration, database, certificates.
 	Dir string
 
-	lab  *Lab
-	part *part
+	lab      *Lab
+	keystone *Keystone
+	part     *part
 }
 
 var (
@@ -93,13 +102,18 @@ func (l *Lab) StartIronic(ctx context.Context, options IronicOptions) (*Ironic, 
 	}
 	i := &Ironic{
 		URL: "https://" + loopback(port), User: options.User, Password: options.Password,
-		CA: l.Authority.PEM, Log: l.logFile("ironic"), Dir: filepath.Join(l.Dir, "ironic"), lab: l,
+		CA: l.Authority.PEM, Log: l.logFile("ironic"), Dir: filepath.Join(l.Dir, "ironic"), lab: l, keystone: options.Keystone,
 	}
 	if i.User == "" {
 		i.User = "ironic"
 	}
 	if i.Password == "" {
 		i.Password = rand.Text()
+	}
+	if options.Keystone != nil {
+		if err := i.authenticateBy(ctx, options.Keystone, &options); err != nil {
+			return nil, err
+		}
 	}
 	if err := i.writeState(python, port, options); err != nil {
 		return nil, err
@@ -165,9 +179,41 @@ func (i *Ironic) writeState(python string, port int, options IronicOptions) erro
 		"trusted.crt":    slices.Concat(i.CA, []byte("\n"), options.TrustedCAs),
 		"ironic.conf":    conf,
 		"overrides.conf": overrides(options.Overrides),
-		"ironic.sqlite":  database,
+		databaseFile:     database,
 		"launch.py":      ironicLaunch,
 	})
+}
+
+// ironicUser is Ironic's own user in Keystone, as whom it validates tokens.
+const ironicUser = "ironic-service"
+
+// authenticateBy has Ironic ask Keystone who its callers are.
+func (i *Ironic) authenticateBy(ctx context.Context, k *Keystone, options *IronicOptions) error {
+	password := rand.Text()
+	if err := k.User(ctx, ironicUser, password, "", "service"); err != nil {
+		return err
+	}
+	if err := k.Service(ctx, "baremetal", "ironic", i.URL); err != nil {
+		return err
+	}
+	sections := map[string]map[string]string{
+		"DEFAULT": {"auth_strategy": "keystone", "rbac_service_role_elevated_access": "true"},
+		"keystone_authtoken": {
+			"auth_type": "password", "auth_url": k.URL, "www_authenticate_uri": k.URL, "cafile": filepath.Join(i.Dir, "trusted.crt"),
+			"username": ironicUser, "password": password, "user_domain_name": "Default",
+			"project_name": ServiceProject, "project_domain_name": "Default",
+			// Each token is validated each time, so that a revoked one is refused at once.
+			"token_cache_time": "-1", "service_token_roles_required": "true",
+		},
+	}
+	for section, given := range options.Overrides {
+		if sections[section] == nil {
+			sections[section] = map[string]string{}
+		}
+		maps.Copy(sections[section], given)
+	}
+	options.Overrides = sections
+	return nil
 }
 
 // configuration renders ironic.conf.
@@ -209,6 +255,11 @@ func (i *Ironic) answering() func(context.Context) error {
 
 // HTTPClient is a client that trusts the lab and authenticates itself.
 func (i *Ironic) HTTPClient() *http.Client {
+	if i.keystone != nil {
+		client := i.lab.client("", "")
+		client.Transport = tokens{client.Transport, i.keystone}
+		return client
+	}
 	return i.lab.client(i.User, i.Password)
 }
 
@@ -220,6 +271,29 @@ func (i *Ironic) Kill() { i.part.kill() }
 
 // Start starts Ironic again, with the state and at the address that it had.
 func (i *Ironic) Start(ctx context.Context) error { return i.part.start(ctx) }
+
+// LoseDatabase ends Ironic as a crash does, and starts it again with an empty
+// database: it knows no node any more. What runs on the machines runs on.
+func (i *Ironic) LoseDatabase(ctx context.Context) error {
+	i.Kill()
+	python, err := IronicEnvironment(ctx, i.lab.cacheDir, nil)
+	if err != nil {
+		return err
+	}
+	empty, err := os.ReadFile(filepath.Join(python, schemaFile))
+	if err != nil {
+		return fmt.Errorf("read the empty database: %w", err)
+	}
+	for _, name := range []string{databaseFile + "-wal", databaseFile + "-shm"} {
+		if err := os.Remove(filepath.Join(i.Dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("lose the database: %w", err)
+		}
+	}
+	if err := writeFiles(i.Dir, map[string][]byte{databaseFile: empty}); err != nil {
+		return err
+	}
+	return i.Start(ctx)
+}
 
 // Restart is Stop and Start.
 func (i *Ironic) Restart(ctx context.Context) error {

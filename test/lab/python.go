@@ -107,7 +107,13 @@ func makeSchema(ctx context.Context, dir string) error {
 
 // runTool runs a program to its end; the error has the end of its output.
 func runTool(ctx context.Context, path string, args ...string) error {
+	return runToolIn(ctx, nil, path, args...)
+}
+
+// runToolIn is runTool with an environment; nil is the caller's.
+func runToolIn(ctx context.Context, env []string, path string, args ...string) error {
 	command := exec.CommandContext(ctx, path, args...)
+	command.Env = env
 	var output bytes.Buffer
 	command.Stdout, command.Stderr = &output, &output
 	if err := command.Run(); err != nil {

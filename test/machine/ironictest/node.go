@@ -1,9 +1,11 @@
-// Package ironictest drives nodes of a real Ironic in tests, with plain
-// requests and nothing of Ironflow's own gateway in between: what it sees is
-// what Ironic says.
+// Package ironictest gives tests a real Ironic with machines behind it, and
+// drives its nodes.
 //
-// [Ironic] makes nodes, and a [Node] is taken through its states. Failures end
-// the test with the node's own words.
+// A [Hall] is the lab's Ironic, its emulated BMCs and, behind each, a [Machine]
+// that runs an agent of the real protocol. [Ironic] makes nodes with plain
+// requests and nothing of Ironflow's own gateway in between: what it sees is what
+// Ironic says. A [Node] is taken through its states; failures end the test with
+// the node's own words.
 package ironictest
 
 import (

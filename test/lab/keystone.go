@@ -1,0 +1,171 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"text/template"
+	"time"
+
+	"github.com/ironflow/ironflow/test/lab/guard"
+	"github.com/ironflow/ironflow/test/lab/progress"
+)
+
+const (
+	// keystoneDeadline is how long Keystone may take to start.
+	keystoneDeadline = 90 * time.Second
+	// keystoneUsual is how long it takes on an idle machine.
+	keystoneUsual = 3 * time.Second
+	// keystoneGrace is how long it may take to stop.
+	keystoneGrace = 3 * time.Second
+	// keystoneRegion is the one region of the catalog.
+	keystoneRegion = "lab"
+	// keystoneAdmin is the administrator's name.
+	keystoneAdmin = "admin"
+	// ServiceProject is the project of OpenStack's services.
+	ServiceProject = "service"
+	// defaultTokenLife is Keystone's own.
+	defaultTokenLife = time.Hour
+)
+
+var (
+	//go:embed keystone/keystone.conf.tmpl
+	keystoneConf string
+	//go:embed keystone/requirements.txt
+	keystoneRequirements []byte
+)
+
+var keystoneTemplate = template.Must(template.New("keystone.conf").Option("missingkey=error").Parse(keystoneConf))
+
+// KeystoneOptions choose how Keystone runs.
+type KeystoneOptions struct {
+	// Port is the port on 127.0.0.1; 0 takes a free one.
+	Port int
+	// TokenLife is how long a token is good, whole seconds; 0 is one hour.
+	TokenLife time.Duration
+}
+
+// Keystone is a running identity service with an administrator, a project for
+// services, and a catalog.
+type Keystone struct {
+	// URL is its address with the version: https://host:port/v3.
+	URL string
+	// Region is the catalog's region.
+	Region string
+	// Dir is the folder of its state.
+	Dir string
+
+	password string // the administrator's
+	lab      *Lab
+	python   string
+	part     *part
+}
+
+// KeystoneEnvironment returns the folder of the Python environment with Keystone
+// and its server.
+func KeystoneEnvironment(ctx context.Context, cacheDir string, report progress.Func) (string, error) {
+	return environment(ctx, "keystone", cacheDir, keystoneRequirements, report, nil)
+}
+
+// StartKeystone starts Keystone with an empty database.
+func (l *Lab) StartKeystone(ctx context.Context, options KeystoneOptions) (*Keystone, error) {
+	if err := l.check(ctx, Options{Ironic: &IronicOptions{Port: options.Port}}); err != nil { // the needs are the same
+		return nil, err
+	}
+	python, err := KeystoneEnvironment(ctx, l.cacheDir, l.progress)
+	if err != nil {
+		return nil, err
+	}
+	port, err := l.port(options.Port)
+	if err != nil {
+		return nil, err
+	}
+	k := &Keystone{
+		URL: "https://" + loopback(port) + "/v3", Region: keystoneRegion, Dir: filepath.Join(l.Dir, "keystone"),
+		password: rand.Text(), lab: l, python: python,
+	}
+	if err := k.writeState(ctx, options); err != nil {
+		return nil, err
+	}
+	k.part = k.program(port)
+	if err := l.run(ctx, k.part, keystoneUsual); err != nil {
+		return nil, err
+	}
+	if err := k.create(ctx, "projects", "project", map[string]any{"name": ServiceProject, "domain_id": "default"}, nil); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// writeState makes the folders, certificates, configuration, keys and database.
+func (k *Keystone) writeState(ctx context.Context, options KeystoneOptions) error {
+	if options.TokenLife == 0 {
+		options.TokenLife = defaultTokenLife
+	}
+	serving, err := k.lab.Authority.Server()
+	if err != nil {
+		return err
+	}
+	var conf bytes.Buffer
+	err = keystoneTemplate.Execute(&conf, struct {
+		Dir, LogFile string
+		TokenLife    int
+	}{k.Dir, k.lab.logFile("keystone"), int(options.TokenLife.Seconds())})
+	if err != nil {
+		return fmt.Errorf("render keystone.conf: %w", err)
+	}
+	for _, name := range []string{"fernet-keys", "credential-keys"} {
+		if err := os.MkdirAll(filepath.Join(k.Dir, name), 0o700); err != nil {
+			return fmt.Errorf("make Keystone's folders: %w", err)
+		}
+	}
+	if err := writeFiles(k.Dir, map[string][]byte{"tls.crt": serving.Cert, "tls.key": serving.Key, "keystone.conf": conf.Bytes()}); err != nil {
+		return err
+	}
+	user, group := fmt.Sprint(os.Getuid()), fmt.Sprint(os.Getgid())
+	for _, args := range [][]string{
+		{"db_sync"},
+		{"fernet_setup", "--keystone-user", user, "--keystone-group", group},
+		{"credential_setup", "--keystone-user", user, "--keystone-group", group},
+		{"bootstrap", "--bootstrap-username", keystoneAdmin, "--bootstrap-region-id", keystoneRegion, "--bootstrap-public-url", k.URL},
+	} {
+		if err := k.manage(ctx, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// manage runs keystone-manage.
+func (k *Keystone) manage(ctx context.Context, args ...string) error {
+	// Not by argument, which every user of the machine could read.
+	env := append(pythonEnvironment(), "OS_BOOTSTRAP_PASSWORD="+k.password)
+	return runToolIn(ctx, env, filepath.Join(k.python, "bin", "keystone-manage"), append([]string{"--config-file", filepath.Join(k.Dir, "keystone.conf")}, args...)...)
+}
+
+// program describes how Keystone is served.
+func (k *Keystone) program(port int) *part {
+	return &part{
+		name: "keystone",
+		command: guard.Command{
+			Path: filepath.Join(k.python, "bin", "gunicorn"),
+			Args: []string{
+				"--bind", loopback(port), "--workers", "1", "--threads", "4",
+				"--certfile", filepath.Join(k.Dir, "tls.crt"), "--keyfile", filepath.Join(k.Dir, "tls.key"),
+				"keystone.wsgi.api:application",
+			},
+			Dir: k.Dir,
+			Env: append(pythonEnvironment(), "OS_KEYSTONE_CONFIG_FILES="+filepath.Join(k.Dir, "keystone.conf")),
+		},
+		log:      k.lab.logFile("keystone-output"),
+		logs:     []string{k.lab.logFile("keystone")},
+		ready:    answers(k.lab.client("", ""), k.URL),
+		deadline: keystoneDeadline,
+		grace:    keystoneGrace,
+		next:     "look for the first ERROR in the log",
+	}
+}

@@ -1,0 +1,104 @@
+package ironictest
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/test/lab"
+	"github.com/ironflow/ironflow/test/lab/emulator"
+	"github.com/ironflow/ironflow/test/machine/bmc"
+	"github.com/ironflow/ironflow/test/machine/ipa"
+)
+
+// liveISO is never read: the machines of a hall do not boot from it.
+const liveISO = "http://127.0.0.1:1/live.iso"
+
+// Hall is a real Ironic with machines behind emulated BMCs. A machine runs an
+// agent of the real protocol while it is on with a medium inserted.
+type Hall struct {
+	Lab    *lab.Lab
+	Ironic *lab.Ironic
+
+	managers []ipa.Manager
+	mu       sync.Mutex
+	machines map[string]*Machine // by system UUID
+	running  sync.WaitGroup
+}
+
+// HallOptions choose how a hall is set up.
+type HallOptions struct {
+	// Ironic are the options of the real Ironic.
+	Ironic lab.IronicOptions
+	// Managers bring the steps of the agents on all machines.
+	Managers []ipa.Manager
+}
+
+// Start starts the BMCs and Ironic in the lab. All machines end with the test.
+func Start(t *testing.T, l *lab.Lab, o HallOptions) *Hall {
+	t.Helper()
+	h := &Hall{Lab: l, managers: o.Managers, machines: map[string]*Machine{}}
+	receiver, err := bmc.Listen(nil, h.find, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	user, password := receiver.Credentials()
+	_, err = l.StartEmulator(t.Context(), lab.EmulatorOptions{NotifierURL: receiver.URL(), NotifierUser: user, NotifierPassword: password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.Ironic, err = l.StartIronic(t.Context(), o.Ironic); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		h.stop()
+		if err := receiver.Close(); err != nil {
+			t.Errorf("stop listening to the BMCs: %v", err)
+		}
+	})
+	return h
+}
+
+// find is for the receiver of the BMCs' notifications.
+func (h *Hall) find(system string) (bmc.Taker, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	m, ok := h.machines[system]
+	return m, ok
+}
+
+// stop ends all machines.
+func (h *Hall) stop() {
+	h.mu.Lock()
+	for _, m := range h.machines {
+		m.end()
+	}
+	h.mu.Unlock()
+	h.running.Wait()
+}
+
+// Access is how Ironflow's gateway reaches this Ironic.
+func (h *Hall) Access() ironic.Config {
+	return ironic.Config{
+		URL: h.Ironic.URL, CAFile: h.Lab.CAFile,
+		Auth: ironic.Auth{Basic: &ironic.Basic{Username: h.Ironic.User, Password: ironic.Secret(h.Ironic.Password)}},
+	}
+}
+
+// Add makes a machine with its BMC, powered off.
+func (h *Hall) Add(t testing.TB) *Machine {
+	t.Helper()
+	h.mu.Lock()
+	m := &Machine{hall: h, System: uuid.NewString(), MAC: fmt.Sprintf("52:54:00:c0:00:%02x", len(h.machines)+1)}
+	h.machines[m.System] = m
+	h.mu.Unlock()
+	err := h.Lab.Emulator.Add(t.Context(), emulator.System{UUID: m.System, Name: m.System, NICs: []emulator.NIC{{MAC: m.MAC}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}

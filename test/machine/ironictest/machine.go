@@ -1,0 +1,98 @@
+package ironictest
+
+import (
+	"context"
+	"crypto/x509"
+	"log/slog"
+	"sync"
+
+	"github.com/ironflow/ironflow/test/lab/emulator"
+	"github.com/ironflow/ironflow/test/machine/ipa"
+	"github.com/ironflow/ironflow/test/scenario/generate"
+)
+
+// Machine is a machine with a BMC.
+type Machine struct {
+	// System is the UUID of its system at the BMC.
+	System string
+	// MAC is the address of its one network interface.
+	MAC string
+
+	hall    *Hall
+	mu      sync.Mutex
+	cancel  context.CancelFunc // nil while nothing runs on it
+	changes int
+}
+
+// DriverInfo is what a node needs to know of the machine.
+func (m *Machine) DriverInfo() map[string]any {
+	e := m.hall.Lab.Emulator
+	return map[string]any{
+		"redfish_address": e.URL, "redfish_system_id": "/redfish/v1/Systems/" + m.System,
+		"redfish_username": e.User, "redfish_password": e.Password, "redfish_verify_ca": m.hall.Lab.CAFile, "deploy_iso": liveISO,
+	}
+}
+
+// Take implements bmc.Taker.
+func (m *Machine) Take(c emulator.SystemChange) error {
+	if c.Change != emulator.ChangePower {
+		return nil
+	}
+	m.mu.Lock()
+	m.changes++
+	m.mu.Unlock()
+	m.end()
+	if c.PowerState == emulator.PowerOn && c.BootDevice == emulator.BootCd && len(c.Media) > 0 {
+		m.boot()
+	}
+	return nil
+}
+
+// PowerChanges counts how often the BMC was told to switch the machine.
+func (m *Machine) PowerChanges() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.changes
+}
+
+func (m *Machine) end() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.cancel != nil {
+		m.cancel()
+		m.cancel = nil
+	}
+}
+
+func (m *Machine) boot() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	ctx, cancel := context.WithCancel(context.Background())
+	m.cancel = cancel
+	url := m.hall.Ironic.URL
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(m.hall.Ironic.CA)
+	s := generate.Machine(0, generate.Options{})
+	s.Hardware.NICs = s.Hardware.NICs[:1]
+	s.Hardware.NICs[0].MAC = m.MAC
+	m.hall.running.Go(func() {
+		_ = ipa.Run(ctx, ipa.Options{ // ends with the machine; what matters shows on the node
+			Config: ipa.Config{APIURLs: []string{url}, InspectionURLs: []string{url + "/v1/continue_inspection"}, Collectors: []string{"default"}},
+			Roots:  roots, Inventory: ipa.NewInventory(s), Managers: m.hall.managers, Power: m, Log: slog.New(slog.DiscardHandler),
+		})
+	})
+}
+
+// Off implements ipa.Power.
+func (m *Machine) Off(ctx context.Context) error {
+	err := m.hall.Lab.Emulator.SetPower(ctx, m.System, emulator.PowerOff)
+	m.end()
+	return err
+}
+
+// Reboot implements ipa.Power.
+func (m *Machine) Reboot(context.Context) error {
+	m.end()
+	m.boot()
+	return nil
+}
