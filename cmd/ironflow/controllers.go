@@ -24,6 +24,10 @@ func (p *program) makeControllers(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("SSH keys: %w", err)
 	}
+	gate, err := p.makeKinds()
+	if err != nil {
+		return err
+	}
 	keeper, err := firmware.Setup(p.manager, p.gateway)
 	if err != nil {
 		return err
@@ -33,7 +37,7 @@ func (p *program) makeControllers(context.Context) error {
 		func() error {
 			return host.Setup(p.manager, host.Options{
 				Gateway: p.gateway, Watch: p.watch, Metrics: metrics.Registry,
-				Progress: source, ProgressChanged: source.Changed, Reads: p.images, Firmware: keeper,
+				Progress: source, ProgressChanged: source.Changed, Reads: p.images, Firmware: keeper, Media: gate,
 				Settings: host.Settings{BuildImages: true}, Concurrency: p.settings.hosts.concurrency,
 			})
 		},

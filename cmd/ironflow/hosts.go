@@ -46,12 +46,16 @@ func runControllers(ctx context.Context, s settings) error {
 // makeHostControllers registers the controllers that need nothing but Ironic.
 func (p *program) makeHostControllers(context.Context) error {
 	h := p.settings.hosts
+	gate, err := p.makeKinds()
+	if err != nil {
+		return err
+	}
 	keeper, err := firmware.Setup(p.manager, p.gateway)
 	if err != nil {
 		return err
 	}
 	return host.Setup(p.manager, host.Options{
-		Gateway: p.gateway, Watch: p.watch, Metrics: metrics.Registry, Concurrency: h.concurrency, Firmware: keeper,
+		Gateway: p.gateway, Watch: p.watch, Metrics: metrics.Registry, Concurrency: h.concurrency, Firmware: keeper, Media: gate,
 		Settings: host.Settings{
 			BuildImages: h.buildImages, DeployISO: h.iso, DeployKernel: h.kernel, DeployRamdisk: h.ramdisk,
 		},

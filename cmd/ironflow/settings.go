@@ -37,6 +37,7 @@ type settings struct {
 // hostSettings tell how hosts are worked on.
 type hostSettings struct {
 	concurrency int
+	claims      bool
 	// What follows is for the controllers alone, without the image server.
 	buildImages bool
 	iso         string
@@ -92,6 +93,7 @@ func (s *settings) common() []setting {
 		{"health-addr", "IRONFLOW_HEALTH_ADDR", ":9440", "address of /healthz and /readyz; 0 switches it off", text(&s.healthAddr)},
 		{"pprof-addr", "IRONFLOW_PPROF_ADDR", "0", "address of the Go profiler's listener; 0 switches it off", text(&s.pprofAddr)},
 		{"concurrency", "BMO_CONCURRENCY", "0", "hosts worked on at once; 0 for 8", number(&s.hosts.concurrency)},
+		{"hostclaims", "IRONFLOW_HOSTCLAIMS", "false", "give hosts to HostClaims, as HostDeployPolicies allow", boolean(&s.hosts.claims)},
 		{"ironic-endpoint", "IRONIC_ENDPOINT", "", "Ironic's URL; /v1 is added", text(&s.ironic.endpoint)},
 		{"ironic-auth-root", "METAL3_AUTH_ROOT_DIR", "/opt/metal3/auth", "folder with ironic/username and ironic/password; without these files no authentication", text(&s.ironic.authRoot)},
 		{"ironic-ca", "IRONIC_CACERT_FILE", "/opt/metal3/certs/ca/tls.crt", "CA of Ironic; ignored when the file is missing", text(&s.ironic.caFile)},
