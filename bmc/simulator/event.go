@@ -217,15 +217,7 @@ func createSubscription(c *call) (reply, error) {
 		}
 		sub.types = append(sub.types, name)
 	}
-	headers, _ := c.body["HttpHeaders"].([]any)
-	for _, entry := range headers {
-		pairs, _ := entry.(object)
-		for name, value := range pairs {
-			if text, ok := value.(string); ok {
-				sub.headers.Set(name, text)
-			}
-		}
-	}
+	sub.setHeaders(c.body["HttpHeaders"])
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	if err := c.eventsMissing(); err != nil {
@@ -237,6 +229,23 @@ func createSubscription(c *call) (reply, error) {
 		c.s.later.Go(func() { c.s.deliver(sub) })
 	}
 	return reply{status: http.StatusCreated, location: path("EventService", "Subscriptions", sub.id), body: sub.object()}, nil
+}
+
+// setHeaders takes the headers over: a list of objects as DSP0268 has it, or one
+// object as some clients send.
+func (sub *subscription) setHeaders(given any) {
+	list, isList := given.([]any)
+	if !isList {
+		list = []any{given}
+	}
+	for _, entry := range list {
+		pairs, _ := entry.(object)
+		for name, value := range pairs {
+			if text, ok := value.(string); ok {
+				sub.headers.Set(name, text)
+			}
+		}
+	}
 }
 
 // object is the subscription as a resource. The headers are null: they are secret.

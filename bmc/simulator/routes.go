@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -232,4 +233,17 @@ func (o obstacle) wait(r *http.Request) {
 	if o.cut {
 		panic(http.ErrAbortHandler) //nolint:forbidigo // the way in which net/http lets a handler drop a connection
 	}
+}
+
+// Patterns are all requests that a server answers, by verb and path pattern, in
+// order: the keys of [Server.Counts].
+func Patterns() []string {
+	var list []string
+	for _, table := range routeTables {
+		for pattern := range table {
+			list = append(list, pattern)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
