@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ironflow/ironflow/bmc/simulator"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/emulator"
@@ -18,8 +19,8 @@ import (
 // liveISO is never read: the machines of a hall do not boot from it.
 const liveISO = "http://127.0.0.1:1/live.iso"
 
-// Hall is a real Ironic with machines behind emulated BMCs. A machine runs an
-// agent of the real protocol while it is on with a medium inserted.
+// Hall is a real Ironic with machines behind emulated and simulated BMCs. A
+// machine runs an agent of the real protocol while it is on with a medium inserted.
 type Hall struct {
 	Lab    *lab.Lab
 	Ironic *lab.Ironic
@@ -36,6 +37,10 @@ type HallOptions struct {
 	Ironic lab.IronicOptions
 	// Managers bring the steps of the agents on all machines.
 	Managers []ipa.Manager
+	// Redfish, unless nil, starts simulated BMCs besides, for machines that need
+	// what the emulator lacks: see [Hall.AddSimulated]. Whom they notify is set by
+	// the hall.
+	Redfish *lab.RedfishOptions
 }
 
 // Start starts the BMCs and Ironic in the lab. All machines end with the test.
@@ -50,6 +55,13 @@ func Start(t *testing.T, l *lab.Lab, o HallOptions) *Hall {
 	_, err = l.StartEmulator(t.Context(), lab.EmulatorOptions{NotifierURL: receiver.URL(), NotifierUser: user, NotifierPassword: password})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if o.Redfish != nil {
+		bmcs := *o.Redfish
+		bmcs.NotifierURL, bmcs.NotifierUser, bmcs.NotifierPassword = receiver.URL(), user, password
+		if _, err := l.StartRedfish(t.Context(), bmcs); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if h.Ironic, err = l.StartIronic(t.Context(), o.Ironic); err != nil {
 		t.Fatal(err)
@@ -89,16 +101,40 @@ func (h *Hall) Access() ironic.Config {
 	}
 }
 
-// Add makes a machine with its BMC, powered off.
+// Add makes a machine with an emulated BMC, powered off.
 func (h *Hall) Add(t testing.TB) *Machine {
 	t.Helper()
-	h.mu.Lock()
-	m := &Machine{hall: h, System: uuid.NewString(), MAC: fmt.Sprintf("52:54:00:c0:00:%02x", len(h.machines)+1)}
-	h.machines[m.System] = m
-	h.mu.Unlock()
-	err := h.Lab.Emulator.Add(t.Context(), emulator.System{UUID: m.System, Name: m.System, NICs: []emulator.NIC{{MAC: m.MAC}}})
+	e := h.Lab.Emulator
+	m := h.machine(board{URL: e.URL, User: e.User, Password: e.Password, address: e.Address, setPower: e.SetPower})
+	err := e.Add(t.Context(), emulator.System{UUID: m.System, Name: m.System, NICs: []emulator.NIC{{MAC: m.MAC}}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return m
+}
+
+// AddSimulated makes a machine with a simulated BMC, which has RAID, BIOS
+// settings, firmware updates, events and quirks. Its description may be empty: the
+// system's ID and NIC are set here. Needs HallOptions.Redfish.
+func (h *Hall) AddSimulated(t testing.TB, system simulator.System) *Machine {
+	t.Helper()
+	r := h.Lab.Redfish
+	if r == nil {
+		t.Fatal("simulated BMCs are not running: set HallOptions.Redfish")
+	}
+	m := h.machine(board{URL: r.URL, User: r.User, Password: r.Password, address: r.Address, setPower: r.SetPower})
+	system.ID, system.NICs = m.System, []simulator.NIC{{MAC: m.MAC}}
+	if err := r.AddSystem(system); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// machine makes a machine without telling its BMC.
+func (h *Hall) machine(b board) *Machine {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	m := &Machine{hall: h, board: b, System: uuid.NewString(), MAC: fmt.Sprintf("52:54:00:c0:00:%02x", len(h.machines)+1)}
+	h.machines[m.System] = m
 	return m
 }

@@ -19,17 +19,32 @@ type Machine struct {
 	MAC string
 
 	hall    *Hall
+	board   board
 	mu      sync.Mutex
 	cancel  context.CancelFunc // nil while nothing runs on it
 	changes int
 }
 
+// board is a machine's BMC: the emulator or the simulator.
+type board struct {
+	// URL is its address without a path.
+	URL, User, Password string
+
+	address  func(system string) string
+	setPower func(ctx context.Context, system string, power emulator.Power) error
+}
+
+// Address is the machine's address as a BareMetalHost's spec.bmc.address has it.
+func (m *Machine) Address() string { return m.board.address(m.System) }
+
+// Credentials are those of the machine's BMC.
+func (m *Machine) Credentials() (user, password string) { return m.board.User, m.board.Password }
+
 // DriverInfo is what a node needs to know of the machine.
 func (m *Machine) DriverInfo() map[string]any {
-	e := m.hall.Lab.Emulator
 	return map[string]any{
-		"redfish_address": e.URL, "redfish_system_id": "/redfish/v1/Systems/" + m.System,
-		"redfish_username": e.User, "redfish_password": e.Password, "redfish_verify_ca": m.hall.Lab.CAFile, "deploy_iso": liveISO,
+		"redfish_address": m.board.URL, "redfish_system_id": "/redfish/v1/Systems/" + m.System,
+		"redfish_username": m.board.User, "redfish_password": m.board.Password, "redfish_verify_ca": m.hall.Lab.CAFile, "deploy_iso": liveISO,
 	}
 }
 
@@ -85,7 +100,7 @@ func (m *Machine) boot() {
 
 // Off implements ipa.Power.
 func (m *Machine) Off(ctx context.Context) error {
-	err := m.hall.Lab.Emulator.SetPower(ctx, m.System, emulator.PowerOff)
+	err := m.board.setPower(ctx, m.System, emulator.PowerOff)
 	m.end()
 	return err
 }
