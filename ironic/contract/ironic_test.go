@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,6 +24,10 @@ import (
 func TestIronic(t *testing.T) {
 	hall := ironictest.Start(t, labtest.New(t), ironictest.HallOptions{Managers: []ipa.Manager{steps{}}})
 	images := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, contract.MissingImage) {
+			http.NotFound(w, r)
+			return
+		}
 		http.ServeContent(w, r, "data.iso", time.Time{}, bytes.NewReader(make([]byte, 4096)))
 	}))
 	t.Cleanup(images.Close)

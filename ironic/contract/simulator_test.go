@@ -72,6 +72,9 @@ func behave(o simulator.Operation) simulator.Outcome {
 			return simulator.Outcome{Error: "Failed to get power state: authentication failed"}
 		}
 	}
+	if o.Name == "media" && strings.HasSuffix(o.Step, contract.MissingImage) {
+		return simulator.Outcome{Error: "404 Not Found"}
+	}
 	if !strings.HasSuffix(o.Step, "."+contract.StepName) {
 		return simulator.Outcome{}
 	}

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"slices"
 	"time"
 
 	. "github.com/onsi/gomega" //nolint:staticcheck // these are tests: matchers read as sentences
@@ -223,21 +224,32 @@ func power(w *World) {
 func media(w *World) {
 	n := w.Manageable()
 	w.Accepted(func() error { return w.Gateway.AttachMedia(w.T.Context(), n.UUID, w.ImageURL) })
-	inserted := func(g Gomega) {
+	_, err := w.Gateway.VirtualMedia(w.T.Context(), n.UUID)
+	w.Expect(err).NotTo(HaveOccurred(), "reading needs no lock")
+	inserted := func() []ironic.MediaDevice {
 		devices, err := w.Gateway.VirtualMedia(w.T.Context(), n.UUID)
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(devices).To(ContainElement(HaveField("Inserted", true)))
+		w.Expect(err).NotTo(HaveOccurred())
+		w.Expect(devices).NotTo(BeEmpty())
+		return slices.DeleteFunc(devices, func(d ironic.MediaDevice) bool { return !d.Inserted })
 	}
-	w.Eventually(inserted, w.Patience, w.Look).Should(Succeed())
+	w.Eventually(inserted, w.Patience, w.Look).Should(ConsistOf(HaveField("Image", ContainSubstring("cdrom-"+n.UUID))),
+		"Ironic hands the image out under a name of its own, which tells it from a boot image")
 	w.Accepted(func() error { return w.Gateway.DetachMedia(w.T.Context(), n.UUID) })
-	w.Eventually(func(g Gomega) {
-		devices, err := w.Gateway.VirtualMedia(w.T.Context(), n.UUID)
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(devices).NotTo(BeEmpty())
-		g.Expect(devices).NotTo(ContainElement(HaveField("Inserted", true)))
-	}, w.Patience, w.Look).Should(Succeed())
+	w.Eventually(inserted, w.Patience, w.Look).Should(BeEmpty())
 	w.Expect(ironic.KindOf(w.Gateway.AttachMedia(w.T.Context(), n.UUID, "gopher://nowhere"))).To(Equal(ironic.Rejected))
+
+	// What fails in the background shows when the lock is gone.
+	w.Accepted(func() error { return w.Gateway.AttachMedia(w.T.Context(), n.UUID, w.ImageURL+MissingImage) })
+	n = w.Until(n.UUID, ironic.StateManageable)
+	w.Expect(n.LastError).To(ContainSubstring("Could not attach device"))
+	reason, err := w.Gateway.FailureReason(w.T.Context(), n.UUID, time.Time{})
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(reason).To(Equal(n.LastError))
+	w.Expect(inserted()).To(BeEmpty())
 }
+
+// MissingImage, at the end of an address, makes it one that is not served.
+const MissingImage = ".missing"
 
 func subscriptions(w *World) {
 	n := w.Manageable()

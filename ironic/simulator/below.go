@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 func validateNode(s *Server, r *http.Request) (int, any, error) {
@@ -146,7 +147,7 @@ func attachMedia(s *Server, r *http.Request) (int, any, error) {
 func (s *Server) moveMedia(n *node, verb string, m media) {
 	n.reservation, n.lastError = conductor, ""
 	s.changed(n)
-	outcome := s.behave(n, "media", verb)
+	outcome := s.behave(n, "media", strings.TrimSpace(verb+" "+m.source))
 	delay := s.opts.Delays.Work
 	if outcome.Delay != 0 {
 		delay = outcome.Delay

@@ -41,8 +41,8 @@ type Delays struct {
 
 // Operation is one thing that is about to be done to a node.
 type Operation struct {
-	Name string // "verify", "inspect", "clean", "deploy", "adopt", "undeploy", "service", "power"
-	Step string // of clean, deploy and service: the running step, "interface.step"
+	Name string // "verify", "inspect", "clean", "deploy", "adopt", "undeploy", "service", "power", "media"
+	Step string // of clean, deploy and service: the running step, "interface.step"; of media: "attach URL" or "detach"
 	Node Node
 }
 
