@@ -1,0 +1,146 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/ironic/simulator"
+)
+
+// TestLostDatabaseAtWork loses Ironic's database while a host is being worked on:
+// the host is enrolled anew, with its ports, and what was asked for is done.
+func TestLostDatabaseAtWork(t *testing.T) {
+	for name, c := range map[string]struct {
+		node string // state in which the database is lost
+		want func(*metal3.BareMetalHost)
+		ends State
+	}{
+		"while verifying":       {node: "verifying", ends: metal3.StateAvailable},
+		"while inspecting":      {node: "inspect wait", ends: metal3.StateAvailable},
+		"while cleaning":        {node: "clean wait", want: wantInstall, ends: metal3.StateProvisioned},
+		"while starting":        {node: "deploying", want: wantInstall, ends: metal3.StateProvisioned},
+		"while the agent works": {node: "wait call-back", want: wantInstall, ends: metal3.StateProvisioned},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				o := assisted(nil)
+				o.Delays = delays
+				o.Delays.Work = time.Second
+				w := newWorld(t, o, Settings{}, c.want)
+				defer w.stop()
+				w.until("node "+c.node, time.Minute, func(h *metal3.BareMetalHost) bool {
+					n, _ := w.sim.Node(nodeName(h))
+					return n.ProvisionState == c.node
+				})
+				w.sim.Wipe()
+				w.until("there again", 10*time.Minute, func(*metal3.BareMetalHost) bool { return len(w.sim.Nodes()) == 1 })
+				w.untilState(c.ends, 2*time.Minute)
+				h := w.host()
+				n, found := w.sim.Node(nodeName(h))
+				g.Expect(found).To(BeTrue())
+				g.Expect(h.Status.Provisioning.ID).To(Equal(n.UUID))
+				g.Expect(n.Ports).To(ContainElement(h.Spec.BootMACAddress))
+				g.Expect(h.Status.ErrorCount).To(BeZero(), "%v", w.events.texts)
+			})
+		})
+	}
+}
+
+// TestLostDatabaseWhileDeprovisioning enrols the host anew and cleans it all the
+// same: it was promised to be clean.
+func TestLostDatabaseWhileDeprovisioning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		o := assisted(nil)
+		o.Delays = delays
+		o.Delays.Work = time.Second
+		w := newWorld(t, o, Settings{}, wantInstall)
+		defer w.stop()
+		w.untilState(metal3.StateProvisioned, time.Minute)
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.CustomDeploy = nil })
+		w.until("node deleting", time.Minute, func(h *metal3.BareMetalHost) bool {
+			n, _ := w.sim.Node(nodeName(h))
+			return n.ProvisionState == "deleting"
+		})
+		w.sim.Wipe()
+		cleaned := false
+		w.until("cleaned", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
+			n, _ := w.sim.Node(nodeName(h))
+			cleaned = cleaned || n.ProvisionState == "clean wait"
+			return h.Status.Provisioning.State == metal3.StateAvailable
+		})
+		g.Expect(cleaned).To(BeTrue())
+		g.Expect(w.host().Status.ErrorCount).To(BeZero())
+	})
+}
+
+// TestNodeIsFoundAgain starts with nodes that Ironic has already, and a host
+// that knows nothing of them.
+func TestNodeIsFoundAgain(t *testing.T) {
+	const mac, other = "52:54:00:00:00:01", "52:54:00:00:00:02"
+	for name, c := range map[string]struct {
+		nodeName, port string
+		nodes          int    // in the end
+		conflict       string // empty: the host becomes available
+	}{
+		"by its name":                           {nodeName: "lab~host-1", port: mac, nodes: 1},
+		"by its name without the namespace":     {nodeName: "host-1", port: mac, nodes: 1},
+		"by its boot MAC, when it has no name":  {port: mac, nodes: 1},
+		"somebody else's with other addresses":  {nodeName: "lab~host-2", port: other, nodes: 2},
+		"somebody else's with the same address": {nodeName: "lab~host-2", port: mac, nodes: 1, conflict: "lab~host-2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				w := newWorld(t, simulator.Options{}, Settings{}, func(h *metal3.BareMetalHost) { h.Spec.BootMACAddress = mac })
+				defer w.stop()
+				w.stop() // before its first pass: the node is there first
+				uuid := ask(t, w, "/v1/nodes", map[string]any{"driver": "redfish", "name": c.nodeName}, "uuid")
+				ask(t, w, "/v1/ports", map[string]any{"node_uuid": uuid, "address": c.port}, "uuid")
+				w.start(Settings{})
+				w.poke()
+				if c.conflict != "" {
+					w.until("refused", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.RegistrationError })
+					g.Expect(w.host().Status.ErrorMessage).To(And(ContainSubstring(mac), ContainSubstring(c.conflict)))
+				} else {
+					w.untilState(metal3.StateAvailable, time.Minute)
+					n, _ := w.sim.Node(w.host().Status.Provisioning.ID)
+					g.Expect(n.UUID == uuid).To(Equal(c.nodes == 1), "taken over, or left alone")
+					g.Expect(n.Name).To(Equal("lab~host-1"))
+				}
+				g.Expect(w.sim.Nodes()).To(HaveLen(c.nodes))
+			})
+		})
+	}
+}
+
+// ask creates something in the simulator and returns a member of the answer.
+func ask(t *testing.T, w *world, path string, body map[string]any, member string) string {
+	t.Helper()
+	g := NewWithT(t)
+	for key, value := range body {
+		if value == "" {
+			delete(body, key)
+		}
+	}
+	raw, err := json.Marshal(body)
+	g.Expect(err).NotTo(HaveOccurred())
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://ironic.test"+path, bytes.NewReader(raw))
+	g.Expect(err).NotTo(HaveOccurred())
+	request.Header.Set("X-OpenStack-Ironic-API-Version", "1.109")
+	answer, err := w.sim.Transport().RoundTrip(request)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer answer.Body.Close()
+	made := map[string]any{}
+	g.Expect(json.NewDecoder(answer.Body).Decode(&made)).To(Succeed())
+	g.Expect(answer.StatusCode).To(Equal(http.StatusCreated), "%v", made)
+	return made[member].(string)
+}
