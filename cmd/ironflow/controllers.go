@@ -15,6 +15,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/image"
 	"github.com/ironflow/ironflow/controllers/link"
 	"github.com/ironflow/ironflow/controllers/progress"
+	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 )
 
@@ -33,6 +34,7 @@ func (p *program) makeControllers(context.Context) error {
 		return err
 	}
 	source := progress.New(p.hub.core, p.images.store, p.manager.GetClient(), p.log.WithName("progress"))
+	source.Events = reconcile.Recorder{Sink: p.manager.GetEventRecorder("ironflow.io/image-server")}
 	for _, setup := range []func() error{
 		func() error {
 			return host.Setup(p.manager, host.Options{
@@ -87,6 +89,6 @@ func (p *program) agentConfig(ctx context.Context, env *agentv1.InfraEnv) (ignit
 	}
 	return ignition.Agent{
 		URL: p.settings.hubURL, InfraEnvID: hubid.InfraEnv(env), Version: "ironflow/ironflow-agent:" + version.Release(),
-		Token: ignition.Secret(token), CA: ca, Gate: !p.settings.ipa.foreign,
+		Token: ignition.Secret(token), CA: ca, Gate: !p.settings.ipa.foreign, Image: p.settings.images.agent,
 	}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/imagecustomization/hostprograms"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/server"
 )
@@ -25,15 +27,20 @@ const rescan = time.Minute
 // imageParts are the live images and their server.
 type imageParts struct {
 	bases  *base.Registry
+	mirror *base.Mirror // nil without a list of base images
 	store  *images.Store
 	server *server.Server
 	log    logr.Logger
 }
 
 func newImages(ctx context.Context, s settings, cert pki.Files, metrics prometheus.Registerer, log logr.Logger) (*imageParts, error) {
-	bases, err := base.Open(ctx, s.baseImage, base.Options{})
+	bases, mirror, err := newBases(ctx, s)
 	if err != nil {
-		return nil, fmt.Errorf("base images: %w", err)
+		return nil, err
+	}
+	programs, err := newHostPrograms(s)
+	if err != nil {
+		return nil, err
 	}
 	key, err := signingKey(s.dataDir, "image.key")
 	if err != nil {
@@ -41,14 +48,66 @@ func newImages(ctx context.Context, s settings, cert pki.Files, metrics promethe
 	}
 	store, err := images.NewStore(ctx, images.Options{
 		Bases: bases, BaseURL: s.imagesURL, SigningKey: key, StateDir: filepath.Join(s.dataDir, "images"),
+		Shared: programs.Shared,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &imageParts{
-		bases: bases, store: store, log: log,
+		bases: bases, mirror: mirror, store: store, log: log,
 		server: server.New(server.Options{Store: store, Log: log, Registerer: metrics, CertFile: cert.Cert, KeyFile: cert.Key}),
 	}, nil
+}
+
+// newBases opens the folder of base images, and prepares its downloads.
+func newBases(ctx context.Context, s settings) (*base.Registry, *base.Mirror, error) {
+	dir := s.baseImage
+	if s.images.list != "" {
+		if dir == "" {
+			dir = filepath.Join(s.dataDir, "base")
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, nil, fmt.Errorf("folder of base images: %w; with a list, --base-image must be a folder", err)
+		}
+	}
+	bases, err := base.Open(ctx, dir, base.Options{})
+	if err != nil {
+		return nil, nil, fmt.Errorf("base images: %w", err)
+	}
+	if s.images.list == "" {
+		return bases, nil, nil
+	}
+	// A list that cannot be read is a mistake of the operator, to be seen at once.
+	if _, err := base.ReadList(s.images.list); err != nil {
+		return nil, nil, err
+	}
+	return bases, &base.Mirror{File: s.images.list, Dir: dir, Registry: bases}, nil
+}
+
+// noPrograms as a setting keeps the host programs out of the images.
+const noPrograms = "none"
+
+// newHostPrograms makes the archives of the host programs, nil for none.
+func newHostPrograms(s settings) (*hostprograms.Archives, error) {
+	dir := s.images.programs
+	if dir == noPrograms || s.images.agent != "" {
+		return nil, nil
+	}
+	if dir == "" {
+		self, err := os.Executable()
+		if err != nil || !hostprograms.Present(filepath.Dir(self)) {
+			return nil, nil
+		}
+		dir = filepath.Dir(self)
+	}
+	archives, err := hostprograms.Open(dir, filepath.Join(s.dataDir, "programs"))
+	if err != nil {
+		return nil, err
+	}
+	if s.images.programs != "" && archives.Architectures() == 0 {
+		return nil, fmt.Errorf("--host-programs %s holds no programs: put ironflow-agent and ironflow-step there, or those of other machines into folders like aarch64", dir)
+	}
+	return archives, nil
 }
 
 // architectures lists those that there is a base for.
@@ -84,23 +143,33 @@ func (p *imageParts) serve(ctx context.Context, plain, tls string) error {
 		}
 		listeners = append(listeners, server.Listener{Listener: listener, TLS: l.tls})
 	}
-	go p.rescanBases(ctx)
+	go p.followBases(ctx)
 	return p.server.Serve(ctx, listeners)
 }
 
-func (p *imageParts) rescanBases(ctx context.Context) {
+// followBases looks for new base media, and downloads those of the list, now and
+// every minute until ctx ends.
+func (p *imageParts) followBases(ctx context.Context) {
 	ticker := time.NewTicker(rescan)
 	defer ticker.Stop()
 	for {
+		err := p.lookForBases(ctx)
+		if err != nil && ctx.Err() == nil {
+			p.log.Error(err, "cannot get all base images")
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			if err := p.bases.Rescan(ctx); err != nil {
-				p.log.Error(err, "cannot look for base images")
-			}
 		}
 	}
+}
+
+func (p *imageParts) lookForBases(ctx context.Context) error {
+	if p.mirror != nil {
+		return p.mirror.Sync(ctx)
+	}
+	return p.bases.Rescan(ctx)
 }
 
 // listen opens a TCP listener; a taken port is a sentence that says what to do.

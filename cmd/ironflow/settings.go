@@ -28,10 +28,19 @@ type settings struct {
 	imagesTLS   string
 	imagesURL   string
 	baseImage   string
+	images      imageSettings
 	pprofAddr   string
 	ironic      ironicSettings
 	ipa         ipaSettings
 	hosts       hostSettings
+}
+
+// imageSettings tell what live images are made of.
+type imageSettings struct {
+	// list is a file that names base images to download.
+	list string
+	// programs is the folder of the host programs, agent a container image instead.
+	programs, agent string
 }
 
 // hostSettings tell how hosts are worked on.
@@ -114,7 +123,10 @@ func (s *settings) services() []setting {
 		{"images-addr", "IRONFLOW_IMAGES_ADDR", ":8080", "address of the image server (HTTP); 0 switches it off", text(&s.imagesAddr)},
 		{"images-tls-addr", "IRONFLOW_IMAGES_TLS_ADDR", ":8443", "address of the image server (HTTPS); 0 switches it off", text(&s.imagesTLS)},
 		{"images-publish-url", "IRONFLOW_IMAGES_PUBLISH_URL", "", "URL by which BMCs reach the image server; empty for http://127.0.0.1 and the port of images-addr", text(&s.imagesURL)},
-		{"base-image", "DEPLOY_ISO", "", "live ISO to build images from, or a folder of them (NAME.ARCH.iso)", text(&s.baseImage)},
+		{"base-image", "DEPLOY_ISO", "", "live ISO to build images from, or a folder of them (NAME.ARCH.iso); empty with base-image-list for a folder below data-dir", text(&s.baseImage)},
+		{"base-image-list", "IRONFLOW_BASE_IMAGE_LIST", "", "YAML file with base images to download into the folder of base-image, read again every minute", text(&s.images.list)},
+		{"host-programs", "IRONFLOW_HOST_PROGRAMS", "", "folder with the ironflow-agent and ironflow-step that ride in every live image; empty for that of this program, none for no programs", text(&s.images.programs)},
+		{"agent-image", "IRONFLOW_AGENT_IMAGE", "", "container image that the host agent is taken out of, for a hub that brings its own agent", text(&s.images.agent)},
 		{"ironic-base-url", "IRONIC_BASE_URL", "", "comma-separated URLs by which machines reach Ironic; empty for ironic-endpoint", text(&s.ipa.ironicURL)},
 		{"ironic-agent-ca", "IRONFLOW_IRONIC_AGENT_CA_FILE", "", "CA that machines trust for Ironic; empty for ironic-ca", text(&s.ipa.caFile)},
 		{"ironic-agent-image", "IRONIC_AGENT_IMAGE", "", "container image of ironic-python-agent", text(&s.ipa.agentImage)},
@@ -149,8 +161,8 @@ func (s *settings) complete() error {
 	if err := s.completeIronic(); err != nil {
 		return err
 	}
-	if s.baseImage == "" {
-		return fmt.Errorf("no base image: set --base-image or DEPLOY_ISO to a live ISO or a folder of them")
+	if s.baseImage == "" && s.images.list == "" {
+		return fmt.Errorf("no base image: set --base-image or DEPLOY_ISO to a live ISO or a folder of them, or --base-image-list to a list of URLs")
 	}
 	if s.ipa.ironicURL == "" {
 		s.ipa.ironicURL = s.ironic.endpoint

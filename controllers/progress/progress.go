@@ -3,11 +3,12 @@
 // (how far the BMC has read the live image).
 //
 // [Source] answers the host controller from memory and tells which host has
-// news. It writes nothing.
+// news. It writes nothing but an event about a BMC that stops reading.
 package progress
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/go-logr/logr"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/controllers/host"
+	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -43,6 +45,8 @@ type Source struct {
 	log    logr.Logger
 	// Changed delivers the hosts that have news.
 	Changed chan types.NamespacedName
+	// Events takes events about hosts; the zero value drops them. It must be set before Start.
+	Events reconcile.Recorder
 
 	views *views
 }
@@ -71,10 +75,26 @@ func (s *Source) Start(ctx context.Context) error {
 				return nil
 			}
 			if namespace, name, ok := strings.Cut(e.Key, "/"); ok {
-				s.tell(ctx, types.NamespacedName{Namespace: namespace, Name: name})
+				s.fromImages(ctx, types.NamespacedName{Namespace: namespace, Name: name}, e)
 			}
 		}
 	}
+}
+
+// ReasonReaderStalled is the reason of the event about a BMC that took nothing of
+// its live image for so long that the image server dropped the connection.
+const ReasonReaderStalled = "LiveImageReaderStalled"
+
+// fromImages takes the news of one image and wakes its BareMetalHost.
+func (s *Source) fromImages(ctx context.Context, key types.NamespacedName, e images.Event) {
+	if e.Kind == images.ReaderStalled {
+		h := &metal3v1.BareMetalHost{}
+		if err := s.client.Get(ctx, key, h); err == nil {
+			s.Events.Record(h, nil, reconcile.Event{Warning: true, Reason: ReasonReaderStalled, Message: fmt.Sprintf(
+				"The BMC stopped reading the live image at %.0f %%; its connection was dropped. It usually asks again; if it does not, look at the BMC's virtual media", e.Percent)})
+		}
+	}
+	s.tell(ctx, key)
 }
 
 // fromHub takes the news of one registered host and wakes its BareMetalHost.
@@ -143,7 +163,7 @@ func (s *Source) view(mac string, asker types.NamespacedName) (service.HostView,
 
 // fromView turns the hub's view into the host controller's.
 func fromView(v service.HostView) host.Progress {
-	p := host.Progress{Stage: string(v.Stage), Percent: v.Percent, Text: v.StageInfo, WaitingFor: v.Waiting}
+	p := host.Progress{Stage: string(v.Stage), Percent: v.Percent, Text: v.StageInfo, WaitingFor: v.Waiting, CutOff: v.CutOff}
 	if p.Stage == "" {
 		p.Stage = v.Status
 	}

@@ -13,9 +13,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/testhub"
@@ -220,6 +222,19 @@ func TestTheBMCsReadingIsShown(t *testing.T) {
 	w.images.progress["site/node-1"] = images.ReadProgress{Bytes: 100, Size: 100, Percent: 100}
 	_, ok = w.source.HostProgress(node1)
 	w.Expect(ok).To(BeFalse(), "what was read is no progress any more")
+}
+
+func TestABMCThatStopsReadingIsAnEvent(t *testing.T) {
+	w := newWorld(t)
+	sink := events.NewFakeRecorder(1)
+	w.source.Events = reconcile.Recorder{Sink: sink}
+	w.start()
+	w.images.events <- images.Event{Key: "site/node-1", Kind: images.ReaderStalled, Percent: 45.4}
+	w.woken(node1)
+	w.Expect(sink.Events).To(Receive(And(HavePrefix("Warning LiveImageReaderStalled"), ContainSubstring("at 45 %"))))
+	w.images.events <- images.Event{Key: "site/gone", Kind: images.ReaderStalled}
+	w.woken(types.NamespacedName{Namespace: "site", Name: "gone"})
+	w.Expect(sink.Events).NotTo(Receive())
 }
 
 func TestADeletedHostIsForgotten(t *testing.T) {

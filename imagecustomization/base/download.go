@@ -22,12 +22,15 @@ import (
 // Remote is a base medium to download.
 type Remote struct {
 	// URL is where the ISO is.
-	URL string
+	URL string `json:"url"`
 	// SHA256 is its digest in hexadecimal; required, because nothing else tells a
 	// whole file from a cut or a wrong one.
-	SHA256 string
+	SHA256 string `json:"sha256"`
 	// File is the name in the directory; default the last element of URL.
-	File string
+	File string `json:"file,omitempty"`
+	// Architecture and Version, unless empty, replace what the medium says.
+	Architecture string `json:"architecture,omitempty"`
+	Version      string `json:"version,omitempty"`
 }
 
 // Downloader brings base media into a directory.
@@ -44,6 +47,9 @@ type Downloader struct {
 	Wait     time.Duration
 	// Idle is how long a server may send nothing (default 60 s).
 	Idle time.Duration
+	// Known, unless nil, tells whether the file is known to have that digest, so
+	// that it need not be read again.
+	Known func(path, sha256 string) bool
 	// Progress, unless nil, is told how many bytes of a file there are; total is
 	// -1 when the server does not say.
 	Progress func(file string, have, total int64)
@@ -61,7 +67,7 @@ func (d *Downloader) Fetch(ctx context.Context, r Remote) (string, error) {
 		return "", err
 	}
 	target := filepath.Join(d.Dir, file)
-	if sumFile(ctx, target, r.SHA256) == nil {
+	if d.known(target, r.SHA256) || sumFile(ctx, target, r.SHA256) == nil {
 		return target, nil
 	}
 	client, err := d.client()
@@ -92,6 +98,8 @@ func (d *Downloader) Fetch(ctx context.Context, r Remote) (string, error) {
 		}
 	}
 }
+
+func (d *Downloader) known(path, sha256 string) bool { return d.Known != nil && d.Known(path, sha256) }
 
 func (r Remote) fileName() (string, error) {
 	u, err := url.Parse(r.URL)

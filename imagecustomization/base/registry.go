@@ -1,6 +1,7 @@
 package base
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,9 +28,40 @@ type Registry struct {
 	path    string
 	options Options
 
-	mu    sync.Mutex
-	bases map[string]*Base // by path
-	bad   map[string]error
+	mu        sync.Mutex
+	bases     map[string]*Base // by path
+	bad       map[string]error
+	described map[string]Description // by file name
+}
+
+// Description is what somebody who knows says about a medium. Empty fields say
+// nothing.
+type Description struct {
+	// SHA256 is the digest that the file must have.
+	SHA256 string
+	// Arch and Version replace what the medium says about itself.
+	Arch, Version string
+}
+
+// Describe replaces all descriptions, which are by file name. Media whose
+// description changed are registered anew by the next Rescan or Select.
+func (r *Registry) Describe(files map[string]Description) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for path := range r.bases {
+		if name := filepath.Base(path); files[name] != r.described[name] {
+			delete(r.bases, path)
+		}
+	}
+	r.described = files
+}
+
+// holds tells whether the file is registered with that digest and unchanged.
+func (r *Registry) holds(path, sha256 string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := r.bases[path]
+	return b != nil && strings.EqualFold(b.SHA256, sha256) && b.Check() == nil
 }
 
 // Open registers the ISO at path, or every *.iso in the directory at path. A
@@ -86,13 +118,16 @@ func (r *Registry) refresh(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	d := r.described[filepath.Base(path)]
+	b.Arch, b.Version = cmp.Or(d.Arch, b.Arch), cmp.Or(d.Version, b.Version)
 	r.bases[path] = b
 	return nil
 }
 
 // want returns the expected digest of a file, or "".
 func (r *Registry) want(path string) string {
-	if sum := r.options.SHA256[filepath.Base(path)]; sum != "" {
+	name := filepath.Base(path)
+	if sum := cmp.Or(r.described[name].SHA256, r.options.SHA256[name]); sum != "" {
 		return sum
 	}
 	raw, err := os.ReadFile(path + ".sha256")

@@ -96,10 +96,10 @@ func TestGolden(t *testing.T) {
 	program.IPA.Image, program.IPA.Command = "", []string{"/usr/bin/ironic-python-agent", "--config-file=/etc/ironic-python-agent.conf"}
 	program.Agent.Gate = false
 	cases := map[string]ignition.HostConfig{
-		"full":       full(t),
-		"demo":       demo(t),
-		"program":    program,
-		"ipa-only":   {IPA: demo(t).IPA},
+		"full":     full(t),
+		"demo":     demo(t),
+		"program":  program,
+		"ipa-only": {IPA: demo(t).IPA},
 		"foreign-agent": {
 			IPA: demo(t).IPA, PullSecret: `{"auths":{}}`,
 			Agent: &ignition.Agent{URL: "https://hub", InfraEnvID: demo(t).Agent.InfraEnvID, Version: "v1", Token: "t", Image: "registry.example.com/agent:v1", ImageInsecure: true},

@@ -69,7 +69,9 @@ func TestNetworkManagerReadsKeyfilesOfNetworkData(t *testing.T) {
 func TestNetworkDataRefusals(t *testing.T) {
 	const card = `{"id":"eth0","type":"phy","ethernet_mac_address":"52:54:00:00:00:01"}`
 	link := func(more string) string { return `{"links":[` + card + more + `]}` }
-	net := func(fields string) string { return `{"links":[` + card + `],"networks":[{"link":"eth0",` + fields + `}]}` }
+	net := func(fields string) string {
+		return `{"links":[` + card + `],"networks":[{"link":"eth0",` + fields + `}]}`
+	}
 	for _, c := range []struct{ name, document, path string }{
 		{"no JSON", "[", "document"},
 		{"a list", "[]", "want a mapping"},

@@ -65,9 +65,9 @@ func (m Machine) arguments() []string {
 	case m.Medium == "":
 		args = append(args, "-boot", "n")
 	case strings.Contains(m.Medium, "://"):
-		args = append(args, "-boot", "d", "-drive", "media=cdrom,readonly=on,if=ide,format=raw,file.driver=http,file.url="+m.Medium)
+		args = append(args, "-boot", "d", "-drive", "media=cdrom,readonly=on,if=ide,format=raw,file.driver=http,file.url="+value(m.Medium))
 	default:
-		args = append(args, "-boot", "d", "-drive", "media=cdrom,readonly=on,if=ide,format=raw,file="+m.Medium)
+		args = append(args, "-boot", "d", "-drive", "media=cdrom,readonly=on,if=ide,format=raw,file="+value(m.Medium))
 	}
 	networks := map[int]bool{}
 	for i, nic := range m.NICs {
@@ -76,13 +76,13 @@ func (m Machine) arguments() []string {
 			networks[nic.Network] = true
 			user := fmt.Sprintf("user,id=router%s,net=10.%s.2.0/24", hub, hub)
 			if m.Script != "" && nic.Network == 0 {
-				user += ",bootfile=" + m.Script
+				user += ",bootfile=" + value(m.Script)
 			}
 			args = append(args, "-netdev", user, "-netdev", "hubport,id=uplink"+hub+",hubid="+hub+",netdev=router"+hub)
 		}
 		device := "virtio-net-pci,netdev=" + port + ",mac=" + nic.MAC
 		if m.Medium == "" && i == 0 {
-			device += ",bootindex=1,romfile=" + m.NetworkROM
+			device += ",bootindex=1,romfile=" + value(m.NetworkROM)
 		} else {
 			device += ",romfile="
 		}
@@ -90,3 +90,6 @@ func (m Machine) arguments() []string {
 	}
 	return args
 }
+
+// value writes a value of one of QEMU's comma-separated options.
+func value(text string) string { return strings.ReplaceAll(text, ",", ",,") }
