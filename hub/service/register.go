@@ -77,6 +77,9 @@ func (w *work) register(r Registration) (*store.Host, error) {
 		return nil, badRequest("infra-env %s is for disconnected images; hosts cannot register in it", env.API.Name)
 	}
 	host, err := w.host(store.HostKey{InfraEnvID: r.InfraEnvID, HostID: r.HostID})
+	if err == nil && slices.Contains(hostmachine.Installing, host.API.Status) {
+		host.CutOff = host.API.StatusUpdatedAt.Time // an agent that goes on after a crash does not register
+	}
 	switch {
 	case IsNotFound(err):
 		if host, err = w.newHost(env, r); err != nil {

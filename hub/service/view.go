@@ -40,6 +40,9 @@ type HostView struct {
 	CheckedInAt, StatusSince, StageUpdatedAt time.Time
 	// InventoryAt is when the inventory was last stored; zero before.
 	InventoryAt time.Time
+	// CutOff is when the installation began that a restart of the machine has cut
+	// off; zero for none.
+	CutOff time.Time
 }
 
 // View returns what a controller shows of a host, with the host itself.
@@ -83,6 +86,7 @@ func viewOf(host *store.Host) HostView {
 		Installing: slices.Contains(hostmachine.Installing, host.API.Status), Installed: isUp(host.API.Status),
 		Failed: host.API.Status == wire.HostStatusError, Cancelled: host.API.Status == wire.HostStatusCancelled,
 		CheckedInAt: host.API.CheckedInAt.Time, StatusSince: host.API.StatusUpdatedAt.Time, InventoryAt: host.InventoryAt,
+		CutOff: host.CutOff,
 	}
 	if p := host.API.Progress; p != nil {
 		v.StageInfo, v.Percent, v.StageUpdatedAt = p.ProgressInfo, int(p.InstallationPercentage), p.StageUpdatedAt.Time

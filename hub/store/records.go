@@ -47,6 +47,9 @@ type Host struct {
 	DiskChosen bool
 	// Attempts counts the installations that were started.
 	Attempts int
+	// CutOff is when the installation began that a restart of the machine has cut
+	// off: its agent registered anew in the middle of it. Zero for none.
+	CutOff time.Time
 	// Reason is why the last installation failed or was called off; it survives
 	// the reset and is cleared by the next start.
 	Reason string
