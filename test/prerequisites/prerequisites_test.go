@@ -116,8 +116,8 @@ func path(t *testing.T, replaced map[string]string) string {
 		script, isReplaced := replaced[tool]
 		switch {
 		case !isReplaced:
-			if real, err := exec.LookPath(tool); err == nil {
-				link(t, real, filepath.Join(dir, tool))
+			if program, err := exec.LookPath(tool); err == nil {
+				link(t, program, filepath.Join(dir, tool))
 			}
 		case script != "":
 			if err := os.WriteFile(filepath.Join(dir, tool), []byte(script), 0o755); err != nil {
