@@ -103,13 +103,19 @@ func deployment(o *Observed) ironic.Transition {
 
 // watchDeploy follows a deployment in which the live image is at work.
 func watchDeploy(o *Observed, d *Decision) {
-	if o.LostAgent && !o.Node.DeployStep.IsZero() {
-		d.do(Power{ironic.PowerRequest{Target: ironic.PowerRebooting}})
-		d.warn("AgentLost", "the agent in the live image stopped talking to Ironic during "+o.Node.DeployStep.Name+
-			"; the machine is restarted so that the deployment ends with a reason")
+	switch {
+	case o.LostAgent && !o.Node.DeployStep.IsZero():
+		rebootForReason(o, d, "the agent in the live image stopped talking to Ironic during "+o.Node.DeployStep.Name)
 		return
-	}
-	if !hubFailed(o) || o.Node.DeployStep.Name != names.StartAssistedInstall {
+	case restartedInStep(o) && o.Rebooted.Before(o.Progress.CutOff):
+		rebootForReason(o, d, "the machine came back in discovery during "+o.Node.DeployStep.Name)
+		return
+	case restartedInStep(o):
+		note := deployNote(o)
+		note.WaitingFor = "the fresh live image to say why the installation was cut off"
+		d.wait(lookAgain, note)
+		return
+	case !hubFailed(o) || o.Node.DeployStep.Name != names.StartAssistedInstall:
 		d.wait(lookAgain, deployNote(o))
 		return
 	}
@@ -121,6 +127,21 @@ func watchDeploy(o *Observed, d *Decision) {
 	}
 	fail(o, d, metal3.ProvisioningError, "", names.StartAssistedInstall+" failed: "+o.Progress.Failure)
 	d.do(Transition{ironic.Transition{Target: ironic.TargetDeleted}})
+}
+
+// rebootForReason has Ironic reboot a machine that was restarted behind its back:
+// only then does it take the fresh live image on, in which confirm_install fails
+// with the reason.
+func rebootForReason(o *Observed, d *Decision, why string) {
+	d.do(Power{ironic.PowerRequest{Target: ironic.PowerRebooting}})
+	d.warn("AgentLost", why+"; the machine is restarted so that the deployment ends with a reason")
+}
+
+// restartedInStep reports whether the hub saw the machine come back in discovery
+// and cut this deployment's installation off. One that began earlier does not
+// count: the hub may learn only from this deployment that it is over.
+func restartedInStep(o *Observed) bool {
+	return o.Node.DeployStep.Name == names.StartAssistedInstall && o.Progress.CutOff.After(o.Host.Status.OperationHistory.Provision.Start.Time)
 }
 
 // hubFailed reports whether the hub has declared this deployment's installation

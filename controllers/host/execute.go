@@ -100,6 +100,9 @@ func (p *pass) change(ctx context.Context, action Action) error {
 		}
 		o.Node.TargetPowerState, o.Node.LastError = a.Target, ""
 		o.PowerAsked, o.LostAgent = a.Target, false
+		if a.Target == ironic.PowerRebooting {
+			o.Rebooted = o.Now
+		}
 	case Maintenance:
 		if err := g.SetMaintenance(ctx, id, a.On, a.Reason); err != nil {
 			return err

@@ -32,6 +32,9 @@ type memory struct {
 	SoftRefused bool
 	// LostAgent means that the watch reported the agent as lost.
 	LostAgent bool
+	// Rebooted is when the machine was last rebooted to learn why an installation
+	// was cut off.
+	Rebooted time.Time
 	// Busy is who has held the node, and since when.
 	Busy Holder
 	// Seen is the fingerprint of what the present error was recorded with.

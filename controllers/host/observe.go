@@ -58,7 +58,7 @@ func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *me
 	r.glimpse(o, m)
 	o.Fresh, o.NoInventory = m.Fresh, m.NoInventory
 	o.Ports, o.PowerAsked, o.SoftRefused = m.Ports, m.PowerAsked, m.SoftRefused
-	o.LostAgent, o.Busy, o.Looked = m.LostAgent, m.Busy, m.Looked
+	o.LostAgent, o.Rebooted, o.Busy, o.Looked = m.LostAgent, m.Rebooted, m.Busy, m.Looked
 	o.Retry = r.retryAsked(ctx, o, m)
 	return o, nil
 }

@@ -53,6 +53,9 @@ type Observed struct {
 	Retry bool
 	// LostAgent means that the agent in the live image stopped talking to Ironic.
 	LostAgent bool
+	// Rebooted is when the machine was last rebooted through Ironic to learn why an
+	// installation was cut off; zero for never.
+	Rebooted time.Time
 	// PowerAsked is the power request that was last accepted and not seen fulfilled.
 	PowerAsked ironic.PowerState
 	// SoftRefused means that the driver knows no soft power action.
@@ -157,6 +160,9 @@ type Progress struct {
 	Failure string
 	// FailedAt is when the hub did so.
 	FailedAt time.Time
+	// CutOff is when the installation began that a restart of the machine has cut
+	// off: it came back in discovery. Zero for none.
+	CutOff time.Time
 }
 
 // state returns the host's phase.

@@ -264,7 +264,7 @@ func (p *pass) remember(ctx context.Context, key client.ObjectKey) {
 	m := memory{
 		NodeID: o.Host.Status.Provisioning.ID, Looked: o.Looked, Ports: o.Ports,
 		Node: recall(o.state(), o.Sight, o.Node), Fresh: o.Fresh && !o.phase().steady, NoInventory: o.NoInventory,
-		PowerAsked: o.PowerAsked, SoftRefused: o.SoftRefused, LostAgent: o.LostAgent, Busy: o.Busy,
+		PowerAsked: o.PowerAsked, SoftRefused: o.SoftRefused, LostAgent: o.LostAgent, Rebooted: o.Rebooted, Busy: o.Busy,
 	}
 	if o.Node == nil || fulfilled(o.Node, m.PowerAsked) {
 		m.PowerAsked = ""
