@@ -27,6 +27,8 @@ type (
 	ReadFailure struct{ Since time.Time }
 	// ReadConfigDrive reads the Secrets that the instance is given.
 	ReadConfigDrive struct{}
+	// ReadPullSecret reads the credentials of the image's registry.
+	ReadPullSecret struct{}
 	// ReadSettings takes over the BIOS settings that Ironic knows into
 	// HostFirmwareSettings.
 	ReadSettings struct{}
@@ -98,6 +100,9 @@ func (ReadComponents) Name() string { return "read firmware components" }
 
 // Name implements Action.
 func (SetRAID) Name() string { return "set RAID target" }
+
+// Name implements Action.
+func (ReadPullSecret) Name() string { return "read image pull secret" }
 
 // Name implements Action.
 func (Validate) Name() string { return "validate node" }
@@ -185,7 +190,7 @@ func attempts(a Action) bool {
 // toIronic reports whether an action needs Ironic to answer.
 func toIronic(a Action) bool {
 	switch a.(type) {
-	case ReadConfigDrive, Claim, Release, AskImage, SaveHardware, SettleMedia:
+	case ReadConfigDrive, ReadPullSecret, Claim, Release, AskImage, SaveHardware, SettleMedia:
 		return false
 	}
 	return true

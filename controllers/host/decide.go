@@ -76,6 +76,7 @@ func init() {
 		concernRestore,
 		concernForceDelete,
 		concernClaim,
+		concernHardware,
 		concernDeletion,
 		concernCredentials,
 		concernBackOff,
@@ -111,13 +112,16 @@ func concernDeletion(o *Observed, d *Decision) {
 		return
 	}
 	target := o.phase().deleted
-	if isDetached(o.Host) {
+	switch {
+	case wantsDetach(o.Host) && detachArguments(o.Host).DeleteAction == metal3.DetachedDeleteActionDelay:
+		d.count(countDeleteDelayed)
+		d.wait(0, view.Note{Step: "detached", WaitingFor: "somebody to attach the host again (the annotation asks to delay its deletion)"})
+		return
+	case wantsDetach(o.Host):
 		target = stateDeleting
-		if wantsDetach(o.Host) && detachArguments(o.Host).DeleteAction == metal3.DetachedDeleteActionDelay {
-			d.count(countDeleteDelayed)
-			d.wait(0, view.Note{Step: "detached", WaitingFor: "somebody to attach the host again (the annotation asks to delay its deletion)"})
-			return
-		}
+	case isDetached(o.Host):
+		attach(o, d)
+		return
 	}
 	if target != o.state() {
 		if target == metal3.StateDeprovisioning {

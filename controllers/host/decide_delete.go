@@ -19,6 +19,7 @@ func stepPoweringOff(o *Observed, d *Decision) {
 		d.warn("DeletedWithoutPoweringOff", "powering off failed too often, the host is deleted without it: "+o.Host.Status.ErrorMessage)
 		d.count(count{Metric: metricDeleteNoPower})
 		enter(o, d, stateDeleting)
+	case interrupted(o, d):
 	case o.Node.ProvisionState.Busy():
 		unexpected(o, d)
 	case o.Node.TargetPowerState == "" && o.Node.PowerState == ironic.PowerOff, o.Host.Spec.DisablePowerOff:
@@ -26,6 +27,24 @@ func stepPoweringOff(o *Observed, d *Decision) {
 		enter(o, d, stateDeleting)
 	default:
 		switchPower(o, d, ironic.PowerOff)
+	}
+}
+
+// interrupted ends what Ironic does to a machine that is to be switched off for
+// good, and reports whether it does: an inspection, and cleaning that nobody
+// waits for. Automated cleaning goes on to its end.
+func interrupted(o *Observed, d *Decision) bool {
+	switch o.Node.ProvisionState {
+	case ironic.StateCleanWait:
+		manual := o.Node.TargetProvisionState == ironic.StateManageable
+		return (manual || !automatedClean(o.Host)) && abandon(o, d)
+	case ironic.StateInspectWait:
+		return abandon(o, d)
+	case ironic.StateInspectFailed:
+		d.do(Transition{ironic.Transition{Target: ironic.TargetManage}})
+		return true
+	default:
+		return false
 	}
 }
 
@@ -51,6 +70,9 @@ func stepDeleting(o *Observed, d *Decision) {
 	case Missing:
 		d.do(Release{})
 	default:
+		if wantsDetach(o.Host) && detachArguments(o.Host).Force && abandon(o, d) {
+			return
+		}
 		removeNode(o, d, "the host is being deleted")
 	}
 }

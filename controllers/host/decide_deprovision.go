@@ -57,6 +57,10 @@ func deprovisioningGivenUp(o *Observed, d *Decision) bool {
 	d.warn("DeletedWithoutDeprovisioning", "deprovisioning failed too often, the host is deleted without it: "+o.Host.Status.ErrorMessage)
 	d.count(count{Metric: metricDeleteNoDeprov})
 	d.Status.ErrorCount = 0
+	if o.Host.Status.ErrorType == metal3.RegistrationError {
+		enter(o, d, stateDeleting) // a BMC that cannot be reached does not switch off either
+		return true
+	}
 	enter(o, d, metal3.StatePoweringOffBeforeDelete)
 	return true
 }

@@ -23,15 +23,21 @@ func concernDetach(o *Observed, d *Decision) {
 	case wants && is:
 		d.wait(0, view.Note{Step: "detached", WaitingFor: "somebody to remove the annotation " + names.Detached})
 	case is:
-		d.Status.OperationalStatus = metal3.OperationalStatusOK
-		if o.failing() {
-			d.Status.OperationalStatus = metal3.OperationalStatusError
-		}
-		d.event("Attached", "the host is managed by Ironic again")
-		d.Again = true
-	case wants && o.phase().steady:
+		attach(o, d)
+	case wants && (o.phase().steady || detachArguments(o.Host).Force && o.phase().node):
 		detach(o, d)
 	}
+}
+
+// attach has Ironic manage the host again. What was under way when it was
+// detached by force is decided anew.
+func attach(o *Observed, d *Decision) {
+	d.Status.OperationalStatus = metal3.OperationalStatusOK
+	if o.failing() {
+		d.Status.OperationalStatus = metal3.OperationalStatusError
+	}
+	d.event("Attached", "the host is managed by Ironic again")
+	d.Again = true
 }
 
 // detach takes the node out of Ironic.
@@ -44,6 +50,9 @@ func detach(o *Observed, d *Decision) {
 		d.event("Detached", "the host is no longer managed by Ironic; the machine was not touched")
 		d.Again = true
 	default:
+		if detachArguments(o.Host).Force && abandon(o, d) {
+			return
+		}
 		removeNode(o, d, detachReason)
 	}
 }

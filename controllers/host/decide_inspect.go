@@ -24,6 +24,9 @@ func stepInspecting(o *Observed, d *Decision) {
 		if inspectAgain(o.Host) {
 			d.DropAnnotations = []string{names.Inspect}
 		}
+		if o.Node.ProvisionState == ironic.StateInspectWait && startOver(o, d) {
+			return
+		}
 		d.wait(lookAgain, inspectionNote(o))
 	case ironic.StateInspectFailed:
 		afterFailure(o, d, metal3.InspectionError, start)

@@ -106,7 +106,8 @@ func switchPower(o *Observed, d *Decision, target ironic.PowerState) {
 		d.wait(lookAgain, view.Note{Step: "switching power", Text: string(n.TargetPowerState)})
 		return
 	}
-	if o.PowerAsked == target && n.LastError != "" && !o.failing() {
+	cutOff := target != ironic.PowerOn && strings.Contains(n.LastError, "aborted")
+	if o.PowerAsked == target && n.LastError != "" && !o.failing() && !cutOff {
 		fail(o, d, metal3.PowerManagementError, "", "Ironic could not do "+quote(string(target))+": "+n.LastError)
 		return
 	}

@@ -103,6 +103,9 @@ func deployment(o *Observed) ironic.Transition {
 
 // watchDeploy follows a deployment in which the live image is at work.
 func watchDeploy(o *Observed, d *Decision) {
+	if startOver(o, d) {
+		return
+	}
 	switch {
 	case o.LostAgent && !o.Node.DeployStep.IsZero():
 		rebootForReason(o, d, "the agent in the live image stopped talking to Ironic during "+o.Node.DeployStep.Name)
@@ -183,6 +186,11 @@ func withProgress(n view.Note, p Progress) view.Note {
 // deployFailed records why a deployment failed. One that a restart of Ironic cut
 // off is started again at once.
 func deployFailed(o *Observed, d *Decision) {
+	if otherWish(o) {
+		d.event("WishChanged", "the deployment that failed is no longer what the spec asks for; the present wish is carried out")
+		startDeprovisioning(o, d)
+		return
+	}
 	reason, known := ironicReason(o, d)
 	switch {
 	case !known:
@@ -193,6 +201,20 @@ func deployFailed(o *Observed, d *Decision) {
 	default:
 		fail(o, d, metal3.ProvisioningError, "", deployFailure(o, reason))
 	}
+}
+
+// otherWish reports whether the node was asked to deploy something else than the
+// spec asks for now.
+func otherWish(o *Observed) bool {
+	if o.Node.InstanceInfo == nil {
+		return false
+	}
+	wanted := ""
+	if o.Host.Spec.Image != nil {
+		wanted = o.Host.Spec.Image.URL
+	}
+	return deployedImage(o.Node, o.Host.Spec.Image).URL != wanted ||
+		methodOf(deployedMethod(o.Node, o.Host.Spec.CustomDeploy)) != methodOf(o.Host.Spec.CustomDeploy)
 }
 
 // deployFailure words a failed deployment: for an image as the existing operator

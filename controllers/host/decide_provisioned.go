@@ -61,6 +61,8 @@ func adopted(o *Observed, d *Decision) bool {
 		return true
 	case ironic.StateManageable:
 		adopt()
+	case ironic.StateAvailable: // it was ours to deploy until now
+		d.do(Transition{ironic.Transition{Target: ironic.TargetManage}})
 	case ironic.StateAdopting:
 		d.wait(lookAgain, view.Note{Step: "adopting the installed machine"})
 	case ironic.StateAdoptFailed:

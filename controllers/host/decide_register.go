@@ -106,6 +106,9 @@ func ensureVerified(o *Observed, d *Decision) {
 		return
 	}
 	afterFailure(o, d, o.registrationError(), func() { d.do(manage) })
+	if d.newlyFailing() {
+		d.count(count{Metric: metricCredRefused})
+	}
 }
 
 // registrationGivenUp ends the registration of a host that is being deleted and
@@ -133,7 +136,7 @@ func ensureConfigured(o *Observed, d *Decision) {
 	if o.Sight == Glimpsed && !newCredentials(o) && o.phase().steady {
 		return // at rest nothing is compared until something is to be done
 	}
-	if wantsImage(o) && !liveImage(o, d) {
+	if wantsImage(o) && !liveImage(o, d) || wantsPullSecret(o) && !pullSecretRead(o, d) {
 		return
 	}
 	if ensureFields(o, d) || wantsPorts(o) && ensurePorts(o, d) {

@@ -209,7 +209,13 @@ func TestDecide(t *testing.T) {
 			o.Host.Status.OperationalStatus = metal3.OperationalStatusDetached
 			o.Host.Annotations = map[string]string{names.Detached: `{"deleteAction":"delay"}`}
 		}}, says: "detached"},
-		"deleting, detached": {state: metal3.StateProvisioned, given: []func(*Observed){deleting, func(o *Observed) { o.Host.Status.OperationalStatus = metal3.OperationalStatusDetached }}, enter: stateDeleting},
+		"deleting, detached": {state: metal3.StateProvisioned, given: []func(*Observed){deleting, func(o *Observed) {
+			o.Host.Status.OperationalStatus = metal3.OperationalStatusDetached
+			o.Host.Annotations = map[string]string{names.Detached: ""}
+		}}, enter: stateDeleting},
+		"deleting, to be detached": {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){deleting, func(o *Observed) {
+			o.Host.Annotations = map[string]string{names.Detached: `{"deleteAction":"delete"}`}
+		}}, enter: stateDeleting},
 		"deleting, no node, no Secret": {state: metal3.StateProvisioned, given: []func(*Observed){deleting, func(o *Observed) {
 			o.Sight, o.Node = Missing, nil
 			o.BMC = BMC{Problem: "gone"}

@@ -242,6 +242,10 @@ func (p *pass) onKubernetes(ctx context.Context, action Action) error {
 		drive, err := p.secrets.configDrive(ctx, h)
 		o.ConfigDrive = drive
 		return err
+	case ReadPullSecret:
+		secret, err := p.secrets.pullSecret(ctx, h)
+		o.PullSecret = secret
+		return err
 	case Release:
 		return p.release(ctx)
 	case SettleMedia:

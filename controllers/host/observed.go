@@ -38,6 +38,8 @@ type Observed struct {
 	NoInventory bool
 	// ConfigDrive is what the instance will be given, once asked for.
 	ConfigDrive *ConfigDrive
+	// PullSecret is what the image's registry is shown, once asked for.
+	PullSecret *PullSecret
 	// Failure is Ironic's reason of the last failure, once asked for.
 	Failure *string
 	// Unfit lists the interfaces that Ironic refused, once asked for.
@@ -60,6 +62,8 @@ type Observed struct {
 	PowerAsked ironic.PowerState
 	// SoftRefused means that the driver knows no soft power action.
 	SoftRefused bool
+	// AbortRefused means that this Ironic cannot abort a deployment.
+	AbortRefused bool
 	// Progress is what the hub or the image server knows about this host.
 	Progress Progress
 	// Media is how the host's virtual media stand before its machine is started.

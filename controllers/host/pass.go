@@ -64,6 +64,8 @@ func (p *pass) carryOut(ctx context.Context, d *Decision) (wait Wait, more bool,
 		if err := p.save(ctx, p.noteAfter(d)); err != nil {
 			return Wait{}, false, err
 		}
+		// What was saved stays said: the result is no reason for a second patch.
+		d.Status.Conditions, d.Status.LastUpdated = p.o.Host.Status.Conditions, p.o.Host.Status.LastUpdated
 	}
 	if err := p.execute(ctx, d.Do); err != nil {
 		return p.refused(ctx, d, err)
@@ -160,10 +162,15 @@ func (p *pass) busy(action Action, err error) Wait {
 }
 
 // rejected turns Ironic's refusal into the phase's error, but for soft power
-// actions, which some drivers do not have.
+// actions, which some drivers do not have, and the abort of a deployment, which
+// older Ironics do not.
 func (p *pass) rejected(ctx context.Context, action Action, err error) (Wait, bool, error) {
 	if a, ok := action.(Power); ok && (a.Target == ironic.PowerSoftOff || a.Target == ironic.PowerSoftRebooting) {
 		p.o.SoftRefused = true
+		return Wait{}, true, nil
+	}
+	if a, ok := action.(Transition); ok && a.Target == ironic.TargetAbort && p.o.Node.ProvisionState == ironic.StateDeployWait && !p.o.AbortRefused {
+		p.o.AbortRefused = true
 		return Wait{}, true, nil
 	}
 	d := decideWith(&p.o)

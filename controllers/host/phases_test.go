@@ -95,12 +95,15 @@ func checkUnasked(r *rapid.T, o *Observed, d *Decision) {
 			if !wish {
 				r.Fatalf("deployment without a wish in %q", o.state())
 			}
-		case ironic.TargetProvide, ironic.TargetClean:
+		case ironic.TargetProvide:
 			if !wish && !back {
 				r.Fatalf("cleaning in %q", o.state())
 			}
+		case ironic.TargetClean, ironic.TargetService:
+			checkWork(r, o, a)
 		case ironic.TargetDeleted:
-			if !back && (o.state() != metal3.StateProvisioning || o.Progress.Failure == "") {
+			asked := o.Progress.Failure != "" || len(forcedReboots(o.Host)) > 0
+			if !back && (o.state() != metal3.StateProvisioning || !asked) {
 				r.Fatalf("tear-down in %q", o.state())
 			}
 		case ironic.TargetInspect:
@@ -123,12 +126,86 @@ func checkUnasked(r *rapid.T, o *Observed, d *Decision) {
 	}
 }
 
+// checkWork looks at requests for manual cleaning and servicing: volumes are
+// touched only in preparing and for a difference that the spec asks for, and a
+// machine in use only while it is off in a reboot and its policy allows it.
+func checkWork(r *rapid.T, o *Observed, t Transition) {
+	have := orderOf(o.Node)
+	if have == nil || have.started(o.Node) || have.Failed {
+		r.Fatalf("%s without an order on the node: %+v", t.Target, have)
+	}
+	for _, step := range append(slices.Clone(t.CleanSteps), t.ServiceSteps...) {
+		switch step.Interface {
+		case "raid":
+			spec, status := o.Host.Spec.RAID, o.Host.Status.Provisioning.RAID
+			if t.Target != ironic.TargetClean || sameRAID(spec, status) && !have.Failed && spec == nil {
+				r.Fatalf("volumes are changed unasked")
+			}
+			if step.Name == "create_configuration" && !hasVolumes(spec) {
+				r.Fatalf("volumes are made that nobody asked for")
+			}
+		case "bios":
+			if o.Firmware.Settings == nil {
+				r.Fatalf("settings without a wish")
+			}
+		case "firmware":
+			if o.Firmware.Components == nil {
+				r.Fatalf("updates without a wish")
+			}
+		}
+	}
+	switch {
+	case t.Target == ironic.TargetClean && o.state() != metal3.StatePreparing:
+		r.Fatalf("manual cleaning in %q", o.state())
+	case t.Target == ironic.TargetService && (!inUse(o.Host) || o.Firmware.Policy == (metal3.HostUpdatePolicySpec{})):
+		r.Fatalf("servicing in %q without a policy", o.state())
+	case t.Target == ironic.TargetService && o.Node.ProvisionState == ironic.StateActive && !inReboot(o):
+		r.Fatalf("servicing of a machine that runs")
+	}
+}
+
+// drawWork draws wishes for volumes and firmware, and what came of earlier ones.
+func drawWork(r *rapid.T, o *Observed) {
+	flag := func(name string) bool { return rapid.Bool().Draw(r, name) }
+	configs := []*metal3.RAIDConfig{nil, mirror, noVolume, softRAID}
+	o.BMC.Access.Interfaces.RAID = rapid.SampledFrom([]string{"redfish", "no-raid"}).Draw(r, "raid driver")
+	o.Host.Spec.RAID = rapid.SampledFrom(configs).Draw(r, "raid")
+	o.Host.Status.Provisioning.RAID = rapid.SampledFrom(configs).Draw(r, "had raid")
+	if flag("settings") {
+		wishSetting("Bios", rapid.SampledFrom([]string{"Bios", "Uefi"}).Draw(r, "setting"))(o)
+		o.Firmware.SettingsRead = flag("settings read")
+	}
+	if flag("updates") {
+		o.Firmware.Components = componentsOf(nil, flash)
+	}
+	policies := []metal3.UpdatePolicy{"", metal3.HostUpdatePolicyOnPreparing, metal3.HostUpdatePolicyOnReboot}
+	o.Firmware.Policy.FirmwareSettings = rapid.SampledFrom(policies).Draw(r, "settings policy")
+	o.Firmware.Policy.FirmwareUpdates = rapid.SampledFrom(policies).Draw(r, "updates policy")
+	if flag("servicing") && inUse(o.Host) {
+		o.Host.Status.OperationalStatus = metal3.OperationalStatusServicing
+	}
+	if !flag("ordered") {
+		return
+	}
+	since := rapid.SampledFrom([]time.Time{noon, noon.Add(-time.Minute)}).Draw(r, "since")
+	if p := planOf(o); p.is == toDo {
+		ordered(since, func(w *order) { w.Failed = flag("failed") })(o)
+		if flag("target") {
+			o.Node.TargetRAIDConfig = ironic.RAIDTarget(p.work.disks)
+		}
+	}
+	if o.Applied != nil {
+		settled(o)
+	}
+}
+
 func drawObserved(r *rapid.T, states []State) *Observed {
 	nodeStates := []ironic.ProvisionState{
 		ironic.StateEnroll, ironic.StateVerifying, ironic.StateManageable, ironic.StateInspecting, ironic.StateInspectWait,
 		ironic.StateInspectFailed, ironic.StateCleaning, ironic.StateCleanWait, ironic.StateCleanFailed, ironic.StateAvailable,
 		ironic.StateDeploying, ironic.StateDeployWait, ironic.StateDeployFailed, ironic.StateActive, ironic.StateDeleting,
-		ironic.StateError, ironic.StateAdopting, ironic.StateAdoptFailed, ironic.StateServiceFailed, ironic.StateRescue,
+		ironic.StateError, ironic.StateAdopting, ironic.StateAdoptFailed, ironic.StateServicing, ironic.StateServiceWait,
+		ironic.StateServiceFailed, ironic.StateRescue,
 	}
 	flag := func(name string) bool { return rapid.Bool().Draw(r, name) }
 	rarely := func(name string) bool { return rapid.IntRange(0, 5).Draw(r, name) == 0 }
@@ -174,6 +251,10 @@ func drawObserved(r *rapid.T, states []State) *Observed {
 	o.LostAgent = rarely("lost")
 	o.Node.LastError = rapid.SampledFrom([]string{"", "broken", "state can't be resumed by conductor x"}).Draw(r, "last error")
 	o.Node.PowerState = rapid.SampledFrom([]ironic.PowerState{ironic.PowerOn, ironic.PowerOff, ironic.PowerUnknown}).Draw(r, "power")
+	if rarely("forced") {
+		h.Annotations[names.Reboot+"/now"] = `{"force":true}`
+	}
+	drawWork(r, o)
 	if flag("validated") {
 		o.Unfit = &[]ironic.ValidationFailure{}
 	}
