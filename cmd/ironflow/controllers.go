@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
-
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/version"
-	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/image"
@@ -25,22 +22,13 @@ func (p *program) makeControllers(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("SSH keys: %w", err)
 	}
-	gate, err := p.makeKinds()
-	if err != nil {
-		return err
-	}
-	keeper, err := firmware.Setup(p.manager, p.gateway)
-	if err != nil {
-		return err
-	}
 	source := progress.New(p.hub.core, p.images.store, p.manager.GetClient(), p.log.WithName("progress"))
 	source.Events = reconcile.Recorder{Sink: p.manager.GetEventRecorder("ironflow.io/image-server")}
 	for _, setup := range []func() error{
 		func() error {
-			return host.Setup(p.manager, host.Options{
-				Gateway: p.gateway, Watch: p.watch, Metrics: metrics.Registry,
-				Progress: source, ProgressChanged: source.Changed, Reads: p.images, Firmware: keeper, Media: gate,
-				Settings: host.Settings{BuildImages: true}, Concurrency: p.settings.hosts.concurrency,
+			return p.makeHosts(host.Options{
+				Progress: source, ProgressChanged: source.Changed, Reads: p.images,
+				Settings: host.Settings{BuildImages: true},
 			})
 		},
 		func() error {

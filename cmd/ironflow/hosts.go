@@ -46,18 +46,22 @@ func runControllers(ctx context.Context, s settings) error {
 // makeHostControllers registers the controllers that need nothing but Ironic.
 func (p *program) makeHostControllers(context.Context) error {
 	h := p.settings.hosts
+	return p.makeHosts(host.Options{Settings: host.Settings{
+		BuildImages: h.buildImages, DeployISO: h.iso, DeployKernel: h.kernel, DeployRamdisk: h.ramdisk,
+	}})
+}
+
+// makeHosts registers the host controller, and those of the kinds that go with a host.
+func (p *program) makeHosts(o host.Options) error {
 	gate, err := p.makeKinds()
 	if err != nil {
 		return err
 	}
-	keeper, err := firmware.Setup(p.manager, p.gateway)
+	keeper, err := firmware.Setup(p.manager, firmware.Options{Gateway: p.gateway})
 	if err != nil {
 		return err
 	}
-	return host.Setup(p.manager, host.Options{
-		Gateway: p.gateway, Watch: p.watch, Metrics: metrics.Registry, Concurrency: h.concurrency, Firmware: keeper, Media: gate,
-		Settings: host.Settings{
-			BuildImages: h.buildImages, DeployISO: h.iso, DeployKernel: h.kernel, DeployRamdisk: h.ramdisk,
-		},
-	})
+	o.Gateway, o.Watch, o.Media, o.Firmware = p.gateway, p.watch, gate, keeper
+	o.Metrics, o.Concurrency = metrics.Registry, p.settings.hosts.concurrency
+	return host.Setup(p.manager, o)
 }

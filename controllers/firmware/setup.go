@@ -19,13 +19,24 @@ import (
 // reportingController is what events name as their source: that of the hosts.
 const reportingController = "metal3.io/baremetal-controller"
 
+// Options wire the controller. Gateway is required.
+type Options struct {
+	// Gateway is the Ironic that is read.
+	Gateway Gateway
+	// Name names the controller; empty means "firmware".
+	Name string
+}
+
 // Setup adds the controller to a manager and returns the Keeper that the host
 // controller shares with it.
-func Setup(mgr ctrl.Manager, g Gateway) (*Keeper, error) {
-	keeper := NewKeeper(mgr.GetClient(), g, reconcile.Recorder{Sink: mgr.GetEventRecorder(reportingController)})
+func Setup(mgr ctrl.Manager, o Options) (*Keeper, error) {
+	if o.Name == "" {
+		o.Name = "firmware"
+	}
+	keeper := NewKeeper(mgr.GetClient(), o.Gateway, reconcile.Recorder{Sink: mgr.GetEventRecorder(reportingController)})
 	r := newReconciler(mgr.GetClient(), keeper)
 	wishes := builder.WithPredicates(predicate.GenerationChangedPredicate{})
-	return keeper, ctrl.NewControllerManagedBy(mgr).Named("firmware").
+	return keeper, ctrl.NewControllerManagedBy(mgr).Named(o.Name).
 		For(&metal3.BareMetalHost{}, builder.WithPredicates(phaseChanged{})).
 		Watches(&metal3.HostFirmwareSettings{}, handler.EnqueueRequestsFromMapFunc(sameName), wishes).
 		Watches(&metal3.HostFirmwareComponents{}, handler.EnqueueRequestsFromMapFunc(sameName), wishes).

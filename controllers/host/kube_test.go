@@ -22,6 +22,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/ironic/simulator"
@@ -117,7 +118,9 @@ func startManager(t *testing.T, plane *lab.ControlPlane, scheme *runtime.Scheme,
 	})
 	g.Expect(err).NotTo(HaveOccurred())
 	watch := ironic.NewWatch(gateway, ironic.WatchOptions{})
-	g.Expect(host.Setup(mgr, host.Options{Gateway: gateway, Watch: watch, Settings: s, Name: name})).To(Succeed())
+	keeper, err := firmware.Setup(mgr, firmware.Options{Gateway: gateway, Name: name + "-firmware"})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(host.Setup(mgr, host.Options{Gateway: gateway, Watch: watch, Settings: s, Firmware: keeper, Name: name})).To(Succeed())
 	done := make(chan error, 1)
 	go func() { _ = watch.Run(t.Context()) }()
 	go func() { done <- mgr.Start(t.Context()) }()

@@ -52,6 +52,9 @@ type Options struct {
 	// Managers are the hardware managers, the best suited first.
 	Managers []Manager
 	Power    Power
+	// WriteImage writes the image of a deployment with deploy interface direct, and
+	// returns the device. Nil: this machine has no disk, such deployments fail.
+	WriteImage func(context.Context, Image) (device string, err error)
 	// Logs makes the archive (tar.gz) of the ramdisk's logs. Nil: there are none.
 	Logs func(context.Context) ([]byte, error)
 	Pace Pace

@@ -39,10 +39,10 @@ var extensions = map[string]map[string]handler{
 		"power_off":             {async: true, run: powerOff},
 		"run_image":             {async: true, run: reboot},
 		"get_partition_uuids":   {run: func(context.Context, *agent, Params) (any, error) { return map[string]string{}, nil }},
-		"prepare_image":         {async: true, check: checkImage, run: unsupported("standby.prepare_image")},
+		"prepare_image":         {async: true, check: checkImage, run: prepareImage},
 		"execute_bootc_install": {async: true, run: unsupported("standby.execute_bootc_install")},
 	},
-	"image":  {"install_bootloader": {async: true, run: unsupported("image.install_bootloader")}},
+	"image":  {"install_bootloader": {async: true, run: installBootloader}},
 	"rescue": {"finalize_rescue": {run: unsupported("rescue.finalize_rescue")}},
 	"log":    {"collect_system_logs": {run: collectLogs}},
 	"poll":   {"get_hardware_info": {run: hardwareInfo}, "set_node_info": {run: notStandalone}},
@@ -105,22 +105,4 @@ func hardwareInfo(_ context.Context, a *agent, _ Params) (any, error) { return a
 func lockdown(_ context.Context, a *agent, _ Params) (any, error) {
 	a.lockdown()
 	return nil, nil
-}
-
-// checkImage refuses what the real agent refuses before it starts.
-func checkImage(p Params) error {
-	var image struct {
-		ID   string   `json:"id"`
-		URLs []string `json:"urls"`
-	}
-	if err := p.get("image_info", &image); err != nil {
-		return err
-	}
-	switch {
-	case image.ID == "":
-		return errInvalidParams("Image is missing 'id' field.")
-	case len(image.URLs) == 0:
-		return errInvalidParams("Image is missing 'urls' field.")
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package ironictest
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -26,6 +27,7 @@ type Hall struct {
 	Ironic *lab.Ironic
 
 	managers []ipa.Manager
+	write    func(ctx context.Context, image ipa.Image) (device string, err error)
 	mu       sync.Mutex
 	machines map[string]*Machine // by system UUID
 	running  sync.WaitGroup
@@ -37,6 +39,8 @@ type HallOptions struct {
 	Ironic lab.IronicOptions
 	// Managers bring the steps of the agents on all machines.
 	Managers []ipa.Manager
+	// WriteImage makes the machines write images (deploy interface direct); nil: they cannot.
+	WriteImage func(ctx context.Context, image ipa.Image) (device string, err error)
 	// Redfish, unless nil, starts simulated BMCs besides, for machines that need
 	// what the emulator lacks: see [Hall.AddSimulated]. Whom they notify is set by
 	// the hall.
@@ -46,7 +50,7 @@ type HallOptions struct {
 // Start starts the BMCs and Ironic in the lab. All machines end with the test.
 func Start(t *testing.T, l *lab.Lab, o HallOptions) *Hall {
 	t.Helper()
-	h := &Hall{Lab: l, managers: o.Managers, machines: map[string]*Machine{}}
+	h := &Hall{Lab: l, managers: o.Managers, write: o.WriteImage, machines: map[string]*Machine{}}
 	receiver, err := bmc.Listen(nil, h.find, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

@@ -93,7 +93,7 @@ func (m *Machine) boot() {
 	m.hall.running.Go(func() {
 		_ = ipa.Run(ctx, ipa.Options{ // ends with the machine; what matters shows on the node
 			Config: ipa.Config{APIURLs: []string{url}, InspectionURLs: []string{url + "/v1/continue_inspection"}, Collectors: []string{"default"}},
-			Roots:  roots, Inventory: ipa.NewInventory(s), Managers: m.hall.managers, Power: m, Log: slog.New(slog.DiscardHandler),
+			Roots:  roots, Inventory: ipa.NewInventory(s), Managers: m.hall.managers, WriteImage: m.hall.write, Power: m, Log: slog.New(slog.DiscardHandler),
 		})
 	})
 }

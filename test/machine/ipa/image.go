@@ -1,0 +1,132 @@
+package ipa
+
+import (
+	"context"
+	"crypto/md5"  //nolint:gosec // a checksum that users of Ironic may give, not a signature
+	"crypto/sha1" //nolint:gosec // the same
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// Image is what a deployment with deploy interface direct has the agent write.
+type Image struct {
+	// ID and URLs name the image; the first URL that works is used.
+	ID   string   `json:"id"`
+	URLs []string `json:"urls"`
+	// Format is Ironic's disk_format, such as raw or qcow2.
+	Format string `json:"disk_format"`
+	// Checksum is of any kind, told apart by its length; HashAlgo and HashValue,
+	// where given, win.
+	Checksum  string `json:"checksum"`
+	HashAlgo  string `json:"os_hash_algo"`
+	HashValue string `json:"os_hash_value"`
+	// ConfigDrive is the address of the config drive, or its base64 form.
+	ConfigDrive string `json:"-"`
+}
+
+// checkImage refuses what the real agent refuses before it starts.
+func checkImage(p Params) error {
+	image, err := imageOf(p)
+	switch {
+	case err != nil:
+		return err
+	case image.ID == "":
+		return errInvalidParams("Image is missing 'id' field.")
+	case len(image.URLs) == 0:
+		return errInvalidParams("Image is missing 'urls' field.")
+	}
+	return nil
+}
+
+func imageOf(p Params) (Image, error) {
+	var image Image
+	if err := p.get("image_info", &image); err != nil {
+		return Image{}, err
+	}
+	return image, p.get("configdrive", &image.ConfigDrive)
+}
+
+// prepareImage writes the image, on a machine that has something to write to.
+func prepareImage(ctx context.Context, a *agent, p Params) (any, error) {
+	if a.WriteImage == nil {
+		return nil, ErrUnsupported("standby.prepare_image")
+	}
+	image, err := imageOf(p)
+	if err != nil {
+		return nil, err
+	}
+	device, err := a.WriteImage(ctx, image)
+	if err != nil {
+		return nil, ErrDeployment(fmt.Sprintf("Image %s could not be written: %s", image.ID, err))
+	}
+	return fmt.Sprintf("image (%s) written to device %s", image.ID, device), nil
+}
+
+// installBootloader has nothing to do on a machine whose disk is not booted.
+func installBootloader(_ context.Context, a *agent, _ Params) (any, error) {
+	if a.WriteImage == nil {
+		return nil, ErrUnsupported("image.install_bootloader")
+	}
+	return nil, nil
+}
+
+// hashes are the checksums by their name at Ironic.
+var hashes = map[string]func() hash.Hash{"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New}
+
+// hashOf is the wanted checksum with its kind; nil for none.
+func (i Image) hashOf() (sum hash.Hash, want string, err error) {
+	if i.HashAlgo != "" {
+		if hashes[i.HashAlgo] == nil {
+			return nil, "", fmt.Errorf("the checksum type %q is not known", i.HashAlgo)
+		}
+		return hashes[i.HashAlgo](), i.HashValue, nil
+	}
+	for _, kind := range []string{"md5", "sha1", "sha256", "sha512"} {
+		if sum := hashes[kind](); hex.EncodedLen(sum.Size()) == len(i.Checksum) {
+			return sum, i.Checksum, nil
+		}
+	}
+	if i.Checksum != "" {
+		return nil, "", fmt.Errorf("the checksum %q is of no known kind", i.Checksum)
+	}
+	return nil, "", nil
+}
+
+// Fetch reads the image as the real agent does, compares its checksum and
+// returns its size in bytes.
+func (i Image) Fetch(ctx context.Context, client *http.Client) (int64, error) {
+	sum, want, err := i.hashOf()
+	if err != nil {
+		return 0, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, i.URLs[0], http.NoBody)
+	if err != nil {
+		return 0, err
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return 0, fmt.Errorf("the image server answers %s", answer.Status)
+	}
+	writer := io.Discard
+	if sum != nil {
+		writer = sum
+	}
+	size, err := io.Copy(writer, answer.Body)
+	if err != nil || sum == nil {
+		return size, err
+	}
+	if have := hex.EncodeToString(sum.Sum(nil)); !strings.EqualFold(have, want) {
+		return 0, fmt.Errorf("it failed checksum verification: expected %s, got %s", want, have)
+	}
+	return size, nil
+}
