@@ -88,8 +88,14 @@ test: lab-programs test-tools $(BIN)/gotestsum ## Unit tests and the real parts:
 .PHONY: test-e2e
 test-e2e: need-root lab-programs test-tools $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd (needs root)
 	@$(BIN)/ironflow-lab prepare --ipa
+	-@$(BIN)/ironflow-lab coreos-installer
+	@bash test/scripts/test-tools.sh fdisk e2fsprogs
 	@bash test/scripts/pytest.sh
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) -p 1 -timeout 90m -tags e2e ./...
+
+.PHONY: coreos-installer
+coreos-installer: prerequisites ## Build the real coreos-installer for the end-to-end tests, once (about 8 minutes; needs cargo)
+	@go run ./cmd/ironflow-lab coreos-installer
 
 # Debian packages behind some tests. Without root they are left out, and those tests skip and say so.
 .PHONY: test-tools

@@ -36,6 +36,6 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newUpCommand(), newPrepareCommand(), newDemoCommand())
+	root.AddCommand(newUpCommand(), newPrepareCommand(), newDemoCommand(), newCoreOSInstallerCommand())
 	return root
 }

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironflow/ironflow/test/lab/coreosinstaller"
+	"github.com/ironflow/ironflow/test/lab/progress"
+)
+
+// newCoreOSInstallerCommand builds the program that some end-to-end tests judge our work by.
+func newCoreOSInstallerCommand() *cobra.Command {
+	var cacheDir string
+	cmd := &cobra.Command{
+		Use:   "coreos-installer",
+		Short: "Build the real coreos-installer from its crate, unless that is done, and print its path",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			path, err := coreosinstaller.Build(cmd.Context(), cacheDir, progress.Lines(cmd.ErrOrStderr()))
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), path)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&cacheDir, "cache-dir", "", "`folder` of builds (default $IRONFLOW_CACHE, or ironflow in the user's cache folder)")
+	return cmd
+}
