@@ -8,13 +8,13 @@ import os
 import sys
 import tempfile
 
-from ironflow_ipa import identity
+from ironflow_ipa import kept
 
 
 def main():
     """Replace this process by ironic-python-agent with the same arguments."""
     command = ['ironic-python-agent'] + sys.argv[1:]
-    token = identity.load_token()
+    token = kept.load_token()
     if token:
         folder = tempfile.mkdtemp(prefix='ironflow-ipa-')  # private to us
         path = os.path.join(folder, 'token.conf')

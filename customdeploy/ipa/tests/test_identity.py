@@ -1,10 +1,13 @@
 import os
 import stat
+import subprocess
+import sys
 
 from ironic_python_agent import tls_utils
 import pytest
 
 from ironflow_ipa import identity
+from ironflow_ipa import kept
 from ironflow_ipa import launch
 
 
@@ -51,13 +54,13 @@ def test_a_broken_certificate_is_made_anew(root, generate):
 
 
 def test_token_is_kept_for_this_boot(root, client):
-    assert identity.load_token() is None
+    assert kept.load_token() is None
     identity.save_token()
-    assert identity.load_token() == client.agent_token
+    assert kept.load_token() == client.agent_token
     path = root / 'run/ironflow/ipa/token.json'
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     reboot(root)
-    assert identity.load_token() is None
+    assert kept.load_token() is None
 
 
 def test_launcher_hands_the_token_over_in_a_file(root, client, monkeypatch):
@@ -75,3 +78,20 @@ def test_launcher_hands_the_token_over_in_a_file(root, client, monkeypatch):
     assert 'agent_token = ' + client.agent_token in open(command[3]).read()
     assert stat.S_IMODE(os.stat(command[3]).st_mode) & 0o077 == 0 or \
         stat.S_IMODE(os.stat(os.path.dirname(command[3])).st_mode) == 0o700
+
+
+def test_launcher_in_a_process_of_its_own(root, tmp_path):
+    """As in the image: nothing of IPA is imported before IPA itself."""
+    kept.save_token('t' * 32)
+    program = tmp_path / 'bin/ironic-python-agent'
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\necho "$@"; cat "$3"\n')
+    program.chmod(0o755)
+    out = subprocess.run(
+        [sys.executable, '-c',
+         'from ironflow_ipa import launch; launch.main()', '--debug'],
+        env=dict(os.environ, PATH='%s:/usr/bin:/bin' % program.parent,
+                 PYTHONPATH=os.pathsep.join(p for p in sys.path if p)),
+        stdout=subprocess.PIPE, check=True, text=True).stdout
+    assert out.startswith('--debug --config-file ')
+    assert 'agent_token = ' + 't' * 32 in out
