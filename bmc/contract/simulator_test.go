@@ -94,3 +94,13 @@ func TestQuirks(t *testing.T) {
 		t.Run("own", func(t *testing.T) { contract.Run(t, serve(t, simulator.Delays{}), []contract.Case{c}) })
 	}
 }
+
+func TestEveryActionOfIronicHasACase(t *testing.T) {
+	g := NewWithT(t)
+	for _, action := range contract.Actions {
+		g.Expect(contract.IronicCases).To(ContainElement(HaveField("Action", action)), "an action without a case: %s", action)
+	}
+	for _, c := range contract.IronicCases {
+		g.Expect(contract.Actions).To(ContainElement(c.Action), c.Name)
+	}
+}
