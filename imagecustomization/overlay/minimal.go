@@ -21,13 +21,13 @@ const (
 	rootfsURLArgument = "coreos.live.rootfs_url="
 )
 
-// Minimal composes the medium's minimal ISO: all but the root file system. The
-// medium must be untouched; the result is checked against the recipe's digest,
-// which reads it once, so keep the result. Its Media can be customized like any
-// other with [Customize].
+// Minimal composes the medium's minimal ISO: all but the root file system. Where
+// the medium has a recipe it must be untouched; the result is checked against the
+// recipe's digest, which reads it once, so keep the result. A medium without a
+// recipe is cut. The result can be customized like any other with [Customize].
 func Minimal(media Media) (Media, error) {
 	if media.Layout.Miniso == nil {
-		return Media{}, ErrNoMinimal
+		return cut(media)
 	}
 	dat := make([]byte, min(media.Layout.Miniso.Size, miniso.MaxFile))
 	if _, err := media.ReadAt(dat, media.Layout.Miniso.Offset); err != nil {

@@ -12,7 +12,7 @@ for f in /usr/local/bin/ironflow-*; do
     [ ! -e "$f" ] || say program "$(stat -c '%a %U' "$f")" "$(sha256sum "$f")"
 done
 [ ! -e /usr/local/bin/ironflow-agent ] || say runs "$(/usr/local/bin/ironflow-agent --version 2>&1 | head -n 1)"
-nm-online --quiet --wait-for-startup --timeout 60 || say slow NetworkManager is not ready after 60 s
+nm-online --quiet --wait-for-startup --timeout 600 || say slow NetworkManager is not ready after 10 minutes
 say address "$(ip -json address show)"
 say route "$(ip -json route show table all)"
 say route6 "$(ip -json -6 route show table all)"
