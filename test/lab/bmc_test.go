@@ -85,9 +85,14 @@ func (r *recorder) listen(t *testing.T, l *lab.Lab) string {
 	return server.URL + "/bmc"
 }
 
-// redfish is a client of one system's BMC.
-func redfish(l *lab.Lab, e *lab.Emulator, system emulator.System) ironicAPI {
-	return ironicAPI{e.SystemURL(system.UUID), l.Client(e.User, e.Password)}
+// boards are BMCs: emulated or simulated.
+type boards interface {
+	SystemURL(uuid string) string
+	Add(ctx context.Context, system emulator.System) error
+	SetPower(ctx context.Context, uuid string, power emulator.Power) error
+	Remove(ctx context.Context, uuid string) error
+	Kill()
+	Start(ctx context.Context) error
 }
 
 // reset asks for a power change.
@@ -104,20 +109,26 @@ type shown struct {
 	}
 }
 
-// emulated is a running emulator with one system and a recorder behind it.
+// emulated are running BMCs with one system and a recorder behind them.
 type emulated struct {
-	lab      *lab.Lab
-	bmcs     *lab.Emulator
-	notifier *recorder
+	lab            *lab.Lab
+	bmcs           boards
+	user, password string
+	notifier       *recorder
 	// a is a client of hostA's BMC.
 	a ironicAPI
+}
+
+// redfish is a client of one system's BMC.
+func (e emulated) redfish(system emulator.System) ironicAPI {
+	return ironicAPI{e.bmcs.SystemURL(system.UUID), e.lab.Client(e.user, e.password)}
 }
 
 // power is what a system's BMC shows.
 func (e emulated) power(t *testing.T, system emulator.System) emulator.Power {
 	t.Helper()
 	var state shown
-	if err := redfish(e.lab, e.bmcs, system).do(t.Context(), "GET", "", nil, &state, http.StatusOK); err != nil {
+	if err := e.redfish(system).do(t.Context(), "GET", "", nil, &state, http.StatusOK); err != nil {
 		t.Fatal(err)
 	}
 	return state.PowerState
@@ -125,14 +136,33 @@ func (e emulated) power(t *testing.T, system emulator.System) emulator.Power {
 
 func TestEmulator(t *testing.T) {
 	e := emulated{lab: labtest.New(t), notifier: &recorder{}}
-	var err error
-	e.bmcs, err = e.lab.StartEmulator(t.Context(), lab.EmulatorOptions{
+	bmcs, err := e.lab.StartEmulator(t.Context(), lab.EmulatorOptions{
 		Systems: []emulator.System{hostA}, NotifierURL: e.notifier.listen(t, e.lab), NotifierUser: "bmc", NotifierPassword: "s3cret",
 	})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	e.a = redfish(e.lab, e.bmcs, hostA)
+	e.bmcs, e.user, e.password = bmcs, bmcs.User, bmcs.Password
+	e.test(t)
+}
 
-	// In this order: each begins where the one before has left the system.
+// TestRedfish shows that the simulated BMCs tell the machines what the emulated
+// ones tell them.
+func TestRedfish(t *testing.T) {
+	e := emulated{lab: labtest.New(t), notifier: &recorder{}}
+	bmcs, err := e.lab.StartRedfish(t.Context(), lab.RedfishOptions{
+		NotifierURL: e.notifier.listen(t, e.lab), NotifierUser: "bmc", NotifierPassword: "s3cret",
+	})
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	NewWithT(t).Expect(bmcs.Add(t.Context(), hostA)).To(Succeed())
+	e.bmcs, e.user, e.password = bmcs, bmcs.User, bmcs.Password
+	e.test(t)
+	NewWithT(t).Expect(bmcs.Address(hostA.UUID)).To(HavePrefix("redfish-virtualmedia+https://127.0.0.1:"))
+	NewWithT(t).Expect(bmcs.Start(t.Context())).To(MatchError(ContainSubstring("already running")))
+}
+
+// test runs the tests in this order: each begins where the one before has left
+// the system.
+func (e emulated) test(t *testing.T) {
+	e.a = e.redfish(hostA)
 	t.Run("asks for credentials", e.testCredentials)
 	t.Run("power", e.testPower)
 	t.Run("media and boot device arrive, and the image is not read", e.testMedia)
@@ -152,8 +182,12 @@ func (e emulated) testCredentials(t *testing.T) {
 	g := NewWithT(t)
 	stranger := ironicAPI{e.bmcs.SystemURL(hostA.UUID), e.lab.Client("", "")}
 	g.Expect(stranger.do(t.Context(), "GET", "", nil, nil, http.StatusUnauthorized)).To(Succeed())
-	other := ironicAPI{e.bmcs.URL + "/lab/systems/" + hostA.UUID, e.lab.Client("admin", "wrong")}
-	g.Expect(other.do(t.Context(), "PUT", "", map[string]any{}, nil, http.StatusUnauthorized)).To(Succeed())
+	other := ironicAPI{e.bmcs.SystemURL(hostA.UUID), e.lab.Client("admin", "wrong")}
+	g.Expect(other.do(t.Context(), "GET", "", nil, nil, http.StatusUnauthorized)).To(Succeed())
+	if bmcs, is := e.bmcs.(*lab.Emulator); is {
+		other = ironicAPI{bmcs.URL + "/lab/systems/" + hostA.UUID, e.lab.Client("admin", "wrong")}
+		g.Expect(other.do(t.Context(), "PUT", "", map[string]any{}, nil, http.StatusUnauthorized)).To(Succeed())
+	}
 }
 
 func (e emulated) testPower(t *testing.T) {
@@ -244,7 +278,7 @@ func (e emulated) testMachineSide(t *testing.T) {
 	g.Expect(e.power(t, hostB)).To(Equal(emulator.PowerOff))
 	g.Expect(e.notifier.take()).To(BeEmpty())
 
-	b := redfish(e.lab, e.bmcs, hostB)
+	b := e.redfish(hostB)
 	g.Expect(reset(t.Context(), b, emulator.ResetOn, http.StatusNoContent)).To(Succeed())
 	g.Expect(e.notifier.take()).To(ConsistOf(And(HaveField("UUID", hostB.UUID), HaveField("Sequence", 1))))
 	g.Expect(e.bmcs.Remove(t.Context(), hostB.UUID)).To(Succeed())
