@@ -74,7 +74,7 @@ func Disks(ctx context.Context, run Exec, host hostfile.Dir) ([]Disk, error) {
 	var disks []Disk
 	for _, d := range table.Devices {
 		name := filepath.Base(d.Path)
-		if d.Type != "disk" || d.RO != 0 || d.Size == 0 || strings.HasPrefix(name, "zram") || strings.HasPrefix(name, "loop") {
+		if d.Type != "disk" || d.RO != 0 || d.Size == 0 || strings.HasPrefix(name, "zram") {
 			continue
 		}
 		disk := Disk{

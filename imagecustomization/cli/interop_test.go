@@ -1,3 +1,5 @@
+//go:build e2e
+
 package cli_test
 
 import (
@@ -10,6 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
+	"github.com/ironflow/ironflow/test/needs"
 )
 
 // foreign runs the real coreos-installer.
@@ -37,15 +40,9 @@ func own(t *testing.T, args ...string) string {
 }
 
 // What we write, coreos-installer shows, edits and resets, and the other way
-// round. COREOS_INSTALLER names the program; the make targets set it.
+// round.
 func TestCoreosInstallerAgrees(t *testing.T) {
-	path := os.Getenv("COREOS_INSTALLER")
-	if path == "" {
-		var err error
-		if path, err = exec.LookPath("coreos-installer"); err != nil {
-			t.Skip("no coreos-installer here; set COREOS_INSTALLER to one")
-		}
-	}
+	path := needs.CoreOSInstaller(t)
 	big := `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/a","contents":{"source":"data:,` + strings.Repeat("0123456789", 60000) + `"}}]}}`
 	for _, fixture := range coreosiso.Names {
 		t.Run(fixture, func(t *testing.T) {

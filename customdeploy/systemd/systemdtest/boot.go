@@ -146,7 +146,7 @@ func (m *Machine) awaitBus(ctx context.Context) error {
 	ctx, done := context.WithTimeout(ctx, bootTime)
 	defer done()
 	for {
-		out, err := m.command(ctx, "systemctl", "is-system-running").CombinedOutput()
+		out, err := m.Command(ctx, "systemctl", "is-system-running").CombinedOutput()
 		state := strings.TrimSpace(string(out))
 		if state == "running" || state == "degraded" {
 			return nil
@@ -204,14 +204,15 @@ func (m *Machine) Listen(t testing.TB) net.Listener {
 // Run runs a program inside the machine and returns its output; it must succeed.
 func (m *Machine) Run(t testing.TB, name string, args ...string) string {
 	t.Helper()
-	out, err := m.command(t.Context(), name, args...).CombinedOutput()
+	out, err := m.Command(t.Context(), name, args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
 	}
 	return strings.TrimSpace(string(out))
 }
 
-func (m *Machine) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+// Command is a program inside the machine, for [Machine.Run] where that is not enough.
+func (m *Machine) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	args = append([]string{"--target", fmt.Sprint(m.pid), "--all", "--root", "--wd", "--", name}, args...)
 	cmd := exec.CommandContext(ctx, "nsenter", args...)
 	cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8"}
