@@ -78,7 +78,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 
 // +kubebuilder:rbac:groups=metal3.io,resources=preprovisioningimages,verbs=get;list;watch;update;patch
 // +kubebuilder:rbac:groups=metal3.io,resources=preprovisioningimages/status,verbs=get;update;patch
-// +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts,verbs=get;list;watch
+// +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=infraenvs,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 
@@ -96,7 +96,7 @@ func (r *Reconciler) produce(ctx context.Context, image *metal3v1.Preprovisionin
 		refused(image, verdict.Refused)
 		return again(verdict.Refused)
 	}
-	url, err := r.build(ctx, in, verdict.Build)
+	made, err := r.build(ctx, in, verdict.Build)
 	if err != nil {
 		refusal := buildRefusal(err)
 		refused(image, refusal)
@@ -105,7 +105,10 @@ func (r *Reconciler) produce(ctx context.Context, image *metal3v1.Preprovisionin
 		}
 		return fmt.Errorf("build the live image: %w", err) // the queue tries again
 	}
-	built(image, verdict.Build, url, metal3v1.SecretStatus{Name: image.Spec.NetworkDataName, Version: version})
+	if err := r.restartWaiting(ctx, in, made.URL); err != nil {
+		return err
+	}
+	built(image, verdict.Build, made, metal3v1.SecretStatus{Name: image.Spec.NetworkDataName, Version: version})
 	return nil
 }
 
@@ -180,10 +183,10 @@ func (r *Reconciler) get(ctx context.Context, key types.NamespacedName, obj clie
 }
 
 // build renders the Ignition and puts the image into the store.
-func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (string, error) {
+func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (images.Built, error) {
 	ipa, err := r.options.IPA()
 	if err != nil {
-		return "", err
+		return images.Built{}, err
 	}
 	ipa.DefaultHostname = request.Hostname
 	ipa.CopyNetwork = len(request.Keyfiles) > 0
@@ -194,7 +197,7 @@ func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (str
 	if request.Agent {
 		agent, err := r.options.Agent(ctx, in.InfraEnv)
 		if err != nil {
-			return "", err
+			return images.Built{}, err
 		}
 		agent.Deadlines = request.Deadlines
 		config.Agent = &agent
@@ -203,13 +206,12 @@ func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (str
 	}
 	raw, err := ignition.Build(config)
 	if err != nil {
-		return "", err
+		return images.Built{}, err
 	}
-	built, err := r.options.Store.Put(ctx, images.Spec{
+	return r.options.Store.Put(ctx, images.Spec{
 		Key: in.Image.Namespace + "/" + in.Image.Name, UID: string(in.Image.UID),
 		Arch: request.Architecture, Format: string(request.Format), Ignition: raw, NetworkKeyfiles: request.Keyfiles, Kargs: request.Kargs,
 	})
-	return built.URL, err
 }
 
 // infraEnvSettings adds what the user said about the environment's live images.

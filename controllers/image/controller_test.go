@@ -41,6 +41,9 @@ func (s *shelf) Put(_ context.Context, spec images.Spec) (images.Built, error) {
 		return images.Built{}, s.err
 	}
 	s.specs = append(s.specs, spec)
+	if spec.Format == images.FormatInitrd {
+		return images.Built{URL: "http://images.example/initrd", KernelURL: "http://images.example/vmlinuz", ExtraKernelParams: "a=b"}, nil
+	}
 	return images.Built{URL: fmt.Sprintf("http://images.example/%d.iso", len(s.specs))}, nil
 }
 
@@ -253,4 +256,61 @@ func TestInfraEnvSettingsReachTheImage(t *testing.T) {
 	_, _, err = w.pass()
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(string(w.store.specs[1].Ignition)).NotTo(Equal(string(spec.Ignition)))
+}
+
+func TestAnInitrdHasKernelAndParameters(t *testing.T) {
+	w := newWorld(t, asked(func(i *metal3v1.PreprovisioningImage) {
+		i.Spec.AcceptFormats = []metal3v1.ImageFormat{metal3v1.ImageFormatInitRD}
+	}))
+	i, _, err := w.pass()
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(i.Status).To(And(
+		HaveField("Format", metal3v1.ImageFormatInitRD), HaveField("ImageUrl", "http://images.example/initrd"),
+		HaveField("KernelUrl", "http://images.example/vmlinuz"), HaveField("ExtraKernelParams", "a=b")))
+	i.Spec.AcceptFormats = []metal3v1.ImageFormat{metal3v1.ImageFormatISO}
+	w.Expect(w.kube.Update(t.Context(), i)).To(Succeed())
+	i, _, _ = w.pass()
+	w.Expect(i.Status.KernelUrl + i.Status.ExtraKernelParams).To(BeEmpty())
+}
+
+// A host that waits in its old image is rebooted into the new one, once, and no other.
+func TestAChangedImageRebootsWaitingHosts(t *testing.T) {
+	for name, c := range map[string]struct {
+		state metal3v1.ProvisioningState
+		on    bool
+		agent bool
+		want  bool
+	}{
+		"waiting":                    {metal3v1.StateAvailable, true, true, true},
+		"switched off":               {metal3v1.StateAvailable, false, true, false},
+		"without the agent":          {metal3v1.StateAvailable, true, false, false},
+		"in inspection":              {metal3v1.StateInspecting, true, true, false},
+		"in installation":            {metal3v1.StateProvisioning, true, true, false},
+		"with an operating system":   {metal3v1.StateProvisioned, true, true, false},
+		"an adopted machine":         {metal3v1.StateExternallyProvisioned, true, true, false},
+		"in preparation of its RAID": {metal3v1.StatePreparing, true, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			host := &metal3v1.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+			host.Status.PoweredOn, host.Status.Provisioning.State = c.on, c.state
+			i := asked()
+			if c.agent {
+				ofEdge(i)
+			}
+			w := newWorld(t, i, host, edge(), secret("pull", corev1.DockerConfigJsonKey, `{"auths":{}}`))
+			asksForReboot := func() bool {
+				h := &metal3v1.BareMetalHost{}
+				w.Expect(w.kube.Get(t.Context(), key, h)).To(Succeed())
+				_, asks := h.Annotations[names.Reboot]
+				return asks
+			}
+			_, _, err := w.pass()
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(asksForReboot()).To(BeFalse(), "the first image")
+			got, _, err := w.pass() // the shelf gives every image another address
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(asksForReboot()).To(Equal(c.want))
+			w.Expect(got.Status.ImageUrl).To(HaveSuffix("/2.iso"))
+		})
+	}
 }

@@ -93,7 +93,7 @@ func Decide(in Input) Verdict {
 	}
 	r := &Request{
 		Architecture: in.Image.Spec.Architecture,
-		Format:       metal3v1.ImageFormatISO,
+		Format:       format(in.Image.Spec.AcceptFormats),
 		Agent:        in.Labelled,
 		Deadlines:    deadlines,
 		Hostname:     in.Image.Name,
@@ -140,8 +140,21 @@ var checks = []func(Input) *Refusal{
 	networkDataThere,
 }
 
+// offered are the formats that can be built.
+var offered = []metal3v1.ImageFormat{metal3v1.ImageFormatISO, metal3v1.ImageFormatInitRD}
+
+// format returns the first of the accepted formats that is offered, "" for none.
+func format(accepted []metal3v1.ImageFormat) metal3v1.ImageFormat {
+	for _, f := range accepted {
+		if slices.Contains(offered, f) {
+			return f
+		}
+	}
+	return ""
+}
+
 func formatOffered(in Input) *Refusal {
-	if slices.Contains(in.Image.Spec.AcceptFormats, metal3v1.ImageFormatISO) {
+	if format(in.Image.Spec.AcceptFormats) != "" {
 		return nil
 	}
 	reason := ReasonConfigurationError
@@ -149,7 +162,7 @@ func formatOffered(in Input) *Refusal {
 		reason = agentv1.ReasonUnsupportedImageFormat
 	}
 	return &Refusal{Reason: reason, Error: true, Message: fmt.Sprintf(
-		"No acceptable image format supported: the host accepts %v, offered is iso; use a BMC address with virtual media", in.Image.Spec.AcceptFormats)}
+		"No acceptable image format supported: the host accepts %v, offered are %v", in.Image.Spec.AcceptFormats, offered)}
 }
 
 func architectureOffered(in Input) *Refusal {

@@ -9,6 +9,7 @@ import (
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/imagecustomization/images"
 )
 
 func plain(change ...func(*Input)) Input {
@@ -54,6 +55,11 @@ func TestDecideBuilds(t *testing.T) {
 			in.Image.Spec.Architecture, in.Architectures = "aarch64", []string{"aarch64"}
 			in.InfraEnv.Spec.CpuArchitecture = "arm64"
 		}), func(g *WithT, r *Request) { g.Expect(r.Architecture).To(Equal("aarch64")) }},
+		"a host that boots kernels gets an initrd": {plain(func(in *Input) { in.Image.Spec.AcceptFormats = []metal3v1.ImageFormat{metal3v1.ImageFormatInitRD} }),
+			func(g *WithT, r *Request) { g.Expect(r.Format).To(Equal(metal3v1.ImageFormatInitRD)) }},
+		"the first accepted format counts": {plain(func(in *Input) {
+			in.Image.Spec.AcceptFormats = []metal3v1.ImageFormat{"floppy", metal3v1.ImageFormatInitRD, metal3v1.ImageFormatISO}
+		}), func(g *WithT, r *Request) { g.Expect(r.Format).To(Equal(metal3v1.ImageFormatInitRD)) }},
 		"deadlines come from the host's annotation": {plain(func(in *Input) {
 			in.Host = &metal3v1.BareMetalHost{}
 			in.Host.Annotations = map[string]string{names.StepDeadlines: "start=5m"}
@@ -78,8 +84,8 @@ func TestDecideRefuses(t *testing.T) {
 		reason string
 		human  bool
 	}{
-		"a host that boots kernels only": {plain(func(in *Input) { in.Image.Spec.AcceptFormats = []metal3v1.ImageFormat{metal3v1.ImageFormatInitRD} }), "ConfigurationError", true},
-		"a labelled host that boots kernels only": {plain(labelled("True", "ImageCreated"), func(in *Input) {
+		"a format that nobody builds": {plain(func(in *Input) { in.Image.Spec.AcceptFormats = []metal3v1.ImageFormat{"floppy"} }), "ConfigurationError", true},
+		"a labelled host that accepts nothing": {plain(labelled("True", "ImageCreated"), func(in *Input) {
 			in.Image.Spec.AcceptFormats = nil
 		}), "UnsupportedImageFormat", true},
 		"an architecture without a base":      {plain(func(in *Input) { in.Image.Spec.Architecture = "s390x" }), "ConfigurationError", true},
@@ -109,7 +115,7 @@ func TestDecideRefuses(t *testing.T) {
 func TestAWaitKeepsTheImageThatHostsHave(t *testing.T) {
 	g := NewWithT(t)
 	image := plain().Image
-	built(image, &Request{Format: metal3v1.ImageFormatISO, Reason: ReasonSuccess}, "http://images.example/1.iso", metal3v1.SecretStatus{})
+	built(image, &Request{Format: metal3v1.ImageFormatISO, Reason: ReasonSuccess}, images.Built{URL: "http://images.example/1.iso"}, metal3v1.SecretStatus{})
 	refused(image, &Refusal{Reason: "InfraEnvNotAvailable", Message: "m"})
 	g.Expect(image.Status.ImageUrl).To(Equal("http://images.example/1.iso"))
 	refused(image, &Refusal{Reason: "ConfigurationError", Message: "m", Error: true})

@@ -4,6 +4,8 @@ import (
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ironflow/ironflow/imagecustomization/images"
 )
 
 // refused writes the outcome of a refusal. An image that was handed out before
@@ -19,9 +21,10 @@ func refused(image *metal3v1.PreprovisioningImage, r *Refusal) {
 }
 
 // built writes the outcome of a successful build.
-func built(image *metal3v1.PreprovisioningImage, r *Request, url string, network metal3v1.SecretStatus) {
-	image.Status.ImageUrl = url
-	image.Status.KernelUrl, image.Status.ExtraKernelParams = "", ""
+func built(image *metal3v1.PreprovisioningImage, r *Request, made images.Built, network metal3v1.SecretStatus) {
+	image.Status.ImageUrl = made.URL
+	// Both are empty for an ISO.
+	image.Status.KernelUrl, image.Status.ExtraKernelParams = made.KernelURL, made.ExtraKernelParams
 	image.Status.Format = r.Format
 	image.Status.Architecture = image.Spec.Architecture
 	image.Status.NetworkData = network
