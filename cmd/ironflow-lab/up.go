@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ironflow/ironflow/bmc/simulator"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/emulator"
 	"github.com/ironflow/ironflow/test/lab/progress"
@@ -25,6 +26,7 @@ type upFlags struct {
 	ironicPort         int
 	bmcPort            int
 	systems            int
+	simulated          int
 }
 
 // newUpCommand starts all parts and stays.
@@ -46,6 +48,7 @@ func newUpCommand() *cobra.Command {
 	f.IntVar(&flags.ironicPort, "ironic-port", 0, "port of Ironic on 127.0.0.1; 0 takes a free one")
 	f.IntVar(&flags.bmcPort, "bmc-port", 0, "port of the BMCs on 127.0.0.1; 0 takes a free one")
 	f.IntVar(&flags.systems, "systems", 3, "number of machines behind the BMCs")
+	f.IntVar(&flags.simulated, "simulated", 0, "number of further machines behind simulated BMCs, which have RAID, BIOS settings, firmware updates and events")
 	return cmd
 }
 
@@ -56,11 +59,14 @@ func up(ctx context.Context, flags upFlags, out, log io.Writer) error {
 	options.ControlPlane.Port, options.Ironic.Port, options.Emulator.Port = flags.apiPort, flags.ironicPort, flags.bmcPort
 	options.Emulator.NotifierURL = flags.notifier
 	options.Emulator.Systems = systems(flags.systems)
+	if flags.simulated > 0 {
+		options.Redfish = &lab.RedfishOptions{NotifierURL: flags.notifier, Systems: simulated(flags.systems, flags.simulated)}
+	}
 	l, err := lab.Start(ctx, options)
 	if err != nil {
 		return err
 	}
-	describe(out, l, options.Emulator.Systems)
+	describe(out, l, options)
 	<-ctx.Done()
 	_, _ = fmt.Fprintln(log, "stopping")
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
@@ -87,8 +93,17 @@ func systems(n int) []emulator.System {
 	return list
 }
 
+// simulated are the n machines behind simulated BMCs that follow the first ones.
+func simulated(first, n int) []simulator.System {
+	var list []simulator.System
+	for _, s := range systems(first + n)[first:] {
+		list = append(list, simulator.System{ID: s.UUID, Name: s.Name, NICs: []simulator.NIC{{MAC: s.NICs[0].MAC}}})
+	}
+	return list
+}
+
 // describe says where everything is.
-func describe(out io.Writer, l *lab.Lab, systems []emulator.System) {
+func describe(out io.Writer, l *lab.Lab, options lab.Options) {
 	lines := []string{
 		"The lab is up. Ctrl-C stops it.",
 		"",
@@ -96,8 +111,14 @@ func describe(out io.Writer, l *lab.Lab, systems []emulator.System) {
 		fmt.Sprintf("Ironic       curl --cacert %s --user %s:%s %s/v1/nodes", l.CAFile, l.Ironic.User, l.Ironic.Password, l.Ironic.URL),
 		fmt.Sprintf("BMCs         curl --cacert %s --user %s:%s %s/redfish/v1/Systems", l.CAFile, l.Emulator.User, l.Emulator.Password, l.Emulator.URL),
 	}
-	for _, system := range systems {
+	for _, system := range options.Emulator.Systems {
 		lines = append(lines, fmt.Sprintf("             %s  %s  %s", system.Name, system.NICs[0].MAC, l.Emulator.Address(system.UUID)))
+	}
+	if r := l.Redfish; r != nil {
+		lines = append(lines, fmt.Sprintf("Simulated    curl --cacert %s --user %s:%s %s/redfish/v1/Systems", l.CAFile, r.User, r.Password, r.URL))
+		for _, system := range options.Redfish.Systems {
+			lines = append(lines, fmt.Sprintf("             %s  %s  %s", system.Name, system.NICs[0].MAC, r.Address(system.ID)))
+		}
 	}
 	lines = append(lines, "Logs         "+l.Dir+"/log")
 	// Should nobody read, the lab stays up all the same.
