@@ -2,9 +2,11 @@ package ironic
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"path"
+	"strings"
 )
 
 // Subscription is an event subscription on a node's BMC.
@@ -83,8 +85,13 @@ func (g *Gateway) Subscriptions(ctx context.Context, uuid string) ([]Subscriptio
 
 // DeleteSubscription ends a subscription; one that is gone counts as ended.
 func (g *Gateway) DeleteSubscription(ctx context.Context, uuid, id string) error {
-	return ignoreGone(g.do(ctx, call{
+	err := ignoreGone(g.do(ctx, call{
 		op: "delete subscription", node: uuid, method: http.MethodDelete,
 		path: passthru(uuid, "delete_subscription"), body: map[string]string{"id": id},
 	}))
+	// Ironic answers 404 whatever the BMC's trouble was; only the text tells.
+	if e, ok := errors.AsType[*Error](err); ok && e.Status == http.StatusNotFound && strings.Contains(e.Text, "/"+id+" not found") {
+		return nil
+	}
+	return err
 }

@@ -212,6 +212,10 @@ func passthru(s *Server, r *http.Request) (int, any, error) {
 		n.subs[body["Id"].(string)] = body
 		return http.StatusOK, clone(body), nil
 	case "DELETE delete_subscription":
+		if n.subs[id] == nil {
+			return 0, nil, fault(http.StatusNotFound, "Redfish exception occurred. Error: Redfish delete_subscription failed for subscription %s on node %s."+
+				" Error: Resource %s not found", id, n.uuid, subscriptionBase+id)
+		}
 		delete(n.subs, id)
 		return http.StatusNoContent, nil, nil
 	}
