@@ -90,8 +90,12 @@ test-e2e: need-root lab-programs test-tools $(BIN)/gotestsum ## Whole flows, fau
 	@$(BIN)/ironflow-lab prepare --ipa
 	-@$(BIN)/ironflow-lab coreos-installer
 	@bash test/scripts/test-tools.sh fdisk e2fsprogs
-	@bash test/scripts/pytest.sh
+	@$(MAKE) --no-print-directory test-ipa
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) -p 1 -timeout 90m -tags e2e ./...
+
+.PHONY: test-ipa
+test-ipa: ## The IPA plugin with the real ironic-python-agent (Python; part of test-e2e)
+	@bash test/scripts/pytest.sh
 
 .PHONY: coreos-installer
 coreos-installer: prerequisites ## Build the real coreos-installer for the end-to-end tests, once (about 8 minutes; needs cargo)
