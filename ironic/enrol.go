@@ -58,7 +58,7 @@ func (g *Gateway) Create(ctx context.Context, e Enrolment) (n *Node, created boo
 		ConductorGroup: e.ConductorGroup, Owner: e.Owner, Interfaces: e.Interfaces,
 	}})
 	if err == nil {
-		return w.node(), true, nil
+		return g.taken(&w), true, nil
 	}
 	if statusOf(err) == http.StatusConflict && e.Name != "" {
 		if n, findErr := g.read(ctx, e.Name); KindOf(findErr) != Gone {

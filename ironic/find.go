@@ -30,7 +30,7 @@ func (g *Gateway) read(ctx context.Context, ident string) (*Node, error) {
 	if err := g.get(ctx, "get node", ident, nodePath(ident), &w); err != nil {
 		return nil, err
 	}
-	return w.node(), nil
+	return g.taken(&w), nil
 }
 
 // nodePath is the path of a node, or of something below it.

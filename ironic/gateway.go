@@ -24,6 +24,7 @@ type Gateway struct {
 	minor  int                        // negotiated microversion, 0 until then
 
 	health health
+	bare   bare
 }
 
 // New prepares a gateway. It does not contact Ironic: an Ironic that cannot be

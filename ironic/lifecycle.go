@@ -21,6 +21,7 @@ func (g *Gateway) SetMaintenance(ctx context.Context, uuid string, on bool, reas
 func (g *Gateway) Delete(ctx context.Context, uuid string) error {
 	err := g.deleteNode(ctx, uuid)
 	if KindOf(err) != Rejected {
+		g.bare.learn(uuid, lacks{}) // what was known of it goes with it
 		return ignoreGone(err)
 	}
 	n, readErr := g.read(ctx, uuid)

@@ -83,7 +83,7 @@ func (g *Gateway) Update(ctx context.Context, n *Node, d Desired) (after *Node, 
 	if err != nil {
 		return nil, false, err
 	}
-	return w.node(), true, nil
+	return g.taken(&w), true, nil
 }
 
 // differences lists the operations from n to d, in a stable order.

@@ -25,6 +25,7 @@ import (
 // machine is what Ironic knows of a machine, and how often it was asked.
 type machine struct {
 	bios     []ironic.BIOSSetting
+	bare     bool // the node has no interface to firmware
 	firmware []ironic.FirmwareComponent
 	err      error
 	asked    []string
@@ -34,6 +35,8 @@ func (m *machine) BIOS(context.Context, string) ([]ironic.BIOSSetting, error) {
 	m.asked = append(m.asked, "bios")
 	return m.bios, m.err
 }
+
+func (m *machine) Lacks(string) (settings, components bool) { return m.bare, m.bare }
 
 func (m *machine) Firmware(context.Context, string) ([]ironic.FirmwareComponent, error) {
 	m.asked = append(m.asked, "firmware")
@@ -171,6 +174,14 @@ func TestNothingForMachinesThatTellNothing(t *testing.T) {
 	ipmi.g.Expect(ipmi.client.Update(t.Context(), h)).To(Succeed())
 	ipmi.pass()
 	ipmi.g.Expect(ipmi.machine.asked).To(BeEmpty())
+}
+
+func TestANodeWithoutTheInterfacesIsNotAsked(t *testing.T) {
+	s := newStand(t, metal3.StateAvailable)
+	s.machine.bare = true
+	s.pass()
+	s.pass()
+	s.g.Expect(s.machine.asked).To(BeEmpty(), "there is nothing that Ironic could know")
 }
 
 func TestWishesAreJudgedAtOnce(t *testing.T) {

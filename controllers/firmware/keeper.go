@@ -21,6 +21,7 @@ import (
 type Gateway interface {
 	BIOS(ctx context.Context, uuid string) ([]ironic.BIOSSetting, error)
 	Firmware(ctx context.Context, uuid string) ([]ironic.FirmwareComponent, error)
+	Lacks(uuid string) (settings, components bool)
 }
 
 // Keeper writes the firmware resources of hosts. Each method makes at most one

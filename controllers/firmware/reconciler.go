@@ -58,7 +58,7 @@ func (r *reconciler) pass(ctx context.Context, h *metal3.BareMetalHost) error {
 	if err != nil {
 		return err
 	}
-	unread := r.isStale(h) || describable(h) && (s == nil || s.Status.Settings == nil)
+	unread := r.isStale(h) || r.describable(h) && (s == nil || s.Status.Settings == nil)
 	if err := r.components(ctx, h, unread); err != nil {
 		return err
 	}
@@ -106,8 +106,19 @@ func atRest(h *metal3.BareMetalHost) bool {
 }
 
 // describable reports whether the host's kind of BMC tells Ironic anything about
-// firmware. IPMI does not.
-func describable(h *metal3.BareMetalHost) bool {
+// firmware settings. IPMI does not, and neither does a node without the interface.
+func (r *reconciler) describable(h *metal3.BareMetalHost) bool {
+	settings, _ := r.keeper.gateway.Lacks(h.Status.Provisioning.ID)
+	return !settings && viaRedfish(h)
+}
+
+// listable reports the same of firmware components.
+func (r *reconciler) listable(h *metal3.BareMetalHost) bool {
+	_, components := r.keeper.gateway.Lacks(h.Status.Provisioning.ID)
+	return !components && viaRedfish(h)
+}
+
+func viaRedfish(h *metal3.BareMetalHost) bool {
 	a, err := address.Parse(h.Spec.BMC.Address)
 	return err == nil && a.Family == address.Redfish
 }
@@ -120,7 +131,7 @@ func (r *reconciler) settings(ctx context.Context, h *metal3.BareMetalHost, s *m
 		}
 	}
 	switch {
-	case s != nil && s.Status.Settings == nil, unread && (s != nil || describable(h)):
+	case s != nil && s.Status.Settings == nil, unread && (s != nil || r.describable(h)):
 		if !atRest(h) {
 			return nil
 		}
@@ -144,7 +155,7 @@ func (r *reconciler) components(ctx context.Context, h *metal3.BareMetalHost, un
 		}
 	}
 	switch {
-	case c != nil && c.Status.LastUpdated == nil, unread && (c != nil || describable(h)):
+	case c != nil && c.Status.LastUpdated == nil, unread && (c != nil || r.listable(h)):
 		if !atRest(h) {
 			return nil
 		}
