@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -18,13 +17,9 @@ import (
 // that claims do not all reach for the same host. admitted are the namespaces
 // whose policies serve the claim. An error is a selector that cannot be read.
 func Candidates(c *metal3.HostClaim, hosts []*metal3.BareMetalHost, admitted []string) ([]*metal3.BareMetalHost, error) {
-	wanted, err := selectorOf(c.Spec.HostSelector)
+	selector, err := selectorOf(c.Spec.HostSelector)
 	if err != nil {
 		return nil, err
-	}
-	selector, err := metav1.LabelSelectorAsSelector(wanted)
-	if err != nil {
-		return nil, fmt.Errorf("spec.hostSelector: %w", err)
 	}
 	var list []*metal3.BareMetalHost
 	for _, h := range hosts {

@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 )
 
 // Namespace is where a claim lives.
@@ -76,22 +77,18 @@ func Warning(p *metal3.HostDeployPolicy) string {
 }
 
 // selectorOf turns a claim's selector into one for labels.
-func selectorOf(s metal3.HostSelector) (*metav1.LabelSelector, error) {
-	selector := &metav1.LabelSelector{MatchLabels: s.MatchLabels}
+func selectorOf(s metal3.HostSelector) (labels.Selector, error) {
+	selector := labels.SelectorFromSet(s.MatchLabels)
 	for _, e := range s.MatchExpressions {
-		operator, known := operators[strings.ToLower(string(e.Operator))]
-		if !known {
-			return nil, fmt.Errorf("spec.hostSelector.matchExpressions: operator %q of key %q is none of In, NotIn, Exists, DoesNotExist", e.Operator, e.Key)
+		operator := selection.Operator(strings.ToLower(string(e.Operator)))
+		if operator == "doesnotexist" {
+			operator = selection.DoesNotExist // as label selectors elsewhere in Kubernetes spell it
 		}
-		selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{Key: e.Key, Operator: operator, Values: e.Values})
+		requirement, err := labels.NewRequirement(e.Key, operator, e.Values)
+		if err != nil {
+			return nil, fmt.Errorf("spec.hostSelector.matchExpressions, key %q: %w", e.Key, err)
+		}
+		selector = selector.Add(*requirement)
 	}
 	return selector, nil
-}
-
-// operators are the words of selectors, by their lower case form: the API's own
-// type has other words than Kubernetes' selectors.
-var operators = map[string]metav1.LabelSelectorOperator{
-	"in": metav1.LabelSelectorOpIn, "=": metav1.LabelSelectorOpIn, "==": metav1.LabelSelectorOpIn,
-	"notin": metav1.LabelSelectorOpNotIn, "!=": metav1.LabelSelectorOpNotIn,
-	"exists": metav1.LabelSelectorOpExists, "doesnotexist": metav1.LabelSelectorOpDoesNotExist, "!": metav1.LabelSelectorOpDoesNotExist,
 }

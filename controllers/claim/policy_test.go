@@ -75,7 +75,7 @@ func TestCandidates(t *testing.T) {
 	}
 	hosts := []*metal3.BareMetalHost{
 		freeHost("plain"),
-		freeHost("big", label("size", "big")),
+		freeHost("big", label("size", "big")), freeHost("ranked", label("rank", "5")),
 		freeHost("near", label(names.FailureDomain, "rack-1")),
 		freeHost("used", func(h *metal3.BareMetalHost) { h.Spec.ConsumerRef = consumerRef(&metal3.HostClaim{}) }),
 		freeHost("paused", note(names.Paused)), freeHost("held", note(names.Hold)), freeHost("detached", note(names.Detached)),
@@ -92,18 +92,20 @@ func TestCandidates(t *testing.T) {
 		first string
 		error string
 	}{
-		"any":            {want: []string{"plain", "big", "near", "elsewhere"}},
+		"any":            {want: []string{"plain", "big", "ranked", "near", "elsewhere"}},
 		"by label":       {spec: metal3.HostClaimSpec{HostSelector: metal3.HostSelector{MatchLabels: map[string]string{"size": "big"}}}, want: []string{"big"}},
 		"by namespace":   {spec: metal3.HostClaimSpec{HostSelector: metal3.HostSelector{InNamespace: "other"}}, want: []string{"elsewhere"}},
 		"not admitted":   {spec: metal3.HostClaimSpec{HostSelector: metal3.HostSelector{InNamespace: "closed"}}},
-		"near first":     {spec: metal3.HostClaimSpec{FailureDomain: "rack-1"}, want: []string{"plain", "big", "near", "elsewhere"}, first: "near"},
-		"nowhere near":   {spec: metal3.HostClaimSpec{FailureDomain: "rack-9"}, want: []string{"plain", "big", "near", "elsewhere"}},
-		"by expressions": {spec: expressions("size", selection.NotIn, "big"), want: []string{"plain", "near", "elsewhere"}},
+		"near first":     {spec: metal3.HostClaimSpec{FailureDomain: "rack-1"}, want: []string{"plain", "big", "ranked", "near", "elsewhere"}, first: "near"},
+		"nowhere near":   {spec: metal3.HostClaimSpec{FailureDomain: "rack-9"}, want: []string{"plain", "big", "ranked", "near", "elsewhere"}},
+		"by expressions": {spec: expressions("size", selection.NotIn, "big"), want: []string{"plain", "ranked", "near", "elsewhere"}},
 		"by existence":   {spec: expressions("size", selection.Exists), want: []string{"big"}},
 		"in the API's spelling": {
 			spec: expressions("size", "In", "big", "huge"), want: []string{"big"},
 		},
-		"unknown operator": {spec: expressions("size", "gt", "1"), error: `operator "gt"`},
+		"by number":        {spec: expressions("rank", selection.GreaterThan, "3"), want: []string{"ranked"}},
+		"by absence":       {spec: expressions("size", "DoesNotExist"), want: []string{"plain", "near", "ranked", "elsewhere"}},
+		"unknown operator": {spec: expressions("size", "like", "1"), error: "like"},
 		"bad value":        {spec: expressions("size", selection.In), error: "spec.hostSelector"},
 	} {
 		t.Run(name, func(t *testing.T) {

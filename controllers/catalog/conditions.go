@@ -1,0 +1,105 @@
+package catalog
+
+const (
+	host       = "BareMetalHost"
+	claim      = "HostClaim"
+	settings   = "HostFirmwareSettings"
+	components = "HostFirmwareComponents"
+)
+
+const (
+	yes     = "True"
+	no      = "False"
+	unknown = "Unknown"
+)
+
+// Conditions is everything that conditions can say, in the order of the documentation.
+var Conditions = []Condition{
+	{host, "Progressing", no, "NotProgressing", "The host is at rest; the message names what keeps it from being as wanted, if anything does."},
+	{host, "Progressing", no, "Detached", "Ironic does not manage the host: remove the annotation `baremetalhost.metal3.io/detached` to go on."},
+	{host, "Progressing", yes, "Registering", "The node is enrolled and the BMC's credentials are verified."},
+	{host, "Progressing", yes, "Inspecting", "The hardware is inspected."},
+	{host, "Progressing", yes, "Preparing", "RAID, BIOS settings and firmware are brought to what is wanted."},
+	{host, "Progressing", yes, "Provisioning", "The machine is being deployed."},
+	{host, "Progressing", yes, "Deprovisioning", "The machine is being given back and cleaned."},
+	{host, "Progressing", yes, "PoweringOffBeforeDelete", "The machine is switched off before its host goes."},
+	{host, "Progressing", yes, "Deleting", "The node is removed from Ironic; the machine is not touched."},
+
+	{host, "Manageable", yes, "Manageable", "Ironic and the machine's BMC can be worked with."},
+	{host, "Manageable", no, "NotManaged", "The spec names no BMC: set `spec.bmc`."},
+	{host, "Manageable", no, "Registering", "The BMC was not verified yet."},
+	{host, "Manageable", no, "RegistrationFailed", "The BMC cannot be verified: check address, Secret and that the BMC answers."},
+	{host, "Manageable", no, "PowerFailure", "Ironic cannot reach the BMC any more: check the BMC; it goes on by itself."},
+	{host, "Manageable", no, "NodeFault", "Ironic marks the node with another fault; the next attempt clears it."},
+	{host, "Manageable", no, "Maintenance", "Somebody has put the node into maintenance in Ironic: take it out to go on."},
+	{host, "Manageable", unknown, "IronicUnavailable", "Ironic does not answer; the host keeps its state. Check Ironic."},
+
+	{host, "AvailableForProvisioning", yes, "Available", "The host is free and ready to be provisioned."},
+	{host, "AvailableForProvisioning", no, "NotAvailable", "It is not, see Progressing and Provisioned."},
+
+	{host, "Provisioned", yes, "Provisioned", "What the spec asks for is on the machine, or somebody else has installed it."},
+	{host, "Provisioned", no, "NotProvisioned", "Nothing that the spec asks for is on the machine."},
+
+	{host, "Ready", yes, "Provisioned", "Provisioned, and nothing is wrong."},
+	{host, "Ready", no, "NotProvisioned", "Not provisioned."},
+	{host, "Ready", no, "Error", "An error is shown: see Stalled."},
+	{host, "Ready", no, "Servicing", "Firmware or BIOS settings of the provisioned machine are being changed."},
+	{host, "Ready", no, "Detached", "Ironic does not manage the host at present."},
+
+	{host, "Healthy", yes, "Healthy", "The machine's BMC says that its hardware is fine."},
+	{host, "Healthy", no, "Warning", "The BMC reports a problem: look at the machine."},
+	{host, "Healthy", no, "CriticalError", "The BMC reports a critical problem: look at the machine."},
+	{host, "Healthy", unknown, "Unknown", "The BMC says something else. Without a word from it, the condition keeps what it said last."},
+
+	{host, "Stalled", no, "NotFailing", "No error is shown."},
+	{host, "Stalled", yes, "RegistrationError", "Registration failed: check `spec.bmc`, the BMC's Secret and that the BMC answers."},
+	{host, "Stalled", yes, "ProvisionedRegistrationError", "Adoption of an installed machine failed; the machine is not touched."},
+	{host, "Stalled", yes, "InspectionError", "Inspection failed: look at the machine's console and at how far the BMC read the live image."},
+	{host, "Stalled", yes, "PreparationError", "RAID, BIOS settings or firmware could not be brought about."},
+	{host, "Stalled", yes, "ProvisioningError", "Deployment, cleaning or deprovisioning failed."},
+	{host, "Stalled", yes, "PowerManagementError", "The machine could not be switched: check the BMC."},
+	{host, "Stalled", yes, "ServicingError", "Servicing of a provisioned machine failed."},
+	{host, "Stalled", yes, "BMCCredentialError", "The BMC's Secret or address cannot be used: the message says what to correct."},
+	{host, "Stalled", yes, "UnknownState", "The status names a state that this version does not know: upgrade, or restore the status."},
+	{host, "Stalled", yes, "RejectedByIronic", "Ironic refuses a request, with its text: correct the spec or Ironic's configuration."},
+	{host, "Stalled", yes, "RetryLimitReached", "It failed too often and is not tried again by itself: remove the cause and set the annotation `ironflow.io/retry`."},
+	{host, "Stalled", yes, "LiveImageError", "The live image cannot be built: see the PreprovisioningImage of the same name."},
+	{host, "Stalled", yes, "StatusAnnotationUnreadable", "The status annotation cannot be read, so the host is left alone: correct it, or remove it for a new host."},
+
+	{settings, "ChangeDetected", yes, "Success", "The wish differs from what the machine has."},
+	{settings, "ChangeDetected", no, "Success", "The machine has what is wished for."},
+	{settings, "Valid", yes, "Success", "The wish fits the machine's schema."},
+	{settings, "Valid", no, "ConfigurationError", "The wish does not fit, or nothing was read from the machine: the message names the setting."},
+	{components, "ChangeDetected", yes, "OK", "Updates are wished for that were not made."},
+	{components, "ChangeDetected", no, "OK", "All that is wished for was made."},
+	{components, "Valid", yes, "OK", "The machine has the components that are to be updated."},
+	{components, "Valid", no, "InvalidComponent", "A component is not known: the message names it."},
+
+	{claim, "Associated", yes, "BareMetalHostAssociated", "A host is bound to the claim."},
+	{claim, "Associated", no, "NoBareMetalHost", "No host can be given: no policy admits the namespace, or no available host matches."},
+	{claim, "Associated", no, "BadHostSelector", "The selector cannot be read: correct `spec.hostSelector`."},
+	{claim, "Associated", no, "MissingBareMetalHost", "The bound host was deleted: delete the claim, a new one is given a new host."},
+	{claim, "Associated", no, "BareMetalHostTaken", "The bound host's consumerRef names somebody else: correct it, or delete the claim."},
+	{claim, "Associated", no, "HostClaimDeleting", "The claim is being deleted and its host cleaned."},
+	{claim, "Associated", no, "HostClaimDeletionFailed", "The host of a deleted claim cannot be deprovisioned: see the message."},
+
+	{claim, "Synchronized", yes, "ConfigurationSynced", "The host's spec says what the claim says."},
+	{claim, "Synchronized", no, "NotAssociated", "There is no host to write to."},
+	{claim, "Synchronized", no, "BareMetalHostNotSynchronized", "The host's spec is being written, or the image's pull Secret cannot be read."},
+	{claim, "Synchronized", no, "HostPaused", "The host is paused or on hold, so nothing is written to it."},
+	{claim, "Synchronized", no, "UserDataSecretSyncFailure", "The Secret with the user data cannot be read: it must be in the claim's namespace."},
+	{claim, "Synchronized", no, "NetworkDataSecretSyncFailure", "The Secret with the network data cannot be read: it must be in the claim's namespace."},
+	{claim, "Synchronized", no, "MetaDataSecretSyncFailure", "The Secret with the meta data cannot be read: it must be in the claim's namespace."},
+	{claim, "Synchronized", no, "HostClaimDeleting", "The claim is being deleted."},
+
+	{claim, "Provisioned", yes, "Provisioned", "The host is provisioned."},
+	{claim, "Provisioned", no, "NotProvisioned", "The host is not provisioned, or there is none."},
+	{claim, "Provisioned", no, "Error", "The host shows an error; the message is the host's."},
+	{claim, "Provisioned", no, "Inspecting", "The host is being inspected; the message is the host's."},
+	{claim, "Provisioned", no, "Preparing", "The host is being prepared; the message is the host's."},
+	{claim, "Provisioned", no, "Provisioning", "The host is being provisioned; the message is the host's."},
+	{claim, "Provisioned", no, "Deprovisioning", "The host is being deprovisioned; the message is the host's."},
+
+	{claim, "Ready", yes, "Provisioned", "Associated, Synchronized and Provisioned are all True."},
+	{claim, "Ready", no, "the reason of the first that is not", "One of them is not: message and reason are that one's."},
+}

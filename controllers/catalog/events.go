@@ -1,0 +1,65 @@
+package catalog
+
+const (
+	image        = "DataImage"
+	subscription = "BMCEventSubscription"
+	policy       = "HostDeployPolicy"
+)
+
+// Events lists every reason of events, in the order of the documentation.
+var Events = []Event{
+	{host, "Discovered", false, "The host has no BMC details."},
+	{host, "Registered", false, "The node was enrolled."},
+	{host, "BMCAccessValidated", false, "Ironic has verified the BMC's credentials."},
+	{host, "BMCCredentialError", true, "The BMC's Secret or address cannot be used."},
+	{host, "InspectionSkipped", false, "The spec disables inspection."},
+	{host, "InspectionStarted", false, "Ironic was asked to inspect."},
+	{host, "InspectionComplete", false, "HardwareData is written."},
+	{host, "UpdateHardwareDetails", false, "Hardware details from outside are taken over."},
+	{host, "RemoveAnnotation", false, "The annotation with hardware details is ignored and removed: the hardware is known."},
+	{host, "PreparingStarted", false, "RAID, BIOS settings or firmware are being changed before the host is available."},
+	{host, "ProvisioningStarted", false, "A deployment begins."},
+	{host, "WishChanged", false, "A deployment failed that is no longer asked for; the present wish is carried out."},
+	{host, "ProvisioningComplete", false, "The machine boots from its disk."},
+	{host, "ServicingStarted", false, "BIOS settings or firmware of a provisioned machine are being changed."},
+	{host, "ServicingComplete", false, "They are changed."},
+	{host, "ServicingAborted", false, "Nothing is asked for any more that the HostUpdatePolicy allows."},
+	{host, "DeprovisioningStarted", false, "The machine is given back."},
+	{host, "DeprovisioningComplete", false, "It is clean again."},
+	{host, "PowerOn", false, "Power on was asked for."},
+	{host, "PowerOff", false, "Power off, or a restart, was asked for."},
+	{host, "ForcedReboot", false, "What the machine was doing is started over, on request of a reboot annotation with force."},
+	{host, "InvalidAnnotationValue", true, "A reboot annotation cannot be read; a soft reboot is assumed."},
+	{host, "Detached", false, "Ironic no longer manages the host."},
+	{host, "Attached", false, "It does again."},
+	{host, "RegistrationError", true, "Registration failed."},
+	{host, "ProvisionedRegistrationError", true, "Adoption of an installed machine failed."},
+	{host, "InspectionError", true, "Inspection failed."},
+	{host, "PreparationError", true, "Manual cleaning failed."},
+	{host, "ProvisioningError", true, "Deployment, cleaning or deprovisioning failed."},
+	{host, "PowerManagementError", true, "A power action failed."},
+	{host, "ServicingError", true, "Servicing failed."},
+	{host, "IronicRestarted", true, "An operation that Ironic's restart cut off is started again."},
+	{host, "AgentLost", true, "The agent in the live image fell silent, the machine is restarted."},
+	{host, "DeletedWithoutDeprovisioning", true, "Deletion went on although deprovisioning failed four times."},
+	{host, "DeletedWithoutPoweringOff", true, "Deletion went on although powering off failed four times."},
+	{host, "ForceDeleted", true, "The host was released on request, without touching machine and node."},
+	{host, "BareMetalHostAssociated", false, "The host was bound to a HostClaim."},
+	{host, "HostReleased", false, "A HostClaim has given the host back."},
+
+	{settings, "ValidationFailed", true, "A setting does not fit what the machine offers."},
+	{components, "ValidationFailed", true, "An update names a component that is not known."},
+
+	{image, "DataImageAttached", false, "The image is in the machine's virtual CD drive."},
+	{image, "DataImageDetached", false, "It was ejected."},
+	{image, "DataImageFailed", true, "Ironic or the BMC could not attach or eject it; it is tried again."},
+
+	{subscription, "SubscriptionCreated", false, "The BMC sends its events."},
+	{subscription, "SubscriptionLost", true, "The BMC has forgotten the subscription; it is made again."},
+	{subscription, "SubscriptionFailed", true, "Something has to be mended; the text is also in `status.error`."},
+	{subscription, "SubscriptionForceReleased", true, "The object was released on request, without asking the BMC."},
+
+	{claim, "BareMetalHostAssociated", false, "A host was bound to the claim."},
+	{claim, "HostReleased", false, "The claim's host was released."},
+	{policy, "PolicyDoubtful", true, "The policy admits nobody, or more namespaces than its pattern seems to say."},
+}
