@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -43,7 +44,7 @@ type IronicCase struct {
 }
 
 // IronicCases is the table of what the real Ironic does with BMCs.
-var IronicCases = []IronicCase{
+var IronicCases = slices.Concat([]IronicCase{
 	{"register", Register, true, nil, register},
 	{"register reads settings and versions", Register, false, nil, registerReads},
 	{"power", SwitchPower, true, nil, ironicPower},
@@ -61,6 +62,29 @@ var IronicCases = []IronicCase{
 	{"update that fails", UpdateFirmware, false, nil, ironicUpdateFails},
 	{"event subscription", Subscribe, false, nil, subscribeEvents},
 	{"inspection by the BMC", Inspect, false, nil, inspectByBMC},
+}, ironicQuirks)
+
+// ironicQuirks are what Ironic makes of BMCs that misbehave.
+var ironicQuirks = []IronicCase{
+	{"a BMC that is away for a moment", Register, false, with(simulator.Unavailable, 2), register1},
+	{"media that need a protocol", Media, false, with(simulator.MediaNeedsTransfer, simulator.Always), ironicMedia},
+	{"media below the manager", Media, false, with(simulator.MediaOnManager, simulator.Always), ironicMedia},
+	{"media without actions", Media, false, with(simulator.MediaByPatch, simulator.Always), ironicMedia},
+	{"ETags are required", ConfigureBIOS, false, with(simulator.ETagRequired, simulator.Always), applyBIOS},
+	{"no boot progress", ConfigureBIOS, false, with(simulator.NoBootProgress, simulator.Always), applyBIOS},
+	{"no BIOS registry", ConfigureBIOS, false, with(simulator.NoBIOSRegistry, simulator.Always), withoutRegistry},
+	{"no BIOS", ConfigureBIOS, false, with(simulator.NoBIOS, simulator.Always), withoutBIOS},
+	{"BIOS settings that are not applied", ConfigureBIOS, false, with(simulator.BIOSNotApplied, simulator.Always), notApplied},
+	{"volumes without RAID types", ConfigureRAID, false, with(simulator.NoRAIDType, simulator.Always), withoutRAIDTypes},
+	{"a task without an address", UpdateFirmware, false, with(simulator.TaskWithoutLocation, simulator.Always), withoutLocation},
+	{"a task that fails", UpdateFirmware, false, with(simulator.TaskFails, simulator.Always), taskFails},
+	{"firmware that stays", UpdateFirmware, false, with(simulator.FirmwareUnchanged, simulator.Always), firmwareStays},
+	{"no secure boot", SetSecureBoot, false, with(simulator.NoSecureBoot, simulator.Always), withoutSecureBoot},
+}
+
+// with describes a machine with a quirk.
+func with(quirk simulator.Quirk, times int) func() simulator.System {
+	return func() simulator.System { return simulator.System{Quirks: map[simulator.Quirk]int{quirk: times}} }
 }
 
 // IronicWorld is what a case works with.

@@ -56,9 +56,6 @@ func (r *Registry) defaults() map[string]any {
 
 // apply makes the pending settings current, or drops them.
 func (b *bios) apply(drop bool) {
-	if len(b.pending) == 0 {
-		return
-	}
 	if !drop {
 		maps.Copy(b.current, b.pending)
 		b.applied = time.Now()

@@ -167,7 +167,9 @@ func (s *Server) post(sys *system) {
 			return
 		}
 		sys.progress = osRunning
-		sys.bios.apply(sys.strikes(BIOSNotApplied))
+		if len(sys.bios.pending) > 0 {
+			sys.bios.apply(sys.strikes(BIOSNotApplied))
+		}
 		sys.secure.current = sys.state.SecureBoot
 		sys.useBoot()
 		s.tasks.reset(s, sys)
