@@ -1,0 +1,199 @@
+package crash
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Peer is whom the controller talks to.
+type Peer string
+
+// The two peers.
+const (
+	Kubernetes Peer = "kubernetes"
+	Ironic     Peer = "ironic"
+)
+
+// Entry is one request.
+type Entry struct {
+	N     int    // from 1, over both peers
+	Start int    // which start of the controller made it, from 1
+	Wish  string // what the user wanted then
+	Peer  Peer
+
+	Method, Path, Query, Body string
+
+	Status int  // of the peer's answer, delivered or not; 0 if it was not sent on
+	Killed bool // the controller died of it
+}
+
+// String is the request on one line.
+func (e Entry) String() string {
+	text := fmt.Sprintf("%d (start %d, %s) %s %s %s", e.N, e.Start, e.Wish, e.Peer, e.Method, e.Path)
+	if what := e.asks(); what != "" {
+		text += " {" + what + "}"
+	}
+	text += fmt.Sprintf(" = %d", e.Status)
+	if e.Killed {
+		text += " KILLED"
+	}
+	return text
+}
+
+// accepted reports whether the peer did what it was asked.
+func (e Entry) accepted() bool { return e.Status >= 200 && e.Status < 300 }
+
+// What is asked of Ironic, besides the targets of states/provision and
+// states/power, which stand for themselves.
+const (
+	AskEnrol  = "enrol"
+	AskRemove = "remove"
+	AskRAID   = "RAID"
+)
+
+// asks names what a request to Ironic would have it do that is not the same done
+// twice; empty for reads and for what only describes the node.
+func (e Entry) asks() string {
+	if e.Peer != Ironic || e.Method == http.MethodGet {
+		return ""
+	}
+	below, ofNode := strings.CutPrefix(e.Path, "/v1/nodes")
+	parts := strings.Split(strings.Trim(below, "/"), "/")
+	switch {
+	case !ofNode:
+		return ""
+	case below == "" || below == "/":
+		return AskEnrol
+	case len(parts) == 1 && e.Method == http.MethodDelete:
+		return AskRemove
+	case strings.HasSuffix(below, "/states/provision"), strings.HasSuffix(below, "/states/power"):
+		var body struct{ Target string }
+		if json.Unmarshal([]byte(e.Body), &body) != nil {
+			return "unreadable " + e.Body
+		}
+		return body.Target
+	case strings.HasSuffix(below, "/states/raid"):
+		return AskRAID
+	case strings.HasSuffix(below, "/vmedia"), strings.HasSuffix(below, "/vendor_passthru"):
+		return e.Method + " " + parts[len(parts)-1] + " " + e.Query
+	}
+	return ""
+}
+
+// storedPhase is the provisioning state that a request has written to the host's
+// status; empty if it has not.
+func (e Entry) storedPhase() string {
+	if e.Peer != Kubernetes || !e.accepted() || e.Method != http.MethodPatch || !strings.HasSuffix(e.Path, "/status") {
+		return ""
+	}
+	var patch struct {
+		Status struct {
+			Provisioning struct{ State string }
+		}
+	}
+	if json.Unmarshal([]byte(e.Body), &patch) != nil {
+		return ""
+	}
+	return patch.Status.Provisioning.State
+}
+
+// Journal is the requests of one life, in the order in which they were made.
+type Journal []Entry
+
+// Phases are the provisioning states in the order in which they were stored.
+func (j Journal) Phases() []string {
+	var phases []string
+	for _, e := range j {
+		if p := e.storedPhase(); p != "" && (len(phases) == 0 || phases[len(phases)-1] != p) {
+			phases = append(phases, p)
+		}
+	}
+	return phases
+}
+
+// Wish is one thing that the user wants in a life.
+type Wish struct {
+	Name string
+	// Asks are what Ironic is to be asked for on its account, each that often.
+	Asks map[string]int
+}
+
+// announcing are the phases that must be stored before a request of their kind is
+// made, so that after a crash the stored phase explains what Ironic does.
+var announcing = map[string][]string{
+	"inspect": {"inspecting"},
+	"clean":   {"preparing"},
+	"provide": {"provisioning", "deprovisioning"},
+	"active":  {"provisioning"},
+	"deleted": {"deprovisioning"},
+	"service": {"provisioned"},
+	AskRAID:   {"preparing"},
+	AskRemove: {"deleting", "available", "provisioned", "externally provisioned"},
+}
+
+// Violations are the rules that a life of one host broke, as sentences.
+func (j Journal) Violations(wishes []Wish) []string {
+	var broken []string
+	nodes, phase := 0, ""
+	asked := map[string]map[string]int{}
+	for _, e := range j {
+		if p := e.storedPhase(); p != "" {
+			phase = p
+		}
+		what := e.asks()
+		if what == "" || !e.accepted() {
+			continue
+		}
+		if asked[e.Wish] == nil {
+			asked[e.Wish] = map[string]int{}
+		}
+		asked[e.Wish][what]++
+		switch what {
+		case AskEnrol:
+			nodes++
+		case AskRemove:
+			nodes--
+		}
+		if nodes > 1 {
+			broken = append(broken, fmt.Sprintf("there are %d nodes of one host after %s", nodes, e))
+		}
+		if phases := announcing[what]; phases != nil && !slices.Contains(phases, phase) {
+			broken = append(broken, fmt.Sprintf("the stored phase is %q, which does not explain %s", phase, e))
+		}
+	}
+	if nodes != 0 {
+		broken = append(broken, fmt.Sprintf("%d nodes are left of a host that is gone", nodes))
+	}
+	return append(broken, compare(wishes, asked)...)
+}
+
+// repeatable are requests that change nothing on the machine. One whose end
+// nobody saw may be made again.
+var repeatable = []string{"inspect"}
+
+// compare holds what was accepted against what was wished.
+func compare(wishes []Wish, asked map[string]map[string]int) []string {
+	var broken []string
+	for _, w := range wishes {
+		got := asked[w.Name]
+		delete(asked, w.Name)
+		for what, n := range w.Asks {
+			if got[what] < n || got[what] > n && !slices.Contains(repeatable, what) {
+				broken = append(broken, fmt.Sprintf("wish %q: Ironic took %q %d times instead of %d", w.Name, what, got[what], n))
+			}
+		}
+		for what, n := range got {
+			if w.Asks[what] == 0 {
+				broken = append(broken, fmt.Sprintf("wish %q: Ironic took %q %d times, which nobody asked for", w.Name, what, n))
+			}
+		}
+	}
+	for name, got := range asked {
+		broken = append(broken, fmt.Sprintf("without a wish (%q): Ironic took %v", name, got))
+	}
+	slices.Sort(broken)
+	return broken
+}
