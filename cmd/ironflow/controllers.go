@@ -22,6 +22,7 @@ func (p *program) makeControllers(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("SSH keys: %w", err)
 	}
+	p.images.hosts = p.manager.GetClient()
 	source := progress.New(p.hub.core, p.images.store, p.manager.GetClient(), p.log.WithName("progress"))
 	source.Events = reconcile.Recorder{Sink: p.manager.GetEventRecorder("ironflow.io/image-server")}
 	for _, setup := range []func() error{

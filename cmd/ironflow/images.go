@@ -7,11 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/hub/pki"
@@ -30,6 +33,7 @@ type imageParts struct {
 	mirror *base.Mirror // nil without a list of base images
 	store  *images.Store
 	server *server.Server
+	hosts  client.Reader // set before the server runs
 	log    logr.Logger
 }
 
@@ -46,17 +50,38 @@ func newImages(ctx context.Context, s settings, cert pki.Files, metrics promethe
 	if err != nil {
 		return nil, fmt.Errorf("image signing key: %w", err)
 	}
-	store, err := images.NewStore(ctx, images.Options{
+	parts := &imageParts{bases: bases, mirror: mirror, log: log}
+	parts.store, err = images.NewStore(ctx, images.Options{
 		Bases: bases, BaseURL: s.imagesURL, SigningKey: key, StateDir: filepath.Join(s.dataDir, "images"),
-		Shared: programs.Shared,
+		Shared: programs.Shared, BootsDisk: func(key string) bool { return parts.hasSystem(ctx, key) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &imageParts{
-		bases: bases, mirror: mirror, store: store, log: log,
-		server: server.New(server.Options{Store: store, Log: log, Registerer: metrics, CertFile: cert.Cert, KeyFile: cert.Key}),
-	}, nil
+	// The address opens every host's config, so it goes into a private file and not into the log.
+	if err := os.WriteFile(filepath.Join(s.dataDir, redirectFile), []byte(parts.store.RedirectURL()+"\n"), 0o600); err != nil {
+		return nil, fmt.Errorf("keep the address for network boot: %w", err)
+	}
+	parts.server = server.New(server.Options{Store: parts.store, Log: log, Registerer: metrics, CertFile: cert.Cert, KeyFile: cert.Key})
+	return parts, nil
+}
+
+// redirectFile holds the address of the iPXE script that DHCP servers offer.
+const redirectFile = "ipxe-url"
+
+// hasSystem tells whether a host has an operating system that it should start
+// when it boots from the network without having been told to.
+func (p *imageParts) hasSystem(ctx context.Context, key string) bool {
+	namespace, name, _ := strings.Cut(key, "/")
+	h := &metal3v1.BareMetalHost{}
+	if p.hosts == nil {
+		return false
+	}
+	if err := p.hosts.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, h); err != nil {
+		return false
+	}
+	state := h.Status.Provisioning.State
+	return state == metal3v1.StateProvisioned || state == metal3v1.StateExternallyProvisioned
 }
 
 // newBases opens the folder of base images, and prepares its downloads.

@@ -211,6 +211,7 @@ func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (ima
 	return r.options.Store.Put(ctx, images.Spec{
 		Key: in.Image.Namespace + "/" + in.Image.Name, UID: string(in.Image.UID),
 		Arch: request.Architecture, Format: string(request.Format), Ignition: raw, NetworkKeyfiles: request.Keyfiles, Kargs: request.Kargs,
+		MACs: request.MACs,
 	})
 }
 

@@ -68,6 +68,8 @@ type Request struct {
 	Deadlines hostfile.StepDeadlines
 	// Hostname is the name of a host that gets none from the network.
 	Hostname string
+	// MACs are the cards that the host may boot from over the network.
+	MACs []string
 	// Keyfiles are NetworkManager keyfiles by name.
 	Keyfiles map[string][]byte
 	// Kargs edits the kernel's command line.
@@ -99,6 +101,9 @@ func Decide(in Input) Verdict {
 		Hostname:     in.Image.Name,
 		Keyfiles:     keyfiles,
 		Reason:       ReasonSuccess,
+	}
+	if in.Host != nil && in.Host.Spec.BootMACAddress != "" {
+		r.MACs = []string{in.Host.Spec.BootMACAddress}
 	}
 	if in.Labelled {
 		r.Reason = agentv1.ReasonInfraEnvAvailable

@@ -60,6 +60,9 @@ func TestDecideBuilds(t *testing.T) {
 		"the first accepted format counts": {plain(func(in *Input) {
 			in.Image.Spec.AcceptFormats = []metal3v1.ImageFormat{"floppy", metal3v1.ImageFormatInitRD, metal3v1.ImageFormatISO}
 		}), func(g *WithT, r *Request) { g.Expect(r.Format).To(Equal(metal3v1.ImageFormatInitRD)) }},
+		"the boot card is known for network boot": {plain(func(in *Input) {
+			in.Host = &metal3v1.BareMetalHost{Spec: metal3v1.BareMetalHostSpec{BootMACAddress: "52:54:00:00:00:01"}}
+		}), func(g *WithT, r *Request) { g.Expect(r.MACs).To(Equal([]string{"52:54:00:00:00:01"})) }},
 		"deadlines come from the host's annotation": {plain(func(in *Input) {
 			in.Host = &metal3v1.BareMetalHost{}
 			in.Host.Annotations = map[string]string{names.StepDeadlines: "start=5m"}

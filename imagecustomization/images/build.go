@@ -123,7 +123,34 @@ func (s *Store) buildInitrd(spec Spec, b *base.Base, content overlay.Options) (B
 		return Built{}, nil, err
 	}
 	built.ScriptURL = s.options.BaseURL + script.path
-	return built, []*Revision{r, script, kernel, rootfs}, nil
+	revisions := []*Revision{r, script, kernel, rootfs}
+	if b.Layout.File(overlay.InsPath) == nil {
+		return built, revisions, nil
+	}
+	more, err := s.mainframe(spec, b, &built)
+	return built, append(revisions, more...), err
+}
+
+// mainframe adds what an s390x machine loads beside kernel and initrd. The
+// initrd's size is another for every host.
+func (s *Store) mainframe(spec Spec, b *base.Base, built *Built) ([]*Revision, error) {
+	builder := overlay.NewBuilder(nil)
+	builder.Bytes(0, overlay.AddrSize(built.SizeBytes))
+	image, err := builder.Build()
+	if err != nil {
+		return nil, err
+	}
+	size, err := s.revision(spec, b, ".addrsize", typeBinary, image)
+	if err != nil {
+		return nil, err
+	}
+	size.silent = true
+	ins, err := s.artifact(b, overlay.InsPath)
+	if err != nil {
+		return nil, err
+	}
+	built.AddrSizeURL, built.InsURL = s.options.BaseURL+size.path, s.options.BaseURL+ins.path
+	return []*Revision{size, ins}, nil
 }
 
 // script is the iPXE script that boots the initrd. The initrd is named, because

@@ -50,6 +50,9 @@ type Options struct {
 	// SyncTimeout is how long after the start an unknown address may still become
 	// known, unless MarkSynced says otherwise; default 2 minutes.
 	SyncTimeout time.Duration
+	// BootsDisk tells that the host should start its disk instead of what it is
+	// offered over the network by [Store.RedirectURL]; nil for never.
+	BootsDisk func(key string) bool
 	// Grace is how long an old revision stays after it was last read or replaced;
 	// default 30 minutes.
 	Grace time.Duration
@@ -69,6 +72,9 @@ type Spec struct {
 	Ignition []byte
 	// NetworkKeyfiles are NetworkManager keyfiles for the initrd, by file name.
 	NetworkKeyfiles map[string][]byte
+	// MACs are the addresses of the cards that the host may boot from over the
+	// network; see [Store.RedirectURL].
+	MACs []string
 	// Kargs edits the kernel arguments of an ISO. For an initrd the additions
 	// become extra kernel parameters.
 	Kargs overlay.KargsEdit
@@ -82,6 +88,9 @@ type Built struct {
 	KernelURL, RootfsURL string
 	// ScriptURL is the iPXE script that boots an initrd.
 	ScriptURL string
+	// AddrSizeURL and InsURL are what an s390x machine needs beside kernel and
+	// initrd: 16 bytes with the initrd's place, and the list of what goes where.
+	AddrSizeURL, InsURL string
 	// ExtraKernelParams are what an initrd's kernel needs.
 	ExtraKernelParams string
 	// Hash is the image's identity: equal hashes mean equal bytes.

@@ -61,6 +61,9 @@ type entry struct {
 	old     []*Revision
 	// extras belong to the current revision, such as its iPXE script.
 	extras []*Revision
+	// script is the iPXE script among the extras, macs whom it is for.
+	script *Revision
+	macs   []string
 	hash   string
 }
 
@@ -79,6 +82,9 @@ func NewStore(ctx context.Context, o Options) (*Store, error) {
 	o.Grace = cmp.Or(o.Grace, defaultGrace)
 	o.SyncTimeout = cmp.Or(o.SyncTimeout, defaultSync)
 	s := &Store{options: o, started: time.Now(), byKey: map[string]*entry{}, byPath: map[[sha256.Size]byte]*Revision{}}
+	if err := s.addRedirect(); err != nil {
+		return nil, err
+	}
 	return s, s.restore(ctx)
 }
 
@@ -104,6 +110,13 @@ func (s *Store) Put(ctx context.Context, spec Spec) (Built, error) {
 	e.hash = b.Hash
 	s.install(e, revisions)
 	s.prune(e)
+	e.macs, e.script = nil, nil
+	for _, mac := range spec.MACs {
+		e.macs = append(e.macs, normalMAC(mac))
+	}
+	if b.ScriptURL != "" {
+		e.script = s.byPath[pathKey(strings.TrimPrefix(b.ScriptURL, s.options.BaseURL))]
+	}
 	return b, nil
 }
 
@@ -219,16 +232,21 @@ func (s *Store) Synced() bool {
 // unknown or revoked. Its time does not tell how much of a guess is right.
 func (s *Store) Lookup(path string) *Revision {
 	raw := []byte(path)
-	at := sha256.Sum256(raw)
 	s.mu.RLock()
-	r := s.byPath[at]
+	r := s.byPath[sha256.Sum256(raw)]
 	s.mu.RUnlock()
+	if r == nil {
+		return s.scriptAt(path)
+	}
 	// The table is searched by a hash, so its time says nothing about the address.
-	if r == nil || subtle.ConstantTimeCompare(r.raw, raw) == 0 || r.expired(s.options.Grace) {
+	if subtle.ConstantTimeCompare(r.raw, raw) == 0 || r.expired(s.options.Grace) {
 		return nil
 	}
 	return r
 }
+
+// pathKey is the key of an address in the table.
+func pathKey(path string) [sha256.Size]byte { return sha256.Sum256([]byte(path)) }
 
 // Images returns how many images there are and what they cost in memory.
 func (s *Store) Images() (count int, memoryBytes int64) {

@@ -12,6 +12,8 @@ import (
 const (
 	InitrdPath = "images/pxeboot/initrd.img"
 	RootfsPath = "images/pxeboot/rootfs.img"
+	// InsPath lists what an s390x machine loads where; other media have none.
+	InsPath = "generic.ins"
 
 	kernelPath      = "images/pxeboot/vmlinuz"
 	kernelPathS390x = "images/pxeboot/kernel.img"
