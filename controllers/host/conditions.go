@@ -59,6 +59,9 @@ func boolStatus(b bool) metav1.ConditionStatus {
 func setProgressing(h *metal3.BareMetalHost, s sight) {
 	reason := phases[h.Status.Provisioning.State].reason
 	note := s.Note
+	if reason != "" {
+		note.Since = view.Since(h)
+	}
 	if s.Down != "" {
 		note.Text = "Ironic is not available (" + s.Down + ")"
 		note.WaitingFor = "Ironic"
@@ -89,11 +92,13 @@ func setManageable(h *metal3.BareMetalHost, s sight) {
 		set(metav1.ConditionFalse, metal3.RegistrationFailedReason, h.Status.ErrorMessage)
 	case state == metal3.StateRegistering:
 		set(metav1.ConditionFalse, metal3.RegisteringReason, s.Note.Message())
-	case s.Node != nil && s.Node.Fault == faultPower && state != stateDeleting && !isDetached(h):
+	case state == stateDeleting, isDetached(h):
+		set(metav1.ConditionTrue, metal3.ManageableReason, "") // the node's own troubles end with it
+	case s.Node != nil && s.Node.Fault == faultPower:
 		set(metav1.ConditionFalse, metal3.PowerFailureReason, faultText(s.Node))
-	case s.Node != nil && s.Node.Fault != "" && !isDetached(h):
+	case s.Node != nil && s.Node.Fault != "":
 		set(metav1.ConditionFalse, reasonFault, faultText(s.Node))
-	case s.Node != nil && s.Node.Maintenance && !isDetached(h) && state != stateDeleting:
+	case s.Node != nil && s.Node.Maintenance:
 		set(metav1.ConditionFalse, reasonMaintenance, "the node is in maintenance in Ironic: "+s.Node.MaintenanceReason)
 	case s.Node == nil && keepsTrouble(h):
 		// Nothing new is known about the node in this pass.

@@ -23,7 +23,7 @@ func TestDocsAreGenerated(t *testing.T) {
 	raw, err := os.ReadFile(docsFile)
 	g.Expect(err).NotTo(HaveOccurred())
 	want := string(raw)
-	for name, render := range map[string]func() string{"phases": renderPhases, "errors": renderErrors, "metrics": renderMetrics} {
+	for name, render := range map[string]func() string{"phases": renderPhases, "errors": renderErrors} {
 		begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->"
 		head, rest, found := strings.Cut(want, begin)
 		g.Expect(found).To(BeTrue(), "the documentation has no part %q", name)
@@ -84,15 +84,6 @@ func renderErrors() string {
 	for _, kind := range slices.Sorted(maps.Keys(errorKinds)) {
 		row := errorKinds[kind]
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", kind, row.Reason, row.From, row.Next)
-	}
-	return b.String()
-}
-
-func renderMetrics() string {
-	var b strings.Builder
-	b.WriteString("| metric | labels | is |\n|---|---|---|\n")
-	for _, row := range metricTable {
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", row.Name, dash(strings.Join(row.Labels, ", ")), row.Help)
 	}
 	return b.String()
 }

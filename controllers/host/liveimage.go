@@ -71,6 +71,7 @@ func liveImage(o *Observed, d *Decision) bool {
 	case o.state() == metal3.StateProvisioning && hasImage(o.Node):
 		return true // the one from before will do
 	default:
+		d.count(count{Metric: metricWaitImage})
 		d.wait(waitImage, view.Note{Step: "building the live image", Text: o.Image.Note, WaitingFor: "the PreprovisioningImage to become ready"})
 	}
 	return false

@@ -124,4 +124,3 @@ func TestRestartWaitsForTheMedia(t *testing.T) {
 		g.Expect(started).To(Equal(1))
 	})
 }
-

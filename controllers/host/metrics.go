@@ -6,6 +6,7 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/controllers/host/view"
 )
@@ -42,9 +43,14 @@ const (
 	metricStateChange     = "metal3_provisioning_state_change_total"
 	metricRegistration    = "metal3_host_registration_required_total"
 	metricUnmanaged       = "metal3_host_unmanaged_total"
-	metricCredentials     = "metal3_credentials_updated_total" //nolint:gosec // a name, no secret
-	metricCredMissing     = "metal3_credentials_missing_total" //nolint:gosec // a name, no secret
-	metricCredInvalid     = "metal3_credentials_invalid_total" //nolint:gosec // a name, no secret
+	metricCredentials     = "metal3_credentials_updated_total"              //nolint:gosec // a name, no secret
+	metricCredMissing     = "metal3_credentials_missing_total"              //nolint:gosec // a name, no secret
+	metricCredInvalid     = "metal3_credentials_invalid_total"              //nolint:gosec // a name, no secret
+	metricCredUnhandled   = "metal3_credentials_unhandled_error_total"      //nolint:gosec // a name, no secret
+	metricCredRefused     = "metal3_credentials_no_management_access_total" //nolint:gosec // a name, no secret
+	metricDelayProvision  = "metal3_delayed__provisioning_total"
+	metricDelayDeprov     = "metal3_delayed__deprovisioning_total"
+	metricWaitImage       = "metal3_waiting_for_preprov_image_total"
 	metricNotReady        = "metal3_provisioner_not_ready_total"
 	metricDeleteNoDeprov  = "metal3_delete_without_deprovisioning_total"
 	metricDeleteNoPower   = "metal3_delete_without_powering_off_total"
@@ -67,6 +73,11 @@ var metricTable = []metricRow{
 	{metricCredentials, "BMC credentials sent to Ironic.", nil, nil},
 	{metricCredMissing, "Hosts found without their BMC Secret.", nil, nil},
 	{metricCredInvalid, "Hosts found with an unusable BMC Secret or address.", nil, nil},
+	{metricCredUnhandled, "Passes that could not read a BMC Secret from the API server.", nil, nil},
+	{metricCredRefused, "BMCs that Ironic could not verify.", nil, nil},
+	{metricDelayProvision, "Hosts that had to wait for capacity before an inspection or a deployment.", nil, nil},
+	{metricDelayDeprov, "Hosts that had to wait for capacity before deprovisioning.", nil, nil},
+	{metricWaitImage, "Passes that wait for a live image.", nil, nil},
 	{metricNotReady, "Passes that found Ironic unavailable.", nil, nil},
 	{metricDeleteNoDeprov, "Hosts deleted although deprovisioning failed.", nil, nil},
 	{metricDeleteNoPower, "Hosts deleted although powering off failed.", nil, nil},
@@ -101,6 +112,26 @@ type metrics struct {
 	histograms map[string]*prometheus.HistogramVec
 }
 
+// RegisterMetrics registers every metric that the controller has, with those of
+// the fleet, whose hosts are read with c. It is what [Setup] does.
+func RegisterMetrics(r prometheus.Registerer, c client.Reader) error {
+	if _, err := newMetrics(r); err != nil {
+		return err
+	}
+	return registerFleet(r, c)
+}
+
+// registerFleet registers the figures that are counted when they are asked for.
+func registerFleet(r prometheus.Registerer, c client.Reader) error {
+	if r == nil {
+		return nil
+	}
+	if err := r.Register(newFleet(c)); err != nil {
+		return fmt.Errorf("register metrics of the fleet: %w", err)
+	}
+	return nil
+}
+
 // newMetrics registers the whole table; a nil registerer keeps it private.
 func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	m := &metrics{counters: map[string]*prometheus.CounterVec{}, histograms: map[string]*prometheus.HistogramVec{}}
@@ -109,6 +140,9 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		if row.Buckets == nil {
 			v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: row.Name, Help: row.Help}, row.Labels)
 			m.counters[row.Name], c = v, v
+			if len(row.Labels) == 0 {
+				v.WithLabelValues() // shown as 0, so that alerts see the first increment
+			}
 		} else {
 			v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: row.Name, Help: row.Help, Buckets: row.Buckets}, row.Labels)
 			m.histograms[row.Name], c = v, v
@@ -154,7 +188,7 @@ func (m *metrics) left(h *metal3.BareMetalHost, from State, now time.Time) {
 		return
 	}
 	seconds := now.Sub(since).Seconds()
-	m.observe(metricPhase, seconds, string(from))
+	m.observe(metricPhase, seconds, phaseLabel(from))
 	if name := operationMetric[from]; name != "" {
 		m.observe(name, seconds)
 	}

@@ -1,9 +1,7 @@
 package host
 
 import (
-	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -199,32 +197,6 @@ func TestMetricsAreRegisteredAndRaised(t *testing.T) {
 	for _, f := range families {
 		if f.GetName() == "metal3_operation_inspect_duration_seconds" {
 			g.Expect(f.GetMetric()[0].GetHistogram().GetSampleSum()).To(BeNumerically("==", 61))
-		}
-	}
-}
-
-func TestEventReasonsInCodeAreDocumented(t *testing.T) {
-	g := NewWithT(t)
-	docs, err := os.ReadFile("../../docs/baremetalhost.md")
-	g.Expect(err).NotTo(HaveOccurred())
-	entries, err := os.ReadDir(".")
-	g.Expect(err).NotTo(HaveOccurred())
-	for _, entry := range entries {
-		if !strings.HasSuffix(entry.Name(), ".go") || strings.HasSuffix(entry.Name(), "_test.go") {
-			continue
-		}
-		source, err := os.ReadFile(entry.Name())
-		g.Expect(err).NotTo(HaveOccurred())
-		for _, call := range []string{"d.event(\"", "d.warn(\""} {
-			for rest := string(source); ; {
-				_, after, found := strings.Cut(rest, call)
-				if !found {
-					break
-				}
-				reason, tail, _ := strings.Cut(after, "\"")
-				g.Expect(string(docs)).To(ContainSubstring("| "+reason+" |"), "event %s of %s", reason, entry.Name())
-				rest = tail
-			}
 		}
 	}
 }

@@ -232,7 +232,7 @@ func TestLife(t *testing.T) {
 		w.sim.ResetCounts()
 		took = w.powerOn(time.Minute)
 		w.Expect(took).To(BeNumerically("<", time.Second), "an image that is in place costs no waiting")
-		w.Expect(w.sim.Total("POST")+w.sim.Total("DELETE")).To(BeZero())
+		w.Expect(w.sim.Total("POST") + w.sim.Total("DELETE")).To(BeZero())
 		w.powerOff()
 		w.sim.LoseMedia(w.node)
 		w.powerOn(time.Minute)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Note says what happens to a host right now. Its message holds no clock and no
@@ -19,17 +20,23 @@ type Note struct {
 	Text string
 	// WaitingFor names who has to act before it goes on, empty for nobody.
 	WaitingFor string
+	// Since is when the phase began, in whole seconds UTC; zero when that is not known.
+	Since time.Time
 }
 
 // Grain is the step width of the percentage in messages.
 const Grain = 5
 
-const waitingFor = "; waiting for "
+const (
+	waitingFor = "; waiting for "
+	phaseSince = "; in this phase since "
+)
 
 var percentSuffix = regexp.MustCompile(` \((\d{1,3}) %\)$`)
 
-// Message renders the note as one line: "STEP (N %): TEXT; waiting for WHOM",
-// where everything but the step is left out when it is not known.
+// Message renders the note as one line: "STEP (N %): TEXT; waiting for WHOM; in
+// this phase since WHEN", where everything but the step is left out when it is
+// not known.
 func (n Note) Message() string {
 	var b strings.Builder
 	b.WriteString(strings.ReplaceAll(oneLine(n.Step), ": ", " - "))
@@ -42,12 +49,20 @@ func (n Note) Message() string {
 	if whom := oneLine(n.WaitingFor); whom != "" {
 		b.WriteString(waitingFor + whom)
 	}
+	if b.Len() > 0 && !n.Since.IsZero() {
+		b.WriteString(phaseSince + n.Since.UTC().Format(time.RFC3339))
+	}
 	return b.String()
 }
 
 // ParseNote reads what [Note.Message] rendered. Any other text becomes the step.
 func ParseNote(message string) Note {
 	var n Note
+	if head, when, found := cutLast(message, phaseSince); found {
+		if t, err := time.Parse(time.RFC3339, when); err == nil {
+			n.Since, message = t.UTC(), head
+		}
+	}
 	rest, whom, found := cutLast(message, waitingFor)
 	if found {
 		n.WaitingFor = whom

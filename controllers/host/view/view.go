@@ -49,7 +49,7 @@ func Of(h *metal3.BareMetalHost) View {
 	v := View{
 		Namespace: h.Namespace, Name: h.Name,
 		State: string(h.Status.Provisioning.State), Phase: phaseOf(h),
-		Since: since(h), ErrorType: string(h.Status.ErrorType), Attempts: h.Status.ErrorCount,
+		Since: Since(h), ErrorType: string(h.Status.ErrorType), Attempts: h.Status.ErrorCount,
 		PoweredOn: h.Status.PoweredOn, Online: h.Spec.Online,
 		Method: method(h),
 	}
@@ -89,9 +89,9 @@ func phaseOf(h *metal3.BareMetalHost) string {
 	return string(h.Status.Provisioning.State)
 }
 
-// since finds when the phase began: the operation history knows four phases, the
-// others begin where the one before ended.
-func since(h *metal3.BareMetalHost) time.Time {
+// Since finds when the phase began: the operation history knows four phases, the
+// others begin where the one before ended. It is zero when that is not known.
+func Since(h *metal3.BareMetalHost) time.Time {
 	history := h.Status.OperationHistory
 	switch h.Status.Provisioning.State {
 	case metal3.StateRegistering:

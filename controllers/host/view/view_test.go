@@ -20,7 +20,8 @@ func TestMessage(t *testing.T) {
 		"start (45 %): writing":                 {Step: "start", Percent: 47, Text: "writing"},
 		"start: writing; waiting for the agent": {Step: "start", Percent: 4, Text: "writing", WaitingFor: "the agent"},
 		"start (100 %)":                         {Step: "start", Percent: 250},
-		"a - b; waiting for c":                  {Step: "a: b", WaitingFor: " c\n"},
+		"start; waiting for you; in this phase since 2026-01-02T12:00:00Z": {Step: "start", WaitingFor: "you", Since: time.Date(2026, 1, 2, 12, 0, 0, 5, time.UTC)},
+		"a - b; waiting for c": {Step: "a: b", WaitingFor: " c\n"},
 	} {
 		t.Run(want, func(t *testing.T) { NewWithT(t).Expect(note.Message()).To(Equal(want)) })
 	}
@@ -35,6 +36,9 @@ func TestNoteSurvivesItsMessage(t *testing.T) {
 		}
 		if rapid.Bool().Draw(r, "whom?") {
 			n.WaitingFor = words.Draw(r, "whom")
+		}
+		if rapid.Bool().Draw(r, "since?") {
+			n.Since = time.Unix(rapid.Int64Range(1, 4e9).Draw(r, "since"), 0).UTC()
 		}
 		if got := view.ParseNote(n.Message()); got != n {
 			r.Fatalf("%q gives %+v, was %+v", n.Message(), got, n)
