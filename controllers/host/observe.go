@@ -23,7 +23,7 @@ import (
 
 // observe reads what every pass needs, all of it from caches and memory: the
 // node itself is looked at only when a decision asks for it.
-func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *memory, watch NodeWatch) (*Observed, error) {
+func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *memory) (*Observed, error) {
 	o := &Observed{Now: time.Now(), Host: h, Settings: r.options.Settings}
 	var err error
 	if o.Hardware, err = r.objects.hardware(ctx, h); err != nil {
@@ -56,7 +56,7 @@ func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *me
 	if o.Firmware, err = r.observeFirmware(ctx, h); err != nil {
 		return nil, err
 	}
-	glimpse(o, m, watch)
+	r.glimpse(o, m)
 	o.Fresh, o.NoInventory = m.Fresh, m.NoInventory
 	o.Ports, o.PowerAsked, o.SoftRefused = m.Ports, m.PowerAsked, m.SoftRefused
 	o.LostAgent, o.Rebooted, o.Busy, o.Looked = m.LostAgent, m.Rebooted, m.Busy, m.Looked
@@ -82,7 +82,7 @@ func (r *Reconciler) judgeImage(ctx context.Context, o *Observed, image *metal3.
 
 // glimpse takes what the watch knows of the host's node. What is remembered of
 // another node is dropped.
-func glimpse(o *Observed, m *memory, watch NodeWatch) {
+func (r *Reconciler) glimpse(o *Observed, m *memory) {
 	id := o.Host.Status.Provisioning.ID
 	if m.NodeID != id {
 		*m = memory{NodeID: id, Seen: m.Seen, LostAgent: m.LostAgent}
@@ -90,7 +90,7 @@ func glimpse(o *Observed, m *memory, watch NodeWatch) {
 	if id == "" {
 		return
 	}
-	row, known := watch.Row(id)
+	row, known := r.options.Watch.Row(id)
 	if !known {
 		return
 	}
