@@ -30,6 +30,9 @@ make_initrd() {
   : >"$tree/etc/machine-id"
   add_modules "$tree" sr_mod ahci ata_piix isofs loop squashfs overlay virtio_pci virtio_net af_packet
   cp -a "$here/initrd/." "$tree/"
+  mkdir -p "$tree/usr/lib/systemd/system/initrd-root-fs.target.requires"
+  ln -s ../live-sysroot.service "$tree/usr/lib/systemd/system/initrd-root-fs.target.requires/"
+  chmod 0755 "$tree"/usr/libexec/*.sh
   (cd "$tree" && find . | LC_ALL=C sort | cpio --quiet -o -H newc --reproducible -R 0:0 | gzip -6n >"$work/initrd.img")
 }
 
