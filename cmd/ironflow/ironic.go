@@ -10,24 +10,30 @@ import (
 	"github.com/ironflow/ironflow/ironic"
 )
 
-// newGateway connects to Ironic as the settings say. Files that do not exist
-// leave their part of the authentication out, as with the existing operator.
+// newGateway connects to Ironic as the settings say.
 func newGateway(ctx context.Context, s ironicSettings, metrics prometheus.Registerer) (*ironic.Gateway, error) {
+	c := ironicConfig(s)
+	c.Registerer = metrics
+	return ironic.New(ctx, c)
+}
+
+// ironicConfig is how to reach Ironic. Files that do not exist leave their part of
+// the authentication out, as with the existing operator.
+func ironicConfig(s ironicSettings) ironic.Config {
 	c := ironic.Config{
-		URL:        s.endpoint,
-		CAFile:     existing(s.caFile),
-		CertFile:   existing(s.certFile),
-		KeyFile:    existing(s.keyFile),
-		Insecure:   s.insecure,
-		Timeout:    s.timeout,
-		Registerer: metrics,
+		URL:      s.endpoint,
+		CAFile:   existing(s.caFile),
+		CertFile: existing(s.certFile),
+		KeyFile:  existing(s.keyFile),
+		Insecure: s.insecure,
+		Timeout:  s.timeout,
 	}
 	user := existing(filepath.Join(s.authRoot, "ironic", "username"))
 	password := existing(filepath.Join(s.authRoot, "ironic", "password"))
 	if user != "" && password != "" {
 		c.Auth.Basic = &ironic.Basic{UsernameFile: user, PasswordFile: password}
 	}
-	return ironic.New(ctx, c)
+	return c
 }
 
 // existing returns the file's name, or nothing when there is no such file.

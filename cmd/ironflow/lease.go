@@ -2,63 +2,63 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
-	"github.com/go-logr/logr"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/migrate"
 )
 
-// leaseLook is how often a held lease is looked at again.
-const leaseLook = 5 * time.Second
-
-// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;list;watch;create;update;patch;delete
-
-// waitForOtherOperator returns when no other BareMetalHost operator holds its
-// lease: two at once would undo each other's work.
-func waitForOtherOperator(ctx context.Context, c client.Reader, log logr.Logger) error {
-	said := ""
-	for {
-		holder, err := otherOperator(ctx, c, time.Now())
-		if err != nil {
-			return fmt.Errorf("look for another operator's lease: %w", err)
-		}
-		if holder == "" {
-			return nil
-		}
-		if holder != said {
-			log.Info("another BareMetalHost operator is running; waiting for its lease to go: stop it to hand over", "lease", names.ExistingLease, "holder", holder)
-			said = holder
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(leaseLook):
-		}
+// handOver waits until no other operator works on the hosts. While it waits,
+// nothing else runs but the probes: alive, not ready.
+func (p *program) handOver(ctx context.Context) error {
+	access, err := clusterConfig(p.settings.kubeconfig)
+	if err != nil {
+		return fmt.Errorf("no cluster to talk to: %w; set --kubeconfig or KUBECONFIG", err)
 	}
+	scheme, err := newScheme()
+	if err != nil {
+		return err
+	}
+	reader, err := client.New(access, client.Options{Scheme: scheme})
+	if err != nil {
+		return fmt.Errorf("connect to the cluster: %w", err)
+	}
+	holder, err := migrate.LeaseHolder(ctx, reader, time.Now())
+	if err != nil || holder == "" {
+		return err
+	}
+	stop, err := serveWaiting(ctx, p.settings.healthAddr, "waiting for the existing operator to stop: "+holder+" holds its lease")
+	if err != nil {
+		return err
+	}
+	return errors.Join(migrate.WaitForLease(ctx, reader, p.log), stop())
 }
 
-// otherOperator returns who holds the existing operator's lease in any namespace.
-func otherOperator(ctx context.Context, c client.Reader, now time.Time) (string, error) {
-	var leases coordinationv1.LeaseList
-	if err := c.List(ctx, &leases); err != nil {
-		return "", err
+// serveWaiting answers the probes of a program that waits, until stop is called.
+// The address is free again afterwards.
+func serveWaiting(ctx context.Context, addr, why string) (stop func() error, err error) {
+	if addr == "" || addr == "0" {
+		return func() error { return nil }, nil
 	}
-	for _, l := range leases.Items {
-		if l.Name == names.ExistingLease && held(l.Spec, now) {
-			return l.Namespace + "/" + *l.Spec.HolderIdentity, nil
+	listener, err := listen(ctx, addr)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, why, http.StatusServiceUnavailable) })
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	return func() error {
+		err := server.Close()
+		if served := <-done; !errors.Is(served, http.ErrServerClosed) {
+			return served
 		}
-	}
-	return "", nil
-}
-
-// held reports whether the lease has a holder that renewed it in time.
-func held(l coordinationv1.LeaseSpec, now time.Time) bool {
-	if l.HolderIdentity == nil || *l.HolderIdentity == "" || l.RenewTime == nil || l.LeaseDurationSeconds == nil {
-		return false
-	}
-	return now.Before(l.RenewTime.Add(time.Duration(*l.LeaseDurationSeconds) * time.Second))
+		return err
+	}, nil
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -19,8 +20,13 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := newCommand().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "ironflow:", err)
-		os.Exit(1) //nolint:gocritic // nothing is left to clean up here
+		code := 1
+		if v, ok := errors.AsType[verdict](err); ok {
+			code = v.ExitCode()
+		} else {
+			fmt.Fprintln(os.Stderr, "ironflow:", err)
+		}
+		os.Exit(code) //nolint:gocritic // nothing is left to clean up here
 	}
 }
 
@@ -32,7 +38,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newRunCommand(), newControllersCommand(), cli.NewCommand())
+	root.AddCommand(newRunCommand(), newControllersCommand(), newMigrateCommand(), cli.NewCommand())
 	return root
 }
 

@@ -51,7 +51,7 @@ func run(ctx context.Context, s settings) error {
 	ctrl.SetLogger(p.log)
 	p.log.Info("ironflow", "version", version.Release())
 	for _, step := range []func(context.Context) error{
-		p.publish, p.makeManager, p.makeParts, p.makeControllers, p.handOver,
+		p.handOver, p.publish, p.makeManager, p.makeParts, p.makeControllers,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -149,11 +149,6 @@ func (p *program) makeIronic(ctx context.Context) error {
 	}
 	p.watch = ironic.NewWatch(p.gateway, ironic.WatchOptions{Log: p.log.WithName("node-watch")})
 	return p.manager.Add(manager.RunnableFunc(p.watch.Run))
-}
-
-// handOver waits until no other operator works on the hosts.
-func (p *program) handOver(ctx context.Context) error {
-	return waitForOtherOperator(ctx, p.manager.GetAPIReader(), p.log)
 }
 
 // everywhere runs on every replica, leader or not.

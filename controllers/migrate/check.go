@@ -1,0 +1,162 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ironflow/ironflow/controllers/host"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// Options tell what to look at. Client and Ironic are required.
+type Options struct {
+	// Client reads the fleet. Its scheme must know metal3.io/v1alpha1, apps/v1,
+	// coordination.k8s.io/v1 and apiextensions.k8s.io/v1.
+	Client client.WithWatch
+	// Ironic is how to reach the Ironic that the existing operator uses.
+	Ironic ironic.Config
+	// Namespaces limits the look at hosts; empty for all.
+	Namespaces []string
+	// Settings are those that Ironflow will run with.
+	Settings host.Settings
+}
+
+// checks are made in this order. Each is a row in docs/migrate.md.
+var checks = []struct {
+	name string
+	run  func(context.Context, *state) error
+}{
+	{"operator", checkOperator},
+	{"crds", checkCRDs},
+	{"ironic", checkIronic},
+	{"hosts", checkHosts},
+	{"duplicates", checkDuplicates},
+	{"secrets", checkSecrets},
+	{"fields", checkFields},
+	{"features", checkFeatures},
+	{"rehearsal", checkRehearsal},
+}
+
+// Names of the checks, as in docs/migrate.md.
+func Names() []string {
+	var list []string
+	for _, c := range checks {
+		list = append(list, c.name)
+	}
+	return list
+}
+
+// state is what the checks share.
+type state struct {
+	options Options
+	held    *heldBack // what the connection to Ironic did not let through
+	gateway *ironic.Gateway
+	report  *Report
+	hosts   []metal3.BareMetalHost
+	nodes   map[string]*ironic.Node // by host key
+	down    bool                    // Ironic does not answer
+	check   string                  // that runs
+}
+
+// Check looks at the fleet and writes nothing. An error means that the question
+// could not be answered; what was found wrong is in the report.
+func Check(ctx context.Context, o Options) (*Report, error) {
+	s := &state{options: o, report: &Report{At: time.Now().UTC(), States: map[string]int{}, Hosts: []Host{}, Findings: []Finding{}}, nodes: map[string]*ironic.Node{}}
+	s.held = &heldBack{writes: map[string][]string{}}
+	config := o.Ironic
+	config.Wrap = s.held.readOnly
+	var err error
+	if s.gateway, err = ironic.New(ctx, config); err != nil {
+		return nil, err
+	}
+	if err := s.list(ctx); err != nil {
+		return nil, err
+	}
+	for _, c := range checks {
+		s.check = c.name
+		if err := c.run(ctx, s); err != nil {
+			return nil, fmt.Errorf("check %q: %w", c.name, err)
+		}
+	}
+	s.report.complete()
+	return s.report, nil
+}
+
+// found notes a finding of the check that runs.
+func (s *state) found(severity Severity, object, format string, args ...any) {
+	s.report.add(s.check, severity, object, fmt.Sprintf(format, args...))
+}
+
+// list reads the hosts.
+func (s *state) list(ctx context.Context) error {
+	namespaces := s.options.Namespaces
+	if len(namespaces) == 0 {
+		namespaces = []string{""}
+	}
+	for _, namespace := range namespaces {
+		var hosts metal3.BareMetalHostList
+		if err := s.options.Client.List(ctx, &hosts, client.InNamespace(namespace)); err != nil {
+			return fmt.Errorf("list BareMetalHosts: %w", err)
+		}
+		s.hosts = append(s.hosts, hosts.Items...)
+	}
+	return nil
+}
+
+// operatorImage marks the Deployment of the existing operator.
+const operatorImage = "baremetal-operator"
+
+// checkOperator looks whether the existing operator still works.
+func checkOperator(ctx context.Context, s *state) error {
+	holder, err := LeaseHolder(ctx, s.options.Client, time.Now())
+	if err != nil {
+		return err
+	}
+	s.report.Operator = holder
+	if holder != "" {
+		s.found(Note, "lease "+holder, "the existing operator works: what is said here holds for this moment; Ironflow waits until the lease is given up")
+	}
+	var deployments appsv1.DeploymentList
+	err = s.options.Client.List(ctx, &deployments)
+	if apierrors.IsForbidden(err) {
+		s.found(Note, "", "Deployments may not be listed: make sure yourself that no existing operator runs, also one without leader election")
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("list Deployments: %w", err)
+	}
+	for _, d := range deployments.Items {
+		if runsOperator(&d) && (d.Spec.Replicas == nil || *d.Spec.Replicas > 0) {
+			s.found(Note, d.Namespace+"/"+d.Name, "runs the existing operator: before Ironflow is started, kubectl -n %s scale deployment %s --replicas=0", d.Namespace, d.Name)
+		}
+	}
+	return nil
+}
+
+// runsOperator reports whether a container of the Deployment is the operator.
+func runsOperator(d *appsv1.Deployment) bool {
+	for _, c := range d.Spec.Template.Spec.Containers {
+		if strings.Contains(c.Image, operatorImage) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkIronic asks Ironic for its version.
+func checkIronic(ctx context.Context, s *state) error {
+	if err := s.gateway.Ready(ctx); err != nil {
+		s.down = true
+		s.found(Blocker, s.gateway.URL(), "Ironic does not answer: %v; nodes were not looked at", err)
+		return nil
+	}
+	s.report.IronicVersion = s.gateway.APIVersion()
+	return nil
+}

@@ -1,0 +1,155 @@
+package migrate
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/ironflow/ironflow/controllers/firmware"
+	"github.com/ironflow/ironflow/controllers/host"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// checkRehearsal runs one pass of the host controller for each host, with every
+// write held back, and tells what the controller wanted to write besides status.
+// The pass ends at the first write to Ironic: what would follow depends on it.
+func checkRehearsal(ctx context.Context, s *state) error {
+	if s.down {
+		return nil
+	}
+	c := s.held.client(s.options.Client)
+	options := host.Options{
+		Gateway: s.gateway, Settings: s.options.Settings,
+		Watch:    ironic.NewWatch(s.gateway, ironic.WatchOptions{}), // not run: it knows no node
+		Firmware: firmware.NewKeeper(c, s.gateway, reconcile.Recorder{}),
+	}
+	for i := range s.hosts {
+		h, row := &s.hosts[i], &s.report.Hosts[i]
+		s.held.begin(row.key())
+		if err := host.Rehearse(ctx, c, options, client.ObjectKeyFromObject(h)); err != nil {
+			return fmt.Errorf("rehearse host %s: %w", row.key(), err)
+		}
+		row.Writes = s.held.writes[row.key()]
+		switch after := s.held.status; {
+		case len(row.Writes) > 0:
+			s.found(Warning, row.key(), "Ironflow would begin with: %s", strings.Join(row.Writes, "; "))
+		case after == nil:
+		case after.ErrorType != "" && after.ErrorMessage != h.Status.ErrorMessage:
+			s.found(Warning, row.key(), "the host would show a new %s: %s", after.ErrorType, after.ErrorMessage)
+		case after.Provisioning.State != h.Status.Provisioning.State:
+			s.found(Note, row.key(), "the host would go on to state %q", after.Provisioning.State)
+		}
+	}
+	return nil
+}
+
+// heldBack keeps writes from being made and notes them, for one host at a time.
+type heldBack struct {
+	mu     sync.Mutex
+	host   string
+	writes map[string][]string         // by host
+	status *metal3.BareMetalHostStatus // that the host would get; nil for no change
+}
+
+// begin says for which host the next writes are.
+func (b *heldBack) begin(host string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.host, b.status = host, nil
+}
+
+// wouldBe notes the status that a host would get.
+func (b *heldBack) wouldBe(obj client.Object) {
+	if h, ok := obj.(*metal3.BareMetalHost); ok {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.status = h.Status.DeepCopy()
+	}
+}
+
+func (b *heldBack) note(format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.writes[b.host] = append(b.writes[b.host], fmt.Sprintf(format, args...))
+}
+
+// readOnly lets requests that read pass to Ironic, and answers all others itself,
+// as a proxy without the right to write would.
+func (b *heldBack) readOnly(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			return next.RoundTrip(r)
+		}
+		b.note("%s %s%s", r.Method, r.URL.Path, asked(r))
+		const refusal = `{"error_message":{"faultstring":"held back by ironflow migrate","faultcode":"Client"}}`
+		return &http.Response{
+			StatusCode: http.StatusForbidden, Status: "403 Forbidden", Proto: r.Proto, ProtoMajor: 1, ProtoMinor: 1, Request: r,
+			Header: http.Header{"Content-Type": {"application/json"}}, ContentLength: int64(len(refusal)), Body: io.NopCloser(strings.NewReader(refusal)),
+		}, nil
+	})
+}
+
+// roundTripper is a function as a transport.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// asked is what a request asks for, as far as it can be told without its values,
+// which may be secret.
+func asked(r *http.Request) string {
+	if r.Body == nil {
+		return ""
+	}
+	defer r.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
+	if err != nil {
+		return ""
+	}
+	return summary(bytes.TrimSpace(raw))
+}
+
+// client reads from the API server and notes writes instead of making them. Writes
+// of status and of events are what a take-over is: they are not noted.
+func (b *heldBack) client(c client.WithWatch) client.Client {
+	said := func(verb string, obj client.Object) error {
+		b.note("%s %T %s/%s", verb, obj, obj.GetNamespace(), obj.GetName())
+		return nil
+	}
+	return interceptor.NewClient(c, interceptor.Funcs{
+		Create: func(_ context.Context, _ client.WithWatch, obj client.Object, _ ...client.CreateOption) error {
+			return said("create", obj)
+		},
+		Update: func(_ context.Context, _ client.WithWatch, obj client.Object, _ ...client.UpdateOption) error {
+			return said("update", obj)
+		},
+		Patch: func(_ context.Context, _ client.WithWatch, obj client.Object, _ client.Patch, _ ...client.PatchOption) error {
+			return said("patch", obj)
+		},
+		Delete: func(_ context.Context, _ client.WithWatch, obj client.Object, _ ...client.DeleteOption) error {
+			return said("delete", obj)
+		},
+		DeleteAllOf: func(_ context.Context, _ client.WithWatch, obj client.Object, _ ...client.DeleteAllOfOption) error {
+			return said("delete all", obj)
+		},
+		SubResourceCreate: func(context.Context, client.Client, string, client.Object, client.Object, ...client.SubResourceCreateOption) error {
+			return nil
+		},
+		SubResourceUpdate: func(context.Context, client.Client, string, client.Object, ...client.SubResourceUpdateOption) error {
+			return nil
+		},
+		SubResourcePatch: func(_ context.Context, _ client.Client, _ string, obj client.Object, _ client.Patch, _ ...client.SubResourcePatchOption) error {
+			b.wouldBe(obj)
+			return nil
+		},
+	})
+}
