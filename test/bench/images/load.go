@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -59,7 +60,7 @@ func (c *client) run(ctx context.Context) {
 	defer c.hangUp()
 	for ctx.Err() == nil {
 		if c.conn == nil {
-			conn, err := new(net.Dialer).DialContext(ctx, "tcp", c.target.addr)
+			conn, err := c.dial(ctx)
 			if err != nil {
 				continue
 			}
@@ -78,6 +79,27 @@ func (c *client) run(ctx context.Context) {
 			c.hangUp()
 		}
 	}
+}
+
+// cipherSuite is what both servers have to use.
+const cipherSuite = tls.TLS_AES_128_GCM_SHA256
+
+// dial connects; with another cipher than the agreed one the figures would say
+// nothing, so that is an error.
+func (c *client) dial(ctx context.Context) (net.Conn, error) {
+	if !c.bench.tls {
+		return new(net.Dialer).DialContext(ctx, "tcp", c.target.addr)
+	}
+	dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13}} //nolint:gosec // our own server on loopback
+	conn, err := dialer.DialContext(ctx, "tcp", c.target.tlsAddr)
+	if err != nil {
+		return nil, err
+	}
+	if used := conn.(*tls.Conn).ConnectionState().CipherSuite; used != cipherSuite {
+		c.result.wrong++
+		return nil, errors.Join(fmt.Errorf("cipher %s", tls.CipherSuiteName(used)), conn.Close())
+	}
+	return conn, nil
 }
 
 func (c *client) hangUp() {

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/test/media"
 )
 
@@ -27,12 +28,14 @@ type bench struct {
 	conns   int
 	size    int // bytes of a range; 0 is the whole file
 	newConn bool
+	tls     bool // HTTPS; both servers use the cipher of [cipherSuite]
 	seconds float64
 }
 
 func main() {
 	var o options
 	serve := flag.String("serve", "", "internal: serve images over this base")
+	tlsDir := flag.String("tls", "", "internal: folder of the certificate")
 	flag.IntVar(&o.hosts, "hosts", 1000, "images to build")
 	flag.IntVar(&o.rounds, "rounds", 3, "rounds; the median counts")
 	flag.Float64Var(&o.seconds, "seconds", 2, "length of one measurement")
@@ -40,7 +43,7 @@ func main() {
 	flag.Parse()
 	var err error
 	if *serve != "" {
-		err = serveImages(*serve, o.hosts)
+		err = serveImages(*serve, *tlsDir, o.hosts)
 	} else {
 		err = o.run(context.Background())
 	}
@@ -62,6 +65,8 @@ func (o options) benches() []bench {
 		{name: "r2k", conns: 128, size: 2 << 10, seconds: o.seconds},
 		{name: "stream", conns: 1, seconds: o.seconds},
 		{name: "newconn", conns: 16, size: 64 << 10, newConn: true, seconds: o.seconds},
+		{name: "https64k", conns: 64, size: 64 << 10, tls: true, seconds: o.seconds},
+		{name: "https512k", conns: 16, size: 512 << 10, tls: true, seconds: o.seconds},
 	}
 }
 
@@ -75,14 +80,18 @@ func (o options) run(ctx context.Context) error {
 	if err := media.WriteFile(base, media.Options{RootfsBytes: o.rootfs << 20}); err != nil {
 		return err
 	}
-	own, err := startOwn(ctx, base, o.hosts)
+	cert, err := pki.Ensure(filepath.Join(dir, "tls"), []string{"127.0.0.1"}, time.Now())
+	if err != nil {
+		return err
+	}
+	own, err := startOwn(ctx, base, filepath.Dir(cert.Cert), o.hosts)
 	if err != nil {
 		return err
 	}
 	defer own.stop()
 	targets := []*target{own}
 	if program, err := exec.LookPath("nginx"); err == nil {
-		reference, err := startNginx(ctx, program, dir, base)
+		reference, err := startNginx(ctx, program, dir, base, cert)
 		if err != nil {
 			return err
 		}
@@ -98,14 +107,20 @@ func (o options) run(ctx context.Context) error {
 func (o options) measure(ctx context.Context, own *target, targets []*target) error {
 	report := map[string]any{"hosts": o.hosts, "build_ms": own.buildMS}
 	wrong, dropped := 0, 0
+	var allocs []float64
 	fmt.Printf("%-8s %-10s %10s %10s %9s %9s\n", "load", "server", "req/s", "MB/s", "p50 ms", "p99 ms")
 	for _, b := range o.benches() {
 		rates := map[*target][]float64{}
 		for range o.rounds {
 			for _, t := range targets {
+				before, err1 := t.mallocs()
 				r, err := load(ctx, t, b)
-				if err != nil {
+				after, err2 := t.mallocs()
+				if err = errors.Join(err1, err, err2); err != nil {
 					return err
+				}
+				if t == own && b.name == "r64k" {
+					allocs = append(allocs, float64(after-before)/float64(len(r.latencies)))
 				}
 				rates[t] = append(rates[t], r.rate())
 				wrong, dropped = wrong+r.wrong, dropped+r.dropped
@@ -121,7 +136,7 @@ func (o options) measure(ctx context.Context, own *target, targets []*target) er
 	if err != nil {
 		return err
 	}
-	report["rss_mib"], report["wrong"], report["dropped"] = rss, wrong, dropped
+	report["rss_mib"], report["wrong"], report["dropped"], report["allocs"] = rss, wrong, dropped, round(median(allocs))
 	line, err := json.Marshal(report)
 	if err != nil {
 		return err

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/server"
@@ -27,11 +29,27 @@ import (
 
 // target is a running server.
 type target struct {
-	name, addr string
-	paths      []string
-	size       int64
-	buildMS    float64
-	cmd        *exec.Cmd
+	name          string
+	addr, tlsAddr string
+	paths         []string
+	size          int64
+	buildMS       float64
+	cmd           *exec.Cmd
+	says          *json.Decoder // what our own server prints
+}
+
+// mallocs returns how many objects our own server has allocated so far, 0 for
+// another one.
+func (t *target) mallocs() (uint64, error) {
+	if t.says == nil {
+		return 0, nil
+	}
+	if err := t.cmd.Process.Signal(syscall.SIGUSR1); err != nil {
+		return 0, err
+	}
+	var n uint64
+	err := t.says.Decode(&n)
+	return n, err
 }
 
 func (t *target) stop() {
@@ -58,6 +76,7 @@ func (t *target) rss() (float64, error) {
 // hello is the first line of the server under test.
 type hello struct {
 	Addr    string
+	TLSAddr string
 	Paths   []string
 	Size    int64
 	BuildMS float64
@@ -65,15 +84,20 @@ type hello struct {
 
 // serveImages is the server under test: it builds the images, says where they
 // are, and serves until it is told to stop.
-func serveImages(path string, hosts int) error {
+func serveImages(path, tlsDir string, hosts int) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	bases, err := base.Open(ctx, path, base.Options{})
 	if err != nil {
 		return err
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	cert, err := pki.Ensure(tlsDir, []string{"127.0.0.1"}, time.Now())
 	if err != nil {
+		return err
+	}
+	l, err1 := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	secure, err2 := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
 	store, err := images.NewStore(ctx, images.Options{
@@ -82,7 +106,7 @@ func serveImages(path string, hosts int) error {
 	if err != nil {
 		return err
 	}
-	out := hello{Addr: l.Addr().String()}
+	out := hello{Addr: l.Addr().String(), TLSAddr: secure.Addr().String()}
 	begin := time.Now()
 	for i := range hosts {
 		config := fmt.Sprintf(`{"host":%d,"files":%q}`, i, strings.Repeat("/etc/some/file with content ", 180))
@@ -100,16 +124,36 @@ func serveImages(path string, hosts int) error {
 	if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
 		return err
 	}
-	return server.New(server.Options{Store: store, Log: logr.Discard(), MaxPerImage: 1024}).Serve(ctx, []server.Listener{{Listener: l}})
+	go tellMallocs(ctx)
+	return server.New(server.Options{
+		Store: store, Log: logr.Discard(), MaxPerImage: 1024,
+		CertFile: cert.Cert, KeyFile: cert.Key,
+	}).Serve(ctx, []server.Listener{{Listener: l}, {Listener: secure, TLS: true}})
+}
+
+// tellMallocs prints the number of allocations on each SIGUSR1.
+func tellMallocs(ctx context.Context) {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGUSR1)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-asked:
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			fmt.Println(m.Mallocs)
+		}
+	}
 }
 
 // startOwn starts this program again as the server under test.
-func startOwn(ctx context.Context, path string, hosts int) (*target, error) {
+func startOwn(ctx context.Context, path, tlsDir string, hosts int) (*target, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, self, "-serve", path, "-hosts", strconv.Itoa(hosts))
+	cmd := exec.CommandContext(ctx, self, "-serve", path, "-tls", tlsDir, "-hosts", strconv.Itoa(hosts))
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.StdoutPipe()
@@ -119,13 +163,14 @@ func startOwn(ctx context.Context, path string, hosts int) (*target, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	t := &target{name: "ironflow", cmd: cmd}
+	t := &target{name: "ironflow", cmd: cmd, says: json.NewDecoder(out)}
 	var h hello
-	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&h); err != nil {
+	if err := t.says.Decode(&h); err != nil {
 		t.stop()
 		return nil, fmt.Errorf("the server under test did not start: %w", err)
 	}
 	// Two hundred images are read; all of them are held.
+	t.tlsAddr = h.TLSAddr
 	t.addr, t.paths, t.size, t.buildMS = h.Addr, h.Paths[:min(200, len(h.Paths))], h.Size, h.BuildMS
 	return t, nil
 }
@@ -137,23 +182,33 @@ http {
   access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000; default_type application/octet-stream;
   client_body_temp_path DIR/t1; proxy_temp_path DIR/t2; fastcgi_temp_path DIR/t3; uwsgi_temp_path DIR/t4; scgi_temp_path DIR/t5;
   server { listen ADDR; root DIR; }
+  server {
+    listen SECURE ssl; root DIR; ssl_certificate CERT; ssl_certificate_key KEY;
+    ssl_protocols TLSv1.3; ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256;
+  }
 }
 `
 
-func startNginx(ctx context.Context, program, dir, path string) (*target, error) {
+// freeAddress returns a loopback address that nobody listens on.
+func freeAddress(ctx context.Context) (string, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	addr := l.Addr().String()
-	if err := l.Close(); err != nil {
+	return l.Addr().String(), l.Close()
+}
+
+func startNginx(ctx context.Context, program, dir, path string, cert pki.Files) (*target, error) {
+	addr, err1 := freeAddress(ctx)
+	secure, err2 := freeAddress(ctx)
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
 	// The workers may run as somebody else, who must be able to reach the file.
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return nil, err
 	}
-	text := strings.NewReplacer("DIR", dir, "ADDR", addr).Replace(nginxConfig)
+	text := strings.NewReplacer("DIR", dir, "ADDR", addr, "SECURE", secure, "CERT", cert.Cert, "KEY", cert.Key).Replace(nginxConfig)
 	fmt.Print(text)
 	conf := filepath.Join(dir, "nginx.conf")
 	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
@@ -169,7 +224,7 @@ func startNginx(ctx context.Context, program, dir, path string) (*target, error)
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	t := &target{name: "nginx", addr: addr, paths: []string{"/" + filepath.Base(path)}, size: info.Size(), cmd: cmd}
+	t := &target{name: "nginx", addr: addr, tlsAddr: secure, paths: []string{"/" + filepath.Base(path)}, size: info.Size(), cmd: cmd}
 	for deadline := time.Now().Add(10 * time.Second); ; {
 		c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
 		if err == nil {
