@@ -398,3 +398,16 @@ func BenchmarkSystems(b *testing.B) {
 		answer.Body.Close()
 	}
 }
+
+func TestThousandsOfSystems(t *testing.T) {
+	const systems = 5000
+	s := simulator.New(simulator.Options{})
+	c := newClient(t, s)
+	for i := range systems {
+		c.Expect(s.AddSystem(simulator.System{ID: fmt.Sprint("s", i)})).To(Succeed())
+	}
+	c.Expect(c.must(http.MethodGet, "/Systems", nil)["Members"]).To(HaveLen(systems))
+	c.must(http.MethodPost, "/Systems/s4999/Actions/ComputerSystem.Reset", map[string]any{"ResetType": "On"})
+	c.Expect(c.must(http.MethodGet, "/Systems/s4999", nil)["PowerState"]).To(Equal("On"))
+	c.Expect(c.must(http.MethodGet, "/UpdateService/FirmwareInventory", nil)["Members@odata.count"]).To(BeEquivalentTo(2 * systems))
+}
