@@ -82,6 +82,30 @@ func TestLostDatabaseWhileDeprovisioning(t *testing.T) {
 	})
 }
 
+// TestLostLiveISOIsAdoptedAsOne gives the new node its ISO before it is adopted,
+// without which Ironic refuses.
+func TestLostLiveISOIsAdoptedAsOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		const iso = "http://images.test/rescue.iso"
+		format := "live-iso"
+		w := newWorld(t, assisted(nil), Settings{}, func(h *metal3.BareMetalHost) {
+			h.Spec.Image = &metal3.Image{URL: iso, DiskFormat: &format}
+		})
+		defer w.stop()
+		w.untilState(metal3.StateProvisioned, time.Minute)
+		w.sim.Wipe()
+		w.until("adopted", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
+			n, found := w.sim.Node(nodeName(h))
+			return found && n.ProvisionState == "active" && h.Status.Provisioning.ID == n.UUID
+		})
+		n, _ := w.sim.Node(nodeName(w.host()))
+		g.Expect(n.Fields["deploy_interface"]).To(Equal(deployRamdisk))
+		g.Expect(n.Fields["instance_info"]).To(HaveKeyWithValue(keyBootISO, iso))
+		g.Expect(w.host().Status.ErrorCount).To(BeZero(), "%v", w.events.texts)
+	})
+}
+
 // TestNodeIsFoundAgain starts with nodes that Ironic has already, and a host
 // that knows nothing of them.
 func TestNodeIsFoundAgain(t *testing.T) {

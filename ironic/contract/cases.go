@@ -1,7 +1,11 @@
 package contract
 
-// Cases is the table of all calls that Ironflow makes to Ironic. Each row of the
-// call table in docs/ironic.md has its case here, under the same name.
+// provision is the call behind most cases.
+var provision = []string{"PUT /v1/nodes/{n}/states/provision"}
+
+// Cases is the table of all calls that Ironflow makes to Ironic, and of the
+// states of nodes that it meets. Each row of the call table in docs/ironic.md has
+// its case here, under the same name; so has each cell of [Actions].
 var Cases = []Case{
 	{"probe", []string{"GET /v1/", "GET /v1/drivers"}, probe},
 	{"by id", []string{"GET /v1/nodes/{n}"}, byID},
@@ -11,27 +15,41 @@ var Cases = []Case{
 	{"enrol", []string{"POST /v1/nodes"}, enrol},
 	{"identity", []string{"PATCH /v1/nodes/{n}"}, identity},
 	{"ports", []string{"GET /v1/ports?node_uuid={node_uuid}", "POST /v1/ports", "PATCH /v1/ports/{p}"}, ports},
-	{"manage", []string{"PUT /v1/nodes/{n}/states/provision"}, manage},
+	{"manage", provision, manage},
 	{"configure", []string{"PATCH /v1/nodes/{n}"}, configure},
 	{"firmware", []string{"GET /v1/nodes/{n}/firmware"}, firmware},
 	{"BIOS", []string{"GET /v1/nodes/{n}/bios"}, bios},
 	{"inspect", []string{"PATCH /v1/nodes/{n}", "PUT /v1/nodes/{n}/states/provision"}, inspect},
 	{"inventory", []string{"GET /v1/nodes/{n}/inventory"}, inventory},
-	{"abort", []string{"PUT /v1/nodes/{n}/states/provision"}, abort},
+	{"abort", provision, abort},
 	{"RAID", []string{"PATCH /v1/nodes/{n}", "PUT /v1/nodes/{n}/states/raid"}, raid},
-	{"clean", []string{"PUT /v1/nodes/{n}/states/provision"}, clean},
-	{"provide", []string{"PUT /v1/nodes/{n}/states/provision"}, provide},
+	{"clean", provision, clean},
+	{"provide", provision, provide},
 	{"instance", []string{"PATCH /v1/nodes/{n}"}, instance},
 	{"validate", []string{"GET /v1/nodes/{n}/validate"}, validate},
-	{"deploy", []string{"PUT /v1/nodes/{n}/states/provision"}, deploy},
+	{"deploy", provision, deploy},
 	{"failure text", []string{"GET /v1/nodes/{n}/history"}, failureText},
 	{"undeploy", []string{"PATCH /v1/nodes/{n}", "PUT /v1/nodes/{n}/states/provision"}, undeploy},
-	{"adopt", []string{"PUT /v1/nodes/{n}/states/provision"}, adopt},
-	{"service", []string{"PUT /v1/nodes/{n}/states/provision"}, service},
+	{"adopt", provision, adopt},
+	{"service", provision, service},
 	{"power", []string{"PUT /v1/nodes/{n}/states/power"}, power},
 	{"maintenance", []string{"PUT /v1/nodes/{n}/maintenance", "DELETE /v1/nodes/{n}/maintenance"}, maintenance},
 	{"delete", []string{"PATCH /v1/nodes/{n}", "DELETE /v1/nodes/{n}"}, remove},
 	{"media", []string{"GET /v1/nodes/{n}/vmedia", "POST /v1/nodes/{n}/vmedia", "DELETE /v1/nodes/{n}/vmedia"}, media},
 	{"subscriptions", []string{"GET /v1/nodes/{n}/vendor_passthru?method=get_all_subscriptions"}, subscriptions},
 	{"refusals", nil, refusals},
+	{"verifying", provision, verifying},
+	{"inspecting", provision, inspecting},
+	{"abort inspection", provision, abortInspection},
+	{"cleaning", provision, cleaning},
+	{"deploying", provision, deploying},
+	{"abort deployment", provision, abortDeployment},
+	{"deploy failed", provision, deployFailed},
+	{"deleting", provision, deleting},
+	{"delete in use", []string{"PUT /v1/nodes/{n}/maintenance", "DELETE /v1/nodes/{n}"}, deleteInUse},
+	{"error", provision, undeployFailed},
+	{"adopting", provision, adopting},
+	{"adopt failed", provision, adoptFailed},
+	{"servicing", provision, servicing},
+	{"abort service", provision, abortService},
 }

@@ -129,6 +129,11 @@ func remove(w *World) {
 	w.Expect(w.Gateway.Delete(w.T.Context(), n.UUID)).To(Succeed(), "gone already")
 	_, err := w.Gateway.Find(w.T.Context(), ironic.Identity{UUID: n.UUID, Name: n.Name})
 	w.Expect(err).To(MatchError(ironic.ErrNotFound), "its ports are gone as well")
+	enrolled, _ := w.Enrol()
+	w.Expect(w.Gateway.Delete(w.T.Context(), enrolled.UUID)).To(Succeed(), "never verified")
+	manageable := w.Manageable()
+	w.Update(manageable, ironic.Desired{InstanceUUID: new("0e3cbf1c-0a0a-4a0a-8a0a-000000000004")})
+	w.Accepted(func() error { return w.Gateway.Delete(w.T.Context(), manageable.UUID) })
 }
 
 func firmware(w *World) {

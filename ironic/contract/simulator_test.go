@@ -3,6 +3,9 @@ package contract_test
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -22,22 +25,77 @@ var callTable = []string{
 	"service", "power", "maintenance", "delete", "media", "subscriptions",
 }
 
-func TestEveryCallHasACase(t *testing.T) {
+// actionTable are the cells of the project's table of actions by state of the node.
+var actionTable = map[ironic.ProvisionState][]string{
+	ironic.StateEnroll:        {"register", "delete"},
+	ironic.StateVerifying:     {"register", "delete"},
+	ironic.StateManageable:    {"inspect", "prepare", "provision", "deprovision", "adopt", "delete"},
+	ironic.StateInspecting:    {"register", "inspect", "delete"},
+	ironic.StateInspectWait:   {"inspect", "delete"},
+	ironic.StateInspectFailed: {"inspect"},
+	ironic.StateAvailable:     {"inspect", "prepare", "provision", "deprovision", "delete"},
+	ironic.StateDeploying:     {"register", "deprovision", "delete"},
+	ironic.StateDeployWait:    {"register", "provision", "deprovision", "delete"},
+	ironic.StateActive:        {"provision", "deprovision", "adopt", "service", "delete"},
+	ironic.StateDeployFailed:  {"provision", "deprovision"},
+	ironic.StateDeleting:      {"deprovision", "delete"},
+	ironic.StateCleaning:      {"register", "prepare", "delete"},
+	ironic.StateCleanWait:     {"register", "delete"},
+	ironic.StateCleanFailed:   {"prepare", "provision", "deprovision"},
+	ironic.StateError:         {"deprovision"},
+	ironic.StateAdopting:      {"adopt"},
+	ironic.StateAdoptFailed:   {"adopt"},
+	ironic.StateServicing:     {"service", "delete"},
+	ironic.StateServiceWait:   {"service", "delete"},
+	ironic.StateServiceFailed: {"service"},
+}
+
+func TestEveryCallAndActionHasACase(t *testing.T) {
 	e := NewWithT(t)
-	var names []string
+	names := map[string]bool{}
 	for _, c := range contract.Cases {
-		names = append(names, c.Name)
+		e.Expect(names).NotTo(HaveKey(c.Name), "two cases of one name")
+		names[c.Name] = true
 	}
 	for _, row := range callTable {
-		e.Expect(names).To(ContainElement(row), "a call without a contract case")
+		e.Expect(names).To(HaveKey(row), "a call without a contract case")
 	}
-	e.Expect(names).To(HaveLen(len(callTable)+2), "besides: failure text, refusals")
+	cells := map[ironic.ProvisionState][]string{}
+	for _, a := range contract.Actions {
+		e.Expect(names).To(HaveKey(a.Case), "the action %q of state %q has no contract case", a.Name, a.State)
+		cells[a.State] = append(cells[a.State], a.Name)
+	}
+	e.Expect(cells).To(Equal(actionTable))
+}
+
+// TestTablesAreDocumented keeps the tables of docs/ironic.md equal to the cases.
+func TestTablesAreDocumented(t *testing.T) {
+	e := NewWithT(t)
+	page, err := os.ReadFile("../../docs/ironic.md")
+	e.Expect(err).NotTo(HaveOccurred())
+	rows := strings.Split(string(page), "\n")
+	var calls []string
+	for _, row := range rows {
+		cells := strings.Split(row, "|")
+		if len(cells) == 4 && strings.Contains(cells[2], "/v1") {
+			for name := range strings.SplitSeq(cells[1], ",") {
+				calls = append(calls, strings.TrimSpace(name))
+			}
+		}
+	}
+	for _, row := range callTable {
+		e.Expect(calls).To(ContainElement(row), "a call that docs/ironic.md does not name")
+	}
+	for _, a := range contract.Actions {
+		row := regexp.MustCompile(fmt.Sprintf(`^\| %s \| %s \| .+ \| %s \|$`, a.State, a.Name, a.Case))
+		e.Expect(slices.ContainsFunc(rows, row.MatchString)).To(BeTrue(), "docs/ironic.md has no row %s", row)
+	}
 }
 
 func TestSimulator(t *testing.T) {
 	const short = 30 * time.Millisecond
 	s := simulator.New(simulator.Options{
-		Delays:    simulator.Delays{Verify: short, Inspect: short, Clean: short, Deploy: 2 * short, Service: short, Power: short, Work: short / 3},
+		Delays:    simulator.Delays{Verify: short, Inspect: 10 * short, Clean: short, Deploy: 2 * short, Service: short, Power: short, Work: short},
 		Heartbeat: short, Behave: behave,
 	})
 	t.Cleanup(s.Close)
@@ -66,7 +124,7 @@ func TestSimulator(t *testing.T) {
 // behave makes the contract's step what the real ramdisk has it be, and a
 // BMC refuse wrong credentials.
 func behave(o simulator.Operation) simulator.Outcome {
-	if o.Name == "verify" {
+	if o.Name == "verify" || o.Name == "undeploy" {
 		info, _ := o.Node.Fields["driver_info"].(map[string]any)
 		if info["redfish_password"] == contract.WrongPassword {
 			return simulator.Outcome{Error: "Failed to get power state: authentication failed"}

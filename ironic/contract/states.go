@@ -33,13 +33,15 @@ func manage(w *World) {
 	n := w.Manageable()
 	w.Expect(n.PowerState).To(Equal(ironic.PowerOff), "known since the verification")
 	w.Expect(w.Gateway.Transition(w.T.Context(), n.UUID, ironic.Transition{Target: ironic.TargetManage})).To(Succeed(), "asked again")
-	broken, _ := w.Enrol()
+	broken, m := w.Enrol()
 	w.Update(broken, ironic.Desired{DriverInfo: ironic.Fields{"redfish_password": WrongPassword}, SendSecrets: true})
 	w.Accepted(func() error {
 		return w.Gateway.Transition(w.T.Context(), broken.UUID, ironic.Transition{Target: ironic.TargetManage})
 	})
 	w.Eventually(func() (*ironic.Node, error) { return w.Gateway.Get(w.T.Context(), broken.UUID) }, w.Patience, w.Look).Should(
 		And(HaveField("ProvisionState", ironic.StateEnroll), HaveField("LastError", Not(BeEmpty()))), "the BMC refuses the credentials")
+	broken = w.Update(broken, ironic.Desired{DriverInfo: ironic.Fields{"redfish_password": m.DriverInfo["redfish_password"]}, SendSecrets: true})
+	w.Do(broken, ironic.Transition{Target: ironic.TargetManage}, ironic.StateManageable)
 }
 
 func inspect(w *World) {
@@ -77,7 +79,9 @@ func abort(w *World) {
 	w.Accepted(func() error {
 		return w.Gateway.Transition(w.T.Context(), n.UUID, ironic.Transition{Target: ironic.TargetClean, CleanSteps: []ironic.Step{step(map[string]any{"seconds": 60})}})
 	})
-	w.Until(n.UUID, ironic.StateCleanWait)
+	n = w.Until(n.UUID, ironic.StateCleanWait)
+	err := w.note(n)
+	w.Expect(ironic.KindOf(err)).To(Equal(ironic.Busy), "%v", err)
 	w.Accepted(func() error {
 		return w.Gateway.Transition(w.T.Context(), n.UUID, ironic.Transition{Target: ironic.TargetAbort})
 	})
@@ -189,6 +193,13 @@ func adopt(w *World) {
 	n = w.Update(n, ironic.Desired{InstanceInfo: ironic.Fields{"capabilities": map[string]any{}}})
 	w.Do(n, ironic.Transition{Target: ironic.TargetAdopt}, ironic.StateActive)
 	w.Expect(w.Gateway.Transition(w.T.Context(), n.UUID, ironic.Transition{Target: ironic.TargetAdopt})).To(Succeed(), "asked again")
+	for _, on := range []bool{true, false} { // somebody's maintenance, and its end
+		w.Expect(w.Gateway.SetMaintenance(w.T.Context(), n.UUID, on, "by hand")).To(Succeed())
+		n, err := w.Gateway.Get(w.T.Context(), n.UUID)
+		w.Expect(err).NotTo(HaveOccurred())
+		w.Expect(n.Maintenance).To(Equal(on))
+		w.Expect(n.ProvisionState).To(Equal(ironic.StateActive))
+	}
 }
 
 func service(w *World) {
@@ -199,6 +210,9 @@ func service(w *World) {
 	reason, err := w.Gateway.FailureReason(w.T.Context(), n.UUID, time.Time{})
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(reason).To(ContainSubstring(FailureText), "last_error and maintenance are erased by the power-off")
+	w.Accepted(func() error { return w.Gateway.SetMaintenance(w.T.Context(), n.UUID, false, "") })
+	n = w.Do(n, ironic.Transition{Target: ironic.TargetService, ServiceSteps: []ironic.Step{step(nil)}}, ironic.StateActive)
+	w.Do(n, ironic.Transition{Target: ironic.TargetService, ServiceSteps: []ironic.Step{step(map[string]any{"fail": true})}}, ironic.StateServiceFailed)
 	w.Accepted(func() error { return w.Gateway.SetMaintenance(w.T.Context(), n.UUID, false, "") })
 	w.Do(n, ironic.Transition{Target: ironic.TargetAbort}, ironic.StateActive)
 }

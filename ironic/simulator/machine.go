@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -21,6 +22,7 @@ type program struct {
 	target string // target_provision_state meanwhile
 	phases []phase
 	fails  string // state in which a failure leaves the node
+	flaw   string // why the operation fails whatever the machine does; empty for none
 	ends   string // state after success
 	finish func(*node)
 }
@@ -80,7 +82,7 @@ func (s *Server) enter(n *node, p program, i int) {
 	if !current.locked {
 		s.beat(n, p)
 	}
-	s.after(n, hold, func() { s.leave(n, p, i, outcome.Error) })
+	s.after(n, hold, func() { s.leave(n, p, i, cmp.Or(outcome.Error, p.flaw)) })
 }
 
 // behave asks how an operation goes.

@@ -214,11 +214,15 @@ func undeploy(s *Server, n *node, _ request) (program, error) {
 	}, nil
 }
 
-func adopt(s *Server, _ *node, _ request) (program, error) {
-	return program{
+func adopt(s *Server, n *node, _ request) (program, error) {
+	p := program{
 		name: "adopt", target: "active", fails: "adopt failed", ends: "active",
 		phases: []phase{s.working("adopting")},
-	}, nil
+	}
+	if n.interfaces["deploy_interface"] == "ramdisk" && n.instanceInfo["boot_iso"] == nil {
+		p.flaw = "Error while attempting to adopt node " + n.uuid + ". Validation of image href failed, reason: missing boot_iso in instance_info"
+	}
+	return p, nil
 }
 
 func service(s *Server, n *node, r request) (program, error) {
