@@ -77,7 +77,7 @@ func newFleet(t *testing.T) *fleet {
 	gate := media.NewGate(mgr.GetClient())
 	for _, failure := range []error{
 		host.Setup(mgr, host.Options{Gateway: gateway, Watch: watch, Media: gate}),
-		media.Setup(mgr, gateway, gate), subscription.Setup(mgr, gateway), claim.Setup(mgr),
+		media.Setup(mgr, media.One(gateway), gate), subscription.Setup(mgr, subscription.One(gateway)), claim.Setup(mgr),
 	} {
 		f.Expect(failure).NotTo(HaveOccurred())
 	}

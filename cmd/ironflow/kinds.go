@@ -12,7 +12,7 @@ import (
 // the gate at which the host controller asks for data images.
 func (p *program) makeKinds() (*media.Gate, error) {
 	gate := media.NewGate(p.manager.GetClient())
-	err := errors.Join(media.Setup(p.manager, p.gateway, gate), subscription.Setup(p.manager, p.gateway))
+	err := errors.Join(media.Setup(p.manager, media.One(p.gateway), gate), subscription.Setup(p.manager, subscription.One(p.gateway)))
 	if p.settings.hosts.claims {
 		err = errors.Join(err, claim.Setup(p.manager))
 	}

@@ -41,16 +41,24 @@ type Gateway interface {
 
 var _ Gateway = (*ironic.Gateway)(nil)
 
+// Ironics finds the Ironic that a host belongs to.
+type Ironics func(h *metal3.BareMetalHost) (Gateway, error)
+
+// One is for sites with a single Ironic.
+func One(g Gateway) Ironics {
+	return func(*metal3.BareMetalHost) (Gateway, error) { return g, nil }
+}
+
 // Reconciler is the DataImage controller. Make one with [Setup].
 type Reconciler struct {
 	reconcile.Reconciler[*metal3.DataImage]
-	gateway  Gateway
+	ironics  Ironics
 	gate     *Gate
 	recorder reconcile.Recorder
 }
 
-func newReconciler(c client.Client, gateway Gateway, gate *Gate) *Reconciler {
-	r := &Reconciler{gateway: gateway, gate: gate}
+func newReconciler(c client.Client, ironics Ironics, gate *Gate) *Reconciler {
+	r := &Reconciler{ironics: ironics, gate: gate}
 	r.Reconciler = reconcile.Reconciler[*metal3.DataImage]{
 		Client:    c,
 		New:       func() *metal3.DataImage { return &metal3.DataImage{} },
@@ -63,8 +71,8 @@ func newReconciler(c client.Client, gateway Gateway, gate *Gate) *Reconciler {
 
 // Setup registers the controller with the manager. The host controller is given
 // the same gate.
-func Setup(mgr ctrl.Manager, gateway Gateway, gate *Gate) error {
-	r := newReconciler(mgr.GetClient(), gateway, gate)
+func Setup(mgr ctrl.Manager, ironics Ironics, gate *Gate) error {
+	r := newReconciler(mgr.GetClient(), ironics, gate)
 	r.recorder = reconcile.Recorder{Sink: mgr.GetEventRecorder(reportingController)}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("dataimage").
@@ -157,26 +165,30 @@ func wish(image *metal3.DataImage) string {
 
 // call makes one call and adds its result to what is known.
 func (r *Reconciler) call(ctx context.Context, in *Input, do Action) error {
+	gateway, err := r.ironics(in.Host)
+	if err != nil {
+		return err
+	}
 	uuid := in.Host.Status.Provisioning.ID
 	switch do {
 	case ReadNode:
-		n, err := r.gateway.Get(ctx, uuid)
+		n, err := gateway.Get(ctx, uuid)
 		in.Node = n
 		return err
 	case Look:
-		devices, err := r.gateway.VirtualMedia(ctx, uuid)
+		devices, err := gateway.VirtualMedia(ctx, uuid)
 		in.Devices = &devices
 		return err
 	case ReadFailure:
-		text, err := r.gateway.FailureReason(ctx, uuid, in.Trial.At.Add(-clocks))
+		text, err := gateway.FailureReason(ctx, uuid, in.Trial.At.Add(-clocks))
 		in.Failure = &text
 		return err
 	case Attach:
-		if err := r.gateway.AttachMedia(ctx, uuid, in.Image.Spec.URL); err != nil {
+		if err := gateway.AttachMedia(ctx, uuid, in.Image.Spec.URL); err != nil {
 			return err
 		}
 	case Detach:
-		if err := r.gateway.DetachMedia(ctx, uuid); err != nil {
+		if err := gateway.DetachMedia(ctx, uuid); err != nil {
 			return err
 		}
 	case Nothing:

@@ -109,7 +109,7 @@ func (w *world) start() {
 		w.told++
 		w.mu.Unlock()
 	})
-	go w.work(ctx, newReconciler(w.kube, w.gateway, gate))
+	go w.work(ctx, newReconciler(w.kube, One(w.gateway), gate))
 }
 
 // work is the queue: one key, woken by poke or by its own timer.

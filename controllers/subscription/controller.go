@@ -30,17 +30,25 @@ type Gateway interface {
 
 var _ Gateway = (*ironic.Gateway)(nil)
 
+// Ironics finds the Ironic that a host belongs to.
+type Ironics func(h *metal3.BareMetalHost) (Gateway, error)
+
+// One is for sites with a single Ironic.
+func One(g Gateway) Ironics {
+	return func(*metal3.BareMetalHost) (Gateway, error) { return g, nil }
+}
+
 // Reconciler is the BMCEventSubscription controller. Make one with [Setup].
 type Reconciler struct {
 	reconcile.Reconciler[*metal3.BMCEventSubscription]
-	gateway  Gateway
+	ironics  Ironics
 	live     client.Reader
 	proven   *proofs
 	recorder reconcile.Recorder
 }
 
-func newReconciler(c client.Client, live client.Reader, gateway Gateway) *Reconciler {
-	r := &Reconciler{gateway: gateway, live: live, proven: newProofs()}
+func newReconciler(c client.Client, live client.Reader, ironics Ironics) *Reconciler {
+	r := &Reconciler{ironics: ironics, live: live, proven: newProofs()}
 	r.Reconciler = reconcile.Reconciler[*metal3.BMCEventSubscription]{
 		Client:    c,
 		New:       func() *metal3.BMCEventSubscription { return &metal3.BMCEventSubscription{} },
@@ -59,8 +67,8 @@ const (
 )
 
 // Setup registers the controller with the manager.
-func Setup(mgr ctrl.Manager, gateway Gateway) error {
-	r := newReconciler(mgr.GetClient(), mgr.GetAPIReader(), gateway)
+func Setup(mgr ctrl.Manager, ironics Ironics) error {
+	r := newReconciler(mgr.GetClient(), mgr.GetAPIReader(), ironics)
 	r.recorder = reconcile.Recorder{Sink: mgr.GetEventRecorder(reportingController)}
 	fields := mgr.GetFieldIndexer()
 	for index, extract := range map[string]client.IndexerFunc{hostIndex: indexHost, secretIndex: indexSecret} {
@@ -155,22 +163,26 @@ func older(a, b *metal3.BMCEventSubscription) bool {
 
 // call makes one call and adds its result to what is known.
 func (r *Reconciler) call(ctx context.Context, in *Input, v Verdict) error {
+	gateway, err := r.ironics(in.Host)
+	if err != nil {
+		return err
+	}
 	uuid, obj := in.Host.Status.Provisioning.ID, in.Object
 	switch v.Do {
 	case List:
-		there, err := r.gateway.Subscriptions(ctx, uuid)
+		there, err := gateway.Subscriptions(ctx, uuid)
 		in.There = &there
 		return err
 	case Remove:
 		in.There, in.Removed = nil, true
-		return r.gateway.DeleteSubscription(ctx, uuid, v.ID)
+		return gateway.DeleteSubscription(ctx, uuid, v.ID)
 	case Create:
 		headers, problem, err := r.headers(ctx, obj)
 		if err != nil || problem != "" {
 			in.Problem = problem
 			return err
 		}
-		id, err := r.gateway.CreateSubscription(ctx, uuid, ironic.Subscription{
+		id, err := gateway.CreateSubscription(ctx, uuid, ironic.Subscription{
 			Destination: obj.Spec.Destination, Context: obj.Spec.Context, Headers: headers,
 		})
 		if err != nil {

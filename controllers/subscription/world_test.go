@@ -73,7 +73,7 @@ func (w *world) enrol() string {
 }
 
 // restart makes a controller that remembers nothing.
-func (w *world) restart() { w.rec = newReconciler(w.kube, w.kube, w.gate) }
+func (w *world) restart() { w.rec = newReconciler(w.kube, w.kube, One(w.gate)) }
 
 // pass runs the controller once.
 func (w *world) pass() (ctrl.Result, error) {
