@@ -35,6 +35,7 @@ func (p *program) makeControllers(context.Context) error {
 		func() error {
 			return image.Setup(p.manager, image.Options{
 				Store: p.images.store, Architectures: p.images.architectures, IPA: p.ipaConfig, Agent: p.agentConfig, SSHKeys: keys,
+				Nmstatectl: p.settings.images.nmstatectl,
 			})
 		},
 		func() error { return link.Setup(p.manager, p.hub.core) },

@@ -41,6 +41,9 @@ type Options struct {
 	IPA func() (ignition.IPA, error)
 	// Agent returns what the images of an InfraEnv tell the host agent.
 	Agent func(ctx context.Context, infraEnv *agentv1.InfraEnv) (ignition.Agent, error)
+	// Nmstatectl tells that the live systems have nmstatectl: an nmstate document
+	// that cannot be translated is then passed on as it is.
+	Nmstatectl bool
 	// SSHKeys may log in to every live image.
 	SSHKeys []string
 }
@@ -136,7 +139,7 @@ func buildRefusal(err error) *Refusal {
 
 func (r *Reconciler) observe(ctx context.Context, image *metal3v1.PreprovisioningImage) (Input, string, error) {
 	name, labelled := image.Labels[names.InfraEnvLabel]
-	in := Input{Image: image, Labelled: labelled, Architectures: r.options.Architectures()}
+	in := Input{Image: image, Labelled: labelled, Architectures: r.options.Architectures(), Nmstatectl: r.options.Nmstatectl}
 	key := client.ObjectKeyFromObject(image)
 	host := &metal3v1.BareMetalHost{}
 	if found, err := r.get(ctx, key, host); err != nil {
@@ -189,11 +192,11 @@ func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (ima
 		return images.Built{}, err
 	}
 	ipa.DefaultHostname = request.Hostname
-	ipa.CopyNetwork = len(request.Keyfiles) > 0
+	ipa.CopyNetwork = len(request.Keyfiles) > 0 || request.Nmstate != ""
 	if !ipa.CopyNetwork {
 		ipa.VLANInterfaces = "all"
 	}
-	config := ignition.HostConfig{IPA: &ipa, SSHKeys: r.options.SSHKeys}
+	config := ignition.HostConfig{IPA: &ipa, SSHKeys: r.options.SSHKeys, Nmstate: request.Nmstate}
 	if request.Agent {
 		agent, err := r.options.Agent(ctx, in.InfraEnv)
 		if err != nil {

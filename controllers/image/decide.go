@@ -1,6 +1,7 @@
 package image
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -39,6 +40,9 @@ type Input struct {
 	// NetworkData is the content of the named Secret; Missing tells that the Secret does not exist.
 	NetworkData        map[string][]byte
 	NetworkDataMissing bool
+	// Nmstatectl tells that the live system has nmstatectl, which takes what we
+	// cannot translate.
+	Nmstatectl bool
 }
 
 // Verdict is what to do about the image. Exactly one of Refused and Build is set.
@@ -72,6 +76,8 @@ type Request struct {
 	MACs []string
 	// Keyfiles are NetworkManager keyfiles by name.
 	Keyfiles map[string][]byte
+	// Nmstate is what the live system applies by itself.
+	Nmstate string
 	// Kargs edits the kernel's command line.
 	Kargs overlay.KargsEdit
 	// Reason goes to the Ready condition once the image can be downloaded.
@@ -89,7 +95,7 @@ func Decide(in Input) Verdict {
 	if err != nil {
 		return refuse(ReasonConfigurationError, "annotation %s: %v", names.StepDeadlines, err)
 	}
-	keyfiles, err := keyfilesOf(in)
+	keyfiles, nmstate, err := networkOf(in)
 	if err != nil {
 		return refuse(ReasonBuildInvalid, "Secret %s: %v", in.Image.Spec.NetworkDataName, err)
 	}
@@ -100,6 +106,7 @@ func Decide(in Input) Verdict {
 		Deadlines:    deadlines,
 		Hostname:     in.Image.Name,
 		Keyfiles:     keyfiles,
+		Nmstate:      nmstate,
 		Reason:       ReasonSuccess,
 	}
 	if in.Host != nil && in.Host.Spec.BootMACAddress != "" {
@@ -127,12 +134,19 @@ func kargsOf(arguments []agentv1.KernelArgument) (edit overlay.KargsEdit) {
 	return edit
 }
 
-// keyfilesOf translates the host's network data; none when it has none.
-func keyfilesOf(in Input) (map[string][]byte, error) {
+// networkOf translates the host's network data; none when it has none. What
+// cannot be translated is left to the live system where that is able to.
+func networkOf(in Input) (keyfiles map[string][]byte, nmstate string, err error) {
 	if in.Image.Spec.NetworkDataName == "" {
-		return nil, nil
+		return nil, "", nil
 	}
-	return network.FromSecret(in.NetworkData)
+	keyfiles, err = network.FromSecret(in.NetworkData)
+	if errors.Is(err, network.ErrUnsupported) && in.Nmstatectl {
+		if document, ready, known := network.Raw(in.NetworkData); known {
+			return ready, document, nil
+		}
+	}
+	return keyfiles, "", err
 }
 
 // checks are asked in this order; the first refusal counts.

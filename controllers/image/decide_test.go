@@ -63,6 +63,20 @@ func TestDecideBuilds(t *testing.T) {
 		"the boot card is known for network boot": {plain(func(in *Input) {
 			in.Host = &metal3v1.BareMetalHost{Spec: metal3v1.BareMetalHostSpec{BootMACAddress: "52:54:00:00:00:01"}}
 		}), func(g *WithT, r *Request) { g.Expect(r.MACs).To(Equal([]string{"52:54:00:00:00:01"})) }},
+		"what we cannot translate goes to the live system's nmstatectl": {plain(func(in *Input) {
+			in.Image.Spec.NetworkDataName, in.Nmstatectl = "net", true
+			in.NetworkData = map[string][]byte{"nmstate": []byte("interfaces: [{name: a, type: ovs-bridge}]"), "b.nmconnection": []byte("[connection]\n")}
+		}), func(g *WithT, r *Request) {
+			g.Expect(r.Nmstate).To(Equal("interfaces: [{name: a, type: ovs-bridge}]"))
+			g.Expect(r.Keyfiles).To(HaveKey("b.nmconnection"))
+		}},
+		"what we can translate does not": {plain(func(in *Input) {
+			in.Image.Spec.NetworkDataName, in.Nmstatectl = "net", true
+			in.NetworkData = map[string][]byte{"nmstate": []byte("interfaces: [{name: eth0}]")}
+		}), func(g *WithT, r *Request) {
+			g.Expect(r.Nmstate).To(BeEmpty())
+			g.Expect(r.Keyfiles).To(HaveLen(1))
+		}},
 		"deadlines come from the host's annotation": {plain(func(in *Input) {
 			in.Host = &metal3v1.BareMetalHost{}
 			in.Host.Annotations = map[string]string{names.StepDeadlines: "start=5m"}

@@ -54,6 +54,8 @@ type HostConfig struct {
 	// Keyfiles are NetworkManager keyfiles by file name, written to the running
 	// system (as opposed to those that the initrd takes from the image).
 	Keyfiles map[string][]byte
+	// Nmstate is a document that the live system applies with its own nmstatectl.
+	Nmstate string
 	// Override is the user's Ignition config of any 3.x version; it wins.
 	Override json.RawMessage
 }

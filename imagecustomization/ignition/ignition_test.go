@@ -144,6 +144,17 @@ func unit(t testing.TB, c ignition.HostConfig, name string) ignition.Unit {
 	return ignition.Unit{}
 }
 
+func TestNmstateIsAppliedByTheLiveSystem(t *testing.T) {
+	g := NewWithT(t)
+	c := demo(t)
+	c.Nmstate = "interfaces: []\n"
+	raw, err := ignition.Build(c)
+	g.Expect(err).NotTo(HaveOccurred())
+	got := string(render(t, raw))
+	g.Expect(got).To(ContainSubstring("=== file /etc/nmstate/ironflow.yml 0600\ninterfaces: []\n"))
+	g.Expect(got).To(ContainSubstring("=== unit nmstate.service enabled=true\n"))
+}
+
 func TestAgentStartsOnlyThroughTheGate(t *testing.T) {
 	g := NewWithT(t)
 	u := unit(t, demo(t), "agent.service")

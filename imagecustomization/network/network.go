@@ -28,6 +28,23 @@ func Keyfiles(nmstate []byte) (map[string][]byte, error) {
 	return d.keyfiles(r)
 }
 
+// Raw returns the nmstate document of a network data Secret as it is, for a live
+// system that applies it with nmstatectl; ready keyfiles come with it. known is
+// false when the Secret describes the network in another way.
+func Raw(data map[string][]byte) (document string, keyfiles map[string][]byte, known bool) {
+	raw, known := data["nmstate"]
+	if !known {
+		return "", nil, false
+	}
+	keyfiles = map[string][]byte{}
+	for name, content := range data {
+		if strings.HasSuffix(name, suffix) {
+			keyfiles[name] = content
+		}
+	}
+	return string(raw), keyfiles, true
+}
+
 // keyfiles checks the document as a whole and renders it.
 func (d document) keyfiles(r *reader) (map[string][]byte, error) {
 	d.join(r)
