@@ -39,6 +39,12 @@ type (
 	Validate struct{}
 )
 
+// Taking turns.
+type (
+	// TakeSlot asks for a place among the hosts at work.
+	TakeSlot struct{}
+)
+
 // Changing Ironic.
 type (
 	// Enrol creates the node.
@@ -65,8 +71,9 @@ type (
 
 // Changing Kubernetes.
 type (
-	// Claim adds the host's finalizer.
-	Claim struct{}
+	// Claim adds the host's finalizer and, where there are several Ironics, writes
+	// down which one the host belongs to.
+	Claim struct{ Ironic string }
 	// Release drops the finalizers on everything of the host, and its own last.
 	Release struct{}
 	// AskImage creates or updates the PreprovisioningImage.
@@ -106,6 +113,9 @@ func (ReadPullSecret) Name() string { return "read image pull secret" }
 
 // Name implements Action.
 func (Validate) Name() string { return "validate node" }
+
+// Name implements Action.
+func (TakeSlot) Name() string { return "take a slot" }
 
 // Name implements Action.
 func (Enrol) Name() string { return "enrol node" }
@@ -190,7 +200,7 @@ func attempts(a Action) bool {
 // toIronic reports whether an action needs Ironic to answer.
 func toIronic(a Action) bool {
 	switch a.(type) {
-	case ReadConfigDrive, ReadPullSecret, Claim, Release, AskImage, SaveHardware, SettleMedia:
+	case TakeSlot, ReadConfigDrive, ReadPullSecret, Claim, Release, AskImage, SaveHardware, SettleMedia:
 		return false
 	}
 	return true

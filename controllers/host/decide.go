@@ -19,6 +19,7 @@ import (
 func decide(o *Observed) *Decision {
 	d := decideWith(o)
 	choose(o, d)
+	d = withinCapacity(o, d)
 	if attempts(d.Do) && !d.newlyFailing() {
 		clearError(d) // counts once the action is accepted
 	}
@@ -75,6 +76,7 @@ func init() {
 		concernHold,
 		concernRestore,
 		concernForceDelete,
+		concernEndpoint,
 		concernClaim,
 		concernHardware,
 		concernDeletion,
@@ -101,8 +103,8 @@ func concernClaim(o *Observed, d *Decision) {
 		d.wait(0, view.Note{Step: "released"})
 		return
 	}
-	if !claimed {
-		d.do(Claim{})
+	if !claimed || o.Ironic.Unwritten && !o.deleting() {
+		d.do(Claim{Ironic: o.Ironic.Name})
 	}
 }
 

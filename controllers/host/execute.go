@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -113,12 +114,12 @@ func (p *pass) change(ctx context.Context, action Action) error {
 		if err := g.Delete(ctx, id); err != nil {
 			return err
 		}
-		p.options.Watch.Forget(id)
+		p.watch.Forget(id)
 		p.lose(Missing)
 		return nil
 	}
 	p.asked = true
-	p.options.Watch.Learn(o.Node.Row())
+	p.watch.Learn(o.Node.Row())
 	return nil
 }
 
@@ -182,7 +183,7 @@ func (p *pass) lookUp(ctx context.Context) error {
 
 // unknown reports whether no node has a name, as far as the watch knows all.
 func (p *pass) unknown(name string) bool {
-	_, found, complete := p.options.Watch.Named(name)
+	_, found, complete := p.watch.Named(name)
 	return complete && !found
 }
 
@@ -192,7 +193,7 @@ func (p *pass) see(n *ironic.Node, err error) error {
 		return err
 	}
 	o := &p.o
-	p.options.Watch.Learn(n.Row())
+	p.watch.Learn(n.Row())
 	if o.Node == nil || o.Node.UUID != n.UUID {
 		o.Fresh = false
 		o.Applied, o.Inventory, o.NoInventory, o.Failure, o.Unfit = nil, nil, false, nil, nil
@@ -223,7 +224,9 @@ func (p *pass) onKubernetes(ctx context.Context, action Action) error {
 	o, h := &p.o, p.o.Host
 	switch a := action.(type) {
 	case Claim:
-		return p.saver.Metadata(ctx, h, func(h *metal3.BareMetalHost) { controllerutil.AddFinalizer(h, names.HostFinalizer) })
+		return p.claim(ctx, a)
+	case TakeSlot:
+		return p.takeSlot(ctx)
 	case AskImage:
 		image, err := p.objects.askImage(ctx, h, a.Spec)
 		if err != nil {
@@ -254,6 +257,20 @@ func (p *pass) onKubernetes(ctx context.Context, action Action) error {
 		return nil
 	}
 	return fmt.Errorf("action %q has no executor", action.Name())
+}
+
+// claim puts finalizer and assignment on the host, in one write.
+func (p *pass) claim(ctx context.Context, a Claim) error {
+	err := p.saver.Metadata(ctx, p.o.Host, func(h *metal3.BareMetalHost) {
+		controllerutil.AddFinalizer(h, names.HostFinalizer)
+		if p.o.Ironic.Unwritten {
+			metav1.SetMetaDataAnnotation(&h.ObjectMeta, names.Ironic, a.Ironic)
+		}
+	})
+	if err == nil {
+		p.o.Ironic.Unwritten = false
+	}
+	return err
 }
 
 // release drops every hold on a host's objects, its own finalizer last.

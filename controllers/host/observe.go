@@ -23,7 +23,7 @@ import (
 
 // observe reads what every pass needs, all of it from caches and memory: the
 // node itself is looked at only when a decision asks for it.
-func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *memory) (*Observed, error) {
+func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *memory, watch NodeWatch) (*Observed, error) {
 	o := &Observed{Now: time.Now(), Host: h, Settings: r.options.Settings}
 	var err error
 	if o.Hardware, err = r.objects.hardware(ctx, h); err != nil {
@@ -56,7 +56,7 @@ func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *me
 	if o.Firmware, err = r.observeFirmware(ctx, h); err != nil {
 		return nil, err
 	}
-	r.glimpse(o, m)
+	glimpse(o, m, watch)
 	o.Fresh, o.NoInventory = m.Fresh, m.NoInventory
 	o.Ports, o.PowerAsked, o.SoftRefused = m.Ports, m.PowerAsked, m.SoftRefused
 	o.LostAgent, o.Rebooted, o.Busy, o.Looked = m.LostAgent, m.Rebooted, m.Busy, m.Looked
@@ -82,7 +82,7 @@ func (r *Reconciler) judgeImage(ctx context.Context, o *Observed, image *metal3.
 
 // glimpse takes what the watch knows of the host's node. What is remembered of
 // another node is dropped.
-func (r *Reconciler) glimpse(o *Observed, m *memory) {
+func glimpse(o *Observed, m *memory, watch NodeWatch) {
 	id := o.Host.Status.Provisioning.ID
 	if m.NodeID != id {
 		*m = memory{NodeID: id, Seen: m.Seen, LostAgent: m.LostAgent}
@@ -90,7 +90,7 @@ func (r *Reconciler) glimpse(o *Observed, m *memory) {
 	if id == "" {
 		return
 	}
-	row, known := r.options.Watch.Row(id)
+	row, known := watch.Row(id)
 	if !known {
 		return
 	}
@@ -105,8 +105,7 @@ func (r *Reconciler) glimpse(o *Observed, m *memory) {
 // retryAsked reports whether a failing host should be tried again before its
 // back-off is over: something that it depends on differs from when the error was
 // recorded. After a restart of the program that moment is not known; then a newer
-// generation counts, and so does a retry annotation, since one attempt too many
-// does no harm and a lost request does.
+// generation counts, and so does a retry annotation that was not dealt with.
 func (r *Reconciler) retryAsked(ctx context.Context, o *Observed, m *memory) bool {
 	if !o.failing() {
 		return false
@@ -116,8 +115,7 @@ func (r *Reconciler) retryAsked(ctx context.Context, o *Observed, m *memory) boo
 	}
 	c := meta.FindStatusCondition(o.Host.Status.Conditions, view.StalledCondition)
 	changed := c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration < o.Host.Generation
-	_, asked := o.Host.Annotations[names.Retry]
-	return changed || asked
+	return changed || retryPending(o.Host)
 }
 
 // fingerprint sums up everything that a user could change to mend a failure:

@@ -18,6 +18,10 @@ type Observed struct {
 	Host *metal3.BareMetalHost
 	// Settings are the program's flags.
 	Settings Settings
+	// Ironic is the endpoint that the host belongs to.
+	Ironic Assignment
+	// Slot is how the host stands with the limits on hosts at work.
+	Slot Slot
 	// Sight says how well the node is known.
 	Sight Sight
 	// Node is the Ironic node; nil when Sight is Unseen or Missing.

@@ -29,14 +29,15 @@ const busyShown = 30 * time.Second
 // pass is one run through a host: what is observed, and what was come to.
 type pass struct {
 	*Reconciler
-	log    logr.Logger
-	saver  *reconcile.Saver[*metal3.BareMetalHost]
-	o      Observed
-	events []reconcile.Event
-	cause  string // of an error that was recorded in this pass
-	down   string // why Ironic cannot be asked
-	asked  bool   // Ironic was asked to start something
-	gone   bool   // the host's finalizer was removed
+	endpoint // the host's Ironic
+	log      logr.Logger
+	saver    *reconcile.Saver[*metal3.BareMetalHost]
+	o        Observed
+	events   []reconcile.Event
+	cause    string // of an error that was recorded in this pass
+	down     string // why Ironic cannot be asked
+	asked    bool   // Ironic was asked to start something
+	gone     bool   // the host's finalizer was removed
 
 	failedNow bool // an error was recorded
 }
@@ -205,6 +206,7 @@ func (p *pass) phaseUnsaved() bool {
 // belong to it follow.
 func (p *pass) save(ctx context.Context, note view.Note) error {
 	h := p.o.Host
+	p.acknowledgeRetry()
 	summarise(h, sight{
 		Now: p.o.Now, Node: p.o.Node, Complete: p.o.Sight == Seen, Note: note, Down: p.down, Cause: p.cause,
 	})
@@ -234,11 +236,12 @@ func (p *pass) tell() {
 // finish saves, remembers, and says when to look again.
 func (p *pass) finish(ctx context.Context, wait Wait, err error) (ctrl.Result, error) {
 	key := client.ObjectKeyFromObject(p.o.Host)
+	p.settleSlot(key)
 	if p.gone {
 		p.tell()
 		p.memories.forget(key)
 		if id := p.o.Host.Status.Provisioning.ID; id != "" {
-			p.options.Watch.Expect(id, false)
+			p.watch.Expect(id, false)
 		}
 		return ctrl.Result{}, nil
 	}
@@ -250,10 +253,10 @@ func (p *pass) finish(ctx context.Context, wait Wait, err error) (ctrl.Result, e
 	p.remember(ctx, key)
 	if p.o.Node != nil {
 		n := p.o.Node
-		p.options.Watch.Expect(n.UUID, n.ProvisionState.Busy() || n.TargetPowerState != "")
+		p.watch.Expect(n.UUID, n.ProvisionState.Busy() || n.TargetPowerState != "")
 	}
 	if p.asked {
-		p.options.Watch.Nudge()
+		p.watch.Nudge()
 	}
 	if reconcile.IsConflict(err) {
 		return reconcile.RetryConflict(), nil

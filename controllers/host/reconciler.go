@@ -15,7 +15,7 @@ import (
 type Reconciler struct {
 	client   client.Client
 	options  Options
-	gateway  Gateway
+	slots    *slots
 	secrets  secrets
 	objects  objects
 	memories *memories
@@ -59,14 +59,17 @@ func (r *Reconciler) pass(ctx context.Context, h *metal3.BareMetalHost) (ctrl.Re
 	saver := reconcile.NewSaver(r.client, h)
 	saver.Whole = h.Status.LastUpdated == nil || h.Status.LastUpdated.IsZero()
 	m := r.memories.get(client.ObjectKeyFromObject(h))
-	o, err := r.observe(ctx, h, &m)
+	e, assigned := r.ironicOf(h)
+	o, err := r.observe(ctx, h, &m, e.watch)
 	if err != nil {
 		if reconcile.IsConflict(err) {
 			return reconcile.RetryConflict(), nil
 		}
 		return reconcile.Resolve(err)
 	}
-	p := &pass{Reconciler: r, log: ctrl.LoggerFrom(ctx), saver: saver, o: *o}
+	o.Ironic = assigned
+	r.slots.observe(o)
+	p := &pass{Reconciler: r, endpoint: e, log: ctrl.LoggerFrom(ctx), saver: saver, o: *o}
 	wait, err := p.run(ctx)
 	return p.finish(ctx, wait, err)
 }

@@ -15,12 +15,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	kreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/capacity"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -33,8 +35,13 @@ const reportingController = "metal3.io/baremetal-controller"
 // for Ironic.
 const defaultConcurrency = 8
 
-// Options wire the controller. Gateway and Watch are required.
+// Options wire the controller. Ironics, or Gateway and Watch, are required.
 type Options struct {
+	// Ironics are the endpoints, in the place of Gateway and Watch; the program runs them.
+	Ironics *ironic.Endpoints
+	// Limits are how many hosts may be at work at once; the zero value sets none.
+	Limits capacity.Limits
+
 	// Gateway is the Ironic that hosts are managed through.
 	Gateway Gateway
 	// Watch is that Ironic's node watch; the program runs it.
@@ -104,8 +111,8 @@ func Setup(mgr ctrl.Manager, o Options) error {
 
 // newReconciler makes the controller without a manager.
 func newReconciler(c client.Client, live client.Reader, o Options) (*Reconciler, error) {
-	if o.Gateway == nil || o.Watch == nil {
-		return nil, errors.New("host controller: Gateway and Watch must be set")
+	if (o.Gateway == nil || o.Watch == nil) && (o.Ironics == nil || len(o.Ironics.All()) == 0) {
+		return nil, errors.New("host controller: Gateway and Watch, or Ironics, must be set")
 	}
 	if o.Settings.Architecture == "" {
 		o.Settings.Architecture = ownArchitecture()
@@ -115,7 +122,7 @@ func newReconciler(c client.Client, live client.Reader, o Options) (*Reconciler,
 		return nil, err
 	}
 	return &Reconciler{
-		client: c, options: o, gateway: o.Gateway, metrics: m, memories: newMemories(),
+		client: c, options: o, metrics: m, slots: &slots{queue: capacity.New(o.Limits)}, memories: newMemories(),
 		secrets: secrets{client: c, live: live}, objects: objects{client: c},
 	}, nil
 }
@@ -155,22 +162,51 @@ type queue = workqueue.TypedRateLimitingInterface[kreconcile.Request]
 
 // feedNodes wakes the hosts whose nodes changed.
 func (r *Reconciler) feedNodes(ctx context.Context, q queue) error {
-	go func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case change := <-r.options.Watch.Changes():
-				if key, ours := hostOfNode(change); ours {
-					if change.Kind == ironic.LostAgent {
-						r.memories.lostAgent(key)
-					}
-					q.Add(kreconcile.Request{NamespacedName: key})
-				}
-			}
-		}
-	}()
+	r.slots.queue.OnGrant(func(key types.NamespacedName) { addInFlight(q, key) })
+	if r.options.Ironics != nil {
+		go forward(ctx, r.options.Ironics.Changes(), func(c ironic.EndpointChange) { r.nodeChanged(q, c.Change) })
+	} else {
+		go forward(ctx, r.options.Watch.Changes(), func(c ironic.Change) { r.nodeChanged(q, c) })
+	}
 	return nil
+}
+
+// forward hands on what a channel delivers until the context ends.
+func forward[T any](ctx context.Context, from <-chan T, to func(T)) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case item := <-from:
+			to(item)
+		}
+	}
+}
+
+// nodeChanged wakes the host of a node.
+func (r *Reconciler) nodeChanged(q queue, change ironic.Change) {
+	key, ours := hostOfNode(change)
+	if !ours {
+		return
+	}
+	if change.Kind == ironic.LostAgent {
+		r.memories.lostAgent(key)
+	}
+	addInFlight(q, key)
+}
+
+// inFlight is the priority of hosts whose node has changed: those that are at work
+// go on before new ones begin, so that some are done before all have started.
+const inFlight = 10
+
+// addInFlight puts a host before those that nothing has been done for yet.
+func addInFlight(q queue, key types.NamespacedName) {
+	request := kreconcile.Request{NamespacedName: key}
+	if ordered, ok := q.(priorityqueue.PriorityQueue[kreconcile.Request]); ok {
+		ordered.AddWithOpts(priorityqueue.AddOpts{Priority: new(inFlight)}, request)
+		return
+	}
+	q.Add(request)
 }
 
 // feedProgress wakes the hosts whose progress changed.

@@ -1,0 +1,45 @@
+package host
+
+import (
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+)
+
+// retryCondition is on hosts whose retry annotation has been dealt with. Its
+// message is the value that was, so that neither a restart of the program nor a
+// change of the leader takes it for a new request.
+const retryCondition = "RetryAcknowledged"
+
+// reasonRetryHandled is the condition's one reason.
+const reasonRetryHandled = "RetryHandled"
+
+// retryMessage is the message for a value.
+func retryMessage(value string) string { return "dealt with " + names.Retry + "=" + quote(value) }
+
+// retryPending reports whether a host carries a request to try again that has not
+// been dealt with.
+func retryPending(h *metal3.BareMetalHost) bool {
+	value, asked := h.Annotations[names.Retry]
+	c := meta.FindStatusCondition(h.Status.Conditions, retryCondition)
+	return asked && (c == nil || c.Message != retryMessage(value))
+}
+
+// acknowledgeRetry notes the present value of the annotation in the status: once
+// the attempt has begun that it asked for, and when an error is recorded, which a
+// value from before cannot have been meant for.
+func (p *pass) acknowledgeRetry() {
+	h := p.o.Host
+	value, asked := h.Annotations[names.Retry]
+	switch {
+	case !asked:
+		conditions := h.GetConditions()
+		meta.RemoveStatusCondition(&conditions, retryCondition)
+		h.SetConditions(conditions)
+	case p.failedNow, p.o.Retry && !p.o.failing():
+		reconcile.SetCondition(h, retryCondition, metav1.ConditionTrue, reasonRetryHandled, retryMessage(value))
+	}
+}
