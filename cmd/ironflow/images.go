@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/controllers/host"
+	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/hostprograms"
@@ -46,7 +47,7 @@ func newImages(ctx context.Context, s settings, cert pki.Files, metrics promethe
 	if err != nil {
 		return nil, err
 	}
-	key, err := signingKey(s.dataDir, "image.key")
+	key, err := auth.LoadSecret(filepath.Join(s.dataDir, "image.key"))
 	if err != nil {
 		return nil, fmt.Errorf("image signing key: %w", err)
 	}

@@ -9,13 +9,11 @@ package auth
 
 import (
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 )
 
@@ -56,32 +54,13 @@ func NewKey(secret []byte) (Key, error) {
 	return Key{secret: append([]byte(nil), secret...)}, nil
 }
 
-// LoadKey reads the key file; a missing file is made with a random key and
-// mode 0600. Replicas of a hub share one file.
+// LoadKey reads the key file as [LoadSecret] does.
 func LoadKey(path string) (Key, error) {
-	raw, err := os.ReadFile(path)
-	if err == nil {
-		return NewKey(raw)
-	}
-	if !errors.Is(err, os.ErrNotExist) {
-		return Key{}, fmt.Errorf("token key: %w", err)
-	}
-	secret := make([]byte, minKey)
-	if _, err := rand.Read(secret); err != nil {
-		return Key{}, fmt.Errorf("token key: %w", err)
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return LoadKey(path) // another replica was faster
-	}
+	secret, err := LoadSecret(path)
 	if err != nil {
 		return Key{}, fmt.Errorf("token key: %w", err)
 	}
-	_, err = f.Write(secret)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return Key{}, fmt.Errorf("token key %s: %w", path, errors.Join(err, os.Remove(path)))
-	}
-	return NewKey(secret)
+	return Key{secret: secret}, nil
 }
 
 // String keeps the secret out of logs.

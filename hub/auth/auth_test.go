@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -78,6 +79,22 @@ func TestKeyFileIsMadeOnceAndPrivate(t *testing.T) {
 	_, err = auth.LoadKey(path)
 	g.Expect(err).To(MatchError(ContainSubstring("want at least 32")))
 	g.Expect(fmt.Sprintf("%v %+v %#v", first, first, first)).To(Equal("[token key] [token key] [token key]"))
+}
+
+// TestReplicasShareOneSecret has many make the file at once.
+func TestReplicasShareOneSecret(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "data", "image.key")
+	secrets := make([][]byte, 16)
+	var replicas sync.WaitGroup
+	for i := range secrets {
+		replicas.Go(func() { secrets[i], _ = auth.LoadSecret(path) })
+	}
+	replicas.Wait()
+	for _, secret := range secrets {
+		g.Expect(secret).To(And(HaveLen(32), Equal(secrets[0])))
+	}
+	g.Expect(os.ReadDir(filepath.Dir(path))).To(HaveLen(1), "nothing else is left behind")
 }
 
 func FuzzCheck(f *testing.F) {

@@ -48,6 +48,9 @@ func TestEnsureDoesNotReplaceABrokenCA(t *testing.T) {
 	g.Expect(os.WriteFile(filepath.Join(dir, "ca.key"), []byte("broken"), 0o600)).To(Succeed())
 	_, err = pki.Ensure(dir, []string{"127.0.0.1"}, time.Now())
 	g.Expect(err).To(MatchError(ContainSubstring("restore the files")))
+	g.Expect(os.Remove(filepath.Join(dir, "ca.key"))).To(Succeed())
+	_, err = pki.Ensure(dir, []string{"127.0.0.1"}, time.Now())
+	g.Expect(err).To(MatchError(ContainSubstring("restore the files")), "half a CA is a damaged one")
 }
 
 func TestReloaderKeepsTheLastGoodCertificate(t *testing.T) {

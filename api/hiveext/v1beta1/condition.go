@@ -3,6 +3,8 @@ package v1beta1
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ironflow/ironflow/api/condition"
 )
 
 // Condition is one observation about a cluster, in the form that Hive reads.
@@ -67,35 +69,21 @@ const (
 	ReasonNotAvailable               = "NotAvailable"
 )
 
+// Fields implements condition.Pointer.
+func (c *Condition) Fields() condition.Fields {
+	return condition.Fields{
+		Type: &c.Type, Status: &c.Status, Reason: &c.Reason, Message: &c.Message,
+		Observed: &c.LastProbeTime, Transition: &c.LastTransitionTime,
+	}
+}
+
 // SetCondition puts c into conditions by its type and reports whether anything
 // but times changed. The transition time moves only with the status.
 func SetCondition(conditions *[]Condition, c Condition, now metav1.Time) bool {
-	for i := range *conditions {
-		old := &(*conditions)[i]
-		if old.Type != c.Type {
-			continue
-		}
-		if old.Status == c.Status && old.Reason == c.Reason && old.Message == c.Message {
-			return false
-		}
-		c.LastTransitionTime, c.LastProbeTime = old.LastTransitionTime, now
-		if old.Status != c.Status {
-			c.LastTransitionTime = now
-		}
-		*old = c
-		return true
-	}
-	c.LastTransitionTime, c.LastProbeTime = now, now
-	*conditions = append(*conditions, c)
-	return true
+	return condition.Set(conditions, c, now)
 }
 
 // FindCondition returns the condition of that type, or nil.
 func FindCondition(conditions []Condition, conditionType string) *Condition {
-	for i := range conditions {
-		if conditions[i].Type == conditionType {
-			return &conditions[i]
-		}
-	}
-	return nil
+	return condition.Find(conditions, conditionType)
 }
