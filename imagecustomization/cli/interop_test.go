@@ -11,6 +11,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/imagecustomization/embedded"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
 	"github.com/ironflow/ironflow/test/needs"
 )
@@ -92,6 +93,19 @@ func TestCoreosInstallerAgrees(t *testing.T) {
 			g.Expect(other.run("iso", "kargs", "show", iso)).To(Equal(own(t, "kargs", "show", theirs)))
 		})
 	}
+}
+
+// What we put behind an initrd, coreos-installer takes apart.
+func TestCoreosInstallerReadsOurInitrd(t *testing.T) {
+	g, other, dir := NewWithT(t), foreign{t, needs.CoreOSInstaller(t)}, t.TempDir()
+	config, keyfile := `{"ignition":{"version":"3.2.0"}}`, "[connection]\nid=eth0\n"
+	raw, err := embedded.Content{Ignition: []byte(config), Keyfiles: map[string][]byte{"eth0": []byte(keyfile)}}.Archive()
+	g.Expect(err).NotTo(HaveOccurred())
+	initrd := filepath.Join(dir, "host.initrd")
+	g.Expect(os.WriteFile(initrd, raw, 0o600)).To(Succeed())
+	g.Expect(other.run("pxe", "ignition", "unwrap", initrd)).To(Equal(config))
+	other.run("pxe", "network", "unwrap", "-C", dir, initrd)
+	g.Expect(os.ReadFile(filepath.Join(dir, "eth0.nmconnection"))).To(BeEquivalentTo(keyfile))
 }
 
 // incompressible spoils the text's repetitions, so that it needs a larger area.
