@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 }
 
 // controllerCommand is this program as the controller.
-func controllerCommand(o controllerOptions, log *os.File) func() *exec.Cmd {
+func controllerCommand(_ *testing.T, o controllerOptions, log *os.File) func() *exec.Cmd {
 	return func() *exec.Cmd {
 		raw, _ := json.Marshal(o) // three texts always can be
 		cmd := exec.Command("/proc/self/exe")

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -55,6 +56,8 @@ type world struct {
 	plane *lab.ControlPlane
 	kube  client.Client
 	lives atomic.Int32
+	// command makes the controller's process.
+	command func(t *testing.T, o controllerOptions, log *os.File) func() *exec.Cmd
 }
 
 func newWorld(t *testing.T) *world {
@@ -67,7 +70,7 @@ func newWorld(t *testing.T) *world {
 	g.Expect(err).NotTo(HaveOccurred())
 	kube, err := client.New(plane.Config(), client.Options{Scheme: scheme})
 	g.Expect(err).NotTo(HaveOccurred())
-	return &world{plane: plane, kube: kube}
+	return &world{plane: plane, kube: kube, command: controllerCommand}
 }
 
 // newLife starts everything but the host.
@@ -86,9 +89,8 @@ func (w *world) newLife(t *testing.T, plan Plan) *life {
 	log, err := os.Create(t.TempDir() + "/controller.log")
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _ = log.Close() })
-	supervisor := &Supervisor{Gate: l.gate, Command: controllerCommand(controllerOptions{
-		Kubernetes: l.kubernetes(w), Ironic: l.ironic(), Namespace: l.namespace,
-	}, log)}
+	options := controllerOptions{Kubernetes: l.kubernetes(w), Ironic: l.ironic(), Namespace: l.namespace}
+	supervisor := &Supervisor{Gate: l.gate, Command: w.command(t, options, log)}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- supervisor.Run(ctx) }()

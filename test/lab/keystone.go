@@ -35,11 +35,18 @@ const (
 var (
 	//go:embed keystone/keystone.conf.tmpl
 	keystoneConf string
+	//go:embed keystone/gunicorn.conf.py.tmpl
+	gunicornConf string
 	//go:embed keystone/requirements.txt
 	keystoneRequirements []byte
 )
 
-var keystoneTemplate = template.Must(template.New("keystone.conf").Option("missingkey=error").Parse(keystoneConf))
+// keystoneFiles are its configuration and its server's, by the names that both
+// look for.
+var keystoneFiles = map[string]*template.Template{
+	"keystone.conf":    template.Must(template.New("keystone.conf").Option("missingkey=error").Parse(keystoneConf)),
+	"gunicorn.conf.py": template.Must(template.New("gunicorn.conf.py").Option("missingkey=error").Parse(gunicornConf)),
+}
 
 // KeystoneOptions choose how Keystone runs.
 type KeystoneOptions struct {
@@ -88,10 +95,10 @@ func (l *Lab) StartKeystone(ctx context.Context, options KeystoneOptions) (*Keys
 		URL: "https://" + loopback(port) + "/v3", Region: keystoneRegion, Dir: filepath.Join(l.Dir, "keystone"),
 		password: rand.Text(), lab: l, python: python,
 	}
-	if err := k.writeState(ctx, options); err != nil {
+	if err := k.writeState(ctx, port, options); err != nil {
 		return nil, err
 	}
-	k.part = k.program(port)
+	k.part = k.program()
 	if err := l.run(ctx, k.part, keystoneUsual); err != nil {
 		return nil, err
 	}
@@ -102,7 +109,7 @@ func (l *Lab) StartKeystone(ctx context.Context, options KeystoneOptions) (*Keys
 }
 
 // writeState makes the folders, certificates, configuration, keys and database.
-func (k *Keystone) writeState(ctx context.Context, options KeystoneOptions) error {
+func (k *Keystone) writeState(ctx context.Context, port int, options KeystoneOptions) error {
 	if options.TokenLife == 0 {
 		options.TokenLife = defaultTokenLife
 	}
@@ -110,21 +117,24 @@ func (k *Keystone) writeState(ctx context.Context, options KeystoneOptions) erro
 	if err != nil {
 		return err
 	}
-	var conf bytes.Buffer
-	err = keystoneTemplate.Execute(&conf, struct {
-		Dir, LogFile string
-		TokenLife    int
-	}{k.Dir, k.lab.logFile("keystone"), int(options.TokenLife.Seconds())})
-	if err != nil {
-		return fmt.Errorf("render keystone.conf: %w", err)
+	files := map[string][]byte{"tls.crt": serving.Cert, "tls.key": serving.Key}
+	for name, content := range keystoneFiles {
+		var file bytes.Buffer
+		err = content.Execute(&file, map[string]any{
+			"Dir": k.Dir, "LogFile": k.lab.logFile("keystone"), "TokenLife": int(options.TokenLife.Seconds()), "Address": loopback(port),
+		})
+		if err != nil {
+			return fmt.Errorf("render %s: %w", name, err)
+		}
+		files[name] = file.Bytes()
+	}
+	if err := writeFiles(k.Dir, files); err != nil {
+		return err
 	}
 	for _, name := range []string{"fernet-keys", "credential-keys"} {
 		if err := os.MkdirAll(filepath.Join(k.Dir, name), 0o700); err != nil {
 			return fmt.Errorf("make Keystone's folders: %w", err)
 		}
-	}
-	if err := writeFiles(k.Dir, map[string][]byte{"tls.crt": serving.Cert, "tls.key": serving.Key, "keystone.conf": conf.Bytes()}); err != nil {
-		return err
 	}
 	user, group := fmt.Sprint(os.Getuid()), fmt.Sprint(os.Getgid())
 	for _, args := range [][]string{
@@ -148,18 +158,13 @@ func (k *Keystone) manage(ctx context.Context, args ...string) error {
 }
 
 // program describes how Keystone is served.
-func (k *Keystone) program(port int) *part {
+func (k *Keystone) program() *part {
 	return &part{
 		name: "keystone",
 		command: guard.Command{
 			Path: filepath.Join(k.python, "bin", "gunicorn"),
-			Args: []string{
-				"--bind", loopback(port), "--workers", "1", "--threads", "4",
-				"--certfile", filepath.Join(k.Dir, "tls.crt"), "--keyfile", filepath.Join(k.Dir, "tls.key"),
-				"keystone.wsgi.api:application",
-			},
-			Dir: k.Dir,
-			Env: append(pythonEnvironment(), "OS_KEYSTONE_CONFIG_FILES="+filepath.Join(k.Dir, "keystone.conf")),
+			Dir:  k.Dir,
+			Env:  append(pythonEnvironment(), "OS_KEYSTONE_CONFIG_FILES="+filepath.Join(k.Dir, "keystone.conf")),
 		},
 		log:      k.lab.logFile("keystone-output"),
 		logs:     []string{k.lab.logFile("keystone")},
