@@ -95,12 +95,19 @@ type realWorld struct {
 
 func startReal(t *testing.T) *realWorld {
 	t.Helper()
+	return startRealOn(t, ironictest.HallOptions{}, func(h *ironictest.Hall) *ironictest.Machine { return h.Add(t) })
+}
+
+// startRealOn starts the world in a hall with the one machine that add makes.
+func startRealOn(t *testing.T, o ironictest.HallOptions, add func(*ironictest.Hall) *ironictest.Machine) *realWorld {
+	t.Helper()
 	ctrl.SetLogger(logr.Discard())
 	g := NewWithT(t)
 	l := labtest.New(t)
 	r := &realWorld{step: &step{}}
-	r.hall = ironictest.Start(t, l, ironictest.HallOptions{Managers: []ipa.Manager{r.step}})
-	r.machine = r.hall.Add(t)
+	o.Managers = []ipa.Manager{r.step}
+	r.hall = ironictest.Start(t, l, o)
+	r.machine = add(r.hall)
 	plane, err := l.StartControlPlane(t.Context(), lab.ControlPlaneOptions{Controllers: true})
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{Paths: []string{"../../config/crd/metal3"}})
@@ -116,20 +123,23 @@ func startReal(t *testing.T) *realWorld {
 	return r
 }
 
-// create makes the host with its BMC.
-func (r *realWorld) create(t *testing.T) *metal3.BareMetalHost {
+// create makes the host with its BMC; changes edit it before.
+func (r *realWorld) create(t *testing.T, changes ...func(*metal3.BareMetalHost)) *metal3.BareMetalHost {
 	t.Helper()
 	g := NewWithT(t)
-	e := r.hall.Lab.Emulator
+	user, password := r.machine.Credentials()
 	g.Expect(r.kube.Create(t.Context(), &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "real"},
-		StringData: map[string]string{"username": e.User, "password": e.Password},
+		StringData: map[string]string{"username": user, "password": password},
 	})).To(Succeed())
 	h := &metal3.BareMetalHost{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "real"},
 		Spec: metal3.BareMetalHostSpec{Online: true, BootMACAddress: r.machine.MAC, BMC: metal3.BMCDetails{
-			Address: e.Address(r.machine.System), CredentialsName: "real", DisableCertificateVerification: true,
+			Address: r.machine.Address(), CredentialsName: "real", DisableCertificateVerification: true,
 		}},
+	}
+	for _, change := range changes {
+		change(h)
 	}
 	g.Expect(r.kube.Create(t.Context(), h)).To(Succeed())
 	return h

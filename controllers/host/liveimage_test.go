@@ -1,6 +1,7 @@
 package host
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,7 +24,9 @@ func TestLiveImageIsAskedForAndUsed(t *testing.T) {
 		g.Expect(image.Labels).To(HaveKeyWithValue("rack", "r1"))
 		g.Expect(image.Spec.AcceptFormats).To(Equal([]metal3.ImageFormat{metal3.ImageFormatISO, metal3.ImageFormatInitRD}))
 		g.Expect(metav1.IsControlledBy(image, w.host())).To(BeTrue())
-		g.Expect(condition(w.host(), metal3.ProgressingCondition).Message).To(ContainSubstring("building the live image"))
+		w.until("said", time.Second, func(h *metal3.BareMetalHost) bool {
+			return strings.Contains(condition(h, metal3.ProgressingCondition).Message, "building the live image")
+		})
 		let(time.Hour)
 		g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateInspecting), "nothing boots without it")
 

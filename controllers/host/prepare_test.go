@@ -228,3 +228,16 @@ func TestRootHintsAndVolumes(t *testing.T) {
 	o.Host.Spec.RootDeviceHints = &metal3.RootDeviceHints{Model: "x"}
 	g.Expect(rootHints(o.Host).Model).To(Equal("x"))
 }
+
+func TestFirmwareWishTakesAnAvailableHostBack(t *testing.T) {
+	g := NewWithT(t)
+	o := observed(metal3.StateAvailable, ironic.StateManageable)
+	wishSetting("Bios", "Bios")(o)
+	g.Expect(decide(o).Status.Provisioning.State).To(Equal(metal3.StateAvailable), "the machine has it already")
+	wishSetting("Bios", "Uefi")(o)
+	g.Expect(decide(o).Status.Provisioning.State).To(Equal(metal3.StatePreparing))
+	o.Firmware.Settings.Status.Conditions[1].Status = metav1.ConditionFalse
+	g.Expect(decide(o).Status.Provisioning.State).To(Equal(metal3.StateAvailable), "an invalid wish is not carried out")
+	o.Firmware = Firmware{Components: componentsOf(nil, flash)}
+	g.Expect(decide(o).Status.Provisioning.State).To(Equal(metal3.StatePreparing))
+}
