@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs the Debian packages behind some tests: a real systemd (mmdebstrap), NetworkManager's nmcli, cpio, xorriso, and tools for namespaces.
+# Installs the Debian packages behind some tests: a real systemd (mmdebstrap), NetworkManager's nmcli, cpio, xorriso, nginx, and tools for namespaces.
 # Without root nothing is installed; the tests that need them then skip and say so (and fail when CI=true).
 #   test-tools.sh [PACKAGE...]     other packages instead
 set -euo pipefail
-packages=(mmdebstrap dbus network-manager util-linux cpio xorriso)
+packages=(mmdebstrap dbus network-manager util-linux cpio xorriso nginx-light)
 [ $# -eq 0 ] || packages=("$@")
 missing=()
 for p in "${packages[@]}"; do
