@@ -10,6 +10,7 @@ import (
 	"github.com/ironflow/ironflow/api/version"
 	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/controllers/host"
+	"github.com/ironflow/ironflow/ironic"
 )
 
 // newControllersCommand runs the controllers of BareMetalHosts alone.
@@ -35,7 +36,7 @@ func runControllers(ctx context.Context, s settings) error {
 	p := &program{settings: s, log: newLogger(s.logLevel)}
 	ctrl.SetLogger(p.log)
 	p.log.Info("ironflow controllers", "version", version.Release())
-	for _, step := range []func(context.Context) error{p.handOver, p.makeManager, p.makeIronic, p.makeHostControllers} {
+	for _, step := range []func(context.Context) error{p.handOver, p.makeManager, p.makeIronics, p.makeHostControllers} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -57,11 +58,11 @@ func (p *program) makeHosts(o host.Options) error {
 	if err != nil {
 		return err
 	}
-	keeper, err := firmware.Setup(p.manager, firmware.Options{Gateway: p.gateway})
+	keeper, err := firmware.Setup(p.manager, firmware.Options{Gateway: ironic.FirmwareReader{Endpoints: p.ironics}})
 	if err != nil {
 		return err
 	}
-	o.Gateway, o.Watch, o.Media, o.Firmware = p.gateway, p.watch, gate, keeper
+	o.Ironics, o.Limits, o.Media, o.Firmware = p.ironics, p.settings.hosts.limits, gate, keeper
 	o.Metrics, o.Concurrency = metrics.Registry, p.settings.hosts.concurrency
 	return host.Setup(p.manager, o)
 }

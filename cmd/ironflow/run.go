@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -20,7 +22,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -39,10 +40,10 @@ type program struct {
 	log      logr.Logger
 	manager  ctrl.Manager
 	cert     pki.Files
-	gateway  *ironic.Gateway
-	watch    *ironic.Watch
+	ironics  *ironic.Endpoints
 	images   *imageParts
 	hub      *hubParts
+	lease    string // of the leader; empty for that of the controllers
 }
 
 // run wires the parts and runs them until ctx ends.
@@ -103,7 +104,7 @@ func (p *program) makeManager(context.Context) error {
 		HealthProbeBindAddress:        p.settings.healthAddr,
 		PprofBindAddress:              p.settings.pprofAddr,
 		LeaderElection:                p.settings.leaderElect,
-		LeaderElectionID:              names.ControllersLease,
+		LeaderElectionID:              cmp.Or(p.lease, names.ControllersLease),
 		LeaderElectionReleaseOnCancel: true,
 	})
 	if err != nil {
@@ -118,7 +119,7 @@ func (p *program) makeManager(context.Context) error {
 // makeParts builds what the controllers use. The servers run on every replica,
 // the controllers and the node watch on the leader only.
 func (p *program) makeParts(ctx context.Context) error {
-	if err := p.makeIronic(ctx); err != nil {
+	if err := p.makeIronics(ctx); err != nil {
 		return err
 	}
 	var err error
@@ -128,27 +129,19 @@ func (p *program) makeParts(ctx context.Context) error {
 	if p.hub, err = newHub(ctx, p.settings, p.cert, metrics.Registry, newSlog(p.settings.logLevel).With("logger", "hub")); err != nil {
 		return err
 	}
-	for _, r := range []manager.Runnable{
-		everywhere(func(ctx context.Context) error {
-			return p.images.serve(ctx, p.settings.imagesAddr, p.settings.imagesTLS)
-		}),
-		everywhere(func(ctx context.Context) error { return p.hub.serve(ctx, p.settings.hubAddr) }),
-	} {
-		if err := p.manager.Add(r); err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(p.serveImages(), p.serveHub())
 }
 
-// makeIronic builds the gateway and its watch, which the manager runs.
-func (p *program) makeIronic(ctx context.Context) error {
-	var err error
-	if p.gateway, err = newGateway(ctx, p.settings.ironic, metrics.Registry); err != nil {
-		return err
-	}
-	p.watch = ironic.NewWatch(p.gateway, ironic.WatchOptions{Log: p.log.WithName("node-watch")})
-	return p.manager.Add(manager.RunnableFunc(p.watch.Run))
+// serveImages has the manager run the image server.
+func (p *program) serveImages() error {
+	return p.manager.Add(everywhere(func(ctx context.Context) error {
+		return p.images.serve(ctx, p.settings.imagesAddr, p.settings.imagesTLS)
+	}))
+}
+
+// serveHub has the manager run the hub's API.
+func (p *program) serveHub() error {
+	return p.manager.Add(everywhere(func(ctx context.Context) error { return p.hub.serve(ctx, p.settings.hubAddr) }))
 }
 
 // everywhere runs on every replica, leader or not.

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/capacity"
 )
 
 // settings is everything that the operator can set. Each setting is a flag and
@@ -48,6 +51,7 @@ type imageSettings struct {
 // hostSettings tell how hosts are worked on.
 type hostSettings struct {
 	concurrency int
+	limits      capacity.Limits
 	claims      bool
 	// What follows is for the controllers alone, without the image server.
 	buildImages bool
@@ -59,12 +63,21 @@ type hostSettings struct {
 // ironicSettings tell how this program reaches Ironic.
 type ironicSettings struct {
 	endpoint string
-	authRoot string
-	caFile   string
-	certFile string
-	keyFile  string
-	insecure bool
-	timeout  time.Duration
+	// endpoints is a file that lists several, in the place of the others.
+	endpoints string
+	authRoot  string
+	caFile    string
+	certFile  string
+	keyFile   string
+	insecure  bool
+	timeout   time.Duration
+	keystone  keystoneSettings
+}
+
+// keystoneSettings tell how this program gets its tokens for Ironic; the password
+// is a file of the folder of credentials.
+type keystoneSettings struct {
+	url, user, domain, project string
 }
 
 // ipaSettings tell ironic-python-agent in the live image how it reaches Ironic.
@@ -105,12 +118,21 @@ func (s *settings) common() []setting {
 		{"pprof-addr", "IRONFLOW_PPROF_ADDR", "0", "address of the Go profiler's listener; 0 switches it off", text(&s.pprofAddr)},
 		{"concurrency", "BMO_CONCURRENCY", "0", "hosts worked on at once; 0 for 8", number(&s.hosts.concurrency)},
 		{"hostclaims", "IRONFLOW_HOSTCLAIMS", "false", "give hosts to HostClaims, as HostDeployPolicies allow", boolean(&s.hosts.claims)},
+		{"limit-hosts", "IRONFLOW_LIMIT_HOSTS", "0", "hosts that may be inspected, cleaned or deployed at once; 0 for any number", number(&s.hosts.limits.Total)},
+		{"limit-network-boot", "PROVISIONING_LIMIT", "20", "the same of hosts that boot over the network, not by virtual media", number(&s.hosts.limits.Network)},
+		{"limit-per-ironic", "IRONFLOW_LIMIT_PER_IRONIC", "0", "the same for each Ironic", number(&s.hosts.limits.Ironic)},
+		{"limit-per-failure-domain", "IRONFLOW_LIMIT_PER_FAILURE_DOMAIN", "0", "the same for each failure domain (label " + names.FailureDomain + ")", number(&s.hosts.limits.Domain)},
 		{"ironic-endpoint", "IRONIC_ENDPOINT", "", "Ironic's URL; /v1 is added", text(&s.ironic.endpoint)},
+		{"ironic-endpoints", "IRONFLOW_IRONIC_ENDPOINTS", "", "YAML file that lists several Ironics, in the place of the settings of one", text(&s.ironic.endpoints)},
 		{"ironic-auth-root", "METAL3_AUTH_ROOT_DIR", "/opt/metal3/auth", "folder with ironic/username and ironic/password; without these files no authentication", text(&s.ironic.authRoot)},
 		{"ironic-ca", "IRONIC_CACERT_FILE", "/opt/metal3/certs/ca/tls.crt", "CA of Ironic; ignored when the file is missing", text(&s.ironic.caFile)},
 		{"ironic-client-cert", "IRONIC_CLIENT_CERT_FILE", "/opt/metal3/certs/client/tls.crt", "client certificate for Ironic; ignored when missing", text(&s.ironic.certFile)},
 		{"ironic-client-key", "IRONIC_CLIENT_PRIVATE_KEY_FILE", "/opt/metal3/certs/client/tls.key", "key of the client certificate", text(&s.ironic.keyFile)},
 		{"ironic-insecure", "IRONIC_INSECURE", "false", "do not verify Ironic's certificate", boolean(&s.ironic.insecure)},
+		{"ironic-keystone-url", "OS_AUTH_URL", "", "identity service (v3) that Ironic asks; with keystone/password in ironic-auth-root", text(&s.ironic.keystone.url)},
+		{"ironic-keystone-user", "OS_USERNAME", "ironflow", "user at the identity service", text(&s.ironic.keystone.user)},
+		{"ironic-keystone-domain", "OS_USER_DOMAIN_NAME", "Default", "domain of the user and of the project", text(&s.ironic.keystone.domain)},
+		{"ironic-keystone-project", "OS_PROJECT_NAME", "", "project to act in; empty for the whole system", text(&s.ironic.keystone.project)},
 		{"ironic-timeout", "IRONIC_CLIENT_TIMEOUT", "30s", "limit of one request to Ironic", duration(&s.ironic.timeout)},
 	}
 }
@@ -164,15 +186,17 @@ func (s *settings) complete() error {
 	if err := s.completeIronic(); err != nil {
 		return err
 	}
-	if s.baseImage == "" && s.images.list == "" {
-		return fmt.Errorf("no base image: set --base-image or DEPLOY_ISO to a live ISO or a folder of them, or --base-image-list to a list of URLs")
-	}
 	if s.ipa.ironicURL == "" {
 		s.ipa.ironicURL = s.ironic.endpoint
 	}
 	if s.ipa.caFile == "" {
 		s.ipa.caFile = s.ironic.caFile
 	}
+	return s.completeImages()
+}
+
+// completeAddresses refuses addresses that cannot work.
+func (s *settings) completeAddresses() error {
 	for _, u := range []struct{ flag, value string }{
 		{"ironic-endpoint", s.ironic.endpoint}, {"hub-publish-url", s.hubURL}, {"images-publish-url", s.imagesURL},
 	} {
@@ -191,7 +215,7 @@ func (s *settings) complete() error {
 
 // completeIronic checks what every command needs.
 func (s *settings) completeIronic() error {
-	if s.ironic.endpoint == "" {
+	if s.ironic.endpoint == "" && s.ironic.endpoints == "" {
 		return fmt.Errorf("no Ironic: set --ironic-endpoint or IRONIC_ENDPOINT to its URL, such as https://ironic.example:6385")
 	}
 	return nil
