@@ -69,6 +69,8 @@ const (
 const (
 	HubNamespace     = "ironflow-system"
 	ControllersLease = "ironflow-controllers"
+	HubLease         = "ironflow-hub"
+	ImagesLease      = "ironflow-images"
 	ExistingLease    = "baremetal-operator"
 	HubPort          = 8090
 	ImagesPort       = 8080

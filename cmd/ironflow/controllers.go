@@ -18,10 +18,6 @@ import (
 
 // makeControllers registers every controller with the manager.
 func (p *program) makeControllers(context.Context) error {
-	keys, err := readLines(p.settings.ipa.sshKey)
-	if err != nil {
-		return fmt.Errorf("SSH keys: %w", err)
-	}
 	p.images.hosts = p.manager.GetClient()
 	source := progress.New(p.hub.core, p.images.store, p.manager.GetClient(), p.log.WithName("progress"))
 	source.Events = reconcile.Recorder{Sink: p.manager.GetEventRecorder("ironflow.io/image-server")}
@@ -32,12 +28,7 @@ func (p *program) makeControllers(context.Context) error {
 				Settings: host.Settings{BuildImages: true},
 			})
 		},
-		func() error {
-			return image.Setup(p.manager, image.Options{
-				Store: p.images.store, Architectures: p.images.architectures, IPA: p.ipaConfig, Agent: p.agentConfig, SSHKeys: keys,
-				Nmstatectl: p.settings.images.nmstatectl,
-			})
-		},
+		p.makeImages,
 		func() error { return link.Setup(p.manager, p.hub.core) },
 		func() error { return p.hub.setup(p.manager) },
 		func() error { return p.manager.Add(source) },
@@ -47,6 +38,18 @@ func (p *program) makeControllers(context.Context) error {
 		}
 	}
 	return nil
+}
+
+// makeImages registers the controller that builds live images.
+func (p *program) makeImages() error {
+	keys, err := readLines(p.settings.ipa.sshKey)
+	if err != nil {
+		return fmt.Errorf("SSH keys: %w", err)
+	}
+	return image.Setup(p.manager, image.Options{
+		Store: p.images.store, Architectures: p.images.architectures, IPA: p.ipaConfig, Agent: p.agentConfig, SSHKeys: keys,
+		Nmstatectl: p.settings.images.nmstatectl,
+	})
 }
 
 // ipaConfig is what every live image tells ironic-python-agent.

@@ -39,6 +39,7 @@ func newCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	root.AddCommand(newRunCommand(), newControllersCommand(), newMigrateCommand(), cli.NewCommand())
+	root.AddCommand(newPartCommands()...)
 	return root
 }
 

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/controllers/link"
+)
+
+// part is one of the program's parts that can run apart from the others.
+type part struct {
+	// use and short are those of its command.
+	use, short string
+	// lease is the lease of its leader: parts beside each other must not wait for one another.
+	lease string
+	// flags are its settings, by their names.
+	flags []string
+	// complete refuses settings that cannot work.
+	complete func(*settings) error
+	// make builds and registers it.
+	make func(*program, context.Context) error
+}
+
+// everyPart are the settings of all parts.
+var everyPart = []string{
+	"namespace", "kubeconfig", "log-level", "leader-elect", "metrics-addr", "health-addr", "pprof-addr",
+	"data-dir", "hub-publish-url", "hub-auth",
+}
+
+// parts are those that run apart, besides the host controllers (see newControllersCommand).
+var parts = []part{
+	{
+		use: "hub", short: "Run the hub alone: its REST API and the controllers of its resources",
+		lease: names.HubLease, flags: slices.Concat(everyPart, []string{"hub-addr"}),
+		complete: (*settings).completeAddresses, make: (*program).makeHubPart,
+	},
+	{
+		use: "images", short: "Run the image server alone, with the controller that builds live images",
+		lease: names.ImagesLease, flags: slices.Concat(everyPart, []string{
+			"images-addr", "images-tls-addr", "images-publish-url", "base-image", "base-image-list", "host-programs", "live-nmstatectl", "agent-image",
+			"ironic-base-url", "ironic-agent-ca", "ironic-agent-image", "ironic-agent-foreign", "ssh-key-file",
+		}),
+		complete: (*settings).completeImages, make: (*program).makeImagesPart,
+	},
+}
+
+// table lists the part's settings, in the order of the documentation.
+func (p part) table(s *settings) []setting {
+	return slices.DeleteFunc(s.table(), func(row setting) bool { return !slices.Contains(p.flags, row.flag) })
+}
+
+// newPartCommands makes a command for each part.
+func newPartCommands() []*cobra.Command {
+	var commands []*cobra.Command
+	for _, p := range parts {
+		var s settings
+		command := &cobra.Command{
+			Use: p.use, Short: p.short, Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				if err := p.complete(&s); err != nil {
+					return err
+				}
+				return runPart(cmd.Context(), p, s)
+			},
+		}
+		bind(command.Flags(), p.table(&s))
+		commands = append(commands, command)
+	}
+	return commands
+}
+
+// runPart wires a part and runs it until ctx ends.
+func runPart(ctx context.Context, part part, s settings) error {
+	p := &program{settings: s, log: newLogger(s.logLevel), lease: part.lease}
+	ctrl.SetLogger(p.log)
+	p.log.Info("ironflow "+part.use, "version", version.Release())
+	for _, step := range []func(context.Context) error{p.publish, p.makeManager} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	if err := part.make(p, ctx); err != nil {
+		return err
+	}
+	return p.manager.Start(ctx)
+}
+
+// openHub opens the hub's core on the data folder.
+func (p *program) openHub(ctx context.Context) error {
+	var err error
+	p.hub, err = newHub(ctx, p.settings, p.cert, metrics.Registry, newSlog(p.settings.logLevel).With("logger", "hub"))
+	return err
+}
+
+// makeHubPart is the hub with its resources.
+func (p *program) makeHubPart(ctx context.Context) error {
+	if err := p.openHub(ctx); err != nil {
+		return err
+	}
+	return errors.Join(p.serveHub(), p.hub.setup(p.manager), link.Setup(p.manager, p.hub.core))
+}
+
+// makeImagesPart is the image server with the controller that fills it. It reads
+// the hub's store for the tokens of host agents, and never writes it.
+func (p *program) makeImagesPart(ctx context.Context) error {
+	if err := p.openHub(ctx); err != nil {
+		return err
+	}
+	var err error
+	if p.images, err = newImages(ctx, p.settings, p.cert, metrics.Registry, p.log.WithName("images")); err != nil {
+		return err
+	}
+	p.images.hosts = p.manager.GetClient()
+	closing := everywhere(func(ctx context.Context) error {
+		<-ctx.Done()
+		return errors.Join(p.hub.store.Close(), p.hub.files.Close())
+	})
+	return errors.Join(p.serveImages(), p.makeImages(), p.manager.Add(closing))
+}
+
+// completeImages checks what live images cannot do without.
+func (s *settings) completeImages() error {
+	if s.baseImage == "" && s.images.list == "" {
+		return fmt.Errorf("no base image: set --base-image or DEPLOY_ISO to a live ISO or a folder of them, or --base-image-list to a list of URLs")
+	}
+	if s.ipa.ironicURL == "" {
+		return fmt.Errorf("no Ironic for the machines: set --ironic-base-url or IRONIC_BASE_URL to the URLs by which they reach it")
+	}
+	return s.completeAddresses()
+}
