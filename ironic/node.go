@@ -30,6 +30,8 @@ type Node struct {
 	ProvisionUpdatedAt time.Time
 	CreatedAt          time.Time
 	UpdatedAt          time.Time
+	// InspectionFinishedAt is when the last inspection ended.
+	InspectionFinishedAt time.Time
 
 	InstanceUUID   string
 	Driver         string
@@ -122,6 +124,7 @@ type wireNode struct {
 	ProvisionUpdatedAt   time.Time      `json:"provision_updated_at"`
 	CreatedAt            time.Time      `json:"created_at"`
 	UpdatedAt            time.Time      `json:"updated_at"`
+	InspectionFinishedAt time.Time      `json:"inspection_finished_at"`
 	InstanceUUID         string         `json:"instance_uuid"`
 	Driver               string         `json:"driver"`
 	Owner                string         `json:"owner"`
@@ -155,7 +158,8 @@ func (w *wireNode) node() *Node {
 		Maintenance: w.Maintenance, MaintenanceReason: w.MaintenanceReason,
 		Fault: w.Fault, Reservation: w.Reservation, LastError: w.LastError,
 		ProvisionUpdatedAt: w.ProvisionUpdatedAt, CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt,
-		InstanceUUID: w.InstanceUUID, Driver: w.Driver, Owner: w.Owner,
+		InspectionFinishedAt: w.InspectionFinishedAt,
+		InstanceUUID:         w.InstanceUUID, Driver: w.Driver, Owner: w.Owner,
 		Conductor: w.Conductor, ConductorGroup: w.ConductorGroup,
 		DriverInfo: w.DriverInfo, InstanceInfo: w.InstanceInfo, Properties: w.Properties, Extra: w.Extra,
 		DriverInternalInfo: w.DriverInternalInfo, NetworkData: w.NetworkData,

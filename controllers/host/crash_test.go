@@ -11,6 +11,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic/simulator"
 )
 
@@ -97,4 +98,41 @@ func count1(list []string, prefix string) int {
 		}
 	}
 	return n
+}
+
+// TestInspectionThatEndedWhileNobodyLooked is not made again: the node says when
+// its inspection ended, and that is after it was asked for.
+func TestInspectionThatEndedWhileNobodyLooked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		w := newWorld(t, simulator.Options{}, Settings{}, nil)
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateAvailable, time.Minute)
+		let(time.Minute)
+		asked := make(chan struct{}, 1)
+		inspections := 0
+		w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+			if r.Method != http.MethodPut || !strings.HasSuffix(r.URL.Path, "/states/provision") {
+				return nil
+			}
+			inspections++
+			if inspections > 1 {
+				return nil
+			}
+			asked <- struct{}{}
+			return &simulator.Fault{Cut: true, AfterHandling: true}
+		})
+		w.annotate(names.Inspect, "")
+		<-asked
+		w.stop()
+		let(time.Minute)
+		g.Expect(w.host().Annotations).To(HaveKey(names.Inspect))
+		w.start(Settings{})
+		w.poke()
+		w.until("answered", time.Minute, func(h *metal3.BareMetalHost) bool {
+			_, wanted := h.Annotations[names.Inspect]
+			return !wanted && h.Status.Provisioning.State == metal3.StateAvailable
+		})
+		g.Expect(inspections).To(Equal(1))
+	})
 }

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"time"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -42,6 +44,10 @@ func stepInspecting(o *Observed, d *Decision) {
 // inspectManageable starts an inspection unless its result is there.
 func inspectManageable(o *Observed, d *Decision, start func()) {
 	switch {
+	case inspectAgain(o.Host) && inspectedSince(o):
+		// It ended before anybody could see it run: we were away.
+		d.DropAnnotations = []string{names.Inspect}
+		d.Again = true
 	case inspectAgain(o.Host), o.NoInventory:
 		start()
 	case o.Inventory == nil:
@@ -57,6 +63,17 @@ func inspectManageable(o *Observed, d *Decision, start func()) {
 		finishInspection(o, d)
 	}
 }
+
+// inspectedSince reports whether the node's last inspection ended after the phase
+// began. The two clocks may differ: by as much as they do, a wish that follows
+// right upon an inspection counts as fulfilled by it, or is fulfilled twice.
+func inspectedSince(o *Observed) bool {
+	began := o.Host.Status.OperationHistory.Inspect.Start
+	return !began.IsZero() && o.Node.InspectionFinishedAt.After(began.Add(statusTick))
+}
+
+// statusTick is what times in a status are rounded to.
+const statusTick = time.Second
 
 func finishInspection(o *Observed, d *Decision) {
 	complete(d)

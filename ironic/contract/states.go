@@ -52,7 +52,10 @@ func inspect(w *World) {
 	})
 	w.Expect(w.Gateway.Transition(w.T.Context(), n.UUID, ironic.Transition{Target: ironic.TargetInspect})).To(
 		Or(Succeed(), HaveField("Kind", ironic.Busy)), "asked again")
-	w.Until(n.UUID, ironic.StateManageable)
+	before := n.InspectionFinishedAt
+	n = w.Until(n.UUID, ironic.StateManageable)
+	w.Expect(before).To(BeZero())
+	w.Expect(n.InspectionFinishedAt).NotTo(BeZero())
 	_, err := w.Gateway.Inventory(w.T.Context(), n.UUID)
 	w.Expect(err).NotTo(HaveOccurred())
 }

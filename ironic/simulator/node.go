@@ -21,6 +21,7 @@ type node struct {
 	owner, conductorGroup  string
 	created                time.Time
 	updated, provUpdated   time.Time
+	inspected              time.Time // when the last inspection ended
 	automatedClean         *bool
 	disablePowerOff        bool
 	bootMode               string
@@ -114,6 +115,7 @@ var fields = map[string]func(*node) any{
 	"conductor_group":        func(n *node) any { return n.conductorGroup },
 	"created_at":             func(n *node) any { return timeText(n.created) },
 	"updated_at":             func(n *node) any { return timeText(n.updated) },
+	"inspection_finished_at": func(n *node) any { return timeText(n.inspected) },
 	"provision_updated_at":   func(n *node) any { return timeText(n.provUpdated) },
 	"automated_clean":        func(n *node) any { return n.automatedClean },
 	"disable_power_off":      func(n *node) any { return n.disablePowerOff },

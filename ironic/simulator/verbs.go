@@ -88,7 +88,7 @@ func inspect(s *Server, n *node, _ request) (program, error) {
 	return program{
 		name: "inspect", target: "manageable", fails: "inspect failed", ends: "manageable", phases: phases,
 		finish: func(n *node) {
-			n.inventory = s.opts.Inventory(s.view(n))
+			n.inventory, n.inspected = s.opts.Inventory(s.view(n)), time.Now()
 			s.addInspectedPorts(n)
 		},
 	}, nil

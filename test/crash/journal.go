@@ -170,10 +170,6 @@ func (j Journal) Violations(wishes []Wish) []string {
 	return append(broken, compare(wishes, asked)...)
 }
 
-// repeatable are requests that change nothing on the machine. One whose end
-// nobody saw may be made again.
-var repeatable = []string{"inspect"}
-
 // compare holds what was accepted against what was wished.
 func compare(wishes []Wish, asked map[string]map[string]int) []string {
 	var broken []string
@@ -181,7 +177,7 @@ func compare(wishes []Wish, asked map[string]map[string]int) []string {
 		got := asked[w.Name]
 		delete(asked, w.Name)
 		for what, n := range w.Asks {
-			if got[what] < n || got[what] > n && !slices.Contains(repeatable, what) {
+			if got[what] != n {
 				broken = append(broken, fmt.Sprintf("wish %q: Ironic took %q %d times instead of %d", w.Name, what, got[what], n))
 			}
 		}

@@ -78,10 +78,13 @@ func (w *world) newLife(t *testing.T, plan Plan) *life {
 	t.Helper()
 	g := NewWithT(t)
 	const short = 20 * time.Millisecond
+	// Longer than what times in a status are rounded to, so that its end can be told
+	// from its beginning.
+	const inspection = 1500 * time.Millisecond
 	l := &life{t: t, kube: w.kube, gate: NewGate(plan), namespace: fmt.Sprintf("life-%d", w.lives.Add(1))}
 	l.sim = simulator.New(simulator.Options{
 		AutomatedClean: true,
-		Delays:         simulator.Delays{Verify: short, Inspect: short, Clean: short, Deploy: short, Power: short, Work: short / 2},
+		Delays:         simulator.Delays{Verify: short, Inspect: inspection, Clean: short, Deploy: short, Power: short, Work: short / 2},
 		RamdiskSteps:   []simulator.Step{{Interface: "deploy", Step: names.StartAssistedInstall}, {Interface: "deploy", Step: names.ConfirmInstall, Priority: 79}},
 	})
 	t.Cleanup(l.sim.Close)
