@@ -29,7 +29,7 @@ func situations() []situation {
 		nil, {}, {Fault: faultPower}, {Fault: "clean failure"}, {Maintenance: true},
 		{Health: "OK"}, {Health: "Warning"}, {Health: "Critical"}, {Health: "Purple"},
 	}
-	causes := []string{"", causeCredentials, causeUnknownState, causeRejected, causeGivenUp, causeImage, causeRestore}
+	causes := []string{"", causeCredentials, causeUnknownState, causeRejected, causeGivenUp, causeImage, causeRestore, causeEndpoint}
 	var all []situation
 	for state := range phases {
 		add := func(status metal3.OperationalStatus, kind metal3.ErrorType, s sight) {
