@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/hostprograms"
+	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/server"
 )
@@ -34,8 +36,11 @@ type imageParts struct {
 	mirror *base.Mirror // nil without a list of base images
 	store  *images.Store
 	server *server.Server
-	hosts  client.Reader // set before the server runs
-	log    logr.Logger
+	// hosts and resolver are set before the server runs; without a hub in this
+	// process there is no resolver.
+	hosts    client.Reader
+	resolver *hubpaths.Resolver
+	log      logr.Logger
 }
 
 func newImages(ctx context.Context, s settings, cert pki.Files, metrics prometheus.Registerer, log logr.Logger) (*imageParts, error) {
@@ -63,8 +68,16 @@ func newImages(ctx context.Context, s settings, cert pki.Files, metrics promethe
 	if err := os.WriteFile(filepath.Join(s.dataDir, redirectFile), []byte(parts.store.RedirectURL()+"\n"), 0o600); err != nil {
 		return nil, fmt.Errorf("keep the address for network boot: %w", err)
 	}
-	parts.server = server.New(server.Options{Store: parts.store, Log: log, Registerer: metrics, CertFile: cert.Cert, KeyFile: cert.Key})
+	parts.server = server.New(server.Options{Store: parts.store, Log: log, Registerer: metrics, CertFile: cert.Cert, KeyFile: cert.Key, Alias: parts.alias})
 	return parts, nil
+}
+
+// alias finds the images of infra-envs by the paths of the hub's REST API.
+func (p *imageParts) alias(r *http.Request) (string, int) {
+	if p.resolver == nil {
+		return "", 0
+	}
+	return p.resolver.Resolve(r)
 }
 
 // redirectFile holds the address of the iPXE script that DHCP servers offer.

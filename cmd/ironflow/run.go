@@ -31,6 +31,7 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/api/version"
 	"github.com/ironflow/ironflow/hub/pki"
+	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -129,6 +130,7 @@ func (p *program) makeParts(ctx context.Context) error {
 	if p.hub, err = newHub(ctx, p.settings, p.cert, metrics.Registry, newSlog(p.settings.logLevel).With("logger", "hub")); err != nil {
 		return err
 	}
+	p.images.resolver = hubpaths.New(hubImages{p}, p.images.store)
 	return errors.Join(p.serveImages(), p.serveHub())
 }
 

@@ -181,6 +181,32 @@ func (s *Store) revision(spec Spec, b *base.Base, suffix, contentType string, im
 	return s.address(spec.Key, token, hostName(spec.Key)+suffix, contentType, image, b)
 }
 
+// KernelArtifact stands for the kernel in [Store.Artifact], whose path depends on
+// the architecture.
+const KernelArtifact = "kernel"
+
+// Artifact makes a file of a base medium available to everybody and returns its
+// address. Errors wrap base.ErrNoBase or [ErrBadSpec].
+func (s *Store) Artifact(ctx context.Context, arch, version, file string) (string, error) {
+	b, err := s.options.Bases.Select(ctx, arch, version)
+	if err != nil {
+		return "", err
+	}
+	if file == KernelArtifact {
+		file = overlay.KernelFile(b.Media())
+	}
+	r, err := s.artifact(b, file)
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byPath[pathKey(r.path)] == nil {
+		s.byPath[pathKey(r.path)] = r
+	}
+	return s.options.BaseURL + r.path, nil
+}
+
 // artifact is a file of a base under an address of its own.
 func (s *Store) artifact(b *base.Base, file string) (*Revision, error) {
 	image, err := overlay.Artifact(b.Media(), file)

@@ -70,6 +70,8 @@ type Spec struct {
 	Format string
 	// Ignition is the rendered config.
 	Ignition []byte
+	// Volatile images are not kept over a restart: whoever wants one puts it again.
+	Volatile bool `json:"-"`
 	// NetworkKeyfiles are NetworkManager keyfiles for the initrd, by file name.
 	NetworkKeyfiles map[string][]byte
 	// MACs are the addresses of the cards that the host may boot from over the

@@ -42,6 +42,10 @@ type Options struct {
 	Log logr.Logger
 	// Registerer takes the metrics; nil for none.
 	Registerer prometheus.Registerer
+	// Alias, unless nil, finds images by other paths than the store's: it returns
+	// the store's path and 200, or the status code to answer with, or 0 for a path
+	// that it does not know.
+	Alias func(r *http.Request) (path string, code int)
 	// MaxPerImage bounds the simultaneous requests for one image (default 64),
 	// MaxTotal those for all (default 8192). Beyond, the answer is 503 at once.
 	MaxPerImage, MaxTotal int
@@ -85,8 +89,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	revision := s.options.Store.Lookup(r.URL.Path)
 	if revision == nil {
-		s.notFound(w, r)
-		return
+		if revision = s.alias(w, r); revision == nil {
+			return
+		}
 	}
 	if r.Method == http.MethodHead {
 		s.respond(w, r, revision, x)
@@ -104,6 +109,33 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer revision.End()
 	s.respond(w, r, revision, x)
+}
+
+// alias looks for an image under a path that is not the store's, and answers the
+// request when there is none.
+func (s *Server) alias(w http.ResponseWriter, r *http.Request) *images.Revision {
+	if s.options.Alias == nil {
+		s.notFound(w, r)
+		return nil
+	}
+	path, code := s.options.Alias(r)
+	switch code {
+	case http.StatusOK:
+		if revision := s.options.Store.Lookup(path); revision != nil {
+			return revision
+		}
+		s.notFound(w, r)
+	case 0:
+		s.notFound(w, r)
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", retryAfter)
+		s.refuse(w, code, "the image is not ready yet")
+	case http.StatusUnauthorized:
+		s.refuse(w, code, "a token that opens the infra-env is needed")
+	default:
+		s.refuse(w, code, "no such image")
+	}
+	return nil
 }
 
 // notFound answers for addresses that are no image.

@@ -29,7 +29,7 @@ const (
 )
 
 // answerCodes are the status codes that the server gives.
-var answerCodes = map[int]string{200: "200", 206: "206", 304: "304", 404: "404", 405: "405", 412: "412", 416: "416", 500: "500", 503: "503"}
+var answerCodes = map[int]string{200: "200", 206: "206", 304: "304", 401: "401", 404: "404", 405: "405", 412: "412", 416: "416", 500: "500", 503: "503"}
 
 func newMetrics(reg prometheus.Registerer, images func() (int, int64)) *metrics {
 	m := &metrics{answers: map[int]*counter{}, rejected: map[string]*counter{}}

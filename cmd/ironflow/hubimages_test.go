@@ -1,0 +1,35 @@
+package main
+
+import (
+	"net/url"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/imagecustomization/ignition"
+	"github.com/ironflow/ironflow/imagecustomization/images"
+)
+
+func TestAnInfraEnvsOwnImage(t *testing.T) {
+	g := NewWithT(t)
+	proxy, arguments := "http://proxy.example:3128", `[{"operation":"append","value":"a=b"},{"operation":"delete","value":"quiet"}]`
+	env := wire.InfraEnv{
+		NTPSources: "ntp1.example, ntp2.example", Proxy: &wire.Proxy{HTTPProxy: &proxy}, KernelArguments: &arguments,
+		SSHAuthorizedKey: "# me\nssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me\n",
+	}
+	raw, err := ignition.Build(discovery(env, ignition.Agent{URL: "https://hub.example", InfraEnvID: "0ad6d3b0-1111-4222-8333-000000000001", Version: "1", Token: "t"}))
+	g.Expect(err).NotTo(HaveOccurred())
+	text, err := url.PathUnescape(string(raw))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(text).To(And(ContainSubstring("ntp2.example"), ContainSubstring(proxy), ContainSubstring("HR4f me")))
+	g.Expect(text).NotTo(Or(ContainSubstring("ironic-agent.service"), ContainSubstring("agent.gate")), "without Ironic the agent starts by itself")
+
+	var spec images.Spec
+	g.Expect(addKernelArguments(&spec, env.KernelArguments)).To(Succeed())
+	g.Expect(spec.Kargs.Append).To(Equal([]string{"a=b"}))
+	g.Expect(spec.Kargs.Delete).To(Equal([]string{"quiet"}))
+	broken := "["
+	g.Expect(addKernelArguments(&spec, &broken)).To(MatchError(images.ErrBadSpec))
+	g.Expect(addKernelArguments(&spec, nil)).To(Succeed())
+}

@@ -1,0 +1,152 @@
+package hubpaths
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/imagecustomization/images"
+)
+
+// ErrNoInfraEnv is what a [Hub] answers for an infra-env that is not there.
+var ErrNoInfraEnv = errors.New("no such infra-env")
+
+// Hub is what is known about infra-envs.
+type Hub interface {
+	// Open tells whether the id of an infra-env alone opens its images, as in a hub
+	// without authentication.
+	Open() bool
+	// Opens returns the infra-env that a token opens, or an error.
+	Opens(ctx context.Context, token string) (infraEnv string, err error)
+	// Spec describes the image for the hosts of an infra-env; format, architecture
+	// and key are filled in by the caller.
+	Spec(ctx context.Context, infraEnv string) (images.Spec, error)
+}
+
+// Store makes the images; *images.Store implements it.
+type Store interface {
+	Put(ctx context.Context, spec images.Spec) (images.Built, error)
+	Artifact(ctx context.Context, arch, version, file string) (url string, err error)
+}
+
+// remembered is how long an answer is good without asking the hub again: a BMC
+// asks for thousands of ranges, and a token that was revoked has to stop working.
+const remembered = 10 * time.Second
+
+// maxRemembered bounds the memory that strangers' requests can take.
+const maxRemembered = 4096
+
+// Resolver finds images by the hub's paths. Make one with New.
+type Resolver struct {
+	hub   Hub
+	store Store
+
+	mu   sync.Mutex
+	seen map[request]answer
+}
+
+// answer is a path, or why there is none.
+type answer struct {
+	path string
+	code int
+	at   time.Time
+}
+
+// New returns a Resolver.
+func New(hub Hub, store Store) *Resolver {
+	return &Resolver{hub: hub, store: store, seen: map[request]answer{}}
+}
+
+// Resolve returns the path of the image that the request means, and 200; or the
+// status code that says why there is none: 401 without a token that opens the
+// infra-env, 404 for what does not exist or cannot be built, 503 for what may
+// work in a moment. The code is 0 for a path that is none of the hub's.
+func (r *Resolver) Resolve(req *http.Request) (path string, code int) {
+	q, known := parse(req)
+	if !known {
+		return "", 0
+	}
+	r.mu.Lock()
+	have, ok := r.seen[q]
+	r.mu.Unlock()
+	if ok && time.Since(have.at) < remembered {
+		return have.path, have.code
+	}
+	path, code = r.find(req.Context(), q)
+	if code == http.StatusServiceUnavailable {
+		return path, code
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.seen) >= maxRemembered {
+		clear(r.seen)
+	}
+	r.seen[q] = answer{path: path, code: code, at: time.Now()}
+	return path, code
+}
+
+func (r *Resolver) find(ctx context.Context, q request) (string, int) {
+	arch := cmp.Or(q.arch, "x86_64")
+	if q.artifact != "" {
+		url, err := r.store.Artifact(ctx, arch, q.version, q.artifact)
+		return pathOf(url), codeOf(err)
+	}
+	if code := r.authorize(ctx, &q); code != http.StatusOK {
+		return "", code
+	}
+	spec, err := r.hub.Spec(ctx, q.infraEnv)
+	if err != nil {
+		return "", codeOf(err)
+	}
+	spec.Key, spec.UID, spec.Arch, spec.Version, spec.Format = q.key()+"."+arch, q.infraEnv, arch, q.version, q.format
+	spec.Volatile = true
+	built, err := r.store.Put(ctx, spec)
+	if q.addrSize {
+		built.URL = built.AddrSizeURL
+	}
+	if err == nil && built.URL == "" {
+		return "", http.StatusNotFound
+	}
+	return pathOf(built.URL), codeOf(err)
+}
+
+// authorize checks the token and fills in the infra-env that it opens.
+func (r *Resolver) authorize(ctx context.Context, q *request) int {
+	if q.token == "" {
+		if r.hub.Open() {
+			return http.StatusOK
+		}
+		return http.StatusUnauthorized
+	}
+	opened, err := r.hub.Opens(ctx, q.token)
+	if err != nil || q.infraEnv != "" && q.infraEnv != opened {
+		return http.StatusUnauthorized
+	}
+	q.infraEnv = opened
+	return http.StatusOK
+}
+
+func codeOf(err error) int {
+	switch {
+	case err == nil:
+		return http.StatusOK
+	case errors.Is(err, ErrNoInfraEnv), errors.Is(err, base.ErrNoBase), errors.Is(err, images.ErrBadSpec), errors.Is(err, images.ErrUnsupported):
+		return http.StatusNotFound
+	default:
+		return http.StatusServiceUnavailable
+	}
+}
+
+// pathOf is the path of an address of the image server.
+func pathOf(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	if slash := strings.IndexByte(rest, '/'); slash >= 0 {
+		return rest[slash:]
+	}
+	return ""
+}

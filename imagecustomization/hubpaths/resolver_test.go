@@ -1,0 +1,138 @@
+package hubpaths_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/go-logr/logr"
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
+	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/server"
+	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
+)
+
+const (
+	env   = "0ad6d3b0-1111-4222-8333-000000000001"
+	other = "0ad6d3b0-1111-4222-8333-000000000002"
+)
+
+// hub has one infra-env and one token.
+type hub struct {
+	open  bool
+	specs int
+}
+
+func (h *hub) Open() bool { return h.open }
+
+func (h *hub) Opens(_ context.Context, token string) (string, error) {
+	if token != "good" {
+		return "", errors.New("invalid")
+	}
+	return env, nil
+}
+
+func (h *hub) Spec(_ context.Context, infraEnv string) (images.Spec, error) {
+	h.specs++
+	if infraEnv != env {
+		return images.Spec{}, hubpaths.ErrNoInfraEnv
+	}
+	return images.Spec{Ignition: []byte(`{"of":"` + infraEnv + `"}`)}, nil
+}
+
+// serve starts an image server over the fixtures of two architectures.
+func serve(t *testing.T, h *hub) string {
+	t.Helper()
+	g, dir := NewWithT(t), t.TempDir()
+	for _, name := range []string{"2023-07.x86_64", "2023-07.s390x"} {
+		g.Expect(os.WriteFile(filepath.Join(dir, name+".iso"), coreosiso.Read(t, name), 0o600)).To(Succeed())
+	}
+	bases, err := base.Open(t.Context(), dir, base.Options{})
+	g.Expect(err).NotTo(HaveOccurred())
+	store, err := images.NewStore(t.Context(), images.Options{Bases: bases, BaseURL: "http://192.0.2.1:8080", SigningKey: bytes.Repeat([]byte("k"), 32)})
+	g.Expect(err).NotTo(HaveOccurred())
+	store.MarkSynced()
+	s := httptest.NewServer(server.New(server.Options{Store: store, Log: logr.Discard(), Alias: hubpaths.New(h, store).Resolve}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func get(t *testing.T, url string, header ...string) (int, []byte) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, raw
+}
+
+func TestHubPaths(t *testing.T) {
+	const version = "38.20230718.dev.0"
+	h := &hub{}
+	at := serve(t, h)
+	for path, want := range map[string]int{
+		"/bytoken/good/" + version + "/x86_64/full.iso":                          200,
+		"/bytoken/good/" + version + "/x86_64/minimal.iso":                       200,
+		"/byapikey/good/" + version + "/x86_64/full.iso":                         200,
+		"/images/" + env + "?version=" + version + "&image_token=good":           200,
+		"/images/" + env + "?type=minimal-iso&api_key=good":                      200,
+		"/images/" + env + "/pxe-initrd?arch=x86_64&image_token=good":            200,
+		"/images/" + env + "/s390x-initrd-addrsize?arch=s390x&image_token=good":  200,
+		"/boot-artifacts/kernel?version=" + version + "&arch=x86_64":             200,
+		"/boot-artifacts/kernel?arch=s390x":                                      200,
+		"/boot-artifacts/rootfs":                                                 200,
+		"/boot-artifacts/ins-file?arch=s390x":                                    200,
+		"/boot-artifacts/ins-file?arch=x86_64":                                   404,
+		"/boot-artifacts/initrd":                                                 404,
+		"/images/" + env + "/s390x-initrd-addrsize?arch=x86_64&image_token=good": 404,
+		"/bytoken/good/" + version + "/x86_64/disconnected.iso":                  404,
+		"/bytoken/good/1.0/x86_64/full.iso":                                      404,
+		"/bytoken/good/" + version + "/aarch64/full.iso":                         404,
+		"/bytoken/bad/" + version + "/x86_64/full.iso":                           401,
+		"/byid/" + env + "/" + version + "/x86_64/full.iso":                      401,
+		"/images/" + env:                         401,
+		"/images/" + other + "?image_token=good": 401,
+		"/images/no-uuid?image_token=good":       404,
+	} {
+		code, _ := get(t, at+path)
+		NewWithT(t).Expect(code).To(Equal(want), path)
+	}
+}
+
+func TestHubImageIsServedLikeAnyOther(t *testing.T) {
+	g, h := NewWithT(t), &hub{open: true}
+	url := serve(t, h) + "/byid/" + env + "/38.20230718.dev.0/x86_64/full.iso"
+	code, whole := get(t, url)
+	g.Expect(code).To(Equal(200))
+	g.Expect(embedded.ReadIgnition(bytes.NewReader(whole), int64(len(whole)))).To(BeEquivalentTo(`{"of":"` + env + `"}`))
+	for range 20 {
+		code, part := get(t, url, "Range", "bytes=139264-139300")
+		g.Expect(code).To(Equal(206))
+		g.Expect(part).To(Equal(whole[139264:139301]))
+	}
+	g.Expect(h.specs).To(Equal(1), "a BMC's ranges do not ask the hub each time")
+	code, _ = get(t, serve(t, h)+"/byid/"+other+"/38.20230718.dev.0/x86_64/full.iso")
+	g.Expect(code).To(Equal(404))
+}
