@@ -19,11 +19,16 @@ const secretName = "Password"
 // name carries.
 const schemaDigits = 8
 
-// settingValues are the machine's settings by name, without passwords.
+// settingValues are the machine's settings by name, without passwords. Ironic
+// writes switches as Python does (True), wishes have them as the API does (true).
 func settingValues(settings []ironic.BIOSSetting) metal3.SettingsMap {
 	values := metal3.SettingsMap{}
 	for _, s := range settings {
-		if !secret(s) {
+		switch {
+		case secret(s):
+		case s.AttributeType == "Boolean":
+			values[s.Name] = strings.ToLower(s.Value)
+		default:
 			values[s.Name] = s.Value
 		}
 	}
