@@ -93,12 +93,17 @@ test-e2e: need-root lab-programs test-tools $(BIN)/gotestsum ## Whole flows, fau
 	@$(MAKE) --no-print-directory test-ipa
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) -p 1 -timeout 90m -tags e2e ./...
 
+.PHONY: test-smoke
+test-smoke: need-root lab-programs test-tools $(BIN)/gotestsum ## The few end-to-end cases that CI runs (needs root)
+	@$(BIN)/ironflow-lab prepare --ipa
+	@IRONFLOW_BIN=$(BIN) bash test/scripts/smoke.sh $(GOTEST)
+
 .PHONY: test-ipa
 test-ipa: ## The IPA plugin with the real ironic-python-agent (Python; part of test-e2e)
 	@bash test/scripts/pytest.sh
 
 .PHONY: coreos-installer
-coreos-installer: prerequisites ## Build the real coreos-installer for the end-to-end tests, once (about 8 minutes; needs cargo)
+coreos-installer: prerequisites ## Build the real coreos-installer for the end-to-end tests, once (about 4 minutes; needs cargo)
 	@go run ./cmd/ironflow-lab coreos-installer
 
 # Debian packages behind some tests. Without root they are left out, and those tests skip and say so.

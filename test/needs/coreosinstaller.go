@@ -17,7 +17,7 @@ func CoreOSInstaller(t *testing.T) string {
 	case os.Getenv("CI") == "true":
 		t.Fatalf("no coreos-installer here: run %s", coreosinstaller.Make)
 	default:
-		t.Skipf("no coreos-installer here: run %s once (8 minutes), or set %s to one", coreosinstaller.Make, coreosinstaller.Env)
+		t.Skipf("no coreos-installer here: run %s once (4 minutes), or set %s to one", coreosinstaller.Make, coreosinstaller.Env)
 	}
 	return ""
 }

@@ -15,6 +15,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -61,7 +62,7 @@ func (a Agent) Start(t testing.TB, boot contract.Boot) (func(), error) {
 	if err := prepare(boot); err != nil {
 		return nil, err
 	}
-	buttons, err := listen(filepath.Join(boot.Dir, "buttons"), boot)
+	buttons, err := Listen(filepath.Join(boot.Dir, "buttons"), boot.Off, boot.Reboot)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func (a Agent) Start(t testing.TB, boot contract.Boot) (func(), error) {
 		process.Kill()
 		_ = buttons.Close()
 		if t.Failed() {
-			t.Logf("the end of the agent's log:\n%s", tail(filepath.Join(boot.Dir, "ipa.log")))
+			t.Logf("the end of the agent's log:\n%s", Tail(filepath.Join(boot.Dir, "ipa.log")))
 		}
 	}, nil
 }
@@ -121,12 +122,8 @@ func prepare(boot contract.Boot) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range refused {
-		files["stubs/"+name] = "#!/bin/sh\necho '" + name + " is refused in this sandbox' >&2\nexit 1\n"
-	}
-	buttons := filepath.Join(boot.Dir, "buttons")
-	for _, name := range []string{"poweroff", "reboot"} {
-		files["stubs/"+name] = "#!/bin/sh\necho " + name + " >'" + buttons + "'\n"
+	for name, text := range Stubs(filepath.Join(boot.Dir, "buttons")) {
+		files["stubs/"+name] = text
 	}
 	if files["ipa.conf"], err = configuration(boot, kept); err != nil {
 		return err
@@ -140,9 +137,23 @@ func prepare(boot contract.Boot) error {
 	return nil
 }
 
+// Stubs are the programs that come first in the agent's PATH, by name: those
+// that touch disks or modules refuse, and poweroff and reboot press the machine's
+// buttons (see [Listen]).
+func Stubs(buttons string) map[string]string {
+	stubs := map[string]string{}
+	for _, name := range refused {
+		stubs[name] = "#!/bin/sh\necho '" + name + " is refused in this sandbox' >&2\nexit 1\n"
+	}
+	for _, name := range []string{"poweroff", "reboot"} {
+		stubs[name] = "#!/bin/sh\necho " + name + " >'" + buttons + "'\n"
+	}
+	return stubs
+}
+
 // configuration renders the agent's configuration file.
 func configuration(boot contract.Boot, kept string) (string, error) {
-	port, err := port(filepath.Join(boot.Dir, "port"))
+	port, err := Port(filepath.Join(boot.Dir, "port"))
 	if err != nil {
 		return "", err
 	}
@@ -158,8 +169,9 @@ func configuration(boot contract.Boot, kept string) (string, error) {
 	return strings.Join(append(options, ""), "\n"), nil
 }
 
-// port is a free port, the same one for the whole boot.
-func port(file string) (string, error) {
+// Port is a free port on loopback, the same one as long as the file exists, in
+// which it is kept: an agent that is restarted must come back at its address.
+func Port(file string) (string, error) {
 	if raw, err := os.ReadFile(file); err == nil {
 		return string(raw), nil
 	}
@@ -171,8 +183,9 @@ func port(file string) (string, error) {
 	return text, errors.Join(listener.Close(), os.WriteFile(file, []byte(text), 0o600))
 }
 
-// listen hears the stubs of poweroff and reboot over a named pipe, until that is closed.
-func listen(path string, boot contract.Boot) (*os.File, error) {
+// Listen hears the stubs of poweroff and reboot over a named pipe that it makes,
+// until that is closed.
+func Listen(path string, off, reboot func()) (io.Closer, error) {
 	if err := syscall.Mkfifo(path, 0o622); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -187,17 +200,17 @@ func listen(path string, boot contract.Boot) (*os.File, error) {
 		for lines := bufio.NewScanner(pipe); lines.Scan(); {
 			switch lines.Text() {
 			case "poweroff":
-				boot.Off()
+				off()
 			case "reboot":
-				boot.Reboot()
+				reboot()
 			}
 		}
 	}()
 	return pipe, nil
 }
 
-// tail is the end of a log, without the tokens that the agent writes there.
-func tail(path string) string {
+// Tail is the end of a log, without the tokens that the agent writes there.
+func Tail(path string) string {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return err.Error()
