@@ -147,7 +147,7 @@ func TestBadInputIsExplained(t *testing.T) {
 		"not an ISO":    {[]string{"show", config}, "not a usable ISO"},
 		"no output":     {[]string{"reset", medium}, "output"},
 		"no kargs":      {[]string{"kargs", "show", medium}, "no kernel-argument support"},
-		"not minimal":   {[]string{"minimal", "-o", filepath.Join(dir, "x"), medium}, "miniso.dat"},
+		"not minimal":   {[]string{"minimal", "--rootfs-url", "http://x/y", "-o", filepath.Join(dir, "x"), medium}, "no kernel-argument support"},
 		"no hosts":      {[]string{"serve", "--base", medium, "--hosts", t.TempDir(), "--listen", "127.0.0.1:0"}, "no image to serve"},
 		"short key":     {[]string{"serve", "--base", medium, "--hosts", dir, "--signing-key", config}, "at least 32"},
 		"bad listening": {[]string{"serve", "--base", medium, "--hosts", dir, "--listen", "256.0.0.1:1"}, "choose another address"},
@@ -174,6 +174,8 @@ func TestServeWithoutACluster(t *testing.T) {
 	g.Expect(os.WriteFile(filepath.Join(hosts, "a", "eth0.nmconnection"), []byte("[x]\n"), 0o600)).To(Succeed())
 	g.Expect(os.WriteFile(filepath.Join(hosts, "a.yaml"), []byte("interfaces: [{name: eth1, ipv4: {enabled: true, dhcp: true}}]"), 0o600)).To(Succeed())
 
+	g.Expect(os.WriteFile(filepath.Join(hosts, "b.json"), []byte(`{"links":[{"id":"eth9","type":"phy"}],"networks":[{"link":"eth9","type":"ipv4_dhcp"}]}`), 0o600)).To(Succeed())
+
 	ctx, cancel := context.WithCancel(t.Context())
 	c := cli.NewCommand()
 	reader, writer := io.Pipe()
@@ -186,6 +188,10 @@ func TestServeWithoutACluster(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	name, url, _ := strings.Cut(strings.TrimSpace(string(line[:n])), " ")
 	g.Expect(name).To(Equal("a"))
+	more := make([]byte, 512)
+	n, err = reader.Read(more)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(more[:n])).To(HavePrefix("b http"), "network settings alone make a host")
 	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	g.Expect(err).NotTo(HaveOccurred())

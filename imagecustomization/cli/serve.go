@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -26,7 +28,7 @@ import (
 
 // serveOptions are the flags of "serve".
 type serveOptions struct {
-	base, hosts, listen, url, keyFile string
+	base, hosts, listen, url, keyFile, format string
 }
 
 func serveCommand() *cobra.Command {
@@ -34,8 +36,9 @@ func serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve --base FILE_OR_DIR --hosts DIR --listen ADDR",
 		Short: "Serve the live images of a directory of hosts",
-		Long: "Serves one image for each host in the directory: NAME.ign is its Ignition config, " +
-			"NAME.yaml (nmstate) and NAME/*.nmconnection are its network settings. The addresses are printed.",
+		Long: "Serves one image for each host in the directory: NAME.ign is its Ignition config; " +
+			"NAME.yaml (nmstate), NAME.json (OpenStack's network data) and NAME/*.nmconnection are its network settings. " +
+			"Any of them makes a host. The addresses are printed, for an initrd that of its iPXE script.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
@@ -48,6 +51,7 @@ func serveCommand() *cobra.Command {
 	c.Flags().StringVar(&o.listen, "listen", "127.0.0.1:8080", "address to listen on")
 	c.Flags().StringVar(&o.url, "url", "", "address as BMCs see it (default: the listening address)")
 	c.Flags().StringVar(&o.keyFile, "signing-key", "", "file with the key of the addresses, at least 32 bytes (default: a new one on each start)")
+	c.Flags().StringVar(&o.format, "format", images.FormatISO, "iso, minimal-iso or initrd")
 	for _, name := range []string{"base", "hosts"} {
 		if err := c.MarkFlagRequired(name); err != nil {
 			panic(err) //nolint:forbidigo // the flags were added above
@@ -93,57 +97,83 @@ func (o serveOptions) key() ([]byte, error) {
 	return key, err
 }
 
-// putHosts builds the image of every NAME.ign; one bad host does not keep the
-// others from booting, but a directory without any good one is an error.
+// putHosts builds the image of every host; one bad host does not keep the others
+// from booting, but a directory without any good one is an error.
 func (o serveOptions) putHosts(ctx context.Context, store *images.Store, out io.Writer) error {
-	files, err := filepath.Glob(filepath.Join(o.hosts, "*.ign"))
+	names, err := hostNames(o.hosts)
 	if err != nil {
 		return err
 	}
 	good := 0
-	for _, f := range files {
-		name := strings.TrimSuffix(filepath.Base(f), ".ign")
-		b, err := putHost(ctx, store, o.hosts, name)
+	for _, name := range names {
+		b, err := o.putHost(ctx, store, name)
 		if err != nil {
 			fmt.Fprintf(out, "%s: %v\n", name, err)
 			continue
 		}
 		good++
-		fmt.Fprintf(out, "%s %s\n", name, b.URL)
+		fmt.Fprintf(out, "%s %s\n", name, cmp.Or(b.ScriptURL, b.URL))
 	}
 	if good == 0 {
-		return fmt.Errorf("no image to serve: put at least one usable NAME.ign into %s", o.hosts)
+		return fmt.Errorf("no image to serve: put at least one usable NAME.ign, NAME.yaml, NAME.json or NAME/*.nmconnection into %s", o.hosts)
 	}
 	return nil
 }
 
-func putHost(ctx context.Context, store *images.Store, dir, name string) (images.Built, error) {
-	config, err := os.ReadFile(filepath.Join(dir, name+".ign"))
-	if err != nil {
-		return images.Built{}, err
+// hostNames lists the hosts of a directory, sorted: every file or folder that
+// describes one.
+func hostNames(dir string) ([]string, error) {
+	var names []string
+	for _, pattern := range []string{"*.ign", "*.yaml", "*.json", "*/*.nmconnection"} {
+		found, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			if strings.HasPrefix(pattern, "*/") {
+				f = filepath.Dir(f)
+			}
+			names = append(names, strings.TrimSuffix(filepath.Base(f), strings.TrimPrefix(pattern, "*")))
+		}
 	}
-	keyfiles, err := translated(filepath.Join(dir, name+".yaml"))
-	if err != nil {
-		return images.Built{}, err
-	}
-	ready, err := readKeyfiles(filepath.Join(dir, name))
-	if err != nil {
-		return images.Built{}, err
-	}
-	maps.Copy(keyfiles, ready)
-	return store.Put(ctx, images.Spec{Key: "hosts/" + name, Ignition: config, NetworkKeyfiles: keyfiles})
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }
 
-// translated returns the keyfiles of an nmstate file, none when there is none.
-func translated(file string) (map[string][]byte, error) {
+func (o serveOptions) putHost(ctx context.Context, store *images.Store, name string) (images.Built, error) {
+	config, err := os.ReadFile(filepath.Join(o.hosts, name+".ign"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return images.Built{}, err
+	}
+	keyfiles := map[string][]byte{}
+	for _, read := range []func() (map[string][]byte, error){
+		func() (map[string][]byte, error) {
+			return translated(filepath.Join(o.hosts, name+".json"), network.FromNetworkData)
+		},
+		func() (map[string][]byte, error) {
+			return translated(filepath.Join(o.hosts, name+".yaml"), network.Keyfiles)
+		},
+		func() (map[string][]byte, error) { return readKeyfiles(filepath.Join(o.hosts, name)) },
+	} {
+		more, err := read()
+		if err != nil {
+			return images.Built{}, err
+		}
+		maps.Copy(keyfiles, more)
+	}
+	return store.Put(ctx, images.Spec{Key: "hosts/" + name, Format: o.format, Ignition: config, NetworkKeyfiles: keyfiles})
+}
+
+// translated returns the keyfiles of a description, none when there is none.
+func translated(file string, translate func([]byte) (map[string][]byte, error)) (map[string][]byte, error) {
 	raw, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return map[string][]byte{}, nil
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return network.Keyfiles(raw)
+	return translate(raw)
 }
 
 // readKeyfiles returns the keyfiles of a directory, none when there is none.

@@ -123,7 +123,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"no key", edit(func(s *images.Spec) { s.Key = "" }), images.ErrBadSpec, "namespace/name"},
 		{"strange name", edit(func(s *images.Spec) { s.Key = "a/b c" }), images.ErrBadSpec, "namespace/name"},
-		{"no config", edit(func(s *images.Spec) { s.Ignition = nil }), images.ErrBadSpec, "no Ignition config"},
+		{"no config", edit(func(s *images.Spec) { s.Ignition = nil }), images.ErrBadSpec, "neither an Ignition config nor network settings"},
 		{"unknown format", edit(func(s *images.Spec) { s.Format = "qcow2" }), images.ErrUnsupported, "qcow2"},
 		{"no such base", edit(func(s *images.Spec) { s.Arch = "aarch64" }), base.ErrNoBase, "there is x86_64"},
 		{"bad kernel argument", edit(func(s *images.Spec) { s.Kargs.Append = []string{"a b"} }), images.ErrBadSpec, "space"},

@@ -68,7 +68,7 @@ type Spec struct {
 	Arch, Version string
 	// Format is one of the formats above; default "iso".
 	Format string
-	// Ignition is the rendered config.
+	// Ignition is the rendered config. Without one there must be keyfiles.
 	Ignition []byte
 	// Volatile images are not kept over a restart: whoever wants one puts it again.
 	Volatile bool `json:"-"`

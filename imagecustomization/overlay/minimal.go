@@ -71,6 +71,9 @@ func Minimal(media Media) (Media, error) {
 // address leaves the choice to whoever boots it.
 func PointToRootfs(minimal Media, url string) (Media, error) {
 	k := minimal.Layout.Kargs
+	if k == nil && url == "" {
+		return minimal, nil // there is nothing to take out
+	}
 	if k == nil {
 		return Media{}, ErrNoKargs
 	}
