@@ -111,10 +111,32 @@ func TestEveryEventIsListed(t *testing.T) {
 	}
 }
 
+// TestEveryCauseIsListed reads the host controller's source: each cause of an
+// error can be the reason of Stalled.
+func TestEveryCauseIsListed(t *testing.T) {
+	g := NewWithT(t)
+	causes := 0
+	for name, text := range scanned(t, "host").constants {
+		if strings.HasPrefix(name, "cause") {
+			causes++
+			g.Expect(catalog.Has("BareMetalHost", "Stalled", "True", text)).To(BeTrue(), "%s = %q is not in the catalogue", name, text)
+		}
+	}
+	g.Expect(causes).To(BeNumerically(">", 5))
+}
+
 // reasonsIn collects the reasons of events in a package: arguments of the host's
 // event and warn, the reasons of its error types, values assigned to a variable
 // named reason, and the member Reason of events.
 func reasonsIn(t *testing.T, dir string) []string {
+	t.Helper()
+	s := scanned(t, dir)
+	slices.Sort(s.reasons)
+	return slices.Compact(s.reasons)
+}
+
+// scanned reads the source of a package.
+func scanned(t *testing.T, dir string) *scan {
 	t.Helper()
 	g := NewWithT(t)
 	files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
@@ -133,8 +155,7 @@ func reasonsIn(t *testing.T, dir string) []string {
 	for _, file := range parsed {
 		ast.Inspect(file, s.visit)
 	}
-	slices.Sort(s.reasons)
-	return slices.Compact(s.reasons)
+	return s
 }
 
 type scan struct {

@@ -60,7 +60,6 @@ var Conditions = []Condition{
 	{host, "Stalled", yes, "PowerManagementError", "The machine could not be switched: check the BMC."},
 	{host, "Stalled", yes, "ServicingError", "Servicing of a provisioned machine failed."},
 	{host, "Stalled", yes, "BMCCredentialError", "The BMC's Secret or address cannot be used: the message says what to correct."},
-	{host, "Stalled", yes, "UnknownIronic", "The annotation `ironflow.io/ironic` names an Ironic that is not configured: correct it, or configure that Ironic."},
 	{host, "Stalled", yes, "UnknownState", "The status names a state that this version does not know: upgrade, or restore the status."},
 	{host, "Stalled", yes, "RejectedByIronic", "Ironic refuses a request, with its text: correct the spec or Ironic's configuration."},
 	{host, "Stalled", yes, "RetryLimitReached", "It failed too often and is not tried again by itself: remove the cause and set the annotation `ironflow.io/retry`."},
