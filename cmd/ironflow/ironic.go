@@ -28,6 +28,13 @@ func ironicConfig(s ironicSettings) ironic.Config {
 		Insecure: s.insecure,
 		Timeout:  s.timeout,
 	}
+	if k := s.keystone; k.url != "" {
+		c.Auth.Keystone = &ironic.Keystone{
+			URL: k.url, Username: k.user, PasswordFile: filepath.Join(s.authRoot, "keystone", "password"),
+			UserDomain: k.domain, Project: k.project, System: k.project == "",
+		}
+		return c
+	}
 	user := existing(filepath.Join(s.authRoot, "ironic", "username"))
 	password := existing(filepath.Join(s.authRoot, "ironic", "password"))
 	if user != "" && password != "" {
