@@ -128,7 +128,15 @@ func watchDeploy(o *Observed, d *Decision) {
 		d.wait(left, note)
 		return
 	}
-	fail(o, d, metal3.ProvisioningError, "", names.StartAssistedInstall+" failed: "+o.Progress.Failure)
+	if o.Failure == nil {
+		d.do(ReadFailure{Since: o.Node.ProvisionUpdatedAt.Add(-historySlack)})
+		return
+	}
+	reason := names.StartAssistedInstall + " failed: " + o.Progress.Failure
+	if *o.Failure != "" { // the step has failed, and Ironic is still at its clean-up
+		reason = deployFailure(o, *o.Failure)
+	}
+	fail(o, d, metal3.ProvisioningError, "", reason)
 	d.do(Transition{ironic.Transition{Target: ironic.TargetDeleted}})
 }
 

@@ -8,8 +8,10 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/ironic"
 )
 
 // TestBackInDiscovery: the hub sees the machine again in the middle of its
@@ -51,6 +53,34 @@ func TestBackInDiscovery(t *testing.T) {
 				}
 				g.Expect(condition(w.host(), metal3.ProgressingCondition).Message).To(ContainSubstring(c.says))
 			})
+		})
+	}
+}
+
+// TestWhoseReason: when the hub has given the installation up and the step had its
+// time, the host shows the step's reason if Ironic has one by then.
+func TestWhoseReason(t *testing.T) {
+	for name, c := range map[string]struct{ history, want string }{
+		"the hub's": {"", "start_assisted_install failed: cancelled by the user"},
+		"the step's": {
+			"Deploy step deploy.start_assisted_install failed on node node-a. installation cancelled: the hub ended the installation",
+			"start_assisted_install failed: installation cancelled: the hub ended the installation",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := observed(metal3.StateProvisioning, ironic.StateDeployWait)
+			wantInstall(o.Host)
+			o.Host.Status.OperationHistory.Provision.Start = metav1.NewTime(noon.Add(-time.Hour))
+			o.Node.DeployStep = ironic.Step{Interface: "deploy", Name: names.StartAssistedInstall}
+			o.Progress = Progress{Stage: "error", Failure: "cancelled by the user", FailedAt: noon.Add(-waitVerdict)}
+			applied := desired(o)
+			o.Applied = &applied
+			g.Expect(decide(o).Do).To(BeAssignableToTypeOf(ReadFailure{}))
+			o.Failure = &c.history
+			d := decide(o)
+			g.Expect(d.Status.ErrorMessage).To(Equal(c.want))
+			g.Expect(d.Do).To(Equal(Transition{ironic.Transition{Target: ironic.TargetDeleted}}))
 		})
 	}
 }
