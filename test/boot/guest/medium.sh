@@ -3,7 +3,7 @@
 # make_medium writes $out/live.iso.
 make_medium() {
   local tree=$work/iso args size
-  args="console=ttyS0 quiet net.ifnames=0 coreos.liveiso=$label ignition.firstboot ignition.platform.id=metal"
+  args="console=ttyS0 quiet mitigations=off net.ifnames=0 coreos.liveiso=$label ignition.firstboot ignition.platform.id=metal"
   size=$((${#args} + 1024))
   mkdir -p "$tree"/{coreos,isolinux,images/pxeboot,EFI/fedora}
   cp "$packages/boot/vmlinuz-$release" "$tree/images/pxeboot/vmlinuz"
