@@ -85,7 +85,7 @@ func desired(o *Observed) ironic.Desired {
 	if o.BMC.Problem == "" {
 		desiredBMC(o, &d)
 	}
-	if o.Image.Ready || !o.Settings.BuildImages {
+	if namesImage(o) && (o.Image.Ready || !o.Settings.BuildImages) {
 		maps.Copy(d.DriverInfo, imageInfo(o))
 	}
 	switch {
@@ -94,9 +94,11 @@ func desired(o *Observed) ironic.Desired {
 	case o.state() == metal3.StateProvisioning && deployable(o.Node.ProvisionState):
 		desiredInstance(h, o.Settings, h.Spec.Image, h.Spec.CustomDeploy, &d)
 		addPullSecret(o, &d)
+		leaveOtherDeployments(o, &d)
 	case o.Node.ProvisionState == ironic.StateManageable && o.state() == metal3.StateProvisioned:
 		// A node that was lost and enrolled again is adopted as what it runs.
 		desiredInstance(h, o.Settings, &h.Status.Provisioning.Image, h.Status.Provisioning.CustomDeploy, &d)
+		leaveOtherDeployments(o, &d)
 	}
 	addOrder(o, &d)
 	return d
@@ -161,16 +163,21 @@ var bootCapabilities = map[metal3.BootMode][]string{
 }
 
 // capabilities puts the boot mode into Ironic's comma list and leaves its other
-// items where they are.
+// items, and what is right already, where they are.
 func capabilities(have string, mode metal3.BootMode) string {
 	var kept []string
+	missing := slices.Clone(bootCapabilities[mode])
 	for item := range strings.SplitSeq(have, ",") {
-		key, _, _ := strings.Cut(strings.TrimSpace(item), ":")
-		if key != "" && key != "boot_mode" && key != "secure_boot" {
-			kept = append(kept, strings.TrimSpace(item))
+		item = strings.TrimSpace(item)
+		key, _, _ := strings.Cut(item, ":")
+		if i := slices.Index(missing, item); i >= 0 {
+			missing = slices.Delete(missing, i, i+1)
+		} else if key == "" || key == "boot_mode" || key == "secure_boot" {
+			continue
 		}
+		kept = append(kept, item)
 	}
-	return strings.Join(append(kept, bootCapabilities[mode]...), ",")
+	return strings.Join(append(kept, missing...), ",")
 }
 
 // ports are the network interfaces that Ironic shall know: the one that the

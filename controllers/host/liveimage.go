@@ -20,11 +20,23 @@ const (
 	keyKernelParams = "kernel_append_params"
 )
 
-// wantsImage reports whether what comes next boots the live image.
-func wantsImage(o *Observed) bool {
-	if !o.Settings.BuildImages {
-		return false
+// wantsImage reports whether a live image is to be ready before the host goes on.
+func wantsImage(o *Observed) bool { return o.Settings.BuildImages && bootsImage(o) }
+
+// namesImage reports whether the node is to name the newest live image: on the way
+// to being used, and before it boots one. Any other keeps what it names, so that
+// taking a fleet over, or building its images anew, touches nothing.
+func namesImage(o *Observed) bool {
+	switch o.state() {
+	case metal3.StateRegistering, metal3.StateInspecting, metal3.StateProvisioning:
+		return true
+	default:
+		return bootsImage(o)
 	}
+}
+
+// bootsImage reports whether what comes next boots the live image.
+func bootsImage(o *Observed) bool {
 	switch o.state() {
 	case metal3.StateInspecting:
 		return !o.Host.InspectionDisabled() && o.Inventory == nil

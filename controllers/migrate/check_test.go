@@ -135,6 +135,22 @@ func TestAFleetOfEveryStateIsReady(t *testing.T) {
 	}
 }
 
+// TestNewLiveImagesTouchNothing takes the same fleet once the image controller has
+// built images of its own: a node gets the new address when it next boots one.
+func TestNewLiveImagesTouchNothing(t *testing.T) {
+	s := newSite(t)
+	var live metal3.PreprovisioningImageList
+	s.Expect(s.kube.List(t.Context(), &live)).To(Succeed())
+	for _, image := range live.Items {
+		image.Status.ImageUrl += ".new"
+		s.Expect(s.kube.Status().Update(t.Context(), &image)).To(Succeed())
+	}
+	r := s.check()
+	for _, h := range r.Hosts {
+		s.Expect(h.Writes).To(BeEmpty(), h.Name)
+	}
+}
+
 func TestFindings(t *testing.T) {
 	for name, c := range map[string]struct {
 		situations []string

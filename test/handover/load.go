@@ -185,6 +185,7 @@ func read(name string, values []string) (objects []*unstructured.Unstructured, n
 		if err := yaml.Unmarshal([]byte(document), &o.Object); err != nil {
 			return nil, nil, fmt.Errorf("testdata/%s.yaml: %w", name, err)
 		}
+		o.SetGeneration(1) // as the API server does; a fake one does not
 		if o.GetKind() != "IronicNode" {
 			objects = append(objects, o)
 			continue
