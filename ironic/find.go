@@ -76,7 +76,7 @@ func PlainName(name string) string {
 }
 
 func (g *Gateway) findByMAC(ctx context.Context, id Identity) (*Node, error) {
-	port, found, err := g.portOf(ctx, id.BootMAC)
+	port, found, err := g.macs.find(ctx, g, id.BootMAC)
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ type Gateway struct {
 
 	health health
 	bare   bare
+	macs   macs
 }
 
 // New prepares a gateway. It does not contact Ironic: an Ironic that cannot be

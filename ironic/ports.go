@@ -23,6 +23,7 @@ type wirePort struct {
 
 type portList struct {
 	Ports []wirePort `json:"ports"`
+	Next  string     `json:"next"`
 }
 
 // EnsurePorts creates the ports that the node lacks and corrects pxe_enabled
@@ -96,6 +97,9 @@ func (g *Gateway) ports(ctx context.Context, uuid string) (map[string]wirePort, 
 // createPort creates a port; a conflict is resolved by looking who has the MAC.
 func (g *Gateway) createPort(ctx context.Context, uuid string, p wirePort) error {
 	err := g.do(ctx, call{op: "create port", node: uuid, method: http.MethodPost, path: "ports", body: p, into: &wirePort{}})
+	if err == nil {
+		g.macs.learn(p)
+	}
 	if statusOf(err) != http.StatusConflict {
 		return err
 	}

@@ -2,6 +2,8 @@ package simulator
 
 import (
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -39,15 +41,37 @@ func listPorts(s *Server, r *http.Request) (int, any, error) {
 		}
 		found = s.portsOf(q.Get("node_uuid"))
 	default:
-		for _, p := range s.ports {
-			found = append(found, p)
-		}
+		return s.listAllPorts(q)
 	}
 	list := make([]any, 0, len(found))
 	for _, p := range found {
 		list = append(list, p.object())
 	}
 	return http.StatusOK, map[string]any{"ports": list}, nil
+}
+
+// listAllPorts answers with one page of all ports.
+func (s *Server) listAllPorts(q url.Values) (int, any, error) {
+	limit, marker := s.opts.MaxLimit, q.Get("marker")
+	if n, err := strconv.Atoi(q.Get("limit")); err == nil && n > 0 {
+		limit = min(n, limit)
+	}
+	list, body := []any{}, map[string]any{}
+	passed := marker == ""
+	for _, n := range s.sorted {
+		for _, p := range n.ports {
+			switch {
+			case !passed:
+				passed = p.uuid == marker
+			case len(list) == limit:
+				body["next"] = "http://simulator/v1/ports?marker=" + list[limit-1].(map[string]any)["uuid"].(string) //nolint:forcetypeassert // made below
+			default:
+				list = append(list, p.object())
+			}
+		}
+	}
+	body["ports"] = list
+	return http.StatusOK, body, nil
 }
 
 func createPort(s *Server, r *http.Request) (int, any, error) {
