@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -52,9 +53,9 @@ func (m *machine) startIPA(b *boot) *ipa {
 	}
 	defer log.Close()
 	enter, root := b.systemd.Beside()
-	command := append(enter, "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "/bin/sh", "-c", sandbox, "sandbox.sh", root)
-	command = append(command, m.launcher()...)
-	command = append(command, "--config-file", "/mnt/coreos"+hostfile.IPAConfig, "--config-file", config)
+	command := slices.Concat(enter,
+		[]string{"unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "/bin/sh", "-c", sandbox, "sandbox.sh", root},
+		m.launcher(), []string{"--config-file", "/mnt/coreos" + hostfile.IPAConfig, "--config-file", config})
 	process, err := guard.Start(guard.Command{Path: command[0], Args: command[1:], Env: m.ipaEnvironment(b), Output: log})
 	if err != nil {
 		m.t.Errorf("IPA: %v", errors.Join(err, buttons.Close()))

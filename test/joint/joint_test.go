@@ -30,7 +30,7 @@ const (
 // figure prints a measured time, and holds it against its limit in a bench.
 func figure(t *testing.T, name string, took, limit time.Duration) {
 	t.Helper()
-	t.Logf(`figure: {"%s": %.2f}`, name, took.Seconds())
+	t.Logf(`figures: {"%s": %.2f}`, name, took.Seconds())
 	if os.Getenv(benchEnv) != "" {
 		NewWithT(t).Expect(took).To(BeNumerically("<=", limit), name)
 	}

@@ -92,7 +92,7 @@ esac
 
 func (s *liveSystem) script(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(s.Host.Path(path), []byte("#!/bin/sh\n"+text), 0o755); err != nil { //nolint:gosec // below the machine's root
+	if err := os.WriteFile(s.Host.Path(path), []byte("#!/bin/sh\n"+text), 0o755); err != nil {
 		t.Fatal(err)
 	}
 }

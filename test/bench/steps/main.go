@@ -1,6 +1,8 @@
 // Command steps measures the deploy steps on a booted real systemd: it runs the
-// table of cases in test/steps and its measurements, shows what it sees, and
-// ends with one JSON line. It needs root and mmdebstrap (package systemdtest).
+// table of cases in test/steps and its measurements, then two deployments of
+// test/joint, which tell when Ironic notices the end of a step, shows what it
+// sees, and ends with one JSON line. It needs root and mmdebstrap (package
+// systemdtest).
 package main
 
 import (
@@ -29,7 +31,34 @@ func main() {
 }
 
 func run() error {
-	cmd := exec.CommandContext(context.Background(), "go", "test", "-count=1", "-timeout=30m", "-tags=e2e", "-json", "github.com/ironflow/ironflow/test/steps")
+	b := bench{figures: map[string]any{}}
+	onSystemd := b.test("github.com/ironflow/ironflow/test/steps", ".")
+	b.figures["cases"], b.figures["failed"] = b.cases, b.failed
+	// What Ironic makes of it, with the real IPA in between.
+	joint := b.test("github.com/ironflow/ironflow/test/joint", "^TestJoint$/^(inspected_and_installed|failed_installation)$")
+	raw, err := json.Marshal(b.figures)
+	if err != nil {
+		return err
+	}
+	fmt.Println(string(raw))
+	if b.failed == 0 && onSystemd != nil {
+		return fmt.Errorf("the measurements failed: %w; run go test -v -tags e2e ./test/steps", onSystemd)
+	}
+	if joint != nil {
+		return fmt.Errorf("the measurements with Ironic failed: %w; run go test -v -tags e2e ./test/joint", joint)
+	}
+	return nil
+}
+
+// bench collects what the tests print.
+type bench struct {
+	figures       map[string]any
+	cases, failed int
+}
+
+// test runs the tests of a package, shows each case of a table, and keeps the figures.
+func (b *bench) test(pkg, pattern string) error {
+	cmd := exec.CommandContext(context.Background(), "go", "test", "-count=1", "-timeout=30m", "-tags=e2e", "-json", "-run", pattern, pkg)
 	cmd.Env = append(os.Environ(), "IRONFLOW_BENCH=1", "CI=true") // nothing may be skipped silently
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -39,7 +68,6 @@ func run() error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	figures, cases, failed := map[string]any{}, 0, 0
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -47,32 +75,28 @@ func run() error {
 		if json.Unmarshal(lines.Bytes(), &e) != nil {
 			continue
 		}
-		if raw, ok := strings.CutPrefix(e.Output, "figures: "); ok {
-			if err := json.Unmarshal([]byte(raw), &figures); err != nil {
+		// A line of figures may come with the place in the test in front.
+		if _, raw, ok := strings.Cut(e.Output, "figures: "); ok {
+			if err := json.Unmarshal([]byte(raw), &b.figures); err != nil {
 				return err
 			}
 		}
-		name, isCase := strings.CutPrefix(e.Test, "TestOnRealSystemd/")
-		if !isCase || e.Action != "pass" && e.Action != "fail" && e.Action != "skip" {
-			continue
-		}
-		fmt.Printf("%-5s %6.2f s  %s\n", e.Action, e.Elapsed, strings.ReplaceAll(name, "_", " "))
-		if e.Action != "skip" {
-			cases++
-		}
-		if e.Action == "fail" {
-			failed++
-		}
+		b.see(e)
 	}
-	testErr := cmd.Wait()
-	figures["cases"], figures["failed"] = cases, failed
-	raw, err := json.Marshal(figures)
-	if err != nil {
-		return err
+	return cmd.Wait()
+}
+
+// see shows and counts the end of a case; those without a systemd are no part of it.
+func (b *bench) see(e event) {
+	table, name, isCase := strings.Cut(e.Test, "/")
+	if !isCase || table == "TestOnTheStandin" || e.Action != "pass" && e.Action != "fail" && e.Action != "skip" {
+		return
 	}
-	fmt.Println(string(raw))
-	if testErr != nil && failed == 0 {
-		return fmt.Errorf("the measurements failed: %w; run go test -v ./test/steps", testErr)
+	fmt.Printf("%-5s %6.2f s  %s\n", e.Action, e.Elapsed, strings.ReplaceAll(name, "_", " "))
+	if e.Action != "skip" {
+		b.cases++
 	}
-	return nil
+	if e.Action == "fail" {
+		b.failed++
+	}
 }
