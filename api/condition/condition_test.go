@@ -27,7 +27,7 @@ func TestSet(t *testing.T) {
 	})
 }
 
-func life[T any, P condition.Pointer[T]](t *testing.T, make func(corev1.ConditionStatus, string) T) {
+func life[T any, P condition.Pointer[T]](t *testing.T, build func(corev1.ConditionStatus, string) T) {
 	g := NewWithT(t)
 	at := func(minute int) metav1.Time { return metav1.NewTime(time.Date(2026, 5, 1, 12, minute, 0, 0, time.UTC)) }
 	var list []T
@@ -45,7 +45,7 @@ func life[T any, P condition.Pointer[T]](t *testing.T, make func(corev1.Conditio
 		{"another reason is no transition", "False", "Working", 3, true, 3, 1},
 		{"another status is one", "True", "Done", 4, true, 4, 4},
 	} {
-		g.Expect(condition.Set[T, P](&list, make(step.status, step.reason), at(step.minute))).To(Equal(step.changed), step.what)
+		g.Expect(condition.Set[T, P](&list, build(step.status, step.reason), at(step.minute))).To(Equal(step.changed), step.what)
 		g.Expect(list).To(HaveLen(1))
 		f := P(condition.Find[T, P](list, "Ready")).Fields()
 		g.Expect(*f.Reason).To(Equal(step.reason), step.what)

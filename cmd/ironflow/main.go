@@ -21,7 +21,7 @@ func main() {
 	defer stop()
 	if err := newCommand().ExecuteContext(ctx); err != nil {
 		code := 1
-		if v, ok := errors.AsType[verdict](err); ok {
+		if v, ok := errors.AsType[verdictError](err); ok {
 			code = v.ExitCode()
 		} else {
 			fmt.Fprintln(os.Stderr, "ironflow:", err)

@@ -29,14 +29,14 @@ type migrateOptions struct {
 	timeout time.Duration
 }
 
-// verdict is a report that is not "ready", as an error with an exit code.
-type verdict struct{ code int }
+// verdictError is a report that is not "ready", as an error with an exit code.
+type verdictError struct{ code int }
 
 // Error implements error. The report has said everything.
-func (verdict) Error() string { return "" }
+func (verdictError) Error() string { return "" }
 
 // ExitCode is what the program ends with.
-func (v verdict) ExitCode() int { return v.code }
+func (v verdictError) ExitCode() int { return v.code }
 
 // newMigrateCommand looks at a fleet before it is handed over.
 func newMigrateCommand() *cobra.Command {
@@ -96,7 +96,7 @@ func runMigrate(ctx context.Context, s settings, o migrateOptions, out io.Writer
 		return err
 	}
 	if code := report.ExitCode(); code != migrate.ExitReady {
-		return verdict{code}
+		return verdictError{code}
 	}
 	return nil
 }

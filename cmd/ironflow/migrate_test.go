@@ -36,6 +36,6 @@ func TestVerdictIsTheExitCode(t *testing.T) {
 		0: {Verdict: "ready"}, 2: {Verdict: string(migrate.Warning)}, 3: {Verdict: string(migrate.Blocker)},
 	} {
 		g.Expect(r.ExitCode()).To(Equal(code))
-		g.Expect(verdict{code}.ExitCode()).To(Equal(code))
+		g.Expect(verdictError{code}.ExitCode()).To(Equal(code))
 	}
 }
