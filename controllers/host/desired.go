@@ -94,9 +94,11 @@ func desired(o *Observed) ironic.Desired {
 	case o.state() == metal3.StateProvisioning && deployable(o.Node.ProvisionState):
 		desiredInstance(h, o.Settings, h.Spec.Image, h.Spec.CustomDeploy, &d)
 		addPullSecret(o, &d)
+		leaveOtherDeployments(o, &d)
 	case o.Node.ProvisionState == ironic.StateManageable && o.state() == metal3.StateProvisioned:
 		// A node that was lost and enrolled again is adopted as what it runs.
 		desiredInstance(h, o.Settings, &h.Status.Provisioning.Image, h.Status.Provisioning.CustomDeploy, &d)
+		leaveOtherDeployments(o, &d)
 	}
 	addOrder(o, &d)
 	return d

@@ -237,3 +237,33 @@ func TestConfigDrive(t *testing.T) {
 		})
 	}
 }
+
+func TestDeployInterfaceFollowsTheWish(t *testing.T) {
+	for name, c := range map[string]struct {
+		have   string
+		change func(*metal3.BareMetalHost)
+		want   string
+	}{
+		"image after a live ISO":       {"ramdisk", func(h *metal3.BareMetalHost) { h.Spec.Image = &metal3.Image{URL: "u"} }, "direct"},
+		"image after a custom method":  {"custom-agent", func(h *metal3.BareMetalHost) { h.Spec.Image = &metal3.Image{URL: "u"} }, "direct"},
+		"image with a site's own":      {"ansible", func(h *metal3.BareMetalHost) { h.Spec.Image = &metal3.Image{URL: "u"} }, ""},
+		"custom method after an image": {"direct", wantInstall, "custom-agent"},
+		"live ISO after an image":      {"direct", func(h *metal3.BareMetalHost) { h.Spec.Image = &metal3.Image{URL: "u", DiskFormat: new("live-iso")} }, "ramdisk"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := observed(metal3.StateProvisioning, ironic.StateAvailable)
+			o.Node.Interfaces.Deploy = c.have
+			c.change(o.Host)
+			NewWithT(t).Expect(desired(o).Interfaces.Deploy).To(Equal(c.want))
+		})
+	}
+}
+
+func TestOrdersKeepTheirNumbers(t *testing.T) {
+	g := NewWithT(t)
+	w := order{Since: noon, Settings: map[string]any{"Limit": 12000000, "Mode": "x"}}
+	read := orderOf(&ironic.Node{Extra: map[string]any{keyOrder: w.value()}})
+	g.Expect(read.same(&w)).To(BeTrue())
+	g.Expect(ignored(read.Settings, w.Settings)).To(Equal("Limit=12000000, Mode=x"))
+	g.Expect(orderOf(&ironic.Node{Extra: map[string]any{keyOrder: "by hand"}}).Failed).To(BeTrue(), "what cannot be read is unsure")
+}

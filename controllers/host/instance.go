@@ -25,6 +25,7 @@ const (
 const (
 	deployRamdisk = "ramdisk"
 	deployCustom  = "custom-agent"
+	deployImage   = "direct"
 )
 
 // desiredInstance adds what a deployment of this image and method needs.
@@ -48,6 +49,16 @@ func desiredInstance(h *metal3.BareMetalHost, s Settings, image *metal3.Image, c
 		persistent = "Default"
 	}
 	d.DriverInfo[keyPersistent] = persistent
+}
+
+// leaveOtherDeployments takes a node that gets an image away from the deploy
+// interface of a live ISO or a custom method that it had before. Any other one is
+// left as it is.
+func leaveOtherDeployments(o *Observed, d *ironic.Desired) {
+	have := o.Node.Interfaces.Deploy
+	if d.Interfaces.Deploy == "" && (have == deployRamdisk || have == deployCustom) {
+		d.Interfaces.Deploy = deployImage
+	}
 }
 
 // instanceCapabilities is instance_info's capabilities.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"reflect"
@@ -47,7 +48,9 @@ func orderOf(n *ironic.Node) *order {
 	var o order
 	text, err := json.Marshal(raw)
 	if err == nil {
-		err = json.Unmarshal(text, &o)
+		decoder := json.NewDecoder(bytes.NewReader(text))
+		decoder.UseNumber() // settings are compared as they are written
+		err = decoder.Decode(&o)
 	}
 	if err != nil {
 		return &order{Failed: true}
