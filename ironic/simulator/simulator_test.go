@@ -207,3 +207,22 @@ func BenchmarkFeed(b *testing.B) {
 		ask("GET", "nodes?fields=uuid,name,provision_state,last_error&sort_key=updated_at&sort_dir=desc&limit=50", nil)
 	}
 }
+
+// TestReactionsAreMeasured lets an operation end and looks at the node later:
+// lists do not count, and neither does the second look.
+func TestReactionsAreMeasured(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		c := client{t, simulator.New(simulator.Options{Delays: simulator.Delays{Verify: time.Second}})}
+		defer c.Close()
+		g.Expect(c.provision(c.enrol("a"), "manage")).To(Equal(http.StatusAccepted))
+		<-time.After(3 * time.Second)
+		c.do("GET", "nodes", nil)
+		g.Expect(c.Reactions()).To(BeEmpty())
+		c.do("GET", "nodes/a", nil)
+		c.do("GET", "nodes/a", nil)
+		g.Expect(c.Reactions()).To(Equal([]time.Duration{2 * time.Second}))
+		c.ResetCounts()
+		g.Expect(c.Reactions()).To(BeEmpty())
+	})
+}
