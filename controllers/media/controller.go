@@ -278,8 +278,9 @@ func (hostMatters) Update(e event.UpdateEvent) bool {
 	if !ok || !isHost {
 		return false
 	}
-	view := func(h *metal3.BareMetalHost) [7]any {
-		return [7]any{
+	view := func(h *metal3.BareMetalHost) [8]any {
+		return [8]any{
+			h.Spec.Online,
 			h.Status.Provisioning.State, h.Status.Provisioning.ID, h.Status.OperationalStatus, h.Status.PoweredOn,
 			has(h, names.Paused), has(h, names.Hold), h.DeletionTimestamp.IsZero(),
 		}

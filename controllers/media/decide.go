@@ -79,7 +79,8 @@ type Verdict struct {
 	Status metal3.DataImageStatus
 	// Settled lets the machine start.
 	Settled bool
-	// Over means that the machine runs already: the host does not wait any more.
+	// Over means that the machine runs already, or is to stay off: the host does not
+	// wait any more.
 	Over bool
 	// Drop lets the object go, when it is being deleted.
 	Drop bool
@@ -192,6 +193,9 @@ func neverAttached(in Input, v *Verdict) bool {
 // notNow leaves a running machine alone, and one whose media are as wanted.
 func notNow(in Input, v *Verdict) bool {
 	switch {
+	case in.Open && !in.Restart && !in.Host.Spec.Online:
+		v.Over = true // nobody wants to start the machine any more
+		return v.wait(0, "the host's next power-on")
 	case in.Open && in.Confirmed != "" && in.Confirmed == wanted(in) && in.Confirmed == in.Image.Status.AttachedImage.URL:
 		v.Settled = true
 		v.done(in)

@@ -65,6 +65,7 @@ func newWorld(t *testing.T) *world {
 	w.Expect(metal3.AddToScheme(scheme)).To(Succeed())
 	w.adopt()
 	h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid-host"}}
+	h.Spec.Online = true
 	h.Status.Provisioning = metal3.ProvisionStatus{State: metal3.StateProvisioned, ID: w.node}
 	w.kube = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&metal3.DataImage{}, &metal3.BareMetalHost{}).
 		WithObjects(h, &metal3.DataImage{
