@@ -94,11 +94,9 @@ func (w *world) newLife(t *testing.T, plan Plan) *life {
 	t.Cleanup(func() { _ = log.Close() })
 	options := controllerOptions{Kubernetes: l.kubernetes(w), Ironic: l.ironic(), Namespace: l.namespace}
 	supervisor := &Supervisor{Gate: l.gate, Command: w.command(t, options, log)}
-	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- supervisor.Run(ctx) }()
+	go func() { ended <- supervisor.Run(t.Context()) }()
 	t.Cleanup(func() {
-		stop()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			text, _ := os.ReadFile(log.Name())
 			t.Errorf("%v\n%s", err, text)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	_ "embed"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,6 +29,8 @@ const (
 	keystoneAdmin = "admin"
 	// ServiceProject is the project of OpenStack's services.
 	ServiceProject = "service"
+	// fernetKeySize is 16 bytes to sign with and 16 to encrypt with.
+	fernetKeySize = 32
 	// defaultTokenLife is Keystone's own.
 	defaultTokenLife = time.Hour
 )
@@ -75,7 +78,7 @@ type Keystone struct {
 // KeystoneEnvironment returns the folder of the Python environment with Keystone
 // and its server.
 func KeystoneEnvironment(ctx context.Context, cacheDir string, report progress.Func) (string, error) {
-	return environment(ctx, "keystone", cacheDir, keystoneRequirements, report, nil)
+	return environment(ctx, "keystone", cacheDir, keystoneRequirements, report, schemaBy("keystone-manage", "db_sync"))
 }
 
 // StartKeystone starts Keystone with an empty database.
@@ -117,7 +120,15 @@ func (k *Keystone) writeState(ctx context.Context, port int, options KeystoneOpt
 	if err != nil {
 		return err
 	}
-	files := map[string][]byte{"tls.crt": serving.Cert, "tls.key": serving.Key}
+	database, err := os.ReadFile(filepath.Join(k.python, schemaFile))
+	if err != nil {
+		return fmt.Errorf("copy the empty database: %w", err)
+	}
+	files := map[string][]byte{"tls.crt": serving.Cert, "tls.key": serving.Key, "keystone.sqlite": database}
+	// Each repository has a key in use, 1, and the next one, 0.
+	for _, name := range []string{"fernet-keys/0", "fernet-keys/1", "credential-keys/0", "credential-keys/1"} {
+		files[name] = fernetKey()
+	}
 	for name, content := range keystoneFiles {
 		var file bytes.Buffer
 		err = content.Execute(&file, map[string]any{
@@ -131,23 +142,14 @@ func (k *Keystone) writeState(ctx context.Context, port int, options KeystoneOpt
 	if err := writeFiles(k.Dir, files); err != nil {
 		return err
 	}
-	for _, name := range []string{"fernet-keys", "credential-keys"} {
-		if err := os.MkdirAll(filepath.Join(k.Dir, name), 0o700); err != nil {
-			return fmt.Errorf("make Keystone's folders: %w", err)
-		}
-	}
-	user, group := fmt.Sprint(os.Getuid()), fmt.Sprint(os.Getgid())
-	for _, args := range [][]string{
-		{"db_sync"},
-		{"fernet_setup", "--keystone-user", user, "--keystone-group", group},
-		{"credential_setup", "--keystone-user", user, "--keystone-group", group},
-		{"bootstrap", "--bootstrap-username", keystoneAdmin, "--bootstrap-region-id", keystoneRegion, "--bootstrap-public-url", k.URL},
-	} {
-		if err := k.manage(ctx, args...); err != nil {
-			return err
-		}
-	}
-	return nil
+	return k.manage(ctx, "bootstrap", "--bootstrap-username", keystoneAdmin, "--bootstrap-region-id", keystoneRegion, "--bootstrap-public-url", k.URL)
+}
+
+// fernetKey is a new key in the form of its file: 32 random bytes.
+func fernetKey() []byte {
+	key := make([]byte, fernetKeySize)
+	_, _ = rand.Read(key) // never fails
+	return base64.URLEncoding.AppendEncode(nil, key)
 }
 
 // manage runs keystone-manage.

@@ -28,8 +28,8 @@ var (
 const (
 	// installUsual is how long an environment takes to install.
 	installUsual = 45 * time.Second
-	// schemaFile is Ironic's empty database in its environment: making one takes
-	// three seconds, copying it none.
+	// schemaFile is the empty database in an environment: making one takes three
+	// seconds, copying it none.
 	schemaFile = "empty.sqlite"
 )
 
@@ -37,7 +37,7 @@ const (
 // and sushy-tools, installed at the first call and kept in the cache. An empty
 // cacheDir is the default one.
 func IronicEnvironment(ctx context.Context, cacheDir string, report progress.Func) (string, error) {
-	return environment(ctx, "ironic", cacheDir, ironicRequirements, report, makeSchema)
+	return environment(ctx, "ironic", cacheDir, ironicRequirements, report, schemaBy("ironic-dbsync", "create_schema"))
 }
 
 // AgentEnvironment returns the folder of the Python environment with the real
@@ -95,14 +95,17 @@ func install(ctx context.Context, python, dir string, requirements []byte, finis
 	return finish(ctx, dir)
 }
 
-// makeSchema keeps an empty database of this version.
-func makeSchema(ctx context.Context, dir string) error {
-	database := filepath.Join(dir, schemaFile)
-	config := filepath.Join(dir, "empty.conf")
-	if err := os.WriteFile(config, []byte("[database]\nconnection = sqlite:///"+database+"\n"), 0o644); err != nil {
-		return fmt.Errorf("configure the empty database: %w", err)
+// schemaBy keeps an empty database of this version, as the environment's tool
+// makes it.
+func schemaBy(tool, command string) func(ctx context.Context, dir string) error {
+	return func(ctx context.Context, dir string) error {
+		database := filepath.Join(dir, schemaFile)
+		config := filepath.Join(dir, "empty.conf")
+		if err := os.WriteFile(config, []byte("[database]\nconnection = sqlite:///"+database+"\n"), 0o644); err != nil {
+			return fmt.Errorf("configure the empty database: %w", err)
+		}
+		return runTool(ctx, filepath.Join(dir, "bin", tool), "--config-file", config, command)
 	}
-	return runTool(ctx, filepath.Join(dir, "bin", "ironic-dbsync"), "--config-file", config, "create_schema")
 }
 
 // runTool runs a program to its end; the error has the end of its output.
