@@ -87,7 +87,7 @@ func setManageable(h *metal3.BareMetalHost, s sight) {
 	case state == stateNone || state == metal3.StateUnmanaged:
 		set(metav1.ConditionFalse, metal3.NotManagedReason, "the spec names no BMC")
 	case s.Down != "":
-		set(metav1.ConditionUnknown, reasonIronicUnavailable, "Ironic is not available; the host keeps its state: "+s.Down)
+		set(metav1.ConditionUnknown, reasonIronicUnavailable, "Ironic is not available; the host keeps its state: "+s.Down+". Next: check Ironic; the host goes on by itself when it answers")
 	case state == metal3.StateRegistering && h.Status.ErrorType != "":
 		set(metav1.ConditionFalse, metal3.RegistrationFailedReason, h.Status.ErrorMessage)
 	case state == metal3.StateRegistering:
@@ -95,11 +95,11 @@ func setManageable(h *metal3.BareMetalHost, s sight) {
 	case state == stateDeleting, isDetached(h):
 		set(metav1.ConditionTrue, metal3.ManageableReason, "") // the node's own troubles end with it
 	case s.Node != nil && s.Node.Fault == faultPower:
-		set(metav1.ConditionFalse, metal3.PowerFailureReason, faultText(s.Node))
+		set(metav1.ConditionFalse, metal3.PowerFailureReason, faultText(s.Node)+". Next: check the BMC and its network; the host goes on by itself when it answers")
 	case s.Node != nil && s.Node.Fault != "":
-		set(metav1.ConditionFalse, reasonFault, faultText(s.Node))
+		set(metav1.ConditionFalse, reasonFault, faultText(s.Node)+". Next: see Stalled; the next attempt clears it")
 	case s.Node != nil && s.Node.Maintenance:
-		set(metav1.ConditionFalse, reasonMaintenance, "the node is in maintenance in Ironic: "+s.Node.MaintenanceReason)
+		set(metav1.ConditionFalse, reasonMaintenance, "the node is in maintenance in Ironic: "+s.Node.MaintenanceReason+". Next: take it out of maintenance there")
 	case s.Node == nil && keepsTrouble(h):
 		// Nothing new is known about the node in this pass.
 	default:
