@@ -13,15 +13,21 @@ import (
 // empty text is a host without one.
 func States() []State { return slices.Sorted(maps.Keys(phases)) }
 
-// Rehearse runs one pass for a host, as the controller would right after its
-// start. It is for callers whose client and gateway hold every write back, and who
-// want to see what would be written. Options.Watch must know no node yet; no event
-// is published.
-func Rehearse(ctx context.Context, c client.Client, o Options, key client.ObjectKey) error {
+// Rehearsal runs passes whose writes somebody holds back: its client and gateway
+// make none, and tell what the controller wanted to write.
+type Rehearsal struct {
+	reconciler *Reconciler
+}
+
+// NewRehearsal prepares for passes over any number of hosts. Options.Watch must
+// know no node yet, as right after a start; no event is published.
+func NewRehearsal(c client.Client, o Options) (*Rehearsal, error) {
 	r, err := newReconciler(c, c, o)
-	if err != nil {
-		return err
-	}
-	_, err = r.Reconcile(ctx, ctrl.Request{NamespacedName: key})
+	return &Rehearsal{r}, err
+}
+
+// Pass runs one pass for a host, as the controller would right after its start.
+func (r *Rehearsal) Pass(ctx context.Context, key client.ObjectKey) error {
+	_, err := r.reconciler.Reconcile(ctx, ctrl.Request{NamespacedName: key})
 	return err
 }

@@ -27,15 +27,18 @@ func checkRehearsal(ctx context.Context, s *state) error {
 		return nil
 	}
 	c := s.held.client(s.options.Client)
-	options := host.Options{
+	rehearsal, err := host.NewRehearsal(c, host.Options{
 		Gateway: s.gateway, Settings: s.options.Settings,
 		Watch:    ironic.NewWatch(s.gateway, ironic.WatchOptions{}), // not run: it knows no node
 		Firmware: firmware.NewKeeper(c, s.gateway, reconcile.Recorder{}),
+	})
+	if err != nil {
+		return err
 	}
 	for i := range s.hosts {
 		h, row := &s.hosts[i], &s.report.Hosts[i]
 		s.held.begin(row.key())
-		if err := host.Rehearse(ctx, c, options, client.ObjectKeyFromObject(h)); err != nil {
+		if err := rehearsal.Pass(ctx, client.ObjectKeyFromObject(h)); err != nil {
 			return fmt.Errorf("rehearse host %s: %w", row.key(), err)
 		}
 		row.Writes = s.held.writes[row.key()]
