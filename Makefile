@@ -86,10 +86,11 @@ test: lab-programs test-tools $(BIN)/gotestsum ## Unit tests and the real parts:
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) $(TESTFLAGS) ./...
 
 .PHONY: test-e2e
-test-e2e: need-root lab-programs test-tools $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd (needs root)
+test-e2e: need-root lab-programs test-tools $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd, boots in QEMU (needs root)
 	@$(BIN)/ironflow-lab prepare --ipa
 	-@$(BIN)/ironflow-lab coreos-installer
 	@bash test/scripts/test-tools.sh fdisk e2fsprogs
+	@bash test/scripts/boot-tools.sh
 	@$(MAKE) --no-print-directory test-ipa
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) -p 1 -timeout 90m -tags e2e ./...
 

@@ -189,7 +189,7 @@ type source int
 const (
 	file    source = iota // a downloaded ISO in the drive
 	ranges                // an ISO straight off the image server
-	iPXE                  // our script, kernel, initrd and root file system over the network
+	iPXE                  // the script for all hosts, then the host's own, kernel, initrd and root file system over the network
 	minimal               // a minimal ISO off the image server, its root file system over the network
 )
 
@@ -313,7 +313,7 @@ func (c bootCase) spec(t *testing.T, keyfiles map[string][]byte) images.Spec {
 	}
 	switch c.from {
 	case iPXE:
-		spec.Format = images.FormatInitrd
+		spec.Format, spec.MACs = images.FormatInitrd, []string{c.nics[0].MAC}
 		spec.Kargs.Append = append(spec.Kargs.Append, "console=ttyS0", "quiet", "net.ifnames=0")
 	case minimal:
 		spec.Format = images.FormatMinimalISO
@@ -346,7 +346,7 @@ func (c bootCase) machine(t *testing.T, s *site, spec images.Spec) boot.Machine 
 	case ranges, minimal:
 		m.Medium = near(built.URL)
 	case iPXE:
-		m.Script, m.NetworkROM = built.ScriptURL, s.guest.NetworkROM
+		m.Script, m.NetworkROM = store.RedirectURL(), s.guest.NetworkROM
 	}
 	return m
 }

@@ -80,7 +80,8 @@ func (m Machine) arguments() []string {
 			}
 			args = append(args, "-netdev", user, "-netdev", "hubport,id=uplink"+hub+",hubid="+hub+",netdev=router"+hub)
 		}
-		device := "virtio-net-pci,netdev=" + port + ",mac=" + nic.MAC
+		// Debian's iPXE is for the device's modern id alone.
+		device := "virtio-net-pci,disable-legacy=on,netdev=" + port + ",mac=" + nic.MAC
 		if m.Medium == "" && i == 0 {
 			device += ",bootindex=1,romfile=" + value(m.NetworkROM)
 		} else {
