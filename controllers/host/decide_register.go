@@ -84,6 +84,10 @@ func ensureEnrolled(o *Observed, d *Decision) {
 		enter(o, d, stateDeleting)
 		return
 	}
+	if o.Settings.BuildImages && !o.Image.Asked && !o.Host.InspectionDisabled() && o.state() == metal3.StateRegistering {
+		d.do(AskImage{imageSpec(o)}) // built while the BMC is verified
+		return
+	}
 	d.do(Enrol{enrolment(o)})
 	triedCredentials(o, d)
 	d.event("Registered", "Registered new host")

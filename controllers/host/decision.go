@@ -55,7 +55,17 @@ const (
 
 // decideWith returns the decision that keeps everything as it is.
 func decideWith(o *Observed) *Decision {
-	return &Decision{Status: *o.Host.Status.DeepCopy()}
+	return &Decision{Status: copyStatus(o.Host.Status)}
+}
+
+// copyStatus copies a status deeply, but for the hardware details, the largest
+// part: they are only ever replaced as a whole.
+func copyStatus(s metal3.BareMetalHostStatus) metal3.BareMetalHostStatus {
+	hardware := s.HardwareDetails
+	s.HardwareDetails = nil
+	c := s.DeepCopy()
+	c.HardwareDetails = hardware
+	return *c
 }
 
 // do asks for an action.

@@ -24,7 +24,7 @@ func TestLiveImageIsAskedForAndUsed(t *testing.T) {
 		g.Expect(image.Labels).To(HaveKeyWithValue("rack", "r1"))
 		g.Expect(image.Spec.AcceptFormats).To(Equal([]metal3.ImageFormat{metal3.ImageFormatISO, metal3.ImageFormatInitRD}))
 		g.Expect(metav1.IsControlledBy(image, w.host())).To(BeTrue())
-		w.until("said", time.Second, func(h *metal3.BareMetalHost) bool {
+		w.until("said", 5*time.Second, func(h *metal3.BareMetalHost) bool {
 			return strings.Contains(condition(h, metal3.ProgressingCondition).Message, "building the live image")
 		})
 		let(time.Hour)
