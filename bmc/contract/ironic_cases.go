@@ -1,7 +1,10 @@
 package contract
 
 import (
+	"bytes"
 	"net/http"
+	"net/http/httptest"
+	"time"
 
 	. "github.com/onsi/gomega" //nolint:staticcheck // these are tests: matchers read as sentences
 	"github.com/stmcginnis/gofish/schemas"
@@ -82,7 +85,11 @@ func ironicPower(w *IronicWorld) {
 
 func ironicMedia(w *IronicWorld) {
 	n := w.Manageable()
-	w.Accepted(func() error { return w.Gateway.AttachMedia(w.T.Context(), n.UUID, imageURL) })
+	images := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { // Ironic looks whether it is there
+		http.ServeContent(rw, r, "data.iso", time.Time{}, bytes.NewReader(make([]byte, 4096)))
+	}))
+	w.T.Cleanup(images.Close)
+	w.Accepted(func() error { return w.Gateway.AttachMedia(w.T.Context(), n.UUID, images.URL+"/data.iso") })
 	shown := func(want bool) {
 		w.T.Helper()
 		w.Eventually(func() (bool, error) {
