@@ -63,6 +63,6 @@ func (p *program) makeHosts(o host.Options) error {
 		return err
 	}
 	o.Ironics, o.Limits, o.Media, o.Firmware = p.ironics, p.settings.hosts.limits, gate, keeper
-	o.Metrics, o.Concurrency = metrics.Registry, p.settings.hosts.concurrency
+	o.Metrics, o.HostSeries, o.Concurrency = metrics.Registry, p.settings.hosts.series, p.settings.hosts.concurrency
 	return host.Setup(p.manager, o)
 }

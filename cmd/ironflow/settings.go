@@ -53,6 +53,7 @@ type hostSettings struct {
 	concurrency int
 	limits      capacity.Limits
 	claims      bool
+	series      bool
 	// What follows is for the controllers alone, without the image server.
 	buildImages bool
 	iso         string
@@ -117,6 +118,7 @@ func (s *settings) common() []setting {
 		{"health-addr", "IRONFLOW_HEALTH_ADDR", ":9440", "address of /healthz and /readyz; 0 switches it off", text(&s.healthAddr)},
 		{"pprof-addr", "IRONFLOW_PPROF_ADDR", "0", "address of the Go profiler's listener; 0 switches it off", text(&s.pprofAddr)},
 		{"concurrency", "BMO_CONCURRENCY", "0", "hosts worked on at once; 0 for 16", number(&s.hosts.concurrency)},
+		{"host-series", "IRONFLOW_HOST_SERIES", "false", "metric series per host, where the existing operator has them", boolean(&s.hosts.series)},
 		{"hostclaims", "IRONFLOW_HOSTCLAIMS", "false", "give hosts to HostClaims, as HostDeployPolicies allow", boolean(&s.hosts.claims)},
 		{"limit-hosts", "IRONFLOW_LIMIT_HOSTS", "0", "hosts that may be inspected, cleaned or deployed at once; 0 for any number", number(&s.hosts.limits.Total)},
 		{"limit-network-boot", "PROVISIONING_LIMIT", "20", "the same of hosts that boot over the network, not by virtual media", number(&s.hosts.limits.Network)},

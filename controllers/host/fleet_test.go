@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -89,4 +90,25 @@ func TestMetricsAreThereFromTheStart(t *testing.T) {
 	}
 	var twice prometheus.AlreadyRegisteredError
 	g.Expect(errors.As(RegisterMetrics(registry, nil), &twice)).To(BeTrue())
+}
+
+// TestSeriesPerHostOnRequest gives the existing operator's labels to those whose
+// dashboards need them, and ends a host's series with the host.
+func TestSeriesPerHostOnRequest(t *testing.T) {
+	g := NewWithT(t)
+	registry := prometheus.NewRegistry()
+	m, err := newMetrics(registry, true)
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, name := range []string{"a", "b"} {
+		key := types.NamespacedName{Namespace: "lab", Name: name}
+		m.addFor(key, count{Metric: metricReconcile}, count{metricPowerChange, []string{"on"}}, countError("x"))
+	}
+	g.Expect(scraped(t, registry)).To(And(
+		HaveKeyWithValue("metal3_reconcile_total{host=a,namespace=lab}", 1.0),
+		HaveKeyWithValue("metal3_operation_power_change_total{host=b,namespace=lab,on_off=on}", 1.0),
+		HaveKeyWithValue("metal3_host_error_total{error_type=x}", 2.0),
+	))
+	m.forget(types.NamespacedName{Namespace: "lab", Name: "a"})
+	g.Expect(scraped(t, registry)).NotTo(HaveKey(ContainSubstring("host=a")))
+	g.Expect(scraped(t, registry)).To(HaveKey(ContainSubstring("host=b")))
 }

@@ -2,10 +2,12 @@ package host
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/controllers/host/view"
@@ -92,6 +94,17 @@ var metricTable = []metricRow{
 	{metricRetries, "Attempts made again, by what asked for them.", []string{"cause"}, nil},
 }
 
+// perHost are the metrics that the existing operator has for each host. Here they
+// are, when that is asked for: a series per host costs a large fleet its monitoring.
+var perHost = map[string]bool{
+	metricReconcile: true, metricReconcileError: true, metricPowerChange: true,
+	operationMetric[metal3.StateRegistering]: true, operationMetric[metal3.StateInspecting]: true,
+	operationMetric[metal3.StateProvisioning]: true, operationMetric[metal3.StateDeprovisioning]: true,
+}
+
+// hostLabels come first where a metric has them.
+var hostLabels = []string{"namespace", "host"}
+
 func countError(kind metal3.ErrorType) count {
 	return count{metricHostError, []string{string(kind)}}
 }
@@ -108,6 +121,7 @@ var (
 
 // metrics holds the registered collectors by name.
 type metrics struct {
+	perHost    bool // as asked for
 	counters   map[string]*prometheus.CounterVec
 	histograms map[string]*prometheus.HistogramVec
 }
@@ -115,7 +129,7 @@ type metrics struct {
 // RegisterMetrics registers every metric that the controller has, with those of
 // the fleet, whose hosts are read with c. It is what [Setup] does.
 func RegisterMetrics(r prometheus.Registerer, c client.Reader) error {
-	if _, err := newMetrics(r); err != nil {
+	if _, err := newMetrics(r, false); err != nil {
 		return err
 	}
 	return registerFleet(r, c)
@@ -132,10 +146,14 @@ func registerFleet(r prometheus.Registerer, c client.Reader) error {
 	return nil
 }
 
-// newMetrics registers the whole table; a nil registerer keeps it private.
-func newMetrics(r prometheus.Registerer) (*metrics, error) {
-	m := &metrics{counters: map[string]*prometheus.CounterVec{}, histograms: map[string]*prometheus.HistogramVec{}}
+// newMetrics registers the whole table; a nil registerer keeps it private. series
+// asks for those per host.
+func newMetrics(r prometheus.Registerer, series bool) (*metrics, error) {
+	m := &metrics{perHost: series, counters: map[string]*prometheus.CounterVec{}, histograms: map[string]*prometheus.HistogramVec{}}
 	for _, row := range metricTable {
+		if series && perHost[row.Name] {
+			row.Labels = slices.Concat(hostLabels, row.Labels)
+		}
 		var c prometheus.Collector
 		if row.Buckets == nil {
 			v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: row.Name, Help: row.Help}, row.Labels)
@@ -157,19 +175,46 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-// add raises counters.
-func (m *metrics) add(list ...count) {
+// add raises counters that are not about one host.
+func (m *metrics) add(list ...count) { m.addFor(types.NamespacedName{}, list...) }
+
+// addFor raises counters for a host.
+func (m *metrics) addFor(host types.NamespacedName, list ...count) {
 	for _, c := range list {
 		if v := m.counters[c.Metric]; v != nil {
-			v.WithLabelValues(c.Labels...).Inc()
+			v.WithLabelValues(m.labels(c.Metric, host, c.Labels)...).Inc()
 		}
 	}
 }
 
 // observe records a duration in seconds.
-func (m *metrics) observe(name string, seconds float64, labels ...string) {
+func (m *metrics) observe(name string, host types.NamespacedName, seconds float64, labels ...string) {
 	if v := m.histograms[name]; v != nil {
-		v.WithLabelValues(labels...).Observe(seconds)
+		v.WithLabelValues(m.labels(name, host, labels)...).Observe(seconds)
+	}
+}
+
+// labels are the values of a metric's labels.
+func (m *metrics) labels(name string, host types.NamespacedName, own []string) []string {
+	if !m.perHost || !perHost[name] {
+		return own
+	}
+	return append([]string{host.Namespace, host.Name}, own...)
+}
+
+// forget ends the series of a host that is gone.
+func (m *metrics) forget(host types.NamespacedName) {
+	if !m.perHost {
+		return
+	}
+	which := prometheus.Labels{hostLabels[0]: host.Namespace, hostLabels[1]: host.Name}
+	for name := range perHost {
+		if v := m.counters[name]; v != nil {
+			v.DeletePartialMatch(which)
+		}
+		if v := m.histograms[name]; v != nil {
+			v.DeletePartialMatch(which)
+		}
 	}
 }
 
@@ -188,8 +233,9 @@ func (m *metrics) left(h *metal3.BareMetalHost, from State, now time.Time) {
 		return
 	}
 	seconds := now.Sub(since).Seconds()
-	m.observe(metricPhase, seconds, phaseLabel(from))
+	key := client.ObjectKeyFromObject(h)
+	m.observe(metricPhase, key, seconds, phaseLabel(from))
 	if name := operationMetric[from]; name != "" {
-		m.observe(name, seconds)
+		m.observe(name, key, seconds)
 	}
 }

@@ -110,7 +110,7 @@ func (p *pass) accept(ctx context.Context, d *Decision) error {
 	}
 	h.Status = d.Status
 	p.events = append(p.events, d.Events...)
-	p.metrics.add(d.Counts...)
+	p.metrics.addFor(client.ObjectKeyFromObject(h), d.Counts...)
 	if len(d.DropAnnotations) == 0 {
 		return nil
 	}

@@ -39,6 +39,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err := r.client.Get(ctx, req.NamespacedName, h); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			r.memories.forget(req.NamespacedName)
+			r.metrics.forget(req.NamespacedName)
 			return ctrl.Result{}, nil
 		}
 		return ctrl.Result{}, err
@@ -46,10 +47,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if _, paused := h.Annotations[names.Paused]; paused {
 		return ctrl.Result{}, nil
 	}
-	r.metrics.add(count{Metric: metricReconcile})
+	r.metrics.addFor(req.NamespacedName, count{Metric: metricReconcile})
 	result, err := r.pass(ctx, h)
 	if err != nil {
-		r.metrics.add(count{Metric: metricReconcileError})
+		r.metrics.addFor(req.NamespacedName, count{Metric: metricReconcileError})
 	}
 	return result, err
 }

@@ -62,6 +62,9 @@ type Options struct {
 	Concurrency int
 	// Metrics is where the metrics are registered; nil keeps them private.
 	Metrics prometheus.Registerer
+	// HostSeries adds labels with the host to the metrics that the existing operator
+	// has for each host.
+	HostSeries bool
 	// Name names the controller; empty means "baremetalhost".
 	Name string
 }
@@ -117,7 +120,7 @@ func newReconciler(c client.Client, live client.Reader, o Options) (*Reconciler,
 	if o.Settings.Architecture == "" {
 		o.Settings.Architecture = ownArchitecture()
 	}
-	m, err := newMetrics(o.Metrics)
+	m, err := newMetrics(o.Metrics, o.HostSeries)
 	if err != nil {
 		return nil, err
 	}

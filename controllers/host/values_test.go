@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -171,14 +172,14 @@ func TestReadImage(t *testing.T) {
 func TestMetricsAreRegisteredAndRaised(t *testing.T) {
 	g := NewWithT(t)
 	registry := prometheus.NewRegistry()
-	m, err := newMetrics(registry)
+	m, err := newMetrics(registry, false)
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, row := range metricTable {
 		labels := make([]string, len(row.Labels))
 		if row.Buckets == nil {
 			m.add(count{row.Name, labels})
 		} else {
-			m.observe(row.Name, 1, labels...)
+			m.observe(row.Name, types.NamespacedName{}, 1, labels...)
 		}
 	}
 	families, err := registry.Gather()
