@@ -40,8 +40,9 @@ type site struct {
 	programs *hostprograms.Archives
 	bin      string
 	addr     string
-	// store hands out addresses for the BMC's side, far for the guest's.
-	store, far *images.Store
+	// store hands out addresses for the BMC's side, far for the guest's; the images
+	// of plain have no host programs, so that the embed area stays where it is.
+	store, far, plain *images.Store
 }
 
 // open makes the guest and starts the image server.
@@ -71,36 +72,42 @@ func open(t *testing.T) *site {
 	s.addr = l.Addr().String()
 	_, port, err := net.SplitHostPort(s.addr)
 	g.Expect(err).NotTo(HaveOccurred())
-	store := func(host string) *images.Store {
+	store := func(host string, shared func(string) []overlay.Source) *images.Store {
 		st, err := images.NewStore(t.Context(), images.Options{
-			Bases: bases, BaseURL: "http://" + host, SigningKey: bytes.Repeat([]byte(host), 8), Shared: s.programs.Shared,
+			Bases: bases, BaseURL: "http://" + net.JoinHostPort(host, port), SigningKey: bytes.Repeat([]byte(host), 8), Shared: shared,
 		})
 		g.Expect(err).NotTo(HaveOccurred())
 		st.MarkSynced()
 		return st
 	}
-	s.store, s.far = store(s.addr), store(net.JoinHostPort(guestGateway, port))
+	s.store, s.far, s.plain = store("127.0.0.1", s.programs.Shared), store(guestGateway, s.programs.Shared), store("localhost", nil)
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() {
-		served <- server.New(server.Options{Store: both{s.store, s.far}, Log: logr.Discard()}).Serve(ctx, []server.Listener{{Listener: l}})
+		served <- server.New(server.Options{Store: stores{s.store, s.far, s.plain}, Log: logr.Discard()}).Serve(ctx, []server.Listener{{Listener: l}})
 	}()
 	t.Cleanup(func() { stop(); <-served })
 	return s
 }
 
-// both serves the images of two stores.
-type both struct {
-	*images.Store
-	far *images.Store
+// stores serves the images of several stores.
+type stores []*images.Store
+
+// Lookup implements server.Store.
+func (s stores) Lookup(path string) *images.Revision {
+	for _, store := range s {
+		if r := store.Lookup(path); r != nil {
+			return r
+		}
+	}
+	return nil
 }
 
-func (b both) Lookup(path string) *images.Revision {
-	if r := b.Store.Lookup(path); r != nil {
-		return r
-	}
-	return b.far.Lookup(path)
-}
+// Synced implements server.Store.
+func (s stores) Synced() bool { return true }
+
+// Images implements server.Store.
+func (s stores) Images() (count int, memoryBytes int64) { return s[0].Images() }
 
 // hostPrograms is a folder with the agent and the step's program.
 func hostPrograms(t *testing.T) string {
@@ -174,6 +181,8 @@ func sum(raw []byte) string {
 type bootCase struct {
 	name string
 	uefi bool
+	// plain leaves the host programs out.
+	plain bool
 	// from says where the image comes from.
 	from source
 	// nmstate are the network settings, "" for none; nics what the machine has.
@@ -199,7 +208,7 @@ func nic(n, network int) boot.NIC {
 
 var bootCases = []bootCase{
 	{
-		name: "BIOS, file, no network settings", from: file, nics: []boot.NIC{nic(1, 0)},
+		name: "BIOS, file, no network settings", from: file, plain: true, nics: []boot.NIC{nic(1, 0)},
 		check: func(g *WithT, r *boot.Report) {
 			g.Expect(r.Addresses("eth0")).To(ContainElement(HavePrefix("10.0.2.")), "DHCP, as the live system does by itself")
 			g.Expect(r.DNS).To(ContainSubstring("nameserver 10.0.2.3"))
@@ -325,7 +334,10 @@ func (c bootCase) spec(t *testing.T, keyfiles map[string][]byte) images.Spec {
 func (c bootCase) machine(t *testing.T, s *site, spec images.Spec) boot.Machine {
 	t.Helper()
 	store := s.store
-	if c.from == iPXE || c.from == minimal {
+	switch {
+	case c.plain:
+		store = s.plain
+	case c.from == iPXE || c.from == minimal:
 		store = s.far
 	}
 	built, err := store.Put(t.Context(), spec)
@@ -372,7 +384,11 @@ func TestBoot(t *testing.T) {
 				want[name] = sum(content)
 			}
 			g.Expect(r.Keyfiles).To(Equal(want))
-			s.checkPrograms(g, r)
+			if c.plain {
+				g.Expect(r.Programs).To(BeEmpty())
+			} else {
+				s.checkPrograms(g, r)
+			}
 			g.Expect(r.Slow).To(BeFalse(), "NetworkManager is done: %s", r.Devices)
 			c.check(g, r)
 		})
