@@ -3,6 +3,7 @@ package firmware
 import (
 	"slices"
 	"strings"
+	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -43,6 +44,9 @@ func componentStatuses(list []ironic.FirmwareComponent) []metal3.FirmwareCompone
 	var statuses []metal3.FirmwareComponentStatus
 	for _, c := range list {
 		if knownComponent(c.Component) {
+			if c.UpdatedAt.IsZero() {
+				c.UpdatedAt = time.Unix(0, 0) // the schema wants a time
+			}
 			statuses = append(statuses, metal3.FirmwareComponentStatus{
 				Component: c.Component, InitialVersion: c.InitialVersion, CurrentVersion: c.CurrentVersion,
 				LastVersionFlashed: c.LastVersionFlashed, UpdatedAt: metav1.NewTime(c.UpdatedAt).Rfc3339Copy(),

@@ -51,7 +51,7 @@ func server() *machine {
 			{Name: "Cores", Value: "4", AttributeType: "Integer", LowerBound: new(1), UpperBound: new(8)},
 			{Name: "Serial", Value: "X1", AttributeType: "String", ReadOnly: new(true)},
 			{Name: "AdminPassword", Value: "hush", AttributeType: "Password"},
-			{Name: "Untyped", Value: "a"}, {Name: "Quiet", Value: "True", AttributeType: "Boolean"},
+			{Name: "Untyped", Value: "a"}, {Name: "Quiet", Value: "True", AttributeType: "Boolean"}, {Name: "Beep", Value: "0", AttributeType: "Boolean"},
 		},
 		firmware: []ironic.FirmwareComponent{{Component: "bios", InitialVersion: "1", CurrentVersion: "1"}, {Component: "psu", InitialVersion: "7"}},
 	}
@@ -135,7 +135,7 @@ func TestResourcesAppearWhenTheHostComesToRest(t *testing.T) {
 	s.host(func(h *metal3.BareMetalHost) { h.Status.Provisioning.State = metal3.StateAvailable })
 	s.pass()
 	settings := s.settingsNow()
-	s.g.Expect(settings.Status.Settings).To(Equal(metal3.SettingsMap{"BootMode": "Uefi", "Cores": "4", "Serial": "X1", "Untyped": "a", "Quiet": "true"}), "no passwords")
+	s.g.Expect(settings.Status.Settings).To(Equal(metal3.SettingsMap{"BootMode": "Uefi", "Cores": "4", "Serial": "X1", "Untyped": "a", "Quiet": "true", "Beep": "false"}), "no passwords")
 	s.g.Expect(metav1.GetControllerOf(settings).UID).To(BeEquivalentTo("uid-a"))
 	s.g.Expect(meta.IsStatusConditionFalse(settings.Status.Conditions, "ChangeDetected")).To(BeTrue())
 	s.g.Expect(meta.IsStatusConditionTrue(settings.Status.Conditions, "Valid")).To(BeTrue())

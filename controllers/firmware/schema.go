@@ -19,17 +19,18 @@ const secretName = "Password"
 // name carries.
 const schemaDigits = 8
 
-// settingValues are the machine's settings by name, without passwords. Ironic
-// writes switches as Python does (True), wishes have them as the API does (true).
+// settingValues are the machine's settings by name, without passwords. What
+// Ironic makes of switches depends on its database (1, True); wishes have them as
+// the API does (true).
 func settingValues(settings []ironic.BIOSSetting) metal3.SettingsMap {
 	values := metal3.SettingsMap{}
 	for _, s := range settings {
-		switch {
-		case secret(s):
-		case s.AttributeType == "Boolean":
-			values[s.Name] = strings.ToLower(s.Value)
-		default:
-			values[s.Name] = s.Value
+		if secret(s) {
+			continue
+		}
+		values[s.Name] = s.Value
+		if on, err := strconv.ParseBool(s.Value); err == nil && s.AttributeType == "Boolean" {
+			values[s.Name] = strconv.FormatBool(on)
 		}
 	}
 	return values
