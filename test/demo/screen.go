@@ -3,6 +3,7 @@ package demo
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,7 +47,8 @@ func (s *screen) Show(hosts []view.View) {
 		return
 	}
 	for _, v := range hosts {
-		line := strings.TrimSpace(strings.Join([]string{v.Phase, v.Step, reason(v)}, "  "))
+		words := slices.DeleteFunc([]string{v.Phase, v.Step, reason(v)}, func(word string) bool { return word == "" })
+		line := strings.Join(words, "  ")
 		if s.last[v.Name] == line {
 			continue
 		}
@@ -71,6 +73,13 @@ func (s *screen) redraw(hosts []view.View) {
 	s.erase()
 	fmt.Fprint(s.out, text.String())
 	s.drawn = strings.Count(text.String(), "\n")
+}
+
+// Keep leaves the table that was drawn last on the screen; what follows goes below it.
+func (s *screen) Keep() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drawn = 0
 }
 
 // erase removes the table, so that a message can take its place.

@@ -20,6 +20,7 @@ const look = 500 * time.Millisecond
 func watchUntil(ctx context.Context, c client.Client, s *screen, limit time.Duration, done func([]view.View) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	defer s.Keep()
 	var hosts []view.View
 	for {
 		next, err := readHosts(ctx, c)
