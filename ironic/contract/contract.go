@@ -55,9 +55,13 @@ type World struct {
 	Recorder *Recorder
 }
 
-// Run runs all cases as sub-tests, side by side, each with its own gateway.
-func Run(t *testing.T, target Target) {
+// Run runs all cases as sub-tests, side by side, each with its own gateway; or
+// those with the given names only.
+func Run(t *testing.T, target Target, only ...string) {
 	for _, c := range Cases {
+		if len(only) > 0 && !slices.Contains(only, c.Name) {
+			continue
+		}
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			recorder := &Recorder{}

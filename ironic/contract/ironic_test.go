@@ -12,17 +12,19 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/bmc/simulator"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/ironic/contract"
+	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/labtest"
 	"github.com/ironflow/ironflow/test/machine/ipa"
 	"github.com/ironflow/ironflow/test/machine/ironictest"
 )
 
 // TestIronic runs the cases on a real Ironic, with emulated BMCs and agents of
-// the real protocol behind them.
+// the real protocol behind them; what the emulator lacks, on BMCs of our own.
 func TestIronic(t *testing.T) {
-	hall := ironictest.Start(t, labtest.New(t), ironictest.HallOptions{Managers: []ipa.Manager{steps{}}})
+	hall := ironictest.Start(t, labtest.New(t), ironictest.HallOptions{Managers: []ipa.Manager{steps{}}, Redfish: &lab.RedfishOptions{}})
 	images := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, contract.MissingImage) {
 			http.NotFound(w, r)
@@ -31,7 +33,7 @@ func TestIronic(t *testing.T) {
 		http.ServeContent(w, r, "data.iso", time.Time{}, bytes.NewReader(make([]byte, 4096)))
 	}))
 	t.Cleanup(images.Close)
-	contract.Run(t, contract.Target{
+	target := contract.Target{
 		Connect: func(t testing.TB, wrap func(http.RoundTripper) http.RoundTripper) *ironic.Gateway {
 			access := hall.Access()
 			access.Wrap = wrap
@@ -39,11 +41,19 @@ func TestIronic(t *testing.T) {
 			NewWithT(t).Expect(err).NotTo(HaveOccurred())
 			return g
 		},
-		NewMachine: func(t testing.TB) contract.Machine {
-			m := hall.Add(t)
-			return contract.Machine{Driver: "redfish", MAC: m.MAC, DriverInfo: m.DriverInfo()}
-		},
 		ImageURL: images.URL + "/data.iso", Patience: 2 * time.Minute, Look: 200 * time.Millisecond,
 		Watch: ironic.WatchOptions{InFlight: 200 * time.Millisecond, Sweep: 5 * time.Second},
+	}
+	of := func(m *ironictest.Machine) contract.Machine {
+		return contract.Machine{Driver: "redfish", MAC: m.MAC, DriverInfo: m.DriverInfo()}
+	}
+	t.Run("emulated BMCs", func(t *testing.T) {
+		target.NewMachine = func(t testing.TB) contract.Machine { return of(hall.Add(t)) }
+		contract.Run(t, target)
+	})
+	t.Run("simulated BMCs", func(t *testing.T) {
+		target.NewMachine = func(t testing.TB) contract.Machine { return of(hall.AddSimulated(t, simulator.System{})) }
+		target.Events = true
+		contract.Run(t, target, "subscriptions", "media")
 	})
 }
