@@ -168,3 +168,27 @@ func ask(t *testing.T, w *world, path string, body map[string]any, member string
 	g.Expect(answer.StatusCode).To(Equal(http.StatusCreated), "%v", made)
 	return made[member].(string)
 }
+
+// TestReleasedHostIsOver leaves a host alone that was let go of and that the cache
+// still shows, because its node's end was heard of first.
+func TestReleasedHostIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		w := newWorld(t, simulator.Options{}, Settings{}, nil)
+		defer w.stop()
+		w.untilState(metal3.StateAvailable, time.Minute)
+		w.until("powered on", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn })
+		let(time.Minute) // until it rests
+		w.rec.memories.put(w.key, memory{Released: w.host().UID}, true)
+		w.sim.ResetCounts()
+		w.edit(wantInstall)
+		let(time.Minute)
+		counts := w.sim.Counts()
+		delete(counts, "GET /v1/nodes") // the watch's own
+		g.Expect(counts).To(BeEmpty())
+		g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateAvailable))
+		w.rec.memories.put(w.key, memory{Released: "another of the same name"}, true)
+		w.poke()
+		w.untilState(metal3.StateProvisioned, time.Minute)
+	})
+}

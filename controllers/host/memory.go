@@ -39,6 +39,9 @@ type memory struct {
 	Busy Holder
 	// Seen is the fingerprint of what the present error was recorded with.
 	Seen string
+	// Released is the host that was let go of: what the cache still shows of it is
+	// over. Its node's end may be heard of before its own.
+	Released types.UID
 }
 
 // recalled are the phases and states of a node in which nothing of it changes that

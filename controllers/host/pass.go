@@ -239,7 +239,7 @@ func (p *pass) finish(ctx context.Context, wait Wait, err error) (ctrl.Result, e
 	p.settleSlot(key)
 	if p.gone {
 		p.tell()
-		p.memories.forget(key)
+		p.memories.put(key, memory{Released: p.o.Host.UID}, true)
 		if id := p.o.Host.Status.Provisioning.ID; id != "" {
 			p.watch.Expect(id, false)
 		}

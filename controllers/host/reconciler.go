@@ -44,6 +44,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		}
 		return ctrl.Result{}, err
 	}
+	if released := r.memories.get(req.NamespacedName).Released; released != "" && released == h.UID {
+		return ctrl.Result{}, nil
+	}
 	if _, paused := h.Annotations[names.Paused]; paused {
 		return ctrl.Result{}, nil
 	}
