@@ -55,7 +55,7 @@ func annotationRules() []Rule {
 			Holds: either(details+` == ""`, uninspected+" && "+matches(details, jsonObject)),
 			Message: "the annotation " + names.HardwareDetails + " needs JSON as its value and a host that is not inspected: " +
 				"set spec.inspectionMode to disabled, or remove the annotation",
-			Rest: "JSON that cannot be read and unknown members: the host controller says so",
+			Rest: "JSON that cannot be read and unknown members: event `InvalidAnnotationValue`, the annotation is dropped",
 		},
 	}
 }

@@ -3,12 +3,9 @@ package migrate
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	appsv1 "k8s.io/api/apps/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/controllers/host"
@@ -108,46 +105,6 @@ func (s *state) list(ctx context.Context) error {
 		s.hosts = append(s.hosts, hosts.Items...)
 	}
 	return nil
-}
-
-// operatorImage marks the Deployment of the existing operator.
-const operatorImage = "baremetal-operator"
-
-// checkOperator looks whether the existing operator still works.
-func checkOperator(ctx context.Context, s *state) error {
-	holder, err := LeaseHolder(ctx, s.options.Client, time.Now())
-	if err != nil {
-		return err
-	}
-	s.report.Operator = holder
-	if holder != "" {
-		s.found(Note, "lease "+holder, "the existing operator works: what is said here holds for this moment; Ironflow waits until the lease is given up")
-	}
-	var deployments appsv1.DeploymentList
-	err = s.options.Client.List(ctx, &deployments)
-	if apierrors.IsForbidden(err) {
-		s.found(Note, "", "Deployments may not be listed: make sure yourself that no existing operator runs, also one without leader election")
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("list Deployments: %w", err)
-	}
-	for _, d := range deployments.Items {
-		if runsOperator(&d) && (d.Spec.Replicas == nil || *d.Spec.Replicas > 0) {
-			s.found(Note, d.Namespace+"/"+d.Name, "runs the existing operator: before Ironflow is started, kubectl -n %s scale deployment %s --replicas=0", d.Namespace, d.Name)
-		}
-	}
-	return nil
-}
-
-// runsOperator reports whether a container of the Deployment is the operator.
-func runsOperator(d *appsv1.Deployment) bool {
-	for _, c := range d.Spec.Template.Spec.Containers {
-		if strings.Contains(c.Image, operatorImage) {
-			return true
-		}
-	}
-	return false
 }
 
 // checkIronic asks Ironic for its version.

@@ -14,6 +14,7 @@ import (
 	"github.com/go-logr/logr"
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -175,6 +176,15 @@ func TestFindings(t *testing.T) {
 				s.Expect(s.kube.Create(s.t.Context(), d)).To(Succeed())
 			},
 			check: "operator", want: "kubectl -n metal3 scale deployment bmo --replicas=0", verdict: "ready",
+		},
+		"its webhooks are there": {
+			given: func(s *site) {
+				w := &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "bmo-webhooks"}}
+				rule := admissionv1.RuleWithOperations{Rule: admissionv1.Rule{APIGroups: []string{"metal3.io"}, Resources: []string{"baremetalhosts"}}}
+				w.Webhooks = []admissionv1.ValidatingWebhook{{Name: "baremetalhost.metal3.io", Rules: []admissionv1.RuleWithOperations{rule}}}
+				s.Expect(s.kube.Create(s.t.Context(), w)).To(Succeed())
+			},
+			check: "operator", want: "kubectl delete validatingwebhookconfiguration bmo-webhooks", verdict: "ready",
 		},
 		"a kind is missing": {
 			given: func(s *site) {
