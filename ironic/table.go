@@ -18,6 +18,10 @@ type entry struct {
 	// place orders the nodes by when they were last seen to change: higher is
 	// newer, 0 unknown. A node that was not touched keeps its place among others.
 	place int
+	// moved means that it has changed since it got its place, as somebody else than
+	// the feed has told: it stands further in front, and nodes that stand behind it
+	// may have changed as well.
+	moved bool
 	beat  beat
 	// told is when an answer to one of our own requests described the node: what a
 	// list that was asked for earlier says is older.
@@ -53,7 +57,10 @@ func (t *table) put(r Row) *entry {
 }
 
 // learn takes in what an answer of now says about a node.
-func (t *table) learn(r Row, now time.Time) { t.put(r).told = now }
+func (t *table) learn(r Row, now time.Time) {
+	e := t.put(r)
+	e.told, e.moved = now, true
+}
 
 // merge takes in one row of a list that was asked for at a time, and returns the
 // change that it is, if any.
@@ -75,6 +82,7 @@ func (t *table) merge(r Row, withProgress bool, asked time.Time) (Change, bool) 
 	if r.sameFields(previous) && r.sameProgress(previous) {
 		return Change{}, false
 	}
+	e.moved = true // until the feed has given it its place
 	return Change{Kind: Changed, UUID: r.UUID, Name: r.Name, Row: r, Previous: previous}, true
 }
 
@@ -111,8 +119,9 @@ func (t *table) unseen() []Change {
 // those behind it.
 const settledRun = 10
 
-// settled reports whether a feed page ends in rows that did not change and stand
-// in the order in which they stood before. It is asked before the page is merged.
+// settled reports whether a feed page ends in rows that did not change, whoever
+// saw it, and stand in the order in which they stood before. It is asked before
+// the page is merged.
 func (t *table) settled(page []Row) bool {
 	if len(page) == 0 {
 		return true
@@ -121,7 +130,7 @@ func (t *table) settled(page []Row) bool {
 	before := 0
 	for _, r := range run {
 		e, known := t.rows[r.UUID]
-		if !known || !e.row.sameFields(r) {
+		if !known || e.moved || !e.row.sameFields(r) {
 			return false
 		}
 		if e.place == 0 {
@@ -141,7 +150,7 @@ func (t *table) arrange(rows []Row) {
 	place := t.place
 	for _, r := range rows {
 		if e, known := t.rows[r.UUID]; known {
-			e.place = place
+			e.place, e.moved = place, false
 		}
 		place--
 	}

@@ -200,6 +200,35 @@ func TestFeedReadsOnUntilItKnowsTheRest(t *testing.T) {
 	})
 }
 
+// TestWhatOthersSawHidesNothing changes a node, and after it more nodes than a page
+// holds, which answers to requests of ours have described already: the feed must
+// not take those for the known rest.
+func TestWhatOthersSawHidesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := NewWithT(t)
+		g, s, uuids := fleet(t, simulator.Options{}, 200)
+		w, got, stop := watching(t.Context(), g, ironic.WatchOptions{InFlight: time.Hour})
+		defer stop()
+		w.Expect(uuids[0], true)
+		for _, uuid := range uuids {
+			s.Edit(uuid, map[string]any{"power_state": "power on"}) // so that all have a place in the feed
+		}
+		pass(10 * time.Second)
+		got.take()
+		s.Edit(uuids[0], map[string]any{"provision_state": "manageable"})
+		for _, uuid := range uuids[1:150] {
+			s.Edit(uuid, map[string]any{"provision_state": "verifying"})
+			n, err := g.Get(t.Context(), uuid)
+			e.Expect(err).NotTo(HaveOccurred())
+			w.Learn(n.Row())
+		}
+		pass(2 * time.Second)
+		news := of(got.take(), ironic.Changed)
+		e.Expect(news).To(HaveLen(1), "what we know is no news")
+		e.Expect(news[0].UUID).To(Equal(uuids[0]))
+	})
+}
+
 func TestNudgeLooksAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := NewWithT(t)
