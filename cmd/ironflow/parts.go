@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -82,15 +85,39 @@ func runPart(ctx context.Context, part part, s settings) error {
 	p := &program{settings: s, log: newLogger(s.logLevel), lease: part.lease}
 	ctrl.SetLogger(p.log)
 	p.log.Info("ironflow "+part.use, "version", version.Release())
-	for _, step := range []func(context.Context) error{p.publish, p.makeManager} {
-		if err := step(ctx); err != nil {
+	if err := p.makeManager(ctx); err != nil {
+		return err
+	}
+	err := p.shared(func() error {
+		if err := p.publish(ctx); err != nil {
 			return err
 		}
+		return p.openHub(ctx)
+	})
+	if err != nil {
+		return err
 	}
 	if err := part.make(p, ctx); err != nil {
 		return err
 	}
 	return p.manager.Start(ctx)
+}
+
+// shared does what makes files in the data folder while no other part does: two
+// that start together must not make two CAs.
+func (p *program) shared(do func() error) error {
+	if err := os.MkdirAll(p.settings.dataDir, 0o700); err != nil {
+		return fmt.Errorf("make the data folder: %w", err)
+	}
+	lock, err := os.OpenFile(filepath.Join(p.settings.dataDir, ".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("lock the data folder: %w", err)
+	}
+	defer lock.Close() // which ends the lock
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		return fmt.Errorf("lock the data folder: %w", err)
+	}
+	return do()
 }
 
 // openHub opens the hub's core on the data folder.
@@ -101,19 +128,13 @@ func (p *program) openHub(ctx context.Context) error {
 }
 
 // makeHubPart is the hub with its resources.
-func (p *program) makeHubPart(ctx context.Context) error {
-	if err := p.openHub(ctx); err != nil {
-		return err
-	}
+func (p *program) makeHubPart(context.Context) error {
 	return errors.Join(p.serveHub(), p.hub.setup(p.manager), link.Setup(p.manager, p.hub.core))
 }
 
 // makeImagesPart is the image server with the controller that fills it. It reads
 // the hub's store for the tokens of host agents, and never writes it.
 func (p *program) makeImagesPart(ctx context.Context) error {
-	if err := p.openHub(ctx); err != nil {
-		return err
-	}
 	var err error
 	if p.images, err = newImages(ctx, p.settings, p.cert, metrics.Registry, p.log.WithName("images")); err != nil {
 		return err
