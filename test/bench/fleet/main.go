@@ -16,6 +16,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -31,6 +33,7 @@ type options struct {
 	rest     time.Duration
 	limit    time.Duration
 	stateDir string
+	stages   string
 	profile  bool
 }
 
@@ -42,6 +45,7 @@ func main() {
 	flag.DurationVar(&o.rest, "rest", time.Minute, "how long the provisioned fleet is watched at rest")
 	flag.DurationVar(&o.limit, "limit", 15*time.Minute, "limit of each stage")
 	flag.StringVar(&o.stateDir, "state-dir", "", "folder of state and logs that is kept (default a temporary one)")
+	flag.StringVar(&o.stages, "stages", "all", "stages to run, by their names in the table (the first is always run)")
 	flag.BoolVar(&o.profile, "profile", false, "keep profiles of the controller in the folder of state: CPU of the way to available, heap after it")
 	flag.Parse()
 	log.SetLogger(logr.Discard())
@@ -83,6 +87,9 @@ func run(ctx context.Context, o options) error {
 	}{
 		{stageAvailable, f.create}, {stageProvisioned, f.provision}, {stageRest, f.rest}, {stageDeleted, f.remove},
 	} {
+		if len(r.stages) > 0 && o.stages != "all" && !slices.Contains(strings.Split(o.stages, ","), stage.name) {
+			continue
+		}
 		m, err := s.measure(ctx, stage.name, stage.do)
 		if err != nil {
 			return fmt.Errorf("until %s: %w\n%s", stage.name, err, s.controllerTail())

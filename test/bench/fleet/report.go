@@ -96,8 +96,9 @@ func (r *report) result() result {
 		case stageRest:
 			j.RestIronicPerMi = round(float64(total(m.ironic))*float64(time.Minute)/float64(m.took), 2)
 		case stageDeleted:
-			j.DeletedS, j.ReactionP99S = seconds, round(m.react.ReactionP99, 2)
+			j.DeletedS = seconds
 		}
+		j.ReactionP99S = round(m.react.ReactionP99, 2)
 		j.PeakMiB = round(mib(m.peak), 0)
 	}
 	return j
