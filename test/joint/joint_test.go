@@ -50,8 +50,8 @@ func TestJoint(t *testing.T) {
 		{"machine restarted in mid step", machineRestarted, lasts(long)},
 		{"IPA restarted in mid step", ipaRestarted, lasts(20 * time.Second)},
 		{"cancelled in the hub", cancelledInTheHub, lasts(long)},
-		{"stock plugin, installed", stockInstalled, stock},
-		{"stock plugin, failed", stockFailed, func(m *machine) { stock(m); failsAtWriting(m) }},
+		{"stock plugin installs", stockInstalled, stock},
+		{"stock plugin fails", stockFailed, func(m *machine) { stock(m); failsAtWriting(m) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel() // most of the time is waiting for Ironic

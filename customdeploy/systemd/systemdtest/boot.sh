@@ -6,8 +6,10 @@ mount --make-rprivate /
 mount -t tmpfs -o size=512m,mode=755 machine "$2"
 mkdir "$2/upper" "$2/work" "$2/root"
 cp "$3" "$2/boot_id"
-mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/upper,workdir=$2/work" "$2/root"
-cd "$2/root"
+cd "$2"
+# Relative: the folder of a test may have a comma in its name, which would end an option.
+mount -t overlay overlay -o "lowerdir=$1,upperdir=upper,workdir=work" root
+cd root
 mount -t proc proc proc
 mount -t sysfs -o ro sysfs sys
 # The kernel is shared with this machine: nothing in there may set it up.
