@@ -55,7 +55,7 @@ func (m Machine) Boot(ctx context.Context) (*Report, error) {
 
 func (m Machine) arguments() []string {
 	args := []string{
-		"-M", "q35", "-accel", "tcg", "-m", strconv.Itoa(memory), "-nographic", "-no-reboot", "-nodefaults", "-serial", "stdio",
+		"-M", "q35", "-accel", "tcg", "-smp", "2", "-m", strconv.Itoa(memory), "-nographic", "-no-reboot", "-nodefaults", "-serial", "stdio",
 		"-device", "virtio-rng-pci",
 	}
 	if m.UEFI != "" {

@@ -152,6 +152,7 @@ func (d *demo) startIronflow(ctx context.Context) error {
 		"IRONFLOW_METRICS_ADDR":       addrs[3],
 		"IRONFLOW_HEALTH_ADDR":        addrs[4],
 		"DEPLOY_ISO":                  iso,
+		"IRONFLOW_HOST_PROGRAMS":      filepath.Join(d.options.BinDir, "lab"),
 		"IRONIC_ENDPOINT":             d.lab.Ironic.URL,
 		"IRONIC_CACERT_FILE":          d.lab.CAFile,
 		"METAL3_AUTH_ROOT_DIR":        auth,
