@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -14,6 +15,9 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/embedded"
 	"github.com/ironflow/ironflow/imagecustomization/hostprograms"
+	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/overlay"
+	"github.com/ironflow/ironflow/test/media"
 )
 
 // programs puts both programs into a folder.
@@ -128,4 +132,39 @@ func TestHandOn(t *testing.T) {
 			g.Expect(os.ReadFile(filepath.Join(bin, "ironflow-agent"))).To(BeEquivalentTo("the user's"), "Ignition put it there")
 		})
 	}
+}
+
+// The programs cost every image nothing but a segment.
+func TestProgramsCostAHostNothing(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	programs(t, dir, strings.Repeat("a program of some length ", 100_000))
+	archives, err := hostprograms.Open(dir, t.TempDir())
+	g.Expect(err).NotTo(HaveOccurred())
+	iso := filepath.Join(dir, "live.iso")
+	g.Expect(media.WriteFile(iso, media.Options{RootfsBytes: 1 << 20})).To(Succeed())
+	bases, err := base.Open(t.Context(), iso, base.Options{})
+	g.Expect(err).NotTo(HaveOccurred())
+	put := func(shared func(string) []overlay.Source) images.Built {
+		s, err := images.NewStore(t.Context(), images.Options{Bases: bases, BaseURL: "http://192.0.2.1", SigningKey: bytes.Repeat([]byte("k"), 32), Shared: shared})
+		g.Expect(err).NotTo(HaveOccurred())
+		b, err := s.Put(t.Context(), images.Spec{Key: "a/b", Arch: runtime.GOARCH, Ignition: []byte(`{"ignition":{"version":"3.2.0"}}`)})
+		g.Expect(err).NotTo(HaveOccurred())
+		r := s.Lookup(strings.TrimPrefix(b.URL, "http://192.0.2.1"))
+		g.Expect(embedded.ReadIgnition(r.Image, b.SizeBytes)).To(BeEquivalentTo(`{"ignition":{"version":"3.2.0"}}`))
+		content, err := embedded.ReadContent(r.Image, b.SizeBytes)
+		g.Expect(err).NotTo(HaveOccurred())
+		names := map[string]int{}
+		for _, f := range content.Files {
+			names[f.Name] = len(f.Data)
+		}
+		if shared != nil {
+			g.Expect(names).To(HaveKeyWithValue("usr/lib/ironflow/ironflow-agent", BeNumerically(">", 2_000_000)))
+		}
+		return b
+	}
+	without, with := put(nil), put(archives.Shared)
+	g.Expect(with.Hash).NotTo(Equal(without.Hash))
+	g.Expect(with.MemoryBytes).To(BeNumerically("<", 4096), "the host's own archive and a few patches of directory records")
+	g.Expect(with.MemoryBytes-without.MemoryBytes).To(BeNumerically("<", 1024), "what moving the area takes")
 }
