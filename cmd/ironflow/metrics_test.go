@@ -57,7 +57,7 @@ func (l *listing) Register(c prometheus.Collector) error {
 func (l *listing) MustRegister(all ...prometheus.Collector) {
 	for _, c := range all {
 		if err := l.Register(c); err != nil {
-			panic(err) //nolint:forbidigo // the name of the method promises it
+			panic(err)
 		}
 	}
 }
