@@ -5,6 +5,7 @@ package config
 import (
 	"bytes"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -59,10 +60,8 @@ func Admission() (policies []*admissionv1.ValidatingAdmissionPolicy, bindings []
 		if !found {
 			return nil, nil, fmt.Errorf("admission/%s does not hold a policy and its binding", entry.Name())
 		}
-		for object, text := range map[any][]byte{policy: first, binding: second} {
-			if err := yaml.UnmarshalStrict(text, object); err != nil {
-				return nil, nil, fmt.Errorf("admission/%s: %w", entry.Name(), err)
-			}
+		if err := errors.Join(yaml.UnmarshalStrict(first, policy), yaml.UnmarshalStrict(second, binding)); err != nil {
+			return nil, nil, fmt.Errorf("admission/%s: %w", entry.Name(), err)
 		}
 		policies, bindings = append(policies, policy), append(bindings, binding)
 	}

@@ -17,9 +17,10 @@ import (
 	"github.com/ironflow/ironflow/controllers/migrate"
 )
 
-// migrateSettings are the rows of the common table that the check needs.
-var migrateSettings = []string{
-	"namespace", "kubeconfig", "ironic-endpoint", "ironic-auth-root", "ironic-ca", "ironic-client-cert", "ironic-client-key", "ironic-insecure", "ironic-timeout",
+// forMigrate reports whether the check needs a row of the common table: where the
+// cluster is, and the one Ironic that the existing operator uses.
+func forMigrate(row setting) bool {
+	return row.flag == "namespace" || row.flag == "kubeconfig" || strings.HasPrefix(row.flag, "ironic-") && row.flag != "ironic-endpoints"
 }
 
 // migrateOptions are what the check can be told besides.
@@ -57,7 +58,7 @@ Exit codes: 0 ready; 1 the question could not be answered; 2 warnings; 3 somethi
 			return runMigrate(cmd.Context(), s, o, cmd.OutOrStdout())
 		},
 	}
-	bind(cmd.Flags(), slices.DeleteFunc(s.common(), func(row setting) bool { return !slices.Contains(migrateSettings, row.flag) }))
+	bind(cmd.Flags(), slices.DeleteFunc(s.common(), func(row setting) bool { return !forMigrate(row) }))
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
 	cmd.Flags().BoolVar(&o.images, "build-preprov-image", true, "rehearse with a PreprovisioningImage per host, as `ironflow run` works")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 10*time.Minute, "limit of the whole check")

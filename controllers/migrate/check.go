@@ -3,9 +3,11 @@ package migrate
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/controllers/host"
@@ -68,12 +70,14 @@ func Check(ctx context.Context, o Options) (*Report, error) {
 	s := &state{options: o, report: &Report{At: time.Now().UTC(), States: map[string]int{}, Hosts: []Host{}, Findings: []Finding{}}, nodes: map[string]*ironic.Node{}}
 	s.held = &heldBack{writes: map[string][]string{}}
 	config := o.Ironic
-	config.Wrap = s.held.readOnly
+	config.Wrap = func(next http.RoundTripper) http.RoundTripper {
+		if o.Ironic.Wrap != nil {
+			next = o.Ironic.Wrap(next)
+		}
+		return s.held.readOnly(next)
+	}
 	var err error
 	if s.gateway, err = ironic.New(ctx, config); err != nil {
-		return nil, err
-	}
-	if err := s.list(ctx); err != nil {
 		return nil, err
 	}
 	for _, c := range checks {
@@ -91,7 +95,7 @@ func (s *state) found(severity Severity, object, format string, args ...any) {
 	s.report.add(s.check, severity, object, fmt.Sprintf(format, args...))
 }
 
-// list reads the hosts.
+// list reads the hosts. Where the kind is not there, there are none.
 func (s *state) list(ctx context.Context) error {
 	namespaces := s.options.Namespaces
 	if len(namespaces) == 0 {
@@ -99,7 +103,11 @@ func (s *state) list(ctx context.Context) error {
 	}
 	for _, namespace := range namespaces {
 		var hosts metal3.BareMetalHostList
-		if err := s.options.Client.List(ctx, &hosts, client.InNamespace(namespace)); err != nil {
+		err := s.options.Client.List(ctx, &hosts, client.InNamespace(namespace))
+		if apimeta.IsNoMatchError(err) {
+			return nil // said by the check of the schemas
+		}
+		if err != nil {
 			return fmt.Errorf("list BareMetalHosts: %w", err)
 		}
 		s.hosts = append(s.hosts, hosts.Items...)

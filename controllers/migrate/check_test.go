@@ -66,6 +66,7 @@ func newSite(t *testing.T, situations ...string) *site {
 	t.Cleanup(s.sim.Close)
 	s.kube = fake.NewClientBuilder().WithScheme(newScheme(g)).WithStatusSubresource(
 		&metal3.BareMetalHost{}, &metal3.PreprovisioningImage{}, &metal3.HostFirmwareSettings{}, &metal3.HostFirmwareComponents{},
+		&metal3.DataImage{}, &metal3.BMCEventSubscription{},
 	).Build()
 	crds, err := config.CRDs()
 	g.Expect(err).NotTo(HaveOccurred())

@@ -24,8 +24,11 @@ const (
 	notLooked   = "-"
 )
 
-// checkHosts finds each host's node, and judges states.
+// checkHosts reads the hosts, finds each host's node, and judges states.
 func checkHosts(ctx context.Context, s *state) error {
+	if err := s.list(ctx); err != nil {
+		return err
+	}
 	known := host.States()
 	for i := range s.hosts {
 		h := &s.hosts[i]
