@@ -10,8 +10,8 @@ import (
 
 // rowPage is one page of a list.
 type rowPage struct {
-	Nodes []wireNode `json:"nodes"`
-	Next  string     `json:"next"` // only whether there is one counts: proxies change addresses
+	Nodes []wireRow `json:"nodes"`
+	Next  string    `json:"next"` // only whether there is one counts: proxies change addresses
 }
 
 // page is one page of a list.
@@ -157,7 +157,7 @@ func (w *Watch) readLeft(ctx context.Context, left []string, states map[Provisio
 		if row, known := w.Row(uuid); !known || row.ProvisionState != was[uuid] {
 			continue
 		}
-		var node wireNode
+		var node wireRow
 		query := url.Values{"fields": {listedFields("")}}
 		asked := time.Now()
 		err := w.gateway.get(ctx, "get node state", uuid, nodePath(uuid)+"?"+query.Encode(), &node)

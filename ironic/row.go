@@ -42,8 +42,26 @@ func listedFields(state ProvisionState) string {
 	return strings.Join(rowFields, ",")
 }
 
+// wireRow is an entry of a list: the fields of a node that lists are asked for.
+// Lists are long, and read often.
+type wireRow struct {
+	UUID                 string         `json:"uuid"`
+	Name                 string         `json:"name"`
+	ProvisionState       ProvisionState `json:"provision_state"`
+	TargetProvisionState ProvisionState `json:"target_provision_state"`
+	PowerState           PowerState     `json:"power_state"`
+	TargetPowerState     PowerState     `json:"target_power_state"`
+	Maintenance          bool           `json:"maintenance"`
+	Fault                string         `json:"fault"`
+	Reservation          string         `json:"reservation"`
+	ProvisionUpdatedAt   time.Time      `json:"provision_updated_at"`
+	LastError            string         `json:"last_error"`
+	DeployStep           Step           `json:"deploy_step"`
+	DriverInternalInfo   map[string]any `json:"driver_internal_info"`
+}
+
 // row keeps of a list entry what the watch compares.
-func (w *wireNode) row() Row {
+func (w *wireRow) row() Row {
 	r := Row{
 		UUID: w.UUID, Name: w.Name, ProvisionState: w.ProvisionState, TargetProvisionState: w.TargetProvisionState,
 		PowerState: w.PowerState, TargetPowerState: w.TargetPowerState, Maintenance: w.Maintenance, Fault: w.Fault, Reservation: w.Reservation,
