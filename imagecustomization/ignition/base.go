@@ -127,16 +127,21 @@ func (a *Agent) unit() string {
 
 // ownService runs the agent that rides in the image. Its exit codes decide
 // between "start again" and "failed for good", so that systemd, the deploy step
-// and Ironic agree.
+// and Ironic agree. Only our deploy step reads the reason file; for the stock
+// plugin, which takes a unit that is deactivating for one that is done, there must
+// be nothing between the agent's end and the unit's.
 func (a *Agent) ownService() []string {
-	return []string{
+	service := []string{
 		"Type=notify",
 		"NotifyAccess=all",
 		"Restart=on-failure",
 		"RestartPreventExitStatus=" + strconv.Itoa(exitcode.AgentFailed) + " " + strconv.Itoa(exitcode.AgentCancelled),
 		"ExecStart=" + hostfile.AgentBinary + " agent " + a.arguments(),
-		"ExecStopPost=" + hostfile.AgentBinary + " write-reason",
 	}
+	if a.Gate {
+		service = append(service, "ExecStopPost="+hostfile.AgentBinary+" write-reason")
+	}
+	return service
 }
 
 // Where the agent of a container image is, and where it runs from.
