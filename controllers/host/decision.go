@@ -48,6 +48,9 @@ const (
 	waitSecret = 10 * time.Second
 	// waitBusy is how soon a locked node is tried again if the watch says nothing.
 	waitBusy = 3 * time.Second
+	// waitAborted is how soon an operation that was aborted is looked at again if
+	// the watch says nothing: an abort may be put off to the end of a step.
+	waitAborted = 10 * time.Second
 	// waitVerdict is how long a failed deploy step gets to report by itself when
 	// the hub has declared the installation failed.
 	waitVerdict = 10 * time.Second

@@ -89,6 +89,9 @@ func (p *pass) change(ctx context.Context, action Action) error {
 			return err
 		}
 		expectTransition(o.Node, a.Target)
+		if !o.Node.ProvisionState.Busy() {
+			o.Sight = Glimpsed // it is there already, at a time that is not known yet
+		}
 		if a.Target == ironic.TargetInspect {
 			o.Inventory, o.NoInventory = nil, false
 		}

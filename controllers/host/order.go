@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -30,6 +31,8 @@ type order struct {
 	Failed bool `json:"failed,omitempty"`
 	// Part is the kind of RAID volumes that it changes, empty for none.
 	Part raidPart `json:"part,omitempty"`
+	// Unsure are the kinds that an earlier, failed order has left in an unknown state.
+	Unsure []raidPart `json:"unsure,omitempty"`
 	// RAID is what the machine has afterwards; nil without Part.
 	RAID *metal3.RAIDConfig `json:"raid,omitempty"`
 	// Settings are the BIOS settings to apply.
@@ -75,6 +78,30 @@ func (o *order) started(n *ironic.Node) bool { return !o.Since.Equal(n.Provision
 // done reports whether the order was carried out: it is over, and not failed.
 func (o *order) done(n *ironic.Node) bool {
 	return o != nil && !o.Failed && o.started(n) && !n.ProvisionState.Busy() && !n.ProvisionState.Failed()
+}
+
+// unsure are the kinds of volumes whose state is unknown: a change of them has
+// failed, and none has succeeded since. A failed order of unknown content makes all
+// that is asked for unsure.
+func (o *order) unsure(n *ironic.Node, asked metal3.RAIDConfig) []raidPart {
+	if o == nil {
+		return nil
+	}
+	parts := slices.Clone(o.Unsure)
+	switch {
+	case !o.Failed:
+	case o.Part != "":
+		parts = append(parts, o.Part)
+	case len(o.Settings)+len(o.Updates) == 0:
+		if asked.HardwareRAIDVolumes != nil {
+			parts = append(parts, raidHardware)
+		}
+		if len(asked.SoftwareRAIDVolumes) > 0 {
+			parts = append(parts, raidSoftware)
+		}
+	}
+	slices.Sort(parts)
+	return slices.DeleteFunc(slices.Compact(parts), func(p raidPart) bool { return p == o.Part && o.done(n) })
 }
 
 // same reports whether two orders ask for the same at the same moment.

@@ -79,6 +79,9 @@ func (p *pass) carryOut(ctx context.Context, d *Decision) (wait Wait, more bool,
 	if err := p.accept(ctx, d); err != nil || p.gone {
 		return Wait{}, false, err
 	}
+	if t, ok := d.Do.(Transition); ok && t.Target == ironic.TargetAbort {
+		return Wait{Note: view.Note{Step: "ending what Ironic does"}, After: waitAborted}, false, nil
+	}
 	return d.Wait, !d.newlyFailing(), nil
 }
 

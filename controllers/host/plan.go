@@ -84,6 +84,8 @@ type planner struct {
 	*Observed
 
 	service, raid, settings, updates bool
+
+	unsure []raidPart // kinds of volumes in an unknown state
 }
 
 func (p planner) plan() plan {
@@ -91,6 +93,7 @@ func (p planner) plan() plan {
 	if have != nil && have.Service != p.service {
 		have = nil // of another phase of life
 	}
+	p.unsure = have.unsure(p.Node, p.raidWish())
 	if have.done(p.Node) {
 		if result := p.record(have); result.is != allDone {
 			return result
@@ -104,7 +107,7 @@ func (p planner) plan() plan {
 		if problem := raidProblem(p.Host.Spec.RAID, p.BMC.Access.Interfaces.RAID); problem != "" {
 			return plan{is: hopeless, problem: problem}
 		}
-		if job := p.raidJob(have); job != nil {
+		if job := p.raidJob(); job != nil {
 			return p.withRAID(job, wish)
 		}
 	}
@@ -188,24 +191,20 @@ func ignored(applied, wished map[string]any) string {
 }
 
 // raidJob is the next change of volumes. A part whose last change failed is
-// unsure; after a failure of somebody else's order all that is asked for is.
-func (p planner) raidJob(have *order) *raidJob {
+// made anew.
+func (p planner) raidJob() *raidJob {
+	unsure := func(part raidPart) bool { return slices.Contains(p.unsure, part) }
+	spec := p.raidWish()
+	return nextRAID(&spec, p.Host.Status.Provisioning.RAID, p.Host.Spec.RootDeviceHints != nil, unsure)
+}
+
+// raidWish is the spec's, without what the driver has nothing to do for.
+func (p planner) raidWish() metal3.RAIDConfig {
 	spec := orEmpty(p.Host.Spec.RAID)
 	if driver := p.BMC.Access.Interfaces.RAID; driver == "" || driver == raidNone {
 		spec.HardwareRAIDVolumes = nil // an empty list has nothing to delete there
 	}
-	unsure := func(part raidPart) bool {
-		switch {
-		case have == nil || !have.Failed:
-			return false
-		case have.Part != "":
-			return have.Part == part
-		case part == raidSoftware:
-			return len(spec.SoftwareRAIDVolumes) > 0
-		}
-		return spec.HardwareRAIDVolumes != nil
-	}
-	return nextRAID(&spec, p.Host.Status.Provisioning.RAID, p.Host.Spec.RootDeviceHints != nil, unsure)
+	return spec
 }
 
 // withRAID is the work of a RAID job. Firmware changes go along with the last job.
@@ -224,7 +223,7 @@ func (p planner) withRAID(job *raidJob, wish wishes) plan {
 // toDo completes work with firmware changes and the order that announces it.
 func (p planner) toDo(w work, wish wishes) plan {
 	w.order.Service, w.order.Since = p.service, p.Node.ProvisionUpdatedAt
-	w.order.Settings, w.order.Updates = wish.settings, wish.all
+	w.order.Settings, w.order.Updates, w.order.Unsure = wish.settings, wish.all, p.unsure
 	if len(wish.settings) > 0 {
 		w.steps = append(w.steps, ironic.ApplyBIOSStep(wish.settings))
 	}

@@ -241,3 +241,32 @@ func TestFirmwareWishTakesAnAvailableHostBack(t *testing.T) {
 	o.Firmware = Firmware{Components: componentsOf(nil, flash)}
 	g.Expect(decide(o).Status.Provisioning.State).To(Equal(metal3.StatePreparing))
 }
+
+func TestUnsureVolumes(t *testing.T) {
+	asked := metal3.RAIDConfig{HardwareRAIDVolumes: mirror.HardwareRAIDVolumes}
+	past := noon.Add(-time.Minute)
+	for name, c := range map[string]struct {
+		order *order
+		want  []raidPart
+	}{
+		"no order":                         {nil, nil},
+		"not started":                      {&order{Part: raidHardware, Since: noon}, nil},
+		"done":                             {&order{Part: raidHardware, Since: past}, nil},
+		"failed":                           {&order{Part: raidHardware, Since: past, Failed: true}, []raidPart{raidHardware}},
+		"failed, replaced, not started":    {&order{Part: raidHardware, Since: noon, Unsure: []raidPart{raidHardware}}, []raidPart{raidHardware}},
+		"failed, replaced, done":           {&order{Part: raidHardware, Since: past, Unsure: []raidPart{raidHardware}}, nil},
+		"failed, another kind done":        {&order{Part: raidSoftware, Since: past, Unsure: []raidPart{raidHardware}}, []raidPart{raidHardware}},
+		"failed, but only settings":        {&order{Since: past, Failed: true, Settings: map[string]any{"a": 1}}, nil},
+		"somebody else's cleaning, failed": {&order{Since: past, Failed: true}, []raidPart{raidHardware}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := &ironic.Node{ProvisionState: ironic.StateManageable, ProvisionUpdatedAt: noon}
+			g := NewWithT(t)
+			if c.want == nil {
+				g.Expect(c.order.unsure(n, asked)).To(BeEmpty())
+				return
+			}
+			g.Expect(c.order.unsure(n, asked)).To(Equal(c.want))
+		})
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/util/retry"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -194,13 +195,16 @@ func (w *world) host() *metal3.BareMetalHost {
 // edit changes the host as a user would.
 func (w *world) edit(change func(*metal3.BareMetalHost)) {
 	w.t.Helper()
-	h := w.host()
-	spec := *h.Spec.DeepCopy()
-	change(h)
-	if fmt.Sprintf("%#v", spec) != fmt.Sprintf("%#v", h.Spec) {
-		h.Generation++ // the fake API server does not count
-	}
-	w.g.Expect(w.kube.Update(w.t.Context(), h)).To(Succeed())
+	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		h := w.host()
+		spec := *h.Spec.DeepCopy()
+		change(h)
+		if fmt.Sprintf("%#v", spec) != fmt.Sprintf("%#v", h.Spec) {
+			h.Generation++ // the fake API server does not count
+		}
+		return w.kube.Update(w.t.Context(), h)
+	})
+	w.g.Expect(err).NotTo(HaveOccurred())
 	w.poke()
 }
 

@@ -19,6 +19,9 @@ var effects = map[string]func(*node, Step) string{
 // effect carries a step out on the machine, and counts it.
 func (s *Server) effect(n *node, step Step) string {
 	name := step.Interface + "." + step.Step
+	if text := s.failures[name]; text != "" {
+		return fmt.Sprintf("Step %s failed on node %s. %s", name, n.uuid, text)
+	}
 	s.steps[name]++
 	if change, ok := effects[name]; ok {
 		if problem := change(n, step); problem != "" {
@@ -26,6 +29,14 @@ func (s *Server) effect(n *node, step Step) string {
 		}
 	}
 	return ""
+}
+
+// FailStep makes a step, "interface.step", fail with a text from now on; an empty
+// text lets it succeed again.
+func (s *Server) FailStep(name, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failures[name] = text
 }
 
 // Steps returns how often each step was carried out on any machine, by

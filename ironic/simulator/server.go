@@ -23,7 +23,8 @@ type Server struct {
 	created   int
 	timers    map[*time.Timer]struct{}
 	counts    map[string]int
-	steps     map[string]int // carried out, by "interface.step"
+	steps     map[string]int    // carried out, by "interface.step"
+	failures  map[string]string // texts of steps that fail, by "interface.step"
 	reactions []time.Duration
 	intercept func(*http.Request) *Fault
 	closed    bool
@@ -34,7 +35,7 @@ func New(o Options) *Server {
 	o.complete()
 	s := &Server{
 		opts: o, nodes: map[string]*node{}, names: map[string]*node{}, ports: map[string]*port{},
-		timers: map[*time.Timer]struct{}{}, counts: map[string]int{}, steps: map[string]int{},
+		timers: map[*time.Timer]struct{}{}, counts: map[string]int{}, steps: map[string]int{}, failures: map[string]string{},
 	}
 	s.mux = s.routes()
 	return s

@@ -1,0 +1,105 @@
+package host
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// onFire is why a step fails.
+const onFire = "the controller is on fire"
+
+func TestFailedPreparation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := workingWorld(t, func(h *metal3.BareMetalHost) { h.Spec.RAID = mirror.DeepCopy() })
+		defer func() { w.stop() }()
+		w.sim.FailStep("raid.create_configuration", onFire)
+		w.wish()
+		w.until("failed", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.PreparationError })
+		h := w.host()
+		w.g.Expect(h.Status.ErrorMessage).To(ContainSubstring(onFire))
+		w.g.Expect(h.Status.Provisioning.RAID).To(BeNil(), "nothing is claimed that is not there")
+		node, _ := w.sim.Node(h.Status.Provisioning.ID)
+		w.g.Expect(orderOf(&ironic.Node{Extra: node.Fields["extra"].(map[string]any)}).Failed).To(BeTrue())
+		w.sim.FailStep("raid.create_configuration", "")
+		took := w.untilState(metal3.StateAvailable, 5*time.Minute)
+		w.g.Expect(took).To(BeNumerically(">", 50*time.Second), "the back-off")
+		w.g.Expect(w.sim.Steps()["raid.delete_configuration"]).To(Equal(2), "what was half made is made anew")
+		w.settled(0, 1)
+	})
+}
+
+// TestSpecThatGoesBackAfterAFailure: the volumes of before are gone with the failed change.
+func TestSpecThatGoesBackAfterAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := workingWorld(t, func(h *metal3.BareMetalHost) { h.Spec.RAID = mirror.DeepCopy() })
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateAvailable, time.Minute)
+		w.sim.FailStep("raid.create_configuration", "no such level")
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.RAID.HardwareRAIDVolumes[0].Level = "6" })
+		w.until("failed", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.PreparationError })
+		w.sim.FailStep("raid.create_configuration", "")
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.RAID = mirror.DeepCopy() })
+		w.untilState(metal3.StateAvailable, time.Minute)
+		w.g.Expect(w.sim.Steps()["raid.create_configuration"]).To(Equal(2))
+		w.g.Expect(w.host().Status.Provisioning.RAID).To(Equal(mirror))
+	})
+}
+
+func TestFailedServicing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := workingWorld(t, wantInstall)
+		defer func() { w.stop() }()
+		w.sim.FailStep("bios.apply_configuration", onFire)
+		w.untilState(metal3.StateProvisioned, 5*time.Minute)
+		w.g.Expect(w.kube.Create(t.Context(), &metal3.HostUpdatePolicy{
+			ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: lab.Name},
+			Spec:       metal3.HostUpdatePolicySpec{FirmwareSettings: metal3.HostUpdatePolicyOnReboot, FirmwareUpdates: metal3.HostUpdatePolicyOnReboot},
+		})).To(Succeed())
+		w.wish()
+		w.annotate(names.Reboot, "")
+		w.until("failed", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.ServicingError })
+		w.g.Expect(w.host().Status.ErrorMessage).To(ContainSubstring(onFire), "from the history: last_error is lost")
+		w.sim.FailStep("bios.apply_configuration", "")
+		w.until("back in use", 5*time.Minute, func(h *metal3.BareMetalHost) bool {
+			return h.Status.OperationalStatus == metal3.OperationalStatusOK && h.Status.PoweredOn
+		})
+		let(time.Minute)
+		w.settled(0, 0)
+	})
+}
+
+// TestServicingGivenUp removes the wish while its attempt fails again and again.
+func TestServicingGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := workingWorld(t, wantInstall)
+		defer func() { w.stop() }()
+		w.sim.FailStep("bios.apply_configuration", onFire)
+		w.untilState(metal3.StateProvisioned, 5*time.Minute)
+		w.g.Expect(w.kube.Create(t.Context(), &metal3.HostUpdatePolicy{
+			ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: lab.Name},
+			Spec:       metal3.HostUpdatePolicySpec{FirmwareSettings: metal3.HostUpdatePolicyOnReboot},
+		})).To(Succeed())
+		w.wish()
+		w.annotate(names.Reboot, "")
+		w.until("failed", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.ServicingError })
+		settings, err := w.rec.options.Firmware.Settings(t.Context(), w.host())
+		w.g.Expect(err).NotTo(HaveOccurred())
+		settings.Spec.Settings, settings.Generation = metal3.DesiredSettingsMap{}, settings.Generation+1
+		w.g.Expect(w.kube.Update(t.Context(), settings)).To(Succeed())
+		w.poke()
+		w.until("back in use", time.Minute, func(h *metal3.BareMetalHost) bool {
+			return h.Status.OperationalStatus == metal3.OperationalStatusOK && h.Status.PoweredOn && h.Status.ErrorType == ""
+		})
+		w.g.Expect(strings.Join(w.events.list(), " ")).To(ContainSubstring("ServicingAborted"))
+		w.g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateProvisioned))
+	})
+}
