@@ -52,7 +52,11 @@ func newLiveSystem(t *testing.T) *liveSystem {
 	g.Expect(os.WriteFile(s.file, nil, 0o600)).To(Succeed())
 	g.Expect(os.Truncate(s.file, diskSize)).To(Succeed())
 	s.disk = output(t, "losetup", "--find", "--show", "--partscan", s.file)
-	t.Cleanup(func() { _ = exec.Command("losetup", "--detach", s.disk).Run() })
+	// Detached while it is open, it goes when it is closed: also when this process is killed.
+	open, err := os.Open(s.disk)
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = open.Close() })
+	output(t, "losetup", "--detach", s.disk)
 
 	s.install(t, installer, "/usr/bin/coreos-installer")
 	systemdtest.Install(t, s.Host, systemdtest.Build(t, "github.com/ironflow/ironflow/cmd/ironflow-step"), hostfile.StepBinary)
