@@ -177,7 +177,9 @@ func TestClaimWithDataImageAndSubscription(t *testing.T) {
 	f.Consistently(func() string { return f.sim.Media(node) }, time.Second, often).Should(BeEmpty(), "not under a running system")
 
 	change(f, h, func(h *metal3v1.BareMetalHost) { metav1.SetMetaDataAnnotation(&h.ObjectMeta, names.Reboot, "") })
-	until(f, data, "attached", func(d *metal3v1.DataImage) bool { return d.Status.AttachedImage.URL != "" && d.Status.LastReconciled != nil })
+	until(f, data, "attached", func(d *metal3v1.DataImage) bool {
+		return d.Status.AttachedImage.URL != "" && d.Status.LastReconciled != nil
+	})
 	until(f, h, "on again", func(h *metal3v1.BareMetalHost) bool {
 		_, asked := h.Annotations[names.Reboot]
 		return !asked && h.Status.PoweredOn

@@ -134,7 +134,10 @@ func newHostPrograms(s settings) (*hostprograms.Archives, error) {
 	}
 	if dir == "" {
 		self, err := os.Executable()
-		if err != nil || !hostprograms.Present(filepath.Dir(self)) {
+		if err != nil {
+			return nil, fmt.Errorf("find the folder of the host programs: %w", err)
+		}
+		if !hostprograms.Present(filepath.Dir(self)) {
 			return nil, nil
 		}
 		dir = filepath.Dir(self)

@@ -202,7 +202,7 @@ var cases = map[string]map[string]ruleCases{
 			good: []edit{func(client.Object) {}},
 			bad: []edit{onHost(func(h *metal3.BareMetalHost) {
 				yes := true
-				h.Spec.Firmware = &metal3.FirmwareConfig{VirtualizationEnabled: &yes}
+				h.Spec.Firmware = &metal3.FirmwareConfig{VirtualizationEnabled: &yes} //nolint:staticcheck // refused because it is deprecated
 			})},
 		},
 		"RAID driver": {

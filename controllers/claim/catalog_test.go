@@ -38,9 +38,13 @@ func inputs() []Input {
 		c.Status.BareMetalHost = &metal3.ObjectReference{Namespace: "hosts", Name: "host-1"}
 	}
 	all := []Input{
-		{Claim: claim(nil)}, {Claim: claim(nil), Unreadable: "what?"}, {Claim: claim(nil), Admitted: []string{"hosts"}},
-		{Claim: claim(bound)}, {Claim: claim(bound), Host: host(func(h *metal3.BareMetalHost) { h.Spec.ConsumerRef = nil })},
-		{Claim: claim(nil), Host: host(nil)}, {Claim: claim(func(c *metal3.HostClaim) { c.Spec.PoweredOn = true }), Host: host(nil)},
+		{Claim: claim(nil)},
+		{Claim: claim(nil), Unreadable: "what?"},
+		{Claim: claim(nil), Admitted: []string{"hosts"}},
+		{Claim: claim(bound)},
+		{Claim: claim(bound), Host: host(func(h *metal3.BareMetalHost) { h.Spec.ConsumerRef = nil })},
+		{Claim: claim(nil), Host: host(nil)},
+		{Claim: claim(func(c *metal3.HostClaim) { c.Spec.PoweredOn = true }), Host: host(nil)},
 		{Claim: claim(nil), Host: host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.Hold: ""} })},
 		{Claim: claim(gone), Host: host(func(h *metal3.BareMetalHost) { h.Status.Provisioning.State = metal3.StateDeprovisioning })},
 		{Claim: claim(gone), Host: host(func(h *metal3.BareMetalHost) {

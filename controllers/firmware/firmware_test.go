@@ -51,7 +51,9 @@ func server() *machine {
 			{Name: "Cores", Value: "4", AttributeType: "Integer", LowerBound: new(1), UpperBound: new(8)},
 			{Name: "Serial", Value: "X1", AttributeType: "String", ReadOnly: new(true)},
 			{Name: "AdminPassword", Value: "hush", AttributeType: "Password"},
-			{Name: "Untyped", Value: "a"}, {Name: "Quiet", Value: "True", AttributeType: "Boolean"}, {Name: "Beep", Value: "0", AttributeType: "Boolean"},
+			{Name: "Untyped", Value: "a"},
+			{Name: "Quiet", Value: "True", AttributeType: "Boolean"},
+			{Name: "Beep", Value: "0", AttributeType: "Boolean"},
 		},
 		firmware: []ironic.FirmwareComponent{{Component: "bios", InitialVersion: "1", CurrentVersion: "1"}, {Component: "psu", InitialVersion: "7"}},
 	}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -26,8 +27,15 @@ type situation struct {
 // situations are all phases, with all that makes a difference to a condition.
 func situations() []situation {
 	nodes := []*ironic.Node{
-		nil, {}, {Fault: faultPower}, {Fault: "clean failure"}, {Maintenance: true},
-		{Health: "OK"}, {Health: "Warning"}, {Health: "Critical"}, {Health: "Purple"},
+		nil,
+		{},
+		{Fault: faultPower},
+		{Fault: "clean failure"},
+		{Maintenance: true},
+		{Health: "OK"},
+		{Health: "Warning"},
+		{Health: "Critical"},
+		{Health: "Purple"},
 	}
 	causes := []string{"", causeCredentials, causeUnknownState, causeRejected, causeGivenUp, causeImage, causeRestore, causeEndpoint}
 	var all []situation
@@ -97,9 +105,7 @@ func TestUpstreamConditions(t *testing.T) {
 	used := with(with(resting(says{yes, "Manageable"}), metal3.ProvisionedCondition, says{yes, "Provisioned"}), metal3.ReadyCondition, says{yes, "Provisioned"})
 	provisioned := func() map[string]says {
 		c := map[string]says{}
-		for k, v := range used {
-			c[k] = v
-		}
+		maps.Copy(c, used)
 		return c
 	}
 	failed := func(h *metal3.BareMetalHost) {

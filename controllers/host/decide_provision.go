@@ -108,10 +108,10 @@ func watchDeploy(o *Observed, d *Decision) {
 	}
 	switch {
 	case o.LostAgent && !o.Node.DeployStep.IsZero():
-		rebootForReason(o, d, "the agent in the live image stopped talking to Ironic during "+o.Node.DeployStep.Name)
+		rebootForReason(d, "the agent in the live image stopped talking to Ironic during "+o.Node.DeployStep.Name)
 		return
 	case restartedInStep(o) && o.Rebooted.Before(o.Progress.CutOff):
-		rebootForReason(o, d, "the machine came back in discovery during "+o.Node.DeployStep.Name)
+		rebootForReason(d, "the machine came back in discovery during "+o.Node.DeployStep.Name)
 		return
 	case restartedInStep(o):
 		note := deployNote(o)
@@ -143,7 +143,7 @@ func watchDeploy(o *Observed, d *Decision) {
 // rebootForReason has Ironic reboot a machine that was restarted behind its back:
 // only then does it take the fresh live image on, in which confirm_install fails
 // with the reason.
-func rebootForReason(o *Observed, d *Decision, why string) {
+func rebootForReason(d *Decision, why string) {
 	d.do(Power{ironic.PowerRequest{Target: ironic.PowerRebooting}})
 	d.warn("AgentLost", why+"; the machine is restarted so that the deployment ends with a reason")
 }

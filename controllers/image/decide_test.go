@@ -55,8 +55,10 @@ func TestDecideBuilds(t *testing.T) {
 			in.Image.Spec.Architecture, in.Architectures = "aarch64", []string{"aarch64"}
 			in.InfraEnv.Spec.CpuArchitecture = "arm64"
 		}), func(g *WithT, r *Request) { g.Expect(r.Architecture).To(Equal("aarch64")) }},
-		"a host that boots kernels gets an initrd": {plain(func(in *Input) { in.Image.Spec.AcceptFormats = []metal3v1.ImageFormat{metal3v1.ImageFormatInitRD} }),
-			func(g *WithT, r *Request) { g.Expect(r.Format).To(Equal(metal3v1.ImageFormatInitRD)) }},
+		"a host that boots kernels gets an initrd": {
+			plain(func(in *Input) { in.Image.Spec.AcceptFormats = []metal3v1.ImageFormat{metal3v1.ImageFormatInitRD} }),
+			func(g *WithT, r *Request) { g.Expect(r.Format).To(Equal(metal3v1.ImageFormatInitRD)) },
+		},
 		"the first accepted format counts": {plain(func(in *Input) {
 			in.Image.Spec.AcceptFormats = []metal3v1.ImageFormat{"floppy", metal3v1.ImageFormatInitRD, metal3v1.ImageFormatISO}
 		}), func(g *WithT, r *Request) { g.Expect(r.Format).To(Equal(metal3v1.ImageFormatInitRD)) }},

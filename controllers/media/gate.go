@@ -49,7 +49,7 @@ func (g *Gate) Media(ctx context.Context, key types.NamespacedName) (host.Media,
 		return host.Media{}, err
 	}
 	if err != nil {
-		return host.Media{}, nil //nolint:nilerr // no DataImage: nothing to wait for
+		return host.Media{}, nil // no DataImage: nothing to wait for
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()

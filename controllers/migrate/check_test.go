@@ -277,7 +277,7 @@ func TestFindings(t *testing.T) {
 		},
 		"a feature that is not there": {
 			given: func(s *site) {
-				edit(s, bmh("provisioned"), func(h *metal3.BareMetalHost) { h.Spec.Firmware = &metal3.FirmwareConfig{} })
+				edit(s, bmh("provisioned"), func(h *metal3.BareMetalHost) { h.Spec.Firmware = &metal3.FirmwareConfig{} }) //nolint:staticcheck // reported because it is deprecated
 			},
 			check: "features", want: "spec.firmware is not acted on", verdict: "warning",
 		},

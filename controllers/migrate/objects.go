@@ -92,7 +92,7 @@ type feature struct {
 // whole list.
 var features = []feature{
 	{
-		func(h *metal3.BareMetalHost) bool { return h.Spec.Firmware != nil },
+		func(h *metal3.BareMetalHost) bool { return h.Spec.Firmware != nil }, //nolint:staticcheck // reported because it is deprecated
 		"spec.firmware is not acted on: use the HostFirmwareSettings of the host, and remove it",
 	},
 	{

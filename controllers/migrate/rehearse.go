@@ -87,7 +87,7 @@ func (b *heldBack) note(format string, args ...any) {
 
 // tokens is the end of the path by which Keystone gives a token: asking for one
 // writes nothing that is Ironic's.
-const tokens = "/auth/tokens"
+const tokens = "/auth/tokens" //nolint:gosec // a path, not a token
 
 // readOnly lets requests that read pass to Ironic, and answers all others itself,
 // as a proxy without the right to write would.
@@ -128,25 +128,29 @@ func asked(r *http.Request) string {
 // client reads from the API server and notes writes instead of making them. Writes
 // of status and of events are what a take-over is: they are not noted.
 func (b *heldBack) client(c client.WithWatch) client.Client {
-	said := func(verb string, obj client.Object) error {
+	said := func(verb string, obj client.Object) {
 		b.note("%s %T %s/%s", verb, obj, obj.GetNamespace(), obj.GetName())
-		return nil
 	}
 	return interceptor.NewClient(c, interceptor.Funcs{
 		Create: func(_ context.Context, _ client.WithWatch, obj client.Object, _ ...client.CreateOption) error {
-			return said("create", obj)
+			said("create", obj)
+			return nil
 		},
 		Update: func(_ context.Context, _ client.WithWatch, obj client.Object, _ ...client.UpdateOption) error {
-			return said("update", obj)
+			said("update", obj)
+			return nil
 		},
 		Patch: func(_ context.Context, _ client.WithWatch, obj client.Object, _ client.Patch, _ ...client.PatchOption) error {
-			return said("patch", obj)
+			said("patch", obj)
+			return nil
 		},
 		Delete: func(_ context.Context, _ client.WithWatch, obj client.Object, _ ...client.DeleteOption) error {
-			return said("delete", obj)
+			said("delete", obj)
+			return nil
 		},
 		DeleteAllOf: func(_ context.Context, _ client.WithWatch, obj client.Object, _ ...client.DeleteAllOfOption) error {
-			return said("delete all", obj)
+			said("delete all", obj)
+			return nil
 		},
 		SubResourceCreate: func(context.Context, client.Client, string, client.Object, client.Object, ...client.SubResourceCreateOption) error {
 			return nil

@@ -63,7 +63,7 @@ func newReconciler(c client.Client, live client.Reader, ironics Ironics) *Reconc
 // name of the Secret with their headers.
 const (
 	hostIndex   = "ironflow.subscription.host"
-	secretIndex = "ironflow.subscription.secret"
+	secretIndex = "ironflow.subscription.secret" //nolint:gosec // the name of an index
 )
 
 // Setup registers the controller with the manager.

@@ -265,7 +265,7 @@ func media(w *World) {
 	w.Expect(inserted()).To(BeEmpty())
 }
 
-// MissingImage, at the end of an address, makes it one that is not served.
+// MissingImage is the end of an address that is not served.
 const MissingImage = ".missing"
 
 func subscriptions(w *World) {

@@ -89,7 +89,10 @@ func open(t *testing.T) *site {
 	go func() {
 		served <- server.New(server.Options{Store: stores{s.store, s.far, s.plain}, Log: logr.Discard()}).Serve(ctx, []server.Listener{{Listener: l}})
 	}()
-	t.Cleanup(func() { stop(); <-served })
+	t.Cleanup(func() {
+		stop()
+		_ = <-served // told by the listener that is gone
+	})
 	return s
 }
 
@@ -323,11 +326,11 @@ func (c bootCase) spec(t *testing.T, keyfiles map[string][]byte) images.Spec {
 		Key: "boot/host-0", UID: "1", Ignition: config(t, "host-0"), NetworkKeyfiles: keyfiles,
 		Kargs: overlay.KargsEdit{Append: []string{"ironflow.test=" + strings.Repeat("x", 300)}},
 	}
-	switch c.from {
-	case iPXE:
+	if c.from == iPXE {
 		spec.Format, spec.MACs = images.FormatInitrd, []string{c.nics[0].MAC}
 		spec.Kargs.Append = append(spec.Kargs.Append, "console=ttyS0", "quiet", "net.ifnames=0")
-	case minimal:
+	}
+	if c.from == minimal {
 		spec.Format = images.FormatMinimalISO
 	}
 	return spec

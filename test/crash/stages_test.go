@@ -1,6 +1,8 @@
 package crash
 
 import (
+	"slices"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -135,10 +137,8 @@ func resting(state metal3.ProvisioningState) func(*metal3.BareMetalHost, simulat
 		if h == nil || h.Status.Provisioning.State != state || h.Status.OperationalStatus != metal3.OperationalStatusOK || !h.Status.PoweredOn {
 			return false
 		}
-		for _, s := range nodes[state] {
-			if n.ProvisionState == s {
-				return n.Reservation == "" && n.PowerState == "power on" && h.Status.Provisioning.ID == n.UUID
-			}
+		if slices.Contains(nodes[state], n.ProvisionState) {
+			return n.Reservation == "" && n.PowerState == "power on" && h.Status.Provisioning.ID == n.UUID
 		}
 		return false
 	}

@@ -42,7 +42,7 @@ func (w *world) sweep(t *testing.T, plan Plan, kills *atomic.Int32) {
 			l := w.newLife(t, plan)
 			l.live(k.stages, k.phases)
 			t.Logf("%d requests, %d kills", len(l.gate.Journal()), l.gate.Kills())
-			kills.Add(int32(l.gate.Kills())) //nolint:gosec // a few dozen
+			kills.Add(int32(l.gate.Kills()))
 		})
 	}
 }

@@ -73,7 +73,7 @@ func (s *surroundings) tearDown() {
 		}
 	}
 	for _, f := range s.logs {
-		f.Close()
+		_ = f.Close() // written by a process that has ended
 	}
 	_ = s.ports.Close() // loopback ports; nothing is lost
 	if err := s.lab.Stop(ctx); err != nil {

@@ -19,18 +19,36 @@ func TestChangeOf(t *testing.T) {
 		state simulator.State
 		want  emulator.SystemChange
 	}{
-		{"nothing", simulator.State{Boot: simulator.Boot{Target: "None", Enabled: "Disabled", Mode: "UEFI"}},
-			emulator.SystemChange{BootMode: "UEFI", Media: map[string]emulator.Medium{}}},
-		{"a target that is switched off", simulator.State{Boot: simulator.Boot{Target: "Cd", Enabled: "Disabled"}},
-			emulator.SystemChange{Media: map[string]emulator.Medium{}}},
-		{"a CD", simulator.State{UUID: "u", Name: "n", Sequence: 3, Power: simulator.On, Boot: simulator.Boot{Target: "Cd", Enabled: "Once"}, Media: cd, SecureBoot: true},
-			emulator.SystemChange{UUID: "u", Name: "n", Sequence: 3, PowerState: emulator.PowerOn, BootDevice: emulator.BootCd, SecureBoot: true, Media: inserted}},
-		{"a CD on USB", simulator.State{Boot: simulator.Boot{Target: "UsbCd", Enabled: "Continuous"}, Media: cd},
-			emulator.SystemChange{BootDevice: emulator.BootCd, Media: inserted}},
-		{"over HTTP", simulator.State{Boot: simulator.Boot{Target: "UefiHttp", Enabled: "Once", HTTPURI: boot}},
-			emulator.SystemChange{BootDevice: emulator.BootCd, HTTPBootURI: boot, Media: map[string]emulator.Medium{"Cd": {Image: boot, Inserted: true, WriteProtected: true}}}},
-		{"the disk", simulator.State{Boot: simulator.Boot{Target: "Hdd", Enabled: "Continuous"}},
-			emulator.SystemChange{BootDevice: emulator.BootHdd, Media: map[string]emulator.Medium{}}},
+		{
+			"nothing",
+			simulator.State{Boot: simulator.Boot{Target: "None", Enabled: "Disabled", Mode: "UEFI"}},
+			emulator.SystemChange{BootMode: "UEFI", Media: map[string]emulator.Medium{}},
+		},
+		{
+			"a target that is switched off",
+			simulator.State{Boot: simulator.Boot{Target: "Cd", Enabled: "Disabled"}},
+			emulator.SystemChange{Media: map[string]emulator.Medium{}},
+		},
+		{
+			"a CD",
+			simulator.State{UUID: "u", Name: "n", Sequence: 3, Power: simulator.On, Boot: simulator.Boot{Target: "Cd", Enabled: "Once"}, Media: cd, SecureBoot: true},
+			emulator.SystemChange{UUID: "u", Name: "n", Sequence: 3, PowerState: emulator.PowerOn, BootDevice: emulator.BootCd, SecureBoot: true, Media: inserted},
+		},
+		{
+			"a CD on USB",
+			simulator.State{Boot: simulator.Boot{Target: "UsbCd", Enabled: "Continuous"}, Media: cd},
+			emulator.SystemChange{BootDevice: emulator.BootCd, Media: inserted},
+		},
+		{
+			"over HTTP",
+			simulator.State{Boot: simulator.Boot{Target: "UefiHttp", Enabled: "Once", HTTPURI: boot}},
+			emulator.SystemChange{BootDevice: emulator.BootCd, HTTPBootURI: boot, Media: map[string]emulator.Medium{"Cd": {Image: boot, Inserted: true, WriteProtected: true}}},
+		},
+		{
+			"the disk",
+			simulator.State{Boot: simulator.Boot{Target: "Hdd", Enabled: "Continuous"}},
+			emulator.SystemChange{BootDevice: emulator.BootHdd, Media: map[string]emulator.Medium{}},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.want.Change = emulator.ChangeBoot

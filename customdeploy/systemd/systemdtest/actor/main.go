@@ -75,6 +75,7 @@ func play(action string) bool {
 	if text, err := strconv.Unquote(`"` + value + `"`); err == nil {
 		value = text
 	}
+	n, _ := strconv.Atoi(value)
 	var err error
 	switch verb {
 	case "ready":
@@ -84,7 +85,6 @@ func play(action string) bool {
 	case "status":
 		err = notify("STATUS=" + value)
 	case "flood":
-		n, _ := strconv.Atoi(value)
 		for i := range n {
 			err = notify("STATUS=flood " + strconv.Itoa(i+1))
 		}
@@ -120,17 +120,14 @@ func play(action string) bool {
 	case "child":
 		err = exec.CommandContext(context.Background(), "/bin/sleep", "1000").Start()
 	case "alloc":
-		n, _ := strconv.Atoi(value)
 		for range n {
 			hoard = append(hoard, bytes.Repeat([]byte{1}, 1<<20))
 		}
 	case "kill":
-		n, _ := strconv.Atoi(value)
 		signal.Reset(syscall.Signal(n))
 		err = syscall.Kill(os.Getpid(), syscall.Signal(n))
 		<-time.After(time.Minute)
 	case "exit":
-		n, _ := strconv.Atoi(value)
 		os.Exit(n)
 	default:
 		err = fmt.Errorf("unknown action")
