@@ -264,7 +264,8 @@ func (w *fleet) objects() map[string]any {
 	w.t.Helper()
 	all := map[string]any{}
 	for _, kind := range []string{
-		"BareMetalHost", "HardwareData", "PreprovisioningImage", "HostFirmwareSettings", "HostFirmwareComponents", "FirmwareSchema", "Secret",
+		"BareMetalHost", "HardwareData", "PreprovisioningImage", "HostFirmwareSettings", "HostFirmwareComponents", "FirmwareSchema",
+		"HostUpdatePolicy", "DataImage", "BMCEventSubscription", "Secret",
 	} {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(metal3.GroupVersion.WithKind(kind + "List"))

@@ -15,6 +15,10 @@ type Seed struct {
 	Ports map[string]bool
 	// Inventory is the result of its inspection, as the API shows it; nil for none.
 	Inventory map[string]any
+	// Media is the address of the image in its virtual CD drive; empty for none.
+	Media string
+	// Subscriptions are those of its BMC, by id.
+	Subscriptions map[string]map[string]any
 }
 
 // Put adds a node as it is. Nothing works on it: one in a busy state stays there
@@ -22,7 +26,7 @@ type Seed struct {
 func (s *Server) Put(seed Seed) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := &node{interfaces: map[string]string{}, created: time.Now(), provUpdated: time.Now(), inventory: seed.Inventory}
+	n := &node{interfaces: map[string]string{}, created: time.Now(), provUpdated: time.Now(), inventory: seed.Inventory, subs: seed.Subscriptions}
 	maps.Copy(n.interfaces, interfaceFields)
 	for name, value := range seed.Fields {
 		if name == "uuid" {
@@ -36,6 +40,9 @@ func (s *Server) Put(seed Seed) error {
 	}
 	if s.nodes[n.uuid] != nil || n.name != "" && s.names[n.name] != nil {
 		return fmt.Errorf("seed of a node %s: there is one of this id or name", n.uuid)
+	}
+	if seed.Media != "" {
+		n.media = media{image: "http://ironic.test/redfish/cdrom-" + n.uuid + ".iso", source: seed.Media}
 	}
 	s.add(n)
 	s.changed(n)

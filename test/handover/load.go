@@ -158,6 +158,9 @@ type ironicNode struct {
 	Inventory map[string]any   `json:"inventory"`
 	BIOS      []map[string]any `json:"bios"`
 	Firmware  []map[string]any `json:"firmware"`
+	// Media is the address in the virtual CD drive, Subscriptions are the BMC's by id.
+	Media         string                    `json:"media"`
+	Subscriptions map[string]map[string]any `json:"subscriptions"`
 }
 
 // put gives the node to Ironic; a host without one has none.
@@ -165,7 +168,8 @@ func put(sim *simulator.Server, n *ironicNode) error {
 	if n == nil {
 		return nil
 	}
-	if err := sim.Put(simulator.Seed{Fields: n.Fields, Ports: n.Ports, Inventory: n.Inventory}); err != nil {
+	seed := simulator.Seed{Fields: n.Fields, Ports: n.Ports, Inventory: n.Inventory, Media: n.Media, Subscriptions: n.Subscriptions}
+	if err := sim.Put(seed); err != nil {
 		return err
 	}
 	id := fmt.Sprint(n.Fields["uuid"])

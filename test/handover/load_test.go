@@ -25,6 +25,7 @@ func TestLoad(t *testing.T) {
 	g.Expect(metal3.AddToScheme(scheme)).To(Succeed())
 	c := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(
 		&metal3.BareMetalHost{}, &metal3.PreprovisioningImage{}, &metal3.HostFirmwareSettings{}, &metal3.HostFirmwareComponents{},
+		&metal3.DataImage{}, &metal3.BMCEventSubscription{},
 	).Build()
 	sim := simulator.New(simulator.Options{})
 	t.Cleanup(sim.Close)
