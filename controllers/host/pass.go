@@ -40,6 +40,7 @@ type pass struct {
 	gone     bool   // the host's finalizer was removed
 
 	failedNow bool // an error was recorded
+	later     bool // a note was put off
 }
 
 // run alternates decisions and actions until the host has to wait.
@@ -213,7 +214,7 @@ func (p *pass) save(ctx context.Context, note view.Note) error {
 	summarise(h, sight{
 		Now: p.o.Now, Node: p.o.Node, Complete: p.o.Sight == Seen, Note: note, Down: p.down, Cause: p.cause,
 	})
-	if p.saver.Changed(h) {
+	if p.saver.Changed(h) && !p.putOff() {
 		now := metav1.NewTime(p.o.Now).Rfc3339Copy()
 		h.Status.LastUpdated = &now
 		if _, err := p.saver.Status(ctx, h); err != nil {
@@ -266,6 +267,9 @@ func (p *pass) finish(ctx context.Context, wait Wait, err error) (ctrl.Result, e
 	}
 	if err != nil {
 		return reconcile.Resolve(err)
+	}
+	if p.later && (wait.After == 0 || wait.After > noteLater) {
+		wait.After = noteLater
 	}
 	return ctrl.Result{RequeueAfter: wait.After}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"golang.org/x/time/rate"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -14,8 +15,10 @@ import (
 // Reconciler is the BareMetalHost controller. Make one with [Setup].
 type Reconciler struct {
 	client   client.Client
+	cache    client.Reader
 	options  Options
 	slots    *slots
+	notes    *rate.Limiter
 	secrets  secrets
 	objects  objects
 	memories *memories

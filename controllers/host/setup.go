@@ -81,6 +81,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	if err := registerFleet(o.Metrics, mgr.GetClient()); err != nil {
 		return err
 	}
+	r.cache = mgr.GetCache()
 	r.recorder = reconcile.Recorder{Sink: mgr.GetEventRecorder(reportingController)}
 	err = mgr.GetFieldIndexer().IndexField(context.Background(), &metal3.BareMetalHost{}, secretIndex, indexSecrets)
 	if err != nil {
@@ -125,7 +126,7 @@ func newReconciler(c client.Client, live client.Reader, o Options) (*Reconciler,
 		return nil, err
 	}
 	return &Reconciler{
-		client: c, options: o, metrics: m, slots: &slots{queue: capacity.New(o.Limits)}, memories: newMemories(),
+		client: c, cache: c, options: o, metrics: m, slots: &slots{queue: capacity.New(o.Limits)}, notes: newNotes(), memories: newMemories(),
 		secrets: secrets{client: c, live: live}, objects: objects{client: c},
 	}, nil
 }
@@ -148,7 +149,9 @@ func indexSecrets(obj client.Object) []string {
 // hostsOfSecret finds the hosts that refer to a Secret.
 func (r *Reconciler) hostsOfSecret(ctx context.Context, secret client.Object) []kreconcile.Request {
 	var hosts metal3.BareMetalHostList
-	err := r.client.List(ctx, &hosts, client.InNamespace(secret.GetNamespace()), client.MatchingFields{secretIndex: secret.GetName()})
+	// From the cache as it is: the client would wait for all writes of hosts that are
+	// under way, and hold up the news of all Secrets.
+	err := r.cache.List(ctx, &hosts, client.InNamespace(secret.GetNamespace()), client.MatchingFields{secretIndex: secret.GetName()})
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "list hosts of a Secret", "secret", client.ObjectKeyFromObject(secret))
 		return nil

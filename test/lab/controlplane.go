@@ -109,7 +109,7 @@ func (l *Lab) StartControlPlane(ctx context.Context, options ControlPlaneOptions
 // startEtcd starts the store and returns its address. It is plain HTTP on
 // loopback and does not sync to disk: a lab's state is worth nothing after a crash.
 func (l *Lab) startEtcd(ctx context.Context, assets string) (string, error) {
-	var urls [2]string
+	var urls [3]string
 	for i := range urls {
 		port, err := l.ports.Free()
 		if err != nil {
@@ -117,17 +117,18 @@ func (l *Lab) startEtcd(ctx context.Context, assets string) (string, error) {
 		}
 		urls[i] = "http://" + loopback(port)
 	}
-	client, peer := urls[0], urls[1]
+	// With gRPC and HTTP on one port, watches starve for seconds while much is read.
+	client, peer, plain := urls[0], urls[1], urls[2]
 	p := &part{
 		name: "etcd",
 		command: guard.Command{Path: filepath.Join(assets, "etcd"), Args: []string{
 			"--name=lab", "--data-dir=" + filepath.Join(l.Dir, "etcd"),
-			"--listen-client-urls=" + client, "--advertise-client-urls=" + client,
+			"--listen-client-urls=" + client, "--listen-client-http-urls=" + plain, "--advertise-client-urls=" + client,
 			"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer, "--initial-cluster=lab=" + peer,
 			"--unsafe-no-fsync", "--log-level=warn",
 		}},
 		log:      l.logFile("etcd"),
-		ready:    answers(http.DefaultClient, client+"/health"),
+		ready:    answers(http.DefaultClient, plain+"/health"),
 		deadline: apiDeadline,
 		grace:    apiGrace,
 		next:     "see the log; a full disk is the usual reason",

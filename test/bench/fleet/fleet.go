@@ -51,6 +51,10 @@ type state struct {
 	fault string
 }
 
+func stateOf(h *metal3.BareMetalHost) state {
+	return state{h.Status.Provisioning.State, h.Status.PoweredOn, h.Status.ErrorMessage}
+}
+
 // installCRDs puts metal3's resources on the API server.
 func installCRDs(c *rest.Config) error {
 	crds, err := config.CRDs()
@@ -78,32 +82,55 @@ func newFleet(ctx context.Context, s *surroundings, o options) (*fleet, error) {
 	if err := kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
 		return nil, err
 	}
-	w, err := kube.Watch(ctx, &metal3.BareMetalHostList{}, client.InNamespace(namespace))
-	if err != nil {
-		return nil, err
-	}
-	go f.follow(w)
+	go func() {
+		for ctx.Err() == nil {
+			if err := f.follow(ctx); err != nil {
+				f.say("the hosts cannot be watched: %v", err)
+			}
+		}
+	}()
 	return f, nil
 }
 
-// follow takes in what becomes of the hosts.
-func (f *fleet) follow(w watch.Interface) {
+// follow takes in what becomes of the hosts, until the API server ends the watch.
+func (f *fleet) follow(ctx context.Context) error {
+	var all metal3.BareMetalHostList
+	if err := f.kube.List(ctx, &all, client.InNamespace(namespace)); err != nil {
+		return err
+	}
+	w, err := f.kube.Watch(ctx, &metal3.BareMetalHostList{}, client.InNamespace(namespace),
+		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: all.ResourceVersion}})
+	if err != nil {
+		return err
+	}
+	defer w.Stop()
+	known := map[string]state{}
+	for i := range all.Items {
+		known[all.Items[i].Name] = stateOf(&all.Items[i])
+	}
+	f.mu.Lock()
+	f.states = known
+	f.mu.Unlock()
 	for e := range w.ResultChan() {
-		h, ok := e.Object.(*metal3.BareMetalHost)
-		if !ok {
-			continue
+		if h, ok := e.Object.(*metal3.BareMetalHost); ok {
+			f.take(e.Type, h)
 		}
-		f.mu.Lock()
-		if e.Type == watch.Deleted {
-			delete(f.states, h.Name)
-		} else {
-			f.states[h.Name] = state{h.Status.Provisioning.State, h.Status.PoweredOn, h.Status.ErrorMessage}
-		}
-		f.mu.Unlock()
-		select {
-		case f.moved <- struct{}{}:
-		default:
-		}
+	}
+	return nil
+}
+
+// take keeps what counts of a host.
+func (f *fleet) take(kind watch.EventType, h *metal3.BareMetalHost) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if kind == watch.Deleted {
+		delete(f.states, h.Name)
+	} else {
+		f.states[h.Name] = stateOf(h)
+	}
+	select {
+	case f.moved <- struct{}{}:
+	default:
 	}
 }
 

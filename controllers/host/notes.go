@@ -1,0 +1,45 @@
+package host
+
+import (
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+)
+
+// Writes that say nothing but how far a host is: at most so many a second for all
+// hosts together, and a burst of the first, so that a rack at work is shown at once
+// and a fleet at work does not wait for its own reports.
+const (
+	notesPerSecond = 10
+	notesBurst     = 50
+)
+
+// noteLater is how soon a note that was put off is looked at again.
+const noteLater = 3 * time.Second
+
+func newNotes() *rate.Limiter { return rate.NewLimiter(notesPerSecond, notesBurst) }
+
+// onlyNote reports whether nothing but the text of the Progressing condition
+// differs.
+func onlyNote(before, after *metal3.BareMetalHost) bool {
+	was := meta.FindStatusCondition(before.Status.Conditions, metal3.ProgressingCondition)
+	is := meta.FindStatusCondition(after.Status.Conditions, metal3.ProgressingCondition)
+	if was == nil || is == nil || was.Message == is.Message {
+		return false
+	}
+	same := copyStatus(after.Status)
+	same.LastUpdated = before.Status.LastUpdated
+	if c := meta.FindStatusCondition(same.Conditions, metal3.ProgressingCondition); c != nil {
+		c.Message = was.Message
+	}
+	return equality.Semantic.DeepEqual(&before.Status, &same)
+}
+
+// putOff reports whether a difference may wait.
+func (p *pass) putOff() bool {
+	p.later = onlyNote(p.saver.Before(), p.o.Host) && !p.notes.Allow()
+	return p.later
+}
