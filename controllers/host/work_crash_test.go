@@ -17,13 +17,15 @@ import (
 	"github.com/ironflow/ironflow/ironic/simulator"
 )
 
-// TestKilledWhileWorking kills the controller at each request to Ironic of two
+// TestKilledWhileWorking kills the controller at each request to Ironic of three
 // lives, before it is handled and before its answer arrives: one in which a host
-// is prepared with volumes, BIOS settings and a firmware update, and one in which
-// a provisioned host is serviced in a reboot. Whatever the moment, each step is
-// carried out exactly once.
+// is prepared with volumes, BIOS settings and a firmware update, the same with a
+// failure in between, and one in which a provisioned host is serviced in a reboot.
+// Whatever the moment, each step is carried out exactly once.
 func TestKilledWhileWorking(t *testing.T) {
-	for name, life := range map[string]func(*testing.T, int32, bool) bool{"preparing": preparedLife, "servicing": servicedLife} {
+	for name, life := range map[string]func(*testing.T, int32, bool) bool{
+		"preparing": preparedLife, "preparing after a failure": repairedLife, "servicing": servicedLife,
+	} {
 		for _, handled := range []bool{false, true} {
 			when := " before it is handled"
 			if handled {
@@ -135,6 +137,27 @@ func preparedLife(t *testing.T, n int32, handled bool) (killed bool) {
 		h := w.host()
 		w.g.Expect(h.Status.Provisioning.RAID).To(Equal(h.Spec.RAID))
 		w.g.Expect(h.Status.Provisioning.RootDeviceHints).To(BeNil(), "the first volume is the root")
+	})
+	return killed
+}
+
+func repairedLife(t *testing.T, n int32, handled bool) (killed bool) {
+	synctest.Test(t, func(t *testing.T) {
+		w := workingWorld(t, func(h *metal3.BareMetalHost) { h.Spec.RAID = mirror.DeepCopy() })
+		defer func() { w.stop() }()
+		w.sim.FailStep("raid.create_configuration", "no disk")
+		w.wish()
+		seen := w.killAt(n, handled)
+		w.until("failed", 5*time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.PreparationError })
+		w.sim.FailStep("raid.create_configuration", "")
+		w.annotate(names.Retry, "1")
+		w.until("repaired", 5*time.Minute, func(h *metal3.BareMetalHost) bool {
+			return h.Status.Provisioning.State == metal3.StateAvailable && h.Status.PoweredOn
+		})
+		killed = seen.Load() >= n
+		w.settled(n, 1)
+		w.g.Expect(w.sim.Steps()["raid.delete_configuration"]).To(Equal(2), "killed at request %d", n)
+		w.g.Expect(w.host().Status.Provisioning.RAID).To(Equal(mirror))
 	})
 	return killed
 }
