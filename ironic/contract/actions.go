@@ -83,70 +83,66 @@ func (w *World) ask(n *ironic.Node, t ironic.Transition) {
 	w.Accepted(func() error { return w.Gateway.Transition(w.T.Context(), n.UUID, t) })
 }
 
-// atWork brings nodes into a state in which the conductor works, until requests
-// find one there: a change of its fields and its deletion are answered busy,
-// with a text, and the request that led there counts as taken when it is repeated.
-func (w *World) atWork(enter func() (*ironic.Node, ironic.Transition)) {
+// atWork asks for a transition and looks at the node while the conductor works on
+// it: the request counts as taken when it is repeated, and a change of the node's
+// fields is answered busy, with a text. Ironic itself waits some seconds for a
+// lock, so that the change may also be made: then the conductor had finished.
+func (w *World) atWork(n *ironic.Node, t ironic.Transition, state ironic.ProvisionState) {
 	w.T.Helper()
-	var n *ironic.Node
-	w.Eventually(func(g Gomega) {
-		var t ironic.Transition
-		n, t = enter()
-		w.ask(n, t)
-		err := w.note(n)
-		g.Expect(ironic.KindOf(err)).To(Equal(ironic.Busy), "%v", err)
-		g.Expect(err).To(MatchError(Or(ContainSubstring("is locked by"), ContainSubstring("state transition is in progress"))))
-		err = w.Gateway.Delete(w.T.Context(), n.UUID)
-		g.Expect(ironic.KindOf(err)).To(Or(Equal(ironic.Busy), Equal(ironic.Rejected)), "%v", err)
-		again := w.Gateway.Transition(w.T.Context(), n.UUID, t)
-		g.Expect(again).To(Or(Succeed(), HaveField("Kind", ironic.Busy)), "asked again")
-	}, w.Patience, w.Look).Should(Succeed())
-	_, err := w.Gateway.Get(w.T.Context(), n.UUID)
-	w.Expect(err).NotTo(HaveOccurred(), "the node was not deleted")
+	w.ask(n, t)
+	again := w.Gateway.Transition(w.T.Context(), n.UUID, t)
+	w.Expect(again).To(Or(Succeed(), HaveField("Kind", ironic.Busy)), "asked again")
+	err := w.note(n)
+	if err == nil {
+		after, err := w.Gateway.Get(w.T.Context(), n.UUID)
+		w.Expect(err).NotTo(HaveOccurred())
+		w.Expect(after.ProvisionState).NotTo(Equal(state), "changed while the conductor holds it")
+		return
+	}
+	w.Expect(ironic.KindOf(err)).To(Equal(ironic.Busy), "%v", err)
+	w.Expect(err).To(MatchError(Or(ContainSubstring("is locked by"), ContainSubstring("state transition is in progress"))))
 }
 
 func verifying(w *World) {
-	w.atWork(func() (*ironic.Node, ironic.Transition) {
-		n, _ := w.Enrol()
-		return n, ironic.Transition{Target: ironic.TargetManage}
-	})
+	n, _ := w.Enrol()
+	w.atWork(n, ironic.Transition{Target: ironic.TargetManage}, ironic.StateVerifying)
+	w.Until(n.UUID, ironic.StateManageable)
 }
 
 func inspecting(w *World) {
-	w.atWork(func() (*ironic.Node, ironic.Transition) {
-		return w.Manageable(), ironic.Transition{Target: ironic.TargetInspect}
-	})
+	n := w.Manageable()
+	w.atWork(n, ironic.Transition{Target: ironic.TargetInspect}, ironic.StateInspecting)
+	w.Until(n.UUID, ironic.StateManageable)
 }
 
 func cleaning(w *World) {
-	w.atWork(func() (*ironic.Node, ironic.Transition) {
-		return w.Manageable(), ironic.Transition{Target: ironic.TargetClean, CleanSteps: []ironic.Step{step(nil)}}
-	})
+	n := w.Manageable()
+	w.atWork(n, ironic.Transition{Target: ironic.TargetClean, CleanSteps: []ironic.Step{step(nil)}}, ironic.StateCleaning)
+	w.Until(n.UUID, ironic.StateManageable)
 }
 
 func deploying(w *World) {
-	w.atWork(func() (*ironic.Node, ironic.Transition) {
-		return w.Available(), ironic.Transition{Target: ironic.TargetActive, DeploySteps: deploySteps(nil)}
-	})
+	n := w.Available()
+	w.atWork(n, ironic.Transition{Target: ironic.TargetActive, DeploySteps: deploySteps(nil)}, ironic.StateDeploying)
+	w.Until(n.UUID, ironic.StateActive)
 }
 
 func deleting(w *World) {
-	w.atWork(func() (*ironic.Node, ironic.Transition) {
-		n := w.Available()
-		w.ask(n, ironic.Transition{Target: ironic.TargetActive, DeploySteps: deploySteps(map[string]any{"seconds": 60})})
-		return w.Until(n.UUID, ironic.StateDeployWait), ironic.Transition{Target: ironic.TargetDeleted}
-	})
+	n := w.Available()
+	w.ask(n, ironic.Transition{Target: ironic.TargetActive, DeploySteps: deploySteps(stuck)})
+	n = w.Until(n.UUID, ironic.StateDeployWait)
+	w.atWork(n, ironic.Transition{Target: ironic.TargetDeleted}, ironic.StateDeleting)
+	w.Until(n.UUID, ironic.StateAvailable)
 }
 
 func adopting(w *World) {
-	w.atWork(func() (*ironic.Node, ironic.Transition) {
-		return w.Manageable(), ironic.Transition{Target: ironic.TargetAdopt}
-	})
+	n := w.Manageable()
+	w.atWork(n, ironic.Transition{Target: ironic.TargetAdopt}, ironic.StateAdopting)
+	w.Until(n.UUID, ironic.StateActive)
 }
 
 func servicing(w *World) {
-	w.atWork(func() (*ironic.Node, ironic.Transition) {
-		n := w.Do(w.Manageable(), ironic.Transition{Target: ironic.TargetAdopt}, ironic.StateActive)
-		return n, ironic.Transition{Target: ironic.TargetService, ServiceSteps: []ironic.Step{step(nil)}}
-	})
+	n := w.Do(w.Manageable(), ironic.Transition{Target: ironic.TargetAdopt}, ironic.StateActive)
+	w.atWork(n, ironic.Transition{Target: ironic.TargetService, ServiceSteps: []ironic.Step{step(nil)}}, ironic.StateServicing)
+	w.Until(n.UUID, ironic.StateActive)
 }

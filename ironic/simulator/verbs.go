@@ -85,6 +85,7 @@ func inspect(s *Server, n *node, _ request) (program, error) {
 	if n.interfaces["inspect_interface"] != "agent" {
 		phases = []phase{{state: "inspecting", locked: true, hold: s.opts.Delays.Inspect}}
 	}
+	phases[0].enter = func(n *node) { n.inspected = time.Time{} }
 	return program{
 		name: "inspect", target: "manageable", fails: "inspect failed", ends: "manageable", phases: phases,
 		finish: func(n *node) {
