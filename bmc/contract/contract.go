@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -188,6 +189,23 @@ func (w *World) Do(method, path string, body any, headers ...string) answer {
 	text, err := io.ReadAll(response.Body)
 	w.Expect(err).NotTo(gomega.HaveOccurred())
 	return answer{status: response.StatusCode, header: response.Header, body: text}
+}
+
+// members reads the links of a collection, without following them: those of other
+// cases come and go.
+func (w *World) members(path string) []string {
+	w.T.Helper()
+	var collection struct {
+		Members []struct {
+			ID string `json:"@odata.id"`
+		}
+	}
+	w.Expect(json.Unmarshal(w.Do(http.MethodGet, path, nil).body, &collection)).To(gomega.Succeed())
+	ids := make([]string, 0, len(collection.Members))
+	for _, member := range collection.Members {
+		ids = append(ids, member.ID)
+	}
+	return ids
 }
 
 // Refused expects a refusal with the status.

@@ -78,6 +78,7 @@ var ironicQuirks = []IronicCase{
 	{"volumes without RAID types", ConfigureRAID, false, with(simulator.NoRAIDType, simulator.Always), withoutRAIDTypes},
 	{"a task without an address", UpdateFirmware, false, with(simulator.TaskWithoutLocation, simulator.Always), withoutLocation},
 	{"a task that fails", UpdateFirmware, false, with(simulator.TaskFails, simulator.Always), taskFails},
+	{"a task of the BMC that fails", UpdateFirmware, false, with(simulator.TaskFails, simulator.Always), taskFailsUnseen},
 	{"firmware that stays", UpdateFirmware, false, with(simulator.FirmwareUnchanged, simulator.Always), firmwareStays},
 	{"no secure boot", SetSecureBoot, false, with(simulator.NoSecureBoot, simulator.Always), withoutSecureBoot},
 }

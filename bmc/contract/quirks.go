@@ -113,6 +113,7 @@ var QuirkCases = map[simulator.Quirk]func(w *World){
 		w.Quirk(simulator.MediaByPatch, simulator.Always)
 		cd := w.systemCD()
 		w.Expect(cd.SupportsMediaInsert).To(BeFalse())
+		w.Expect(w.Do(http.MethodGet, cd.ODataID, nil).header.Get("Allow")).To(ContainSubstring("PATCH"), "Ironic looks there")
 		w.mediaThere(w.systemCD)
 		w.Expect(w.Do(http.MethodPost, cd.ODataID+"/Actions/VirtualMedia.EjectMedia", map[string]any{}).status).To(Equal(http.StatusNotFound))
 	},

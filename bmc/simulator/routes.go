@@ -86,9 +86,22 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 	probe := r.Clone(r.Context())
 	probe.Method = http.MethodGet
 	if _, pattern := s.mux.Handler(probe); pattern != "" && r.Method != http.MethodGet {
+		w.Header().Set("Allow", allowed(pattern))
 		err = fault(http.StatusMethodNotAllowed, notAllowed, "%s is not allowed on %s.", r.Method, r.URL.Path)
 	}
 	refuse(w, err)
+}
+
+// allowed are the verbs that the path of a pattern takes, for the header Allow.
+func allowed(pattern string) string {
+	_, path, _ := strings.Cut(pattern, " ")
+	verbs := []string{http.MethodGet, http.MethodHead}
+	for _, verb := range []string{http.MethodPost, http.MethodPatch, http.MethodDelete} {
+		if _, ok := lookup(verb + " " + path); ok {
+			verbs = append(verbs, verb)
+		}
+	}
+	return strings.Join(verbs, ", ")
 }
 
 // serve lets quirks and credentials have their say, then runs the handler.
@@ -121,6 +134,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, pattern string, h
 	if err != nil {
 		refuse(w, err)
 		return
+	}
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		w.Header().Set("Allow", allowed(pattern))
 	}
 	answer(w, rep)
 }
