@@ -95,7 +95,7 @@ func TestTablesAreDocumented(t *testing.T) {
 func TestSimulator(t *testing.T) {
 	const short = 30 * time.Millisecond
 	s := simulator.New(simulator.Options{
-		Delays:    simulator.Delays{Verify: short, Inspect: 10 * short, Clean: short, Deploy: 2 * short, Service: short, Power: short, Work: short},
+		Delays:    simulator.Delays{Verify: short, Inspect: 10 * short, Clean: 5 * short, Deploy: 10 * short, Service: 5 * short, Power: short, Work: short},
 		Heartbeat: short, Behave: behave,
 	})
 	t.Cleanup(s.Close)
