@@ -33,7 +33,7 @@ const reportingController = "metal3.io/baremetal-controller"
 
 // defaultConcurrency is how many hosts are worked on at once: passes mostly wait
 // for answers.
-const defaultConcurrency = 16
+const defaultConcurrency = 50
 
 // Options wire the controller. Ironics, or Gateway and Watch, are required.
 type Options struct {
@@ -58,7 +58,7 @@ type Options struct {
 	Firmware FirmwareKeeper
 	// Settings are the flags that decisions depend on.
 	Settings Settings
-	// Concurrency is the number of hosts worked on at once; 0 means 16.
+	// Concurrency is the number of hosts worked on at once; 0 means 50.
 	Concurrency int
 	// Metrics is where the metrics are registered; nil keeps them private.
 	Metrics prometheus.Registerer
