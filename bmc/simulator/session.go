@@ -25,7 +25,7 @@ type session struct {
 }
 
 // tokenHeader carries a session's token.
-const tokenHeader = "X-Auth-Token"
+const tokenHeader = "X-Auth-Token" //nolint:gosec // a header's name
 
 // authorize checks a session's token or basic credentials; the lock is held.
 func (s *Server) authorize(r *http.Request, of *system) error {

@@ -35,8 +35,14 @@ func newClient(t *testing.T, s *simulator.Server) *client {
 	return &client{WithT: NewWithT(t), t: t, http: http.Client{Transport: s.Transport()}}
 }
 
+// answer is what came back besides the body.
+type answer struct {
+	StatusCode int
+	Header     http.Header
+}
+
 // do makes a request; a nil body sends none.
-func (c *client) do(method, path string, body any) (*http.Response, map[string]any) {
+func (c *client) do(method, path string, body any) (answer, map[string]any) {
 	c.t.Helper()
 	var reader io.Reader = http.NoBody
 	if body != nil {
@@ -52,14 +58,14 @@ func (c *client) do(method, path string, body any) (*http.Response, map[string]a
 	if c.token != "" {
 		r.Header.Set("X-Auth-Token", c.token)
 	}
-	answer, err := c.http.Do(r)
+	response, err := c.http.Do(r)
 	c.Expect(err).NotTo(HaveOccurred())
-	defer answer.Body.Close()
+	defer response.Body.Close()
 	var got map[string]any
-	if raw, err := io.ReadAll(answer.Body); err == nil && len(raw) > 0 {
+	if raw, err := io.ReadAll(response.Body); err == nil && len(raw) > 0 {
 		c.Expect(json.Unmarshal(raw, &got)).To(Succeed())
 	}
-	return answer, got
+	return answer{response.StatusCode, response.Header}, got
 }
 
 // must makes a request that is accepted.
