@@ -38,7 +38,7 @@ http {
     ssl_certificate DIR/server.crt; ssl_certificate_key DIR/server.key;
     ssl_client_certificate DIR/clients.crt; ssl_verify_client on;
     location / {
-      proxy_pass IRONIC; proxy_ssl_verify on; proxy_ssl_trusted_certificate TRUSTED; proxy_ssl_name localhost; proxy_http_version 1.1;
+      proxy_pass IRONIC; proxy_ssl_verify on; proxy_ssl_trusted_certificate TRUSTED; proxy_ssl_name localhost; proxy_ssl_protocols TLSv1.3; proxy_http_version 1.1;
     }
   }
 }

@@ -113,9 +113,12 @@ func (k *Keystone) token(ctx context.Context) (string, error) {
 
 // request makes one request and returns the answer's headers.
 func (k *Keystone) request(ctx context.Context, method, path string, body, answer any, headers ...string) (http.Header, error) {
-	content, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
+	var content []byte // none without a body: Keystone reads what there is
+	if body != nil {
+		var err error
+		if content, err = json.Marshal(body); err != nil {
+			return nil, err
+		}
 	}
 	request, err := http.NewRequestWithContext(ctx, method, k.URL+path, bytes.NewReader(content))
 	if err != nil {
