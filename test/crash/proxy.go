@@ -83,7 +83,9 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !stream(r) {
 		// What was sent on is carried out, and its answer known, whatever becomes of
 		// the sender.
-		ctx = context.WithoutCancel(ctx)
+		var done context.CancelFunc
+		ctx, done = context.WithCancel(context.WithoutCancel(ctx)) // one that has an end: else the proxy watches the connection
+		defer done()
 	}
 	r = r.WithContext(context.WithValue(ctx, indexKey{}, index))
 	r.Body = io.NopCloser(bytes.NewReader(body))
