@@ -48,7 +48,7 @@ func TestJoint(t *testing.T) {
 		{"failed installation", failedInstallation, failsAtWriting},
 		{"deprovisioned in mid step", deprovisioned, lasts(long)},
 		{"machine restarted in mid step", machineRestarted, lasts(long)},
-		{"IPA restarted in mid step", ipaRestarted, lasts(20 * time.Second)},
+		{"IPA restarted in mid step", ipaRestarted, lasts(time.Minute)},
 		{"cancelled in the hub", cancelledInTheHub, lasts(long)},
 		{"stock plugin installs", stockInstalled, stock},
 		{"stock plugin fails", stockFailed, func(m *machine) { stock(m); failsAtWriting(m) }},

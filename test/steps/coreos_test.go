@@ -75,12 +75,13 @@ func newLiveSystem(t *testing.T) *liveSystem {
 const udevadm = `[ "$1" = settle ] || exit 0
 for disk in /dev/loop*; do
   name=${disk#/dev/}
-  case $name in *p*) continue ;; esac
+  case $name in loop*p[0-9]*) continue ;; esac
   partx --update "$disk" 2>/dev/null
   for sys in /sys/block/$name/${name}p*; do
     [ -e "$sys/dev" ] || continue
     number=$(cat "$sys/dev") node=/dev/${sys##*/}
-    [ -b "$node" ] || mknod -m 600 "$node" b "${number%%:*}" "${number#*:}"
+    rm -f "$node" # partx may have given it another number
+    mknod -m 600 "$node" b "${number%%:*}" "${number#*:}"
     { echo I:1; blkid -p -o udev "$node" | sed s/^/E:/; } >"/run/udev/data/b$number"
   done
 done
