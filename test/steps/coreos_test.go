@@ -218,7 +218,7 @@ func TestInstallCoreOS(t *testing.T) {
 	t.Logf("figure: installed in %.1f s", time.Since(begin).Seconds())
 	g.Expect(r.Result).To(HaveKeyWithValue("disk", s.disk))
 	g.Expect(s.inside(t, "ignition/config.ign")).To(And(
-		ContainSubstring(`{"contents":{"source":"data:,hello"},"path":"/etc/motd"}`), ContainSubstring(`"path":"/etc/hostname"`), ContainSubstring(`data:,machine`)))
+		ContainSubstring(`{"contents":{"source":"data:,hello"},"path":"/etc/motd"}`), ContainSubstring(`"path":"/etc/hostname"`), ContainSubstring("data:,"+s.Run(t, "hostname"))))
 	g.Expect(s.inside(t, "loader/entries/*.conf")).To(MatchRegexp(`(?m)^options .* console=ttyS0,115200 rd.neednet=1$`))
 	g.Expect(s.inside(t, "coreos-firstboot-network/*.nmconnection")).To(Equal(strings.TrimSpace(network)))
 
