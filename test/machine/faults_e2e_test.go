@@ -74,7 +74,7 @@ func restartFault(t *testing.T, r *realParts, s *scenario.Scenario) {
 	node := r.enroll(t, s.Name)
 	node.Available()
 	node.Deploy("start_assisted_install", nil)
-	_, err := r.fleet.WaitFor(t.Context(), s.Name, func(s machine.Status) bool { return s.Agent == ipa.LockedDown })
+	_, err := r.waitFor(t, s.Name, func(s machine.Status) bool { return s.Agent == ipa.LockedDown })
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(node.Get()).To(And(HaveField("ProvisionState", "wait call-back"),
 		HaveField("DeployStep", HaveKeyWithValue("step", "start_assisted_install"))), "Ironic has not noticed")

@@ -45,7 +45,7 @@ func TestFlowWithTheRealIronic(t *testing.T) {
 		return v.DeployStep["step"] == "confirm_install" || v.ProvisionState == "active" || v.ProvisionState == "deploy failed"
 	})
 	node.Until("active")
-	installed, err := r.fleet.WaitFor(t.Context(), s.Name, func(s machine.Status) bool { return s.State == machine.Installed })
+	installed, err := r.waitFor(t, s.Name, func(s machine.Status) bool { return s.State == machine.Installed })
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(installed.Disk.Disk).To(Equal("/dev/sda"))
 	g.Expect(r.fleet.Processes()).To(BeEmpty())

@@ -3,6 +3,7 @@
 package machine_test
 
 import (
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
@@ -95,7 +96,7 @@ func hostPrograms(t *testing.T) string {
 	}
 	step := filepath.Join(dir, "ironflow-step")
 	if built := os.Getenv("IRONFLOW_BIN"); built != "" {
-		if err := os.Symlink(filepath.Join(built, "ironflow-step"), step); err != nil {
+		if err := os.Symlink(filepath.Join(built, "lab", "ironflow-step"), step); err != nil {
 			t.Fatal(err)
 		}
 		return dir
@@ -198,4 +199,12 @@ func (r *realParts) enroll(t *testing.T, name string) *ironictest.Node {
 		Name: name, MAC: r.fleet.System(name).NICs[0].MAC, BMC: r.lab.Emulator.URL, SystemID: "/redfish/v1/Systems/" + s.UUID,
 		User: r.lab.Emulator.User, Password: r.lab.Emulator.Password, CAFile: r.lab.CAFile, ISO: r.images + "/live.iso", Clean: true,
 	})
+}
+
+// waitFor waits until a machine is as the test wants it, and gives up rather than to hang.
+func (r *realParts) waitFor(t *testing.T, name string, condition func(machine.Status) bool) (machine.Status, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*patience)
+	defer cancel()
+	return r.fleet.WaitFor(ctx, name, condition)
 }
