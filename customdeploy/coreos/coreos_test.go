@@ -335,6 +335,10 @@ func TestImageDigest(t *testing.T) {
 			m.install = func(ctx context.Context, argv []string, line func(string)) error {
 				url := argv[len(argv)-2]
 				g.Expect(url).To(HavePrefix("http://127.0.0.1:"))
+				signature, err := http.Get(url + ".sig")
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(signature.Body.Close()).To(Succeed())
+				g.Expect(signature.StatusCode).To(Equal(http.StatusNotFound), "the image is not its own signature")
 				resp, err := http.Get(url)
 				g.Expect(err).NotTo(HaveOccurred())
 				defer resp.Body.Close()

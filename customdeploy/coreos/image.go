@@ -36,6 +36,10 @@ type relay struct {
 	err error
 }
 
+// imagePath is where the image is. There is nothing else: coreos-installer asks
+// for a signature beside it, which it can do without.
+const imagePath = "/image"
+
 // holdBack is how much is kept until the digest is known.
 const holdBack = 64 << 10
 
@@ -58,7 +62,7 @@ func newRelay(plan Plan, host hostfile.Dir) (*relay, error) {
 	if r.listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0"); err != nil {
 		return nil, err
 	}
-	r.url = "http://" + r.listener.Addr().String() + "/image"
+	r.url = "http://" + r.listener.Addr().String() + imagePath
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: time.Minute}
 	go func() { _ = r.server.Serve(r.listener) }()
 	return r, nil
@@ -74,6 +78,10 @@ func (r *relay) failure() error {
 }
 
 func (r *relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	if req.URL.Path != imagePath {
+		http.NotFound(w, req)
+		return
+	}
 	err := r.copy(req.Context(), w)
 	r.mu.Lock()
 	r.err = err
