@@ -155,15 +155,15 @@ func (w *World) Done(monitor *schemas.TaskMonitorInfo) *schemas.Task {
 	return task
 }
 
-// answer is what a plain request brought.
-type answer struct {
+// Answer is what a plain request brought.
+type Answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
 // Do makes a plain request with the client's credentials; refusals are answers too.
-func (w *World) Do(method, path string, body any, headers ...string) answer {
+func (w *World) Do(method, path string, body any, headers ...string) Answer {
 	w.T.Helper()
 	custom := map[string]string{}
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -182,13 +182,13 @@ func (w *World) Do(method, path string, body any, headers ...string) answer {
 		response, err = w.API.DeleteWithHeaders(path, custom)
 	}
 	if refused, is := errors.AsType[*schemas.Error](err); is {
-		return answer{status: refused.HTTPReturnedStatusCode, body: []byte(refused.Error())}
+		return Answer{status: refused.HTTPReturnedStatusCode, body: []byte(refused.Error())}
 	}
 	w.Expect(err).NotTo(gomega.HaveOccurred())
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	w.Expect(err).NotTo(gomega.HaveOccurred())
-	return answer{status: response.StatusCode, header: response.Header, body: text}
+	return Answer{status: response.StatusCode, header: response.Header, body: text}
 }
 
 // members reads the links of a collection, without following them: those of other

@@ -74,7 +74,7 @@ func (w *World) subscribe(destination string, types ...schemas.EventType) string
 	w.T.Helper()
 	service, err := w.API.GetService().EventService()
 	w.Expect(err).NotTo(HaveOccurred())
-	id, err := service.CreateEventSubscription(destination, types, map[string]string{"X-Token": "hush"}, schemas.RedfishEventDestinationProtocol, w.ID, nil)
+	id, err := service.CreateEventSubscription(destination, types, map[string]string{"X-Token": "hush"}, schemas.RedfishEventDestinationProtocol, w.ID, nil) //nolint:staticcheck // Ironic subscribes by event types
 	w.Expect(err).NotTo(HaveOccurred())
 	w.T.Cleanup(func() { _ = service.DeleteEventSubscription(id) }) // gone already in some cases
 	return id

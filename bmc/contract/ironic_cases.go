@@ -70,8 +70,11 @@ func ironicPower(w *IronicWorld) {
 		target ironic.PowerState
 		after  ironic.PowerState
 	}{
-		{ironic.PowerOn, ironic.PowerOn}, {ironic.PowerRebooting, ironic.PowerOn}, {ironic.PowerSoftOff, ironic.PowerOff},
-		{ironic.PowerOn, ironic.PowerOn}, {ironic.PowerOff, ironic.PowerOff},
+		{ironic.PowerOn, ironic.PowerOn},
+		{ironic.PowerRebooting, ironic.PowerOn},
+		{ironic.PowerSoftOff, ironic.PowerOff},
+		{ironic.PowerOn, ironic.PowerOn},
+		{ironic.PowerOff, ironic.PowerOff},
 	} {
 		before := w.Machine.PowerChanges()
 		w.Accepted(func() error {

@@ -158,7 +158,7 @@ var QuirkCases = map[simulator.Quirk]func(w *World){
 		w.Quirk(simulator.NoRAIDType, simulator.Always)
 		w.Expect(w.create(map[string]any{"RAIDType": "RAID1", "Links": w.drives(2), applyTime: "Immediate"}).status).To(Equal(http.StatusCreated))
 		w.Expect(w.volumes()).To(ConsistOf(HaveField("RAIDType", BeEmpty())))
-		w.Expect(w.storage0().StorageControllers[0].SupportedRAIDTypes).To(BeEmpty())
+		w.Expect(w.storage0().StorageControllers[0].SupportedRAIDTypes).To(BeEmpty()) //nolint:staticcheck // where Ironic reads it
 	},
 	simulator.EventLost: func(w *World) {
 		l := w.listen(0)

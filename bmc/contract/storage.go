@@ -39,7 +39,7 @@ func (w *World) drives(n int) map[string]any {
 }
 
 // create asks for a volume.
-func (w *World) create(values map[string]any) answer {
+func (w *World) create(values map[string]any) Answer {
 	w.T.Helper()
 	return w.Do(http.MethodPost, w.storage0().ODataID+"/Volumes", values)
 }
@@ -48,13 +48,13 @@ func (w *World) create(values map[string]any) answer {
 const applyTime = "@Redfish.OperationApplyTime"
 
 // monitor is the task that an answer leads to.
-func monitor(a answer) *schemas.TaskMonitorInfo {
+func monitor(a Answer) *schemas.TaskMonitorInfo {
 	return &schemas.TaskMonitorInfo{TaskMonitor: a.header.Get("Location")}
 }
 
 func storage(w *World) {
 	s := w.storage0()
-	w.Expect(s.StorageControllers[0].SupportedRAIDTypes).To(ContainElements(BeEquivalentTo("RAID1"), BeEquivalentTo("RAID5")))
+	w.Expect(s.StorageControllers[0].SupportedRAIDTypes).To(ContainElements(BeEquivalentTo("RAID1"), BeEquivalentTo("RAID5"))) //nolint:staticcheck // where Ironic reads it
 	controllers, err := s.Controllers()
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(controllers).To(HaveLen(1))

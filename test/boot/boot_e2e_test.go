@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -85,13 +86,14 @@ func open(t *testing.T) *site {
 	}
 	s.store, s.far, s.plain = store("127.0.0.1", s.programs.Shared), store(guestGateway, s.programs.Shared), store("localhost", nil)
 	ctx, stop := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() {
-		served <- server.New(server.Options{Store: stores{s.store, s.far, s.plain}, Log: logr.Discard()}).Serve(ctx, []server.Listener{{Listener: l}})
-	}()
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		// Its end is told by the boot that finds nobody.
+		_ = server.New(server.Options{Store: stores{s.store, s.far, s.plain}, Log: logr.Discard()}).Serve(ctx, []server.Listener{{Listener: l}})
+	})
 	t.Cleanup(func() {
 		stop()
-		_ = <-served // told by the listener that is gone
+		serving.Wait()
 	})
 	return s
 }
