@@ -18,6 +18,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"github.com/ulikunitz/xz"
 
 	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -220,7 +221,11 @@ func TestInstallCoreOS(t *testing.T) {
 	g.Expect(s.inside(t, "ignition/config.ign")).To(And(
 		ContainSubstring(`{"contents":{"source":"data:,hello"},"path":"/etc/motd"}`), ContainSubstring(`"path":"/etc/hostname"`), ContainSubstring("data:,"+s.Run(t, "hostname"))))
 	g.Expect(s.inside(t, "loader/entries/*.conf")).To(MatchRegexp(`(?m)^options .* console=ttyS0,115200 rd.neednet=1$`))
-	g.Expect(s.inside(t, "coreos-firstboot-network/*.nmconnection")).To(Equal(strings.TrimSpace(network)))
+	appended, err := xz.NewReader(strings.NewReader(s.inside(t, "ostree/test/initramfs.img")))
+	g.Expect(err).NotTo(HaveOccurred())
+	archive, err := io.ReadAll(appended)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(archive)).To(And(ContainSubstring("eno1.nmconnection"), ContainSubstring(network)), "a cpio behind the initramfs")
 
 	code, r = s.step(t, confirm.Name, nil)
 	g.Expect(code).To(Equal(exitcode.StepDone), "%+v", r)
