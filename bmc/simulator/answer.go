@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"strings"
 )
 
 // object is a Redfish resource.
@@ -21,11 +22,12 @@ func link(parts ...string) object { return object{"@odata.id": path(parts...)} }
 
 // path is the address of a resource below the service root.
 func path(parts ...string) string {
-	p := root
+	var p strings.Builder
+	p.WriteString(root)
 	for _, part := range parts {
-		p += "/" + part
+		p.WriteString("/" + part)
 	}
-	return p
+	return p.String()
 }
 
 // links are references to the members of a collection.

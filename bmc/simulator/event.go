@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -121,9 +122,7 @@ func (s *Server) postEvent(sub *subscription, body []byte) error {
 	if err != nil {
 		return err
 	}
-	for name, values := range sub.headers {
-		request.Header[name] = values
-	}
+	maps.Copy(request.Header, sub.headers)
 	request.Header.Set("Content-Type", "application/json")
 	answer, err := s.opts.Events.RoundTrip(request)
 	if err != nil {

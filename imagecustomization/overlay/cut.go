@@ -3,6 +3,7 @@ package overlay
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/ironflow/ironflow/imagecustomization/iso"
 )
@@ -142,10 +143,8 @@ func (c *cutter) checkFixed(rootfs *iso.File) error {
 	if err != nil {
 		return err
 	}
-	for _, at := range boot {
-		if c.behind(at) {
-			return refuse("a boot image")
-		}
+	if slices.ContainsFunc(boot, c.behind) {
+		return refuse("a boot image")
 	}
 	return nil
 }
