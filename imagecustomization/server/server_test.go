@@ -3,23 +3,15 @@ package server_test
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	mrand "math/rand/v2"
 	"mime"
 	"mime/multipart"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -462,61 +454,4 @@ func TestMetrics(t *testing.T) {
 	g.Expect(values).To(HaveKeyWithValue("ironflow_images_requests_total 404", 1.0))
 	g.Expect(values).To(HaveKeyWithValue("ironflow_images", 1.0))
 	g.Expect(values["ironflow_images_memory_bytes"]).To(BeNumerically("<", 8192))
-}
-
-func TestCertificateIsReloaded(t *testing.T) {
-	g := NewWithT(t)
-	dir := t.TempDir()
-	cert, key := certificate(t, dir, "one")
-	r := start(t, func(o *server.Options) { o.CertFile, o.KeyFile = cert, key })
-	name := func() string {
-		r.client.CloseIdleConnections()
-		resp, _ := r.do(t, http.MethodHead, r.https)
-		g.Expect(resp.Proto).To(Equal("HTTP/1.1"))
-		return resp.Server
-	}
-	g.Expect(name()).To(Equal("one"))
-	certificate(t, dir, "another")
-	g.Eventually(name, time.Minute, "500ms").Should(Equal("another"))
-}
-
-// certificate writes a self-signed pair.
-func certificate(t *testing.T, dir, name string) (certFile, keyFile string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name},
-		NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	certFile, keyFile = filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
-	for file, block := range map[string]*pem.Block{
-		certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: raw},
-	} {
-		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return certFile, keyFile
-}
-
-func TestServeNeedsAUsableCertificate(t *testing.T) {
-	g := NewWithT(t)
-	var listen net.ListenConfig
-	l, err := listen.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	g.Expect(err).NotTo(HaveOccurred())
-	s, err := images.NewStore(t.Context(), images.Options{BaseURL: "https://x", SigningKey: make([]byte, 32)})
-	g.Expect(err).NotTo(HaveOccurred())
-	err = server.New(server.Options{Store: s, CertFile: "/none"}).Serve(t.Context(), []server.Listener{{Listener: l, TLS: true}})
-	g.Expect(err).To(MatchError(ContainSubstring("TLS of the image server")))
 }
