@@ -23,6 +23,9 @@ type Disk struct {
 	WWN, WWNWithExtension, WWNVendorExtension string
 }
 
+// diskColumns are lsblk's columns of [lsblkDisk].
+const diskColumns = "PATH,TYPE,SIZE,ROTA,RO,MODEL,VENDOR,SERIAL,HCTL"
+
 // lsblkDisk is one row of lsblk's JSON. Older versions write numbers and
 // booleans as text.
 type lsblkDisk struct {
@@ -60,7 +63,7 @@ func (f *flex) UnmarshalJSON(raw []byte) error {
 
 // Disks lists the host's disks that could be written.
 func Disks(ctx context.Context, run Exec, host hostfile.Dir) ([]Disk, error) {
-	out, err := output(ctx, run, "lsblk", "--json", "--bytes", "--nodeps", "--output", "PATH,TYPE,SIZE,ROTA,RO,MODEL,VENDOR,SERIAL,HCTL")
+	out, err := output(ctx, run, "lsblk", "--json", "--bytes", "--nodeps", "--output", diskColumns)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,13 +35,29 @@ var loaders = []string{
 
 var fallbacks = []string{"EFI/BOOT/BOOTX64.EFI", "EFI/BOOT/BOOTAA64.EFI"}
 
+// partitionColumns are those that every lsblk of a CoreOS knows. The number of a
+// partition (PARTN) is none of them: it came with util-linux 2.39.
+const partitionColumns = "PATH,PARTTYPE,PARTUUID"
+
 // partition is a row of lsblk's JSON.
 type partition struct {
 	Path     string `json:"path"`
 	Type     string `json:"parttype"`
 	UUID     string `json:"partuuid"`
-	Number   flex   `json:"partn"`
 	Children []partition
+}
+
+// number is the partition's place in its table, from the kernel.
+func (p partition) number(host hostfile.Dir) (int, error) {
+	raw, err := os.ReadFile(host.Path(filepath.Join("/sys/class/block", filepath.Base(p.Path), "partition")))
+	if err != nil {
+		return 0, fmt.Errorf("the number of partition %s: %w", p.Path, err)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("the number of partition %s: the kernel says %q", p.Path, raw)
+	}
+	return n, nil
 }
 
 // bootEntry puts the installed system first in the firmware's boot menu. It
@@ -89,13 +106,17 @@ func (s *Step) addEntry(ctx context.Context, host hostfile.Dir, disk string) (st
 		_, err = output(ctx, s.Exec, "efibootmgr", "--bootorder", strings.Join(firstInOrder(menu, entry), ","))
 		return loader, err
 	}
+	number, err := esp.number(host)
+	if err != nil {
+		return loader, err
+	}
 	// A new entry is put first in the order by efibootmgr.
-	_, err = output(ctx, s.Exec, "efibootmgr", "--create", "--disk", disk, "--part", fmt.Sprint(int64(esp.Number)), "--label", efiLabel, "--loader", path)
+	_, err = output(ctx, s.Exec, "efibootmgr", "--create", "--disk", disk, "--part", strconv.Itoa(number), "--label", efiLabel, "--loader", path)
 	return loader, err
 }
 
 func findESP(ctx context.Context, run Exec, disk string) (partition, error) {
-	out, err := output(ctx, run, "lsblk", "--json", "--output", "PATH,PARTTYPE,PARTUUID,PARTN", disk)
+	out, err := output(ctx, run, "lsblk", "--json", "--output", partitionColumns, disk)
 	if err != nil {
 		return partition{}, err
 	}

@@ -9,6 +9,9 @@ import (
 	"strings"
 )
 
+// treeColumns are lsblk's columns of [blockDevice].
+const treeColumns = "PATH,TYPE,FSTYPE"
+
 // blockDevice is a row of lsblk's tree: what lies on a disk.
 type blockDevice struct {
 	Path     string        `json:"path"`
@@ -34,7 +37,7 @@ type raids struct {
 
 // findRAIDs looks at all disks.
 func findRAIDs(ctx context.Context, run Exec) (raids, error) {
-	out, err := output(ctx, run, "lsblk", "--json", "--output", "PATH,TYPE,FSTYPE")
+	out, err := output(ctx, run, "lsblk", "--json", "--output", treeColumns)
 	if err != nil {
 		return raids{}, err
 	}
