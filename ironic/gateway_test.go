@@ -212,6 +212,50 @@ func TestSecretsStayOutOfErrors(t *testing.T) {
 	}
 }
 
+// Headers of a subscription reach Ironic and the BMC; both may say them back.
+func TestHeadersStayOutOfErrors(t *testing.T) {
+	e := NewWithT(t)
+	g, s := newGateway(t, simulator.Options{})
+	n := enrol(t, g, "ns~host")
+	s.Intercept(func(r *http.Request) *simulator.Fault {
+		if r.Method != http.MethodPost {
+			return nil
+		}
+		return &simulator.Fault{Status: 400, Text: `BMC refused {'HttpHeaders': [{'Authorization': 'Basic aXJvbmZsb3c6cHc='}, {'X-Who': 'receiver-key-17'}]}`}
+	})
+	_, err := g.CreateSubscription(t.Context(), n.UUID, ironic.Subscription{
+		Destination: "https://events.test/in", Headers: map[string]string{"Authorization": "Basic aXJvbmZsb3c6cHc=", "X-Who": "receiver-key-17"},
+	})
+	e.Expect(err).To(MatchError(ContainSubstring("[redacted]")))
+	e.Expect(err.Error()).NotTo(Or(ContainSubstring("aXJvbmZsb3c6cHc="), ContainSubstring("receiver-key-17")))
+}
+
+func TestRedact(t *testing.T) {
+	for text, want := range map[string]string{
+		"Authorization: Bearer abc.def, X-Seen: yes":     "Authorization: Bearer [redacted], X-Seen: yes",
+		`{"Authorization":"Basic Zm9v"}`:                 `{"Authorization":"Basic [redacted]"}`,
+		"authorization=Zm9v":                             "authorization=[redacted]",
+		"GET http://bob:builder@images.test/a.raw":       "GET http://[redacted]@images.test/a.raw",
+		"https://token@images.test/a.raw is gone":        "https://[redacted]@images.test/a.raw is gone",
+		"oci://registry.test/os@sha256:0123":             "oci://registry.test/os@sha256:0123",
+		"redfish_password: hunter2;":                     "redfish_password: [redacted];",
+		"image http://images.test/a.raw is 3 bytes long": "image http://images.test/a.raw is 3 bytes long",
+	} {
+		NewWithT(t).Expect(ironic.Redact(text)).To(Equal(want))
+	}
+}
+
+// What Ironic notes on a node ends up in status.error and in events.
+func TestSecretsStayOutOfLastError(t *testing.T) {
+	e := NewWithT(t)
+	g, s := newGateway(t, simulator.Options{})
+	n := enrol(t, g, "ns~host")
+	s.Edit(n.UUID, map[string]any{"last_error": "cannot fetch http://bob:builder@images.test/a.raw"})
+	n, err := g.Get(t.Context(), n.UUID)
+	e.Expect(err).NotTo(HaveOccurred())
+	e.Expect(n.LastError).To(Equal("cannot fetch http://[redacted]@images.test/a.raw"))
+}
+
 func TestBasicCredentialsAreReloaded(t *testing.T) {
 	e := NewWithT(t)
 	dir := t.TempDir()

@@ -156,7 +156,7 @@ func (w *wireNode) node() *Node {
 		ProvisionState: w.ProvisionState, TargetProvisionState: w.TargetProvisionState,
 		PowerState: w.PowerState, TargetPowerState: w.TargetPowerState,
 		Maintenance: w.Maintenance, MaintenanceReason: w.MaintenanceReason,
-		Fault: w.Fault, Reservation: w.Reservation, LastError: w.LastError,
+		Fault: w.Fault, Reservation: w.Reservation, LastError: Redact(w.LastError),
 		ProvisionUpdatedAt: w.ProvisionUpdatedAt, CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt,
 		InspectionFinishedAt: w.InspectionFinishedAt,
 		InstanceUUID:         w.InstanceUUID, Driver: w.Driver, Owner: w.Owner,

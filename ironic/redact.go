@@ -65,11 +65,15 @@ func (r *redactor) file(path string, literal Secret) (Secret, error) {
 	return content, nil
 }
 
-// secretKey matches the names under which requests carry secrets.
-var secretKey = regexp.MustCompile(`(?i)passw|secret|token|configdrive|user_data|private_key|auth_key|priv_key`)
+// secretKey matches the names under which requests carry secrets. HTTP headers
+// all count: which of them authenticates is known to their receiver alone.
+var secretKey = regexp.MustCompile(`(?i)passw|secret|token|configdrive|user_data|private_key|auth_key|priv_key|httpheaders|authorization`)
 
-// looksSecret finds what no list knows: key-value pairs and user parts of URLs.
-var looksSecret = regexp.MustCompile(`(?i)("?[\w.-]*(?:password|passwd|secret|token)[\w.-]*["']?\s*[:=]\s*["']?)([^\s"',;}]+)|(://)[^\s/@:]+:[^\s/@]+@`)
+// looksSecret finds what no list knows: the credentials of an Authorization header,
+// with its scheme or without, key-value pairs, and user parts of URLs.
+var looksSecret = regexp.MustCompile(`(?i)(authorization["']?\s*[:=]\s*["']?(?:(?:basic|bearer|digest|negotiate)\s+)?)([^\s"',;}]+)` +
+	`|("?[\w.-]*(?:password|passwd|secret|token)[\w.-]*["']?\s*[:=]\s*["']?)([^\s"',;}]+)` +
+	`|(://)[^\s/@"'<>]+@`)
 
 // clean returns the text without secrets; body is the request's, if any.
 func (r *redactor) clean(text string, body any) string {
@@ -81,12 +85,18 @@ func (r *redactor) clean(text string, body any) string {
 			text = strings.ReplaceAll(text, s, redacted)
 		}
 	}
+	return Redact(text)
+}
+
+// Redact removes from a text what looks like a secret: credentials of HTTP
+// headers, values of keys that are named like one, and the user part of URLs.
+func Redact(text string) string {
 	return looksSecret.ReplaceAllStringFunc(text, func(match string) string {
 		m := looksSecret.FindStringSubmatch(match)
-		if m[3] != "" {
-			return m[3] + redacted + "@"
+		if m[5] != "" {
+			return m[5] + redacted + "@"
 		}
-		return m[1] + redacted
+		return m[1] + m[3] + redacted
 	})
 }
 

@@ -65,7 +65,7 @@ func (w *wireRow) row() Row {
 	r := Row{
 		UUID: w.UUID, Name: w.Name, ProvisionState: w.ProvisionState, TargetProvisionState: w.TargetProvisionState,
 		PowerState: w.PowerState, TargetPowerState: w.TargetPowerState, Maintenance: w.Maintenance, Fault: w.Fault, Reservation: w.Reservation,
-		ProvisionUpdatedAt: w.ProvisionUpdatedAt, LastError: w.LastError,
+		ProvisionUpdatedAt: w.ProvisionUpdatedAt, LastError: Redact(w.LastError),
 	}
 	if w.DriverInternalInfo != nil {
 		r.DeployStep, r.Agent = w.DeployStep, agentInfo(w.DriverInternalInfo)

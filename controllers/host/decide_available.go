@@ -58,15 +58,15 @@ func forgetInstance(d *Decision) {
 	}
 }
 
-// wishText names what is to be deployed.
+// wishText names what is to be deployed, without the credentials of its URL.
 func wishText(h *metal3.BareMetalHost) string {
 	switch {
 	case h.Spec.CustomDeploy != nil && h.Spec.Image != nil && h.Spec.Image.URL != "":
-		return h.Spec.CustomDeploy.Method + " with " + h.Spec.Image.URL
+		return h.Spec.CustomDeploy.Method + " with " + ironic.Redact(h.Spec.Image.URL)
 	case h.Spec.CustomDeploy != nil:
 		return h.Spec.CustomDeploy.Method
 	case h.Spec.Image != nil:
-		return h.Spec.Image.URL
+		return ironic.Redact(h.Spec.Image.URL)
 	}
 	return "nothing"
 }

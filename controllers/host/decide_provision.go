@@ -229,7 +229,7 @@ func otherWish(o *Observed) bool {
 // does, for a custom method by the step's name and its own text.
 func deployFailure(o *Observed, reason string) string {
 	if image := o.Host.Spec.Image; image != nil && image.URL != "" && methodOf(o.Host.Spec.CustomDeploy) == "" {
-		return fmt.Sprintf("Image provisioning failed (url: %s, checksum: %s): %s", image.URL, image.Checksum, reason)
+		return fmt.Sprintf("Image provisioning failed (url: %s, checksum: %s): %s", ironic.Redact(image.URL), ironic.Redact(image.Checksum), reason)
 	}
 	return stepFailure(o.Node.UUID, reason)
 }

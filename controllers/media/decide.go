@@ -290,7 +290,7 @@ func attached(in Input, v *Verdict) {
 	v.Settled = true
 	v.done(in)
 	if in.Trial.Do == Attach {
-		v.Event = &reconcile.Event{Reason: EventAttached, Message: "The image is in the machine's virtual CD drive: " + wanted(in)}
+		v.Event = &reconcile.Event{Reason: EventAttached, Message: "The image is in the machine's virtual CD drive: " + ironic.Redact(wanted(in))}
 	}
 }
 
@@ -300,7 +300,7 @@ func detached(in Input, v *Verdict) {
 	v.Status.AttachedImage.URL = wanted(in)
 	v.done(in)
 	if in.Trial.Do == Detach {
-		v.Event = &reconcile.Event{Reason: EventDetached, Message: "The virtual CD drive is empty: " + in.Image.Status.AttachedImage.URL + " was ejected"}
+		v.Event = &reconcile.Event{Reason: EventDetached, Message: "The virtual CD drive is empty: " + ironic.Redact(in.Image.Status.AttachedImage.URL) + " was ejected"}
 	}
 	if deleting(in) {
 		v.Drop = true
