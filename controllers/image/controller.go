@@ -96,15 +96,13 @@ func (r *Reconciler) produce(ctx context.Context, image *metal3v1.Preprovisionin
 	}
 	verdict := Decide(in)
 	if verdict.Refused != nil {
-		refused(image, verdict.Refused)
-		return again(verdict.Refused)
+		return r.refuse(image, verdict.Refused)
 	}
 	made, err := r.build(ctx, in, verdict.Build)
 	if err != nil {
 		refusal := buildRefusal(err)
-		refused(image, refusal)
-		if refusal.Error {
-			return again(refusal)
+		if refused := r.refuse(image, refusal); refusal.Error || refused != nil {
+			return refused
 		}
 		return fmt.Errorf("build the live image: %w", err) // the queue tries again
 	}
@@ -113,6 +111,23 @@ func (r *Reconciler) produce(ctx context.Context, image *metal3v1.Preprovisionin
 	}
 	built(image, verdict.Build, made, metal3v1.SecretStatus{Name: image.Spec.NetworkDataName, Version: version})
 	return nil
+}
+
+// refuse records a refusal. An error also revokes the address that was handed out
+// before: nobody may download what is not to be used any more.
+func (r *Reconciler) refuse(image *metal3v1.PreprovisioningImage, refusal *Refusal) error {
+	if refusal.Error {
+		if err := r.options.Store.Remove(storeKey(image)); err != nil {
+			return fmt.Errorf("revoke the live image: %w", err)
+		}
+	}
+	refused(image, refusal)
+	return again(refusal)
+}
+
+// storeKey is the key of the object's image in the store.
+func storeKey(image *metal3v1.PreprovisioningImage) string {
+	return client.ObjectKeyFromObject(image).String()
 }
 
 // again has a refusal looked at again that only the configuration of the
@@ -212,7 +227,7 @@ func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (ima
 		return images.Built{}, err
 	}
 	return r.options.Store.Put(ctx, images.Spec{
-		Key: in.Image.Namespace + "/" + in.Image.Name, UID: string(in.Image.UID),
+		Key: storeKey(in.Image), UID: string(in.Image.UID),
 		Arch: request.Architecture, Format: string(request.Format), Ignition: raw, NetworkKeyfiles: request.Keyfiles, Kargs: request.Kargs,
 		MACs: request.MACs,
 	})
@@ -242,5 +257,5 @@ func (r *Reconciler) discard(_ context.Context, image *metal3v1.PreprovisioningI
 	if len(image.Finalizers) > 1 {
 		return reconcile.WaitFor(0, "the other finalizers %v of the image to go", image.Finalizers)
 	}
-	return r.options.Store.Remove(image.Namespace + "/" + image.Name)
+	return r.options.Store.Remove(storeKey(image))
 }

@@ -29,9 +29,11 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/images"
 )
 
-// shelf is a store that remembers what was put in it, or refuses with err.
+// shelf is a store that remembers what was put in it, or refuses with err; with
+// stuck it gives nothing up.
 type shelf struct {
 	err     error
+	stuck   error
 	specs   []images.Spec
 	removed []string
 }
@@ -48,8 +50,11 @@ func (s *shelf) Put(_ context.Context, spec images.Spec) (images.Built, error) {
 }
 
 func (s *shelf) Remove(key string) error {
+	if s.stuck != nil {
+		return s.stuck
+	}
 	s.removed = append(s.removed, key)
-	return s.err
+	return nil
 }
 
 // world is a reconciler on a fake API server.
@@ -192,10 +197,15 @@ func TestStoreErrorsAreConditions(t *testing.T) {
 			w.store.err = tc.err
 			i, result, err := w.pass()
 			w.Expect(err != nil).To(Equal(tc.repeats))
+			revoked := 1
+			if tc.keeps {
+				revoked = 0
+			}
 			w.Expect(is(i, metal3v1.ConditionImageReady)).To(And(
 				HaveField("Status", metav1.ConditionFalse), HaveField("Reason", tc.reason), HaveField("Message", ContainSubstring(tc.err.Error()))))
 			w.Expect(is(i, metal3v1.ConditionImageError).Status).To(Equal(tc.human))
 			w.Expect(i.Status.ImageUrl != "").To(Equal(tc.keeps))
+			w.Expect(w.store.removed).To(HaveLen(revoked), "an address is valid exactly as long as the status has it")
 			if tc.reason == ReasonConfigurationError {
 				w.Expect(result.RequeueAfter).To(Equal(lookAgain), "a base image that is added tells nobody")
 			}
@@ -209,6 +219,28 @@ func TestStoreErrorsAreConditions(t *testing.T) {
 			w.Expect(is(i, metal3v1.ConditionImageReady).Status).To(Equal(metav1.ConditionTrue))
 		})
 	}
+}
+
+func TestARefusedImageCannotBeDownloaded(t *testing.T) {
+	w := newWorld(t, asked(ofEdge), edge(), secret("pull", corev1.DockerConfigJsonKey, `{"auths":{}}`))
+	_, _, err := w.pass()
+	w.Expect(err).NotTo(HaveOccurred())
+	env := &agentv1.InfraEnv{}
+	w.Expect(w.kube.Get(t.Context(), types.NamespacedName{Namespace: key.Namespace, Name: "edge"}, env)).To(Succeed())
+	env.Spec.CpuArchitecture = "aarch64"
+	w.Expect(w.kube.Update(t.Context(), env)).To(Succeed())
+
+	w.store.stuck = errors.New("a disk that does not write")
+	i, _, err := w.pass()
+	w.Expect(err).To(MatchError(w.store.stuck), "it is tried again")
+	w.Expect(i.Status.ImageUrl).NotTo(BeEmpty(), "the status does not claim that it is gone before it is")
+
+	w.store.stuck = nil
+	i, _, err = w.pass()
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(is(i, metal3v1.ConditionImageError).Reason).To(Equal(agentv1.ReasonInfraEnvArchMismatch))
+	w.Expect(i.Status.ImageUrl).To(BeEmpty())
+	w.Expect(w.store.removed).To(ContainElement("site/node-0"))
 }
 
 func TestDiscardWaitsForOtherFinalizers(t *testing.T) {
