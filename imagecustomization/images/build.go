@@ -178,7 +178,12 @@ func (s *Store) script(spec Spec, b *base.Base, built Built) (*Revision, error) 
 // revision gives a host's image its address.
 func (s *Store) revision(spec Spec, b *base.Base, suffix, contentType string, image *overlay.Image) (*Revision, error) {
 	token := s.token("host", spec.Key, spec.UID, b.Arch, suffix)
-	return s.address(spec.Key, token, hostName(spec.Key)+suffix, contentType, image, b)
+	r, err := s.address(spec.Key, token, hostName(spec.Key)+suffix, contentType, image, b)
+	if err != nil {
+		return nil, err
+	}
+	r.many = spec.Shared
+	return r, nil
 }
 
 // KernelArtifact stands for the kernel in [Store.Artifact], whose path depends on
@@ -217,7 +222,7 @@ func (s *Store) artifact(b *base.Base, file string) (*Revision, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.shared, r.silent = true, true
+	r.shared, r.many, r.silent = true, true, true
 	return r, nil
 }
 

@@ -3,7 +3,12 @@ package images
 import (
 	"math/bits"
 	"sync"
+	"time"
 )
+
+// readPause is how long nobody reads an image before the next read begins anew: a
+// machine that boots again reads all of it again.
+const readPause = 5 * time.Minute
 
 const (
 	// minBlock is the finest granularity of coverage in bytes, maxBlocks the most
@@ -20,6 +25,7 @@ type coverage struct {
 	shift  uint
 	seen   []uint64
 	blocks int64 // blocks read
+	last   time.Time
 }
 
 func newCoverage(size int64) *coverage {
@@ -31,7 +37,7 @@ func newCoverage(size int64) *coverage {
 }
 
 // add notes that n bytes at off were read and returns the bytes read so far,
-// each counted once.
+// each counted once. After a pause what was read before does not count.
 func (c *coverage) add(off, n int64) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,6 +45,12 @@ func (c *coverage) add(off, n int64) int64 {
 		c.seen = make([]uint64, (c.size>>c.shift)/64+1)
 	}
 	if n > 0 {
+		now := time.Now()
+		if now.Sub(c.last) > readPause {
+			clear(c.seen)
+			c.blocks = 0
+		}
+		c.last = now
 		for b := off >> c.shift; b <= (off+n-1)>>c.shift; b++ {
 			if word, bit := b/64, uint64(1)<<(b%64); c.seen[word]&bit == 0 {
 				c.seen[word] |= bit

@@ -37,7 +37,7 @@ const (
 )
 
 // teller decides when a progress event is due: every five percent, and at most
-// once a second otherwise; never without news.
+// once a second otherwise; never without news. A read that begins anew is news.
 type teller struct {
 	mu      sync.Mutex
 	at      time.Time
@@ -47,7 +47,7 @@ type teller struct {
 func (t *teller) due(now time.Time, percent float64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	first := t.at.IsZero()
+	first := t.at.IsZero() || percent < t.percent && now.Sub(t.at) > readPause
 	news := percent > t.percent
 	if !first && !(news && (now.Sub(t.at) >= tellEvery || int(percent/tellStep) > int(t.percent/tellStep))) {
 		return false

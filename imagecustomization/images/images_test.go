@@ -401,6 +401,27 @@ func TestReaderLimit(t *testing.T) {
 	g.Expect(r.Begin(2)).To(BeTrue())
 }
 
+// One host cannot take everything, but files that all hosts need are no host's.
+func TestReaderLimitIsAHosts(t *testing.T) {
+	g := NewWithT(t)
+	s := open(t, images.Options{Bases: bases(t)})
+	own := spec("host", "1")
+	own.Format = images.FormatInitrd
+	b, err := s.Put(t.Context(), own)
+	g.Expect(err).NotTo(HaveOccurred())
+	shared := spec("infra-env", "1")
+	shared.Shared = true
+	every, err := s.Put(t.Context(), shared)
+	g.Expect(err).NotTo(HaveOccurred())
+	for address, limited := range map[string]bool{
+		b.URL: true, b.ScriptURL: true, b.KernelURL: false, b.RootfsURL: false, s.RedirectURL(): false, every.URL: false,
+	} {
+		r := lookup(s, address)
+		g.Expect(r.Begin(1)).To(BeTrue(), address)
+		g.Expect(r.Begin(1)).To(Equal(!limited), address)
+	}
+}
+
 func TestUnknownAddressesAreGoneInTheEnd(t *testing.T) {
 	all := bases(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -45,7 +45,7 @@ func (s *Store) addRedirect() error {
 		return err
 	}
 	r := newRevision(s, "", s.redirectPath()+redirectName, redirectName, typeText, image, time.Unix(0, 0))
-	r.silent = true
+	r.many, r.silent = true, true
 	s.byPath[pathKey(r.path)] = r
 	return nil
 }

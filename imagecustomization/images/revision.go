@@ -28,6 +28,7 @@ type Revision struct {
 	path     string
 	raw      []byte // path
 	shared   bool   // a file of the base, for all hosts
+	many     bool   // any number of hosts reads it at once
 	silent   bool   // its reading is nobody's progress
 	store    *Store
 	coverage *coverage
@@ -55,9 +56,10 @@ func newRevision(s *Store, key, path, name, contentType string, image *overlay.I
 }
 
 // Begin counts a reader in, unless limit readers of the image are at work
-// already. Every true answer needs one call of End.
+// already. The limit keeps one host from taking all there is, so it does not
+// hold for a file that many hosts read. Every true answer needs one call of End.
 func (r *Revision) Begin(limit int) bool {
-	if n := r.readers.Add(1); limit > 0 && int(n) > limit {
+	if n := r.readers.Add(1); limit > 0 && int(n) > limit && !r.many {
 		r.readers.Add(-1)
 		return false
 	}

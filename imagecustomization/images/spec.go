@@ -72,6 +72,9 @@ type Spec struct {
 	Ignition []byte
 	// Volatile images are not kept over a restart: whoever wants one puts it again.
 	Volatile bool `json:"-"`
+	// Shared images are read by many hosts, as that of an infra-env: the server's
+	// limit of readers per image does not hold for them.
+	Shared bool `json:",omitempty"`
 	// NetworkKeyfiles are NetworkManager keyfiles for the initrd, by file name.
 	NetworkKeyfiles map[string][]byte
 	// MACs are the addresses of the cards that the host may boot from over the

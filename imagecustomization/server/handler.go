@@ -46,8 +46,10 @@ type Options struct {
 	// the store's path and 200, or the status code to answer with, or 0 for a path
 	// that it does not know.
 	Alias func(r *http.Request) (path string, code int)
-	// MaxPerImage bounds the simultaneous requests for one image (default 64),
-	// MaxTotal those for all (default 8192). Beyond, the answer is 503 at once.
+	// MaxPerImage bounds the simultaneous requests for one host's image (default
+	// 64), MaxTotal those for all (default 8192); files that many hosts read, such
+	// as a root file system, count in MaxTotal only. Beyond, the answer is 503 at
+	// once.
 	MaxPerImage, MaxTotal int
 	// ProgressTimeout is how long a reader may take nothing (default 60 s).
 	ProgressTimeout time.Duration

@@ -355,10 +355,15 @@ func (r *running) checkRange(ctx context.Context, url string, rng *mrand.Rand) e
 	return nil
 }
 
-// slowReader opens a download and does not read it.
+// slowReader opens a download of the image and does not read it.
 func (r *running) slowReader(t *testing.T) net.Conn {
 	t.Helper()
-	host := strings.TrimPrefix(r.url, "http://")
+	return slowReader(t, r.url)
+}
+
+func slowReader(t *testing.T, url string) net.Conn {
+	t.Helper()
+	host := strings.TrimPrefix(url, "http://")
 	addr, path, _ := strings.Cut(host, "/")
 	var dial net.Dialer
 	c, err := dial.DialContext(t.Context(), "tcp", addr)
@@ -404,6 +409,25 @@ func TestLimitsAnswerAtOnce(t *testing.T) {
 	}
 }
 
+// A root file system is read by every host of a site at once.
+func TestFilesOfAllHostsHaveNoLimitOfTheirOwn(t *testing.T) {
+	g := NewWithT(t)
+	r := startLarge(t, func(o *server.Options) { o.MaxTotal = 66 })
+	rootfs, err := r.store.Artifact(t.Context(), "x86_64", "", overlay.RootfsPath)
+	g.Expect(err).NotTo(HaveOccurred())
+	for range 65 {
+		slowReader(t, rootfs)
+	}
+	status := func() int {
+		resp, _ := r.do(t, http.MethodGet, rootfs, "Range", "bytes=0-9")
+		return resp.StatusCode
+	}
+	g.Eventually(func() float64 { return r.values(t)["ironflow_images_readers"] }, time.Minute).Should(BeEquivalentTo(65))
+	g.Expect(status()).To(Equal(206), "the 66th")
+	slowReader(t, r.url)
+	g.Eventually(status, time.Minute).Should(Equal(503), "only the limit of all readers holds")
+}
+
 func TestStalledReaderIsDroppedAndNamed(t *testing.T) {
 	g := NewWithT(t)
 	r := startLarge(t, func(o *server.Options) { o.ProgressTimeout = 200 * time.Millisecond })
@@ -436,8 +460,21 @@ func TestMetrics(t *testing.T) {
 	r := start(t, nil)
 	_, _ = r.do(t, http.MethodGet, r.url, "Range", "bytes=0-99999")
 	_, _ = r.do(t, http.MethodGet, r.url+"x")
+	values := r.values(t)
+	g.Expect(values).To(HaveKeyWithValue("ironflow_images_sent_bytes_total", 100000.0))
+	g.Expect(values).To(HaveKeyWithValue("ironflow_images_requests_total 206", 1.0))
+	g.Expect(values).To(HaveKeyWithValue("ironflow_images_requests_total 404", 1.0))
+	g.Expect(values).To(HaveKeyWithValue("ironflow_images", 1.0))
+	g.Expect(values["ironflow_images_memory_bytes"]).To(BeNumerically("<", 8192))
+}
+
+// values are the metrics by name and labels.
+func (r *running) values(t *testing.T) map[string]float64 {
+	t.Helper()
 	families, err := r.metrics.Gather()
-	g.Expect(err).NotTo(HaveOccurred())
+	if err != nil {
+		t.Fatal(err)
+	}
 	values := map[string]float64{}
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
@@ -449,9 +486,5 @@ func TestMetrics(t *testing.T) {
 			values[name.String()] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
 		}
 	}
-	g.Expect(values).To(HaveKeyWithValue("ironflow_images_sent_bytes_total", 100000.0))
-	g.Expect(values).To(HaveKeyWithValue("ironflow_images_requests_total 206", 1.0))
-	g.Expect(values).To(HaveKeyWithValue("ironflow_images_requests_total 404", 1.0))
-	g.Expect(values).To(HaveKeyWithValue("ironflow_images", 1.0))
-	g.Expect(values["ironflow_images_memory_bytes"]).To(BeNumerically("<", 8192))
+	return values
 }
