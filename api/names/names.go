@@ -20,6 +20,9 @@ const (
 	Hold = "ironflow.io/hold"
 	// SingleHost, with the value "true" on an InfraEnv, gives each of its hosts a cluster of its own.
 	SingleHost = "ironflow.io/single-host"
+	// ReplacedImage, on a PreprovisioningImage, stands for the image that its host waits in while
+	// another takes its place; the host is rebooted once that one is handed out.
+	ReplacedImage = "ironflow.io/replaced-image"
 )
 
 // metal3.io annotations, labels and finalizers.

@@ -10,10 +10,13 @@ import (
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
@@ -83,10 +86,14 @@ func Setup(mgr ctrl.Manager, o Options) error {
 // +kubebuilder:rbac:groups=metal3.io,resources=preprovisioningimages/status,verbs=get;update;patch
 // +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=infraenvs,verbs=get;list;watch
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;patch
 
 // lookAgain is when a refusal is looked at again that no watch can end.
 const lookAgain = time.Minute
+
+// nextPass is when a pass follows that the object's own status asks for, if its
+// watch does not tell earlier.
+const nextPass = time.Second
 
 // produce decides, builds and records the outcome in the status.
 func (r *Reconciler) produce(ctx context.Context, image *metal3v1.PreprovisioningImage) error {
@@ -96,32 +103,55 @@ func (r *Reconciler) produce(ctx context.Context, image *metal3v1.Preprovisionin
 	}
 	verdict := Decide(in)
 	if verdict.Refused != nil {
-		return r.refuse(image, verdict.Refused)
+		return r.refuse(ctx, in, verdict.Refused)
+	}
+	want := inputsOf(image, verdict.Build, version)
+	if next := nextPhase(image.Status, want); next != phaseBuild {
+		return r.change(ctx, in, next, want)
 	}
 	made, err := r.build(ctx, in, verdict.Build)
 	if err != nil {
 		refusal := buildRefusal(err)
-		if refused := r.refuse(image, refusal); refusal.Error || refused != nil {
+		if refused := r.refuse(ctx, in, refusal); refusal.Error || refused != nil {
 			return refused
 		}
 		return fmt.Errorf("build the live image: %w", err) // the queue tries again
 	}
-	if err := r.restartWaiting(ctx, in, made.URL); err != nil {
+	saved := handedOut(image, made.URL)
+	if !saved && image.Status.ImageUrl != "" && image.Status.ImageUrl != made.URL {
+		if err := r.remember(ctx, in); err != nil {
+			return err
+		}
+	}
+	built(image, verdict.Build, made, want)
+	return r.restartWaiting(ctx, in, saved)
+}
+
+// change takes the next step from an image that was built from other inputs.
+func (r *Reconciler) change(ctx context.Context, in Input, next phase, want inputs) error {
+	if err := r.remember(ctx, in); err != nil {
 		return err
 	}
-	built(image, verdict.Build, made, metal3v1.SecretStatus{Name: image.Spec.NetworkDataName, Version: version})
-	return nil
+	if next == phaseAnnounce {
+		announced(in.Image)
+	} else {
+		emptied(in.Image, want)
+	}
+	return reconcile.WaitFor(nextPass, "everybody to see that the image changes")
 }
 
 // refuse records a refusal. An error also revokes the address that was handed out
 // before: nobody may download what is not to be used any more.
-func (r *Reconciler) refuse(image *metal3v1.PreprovisioningImage, refusal *Refusal) error {
+func (r *Reconciler) refuse(ctx context.Context, in Input, refusal *Refusal) error {
 	if refusal.Error {
-		if err := r.options.Store.Remove(storeKey(image)); err != nil {
+		if err := r.remember(ctx, in); err != nil {
+			return err
+		}
+		if err := r.options.Store.Remove(storeKey(in.Image)); err != nil {
 			return fmt.Errorf("revoke the live image: %w", err)
 		}
 	}
-	refused(image, refusal)
+	refused(in.Image, refusal)
 	return again(refusal)
 }
 
@@ -172,8 +202,35 @@ func (r *Reconciler) observe(ctx context.Context, image *metal3v1.Preprovisionin
 	}
 	secret := &corev1.Secret{}
 	found, err := r.get(ctx, types.NamespacedName{Namespace: key.Namespace, Name: image.Spec.NetworkDataName}, secret)
-	in.NetworkData, in.NetworkDataMissing = secret.Data, err == nil && !found
+	if err != nil || !found {
+		in.NetworkDataMissing = err == nil
+		return in, "", err
+	}
+	in.NetworkData = secret.Data
+	err = r.claim(ctx, image, secret)
 	return in, secret.ResourceVersion, err
+}
+
+// claim marks the Secret with the network data as the contract has it: with the
+// label by which others keep it in their caches, and with the image as an owner.
+// The Secret then has the version that the status is to name.
+func (r *Reconciler) claim(ctx context.Context, image *metal3v1.PreprovisioningImage, secret *corev1.Secret) error {
+	before := secret.DeepCopy()
+	if err := controllerutil.SetOwnerReference(image, secret, r.Client.Scheme()); err != nil {
+		return fmt.Errorf("own Secret %s: %w", client.ObjectKeyFromObject(secret), err)
+	}
+	metav1.SetMetaDataLabel(&secret.ObjectMeta, names.EnvironmentLabel, names.EnvironmentValue)
+	if equality.Semantic.DeepEqual(before, secret) {
+		return nil
+	}
+	err := r.Client.Patch(ctx, secret, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	if reconcile.IsConflict(err) {
+		return reconcile.WaitFor(nextPass, "a fresh copy of Secret %s", before.Name)
+	}
+	if err != nil {
+		return fmt.Errorf("mark Secret %s: %w", client.ObjectKeyFromObject(before), err)
+	}
+	return nil
 }
 
 // observeInfraEnv reads the environment and the pull secret that its images carry.

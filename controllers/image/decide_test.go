@@ -134,7 +134,7 @@ func TestDecideRefuses(t *testing.T) {
 func TestAWaitKeepsTheImageThatHostsHave(t *testing.T) {
 	g := NewWithT(t)
 	image := plain().Image
-	built(image, &Request{Format: metal3v1.ImageFormatISO, Reason: ReasonSuccess}, images.Built{URL: "http://images.example/1.iso"}, metal3v1.SecretStatus{})
+	built(image, &Request{Format: metal3v1.ImageFormatISO, Reason: ReasonSuccess}, images.Built{URL: "http://images.example/1.iso"}, inputs{format: metal3v1.ImageFormatISO})
 	refused(image, &Refusal{Reason: "InfraEnvNotAvailable", Message: "m"})
 	g.Expect(image.Status.ImageUrl).To(Equal("http://images.example/1.iso"))
 	refused(image, &Refusal{Reason: "ConfigurationError", Message: "m", Error: true})

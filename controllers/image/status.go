@@ -21,15 +21,18 @@ func refused(image *metal3v1.PreprovisioningImage, r *Refusal) {
 }
 
 // built writes the outcome of a successful build.
-func built(image *metal3v1.PreprovisioningImage, r *Request, made images.Built, network metal3v1.SecretStatus) {
+func built(image *metal3v1.PreprovisioningImage, r *Request, made images.Built, from inputs) {
+	from.record(image)
 	image.Status.ImageUrl = made.URL
 	// Both are empty for an ISO.
 	image.Status.KernelUrl, image.Status.ExtraKernelParams = made.KernelURL, made.ExtraKernelParams
-	image.Status.Format = r.Format
-	image.Status.Architecture = image.Spec.Architecture
-	image.Status.NetworkData = network
 	condition(image, metal3v1.ConditionImageReady, true, r.Reason, "Generated image")
 	condition(image, metal3v1.ConditionImageError, false, r.Reason, "Generated image")
+}
+
+// handedOut tells whether the status, as it was read, offers the image at url.
+func handedOut(image *metal3v1.PreprovisioningImage, url string) bool {
+	return image.Status.ImageUrl == url && meta.IsStatusConditionTrue(image.Status.Conditions, string(metal3v1.ConditionImageReady))
 }
 
 func condition(image *metal3v1.PreprovisioningImage, kind metal3v1.ImageStatusConditionType, status bool, reason, message string) {
