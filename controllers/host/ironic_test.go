@@ -216,8 +216,12 @@ func (*step) Steps(_ context.Context, kind ipa.Kind) ([]ipa.Step, error) {
 }
 
 func (s *step) Run(ctx context.Context, call ipa.Call) (any, error) {
-	if call.Step != names.StartAssistedInstall {
+	switch call.Step {
+	case names.StartAssistedInstall:
+	case names.ConfirmInstall, "erase_devices_metadata":
 		return nil, nil
+	default:
+		return nil, fmt.Errorf("step %s: %w", call.Step, errors.ErrUnsupported)
 	}
 	call.BeatAtEnd()
 	defer func() { s.end.Store(time.Now().UnixNano()) }()

@@ -9,6 +9,7 @@ import (
 	"log"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -93,6 +94,9 @@ func Run(ctx context.Context, o Options) error {
 		started: time.Now(), life: ctx, commanded: make(chan struct{}),
 	}
 	a.Pace = a.Pace.withDefaults()
+	if a.WriteImage != nil {
+		a.managers = append(slices.Clone(a.managers), imageWriter{a})
+	}
 	if a.Identity == nil {
 		a.Identity = &Identity{}
 	}

@@ -7,12 +7,16 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"net/http"
 	"strings"
 )
+
+// stepWriteImage is the deploy step that writes an image.
+const stepWriteImage = "write_image"
 
 // Image is what a deployment with deploy interface direct has the agent write.
 type Image struct {
@@ -66,6 +70,35 @@ func prepareImage(ctx context.Context, a *agent, p Params) (any, error) {
 		return nil, ErrDeployment(fmt.Sprintf("Image %s could not be written: %s", image.ID, err))
 	}
 	return fmt.Sprintf("image (%s) written to device %s", image.ID, device), nil
+}
+
+// imageWriter is the part of the real agent's generic hardware manager that
+// writes images: Ironic has its deploy interface direct run it as a step.
+type imageWriter struct{ agent *agent }
+
+// Name and Version tell it apart from a test's own managers.
+func (imageWriter) Name() string    { return "ImageWriter" }
+func (imageWriter) Version() string { return "1" }
+
+// Steps implements [Manager]: Ironic calls the step by its name, its priority
+// does not count.
+func (imageWriter) Steps(_ context.Context, kind Kind) ([]Step, error) {
+	if kind != Deploy {
+		return nil, nil
+	}
+	return []Step{{Name: stepWriteImage, Interface: "deploy"}}, nil
+}
+
+// Run implements [Manager].
+func (w imageWriter) Run(ctx context.Context, call Call) (any, error) {
+	if call.Kind != Deploy || call.Step != stepWriteImage {
+		return nil, errors.ErrUnsupported
+	}
+	p := Params(call.Args)
+	if err := checkImage(p); err != nil {
+		return nil, err
+	}
+	return prepareImage(ctx, w.agent, p)
 }
 
 // installBootloader has nothing to do on a machine whose disk is not booted.
