@@ -9,11 +9,13 @@ VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev
 export CGO_ENABLED := 0
 export GOFLAGS     := -trimpath
 LDFLAGS  := -s -w -X github.com/ironflow/ironflow/api/version.release=$(VERSION)
-GOBUILD  := go build -ldflags '$(LDFLAGS)'
+# A lazier garbage collection: the compiler needs 15 % less time for large packages.
+HASTE    := GOGC=400 GOMEMLIMIT=3GiB
+GOBUILD  := $(HASTE) go build -ldflags '$(LDFLAGS)'
 PROGRAMS := ironflow ironflow-agent ironflow-step kubectl-ironflow ironflow-lab
 GOTEST   := $(BIN)/gotestsum --format pkgname --hide-summary=skipped --
-# The two cores of a small machine are shared by the programs under test: one package at a time.
-TESTFLAGS ?= -p 1 -timeout 25m
+# Two packages at a time: one compiles while the other waits for its servers. `make lint` runs go vet in full.
+TESTFLAGS ?= -p 2 -vet=off -timeout 25m
 
 ##@ General
 
@@ -141,11 +143,11 @@ clean: ## Remove what was built here (the caches below ~/.cache/ironflow stay)
 	@rm -rf $(BIN) .lab
 
 $(BIN)/controller-gen: tools/go.mod
-	@cd tools && go build -o $@ sigs.k8s.io/controller-tools/cmd/controller-gen
+	@cd tools && $(HASTE) go build -o $@ sigs.k8s.io/controller-tools/cmd/controller-gen
 
 $(BIN)/gotestsum: tools/go.mod
-	@cd tools && go build -o $@ gotest.tools/gotestsum
+	@cd tools && $(HASTE) go build -o $@ gotest.tools/gotestsum
 
 $(BIN)/golangci-lint: tools/lint/go.mod
 	@echo "building golangci-lint (about 2 minutes the first time)"
-	@cd tools/lint && go build -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	@cd tools/lint && $(HASTE) go build -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
