@@ -8,6 +8,7 @@
 package hubpaths
 
 import (
+	"cmp"
 	"net/http"
 	"path"
 	"strings"
@@ -71,5 +72,7 @@ func parse(r *http.Request) (q request, known bool) {
 	return q, q.format != "" || q.artifact != ""
 }
 
-// key is the image's key in the store.
-func (q request) key() string { return path.Join("infra-env", q.infraEnv+"."+q.format) }
+// key is the image's key in the store: one for each address that it may be asked by.
+func (q request) key(arch string) string {
+	return path.Join("infra-env", strings.Join([]string{q.infraEnv, q.format, cmp.Or(q.version, "newest"), arch}, "."))
+}

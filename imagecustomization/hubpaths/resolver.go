@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -32,10 +33,14 @@ type Hub interface {
 type Store interface {
 	Put(ctx context.Context, spec images.Spec) (images.Built, error)
 	Artifact(ctx context.Context, arch, version, file string) (url string, err error)
+	// InUse tells whether somebody reads the image at path, or did so lately.
+	InUse(path string) bool
 }
 
 // remembered is how long an answer is good without asking the hub again: a BMC
 // asks for thousands of ranges, and a token that was revoked has to stop working.
+// The image that the answer named stays the same for as long as it is in use: a
+// BMC that asks for range after range must not get parts of two.
 const remembered = 10 * time.Second
 
 // maxRemembered bounds the memory that strangers' requests can take.
@@ -77,22 +82,34 @@ func (r *Resolver) Resolve(req *http.Request) (path string, code int) {
 	if ok && time.Since(have.at) < remembered {
 		return have.path, have.code
 	}
-	path, code = r.find(req.Context(), q)
-	if code == http.StatusServiceUnavailable {
-		return path, code
+	path, code = r.find(req.Context(), q, have.path)
+	if code != http.StatusServiceUnavailable {
+		r.remember(q, answer{path: path, code: code, at: time.Now()})
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.seen) >= maxRemembered {
-		clear(r.seen)
-	}
-	r.seen[q] = answer{path: path, code: code, at: time.Now()}
 	return path, code
 }
 
-func (r *Resolver) find(ctx context.Context, q request) (string, int) {
+// remember keeps an answer. When there are too many, refusals go first: anybody
+// can provoke those.
+func (r *Resolver) remember(q request, a answer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.seen) >= maxRemembered {
+		maps.DeleteFunc(r.seen, func(_ request, old answer) bool { return old.code != http.StatusOK || !r.store.InUse(old.path) })
+	}
+	if len(r.seen) >= maxRemembered {
+		clear(r.seen)
+	}
+	r.seen[q] = a
+}
+
+// find looks for the image; had is the path that was the answer before, if any.
+func (r *Resolver) find(ctx context.Context, q request, had string) (string, int) {
 	arch := cmp.Or(q.arch, "x86_64")
 	if q.artifact != "" {
+		if r.store.InUse(had) {
+			return had, http.StatusOK
+		}
 		url, err := r.store.Artifact(ctx, arch, q.version, q.artifact)
 		return pathOf(url), codeOf(err)
 	}
@@ -100,11 +117,14 @@ func (r *Resolver) find(ctx context.Context, q request) (string, int) {
 		return "", code
 	}
 	spec, err := r.hub.Spec(ctx, q.infraEnv)
+	if r.store.InUse(had) && !errors.Is(err, ErrNoInfraEnv) {
+		return had, http.StatusOK
+	}
 	if err != nil {
 		return "", codeOf(err)
 	}
-	spec.Key, spec.UID, spec.Arch, spec.Version, spec.Format = q.key()+"."+arch, q.infraEnv, arch, q.version, q.format
-	spec.Volatile = true
+	spec.Key, spec.UID, spec.Arch, spec.Version, spec.Format = q.key(arch), q.infraEnv, arch, q.version, q.format
+	spec.Volatile, spec.Shared = true, true
 	built, err := r.store.Put(ctx, spec)
 	if q.addrSize {
 		built.URL = built.AddrSizeURL

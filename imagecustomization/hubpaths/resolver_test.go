@@ -31,12 +31,15 @@ const (
 type hub struct {
 	open  bool
 	specs int
+	// change is in the infra-env's settings; revoked and gone take its token and itself away.
+	change        string
+	revoked, gone bool
 }
 
 func (h *hub) Open() bool { return h.open }
 
 func (h *hub) Opens(_ context.Context, token string) (string, error) {
-	if token != "good" {
+	if token != "good" || h.revoked {
 		return "", errors.New("invalid")
 	}
 	return env, nil
@@ -44,10 +47,10 @@ func (h *hub) Opens(_ context.Context, token string) (string, error) {
 
 func (h *hub) Spec(_ context.Context, infraEnv string) (images.Spec, error) {
 	h.specs++
-	if infraEnv != env {
+	if infraEnv != env || h.gone {
 		return images.Spec{}, hubpaths.ErrNoInfraEnv
 	}
-	return images.Spec{Ignition: []byte(`{"of":"` + infraEnv + `"}`)}, nil
+	return images.Spec{Ignition: []byte(`{"of":"` + infraEnv + h.change + `"}`)}, nil
 }
 
 // serve starts an image server over the fixtures of two architectures.

@@ -1,0 +1,144 @@
+package hubpaths_test
+
+import (
+	"bytes"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
+	"github.com/ironflow/ironflow/imagecustomization/images"
+	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
+)
+
+// grace is how long the store keeps an image that was replaced.
+const grace = 30 * time.Minute
+
+// shelf is a store over an older medium, and a resolver in front of it.
+type shelf struct {
+	*WithT
+	store    *images.Store
+	resolver *hubpaths.Resolver
+	// add adds a medium by the name of its fixture.
+	add func(name string)
+}
+
+func newShelf(t *testing.T, h *hub) *shelf {
+	t.Helper()
+	g, dir := NewWithT(t), t.TempDir()
+	bases, err := base.Open(t.Context(), dir, base.Options{})
+	g.Expect(err).NotTo(HaveOccurred())
+	add := func(name string) {
+		g.Expect(os.WriteFile(filepath.Join(dir, name+".iso"), coreosiso.Read(t, name), 0o600)).To(Succeed())
+		g.Expect(bases.Rescan(t.Context())).To(Succeed())
+	}
+	add("2022-09")
+	store, err := images.NewStore(t.Context(), images.Options{
+		Bases: bases, BaseURL: "http://192.0.2.1:8080", SigningKey: bytes.Repeat([]byte("k"), 32), Grace: grace,
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	return &shelf{WithT: g, store: store, resolver: hubpaths.New(h, store), add: add}
+}
+
+// ask resolves a path of the hub, and expects the code.
+func (s *shelf) ask(path string, code int) string {
+	found, got := s.resolver.Resolve(httptest.NewRequest(http.MethodGet, path, http.NoBody))
+	s.Expect(got).To(Equal(code), path)
+	return found
+}
+
+// read lets a BMC take a part of what the path leads to.
+func (s *shelf) read(path string) string {
+	found := s.ask(path, http.StatusOK)
+	s.store.Lookup(found).Served(0, 4096)
+	return found
+}
+
+const (
+	newer = "/bytoken/good/38.20230718.dev.0/x86_64/full.iso"
+	older = "/bytoken/good/36.20220909.dev.0/x86_64/full.iso"
+)
+
+// A BMC sends no If-Range: what it assembles from its ranges has to be one image.
+func TestAnImageThatIsReadStaysUnderItsAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hub{}
+		s := newShelf(t, h)
+		s.add("2023-07.x86_64")
+		first := s.read(newer)
+		h.change = "another SSH key"
+		for range 12 {
+			time.Sleep(10 * time.Minute) // a slow BMC
+			s.Expect(s.read(newer)).To(Equal(first))
+		}
+		s.Expect(s.ask("/images/"+env+"?image_token=good&version=38.20230718.dev.0", http.StatusOK)).NotTo(Equal(first), "an address that nobody reads")
+		s.Expect(s.read(newer)).To(Equal(first))
+		time.Sleep(grace + time.Minute)
+		s.Expect(s.read(newer)).NotTo(Equal(first), "nobody reads it any more")
+	})
+}
+
+func TestWhatIsReadIsStillCheckedAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		revoke func(*hub)
+		code   int
+	}{
+		"a revoked token":     {func(h *hub) { h.revoked = true }, http.StatusUnauthorized},
+		"a deleted infra-env": {func(h *hub) { h.gone = true }, http.StatusNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &hub{}
+				s := newShelf(t, h)
+				s.read(older)
+				c.revoke(h)
+				time.Sleep(11 * time.Second)
+				s.ask(older, c.code)
+			})
+		})
+	}
+}
+
+func TestVersionsDoNotReplaceEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf(t, &hub{})
+		s.add("2023-07.x86_64")
+		paths := []string{s.ask(newer, http.StatusOK), s.ask(older, http.StatusOK)}
+		time.Sleep(grace + time.Minute)
+		for _, path := range paths {
+			s.Expect(s.store.Lookup(path)).NotTo(BeNil())
+		}
+		s.Expect(s.store.Keys()).To(HaveLen(2))
+	})
+}
+
+func TestANewerMediumDoesNotCutInto(t *testing.T) {
+	for _, path := range []string{"/boot-artifacts/rootfs", "/images/" + env + "?image_token=good"} {
+		t.Run(path, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newShelf(t, &hub{})
+				first := s.read(path)
+				s.add("2023-07.x86_64")
+				time.Sleep(time.Minute)
+				s.Expect(s.read(path)).To(Equal(first))
+				time.Sleep(grace + time.Minute)
+				s.Expect(s.read(path)).NotTo(Equal(first))
+			})
+		})
+	}
+}
+
+func TestAllHostsOfAnInfraEnvReadAtOnce(t *testing.T) {
+	s := newShelf(t, &hub{})
+	r := s.store.Lookup(s.ask(older, http.StatusOK))
+	for range 3 {
+		s.Expect(r.Begin(1)).To(BeTrue())
+	}
+}
