@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/go-logr/logr"
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -137,10 +138,19 @@ func (s *Source) HostProgress(key types.NamespacedName) (host.Progress, bool) {
 		return fromView(view), true
 	}
 	read, ok := s.images.Progress(key.String())
-	if !ok || read.Bytes == 0 || read.Bytes >= read.Size {
+	if !ok || !reading(read) {
 		return host.Progress{}, false
 	}
 	return host.Progress{Stage: "BMC reads the live image", Percent: int(read.Percent)}, true
+}
+
+// readingFor is how long after its last range a BMC still counts as reading.
+const readingFor = time.Minute
+
+// reading tells whether a BMC is at work on the image. One that has what it needs
+// stops in the middle: from then on, others say what the host does.
+func reading(p images.ReadProgress) bool {
+	return p.Bytes > 0 && p.Bytes < p.Size && (p.Readers > 0 || time.Since(p.LastRead) < readingFor)
 }
 
 // view returns what is remembered of the address, or asks the hub.

@@ -209,7 +209,7 @@ func TestTheNewestRegistrationOfAnAddressCounts(t *testing.T) {
 func TestTheBMCsReadingIsShown(t *testing.T) {
 	w := newWorld(t)
 	w.start()
-	w.images.progress["site/node-1"] = images.ReadProgress{Bytes: 45, Size: 100, Percent: 45}
+	w.images.progress["site/node-1"] = images.ReadProgress{Bytes: 45, Size: 100, Percent: 45, LastRead: time.Now()}
 	w.images.events <- images.Event{Key: "site/node-1"}
 	w.woken(node1)
 	p, ok := w.source.HostProgress(node1)
@@ -219,7 +219,14 @@ func TestTheBMCsReadingIsShown(t *testing.T) {
 	_, ok = w.source.HostProgress(node0)
 	w.Expect(ok).To(BeFalse())
 
-	w.images.progress["site/node-1"] = images.ReadProgress{Bytes: 100, Size: 100, Percent: 100}
+	w.images.progress["site/node-1"] = images.ReadProgress{Bytes: 45, Size: 100, Percent: 45, LastRead: time.Now().Add(-2 * time.Minute)}
+	_, ok = w.source.HostProgress(node1)
+	w.Expect(ok).To(BeFalse(), "a machine that runs reads no more, and what it does is shown instead")
+	w.images.progress["site/node-1"] = images.ReadProgress{Bytes: 45, Size: 100, Percent: 45, LastRead: time.Now().Add(-2 * time.Minute), Readers: 1}
+	_, ok = w.source.HostProgress(node1)
+	w.Expect(ok).To(BeTrue(), "a slow BMC is still at it")
+
+	w.images.progress["site/node-1"] = images.ReadProgress{Bytes: 100, Size: 100, Percent: 100, LastRead: time.Now()}
 	_, ok = w.source.HostProgress(node1)
 	w.Expect(ok).To(BeFalse(), "what was read is no progress any more")
 }
