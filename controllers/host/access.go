@@ -22,6 +22,8 @@ type Access struct {
 	UsernameKey, PasswordKey string
 	// TakesISO means that the driver boots an ISO as it is.
 	TakesISO bool
+	// IPv6 means that the address is an IPv6 address, not a name.
+	IPv6 bool
 }
 
 // accessOf reads the address of a host's BMC.
@@ -40,7 +42,7 @@ func accessOf(h *metal3.BareMetalHost) (Access, error) {
 	delete(info, prefix+"username")
 	delete(info, prefix+"password")
 	return Access{
-		Driver: a.Driver, Interfaces: ironic.Interfaces(a.Interfaces), DriverInfo: info, TakesISO: a.BootsISO,
+		Driver: a.Driver, Interfaces: ironic.Interfaces(a.Interfaces), DriverInfo: info, TakesISO: a.BootsISO, IPv6: a.IPv6(),
 		UsernameKey: prefix + "username", PasswordKey: prefix + "password",
 	}, nil
 }

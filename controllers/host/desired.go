@@ -28,6 +28,7 @@ func enrolment(o *Observed) ironic.Enrolment {
 		Properties:      map[string]any{"capabilities": capabilities("", h.BootMode()), "cpu_arch": architecture(o)},
 		AutomatedClean:  &clean,
 		DisablePowerOff: h.Spec.DisablePowerOff,
+		NetworkData:     o.NetworkData,
 	}
 	e.Interfaces.Deploy = deployInterface(h, o.state())
 	if !h.InspectionDisabled() {
@@ -43,6 +44,9 @@ const inspectAgent = "agent"
 // has to be added before the first inspection.
 func enrolmentInfo(o *Observed) map[string]any {
 	info := bmcInfo(o.BMC)
+	if url := externalURL(o); url != "" {
+		info[keyExternalURL] = url
+	}
 	if o.Image.Ready || !o.Settings.BuildImages {
 		for key, value := range imageInfo(o) {
 			if value != ironic.Remove {
@@ -87,6 +91,7 @@ func desired(o *Observed) ironic.Desired {
 	}
 	if namesImage(o) && (o.Image.Ready || !o.Settings.BuildImages) {
 		maps.Copy(d.DriverInfo, imageInfo(o))
+		addNetwork(o, &d)
 	}
 	switch {
 	case o.state() == metal3.StateInspecting && !o.Host.InspectionDisabled():

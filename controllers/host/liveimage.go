@@ -43,7 +43,7 @@ func bootsImage(o *Observed) bool {
 	case metal3.StatePreparing:
 		return o.Node.ProvisionState == ironic.StateManageable && planOf(o).is == toDo
 	case metal3.StateProvisioning:
-		return !o.failing()
+		return o.Node.ProvisionState != ironic.StateActive && o.Host.Status.ErrorType != metal3.ProvisioningError
 	case metal3.StateProvisioned, metal3.StateExternallyProvisioned:
 		// Ironic does not adopt a node that names no live image.
 		return o.Node.ProvisionState == ironic.StateManageable && !hasImage(o.Node) || toBeServiced(o)
@@ -104,22 +104,22 @@ func imageInfo(o *Observed) ironic.Fields {
 	pair := func(kernel, ramdisk, params string) ironic.Fields {
 		return ironic.Fields{keyISO: none, keyKernel: kernel, keyRamdisk: ramdisk, keyKernelParams: orRemove(params != "", "%default% "+params)}
 	}
-	s := o.Settings
+	all := o.Settings.liveImage(architecture(o))
 	switch {
 	case o.Image.Ready && o.Image.Format == metal3.ImageFormatISO:
 		return iso(o.Image.URL)
 	case o.Image.Ready:
 		kernel := o.Image.Kernel
 		if kernel == "" {
-			kernel = s.DeployKernel
+			kernel = all.Kernel
 		}
 		return pair(kernel, o.Image.URL, o.Image.KernelParams)
-	case s.BuildImages:
+	case o.Settings.BuildImages:
 		return nil
-	case s.DeployISO != "" && o.BMC.Access.TakesISO:
-		return iso(s.DeployISO)
-	case s.DeployKernel != "" && s.DeployRamdisk != "":
-		return pair(s.DeployKernel, s.DeployRamdisk, "")
+	case all.ISO != "" && o.BMC.Access.TakesISO:
+		return iso(all.ISO)
+	case all.Kernel != "" && all.Ramdisk != "":
+		return pair(all.Kernel, all.Ramdisk, "")
 	}
 	return nil
 }

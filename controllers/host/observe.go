@@ -35,6 +35,9 @@ func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *me
 			return nil, err
 		}
 	}
+	if err := r.observeNetwork(ctx, o); err != nil {
+		return nil, err
+	}
 	if o.Settings.BuildImages {
 		image, err := r.objects.image(ctx, h)
 		if err != nil {
@@ -77,7 +80,7 @@ func (r *Reconciler) judgeImage(ctx context.Context, o *Observed, image *metal3.
 			version = secret.ResourceVersion
 		}
 	}
-	return readImage(image, want, version, o.Settings.DeployKernel), nil
+	return readImage(image, want, version, o.Settings.liveImage(want.Architecture).Kernel), nil
 }
 
 // glimpse takes what the watch knows of the host's node. What is remembered of

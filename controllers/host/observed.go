@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -30,6 +31,9 @@ type Observed struct {
 	Looked time.Time
 	// BMC is how to reach the host's controller.
 	BMC BMC
+	// NetworkData is what the live image is told of networks through the node; nil for
+	// nothing, or where each host has a live image that carries it.
+	NetworkData map[string]any
 	// Image is the live image.
 	Image LiveImage
 	// Firmware is what is known of the machine's firmware and wished for it.
@@ -86,6 +90,9 @@ type Settings struct {
 	// DeployISO, DeployKernel and DeployRamdisk are the live image of all hosts
 	// when none is built per host.
 	DeployISO, DeployKernel, DeployRamdisk string
+	// ByArchitecture are live images of single architectures ("x86_64", "aarch64"); what
+	// is empty there is as for all.
+	ByArchitecture map[string]LiveImageURLs
 	// Architecture is used for hosts that were not inspected: "x86_64" or "aarch64".
 	Architecture string
 	// MaxAttempts ends automatic deployments of a host after so many failures in a
@@ -94,6 +101,24 @@ type Settings struct {
 	// DirectDeployPersistentBoot and LiveISOPersistentBoot are driver_info's
 	// force_persistent_boot_device: Default, Always or Never.
 	DirectDeployPersistentBoot, LiveISOPersistentBoot string
+	// NoProvisioningNetwork refuses BMCs whose machines boot the live image over the network.
+	NoProvisioningNetwork bool
+	// ExternalURLv6 is the address of Ironic's own image server for BMCs with an IPv6
+	// address; empty leaves it to Ironic.
+	ExternalURLv6 string
+}
+
+// LiveImageURLs are where a live image comes from that is not built per host.
+type LiveImageURLs struct {
+	ISO, Kernel, Ramdisk string
+}
+
+// liveImage is the live image of hosts of an architecture.
+func (s Settings) liveImage(architecture string) LiveImageURLs {
+	own := s.ByArchitecture[architecture]
+	return LiveImageURLs{
+		ISO: cmp.Or(own.ISO, s.DeployISO), Kernel: cmp.Or(own.Kernel, s.DeployKernel), Ramdisk: cmp.Or(own.Ramdisk, s.DeployRamdisk),
+	}
 }
 
 // Sight says how well a node is known.
