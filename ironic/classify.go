@@ -20,7 +20,7 @@ const conductorGone = "No valid host was found"
 
 // lastingConflicts are parts of 409 texts that will not change by waiting:
 // a name, UUID or MAC is taken, an instance is on the node, or its state forbids.
-var lastingConflicts = []string{"already exists", "is associated with", "already associated", "Can not delete node"}
+var lastingConflicts = []string{"already exists", "is associated with", "already associated", "Can not delete node", "in one of allowed"}
 
 // nodeMissing matches Ironic's text for a node that it does not have. A 404 with
 // another text says nothing about the node: something below it is missing, or a

@@ -1,148 +1,151 @@
 package contract
 
 import (
-	. "github.com/onsi/gomega" //nolint:staticcheck // these are tests: matchers read as sentences
+	"slices"
 
 	"github.com/ironflow/ironflow/ironic"
 )
+
+// Wishes are what Ironflow wants of a node, one at a time.
+var Wishes = []string{"register", "inspect", "prepare", "provision", "deprovision", "adopt", "service", "delete", "detach"}
 
 // Action is one cell of the table of what Ironflow does with a node, by the
 // node's state, and the case that shows how Ironic takes it.
 type Action struct {
 	State ironic.ProvisionState
-	Name  string // of the wish: register, inspect, prepare, provision, …
+	Wish  string
+	Asks  verbs // what may be asked for; nil for nothing, but fields and removal
 	Case  string
 }
 
-// Actions is that table. docs/ironic.md has the same rows.
+type verbs = []ironic.Target
+
+// Actions is that table, without what [Cell] adds. docs/ironic.md has the same rows.
 var Actions = []Action{
-	{ironic.StateEnroll, "register", "manage"},
-	{ironic.StateEnroll, "delete", "delete"},
-	{ironic.StateVerifying, "register", "verifying"},
-	{ironic.StateVerifying, "delete", "verifying"},
-	{ironic.StateManageable, "inspect", "inspect"},
-	{ironic.StateManageable, "prepare", "clean"},
-	{ironic.StateManageable, "provision", "provide"},
-	{ironic.StateManageable, "deprovision", "provide"},
-	{ironic.StateManageable, "adopt", "adopt"},
-	{ironic.StateManageable, "delete", "delete"},
-	{ironic.StateInspecting, "register", "inspecting"},
-	{ironic.StateInspecting, "inspect", "inspecting"},
-	{ironic.StateInspecting, "delete", "inspecting"},
-	{ironic.StateInspectWait, "inspect", "abort inspection"},
-	{ironic.StateInspectWait, "delete", "abort inspection"},
-	{ironic.StateInspectFailed, "inspect", "abort inspection"},
-	{ironic.StateAvailable, "inspect", "provide"},
-	{ironic.StateAvailable, "prepare", "provide"},
-	{ironic.StateAvailable, "provision", "deploy"},
-	{ironic.StateAvailable, "deprovision", "undeploy"},
-	{ironic.StateAvailable, "delete", "delete"},
-	{ironic.StateDeploying, "register", "deploying"},
-	{ironic.StateDeploying, "deprovision", "deploying"},
-	{ironic.StateDeploying, "delete", "deploying"},
-	{ironic.StateDeployWait, "register", "abort deployment"},
-	{ironic.StateDeployWait, "provision", "undeploy"},
-	{ironic.StateDeployWait, "deprovision", "undeploy"},
-	{ironic.StateDeployWait, "delete", "abort deployment"},
-	{ironic.StateActive, "provision", "deploy"},
-	{ironic.StateActive, "deprovision", "undeploy"},
-	{ironic.StateActive, "adopt", "adopt"},
-	{ironic.StateActive, "service", "service"},
-	{ironic.StateActive, "delete", "delete in use"},
-	{ironic.StateDeployFailed, "provision", "deploy failed"},
-	{ironic.StateDeployFailed, "deprovision", "failure text"},
-	{ironic.StateDeleting, "deprovision", "deleting"},
-	{ironic.StateDeleting, "delete", "deleting"},
-	{ironic.StateCleaning, "register", "cleaning"},
-	{ironic.StateCleaning, "prepare", "cleaning"},
-	{ironic.StateCleaning, "delete", "cleaning"},
-	{ironic.StateCleanWait, "register", "abort"},
-	{ironic.StateCleanWait, "delete", "abort"},
-	{ironic.StateCleanFailed, "prepare", "clean"},
-	{ironic.StateCleanFailed, "provision", "clean"},
-	{ironic.StateCleanFailed, "deprovision", "clean"},
-	{ironic.StateError, "deprovision", "error"},
-	{ironic.StateAdopting, "adopt", "adopting"},
-	{ironic.StateAdoptFailed, "adopt", "adopt failed"},
-	{ironic.StateServicing, "service", "servicing"},
-	{ironic.StateServicing, "delete", "servicing"},
-	{ironic.StateServiceWait, "service", "abort service"},
-	{ironic.StateServiceWait, "delete", "abort service"},
-	{ironic.StateServiceFailed, "service", "service"},
+	{ironic.StateEnroll, "register", verbs{ironic.TargetManage}, "manage"},
+	{ironic.StateEnroll, "adopt", nil, "manage"},
+	{ironic.StateEnroll, "delete", nil, "delete"},
+	{ironic.StateVerifying, "register", nil, "verifying"},
+	{ironic.StateVerifying, "adopt", nil, "verifying"},
+	{ironic.StateVerifying, "delete", nil, "verifying"},
+	{ironic.StateManageable, "inspect", verbs{ironic.TargetInspect}, "inspect"},
+	{ironic.StateManageable, "prepare", verbs{ironic.TargetClean}, "clean"},
+	{ironic.StateManageable, "provision", verbs{ironic.TargetProvide}, "provide"},
+	{ironic.StateManageable, "deprovision", verbs{ironic.TargetProvide}, "provide"},
+	{ironic.StateManageable, "adopt", verbs{ironic.TargetAdopt}, "adopt"},
+	{ironic.StateManageable, "delete", nil, "delete"},
+	{ironic.StateInspecting, "register", nil, "inspecting"},
+	{ironic.StateInspecting, "inspect", nil, "inspecting"},
+	{ironic.StateInspecting, "delete", nil, "inspecting"},
+	{ironic.StateInspectWait, "inspect", verbs{ironic.TargetAbort}, "abort inspection"},
+	{ironic.StateInspectWait, "delete", verbs{ironic.TargetAbort}, "abort inspection"},
+	{ironic.StateInspectFailed, "inspect", verbs{ironic.TargetInspect}, "abort inspection"},
+	{ironic.StateInspectFailed, "provision", verbs{ironic.TargetManage}, "abort inspection"},
+	{ironic.StateInspectFailed, "deprovision", verbs{ironic.TargetManage}, "abort inspection"},
+	{ironic.StateInspectFailed, "delete", nil, "abort inspection"},
+	{ironic.StateAvailable, "inspect", verbs{ironic.TargetManage}, "provide"},
+	{ironic.StateAvailable, "prepare", verbs{ironic.TargetManage}, "provide"},
+	{ironic.StateAvailable, "provision", verbs{ironic.TargetActive}, "deploy"},
+	{ironic.StateAvailable, "deprovision", nil, "undeploy"},
+	{ironic.StateAvailable, "adopt", verbs{ironic.TargetManage}, "provide"},
+	{ironic.StateAvailable, "delete", nil, "delete"},
+	{ironic.StateDeploying, "register", nil, "deploying"},
+	{ironic.StateDeploying, "deprovision", nil, "deploying"},
+	{ironic.StateDeploying, "delete", nil, "deploying"},
+	{ironic.StateDeployWait, "register", nil, "abort deployment"},
+	{ironic.StateDeployWait, "provision", verbs{ironic.TargetDeleted}, "undeploy"},
+	{ironic.StateDeployWait, "deprovision", verbs{ironic.TargetDeleted}, "undeploy"},
+	{ironic.StateDeployWait, "delete", verbs{ironic.TargetAbort, ironic.TargetDeleted}, "abort deployment"},
+	{ironic.StateActive, "provision", nil, "deploy"},
+	{ironic.StateActive, "deprovision", verbs{ironic.TargetDeleted}, "undeploy"},
+	{ironic.StateActive, "adopt", nil, "adopt"},
+	{ironic.StateActive, "service", verbs{ironic.TargetService}, "service"},
+	{ironic.StateActive, "delete", nil, "delete in use"},
+	{ironic.StateDeployFailed, "provision", verbs{ironic.TargetActive}, "deploy failed"},
+	{ironic.StateDeployFailed, "deprovision", verbs{ironic.TargetDeleted}, "failure text"},
+	{ironic.StateDeployFailed, "delete", nil, "abort deployment"},
+	{ironic.StateDeleting, "deprovision", nil, "deleting"},
+	{ironic.StateDeleting, "delete", nil, "deleting"},
+	{ironic.StateCleaning, "register", nil, "cleaning"},
+	{ironic.StateCleaning, "prepare", nil, "cleaning"},
+	{ironic.StateCleaning, "deprovision", nil, "cleaning"},
+	{ironic.StateCleaning, "delete", nil, "cleaning"},
+	{ironic.StateCleanWait, "register", nil, "abort"},
+	{ironic.StateCleanWait, "prepare", nil, "abort"},
+	{ironic.StateCleanWait, "deprovision", nil, "abort"},
+	{ironic.StateCleanWait, "delete", verbs{ironic.TargetAbort}, "abort"},
+	{ironic.StateCleanFailed, "prepare", verbs{ironic.TargetManage}, "clean"},
+	{ironic.StateCleanFailed, "provision", verbs{ironic.TargetManage}, "clean"},
+	{ironic.StateCleanFailed, "deprovision", verbs{ironic.TargetManage}, "clean"},
+	{ironic.StateCleanFailed, "delete", nil, "abort"},
+	{ironic.StateError, "deprovision", verbs{ironic.TargetDeleted}, "error"},
+	{ironic.StateError, "delete", nil, "error"},
+	{ironic.StateAdopting, "adopt", nil, "adopting"},
+	{ironic.StateAdoptFailed, "provision", verbs{ironic.TargetManage}, "adopt failed"},
+	{ironic.StateAdoptFailed, "deprovision", verbs{ironic.TargetManage}, "adopt failed"},
+	{ironic.StateAdoptFailed, "adopt", verbs{ironic.TargetAdopt}, "adopt failed"},
+	{ironic.StateAdoptFailed, "delete", nil, "adopt failed"},
+	{ironic.StateServicing, "service", nil, "servicing"},
+	{ironic.StateServicing, "delete", nil, "servicing"},
+	{ironic.StateServiceWait, "deprovision", verbs{ironic.TargetDeleted}, "undeploy in service"},
+	{ironic.StateServiceWait, "service", verbs{ironic.TargetAbort}, "abort service"},
+	{ironic.StateServiceWait, "delete", verbs{ironic.TargetAbort}, "abort service"},
+	{ironic.StateServiceFailed, "deprovision", verbs{ironic.TargetDeleted}, "undeploy in service"},
+	{ironic.StateServiceFailed, "service", verbs{ironic.TargetService, ironic.TargetAbort}, "service"},
+	{ironic.StateServiceFailed, "delete", nil, "abort service"},
 }
 
-// note changes a field that means nothing to Ironic.
-func (w *World) note(n *ironic.Node) error {
-	_, _, err := w.Gateway.Update(w.T.Context(), n, ironic.Desired{Extra: ironic.Fields{"note": w.T.Name()}})
-	return err
+// Homes names, for each state, the case that holds a node in it against the
+// table: Ironic refuses every verb that no wish asks for in this state, and takes
+// or refuses changes of fields and the removal as it is known for.
+var Homes = map[ironic.ProvisionState]string{
+	ironic.StateEnroll:        "manage",
+	ironic.StateVerifying:     "verifying",
+	ironic.StateManageable:    "manage",
+	ironic.StateInspecting:    "inspecting",
+	ironic.StateInspectWait:   "abort inspection",
+	ironic.StateInspectFailed: "abort inspection",
+	ironic.StateAvailable:     "provide",
+	ironic.StateDeploying:     "deploying",
+	ironic.StateDeployWait:    "undeploy",
+	ironic.StateActive:        "adopt",
+	ironic.StateDeployFailed:  "deploy failed",
+	ironic.StateDeleting:      "deleting",
+	ironic.StateCleaning:      "cleaning",
+	ironic.StateCleanWait:     "abort",
+	ironic.StateCleanFailed:   "abort",
+	ironic.StateError:         "error",
+	ironic.StateAdopting:      "adopting",
+	ironic.StateAdoptFailed:   "adopt failed",
+	ironic.StateServicing:     "servicing",
+	ironic.StateServiceWait:   "abort service",
+	ironic.StateServiceFailed: "service",
 }
 
-// ask asks for a transition and does not wait for what comes of it.
-func (w *World) ask(n *ironic.Node, t ironic.Transition) {
-	w.T.Helper()
-	w.Accepted(func() error { return w.Gateway.Transition(w.T.Context(), n.UUID, t) })
-}
-
-// atWork asks for a transition and looks at the node while the conductor works on
-// it: the request counts as taken when it is repeated, and a change of the node's
-// fields is answered busy, with a text. Ironic itself waits some seconds for a
-// lock, so that the change may also be made: then the conductor had finished.
-func (w *World) atWork(n *ironic.Node, t ironic.Transition, state ironic.ProvisionState) {
-	w.T.Helper()
-	w.ask(n, t)
-	again := w.Gateway.Transition(w.T.Context(), n.UUID, t)
-	w.Expect(again).To(Or(Succeed(), HaveField("Kind", ironic.Busy)), "asked again")
-	err := w.note(n)
-	if err == nil {
-		after, err := w.Gateway.Get(w.T.Context(), n.UUID)
-		w.Expect(err).NotTo(HaveOccurred())
-		w.Expect(after.ProvisionState).NotTo(Equal(state), "changed while the conductor holds it")
-		return
+// Cell is what a wish comes to for a node in a state. What the table leaves out
+// asks for nothing, which the state's home shows; a host is detached as it is
+// deleted.
+func Cell(state ironic.ProvisionState, wish string) Action {
+	as := wish
+	if wish == "detach" {
+		as = "delete"
 	}
-	w.Expect(ironic.KindOf(err)).To(Equal(ironic.Busy), "%v", err)
-	w.Expect(err).To(MatchError(Or(ContainSubstring("is locked by"), ContainSubstring("state transition is in progress"))))
+	i := slices.IndexFunc(Actions, func(a Action) bool { return a.State == state && a.Wish == as })
+	if i < 0 {
+		return Action{State: state, Wish: wish, Case: Homes[state]}
+	}
+	found := Actions[i]
+	found.Wish = wish
+	return found
 }
 
-func verifying(w *World) {
-	n, _ := w.Enrol()
-	w.atWork(n, ironic.Transition{Target: ironic.TargetManage}, ironic.StateVerifying)
-	w.Until(n.UUID, ironic.StateManageable)
-}
-
-func inspecting(w *World) {
-	n := w.Manageable()
-	w.atWork(n, ironic.Transition{Target: ironic.TargetInspect}, ironic.StateInspecting)
-	w.Until(n.UUID, ironic.StateManageable)
-}
-
-func cleaning(w *World) {
-	n := w.Manageable()
-	w.atWork(n, ironic.Transition{Target: ironic.TargetClean, CleanSteps: []ironic.Step{step(nil)}}, ironic.StateCleaning)
-	w.Until(n.UUID, ironic.StateManageable)
-}
-
-func deploying(w *World) {
-	n := w.Available()
-	w.atWork(n, ironic.Transition{Target: ironic.TargetActive, DeploySteps: deploySteps(nil)}, ironic.StateDeploying)
-	w.Until(n.UUID, ironic.StateActive)
-}
-
-func deleting(w *World) {
-	n := w.Available()
-	w.ask(n, ironic.Transition{Target: ironic.TargetActive, DeploySteps: deploySteps(stuck)})
-	n = w.Until(n.UUID, ironic.StateDeployWait)
-	w.atWork(n, ironic.Transition{Target: ironic.TargetDeleted}, ironic.StateDeleting)
-	w.Until(n.UUID, ironic.StateAvailable)
-}
-
-func adopting(w *World) {
-	n := w.Manageable()
-	w.atWork(n, ironic.Transition{Target: ironic.TargetAdopt}, ironic.StateAdopting)
-	w.Until(n.UUID, ironic.StateActive)
-}
-
-func servicing(w *World) {
-	n := w.Do(w.Manageable(), ironic.Transition{Target: ironic.TargetAdopt}, ironic.StateActive)
-	w.atWork(n, ironic.Transition{Target: ironic.TargetService, ServiceSteps: []ironic.Step{step(nil)}}, ironic.StateServicing)
-	w.Until(n.UUID, ironic.StateActive)
+// outOfPlace lists the verbs that no wish asks for in any of some states.
+func outOfPlace(states ...ironic.ProvisionState) verbs {
+	all := verbs{
+		ironic.TargetManage, ironic.TargetInspect, ironic.TargetClean, ironic.TargetProvide, ironic.TargetActive,
+		ironic.TargetDeleted, ironic.TargetAdopt, ironic.TargetService, ironic.TargetAbort,
+	}
+	return slices.DeleteFunc(all, func(v ironic.Target) bool {
+		return slices.ContainsFunc(Actions, func(a Action) bool { return slices.Contains(states, a.State) && slices.Contains(a.Asks, v) })
+	})
 }

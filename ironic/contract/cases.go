@@ -5,7 +5,8 @@ var provision = []string{"PUT /v1/nodes/{n}/states/provision"}
 
 // Cases is the table of all calls that Ironflow makes to Ironic, and of the
 // states of nodes that it meets. Each row of the call table in docs/ironic.md has
-// its case here, under the same name; so has each cell of [Actions].
+// its case here, under the same name; so has each cell of
+// [Actions].
 var Cases = []Case{
 	{"probe", []string{"GET /v1/", "GET /v1/drivers"}, probe},
 	{"by id", []string{"GET /v1/nodes/{n}"}, byID},
@@ -52,4 +53,12 @@ var Cases = []Case{
 	{"adopt failed", provision, adoptFailed},
 	{"servicing", provision, servicing},
 	{"abort service", provision, abortService},
+	{"undeploy in service", provision, undeployInService},
+}
+
+// eventCalls are what cases make besides on targets with events.
+var eventCalls = map[string][]string{
+	"subscriptions": {
+		"POST /v1/nodes/{n}/vendor_passthru?method=create_subscription", "DELETE /v1/nodes/{n}/vendor_passthru?method=delete_subscription",
+	},
 }

@@ -53,6 +53,9 @@ type World struct {
 	T        *testing.T
 	Gateway  *ironic.Gateway
 	Recorder *Recorder
+
+	visited states // in which the case had a node
+	held    states // in which it held a node against the table of actions
 }
 
 // Run runs all cases as sub-tests, side by side, each with its own gateway; or
@@ -66,32 +69,83 @@ func Run(t *testing.T, target Target, only ...string) {
 			t.Parallel()
 			recorder := &Recorder{}
 			g := target.Connect(t, recorder.Wrap)
-			c.Run(&World{WithT: gomega.NewWithT(t), Target: target, T: t, Gateway: g, Recorder: recorder})
-			if t.Failed() {
-				return
-			}
-			made := recorder.since(0)
-			for _, want := range c.Calls {
-				gomega.NewWithT(t).Expect(made).To(gomega.ContainElement(want), "the case must make the call that it stands for")
+			w := &World{WithT: gomega.NewWithT(t), Target: target, T: t, Gateway: g, Recorder: recorder}
+			c.Run(w)
+			if !t.Failed() {
+				w.standsFor(c)
 			}
 		})
 	}
 }
 
-// Recorder notes the requests that pass through it.
+// states is a set of provision states, in the order in which they were added.
+type states []ironic.ProvisionState
+
+func (s *states) add(state ironic.ProvisionState) {
+	if !slices.Contains(*s, state) {
+		*s = append(*s, state)
+	}
+}
+
+// standsFor checks that a case has made the calls and met the states that it is
+// named for.
+func (w *World) standsFor(c Case) {
+	w.T.Helper()
+	calls := c.Calls
+	if w.Events {
+		calls = slices.Concat(calls, eventCalls[c.Name])
+	}
+	made := w.Recorder.since(0)
+	for _, want := range calls {
+		w.Expect(made).To(gomega.ContainElement(want), "the case must make the call that it stands for")
+	}
+	for _, a := range Actions {
+		if a.Case == c.Name {
+			w.Expect(w.visited).To(gomega.ContainElement(a.State), "the case must have a node in the state that it stands for")
+		}
+	}
+	for state, name := range Homes {
+		if name == c.Name {
+			w.Expect(w.held).To(gomega.ContainElement(state), "the case must hold a node in the state that it is the home of")
+		}
+	}
+}
+
+// Recorder notes the requests that pass through it, and how they are answered.
 type Recorder struct {
 	mu       sync.Mutex
 	requests []string
+	statuses []int // of the same requests; 0 without an answer
 }
 
 // Wrap is for Config.Wrap.
 func (r *Recorder) Wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		r.mu.Lock()
-		r.requests = append(r.requests, pattern(request))
+		i := len(r.requests)
+		r.requests, r.statuses = append(r.requests, pattern(request)), append(r.statuses, 0)
 		r.mu.Unlock()
-		return next.RoundTrip(request)
+		answer, err := next.RoundTrip(request)
+		if err == nil {
+			r.mu.Lock()
+			r.statuses[i] = answer.StatusCode
+			r.mu.Unlock()
+		}
+		return answer, err
 	})
+}
+
+// answers are the statuses of all requests of one pattern since a mark.
+func (r *Recorder) answers(mark int, pattern string) []int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var list []int
+	for i := mark; i < len(r.requests); i++ {
+		if r.requests[i] == pattern {
+			list = append(list, r.statuses[i])
+		}
+	}
+	return list
 }
 
 func (r *Recorder) mark() int {
@@ -162,6 +216,7 @@ func (w *World) Enrol() (*ironic.Node, Machine) {
 		Interfaces: ironic.Interfaces{Boot: "redfish-virtual-media", Deploy: "custom-agent", Inspect: "agent", Firmware: "redfish", RAID: "agent"},
 	})
 	w.Expect(err).NotTo(gomega.HaveOccurred())
+	w.visited.add(n.ProvisionState)
 	w.Expect(w.Gateway.EnsurePorts(w.T.Context(), n.UUID, []ironic.Port{{MAC: m.MAC, PXEEnabled: true}})).To(gomega.Succeed())
 	return n, m
 }
@@ -220,6 +275,7 @@ func (w *World) Until(uuid string, state ironic.ProvisionState) *ironic.Node {
 		var err error
 		n, err = w.Gateway.Get(w.T.Context(), uuid)
 		g.Expect(err).NotTo(gomega.HaveOccurred())
+		w.visited.add(n.ProvisionState)
 		if n.ProvisionState.Failed() && n.ProvisionState != state {
 			reason, _ := w.Gateway.FailureReason(w.T.Context(), uuid, time.Time{})
 			gomega.StopTrying(fmt.Sprintf("the node is in %q: %s %s", n.ProvisionState, n.LastError, reason)).Now()

@@ -12,14 +12,21 @@ var stuck = map[string]any{"seconds": 60}
 func abortInspection(w *World) {
 	n := w.Manageable()
 	w.ask(n, ironic.Transition{Target: ironic.TargetInspect})
-	w.Until(n.UUID, ironic.StateInspectWait)
-	err := w.Gateway.Delete(w.T.Context(), n.UUID)
-	w.Expect(ironic.KindOf(err)).To(Equal(ironic.Rejected), "in use, and not in maintenance: %v", err)
+	n = w.Until(n.UUID, ironic.StateInspectWait)
+	w.holds(n, ironic.StateInspecting, ironic.StateManageable)
 	w.ask(n, ironic.Transition{Target: ironic.TargetAbort})
 	n = w.Until(n.UUID, ironic.StateInspectFailed)
 	w.Expect(n.LastError).To(ContainSubstring("abort"))
+	w.holds(n)
+	w.fixed(n)
+	n = w.Do(n, ironic.Transition{Target: ironic.TargetManage}, ironic.StateManageable)
 	w.ask(n, ironic.Transition{Target: ironic.TargetInspect})
-	w.Until(n.UUID, ironic.StateManageable)
+	w.Until(n.UUID, ironic.StateInspectWait)
+	w.ask(n, ironic.Transition{Target: ironic.TargetAbort})
+	w.Until(n.UUID, ironic.StateInspectFailed)
+	n = w.Do(n, ironic.Transition{Target: ironic.TargetInspect}, ironic.StateInspectWait)
+	w.ask(n, ironic.Transition{Target: ironic.TargetAbort})
+	w.release(w.Until(n.UUID, ironic.StateInspectFailed))
 }
 
 func abortDeployment(w *World) {
@@ -29,48 +36,81 @@ func abortDeployment(w *World) {
 	err := w.note(n)
 	w.Expect(ironic.KindOf(err)).To(Equal(ironic.Busy), "%v", err)
 	w.ask(n, ironic.Transition{Target: ironic.TargetAbort})
-	n = w.Until(n.UUID, ironic.StateDeployFailed)
-	w.Do(n, ironic.Transition{Target: ironic.TargetDeleted}, ironic.StateAvailable)
+	w.release(w.Until(n.UUID, ironic.StateDeployFailed))
 }
 
 func abortService(w *World) {
 	n := w.Do(w.Manageable(), ironic.Transition{Target: ironic.TargetAdopt}, ironic.StateActive)
 	w.ask(n, ironic.Transition{Target: ironic.TargetService, ServiceSteps: []ironic.Step{step(stuck)}})
 	n = w.Until(n.UUID, ironic.StateServiceWait)
+	w.holds(n)
 	w.ask(n, ironic.Transition{Target: ironic.TargetAbort})
-	n = w.Until(n.UUID, ironic.StateServiceFailed)
-	w.Accepted(func() error { return w.Gateway.SetMaintenance(w.T.Context(), n.UUID, false, "") })
-	w.Do(n, ironic.Transition{Target: ironic.TargetAbort}, ironic.StateActive)
+	w.release(w.Until(n.UUID, ironic.StateServiceFailed))
+}
+
+// undeployInService takes the machine away from an instance in the middle of
+// servicing, and after its failure.
+func undeployInService(w *World) {
+	n := w.Update(w.Manageable(), ironic.Desired{AutomatedClean: new(bool)})
+	for _, c := range []struct {
+		args map[string]any
+		at   ironic.ProvisionState
+	}{{stuck, ironic.StateServiceWait}, {map[string]any{"fail": true}, ironic.StateServiceFailed}} {
+		n = w.Do(n, ironic.Transition{Target: ironic.TargetAdopt}, ironic.StateActive)
+		n = w.Do(n, ironic.Transition{Target: ironic.TargetService, ServiceSteps: []ironic.Step{step(c.args)}}, c.at)
+		n = w.Do(n, ironic.Transition{Target: ironic.TargetDeleted}, ironic.StateAvailable)
+		w.Expect(n.Maintenance).To(BeFalse())
+		w.Expect(n.ServiceStep.IsZero()).To(BeTrue())
+		n = w.Do(n, ironic.Transition{Target: ironic.TargetManage}, ironic.StateManageable)
+	}
 }
 
 func deployFailed(w *World) {
 	n := w.Available()
 	n = w.Do(n, ironic.Transition{Target: ironic.TargetActive, DeploySteps: deploySteps(map[string]any{"fail": true})}, ironic.StateDeployFailed)
+	w.holds(n)
+	w.fixed(n)
 	n = w.Update(n, ironic.Desired{InstanceInfo: ironic.Fields{"capabilities": map[string]any{}}})
 	w.Do(n, ironic.Transition{Target: ironic.TargetActive, DeploySteps: deploySteps(nil)}, ironic.StateActive)
 }
 
 // undeployFailed has the BMC refuse the power-off of a tear-down.
 func undeployFailed(w *World) {
-	n, m := w.Enrol()
-	n = w.Do(n, ironic.Transition{Target: ironic.TargetManage}, ironic.StateManageable)
-	n = w.Do(n, ironic.Transition{Target: ironic.TargetAdopt}, ironic.StateActive)
-	n = w.Update(n, ironic.Desired{DriverInfo: ironic.Fields{"redfish_password": WrongPassword}, SendSecrets: true, AutomatedClean: new(bool)})
-	w.ask(n, ironic.Transition{Target: ironic.TargetDeleted})
-	n = w.Until(n.UUID, ironic.StateError)
-	w.Expect(n.LastError).NotTo(BeEmpty())
+	fail := func() (*ironic.Node, Machine) {
+		n, m := w.Enrol()
+		n = w.Do(n, ironic.Transition{Target: ironic.TargetManage}, ironic.StateManageable)
+		n = w.Do(n, ironic.Transition{Target: ironic.TargetAdopt}, ironic.StateActive)
+		n = w.Update(n, ironic.Desired{DriverInfo: ironic.Fields{"redfish_password": WrongPassword}, SendSecrets: true, AutomatedClean: new(bool)})
+		w.ask(n, ironic.Transition{Target: ironic.TargetDeleted})
+		n = w.Until(n.UUID, ironic.StateError)
+		w.Expect(n.LastError).NotTo(BeEmpty())
+		return n, m
+	}
+	n, m := fail()
+	w.holds(n)
+	w.fixed(n)
 	n = w.Update(n, ironic.Desired{DriverInfo: ironic.Fields{"redfish_password": m.DriverInfo["redfish_password"]}, SendSecrets: true})
 	w.Do(n, ironic.Transition{Target: ironic.TargetDeleted}, ironic.StateAvailable)
+	n, _ = fail()
+	w.release(n)
 }
 
-// adoptFailed adopts a node that lacks what its deploy interface wants.
+// adoptFailed adopts nodes that lack what their deploy interface wants.
 func adoptFailed(w *World) {
-	n := w.Update(w.Manageable(), ironic.Desired{Interfaces: ironic.Interfaces{Deploy: "ramdisk"}})
-	w.ask(n, ironic.Transition{Target: ironic.TargetAdopt})
-	n = w.Until(n.UUID, ironic.StateAdoptFailed)
-	w.Expect(n.LastError).To(MatchRegexp("(?i)missing"))
-	n = w.Update(n, ironic.Desired{Interfaces: ironic.Interfaces{Deploy: "custom-agent"}})
+	fail := func(n *ironic.Node) *ironic.Node {
+		w.ask(n, ironic.Transition{Target: ironic.TargetAdopt})
+		n = w.Until(n.UUID, ironic.StateAdoptFailed)
+		w.Expect(n.LastError).To(MatchRegexp("(?i)missing"))
+		return n
+	}
+	n := fail(w.Update(w.Manageable(), ironic.Desired{Interfaces: ironic.Interfaces{Deploy: "ramdisk"}}))
+	w.holds(n)
+	w.fixed(n)
+	n = w.Do(n, ironic.Transition{Target: ironic.TargetManage}, ironic.StateManageable)
+	n = fail(n)
+	n = w.Update(n, ironic.Desired{InstanceInfo: ironic.Fields{"boot_iso": w.ImageURL}})
 	w.Do(n, ironic.Transition{Target: ironic.TargetAdopt}, ironic.StateActive)
+	w.release(fail(w.Update(w.Manageable(), ironic.Desired{Interfaces: ironic.Interfaces{Deploy: "ramdisk"}})))
 }
 
 func deleteInUse(w *World) {
@@ -78,8 +118,5 @@ func deleteInUse(w *World) {
 	n = w.Do(n, ironic.Transition{Target: ironic.TargetAdopt}, ironic.StateActive)
 	err := w.Gateway.Delete(w.T.Context(), n.UUID)
 	w.Expect(ironic.KindOf(err)).To(Equal(ironic.Rejected), "%v", err)
-	w.Expect(w.Gateway.SetMaintenance(w.T.Context(), n.UUID, true, "detached")).To(Succeed())
-	w.Accepted(func() error { return w.Gateway.Delete(w.T.Context(), n.UUID) })
-	_, err = w.Gateway.Get(w.T.Context(), n.UUID)
-	w.Expect(ironic.KindOf(err)).To(Equal(ironic.Gone), "%v", err)
+	w.release(n)
 }

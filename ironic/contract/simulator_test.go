@@ -25,10 +25,11 @@ var callTable = []string{
 	"service", "power", "maintenance", "delete", "media", "subscriptions",
 }
 
-// actionTable are the cells of the project's table of actions by state of the node.
+// actionTable are the cells of the project's table of actions by state of the node
+// that it spells out: for each wish besides those, it says what holds everywhere.
 var actionTable = map[ironic.ProvisionState][]string{
-	ironic.StateEnroll:        {"register", "delete"},
-	ironic.StateVerifying:     {"register", "delete"},
+	ironic.StateEnroll:        {"register", "adopt", "delete"},
+	ironic.StateVerifying:     {"register", "adopt", "delete"},
 	ironic.StateManageable:    {"inspect", "prepare", "provision", "deprovision", "adopt", "delete"},
 	ironic.StateInspecting:    {"register", "inspect", "delete"},
 	ironic.StateInspectWait:   {"inspect", "delete"},
@@ -36,12 +37,12 @@ var actionTable = map[ironic.ProvisionState][]string{
 	ironic.StateAvailable:     {"inspect", "prepare", "provision", "deprovision", "delete"},
 	ironic.StateDeploying:     {"register", "deprovision", "delete"},
 	ironic.StateDeployWait:    {"register", "provision", "deprovision", "delete"},
-	ironic.StateActive:        {"provision", "deprovision", "adopt", "service", "delete"},
+	ironic.StateActive:        {"provision", "deprovision", "adopt", "service"},
 	ironic.StateDeployFailed:  {"provision", "deprovision"},
 	ironic.StateDeleting:      {"deprovision", "delete"},
-	ironic.StateCleaning:      {"register", "prepare", "delete"},
-	ironic.StateCleanWait:     {"register", "delete"},
-	ironic.StateCleanFailed:   {"prepare", "provision", "deprovision"},
+	ironic.StateCleaning:      {"register", "prepare", "deprovision", "delete"},
+	ironic.StateCleanWait:     {"register", "prepare", "deprovision", "delete"},
+	ironic.StateCleanFailed:   {"prepare", "deprovision", "provision"},
 	ironic.StateError:         {"deprovision"},
 	ironic.StateAdopting:      {"adopt"},
 	ironic.StateAdoptFailed:   {"adopt"},
@@ -49,6 +50,9 @@ var actionTable = map[ironic.ProvisionState][]string{
 	ironic.StateServiceWait:   {"service", "delete"},
 	ironic.StateServiceFailed: {"service"},
 }
+
+// wishTable are the wishes of that table.
+var wishTable = []string{"register", "inspect", "prepare", "provision", "deprovision", "adopt", "service", "delete", "detach"}
 
 func TestEveryCallAndActionHasACase(t *testing.T) {
 	e := NewWithT(t)
@@ -60,12 +64,21 @@ func TestEveryCallAndActionHasACase(t *testing.T) {
 	for _, row := range callTable {
 		e.Expect(names).To(HaveKey(row), "a call without a contract case")
 	}
-	cells := map[ironic.ProvisionState][]string{}
+	spelled := map[ironic.ProvisionState][]string{}
 	for _, a := range contract.Actions {
-		e.Expect(names).To(HaveKey(a.Case), "the action %q of state %q has no contract case", a.Name, a.State)
-		cells[a.State] = append(cells[a.State], a.Name)
+		e.Expect(spelled[a.State]).NotTo(ContainElement(a.Wish), "two rows of one cell: %s, %s", a.State, a.Wish)
+		spelled[a.State] = append(spelled[a.State], a.Wish)
 	}
-	e.Expect(cells).To(Equal(actionTable))
+	for state, wishes := range actionTable {
+		e.Expect(spelled[state]).To(ContainElements(wishes), string(state))
+		e.Expect(contract.Homes).To(HaveKey(state))
+		for _, wish := range wishTable {
+			cell := contract.Cell(state, wish)
+			e.Expect(names).To(HaveKey(cell.Case), "the wish %q in state %q has no contract case", wish, state)
+		}
+	}
+	e.Expect(spelled).To(HaveLen(len(actionTable)))
+	e.Expect(contract.Wishes).To(Equal(wishTable))
 }
 
 // TestTablesAreDocumented keeps the tables of docs/ironic.md equal to the cases.
@@ -86,9 +99,18 @@ func TestTablesAreDocumented(t *testing.T) {
 	for _, row := range callTable {
 		e.Expect(calls).To(ContainElement(row), "a call that docs/ironic.md does not name")
 	}
-	for _, a := range contract.Actions {
-		row := regexp.MustCompile(fmt.Sprintf(`^\| %s \| %s \| .+ \| %s \|$`, a.State, a.Name, a.Case))
+	documented := func(format string, cells ...any) {
+		row := regexp.MustCompile("^" + fmt.Sprintf(format, cells...) + "$")
 		e.Expect(slices.ContainsFunc(rows, row.MatchString)).To(BeTrue(), "docs/ironic.md has no row %s", row)
+	}
+	for _, a := range contract.Actions {
+		documented(`\| %s \| %s \| .+ \| %s \|`, a.State, a.Wish, a.Case)
+	}
+	for _, wish := range contract.Wishes {
+		documented(`\| any other \| %s \| .+ \| .+ \|`, wish)
+	}
+	for state, home := range contract.Homes {
+		documented(`\| %s \| %s \|`, state, home)
 	}
 }
 

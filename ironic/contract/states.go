@@ -32,6 +32,7 @@ func deploySteps(args map[string]any) []ironic.Step {
 func manage(w *World) {
 	n := w.Manageable()
 	w.Expect(n.PowerState).To(Equal(ironic.PowerOff), "known since the verification")
+	w.holds(n)
 	w.Expect(w.Gateway.Transition(w.T.Context(), n.UUID, ironic.Transition{Target: ironic.TargetManage})).To(Succeed(), "asked again")
 	broken, m := w.Enrol()
 	w.Update(broken, ironic.Desired{DriverInfo: ironic.Fields{"redfish_password": WrongPassword}, SendSecrets: true})
@@ -40,6 +41,7 @@ func manage(w *World) {
 	})
 	w.Eventually(func() (*ironic.Node, error) { return w.Gateway.Get(w.T.Context(), broken.UUID) }, w.Patience, w.Look).Should(
 		And(HaveField("ProvisionState", ironic.StateEnroll), HaveField("LastError", Not(BeEmpty()))), "the BMC refuses the credentials")
+	w.holds(w.Until(broken.UUID, ironic.StateEnroll))
 	broken = w.Update(broken, ironic.Desired{DriverInfo: ironic.Fields{"redfish_password": m.DriverInfo["redfish_password"]}, SendSecrets: true})
 	w.Do(broken, ironic.Transition{Target: ironic.TargetManage}, ironic.StateManageable)
 }
@@ -83,15 +85,15 @@ func abort(w *World) {
 		return w.Gateway.Transition(w.T.Context(), n.UUID, ironic.Transition{Target: ironic.TargetClean, CleanSteps: []ironic.Step{step(map[string]any{"seconds": 60})}})
 	})
 	n = w.Until(n.UUID, ironic.StateCleanWait)
-	err := w.note(n)
-	w.Expect(ironic.KindOf(err)).To(Equal(ironic.Busy), "%v", err)
+	w.holds(n)
 	w.Accepted(func() error {
 		return w.Gateway.Transition(w.T.Context(), n.UUID, ironic.Transition{Target: ironic.TargetAbort})
 	})
 	n = w.Until(n.UUID, ironic.StateCleanFailed)
 	w.Expect(n.LastError).To(ContainSubstring("abort"))
 	w.Expect(w.Gateway.Transition(w.T.Context(), n.UUID, ironic.Transition{Target: ironic.TargetAbort})).To(Succeed(), "asked again")
-	w.Do(n, ironic.Transition{Target: ironic.TargetManage}, ironic.StateManageable)
+	w.holds(n)
+	w.release(n)
 }
 
 func raid(w *World) {
@@ -122,6 +124,7 @@ func clean(w *World) {
 
 func provide(w *World) {
 	n := w.Available()
+	w.holds(n)
 	w.Expect(w.Gateway.Transition(w.T.Context(), n.UUID, ironic.Transition{Target: ironic.TargetProvide})).To(Succeed(), "asked again")
 	n = w.Do(n, ironic.Transition{Target: ironic.TargetManage}, ironic.StateManageable)
 	n = w.Update(n, ironic.Desired{AutomatedClean: new(true)})
@@ -185,7 +188,7 @@ func undeploy(w *World) {
 	w.Accepted(func() error {
 		return w.Gateway.Transition(w.T.Context(), n.UUID, ironic.Transition{Target: ironic.TargetActive, DeploySteps: deploySteps(map[string]any{"seconds": 60})})
 	})
-	w.Until(n.UUID, ironic.StateDeployWait)
+	w.holds(w.Until(n.UUID, ironic.StateDeployWait))
 	after := w.Do(n, ironic.Transition{Target: ironic.TargetDeleted}, ironic.StateAvailable)
 	w.Expect(after.InstanceInfo).NotTo(HaveKey("configdrive"))
 	w.Expect(after.PowerState).To(Equal(ironic.PowerOff), "cancelled in the middle of a deployment")
@@ -194,8 +197,10 @@ func undeploy(w *World) {
 func adopt(w *World) {
 	n := w.Manageable()
 	n = w.Update(n, ironic.Desired{InstanceInfo: ironic.Fields{"capabilities": map[string]any{}}})
-	w.Do(n, ironic.Transition{Target: ironic.TargetAdopt}, ironic.StateActive)
+	n = w.Do(n, ironic.Transition{Target: ironic.TargetAdopt}, ironic.StateActive)
 	w.Expect(w.Gateway.Transition(w.T.Context(), n.UUID, ironic.Transition{Target: ironic.TargetAdopt})).To(Succeed(), "asked again")
+	w.holds(n)
+	w.fixed(n)
 	for _, on := range []bool{true, false} { // somebody's maintenance, and its end
 		w.Expect(w.Gateway.SetMaintenance(w.T.Context(), n.UUID, on, "by hand")).To(Succeed())
 		n, err := w.Gateway.Get(w.T.Context(), n.UUID)
@@ -217,6 +222,9 @@ func service(w *World) {
 	n = w.Do(n, ironic.Transition{Target: ironic.TargetService, ServiceSteps: []ironic.Step{step(nil)}}, ironic.StateActive)
 	w.Do(n, ironic.Transition{Target: ironic.TargetService, ServiceSteps: []ironic.Step{step(map[string]any{"fail": true})}}, ironic.StateServiceFailed)
 	w.Accepted(func() error { return w.Gateway.SetMaintenance(w.T.Context(), n.UUID, false, "") })
+	n = w.Until(n.UUID, ironic.StateServiceFailed)
+	w.holds(n)
+	w.fixed(n)
 	w.Do(n, ironic.Transition{Target: ironic.TargetAbort}, ironic.StateActive)
 }
 

@@ -41,7 +41,10 @@ var actions = map[string]map[string]verb{
 	"provide": {"manageable": provide},
 	"active":  {"available": deploy, "deploy failed": deploy},
 	"rebuild": {"active": deploy, "error": deploy, "deploy failed": deploy},
-	"deleted": {"active": undeploy, "deploy failed": undeploy, "wait call-back": undeploy, "error": undeploy},
+	"deleted": {
+		"active": undeploy, "deploy failed": undeploy, "wait call-back": undeploy, "error": undeploy, "service wait": undeploy,
+		"service failed": undeploy,
+	},
 	"adopt":   {"manageable": adopt, "adopt failed": adopt},
 	"service": {"active": service, "service failed": service},
 	"abort": {

@@ -201,6 +201,9 @@ func getNode(s *Server, r *http.Request) (int, any, error) {
 // updatable are the states, besides those at rest, in which a node can be patched.
 var updatable = []string{"deploy failed", "inspect failed", "inspect wait", "clean failed", "error", "verifying", "adopt failed", "service failed"}
 
+// changeable are the states in which the interfaces of a node can be changed.
+var changeable = []string{"enroll", "inspecting", "inspect wait", "manageable", "available"}
+
 func patchNode(s *Server, r *http.Request) (int, any, error) {
 	n, err := s.nodeOf(r)
 	if err != nil {
@@ -220,6 +223,12 @@ func patchNode(s *Server, r *http.Request) (int, any, error) {
 	for _, op := range operations {
 		if err := op.apply(document); err != nil {
 			return 0, nil, err
+		}
+	}
+	for name, had := range n.interfaces {
+		if document[name] != had && !n.maintenance && !slices.Contains(changeable, n.provision) {
+			return 0, nil, fault(http.StatusConflict, "Node %s can not have %s updated unless it is in one of allowed (%s) states or in maintenance mode. "+
+				"Current state is '%s'.", n.uuid, name, strings.Join(changeable, ", "), n.provision)
 		}
 	}
 	if err := s.store(n, operations, document); err != nil {
