@@ -120,10 +120,11 @@ func parseFamily(o *object, six bool) family {
 	bits := 32
 	if six {
 		bits = 128
-		f.autoconf, f.addrGenMode, f.clientID = o.flag("autoconf", false), o.text("addr-gen-mode"), o.text("dhcp-duid")
+		f.autoconf, f.addrGenMode = o.flag("autoconf", false), o.text("addr-gen-mode")
+		f.clientID = duid(o)
 		o.only("addr-gen-mode", f.addrGenMode, "eui64", "stable-privacy")
 	} else {
-		f.clientID = o.text("dhcp-client-id")
+		f.clientID = clientID(o.text("dhcp-client-id"))
 	}
 	for _, a := range o.objects("address") {
 		ip, length := a.text("ip"), a.number("prefix-length", 0, bits)
