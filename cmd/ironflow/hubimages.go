@@ -27,6 +27,13 @@ func (h hubImages) Opens(ctx context.Context, token string) (string, error) {
 	return h.hub.core.CheckAgentToken(ctx, token)
 }
 
+// Failed implements hubpaths.Hub: the hub logs its events.
+func (h hubImages) Failed(ctx context.Context, infraEnv string, err error) {
+	if told := h.hub.core.ImageFailed(ctx, infraEnv, err.Error()); told != nil {
+		h.log.Error(err, "cannot make the image of an infra-env", "infraEnv", infraEnv, "untold", told.Error())
+	}
+}
+
 // Spec implements hubpaths.Hub.
 func (h hubImages) Spec(ctx context.Context, infraEnv string) (images.Spec, error) {
 	env, err := h.hub.core.InfraEnv(ctx, infraEnv)

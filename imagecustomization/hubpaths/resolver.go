@@ -27,6 +27,9 @@ type Hub interface {
 	// Spec describes the image for the hosts of an infra-env; format, architecture
 	// and key are filled in by the caller.
 	Spec(ctx context.Context, infraEnv string) (images.Spec, error)
+	// Failed is told why there is no image for the hosts of an infra-env; once for
+	// each reason, however often a BMC asks.
+	Failed(ctx context.Context, infraEnv string, err error)
 }
 
 // Store makes the images; *images.Store implements it.
@@ -53,6 +56,8 @@ type Resolver struct {
 
 	mu   sync.Mutex
 	seen map[request]answer
+	// failed has what the hub was told last, by the image's key.
+	failed map[string]string
 }
 
 // answer is a path, or why there is none.
@@ -64,7 +69,7 @@ type answer struct {
 
 // New returns a Resolver.
 func New(hub Hub, store Store) *Resolver {
-	return &Resolver{hub: hub, store: store, seen: map[request]answer{}}
+	return &Resolver{hub: hub, store: store, seen: map[request]answer{}, failed: map[string]string{}}
 }
 
 // Resolve returns the path of the image that the request means, and 200; or the
@@ -120,12 +125,13 @@ func (r *Resolver) find(ctx context.Context, q request, had string) (string, int
 	if r.store.InUse(had) && !errors.Is(err, ErrNoInfraEnv) {
 		return had, http.StatusOK
 	}
-	if err != nil {
-		return "", codeOf(err)
+	var built images.Built
+	if err == nil {
+		spec.Key, spec.UID, spec.Arch, spec.Version, spec.Format = q.key(arch), q.infraEnv, arch, q.version, q.format
+		spec.Volatile, spec.Shared = true, true
+		built, err = r.store.Put(ctx, spec)
 	}
-	spec.Key, spec.UID, spec.Arch, spec.Version, spec.Format = q.key(arch), q.infraEnv, arch, q.version, q.format
-	spec.Volatile, spec.Shared = true, true
-	built, err := r.store.Put(ctx, spec)
+	r.report(ctx, q, arch, err)
 	if q.addrSize {
 		built.URL = built.AddrSizeURL
 	}
@@ -133,6 +139,30 @@ func (r *Resolver) find(ctx context.Context, q request, had string) (string, int
 		return "", http.StatusNotFound
 	}
 	return pathOf(built.URL), codeOf(err)
+}
+
+// report tells the hub about a failure that it has not been told yet: who asks
+// for the image learns nothing but a status code.
+func (r *Resolver) report(ctx context.Context, q request, arch string, err error) {
+	key, reason := q.key(arch), ""
+	if err != nil && !errors.Is(err, ErrNoInfraEnv) && ctx.Err() == nil {
+		reason = err.Error()
+	}
+	r.mu.Lock()
+	news := reason != "" && r.failed[key] != reason
+	switch {
+	case reason == "":
+		delete(r.failed, key)
+	case len(r.failed) >= maxRemembered:
+		clear(r.failed)
+		fallthrough
+	default:
+		r.failed[key] = reason
+	}
+	r.mu.Unlock()
+	if news {
+		r.hub.Failed(ctx, q.infraEnv, err)
+	}
 }
 
 // authorize checks the token and fills in the infra-env that it opens.

@@ -34,6 +34,13 @@ type hub struct {
 	// change is in the infra-env's settings; revoked and gone take its token and itself away.
 	change        string
 	revoked, gone bool
+	// broken is why there is no image; failures is what the hub was told.
+	broken   error
+	failures []string
+}
+
+func (h *hub) Failed(_ context.Context, infraEnv string, err error) {
+	h.failures = append(h.failures, infraEnv+": "+err.Error())
 }
 
 func (h *hub) Open() bool { return h.open }
@@ -49,6 +56,9 @@ func (h *hub) Spec(_ context.Context, infraEnv string) (images.Spec, error) {
 	h.specs++
 	if infraEnv != env || h.gone {
 		return images.Spec{}, hubpaths.ErrNoInfraEnv
+	}
+	if h.broken != nil {
+		return images.Spec{}, h.broken
 	}
 	return images.Spec{Ignition: []byte(`{"of":"` + infraEnv + h.change + `"}`)}, nil
 }
