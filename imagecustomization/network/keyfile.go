@@ -287,7 +287,7 @@ func (d document) ruleHolder(r rule) *iface {
 		}
 	}
 	at := slices.IndexFunc(d.interfaces, func(i *iface) bool {
-		return i.up && i.controller == "" && i.family(r.six()).enabled
+		return i.routes(r.six())
 	})
 	if at < 0 {
 		return nil

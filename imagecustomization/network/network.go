@@ -155,8 +155,7 @@ func (d document) port(r *reader, controller *iface, name string, options [][2]s
 }
 
 // resolvers returns which interface carries the DNS servers of each family (key
-// true for IPv6): the one with the default route, else the first that has the
-// family.
+// true for IPv6): the one with the default route, else the first that can.
 func (d document) resolvers(r *reader) map[bool]*iface {
 	holders := map[bool]*iface{}
 	for _, six := range []bool{false, true} {
@@ -164,12 +163,13 @@ func (d document) resolvers(r *reader) map[bool]*iface {
 			continue
 		}
 		for _, rt := range d.routes {
-			if rt.destination.Bits() == 0 && rt.destination.Addr().Is6() == six && holders[six] == nil {
-				holders[six] = d.find(rt.device)
+			device := d.find(rt.device)
+			if rt.destination.Bits() == 0 && rt.destination.Addr().Is6() == six && holders[six] == nil && device.resolves(six) {
+				holders[six] = device
 			}
 		}
 		for _, i := range d.interfaces {
-			if holders[six] == nil && i.up && i.controller == "" && i.family(six).enabled {
+			if holders[six] == nil && i.resolves(six) {
 				holders[six] = i
 			}
 		}
@@ -179,7 +179,7 @@ func (d document) resolvers(r *reader) map[bool]*iface {
 	}
 	if len(d.dns.search) > 0 && len(d.dns.servers) == 0 {
 		for _, i := range d.interfaces {
-			if len(holders) == 0 && i.up && i.ip4.enabled {
+			if len(holders) == 0 && i.resolves(false) {
 				holders[false] = i
 			}
 		}
@@ -188,6 +188,22 @@ func (d document) resolvers(r *reader) map[bool]*iface {
 		}
 	}
 	return holders
+}
+
+// resolves tells whether the interface may carry DNS settings of a family:
+// NetworkManager refuses them where there are no addresses, or link-local ones
+// only.
+func (i *iface) resolves(six bool) bool {
+	if i == nil || !i.up || i.controller != "" {
+		return false
+	}
+	f := i.family(six)
+	return f.enabled && (f.auto() || len(f.addresses) > 0)
+}
+
+// routes tells whether routes and rules of a family take effect on the interface.
+func (i *iface) routes(six bool) bool {
+	return i.up && i.controller == "" && i.family(six).method(six) != "disabled"
 }
 
 func (i *iface) family(six bool) family {
@@ -202,7 +218,7 @@ func (d document) checkRoute(r *reader, rt route) {
 	switch {
 	case i == nil:
 		r.refuse(rt.path+".next-hop-interface", "%s is not among the interfaces", rt.device)
-	case !i.up || !i.family(rt.destination.Addr().Is6()).enabled:
+	case !i.routes(rt.destination.Addr().Is6()):
 		r.refuse(rt.path+".next-hop-interface", "%s has no addresses of the destination's family", rt.device)
 	}
 }

@@ -90,11 +90,7 @@ func parseBondLink(o *object) bond {
 		o.refuse(o.at("bond_mode"), "is missing")
 	}
 	o.only("bond_mode", b.mode, bondModes...)
-	for _, name := range bondOptions {
-		if value := o.text("bond_" + name); value != "" {
-			b.options = append(b.options, [2]string{name, value})
-		}
-	}
+	b.takeOptions(o, "bond_")
 	return b
 }
 

@@ -18,14 +18,6 @@ var kinds = map[string]string{
 // bondModes are all modes, by name and by the kernel's number.
 var bondModes = []string{"balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"}
 
-// bondOptions are the options that both sides know under the same name.
-var bondOptions = []string{
-	"ad_actor_sys_prio", "ad_actor_system", "ad_select", "ad_user_port_key", "all_slaves_active", "arp_all_targets",
-	"arp_interval", "arp_ip_target", "arp_validate", "downdelay", "fail_over_mac", "lacp_rate", "lp_interval", "miimon",
-	"min_links", "num_grat_arp", "num_unsol_na", "packets_per_slave", "primary", "primary_reselect", "resend_igmp",
-	"tlb_dynamic_lb", "updelay", "use_carrier", "xmit_hash_policy",
-}
-
 var (
 	macAddress = regexp.MustCompile(`^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$`)
 	// ifName follows the kernel: up to 15 bytes, no slash, no space, no colon.
@@ -170,11 +162,7 @@ func parseBond(o *object) bond {
 	}
 	o.only("mode", b.mode, bondModes...)
 	options := o.child("options")
-	for _, name := range bondOptions {
-		if value := options.text(name); value != "" {
-			b.options = append(b.options, [2]string{name, value})
-		}
-	}
+	b.takeOptions(options, "")
 	options.done()
 	o.done()
 	return b
