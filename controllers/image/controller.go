@@ -23,6 +23,7 @@ import (
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/controllers/secretcache"
 	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/images"
@@ -32,9 +33,12 @@ import (
 type Store interface {
 	Put(ctx context.Context, spec images.Spec) (images.Built, error)
 	Remove(key string) error
+	// Keys lists what there is an image for; MarkSynced says that all that are wanted are there.
+	Keys() []string
+	MarkSynced()
 }
 
-// Options configure the controller. All fields but Architectures and SSHKeys are required.
+// Options configure the controller. Store, IPA and Agent are required.
 type Options struct {
 	// Store keeps what is built.
 	Store Store
@@ -47,6 +51,8 @@ type Options struct {
 	// Nmstatectl tells that the live systems have nmstatectl: an nmstate document
 	// that cannot be translated is then passed on as it is.
 	Nmstatectl bool
+	// Namespaces are those that the program watches, none for all.
+	Namespaces []string
 	// SSHKeys may log in to every live image.
 	SSHKeys []string
 }
@@ -55,10 +61,12 @@ type Options struct {
 type Reconciler struct {
 	reconcile.Reconciler[*metal3v1.PreprovisioningImage]
 	options Options
+	first   *firstPass
+	live    client.Reader // of Secrets that the cache leaves out
 }
 
 func newReconciler(c client.Client, o Options) *Reconciler {
-	r := &Reconciler{options: o}
+	r := &Reconciler{options: o, first: newFirstPass(c, o), live: c}
 	r.Reconciler = reconcile.Reconciler[*metal3v1.PreprovisioningImage]{
 		Client:    c,
 		New:       func() *metal3v1.PreprovisioningImage { return &metal3v1.PreprovisioningImage{} },
@@ -69,9 +77,19 @@ func newReconciler(c client.Client, o Options) *Reconciler {
 	return r
 }
 
+// Reconcile implements reconcile.Reconciler.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	defer r.first.pass(req.NamespacedName)
+	return r.Reconciler.Reconcile(ctx, req)
+}
+
 // Setup registers the controller with the manager.
 func Setup(mgr ctrl.Manager, o Options) error {
 	r := newReconciler(mgr.GetClient(), o)
+	r.live = mgr.GetAPIReader()
+	if err := mgr.Add(r.first); err != nil {
+		return err
+	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("image").
 		For(&metal3v1.PreprovisioningImage{}).
@@ -79,6 +97,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 			builder.WithPredicates(predicate.AnnotationChangedPredicate{})).
 		Watches(&agentv1.InfraEnv{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfInfraEnv)).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfSecret)).
+		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfSecret), builder.WithPredicates(secretcache.Unlabelled)).
 		Complete(r)
 }
 
@@ -200,8 +219,7 @@ func (r *Reconciler) observe(ctx context.Context, image *metal3v1.Preprovisionin
 	if image.Spec.NetworkDataName == "" {
 		return in, "", nil
 	}
-	secret := &corev1.Secret{}
-	found, err := r.get(ctx, types.NamespacedName{Namespace: key.Namespace, Name: image.Spec.NetworkDataName}, secret)
+	secret, found, err := r.secret(ctx, types.NamespacedName{Namespace: key.Namespace, Name: image.Spec.NetworkDataName})
 	if err != nil || !found {
 		in.NetworkDataMissing = err == nil
 		return in, "", err
@@ -244,9 +262,8 @@ func (r *Reconciler) observeInfraEnv(ctx context.Context, key types.NamespacedNa
 	if env.Spec.PullSecretRef == nil || env.Spec.PullSecretRef.Name == "" {
 		return nil
 	}
-	secret := &corev1.Secret{}
 	// A missing one is refused by the InfraEnv's own condition.
-	_, err = r.get(ctx, types.NamespacedName{Namespace: key.Namespace, Name: env.Spec.PullSecretRef.Name}, secret)
+	secret, _, err := r.secret(ctx, types.NamespacedName{Namespace: key.Namespace, Name: env.Spec.PullSecretRef.Name})
 	in.PullSecret = string(secret.Data[corev1.DockerConfigJsonKey])
 	return err
 }

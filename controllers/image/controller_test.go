@@ -40,7 +40,13 @@ type shelf struct {
 	// contents are the different ones, which number the addresses.
 	contents []string
 	removed  []string
+	keys     []string
+	synced   bool
 }
+
+func (s *shelf) Keys() []string { return s.keys }
+
+func (s *shelf) MarkSynced() { s.synced = true }
 
 func (s *shelf) Put(_ context.Context, spec images.Spec) (images.Built, error) {
 	if s.err != nil {

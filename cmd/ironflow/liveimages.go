@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/controllers/hubid"
+	"github.com/ironflow/ironflow/controllers/image"
+	"github.com/ironflow/ironflow/imagecustomization/ignition"
+)
+
+// makeImages registers the controller that builds live images.
+func (p *program) makeImages() error {
+	keys, err := readLines(p.settings.ipa.sshKey)
+	if err != nil {
+		return fmt.Errorf("SSH keys: %w", err)
+	}
+	return image.Setup(p.manager, image.Options{
+		Store: p.images.store, Architectures: p.images.architectures, IPA: p.ipaConfig, Agent: p.agentConfig, SSHKeys: keys,
+		Nmstatectl: p.settings.images.nmstatectl, Namespaces: listOf(p.settings.namespace),
+	})
+}
+
+// ipaConfig is what every live image tells ironic-python-agent.
+func (p *program) ipaConfig() (ignition.IPA, error) {
+	ca, err := readExisting(p.settings.ipa.caFile)
+	if err != nil {
+		return ignition.IPA{}, fmt.Errorf("CA of Ironic: %w", err)
+	}
+	config := ignition.IPA{CA: ca, Image: p.settings.ipa.agentImage, APIURLs: listOf(p.settings.ipa.ironicURL)}
+	if config.Image == "" {
+		config.Command = []string{"/usr/local/bin/ironic-python-agent", "--config-file", "/etc/ironic-python-agent.conf"}
+	}
+	return config, nil
+}
+
+// agentConfig is what the live images of an InfraEnv tell the host agent.
+func (p *program) agentConfig(ctx context.Context, env *agentv1.InfraEnv) (ignition.Agent, error) {
+	ca, err := readExisting(p.cert.CA)
+	if err != nil {
+		return ignition.Agent{}, fmt.Errorf("CA of the hub: %w", err)
+	}
+	token, err := p.hub.core.AgentToken(ctx, hubid.InfraEnv(env))
+	if err != nil {
+		return ignition.Agent{}, fmt.Errorf("token of InfraEnv %s: %w", env.Name, err)
+	}
+	return ignition.Agent{
+		URL: p.settings.hubURL, InfraEnvID: hubid.InfraEnv(env), Version: "ironflow/ironflow-agent:" + version.Release(),
+		Token: ignition.Secret(token), CA: ca, Gate: !p.settings.ipa.foreign, Image: p.settings.images.agent,
+	}, nil
+}
+
+// listOf are the parts of a comma-separated list that are not empty.
+func listOf(text string) []string {
+	var list []string
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			list = append(list, part)
+		}
+	}
+	return list
+}
