@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -93,33 +94,52 @@ func TestPlan(t *testing.T) {
 			g.Expect(string(p.Ignition)).To(ContainSubstring(`"passwd":{"users":[]}`))
 			g.Expect(string(p.Ignition)).To(ContainSubstring("/etc/hostname"))
 		}, ""},
-		"each kernel argument on its own": {drive(nil, map[string]any{"coreos_append_karg": []any{"a=1,2", "b"}, "coreos_copy_network": true}), func(g *WithT, p Plan) {
+		"each kernel argument on its own": {drive(nil, map[string]any{"coreos_append_karg": []any{"a=1,2", "-b"}, "coreos_copy_network": true}), func(g *WithT, p Plan) {
 			g.Expect(p.Args("/dev/sda", "/c", "http://x")).To(Equal([]string{
 				"coreos-installer", "install", "--preserve-on-error", "--ignition-file", "/c",
-				"--append-karg", "a=1,2", "--append-karg", "b", "--insecure", "--image-url", "http://x", "--copy-network", "/dev/sda",
+				"--append-karg=a=1,2", "--append-karg=-b", "--insecure", "--image-url", "http://x", "--copy-network", "/dev/sda",
 			}))
 		}, ""},
 		"image with digest": {map[string]any{"image_source": "https://x/i", "image_os_hash_algo": "SHA256", "image_os_hash_value": strings.Repeat("AB", 32)}, func(g *WithT, p Plan) {
 			g.Expect(p.HashValue).To(Equal(strings.Repeat("ab", 32)))
 		}, ""},
-		"config drive as ISO":       {map[string]any{"configdrive": "H4sIAAAA"}, nil, "instance_info.configdrive must be JSON"},
-		"kernel arguments as text":  {drive(nil, map[string]any{"coreos_append_karg": "a,b"}), nil, "configdrive.meta_data.coreos_append_karg must be a list"},
-		"kernel argument, no text":  {drive(nil, map[string]any{"coreos_append_karg": []any{"a", 1.0}}), nil, "coreos_append_karg[1]"},
-		"copy network as text":      {drive(nil, map[string]any{"coreos_copy_network": "yes"}), nil, "coreos_copy_network must be true or false"},
-		"no Ignition":               {drive("#cloud-config", nil), nil, "configdrive.user_data must be an Ignition config"},
-		"Ignition 2":                {drive(`{"ignition":{"version":"2.2.0"}}`, nil), nil, `ignition.version "2.2.0" is not 3.x`},
-		"files of another type":     {drive(`{"ignition":{"version":"3.0.0"},"storage":{"files":{}}}`, nil), nil, "storage.files must be a list"},
-		"image source of a file":    {map[string]any{"image_source": "file:///x"}, nil, "is not an http or https URL"},
-		"weak digest":               {map[string]any{"image_source": "http://x/i", "image_os_hash_algo": "md5", "image_os_hash_value": "00"}, nil, "use sha256 or sha512"},
-		"digest of another length":  {map[string]any{"image_source": "http://x/i", "image_os_hash_algo": "sha256", "image_os_hash_value": "00"}, nil, "is not a sha256 digest"},
-		"hints that are no object":  {map[string]any{"root_device": "sda"}, nil, "instance_info.root_device must be an object"},
-		"a hint that is not usable": {map[string]any{"root_device": map[string]any{"size": "x"}}, nil, "instance_info.root_device: root device hint size"},
+		"older checksum: its length names the algorithm": {map[string]any{"image_source": "http://x/i", "image_checksum": strings.Repeat("CD", 64)}, func(g *WithT, p Plan) {
+			g.Expect(p.HashAlgo).To(Equal("sha512"))
+			g.Expect(p.HashValue).To(Equal(strings.Repeat("cd", 64)))
+		}, ""},
+		"digest with its algorithm before the older one": {map[string]any{
+			"image_source": "http://x/i", "image_checksum": strings.Repeat("CD", 64), "image_os_hash_algo": "sha256", "image_os_hash_value": strings.Repeat("AB", 32),
+		}, func(g *WithT, p Plan) {
+			g.Expect(p.HashAlgo).To(Equal("sha256"))
+		}, ""},
+		"older checksum, md5":           {map[string]any{"image_source": "http://x/i", "image_checksum": strings.Repeat("0", 32)}, nil, `instance_info.image_checksum: a digest "md5" is not supported`},
+		"older checksum, a URL":         {map[string]any{"image_source": "http://x/i", "image_checksum": "https://x/SHA256SUMS"}, nil, `a digest "URL" is not supported; give the image's sha256 or sha512`},
+		"older checksum, no digest":     {map[string]any{"image_source": "http://x/i", "image_checksum": "abc"}, nil, `a digest "of 3 characters" is not supported`},
+		"older checksum, no hex":        {map[string]any{"image_source": "http://x/i", "image_checksum": strings.Repeat("z", 64)}, nil, "instance_info.image_checksum is not a sha256 digest in hex"},
+		"config drive as ISO":           {map[string]any{"configdrive": "H4sIAAAA"}, nil, "instance_info.configdrive must be JSON"},
+		"kernel arguments as text":      {drive(nil, map[string]any{"coreos_append_karg": "a,b"}), nil, "configdrive.meta_data.coreos_append_karg must be a list"},
+		"kernel argument, no text":      {drive(nil, map[string]any{"coreos_append_karg": []any{"a", 1.0}}), nil, "coreos_append_karg[1]"},
+		"copy network as text":          {drive(nil, map[string]any{"coreos_copy_network": "yes"}), nil, "coreos_copy_network must be true or false"},
+		"kernel argument with NUL":      {drive(nil, map[string]any{"coreos_append_karg": []any{"a\x00b"}}), nil, "coreos_append_karg[0] must be one kernel argument"},
+		"unknown Ignition 3":            {drive(`{"ignition":{"version":"3.99.0"}}`, nil), nil, `ignition.version "3.99.0": unsupported config version; 3.0.0 to 3.6.0 are known`},
+		"section of another type":       {drive(`{"ignition":{"version":"3.1.0"},"passwd":[]}`, nil), nil, "is no valid Ignition config"},
+		"file without an absolute path": {drive(`{"ignition":{"version":"3.1.0"},"storage":{"files":[{"path":"motd"}]}}`, nil), nil, "storage.files.0.path: path not absolute"},
+		"no Ignition":                   {drive("#cloud-config", nil), nil, "configdrive.user_data must be an Ignition config"},
+		"Ignition 2":                    {drive(`{"ignition":{"version":"2.2.0"}}`, nil), nil, `ignition.version "2.2.0" is not 3.x`},
+		"files of another type":         {drive(`{"ignition":{"version":"3.0.0"},"storage":{"files":{}}}`, nil), nil, "is no valid Ignition config"},
+		"secrets of a URL are kept":     {map[string]any{"image_source": "ftp://user:hunter2@x/i?token=hunter2"}, nil, `image_source "ftp://x/i" is not an http or https URL`},
+		"a URL that is none":            {map[string]any{"image_source": "http://user:hunter2@x y/"}, nil, "instance_info.image_source is not a URL"},
+		"image source of a file":        {map[string]any{"image_source": "file:///x"}, nil, "is not an http or https URL"},
+		"weak digest":                   {map[string]any{"image_source": "http://x/i", "image_os_hash_algo": "md5", "image_os_hash_value": "00"}, nil, `a digest "md5" is not supported; give the image's sha256 or sha512`},
+		"digest of another length":      {map[string]any{"image_source": "http://x/i", "image_os_hash_algo": "sha256", "image_os_hash_value": "00"}, nil, "is not a sha256 digest"},
+		"hints that are no object":      {map[string]any{"root_device": "sda"}, nil, "instance_info.root_device must be an object"},
+		"a hint that is not usable":     {map[string]any{"root_device": map[string]any{"size": "x"}}, nil, "instance_info.root_device: root device hint size"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			p, err := NewPlan(step.Node{InstanceInfo: tc.info}, "node-1")
 			if tc.err != "" {
-				g.Expect(err).To(MatchError(ContainSubstring(tc.err)))
+				g.Expect(err).To(MatchError(And(ContainSubstring(tc.err), Not(ContainSubstring("hunter2")))))
 				return
 			}
 			g.Expect(err).NotTo(HaveOccurred())
@@ -133,11 +153,16 @@ type machine struct {
 	host     hostfile.Dir
 	mu       sync.Mutex
 	ran      []string
+	commands []string
 	install  func(ctx context.Context, argv []string, line func(string)) error
 	progress []string
+	// version answers coreos-installer --version; nil: it is there.
+	version error
 	// clean is the node's automated_clean; raids is called when software RAIDs are looked for.
 	clean *bool
 	raids func()
+	// tree is what lies on the disks, as lsblk shows it.
+	tree string
 }
 
 func newMachine(t *testing.T) *machine {
@@ -150,17 +175,34 @@ func newMachine(t *testing.T) *machine {
 	if err := os.WriteFile(path, []byte("boot-1"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	own := m.host.Path(imageDir + "/coreos-x86_64.osmet")
+	if err := os.MkdirAll(filepath.Dir(own), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(own, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	return m
 }
 
 func (m *machine) exec(ctx context.Context, argv []string, line func(string)) error {
+	if len(argv) == 2 && argv[1] == "--version" {
+		return m.version
+	}
 	m.mu.Lock()
 	m.ran = append(m.ran, argv[0])
+	m.commands = append(m.commands, strings.Join(argv, " "))
 	m.mu.Unlock()
 	switch argv[0] {
 	case "lsblk":
-		if strings.HasSuffix(argv[len(argv)-1], "FSTYPE") && m.raids != nil {
-			m.raids()
+		if argv[len(argv)-1] == treeColumns {
+			if m.raids != nil {
+				m.raids()
+			}
+			if m.tree != "" {
+				line(m.tree)
+				return nil
+			}
 		}
 		line(`{"blockdevices": [
 			{"path": "/dev/sda", "type": "disk", "size": 21474836480, "rota": true, "ro": false, "model": "QEMU  ", "serial": "A"},
@@ -245,6 +287,47 @@ func TestWrongInputWritesNothing(t *testing.T) {
 	}
 }
 
+// TestNothingIsTouchedBeforeAllIsThere: a machine with software RAIDs, which the
+// step would remove, lacks something that the installation needs.
+func TestNothingIsTouchedBeforeAllIsThere(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	secret := strings.Replace(server.URL, "http://", "http://user:hunter2@", 1) + "/coreos.raw?token=hunter2"
+	for name, tc := range map[string]struct {
+		lacks   func(m *machine)
+		info    map[string]any
+		outcome step.Outcome
+		reason  string
+	}{
+		"no coreos-installer":                  {func(m *machine) { m.version = exit(127) }, nil, step.ImageUnfit, "no coreos-installer"},
+		"a coreos-installer that does not run": {func(m *machine) { m.version = exit(1) }, nil, step.Failed, "coreos-installer: exit status 1"},
+		"no image of the live system":          {func(m *machine) { _ = os.RemoveAll(m.host.Path(imageDir)) }, nil, step.ImageUnfit, "brings no image to install along"},
+		"no such image on the server": {
+			func(*machine) {}, map[string]any{"image_source": secret}, step.Failed, "fetch the image: " + server.URL + "/coreos.raw answers 404 Not Found",
+		},
+		"no such server": {
+			func(*machine) {}, map[string]any{"image_source": "http://user:hunter2@127.0.0.1:1/i?token=hunter2"}, step.Failed, "fetch the image from http://127.0.0.1:1/i: dial tcp",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			m := newMachine(t)
+			m.tree = mirrored
+			tc.lacks(m)
+			info := map[string]any{"root_device": map[string]any{"serial": "s== B"}}
+			maps.Copy(info, tc.info)
+			r := m.run(t.Context(), info)
+			g.Expect(r.Outcome).To(Equal(tc.outcome), "%+v", r)
+			g.Expect(r.Reason).To(ContainSubstring(tc.reason))
+			g.Expect(r.Reason).NotTo(ContainSubstring("hunter2"))
+			g.Expect(m.commands).NotTo(ContainElement(MatchRegexp("^(wipefs|mdadm|coreos-installer)")))
+			left, err := filepath.Glob(m.host.Path(hostfile.RunDir + "/*.ign"))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(left).To(BeEmpty())
+		})
+	}
+}
+
 func TestInstallerFailures(t *testing.T) {
 	for name, tc := range map[string]struct {
 		install func(ctx context.Context, try int, line func(string)) error
@@ -264,7 +347,7 @@ func TestInstallerFailures(t *testing.T) {
 			}
 			return nil
 		}, 2, step.Done, "", 5 * time.Second},
-		"missing": {func(context.Context, int, func(string)) error { return exit(127) }, 1, step.ImageUnfit, "no coreos-installer", 0},
+		"gone in between": {func(context.Context, int, func(string)) error { return exit(127) }, 1, step.ImageUnfit, "no coreos-installer", 0},
 		"silent": {func(ctx context.Context, _ int, line func(string)) error {
 			line("> Read disk (5%)")
 			<-ctx.Done()

@@ -130,7 +130,11 @@ func (d *Disk) addWWN(ctx context.Context, run Exec) error {
 // output runs a command and returns what it wrote.
 func output(ctx context.Context, run Exec, argv ...string) (string, error) {
 	var b strings.Builder
-	if err := run(ctx, argv, func(line string) { b.WriteString(line + "\n") }); err != nil {
+	err := run(ctx, argv, func(line string) { b.WriteString(line + "\n") })
+	switch {
+	case err != nil && ctx.Err() != nil: // it was killed: the deadline or the cancellation is the reason
+		return "", fmt.Errorf("%s: %w", argv[0], context.Cause(ctx))
+	case err != nil:
 		return "", fmt.Errorf("%s: %w: %s", argv[0], err, lastLine(b.String()))
 	}
 	return b.String(), nil

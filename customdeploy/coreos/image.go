@@ -13,6 +13,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"sync"
 	"time"
@@ -91,19 +92,42 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-func (r *relay) copy(ctx context.Context, w http.ResponseWriter) error {
+// open asks the server for the image. Errors name the server and the path only:
+// the rest of the URL may be secret, and errors end up in Ironic.
+func (r *relay) open(ctx context.Context) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.plan.ImageURL, nil)
+	if err != nil {
+		return nil, errors.New("fetch the image: the URL cannot be used")
+	}
+	resp, err := r.client.Do(req)
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
+		err = wrapped.Err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("fetch the image from %s: %w", public(req.URL), err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		_ = resp.Body.Close()
+		return nil, fmt.Errorf("fetch the image: %s answers %s", public(req.URL), resp.Status)
+	}
+	return resp, nil
+}
+
+// probe tells whether the server has the image, without reading it.
+func (r *relay) probe(ctx context.Context) error {
+	resp, err := r.open(ctx)
 	if err != nil {
 		return err
 	}
-	resp, err := r.client.Do(req)
+	return resp.Body.Close()
+}
+
+func (r *relay) copy(ctx context.Context, w http.ResponseWriter) error {
+	resp, err := r.open(ctx)
 	if err != nil {
-		return fmt.Errorf("fetch the image: %w", err)
+		return err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("fetch the image: %s answers %s", r.plan.ImageURL, resp.Status)
-	}
 	if resp.ContentLength >= 0 {
 		w.Header().Set("Content-Length", fmt.Sprint(resp.ContentLength))
 	}
@@ -124,7 +148,7 @@ func (r *relay) copy(ctx context.Context, w http.ResponseWriter) error {
 			break
 		}
 		if err != nil {
-			return fmt.Errorf("fetch the image: %w", err)
+			return fmt.Errorf("fetch the image from %s: %w", public(resp.Request.URL), err)
 		}
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); r.plan.HashValue != "" && got != r.plan.HashValue {

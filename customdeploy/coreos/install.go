@@ -51,7 +51,7 @@ func (e *installError) Unwrap() error { return e.err }
 func (p Plan) Args(disk, ignitionFile, imageURL string) []string {
 	args := []string{"coreos-installer", "install", "--preserve-on-error", "--ignition-file", ignitionFile}
 	for _, karg := range p.KernelArgs {
-		args = append(args, "--append-karg", karg)
+		args = append(args, "--append-karg="+karg) // one word: the argument may begin with a dash
 	}
 	if imageURL == "" {
 		args = append(args, "--offline")

@@ -10,6 +10,10 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode"
+
+	"github.com/coreos/ignition/v2/config/v3_6"
+	"github.com/coreos/vcontext/report"
 
 	"github.com/ironflow/ironflow/customdeploy/step"
 )
@@ -76,21 +80,64 @@ func (p *Plan) readImage(info map[string]any) error {
 		return err
 	}
 	u, err := url.Parse(source)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("instance_info.image_source %q is not an http or https URL", source)
+	if err != nil { // its text holds the URL, which may hold a secret
+		return errors.New("instance_info.image_source is not a URL")
+	}
+	if u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return fmt.Errorf("instance_info.image_source %q is not an http or https URL", public(u))
 	}
 	p.ImageURL = source
+	return p.readDigest(info)
+}
+
+// public is a URL without what may be secret: user, password and query.
+func public(u *url.URL) string {
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
+// readDigest takes the digest that Ironic knows with its algorithm, or the older
+// image_checksum, whose length names it.
+func (p *Plan) readDigest(info map[string]any) error {
 	algo, err1 := text(info, "image_os_hash_algo")
 	value, err2 := text(info, "image_os_hash_value")
-	if err := errors.Join(err1, err2); err != nil || value == "" {
+	checksum, err3 := text(info, "image_checksum")
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
+	switch {
+	case value != "":
+		return p.setDigest("image_os_hash_value", algo, value)
+	case checksum != "":
+		return p.setDigest("image_checksum", algorithmOf(checksum), checksum)
+	default:
+		return nil
+	}
+}
+
+// algorithmOf guesses the algorithm by the length of a digest in hex.
+func algorithmOf(checksum string) string {
+	if strings.Contains(checksum, "://") {
+		return "URL"
+	}
+	for algo, size := range digestBytes {
+		if len(checksum) == hex.EncodedLen(size) {
+			return algo
+		}
+	}
+	if len(checksum) == hex.EncodedLen(16) {
+		return "md5"
+	}
+	return fmt.Sprintf("of %d characters", len(checksum))
+}
+
+// setDigest checks the digest of the named member.
+func (p *Plan) setDigest(member, algo, value string) error {
 	size, ok := digestBytes[strings.ToLower(algo)]
 	if !ok {
-		return fmt.Errorf("instance_info.image_os_hash_algo %q is not supported; use sha256 or sha512", algo)
+		return fmt.Errorf("instance_info.%s: a digest %q is not supported; give the image's sha256 or sha512 in hex", member, algo)
 	}
 	if raw, err := hex.DecodeString(value); err != nil || len(raw) != size {
-		return fmt.Errorf("instance_info.image_os_hash_value is not a %s digest in hex", algo)
+		return fmt.Errorf("instance_info.%s is not a %s digest in hex", member, algo)
 	}
 	p.HashAlgo, p.HashValue = strings.ToLower(algo), strings.ToLower(value)
 	return nil
@@ -167,13 +214,15 @@ func kernelArgs(v any) ([]string, error) {
 	var args []string
 	for i, item := range list {
 		arg, ok := item.(string)
-		if !ok || arg == "" || strings.ContainsAny(arg, " \t\n") {
-			return nil, fmt.Errorf("%s[%d] must be one kernel argument without spaces", where, i)
+		if !ok || arg == "" || strings.ContainsFunc(arg, spaceOrControl) {
+			return nil, fmt.Errorf("%s[%d] must be one kernel argument without spaces and control characters", where, i)
 		}
 		args = append(args, arg)
 	}
 	return args, nil
 }
+
+func spaceOrControl(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
 const hostnameFile = "/etc/hostname"
 
@@ -189,13 +238,52 @@ func ignition(userData any, hostname string) ([]byte, error) {
 		}
 		config = given
 	}
-	header, _ := config["ignition"].(map[string]any)
-	if version, _ := header["version"].(string); !strings.HasPrefix(version, "3.") {
-		return nil, fmt.Errorf("configdrive.user_data: ignition.version %q is not 3.x", version)
-	}
-	if err := addHostname(config, hostname); err != nil {
+	if err := checkIgnition(config); err != nil {
 		return nil, err
 	}
+	addHostname(config, hostname)
+	return encode(config)
+}
+
+// checkIgnition asks Ignition's own parser. It knows the versions up to its own;
+// what it only warns about (a member that it does not know) is left to the first boot.
+func checkIgnition(config map[string]any) error {
+	header, _ := config["ignition"].(map[string]any)
+	version, _ := header["version"].(string)
+	if !strings.HasPrefix(version, "3.") {
+		return fmt.Errorf("configdrive.user_data: ignition.version %q is not 3.x", version)
+	}
+	raw, err := encode(config)
+	if err != nil {
+		return err
+	}
+	_, problems, err := v3_6.ParseCompatibleVersion(raw)
+	switch {
+	case err == nil:
+		return nil
+	case problems.IsFatal():
+		return fmt.Errorf("configdrive.user_data is no valid Ignition config: %s", firstFatal(problems))
+	default:
+		return fmt.Errorf("configdrive.user_data: ignition.version %q: %w; 3.0.0 to 3.6.0 are known", version, err)
+	}
+}
+
+// firstFatal is the problem for which the config is refused. Its place is left
+// out: the text was written anew, and user data may hold secrets.
+func firstFatal(problems report.Report) string {
+	for _, entry := range problems.Entries {
+		if entry.Kind.IsFatal() {
+			path := strings.TrimPrefix(entry.Context.String(), "$.")
+			if path == "" {
+				return entry.Message
+			}
+			return path + ": " + entry.Message
+		}
+	}
+	return "it cannot be read"
+}
+
+func encode(config map[string]any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -205,32 +293,26 @@ func ignition(userData any, hostname string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func addHostname(config map[string]any, hostname string) error {
+// addHostname adds the file to a config that has passed its check.
+func addHostname(config map[string]any, hostname string) {
 	if hostname == "" {
-		return nil
+		return
 	}
-	storage, ok := config["storage"].(map[string]any)
-	if !ok {
-		if config["storage"] != nil {
-			return errors.New("configdrive.user_data: storage must be an object")
-		}
+	storage, _ := config["storage"].(map[string]any)
+	if storage == nil {
 		storage = map[string]any{}
 	}
-	files, ok := storage["files"].([]any)
-	if !ok && storage["files"] != nil {
-		return errors.New("configdrive.user_data: storage.files must be a list")
-	}
+	files, _ := storage["files"].([]any)
 	own := slices.ContainsFunc(files, func(f any) bool {
 		file, _ := f.(map[string]any)
 		return file["path"] == hostnameFile
 	})
 	if own {
-		return nil
+		return
 	}
 	storage["files"] = append(files, map[string]any{
 		"path": hostnameFile, "mode": 0o644, "overwrite": true,
 		"contents": map[string]any{"source": "data:," + url.PathEscape(hostname)},
 	})
 	config["storage"] = storage
-	return nil
 }

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -84,14 +82,20 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 		return failed(err)
 	}
 	began := time.Now()
+	ready, err := s.makeReady(ctx, req, plan)
+	if err != nil {
+		return failed(err)
+	}
+	defer ready.close()
 	removed, err := s.clear(ctx, req, disk.Path)
 	if err != nil {
 		return failed(err)
 	}
-	if err := s.write(ctx, req, plan, disk.Path, limits.Idle); err != nil {
+	if err := s.write(ctx, req, ready, disk.Path, limits.Idle); err != nil {
 		return failed(err)
 	}
 	req.Progress("boot entry", 0, "")
+	s.rescan(ctx, req, disk.Path)
 	warning, err := s.bootEntry(ctx, req.Host, disk.Path)
 	if err != nil {
 		return failed(err)
@@ -117,6 +121,16 @@ func (s *Step) clear(ctx context.Context, req *step.Request, disk string) (remov
 	return removeRAIDs(ctx, s.Exec, disk, func(err error) { req.Log.Warn("a software RAID stays", "error", err) })
 }
 
+// rescan makes the kernel and udev see the new partitions. coreos-installer has
+// done it, but not for whoever held the disk open then.
+func (s *Step) rescan(ctx context.Context, req *step.Request, disk string) {
+	for _, argv := range [][]string{{"blockdev", "--rereadpt", disk}, {"udevadm", "settle"}} {
+		if _, err := output(ctx, s.Exec, argv...); err != nil {
+			req.Log.Warn("the new partitions may not be known yet", "error", err)
+		}
+	}
+}
+
 // begin leaves the record that confirm_install asks for. The step has no unit;
 // a random id ties the marker to this run.
 func begin(host assisted.Host, node string) (hostfile.StepState, error) {
@@ -132,56 +146,22 @@ func begin(host assisted.Host, node string) (hostfile.StepState, error) {
 }
 
 // write runs coreos-installer.
-func (s *Step) write(ctx context.Context, req *step.Request, plan Plan, disk string, idle time.Duration) error {
-	ignitionFile, remove, err := writeIgnition(req.Host, plan.Ignition)
-	if err != nil {
-		return err
-	}
-	defer remove()
-	url := ""
-	var r *relay
-	if plan.ImageURL != "" {
-		if r, err = newRelay(plan, req.Host); err != nil {
-			return err
-		}
-		defer r.close()
-		url = r.url
-	}
+func (s *Step) write(ctx context.Context, req *step.Request, ready *ready, disk string, idle time.Duration) error {
 	run := runner{
 		exec: s.Exec, idle: idle,
 		progress: func(percent int, line string) { req.Progress("write image", percent, line) },
 		warn:     func(err error) { req.Log.Warn("coreos-installer failed; it is tried again", "error", err) },
 	}
 	req.Progress("write image", 0, "to "+disk)
-	err = run.install(ctx, plan.Args(disk, ignitionFile, url))
-	if err != nil && r != nil && r.failure() != nil {
-		return errors.Join(r.failure(), err)
-	}
-	return err
-}
-
-// writeIgnition puts the config, which may hold secrets, into a private file.
-func writeIgnition(host hostfile.Dir, config []byte) (path string, remove func(), err error) {
-	dir := host.Path(hostfile.RunDir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", nil, err
-	}
-	f, err := os.CreateTemp(dir, "config-*.ign") // mode 0600
-	if err != nil {
-		return "", nil, err
-	}
-	_, err = f.Write(config)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return "", nil, errors.Join(err, os.Remove(f.Name()))
-	}
-	return filepath.Join(hostfile.RunDir, filepath.Base(f.Name())), func() { _ = os.Remove(f.Name()) }, nil
+	err := run.install(ctx, ready.args(disk))
+	return errors.Join(ready.imageFailure(err), err)
 }
 
 // failed maps an error to the outcome that it means.
 func failed(err error) step.Report {
 	r := step.Report{Outcome: step.Failed, Reason: err.Error()}
 	switch {
-	case errors.Is(err, errNoInstaller):
+	case errors.Is(err, errNoInstaller), errors.Is(err, errNoImage):
 		r.Outcome = step.ImageUnfit
 	case errors.Is(err, errIdle), errors.Is(err, errTotal):
 		r.Outcome = step.Deadline
