@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/controllers/secretcache"
 )
 
 // reportingController is what events name as their source.
@@ -57,6 +58,7 @@ func Setup(mgr ctrl.Manager) error {
 		Watches(&metal3.HostDeployPolicy{}, handler.EnqueueRequestsFromMapFunc(r.claimsOfPolicy)).
 		Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.claimsOfNamespace)).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.claimsOfSecret)).
+		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.claimsOfSecret), builder.WithPredicates(secretcache.Unlabelled)).
 		Complete(r)
 }
 

@@ -8,13 +8,13 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/secretcache"
 )
 
 // Secrets are those that a claim refers to, as its host is to be given them: a
@@ -140,18 +140,12 @@ func (r *Reconciler) source(ctx context.Context, c *metal3.HostClaim, kind kindO
 
 // secret reads a Secret, from the cache if it is there; nil when there is none.
 func (r *Reconciler) secret(ctx context.Context, key types.NamespacedName) (*corev1.Secret, error) {
-	secret := &corev1.Secret{}
-	err := r.Client.Get(ctx, key, secret)
-	if apierrors.IsNotFound(err) {
-		err = r.live.Get(ctx, key, secret) // the cache may hold labelled ones only
-	}
-	if apierrors.IsNotFound(err) {
-		return nil, nil //nolint:nilnil // no Secret is an answer
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read Secret %s: %w", key, err)
-	}
-	return secret, nil
+	secret, _, err := r.reader().Get(ctx, key)
+	return secret, err
+}
+
+func (r *Reconciler) reader() secretcache.Reader {
+	return secretcache.Reader{Client: r.Client, Live: r.live}
 }
 
 // copy reads a copy of the claim's; nil when there is none. A Secret of somebody
@@ -185,7 +179,7 @@ func copyOf(source *corev1.Secret, h *metal3.BareMetalHost, c *metal3.HostClaim,
 func (r *Reconciler) handOver(ctx context.Context, h *metal3.BareMetalHost, s Secrets) error {
 	for _, want := range s.copies {
 		have := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: want.Namespace, Name: want.Name}}
-		if err := r.dropOtherType(ctx, want); err != nil {
+		if err := r.makeWay(ctx, want); err != nil {
 			return err
 		}
 		_, err := controllerutil.CreateOrPatch(ctx, r.Client, have, func() error {
@@ -202,10 +196,14 @@ func (r *Reconciler) handOver(ctx context.Context, h *metal3.BareMetalHost, s Se
 	return nil
 }
 
-// dropOtherType deletes a copy of another type, which cannot be changed.
-func (r *Reconciler) dropOtherType(ctx context.Context, want *corev1.Secret) error {
+// makeWay deletes a copy of another type, which cannot be changed, and has the
+// cache see one whose label was taken off.
+func (r *Reconciler) makeWay(ctx context.Context, want *corev1.Secret) error {
 	held, err := r.secret(ctx, client.ObjectKeyFromObject(want))
-	if err != nil || held == nil || held.Type == want.Type {
+	if err != nil || held == nil {
+		return err
+	}
+	if err := r.reader().Mark(ctx, held); err != nil || held.Type == want.Type {
 		return err
 	}
 	if err := client.IgnoreNotFound(r.Client.Delete(ctx, held)); err != nil {
@@ -223,6 +221,9 @@ func (r *Reconciler) withdraw(ctx context.Context, c *metal3.HostClaim, h *metal
 		}
 		if held == nil {
 			continue
+		}
+		if err := r.reader().Mark(ctx, held); err != nil {
+			return err // only what the cache shows is seen to go
 		}
 		if err := client.IgnoreNotFound(r.Client.Delete(ctx, held)); err != nil {
 			return fmt.Errorf("delete Secret %s/%s: %w", held.Namespace, held.Name, err)

@@ -24,6 +24,7 @@ import (
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/controllers/secretcache"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -56,11 +57,12 @@ type Hub interface {
 
 type reconciler struct {
 	reconcile.Reconciler[*hiveextv1.AgentClusterInstall]
-	hub Hub
+	hub     Hub
+	secrets secretcache.Reader
 }
 
 func newReconciler(c client.Client, hub Hub) *reconciler {
-	r := &reconciler{hub: hub}
+	r := &reconciler{hub: hub, secrets: secretcache.Reader{Client: c, Live: c}}
 	r.Reconciler = reconcile.Reconciler[*hiveextv1.AgentClusterInstall]{
 		Client:    c,
 		New:       func() *hiveextv1.AgentClusterInstall { return &hiveextv1.AgentClusterInstall{} },
@@ -75,6 +77,7 @@ func newReconciler(c client.Client, hub Hub) *reconciler {
 // Setup registers the controller with the manager.
 func Setup(mgr ctrl.Manager, hub Hub) error {
 	r := newReconciler(mgr.GetClient(), hub)
+	r.secrets.Live = mgr.GetAPIReader()
 	changes := make(chan event.GenericEvent)
 	if err := mgr.Add(feed{hub: hub, reconciler: r, out: changes}); err != nil {
 		return err
@@ -182,12 +185,12 @@ func (r *reconciler) spec(ctx context.Context, aci *hiveextv1.AgentClusterInstal
 		s.MachineNetworks = append(s.MachineNetworks, n.CIDR)
 	}
 	if ref := cd.Spec.PullSecretRef; ref != nil && ref.Name != "" {
-		secret := &corev1.Secret{}
-		if err := r.Client.Get(ctx, types.NamespacedName{Namespace: cd.Namespace, Name: ref.Name}, secret); err != nil {
-			if client.IgnoreNotFound(err) == nil {
-				return s, reconcile.WaitFor(lookAgain, "pull secret %s/%s of ClusterDeployment %s to be created", cd.Namespace, ref.Name, cd.Name)
-			}
+		secret, found, err := r.secrets.Get(ctx, types.NamespacedName{Namespace: cd.Namespace, Name: ref.Name})
+		if err != nil {
 			return s, err
+		}
+		if !found {
+			return s, reconcile.WaitFor(lookAgain, "pull secret %s/%s of ClusterDeployment %s to be created", cd.Namespace, ref.Name, cd.Name)
 		}
 		s.PullSecret = string(secret.Data[corev1.DockerConfigJsonKey])
 	}

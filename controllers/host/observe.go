@@ -77,6 +77,9 @@ func (r *Reconciler) judgeImage(ctx context.Context, o *Observed, image *metal3.
 			return LiveImage{}, err
 		}
 		if found {
+			if err := r.secrets.label(ctx, secret); err != nil {
+				return LiveImage{}, err
+			}
 			version = secret.ResourceVersion
 		}
 	}
@@ -138,8 +141,7 @@ func (r *Reconciler) fingerprint(ctx context.Context, o *Observed) string {
 	write([]string{o.BMC.Secret, o.BMC.Version, o.BMC.Problem})
 	write(o.Firmware.wish())
 	for _, name := range referredSecrets(h) {
-		secret := &corev1.Secret{}
-		if r.client.Get(ctx, types.NamespacedName{Namespace: h.Namespace, Name: name}, secret) == nil {
+		if secret, found, err := r.secrets.get(ctx, types.NamespacedName{Namespace: h.Namespace, Name: name}); err == nil && found {
 			write([]string{name, secret.ResourceVersion})
 		}
 	}

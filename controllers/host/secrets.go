@@ -123,7 +123,12 @@ func (s secrets) patch(ctx context.Context, before, after *corev1.Secret) error 
 		before.Labels[names.EnvironmentLabel] == after.Labels[names.EnvironmentLabel] {
 		return nil
 	}
-	if err := s.client.Patch(ctx, after, patch); client.IgnoreNotFound(err) != nil {
+	options := []client.PatchOption{}
+	if after.Labels[names.EnvironmentLabel] != names.EnvironmentValue {
+		// The cache will not show it: reads must not wait for that.
+		options = append(options, client.DisableReadYourWritesConsistency)
+	}
+	if err := s.client.Patch(ctx, after, patch, options...); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("mark Secret %s: %w", client.ObjectKeyFromObject(before), err)
 	}
 	return nil

@@ -24,6 +24,7 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/capacity"
 	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/controllers/secretcache"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -99,6 +100,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		For(&metal3.BareMetalHost{}, builder.WithPredicates(changed)).
 		Owns(&metal3.PreprovisioningImage{}).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.hostsOfSecret)).
+		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.hostsOfSecret), builder.WithPredicates(secretcache.Unlabelled)).
 		WatchesRawSource(source.Func(r.feedNodes)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: o.Concurrency})
 	if o.ProgressChanged != nil {

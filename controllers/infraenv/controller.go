@@ -23,6 +23,7 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/controllers/secretcache"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -38,11 +39,12 @@ type Hub interface {
 
 type reconciler struct {
 	reconcile.Reconciler[*agentv1.InfraEnv]
-	hub Hub
+	hub     Hub
+	secrets secretcache.Reader
 }
 
 func newReconciler(c client.Client, hub Hub) *reconciler {
-	r := &reconciler{hub: hub}
+	r := &reconciler{hub: hub, secrets: secretcache.Reader{Client: c, Live: c}}
 	r.Reconciler = reconcile.Reconciler[*agentv1.InfraEnv]{
 		Client:    c,
 		New:       func() *agentv1.InfraEnv { return &agentv1.InfraEnv{} },
@@ -57,10 +59,12 @@ func newReconciler(c client.Client, hub Hub) *reconciler {
 // Setup registers the controller with the manager.
 func Setup(mgr ctrl.Manager, hub Hub) error {
 	r := newReconciler(mgr.GetClient(), hub)
+	r.secrets.Live = mgr.GetAPIReader()
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("infraenv").
 		For(&agentv1.InfraEnv{}).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.envsOfSecret)).
+		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.envsOfSecret), builder.WithPredicates(secretcache.Unlabelled)).
 		Watches(&hivev1.ClusterDeployment{}, handler.EnqueueRequestsFromMapFunc(r.envsOfDeployment)).
 		// Its status tells when the cluster has its record in the hub.
 		Watches(&hiveextv1.AgentClusterInstall{}, handler.EnqueueRequestsFromMapFunc(r.envsOfInstall)).
@@ -74,7 +78,7 @@ func Setup(mgr ctrl.Manager, hub Hub) error {
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=agents,verbs=get;list;watch
 // +kubebuilder:rbac:groups=hive.openshift.io,resources=clusterdeployments,verbs=get;list;watch
 // +kubebuilder:rbac:groups=extensions.hive.openshift.io,resources=agentclusterinstalls,verbs=get;list;watch
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;patch
 
 // register brings the hub's record up to date.
 func (r *reconciler) register(ctx context.Context, env *agentv1.InfraEnv) error {
@@ -121,19 +125,19 @@ func (r *reconciler) pullSecret(ctx context.Context, env *agentv1.InfraEnv) (str
 	if ref == nil || ref.Name == "" {
 		return "", nil
 	}
-	secret := &corev1.Secret{}
 	key := types.NamespacedName{Namespace: env.Namespace, Name: ref.Name}
-	if err := r.Client.Get(ctx, key, secret); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			return "", reconcile.Stall(agentv1.ReasonImageCreationError, "pull secret %s does not exist: create it, or correct spec.pullSecretRef", key)
-		}
+	secret, found, err := r.secrets.Get(ctx, key)
+	if err != nil {
 		return "", err
+	}
+	if !found {
+		return "", reconcile.Stall(agentv1.ReasonImageCreationError, "pull secret %s does not exist: create it, or correct spec.pullSecretRef", key)
 	}
 	text, ok := secret.Data[corev1.DockerConfigJsonKey]
 	if !ok {
 		return "", reconcile.Stall(agentv1.ReasonImageCreationError, "pull secret %s has no key %s: add it", key, corev1.DockerConfigJsonKey)
 	}
-	return string(text), nil
+	return string(text), r.secrets.Mark(ctx, secret) // every host's image reads it again
 }
 
 // clusterRef is the cluster that all hosts belong to, nil for none.

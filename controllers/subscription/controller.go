@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/controllers/secretcache"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -81,6 +82,7 @@ func Setup(mgr ctrl.Manager, ironics Ironics) error {
 		For(&metal3.BMCEventSubscription{}).
 		Watches(&metal3.BareMetalHost{}, handler.EnqueueRequestsFromMapFunc(r.by(hostIndex)), builder.WithPredicates(hostMatters{})).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.by(secretIndex))).
+		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.by(secretIndex)), builder.WithPredicates(secretcache.Unlabelled)).
 		Complete(r)
 }
 
