@@ -18,7 +18,7 @@ func (p *program) makeControllers(context.Context) error {
 		func() error {
 			return p.makeHosts(host.Options{
 				Progress: source, ProgressChanged: source.Changed, Reads: p.images,
-				Settings: host.Settings{BuildImages: true},
+				Settings: p.settings.hosts.decisions(true),
 			})
 		},
 		p.makeImages,

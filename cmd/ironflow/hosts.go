@@ -46,10 +46,7 @@ func runControllers(ctx context.Context, s settings) error {
 
 // makeHostControllers registers the controllers that need nothing but Ironic.
 func (p *program) makeHostControllers(context.Context) error {
-	h := p.settings.hosts
-	return p.makeHosts(host.Options{Settings: host.Settings{
-		BuildImages: h.buildImages, DeployISO: h.iso, DeployKernel: h.kernel, DeployRamdisk: h.ramdisk,
-	}})
+	return p.makeHosts(host.Options{Settings: p.settings.hosts.decisions(p.settings.hosts.buildImages)})
 }
 
 // makeHosts registers the host controller, and those of the kinds that go with a host.

@@ -33,12 +33,13 @@ type hubParts struct {
 	core  *service.Hub
 	api   *rest.Server
 	cert  pki.Files
+	tls   tlsSettings
 	store store.Store
 	files *os.Root
 }
 
 func newHub(ctx context.Context, s settings, cert pki.Files, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
-	h := &hubParts{cert: cert}
+	h := &hubParts{cert: cert, tls: s.tls}
 	var err error
 	if h.store, err = store.OpenSQLite(ctx, filepath.Join(s.dataDir, "hub.sqlite")); err != nil {
 		return nil, fmt.Errorf("the hub's store: %w", err)
@@ -65,7 +66,7 @@ func newHub(ctx context.Context, s settings, cert pki.Files, metrics prometheus.
 
 // serve answers agents until ctx ends.
 func (h *hubParts) serve(ctx context.Context, addr string) error {
-	config, err := serverTLS(h.cert)
+	config, err := serverTLS(h.cert, h.tls)
 	if err != nil {
 		return err
 	}

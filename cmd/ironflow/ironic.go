@@ -25,8 +25,8 @@ func ironicConfig(s ironicSettings) ironic.Config {
 		CAFile:   existing(s.caFile),
 		CertFile: existing(s.certFile),
 		KeyFile:  existing(s.keyFile),
-		Insecure: s.insecure,
-		Timeout:  s.timeout,
+		Insecure: s.insecure, SkipServerName: s.skipNames,
+		Timeout: s.timeout,
 	}
 	if k := s.keystone; k.url != "" {
 		c.Auth.Keystone = &ironic.Keystone{

@@ -10,6 +10,12 @@ import (
 	"github.com/ironflow/ironflow/ironic"
 )
 
+func TestNamesOfTheCertificateCanBeSkipped(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(ironicConfig(ironicSettings{skipNames: true}).SkipServerName).To(BeTrue())
+	g.Expect(ironicConfig(ironicSettings{}).SkipServerName).To(BeFalse())
+}
+
 func TestAuthenticationFollowsTheFolder(t *testing.T) {
 	with := func(names ...string) string {
 		dir := t.TempDir()

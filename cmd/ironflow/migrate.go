@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,14 +14,52 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/controllers/migrate"
+	"github.com/ironflow/ironflow/ironic"
 )
 
-// forMigrate reports whether the check needs a row of the common table: where the
-// cluster is, and the one Ironic that the existing operator uses.
+// forMigrate reports whether the check needs a row of the tables: where the cluster
+// is, the Ironic that the existing operator uses, and what nodes shall look like.
 func forMigrate(row setting) bool {
-	return row.flag == "namespace" || row.flag == "kubeconfig" || strings.HasPrefix(row.flag, "ironic-") && row.flag != "ironic-endpoints"
+	return slices.Contains([]string{"namespace", "kubeconfig", "direct-deploy-boot-device", "live-iso-boot-device", "provisioning-network-disabled"}, row.flag) ||
+		strings.HasPrefix(row.flag, "ironic-") || strings.HasPrefix(row.flag, "deploy-")
+}
+
+// perHost is the flag that says whether there is a live image per host.
+const perHost = "build-preprov-image"
+
+// operatorsIronic is the Ironic of the existing operator, which has one: of a list
+// with several it is the one with the URL of --ironic-endpoint.
+func operatorsIronic(s ironicSettings) (ironic.Config, error) {
+	if s.endpoints == "" {
+		return ironicConfig(s), nil
+	}
+	list, err := readEndpoints(s.endpoints)
+	if err != nil {
+		return ironic.Config{}, err
+	}
+	if len(list) > 1 {
+		if s.endpoint == "" {
+			return ironic.Config{}, fmt.Errorf("%s lists %d Ironics, and the existing operator has one: name its URL with --ironic-endpoint or IRONIC_ENDPOINT", s.endpoints, len(list))
+		}
+		base := func(url string) string { return strings.TrimSuffix(strings.TrimRight(url, "/"), "/v1") }
+		list = slices.DeleteFunc(list, func(c ironic.Config) bool { return base(c.URL) != base(s.endpoint) })
+		if len(list) == 0 {
+			return ironic.Config{}, fmt.Errorf("%s lists no Ironic with the URL %s of --ironic-endpoint", s.endpoints, s.endpoint)
+		}
+	}
+	list[0].Timeout = s.timeout
+	return list[0], nil
+}
+
+// environment is the environment of this process.
+func environment() map[string]string {
+	set := map[string]string{}
+	for _, variable := range os.Environ() {
+		name, value, _ := strings.Cut(variable, "=")
+		set[name] = value
+	}
+	return set
 }
 
 // migrateOptions are what the check can be told besides.
@@ -52,15 +91,18 @@ Ironflow would do with them. Nothing is written, neither to Kubernetes nor to Ir
 Exit codes: 0 ready; 1 the question could not be answered; 2 warnings; 3 something has to be mended first.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := s.completeIronic(); err != nil {
+			if err := s.completeControllers(); err != nil {
 				return err
+			}
+			if !cmd.Flags().Changed(perHost) && s.hosts.liveImagesForAll() {
+				o.images = false
 			}
 			return runMigrate(cmd.Context(), s, o, cmd.OutOrStdout())
 		},
 	}
-	bind(cmd.Flags(), slices.DeleteFunc(s.common(), func(row setting) bool { return !forMigrate(row) }))
+	bind(cmd.Flags(), slices.DeleteFunc(s.controllersTable(), func(row setting) bool { return !forMigrate(row) }))
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
-	cmd.Flags().BoolVar(&o.images, "build-preprov-image", true, "rehearse with a PreprovisioningImage per host, as `ironflow run` works")
+	cmd.Flags().BoolVar(&o.images, perHost, true, "rehearse with a PreprovisioningImage per host, as `ironflow run` works; false when a deploy-… setting names live images for all")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 10*time.Minute, "limit of the whole check")
 	return cmd
 }
@@ -77,8 +119,9 @@ func runMigrate(ctx context.Context, s settings, o migrateOptions, out io.Writer
 	if err != nil {
 		return err
 	}
-	options := migrate.Options{
-		Client: reader, Ironic: ironicConfig(s.ironic), Settings: host.Settings{BuildImages: o.images},
+	options := migrate.Options{Client: reader, Settings: s.hosts.decisions(o.images), Environment: environment()}
+	if options.Ironic, err = operatorsIronic(s.ironic); err != nil {
+		return err
 	}
 	for namespace := range strings.SplitSeq(s.namespace, ",") {
 		if namespace = strings.TrimSpace(namespace); namespace != "" {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"io"
+	"os"
+	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -18,6 +20,8 @@ func TestMigrateRefuses(t *testing.T) {
 		"no Ironic":           {nil, "set --ironic-endpoint"},
 		"an unknown output":   {[]string{"--ironic-endpoint=https://ironic.example", "-o", "xml"}, "neither text nor json"},
 		"no cluster":          {[]string{"--ironic-endpoint=https://ironic.example", "--kubeconfig=/nowhere"}, "set --kubeconfig"},
+		"unknown devices":     {[]string{"--ironic-endpoint=https://ironic.example", "--live-iso-boot-device=never"}, "none of Default, Always, Never"},
+		"a lone kernel":       {[]string{"--ironic-endpoint=https://ironic.example", "--deploy-kernel-url=http://images/kernel"}, "belong together"},
 		"a flag of run alone": {[]string{"--metrics-addr=0"}, "unknown flag"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -26,6 +30,38 @@ func TestMigrateRefuses(t *testing.T) {
 			cmd.SetArgs(append([]string{}, tc.args...))
 			cmd.SetOut(io.Discard)
 			NewWithT(t).Expect(cmd.ExecuteContext(t.Context())).To(MatchError(ContainSubstring(tc.want)))
+		})
+	}
+}
+
+// TestTheOperatorsIronic finds the one Ironic of the existing operator, also where
+// Ironflow is going to work with several.
+func TestTheOperatorsIronic(t *testing.T) {
+	const east, west = "- {name: east, url: 'https://east.example:6385', insecure: true}\n", "- {name: west, url: 'https://west.example'}\n"
+	for name, c := range map[string]struct {
+		file, endpoint, want, says string
+	}{
+		"no file":                {endpoint: "https://ironic.example", want: "https://ironic.example"},
+		"a file with one":        {file: east, want: "https://east.example:6385"},
+		"several, one is named":  {file: east + west, endpoint: "https://west.example/v1/", want: "https://west.example"},
+		"several, none is named": {file: east + west, says: "the existing operator has one: name its URL with --ironic-endpoint"},
+		"another is named":       {file: east + west, endpoint: "https://north.example", says: "lists no Ironic with the URL https://north.example"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := ironicSettings{endpoint: c.endpoint}
+			if c.file != "" {
+				s.endpoints = filepath.Join(t.TempDir(), "endpoints.yaml")
+				g.Expect(os.WriteFile(s.endpoints, []byte(c.file), 0o600)).To(Succeed())
+			}
+			got, err := operatorsIronic(s)
+			if c.says != "" {
+				g.Expect(err).To(MatchError(ContainSubstring(c.says)))
+				return
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(got.URL).To(Equal(c.want))
+			g.Expect(got.Insecure).To(Equal(c.file == east), "what the file says of the entry holds")
 		})
 	}
 }

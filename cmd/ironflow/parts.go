@@ -34,7 +34,8 @@ type part struct {
 
 // everyPart are the settings of all parts.
 var everyPart = []string{
-	"namespace", "kubeconfig", "log-level", "leader-elect", "metrics-addr", "health-addr", "pprof-addr",
+	"namespace", "kubeconfig", "log-level", "leader-elect", "lease-namespace", "metrics-addr", "metrics-insecure", "metrics-cert-dir", "tls-min-version", "tls-cipher-suites",
+	"health-addr", "pprof-addr",
 	"data-dir", "hub-publish-url", "hub-auth",
 }
 
@@ -85,9 +86,6 @@ func runPart(ctx context.Context, part part, s settings) error {
 	p := &program{settings: s, log: newLogger(s.logLevel), lease: part.lease}
 	ctrl.SetLogger(p.log)
 	p.log.Info("ironflow "+part.use, "version", version.Release())
-	if err := p.makeManager(ctx); err != nil {
-		return err
-	}
 	err := p.shared(func() error {
 		if err := p.publish(ctx); err != nil {
 			return err
@@ -97,8 +95,10 @@ func runPart(ctx context.Context, part part, s settings) error {
 	if err != nil {
 		return err
 	}
-	if err := part.make(p, ctx); err != nil {
-		return err
+	for _, step := range []func(context.Context) error{p.makeManager, func(ctx context.Context) error { return part.make(p, ctx) }} {
+		if err := step(ctx); err != nil {
+			return err
+		}
 	}
 	return p.manager.Start(ctx)
 }

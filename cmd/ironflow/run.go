@@ -23,13 +23,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/controllers/secretcache"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
 	"github.com/ironflow/ironflow/ironic"
@@ -85,36 +85,60 @@ func (p *program) publish(context.Context) error {
 }
 
 func (p *program) makeManager(context.Context) error {
-	config, err := clusterConfig(p.settings.kubeconfig)
-	if err != nil {
-		return fmt.Errorf("no cluster to talk to: %w; set --kubeconfig or KUBECONFIG", err)
-	}
-	// The API server has its own fairness; a brake here only makes fleets wait.
-	config.QPS = -1
-	scheme, err := newScheme()
+	config, err := p.access()
 	if err != nil {
 		return err
 	}
-	readYourWrites := true
-	p.manager, err = ctrl.NewManager(config, ctrl.Options{
-		Scheme:                        scheme,
-		Logger:                        p.log,
-		Cache:                         cacheOptions(p.settings.namespace),
-		Client:                        client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &readYourWrites}},
-		Metrics:                       metricsserver.Options{BindAddress: p.settings.metricsAddr},
-		HealthProbeBindAddress:        p.settings.healthAddr,
-		PprofBindAddress:              p.settings.pprofAddr,
-		LeaderElection:                p.settings.leaderElect,
-		LeaderElectionID:              cmp.Or(p.lease, names.ControllersLease),
-		LeaderElectionReleaseOnCancel: true,
-	})
+	options, err := p.managerOptions()
 	if err != nil {
+		return err
+	}
+	if p.manager, err = ctrl.NewManager(config, options); err != nil {
 		return fmt.Errorf("prepare the controllers: %w", err)
 	}
 	if err := p.manager.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return err
 	}
 	return p.manager.AddReadyzCheck("ping", healthz.Ping)
+}
+
+// access is the way to the API server. That has its own fairness; a brake here only
+// makes fleets wait.
+func (p *program) access() (*rest.Config, error) {
+	config, err := clusterConfig(p.settings.kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("no cluster to talk to: %w; set --kubeconfig or KUBECONFIG", err)
+	}
+	config.QPS = -1
+	return config, nil
+}
+
+// managerOptions are what the controllers share: the cache, the listeners, and
+// whether one replica leads.
+func (p *program) managerOptions() (ctrl.Options, error) {
+	scheme, err := newScheme()
+	if err != nil {
+		return ctrl.Options{}, err
+	}
+	serving, err := p.metricsOptions()
+	if err != nil {
+		return ctrl.Options{}, err
+	}
+	readYourWrites := true
+	return ctrl.Options{
+		Scheme:                        scheme,
+		Logger:                        p.log,
+		Cache:                         cacheOptions(p.settings.namespace),
+		NewCache:                      secretcache.New,
+		Client:                        client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &readYourWrites}},
+		Metrics:                       serving,
+		HealthProbeBindAddress:        p.settings.healthAddr,
+		PprofBindAddress:              p.settings.pprofAddr,
+		LeaderElection:                p.settings.leaderElect,
+		LeaderElectionNamespace:       p.settings.leaderNamespace,
+		LeaderElectionID:              cmp.Or(p.lease, names.ControllersLease),
+		LeaderElectionReleaseOnCancel: true,
+	}, nil
 }
 
 // makeParts builds what the controllers use. The servers run on every replica,
@@ -206,13 +230,19 @@ func hostOf(rawURL string) string {
 	return host
 }
 
-// serverTLS serves our certificate, and its renewal.
-func serverTLS(files pki.Files) (*tls.Config, error) {
+// serverTLS serves a certificate, and its renewal.
+func serverTLS(files pki.Files, s tlsSettings) (*tls.Config, error) {
+	harden, err := s.harden()
+	if err != nil {
+		return nil, err
+	}
 	reloader, err := pki.NewReloader(files)
 	if err != nil {
 		return nil, err
 	}
-	return reloader.TLSConfig(), nil
+	config := reloader.TLSConfig()
+	harden(config)
+	return config, nil
 }
 
 // readLines returns the non-empty lines of a file; none when there is no file.

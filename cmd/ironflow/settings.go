@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/controllers/host/capacity"
 )
 
@@ -22,20 +24,26 @@ type settings struct {
 	dataDir     string
 	logLevel    string
 	leaderElect bool
-	metricsAddr string
-	healthAddr  string
-	hubAddr     string
-	hubURL      string
-	hubAuth     string
-	imagesAddr  string
-	imagesTLS   string
-	imagesURL   string
-	baseImage   string
-	images      imageSettings
-	pprofAddr   string
-	ironic      ironicSettings
-	ipa         ipaSettings
-	hosts       hostSettings
+	// leaderNamespace is where the lease of the leader is.
+	leaderNamespace string
+	metricsAddr     string
+	// metricsInsecure is plain HTTP without authentication, metricsCertDir a certificate.
+	metricsInsecure bool
+	metricsCertDir  string
+	tls             tlsSettings
+	healthAddr      string
+	hubAddr         string
+	hubURL          string
+	hubAuth         string
+	imagesAddr      string
+	imagesTLS       string
+	imagesURL       string
+	baseImage       string
+	images          imageSettings
+	pprofAddr       string
+	ironic          ironicSettings
+	ipa             ipaSettings
+	hosts           hostSettings
 }
 
 // imageSettings tell what live images are made of.
@@ -54,11 +62,20 @@ type hostSettings struct {
 	limits      capacity.Limits
 	claims      bool
 	series      bool
+	// retries is how many deployments of a host may fail in a row; 0 for any number.
+	retries int
+	// directBoot and liveISOBoot are Default, Always or Never.
+	directBoot, liveISOBoot string
+	noNetwork               bool
+	externalV6              string
 	// What follows is for the controllers alone, without the image server.
 	buildImages bool
 	iso         string
 	kernel      string
 	ramdisk     string
+	// isoByArch and the like are lists of ARCHITECTURE:URL, byArch what follows from them.
+	isoByArch, kernelByArch, ramdiskByArch string
+	byArch                                 map[string]host.LiveImageURLs
 }
 
 // ironicSettings tell how this program reaches Ironic.
@@ -71,6 +88,7 @@ type ironicSettings struct {
 	certFile  string
 	keyFile   string
 	insecure  bool
+	skipNames bool
 	timeout   time.Duration
 	keystone  keystoneSettings
 }
@@ -114,7 +132,12 @@ func (s *settings) common() []setting {
 		{"kubeconfig", "KUBECONFIG", "", "kubeconfig file; empty for the cluster that this runs in", text(&s.kubeconfig)},
 		{"log-level", "IRONFLOW_LOG_LEVEL", "info", "debug, info or error", text(&s.logLevel)},
 		{"leader-elect", "IRONFLOW_LEADER_ELECT", "false", "elect one active replica by a lease", boolean(&s.leaderElect)},
+		{"lease-namespace", "POD_NAMESPACE", "", "namespace of that lease; empty for the one that this runs in", text(&s.leaderNamespace)},
 		{"metrics-addr", "IRONFLOW_METRICS_ADDR", ":9443", "address of the metrics listener; 0 switches it off", text(&s.metricsAddr)},
+		{"metrics-insecure", "IRONFLOW_METRICS_INSECURE", "false", "serve metrics over plain HTTP to everybody, for a laboratory; else over HTTPS, to those whom the Kubernetes API lets read them", boolean(&s.metricsInsecure)},
+		{"metrics-cert-dir", "IRONFLOW_METRICS_CERT_DIR", "", "folder with tls.crt and tls.key of the metrics listener; empty for a certificate of our own", text(&s.metricsCertDir)},
+		{"tls-min-version", "IRONFLOW_TLS_MIN_VERSION", "TLS12", "TLS12 or TLS13, of the metrics listener and of the hub's API", text(&s.tls.minVersion)},
+		{"tls-cipher-suites", "IRONFLOW_TLS_CIPHER_SUITES", "", "comma-separated cipher suites of TLS 1.2 for the same, by their IANA names; empty for Go's choice", text(&s.tls.ciphers)},
 		{"health-addr", "IRONFLOW_HEALTH_ADDR", ":9440", "address of /healthz and /readyz; 0 switches it off", text(&s.healthAddr)},
 		{"pprof-addr", "IRONFLOW_PPROF_ADDR", "0", "address of the Go profiler's listener; 0 switches it off", text(&s.pprofAddr)},
 		{"concurrency", "BMO_CONCURRENCY", "0", "hosts worked on at once; 0 for 50", number(&s.hosts.concurrency)},
@@ -124,6 +147,11 @@ func (s *settings) common() []setting {
 		{"limit-network-boot", "PROVISIONING_LIMIT", "20", "the same of hosts that boot over the network, not by virtual media", number(&s.hosts.limits.Network)},
 		{"limit-per-ironic", "IRONFLOW_LIMIT_PER_IRONIC", "0", "the same for each Ironic", number(&s.hosts.limits.Ironic)},
 		{"limit-per-failure-domain", "IRONFLOW_LIMIT_PER_FAILURE_DOMAIN", "0", "the same for each failure domain (label " + names.FailureDomain + ")", number(&s.hosts.limits.Domain)},
+		{"max-provisioning-retries", "IRONFLOW_MAX_PROVISIONING_RETRIES", "5", "deployments of a host that may fail in a row before it waits for a person; 0 for any number", number(&s.hosts.retries)},
+		{"direct-deploy-boot-device", "DIRECT_DEPLOY_FORCE_PERSISTENT_BOOT_DEVICE", "Default", "driver_info force_persistent_boot_device of images and custom deploys: Default, Always or Never", text(&s.hosts.directBoot)},
+		{"live-iso-boot-device", "LIVE_ISO_FORCE_PERSISTENT_BOOT_DEVICE", "Default", "the same of live ISOs", text(&s.hosts.liveISOBoot)},
+		{"provisioning-network-disabled", "PROVISIONING_NETWORK_DISABLED", "false", "refuse BMC addresses whose machines boot the live image over the network", boolean(&s.hosts.noNetwork)},
+		{"ironic-external-url-v6", "IRONIC_EXTERNAL_URL_V6", "", "URL of Ironic's image server for BMCs with an IPv6 address", text(&s.hosts.externalV6)},
 		{"ironic-endpoint", "IRONIC_ENDPOINT", "", "Ironic's URL; /v1 is added", text(&s.ironic.endpoint)},
 		{"ironic-endpoints", "IRONFLOW_IRONIC_ENDPOINTS", "", "YAML file that lists several Ironics, in the place of the settings of one", text(&s.ironic.endpoints)},
 		{"ironic-auth-root", "METAL3_AUTH_ROOT_DIR", "/opt/metal3/auth", "folder with ironic/username and ironic/password; without these files no authentication", text(&s.ironic.authRoot)},
@@ -131,6 +159,7 @@ func (s *settings) common() []setting {
 		{"ironic-client-cert", "IRONIC_CLIENT_CERT_FILE", "/opt/metal3/certs/client/tls.crt", "client certificate for Ironic; ignored when missing", text(&s.ironic.certFile)},
 		{"ironic-client-key", "IRONIC_CLIENT_PRIVATE_KEY_FILE", "/opt/metal3/certs/client/tls.key", "key of the client certificate", text(&s.ironic.keyFile)},
 		{"ironic-insecure", "IRONIC_INSECURE", "false", "do not verify Ironic's certificate", boolean(&s.ironic.insecure)},
+		{"ironic-skip-names", "IRONIC_SKIP_CLIENT_SAN_VERIFY", "false", "verify the chain of Ironic's certificate, but not the names in it", boolean(&s.ironic.skipNames)},
 		{"ironic-keystone-url", "OS_AUTH_URL", "", "identity service (v3) that Ironic asks; with keystone/password in ironic-auth-root", text(&s.ironic.keystone.url)},
 		{"ironic-keystone-user", "OS_USERNAME", "ironflow", "user at the identity service", text(&s.ironic.keystone.user)},
 		{"ironic-keystone-domain", "OS_USER_DOMAIN_NAME", "Default", "domain of the user and of the project", text(&s.ironic.keystone.domain)},
@@ -169,6 +198,9 @@ func (s *settings) liveImages() []setting {
 		{"deploy-iso-url", "DEPLOY_ISO_URL", "", "live ISO of all hosts whose BMC boots one", text(&s.hosts.iso)},
 		{"deploy-kernel-url", "DEPLOY_KERNEL_URL", "", "kernel of the live image of the others, together with deploy-ramdisk-url", text(&s.hosts.kernel)},
 		{"deploy-ramdisk-url", "DEPLOY_RAMDISK_URL", "", "ramdisk of the live image of the others", text(&s.hosts.ramdisk)},
+		{"deploy-iso-by-arch", "DEPLOY_ISO_BY_ARCH", "", "comma-separated ARCHITECTURE:URL, in the place of deploy-iso-url for hosts of these", text(&s.hosts.isoByArch)},
+		{"deploy-kernel-by-arch", "DEPLOY_KERNEL_BY_ARCH", "", "the same of deploy-kernel-url", text(&s.hosts.kernelByArch)},
+		{"deploy-ramdisk-by-arch", "DEPLOY_RAMDISK_BY_ARCH", "", "the same of deploy-ramdisk-url", text(&s.hosts.ramdiskByArch)},
 	}
 }
 
@@ -185,7 +217,7 @@ func bind(flags *pflag.FlagSet, table []setting) {
 
 // complete fills in what follows from other settings, and refuses what cannot work.
 func (s *settings) complete() error {
-	if err := s.completeIronic(); err != nil {
+	if err := errors.Join(s.completeIronic(), s.completeHosts()); err != nil {
 		return err
 	}
 	if s.ipa.ironicURL == "" {
@@ -225,10 +257,7 @@ func (s *settings) completeIronic() error {
 
 // completeControllers refuses what cannot work without an image server.
 func (s *settings) completeControllers() error {
-	if (s.hosts.kernel == "") != (s.hosts.ramdisk == "") {
-		return fmt.Errorf("--deploy-kernel-url and --deploy-ramdisk-url belong together: set both or neither")
-	}
-	return s.completeIronic()
+	return errors.Join(s.completeLiveImages(), s.completeHosts(), s.completeIronic())
 }
 
 func text(p *string) func(*pflag.FlagSet, setting) {

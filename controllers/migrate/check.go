@@ -7,6 +7,7 @@ import (
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	appsv1 "k8s.io/api/apps/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -25,7 +26,12 @@ type Options struct {
 	Namespaces []string
 	// Settings are those that Ironflow will run with.
 	Settings host.Settings
+	// Environment are the variables that Ironflow would run with, as far as they are known.
+	Environment map[string]string
 }
+
+// checkOfSettings is the name of the check of the settings.
+const checkOfSettings = "settings"
 
 // checks are made in this order. Each is a row in docs/migrate.md.
 var checks = []struct {
@@ -33,6 +39,7 @@ var checks = []struct {
 	run  func(context.Context, *state) error
 }{
 	{"operator", checkOperator},
+	{checkOfSettings, checkSettings},
 	{"crds", checkCRDs},
 	{"ironic", checkIronic},
 	{"hosts", checkHosts},
@@ -59,9 +66,11 @@ type state struct {
 	gateway *ironic.Gateway
 	report  *Report
 	hosts   []metal3.BareMetalHost
-	nodes   map[string]*ironic.Node // by host key
-	down    bool                    // Ironic does not answer
-	check   string                  // that runs
+	// operators are the Deployments of the existing operator, running or not.
+	operators []appsv1.Deployment
+	nodes     map[string]*ironic.Node // by host key
+	down      bool                    // Ironic does not answer
+	check     string                  // that runs
 }
 
 // Check looks at the fleet and writes nothing. An error means that the question

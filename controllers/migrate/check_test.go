@@ -178,6 +178,27 @@ func TestFindings(t *testing.T) {
 			},
 			check: "operator", want: "kubectl -n metal3 scale deployment bmo --replicas=0", verdict: "ready",
 		},
+		"it takes Ironic from a resource": {
+			given: func(s *site) {
+				d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "metal3", Name: "bmo"}}
+				d.Spec.Template.Spec.Containers = []corev1.Container{{
+					Image: "quay.example/baremetal-operator:v0.13.1", Env: []corev1.EnvVar{{Name: "IRONIC_NAME", Value: "ironic"}},
+				}}
+				s.Expect(s.kube.Create(s.t.Context(), d)).To(Succeed())
+			},
+			check: "settings", want: "warning metal3/bmo: IRONIC_NAME is set: Ironflow reads no Ironic resource: set IRONIC_ENDPOINT", verdict: "warning",
+		},
+		"a variable of its ConfigMap has no effect": {
+			given: func(s *site) {
+				config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "metal3", Name: "ironic"}, Data: map[string]string{"IRONIC_CLIENT_CACHE_TTL": "5", "IRONIC_ENDPOINT": "x"}}
+				s.Expect(s.kube.Create(s.t.Context(), config)).To(Succeed())
+				d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "metal3", Name: "bmo"}, Spec: appsv1.DeploymentSpec{Replicas: new(int32)}}
+				from := corev1.EnvFromSource{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "ironic"}}}
+				d.Spec.Template.Spec.Containers = []corev1.Container{{Image: "quay.example/baremetal-operator:v0.13.1", EnvFrom: []corev1.EnvFromSource{from}}}
+				s.Expect(s.kube.Create(s.t.Context(), d)).To(Succeed())
+			},
+			check: "settings", want: "note metal3/bmo: IRONIC_CLIENT_CACHE_TTL is set: not needed", verdict: "ready",
+		},
 		"its webhooks are there": {
 			given: func(s *site) {
 				w := &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "bmo-webhooks"}}
@@ -348,6 +369,18 @@ func TestDocsNameEveryCheck(t *testing.T) {
 	for _, name := range migrate.Names() {
 		g.Expect(strings.Count(string(raw), "| `"+name+"` |")).To(Equal(1), name)
 	}
+}
+
+// TestVariablesOfTheEnvironment reports what has no effect of the environment that
+// Ironflow is about to get.
+func TestVariablesOfTheEnvironment(t *testing.T) {
+	s := newSite(t, "available")
+	r, err := migrate.Check(t.Context(), migrate.Options{
+		Client: s.kube, Ironic: ironic.Config{URL: "http://ironic.test", Transport: s.sim.Transport()}, Settings: host.Settings{BuildImages: true},
+		Environment: map[string]string{"IRONIC_NAMESPACE": "metal3", "IRONIC_ENDPOINT": "x", "IRONIC_NAME": ""},
+	})
+	s.Expect(err).NotTo(HaveOccurred())
+	s.Expect(about(r, "settings")).To(ConsistOf(HavePrefix("warning : IRONIC_NAMESPACE is set")))
 }
 
 // TestOnARealAPIServer runs the check on the whole fleet in a real kube-apiserver

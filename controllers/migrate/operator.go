@@ -32,7 +32,11 @@ func checkOperator(ctx context.Context, s *state) error {
 		return err
 	}
 	for _, d := range deployments.Items {
-		if runsOperator(&d) && (d.Spec.Replicas == nil || *d.Spec.Replicas > 0) {
+		if !runsOperator(&d) {
+			continue
+		}
+		s.operators = append(s.operators, d)
+		if d.Spec.Replicas == nil || *d.Spec.Replicas > 0 {
 			s.found(Note, d.Namespace+"/"+d.Name, "runs the existing operator: before Ironflow is started, kubectl -n %s scale deployment %s --replicas=0", d.Namespace, d.Name)
 		}
 	}

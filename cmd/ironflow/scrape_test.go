@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/client-go/rest"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/ironflow/ironflow/hub/pki"
+)
+
+// scraped runs the metrics listener of these settings and reads it once. The API
+// server behind it knows the token "prometheus", whose bearer may read everything.
+func scraped(t *testing.T, p *program, scheme, token string) (*http.Response, error) {
+	t.Helper()
+	g := NewWithT(t)
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var review map[string]any
+		g.Expect(json.NewDecoder(r.Body).Decode(&review)).To(Succeed())
+		spec, _ := review["spec"].(map[string]any)
+		known := strings.HasSuffix(r.URL.Path, "subjectaccessreviews") || spec["token"] == "prometheus"
+		review["status"] = map[string]any{"authenticated": known, "allowed": known}
+		w.Header().Set("Content-Type", "application/json")
+		g.Expect(json.NewEncoder(w).Encode(review)).To(Succeed())
+	}))
+	t.Cleanup(api.Close)
+	p.settings.metricsAddr = "127.0.0.1:0"
+	options, err := p.metricsOptions()
+	g.Expect(err).NotTo(HaveOccurred())
+	server, err := metricsserver.NewServer(options, &rest.Config{Host: api.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}, api.Client())
+	g.Expect(err).NotTo(HaveOccurred())
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- server.Start(ctx) }()
+	t.Cleanup(func() { stop(); g.Expect(<-done).To(Succeed()) })
+	bound, ok := server.(interface{ GetBindAddr() string })
+	g.Expect(ok).To(BeTrue())
+	g.Eventually(bound.GetBindAddr, 10*time.Second, 10*time.Millisecond).ShouldNot(BeEmpty())
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, scheme+"://"+bound.GetBindAddr()+"/metrics", nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	scraper := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // the certificate is looked at by the test
+	t.Cleanup(scraper.CloseIdleConnections)
+	answer, err := scraper.Do(r)
+	if err == nil {
+		t.Cleanup(func() { g.Expect(answer.Body.Close()).To(Succeed()) })
+	}
+	return answer, err
+}
+
+func TestWhoMayReadMetrics(t *testing.T) {
+	for name, c := range map[string]struct {
+		settings      settings
+		scheme, token string
+		want          int
+	}{
+		"nobody by default":              {scheme: "https", want: http.StatusUnauthorized},
+		"no made-up token":               {scheme: "https", token: "made-up", want: http.StatusUnauthorized},
+		"who has the right":              {scheme: "https", token: "prometheus", want: http.StatusOK},
+		"not without TLS":                {scheme: "http", token: "prometheus", want: http.StatusBadRequest},
+		"everybody in a laboratory":      {settings: settings{metricsInsecure: true}, scheme: "http", want: http.StatusOK},
+		"with the newest TLS alone, too": {settings: settings{tls: tlsSettings{minVersion: "TLS13"}}, scheme: "https", token: "prometheus", want: http.StatusOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			answer, err := scraped(t, &program{settings: c.settings}, c.scheme, c.token)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(answer.StatusCode).To(Equal(c.want))
+		})
+	}
+}
+
+func TestCertificateOfTheMetrics(t *testing.T) {
+	own, err := pki.Ensure(t.TempDir(), []string{"own.example"}, time.Now())
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	given, err := pki.Ensure(t.TempDir(), []string{"given.example"}, time.Now())
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	dir := t.TempDir()
+	for from, to := range map[string]string{given.Cert: "tls.crt", given.Key: "tls.key"} {
+		raw, err := os.ReadFile(from)
+		NewWithT(t).Expect(err).NotTo(HaveOccurred())
+		NewWithT(t).Expect(os.WriteFile(filepath.Join(dir, to), raw, 0o600)).To(Succeed())
+	}
+	for name, c := range map[string]struct {
+		program program
+		want    string
+	}{
+		"our own":                         {program{cert: own}, "own.example"},
+		"one that is given":               {program{cert: own, settings: settings{metricsCertDir: dir}}, "given.example"},
+		"one for the run, without either": {program{}, "localhost"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			answer, err := scraped(t, &c.program, "https", "prometheus")
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(answer.TLS.PeerCertificates[0].DNSNames).To(ContainElement(c.want))
+		})
+	}
+}
+
+func TestTLSSettings(t *testing.T) {
+	for name, c := range map[string]struct {
+		settings tlsSettings
+		version  uint16
+		suites   []uint16
+		says     string
+	}{
+		"by default":         {version: tls.VersionTLS12},
+		"the newest":         {settings: tlsSettings{minVersion: "TLS13"}, version: tls.VersionTLS13},
+		"an old one":         {settings: tlsSettings{minVersion: "TLS10"}, says: "neither TLS12 nor TLS13"},
+		"suites":             {settings: tlsSettings{ciphers: "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"}, version: tls.VersionTLS12, suites: []uint16{tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384}},
+		"an insecure suite":  {settings: tlsSettings{ciphers: "TLS_RSA_WITH_RC4_128_SHA"}, says: "is none of TLS_AES_128_GCM_SHA256"},
+		"a misspelt version": {settings: tlsSettings{minVersion: "1.2"}, says: "--tls-min-version"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			harden, err := c.settings.harden()
+			if c.says != "" {
+				g.Expect(err).To(MatchError(ContainSubstring(c.says)))
+				return
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			var config tls.Config
+			harden(&config)
+			g.Expect(config.MinVersion).To(Equal(c.version))
+			g.Expect(config.CipherSuites).To(Equal(c.suites))
+		})
+	}
+}
