@@ -133,6 +133,8 @@ func relocate(b *Builder, media Media, archive, need int64, keep bool) (iso.Area
 	if target.End()/sector > 1<<32-1 {
 		return refuse("the medium is at the limit of its format")
 	}
+	// What the old area holds, perhaps another host's secrets, must not stay behind.
+	b.Zero(area.Offset, area.Length)
 	place := append(bothEndian(target.Offset/sector), bothEndian(target.Length)...)
 	for _, record := range []int64{area.File.Record, area.File.JolietRecord} {
 		if record != 0 {

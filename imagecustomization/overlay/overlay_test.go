@@ -184,6 +184,20 @@ func TestRelocation(t *testing.T) {
 	}
 }
 
+// The config that was there before an area was moved is gone, not only hidden.
+func TestRelocationLeavesNothingBehind(t *testing.T) {
+	g := NewWithT(t)
+	first, err := overlay.Customize(media(t, coreosiso.Read(t, "2023-07.x86_64")), overlay.Options{Content: embedded.Content{Ignition: noise(1000)}})
+	g.Expect(err).NotTo(HaveOccurred())
+	raw := content(t, first)
+	m := media(t, raw)
+	area := m.Layout.Ignition.Area
+	g.Expect(bytes.Trim(raw[area.Offset:area.End()], "\x00")).NotTo(BeEmpty())
+	second, err := overlay.Customize(m, overlay.Options{Content: embedded.Content{Ignition: noise(900_000)}})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(bytes.Trim(content(t, second)[area.Offset:area.End()], "\x00")).To(BeEmpty())
+}
+
 func TestTooBigIsRefusedWithBothSizes(t *testing.T) {
 	m := media(t, coreosiso.Read(t, "2023-07.x86_64"))
 	cases := []struct {
