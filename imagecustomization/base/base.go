@@ -35,6 +35,9 @@ type Base struct {
 	Arch string
 	// Version is the medium's version, e.g. "38.20230718.3.0".
 	Version string
+	// OpenShiftVersion is the release that the medium belongs to, e.g. "4.18";
+	// empty unless somebody said so.
+	OpenShiftVersion string
 	// SHA256 is the file's digest in hexadecimal.
 	SHA256 string
 	// Modified is the file's time; it is the same for every image over this base.
@@ -42,8 +45,9 @@ type Base struct {
 	// Layout is what the parser found.
 	Layout *iso.Layout
 
-	file *os.File
-	was  stamp
+	file    *os.File
+	was     stamp
+	witness witness
 }
 
 // stamp tells one state of a file from another.

@@ -1,9 +1,14 @@
 package base_test
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -73,6 +78,117 @@ func TestReplacedFileIsRegisteredAnew(t *testing.T) {
 	// The old one can still be read to its end.
 	_, err = old.ReadAt(make([]byte, 100), old.Size()-100)
 	g.Expect(err).NotTo(HaveOccurred())
+}
+
+// versions registers media with these descriptions.
+func versions(t *testing.T, g *WithT, described map[string]base.Description) *base.Registry {
+	t.Helper()
+	dir := t.TempDir()
+	for name := range described {
+		put(t, filepath.Join(dir, name), "2022-09")
+	}
+	r, err := base.Open(t.Context(), dir, base.Options{})
+	g.Expect(err).NotTo(HaveOccurred())
+	r.Describe(described)
+	g.Expect(r.Rescan(t.Context())).To(Succeed())
+	return r
+}
+
+func TestSelectByVersionOrRelease(t *testing.T) {
+	g := NewWithT(t)
+	r := versions(t, g, map[string]base.Description{
+		"a.iso": {Version: "418.1", OpenShiftVersion: "4.18"},
+		"b.iso": {Version: "418.2", OpenShiftVersion: "4.18"},
+		"c.iso": {Version: "4.19", OpenShiftVersion: "4.20"},
+		"d.iso": {Version: "419.5", OpenShiftVersion: "4.19"},
+	})
+	for _, c := range []struct{ wanted, version, why string }{
+		{"418.1", "418.1", "the medium's own version"},
+		{"4.18", "418.2", "the newest of the release"},
+		{"4.19", "4.19", "a medium's own version comes before another's release"},
+		{"4.20", "4.19", "its release"},
+		{"", "419.5", "the newest of all"},
+	} {
+		b, err := r.Select(t.Context(), "", c.wanted)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(b.Version).To(Equal(c.version), c.why)
+	}
+	_, err := r.Select(t.Context(), "", "4.21")
+	g.Expect(err).To(And(MatchError(base.ErrNoBase), MatchError(ContainSubstring("418.2 4.18"))))
+}
+
+// slowly is a context in which hashing a file stops until it may go on.
+type slowly struct {
+	context.Context
+	once            sync.Once
+	hashing, mayEnd chan struct{}
+}
+
+// Err implements context.Context.
+func (s *slowly) Err() error {
+	s.once.Do(func() { close(s.hashing) })
+	<-s.mayEnd
+	return nil
+}
+
+// Value keeps what would go round Err away.
+func (s *slowly) Value(any) any { return nil }
+
+// A new medium of a gigabyte takes seconds to hash, in which images are built
+// over the others.
+func TestMediaAreUsableWhileOthersAreHashed(t *testing.T) {
+	g, dir := NewWithT(t), t.TempDir()
+	put(t, filepath.Join(dir, "old.iso"), "2022-09")
+	r, err := base.Open(t.Context(), dir, base.Options{})
+	g.Expect(err).NotTo(HaveOccurred())
+	put(t, filepath.Join(dir, "new.iso"), "2023-07.x86_64")
+	ctx := &slowly{Context: t.Context(), hashing: make(chan struct{}), mayEnd: make(chan struct{})}
+	scanned := make(chan error, 1)
+	go func() { scanned <- r.Rescan(ctx) }()
+	<-ctx.hashing
+	selected := make(chan *base.Base, 1)
+	go func() {
+		b, _ := r.Select(t.Context(), "", "")
+		selected <- b
+	}()
+	g.Eventually(selected, time.Minute).Should(Receive(HaveField("Path", HaveSuffix("old.iso"))))
+	g.Expect(r.List()).To(HaveLen(1))
+	close(ctx.mayEnd)
+	g.Eventually(scanned, time.Minute).Should(Receive(BeNil()))
+	g.Expect(r.List()).To(HaveLen(2))
+}
+
+// What was found bad is not read again until it changes.
+func TestBadMediaAreHashedOnce(t *testing.T) {
+	g, dir := NewWithT(t), t.TempDir()
+	path := filepath.Join(dir, "live.iso")
+	put(t, path, "2022-09")
+	good, err := os.ReadFile(path)
+	g.Expect(err).NotTo(HaveOccurred())
+	info, err := os.Stat(path)
+	g.Expect(err).NotTo(HaveOccurred())
+	bad := bytes.Clone(good)
+	bad[len(bad)-1]++
+	// write changes the file in place, unnoticed but for its time.
+	write := func(content []byte, at time.Time) {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		g.Expect(err).NotTo(HaveOccurred())
+		_, err = f.Write(content)
+		g.Expect(errors.Join(err, f.Close(), os.Chtimes(path, at, at))).To(Succeed())
+	}
+	write(bad, info.ModTime())
+	r, err := base.Open(t.Context(), dir, base.Options{SHA256: map[string]string{
+		"live.iso": "5ab68daec527a73a3dfbaeb21e4704202a563b8c5c0dc918e99575eb843ba911",
+	}})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(r.Problems()).To(HaveLen(1))
+	write(good, info.ModTime())
+	g.Expect(r.Rescan(t.Context())).To(Succeed())
+	g.Expect(r.Problems()).To(HaveLen(1), "it was not read")
+	write(good, info.ModTime().Add(time.Second))
+	g.Expect(r.Rescan(t.Context())).To(Succeed())
+	g.Expect(r.Problems()).To(BeEmpty())
+	g.Expect(r.List()).To(HaveLen(1))
 }
 
 func TestDigestIsChecked(t *testing.T) {

@@ -31,6 +31,9 @@ type Remote struct {
 	// Architecture and Version, unless empty, replace what the medium says.
 	Architecture string `json:"architecture,omitempty"`
 	Version      string `json:"version,omitempty"`
+	// OpenShiftVersion is the release that the medium belongs to. Clients of the
+	// hub ask by it.
+	OpenShiftVersion string `json:"openshiftVersion,omitempty"`
 }
 
 // Downloader brings base media into a directory.
@@ -60,19 +63,28 @@ var errPermanent = errors.New("not worth another attempt")
 
 // Fetch makes sure that the medium is in the directory and has the right digest.
 // An interrupted download goes on where it stopped. The file appears under its
-// name only when it is whole.
-func (d *Downloader) Fetch(ctx context.Context, r Remote) (string, error) {
+// name only when it is whole. fetched tells that it was downloaded, and not there
+// already.
+func (d *Downloader) Fetch(ctx context.Context, r Remote) (path string, fetched bool, err error) {
 	file, err := r.fileName()
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	target := filepath.Join(d.Dir, file)
 	if d.known(target, r.SHA256) || sumFile(ctx, target, r.SHA256) == nil {
-		return target, nil
+		return target, false, nil
 	}
+	if err := d.download(ctx, r, file, target); err != nil {
+		return "", false, err
+	}
+	return target, true, nil
+}
+
+// download tries as often as it may.
+func (d *Downloader) download(ctx context.Context, r Remote, file, target string) error {
 	client, err := d.client()
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer client.CloseIdleConnections()
 	part := target + ".part"
@@ -85,14 +97,14 @@ func (d *Downloader) Fetch(ctx context.Context, r Remote) (string, error) {
 	}
 	for n := 1; ; n++ {
 		if err = d.attempt(ctx, client, r, file, part); err == nil {
-			return target, os.Rename(part, target)
+			return os.Rename(part, target)
 		}
 		if n == attempts || errors.Is(err, errPermanent) || ctx.Err() != nil {
-			return "", fmt.Errorf("download %s: %w", redacted(r.URL), err)
+			return fmt.Errorf("download %s: %w", redacted(r.URL), err)
 		}
 		select {
 		case <-ctx.Done():
-			return "", context.Cause(ctx)
+			return context.Cause(ctx)
 		case <-time.After(wait):
 			wait *= 2
 		}

@@ -129,8 +129,9 @@ func TestDownload(t *testing.T) {
 			o := newOrigin(t, tc.edit)
 			d := o.downloader(dir)
 			d.Idle = 300 * time.Millisecond
-			path, err := d.Fetch(t.Context(), o.remote())
+			path, fetched, err := d.Fetch(t.Context(), o.remote())
 			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(fetched).To(BeTrue())
 			g.Expect(path).To(Equal(filepath.Join(dir, "live.iso")))
 			got, err := os.ReadFile(path)
 			g.Expect(err).NotTo(HaveOccurred())
@@ -143,8 +144,9 @@ func TestDownload(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(files).To(HaveLen(1))
 			// A whole file is not asked for again.
-			_, err = d.Fetch(t.Context(), o.remote())
+			_, fetched, err = d.Fetch(t.Context(), o.remote())
 			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(fetched).To(BeFalse())
 			g.Expect(o.requests.Load()).To(BeEquivalentTo(tc.requests))
 			r, err := base.Open(t.Context(), dir, base.Options{})
 			g.Expect(err).NotTo(HaveOccurred())
@@ -178,7 +180,7 @@ func TestDownloadFails(t *testing.T) {
 				tc.remote(&remote)
 			}
 			dir := t.TempDir()
-			_, err := o.downloader(dir).Fetch(t.Context(), remote)
+			_, _, err := o.downloader(dir).Fetch(t.Context(), remote)
 			g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
 			g.Expect(err.Error()).NotTo(ContainSubstring("hidden"), "a query may hold a secret")
 			g.Expect(o.requests.Load()).To(BeEquivalentTo(tc.requests))
@@ -191,7 +193,7 @@ func TestUnreachableServerDoesNotShowTheQuery(t *testing.T) {
 	g := NewWithT(t)
 	o := newOrigin(t, nil)
 	o.Close()
-	_, err := o.downloader(t.TempDir()).Fetch(t.Context(), o.remote())
+	_, _, err := o.downloader(t.TempDir()).Fetch(t.Context(), o.remote())
 	g.Expect(err).To(MatchError(And(ContainSubstring("connection refused"), Not(ContainSubstring("hidden")))))
 }
 
@@ -201,7 +203,7 @@ func TestDownloadEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := o.downloader(t.TempDir()).Fetch(ctx, o.remote())
+		_, _, err := o.downloader(t.TempDir()).Fetch(ctx, o.remote())
 		done <- err
 	}()
 	g.Eventually(o.requests.Load, time.Minute).Should(BeEquivalentTo(1))

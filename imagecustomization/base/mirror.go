@@ -51,13 +51,15 @@ func (m *Mirror) Sync(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		described[name] = Description{SHA256: image.SHA256, Arch: NormalArch(image.Architecture), Version: image.Version}
+		described[name] = Description{
+			SHA256: image.SHA256, Arch: NormalArch(image.Architecture), Version: image.Version, OpenShiftVersion: image.OpenShiftVersion,
+		}
 	}
 	m.Registry.Describe(described)
 	problems := []error{m.removeOthers(described), m.Registry.Rescan(ctx)}
 	for _, image := range list.Images {
-		path, err := downloader.Fetch(ctx, image)
-		if err == nil {
+		path, fetched, err := downloader.Fetch(ctx, image)
+		if fetched {
 			err = m.remember(filepath.Base(path))
 		}
 		if err == nil {

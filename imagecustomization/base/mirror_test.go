@@ -64,10 +64,27 @@ func TestMirrorFollowsItsList(t *testing.T) {
 	s.Expect(s.mirror.Sync(t.Context())).To(Succeed())
 	s.Expect(s.origin.requests.Load()).To(Equal(requests), "what is there is not fetched again")
 
-	s.list(entry("b.iso", `, architecture: x86_64, version: "4.19"`))
+	s.list(entry("b.iso", `, architecture: x86_64, version: "4.19", openshiftVersion: "4.20"`))
 	s.Expect(s.mirror.Sync(t.Context())).To(Succeed())
 	s.Expect(s.names()).To(ConsistOf("own.iso x86_64 36.20220909.dev.0", "b.iso x86_64 4.19"), "a medium of somebody else stays")
 	s.Expect(filepath.Join(s.mirror.Dir, "a.iso")).NotTo(BeAnExistingFile())
+	b, err := s.mirror.Registry.Select(t.Context(), "x86_64", "4.20")
+	s.Expect(err).NotTo(HaveOccurred())
+	s.Expect(b.Version).To(Equal("4.19"), "the medium of that release")
+}
+
+// A medium that an operator copied into the folder stays his, listed or not.
+func TestMirrorKeepsWhatItDidNotFetch(t *testing.T) {
+	s := newSite(t, nil)
+	path := filepath.Join(s.mirror.Dir, "copied.iso")
+	s.Expect(os.WriteFile(path, s.origin.content, 0o600)).To(Succeed())
+	s.list(fmt.Sprintf("- {url: %q, sha256: %q}\n", s.origin.URL+"/copied.iso", s.origin.sum))
+	s.Expect(s.mirror.Sync(t.Context())).To(Succeed())
+	s.Expect(s.origin.requests.Load()).To(BeZero(), "it is there already")
+	s.list("  []")
+	s.Expect(s.mirror.Sync(t.Context())).To(Succeed())
+	s.Expect(path).To(BeAnExistingFile())
+	s.Expect(s.names()).To(HaveLen(1))
 }
 
 func TestMirrorNamesWhatItCannotGet(t *testing.T) {

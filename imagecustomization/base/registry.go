@@ -28,10 +28,22 @@ type Registry struct {
 	path    string
 	options Options
 
+	// loading lets one file be hashed at a time, which takes seconds; mu, which
+	// everybody needs, is never held meanwhile.
+	loading sync.Mutex
+
 	mu        sync.Mutex
 	bases     map[string]*Base // by path
-	bad       map[string]error
+	bad       map[string]badFile
 	described map[string]Description // by file name
+}
+
+// badFile is why a file cannot be used, and which state of it. While that stays,
+// the file is not hashed again.
+type badFile struct {
+	err  error
+	was  stamp
+	want string
 }
 
 // Description is what somebody who knows says about a medium. Empty fields say
@@ -41,6 +53,8 @@ type Description struct {
 	SHA256 string
 	// Arch and Version replace what the medium says about itself.
 	Arch, Version string
+	// OpenShiftVersion is the release that the medium belongs to.
+	OpenShiftVersion string
 }
 
 // Describe replaces all descriptions, which are by file name. Media whose
@@ -68,7 +82,7 @@ func (r *Registry) holds(path, sha256 string) bool {
 // single file must be usable; in a directory a bad file is kept out and named
 // by [Registry.Problems].
 func Open(ctx context.Context, path string, o Options) (*Registry, error) {
-	r := &Registry{path: path, options: o, bases: map[string]*Base{}, bad: map[string]error{}}
+	r := &Registry{path: path, options: o, bases: map[string]*Base{}, bad: map[string]badFile{}}
 	if err := r.Rescan(ctx); err != nil {
 		return nil, err
 	}
@@ -89,39 +103,76 @@ func (r *Registry) Rescan(ctx context.Context) error {
 			return err
 		}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.bad = map[string]error{}
-	for known := range r.bases {
-		if !slices.Contains(paths, known) {
-			delete(r.bases, known)
-		}
-	}
+	r.forgetOthers(paths)
 	for _, p := range paths {
-		if err := r.refresh(ctx, p); err != nil {
-			r.bad[p] = err
-			if !info.IsDir() {
-				return fmt.Errorf("base image %s: %w", p, err)
-			}
+		if err := r.refresh(ctx, p); err != nil && !info.IsDir() {
+			return fmt.Errorf("base image %s: %w", p, err)
 		}
 	}
 	return nil
 }
 
-// refresh loads the file unless it is registered and unchanged.
+// forgetOthers forgets files that are gone.
+func (r *Registry) forgetOthers(paths []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.bases, func(known string, _ *Base) bool { return !slices.Contains(paths, known) })
+	maps.DeleteFunc(r.bad, func(known string, _ badFile) bool { return !slices.Contains(paths, known) })
+}
+
+// refresh loads the file unless its state is known. Others may use the registry
+// meanwhile; what they find under this path is checked by them.
 func (r *Registry) refresh(ctx context.Context, path string) error {
-	if b := r.bases[path]; b != nil && b.Check() == nil {
-		return nil
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	for {
+		r.mu.Lock()
+		known, bad, d, want := r.bases[path], r.bad[path], r.described[filepath.Base(path)], r.want(path)
+		r.mu.Unlock()
+		if known != nil && known.Check() == nil {
+			return nil
+		}
+		var now stamp
+		if info, err := os.Stat(path); err == nil {
+			now = stampOf(info)
+		}
+		if bad.err != nil && bad.was == now && bad.want == want {
+			return bad.err
+		}
+		b, err := load(ctx, path, want)
+		if err == nil {
+			b.describe(d)
+		}
+		if r.settle(path, d, b, badFile{err: err, was: now, want: want}) {
+			return err
+		}
+	}
+}
+
+// settle notes what loading a file gave, unless its description has changed
+// meanwhile.
+func (r *Registry) settle(path string, d Description, b *Base, bad badFile) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.described[filepath.Base(path)] != d {
+		return false
 	}
 	delete(r.bases, path)
-	b, err := load(ctx, path, r.want(path))
-	if err != nil {
-		return err
+	delete(r.bad, path)
+	if bad.err == nil {
+		r.bases[path] = b
+		return true
 	}
-	d := r.described[filepath.Base(path)]
-	b.Arch, b.Version = cmp.Or(d.Arch, b.Arch), cmp.Or(d.Version, b.Version)
-	r.bases[path] = b
-	return nil
+	if errors.Is(bad.err, context.Canceled) || errors.Is(bad.err, context.DeadlineExceeded) || errors.Is(bad.err, ErrChanged) {
+		bad.was = stamp{} // says nothing about the file
+	}
+	r.bad[path] = bad
+	return true
+}
+
+// describe puts a description above what the medium says.
+func (b *Base) describe(d Description) {
+	b.Arch, b.Version, b.OpenShiftVersion = cmp.Or(d.Arch, b.Arch), cmp.Or(d.Version, b.Version), d.OpenShiftVersion
 }
 
 // want returns the expected digest of a file, or "".
@@ -139,29 +190,50 @@ func (r *Registry) want(path string) string {
 }
 
 // Select returns the base for an architecture and, unless it is empty, a
-// version; of several the newest version. The file is checked: a changed one is
-// registered anew first. The error says what there is instead.
+// version, which is the medium's or else the OpenShift release that it belongs to;
+// of several the newest. The file is checked: a changed one is registered anew
+// first. The error says what there is instead.
 func (r *Registry) Select(ctx context.Context, arch, version string) (*Base, error) {
+	for _, path := range r.changed() {
+		_ = r.refresh(ctx, path) // named by the inventory when it is what was wanted
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var best *Base
-	for path := range r.bases {
-		if err := r.refresh(ctx, path); err != nil {
-			r.bad[path] = err
-			continue
-		}
-		b := r.bases[path]
-		if arch != "" && b.Arch != NormalArch(arch) || version != "" && b.Version != version {
-			continue
-		}
-		if best == nil || compareVersions(b.Version, best.Version) > 0 {
-			best = b
+	var best, second *Base
+	for _, b := range r.bases {
+		switch {
+		case arch != "" && b.Arch != NormalArch(arch) || b.Check() != nil:
+		case version == "" || b.Version == version:
+			best = newer(best, b)
+		case b.OpenShiftVersion == version:
+			second = newer(second, b)
 		}
 	}
-	if best == nil {
+	if best = cmp.Or(best, second); best == nil {
 		return nil, fmt.Errorf("%w: want architecture %q, version %q; there is %s", ErrNoBase, NormalArch(arch), version, r.inventory())
 	}
 	return best, nil
+}
+
+// changed returns the files that are not any more what was registered.
+func (r *Registry) changed() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var paths []string
+	for path, b := range r.bases {
+		if b.Check() != nil {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// newer returns the base with the newer version; best may be nil.
+func newer(best, b *Base) *Base {
+	if best == nil || compareVersions(b.Version, best.Version) > 0 {
+		return b
+	}
+	return best
 }
 
 // List returns all bases, sorted by path.
@@ -185,7 +257,9 @@ func (r *Registry) Problems() map[string]error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	out := make(map[string]error, len(r.bad))
-	maps.Copy(out, r.bad)
+	for path, bad := range r.bad {
+		out[path] = bad.err
+	}
 	return out
 }
 
@@ -193,10 +267,10 @@ func (r *Registry) Problems() map[string]error {
 func (r *Registry) inventory() string {
 	var parts []string
 	for _, b := range r.sorted() {
-		parts = append(parts, b.Arch+" "+b.Version)
+		parts = append(parts, strings.TrimSpace(b.Arch+" "+b.Version+" "+b.OpenShiftVersion))
 	}
-	for p, err := range r.bad {
-		parts = append(parts, fmt.Sprintf("%s (unusable: %v)", filepath.Base(p), err))
+	for p, bad := range r.bad {
+		parts = append(parts, fmt.Sprintf("%s (unusable: %v)", filepath.Base(p), bad.err))
 	}
 	if len(parts) == 0 {
 		return "nothing in " + r.path
