@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/ironflow/ironflow/agent/scenario"
@@ -22,10 +19,8 @@ const defaultStage = 200 * time.Millisecond
 type DryRun struct {
 	// Scenario is the machine; nil pretends with default times.
 	Scenario *scenario.Scenario
-	Faults   scenario.Faults
-	Log      *slog.Logger
-	// Die ends the process as a crash would; nil means SIGKILL to itself.
-	Die func()
+	// Mishaps are its faults.
+	Mishaps Mishaps
 }
 
 // Stage implements [Installer].
@@ -84,13 +79,10 @@ func (d *DryRun) duration(stage wire.HostStage) time.Duration {
 
 // fault lets happen what the scenario has planned for this stage.
 func (d *DryRun) fault(stage wire.HostStage) error {
-	if _, taken, err := d.Faults.Take(scenario.FaultAgentDies, string(stage)); err != nil {
+	if err := d.Mishaps.At(string(stage)); err != nil {
 		return err
-	} else if taken {
-		d.Log.Warn("the scenario lets the agent die now", "stage", stage)
-		d.die()
 	}
-	fault, taken, err := d.Faults.Take(scenario.FaultInstall, string(stage))
+	fault, taken, err := d.Mishaps.Faults.Take(scenario.FaultInstall, string(stage))
 	if err != nil || !taken {
 		return err
 	}
@@ -98,18 +90,4 @@ func (d *DryRun) fault(stage wire.HostStage) error {
 		fault.Text = "the scenario lets the installation fail"
 	}
 	return errors.New(fault.Text)
-}
-
-func (d *DryRun) die() {
-	if d.Die != nil {
-		d.Die()
-		return
-	}
-	Die()
-}
-
-// Die ends the process as a crash would, without a last word.
-func Die() {
-	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	select {} // the signal is on its way
 }

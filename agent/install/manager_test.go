@@ -77,7 +77,7 @@ func dry(stages map[string]time.Duration) *install.DryRun {
 	for name, d := range stages {
 		s.Install.Stages[name] = scenario.Duration{Duration: d}
 	}
-	return &install.DryRun{Scenario: s, Log: slog.New(slog.DiscardHandler)}
+	return &install.DryRun{Scenario: s, Mishaps: install.Mishaps{Log: slog.New(slog.DiscardHandler)}}
 }
 
 func job() install.Job { return install.Job{Request: order(), Disk: "/dev/sda"} }
@@ -260,7 +260,7 @@ func TestScenarioFaults(t *testing.T) {
 		}}
 		died := 0
 		d := dry(nil)
-		d.Faults, d.Die = faults, func() { died++ }
+		d.Mishaps.Faults, d.Mishaps.Die = faults, func() { died++ }
 		b := newBench(t, d)
 		g.Expect(b.Start(t.Context(), job())).To(Succeed())
 		end := <-b.ends

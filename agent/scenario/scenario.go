@@ -138,6 +138,12 @@ const (
 	FaultTruncatedRead FaultKind = "truncated-read"
 	// FaultAgentDies: the agent's process dies by a signal at the stage (or after registration when Stage is empty).
 	FaultAgentDies FaultKind = "agent-dies"
+	// FaultAgentExits: the agent's process ends with Code at the stage, without a last word.
+	FaultAgentExits FaultKind = "agent-exits"
+	// FaultAgentHangs: the agent stops working at the stage and does not hear signals any more.
+	FaultAgentHangs FaultKind = "agent-hangs"
+	// FaultAgentStatus: the agent sends systemd the status Text as it is, or Count texts with a number behind it.
+	FaultAgentStatus FaultKind = "agent-status"
 	// FaultInstall: the installation fails for good at the stage, with Text as the reason.
 	FaultInstall FaultKind = "install"
 	// FaultCleanStep: a cleaning step fails with Text.
@@ -146,13 +152,21 @@ const (
 	FaultRestart FaultKind = "restart"
 )
 
+// StageMarked is the moment right after the agent has written its done marker, as
+// the stage of a fault.
+const StageMarked = "done marker"
+
 // Fault is one thing that goes wrong.
 type Fault struct {
 	Kind FaultKind `json:"kind"`
-	// Stage is the installation stage at which it happens, by protocol name.
+	// Stage is the installation stage at which it happens, by protocol name; for faults of the agent also [StageMarked].
 	Stage string `json:"stage,omitempty"`
-	// Text is the reason that the machine gives.
+	// Text is the reason that the machine gives, or the status of agent-status, where \xff and the like stand for single bytes.
 	Text string `json:"text,omitempty"`
+	// Code is the exit status of agent-exits.
+	Code int `json:"code,omitempty"`
+	// Count is how many statuses agent-status sends; zero means one without a number.
+	Count int `json:"count,omitempty"`
 	// Times is how often it happens; zero means once. Occurrences are counted in a file next to the scenario, so that a restarted process remembers.
 	Times int `json:"times,omitempty"`
 }

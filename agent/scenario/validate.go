@@ -51,5 +51,5 @@ func (s *Scenario) Validate() error {
 }
 
 func faultKinds() []FaultKind {
-	return []FaultKind{FaultNoBoot, FaultTruncatedRead, FaultAgentDies, FaultInstall, FaultCleanStep, FaultRestart}
+	return []FaultKind{FaultNoBoot, FaultTruncatedRead, FaultAgentDies, FaultAgentExits, FaultAgentHangs, FaultAgentStatus, FaultInstall, FaultCleanStep, FaultRestart}
 }

@@ -29,6 +29,7 @@ type agent struct {
 	cfg     Config
 	log     *slog.Logger
 	machine *scenario.Scenario // nil on real hardware
+	mishaps install.Mishaps    // none on real hardware
 
 	client     *hubclient.Client
 	state      *state.File
@@ -60,6 +61,7 @@ func newAgent(cfg Config) (*agent, error) {
 		cfg: cfg, log: cfg.Log, machine: machine,
 		state: state.Open(cfg.Dir), notifier: notify.New(cfg.Log),
 		hostID:  identify(cfg, machine),
+		mishaps: install.Mishaps{Faults: cfg.Dry.Faults(machine), Log: cfg.Log},
 		changed: make(chan struct{}, 1), ends: make(chan ending, 1),
 	}
 	ca := ""
@@ -98,7 +100,7 @@ func (a *agent) setHardware() {
 func (a *agent) setInstaller() {
 	var installer install.Installer = install.Unsupported{}
 	if a.cfg.Dry.Enabled {
-		installer = &install.DryRun{Scenario: a.machine, Faults: a.cfg.Dry.Faults(a.machine), Log: a.log}
+		installer = &install.DryRun{Scenario: a.machine, Mishaps: a.mishaps}
 	}
 	a.installer = &install.Manager{
 		Installer: installer, State: a.state, Status: a.notifier.Status, Log: a.log,

@@ -5,16 +5,21 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/agent/hubclient"
-	"github.com/ironflow/ironflow/agent/install"
 	"github.com/ironflow/ironflow/agent/outcome"
 	"github.com/ironflow/ironflow/agent/poll"
 	"github.com/ironflow/ironflow/agent/register"
-	"github.com/ironflow/ironflow/agent/scenario"
+	"github.com/ironflow/ironflow/api/exitcode"
+	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // live registers and polls until the work ends.
 func (a *agent) live(work, running context.Context) {
+	if a.installedBefore() {
+		a.notifier.Ready()
+		a.finish(&outcome.End{Exit: exitcode.AgentInstalled, Text: "installed before this process began"})
+		return
+	}
 	for {
 		if !a.identifySelf(work) {
 			return
@@ -73,19 +78,22 @@ func (a *agent) identifySelf(ctx context.Context) bool {
 	}
 	a.notifier.Ready()
 	a.notifier.Waiting("registered; waiting for the hub's first instructions")
-	a.dieAfterRegistration()
+	if err := a.mishaps.At(""); err != nil {
+		a.log.Warn("a fault of the scenario did not come about", "error", err)
+	}
 	return true
 }
 
-// dieAfterRegistration is the scenario's fault of an agent that dies early.
-func (a *agent) dieAfterRegistration() {
-	if a.machine == nil {
-		return
+// installedBefore tells whether an earlier process of this attempt has written
+// the done marker and then died: the disk is not to be written once more.
+func (a *agent) installedBefore() bool {
+	kept := a.state.Get()
+	if kept.Install == nil {
+		return false
 	}
-	if _, taken, err := a.cfg.Dry.Faults(a.machine).Take(scenario.FaultAgentDies, ""); err == nil && taken {
-		a.log.Warn("the scenario lets the agent die after its registration")
-		install.Die()
-	}
+	var marker hostfile.Installed
+	err := a.cfg.Dir.Read(hostfile.InstalledFile, &marker)
+	return err == nil && marker.BootID == kept.BootID
 }
 
 func (a *agent) poll(work, running context.Context) (poll.Again, error) {

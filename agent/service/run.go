@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/agent/outcome"
+	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/api/hostfile"
 )
@@ -110,6 +111,11 @@ func (a *agent) lastWord(end ending) int {
 		if end.Installed {
 			// Without the marker nobody may count this as installed.
 			code, end.Text = exitcode.AgentFailed, fmt.Sprintf("installed, but the done marker cannot be written: %v", err)
+		}
+	}
+	if end.Installed {
+		if err := a.mishaps.At(scenario.StageMarked); err != nil {
+			a.log.Warn("a fault of the scenario did not come about", "error", err)
 		}
 	}
 	if marker := a.cfg.Dry.RebootMarker; a.cfg.Dry.Enabled && marker != "" && end.Installed {

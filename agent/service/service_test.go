@@ -207,6 +207,25 @@ func TestRestartedAgentGoesOnWithoutRegistering(t *testing.T) {
 	}
 }
 
+func TestAgentThatDiedAfterItsMarkerWritesNoDiskAgain(t *testing.T) {
+	m := newMachine(t)
+	h := newHub(t, func(*hub) wire.Steps { return instructions(60) })
+	h.host = "33333333-3333-4333-8333-333333333333"
+	var order wire.InstallCmdRequest
+	m.g.Expect(json.Unmarshal([]byte(h.order("/dev/sda").Args[0]), &order)).To(Succeed())
+	kept := state.Open(m.dir)
+	m.g.Expect(kept.SetInstall(&state.Install{Request: order, Attempt: 1, Stage: wire.HostStageRebooting})).To(Succeed())
+	marker := hostfile.Installed{BootID: bootID, InvocationID: "an earlier run's"}
+	m.g.Expect(m.dir.Write(hostfile.InstalledFile, marker)).To(Succeed())
+
+	m.g.Expect(m.run(h)).To(Equal(exitcode.AgentInstalled))
+	m.g.Expect(h.registrations).To(BeZero())
+	m.g.Expect(h.stages()).To(BeEmpty())
+	var left hostfile.Installed
+	m.g.Expect(m.dir.Read(hostfile.InstalledFile, &left)).To(Succeed())
+	m.g.Expect(left).To(Equal(marker), "confirm_install looks for the run that installed")
+}
+
 func TestStopFromBeforeDoesNotEndTheAgent(t *testing.T) {
 	m := newMachine(t)
 	ctx, cancel := context.WithCancel(t.Context())
