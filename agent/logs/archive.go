@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/ironflow/ironflow/agent/redact"
 )
 
 // maxPiece bounds one file of the archive; of a longer one the end is kept.
@@ -51,7 +53,7 @@ func Write(ctx context.Context, w io.Writer, hostID string, pieces []Piece) erro
 		}
 	}
 	if report.Len() > 0 {
-		if err := add(archive, folder+"report.logs", redact(report.Bytes())); err != nil {
+		if err := add(archive, folder+"report.logs", redact.Secrets(report.Bytes())); err != nil {
 			return err
 		}
 	}
@@ -68,7 +70,7 @@ func read(ctx context.Context, piece Piece) ([]byte, error) {
 	if len(text) > maxPiece {
 		text = text[len(text)-maxPiece:]
 	}
-	return redact(text), err
+	return redact.Secrets(text), err
 }
 
 func add(archive *tar.Writer, name string, text []byte) error {

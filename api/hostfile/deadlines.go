@@ -11,7 +11,7 @@ import (
 // whole seconds.
 func ParseStepDeadlines(text string) (StepDeadlines, error) {
 	var d StepDeadlines
-	fields := map[string]*int{"start": &d.StartSeconds, "idle": &d.IdleSeconds, "total": &d.TotalSeconds}
+	fields := map[string]*int{"start": &d.StartSeconds, "idle": &d.IdleSeconds, "total": &d.TotalSeconds, "stage": &d.StageSeconds}
 	for part := range strings.SplitSeq(text, ",") {
 		part = strings.TrimSpace(part)
 		if part == "" {
@@ -20,7 +20,7 @@ func ParseStepDeadlines(text string) (StepDeadlines, error) {
 		key, value, _ := strings.Cut(part, "=")
 		target, known := fields[strings.TrimSpace(key)]
 		if !known {
-			return StepDeadlines{}, fmt.Errorf("deadline %q: want start, idle or total, such as \"start=10m,total=3h\"", part)
+			return StepDeadlines{}, fmt.Errorf("deadline %q: want start, idle, total or stage, such as \"start=10m,total=3h\"", part)
 		}
 		duration, err := time.ParseDuration(strings.TrimSpace(value))
 		if err != nil || duration < time.Second {

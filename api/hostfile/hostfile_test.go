@@ -16,6 +16,7 @@ func TestParseStepDeadlines(t *testing.T) {
 		"":                        {},
 		"start=10m":               {StartSeconds: 600},
 		"start=90s, total=3h":     {StartSeconds: 90, TotalSeconds: 10800},
+		"stage=2h":                {StageSeconds: 7200},
 		"idle=30m,start=1s,":      {StartSeconds: 1, IdleSeconds: 1800},
 		" total = 2h , idle = 5m": {IdleSeconds: 300, TotalSeconds: 7200},
 	} {

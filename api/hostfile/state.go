@@ -73,6 +73,8 @@ type StepDeadlines struct {
 	IdleSeconds int `json:"idle_s,omitempty"`
 	// TotalSeconds bounds the installation, from the install step to the done marker.
 	TotalSeconds int `json:"total_s,omitempty"`
+	// StageSeconds bounds each stage of the installation that does not wait for other machines.
+	StageSeconds int `json:"stage_s,omitempty"`
 }
 
 // ErrNoState is returned when a state file does not exist.

@@ -15,7 +15,8 @@ type deadline struct {
 // deadlines lists the deadlines that count in the present part of the life:
 //
 //	starting    start, from the gate or the crash to READY
-//	waiting     idle only: nobody knows how long a person takes to approve
+//	waiting     idle only: nobody knows how long a person takes to approve; of a unit that
+//	            never says anything nothing is known, and the total counts from its start
 //	installing  the stage's own limit, the total without the time in which others are waited for, and a longer idle
 //	ending      the time that the unit may take to stop
 func (o Observation) deadlines() []deadline {
@@ -31,7 +32,7 @@ func (o Observation) deadlines() []deadline {
 	case hostfile.PartInstalling:
 		stage := o.Status.Stage
 		list := []deadline{
-			{StageDeadline, c.Stage.Add(stageLimit(stage))},
+			{StageDeadline, c.Stage.Add(o.stageLimit())},
 			{IdleDeadline, c.Sign.Add(o.idleInstalling())},
 		}
 		if !waitsForOthers(stage) {
@@ -39,9 +40,12 @@ func (o Observation) deadlines() []deadline {
 		}
 		return list
 	default:
-		if o.LastText == "" {
-			// An agent that never says anything cannot fall silent.
+		switch {
+		case c.Sign.IsZero(): // the unit was not looked at yet
 			return nil
+		case o.LastText == "":
+			// An agent that never says anything cannot fall silent.
+			return []deadline{{TotalDeadline, c.Sign.Add(o.Limits.Total)}}
 		}
 		return []deadline{{IdleDeadline, c.Sign.Add(o.Limits.Idle)}}
 	}
@@ -55,6 +59,15 @@ func (o Observation) idleInstalling() time.Duration {
 		return idle
 	}
 	return max(idle, stageLimit(o.Status.Stage))
+}
+
+// stageLimit is how long the present stage may take. A limit that was asked for
+// does not bind the stages that wait for other machines.
+func (o Observation) stageLimit() time.Duration {
+	if stage := o.Status.Stage; o.Limits.Stage <= 0 || waitsForOthers(stage) {
+		return stageLimit(stage)
+	}
+	return o.Limits.Stage
 }
 
 // next is the earliest deadline.

@@ -55,6 +55,8 @@ var rules = []rule{
 	{"ended, start job came to nothing", all(ended, inactive, has(jobResult, systemd.JobDependency, systemd.JobSkipped, systemd.JobTimeout)), finish(StartRefused)},
 	{"ended, condition not met, gate open", all(ended, inactive, conditionUnmet, gateOpen), finish(ConditionUnmet)},
 	{"ended, condition not met, gate closed", all(ended, inactive, conditionUnmet), finish(GateClosed)},
+	// An agent that systemd stops because it was not ready in time ends with 91, too.
+	{"ended, out of systemd's time", all(ended, has(activeState, "failed"), has(unitResult, "timeout")), finish(UnitFailed)},
 	{"ended, exit 91", all(ended, exited(exitcode.AgentCancelled)), finish(AgentCancelled)},
 	{"ended, exit 90", all(ended, exited(exitcode.AgentFailed)), finish(AgentFailed)},
 	{"ended, start job cancelled", all(ended, has(jobResult, systemd.JobCanceled)), finish(StoppedEarly)},
@@ -67,6 +69,8 @@ var rules = []rule{
 	{"stopping, time is over", all(stoppedByStep, stopOverdue), finishAsStopped},
 	{"stopping", stoppedByStep, waitForStop},
 	{"cancelled", cancelled, stop(CancelledHere)},
+	// It would do its work, and write the disk, once more.
+	{"installed, starts again", all(marked, has(activeState, "activating")), stop(Installed)},
 	{"crash loop", Observation.crashLooping, stop(CrashLoop)},
 	{"installed, deactivating too long", all(marked, deactivatingOverdue), finish(Installed)},
 	{"installed, does not end", all(marked, endOverdue), stop(Installed)},
@@ -102,6 +106,7 @@ func conditionUnmet(o Observation) bool { return !o.Unit.ConditionResult }
 func jobResult(o Observation) string    { return o.Job }
 func loadState(o Observation) string    { return o.Unit.LoadState }
 func activeState(o Observation) string  { return o.Unit.ActiveState }
+func unitResult(o Observation) string   { return o.Unit.Result }
 func foreign(f Foreign) func(Observation) bool {
 	return func(o Observation) bool { return o.Foreign == f }
 }

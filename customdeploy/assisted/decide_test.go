@@ -116,6 +116,7 @@ func TestDecide(t *testing.T) {
 		{"failed 91, no marker", []change{exit(91)}, finish(AgentCancelled)},
 		{"failed 91, no marker, cancelled", []change{exit(91), cancelledNow}, finish(CancelledHere)},
 		{"inactive, no marker, cancelled", []change{stoppedUnit, cancelledNow, stoppedFor(CancelledHere, time.Second)}, finish(CancelledHere)},
+		{"failed 91 because systemd stopped it: not ready in its time", []change{exit(91), func(o *Observation) { o.Unit.Result = "timeout" }}, finish(UnitFailed)},
 		{"failed otherwise, no marker", []change{exit(1)}, finish(UnitFailed)},
 		{"killed, no marker", []change{unit("failed", "failed", "signal")}, finish(UnitFailed)},
 		{"condition not met though the gate is open", []change{stoppedUnit, func(o *Observation) { o.Unit.ConditionResult = false }}, finish(ConditionUnmet)},
@@ -131,6 +132,7 @@ func TestDecide(t *testing.T) {
 		{"deactivating too long", []change{deactivating(40 * time.Second)}, finish(StopHangs)},
 		{"deactivating too long, marker", []change{deactivating(40 * time.Second), withMarker}, finish(Installed)},
 		{"marker, the agent does not end", []change{func(o *Observation) { o.Marker, o.Clocks.Marked = true, now.Add(-40*time.Second) }}, stop(Installed)},
+		{"marker, the agent crashed and starts again", []change{unit("activating", "auto-restart", "exit-code"), withMarker}, stop(Installed)},
 		{"marker, the agent is about to end", []change{withMarker}, until(39 * time.Second)},
 
 		// Crash loop and cancel.
@@ -146,7 +148,10 @@ func TestDecide(t *testing.T) {
 		{"starting too long", []change{starting(15 * minute)}, stop(StartDeadline)},
 		{"waiting has no total deadline", []change{waiting, func(o *Observation) { o.Clocks.Begun = now.Add(-1000 * time.Hour) }}, until(20 * minute)},
 		{"waiting without a sign", []change{waiting, func(o *Observation) { o.Clocks.Sign = now.Add(-20 * minute) }}, stop(IdleDeadline)},
-		{"a foreign agent never says anything", []change{waiting, func(o *Observation) { o.LastText, o.Clocks.Sign = "", t0 }}, Verdict{Action: Wait}},
+		{"a foreign agent never says anything", []change{waiting, func(o *Observation) { o.LastText, o.Clocks.Sign = "", t0 }}, until(3 * 60 * minute)},
+		{"a foreign agent does not come to an end", []change{waiting, func(o *Observation) { o.LastText, o.Clocks.Sign = "", now.Add(-4*time.Hour) }}, stop(TotalDeadline)},
+		{"stage limit of the image", []change{stage("Writing image to disk", 10*minute), func(o *Observation) { o.Limits.Stage = 11 * minute }}, until(minute)},
+		{"stage limit of the image does not bind other machines", []change{stage("Waiting for control plane", 20*time.Hour), func(o *Observation) { o.Limits.Stage = 11 * minute }}, until(60 * minute)},
 		{"stage limit", []change{stage("Writing image to disk", 39*minute)}, until(minute)},
 		{"stage too long", []change{stage("Writing image to disk", 40*minute)}, stop(StageDeadline)},
 		{"waiting for other machines", []change{stage("Waiting for control plane", 20*time.Hour)}, until(60 * minute)},

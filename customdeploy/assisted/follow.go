@@ -36,7 +36,7 @@ func (f *follower) run(ctx context.Context) step.Report {
 	}
 	updates, err := f.units.Follow(work, hostfile.AgentUnit)
 	if err != nil {
-		return f.report(work, SystemdLost, err)
+		return f.lost(work, SystemdLost, err)
 	}
 	started, stopped := make(chan answer, 1), make(chan answer, 1)
 	stopping := false
@@ -62,12 +62,12 @@ func (f *follower) run(ctx context.Context) step.Report {
 		select {
 		case up, ok := <-updates:
 			if !ok || up.Err != nil {
-				return f.report(work, SystemdLost, up.Err)
+				return f.lost(work, SystemdLost, up.Err)
 			}
 			f.see(up.Unit)
 		case a := <-started:
 			if cause, failed := f.startAnswered(work, a); failed {
-				return f.report(work, cause, a.err)
+				return f.lost(work, cause, a.err)
 			}
 		case a := <-stopped:
 			stopping = a.err != nil // a refused stop is not asked again; its time runs out
@@ -174,7 +174,7 @@ func (f *follower) see(u systemd.Properties) {
 	before := f.obs.Unit
 	f.obs.see(u, time.Now())
 	// The id of an earlier run stays on the unit until it is started.
-	if (f.obs.Started || !u.Ended()) && u.InvocationID != "" && u.InvocationID != f.state.InvocationID {
+	if (f.obs.Started || !u.Ended()) && u.InvocationID != "" && u.InvocationID != f.state.InvocationID && !f.installed() {
 		f.state.InvocationID = u.InvocationID
 		if err := f.host.Write(hostfile.StepFile, f.state); err != nil {
 			f.log.Warn("the step file could not be written", "error", err)
@@ -184,6 +184,13 @@ func (f *follower) see(u systemd.Properties) {
 	if u != before {
 		f.showProgress(u)
 	}
+}
+
+// installed tells whether the run in the step file has left its done marker. The
+// step file stays with that run then: confirm_install compares the two.
+func (f *follower) installed() bool {
+	_, done := f.host.Marker(f.state.InvocationID)
+	return done
 }
 
 // showProgress reports the agent's status, or what systemd does while there is none.
@@ -216,6 +223,16 @@ func (f *follower) cancel(who string) {
 		f.obs.Cancelled = who
 		f.log.Info("the step is cancelled", "by", who)
 	}
+}
+
+// lost reports the end of a step that systemd does not answer any more. A marker
+// counts all the same: the installation is done.
+func (f *follower) lost(ctx context.Context, c Cause, err error) step.Report {
+	f.readFiles()
+	if f.obs.Marker {
+		c = Installed
+	}
+	return f.report(ctx, c, err)
 }
 
 // report collects the evidence and puts the end into words.

@@ -149,7 +149,8 @@ func (o *Observation) see(u systemd.Properties, now time.Time) {
 	if u.ExecMainCode != 0 && u.Result != "success" {
 		o.LastEnd = u
 	}
-	if u.StatusText != before.StatusText && u.StatusText != "" {
+	// What an agent says because it was stopped would hide what it was at.
+	if u.StatusText != before.StatusText && u.StatusText != "" && o.Stopped == "" {
 		o.seeStatus(hostfile.ParseStatus(u.StatusText), now)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/agent/redact"
 	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/step"
@@ -30,7 +31,7 @@ func report(o Observation, c Cause, e Evidence) step.Report {
 	r := step.Report{Outcome: c.Outcome()}
 	if r.Outcome == step.Done {
 		r.Result = result(o, e)
-		if warning := warning(o); warning != "" {
+		if warning := warning(o, e); warning != "" {
 			r.Reason = warning
 			r.Result["warning"] = warning
 		}
@@ -56,10 +57,14 @@ func result(o Observation, e Evidence) map[string]any {
 }
 
 // warning is for an installation that is done although the unit ended badly.
-func warning(o Observation) string {
+func warning(o Observation, e Evidence) string {
 	switch {
+	case e.Error != nil:
+		return fmt.Sprintf("installed, but systemd could not be asked how the agent ended: %v", e.Error)
 	case o.Cancelled != "" || o.Stopped == CancelledHere:
 		return "cancelled by " + o.Cancelled + ", but the installation was already done"
+	case e.Marker != nil && o.LastEnd.InvocationID == e.Marker.InvocationID:
+		return "installed, but the agent then failed: " + orElse(o.LastEnd.EndInWords(), o.LastEnd.Result)
 	case o.Unit.ActiveState == "failed":
 		return "installed, but the agent then failed: " + orElse(o.Unit.EndInWords(), o.Unit.Result)
 	case !o.Unit.Ended():
@@ -125,6 +130,11 @@ func deadlineText(o Observation, c Cause, unit string) string {
 		return fmt.Sprintf("no sign of the agent for %v%s (idle deadline)", since(o, clocks.Sign), o.where(Evidence{}))
 	case StageDeadline:
 		return fmt.Sprintf("stage %q took longer than %v (stage deadline)", o.Status.Stage, since(o, clocks.Stage))
+	case TotalDeadline:
+		if clocks.Installing.IsZero() {
+			return fmt.Sprintf("%s was not done after %v and has said nothing (total deadline)", unit, since(o, clocks.Sign))
+		}
+		fallthrough
 	default:
 		return fmt.Sprintf("the installation was not done after %v%s (total deadline)", since(o, clocks.Installing)-clocks.Excluded.Round(time.Second), o.where(Evidence{}))
 	}
@@ -159,12 +169,12 @@ func (o Observation) where(e Evidence) string {
 // status, its last journal line.
 func (o Observation) lastWord(e Evidence) string {
 	switch {
-	case spoken(e.Reason) && e.Reason.Text != "":
+	case spoken(e.Reason) && e.Reason.Text != "" && !o.obeyed(e.Reason):
 		return e.Reason.Text
 	case o.LastText != "":
 		return "its last status: " + o.LastText
 	case len(e.Journal) > 0:
-		return "its last line: " + e.Journal[len(e.Journal)-1]
+		return "its last line: " + printable(e.Journal[len(e.Journal)-1])
 	default:
 		return "it has said nothing"
 	}
@@ -173,6 +183,11 @@ func (o Observation) lastWord(e Evidence) string {
 // spoken tells whether the reason is the agent's own. One with a negative exit
 // code was written for it by the unit's ExecStopPost, which knows less than systemd.
 func spoken(r *hostfile.Reason) bool { return r != nil && r.Exit >= 0 }
+
+// obeyed tells whether the agent's reason is only that the step has stopped it.
+func (o Observation) obeyed(r *hostfile.Reason) bool {
+	return o.Stopped != "" && r.Exit == exitcode.AgentCancelled
+}
 
 // failure says how the unit ended, in words.
 func failure(u systemd.Properties) string {
@@ -234,8 +249,10 @@ func meaning(u systemd.Properties) string {
 	return ""
 }
 
-// printable makes a journal line safe to show: UTF-8 without control characters.
+// printable makes a journal line safe to show: UTF-8 without control characters
+// and secrets.
 func printable(line string) string {
+	line = string(redact.Secrets([]byte(line)))
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' || r == 0x7f {
 			return -1

@@ -94,8 +94,8 @@ func (s *Step) Follow(ctx context.Context, req *step.Request, host Host, state h
 func (s *Step) Explain(ctx context.Context, req *step.Request, host Host, state hostfile.StepState, unit systemd.Properties) step.Report {
 	f := s.newFollower(req, host, Defaults)
 	f.resume(state)
-	f.see(unit)
 	f.readFiles()
+	f.see(unit)
 	v, finished := f.decide(ctx)
 	if !finished {
 		v.Cause = StoppedEarly

@@ -48,6 +48,40 @@ var scenes = map[string]struct {
 		},
 		outcome: step.Done, reason: "installed, but the agent then failed: exited with status 2", after: time.Minute,
 	},
+	"installed, then the agent crashes and systemd starts it again": {
+		play: func(g *WithT, s *scene) {
+			s.becomesReady(0)
+			s.run()
+			pass(time.Minute)
+			s.mark()
+			s.units.set(func(p *systemd.Properties) {
+				p.ActiveState, p.SubState, p.Result, p.ExecMainCode, p.ExecMainStatus = "activating", "auto-restart", "exit-code", systemd.Exited, 3
+			})
+			pass(time.Second)
+			g.Expect(s.units.stopped).To(Equal(1), "before the agent writes the disk again")
+			var state hostfile.StepState
+			g.Expect(s.host.Read(hostfile.StepFile, &state)).To(Succeed())
+			g.Expect(state.InvocationID).To(Equal("aa"), "that of the marker, which confirm_install looks for")
+		},
+		outcome: step.Done, reason: "installed, but the agent then failed: exited with status 3", after: time.Minute + time.Second,
+	},
+	"installed, and the agent is at work again already": {
+		play: func(g *WithT, s *scene) {
+			s.becomesReady(0)
+			s.run()
+			pass(time.Minute)
+			g.Expect(s.host.Write(hostfile.InstalledFile, hostfile.Installed{BootID: fakeBoot, InvocationID: "aa"})).To(Succeed())
+			s.units.set(func(p *systemd.Properties) { p.ActiveState, p.SubState, p.InvocationID = "activating", "start", "bb" })
+			pass(time.Second)
+			s.changed <- struct{}{}
+			pass(time.Second)
+			var state hostfile.StepState
+			g.Expect(s.host.Read(hostfile.StepFile, &state)).To(Succeed())
+			g.Expect(state.InvocationID).To(Equal("aa"))
+			g.Expect(s.units.stopped).To(Equal(1))
+		},
+		outcome: step.Done, after: time.Minute + 2*time.Second,
+	},
 	"installed, but the agent stays": {
 		play: func(g *WithT, s *scene) {
 			s.becomesReady(0)
@@ -67,6 +101,22 @@ var scenes = map[string]struct {
 			s.fail(90)
 		},
 		outcome: step.Failed, reason: `installation failed at "Writing image to disk" (45 %): no space left on /dev/vda`, after: time.Minute,
+	},
+	"never ready, and it said why": {
+		play: func(g *WithT, s *scene) {
+			s.becomesReady(time.Hour)
+			s.units.onStop = func() (string, error) {
+				text := `the agent was stopped by the signal "terminated"`
+				g.Expect(s.host.Write(hostfile.ReasonFile, hostfile.Reason{BootID: fakeBoot, Exit: 91, Text: text})).To(Succeed())
+				s.units.status("starting: " + text)
+				s.fail(91)
+				return systemd.JobDone, nil
+			}
+			s.run()
+			pass(time.Minute)
+			s.units.status("starting: https://hub.example: connection refused")
+		},
+		outcome: step.Deadline, reason: "agent.service was not ready after 15m0s (start deadline); its last status: starting: https://hub.example: connection refused", after: 15 * time.Minute,
 	},
 	"never ready": {
 		play:    func(_ *WithT, s *scene) { s.becomesReady(time.Hour); s.run() },
@@ -185,6 +235,16 @@ var scenes = map[string]struct {
 		},
 		outcome: step.Failed, reason: "the connection to systemd was lost", after: time.Minute,
 	},
+	"systemd is lost after the marker": {
+		play: func(g *WithT, s *scene) {
+			s.becomesReady(0)
+			s.run()
+			pass(time.Minute)
+			g.Expect(s.host.Write(hostfile.InstalledFile, hostfile.Installed{BootID: fakeBoot, InvocationID: "aa"})).To(Succeed())
+			s.units.disconnect(errors.New("no system bus for 1m0s"))
+		},
+		outcome: step.Done, reason: "installed, but systemd could not be asked how the agent ended: no system bus for 1m0s", after: time.Minute,
+	},
 	"started by hand": {
 		play: func(_ *WithT, s *scene) {
 			s.units.state("active", "running")
@@ -261,7 +321,7 @@ func TestFailureCarriesItsEvidence(t *testing.T) {
 		g := NewWithT(t)
 		s := newScene(t)
 		for range 20 {
-			s.units.journal = append(s.units.journal, "line \x1b[31m\xff "+strings.Repeat("x", 10))
+			s.units.journal = append(s.units.journal, "line \x1b[31m\xff token=x agent_token=hunter2 "+strings.Repeat("x", 10))
 		}
 		s.becomesReady(0)
 		s.run()
@@ -277,7 +337,7 @@ func TestFailureCarriesItsEvidence(t *testing.T) {
 			"unit: agent.service failed/failed, result signal, 0 restarts, invocation aa",
 			"main process: was killed by signal 9 (SIGKILL)",
 			"last status: installing: Writing image to disk 40% (to /dev/vda)",
-			"journal: line [31m\uFFFD xxxxxxxxxx",
+			"journal: line [31m\uFFFD token=x agent_token=*** xxxxxxxxxx",
 		))
 		g.Expect(s.stages).To(ContainElement("Writing image to disk: to /dev/vda"))
 		_, err := json.Marshal(r)

@@ -93,6 +93,8 @@ type Deadlines struct {
 	Idle time.Duration
 	// Total bounds the installation itself.
 	Total time.Duration
+	// Stage bounds each stage of it, in the place of the step's own limits.
+	Stage time.Duration
 }
 
 // DeadlineArgs are the arguments that steps with deadlines take.
@@ -100,6 +102,7 @@ var DeadlineArgs = map[string]Argument{
 	"start_s": {Description: "seconds until the started program must be ready"},
 	"idle_s":  {Description: "seconds that may pass without a sign of life"},
 	"total_s": {Description: "seconds that the installation itself may take"},
+	"stage_s": {Description: "seconds that each stage of it may take, unless it waits for other machines"},
 }
 
 // Deadlines starts with the step's defaults, lets the live image's
@@ -119,6 +122,7 @@ func (r *Request) Deadlines(defaults Deadlines) (Deadlines, error) {
 		{"start_s", file.StartSeconds, &d.Start},
 		{"idle_s", file.IdleSeconds, &d.Idle},
 		{"total_s", file.TotalSeconds, &d.Total},
+		{"stage_s", file.StageSeconds, &d.Stage},
 	} {
 		seconds := f.file
 		if raw, ok := r.Args[f.arg]; ok {

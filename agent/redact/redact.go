@@ -1,4 +1,6 @@
-package logs
+// Package redact blots secrets out of texts that leave the host: log bundles for
+// the hub, and the journal lines in a deploy step's reason, which Ironic keeps.
+package redact
 
 import "regexp"
 
@@ -11,8 +13,8 @@ var secrets = []*regexp.Regexp{
 	regexp.MustCompile(`(https?://[^/\s:@]+:)[^/\s@]+@`),
 }
 
-// redact blots secrets out of the text.
-func redact(text []byte) []byte {
+// Secrets blots secrets out of the text.
+func Secrets(text []byte) []byte {
 	for i, form := range secrets {
 		replacement := "${1}***"
 		if i == len(secrets)-1 {
