@@ -98,11 +98,20 @@ func (c HostConfig) agent(l *layer) {
 		l.file(pullAgentScript, 0o755, c.pullScript(a.ImageInsecure))
 	}
 	// With IPA in the image the deploy step starts the agent; without, it starts itself.
-	l.unit(hostfile.AgentUnit, c.IPA == nil, a.unit())
+	l.unit(hostfile.AgentUnit, c.IPA == nil, a.unit(c.IPA != nil))
 }
 
-// unit renders agent.service.
-func (a *Agent) unit() string {
+const (
+	// startTime bounds the start of an agent that the stock plugin waits for, and of
+	// a foreign one with the pull of its image.
+	startTime = "600"
+	// stopTime is less than the 30 s in which a cancelled agent must be gone. Ours
+	// needs 10 s.
+	stopTime = "25"
+)
+
+// unit renders agent.service, for an image with or without IPA.
+func (a *Agent) unit(withIPA bool) string {
 	unit := []string{
 		"[Unit]",
 		"Description=Ironflow host agent",
@@ -116,11 +125,11 @@ func (a *Agent) unit() string {
 			"# Only a running deploy step opens the gate.",
 			"ConditionPathExists="+hostfile.Gate)
 	}
-	unit = append(unit, "", "[Service]", "TimeoutStartSec=600", "RestartSec=3", "EnvironmentFile="+hostfile.AgentEnv)
+	unit = append(unit, "", "[Service]", "TimeoutStopSec="+stopTime, "RestartSec=3", "EnvironmentFile="+hostfile.AgentEnv)
 	if a.Image != "" {
 		unit = append(unit, a.foreignService()...)
 	} else {
-		unit = append(unit, a.ownService()...)
+		unit = append(unit, a.ownService(withIPA)...)
 	}
 	return lines(append(unit, "", "[Install]", "WantedBy=multi-user.target")...)
 }
@@ -130,8 +139,16 @@ func (a *Agent) unit() string {
 // and Ironic agree. Only our deploy step reads the reason file; for the stock
 // plugin, which takes a unit that is deactivating for one that is done, there must
 // be nothing between the agent's end and the unit's.
-func (a *Agent) ownService() []string {
+//
+// The start ends with the registration. How long the hub may be away is the
+// deploy step's deadline; where nobody waits, the agent goes on for ever.
+func (a *Agent) ownService(withIPA bool) []string {
+	start := "infinity"
+	if withIPA && !a.Gate {
+		start = startTime
+	}
 	service := []string{
+		"TimeoutStartSec=" + start,
 		"Type=notify",
 		"NotifyAccess=all",
 		"Restart=on-failure",
@@ -156,6 +173,7 @@ const (
 func (a *Agent) foreignService() []string {
 	image := escapeUnit(a.Image)
 	return []string{
+		"TimeoutStartSec=" + startTime,
 		"Type=simple",
 		"Restart=always",
 		"ExecStartPre=" + pullAgentScript + " " + image,

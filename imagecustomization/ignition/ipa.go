@@ -116,6 +116,7 @@ func (p *IPA) containerUnit() string {
 		bind("/run/dbus/system_bus_socket", "/run/dbus/system_bus_socket"),
 		bind("/", "/mnt/coreos"),
 		"--env=IPA_COREOS_IP_OPTIONS --env=IPA_COREOS_COPY_NETWORK --env=IPA_DEFAULT_HOSTNAME",
+		"--env=IRONFLOW_PROGRESS --env=IRONFLOW_SKIP_NIC_DRIVERS",
 		"--env=HTTP_PROXY --env=HTTPS_PROXY --env=NO_PROXY",
 		escapeUnit(p.Image),
 	}
@@ -136,7 +137,9 @@ func (p *IPA) programUnit() string {
 	for _, word := range p.Command {
 		command = append(command, escapeUnit(word))
 	}
-	return ipaUnit("Type=simple", "ExecStart="+strings.Join(command, " "))
+	// Only IPA itself is told to stop: a deploy step that runs would take that for
+	// a cancellation, and end the agent.
+	return ipaUnit("Type=simple", "KillMode=mixed", "ExecStart="+strings.Join(command, " "))
 }
 
 func bind(src, dst string) string { return "--mount=type=bind,src=" + src + ",dst=" + dst }

@@ -126,15 +126,15 @@ func (p *problems) urls(field string, all []string) {
 }
 
 func (p *problems) proxy(field string, proxy Proxy) {
-	for name, raw := range map[string]string{"http": proxy.HTTP, "https": proxy.HTTPS} {
-		if raw == "" {
+	for _, side := range [...]struct{ name, raw string }{{"http", proxy.HTTP}, {"https", proxy.HTTPS}} {
+		if side.raw == "" {
 			continue
 		}
-		if u, err := url.Parse(raw); err != nil || u.Host == "" {
+		if u, err := url.Parse(side.raw); err != nil || u.Host == "" {
 			// The value may hold a password, so it is not repeated.
-			p.add(field+"."+name, "not a URL")
+			p.add(field+"."+side.name, "not a URL")
 		}
-		p.line(field+"."+name, raw)
+		p.line(field+"."+side.name, side.raw)
 	}
 	p.line(field+".no", proxy.No)
 }
