@@ -85,6 +85,8 @@ type Properties struct {
 	StatusText string
 	// NRestarts counts automatic restarts since the last start by a job.
 	NRestarts int
+	// Job is the id of the job that waits or runs for the unit, 0 for none.
+	Job int
 	// MainPID is the main process, 0 for none.
 	MainPID int
 	// TimeoutStop is how long systemd waits before it kills a stopping unit; 0 means for ever.

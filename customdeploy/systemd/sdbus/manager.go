@@ -143,6 +143,9 @@ func (m *Manager) job(ctx context.Context, name string, queue func(*connection, 
 func (m *Manager) settled(ctx context.Context, name string) (string, error) {
 	ctx, done := context.WithCancel(ctx)
 	defer done()
+	if _, err := m.Unit(ctx, name); err != nil { // waits until the bus is back
+		return "", err
+	}
 	updates, err := m.Follow(ctx, name)
 	if err != nil {
 		return "", err
@@ -151,6 +154,7 @@ func (m *Manager) settled(ctx context.Context, name string) (string, error) {
 		switch {
 		case up.Err != nil:
 			return "", up.Err
+		case up.Unit.Job != 0: // it waits for another unit, or runs
 		case up.Unit.ActiveState == "active", up.Unit.ActiveState == "inactive":
 			return systemd.JobDone, nil
 		case up.Unit.ActiveState == "failed":

@@ -13,16 +13,23 @@ import (
 // setters copies D-Bus properties into a snapshot; a property that is not in
 // the table is not looked at. A value of another type than documented is left out.
 var setters = map[string]func(*systemd.Properties, any){
-	"LoadState":       text(func(p *systemd.Properties) *string { return &p.LoadState }),
-	"ActiveState":     text(func(p *systemd.Properties) *string { return &p.ActiveState }),
-	"SubState":        text(func(p *systemd.Properties) *string { return &p.SubState }),
-	"UnitFileState":   text(func(p *systemd.Properties) *string { return &p.UnitFileState }),
-	"Result":          text(func(p *systemd.Properties) *string { return &p.Result }),
-	"StatusText":      text(func(p *systemd.Properties) *string { return &p.StatusText }),
-	"ExecMainCode":    number(func(p *systemd.Properties) *int { return &p.ExecMainCode }),
-	"ExecMainStatus":  number(func(p *systemd.Properties) *int { return &p.ExecMainStatus }),
-	"NRestarts":       number(func(p *systemd.Properties) *int { return &p.NRestarts }),
-	"MainPID":         number(func(p *systemd.Properties) *int { return &p.MainPID }),
+	"LoadState":      text(func(p *systemd.Properties) *string { return &p.LoadState }),
+	"ActiveState":    text(func(p *systemd.Properties) *string { return &p.ActiveState }),
+	"SubState":       text(func(p *systemd.Properties) *string { return &p.SubState }),
+	"UnitFileState":  text(func(p *systemd.Properties) *string { return &p.UnitFileState }),
+	"Result":         text(func(p *systemd.Properties) *string { return &p.Result }),
+	"StatusText":     text(func(p *systemd.Properties) *string { return &p.StatusText }),
+	"ExecMainCode":   number(func(p *systemd.Properties) *int { return &p.ExecMainCode }),
+	"ExecMainStatus": number(func(p *systemd.Properties) *int { return &p.ExecMainStatus }),
+	"NRestarts":      number(func(p *systemd.Properties) *int { return &p.NRestarts }),
+	"MainPID":        number(func(p *systemd.Properties) *int { return &p.MainPID }),
+	"Job": func(p *systemd.Properties, v any) {
+		// (uo): the id and the job's object.
+		if job, ok := v.([]any); ok && len(job) > 0 {
+			id, _ := job[0].(uint32)
+			p.Job = int(id)
+		}
+	},
 	"ConditionResult": func(p *systemd.Properties, v any) { p.ConditionResult, _ = v.(bool) },
 	"InvocationID": func(p *systemd.Properties, v any) {
 		id, _ := v.([]byte)

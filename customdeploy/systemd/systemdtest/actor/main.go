@@ -3,6 +3,7 @@
 //
 //	ready            sd_notify READY=1
 //	stopping         sd_notify STOPPING=1
+//	reloading        sd_notify RELOADING=1
 //	status=TEXT      sd_notify STATUS=TEXT
 //	flood=N          N different status texts as fast as possible
 //	print=TEXT       a line on stdout
@@ -82,6 +83,8 @@ func play(action string) bool {
 		err = notify("READY=1")
 	case "stopping":
 		err = notify("STOPPING=1")
+	case "reloading":
+		err = notify("RELOADING=1")
 	case "status":
 		err = notify("STATUS=" + value)
 	case "flood":
