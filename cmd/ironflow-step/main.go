@@ -51,7 +51,11 @@ Environment:
 Exit codes:
 `
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	// An IPA that is gone does not end the step: writing to its pipe is an error then, and no more.
+	signal.Ignore(syscall.SIGPIPE)
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	host := hostfile.FromEnv()
@@ -68,10 +72,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if systemd, ok := any(units).(foreign.Host); ok {
 		installer.AskForeign = func(ctx context.Context, began time.Time) bool { return foreign.Installed(ctx, systemd, began) }
 	}
+	inRoot := coreos.InRoot(host)
+	bootable := func(ctx context.Context, host hostfile.Dir, disk string) (bool, error) {
+		return coreos.Bootable(ctx, inRoot, host, disk)
+	}
 	steps := step.Registry{
 		installer.Definition(),
-		(&coreos.Step{Exec: coreos.InRoot(host), Hostname: os.Hostname}).Definition(),
-		(&confirm.Step{Units: units, Assisted: installer}).Definition(),
+		(&coreos.Step{Exec: inRoot, Hostname: os.Hostname}).Definition(),
+		(&confirm.Step{Units: units, Assisted: installer, Bootable: bootable}).Definition(),
 	}
 	switch args[0] {
 	case "--help", "-h", "help":

@@ -120,6 +120,22 @@ func TestListAsThePluginNeedsIt(t *testing.T) {
 	g.Expect(priorities).To(HaveKeyWithValue("confirm_install", 79.0))
 }
 
+// TestAGoneReaderEndsNothing: IPA may die and leave the pipe behind broken; the
+// installation goes on.
+func TestAGoneReaderEndsNothing(t *testing.T) {
+	binary := systemdtest.Build(t, "github.com/ironflow/ironflow/cmd/ironflow-step")
+	g := NewWithT(t)
+	r, w, err := os.Pipe()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(r.Close()).To(Succeed())
+	cmd := exec.Command(binary, "no-such-step")
+	cmd.Stdout, cmd.Stderr = w, w
+	err = cmd.Run()
+	g.Expect(w.Close()).To(Succeed())
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(cmd.ProcessState.ExitCode()).To(Equal(2), "the step's own end, not SIGPIPE: %v", err)
+}
+
 func TestBinaryIsSmallAndFreeOfKubernetes(t *testing.T) {
 	g := NewWithT(t)
 	info, err := os.Stat(systemdtest.Build(t, "github.com/ironflow/ironflow/cmd/ironflow-step", "-ldflags", "-s -w"))

@@ -38,7 +38,13 @@ type Step struct {
 	Units systemd.Manager
 	// Assisted follows an agent that still runs.
 	Assisted *assisted.Step
+	// Bootable tells whether the firmware will find a system on the disk; an error
+	// means that this cannot be found out. Nil looks at nothing.
+	Bootable func(ctx context.Context, host hostfile.Dir, disk string) (bool, error)
 }
+
+// lookTime bounds the look at disk and firmware.
+const lookTime = time.Minute
 
 // Definition is the step for the registry.
 func (s *Step) Definition() step.Step {
@@ -65,7 +71,7 @@ func (s *Step) Run(ctx context.Context, req *step.Request) step.Report {
 		return failed("the installation of this boot was for node %s, not for %s", state.NodeUUID, req.Node.UUID)
 	}
 	if m, ok := host.Marker(state.InvocationID); ok {
-		return done(state, m)
+		return s.done(ctx, req, state, m)
 	}
 	if state.Step != assisted.Name {
 		return failed("%s has left no done marker in this boot: it did not come to its end", state.Step)
@@ -75,7 +81,7 @@ func (s *Step) Run(ctx context.Context, req *step.Request) step.Report {
 		return failed("no done marker, and systemd cannot be asked: %v", err)
 	}
 	if m, ok := host.Marker(unit.InvocationID); ok {
-		return done(state, m)
+		return s.done(ctx, req, state, m)
 	}
 	if !unit.Ended() {
 		req.Log.Info("the agent still runs: following it", "since", state.StartedAt)
@@ -99,14 +105,29 @@ func asked(node step.Node) bool {
 	})
 }
 
-func done(state hostfile.StepState, m hostfile.Installed) step.Report {
-	return step.Report{Outcome: step.Done, Result: map[string]any{
+// done confirms a marker, once something on the disk can be booted: installers
+// make their own boot entry and ignore what comes of it.
+func (s *Step) done(ctx context.Context, req *step.Request, state hostfile.StepState, m hostfile.Installed) step.Report {
+	warning := ""
+	if s.Bootable != nil {
+		ctx, cancel := context.WithTimeoutCause(ctx, lookTime, fmt.Errorf("no answer in %v", lookTime))
+		defer cancel()
+		switch found, err := s.Bootable(ctx, req.Host, m.Disk); {
+		case err != nil:
+			warning = fmt.Sprintf("installed, but whether the firmware finds the system on %s is not known: %v", m.Disk, err)
+			req.Log.Warn("the boot menu was not checked", "disk", m.Disk, "error", err)
+		case !found:
+			return failed("installed, but the machine would not boot it: the firmware has no boot entry for %s, and the disk has no fall-back loader (\\EFI\\BOOT)", m.Disk)
+		}
+	}
+	return step.Report{Outcome: step.Done, Reason: warning, Result: map[string]any{
 		"outcome":       "confirmed",
 		"step":          state.Step,
 		"disk":          m.Disk,
 		"image_digest":  m.ImageDigest,
 		"invocation_id": m.InvocationID,
 		"installed_at":  m.Time.UTC().Format(time.RFC3339),
+		"warning":       warning,
 	}}
 }
 

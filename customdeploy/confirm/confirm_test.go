@@ -2,6 +2,7 @@ package confirm_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -110,6 +111,37 @@ func TestConfirm(t *testing.T) {
 			}
 			g.Expect(r.Outcome).To(Equal(step.Failed))
 			g.Expect(r.Reason).To(ContainSubstring(tc.text))
+		})
+	}
+}
+
+// TestConfirmLooksAtTheFirmware: a marker alone does not start a machine.
+func TestConfirmLooksAtTheFirmware(t *testing.T) {
+	for name, tc := range map[string]struct {
+		found   bool
+		err     error
+		outcome step.Outcome
+		reason  string
+	}{
+		"bootable":     {found: true, outcome: step.Done},
+		"not bootable": {outcome: step.Failed, reason: "no boot entry for /dev/vda"},
+		"not known":    {err: errors.New("no efibootmgr"), outcome: step.Done, reason: "is not known: no efibootmgr"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			host := hostfile.Dir{Root: t.TempDir()}
+			path := host.Path(hostfile.BootIDPath())
+			g.Expect(os.MkdirAll(filepath.Dir(path), 0o755)).To(Succeed())
+			g.Expect(os.WriteFile(path, []byte(boot), 0o600)).To(Succeed())
+			g.Expect(host.Write(hostfile.StepFile, started(boot, node, assisted.Name))).To(Succeed())
+			g.Expect(host.Write(hostfile.InstalledFile, marker(boot, "aa"))).To(Succeed())
+			s := &confirm.Step{Units: ended, Bootable: func(_ context.Context, _ hostfile.Dir, disk string) (bool, error) {
+				g.Expect(disk).To(Equal("/dev/vda"))
+				return tc.found, tc.err
+			}}
+			r := s.Run(t.Context(), &step.Request{Host: host, Log: slog.New(slog.DiscardHandler)})
+			g.Expect(r.Outcome).To(Equal(tc.outcome), "%+v", r)
+			g.Expect(r.Reason).To(ContainSubstring(tc.reason))
 		})
 	}
 }

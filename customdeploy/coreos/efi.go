@@ -60,12 +60,18 @@ func (p partition) number(host hostfile.Dir) (int, error) {
 	return n, nil
 }
 
+// bootedByUEFI tells whether there is a firmware with a boot menu.
+func bootedByUEFI(host hostfile.Dir) bool {
+	_, err := os.Stat(host.Path("/sys/firmware/efi"))
+	return err == nil
+}
+
 // bootEntry puts the installed system first in the firmware's boot menu. It
 // returns a warning when the firmware refuses but will find the disk's
 // fall-back loader by itself.
 func (s *Step) bootEntry(ctx context.Context, host hostfile.Dir, disk string) (warning string, err error) {
-	if _, err := os.Stat(host.Path("/sys/firmware/efi")); err != nil {
-		return "", nil //nolint:nilerr // no such folder: booted by BIOS
+	if !bootedByUEFI(host) {
+		return "", nil
 	}
 	var loader string
 	for try := range efiTries {
@@ -81,7 +87,7 @@ func (s *Step) bootEntry(ctx context.Context, host hostfile.Dir, disk string) (w
 			}
 		}
 	}
-	if slices.Contains(fallbacks, loader) || s.hasFallback {
+	if isFallback(loader) || s.hasFallback {
 		return fmt.Sprintf("no entry in the firmware's boot menu (%v); it must find %s by itself", err, "\\EFI\\BOOT"), nil
 	}
 	return "", fmt.Errorf("boot entry: %w", err)
@@ -115,53 +121,70 @@ func (s *Step) addEntry(ctx context.Context, host hostfile.Dir, disk string) (st
 	return loader, err
 }
 
-func findESP(ctx context.Context, run Exec, disk string) (partition, error) {
+// partitions lists the disk's partitions.
+func partitions(ctx context.Context, run Exec, disk string) ([]partition, error) {
 	out, err := output(ctx, run, "lsblk", "--json", "--output", partitionColumns, disk)
 	if err != nil {
-		return partition{}, err
+		return nil, err
 	}
 	var table struct {
 		Devices []partition `json:"blockdevices"`
 	}
 	if err := json.Unmarshal([]byte(out), &table); err != nil {
-		return partition{}, fmt.Errorf("lsblk's answer: %w", err)
+		return nil, fmt.Errorf("lsblk's answer: %w", err)
 	}
-	for _, d := range table.Devices {
-		for _, p := range append([]partition{d}, d.Children...) {
-			if strings.EqualFold(p.Type, espType) {
-				return p, nil
-			}
-		}
+	var list []partition
+	for _, d := range table.Devices { // the disk with its partitions below, or all in a row
+		list = append(append(list, d), d.Children...)
+	}
+	return list, nil
+}
+
+func isESP(p partition) bool { return strings.EqualFold(p.Type, espType) }
+
+func findESP(ctx context.Context, run Exec, disk string) (partition, error) {
+	list, err := partitions(ctx, run, disk)
+	if err != nil {
+		return partition{}, err
+	}
+	if i := slices.IndexFunc(list, isESP); i >= 0 {
+		return list[i], nil
 	}
 	return partition{}, fmt.Errorf("%s has no EFI system partition", disk)
 }
 
-// findLoader mounts the ESP read-only and looks for a loader.
+// findLoader looks for the best loader on the ESP.
 func (s *Step) findLoader(ctx context.Context, host hostfile.Dir, device string) (string, error) {
-	if err := os.MkdirAll(host.Path(espMount), 0o700); err != nil {
+	found, err := loadersOn(ctx, s.Exec, host, device)
+	if err != nil {
 		return "", err
 	}
-	if _, err := output(ctx, s.Exec, "mount", "-o", "ro", device, espMount); err != nil {
-		return "", err
+	if len(found) == 0 {
+		return "", errors.New("the EFI system partition holds no boot loader")
 	}
-	defer func() {
-		_, err := output(context.WithoutCancel(ctx), s.Exec, "umount", espMount)
-		_ = errors.Join(err, os.Remove(host.Path(espMount)))
-	}()
-	for _, fallback := range fallbacks {
-		s.hasFallback = s.hasFallback || exists(host, fallback)
-	}
-	for _, loader := range append(slices.Clone(loaders), fallbacks...) {
-		if exists(host, loader) {
-			return loader, nil
-		}
-	}
-	return "", errors.New("the EFI system partition holds no boot loader")
+	s.hasFallback = s.hasFallback || slices.ContainsFunc(found, isFallback)
+	return found[0], nil
 }
 
-func exists(host hostfile.Dir, loader string) bool {
-	_, err := os.Stat(host.Path(filepath.Join(espMount, loader)))
-	return err == nil
+func isFallback(loader string) bool { return slices.Contains(fallbacks, loader) }
+
+// loadersOn mounts the ESP read-only and returns the loaders on it that are
+// known, the vendors' own first.
+func loadersOn(ctx context.Context, run Exec, host hostfile.Dir, device string) (found []string, err error) {
+	if err := os.MkdirAll(host.Path(espMount), 0o700); err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.Remove(host.Path(espMount)) }()
+	if _, err := output(ctx, run, "mount", "-o", "ro", device, espMount); err != nil {
+		return nil, err
+	}
+	defer func() { _, _ = output(context.WithoutCancel(ctx), run, "umount", espMount) }()
+	for _, loader := range slices.Concat(loaders, fallbacks) {
+		if _, err := os.Stat(host.Path(filepath.Join(espMount, loader))); err == nil {
+			found = append(found, loader)
+		}
+	}
+	return found, nil
 }
 
 var (
