@@ -96,26 +96,73 @@ def _insist(node, moved_on):
 
 
 class Progress:
-    """Chooses which progress lines become heartbeats."""
+    """Chooses which progress lines become heartbeats, and sends them.
 
-    def __init__(self, node, clock=time.monotonic):
+    A thread of its own sends: whoever reads the step's output never waits for
+    Ironic. The newest line counts; one that comes too soon, or that did not
+    reach Ironic, is not lost but sent, or replaced by a newer one, later.
+    """
+
+    def __init__(self, node):
         self._node = node
-        self._clock = clock
-        self._sent = None  # time, stage, percent
+        self._changed = threading.Condition()
+        self._newest = None
+        self._sent = None  # stage, percent
+        self._closed = False
+        self._thread = None
         # The text outlives its deployment: it must say which one it is of.
         self._mark = '%s %s' % (
             (node.get('instance_uuid') or node.get('uuid') or '')[:8],
             time.strftime('%H:%M:%SZ', time.gmtime()))
 
     def __call__(self, line):
-        stage, percent = line.get('stage', ''), line.get('percent', 0)
-        now = self._clock()
-        if self._sent:
-            when, old_stage, old_percent = self._sent
-            if now - when < PROGRESS_EVERY:
-                return
-            if stage == old_stage and percent < old_percent + PROGRESS_PERCENT:
-                return
-        self._sent = now, stage, percent
-        send(self._node, '%s %d%% %s [%s]' % (
-            stage, percent, line.get('text', ''), self._mark))
+        with self._changed:
+            self._newest = line.get('stage', ''), line.get('percent', 0), \
+                line.get('text', '')
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._run, name='beat-progress', daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def close(self):
+        """Send nothing any more: the beat at the step's end comes next."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def _run(self):
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._closed or self._news())
+                if self._closed:
+                    return
+                stage, percent, text = self._newest
+            if send(self._node, '%s %d%% %s [%s]' % (
+                    stage, percent, text, self._mark)):
+                self._sent = stage, percent
+            with self._changed:
+                self._changed.wait_for(lambda: self._closed, PROGRESS_EVERY)
+
+    def _news(self):
+        """Tell whether the newest line is worth a beat."""
+        if not self._newest or not self._sent:
+            return self._newest is not None
+        stage, percent, _ = self._newest
+        old_stage, old_percent = self._sent
+        return stage != old_stage or \
+            percent >= old_percent + PROGRESS_PERCENT
+
+
+class Logged:
+    """Takes progress lines that Ironic need not see."""
+
+    def __init__(self, step):
+        self._step = step
+
+    def __call__(self, line):
+        LOG.info('%s: %s %s%% %s', self._step, line.get('stage'),
+                 line.get('percent'), line.get('text'))
+
+    def close(self):
+        """Do nothing: there is nobody to stop."""

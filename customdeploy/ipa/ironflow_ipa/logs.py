@@ -10,6 +10,8 @@ from ironflow_ipa import host
 
 LOG = log.getLogger(__name__)
 
+# The container of an installer that is not ours.
+INSTALLER = 'assisted-installer'
 UNITS = ('agent.service', 'ironic-agent.service')
 FILES = ('step.json', 'reason.json', 'installed.json')
 TIMEOUT = 30
@@ -39,6 +41,8 @@ def collect(io_dict):
         sources['journal-' + name] = (
             'journalctl', '--boot', '--no-pager', '--unit', unit)
         sources['unit-' + name] = ('systemctl', 'show', unit)
+    sources['journal-' + INSTALLER] = (
+        'journalctl', '--boot', '--no-pager', 'CONTAINER_NAME=' + INSTALLER)
     for name, command in sources.items():
         try:
             io_dict[name] = io.BytesIO(redact(_output(command)))

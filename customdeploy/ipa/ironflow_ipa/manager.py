@@ -2,6 +2,7 @@
 
 import functools
 import os
+import socket
 import subprocess
 
 from ironic_python_agent import errors
@@ -18,6 +19,8 @@ from ironflow_ipa import program
 
 LOG = log.getLogger(__name__)
 
+# This container's file; the host's is hostnamed's.
+ETC_HOSTNAME = '/etc/hostname'
 # The hub hears this step's agent itself; beats would only cost Ironic time.
 HEARD_BY_HUB = ('start_assisted_install', 'confirm_install')
 
@@ -64,14 +67,13 @@ class IronflowHardwareManager(hardware.HardwareManager):
         identity.save_token()
         progress = beat.Progress(node)
         if step in HEARD_BY_HUB and not os.environ.get('IRONFLOW_PROGRESS'):
-            def progress(line):
-                LOG.info('%s: %s %s%% %s', step, line.get('stage'),
-                         line.get('percent'), line.get('text'))
+            progress = beat.Logged(step)
         try:
             return program.run(step, node, ports, args, progress)
         except program.StepFailed as exc:
             raise errors.DeploymentError(str(exc))
         finally:
+            progress.close()
             beat.after_step(node)
 
     def generate_tls_certificate(self, ip_address):
@@ -101,5 +103,8 @@ class IronflowHardwareManager(hardware.HardwareManager):
         try:
             subprocess.run([host.step_program(), 'set-hostname', name],
                            env=host.environment(), check=True, timeout=30)
+            # The container has a file of its own, from before.
+            with open(ETC_HOSTNAME, 'w') as f:
+                f.write(socket.gethostname() + '\n')
         except (OSError, subprocess.SubprocessError) as exc:
             LOG.warning('The host name could not be set: %s', exc)

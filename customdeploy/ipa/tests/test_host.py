@@ -74,6 +74,28 @@ def test_logs(root, monkeypatch):
     logs.collect(archive)
     texts = {name: f.read() for name, f in archive.items()}
     assert texts['journal-agent'] == b'a line with agent_token=(redacted)'
+    assert 'journal-assisted-installer' in texts
+    assert ('journalctl', '--boot', '--no-pager',
+            'CONTAINER_NAME=assisted-installer') in asked
     assert texts['step.json'] == b'{"step": "x"}'
     assert texts['journal'] == b'agent_token=(redacted) ok'
     assert 'reason.json' not in texts
+
+
+def test_the_container_takes_the_name_over(
+        step, tmp_path, monkeypatch, root):
+    etc = tmp_path / 'hostname'
+    etc.write_text('localhost\n')
+    monkeypatch.setattr(manager, 'ETC_HOSTNAME', str(etc))
+    monkeypatch.setattr(manager.socket, 'gethostname', lambda: 'node-1')
+    monkeypatch.setenv('IPA_DEFAULT_HOSTNAME', 'node-1')
+    step("""
+    assert sys.argv[1:] == ['set-hostname', 'node-1']
+    """)
+    manager.IronflowHardwareManager()._fix_hostname()
+    assert etc.read_text() == 'node-1\n'
+
+    step('sys.exit(1)')
+    etc.write_text('localhost\n')
+    manager.IronflowHardwareManager()._fix_hostname()
+    assert etc.read_text() == 'localhost\n', 'only a warning'

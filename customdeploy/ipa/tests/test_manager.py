@@ -24,7 +24,7 @@ LISTS = '''
 @pytest.fixture
 def beats(monkeypatch):
     sent = []
-    monkeypatch.setattr(beat, 'send', lambda *a: sent.append(a))
+    monkeypatch.setattr(beat, 'send', lambda *a: sent.append(a) or True)
     monkeypatch.setattr(beat, 'END_DELAY', 0)
     monkeypatch.setattr(beat, 'REPEAT_AFTER', ())
     return sent
@@ -58,8 +58,11 @@ def test_success_returns_the_result(step, client, node, beats):
     step(LISTS + '''
     got = json.load(sys.stdin)
     assert got["node"]["uuid"].startswith("1111") and got["ports"] == [1]
-    print(json.dumps({"t": "x", "stage": "a", "percent": 5, "text": "b"}))
-    print("no json")
+    print(json.dumps({"t": "x", "stage": "a", "percent": 5, "text": "b"}),
+          flush=True)
+    print("no json", flush=True)
+    import time
+    time.sleep(0.5)
     print(json.dumps({"outcome": "done", "result": {
         "args": got["args"], "root": os.environ["IRONFLOW_ROOT"]}}))
     ''')
@@ -102,16 +105,86 @@ def test_reason_is_bounded_and_keeps_the_newest_journal():
     assert 'journal: 0 ' not in text
 
 
-def test_progress_is_sparse(node, beats):
-    now = [0.0]
-    p = beat.Progress(node, clock=lambda: now[0])
-    for second in range(100):
-        now[0] = float(second)
-        p({'stage': 'write', 'percent': second // 2, 'text': ''})
-    p({'stage': 'boot', 'percent': 0, 'text': ''})
-    assert [b[1].split('%')[0] for b in beats] == [
-        'write 0', 'write 10', 'write 20', 'write 30', 'write 40', 'boot 0']
-    assert '[11111111 ' in beats[0][1]
+class Sink:
+    """Ironic, as far as progress goes: what came, and when."""
+
+    def __init__(self, monkeypatch, every):
+        self.texts, self.times, self.fails = [], [], 0
+        self.free = threading.Event()
+        self.free.set()
+        monkeypatch.setattr(beat, 'send', self.send)
+        monkeypatch.setattr(beat, 'PROGRESS_EVERY', every)
+
+    def send(self, node, text):
+        self.free.wait(10)
+        if self.fails:
+            self.fails -= 1
+            return False
+        self.texts.append(text)
+        self.times.append(time.monotonic())
+        return True
+
+    def expect(self, want):
+        """Wait until what came begins with these words."""
+        got = []
+        for _ in range(1000):
+            got = [text.split('%')[0] for text in self.texts]
+            if got == want:
+                return
+            time.sleep(0.01)
+        assert got == want
+
+
+def line(stage, percent):
+    return {'stage': stage, 'percent': percent, 'text': ''}
+
+
+def test_progress_is_sparse(node, monkeypatch):
+    sink = Sink(monkeypatch, 0)
+    p = beat.Progress(node)
+    want = []
+    for percent in range(0, 30):
+        p(line('write', percent))
+        if percent % 10 == 0:
+            want.append('write %d' % percent)
+            sink.expect(want)
+    p(line('boot', 0))
+    sink.expect(want + ['boot 0'])
+    assert '[11111111 ' in sink.texts[0]
+    p.close()
+
+
+def test_progress_that_comes_too_soon_is_sent_later(node, monkeypatch):
+    sink = Sink(monkeypatch, 0.3)
+    p = beat.Progress(node)
+    p(line('write', 99))
+    sink.expect(['write 99'])
+    p(line('boot', 0))
+    p(line('boot', 5))
+    sink.expect(['write 99', 'boot 5'])
+    assert sink.times[1] - sink.times[0] >= 0.3, 'not more often'
+    p.close()
+
+
+def test_progress_that_did_not_arrive_is_sent_again(node, monkeypatch):
+    sink = Sink(monkeypatch, 0.01)
+    sink.fails = 2
+    p = beat.Progress(node)
+    p(line('write', 7))
+    sink.expect(['write 7'])
+    p.close()
+
+
+def test_a_slow_ironic_does_not_hold_the_step_up(node, monkeypatch):
+    sink = Sink(monkeypatch, 0)
+    sink.free.clear()
+    p = beat.Progress(node)
+    begin = time.monotonic()
+    for percent in range(100):
+        p(line('write', percent))
+    p.close()
+    assert time.monotonic() - begin < 5
+    sink.free.set()
 
 
 def test_a_beat_as_ironic_sees_it(client, node):
