@@ -9,6 +9,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -41,13 +42,42 @@ func run() error {
 		return err
 	}
 	fmt.Println(string(raw))
-	if b.failed == 0 && onSystemd != nil {
-		return fmt.Errorf("the measurements failed: %w; run go test -v -tags e2e ./test/steps", onSystemd)
+	return b.verdict(onSystemd, joint)
+}
+
+// limits are those of the figures; test/joint holds its own.
+var limits = []struct {
+	figure string
+	limit  float64
+}{
+	{"exit_to_result_p99_s", 0.2},
+	{"binary_mib", 10},
+	{"rss_mib", 15},
+	// Near zero: one wake-up in a few seconds would be a poll.
+	{"voluntary_switches_60s", 20},
+}
+
+// verdict is everything for which the bench has failed.
+func (b *bench) verdict(onSystemd, joint error) error {
+	var errs []error
+	if b.failed > 0 {
+		errs = append(errs, fmt.Errorf("%d of %d cases failed", b.failed, b.cases))
+	}
+	if onSystemd != nil {
+		errs = append(errs, fmt.Errorf("on systemd: %w; run go test -v -tags e2e ./test/steps", onSystemd))
 	}
 	if joint != nil {
-		return fmt.Errorf("the measurements with Ironic failed: %w; run go test -v -tags e2e ./test/joint", joint)
+		errs = append(errs, fmt.Errorf("with Ironic: %w; run go test -v -tags e2e ./test/joint", joint))
 	}
-	return nil
+	for _, l := range limits {
+		switch value, ok := b.figures[l.figure].(float64); {
+		case !ok:
+			errs = append(errs, fmt.Errorf("%s was not measured", l.figure))
+		case value > l.limit:
+			errs = append(errs, fmt.Errorf("%s is %v, more than %v", l.figure, value, l.limit))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // bench collects what the tests print.
