@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"net"
 	"net/http"
@@ -40,6 +41,10 @@ type imageParts struct {
 	// process there is no resolver.
 	hosts    client.Reader
 	resolver *hubpaths.Resolver
+	// changed tells the controller of images that they are to be compared with bases
+	// and settings; settings are those that it reads anew for each build.
+	changed  chan struct{}
+	settings func() string
 	log      logr.Logger
 }
 
@@ -56,7 +61,7 @@ func newImages(ctx context.Context, s settings, cert pki.Files, metrics promethe
 	if err != nil {
 		return nil, fmt.Errorf("image signing key: %w", err)
 	}
-	parts := &imageParts{bases: bases, mirror: mirror, log: log}
+	parts := &imageParts{bases: bases, mirror: mirror, log: log, changed: make(chan struct{}, 1), settings: func() string { return "" }}
 	parts.store, err = images.NewStore(ctx, images.Options{
 		Bases: bases, BaseURL: s.imagesURL, SigningKey: key, StateDir: filepath.Join(s.dataDir, "images"),
 		Shared: programs.Shared, BootsDisk: func(key string) bool { return parts.hasSystem(ctx, key) },
@@ -194,16 +199,38 @@ func (p *imageParts) serve(ctx context.Context, plain, tls string) error {
 func (p *imageParts) followBases(ctx context.Context) {
 	ticker := time.NewTicker(rescan)
 	defer ticker.Stop()
-	for {
+	for before := p.state(); ; {
 		err := p.lookForBases(ctx)
 		if err != nil && ctx.Err() == nil {
 			p.log.Error(err, "cannot get all base images")
+		}
+		if now := p.state(); now != before {
+			before = now
+			p.tellChange()
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
+	}
+}
+
+// state stands for everything but a host's own settings that images are made of.
+func (p *imageParts) state() string {
+	sum := sha256.New()
+	for _, b := range p.bases.List() {
+		fmt.Fprintf(sum, "%q %q %q %q\n", b.Path, b.SHA256, b.Arch, b.Version)
+	}
+	fmt.Fprintln(sum, p.settings())
+	return string(sum.Sum(nil))
+}
+
+// tellChange has all images compared; one word is enough until it is heard.
+func (p *imageParts) tellChange() {
+	select {
+	case p.changed <- struct{}{}:
+	default:
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -14,14 +15,32 @@ import (
 
 // makeImages registers the controller that builds live images.
 func (p *program) makeImages() error {
+	if _, err := p.baseConfig(); err != nil {
+		return err // a mistake of the operator, to be seen at once
+	}
+	p.images.settings = p.liveSettings
+	return image.Setup(p.manager, image.Options{
+		Store: p.images.store, Architectures: p.images.architectures, IPA: p.ipaConfig, Agent: p.agentConfig, Base: p.baseConfig,
+		Nmstatectl: p.settings.images.nmstatectl, Changed: p.images.changed, Namespaces: listOf(p.settings.namespace),
+	})
+}
+
+// liveSettings stands for what is read anew for each image: when it is another
+// than before, all images are.
+func (p *program) liveSettings() string {
+	config, baseErr := p.baseConfig()
+	ipa, ipaErr := p.ipaConfig()
+	hub, hubErr := readExisting(p.cert.CA)
+	return fmt.Sprintf("%q %q %+v %+v %v", string(config.PullSecret), hub, config, ipa, errors.Join(baseErr, ipaErr, hubErr))
+}
+
+// baseConfig is what every live image begins with.
+func (p *program) baseConfig() (ignition.HostConfig, error) {
 	keys, err := readLines(p.settings.ipa.sshKey)
 	if err != nil {
-		return fmt.Errorf("SSH keys: %w", err)
+		return ignition.HostConfig{}, fmt.Errorf("SSH keys: %w", err)
 	}
-	return image.Setup(p.manager, image.Options{
-		Store: p.images.store, Architectures: p.images.architectures, IPA: p.ipaConfig, Agent: p.agentConfig, SSHKeys: keys,
-		Nmstatectl: p.settings.images.nmstatectl, Namespaces: listOf(p.settings.namespace),
-	})
+	return ignition.HostConfig{SSHKeys: keys}, nil
 }
 
 // ipaConfig is what every live image tells ironic-python-agent.

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
@@ -51,10 +52,14 @@ type Options struct {
 	// Nmstatectl tells that the live systems have nmstatectl: an nmstate document
 	// that cannot be translated is then passed on as it is.
 	Nmstatectl bool
+	// Changed tells that base images or settings are others than before, which all
+	// images are to be compared with; nil for never.
+	Changed <-chan struct{}
 	// Namespaces are those that the program watches, none for all.
 	Namespaces []string
-	// SSHKeys may log in to every live image.
-	SSHKeys []string
+	// Base returns the settings that every image begins with, read anew for each
+	// build; an InfraEnv's are put on top. nil for none.
+	Base func() (ignition.HostConfig, error)
 }
 
 // Reconciler produces PreprovisioningImages.
@@ -90,15 +95,18 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	if err := mgr.Add(r.first); err != nil {
 		return err
 	}
-	return ctrl.NewControllerManagedBy(mgr).
+	b := ctrl.NewControllerManagedBy(mgr).
 		Named("image").
 		For(&metal3v1.PreprovisioningImage{}).
 		Watches(&metal3v1.BareMetalHost{}, &handler.EnqueueRequestForObject{},
-			builder.WithPredicates(predicate.AnnotationChangedPredicate{})).
+			builder.WithPredicates(predicate.Or[client.Object](predicate.AnnotationChangedPredicate{}, bootCardChanged{}))).
 		Watches(&agentv1.InfraEnv{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfInfraEnv)).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfSecret)).
-		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfSecret), builder.WithPredicates(secretcache.Unlabelled)).
-		Complete(r)
+		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfSecret), builder.WithPredicates(secretcache.Unlabelled))
+	if o.Changed != nil {
+		b = b.WatchesRawSource(source.Func(r.followSettings))
+	}
+	return b.Complete(r)
 }
 
 // +kubebuilder:rbac:groups=metal3.io,resources=preprovisioningimages,verbs=get;list;watch;update;patch
@@ -285,7 +293,13 @@ func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (ima
 	if !ipa.CopyNetwork {
 		ipa.VLANInterfaces = "all"
 	}
-	config := ignition.HostConfig{IPA: &ipa, SSHKeys: r.options.SSHKeys, Nmstate: request.Nmstate}
+	config := ignition.HostConfig{}
+	if r.options.Base != nil {
+		if config, err = r.options.Base(); err != nil {
+			return images.Built{}, err
+		}
+	}
+	config.IPA, config.Nmstate = &ipa, request.Nmstate
 	if request.Agent {
 		agent, err := r.options.Agent(ctx, in.InfraEnv)
 		if err != nil {

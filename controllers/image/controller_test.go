@@ -78,6 +78,8 @@ type world struct {
 	kube  client.Client
 	store *shelf
 	r     *Reconciler
+	// base are the settings of all images.
+	base ignition.HostConfig
 	// hostPatched is called before a BareMetalHost is written.
 	hostPatched func()
 }
@@ -92,7 +94,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, metal3v1.AddToScheme, agentv1.AddToScheme} {
 		g.Expect(add(scheme)).To(Succeed())
 	}
-	w := &world{WithT: g, t: t, store: &shelf{}, hostPatched: func() {}}
+	w := &world{WithT: g, t: t, store: &shelf{}, hostPatched: func() {}, base: ignition.HostConfig{SSHKeys: []string{testKey + "operator"}}}
 	w.kube = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&metal3v1.PreprovisioningImage{}, &agentv1.InfraEnv{}).
 		WithInterceptorFuncs(interceptor.Funcs{
@@ -104,7 +106,8 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 			},
 		}).Build()
 	w.r = newReconciler(w.kube, Options{
-		Store: w.store, Architectures: func() []string { return []string{"x86_64"} }, SSHKeys: []string{testKey + "operator"},
+		Store: w.store, Architectures: func() []string { return []string{"x86_64"} }, 
+		Base: func() (ignition.HostConfig, error) { return w.base, nil },
 		IPA: func() (ignition.IPA, error) {
 			return ignition.IPA{APIURLs: []string{"https://ironic.example:6385"}, Command: []string{"/usr/local/bin/ironic-python-agent"}}, nil
 		},

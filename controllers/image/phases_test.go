@@ -74,7 +74,7 @@ func TestTheNetworkSecretIsMarkedOnce(t *testing.T) {
 // A host that waits in its old image is rebooted into the new one, once, when the
 // new address can be read; and no other host is.
 func TestAChangedImageRebootsWaitingHosts(t *testing.T) {
-	contents := func(w *world) { w.r.options.SSHKeys = []string{testKey + "somebody-else"} }
+	contents := func(w *world) { w.base.SSHKeys = []string{testKey + "somebody-else"} }
 	inputs := func(w *world) {
 		s := w.network()
 		s.Data = map[string][]byte{"eth1.nmconnection": []byte("[connection]\nid=eth1\ntype=ethernet\n")}
@@ -160,7 +160,7 @@ func TestTheRebootIsNotLostWithTheProgram(t *testing.T) {
 	w.hostPatched = func() { asked++ }
 	first := w.settled()
 	o := w.r.options
-	o.SSHKeys = nil
+	w.base.SSHKeys = nil
 	for range 6 {
 		w.r = newReconciler(w.kube, o) // another program each time
 		_, _, err := w.pass()

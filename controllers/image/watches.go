@@ -4,8 +4,13 @@ import (
 	"context"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
@@ -34,6 +39,52 @@ func (r *Reconciler) imagesOfSecret(ctx context.Context, obj client.Object) []ct
 	return r.imagesWhere(ctx, obj, func(i *metal3v1.PreprovisioningImage) bool {
 		return i.Spec.NetworkDataName == obj.GetName() || envs[i.Labels[names.InfraEnvLabel]]
 	})
+}
+
+// queue is where sources put objects.
+type queue = workqueue.TypedRateLimitingInterface[ctrlreconcile.Request]
+
+// followSettings has every image looked at when base images or settings changed.
+// It is a source of the controller.
+func (r *Reconciler) followSettings(ctx context.Context, q queue) error {
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-r.options.Changed:
+				r.wakeAll(ctx, q)
+			}
+		}
+	}()
+	return nil
+}
+
+// wakeAll puts every image into the queue, behind those that somebody waits for.
+func (r *Reconciler) wakeAll(ctx context.Context, q queue) {
+	var list metal3v1.PreprovisioningImageList
+	if err := r.Client.List(ctx, &list); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "cannot list images")
+		return
+	}
+	for i := range list.Items {
+		request := ctrlreconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])}
+		if ordered, ok := q.(priorityqueue.PriorityQueue[ctrlreconcile.Request]); ok {
+			ordered.AddWithOpts(priorityqueue.AddOpts{Priority: new(handler.LowPriority)}, request)
+			continue
+		}
+		q.Add(request)
+	}
+}
+
+// bootCardChanged lets a host through whose card for network boot is another.
+type bootCardChanged struct{ predicate.Funcs }
+
+// Update implements predicate.Predicate.
+func (bootCardChanged) Update(e event.TypedUpdateEvent[client.Object]) bool {
+	old, wasHost := e.ObjectOld.(*metal3v1.BareMetalHost)
+	now, isHost := e.ObjectNew.(*metal3v1.BareMetalHost)
+	return wasHost && isHost && old.Spec.BootMACAddress != now.Spec.BootMACAddress
 }
 
 func (r *Reconciler) imagesWhere(ctx context.Context, obj client.Object, belongs func(*metal3v1.PreprovisioningImage) bool) []ctrlreconcile.Request {

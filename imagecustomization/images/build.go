@@ -206,7 +206,7 @@ func (s *Store) Artifact(ctx context.Context, arch, version, file string) (strin
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.byPath[pathKey(r.path)] == nil {
+	if have := s.byPath[pathKey(r.path)]; have == nil || !have.Intact() {
 		s.byPath[pathKey(r.path)] = r
 	}
 	return s.options.BaseURL + r.path, nil
@@ -233,7 +233,9 @@ func (s *Store) address(key, token, name, contentType string, image *overlay.Ima
 	if n := len(s.options.BaseURL) + len(p); n > maxURL {
 		return nil, fmt.Errorf("%w: the address of the image has %d characters, BMCs take %d: use a shorter address of the image server", ErrBadSpec, n, maxURL)
 	}
-	return newRevision(s, key, p, name, contentType, image, b.Modified), nil
+	r := newRevision(s, key, p, name, contentType, image, b.Modified)
+	r.medium = b
+	return r, nil
 }
 
 // hostName is the readable part of an address.

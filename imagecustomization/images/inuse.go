@@ -6,7 +6,7 @@ import "time"
 // time: who reads it expects the same bytes under the address that led there.
 func (s *Store) InUse(path string) bool {
 	r := s.Lookup(path)
-	if r == nil {
+	if r == nil || !r.Intact() {
 		return false
 	}
 	return r.readers.Load() > 0 || time.Since(time.Unix(0, r.lastRead.Load())) < s.options.Grace

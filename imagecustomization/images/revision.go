@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
 
@@ -31,6 +32,7 @@ type Revision struct {
 	many     bool   // any number of hosts reads it at once
 	silent   bool   // its reading is nobody's progress
 	store    *Store
+	medium   *base.Base // nil for what no base is part of
 	coverage *coverage
 	readers  atomic.Int32
 	lastRead atomic.Int64 // Unix nanoseconds, 0 before the first read
@@ -54,6 +56,10 @@ func newRevision(s *Store, key, path, name, contentType string, image *overlay.I
 	}
 	return r
 }
+
+// Intact tells whether the bytes are still those that the address stands for:
+// somebody may have written into the base medium's file.
+func (r *Revision) Intact() bool { return r.medium == nil || r.medium.Intact() }
 
 // Begin counts a reader in, unless limit readers of the image are at work
 // already. The limit keeps one host from taking all there is, so it does not

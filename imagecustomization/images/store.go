@@ -126,7 +126,7 @@ func (s *Store) Put(ctx context.Context, spec Spec) (Built, error) {
 func (s *Store) install(e *entry, revisions []*Revision) {
 	for i, r := range revisions {
 		at := sha256.Sum256(r.raw)
-		if have := s.byPath[at]; have != nil && have.ETag == r.ETag {
+		if have := s.byPath[at]; have != nil && have.ETag == r.ETag && have.Intact() {
 			r = have
 			r.retired.Store(0)
 		}
@@ -164,7 +164,12 @@ func (s *Store) prune(e *entry) {
 	})
 }
 
-func (s *Store) forget(r *Revision) { delete(s.byPath, sha256.Sum256(r.raw)) }
+// forget takes a revision's address away, unless another has it by now.
+func (s *Store) forget(r *Revision) {
+	if at := sha256.Sum256(r.raw); s.byPath[at] == r {
+		delete(s.byPath, at)
+	}
+}
 
 // expired tells whether a retired revision has been left alone for the grace time.
 func (r *Revision) expired(grace time.Duration) bool {

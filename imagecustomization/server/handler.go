@@ -95,6 +95,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if !revision.Intact() {
+		s.reject(w, rejectBase)
+		return
+	}
 	if r.Method == http.MethodHead {
 		s.respond(w, r, revision, x)
 		return
@@ -158,7 +162,7 @@ func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
 func (s *Server) reject(w http.ResponseWriter, reason string) {
 	s.metrics.rejected[reason].add(1)
 	w.Header().Set("Retry-After", retryAfter)
-	s.refuse(w, http.StatusServiceUnavailable, "too many readers")
+	s.refuse(w, http.StatusServiceUnavailable, rejections[reason])
 }
 
 func (s *Server) refuse(w http.ResponseWriter, code int, text string) {

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"maps"
+	"slices"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -26,7 +28,14 @@ type metrics struct {
 const (
 	rejectHost  = "host_limit"
 	rejectTotal = "total_limit"
+	rejectBase  = "base_written"
 )
+
+// rejections are what such an answer says.
+var rejections = map[string]string{
+	rejectHost: "too many readers", rejectTotal: "too many readers",
+	rejectBase: "the file of the base medium was written to: images over it are made anew",
+}
 
 // answerCodes are the status codes that the server gives.
 var answerCodes = map[int]string{200: "200", 206: "206", 304: "304", 401: "401", 404: "404", 405: "405", 412: "412", 416: "416", 500: "500", 503: "503"}
@@ -53,7 +62,7 @@ func newMetrics(reg prometheus.Registerer, images func() (int, int64)) *metrics 
 		all = append(all, value("ironflow_images_requests_total", "Requests to the image server by status code.",
 			m.answers[code], false, prometheus.Labels{"code": text}))
 	}
-	for _, reason := range []string{rejectHost, rejectTotal} {
+	for _, reason := range slices.Sorted(maps.Keys(rejections)) {
 		m.rejected[reason] = &counter{}
 		all = append(all, value("ironflow_images_rejected_total", "Requests that were turned away with 503.",
 			m.rejected[reason], false, prometheus.Labels{"reason": reason}))

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/pki"
+	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/test/media"
+)
+
+// What images are made of is looked at every minute: a change reaches all of them,
+// and none reaches nobody.
+func TestChangedMediaAndFilesReachTheImages(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) func(*WithT) {
+		return func(g *WithT) {
+			g.Expect(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)).To(Succeed())
+		}
+	}
+	iso := func(name string, size int) func(*WithT) {
+		return func(g *WithT) {
+			g.Expect(media.WriteFile(filepath.Join(dir, "bases", name), media.Options{RootfsBytes: size})).To(Succeed())
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*WithT)
+		want   bool
+	}{
+		{"nothing", func(*WithT) {}, false},
+		{"another medium", iso("b.iso", 2<<20), true},
+		{"one medium less", func(g *WithT) { g.Expect(os.Remove(filepath.Join(dir, "bases", "b.iso"))).To(Succeed()) }, true},
+		{"a medium that is written anew", iso("a.iso", 3<<20), true},
+		{"a key for the live system", write("keys", "ssh-ed25519 AAAA somebody"), true},
+		{"the same key again", write("keys", "ssh-ed25519 AAAA somebody"), false},
+		{"Ironic's CA", write("ironic.crt", "other"), true},
+		{"the hub's CA", write("hub.crt", "other"), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := NewWithT(t)
+			g.Expect(os.MkdirAll(filepath.Join(dir, "bases"), 0o700)).To(Succeed())
+			for _, file := range []string{"keys", "ironic.crt", "hub.crt"} {
+				if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
+					write(file, "first")(g)
+				}
+			}
+			if _, err := os.Stat(filepath.Join(dir, "bases", "a.iso")); err != nil {
+				iso("a.iso", 1<<20)(g)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				bases, err := base.Open(t.Context(), filepath.Join(dir, "bases"), base.Options{})
+				g.Expect(err).NotTo(HaveOccurred())
+				p := &program{
+					cert:     pki.Files{CA: filepath.Join(dir, "hub.crt")},
+					settings: settings{ipa: ipaSettings{caFile: filepath.Join(dir, "ironic.crt"), sshKey: filepath.Join(dir, "keys")}},
+				}
+				p.images = &imageParts{bases: bases, log: logr.Discard(), changed: make(chan struct{}, 1), settings: p.liveSettings}
+				go p.images.followBases(t.Context())
+				synctest.Wait()
+				g.Expect(p.images.changed).NotTo(Receive(), "the start is no change")
+				c.change(g)
+				time.Sleep(rescan + time.Second)
+				if c.want {
+					g.Expect(p.images.changed).To(Receive())
+				}
+				time.Sleep(10 * rescan)
+				g.Expect(p.images.changed).NotTo(Receive(), "once")
+			})
+		})
+	}
+}
