@@ -159,7 +159,7 @@ const StageMarked = "done marker"
 // Fault is one thing that goes wrong.
 type Fault struct {
 	Kind FaultKind `json:"kind"`
-	// Stage is the installation stage at which it happens, by protocol name; for faults of the agent also [StageMarked].
+	// Stage is the installation stage at which it happens, by protocol name; faults of the agent know "done marker" too, right after it was written.
 	Stage string `json:"stage,omitempty"`
 	// Text is the reason that the machine gives, or the status of agent-status, where \xff and the like stand for single bytes.
 	Text string `json:"text,omitempty"`

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -106,9 +107,13 @@ func deadlineTable() string {
 	b.WriteString("| argument | default | meaning |\n|---|---|---|\n")
 	for _, row := range []struct {
 		arg string
-		val any
-	}{{"start_s", Defaults.Start}, {"idle_s", Defaults.Idle}, {"total_s", Defaults.Total}} {
-		fmt.Fprintf(&b, "| `%s` | %v | %s |\n", row.arg, row.val, step.DeadlineArgs[row.arg].Description)
+		val time.Duration
+	}{{"start_s", Defaults.Start}, {"idle_s", Defaults.Idle}, {"total_s", Defaults.Total}, {"stage_s", Defaults.Stage}} {
+		def := row.val.String()
+		if row.val == 0 {
+			def = "the table below"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", row.arg, def, step.DeadlineArgs[row.arg].Description)
 	}
 	return b.String()
 }
