@@ -9,6 +9,7 @@ package network
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -97,7 +98,8 @@ func FromSecret(data map[string][]byte) (map[string][]byte, error) {
 			return nil, fmt.Errorf("%s: %w", key, err)
 		}
 	}
-	for name, content := range data {
+	for _, name := range slices.Sorted(maps.Keys(data)) {
+		content := data[name]
 		switch {
 		case slices.Contains(networkDataKeys, name):
 		case strings.HasSuffix(name, suffix):

@@ -158,18 +158,20 @@ func (d *document) staticAddress(o *object, f *family, six, static bool) {
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
 		var addr netip.Addr
-		if addr, err = netip.ParseAddr(text); err == nil {
-			bits := addr.BitLen()
-			if mask != "" {
-				if bits = maskBits(mask, addr.Is6()); bits < 0 {
-					o.refuse(o.at("netmask"), "%q is not a netmask", mask)
-					return
-				}
+		if addr, err = netip.ParseAddr(text); err == nil && addr.Is6() == six {
+			bits := maskBits(mask, six)
+			switch {
+			case mask == "":
+				o.refuse(o.at("netmask"), "is missing, and ip_address has no length like /24")
+				return
+			case bits < 0:
+				o.refuse(o.at("netmask"), "%q is not a netmask", mask)
+				return
 			}
 			p = netip.PrefixFrom(addr, bits)
 		}
 	}
-	if err != nil || p.Addr().Is6() != six {
+	if err != nil || !p.IsValid() || p.Addr().Is6() != six {
 		o.refuse(o.at("ip_address"), "%q is not an address of the network's type", text)
 		return
 	}
@@ -209,11 +211,11 @@ func (d *document) networkRoute(o *object, link string, six bool) {
 	if err != nil {
 		var addr netip.Addr
 		if addr, err = netip.ParseAddr(destination); err == nil {
-			bits := addr.BitLen()
-			if mask != "" {
-				bits = maskBits(mask, addr.Is6())
+			if mask == "" {
+				o.refuse(o.at("netmask"), "is missing, and network has no length like /24")
+				return
 			}
-			p = netip.PrefixFrom(addr, bits)
+			p = netip.PrefixFrom(addr, maskBits(mask, addr.Is6()))
 		}
 	}
 	if err != nil || !p.IsValid() || p.Addr().Is6() != six {

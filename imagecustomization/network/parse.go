@@ -246,16 +246,19 @@ func parseRoute(o *object) route {
 
 func parseRule(o *object) rule {
 	r := rule{path: o.path, priority: o.number("priority", 0, 1<<31-1), table: o.number("route-table", 0, 1<<31-1)}
-	for key, to := range map[string]*netip.Prefix{"ip-from": &r.from, "ip-to": &r.to} {
-		text := o.text(key)
+	for _, side := range []struct {
+		key string
+		to  *netip.Prefix
+	}{{"ip-from", &r.from}, {"ip-to", &r.to}} {
+		text := o.text(side.key)
 		if text == "" {
 			continue
 		}
 		p, err := parseNetwork(text)
 		if err != nil {
-			o.refuse(o.at(key), "%q is not a network or address", text)
+			o.refuse(o.at(side.key), "%q is not a network or address", text)
 		}
-		*to = p
+		*side.to = p
 	}
 	switch {
 	case !r.from.IsValid() && !r.to.IsValid():
