@@ -96,6 +96,11 @@ func (s *Store) buildInitrd(spec Spec, b *base.Base, content overlay.Options) (B
 	if len(spec.Kargs.Delete)+len(spec.Kargs.Replace) > 0 {
 		return Built{}, nil, fmt.Errorf("%w: kernel arguments of an initrd can only be appended", ErrBadSpec)
 	}
+	// The arguments end up on a line of an iPXE script and in the BMC's hands.
+	extra, err := spec.Kargs.Apply("")
+	if err != nil {
+		return Built{}, nil, fmt.Errorf("%w: %w", ErrBadSpec, err)
+	}
 	image, err := overlay.Initrd(b.Media(), content)
 	if err != nil {
 		return Built{}, nil, fmt.Errorf("%w: %w", ErrBadSpec, err)
@@ -115,9 +120,9 @@ func (s *Store) buildInitrd(spec Spec, b *base.Base, content overlay.Options) (B
 	built := s.built(b, r)
 	built.KernelURL = s.options.BaseURL + kernel.path
 	built.RootfsURL = s.options.BaseURL + rootfs.path
-	built.ExtraKernelParams = strings.Join(append([]string{
-		"coreos.live.rootfs_url=" + built.RootfsURL, "rd.bootif=0", "ignition.firstboot", "ignition.platform.id=metal",
-	}, spec.Kargs.Append...), " ")
+	built.ExtraKernelParams = strings.TrimSpace(strings.Join([]string{
+		"coreos.live.rootfs_url=" + built.RootfsURL, "rd.bootif=0", "ignition.firstboot", "ignition.platform.id=metal", extra,
+	}, " "))
 	script, err := s.script(spec, b, built)
 	if err != nil {
 		return Built{}, nil, err
@@ -206,9 +211,7 @@ func (s *Store) Artifact(ctx context.Context, arch, version, file string) (strin
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if have := s.byPath[pathKey(r.path)]; have == nil || !have.Intact() {
-		s.byPath[pathKey(r.path)] = r
-	}
+	s.offer(r)
 	return s.options.BaseURL + r.path, nil
 }
 

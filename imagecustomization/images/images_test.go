@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -128,6 +129,8 @@ func TestRefusals(t *testing.T) {
 		{"no such base", edit(func(s *images.Spec) { s.Arch = "aarch64" }), base.ErrNoBase, "there is x86_64"},
 		{"bad kernel argument", edit(func(s *images.Spec) { s.Kargs.Append = []string{"a b"} }), images.ErrBadSpec, "space"},
 		{"bad keyfile", edit(func(s *images.Spec) { s.NetworkKeyfiles = map[string][]byte{"a/b": nil} }), images.ErrBadSpec, "keyfile"},
+		{"bad argument of an initrd", edit(func(s *images.Spec) { s.Format = "initrd"; s.Kargs.Append = []string{"a\nshell"} }), images.ErrBadSpec, "control character"},
+		{"empty argument of an initrd", edit(func(s *images.Spec) { s.Format = "initrd"; s.Kargs.Append = []string{""} }), images.ErrBadSpec, "empty"},
 		{"deletion in an initrd", edit(func(s *images.Spec) { s.Format = "initrd"; s.Kargs.Delete = []string{"x"} }), images.ErrBadSpec, "only be appended"},
 	}
 	for _, tc := range cases {
@@ -251,6 +254,65 @@ func TestOldRevisionStaysWhileItMayBeRead(t *testing.T) {
 		g.Expect(back.URL).To(Equal(old.URL))
 		<-time.After(time.Hour)
 		g.Expect(lookup(s, back.URL)).NotTo(BeNil())
+	})
+}
+
+// However often an image changes, who reads an old one comes to its end.
+func TestManyChangesDoNotCutAReader(t *testing.T) {
+	g := NewWithT(t)
+	s := open(t, images.Options{Bases: bases(t)})
+	old, err := s.Put(t.Context(), spec("host", "first"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(lookup(s, old.URL).Begin(0)).To(BeTrue())
+	for i := range 9 {
+		_, err := s.Put(t.Context(), spec("host", strconv.Itoa(i)))
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	g.Expect(lookup(s, old.URL)).NotTo(BeNil())
+}
+
+// A medium that was removed is let go when the last image over it is.
+func TestRemovedMediaAreLetGo(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, rootfs int) {
+		if err := media.WriteFile(filepath.Join(dir, name), media.Options{RootfsBytes: rootfs}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.iso", 1<<20)
+	registry, err := base.Open(t.Context(), dir, base.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		s := open(t, images.Options{Bases: registry, Grace: 10 * time.Minute})
+		put := func(format string) images.Built {
+			sp := spec(format, "1")
+			sp.Format = format
+			b, err := s.Put(t.Context(), sp)
+			g.Expect(err).NotTo(HaveOccurred())
+			return b
+		}
+		old := put(images.FormatInitrd)
+		put(images.FormatMinimalISO)
+		artifact, err := s.Artifact(t.Context(), "x86_64", "", overlay.RootfsPath)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(artifact).To(Equal(old.RootfsURL))
+		write("b.iso", 2<<20)
+		g.Expect(os.Remove(filepath.Join(dir, "a.iso"))).To(Succeed())
+		g.Expect(registry.Rescan(t.Context())).To(Succeed())
+		put(images.FormatInitrd)
+		g.Expect(lookup(s, artifact)).NotTo(BeNil(), "the minimal ISO needs it")
+		put(images.FormatMinimalISO)
+		g.Expect(lookup(s, artifact)).NotTo(BeNil(), "the old images can still be read")
+		<-time.After(time.Hour)
+		put(images.FormatInitrd)
+		put(images.FormatMinimalISO)
+		put(images.FormatISO)
+		g.Expect(lookup(s, artifact)).To(BeNil())
+		g.Expect(lookup(s, old.KernelURL)).To(BeNil())
+		g.Expect(lookup(s, put(images.FormatInitrd).KernelURL)).NotTo(BeNil())
 	})
 }
 

@@ -30,6 +30,8 @@ var (
 type Bases interface {
 	// Select returns the base for an architecture and version; see base.Registry.
 	Select(ctx context.Context, arch, version string) (*base.Base, error)
+	// List returns all bases.
+	List() []*base.Base
 }
 
 // Options configure a [Store].

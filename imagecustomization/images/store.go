@@ -33,11 +33,9 @@ const (
 	// maxName is the longest host name in an address; longer ones are cut.
 	maxName = 63
 	// pathPrefix starts every address.
-	pathPrefix = "/images/"
-	// keptRevisions is how many old revisions of one image are kept at most.
-	keptRevisions = 3
-	defaultGrace  = 30 * time.Minute
-	defaultSync   = 2 * time.Minute
+	pathPrefix   = "/images/"
+	defaultGrace = 30 * time.Minute
+	defaultSync  = 2 * time.Minute
 )
 
 // Store holds the images of all hosts. It is safe for any number of users.
@@ -49,6 +47,7 @@ type Store struct {
 	mu     sync.RWMutex
 	byKey  map[string]*entry
 	byPath map[[sha256.Size]byte]*Revision
+	byBase map[string][]*Revision // files of a medium, by its digest
 	synced bool
 
 	// minimal caches the minimal media by the base's digest; making one reads it.
@@ -81,7 +80,10 @@ func NewStore(ctx context.Context, o Options) (*Store, error) {
 	o.BaseURL = strings.TrimSuffix(o.BaseURL, "/")
 	o.Grace = cmp.Or(o.Grace, defaultGrace)
 	o.SyncTimeout = cmp.Or(o.SyncTimeout, defaultSync)
-	s := &Store{options: o, started: time.Now(), byKey: map[string]*entry{}, byPath: map[[sha256.Size]byte]*Revision{}}
+	s := &Store{
+		options: o, started: time.Now(),
+		byKey: map[string]*entry{}, byPath: map[[sha256.Size]byte]*Revision{}, byBase: map[string][]*Revision{},
+	}
 	if err := s.addRedirect(); err != nil {
 		return nil, err
 	}
@@ -110,6 +112,7 @@ func (s *Store) Put(ctx context.Context, spec Spec) (Built, error) {
 	e.hash = b.Hash
 	s.install(e, revisions)
 	s.prune(e)
+	s.dropBases()
 	e.macs, e.script = nil, nil
 	for _, mac := range spec.MACs {
 		e.macs = append(e.macs, normalMAC(mac))
@@ -125,12 +128,7 @@ func (s *Store) Put(ctx context.Context, spec Spec) (Built, error) {
 // with its readers and its coverage.
 func (s *Store) install(e *entry, revisions []*Revision) {
 	for i, r := range revisions {
-		at := sha256.Sum256(r.raw)
-		if have := s.byPath[at]; have != nil && have.ETag == r.ETag && have.Intact() {
-			r = have
-			r.retired.Store(0)
-		}
-		s.byPath[at], revisions[i] = r, r
+		revisions[i] = s.offer(r)
 	}
 	for _, x := range e.extras {
 		if !slices.Contains(revisions, x) {
@@ -149,12 +147,23 @@ func (s *Store) install(e *entry, revisions []*Revision) {
 	e.old = slices.DeleteFunc(e.old, func(r *Revision) bool { return r == e.current })
 }
 
+// offer makes a revision available, unless the same is so already, and returns
+// the one that is.
+func (s *Store) offer(r *Revision) *Revision {
+	at := sha256.Sum256(r.raw)
+	if have := s.byPath[at]; have != nil && have.ETag == r.ETag && have.Intact() {
+		have.retired.Store(0)
+		return have
+	}
+	s.byPath[at] = r
+	if r.shared {
+		s.byBase[r.medium.SHA256] = append(s.byBase[r.medium.SHA256], r)
+	}
+	return r
+}
+
 // prune forgets old revisions that nobody reads any more.
 func (s *Store) prune(e *entry) {
-	for len(e.old) > keptRevisions {
-		s.forget(e.old[0])
-		e.old = e.old[1:]
-	}
 	e.old = slices.DeleteFunc(e.old, func(r *Revision) bool {
 		if r.expired(s.options.Grace) {
 			s.forget(r)
@@ -164,6 +173,35 @@ func (s *Store) prune(e *entry) {
 	})
 }
 
+// dropBases lets go of media that are registered no more, with what was made of
+// them for all hosts, as soon as no host's image needs them.
+func (s *Store) dropBases() {
+	gone := map[string]bool{}
+	for sum := range s.byBase {
+		gone[sum] = true
+	}
+	for _, b := range s.options.Bases.List() {
+		delete(gone, b.SHA256)
+	}
+	if len(gone) == 0 {
+		return
+	}
+	for _, r := range s.byPath {
+		recent := time.Since(time.Unix(0, r.lastRead.Load())) < s.options.Grace
+		if r.medium != nil && (!r.shared || recent || r.readers.Load() > 0) {
+			delete(gone, r.medium.SHA256)
+		}
+	}
+	for sum := range gone {
+		for _, r := range s.byBase[sum] {
+			s.forget(r)
+		}
+		delete(s.byBase, sum)
+		s.minimal.Delete(sum)
+	}
+}
+
+// forget takes a revision's address away, unless another has it by now.
 // forget takes a revision's address away, unless another has it by now.
 func (s *Store) forget(r *Revision) {
 	if at := sha256.Sum256(r.raw); s.byPath[at] == r {
