@@ -51,7 +51,8 @@ func result(o Observation, e Evidence) map[string]any {
 		"invocation_id": o.Unit.InvocationID,
 	}
 	if e.Marker != nil {
-		res["disk"], res["image_digest"] = e.Marker.Disk, e.Marker.ImageDigest
+		// Of the run that has installed: the unit's last may be a later one.
+		res["invocation_id"], res["disk"], res["image_digest"] = e.Marker.InvocationID, e.Marker.Disk, e.Marker.ImageDigest
 	}
 	return res
 }
