@@ -60,7 +60,6 @@ func undeployInService(w *World) {
 		n = w.Do(n, ironic.Transition{Target: ironic.TargetService, ServiceSteps: []ironic.Step{step(c.args)}}, c.at)
 		n = w.Do(n, ironic.Transition{Target: ironic.TargetDeleted}, ironic.StateAvailable)
 		w.Expect(n.Maintenance).To(BeFalse())
-		w.Expect(n.ServiceStep.IsZero()).To(BeTrue())
 		n = w.Do(n, ironic.Transition{Target: ironic.TargetManage}, ironic.StateManageable)
 	}
 }

@@ -3,6 +3,7 @@ package simulator
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -57,7 +58,10 @@ var actions = map[string]map[string]verb{
 func (s *Server) run(n *node, p program) {
 	n.epoch++
 	n.lastError, n.targetProv = "", p.target
-	n.deployStep, n.cleanStep, n.serviceStep = nil, nil, nil
+	n.deployStep, n.cleanStep = nil, nil
+	if p.name != "undeploy" {
+		n.serviceStep = nil // a tear-down leaves it behind
+	}
 	s.record(n, "INFO", p.name, p.name+"_start")
 	s.enter(n, p, 0)
 }
@@ -124,7 +128,10 @@ func (s *Server) leave(n *node, p program, i int, failure string) {
 func (s *Server) end(n *node, p program) {
 	s.move(n, p.ends)
 	n.targetProv, n.reservation, n.stepEnds = "", "", false
-	n.deployStep, n.cleanStep, n.serviceStep = nil, nil, nil
+	n.deployStep, n.cleanStep = nil, nil
+	if p.name != "undeploy" {
+		n.serviceStep = nil
+	}
 	if p.finish != nil {
 		p.finish(n)
 	}
@@ -206,7 +213,11 @@ func (n *node) internalSet(key string, value any) {
 
 // stepName names the running step for hooks.
 func stepName(n *node) string {
-	for _, step := range []map[string]any{n.deployStep, n.cleanStep, n.serviceStep} {
+	running := []map[string]any{n.deployStep, n.cleanStep}
+	if strings.HasPrefix(n.provision, "servic") {
+		running = append(running, n.serviceStep) // one that was torn down is shown, and does not run
+	}
+	for _, step := range running {
 		if len(step) > 0 {
 			return fmt.Sprintf("%v.%v", step["interface"], step["step"])
 		}

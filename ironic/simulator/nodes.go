@@ -151,6 +151,7 @@ func createNode(s *Server, r *http.Request) (int, any, error) {
 	}
 	n := &node{uuid: newUUID(), provision: "enroll", created: time.Now(), interfaces: map[string]string{}}
 	maps.Copy(n.interfaces, interfaceFields)
+	n.bios, n.firmware = copies(s.opts.BIOS), copies(s.opts.Firmware)
 	if id, ok := body["uuid"].(string); ok {
 		n.uuid = id
 		delete(body, "uuid")
@@ -170,6 +171,15 @@ func createNode(s *Server, r *http.Request) (int, any, error) {
 	}
 	s.add(n)
 	return http.StatusCreated, shown(clone(n.whole(minorOf(r))).(map[string]any)), nil
+}
+
+// copies copies a list of objects deeply; none for none.
+func copies(list []map[string]any) []map[string]any {
+	var all []map[string]any
+	for _, item := range list {
+		all = append(all, clone(item).(map[string]any))
+	}
+	return all
 }
 
 // nodeOf finds the node of a request.
@@ -214,6 +224,8 @@ func patchNode(s *Server, r *http.Request) (int, any, error) {
 		return 0, nil, err
 	}
 	switch {
+	case n.provision == "inspecting":
+		return 0, nil, fault(http.StatusConflict, "Cannot update node \"%s\" while it is in state \"%s\".", n.uuid, n.provision)
 	case n.targetProv != "" && !slices.Contains(updatable, n.provision):
 		return 0, nil, fault(http.StatusConflict, "Node %s can not be updated while a state transition is in progress.", r.PathValue("node"))
 	case n.reservation != "":

@@ -24,6 +24,8 @@ type Options struct {
 	CallbackTimeout time.Duration
 	// Behave decides how an operation goes; nil: every one succeeds after its delay.
 	Behave func(Operation) Outcome
+	// BIOS and Firmware are what each new node's machine reports, until SetBIOS and SetFirmware.
+	BIOS, Firmware []map[string]any
 	// Inventory makes the result of an inspection; nil: a plausible machine.
 	Inventory func(Node) map[string]any
 }
