@@ -17,14 +17,13 @@ import (
 // +kubebuilder:rbac:groups=metal3.io,resources=hostupdatepolicies,verbs=get;list;watch
 
 // observeFirmware reads the host's firmware resources from the cache, in the
-// phases that look at them.
+// phases that look at them, and in those from which a pass may go on to one.
 func (r *Reconciler) observeFirmware(ctx context.Context, h *metal3.BareMetalHost) (f Firmware, err error) {
 	if r.options.Firmware == nil {
 		return f, nil
 	}
 	switch h.Status.Provisioning.State {
-	case stateNone, metal3.StateUnmanaged, metal3.StateRegistering, metal3.StateProvisioning,
-		metal3.StatePoweringOffBeforeDelete, stateDeleting:
+	case metal3.StateProvisioning, metal3.StatePoweringOffBeforeDelete, stateDeleting:
 		return f, nil
 	default:
 	}
