@@ -38,7 +38,7 @@ type hubParts struct {
 	files *os.Root
 }
 
-func newHub(ctx context.Context, s settings, cert pki.Files, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
+func newHub(ctx context.Context, s settings, cert pki.Files, urls imageURLs, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
 	h := &hubParts{cert: cert, tls: s.tls}
 	var err error
 	if h.store, err = store.OpenSQLite(ctx, filepath.Join(s.dataDir, "hub.sqlite")); err != nil {
@@ -57,7 +57,7 @@ func newHub(ctx context.Context, s settings, cert pki.Files, metrics prometheus.
 			return nil, err
 		}
 	}
-	if h.core, err = service.New(service.Options{Store: h.store, Files: h.files, TokenKey: key, Log: log}); err != nil {
+	if h.core, err = service.New(service.Options{Store: h.store, Files: h.files, TokenKey: key, Log: log, ImageURLs: urls}); err != nil {
 		return nil, err
 	}
 	h.api, err = rest.New(rest.Options{Hub: h.core, Auth: rest.Auth{None: s.hubAuth == "none"}, Registerer: metrics, Log: log})

@@ -24,7 +24,7 @@ func (h hubImages) Open() bool { return h.settings.hubAuth == "none" }
 
 // Opens implements hubpaths.Hub.
 func (h hubImages) Opens(ctx context.Context, token string) (string, error) {
-	return h.hub.core.CheckAgentToken(ctx, token)
+	return h.hub.core.CheckImageToken(ctx, token)
 }
 
 // Failed implements hubpaths.Hub: the hub logs its events.

@@ -43,7 +43,7 @@ var everyPart = []string{
 var parts = []part{
 	{
 		use: "hub", short: "Run the hub alone: its REST API and the controllers of its resources",
-		lease: names.HubLease, flags: slices.Concat(everyPart, []string{"hub-addr"}),
+		lease: names.HubLease, flags: slices.Concat(everyPart, []string{"hub-addr", "images-publish-url"}),
 		complete: (*settings).completeAddresses, make: (*program).makeHubPart,
 	},
 	{
@@ -123,7 +123,7 @@ func (p *program) shared(do func() error) error {
 // openHub opens the hub's core on the data folder.
 func (p *program) openHub(ctx context.Context) error {
 	var err error
-	p.hub, err = newHub(ctx, p.settings, p.cert, metrics.Registry, newSlog(p.settings.logLevel).With("logger", "hub"))
+	p.hub, err = newHub(ctx, p.settings, p.cert, p.imageURLs(), metrics.Registry, newSlog(p.settings.logLevel).With("logger", "hub"))
 	return err
 }
 

@@ -151,7 +151,7 @@ func (p *program) makeParts(ctx context.Context) error {
 	if p.images, err = newImages(ctx, p.settings, p.cert, metrics.Registry, p.log.WithName("images")); err != nil {
 		return err
 	}
-	if p.hub, err = newHub(ctx, p.settings, p.cert, metrics.Registry, newSlog(p.settings.logLevel).With("logger", "hub")); err != nil {
+	if p.hub, err = newHub(ctx, p.settings, p.cert, p.imageURLs(), metrics.Registry, newSlog(p.settings.logLevel).With("logger", "hub")); err != nil {
 		return err
 	}
 	p.images.resolver = hubpaths.New(hubImages{p}, p.images.store)
@@ -191,11 +191,19 @@ func newScheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-func clusterConfig(kubeconfig string) (*rest.Config, error) {
+// clusterConfig is how the API server is reached. Nothing is compressed: the way
+// to it is short, and a fleet's lists would cost both sides more than they save.
+func clusterConfig(kubeconfig string) (config *rest.Config, err error) {
 	if kubeconfig == "" {
-		return rest.InClusterConfig()
+		config, err = rest.InClusterConfig()
+	} else {
+		config, err = clientcmd.BuildConfigFromFlags("", kubeconfig)
 	}
-	return clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	config.DisableCompression = true
+	return config, nil
 }
 
 func cacheOptions(namespaces string) cache.Options {

@@ -35,6 +35,7 @@ const lookAgain = 10 * time.Second
 type Hub interface {
 	EnsureInfraEnv(ctx context.Context, spec service.InfraEnvSpec) (wire.InfraEnv, error)
 	DeleteInfraEnv(ctx context.Context, id string) error
+	ImageURLs(ctx context.Context, id string) (service.ImageURLs, error)
 }
 
 type reconciler struct {
@@ -89,8 +90,25 @@ func (r *reconciler) register(ctx context.Context, env *agentv1.InfraEnv) error 
 	if _, err := r.hub.EnsureInfraEnv(ctx, spec); err != nil {
 		return hubError(err)
 	}
+	r.showImage(ctx, env, spec.ID)
 	env.Status.AgentLabelSelector = metav1.LabelSelector{MatchLabels: map[string]string{names.InfraEnvLabel: env.Name}}
 	return nil
+}
+
+// showImage writes where the environment's own image is served. Without a base
+// medium, or an image server that the hub knows, the last address stays: images
+// of hosts do not depend on it.
+func (r *reconciler) showImage(ctx context.Context, env *agentv1.InfraEnv, id string) {
+	urls, err := r.hub.ImageURLs(ctx, id)
+	if err != nil {
+		ctrl.LoggerFrom(ctx).V(1).Info("the environment has no image of its own", "reason", err.Error())
+		return
+	}
+	if env.Status.ISODownloadURL != urls.ISO {
+		now := metav1.Now()
+		env.Status.ISODownloadURL, env.Status.CreatedTime = urls.ISO, &now
+	}
+	env.Status.BootArtifacts.InitrdURL, env.Status.BootArtifacts.KernelURL, env.Status.BootArtifacts.RootfsURL = urls.Initrd, urls.Kernel, urls.Rootfs
 }
 
 // spec is the record that the resource asks for.

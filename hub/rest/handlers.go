@@ -24,6 +24,8 @@ func init() {
 		"UpdateInfraEnv":     updateInfraEnv,
 		"DeregisterInfraEnv": deleteInfraEnv,
 
+		"GetInfraEnvDownloadURL": imageURL,
+
 		"v2ListHosts":               listHosts,
 		"v2GetHost":                 getHost,
 		"v2UpdateHost":              updateHost,

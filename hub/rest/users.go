@@ -49,6 +49,17 @@ func deleteInfraEnv(r *request) (any, error) {
 	return nil, r.hub.DeleteInfraEnv(r.Context(), id)
 }
 
+// imageURL answers with an address that does not expire; it dies with the
+// infra-env's tokens.
+func imageURL(r *request) (any, error) {
+	id, err := r.infraEnv()
+	if err != nil {
+		return nil, err
+	}
+	urls, err := r.hub.ImageURLs(r.Context(), id)
+	return wire.PresignedURL{URL: urls.ISO}, err
+}
+
 func listHosts(r *request) (any, error) {
 	id, err := r.infraEnv()
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // Options say how a hub works. Store and Files are required.
@@ -27,6 +28,9 @@ type Options struct {
 	TokenKey auth.Key
 	// Log may be nil.
 	Log *slog.Logger
+	// ImageURLs says where the live image of an infra-env is served, for hosts that
+	// have the token; nil when there is no image server.
+	ImageURLs func(env wire.InfraEnv, token string) (ImageURLs, error)
 	// Images of an installation; Installer and Controller have defaults.
 	Images instructions.Images
 	// Requirements of clusters with a release; the zero table means [validations.OpenShift].
@@ -52,6 +56,8 @@ type Hub struct {
 	timers   Timers
 	maxLog   int64
 	feed     feed
+
+	imageURLs func(env wire.InfraEnv, token string) (ImageURLs, error)
 }
 
 // defaultImage names our own agent, which installs without any container; a
@@ -70,6 +76,7 @@ func New(o Options) (*Hub, error) {
 	h := &Hub{
 		store: o.Store, files: o.Files, ignition: o.Ignition, key: o.TokenKey, log: o.Log, images: o.Images,
 		needs: validations.OpenShift, now: o.Now, timers: o.Timers.withDefaults(), maxLog: cmp.Or(o.MaxLogBytes, maxLogBytes),
+		imageURLs: o.ImageURLs,
 	}
 	if o.Requirements != nil {
 		h.needs = *o.Requirements

@@ -59,7 +59,7 @@ func (h *Hub) EnsureInfraEnv(ctx context.Context, spec InfraEnvSpec) (wire.Infra
 		if err := w.putInfraEnv(env, fresh, before); err != nil {
 			return err
 		}
-		out = env.API
+		out = h.shown(env)
 		return nil
 	})
 	return out, err
@@ -132,7 +132,7 @@ func (h *Hub) CreateInfraEnv(ctx context.Context, p wire.InfraEnvCreateParams) (
 			return err
 		}
 		err := w.putInfraEnv(env, true, *env)
-		out = env.API
+		out = h.shown(env)
 		return err
 	})
 	return out, err
@@ -167,7 +167,7 @@ func (h *Hub) UpdateInfraEnv(ctx context.Context, id string, p wire.InfraEnvUpda
 			return err
 		}
 		err = w.putInfraEnv(env, false, before)
-		out = env.API
+		out = h.shown(env)
 		return err
 	})
 	return out, err
@@ -201,7 +201,7 @@ func (h *Hub) InfraEnv(ctx context.Context, id string) (wire.InfraEnv, error) {
 	if err != nil {
 		return wire.InfraEnv{}, err
 	}
-	return env.API, nil
+	return h.shown(env), nil
 }
 
 // InfraEnvs returns all infra-envs, or those of one cluster.
@@ -210,7 +210,7 @@ func (h *Hub) InfraEnvs(ctx context.Context, clusterID string) (wire.InfraEnvLis
 	err := h.view(ctx, func(tx *store.Tx) error {
 		found, err := tx.InfraEnvs(clusterID)
 		for _, e := range found {
-			out = append(out, e.API)
+			out = append(out, h.shown(e))
 		}
 		return err
 	})

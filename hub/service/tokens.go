@@ -25,6 +25,11 @@ func (h *Hub) CheckAgentToken(ctx context.Context, token string) (infraEnvID str
 	if err != nil {
 		return "", err
 	}
+	return h.current(ctx, claims)
+}
+
+// current returns the infra-env of the claims unless its tokens were revoked.
+func (h *Hub) current(ctx context.Context, claims auth.Claims) (infraEnvID string, err error) {
 	env, err := h.record(ctx, claims.InfraEnvID)
 	switch {
 	case IsNotFound(err):
@@ -49,4 +54,14 @@ func (h *Hub) RevokeAgentTokens(ctx context.Context, infraEnvID string) error {
 		env.TokenGeneration++
 		return w.putInfraEnv(env, false, before)
 	})
+}
+
+// CheckImageToken returns the infra-env whose images the token opens: one of
+// images, or of agents. Otherwise the error is [auth.ErrInvalid].
+func (h *Hub) CheckImageToken(ctx context.Context, token string) (infraEnvID string, err error) {
+	claims, err := h.key.CheckImage(token)
+	if err != nil {
+		return h.CheckAgentToken(ctx, token)
+	}
+	return h.current(ctx, claims)
 }

@@ -32,6 +32,9 @@ type request struct {
 	artifact string
 }
 
+// newest as a version is that of the newest medium, for a hub that knows none.
+const newest = "newest"
+
 // files are the last elements of a path that names a format.
 var files = map[string]string{"full.iso": images.FormatISO, "minimal.iso": images.FormatMinimalISO}
 
@@ -66,6 +69,9 @@ func parse(r *http.Request) (q request, known bool) {
 	default:
 		return request{}, false
 	}
+	if q.version == newest {
+		q.version = ""
+	}
 	if q.infraEnv != "" && uuid.Validate(q.infraEnv) != nil {
 		return request{}, false
 	}
@@ -74,5 +80,5 @@ func parse(r *http.Request) (q request, known bool) {
 
 // key is the image's key in the store: one for each address that it may be asked by.
 func (q request) key(arch string) string {
-	return path.Join("infra-env", strings.Join([]string{q.infraEnv, q.format, cmp.Or(q.version, "newest"), arch}, "."))
+	return path.Join("infra-env", strings.Join([]string{q.infraEnv, q.format, cmp.Or(q.version, newest), arch}, "."))
 }

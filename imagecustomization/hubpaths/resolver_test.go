@@ -108,6 +108,7 @@ func TestHubPaths(t *testing.T) {
 	for path, want := range map[string]int{
 		"/bytoken/good/" + version + "/x86_64/full.iso":                          200,
 		"/bytoken/good/" + version + "/x86_64/minimal.iso":                       200,
+		"/bytoken/good/newest/x86_64/full.iso":                                   200,
 		"/byapikey/good/" + version + "/x86_64/full.iso":                         200,
 		"/images/" + env + "?version=" + version + "&image_token=good":           200,
 		"/images/" + env + "?type=minimal-iso&api_key=good":                      200,
