@@ -69,8 +69,9 @@ var rules = []rule{
 	{"stopping, time is over", all(stoppedByStep, stopOverdue), finishAsStopped},
 	{"stopping", stoppedByStep, waitForStop},
 	{"cancelled", cancelled, stop(CancelledHere)},
-	// It would do its work, and write the disk, once more.
-	{"installed, starts again", all(marked, has(activeState, "activating")), stop(Installed)},
+	// It would do its work, and write the disk, once more. Before the start job was answered it is the first
+	// start, of an agent that was faster than the news of it.
+	{"installed, starts again", all(started, marked, has(activeState, "activating")), stop(Installed)},
 	{"crash loop", Observation.crashLooping, stop(CrashLoop)},
 	{"installed, deactivating too long", all(marked, deactivatingOverdue), finish(Installed)},
 	{"installed, does not end", all(marked, endOverdue), stop(Installed)},

@@ -133,6 +133,7 @@ func TestDecide(t *testing.T) {
 		{"deactivating too long, marker", []change{deactivating(40 * time.Second), withMarker}, finish(Installed)},
 		{"marker, the agent does not end", []change{func(o *Observation) { o.Marker, o.Clocks.Marked = true, now.Add(-40*time.Second) }}, stop(Installed)},
 		{"marker, the agent crashed and starts again", []change{unit("activating", "auto-restart", "exit-code"), withMarker}, stop(Installed)},
+		{"marker of an agent that was faster than systemd's answer", []change{starting(time.Minute), withMarker, func(o *Observation) { o.Started = false }}, until(39 * time.Second)},
 		{"marker, the agent is about to end", []change{withMarker}, until(39 * time.Second)},
 
 		// Crash loop and cancel.
