@@ -55,7 +55,7 @@ func addNetwork(o *Observed, d *ironic.Desired) {
 		return
 	}
 	d.NetworkData = o.NetworkData
-	if d.NetworkData == nil {
+	if d.NetworkData == nil && len(o.Node.NetworkData) > 0 {
 		d.NetworkData = map[string]any{}
 	}
 }

@@ -57,11 +57,12 @@ func TestNetworkOfTheLiveImage(t *testing.T) {
 		external any
 	}{
 		"through the node":                {given: func(o *Observed) { o.NetworkData = data }, want: data},
-		"no longer named: removed":        {given: func(*Observed) {}, want: map[string]any{}},
+		"no longer named: removed":        {given: func(o *Observed) { o.Node.NetworkData = data }, want: map[string]any{}},
+		"neither named nor there":         {given: func(*Observed) {}},
 		"within the image":                {given: func(o *Observed) { o.Settings.BuildImages, o.Image.Ready = true, true }},
 		"not read: left as it is":         {given: func(o *Observed) { o.BMC.Problem = "no Secret" }},
 		"a host that goes: left as it is": {given: func(o *Observed) { now := metav1.NewTime(noon); o.Host.DeletionTimestamp = &now }},
-		"an address of IPv6":              {given: func(o *Observed) { o.BMC.Access.IPv6 = true }, want: map[string]any{}, external: "http://[fd00::1]:6180"},
+		"an address of IPv6":              {given: func(o *Observed) { o.BMC.Access.IPv6 = true }, external: "http://[fd00::1]:6180"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
