@@ -24,7 +24,7 @@ func stepAvailable(o *Observed, d *Decision) {
 		enter(o, d, metal3.StatePreparing)
 	case host.NeedsProvisioning():
 		startProvisioning(o, d)
-	case o.Node.ProvisionState.Failed():
+	case !atRest(o.Node):
 		unexpected(o, d)
 	default:
 		if value, there := host.Annotations[names.Inspect]; there && value == "" {
