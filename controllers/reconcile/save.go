@@ -1,9 +1,11 @@
 package reconcile
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
@@ -36,17 +38,17 @@ func (s *Saver[T]) Changed(obj T) bool {
 	return s.Whole || !equality.Semantic.DeepEqual(s.before, obj)
 }
 
-// Status writes the status subresource if obj differs from what was last saved.
-// obj gets the new resource version; its own metadata and spec stay as they are.
+// Status writes the status subresource if the status differs from what was last
+// saved. obj gets the new resource version; its own metadata and spec stay as they are.
 func (s *Saver[T]) Status(ctx context.Context, obj T) (written bool, err error) {
-	if !s.Changed(obj) {
-		return false, nil
-	}
 	patch, err := s.statusPatch(obj)
 	if err != nil {
 		return false, fmt.Errorf("compute status patch of %s: %w", client.ObjectKeyFromObject(obj), err)
 	}
-	answer := clone(obj)
+	if patch == nil {
+		return false, nil
+	}
+	answer := blank(obj)
 	if err := s.client.Status().Patch(ctx, answer, patch); err != nil {
 		return false, fmt.Errorf("save status of %s: %w", client.ObjectKeyFromObject(obj), err)
 	}
@@ -55,24 +57,27 @@ func (s *Saver[T]) Status(ctx context.Context, obj T) (written bool, err error) 
 	return true, nil
 }
 
-// statusPatch returns the difference to what was last saved, or all of the status.
+// statusPatch returns the difference to what was last saved, or all of the
+// status; nil for no difference.
 func (s *Saver[T]) statusPatch(obj T) (client.Patch, error) {
-	if !s.Whole {
-		return client.MergeFromWithOptions(s.before, client.MergeFromWithOptimisticLock{}), nil
-	}
-	var whole struct {
-		Status json.RawMessage `json:"status"`
-	}
-	raw, err := json.Marshal(obj)
+	status, err := statusJSON(obj)
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(raw, &whole); err != nil {
-		return nil, err
+	if !s.Whole {
+		before, err := statusJSON(s.before)
+		if err != nil {
+			return nil, err
+		}
+		if bytes.Equal(before, status) {
+			return nil, nil //nolint:nilnil // no patch is an answer
+		}
+		if status, err = difference(before, status); err != nil {
+			return nil, err
+		}
 	}
-	raw, err = json.Marshal(map[string]any{
-		"metadata": map[string]string{"resourceVersion": s.before.GetResourceVersion()},
-		"status":   whole.Status,
+	raw, err := json.Marshal(map[string]any{
+		"metadata": map[string]string{"resourceVersion": s.before.GetResourceVersion()}, "status": status,
 	})
 	return client.RawPatch(types.MergePatchType, raw), err
 }
@@ -98,6 +103,17 @@ func (s *Saver[T]) Metadata(ctx context.Context, obj T, change func(T)) error {
 		o.SetAnnotations(after.GetAnnotations())
 	}
 	return nil
+}
+
+// blank returns an empty object of the same type with the same name.
+func blank[T client.Object](obj T) T {
+	c, ok := reflect.New(reflect.TypeOf(obj).Elem()).Interface().(T)
+	if !ok {
+		panic(fmt.Sprintf("%T is not a pointer to a struct", obj)) //nolint:forbidigo // every client.Object of a scheme is one
+	}
+	c.SetName(obj.GetName())
+	c.SetNamespace(obj.GetNamespace())
+	return c
 }
 
 // clone returns a deep copy of the same type.
