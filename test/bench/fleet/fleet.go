@@ -84,12 +84,23 @@ func newFleet(ctx context.Context, s *surroundings, o options) (*fleet, error) {
 	}
 	go func() {
 		for ctx.Err() == nil {
-			if err := f.follow(ctx); err != nil {
+			if err := f.follow(ctx); err != nil && ctx.Err() == nil {
 				f.say("the hosts cannot be watched: %v", err)
+				pause(ctx, time.Second)
 			}
 		}
 	}()
 	return f, nil
+}
+
+// pause waits for a time, or until the context ends.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
 }
 
 // follow takes in what becomes of the hosts, until the API server ends the watch.
