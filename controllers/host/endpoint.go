@@ -69,18 +69,17 @@ func chooseIronic(all *ironic.Endpoints, h *metal3.BareMetalHost) (*ironic.Endpo
 		}
 		unread = unread || !complete
 	}
-	if h.Status.Provisioning.ID == "" {
-		return all.Assign()
-	}
-	if unread {
+	if unread && h.Status.Provisioning.ID != "" {
 		return nil, errUnclear
 	}
-	return all.Get("") // from the time when there was one; its node is lost
+	return all.Assign() // a new host, or one whose node is lost or detached: no Ironic is nearer than another
 }
 
-// concernEndpoint stops a host whose Ironic is not known.
+// concernEndpoint stops a host whose Ironic is not known. A detached host has a node
+// in none, and can go without.
 func concernEndpoint(o *Observed, d *Decision) {
 	switch {
+	case isDetached(o.Host) && (o.Ironic.Waiting || o.Ironic.Problem != ""):
 	case o.Ironic.Waiting:
 		d.wait(waitBusy, view.Note{Step: "choosing an Ironic", WaitingFor: "an Ironic that answers"})
 	case o.Ironic.Problem == "":

@@ -48,11 +48,12 @@ func TestWhichIronicAHostBelongsTo(t *testing.T) {
 		annotation, host, id string
 		want                 Assignment
 	}{
-		"a new host goes where there are fewest nodes":  {host: "new", want: Assignment{Name: "west", Unwritten: true}},
-		"a host whose node is known stays there":        {host: "old", want: Assignment{Name: "east", Unwritten: true}},
-		"also when only its id says so":                 {host: "renamed", id: "lab~old-uuid", want: Assignment{Name: "east", Unwritten: true}},
-		"what stands on the host counts":                {host: "old", annotation: "west", want: Assignment{Name: "west"}},
-		"an Ironic that is not configured is a problem": {host: "new", annotation: "north", want: Assignment{Problem: `the annotation ironflow.io/ironic cannot be followed: unknown Ironic endpoint "north": there are: east, west`}},
+		"a new host goes where there are fewest nodes":   {host: "new", want: Assignment{Name: "west", Unwritten: true}},
+		"a host whose node is known stays there":         {host: "old", want: Assignment{Name: "east", Unwritten: true}},
+		"also when only its id says so":                  {host: "renamed", id: "lab~old-uuid", want: Assignment{Name: "east", Unwritten: true}},
+		"a host whose node is lost, or detached, is new": {host: "gone", id: "an-id-of-before", want: Assignment{Name: "west", Unwritten: true}},
+		"what stands on the host counts":                 {host: "old", annotation: "west", want: Assignment{Name: "west"}},
+		"an Ironic that is not configured is a problem":  {host: "new", annotation: "north", want: Assignment{Problem: `the annotation ironflow.io/ironic cannot be followed: unknown Ironic endpoint "north": there are: east, west`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
