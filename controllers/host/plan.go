@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/ironic"
@@ -243,9 +245,24 @@ func updateStep(updates []metal3.FirmwareUpdate) ironic.Step {
 }
 
 // firmwareChanged reports whether the firmware resources ask for something that
-// preparing would do.
+// preparing would do, or may do: a wish that nobody has judged is no "nothing", and
+// preparing has it judged.
 func firmwareChanged(o *Observed) bool {
-	settings, _ := firmware.SettingsWish(o.Firmware.Settings)
-	updates, _ := firmware.UpdatesWish(o.Firmware.Components)
+	f := &o.Firmware
+	settings, seen := firmware.SettingsWish(f.Settings)
+	if !seen && !judged(f.Settings.Status.Conditions, f.Settings.Generation, string(metal3.FirmwareSettingsChangeDetected)) {
+		return true
+	}
+	updates, seen := firmware.UpdatesWish(f.Components)
+	if !seen && !judged(f.Components.Status.Conditions, f.Components.Generation, string(metal3.HostFirmwareComponentsChangeDetected)) {
+		return true
+	}
 	return len(settings)+len(updates) > 0
+}
+
+// judged reports whether a wish was held against what is known of the machine, even
+// if that is nothing.
+func judged(conditions []metav1.Condition, generation int64, kind string) bool {
+	c := meta.FindStatusCondition(conditions, kind)
+	return c != nil && c.ObservedGeneration == generation
 }
