@@ -1,0 +1,37 @@
+package main
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"github.com/spf13/pflag"
+)
+
+// TestDeploymentsAreBounded: both programs that run the host controller give it a
+// limit, without anybody asking for one.
+func TestDeploymentsAreBounded(t *testing.T) {
+	for command, table := range map[string]func(*settings) []setting{"run": (*settings).table, "controllers": (*settings).controllersTable} {
+		for name, c := range map[string]struct {
+			env  string
+			args []string
+			want int
+		}{
+			"by itself":          {want: 5},
+			"by the environment": {env: "7", want: 7},
+			"by the flag":        {env: "7", args: []string{"--max-provisioning-retries=2"}, want: 2},
+			"without end":        {args: []string{"--max-provisioning-retries=0"}, want: 0},
+		} {
+			t.Run(command+" "+name, func(t *testing.T) {
+				g := NewWithT(t)
+				if c.env != "" {
+					t.Setenv("IRONFLOW_MAX_PROVISIONING_RETRIES", c.env)
+				}
+				var s settings
+				flags := pflag.NewFlagSet(command, pflag.ContinueOnError)
+				bind(flags, table(&s))
+				g.Expect(flags.Parse(c.args)).To(Succeed())
+				g.Expect(s.hosts.decisions(true).MaxAttempts).To(Equal(c.want))
+			})
+		}
+	}
+}
