@@ -16,6 +16,8 @@ const (
 	Ironic = "ironflow.io/ironic"
 	// StepDeadlines overrides deadlines of the deploy step, e.g. "start=10m,idle=30m,total=3h".
 	StepDeadlines = "ironflow.io/step-deadlines"
+	// Rebooting stands in the place of a reboot annotation while a restart is made sure of; ours to write.
+	Rebooting = "ironflow.io/rebooting"
 	// Hold stops every automatic action on this host.
 	Hold = "ironflow.io/hold"
 	// SingleHost, with the value "true" on an InfraEnv, gives each of its hosts a cluster of its own.

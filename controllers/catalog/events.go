@@ -10,6 +10,7 @@ const (
 var Events = []Event{
 	{host, "Discovered", false, "The host has no BMC details."},
 	{host, "Registered", false, "The node was enrolled."},
+	{host, "ProfileSet", false, "The host has a hardware profile other than the default: its root device hints are used."},
 	{host, "BMCAccessValidated", false, "Ironic has verified the BMC's credentials."},
 	{host, "BMCCredentialError", true, "The BMC's Secret or address cannot be used."},
 	{host, "InspectionSkipped", false, "The spec disables inspection."},

@@ -200,7 +200,7 @@ func attempts(a Action) bool {
 // toIronic reports whether an action needs Ironic to answer.
 func toIronic(a Action) bool {
 	switch a.(type) {
-	case TakeSlot, ReadConfigDrive, ReadPullSecret, Claim, Release, AskImage, SaveHardware, SettleMedia:
+	case TakeSlot, ReadConfigDrive, ReadPullSecret, Claim, Release, AskImage, SaveHardware, SettleMedia, Announce:
 		return false
 	}
 	return true

@@ -74,8 +74,8 @@ var concerns []func(*Observed, *Decision)
 func init() {
 	concerns = []func(*Observed, *Decision){
 		concernHold,
-		concernRestore,
 		concernForceDelete,
+		concernRestore,
 		concernEndpoint,
 		concernClaim,
 		concernHardware,
@@ -126,9 +126,7 @@ func concernDeletion(o *Observed, d *Decision) {
 		return
 	}
 	if target != o.state() {
-		if target == metal3.StateDeprovisioning {
-			d.Status.ErrorCount = 0
-		}
+		d.Status.ErrorCount = 0 // what failed before is no failure of the deletion
 		enter(o, d, target)
 	}
 }
@@ -169,6 +167,7 @@ func concernBackOff(o *Observed, d *Decision) {
 	}
 	if o.Retry {
 		d.Status.ErrorCount = 0 // somebody asks, or has changed something: a new start
+		forgetFailedDeployments(d)
 	}
 	due := nextAttempt(o)
 	switch {

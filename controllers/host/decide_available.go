@@ -30,18 +30,26 @@ func stepAvailable(o *Observed, d *Decision) {
 		if value, there := host.Annotations[names.Inspect]; there && value == "" {
 			d.DropAnnotations = []string{names.Inspect} // inspection is disabled: nothing to do
 		}
+		if !wantsInstance(host) {
+			forgetFailedDeployments(d)
+		}
 		stepPower(o, d)
 	}
 }
 
-// startProvisioning begins a deployment, unless too many have failed in a row.
+// startProvisioning begins a deployment, unless too many of this wish have failed
+// in a row. The first of a wish does not inherit what failed before it.
 func startProvisioning(o *Observed, d *Decision) {
-	limit := o.Settings.MaxAttempts
-	if limit > 0 && d.Status.ErrorCount >= limit {
+	limit, failed := o.Settings.MaxAttempts, failedDeployments(o.Host, &d.Status)
+	switch {
+	case limit > 0 && failed >= limit:
 		fail(o, d, metal3.ProvisioningError, causeGivenUp, fmt.Sprintf(
 			"%d deployments in a row have failed, the last one with the reason in the host's events: "+
-				"remove the cause, then change the spec or set the annotation %s", o.Host.Status.ErrorCount, names.Retry))
+				"remove the cause, then change the spec or set the annotation %s", failed, names.Retry))
 		return
+	case failed == 0:
+		complete(d)
+		forgetFailedDeployments(d)
 	}
 	enter(o, d, metal3.StateProvisioning)
 	d.event("ProvisioningStarted", "Provisioning started: "+wishText(o.Host))

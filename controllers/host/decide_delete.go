@@ -15,7 +15,7 @@ func stepPoweringOff(o *Observed, d *Decision) {
 	switch {
 	case !o.deleting():
 		notDeleted(d)
-	case o.failing() && o.Host.Status.ErrorCount > maxDeleteAttempts:
+	case failedToDelete(o):
 		d.warn("DeletedWithoutPoweringOff", "powering off failed too often, the host is deleted without it: "+o.Host.Status.ErrorMessage)
 		d.count(count{Metric: metricDeleteNoPower})
 		enter(o, d, stateDeleting)

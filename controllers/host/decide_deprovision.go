@@ -48,10 +48,16 @@ func stepDeprovisioning(o *Observed, d *Decision) {
 // on before it is released without what failed.
 const maxDeleteAttempts = 3
 
+// failedToDelete reports a host that is being deleted and has failed too often, the
+// last time since its deletion: that deserves one attempt whatever was before.
+func failedToDelete(o *Observed) bool {
+	return o.deleting() && o.failing() && o.Host.Status.ErrorCount > maxDeleteAttempts && changedSinceDeletion(o)
+}
+
 // deprovisioningGivenUp ends the deprovisioning of a host that is being deleted
 // after too many failures.
 func deprovisioningGivenUp(o *Observed, d *Decision) bool {
-	if !o.deleting() || !o.failing() || o.Host.Status.ErrorCount <= maxDeleteAttempts {
+	if !failedToDelete(o) {
 		return false
 	}
 	d.warn("DeletedWithoutDeprovisioning", "deprovisioning failed too often, the host is deleted without it: "+o.Host.Status.ErrorMessage)
@@ -72,6 +78,7 @@ func deprovisioned(o *Observed, d *Decision) {
 	forgetInstance(d)
 	if !again {
 		complete(d)
+		forgetFailedDeployments(d)
 	}
 	d.event("DeprovisioningComplete", "Deprovisioning completed")
 	if o.deleting() {

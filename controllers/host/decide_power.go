@@ -27,10 +27,14 @@ func stepPower(o *Observed, d *Decision) {
 		d.Again = true
 		return
 	}
-	reboot := rebootOf(o.Host, o.state())
+	reboot, m := rebootOf(o.Host, o.state()), markOf(o.Host)
 	switch {
 	case !known, !atRest(o.Node):
 		d.wait(0, view.Note{})
+	case m != nil && inUse(o.Host):
+		restart(o, d, *m)
+	case m != nil:
+		dropMark(d) // of an operation that is over
 	case reboot.asked && !on && reboot.once:
 		d.DropAnnotations = []string{names.Reboot}
 		d.Again = true
@@ -39,10 +43,24 @@ func stepPower(o *Observed, d *Decision) {
 			switchPower(o, d, ironic.PowerOn)
 		}
 	case on && (reboot.asked || !o.Host.Spec.Online):
-		switchOff(o, d, reboot)
+		if !neverOff(o, d, reboot) {
+			switchOff(o, d, reboot)
+		}
 	default:
-		d.wait(0, view.Note{})
+		asWanted(o, d)
 	}
+}
+
+// asWanted ends the pass of a host whose node and power are as the spec says: what
+// failed before is over, and so is its count.
+func asWanted(o *Observed, d *Decision) {
+	if o.Node.TargetPowerState == "" {
+		if o.failing() {
+			clearError(d)
+		}
+		complete(d)
+	}
+	d.wait(0, view.Note{})
 }
 
 // poweredOn reads the node's power; known is false for anything but on and off.
@@ -55,6 +73,15 @@ func poweredOn(n *ironic.Node) (on, known bool) {
 	default:
 		return false, false
 	}
+}
+
+// powerMoved reports whether a machine is seen on or off that the status has off or on.
+func powerMoved(o *Observed) bool {
+	if o.Node == nil {
+		return false
+	}
+	on, known := poweredOn(o.Node)
+	return known && on != o.Host.Status.PoweredOn
 }
 
 // fulfilled reports whether a power request shows in the node.
@@ -73,28 +100,13 @@ func fulfilled(n *ironic.Node, asked ironic.PowerState) bool {
 // switchOff powers a running machine off, softly where that is asked for and has
 // not failed before.
 func switchOff(o *Observed, d *Decision, r reboot) {
-	soft := r.asked && !r.hard && o.Host.Status.ErrorCount == 0 && !o.SoftRefused
 	target := ironic.PowerOff
-	switch {
-	case o.Host.Spec.DisablePowerOff && soft:
-		target = ironic.PowerSoftRebooting
-	case o.Host.Spec.DisablePowerOff:
-		target = ironic.PowerRebooting
-	case soft:
+	if r.asked && !r.hard && o.Host.Status.ErrorCount == 0 && !o.SoftRefused {
 		target = ironic.PowerSoftOff
 	}
-	if o.Host.Spec.DisablePowerOff && !mediaSettled(o, d, true) {
-		return
-	}
 	switchPower(o, d, target)
-	if _, asking := d.Do.(Power); !asking {
-		return
-	}
-	if r.problem != "" {
+	if _, asking := d.Do.(Power); asking && r.problem != "" {
 		d.warn("InvalidAnnotationValue", r.problem)
-	}
-	if o.Host.Spec.DisablePowerOff && r.once {
-		d.DropAnnotations = []string{names.Reboot}
 	}
 }
 
@@ -112,7 +124,7 @@ func switchPower(o *Observed, d *Decision, target ironic.PowerState) {
 		return
 	}
 	request := ironic.PowerRequest{Target: target}
-	if target == ironic.PowerSoftOff || target == ironic.PowerSoftRebooting {
+	if target == ironic.PowerSoftOff {
 		request.Timeout = softTimeout
 	}
 	d.do(Power{request})
@@ -128,6 +140,8 @@ func switchPower(o *Observed, d *Decision, target ironic.PowerState) {
 type reboot struct {
 	// asked is true while any counts: the machine is to be off.
 	asked bool
+	// plain is true when one restart is asked for, by the annotation without a key.
+	plain bool
 	// once is true when the plain annotation is the only one: it goes once the
 	// machine is off.
 	once bool
@@ -145,11 +159,10 @@ func rebootOf(h *metal3.BareMetalHost, state State) reboot {
 		return r
 	}
 	keyed := false
-	for key, value := range h.Annotations {
-		if key != names.Reboot && !strings.HasPrefix(key, names.Reboot+"/") {
-			continue
-		}
+	for _, key := range rebootAnnotations(h) {
+		value := h.Annotations[key]
 		r.asked = true
+		r.plain = r.plain || key == names.Reboot
 		keyed = keyed || key != names.Reboot
 		var args metal3.RebootAnnotationArguments
 		if value != "" && json.Unmarshal([]byte(value), &args) != nil {
@@ -157,6 +170,6 @@ func rebootOf(h *metal3.BareMetalHost, state State) reboot {
 		}
 		r.hard = r.hard || args.Mode == metal3.RebootModeHard
 	}
-	r.once = r.asked && !keyed
+	r.once = r.plain && !keyed
 	return r
 }

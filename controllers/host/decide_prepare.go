@@ -45,7 +45,9 @@ func prepare(o *Observed, d *Decision) {
 	case allDone:
 		d.Status.Provisioning.RootDeviceHints = rootHints(o.Host)
 		d.Status.Provisioning.RAID = o.Host.Spec.RAID.DeepCopy()
-		complete(d)
+		if failedDeployments(o.Host, &d.Status) == 0 {
+			complete(d) // else it is part of another attempt at a deployment
+		}
 		enter(o, d, metal3.StateAvailable)
 	}
 }

@@ -12,9 +12,18 @@ import (
 )
 
 // stepProvisioning deploys: automated cleaning first if the node has not had it,
-// then the deployment with its steps.
+// then the deployment with its steps. What was deployed stays, whatever else went
+// wrong meanwhile (the BMC's Secret, the next live image); only a deployment that
+// has failed itself is torn down.
 func stepProvisioning(o *Observed, d *Decision) {
-	if !wantsInstance(o.Host) || o.failing() {
+	switch {
+	case !wantsInstance(o.Host):
+		startDeprovisioning(o, d)
+		return
+	case o.Node.ProvisionState == ironic.StateActive:
+		deployed(o, d)
+		return
+	case o.Host.Status.ErrorType == metal3.ProvisioningError:
 		startDeprovisioning(o, d)
 		return
 	}
@@ -35,8 +44,6 @@ func stepProvisioning(o *Observed, d *Decision) {
 		watchDeploy(o, d)
 	case ironic.StateDeployFailed, ironic.StateError:
 		deployFailed(o, d)
-	case ironic.StateActive:
-		deployed(o, d)
 	default:
 		unexpected(o, d)
 	}
@@ -254,6 +261,7 @@ func deployed(o *Observed, d *Decision) {
 	d.Status.Provisioning.Image = deployedImage(o.Node, o.Host.Spec.Image)
 	d.Status.Provisioning.CustomDeploy = deployedMethod(o.Node, o.Host.Spec.CustomDeploy)
 	complete(d)
+	forgetFailedDeployments(d)
 	d.event("ProvisioningComplete", "Provisioning completed: "+wishText(o.Host))
 	enter(o, d, metal3.StateProvisioned)
 }

@@ -18,7 +18,6 @@ func stepProvisioned(o *Observed, d *Decision) {
 		return
 	}
 	if adopted(o, d) {
-		complete(d)
 		stepPower(o, d)
 	}
 }
@@ -47,7 +46,6 @@ func stepExternallyProvisioned(o *Observed, d *Decision) {
 		return
 	}
 	if adopted(o, d) {
-		complete(d)
 		stepPower(o, d)
 	}
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1/profile"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/ironflow/ironflow/controllers/host/view"
@@ -31,6 +32,11 @@ func stepUnmanaged(o *Observed, d *Decision) {
 
 // stepRegistering leaves registration once the node's credentials are verified.
 func stepRegistering(o *Observed, d *Decision) {
+	named := hardwareProfile(o.Host)
+	if _, err := profile.GetProfile(named); err != nil {
+		fail(o, d, metal3.RegistrationError, "", "spec.hardwareProfile "+quote(named)+" is not known: correct it, or remove it and set spec.rootDeviceHints")
+		return
+	}
 	complete(d)
 	switch {
 	case o.Host.Spec.ExternallyProvisioned:
@@ -41,7 +47,9 @@ func stepRegistering(o *Observed, d *Decision) {
 	default:
 		enter(o, d, metal3.StateInspecting)
 	}
-	d.Status.HardwareProfile = hardwareProfile(o.Host)
+	if d.Status.HardwareProfile = named; named != profile.DefaultProfileName {
+		d.event("ProfileSet", "Hardware profile set: "+named) // the default says nothing, and would cost a request
+	}
 }
 
 // ensureNode finds or enrols the host's node, proves its credentials, and keeps
@@ -118,7 +126,7 @@ func ensureVerified(o *Observed, d *Decision) {
 // registrationGivenUp ends the registration of a host that is being deleted and
 // whose BMC has not answered for several attempts.
 func registrationGivenUp(o *Observed, d *Decision) bool {
-	if !o.deleting() || o.Host.Status.ErrorCount <= maxDeleteAttempts {
+	if !failedToDelete(o) {
 		return false
 	}
 	d.warn("DeletedWithoutDeprovisioning", "the BMC could not be verified; the host is released without touching the machine")
@@ -137,7 +145,10 @@ func (o *Observed) registrationError() metal3.ErrorType {
 
 // ensureConfigured keeps a verified node as the phase wants it.
 func ensureConfigured(o *Observed, d *Decision) {
-	if o.Sight == Glimpsed && !newCredentials(o) && o.phase().steady {
+	if o.Sight == Glimpsed && o.phase().steady && !newCredentials(o) {
+		if registrationFailing(o) {
+			d.do(Refresh{})
+		}
 		return // at rest nothing is compared until something is to be done
 	}
 	if wantsImage(o) && !liveImage(o, d) || wantsPullSecret(o) && !pullSecretRead(o, d) {
@@ -147,10 +158,25 @@ func ensureConfigured(o *Observed, d *Decision) {
 		return
 	}
 	if !sameCredentials(o.Host.Status.GoodCredentials, o.Host.Status.TriedCredentials) {
+		leaveSecret(o, d, o.Host.Status.GoodCredentials)
 		d.Status.GoodCredentials = *o.Host.Status.TriedCredentials.DeepCopy()
 		d.event("BMCAccessValidated", "Verified access to BMC")
 		d.Again = true
+		return
 	}
+	if registrationFailing(o) {
+		clearError(d)
+		d.Again = true
+	}
+}
+
+// registrationFailing reports an error that is over once the node is as wanted: a
+// Secret, an address or a live image that could not be used, a change that Ironic
+// refused. One that the node's own state shows ends with that state.
+func registrationFailing(o *Observed) bool {
+	kind := o.Host.Status.ErrorType
+	return (kind == metal3.RegistrationError || kind == metal3.ProvisionedRegistrationError) &&
+		!o.deleting() && !o.Node.ProvisionState.Failed()
 }
 
 // ensureFields brings the node's fields to what is wanted, and reports whether
@@ -197,8 +223,19 @@ func newCredentials(o *Observed) bool {
 	return tried.Reference == nil || tried.Reference.Name != o.BMC.Secret || tried.Version != o.BMC.Version
 }
 
-// triedCredentials records what is sent to Ironic.
+// leaveSecret gives a Secret back whose place another one has taken.
+func leaveSecret(o *Observed, d *Decision, c metal3.CredentialsStatus) {
+	if c.Reference != nil && c.Reference.Name != o.BMC.Secret {
+		d.ReleaseSecrets = append(d.ReleaseSecrets, c.Reference.Name)
+	}
+}
+
+// triedCredentials records what is sent to Ironic. What was tried before and never
+// came to be good is left; what was good stays the host's until there is better.
 func triedCredentials(o *Observed, d *Decision) {
+	if tried, good := o.Host.Status.TriedCredentials, o.Host.Status.GoodCredentials.Reference; good == nil || tried.Reference == nil || *good != *tried.Reference {
+		leaveSecret(o, d, tried)
+	}
 	d.Status.TriedCredentials = metal3.CredentialsStatus{
 		Reference: &corev1.SecretReference{Name: o.BMC.Secret, Namespace: o.Host.Namespace},
 		Version:   o.BMC.Version,

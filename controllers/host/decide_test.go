@@ -149,7 +149,13 @@ func TestDecide(t *testing.T) {
 		"provisioning says the step": {state: metal3.StateProvisioning, node: ironic.StateDeployWait, given: []func(*Observed){install, func(o *Observed) {
 			o.Node.DeployStep = ironic.Step{Interface: "deploy", Name: names.StartAssistedInstall}
 		}}, says: names.StartAssistedInstall},
-		"provisioning done": {state: metal3.StateProvisioning, node: ironic.StateActive, given: []func(*Observed){install}, enter: metal3.StateProvisioned},
+		"provisioning done, image broken meanwhile": {state: metal3.StateProvisioning, node: ironic.StateActive, given: []func(*Observed){func(o *Observed) { o.Settings.BuildImages, o.Image = true, LiveImage{Asked: true, Error: "no base"} }, install}, enter: metal3.StateProvisioned},
+		"provisioning done, Secret mended":          {state: metal3.StateProvisioning, node: ironic.StateActive, given: []func(*Observed){install, func(o *Observed) { stalled(o, metal3.PowerManagementError, "PowerManagementError", time.Hour) }}, enter: metal3.StateProvisioned},
+		"provisioning goes on after another error": {state: metal3.StateProvisioning, node: ironic.StateAvailable, given: []func(*Observed){install, func(o *Observed) {
+			stalled(o, metal3.PowerManagementError, "PowerManagementError", time.Hour)
+		}}, do: "validate node"},
+		"provisioning done, wish gone": {state: metal3.StateProvisioning, node: ironic.StateActive, enter: metal3.StateDeprovisioning},
+		"provisioning done":            {state: metal3.StateProvisioning, node: ironic.StateActive, given: []func(*Observed){install}, enter: metal3.StateProvisioned},
 		"provisioning failed": {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install, func(o *Observed) {
 			o.Node.LastError = "Deploy step deploy.start_assisted_install failed on node node-a. no disk"
 		}}, err: metal3.ProvisioningError, says: "start_assisted_install failed: no disk"},
@@ -220,6 +226,29 @@ func TestDecide(t *testing.T) {
 			o.Sight, o.Node = Missing, nil
 			o.BMC = BMC{Problem: "gone"}
 			o.Host.Status.Provisioning.State = metal3.StateDeprovisioning
+		}}, enter: stateDeleting},
+		"registering, unknown profile": {state: metal3.StateRegistering, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) {
+			o.Host.Spec.HardwareProfile, o.Host.Status.HardwareProfile = "toaster", ""
+		}}, err: metal3.RegistrationError, says: `"toaster" is not known`},
+		"available, settings not judged": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install, wishSetting("Bios", "Uefi"), func(o *Observed) { o.Firmware.Settings.Generation = 4 }}, enter: metal3.StatePreparing},
+		"available, updates not judged": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install, func(o *Observed) {
+			o.Firmware.Components = componentsOf(flash, flash)
+			o.Firmware.Components.Generation = 4
+		}}, enter: metal3.StatePreparing},
+		"available, a machine without settings": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install, wishSetting("Bios", "Uefi"), func(o *Observed) { o.Firmware.Settings.Status.Settings = nil }}, enter: metal3.StateProvisioning},
+		"deleting by force, unreadable status": {state: "", given: []func(*Observed){deleting, func(o *Observed) {
+			o.Host.Status.LastUpdated = nil
+			o.Host.Annotations = map[string]string{names.Status: "{", names.ForceDelete: "a"}
+		}}, do: "release host"},
+		"deleting, unreadable status": {state: "", given: []func(*Observed){deleting, func(o *Observed) {
+			o.Host.Status.LastUpdated = nil
+			o.Host.Annotations = map[string]string{names.Status: "{"}
+		}}, err: metal3.RegistrationError, says: "cannot be read"},
+		"no Ironic to choose yet": {state: metal3.StateAvailable, given: []func(*Observed){func(o *Observed) { o.Ironic.Waiting = true }}, says: "choosing an Ironic"},
+		"deleting, detached, no Ironic to choose yet": {state: metal3.StateProvisioned, given: []func(*Observed){deleting, func(o *Observed) {
+			o.Ironic.Waiting = true
+			o.Host.Status.OperationalStatus = metal3.OperationalStatusDetached
+			o.Host.Annotations = map[string]string{names.Detached: ""}
 		}}, enter: stateDeleting},
 		"unknown state": {state: "sleeping", node: ironic.StateManageable, err: metal3.RegistrationError, says: "not known"},
 	} {

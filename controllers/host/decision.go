@@ -26,6 +26,8 @@ type Decision struct {
 	Counts []count
 	// DropAnnotations are removed from the host.
 	DropAnnotations []string
+	// ReleaseSecrets names Secrets that the host has no use for any more.
+	ReleaseSecrets []string
 	// Cause is the reason of a new error, for the Stalled condition.
 	Cause string
 }

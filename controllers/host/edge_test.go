@@ -2,6 +2,7 @@ package host
 
 import (
 	"testing"
+	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
@@ -20,6 +21,9 @@ func TestForce(t *testing.T) {
 		return func(o *Observed) { metav1.SetMetaDataAnnotation(&o.Host.ObjectMeta, key, value) }
 	}
 	forced := `{"mode":"hard","force":true}`
+	marked := func(since time.Time) func(*Observed) {
+		return annotate(names.Rebooting, mark{Hard: true, Since: since}.value())
+	}
 	install := func(o *Observed) { wantInstall(o.Host); settled(o) }
 	deleting := func(o *Observed) { now := metav1.NewTime(noon); o.Host.DeletionTimestamp = &now }
 	for name, c := range map[string]struct {
@@ -30,21 +34,25 @@ func TestForce(t *testing.T) {
 		drop  []string
 		says  string
 	}{
-		"reboot of an inspection":             {metal3.StateInspecting, ironic.StateInspectWait, []func(*Observed){annotate(names.Reboot, forced)}, "ask for abort", []string{names.Reboot}, ""},
-		"reboot without force":                {metal3.StateInspecting, ironic.StateInspectWait, []func(*Observed){annotate(names.Reboot, "")}, "", nil, "inspecting the hardware"},
-		"reboot while the conductor works":    {metal3.StateInspecting, ironic.StateInspecting, []func(*Observed){annotate(names.Reboot, forced)}, "", nil, "inspecting the hardware"},
-		"reboot of a deployment":              {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Reboot+"/me", forced)}, "ask for deleted", []string{names.Reboot + "/me"}, ""},
-		"detach waits for the end":            {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Detached, "")}, "", nil, "starting the deployment"},
-		"detach by force, deployment":         {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Detached, `{"force":true}`)}, "ask for abort", nil, ""},
-		"detach by force, old Ironic":         {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Detached, `{"force":true}`), func(o *Observed) { o.AbortRefused = true }}, "ask for deleted", nil, ""},
-		"detach by force, inspection":         {metal3.StateInspecting, ironic.StateInspectWait, []func(*Observed){annotate(names.Detached, `{"force":true}`)}, "ask for abort", nil, ""},
-		"detach by force, aborted":            {metal3.StateInspecting, ironic.StateInspectFailed, []func(*Observed){annotate(names.Detached, `{"force":true}`)}, "set maintenance", nil, ""},
-		"detach by force, conductor works":    {metal3.StateProvisioning, ironic.StateDeploying, []func(*Observed){install, annotate(names.Detached, `{"force":true}`)}, "", nil, "waiting to remove the node"},
-		"detach, value that is not JSON":      {metal3.StateInspecting, ironic.StateInspectWait, []func(*Observed){annotate(names.Detached, `please`)}, "", nil, "inspecting the hardware"},
-		"power-off ends an inspection":        {metal3.StatePoweringOffBeforeDelete, ironic.StateInspectWait, []func(*Observed){deleting}, "ask for abort", nil, ""},
-		"power-off after an inspection":       {metal3.StatePoweringOffBeforeDelete, ironic.StateInspectFailed, []func(*Observed){deleting}, "ask for manage", nil, ""},
-		"power-off ends manual cleaning":      {metal3.StatePoweringOffBeforeDelete, ironic.StateCleanWait, []func(*Observed){deleting, func(o *Observed) { o.Node.TargetProvisionState = ironic.StateManageable }}, "ask for abort", nil, ""},
-		"power-off lets a machine be cleaned": {metal3.StatePoweringOffBeforeDelete, ironic.StateCleanWait, []func(*Observed){deleting, func(o *Observed) { o.Node.TargetProvisionState = ironic.StateAvailable }}, "", nil, "clean wait"},
+		"reboot of an inspection":              {metal3.StateInspecting, ironic.StateInspectWait, []func(*Observed){annotate(names.Reboot, forced)}, "announce restart", nil, ""},
+		"reboot of an inspection, announced":   {metal3.StateInspecting, ironic.StateInspectWait, []func(*Observed){marked(noon)}, "ask for abort", []string{names.Rebooting}, ""},
+		"reboot of an inspection, carried out": {metal3.StateInspecting, ironic.StateInspectWait, []func(*Observed){marked(noon.Add(-time.Minute))}, "", []string{names.Rebooting}, ""},
+		"reboot without force":                 {metal3.StateInspecting, ironic.StateInspectWait, []func(*Observed){annotate(names.Reboot, "")}, "", nil, "inspecting the hardware"},
+		"reboot while the conductor works":     {metal3.StateInspecting, ironic.StateInspecting, []func(*Observed){annotate(names.Reboot, forced)}, "", nil, "inspecting the hardware"},
+		"reboot of a deployment":               {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Reboot+"/me", forced)}, "announce restart", nil, ""},
+		"reboot of a deployment, announced":    {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, marked(noon)}, "ask for deleted", []string{names.Rebooting}, ""},
+		"reboot of a deployment, glimpsed":     {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Reboot, forced), func(o *Observed) { o.Sight = Glimpsed }}, "read node", nil, ""},
+		"detach waits for the end":             {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Detached, "")}, "", nil, "starting the deployment"},
+		"detach by force, deployment":          {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Detached, `{"force":true}`)}, "ask for abort", nil, ""},
+		"detach by force, old Ironic":          {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Detached, `{"force":true}`), func(o *Observed) { o.AbortRefused = true }}, "ask for deleted", nil, ""},
+		"detach by force, inspection":          {metal3.StateInspecting, ironic.StateInspectWait, []func(*Observed){annotate(names.Detached, `{"force":true}`)}, "ask for abort", nil, ""},
+		"detach by force, aborted":             {metal3.StateInspecting, ironic.StateInspectFailed, []func(*Observed){annotate(names.Detached, `{"force":true}`)}, "set maintenance", nil, ""},
+		"detach by force, conductor works":     {metal3.StateProvisioning, ironic.StateDeploying, []func(*Observed){install, annotate(names.Detached, `{"force":true}`)}, "", nil, "waiting to remove the node"},
+		"detach, value that is not JSON":       {metal3.StateInspecting, ironic.StateInspectWait, []func(*Observed){annotate(names.Detached, `please`)}, "", nil, "inspecting the hardware"},
+		"power-off ends an inspection":         {metal3.StatePoweringOffBeforeDelete, ironic.StateInspectWait, []func(*Observed){deleting}, "ask for abort", nil, ""},
+		"power-off after an inspection":        {metal3.StatePoweringOffBeforeDelete, ironic.StateInspectFailed, []func(*Observed){deleting}, "ask for manage", nil, ""},
+		"power-off ends manual cleaning":       {metal3.StatePoweringOffBeforeDelete, ironic.StateCleanWait, []func(*Observed){deleting, func(o *Observed) { o.Node.TargetProvisionState = ironic.StateManageable }}, "ask for abort", nil, ""},
+		"power-off lets a machine be cleaned":  {metal3.StatePoweringOffBeforeDelete, ironic.StateCleanWait, []func(*Observed){deleting, func(o *Observed) { o.Node.TargetProvisionState = ironic.StateAvailable }}, "", nil, "clean wait"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

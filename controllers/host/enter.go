@@ -5,6 +5,8 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ironflow/ironflow/api/names"
 )
 
 // enter moves the host to another phase and asks for the next decision. The
@@ -25,6 +27,9 @@ func enter(o *Observed, d *Decision, next State) {
 	}
 	if d.Status.OperationalStatus != metal3.OperationalStatusDetached && next != metal3.StateUnmanaged {
 		d.Status.OperationalStatus = metal3.OperationalStatusOK
+	}
+	if markOf(o.Host) != nil {
+		d.DropAnnotations = append(d.DropAnnotations, names.Rebooting) // what it is about is over
 	}
 	d.count(countStateChange(previous, next))
 	d.Again = true

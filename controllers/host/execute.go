@@ -88,6 +88,7 @@ func (p *pass) change(ctx context.Context, action Action) error {
 		if err := g.Transition(ctx, id, a.Transition); err != nil {
 			return err
 		}
+		o.LostAgent = false // whatever the node did before, it does something else now
 		expectTransition(o.Node, a.Target)
 		if !o.Node.ProvisionState.Busy() {
 			o.Sight = Glimpsed // it is there already, at a time that is not known yet
@@ -254,6 +255,8 @@ func (p *pass) onKubernetes(ctx context.Context, action Action) error {
 		return err
 	case Release:
 		return p.release(ctx)
+	case Announce:
+		return p.announce(ctx, a)
 	case SettleMedia:
 		p.options.Media.Ask(client.ObjectKeyFromObject(h), a.Restart)
 		o.Media.Asked = true

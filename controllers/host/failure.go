@@ -51,8 +51,12 @@ var errorKinds = map[metal3.ErrorType]errorKind{
 // fail records an error: state kept, count raised, one event.
 func fail(o *Observed, d *Decision, kind metal3.ErrorType, cause, message string) {
 	message = strings.TrimSpace(message)
-	count := d.Status.ErrorCount
+	count, conditions := d.Status.ErrorCount, d.Status.Conditions
 	*d = *decideWith(o)
+	d.Status.Conditions = conditions
+	if kind == metal3.ProvisioningError && o.state() == metal3.StateProvisioning {
+		countFailedDeployment(o, d)
+	}
 	d.Status.OperationalStatus = metal3.OperationalStatusError
 	d.Status.ErrorType = kind
 	d.Status.ErrorMessage = message
@@ -120,7 +124,8 @@ func (o *Observed) mayTryNow() bool {
 	}
 	// What was the problem is none any more.
 	return o.BMC.Problem == "" && stalledBy(o, causeCredentials) ||
-		o.Image.Error == "" && stalledBy(o, causeImage)
+		o.Image.Error == "" && stalledBy(o, causeImage) ||
+		o.Host.Status.ErrorType == metal3.PowerManagementError && powerMoved(o)
 }
 
 // changedSinceDeletion reports whether the present error came after the wish to

@@ -30,13 +30,15 @@ type memory struct {
 	PowerAsked ironic.PowerState
 	// SoftRefused means that the driver knows no soft power action.
 	SoftRefused bool
-	// LostAgent means that the watch reported the agent as lost.
-	LostAgent bool
+	// LostAgent is the agent that the watch reported as lost; zero for none.
+	LostAgent silence
 	// Rebooted is when the machine was last rebooted to learn why an installation
 	// was cut off.
 	Rebooted time.Time
 	// Busy is who has held the node, and since when.
 	Busy Holder
+	// TurnedAway means that a restart was announced, but not accepted.
+	TurnedAway bool
 	// Seen is the fingerprint of what the present error was recorded with.
 	Seen string
 	// Released is the host that was let go of: what the cache still shows of it is
@@ -78,21 +80,37 @@ func (s *memories) get(key types.NamespacedName) memory {
 	return s.m[key]
 }
 
+// silence is the report of an agent that fell silent: on which node, and when that
+// had heard of it last. It says nothing about another node, and is over when the
+// agent is heard of again.
+type silence struct {
+	Node string
+	Last time.Time
+}
+
+// of reports whether the silence is that of a node's agent, and lasts.
+func (s silence) of(n *ironic.Node) bool {
+	return n != nil && s.Node != "" && s.Node == n.UUID && !n.Agent.LastHeartbeat.After(s.Last)
+}
+
 // put remembers. An agent that was reported as lost meanwhile stays so, unless
 // handled says that the report was acted on.
 func (s *memories) put(key types.NamespacedName, m memory, handled bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m.LostAgent = !handled && (m.LostAgent || s.m[key].LostAgent)
+	m.LostAgent = silence{}
+	if !handled {
+		m.LostAgent = s.m[key].LostAgent
+	}
 	s.m[key] = m
 }
 
 // lostAgent notes a report of the watch.
-func (s *memories) lostAgent(key types.NamespacedName) {
+func (s *memories) lostAgent(key types.NamespacedName, row ironic.Row) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.m[key]
-	m.LostAgent = true
+	m.LostAgent = silence{Node: row.UUID, Last: row.Agent.LastHeartbeat}
 	s.m[key] = m
 }
 

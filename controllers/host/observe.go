@@ -62,7 +62,8 @@ func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *me
 	glimpse(o, m, watch)
 	o.Fresh, o.NoInventory = m.Fresh, m.NoInventory
 	o.Ports, o.PowerAsked, o.SoftRefused = m.Ports, m.PowerAsked, m.SoftRefused
-	o.LostAgent, o.Rebooted, o.Busy, o.Looked = m.LostAgent, m.Rebooted, m.Busy, m.Looked
+	o.LostAgent, o.Rebooted, o.Busy, o.Looked = m.LostAgent.of(o.Node), m.Rebooted, m.Busy, m.Looked
+	o.TurnedAway = m.TurnedAway
 	o.Retry = r.retryAsked(ctx, o, m)
 	return o, nil
 }
@@ -137,6 +138,7 @@ func (r *Reconciler) fingerprint(ctx context.Context, o *Observed) string {
 	write(h.DeletionTimestamp)
 	annotations := maps.Clone(h.Annotations)
 	delete(annotations, names.Status)
+	delete(annotations, names.Rebooting)
 	write(annotations) // JSON sorts the keys
 	write([]string{o.BMC.Secret, o.BMC.Version, o.BMC.Problem})
 	write(o.Firmware.wish())

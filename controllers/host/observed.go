@@ -80,6 +80,8 @@ type Observed struct {
 	Read ImageRead
 	// Busy is who held the node when a call was last turned away, and since when.
 	Busy Holder
+	// TurnedAway means that a restart that was announced was turned away by a locked node.
+	TurnedAway bool
 }
 
 // Settings are the flags that decisions depend on.

@@ -39,8 +39,9 @@ type pass struct {
 	asked    bool   // Ironic was asked to start something
 	gone     bool   // the host's finalizer was removed
 
-	failedNow bool // an error was recorded
-	later     bool // a note was put off
+	lost      silence // of the agent, as the pass began
+	failedNow bool    // an error was recorded
+	later     bool    // a note was put off
 }
 
 // run alternates decisions and actions until the host has to wait.
@@ -102,6 +103,11 @@ func (p *pass) noteAfter(d *Decision) view.Note {
 // accept makes a decision's status the host's.
 func (p *pass) accept(ctx context.Context, d *Decision) error {
 	h := p.o.Host
+	for _, name := range d.ReleaseSecrets { // while the status still names them
+		if err := p.secrets.release(ctx, h, name); err != nil {
+			return err
+		}
+	}
 	if from, to := p.o.state(), d.Status.Provisioning.State; from != to {
 		p.log.Info("phase", "from", from, "to", to)
 		p.metrics.left(h, from, p.o.Now)
@@ -140,6 +146,8 @@ func (p *pass) refused(ctx context.Context, d *Decision, err error) (Wait, bool,
 	case ctx.Err() != nil:
 		return Wait{}, false, ctx.Err()
 	case kind == ironic.Busy:
+		_, power := d.Do.(Power)
+		p.o.TurnedAway = power && markOf(p.o.Host) != nil
 		return p.busy(d.Do, err), false, nil
 	case kind == ironic.Gone:
 		p.lose(Unseen)
@@ -281,10 +289,11 @@ func (p *pass) remember(ctx context.Context, key client.ObjectKey) {
 	m := memory{
 		NodeID: o.Host.Status.Provisioning.ID, Looked: o.Looked, Ports: o.Ports,
 		Node: recall(o.state(), o.Sight, o.Node), Fresh: o.Fresh && !o.phase().steady, NoInventory: o.NoInventory,
-		PowerAsked: o.PowerAsked, SoftRefused: o.SoftRefused, LostAgent: o.LostAgent, Rebooted: o.Rebooted, Busy: o.Busy,
+		PowerAsked: o.PowerAsked, SoftRefused: o.SoftRefused, Rebooted: o.Rebooted, Busy: o.Busy,
+		TurnedAway: o.TurnedAway,
 	}
-	if o.Node == nil || fulfilled(o.Node, m.PowerAsked) {
-		m.PowerAsked = ""
+	if o.Node == nil || fulfilled(o.Node, m.PowerAsked) || p.failedNow {
+		m.PowerAsked = "" // its failure counts once
 	}
 	switch {
 	case !o.failing():
@@ -293,6 +302,6 @@ func (p *pass) remember(ctx context.Context, key client.ObjectKey) {
 	default:
 		m.Seen = before.Seen
 	}
-	handled := before.LostAgent && !o.LostAgent
+	handled := before.LostAgent == p.lost && !o.LostAgent
 	p.memories.put(key, m, handled)
 }

@@ -102,7 +102,7 @@ func checkUnasked(r *rapid.T, o *Observed, d *Decision) {
 		case ironic.TargetClean, ironic.TargetService:
 			checkWork(r, o, a)
 		case ironic.TargetDeleted:
-			asked := o.Progress.Failure != "" || len(forcedReboots(o.Host)) > 0
+			asked := o.Progress.Failure != "" || markOf(o.Host) != nil
 			if !back && (o.state() != metal3.StateProvisioning || !asked) {
 				r.Fatalf("tear-down in %q", o.state())
 			}
@@ -120,7 +120,11 @@ func checkUnasked(r *rapid.T, o *Observed, d *Decision) {
 		if o.state() == metal3.StatePoweringOffBeforeDelete && !o.deleting() {
 			r.Fatalf("switched off to be deleted, but nobody deletes it")
 		}
-		if a.Target != ironic.PowerOn && o.state() == metal3.StateProvisioned && o.Host.Spec.Online && !rebootOf(o.Host, o.state()).asked {
+		never := o.Host.Spec.DisablePowerOff && (a.Target == ironic.PowerOff || a.Target == ironic.PowerSoftOff)
+		if never && o.state() == metal3.StateProvisioned {
+			r.Fatalf("a machine that must stay on is switched off")
+		}
+		if a.Target != ironic.PowerOn && o.state() == metal3.StateProvisioned && o.Host.Spec.Online && !rebootOf(o.Host, o.state()).asked && markOf(o.Host) == nil {
 			r.Fatalf("a machine in use is switched off")
 		}
 	}
@@ -215,7 +219,7 @@ func drawObserved(r *rapid.T, states []State) *Observed {
 	}
 	h := o.Host
 	h.Spec.Online = flag("online")
-	h.Spec.ExternallyProvisioned = rarely("external")
+	h.Spec.ExternallyProvisioned, h.Spec.DisablePowerOff = rarely("external"), rarely("never off")
 	h.Annotations = map[string]string{}
 	for _, key := range []string{names.Detached, names.Inspect, names.Hold, names.Reboot, names.Reboot + "/x"} {
 		if rarely(key) {
@@ -253,6 +257,10 @@ func drawObserved(r *rapid.T, states []State) *Observed {
 	o.Node.PowerState = rapid.SampledFrom([]ironic.PowerState{ironic.PowerOn, ironic.PowerOff, ironic.PowerUnknown}).Draw(r, "power")
 	if rarely("forced") {
 		h.Annotations[names.Reboot+"/now"] = `{"force":true}`
+	}
+	if rarely("announced") {
+		h.Annotations[names.Rebooting] = mark{Since: rapid.SampledFrom([]time.Time{noon, noon.Add(-time.Minute)}).Draw(r, "announced when")}.value()
+		o.Node.UpdatedAt = noon
 	}
 	drawWork(r, o)
 	if flag("validated") {

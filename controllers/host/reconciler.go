@@ -76,7 +76,7 @@ func (r *Reconciler) pass(ctx context.Context, h *metal3.BareMetalHost) (ctrl.Re
 	}
 	o.Ironic = assigned
 	r.slots.observe(o)
-	p := &pass{Reconciler: r, endpoint: e, log: ctrl.LoggerFrom(ctx), saver: saver, o: *o}
+	p := &pass{Reconciler: r, endpoint: e, log: ctrl.LoggerFrom(ctx), saver: saver, o: *o, lost: m.LostAgent}
 	wait, err := p.run(ctx)
 	return p.finish(ctx, wait, err)
 }

@@ -87,6 +87,9 @@ func TestServicing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			o := inUseWith(c.node, c.given...)
+			if c.do != "update node" {
+				settled(o)
+			}
 			d := decide(o)
 			did := ""
 			if d.Do != nil {
@@ -110,6 +113,12 @@ func TestPowerModes(t *testing.T) {
 	}
 	never := func(o *Observed) { o.Host.Spec.DisablePowerOff, o.Node.DisablePowerOff = true, true; settled(o) }
 	on := func(o *Observed) { o.Node.PowerState, o.Host.Status.PoweredOn = ironic.PowerOn, true }
+	marked := func(hard bool, since time.Time) func(*Observed) {
+		return func(o *Observed) {
+			o.Node.UpdatedAt = noon
+			o.Host.Annotations = map[string]string{names.Rebooting: mark{Hard: hard, Since: since}.value()}
+		}
+	}
 	for name, c := range map[string]struct {
 		given []func(*Observed)
 		do    string
@@ -122,8 +131,17 @@ func TestPowerModes(t *testing.T) {
 		"any hard one wins":                     {[]func(*Observed){on, reboot(""), func(o *Observed) { o.Host.Annotations[names.Reboot+"/x"] = `{"mode":"hard"}` }}, "ask for power off", false, "PowerOff"},
 		"a value that cannot be read":           {[]func(*Observed){on, reboot("hard")}, "ask for soft power off", false, "InvalidAnnotationValue"},
 		"hard after an error":                   {[]func(*Observed){on, reboot(""), func(o *Observed) { o.Host.Status.ErrorCount = 1 }}, "ask for power off", false, "PowerOff"},
-		"never off: soft":                       {[]func(*Observed){on, never, reboot("")}, "ask for soft rebooting", true, "PowerOff"},
-		"never off: hard":                       {[]func(*Observed){on, never, reboot(`{"mode":"hard"}`)}, "ask for rebooting", true, "PowerOff"},
+		"never off: announced first":            {[]func(*Observed){on, never, reboot("")}, "announce restart", false, ""},
+		"never off: looked at before":           {[]func(*Observed){on, never, reboot(""), func(o *Observed) { o.Sight = Glimpsed }}, "read node", false, ""},
+		"never off: soft":                       {[]func(*Observed){on, never, marked(false, noon)}, "ask for soft rebooting", false, "PowerOff"},
+		"never off: hard":                       {[]func(*Observed){on, never, marked(true, noon)}, "ask for rebooting", false, "PowerOff"},
+		"never off: no soft":                    {[]func(*Observed){on, never, marked(false, noon), func(o *Observed) { o.SoftRefused = true }}, "ask for rebooting", false, "PowerOff"},
+		"never off: under way":                  {[]func(*Observed){on, never, marked(false, noon), func(o *Observed) { o.Node.TargetPowerState = ironic.PowerOn }}, "", false, ""},
+		"never off: done":                       {[]func(*Observed){on, never, marked(false, noon.Add(-time.Hour))}, "", true, ""},
+		"never off: failed":                     {[]func(*Observed){on, never, marked(false, noon.Add(-time.Hour)), func(o *Observed) { o.Node.LastError = "no" }}, "", false, "PowerManagementError"},
+		"never off: turned away":                {[]func(*Observed){on, never, marked(false, noon.Add(-time.Hour)), func(o *Observed) { o.TurnedAway = true }}, "announce restart", false, ""},
+		"never off: a key does not hold it off": {[]func(*Observed){on, never, func(o *Observed) { o.Host.Annotations = map[string]string{names.Reboot + "/x": ""} }}, "", false, ""},
+		"never off: offline by an old spec":     {[]func(*Observed){on, never, func(o *Observed) { o.Host.Spec.Online = false }}, "", false, ""},
 		"off: the annotation goes":              {[]func(*Observed){reboot("")}, "", true, ""},
 		"off while a key is there":              {[]func(*Observed){reboot(""), func(o *Observed) { o.Host.Annotations[names.Reboot+"/x"] = "" }}, "", false, ""},
 		"offline":                               {[]func(*Observed){on, func(o *Observed) { o.Host.Spec.Online = false }}, "ask for power off", false, "PowerOff"},

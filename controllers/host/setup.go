@@ -198,7 +198,7 @@ func (r *Reconciler) nodeChanged(q queue, change ironic.Change) {
 		return
 	}
 	if change.Kind == ironic.LostAgent {
-		r.memories.lostAgent(key)
+		r.memories.lostAgent(key, change.Row)
 	}
 	addInFlight(q, key)
 }

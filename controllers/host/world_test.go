@@ -140,7 +140,7 @@ func (w *world) pump(ctx context.Context, watch *ironic.Watch) {
 		case change := <-watch.Changes():
 			if key, ours := hostOfNode(change); ours && key == w.key {
 				if change.Kind == ironic.LostAgent {
-					w.rec.memories.lostAgent(key)
+					w.rec.memories.lostAgent(key, change.Row)
 				}
 				w.poke()
 			}
@@ -221,12 +221,14 @@ func (w *world) annotate(key, value string) {
 // until lets time pass until the host is as wanted, at most limit.
 func (w *world) until(what string, limit time.Duration, ok func(*metal3.BareMetalHost) bool) time.Duration {
 	w.t.Helper()
-	begin := time.Now()
+	begin, step := time.Now(), 100*time.Millisecond
 	for time.Since(begin) < limit {
 		if ok(w.host()) {
 			return time.Since(begin)
 		}
-		let(100 * time.Millisecond)
+		if let(step); time.Since(begin) > time.Minute {
+			step = 5 * time.Second // what takes so long is a back-off
+		}
 	}
 	h := w.host()
 	if h == nil {

@@ -1,0 +1,255 @@
+package host
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/ironic/simulator"
+)
+
+// password changes what the BMC's Secret holds.
+func (w *world) password(password string) {
+	w.t.Helper()
+	secret := &corev1.Secret{}
+	w.g.Expect(w.kube.Get(w.t.Context(), client.ObjectKey{Namespace: lab.Namespace, Name: "bmc"}, secret)).To(Succeed())
+	secret.Data["password"] = []byte(password)
+	w.g.Expect(w.kube.Update(w.t.Context(), secret)).To(Succeed())
+	w.poke()
+}
+
+// TestADeploymentThatEndsDuringAnErrorIsKept loses the BMC's password while a
+// machine is deployed, and gives it back when that is done: nothing is torn down.
+func TestADeploymentThatEndsDuringAnErrorIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		o := assisted(nil)
+		o.Delays = delays
+		o.Delays.Deploy = time.Minute
+		w := newWorld(t, o, Settings{}, wantInstall)
+		defer w.stop()
+		w.until("installing", time.Minute, func(h *metal3.BareMetalHost) bool {
+			n, _ := w.sim.Node(nodeName(h))
+			return n.ProvisionState == "wait call-back"
+		})
+		w.password("")
+		w.until("refused", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.RegistrationError })
+		let(5 * time.Minute)
+		n, _ := w.sim.Node(nodeName(w.host()))
+		g.Expect(n.ProvisionState).To(Equal("active"))
+		g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateProvisioning))
+		w.password("hunter2hunter2")
+		w.untilState(metal3.StateProvisioned, time.Minute)
+		g.Expect(w.events.list()).NotTo(ContainElement("DeprovisioningStarted"))
+		g.Expect(w.host().Status.ErrorType).To(BeEmpty())
+		g.Expect(w.host().Status.ErrorCount).To(BeZero())
+	})
+}
+
+// TestErrorsAtRestEnd mends what went wrong with a host at rest: the error goes,
+// and the host counts as sound.
+func TestErrorsAtRestEnd(t *testing.T) {
+	external := func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = true }
+	offline := func(h *metal3.BareMetalHost) { h.Spec.Online = false }
+	online := func(h *metal3.BareMetalHost) { h.Spec.Online = true }
+	secret := func(w *world, broken bool) {
+		w.password(map[bool]string{true: "", false: "hunter2hunter2"}[broken])
+	}
+	var dead atomic.Bool
+	power := func(w *world, broken bool) {
+		if dead.Store(broken); broken {
+			w.edit(offline)
+			return
+		}
+		dead.Store(true) // it stays so: what is asked for now is what the machine is
+		w.edit(online)
+	}
+	refusal := func(w *world, broken bool) {
+		if !broken {
+			w.edit(func(h *metal3.BareMetalHost) { online(h); h.Spec.AutomatedCleaningMode = metal3.CleaningModeMetadata })
+			return
+		}
+		w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+			if r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/v1/nodes/") {
+				return &simulator.Fault{Status: http.StatusBadRequest, Text: "not with this driver"}
+			}
+			return nil
+		})
+		w.edit(func(h *metal3.BareMetalHost) { offline(h); h.Spec.AutomatedCleaningMode = metal3.CleaningModeDisabled })
+	}
+	for name, c := range map[string]struct {
+		want  func(*metal3.BareMetalHost)
+		state State
+		set   func(w *world, broken bool)
+		kind  metal3.ErrorType
+	}{
+		"available, Secret":                      {nil, metal3.StateAvailable, secret, metal3.RegistrationError},
+		"provisioned, Secret":                    {wantInstall, metal3.StateProvisioned, secret, metal3.RegistrationError},
+		"externally provisioned, Secret":         {external, metal3.StateExternallyProvisioned, secret, metal3.RegistrationError},
+		"available, change refused":              {nil, metal3.StateAvailable, refusal, metal3.RegistrationError},
+		"provisioned, change refused":            {wantInstall, metal3.StateProvisioned, refusal, metal3.ProvisionedRegistrationError},
+		"available, power":                       {nil, metal3.StateAvailable, power, metal3.PowerManagementError},
+		"provisioned, power":                     {wantInstall, metal3.StateProvisioned, power, metal3.PowerManagementError},
+		"externally provisioned, power":          {external, metal3.StateExternallyProvisioned, power, metal3.PowerManagementError},
+		"externally provisioned, change refused": {external, metal3.StateExternallyProvisioned, refusal, metal3.ProvisionedRegistrationError},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				dead.Store(false)
+				w := newWorld(t, assisted(failing(&dead, "power", "", "the BMC does not answer")), Settings{}, c.want)
+				defer w.stop()
+				w.until("at rest", 2*time.Minute, func(h *metal3.BareMetalHost) bool {
+					return h.Status.Provisioning.State == c.state && h.Status.PoweredOn
+				})
+				let(time.Minute)
+				c.set(w, true)
+				w.until("failing", 5*time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == c.kind })
+				c.set(w, false)
+				w.until("sound", 10*time.Second, func(h *metal3.BareMetalHost) bool {
+					return h.Status.ErrorType == "" && h.Status.OperationalStatus == metal3.OperationalStatusOK
+				})
+				g.Expect(w.host().Status.ErrorCount).To(BeZero())
+				g.Expect(condition(w.host(), view.StalledCondition).Status).To(Equal(metav1.ConditionFalse))
+				g.Expect(w.host().Status.Provisioning.State).To(Equal(c.state))
+			})
+		})
+	}
+}
+
+// TestSecretsOfBeforeAreReleased gives a host other credentials, twice, and one
+// Secret that never did: only the present one, and what another host uses, is held.
+func TestSecretsOfBeforeAreReleased(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		w := newWorld(t, simulator.Options{Behave: func(o simulator.Operation) simulator.Outcome {
+			info, _ := o.Node.Fields["driver_info"].(map[string]any)
+			if o.Name == "verify" && info["redfish_password"] == "wrong" {
+				return simulator.Outcome{Error: "HTTP 401 from the BMC"}
+			}
+			return simulator.Outcome{}
+		}}, Settings{}, func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = "bad" })
+		defer w.stop()
+		secret := func(name string) *corev1.Secret {
+			s := &corev1.Secret{}
+			g.Expect(w.kube.Get(t.Context(), client.ObjectKey{Namespace: lab.Namespace, Name: name}, s)).To(Succeed())
+			return s
+		}
+		for name, password := range map[string]string{"bad": "wrong", "b": "right", "c": "right"} {
+			g.Expect(w.kube.Create(t.Context(), &corev1.Secret{
+				ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: name},
+				Data:       map[string][]byte{"username": []byte("a"), "password": []byte(password)},
+			})).To(Succeed())
+		}
+		w.until("refused", time.Minute, func(h *metal3.BareMetalHost) bool {
+			return strings.Contains(h.Status.ErrorMessage, "HTTP 401")
+		})
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = "bmc" })
+		w.untilState(metal3.StateAvailable, time.Minute)
+		shared := secret("bmc")
+		shared.OwnerReferences = append(shared.OwnerReferences, metav1.OwnerReference{APIVersion: "metal3.io/v1alpha1", Kind: kind, Name: "other", UID: "other"})
+		g.Expect(w.kube.Update(t.Context(), shared)).To(Succeed())
+		for _, name := range []string{"b", "c"} {
+			w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = name })
+			w.until("changed to "+name, time.Minute, func(h *metal3.BareMetalHost) bool {
+				return h.Status.GoodCredentials.Reference.Name == name
+			})
+		}
+		let(time.Second)
+		mine := HaveField("UID", w.host().UID)
+		for name, held := range map[string]bool{"bad": false, "b": false, "bmc": true, "c": true} {
+			g.Expect(slices.Contains(secret(name).Finalizers, names.SecretFinalizer)).To(Equal(held), name)
+			if name == "c" {
+				g.Expect(secret(name).OwnerReferences).To(ContainElement(mine))
+			} else {
+				g.Expect(secret(name).OwnerReferences).NotTo(ContainElement(mine), name)
+			}
+		}
+	})
+}
+
+// TestSilenceOfABygoneDeployment: an agent that fell silent while nobody was to act
+// is no reason to restart the machine in its next deployment.
+func TestSilenceOfABygoneDeployment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		o := assisted(nil)
+		o.Delays = delays
+		o.Delays.Deploy = time.Hour
+		w := newWorld(t, o, Settings{}, wantInstall)
+		defer w.stop()
+		installing := func(h *metal3.BareMetalHost) bool {
+			n, _ := w.sim.Node(nodeName(h))
+			return n.ProvisionState == "wait call-back" && strings.Contains(condition(h, metal3.ProgressingCondition).Message, names.StartAssistedInstall)
+		}
+		w.until("installing", time.Minute, installing)
+		w.annotate(names.Hold, "")
+		w.sim.LoseAgent(nodeName(w.host()), true)
+		w.until("noticed", 20*time.Minute, func(*metal3.BareMetalHost) bool {
+			return w.rec.memories.get(w.key).LostAgent != silence{}
+		})
+		w.edit(func(h *metal3.BareMetalHost) {
+			delete(h.Annotations, names.Hold)
+			h.Spec.CustomDeploy = nil
+		})
+		w.untilState(metal3.StateDeprovisioning, time.Minute)
+		w.sim.LoseAgent(nodeName(w.host()), false) // the next live image speaks
+		w.untilState(metal3.StateAvailable, 10*time.Minute)
+		w.edit(wantInstall)
+		w.until("installing again", time.Minute, installing)
+		let(time.Minute)
+		g.Expect(w.events.list()).NotTo(ContainElement("AgentLost"))
+	})
+}
+
+func TestSilence(t *testing.T) {
+	node := func(uuid string, last time.Time) *ironic.Node {
+		return &ironic.Node{UUID: uuid, Agent: ironic.AgentInfo{LastHeartbeat: last}}
+	}
+	for name, c := range map[string]struct {
+		s    silence
+		n    *ironic.Node
+		want bool
+	}{
+		"no report":     {silence{}, node("a", noon), false},
+		"it lasts":      {silence{"a", noon}, node("a", noon), true},
+		"another node":  {silence{"a", noon}, node("b", noon), false},
+		"heard again":   {silence{"a", noon}, node("a", noon.Add(time.Second)), false},
+		"nobody looked": {silence{"a", noon}, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) { NewWithT(t).Expect(c.s.of(c.n)).To(Equal(c.want)) })
+	}
+}
+
+func TestHardwareProfileIsTold(t *testing.T) {
+	for name, told := range map[string]bool{"": false, "dell": true} {
+		t.Run("profile "+quote(name), func(t *testing.T) {
+			g := NewWithT(t)
+			o := observed(metal3.StateRegistering, ironic.StateManageable)
+			o.Host.Spec.HardwareProfile, o.Host.Status.HardwareProfile = name, ""
+			settled(o)
+			d := decide(o)
+			g.Expect(d.Status.Provisioning.State).To(Equal(metal3.StateInspecting))
+			g.Expect(d.Status.HardwareProfile).NotTo(BeEmpty())
+			event := ContainElement(HaveField("Reason", "ProfileSet"))
+			if told {
+				g.Expect(d.Events).To(event)
+			} else {
+				g.Expect(d.Events).NotTo(event, "it would be a request for each host of a fleet")
+			}
+		})
+	}
+}
