@@ -47,15 +47,32 @@ func (h hubImages) Spec(ctx context.Context, infraEnv string) (images.Spec, erro
 	if err != nil {
 		return images.Spec{}, err
 	}
+	if err := onlyDHCP(env); err != nil {
+		return images.Spec{}, err
+	}
+	secret, err := h.hub.core.PullSecret(ctx, env.ID)
+	if err != nil {
+		return images.Spec{}, err
+	}
 	spec := images.Spec{}
 	if err := addKernelArguments(&spec, env.KernelArguments); err != nil {
 		return images.Spec{}, err
 	}
-	spec.Ignition, err = ignition.Build(discovery(env, agent))
+	spec.Ignition, err = ignition.Build(discovery(env, agent, ignition.Secret(secret)))
 	if err != nil {
 		return images.Spec{}, fmt.Errorf("%w: %w", images.ErrBadSpec, err)
 	}
 	return spec, nil
+}
+
+// onlyDHCP refuses static networks: the image is one for many hosts, and a bond or
+// a VLAN of one of them would come up on all.
+func onlyDHCP(env wire.InfraEnv) error {
+	if env.StaticNetworkConfig == "" || env.StaticNetworkConfig == "[]" {
+		return nil
+	}
+	return fmt.Errorf("%w: static_network_config: static networks are not put into an image for many hosts; "+
+		"in Kubernetes, give each BareMetalHost an NMStateConfig or network data", images.ErrBadSpec)
 }
 
 // agentOf is what the images of an infra-env tell the agent. Without Ironic
@@ -76,8 +93,8 @@ func (h hubImages) agentOf(ctx context.Context, infraEnv string) (ignition.Agent
 }
 
 // discovery is the configuration of an infra-env's live image.
-func discovery(env wire.InfraEnv, agent ignition.Agent) ignition.HostConfig {
-	c := ignition.HostConfig{Agent: &agent, CABundle: env.AdditionalTrustBundle, Override: []byte(env.IgnitionConfigOverride)}
+func discovery(env wire.InfraEnv, agent ignition.Agent, secret ignition.Secret) ignition.HostConfig {
+	c := ignition.HostConfig{Agent: &agent, PullSecret: secret, CABundle: env.AdditionalTrustBundle, Override: []byte(env.IgnitionConfigOverride)}
 	for line := range strings.Lines(env.SSHAuthorizedKey) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			c.SSHKeys = append(c.SSHKeys, line)

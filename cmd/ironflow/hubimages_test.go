@@ -18,12 +18,16 @@ func TestAnInfraEnvsOwnImage(t *testing.T) {
 		NTPSources: "ntp1.example, ntp2.example", Proxy: &wire.Proxy{HTTPProxy: &proxy}, KernelArguments: &arguments,
 		SSHAuthorizedKey: "# me\nssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me\n",
 	}
-	raw, err := ignition.Build(discovery(env, ignition.Agent{URL: "https://hub.example", InfraEnvID: "0ad6d3b0-1111-4222-8333-000000000001", Version: "1", Token: "t"}))
+	raw, err := ignition.Build(discovery(env, ignition.Agent{URL: "https://hub.example", InfraEnvID: "0ad6d3b0-1111-4222-8333-000000000001", Version: "1", Token: "t"}, `{"auths":{}}`))
 	g.Expect(err).NotTo(HaveOccurred())
 	text, err := url.PathUnescape(string(raw))
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(text).To(And(ContainSubstring("ntp2.example"), ContainSubstring(proxy), ContainSubstring("HR4f me")))
+	g.Expect(text).To(And(ContainSubstring("ntp2.example"), ContainSubstring(proxy), ContainSubstring("HR4f me"), ContainSubstring("/etc/authfile.json")))
 	g.Expect(text).NotTo(Or(ContainSubstring("ironic-agent.service"), ContainSubstring("agent.gate")), "without Ironic the agent starts by itself")
+
+	g.Expect(onlyDHCP(env)).To(Succeed())
+	env.StaticNetworkConfig = `[{"network_yaml":"interfaces: []"}]`
+	g.Expect(onlyDHCP(env)).To(MatchError(images.ErrBadSpec), "a host that waits for an address in vain says nothing")
 
 	var spec images.Spec
 	g.Expect(addKernelArguments(&spec, env.KernelArguments)).To(Succeed())

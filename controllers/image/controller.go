@@ -101,6 +101,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		Watches(&metal3v1.BareMetalHost{}, &handler.EnqueueRequestForObject{},
 			builder.WithPredicates(predicate.Or[client.Object](predicate.AnnotationChangedPredicate{}, bootCardChanged{}))).
 		Watches(&agentv1.InfraEnv{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfInfraEnv)).
+		Watches(&agentv1.NMStateConfig{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfNMState)).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfSecret)).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.imagesOfSecret), builder.WithPredicates(secretcache.Unlabelled))
 	if o.Changed != nil {
@@ -112,7 +113,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 // +kubebuilder:rbac:groups=metal3.io,resources=preprovisioningimages,verbs=get;list;watch;update;patch
 // +kubebuilder:rbac:groups=metal3.io,resources=preprovisioningimages/status,verbs=get;update;patch
 // +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts,verbs=get;list;watch;patch
-// +kubebuilder:rbac:groups=agent-install.openshift.io,resources=infraenvs,verbs=get;list;watch
+// +kubebuilder:rbac:groups=agent-install.openshift.io,resources=infraenvs;nmstateconfigs,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;patch
 
 // lookAgain is when a refusal is looked at again that no watch can end.
@@ -267,6 +268,9 @@ func (r *Reconciler) observeInfraEnv(ctx context.Context, key types.NamespacedNa
 		return err
 	}
 	in.InfraEnv = env
+	if err := r.observeNMState(ctx, in); err != nil {
+		return err
+	}
 	if env.Spec.PullSecretRef == nil || env.Spec.PullSecretRef.Name == "" {
 		return nil
 	}
@@ -316,7 +320,7 @@ func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (ima
 	}
 	return r.options.Store.Put(ctx, images.Spec{
 		Key: storeKey(in.Image), UID: string(in.Image.UID),
-		Arch: request.Architecture, Format: string(request.Format), Ignition: raw, NetworkKeyfiles: request.Keyfiles, Kargs: request.Kargs,
+		Arch: request.Architecture, Version: request.Version, Format: string(request.Format), Ignition: raw, NetworkKeyfiles: request.Keyfiles, Kargs: request.Kargs,
 		MACs: request.MACs,
 	})
 }

@@ -40,6 +40,8 @@ type Input struct {
 	// NetworkData is the content of the named Secret; Missing tells that the Secret does not exist.
 	NetworkData        map[string][]byte
 	NetworkDataMissing bool
+	// NMState is the host's network among those of its InfraEnv, nil for none.
+	NMState *agentv1.NMStateConfig
 	// Nmstatectl tells that the live system has nmstatectl, which takes what we
 	// cannot translate.
 	Nmstatectl bool
@@ -63,9 +65,9 @@ type Refusal struct {
 
 // Request says what to build.
 type Request struct {
-	// Architecture and Format of the image.
-	Architecture string
-	Format       metal3v1.ImageFormat
+	// Architecture and Format of the image; Version picks the base, empty the newest.
+	Architecture, Version string
+	Format                metal3v1.ImageFormat
 	// Agent tells that the host agent rides along.
 	Agent bool
 	// Deadlines of the deploy step.
@@ -97,7 +99,7 @@ func Decide(in Input) Verdict {
 	}
 	keyfiles, nmstate, err := networkOf(in)
 	if err != nil {
-		return refuse(ReasonBuildInvalid, "Secret %s: %v", in.Image.Spec.NetworkDataName, err)
+		return refuse(ReasonBuildInvalid, "%v", err)
 	}
 	r := &Request{
 		Architecture: in.Image.Spec.Architecture,
@@ -115,6 +117,7 @@ func Decide(in Input) Verdict {
 	if in.Labelled {
 		r.Reason = agentv1.ReasonInfraEnvAvailable
 		r.Kargs = kargsOf(in.InfraEnv.Spec.KernelArguments)
+		r.Version = in.InfraEnv.Spec.OSImageVersion
 	}
 	return Verdict{Build: r}
 }
@@ -137,14 +140,24 @@ func kargsOf(arguments []agentv1.KernelArgument) (edit overlay.KargsEdit) {
 // networkOf translates the host's network data; none when it has none. What
 // cannot be translated is left to the live system where that is able to.
 func networkOf(in Input) (keyfiles map[string][]byte, nmstate string, err error) {
-	if in.Image.Spec.NetworkDataName == "" {
+	switch {
+	case in.Image.Spec.NetworkDataName != "":
+	case in.NMState == nil:
 		return nil, "", nil
+	default:
+		if keyfiles, err = keyfilesOfNMState(in.NMState); err != nil {
+			err = fmt.Errorf("NMStateConfig %s: %w", in.NMState.Name, err)
+		}
+		return keyfiles, "", err
 	}
 	keyfiles, err = network.FromSecret(in.NetworkData)
 	if errors.Is(err, network.ErrUnsupported) && in.Nmstatectl {
 		if document, ready, known := network.Raw(in.NetworkData); known {
 			return ready, document, nil
 		}
+	}
+	if err != nil {
+		err = fmt.Errorf("Secret %s: %w", in.Image.Spec.NetworkDataName, err) //nolint:revive,staticcheck // a kind's name begins it
 	}
 	return keyfiles, "", err
 }

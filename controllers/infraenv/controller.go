@@ -122,6 +122,12 @@ func (r *reconciler) spec(ctx context.Context, env *agentv1.InfraEnv) (service.I
 		AdditionalNTPSources: strings.Join(env.Spec.AdditionalNTPSources, ","),
 		NTPSources:           strings.Join(env.Spec.NTPSources, ","),
 		IgnitionOverride:     env.Spec.IgnitionConfigOverride,
+		TrustBundle:          env.Spec.AdditionalTrustBundle,
+		Version:              env.Spec.OSImageVersion,
+		ImageType:            wire.ImageType(env.Spec.ImageType),
+	}
+	for _, a := range env.Spec.KernelArguments {
+		spec.KernelArguments = append(spec.KernelArguments, wire.KernelArgument{Operation: a.Operation, Value: a.Value})
 	}
 	if p := env.Spec.Proxy; p != nil {
 		spec.Proxy = &wire.Proxy{HTTPProxy: &p.HTTPProxy, HTTPSProxy: &p.HTTPSProxy, NoProxy: &p.NoProxy}

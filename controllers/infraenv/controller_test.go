@@ -93,6 +93,8 @@ func imageCreated(env *agentv1.InfraEnv) agentv1.Condition {
 func TestRecordFollowsTheResource(t *testing.T) {
 	w := newWorld(t, pullSecret(goodSecret), infraEnv(func(e *agentv1.InfraEnv) {
 		e.Spec.SSHAuthorizedKey = "ssh-ed25519 AAAA"
+		e.Spec.AdditionalTrustBundle, e.Spec.OSImageVersion, e.Spec.ImageType = "certificates", "4.18", "minimal-iso"
+		e.Spec.KernelArguments = []agentv1.KernelArgument{{Operation: "append", Value: "a=b"}}
 		e.Spec.AdditionalNTPSources = []string{"ntp1.example", "ntp2.example"}
 		e.Spec.Proxy = &agentv1.Proxy{HTTPProxy: "http://proxy.example:3128"}
 	}))
@@ -106,16 +108,20 @@ func TestRecordFollowsTheResource(t *testing.T) {
 	w.Expect(record).To(And(
 		HaveField("Name", "edge"), HaveField("SSHAuthorizedKey", "ssh-ed25519 AAAA"), HaveField("PullSecretSet", true),
 		HaveField("AdditionalNTPSources", "ntp1.example,ntp2.example"), HaveField("CPUArchitecture", "x86_64")))
+	w.Expect(record).To(And(
+		HaveField("AdditionalTrustBundle", "certificates"), HaveField("OpenshiftVersion", "4.18"), HaveField("Type", wire.ImageTypeMinimalISO)))
+	w.Expect(*record.KernelArguments).To(MatchJSON(`[{"operation":"append","value":"a=b"}]`))
 	w.Expect(*record.Proxy.HTTPProxy).To(Equal("http://proxy.example:3128"))
 
 	_, again := w.pass()
 	w.Expect(again.ResourceVersion).To(Equal(env.ResourceVersion), "a pass without news writes nothing")
 
-	again.Spec.Proxy, again.Spec.AdditionalNTPSources = nil, nil
+	again.Spec.Proxy, again.Spec.AdditionalNTPSources, again.Spec.KernelArguments = nil, nil, nil
 	w.Expect(w.kube.Update(t.Context(), again)).To(Succeed())
 	w.pass()
 	record, err = w.hub.Hub.InfraEnv(t.Context(), hubid.InfraEnv(env))
 	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(record.KernelArguments).To(BeNil())
 	w.Expect(record.Proxy).To(BeNil(), "what is removed from the resource goes from the record")
 	w.Expect(record.AdditionalNTPSources).To(BeEmpty())
 }

@@ -45,6 +45,15 @@ func (h *Hub) urlsOf(env *store.InfraEnv) (ImageURLs, error) {
 	return h.imageURLs(env.API, token)
 }
 
+// PullSecret returns the infra-env's, for its live image.
+func (h *Hub) PullSecret(ctx context.Context, infraEnvID string) (string, error) {
+	env, err := h.record(ctx, infraEnvID)
+	if err != nil {
+		return "", err
+	}
+	return env.PullSecret, nil
+}
+
 // shown is the record as it goes out: with its image's address, if there is one.
 func (h *Hub) shown(env *store.InfraEnv) wire.InfraEnv {
 	out := env.API

@@ -33,6 +33,12 @@ type InfraEnvSpec struct {
 	AdditionalNTPSources, NTPSources string
 	IgnitionOverride                 string
 	Proxy                            *wire.Proxy
+	// TrustBundle holds PEM certificates for the live system, Version picks its base.
+	TrustBundle, Version string
+	// KernelArguments change the live system's command line.
+	KernelArguments wire.KernelArguments
+	// ImageType is full-iso or minimal-iso; empty leaves it as it is.
+	ImageType wire.ImageType
 }
 
 // EnsureInfraEnv makes the infra-env or brings it up to date; asking for what
@@ -71,6 +77,11 @@ func (spec InfraEnvSpec) apply(env *store.InfraEnv) {
 	env.API.CPUArchitecture = cmp.Or(spec.CPUArchitecture, wire.InfraEnvCPUArchitectureX8664)
 	env.API.SSHAuthorizedKey, env.API.Proxy, env.API.IgnitionConfigOverride = spec.SSHKey, spec.Proxy, spec.IgnitionOverride
 	env.API.AdditionalNTPSources, env.API.NTPSources = spec.AdditionalNTPSources, spec.NTPSources
+	env.API.AdditionalTrustBundle, env.API.OpenshiftVersion = spec.TrustBundle, spec.Version
+	env.API.Type, env.API.KernelArguments = cmp.Or(spec.ImageType, env.API.Type), nil
+	if len(spec.KernelArguments) > 0 {
+		env.API.KernelArguments = new(mustJSON(spec.KernelArguments))
+	}
 }
 
 func (w *work) newInfraEnv(id string) *store.InfraEnv {
@@ -122,11 +133,11 @@ func (h *Hub) CreateInfraEnv(ctx context.Context, p wire.InfraEnvCreateParams) (
 			Name: p.Name, CPUArchitecture: p.CPUArchitecture, PullSecret: p.PullSecret, Proxy: p.Proxy, IgnitionOverride: p.IgnitionConfigOverride,
 			ClusterID: value(p.ClusterID), SSHKey: value(p.SSHAuthorizedKey),
 			AdditionalNTPSources: value(p.AdditionalNTPSources), NTPSources: value(p.NTPSources),
+			TrustBundle: p.AdditionalTrustBundle, Version: p.OpenshiftVersion, ImageType: p.ImageType,
 		}
 		spec.apply(env)
 		env.AutoApprove = true // without Kubernetes, to register is to be approved
-		env.API.Type = cmp.Or(p.ImageType, wire.ImageTypeFullISO)
-		env.API.OpenshiftVersion, env.API.AdditionalTrustBundle, env.API.RendezvousIP = p.OpenshiftVersion, p.AdditionalTrustBundle, p.RendezvousIP
+		env.API.RendezvousIP = p.RendezvousIP
 		env.API.NetworkDiscoveryDelaySeconds = p.NetworkDiscoveryDelaySeconds
 		if err := putLists(env, p.StaticNetworkConfig, p.KernelArguments); err != nil {
 			return err

@@ -1,0 +1,90 @@
+package image
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/imagecustomization/network"
+)
+
+// observeNMState finds the NMStateConfig of the host: of those that its InfraEnv
+// selects, the first by name that holds the address of one of its cards. A host
+// with network data of its own needs none.
+func (r *Reconciler) observeNMState(ctx context.Context, in *Input) error {
+	if in.InfraEnv == nil || in.Host == nil || in.Image.Spec.NetworkDataName != "" {
+		return nil
+	}
+	selector, err := metav1.LabelSelectorAsSelector(&in.InfraEnv.Spec.NMStateConfigLabelSelector)
+	if err != nil || selector.Empty() {
+		return err // an empty one selects none, as in the contract
+	}
+	var list agentv1.NMStateConfigList
+	if err := r.Client.List(ctx, &list, client.InNamespace(in.InfraEnv.Namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+		return fmt.Errorf("list NMStateConfigs of InfraEnv %s: %w", in.InfraEnv.Name, err)
+	}
+	slices.SortFunc(list.Items, func(a, b agentv1.NMStateConfig) int { return strings.Compare(a.Name, b.Name) })
+	cards := cardsOf(in.Host)
+	for i := range list.Items {
+		if slices.ContainsFunc(list.Items[i].Spec.Interfaces, func(n agentv1.NMStateInterface) bool { return cards[strings.ToLower(n.MacAddress)] }) {
+			in.NMState = &list.Items[i]
+			return nil
+		}
+	}
+	return nil
+}
+
+// cardsOf are the addresses of a host's cards, in lower case.
+func cardsOf(host *metal3v1.BareMetalHost) map[string]bool {
+	cards := map[string]bool{strings.ToLower(host.Spec.BootMACAddress): host.Spec.BootMACAddress != ""}
+	if details := host.Status.HardwareDetails; details != nil {
+		for _, nic := range details.NIC {
+			cards[strings.ToLower(nic.MAC)] = nic.MAC != ""
+		}
+	}
+	return cards
+}
+
+// keyfilesOfNMState translates an NMStateConfig. Its names of cards are logical:
+// which card is meant, its map of addresses says.
+func keyfilesOfNMState(config *agentv1.NMStateConfig) (map[string][]byte, error) {
+	document := map[string]any{}
+	if len(config.Spec.NetConfig.Raw) > 0 {
+		if err := json.Unmarshal(config.Spec.NetConfig.Raw, &document); err != nil {
+			return nil, fmt.Errorf("spec.config: %w", err)
+		}
+	}
+	macs := map[string]string{}
+	for _, i := range config.Spec.Interfaces {
+		macs[i.Name] = i.MacAddress
+	}
+	interfaces, _ := document["interfaces"].([]any)
+	for _, item := range interfaces {
+		i, _ := item.(map[string]any)
+		name, _ := i["name"].(string)
+		kind, typed := i["type"].(string)
+		_, identified := i["identifier"]
+		if mac := macs[name]; mac != "" && !identified && (!typed || kind == "ethernet") {
+			i["identifier"], i["mac-address"] = "mac-address", mac
+		}
+	}
+	raw, err := json.Marshal(document)
+	if err != nil {
+		return nil, err
+	}
+	return network.Keyfiles(raw)
+}
+
+// imagesOfNMState finds the images that an NMStateConfig may be part of.
+func (r *Reconciler) imagesOfNMState(ctx context.Context, obj client.Object) []ctrlreconcile.Request {
+	return r.imagesWhere(ctx, obj, func(i *metal3v1.PreprovisioningImage) bool { return i.Labels[names.InfraEnvLabel] != "" })
+}

@@ -1,0 +1,84 @@
+package image
+
+import (
+	"testing"
+
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+)
+
+func nmState(name, mac, config string) *agentv1.NMStateConfig {
+	c := &agentv1.NMStateConfig{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: name, Labels: map[string]string{"site": "edge"}}}
+	c.Spec.Interfaces = []agentv1.NMStateInterface{{Name: "uplink", MacAddress: mac}}
+	c.Spec.NetConfig.Raw = []byte(config)
+	return c
+}
+
+const staticUplink = `{"interfaces":[
+  {"name":"uplink","type":"ethernet","state":"up","ipv4":{"enabled":true,"address":[{"ip":"192.0.2.7","prefix-length":24}]}},
+  {"name":"uplink.7","type":"vlan","vlan":{"base-iface":"uplink","id":7},"ipv4":{"enabled":true,"dhcp":true}}]}`
+
+func selecting(e *agentv1.InfraEnv) {
+	e.Spec.NMStateConfigLabelSelector = metav1.LabelSelector{MatchLabels: map[string]string{"site": "edge"}}
+}
+
+func bootsFrom(mac string) *metal3v1.BareMetalHost {
+	h := &metal3v1.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	h.Spec.BootMACAddress = mac
+	return h
+}
+
+// A host without DHCP has its addresses before the hub has ever seen it.
+func TestStaticNetworkOfAnInfraEnvReachesItsHost(t *testing.T) {
+	w := newWorld(t, asked(ofEdge), edge(selecting), secret("pull", corev1.DockerConfigJsonKey, `{"auths":{}}`), bootsFrom("02:00:00:00:00:01"),
+		nmState("node-0", "02:00:00:00:00:01", staticUplink), nmState("node-1", "02:00:00:00:00:02", `{"interfaces":[{"name":"other"}]}`))
+	i, _, err := w.pass()
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(is(i, metal3v1.ConditionImageReady).Status).To(Equal(metav1.ConditionTrue))
+	files := w.store.specs[0].NetworkKeyfiles
+	w.Expect(files).To(HaveLen(2))
+	w.Expect(string(files["uplink.nmconnection"])).To(And(ContainSubstring("192.0.2.7/24"), ContainSubstring("mac-address=02:00:00:00:00:01")))
+	w.Expect(string(files["uplink.nmconnection"])).NotTo(ContainSubstring("interface-name="), "the card has another name in the live system")
+	w.Expect(w.r.imagesOfNMState(t.Context(), nmState("node-0", "", ""))).To(ConsistOf(ctrl.Request{NamespacedName: key}))
+}
+
+func TestOtherHostsGetNoneOfIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*agentv1.InfraEnv)
+		mac    string
+		config string
+		want   metav1.ConditionStatus
+		files  int
+	}{
+		"another card":       {selecting, "02:00:00:00:00:09", staticUplink, metav1.ConditionTrue, 0},
+		"an empty selector":  {func(*agentv1.InfraEnv) {}, "02:00:00:00:00:01", staticUplink, metav1.ConditionTrue, 0},
+		"a host's own":       {selecting, "02:00:00:00:00:01", staticUplink, metav1.ConditionTrue, 2},
+		"one that is broken": {selecting, "02:00:00:00:00:01", `{"interfaces":[{"name":"a","type":"ovs-bridge"}]}`, metav1.ConditionFalse, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, asked(ofEdge), edge(c.change), secret("pull", corev1.DockerConfigJsonKey, `{"auths":{}}`), bootsFrom(c.mac),
+				nmState("node-0", "02:00:00:00:00:01", c.config))
+			i, _, err := w.pass()
+			w.Expect(err).NotTo(HaveOccurred())
+			ready := is(i, metal3v1.ConditionImageReady)
+			w.Expect(ready.Status).To(Equal(c.want))
+			if c.want == metav1.ConditionFalse {
+				w.Expect(ready).To(And(HaveField("Reason", ReasonBuildInvalid), HaveField("Message", And(ContainSubstring("NMStateConfig node-0"), ContainSubstring("interfaces[0].type")))))
+				return
+			}
+			w.Expect(w.store.specs[0].NetworkKeyfiles).To(HaveLen(c.files))
+		})
+	}
+}
+
+func TestTheVersionOfAnInfraEnvPicksTheBase(t *testing.T) {
+	w := newWorld(t, asked(ofEdge), edge(func(e *agentv1.InfraEnv) { e.Spec.OSImageVersion = "4.18" }), secret("pull", corev1.DockerConfigJsonKey, `{"auths":{}}`))
+	_, _, err := w.pass()
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(w.store.specs[0].Version).To(Equal("4.18"))
+}
