@@ -21,12 +21,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/ironic"
 )
 
 // controllerEnv makes this test program the controller under test: a process
-// with the host controller, wired as the ironflow program does.
+// with the controllers of hosts and their firmware, wired as the ironflow program does.
 const controllerEnv = "IRONFLOW_CRASH_CONTROLLER"
 
 // controllerOptions are what the process is told in controllerEnv.
@@ -92,7 +93,11 @@ func runController(raw string) error {
 		FeedBusy: 30 * time.Millisecond, FeedIdle: 300 * time.Millisecond, InFlight: 100 * time.Millisecond,
 		NudgeGap: 15 * time.Millisecond, RetryAfter: 50 * time.Millisecond, Sweep: 10 * time.Second,
 	})
-	err = host.Setup(mgr, host.Options{Gateway: gateway, Watch: watch, Settings: host.Settings{DeployISO: "http://images.test/live.iso"}})
+	keeper, err := firmware.Setup(mgr, firmware.Options{Gateway: gateway})
+	if err != nil {
+		return err
+	}
+	err = host.Setup(mgr, host.Options{Gateway: gateway, Watch: watch, Firmware: keeper, Settings: host.Settings{DeployISO: "http://images.test/live.iso"}})
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,10 @@
 // What came through the proxies is a [Journal]; its Violations are what must
 // never happen, whenever the controller died: a second node, something asked of
 // Ironic that the user did not wish, or wished once and got twice, and a call
-// that was made before the phase that explains it was stored.
+// that was made before what explains it was stored: the phase, and for volumes,
+// cleaning and servicing the order on the node.
 //
 // The package is for tests, and knows nothing of a particular controller: the
-// tests of this package run the host controller through whole lives of hosts.
+// tests of this package run the controllers of hosts and their firmware through
+// whole lives of hosts.
 package crash

@@ -83,21 +83,47 @@ func (e Entry) asks() string {
 	return ""
 }
 
-// storedPhase is the provisioning state that a request has written to the host's
-// status; empty if it has not.
-func (e Entry) storedPhase() string {
+// stored is what a request has written to the host's status: the provisioning
+// state and the operational status, each empty if it has not.
+func (e Entry) stored() (phase, operation string) {
 	if e.Peer != Kubernetes || !e.accepted() || e.Method != http.MethodPatch || !strings.HasSuffix(e.Path, "/status") {
-		return ""
+		return "", ""
 	}
 	var patch struct {
 		Status struct {
-			Provisioning struct{ State string }
+			OperationalStatus string
+			Provisioning      struct{ State string }
 		}
 	}
 	if json.Unmarshal([]byte(e.Body), &patch) != nil {
-		return ""
+		return "", ""
 	}
-	return patch.Status.Provisioning.State
+	return patch.Status.Provisioning.State, patch.Status.OperationalStatus
+}
+
+// OrderKey is the key of a node's extra under which the controller keeps what it
+// is about to have cleaned or serviced.
+const OrderKey = "ironflow_order"
+
+// orders reports whether a request puts a new order on the node.
+func (e Entry) orders() bool {
+	if e.Peer != Ironic || !e.accepted() || e.Method != http.MethodPatch {
+		return false
+	}
+	var patch []struct {
+		Op, Path string
+		Value    json.RawMessage
+	}
+	if json.Unmarshal([]byte(e.Body), &patch) != nil {
+		return false
+	}
+	for _, change := range patch {
+		var order struct{ Failed bool }
+		if strings.HasSuffix(change.Path, "/"+OrderKey) && change.Op != "remove" && json.Unmarshal(change.Value, &order) == nil && !order.Failed {
+			return true
+		}
+	}
+	return false
 }
 
 // Journal is the requests of one life, in the order in which they were made.
@@ -107,7 +133,7 @@ type Journal []Entry
 func (j Journal) Phases() []string {
 	var phases []string
 	for _, e := range j {
-		if p := e.storedPhase(); p != "" && (len(phases) == 0 || phases[len(phases)-1] != p) {
+		if p, _ := e.stored(); p != "" && (len(phases) == 0 || phases[len(phases)-1] != p) {
 			phases = append(phases, p)
 		}
 	}
@@ -119,30 +145,77 @@ type Wish struct {
 	Name string
 	// Asks are what Ironic is to be asked for on its account, each that often.
 	Asks map[string]int
+	// While are the phases in which this wish explains a request that it does not
+	// explain otherwise.
+	While map[string]string
 }
 
-// announcing are the phases that must be stored before a request of their kind is
-// made, so that after a crash the stored phase explains what Ironic does.
-var announcing = map[string][]string{
-	"inspect": {"inspecting"},
-	"clean":   {"preparing"},
-	"provide": {"provisioning", "deprovisioning"},
-	"active":  {"provisioning"},
-	"deleted": {"deprovisioning"},
-	"service": {"provisioned"},
-	AskRAID:   {"preparing"},
-	AskRemove: {"deleting", "available", "provisioned", "externally provisioned"},
+// announcement is what must be stored before a request is made, so that after a
+// crash what is stored explains what Ironic does.
+type announcement struct {
+	phases    []string // one of them, in the host's status
+	operation string   // in the host's operational status; empty for any
+	order     bool     // an order on the node that was not carried out yet
+}
+
+// announcing are the requests that must be announced. The others neither change
+// what is on a machine, nor differ when they are made again.
+var announcing = map[string]announcement{
+	"inspect": {phases: []string{"inspecting"}},
+	"clean":   {phases: []string{"preparing"}, order: true},
+	"provide": {phases: []string{"provisioning", "deprovisioning"}},
+	"active":  {phases: []string{"provisioning"}},
+	"deleted": {phases: []string{"deprovisioning"}},
+	"service": {phases: []string{"provisioned", "externally provisioned"}, operation: "servicing", order: true},
+	AskRAID:   {phases: []string{"preparing"}, order: true},
+	AskRemove: {phases: []string{"deleting", "available", "provisioned", "externally provisioned"}},
+}
+
+// memory is what is stored at some moment of a life.
+type memory struct {
+	phase, operation string
+	ordered          bool
+}
+
+// note takes up what a request has stored.
+func (m *memory) note(e Entry) {
+	phase, operation := e.stored()
+	if phase != "" {
+		m.phase = phase
+	}
+	if operation != "" {
+		m.operation = operation
+	}
+	m.ordered = m.ordered || e.orders()
+}
+
+// explains says what is missing before a request of a wish may be made; empty
+// for nothing.
+func (m *memory) explains(what string, w Wish) string {
+	need, must := announcing[what]
+	switch {
+	case !must, m.phase == w.While[what] && m.phase != "":
+	case !slices.Contains(need.phases, m.phase):
+		return fmt.Sprintf("the stored phase is %q", m.phase)
+	case need.operation != "" && m.operation != need.operation:
+		return fmt.Sprintf("the stored operational status is %q", m.operation)
+	case need.order && !m.ordered:
+		return "there is no order on the node"
+	}
+	if what == "clean" || what == "service" {
+		m.ordered = false // it is carried out
+	}
+	return ""
 }
 
 // Violations are the rules that a life of one host broke, as sentences.
 func (j Journal) Violations(wishes []Wish) []string {
 	var broken []string
-	nodes, phase := 0, ""
+	var m memory
+	nodes := 0
 	asked := map[string]map[string]int{}
 	for _, e := range j {
-		if p := e.storedPhase(); p != "" {
-			phase = p
-		}
+		m.note(e)
 		what := e.asks()
 		if what == "" || !e.accepted() {
 			continue
@@ -160,14 +233,24 @@ func (j Journal) Violations(wishes []Wish) []string {
 		if nodes > 1 {
 			broken = append(broken, fmt.Sprintf("there are %d nodes of one host after %s", nodes, e))
 		}
-		if phases := announcing[what]; phases != nil && !slices.Contains(phases, phase) {
-			broken = append(broken, fmt.Sprintf("the stored phase is %q, which does not explain %s", phase, e))
+		if missing := m.explains(what, named(wishes, e.Wish)); missing != "" {
+			broken = append(broken, fmt.Sprintf("%s, which does not explain %s", missing, e))
 		}
 	}
 	if nodes != 0 {
 		broken = append(broken, fmt.Sprintf("%d nodes are left of a host that is gone", nodes))
 	}
 	return append(broken, compare(wishes, asked)...)
+}
+
+// named finds a wish; one without a name explains nothing.
+func named(wishes []Wish, name string) Wish {
+	for _, w := range wishes {
+		if w.Name == name {
+			return w
+		}
+	}
+	return Wish{}
 }
 
 // compare holds what was accepted against what was wished.

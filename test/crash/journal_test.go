@@ -25,7 +25,7 @@ func stored(phase string, status int) Entry {
 // breaks none.
 func TestViolations(t *testing.T) {
 	const states = "/v1/nodes/u/states/provision"
-	wishes := []Wish{{"provision", times{AskEnrol: 1, "active": 1}}, {"delete", times{AskRemove: 1}}}
+	wishes := []Wish{wish("provision", times{AskEnrol: 1, "active": 1}), wish("delete", times{AskRemove: 1})}
 	enrol := request("provision", http.MethodPost, "/v1/nodes", "", 201)
 	deploy := request("provision", http.MethodPut, states, "active", 202)
 	removal := request("delete", http.MethodDelete, "/v1/nodes/u", "", 204)
@@ -44,7 +44,7 @@ func TestViolations(t *testing.T) {
 		},
 		"cleaned without being asked": {
 			Journal{enrol, stored("preparing", 200), request("provision", http.MethodPut, states, "clean", 202), stored("provisioning", 200), deploy, stored("deleting", 200), removal},
-			[]string{`wish "provision": Ironic took "clean" 1 times, which nobody asked for`},
+			[]string{`wish "provision": Ironic took "clean" 1 times, which nobody asked for`, `there is no order on the node`},
 		},
 		"undeployed while nothing was wished": {
 			append(good[:4:4], stored("deprovisioning", 200), request("nothing", http.MethodPut, states, "deleted", 202), stored("deleting", 200), removal),
@@ -71,6 +71,55 @@ func TestViolations(t *testing.T) {
 				matchers = append(matchers, ContainSubstring(text))
 			}
 			NewWithT(t).Expect(broken).To(ConsistOf(matchers...))
+		})
+	}
+}
+
+// TestAnnouncements shows what must be stored before work is asked for.
+func TestAnnouncements(t *testing.T) {
+	const node = "/v1/nodes/u"
+	order := func(body string) Entry {
+		return Entry{Wish: "work", Peer: Ironic, Method: http.MethodPatch, Path: node, Body: body, Status: http.StatusOK}
+	}
+	ordered := order(`[{"op": "add", "path": "/extra/ironflow_order", "value": {"since": "2026-01-01T00:00:00Z"}}]`)
+	marked := order(`[{"op": "add", "path": "/extra/ironflow_order", "value": {"failed": true}}]`)
+	dropped := order(`[{"op": "remove", "path": "/extra/ironflow_order"}]`)
+	ask := func(target string) Entry {
+		return request("work", http.MethodPut, node+"/states/provision", target, 202)
+	}
+	volumes := request("work", http.MethodPut, node+"/states/raid", "", 204)
+	servicing := stored("provisioned", 200)
+	servicing.Body = `{"status": {"operationalStatus": "servicing", "provisioning": {"state": "provisioned"}}}`
+	for name, c := range map[string]struct {
+		journal Journal
+		broken  string
+	}{
+		"cleaned by order":                {Journal{stored("preparing", 200), ordered, volumes, ask("clean")}, ""},
+		"cleaned again without a new one": {Journal{stored("preparing", 200), ordered, ask("clean"), ask("clean")}, "there is no order on the node"},
+		"cleaned again by a new one":      {Journal{stored("preparing", 200), ordered, ask("clean"), marked, ordered, ask("clean")}, ""},
+		"volumes before the order":        {Journal{stored("preparing", 200), volumes, ordered, ask("clean")}, "there is no order on the node"},
+		"an order that has failed":        {Journal{stored("preparing", 200), marked, ask("clean")}, "there is no order on the node"},
+		"an order that was dropped":       {Journal{stored("preparing", 200), dropped, ask("clean")}, "there is no order on the node"},
+		"serviced as announced":           {Journal{servicing, ordered, ask("service")}, ""},
+		"serviced without a word":         {Journal{stored("provisioned", 200), ordered, ask("service")}, `the stored operational status is ""`},
+		"serviced without an order":       {Journal{servicing, ask("service")}, "there is no order on the node"},
+		"deployed without a word":         {Journal{stored("available", 200), ask("active")}, `the stored phase is "available"`},
+		"a forced reboot":                 {Journal{stored("provisioning", 200), ask("deleted")}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := Wish{Name: "work", Asks: times{}, While: map[string]string{"deleted": "provisioning"}}
+			for _, e := range c.journal {
+				if what := e.asks(); what != "" {
+					w.Asks[what]++
+				}
+			}
+			broken := c.journal.Violations([]Wish{w})
+			if c.broken == "" {
+				g.Expect(broken).To(BeEmpty())
+			} else {
+				g.Expect(broken).To(ConsistOf(ContainSubstring(c.broken)))
+			}
 		})
 	}
 }

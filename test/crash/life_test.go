@@ -38,9 +38,13 @@ const hostName = "host"
 // stage is one wish of a life: how the user expresses it, and when it is granted.
 type stage struct {
 	Wish
-	do   func(*life)
-	done func(h *metal3.BareMetalHost, node simulator.Node) bool
+	do    func(*life)
+	done  granted
+	fails metal3.ErrorType // the error that the host ends it with; empty for none
 }
+
+// granted tells whether a wish is fulfilled; the host is nil when it is gone.
+type granted = func(l *life, h *metal3.BareMetalHost, node simulator.Node) bool
 
 // life is one host, its Ironic, and the controller that is killed.
 type life struct {
@@ -49,6 +53,20 @@ type life struct {
 	sim       *simulator.Server
 	gate      *Gate
 	namespace string
+
+	holding atomic.Value // a state of the node: what the machine begins in it does not end
+	failing atomic.Bool  // deployments fail
+}
+
+// behave makes the machine of a life hold still, or fail.
+func (l *life) behave(o simulator.Operation) simulator.Outcome {
+	switch state := o.Node.ProvisionState; {
+	case state == l.holding.Load():
+		return simulator.Outcome{Delay: time.Hour}
+	case state == "wait call-back" && l.failing.Load():
+		return simulator.Outcome{Error: "Deploy step " + o.Step + " failed on node " + o.Node.UUID + ". the disk is full"}
+	}
+	return simulator.Outcome{}
 }
 
 // world is what all lives share.
@@ -84,8 +102,9 @@ func (w *world) newLife(t *testing.T, plan Plan) *life {
 	l := &life{t: t, kube: w.kube, gate: NewGate(plan), namespace: fmt.Sprintf("life-%d", w.lives.Add(1))}
 	l.sim = simulator.New(simulator.Options{
 		AutomatedClean: true,
-		Delays:         simulator.Delays{Verify: short, Inspect: inspection, Clean: short, Deploy: short, Power: short, Work: short / 2},
-		RamdiskSteps:   []simulator.Step{{Interface: "deploy", Step: names.StartAssistedInstall}, {Interface: "deploy", Step: names.ConfirmInstall, Priority: 79}},
+		Delays:         simulator.Delays{Verify: short, Inspect: inspection, Clean: short, Deploy: short, Service: short, Power: short, Work: short / 2},
+		BIOS:           settings, Firmware: components, Behave: l.behave,
+		RamdiskSteps: []simulator.Step{{Interface: "deploy", Step: names.StartAssistedInstall}, {Interface: "deploy", Step: names.ConfirmInstall, Priority: 79}},
 	})
 	t.Cleanup(l.sim.Close)
 	g.Expect(w.kube.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: l.namespace}})).To(Succeed())
@@ -138,22 +157,28 @@ func parse(t *testing.T, raw string) *url.URL {
 
 // live takes the host through the stages and holds what came of it against the
 // rules.
-func (l *life) live(stages []stage, phases []string) {
+func (l *life) live(k kind) {
 	g := NewWithT(l.t)
-	for _, s := range stages {
+	for _, s := range k.stages {
 		l.gate.Wish(s.Name)
 		s.do(l)
 		l.await(s)
 	}
 	l.gate.Wish("nothing")
-	wishes := make([]Wish, 0, len(stages))
-	for _, s := range stages {
+	wishes := make([]Wish, 0, len(k.stages))
+	for _, s := range k.stages {
 		wishes = append(wishes, s.Wish)
 	}
 	journal := l.gate.Journal()
 	broken := journal.Violations(wishes)
-	if skipped := skips(journal.Phases(), phases); skipped != "" {
+	if skipped := skips(journal.Phases(), k.phases); skipped != "" {
 		broken = append(broken, skipped)
+	}
+	done := l.sim.Steps()
+	for step, n := range k.steps {
+		if done[step] != n {
+			broken = append(broken, fmt.Sprintf("step %s was carried out %d times instead of %d", step, done[step], n))
+		}
 	}
 	if len(broken) > 0 {
 		l.t.Errorf("%s\njournal:\n%s", strings.Join(broken, "\n"), lines(journal))
@@ -167,7 +192,7 @@ func (l *life) await(s stage) {
 	l.t.Helper()
 	NewWithT(l.t).Eventually(func() error {
 		h, node := l.host(), l.node()
-		if s.done(h, node) {
+		if s.done(l, h, node) {
 			return nil
 		}
 		if h == nil {
@@ -175,7 +200,11 @@ func (l *life) await(s stage) {
 		}
 		return fmt.Errorf("phase %q, error %q, node %q, journal:\n%s", h.Status.Provisioning.State, h.Status.ErrorMessage, node.ProvisionState, lines(l.gate.Journal()))
 	}, patience, 25*time.Millisecond).Should(Succeed(), s.Name)
-	if h := l.host(); h != nil && (h.Status.ErrorCount > 0 || h.Status.ErrorType != "") {
+	count := 0
+	if s.fails != "" {
+		count = 1
+	}
+	if h := l.host(); h != nil && (h.Status.ErrorCount != count || h.Status.ErrorType != s.fails) {
 		l.t.Errorf("%s: %d errors, %q: %s", s.Name, h.Status.ErrorCount, h.Status.ErrorType, h.Status.ErrorMessage)
 	}
 }

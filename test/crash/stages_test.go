@@ -13,65 +13,17 @@ import (
 	"github.com/ironflow/ironflow/ironic/simulator"
 )
 
+// wish is one thing that the user wants.
+func wish(name string, asks times) Wish { return Wish{Name: name, Asks: asks} }
+
+// during is a wish that explains a request in a phase that does not otherwise.
+func during(w Wish, what, phase string) Wish {
+	w.While = map[string]string{what: phase}
+	return w
+}
+
 // times counts what a wish entitles the controller to ask for.
 type times = map[string]int
-
-// kind is one way through all phases.
-type kind struct {
-	name   string
-	stages []stage
-	phases []string
-}
-
-// kinds are the lives that hosts are taken through: together every phase, and
-// each direction between them.
-var kinds = []kind{
-	{
-		name: "assisted",
-		stages: []stage{
-			{Wish{"register", times{AskEnrol: 1, "manage": 1, "inspect": 1, "power on": 1}}, create(nil), resting(metal3.StateAvailable)},
-			{Wish{"provision", times{"provide": 1, "active": 1}}, edit(install), resting(metal3.StateProvisioned)},
-			{Wish{"reboot", times{"soft power off": 1, "power on": 1}}, edit(annotate(names.Reboot)), rebooted},
-			{Wish{"detach", times{AskRemove: 1}}, edit(annotate(names.Detached)), detached},
-			{Wish{"attach", times{AskEnrol: 1, "manage": 1, "adopt": 1, "power on": 1}}, edit(attach), resting(metal3.StateProvisioned)},
-			{Wish{"deprovision", times{"deleted": 1, "power on": 1}}, edit(uninstall), resting(metal3.StateAvailable)},
-			{Wish{"provision again", times{"active": 1}}, edit(install), resting(metal3.StateProvisioned)},
-			{Wish{"deprovision again", times{"deleted": 1, "power on": 1}}, edit(uninstall), resting(metal3.StateAvailable)},
-			{Wish{"detach when available", times{AskRemove: 1}}, edit(annotate(names.Detached)), detached},
-			{Wish{"attach when available", times{AskEnrol: 1, "manage": 1, "power on": 1}}, edit(attach), resting(metal3.StateAvailable)},
-			{Wish{"inspect again", times{"inspect": 1}}, edit(annotate(names.Inspect)), inspectedAgain},
-			{Wish{"delete", times{"power off": 1, AskRemove: 1}}, remove, gone},
-		},
-		phases: []string{
-			"registering", "inspecting", "(preparing)", "available", "provisioning", "provisioned", "deprovisioning", "available",
-			"provisioning", "provisioned", "deprovisioning", "available", "inspecting", "(preparing)", "available",
-			"(powering off before delete)", "deleting",
-		},
-	},
-	{
-		name: "externally provisioned",
-		stages: []stage{
-			{Wish{"register", times{AskEnrol: 1, "manage": 1, "adopt": 1, "power on": 1}}, create(external), resting(metal3.StateExternallyProvisioned)},
-			{Wish{"take over", times{"deleted": 1, "power on": 1}}, edit(takeOver), resting(metal3.StateAvailable)},
-			{Wish{"give back", times{"manage": 1, "adopt": 1}}, edit(external), resting(metal3.StateExternallyProvisioned)},
-			{Wish{"delete", times{"power off": 1, AskRemove: 1}}, remove, gone},
-		},
-		phases: []string{
-			"registering", "externally provisioned", "(provisioned)", "deprovisioning", "available", "externally provisioned",
-			"(powering off before delete)", "deleting",
-		},
-	},
-	{
-		name: "deleted while provisioned",
-		stages: []stage{
-			{Wish{"provision", times{AskEnrol: 1, "manage": 1, "provide": 1, "active": 1}}, create(uninspected), resting(metal3.StateProvisioned)},
-			{Wish{"delete", times{"deleted": 1, AskRemove: 1}}, remove, gone},
-		},
-		phases: []string{
-			"registering", "(preparing)", "(available)", "provisioning", "provisioned", "deprovisioning", "(powering off before delete)", "deleting",
-		},
-	},
-}
 
 func install(h *metal3.BareMetalHost) {
 	h.Spec.CustomDeploy = &metal3.CustomDeploy{Method: names.StartAssistedInstall}
@@ -90,8 +42,32 @@ func uninspected(h *metal3.BareMetalHost) {
 	install(h)
 }
 
-func annotate(key string) func(*metal3.BareMetalHost) {
-	return func(h *metal3.BareMetalHost) { metav1.SetMetaDataAnnotation(&h.ObjectMeta, key, "") }
+func annotate(key, value string) func(*metal3.BareMetalHost) {
+	return func(h *metal3.BareMetalHost) { metav1.SetMetaDataAnnotation(&h.ObjectMeta, key, value) }
+}
+
+// all does several things, one after the other.
+func all(things ...func(*life)) func(*life) {
+	return func(l *life) {
+		for _, do := range things {
+			do(l)
+		}
+	}
+}
+
+// hold has the machine not end what it begins from now on in a waiting state of
+// its node; empty for none.
+func hold(state string) func(*life) {
+	return func(l *life) { l.holding.Store(state) }
+}
+
+// breakDown has deployments fail from now on, mend the opposite.
+func breakDown(l *life) { l.failing.Store(true) }
+func mend(l *life)      { l.failing.Store(false) }
+
+// failStep has a step fail with a text, or succeed again without one.
+func failStep(step, text string) func(*life) {
+	return func(l *life) { l.sim.FailStep(step, text) }
 }
 
 // create makes the host and its Secret.
@@ -129,11 +105,11 @@ func remove(l *life) {
 
 // resting is a host in a steady phase whose node and power are as wanted, and
 // nothing under way.
-func resting(state metal3.ProvisioningState) func(*metal3.BareMetalHost, simulator.Node) bool {
+func resting(state metal3.ProvisioningState) granted {
 	nodes := map[metal3.ProvisioningState][]string{
 		metal3.StateAvailable: {"manageable", "available"}, metal3.StateProvisioned: {"active"}, metal3.StateExternallyProvisioned: {"active"},
 	}
-	return func(h *metal3.BareMetalHost, n simulator.Node) bool {
+	return func(_ *life, h *metal3.BareMetalHost, n simulator.Node) bool {
 		if h == nil || h.Status.Provisioning.State != state || h.Status.OperationalStatus != metal3.OperationalStatusOK || !h.Status.PoweredOn {
 			return false
 		}
@@ -144,18 +120,44 @@ func resting(state metal3.ProvisioningState) func(*metal3.BareMetalHost, simulat
 	}
 }
 
-func detached(h *metal3.BareMetalHost, n simulator.Node) bool {
+func detached(_ *life, h *metal3.BareMetalHost, n simulator.Node) bool {
 	return h.Status.OperationalStatus == metal3.OperationalStatusDetached && n.UUID == ""
 }
 
-func rebooted(h *metal3.BareMetalHost, n simulator.Node) bool {
-	_, wanted := h.Annotations[names.Reboot]
-	return !wanted && resting(metal3.StateProvisioned)(h, n)
+// obeyed is a resting host that has no annotation left which asked for something.
+func obeyed(state metal3.ProvisioningState, key string) granted {
+	return func(l *life, h *metal3.BareMetalHost, n simulator.Node) bool {
+		_, wanted := h.Annotations[key]
+		return !wanted && resting(state)(l, h, n)
+	}
 }
 
-func inspectedAgain(h *metal3.BareMetalHost, n simulator.Node) bool {
-	_, wanted := h.Annotations[names.Inspect]
-	return !wanted && resting(metal3.StateAvailable)(h, n)
+// carriedOut is a resting host on whose machine a step was carried out that often.
+func carriedOut(state metal3.ProvisioningState, step string, n int) granted {
+	return func(l *life, h *metal3.BareMetalHost, node simulator.Node) bool {
+		return l.sim.Steps()[step] == n && resting(state)(l, h, node)
+	}
 }
 
-func gone(h *metal3.BareMetalHost, _ simulator.Node) bool { return h == nil }
+// serving is a host whose machine runs an image, and was given its config drive.
+func serving(url string, drive bool) granted {
+	return func(l *life, h *metal3.BareMetalHost, n simulator.Node) bool {
+		info, _ := n.Fields["instance_info"].(map[string]any)
+		given, _ := info["configdrive"].(map[string]any)
+		return resting(metal3.StateProvisioned)(l, h, n) && h.Status.Provisioning.Image.URL == url && (given["user_data"] == userData) == drive
+	}
+}
+
+// at is a node in a state in which it stays.
+func at(state string) granted {
+	return func(_ *life, _ *metal3.BareMetalHost, n simulator.Node) bool { return n.ProvisionState == state }
+}
+
+// failed is a host that shows an error, and its node.
+func failed(kind metal3.ErrorType, state string) granted {
+	return func(_ *life, h *metal3.BareMetalHost, n simulator.Node) bool {
+		return h.Status.ErrorType == kind && n.ProvisionState == state
+	}
+}
+
+func gone(_ *life, h *metal3.BareMetalHost, _ simulator.Node) bool { return h == nil }
