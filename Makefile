@@ -94,7 +94,7 @@ test-e2e: need-root lab-programs test-tools $(BIN)/gotestsum ## Whole flows, fau
 	@bash test/scripts/test-tools.sh fdisk e2fsprogs
 	@bash test/scripts/boot-tools.sh
 	@$(MAKE) --no-print-directory test-ipa
-	@IRONFLOW_BIN=$(BIN) $(GOTEST) -p 1 -timeout 90m -tags e2e ./...
+	@IRONFLOW_MOVE_CLOCK=1 IRONFLOW_BIN=$(BIN) $(GOTEST) -p 1 -timeout 90m -tags e2e ./...
 
 .PHONY: test-smoke
 test-smoke: need-root lab-programs test-tools $(BIN)/gotestsum ## The few end-to-end cases that CI runs (needs root)

@@ -24,6 +24,9 @@ type realCase struct {
 	faults  []scenario.Fault
 	writing time.Duration
 	waits   bool
+	// hub is how the hub behaves otherwise; needs skips the case where it cannot be run.
+	hub   behaviour
+	needs func(t *testing.T)
 	// script replaces the agent by the actor, for what an agent would not do; dropIn changes the unit.
 	script []string
 	dropIn string
@@ -42,6 +45,9 @@ type realCase struct {
 // run runs the case on the lab's machine.
 func (c realCase) run(t *testing.T, l *lab) {
 	g := NewWithT(t)
+	if c.needs != nil {
+		c.needs(t)
+	}
 	l.freshBoot(t, c)
 	defer l.quiet(t)
 	if c.before != nil {
@@ -81,6 +87,24 @@ func installed(t *testing.T, g *WithT, l *lab, r report) {
 	g.Expect(l.Host.Read(hostfile.InstalledFile, &m)).To(Succeed())
 	g.Expect(m.BootID).To(Equal(l.BootID))
 	g.Expect(r.Result).To(HaveKeyWithValue("invocation_id", m.InvocationID))
+}
+
+// exits, hangs and says are faults of the agent at a stage.
+func exits(stage string, code int) []scenario.Fault {
+	return []scenario.Fault{{Kind: scenario.FaultAgentExits, Stage: stage, Code: code}}
+}
+
+func hangs(stage string) []scenario.Fault {
+	return []scenario.Fault{{Kind: scenario.FaultAgentHangs, Stage: stage}}
+}
+
+func says(stage, text string, count int) []scenario.Fault {
+	return []scenario.Fault{{Kind: scenario.FaultAgentStatus, Stage: stage, Text: text, Count: count}}
+}
+
+func installedAndConfirmed(t *testing.T, g *WithT, l *lab, r report) {
+	installed(t, g, l, r)
+	confirmed(t, g, l, r)
 }
 
 func installedAfterRestart(t *testing.T, g *WithT, l *lab, r report) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
 
 	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -62,19 +63,28 @@ func TestFigures(t *testing.T) {
 	fmt.Printf("figures: %s\n", raw)
 }
 
-// exitToResult measures from the agent's last act to the end of the step program.
+// exitToResult measures from the end of the agent's process, as systemd has seen
+// it, to the end of the step program.
 func (l *lab) exitToResult(t *testing.T, g *WithT) time.Duration {
-	l.freshBoot(t, realCase{script: []string{"ready", "status=waiting: x", "sleep=100ms", "marker", "touch=/run/last-act", "exit=0"}})
+	l.freshBoot(t, realCase{})
 	defer l.quiet(t)
 	p := l.runStep(t, assisted.Name, "")
 	<-p.done
-	end := time.Now()
+	end := monotonic(t)
 	code, r := p.end(t, g)
 	g.Expect(code).To(Equal(exitcode.StepDone), "%+v", r)
-	info, err := os.Stat(l.Host.Path("/run/last-act"))
+	exited, err := strconv.ParseInt(l.Run(t, "systemctl", "show", "-P", "ExecMainExitTimestampMonotonic", hostfile.AgentUnit), 10, 64)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(os.Remove(l.Host.Path("/run/last-act"))).To(Succeed())
-	return end.Sub(info.ModTime())
+	return end - time.Duration(exited)*time.Microsecond
+}
+
+// monotonic is the kernel's clock that systemd's timestamps are of.
+func monotonic(t *testing.T) time.Duration {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(now.Nano())
 }
 
 var (
@@ -85,7 +95,7 @@ var (
 // whileWaiting counts how often the program wakes up while the agent waits, and
 // returns its peak resident set in MiB.
 func (l *lab) whileWaiting(t *testing.T, g *WithT) (wakeUps int, rss float64) {
-	l.freshBoot(t, realCase{script: []string{"ready", "status=waiting: x"}})
+	l.freshBoot(t, realCase{waits: true})
 	defer l.quiet(t)
 	p := l.runStep(t, assisted.Name, "")
 	p.says(g, "waiting")

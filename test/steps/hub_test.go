@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,16 @@ const (
 	diskPath = "/dev/sda"
 )
 
+// behaviour is what a hub does besides.
+type behaviour int
+
+const (
+	// away answers nothing but that it is not there.
+	away behaviour = iota + 1
+	// endsInstallation orders the end of an installation that writes the disk.
+	endsInstallation
+)
+
 // hub is a hub of one host: it registers it and, when asked to, orders the
 // installation once. What it answers otherwise is empty.
 type hub struct {
@@ -28,6 +39,7 @@ type hub struct {
 
 	mu       sync.Mutex
 	install  bool
+	behaves  behaviour
 	host     string
 	ordered  bool
 	progress []wire.HostProgress
@@ -46,15 +58,19 @@ func newHub(t *testing.T, listener net.Listener) *hub {
 }
 
 // reset forgets the host; install says whether it will be installed.
-func (h *hub) reset(install bool) {
+func (h *hub) reset(install bool, behaves behaviour) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.install, h.host, h.ordered, h.progress = install, "", false, nil
+	h.install, h.behaves, h.host, h.ordered, h.progress = install, behaves, "", false, nil
 }
 
 func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.behaves == away {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
 	path := strings.TrimPrefix(r.URL.Path, prefix)
 	switch r.Method + " " + path[strings.LastIndex(path, "/"):] {
 	case "POST /hosts":
@@ -92,6 +108,12 @@ func (h *hub) instruct(w http.ResponseWriter) {
 			BootDevice: diskPath, ControllerImage: image, InstallerImage: image,
 		})
 		steps.Instructions = append(steps.Instructions, wire.Step{StepType: wire.StepTypeInstall, StepID: "install-1", Args: []string{string(raw)}})
+	}
+	if h.behaves == endsInstallation {
+		steps.NextInstructionSeconds = 1
+		if slices.ContainsFunc(h.progress, func(p wire.HostProgress) bool { return p.CurrentStage == writeStage }) {
+			steps.Instructions = append(steps.Instructions, wire.Step{StepType: wire.StepTypeStopInstallation, StepID: "stop-1"})
+		}
 	}
 	answer(w, http.StatusOK, steps)
 }

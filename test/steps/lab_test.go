@@ -21,9 +21,11 @@ import (
 )
 
 const (
-	patience     = 30 * time.Second
+	// patience is more than a cancelled unit may take.
+	patience     = 40 * time.Second
 	nodeUUID     = "33333333-3333-4333-8333-333333333333"
 	scenarioFile = "/etc/ironflow/scenario.yaml"
+	ipaProgram   = "/usr/local/bin/played-ipa"
 	dropIn       = hostfile.UnitDir + "/" + hostfile.AgentUnit + ".d/"
 )
 
@@ -44,7 +46,7 @@ type lab struct {
 func render(t *testing.T, url string) *ignition.Decoded {
 	t.Helper()
 	raw, err := ignition.Build(ignition.HostConfig{
-		IPA:   &ignition.IPA{APIURLs: []string{"https://192.0.2.1"}, Insecure: true, Command: []string{"/bin/true"}},
+		IPA:   &ignition.IPA{APIURLs: []string{"https://192.0.2.1"}, Insecure: true, Command: []string{ipaProgram}},
 		Agent: &ignition.Agent{URL: url, InfraEnvID: infraEnv, Version: image, Token: "secret-token", Gate: true},
 	})
 	if err != nil {
@@ -84,7 +86,7 @@ func (l *lab) freshBoot(t *testing.T, c realCase) {
 		}
 	}
 	// The seams of a dry run, and a machine that need not wait for a network.
-	seams := "[Service]\nEnvironment=DRY_ENABLE=true DRY_SCENARIO=" + l.scenario() + "\nTimeoutStopSec=5\n"
+	seams := "[Service]\nEnvironment=DRY_ENABLE=true DRY_SCENARIO=" + l.scenario() + "\n"
 	l.write(t, dropIn+"10-dry-run.conf", []byte(seams))
 	l.write(t, scenarioFile, c.machine(t))
 	if len(c.script) > 0 {
@@ -101,7 +103,7 @@ func (l *lab) freshBoot(t *testing.T, c realCase) {
 	if c.deadlines != "" {
 		l.write(t, hostfile.Deadlines, []byte(c.deadlines))
 	}
-	l.hub.reset(!c.waits)
+	l.hub.reset(!c.waits, c.hub)
 	if l.machine != nil {
 		l.Run(t, "systemctl", "daemon-reload")
 	}

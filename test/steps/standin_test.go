@@ -46,6 +46,23 @@ func TestOnTheStandin(t *testing.T) {
 			reason: `installation failed at "Writing image to disk" (50 %): input/output error at sector 4711`, after: confirmFails("sector 4711"),
 		},
 		{name: "agent dies in the installation and goes on", faults: []scenario.Fault{{Kind: scenario.FaultAgentDies, Stage: writeStage}}, dropIn: soon, after: installedAfterRestart},
+		{name: "marker, then a crash", faults: exits(scenario.StageMarked, 3), reason: "installed, but the agent then failed: exited with status 3", after: installedAndConfirmed},
+		{name: "marker, then a crash, and up again at once", faults: exits(scenario.StageMarked, 3), dropIn: "[Service]\nRestartSec=0\n", reason: "installed, but the agent then failed", after: installedAndConfirmed},
+		{
+			name: "exit 91: the hub ends the installation", hub: endsInstallation, writing: time.Minute, code: exitcode.StepCancelled,
+			reason: `installation cancelled at "Writing image to disk"`, detail: "the hub ended the installation",
+		},
+		{
+			name: "start deadline: the hub is away", hub: away, args: `{"start_s": 3}`, code: exitcode.StepDeadline,
+			reason: "agent.service was not ready after 3s (start deadline); its last status: starting: not registered",
+		},
+		{name: "stage deadline", writing: time.Minute, args: `{"stage_s": 2}`, code: exitcode.StepDeadline, reason: `stage "Writing image to disk" took longer than 2s (stage deadline)`},
+		{name: "exit 90", faults: exits("", exitcode.AgentFailed), code: exitcode.StepFailed, reason: "installation failed: its last status: waiting: registered"},
+		{
+			name: "status that is not UTF-8", faults: append(says(writeStage, `\xff\xfe\x00`, 0), exits(writeStage, exitcode.AgentFailed)...), code: exitcode.StepFailed,
+			reason: `installation failed at "Writing image to disk"`,
+		},
+		{name: "flood of status texts", faults: says(writeStage, "flood", 20000), after: installed},
 		{name: "cancelled in the installation", writing: time.Minute, during: cancel(writeStage), code: exitcode.StepCancelled, reason: "cancelled by the signal terminated"},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, l) })

@@ -4,7 +4,6 @@ package steps_test
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -36,23 +35,33 @@ var realCases = []realCase{
 		reason: "agent.service failed: the agent was killed by signal 9 (SIGKILL)",
 	},
 	{
-		name: "exit 90", script: []string{"ready", "status=waiting: for nothing", "print=my last line", "exit=90"}, code: exitcode.StepFailed,
-		reason: "installation failed: its last status: waiting: for nothing", detail: "journal: my last line",
+		name: "exit 90", faults: exits("", exitcode.AgentFailed), code: exitcode.StepFailed,
+		reason: "installation failed: its last status: waiting: registered", detail: "journal: ",
 	},
 	{
-		name: "exit 91", script: []string{"ready", "reason=the hub cancelled the installation", "exit=91"}, code: exitcode.StepCancelled,
-		reason: "installation cancelled: the hub cancelled the installation",
+		name: "exit 91: the hub ends the installation", hub: endsInstallation, writing: time.Minute, code: exitcode.StepCancelled,
+		reason: `installation cancelled at "Writing image to disk"`, detail: "the hub ended the installation",
 	},
-	{name: "exit 0 before an installation", script: []string{"ready", "exit=0"}, code: exitcode.StepFailed, reason: "agent.service was stopped before the installation was done"},
+	{name: "exit 0 before an installation", faults: exits("", 0), code: exitcode.StepFailed, reason: "agent.service was stopped before the installation was done"},
 	{name: "exit 0 before it was ready", script: []string{"exit=0"}, dropIn: soon, code: exitcode.StepFailed, reason: "again and again", detail: "result"},
-	{name: "exit 1 without restart", script: []string{"ready", "exit=1"}, dropIn: "[Service]\nRestart=no\n", code: exitcode.StepFailed, reason: "the agent exited with status 1"},
+	{name: "exit 1 without restart", faults: exits("", 1), dropIn: "[Service]\nRestart=no\n", code: exitcode.StepFailed, reason: "the agent exited with status 1"},
 	{name: "segmentation fault", dropIn: "[Service]\nRestart=no\nType=simple\nExecStart=\nExecStart=/bin/sh -c 'kill -SEGV $$$$'\n", code: exitcode.StepFailed, reason: "signal 11 (SIGSEGV)"},
 	{name: "program missing in the image", dropIn: "[Service]\nRestart=no\nExecStart=\nExecStart=/usr/bin/not-there\n", code: exitcode.StepFailed, reason: "exited with status 203: the program is missing"},
 	{name: "pre-start fails", dropIn: "[Service]\nRestart=no\nExecStartPre=/bin/sh -c 'echo cannot pull; exit 4'\n", code: exitcode.StepFailed, reason: "did not run (systemd: exit-code)", detail: "journal: cannot pull"},
 	{name: "a dependency fails", dropIn: "[Unit]\nRequires=broken.service\nAfter=broken.service\n", before: brokenDependency, code: exitcode.StepFailed, reason: `systemd did not start agent.service: the result of its job was "dependency"`},
-	{name: "marker, then a crash", script: []string{"ready", "marker", "exit=3"}, dropIn: "[Service]\nRestart=no\n", reason: "installed, but the agent then failed: exited with status 3"},
+	{name: "marker, then a crash", faults: exits(scenario.StageMarked, 3), reason: "installed, but the agent then failed: exited with status 3", after: installedAndConfirmed},
+	{name: "marker, then a crash, and up again at once", faults: exits(scenario.StageMarked, 3), dropIn: "[Service]\nRestartSec=0\n", reason: "installed, but the agent then failed", after: installedAndConfirmed},
+	{
+		name: "marker, but the agent does not end", faults: hangs(scenario.StageMarked), dropIn: "[Service]\nTimeoutStopSec=1\n",
+		reason: "installed, but the agent then failed: was killed by signal 9 (SIGKILL)", after: installedAndConfirmed,
+	},
+	{
+		name: "marker, and the installer's stop is not heard", faults: hangs(scenario.StageMarked), dropIn: "[Service]\nTimeoutStopSec=1\n", during: stopAfterMarker,
+		reason: "installed, but the agent then failed: was killed by signal 9 (SIGKILL)", after: installed,
+	},
 	{name: "stopped by the installer with a marker", script: []string{"ready", "marker", "status=ending: Rebooting 100%"}, during: stopUnit("Rebooting"), after: installed},
 	{name: "stopped by the installer without a marker", script: []string{"ready", "status=installing: Rebooting"}, during: stopUnit("Rebooting"), code: exitcode.StepFailed, reason: "stopped before the installation was done"},
+	{name: "stopped in the installation", writing: time.Minute, during: stopUnit(writeStage), code: exitcode.StepCancelled, reason: `installation cancelled at "Writing image to disk"`, detail: `the agent was stopped by the signal`},
 	{name: "stopped by a person while it waits", waits: true, during: stopUnit("waiting"), code: exitcode.StepCancelled, reason: `the agent was stopped by the signal "terminated"`},
 	{name: "stopped by a person in the pre-start", dropIn: "[Service]\nExecStartPre=/bin/sleep 60\n", during: stopUnit("start-pre"), code: exitcode.StepFailed, reason: "stopped before the installation was done", detail: "start job: canceled"},
 
@@ -63,42 +72,70 @@ var realCases = []realCase{
 	{name: "missing", before: removeUnit, code: exitcode.StepImageUnfit, reason: "this live image has no agent.service"},
 	{name: "broken unit file", dropIn: "[Service]\nType=nonsense\nExecStart=\n", code: exitcode.StepImageUnfit, reason: "cannot be loaded"},
 	{name: "another condition is not met", dropIn: "[Unit]\nConditionPathExists=/not/there\n", code: exitcode.StepImageUnfit, reason: "one of its conditions is not met"},
-	{name: "marker of an earlier boot", before: markerOf("earlier-boot", ""), script: []string{"ready", "exit=0"}, code: exitcode.StepFailed, reason: "stopped before the installation was done"},
-	{name: "marker of an earlier run", before: markerOf("", "0123456789abcdef0123456789abcdef"), script: []string{"ready", "exit=0"}, code: exitcode.StepFailed, reason: "stopped before the installation was done"},
+	{name: "marker of an earlier boot", before: markerOf("earlier-boot", ""), faults: exits("", 0), code: exitcode.StepFailed, reason: "stopped before the installation was done"},
+	{name: "marker of an earlier run", before: markerOf("", "0123456789abcdef0123456789abcdef"), faults: exits("", 0), code: exitcode.StepFailed, reason: "stopped before the installation was done"},
 	{name: "slow pre-start", dropIn: "[Service]\nExecStartPre=/bin/sleep 1\n", during: func(_ *testing.T, g *WithT, _ *lab, p *program) { p.says(g, "start-pre") }, after: installed},
 
 	// What may happen meanwhile.
 	{name: "daemon-reload", writing: 2 * time.Second, during: inside("systemctl daemon-reload"), after: installed},
 	{name: "daemon-reexec", writing: 3 * time.Second, during: inside("systemctl daemon-reexec"), after: installed},
 	{name: "D-Bus restart", writing: 4 * time.Second, during: inside("systemctl restart dbus.service"), after: installed},
+	{
+		name: "D-Bus restart while the start job waits", dropIn: "[Unit]\nWants=slow.service\nAfter=slow.service\n", before: slowDependency,
+		during: busRestartsWhileQueued, after: installed,
+	},
 	{name: "unit replaced", writing: 2 * time.Second, during: inside("sed -i s/^Description=.*/Description=new/ /etc/systemd/system/agent.service && systemctl daemon-reload"), after: installed},
 	{name: "unit removed", writing: 2 * time.Second, during: inside("rm /etc/systemd/system/agent.service && systemctl daemon-reload"), after: installed},
 	{
-		name: "gate removed, agent crashes", script: []string{"ready", "status=waiting: x", "wait=/run/crash", "exit=1"}, dropIn: soon,
-		during: inside("rm /run/ironflow/agent.gate && touch /run/crash"), code: exitcode.StepFailed, reason: "its gate /run/ironflow/agent.gate was removed",
+		name: "gate removed, agent crashes", faults: exits(writeStage, 1), writing: 3 * time.Second, dropIn: soon,
+		during: inside("rm /run/ironflow/agent.gate"), code: exitcode.StepFailed, reason: "its gate /run/ironflow/agent.gate was removed",
 	},
-	{name: "flood of status texts", script: []string{"ready", "flood=20000", "marker", "exit=0"}, after: installed},
-	{name: "status that is not UTF-8", script: []string{"ready", `status=\xff\xfe\x00`, "sleep=100ms", "exit=90"}, code: exitcode.StepFailed, reason: "installation failed"},
+	{name: "flood of status texts", faults: says(writeStage, "flood", 20000), after: installed},
+	{
+		name: "status that is not UTF-8", faults: append(says(writeStage, `\xff\xfe\x00`, 0), exits(writeStage, exitcode.AgentFailed)...), code: exitcode.StepFailed,
+		reason: `installation failed at "Writing image to disk"`, detail: "last status: installing: Writing image to disk",
+	},
 	{name: "output that is not UTF-8", script: []string{"ready", `print=\xff\xfe\x1b[31mred`, "exit=90"}, code: exitcode.StepFailed, detail: "red"},
-	{name: "clock jump forward while IPA is restarted", writing: 2 * time.Second, during: clockJumps(-48 * time.Hour), code: -1},
-	{name: "clock jump back while IPA is restarted", writing: 2 * time.Second, during: clockJumps(48 * time.Hour), code: -1},
+	{name: "step file from two days ago", writing: 2 * time.Second, during: stepFileFrom(-48 * time.Hour), code: -1},
+	{name: "step file from the future", writing: 2 * time.Second, during: stepFileFrom(48 * time.Hour), code: -1},
+	{name: "clock jumps forward", needs: clockMayMove, writing: 3 * time.Second, args: `{"idle_s": 30, "total_s": 30, "stage_s": 30}`, during: clockJumps(time.Hour), after: installed},
+	{name: "clock jumps back", needs: clockMayMove, writing: 3 * time.Second, args: `{"idle_s": 30, "total_s": 30, "stage_s": 30}`, during: clockJumps(-time.Hour), after: installed},
 	{
 		name:   "status from another time",
 		script: []string{"ready", "status=waiting: x [23:59:59]", "sleep=100ms", "status=waiting: x [00:00:00]", "sleep=100ms", "status=installing: Writing image to disk 5% [00:00:01]", "sleep=100ms", "marker", "exit=0"},
 		args:   `{"idle_s": 5, "total_s": 5}`, after: installed,
 	},
-	{name: "reloading is not an end", script: []string{"ready", "stopping", "sleep=500ms", "marker", "exit=0"}, after: installed},
+	{name: "deactivating is not an end", script: []string{"ready", "stopping", "sleep=500ms", "marker", "exit=0"}, after: installed},
+	{name: "reloading is not an end", script: []string{"ready", "reloading", "sleep=1500ms", "ready", "marker", "exit=0"}, during: sees("reloading"), after: installed},
 
 	// Deadlines.
 	{name: "start deadline", dropIn: "[Service]\nExecStartPre=/bin/sleep 60\n", args: `{"start_s": 1}`, code: exitcode.StepDeadline, reason: "agent.service was not ready after 1s (start deadline)"},
 	{name: "start deadline of the image", dropIn: "[Service]\nExecStartPre=/bin/sleep 60\n", deadlines: `{"start_s": 1}`, code: exitcode.StepDeadline, reason: "(start deadline)"},
 	{name: "idle deadline", waits: true, args: `{"idle_s": 2}`, code: exitcode.StepDeadline, reason: "no sign of the agent for 2s (idle deadline)"},
 	{name: "total deadline", writing: time.Minute, args: `{"total_s": 2}`, code: exitcode.StepDeadline, reason: "the installation was not done after 2s"},
-	{name: "deadline, but the agent is deaf", script: []string{"deaf", "ready", "status=waiting: x"}, args: `{"idle_s": 1}`, dropIn: "[Service]\nTimeoutStopSec=1\n", code: exitcode.StepDeadline, reason: "(idle deadline)"},
+	{
+		name: "start deadline: the hub is away", hub: away, args: `{"start_s": 3}`, code: exitcode.StepDeadline,
+		reason: "agent.service was not ready after 3s (start deadline); its last status: starting: not registered",
+	},
+	{
+		name: "the hub is away for longer than systemd waits", hub: away, dropIn: "[Service]\nTimeoutStartSec=1\n", code: exitcode.StepFailed,
+		reason: "agent.service failed", detail: "result timeout",
+	},
+	{
+		name: "stage deadline", writing: time.Minute, args: `{"stage_s": 2}`, code: exitcode.StepDeadline,
+		reason: `stage "Writing image to disk" took longer than 2s (stage deadline)`,
+	},
+	{name: "stage deadline of the image", writing: time.Minute, deadlines: `{"stage_s": 2}`, code: exitcode.StepDeadline, reason: "(stage deadline)"},
+	{
+		name: "a stop that hangs", waits: true, faults: hangs(""), dropIn: hangingStop, during: stopLater("waiting"), code: exitcode.StepFailed,
+		reason: "agent.service does not stop: deactivating/",
+	},
+	{name: "deadline, but the agent is deaf", waits: true, faults: hangs(""), args: `{"idle_s": 1}`, dropIn: "[Service]\nTimeoutStopSec=1\n", code: exitcode.StepDeadline, reason: "(idle deadline)"},
 
 	// Cancel, two at once, restarts of IPA.
 	{name: "cancelled while it waits", waits: true, during: cancel("waiting"), after: unitStopped, code: exitcode.StepCancelled, reason: "cancelled by the signal terminated"},
 	{name: "cancelled in the installation", writing: time.Minute, during: cancel(writeStage), after: unitStopped, code: exitcode.StepCancelled, reason: `cancelled by the signal terminated at "Writing image to disk"`},
+	{name: "cancelled, but the agent is deaf", waits: true, faults: hangs(""), during: cancel("waiting"), after: unitStopped, code: exitcode.StepCancelled, reason: "cancelled by the signal terminated"},
 	{name: "cancelled in the pre-start", dropIn: "[Service]\nExecStartPre=/bin/sleep 60\n", during: cancel("start-pre"), after: unitStopped, code: exitcode.StepCancelled, reason: "cancelled by"},
 	{name: "cancelled by the stop file", waits: true, during: stopFile, after: unitStopped, code: exitcode.StepCancelled, reason: "cancelled by the operator"},
 	{name: "two steps at once", waits: true, during: twoAtOnce, code: exitcode.StepCancelled},
@@ -131,6 +168,7 @@ func newLab(t *testing.T) *lab {
 	l.binary = systemdtest.Build(t, "github.com/ironflow/ironflow/cmd/ironflow-step")
 	systemdtest.Install(t, l.Host, systemdtest.Build(t, "github.com/ironflow/ironflow/cmd/ironflow-agent"), hostfile.AgentBinary)
 	systemdtest.Install(t, l.Host, systemdtest.BuildActor(t), systemdtest.ActorPath)
+	systemdtest.Install(t, l.Host, l.binary, hostfile.StepBinary)
 	l.hub = newHub(t, m.Listen(t))
 	l.image = render(t, l.hub.url)
 	return l
@@ -141,6 +179,7 @@ func TestOnRealSystemd(t *testing.T) {
 	for _, c := range realCases {
 		t.Run(c.name, func(t *testing.T) { c.run(t, l) })
 	}
+	t.Run("IPA as a program is restarted", func(t *testing.T) { ipaIsRestarted(t, l) })
 	t.Run(outOfMemory.name, func(t *testing.T) {
 		controllers := l.Run(t, "cat", "/sys/fs/cgroup/cgroup.controllers")
 		if !strings.Contains(controllers, "memory") {
@@ -189,97 +228,5 @@ func inside(command string) func(*testing.T, *WithT, *lab, *program) {
 	return func(t *testing.T, g *WithT, l *lab, p *program) {
 		g.Eventually(p.stdout.String, patience).Should(Or(ContainSubstring(writeStage), ContainSubstring("waiting")))
 		l.Run(t, "sh", "-c", command)
-	}
-}
-
-func brokenDependency(t *testing.T, _ *WithT, l *lab) {
-	l.write(t, filepath.Join(hostfile.UnitDir, "broken.service"), []byte("[Service]\nType=oneshot\nExecStart=/bin/false\n"))
-	l.Run(t, "systemctl", "daemon-reload")
-}
-
-func startBeforeGate(t *testing.T, g *WithT, l *lab) {
-	l.Run(t, "systemctl", "start", hostfile.AgentUnit)
-	g.Expect(l.Run(t, "systemctl", "show", "-P", "ActiveState", hostfile.AgentUnit)).To(Equal("inactive"))
-}
-
-func startByHand(t *testing.T, g *WithT, l *lab) {
-	l.write(t, hostfile.Gate, nil)
-	l.Run(t, "systemctl", "start", hostfile.AgentUnit)
-	g.Expect(os.Remove(l.Host.Path(hostfile.Gate))).To(Succeed())
-}
-
-func removeUnit(t *testing.T, g *WithT, l *lab) {
-	g.Expect(os.Remove(l.Host.Path(filepath.Join(hostfile.UnitDir, hostfile.AgentUnit)))).To(Succeed())
-	g.Expect(os.RemoveAll(l.Host.Path(dropIn))).To(Succeed())
-	l.Run(t, "systemctl", "daemon-reload")
-}
-
-func maskUnit(t *testing.T, g *WithT, l *lab) {
-	removeUnit(t, g, l)
-	l.Run(t, "systemctl", "mask", hostfile.AgentUnit)
-}
-
-func markerOf(boot, invocation string) func(*testing.T, *WithT, *lab) {
-	return func(_ *testing.T, g *WithT, l *lab) {
-		if boot == "" {
-			boot = l.BootID
-		}
-		g.Expect(l.Host.Write(hostfile.InstalledFile, hostfile.Installed{BootID: boot, InvocationID: invocation})).To(Succeed())
-	}
-}
-
-func stateOf(boot string) func(*testing.T, *WithT, *lab) {
-	return func(_ *testing.T, g *WithT, l *lab) {
-		g.Expect(l.Host.Write(hostfile.StepFile, hostfile.StepState{BootID: boot, NodeUUID: nodeUUID, Step: assisted.Name})).To(Succeed())
-	}
-}
-
-func stopFile(t *testing.T, g *WithT, l *lab, p *program) {
-	p.says(g, "waiting")
-	l.write(t, hostfile.StopFile, []byte("the operator\n"))
-}
-
-func unitStopped(t *testing.T, g *WithT, l *lab, _ report) {
-	state, _, _ := strings.Cut(l.Run(t, "systemctl", "show", "-P", "ActiveState", hostfile.AgentUnit), "\n")
-	g.Expect(state).To(Or(Equal("inactive"), Equal("failed")))
-}
-
-func twoAtOnce(t *testing.T, g *WithT, l *lab, p *program) {
-	p.says(g, "waiting")
-	code, r := l.runStep(t, assisted.Name, "").end(t, g)
-	g.Expect(code).To(Equal(exitcode.StepFailed))
-	g.Expect(r.Reason).To(ContainSubstring("another step program"))
-	g.Expect(l.Host.Path(hostfile.Gate)).To(BeAnExistingFile(), "the first step's gate stays open")
-	cancel("waiting")(t, g, l, p)
-}
-
-// clockJumps restarts IPA's container in the installation, and moves the clock
-// meanwhile: what the next step program reads was then written so long ago, or
-// in the future.
-func clockJumps(ago time.Duration) func(*testing.T, *WithT, *lab, *program) {
-	follow := killedAndFollowed(assisted.Name)
-	return func(t *testing.T, g *WithT, l *lab, p *program) {
-		p.says(g, writeStage)
-		g.Expect(p.cmd.Process.Kill()).To(Succeed())
-		g.Eventually(p.done, patience).Should(BeClosed())
-		var state hostfile.StepState
-		g.Expect(l.Host.Read(hostfile.StepFile, &state)).To(Succeed())
-		state.StartedAt = state.StartedAt.Add(ago)
-		g.Expect(l.Host.Write(hostfile.StepFile, state)).To(Succeed())
-		follow(t, g, l, p)
-	}
-}
-
-// killedAndFollowed kills the step in the installation, as a restart of IPA's
-// container does, and lets another one take over.
-func killedAndFollowed(next string) func(*testing.T, *WithT, *lab, *program) {
-	return func(t *testing.T, g *WithT, l *lab, p *program) {
-		p.says(g, writeStage)
-		_ = p.cmd.Process.Kill() // it may be dead already
-		g.Eventually(p.done, patience).Should(BeClosed())
-		g.Expect(l.Run(t, "systemctl", "is-active", hostfile.AgentUnit)).To(Equal("active"), "the agent goes on")
-		code, r := l.runStep(t, next, "").end(t, g)
-		g.Expect(code).To(Equal(exitcode.StepDone), "%+v", r)
-		g.Expect(l.Host.Path(hostfile.InstalledFile)).To(BeAnExistingFile())
 	}
 }
