@@ -124,11 +124,13 @@ func detached(_ *life, h *metal3.BareMetalHost, n simulator.Node) bool {
 	return h.Status.OperationalStatus == metal3.OperationalStatusDetached && n.UUID == ""
 }
 
-// obeyed is a resting host that has no annotation left which asked for something.
+// obeyed is a resting host that has no annotation left which asked for something,
+// nor one that says that it is being done.
 func obeyed(state metal3.ProvisioningState, key string) granted {
 	return func(l *life, h *metal3.BareMetalHost, n simulator.Node) bool {
 		_, wanted := h.Annotations[key]
-		return !wanted && resting(state)(l, h, n)
+		_, marked := h.Annotations[names.Rebooting]
+		return !wanted && !marked && resting(state)(l, h, n)
 	}
 }
 
