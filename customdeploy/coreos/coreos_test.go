@@ -81,6 +81,8 @@ type machine struct {
 	commands []string
 	install  func(ctx context.Context, argv []string, line func(string)) error
 	progress []string
+	// hangs is a program that ends only with its context.
+	hangs string
 	// version answers coreos-installer --version; nil: it is there.
 	version error
 	// clean is the node's automated_clean; raids is called when software RAIDs are looked for.
@@ -119,6 +121,9 @@ func (m *machine) exec(ctx context.Context, argv []string, line func(string)) er
 	m.commands = append(m.commands, strings.Join(argv, " "))
 	m.mu.Unlock()
 	switch argv[0] {
+	case m.hangs:
+		<-ctx.Done()
+		return exit(-1) // killed
 	case "lsblk":
 		if argv[len(argv)-1] == treeColumns {
 			if m.raids != nil {
@@ -183,6 +188,7 @@ func TestInstall(t *testing.T) {
 	r := m.run(t.Context(), map[string]any{"root_device": map[string]any{"serial": "s== B"}})
 	g.Expect(r.Outcome).To(Equal(step.Done), "%+v", r)
 	g.Expect(r.Result).To(HaveKeyWithValue("disk", "/dev/sdb"))
+	g.Expect(m.commands).To(ContainElements("blockdev --rereadpt /dev/sdb", "udevadm settle"))
 	g.Expect(m.progress).To(Equal([]string{"write image 0", "write image 20", "write image 100", "boot entry 0"}))
 	var marker hostfile.Installed
 	var state hostfile.StepState
@@ -302,6 +308,30 @@ func TestInstallerFailures(t *testing.T) {
 				g.Expect(r.Reason).To(ContainSubstring(tc.reason))
 				g.Expect(m.installs()).To(Equal(tc.tries))
 				g.Expect(time.Since(begin)).To(Equal(tc.after))
+			})
+		})
+	}
+}
+
+// TestDeadlineInAHelper: the deadline may come while a small program hangs on a
+// broken disk, and is the reason then.
+func TestDeadlineInAHelper(t *testing.T) {
+	for _, program := range []string{"lsblk", "blockdev"} {
+		t.Run(program, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				m := newMachine(t)
+				m.hangs = program
+				m.install = func(context.Context, []string, func(string)) error { return nil }
+				begin := time.Now()
+				r := m.run(t.Context(), nil)
+				if program == "blockdev" { // nobody needs its answer
+					g.Expect(r.Outcome).To(Equal(step.Done), "%+v", r)
+					g.Expect(time.Since(begin)).To(Equal(time.Minute))
+					return
+				}
+				g.Expect(r.Outcome).To(Equal(step.Deadline), "%+v", r)
+				g.Expect(r.Reason).To(Equal("list the disks: lsblk: the installation took too long (total deadline)"))
 			})
 		})
 	}

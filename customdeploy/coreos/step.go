@@ -121,9 +121,14 @@ func (s *Step) clear(ctx context.Context, req *step.Request, disk string) (remov
 	return removeRAIDs(ctx, s.Exec, disk, func(err error) { req.Log.Warn("a software RAID stays", "error", err) })
 }
 
+// rescanTime bounds what is only of use.
+const rescanTime = time.Minute
+
 // rescan makes the kernel and udev see the new partitions. coreos-installer has
 // done it, but not for whoever held the disk open then.
 func (s *Step) rescan(ctx context.Context, req *step.Request, disk string) {
+	ctx, cancel := context.WithTimeoutCause(ctx, rescanTime, fmt.Errorf("no end in %v", rescanTime))
+	defer cancel()
 	for _, argv := range [][]string{{"blockdev", "--rereadpt", disk}, {"udevadm", "settle"}} {
 		if _, err := output(ctx, s.Exec, argv...); err != nil {
 			req.Log.Warn("the new partitions may not be known yet", "error", err)
