@@ -129,7 +129,7 @@ func drain(ctx context.Context, s *progress.Source) {
 	}
 }
 
-func ipa() (ignition.IPA, error) {
+func ipa(string) (ignition.IPA, error) {
 	return ignition.IPA{APIURLs: []string{"https://ironic.example:6385"}, Command: []string{"/usr/local/bin/ironic-python-agent"}}, nil
 }
 

@@ -47,7 +47,10 @@ const (
 
 // agent-install.openshift.io labels and annotations.
 const (
-	InfraEnvLabel  = "infraenvs.agent-install.openshift.io"
+	InfraEnvLabel = "infraenvs.agent-install.openshift.io"
+	// IronicAgentImage, on an InfraEnv, is the image of ironic-python-agent for its hosts.
+	IronicAgentImage = "infraenv.agent-install.openshift.io/ironic-agent-image-override"
+
 	AgentHostLabel = "agent-install.openshift.io/bmh"
 	BMACRole       = "bmac.agent-install.openshift.io/role"
 	BMACHostname   = "bmac.agent-install.openshift.io/hostname"

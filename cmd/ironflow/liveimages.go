@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
@@ -21,7 +24,7 @@ func (p *program) makeImages() error {
 	p.images.settings = p.liveSettings
 	return image.Setup(p.manager, image.Options{
 		Store: p.images.store, Architectures: p.images.architectures, IPA: p.ipaConfig, Agent: p.agentConfig, Base: p.baseConfig,
-		Nmstatectl: p.settings.images.nmstatectl, Changed: p.images.changed, Namespaces: listOf(p.settings.namespace),
+		Nmstatectl: p.settings.images.nmstatectl, VLANInterfaces: p.settings.live.vlan, Changed: p.images.changed, Namespaces: listOf(p.settings.namespace),
 	})
 }
 
@@ -29,27 +32,68 @@ func (p *program) makeImages() error {
 // than before, all images are.
 func (p *program) liveSettings() string {
 	config, baseErr := p.baseConfig()
-	ipa, ipaErr := p.ipaConfig()
+	ipa, ipaErr := p.ipaConfig("")
 	hub, hubErr := readExisting(p.cert.CA)
 	return fmt.Sprintf("%q %q %+v %+v %v", string(config.PullSecret), hub, config, ipa, errors.Join(baseErr, ipaErr, hubErr))
 }
 
 // baseConfig is what every live image begins with.
 func (p *program) baseConfig() (ignition.HostConfig, error) {
-	keys, err := readLines(p.settings.ipa.sshKey)
-	if err != nil {
-		return ignition.HostConfig{}, fmt.Errorf("SSH keys: %w", err)
+	live := p.settings.live
+	keys, keysErr := readLines(p.settings.ipa.sshKey)
+	registries, registriesErr := readGiven(live.registries)
+	bundle, bundleErr := readGiven(live.caBundle)
+	pull, pullErr := live.pullSecretText()
+	for _, problem := range []struct {
+		what string
+		err  error
+	}{{"SSH keys", keysErr}, {"registries.conf", registriesErr}, {"CA bundle", bundleErr}, {"pull secret", pullErr}} {
+		if problem.err != nil {
+			return ignition.HostConfig{}, fmt.Errorf("%s of live images: %w", problem.what, problem.err)
+		}
 	}
-	return ignition.HostConfig{SSHKeys: keys}, nil
+	return ignition.HostConfig{
+		SSHKeys: keys, PullSecret: pull, Registries: registries, CABundle: bundle, NTPServers: listOf(live.ntp),
+		Proxy: ignition.Proxy{HTTP: live.proxyHTTP, HTTPS: live.proxyHTTPS, No: live.noProxy},
+	}, nil
 }
 
-// ipaConfig is what every live image tells ironic-python-agent.
-func (p *program) ipaConfig() (ignition.IPA, error) {
+// pullSecretText is the pull secret, empty for none. An error does not repeat it.
+func (s liveSystemSettings) pullSecretText() (ignition.Secret, error) {
+	if s.pullSecret == "" {
+		text, err := readExisting(s.pullSecretFile)
+		return ignition.Secret(strings.TrimSpace(text)), err
+	}
+	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(s.pullSecret))
+	if err != nil {
+		return "", errors.New("IRONIC_AGENT_PULL_SECRET is not base64")
+	}
+	return ignition.Secret(raw), nil
+}
+
+// readGiven reads a file that has to be there when it is named.
+func readGiven(file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	raw, err := os.ReadFile(file)
+	return string(raw), err
+}
+
+// ipaConfig is what every live image of an architecture tells ironic-python-agent.
+func (p *program) ipaConfig(arch string) (ignition.IPA, error) {
 	ca, err := readExisting(p.settings.ipa.caFile)
 	if err != nil {
 		return ignition.IPA{}, fmt.Errorf("CA of Ironic: %w", err)
 	}
-	config := ignition.IPA{CA: ca, Image: p.settings.ipa.agentImage, APIURLs: listOf(p.settings.ipa.ironicURL)}
+	live := p.settings.live
+	config := ignition.IPA{
+		CA: ca, Image: p.settings.ipa.agentImage, ImageInsecure: live.imageInsecure, IPOptions: live.ipOptions,
+		APIURLs: listOf(p.settings.ipa.ironicURL), InspectionURLs: listOf(live.inspectorURL),
+	}
+	if arch == "aarch64" {
+		config.Image = cmp.Or(live.agentImageARM, config.Image)
+	}
 	if config.Image == "" {
 		config.Command = []string{"/usr/local/bin/ironic-python-agent", "--config-file", "/etc/ironic-python-agent.conf"}
 	}

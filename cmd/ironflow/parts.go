@@ -15,6 +15,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/controllers/image"
 	"github.com/ironflow/ironflow/controllers/link"
 )
 
@@ -51,6 +52,9 @@ var parts = []part{
 		lease: names.ImagesLease, flags: slices.Concat(everyPart, []string{
 			"images-addr", "images-tls-addr", "images-publish-url", "base-image", "base-image-list", "host-programs", "live-nmstatectl", "agent-image",
 			"ironic-base-url", "ironic-agent-ca", "ironic-agent-image", "ironic-agent-foreign", "ssh-key-file",
+			"ironic-agent-image-arm", "ironic-agent-image-insecure", "ironic-agent-pull-secret", "ironic-agent-pull-secret-file",
+			"ironic-agent-vlan-interfaces", "ironic-inspector-base-url", "registries-conf", "ca-bundle", "ip-options",
+			"http-proxy", "https-proxy", "no-proxy", "additional-ntp-servers",
 		}),
 		complete: (*settings).completeImages, make: (*program).makeImagesPart,
 	},
@@ -154,6 +158,9 @@ func (s *settings) completeImages() error {
 	}
 	if s.ipa.ironicURL == "" {
 		return fmt.Errorf("no Ironic for the machines: set --ironic-base-url or IRONIC_BASE_URL to the URLs by which they reach it")
+	}
+	if v := s.live.vlan; v != "" && v != image.VLANAlways && v != image.VLANNever {
+		return fmt.Errorf("--ironic-agent-vlan-interfaces %q is neither %s nor %s", v, image.VLANAlways, image.VLANNever)
 	}
 	return s.completeAddresses()
 }

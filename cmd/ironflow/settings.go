@@ -43,6 +43,7 @@ type settings struct {
 	pprofAddr       string
 	ironic          ironicSettings
 	ipa             ipaSettings
+	live            liveSystemSettings
 	hosts           hostSettings
 }
 
@@ -108,6 +109,20 @@ type ipaSettings struct {
 	foreign    bool
 }
 
+// liveSystemSettings are what every live image begins with.
+type liveSystemSettings struct {
+	agentImageARM string
+	imageInsecure bool
+	// pullSecret is in base64, the file's content is not.
+	pullSecret, pullSecretFile     string
+	vlan                           string
+	inspectorURL                   string
+	registries, caBundle           string // files
+	ipOptions                      string
+	proxyHTTP, proxyHTTPS, noProxy string
+	ntp                            string
+}
+
 // setting is one row of the table of settings; docs/configuration.md has the
 // same rows, which a test compares.
 type setting struct {
@@ -170,7 +185,7 @@ func (s *settings) common() []setting {
 
 // services are the settings of the hub and of the image server.
 func (s *settings) services() []setting {
-	return []setting{
+	rows := []setting{
 		{"data-dir", "IRONFLOW_DATA_DIR", "/var/lib/ironflow", "folder for the hub's store, certificates, keys and collected logs", text(&s.dataDir)},
 		{"hub-addr", "IRONFLOW_HUB_ADDR", ":8090", "address of the hub's REST API (TLS)", text(&s.hubAddr)},
 		{"hub-publish-url", "IRONFLOW_HUB_PUBLISH_URL", "", "URL by which machines reach the hub; empty for https://127.0.0.1 and the port of hub-addr", text(&s.hubURL)},
@@ -188,6 +203,27 @@ func (s *settings) services() []setting {
 		{"ironic-agent-image", "IRONIC_AGENT_IMAGE", "", "container image of ironic-python-agent", text(&s.ipa.agentImage)},
 		{"ironic-agent-foreign", "IRONFLOW_IRONIC_AGENT_FOREIGN", "false", "the container image lacks Ironflow's IPA plugin: leave the agent's gate out", boolean(&s.ipa.foreign)},
 		{"ssh-key-file", "IRONFLOW_SSH_KEY_FILE", "", "public keys for user core in the live image", text(&s.ipa.sshKey)},
+	}
+	return slices.Concat(rows, s.liveSystem())
+}
+
+// liveSystem are the settings that every live image begins with; an InfraEnv's are
+// put on top. Files are read anew for each image.
+func (s *settings) liveSystem() []setting {
+	return []setting{
+		{"ironic-agent-image-arm", "IRONIC_AGENT_IMAGE_ARM", "", "the same for aarch64; empty for ironic-agent-image", text(&s.live.agentImageARM)},
+		{"ironic-agent-image-insecure", "IRONFLOW_IRONIC_AGENT_IMAGE_INSECURE", "false", "pull it from a registry without a valid certificate", boolean(&s.live.imageInsecure)},
+		{"ironic-agent-pull-secret", "IRONIC_AGENT_PULL_SECRET", "", "pull secret of live images, in base64; empty for ironic-agent-pull-secret-file", secret(&s.live.pullSecret)},
+		{"ironic-agent-pull-secret-file", "IRONFLOW_IRONIC_AGENT_PULL_SECRET_FILE", "/run/secrets/pull-secret", "file with the pull secret of live images; ignored when missing", text(&s.live.pullSecretFile)},
+		{"ironic-agent-vlan-interfaces", "IRONIC_AGENT_VLAN_INTERFACES", "", "whether ironic-python-agent makes the VLAN interfaces that it hears of: always or never; empty: on hosts without network data", text(&s.live.vlan)},
+		{"ironic-inspector-base-url", "IRONIC_INSPECTOR_BASE_URL", "", "comma-separated URLs of an inspector of its own; empty when Ironic inspects", text(&s.live.inspectorURL)},
+		{"registries-conf", "REGISTRIES_CONF_PATH", "", "file with registries.conf for live images", text(&s.live.registries)},
+		{"ca-bundle", "CA_BUNDLE", "", "file with certificates that live systems trust", text(&s.live.caBundle)},
+		{"ip-options", "IP_OPTIONS", "", "kernel arguments about the network of installed systems, such as ip=dhcp6", text(&s.live.ipOptions)},
+		{"http-proxy", "HTTP_PROXY", "", "proxy of live systems for http", text(&s.live.proxyHTTP)},
+		{"https-proxy", "HTTPS_PROXY", "", "the same for https", text(&s.live.proxyHTTPS)},
+		{"no-proxy", "NO_PROXY", "", "names and networks that live systems reach without a proxy", text(&s.live.noProxy)},
+		{"additional-ntp-servers", "ADDITIONAL_NTP_SERVERS", "", "comma-separated time servers of live systems", text(&s.live.ntp)},
 	}
 }
 
@@ -262,6 +298,14 @@ func (s *settings) completeControllers() error {
 
 func text(p *string) func(*pflag.FlagSet, setting) {
 	return func(flags *pflag.FlagSet, s setting) { flags.StringVar(p, s.flag, s.value, s.usage) }
+}
+
+// secret is a text that the help does not show when the environment has it.
+func secret(p *string) func(*pflag.FlagSet, setting) {
+	return func(flags *pflag.FlagSet, s setting) {
+		flags.StringVar(p, s.flag, "", s.usage)
+		*p = s.value
+	}
 }
 
 func boolean(p *bool) func(*pflag.FlagSet, setting) {

@@ -1,6 +1,7 @@
 package image
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,8 +46,13 @@ type Options struct {
 	Store Store
 	// Architectures lists those that there is a base image for.
 	Architectures func() []string
-	// IPA returns what every image tells ironic-python-agent, read anew for each build.
-	IPA func() (ignition.IPA, error)
+	// IPA returns what every image of an architecture tells ironic-python-agent, read
+	// anew for each build.
+	IPA func(arch string) (ignition.IPA, error)
+	// VLANInterfaces is [VLANAlways], [VLANNever], or empty: then
+	// ironic-python-agent makes VLAN interfaces of what it hears from the switches
+	// only in images without network settings.
+	VLANInterfaces string
 	// Agent returns what the images of an InfraEnv tell the host agent.
 	Agent func(ctx context.Context, infraEnv *agentv1.InfraEnv) (ignition.Agent, error)
 	// Nmstatectl tells that the live systems have nmstatectl: an nmstate document
@@ -286,16 +292,34 @@ func (r *Reconciler) get(ctx context.Context, key types.NamespacedName, obj clie
 	return err == nil, client.IgnoreNotFound(err)
 }
 
-// build renders the Ignition and puts the image into the store.
-func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (images.Built, error) {
-	ipa, err := r.options.IPA()
+// Values of [Options.VLANInterfaces].
+const (
+	VLANAlways = "always"
+	VLANNever  = "never"
+)
+
+// ipaOf is what the host's image tells ironic-python-agent.
+func (r *Reconciler) ipaOf(in Input, request *Request) (ignition.IPA, error) {
+	ipa, err := r.options.IPA(request.Architecture)
 	if err != nil {
-		return images.Built{}, err
+		return ipa, err
+	}
+	if in.InfraEnv != nil && in.InfraEnv.Annotations[names.IronicAgentImage] != "" {
+		ipa.Image, ipa.Command = in.InfraEnv.Annotations[names.IronicAgentImage], nil
 	}
 	ipa.DefaultHostname = request.Hostname
 	ipa.CopyNetwork = len(request.Keyfiles) > 0 || request.Nmstate != ""
-	if !ipa.CopyNetwork {
+	if v := r.options.VLANInterfaces; v == VLANAlways || v != VLANNever && !ipa.CopyNetwork {
 		ipa.VLANInterfaces = "all"
+	}
+	return ipa, nil
+}
+
+// build renders the Ignition and puts the image into the store.
+func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (images.Built, error) {
+	ipa, err := r.ipaOf(in, request)
+	if err != nil {
+		return images.Built{}, err
 	}
 	config := ignition.HostConfig{}
 	if r.options.Base != nil {
@@ -311,7 +335,7 @@ func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (ima
 		}
 		agent.Deadlines = request.Deadlines
 		config.Agent = &agent
-		config.PullSecret = ignition.Secret(in.PullSecret)
+		config.PullSecret = cmp.Or(ignition.Secret(in.PullSecret), config.PullSecret)
 		infraEnvSettings(&config, in.InfraEnv)
 	}
 	raw, err := ignition.Build(config)
@@ -338,8 +362,10 @@ func infraEnvSettings(c *ignition.HostConfig, env *agentv1.InfraEnv) {
 		}
 	}
 	c.SSHKeys = append(keys, c.SSHKeys...)
-	c.NTPServers = slices.Concat(env.Spec.NTPSources, env.Spec.AdditionalNTPSources)
-	c.CABundle = env.Spec.AdditionalTrustBundle
+	c.NTPServers = slices.Concat(env.Spec.NTPSources, env.Spec.AdditionalNTPSources, c.NTPServers)
+	if bundle := env.Spec.AdditionalTrustBundle; bundle != "" {
+		c.CABundle = strings.TrimSpace(bundle+"\n"+c.CABundle) + "\n"
+	}
 	c.Override = []byte(env.Spec.IgnitionConfigOverride)
 }
 

@@ -106,9 +106,9 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 			},
 		}).Build()
 	w.r = newReconciler(w.kube, Options{
-		Store: w.store, Architectures: func() []string { return []string{"x86_64"} }, 
+		Store: w.store, Architectures: func() []string { return []string{"x86_64"} },
 		Base: func() (ignition.HostConfig, error) { return w.base, nil },
-		IPA: func() (ignition.IPA, error) {
+		IPA: func(string) (ignition.IPA, error) {
 			return ignition.IPA{APIURLs: []string{"https://ironic.example:6385"}, Command: []string{"/usr/local/bin/ironic-python-agent"}}, nil
 		},
 		Agent: func(_ context.Context, env *agentv1.InfraEnv) (ignition.Agent, error) {
