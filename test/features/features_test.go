@@ -30,10 +30,33 @@ func TestEveryNamedTestExists(t *testing.T) {
 		if _, read := sources[folder]; !read {
 			sources[folder] = tests(t, folder)
 		}
-		g.Expect(sources[folder]).To(ContainSubstring("func "+test+"("), "%s has no %s", folder, test)
+		body := function(sources[folder], test)
+		g.Expect(body).NotTo(BeEmpty(), "%s has no %s", folder, test)
 		if name != "" {
-			g.Expect(sources[folder]).To(ContainSubstring("\""+name+"\""), "%s of %s has no case %q", test, folder, name)
+			g.Expect(body).To(ContainSubstring("\""+name+"\""), "%s of %s has no case %q", test, folder, name)
 		}
+	}
+}
+
+// TestNothingOfTheChecklistIsMissing fails when a feature has no row, neither among
+// those that are shown nor among those that are left out with a reason.
+func TestNothingOfTheChecklistIsMissing(t *testing.T) {
+	g := NewWithT(t)
+	page, err := os.ReadFile(filepath.Join(root, "docs", "features.md"))
+	g.Expect(err).NotTo(HaveOccurred())
+	rows := map[string]string{}
+	for line := range strings.Lines(string(page)) {
+		if cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | "); strings.HasPrefix(line, "| ") && len(cells) == 2 {
+			rows[strings.TrimSpace(cells[0])] = strings.TrimSpace(cells[1])
+		}
+	}
+	seen := map[string]bool{}
+	for _, p := range checklist {
+		g.Expect(seen[p.what]).To(BeFalse(), "twice in the checklist: %s", p.what)
+		seen[p.what] = true
+		says, there := rows[p.row]
+		g.Expect(there).To(BeTrue(), "%s: the row %q is missing from docs/features.md", p.what, p.row)
+		g.Expect(says).NotTo(BeEmpty(), "%s: no test, and no reason", p.what)
 	}
 }
 
@@ -70,4 +93,15 @@ func tests(t *testing.T, folder string) string {
 		all.Write(raw)
 	}
 	return all.String()
+}
+
+// function is the source of a test function, without what follows it; empty if there
+// is none.
+func function(source, name string) string {
+	_, rest, found := strings.Cut(source, "func "+name+"(")
+	if !found {
+		return ""
+	}
+	body, _, _ := strings.Cut(rest, "\nfunc ")
+	return body
 }
