@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -141,12 +142,12 @@ func openFile(path string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := os.ReadFile(path)
+	sum := sha256.New()
+	size, err := io.Copy(sum, f)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	sum := sha256.Sum256(raw)
-	return &file{open: f, size: int64(len(raw)), id: hex.EncodeToString(sum[:])}, nil
+	return &file{open: f, size: size, id: hex.EncodeToString(sum.Sum(nil))}, nil
 }
 
 // ReadAt implements overlay.Source.

@@ -33,6 +33,7 @@ func load(ctx context.Context, t *target, b bench) (*result, error) {
 			defer mu.Unlock()
 			total.bytes += c.result.bytes
 			total.wrong += c.result.wrong
+			total.compared += c.result.compared
 			total.dropped += c.result.dropped
 			total.latencies = append(total.latencies, c.result.latencies...)
 		})
@@ -53,6 +54,7 @@ type client struct {
 	buf    []byte
 	conn   net.Conn
 	reader *bufio.Reader
+	asked  int // ranges
 	result result
 }
 
@@ -109,14 +111,20 @@ func (c *client) hangUp() {
 	}
 }
 
+// sampleEvery is how many requests pass before the bytes of one are compared,
+// which costs the client more than reading them.
+const sampleEvery = 64
+
 // request asks for one range and reads the answer to its end.
 func (c *client) request() (int64, error) {
 	path := c.target.paths[c.rng.IntN(len(c.target.paths))]
 	head := fmt.Appendf(c.buf[:0], "GET %s HTTP/1.1\r\nHost: bench\r\n", path)
-	want := c.target.size
+	want, off, sample := c.target.size, int64(0), false
 	if c.bench.size > 0 {
+		c.asked++
+		sample = c.asked%sampleEvery == 0
 		want = int64(c.bench.size)
-		off := c.rng.Int64N(c.target.size-want) &^ 2047
+		off = c.offset(want, sample)
 		head = fmt.Appendf(head, "Range: bytes=%d-%d\r\n", off, off+want-1)
 	}
 	head = append(head, "\r\n"...)
@@ -130,7 +138,39 @@ func (c *client) request() (int64, error) {
 	if length != want {
 		c.result.wrong++
 	}
+	if sample && length == want {
+		return length, c.compare(path, off, length)
+	}
 	return length, c.discard(length)
+}
+
+// offset is where a range begins: anywhere, or, for every second sample, at the
+// end, where an image has what the base has not.
+func (c *client) offset(length int64, sample bool) int64 {
+	span := c.target.size - length
+	if sample && c.asked/sampleEvery%2 == 0 {
+		last := min(span, 8<<20)
+		return (span - c.rng.Int64N(last)) &^ 2047
+	}
+	return c.rng.Int64N(span) &^ 2047
+}
+
+// compare reads the body and counts it as wrong unless it is what the address
+// stands for.
+func (c *client) compare(path string, off, length int64) error {
+	body := make([]byte, 2*length)
+	got, want := body[:length], body[length:]
+	if _, err := io.ReadFull(c.reader, got); err != nil {
+		return err
+	}
+	if n, err := c.target.content(path).ReadAt(want, off); n < len(want) {
+		return err
+	}
+	c.result.compared++
+	if !bytes.Equal(got, want) {
+		c.result.wrong++
+	}
+	return nil
 }
 
 // header reads the status line and the headers, and returns the content's length.

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -22,8 +20,6 @@ import (
 	"github.com/go-logr/logr"
 
 	"github.com/ironflow/ironflow/hub/pki"
-	"github.com/ironflow/ironflow/imagecustomization/base"
-	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/server"
 )
 
@@ -36,6 +32,8 @@ type target struct {
 	buildMS       float64
 	cmd           *exec.Cmd
 	says          *json.Decoder // what our own server prints
+	// content gives the bytes that an address stands for, to compare with.
+	content func(path string) io.ReaderAt
 }
 
 // mallocs returns how many objects our own server has allocated so far, 0 for
@@ -87,10 +85,6 @@ type hello struct {
 func serveImages(path, tlsDir string, hosts int) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	bases, err := base.Open(ctx, path, base.Options{})
-	if err != nil {
-		return err
-	}
 	cert, err := pki.Ensure(tlsDir, []string{"127.0.0.1"}, time.Now())
 	if err != nil {
 		return err
@@ -100,25 +94,19 @@ func serveImages(path, tlsDir string, hosts int) error {
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	store, err := images.NewStore(ctx, images.Options{
-		Bases: bases, BaseURL: "http://" + l.Addr().String(), SigningKey: bytes.Repeat([]byte("bench"), 8),
-	})
+	address := "http://" + l.Addr().String()
+	store, err := openStore(ctx, path, address)
 	if err != nil {
 		return err
 	}
 	out := hello{Addr: l.Addr().String(), TLSAddr: secure.Addr().String()}
 	begin := time.Now()
 	for i := range hosts {
-		config := fmt.Sprintf(`{"host":%d,"files":%q}`, i, strings.Repeat("/etc/some/file with content ", 180))
-		b, err := store.Put(ctx, images.Spec{Key: fmt.Sprintf("bench/host-%d", i), Ignition: []byte(config)})
+		b, err := store.Put(ctx, hostSpec(i))
 		if err != nil {
 			return err
 		}
-		u, err := url.Parse(b.URL)
-		if err != nil {
-			return err
-		}
-		out.Paths, out.Size = append(out.Paths, u.Path), b.SizeBytes
+		out.Paths, out.Size = append(out.Paths, strings.TrimPrefix(b.URL, address)), b.SizeBytes
 	}
 	out.BuildMS = round(float64(time.Since(begin).Microseconds()) / 1000 / float64(hosts))
 	if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
@@ -126,7 +114,7 @@ func serveImages(path, tlsDir string, hosts int) error {
 	}
 	go tellMallocs(ctx)
 	return server.New(server.Options{
-		Store: store, Log: logr.Discard(), MaxPerImage: 1024,
+		Store: store, Log: logr.Discard(),
 		CertFile: cert.Cert, KeyFile: cert.Key,
 	}).Serve(ctx, []server.Listener{{Listener: l}, {Listener: secure, TLS: true}})
 }
@@ -172,6 +160,10 @@ func startOwn(ctx context.Context, path, tlsDir string, hosts int) (*target, err
 	// Two hundred images are read; all of them are held.
 	t.tlsAddr = h.TLSAddr
 	t.addr, t.paths, t.size, t.buildMS = h.Addr, h.Paths[:min(200, len(h.Paths))], h.Size, h.BuildMS
+	if t.content, err = model(ctx, path, t); err != nil {
+		t.stop()
+		return nil, err
+	}
 	return t, nil
 }
 
@@ -224,7 +216,12 @@ func startNginx(ctx context.Context, program, dir, path string, cert pki.Files) 
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	t := &target{name: "nginx", addr: addr, tlsAddr: secure, paths: []string{"/" + filepath.Base(path)}, size: info.Size(), cmd: cmd}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	t := &target{name: "nginx", addr: addr, tlsAddr: secure, paths: []string{"/" + filepath.Base(path)}, size: info.Size(), cmd: cmd,
+		content: func(string) io.ReaderAt { return file }}
 	for deadline := time.Now().Add(10 * time.Second); ; {
 		c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
 		if err == nil {
