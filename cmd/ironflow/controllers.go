@@ -6,14 +6,13 @@ import (
 	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/controllers/link"
 	"github.com/ironflow/ironflow/controllers/progress"
-	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
 // makeControllers registers every controller with the manager.
 func (p *program) makeControllers(context.Context) error {
 	p.images.hosts = p.manager.GetClient()
 	source := progress.New(p.hub.core, p.images.store, p.manager.GetClient(), p.log.WithName("progress"))
-	source.Events = reconcile.Recorder{Sink: p.manager.GetEventRecorder("ironflow.io/image-server")}
+	source.Events = imageEvents(p.manager)
 	for _, setup := range []func() error{
 		func() error {
 			return p.makeHosts(host.Options{

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -45,6 +46,10 @@ type imageParts struct {
 	// and settings; settings are those that it reads anew for each build.
 	changed  chan struct{}
 	settings func() string
+	// leads tells that this replica puts the images; others follow it.
+	leads func() bool
+	// caughtUp is when a follower last looked, in Unix nanoseconds.
+	caughtUp atomic.Int64
 	log      logr.Logger
 }
 
@@ -61,7 +66,7 @@ func newImages(ctx context.Context, s settings, cert pki.Files, metrics promethe
 	if err != nil {
 		return nil, fmt.Errorf("image signing key: %w", err)
 	}
-	parts := &imageParts{bases: bases, mirror: mirror, log: log, changed: make(chan struct{}, 1), settings: func() string { return "" }}
+	parts := &imageParts{bases: bases, mirror: mirror, log: log, changed: make(chan struct{}, 1), settings: func() string { return "" }, leads: func() bool { return true }}
 	parts.store, err = images.NewStore(ctx, images.Options{
 		Bases: bases, BaseURL: s.imagesURL, SigningKey: key, StateDir: filepath.Join(s.dataDir, "images"),
 		Shared: programs.Shared, BootsDisk: func(key string) bool { return parts.hasSystem(ctx, key) },
@@ -79,11 +84,49 @@ func newImages(ctx context.Context, s settings, cert pki.Files, metrics promethe
 
 // alias finds the images of infra-envs by the paths of the hub's REST API.
 func (p *imageParts) alias(r *http.Request) (string, int) {
-	if p.resolver == nil {
-		return "", 0
+	if p.resolver != nil {
+		if path, code := p.resolver.Resolve(r); code != 0 {
+			return path, code
+		}
 	}
-	return p.resolver.Resolve(r)
+	if p.catchUp(r.Context()) && p.store.Lookup(r.URL.Path) != nil {
+		return r.URL.Path, http.StatusOK
+	}
+	return "", 0
 }
+
+// catchUpEvery is how often a follower looks at most for what the leader has put.
+const catchUpEvery = time.Second
+
+// catchUp has a follower take over what the leader has put, and reports whether it looked.
+func (p *imageParts) catchUp(ctx context.Context) bool {
+	now, last := time.Now().UnixNano(), p.caughtUp.Load()
+	if p.leads() || now-last < int64(catchUpEvery) || !p.caughtUp.CompareAndSwap(last, now) {
+		return false
+	}
+	if err := p.store.CatchUp(ctx); err != nil && ctx.Err() == nil {
+		p.log.Error(err, "cannot take over the images of the leader")
+	}
+	return true
+}
+
+// followLeader looks every ten seconds, so that what the leader revokes is revoked
+// here, too. It ends when this replica leads.
+func (p *imageParts) followLeader(ctx context.Context) {
+	ticker := time.NewTicker(revokeEvery)
+	defer ticker.Stop()
+	for !p.leads() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			p.catchUp(ctx)
+		}
+	}
+}
+
+// revokeEvery is how long a revoked address may live on in a follower.
+const revokeEvery = 10 * time.Second
 
 // redirectFile holds the address of the iPXE script that DHCP servers offer.
 const redirectFile = "ipxe-url"
@@ -191,6 +234,7 @@ func (p *imageParts) serve(ctx context.Context, plain, tls string) error {
 		listeners = append(listeners, server.Listener{Listener: listener, TLS: l.tls})
 	}
 	go p.followBases(ctx)
+	go p.followLeader(ctx)
 	return p.server.Serve(ctx, listeners)
 }
 

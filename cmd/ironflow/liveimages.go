@@ -9,10 +9,13 @@ import (
 	"os"
 	"strings"
 
+	ctrl "sigs.k8s.io/controller-runtime"
+
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/version"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/image"
+	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 )
 
@@ -26,6 +29,11 @@ func (p *program) makeImages() error {
 		Store: p.images.store, Architectures: p.images.architectures, IPA: p.ipaConfig, Agent: p.agentConfig, Base: p.baseConfig,
 		Nmstatectl: p.settings.images.nmstatectl, VLANInterfaces: p.settings.live.vlan, Changed: p.images.changed, Namespaces: listOf(p.settings.namespace),
 	})
+}
+
+// imageEvents takes the image server's events about hosts.
+func imageEvents(mgr ctrl.Manager) reconcile.Recorder {
+	return reconcile.Recorder{Sink: mgr.GetEventRecorder("ironflow.io/image-server")}
 }
 
 // liveSettings stands for what is read anew for each image: when it is another

@@ -17,6 +17,8 @@ import (
 	"github.com/ironflow/ironflow/api/version"
 	"github.com/ironflow/ironflow/controllers/image"
 	"github.com/ironflow/ironflow/controllers/link"
+	"github.com/ironflow/ironflow/controllers/progress"
+	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
 )
 
 // part is one of the program's parts that can run apart from the others.
@@ -137,18 +139,21 @@ func (p *program) makeHubPart(context.Context) error {
 }
 
 // makeImagesPart is the image server with the controller that fills it. It reads
-// the hub's store for the tokens of host agents, and never writes it.
+// the hub's store for infra-envs and tokens, and writes only why an image of an
+// infra-env cannot be made.
 func (p *program) makeImagesPart(ctx context.Context) error {
 	var err error
 	if p.images, err = newImages(ctx, p.settings, p.cert, metrics.Registry, p.log.WithName("images")); err != nil {
 		return err
 	}
 	p.images.hosts = p.manager.GetClient()
+	p.images.resolver = hubpaths.New(hubImages{p}, p.images.store)
+	stalls := &progress.Stalls{Images: p.images.store, Client: p.manager.GetClient(), Events: imageEvents(p.manager)}
 	closing := everywhere(func(ctx context.Context) error {
 		<-ctx.Done()
 		return errors.Join(p.hub.store.Close(), p.hub.files.Close())
 	})
-	return errors.Join(p.serveImages(), p.makeImages(), p.manager.Add(closing))
+	return errors.Join(p.serveImages(), p.makeImages(), p.manager.Add(stalls), p.manager.Add(closing))
 }
 
 // completeImages checks what live images cannot do without.

@@ -160,6 +160,14 @@ func (p *program) makeParts(ctx context.Context) error {
 
 // serveImages has the manager run the image server.
 func (p *program) serveImages() error {
+	p.images.leads = func() bool {
+		select {
+		case <-p.manager.Elected():
+			return true
+		default:
+			return false
+		}
+	}
 	return p.manager.Add(everywhere(func(ctx context.Context) error {
 		return p.images.serve(ctx, p.settings.imagesAddr, p.settings.imagesTLS)
 	}))

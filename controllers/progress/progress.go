@@ -8,7 +8,6 @@ package progress
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -82,19 +81,9 @@ func (s *Source) Start(ctx context.Context) error {
 	}
 }
 
-// ReasonReaderStalled is the reason of the event about a BMC that took nothing of
-// its live image for so long that the image server dropped the connection.
-const ReasonReaderStalled = "LiveImageReaderStalled"
-
 // fromImages takes the news of one image and wakes its BareMetalHost.
 func (s *Source) fromImages(ctx context.Context, key types.NamespacedName, e images.Event) {
-	if e.Kind == images.ReaderStalled {
-		h := &metal3v1.BareMetalHost{}
-		if err := s.client.Get(ctx, key, h); err == nil {
-			s.Events.Record(h, nil, reconcile.Event{Warning: true, Reason: ReasonReaderStalled, Message: fmt.Sprintf(
-				"The BMC stopped reading the live image at %.0f %%; its connection was dropped. It usually asks again; if it does not, look at the BMC's virtual media", e.Percent)})
-		}
-	}
+	tellStall(ctx, s.client, s.Events, key, e)
 	s.tell(ctx, key)
 }
 

@@ -65,22 +65,5 @@ func (s *Store) restore(ctx context.Context) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("state of the image server: %w", err)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		raw, err := os.ReadFile(f)
-		if err != nil {
-			return fmt.Errorf("state of the image server: %w", err)
-		}
-		var spec Spec
-		if json.Unmarshal(raw, &spec) != nil {
-			continue
-		}
-		if _, err := s.Put(ctx, spec); err != nil && ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-	}
-	return nil
+	return s.CatchUp(ctx)
 }

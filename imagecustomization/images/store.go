@@ -43,6 +43,7 @@ type Store struct {
 	options Options
 	started time.Time
 	watch   subscribers
+	kept    kept
 
 	mu     sync.RWMutex
 	byKey  map[string]*entry
@@ -101,6 +102,11 @@ func (s *Store) Put(ctx context.Context, spec Spec) (Built, error) {
 	if err := s.save(spec); err != nil {
 		return Built{}, err
 	}
+	return s.add(spec, b, revisions), nil
+}
+
+// add makes what was built available under the spec's key.
+func (s *Store) add(spec Spec, b Built, revisions []*Revision) Built {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.byKey[spec.Key]
@@ -120,7 +126,7 @@ func (s *Store) Put(ctx context.Context, spec Spec) (Built, error) {
 	if b.ScriptURL != "" {
 		e.script = s.byPath[pathKey(strings.TrimPrefix(b.ScriptURL, s.options.BaseURL))]
 	}
-	return b, nil
+	return b
 }
 
 // install makes the revisions available: the first is the image, the others are
@@ -221,6 +227,12 @@ func (r *Revision) expired(grace time.Duration) bool {
 // Remove revokes the image of key at once, with all its revisions. A key that
 // is not there is no error.
 func (s *Store) Remove(key string) error {
+	s.revoke(key)
+	return s.drop(key)
+}
+
+// revoke takes all addresses of a key away.
+func (s *Store) revoke(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e := s.byKey[key]; e != nil {
@@ -229,7 +241,6 @@ func (s *Store) Remove(key string) error {
 		}
 		delete(s.byKey, key)
 	}
-	return s.drop(key)
 }
 
 // Keys returns the keys of all images, sorted.
