@@ -150,7 +150,7 @@ func TestDecide(t *testing.T) {
 			o.Node.DeployStep = ironic.Step{Interface: "deploy", Name: names.StartAssistedInstall}
 		}}, says: names.StartAssistedInstall},
 		"provisioning done, image broken meanwhile": {state: metal3.StateProvisioning, node: ironic.StateActive, given: []func(*Observed){func(o *Observed) { o.Settings.BuildImages, o.Image = true, LiveImage{Asked: true, Error: "no base"} }, install}, enter: metal3.StateProvisioned},
-		"provisioning done, Secret mended":          {state: metal3.StateProvisioning, node: ironic.StateActive, given: []func(*Observed){install, func(o *Observed) { stalled(o, metal3.PowerManagementError, "PowerManagementError", time.Hour) }}, enter: metal3.StateProvisioned},
+		"provisioning done, other error meanwhile":  {state: metal3.StateProvisioning, node: ironic.StateActive, given: []func(*Observed){install, func(o *Observed) { stalled(o, metal3.PowerManagementError, "PowerManagementError", time.Hour) }}, enter: metal3.StateProvisioned},
 		"provisioning goes on after another error": {state: metal3.StateProvisioning, node: ironic.StateAvailable, given: []func(*Observed){install, func(o *Observed) {
 			stalled(o, metal3.PowerManagementError, "PowerManagementError", time.Hour)
 		}}, do: "validate node"},

@@ -130,6 +130,58 @@ func TestErrorsAtRestEnd(t *testing.T) {
 	}
 }
 
+// TestARefusalThatLastsIsNotForgotten asks for another attempt at a change that
+// Ironic still refuses, on a host that rests otherwise.
+func TestARefusalThatLastsIsNotForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		w := newWorld(t, assisted(nil), Settings{}, wantInstall)
+		defer w.stop()
+		w.until("at rest", 2*time.Minute, func(h *metal3.BareMetalHost) bool {
+			return h.Status.Provisioning.State == metal3.StateProvisioned && h.Status.PoweredOn
+		})
+		w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+			if r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/v1/nodes/") {
+				return &simulator.Fault{Status: http.StatusBadRequest, Text: "not with this driver"}
+			}
+			return nil
+		})
+		w.edit(func(h *metal3.BareMetalHost) {
+			h.Spec.Online, h.Spec.AutomatedCleaningMode = false, metal3.CleaningModeDisabled
+		})
+		w.until("refused", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType != "" })
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.Online = true })
+		let(10 * time.Second)
+		g.Expect(w.host().Status.ErrorMessage).To(ContainSubstring("not with this driver"))
+		w.sim.Intercept(nil)
+		w.annotate(names.Retry, "1")
+		w.until("sound", 10*time.Second, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == "" })
+		n, _ := w.sim.Node(nodeName(w.host()))
+		g.Expect(n.Fields["automated_clean"]).To(HaveValue(BeFalse()), "it was made")
+	})
+}
+
+// TestMendedCredentialsEndTheirError also where the machine cannot be as wanted.
+func TestMendedCredentialsEndTheirError(t *testing.T) {
+	for name, c := range map[string]struct {
+		given func(*Observed)
+		want  metal3.ErrorType
+	}{
+		"mended":        {func(*Observed) {}, ""},
+		"still broken":  {func(o *Observed) { o.BMC.Problem = "it broke" }, metal3.RegistrationError},
+		"being deleted": {func(o *Observed) { o.Host.DeletionTimestamp = new(metav1.NewTime(noon)) }, ""}, // by the next phase
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := inUseWith(ironic.StateActive, func(o *Observed) {
+				o.Node.PowerState = ironic.PowerUnknown // nobody can tell whether it is as wanted
+				stalled(o, metal3.RegistrationError, causeCredentials, time.Hour)
+				c.given(o)
+			})
+			NewWithT(t).Expect(decide(o).Status.ErrorType).To(Equal(c.want))
+		})
+	}
+}
+
 // TestSecretsOfBeforeAreReleased gives a host other credentials, twice, and one
 // Secret that never did: only the present one, and what another host uses, is held.
 func TestSecretsOfBeforeAreReleased(t *testing.T) {
