@@ -220,8 +220,10 @@ func startNginx(ctx context.Context, program, dir, path string, cert pki.Files) 
 	if err != nil {
 		return nil, err
 	}
-	t := &target{name: "nginx", addr: addr, tlsAddr: secure, paths: []string{"/" + filepath.Base(path)}, size: info.Size(), cmd: cmd,
-		content: func(string) io.ReaderAt { return file }}
+	t := &target{
+		name: "nginx", addr: addr, tlsAddr: secure, paths: []string{"/" + filepath.Base(path)}, size: info.Size(), cmd: cmd,
+		content: func(string) io.ReaderAt { return file },
+	}
 	for deadline := time.Now().Add(10 * time.Second); ; {
 		c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
 		if err == nil {
