@@ -9,6 +9,7 @@ import (
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -37,6 +38,9 @@ func newFirstPass(c client.Reader, o Options) *firstPass {
 func (f *firstPass) Start(ctx context.Context) error {
 	var list metal3v1.PreprovisioningImageList
 	if err := f.client.List(ctx, &list); err != nil {
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // the program ends
+		}
 		return fmt.Errorf("list the images that are wanted: %w", err)
 	}
 	wanted := map[types.NamespacedName]bool{}
@@ -48,8 +52,8 @@ func (f *firstPass) Start(ctx context.Context) error {
 		if wanted[types.NamespacedName{Namespace: namespace, Name: name}] || !f.watched(namespace) {
 			continue
 		}
-		if err := f.store.Remove(key); err != nil {
-			return fmt.Errorf("give up the image of a host that is gone: %w", err)
+		if err := f.store.Remove(key); err != nil { // no reason to stop; the next start tries again
+			ctrl.LoggerFrom(ctx).Error(err, "cannot give up the image of a host that is gone", "image", key)
 		}
 	}
 	f.mu.Lock()
