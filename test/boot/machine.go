@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Machine is a virtual machine with one boot source.
@@ -38,14 +39,23 @@ type NIC struct {
 // memory of the guest in MiB; its initrd and root file system live in it.
 const memory = 1024
 
+// bootLimit is how long a boot may take; without hardware virtualization and
+// beside other work most of them take one minute or two.
+const bootLimit = 9 * time.Minute
+
 // Boot starts the machine, waits until it switches itself off, and returns its
 // report. An error holds the end of the console.
 func (m Machine) Boot(ctx context.Context) (*Report, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, bootLimit, fmt.Errorf("the guest has not switched itself off within %s", bootLimit))
+	defer cancel()
 	var console strings.Builder
 	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", m.arguments()...)
 	cmd.Stdout, cmd.Stderr = &console, &console
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	err := cmd.Run()
+	if err != nil {
+		err = errors.Join(err, context.Cause(ctx))
+	}
 	report, unreadable := parseReport(console.String())
 	if err = errors.Join(err, unreadable); err != nil {
 		return nil, fmt.Errorf("%w; the console ends with:\n%s", err, tail(console.String(), 40))
