@@ -104,7 +104,7 @@ var progressTable = map[Target]progress{
 	TargetDeleted: {way: []ProvisionState{StateDeleting, StateCleaning, StateCleanWait}, aim: StateAvailable, ends: []ProvisionState{StateAvailable}},
 	TargetAdopt:   {way: []ProvisionState{StateAdopting}, ends: []ProvisionState{StateActive}},
 	TargetService: {way: []ProvisionState{StateServicing, StateServiceWait}},
-	TargetAbort:   {ends: []ProvisionState{StateInspectFailed, StateCleanFailed, StateDeployFailed, StateServiceFailed}},
+	TargetAbort:   {ends: []ProvisionState{StateInspectFailed, StateCleanFailed, StateDeployFailed, StateServiceFailed, StateActive}},
 }
 
 // taken reports whether a node looks as if it had taken the request already.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -76,9 +77,15 @@ func (o *order) value() any {
 func (o *order) started(n *ironic.Node) bool { return !o.Since.Equal(n.ProvisionUpdatedAt) }
 
 // done reports whether the order was carried out: it is over, and not failed.
+// Servicing that was aborted leaves the node where servicing that was done does,
+// with Ironic's word on it.
 func (o *order) done(n *ironic.Node) bool {
-	return o != nil && !o.Failed && o.started(n) && !n.ProvisionState.Busy() && !n.ProvisionState.Failed()
+	return o != nil && !o.Failed && o.started(n) && !n.ProvisionState.Busy() && !n.ProvisionState.Failed() &&
+		!(o.Service && strings.Contains(n.LastError, serviceAborted))
 }
+
+// serviceAborted is Ironic's word on servicing that was aborted.
+const serviceAborted = "service operation was aborted"
 
 // unsure are the kinds of volumes whose state is unknown: a change of them has
 // failed, and none has succeeded since. A failed order of unknown content makes all

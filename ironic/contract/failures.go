@@ -44,8 +44,10 @@ func abortService(w *World) {
 	w.ask(n, ironic.Transition{Target: ironic.TargetService, ServiceSteps: []ironic.Step{step(stuck)}})
 	n = w.Until(n.UUID, ironic.StateServiceWait)
 	w.holds(n)
-	w.ask(n, ironic.Transition{Target: ironic.TargetAbort})
-	w.release(w.Until(n.UUID, ironic.StateServiceFailed))
+	n = w.Do(n, ironic.Transition{Target: ironic.TargetAbort}, ironic.StateActive)
+	w.Expect(n.LastError).To(ContainSubstring("service operation was aborted"), "the only trace of it")
+	fails := ironic.Transition{Target: ironic.TargetService, ServiceSteps: []ironic.Step{step(map[string]any{"fail": true})}}
+	w.release(w.Do(n, fails, ironic.StateServiceFailed))
 }
 
 // undeployInService takes the machine away from an instance in the middle of

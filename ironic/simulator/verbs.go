@@ -246,9 +246,7 @@ func service(s *Server, n *node, r request) (program, error) {
 const deployAbortMinor = 110
 
 // aborted are the states in which abort leaves a node.
-var aborted = map[string]string{
-	"inspect wait": "inspect failed", "clean wait": "clean failed", "service failed": "active", "service wait": "service failed",
-}
+var aborted = map[string]string{"inspect wait": "inspect failed", "clean wait": "clean failed"}
 
 func abort(s *Server, n *node, r request) (program, error) {
 	switch n.provision {
@@ -258,17 +256,33 @@ func abort(s *Server, n *node, r request) (program, error) {
 		}
 		n.stepEnds = true // in-band steps end first, as on the real one
 		return program{}, errAccepted
-	case "service failed":
-		return program{name: "abort", ends: "active"}, nil
+	case "service wait", "service failed":
+		return abortService(s, n)
 	}
 	target, operation := aborted[n.provision], n.provision
 	n.epoch++
 	s.record(n, "ERROR", operation, "aborted")
 	s.move(n, target)
 	n.lastError, n.reservation, n.targetProv = abortTexts[operation], "", "manageable"
-	n.cleanStep, n.serviceStep = nil, nil
+	n.cleanStep = nil
 	s.changed(n)
 	return program{}, errAccepted
+}
+
+// abortService takes a node back to active, whether its service was under way or
+// has failed; what it says then is the only trace.
+func abortService(s *Server, n *node) (program, error) {
+	text := ""
+	if n.provision == "service wait" {
+		text = abortTexts[n.provision]
+	} else if n.maintenance {
+		return program{}, fault(http.StatusConflict, "Can not abort service on node \"%s\" while it is in maintenance mode. "+
+			"Please remove the node from maintenance prior to issuing the request to abort the service operation.", n.uuid)
+	}
+	return program{
+		name: "abort", target: "active", fails: "service failed", ends: "active", phases: []phase{s.working("active")},
+		finish: func(n *node) { n.lastError = text },
+	}, nil
 }
 
 var abortTexts = map[string]string{
