@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,19 +32,17 @@ func New(config *rest.Config, o cache.Options) (cache.Cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	rest := o
-	rest.ByObject, rest.DefaultLabelSelector, rest.DefaultTransform = nil, unlabelled, bare
+	byName := o
+	byName.ByObject, byName.DefaultLabelSelector, byName.DefaultTransform = nil, unlabelled, bare
 	byObject := map[client.Object]cache.ByObject{}
-	for object, by := range o.ByObject {
-		byObject[object] = by
-	}
+	maps.Copy(byObject, o.ByObject)
 	byObject[&corev1.Secret{}] = cache.ByObject{Label: labelled}
 	o.ByObject = byObject
 	whole, err := cache.New(config, o)
 	if err != nil {
 		return nil, fmt.Errorf("cache: %w", err)
 	}
-	others, err := cache.New(config, rest)
+	others, err := cache.New(config, byName)
 	if err != nil {
 		return nil, fmt.Errorf("cache of the names of Secrets: %w", err)
 	}
