@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -277,26 +276,4 @@ func (p *pass) claim(ctx context.Context, a Claim) error {
 		p.o.Ironic.Unwritten = false
 	}
 	return err
-}
-
-// release drops every hold on a host's objects, its own finalizer last.
-func (p *pass) release(ctx context.Context) error {
-	h := p.o.Host
-	secretNames := []string{h.Spec.BMC.CredentialsName}
-	for _, used := range []metal3.CredentialsStatus{h.Status.TriedCredentials, h.Status.GoodCredentials} {
-		if used.Reference != nil && !slices.Contains(secretNames, used.Reference.Name) {
-			secretNames = append(secretNames, used.Reference.Name)
-		}
-	}
-	for _, name := range secretNames {
-		if err := p.secrets.release(ctx, h, name); err != nil {
-			return err
-		}
-	}
-	if err := p.objects.releaseOwned(ctx, h); err != nil {
-		return err
-	}
-	err := p.saver.Metadata(ctx, h, func(h *metal3.BareMetalHost) { controllerutil.RemoveFinalizer(h, names.HostFinalizer) })
-	p.gone = client.IgnoreNotFound(err) == nil
-	return client.IgnoreNotFound(err)
 }

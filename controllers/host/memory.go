@@ -1,12 +1,14 @@
 package host
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -119,4 +121,28 @@ func (s *memories) forget(key types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.m, key)
+}
+
+// remember keeps what the next pass is spared by.
+func (p *pass) remember(ctx context.Context, key client.ObjectKey) {
+	o := &p.o
+	before := p.memories.get(key)
+	m := memory{
+		NodeID: o.Host.Status.Provisioning.ID, Looked: o.Looked, Ports: o.Ports,
+		Node: recall(o.state(), o.Sight, o.Node), Fresh: o.Fresh && !o.phase().steady, NoInventory: o.NoInventory,
+		PowerAsked: o.PowerAsked, SoftRefused: o.SoftRefused, Rebooted: o.Rebooted, Busy: o.Busy,
+		TurnedAway: o.TurnedAway,
+	}
+	if o.Node == nil || fulfilled(o.Node, m.PowerAsked) || p.failedNow {
+		m.PowerAsked = "" // its failure counts once
+	}
+	switch {
+	case !o.failing():
+	case p.failedNow || before.Seen == "":
+		m.Seen = p.fingerprint(ctx, o)
+	default:
+		m.Seen = before.Seen
+	}
+	handled := before.LostAgent == p.lost && !o.LostAgent
+	p.memories.put(key, m, handled)
 }

@@ -233,59 +233,6 @@ func TestSecretsOfBeforeAreReleased(t *testing.T) {
 	})
 }
 
-// TestSilenceOfABygoneDeployment: an agent that fell silent while nobody was to act
-// is no reason to restart the machine in its next deployment.
-func TestSilenceOfABygoneDeployment(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := NewWithT(t)
-		o := assisted(nil)
-		o.Delays = delays
-		o.Delays.Deploy = time.Hour
-		w := newWorld(t, o, Settings{}, wantInstall)
-		defer w.stop()
-		installing := func(h *metal3.BareMetalHost) bool {
-			n, _ := w.sim.Node(nodeName(h))
-			return n.ProvisionState == "wait call-back" && strings.Contains(condition(h, metal3.ProgressingCondition).Message, names.StartAssistedInstall)
-		}
-		w.until("installing", time.Minute, installing)
-		w.annotate(names.Hold, "")
-		w.sim.LoseAgent(nodeName(w.host()), true)
-		w.until("noticed", 20*time.Minute, func(*metal3.BareMetalHost) bool {
-			return w.rec.memories.get(w.key).LostAgent != silence{}
-		})
-		w.edit(func(h *metal3.BareMetalHost) {
-			delete(h.Annotations, names.Hold)
-			h.Spec.CustomDeploy = nil
-		})
-		w.untilState(metal3.StateDeprovisioning, time.Minute)
-		w.sim.LoseAgent(nodeName(w.host()), false) // the next live image speaks
-		w.untilState(metal3.StateAvailable, 10*time.Minute)
-		w.edit(wantInstall)
-		w.until("installing again", time.Minute, installing)
-		let(time.Minute)
-		g.Expect(w.events.list()).NotTo(ContainElement("AgentLost"))
-	})
-}
-
-func TestSilence(t *testing.T) {
-	node := func(uuid string, last time.Time) *ironic.Node {
-		return &ironic.Node{UUID: uuid, Agent: ironic.AgentInfo{LastHeartbeat: last}}
-	}
-	for name, c := range map[string]struct {
-		s    silence
-		n    *ironic.Node
-		want bool
-	}{
-		"no report":     {silence{}, node("a", noon), false},
-		"it lasts":      {silence{"a", noon}, node("a", noon), true},
-		"another node":  {silence{"a", noon}, node("b", noon), false},
-		"heard again":   {silence{"a", noon}, node("a", noon.Add(time.Second)), false},
-		"nobody looked": {silence{"a", noon}, nil, false},
-	} {
-		t.Run(name, func(t *testing.T) { NewWithT(t).Expect(c.s.of(c.n)).To(Equal(c.want)) })
-	}
-}
-
 func TestHardwareProfileIsTold(t *testing.T) {
 	for name, told := range map[string]bool{"": false, "dell": true} {
 		t.Run("profile "+quote(name), func(t *testing.T) {

@@ -281,27 +281,3 @@ func (p *pass) finish(ctx context.Context, wait Wait, err error) (ctrl.Result, e
 	}
 	return ctrl.Result{RequeueAfter: wait.After}, nil
 }
-
-// remember keeps what the next pass is spared by.
-func (p *pass) remember(ctx context.Context, key client.ObjectKey) {
-	o := &p.o
-	before := p.memories.get(key)
-	m := memory{
-		NodeID: o.Host.Status.Provisioning.ID, Looked: o.Looked, Ports: o.Ports,
-		Node: recall(o.state(), o.Sight, o.Node), Fresh: o.Fresh && !o.phase().steady, NoInventory: o.NoInventory,
-		PowerAsked: o.PowerAsked, SoftRefused: o.SoftRefused, Rebooted: o.Rebooted, Busy: o.Busy,
-		TurnedAway: o.TurnedAway,
-	}
-	if o.Node == nil || fulfilled(o.Node, m.PowerAsked) || p.failedNow {
-		m.PowerAsked = "" // its failure counts once
-	}
-	switch {
-	case !o.failing():
-	case p.failedNow || before.Seen == "":
-		m.Seen = p.fingerprint(ctx, o)
-	default:
-		m.Seen = before.Seen
-	}
-	handled := before.LostAgent == p.lost && !o.LostAgent
-	p.memories.put(key, m, handled)
-}
