@@ -75,12 +75,12 @@ func TestAnImageThatIsReadStaysUnderItsAddress(t *testing.T) {
 		first := s.read(newer)
 		h.change = "another SSH key"
 		for range 12 {
-			time.Sleep(10 * time.Minute) // a slow BMC
+			<-time.After(10 * time.Minute) // a slow BMC
 			s.Expect(s.read(newer)).To(Equal(first))
 		}
 		s.Expect(s.ask("/images/"+env+"?image_token=good&version=38.20230718.dev.0", http.StatusOK)).NotTo(Equal(first), "an address that nobody reads")
 		s.Expect(s.read(newer)).To(Equal(first))
-		time.Sleep(grace + time.Minute)
+		<-time.After(grace + time.Minute)
 		s.Expect(s.read(newer)).NotTo(Equal(first), "nobody reads it any more")
 	})
 }
@@ -99,7 +99,7 @@ func TestWhatIsReadIsStillCheckedAgain(t *testing.T) {
 				s := newShelf(t, h)
 				s.read(older)
 				c.revoke(h)
-				time.Sleep(11 * time.Second)
+				<-time.After(11 * time.Second)
 				s.ask(older, c.code)
 			})
 		})
@@ -111,11 +111,40 @@ func TestVersionsDoNotReplaceEachOther(t *testing.T) {
 		s := newShelf(t, &hub{})
 		s.add("2023-07.x86_64")
 		paths := []string{s.ask(newer, http.StatusOK), s.ask(older, http.StatusOK)}
-		time.Sleep(grace + time.Minute)
+		<-time.After(grace + time.Minute)
 		for _, path := range paths {
 			s.Expect(s.store.Lookup(path)).NotTo(BeNil())
 		}
 		s.Expect(s.store.Keys()).To(HaveLen(2))
+	})
+}
+
+func TestImagesThatNobodyAsksForAreLetGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newShelf(t, &hub{})
+		s.add("2023-07.x86_64")
+		first := s.ask(newer, http.StatusOK)
+		for range 4 {
+			s.ask(older, http.StatusOK)
+			<-time.After(20 * time.Minute)
+		}
+		s.ask(older, http.StatusOK)
+		s.Expect(s.store.Keys()).To(ConsistOf(ContainSubstring(".36.20220909.dev.0.")))
+		s.Expect(s.ask(newer, http.StatusOK)).To(Equal(first), "the next request makes it again")
+		s.Expect(s.store.Lookup(first)).NotTo(BeNil())
+	})
+}
+
+func TestADeletedInfraEnvLeavesNoImage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hub{open: true}
+		s := newShelf(t, h)
+		image := s.read(older)
+		h.gone = true
+		<-time.After(11 * time.Second)
+		s.ask("/byid/"+env+"/36.20220909.dev.0/x86_64/full.iso", http.StatusNotFound)
+		s.Expect(s.store.Keys()).To(BeEmpty())
+		s.Expect(s.store.Lookup(image)).To(BeNil())
 	})
 }
 
@@ -126,9 +155,9 @@ func TestANewerMediumDoesNotCutInto(t *testing.T) {
 				s := newShelf(t, &hub{})
 				first := s.read(path)
 				s.add("2023-07.x86_64")
-				time.Sleep(time.Minute)
+				<-time.After(time.Minute)
 				s.Expect(s.read(path)).To(Equal(first))
-				time.Sleep(grace + time.Minute)
+				<-time.After(grace + time.Minute)
 				s.Expect(s.read(path)).NotTo(Equal(first))
 			})
 		})

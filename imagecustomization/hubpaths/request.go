@@ -10,7 +10,6 @@ package hubpaths
 import (
 	"cmp"
 	"net/http"
-	"path"
 	"strings"
 
 	"github.com/google/uuid"
@@ -80,5 +79,8 @@ func parse(r *http.Request) (q request, known bool) {
 
 // key is the image's key in the store: one for each address that it may be asked by.
 func (q request) key(arch string) string {
-	return path.Join("infra-env", strings.Join([]string{q.infraEnv, q.format, cmp.Or(q.version, newest), arch}, "."))
+	return keyPrefix(q.infraEnv) + strings.Join([]string{q.format, cmp.Or(q.version, newest), arch}, ".")
 }
+
+// keyPrefix begins the keys of all images of an infra-env.
+func keyPrefix(infraEnv string) string { return "infra-env/" + infraEnv + "." }

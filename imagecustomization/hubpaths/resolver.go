@@ -38,6 +38,8 @@ type Store interface {
 	Artifact(ctx context.Context, arch, version, file string) (url string, err error)
 	// InUse tells whether somebody reads the image at path, or did so lately.
 	InUse(path string) bool
+	// Remove lets go of an image.
+	Remove(key string) error
 }
 
 // remembered is how long an answer is good without asking the hub again: a BMC
@@ -58,6 +60,8 @@ type Resolver struct {
 	seen map[request]answer
 	// failed has what the hub was told last, by the image's key.
 	failed map[string]string
+	// asked is when somebody asked for an image last, by its key.
+	asked map[string]time.Time
 }
 
 // answer is a path, or why there is none.
@@ -69,7 +73,7 @@ type answer struct {
 
 // New returns a Resolver.
 func New(hub Hub, store Store) *Resolver {
-	return &Resolver{hub: hub, store: store, seen: map[request]answer{}, failed: map[string]string{}}
+	return &Resolver{hub: hub, store: store, seen: map[request]answer{}, failed: map[string]string{}, asked: map[string]time.Time{}}
 }
 
 // Resolve returns the path of the image that the request means, and 200; or the
@@ -122,7 +126,12 @@ func (r *Resolver) find(ctx context.Context, q request, had string) (string, int
 		return "", code
 	}
 	spec, err := r.hub.Spec(ctx, q.infraEnv)
-	if r.store.InUse(had) && !errors.Is(err, ErrNoInfraEnv) {
+	if errors.Is(err, ErrNoInfraEnv) {
+		r.deleted(q.infraEnv)
+		return "", codeOf(err)
+	}
+	r.wanted(q.key(arch))
+	if r.store.InUse(had) {
 		return had, http.StatusOK
 	}
 	var built images.Built
@@ -145,7 +154,7 @@ func (r *Resolver) find(ctx context.Context, q request, had string) (string, int
 // for the image learns nothing but a status code.
 func (r *Resolver) report(ctx context.Context, q request, arch string, err error) {
 	key, reason := q.key(arch), ""
-	if err != nil && !errors.Is(err, ErrNoInfraEnv) && ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil {
 		reason = err.Error()
 	}
 	r.mu.Lock()

@@ -21,15 +21,15 @@ func TestASecondBootIsReadProgressAgain(t *testing.T) {
 				if tell.due(time.Now(), percent) {
 					told++
 				}
-				time.Sleep(time.Second)
+				<-time.After(time.Second)
 			}
 			return told, percent
 		}
 		told, percent := boot()
 		g.Expect(percent).To(BeNumerically("~", 40, 0.1))
-		time.Sleep(readPause / 2)
+		<-time.After(readPause / 2)
 		g.Expect(c.add(0, 4096)).To(BeNumerically(">=", size*2/5), "a pause of a few minutes is still the same boot")
-		time.Sleep(readPause + time.Second)
+		<-time.After(readPause + time.Second)
 		g.Expect(percentOf(c.bytes(), size)).To(BeNumerically("~", 40, 0.1), "to look is not to read")
 		again, percent := boot()
 		g.Expect(percent).To(BeNumerically("~", 40, 0.1))

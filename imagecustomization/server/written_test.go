@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -59,14 +60,14 @@ func TestAMediumThatIsWrittenToIsNotSent(t *testing.T) {
 				g.Expect(err).NotTo(HaveOccurred())
 				s := server.New(server.Options{Store: store, Log: logr.Discard()})
 				get := func(url string) int {
-					r, w := httptest.NewRequest("GET", strings.TrimPrefix(url, "http://192.0.2.1:8080"), nil), httptest.NewRecorder()
+					r, w := httptest.NewRequest(http.MethodGet, strings.TrimPrefix(url, "http://192.0.2.1:8080"), nil), httptest.NewRecorder()
 					r.Header.Set("Range", "bytes=0-9")
 					s.ServeHTTP(w, r)
 					return w.Code
 				}
 				g.Expect(get(built.URL)).To(Equal(206))
 				c.change(g, path)
-				time.Sleep(2 * time.Second)
+				<-time.After(2 * time.Second)
 				g.Expect(get(built.URL)).To(Equal(c.code))
 				g.Expect(get(rootfs)).To(Equal(c.code))
 
@@ -80,7 +81,7 @@ func TestAMediumThatIsWrittenToIsNotSent(t *testing.T) {
 					g.Expect(get(rootfs)).To(Equal(206))
 				}
 				g.Expect(get(built.URL) == 206).To(Equal(c.again))
-				time.Sleep(time.Hour)
+				<-time.After(time.Hour)
 				_, err = store.Put(t.Context(), spec) // old revisions go
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(get(again.URL)).To(Equal(206))
