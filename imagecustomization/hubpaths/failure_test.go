@@ -22,7 +22,7 @@ func TestTheHubIsToldWhyThereIsNoImage(t *testing.T) {
 		ask := func(code int) {
 			for range 5 {
 				s.ask(older, code)
-				time.Sleep(time.Minute)
+				<-time.After(time.Minute)
 			}
 		}
 		ask(http.StatusNotFound)
@@ -33,7 +33,7 @@ func TestTheHubIsToldWhyThereIsNoImage(t *testing.T) {
 		h.broken = nil
 		ask(http.StatusOK)
 		h.broken = errors.New("the hub's CA cannot be read")
-		time.Sleep(grace + time.Minute)
+		<-time.After(grace + time.Minute)
 		ask(http.StatusServiceUnavailable)
 		s.Expect(h.failures).To(HaveLen(3), "it had been mended")
 		h.broken = nil
