@@ -204,9 +204,9 @@ func TestHintsOfHardwareProfiles(t *testing.T) {
 	}{
 		"unknown":        {func(*metal3.BareMetalHost) {}, &metal3.RootDeviceHints{DeviceName: "/dev/sda"}},
 		"libvirt":        {func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "libvirt://192.0.2.1:6230" }, &metal3.RootDeviceHints{DeviceName: "/dev/vda"}},
-		"of the spec":    {func(h *metal3.BareMetalHost) { h.Spec.HardwareProfile = "dell" }, &metal3.RootDeviceHints{HCTL: "0:0:0:0"}},                                                //nolint:staticcheck // deprecated, and read
-		"of the status":  {func(h *metal3.BareMetalHost) { h.Spec.HardwareProfile = "dell"; h.Status.HardwareProfile = "openstack" }, &metal3.RootDeviceHints{DeviceName: "/dev/vdb"}}, //nolint:staticcheck // deprecated, and read
-		"empty: none":    {func(h *metal3.BareMetalHost) { h.Spec.HardwareProfile = "empty" }, nil},                                                                                    //nolint:staticcheck // deprecated, and read
+		"of the spec":    {func(h *metal3.BareMetalHost) { h.Spec.HardwareProfile = "dell" }, &metal3.RootDeviceHints{HCTL: "0:0:0:0"}},
+		"of the status":  {func(h *metal3.BareMetalHost) { h.Spec.HardwareProfile = "dell"; h.Status.HardwareProfile = "openstack" }, &metal3.RootDeviceHints{DeviceName: "/dev/vdb"}},
+		"empty: none":    {func(h *metal3.BareMetalHost) { h.Spec.HardwareProfile = "empty" }, nil},
 		"hints are said": {func(h *metal3.BareMetalHost) { h.Spec.RootDeviceHints = &metal3.RootDeviceHints{Model: "x"} }, &metal3.RootDeviceHints{Model: "x"}},
 	} {
 		t.Run(name, func(t *testing.T) {
