@@ -42,7 +42,7 @@ func TestAFollowerServesWhatTheLeaderPuts(t *testing.T) {
 			return strings.TrimPrefix(b.URL, "http://192.0.2.1:8080")
 		}
 		ask := func(p *imageParts, path string) int {
-			found, code := p.alias(httptest.NewRequest(http.MethodGet, path, http.NoBody))
+			found, code := p.alias(httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
 			if code == http.StatusOK {
 				g.Expect(found).To(Equal(path))
 			}
@@ -52,12 +52,12 @@ func TestAFollowerServesWhatTheLeaderPuts(t *testing.T) {
 		g.Expect(ask(follower, first)).To(Equal(200), "the first request of all")
 		second := put(`{"a":1}`)
 		g.Expect(ask(follower, second)).To(BeZero(), "strangers' guesses do not keep the disk busy")
-		time.Sleep(2 * catchUpEvery)
+		<-time.After(2 * catchUpEvery)
 		g.Expect(ask(follower, second)).To(Equal(200))
 		g.Expect(ask(follower, "/images/none/none/none.iso")).To(BeZero())
 
 		g.Expect(leader.store.Remove("metal/host-0")).To(Succeed())
-		time.Sleep(revokeEvery + time.Second)
+		<-time.After(revokeEvery + time.Second)
 		g.Expect(follower.store.Lookup(second)).To(BeNil(), "revoked without a request")
 		g.Expect(ask(leader, first)).To(BeZero(), "a leader knows all that there is")
 	})

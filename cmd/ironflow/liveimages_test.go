@@ -67,11 +67,11 @@ func TestChangedMediaAndFilesReachTheImages(t *testing.T) {
 				synctest.Wait()
 				g.Expect(p.images.changed).NotTo(Receive(), "the start is no change")
 				c.change(g)
-				time.Sleep(rescan + time.Second)
+				<-time.After(rescan + time.Second)
 				if c.want {
 					g.Expect(p.images.changed).To(Receive())
 				}
-				time.Sleep(10 * rescan)
+				<-time.After(10 * rescan)
 				g.Expect(p.images.changed).NotTo(Receive(), "once")
 			})
 		})

@@ -99,7 +99,7 @@ func Decide(in Input) Verdict {
 	}
 	keyfiles, nmstate, err := networkOf(in)
 	if err != nil {
-		return refuse(ReasonBuildInvalid, "%v", err)
+		return refuse(ReasonBuildInvalid, "%s: %v", networkSource(in), err)
 	}
 	r := &Request{
 		Architecture: in.Image.Spec.Architecture,
@@ -145,9 +145,7 @@ func networkOf(in Input) (keyfiles map[string][]byte, nmstate string, err error)
 	case in.NMState == nil:
 		return nil, "", nil
 	default:
-		if keyfiles, err = keyfilesOfNMState(in.NMState); err != nil {
-			err = fmt.Errorf("NMStateConfig %s: %w", in.NMState.Name, err)
-		}
+		keyfiles, err = keyfilesOfNMState(in.NMState)
 		return keyfiles, "", err
 	}
 	keyfiles, err = network.FromSecret(in.NetworkData)
@@ -156,10 +154,15 @@ func networkOf(in Input) (keyfiles map[string][]byte, nmstate string, err error)
 			return ready, document, nil
 		}
 	}
-	if err != nil {
-		err = fmt.Errorf("Secret %s: %w", in.Image.Spec.NetworkDataName, err) //nolint:revive,staticcheck // a kind's name begins it
-	}
 	return keyfiles, "", err
+}
+
+// networkSource names the object that the host's network is described in.
+func networkSource(in Input) string {
+	if in.Image.Spec.NetworkDataName == "" && in.NMState != nil {
+		return "NMStateConfig " + in.NMState.Name
+	}
+	return "Secret " + in.Image.Spec.NetworkDataName
 }
 
 // checks are asked in this order; the first refusal counts.

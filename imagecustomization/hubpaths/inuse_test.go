@@ -24,6 +24,7 @@ const grace = 30 * time.Minute
 // shelf is a store over an older medium, and a resolver in front of it.
 type shelf struct {
 	*WithT
+	t        *testing.T
 	store    *images.Store
 	resolver *hubpaths.Resolver
 	// add adds a medium by the name of its fixture.
@@ -44,12 +45,12 @@ func newShelf(t *testing.T, h *hub) *shelf {
 		Bases: bases, BaseURL: "http://192.0.2.1:8080", SigningKey: bytes.Repeat([]byte("k"), 32), Grace: grace,
 	})
 	g.Expect(err).NotTo(HaveOccurred())
-	return &shelf{WithT: g, store: store, resolver: hubpaths.New(h, store), add: add}
+	return &shelf{WithT: g, t: t, store: store, resolver: hubpaths.New(h, store), add: add}
 }
 
 // ask resolves a path of the hub, and expects the code.
 func (s *shelf) ask(path string, code int) string {
-	found, got := s.resolver.Resolve(httptest.NewRequest(http.MethodGet, path, http.NoBody))
+	found, got := s.resolver.Resolve(httptest.NewRequestWithContext(s.t.Context(), http.MethodGet, path, http.NoBody))
 	s.Expect(got).To(Equal(code), path)
 	return found
 }
