@@ -79,12 +79,8 @@ func play(action string) bool {
 	n, _ := strconv.Atoi(value)
 	var err error
 	switch verb {
-	case "ready":
-		err = notify("READY=1")
-	case "stopping":
-		err = notify("STOPPING=1")
-	case "reloading":
-		err = notify("RELOADING=1")
+	case "ready", "stopping", "reloading":
+		err = notify(strings.ToUpper(verb) + "=1")
 	case "status":
 		err = notify("STATUS=" + value)
 	case "flood":
