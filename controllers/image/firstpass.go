@@ -39,7 +39,7 @@ func (f *firstPass) Start(ctx context.Context) error {
 	var list metal3v1.PreprovisioningImageList
 	if err := f.client.List(ctx, &list); err != nil {
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // the program ends
+			return nil // the program ends
 		}
 		return fmt.Errorf("list the images that are wanted: %w", err)
 	}
