@@ -17,6 +17,7 @@ import (
 	"github.com/go-logr/logr"
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -26,6 +27,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/ironflow/ironflow/config"
 	"github.com/ironflow/ironflow/controllers/host"
@@ -129,14 +131,18 @@ func newFleet(t *testing.T) *fleet {
 	return w
 }
 
-// start runs the whole program as `ironflow run` does.
+// start runs the whole program as `ironflow run` does, with metrics of its own:
+// a process has but one program.
 func (w *fleet) start() {
 	w.t.Helper()
+	shared := metrics.Registry
+	metrics.Registry = prometheus.NewRegistry()
+	w.t.Cleanup(func() { metrics.Registry = shared })
 	dir := w.t.TempDir()
 	iso := filepath.Join(dir, "live.x86_64.iso")
 	w.Expect(media.WriteFile(iso, media.Options{RootfsBytes: 1 << 20})).To(Succeed())
 	s := settings{
-		kubeconfig: w.kubeconfig(), dataDir: filepath.Join(dir, "data"), logLevel: "error",
+		oneOfMany: true, kubeconfig: w.kubeconfig(), dataDir: filepath.Join(dir, "data"), logLevel: "error",
 		metricsAddr: "0", healthAddr: "0", pprofAddr: "0", hubAddr: "127.0.0.1:0", imagesAddr: "127.0.0.1:0", imagesTLS: "0", hubAuth: "token", baseImage: iso,
 	}
 	s.ironic.endpoint, s.ironic.timeout = w.url, 10*time.Second

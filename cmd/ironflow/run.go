@@ -21,6 +21,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -131,6 +132,7 @@ func (p *program) managerOptions() (ctrl.Options, error) {
 		Cache:                         cacheOptions(p.settings.namespace),
 		NewCache:                      secretcache.New,
 		Client:                        client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &readYourWrites}},
+		Controller:                    ctrlconfig.Controller{SkipNameValidation: &p.settings.oneOfMany},
 		Metrics:                       serving,
 		HealthProbeBindAddress:        p.settings.healthAddr,
 		PprofBindAddress:              p.settings.pprofAddr,

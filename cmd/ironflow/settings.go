@@ -24,6 +24,8 @@ type settings struct {
 	dataDir     string
 	logLevel    string
 	leaderElect bool
+	// oneOfMany is for tests that start the program several times in one process.
+	oneOfMany bool
 	// leaderNamespace is where the lease of the leader is.
 	leaderNamespace string
 	metricsAddr     string

@@ -80,8 +80,10 @@ func (o *order) started(n *ironic.Node) bool { return !o.Since.Equal(n.Provision
 // Servicing that was aborted leaves the node where servicing that was done does,
 // with Ironic's word on it.
 func (o *order) done(n *ironic.Node) bool {
-	return o != nil && !o.Failed && o.started(n) && !n.ProvisionState.Busy() && !n.ProvisionState.Failed() &&
-		!(o.Service && strings.Contains(n.LastError, serviceAborted))
+	if o == nil || o.Failed || o.Service && strings.Contains(n.LastError, serviceAborted) {
+		return false
+	}
+	return o.started(n) && !n.ProvisionState.Busy() && !n.ProvisionState.Failed()
 }
 
 // serviceAborted is Ironic's word on servicing that was aborted.
