@@ -140,8 +140,14 @@ func (o options) measure(ctx context.Context, own *target, targets []*target) er
 	if err != nil {
 		return err
 	}
-	report["rss_mib"], report["wrong"], report["dropped"], report["allocs"] = rss, wrong, dropped, round(median(allocs))
-	report["compared"] = compared
+	all := median(allocs)
+	bare, err := own.netHTTPAllocs(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("a range request allocates %.1f objects, of which net/http itself %.1f\n", all, bare)
+	report["rss_mib"], report["wrong"], report["dropped"], report["compared"] = rss, wrong, dropped, compared
+	report["allocs"], report["net_http_allocs"] = round(max(0, all-bare)), round(bare)
 	line, err := json.Marshal(report)
 	if err != nil {
 		return err
