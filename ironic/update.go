@@ -152,11 +152,14 @@ func (p *patches) interfaces(have, want Interfaces, reset []string) {
 	}
 }
 
+// pointer escapes a name for a JSON pointer (RFC 6901).
+var pointer = strings.NewReplacer("~", "~0", "/", "~1")
+
 // fields compares the members of one object that the caller owns.
 func (p *patches) fields(prefix string, have map[string]any, want Fields, sendSecrets bool) {
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		current, there := have[key]
-		path := prefix + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+		path := prefix + pointer.Replace(key)
 		value := want[key]
 		if _, gone := value.(removed); gone {
 			if there {

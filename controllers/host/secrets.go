@@ -82,7 +82,9 @@ func (s secrets) bmc(ctx context.Context, h *metal3.BareMetalHost) (BMC, error) 
 
 // claim marks a BMC Secret as used by a host: label, owner, finalizer.
 func (s secrets) claim(ctx context.Context, h *metal3.BareMetalHost, secret *corev1.Secret) error {
-	if !h.DeletionTimestamp.IsZero() {
+	owned := slices.ContainsFunc(secret.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == h.UID })
+	marked := secret.Labels[names.EnvironmentLabel] == names.EnvironmentValue && controllerutil.ContainsFinalizer(secret, names.SecretFinalizer)
+	if !h.DeletionTimestamp.IsZero() || owned && marked {
 		return nil
 	}
 	before := secret.DeepCopy()

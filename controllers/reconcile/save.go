@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
@@ -48,7 +47,7 @@ func (s *Saver[T]) Status(ctx context.Context, obj T) (written bool, err error) 
 	if patch == nil {
 		return false, nil
 	}
-	answer := blank(obj)
+	answer := clone(obj) // whoever stands in for the API server sees what was meant
 	if err := s.client.Status().Patch(ctx, answer, patch); err != nil {
 		return false, fmt.Errorf("save status of %s: %w", client.ObjectKeyFromObject(obj), err)
 	}
@@ -103,17 +102,6 @@ func (s *Saver[T]) Metadata(ctx context.Context, obj T, change func(T)) error {
 		o.SetAnnotations(after.GetAnnotations())
 	}
 	return nil
-}
-
-// blank returns an empty object of the same type with the same name.
-func blank[T client.Object](obj T) T {
-	c, ok := reflect.New(reflect.TypeOf(obj).Elem()).Interface().(T)
-	if !ok {
-		panic(fmt.Sprintf("%T is not a pointer to a struct", obj)) //nolint:forbidigo // every client.Object of a scheme is one
-	}
-	c.SetName(obj.GetName())
-	c.SetNamespace(obj.GetNamespace())
-	return c
 }
 
 // clone returns a deep copy of the same type.
