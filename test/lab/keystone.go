@@ -142,7 +142,8 @@ func (k *Keystone) writeState(ctx context.Context, port int, options KeystoneOpt
 	if err := writeFiles(k.Dir, files); err != nil {
 		return err
 	}
-	return k.manage(ctx, "bootstrap", "--bootstrap-username", keystoneAdmin, "--bootstrap-region-id", keystoneRegion, "--bootstrap-public-url", k.URL)
+	return k.manage(ctx, "bootstrap", "--bootstrap-username", keystoneAdmin, "--bootstrap-region-id", keystoneRegion,
+		"--bootstrap-public-url", k.URL, "--bootstrap-internal-url", k.URL)
 }
 
 // fernetKey is a new key in the form of its file: 32 random bytes.
