@@ -172,6 +172,7 @@ func concernBackOff(o *Observed, d *Decision) {
 	due := nextAttempt(o)
 	switch {
 	case o.mayTryNow():
+	case failedToDelete(o): // there is no further attempt to wait for
 	case stalledBy(o, causeGivenUp):
 		d.wait(0, view.Note{Step: "given up", WaitingFor: "somebody to remove the cause and ask for another attempt"})
 	case o.Now.Before(due):

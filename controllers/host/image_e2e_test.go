@@ -139,7 +139,11 @@ func TestMoveOnTheRealIronic(t *testing.T) {
 // switched off.
 func TestDeadBMCOnTheRealIronic(t *testing.T) {
 	g := NewWithT(t)
-	r := startSimulated(t)
+	// As set up in the lab, Ironic would try for almost ten minutes to reach a BMC
+	// that refuses connections.
+	impatient := lab.IronicOptions{Overrides: map[string]map[string]string{"redfish": {"connection_attempts": "1"}}}
+	r := startRealOn(t, ironictest.HallOptions{Ironic: impatient, Redfish: &lab.RedfishOptions{}},
+		func(h *ironictest.Hall) *ironictest.Machine { return h.AddSimulated(t, simulator.System{}) })
 	r.create(t)
 	r.until(t, "available and on", func(h *metal3.BareMetalHost) bool {
 		return h.Status.Provisioning.State == metal3.StateAvailable && h.Status.PoweredOn
@@ -155,7 +159,7 @@ func TestDeadBMCOnTheRealIronic(t *testing.T) {
 	before := h.DeepCopy()
 	h.Status.ErrorCount = 4
 	g.Expect(r.kube.Status().Patch(t.Context(), h, client.MergeFrom(before))).To(Succeed())
-	r.annotate(t, names.Retry, "now")
+	r.edit(t, func(h *metal3.BareMetalHost) { h.Labels = map[string]string{"seen": "again"} }) // wakes the controller
 	r.untilGone(t)
 	_, err := r.gateway.Get(t.Context(), "default~real")
 	g.Expect(ironic.KindOf(err)).To(Equal(ironic.Gone), "nothing is left in Ironic")
