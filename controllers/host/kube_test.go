@@ -33,6 +33,9 @@ import (
 // hosts is how many hosts live at once in the test.
 const hosts = 3
 
+// kubePatience bounds every wait on the real API server.
+const kubePatience = 3 * time.Minute
+
 // TestOnARealAPIServer takes hosts through their life on a real kube-apiserver
 // with the real schemas, where a status that is not complete, an event that is
 // too long or a write from a stale copy would be refused.
@@ -73,7 +76,7 @@ func TestOnARealAPIServer(t *testing.T) {
 			return count, err
 		}
 	}
-	g.Eventually(all(metal3.StateAvailable), time.Minute, 100*time.Millisecond).Should(Equal(hosts))
+	g.Eventually(all(metal3.StateAvailable), kubePatience, 100*time.Millisecond).Should(Equal(hosts))
 	reportRequests(t, plane.AuditLog, sim)
 	eachHost(t, kube, func(h *metal3.BareMetalHost) {
 		g.Expect(h.Status.HardwareDetails).NotTo(BeNil())
@@ -85,27 +88,31 @@ func TestOnARealAPIServer(t *testing.T) {
 		h.Spec.CustomDeploy = &metal3.CustomDeploy{Method: names.StartAssistedInstall}
 		g.Expect(kube.Patch(t.Context(), h, client.MergeFrom(before))).To(Succeed())
 	})
-	g.Eventually(all(metal3.StateProvisioned), time.Minute, 100*time.Millisecond).Should(Equal(hosts))
-	var events corev1.EventList
-	g.Expect(kube.List(t.Context(), &events)).To(Succeed())
-	reasons := map[string]int{}
-	for _, e := range events.Items {
-		reasons[e.Reason]++
+	g.Eventually(all(metal3.StateProvisioned), kubePatience, 100*time.Millisecond).Should(Equal(hosts))
+	reasons := func() (map[string]int, error) {
+		var events corev1.EventList
+		err := kube.List(t.Context(), &events)
+		counts := map[string]int{}
+		for _, e := range events.Items {
+			counts[e.Reason]++
+		}
+		return counts, err
 	}
-	g.Expect(reasons).To(And(HaveKeyWithValue("InspectionComplete", hosts), HaveKeyWithValue("ProvisioningComplete", hosts)))
+	g.Eventually(reasons, kubePatience, 100*time.Millisecond).Should(
+		And(HaveKeyWithValue("InspectionComplete", hosts), HaveKeyWithValue("ProvisioningComplete", hosts)), "events come after what they tell of")
 
 	eachHost(t, kube, func(h *metal3.BareMetalHost) { g.Expect(kube.Delete(t.Context(), h)).To(Succeed()) })
 	g.Eventually(func() (int, error) {
 		var list metal3.BareMetalHostList
 		err := kube.List(t.Context(), &list)
 		return len(list.Items), err
-	}, time.Minute, 100*time.Millisecond).Should(BeZero())
+	}, kubePatience, 100*time.Millisecond).Should(BeZero())
 	g.Expect(sim.Nodes()).To(BeEmpty())
 	g.Eventually(func() (int, error) {
 		var list metal3.HardwareDataList
 		err := kube.List(t.Context(), &list)
 		return len(list.Items), err
-	}, time.Minute, 100*time.Millisecond).Should(BeZero(), "the host's own objects go with it")
+	}, kubePatience, 100*time.Millisecond).Should(BeZero(), "the host's own objects go with it")
 }
 
 // startManager runs the controller as the program does.
