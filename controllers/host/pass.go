@@ -109,6 +109,9 @@ func (p *pass) accept(ctx context.Context, d *Decision) error {
 		}
 	}
 	if from, to := p.o.state(), d.Status.Provisioning.State; from != to {
+		if err := p.recordRegistering(ctx, from, d); err != nil {
+			return err
+		}
 		p.log.Info("phase", "from", from, "to", to)
 		p.metrics.left(h, from, p.o.Now)
 	}
@@ -133,6 +136,20 @@ func (p *pass) accept(ctx context.Context, d *Decision) error {
 			delete(h.Annotations, key)
 		}
 	})
+}
+
+// recordRegistering stores that a host was being registered before it goes on, where
+// that is not stored yet: whoever watches a host enter the fleet waits for it, and the
+// program may have been killed after Ironic was asked and before that was written.
+func (p *pass) recordRegistering(ctx context.Context, from State, d *Decision) error {
+	if from != metal3.StateRegistering || p.saver.Before().Status.Provisioning.State == from {
+		return nil
+	}
+	if err := p.save(ctx, view.Note{Step: "registered"}); err != nil {
+		return err
+	}
+	d.Status.Conditions, d.Status.LastUpdated = p.o.Host.Status.Conditions, p.o.Host.Status.LastUpdated
+	return nil
 }
 
 // refused deals with an action that was not accepted, by the kind of the answer.
