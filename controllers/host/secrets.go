@@ -8,13 +8,13 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/secretcache"
 )
 
 // secrets reads and marks the Secrets that hosts refer to. The cache holds only
@@ -26,18 +26,7 @@ type secrets struct {
 
 // get reads a Secret, from the cache if it is there. found is false when there is none.
 func (s secrets) get(ctx context.Context, key types.NamespacedName) (secret *corev1.Secret, found bool, err error) {
-	secret = &corev1.Secret{}
-	err = s.client.Get(ctx, key, secret)
-	if apierrors.IsNotFound(err) {
-		err = s.live.Get(ctx, key, secret)
-	}
-	if apierrors.IsNotFound(err) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("read Secret %s: %w", key, err)
-	}
-	return secret, true, nil
+	return secretcache.Reader{Client: s.client, Live: s.live}.Get(ctx, key)
 }
 
 // bmc reads a host's BMC credentials and address. What is wrong with them ends
