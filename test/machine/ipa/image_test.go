@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -37,9 +38,7 @@ func TestImageIsComparedBeforeItCounts(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			g := NewWithT(t)
 			info := map[string]any{"id": "os.raw", "urls": []string{files.URL}, "disk_format": "raw"}
-			for k, v := range c.info {
-				info[k] = v
-			}
+			maps.Copy(info, c.info)
 			raw, err := json.Marshal(info)
 			g.Expect(err).NotTo(HaveOccurred())
 			written := 0
