@@ -43,6 +43,8 @@ type memory struct {
 	TurnedAway bool
 	// Seen is the fingerprint of what the present error was recorded with.
 	Seen string
+	// Removed means that the node was deleted by this process.
+	Removed bool
 	// Released is the host that was let go of: what the cache still shows of it is
 	// over. Its node's end may be heard of before its own.
 	Released types.UID
@@ -131,7 +133,7 @@ func (p *pass) remember(ctx context.Context, key client.ObjectKey) {
 		NodeID: o.Host.Status.Provisioning.ID, Looked: o.Looked, Ports: o.Ports,
 		Node: recall(o.state(), o.Sight, o.Node), Fresh: o.Fresh && !o.phase().steady, NoInventory: o.NoInventory,
 		PowerAsked: o.PowerAsked, SoftRefused: o.SoftRefused, Rebooted: o.Rebooted, Busy: o.Busy,
-		TurnedAway: o.TurnedAway,
+		TurnedAway: o.TurnedAway, Removed: o.Sight == Missing && before.Removed,
 	}
 	if o.Node == nil || fulfilled(o.Node, m.PowerAsked) || p.failedNow {
 		m.PowerAsked = "" // its failure counts once

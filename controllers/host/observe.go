@@ -97,6 +97,10 @@ func glimpse(o *Observed, m *memory, watch NodeWatch) {
 	if id == "" {
 		return
 	}
+	if m.Removed {
+		o.Sight = Missing
+		return
+	}
 	row, known := watch.Row(id)
 	if !known {
 		return

@@ -38,6 +38,7 @@ type pass struct {
 	down     string // why Ironic cannot be asked
 	asked    bool   // Ironic was asked to start something
 	gone     bool   // the host's finalizer was removed
+	parting  bool   // its node is gone, and it is yet to be let go of
 
 	lost      silence // of the agent, as the pass began
 	failedNow bool    // an error was recorded
@@ -80,6 +81,10 @@ func (p *pass) carryOut(ctx context.Context, d *Decision) (wait Wait, more bool,
 	p.o.Busy = Holder{}
 	if err := p.accept(ctx, d); err != nil || p.gone {
 		return Wait{}, false, err
+	}
+	if _, removed := d.Do.(Remove); removed && p.o.deleting() {
+		p.parting = true
+		return Wait{}, false, nil
 	}
 	if t, ok := d.Do.(Transition); ok && t.Target == ironic.TargetAbort {
 		return Wait{Note: view.Note{Step: "ending what Ironic does"}, After: waitAborted}, false, nil
@@ -262,17 +267,32 @@ func (p *pass) tell() {
 	p.events = nil
 }
 
+// tidying is the priority of what is left to do for a host whose node is gone:
+// writes to Kubernetes that no machine waits for. Hosts at work come first, as
+// they would otherwise wait for three such writes each; new ones come after it.
+const tidying = inFlight / 2
+
+// part ends a pass of a host that is over, or whose node is.
+func (p *pass) part(key client.ObjectKey) ctrl.Result {
+	p.tell()
+	id := p.o.Host.Status.Provisioning.ID
+	if id != "" {
+		p.watch.Expect(id, false)
+	}
+	if p.gone {
+		p.memories.put(key, memory{Released: p.o.Host.UID}, true)
+		return ctrl.Result{}
+	}
+	p.memories.put(key, memory{NodeID: id, Removed: true}, true)
+	return ctrl.Result{RequeueAfter: time.Millisecond, Priority: new(tidying)}
+}
+
 // finish saves, remembers, and says when to look again.
 func (p *pass) finish(ctx context.Context, wait Wait, err error) (ctrl.Result, error) {
 	key := client.ObjectKeyFromObject(p.o.Host)
 	p.settleSlot(key)
-	if p.gone {
-		p.tell()
-		p.memories.put(key, memory{Released: p.o.Host.UID}, true)
-		if id := p.o.Host.Status.Provisioning.ID; id != "" {
-			p.watch.Expect(id, false)
-		}
-		return ctrl.Result{}, nil
+	if p.gone || p.parting && err == nil {
+		return p.part(key), nil
 	}
 	if err == nil || !reconcile.IsConflict(err) {
 		if saveErr := p.save(ctx, wait.Note); saveErr != nil {

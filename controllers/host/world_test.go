@@ -43,6 +43,7 @@ type world struct {
 	progress Progress
 	statuses int
 	passes   int
+	ended    func(ctrl.Result)
 }
 
 // delays are those that the speed figures are measured with.
@@ -166,12 +167,31 @@ func (w *world) work(ctx context.Context) {
 			w.t.Errorf("reconcile: %v", err)
 			return
 		}
+		w.mu.Lock()
+		if w.ended != nil {
+			w.ended(result)
+		}
+		w.mu.Unlock()
 		if result.RequeueAfter > 0 {
 			timer.Reset(result.RequeueAfter)
 		} else {
 			timer.Stop()
 		}
 	}
+}
+
+// onPass delivers the result of the next pass that is wanted.
+func (w *world) onPass(wanted func(ctrl.Result) bool) <-chan ctrl.Result {
+	found := make(chan ctrl.Result, 1)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = func(r ctrl.Result) {
+		if wanted(r) {
+			found <- r
+			w.ended = nil
+		}
+	}
+	return found
 }
 
 func (w *world) poke() {
