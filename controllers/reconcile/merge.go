@@ -6,22 +6,71 @@ import (
 	"fmt"
 	"reflect"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// statusJSON is the JSON of an object's status.
-func statusJSON(obj client.Object) (json.RawMessage, error) {
+// statusOf is an object's status; an error for an object without one.
+func statusOf(obj client.Object) (reflect.Value, error) {
 	status := reflect.Indirect(reflect.ValueOf(obj)).FieldByName("Status")
 	if !status.IsValid() {
-		return nil, fmt.Errorf("%T has no status", obj)
+		return status, fmt.Errorf("%T has no status", obj)
+	}
+	return status, nil
+}
+
+// statusJSON is the JSON of an object's whole status.
+func statusJSON(obj client.Object) (json.RawMessage, error) {
+	status, err := statusOf(obj)
+	if err != nil {
+		return nil, err
 	}
 	return json.Marshal(status.Addr().Interface())
 }
 
+// statusDifference is the JSON merge patch from one status to another; nil for
+// none. Only what differs is put into JSON: most of a status, and the largest part
+// of it, stays as it is.
+func statusDifference(before, after client.Object) (json.RawMessage, error) {
+	from, err := statusOf(before)
+	if err != nil {
+		return nil, err
+	}
+	to, err := statusOf(after)
+	if err != nil {
+		return nil, err
+	}
+	old, present := reflect.New(from.Type()).Elem(), reflect.New(to.Type()).Elem()
+	differ := false
+	for i := range from.NumField() {
+		if equality.Semantic.DeepEqual(from.Field(i).Interface(), to.Field(i).Interface()) {
+			continue // left empty on both sides, which is no difference
+		}
+		differ = true
+		old.Field(i).Set(from.Field(i))
+		present.Field(i).Set(to.Field(i))
+	}
+	if !differ {
+		return nil, nil
+	}
+	oldJSON, err := json.Marshal(old.Addr().Interface())
+	if err != nil {
+		return nil, err
+	}
+	presentJSON, err := json.Marshal(present.Addr().Interface())
+	if err != nil {
+		return nil, err
+	}
+	patch, err := difference(oldJSON, presentJSON)
+	if string(patch) == "{}" { // times that differ by less than what is written of them
+		return nil, err
+	}
+	return patch, err
+}
+
 // difference is the JSON merge patch (RFC 7386) that turns one document into
 // another of the same encoder; an empty object for none. Members that are the
-// same byte by byte are not looked into, which is what makes it cheap: most of a
-// status stays as it is.
+// same byte by byte are not looked into.
 func difference(before, after json.RawMessage) (json.RawMessage, error) {
 	old, isObject := members(before)
 	present, stays := members(after)

@@ -9,6 +9,7 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -192,4 +193,56 @@ func TestCut(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(reconcile.Cut("short", 10)).To(Equal("short"))
 	g.Expect(reconcile.Cut(strings.Repeat("ä", 10), 12)).To(Equal("ääää..."))
+}
+
+// TestStatusOfAnyKindIsStored goes from each of some statuses to each other, and
+// reads back what the API server has made of the patch.
+func TestStatusOfAnyKindIsStored(t *testing.T) {
+	now := metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	hardware := func(ram int) *metal3.HardwareDetails {
+		return &metal3.HardwareDetails{RAMMebibytes: ram, NIC: []metal3.NIC{{Name: "eth0", MAC: "52:54:00:00:00:01"}}, Hostname: "a"}
+	}
+	statuses := map[string]metal3.BareMetalHostStatus{
+		"empty":    {},
+		"error":    {ErrorType: metal3.InspectionError, ErrorMessage: "no answer", ErrorCount: 2, OperationalStatus: metal3.OperationalStatusError},
+		"hardware": {HardwareDetails: hardware(4096), LastUpdated: &now, PoweredOn: true},
+		"more":     {HardwareDetails: hardware(8192), LastUpdated: &now},
+		"image": {Provisioning: metal3.ProvisionStatus{
+			State: metal3.StateProvisioned, ID: "5", Image: metal3.Image{URL: "http://images.test/os", Checksum: "12"}, BootMode: metal3.UEFI,
+			RootDeviceHints: &metal3.RootDeviceHints{DeviceName: "/dev/sda"},
+		}},
+		"conditions": {Conditions: []metav1.Condition{{Type: "Ready", Status: "True", Reason: "Done", LastTransitionTime: now}}},
+	}
+	for from, before := range statuses {
+		for to, after := range statuses {
+			t.Run(from+" to "+to, func(t *testing.T) {
+				g := NewWithT(t)
+				stored := newHost(func(h *host) { h.Status = before })
+				b := newBench(t, stored)
+				h := &host{}
+				g.Expect(b.client.Get(t.Context(), client.ObjectKeyFromObject(stored), h)).To(Succeed())
+				saver := reconcile.NewSaver(b.client, h)
+				h.Status = *after.DeepCopy()
+				written, err := saver.Status(t.Context(), h)
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(written).To(Equal(from != to))
+				g.Expect(b.client.Get(t.Context(), client.ObjectKeyFromObject(stored), stored)).To(Succeed())
+				g.Expect(equality.Semantic.DeepEqual(stored.Status, after)).To(BeTrue(), "%+v", stored.Status)
+			})
+		}
+	}
+}
+
+// TestLessThanASecondIsNoDifference sends nothing for a time that is written as before.
+func TestLessThanASecondIsNoDifference(t *testing.T) {
+	g := NewWithT(t)
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	b := newBench(t, newHost(nil))
+	h := &host{}
+	g.Expect(b.client.Get(t.Context(), client.ObjectKeyFromObject(newHost(nil)), h)).To(Succeed())
+	h.Status.LastUpdated = &metav1.Time{Time: at}
+	saver := reconcile.NewSaver(b.client, h)
+	h.Status.LastUpdated = &metav1.Time{Time: at.Add(time.Millisecond)}
+	g.Expect(saver.Status(t.Context(), h)).To(BeFalse())
+	g.Expect(b.statuses).To(BeEmpty())
 }

@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -59,21 +58,15 @@ func (s *Saver[T]) Status(ctx context.Context, obj T) (written bool, err error) 
 // statusPatch returns the difference to what was last saved, or all of the
 // status; nil for no difference.
 func (s *Saver[T]) statusPatch(obj T) (client.Patch, error) {
-	status, err := statusJSON(obj)
-	if err != nil {
-		return nil, err
+	var status json.RawMessage
+	var err error
+	if s.Whole {
+		status, err = statusJSON(obj)
+	} else {
+		status, err = statusDifference(s.before, obj)
 	}
-	if !s.Whole {
-		before, err := statusJSON(s.before)
-		if err != nil {
-			return nil, err
-		}
-		if bytes.Equal(before, status) {
-			return nil, nil //nolint:nilnil // no patch is an answer
-		}
-		if status, err = difference(before, status); err != nil {
-			return nil, err
-		}
+	if err != nil || status == nil {
+		return nil, err
 	}
 	raw, err := json.Marshal(map[string]any{
 		"metadata": map[string]string{"resourceVersion": s.before.GetResourceVersion()}, "status": status,

@@ -10,7 +10,7 @@ import (
 )
 
 // profiled is how many seconds the CPU profile covers.
-const profiled = 20
+const profiled = 60
 
 // profile keeps profiles of the controller, one after the other.
 func (s *surroundings) profile(ctx context.Context) {
