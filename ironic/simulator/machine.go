@@ -138,7 +138,7 @@ func (s *Server) end(n *node, p program) {
 	s.record(n, "INFO", p.name, p.name+"_end")
 	s.changed(n)
 	if len(p.phases) > 0 {
-		s.news(n) // what ends with its request is no news
+		s.news(n, p.name) // what ends with its request is no news
 	}
 }
 
@@ -162,7 +162,7 @@ func (s *Server) fail(n *node, operation, state, text string) {
 		n.targetProv = "" // stable states aim at nothing
 	}
 	s.changed(n)
-	s.news(n)
+	s.news(n, operation)
 }
 
 func (s *Server) move(n *node, state string) {

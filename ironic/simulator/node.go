@@ -48,6 +48,7 @@ type node struct {
 	subs      map[string]map[string]any
 
 	ended     time.Time // when an operation ended by itself that nobody has asked about yet
+	endedWhat string    // that operation
 	epoch     int       // counts operations, so that a late timer of an ended one does nothing
 	agentLost bool      // the ramdisk neither beats nor works
 	stepEnds  bool      // a deferred abort waits for the step's end

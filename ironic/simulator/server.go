@@ -25,7 +25,7 @@ type Server struct {
 	counts    map[string]int
 	steps     map[string]int    // carried out, by "interface.step"
 	failures  map[string]string // texts of steps that fail, by "interface.step"
-	reactions []time.Duration
+	reactions []Reaction
 	intercept func(*http.Request) *Fault
 	closed    bool
 }

@@ -221,7 +221,7 @@ func TestReactionsAreMeasured(t *testing.T) {
 		g.Expect(c.Reactions()).To(BeEmpty())
 		c.do("GET", "nodes/a", nil)
 		c.do("GET", "nodes/a", nil)
-		g.Expect(c.Reactions()).To(Equal([]time.Duration{2 * time.Second}))
+		g.Expect(c.Reactions()).To(Equal([]simulator.Reaction{{Operation: "verify", Took: 2 * time.Second}}))
 		c.ResetCounts()
 		g.Expect(c.Reactions()).To(BeEmpty())
 	})

@@ -73,6 +73,8 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer s.tearDown()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // nobody looks at the hosts any more when the API server ends
 	f, err := newFleet(ctx, s, o)
 	if err != nil {
 		return err

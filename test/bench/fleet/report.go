@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -47,9 +48,9 @@ func (r *report) print(out io.Writer) error {
 	for _, m := range r.stages {
 		r.printRequests(out, m)
 	}
-	last := r.stages[len(r.stages)-1].react
-	fmt.Fprintf(out, "\nfrom the end of an operation in Ironic to the next call for its node: p50 %.2f s, p99 %.2f s, at most %.2f s, of %d\n",
-		last.ReactionP50, last.ReactionP99, last.ReactionMax, last.Reactions)
+	if err := r.printReactions(out); err != nil {
+		return err
+	}
 	raw, err := json.Marshal(r.result())
 	if err != nil {
 		return err
@@ -81,6 +82,20 @@ func (r *report) printRequests(out io.Writer, m measurement) {
 	}
 }
 
+// printReactions lists how soon was reacted to the ends of operations, all of them last.
+func (r *report) printReactions(out io.Writer) error {
+	all := r.stages[len(r.stages)-1].react.Reactions
+	fmt.Fprintln(out, "\nseconds from the end of an operation in Ironic to the next call for its node")
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "operation\tcount\tp50\tp99\tat most\t")
+	operations := slices.Sorted(maps.Keys(all))
+	for _, operation := range append(operations[min(1, len(operations)):], "") {
+		c := all[operation]
+		fmt.Fprintf(w, "%s\t%d\t%.2f\t%.2f\t%.2f\t\n", cmp.Or(operation, "all"), c.Count, c.P50, c.P99, c.Max)
+	}
+	return w.Flush()
+}
+
 // result picks the figures of the last line. CPU seconds are those up to
 // available, as they were measured for the existing operator.
 func (r *report) result() result {
@@ -98,7 +113,7 @@ func (r *report) result() result {
 		case stageDeleted:
 			j.DeletedS = seconds
 		}
-		j.ReactionP99S = round(m.react.ReactionP99, 2)
+		j.ReactionP99S = round(m.react.Reactions[""].P99, 2)
 		j.PeakMiB = round(mib(m.peak), 0)
 	}
 	return j

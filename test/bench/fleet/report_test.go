@@ -18,7 +18,7 @@ func TestTheLastLineIsTheFigures(t *testing.T) {
 		{name: stageAvailable, took: 12340 * time.Millisecond, cpu: time.Second, peak: 50 << 20, kube: map[string]int{"create events": 50, "patch secrets": 10}, ironic: map[string]int{"POST /v1/nodes": 10}},
 		{name: stageProvisioned, took: 10 * time.Second, cpu: 5 * time.Second, peak: 60 << 20},
 		{name: stageRest, took: 30 * time.Second, ironic: map[string]int{"GET /v1/nodes": 1}},
-		{name: stageDeleted, took: 8 * time.Second, peak: 70 << 20, react: figures{ReactionP99: 0.987}},
+		{name: stageDeleted, took: 8 * time.Second, peak: 70 << 20, react: figures{Reactions: map[string]reactions{"": {Count: 40, P99: 0.987}, "inspect": {Count: 10, P50: 0.1, P99: 0.2, Max: 0.25}}}},
 	}}
 	var out bytes.Buffer
 	g.Expect(r.print(&out)).To(Succeed())
@@ -30,6 +30,8 @@ func TestTheLastLineIsTheFigures(t *testing.T) {
 		"rest_ironic_per_min": 2, "cpu_s": 1, "peak_mib": 70, "reaction_p99_s": 0.99,
 	}))
 	g.Expect(out.String()).To(ContainSubstring("5.00 a host  create events"))
+	g.Expect(out.String()).To(MatchRegexp(`inspect +10 +0\.10 +0\.20 +0\.25`))
+	g.Expect(out.String()).To(MatchRegexp(`all +40 `))
 }
 
 func TestTheAuditLogIsCounted(t *testing.T) {

@@ -25,12 +25,17 @@ const figuresPath = "/bench/figures"
 type figures struct {
 	// Requests by verb and path pattern.
 	Requests map[string]int `json:"requests"`
-	// Reactions is how many ends of operations were reacted to.
-	Reactions int `json:"reactions"`
-	// Seconds from the end of an operation to the next request for its node.
-	ReactionP50 float64 `json:"reaction_p50_s"`
-	ReactionP99 float64 `json:"reaction_p99_s"`
-	ReactionMax float64 `json:"reaction_max_s"`
+	// Reactions by the operation that had ended, and under "" all of them.
+	Reactions map[string]reactions `json:"reactions"`
+}
+
+// reactions are how soon ends of operations were reacted to: in seconds, from the
+// end to the next request for the node.
+type reactions struct {
+	Count int     `json:"count"`
+	P50   float64 `json:"p50_s"`
+	P99   float64 `json:"p99_s"`
+	Max   float64 `json:"max_s"`
 }
 
 // simulate serves the simulator on an address until the context ends.
@@ -54,17 +59,18 @@ func simulate(ctx context.Context, address string) error {
 }
 
 func figuresOf(s *simulator.Server) figures {
-	reactions := s.Reactions()
-	slices.Sort(reactions)
-	at := func(share float64) float64 {
-		if len(reactions) == 0 {
-			return 0
+	times := map[string][]time.Duration{}
+	for _, r := range s.Reactions() {
+		times[""] = append(times[""], r.Took)
+		times[r.Operation] = append(times[r.Operation], r.Took)
+	}
+	f := figures{Requests: s.Counts(), Reactions: map[string]reactions{}}
+	for operation, took := range times {
+		slices.Sort(took)
+		at := func(share float64) float64 {
+			return took[max(0, int(math.Ceil(share*float64(len(took))))-1)].Seconds()
 		}
-		i := int(math.Ceil(share*float64(len(reactions)))) - 1
-		return reactions[max(0, i)].Seconds()
+		f.Reactions[operation] = reactions{Count: len(took), P50: at(0.5), P99: at(0.99), Max: at(1)}
 	}
-	return figures{
-		Requests: s.Counts(), Reactions: len(reactions),
-		ReactionP50: at(0.5), ReactionP99: at(0.99), ReactionMax: at(1),
-	}
+	return f
 }
