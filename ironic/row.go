@@ -93,6 +93,14 @@ func (r Row) Show(n *Node) {
 	n.DeployStep, n.Agent = r.DeployStep, r.Agent
 }
 
+// UnderWay reports whether Ironic does something to the node that ends by itself: it
+// is in a busy state, changes its power, or holds its lock. What needs attention
+// all the same, a fault or maintenance, is not.
+func (r Row) UnderWay() bool {
+	busy := r.ProvisionState.Busy() || r.TargetPowerState != "" || r.Reservation != ""
+	return busy && !r.Maintenance && r.Fault == ""
+}
+
 // sameFields compares the fields of every list.
 func (r Row) sameFields(o Row) bool {
 	return r.UUID == o.UUID && r.Name == o.Name && r.ProvisionState == o.ProvisionState &&

@@ -5,11 +5,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	. "github.com/onsi/gomega"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	kreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/ironic/simulator"
 )
 
@@ -29,11 +32,84 @@ func TestHostsAtWorkComeBeforeFarewells(t *testing.T) {
 		g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
 		w.poke()
 		last := <-ended
-		g.Expect(*last.Priority).To(And(BeNumerically(">", 0), BeNumerically("<", inFlight)))
+		g.Expect(*last.Priority).To(And(BeNumerically(">", 0), BeNumerically("<", priorityWaits)))
 		g.Expect(last.RequeueAfter).To(BeNumerically(">", 0))
 		w.until("gone", time.Second, func(h *metal3.BareMetalHost) bool { return h == nil })
 		counts := w.sim.Counts()
 		g.Expect(counts).To(HaveKeyWithValue("DELETE /v1/nodes/{node}", 1))
 		g.Expect(counts).To(HaveKeyWithValue("GET /v1/nodes/{node}", 3), "at its deletion, and as its power changes; none after its end")
 	})
+}
+
+// TestOrderOfHosts queues hosts for all reasons and takes them out.
+func TestOrderOfHosts(t *testing.T) {
+	g := NewWithT(t)
+	q := priorityqueue.New[kreconcile.Request]("order")
+	defer q.ShutDown()
+	r := &Reconciler{memories: newMemories()}
+	request := func(name string) kreconcile.Request {
+		return kreconcile.Request{NamespacedName: types.NamespacedName{Namespace: "lab", Name: name}}
+	}
+	news := func(name string, kind ironic.ChangeKind, row ironic.Row) {
+		row.Name = "lab~" + name
+		r.nodeChanged(q, ironic.Change{Kind: kind, Row: row})
+	}
+	q.Add(request("new"))
+	news("cleans", ironic.Changed, ironic.Row{ProvisionState: ironic.StateCleaning})
+	news("starts", ironic.Changed, ironic.Row{ProvisionState: ironic.StateAvailable, TargetPowerState: ironic.PowerOn})
+	news("locked", ironic.Appeared, ironic.Row{ProvisionState: ironic.StateActive, Reservation: "conductor"})
+	add(q, request("over").NamespacedName, priorityOver)
+	news("cleaned", ironic.Changed, ironic.Row{ProvisionState: ironic.StateAvailable})
+	news("faulty", ironic.Changed, ironic.Row{ProvisionState: ironic.StateCleanWait, Maintenance: true, Fault: "clean failure"})
+	news("silent", ironic.LostAgent, ironic.Row{ProvisionState: ironic.StateDeployWait})
+	news("gone", ironic.Vanished, ironic.Row{ProvisionState: ironic.StateDeploying})
+	var order []string
+	for range 9 {
+		next, _ := q.Get()
+		order = append(order, next.Name)
+	}
+	g.Expect(order).To(Equal([]string{"cleaned", "faulty", "silent", "gone", "over", "cleans", "starts", "locked", "new"}))
+}
+
+// TestCacheThatIsBehindIsNotBelieved shows a host to the controller as it was before
+// it was written last: nothing is decided by that, unless it stays so.
+func TestCacheThatIsBehindIsNotBelieved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		w := newWorld(t, simulator.Options{}, Settings{}, nil)
+		defer w.stop()
+		w.untilState(metal3.StateAvailable, time.Minute)
+		w.until("powered on", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn })
+		let(time.Minute)
+		w.rec.memories.put(w.key, memory{NodeID: w.host().Status.Provisioning.ID, Written: version{"999999999", time.Now()}}, true)
+		w.sim.ResetCounts()
+		w.edit(wantInstall)
+		let(cacheTrust - time.Second)
+		counts := w.sim.Counts()
+		delete(counts, "GET /v1/nodes") // the watch's own
+		g.Expect(counts).To(BeEmpty())
+		w.untilState(metal3.StateProvisioned, time.Minute)
+	})
+}
+
+func TestVersionsAreCompared(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		written, shown string
+		age            time.Duration
+		behind         bool
+	}{
+		{"", "5", 0, false},
+		{"6", "5", 0, true},
+		{"10", "9", 0, true},
+		{"5", "5", 0, false},
+		{"5", "10", 0, false},
+		{"6", "5", cacheTrust + 1, false},
+		{"x", "5", 0, false},
+		{"5", "x", 0, false},
+	} {
+		h := &metal3.BareMetalHost{}
+		h.ResourceVersion = c.shown
+		NewWithT(t).Expect(version{c.written, now.Add(-c.age)}.newerThan(h, now)).To(Equal(c.behind), "%+v", c)
+	}
 }

@@ -32,6 +32,7 @@ type pass struct {
 	endpoint // the host's Ironic
 	log      logr.Logger
 	saver    *reconcile.Saver[*metal3.BareMetalHost]
+	read     string // the resource version that the pass began with
 	o        Observed
 	events   []reconcile.Event
 	cause    string // of an error that was recorded in this pass
@@ -267,10 +268,8 @@ func (p *pass) tell() {
 	p.events = nil
 }
 
-// tidying is the priority of what is left to do for a host whose node is gone:
-// writes to Kubernetes that no machine waits for. Hosts at work come first, as
-// they would otherwise wait for three such writes each; new ones come after it.
-const tidying = inFlight / 2
+// cacheDelay lets the cache see what was written last, so that no worker waits for it.
+const cacheDelay = 100 * time.Millisecond
 
 // part ends a pass of a host that is over, or whose node is.
 func (p *pass) part(key client.ObjectKey) ctrl.Result {
@@ -283,8 +282,8 @@ func (p *pass) part(key client.ObjectKey) ctrl.Result {
 		p.memories.put(key, memory{Released: p.o.Host.UID}, true)
 		return ctrl.Result{}
 	}
-	p.memories.put(key, memory{NodeID: id, Removed: true}, true)
-	return ctrl.Result{RequeueAfter: time.Millisecond, Priority: new(tidying)}
+	p.memories.put(key, memory{NodeID: id, Removed: true, Written: p.written(version{})}, true)
+	return ctrl.Result{RequeueAfter: cacheDelay, Priority: new(priorityOver)}
 }
 
 // finish saves, remembers, and says when to look again.

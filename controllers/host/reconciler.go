@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"golang.org/x/time/rate"
@@ -39,7 +40,9 @@ type Reconciler struct {
 // Reconcile runs one pass for the host named by req.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	h := &metal3.BareMetalHost{}
-	if err := r.client.Get(ctx, req.NamespacedName, h); err != nil {
+	// The cache as it is: the client would wait until it has seen our last write, and
+	// keep a worker from other hosts meanwhile.
+	if err := r.client.Get(ctx, req.NamespacedName, h, client.DisableReadYourWritesConsistency); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			r.memories.forget(req.NamespacedName)
 			r.metrics.forget(req.NamespacedName)
@@ -47,14 +50,18 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		}
 		return ctrl.Result{}, err
 	}
-	if released := r.memories.get(req.NamespacedName).Released; released != "" && released == h.UID {
+	m := r.memories.get(req.NamespacedName)
+	if m.Released != "" && m.Released == h.UID {
 		return ctrl.Result{}, nil
+	}
+	if m.Written.newerThan(h, time.Now()) {
+		return ctrl.Result{RequeueAfter: cacheDelay}, nil
 	}
 	if _, paused := h.Annotations[names.Paused]; paused {
 		return ctrl.Result{}, nil
 	}
 	r.metrics.addFor(req.NamespacedName, count{Metric: metricReconcile})
-	result, err := r.pass(ctx, h)
+	result, err := r.pass(ctx, h, m)
 	if err != nil {
 		r.metrics.addFor(req.NamespacedName, count{Metric: metricReconcileError})
 	}
@@ -62,10 +69,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 }
 
 // pass observes, runs and finishes.
-func (r *Reconciler) pass(ctx context.Context, h *metal3.BareMetalHost) (ctrl.Result, error) {
+func (r *Reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, m memory) (ctrl.Result, error) {
 	saver := reconcile.NewSaver(r.client, h)
 	saver.Whole = h.Status.LastUpdated == nil || h.Status.LastUpdated.IsZero()
-	m := r.memories.get(client.ObjectKeyFromObject(h))
 	e, assigned := r.ironicOf(h)
 	o, err := r.observe(ctx, h, &m, e.watch)
 	if err != nil {
@@ -76,7 +82,7 @@ func (r *Reconciler) pass(ctx context.Context, h *metal3.BareMetalHost) (ctrl.Re
 	}
 	o.Ironic = assigned
 	r.slots.observe(o)
-	p := &pass{Reconciler: r, endpoint: e, log: ctrl.LoggerFrom(ctx), saver: saver, o: *o, lost: m.LostAgent}
+	p := &pass{Reconciler: r, endpoint: e, log: ctrl.LoggerFrom(ctx), saver: saver, read: h.ResourceVersion, o: *o, lost: m.LostAgent}
 	wait, err := p.run(ctx)
 	return p.finish(ctx, wait, err)
 }

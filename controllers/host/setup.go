@@ -4,24 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	kreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/capacity"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/controllers/secretcache"
@@ -163,87 +159,4 @@ func (r *Reconciler) hostsOfSecret(ctx context.Context, secret client.Object) []
 		requests = append(requests, kreconcile.Request{NamespacedName: client.ObjectKeyFromObject(&hosts.Items[i])})
 	}
 	return requests
-}
-
-// queue is where the sources put hosts.
-type queue = workqueue.TypedRateLimitingInterface[kreconcile.Request]
-
-// feedNodes wakes the hosts whose nodes changed.
-func (r *Reconciler) feedNodes(ctx context.Context, q queue) error {
-	r.slots.queue.OnGrant(func(key types.NamespacedName) { addInFlight(q, key) })
-	if r.options.Ironics != nil {
-		go forward(ctx, r.options.Ironics.Changes(), func(c ironic.EndpointChange) { r.nodeChanged(q, c.Change) })
-	} else {
-		go forward(ctx, r.options.Watch.Changes(), func(c ironic.Change) { r.nodeChanged(q, c) })
-	}
-	return nil
-}
-
-// forward hands on what a channel delivers until the context ends.
-func forward[T any](ctx context.Context, from <-chan T, to func(T)) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case item := <-from:
-			to(item)
-		}
-	}
-}
-
-// nodeChanged wakes the host of a node.
-func (r *Reconciler) nodeChanged(q queue, change ironic.Change) {
-	key, ours := hostOfNode(change)
-	if !ours {
-		return
-	}
-	if change.Kind == ironic.LostAgent {
-		r.memories.lostAgent(key, change.Row)
-	}
-	addInFlight(q, key)
-}
-
-// inFlight is the priority of hosts whose node has changed: those that are at work
-// go on before new ones begin, so that some are done before all have started.
-const inFlight = 10
-
-// addInFlight puts a host before those that nothing has been done for yet.
-func addInFlight(q queue, key types.NamespacedName) {
-	request := kreconcile.Request{NamespacedName: key}
-	if ordered, ok := q.(priorityqueue.PriorityQueue[kreconcile.Request]); ok {
-		ordered.AddWithOpts(priorityqueue.AddOpts{Priority: new(inFlight)}, request)
-		return
-	}
-	q.Add(request)
-}
-
-// feedProgress wakes the hosts whose progress changed.
-func (r *Reconciler) feedProgress(ctx context.Context, q queue) error {
-	go func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case key, open := <-r.options.ProgressChanged:
-				if !open {
-					return
-				}
-				q.Add(kreconcile.Request{NamespacedName: key})
-			}
-		}
-	}()
-	return nil
-}
-
-// hostOfNode finds the host of a node by the node's name.
-func hostOfNode(c ironic.Change) (types.NamespacedName, bool) {
-	name := c.Name
-	if name == "" {
-		name = c.Row.Name
-	}
-	if name == "" {
-		name = c.Previous.Name
-	}
-	namespace, host, found := strings.Cut(name, names.NodeNameSeparator)
-	return types.NamespacedName{Namespace: namespace, Name: host}, found && namespace != "" && host != ""
 }

@@ -1,0 +1,114 @@
+package host
+
+import (
+	"context"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	kreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// queue is where the sources put hosts.
+type queue = workqueue.TypedRateLimitingInterface[kreconcile.Request]
+
+// feedNodes wakes the hosts whose nodes changed.
+func (r *Reconciler) feedNodes(ctx context.Context, q queue) error {
+	r.slots.queue.OnGrant(func(key types.NamespacedName) { add(q, key, priorityWaits) })
+	if r.options.Ironics != nil {
+		go forward(ctx, r.options.Ironics.Changes(), func(c ironic.EndpointChange) { r.nodeChanged(q, c.Change) })
+	} else {
+		go forward(ctx, r.options.Watch.Changes(), func(c ironic.Change) { r.nodeChanged(q, c) })
+	}
+	return nil
+}
+
+// forward hands on what a channel delivers until the context ends.
+func forward[T any](ctx context.Context, from <-chan T, to func(T)) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case item := <-from:
+			to(item)
+		}
+	}
+}
+
+// nodeChanged wakes the host of a node.
+func (r *Reconciler) nodeChanged(q queue, change ironic.Change) {
+	key, ours := hostOfNode(change)
+	if !ours {
+		return
+	}
+	if change.Kind == ironic.LostAgent {
+		r.memories.lostAgent(key, change.Row)
+	}
+	add(q, key, priorityOf(change))
+}
+
+// The order in which hosts are worked on; a host that its own resource or a Secret
+// wakes has priority 0. Those that are at work go on before new ones begin, so that
+// some are done before all have started; and a machine that waits comes before
+// writes to Kubernetes that none waits for, of which a single host can cost several.
+const (
+	// priorityWaits is of hosts with something to decide: Ironic has done its part.
+	priorityWaits = 10
+	// priorityOver is of hosts whose node is gone and that are let go of.
+	priorityOver = 5
+	// priorityBusy is of hosts that Ironic works on: there is at most something to tell.
+	priorityBusy = 1
+)
+
+// priorityOf is how soon the host of a node that changed is looked at.
+func priorityOf(c ironic.Change) int {
+	if (c.Kind == ironic.Changed || c.Kind == ironic.Appeared) && c.Row.UnderWay() {
+		return priorityBusy
+	}
+	return priorityWaits
+}
+
+// add puts a host into the queue with a priority.
+func add(q queue, key types.NamespacedName, priority int) {
+	request := kreconcile.Request{NamespacedName: key}
+	if ordered, ok := q.(priorityqueue.PriorityQueue[kreconcile.Request]); ok {
+		ordered.AddWithOpts(priorityqueue.AddOpts{Priority: &priority}, request)
+		return
+	}
+	q.Add(request)
+}
+
+// feedProgress wakes the hosts whose progress changed.
+func (r *Reconciler) feedProgress(ctx context.Context, q queue) error {
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case key, open := <-r.options.ProgressChanged:
+				if !open {
+					return
+				}
+				q.Add(kreconcile.Request{NamespacedName: key})
+			}
+		}
+	}()
+	return nil
+}
+
+// hostOfNode finds the host of a node by the node's name.
+func hostOfNode(c ironic.Change) (types.NamespacedName, bool) {
+	name := c.Name
+	if name == "" {
+		name = c.Row.Name
+	}
+	if name == "" {
+		name = c.Previous.Name
+	}
+	namespace, host, found := strings.Cut(name, names.NodeNameSeparator)
+	return types.NamespacedName{Namespace: namespace, Name: host}, found && namespace != "" && host != ""
+}
