@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -44,42 +43,11 @@ type memory struct {
 	TurnedAway bool
 	// Seen is the fingerprint of what the present error was recorded with.
 	Seen string
-	// Written is the host as this process wrote it last.
-	Written version
 	// Removed means that the node was deleted by this process.
 	Removed bool
 	// Released is the host that was let go of: what the cache still shows of it is
 	// over. Its node's end may be heard of before its own.
 	Released types.UID
-}
-
-// version is what the API server called a host, and when it was written.
-type version struct {
-	Resource string
-	At       time.Time
-}
-
-// cacheTrust bounds for how long the cache is thought to be behind: an API server
-// that was restored from a backup starts with lower versions.
-const cacheTrust = 10 * time.Second
-
-// newerThan reports whether the cache is behind: it shows a host as it was before we
-// wrote it. Versions are numbers that grow; what is no number is taken as it is.
-func (v version) newerThan(h *metal3.BareMetalHost, now time.Time) bool {
-	if v.Resource == "" || now.Sub(v.At) > cacheTrust {
-		return false
-	}
-	written, err := strconv.ParseUint(v.Resource, 10, 64)
-	shown, errShown := strconv.ParseUint(h.ResourceVersion, 10, 64)
-	return err == nil && errShown == nil && shown < written
-}
-
-// written is what the cache has to show before the next pass.
-func (p *pass) written(before version) version {
-	if resource := p.saver.Before().ResourceVersion; resource != p.read {
-		return version{Resource: resource, At: p.o.Now}
-	}
-	return before
 }
 
 // recalled are the phases and states of a node in which nothing of it changes that
@@ -165,7 +133,7 @@ func (p *pass) remember(ctx context.Context, key client.ObjectKey) {
 		NodeID: o.Host.Status.Provisioning.ID, Looked: o.Looked, Ports: o.Ports,
 		Node: recall(o.state(), o.Sight, o.Node), Fresh: o.Fresh && !o.phase().steady, NoInventory: o.NoInventory,
 		PowerAsked: o.PowerAsked, SoftRefused: o.SoftRefused, Rebooted: o.Rebooted, Busy: o.Busy,
-		TurnedAway: o.TurnedAway, Written: p.written(before.Written), Removed: o.Sight == Missing && before.Removed,
+		TurnedAway: o.TurnedAway, Removed: o.Sight == Missing && before.Removed,
 	}
 	if o.Node == nil || fulfilled(o.Node, m.PowerAsked) || p.failedNow {
 		m.PowerAsked = "" // its failure counts once

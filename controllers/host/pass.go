@@ -32,7 +32,6 @@ type pass struct {
 	endpoint // the host's Ironic
 	log      logr.Logger
 	saver    *reconcile.Saver[*metal3.BareMetalHost]
-	read     string // the resource version that the pass began with
 	o        Observed
 	events   []reconcile.Event
 	cause    string // of an error that was recorded in this pass
@@ -268,8 +267,8 @@ func (p *pass) tell() {
 	p.events = nil
 }
 
-// cacheDelay lets the cache see what was written last, so that no worker waits for it.
-const cacheDelay = 100 * time.Millisecond
+// cacheDelay lets the cache see what was written last before a worker waits for that.
+const cacheDelay = 200 * time.Millisecond
 
 // part ends a pass of a host that is over, or whose node is.
 func (p *pass) part(key client.ObjectKey) ctrl.Result {
@@ -282,7 +281,7 @@ func (p *pass) part(key client.ObjectKey) ctrl.Result {
 		p.memories.put(key, memory{Released: p.o.Host.UID}, true)
 		return ctrl.Result{}
 	}
-	p.memories.put(key, memory{NodeID: id, Removed: true, Written: p.written(version{})}, true)
+	p.memories.put(key, memory{NodeID: id, Removed: true}, true)
 	return ctrl.Result{RequeueAfter: cacheDelay, Priority: new(priorityOver)}
 }
 

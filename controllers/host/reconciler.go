@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"golang.org/x/time/rate"
@@ -40,9 +39,9 @@ type Reconciler struct {
 // Reconcile runs one pass for the host named by req.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	h := &metal3.BareMetalHost{}
-	// The cache as it is: the client would wait until it has seen our last write, and
-	// keep a worker from other hosts meanwhile.
-	if err := r.client.Get(ctx, req.NamespacedName, h, client.DisableReadYourWritesConsistency); err != nil {
+	// The client waits until the cache shows our last write. That keeps workers from
+	// writing faster than the API server's watch tells of it.
+	if err := r.client.Get(ctx, req.NamespacedName, h); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			r.memories.forget(req.NamespacedName)
 			r.metrics.forget(req.NamespacedName)
@@ -53,9 +52,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	m := r.memories.get(req.NamespacedName)
 	if m.Released != "" && m.Released == h.UID {
 		return ctrl.Result{}, nil
-	}
-	if m.Written.newerThan(h, time.Now()) {
-		return ctrl.Result{RequeueAfter: cacheDelay}, nil
 	}
 	if _, paused := h.Annotations[names.Paused]; paused {
 		return ctrl.Result{}, nil
@@ -82,7 +78,7 @@ func (r *Reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, m memory
 	}
 	o.Ironic = assigned
 	r.slots.observe(o)
-	p := &pass{Reconciler: r, endpoint: e, log: ctrl.LoggerFrom(ctx), saver: saver, read: h.ResourceVersion, o: *o, lost: m.LostAgent}
+	p := &pass{Reconciler: r, endpoint: e, log: ctrl.LoggerFrom(ctx), saver: saver, o: *o, lost: m.LostAgent}
 	wait, err := p.run(ctx)
 	return p.finish(ctx, wait, err)
 }
