@@ -24,9 +24,14 @@ type secrets struct {
 	live   client.Reader
 }
 
+// reader reads Secrets and labels them.
+func (s secrets) reader() secretcache.Reader {
+	return secretcache.Reader{Client: s.client, Live: s.live}
+}
+
 // get reads a Secret, from the cache if it is there. found is false when there is none.
 func (s secrets) get(ctx context.Context, key types.NamespacedName) (secret *corev1.Secret, found bool, err error) {
-	return secretcache.Reader{Client: s.client, Live: s.live}.Get(ctx, key)
+	return s.reader().Get(ctx, key)
 }
 
 // bmc reads a host's BMC credentials and address. What is wrong with them ends
@@ -145,15 +150,7 @@ func (s secrets) value(ctx context.Context, h *metal3.BareMetalHost, name, key s
 
 // label makes the cache see a Secret, so that a change of it wakes the host.
 func (s secrets) label(ctx context.Context, secret *corev1.Secret) error {
-	if secret.Labels[names.EnvironmentLabel] == names.EnvironmentValue {
-		return nil
-	}
-	before := secret.DeepCopy()
-	if secret.Labels == nil {
-		secret.Labels = map[string]string{}
-	}
-	secret.Labels[names.EnvironmentLabel] = names.EnvironmentValue
-	return s.patch(ctx, before, secret)
+	return s.reader().Mark(ctx, secret)
 }
 
 // configDrive reads everything that an instance is given.

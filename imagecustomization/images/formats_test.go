@@ -1,0 +1,114 @@
+package images_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/iso"
+	"github.com/ironflow/ironflow/imagecustomization/overlay"
+	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
+)
+
+func TestInitrd(t *testing.T) {
+	g := NewWithT(t)
+	s := open(t, images.Options{Bases: bases(t)})
+	sp := spec("host", `{"x":2}`)
+	sp.Format, sp.Kargs.Append = images.FormatInitrd, []string{"console=ttyS1"}
+	b, err := s.Put(t.Context(), sp)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(b.URL).To(HaveSuffix("/host.initrd"))
+	g.Expect(b.KernelURL).To(HaveSuffix("/vmlinuz"))
+	g.Expect(b.ExtraKernelParams).To(And(HavePrefix("coreos.live.rootfs_url="+b.RootfsURL+" "), HaveSuffix(" console=ttyS1")))
+	initrd, kernel, rootfs := lookup(s, b.URL), lookup(s, b.KernelURL), lookup(s, b.RootfsURL)
+	g.Expect(kernel.Image.Size()).To(BeEquivalentTo(1 << 20))
+	g.Expect(rootfs.Image.Size()).To(BeEquivalentTo(1 << 20))
+	head := make([]byte, 6)
+	_, err = kernel.Image.ReadAt(head, 0x202)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(head)).To(HavePrefix("HdrS"))
+	// The archive follows the base's initrd of 512 KiB.
+	tail := make([]byte, initrd.Image.Size()-512<<10)
+	_, err = initrd.Image.ReadAt(tail, 512<<10)
+	g.Expect(err).NotTo(HaveOccurred())
+	got, err := embedded.Decode(strings.NewReader(string(tail)))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(got.Ignition)).To(Equal(`{"x":2}`))
+}
+
+func TestScriptBootsTheInitrd(t *testing.T) {
+	g := NewWithT(t)
+	s := open(t, images.Options{Bases: bases(t)})
+	sp := spec("host", "1")
+	sp.Format = images.FormatInitrd
+	b, err := s.Put(t.Context(), sp)
+	g.Expect(err).NotTo(HaveOccurred())
+	text := make([]byte, 4096)
+	n, err := lookup(s, b.ScriptURL).Image.ReadAt(text, 0)
+	g.Expect(err).To(MatchError(io.EOF))
+	g.Expect(strings.Split(string(text[:n]), "\n")).To(Equal([]string{
+		"#!ipxe",
+		"initrd --name initrd " + b.URL,
+		"kernel " + b.KernelURL + " initrd=initrd " + b.ExtraKernelParams,
+		"boot", "",
+	}))
+	sp.Ignition = []byte("2")
+	now, err := s.Put(t.Context(), sp)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(now.ScriptURL).NotTo(Equal(b.ScriptURL))
+	g.Expect(lookup(s, b.ScriptURL)).To(BeNil(), "the old script would boot the old image")
+	g.Expect(s.Remove("metal/host")).To(Succeed())
+	g.Expect(lookup(s, now.ScriptURL)).To(BeNil())
+	g.Expect(lookup(s, now.KernelURL)).NotTo(BeNil(), "other hosts need the kernel")
+}
+
+func TestMinimalISO(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "live.iso")
+	g.Expect(os.WriteFile(path, coreosiso.Read(t, "2023-07.x86_64"), 0o600)).To(Succeed())
+	registry, err := base.Open(t.Context(), path, base.Options{})
+	g.Expect(err).NotTo(HaveOccurred())
+	s := open(t, images.Options{Bases: registry})
+	for _, name := range []string{"a", "b"} {
+		sp := spec(name, "config of "+name)
+		sp.Format = images.FormatMinimalISO
+		b, err := s.Put(t.Context(), sp)
+		g.Expect(err).NotTo(HaveOccurred())
+		r := lookup(s, b.URL)
+		g.Expect(embedded.ReadIgnition(r.Image, r.Image.Size())).To(BeEquivalentTo("config of " + name))
+		l, err := iso.Parse(r.Image, r.Image.Size())
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(l.Kargs.Read(r.Image)).To(HaveSuffix("coreos.live.rootfs_url=" + b.RootfsURL))
+		g.Expect(lookup(s, b.RootfsURL)).NotTo(BeNil())
+	}
+	without := open(t, images.Options{Bases: bases(t)})
+	sp := spec("a", "1")
+	sp.Format = images.FormatMinimalISO
+	b, err := without.Put(t.Context(), sp)
+	g.Expect(err).NotTo(HaveOccurred(), "a medium without a recipe is cut")
+	g.Expect(b.SizeBytes).To(BeNumerically("<", lookup(without, b.RootfsURL).Image.Size()+4<<20))
+	g.Expect(embedded.ReadIgnition(lookup(without, b.URL).Image, b.SizeBytes)).To(BeEquivalentTo("1"))
+}
+
+func TestSharedArchivesRideAlong(t *testing.T) {
+	g := NewWithT(t)
+	packed, err := embedded.Content{Keyfiles: map[string][]byte{"shared": []byte("x")}}.Archive()
+	g.Expect(err).NotTo(HaveOccurred())
+	s := open(t, images.Options{Bases: bases(t), Shared: func(string) []overlay.Source {
+		return []overlay.Source{overlay.Memory(packed)}
+	}})
+	b, err := s.Put(t.Context(), spec("host", "1"))
+	g.Expect(err).NotTo(HaveOccurred())
+	r := lookup(s, b.URL)
+	c, err := embedded.ReadContent(r.Image, r.Image.Size())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(c.Keyfiles).To(HaveKey("shared.nmconnection"))
+	g.Expect(string(c.Ignition)).To(Equal("1"))
+}
