@@ -67,16 +67,12 @@ type deadliner interface{ SetWriteDeadline(t time.Time) error }
 // deadlineStep is how often a deadline is moved at most; moving costs time.
 const deadlineStep = time.Second
 
-func (p *progress) begin() {
-	p.last = time.Now()
-	_ = p.on.SetWriteDeadline(p.last.Add(p.timeout)) // what has no deadlines simply has none
-}
-
+// made books n bytes, or with 0 the beginning of an answer, and moves the deadline.
 func (p *progress) made(n int64) {
 	p.bytes.add(n)
-	if now := time.Now(); now.Sub(p.last) >= deadlineStep {
+	if now := time.Now(); now.Sub(p.last) >= min(deadlineStep, p.timeout/2) {
 		p.last = now
-		_ = p.on.SetWriteDeadline(now.Add(p.timeout))
+		_ = p.on.SetWriteDeadline(now.Add(p.timeout)) // what has no deadlines simply has none
 	}
 }
 
@@ -98,6 +94,7 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request) *exchange {
 	} else {
 		x, on = &exchange{}, http.NewResponseController(w)
 	}
-	x.progress = progress{on: on, timeout: s.options.ProgressTimeout, bytes: &s.metrics.bytes}
+	// Short answers that follow each other on a connection share a deadline.
+	x.progress = progress{on: on, timeout: s.options.ProgressTimeout, last: x.progress.last, bytes: &s.metrics.bytes}
 	return x
 }

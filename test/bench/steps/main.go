@@ -83,6 +83,7 @@ func (b *bench) verdict(onSystemd, joint error) error {
 // bench collects what the tests print.
 type bench struct {
 	figures       map[string]any
+	said          map[string]string // by test, until its end
 	cases, failed int
 }
 
@@ -111,9 +112,26 @@ func (b *bench) test(pkg, pattern string) error {
 				return err
 			}
 		}
+		b.hear(e)
 		b.see(e)
 	}
 	return cmd.Wait()
+}
+
+// hear keeps what a test says, and shows it if it fails.
+func (b *bench) hear(e event) {
+	switch e.Action {
+	case "output":
+		if b.said == nil {
+			b.said = map[string]string{}
+		}
+		b.said[e.Test] += e.Output
+	case "fail":
+		fmt.Print(b.said[e.Test])
+		delete(b.said, e.Test)
+	case "pass", "skip":
+		delete(b.said, e.Test)
+	}
 }
 
 // see shows and counts the end of a case; those without a systemd are no part of it.
