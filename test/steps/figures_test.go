@@ -33,6 +33,7 @@ const (
 type figures struct {
 	ExitToResultP50 float64 `json:"exit_to_result_p50_s"`
 	ExitToResultP99 float64 `json:"exit_to_result_p99_s"`
+	ExitToResultMax float64 `json:"exit_to_result_max_s"`
 	BinaryMiB       float64 `json:"binary_mib"`
 	RSSMiB          float64 `json:"rss_mib"`
 	SwitchesIn60s   int     `json:"voluntary_switches_60s"`
@@ -57,7 +58,8 @@ func TestFigures(t *testing.T) {
 	}
 	slices.Sort(took)
 	f.ExitToResultP50 = took[len(took)/2].Seconds()
-	f.ExitToResultP99 = took[len(took)*99/100].Seconds()
+	f.ExitToResultP99 = took[(len(took)*99+99)/100-1].Seconds() // the nearest rank; the last one is the maximum
+	f.ExitToResultMax = took[len(took)-1].Seconds()
 	f.SwitchesIn60s, f.RSSMiB = l.whileWaiting(t, g)
 	raw, err := json.Marshal(f)
 	g.Expect(err).NotTo(HaveOccurred())
