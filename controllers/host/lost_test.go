@@ -176,9 +176,7 @@ func TestReleasedHostIsOver(t *testing.T) {
 		g := NewWithT(t)
 		w := newWorld(t, simulator.Options{}, Settings{}, nil)
 		defer w.stop()
-		w.untilState(metal3.StateAvailable, time.Minute)
-		w.until("powered on", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn })
-		let(time.Minute) // until it rests
+		w.untilAtRest()
 		w.rec.memories.put(w.key, memory{Released: w.host().UID}, true)
 		w.sim.ResetCounts()
 		w.edit(wantInstall)

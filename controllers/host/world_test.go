@@ -271,6 +271,14 @@ func (w *world) untilState(s State, limit time.Duration) time.Duration {
 	})
 }
 
+// untilAtRest waits until the host is available and on, and nothing is left to do.
+func (w *world) untilAtRest() {
+	w.t.Helper()
+	w.untilState(metal3.StateAvailable, time.Minute)
+	w.until("powered on", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn })
+	let(time.Minute)
+}
+
 // eventLog keeps events as "Reason".
 type eventLog struct {
 	mu      sync.Mutex

@@ -83,7 +83,7 @@ func New(o Options) *Server {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := s.exchange(w, r)
-	x.progress.made(0) // also ends the deadline that the connection's last request left
+	x.progress.made(0) // the deadline that the last request left may be about to pass
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		s.refuse(w, http.StatusMethodNotAllowed, "this server only sends images")
