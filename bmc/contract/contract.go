@@ -191,8 +191,8 @@ func (w *World) Do(method, path string, body any, headers ...string) Answer {
 	return Answer{status: response.StatusCode, header: response.Header, body: text}
 }
 
-// members reads the links of a collection, without following them: those of other
-// cases come and go.
+// members reads the links of a collection, without following them: what belongs to
+// other cases comes and goes, and its BMC restarts.
 func (w *World) members(path string) []string {
 	w.T.Helper()
 	var collection struct {
