@@ -35,7 +35,7 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 0, smallRead+2048); 
 // net/http finds ReadFrom by itself: it writes the header and hands the body
 // over. Between hold and ReadFrom, Write keeps the header back.
 type conn struct {
-	*net.TCPConn
+	lazyReads
 	raw      syscall.RawConn
 	exchange exchange
 	holding  bool
@@ -66,7 +66,7 @@ func newConn(c *net.TCPConn) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := &conn{TCPConn: c, raw: raw}
+	own := &conn{lazyReads: lazyReads{TCPConn: c}, raw: raw}
 	own.call.sendfile, own.call.sendmsg = own.call.trySendfile, own.call.trySendmsg
 	return own, nil
 }

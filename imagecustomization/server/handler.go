@@ -202,7 +202,7 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, revision *image
 		return
 	}
 	x.transfer = transfer{revision: revision, off: off, end: off + length, progress: &x.progress}
-	s.ended(revision, &x.transfer, s.send(w, r, code, &x.transfer))
+	s.ended(revision, &x.transfer, send(w, x.conn, code, &x.transfer))
 }
 
 func contentRange(off, length, size int64) string {
@@ -230,12 +230,11 @@ func conditional(r *http.Request) bool {
 	return false
 }
 
-// send writes header and bytes; over plain TCP both leave together.
-func (s *Server) send(w http.ResponseWriter, r *http.Request, code int, t *transfer) error {
-	c, fast := r.Context().Value(connKey{}).(*conn)
+// send writes header and bytes; over plain TCP, c, both leave together.
+func send(w http.ResponseWriter, c *conn, code int, t *transfer) error {
 	from, takes := w.(io.ReaderFrom)
 	flusher, flushes := w.(http.Flusher)
-	if !fast || !takes || !flushes {
+	if c == nil || !takes || !flushes {
 		w.WriteHeader(code)
 		_, err := copyOut(w, t)
 		return err

@@ -79,6 +79,8 @@ func (p *progress) made(n int64) {
 // exchange is what one request and its answer need. A connection serves one
 // request after the other, so it has one exchange for all of them.
 type exchange struct {
+	// conn is the connection when it takes transfers directly, otherwise nil.
+	conn     *conn
 	progress progress
 	transfer transfer
 	// length and span hold the values of Content-Length and Content-Range.
@@ -91,6 +93,7 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request) *exchange {
 	var on deadliner
 	if c, ok := r.Context().Value(connKey{}).(*conn); ok {
 		x, on = &c.exchange, c.TCPConn
+		x.conn = c
 	} else {
 		x, on = &exchange{}, http.NewResponseController(w)
 	}
