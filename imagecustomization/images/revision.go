@@ -17,15 +17,13 @@ type Revision struct {
 	Key string
 	// Image holds the bytes.
 	Image *overlay.Image
-	// Header holds the response headers that do not depend on the request. It
-	// must not be changed.
-	Header http.Header
 	// ETag is the strong validator, quoted; Modified the time of the base's file.
 	ETag     string
 	Modified time.Time
 	// LastModified is Modified as HTTP writes it.
 	LastModified string
 
+	fields   []field
 	path     string
 	raw      []byte // path
 	shared   bool   // a file of the base, for all hosts
@@ -47,14 +45,38 @@ func newRevision(s *Store, key, path, name, contentType string, image *overlay.I
 		coverage: newCoverage(image.Size()),
 	}
 	r.LastModified = r.Modified.Format(http.TimeFormat)
-	r.Header = http.Header{
-		"Etag":                {r.ETag},
-		"Last-Modified":       {r.LastModified},
-		"Accept-Ranges":       {"bytes"},
-		"Content-Type":        {contentType},
-		"Content-Disposition": {"attachment; filename=" + strconv.Quote(name)},
+	r.fields = []field{
+		{"Etag", []string{r.ETag}},
+		{"Last-Modified", []string{r.LastModified}},
+		{"Accept-Ranges", []string{"bytes"}},
+		{"Content-Type", []string{contentType}},
+		{"Content-Disposition", []string{"attachment; filename=" + strconv.Quote(name)}},
 	}
 	return r
+}
+
+// field is a response header that does not depend on the request, by its canonical
+// name. Going through a list costs an answer less than copying a map.
+type field struct {
+	name   string
+	values []string
+}
+
+// Describe puts the response headers that do not depend on the request into h.
+// Their values are shared and must not be changed.
+func (r *Revision) Describe(h http.Header) {
+	for _, f := range r.fields {
+		h[f.name] = f.values
+	}
+}
+
+// AppendHeader appends the same headers to b as they are sent.
+func (r *Revision) AppendHeader(b []byte) []byte {
+	for _, f := range r.fields {
+		b = append(append(b, f.name...), ": "...)
+		b = append(append(b, f.values[0]...), "\r\n"...)
+	}
+	return b
 }
 
 // Intact tells whether the bytes are still those that the address stands for:

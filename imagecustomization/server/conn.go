@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -39,6 +40,7 @@ type conn struct {
 	raw      syscall.RawConn
 	exchange exchange
 	holding  bool
+	answered bool // the next write is net/http's empty answer; see answerWhole
 	head     []byte
 	call     call
 }
@@ -90,6 +92,10 @@ func (c *conn) Write(p []byte) (int, error) {
 		c.head = append(c.head, p...)
 		return len(p), nil
 	}
+	if c.answered {
+		c.answered = false
+		return len(p), nil
+	}
 	return c.TCPConn.Write(p)
 }
 
@@ -117,9 +123,9 @@ func (c *conn) sendSmall(t *transfer) error {
 	defer buffers.Put(pooled)
 	n := int(t.end - t.off)
 	at := len(c.head)
-	*pooled = append(append((*pooled)[:0], c.head...), zeros[:n]...)
-	buf := *pooled
-	if _, err := t.revision.Image.ReadAt(buf[at:], t.off); err != nil && !errors.Is(err, io.EOF) {
+	*pooled = slices.Grow(append((*pooled)[:0], c.head...), n)
+	buf := (*pooled)[:at+n]
+	if read, err := t.revision.Image.ReadAt(buf[at:], t.off); read < n {
 		return err
 	}
 	if _, err := c.TCPConn.Write(buf); err != nil {

@@ -19,9 +19,10 @@ type lazyReads struct {
 
 	mu sync.Mutex
 	// wanted is the deadline that was asked for, applied the one that the poller
-	// knows; while a read waits, applied is never the later one.
+	// knows. That may be an earlier one, which a read then outlives, but while a read
+	// waits it is never a later one. early means that it has passed too early.
 	wanted, applied time.Time
-	reading         bool
+	early, reading  bool
 }
 
 // SetDeadline implements net.Conn.
@@ -47,22 +48,20 @@ func (l *lazyReads) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		n, err := l.TCPConn.Read(p)
-		if l.end() || n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		if !l.goesOn(n, err) {
 			return n, err
 		}
 	}
 }
 
-// begin readies the poller for a read. A deadline that it knows already may be an
-// earlier one: end sees to that.
+// begin readies the poller for a read, unless its deadline has passed already.
 func (l *lazyReads) begin() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := time.Now()
-	if passed(l.wanted, now) {
-		return os.ErrDeadlineExceeded
-	}
-	if later(l.applied, l.wanted) || passed(l.applied, now) {
+	if l.early || later(l.applied, l.wanted) {
+		if passed(l.wanted) {
+			return os.ErrDeadlineExceeded
+		}
 		if err := l.apply(); err != nil {
 			return err
 		}
@@ -71,16 +70,18 @@ func (l *lazyReads) begin() error {
 	return nil
 }
 
-// end tells whether the deadline that was asked for has passed.
-func (l *lazyReads) end() bool {
+// goesOn ends a read, and tells whether it was only interrupted by a deadline that
+// is not wanted any more.
+func (l *lazyReads) goesOn(n int, err error) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.reading = false
-	return passed(l.wanted, time.Now())
+	l.early = n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && !passed(l.wanted)
+	return l.early
 }
 
 func (l *lazyReads) apply() error {
-	l.applied = l.wanted
+	l.applied, l.early = l.wanted, false
 	return l.TCPConn.SetReadDeadline(l.wanted)
 }
 
@@ -89,6 +90,6 @@ func later(a, b time.Time) bool {
 	return !b.IsZero() && (a.IsZero() || a.After(b))
 }
 
-func passed(deadline, now time.Time) bool {
-	return !deadline.IsZero() && !deadline.After(now)
+func passed(deadline time.Time) bool {
+	return !deadline.IsZero() && !deadline.After(time.Now())
 }

@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -61,6 +60,7 @@ type Options struct {
 type Server struct {
 	options Options
 	metrics *metrics
+	dates   dates
 }
 
 // retryAfter is what a 503 asks for, in seconds.
@@ -83,7 +83,6 @@ func New(o Options) *Server {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := s.exchange(w, r)
-	x.progress.made(0) // the deadline that the last request left may be about to pass
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		s.refuse(w, http.StatusMethodNotAllowed, "this server only sends images")
@@ -172,14 +171,20 @@ func (s *Server) refuse(w http.ResponseWriter, code int, text string) {
 
 // respond sends the revision, or the part of it that is asked for.
 func (s *Server) respond(w http.ResponseWriter, r *http.Request, revision *images.Revision, x *exchange) {
-	h := w.Header()
-	maps.Copy(h, revision.Header)
 	size := revision.Image.Size()
 	kind, off, length := rangeNone, int64(0), size
 	if want := r.Header["Range"]; len(want) > 0 && ifRange(r, revision) {
 		kind, off, length = parseRange(want[0], size)
 	}
-	if kind == rangeMany || conditional(r) {
+	several := kind == rangeMany || conditional(r)
+	if !several && x.answersWhole(r, kind, length) {
+		s.answerWhole(revision, x, off, length)
+		return
+	}
+	h := w.Header()
+	revision.Describe(h)
+	h["Date"] = s.dates.at(x.progress.begun) // net/http would write it anew each time
+	if several {
 		s.general(w, r, revision, x)
 		return
 	}
@@ -191,7 +196,7 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, revision *image
 	}
 	if kind == rangeOne {
 		code = http.StatusPartialContent
-		x.span[0] = contentRange(off, length, size)
+		x.span[0] = string(appendContentRange(make([]byte, 0, 64), off, length, size))
 		h["Content-Range"] = x.span[:]
 	}
 	x.length[0] = strconv.FormatInt(length, 10)
@@ -205,13 +210,14 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, revision *image
 	s.ended(revision, &x.transfer, send(w, x.conn, code, &x.transfer))
 }
 
-func contentRange(off, length, size int64) string {
-	b := append(make([]byte, 0, 64), "bytes "...)
+// appendContentRange appends the value of Content-Range.
+func appendContentRange(b []byte, off, length, size int64) []byte {
+	b = append(b, "bytes "...)
 	b = strconv.AppendInt(b, off, 10)
 	b = append(b, '-')
 	b = strconv.AppendInt(b, off+length-1, 10)
 	b = append(b, '/')
-	return string(strconv.AppendInt(b, size, 10))
+	return strconv.AppendInt(b, size, 10)
 }
 
 // ifRange tells whether a range is wanted of this very revision.

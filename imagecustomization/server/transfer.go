@@ -57,8 +57,9 @@ func fileOf(s overlay.Segment) *os.File {
 type progress struct {
 	on      deadliner
 	timeout time.Duration
-	last    time.Time
 	bytes   *counter
+	// begun is when the answer began, last when the deadline was moved.
+	begun, last time.Time
 }
 
 // deadliner is the part of a connection, or of a response, that progress needs.
@@ -67,10 +68,21 @@ type deadliner interface{ SetWriteDeadline(t time.Time) error }
 // deadlineStep is how often a deadline is moved at most; moving costs time.
 const deadlineStep = time.Second
 
-// made books n bytes, or with 0 the beginning of an answer, and moves the deadline.
+// begin is the beginning of an answer: the deadline that the last one left may be
+// about to pass.
+func (p *progress) begin() {
+	p.begun = time.Now()
+	p.move(p.begun)
+}
+
+// made books n bytes, and moves the deadline.
 func (p *progress) made(n int64) {
 	p.bytes.add(n)
-	if now := time.Now(); now.Sub(p.last) >= min(deadlineStep, p.timeout/2) {
+	p.move(time.Now())
+}
+
+func (p *progress) move(now time.Time) {
+	if now.Sub(p.last) >= min(deadlineStep, p.timeout/2) {
 		p.last = now
 		_ = p.on.SetWriteDeadline(now.Add(p.timeout)) // what has no deadlines simply has none
 	}
@@ -99,5 +111,6 @@ func (s *Server) exchange(w http.ResponseWriter, r *http.Request) *exchange {
 	}
 	// Short answers that follow each other on a connection share a deadline.
 	x.progress = progress{on: on, timeout: s.options.ProgressTimeout, last: x.progress.last, bytes: &s.metrics.bytes}
+	x.progress.begin()
 	return x
 }
