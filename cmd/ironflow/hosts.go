@@ -36,7 +36,7 @@ func runControllers(ctx context.Context, s settings) error {
 	p := &program{settings: s, log: newLogger(s.logLevel)}
 	ctrl.SetLogger(p.log)
 	p.log.Info("ironflow controllers", "version", version.Release())
-	for _, step := range []func(context.Context) error{p.handOver, p.makeManager, p.queueEvents, p.makeIronics, p.makeHostControllers} {
+	for _, step := range []func(context.Context) error{p.handOver, p.makeManager, p.makeIronics, p.makeHostControllers} {
 		if err := step(ctx); err != nil {
 			return err
 		}
