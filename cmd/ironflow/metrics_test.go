@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"github.com/ironflow/ironflow/controllers/events"
 	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/test/media"
@@ -118,7 +117,6 @@ func registered(t *testing.T) map[string]metric {
 	g.Expect(media.WriteFile(iso, media.Options{RootfsBytes: 1 << 20})).To(Succeed())
 	s := settings{dataDir: t.TempDir(), hubAuth: "none", baseImage: iso, imagesURL: "http://192.0.2.1:8080"}
 	s.ironic.endpoint = "http://192.0.2.1:6385"
-	events.NewQueue(nil, logr.Discard(), l)
 	_, err := newGateway(t.Context(), s.ironic, l)
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = newImages(t.Context(), s, pki.Files{}, l, logr.Discard())

@@ -30,7 +30,6 @@ import (
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/api/version"
-	"github.com/ironflow/ironflow/controllers/events"
 	"github.com/ironflow/ironflow/controllers/secretcache"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
@@ -55,7 +54,7 @@ func run(ctx context.Context, s settings) error {
 	ctrl.SetLogger(p.log)
 	p.log.Info("ironflow", "version", version.Release())
 	for _, step := range []func(context.Context) error{
-		p.handOver, p.publish, p.makeManager, p.queueEvents, p.makeParts, p.makeControllers,
+		p.handOver, p.publish, p.makeManager, p.makeParts, p.makeControllers,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -102,15 +101,6 @@ func (p *program) makeManager(context.Context) error {
 		return err
 	}
 	return p.manager.AddReadyzCheck("ping", healthz.Ping)
-}
-
-// queueEvents has the events of all parts written behind their other requests.
-func (p *program) queueEvents(context.Context) error {
-	mgr, err := events.Attach(p.manager, metrics.Registry)
-	if err == nil {
-		p.manager = mgr
-	}
-	return err
 }
 
 // access is the way to the API server. That has its own fairness; a brake here only
