@@ -69,6 +69,9 @@ func (r *Reconciler) observeMedia(ctx context.Context, h *metal3.BareMetalHost) 
 
 // feedMedia wakes the hosts whose media are settled.
 func (r *Reconciler) feedMedia(_ context.Context, q queue) error {
-	r.options.Media.OnSettled(func(key types.NamespacedName) { q.Add(kreconcile.Request{NamespacedName: key}) })
+	r.options.Media.OnSettled(func(key types.NamespacedName) {
+		r.entrance.call(key)
+		q.Add(kreconcile.Request{NamespacedName: key})
+	})
 	return nil
 }

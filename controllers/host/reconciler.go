@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"golang.org/x/time/rate"
@@ -22,6 +23,7 @@ type Reconciler struct {
 	secrets  secrets
 	objects  objects
 	memories *memories
+	entrance *entrance
 	metrics  *metrics
 	recorder reconcile.Recorder
 }
@@ -38,6 +40,26 @@ type Reconciler struct {
 
 // Reconcile runs one pass for the host named by req.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	leave, now := r.entrance.enter(req.NamespacedName)
+	if !now {
+		return ctrl.Result{}, nil
+	}
+	if leave != nil {
+		defer leave()
+	}
+	result, err := r.reconcile(ctx, req)
+	if err == nil && result.RequeueAfter > 0 && result.RequeueAfter < moment {
+		r.entrance.call(req.NamespacedName)
+	}
+	return result, err
+}
+
+// moment is how soon a host has to want another look to be one that goes on, not
+// one that begins: after a conflict, and on its way out.
+const moment = time.Second
+
+// reconcile works on a host that the entrance has let in.
+func (r *Reconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	h := &metal3.BareMetalHost{}
 	// The client waits until the cache shows our last write. That keeps workers from
 	// writing faster than the API server's watch tells of it.

@@ -18,7 +18,11 @@ type queue = workqueue.TypedRateLimitingInterface[kreconcile.Request]
 
 // feedNodes wakes the hosts whose nodes changed.
 func (r *Reconciler) feedNodes(ctx context.Context, q queue) error {
-	r.slots.queue.OnGrant(func(key types.NamespacedName) { add(q, key, priorityWaits) })
+	r.entrance.open(func(key types.NamespacedName) { add(q, key, priorityBegins) })
+	r.slots.queue.OnGrant(func(key types.NamespacedName) {
+		r.entrance.call(key)
+		add(q, key, priorityWaits)
+	})
 	if r.options.Ironics != nil {
 		go forward(ctx, r.options.Ironics.Changes(), func(c ironic.EndpointChange) { r.nodeChanged(q, c.Change) })
 	} else {
@@ -48,6 +52,7 @@ func (r *Reconciler) nodeChanged(q queue, change ironic.Change) {
 	if change.Kind == ironic.LostAgent {
 		r.memories.lostAgent(key, change.Row)
 	}
+	r.entrance.call(key)
 	add(q, key, priorityOf(change))
 }
 
@@ -60,6 +65,8 @@ const (
 	priorityWaits = 10
 	// priorityOver is of hosts whose node is gone and that are let go of.
 	priorityOver = 5
+	// priorityBegins is of hosts that the entrance lets in.
+	priorityBegins = 2
 	// priorityBusy is of hosts that Ironic works on: there is at most something to tell.
 	priorityBusy = 1
 )
