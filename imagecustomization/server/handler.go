@@ -176,15 +176,15 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, revision *image
 	if want := r.Header["Range"]; len(want) > 0 && ifRange(r, revision) {
 		kind, off, length = parseRange(want[0], size)
 	}
-	several := kind == rangeMany || conditional(r)
-	if !several && x.answersWhole(r, kind, length) {
+	rare := kind == rangeMany || conditional(r)
+	if !rare && x.answersWhole(r, kind, length) {
 		s.answerWhole(revision, x, off, length)
 		return
 	}
 	h := w.Header()
 	revision.Describe(h)
 	h["Date"] = s.dates.at(x.progress.begun) // net/http would write it anew each time
-	if several {
+	if rare {
 		s.general(w, r, revision, x)
 		return
 	}
