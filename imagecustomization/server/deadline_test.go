@@ -70,7 +70,7 @@ var deadlineCases = map[string]func(w *deadlineWorld){
 		w.deadline(ample)
 		result := w.waits()
 		w.deadline(time.Hour)
-		time.Sleep(ample)
+		<-time.After(ample)
 		w.sends("x")
 		w.Expect(<-result).To(Equal(outcome{text: "x"}))
 	},
@@ -78,7 +78,7 @@ var deadlineCases = map[string]func(w *deadlineWorld){
 		w.deadline(ample)
 		result := w.waits()
 		w.deadline(0)
-		time.Sleep(ample)
+		<-time.After(ample)
 		w.sends("x")
 		w.Expect(<-result).To(Equal(outcome{text: "x"}))
 	},
@@ -122,7 +122,7 @@ func (w *deadlineWorld) read() outcome {
 func (w *deadlineWorld) waits() <-chan outcome {
 	result := make(chan outcome, 1)
 	go func() { result <- w.read() }()
-	time.Sleep(soon / 3) // both ways are right when it has not begun by then
+	<-time.After(soon / 3) // both ways are right when it has not begun by then
 	return result
 }
 
