@@ -71,9 +71,7 @@ func (f *follower) run(ctx context.Context) step.Report {
 			}
 		case a := <-stopped:
 			stopping = a.err != nil // a refused stop is not asked again; its time runs out
-			if a.err != nil {
-				f.log.Warn("the stop job failed", "error", a.err)
-			}
+			f.stopAnswered(work, a)
 		case <-files:
 			f.readFiles()
 		case <-cancelled:
@@ -152,9 +150,7 @@ func (f *follower) judge() Verdict {
 // as long as systemd starts the unit again.
 func (f *follower) startAnswered(ctx context.Context, a answer) (Cause, bool) {
 	if a.err != nil {
-		if unit, err := f.units.Unit(ctx, hostfile.AgentUnit); err == nil {
-			f.see(unit)
-		}
+		f.look(ctx)
 		if v := Decide(f.obs); v.Action == Finish {
 			return v.Cause, true // the unit's own state says it better
 		}
@@ -162,10 +158,25 @@ func (f *follower) startAnswered(ctx context.Context, a answer) (Cause, bool) {
 	}
 	f.log.Info("the start job was answered", "result", a.result)
 	f.obs.Started, f.obs.Job = true, a.result
+	f.look(ctx)
+	return "", false
+}
+
+// stopAnswered notes the stop job's result. The unit's own news of its end may
+// come later; without a look at it the step would stop it a second time.
+func (f *follower) stopAnswered(ctx context.Context, a answer) {
+	if a.err != nil {
+		f.log.Warn("the stop job failed", "error", a.err)
+		return
+	}
+	f.look(ctx)
+}
+
+// look reads the unit now: an update may be older than the answer of a job.
+func (f *follower) look(ctx context.Context) {
 	if unit, err := f.units.Unit(ctx, hostfile.AgentUnit); err == nil {
 		f.see(unit)
 	}
-	return "", false
 }
 
 // see takes a snapshot of the unit: into the observation, the step file and the

@@ -23,6 +23,7 @@ var scenes = map[string]struct {
 	outcome step.Outcome
 	reason  string // a part of it
 	after   time.Duration
+	stops   int // of the unit, at most; 0 stands for 1
 }{
 	"installed": {
 		play: func(g *WithT, s *scene) {
@@ -184,7 +185,7 @@ var scenes = map[string]struct {
 			s.run()
 			s.cancel(errors.New("the signal terminated"))
 		},
-		outcome: step.Cancelled, after: time.Second,
+		outcome: step.Cancelled, after: time.Second, stops: 2,
 	},
 	"stopped by a person": {
 		play: func(_ *WithT, s *scene) {
@@ -311,6 +312,8 @@ func TestStep(t *testing.T) {
 				g.Expect(r.Reason).To(ContainSubstring(tc.reason))
 				g.Expect(time.Since(begin)).To(Equal(tc.after))
 				g.Expect(s.host.GateOpen()).To(BeFalse(), "the gate must be closed at the end")
+				synctest.Wait()
+				g.Expect(s.units.stopped).To(BeNumerically("<=", max(1, tc.stops)), "stops of the unit")
 			})
 		})
 	}
