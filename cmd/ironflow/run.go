@@ -31,6 +31,7 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/api/version"
 	"github.com/ironflow/ironflow/controllers/secretcache"
+	"github.com/ironflow/ironflow/controllers/wire"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
 	"github.com/ironflow/ironflow/ironic"
@@ -130,7 +131,7 @@ func (p *program) managerOptions() (ctrl.Options, error) {
 		Scheme:                        scheme,
 		Logger:                        p.log,
 		Cache:                         cacheOptions(p.settings.namespace),
-		NewCache:                      secretcache.New,
+		NewCache:                      newCache,
 		Client:                        client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &readYourWrites}},
 		Controller:                    ctrlconfig.Controller{SkipNameValidation: &p.settings.oneOfMany},
 		Metrics:                       serving,
@@ -213,7 +214,16 @@ func clusterConfig(kubeconfig string) (config *rest.Config, err error) {
 		return nil, err
 	}
 	config.DisableCompression = true
+	config.Wrap(wire.Transport)
 	return config, nil
+}
+
+// newCache makes the controllers' cache. The kinds of a fleet are read as cheaply as can be.
+func newCache(config *rest.Config, o cache.Options) (_ cache.Cache, err error) {
+	if o.NewInformer, err = wire.NewInformer(config, o, metal3v1.GroupVersion); err != nil {
+		return nil, err
+	}
+	return secretcache.New(config, o)
 }
 
 func cacheOptions(namespaces string) cache.Options {

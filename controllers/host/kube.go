@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/wire"
 )
 
 // objects reads and writes the objects that belong to a host.
@@ -70,6 +71,7 @@ func (k objects) hardware(ctx context.Context, h *metal3.BareMetalHost) (*metal3
 // saveHardware writes HardwareData, in place.
 func (k objects) saveHardware(ctx context.Context, h *metal3.BareMetalHost, details *metal3.HardwareDetails) error {
 	data := &metal3.HardwareData{ObjectMeta: metaOf(h)}
+	ctx = wire.Brief(ctx, metal3.GroupVersion.WithKind("HardwareData"))
 	_, err := controllerutil.CreateOrPatch(ctx, k.client, data, func() error {
 		data.Spec.HardwareDetails = details.DeepCopy()
 		controllerutil.AddFinalizer(data, names.HardwareFinalizer)

@@ -28,9 +28,7 @@ func statusJSON(obj client.Object) (json.RawMessage, error) {
 	return json.Marshal(status.Addr().Interface())
 }
 
-// statusDifference is the JSON merge patch from one status to another; nil for
-// none. Only what differs is put into JSON: most of a status, and the largest part
-// of it, stays as it is.
+// statusDifference is the JSON merge patch from one status to another; nil for none.
 func statusDifference(before, after client.Object) (json.RawMessage, error) {
 	from, err := statusOf(before)
 	if err != nil {
@@ -40,32 +38,22 @@ func statusDifference(before, after client.Object) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	old, present := reflect.New(from.Type()).Elem(), reflect.New(to.Type()).Elem()
-	differ := false
-	for i := range from.NumField() {
-		if equality.Semantic.DeepEqual(from.Field(i).Interface(), to.Field(i).Interface()) {
-			continue // left empty on both sides, which is no difference
-		}
-		differ = true
-		old.Field(i).Set(from.Field(i))
-		present.Field(i).Set(to.Field(i))
+	var patch bytes.Buffer
+	differ, err := field{}.merge(&patch, from, to)
+	if err != nil || !differ {
+		return nil, err
 	}
-	if !differ {
-		return nil, nil
-	}
-	oldJSON, err := json.Marshal(old.Addr().Interface())
+	return patch.Bytes(), nil
+}
+
+// sameStatus compares the statuses of two objects.
+func sameStatus(before, after client.Object) bool {
+	from, err := statusOf(before)
 	if err != nil {
-		return nil, err
+		return false
 	}
-	presentJSON, err := json.Marshal(present.Addr().Interface())
-	if err != nil {
-		return nil, err
-	}
-	patch, err := difference(oldJSON, presentJSON)
-	if string(patch) == "{}" { // times that differ by less than what is written of them
-		return nil, err
-	}
-	return patch, err
+	to, err := statusOf(after)
+	return err == nil && equality.Semantic.DeepEqual(from.Addr().Interface(), to.Addr().Interface())
 }
 
 // difference is the JSON merge patch (RFC 7386) that turns one document into

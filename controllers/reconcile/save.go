@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ironflow/ironflow/controllers/wire"
 )
 
 // Saver remembers how an object was read and writes what has changed since, as
@@ -31,9 +33,9 @@ func NewSaver[T client.Object](c client.Client, obj T) *Saver[T] {
 // Before returns the object as it was read or last saved. It must not be changed.
 func (s *Saver[T]) Before() T { return s.before }
 
-// Changed reports whether obj differs from what was last saved.
+// Changed reports whether obj's status differs from what was last saved.
 func (s *Saver[T]) Changed(obj T) bool {
-	return s.Whole || !equality.Semantic.DeepEqual(s.before, obj)
+	return s.Whole || !sameStatus(s.before, obj)
 }
 
 // Status writes the status subresource if the status differs from what was last
@@ -47,6 +49,9 @@ func (s *Saver[T]) Status(ctx context.Context, obj T) (written bool, err error) 
 		return false, nil
 	}
 	answer := clone(obj) // whoever stands in for the API server sees what was meant
+	if ctx, err = s.brief(ctx, obj); err != nil {
+		return false, err
+	}
 	if err := s.client.Status().Patch(ctx, answer, patch); err != nil {
 		return false, fmt.Errorf("save status of %s: %w", client.ObjectKeyFromObject(obj), err)
 	}
@@ -68,10 +73,8 @@ func (s *Saver[T]) statusPatch(obj T) (client.Patch, error) {
 	if err != nil || status == nil {
 		return nil, err
 	}
-	raw, err := json.Marshal(map[string]any{
-		"metadata": map[string]string{"resourceVersion": s.before.GetResourceVersion()}, "status": status,
-	})
-	return client.RawPatch(types.MergePatchType, raw), err
+	raw := fmt.Appendf(nil, `{"metadata":{"resourceVersion":%q},"status":%s}`, s.before.GetResourceVersion(), status)
+	return client.RawPatch(types.MergePatchType, raw), nil
 }
 
 // Metadata applies change to obj (finalizers, labels, annotations) and writes
@@ -85,6 +88,10 @@ func (s *Saver[T]) Metadata(ctx context.Context, obj T, change func(T)) error {
 		return nil
 	}
 	patch := client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})
+	ctx, err := s.brief(ctx, obj)
+	if err != nil {
+		return err
+	}
 	if err := s.client.Patch(ctx, after, patch); err != nil {
 		return fmt.Errorf("save metadata of %s: %w", client.ObjectKeyFromObject(obj), err)
 	}
@@ -95,6 +102,15 @@ func (s *Saver[T]) Metadata(ctx context.Context, obj T, change func(T)) error {
 		o.SetAnnotations(after.GetAnnotations())
 	}
 	return nil
+}
+
+// brief has a write answered with the metadata alone: nothing else of an answer is used.
+func (s *Saver[T]) brief(ctx context.Context, obj T) (context.Context, error) {
+	kind, err := s.client.GroupVersionKindFor(obj)
+	if err != nil {
+		return ctx, fmt.Errorf("save %s: %w", client.ObjectKeyFromObject(obj), err)
+	}
+	return wire.Brief(ctx, kind), nil
 }
 
 // clone returns a deep copy of the same type.

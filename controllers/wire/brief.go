@@ -1,0 +1,87 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// briefKey is the key of the kind in a context that [Brief] made.
+type briefKey struct{}
+
+// Brief has writes under the context answered with the object's metadata alone, if
+// the client's connections go through [Transport]: whoever writes an object of that
+// kind finds the rest of it empty afterwards, or as it was.
+func Brief(ctx context.Context, kind schema.GroupVersionKind) context.Context {
+	return context.WithValue(ctx, briefKey{}, kind)
+}
+
+// The API server's brief answer: what asks for it, and how it begins.
+// https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches
+const (
+	acceptBrief = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+	briefBegins = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",`
+)
+
+// Transport makes writes under a context of [Brief] ask for metadata alone, and
+// their answers ones of the kind that was written. It goes into
+// [k8s.io/client-go/rest.Config.Wrap].
+func Transport(next http.RoundTripper) http.RoundTripper { return brief{next} }
+
+type brief struct{ next http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (b brief) RoundTrip(request *http.Request) (*http.Response, error) {
+	kind, asked := request.Context().Value(briefKey{}).(schema.GroupVersionKind)
+	if !asked || request.Method == http.MethodGet || !isJSON(request.Header.Get("Accept")) {
+		return b.next.RoundTrip(request)
+	}
+	request = request.Clone(request.Context())
+	request.Header.Set("Accept", acceptBrief)
+	response, err := b.next.RoundTrip(request)
+	if err != nil || !isJSON(response.Header.Get("Content-Type")) {
+		return response, err
+	}
+	return response, introduce(response, kind)
+}
+
+// WrappedRoundTripper lets client-go find what is below.
+func (b brief) WrappedRoundTripper() http.RoundTripper { return b.next }
+
+// introduce puts the kind in the place of the one that a brief answer has. Any
+// other answer stays as it is.
+func introduce(response *http.Response, kind schema.GroupVersionKind) error {
+	begins := make([]byte, len(briefBegins))
+	n, err := io.ReadFull(response.Body, begins)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF { //nolint:errorlint // io.ReadFull returns them as they are
+		response.Body.Close()
+		return err
+	}
+	begins = begins[:n]
+	if string(begins) == briefBegins {
+		begins = []byte(`{"kind":"` + kind.Kind + `","apiVersion":"` + kind.GroupVersion().String() + `",`)
+		response.ContentLength = -1
+		response.Header.Del("Content-Length")
+	}
+	response.Body = body{io.MultiReader(bytes.NewReader(begins), response.Body), response.Body}
+	return nil
+}
+
+// body is read from one and closed at the other.
+type body struct {
+	io.Reader
+	io.Closer
+}
+
+// isJSON reports whether a content type, or the first of those that are accepted, is JSON.
+func isJSON(contentTypes string) bool {
+	first, _, _ := strings.Cut(contentTypes, ",")
+	kind, _, err := mime.ParseMediaType(first)
+	return err == nil && kind == runtime.ContentTypeJSON
+}
