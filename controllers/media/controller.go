@@ -77,12 +77,23 @@ func Setup(mgr ctrl.Manager, ironics Ironics, gate *Gate) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("dataimage").
 		For(&metal3.DataImage{}).
-		Watches(&metal3.BareMetalHost{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(hostMatters{})).
+		Watches(&metal3.BareMetalHost{}, handler.EnqueueRequestsFromMapFunc(imageOfHost(mgr.GetCache())), builder.WithPredicates(hostMatters{})).
 		WatchesRawSource(source.Func(func(_ context.Context, q queue) error {
 			gate.onAsked(func(key types.NamespacedName) { q.Add(ctrl.Request{NamespacedName: key}) })
 			return nil
 		})).
 		Complete(r)
+}
+
+// imageOfHost finds the DataImage of a host; most hosts have none.
+func imageOfHost(cache client.Reader) handler.MapFunc {
+	return func(ctx context.Context, host client.Object) []ctrl.Request {
+		key := client.ObjectKeyFromObject(host)
+		if apierrors.IsNotFound(cache.Get(ctx, key, &metal3.DataImage{})) {
+			return nil
+		}
+		return []ctrl.Request{{NamespacedName: key}}
+	}
 }
 
 // queue is where the gate puts hosts that are about to start.
