@@ -395,3 +395,34 @@ func compare(w *ironic.Watch, s *simulator.Server, uuids []string, told map[stri
 	}
 	return strings.Join(wrong, "\n")
 }
+
+func TestWhatOnlyBegins(t *testing.T) {
+	verifying := ironic.Row{ProvisionState: ironic.StateVerifying}
+	rests := ironic.Row{ProvisionState: ironic.StateAvailable, PowerState: ironic.PowerOff}
+	cases := map[string]struct {
+		previous ironic.Row
+		change   func(*ironic.Row)
+		begins   bool
+	}{
+		"lock and target of what it is in": {verifying, func(r *ironic.Row) { r.Reservation, r.TargetProvisionState = "conductor", "manageable" }, true},
+		"the lock while its power changes": {ironic.Row{ProvisionState: ironic.StateManageable, TargetPowerState: ironic.PowerOn}, func(r *ironic.Row) { r.Reservation = "conductor" }, true},
+		"the end of the lock":              {ironic.Row{ProvisionState: ironic.StateAvailable, Reservation: "conductor"}, func(r *ironic.Row) { r.Reservation = "" }, false},
+		"another state":                    {verifying, func(r *ironic.Row) { r.ProvisionState = ironic.StateManageable }, false},
+		"another busy state":               {ironic.Row{ProvisionState: ironic.StateDeploying}, func(r *ironic.Row) { r.ProvisionState = ironic.StateDeployWait }, false},
+		"a lock on one that rested":        {rests, func(r *ironic.Row) { r.Reservation = "conductor" }, false},
+		"its power":                        {ironic.Row{ProvisionState: ironic.StateAvailable, Reservation: "conductor"}, func(r *ironic.Row) { r.PowerState = ironic.PowerOn }, false},
+		"an error":                         {verifying, func(r *ironic.Row) { r.Reservation, r.LastError = "conductor", "no answer" }, false},
+		"a fault":                          {verifying, func(r *ironic.Row) { r.Maintenance, r.Fault = true, "power failure" }, false},
+		"progress":                         {ironic.Row{ProvisionState: ironic.StateDeployWait}, func(r *ironic.Row) { r.DeployStep = ironic.Step{Interface: "deploy", Name: "deploy"} }, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			row := c.previous
+			c.change(&row)
+			change := ironic.Change{Kind: ironic.Changed, Row: row, Previous: c.previous}
+			NewWithT(t).Expect(change.Begins()).To(Equal(c.begins))
+			change.Kind = ironic.Appeared
+			NewWithT(t).Expect(change.Begins()).To(BeFalse())
+		})
+	}
+}

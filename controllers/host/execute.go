@@ -272,8 +272,10 @@ func (p *pass) claim(ctx context.Context, a Claim) error {
 			metav1.SetMetaDataAnnotation(&h.ObjectMeta, names.Ironic, a.Ironic)
 		}
 	})
-	if err == nil {
-		p.o.Ironic.Unwritten = false
+	if err != nil {
+		return err
 	}
-	return err
+	p.o.Ironic.Unwritten = false
+	p.echoes.expectHost(client.ObjectKeyFromObject(p.o.Host), p.o.Host.ResourceVersion)
+	return nil
 }

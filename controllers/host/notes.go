@@ -18,7 +18,7 @@ const (
 )
 
 // noteLater is how soon a note that was put off is looked at again.
-const noteLater = 3 * time.Second
+const noteLater = 10 * time.Second
 
 func newNotes() *rate.Limiter { return rate.NewLimiter(notesPerSecond, notesBurst) }
 

@@ -44,7 +44,7 @@ func TestOrderOfHosts(t *testing.T) {
 	g := NewWithT(t)
 	q := priorityqueue.New[kreconcile.Request]("order")
 	defer q.ShutDown()
-	r := &Reconciler{memories: newMemories(), entrance: newEntrance(1)}
+	r := &Reconciler{memories: newMemories(), entrance: newGate(1), notes: newNotes()}
 	request := func(name string) kreconcile.Request {
 		return kreconcile.Request{NamespacedName: types.NamespacedName{Namespace: "lab", Name: name}}
 	}

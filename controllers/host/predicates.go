@@ -8,6 +8,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
 
+// notEcho drops the updates that this program has made itself; see echoes.
+type notEcho struct{ echoes *echoes }
+
+// Create implements predicate.Predicate.
+func (notEcho) Create(event.CreateEvent) bool { return true }
+
+// Delete implements predicate.Predicate.
+func (notEcho) Delete(event.DeleteEvent) bool { return true }
+
+// Generic implements predicate.Predicate.
+func (notEcho) Generic(event.GenericEvent) bool { return true }
+
+// Update implements predicate.Predicate.
+func (n notEcho) Update(e event.UpdateEvent) bool {
+	return !n.echoes.ofHost(client.ObjectKeyFromObject(e.ObjectNew), e.ObjectNew.GetResourceVersion())
+}
+
 // finalizersChanged lets updates through that add or remove a finalizer: a host
 // whose last other finalizer went may go on to its end.
 type finalizersChanged struct{ predicate.Funcs }

@@ -23,7 +23,9 @@ type Reconciler struct {
 	secrets  secrets
 	objects  objects
 	memories *memories
-	entrance *entrance
+	entrance *gate
+	exit     *gate
+	echoes   *echoes
 	metrics  *metrics
 	recorder reconcile.Recorder
 }
@@ -40,7 +42,12 @@ type Reconciler struct {
 
 // Reconcile runs one pass for the host named by req.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	leave, now := r.entrance.enter(req.NamespacedName)
+	gate, other := r.entrance, r.exit
+	if r.memories.get(req.NamespacedName).Removed {
+		gate, other = r.exit, r.entrance
+	}
+	other.yield(req.NamespacedName)
+	leave, now := gate.enter(req.NamespacedName)
 	if !now {
 		return ctrl.Result{}, nil
 	}
@@ -48,17 +55,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		defer leave()
 	}
 	result, err := r.reconcile(ctx, req)
-	if err == nil && result.RequeueAfter > 0 && result.RequeueAfter < moment {
+	if err == nil && result.RequeueAfter > 0 && result.RequeueAfter < moment && !r.memories.get(req.NamespacedName).Removed {
 		r.entrance.call(req.NamespacedName)
 	}
 	return result, err
 }
 
 // moment is how soon a host has to want another look to be one that goes on, not
-// one that begins: after a conflict, and on its way out.
+// one that begins: after a conflict.
 const moment = time.Second
 
-// reconcile works on a host that the entrance has let in.
+// reconcile works on a host that its gate has let in.
 func (r *Reconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	h := &metal3.BareMetalHost{}
 	// The client waits until the cache shows our last write. That keeps workers from
@@ -66,6 +73,8 @@ func (r *Reconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err := r.client.Get(ctx, req.NamespacedName, h); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			r.memories.forget(req.NamespacedName)
+			r.entrance.forget(req.NamespacedName)
+			r.echoes.forget(req.NamespacedName)
 			r.metrics.forget(req.NamespacedName)
 			return ctrl.Result{}, nil
 		}

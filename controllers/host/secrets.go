@@ -22,6 +22,7 @@ import (
 type secrets struct {
 	client client.Client
 	live   client.Reader
+	echoes *echoes
 }
 
 // reader reads Secrets and labels them.
@@ -90,7 +91,11 @@ func (s secrets) claim(ctx context.Context, h *metal3.BareMetalHost, secret *cor
 	if err := controllerutil.SetOwnerReference(h, secret, s.client.Scheme()); err != nil {
 		return fmt.Errorf("own Secret %s: %w", client.ObjectKeyFromObject(secret), err)
 	}
-	return s.patch(ctx, before, secret)
+	if err := s.patch(ctx, before, secret); err != nil {
+		return err
+	}
+	s.echoes.expectSecret(client.ObjectKeyFromObject(h), secret.ResourceVersion)
+	return nil
 }
 
 // release takes a host's mark off a BMC Secret. The finalizer stays while other

@@ -33,9 +33,9 @@ const reportingController = "metal3.io/baremetal-controller"
 // for answers.
 const defaultConcurrency = 50
 
-// beginners is the part of them, one in so many, that may be hosts which begin
-// something; see entrance. With an eighth, fleets took longer on the whole.
-const beginners = 4
+// gated is the part of them, one in so many, that may be hosts of either gate. With
+// an eighth, fleets took longer on the whole.
+const gated = 4
 
 // Options wire the controller. Ironics, or Gateway and Watch, are required.
 type Options struct {
@@ -95,8 +95,8 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	if o.Concurrency == 0 {
 		o.Concurrency = defaultConcurrency
 	}
-	changed := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{},
-		predicate.LabelChangedPredicate{}, finalizersChanged{})
+	changed := predicate.And[client.Object](notEcho{r.echoes}, predicate.Or[client.Object](predicate.GenerationChangedPredicate{},
+		predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{}, finalizersChanged{}))
 	b := ctrl.NewControllerManagedBy(mgr).Named(o.Name).
 		For(&metal3.BareMetalHost{}, builder.WithPredicates(changed)).
 		Owns(&metal3.PreprovisioningImage{}).
@@ -128,10 +128,11 @@ func newReconciler(c client.Client, live client.Reader, o Options) (*Reconciler,
 	if err != nil {
 		return nil, err
 	}
+	heard, places := newEchoes(), max(1, cmp.Or(o.Concurrency, defaultConcurrency)/gated)
 	return &Reconciler{
-		client: c, cache: c, options: o, metrics: m, slots: &slots{queue: capacity.New(o.Limits)}, notes: newNotes(), memories: newMemories(),
-		entrance: newEntrance(max(1, cmp.Or(o.Concurrency, defaultConcurrency)/beginners)),
-		secrets:  secrets{client: c, live: live}, objects: objects{client: c},
+		client: c, cache: c, options: o, metrics: m, echoes: heard, slots: &slots{queue: capacity.New(o.Limits)}, notes: newNotes(), memories: newMemories(),
+		entrance: newGate(places), exit: newGate(places),
+		secrets: secrets{client: c, live: live, echoes: heard}, objects: objects{client: c},
 	}, nil
 }
 
@@ -150,7 +151,7 @@ func indexSecrets(obj client.Object) []string {
 	return list
 }
 
-// hostsOfSecret finds the hosts that refer to a Secret.
+// hostsOfSecret finds the hosts that refer to a Secret and do not know this version of it.
 func (r *Reconciler) hostsOfSecret(ctx context.Context, secret client.Object) []kreconcile.Request {
 	var hosts metal3.BareMetalHostList
 	// From the cache as it is: the client would wait for all writes of hosts that are
@@ -162,7 +163,9 @@ func (r *Reconciler) hostsOfSecret(ctx context.Context, secret client.Object) []
 	}
 	var requests []kreconcile.Request
 	for i := range hosts.Items {
-		requests = append(requests, kreconcile.Request{NamespacedName: client.ObjectKeyFromObject(&hosts.Items[i])})
+		if key := client.ObjectKeyFromObject(&hosts.Items[i]); !r.echoes.ofSecret(key, secret.GetResourceVersion()) {
+			requests = append(requests, kreconcile.Request{NamespacedName: key})
+		}
 	}
 	return requests
 }

@@ -30,7 +30,7 @@ func newKube(t *testing.T, objects ...client.Object) client.Client {
 	for _, add := range []func(*runtime.Scheme) error{metal3.AddToScheme, clientgoscheme.AddToScheme} {
 		NewWithT(t).Expect(add(scheme)).To(Succeed())
 	}
-	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithIndex(&metal3.BareMetalHost{}, secretIndex, indexSecrets).Build()
 }
 
 // TestMarksOfASecret follows a BMC Secret that two hosts share.
@@ -41,7 +41,7 @@ func TestMarksOfASecret(t *testing.T) {
 		Data:       map[string][]byte{"username": []byte("admin\n"), "password": []byte(" x ")},
 	}
 	kube := newKube(t, secret)
-	s := secrets{client: kube, live: kube}
+	s := secrets{client: kube, live: kube, echoes: newEchoes()}
 	first := observed(metal3.StateRegistering, ironic.StateEnroll).Host
 	second := first.DeepCopy()
 	second.Name, second.UID = "b", "uid-b"

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -19,6 +20,7 @@ type queue = workqueue.TypedRateLimitingInterface[kreconcile.Request]
 // feedNodes wakes the hosts whose nodes changed.
 func (r *Reconciler) feedNodes(ctx context.Context, q queue) error {
 	r.entrance.open(func(key types.NamespacedName) { add(q, key, priorityBegins) })
+	r.exit.open(func(key types.NamespacedName) { add(q, key, priorityOver) })
 	r.slots.queue.OnGrant(func(key types.NamespacedName) {
 		r.entrance.call(key)
 		add(q, key, priorityWaits)
@@ -52,8 +54,16 @@ func (r *Reconciler) nodeChanged(q queue, change ironic.Change) {
 	if change.Kind == ironic.LostAgent {
 		r.memories.lostAgent(key, change.Row)
 	}
+	if change.Begins() {
+		return
+	}
 	r.entrance.call(key)
-	add(q, key, priorityOf(change))
+	priority := priorityOf(change)
+	if priority == priorityBusy && r.notes.Tokens() < 1 { // nothing can be told now
+		addAfter(q, key, priority, noteLater)
+		return
+	}
+	add(q, key, priority)
 }
 
 // The order in which hosts are worked on; a host that its own resource or a Secret
@@ -80,13 +90,16 @@ func priorityOf(c ironic.Change) int {
 }
 
 // add puts a host into the queue with a priority.
-func add(q queue, key types.NamespacedName, priority int) {
+func add(q queue, key types.NamespacedName, priority int) { addAfter(q, key, priority, 0) }
+
+// addAfter does so after a time, unless something else has put it there by then.
+func addAfter(q queue, key types.NamespacedName, priority int, delay time.Duration) {
 	request := kreconcile.Request{NamespacedName: key}
 	if ordered, ok := q.(priorityqueue.PriorityQueue[kreconcile.Request]); ok {
-		ordered.AddWithOpts(priorityqueue.AddOpts{Priority: &priority}, request)
+		ordered.AddWithOpts(priorityqueue.AddOpts{Priority: &priority, After: delay}, request)
 		return
 	}
-	q.Add(request)
+	q.AddAfter(request, delay)
 }
 
 // feedProgress wakes the hosts whose progress changed.

@@ -8,12 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func TestEntrance(t *testing.T) {
+func TestGate(t *testing.T) {
 	g := NewWithT(t)
 	key := func(n int) types.NamespacedName {
 		return types.NamespacedName{Namespace: "metal", Name: fmt.Sprint(n)}
 	}
-	e := newEntrance(2)
+	e := newGate(2)
 	for n := range 10 {
 		leave, now := e.enter(key(n))
 		g.Expect(now).To(BeTrue(), "nobody is kept out that nobody would wake")
@@ -63,4 +63,32 @@ func TestEntrance(t *testing.T) {
 	g.Expect(e.line).To(BeEmpty())
 	g.Expect(e.waiting).To(BeEmpty())
 	g.Expect(e.letIn).To(BeEmpty())
+}
+
+// TestPlaceOfAnotherGate gives a place to a host that does not come for it.
+func TestPlaceOfAnotherGate(t *testing.T) {
+	g := NewWithT(t)
+	key := func(n int) types.NamespacedName {
+		return types.NamespacedName{Namespace: "metal", Name: fmt.Sprint(n)}
+	}
+	e := newGate(1)
+	var woken []types.NamespacedName
+	e.open(func(key types.NamespacedName) { woken = append(woken, key) })
+	leave, _ := e.enter(key(0))
+	for n := 1; n < 3; n++ {
+		_, now := e.enter(key(n))
+		g.Expect(now).To(BeFalse())
+	}
+	e.yield(key(1))
+	g.Expect(woken).To(BeEmpty(), "it has no place yet")
+	leave()
+	g.Expect(woken).To(Equal([]types.NamespacedName{key(1)}))
+	e.yield(key(1))
+	e.yield(key(1))
+	g.Expect(woken).To(Equal([]types.NamespacedName{key(1), key(2)}), "once")
+	leave, now := e.enter(key(2))
+	g.Expect(now).To(BeTrue())
+	leave()
+	_, now = e.enter(key(1))
+	g.Expect(now).To(BeTrue())
 }
