@@ -61,7 +61,7 @@ func TestPatchLeadsToTheStatus(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			r := rand.New(rand.NewPCG(1, uint64(len(name)))) //nolint:gosec // the same in each run
+			r := rand.New(rand.NewPCG(1, uint64(len(name))))
 			for range 300 {
 				before, after := makeOne(), makeOne()
 				fill(r, reflect.ValueOf(before).Elem().FieldByName("Status"), 6)

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"mime"
 	"net/http"
@@ -48,7 +49,10 @@ func (b brief) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err != nil || !isJSON(response.Header.Get("Content-Type")) {
 		return response, err
 	}
-	return response, introduce(response, kind)
+	if err := introduce(response, kind); err != nil {
+		return nil, err
+	}
+	return response, nil
 }
 
 // WrappedRoundTripper lets client-go find what is below.
@@ -59,9 +63,8 @@ func (b brief) WrappedRoundTripper() http.RoundTripper { return b.next }
 func introduce(response *http.Response, kind schema.GroupVersionKind) error {
 	begins := make([]byte, len(briefBegins))
 	n, err := io.ReadFull(response.Body, begins)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF { //nolint:errorlint // io.ReadFull returns them as they are
-		response.Body.Close()
-		return err
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.Join(err, response.Body.Close())
 	}
 	begins = begins[:n]
 	if string(begins) == briefBegins {

@@ -36,7 +36,7 @@ func newScheme(t testing.TB) *runtime.Scheme {
 // how it ended.
 func watched(codecs runtime.NegotiatedSerializer, stream io.Reader) (events []string) {
 	info, _ := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), runtime.ContentTypeJSON)
-	frames := info.StreamSerializer.Framer.NewFrameReader(io.NopCloser(stream))
+	frames := info.StreamSerializer.NewFrameReader(io.NopCloser(stream))
 	decoder := restwatch.NewDecoder(streaming.NewDecoder(frames, info.StreamSerializer.Serializer), codecs.DecoderToVersion(info.Serializer, nil))
 	for {
 		kind, object, err := decoder.Decode()
@@ -105,7 +105,7 @@ func TestBrokenWatch(t *testing.T) {
 // TestLines reads random lines in pieces of all sizes.
 func TestLines(t *testing.T) {
 	g := NewWithT(t)
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same in each run
+	r := rand.New(rand.NewPCG(1, 2)) // the same in each run
 	for range 50 {
 		var want [][]byte
 		var stream []byte
