@@ -30,14 +30,14 @@ func NewInformer(config *rest.Config, o cache.Options, group schema.GroupVersion
 	config.APIPath, config.GroupVersion = "/apis", &group
 	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
 	config.NegotiatedSerializer = newCodecs(o.Scheme)
-	connections, err := o.HTTPClient, error(nil)
-	if connections == nil {
-		connections, err = rest.HTTPClientFor(config)
+	if o.HTTPClient == nil {
+		connections, err := rest.HTTPClientFor(config)
+		if err != nil {
+			return nil, fmt.Errorf("watch %s: %w", group, err)
+		}
+		o.HTTPClient = connections
 	}
-	if err != nil {
-		return nil, fmt.Errorf("watch %s: %w", group, err)
-	}
-	access, err := rest.RESTClientForConfigAndClient(config, connections)
+	access, err := rest.RESTClientForConfigAndClient(config, o.HTTPClient)
 	if err != nil {
 		return nil, fmt.Errorf("watch %s: %w", group, err)
 	}
