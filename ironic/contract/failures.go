@@ -51,18 +51,39 @@ func abortService(w *World) {
 }
 
 // undeployInService takes the machine away from an instance in the middle of
-// servicing, and after its failure.
+// servicing, and after its failure. The step of the ramdisk that ran stays on the
+// node either way, and Ironic takes it for the one that runs: the next servicing
+// with steps of the ramdisk ends well without a single one.
 func undeployInService(w *World) {
 	n := w.Update(w.Manageable(), ironic.Desired{AutomatedClean: new(bool)})
-	for _, c := range []struct {
-		args map[string]any
-		at   ironic.ProvisionState
-	}{{stuck, ironic.StateServiceWait}, {map[string]any{"fail": true}, ironic.StateServiceFailed}} {
-		n = w.Do(n, ironic.Transition{Target: ironic.TargetAdopt}, ironic.StateActive)
-		n = w.Do(n, ironic.Transition{Target: ironic.TargetService, ServiceSteps: []ironic.Step{step(c.args)}}, c.at)
+	adopt := func() { n = w.Do(n, ironic.Transition{Target: ironic.TargetAdopt}, ironic.StateActive) }
+	service := func(args map[string]any, at ironic.ProvisionState) {
+		w.T.Helper()
+		n = w.Do(n, ironic.Transition{Target: ironic.TargetService, ServiceSteps: []ironic.Step{step(args)}}, at)
+	}
+	takeBack := func() {
 		n = w.Do(n, ironic.Transition{Target: ironic.TargetDeleted}, ironic.StateAvailable)
 		w.Expect(n.Maintenance).To(BeFalse())
 		n = w.Do(n, ironic.Transition{Target: ironic.TargetManage}, ironic.StateManageable)
+	}
+	fails := map[string]any{"fail": true}
+
+	adopt()
+	service(stuck, ironic.StateServiceWait)
+	w.Eventually(func(g Gomega) {
+		var err error
+		n, err = w.Gateway.Get(w.T.Context(), n.UUID)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(n.ServiceStep.Name).To(Equal(StepName))
+		g.Expect(n.ProvisionState).To(Equal(ironic.StateServiceWait))
+	}, w.Patience, w.Look).Should(Succeed())
+	for range 2 {
+		takeBack()
+		w.Expect(n.ServiceStep.Name).To(Equal(StepName), "left behind")
+		adopt()
+		service(fails, ironic.StateActive)
+		w.Expect(n.ServiceStep.IsZero()).To(BeTrue(), "servicing that ran nothing has taken it away")
+		service(fails, ironic.StateServiceFailed)
 	}
 }
 

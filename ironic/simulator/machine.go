@@ -3,7 +3,6 @@ package simulator
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -58,10 +57,7 @@ var actions = map[string]map[string]verb{
 func (s *Server) run(n *node, p program) {
 	n.epoch++
 	n.lastError, n.targetProv = "", p.target
-	n.deployStep, n.cleanStep = nil, nil
-	if p.name != "undeploy" {
-		n.serviceStep = nil // a tear-down leaves it behind
-	}
+	n.deployStep, n.cleanStep, n.serviceRuns = nil, nil, false
 	s.record(n, "INFO", p.name, p.name+"_start")
 	s.enter(n, p, 0)
 }
@@ -129,8 +125,8 @@ func (s *Server) end(n *node, p program) {
 	s.move(n, p.ends)
 	n.targetProv, n.reservation, n.stepEnds = "", "", false
 	n.deployStep, n.cleanStep = nil, nil
-	if p.name != "undeploy" {
-		n.serviceStep = nil
+	if p.fails == "service failed" {
+		n.serviceStep = nil // only the end of servicing takes it away
 	}
 	if p.finish != nil {
 		p.finish(n)
@@ -152,12 +148,15 @@ func (s *Server) fail(n *node, operation, state, text string) {
 	s.record(n, "ERROR", operation, text)
 	s.move(n, state)
 	n.lastError, n.reservation, n.stepEnds = text, "", false
-	n.deployStep, n.cleanStep, n.serviceStep = nil, nil, nil
+	n.deployStep, n.cleanStep = nil, nil
 	switch state {
 	case "clean failed":
 		n.fault, n.maintenance, n.maintenanceReason = "clean failure", true, text
 	case "service failed":
 		n.fault, n.maintenance, n.maintenanceReason = "service failure", true, text
+		if n.serviceStep["interface"] != ramdiskInterface {
+			n.serviceStep = nil // the ramdisk's own is left behind
+		}
 	case "enroll", "error":
 		n.targetProv = "" // stable states aim at nothing
 	}
@@ -214,8 +213,8 @@ func (n *node) internalSet(key string, value any) {
 // stepName names the running step for hooks.
 func stepName(n *node) string {
 	running := []map[string]any{n.deployStep, n.cleanStep}
-	if strings.HasPrefix(n.provision, "servic") {
-		running = append(running, n.serviceStep) // one that was torn down is shown, and does not run
+	if n.serviceRuns {
+		running = append(running, n.serviceStep)
 	}
 	for _, step := range running {
 		if len(step) > 0 {

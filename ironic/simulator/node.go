@@ -36,6 +36,7 @@ type node struct {
 	raidConfig, targetRAID map[string]any
 	deployStep, cleanStep  map[string]any
 	serviceStep            map[string]any
+	serviceRuns            bool // false for a step that was left behind
 	description            string
 	resourceClass          string
 

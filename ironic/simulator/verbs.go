@@ -232,15 +232,30 @@ func service(s *Server, n *node, r request) (program, error) {
 	}
 	phases := []phase{s.working("servicing")}
 	share := s.opts.Delays.Service / time.Duration(max(1, len(r.ServiceSteps)))
-	for _, step := range plain(r.ServiceSteps) {
+	steps := plain(r.ServiceSteps)
+	if !slices.ContainsFunc(steps, inBand) {
+		n.serviceStep = nil
+	} else if len(n.serviceStep) > 0 {
+		// What a tear-down or a failure has left behind is taken for the step that
+		// runs, and nothing comes after it.
+		phases, steps = append(phases, phase{state: "service wait", hold: share}), nil
+	}
+	for _, step := range steps {
 		phases = append(phases, phase{
-			state: "service wait", hold: share, enter: func(n *node) { n.serviceStep, n.power = step.object(), "power on" },
+			state: "service wait", hold: share, enter: func(n *node) { n.serviceStep, n.serviceRuns, n.power = step.object(), true, "power on" },
 			done: func(n *node) string { return s.effect(n, step) },
 		})
 	}
 	phases = append(phases, s.working("servicing"))
 	return program{name: "service", target: "active", fails: "service failed", ends: "active", phases: phases}, nil
 }
+
+// inBand tells the steps that only a ramdisk knows, so that Ironic cannot take
+// them in before one has booted.
+func inBand(s Step) bool { return s.Interface == ramdiskInterface }
+
+// ramdiskInterface has the steps of the ramdisk.
+const ramdiskInterface = "deploy"
 
 // deployAbortMinor is the API version that knows abort in wait call-back.
 const deployAbortMinor = 110
