@@ -79,7 +79,8 @@ func (t *table) merge(r Row, withProgress bool, asked time.Time) (Change, bool) 
 		r.DeployStep, r.Agent = previous.DeployStep, previous.Agent
 	}
 	t.put(r)
-	if r.sameFields(previous) && r.sameProgress(previous) {
+	// That a list lacks what a read in full has told of an agent is no news.
+	if r.sameFields(previous) && (!withProgress || r.sameProgress(previous)) {
 		return Change{}, false
 	}
 	e.moved = true // until the feed has given it its place

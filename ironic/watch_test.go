@@ -229,6 +229,26 @@ func TestWhatOthersSawHidesNothing(t *testing.T) {
 	})
 }
 
+// TestWhatAListLacksIsNoNews: a read in full tells of an agent that has long left; the
+// lists do not.
+func TestWhatAListLacksIsNoNews(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := NewWithT(t)
+		g, s, uuids := fleet(t, simulator.Options{}, 3)
+		w, got, stop := watching(t.Context(), g, ironic.WatchOptions{})
+		defer stop()
+		s.Edit(uuids[1], map[string]any{"driver_internal_info": map[string]any{"agent_url": "https://192.0.2.1:9999", "agent_status_message": "50 %"}})
+		pass(40 * time.Second)
+		got.take()
+		n, err := g.Get(t.Context(), uuids[1])
+		e.Expect(err).NotTo(HaveOccurred())
+		e.Expect(n.Agent.URL).NotTo(BeEmpty())
+		w.Learn(n.Row())
+		pass(10 * time.Minute)
+		e.Expect(got.take()).To(BeEmpty())
+	})
+}
+
 func TestNudgeLooksAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := NewWithT(t)
@@ -423,6 +443,28 @@ func TestWhatOnlyBegins(t *testing.T) {
 			NewWithT(t).Expect(change.Begins()).To(Equal(c.begins))
 			change.Kind = ironic.Appeared
 			NewWithT(t).Expect(change.Begins()).To(BeFalse())
+		})
+	}
+}
+
+func TestWhatOnlyAwaitsAnInspection(t *testing.T) {
+	inspecting := ironic.Row{ProvisionState: ironic.StateInspecting, Reservation: "conductor", PowerState: ironic.PowerOff}
+	for name, c := range map[string]struct {
+		previous ironic.ProvisionState
+		change   func(*ironic.Row)
+		awaits   bool
+	}{
+		"the machine is on":  {ironic.StateInspecting, func(r *ironic.Row) { r.Reservation, r.PowerState = "", ironic.PowerOn }, true},
+		"with an error":      {ironic.StateInspecting, func(r *ironic.Row) { r.LastError = "no answer" }, false},
+		"with a fault":       {ironic.StateInspecting, func(r *ironic.Row) { r.Maintenance, r.Fault = true, "power failure" }, false},
+		"it has ended":       {ironic.StateInspecting, func(r *ironic.Row) { r.ProvisionState = ironic.StateManageable }, false},
+		"it was not running": {ironic.StateManageable, func(*ironic.Row) {}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			previous, row := inspecting, inspecting
+			previous.ProvisionState, row.ProvisionState = c.previous, ironic.StateInspectWait
+			c.change(&row)
+			NewWithT(t).Expect(ironic.Change{Kind: ironic.Changed, Row: row, Previous: previous}.AwaitsInspection()).To(Equal(c.awaits))
 		})
 	}
 }
