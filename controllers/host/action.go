@@ -155,15 +155,21 @@ func (AskImage) Name() string { return "ask for live image" }
 // Name implements Action.
 func (SaveHardware) Name() string { return "save hardware data" }
 
-// announced reports whether the host's phase must be stored before a is done:
-// requests that change what is on the machine, or that end the node. Others are
-// recognised as done after a crash, whatever phase is stored.
-func announced(a Action) bool {
+// announced reports whether the host's phase is stored before a is done. It must be
+// before requests that change what is on the machine, or that end the node. Others
+// are recognised as done after a crash: a node that is being inspected has been
+// verified, whatever else of them in any phase that is stored. The first
+// verification is no such request, but may end sooner than a write that follows it.
+func announced(a Action, stored State) bool {
 	switch a := a.(type) {
 	case Transition:
 		switch a.Target {
-		case ironic.TargetManage, ironic.TargetAdopt, ironic.TargetAbort:
+		case ironic.TargetManage:
+			return stored == stateNone
+		case ironic.TargetAdopt, ironic.TargetAbort:
 			return false
+		case ironic.TargetInspect:
+			return stored != metal3.StateRegistering
 		default:
 			return true
 		}

@@ -114,6 +114,9 @@ func concernDeletion(o *Observed, d *Decision) {
 		return
 	}
 	target := o.phase().deleted
+	if o.state() == metal3.StateRegistering && o.Node != nil && slices.Contains(examining, o.Node.ProvisionState) {
+		target = phases[metal3.StateInspecting].deleted // it was asked for, and that is not stored
+	}
 	switch {
 	case wantsDetach(o.Host) && detachArguments(o.Host).DeleteAction == metal3.DetachedDeleteActionDelay:
 		d.count(countDeleteDelayed)

@@ -206,6 +206,7 @@ func TestDecide(t *testing.T) {
 		"deleting a provisioned host": {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){deleting}, enter: metal3.StateDeprovisioning},
 		"deleting an external host":   {state: metal3.StateExternallyProvisioned, node: ironic.StateActive, given: []func(*Observed){deleting}, enter: metal3.StatePoweringOffBeforeDelete},
 		"deleting a registering host": {state: metal3.StateRegistering, node: ironic.StateEnroll, given: []func(*Observed){deleting}, enter: stateDeleting},
+		"deleting what is inspected":  {state: metal3.StateRegistering, node: ironic.StateInspectWait, given: []func(*Observed){deleting}, enter: metal3.StatePoweringOffBeforeDelete},
 		"powering off":                {state: metal3.StatePoweringOffBeforeDelete, node: ironic.StateManageable, given: []func(*Observed){deleting}, do: "ask for power off"},
 		"powered off":                 {state: metal3.StatePoweringOffBeforeDelete, node: ironic.StateManageable, given: []func(*Observed){deleting, func(o *Observed) { o.Node.PowerState = ironic.PowerOff }}, enter: stateDeleting},
 		"deleting removes the node":   {state: stateDeleting, node: ironic.StateManageable, given: []func(*Observed){deleting}, do: "remove node"},

@@ -21,13 +21,13 @@ func TestOwnMarksAreNoNews(t *testing.T) {
 		h.Spec.BMC.CredentialsName = "shared"
 		return h
 	}
-	r := &Reconciler{cache: newKube(t, hostNamed("a", ""), hostNamed("b", "")), echoes: newEchoes()}
+	r := &Reconciler{cache: newKube(t, hostNamed("a", ""), hostNamed("b", "")), echoes: newEchoes(), written: newWritten()}
 	a := types.NamespacedName{Namespace: "metal", Name: "a"}
 	r.echoes.expectHost(a, "7")
 	r.echoes.expectSecret(a, "8")
 
 	updated := func(name, version string) bool {
-		return notEcho{r.echoes}.Update(event.UpdateEvent{ObjectOld: hostNamed(name, "1"), ObjectNew: hostNamed(name, version)})
+		return notEcho{r.echoes, r.written}.Update(event.UpdateEvent{ObjectOld: hostNamed(name, "1"), ObjectNew: hostNamed(name, version)})
 	}
 	g.Expect(updated("a", "7")).To(BeFalse(), "its own mark")
 	g.Expect(updated("a", "9")).To(BeTrue(), "what came after it")

@@ -43,6 +43,9 @@ type memory struct {
 	TurnedAway bool
 	// Seen is the fingerprint of what the present error was recorded with.
 	Seen string
+	// Patient means that an inspection runs and nothing is wished but its end: that it
+	// now waits for the machine is no reason to look at the host.
+	Patient bool
 	// Removed means that the node was deleted by this process.
 	Removed bool
 	// Released is the host that was let go of: what the cache still shows of it is
@@ -97,6 +100,26 @@ func (s silence) of(n *ironic.Node) bool {
 	return n != nil && s.Node != "" && s.Node == n.UUID && !n.Agent.LastHeartbeat.After(s.Last)
 }
 
+// begin gets what is remembered of a host that is looked at from now on: what it is
+// woken for meanwhile may be news to it.
+func (s *memories) begin(key types.NamespacedName) memory {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.m[key]
+	if m.Patient {
+		m.Patient = false
+		s.m[key] = m
+	}
+	return m
+}
+
+// patient reports whether a host with this node has nothing to do before its
+// inspection ends.
+func (s *memories) patient(key types.NamespacedName, node string) bool {
+	m := s.get(key)
+	return m.Patient && m.NodeID == node
+}
+
 // put remembers. An agent that was reported as lost meanwhile stays so, unless
 // handled says that the report was acted on.
 func (s *memories) put(key types.NamespacedName, m memory, handled bool) {
@@ -125,6 +148,13 @@ func (s *memories) forget(key types.NamespacedName) {
 	delete(s.m, key)
 }
 
+// patient reports whether the host waits for nothing but the end of an inspection.
+func (p *pass) patient() bool {
+	o := &p.o
+	return o.state() == metal3.StateInspecting && o.Node != nil && o.Node.ProvisionState == ironic.StateInspecting &&
+		!o.deleting() && !o.failing() && !wantsDetach(o.Host) && len(forcedReboots(o.Host)) == 0 && markOf(o.Host) == nil
+}
+
 // remember keeps what the next pass is spared by.
 func (p *pass) remember(ctx context.Context, key client.ObjectKey) {
 	o := &p.o
@@ -133,7 +163,7 @@ func (p *pass) remember(ctx context.Context, key client.ObjectKey) {
 		NodeID: o.Host.Status.Provisioning.ID, Looked: o.Looked, Ports: o.Ports,
 		Node: recall(o.state(), o.Sight, o.Node), Fresh: o.Fresh && !o.phase().steady, NoInventory: o.NoInventory,
 		PowerAsked: o.PowerAsked, SoftRefused: o.SoftRefused, Rebooted: o.Rebooted, Busy: o.Busy,
-		TurnedAway: o.TurnedAway, Removed: o.Sight == Missing && before.Removed,
+		TurnedAway: o.TurnedAway, Removed: o.Sight == Missing && before.Removed, Patient: p.patient(),
 	}
 	if o.Node == nil || fulfilled(o.Node, m.PowerAsked) || p.failedNow {
 		m.PowerAsked = "" // its failure counts once

@@ -17,8 +17,14 @@ const (
 	notesBurst     = 50
 )
 
-// noteLater is how soon a note that was put off is looked at again.
-const noteLater = 10 * time.Second
+const (
+	// noteSoon is how soon a host is looked at of which there is at most something to
+	// tell: by then the cache shows what was written of it last, for which the pass
+	// would hold a worker, and often there is something better to tell.
+	noteSoon = 2 * time.Second
+	// noteLater is how soon a note that was put off is looked at again.
+	noteLater = 10 * time.Second
+)
 
 func newNotes() *rate.Limiter { return rate.NewLimiter(notesPerSecond, notesBurst) }
 

@@ -66,5 +66,32 @@ func TestOrderOfHosts(t *testing.T) {
 		next, _ := q.Get()
 		order = append(order, next.Name)
 	}
-	g.Expect(order).To(Equal([]string{"cleaned", "faulty", "silent", "gone", "over", "cleans", "starts", "locked", "new"}))
+	g.Expect(order).To(Equal([]string{"cleaned", "faulty", "silent", "gone", "over", "new", "cleans", "starts", "locked"}))
+}
+
+// TestNobodyIsWokenToHearThatAnInspectionWaits: a host that has something else on its
+// mind is, and so is one that is being looked at.
+func TestNobodyIsWokenToHearThatAnInspectionWaits(t *testing.T) {
+	g := NewWithT(t)
+	q := priorityqueue.New[kreconcile.Request]("patience")
+	defer q.ShutDown()
+	r := &Reconciler{memories: newMemories(), entrance: newGate(1), notes: newNotes()}
+	key := func(name string) types.NamespacedName { return types.NamespacedName{Namespace: "lab", Name: name} }
+	r.memories.put(key("patient"), memory{NodeID: "patient", Patient: true}, true)
+	r.memories.put(key("other-node"), memory{NodeID: "before", Patient: true}, true)
+	r.memories.put(key("looked-at"), memory{NodeID: "looked-at", Patient: true}, true)
+	r.memories.begin(key("looked-at"))
+	r.memories.put(key("deleted"), memory{NodeID: "deleted"}, true)
+	for _, name := range []string{"patient", "other-node", "looked-at", "deleted"} {
+		row := ironic.Row{UUID: name, Name: "lab~" + name, ProvisionState: ironic.StateInspecting}
+		waits := row
+		waits.ProvisionState = ironic.StateInspectWait
+		r.nodeChanged(q, ironic.Change{Kind: ironic.Changed, UUID: name, Previous: row, Row: waits})
+	}
+	var woken []string
+	for range 3 {
+		next, _ := q.Get()
+		woken = append(woken, next.Name)
+	}
+	g.Expect(woken).To(ConsistOf("other-node", "looked-at", "deleted"))
 }

@@ -64,7 +64,7 @@ func (p *pass) carryOut(ctx context.Context, d *Decision) (wait Wait, more bool,
 		err := p.accept(ctx, d)
 		return d.Wait, d.Again && !d.newlyFailing(), err
 	}
-	if announced(d.Do) && p.phaseUnsaved() {
+	if announced(d.Do, p.saver.Before().Status.Provisioning.State) && p.phaseUnsaved() {
 		if err := p.save(ctx, p.noteAfter(d)); err != nil {
 			return Wait{}, false, err
 		}

@@ -8,11 +8,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
 
-// notEcho drops the updates that this program has made itself; see echoes.
-type notEcho struct{ echoes *echoes }
+// notEcho drops the updates that this program has made itself; see echoes. It passes
+// on to written what the watch shows.
+type notEcho struct {
+	echoes  *echoes
+	written *written
+}
 
 // Create implements predicate.Predicate.
-func (notEcho) Create(event.CreateEvent) bool { return true }
+func (n notEcho) Create(e event.CreateEvent) bool {
+	n.written.show(e.Object)
+	return true
+}
 
 // Delete implements predicate.Predicate.
 func (notEcho) Delete(event.DeleteEvent) bool { return true }
@@ -22,6 +29,7 @@ func (notEcho) Generic(event.GenericEvent) bool { return true }
 
 // Update implements predicate.Predicate.
 func (n notEcho) Update(e event.UpdateEvent) bool {
+	n.written.show(e.ObjectNew)
 	return !n.echoes.ofHost(client.ObjectKeyFromObject(e.ObjectNew), e.ObjectNew.GetResourceVersion())
 }
 

@@ -161,7 +161,7 @@ func TestRAIDResultIsRecordedBeforeItsOrderGoes(t *testing.T) {
 	o.Host.Status = d.Status
 	d = decide(o)
 	g.Expect(d.Do).To(BeAssignableToTypeOf(Update{}))
-	g.Expect(announced(d.Do)).To(BeTrue(), "the status is stored before the order goes")
+	g.Expect(announced(d.Do, metal3.StatePreparing)).To(BeTrue(), "the status is stored before the order goes")
 }
 
 func TestRAIDTargets(t *testing.T) {

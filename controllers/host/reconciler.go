@@ -26,6 +26,7 @@ type Reconciler struct {
 	entrance *gate
 	exit     *gate
 	echoes   *echoes
+	written  *written
 	metrics  *metrics
 	recorder reconcile.Recorder
 }
@@ -67,20 +68,19 @@ const moment = time.Second
 
 // reconcile works on a host that its gate has let in.
 func (r *Reconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	h := &metal3.BareMetalHost{}
-	// The client waits until the cache shows our last write. That keeps workers from
-	// writing faster than the API server's watch tells of it.
-	if err := r.client.Get(ctx, req.NamespacedName, h); err != nil {
+	h, err := r.read(ctx, req.NamespacedName)
+	if err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			r.memories.forget(req.NamespacedName)
 			r.entrance.forget(req.NamespacedName)
 			r.echoes.forget(req.NamespacedName)
+			r.written.forget(req.NamespacedName)
 			r.metrics.forget(req.NamespacedName)
 			return ctrl.Result{}, nil
 		}
 		return ctrl.Result{}, err
 	}
-	m := r.memories.get(req.NamespacedName)
+	m := r.memories.begin(req.NamespacedName)
 	if m.Released != "" && m.Released == h.UID {
 		return ctrl.Result{}, nil
 	}
@@ -98,6 +98,7 @@ func (r *Reconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 // pass observes, runs and finishes.
 func (r *Reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, m memory) (ctrl.Result, error) {
 	saver := reconcile.NewSaver(r.client, h)
+	defer func() { r.written.put(saver.Before()) }()
 	saver.Whole = h.Status.LastUpdated == nil || h.Status.LastUpdated.IsZero()
 	e, assigned := r.ironicOf(h)
 	o, err := r.observe(ctx, h, &m, e.watch)

@@ -95,7 +95,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	if o.Concurrency == 0 {
 		o.Concurrency = defaultConcurrency
 	}
-	changed := predicate.And[client.Object](notEcho{r.echoes}, predicate.Or[client.Object](predicate.GenerationChangedPredicate{},
+	changed := predicate.And[client.Object](notEcho{r.echoes, r.written}, predicate.Or[client.Object](predicate.GenerationChangedPredicate{},
 		predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{}, finalizersChanged{}))
 	b := ctrl.NewControllerManagedBy(mgr).Named(o.Name).
 		For(&metal3.BareMetalHost{}, builder.WithPredicates(changed)).
@@ -130,7 +130,7 @@ func newReconciler(c client.Client, live client.Reader, o Options) (*Reconciler,
 	}
 	heard, places := newEchoes(), max(1, cmp.Or(o.Concurrency, defaultConcurrency)/gated)
 	return &Reconciler{
-		client: c, cache: c, options: o, metrics: m, echoes: heard, slots: &slots{queue: capacity.New(o.Limits)}, notes: newNotes(), memories: newMemories(),
+		client: c, cache: c, options: o, metrics: m, echoes: heard, written: newWritten(), slots: &slots{queue: capacity.New(o.Limits)}, notes: newNotes(), memories: newMemories(),
 		entrance: newGate(places), exit: newGate(places),
 		secrets: secrets{client: c, live: live, echoes: heard}, objects: objects{client: c},
 	}, nil

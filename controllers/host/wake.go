@@ -54,16 +54,19 @@ func (r *Reconciler) nodeChanged(q queue, change ironic.Change) {
 	if change.Kind == ironic.LostAgent {
 		r.memories.lostAgent(key, change.Row)
 	}
-	if change.Begins() {
+	if change.Begins() || change.AwaitsInspection() && r.memories.patient(key, change.UUID) {
 		return
 	}
 	r.entrance.call(key)
 	priority := priorityOf(change)
-	if priority == priorityBusy && r.notes.Tokens() < 1 { // nothing can be told now
+	switch {
+	case priority != priorityBusy:
+		add(q, key, priority)
+	case r.notes.Tokens() < 1: // nothing can be told now
 		addAfter(q, key, priority, noteLater)
-		return
+	default:
+		addAfter(q, key, priority, noteSoon)
 	}
-	add(q, key, priority)
 }
 
 // The order in which hosts are worked on; a host that its own resource or a Secret

@@ -161,7 +161,7 @@ type announcement struct {
 // announcing are the requests that must be announced. The others neither change
 // what is on a machine, nor differ when they are made again.
 var announcing = map[string]announcement{
-	"inspect": {phases: []string{"inspecting"}},
+	"inspect": {phases: []string{"registering", "inspecting"}}, // a node that is inspected has been registered
 	"clean":   {phases: []string{"preparing"}, order: true},
 	"provide": {phases: []string{"provisioning", "deprovisioning"}},
 	"active":  {phases: []string{"provisioning"}},
