@@ -73,8 +73,8 @@ type Options struct {
 
 // Setup adds the controller to a manager. The manager's scheme must know
 // metal3.io/v1alpha1; its client should read its own writes
-// (client.CacheOptions.EnableReadYourWritesConsistency), which saves passes that
-// end in a conflict.
+// (client.CacheOptions.EnableReadYourWritesConsistency), which for what hosts refer
+// to saves passes that end in a conflict. Hosts are read as they were written.
 func Setup(mgr ctrl.Manager, o Options) error {
 	r, err := newReconciler(mgr.GetClient(), mgr.GetAPIReader(), o)
 	if err != nil {
