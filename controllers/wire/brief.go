@@ -7,7 +7,9 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -67,13 +69,37 @@ func introduce(response *http.Response, kind schema.GroupVersionKind) error {
 		return errors.Join(err, response.Body.Close())
 	}
 	begins = begins[:n]
-	if string(begins) == briefBegins {
-		begins = []byte(`{"kind":"` + kind.Kind + `","apiVersion":"` + kind.GroupVersion().String() + `",`)
-		response.ContentLength = -1
-		response.Header.Del("Content-Length")
+	if string(begins) != briefBegins {
+		response.Body = body{io.MultiReader(bytes.NewReader(begins), response.Body), response.Body}
+		return nil
 	}
-	response.Body = body{io.MultiReader(bytes.NewReader(begins), response.Body), response.Body}
+	rest := answers.Get().(*bytes.Buffer)
+	defer answers.Put(rest)
+	rest.Reset()
+	if _, err := rest.ReadFrom(response.Body); err != nil {
+		return errors.Join(err, response.Body.Close())
+	}
+	answer := bytes.Join([][]byte{
+		[]byte(`{"kind":"` + kind.Kind + `","apiVersion":"` + kind.GroupVersion().String() + `",`), withoutLastOwners(rest.Bytes()),
+	}, nil)
+	response.ContentLength = int64(len(answer))
+	response.Header.Set("Content-Length", strconv.Itoa(len(answer)))
+	response.Body = body{bytes.NewReader(answer), response.Body}
 	return nil
+}
+
+// answers are buffers for brief answers, of which little is kept.
+var answers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// withoutLastOwners cuts metadata.managedFields out of a brief answer, which writes
+// them last.
+func withoutLastOwners(rest []byte) []byte {
+	const end = "]}}"
+	before, from, found := bytes.Cut(rest, []byte(owners))
+	if !found || !bytes.HasSuffix(bytes.TrimSpace(from), []byte(end)) {
+		return rest
+	}
+	return append(before, "}}"...)
 }
 
 // body is read from one and closed at the other.

@@ -23,7 +23,12 @@ func TestBriefAnswers(t *testing.T) {
 		plain                               bool
 		wantAccept, want                    string
 	}{
-		"metadata alone":      {answer: partial, wantAccept: asked, want: `{"kind":"BareMetalHost","apiVersion":"metal3.io/v1alpha1","metadata":{"name":"a"}}`},
+		"metadata alone": {answer: partial, wantAccept: asked, want: `{"kind":"BareMetalHost","apiVersion":"metal3.io/v1alpha1","metadata":{"name":"a"}}`},
+		"who wrote what": {
+			answer:     `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","annotations":{"b":",\"managedFields\":["},"managedFields":[{"manager":"m","fieldsV1":{"f:x":{"v:[]}}":{}}}}]}}` + "\n",
+			wantAccept: asked, want: `{"kind":"BareMetalHost","apiVersion":"metal3.io/v1alpha1","metadata":{"name":"a","annotations":{"b":",\"managedFields\":["}}}`,
+		},
+		"more behind it":      {answer: strings.Replace(partial, `}}`, `,"managedFields":[],"new":1}}`, 1), wantAccept: asked, want: `{"kind":"BareMetalHost","apiVersion":"metal3.io/v1alpha1","metadata":{"name":"a","managedFields":[],"new":1}}`},
 		"what clients accept": {accept: "application/json, */*", answer: partial, wantAccept: asked, want: `{"kind":"BareMetalHost","apiVersion":"metal3.io/v1alpha1","metadata":{"name":"a"}}`},
 		"a whole object":      {answer: aHost, wantAccept: asked, want: aHost},
 		"a refusal":           {answer: aStatus, wantAccept: asked, want: aStatus},

@@ -6,7 +6,10 @@
 // for what it says, twice for each. [NewInformer] has it read twice. The answer to
 // a write is the whole object, of which a writer uses the metadata; [Brief] asks
 // for no more, and [Transport] makes that an answer which a typed client can read.
+// In both, who wrote which field (managedFields) is left out before it is decoded.
+// Events, of which there are more than of any other request, go as protobuf
+// ([Events]).
 //
-// Both keep to what the API server is known to send, look whether that is what has
+// All keep to what the API server is known to send, look whether that is what has
 // come, and else leave it to the libraries.
 package wire

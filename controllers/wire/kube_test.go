@@ -1,8 +1,10 @@
 package wire_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -45,7 +48,10 @@ func TestOnARealAPIServer(t *testing.T) {
 		}
 		return cache.New(config, o)
 	})
-	theirs := manager(t, plane.Config(), cache.New)
+	theirs := manager(t, plane.Config(), func(config *rest.Config, o cache.Options) (cache.Cache, error) {
+		o.DefaultTransform = cache.TransformStripManagedFields() // ours never has them
+		return cache.New(config, o)
+	})
 	for _, c := range []client.Reader{ours, theirs} { // their watches begin
 		g.Expect(c.List(t.Context(), &metal3.BareMetalHostList{})).To(Succeed())
 	}
@@ -66,6 +72,7 @@ func TestOnARealAPIServer(t *testing.T) {
 	g.Expect(kube.Status().Patch(wire.Brief(t.Context(), metal3.GroupVersion.WithKind("BareMetalHost")), answer, client.RawPatch(types.MergePatchType, status))).To(Succeed())
 	g.Expect(answer.ResourceVersion).NotTo(Equal(b.ResourceVersion))
 	g.Expect(answer.Name).To(Equal("b"))
+	g.Expect(answer.ManagedFields).To(BeEmpty(), "who wrote what is left out")
 	g.Expect(answer.Status.PoweredOn).To(BeFalse(), "the answer is the metadata")
 	read := host("b")
 	g.Expect(kube.Get(t.Context(), client.ObjectKeyFromObject(b), read)).To(Succeed())
@@ -89,7 +96,58 @@ func TestOnARealAPIServer(t *testing.T) {
 	}
 	g.Eventually(func() bool { return held(ours) == held(theirs) && strings.Contains(held(ours), answer.ResourceVersion) }, 30*time.Second).Should(BeTrue())
 	g.Expect(held(ours)).NotTo(ContainSubstring(`"gone"`))
+	sendsEvents(t, plane.Config())
 }
+
+// sendsEvents tells of something before a manager runs, and while it does.
+func sendsEvents(t *testing.T, config *rest.Config) {
+	g := NewWithT(t)
+	sent := make(chan string, 100)
+	config = rest.CopyConfig(config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTrip(func(r *http.Request) (*http.Response, error) {
+			if strings.HasSuffix(r.URL.Path, "/events") {
+				sent <- r.Method + " " + r.Header.Get("Content-Type")
+			}
+			return next.RoundTrip(r)
+		})
+	})
+	scheme := runtime.NewScheme()
+	g.Expect(metal3.AddToScheme(scheme)).To(Succeed())
+	plain, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Logger: logr.Discard()})
+	g.Expect(err).NotTo(HaveOccurred())
+	mgr, err := wire.Events(plain)
+	g.Expect(err).NotTo(HaveOccurred())
+	about := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}}
+	mgr.GetEventRecorder("test.example/tester").Eventf(about, nil, "Normal", "Early", "Early", "before %s", "it runs")
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	<-mgr.Elected()
+	mgr.GetEventRecorder("test.example/tester").Eventf(about, nil, "Warning", "Late", "Late", "while it runs")
+	events, err := kubernetes.NewForConfig(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(func(g Gomega) {
+		list, err := events.EventsV1().Events("default").List(t.Context(), metav1.ListOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+		var told []string
+		for _, e := range list.Items {
+			if e.ReportingController == "test.example/tester" {
+				told = append(told, e.Type+" "+e.Regarding.Kind+" "+e.Regarding.Name+" "+e.Reason+" "+e.Note)
+			}
+		}
+		g.Expect(told).To(ConsistOf("Normal BareMetalHost a Early before it runs", "Warning BareMetalHost a Late while it runs"))
+	}, 30*time.Second).Should(Succeed())
+	g.Expect(sent).To(Receive(Equal("POST application/vnd.kubernetes.protobuf")))
+	stop()
+	g.Expect(<-done).To(Succeed())
+}
+
+// roundTrip is a function as a transport.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (r roundTrip) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
 
 // unwatched cannot be watched the library's way.
 type unwatched struct{ toolscache.Lister }

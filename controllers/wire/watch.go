@@ -25,7 +25,7 @@ func newCodecs(scheme *runtime.Scheme) codecs {
 	info, _ := runtime.SerializerInfoForMediaType(plain.SupportedMediaTypes(), runtime.ContentTypeJSON)
 	info.Serializer = json.NewSerializerWithOptions(quickMeta{}, scheme, scheme, json.SerializerOptions{})
 	info.StreamSerializer = &runtime.StreamSerializerInfo{
-		EncodesAsText: true, Serializer: events{info.StreamSerializer.Serializer}, Framer: lines{},
+		EncodesAsText: true, Serializer: watchEvents{info.StreamSerializer.Serializer}, Framer: lines{},
 	}
 	return codecs{plain, info}
 }
@@ -66,25 +66,45 @@ func member(document []byte, prefix string) (text string, rest []byte, found boo
 	return string(behind[:end]), behind[end+1:], true
 }
 
-// events decodes watch events.
-type events struct{ runtime.Serializer }
+// watchEvents decodes watch events.
+type watchEvents struct{ runtime.Serializer }
 
 // Decode implements runtime.Decoder. What it finds in the event is a part of
 // document, and good until the next event is read. Whether that is JSON is seen
 // when it is decoded.
-func (e events) Decode(document []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+func (e watchEvents) Decode(document []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
 	if event, is := into.(*metav1.WatchEvent); is {
 		if kind, rest, found := member(document, `{"type":"`); found {
 			object, first := bytes.CutPrefix(rest, []byte(`,"object":`))
 			object, last := bytes.CutSuffix(object, []byte("}"))
 			if first && last {
-				event.Type, event.Object = kind, runtime.RawExtension{Raw: object}
+				event.Type, event.Object = kind, runtime.RawExtension{Raw: withoutOwners(object)}
 				return event, &schema.GroupVersionKind{Version: "v1", Kind: "WatchEvent"}, nil
 			}
 		}
 	}
 	return e.Serializer.Decode(document, defaults, into)
 }
+
+// withoutOwners cuts metadata.managedFields out of a custom resource, in place: a
+// good part of what a host has to say is who wrote which of its fields, which no cache
+// here keeps. The API server writes custom resources with their members in order, so
+// that the name comes next; within managedFields there is no other list, the quotes
+// of its texts are escaped, and no kind of the group has a member of that name.
+func withoutOwners(object []byte) []byte {
+	before, from, found := bytes.Cut(object, []byte(owners))
+	if !found {
+		return object
+	}
+	_, after, found := bytes.Cut(from, []byte(`],"name":`))
+	if !found {
+		return object
+	}
+	return append(append(before, `,"name":`...), after...)
+}
+
+// owners is how the list begins that says who wrote what.
+const owners = `,"managedFields":[`
 
 // lines frames a stream with one document a line, which is how the API server
 // writes JSON.

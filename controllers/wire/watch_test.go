@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -83,6 +84,37 @@ func TestWatchReadsAsTheLibraryDoes(t *testing.T) {
 			g.Expect(watched(newCodecs(scheme), iotest.DataErrReader(strings.NewReader(stream)))).To(Equal(want), "with the end at once")
 		})
 	}
+}
+
+// FuzzWithoutOwners compares what is left of objects with what is left when their
+// managedFields are deleted.
+func FuzzWithoutOwners(f *testing.F) {
+	for _, text := range []string{"", "a", `],"name":"x`, `,"managedFields":[`, `k:{"type":"Ready"}`, "\\\"", "é]}}"} {
+		f.Add(text, 2)
+		f.Add(text, -1)
+	}
+	f.Fuzz(func(t *testing.T, text string, owners int) {
+		owner := map[string]any{"manager": text, "fieldsV1": map[string]any{"f:" + text: map[string]any{"v:[" + text + "]": map[string]any{}}}}
+		metadata := map[string]any{"creationTimestamp": text, "annotations": map[string]any{text: text}, "name": text, "uid": text}
+		object := map[string]any{"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "metadata": metadata, "spec": map[string]any{"x" + text: text}}
+		want := asSent(t, object)
+		if owners >= 0 {
+			metadata["managedFields"] = slices.Repeat([]any{owner}, owners%5)
+		}
+		if got := withoutOwners(asSent(t, object)); string(got) != string(want) {
+			t.Errorf("%s, not %s", got, want)
+		}
+	})
+}
+
+// asSent is an object with its members in order, as the API server sends it.
+func asSent(t *testing.T, object map[string]any) []byte {
+	t.Helper()
+	document, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document
 }
 
 // TestBrokenWatch ends with an error wherever a stream breaks off, after all that
