@@ -10,7 +10,7 @@ import (
 )
 
 // profiled is how many seconds the CPU profile covers.
-const profiled = 60
+const profiled = 40
 
 // profile keeps profiles of the controller, one after the other.
 func (s *surroundings) profile(ctx context.Context) {
