@@ -157,7 +157,7 @@ func (s *settings) common() []setting {
 		{"tls-cipher-suites", "IRONFLOW_TLS_CIPHER_SUITES", "", "comma-separated cipher suites of TLS 1.2 for the same, by their IANA names; empty for Go's choice", text(&s.tls.ciphers)},
 		{"health-addr", "IRONFLOW_HEALTH_ADDR", ":9440", "address of /healthz and /readyz; 0 switches it off", text(&s.healthAddr)},
 		{"pprof-addr", "IRONFLOW_PPROF_ADDR", "0", "address of the Go profiler's listener; 0 switches it off", text(&s.pprofAddr)},
-		{"concurrency", "BMO_CONCURRENCY", "0", "hosts worked on at once; 0 for 50", number(&s.hosts.concurrency)},
+		{"concurrency", "BMO_CONCURRENCY", "0", "hosts worked on at once; 0 for 100", number(&s.hosts.concurrency)},
 		{"host-series", "IRONFLOW_HOST_SERIES", "false", "metric series per host, where the existing operator has them", boolean(&s.hosts.series)},
 		{"hostclaims", "IRONFLOW_HOSTCLAIMS", "false", "give hosts to HostClaims, as HostDeployPolicies allow", boolean(&s.hosts.claims)},
 		{"limit-hosts", "IRONFLOW_LIMIT_HOSTS", "0", "hosts that may be inspected, cleaned or deployed at once; 0 for any number", number(&s.hosts.limits.Total)},

@@ -191,9 +191,7 @@ func setStalled(h *metal3.BareMetalHost, s sight) {
 	reason, since := s.Cause, s.Now
 	switch {
 	case s.Cause != "":
-		conditions := h.GetConditions()
-		meta.RemoveStatusCondition(&conditions, view.StalledCondition)
-		h.SetConditions(conditions)
+		reconcile.DropCondition(h, view.StalledCondition)
 	case was != nil && was.Status == metav1.ConditionTrue:
 		reason, since = was.Reason, was.LastTransitionTime.Time
 	default: // an error that another controller, or an older version, recorded

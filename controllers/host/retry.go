@@ -36,9 +36,7 @@ func (p *pass) acknowledgeRetry() {
 	value, asked := h.Annotations[names.Retry]
 	switch {
 	case !asked:
-		conditions := h.GetConditions()
-		meta.RemoveStatusCondition(&conditions, retryCondition)
-		h.SetConditions(conditions)
+		reconcile.DropCondition(h, retryCondition)
 	case p.failedNow, p.o.Retry && !p.o.failing():
 		reconcile.SetCondition(h, retryCondition, metav1.ConditionTrue, reasonRetryHandled, retryMessage(value))
 	}

@@ -31,11 +31,11 @@ const reportingController = "metal3.io/baremetal-controller"
 
 // defaultConcurrency is how many hosts are worked on at once: passes mostly wait
 // for answers.
-const defaultConcurrency = 50
+const defaultConcurrency = 100
 
-// gated is the part of them, one in so many, that may be hosts of either gate. With
-// an eighth, fleets took longer on the whole.
-const gated = 4
+// gated is the part of them, one in so many, that may be hosts of either gate: enough
+// to keep the API server busy, so that more would begin no sooner.
+const gated = 6
 
 // Options wire the controller. Ironics, or Gateway and Watch, are required.
 type Options struct {
@@ -60,7 +60,7 @@ type Options struct {
 	Firmware FirmwareKeeper
 	// Settings are the flags that decisions depend on.
 	Settings Settings
-	// Concurrency is the number of hosts worked on at once; 0 means 50.
+	// Concurrency is the number of hosts worked on at once; 0 means 100.
 	Concurrency int
 	// Metrics is where the metrics are registered; nil keeps them private.
 	Metrics prometheus.Registerer

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"errors"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,15 +26,30 @@ func SetCondition(obj Conditioned, kind string, status metav1.ConditionStatus, r
 	if reason == "" {
 		reason = kind
 	}
-	conditions := append([]metav1.Condition(nil), obj.GetConditions()...)
-	changed := meta.SetStatusCondition(&conditions, metav1.Condition{
+	want := metav1.Condition{
 		Type: kind, Status: status, Reason: reason, Message: Cut(message, maxMessage),
 		ObservedGeneration: obj.GetGeneration(),
-	})
-	if changed {
-		obj.SetConditions(conditions)
 	}
-	return changed
+	if c := meta.FindStatusCondition(obj.GetConditions(), kind); c != nil {
+		if want.LastTransitionTime = c.LastTransitionTime; *c == want {
+			return false // as most are, in most passes: nothing is copied for them
+		}
+		want.LastTransitionTime = metav1.Time{}
+	}
+	conditions := slices.Clone(obj.GetConditions())
+	meta.SetStatusCondition(&conditions, want)
+	obj.SetConditions(conditions)
+	return true
+}
+
+// DropCondition takes a condition away, if the object has it.
+func DropCondition(obj Conditioned, kind string) {
+	conditions := obj.GetConditions()
+	if meta.FindStatusCondition(conditions, kind) == nil {
+		return
+	}
+	meta.RemoveStatusCondition(&conditions, kind)
+	obj.SetConditions(conditions)
 }
 
 // Cut shortens text to at most limit bytes without splitting a character; a cut
