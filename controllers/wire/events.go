@@ -16,7 +16,7 @@ import (
 // Events is the manager with recorders that send events as protobuf, which both
 // sides read and write for less than JSON. The manager's own would send them in the
 // form that its config names, and has to name JSON, or nothing, for the sake of
-// custom resources. It runs until the manager ends.
+// custom resources.
 func Events(mgr ctrl.Manager) (ctrl.Manager, error) {
 	config := rest.CopyConfig(mgr.GetConfig())
 	config.ContentType = runtime.ContentTypeProtobuf
@@ -52,7 +52,8 @@ func (e evented) GetEventRecorder(name string) recorder.EventRecorder {
 	return e.sender.NewRecorder(e.GetScheme(), name).(recorder.EventRecorder)
 }
 
-// Start implements manager.Runnable. What was told last is sent when all else has ended.
+// Start implements manager.Runnable. Events are taken until all else has ended; the
+// last of them may not be sent before the program ends, as with the library's.
 func (e evented) Start(ctx context.Context) error {
 	defer e.stop()
 	defer e.sender.Shutdown()
