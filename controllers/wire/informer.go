@@ -19,7 +19,9 @@ import (
 type MakeInformer = func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer
 
 // NewInformer makes the informers of a cache: those of the API group read their
-// watch as described in the package comment, all others as ever. It is nil, which
+// watch as described in the package comment, all others as ever. What the watch
+// delivers has no managedFields; so that what was listed has none either, the cache
+// strips them ([cache.TransformStripManagedFields]). It is nil, which
 // leaves all of them as they are, for a cache that holds only some namespaces or
 // labels: such a watch is the library's to put together.
 func NewInformer(config *rest.Config, o cache.Options, group schema.GroupVersion) (MakeInformer, error) {
