@@ -90,7 +90,7 @@ test: lab-programs test-tools $(BIN)/gotestsum ## Unit tests and the real parts:
 .PHONY: test-e2e
 test-e2e: need-root lab-programs test-tools $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd, boots in QEMU (needs root)
 	@$(BIN)/ironflow-lab prepare --ipa
-	-@$(BIN)/ironflow-lab coreos-installer
+	-@bash test/scripts/coreos-installer.sh $(BIN)/ironflow-lab
 	@bash test/scripts/test-tools.sh fdisk e2fsprogs
 	@bash test/scripts/boot-tools.sh
 	@$(MAKE) --no-print-directory test-ipa
@@ -109,7 +109,7 @@ test-ipa: ## The IPA plugin with the real ironic-python-agent (Python; part of t
 
 .PHONY: coreos-installer
 coreos-installer: prerequisites ## Build the real coreos-installer for the end-to-end tests, once (about 4 minutes; needs cargo)
-	@go run ./cmd/ironflow-lab coreos-installer
+	@bash test/scripts/coreos-installer.sh go run ./cmd/ironflow-lab
 
 # Debian packages behind some tests. Without root they are left out, and those tests skip and say so.
 .PHONY: test-tools

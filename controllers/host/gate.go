@@ -52,6 +52,13 @@ func (g *gate) call(key types.NamespacedName) {
 	}
 }
 
+// crowded tells whether hosts wait for a place.
+func (g *gate) crowded() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.line) > 0
+}
+
 // forget drops a host that is gone.
 func (g *gate) forget(key types.NamespacedName) {
 	g.mu.Lock()

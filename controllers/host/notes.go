@@ -11,10 +11,14 @@ import (
 
 // Writes that say nothing but how far a host is: at most so many a second for all
 // hosts together, and a burst of the first, so that a rack at work is shown at once
-// and a fleet at work does not wait for its own reports.
+// and a fleet at work does not wait for its own reports; still fewer while some
+// have not begun.
 const (
 	notesPerSecond = 10
 	notesBurst     = 50
+	// noteInCrowd is for how many a note counts while hosts stand before the entrance: it
+	// costs the API server as much as to begin with one of them.
+	noteInCrowd = 5
 )
 
 const (
@@ -46,6 +50,14 @@ func onlyNote(before, after *metal3.BareMetalHost) bool {
 
 // putOff reports whether a difference may wait.
 func (p *pass) putOff() bool {
-	p.later = onlyNote(p.saver.Before(), p.o.Host) && !p.notes.Allow()
+	p.later = onlyNote(p.saver.Before(), p.o.Host) && !p.notes.AllowN(time.Now(), p.noteCosts())
 	return p.later
+}
+
+// noteCosts is how many of the notes that are allowed one takes now.
+func (r *Reconciler) noteCosts() int {
+	if r.entrance.crowded() {
+		return noteInCrowd
+	}
+	return 1
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -8,6 +9,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
@@ -54,4 +56,35 @@ func TestABusyControllerReportsLess(t *testing.T) {
 		w.untilState(metal3.StateProvisioned, time.Minute)
 		g.Expect(w.statuses-statuses).To(BeNumerically("<=", 3), "begun, done, and the power on the way")
 	})
+}
+
+// TestACrowdIsToldLess counts the notes that may be written at once.
+func TestACrowdIsToldLess(t *testing.T) {
+	for name, c := range map[string]struct{ line, want int }{
+		"nobody waits to begin": {0, notesBurst},
+		"hosts wait to begin":   {1, notesBurst / noteInCrowd},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				r := &Reconciler{notes: newNotes(), entrance: newGate(0)}
+				r.entrance.open(func(types.NamespacedName) {})
+				for n := range c.line {
+					_, now := r.entrance.enter(types.NamespacedName{Name: fmt.Sprint(n)})
+					g.Expect(now).To(BeFalse())
+				}
+				told := 0
+				for p := (&pass{Reconciler: r}); told <= notesBurst; told++ {
+					before := &metal3.BareMetalHost{}
+					say(before, "deploying")
+					p.saver, p.o.Host = reconcile.NewSaver(nil, before), before.DeepCopy()
+					say(p.o.Host, "deploying, 10 %")
+					if p.putOff() {
+						break
+					}
+				}
+				g.Expect(told).To(Equal(c.want))
+			})
+		})
+	}
 }

@@ -55,6 +55,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if leave != nil {
 		defer leave()
 	}
+	if leave != nil && gate == r.entrance {
+		ctx = inTurn(ctx)
+	}
 	result, err := r.reconcile(ctx, req)
 	if err == nil && result.RequeueAfter > 0 && result.RequeueAfter < moment && !r.memories.get(req.NamespacedName).Removed {
 		r.entrance.call(req.NamespacedName)

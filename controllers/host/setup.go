@@ -34,7 +34,7 @@ const reportingController = "metal3.io/baremetal-controller"
 const defaultConcurrency = 100
 
 // gated is the part of them, one in so many, that may be hosts of either gate: enough
-// to keep the API server busy, so that more would begin no sooner.
+// for their calls to Ironic to overlap. What beginners write takes turns beside that.
 const gated = 6
 
 // Options wire the controller. Ironics, or Gateway and Watch, are required.
@@ -128,6 +128,7 @@ func newReconciler(c client.Client, live client.Reader, o Options) (*Reconciler,
 	if err != nil {
 		return nil, err
 	}
+	c = newTurns(c)
 	heard, places := newEchoes(), max(1, cmp.Or(o.Concurrency, defaultConcurrency)/gated)
 	return &Reconciler{
 		client: c, cache: c, options: o, metrics: m, echoes: heard, written: newWritten(), slots: &slots{queue: capacity.New(o.Limits)}, notes: newNotes(), memories: newMemories(),

@@ -62,7 +62,7 @@ func (r *Reconciler) nodeChanged(q queue, change ironic.Change) {
 	switch {
 	case priority != priorityBusy:
 		add(q, key, priority)
-	case r.notes.Tokens() < 1: // nothing can be told now
+	case r.notes.Tokens() < float64(r.noteCosts()): // nothing can be told now
 		addAfter(q, key, priority, noteLater)
 	default:
 		addAfter(q, key, priority, noteSoon)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -16,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,22 +37,13 @@ const (
 // fleet is the user: it makes hosts, changes them and watches what becomes of them.
 type fleet struct {
 	options
-	kube   client.WithWatch
-	start  time.Time
-	mu     sync.Mutex
-	states map[string]state // by host
-	moved  chan struct{}    // capacity 1
-}
-
-// state is what counts of a host.
-type state struct {
-	phase metal3.ProvisioningState
-	on    bool
-	fault string
-}
-
-func stateOf(h *metal3.BareMetalHost) state {
-	return state{h.Status.Provisioning.State, h.Status.PoweredOn, h.Status.ErrorMessage}
+	kube     client.Client
+	web      *http.Client // to the API server
+	hostsURL string
+	start    time.Time
+	mu       sync.Mutex
+	states   map[string]state // by host
+	moved    chan struct{}    // capacity 1
 }
 
 // installCRDs puts metal3's resources on the API server.
@@ -74,11 +65,18 @@ func newFleet(ctx context.Context, s *surroundings, o options) (*fleet, error) {
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), metal3.AddToScheme(scheme)); err != nil {
 		return nil, err
 	}
-	kube, err := client.NewWithWatch(s.lab.ControlPlane.Config(), client.Options{Scheme: scheme})
+	config := s.lab.ControlPlane.Config()
+	kube, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, err
 	}
-	f := &fleet{options: o, kube: kube, start: time.Now(), states: map[string]state{}, moved: make(chan struct{}, 1)}
+	web, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, err
+	}
+	f := &fleet{
+		options: o, kube: kube, web: web, hostsURL: hostsURL(config), start: time.Now(), states: map[string]state{}, moved: make(chan struct{}, 1),
+	}
 	if err := kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
 		return nil, err
 	}
@@ -103,48 +101,6 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// follow takes in what becomes of the hosts, until the API server ends the watch.
-func (f *fleet) follow(ctx context.Context) error {
-	var all metal3.BareMetalHostList
-	if err := f.kube.List(ctx, &all, client.InNamespace(namespace)); err != nil {
-		return err
-	}
-	w, err := f.kube.Watch(ctx, &metal3.BareMetalHostList{}, client.InNamespace(namespace),
-		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: all.ResourceVersion}})
-	if err != nil {
-		return err
-	}
-	defer w.Stop()
-	known := map[string]state{}
-	for i := range all.Items {
-		known[all.Items[i].Name] = stateOf(&all.Items[i])
-	}
-	f.mu.Lock()
-	f.states = known
-	f.mu.Unlock()
-	for e := range w.ResultChan() {
-		if h, ok := e.Object.(*metal3.BareMetalHost); ok {
-			f.take(e.Type, h)
-		}
-	}
-	return nil
-}
-
-// take keeps what counts of a host.
-func (f *fleet) take(kind watch.EventType, h *metal3.BareMetalHost) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if kind == watch.Deleted {
-		delete(f.states, h.Name)
-	} else {
-		f.states[h.Name] = stateOf(h)
-	}
-	select {
-	case f.moved <- struct{}{}:
-	default:
-	}
-}
-
 // create makes the hosts with their Secrets and waits until they can be used.
 func (f *fleet) create(ctx context.Context) error {
 	making := make(chan error, 1)
@@ -165,7 +121,9 @@ func (f *fleet) provision(ctx context.Context) error {
 	asking := make(chan error, 1)
 	go func() {
 		asking <- f.each(func(i int) error {
-			h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name(i)}}
+			// As metadata, so that the answer is short.
+			h := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name(i)}}
+			h.SetGroupVersionKind(metal3.GroupVersion.WithKind("BareMetalHost"))
 			return f.kube.Patch(ctx, h, client.RawPatch(types.MergePatchType, []byte(wish)))
 		})
 	}()
