@@ -67,7 +67,8 @@ const (
 	report = "ExecStopPost=/bin/sh -c 'echo $$SERVICE_RESULT $$EXIT_CODE $$EXIT_STATUS; sleep 1'"
 )
 
-// contract is what every implementation must do alike.
+// contract is what every implementation must do alike. A case that is stopped when it is ready says before that what it
+// has to say: whoever waits for it stops it at once, and a word after "ready" may come too late.
 var contract = []contractCase{
 	{
 		name: "clean end", unit: []string{notify, restart}, script: []string{"ready", "status=hello", "sleep=50ms", "exit=0"},
@@ -118,7 +119,7 @@ var contract = []contractCase{
 		job: "done", during: conditionUnmet, want: end{active: "inactive", sub: "dead", result: "success"},
 	},
 	{
-		name: "stopped", unit: []string{notify}, script: []string{"ready", "status=working"},
+		name: "stopped", unit: []string{notify}, script: []string{"status=working", "ready"},
 		job: "done", during: stopIt, want: end{"inactive", "dead", "success", systemd.Exited, 0, "working", 0},
 	},
 	{
@@ -130,7 +131,7 @@ var contract = []contractCase{
 		job: "done", want: end{"inactive", "dead", "success", systemd.Exited, 0, "", 0},
 	},
 	{
-		name: "restarts, then ends", unit: []string{notify, restart, soon, noLimit}, script: []string{"ready", "status=x", "once=/run/$n", "exit=7"},
+		name: "restarts, then ends", unit: []string{notify, restart, soon, noLimit}, script: []string{"status=x", "ready", "once=/run/$n", "exit=7"},
 		job: "done", during: secondRunStops, want: end{"inactive", "dead", "success", systemd.Exited, 0, "x", 1},
 	},
 	{
