@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -38,41 +39,80 @@ func (t turns) take(ctx context.Context) (done func(), err error) {
 	}
 }
 
-// Create implements client.Client.
+// next does one write when its turn comes.
+func (t turns) next(ctx context.Context, write func() error) error {
+	done, err := t.take(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return write()
+}
+
+// Create implements client.Writer.
 func (t turns) Create(ctx context.Context, obj client.Object, opts ...client.CreateOption) error {
-	done, err := t.take(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	return t.Client.Create(ctx, obj, opts...)
+	return t.next(ctx, func() error { return t.Client.Create(ctx, obj, opts...) })
 }
 
-// Patch implements client.Client.
+// Delete implements client.Writer.
+func (t turns) Delete(ctx context.Context, obj client.Object, opts ...client.DeleteOption) error {
+	return t.next(ctx, func() error { return t.Client.Delete(ctx, obj, opts...) })
+}
+
+// DeleteAllOf implements client.Writer.
+func (t turns) DeleteAllOf(ctx context.Context, obj client.Object, opts ...client.DeleteAllOfOption) error {
+	return t.next(ctx, func() error { return t.Client.DeleteAllOf(ctx, obj, opts...) })
+}
+
+// Update implements client.Writer.
+func (t turns) Update(ctx context.Context, obj client.Object, opts ...client.UpdateOption) error {
+	return t.next(ctx, func() error { return t.Client.Update(ctx, obj, opts...) })
+}
+
+// Patch implements client.Writer.
 func (t turns) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-	done, err := t.take(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	return t.Client.Patch(ctx, obj, patch, opts...)
+	return t.next(ctx, func() error { return t.Client.Patch(ctx, obj, patch, opts...) })
 }
 
-// Status implements client.Client.
-func (t turns) Status() client.SubResourceWriter { return statusTurns{t.Client.Status(), t} }
+// Apply implements client.Writer.
+func (t turns) Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+	return t.next(ctx, func() error { return t.Client.Apply(ctx, obj, opts...) })
+}
 
-// statusTurns is the client of the status.
-type statusTurns struct {
+// Status implements client.StatusClient.
+func (t turns) Status() client.SubResourceWriter { return partTurns{t.Client.Status(), t} }
+
+// SubResource implements client.SubResourceClientConstructor.
+func (t turns) SubResource(name string) client.SubResourceClient {
+	c := t.Client.SubResource(name)
+	return struct {
+		client.SubResourceReader
+		partTurns
+	}{c, partTurns{c, t}}
+}
+
+// partTurns is the client of a part of resources, such as the status.
+type partTurns struct {
 	client.SubResourceWriter
 	turns turns
 }
 
+// Create implements client.SubResourceWriter.
+func (p partTurns) Create(ctx context.Context, obj, sub client.Object, opts ...client.SubResourceCreateOption) error {
+	return p.turns.next(ctx, func() error { return p.SubResourceWriter.Create(ctx, obj, sub, opts...) })
+}
+
+// Update implements client.SubResourceWriter.
+func (p partTurns) Update(ctx context.Context, obj client.Object, opts ...client.SubResourceUpdateOption) error {
+	return p.turns.next(ctx, func() error { return p.SubResourceWriter.Update(ctx, obj, opts...) })
+}
+
 // Patch implements client.SubResourceWriter.
-func (s statusTurns) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
-	done, err := s.turns.take(ctx)
-	if err != nil {
-		return err
-	}
-	defer done()
-	return s.SubResourceWriter.Patch(ctx, obj, patch, opts...)
+func (p partTurns) Patch(ctx context.Context, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+	return p.turns.next(ctx, func() error { return p.SubResourceWriter.Patch(ctx, obj, patch, opts...) })
+}
+
+// Apply implements client.SubResourceWriter.
+func (p partTurns) Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...client.SubResourceApplyOption) error {
+	return p.turns.next(ctx, func() error { return p.SubResourceWriter.Apply(ctx, obj, opts...) })
 }
