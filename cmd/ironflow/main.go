@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -17,17 +16,10 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/cli"
 )
 
-// collectAt is how much the heap grows, in percent, before garbage is collected: a
-// little more than Go's default, for memory that a fleet's controller is known to
-// have. The environment variable GOGC has the last word.
-const collectAt = 125
-
 func main() {
-	if _, set := os.LookupEnv("GOGC"); !set {
-		debug.SetGCPercent(collectAt)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	collectGarbage(ctx)
 	if err := newCommand().ExecuteContext(ctx); err != nil {
 		code := 1
 		if v, ok := errors.AsType[verdictError](err); ok {

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"math"
+	"os"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+)
+
+const (
+	// mostGarbage is how much a small heap grows, in percent, before garbage is
+	// collected: a little more than Go's default, for memory that a fleet's controller
+	// is known to have.
+	mostGarbage = 125
+	// smallHeap is what a fleet of a thousand hosts does not fill, in bytes.
+	smallHeap = 64 << 20
+	// leastGarbage is what even the largest heap may grow by, in percent.
+	leastGarbage = 40
+	// weighEvery is the pause between two looks at the heap, which grows over minutes.
+	weighEvery = 10 * time.Second
+)
+
+// garbageAllowed is how much a heap with so many bytes in use may grow, in percent,
+// before garbage is collected. What is allowed grows with the root of the heap, so
+// that ten times the hosts cost a little more time per host for collecting, and not
+// ten times the memory that holds nothing.
+func garbageAllowed(live uint64) int {
+	if live <= smallHeap {
+		return mostGarbage
+	}
+	return max(leastGarbage, int(mostGarbage*math.Sqrt(smallHeap/float64(live))))
+}
+
+// collectGarbage sets when garbage is collected, until the context ends. The
+// environment variable GOGC has the last word.
+func collectGarbage(ctx context.Context) {
+	if _, set := os.LookupEnv("GOGC"); !set {
+		go weigh(ctx, liveHeap, func(percent int) { debug.SetGCPercent(percent) })
+	}
+}
+
+// weigh looks at the heap from time to time, and sets what it may grow by when that
+// is another.
+func weigh(ctx context.Context, live func() uint64, set func(percent int)) {
+	ticker := time.NewTicker(weighEvery)
+	defer ticker.Stop()
+	for now := 0; ; {
+		if allowed := garbageAllowed(live()); allowed != now {
+			now = allowed
+			set(now)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// liveHeap is how many bytes were in use when garbage was last collected.
+func liveHeap() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
