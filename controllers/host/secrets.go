@@ -8,6 +8,7 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -54,7 +55,7 @@ func (s secrets) bmc(ctx context.Context, h *metal3.BareMetalHost) (BMC, error) 
 		return b, nil //nolint:nilerr // what is wrong with the address is shown on the host
 	}
 	b.Access = access
-	secret, found, err := s.get(ctx, types.NamespacedName{Namespace: h.Namespace, Name: details.CredentialsName})
+	secret, found, err := s.bmcSecret(ctx, h)
 	if err != nil {
 		return b, err
 	}
@@ -75,21 +76,72 @@ func (s secrets) bmc(ctx context.Context, h *metal3.BareMetalHost) (BMC, error) 
 	return b, nil
 }
 
-// claim marks a BMC Secret as used by a host: label, owner, finalizer.
-func (s secrets) claim(ctx context.Context, h *metal3.BareMetalHost, secret *corev1.Secret) error {
-	owned := slices.ContainsFunc(secret.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == h.UID })
-	marked := secret.Labels[names.EnvironmentLabel] == names.EnvironmentValue && controllerutil.ContainsFinalizer(secret, names.SecretFinalizer)
-	if !h.DeletionTimestamp.IsZero() || owned && marked {
-		return nil
+// bmcSecret reads the Secret of a host's BMC. One that the cache does not hold is
+// marked by the request that reads it: the API server answers a patch with all that
+// it has, and a patch of marks alone takes nothing from what is there.
+func (s secrets) bmcSecret(ctx context.Context, h *metal3.BareMetalHost) (secret *corev1.Secret, found bool, err error) {
+	key := types.NamespacedName{Namespace: h.Namespace, Name: h.Spec.BMC.CredentialsName}
+	if !h.DeletionTimestamp.IsZero() {
+		return s.get(ctx, key)
 	}
-	before := secret.DeepCopy()
+	secret = &corev1.Secret{}
+	switch err = s.client.Get(ctx, key, secret); {
+	case err == nil:
+		return secret, true, nil
+	case !apierrors.IsNotFound(err):
+		return nil, false, fmt.Errorf("read Secret %s: %w", key, err)
+	}
+	bare := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	secret = bare.DeepCopy()
+	if err := s.mark(h, secret); err != nil {
+		return nil, false, err
+	}
+	switch err = s.client.Patch(ctx, secret, client.StrategicMergeFrom(bare)); {
+	case apierrors.IsNotFound(err):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, fmt.Errorf("mark Secret %s: %w", key, err)
+	}
+	s.echoes.expectSecret(client.ObjectKeyFromObject(h), secret.ResourceVersion)
+	return secret, true, nil
+}
+
+// mark says on a BMC Secret that a host uses it: label, owner, finalizer.
+func (s secrets) mark(h *metal3.BareMetalHost, secret *corev1.Secret) error {
 	if secret.Labels == nil {
 		secret.Labels = map[string]string{}
 	}
 	secret.Labels[names.EnvironmentLabel] = names.EnvironmentValue
 	controllerutil.AddFinalizer(secret, names.SecretFinalizer)
+	secret.OwnerReferences = slices.DeleteFunc(secret.OwnerReferences, func(r metav1.OwnerReference) bool { return namesake(r, h) })
 	if err := controllerutil.SetOwnerReference(h, secret, s.client.Scheme()); err != nil {
 		return fmt.Errorf("own Secret %s: %w", client.ObjectKeyFromObject(secret), err)
+	}
+	return nil
+}
+
+// namesake reports whether an owner is a host that had the name of this one. It is
+// gone, and an object whose owners are all gone is taken away by Kubernetes.
+func namesake(r metav1.OwnerReference, h *metal3.BareMetalHost) bool {
+	return ofHost(r) && r.Name == h.Name && r.UID != h.UID
+}
+
+// ofHost reports whether an owner is a host.
+func ofHost(r metav1.OwnerReference) bool {
+	return r.Kind == "BareMetalHost" && strings.HasPrefix(r.APIVersion, metal3.GroupVersion.Group+"/")
+}
+
+// claim marks a BMC Secret as used by a host, if it does not say so yet.
+func (s secrets) claim(ctx context.Context, h *metal3.BareMetalHost, secret *corev1.Secret) error {
+	owned := slices.ContainsFunc(secret.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == h.UID }) &&
+		!slices.ContainsFunc(secret.OwnerReferences, func(r metav1.OwnerReference) bool { return namesake(r, h) })
+	marked := secret.Labels[names.EnvironmentLabel] == names.EnvironmentValue && controllerutil.ContainsFinalizer(secret, names.SecretFinalizer)
+	if !h.DeletionTimestamp.IsZero() || owned && marked {
+		return nil
+	}
+	before := secret.DeepCopy()
+	if err := s.mark(h, secret); err != nil {
+		return err
 	}
 	if err := s.patch(ctx, before, secret); err != nil {
 		return err
@@ -110,17 +162,20 @@ func (s secrets) release(ctx context.Context, h *metal3.BareMetalHost, name stri
 	}
 	before := secret.DeepCopy()
 	secret.OwnerReferences = slices.DeleteFunc(secret.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == h.UID })
-	others := slices.ContainsFunc(secret.OwnerReferences, func(r metav1.OwnerReference) bool { return r.Kind == "BareMetalHost" })
+	others := slices.ContainsFunc(secret.OwnerReferences, ofHost)
 	if !others {
 		controllerutil.RemoveFinalizer(secret, names.SecretFinalizer)
 	}
 	return s.patch(ctx, before, secret)
 }
 
+// sameOwner compares owners.
+func sameOwner(a, b metav1.OwnerReference) bool { return a.UID == b.UID }
+
 // patch writes the difference, if there is one.
 func (s secrets) patch(ctx context.Context, before, after *corev1.Secret) error {
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if slices.Equal(before.Finalizers, after.Finalizers) && len(before.OwnerReferences) == len(after.OwnerReferences) &&
+	if slices.Equal(before.Finalizers, after.Finalizers) && slices.EqualFunc(before.OwnerReferences, after.OwnerReferences, sameOwner) &&
 		before.Labels[names.EnvironmentLabel] == after.Labels[names.EnvironmentLabel] {
 		return nil
 	}
