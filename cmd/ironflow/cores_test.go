@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"runtime"
 	"testing"
 
@@ -12,9 +14,16 @@ func TestHalfOfTheCoresIsLeftToOthers(t *testing.T) {
 	for of, use := range map[int]int{1: 1, 2: 1, 3: 1, 4: 2, 16: 8} {
 		g.Expect(coresToUse(of)).To(Equal(use), "of %d", of)
 	}
-	before := runtime.GOMAXPROCS(4)
-	defer runtime.GOMAXPROCS(before)
-	t.Setenv("GOMAXPROCS", "4")
-	spareCores()
-	g.Expect(runtime.GOMAXPROCS(0)).To(Equal(4), "who says how many is not overruled")
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	nowhere := settings{kubeconfig: filepath.Join(t.TempDir(), "missing")}
+	t.Run("unless told otherwise", func(t *testing.T) {
+		t.Setenv("GOMAXPROCS", "4")
+		NewWithT(t).Expect(runControllers(t.Context(), nowhere)).NotTo(Succeed())
+		NewWithT(t).Expect(runtime.GOMAXPROCS(0)).To(Equal(4))
+	})
+	if value, set := os.LookupEnv("GOMAXPROCS"); set {
+		t.Skipf("GOMAXPROCS=%s is in the environment, and has the last word", value)
+	}
+	g.Expect(runControllers(t.Context(), nowhere)).NotTo(Succeed())
+	g.Expect(runtime.GOMAXPROCS(0)).To(Equal(2))
 }

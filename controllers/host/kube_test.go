@@ -60,8 +60,12 @@ func TestOnARealAPIServer(t *testing.T) {
 	kube, err := client.New(plane.Config(), client.Options{Scheme: scheme})
 	g.Expect(err).NotTo(HaveOccurred())
 
+	rack := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "rack"}}
+	g.Expect(kube.Create(t.Context(), rack)).To(Succeed())
+	of := ofSite(rack)
 	for n := range hosts {
-		createHost(t, kube, n)
+		createHost(t, kube, n, of)
+		of = metav1.ObjectMeta{} // of the others, only the host has need
 	}
 	all := func(state metal3.ProvisioningState) func() (int, error) {
 		return func() (int, error) {
@@ -78,6 +82,11 @@ func TestOnARealAPIServer(t *testing.T) {
 	}
 	g.Eventually(all(metal3.StateAvailable), kubePatience, 100*time.Millisecond).Should(Equal(hosts))
 	reportRequests(t, plane.AuditLog, sim)
+	shared := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "host-0"}}
+	g.Expect(kube.Get(t.Context(), client.ObjectKeyFromObject(shared), shared)).To(Succeed())
+	g.Expect(shared.Finalizers).To(ConsistOf(siteFinalizer, names.SecretFinalizer))
+	g.Expect(shared.OwnerReferences).To(HaveLen(2))
+	g.Expect(shared.Labels).To(Equal(map[string]string{"rack": "seven", names.EnvironmentLabel: names.EnvironmentValue}))
 	eachHost(t, kube, func(h *metal3.BareMetalHost) {
 		g.Expect(h.Status.HardwareDetails).NotTo(BeNil())
 		g.Expect(h.Status.LastUpdated).NotTo(BeNil())
@@ -113,6 +122,29 @@ func TestOnARealAPIServer(t *testing.T) {
 		err := kube.List(t.Context(), &list)
 		return len(list.Items), err
 	}, kubePatience, 100*time.Millisecond).Should(BeZero(), "the host's own objects go with it")
+	var left corev1.SecretList
+	g.Expect(kube.List(t.Context(), &left, client.InNamespace("default"))).To(Succeed())
+	g.Expect(left.Items).To(HaveLen(hosts), "credentials are their owner's")
+	for _, s := range left.Items {
+		marks := metav1.ObjectMeta{}
+		if s.Name == shared.Name {
+			marks = ofSite(rack)
+		}
+		g.Expect(s.Finalizers).To(Equal(marks.Finalizers), s.Name)
+		g.Expect(s.OwnerReferences).To(Equal(marks.OwnerReferences), s.Name)
+	}
+}
+
+// siteFinalizer is one that is not Ironflow's.
+const siteFinalizer = "example.com/backup"
+
+// ofSite is how a site marks what belongs to one of its racks.
+func ofSite(rack *corev1.ConfigMap) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Labels:          map[string]string{"rack": "seven"},
+		Finalizers:      []string{siteFinalizer},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: rack.Name, UID: rack.UID}},
+	}
 }
 
 // startManager runs the controller as the program does.
@@ -138,12 +170,14 @@ func startManager(t *testing.T, plane *lab.ControlPlane, scheme *runtime.Scheme,
 	})
 }
 
-func createHost(t *testing.T, kube client.Client, n int) {
+// createHost makes a host, and its Secret with what a site has marked on it.
+func createHost(t *testing.T, kube client.Client, n int, marks metav1.ObjectMeta) {
 	t.Helper()
 	g := NewWithT(t)
 	name := fmt.Sprintf("host-%d", n)
+	marks.Namespace, marks.Name = "default", name
 	g.Expect(kube.Create(t.Context(), &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+		ObjectMeta: marks,
 		StringData: map[string]string{"username": "admin", "password": "hunter2hunter2"},
 	})).To(Succeed())
 	g.Expect(kube.Create(t.Context(), &metal3.BareMetalHost{
