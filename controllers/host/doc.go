@@ -7,7 +7,8 @@
 // wake-up; the executor performs that one idempotent action and adds its result
 // to what is known. Phases are a table: see phases.go for the states and their
 // successors. One patch writes the status; an intent that a call to Ironic
-// carries out is written before that call.
+// carries out is written before that call. The half that decides knows nothing of
+// the other: a test tells which files act, and every other file decides.
 //
 // Nothing polls. A waiting host is woken by the node watch, by its objects, by
 // the hub's progress, or by its phase's own timer, which is an upper bound.

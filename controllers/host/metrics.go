@@ -13,12 +13,6 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/view"
 )
 
-// count is one increment of a counter, by its row in the table and its labels.
-type count struct {
-	Metric string
-	Labels []string
-}
-
 // metricRow is one metric of this controller.
 type metricRow struct {
 	// Name is the full name. The metal3_ ones are those of the existing operator.
@@ -36,31 +30,14 @@ var (
 	phaseBuckets = []float64{0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200}
 )
 
-// Names of the metrics that the code raises.
+// Names of the metrics that are not raised by a decision.
 const (
-	metricReconcile       = "metal3_reconcile_total"
-	metricReconcileError  = "metal3_reconcile_error_total"
-	metricHostError       = "metal3_host_error_total"
-	metricPowerChange     = "metal3_operation_power_change_total"
-	metricStateChange     = "metal3_provisioning_state_change_total"
-	metricRegistration    = "metal3_host_registration_required_total"
-	metricUnmanaged       = "metal3_host_unmanaged_total"
-	metricCredentials     = "metal3_credentials_updated_total"              //nolint:gosec // a name, no secret
-	metricCredMissing     = "metal3_credentials_missing_total"              //nolint:gosec // a name, no secret
-	metricCredInvalid     = "metal3_credentials_invalid_total"              //nolint:gosec // a name, no secret
-	metricCredUnhandled   = "metal3_credentials_unhandled_error_total"      //nolint:gosec // a name, no secret
-	metricCredRefused     = "metal3_credentials_no_management_access_total" //nolint:gosec // a name, no secret
-	metricDelayProvision  = "metal3_delayed__provisioning_total"
-	metricDelayDeprov     = "metal3_delayed__deprovisioning_total"
-	metricWaitImage       = "metal3_waiting_for_preprov_image_total"
-	metricNotReady        = "metal3_provisioner_not_ready_total"
-	metricDeleteNoDeprov  = "metal3_delete_without_deprovisioning_total"
-	metricDeleteNoPower   = "metal3_delete_without_powering_off_total"
-	metricDeleteDelayed   = "metal3_delete_delayed_for_detached_total"
-	metricHostConfigError = "metal3_host_config_data_error_total"
-	metricPhase           = "ironflow_host_phase_seconds"
-	metricAction          = "ironflow_host_actions_total"
-	metricRetries         = "ironflow_host_retries_total"
+	metricReconcile      = "metal3_reconcile_total"
+	metricReconcileError = "metal3_reconcile_error_total"
+	metricCredUnhandled  = "metal3_credentials_unhandled_error_total" //nolint:gosec // a name, no secret
+	metricNotReady       = "metal3_provisioner_not_ready_total"
+	metricPhase          = "ironflow_host_phase_seconds"
+	metricAction         = "ironflow_host_actions_total"
 )
 
 // metricTable lists every metric of this controller; all of it is registered.
@@ -104,20 +81,6 @@ var perHost = map[string]bool{
 
 // hostLabels come first where a metric has them.
 var hostLabels = []string{"namespace", "host"}
-
-func countError(kind metal3.ErrorType) count {
-	return count{metricHostError, []string{string(kind)}}
-}
-
-func countStateChange(from, to State) count {
-	return count{metricStateChange, []string{string(from), string(to)}}
-}
-
-var (
-	countDeleteDelayed = count{Metric: metricDeleteDelayed}
-	countUnmanaged     = count{Metric: metricUnmanaged}
-	countRegistration  = count{Metric: metricRegistration}
-)
 
 // metrics holds the registered collectors by name.
 type metrics struct {

@@ -1,45 +1,12 @@
 package host
 
 import (
-	"context"
-	"fmt"
-
 	"github.com/ironflow/ironflow/ironic"
 )
 
 // keyExternalURL is driver_info's address under which a BMC reaches Ironic's own
 // image server.
 const keyExternalURL = "external_http_url"
-
-// observeNetwork reads how the live image gets its network where it cannot carry
-// that itself, and refuses BMCs that need a network which is not there. What is
-// wrong is a problem of the way to the machine; nothing of it matters to a host
-// that goes.
-func (r *Reconciler) observeNetwork(ctx context.Context, o *Observed) error {
-	b := &o.BMC
-	if b.Problem != "" || b.Access.Driver == "" || o.deleting() {
-		return nil
-	}
-	if o.Settings.NoProvisioningNetwork && !b.Access.TakesISO {
-		b.Problem = "the BMC address needs a provisioning network, and there is none: use a scheme that boots an ISO, such as redfish-virtualmedia"
-		return nil
-	}
-	name := o.Host.Spec.PreprovisioningNetworkDataName
-	if o.Settings.BuildImages || name == "" {
-		return nil
-	}
-	raw, _, problem, err := r.secrets.value(ctx, o.Host, name, "networkData")
-	if err != nil {
-		return err
-	}
-	if problem == "" {
-		if o.NetworkData, err = parseObject(raw); err != nil {
-			problem = fmt.Sprintf("the network data in Secret %s cannot be used: %v", quote(name), err)
-		}
-	}
-	b.Problem = problem
-	return nil
-}
 
 // addNetwork adds to a node, together with its live image, what that needs to know
 // of networks. Data that the host names no more is removed; with a live image per

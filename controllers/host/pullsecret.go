@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -72,23 +70,6 @@ func addPullSecret(o *Observed, d *ironic.Desired) {
 	if o.PullSecret != nil && o.PullSecret.Value != "" && wantsPullSecret(o) {
 		d.InstanceInfo[keyPullSecret] = o.PullSecret.Value
 	}
-}
-
-// pullSecret reads the credentials for a host's image. What is wrong with them
-// ends up in the result; the error is only for an API server that does not answer.
-func (s secrets) pullSecret(ctx context.Context, h *metal3.BareMetalHost) (*PullSecret, error) {
-	name := pullSecretName(h.Spec.Image)
-	secret, found, err := s.get(ctx, types.NamespacedName{Namespace: h.Namespace, Name: name})
-	if err != nil {
-		return nil, err
-	}
-	if !found {
-		return &PullSecret{Problem: "the image pull Secret " + quote(name) + " does not exist"}, nil
-	}
-	if err := s.label(ctx, secret); err != nil {
-		return nil, err
-	}
-	return readPullSecret(secret, h.Spec.Image.URL), nil
 }
 
 // readPullSecret finds the credentials for an image in a Secret.

@@ -1,14 +1,12 @@
 package host
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/view"
@@ -59,18 +57,6 @@ type Announce struct {
 
 // Name implements Action.
 func (Announce) Name() string { return "announce restart" }
-
-// announce writes down that a restart is about to be asked for, in the place of what
-// asked for it.
-func (p *pass) announce(ctx context.Context, a Announce) error {
-	p.o.TurnedAway = false
-	return p.saver.Metadata(ctx, p.o.Host, func(h *metal3.BareMetalHost) {
-		for _, key := range a.Drop {
-			delete(h.Annotations, key)
-		}
-		metav1.SetMetaDataAnnotation(&h.ObjectMeta, names.Rebooting, a.Mark.value())
-	})
-}
 
 // dropMark takes the mark off.
 func dropMark(d *Decision) {

@@ -3,10 +3,8 @@ package host
 import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
 // retryCondition is on hosts whose retry annotation has been dealt with. Its
@@ -26,18 +24,4 @@ func retryPending(h *metal3.BareMetalHost) bool {
 	value, asked := h.Annotations[names.Retry]
 	c := meta.FindStatusCondition(h.Status.Conditions, retryCondition)
 	return asked && (c == nil || c.Message != retryMessage(value))
-}
-
-// acknowledgeRetry notes the present value of the annotation in the status: once
-// the attempt has begun that it asked for, and when an error is recorded, which a
-// value from before cannot have been meant for.
-func (p *pass) acknowledgeRetry() {
-	h := p.o.Host
-	value, asked := h.Annotations[names.Retry]
-	switch {
-	case !asked:
-		reconcile.DropCondition(h, retryCondition)
-	case p.failedNow, p.o.Retry && !p.o.failing():
-		reconcile.SetCondition(h, retryCondition, metav1.ConditionTrue, reasonRetryHandled, retryMessage(value))
-	}
 }

@@ -98,3 +98,20 @@ func (c *ConfigDrive) complete(h *metal3.BareMetalHost, rawNetwork, rawMeta []by
 	}
 	c.MetaData = metaData(h, overlay)
 }
+
+// pullSecret reads the credentials for a host's image. What is wrong with them
+// ends up in the result; the error is only for an API server that does not answer.
+func (s secrets) pullSecret(ctx context.Context, h *metal3.BareMetalHost) (*PullSecret, error) {
+	name := pullSecretName(h.Spec.Image)
+	secret, found, err := s.get(ctx, types.NamespacedName{Namespace: h.Namespace, Name: name})
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return &PullSecret{Problem: "the image pull Secret " + quote(name) + " does not exist"}, nil
+	}
+	if err := s.label(ctx, secret); err != nil {
+		return nil, err
+	}
+	return readPullSecret(secret, h.Spec.Image.URL), nil
+}
