@@ -26,6 +26,9 @@ var acting = map[string]bool{
 // actors are what a decision has no use for: clients, and what waits for them.
 var actors = []string{"context", "sync", "net/http", "k8s.io/client-go", "sigs.k8s.io/controller-runtime", "github.com/prometheus"}
 
+// clocks are what a decision does not look at: the time is told to it.
+var clocks = []string{"time.Now", "time.Since", "time.Until"}
+
 // TestDecisionsKnowNothingOfWhoActs holds the files of the package against its two
 // halves: those that decide refer to nothing that is declared by those that act.
 func TestDecisionsKnowNothingOfWhoActs(t *testing.T) {
@@ -62,6 +65,12 @@ func TestDecisionsKnowNothingOfWhoActs(t *testing.T) {
 	g.Expect(within).To(BeNumerically(">", 1000), "references that were found")
 
 	for name, f := range files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if read, is := n.(*ast.SelectorExpr); is && !acting[name] {
+				g.Expect(clocks).NotTo(ContainElement(types.ExprString(read)), "%s decides, and looks at the clock", name)
+			}
+			return true
+		})
 		for _, i := range f.Imports {
 			for _, actor := range actors {
 				path := strings.Trim(i.Path.Value, `"`)
