@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"fmt"
 	"net/http"
 	"time"
 )
@@ -58,6 +59,41 @@ func (s *Server) Edit(ident string, values map[string]any) bool {
 	s.changed(n)
 	return true
 }
+
+// LoseBMC does what Ironic's power sync does after its last try to reach a BMC:
+// the node's power state becomes unknown, and it is in maintenance with the fault
+// "power failure" until [Server.FindBMC].
+func (s *Server) LoseBMC(ident, why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.find(ident)
+	if n == nil {
+		return
+	}
+	text := fmt.Sprintf("During sync_power_state, max retries exceeded for node %s, node state None does not match expected state '%s'. "+
+		"Updating DB state to 'None' Switching node to maintenance mode. Error: %s", n.uuid, n.power, why)
+	n.power, n.lastError = "", text
+	n.maintenance, n.maintenanceReason, n.fault = true, text, powerFailure
+	s.record(n, "ERROR", "power sync", text)
+	s.changed(n)
+}
+
+// FindBMC does what Ironic's recovery does once a BMC answers again: the node has
+// the power state that the BMC tells, and neither fault nor maintenance.
+func (s *Server) FindBMC(ident, power string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.find(ident)
+	if n == nil || n.fault != powerFailure {
+		return
+	}
+	n.power = power
+	n.maintenance, n.maintenanceReason, n.fault = false, "", ""
+	s.changed(n)
+}
+
+// powerFailure is the fault of a node whose BMC does not answer.
+const powerFailure = "power failure"
 
 // SetBIOS and SetFirmware store what the machine would report.
 func (s *Server) SetBIOS(ident string, settings []map[string]any) {

@@ -14,11 +14,15 @@ var listFields = []string{"instance_uuid", "maintenance", "power_state", "provis
 // unlisted fields cannot be asked for by name, though lists can be sorted by them.
 var unlisted = map[string]bool{"updated_at": true, "created_at": true}
 
-func fieldNames(wanted string) ([]string, error) {
+// fieldNames are the fields that a client of an API version asks for.
+func fieldNames(wanted string, minor int) ([]string, error) {
 	names := strings.Split(wanted, ",")
 	for _, name := range names {
-		if fields[name] == nil || unlisted[name] {
+		switch {
+		case fields[name] == nil || unlisted[name]:
 			return nil, fault(http.StatusBadRequest, "Field(s) \"%s\" are not valid", name)
+		case versioned[name] > minor:
+			return nil, fault(http.StatusNotAcceptable, "Request not acceptable.")
 		}
 	}
 	return names, nil
@@ -53,12 +57,12 @@ func listNodes(s *Server, r *http.Request) (int, any, error) {
 	names := listFields
 	if wanted := q.Get("fields"); wanted != "" {
 		var err error
-		if names, err = fieldNames(wanted); err != nil {
+		if names, err = fieldNames(wanted, minorOf(r)); err != nil {
 			return 0, nil, err
 		}
 	}
 	if q.Get("detail") == "true" || q.Get("detail") == "True" {
-		names = sortedFields()
+		names = sortedFields(minorOf(r))
 	}
 	limit := s.opts.MaxLimit
 	if text := q.Get("limit"); text != "" {
@@ -158,10 +162,13 @@ func (s *Server) newestFirst(marker string) func(func(*node) bool) {
 	}
 }
 
-func sortedFields() []string {
+// sortedFields are the fields of a list with all details.
+func sortedFields(minor int) []string {
 	names := make([]string, 0, len(fields))
 	for name := range fields {
-		names = append(names, name)
+		if versioned[name] <= minor {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names)
 	return names

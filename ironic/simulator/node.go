@@ -16,6 +16,7 @@ type node struct {
 	maintenance            bool
 	maintenanceReason      string
 	fault, reservation     string
+	health                 string
 	lastError              string
 	instanceUUID           string
 	owner, conductorGroup  string
@@ -121,7 +122,7 @@ var fields = map[string]func(*node) any{
 	"provision_updated_at":   func(n *node) any { return timeText(n.provUpdated) },
 	"automated_clean":        func(n *node) any { return n.automatedClean },
 	"disable_power_off":      func(n *node) any { return n.disablePowerOff },
-	"health":                 func(*node) any { return nil },
+	"health":                 func(n *node) any { return orNull(n.health) },
 	"boot_mode":              func(n *node) any { return orNull(n.bootMode) },
 	"secure_boot":            func(n *node) any { return n.secureBoot },
 	"driver_info":            func(n *node) any { return object(n.driverInfo) },

@@ -69,6 +69,7 @@ var internalFields = map[string]func(*node, any) bool{
 	"reservation":            text(func(n *node) *string { return &n.reservation }),
 	"last_error":             text(func(n *node) *string { return &n.lastError }),
 	"fault":                  text(func(n *node) *string { return &n.fault }),
+	"health":                 text(func(n *node) *string { return &n.health }),
 	"maintenance_reason":     text(func(n *node) *string { return &n.maintenanceReason }),
 	"maintenance":            flag(func(n *node) *bool { return &n.maintenance }),
 	"driver_internal_info":   objectField(func(n *node) *map[string]any { return &n.internal }),
@@ -199,7 +200,7 @@ func getNode(s *Server, r *http.Request) (int, any, error) {
 	}
 	whole := shown(clone(n.whole(minorOf(r))).(map[string]any))
 	if wanted := r.URL.Query().Get("fields"); wanted != "" {
-		names, err := fieldNames(wanted)
+		names, err := fieldNames(wanted, minorOf(r))
 		if err != nil {
 			return 0, nil, err
 		}

@@ -23,12 +23,18 @@ type client struct {
 // do returns the status and the decoded answer.
 func (c client) do(method, path string, body any) (int, map[string]any) {
 	c.t.Helper()
+	return c.doAs("1.110", method, path, body)
+}
+
+// doAs asks in a version of the API.
+func (c client) doAs(version, method, path string, body any) (int, map[string]any) {
+	c.t.Helper()
 	e := NewWithT(c.t)
 	raw, err := json.Marshal(body)
 	e.Expect(err).NotTo(HaveOccurred())
 	r, err := http.NewRequestWithContext(c.t.Context(), method, "http://ironic.test/v1/"+path, bytes.NewReader(raw))
 	e.Expect(err).NotTo(HaveOccurred())
-	r.Header.Set("X-OpenStack-Ironic-API-Version", "1.110")
+	r.Header.Set("X-OpenStack-Ironic-API-Version", version)
 	answer, err := c.Transport().RoundTrip(r)
 	e.Expect(err).NotTo(HaveOccurred())
 	defer answer.Body.Close()
@@ -185,6 +191,47 @@ func TestFaultsAndCounts(t *testing.T) {
 	e.Expect(status).To(Equal(http.StatusNotFound), "it took effect all the same")
 	e.Expect(c.Counts()).To(Equal(map[string]int{"DELETE /v1/nodes/{node}": 1, "GET /v1/nodes/{node}": 1}))
 	e.Expect(c.Total("GET ")).To(Equal(1))
+}
+
+// TestHealthIsShownWhereTheVersionHasIt reads health in a node and in lists: each
+// change makes the node the newest, and clients older than it cannot ask for it.
+func TestHealthIsShownWhereTheVersionHasIt(t *testing.T) {
+	e := NewWithT(t)
+	c := newClient(t, simulator.Options{})
+	uuid := c.enrol("ill")
+	c.Edit(c.enrol("well"), map[string]any{"health": "OK"})
+	e.Expect(c.Edit(uuid, map[string]any{"health": "Critical"})).To(BeTrue())
+	const rows = "nodes?fields=uuid,health&sort_key=updated_at&sort_dir=desc"
+	status, list := c.doAs("1.109", "GET", rows, nil)
+	e.Expect(status).To(Equal(http.StatusOK))
+	e.Expect(list["nodes"].([]any)[0]).To(Equal(map[string]any{"uuid": uuid, "health": "Critical"}))
+	status, _ = c.doAs("1.108", "GET", rows, nil)
+	e.Expect(status).To(Equal(http.StatusNotAcceptable))
+	_, n := c.doAs("1.109", "GET", "nodes/ill", nil)
+	e.Expect(n).To(HaveKeyWithValue("health", "Critical"))
+	_, n = c.doAs("1.108", "GET", "nodes/ill", nil)
+	e.Expect(n).NotTo(HaveKey("health"))
+	c.Edit(uuid, map[string]any{"health": nil})
+	_, n = c.do("GET", "nodes/ill", nil)
+	e.Expect(n).To(HaveKeyWithValue("health", BeNil()))
+}
+
+// TestALostBMCIsAPowerFailure takes a node through the fault of the power sync and
+// back, as Ironic does it.
+func TestALostBMCIsAPowerFailure(t *testing.T) {
+	e := NewWithT(t)
+	c := newClient(t, simulator.Options{})
+	uuid := c.enrol("n")
+	c.Edit(uuid, map[string]any{"provision_state": "available", "power_state": "power on"})
+	c.LoseBMC("n", "HTTP GET https://192.0.2.1/redfish/v1/Systems returned code 401")
+	_, n := c.do("GET", "nodes/n", nil)
+	e.Expect(n).To(And(HaveKeyWithValue("fault", "power failure"), HaveKeyWithValue("maintenance", true), HaveKeyWithValue("power_state", BeNil())))
+	e.Expect(n["last_error"]).To(And(ContainSubstring("max retries exceeded"), ContainSubstring("code 401")))
+	e.Expect(n["maintenance_reason"]).To(Equal(n["last_error"]))
+	e.Expect(c.provision(uuid, "active")).To(Equal(http.StatusBadRequest), "a node in maintenance is not deployed")
+	c.FindBMC("n", "power off")
+	_, n = c.do("GET", "nodes/n", nil)
+	e.Expect(n).To(And(HaveKeyWithValue("fault", BeNil()), HaveKeyWithValue("maintenance", false), HaveKeyWithValue("power_state", "power off")))
 }
 
 // BenchmarkFeed is one feed read with 10,000 nodes.
