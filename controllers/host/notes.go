@@ -45,7 +45,7 @@ func onlyNote(before, after *metal3.BareMetalHost) bool {
 	if c := meta.FindStatusCondition(same.Conditions, metal3.ProgressingCondition); c != nil {
 		c.Message = was.Message
 	}
-	return equality.Semantic.DeepEqual(&before.Status, &same)
+	return equality.Semantic.DeepEqualWithNilDifferentFromEmpty(&before.Status, &same)
 }
 
 // putOff reports whether a difference may wait.

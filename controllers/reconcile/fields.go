@@ -43,7 +43,9 @@ type field struct {
 	omitZero  bool
 }
 
-// merge writes the patch from one value of the field to another.
+// merge writes the patch from one value of the field to another. No list and an
+// empty one are told apart where they are written differently: they may ask for
+// different things.
 func (f field) merge(patch *bytes.Buffer, from, to reflect.Value) (differ bool, err error) {
 	if from.Kind() == reflect.Pointer && !from.IsNil() && !to.IsNil() { // then it is not left out, whatever it points to
 		return field{}.merge(patch, from.Elem(), to.Elem())
@@ -51,7 +53,7 @@ func (f field) merge(patch *bytes.Buffer, from, to reflect.Value) (differ bool, 
 	if fields := layoutOf(from.Type()); fields != nil && !f.omitZero {
 		return mergeStruct(patch, fields, from, to)
 	}
-	if equality.Semantic.DeepEqual(from.Interface(), to.Interface()) {
+	if equality.Semantic.DeepEqualWithNilDifferentFromEmpty(from.Interface(), to.Interface()) {
 		return false, nil
 	}
 	before, err := f.json(from)

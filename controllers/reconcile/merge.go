@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -44,16 +43,6 @@ func statusDifference(before, after client.Object) (json.RawMessage, error) {
 		return nil, err
 	}
 	return patch.Bytes(), nil
-}
-
-// sameStatus compares the statuses of two objects.
-func sameStatus(before, after client.Object) bool {
-	from, err := statusOf(before)
-	if err != nil {
-		return false
-	}
-	to, err := statusOf(after)
-	return err == nil && equality.Semantic.DeepEqual(from.Addr().Interface(), to.Addr().Interface())
 }
 
 // difference is the JSON merge patch (RFC 7386) that turns one document into

@@ -33,9 +33,11 @@ func NewSaver[T client.Object](c client.Client, obj T) *Saver[T] {
 // Before returns the object as it was read or last saved. It must not be changed.
 func (s *Saver[T]) Before() T { return s.before }
 
-// Changed reports whether obj's status differs from what was last saved.
+// Changed reports whether obj's status differs from what was last saved, in what is
+// written of it. What cannot be compared counts as changed: Status says why.
 func (s *Saver[T]) Changed(obj T) bool {
-	return s.Whole || !sameStatus(s.before, obj)
+	patch, err := s.statusPatch(obj)
+	return patch != nil || err != nil
 }
 
 // Status writes the status subresource if the status differs from what was last
