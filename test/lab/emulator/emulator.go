@@ -89,6 +89,9 @@ func (c *Client) do(ctx context.Context, method, uuid string, body []byte) error
 	}
 	request.SetBasicAuth(c.User, c.Password)
 	request.Header.Set("Content-Type", "application/json")
+	// All requests here can be repeated: with a key, which is not sent when it is empty, net/http does so
+	// when the emulator has just closed the kept connection that it took.
+	request.Header["Idempotency-Key"] = []string{}
 	response, err := c.HTTP.Do(request)
 	if err != nil {
 		return fmt.Errorf("tell the emulator about system %s: %w", uuid, err)

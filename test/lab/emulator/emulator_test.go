@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -42,6 +43,31 @@ func TestClient(t *testing.T) {
 	g.Expect(err).To(MatchError(And(ContainSubstring("u-1"), ContainSubstring("500"), ContainSubstring("because"))))
 	server.Close()
 	g.Expect(client.Remove(t.Context(), "u-1")).To(MatchError(ContainSubstring("tell the emulator about system u-1")))
+}
+
+// TestAConnectionThatTheEmulatorHasJustClosed sends each request on a kept connection which ends before it is answered.
+func TestAConnectionThatTheEmulatorHasJustClosed(t *testing.T) {
+	g := NewWithT(t)
+	var used, cut sync.Map // by the client's address
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, kept := used.LoadOrStore(r.RemoteAddr, true); kept {
+			cut.Store(r.RemoteAddr, true)
+			panic(http.ErrAbortHandler) // net/http closes the connection without an answer
+		}
+		body, err := io.ReadAll(r.Body)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(r.Method == http.MethodPut).To(Equal(json.Valid(body)), "the body is sent again as well")
+		g.Expect(r.Header).NotTo(HaveKey("Idempotency-Key"))
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	t.Cleanup(server.Close)
+	client := emulator.Client{URL: server.URL, User: "admin", Password: "p", HTTP: server.Client()}
+	g.Expect(client.Add(t.Context(), emulator.System{UUID: "u-1", Name: "one"})).To(Succeed())
+	g.Expect(client.SetPower(t.Context(), "u-1", emulator.PowerOn)).To(Succeed())
+	g.Expect(client.Remove(t.Context(), "u-1")).To(Succeed())
+	closed := 0
+	cut.Range(func(any, any) bool { closed++; return true })
+	g.Expect(closed).To(Equal(2))
 }
 
 func TestSystemChangeIsWhatTheREADMEShows(t *testing.T) {
