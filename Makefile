@@ -54,7 +54,12 @@ prerequisites:
 
 .PHONY: need-root
 need-root:
-	@bash test/scripts/prerequisites.sh root $(firstword $(MAKECMDGOALS))
+	@bash test/scripts/prerequisites.sh root 'make $(firstword $(MAKECMDGOALS))'
+
+.PHONY: need-e2e
+need-e2e: need-root
+	@bash test/scripts/prerequisites.sh python
+	@bash test/scripts/prerequisites.sh cargo
 
 .PHONY: generate
 generate: $(BIN)/controller-gen ## Regenerate deepcopy functions, wire types and documentation tables
@@ -87,19 +92,17 @@ test: lab-programs test-tools $(BIN)/gotestsum ## Unit tests and the real parts:
 	@$(BIN)/ironflow-lab prepare
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) $(TESTFLAGS) ./...
 
+# What cannot be built or installed is found out first, before anything runs for an hour.
 .PHONY: test-e2e
-test-e2e: need-root lab-programs test-tools $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd, boots in QEMU (needs root)
+test-e2e: need-e2e coreos-installer e2e-tools lab-programs $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd, boots in QEMU (needs root, cargo)
 	@$(BIN)/ironflow-lab prepare --ipa
-	-@bash test/scripts/coreos-installer.sh $(BIN)/ironflow-lab
-	@bash test/scripts/test-tools.sh fdisk e2fsprogs
-	@bash test/scripts/boot-tools.sh
 	@$(MAKE) --no-print-directory test-ipa
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) -p 2 -vet=off -timeout 90m -tags e2e ./...
 	@echo "two cases move the computer's clock for two seconds, so they run alone"
 	@IRONFLOW_MOVE_CLOCK=1 IRONFLOW_BIN=$(BIN) $(GOTEST) -timeout 10m -tags e2e -run 'TestOnRealSystemd/^clock' ./test/steps
 
 .PHONY: test-smoke
-test-smoke: need-root lab-programs test-tools $(BIN)/gotestsum ## The few end-to-end cases that CI runs (needs root)
+test-smoke: need-e2e coreos-installer e2e-tools lab-programs $(BIN)/gotestsum ## The few end-to-end cases that CI runs (needs root, cargo)
 	@$(BIN)/ironflow-lab prepare --ipa
 	@IRONFLOW_BIN=$(BIN) bash test/scripts/smoke.sh $(GOTEST)
 
@@ -109,12 +112,18 @@ test-ipa: ## The IPA plugin with the real ironic-python-agent (Python; part of t
 
 .PHONY: coreos-installer
 coreos-installer: prerequisites ## Build the real coreos-installer for the end-to-end tests, once (about 4 minutes; needs cargo)
+	@bash test/scripts/prerequisites.sh cargo
 	@bash test/scripts/coreos-installer.sh go run ./cmd/ironflow-lab
 
-# Debian packages behind some tests. Without root they are left out, and those tests skip and say so.
+# Debian packages behind some tests. Without root they are left out, and those tests skip and say so; with CI=true that is an error.
 .PHONY: test-tools
 test-tools:
 	@bash test/scripts/test-tools.sh
+
+.PHONY: e2e-tools
+e2e-tools: test-tools
+	@bash test/scripts/test-tools.sh fdisk e2fsprogs
+	@bash test/scripts/boot-tools.sh
 
 .PHONY: fuzz
 fuzz: ## Fuzz every parser: FUZZTIME=10m

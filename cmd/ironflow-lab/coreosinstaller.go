@@ -14,9 +14,13 @@ func newCoreOSInstallerCommand() *cobra.Command {
 	var cacheDir string
 	cmd := &cobra.Command{
 		Use:   "coreos-installer",
-		Short: "Build the real coreos-installer from its crate, unless that is done, and print its path",
+		Short: "Build the real coreos-installer from its crate, unless there is one, and print its path",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if path, found := coreosinstaller.Find(); found && cacheDir == "" {
+				_, err := fmt.Fprintln(cmd.OutOrStdout(), path)
+				return err
+			}
 			path, err := coreosinstaller.Build(cmd.Context(), cacheDir, progress.Lines(cmd.ErrOrStderr()))
 			if err != nil {
 				return err

@@ -4,10 +4,12 @@ package prerequisites
 
 import (
 	"context"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,8 +18,8 @@ import (
 	"github.com/onsi/gomega"
 )
 
-// root is the module's folder, seen from this package.
-const root = "../.."
+// module is the module's folder, seen from this package.
+const module = "../.."
 
 // gap is something that is missing on the user's machine.
 type gap struct {
@@ -34,6 +36,7 @@ func TestMake(t *testing.T) {
 	const oldGo = "#!/bin/sh\necho go1.21.3\n"
 	const noVenv = "#!/bin/sh\ncase \"$2\" in *venv*) exit 1;; esac\n"
 	const oldPython = "#!/bin/sh\nexit 1\n"
+	noCargo := map[string]string{"id": "#!/bin/sh\necho 0\n", "python3": "#!/bin/sh\n", "cargo": ""} // as root, with Python
 	for _, c := range []gap{
 		{"no Go", map[string]string{"go": ""}, []string{"demo"}, "Go is missing", "install Go 1.26"},
 		{"an old Go", map[string]string{"go": oldGo}, []string{"demo"}, "Go 1.21.3 is too old", "install Go 1.26"},
@@ -43,14 +46,50 @@ func TestMake(t *testing.T) {
 		{"Python without venv", map[string]string{"python3": noVenv}, []string{"demo"}, "no venv module", "apt-get install python3-venv"},
 		{"Python without venv for the tests", map[string]string{"python3": noVenv}, []string{"test"}, "no venv module", "apt-get install python3-venv"},
 		{"not root for the end-to-end tests", map[string]string{"id": "#!/bin/sh\necho 1000\n"}, []string{"test-e2e"}, "needs root", "run it as root"},
+		{"no cargo for the end-to-end tests", noCargo, []string{"test-e2e"}, "cargo is missing", "https://rustup.rs"},
+		{"no cargo for the smoke cases", noCargo, []string{"test-smoke"}, "cargo is missing", "https://rustup.rs"},
+		{"no cargo for the real coreos-installer", noCargo, []string{"coreos-installer"}, "cargo is missing", "COREOS_INSTALLER"},
 		{"not root for the bench on a real systemd", map[string]string{"id": "#!/bin/sh\necho 1000\n"}, []string{"bench-steps"}, "needs root", "run it as root"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			sentence := run(t, "make", append([]string{"-s", "-C", root}, c.target...), "PATH="+path(t, c.tools))
+			sentence := run(t, "make", append([]string{"-s", "-C", module}, c.target...), "PATH="+path(t, c.tools), "IRONFLOW_CACHE="+t.TempDir())
 			g.Expect(sentence).To(gomega.And(gomega.HavePrefix("ironflow: "), gomega.ContainSubstring(c.says), gomega.ContainSubstring(c.does)))
 		})
 	}
+}
+
+// TestACoreOSInstallerThatCannotBeBuilt ends the end-to-end tests before they begin.
+func TestACoreOSInstallerThatCannotBeBuilt(t *testing.T) {
+	const found = "#!/bin/sh\nexit 0\n"
+	const noPython = "#!/bin/sh\n" // says yes to all
+	// In the place of the compiler: it runs ironflow-lab, which fails as a failed build does, and has nothing else to do.
+	const compiler = `#!/bin/sh
+case "$1 $2 $3" in
+  "env GOVERSION "*) echo go1.26.0 ;;
+  "run ./cmd/ironflow-lab coreos-installer") echo "cargo install coreos-installer: error: linker cc not found"; exit 1 ;;
+  *) echo "go $*" ;;
+esac
+`
+	for _, target := range []string{"test-e2e", "test-smoke"} {
+		t.Run(target, func(t *testing.T) {
+			tools := map[string]string{
+				"id": "#!/bin/sh\necho 0\n", "go": compiler, "cargo": found, "python3": noPython, "dpkg-query": "#!/bin/sh\necho install ok installed\n",
+			}
+			sentence := run(t, "make", []string{"-s", "-C", module, target}, "PATH="+path(t, tools), "IRONFLOW_CACHE="+t.TempDir(), "COREOS_INSTALLER=")
+			gomega.NewWithT(t).Expect(sentence).To(gomega.ContainSubstring("linker cc not found"))
+		})
+	}
+}
+
+// TestNothingIsSkippedInCI has a user who is not root miss Debian packages.
+func TestNothingIsSkippedInCI(t *testing.T) {
+	g := gomega.NewWithT(t)
+	tools := path(t, map[string]string{"id": "#!/bin/sh\necho 1000\n", "dpkg-query": "#!/bin/sh\nexit 1\n", "apt-get": "#!/bin/sh\n"})
+	sentence := run(t, "bash", []string{filepath.Join(module, "test/scripts/test-tools.sh"), "cpio"}, "PATH="+tools, "CI=true")
+	g.Expect(sentence).To(gomega.And(gomega.HavePrefix("ironflow: not installed: cpio"), gomega.ContainSubstring("apt-get install cpio")))
+	sentence = run(t, "bash", []string{filepath.Join(module, ".ci/run")}, "PATH="+tools)
+	g.Expect(sentence).To(gomega.And(gomega.HavePrefix("ironflow: '.ci/run'"), gomega.ContainSubstring("needs root")))
 }
 
 func TestAPortTaken(t *testing.T) {
@@ -112,7 +151,8 @@ func run(t *testing.T, program string, args []string, environment ...string) str
 func path(t *testing.T, replaced map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, tool := range []string{"sh", "bash", "make", "git", "sed", "sort", "head", "dirname", "id", "go", "python3", "awk", "env", "printf"} {
+	usual := []string{"sh", "bash", "make", "git", "grep", "sed", "sort", "head", "dirname", "id", "go", "python3", "awk", "env", "printf"}
+	for _, tool := range append(usual, slices.Sorted(maps.Keys(replaced))...) {
 		script, isReplaced := replaced[tool]
 		switch {
 		case !isReplaced:

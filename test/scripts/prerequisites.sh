@@ -3,7 +3,8 @@
 #   prerequisites.sh go            Go alone
 #   prerequisites.sh python        Go and Python
 #   prerequisites.sh find-python   print the Python that is used
-#   prerequisites.sh root TARGET   root, for the make target of that name
+#   prerequisites.sh cargo         Rust's cargo, unless there is a coreos-installer
+#   prerequisites.sh root COMMAND  root, for that command
 set -euo pipefail
 
 fail() { echo "ironflow: $*" >&2; exit 1; }
@@ -28,13 +29,21 @@ find_python() {
 }
 
 check_root() {
-  [ "$(id -u)" = 0 ] || fail "'make $1' boots a real systemd, mounts and uses loop devices, for which it needs root: run it as root, e.g. 'sudo -E env PATH=\$PATH make $1'. 'make test' and 'make demo' do not need root."
+  [ "$(id -u)" = 0 ] || fail "'$1' boots a real systemd, mounts and uses loop devices, for which it needs root: run it as root, e.g. 'sudo -E env PATH=\$PATH $1'. 'make test' and 'make demo' do not need root."
 }
 
-case ${1:?usage: prerequisites.sh go|python|find-python|root TARGET} in
+# As package test/lab/coreosinstaller looks for it.
+check_cargo() {
+  [ -n "${COREOS_INSTALLER:-}" ] || command -v coreos-installer cargo >/dev/null ||
+    compgen -G "${IRONFLOW_CACHE:-$HOME/.cache/ironflow}/coreos-installer-*/bin/coreos-installer" >/dev/null ||
+    fail "cargo is missing, with which the end-to-end tests build the real coreos-installer: install Rust (https://rustup.rs), or set COREOS_INSTALLER to a coreos-installer, and run this again."
+}
+
+case ${1:?usage: prerequisites.sh go|python|find-python|cargo|root COMMAND} in
   go) check_go ;;
   python) check_go; find_python >/dev/null ;;
   find-python) find_python ;;
-  root) check_root "${2:?which make target}" ;;
+  cargo) check_cargo ;;
+  root) check_root "${2:?which command}" ;;
   *) fail "prerequisites.sh does not know '$1'" ;;
 esac
