@@ -36,7 +36,17 @@ func HostName(h *store.Host) string {
 
 // connected tells whether the agent polls. From the reboot on nobody expects it to.
 func (w *work) connected(h *store.Host) bool {
-	return pastReboot(h.Stage()) || w.now.Sub(h.API.CheckedInAt.Time) <= w.hub.timers.silence(h.API.Bootstrap)
+	return pastReboot(h.Stage()) || w.silentFor(h) <= w.hub.timers.silence(h.API.Bootstrap)
+}
+
+// silentFor is how long the agent could have polled and did not: while the hub
+// was away, nobody could.
+func (w *work) silentFor(h *store.Host) time.Duration {
+	since := h.API.CheckedInAt.Time
+	if started := *w.hub.started.Load(); since.Before(started) {
+		since = started
+	}
+	return w.now.Sub(since)
 }
 
 // pastReboot tells that the live image, and the agent with it, is gone.
@@ -65,12 +75,12 @@ func (w *work) hostFacts(h *store.Host) (hostmachine.Facts, validations.Outcome,
 		HasInventory: outcome.HasInventory, MinimumHardware: outcome.MinimumHardware, NetworkDefined: outcome.NetworkDefined,
 		OtherValidations: outcome.Others, MinimumPool: outcome.MinimumHardware && outcome.Others,
 		RoleValid: h.API.Role != "" && h.API.Role != wire.HostRoleAutoAssign,
-		Stage:     h.Stage(), InState: w.now.Sub(h.API.StatusUpdatedAt.Time),
+		Stage:     h.Stage(), InState: w.ageOf(h.API.StatusUpdatedAt),
 		PrepareTimeout: w.hub.timers.Prepare, SoftTimeouts: w.hub.timers.Soft,
 		ConnectionFlag: h.API.ConnectionTimedOut, LogsTimedOut: w.logsTimedOut(h),
 	}
 	if p := h.API.Progress; p != nil {
-		f.InStage, f.SinceUpdate, f.StageFlag = w.now.Sub(p.StageStartedAt.Time), w.now.Sub(p.StageUpdatedAt.Time), p.StageTimedOut
+		f.InStage, f.SinceUpdate, f.StageFlag = w.ageOf(p.StageStartedAt), w.ageOf(p.StageUpdatedAt), p.StageTimedOut
 	}
 	if c != nil {
 		f.Bound, f.DayTwo, f.ClusterStatus = true, instructions.IsDayTwo(&c.API), c.API.Status
@@ -175,12 +185,15 @@ func (w *work) imagesFor(h *store.Host) instructions.Images {
 
 func (w *work) logsTimedOut(h *store.Host) bool {
 	waiting := h.API.LogsInfo == wire.LogsStateRequested || h.API.LogsInfo == wire.LogsStateCollecting
-	return waiting && w.now.Sub(h.API.LogsStartedAt.Time) > w.hub.timers.Logs
+	return waiting && w.ageOf(h.API.LogsStartedAt) > w.hub.timers.Logs
 }
 
-// ageOf is a shorthand for times of the protocol; an unset time has no age.
+// ageOf is the time that counts against a limit; an unset time has no age. What
+// began before the hub's start has none either, until every living agent has had
+// the time to tell what it did while the hub was away.
 func (w *work) ageOf(t wire.DateTime) time.Duration {
-	if t.IsZero() {
+	started := *w.hub.started.Load()
+	if t.IsZero() || t.Before(started) && w.now.Sub(started) <= w.hub.timers.silence(true) {
 		return 0
 	}
 	return w.now.Sub(t.Time)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/ironflow/ironflow/hub/auth"
@@ -56,6 +57,8 @@ type Hub struct {
 	timers   Timers
 	maxLog   int64
 	feed     feed
+	// started is when agents could first reach this hub; until then nobody could be heard.
+	started atomic.Pointer[time.Time]
 
 	imageURLs func(env wire.InfraEnv, token string) (ImageURLs, error)
 }
@@ -90,9 +93,16 @@ func New(o Options) (*Hub, error) {
 	if h.now == nil {
 		h.now = time.Now
 	}
+	h.start()
 	h.images.Installer = cmp.Or(h.images.Installer, defaultImage)
 	h.images.Controller = cmp.Or(h.images.Controller, defaultImage)
 	return h, nil
+}
+
+// start notes that the hub can be reached from now on.
+func (h *Hub) start() {
+	now := h.now()
+	h.started.Store(&now)
 }
 
 // Ready reports whether the hub can serve: its store answers.

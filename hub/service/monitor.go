@@ -16,6 +16,7 @@ import (
 // prepared again. It returns when the context ends. Only one replica of a hub
 // runs it.
 func (h *Hub) Run(ctx context.Context) error {
+	h.start() // whatever came between New and here kept agents out
 	ticker, cleaner := time.NewTicker(h.timers.Monitor), time.NewTicker(cleanEvery)
 	defer ticker.Stop()
 	defer cleaner.Stop()
@@ -55,11 +56,12 @@ var watched = slices.Concat([]string{
 func (h *Hub) Tick(ctx context.Context) error {
 	var keys []store.HostKey
 	var clusters []string
+	filters := []store.HostFilter{{Statuses: timed, Bare: true}}
+	if silentSince := h.now().Add(-h.timers.Disconnected); !silentSince.Before(*h.started.Load()) {
+		filters = append(filters, store.HostFilter{Statuses: watched, SilentSince: silentSince, Bare: true})
+	}
 	err := h.view(ctx, func(tx *store.Tx) error {
-		for _, f := range []store.HostFilter{
-			{Statuses: timed, Bare: true},
-			{Statuses: watched, SilentSince: h.now().Add(-h.timers.Disconnected), Bare: true},
-		} {
+		for _, f := range filters {
 			found, err := tx.Hosts(f)
 			if err != nil {
 				return err

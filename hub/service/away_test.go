@@ -1,0 +1,132 @@
+package service_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// program is a hub that can be ended and started again over the same store.
+type program struct {
+	*world
+	dir string
+	end func()
+}
+
+// begin starts the hub's program with its monitor.
+func begin(t *testing.T, dir string) *program {
+	t.Helper()
+	g := NewWithT(t)
+	s, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "hub.sqlite"))
+	g.Expect(err).NotTo(HaveOccurred())
+	root, err := os.OpenRoot(dir)
+	g.Expect(err).NotTo(HaveOccurred())
+	hub, err := service.New(service.Options{Store: s, Files: root})
+	g.Expect(err).NotTo(HaveOccurred())
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- hub.Run(ctx) }()
+	p := &program{world: &world{Hub: hub, WithT: g, t: t, ctx: t.Context()}, dir: dir}
+	p.end = func() {
+		stop()
+		p.Expect(<-done).To(Succeed())
+		p.Expect(s.Close()).To(Succeed())
+		p.Expect(root.Close()).To(Succeed())
+	}
+	return p
+}
+
+// threeInstalling are hosts of one cluster that write their disks; at least two
+// of them are not the bootstrap host.
+func (p *program) threeInstalling() []string {
+	hosts := []string{hostA, hostB, hostC}
+	_, err := p.EnsureCluster(p.ctx, service.ClusterSpec{ID: sharedCluster, Name: "c", Masters: 3})
+	p.Expect(err).NotTo(HaveOccurred())
+	_, err = p.EnsureInfraEnv(p.ctx, service.InfraEnvSpec{ID: envID, Name: "env", ClusterID: sharedCluster, AutoApprove: true})
+	p.Expect(err).NotTo(HaveOccurred())
+	for _, h := range hosts {
+		p.register(h)
+	}
+	for _, h := range hosts {
+		p.inventory(h, nil)
+	}
+	for _, h := range hosts {
+		p.checkDisk(h)
+	}
+	for _, h := range hosts {
+		p.Expect(p.stage(h, wire.HostStageWritingImageToDisk)).To(Succeed(), p.status(h)+" "+p.info(h))
+		p.poll(h)
+	}
+	return hosts
+}
+
+func (p *program) statuses(hosts []string) (all []string) {
+	for _, h := range hosts {
+		all = append(all, p.status(h))
+	}
+	return all
+}
+
+// TestHubThatWasAway: nobody could poll or report while the hub was away, so
+// nothing that happened meanwhile is late as soon as it is back.
+func TestHubThatWasAway(t *testing.T) {
+	for name, away := range map[string]time.Duration{
+		"for less than a silence":             150 * time.Second,
+		"for longer than hosts may be silent": 4 * time.Minute,
+		"for longer than a bootstrap host":    6 * time.Minute,
+		"for longer than the stage may take":  35 * time.Minute,
+		"for a weekend":                       60 * time.Hour,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := begin(t, t.TempDir())
+				hosts := p.threeInstalling()
+				p.end()
+				pass(away)
+				p = begin(t, p.dir)
+				defer p.end()
+				pass(time.Minute) // until the agents' polls come
+				p.Expect(p.statuses(hosts)).To(HaveEach(wire.HostStatusInstallingInProgress))
+				for _, h := range hosts {
+					p.poll(h)
+				}
+				pass(9 * time.Second)
+				p.Expect(p.statuses(hosts)).To(HaveEach(wire.HostStatusInstallingInProgress), p.info(hostB))
+				for _, h := range hosts { // what the agents could not tell meanwhile
+					p.Expect(p.stage(h, wire.HostStageRebooting)).To(Succeed())
+				}
+				pass(10 * time.Minute)
+				p.Expect(p.statuses(hosts)).To(HaveEach(wire.HostStatusInstallingInProgress), p.info(hostB))
+			})
+		})
+	}
+}
+
+// TestHostThatDiedWhileTheHubWasAway: it has one silence more, and no longer.
+func TestHostThatDiedWhileTheHubWasAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := begin(t, t.TempDir())
+		p.threeInstalling()
+		p.end()
+		pass(time.Hour)
+		p = begin(t, p.dir)
+		defer p.end()
+		for range 3 { // one of them lives
+			pass(58 * time.Second)
+			p.poll(hostA)
+			p.Expect(p.status(hostC)).To(Equal(wire.HostStatusInstallingInProgress))
+		}
+		pass(16 * time.Second)
+		p.Expect(p.status(hostC)).To(Equal(wire.HostStatusError))
+		p.Expect(p.info(hostC)).To(ContainSubstring("stopped answering"))
+	})
+}
