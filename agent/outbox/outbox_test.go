@@ -101,9 +101,11 @@ func TestRetriesAreBounded(t *testing.T) {
 		err      error
 		min, max int
 	}{
-		"a bad request is final": {&hubclient.StatusError{Code: 400}, 1, 1},
-		"an unknown host too":    {&hubclient.StatusError{Code: 404}, 1, 1},
-		"an outage is not":       {errors.New("connection refused"), 10, 20},
+		"a bad request is final":   {&hubclient.StatusError{Code: 400}, 1, 1},
+		"an unknown host too":      {&hubclient.StatusError{Code: 404}, 1, 1},
+		"an outage is not":         {errors.New("connection refused"), 10, 20},
+		"nor a hub that is busy":   {&hubclient.StatusError{Code: 503}, 10, 20},
+		"nor a body that was late": {&hubclient.StatusError{Code: 408}, 10, 20},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/ironflow/ironflow/hub/service"
@@ -168,10 +169,10 @@ func upfile(r *request) (io.Reader, error) {
 	}
 }
 
-// readError blames a body that breaks off on the client.
+// readError blames an archive that breaks off or does not arrive on the client.
 func readError(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return bad("the archive broke off")
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrDeadlineExceeded) {
+		return bodyError(err)
 	}
 	return err
 }

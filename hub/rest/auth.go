@@ -4,9 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
+	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -25,34 +29,45 @@ type caller struct {
 	infraEnvID string
 }
 
-// checker finds the infra-env that an agent's token opens.
+// checker finds the infra-env that an agent's token opens. Only [auth.ErrInvalid]
+// and [auth.ErrMissing] are about the token; any other error means that it could
+// not be looked up.
 type checker interface {
 	CheckAgentToken(ctx context.Context, token string) (string, error)
 }
 
-// check returns the caller, or the refusal. An operation is opened by the first
-// of its schemes that the request has a good token for.
-func (a Auth) check(r *http.Request, op Operation, tokens checker) (caller, *wire.InfraError) {
+// check returns the caller, or a refusal, or the error that kept it from finding
+// out. An operation is opened by the first of its schemes that the request has a
+// good token for.
+func (a Auth) check(r *http.Request, op Operation, tokens checker) (caller, *wire.InfraError, error) {
 	if a.None {
-		return caller{}, nil
+		return caller{}, nil, nil
 	}
 	if op.accepts(UserAuth) && a.isUser(r) {
-		return caller{}, nil
+		return caller{}, nil, nil
 	}
 	if op.accepts(AgentAuth) {
-		if token := r.Header.Get(wire.HeaderAgentToken); token != "" {
-			env, err := tokens.CheckAgentToken(r.Context(), token)
-			if err == nil {
-				return caller{infraEnvID: env}, nil
-			}
-			return caller{}, unauthorized("the agent's token is not valid for this hub; boot the host from a current image")
-		}
-		return caller{}, unauthorized("an agent's token is needed in the header " + wire.HeaderAgentToken)
+		return checkAgent(r, tokens)
 	}
 	if a.UserToken == "" {
-		return caller{}, unauthorized("this operation is for users, and this hub takes users' requests through Kubernetes")
+		return caller{}, unauthorized("this operation is for users, and this hub takes users' requests through Kubernetes"), nil
 	}
-	return caller{}, unauthorized("a user's token is needed in the header Authorization")
+	return caller{}, unauthorized("a user's token is needed in the header Authorization"), nil
+}
+
+// checkAgent looks the agent's token up. An agent takes 401 for the end, so only
+// a token that is missing or wrong gets it.
+func checkAgent(r *http.Request, tokens checker) (caller, *wire.InfraError, error) {
+	env, err := tokens.CheckAgentToken(r.Context(), r.Header.Get(wire.HeaderAgentToken))
+	switch {
+	case err == nil:
+		return caller{infraEnvID: env}, nil, nil
+	case errors.Is(err, auth.ErrMissing):
+		return caller{}, unauthorized("an agent's token is needed in the header " + wire.HeaderAgentToken), nil
+	case errors.Is(err, auth.ErrInvalid):
+		return caller{}, unauthorized("the agent's token is not valid for this hub; boot the host from a current image"), nil
+	}
+	return caller{}, nil, fmt.Errorf("%w: check the agent's token: %w", service.ErrUnavailable, err)
 }
 
 func unauthorized(message string) *wire.InfraError {

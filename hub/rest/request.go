@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 
@@ -85,10 +86,14 @@ func (r *request) body(into any) error {
 	return nil
 }
 
-// bodyError keeps the limit's error and blames the client for the others.
+// bodyError keeps the limit's error and blames the client for the others. A body
+// that came too slowly may come another time: agents repeat after 408, not after 400.
 func bodyError(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return err
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return &service.Error{Code: http.StatusRequestTimeout, Reason: "the body did not arrive in time"}
 	}
 	return bad("the body could not be read: %v", err)
 }

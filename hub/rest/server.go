@@ -25,6 +25,9 @@ const (
 	maxHeader = 64 << 10
 )
 
+// retryAfter is when to ask again, in seconds, after a 503.
+const retryAfter = "5"
+
 // Options say how the API is served. Hub is required.
 type Options struct {
 	Hub *service.Hub
@@ -127,8 +130,12 @@ func (s *Server) recover(w http.ResponseWriter, r *http.Request) {
 func (s *Server) operation(op Operation) http.Handler {
 	handle := handlers[op.ID]
 	return s.metrics.count(op.ID, func(w http.ResponseWriter, r *http.Request) {
-		caller, refused := s.auth.check(r, op, s.hub)
-		if refused != nil {
+		caller, refused, err := s.auth.check(r, op, s.hub)
+		switch {
+		case err != nil:
+			s.fail(w, r, op, err)
+			return
+		case refused != nil:
 			writeInfraError(w, *refused)
 			return
 		}
@@ -151,15 +158,18 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, op Operation, err 
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		err, code = errors.New("the body is larger than "+byteCount(tooLarge.Limit)), http.StatusRequestEntityTooLarge
 	}
-	if r.Context().Err() != nil {
-		return // the client is gone
-	}
-	if code == http.StatusInternalServerError {
+	if code >= http.StatusInternalServerError && r.Context().Err() == nil { // whoever is gone is no failure
 		s.log.Error("an operation failed", "operation", op.ID, "error", err)
-		writeError(w, code, "the hub could not do this; see its log")
-		return
 	}
-	writeError(w, code, err.Error())
+	switch code {
+	case http.StatusInternalServerError:
+		writeError(w, code, "the hub could not do this; see its log")
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", retryAfter)
+		writeError(w, code, "the hub cannot do this at the moment; ask again")
+	default:
+		writeError(w, code, err.Error())
+	}
 }
 
 // file is an answer that is a download.

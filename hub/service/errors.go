@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,7 +13,7 @@ import (
 // Error is a refusal with the status code of the protocol. Its text is for
 // people and says what to do.
 type Error struct {
-	// Code is an HTTP status: 400, 403, 404 or 409.
+	// Code is an HTTP status: 400, 403, 404, 408 or 409.
 	Code   int
 	Reason string
 }
@@ -32,8 +33,11 @@ func conflict(format string, args ...any) error {
 	return refuse(http.StatusConflict, format, args...)
 }
 
-// Code is the HTTP status that an error of this package means; 500 for those
-// that are nobody's fault but the hub's.
+// ErrUnavailable means that the same call may work in a moment.
+var ErrUnavailable = errors.New("the hub is not available")
+
+// Code is the HTTP status that an error of this package means; 503 for those that
+// may pass by themselves, and 500 for those that are nobody's fault but the hub's.
 func Code(err error) int {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
@@ -43,6 +47,8 @@ func Code(err error) int {
 		return http.StatusConflict
 	case errors.Is(err, store.ErrNotFound):
 		return http.StatusNotFound
+	case errors.Is(err, ErrUnavailable), store.Busy(err), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return http.StatusServiceUnavailable
 	}
 	return http.StatusInternalServerError
 }

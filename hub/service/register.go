@@ -56,7 +56,7 @@ func (h *Hub) RegisterHost(ctx context.Context, r Registration) (wire.HostRegist
 // noteRefusal puts a refused registration on the timeline; the refusal itself
 // left nothing behind.
 func (h *Hub) noteRefusal(ctx context.Context, r Registration, why error) {
-	if Code(why) == http.StatusInternalServerError || Code(why) == http.StatusNotFound {
+	if Code(why) >= http.StatusInternalServerError || Code(why) == http.StatusNotFound {
 		return
 	}
 	err := h.AddEvent(ctx, wire.Event{

@@ -7,8 +7,20 @@ import (
 	"fmt"
 	"net/url"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	"modernc.org/sqlite" // and the driver of that name
+	sqlite3 "modernc.org/sqlite/lib"
 )
+
+// Busy reports whether the error means that somebody else held the database for
+// longer than is waited for; the same work may succeed later.
+func Busy(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return false
+	}
+	primary := e.Code() & 0xff // the rest is the extended code
+	return primary == sqlite3.SQLITE_BUSY || primary == sqlite3.SQLITE_LOCKED
+}
 
 // readers is how many reading connections SQLite gets; WAL lets them read while
 // the one writer writes.

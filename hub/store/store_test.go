@@ -2,7 +2,9 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -302,4 +304,22 @@ func TestReopenedDatabaseKeepsItsRecords(t *testing.T) {
 		g.Expect(hosts).To(HaveLen(1))
 		return err
 	})).To(Succeed())
+}
+
+// TestBusyDatabase: another program holds the database; the error says that it may pass.
+func TestBusyDatabase(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "hub.sqlite")
+	s, err := store.OpenSQLite(t.Context(), path)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer s.Close()
+	other, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate&_pragma=busy_timeout(0)")
+	g.Expect(err).NotTo(HaveOccurred())
+	defer other.Close()
+	g.Expect(s.Update(t.Context(), func(*store.Tx) error {
+		_, err := other.BeginTx(t.Context(), nil)
+		g.Expect(store.Busy(fmt.Errorf("store: begin: %w", err))).To(BeTrue(), "%v", err)
+		return nil
+	})).To(Succeed())
+	g.Expect(store.Busy(errors.New("database is locked"))).To(BeFalse(), "only the driver's word counts")
 }

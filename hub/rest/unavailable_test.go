@@ -1,0 +1,131 @@
+package rest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/rest"
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// failingStore is a store that can be taken away.
+type failingStore struct {
+	store.Store
+	read, write error
+}
+
+func (s *failingStore) View(ctx context.Context, f func(*store.Tx) error) error {
+	if s.read != nil {
+		return s.read
+	}
+	return s.Store.View(ctx, f)
+}
+
+func (s *failingStore) Update(ctx context.Context, f func(*store.Tx) error) error {
+	if s.write != nil {
+		return s.write
+	}
+	return s.Store.Update(ctx, f)
+}
+
+// TestTokenThatCannotBeLookedUp: an agent takes 401 for the end, so it gets that
+// only for a token that is missing or wrong.
+func TestTokenThatCannotBeLookedUp(t *testing.T) {
+	g := NewWithT(t)
+	s := &failingStore{}
+	api, token := apiOver(t, s)
+	locked := errors.New("store: read infra-env: database is locked (5) (SQLITE_BUSY)")
+	for name, tc := range map[string]struct {
+		token       string
+		read, write error
+		code        int
+	}{
+		"good token":                           {token: token, code: 200},
+		"no token":                             {code: 401},
+		"forged token":                         {token: token + "x", code: 401},
+		"forged token while the store is away": {token: token + "x", read: locked, code: 401},
+		"store is locked":                      {token: token, read: locked, code: 503},
+		"store takes too long":                 {token: token, read: fmt.Errorf("store: begin: %w", context.DeadlineExceeded), code: 503},
+		"request is cancelled":                 {token: token, read: context.Canceled, code: 503},
+		"deadline behind the token check":      {token: token, write: context.DeadlineExceeded, code: 503},
+		"broken record":                        {token: token, write: errors.New("unexpected end of JSON input"), code: 500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s.read, s.write = tc.read, tc.write
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, rest.Base+"/v2/infra-envs/"+envOfToken+"/hosts", nil)
+			if tc.write != nil {
+				r = httptest.NewRequestWithContext(t.Context(), http.MethodPost, rest.Base+"/v2/infra-envs/"+envOfToken+"/hosts",
+					strings.NewReader(`{"host_id": "aaaaaaaa-0000-4000-8000-000000000001"}`))
+			}
+			r.Header.Set(wire.HeaderAgentToken, tc.token)
+			w := httptest.NewRecorder()
+			api.ServeHTTP(w, r)
+			g.Expect(w.Code).To(Equal(tc.code), w.Body.String())
+			g.Expect(w.Header().Get("Retry-After") != "").To(Equal(tc.code == 503))
+			if tc.code >= 500 {
+				g.Expect(w.Body.String()).NotTo(Or(ContainSubstring("SQLITE"), ContainSubstring("current image")))
+			}
+		})
+	}
+	s.read, s.write = nil, nil
+	g.Expect(s.Close()).To(Succeed())
+}
+
+// TestBodyThatDoesNotArriveInTime: an agent drops a reply that is answered with
+// 400, and says it again after 408.
+func TestBodyThatDoesNotArriveInTime(t *testing.T) {
+	s := &failingStore{}
+	api, token := apiOver(t, s)
+	for _, path := range []string{"/infra-envs/" + envOfToken + "/hosts", "/events"} {
+		t.Run(path, func(t *testing.T) {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, rest.Base+"/v2"+path,
+				io.MultiReader(strings.NewReader(`{"host_id": `), iotest.ErrReader(os.ErrDeadlineExceeded)))
+			r.Header.Set(wire.HeaderAgentToken, token)
+			w := httptest.NewRecorder()
+			api.ServeHTTP(w, r)
+			NewWithT(t).Expect(w.Code).To(Equal(http.StatusRequestTimeout), w.Body.String())
+		})
+	}
+	NewWithT(t).Expect(s.Close()).To(Succeed())
+}
+
+const envOfToken = "11111111-1111-4111-8111-111111111111"
+
+// apiOver returns an API over the store with one infra-env, and its agents' token.
+func apiOver(t *testing.T, s *failingStore) (api http.Handler, token string) {
+	t.Helper()
+	g := NewWithT(t)
+	dir := t.TempDir()
+	records, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "hub.sqlite"))
+	g.Expect(err).NotTo(HaveOccurred())
+	s.Store = records
+	root, err := os.OpenRoot(dir)
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = root.Close() })
+	key, err := auth.NewKey([]byte(strings.Repeat("k", 32)))
+	g.Expect(err).NotTo(HaveOccurred())
+	hub, err := service.New(service.Options{Store: s, Files: root, TokenKey: key})
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = hub.EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: envOfToken, Name: "env", AutoApprove: true})
+	g.Expect(err).NotTo(HaveOccurred())
+	token, err = hub.AgentToken(t.Context(), envOfToken)
+	g.Expect(err).NotTo(HaveOccurred())
+	api, err = rest.New(rest.Options{Hub: hub})
+	g.Expect(err).NotTo(HaveOccurred())
+	return api, token
+}
