@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
@@ -24,7 +26,11 @@ func (h hubImages) Open() bool { return h.settings.hubAuth == "none" }
 
 // Opens implements hubpaths.Hub.
 func (h hubImages) Opens(ctx context.Context, token string) (string, error) {
-	return h.hub.core.CheckImageToken(ctx, token)
+	infraEnv, err := h.hub.core.CheckImageToken(ctx, token)
+	if errors.Is(err, auth.ErrInvalid) || errors.Is(err, auth.ErrMissing) {
+		return "", hubpaths.ErrBadToken
+	}
+	return infraEnv, err
 }
 
 // Failed implements hubpaths.Hub: the hub logs its events.

@@ -17,12 +17,16 @@ import (
 // ErrNoInfraEnv is what a [Hub] answers for an infra-env that is not there.
 var ErrNoInfraEnv = errors.New("no such infra-env")
 
+// ErrBadToken is what a [Hub] answers for a token that opens nothing.
+var ErrBadToken = errors.New("the token opens no infra-env")
+
 // Hub is what is known about infra-envs.
 type Hub interface {
 	// Open tells whether the id of an infra-env alone opens its images, as in a hub
 	// without authentication.
 	Open() bool
-	// Opens returns the infra-env that a token opens, or an error.
+	// Opens returns the infra-env that a token opens, or [ErrBadToken]; any other
+	// error means that it cannot be told at the moment.
 	Opens(ctx context.Context, token string) (infraEnv string, err error)
 	// Spec describes the image for the hosts of an infra-env; format, architecture
 	// and key are filled in by the caller.
@@ -183,7 +187,12 @@ func (r *Resolver) authorize(ctx context.Context, q *request) int {
 		return http.StatusUnauthorized
 	}
 	opened, err := r.hub.Opens(ctx, q.token)
-	if err != nil || q.infraEnv != "" && q.infraEnv != opened {
+	switch {
+	case errors.Is(err, ErrBadToken):
+		return http.StatusUnauthorized
+	case err != nil:
+		return http.StatusServiceUnavailable
+	case q.infraEnv != "" && q.infraEnv != opened:
 		return http.StatusUnauthorized
 	}
 	q.infraEnv = opened

@@ -34,6 +34,8 @@ type hub struct {
 	// change is in the infra-env's settings; revoked and gone take its token and itself away.
 	change        string
 	revoked, gone bool
+	// away is why tokens cannot be looked up.
+	away error
 	// broken is why there is no image; failures is what the hub was told.
 	broken   error
 	failures []string
@@ -47,7 +49,10 @@ func (h *hub) Open() bool { return h.open }
 
 func (h *hub) Opens(_ context.Context, token string) (string, error) {
 	if token != "good" || h.revoked {
-		return "", errors.New("invalid")
+		return "", hubpaths.ErrBadToken
+	}
+	if h.away != nil {
+		return "", h.away
 	}
 	return env, nil
 }
@@ -133,6 +138,18 @@ func TestHubPaths(t *testing.T) {
 		code, _ := get(t, at+path)
 		NewWithT(t).Expect(code).To(Equal(want), path)
 	}
+}
+
+// TestTokenThatCannotBeLookedUp: a BMC gives up at 401, and asks again after 503.
+func TestTokenThatCannotBeLookedUp(t *testing.T) {
+	g := NewWithT(t)
+	h := &hub{away: errors.New("database is locked")}
+	at := serve(t, h)
+	code, _ := get(t, at+"/bytoken/good/newest/x86_64/full.iso")
+	g.Expect(code).To(Equal(http.StatusServiceUnavailable))
+	h.away = nil
+	code, _ = get(t, at+"/bytoken/good/newest/x86_64/full.iso")
+	g.Expect(code).To(Equal(http.StatusOK), "the failure is not remembered")
 }
 
 func TestHubImageIsServedLikeAnyOther(t *testing.T) {
