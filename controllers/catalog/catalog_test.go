@@ -89,7 +89,7 @@ func TestRowsAreUniqueAndSaySomething(t *testing.T) {
 // tellers are the packages whose events are listed, by the kinds that they tell about.
 var tellers = map[string][]string{
 	"host": {"BareMetalHost"}, "firmware": {"HostFirmwareSettings", "HostFirmwareComponents"}, "media": {"DataImage"},
-	"subscription": {"BMCEventSubscription"}, "claim": {"HostClaim", "HostDeployPolicy", "BareMetalHost"},
+	"subscription": {"BMCEventSubscription"}, "claim": {"HostClaim", "HostDeployPolicy", "BareMetalHost"}, "link": {"BareMetalHost"},
 }
 
 // TestEveryEventIsListed reads the controllers' source: what is told there has a

@@ -47,6 +47,7 @@ var Events = []Event{
 	{host, "ForceDeleted", true, "The host was released on request, without touching machine and node."},
 	{host, "BareMetalHostAssociated", false, "The host was bound to a HostClaim."},
 	{host, "HostReleased", false, "A HostClaim has given the host back."},
+	{host, "NotTakenOver", true, "The host has an InfraEnv's label, and a deploy method or an image of its own, which is not replaced."},
 
 	{settings, "ValidationFailed", true, "A setting does not fit what the machine offers."},
 	{components, "ValidationFailed", true, "An update names a component that is not known."},

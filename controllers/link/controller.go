@@ -37,9 +37,13 @@ type Hub interface {
 
 // Reconciler links BareMetalHosts and Agents.
 type Reconciler struct {
-	Client client.Client
-	Hub    Hub
+	Client   client.Client
+	Hub      Hub
+	Recorder reconcile.Recorder
 }
+
+// reportingController is what events name as their source.
+const reportingController = "ironflow.io/link"
 
 // Setup registers the controller with the manager.
 func Setup(mgr ctrl.Manager, hub Hub) error {
@@ -51,7 +55,7 @@ func Setup(mgr ctrl.Manager, hub Hub) error {
 	if err := fields.IndexField(ctx, &metal3v1.BareMetalHost{}, bootMACIndex, bootMAC); err != nil {
 		return fmt.Errorf("index hosts by boot MAC address: %w", err)
 	}
-	r := &Reconciler{Client: mgr.GetClient(), Hub: hub}
+	r := &Reconciler{Client: mgr.GetClient(), Hub: hub, Recorder: reconcile.Recorder{Sink: mgr.GetEventRecorder(reportingController)}}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("link").
 		For(&metal3v1.BareMetalHost{}).
@@ -63,6 +67,7 @@ func Setup(mgr ctrl.Manager, hub Hub) error {
 // +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts,verbs=get;list;watch;update;patch
 // +kubebuilder:rbac:groups=metal3.io,resources=preprovisioningimages,verbs=get;list;watch
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=agents,verbs=get;list;watch;update;patch;delete
+// +kubebuilder:rbac:groups="";events.k8s.io,resources=events,verbs=create;patch;update
 
 // Reconcile reads what belongs to the host and applies the plan.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
@@ -73,6 +78,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	plan := Decide(in)
 	if plan.Waiting != "" {
 		logr.FromContextOrDiscard(ctx).V(1).Info("link waits", "for", plan.Waiting)
+	}
+	if plan.Event != nil {
+		r.Recorder.Record(in.Host, nil, *plan.Event)
 	}
 	err = r.apply(ctx, in, plan)
 	if reconcile.IsConflict(err) {

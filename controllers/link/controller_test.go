@@ -1,6 +1,7 @@
 package link_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/link"
+	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/testhub"
@@ -206,4 +208,61 @@ func TestHostsWithoutAMACAddressHaveNoAgent(t *testing.T) {
 	w := newWorld(t, host(metal3v1.StateProvisioning, asked), registered("agent", time.Now()))
 	w.pass()
 	w.Expect(w.agent("agent").Spec.Approved).To(BeFalse())
+}
+
+// said collects events as "Reason: text".
+type said []string
+
+func (s *said) Eventf(_, _ runtime.Object, _, reason, _, note string, args ...any) {
+	*s = append(*s, reason+": "+fmt.Sprintf(note, args...))
+}
+
+// TestARunningSystemIsNotWipedForTheAgent: a machine runs what its owner had installed, and gets the label of an
+// InfraEnv. Another method would have it deprovisioned.
+func TestARunningSystemIsNotWipedForTheAgent(t *testing.T) {
+	ready := image(metav1.ConditionTrue, agentv1.ReasonInfraEnvAvailable)
+	ready.Namespace, ready.Name = key.Namespace, key.Name
+	w := newWorld(t, ready, host(metal3v1.StateProvisioned, withMAC, func(h *metal3v1.BareMetalHost) {
+		h.Spec.CustomDeploy = &metal3v1.CustomDeploy{Method: names.InstallCoreOS}
+		h.Status.Provisioning.CustomDeploy = h.Spec.CustomDeploy
+	}))
+	var events said
+	w.r.Recorder = reconcile.Recorder{Sink: &events}
+	h := w.pass()
+	w.Expect(h.Spec.CustomDeploy.Method).To(Equal(names.InstallCoreOS))
+	w.Expect(h.Annotations).NotTo(HaveKey(names.Detached))
+	w.Expect(events).To(ConsistOf(And(HavePrefix(link.EventNotTakenOver+": "), ContainSubstring("install_coreos"), ContainSubstring("Next: "))))
+
+	h.Spec.CustomDeploy = nil // its owner wants the agent now
+	w.Expect(w.kube.Update(t.Context(), h)).To(Succeed())
+	w.Expect(w.pass().Spec.CustomDeploy.Method).To(Equal(names.StartAssistedInstall))
+}
+
+// TestNobodyTouchesAHostThatIsKeptOff: neither the host nor its Agent, nor the hub's record.
+func TestNobodyTouchesAHostThatIsKeptOff(t *testing.T) {
+	for _, annotation := range []string{names.Paused, names.Hold} {
+		for name, change := range map[string]func(*metal3v1.BareMetalHost){
+			"image ready":   func(*metal3v1.BareMetalHost) {},
+			"installed":     func(h *metal3v1.BareMetalHost) { asked(h); h.Status.Provisioning.State = metal3v1.StateProvisioned },
+			"label removed": func(h *metal3v1.BareMetalHost) { asked(h); h.Labels = nil },
+			"being deleted": func(h *metal3v1.BareMetalHost) { asked(h); deleting(h) },
+		} {
+			t.Run(annotation+", "+name, func(t *testing.T) {
+				ready := image(metav1.ConditionTrue, agentv1.ReasonInfraEnvAvailable)
+				ready.Namespace, ready.Name = key.Namespace, key.Name
+				w := newWorld(t, ready, registered("agent", time.Now()),
+					host(metal3v1.StateInspecting, withMAC, annotated(annotation, ""), change))
+				before := &metal3v1.BareMetalHost{}
+				w.Expect(w.kube.Get(t.Context(), key, before)).To(Succeed())
+				was := w.agent("agent")
+				w.Expect(w.pass()).To(HaveField("ResourceVersion", before.ResourceVersion))
+				w.Expect(w.agent("agent")).To(Equal(was))
+
+				delete(before.Annotations, annotation)
+				w.Expect(w.kube.Update(t.Context(), before)).To(Succeed())
+				h := w.pass()
+				w.Expect(h == nil || h.ResourceVersion != before.ResourceVersion).To(BeTrue(), "then it goes on")
+			})
+		}
+	}
 }

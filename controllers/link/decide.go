@@ -2,6 +2,7 @@ package link
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -50,12 +52,18 @@ type Plan struct {
 	Failed string
 	// Waiting says what has to happen before the next change; for logs.
 	Waiting string
+	// Event is what a person is to know about the host; nil for nothing.
+	Event *reconcile.Event
 }
+
+// EventNotTakenOver is the reason of the event that a labelled host is deployed
+// otherwise, which is left as it is.
+const EventNotTakenOver = "NotTakenOver"
 
 // Decide returns what to change for one host.
 func Decide(in Input) Plan {
-	if _, held := in.Host.Annotations[names.Hold]; held {
-		return Plan{Waiting: "annotation " + names.Hold + " to be removed"}
+	if key := reconcile.KeptOff(in.Host); key != "" && in.Host.Annotations[key] != Owner {
+		return Plan{Waiting: "annotation " + key + " to be removed"}
 	}
 	host := in.Host.DeepCopy()
 	plan := decide(in, host)
@@ -82,7 +90,7 @@ func decide(in Input, host *metal3v1.BareMetalHost) Plan {
 		return Plan{DeleteAgent: true, Waiting: "the Agent of the earlier installation to be deleted"}
 	}
 	handOver(host)
-	plan := Plan{Waiting: ask(in, host)}
+	plan := ask(in, host)
 	if in.Agent == nil || !in.Agent.DeletionTimestamp.IsZero() {
 		return plan
 	}
@@ -167,24 +175,39 @@ func handOver(host *metal3v1.BareMetalHost) {
 	}
 }
 
-// ask requests the deploy step once the image with the agent is Ready. It
-// returns what is still waited for.
-func ask(in Input, host *metal3v1.BareMetalHost) string {
+// ask requests the deploy step once the image with the agent is Ready. What a person
+// wants on the host is never replaced: a change of it wipes what runs there.
+func ask(in Input, host *metal3v1.BareMetalHost) Plan {
 	if _, detached := host.Annotations[names.Detached]; detached || method(host) == names.StartAssistedInstall {
-		return ""
+		return Plan{}
 	}
-	if in.Image == nil {
-		return "the host's PreprovisioningImage"
+	switch {
+	case method(host) != "":
+		return notTakenOver(host, "spec.customDeploy", fmt.Sprintf("the host is deployed by %q", method(host)))
+	case host.Spec.Image != nil:
+		return notTakenOver(host, "spec.image", "the host is deployed from an image")
+	case in.Image == nil:
+		return Plan{Waiting: "the host's PreprovisioningImage"}
 	}
 	ready := meta.FindStatusCondition(in.Image.Status.Conditions, string(metal3v1.ConditionImageReady))
 	if ready == nil || ready.Status != metav1.ConditionTrue || ready.Reason != agentv1.ReasonInfraEnvAvailable {
-		return "the live image with the agent"
-	}
-	if host.Spec.Image != nil {
-		return "spec.image to be removed: the host is deployed from an image"
+		return Plan{Waiting: "the live image with the agent"}
 	}
 	host.Spec.CustomDeploy = &metal3v1.CustomDeploy{Method: names.StartAssistedInstall}
-	return ""
+	return Plan{}
+}
+
+// notTakenOver leaves a host alone that asks for another deployment.
+func notTakenOver(host *metal3v1.BareMetalHost, field, because string) Plan {
+	return Plan{
+		Waiting: field + " to be removed: " + because,
+		Event: &reconcile.Event{
+			Warning: true, Reason: EventNotTakenOver,
+			Message: fmt.Sprintf("%s, and stays so although it has the label %s. Next: to keep it, kubectl label bmh -n %s %s %s-; "+
+				"to have the agent install it, remove %s, which wipes what it runs",
+				because, names.InfraEnvLabel, host.Namespace, host.Name, names.InfraEnvLabel, field),
+		},
+	}
 }
 
 // dress copies what the user said about the host to its Agent; nil when nothing

@@ -74,6 +74,7 @@ func TestHostSide(t *testing.T) {
 		in      link.Input
 		want    func(g *WithT, h *metal3v1.BareMetalHost)
 		waiting string
+		tells   string // what the event about the host says, among other things
 	}{
 		"a host without the label is left alone": {
 			in: link.Input{Host: host(metal3v1.StateAvailable, unlabelled, func(h *metal3v1.BareMetalHost) { h.Finalizers = nil }), Image: ready},
@@ -100,6 +101,31 @@ func TestHostSide(t *testing.T) {
 				h.Spec.Image = &metal3v1.Image{URL: "http://images.example/os.raw"}
 			})},
 			waiting: "spec.image to be removed: the host is deployed from an image",
+			tells:   "spec.image",
+		},
+		"a method that a person has chosen is not replaced, whatever runs": {
+			in: link.Input{Image: ready, Host: host(metal3v1.StateProvisioned, func(h *metal3v1.BareMetalHost) {
+				h.Spec.CustomDeploy = &metal3v1.CustomDeploy{Method: names.InstallCoreOS}
+				h.Status.Provisioning.CustomDeploy = h.Spec.CustomDeploy
+			})},
+			waiting: `spec.customDeploy to be removed: the host is deployed by "install_coreos"`,
+			tells:   `kubectl label bmh -n site node-0 infraenvs.agent-install.openshift.io-`,
+		},
+		"a method that nobody has carried out yet is not replaced either": {
+			in: link.Input{Host: host(metal3v1.StateInspecting, func(h *metal3v1.BareMetalHost) {
+				h.Spec.CustomDeploy = &metal3v1.CustomDeploy{Method: names.InstallCoreOS}
+			})},
+			waiting: `spec.customDeploy to be removed: the host is deployed by "install_coreos"`,
+			tells:   "remove spec.customDeploy",
+		},
+		"a person's method outlives the label": {
+			in: link.Input{Host: host(metal3v1.StateProvisioned, unlabelled, func(h *metal3v1.BareMetalHost) {
+				h.Spec.CustomDeploy = &metal3v1.CustomDeploy{Method: names.InstallCoreOS}
+			})},
+			want: func(g *WithT, h *metal3v1.BareMetalHost) {
+				g.Expect(h.Spec.CustomDeploy.Method).To(Equal(names.InstallCoreOS))
+				g.Expect(h.Finalizers).To(BeEmpty())
+			},
 		},
 		"an installed host is detached": {
 			in: link.Input{Host: host(metal3v1.StateProvisioned, asked), Image: ready},
@@ -135,6 +161,21 @@ func TestHostSide(t *testing.T) {
 			in:      link.Input{Host: host(metal3v1.StateAvailable, annotated(names.Hold, "")), Image: ready},
 			waiting: "annotation ironflow.io/hold to be removed",
 		},
+		"a paused host is not touched": {
+			in:      link.Input{Host: host(metal3v1.StateAvailable, annotated(names.Paused, "")), Image: ready},
+			waiting: "annotation baremetalhost.metal3.io/paused to be removed",
+		},
+		"the deletion of a paused host waits": {
+			in:      link.Input{Host: host(metal3v1.StateProvisioned, asked, deleting, annotated(names.Paused, "by hand"))},
+			waiting: "annotation baremetalhost.metal3.io/paused to be removed",
+		},
+		"what was paused in this controller's name is let go by it": {
+			in: link.Input{Host: host(metal3v1.StateProvisioned, asked, deleting, annotated(names.Paused, link.Owner))},
+			want: func(g *WithT, h *metal3v1.BareMetalHost) {
+				g.Expect(h.Annotations).NotTo(HaveKey(names.Paused))
+				g.Expect(h.Finalizers).To(BeEmpty())
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -142,6 +183,11 @@ func TestHostSide(t *testing.T) {
 			plan := link.Decide(tc.in)
 			g.Expect(tc.in.Host).To(Equal(before), "a decision never changes its input")
 			g.Expect(plan.Waiting).To(Equal(tc.waiting))
+			if tc.tells == "" {
+				g.Expect(plan.Event).To(BeNil())
+			} else {
+				g.Expect(plan.Event).To(HaveValue(And(HaveField("Warning", true), HaveField("Reason", link.EventNotTakenOver), HaveField("Message", ContainSubstring(tc.tells)))))
+			}
 			if tc.want == nil {
 				g.Expect(plan.Host).To(BeNil())
 				return

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
@@ -139,17 +140,54 @@ func TestLifeOfFinalizer(t *testing.T) {
 	pass()
 }
 
-func TestPausedIsLeftAlone(t *testing.T) {
-	g := NewWithT(t)
-	b := newBench(t, newHost(nil))
-	r := &reconcile.Reconciler[*host]{
-		Client: b.client, New: func() *host { return &host{} }, Finalizer: "ironflow.io/test",
-		Paused: func(*host) bool { return true },
-		Steps:  []reconcile.Step[*host]{func(context.Context, *host) error { panic("touched") }},
+// TestAShutGate: what must not be touched is not, whatever is to be done to it.
+func TestAShutGate(t *testing.T) {
+	gone := metav1.Now()
+	for name, h := range map[string]*host{
+		"new":           newHost(nil),
+		"being deleted": newHost(func(h *host) { h.DeletionTimestamp, h.Finalizers = &gone, []string{"ironflow.io/test"} }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			b := newBench(t, h)
+			touched := func(context.Context, *host) error { panic("touched") }
+			r := &reconcile.Reconciler[*host]{
+				Client: b.client, New: func() *host { return &host{} }, Finalizer: "ironflow.io/test",
+				Gate:  func(context.Context, *host) error { return reconcile.WaitFor(time.Minute, "somebody") },
+				Steps: []reconcile.Step[*host]{touched}, Delete: touched,
+			}
+			result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(h)})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(result.RequeueAfter).To(Equal(time.Minute))
+			g.Expect(b.patches + len(b.statuses)).To(BeZero())
+		})
 	}
-	_, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(newHost(nil))})
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(b.patches + len(b.statuses)).To(BeZero())
+}
+
+func TestWhoKeepsOffAHost(t *testing.T) {
+	for name, c := range map[string]struct {
+		annotations map[string]string
+		want        string
+	}{
+		"nobody":            {nil, ""},
+		"something else":    {map[string]string{names.Detached: ""}, ""},
+		"paused":            {map[string]string{names.Paused: ""}, names.Paused},
+		"paused for a word": {map[string]string{names.Paused: "no"}, names.Paused},
+		"on hold":           {map[string]string{names.Hold: ""}, names.Hold},
+		"both":              {map[string]string{names.Hold: "", names.Paused: ""}, names.Paused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			h := newHost(func(h *host) { h.Annotations = c.annotations })
+			g.Expect(reconcile.KeptOff(h)).To(Equal(c.want))
+			err := reconcile.HandsOff(h)
+			if c.want == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+				return
+			}
+			g.Expect(err).To(MatchError("waiting for somebody to remove the annotation " + c.want + " of host lab/a"))
+		})
+	}
 }
 
 func TestSaverWholeSendsRequiredMembers(t *testing.T) {

@@ -23,8 +23,9 @@ type Reconciler[T client.Object] struct {
 	New func() T
 	// Finalizer is added before the first step and removed after Delete; empty for none.
 	Finalizer string
-	// Paused reports objects that nobody may touch, deletion included; nil for none.
-	Paused func(T) bool
+	// Gate is asked first whether the object may be touched, by its finalizer and its
+	// deletion too: an error ends the pass, and nothing is written. nil for always.
+	Gate Step[T]
 	// Steps run in order until one returns an error.
 	Steps []Step[T]
 	// Delete undoes what the steps did in the world. It is called again until it returns nil.
@@ -40,8 +41,10 @@ func (r *Reconciler[T]) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.R
 	if err := r.Client.Get(ctx, req.NamespacedName, obj); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if r.Paused != nil && r.Paused(obj) {
-		return ctrl.Result{}, nil
+	if r.Gate != nil {
+		if err := r.Gate(ctx, obj); err != nil {
+			return Resolve(soften(err))
+		}
 	}
 	saver := NewSaver(r.Client, obj)
 	if !obj.GetDeletionTimestamp().IsZero() {
