@@ -76,6 +76,7 @@ func deprovisioningGivenUp(o *Observed, d *Decision) bool {
 func deprovisioned(o *Observed, d *Decision) {
 	again := o.Host.NeedsProvisioning() && !o.Host.WasProvisioned() && !o.deleting()
 	forgetInstance(d)
+	d.DropAnnotations = rebootAnnotations(o.Host) // they were for what was on the machine
 	if !again {
 		complete(d)
 		forgetFailedDeployments(d)

@@ -8,8 +8,8 @@ import (
 	"github.com/ironflow/ironflow/ironic"
 )
 
-// forcedReboots names the reboot annotations that count while Ironic is at work
-// on a host, sorted.
+// forcedReboots names the reboot annotations that count whatever the host is doing,
+// sorted.
 func forcedReboots(h *metal3.BareMetalHost) []string {
 	var forced []string
 	for _, key := range rebootAnnotations(h) {

@@ -31,6 +31,9 @@ func stepInspecting(o *Observed, d *Decision) {
 		}
 		d.wait(lookAgain, inspectionNote(o))
 	case ironic.StateInspectFailed:
+		if dropReboots(o, d) {
+			return
+		}
 		afterFailure(o, d, metal3.InspectionError, start)
 	case ironic.StateAvailable:
 		d.do(Transition{ironic.Transition{Target: ironic.TargetManage}})
@@ -49,7 +52,9 @@ func inspectManageable(o *Observed, d *Decision, start func()) {
 		d.DropAnnotations = []string{names.Inspect}
 		d.Again = true
 	case inspectAgain(o.Host), o.NoInventory:
-		start()
+		if !dropReboots(o, d) {
+			start()
+		}
 	case o.Inventory == nil:
 		d.do(ReadInventory{})
 	default:

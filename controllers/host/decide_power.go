@@ -27,11 +27,11 @@ func stepPower(o *Observed, d *Decision) {
 		d.Again = true
 		return
 	}
-	reboot, m := rebootOf(o.Host, o.state()), markOf(o.Host)
+	reboot, m := rebootOf(o.Host), markOf(o.Host)
 	switch {
 	case !known, !atRest(o.Node):
 		d.wait(0, view.Note{})
-	case m != nil && inUse(o.Host):
+	case m != nil && m.State == o.Node.ProvisionState:
 		restart(o, d, *m)
 	case m != nil:
 		dropMark(d) // of an operation that is over
@@ -151,15 +151,16 @@ type reboot struct {
 	problem string
 }
 
-// rebootOf reads the annotations. Outside the provisioned states only those with
-// force count, and they are not for a host at rest.
-func rebootOf(h *metal3.BareMetalHost, state State) reboot {
+// rebootOf reads the annotations of a host at rest. Only those with force count where
+// nothing is in use.
+func rebootOf(h *metal3.BareMetalHost) reboot {
 	var r reboot
-	if state != metal3.StateProvisioned && state != metal3.StateExternallyProvisioned {
-		return r
+	counting := forcedReboots(h)
+	if inUse(h) {
+		counting = rebootAnnotations(h)
 	}
 	keyed := false
-	for _, key := range rebootAnnotations(h) {
+	for _, key := range counting {
 		value := h.Annotations[key]
 		r.asked = true
 		r.plain = r.plain || key == names.Reboot

@@ -66,6 +66,7 @@ func methodOf(c *metal3.CustomDeploy) string {
 // config drive is read, Ironic validates, and is asked.
 func deploy(o *Observed, d *Decision) {
 	switch {
+	case dropReboots(o, d):
 	case needsConfigDrive(o.Host) && o.ConfigDrive == nil:
 		d.do(ReadConfigDrive{})
 	case needsConfigDrive(o.Host) && o.ConfigDrive.Problem != "":

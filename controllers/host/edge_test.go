@@ -22,7 +22,9 @@ func TestForce(t *testing.T) {
 	}
 	forced := `{"mode":"hard","force":true}`
 	marked := func(since time.Time) func(*Observed) {
-		return annotate(names.Rebooting, mark{Hard: true, Since: since}.value())
+		return func(o *Observed) {
+			annotate(names.Rebooting, mark{Hard: true, Since: since, State: o.Node.ProvisionState}.value())(o)
+		}
 	}
 	install := func(o *Observed) { wantInstall(o.Host); settled(o) }
 	deleting := func(o *Observed) { now := metav1.NewTime(noon); o.Host.DeletionTimestamp = &now }

@@ -124,7 +124,7 @@ func checkUnasked(r *rapid.T, o *Observed, d *Decision) {
 		if never && o.state() == metal3.StateProvisioned {
 			r.Fatalf("a machine that must stay on is switched off")
 		}
-		if a.Target != ironic.PowerOn && o.state() == metal3.StateProvisioned && o.Host.Spec.Online && !rebootOf(o.Host, o.state()).asked && markOf(o.Host) == nil {
+		if a.Target != ironic.PowerOn && o.state() == metal3.StateProvisioned && o.Host.Spec.Online && !rebootOf(o.Host).asked && markOf(o.Host) == nil {
 			r.Fatalf("a machine in use is switched off")
 		}
 	}
@@ -259,7 +259,9 @@ func drawObserved(r *rapid.T, states []State) *Observed {
 		h.Annotations[names.Reboot+"/now"] = `{"force":true}`
 	}
 	if rarely("announced") {
-		h.Annotations[names.Rebooting] = mark{Since: rapid.SampledFrom([]time.Time{noon, noon.Add(-time.Minute)}).Draw(r, "announced when")}.value()
+		h.Annotations[names.Rebooting] = mark{
+			Since: rapid.SampledFrom([]time.Time{noon, noon.Add(-time.Minute)}).Draw(r, "announced when"), State: o.Node.ProvisionState,
+		}.value()
 		o.Node.UpdatedAt = noon
 	}
 	drawWork(r, o)

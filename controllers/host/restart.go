@@ -24,6 +24,8 @@ type mark struct {
 	// Since is the node's updated_at, or its provision_updated_at where an operation
 	// is started over.
 	Since time.Time `json:"since"`
+	// State is the node's: in another one, what the mark is about is over.
+	State ironic.ProvisionState `json:"state"`
 }
 
 // markOf reads a host's mark; nil for none. One that cannot be read is older than
@@ -75,7 +77,8 @@ func neverOff(o *Observed, d *Decision, r reboot) bool {
 		d.do(Refresh{}) // the watch does not keep updated_at
 	case r.plain:
 		if mediaSettled(o, d, true) {
-			d.do(Announce{mark{Hard: r.hard || o.Host.Status.ErrorCount > 0, Since: o.Node.UpdatedAt}, []string{names.Reboot}})
+			hard := r.hard || o.Host.Status.ErrorCount > 0
+			d.do(Announce{mark{Hard: hard, Since: o.Node.UpdatedAt, State: o.Node.ProvisionState}, []string{names.Reboot}})
 			if r.problem != "" {
 				d.warn("InvalidAnnotationValue", r.problem)
 			}
@@ -105,7 +108,7 @@ func restart(o *Observed, d *Decision, m mark) {
 		askRestart(o, d, m)
 	case o.failing() || o.TurnedAway:
 		// It failed and is due again, or whoever had locked the node has moved it since.
-		d.do(Announce{Mark: mark{Hard: m.Hard || o.failing(), Since: n.UpdatedAt}})
+		d.do(Announce{Mark: mark{Hard: m.Hard || o.failing(), Since: n.UpdatedAt, State: n.ProvisionState}})
 	case n.LastError != "":
 		fail(o, d, metal3.PowerManagementError, "", "Ironic could not restart the machine: "+n.LastError)
 	default:
@@ -135,8 +138,8 @@ func startOver(o *Observed, d *Decision) bool {
 	case o.Sight != Seen:
 		d.do(Refresh{})
 	case m == nil:
-		d.do(Announce{mark{Hard: true, Since: n.ProvisionUpdatedAt}, forced})
-	case !m.Since.Equal(n.ProvisionUpdatedAt):
+		d.do(Announce{mark{Hard: true, Since: n.ProvisionUpdatedAt, State: n.ProvisionState}, forced})
+	case m.State != n.ProvisionState, !m.Since.Equal(n.ProvisionUpdatedAt):
 		dropMark(d) // it was asked for: this is the operation that it led to
 	default:
 		target := ironic.TargetDeleted
@@ -147,6 +150,19 @@ func startOver(o *Observed, d *Decision) bool {
 		d.DropAnnotations = []string{names.Rebooting}
 		d.event("ForcedReboot", "what the machine was doing ("+string(n.ProvisionState)+") is started over on request of a reboot annotation with force")
 	}
+	return true
+}
+
+// dropReboots takes the annotations that ask for a reboot off a host whose machine
+// is about to boot for an operation, and reports whether there are any: they were not
+// meant for the operation, nor for what comes after. They go before it is asked for,
+// so that none of them is taken for a request to start it over.
+func dropReboots(o *Observed, d *Decision) bool {
+	outdated := rebootAnnotations(o.Host)
+	if len(outdated) == 0 {
+		return false
+	}
+	d.DropAnnotations, d.Again = outdated, true
 	return true
 }
 

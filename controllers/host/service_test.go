@@ -116,7 +116,7 @@ func TestPowerModes(t *testing.T) {
 	marked := func(hard bool, since time.Time) func(*Observed) {
 		return func(o *Observed) {
 			o.Node.UpdatedAt = noon
-			o.Host.Annotations = map[string]string{names.Rebooting: mark{Hard: hard, Since: since}.value()}
+			o.Host.Annotations = map[string]string{names.Rebooting: mark{Hard: hard, Since: since, State: o.Node.ProvisionState}.value()}
 		}
 	}
 	for name, c := range map[string]struct {
