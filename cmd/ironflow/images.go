@@ -78,7 +78,13 @@ func newImages(ctx context.Context, s settings, cert pki.Files, metrics promethe
 	if err := os.WriteFile(filepath.Join(s.dataDir, redirectFile), []byte(parts.store.RedirectURL()+"\n"), 0o600); err != nil {
 		return nil, fmt.Errorf("keep the address for network boot: %w", err)
 	}
-	parts.server = server.New(server.Options{Store: parts.store, Log: log, Registerer: metrics, CertFile: cert.Cert, KeyFile: cert.Key, Alias: parts.alias})
+	perAddress := s.images.perAddress
+	if perAddress == 0 {
+		perAddress = -1 // any number
+	}
+	parts.server = server.New(server.Options{
+		Store: parts.store, Log: log, Registerer: metrics, CertFile: cert.Cert, KeyFile: cert.Key, Alias: parts.alias, MaxPerAddress: perAddress,
+	})
 	return parts, nil
 }
 

@@ -57,6 +57,8 @@ type imageSettings struct {
 	programs, agent string
 	// nmstatectl tells that the base images have that program.
 	nmstatectl bool
+	// perAddress is how many connections one remote address may have; 0 for any number.
+	perAddress int
 }
 
 // hostSettings tell how hosts are worked on.
@@ -195,6 +197,7 @@ func (s *settings) services() []setting {
 		{"images-addr", "IRONFLOW_IMAGES_ADDR", ":8080", "address of the image server (HTTP); 0 switches it off", text(&s.imagesAddr)},
 		{"images-tls-addr", "IRONFLOW_IMAGES_TLS_ADDR", ":8443", "address of the image server (HTTPS); 0 switches it off", text(&s.imagesTLS)},
 		{"images-publish-url", "IRONFLOW_IMAGES_PUBLISH_URL", "", "URL by which BMCs reach the image server; empty for http://127.0.0.1 and the port of images-addr", text(&s.imagesURL)},
+		{"images-per-address", "IRONFLOW_IMAGES_PER_ADDRESS", "1024", "open connections to the image server from one address, such as that of a proxy or NAT with many BMCs behind it; 0 for any number", number(&s.images.perAddress)},
 		{"base-image", "DEPLOY_ISO", "", "live ISO to build images from, or a folder of them (NAME.ARCH.iso); empty with base-image-list for a folder below data-dir", text(&s.baseImage)},
 		{"base-image-list", "IRONFLOW_BASE_IMAGE_LIST", "", "YAML file with base images to download into the folder of base-image, read again every minute", text(&s.images.list)},
 		{"host-programs", "IRONFLOW_HOST_PROGRAMS", "", "folder with the ironflow-agent and ironflow-step that ride in every live image; empty for that of this program, none for no programs", text(&s.images.programs)},

@@ -83,6 +83,9 @@ func (r *Revision) AppendHeader(b []byte) []byte {
 // somebody may have written into the base medium's file.
 func (r *Revision) Intact() bool { return r.medium == nil || r.medium.Intact() }
 
+// OfBase tells whether it is a file of a base medium, which anybody may read.
+func (r *Revision) OfBase() bool { return r.shared }
+
 // Begin counts a reader in, unless limit readers of the image are at work
 // already. The limit keeps one host from taking all there is, so it does not
 // hold for a file that many hosts read. Every true answer needs one call of End.

@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"io"
-	"net"
 	"os"
 	"slices"
 	"sync"
@@ -37,6 +36,7 @@ var buffers = sync.Pool{New: func() any { b := make([]byte, 0, smallRead+2048); 
 // over. Between hold and ReadFrom, Write keeps the header back.
 type conn struct {
 	lazyReads
+	admitted *admitted
 	raw      syscall.RawConn
 	exchange exchange
 	holding  bool
@@ -63,12 +63,12 @@ type call struct {
 	sendfile, sendmsg func(fd uintptr) bool
 }
 
-func newConn(c *net.TCPConn) (*conn, error) {
-	raw, err := c.SyscallConn()
+func newConn(a *admitted) (*conn, error) {
+	raw, err := a.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
-	own := &conn{lazyReads: lazyReads{TCPConn: c}, raw: raw}
+	own := &conn{lazyReads: lazyReads{TCPConn: a.TCPConn}, admitted: a, raw: raw}
 	own.call.sendfile, own.call.sendmsg = own.call.trySendfile, own.call.trySendmsg
 	return own, nil
 }
@@ -82,6 +82,9 @@ func (c *call) trySendmsg(out uintptr) bool {
 	c.sent, c.err = unix.SendmsgN(int(out), c.data, nil, nil, c.flags)
 	return !errors.Is(c.err, unix.EAGAIN) && !errors.Is(c.err, unix.EINTR)
 }
+
+// Close implements net.Conn.
+func (c *conn) Close() error { return c.admitted.Close() }
 
 // hold keeps what is written next back until ReadFrom.
 func (c *conn) hold() { c.holding = true }

@@ -7,14 +7,17 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -46,11 +49,19 @@ type Options struct {
 	// that it does not know.
 	Alias func(r *http.Request) (path string, code int)
 	// MaxPerImage bounds the simultaneous requests for one host's image (default
-	// 64), MaxTotal those for all (default 8192); files that many hosts read, such
-	// as a root file system, count in MaxTotal only. Beyond, the answer is 503 at
-	// once.
+	// 64), MaxTotal those for all (default 8192). Files of the base, which anybody
+	// may read, have half of MaxTotal; the image of an infra-env counts in MaxTotal
+	// only. Beyond, the answer is 503 at once.
 	MaxPerImage, MaxTotal int
-	// ProgressTimeout is how long a reader may take nothing (default 60 s).
+	// MaxConnections bounds the open connections (default 16384), MaxPerAddress those
+	// of one remote address (default 1024, less than 0 for any number). Beyond, a
+	// connection is closed as soon as it is accepted.
+	MaxConnections, MaxPerAddress int
+	// HeaderTimeout is how long the header of a request, or a TLS handshake, may take
+	// (default 10 s).
+	HeaderTimeout time.Duration
+	// ProgressTimeout is how long a reader may take for every 256 KiB of an answer, or
+	// for what is left of it (default 60 s).
 	ProgressTimeout time.Duration
 	// CertFile and KeyFile are the TLS certificate and key, reloaded when they change.
 	CertFile, KeyFile string
@@ -60,7 +71,10 @@ type Options struct {
 type Server struct {
 	options Options
 	metrics *metrics
+	gate    gate
 	dates   dates
+	// artifacts is how many of the readers read files of the base.
+	artifacts atomic.Int64
 }
 
 // retryAfter is what a 503 asks for, in seconds.
@@ -68,21 +82,24 @@ const retryAfter = "5"
 
 // New returns a Server.
 func New(o Options) *Server {
-	if o.MaxPerImage == 0 {
-		o.MaxPerImage = 64
-	}
-	if o.MaxTotal == 0 {
-		o.MaxTotal = 8192
-	}
-	if o.ProgressTimeout == 0 {
-		o.ProgressTimeout = time.Minute
-	}
-	return &Server{options: o, metrics: newMetrics(o.Registerer, o.Store.Images)}
+	o.MaxPerImage = cmp.Or(o.MaxPerImage, 64)
+	o.MaxTotal = cmp.Or(o.MaxTotal, 8192)
+	o.MaxConnections = cmp.Or(o.MaxConnections, 16384)
+	o.MaxPerAddress = cmp.Or(o.MaxPerAddress, 1024)
+	o.HeaderTimeout = cmp.Or(o.HeaderTimeout, 10*time.Second)
+	o.ProgressTimeout = cmp.Or(o.ProgressTimeout, time.Minute)
+	s := &Server{options: o, metrics: newMetrics(o.Registerer, o.Store.Images)}
+	s.gate = gate{total: o.MaxConnections, perAddress: o.MaxPerAddress, log: o.Log, refused: s.metrics.refused, by: map[netip.Addr]int{}}
+	return s
 }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := s.exchange(w, r)
+	if r.ContentLength != 0 {
+		s.refuseBody(w)
+		return
+	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		s.refuse(w, http.StatusMethodNotAllowed, "this server only sends images")
@@ -102,18 +119,50 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.respond(w, r, revision, x)
 		return
 	}
-	if n := s.metrics.readers.n.Add(1); n > int64(s.options.MaxTotal) {
-		s.metrics.readers.add(-1)
-		s.reject(w, rejectTotal)
+	if reason := s.begin(revision); reason != "" {
+		s.reject(w, reason)
 		return
 	}
-	defer s.metrics.readers.add(-1)
-	if !revision.Begin(s.options.MaxPerImage) {
-		s.reject(w, rejectHost)
-		return
-	}
-	defer revision.End()
+	defer s.end(revision)
 	s.respond(w, r, revision, x)
+}
+
+// begin takes a place among the readers, or says why there is none. Whoever got one
+// calls end.
+func (s *Server) begin(revision *images.Revision) (reason string) {
+	if s.metrics.readers.n.Add(1) > int64(s.options.MaxTotal) {
+		s.metrics.readers.add(-1)
+		return rejectTotal
+	}
+	artifact := revision.OfBase()
+	if artifact && s.artifacts.Add(1) > int64(s.options.MaxTotal+1)/2 {
+		s.artifacts.Add(-1)
+		s.metrics.readers.add(-1)
+		return rejectArtifacts
+	}
+	if !revision.Begin(s.options.MaxPerImage) {
+		s.metrics.readers.add(-1)
+		return rejectHost
+	}
+	return ""
+}
+
+// end gives the place back.
+func (s *Server) end(revision *images.Revision) {
+	revision.End()
+	if revision.OfBase() {
+		s.artifacts.Add(-1)
+	}
+	s.metrics.readers.add(-1)
+}
+
+// refuseBody answers a request that comes with a body, which means nothing here.
+// net/http would wait for the body, before the answer and after it, for as long as
+// the client likes.
+func (s *Server) refuseBody(w http.ResponseWriter) {
+	w.Header().Set("Connection", "close")
+	s.refuse(w, http.StatusBadRequest, "a request for an image has no body")
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now()) // a recorder of a test has none
 }
 
 // alias looks for an image under a path that is not the store's, and answers the
@@ -261,7 +310,7 @@ func (s *Server) ended(revision *images.Revision, t *transfer, err error) {
 	}
 	s.metrics.stalled.add(1)
 	revision.Stalled()
-	s.options.Log.Info("dropped a stalled reader", "image", revision.Key, "offset", t.off, "timeout", s.options.ProgressTimeout.String())
+	s.options.Log.Info("dropped a reader that took too little", "image", revision.Key, "offset", t.off, "timeout", s.options.ProgressTimeout.String())
 }
 
 // general handles what is rare: preconditions and several ranges.

@@ -22,26 +22,34 @@ type metrics struct {
 	stalled  counter
 	answers  map[int]*counter
 	rejected map[string]*counter
+	refused  map[string]*counter
 }
 
 // Reasons why a request is turned away.
 const (
-	rejectHost  = "host_limit"
-	rejectTotal = "total_limit"
-	rejectBase  = "base_written"
+	rejectHost      = "host_limit"
+	rejectTotal     = "total_limit"
+	rejectArtifacts = "artifact_limit"
+	rejectBase      = "base_written"
+)
+
+// Reasons why a connection is closed at once.
+const (
+	refuseTotal   = "total_limit"
+	refuseAddress = "address_limit"
 )
 
 // rejections are what such an answer says.
 var rejections = map[string]string{
-	rejectHost: "too many readers", rejectTotal: "too many readers",
+	rejectHost: "too many readers", rejectTotal: "too many readers", rejectArtifacts: "too many readers",
 	rejectBase: "the file of the base medium was written to: images over it are made anew",
 }
 
 // answerCodes are the status codes that the server gives.
-var answerCodes = map[int]string{200: "200", 206: "206", 304: "304", 401: "401", 404: "404", 405: "405", 412: "412", 416: "416", 500: "500", 503: "503"}
+var answerCodes = map[int]string{200: "200", 206: "206", 304: "304", 400: "400", 401: "401", 404: "404", 405: "405", 412: "412", 416: "416", 500: "500", 503: "503"}
 
 func newMetrics(reg prometheus.Registerer, images func() (int, int64)) *metrics {
-	m := &metrics{answers: map[int]*counter{}, rejected: map[string]*counter{}}
+	m := &metrics{answers: map[int]*counter{}, rejected: map[string]*counter{}, refused: map[string]*counter{}}
 	value := func(name, help string, c *counter, gauge bool, labels prometheus.Labels) prometheus.Collector {
 		if gauge {
 			return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels}, c.value)
@@ -51,7 +59,7 @@ func newMetrics(reg prometheus.Registerer, images func() (int, int64)) *metrics 
 	all := []prometheus.Collector{
 		value("ironflow_images_sent_bytes_total", "Bytes of live images that were sent to readers.", &m.bytes, false, nil),
 		value("ironflow_images_readers", "Connections that read a live image now.", &m.readers, true, nil),
-		value("ironflow_images_stalled_readers_total", "Readers that were dropped because they took nothing for too long.", &m.stalled, false, nil),
+		value("ironflow_images_stalled_readers_total", "Readers that were dropped because they took too little for too long.", &m.stalled, false, nil),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ironflow_images", Help: "Live images that can be read."},
 			func() float64 { n, _ := images(); return float64(n) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ironflow_images_memory_bytes", Help: "Memory that live images hold beyond their base."},
@@ -66,6 +74,11 @@ func newMetrics(reg prometheus.Registerer, images func() (int, int64)) *metrics 
 		m.rejected[reason] = &counter{}
 		all = append(all, value("ironflow_images_rejected_total", "Requests that were turned away with 503.",
 			m.rejected[reason], false, prometheus.Labels{"reason": reason}))
+	}
+	for _, reason := range []string{refuseAddress, refuseTotal} {
+		m.refused[reason] = &counter{}
+		all = append(all, value("ironflow_images_refused_connections_total", "Connections that were closed at once, because there were too many.",
+			m.refused[reason], false, prometheus.Labels{"reason": reason}))
 	}
 	if reg != nil {
 		for _, c := range all {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -63,7 +64,7 @@ func pair(t testing.TB) *conn {
 		}
 	}()
 	t.Cleanup(func() { client.Close(); accepted.Close() })
-	c, err := newConn(accepted.(*net.TCPConn))
+	c, err := newConn(&admitted{TCPConn: accepted.(*net.TCPConn), gate: &gate{by: map[netip.Addr]int{}}})
 	if err != nil {
 		t.Fatal(err)
 	}

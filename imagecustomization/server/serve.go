@@ -16,8 +16,7 @@ import (
 )
 
 const (
-	headerTimeout = 10 * time.Second
-	idleTimeout   = 2 * time.Minute
+	idleTimeout = 2 * time.Minute
 	// stopTimeout is how long running downloads may go on after the end was asked for.
 	stopTimeout = 5 * time.Second
 	// copyBuffer is the size of the buffers where sendfile is not possible.
@@ -36,7 +35,7 @@ type Listener struct {
 func (s *Server) Serve(ctx context.Context, listeners []Listener) error {
 	srv := &http.Server{
 		Handler:           s,
-		ReadHeaderTimeout: headerTimeout,
+		ReadHeaderTimeout: s.options.HeaderTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    16 << 10,
 		ConnContext:       withConn,
@@ -54,12 +53,14 @@ func (s *Server) Serve(ctx context.Context, listeners []Listener) error {
 	var group sync.WaitGroup
 	failed := make(chan error, len(listeners))
 	for _, l := range listeners {
-		var on net.Listener = tcpListener{l.Listener}
+		var on net.Listener = gateListener{l.Listener, &s.gate}
 		if l.TLS {
 			if _, err := certificate.get(); err != nil {
 				return errors.Join(fmt.Errorf("TLS of the image server: %w", err), closeAll(listeners))
 			}
-			on = tls.NewListener(l.Listener, tlsConfig)
+			on = tls.NewListener(on, tlsConfig)
+		} else {
+			on = tcpListener{on}
 		}
 		group.Go(func() { failed <- srv.Serve(on) })
 	}
@@ -94,7 +95,7 @@ func (l tcpListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tcp, ok := c.(*net.TCPConn); ok {
+	if tcp, ok := c.(*admitted); ok {
 		if own, err := newConn(tcp); err == nil {
 			return own, nil
 		}

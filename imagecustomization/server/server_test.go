@@ -42,17 +42,17 @@ type running struct {
 // start serves one image of a small medium on free ports.
 func start(t testing.TB, edit func(*server.Options)) *running {
 	t.Helper()
-	return startOver(t, 2<<20, edit)
+	return startOver(t, 2<<20, net.ListenConfig{}, edit)
 }
 
 // startLarge serves an image that no socket buffer swallows, so that who does
 // not read holds the server up.
 func startLarge(t testing.TB, edit func(*server.Options)) *running {
 	t.Helper()
-	return startOver(t, 48<<20, edit)
+	return startOver(t, 48<<20, net.ListenConfig{}, edit)
 }
 
-func startOver(t testing.TB, rootfs int, edit func(*server.Options)) *running {
+func startOver(t testing.TB, rootfs int, listen net.ListenConfig, edit func(*server.Options)) *running {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "live.iso")
 	if err := media.WriteFile(path, media.Options{RootfsBytes: rootfs}); err != nil {
@@ -62,7 +62,6 @@ func startOver(t testing.TB, rootfs int, edit func(*server.Options)) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var listen net.ListenConfig
 	plain, err := listen.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -409,28 +408,32 @@ func TestLimitsAnswerAtOnce(t *testing.T) {
 	}
 }
 
-// A root file system is read by every host of a site at once.
-func TestFilesOfAllHostsHaveNoLimitOfTheirOwn(t *testing.T) {
+// A root file system is read by every host of a site at once, and by anybody who
+// asks: it has no limit of its own, and leaves half of all places to the images.
+func TestFilesOfAllHostsHaveHalfOfThePlaces(t *testing.T) {
 	g := NewWithT(t)
-	r := startLarge(t, func(o *server.Options) { o.MaxTotal = 66 })
+	const half = 66
+	r := startLarge(t, func(o *server.Options) { o.MaxTotal = 2 * half })
 	rootfs, err := r.store.Artifact(t.Context(), "x86_64", "", overlay.RootfsPath)
 	g.Expect(err).NotTo(HaveOccurred())
-	for range 65 {
+	for range half - 1 {
 		slowReader(t, rootfs)
 	}
-	status := func() int {
-		resp, _ := r.do(t, http.MethodGet, rootfs, "Range", "bytes=0-9")
+	status := func(url string) int {
+		resp, _ := r.do(t, http.MethodGet, url, "Range", "bytes=0-9")
 		return resp.StatusCode
 	}
 	readers := func() float64 { return r.values(t)["ironflow_images_readers"] }
-	g.Eventually(readers, time.Minute).Should(BeEquivalentTo(65))
-	g.Expect(status()).To(Equal(206), "the 66th")
+	g.Eventually(readers, time.Minute).Should(BeEquivalentTo(half - 1))
+	g.Expect(status(rootfs)).To(Equal(206), "the last of its half")
 	// Its answer is read before its place is free: a reader that came in
 	// between would be sent away, and the limit would never be reached.
-	g.Eventually(readers, time.Minute).Should(BeEquivalentTo(65))
-	slowReader(t, r.url)
-	g.Eventually(readers, time.Minute).Should(BeEquivalentTo(66))
-	g.Expect(status()).To(Equal(503), "only the limit of all readers holds")
+	g.Eventually(readers, time.Minute).Should(BeEquivalentTo(half - 1))
+	slowReader(t, rootfs)
+	g.Eventually(readers, time.Minute).Should(BeEquivalentTo(half))
+	g.Expect(status(rootfs)).To(Equal(503), "its half is taken")
+	g.Expect(status(r.url)).To(Equal(206), "the other half is there for the hosts' images")
+	g.Expect(r.values(t)).To(HaveKeyWithValue("ironflow_images_rejected_total artifact_limit", 1.0))
 }
 
 func TestStalledReaderIsDroppedAndNamed(t *testing.T) {

@@ -52,21 +52,29 @@ func fileOf(s overlay.Segment) *os.File {
 	return nil
 }
 
-// progress pushes a connection's write deadline ahead as long as bytes flow, so
-// that a slow reader lives and a dead one does not.
+// progress pushes a connection's write deadline ahead as long as enough bytes flow,
+// so that a slow reader lives, and a dead one does not, nor one that takes a drop
+// now and then to keep its place.
 type progress struct {
 	on      deadliner
 	timeout time.Duration
 	bytes   *counter
 	// begun is when the answer began, last when the deadline was moved.
 	begun, last time.Time
+	// taken is how many bytes went since then.
+	taken int64
 }
 
 // deadliner is the part of a connection, or of a response, that progress needs.
 type deadliner interface{ SetWriteDeadline(t time.Time) error }
 
-// deadlineStep is how often a deadline is moved at most; moving costs time.
-const deadlineStep = time.Second
+const (
+	// deadlineStep is how often a deadline is moved at most; moving costs time.
+	deadlineStep = time.Second
+	// leastTaken is what a reader has to take before its deadline is moved. It is
+	// what one write over TLS hands over, so that it holds for both.
+	leastTaken = copyBuffer
+)
 
 // begin is the beginning of an answer: the deadline that the last one left may be
 // about to pass.
@@ -75,15 +83,17 @@ func (p *progress) begin() {
 	p.move(p.begun)
 }
 
-// made books n bytes, and moves the deadline.
+// made books n bytes, and moves the deadline when they are enough.
 func (p *progress) made(n int64) {
 	p.bytes.add(n)
-	p.move(time.Now())
+	if p.taken += n; p.taken >= leastTaken {
+		p.move(time.Now())
+	}
 }
 
 func (p *progress) move(now time.Time) {
 	if now.Sub(p.last) >= min(deadlineStep, p.timeout/2) {
-		p.last = now
+		p.last, p.taken = now, 0
 		_ = p.on.SetWriteDeadline(now.Add(p.timeout)) // what has no deadlines simply has none
 	}
 }
