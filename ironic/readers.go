@@ -54,7 +54,7 @@ func (w *Watch) read(ctx context.Context, r reader, s *schedule) error {
 // that are known. When one page holds all nodes of Ironic, those that it lacks
 // are gone.
 func (w *Watch) readFeed(ctx context.Context) error {
-	query := url.Values{"sort_key": {"updated_at"}, "sort_dir": {"desc"}, "limit": {strconv.Itoa(w.options.FeedPage)}, "fields": {listedFields("")}}
+	query := url.Values{"sort_key": {"updated_at"}, "sort_dir": {"desc"}, "limit": {strconv.Itoa(w.options.FeedPage)}, "fields": {w.gateway.listedFields(ctx, "")}}
 	var all []Row
 	for {
 		p, err := w.gateway.list(ctx, feedReader, query)
@@ -96,7 +96,7 @@ func (w *Watch) mergeFeed(p page, all []Row, first bool) bool {
 // theirs are looked up one by one, unless the feed tells first.
 func (w *Watch) readInFlight(ctx context.Context) error {
 	w.mu.Lock()
-	states := w.table.busyStates(w.expected)
+	states := w.table.busyStates()
 	w.mu.Unlock()
 	var left []string
 	for _, state := range sortedKeys(states) {
@@ -121,7 +121,7 @@ func (w *Watch) readInFlight(ctx context.Context) error {
 
 // readState reads all nodes in one state and returns who they are.
 func (w *Watch) readState(ctx context.Context, state ProvisionState) (map[string]bool, error) {
-	query := url.Values{"provision_state": {string(state)}, "limit": {strconv.Itoa(w.options.SweepPage)}, "fields": {listedFields(state)}}
+	query := url.Values{"provision_state": {string(state)}, "limit": {strconv.Itoa(w.options.SweepPage)}, "fields": {w.gateway.listedFields(ctx, state)}}
 	seen := map[string]bool{}
 	for {
 		p, err := w.gateway.list(ctx, inFlightReader, query)
@@ -158,7 +158,7 @@ func (w *Watch) readLeft(ctx context.Context, left []string, states map[Provisio
 			continue
 		}
 		var node wireRow
-		query := url.Values{"fields": {listedFields("")}}
+		query := url.Values{"fields": {w.gateway.listedFields(ctx, "")}}
 		asked := time.Now()
 		err := w.gateway.get(ctx, "get node state", uuid, nodePath(uuid)+"?"+query.Encode(), &node)
 		w.mu.Lock()
@@ -182,7 +182,7 @@ func (w *Watch) readLeft(ctx context.Context, left []string, states map[Provisio
 // readSweep reads one page of the sweep over all nodes. The order is Ironic's own
 // (by id), in which no node can be passed over while others change.
 func (w *Watch) readSweep(ctx context.Context, s *schedule) error {
-	query := url.Values{"limit": {strconv.Itoa(w.options.SweepPage)}, "fields": {listedFields("")}}
+	query := url.Values{"limit": {strconv.Itoa(w.options.SweepPage)}, "fields": {w.gateway.listedFields(ctx, "")}}
 	w.mu.Lock()
 	if !s.sweeping {
 		w.table.sweep++

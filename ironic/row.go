@@ -1,6 +1,8 @@
 package ironic
 
 import (
+	"context"
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,6 +21,7 @@ type Row struct {
 	Reservation          string
 	ProvisionUpdatedAt   time.Time
 	LastError            string
+	Health               string // empty below API 1.109
 
 	DeployStep Step
 	Agent      AgentInfo
@@ -34,12 +37,17 @@ var rowFields = []string{
 // progressFields are asked for besides, in the one state that needs them.
 var progressFields = []string{"deploy_step", "driver_internal_info"}
 
-// listedFields is the fields parameter of a list in a state; empty: any state.
-func listedFields(state ProvisionState) string {
-	if state == StateDeployWait {
-		return strings.Join(rowFields, ",") + "," + strings.Join(progressFields, ",")
+// listedFields is the fields parameter of a list in a state; empty: any state. An
+// Ironic that does not know a field refuses the whole list.
+func (g *Gateway) listedFields(ctx context.Context, state ProvisionState) string {
+	fields := slices.Clone(rowFields)
+	if _, err := g.service(ctx); err == nil && g.Supports(FeatureHealth) {
+		fields = append(fields, "health")
 	}
-	return strings.Join(rowFields, ",")
+	if state == StateDeployWait {
+		fields = append(fields, progressFields...)
+	}
+	return strings.Join(fields, ",")
 }
 
 // wireRow is an entry of a list: the fields of a node that lists are asked for.
@@ -56,6 +64,7 @@ type wireRow struct {
 	Reservation          string         `json:"reservation"`
 	ProvisionUpdatedAt   time.Time      `json:"provision_updated_at"`
 	LastError            string         `json:"last_error"`
+	Health               string         `json:"health"`
 	DeployStep           Step           `json:"deploy_step"`
 	DriverInternalInfo   map[string]any `json:"driver_internal_info"`
 }
@@ -65,7 +74,7 @@ func (w *wireRow) row() Row {
 	r := Row{
 		UUID: w.UUID, Name: w.Name, ProvisionState: w.ProvisionState, TargetProvisionState: w.TargetProvisionState,
 		PowerState: w.PowerState, TargetPowerState: w.TargetPowerState, Maintenance: w.Maintenance, Fault: w.Fault, Reservation: w.Reservation,
-		ProvisionUpdatedAt: w.ProvisionUpdatedAt, LastError: Redact(w.LastError),
+		ProvisionUpdatedAt: w.ProvisionUpdatedAt, LastError: Redact(w.LastError), Health: w.Health,
 	}
 	if w.DriverInternalInfo != nil {
 		r.DeployStep, r.Agent = w.DeployStep, agentInfo(w.DriverInternalInfo)
@@ -78,7 +87,7 @@ func (n *Node) Row() Row {
 	return Row{
 		UUID: n.UUID, Name: n.Name, ProvisionState: n.ProvisionState, TargetProvisionState: n.TargetProvisionState,
 		PowerState: n.PowerState, TargetPowerState: n.TargetPowerState, Maintenance: n.Maintenance, Fault: n.Fault,
-		Reservation: n.Reservation, ProvisionUpdatedAt: n.ProvisionUpdatedAt, LastError: n.LastError,
+		Reservation: n.Reservation, ProvisionUpdatedAt: n.ProvisionUpdatedAt, LastError: n.LastError, Health: n.Health,
 		DeployStep: n.DeployStep, Agent: n.Agent,
 	}
 }
@@ -89,16 +98,18 @@ func (r Row) Show(n *Node) {
 	n.ProvisionState, n.TargetProvisionState = r.ProvisionState, r.TargetProvisionState
 	n.PowerState, n.TargetPowerState = r.PowerState, r.TargetPowerState
 	n.Maintenance, n.Fault, n.Reservation = r.Maintenance, r.Fault, r.Reservation
-	n.ProvisionUpdatedAt, n.LastError = r.ProvisionUpdatedAt, r.LastError
+	n.ProvisionUpdatedAt, n.LastError, n.Health = r.ProvisionUpdatedAt, r.LastError, r.Health
 	n.DeployStep, n.Agent = r.DeployStep, r.Agent
 }
+
+// inFlight reports whether the node is in a busy state, or changes its power.
+func (r Row) inFlight() bool { return r.ProvisionState.Busy() || r.TargetPowerState != "" }
 
 // UnderWay reports whether Ironic does something to the node that ends by itself: it
 // is in a busy state, changes its power, or holds its lock. What needs attention
 // all the same, a fault or maintenance, is not.
 func (r Row) UnderWay() bool {
-	busy := r.ProvisionState.Busy() || r.TargetPowerState != "" || r.Reservation != ""
-	return busy && !r.Maintenance && r.Fault == ""
+	return (r.inFlight() || r.Reservation != "") && !r.Maintenance && r.Fault == ""
 }
 
 // sameFields compares the fields of every list.
@@ -107,7 +118,7 @@ func (r Row) sameFields(o Row) bool {
 		r.TargetProvisionState == o.TargetProvisionState && r.PowerState == o.PowerState &&
 		r.TargetPowerState == o.TargetPowerState &&
 		r.Maintenance == o.Maintenance && r.Fault == o.Fault && r.Reservation == o.Reservation &&
-		r.ProvisionUpdatedAt.Equal(o.ProvisionUpdatedAt) && r.LastError == o.LastError
+		r.ProvisionUpdatedAt.Equal(o.ProvisionUpdatedAt) && r.LastError == o.LastError && r.Health == o.Health
 }
 
 // sameProgress compares how far a deployment is; heartbeats alone do not count.

@@ -9,6 +9,8 @@ type table struct {
 	names map[string]string // UUID by name
 	sweep int               // number of the running or last sweep
 	place int               // the highest place in the feed that was given out
+	// expected are the nodes, all of them known, that hosts of ours wait for.
+	expected map[string]bool
 }
 
 // entry is one node.
@@ -35,7 +37,9 @@ type beat struct {
 	told   bool      // its loss was reported
 }
 
-func newTable() *table { return &table{rows: map[string]*entry{}, names: map[string]string{}} }
+func newTable() *table {
+	return &table{rows: map[string]*entry{}, names: map[string]string{}, expected: map[string]bool{}}
+}
 
 // put sets a node's row.
 func (t *table) put(r Row) *entry {
@@ -74,6 +78,9 @@ func (t *table) merge(r Row, withProgress bool, asked time.Time) (Change, bool) 
 	if asked.Before(e.told) {
 		return Change{}, false
 	}
+	if !r.inFlight() {
+		delete(t.expected, r.UUID) // whoever waits for it is told, and may expect more
+	}
 	previous := e.row
 	if !withProgress && r.ProvisionState.Busy() {
 		r.DeployStep, r.Agent = previous.DeployStep, previous.Agent
@@ -94,6 +101,7 @@ func (t *table) remove(uuid string) (Change, bool) {
 		return Change{}, false
 	}
 	delete(t.rows, uuid)
+	delete(t.expected, uuid)
 	if t.names[e.row.Name] == uuid {
 		delete(t.names, e.row.Name)
 	}
@@ -184,11 +192,20 @@ func (t *table) forgive(now time.Time) {
 	}
 }
 
+// expect says whether a host waits for a node. One that is not known is not waited for.
+func (t *table) expect(uuid string, inFlight bool) {
+	if _, known := t.rows[uuid]; known && inFlight {
+		t.expected[uuid] = true
+	} else {
+		delete(t.expected, uuid)
+	}
+}
+
 // busyStates groups the expected nodes by the busy state that they were last
 // seen in.
-func (t *table) busyStates(expected map[string]bool) map[ProvisionState][]string {
+func (t *table) busyStates() map[ProvisionState][]string {
 	states := map[ProvisionState][]string{}
-	for uuid := range expected {
+	for uuid := range t.expected {
 		if e, known := t.rows[uuid]; known && e.row.ProvisionState.Busy() {
 			states[e.row.ProvisionState] = append(states[e.row.ProvisionState], uuid)
 		}

@@ -112,10 +112,9 @@ type Watch struct {
 	gateway *Gateway
 	options WatchOptions
 
-	mu       sync.Mutex // guards what follows
-	table    *table
-	expected map[string]bool
-	err      error
+	mu    sync.Mutex // guards what follows
+	table *table
+	err   error
 
 	queue   *queue
 	changes chan Change
@@ -128,7 +127,7 @@ type Watch struct {
 func NewWatch(g *Gateway, o WatchOptions) *Watch {
 	o.complete()
 	return &Watch{
-		gateway: g, options: o, table: newTable(), expected: map[string]bool{}, queue: newQueue(),
+		gateway: g, options: o, table: newTable(), queue: newQueue(),
 		changes: make(chan Change), wake: make(chan struct{}, 1), nudged: make(chan struct{}, 1), synced: make(chan struct{}),
 	}
 }
@@ -203,17 +202,14 @@ func (w *Watch) Err() error {
 }
 
 // Expect says that a host of ours starts (true) or ends to be in flight. While
-// any is, the feed is read every second and the busy states are watched.
+// any is, the feed is read every second and the busy states are watched. It ends by
+// itself when the node is seen to rest, or is gone.
 func (w *Watch) Expect(uuid string, inFlight bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	before := len(w.expected) > 0
-	if inFlight {
-		w.expected[uuid] = true
-	} else {
-		delete(w.expected, uuid)
-	}
-	if before != (len(w.expected) > 0) {
+	before := len(w.table.expected) > 0
+	w.table.expect(uuid, inFlight)
+	if before != (len(w.table.expected) > 0) {
 		signal(w.wake)
 	}
 }
@@ -275,7 +271,7 @@ func (w *Watch) pause(ctx context.Context, s *schedule, d time.Duration) error {
 func (w *Watch) inFlight() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.expected) > 0
+	return len(w.table.expected) > 0
 }
 
 // settle books the result of a read and says, once each, that Ironic went away

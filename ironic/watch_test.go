@@ -128,6 +128,11 @@ func TestWatchFindsChanges(t *testing.T) {
 			},
 			row: func(r ironic.Row) any { return r.Fault }, want: "power failure",
 		},
+		"health": {
+			within: 30 * second, kind: ironic.Changed,
+			change: func(s *simulator.Server, uuid string) { s.Edit(uuid, map[string]any{"health": "Critical"}) },
+			row:    func(r ironic.Row) any { return r.Health }, want: "Critical",
+		},
 		"node deleted": {
 			within: 5*time.Minute + second, kind: ironic.Vanished,
 			change: func(s *simulator.Server, uuid string) { s.Remove(uuid) },
@@ -144,6 +149,7 @@ func TestWatchFindsChanges(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				e := NewWithT(t)
 				g, s, uuids := fleet(t, simulator.Options{}, 120)
+				s.Edit(uuids[0], working)
 				w, got, stop := watching(t.Context(), g, ironic.WatchOptions{})
 				defer stop()
 				if c.inFlight {
@@ -170,13 +176,77 @@ func TestWatchFindsChanges(t *testing.T) {
 	}
 }
 
+// An Ironic that does not know a field refuses the list that asks for it.
+func TestWatchOfAnIronicWithoutHealth(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := NewWithT(t)
+		g, s, uuids := fleet(t, simulator.Options{MaxMinor: 108}, 3)
+		s.Edit(uuids[0], map[string]any{"health": "Critical"})
+		w, _, stop := watching(t.Context(), g, ironic.WatchOptions{})
+		defer stop()
+		s.Edit(uuids[0], map[string]any{"power_state": "power on"})
+		pass(30 * time.Second)
+		row, known := w.Row(uuids[0])
+		e.Expect(known).To(BeTrue())
+		e.Expect(row.PowerState).To(Equal(ironic.PowerOn))
+		e.Expect(row.Health).To(BeEmpty())
+		e.Expect(w.Err()).NotTo(HaveOccurred())
+	})
+}
+
+// working is what makes a node one that a host waits for.
+var working = map[string]any{"provision_state": "cleaning"}
+
+// atRest counts the requests of a minute.
+func atRest(s *simulator.Server) int {
+	pass(time.Minute)
+	s.ResetCounts()
+	pass(time.Minute)
+	return s.Total("")
+}
+
+// A node that is expected to end what it does is looked for every second. That ends
+// with the node's work, and with the node, whether or not its host says so.
+func TestWatchRestsWhenNothingIsInFlight(t *testing.T) {
+	for name, over := range map[string]func(w *ironic.Watch, s *simulator.Server, uuid string){
+		"the node has done its work": func(_ *ironic.Watch, s *simulator.Server, uuid string) {
+			s.Edit(uuid, map[string]any{"provision_state": "available"})
+		},
+		"the node was deleted":     func(_ *ironic.Watch, s *simulator.Server, uuid string) { s.Remove(uuid) },
+		"we have deleted the node": func(w *ironic.Watch, s *simulator.Server, uuid string) { s.Remove(uuid); w.Forget(uuid) },
+		"the database was lost":    func(_ *ironic.Watch, s *simulator.Server, _ string) { s.Wipe() },
+		"the host says so":         func(w *ironic.Watch, _ *simulator.Server, uuid string) { w.Expect(uuid, false) },
+		"its host was late to hear it": func(w *ironic.Watch, s *simulator.Server, uuid string) {
+			s.Remove(uuid)
+			w.Forget(uuid)
+			w.Expect(uuid, true)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := NewWithT(t)
+				g, s, uuids := fleet(t, simulator.Options{}, 120)
+				s.Edit(uuids[7], map[string]any{"provision_state": "wait call-back"})
+				w, _, stop := watching(t.Context(), g, ironic.WatchOptions{})
+				defer stop()
+				w.Expect(uuids[7], true)
+				e.Expect(atRest(s)).To(BeNumerically(">=", 60))
+				over(w, s, uuids[7])
+				pass(5 * time.Minute) // a sweep
+				e.Expect(atRest(s)).To(BeNumerically("<=", 3), "%v", s.Counts())
+			})
+		})
+	}
+}
+
 // A burst larger than a feed page, mixed with nodes that moved to the front
 // without any visible change, must not hide anything.
 func TestFeedReadsOnUntilItKnowsTheRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := NewWithT(t)
 		g, s, uuids := fleet(t, simulator.Options{}, 700)
-		w, got, stop := watching(t.Context(), g, ironic.WatchOptions{Sweep: 24 * time.Hour})
+		s.Edit(uuids[0], working)
+		w, got, stop := watching(t.Context(), g, ironic.WatchOptions{Sweep: 24 * time.Hour, InFlight: time.Hour})
 		defer stop()
 		w.Expect(uuids[0], true)
 		pass(10 * time.Second)
@@ -207,6 +277,7 @@ func TestWhatOthersSawHidesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := NewWithT(t)
 		g, s, uuids := fleet(t, simulator.Options{}, 200)
+		s.Edit(uuids[0], working)
 		w, got, stop := watching(t.Context(), g, ironic.WatchOptions{InFlight: time.Hour})
 		defer stop()
 		w.Expect(uuids[0], true)
@@ -366,6 +437,9 @@ func TestRandomChangesAreNeverMissed(t *testing.T) {
 		var problem string
 		synctest.Test(t, func(t *testing.T) {
 			g, s, uuids := fleet(t, simulator.Options{}, nodes)
+			if busy {
+				s.Edit(uuids[0], working)
+			}
 			w, got, stop := watching(t.Context(), g, ironic.WatchOptions{FeedPage: 20})
 			defer stop()
 			if busy {

@@ -46,7 +46,7 @@ func situations() []situation {
 			if kind != "" {
 				h.Status.ErrorMessage = "it broke"
 			}
-			s.Now, s.Complete = noon, true
+			s.Now = noon
 			all = append(all, situation{h, s})
 		}
 		for _, node := range nodes {
@@ -141,10 +141,10 @@ func TestUpstreamConditions(t *testing.T) {
 		"power failure, registering": {state: metal3.StateRegistering, sight: powerless, want: with(working("Registering"), metal3.ManageableCondition, says{no, "Registering"})},
 		"power failure, deleting":    {state: stateDeleting, sight: powerless, want: working("Deleting")},
 		"power failure, detached":    {state: metal3.StateProvisioned, sight: powerless, given: status(metal3.OperationalStatusDetached), want: with(with(provisioned(), metal3.ReadyCondition, says{no, "Detached"}), metal3.ProgressingCondition, says{no, "Detached"})},
-		"healthy":                    {state: metal3.StateProvisioned, sight: sight{Node: &ironic.Node{Health: "OK"}, Complete: true}, want: with(provisioned(), metal3.HealthyCondition, says{yes, "Healthy"})},
-		"warning":                    {state: metal3.StateProvisioned, sight: sight{Node: &ironic.Node{Health: "Warning"}, Complete: true}, want: with(provisioned(), metal3.HealthyCondition, says{no, "Warning"})},
-		"critical":                   {state: metal3.StateProvisioned, sight: sight{Node: &ironic.Node{Health: "Critical"}, Complete: true}, want: with(provisioned(), metal3.HealthyCondition, says{no, "CriticalError"})},
-		"another word":               {state: metal3.StateProvisioned, sight: sight{Node: &ironic.Node{Health: "so so"}, Complete: true}, want: with(provisioned(), metal3.HealthyCondition, says{unknown, "Unknown"})},
+		"healthy":                    {state: metal3.StateProvisioned, sight: sight{Node: &ironic.Node{Health: "OK"}}, want: with(provisioned(), metal3.HealthyCondition, says{yes, "Healthy"})},
+		"warning":                    {state: metal3.StateProvisioned, sight: sight{Node: &ironic.Node{Health: "Warning"}}, want: with(provisioned(), metal3.HealthyCondition, says{no, "Warning"})},
+		"critical":                   {state: metal3.StateProvisioned, sight: sight{Node: &ironic.Node{Health: "Critical"}}, want: with(provisioned(), metal3.HealthyCondition, says{no, "CriticalError"})},
+		"another word":               {state: metal3.StateProvisioned, sight: sight{Node: &ironic.Node{Health: "so so"}}, want: with(provisioned(), metal3.HealthyCondition, says{unknown, "Unknown"})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -166,14 +166,14 @@ func TestUpstreamConditions(t *testing.T) {
 	}
 }
 
-// TestHealthKeepsWhatItSaidLast covers passes that know the node from the watch only.
+// TestHealthKeepsWhatItSaidLast covers a BMC that has no word on it any more.
 func TestHealthKeepsWhatItSaidLast(t *testing.T) {
 	g := NewWithT(t)
 	h := &metal3.BareMetalHost{}
 	h.Status.Provisioning.State = metal3.StateProvisioned
-	summarise(h, sight{Now: noon, Node: &ironic.Node{Health: "Warning"}, Complete: true})
-	summarise(h, sight{Now: noon.Add(time.Hour), Node: &ironic.Node{}, Complete: true})
-	summarise(h, sight{Now: noon.Add(time.Hour), Node: &ironic.Node{Health: "OK"}})
+	summarise(h, sight{Now: noon, Node: &ironic.Node{Health: "Warning"}})
+	summarise(h, sight{Now: noon.Add(time.Hour), Node: &ironic.Node{}})
+	summarise(h, sight{Now: noon.Add(time.Hour)})
 	g.Expect(meta.FindStatusCondition(h.Status.Conditions, metal3.HealthyCondition).Reason).To(Equal("Warning"))
 }
 

@@ -27,8 +27,6 @@ type sight struct {
 	Now time.Time
 	// Node is the node as last known in this pass, nil for unknown.
 	Node *ironic.Node
-	// Complete means that Node was read in full, health included.
-	Complete bool
 	// Note is what happens.
 	Note view.Note
 	// Down is why Ironic cannot be asked, empty while it answers.
@@ -165,7 +163,7 @@ func setReady(h *metal3.BareMetalHost, _ sight) {
 
 // setHealthy repeats what Ironic says about the machine's own health.
 func setHealthy(h *metal3.BareMetalHost, s sight) {
-	if s.Node == nil || !s.Complete || s.Node.Health == "" {
+	if s.Node == nil || s.Node.Health == "" {
 		return
 	}
 	status, reason := metav1.ConditionUnknown, metal3.UnknownHealthReason

@@ -13,6 +13,7 @@ var Cases = []Case{
 	{"by name", []string{"GET /v1/nodes/{n}"}, byName},
 	{"by MAC", []string{"GET /v1/ports?address={address}"}, byMAC},
 	{"many", []string{"GET /v1/nodes", "GET /v1/nodes?sort_key=updated_at", "GET /v1/nodes?provision_state=clean wait"}, many},
+	{"health", []string{"GET /v1/nodes"}, health},
 	{"enrol", []string{"POST /v1/nodes"}, enrol},
 	{"identity", []string{"PATCH /v1/nodes/{n}"}, identity},
 	{"ports", []string{"GET /v1/ports?node_uuid={node_uuid}", "POST /v1/ports", "PATCH /v1/ports/{p}"}, ports},

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"sync"
 
@@ -94,19 +95,44 @@ func many(w *World) {
 		return seen[len(seen)-1]
 	}
 	w.Eventually(last, w.Patience, w.Look).Should(HaveField("Kind", ironic.Appeared))
-	watch.Expect(n.UUID, true)
+	expect := func(state ironic.ProvisionState) { // as who has asked for it does
+		row, _ := watch.Row(n.UUID)
+		row.ProvisionState = state
+		watch.Learn(row)
+		watch.Expect(n.UUID, true)
+	}
 	w.Accepted(func() error {
 		return w.Gateway.Transition(ctx, n.UUID, ironic.Transition{Target: ironic.TargetManage})
 	})
+	expect(ironic.StateVerifying)
 	w.Eventually(last, w.Patience, w.Look).Should(HaveField("Row.ProvisionState", ironic.StateManageable))
 	w.Accepted(func() error {
 		return w.Gateway.Transition(ctx, n.UUID, ironic.Transition{Target: ironic.TargetClean, CleanSteps: []ironic.Step{step(map[string]any{"seconds": 3})}})
 	})
+	expect(ironic.StateCleaning)
 	w.Eventually(last, w.Patience, w.Look).Should(HaveField("Row.ProvisionState", ironic.StateCleanWait))
 	w.Eventually(last, w.Patience, w.Look).Should(HaveField("Row.ProvisionState", ironic.StateManageable))
-	watch.Expect(n.UUID, false)
 	w.Accepted(func() error { return w.Gateway.Delete(ctx, n.UUID) })
 	w.Eventually(last, w.Patience, w.Look).Should(HaveField("Kind", ironic.Vanished))
+}
+
+// health asks for the health of nodes in a list, as the watch does, in the first
+// version that has it and in the one before.
+func health(w *World) {
+	w.Enrol()
+	var plain http.RoundTripper
+	g := w.Connect(w.T, func(next http.RoundTripper) http.RoundTripper { plain = next; return w.Recorder.Wrap(next) })
+	w.Expect(g.Ready(w.T.Context())).To(Succeed())
+	w.Expect(g.Supports(ironic.FeatureHealth)).To(BeTrue())
+	for version, want := range map[string]int{"1.109": http.StatusOK, "1.108": http.StatusNotAcceptable} {
+		r, err := http.NewRequestWithContext(w.T.Context(), http.MethodGet, g.URL()+"nodes?fields=uuid,health", http.NoBody)
+		w.Expect(err).NotTo(HaveOccurred())
+		r.Header.Set("X-Openstack-Ironic-Api-Version", version)
+		answer, err := w.Recorder.Wrap(plain).RoundTrip(r)
+		w.Expect(err).NotTo(HaveOccurred())
+		w.Expect(answer.Body.Close()).To(Succeed())
+		w.Expect(answer.StatusCode).To(Equal(want), version)
+	}
 }
 
 func refusals(w *World) {

@@ -20,7 +20,7 @@ import (
 
 // callTable are the rows of the project's table of Ironic calls.
 var callTable = []string{
-	"probe", "by id", "by name", "by MAC", "many", "enrol", "identity", "ports", "manage", "configure", "firmware", "BIOS",
+	"probe", "by id", "by name", "by MAC", "many", "health", "enrol", "identity", "ports", "manage", "configure", "firmware", "BIOS",
 	"inspect", "inventory", "abort", "RAID", "clean", "provide", "instance", "validate", "deploy", "undeploy", "adopt",
 	"service", "power", "maintenance", "delete", "media", "subscriptions",
 }
