@@ -35,9 +35,13 @@ func stepPower(o *Observed, d *Decision) {
 		restart(o, d, *m)
 	case m != nil:
 		dropMark(d) // of an operation that is over
+	case o.Node.TargetPowerState != "":
+		waitForPower(o, d)
 	case reboot.asked && !on && reboot.once:
-		d.DropAnnotations = []string{names.Reboot}
-		d.Again = true
+		if staysOff(o, d) {
+			d.DropAnnotations = []string{names.Reboot}
+			d.Again = true
+		}
 	case o.Host.Spec.Online && !reboot.asked && !on:
 		if mediaSettled(o, d, false) && !serviceBeforePowerOn(o, d) {
 			switchPower(o, d, ironic.PowerOn)
@@ -51,15 +55,33 @@ func stepPower(o *Observed, d *Decision) {
 	}
 }
 
+// staysOff reports whether a machine that is seen off was seen so just now, with
+// nobody at work on it: a request to switch it on may have been taken that its node
+// does not show yet. What follows from a machine that is off is not begun before.
+func staysOff(o *Observed, d *Decision) bool {
+	switch {
+	case o.Sight != Seen:
+		d.do(Refresh{})
+	case o.Node.Reservation != "":
+		d.wait(waitBusy, view.Note{Step: "switching power", WaitingFor: "whoever holds the node in Ironic"})
+	default:
+		return true
+	}
+	return false
+}
+
+// waitForPower waits for the end of a change of power.
+func waitForPower(o *Observed, d *Decision) {
+	d.wait(lookAgain, view.Note{Step: "switching power", Text: string(o.Node.TargetPowerState)})
+}
+
 // asWanted ends the pass of a host whose node and power are as the spec says: what
 // failed before is over, and so is its count.
 func asWanted(o *Observed, d *Decision) {
-	if o.Node.TargetPowerState == "" {
-		if o.failing() {
-			clearError(d)
-		}
-		complete(d)
+	if o.failing() {
+		clearError(d)
 	}
+	complete(d)
 	d.wait(0, view.Note{})
 }
 
@@ -115,7 +137,7 @@ func switchOff(o *Observed, d *Decision, r reboot) {
 func switchPower(o *Observed, d *Decision, target ironic.PowerState) {
 	n := o.Node
 	if n.TargetPowerState != "" {
-		d.wait(lookAgain, view.Note{Step: "switching power", Text: string(n.TargetPowerState)})
+		waitForPower(o, d)
 		return
 	}
 	cutOff := target != ironic.PowerOn && strings.Contains(n.LastError, "aborted")

@@ -59,13 +59,29 @@ func serviceActive(o *Observed, d *Decision) bool {
 	case p.is == toDo && inReboot(o):
 		startService(d, p.work)
 	default:
-		status.OperationalStatus = metal3.OperationalStatusOK
-		complete(d)
-		d.event("ServicingComplete", "Servicing completed")
-		d.Again = true
+		endService(o, d, p)
 	}
 	return true
 }
+
+// endService ends servicing. It is complete only if Ironic was seen to carry it out:
+// with a machine that runs again before Ironic was asked, it waits for the next reboot.
+func endService(o *Observed, d *Decision, p plan) {
+	d.Status.OperationalStatus = metal3.OperationalStatusOK
+	d.Again = true
+	switch have := orderOf(o.Node); {
+	case have.done(o.Node):
+		complete(d)
+		d.event("ServicingComplete", "Servicing completed")
+	case p.is == toDo:
+		d.event("ServicingPutOff", "Servicing had not begun, and the machine is in no reboot any more; what is asked for is done in its next one")
+	case have == nil || !have.started(o.Node):
+		d.event("ServicingAborted", nothingToService)
+	}
+}
+
+// nothingToService is why servicing is given up.
+const nothingToService = "Servicing is given up: nothing is asked for any more that the HostUpdatePolicy allows"
 
 // serviceBeforePowerOn begins servicing when a machine that was switched off
 // would be switched on again, and reports whether it does.
@@ -75,6 +91,9 @@ func serviceBeforePowerOn(o *Observed, d *Decision) bool {
 	}
 	switch p := planOf(o); p.is {
 	case toDo:
+		if !staysOff(o, d) {
+			return true
+		}
 		d.Status.OperationalStatus = metal3.OperationalStatusServicing
 		d.event("ServicingStarted", "Servicing started: "+stepNames(p.work.steps))
 		d.Again = true
@@ -99,7 +118,7 @@ func startService(d *Decision, w work) {
 
 func abortService(d *Decision) {
 	d.do(Transition{ironic.Transition{Target: ironic.TargetAbort}})
-	d.event("ServicingAborted", "Servicing is given up: nothing is asked for any more that the HostUpdatePolicy allows")
+	d.event("ServicingAborted", nothingToService)
 }
 
 // serviceFailed reports why, and starts again or gives up.

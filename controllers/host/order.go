@@ -135,7 +135,7 @@ func desiredOrder(o *Observed) ironic.Fields {
 		return nil
 	case p.is == toDo && mayOrder(o):
 		return ironic.Fields{keyOrder: p.work.order.value()}
-	case have != nil && (p.is == allDone || outOfUse(o)):
+	case have != nil && (p.is == allDone && !inUse(o.Host) || outOfUse(o)):
 		return ironic.Fields{keyOrder: ironic.Remove}
 	}
 	return nil

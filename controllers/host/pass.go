@@ -233,7 +233,7 @@ func textOf(err error) string {
 func (p *pass) phaseUnsaved() bool {
 	stored, present := p.saver.Before().Status, p.o.Host.Status
 	return stored.Provisioning.State != present.Provisioning.State || !sameRAID(stored.Provisioning.RAID, present.Provisioning.RAID) ||
-		present.OperationalStatus == metal3.OperationalStatusServicing && stored.OperationalStatus != present.OperationalStatus
+		(stored.OperationalStatus == metal3.OperationalStatusServicing) != (present.OperationalStatus == metal3.OperationalStatusServicing)
 }
 
 // save computes the conditions and writes the status, if it differs. Events that

@@ -41,6 +41,8 @@ func TestServicing(t *testing.T) {
 	failed := func(o *Observed) {
 		o.Node.LastError, o.Node.Maintenance, o.Node.Fault = "no reset", true, "service failure"
 	}
+	locked := func(o *Observed) { o.Node.Reservation = "conductor-1" }
+	seen := func(o *Observed) { o.Firmware.Settings.Status.Settings["BootMode"] = "Uefi" }
 	past := noon.Add(-time.Minute)
 	asFailed := ordered(past, func(w *order) { w.Failed = true })
 	for name, c := range map[string]struct {
@@ -50,6 +52,7 @@ func TestServicing(t *testing.T) {
 		status metal3.OperationalStatus
 		err    bool
 		says   string
+		event  string
 	}{
 		"no policy: it waits for preparing":        {node: ironic.StateActive, given: []func(*Observed){wish}, do: "ask for power on", status: "OK"},
 		"policy onPreparing":                       {node: ironic.StateActive, given: []func(*Observed){wish, policy(metal3.HostUpdatePolicyOnPreparing, "")}, do: "ask for power on", status: "OK"},
@@ -66,7 +69,12 @@ func TestServicing(t *testing.T) {
 		"it runs although the status says no":      {node: ironic.StateServicing, given: []func(*Observed){wish, onReboot}, status: "servicing"},
 		"the wish is gone":                         {node: ironic.StateServiceWait, given: []func(*Observed){onReboot, under}, do: "ask for abort", status: "servicing"},
 		"done: read again":                         {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, ordered(past, nil), settled}, do: "read BIOS settings", status: "servicing"},
-		"done and seen":                            {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, ordered(past, nil), func(o *Observed) { o.Firmware.Settings.Status.Settings["BootMode"] = "Uefi" }, func(o *Observed) { delete(o.Node.Extra, keyOrder) }, settled}, status: "OK"},
+		"done and seen":                            {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, ordered(past, nil), seen}, status: "OK", event: "ServicingComplete"},
+		"the machine runs before it was asked for": {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, on}, status: "OK", event: "ServicingPutOff"},
+		"it runs after an order that nobody heard": {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, ordered(noon, nil), on}, status: "OK", event: "ServicingPutOff"},
+		"the wish is gone before it was asked for": {node: ironic.StateActive, given: []func(*Observed){onReboot, under}, status: "OK", event: "ServicingAborted"},
+		"somebody works on the node":               {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, locked}, status: "OK", says: "switching power"},
+		"somebody switches it on":                  {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, func(o *Observed) { o.Node.TargetPowerState = ironic.PowerOn }}, status: "OK", says: "switching power"},
 		"a failure marks the order":                {node: ironic.StateServiceFailed, given: []func(*Observed){wish, onReboot, under, failed, func(o *Observed) { o.Node.ProvisionState = ironic.StateActive }, ordered(past, nil), func(o *Observed) { o.Node.ProvisionState = ironic.StateServiceFailed }}, do: "update node", status: "servicing"},
 		"then it is reported":                      {node: ironic.StateServiceFailed, given: []func(*Observed){wish, onReboot, under, failed, asFailed, settled}, err: true, says: "no reset", status: "error"},
 		"the next attempt ends maintenance":        {node: ironic.StateServiceFailed, given: []func(*Observed){wish, onReboot, failed, asFailed, settled, func(o *Observed) { stalled(o, metal3.ServicingError, "ServicingError", time.Hour) }}, do: "unset maintenance", status: "error"},
@@ -97,6 +105,9 @@ func TestServicing(t *testing.T) {
 			}
 			g.Expect(did).To(Equal(c.do), "%+v", d.Wait)
 			g.Expect(d.Status.OperationalStatus).To(Equal(c.status))
+			if c.event != "" {
+				g.Expect(d.Events).To(ConsistOf(HaveField("Reason", c.event)))
+			}
 			if c.err {
 				g.Expect(d.Status.ErrorType).To(Equal(metal3.ServicingError))
 				g.Expect(d.Status.ErrorMessage).To(ContainSubstring(c.says))
@@ -143,6 +154,9 @@ func TestPowerModes(t *testing.T) {
 		"never off: a key does not hold it off": {[]func(*Observed){on, never, func(o *Observed) { o.Host.Annotations = map[string]string{names.Reboot + "/x": ""} }}, "", false, ""},
 		"never off: offline by an old spec":     {[]func(*Observed){on, never, func(o *Observed) { o.Host.Spec.Online = false }}, "", false, ""},
 		"off: the annotation goes":              {[]func(*Observed){reboot("")}, "", true, ""},
+		"off, says the watch: looked at before": {[]func(*Observed){reboot(""), func(o *Observed) { o.Sight = Glimpsed }}, "read node", false, ""},
+		"off, and locked: it may be started":    {[]func(*Observed){reboot(""), func(o *Observed) { o.Node.Reservation = "conductor-1" }}, "", false, ""},
+		"off, being started: the request stays": {[]func(*Observed){reboot(""), func(o *Observed) { o.Node.TargetPowerState = ironic.PowerOn }}, "", false, ""},
 		"off while a key is there":              {[]func(*Observed){reboot(""), func(o *Observed) { o.Host.Annotations[names.Reboot+"/x"] = "" }}, "", false, ""},
 		"offline":                               {[]func(*Observed){on, func(o *Observed) { o.Host.Spec.Online = false }}, "ask for power off", false, "PowerOff"},
 		"online":                                {nil, "ask for power on", false, "PowerOn"},

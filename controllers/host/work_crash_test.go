@@ -168,10 +168,7 @@ func servicedLife(t *testing.T, n int32, handled bool) (killed bool) {
 		defer func() { w.stop() }()
 		w.untilState(metal3.StateProvisioned, 5*time.Minute)
 		w.until("on", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn })
-		w.g.Expect(w.kube.Create(t.Context(), &metal3.HostUpdatePolicy{
-			ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: lab.Name},
-			Spec:       metal3.HostUpdatePolicySpec{FirmwareSettings: metal3.HostUpdatePolicyOnReboot, FirmwareUpdates: metal3.HostUpdatePolicyOnReboot},
-		})).To(Succeed())
+		w.allowServicing()
 		w.wish()
 		let(time.Minute)
 		w.g.Expect(w.sim.Steps()).NotTo(HaveKey("firmware.update"), "a machine in use is left alone")
@@ -184,8 +181,12 @@ func servicedLife(t *testing.T, n int32, handled bool) (killed bool) {
 		})
 		let(time.Minute)
 		killed = seen.Load() >= n
-		w.settled(n, 0)
 		w.g.Expect(w.events.list()).To(ContainElement("ServicingComplete"))
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.Online = false })
+		w.until("off", time.Minute, func(h *metal3.BareMetalHost) bool { return !h.Status.PoweredOn })
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.Online = true })
+		w.until("on again", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn })
+		w.settled(n, 0)
 	})
 	return killed
 }

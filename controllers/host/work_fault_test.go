@@ -1,7 +1,9 @@
 package host
 
 import (
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/ironic/simulator"
 )
 
 // onFire is why a step fails.
@@ -60,10 +63,7 @@ func TestFailedServicing(t *testing.T) {
 		defer func() { w.stop() }()
 		w.sim.FailStep("bios.apply_configuration", onFire)
 		w.untilState(metal3.StateProvisioned, 5*time.Minute)
-		w.g.Expect(w.kube.Create(t.Context(), &metal3.HostUpdatePolicy{
-			ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: lab.Name},
-			Spec:       metal3.HostUpdatePolicySpec{FirmwareSettings: metal3.HostUpdatePolicyOnReboot, FirmwareUpdates: metal3.HostUpdatePolicyOnReboot},
-		})).To(Succeed())
+		w.allowServicing()
 		w.wish()
 		w.annotate(names.Reboot, "")
 		w.until("failed", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.ServicingError })
@@ -102,4 +102,43 @@ func TestServicingGivenUp(t *testing.T) {
 		w.g.Expect(strings.Join(w.events.list(), " ")).To(ContainSubstring("ServicingAborted"))
 		w.g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateProvisioned))
 	})
+}
+
+// TestWishDuringThePowerOn: a firmware wish and a reboot annotation reach a host in
+// use while a pass has its machine, which was off, started, so that what the pass
+// writes is refused. The machine is rebooted all the same, and serviced in between.
+func TestWishDuringThePowerOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := workingWorld(t, func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned, h.Spec.Online = true, false })
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateExternallyProvisioned, time.Minute)
+		let(time.Minute)
+		var begun atomic.Bool
+		w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+			if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/states/power") && begun.CompareAndSwap(false, true) {
+				w.allowServicing()
+				w.wish()
+				w.annotate(names.Reboot, `{"mode":"hard"}`)
+			}
+			return nil
+		})
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.Online = true })
+		w.until("serviced", 5*time.Minute, func(*metal3.BareMetalHost) bool { return w.sim.Steps()["firmware.update"] > 0 })
+		w.until("back in use", time.Minute, func(h *metal3.BareMetalHost) bool {
+			_, asked := h.Annotations[names.Reboot]
+			return !asked && h.Status.OperationalStatus == metal3.OperationalStatusOK && h.Status.PoweredOn
+		})
+		let(time.Minute)
+		w.settled(0, 0)
+		w.g.Expect(count1(w.events.list(), "Servicing")).To(Equal(2), "started and complete, once: %v", w.events.list())
+	})
+}
+
+// allowServicing lets settings and firmware of a host in use be changed in reboots.
+func (w *world) allowServicing() {
+	w.t.Helper()
+	w.g.Expect(w.kube.Create(w.t.Context(), &metal3.HostUpdatePolicy{
+		ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: lab.Name},
+		Spec:       metal3.HostUpdatePolicySpec{FirmwareSettings: metal3.HostUpdatePolicyOnReboot, FirmwareUpdates: metal3.HostUpdatePolicyOnReboot},
+	})).To(Succeed())
 }
