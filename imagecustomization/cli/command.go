@@ -139,7 +139,7 @@ func minimalCommand() *cobra.Command {
 				if minimal, err = overlay.PointToRootfs(minimal, rootfsURL); err != nil {
 					return err
 				}
-				if err := writeFile(out, io.NewSectionReader(minimal, 0, minimal.Size())); err != nil || rootfs == "" {
+				if err := writeFile(out, modeOf(minimal, minimal.Size()), io.NewSectionReader(minimal, 0, minimal.Size())); err != nil || rootfs == "" {
 					return err
 				}
 				return extract(m, overlay.RootfsPath, rootfs)
@@ -182,7 +182,7 @@ func extract(m *medium, path, out string) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(out, image.Reader())
+	return writeFile(out, modeOf(m, m.Size()), image.Reader())
 }
 
 func kargsCommand() *cobra.Command {

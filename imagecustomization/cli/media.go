@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -50,11 +49,33 @@ func openMedium(path string) (*medium, error) {
 }
 
 // content returns what is embedded now.
-func (m *medium) content() (embedded.Content, error) {
-	if m.Layout.Ignition == nil {
+func (m *medium) content() (embedded.Content, error) { return contentOf(m, m.Layout) }
+
+// contentOf returns what is embedded in an ISO.
+func contentOf(r io.ReaderAt, layout *iso.Layout) (embedded.Content, error) {
+	if layout.Ignition == nil {
 		return embedded.Content{}, overlay.ErrNoArea
 	}
-	return embedded.Decode(io.NewSectionReader(m, m.Layout.Ignition.Offset, m.Layout.Ignition.Length))
+	return embedded.Decode(io.NewSectionReader(r, layout.Ignition.Offset, layout.Ignition.Length))
+}
+
+// Modes of the files that commands write. What is embedded holds secrets.
+const (
+	private os.FileMode = 0o600
+	public  os.FileMode = 0o644
+)
+
+// modeOf is public for an ISO in which nothing is embedded, for sure.
+func modeOf(r io.ReaderAt, size int64) os.FileMode {
+	layout, err := iso.Parse(r, size)
+	if err != nil {
+		return private
+	}
+	c, err := contentOf(r, layout)
+	if errors.Is(err, overlay.ErrNoArea) || err == nil && c.Empty() {
+		return public
+	}
+	return private
 }
 
 // withMedium runs do with the ISO at path.
@@ -73,7 +94,7 @@ func rewrite(path, out string, edit func(*medium) (*overlay.Image, error)) error
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		return writeFile(out, image.Reader())
+		return writeFile(out, modeOf(image, image.Size()), image.Reader())
 	})
 }
 
@@ -96,26 +117,24 @@ func recontent(path, out string, edit func(*embedded.Content) error) error {
 	})
 }
 
-// writeFile writes r to path, which is never seen half written; "-" is standard output.
-func writeFile(path string, r io.Reader) (err error) {
+// writeFile writes r to path, which is never seen half written, and never open to
+// others when it is private; "-" is standard output.
+func writeFile(path string, mode os.FileMode, r io.Reader) (err error) {
 	if path == "-" {
 		_, err := io.Copy(os.Stdout, r)
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // which is private
 	if err != nil {
 		return err
 	}
 	defer os.Remove(tmp.Name())
 	_, err = io.Copy(tmp, r)
+	if mode != private {
+		err = errors.Join(err, tmp.Chmod(mode))
+	}
 	if err = errors.Join(err, tmp.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	if err := os.Chmod(tmp.Name(), 0o644); err != nil {
-		return err
-	}
 	return os.Rename(tmp.Name(), path)
 }
-
-// writeBytes writes a small file like [writeFile].
-func writeBytes(path string, data []byte) error { return writeFile(path, bytes.NewReader(data)) }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,11 +64,7 @@ func networkExtractCommand() *cobra.Command {
 					return err
 				}
 				for _, name := range keys(c.Keyfiles) {
-					path := filepath.Join(dir, name)
-					if err := writeBytes(path, c.Keyfiles[name]); err != nil {
-						return err
-					}
-					if err := os.Chmod(path, 0o600); err != nil {
+					if err := writeFile(filepath.Join(dir, name), private, bytes.NewReader(c.Keyfiles[name])); err != nil {
 						return err
 					}
 				}

@@ -13,7 +13,7 @@ type EventKind string
 const (
 	// ReadProgressed: more of the image was read than at the last event.
 	ReadProgressed EventKind = "ReadProgressed"
-	// ReaderStalled: a reader took nothing for too long and was dropped.
+	// ReaderStalled: a reader took too little for too long and was dropped.
 	ReaderStalled EventKind = "ReaderStalled"
 )
 

@@ -114,7 +114,7 @@ func (r *Revision) Served(off, n int64) {
 	}
 }
 
-// Stalled notes that a reader took nothing for too long and was dropped.
+// Stalled notes that a reader took too little for too long and was dropped.
 func (r *Revision) Stalled() {
 	if r.silent {
 		return

@@ -47,6 +47,46 @@ func TestOldRevisionStaysWhileItMayBeRead(t *testing.T) {
 	})
 }
 
+// What was replaced, with its old secrets, ends, however often it is read, and in
+// the middle of a download, too.
+func TestOldRevisionEndsThoughItIsRead(t *testing.T) {
+	all := bases(t)
+	for name, busy := range map[string]bool{"a read now and then": false, "a read that never ends": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				s := open(t, images.Options{Bases: all})
+				old, err := s.Put(t.Context(), spec("host", "1"))
+				g.Expect(err).NotTo(HaveOccurred())
+				<-time.After(24 * time.Hour)
+				g.Expect(lookup(s, old.URL)).NotTo(BeNil(), "it is not replaced")
+				if busy {
+					g.Expect(lookup(s, old.URL).Begin(0)).To(BeTrue())
+				}
+				now, err := s.Put(t.Context(), spec("host", "2"))
+				g.Expect(err).NotTo(HaveOccurred())
+				var ended time.Duration
+				for replaced := time.Now(); ended == 0; <-time.After(29 * time.Minute) {
+					g.Expect(time.Since(replaced)).To(BeNumerically("<", 5*time.Hour), "it is still there")
+					if r := lookup(s, old.URL); r != nil {
+						r.Served(0, 100)
+						continue
+					}
+					ended = time.Since(replaced)
+				}
+				g.Expect(ended).To(BeNumerically(">", 3*time.Hour), "a slow BMC comes to its end")
+				g.Expect(lookup(s, now.URL)).NotTo(BeNil())
+				_, err = s.Put(t.Context(), spec("host", "2"))
+				g.Expect(err).NotTo(HaveOccurred())
+				back, err := s.Put(t.Context(), spec("host", "1"))
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(back.URL).To(Equal(old.URL))
+				g.Expect(lookup(s, back.URL)).NotTo(BeNil(), "it is wanted again")
+			})
+		})
+	}
+}
+
 // However often an image changes, who reads an old one comes to its end.
 func TestManyChangesDoNotCutAReader(t *testing.T) {
 	g := NewWithT(t)

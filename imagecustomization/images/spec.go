@@ -58,6 +58,9 @@ type Options struct {
 	// Grace is how long an old revision stays after it was last read or replaced;
 	// default 30 minutes.
 	Grace time.Duration
+	// Longest is how long an old revision stays after it was replaced, however often
+	// it is read: secrets that were replaced must end; default 4 hours.
+	Longest time.Duration
 }
 
 // Spec describes one host's live image.

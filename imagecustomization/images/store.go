@@ -33,9 +33,10 @@ const (
 	// maxName is the longest host name in an address; longer ones are cut.
 	maxName = 63
 	// pathPrefix starts every address.
-	pathPrefix   = "/images/"
-	defaultGrace = 30 * time.Minute
-	defaultSync  = 2 * time.Minute
+	pathPrefix     = "/images/"
+	defaultGrace   = 30 * time.Minute
+	defaultLongest = 4 * time.Hour
+	defaultSync    = 2 * time.Minute
 )
 
 // Store holds the images of all hosts. It is safe for any number of users.
@@ -80,6 +81,7 @@ func NewStore(ctx context.Context, o Options) (*Store, error) {
 	}
 	o.BaseURL = strings.TrimSuffix(o.BaseURL, "/")
 	o.Grace = cmp.Or(o.Grace, defaultGrace)
+	o.Longest = cmp.Or(o.Longest, defaultLongest)
 	o.SyncTimeout = cmp.Or(o.SyncTimeout, defaultSync)
 	s := &Store{
 		options: o, started: time.Now(),
@@ -171,7 +173,7 @@ func (s *Store) offer(r *Revision) *Revision {
 // prune forgets old revisions that nobody reads any more.
 func (s *Store) prune(e *entry) {
 	e.old = slices.DeleteFunc(e.old, func(r *Revision) bool {
-		if r.expired(s.options.Grace) {
+		if s.expired(r) {
 			s.forget(r)
 			return true
 		}
@@ -208,20 +210,23 @@ func (s *Store) dropBases() {
 }
 
 // forget takes a revision's address away, unless another has it by now.
-// forget takes a revision's address away, unless another has it by now.
 func (s *Store) forget(r *Revision) {
 	if at := sha256.Sum256(r.raw); s.byPath[at] == r {
 		delete(s.byPath, at)
 	}
 }
 
-// expired tells whether a retired revision has been left alone for the grace time.
-func (r *Revision) expired(grace time.Duration) bool {
+// expired tells whether a replaced revision has been left alone for the grace time,
+// or its time is over. Who reads it at that moment comes to his end.
+func (s *Store) expired(r *Revision) bool {
 	retired := r.retired.Load()
-	if retired == 0 || r.readers.Load() > 0 {
+	if retired == 0 {
 		return false
 	}
-	return time.Since(time.Unix(0, max(retired, r.lastRead.Load()))) > grace
+	if time.Since(time.Unix(0, retired)) > s.options.Longest {
+		return true
+	}
+	return r.readers.Load() == 0 && time.Since(time.Unix(0, max(retired, r.lastRead.Load()))) > s.options.Grace
 }
 
 // Remove revokes the image of key at once, with all its revisions. A key that
@@ -293,7 +298,7 @@ func (s *Store) Lookup(path string) *Revision {
 		return s.scriptAt(path)
 	}
 	// The table is searched by a hash, so its time says nothing about the address.
-	if subtle.ConstantTimeCompare(r.raw, raw) == 0 || r.expired(s.options.Grace) {
+	if subtle.ConstantTimeCompare(r.raw, raw) == 0 || s.expired(r) {
 		return nil
 	}
 	return r
