@@ -86,6 +86,43 @@ func TestAnImageThatIsReadStaysUnderItsAddress(t *testing.T) {
 	})
 }
 
+// The old image holds the old secrets: it ends, however often it is read.
+func TestAReplacedImageEndsThoughItIsRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		path    string
+		replace func(*shelf, *hub)
+	}{
+		"another pull secret":             {older, func(_ *shelf, h *hub) { h.change = "another pull secret" }},
+		"settings that make no image":     {older, func(_ *shelf, h *hub) { h.broken = images.ErrBadSpec }},
+		"a newer medium":                  {"/images/" + env + "?image_token=good", func(s *shelf, _ *hub) { s.add("2023-07.x86_64") }},
+		"a newer medium, open to anybody": {"/boot-artifacts/rootfs", func(s *shelf, _ *hub) { s.add("2023-07.x86_64") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := &hub{}
+				s := newShelf(t, h)
+				first := s.read(c.path)
+				for range 20 {
+					<-time.After(29 * time.Minute)
+					s.Expect(s.read(c.path)).To(Equal(first), "nothing replaces it")
+				}
+				c.replace(s, h)
+				replaced := time.Now()
+				for {
+					path, _ := s.resolver.Resolve(httptest.NewRequestWithContext(t.Context(), http.MethodGet, c.path, http.NoBody))
+					if path != first {
+						break
+					}
+					s.store.Lookup(path).Served(0, 4096)
+					s.Expect(time.Since(replaced)).To(BeNumerically("<", 5*time.Hour), "it is still there")
+					<-time.After(29 * time.Minute)
+				}
+				s.Expect(time.Since(replaced)).To(BeNumerically(">", 3*time.Hour), "a slow BMC comes to its end")
+			})
+		})
+	}
+}
+
 func TestWhatIsReadIsStillCheckedAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		revoke func(*hub)

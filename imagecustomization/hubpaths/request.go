@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
@@ -22,7 +23,7 @@ import (
 type request struct {
 	// infraEnv is named in the path; token opens one instead, or as well.
 	infraEnv, token string
-	// version and arch choose the base medium; empty for the newest and x86_64.
+	// version and arch choose the base medium; an empty version is the newest.
 	version, arch string
 	// format is the image's; addrSize asks for the 16 bytes beside an initrd.
 	format   string
@@ -31,8 +32,13 @@ type request struct {
 	artifact string
 }
 
-// newest as a version is that of the newest medium, for a hub that knows none.
-const newest = "newest"
+const (
+	// newest as a version is that of the newest medium, for a hub that knows none.
+	newest = "newest"
+	// maxVersion is the longest version or architecture that is looked for; the hub
+	// is told which one was not there.
+	maxVersion = 100
+)
 
 // files are the last elements of a path that names a format.
 var files = map[string]string{"full.iso": images.FormatISO, "minimal.iso": images.FormatMinimalISO}
@@ -71,6 +77,12 @@ func parse(r *http.Request) (q request, known bool) {
 	if q.version == newest {
 		q.version = ""
 	}
+	if q.artifact != "" {
+		q.token = "" // anybody may have it, with any token
+	}
+	if q.arch = base.NormalArch(cmp.Or(q.arch, "x86_64")); len(q.arch) > maxVersion || len(q.version) > maxVersion {
+		return request{}, false
+	}
 	if q.infraEnv != "" && uuid.Validate(q.infraEnv) != nil {
 		return request{}, false
 	}
@@ -78,9 +90,6 @@ func parse(r *http.Request) (q request, known bool) {
 }
 
 // key is the image's key in the store: one for each address that it may be asked by.
-func (q request) key(arch string) string {
-	return keyPrefix(q.infraEnv) + strings.Join([]string{q.format, cmp.Or(q.version, newest), arch}, ".")
+func (q request) key() string {
+	return "infra-env/" + q.infraEnv + "." + strings.Join([]string{q.format, cmp.Or(q.version, newest), q.arch}, ".")
 }
-
-// keyPrefix begins the keys of all images of an infra-env.
-func keyPrefix(infraEnv string) string { return "infra-env/" + infraEnv + "." }

@@ -1,10 +1,8 @@
 package hubpaths
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -38,6 +36,9 @@ type Hub interface {
 
 // Store makes the images; *images.Store implements it.
 type Store interface {
+	// Fits tells why there is no medium for an architecture and version, nil if there
+	// is one.
+	Fits(ctx context.Context, arch, version string) error
 	Put(ctx context.Context, spec images.Spec) (images.Built, error)
 	Artifact(ctx context.Context, arch, version, file string) (url string, err error)
 	// InUse tells whether somebody reads the image at path, or did so lately.
@@ -46,14 +47,18 @@ type Store interface {
 	Remove(key string) error
 }
 
-// remembered is how long an answer is good without asking the hub again: a BMC
-// asks for thousands of ranges, and a token that was revoked has to stop working.
-// The image that the answer named stays the same for as long as it is in use: a
-// BMC that asks for range after range must not get parts of two.
-const remembered = 10 * time.Second
-
-// maxRemembered bounds the memory that strangers' requests can take.
-const maxRemembered = 4096
+const (
+	// remembered is how long an answer is good without asking the hub again: a BMC
+	// asks for thousands of ranges, and a token that was revoked has to stop working.
+	// The image that the answer named stays the same for as long as it is in use: a
+	// BMC that asks for range after range must not get parts of two.
+	remembered = 10 * time.Second
+	// maxRemembered bounds the answers. What strangers can make up is not remembered
+	// at all: a token, an infra-env, a version or an architecture that is not there.
+	maxRemembered = 4096
+	// longest is how long a replaced image is still given to those who read it.
+	longest = images.DefaultLongest
+)
 
 // Resolver finds images by the hub's paths. Make one with New.
 type Resolver struct {
@@ -62,10 +67,10 @@ type Resolver struct {
 
 	mu   sync.Mutex
 	seen map[request]answer
-	// failed has what the hub was told last, by the image's key.
-	failed map[string]string
-	// asked is when somebody asked for an image last, by its key.
-	asked map[string]time.Time
+	// envs has what is kept of the infra-envs that there are, by their ids.
+	envs map[string]*env
+	// swept is when seen and envs were last looked through for what is over.
+	swept time.Time
 }
 
 // answer is a path, or why there is none.
@@ -73,11 +78,13 @@ type answer struct {
 	path string
 	code int
 	at   time.Time
+	// replaced is since when another answer would be right, for new readers.
+	replaced time.Time
 }
 
 // New returns a Resolver.
 func New(hub Hub, store Store) *Resolver {
-	return &Resolver{hub: hub, store: store, seen: map[request]answer{}, failed: map[string]string{}, asked: map[string]time.Time{}}
+	return &Resolver{hub: hub, store: store, seen: map[request]answer{}, envs: map[string]*env{}}
 }
 
 // Resolve returns the path of the image that the request means, and 200; or the
@@ -89,93 +96,103 @@ func (r *Resolver) Resolve(req *http.Request) (path string, code int) {
 	if !known {
 		return "", 0
 	}
+	now := time.Now()
 	r.mu.Lock()
-	have, ok := r.seen[q]
+	have := r.seen[q]
 	r.mu.Unlock()
-	if ok && time.Since(have.at) < remembered {
+	if have.code != 0 && now.Sub(have.at) < remembered {
 		return have.path, have.code
 	}
-	path, code = r.find(req.Context(), q, have.path)
-	if code != http.StatusServiceUnavailable {
-		r.remember(q, answer{path: path, code: code, at: time.Now()})
+	found, keep := r.find(req.Context(), q)
+	if !keep {
+		return found.path, found.code
 	}
-	return path, code
+	found.at = now
+	if r.goesOn(have, &found) || found.code != http.StatusServiceUnavailable {
+		r.remember(q, found)
+	}
+	return found.path, found.code
 }
 
-// remember keeps an answer. When there are too many, refusals go first: anybody
-// can provoke those.
+// goesOn has whoever reads an image go on with it, although another answer has been
+// found meanwhile: for a limited time, as the old image holds the old secrets.
+func (r *Resolver) goesOn(have answer, found *answer) bool {
+	if have.code != http.StatusOK || have.path == found.path {
+		return false
+	}
+	replaced := have.replaced
+	if replaced.IsZero() {
+		replaced = found.at
+	}
+	if found.at.Sub(replaced) > longest || !r.store.InUse(have.path) {
+		return false
+	}
+	*found = answer{path: have.path, code: have.code, at: found.at, replaced: replaced}
+	return true
+}
+
+// remember keeps an answer, unless there are too many.
 func (r *Resolver) remember(q request, a answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.seen) >= maxRemembered {
-		maps.DeleteFunc(r.seen, func(_ request, old answer) bool { return old.code != http.StatusOK || !r.store.InUse(old.path) })
+	if _, known := r.seen[q]; known || len(r.seen) < maxRemembered {
+		r.seen[q] = a
 	}
-	if len(r.seen) >= maxRemembered {
-		clear(r.seen)
-	}
-	r.seen[q] = a
 }
 
-// find looks for the image; had is the path that was the answer before, if any.
-func (r *Resolver) find(ctx context.Context, q request, had string) (string, int) {
-	arch := cmp.Or(q.arch, "x86_64")
+// find looks for the image. An answer is only kept when the infra-env and the
+// medium that it is about are there.
+func (r *Resolver) find(ctx context.Context, q request) (found answer, keep bool) {
+	r.sweep()
 	if q.artifact != "" {
-		if r.store.InUse(had) {
-			return had, http.StatusOK
+		if r.store.Fits(ctx, q.arch, q.version) != nil {
+			return answer{code: http.StatusNotFound}, false
 		}
-		url, err := r.store.Artifact(ctx, arch, q.version, q.artifact)
-		return pathOf(url), codeOf(err)
+		url, err := r.store.Artifact(ctx, q.arch, q.version, q.artifact)
+		return answer{path: pathOf(url), code: codeOf(err)}, true
 	}
 	if code := r.authorize(ctx, &q); code != http.StatusOK {
-		return "", code
+		return answer{code: code}, false
+	}
+	if missing := r.store.Fits(ctx, q.arch, q.version); missing != nil {
+		return answer{code: r.missing(ctx, q.infraEnv, missing)}, false
 	}
 	spec, err := r.hub.Spec(ctx, q.infraEnv)
 	if errors.Is(err, ErrNoInfraEnv) {
 		r.deleted(q.infraEnv)
-		return "", codeOf(err)
+		return answer{code: codeOf(err)}, false
 	}
-	r.wanted(q.key(arch))
-	if r.store.InUse(had) {
-		return had, http.StatusOK
-	}
+	key := q.key()
+	r.wanted(q.infraEnv, key)
 	var built images.Built
 	if err == nil {
-		spec.Key, spec.UID, spec.Arch, spec.Version, spec.Format = q.key(arch), q.infraEnv, arch, q.version, q.format
+		spec.Key, spec.UID, spec.Arch, spec.Version, spec.Format = key, q.infraEnv, q.arch, q.version, q.format
 		spec.Volatile, spec.Shared = true, true
 		built, err = r.store.Put(ctx, spec)
 	}
-	r.report(ctx, q, arch, err)
+	r.report(ctx, q.infraEnv, key, err)
 	if q.addrSize {
 		built.URL = built.AddrSizeURL
 	}
 	if err == nil && built.URL == "" {
-		return "", http.StatusNotFound
+		return answer{code: http.StatusNotFound}, true
 	}
-	return pathOf(built.URL), codeOf(err)
+	return answer{path: pathOf(built.URL), code: codeOf(err)}, true
 }
 
-// report tells the hub about a failure that it has not been told yet: who asks
-// for the image learns nothing but a status code.
-func (r *Resolver) report(ctx context.Context, q request, arch string, err error) {
-	key, reason := q.key(arch), ""
-	if err != nil && ctx.Err() == nil {
-		reason = err.Error()
+// missing answers for a medium that is not there, which a client may have made up.
+// The hub is told of it as of any other failure.
+func (r *Resolver) missing(ctx context.Context, infraEnv string, why error) int {
+	if !r.mayReport(infraEnv) {
+		return http.StatusNotFound
 	}
-	r.mu.Lock()
-	news := reason != "" && r.failed[key] != reason
-	switch {
-	case reason == "":
-		delete(r.failed, key)
-	case len(r.failed) >= maxRemembered:
-		clear(r.failed)
-		fallthrough
-	default:
-		r.failed[key] = reason
+	if _, err := r.hub.Spec(ctx, infraEnv); errors.Is(err, ErrNoInfraEnv) {
+		r.deleted(infraEnv)
+		return http.StatusNotFound
 	}
-	r.mu.Unlock()
-	if news {
-		r.hub.Failed(ctx, q.infraEnv, err)
-	}
+	r.wanted(infraEnv, "")
+	r.report(ctx, infraEnv, "", why)
+	return http.StatusNotFound
 }
 
 // authorize checks the token and fills in the infra-env that it opens.

@@ -191,6 +191,13 @@ func (s *Store) revision(spec Spec, b *base.Base, suffix, contentType string, im
 	return r, nil
 }
 
+// Fits tells why there is no base medium for an architecture and version, in an
+// error that wraps base.ErrNoBase; nil if there is one.
+func (s *Store) Fits(ctx context.Context, arch, version string) error {
+	_, err := s.options.Bases.Select(ctx, arch, version)
+	return err
+}
+
 // KernelArtifact stands for the kernel in [Store.Artifact], whose path depends on
 // the architecture.
 const KernelArtifact = "kernel"

@@ -33,9 +33,10 @@ const (
 	// maxName is the longest host name in an address; longer ones are cut.
 	maxName = 63
 	// pathPrefix starts every address.
-	pathPrefix     = "/images/"
-	defaultGrace   = 30 * time.Minute
-	defaultLongest = 4 * time.Hour
+	pathPrefix   = "/images/"
+	defaultGrace = 30 * time.Minute
+	// DefaultLongest is how long a replaced revision is there at most.
+	DefaultLongest = 4 * time.Hour
 	defaultSync    = 2 * time.Minute
 )
 
@@ -81,7 +82,7 @@ func NewStore(ctx context.Context, o Options) (*Store, error) {
 	}
 	o.BaseURL = strings.TrimSuffix(o.BaseURL, "/")
 	o.Grace = cmp.Or(o.Grace, defaultGrace)
-	o.Longest = cmp.Or(o.Longest, defaultLongest)
+	o.Longest = cmp.Or(o.Longest, DefaultLongest)
 	o.SyncTimeout = cmp.Or(o.SyncTimeout, defaultSync)
 	s := &Store{
 		options: o, started: time.Now(),
