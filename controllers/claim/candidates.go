@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
 // Candidates returns the hosts that a claim may be given, best first: those of
@@ -59,12 +60,13 @@ func free(h *metal3.BareMetalHost) bool {
 // untouchable reports annotations that keep everybody off a host.
 func untouchable(h *metal3.BareMetalHost) bool { return keptOff(h) != "" }
 
-// keptOff names the annotation that keeps everybody off a host, empty for none.
+// keptOff names the annotation that keeps everybody off a host, or Ironic; empty for none.
 func keptOff(h *metal3.BareMetalHost) string {
-	for _, key := range []string{names.Paused, names.Hold, names.Detached} {
-		if _, there := h.Annotations[key]; there {
-			return key
-		}
+	if key := reconcile.KeptOff(h); key != "" {
+		return key
+	}
+	if _, there := h.Annotations[names.Detached]; there {
+		return names.Detached
 	}
 	return ""
 }

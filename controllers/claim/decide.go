@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
 // Input is everything that decides about one claim: plain values, never changed.
@@ -172,7 +173,7 @@ func keep(in Input) Verdict {
 		Host:       in.Host,
 		Associated: Condition{True: true, Reason: metal3.BareMetalHostAssociatedReason, Message: "bound to host " + nameOf(in.Host)},
 	}
-	if key := keptOff(in.Host); key == names.Paused || key == names.Hold {
+	if key := reconcile.KeptOff(in.Host); key != "" {
 		v.Synchronized = Condition{Reason: metal3.HostPausedReason, Message: "the host has the annotation " + key + ", so nothing is written to it"}
 		v.Wait = "somebody to remove the annotation " + key + " of the host"
 		return v
@@ -220,13 +221,17 @@ func giveBack(in Input) Verdict {
 	case in.Host == nil, !consumes(in.Claim, in.Host):
 		v.Drop = true
 		return v
+	case reconcile.KeptOff(in.Host) != "":
+		key := reconcile.KeptOff(in.Host)
+		v.Associated.Message = "the host has the annotation " + key + ", so nothing is written to it: remove it to have the host cleaned and released"
+		v.Wait = "somebody to remove the annotation " + key + " of the host"
+		return v
 	case in.Claim.Annotations[names.ForceDelete] == in.Claim.Name, !in.Host.DeletionTimestamp.IsZero():
 		return v.release(in)
-	}
-	if key := keptOff(in.Host); key != "" {
-		v.Associated.Message = "the host has the annotation " + key + ", so it cannot be cleaned: remove it, or annotate the claim with " +
+	case keptOff(in.Host) != "":
+		v.Associated.Message = "the host has the annotation " + names.Detached + ", so it cannot be cleaned: remove it, or annotate the claim with " +
 			names.ForceDelete + "=" + in.Claim.Name + " to release the host as it is"
-		v.Wait = "somebody to remove the annotation " + key + " of the host"
+		v.Wait = "somebody to remove the annotation " + names.Detached + " of the host"
 		return v
 	}
 	v.Spec = in.Host.Spec.DeepCopy()

@@ -406,3 +406,37 @@ func (w *world) bound() []metal3.BareMetalHost {
 	}
 	return bound
 }
+
+// TestNobodyWritesToAHostThatIsKeptOff: whatever happens to its claim, until the annotation goes.
+func TestNobodyWritesToAHostThatIsKeptOff(t *testing.T) {
+	remove := func(w *world) { w.Expect(w.kube.Delete(w.t.Context(), w.claim())).To(Succeed()) }
+	for _, annotation := range []string{names.Paused, names.Hold} {
+		for name, change := range map[string]func(w *world){
+			"another wish":         func(w *world) { w.edit(func(c *metal3.HostClaim) { c.Spec.PoweredOn = false }) },
+			"the claim is deleted": remove,
+			"the claim is forced to": func(w *world) {
+				w.edit(func(c *metal3.HostClaim) { c.Annotations = map[string]string{names.ForceDelete: c.Name} })
+				remove(w)
+			},
+			"both are deleted": func(w *world) { remove(w); w.Expect(w.kube.Delete(w.t.Context(), w.host())).To(Succeed()) },
+		} {
+			t.Run(annotation+", "+name, func(t *testing.T) {
+				w := newWorld(t)
+				w.create(wish)
+				w.settle()
+				h := w.host()
+				h.Annotations, h.Finalizers = map[string]string{annotation: ""}, []string{names.HostFinalizer}
+				w.Expect(w.kube.Update(t.Context(), h)).To(Succeed())
+				change(w)
+				before, secrets := w.host(), w.secrets()
+				w.settle()
+				w.Expect(w.host()).To(Equal(before))
+				w.Expect(w.secrets()).To(Equal(secrets))
+				before.Annotations = nil
+				w.Expect(w.kube.Update(t.Context(), before)).To(Succeed())
+				w.settle()
+				w.Expect(w.host().Spec).NotTo(Equal(before.Spec), "then it goes on")
+			})
+		}
+	}
+}

@@ -255,14 +255,33 @@ func TestIronicThatDoesNotAnswerIsAskedAgain(t *testing.T) {
 func TestHostsThatNobodyMayTouch(t *testing.T) {
 	for name, change := range map[string]func(*metal3.BareMetalHost){
 		"paused":   func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.Paused: ""} },
+		"on hold":  func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.Hold: ""} },
 		"detached": func(h *metal3.BareMetalHost) { h.Status.OperationalStatus = metal3.OperationalStatusDetached },
 		"unknown":  func(h *metal3.BareMetalHost) { h.Status.Provisioning.ID = "" },
 	} {
 		t.Run(name, func(t *testing.T) {
+			s := newStand(t, metal3.StateAvailable, &metal3.HostUpdatePolicy{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}})
 			h := &metal3.BareMetalHost{}
-			h.Status.Provisioning.ID = "node-a"
+			s.g.Expect(s.client.Get(t.Context(), key, h)).To(Succeed())
+			before := h.DeepCopy()
 			change(h)
-			NewWithT(t).Expect(leftAlone(h)).To(BeTrue())
+			status := h.Status
+			s.g.Expect(s.client.Update(t.Context(), h)).To(Succeed())
+			h.Status = status
+			s.g.Expect(s.client.Status().Update(t.Context(), h)).To(Succeed())
+			s.pass()
+			s.g.Expect(s.machine.asked).To(BeEmpty())
+			s.g.Expect(s.client.Get(t.Context(), key, &metal3.HostFirmwareSettings{})).NotTo(Succeed())
+			policy, err := s.keeper.Policy(t.Context(), h)
+			s.g.Expect(err).NotTo(HaveOccurred())
+			s.g.Expect(policy.OwnerReferences).To(BeEmpty())
+
+			h.Annotations, status = before.Annotations, before.Status
+			s.g.Expect(s.client.Update(t.Context(), h)).To(Succeed())
+			h.Status = status
+			s.g.Expect(s.client.Status().Update(t.Context(), h)).To(Succeed())
+			s.pass()
+			s.g.Expect(s.machine.asked).NotTo(BeEmpty(), "then it goes on")
 		})
 	}
 }

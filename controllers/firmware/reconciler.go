@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
-	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/bmc/address"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/ironic"
@@ -84,8 +83,7 @@ func resolve(err error) (ctrl.Result, error) {
 
 // leftAlone reports hosts that nobody may touch, or that have no node.
 func leftAlone(h *metal3.BareMetalHost) bool {
-	_, paused := h.Annotations[names.Paused]
-	return paused || !h.DeletionTimestamp.IsZero() || h.Status.Provisioning.ID == "" ||
+	return reconcile.KeptOff(h) != "" || !h.DeletionTimestamp.IsZero() || h.Status.Provisioning.ID == "" ||
 		h.Status.OperationalStatus == metal3.OperationalStatusDetached
 }
 

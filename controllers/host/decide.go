@@ -7,6 +7,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
 // decide returns the next thing to do for a host. It is pure: the same values
@@ -91,8 +92,8 @@ func init() {
 
 // concernHold leaves a held host alone, whatever it is doing.
 func concernHold(o *Observed, d *Decision) {
-	if _, held := o.Host.Annotations[names.Hold]; held {
-		d.wait(0, view.Note{Step: "on hold", WaitingFor: "somebody to remove the annotation " + names.Hold})
+	if key := reconcile.KeptOff(o.Host); key != "" {
+		d.wait(0, view.Note{Step: "on hold", WaitingFor: "somebody to remove the annotation " + key})
 	}
 }
 

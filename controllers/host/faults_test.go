@@ -467,20 +467,6 @@ func TestStatusRestore(t *testing.T) {
 	})
 }
 
-func TestPausedHostIsLeftAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := NewWithT(t)
-		w := newWorld(t, simulator.Options{}, Settings{}, func(h *metal3.BareMetalHost) {
-			h.Annotations = map[string]string{names.Paused: ""}
-		})
-		defer w.stop()
-		let(time.Hour)
-		g.Expect(w.statuses).To(BeZero())
-		g.Expect(w.sim.Nodes()).To(BeEmpty())
-		g.Expect(w.host().Finalizers).To(BeEmpty())
-	})
-}
-
 func TestRestCostsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -25,25 +26,8 @@ import (
 // node itself is looked at only when a decision asks for it.
 func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *memory, watch NodeWatch) (*Observed, error) {
 	o := &Observed{Now: time.Now(), Host: h, Settings: r.options.Settings}
-	var err error
-	if o.Hardware, err = r.objects.hardware(ctx, h); err != nil {
-		return nil, err
-	}
-	if state := o.state(); state != metal3.StateUnmanaged && (state != stateNone || h.HasBMCDetails()) {
-		if o.BMC, err = r.secrets.bmc(ctx, h); err != nil {
-			r.metrics.add(count{Metric: metricCredUnhandled})
-			return nil, err
-		}
-	}
-	if err := r.observeNetwork(ctx, o); err != nil {
-		return nil, err
-	}
-	if o.Settings.BuildImages {
-		image, err := r.objects.image(ctx, h)
-		if err != nil {
-			return nil, err
-		}
-		if o.Image, err = r.judgeImage(ctx, o, image); err != nil {
+	if reconcile.KeptOff(h) == "" {
+		if err := r.observeObjects(ctx, o); err != nil {
 			return nil, err
 		}
 	}
@@ -53,12 +37,6 @@ func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *me
 	if r.options.Reads != nil {
 		o.Read = r.options.Reads.ImageRead(client.ObjectKeyFromObject(h))
 	}
-	if o.Media, err = r.observeMedia(ctx, h); err != nil {
-		return nil, err
-	}
-	if o.Firmware, err = r.observeFirmware(ctx, h); err != nil {
-		return nil, err
-	}
 	glimpse(o, m, watch)
 	o.Fresh, o.NoInventory = m.Fresh, m.NoInventory
 	o.Ports, o.PowerAsked, o.SoftRefused = m.Ports, m.PowerAsked, m.SoftRefused
@@ -66,6 +44,38 @@ func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *me
 	o.TurnedAway = m.TurnedAway
 	o.Retry = r.retryAsked(ctx, o, m)
 	return o, nil
+}
+
+// observeObjects reads what belongs to the host. The Secrets on the way are marked as
+// the host's, which is not for a host that everybody is kept off.
+func (r *Reconciler) observeObjects(ctx context.Context, o *Observed) (err error) {
+	h := o.Host
+	if o.Hardware, err = r.objects.hardware(ctx, h); err != nil {
+		return err
+	}
+	if state := o.state(); state != metal3.StateUnmanaged && (state != stateNone || h.HasBMCDetails()) {
+		if o.BMC, err = r.secrets.bmc(ctx, h); err != nil {
+			r.metrics.add(count{Metric: metricCredUnhandled})
+			return err
+		}
+	}
+	if err := r.observeNetwork(ctx, o); err != nil {
+		return err
+	}
+	if o.Settings.BuildImages {
+		image, err := r.objects.image(ctx, h)
+		if err != nil {
+			return err
+		}
+		if o.Image, err = r.judgeImage(ctx, o, image); err != nil {
+			return err
+		}
+	}
+	if o.Media, err = r.observeMedia(ctx, h); err != nil {
+		return err
+	}
+	o.Firmware, err = r.observeFirmware(ctx, h)
+	return err
 }
 
 // judgeImage reads a PreprovisioningImage against what the host asks for.

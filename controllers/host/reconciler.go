@@ -87,7 +87,7 @@ func (r *Reconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if m.Released != "" && m.Released == h.UID {
 		return ctrl.Result{}, nil
 	}
-	if _, paused := h.Annotations[names.Paused]; paused {
+	if reconcile.KeptOff(h) == names.Paused {
 		return ctrl.Result{}, nil
 	}
 	r.metrics.addFor(req.NamespacedName, count{Metric: metricReconcile})

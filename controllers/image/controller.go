@@ -82,6 +82,7 @@ func newReconciler(c client.Client, o Options) *Reconciler {
 		Client:    c,
 		New:       func() *metal3v1.PreprovisioningImage { return &metal3v1.PreprovisioningImage{} },
 		Finalizer: names.ImageFinalizer,
+		Gate:      r.hostAllows,
 		Steps:     []reconcile.Step[*metal3v1.PreprovisioningImage]{r.produce},
 		Delete:    r.discard,
 	}
@@ -128,6 +129,16 @@ const lookAgain = time.Minute
 // nextPass is when a pass follows that the object's own status asks for, if its
 // watch does not tell earlier.
 const nextPass = time.Second
+
+// hostAllows stops at an image whose host somebody keeps everybody off. What was
+// handed out is served on: the store has it, after a restart too.
+func (r *Reconciler) hostAllows(ctx context.Context, image *metal3v1.PreprovisioningImage) error {
+	host := &metal3v1.BareMetalHost{}
+	if found, err := r.get(ctx, client.ObjectKeyFromObject(image), host); err != nil || !found {
+		return err
+	}
+	return reconcile.HandsOff(host)
+}
 
 // produce decides, builds and records the outcome in the status.
 func (r *Reconciler) produce(ctx context.Context, image *metal3v1.PreprovisioningImage) error {

@@ -349,3 +349,53 @@ func TestAnInitrdHasKernelAndParameters(t *testing.T) {
 	w.Expect(i.Status.Format).To(Equal(metal3v1.ImageFormatISO))
 	w.Expect(i.Status.KernelUrl + i.Status.ExtraKernelParams).To(BeEmpty())
 }
+
+// TestNobodyTouchesTheImageOfAHostThatIsKeptOff: neither the object nor the host, nor what is handed out, until the
+// annotation goes.
+func TestNobodyTouchesTheImageOfAHostThatIsKeptOff(t *testing.T) {
+	for _, annotation := range []string{names.Paused, names.Hold} {
+		annotate := func(w *world, annotations map[string]string) {
+			h := &metal3v1.BareMetalHost{}
+			w.Expect(w.kube.Get(w.t.Context(), key, h)).To(Succeed())
+			h.Annotations = annotations
+			w.Expect(w.kube.Update(w.t.Context(), h)).To(Succeed())
+		}
+		for name, c := range map[string]struct {
+			settled bool
+			change  func(w *world)
+		}{
+			"new":              {false, func(*world) {}},
+			"another setting":  {true, func(w *world) { w.base.SSHKeys = []string{testKey + "another"} }},
+			"no architecture":  {true, func(w *world) { w.r.options.Architectures = func() []string { return nil } }},
+			"image is deleted": {true, func(w *world) { w.Expect(w.kube.Delete(w.t.Context(), asked())).To(Succeed()) }},
+		} {
+			t.Run(annotation+", "+name, func(t *testing.T) {
+				waits := &metal3v1.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+				waits.Status.PoweredOn, waits.Status.Provisioning.State = true, metal3v1.StateAvailable
+				w := newWorld(t, asked(ofEdge), edge(), secret("pull", corev1.DockerConfigJsonKey, `{"auths":{}}`), waits)
+				if c.settled {
+					w.settled()
+				}
+				annotate(w, map[string]string{annotation: ""})
+				c.change(w)
+				before := &metal3v1.PreprovisioningImage{}
+				w.Expect(w.kube.Get(t.Context(), key, before)).To(Succeed())
+				w.hostPatched = func() { w.t.Error("the host is written to") }
+				puts := len(w.store.specs)
+				for range 3 {
+					i, _, err := w.pass()
+					w.Expect(err).NotTo(HaveOccurred())
+					w.Expect(i).To(Equal(before))
+				}
+				w.Expect(w.store.specs).To(HaveLen(puts))
+				w.Expect(w.store.removed).To(BeEmpty())
+
+				w.hostPatched = func() {}
+				annotate(w, nil)
+				i, _, err := w.pass()
+				w.Expect(err).NotTo(HaveOccurred())
+				w.Expect(i).NotTo(Equal(before), "then it goes on")
+			})
+		}
+	}
+}

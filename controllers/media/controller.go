@@ -10,7 +10,6 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -63,6 +62,7 @@ func newReconciler(c client.Client, ironics Ironics, gate *Gate) *Reconciler {
 		Client:    c,
 		New:       func() *metal3.DataImage { return &metal3.DataImage{} },
 		Finalizer: metal3.DataImageFinalizer,
+		Gate:      r.hostAllows,
 		Steps:     []reconcile.Step[*metal3.DataImage]{r.own, r.settle},
 		Delete:    r.settle,
 	}
@@ -112,6 +112,27 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		r.gate.gone(req.NamespacedName)
 	}
 	return result, err
+}
+
+// hostAllows stops at an image whose host somebody keeps everybody off, and at one
+// without a host: there is nothing that its deletion would have to wait for.
+func (r *Reconciler) hostAllows(ctx context.Context, image *metal3.DataImage) error {
+	h, err := r.host(ctx, image)
+	switch {
+	case err != nil:
+		return err
+	case h != nil:
+		return reconcile.HandsOff(h)
+	case !image.DeletionTimestamp.IsZero():
+		return nil
+	}
+	err = reconcile.NewSaver(r.Client, image).Metadata(ctx, image, func(i *metal3.DataImage) {
+		controllerutil.RemoveFinalizer(i, metal3.DataImageFinalizer)
+	})
+	if err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	return reconcile.WaitFor(0, "a BareMetalHost of the same name")
 }
 
 // own makes the host the owner, so that the image goes with it.
@@ -289,17 +310,12 @@ func (hostMatters) Update(e event.UpdateEvent) bool {
 	if !ok || !isHost {
 		return false
 	}
-	view := func(h *metal3.BareMetalHost) [8]any {
-		return [8]any{
+	view := func(h *metal3.BareMetalHost) [7]any {
+		return [7]any{
 			h.Spec.Online,
 			h.Status.Provisioning.State, h.Status.Provisioning.ID, h.Status.OperationalStatus, h.Status.PoweredOn,
-			has(h, names.Paused), has(h, names.Hold), h.DeletionTimestamp.IsZero(),
+			reconcile.KeptOff(h), h.DeletionTimestamp.IsZero(),
 		}
 	}
 	return view(before) != view(after)
-}
-
-func has(obj metav1.Object, annotation string) bool {
-	_, there := obj.GetAnnotations()[annotation]
-	return there
 }

@@ -9,7 +9,6 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -114,7 +113,7 @@ const (
 func Decide(in Input) Verdict {
 	v := Verdict{Status: *in.Image.Status.DeepCopy()}
 	for _, rule := range []func(Input, *Verdict) bool{
-		hostAbsent, handsOff, hostUnused, neverAttached, notNow, backOff, nodeFree, mediaSeen,
+		hostAbsent, hostUnused, neverAttached, notNow, backOff, nodeFree, mediaSeen,
 	} {
 		if rule(in, &v) {
 			return v
@@ -143,11 +142,9 @@ func (v *Verdict) wait(after time.Duration, what string) bool {
 // anything. The same holds for a host that Ironic does not manage at present.
 func hostAbsent(in Input, v *Verdict) bool {
 	switch {
-	case in.Host == nil && deleting(in):
-		v.Drop = true
-		return true
 	case in.Host == nil:
-		return v.wait(0, "a BareMetalHost of the same name")
+		v.Drop = deleting(in)
+		return true
 	case in.Host.Status.OperationalStatus != metal3.OperationalStatusDetached:
 		return false
 	case deleting(in):
@@ -155,16 +152,6 @@ func hostAbsent(in Input, v *Verdict) bool {
 		return true
 	}
 	return v.wait(0, "somebody to attach the host again")
-}
-
-// handsOff respects annotations that keep everybody off the host.
-func handsOff(in Input, v *Verdict) bool {
-	for _, key := range []string{names.Paused, names.Hold} {
-		if _, there := in.Host.Annotations[key]; there {
-			return v.wait(0, "somebody to remove the annotation "+key+" of the host")
-		}
-	}
-	return false
 }
 
 // InUse reports whether a host runs a system that may want data images.

@@ -8,7 +8,6 @@ import (
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -52,10 +51,6 @@ func tried(do Action, ago time.Duration) func(*Input) {
 
 func gone(in *Input) { in.Image.DeletionTimestamp = &metav1.Time{Time: noon} }
 
-func note(key string) func(*Input) {
-	return func(in *Input) { in.Host.Annotations = map[string]string{key: ""} }
-}
-
 func state(s metal3.ProvisioningState) func(*Input) {
 	return func(in *Input) { in.Host.Status.Provisioning.State = s }
 }
@@ -77,13 +72,9 @@ func TestDecide(t *testing.T) {
 		url     string // that the status shall have
 		wait    string
 	}{
-		"no host":                             {in: given(noHost), wait: "BareMetalHost"},
 		"no host, deleted":                    {in: given(noHost, gone, holds(image)), drop: true, url: image},
 		"detached":                            {in: given(detachedHost), wait: "attach the host again"},
 		"detached, deleted":                   {in: given(detachedHost, gone, holds(image)), drop: true, url: image},
-		"paused":                              {in: given(note(names.Paused)), wait: names.Paused},
-		"on hold":                             {in: given(note(names.Hold)), wait: names.Hold},
-		"paused, deleted":                     {in: given(note(names.Paused), gone), wait: names.Paused},
 		"not provisioned":                     {in: given(state(metal3.StateAvailable)), wait: "provisioned"},
 		"given back: nothing is left":         {in: given(state(metal3.StateDeprovisioning), holds(image)), wait: "provisioned"},
 		"given back and deleted":              {in: given(state(metal3.StateAvailable), holds(image), gone), drop: true, wait: "provisioned"},

@@ -355,3 +355,78 @@ func TestGateKnowsNoImage(t *testing.T) {
 		w.Expect(m).To(Equal(host.Media{}))
 	})
 }
+
+// host changes the host as a user would.
+func (w *world) host(change func(*metal3.BareMetalHost)) {
+	h := &metal3.BareMetalHost{}
+	w.Expect(w.kube.Get(w.t.Context(), key, h)).To(Succeed())
+	change(h)
+	w.Expect(w.kube.Update(w.t.Context(), h)).To(Succeed())
+	w.poke()
+}
+
+func TestADataImageWithoutAHostCanAlwaysBeDeleted(t *testing.T) {
+	remove := func(w *world, obj client.Object) {
+		obj.SetNamespace(key.Namespace)
+		obj.SetName(key.Name)
+		w.Expect(w.kube.Delete(w.t.Context(), obj)).To(Succeed())
+		w.poke()
+		let(time.Minute)
+	}
+	bubble(t, "there never was one", func(w *world) {
+		remove(w, &metal3.BareMetalHost{})
+		w.Expect(w.image().Finalizers).To(BeEmpty(), "nobody has to be there for its deletion")
+		remove(w, &metal3.DataImage{})
+		w.Expect(w.image()).To(BeNil())
+	})
+	bubble(t, "it has gone", func(w *world) {
+		w.poke()
+		let(time.Minute)
+		w.Expect(w.image().Finalizers).To(ConsistOf(metal3.DataImageFinalizer))
+		remove(w, &metal3.BareMetalHost{})
+		w.Expect(w.image().Finalizers).To(BeEmpty(), "nobody has to be there for its deletion")
+	})
+	bubble(t, "it goes after the image was deleted", func(w *world) {
+		w.powerOn(time.Minute)
+		remove(w, &metal3.DataImage{})
+		w.Expect(w.image()).NotTo(BeNil(), "the system still has it")
+		remove(w, &metal3.BareMetalHost{})
+		w.Expect(w.image()).To(BeNil())
+	})
+}
+
+// TestNobodyTouchesTheMediaOfAHostThatIsKeptOff: neither its DataImage nor the BMC, until the annotation goes.
+func TestNobodyTouchesTheMediaOfAHostThatIsKeptOff(t *testing.T) {
+	for _, annotation := range []string{names.Paused, names.Hold} {
+		keep := func(w *world) {
+			w.host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{annotation: ""} })
+		}
+		goOn := func(w *world) { w.host(func(h *metal3.BareMetalHost) { h.Annotations = nil }) }
+		bubble(t, annotation+", new", func(w *world) {
+			keep(w)
+			before := w.image()
+			w.theGate().Ask(key, false)
+			let(time.Hour)
+			w.Expect(w.image()).To(Equal(before), "no finalizer, no owner, no status")
+			w.Expect(w.sim.Media(w.node)).To(BeEmpty())
+			goOn(w)
+			let(time.Minute)
+			w.Expect(w.sim.Media(w.node)).To(Equal(image))
+		})
+		bubble(t, annotation+", deleted", func(w *world) {
+			w.powerOn(time.Minute)
+			w.powerOff()
+			keep(w)
+			w.Expect(w.kube.Delete(w.t.Context(), w.image())).To(Succeed())
+			before := w.image()
+			w.theGate().Ask(key, false)
+			let(time.Hour)
+			w.Expect(w.image()).To(Equal(before))
+			w.Expect(w.sim.Media(w.node)).To(Equal(image))
+			goOn(w)
+			let(time.Minute)
+			w.Expect(w.image()).To(BeNil())
+			w.Expect(w.sim.Media(w.node)).To(BeEmpty())
+		})
+	}
+}

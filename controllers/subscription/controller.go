@@ -8,6 +8,7 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -54,6 +55,7 @@ func newReconciler(c client.Client, live client.Reader, ironics Ironics) *Reconc
 		Client:    c,
 		New:       func() *metal3.BMCEventSubscription { return &metal3.BMCEventSubscription{} },
 		Finalizer: metal3.BMCEventSubscriptionFinalizer,
+		Gate:      r.hostAllows,
 		Steps:     []reconcile.Step[*metal3.BMCEventSubscription]{r.settle},
 		Delete:    r.settle,
 	}
@@ -93,6 +95,29 @@ func Setup(mgr ctrl.Manager, ironics Ironics) error {
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;update;patch
 // +kubebuilder:rbac:groups="";events.k8s.io,resources=events,verbs=create;patch;update
 
+// hostAllows stops at a subscription whose host somebody keeps everybody off, unless
+// it is to go without asking anybody.
+func (r *Reconciler) hostAllows(ctx context.Context, obj *metal3.BMCEventSubscription) error {
+	h, err := r.host(ctx, obj)
+	if err != nil || h == nil || toBeReleased(obj) {
+		return err
+	}
+	return reconcile.HandsOff(h)
+}
+
+// host reads the host that a subscription names; nil when there is none.
+func (r *Reconciler) host(ctx context.Context, obj *metal3.BMCEventSubscription) (*metal3.BareMetalHost, error) {
+	h := &metal3.BareMetalHost{}
+	err := r.Client.Get(ctx, types.NamespacedName{Namespace: obj.Namespace, Name: obj.Spec.HostName}, h)
+	if apierrors.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // no host is an answer
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read host %q: %w", obj.Spec.HostName, err)
+	}
+	return h, nil
+}
+
 // maxDecisions bounds a pass: list, removal, proof, and spares.
 const maxDecisions = 6
 
@@ -123,13 +148,9 @@ func (r *Reconciler) settle(ctx context.Context, obj *metal3.BMCEventSubscriptio
 // observe reads what decides, all but what only the BMC knows.
 func (r *Reconciler) observe(ctx context.Context, obj *metal3.BMCEventSubscription) (Input, error) {
 	in := Input{Object: obj, Node: r.proven.node(obj)}
-	h := &metal3.BareMetalHost{}
-	err := r.Client.Get(ctx, types.NamespacedName{Namespace: obj.Namespace, Name: obj.Spec.HostName}, h)
-	if client.IgnoreNotFound(err) != nil {
-		return in, fmt.Errorf("read host %q: %w", obj.Spec.HostName, err)
-	}
-	if err == nil {
-		in.Host = h
+	var err error
+	if in.Host, err = r.host(ctx, obj); err != nil {
+		return in, err
 	}
 	if in.Twin, err = r.twin(ctx, obj); err != nil {
 		return in, err

@@ -83,7 +83,7 @@ const (
 
 // Decide returns the next thing to do for a subscription.
 func Decide(in Input) Verdict {
-	for _, rule := range []func(Input) (Verdict, bool){released, hostAbsent, handsOff, hostNotReady} {
+	for _, rule := range []func(Input) (Verdict, bool){released, hostAbsent, hostNotReady} {
 		if v, found := rule(in); found {
 			return v
 		}
@@ -98,11 +98,16 @@ func deleting(in Input) bool { return !in.Object.DeletionTimestamp.IsZero() }
 
 // released lets an object go on request, whatever the BMC says.
 func released(in Input) (Verdict, bool) {
-	asked := deleting(in) && in.Object.Annotations[names.ForceDelete] == in.Object.Name
+	asked := toBeReleased(in.Object)
 	return Verdict{Drop: asked, Event: &reconcile.Event{
 		Warning: true, Reason: EventReleased,
 		Message: "Released on request of the annotation " + names.ForceDelete + "; the BMC was not asked",
 	}}, asked
+}
+
+// toBeReleased reports a subscription that is to go without asking its BMC.
+func toBeReleased(obj *metal3.BMCEventSubscription) bool {
+	return !obj.DeletionTimestamp.IsZero() && obj.Annotations[names.ForceDelete] == obj.Name
 }
 
 // hostAbsent ends what nobody can end any more: without a host or a node there is
@@ -118,16 +123,6 @@ func hostAbsent(in Input) (Verdict, bool) {
 		}, true
 	case in.Gone:
 		return Verdict{Wait: "the host's node to be in Ironic again", After: lookForHost}, true
-	}
-	return Verdict{}, false
-}
-
-// handsOff respects annotations that keep everybody off the host.
-func handsOff(in Input) (Verdict, bool) {
-	for _, key := range []string{names.Paused, names.Hold} {
-		if _, there := in.Host.Annotations[key]; there {
-			return Verdict{Wait: "somebody to remove the annotation " + key + " of the host"}, true
-		}
 	}
 	return Verdict{}, false
 }

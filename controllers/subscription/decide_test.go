@@ -39,10 +39,6 @@ func there(list ...ironic.Subscription) func(*Input) {
 	return func(in *Input) { in.There = &list }
 }
 
-func annotated(key, value string) func(*Input) {
-	return func(in *Input) { in.Host.Annotations = map[string]string{key: value} }
-}
-
 func TestDecide(t *testing.T) {
 	ours := ironic.Subscription{ID: "7", Destination: "https://events.test/x", Context: "c"}
 	other := ironic.Subscription{ID: "9", Destination: "https://events.test/y"}
@@ -67,8 +63,6 @@ func TestDecide(t *testing.T) {
 		"a host that is not registered":             {in: given(func(in *Input) { in.Host.Status.Provisioning.ID = "" }), wait: "registered"},
 		"a host whose BMC was not verified":         {in: given(func(in *Input) { in.Host.Status.GoodCredentials.Reference = nil }), wait: "registered"},
 		"a detached host":                           {in: given(detached), wait: "attach the host"},
-		"a paused host":                             {in: given(annotated(names.Paused, "")), wait: names.Paused},
-		"a host on hold":                            {in: given(annotated(names.Hold, "")), wait: names.Hold},
 		"a node that Ironic lost":                   {in: given(has("7"), func(in *Input) { in.Gone = true }), wait: "in Ironic again"},
 		"headers that cannot be read":               {in: given(func(in *Input) { in.Problem = "no Secret" }), error: "no Secret", wait: "Secret"},
 		"headers do not matter any more once made":  {in: given(has("7"), func(in *Input) { in.Node, in.Problem = "node-1", "no Secret" })},
@@ -82,8 +76,7 @@ func TestDecide(t *testing.T) {
 		"a deleted one without host":                {in: given(gone, has("7"), noHost), drop: true},
 		"a deleted one without node":                {in: given(gone, has("7"), func(in *Input) { in.Gone = true }), drop: true},
 		"a deleted one of a detached host":          {in: given(gone, has("7"), detached), drop: true},
-		"a deleted one of a paused host waits":      {in: given(gone, has("7"), annotated(names.Paused, "")), wait: names.Paused},
-		"a deleted one is released on request": {in: given(gone, has("7"), annotated(names.Paused, ""), func(in *Input) {
+		"a deleted one is released on request": {in: given(gone, has("7"), func(in *Input) {
 			in.Object.Annotations = map[string]string{names.ForceDelete: "events"}
 		}), drop: true},
 		"a request with another name does not count": {in: given(gone, has("7"), func(in *Input) {

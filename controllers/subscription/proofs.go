@@ -9,7 +9,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
-	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
@@ -66,12 +65,10 @@ func (hostMatters) Update(e event.UpdateEvent) bool {
 	if !ok || !isHost {
 		return false
 	}
-	view := func(h *metal3.BareMetalHost) [6]any {
-		_, paused := h.Annotations[names.Paused]
-		_, held := h.Annotations[names.Hold]
-		return [6]any{
+	view := func(h *metal3.BareMetalHost) [5]any {
+		return [5]any{
 			h.Status.Provisioning.ID, h.Status.OperationalStatus == metal3.OperationalStatusDetached,
-			h.Status.GoodCredentials.Version, paused, held, h.DeletionTimestamp.IsZero(),
+			h.Status.GoodCredentials.Version, reconcile.KeptOff(h), h.DeletionTimestamp.IsZero(),
 		}
 	}
 	return view(before) != view(after)

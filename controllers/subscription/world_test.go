@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/ironic/simulator"
 )
@@ -230,5 +231,57 @@ func (w *world) again() {
 		_, err := w.pass()
 		w.Expect(err).NotTo(HaveOccurred())
 		w.restart()
+	}
+}
+
+// TestNobodyTouchesTheSubscriptionOfAHostThatIsKeptOff: neither the object nor the BMC, until the annotation goes.
+func TestNobodyTouchesTheSubscriptionOfAHostThatIsKeptOff(t *testing.T) {
+	annotate := func(w *world, annotations map[string]string) {
+		h := &metal3.BareMetalHost{}
+		w.Expect(w.kube.Get(w.t.Context(), client.ObjectKey{Namespace: "lab", Name: "host-1"}, h)).To(Succeed())
+		h.Annotations = annotations
+		w.Expect(w.kube.Update(w.t.Context(), h)).To(Succeed())
+	}
+	for _, annotation := range []string{names.Paused, names.Hold} {
+		keptOff := map[string]string{annotation: ""}
+		t.Run(annotation+", new", func(t *testing.T) {
+			w := newWorld(t)
+			annotate(w, keptOff)
+			before := w.object()
+			w.sim.ResetCounts()
+			w.settle()
+			w.Expect(w.object()).To(Equal(before), "no finalizer, no status")
+			w.Expect(w.sim.Total("")).To(BeZero())
+			annotate(w, nil)
+			w.settle()
+			w.Expect(w.sim.Destinations(w.node)).To(HaveLen(1))
+		})
+		t.Run(annotation+", deleted", func(t *testing.T) {
+			w := newWorld(t)
+			w.settle()
+			annotate(w, keptOff)
+			w.Expect(w.kube.Delete(t.Context(), w.object())).To(Succeed())
+			before := w.object()
+			w.sim.ResetCounts()
+			w.settle()
+			w.Expect(w.object()).To(Equal(before))
+			w.Expect(w.sim.Total("")).To(BeZero())
+			annotate(w, nil)
+			w.settle()
+			w.Expect(w.object()).To(BeNil())
+		})
+		t.Run(annotation+", released on request", func(t *testing.T) {
+			w := newWorld(t)
+			w.settle()
+			annotate(w, keptOff)
+			obj := w.object()
+			obj.Annotations = map[string]string{names.ForceDelete: obj.Name}
+			w.Expect(w.kube.Update(t.Context(), obj)).To(Succeed())
+			w.Expect(w.kube.Delete(t.Context(), obj)).To(Succeed())
+			w.sim.ResetCounts()
+			w.settle()
+			w.Expect(w.object()).To(BeNil(), "that asks nobody")
+			w.Expect(w.sim.Total("")).To(BeZero())
+		})
 	}
 }
