@@ -60,8 +60,9 @@ func run(t *testing.T, o demo.Options) (demo.Summary, string) {
 // TestTwoHostsThereAndBack is the short flow on the real Ironic.
 func TestTwoHostsThereAndBack(t *testing.T) {
 	g := NewWithT(t)
-	summary, _ := run(t, demo.Options{Hosts: 2})
+	summary, out := run(t, demo.Options{Hosts: 2})
 	g.Expect(summary).To(And(HaveField("Provisioned", 2), HaveField("Returned", 2)))
+	g.Expect(strings.SplitN(out, "\n", 3)).To(HaveExactElements(HaveSuffix(demo.Real), HaveSuffix(demo.Simulated), Not(BeEmpty())))
 }
 
 func TestOptionsAreChecked(t *testing.T) {

@@ -53,6 +53,7 @@ func Run(ctx context.Context, o Options) error {
 }
 
 func (d *demo) run(ctx context.Context) error {
+	d.introduce()
 	if err := d.bringUp(ctx); err != nil {
 		return err
 	}
