@@ -35,7 +35,6 @@ func newControllersCommand() *cobra.Command {
 func runControllers(ctx context.Context, s settings) error {
 	p := &program{settings: s, log: newLogger(s.logLevel)}
 	ctrl.SetLogger(p.log)
-	spareCores()
 	p.log.Info("ironflow controllers", "version", version.Release())
 	for _, step := range []func(context.Context) error{p.handOver, p.makeManager, p.makeIronics, p.makeHostControllers} {
 		if err := step(ctx); err != nil {

@@ -134,7 +134,7 @@ func (p *program) managerOptions() (ctrl.Options, error) {
 		Scheme:                        scheme,
 		Logger:                        p.log,
 		Cache:                         cacheOptions(p.settings.namespace),
-		NewCache:                      newCache,
+		NewCache:                      secretcache.New,
 		Client:                        client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &readYourWrites}},
 		Controller:                    ctrlconfig.Controller{SkipNameValidation: &p.settings.oneOfMany},
 		Metrics:                       serving,
@@ -219,14 +219,6 @@ func clusterConfig(kubeconfig string) (config *rest.Config, err error) {
 	config.DisableCompression = true
 	config.Wrap(wire.Transport)
 	return config, nil
-}
-
-// newCache makes the controllers' cache. The kinds of a fleet are read as cheaply as can be.
-func newCache(config *rest.Config, o cache.Options) (_ cache.Cache, err error) {
-	if o.NewInformer, err = wire.NewInformer(config, o, metal3v1.GroupVersion); err != nil {
-		return nil, err
-	}
-	return secretcache.New(config, o)
 }
 
 func cacheOptions(namespaces string) cache.Options {

@@ -3,14 +3,15 @@ package wire
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -25,12 +26,9 @@ func Brief(ctx context.Context, kind schema.GroupVersionKind) context.Context {
 	return context.WithValue(ctx, briefKey{}, kind)
 }
 
-// The API server's brief answer: what asks for it, and how it begins.
+// acceptBrief asks for metadata alone, and takes a whole object as well.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches
-const (
-	acceptBrief = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
-	briefBegins = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",`
-)
+const acceptBrief = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
 // Transport makes writes under a context of [Brief] ask for metadata alone, and
 // their answers ones of the kind that was written. It goes into
@@ -60,52 +58,25 @@ func (b brief) RoundTrip(request *http.Request) (*http.Response, error) {
 // WrappedRoundTripper lets client-go find what is below.
 func (b brief) WrappedRoundTripper() http.RoundTripper { return b.next }
 
-// introduce puts the kind in the place of the one that a brief answer has. Any
-// other answer stays as it is.
+// introduce turns an answer of metadata alone into an object of the kind that was
+// written, without who wrote which field. Any other answer stays as it is.
 func introduce(response *http.Response, kind schema.GroupVersionKind) error {
-	begins := make([]byte, len(briefBegins))
-	n, err := io.ReadFull(response.Body, begins)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.Join(err, response.Body.Close())
+	answer, err := io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return err
 	}
-	begins = begins[:n]
-	if string(begins) != briefBegins {
-		response.Body = body{io.MultiReader(bytes.NewReader(begins), response.Body), response.Body}
-		return nil
+	var partial metav1.PartialObjectMetadata
+	if json.Unmarshal(answer, &partial) == nil && partial.GroupVersionKind() == metav1.SchemeGroupVersion.WithKind("PartialObjectMetadata") {
+		partial.SetGroupVersionKind(kind)
+		partial.ManagedFields = nil
+		if answer, err = json.Marshal(&partial); err != nil {
+			return err
+		}
 	}
-	rest := answers.Get().(*bytes.Buffer)
-	defer answers.Put(rest)
-	rest.Reset()
-	if _, err := rest.ReadFrom(response.Body); err != nil {
-		return errors.Join(err, response.Body.Close())
-	}
-	answer := bytes.Join([][]byte{
-		[]byte(`{"kind":"` + kind.Kind + `","apiVersion":"` + kind.GroupVersion().String() + `",`), withoutLastOwners(rest.Bytes()),
-	}, nil)
 	response.ContentLength = int64(len(answer))
 	response.Header.Set("Content-Length", strconv.Itoa(len(answer)))
-	response.Body = body{bytes.NewReader(answer), response.Body}
+	response.Body = io.NopCloser(bytes.NewReader(answer))
 	return nil
-}
-
-// answers are buffers for brief answers, of which little is kept.
-var answers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-// withoutLastOwners cuts metadata.managedFields out of a brief answer, which writes
-// them last.
-func withoutLastOwners(rest []byte) []byte {
-	const end = "]}}"
-	before, from, found := bytes.Cut(rest, []byte(owners))
-	if !found || !bytes.HasSuffix(bytes.TrimSpace(from), []byte(end)) {
-		return rest
-	}
-	return append(before, "}}"...)
-}
-
-// body is read from one and closed at the other.
-type body struct {
-	io.Reader
-	io.Closer
 }
 
 // isJSON reports whether a content type, or the first of those that are accepted, is JSON.
