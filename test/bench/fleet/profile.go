@@ -24,7 +24,7 @@ func (s *surroundings) profile(ctx context.Context) {
 }
 
 func (s *surroundings) keepProfile(ctx context.Context, file, path string) error {
-	url := fmt.Sprintf("http://127.0.0.1:%d/debug/pprof/%s", s.pprof, path)
+	url := "http://" + s.pprof + "/debug/pprof/" + path
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return err

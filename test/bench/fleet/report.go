@@ -51,7 +51,11 @@ func (r *report) print(out io.Writer) error {
 	if err := r.printReactions(out); err != nil {
 		return err
 	}
-	raw, err := json.Marshal(r.result())
+	result := r.result()
+	if err := printLimits(out, result); err != nil {
+		return err
+	}
+	raw, err := json.Marshal(result)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,44 @@ func TestTheLastLineIsTheFigures(t *testing.T) {
 	g.Expect(out.String()).To(ContainSubstring("5.00 a host  create events"))
 	g.Expect(out.String()).To(MatchRegexp(`inspect +10 +0\.10 +0\.20 +0\.25`))
 	g.Expect(out.String()).To(MatchRegexp(`all +40 `))
+}
+
+func TestFiguresStandBesideTheirLimits(t *testing.T) {
+	g := NewWithT(t)
+	shown := func(r result) string {
+		var out bytes.Buffer
+		g.Expect(printLimits(&out, r)).To(Succeed())
+		return out.String()
+	}
+	g.Expect(shown(result{Hosts: 1000, AvailableS: 80, ProvisionedS: 50.1})).To(And(
+		MatchRegexp(`available_s +80 +80 +\n`), MatchRegexp(`provisioned_s +50\.1 +50 +OVER`), MatchRegexp(`reaction_p99_s +0 +2 `)))
+	g.Expect(shown(result{Hosts: 10_000, PeakMiB: 601})).To(And(MatchRegexp(`peak_mib +601 +600 +OVER`), Not(ContainSubstring("available_s"))))
+	g.Expect(shown(result{Hosts: 7, PeakMiB: 601})).NotTo(ContainSubstring("peak_mib"))
+}
+
+// TestThePageHasTheLimits holds docs/scale.md to the table.
+func TestThePageHasTheLimits(t *testing.T) {
+	g := NewWithT(t)
+	page, err := os.ReadFile("../../../docs/scale.md")
+	g.Expect(err).NotTo(HaveOccurred())
+	cell := func(most float64) string {
+		if most == 0 {
+			return " |"
+		}
+		return " " + strconv.FormatFloat(most, 'g', -1, 64) + " |"
+	}
+	rows, keys := "", []string{"hosts"}
+	for _, l := range limits {
+		rows += "| " + l.key + " | " + l.is + " |" + cell(l.with1k) + cell(l.with10k) + "\n"
+		keys = append(keys, l.key)
+	}
+	g.Expect(string(page)).To(ContainSubstring(rows))
+	line, err := json.Marshal(result{})
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, key := range keys {
+		g.Expect(string(line)).To(ContainSubstring(`"` + key + `":`))
+	}
+	g.Expect(strings.Count(string(line), ":")).To(Equal(len(keys)), "each key of the last line is explained")
 }
 
 func TestTheAuditLogIsCounted(t *testing.T) {

@@ -33,7 +33,7 @@ type surroundings struct {
 	controller *guard.Process
 	audit      *auditLog
 	ports      ports.Set
-	pprof      int
+	pprof      string
 	logs       []*os.File
 }
 
@@ -117,20 +117,23 @@ func (s *surroundings) startController(ctx context.Context, o options) error {
 	if err := writeKubeconfig(kubeconfig, config); err != nil {
 		return err
 	}
-	var port int
-	if port, err = s.ports.Free(); err != nil {
-		return err
+	var addresses [3]string
+	for i := range addresses {
+		port, err := s.ports.Free()
+		if err != nil {
+			return err
+		}
+		addresses[i] = fmt.Sprintf("127.0.0.1:%d", port)
 	}
-	health := fmt.Sprintf("127.0.0.1:%d", port)
-	if s.pprof, err = s.ports.Free(); err != nil {
-		return err
-	}
+	health, metrics := addresses[0], addresses[1]
+	s.pprof = addresses[2]
+	// Addresses only: what is measured is what everybody gets.
 	command := guard.Command{Path: o.program, Args: []string{
 		"controllers", "--kubeconfig", kubeconfig, "--ironic-endpoint", s.ironicURL,
-		"--deploy-iso-url", "http://images.example/live.iso", "--metrics-addr", "0", "--health-addr", health,
+		"--deploy-iso-url", "http://images.example/live.iso", "--metrics-addr", metrics, "--health-addr", health,
 	}}
 	if o.profile {
-		command.Args = append(command.Args, "--pprof-addr", fmt.Sprintf("127.0.0.1:%d", s.pprof))
+		command.Args = append(command.Args, "--pprof-addr", s.pprof)
 	}
 	if s.controller, err = s.start(command, "controllers"); err != nil {
 		return err
