@@ -15,6 +15,9 @@ type Identity struct {
 	// Unknown means that neither UUID nor name needs to be asked for: the watch has
 	// seen all nodes, and none is it. The name still tells whose a MAC address is.
 	Unknown bool
+	// Other is the UUID of a node that is another host's although it has the name
+	// without the namespace: it is passed over.
+	Other string
 }
 
 // nameSeparator joins namespace and name of a host in its node's name.
@@ -46,7 +49,8 @@ func nodePath(ident string, below ...string) string {
 // Find looks for the node by id, then by name (also without the namespace, as
 // older versions of the existing operator wrote it), then by the boot MAC of
 // its ports. A node found by MAC is returned if it has no name; one with a name
-// is somebody else's: *MACConflictError. ErrNotFound means that every look-up
+// is somebody else's: *MACConflictError. Whether a node that was found by anything
+// but its full name is the host's is for the caller to judge. ErrNotFound means that every look-up
 // was answered, and none matched; a failed look-up is an *Error.
 func (g *Gateway) Find(ctx context.Context, id Identity) (*Node, error) {
 	for _, ident := range []string{id.UUID, id.Name, PlainName(id.Name)} {
@@ -54,6 +58,9 @@ func (g *Gateway) Find(ctx context.Context, id Identity) (*Node, error) {
 			continue
 		}
 		n, err := g.read(ctx, ident)
+		if err == nil && n.UUID == id.Other && ident != id.Name {
+			continue
+		}
 		if err == nil || KindOf(err) != Gone {
 			return n, err
 		}

@@ -67,6 +67,12 @@ func (g *Gateway) AddPorts(ctx context.Context, uuid string, ports []Port) error
 	return nil
 }
 
+// NodeOfPort returns the id of the node that has a port with this MAC address.
+func (g *Gateway) NodeOfPort(ctx context.Context, mac string) (uuid string, found bool, err error) {
+	port, found, err := g.macs.find(ctx, g, mac)
+	return port.NodeUUID, found, err
+}
+
 // correctPort sets a port's pxe_enabled, if it differs.
 func (g *Gateway) correctPort(ctx context.Context, have wirePort, pxe bool) error {
 	if have.PXEEnabled == pxe {

@@ -65,6 +65,7 @@ var Conditions = []Condition{
 	{host, "Stalled", yes, "RetryLimitReached", "It failed too often and is not tried again by itself: remove the cause and set the annotation `ironflow.io/retry`."},
 	{host, "Stalled", yes, "LiveImageError", "The live image cannot be built: see the PreprovisioningImage of the same name."},
 	{host, "Stalled", yes, "UnknownIronic", "The annotation `ironflow.io/ironic` names an Ironic that is not configured: correct it, or configure that Ironic."},
+	{host, "Stalled", yes, "NodeOfAnotherHost", "The node that was found in Ironic is, or may be, another host's, and is left alone: the message says whose and what shows it."},
 	{host, "Stalled", yes, "StatusAnnotationUnreadable", "The status annotation cannot be read, so the host is left alone: correct it, or remove it for a new host."},
 
 	{settings, "ChangeDetected", yes, "Success", "The wish differs from what the machine has."},

@@ -46,6 +46,7 @@ var Events = []Event{
 	{host, "DeletedWithoutDeprovisioning", true, "Deletion went on although deprovisioning failed four times."},
 	{host, "DeletedWithoutPoweringOff", true, "Deletion went on although powering off failed four times."},
 	{host, "ForceDeleted", true, "The host was released on request, without touching machine and node."},
+	{host, "NodeOfAnotherHost", true, "The host was deleted; the node that was found for it is, or may be, another host's and was left alone."},
 	{host, "BareMetalHostAssociated", false, "The host was bound to a HostClaim."},
 	{host, "HostReleased", false, "A HostClaim has given the host back."},
 	{host, "NotTakenOver", true, "The host has an InfraEnv's label, and a deploy method or an image of its own, which is not replaced."},

@@ -19,6 +19,8 @@ type Action interface {
 type (
 	// LookUp finds the node by id, name and MAC.
 	LookUp struct{}
+	// FindOwner looks whose the node is that was found.
+	FindOwner struct{}
 	// Refresh reads the node in full.
 	Refresh struct{}
 	// ReadInventory reads the inspection result.
@@ -86,6 +88,9 @@ type (
 
 // Name implements Action.
 func (LookUp) Name() string { return "look up node" }
+
+// Name implements Action.
+func (FindOwner) Name() string { return "look whose node it is" }
 
 // Name implements Action.
 func (Refresh) Name() string { return "read node" }

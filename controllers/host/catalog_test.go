@@ -37,7 +37,7 @@ func situations() []situation {
 		{Health: "Critical"},
 		{Health: "Purple"},
 	}
-	causes := []string{"", causeCredentials, causeUnknownState, causeRejected, causeGivenUp, causeImage, causeRestore, causeEndpoint}
+	causes := []string{"", causeCredentials, causeUnknownState, causeRejected, causeGivenUp, causeImage, causeRestore, causeEndpoint, causeForeign}
 	var all []situation
 	for state := range phases {
 		add := func(status metal3.OperationalStatus, kind metal3.ErrorType, s sight) {

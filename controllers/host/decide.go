@@ -49,7 +49,7 @@ func toIronicWrite(a Action) bool {
 		return false
 	}
 	switch a.(type) {
-	case LookUp, Refresh:
+	case LookUp, FindOwner, Refresh:
 		return false
 	}
 	return true
@@ -83,6 +83,7 @@ func init() {
 		concernDeletion,
 		concernCredentials,
 		concernBackOff,
+		concernOwner,
 		concernDetach,
 		concernStale,
 		concernNode,
@@ -164,7 +165,7 @@ func concernBackOff(o *Observed, d *Decision) {
 	if !o.failing() {
 		return
 	}
-	if o.Node != nil && slices.Contains(o.phase().running, o.Node.ProvisionState) {
+	if o.Node != nil && owned(o) && slices.Contains(o.phase().running, o.Node.ProvisionState) {
 		clearError(d)
 		d.Again = true
 		return

@@ -33,6 +33,8 @@ func (p *pass) onIronic(ctx context.Context, action Action) error {
 	switch a := action.(type) {
 	case LookUp:
 		return p.lookUp(ctx)
+	case FindOwner:
+		return p.findOwner(ctx)
 	case Refresh:
 		n, err := g.Get(ctx, o.Node.UUID)
 		return p.see(n, err)
@@ -46,6 +48,9 @@ func (p *pass) onIronic(ctx context.Context, action Action) error {
 		return p.see(n, err)
 	case EnsurePorts:
 		err := p.ensurePorts(ctx, a)
+		if _, conflict := errors.AsType[*ironic.MACConflictError](err); conflict && o.deleting() {
+			err = nil // an address of another's is none of this host's, and no obstacle to its end
+		}
 		if err == nil {
 			o.Ports = portsKey(o.Node.UUID, a.Ports)
 		}
@@ -174,11 +179,14 @@ func expectTransition(n *ironic.Node, target ironic.Target) {
 // knows all names, so a new host costs one look, for its MAC address.
 func (p *pass) lookUp(ctx context.Context) error {
 	h := p.o.Host
-	id := ironic.Identity{UUID: h.Status.Provisioning.ID, Name: nodeName(h), BootMAC: h.Spec.BootMACAddress}
+	id := ironic.Identity{UUID: h.Status.Provisioning.ID, Name: nodeName(h), BootMAC: h.Spec.BootMACAddress, Other: p.o.Owner.Other}
 	id.Unknown = id.UUID == "" && p.unknown(id.Name) && p.unknown(ironic.PlainName(id.Name))
 	n, err := p.gateway.Find(ctx, id)
 	if errors.Is(err, ironic.ErrNotFound) {
 		p.lose(Missing)
+		return nil
+	}
+	if p.foreignAddress(err) {
 		return nil
 	}
 	return p.see(n, err)

@@ -20,8 +20,9 @@ type Nodes interface {
 	Delete(ctx context.Context, uuid string) error
 }
 
-// Ports create and correct ports of nodes.
+// Ports find, create and correct ports of nodes.
 type Ports interface {
+	NodeOfPort(ctx context.Context, mac string) (uuid string, found bool, err error)
 	EnsurePorts(ctx context.Context, uuid string, ports []ironic.Port) error
 	AddPorts(ctx context.Context, uuid string, ports []ironic.Port) error
 }

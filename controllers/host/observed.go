@@ -21,6 +21,8 @@ type Observed struct {
 	Settings Settings
 	// Ironic is the endpoint that the host belongs to.
 	Ironic Assignment
+	// Owner is what is known of whose the node is.
+	Owner Owner
 	// Slot is how the host stands with the limits on hosts at work.
 	Slot Slot
 	// Sight says how well the node is known.

@@ -1,0 +1,89 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// findOwner looks whose the node is that was found. All hosts are gone through, but
+// only for a node that does not have the host's full name: once in its life.
+func (p *pass) findOwner(ctx context.Context) error {
+	o := &p.o
+	e, err := p.evidence(ctx)
+	if err != nil {
+		return err
+	}
+	before := o.Owner.Other
+	o.Owner = judge(o.Host, o.Node, e)
+	if o.Owner.Foreign != "" || o.Owner.Other != "" {
+		p.lose(Unseen)
+	}
+	if o.Owner.Other == "" {
+		o.Owner.Other = before
+	}
+	return nil
+}
+
+// evidence gathers what speaks for and against the node being the host's.
+func (p *pass) evidence(ctx context.Context) (evidence, error) {
+	h, n := p.o.Host, p.o.Node
+	var e evidence
+	var hosts metal3.BareMetalHostList
+	if err := p.cache.List(ctx, &hosts, client.UnsafeDisableDeepCopy); err != nil {
+		return e, fmt.Errorf("look whose node %s is: %w", displayName(n), err)
+	}
+	for i := range hosts.Items {
+		if other := &hosts.Items[i]; other.Namespace != h.Namespace || other.Name != h.Name {
+			e.weigh(h, other, n)
+		}
+	}
+	if n.UUID == h.Status.Provisioning.ID {
+		return e, p.whoIsNamed(ctx, &e)
+	}
+	if e.OnPort = n.Name == ""; e.OnPort || h.Spec.BootMACAddress == "" {
+		return e, nil // without a name it was found by its port
+	}
+	node, _, err := p.gateway.NodeOfPort(ctx, h.Spec.BootMACAddress)
+	e.OnPort = node == n.UUID
+	return e, err
+}
+
+// whoIsNamed looks for a host of the node's name that is not in the cache: of a
+// namespace that this controller does not watch.
+func (p *pass) whoIsNamed(ctx context.Context, e *evidence) error {
+	namespace, name, full := strings.Cut(p.o.Node.Name, names.NodeNameSeparator)
+	if e.Named != "" || !full {
+		return nil
+	}
+	other, key := &metal3.BareMetalHost{}, types.NamespacedName{Namespace: namespace, Name: name}
+	err := p.secrets.live.Get(ctx, key, other)
+	switch {
+	case err == nil:
+		e.weigh(p.o.Host, other, p.o.Node)
+	case apierrors.IsForbidden(err):
+		e.Named = key.String() + ", which this controller may not look at"
+	case !apierrors.IsNotFound(err):
+		return fmt.Errorf("look for host %s, which a node is named after: %w", key, err)
+	}
+	return nil
+}
+
+// foreignAddress takes down that the host's boot MAC address is on a node that has
+// another host's name, and reports whether err says so.
+func (p *pass) foreignAddress(err error) bool {
+	conflict, is := errors.AsType[*ironic.MACConflictError](err)
+	if is {
+		p.o.Owner.Foreign = conflict.Error()
+	}
+	return is
+}
