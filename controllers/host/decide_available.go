@@ -52,7 +52,7 @@ func startProvisioning(o *Observed, d *Decision) {
 		forgetFailedDeployments(d)
 	}
 	enter(o, d, metal3.StateProvisioning)
-	d.event("ProvisioningStarted", "Provisioning started: "+wishText(o.Host))
+	d.event("ProvisioningStarted", "Provisioning started: "+wishText(o.Host.Spec.Image, o.Host.Spec.CustomDeploy))
 }
 
 // forgetInstance clears what the status says about a deployment.
@@ -66,15 +66,15 @@ func forgetInstance(d *Decision) {
 	}
 }
 
-// wishText names what is to be deployed, without the credentials of its URL.
-func wishText(h *metal3.BareMetalHost) string {
+// wishText names what is, or is to be, deployed, without the credentials of its URL.
+func wishText(image *metal3.Image, custom *metal3.CustomDeploy) string {
 	switch {
-	case h.Spec.CustomDeploy != nil && h.Spec.Image != nil && h.Spec.Image.URL != "":
-		return h.Spec.CustomDeploy.Method + " with " + ironic.Redact(h.Spec.Image.URL)
-	case h.Spec.CustomDeploy != nil:
-		return h.Spec.CustomDeploy.Method
-	case h.Spec.Image != nil:
-		return ironic.Redact(h.Spec.Image.URL)
+	case custom != nil && image != nil && image.URL != "":
+		return custom.Method + " with " + ironic.Redact(image.URL)
+	case custom != nil:
+		return custom.Method
+	case image != nil:
+		return ironic.Redact(image.URL)
 	}
 	return "nothing"
 }

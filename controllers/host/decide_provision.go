@@ -263,6 +263,6 @@ func deployed(o *Observed, d *Decision) {
 	d.Status.Provisioning.CustomDeploy = deployedMethod(o.Node, o.Host.Spec.CustomDeploy)
 	complete(d)
 	forgetFailedDeployments(d)
-	d.event("ProvisioningComplete", "Provisioning completed: "+wishText(o.Host))
+	d.event("ProvisioningComplete", "Provisioning completed: "+wishText(&d.Status.Provisioning.Image, d.Status.Provisioning.CustomDeploy))
 	enter(o, d, metal3.StateProvisioned)
 }

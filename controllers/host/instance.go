@@ -1,6 +1,8 @@
 package host
 
 import (
+	"cmp"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/ironflow/ironflow/ironic"
@@ -123,24 +125,38 @@ func deployInterface(h *metal3.BareMetalHost, state State) string {
 // deployedImage is the image that a node was deployed with: the wish, if it is
 // still the one that was carried out, else what the node knows about it.
 func deployedImage(n *ironic.Node, wish *metal3.Image) metal3.Image {
-	url := text(n.InstanceInfo, keyImageSource)
-	if url == "" {
-		url = text(n.InstanceInfo, keyBootISO)
-	}
-	if wish != nil && (wish.URL == url || n.InstanceInfo == nil) {
+	known := imageOf(n.InstanceInfo)
+	if wish != nil && (n.InstanceInfo == nil || wish.URL == known.URL && wish.IsLiveISO() == known.IsLiveISO()) {
 		return *wish.DeepCopy()
 	}
-	return metal3.Image{URL: url}
+	return known
 }
 
-// deployedMethod is the custom method that a node was deployed with.
-func deployedMethod(n *ironic.Node, wish *metal3.CustomDeploy) *metal3.CustomDeploy {
-	method, recorded := n.InstanceInfo[keyMethod].(string)
-	if !recorded {
-		if text(n.InstanceInfo, keyImageSource) != "" && n.Interfaces.Deploy != deployCustom {
-			return nil
-		}
-		return wish.DeepCopy() // deployed by another controller: believe the spec
+// imageOf reads what imageFields has written.
+func imageOf(info map[string]any) metal3.Image {
+	if iso := text(info, keyBootISO); iso != "" {
+		return metal3.Image{URL: iso, DiskFormat: new(diskFormatISO)}
 	}
-	return &metal3.CustomDeploy{Method: method}
+	image := metal3.Image{
+		URL: text(info, keyImageSource), Checksum: cmp.Or(text(info, keyHashValue), text(info, keyChecksum)),
+		ChecksumType: metal3.ChecksumType(text(info, keyHashAlgo)),
+	}
+	if format := text(info, keyDiskFormat); format != "" {
+		image.DiskFormat = &format
+	}
+	return image
+}
+
+// diskFormatISO is the format of an image that the machine runs from its virtual media.
+const diskFormatISO = "live-iso"
+
+// deployedMethod is the custom method that a node was deployed with; nil for none.
+func deployedMethod(n *ironic.Node, wish *metal3.CustomDeploy) *metal3.CustomDeploy {
+	switch method, recorded := n.InstanceInfo[keyMethod].(string); {
+	case recorded:
+		return &metal3.CustomDeploy{Method: method}
+	case n.Interfaces.Deploy != deployCustom && n.InstanceInfo != nil:
+		return nil // whoever deploys with a method does it with that interface
+	}
+	return wish.DeepCopy() // deployed by another controller: believe the spec
 }

@@ -19,8 +19,8 @@ func TestCredentialsOfAnImageStayOutOfWords(t *testing.T) {
 		say    func(*Observed) string
 		want   string
 	}{
-		"event":                    {say: func(o *Observed) string { return wishText(o.Host) }, want: "https://[redacted]@images.test/os.raw"},
-		"event of a custom method": {custom: method, say: func(o *Observed) string { return wishText(o.Host) }, want: "install with https://[redacted]@images.test/os.raw"},
+		"event":                    {say: func(o *Observed) string { return wishText(o.Host.Spec.Image, o.Host.Spec.CustomDeploy) }, want: "https://[redacted]@images.test/os.raw"},
+		"event of a custom method": {custom: method, say: func(o *Observed) string { return wishText(o.Host.Spec.Image, o.Host.Spec.CustomDeploy) }, want: "install with https://[redacted]@images.test/os.raw"},
 		"error": {
 			say:  func(o *Observed) string { return deployFailure(o, "no space") },
 			want: "Image provisioning failed (url: https://[redacted]@images.test/os.raw, checksum: https://[redacted]@images.test/sums): no space",
