@@ -106,7 +106,7 @@ func (r *reconciler) sync(ctx context.Context, agent *agentv1.Agent) error {
 	if err != nil {
 		return err
 	}
-	key := keyOf(env, agent)
+	key := hubid.Host(env, agent)
 	view, record, err := r.hub.View(ctx, key)
 	if service.IsNotFound(err) {
 		setConditions(&agent.Status, notAvailable(), metav1.Now())
@@ -147,11 +147,6 @@ func (r *reconciler) infraEnv(ctx context.Context, agent *agentv1.Agent) (*agent
 	return env, nil
 }
 
-// keyOf is the record's key: the InfraEnv's id and the Agent's name.
-func keyOf(env *agentv1.InfraEnv, agent *agentv1.Agent) store.HostKey {
-	return store.HostKey{InfraEnvID: hubid.InfraEnv(env), HostID: agent.Name}
-}
-
 // forget removes the host from the hub.
 func (r *reconciler) forget(ctx context.Context, agent *agentv1.Agent) error {
 	env := &agentv1.InfraEnv{}
@@ -159,7 +154,7 @@ func (r *reconciler) forget(ctx context.Context, agent *agentv1.Agent) error {
 	if err != nil {
 		return client.IgnoreNotFound(err) // the environment's record went with its hosts
 	}
-	key := keyOf(env, agent)
+	key := hubid.Host(env, agent)
 	if err := r.hub.DeleteHost(ctx, key); err != nil && !service.IsNotFound(err) {
 		return fmt.Errorf("remove host %s from the hub: %w", agent.Name, err)
 	}

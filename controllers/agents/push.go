@@ -37,7 +37,7 @@ func refused(err error) bool {
 // push makes the calls that the difference between spec and record asks for. It
 // reports whether any was made.
 func (r *reconciler) push(ctx context.Context, agent *agentv1.Agent, env *agentv1.InfraEnv, view service.HostView, record *wire.Host) (pushed bool, err error) {
-	key := keyOf(env, agent)
+	key := hubid.Host(env, agent)
 	calls, err := r.calls(ctx, agent, env, view, record)
 	for _, c := range calls {
 		if failure := c.do(ctx, key); failure != nil {

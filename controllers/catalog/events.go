@@ -47,6 +47,7 @@ var Events = []Event{
 	{host, "DeletedWithoutPoweringOff", true, "Deletion went on although powering off failed four times."},
 	{host, "ForceDeleted", true, "The host was released on request, without touching machine and node."},
 	{host, "NodeOfAnotherHost", true, "The host was deleted; the node that was found for it is, or may be, another host's and was left alone."},
+	{host, "AgentInDoubt", true, "Several machines of one InfraEnv claim the host's boot MAC address; none of them is taken for it."},
 	{host, "BareMetalHostAssociated", false, "The host was bound to a HostClaim."},
 	{host, "HostReleased", false, "A HostClaim has given the host back."},
 	{host, "NotTakenOver", true, "The host has an InfraEnv's label, and a deploy method or an image of its own, which is not replaced."},

@@ -169,7 +169,7 @@ func TestProgressIsShown(t *testing.T) {
 	w.Expect(condition(aci, "RequirementsMet").Reason).To(Equal("ClusterAlreadyInstalling"))
 	w.Expect(aci.Status.Progress.TotalPercentage).To(BeNumerically(">", 0))
 
-	w.Expect(w.hub.CompleteHost(t.Context(), testhub.Inventory(1).Interfaces[0].MACAddress)).To(Succeed())
+	w.Expect(w.hub.CompleteHost(t.Context(), host)).To(Succeed())
 	aci = w.pass()
 	w.Expect(condition(aci, "Completed")).To(And(HaveField("Status", corev1.ConditionTrue), HaveField("Reason", "InstallationCompleted")))
 	w.Expect(condition(aci, "Failed").Status).To(Equal(corev1.ConditionFalse))

@@ -3,7 +3,6 @@ package link
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/go-logr/logr"
@@ -16,7 +15,9 @@ import (
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/hub/store"
 )
 
 // macIndex finds Agents by any of their MAC addresses, and bootMACIndex finds
@@ -29,10 +30,10 @@ const (
 // Hub is the part of the hub that is used here; *service.Hub implements it.
 type Hub interface {
 	// CompleteHost ends an installation whose machine runs from its disk.
-	CompleteHost(ctx context.Context, mac string) error
+	CompleteHost(ctx context.Context, key store.HostKey) error
 	// FailHost ends an installation that did not work out. Both may be called
 	// again, and change nothing for a host that is not being installed.
-	FailHost(ctx context.Context, mac, reason string) error
+	FailHost(ctx context.Context, key store.HostKey, reason string) error
 }
 
 // Reconciler links BareMetalHosts and Agents.
@@ -67,6 +68,7 @@ func Setup(mgr ctrl.Manager, hub Hub) error {
 // +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts,verbs=get;list;watch;update;patch
 // +kubebuilder:rbac:groups=metal3.io,resources=preprovisioningimages,verbs=get;list;watch
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=agents,verbs=get;list;watch;update;patch;delete
+// +kubebuilder:rbac:groups=agent-install.openshift.io,resources=infraenvs,verbs=get;list;watch
 // +kubebuilder:rbac:groups="";events.k8s.io,resources=events,verbs=create;patch;update
 
 // Reconcile reads what belongs to the host and applies the plan.
@@ -102,37 +104,44 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (Inp
 	case client.IgnoreNotFound(err) != nil:
 		return Input{}, err
 	}
-	agent, err := r.newestAgent(ctx, host)
-	in.Agent = agent
+	found, err := r.agentsOf(ctx, host)
+	switch len(found) {
+	case 0:
+	case 1:
+		in.Agent = &found[0]
+	default:
+		in.Claims = found
+	}
 	return in, err
 }
 
-// newestAgent returns the Agent that the machine registered last. Between a
-// registration and its inventory an Agent has no addresses; then the label that
-// an earlier pass has set tells.
-func (r *Reconciler) newestAgent(ctx context.Context, host *metal3v1.BareMetalHost) (*agentv1.Agent, error) {
+// agentsOf returns the Agents that may be the host's machine: those of the host's
+// infra-env that say they have its boot MAC address. Between a registration and
+// its inventory an Agent has no addresses; then the label that an earlier pass has
+// set tells, and so it does for a host whose own label is gone.
+func (r *Reconciler) agentsOf(ctx context.Context, host *metal3v1.BareMetalHost) ([]agentv1.Agent, error) {
 	if host.Spec.BootMACAddress == "" {
-		return nil, nil //nolint:nilnil // no MAC address, no Agent: that is an answer
+		return nil, nil
 	}
-	var agents agentv1.AgentList
-	for _, by := range []client.ListOption{
-		client.MatchingFields{macIndex: strings.ToLower(host.Spec.BootMACAddress)},
-		client.MatchingLabels{names.AgentHostLabel: host.Name},
-	} {
-		if err := r.Client.List(ctx, &agents, client.InNamespace(host.Namespace), by); err != nil {
-			return nil, err
+	var linked, claiming agentv1.AgentList
+	labels := client.MatchingLabels{names.AgentHostLabel: host.Name}
+	env := host.Labels[names.InfraEnvLabel]
+	if env == "" {
+		err := r.Client.List(ctx, &linked, client.InNamespace(host.Namespace), labels)
+		return linked.Items, err
+	}
+	labels[names.InfraEnvLabel] = env
+	if err := r.Client.List(ctx, &linked, client.InNamespace(host.Namespace), labels); err != nil {
+		return nil, err
+	}
+	err := r.Client.List(ctx, &claiming, client.InNamespace(host.Namespace), client.MatchingLabels{names.InfraEnvLabel: env},
+		client.MatchingFields{macIndex: strings.ToLower(host.Spec.BootMACAddress)})
+	for _, a := range linked.Items {
+		if len(a.Status.Inventory.Interfaces) == 0 {
+			claiming.Items = append(claiming.Items, a)
 		}
-		if len(agents.Items) > 0 {
-			break
-		}
 	}
-	if len(agents.Items) == 0 {
-		return nil, nil //nolint:nilnil // as above
-	}
-	newest := slices.MaxFunc(agents.Items, func(a, b agentv1.Agent) int {
-		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
-	})
-	return &newest, nil
+	return claiming.Items, err
 }
 
 // apply sends at most one patch per object, against the copy that was decided on.
@@ -148,14 +157,9 @@ func (r *Reconciler) apply(ctx context.Context, in Input, plan Plan) error {
 			return fmt.Errorf("link agent %s: %w", in.Agent.Name, err)
 		}
 	}
-	if plan.Completed {
-		if err := r.Hub.CompleteHost(ctx, in.Host.Spec.BootMACAddress); err != nil {
-			return fmt.Errorf("complete the installation of %s: %w", in.Host.Name, err)
-		}
-	}
-	if plan.Failed != "" {
-		if err := r.Hub.FailHost(ctx, in.Host.Spec.BootMACAddress, plan.Failed); err != nil {
-			return fmt.Errorf("end the installation of %s: %w", in.Host.Name, err)
+	if plan.Completed || plan.Failed != "" {
+		if err := r.tell(ctx, in.Agent, plan); err != nil {
+			return fmt.Errorf("end the installation of %s in the hub: %w", in.Host.Name, err)
 		}
 	}
 	if plan.Host != nil {
@@ -165,6 +169,18 @@ func (r *Reconciler) apply(ctx context.Context, in Input, plan Plan) error {
 		}
 	}
 	return nil
+}
+
+// tell tells the hub how the installation of the Agent's machine has ended.
+func (r *Reconciler) tell(ctx context.Context, agent *agentv1.Agent, plan Plan) error {
+	env := &agentv1.InfraEnv{}
+	if err := r.Client.Get(ctx, types.NamespacedName{Namespace: agent.Namespace, Name: agent.Labels[names.InfraEnvLabel]}, env); err != nil {
+		return client.IgnoreNotFound(err) // the environment's records went with it
+	}
+	if plan.Completed {
+		return r.Hub.CompleteHost(ctx, hubid.Host(env, agent))
+	}
+	return r.Hub.FailHost(ctx, hubid.Host(env, agent), plan.Failed)
 }
 
 func (r *Reconciler) hostsOfAgent(ctx context.Context, obj client.Object) []ctrlreconcile.Request {

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,6 +51,9 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 // machine is the inventory of the machine under the host.
 var machine = testhub.Inventory(1)
 
+// machineID is its id in the hub.
+const machineID = "11111111-2222-3333-4444-555555555555"
+
 func withMAC(h *metal3v1.BareMetalHost) { h.Spec.BootMACAddress = "02:00:00:00:00:01" }
 
 // registered returns an Agent with the machine's addresses in capitals.
@@ -84,17 +86,27 @@ func (w *world) agent(name string) *agentv1.Agent {
 	return a
 }
 
-// installing lets the machine register in the hub and begin its installation.
-func (w *world) installing() (agent *testhub.Caller, host store.HostKey) {
+// infraEnv makes an InfraEnv with its record in the hub, and returns the agents' token.
+func (w *world) infraEnv(name string) (id, token string) {
 	w.t.Helper()
-	env, token := w.hub.InfraEnv(w.t, "edge")
-	agent, host = w.hub.Agent(token), store.HostKey{InfraEnvID: env, HostID: uuid.NewString()}
+	id, token = w.hub.InfraEnv(w.t, name)
+	env := &agentv1.InfraEnv{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: name, UID: types.UID(id)}}
+	w.Expect(client.IgnoreAlreadyExists(w.kube.Create(w.t.Context(), env))).To(Succeed())
+	return id, token
+}
+
+// installing lets a machine register in the infra-env of that name and begin its
+// installation; it says that it has the addresses of [machine].
+func (w *world) installing(name, id string) (agent *testhub.Caller, host store.HostKey) {
+	w.t.Helper()
+	env, token := w.infraEnv(name)
+	agent, host = w.hub.Agent(token), store.HostKey{InfraEnvID: env, HostID: id}
 	agent.Register(w.t, host)
 	for range 10 {
 		for _, step := range agent.Poll(w.t, host).Instructions {
 			agent.Answer(w.t, host, step, machine)
 		}
-		if w.view().Installing {
+		if w.view(host).Installing {
 			return agent, host
 		}
 	}
@@ -102,9 +114,9 @@ func (w *world) installing() (agent *testhub.Caller, host store.HostKey) {
 	return nil, host
 }
 
-func (w *world) view() service.HostView {
+func (w *world) view(host store.HostKey) service.HostView {
 	w.t.Helper()
-	view, _, err := w.hub.HostByMAC(w.t.Context(), machine.Interfaces[0].MACAddress)
+	view, _, err := w.hub.View(w.t.Context(), host)
 	w.Expect(err).NotTo(HaveOccurred())
 	return view
 }
@@ -123,24 +135,76 @@ func TestTheStepIsAskedForOnceTheImageIsReady(t *testing.T) {
 	w.Expect(w.pass().ResourceVersion).To(Equal(h.ResourceVersion), "a pass without news writes nothing")
 }
 
-func TestTheNewestAgentOfTheMachineIsDressed(t *testing.T) {
+func TestTheAgentOfTheMachineIsDressed(t *testing.T) {
 	now := time.Now()
+	otherEnv, elsewhere := registered("other", now.Add(time.Hour)), registered("elsewhere", now.Add(time.Hour))
+	otherEnv.Labels[names.InfraEnvLabel] = "pool"
+	elsewhere.Namespace = "other-site"
 	w := newWorld(t, host(metal3v1.StateProvisioning, asked, withMAC, annotated(names.BMACRole, "master"), func(h *metal3v1.BareMetalHost) {
 		h.Spec.BootMACAddress = "02:00:00:00:aa:01"
-	}), registered("older", now.Add(-time.Hour)), registered("newer", now), func() *agentv1.Agent {
-		other := registered("elsewhere", now.Add(time.Hour))
-		other.Namespace = "other-site"
-		return other
-	}())
+	}), registered("ours", now), otherEnv, elsewhere)
 	w.pass()
-	newer := w.agent("newer")
-	w.Expect(newer.Spec).To(And(HaveField("Approved", true), HaveField("Role", "master")))
-	w.Expect(newer.Labels).To(And(HaveKeyWithValue(names.AgentHostLabel, key.Name), HaveKeyWithValue(names.InfraEnvLabel, "edge")))
-	w.Expect(w.agent("older").Spec.Approved).To(BeFalse())
-	version := newer.ResourceVersion
+	ours := w.agent("ours")
+	w.Expect(ours.Spec).To(And(HaveField("Approved", true), HaveField("Role", "master")))
+	w.Expect(ours.Labels).To(And(HaveKeyWithValue(names.AgentHostLabel, key.Name), HaveKeyWithValue(names.InfraEnvLabel, "edge")))
+	w.Expect(w.agent("other").Spec.Approved).To(BeFalse(), "it registered in another infra-env")
+	version := ours.ResourceVersion
 	w.pass()
-	w.Expect(w.agent("newer").ResourceVersion).To(Equal(version), "a pass without news writes nothing")
-	w.Expect(link.HostsOfAgent(w.r, t.Context(), newer)).To(ContainElement(ctrl.Request{NamespacedName: key}))
+	w.Expect(w.agent("ours").ResourceVersion).To(Equal(version), "a pass without news writes nothing")
+	w.Expect(link.HostsOfAgent(w.r, t.Context(), ours)).To(ContainElement(ctrl.Request{NamespacedName: key}))
+}
+
+// TestAnAddressThatAnotherMachineClaims: what a machine says about itself is no
+// proof. One of another infra-env changes nothing; two of the same one are doubt.
+func TestAnAddressThatAnotherMachineClaims(t *testing.T) {
+	const mine, others = "aaaaaaaa-0000-4000-8000-000000000001", "aaaaaaaa-0000-4000-8000-000000000002"
+	done := func(a *agentv1.Agent) {
+		inHub(wire.HostStatusInstallingInProgress)(a)
+		a.Status.Progress = &agentv1.HostProgressInfo{CurrentStage: string(wire.HostStageRebooting)}
+	}
+	ends := map[string]struct {
+		host *metal3v1.BareMetalHost
+		told func(service.HostView) bool // what the hub is told of the host's own machine
+	}{
+		"it runs from its disk": {
+			host(metal3v1.StateProvisioned, asked, withMAC, annotated(names.BMACManage, "")), func(v service.HostView) bool { return v.Installed },
+		},
+		"the deployment failed": {
+			host(metal3v1.StateProvisioning, asked, withMAC, provisioningError("the machine vanished")), func(v service.HostView) bool { return v.Failed },
+		},
+	}
+	for name, end := range ends {
+		for _, env := range []string{"pool", "edge"} {
+			t.Run(name+", claimed in "+env, func(t *testing.T) {
+				now := time.Now()
+				claim := registered(others, now.Add(time.Minute), done)
+				claim.Labels[names.InfraEnvLabel] = env
+				w := newWorld(t, end.host.DeepCopy(), registered(mine, now, done), claim)
+				var events said
+				w.r.Recorder = reconcile.Recorder{Sink: &events}
+				agent, own := w.installing("edge", mine)
+				agent.Progress(t, own, wire.HostStageRebooting, "")
+				agent, other := w.installing(env, others)
+				agent.Progress(t, other, wire.HostStageRebooting, "")
+				w.pass()
+				w.Expect(w.view(other).Installing).To(BeTrue(), "the other machine is not this host")
+				w.Expect(w.agent(others).Spec.Approved).To(BeFalse())
+				w.Expect(end.told(w.view(own))).To(Equal(env == "pool"), "of two in one infra-env, nobody knows which it is")
+				if env == "edge" {
+					w.Expect(w.agent(mine).Spec.Approved).To(BeFalse())
+					w.Expect(events).To(ConsistOf(And(HavePrefix("AgentInDoubt: "), ContainSubstring(mine), ContainSubstring(others), ContainSubstring("Next: "))))
+				}
+			})
+		}
+	}
+	t.Run("the host is given back", func(t *testing.T) {
+		claim := registered(others, time.Now())
+		claim.Labels[names.InfraEnvLabel] = "pool"
+		w := newWorld(t, host(metal3v1.StateDeprovisioning, asked, withMAC), registered(mine, time.Now()), claim)
+		w.pass()
+		w.Expect(w.agent(mine)).To(BeNil())
+		w.Expect(w.agent(others)).NotTo(BeNil())
+	})
 }
 
 func TestAnAgentWithoutAnInventoryIsFoundByItsLabel(t *testing.T) {
@@ -158,7 +222,9 @@ func TestAHostThatIsGivenBackLosesItsAgent(t *testing.T) {
 		"label removed": host(metal3v1.StateProvisioned, asked, withMAC, unlabelled),
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, h, registered("agent", time.Now()))
+			a := registered("agent", time.Now())
+			a.Labels[names.AgentHostLabel] = key.Name
+			w := newWorld(t, h, a)
 			w.pass()
 			w.Expect(w.agent("agent")).To(BeNil())
 		})
@@ -176,30 +242,30 @@ func TestAHostThatIsGivenBackLosesItsAgent(t *testing.T) {
 
 func TestTheHubIsToldThatTheMachineRunsFromItsDisk(t *testing.T) {
 	w := newWorld(t, host(metal3v1.StateProvisioned, asked, withMAC, annotated(names.BMACManage, "")),
-		registered("agent", time.Now(), inHub(wire.HostStatusInstallingInProgress), func(a *agentv1.Agent) {
+		registered(machineID, time.Now(), inHub(wire.HostStatusInstallingInProgress), func(a *agentv1.Agent) {
 			a.Status.Progress = &agentv1.HostProgressInfo{CurrentStage: string(wire.HostStageWritingImageToDisk)}
 		}))
-	agent, host := w.installing()
+	agent, host := w.installing("edge", machineID)
 	agent.Progress(t, host, wire.HostStageWritingImageToDisk, "")
 	w.pass()
-	w.Expect(w.view().Installed).To(BeFalse(), "only a host that reboots can have booted")
+	w.Expect(w.view(host).Installed).To(BeFalse(), "only a host that reboots can have booted")
 
 	agent.Progress(t, host, wire.HostStageRebooting, "")
-	a := w.agent("agent")
+	a := w.agent(machineID)
 	a.Status.Progress.CurrentStage = string(wire.HostStageRebooting)
 	w.Expect(w.kube.Status().Update(t.Context(), a)).To(Succeed())
 	w.pass()
-	w.Expect(w.view().Installed).To(BeTrue())
+	w.Expect(w.view(host).Installed).To(BeTrue())
 	w.pass()
-	w.Expect(w.view().Installed).To(BeTrue(), "being told twice changes nothing")
+	w.Expect(w.view(host).Installed).To(BeTrue(), "being told twice changes nothing")
 }
 
 func TestTheHubIsToldThatTheDeploymentFailed(t *testing.T) {
 	w := newWorld(t, host(metal3v1.StateProvisioning, asked, withMAC, provisioningError("the machine vanished")),
-		registered("agent", time.Now(), inHub(wire.HostStatusInstallingInProgress)))
-	w.installing()
+		registered(machineID, time.Now(), inHub(wire.HostStatusInstallingInProgress)))
+	_, host := w.installing("edge", machineID)
 	w.pass()
-	view := w.view()
+	view := w.view(host)
 	w.Expect(view.Failed).To(BeTrue())
 	w.Expect(view.Reason).To(Equal("the machine vanished"))
 }

@@ -32,8 +32,11 @@ type Input struct {
 	Host *metal3v1.BareMetalHost
 	// Image is the PreprovisioningImage of the same name, nil when there is none.
 	Image *metal3v1.PreprovisioningImage
-	// Agent is the newest Agent of the machine, nil when there is none.
+	// Agent is the Agent of the machine, nil when there is none.
 	Agent *agentv1.Agent
+	// Claims are several Agents that all say they are the machine. Nobody knows
+	// which of them is: Agent is nil, and none of them is touched.
+	Claims []agentv1.Agent
 }
 
 // Plan is what to change. The zero value changes nothing.
@@ -60,6 +63,10 @@ type Plan struct {
 // otherwise, which is left as it is.
 const EventNotTakenOver = "NotTakenOver"
 
+// EventAgentInDoubt is the reason of the event that several Agents say they are the
+// host's machine.
+const EventAgentInDoubt = "AgentInDoubt"
+
 // Decide returns what to change for one host.
 func Decide(in Input) Plan {
 	if key := reconcile.KeptOff(in.Host); key != "" && in.Host.Annotations[key] != Owner {
@@ -67,10 +74,28 @@ func Decide(in Input) Plan {
 	}
 	host := in.Host.DeepCopy()
 	plan := decide(in, host)
+	if len(in.Claims) > 0 {
+		plan.Event, plan.Waiting = inDoubt(in), "one Agent with the host's boot MAC address"
+	}
 	if !sameHost(in.Host, host) {
 		plan.Host = host
 	}
 	return plan
+}
+
+// inDoubt asks a person which of the machines is the host.
+func inDoubt(in Input) *reconcile.Event {
+	var list []string
+	for _, a := range in.Claims {
+		list = append(list, a.Name)
+	}
+	slices.Sort(list)
+	return &reconcile.Event{
+		Warning: true, Reason: EventAgentInDoubt,
+		Message: fmt.Sprintf("several machines of InfraEnv %s say that they have this host's boot MAC address %s: Agents %s. None of them is approved, completed or removed. "+
+			"Next: look at their inventories, and kubectl delete agent -n %s those that are not this host",
+			in.Host.Labels[names.InfraEnvLabel], in.Host.Spec.BootMACAddress, strings.Join(list, ", "), in.Host.Namespace),
+	}
 }
 
 func decide(in Input, host *metal3v1.BareMetalHost) Plan {
@@ -85,6 +110,9 @@ func decide(in Input, host *metal3v1.BareMetalHost) Plan {
 		return unlink(in, host)
 	case !linked:
 		host.Finalizers = append(host.Finalizers, names.BMACFinalizer)
+	}
+	if len(in.Claims) > 0 {
+		return Plan{}
 	}
 	if stale(in) {
 		return Plan{DeleteAgent: true, Waiting: "the Agent of the earlier installation to be deleted"}

@@ -16,7 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host"
+	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
@@ -27,7 +30,7 @@ import (
 // Hub is the part of the hub that is used here; *service.Hub implements it.
 type Hub interface {
 	View(ctx context.Context, key store.HostKey) (service.HostView, wire.Host, error)
-	HostByMAC(ctx context.Context, mac string) (service.HostView, bool, error)
+	HostByMAC(ctx context.Context, infraEnvID, mac string) (service.HostView, bool, error)
 	Subscribe() (<-chan service.Event, func())
 }
 
@@ -123,8 +126,10 @@ func (s *Source) HostProgress(key types.NamespacedName) (host.Progress, bool) {
 		}
 		return host.Progress{}, false
 	}
-	if view, ok := s.view(strings.ToLower(h.Spec.BootMACAddress), key); ok {
-		return fromView(view), true
+	if at, ok := s.address(h); ok {
+		if view, ok := s.view(at, key); ok {
+			return fromView(view), true
+		}
 	}
 	read, ok := s.images.Progress(key.String())
 	if !ok || !reading(read) {
@@ -142,21 +147,35 @@ func reading(p images.ReadProgress) bool {
 	return p.Bytes > 0 && p.Bytes < p.Size && (p.Readers > 0 || time.Since(p.LastRead) < readingFor)
 }
 
-// view returns what is remembered of the address, or asks the hub.
-func (s *Source) view(mac string, asker types.NamespacedName) (service.HostView, bool) {
-	if mac == "" {
-		return service.HostView{}, false
+// address is where the hub knows the host's machine: in the infra-env that the
+// host's label names. What machines of others say about themselves is not about it.
+func (s *Source) address(h *metal3v1.BareMetalHost) (address, bool) {
+	mac, name := strings.ToLower(h.Spec.BootMACAddress), h.Labels[names.InfraEnvLabel]
+	if mac == "" || name == "" {
+		return address{}, false
 	}
-	view, found, ask, news := s.views.get(mac, asker)
+	env := &agentv1.InfraEnv{}
+	if err := s.client.Get(context.Background(), types.NamespacedName{Namespace: h.Namespace, Name: name}, env); err != nil {
+		if client.IgnoreNotFound(err) != nil {
+			s.log.Error(err, "cannot read the InfraEnv of a host", "infraEnv", name)
+		}
+		return address{}, false
+	}
+	return address{infraEnv: hubid.InfraEnv(env), mac: mac}, true
+}
+
+// view returns what is remembered of the address, or asks the hub.
+func (s *Source) view(at address, asker types.NamespacedName) (service.HostView, bool) {
+	view, found, ask, news := s.views.get(at, asker)
 	if !ask {
 		return view, found
 	}
-	view, found, err := s.hub.HostByMAC(context.Background(), mac)
+	view, found, err := s.hub.HostByMAC(context.Background(), at.infraEnv, at.mac)
 	if err != nil {
-		s.log.Error(err, "cannot ask the hub for a host", "mac", mac)
+		s.log.Error(err, "cannot ask the hub for a host", "mac", at.mac)
 		return service.HostView{}, false
 	}
-	s.views.put(mac, view, found, news)
+	s.views.put(at, view, found, news)
 	return view, found
 }
 

@@ -17,6 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
@@ -34,9 +36,9 @@ type counted struct {
 	asked atomic.Int32
 }
 
-func (c *counted) HostByMAC(ctx context.Context, mac string) (service.HostView, bool, error) {
+func (c *counted) HostByMAC(ctx context.Context, infraEnvID, mac string) (service.HostView, bool, error) {
 	c.asked.Add(1)
-	return c.Hub.HostByMAC(ctx, mac)
+	return c.Hub.HostByMAC(ctx, infraEnvID, mac)
 }
 
 // reads is an image store with one image that is being read.
@@ -73,17 +75,19 @@ func newWorld(t *testing.T) *world {
 	g := NewWithT(t)
 	scheme := runtime.NewScheme()
 	g.Expect(metal3v1.AddToScheme(scheme)).To(Succeed())
+	g.Expect(agentv1.AddToScheme(scheme)).To(Succeed())
 	host := func(key types.NamespacedName, mac string) *metal3v1.BareMetalHost {
 		return &metal3v1.BareMetalHost{
-			ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name},
+			ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{names.InfraEnvLabel: "edge"}},
 			Spec:       metal3v1.BareMetalHostSpec{BootMACAddress: mac},
 		}
 	}
 	w := &world{WithT: g, t: t, hub: &counted{Hub: testhub.Start(t, testhub.Options{})}}
-	w.kube = fake.NewClientBuilder().WithScheme(scheme).WithObjects(host(node0, "02:00:00:00:00:01"), host(node1, "02:00:00:00:00:02")).Build()
+	env, token := w.hub.InfraEnv(t, "edge")
+	w.kube = fake.NewClientBuilder().WithScheme(scheme).WithObjects(host(node0, "02:00:00:00:00:01"), host(node1, "02:00:00:00:00:02"),
+		&agentv1.InfraEnv{ObjectMeta: metav1.ObjectMeta{Namespace: node0.Namespace, Name: "edge", UID: types.UID(env)}}).Build()
 	w.images = &reads{progress: map[string]images.ReadProgress{}, events: make(chan images.Event)}
 	w.source = New(w.hub, w.images, w.kube, logr.Discard())
-	env, token := w.hub.InfraEnv(t, "edge")
 	w.token, w.host = token, store.HostKey{InfraEnvID: env, HostID: uuid.NewString()}
 	return w
 }
@@ -132,6 +136,16 @@ func (w *world) register() *testhub.Caller {
 	return agent
 }
 
+// prepare answers the hub's checks until the installation may begin.
+func (w *world) prepare(agent *testhub.Caller) {
+	w.t.Helper()
+	for range 10 {
+		for _, step := range agent.Poll(w.t, w.host).Instructions {
+			agent.Answer(w.t, w.host, step, testhub.Inventory(1))
+		}
+	}
+}
+
 func TestAnAbsentHostIsAskedForOnce(t *testing.T) {
 	w := newWorld(t)
 	w.start()
@@ -168,11 +182,7 @@ func TestStagesReachTheirHost(t *testing.T) {
 	w.source.HostProgress(node0)
 	w.source.HostProgress(node1)
 	agent := w.register()
-	for range 10 {
-		for _, step := range agent.Poll(t, w.host).Instructions {
-			agent.Answer(t, w.host, step, testhub.Inventory(1))
-		}
-	}
+	w.prepare(agent)
 	agent.Progress(t, w.host, wire.HostStageWritingImageToDisk, "45%")
 	w.woken(node0)
 	w.settled(node0, func() bool {
@@ -190,20 +200,44 @@ func TestStagesReachTheirHost(t *testing.T) {
 	w.settled(node0, func() bool { _, ok := w.source.HostProgress(node0); return !ok })
 }
 
-func TestTheNewestRegistrationOfAnAddressCounts(t *testing.T) {
-	w := newWorld(t)
-	w.start()
-	w.register()
-	w.source.HostProgress(node0)
-	older := w.host
-	w.host = store.HostKey{InfraEnvID: older.InfraEnvID, HostID: uuid.NewString()}
-	w.register()
-	w.Expect(w.hub.ApproveHost(t.Context(), older, false)).To(Succeed(), "news of the older registration")
-	w.Expect(w.hub.ApproveHost(t.Context(), older, true)).To(Succeed(), "and more")
-	w.settled(node0, func() bool {
-		view, ok := w.source.view("02:00:00:00:00:01", node0)
-		return ok && view.Key == w.host
-	})
+// TestAnAddressThatAnotherMachineClaims: a machine that registers in another
+// infra-env says nothing about this host; of two in the same one nobody knows
+// which is the host, until one of them is gone.
+func TestAnAddressThatAnotherMachineClaims(t *testing.T) {
+	for name, source := range map[string]bool{"remembered": true, "asked for each time": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if source {
+				w.start()
+			}
+			w.source.HostProgress(node0)
+			w.register()
+			own := w.host
+			shown := func(want bool) {
+				t.Helper()
+				w.settled(node0, func() bool {
+					p, ok := w.source.HostProgress(node0)
+					return ok == want && p.Failure == ""
+				})
+			}
+			shown(true)
+			w.host.InfraEnvID, w.token = w.hub.InfraEnv(t, "pool")
+			w.host.HostID = uuid.NewString()
+			claim := w.register()
+			w.prepare(claim)
+			claim.Progress(t, w.host, wire.HostStageFailed, "deploy me again")
+			for range 3 {
+				w.Expect(w.hub.ApproveHost(t.Context(), own, false)).To(Succeed(), "news of the host's own machine")
+				w.Expect(w.hub.ApproveHost(t.Context(), own, true)).To(Succeed(), "and more")
+				shown(true)
+			}
+			w.host.InfraEnvID, w.token = w.hub.InfraEnv(t, "edge")
+			w.register()
+			shown(false)
+			w.Expect(w.hub.DeleteHost(t.Context(), w.host)).To(Succeed())
+			shown(true)
+		})
+	}
 }
 
 func TestTheBMCsReadingIsShown(t *testing.T) {
@@ -262,24 +296,25 @@ func TestAnAnswerOlderThanTheNewsIsNotKept(t *testing.T) {
 	v := newViews()
 	v.follow()
 	mac, key := "02:00:00:00:00:01", store.HostKey{InfraEnvID: "e", HostID: "h"}
-	_, _, ask, news := v.get(mac, node0)
+	at := address{infraEnv: "e", mac: mac}
+	_, _, ask, news := v.get(at, node0)
 	g.Expect(ask).To(BeTrue())
 	g.Expect(v.update(key, service.HostView{Key: key, Status: "known"}, []string{mac})).To(ConsistOf(node0))
-	v.put(mac, service.HostView{}, false, news)
-	_, _, ask, news = v.get(mac, node0)
+	v.put(at, service.HostView{}, false, news)
+	_, _, ask, news = v.get(at, node0)
 	g.Expect(ask).To(BeTrue(), "the host that registered in the meantime is not overlooked")
 
-	v.put(mac, service.HostView{Key: key, Status: "known"}, true, news)
+	v.put(at, service.HostView{Key: key, Status: "known"}, true, news)
 	g.Expect(v.update(key, service.HostView{Key: key, Status: "installing"}, []string{mac})).To(ConsistOf(node0))
-	view, found, ask, _ := v.get(mac, node0)
+	view, found, ask, _ := v.get(at, node0)
 	g.Expect(ask).To(BeFalse())
 	g.Expect(found).To(BeTrue())
 	g.Expect(view.Status).To(Equal("installing"))
 	other := store.HostKey{InfraEnvID: "e", HostID: "other"}
 	for range 2 {
 		v.update(other, service.HostView{Key: other}, []string{mac})
-		_, found, ask, _ = v.get(mac, node0)
+		_, found, ask, _ = v.get(at, node0)
 		g.Expect(found).To(BeFalse())
-		g.Expect(ask).To(BeTrue(), "which of two registrations counts is the hub's to say")
+		g.Expect(ask).To(BeTrue(), "whose address it is is the hub's to say")
 	}
 }

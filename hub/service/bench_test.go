@@ -94,7 +94,7 @@ func BenchmarkHostByMAC(b *testing.B) {
 	b.ResetTimer()
 	for i := range b.N {
 		n := i % len(keys)
-		if _, found, err := hub.HostByMAC(b.Context(), fmt.Sprintf("02:00:00:%02x:%02x:%02x", n>>16&0xff, n>>8&0xff, n&0xff)); err != nil || !found {
+		if _, found, err := hub.HostByMAC(b.Context(), keys[n].InfraEnvID, fmt.Sprintf("02:00:00:%02x:%02x:%02x", n>>16&0xff, n>>8&0xff, n&0xff)); err != nil || !found {
 			b.Fatal(found, err)
 		}
 	}

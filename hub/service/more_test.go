@@ -141,7 +141,7 @@ func TestLogsOfAFailedHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := start(t, service.Options{MaxLogBytes: 10}, nil)
 		w.installing(hostA)
-		w.Expect(w.FailHost(w.ctx, "02:00:00:00:00:01", "broken")).To(Succeed())
+		w.Expect(w.FailHost(w.ctx, key(hostA), "broken")).To(Succeed())
 		logs := func() wire.LogsState {
 			h, err := w.Host(w.ctx, key(hostA))
 			w.Expect(err).NotTo(HaveOccurred())
@@ -167,7 +167,7 @@ func TestLogsOfAFailedHost(t *testing.T) {
 		w.Expect(err).NotTo(HaveOccurred())
 		w.Expect(string(content)).To(Equal("late"), "an archive that is refused leaves the earlier one alone")
 		w.Expect(f.Close()).To(Succeed())
-		w.Expect(w.ReleaseHost(w.ctx, "02:00:00:00:00:01")).To(Succeed())
+		w.Expect(w.ReleaseHost(w.ctx, key(hostA))).To(Succeed())
 		_, err = w.HostLogs(key(hostA))
 		w.Expect(service.Code(err)).To(Equal(404), "logs leave with their host")
 	})
@@ -231,5 +231,61 @@ func TestRefusals(t *testing.T) {
 			g.Expect(service.Code(tc.err)).To(Equal(tc.code), tc.err.Error())
 		})
 	}
-	w.Expect(w.CompleteHost(w.ctx, "02:ff:ff:ff:ff:ff")).To(Succeed(), "an address that no host has is no error")
+	w.Expect(w.CompleteHost(w.ctx, nobody)).To(Succeed(), "a host that is gone is no error")
+}
+
+// TestWhatControllersTellIsForOneHost: a machine of another infra-env says that it
+// has the same address.
+func TestWhatControllersTellIsForOneHost(t *testing.T) {
+	const mac, otherEnv = "02:00:00:00:00:01", "33333333-1111-4111-8111-111111111111"
+	for name, tc := range map[string]struct {
+		tell func(*world) error
+		want string
+	}{
+		"failed":    {func(w *world) error { return w.FailHost(w.ctx, key(hostA), "deploy failed") }, wire.HostStatusError},
+		"completed": {func(w *world) error { return w.CompleteHost(w.ctx, key(hostA)) }, wire.HostStatusInstalled},
+		"restarted": {func(w *world) error { return w.RestartHost(w.ctx, key(hostA)) }, wire.HostStatusResettingPendingUserAction},
+		"released":  {func(w *world) error { return w.ReleaseHost(w.ctx, key(hostA)) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := start(t, service.Options{}, nil)
+			w.installing(hostA)
+			_, err := w.EnsureInfraEnv(w.ctx, service.InfraEnvSpec{ID: otherEnv, Name: "other", SingleHost: true, AutoApprove: true})
+			w.Expect(err).NotTo(HaveOccurred())
+			other := store.HostKey{InfraEnvID: otherEnv, HostID: hostB}
+			_, err = w.RegisterHost(w.ctx, service.Registration{InfraEnvID: otherEnv, HostID: hostB})
+			w.Expect(err).NotTo(HaveOccurred())
+			own, err := w.Host(w.ctx, key(hostA))
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(w.Reply(w.ctx, other, wire.StepReply{StepType: wire.StepTypeInventory, Output: own.Inventory})).To(Succeed())
+			w.Expect(w.Reply(w.ctx, other, wire.StepReply{StepType: wire.StepTypeInstallationDiskSpeedCheck, Output: `{"path":"/dev/sda","io_sync_duration":1}`})).To(Succeed())
+			view, found, err := w.HostByMAC(w.ctx, envID, mac)
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(found).To(BeTrue())
+			w.Expect(view.Key).To(Equal(key(hostA)))
+
+			w.Expect(tc.tell(w)).To(Succeed())
+			own, err = w.Host(w.ctx, key(hostA))
+			w.Expect(service.IsNotFound(err)).To(Equal(tc.want == ""))
+			w.Expect(own.Status).To(Equal(tc.want))
+			theirs, err := w.Host(w.ctx, other)
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(theirs.Status).To(Equal(wire.HostStatusInstalling))
+		})
+	}
+}
+
+func TestTwoHostsThatSayTheyHaveAnAddress(t *testing.T) {
+	w := start(t, service.Options{}, &service.InfraEnvSpec{SingleHost: true})
+	for _, host := range []string{hostA, hostB} {
+		w.register(host)
+		w.inventory(host, func(i *wire.Inventory) { i.Interfaces[0].MACAddress = "02:00:00:00:00:01" })
+	}
+	_, found, err := w.HostByMAC(w.ctx, envID, "02:00:00:00:00:01")
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(found).To(BeFalse(), "nobody knows which of them it is")
+	w.Expect(w.DeleteHost(w.ctx, key(hostB))).To(Succeed())
+	_, found, err = w.HostByMAC(w.ctx, envID, "02:00:00:00:00:01")
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(found).To(BeTrue())
 }

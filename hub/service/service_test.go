@@ -238,14 +238,14 @@ func TestHostWaitsForApproval(t *testing.T) {
 	w := start(t, service.Options{}, &service.InfraEnvSpec{SingleHost: true})
 	w.register(hostA)
 	w.inventory(hostA, nil)
-	view, found, err := w.HostByMAC(w.ctx, "02:00:00:00:00:01")
+	view, found, err := w.HostByMAC(w.ctx, envID, "02:00:00:00:00:01")
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(found).To(BeTrue())
 	w.Expect(view.Status).To(Equal(wire.HostStatusKnown))
 	w.Expect(view.Waiting).To(ContainSubstring("approve the host"))
 	w.Expect(w.ApproveHost(w.ctx, view.Key, true)).To(Succeed())
 	w.Expect(w.status(hostA)).To(Equal(wire.HostStatusPreparingForInstallation))
-	_, found, err = w.HostByMAC(w.ctx, "0a:00:00:00:00:ff")
+	_, found, err = w.HostByMAC(w.ctx, envID, "0a:00:00:00:00:ff")
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(found).To(BeFalse(), "a bridge's address names no machine")
 }
@@ -311,7 +311,7 @@ func TestProgressRules(t *testing.T) {
 	w.Expect(w.status(hostA)).To(Equal(wire.HostStatusInstalled))
 	_, err := w.RegisterHost(w.ctx, service.Registration{InfraEnvID: envID, HostID: hostA, Attempt: "another"})
 	w.Expect(service.Code(err)).To(Equal(409), "an installed host is refused until it is released")
-	w.Expect(w.RestartHost(w.ctx, "02:00:00:00:00:01")).To(Succeed())
+	w.Expect(w.RestartHost(w.ctx, key(hostA))).To(Succeed())
 	w.Expect(w.register(hostA)).To(Equal(wire.HostStatusDiscovering))
 }
 
@@ -359,10 +359,10 @@ func TestClusterOfGivenHosts(t *testing.T) {
 func TestCancelAndReset(t *testing.T) {
 	w := start(t, service.Options{}, nil)
 	w.installing(hostA)
-	view, _, _ := w.HostByMAC(w.ctx, "02:00:00:00:00:01")
+	view, _, _ := w.HostByMAC(w.ctx, envID, "02:00:00:00:00:01")
 	_, err := w.CancelInstallation(w.ctx, view.ClusterID)
 	w.Expect(err).NotTo(HaveOccurred())
-	view, _, _ = w.HostByMAC(w.ctx, "02:00:00:00:00:01")
+	view, _, _ = w.HostByMAC(w.ctx, envID, "02:00:00:00:00:01")
 	w.Expect(view.Cancelled).To(BeTrue())
 	w.Expect(view.Reason).To(ContainSubstring("cancelled"))
 	_, err = w.CancelInstallation(w.ctx, view.ClusterID)

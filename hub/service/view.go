@@ -60,22 +60,24 @@ func (h *Hub) View(ctx context.Context, key store.HostKey) (HostView, wire.Host,
 	return view, api, err
 }
 
-// HostByMAC returns the host with that address in its inventory, the newest
-// registration when there are several. False means that there is none (yet).
-func (h *Hub) HostByMAC(ctx context.Context, mac string) (HostView, bool, error) {
+// HostByMAC returns the infra-env's host with that address in its inventory.
+// False means that there is none (yet), or that several say that they have it:
+// a machine's word alone does not tell which of them it is.
+func (h *Hub) HostByMAC(ctx context.Context, infraEnvID, mac string) (HostView, bool, error) {
 	var view HostView
 	found := false
 	err := h.view(ctx, func(tx *store.Tx) error {
-		host, err := newWork(ctx, h, tx).byMAC(mac)
+		keys, err := tx.HostsByMAC(infraEnvID, strings.ToLower(mac))
+		if err != nil || len(keys) != 1 {
+			return err
+		}
+		host, err := newWork(ctx, h, tx).host(keys[0])
 		if err != nil {
 			return err
 		}
 		view, found = viewOf(host), true
 		return nil
 	})
-	if IsNotFound(err) {
-		err = nil
-	}
 	return view, found, err
 }
 
@@ -100,21 +102,10 @@ func viewOf(host *store.Host) HostView {
 	return v
 }
 
-func (w *work) byMAC(mac string) (*store.Host, error) {
-	keys, err := w.tx.HostsByMAC(strings.ToLower(mac))
-	if err != nil {
-		return nil, err
-	}
-	if len(keys) == 0 {
-		return nil, refuse(404, "no host with MAC address %s has registered", mac)
-	}
-	return w.host(keys[0])
-}
-
-// macAction changes the host with that address; none is no error.
-func (h *Hub) macAction(ctx context.Context, mac string, act func(*work, *store.Host) error) error {
+// change changes the host; one that is not there any more is no error.
+func (h *Hub) change(ctx context.Context, key store.HostKey, act func(*work, *store.Host) error) error {
 	err := h.update(ctx, func(w *work) error {
-		host, err := w.byMAC(mac)
+		host, err := w.host(key)
 		if err != nil {
 			return err
 		}
@@ -126,12 +117,11 @@ func (h *Hub) macAction(ctx context.Context, mac string, act func(*work, *store.
 	return err
 }
 
-// CompleteHost is told by the controllers when the machine with that address
-// runs from its disk. Where nobody in the cluster reports Joined and Done, this
+// CompleteHost is told by the controllers when the machine runs from its disk. Where nobody in the cluster reports Joined and Done, this
 // is what completes the installation. It may be called again; a host that has
 // failed or was called off in the meantime stays so.
-func (h *Hub) CompleteHost(ctx context.Context, mac string) error {
-	return h.macAction(ctx, mac, func(w *work, host *store.Host) error {
+func (h *Hub) CompleteHost(ctx context.Context, key store.HostKey) error {
+	return h.change(ctx, key, func(w *work, host *store.Host) error {
 		if !slices.Contains(hostmachine.Installing, host.API.Status) {
 			return nil
 		}
@@ -144,11 +134,11 @@ func (h *Hub) CompleteHost(ctx context.Context, mac string) error {
 	})
 }
 
-// FailHost is told by the controllers when the deployment of the machine with
-// that address has ended without an installation, for a reason that the agent
-// may not have lived to tell. It changes nothing unless the host is being installed.
-func (h *Hub) FailHost(ctx context.Context, mac, reason string) error {
-	return h.macAction(ctx, mac, func(w *work, host *store.Host) error {
+// FailHost is told by the controllers when the deployment of the machine has
+// ended without an installation, for a reason that the agent may not have lived
+// to tell. It changes nothing unless the host is being installed.
+func (h *Hub) FailHost(ctx context.Context, key store.HostKey, reason string) error {
+	return h.change(ctx, key, func(w *work, host *store.Host) error {
 		if !slices.Contains(hostmachine.Installing, host.API.Status) {
 			return nil
 		}
@@ -156,11 +146,10 @@ func (h *Hub) FailHost(ctx context.Context, mac, reason string) error {
 	})
 }
 
-// RestartHost is told by the controllers before the machine with that address
-// is deployed again: its next registration begins anew, whatever came before.
+// RestartHost is told by the controllers before the machine is deployed again: its next registration begins anew, whatever came before.
 // It affects only hosts of their own cluster.
-func (h *Hub) RestartHost(ctx context.Context, mac string) error {
-	return h.macAction(ctx, mac, func(w *work, host *store.Host) error {
+func (h *Hub) RestartHost(ctx context.Context, key store.HostKey) error {
+	return h.change(ctx, key, func(w *work, host *store.Host) error {
 		c, err := w.clusterOf(host)
 		if err != nil || c == nil || !c.Own || host.API.Status == wire.HostStatusResettingPendingUserAction {
 			return err
@@ -179,8 +168,7 @@ func (w *work) restart(host *store.Host, c *store.Cluster) error {
 	return w.reset(host, c)
 }
 
-// ReleaseHost is told by the controllers when the machine with that address was
-// given back: the host is forgotten, and with it its own cluster. Its events stay.
-func (h *Hub) ReleaseHost(ctx context.Context, mac string) error {
-	return h.macAction(ctx, mac, func(w *work, host *store.Host) error { return w.deleteHost(host) })
+// ReleaseHost is told by the controllers when the machine was given back: the host is forgotten, and with it its own cluster. Its events stay.
+func (h *Hub) ReleaseHost(ctx context.Context, key store.HostKey) error {
+	return h.change(ctx, key, func(w *work, host *store.Host) error { return w.deleteHost(host) })
 }

@@ -88,20 +88,20 @@ func (t *Tx) hosts(what, query string, args []any) ([]*Host, error) {
 	return out, err
 }
 
-// HostsByMAC returns the keys of all hosts with that address in their
-// inventory, lower case, the newest registration first.
-func (t *Tx) HostsByMAC(mac string) ([]HostKey, error) {
-	hosts, err := t.hosts("find host by MAC", `SELECT h.doc, h.checked_in_at FROM hosts h JOIN host_macs m
-		ON m.infra_env_id = h.infra_env_id AND m.host_id = h.id WHERE m.mac = $1`, []any{mac})
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(hosts, func(a, b *Host) int { return b.API.RegisteredAt.Compare(a.API.RegisteredAt.Time) })
+// HostsByMAC returns the keys of the infra-env's hosts that say in their
+// inventory that they have that address, lower case, by id.
+func (t *Tx) HostsByMAC(infraEnvID, mac string) ([]HostKey, error) {
 	var keys []HostKey
-	for _, h := range hosts {
-		keys = append(keys, h.Key())
-	}
-	return keys, nil
+	err := t.scanAll("find host by MAC", `SELECT host_id FROM host_macs WHERE mac = $1 AND infra_env_id = $2 ORDER BY host_id`,
+		[]any{mac, infraEnvID}, func(scan func(...any) error) error {
+			key := HostKey{InfraEnvID: infraEnvID}
+			if err := scan(&key.HostID); err != nil {
+				return err
+			}
+			keys = append(keys, key)
+			return nil
+		})
+	return keys, err
 }
 
 // PutHost makes or replaces the record with its reports and addresses.

@@ -122,22 +122,22 @@ func failedUpdate(ctx context.Context, g *WithT, s store.Store) {
 }
 
 func hostsByMAC(ctx context.Context, g *WithT, s store.Store) {
-	older, newer := host("host-1"), host("host-2")
-	older.API.RegisteredAt, newer.API.RegisteredAt = wire.At(time.Unix(1000, 0)), wire.At(time.Unix(2000, 0))
-	put(ctx, g, s, older, newer)
+	first, second, another := host("host-1"), host("host-2"), host("host-3")
+	another.API.InfraEnvID = "env-2"
+	put(ctx, g, s, second, first, another)
 	g.Expect(s.View(ctx, func(tx *store.Tx) error {
-		keys, err := tx.HostsByMAC("02:00:00:00:00:01")
-		g.Expect(keys).To(Equal([]store.HostKey{newer.Key(), older.Key()}))
+		keys, err := tx.HostsByMAC(key.InfraEnvID, "02:00:00:00:00:01")
+		g.Expect(keys).To(Equal([]store.HostKey{first.Key(), second.Key()}), "those of the infra-env")
 		return err
 	})).To(Succeed())
 	g.Expect(s.Update(ctx, func(tx *store.Tx) error {
-		h, err := tx.BareHost(newer.Key())
+		h, err := tx.BareHost(second.Key())
 		h.MACs = []string{"02:00:00:00:00:02", "02:00:00:00:00:03"}
 		return errors.Join(err, tx.PutHost(h))
 	})).To(Succeed())
 	g.Expect(s.View(ctx, func(tx *store.Tx) error {
-		keys, err := tx.HostsByMAC("02:00:00:00:00:01")
-		g.Expect(keys).To(Equal([]store.HostKey{older.Key()}))
+		keys, err := tx.HostsByMAC(key.InfraEnvID, "02:00:00:00:00:01")
+		g.Expect(keys).To(Equal([]store.HostKey{first.Key()}))
 		return err
 	})).To(Succeed())
 }
@@ -196,7 +196,7 @@ func deleteHost(ctx context.Context, g *WithT, s store.Store) {
 		return errors.Join(err, tx.DeleteHost(key))
 	})).To(Succeed())
 	g.Expect(s.View(ctx, func(tx *store.Tx) error {
-		keys, err := tx.HostsByMAC("02:00:00:00:00:01")
+		keys, err := tx.HostsByMAC(key.InfraEnvID, "02:00:00:00:00:01")
 		g.Expect(keys).To(BeEmpty())
 		events, _, err2 := tx.Events(store.EventFilter{HostIDs: []string{"host-1"}})
 		g.Expect(events).To(HaveLen(1))

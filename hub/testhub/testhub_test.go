@@ -68,7 +68,7 @@ func TestHostIsInstalledOverHTTP(t *testing.T) {
 		{wire.HostStageRebooting, "Ironic will reboot", 75},
 	} {
 		agent.Progress(t, key, stage.stage, stage.info)
-		view, found, err := hub.HostByMAC(t.Context(), mac)
+		view, found, err := hub.HostByMAC(t.Context(), key.InfraEnvID, mac)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(found).To(BeTrue())
 		g.Expect(view.Percent).To(Equal(stage.percent), "%s", stage.stage)
@@ -77,9 +77,9 @@ func TestHostIsInstalledOverHTTP(t *testing.T) {
 	}
 	agent.Reply(t, key, wire.StepReply{StepType: wire.StepTypeInstall, Output: "done"})
 
-	g.Expect(hub.CompleteHost(t.Context(), mac)).To(Succeed())
-	g.Expect(hub.CompleteHost(t.Context(), mac)).To(Succeed(), "being told twice changes nothing")
-	view, _, err := hub.HostByMAC(t.Context(), mac)
+	g.Expect(hub.CompleteHost(t.Context(), key)).To(Succeed())
+	g.Expect(hub.CompleteHost(t.Context(), key)).To(Succeed(), "being told twice changes nothing")
+	view, _, err := hub.HostByMAC(t.Context(), key.InfraEnvID, mac)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(view.Installed).To(BeTrue())
 	g.Expect(view.Percent).To(Equal(100))
@@ -89,8 +89,8 @@ func TestHostIsInstalledOverHTTP(t *testing.T) {
 	g.Expect(cluster.Status).To(Equal(wire.ClusterStatusInstalled))
 	g.Expect(cluster.Progress.TotalPercentage).To(Equal(int64(100)))
 
-	g.Expect(hub.ReleaseHost(t.Context(), mac)).To(Succeed())
-	_, found, err := hub.HostByMAC(t.Context(), mac)
+	g.Expect(hub.ReleaseHost(t.Context(), key)).To(Succeed())
+	_, found, err := hub.HostByMAC(t.Context(), key.InfraEnvID, mac)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found).To(BeFalse())
 	g.Expect(hub.Clusters(t.Context())).To(BeEmpty())
@@ -98,19 +98,19 @@ func TestHostIsInstalledOverHTTP(t *testing.T) {
 
 func TestFailedInstallationBeginsAnew(t *testing.T) {
 	for name, tc := range map[string]struct {
-		fail func(g *WithT, hub *testhub.Hub, agent *testhub.Caller, t *testing.T, key store.HostKey, mac string)
+		fail func(g *WithT, hub *testhub.Hub, agent *testhub.Caller, t *testing.T, key store.HostKey)
 		want string
 	}{
-		"the install step fails": {func(_ *WithT, _ *testhub.Hub, agent *testhub.Caller, t *testing.T, key store.HostKey, _ string) {
+		"the install step fails": {func(_ *WithT, _ *testhub.Hub, agent *testhub.Caller, t *testing.T, key store.HostKey) {
 			agent.Reply(t, key, wire.StepReply{StepType: wire.StepTypeInstall, ExitCode: 1, Error: "disk is on fire\nand more"})
 		}, "disk is on fire"},
-		"the installer reports the failure": {func(_ *WithT, _ *testhub.Hub, agent *testhub.Caller, t *testing.T, key store.HostKey, _ string) {
+		"the installer reports the failure": {func(_ *WithT, _ *testhub.Hub, agent *testhub.Caller, t *testing.T, key store.HostKey) {
 			agent.Progress(t, key, wire.HostStageFailed, "no space left")
 		}, "no space left"},
-		"Ironic gives up": {func(g *WithT, hub *testhub.Hub, _ *testhub.Caller, t *testing.T, _ store.HostKey, mac string) {
-			g.Expect(hub.FailHost(t.Context(), mac, "deploy step failed")).To(Succeed())
+		"Ironic gives up": {func(g *WithT, hub *testhub.Hub, _ *testhub.Caller, t *testing.T, key store.HostKey) {
+			g.Expect(hub.FailHost(t.Context(), key, "deploy step failed")).To(Succeed())
 		}, "deploy step failed"},
-		"the machine is redeployed before anybody told": {func(_ *WithT, _ *testhub.Hub, _ *testhub.Caller, _ *testing.T, _ store.HostKey, _ string) {
+		"the machine is redeployed before anybody told": {func(_ *WithT, _ *testhub.Hub, _ *testhub.Caller, _ *testing.T, _ store.HostKey) {
 		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -130,9 +130,9 @@ func TestFailedInstallationBeginsAnew(t *testing.T) {
 			untilInstall(t, first, key, inventory)
 			first.Progress(t, key, wire.HostStageInstalling, "")
 
-			tc.fail(g, hub, first, t, key, mac)
+			tc.fail(g, hub, first, t, key)
 			if tc.want != "" {
-				view, _, err := hub.HostByMAC(t.Context(), mac)
+				view, _, err := hub.HostByMAC(t.Context(), key.InfraEnvID, mac)
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(view.Failed).To(BeTrue())
 				g.Expect(view.Reason).To(Equal(tc.want))
@@ -149,8 +149,8 @@ func TestFailedInstallationBeginsAnew(t *testing.T) {
 			g.Expect(second.Register(t, key).Status).To(Equal(wire.HostStatusDiscovering))
 			untilInstall(t, second, key, inventory)
 			second.Progress(t, key, wire.HostStageRebooting, "")
-			g.Expect(hub.CompleteHost(t.Context(), mac)).To(Succeed())
-			view, _, err := hub.HostByMAC(t.Context(), mac)
+			g.Expect(hub.CompleteHost(t.Context(), key)).To(Succeed())
+			view, _, err := hub.HostByMAC(t.Context(), key.InfraEnvID, mac)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(view.Installed).To(BeTrue())
 			g.Expect(view.Attempts).To(Equal(2))
@@ -176,7 +176,7 @@ func TestHubGoesOnAfterItsDeath(t *testing.T) {
 	g.Expect(sameEnv).To(Equal(env))
 	g.Expect(sameToken).To(Equal(token), "images of running machines must stay valid")
 	again.Agent(token).Progress(t, key, wire.HostStageRebooting, "")
-	view, found, err := again.HostByMAC(t.Context(), testhub.Inventory(3).Interfaces[0].MACAddress)
+	view, found, err := again.HostByMAC(t.Context(), env, testhub.Inventory(3).Interfaces[0].MACAddress)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found).To(BeTrue())
 	g.Expect(view.Stage).To(Equal(wire.HostStageRebooting))

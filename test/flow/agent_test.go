@@ -108,7 +108,7 @@ func (r *rig) run() int {
 func (r *rig) mac() string { return r.machine.scenario.Hardware.NICs[0].MAC }
 
 func (r *rig) view() service.HostView {
-	view, _, err := r.hub.HostByMAC(r.t.Context(), r.mac())
+	view, _, err := r.hub.HostByMAC(r.t.Context(), r.env, r.mac())
 	r.g.Expect(err).NotTo(HaveOccurred())
 	return view
 }
@@ -145,7 +145,7 @@ func TestHostIsInstalled(t *testing.T) {
 	logs, err := r.hub.HostLogs(view.Key)
 	r.g.Expect(err).NotTo(HaveOccurred())
 	r.g.Expect(logs.Close()).To(Succeed())
-	r.g.Expect(r.hub.CompleteHost(t.Context(), r.mac())).To(Succeed())
+	r.g.Expect(r.hub.CompleteHost(t.Context(), view.Key)).To(Succeed())
 	r.g.Expect(r.view().Installed).To(BeTrue())
 }
 

@@ -44,7 +44,7 @@ func (m *machine) create(t *testing.T, inspection metal3.InspectionMode) {
 		StringData: map[string]string{"username": e.User, "password": e.Password},
 	})).To(Succeed())
 	g.Expect(m.world.kube.Create(t.Context(), &metal3.BareMetalHost{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: m.name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: m.name, Labels: map[string]string{names.InfraEnvLabel: infraEnvName}},
 		Spec: metal3.BareMetalHostSpec{
 			Online: true, BootMACAddress: m.mac(), InspectionMode: inspection, AutomatedCleaningMode: metal3.CleaningModeDisabled,
 			BMC: metal3.BMCDetails{Address: e.Address(m.uuid), CredentialsName: m.name, DisableCertificateVerification: true},
@@ -118,7 +118,7 @@ func (m *machine) untilFailed(t *testing.T) string {
 // view is what the hub shows of the machine.
 func (m *machine) view(t *testing.T) service.HostView {
 	t.Helper()
-	v, _, err := m.world.hub.HostByMAC(t.Context(), m.mac())
+	v, _, err := m.world.hub.HostByMAC(t.Context(), m.world.infraEnv, m.mac())
 	if err != nil {
 		t.Fatal(err)
 	}

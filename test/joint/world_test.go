@@ -19,6 +19,7 @@ import (
 	"github.com/google/uuid"
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -27,9 +28,12 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/ironflow/ironflow/agent/scenario"
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/controllers/host"
+	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/progress"
 	"github.com/ironflow/ironflow/customdeploy/systemd/systemdtest"
+	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/testhub"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/ironic"
@@ -88,10 +92,26 @@ func newWorld(t *testing.T) *world {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(os.CopyFS(w.python, sources)).To(Succeed())
 	w.hub = testhub.Start(t, testhub.Options{})
-	w.infraEnv, w.token = w.hub.InfraEnv(t, "joint")
 	w.startIronic(t)
 	w.startControllers(t)
+	w.makeInfraEnv(t)
 	return w
+}
+
+// infraEnvName is the InfraEnv that the label of each host names.
+const infraEnvName = "joint"
+
+// makeInfraEnv makes the InfraEnv and its record, as the controller of InfraEnvs does.
+func (w *world) makeInfraEnv(t *testing.T) {
+	t.Helper()
+	g := NewWithT(t)
+	env := &agentv1.InfraEnv{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: infraEnvName}}
+	g.Expect(w.kube.Create(t.Context(), env)).To(Succeed())
+	w.infraEnv = hubid.InfraEnv(env)
+	_, err := w.hub.EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: w.infraEnv, Name: infraEnvName, SingleHost: true, AutoApprove: true})
+	g.Expect(err).NotTo(HaveOccurred())
+	w.token, err = w.hub.AgentToken(t.Context(), w.infraEnv)
+	g.Expect(err).NotTo(HaveOccurred())
 }
 
 // installPlugin lays our plugin out as pip does, so that IPA finds its entry point.
@@ -157,11 +177,12 @@ func (w *world) startControllers(t *testing.T) {
 	g := NewWithT(t)
 	plane, err := w.lab.StartControlPlane(t.Context(), lab.ControlPlaneOptions{Controllers: true})
 	g.Expect(err).NotTo(HaveOccurred())
-	_, err = envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{Paths: []string{"../../config/crd/metal3"}})
+	_, err = envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{Paths: []string{"../../config/crd/metal3", "../../config/crd/agent-install"}})
 	g.Expect(err).NotTo(HaveOccurred())
 	scheme := runtime.NewScheme()
 	g.Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
 	g.Expect(metal3.AddToScheme(scheme)).To(Succeed())
+	g.Expect(agentv1.AddToScheme(scheme)).To(Succeed())
 	mgr, err := ctrl.NewManager(plane.Config(), ctrl.Options{
 		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
 		Client: client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: new(true)}},
