@@ -133,9 +133,22 @@ func (s secrets) claim(ctx context.Context, h *metal3.BareMetalHost, secret *cor
 	return nil
 }
 
-// release takes a host's mark off a BMC Secret. The finalizer stays while other
-// hosts use it.
+// release takes the finalizer off a BMC Secret whose host is over. The host stays its
+// owner: garbage collection takes the Secret with it, unless it has other owners.
 func (s secrets) release(ctx context.Context, h *metal3.BareMetalHost, name string) error {
+	return s.unmark(ctx, h, name, func(*corev1.Secret) {})
+}
+
+// leave takes a host's marks off a BMC Secret that the host does not use any more.
+func (s secrets) leave(ctx context.Context, h *metal3.BareMetalHost, name string) error {
+	return s.unmark(ctx, h, name, func(secret *corev1.Secret) {
+		secret.OwnerReferences = slices.DeleteFunc(secret.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == h.UID })
+	})
+}
+
+// unmark takes the finalizer off a BMC Secret, and what more there is to take off. The
+// finalizer stays while another host uses it.
+func (s secrets) unmark(ctx context.Context, h *metal3.BareMetalHost, name string, more func(*corev1.Secret)) error {
 	if name == "" {
 		return nil
 	}
@@ -144,12 +157,35 @@ func (s secrets) release(ctx context.Context, h *metal3.BareMetalHost, name stri
 		return err
 	}
 	before := secret.DeepCopy()
-	secret.OwnerReferences = slices.DeleteFunc(secret.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == h.UID })
-	others := slices.ContainsFunc(secret.OwnerReferences, ofHost)
-	if !others {
+	more(secret)
+	used, err := s.usedByOthers(ctx, h, secret)
+	if err != nil {
+		return err
+	}
+	if !used {
 		controllerutil.RemoveFinalizer(secret, names.SecretFinalizer)
 	}
 	return s.patch(ctx, before, secret)
+}
+
+// usedByOthers reports whether another host owns a Secret that is not on its way out.
+// Owners that are over may still be named. They are read live: of two hosts that go at
+// the same time, the later one sees that of the other.
+func (s secrets) usedByOthers(ctx context.Context, h *metal3.BareMetalHost, secret *corev1.Secret) (bool, error) {
+	for _, owner := range secret.OwnerReferences {
+		if !ofHost(owner) || owner.UID == h.UID {
+			continue
+		}
+		other, key := &metal3.BareMetalHost{}, types.NamespacedName{Namespace: h.Namespace, Name: owner.Name}
+		err := s.live.Get(ctx, key, other)
+		if client.IgnoreNotFound(err) != nil {
+			return false, fmt.Errorf("read host %s, an owner of Secret %s: %w", key, secret.Name, err)
+		}
+		if err == nil && other.UID == owner.UID && other.DeletionTimestamp.IsZero() {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // sameOwner compares owners.

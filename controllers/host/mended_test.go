@@ -211,6 +211,7 @@ func TestSecretsOfBeforeAreReleased(t *testing.T) {
 		})
 		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = "bmc" })
 		w.untilState(metal3.StateAvailable, time.Minute)
+		g.Expect(w.kube.Create(t.Context(), &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: "other", UID: "other"}})).To(Succeed())
 		shared := secret("bmc")
 		shared.OwnerReferences = append(shared.OwnerReferences, metav1.OwnerReference{APIVersion: "metal3.io/v1alpha1", Kind: kind, Name: "other", UID: "other"})
 		g.Expect(w.kube.Update(t.Context(), shared)).To(Succeed())

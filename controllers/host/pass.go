@@ -109,7 +109,7 @@ func (p *pass) noteAfter(d *Decision) view.Note {
 func (p *pass) accept(ctx context.Context, d *Decision) error {
 	h := p.o.Host
 	for _, name := range d.ReleaseSecrets { // while the status still names them
-		if err := p.secrets.release(ctx, h, name); err != nil {
+		if err := p.secrets.leave(ctx, h, name); err != nil {
 			return err
 		}
 	}

@@ -57,6 +57,8 @@ func TestMarksOfASecret(t *testing.T) {
 		return list
 	}
 	for _, h := range []*metal3.BareMetalHost{first, second} {
+		h.ResourceVersion = ""
+		g.Expect(kube.Create(t.Context(), h)).To(Succeed())
 		b, err := s.bmc(t.Context(), h)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(b.Problem).To(BeEmpty())
@@ -67,9 +69,39 @@ func TestMarksOfASecret(t *testing.T) {
 	g.Expect(owners()).To(ConsistOf(first.UID, second.UID))
 	g.Expect(s.release(t.Context(), first, "bmc")).To(Succeed())
 	g.Expect(read().Finalizers).To(ConsistOf(names.SecretFinalizer), "the other host uses it")
-	g.Expect(owners()).To(ConsistOf(second.UID))
+	g.Expect(owners()).To(ConsistOf(first.UID, second.UID), "garbage collection knows which of them are gone")
+	g.Expect(kube.Delete(t.Context(), first)).To(Succeed())
 	g.Expect(s.release(t.Context(), second, "bmc")).To(Succeed())
-	g.Expect(read().Finalizers).To(BeEmpty())
+	g.Expect(read().Finalizers).To(BeEmpty(), "nobody uses it any more, whoever is still named")
+	g.Expect(owners()).To(ConsistOf(first.UID, second.UID), "so that it goes with its hosts")
+}
+
+// TestTwoHostsThatGoAtOnceFreeTheirSecret: neither waits for the other.
+func TestTwoHostsThatGoAtOnceFreeTheirSecret(t *testing.T) {
+	g := NewWithT(t)
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "bmc"},
+		Data:       map[string][]byte{"username": []byte("admin"), "password": []byte("x")},
+	}
+	kube := newKube(t, secret)
+	s := secrets{client: kube, live: kube, echoes: newEchoes()}
+	first := observed(metal3.StateRegistering, ironic.StateEnroll).Host
+	second := first.DeepCopy()
+	second.Name, second.UID = "b", "uid-b"
+	for _, h := range []*metal3.BareMetalHost{first, second} {
+		h.ResourceVersion, h.Finalizers = "", []string{names.HostFinalizer}
+		g.Expect(kube.Create(t.Context(), h)).To(Succeed())
+		_, err := s.bmc(t.Context(), h)
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	for _, h := range []*metal3.BareMetalHost{first, second} {
+		g.Expect(kube.Delete(t.Context(), h)).To(Succeed())
+	}
+	for _, h := range []*metal3.BareMetalHost{first, second} {
+		g.Expect(s.release(t.Context(), h, "bmc")).To(Succeed())
+	}
+	g.Expect(kube.Get(t.Context(), client.ObjectKeyFromObject(secret), secret)).To(Succeed())
+	g.Expect(secret.Finalizers).To(BeEmpty())
 }
 
 // TestHardwareDataIsTheHosts sees that inspection results are kept with the host, and
