@@ -45,6 +45,7 @@ func (s strange) begin(t *testing.T) *world {
 		h.Annotations = map[string]string{names.Paused: ""}
 		h.Spec.BootMACAddress = ownMAC
 	})
+	let(time.Second)
 	w.stop()
 	if s.id != "" {
 		w.setStatus(w.host(), metal3.StateRegistering, s.id)
