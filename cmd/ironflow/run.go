@@ -98,9 +98,6 @@ func (p *program) makeManager(context.Context) error {
 	if p.manager, err = ctrl.NewManager(config, options); err != nil {
 		return fmt.Errorf("prepare the controllers: %w", err)
 	}
-	if p.manager, err = wire.Events(p.manager); err != nil {
-		return fmt.Errorf("prepare the controllers: %w", err)
-	}
 	if err := p.manager.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return err
 	}

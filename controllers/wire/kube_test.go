@@ -1,11 +1,7 @@
 package wire_test
 
 import (
-	"context"
-	"net/http"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-logr/logr"
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -13,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -55,58 +50,7 @@ func TestOnARealAPIServer(t *testing.T) {
 	stale := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"resourceVersion":"`+b.ResourceVersion+`"},"status":{"poweredOn":false}}`))
 	err = kube.Status().Patch(wire.Brief(t.Context(), metal3.GroupVersion.WithKind("BareMetalHost")), b.DeepCopy(), stale)
 	g.Expect(err).To(MatchError(ContainSubstring("the object has been modified")))
-	sendsEvents(t, plane.Config())
 }
-
-// sendsEvents tells of something before a manager runs, and while it does.
-func sendsEvents(t *testing.T, config *rest.Config) {
-	g := NewWithT(t)
-	sent := make(chan string, 100)
-	config = rest.CopyConfig(config)
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return roundTrip(func(r *http.Request) (*http.Response, error) {
-			if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/events") {
-				sent <- r.Header.Get("Content-Type")
-			}
-			return next.RoundTrip(r)
-		})
-	})
-	scheme := runtime.NewScheme()
-	g.Expect(metal3.AddToScheme(scheme)).To(Succeed())
-	plain, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Logger: logr.Discard()})
-	g.Expect(err).NotTo(HaveOccurred())
-	mgr, err := wire.Events(plain)
-	g.Expect(err).NotTo(HaveOccurred())
-	about := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a"}}
-	mgr.GetEventRecorder("test.example/tester").Eventf(about, nil, "Normal", "Early", "Early", "before %s", "it runs")
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- mgr.Start(ctx) }()
-	<-mgr.Elected()
-	mgr.GetEventRecorder("test.example/tester").Eventf(about, nil, "Warning", "Late", "Late", "while it runs")
-	events, err := kubernetes.NewForConfig(config)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Eventually(func(g Gomega) {
-		list, err := events.EventsV1().Events("default").List(t.Context(), metav1.ListOptions{})
-		g.Expect(err).NotTo(HaveOccurred())
-		var told []string
-		for _, e := range list.Items {
-			if e.ReportingController == "test.example/tester" {
-				told = append(told, e.Type+" "+e.Regarding.Kind+" "+e.Regarding.Name+" "+e.Reason+" "+e.Note)
-			}
-		}
-		g.Expect(told).To(ConsistOf("Normal BareMetalHost a Early before it runs", "Warning BareMetalHost a Late while it runs"))
-	}, 30*time.Second).Should(Succeed())
-	g.Expect(sent).To(Receive(Equal("application/vnd.kubernetes.protobuf")))
-	stop()
-	g.Expect(<-done).To(Succeed())
-}
-
-// roundTrip is a function as a transport.
-type roundTrip func(*http.Request) (*http.Response, error)
-
-// RoundTrip implements http.RoundTripper.
-func (r roundTrip) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
 
 // manager runs a manager, and returns its client.
 func manager(t *testing.T, config *rest.Config) client.Client {
