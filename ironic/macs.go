@@ -81,6 +81,13 @@ func (m *macs) list(ctx context.Context, g *Gateway) error {
 	}
 }
 
+// forget drops a port that was just removed.
+func (m *macs) forget(mac string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.ports, strings.ToLower(mac))
+}
+
 // learn adds a port that was just created, if a list answers questions.
 func (m *macs) learn(p wirePort) {
 	m.mu.Lock()

@@ -73,6 +73,34 @@ func (g *Gateway) NodeOfPort(ctx context.Context, mac string) (uuid string, foun
 	return port.NodeUUID, found, err
 }
 
+// RemovePorts removes the node's ports with these MAC addresses. One that is not there,
+// and one that Ironic does not let go of, is no error.
+func (g *Gateway) RemovePorts(ctx context.Context, uuid string, macs []string) error {
+	there, err := g.ports(ctx, uuid)
+	if err != nil {
+		return err
+	}
+	for _, mac := range macs {
+		p, found := there[strings.ToLower(mac)]
+		if !found {
+			continue
+		}
+		err := g.do(ctx, call{op: "remove port", node: uuid, method: http.MethodDelete, path: "ports/" + url.PathEscape(p.UUID)})
+		switch {
+		case err == nil:
+			g.macs.forget(p.Address)
+		case KindOf(err) != Rejected && !strings.Contains(err.Error(), boundToVIF):
+			return err
+		}
+	}
+	return nil
+}
+
+// boundToVIF is Ironic's word on a port in use by a network of the machine's instance:
+// destroy_port in
+// https://opendev.org/openstack/ironic/src/branch/master/ironic/conductor/manager.py
+const boundToVIF = "is bound to VIF"
+
 // correctPort sets a port's pxe_enabled, if it differs.
 func (g *Gateway) correctPort(ctx context.Context, have wirePort, pxe bool) error {
 	if have.PXEEnabled == pxe {

@@ -53,9 +53,13 @@ type (
 	Enrol struct{ Enrolment ironic.Enrolment }
 	// Update brings the node's fields to the desired values.
 	Update struct{ Desired ironic.Desired }
-	// EnsurePorts creates the node's missing ports. Missing names those that a fresh
-	// node is known to lack; nil means that Ironic has to be asked.
-	EnsurePorts struct{ Ports, Missing []ironic.Port }
+	// EnsurePorts creates the node's missing ports, after it has removed those that are
+	// Gone. Missing names those that a fresh node is known to lack; nil means that
+	// Ironic has to be asked.
+	EnsurePorts struct {
+		Ports, Missing []ironic.Port
+		Gone           []string
+	}
 	// Transition asks for a provision state.
 	Transition struct{ ironic.Transition }
 	// SetRAID sets the volumes that the next cleaning creates.

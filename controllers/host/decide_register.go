@@ -194,14 +194,15 @@ func ensureFields(o *Observed, d *Decision) bool {
 	return true
 }
 
-// ensurePorts creates missing ports, and reports whether there was something to do.
+// ensurePorts creates missing ports and removes those of network interfaces that are
+// gone, and reports whether there was something to do.
 func ensurePorts(o *Observed, d *Decision) bool {
-	want := ports(o.Host, o.Hardware)
+	want := ports(o.Host, newestHardware(o))
 	if len(want) == 0 || portsKey(o.Node.UUID, want) == o.Ports {
 		return false
 	}
-	action := EnsurePorts{Ports: want}
-	if o.Fresh {
+	action := EnsurePorts{Ports: want, Gone: portsGone(o, want)}
+	if o.Fresh && action.Gone == nil {
 		action.Missing = portsLacking(want, o.Ports)
 	}
 	d.do(action)

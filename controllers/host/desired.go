@@ -185,8 +185,9 @@ func capabilities(have string, mode metal3.BootMode) string {
 	return strings.Join(append(kept, missing...), ",")
 }
 
-// ports are the network interfaces that Ironic shall know: the one that the
-// machine boots from, and what inspection has found.
+// ports are the network interfaces that Ironic shall know: the one that the machine
+// boots from, and what inspection has found. With a boot MAC address the machine
+// boots from no other.
 func ports(h *metal3.BareMetalHost, hardware *metal3.HardwareDetails) []ironic.Port {
 	boot := strings.ToLower(h.Spec.BootMACAddress)
 	var list []ironic.Port
@@ -204,10 +205,52 @@ func ports(h *metal3.BareMetalHost, hardware *metal3.HardwareDetails) []ironic.P
 	}
 	if hardware != nil {
 		for _, nic := range hardware.NIC {
-			add(nic.MAC, nic.PXE || strings.EqualFold(nic.MAC, boot))
+			add(nic.MAC, nic.PXE && boot == "")
 		}
 	}
 	return list
+}
+
+// newestHardware is what is known of the machine: the inspection's result, if it was
+// read and is yet to be stored.
+func newestHardware(o *Observed) *metal3.HardwareDetails {
+	if o.Inventory != nil {
+		return hardwareDetails(o.Inventory)
+	}
+	return o.Hardware
+}
+
+// portsGone are the ports of network interfaces that were known before an inspection
+// and are not found by it any more. Ports that no inspection knew of are somebody's
+// own, and one that has found no interface at all says nothing.
+func portsGone(o *Observed, want []ironic.Port) []string {
+	if o.Inventory == nil || len(o.Inventory.NICs) == 0 {
+		return nil
+	}
+	var gone []string
+	for _, p := range ports(o.Host, o.Hardware) {
+		if !slices.ContainsFunc(want, func(w ironic.Port) bool { return w.MAC == p.MAC }) {
+			gone = append(gone, p.MAC)
+		}
+	}
+	return gone
+}
+
+// bootsAsSeen reports whether an inspection has seen the machine boot from its boot
+// MAC address and no other. Ironic sets pxe_enabled of all ports by what was seen, and
+// nothing was if the machine has booted from virtual media.
+func bootsAsSeen(h *metal3.BareMetalHost, i *ironic.Inventory) bool {
+	boot := strings.ToLower(h.Spec.BootMACAddress)
+	if boot == "" {
+		return true
+	}
+	var seen []string
+	for _, nic := range i.NICs {
+		if nic.PXE {
+			seen = append(seen, strings.ToLower(nic.MAC))
+		}
+	}
+	return len(seen) == 1 && seen[0] == boot
 }
 
 // portsLacking are those of a list that a key does not name.

@@ -143,6 +143,11 @@ func (p *pass) enrol(ctx context.Context, a Enrol) error {
 
 // ensurePorts creates the missing ports, with a look first if they are not known.
 func (p *pass) ensurePorts(ctx context.Context, a EnsurePorts) error {
+	if len(a.Gone) > 0 {
+		if err := p.gateway.RemovePorts(ctx, p.o.Node.UUID, a.Gone); err != nil {
+			return err
+		}
+	}
 	if a.Missing != nil {
 		return p.gateway.AddPorts(ctx, p.o.Node.UUID, a.Missing)
 	}
@@ -225,6 +230,9 @@ func (p *pass) readInventory(ctx context.Context) error {
 	if errors.Is(err, ironic.ErrNoInventory) || ironic.KindOf(err) == ironic.Gone {
 		p.o.NoInventory = true // a node that is gone is noticed by the next call
 		return nil
+	}
+	if err == nil && !bootsAsSeen(p.o.Host, inventory) {
+		p.o.Ports, p.o.Fresh = "", false // they are not as we have made them
 	}
 	p.o.Inventory = inventory
 	return err

@@ -20,11 +20,12 @@ type Nodes interface {
 	Delete(ctx context.Context, uuid string) error
 }
 
-// Ports find, create and correct ports of nodes.
+// Ports find, create, correct and remove ports of nodes.
 type Ports interface {
 	NodeOfPort(ctx context.Context, mac string) (uuid string, found bool, err error)
 	EnsurePorts(ctx context.Context, uuid string, ports []ironic.Port) error
 	AddPorts(ctx context.Context, uuid string, ports []ironic.Port) error
+	RemovePorts(ctx context.Context, uuid string, macs []string) error
 }
 
 // Actions change what a node does.

@@ -193,6 +193,7 @@ func TestPortsOfAHost(t *testing.T) {
 		"the one that it boots from":    {boot: strings.ToUpper(boot), want: []ironic.Port{{MAC: boot, PXEEnabled: true}}},
 		"those that inspection found":   {boot: boot, hardware: nics(metal3.NIC{MAC: boot}, metal3.NIC{MAC: other}), want: []ironic.Port{{MAC: boot, PXEEnabled: true}, {MAC: other}}},
 		"one that the machine may boot": {hardware: nics(metal3.NIC{MAC: other, PXE: true}), want: []ironic.Port{{MAC: other, PXEEnabled: true}}},
+		"one that it booted from once":  {boot: boot, hardware: nics(metal3.NIC{MAC: other, PXE: true}), want: []ironic.Port{{MAC: boot, PXEEnabled: true}, {MAC: other}}},
 		"two addresses of one NIC":      {hardware: nics(metal3.NIC{MAC: other, IP: "192.0.2.1"}, metal3.NIC{MAC: other, IP: "fd00::1"}), want: []ironic.Port{{MAC: other}}},
 	} {
 		t.Run(name, func(t *testing.T) {

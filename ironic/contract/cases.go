@@ -16,7 +16,7 @@ var Cases = []Case{
 	{"health", []string{"GET /v1/nodes"}, health},
 	{"enrol", []string{"POST /v1/nodes"}, enrol},
 	{"identity", []string{"PATCH /v1/nodes/{n}"}, identity},
-	{"ports", []string{"GET /v1/ports?node_uuid={node_uuid}", "POST /v1/ports", "PATCH /v1/ports/{p}"}, ports},
+	{"ports", []string{"GET /v1/ports?node_uuid={node_uuid}", "POST /v1/ports", "PATCH /v1/ports/{p}", "DELETE /v1/ports/{p}"}, ports},
 	{"manage", provision, manage},
 	{"configure", []string{"PATCH /v1/nodes/{n}"}, configure},
 	{"firmware", []string{"GET /v1/nodes/{n}/firmware"}, firmware},

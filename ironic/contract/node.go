@@ -61,6 +61,10 @@ func ports(w *World) {
 	other, _ := w.Enrol()
 	err := w.Gateway.EnsurePorts(w.T.Context(), other.UUID, want)
 	w.Expect(err).To(BeEquivalentTo(&ironic.MACConflictError{MAC: m.MAC, OtherNode: n.Name}))
+	w.Expect(w.Gateway.RemovePorts(w.T.Context(), n.UUID, []string{second, "52:54:00:ff:ff:fe"})).To(Succeed(), "one is there, one is not")
+	_, found, err := w.Gateway.NodeOfPort(w.T.Context(), second)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(found).To(BeFalse())
 }
 
 func configure(w *World) {

@@ -1,8 +1,10 @@
 package simulator
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -125,15 +127,38 @@ func patchPort(s *Server, r *http.Request) (int, any, error) {
 	return 0, nil, fault(http.StatusNotFound, "Port %s could not be found.", r.PathValue("port"))
 }
 
-// addInspectedPorts creates ports for the interfaces that the ramdisk booted from.
-func (s *Server) addInspectedPorts(n *node) {
+func deletePort(s *Server, r *http.Request) (int, any, error) {
+	for address, p := range s.ports {
+		if p.uuid != r.PathValue("port") {
+			continue
+		}
+		delete(s.ports, address)
+		n := s.nodes[p.node]
+		n.ports = slices.DeleteFunc(n.ports, func(other *port) bool { return other == p })
+		return http.StatusNoContent, nil, nil
+	}
+	return 0, nil, fault(http.StatusNotFound, "Port %s could not be found.", r.PathValue("port"))
+}
+
+// inspectPorts creates ports for the interfaces that the ramdisk booted from, and has
+// the node boot from these only, as [inspector]update_pxe_enabled does.
+func (s *Server) inspectPorts(n *node) {
 	plugin, _ := n.inventory["plugin_data"].(map[string]any)
 	all, _ := plugin["all_interfaces"].(map[string]any)
+	booted := map[string]bool{}
 	for _, raw := range all {
 		nic, _ := raw.(map[string]any)
 		mac, _ := nic["mac_address"].(string)
-		if pxe, _ := nic["pxe_enabled"].(bool); pxe && mac != "" && s.ports[strings.ToLower(mac)] == nil {
+		if pxe, _ := nic["pxe_enabled"].(bool); pxe && mac != "" {
+			booted[strings.ToLower(mac)] = true
+		}
+	}
+	for _, mac := range slices.Sorted(maps.Keys(booted)) {
+		if s.ports[mac] == nil {
 			_, _ = s.addPort(n, mac, true) // known to be free
 		}
+	}
+	for _, p := range n.ports {
+		p.pxe = booted[p.address]
 	}
 }

@@ -45,6 +45,7 @@ var routeTable = map[string]handler{
 	"GET /v1/ports":                           listPorts,
 	"POST /v1/ports":                          createPort,
 	"PATCH /v1/ports/{port}":                  patchPort,
+	"DELETE /v1/ports/{port}":                 deletePort,
 }
 
 func (s *Server) routes() *http.ServeMux {

@@ -90,7 +90,7 @@ func inspect(s *Server, n *node, _ request) (program, error) {
 		name: "inspect", target: "manageable", fails: "inspect failed", ends: "manageable", phases: phases,
 		finish: func(n *node) {
 			n.inventory, n.inspected = s.opts.Inventory(s.view(n)), time.Now()
-			s.addInspectedPorts(n)
+			s.inspectPorts(n)
 		},
 	}, nil
 }
