@@ -29,7 +29,7 @@ var Conditions = []Condition{
 	{host, "Manageable", no, "NotManaged", "The spec names no BMC: set `spec.bmc`."},
 	{host, "Manageable", no, "Registering", "The BMC was not verified yet."},
 	{host, "Manageable", no, "RegistrationFailed", "The BMC cannot be verified: check address, Secret and that the BMC answers."},
-	{host, "Manageable", no, "PowerFailure", "Ironic cannot reach the BMC any more: check the BMC; it goes on by itself."},
+	{host, "Manageable", no, "PowerFailure", "Ironic cannot reach the BMC any more: check the BMC and its Secret, of which Ironic is told at once; it goes on by itself."},
 	{host, "Manageable", no, "NodeFault", "Ironic marks the node with another fault; the next attempt clears it."},
 	{host, "Manageable", no, "Maintenance", "Somebody has put the node into maintenance in Ironic: take it out to go on."},
 	{host, "Manageable", unknown, "IronicUnavailable", "Ironic does not answer; the host keeps its state. Check Ironic."},

@@ -25,6 +25,8 @@ const (
 type sight struct {
 	// Now is the time of the pass.
 	Now time.Time
+	// Told means that Ironic was told all of the spec in this pass.
+	Told bool
 	// Node is the node as last known in this pass, nil for unknown.
 	Node *ironic.Node
 	// Note is what happens.
@@ -77,10 +79,16 @@ func setProgressing(h *metal3.BareMetalHost, s sight) {
 
 // setManageable says whether Ironic and the machine's BMC can be worked with.
 func setManageable(h *metal3.BareMetalHost, s sight) {
+	state := h.Status.Provisioning.State
+	was := meta.FindStatusCondition(h.Status.Conditions, metal3.ManageableCondition)
+	untold := was != nil && phases[state].node && !s.Told
 	set := func(status metav1.ConditionStatus, reason, message string) {
+		if untold { // so that what is new in the spec is yet to be told: see newSpec
+			reconcile.SetConditionOf(h, was.ObservedGeneration, metal3.ManageableCondition, status, reason, message)
+			return
+		}
 		reconcile.SetCondition(h, metal3.ManageableCondition, status, reason, message)
 	}
-	state := h.Status.Provisioning.State
 	switch {
 	case state == stateNone || state == metal3.StateUnmanaged:
 		set(metav1.ConditionFalse, metal3.NotManagedReason, "the spec names no BMC")
@@ -93,7 +101,8 @@ func setManageable(h *metal3.BareMetalHost, s sight) {
 	case state == stateDeleting, isDetached(h):
 		set(metav1.ConditionTrue, metal3.ManageableReason, "") // the node's own troubles end with it
 	case s.Node != nil && s.Node.Fault == faultPower:
-		set(metav1.ConditionFalse, metal3.PowerFailureReason, faultText(s.Node)+". Next: check the BMC and its network; the host goes on by itself when it answers")
+		set(metav1.ConditionFalse, metal3.PowerFailureReason, faultText(s.Node)+". Next: check the BMC, its network and its Secret; "+
+			"Ironic asks it every few minutes (power_failure_recovery_interval), and the host goes on by itself when it answers")
 	case s.Node != nil && s.Node.Fault != "":
 		set(metav1.ConditionFalse, reasonFault, faultText(s.Node)+". Next: see Stalled; the next attempt clears it")
 	case s.Node != nil && s.Node.Maintenance:

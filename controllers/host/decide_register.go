@@ -4,6 +4,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1/profile"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/ironic"
@@ -69,6 +70,9 @@ func ensureNode(o *Observed, d *Decision) {
 		d.Status.Provisioning.ID = o.Node.UUID
 		d.Again = true
 		return
+	}
+	if o.Node.Maintenance && !o.deleting() && !o.settled() && !o.Node.ProvisionState.Busy() && ensureFields(o, d) {
+		return // Ironic takes them in maintenance as well, and may reach the BMC by them
 	}
 	if hindered(o, d) {
 		return
@@ -145,16 +149,7 @@ func (o *Observed) registrationError() metal3.ErrorType {
 
 // ensureConfigured keeps a verified node as the phase wants it.
 func ensureConfigured(o *Observed, d *Decision) {
-	if o.Sight == Glimpsed && o.phase().steady && !newCredentials(o) {
-		if registrationFailing(o) {
-			d.do(Refresh{})
-		}
-		return // at rest nothing is compared until something is to be done
-	}
-	if wantsImage(o) && !liveImage(o, d) || wantsPullSecret(o) && !pullSecretRead(o, d) {
-		return
-	}
-	if ensureFields(o, d) || wantsPorts(o) && ensurePorts(o, d) {
+	if !o.settled() && !asDesired(o, d) {
 		return
 	}
 	if !sameCredentials(o.Host.Status.GoodCredentials, o.Host.Status.TriedCredentials) {
@@ -164,10 +159,26 @@ func ensureConfigured(o *Observed, d *Decision) {
 		d.Again = true
 		return
 	}
-	if registrationFailing(o) {
+	switch {
+	case !registrationFailing(o):
+	case o.settled():
+		d.do(Refresh{}) // so that it is compared
+	default:
 		clearError(d)
 		d.Again = true
 	}
+}
+
+// asDesired compares the node with what the phase wants, and reports whether that is it.
+func asDesired(o *Observed, d *Decision) bool {
+	if wantsImage(o) && !liveImage(o, d) || wantsPullSecret(o) && !pullSecretRead(o, d) {
+		return false
+	}
+	if otherDriver(o) {
+		d.do(Maintenance{On: true, Reason: driverReason})
+		return false
+	}
+	return !ensureFields(o, d) && !(wantsPorts(o) && ensurePorts(o, d))
 }
 
 // registrationFailing reports an error that is over once the node is as wanted: a
@@ -224,6 +235,19 @@ func newCredentials(o *Observed) bool {
 	return tried.Reference == nil || tried.Reference.Name != o.BMC.Secret || tried.Version != o.BMC.Version
 }
 
+// newSpec reports whether Ironic has not been told all of the present spec: the
+// condition Manageable keeps the generation that it was told last.
+func newSpec(o *Observed) bool {
+	c := meta.FindStatusCondition(o.Host.Status.Conditions, metal3.ManageableCondition)
+	return c == nil || c.ObservedGeneration != o.Host.Generation
+}
+
+// settled reports a node at rest with which nothing is to be compared: neither the
+// spec nor the Secret has changed since that was done.
+func (o *Observed) settled() bool {
+	return o.Sight == Glimpsed && o.phase().steady && !newCredentials(o) && !newSpec(o)
+}
+
 // leaveSecret gives a Secret back whose place another one has taken.
 func leaveSecret(o *Observed, d *Decision, c metal3.CredentialsStatus) {
 	if c.Reference != nil && c.Reference.Name != o.BMC.Secret {
@@ -260,7 +284,9 @@ func hindered(o *Observed, d *Decision) bool {
 		return false
 	}
 	switch {
-	case n.Maintenance && n.MaintenanceReason == detachReason && !wantsDetach(o.Host):
+	case n.Fault == "" && o.Sight != Seen:
+		d.do(Refresh{}) // for the reason, which the watch does not keep
+	case n.MaintenanceReason == detachReason, n.MaintenanceReason == driverReason:
 		d.do(Maintenance{On: false})
 	case n.Fault == "" && n.Maintenance:
 		d.wait(0, view.Note{
@@ -270,7 +296,7 @@ func hindered(o *Observed, d *Decision) bool {
 	case n.Fault == faultPower:
 		d.wait(lookAgain, view.Note{
 			Step: "power failure", Text: n.LastError,
-			WaitingFor: "the BMC to answer Ironic's power queries again",
+			WaitingFor: "the BMC to answer Ironic's power queries again, which are made every few minutes",
 		})
 	default:
 		return false

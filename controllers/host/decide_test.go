@@ -167,10 +167,10 @@ func TestDecide(t *testing.T) {
 		"provisioning, wish gone":            {state: metal3.StateProvisioning, node: ironic.StateDeployWait, enter: metal3.StateDeprovisioning},
 		"provisioning, cleaning failed": {state: metal3.StateProvisioning, node: ironic.StateCleanFailed, given: []func(*Observed){install, func(o *Observed) {
 			o.Node.LastError, o.Node.Maintenance, o.Node.Fault = "no erase", true, "clean failure"
-		}}, err: metal3.ProvisioningError, says: "no erase"},
+		}, reapplied}, err: metal3.ProvisioningError, says: "no erase"},
 		"provisioning, cut off while cleaning": {state: metal3.StateProvisioning, node: ironic.StateCleanFailed, given: []func(*Observed){install, func(o *Observed) {
 			o.Node.LastError, o.Node.Maintenance, o.Node.Fault = "state can't be resumed by conductor x", true, "clean failure"
-		}}, do: "unset maintenance"},
+		}, reapplied}, do: "unset maintenance"},
 
 		"provisioned rests":       {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall}},
 		"provisioned adopts":      {state: metal3.StateProvisioned, node: ironic.StateManageable, given: []func(*Observed){install, provisionedWithInstall, reapplied}, do: "ask for adopt"},

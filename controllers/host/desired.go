@@ -112,7 +112,7 @@ func desired(o *Observed) ironic.Desired {
 // desiredBMC keeps address, driver and interfaces as the address says. New credentials
 // are sent whatever the node shows, since Ironic masks the password that it has.
 func desiredBMC(o *Observed, d *ironic.Desired) {
-	if renameable(o.Node.ProvisionState) {
+	if renameable(o.Node) {
 		d.Driver = &o.BMC.Access.Driver
 		d.Interfaces = o.BMC.Access.Interfaces
 		if !o.Host.InspectionDisabled() {
@@ -131,10 +131,28 @@ func desiredBMC(o *Observed, d *ironic.Desired) {
 	}
 }
 
-// renameable reports whether Ironic lets driver and interfaces change in a state.
-func renameable(s ironic.ProvisionState) bool {
-	return s == ironic.StateEnroll || s == ironic.StateManageable || s == ironic.StateAvailable
+// renameable reports whether Ironic lets the driver and the interfaces of a node change.
+func renameable(n *ironic.Node) bool {
+	switch n.ProvisionState {
+	case ironic.StateEnroll, ironic.StateManageable, ironic.StateAvailable:
+		return true
+	default:
+		return n.Maintenance
+	}
 }
+
+// otherDriver reports a node in use whose BMC is of another kind by now. Ironic takes
+// that in maintenance only, which is over as soon as it knows.
+func otherDriver(o *Observed) bool {
+	if o.BMC.Problem != "" || o.Sight != Seen || o.Node.ProvisionState != ironic.StateActive || renameable(o.Node) {
+		return false
+	}
+	have, want := o.Node.Interfaces, o.BMC.Access.Interfaces
+	return o.Node.Driver != o.BMC.Access.Driver || want.Boot != "" && have.Boot != want.Boot
+}
+
+// driverReason is what a node says while its driver is changed.
+const driverReason = "Ironflow changes the driver"
 
 // deployable reports whether a node is on the way to its deployment, so that it
 // shall know what is to be deployed. A failed one keeps what it has failed with.

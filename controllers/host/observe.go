@@ -136,7 +136,7 @@ func (r *Reconciler) retryAsked(ctx context.Context, o *Observed, m *memory) boo
 	}
 	c := meta.FindStatusCondition(o.Host.Status.Conditions, view.StalledCondition)
 	changed := c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration < o.Host.Generation
-	return changed || retryPending(o.Host)
+	return changed || retryPending(o.Host) || newCredentials(o)
 }
 
 // fingerprint sums up everything that a user could change to mend a failure:

@@ -242,7 +242,7 @@ func (p *pass) save(ctx context.Context, note view.Note) error {
 	h := p.o.Host
 	p.acknowledgeRetry()
 	summarise(h, sight{
-		Now: p.o.Now, Node: p.o.Node, Note: note, Down: p.down, Cause: p.cause,
+		Now: p.o.Now, Told: p.o.Applied != nil, Node: p.o.Node, Note: note, Down: p.down, Cause: p.cause,
 	})
 	if p.saver.Changed(h) && !p.putOff() {
 		now := metav1.NewTime(p.o.Now).Rfc3339Copy()

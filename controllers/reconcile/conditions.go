@@ -23,12 +23,18 @@ type Conditioned interface {
 // status flips, so readers can tell how long it has held. An empty reason would
 // be refused by the API server and becomes the condition's type.
 func SetCondition(obj Conditioned, kind string, status metav1.ConditionStatus, reason, message string) bool {
+	return SetConditionOf(obj, obj.GetGeneration(), kind, status, reason, message)
+}
+
+// SetConditionOf does what SetCondition does for a condition that was computed from an
+// earlier generation of the object.
+func SetConditionOf(obj Conditioned, generation int64, kind string, status metav1.ConditionStatus, reason, message string) bool {
 	if reason == "" {
 		reason = kind
 	}
 	want := metav1.Condition{
 		Type: kind, Status: status, Reason: reason, Message: Cut(message, maxMessage),
-		ObservedGeneration: obj.GetGeneration(),
+		ObservedGeneration: generation,
 	}
 	if c := meta.FindStatusCondition(obj.GetConditions(), kind); c != nil {
 		if want.LastTransitionTime = c.LastTransitionTime; *c == want {
