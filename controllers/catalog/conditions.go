@@ -32,6 +32,7 @@ var Conditions = []Condition{
 	{host, "Manageable", no, "PowerFailure", "Ironic cannot reach the BMC any more: check the BMC and its Secret, of which Ironic is told at once; it goes on by itself."},
 	{host, "Manageable", no, "NodeFault", "Ironic marks the node with another fault; the next attempt clears it."},
 	{host, "Manageable", no, "Maintenance", "Somebody has put the node into maintenance in Ironic: take it out to go on."},
+	{host, "Manageable", no, "PowerStateUnknown", "Ironic does not know whether the machine is on: check the BMC; it goes on by itself when Ironic knows."},
 	{host, "Manageable", unknown, "IronicUnavailable", "Ironic does not answer; the host keeps its state. Check Ironic."},
 
 	{host, "AvailableForProvisioning", yes, "Available", "The host is free and ready to be provisioned."},
@@ -64,9 +65,12 @@ var Conditions = []Condition{
 	{host, "Stalled", yes, "RejectedByIronic", "Ironic refuses a request, with its text: correct the spec or Ironic's configuration."},
 	{host, "Stalled", yes, "RetryLimitReached", "It failed too often and is not tried again by itself: remove the cause and set the annotation `ironflow.io/retry`."},
 	{host, "Stalled", yes, "LiveImageError", "The live image cannot be built: see the PreprovisioningImage of the same name."},
+	{host, "Stalled", yes, "VerificationStuck", "Ironic does not come to an end of verifying the BMC: see that its conductor runs; it goes on by itself when the node is put back."},
 	{host, "Stalled", yes, "UnknownIronic", "The annotation `ironflow.io/ironic` names an Ironic that is not configured: correct it, or configure that Ironic."},
 	{host, "Stalled", yes, "NodeOfAnotherHost", "The node that was found in Ironic is, or may be, another host's, and is left alone: the message says whose and what shows it."},
 	{host, "Stalled", yes, "StatusAnnotationUnreadable", "The status annotation cannot be read, so the host is left alone: correct it, or remove it for a new host."},
+
+	{host, "DetachFailed", yes, "DetachError", "Ironic refuses to let go of the node: the message says why, and when it is tried again. The host stays as it is."},
 
 	{settings, "ChangeDetected", yes, "Success", "The wish differs from what the machine has."},
 	{settings, "ChangeDetected", no, "Success", "The machine has what is wished for."},

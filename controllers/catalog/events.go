@@ -41,6 +41,7 @@ var Events = []Event{
 	{host, "ProvisioningError", true, "Deployment, cleaning or deprovisioning failed."},
 	{host, "PowerManagementError", true, "A power action failed."},
 	{host, "ServicingError", true, "Servicing failed."},
+	{host, "DetachError", true, "Ironic refuses to let go of the host's node; it is tried again."},
 	{host, "IronicRestarted", true, "An operation that Ironic's restart cut off is started again."},
 	{host, "AgentLost", true, "The agent in the live image fell silent, the machine is restarted."},
 	{host, "DeletedWithoutDeprovisioning", true, "Deletion went on although deprovisioning failed four times."},

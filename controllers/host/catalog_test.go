@@ -32,12 +32,13 @@ func situations() []situation {
 		{Fault: faultPower},
 		{Fault: "clean failure"},
 		{Maintenance: true},
+		{ProvisionState: ironic.StateActive, PowerState: "error"},
 		{Health: "OK"},
 		{Health: "Warning"},
 		{Health: "Critical"},
 		{Health: "Purple"},
 	}
-	causes := []string{"", causeCredentials, causeUnknownState, causeRejected, causeGivenUp, causeImage, causeRestore, causeEndpoint, causeForeign}
+	causes := []string{"", causeCredentials, causeUnknownState, causeRejected, causeGivenUp, causeImage, causeVerifying, causeRestore, causeEndpoint, causeForeign}
 	var all []situation
 	for state := range phases {
 		add := func(status metal3.OperationalStatus, kind metal3.ErrorType, s sight) {
@@ -61,7 +62,11 @@ func situations() []situation {
 			}
 		}
 	}
-	return all
+	refused := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Generation: 7}}
+	d := &Decision{}
+	failDetach(&Observed{Now: noon, Host: refused}, d, "it broke")
+	refused.Status.Conditions = d.Status.Conditions
+	return append(all, situation{refused, sight{Now: noon}})
 }
 
 // TestConditionsAreThoseOfTheCatalogue computes the conditions of every situation:

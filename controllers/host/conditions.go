@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -18,6 +19,7 @@ const (
 	reasonIronicUnavailable = "IronicUnavailable"
 	reasonMaintenance       = "Maintenance"
 	reasonFault             = "NodeFault"
+	reasonPowerUnknown      = "PowerStateUnknown"
 	reasonNotFailing        = "NotFailing"
 )
 
@@ -107,6 +109,9 @@ func setManageable(h *metal3.BareMetalHost, s sight) {
 		set(metav1.ConditionFalse, reasonFault, faultText(s.Node)+". Next: see Stalled; the next attempt clears it")
 	case s.Node != nil && s.Node.Maintenance:
 		set(metav1.ConditionFalse, reasonMaintenance, "the node is in maintenance in Ironic: "+s.Node.MaintenanceReason+". Next: take it out of maintenance there")
+	case s.Node != nil && phases[state].steady && powerUnknown(s.Node):
+		set(metav1.ConditionFalse, reasonPowerUnknown, powerUnknownText(s.Node)+". Next: check the BMC, its network and its Secret; "+
+			"Ironic asks it at its next power sync, and the host goes on by itself when it answers")
 	case s.Node == nil && keepsTrouble(h):
 		// Nothing new is known about the node in this pass.
 	default:
@@ -117,7 +122,16 @@ func setManageable(h *metal3.BareMetalHost, s sight) {
 // keepsTrouble reports a condition that only a look at the node can end.
 func keepsTrouble(h *metal3.BareMetalHost) bool {
 	c := meta.FindStatusCondition(h.Status.Conditions, metal3.ManageableCondition)
-	return c != nil && (c.Reason == metal3.PowerFailureReason || c.Reason == reasonFault || c.Reason == reasonMaintenance)
+	return c != nil && (c.Reason == metal3.PowerFailureReason || c.Reason == reasonFault || c.Reason == reasonMaintenance || c.Reason == reasonPowerUnknown)
+}
+
+// powerUnknownText says what Ironic has in the place of a power state.
+func powerUnknownText(n *ironic.Node) string {
+	text := "Ironic does not know whether the machine is on (power state " + cmp.Or(string(n.PowerState), "null") + ")"
+	if n.LastError != "" {
+		text += ": " + n.LastError
+	}
+	return text
 }
 
 func faultText(n *ironic.Node) string {

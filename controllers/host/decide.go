@@ -165,7 +165,7 @@ func concernBackOff(o *Observed, d *Decision) {
 	if !o.failing() {
 		return
 	}
-	if o.Node != nil && owned(o) && slices.Contains(o.phase().running, o.Node.ProvisionState) {
+	if o.Node != nil && owned(o) && slices.Contains(o.phase().running, o.Node.ProvisionState) && !o.overdue() {
 		clearError(d)
 		d.Again = true
 		return

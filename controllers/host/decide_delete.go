@@ -82,7 +82,7 @@ func stepDeleting(o *Observed, d *Decision) {
 func removeNode(o *Observed, d *Decision, reason string) {
 	n := o.Node
 	switch {
-	case n.ProvisionState.Busy():
+	case n.ProvisionState.Busy() && !o.overdue():
 		d.wait(lookAgain, view.Note{Step: "waiting to remove the node", WaitingFor: "Ironic to end what it is doing (" + string(n.ProvisionState) + ")"})
 	case !removable(n.ProvisionState) && !n.Maintenance:
 		d.do(Maintenance{On: true, Reason: reason})

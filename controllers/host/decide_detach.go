@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/view"
@@ -15,18 +16,25 @@ const detachReason = "detached by Ironflow"
 // concernDetach removes a host that rests from Ironic, without touching the
 // machine, and keeps it so until the annotation goes.
 func concernDetach(o *Observed, d *Decision) {
-	if o.deleting() {
-		return
-	}
 	wants, is := wantsDetach(o.Host), isDetached(o.Host)
 	switch {
+	case failedDetaches(o.Host) > 0 && !detaching(o):
+		meta.RemoveStatusCondition(&d.Status.Conditions, detachCondition)
+		d.Again = true
+	case o.deleting():
 	case wants && is:
 		d.wait(0, view.Note{Step: "detached", WaitingFor: "somebody to remove the annotation " + names.Detached})
 	case is:
 		attach(o, d)
-	case wants && (o.phase().steady || detachArguments(o.Host).Force && o.phase().node):
+	case detaching(o):
 		detach(o, d)
 	}
+}
+
+// detaching reports whether all that is done with the node is to let go of it.
+func detaching(o *Observed) bool {
+	return wantsDetach(o.Host) && !isDetached(o.Host) && !o.deleting() &&
+		(o.phase().steady || detachArguments(o.Host).Force && o.phase().node)
 }
 
 // attach has Ironic manage the host again. What was under way when it was
@@ -42,6 +50,10 @@ func attach(o *Observed, d *Decision) {
 
 // detach takes the node out of Ironic.
 func detach(o *Observed, d *Decision) {
+	if due := nextDetach(o); o.Now.Before(due) && !o.Retry {
+		d.wait(due.Sub(o.Now), view.Note{Step: "detaching after a failure", WaitingFor: "the next attempt"})
+		return
+	}
 	switch o.Sight {
 	case Unseen:
 		d.do(LookUp{})

@@ -29,8 +29,12 @@ func stepPower(o *Observed, d *Decision) {
 	}
 	reboot, m := rebootOf(o.Host), markOf(o.Host)
 	switch {
-	case !known, !atRest(o.Node):
+	case !atRest(o.Node):
 		d.wait(0, view.Note{})
+	case powerUnknown(o.Node):
+		d.wait(0, view.Note{Step: "power state unknown", Text: o.Node.LastError, WaitingFor: "Ironic to learn from the BMC whether the machine is on"})
+	case !known:
+		d.wait(0, view.Note{Step: "switching power", Text: string(o.Node.TargetPowerState)})
 	case m != nil && m.State == o.Node.ProvisionState:
 		restart(o, d, *m)
 	case m != nil:
@@ -95,6 +99,13 @@ func poweredOn(n *ironic.Node) (on, known bool) {
 	default:
 		return false, false
 	}
+}
+
+// powerUnknown reports a node at rest of which Ironic does not know whether it is on,
+// and that it does not switch either.
+func powerUnknown(n *ironic.Node) bool {
+	_, known := poweredOn(n)
+	return !known && n.TargetPowerState == "" && atRest(n)
 }
 
 // powerMoved reports whether a machine is seen on or off that the status has off or on.

@@ -1,6 +1,9 @@
 package host
 
 import (
+	"fmt"
+	"time"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1/profile"
 	corev1 "k8s.io/api/core/v1"
@@ -81,7 +84,7 @@ func ensureNode(o *Observed, d *Decision) {
 	case ironic.StateEnroll:
 		ensureVerified(o, d)
 	case ironic.StateVerifying:
-		d.wait(lookAgain, view.Note{Step: "verifying the BMC credentials", WaitingFor: "the BMC to answer Ironic"})
+		awaitVerified(o, d)
 	default:
 		if !o.Node.ProvisionState.Busy() {
 			ensureConfigured(o, d)
@@ -124,6 +127,39 @@ func ensureVerified(o *Observed, d *Decision) {
 	afterFailure(o, d, o.registrationError(), func() { d.do(manage) })
 	if d.newlyFailing() {
 		d.count(count{Metric: metricCredRefused})
+	}
+}
+
+// verifyLimit is how long Ironic may verify a BMC: three times what one takes that
+// swallows every request.
+const verifyLimit = 15 * time.Minute
+
+// overdue reports a node that is verified for longer than that. Whoever did so has
+// ended, since no BMC can make it last.
+func (o *Observed) overdue() bool {
+	return o.Node != nil && o.Node.ProvisionState == ironic.StateVerifying && !o.Verifying.IsZero() && o.Now.Sub(o.Verifying) >= verifyLimit
+}
+
+// awaitVerified waits for the end of the verification. Ironic knows no request that
+// ends it: past the limit all that can be done is to look whether it is over.
+func awaitVerified(o *Observed, d *Decision) {
+	switch {
+	case !o.overdue():
+		left := verifyLimit
+		if !o.Verifying.IsZero() {
+			left -= o.Now.Sub(o.Verifying)
+		}
+		d.wait(min(left, lookAgain), view.Note{Step: "verifying the BMC credentials", WaitingFor: "the BMC to answer Ironic"})
+	case registrationGivenUp(o, d):
+	case o.Sight != Seen:
+		d.do(Refresh{})
+	default:
+		holder := "nobody"
+		if o.Node.Reservation != "" {
+			holder = "conductor " + quote(o.Node.Reservation)
+		}
+		fail(o, d, o.registrationError(), causeVerifying, fmt.Sprintf("Ironic has been verifying the BMC for %s without an end; the node is locked by %s: "+
+			"see that this conductor runs, or restart Ironic, which puts the node back", o.Now.Sub(o.Verifying).Round(time.Minute), holder))
 	}
 }
 

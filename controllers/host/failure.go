@@ -23,6 +23,7 @@ const (
 	causeRejected     = "RejectedByIronic"
 	causeGivenUp      = "RetryLimitReached"
 	causeImage        = "LiveImageError"
+	causeVerifying    = "VerificationStuck"
 )
 
 // errorKind is how an error type is told: one row each.
@@ -125,6 +126,7 @@ func (o *Observed) mayTryNow() bool {
 	// What was the problem is none any more.
 	return o.BMC.Problem == "" && stalledBy(o, causeCredentials) ||
 		o.Image.Error == "" && stalledBy(o, causeImage) ||
+		stalledBy(o, causeVerifying) && !o.overdue() ||
 		o.Host.Status.ErrorType == metal3.PowerManagementError && powerMoved(o)
 }
 

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -41,6 +42,8 @@ type memory struct {
 	Busy Holder
 	// TurnedAway means that a restart was announced, but not accepted.
 	TurnedAway bool
+	// Verifying is since when the node is seen to be verified.
+	Verifying time.Time
 	// Seen is the fingerprint of what the present error was recorded with.
 	Seen string
 	// Patient means that an inspection runs and nothing is wished but its end: that it
@@ -165,11 +168,14 @@ func (p *pass) remember(ctx context.Context, key client.ObjectKey) {
 		PowerAsked: o.PowerAsked, SoftRefused: o.SoftRefused, Rebooted: o.Rebooted, Busy: o.Busy,
 		TurnedAway: o.TurnedAway, Removed: o.Sight == Missing && before.Removed, Patient: p.patient(),
 	}
+	if o.Node != nil && o.Node.ProvisionState == ironic.StateVerifying {
+		m.Verifying = cmp.Or(o.Verifying, o.Now)
+	}
 	if o.Node == nil || fulfilled(o.Node, m.PowerAsked) || p.failedNow {
 		m.PowerAsked = "" // its failure counts once
 	}
 	switch {
-	case !o.failing():
+	case !o.failing() && failedDetaches(o.Host) == 0:
 	case p.failedNow || before.Seen == "":
 		m.Seen = p.fingerprint(ctx, o)
 	default:

@@ -41,7 +41,7 @@ func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *me
 	o.Fresh, o.NoInventory = m.Fresh, m.NoInventory
 	o.Ports, o.PowerAsked, o.SoftRefused = m.Ports, m.PowerAsked, m.SoftRefused
 	o.LostAgent, o.Rebooted, o.Busy, o.Looked = m.LostAgent.of(o.Node), m.Rebooted, m.Busy, m.Looked
-	o.TurnedAway = m.TurnedAway
+	o.TurnedAway, o.Verifying = m.TurnedAway, m.Verifying
 	o.Retry = r.retryAsked(ctx, o, m)
 	return o, nil
 }
@@ -128,7 +128,7 @@ func glimpse(o *Observed, m *memory, watch NodeWatch) {
 // recorded. After a restart of the program that moment is not known; then a newer
 // generation counts, and so does a retry annotation that was not dealt with.
 func (r *Reconciler) retryAsked(ctx context.Context, o *Observed, m *memory) bool {
-	if !o.failing() {
+	if !o.failing() && failedDetaches(o.Host) == 0 {
 		return false
 	}
 	if m.Seen != "" {

@@ -76,6 +76,9 @@ type Observed struct {
 	AbortRefused bool
 	// Progress is what the hub or the image server knows about this host.
 	Progress Progress
+	// Verifying is since when the node is seen to be verified, by our own clock; zero for
+	// not, or not before this pass.
+	Verifying time.Time
 	// Media is how the host's virtual media stand before its machine is started.
 	Media Media
 	// Read is how far the BMC has read the live image.

@@ -209,6 +209,13 @@ func (p *pass) rejected(ctx context.Context, action Action, err error) (Wait, bo
 		return Wait{}, true, nil
 	}
 	d := decideWith(&p.o)
+	refusal := "Ironic refuses to " + action.Name() + ": " + textOf(err)
+	if detaching(&p.o) {
+		failDetach(&p.o, d, refusal)
+		p.failedNow = true
+		p.log.Info("failed", "errorType", metal3.DetachError, "attempt", failedDetaches(p.o.Host)+1, "reason", refusal)
+		return d.Wait, false, p.accept(ctx, d)
+	}
 	kind := p.o.phase().fails
 	if _, ok := action.(Power); ok {
 		kind = metal3.PowerManagementError
@@ -216,7 +223,7 @@ func (p *pass) rejected(ctx context.Context, action Action, err error) (Wait, bo
 	if kind == "" {
 		kind = metal3.RegistrationError
 	}
-	fail(&p.o, d, kind, causeRejected, "Ironic refuses to "+action.Name()+": "+textOf(err))
+	fail(&p.o, d, kind, causeRejected, refusal)
 	return d.Wait, false, p.accept(ctx, d)
 }
 
@@ -300,7 +307,7 @@ func (p *pass) finish(ctx context.Context, wait Wait, err error) (ctrl.Result, e
 	p.remember(ctx, key)
 	if p.o.Node != nil {
 		n := p.o.Node
-		p.watch.Expect(n.UUID, n.ProvisionState.Busy() || n.TargetPowerState != "")
+		p.watch.Expect(n.UUID, (n.ProvisionState.Busy() || n.TargetPowerState != "") && !p.o.overdue())
 	}
 	if p.asked {
 		p.watch.Nudge()

@@ -1,0 +1,76 @@
+package host
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/ironic/simulator"
+)
+
+// refuseToDelete has Ironic refuse to delete nodes.
+func refuseToDelete(r *http.Request) *simulator.Fault {
+	if r.Method == http.MethodDelete && !strings.HasSuffix(r.URL.Path, "/maintenance") {
+		return &simulator.Fault{Status: http.StatusBadRequest, Text: "Node has volume targets."}
+	}
+	return nil
+}
+
+// TestDetachingFails has Ironic refuse to let go of a node: the host is no failing one
+// for that, says what is wrong, and is tried less and less often, or when asked for.
+func TestDetachingFails(t *testing.T) {
+	eachAtRest(t, func(t *testing.T, w *world) {
+		g := NewWithT(t)
+		w.sim.Intercept(refuseToDelete)
+		w.annotate(names.Detached, "")
+		w.until("told", time.Minute, func(h *metal3.BareMetalHost) bool {
+			return condition(h, detachCondition).Reason == reasonDetach
+		})
+		h := w.host()
+		g.Expect(h.Status.ErrorType).To(BeEmpty())
+		g.Expect(h.Status.OperationalStatus).To(Equal(metal3.OperationalStatusOK))
+		g.Expect(condition(h, detachCondition).Message).To(And(ContainSubstring("Node has volume targets."), ContainSubstring("Next: ")))
+		g.Expect(condition(h, metal3.ProgressingCondition).Message).To(ContainSubstring("the next attempt"))
+		let(24 * time.Hour)
+		told := slices.DeleteFunc(w.events.list(), func(reason string) bool { return reason != "DetachError" })
+		g.Expect(len(told)).To(And(BeNumerically(">", 6), BeNumerically("<", 16)))
+		// Once with its instance, without which Ironic might have let it go.
+		g.Expect(w.sim.Counts()["DELETE /v1/nodes/{node}"]).To(BeNumerically("<=", len(told)+1))
+		g.Expect(w.events.list()).NotTo(ContainElement("RegistrationError"))
+
+		w.sim.Intercept(nil)
+		w.annotate(names.Retry, "now")
+		w.until("detached", time.Minute, isDetached)
+		g.Expect(meta.FindStatusCondition(w.host().Status.Conditions, detachCondition)).To(BeNil())
+		g.Expect(w.sim.Nodes()).To(BeEmpty())
+	})
+}
+
+// TestDetachingThatFailsIsCalledOff takes the wish back: nothing of it is left.
+func TestDetachingThatFailsIsCalledOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		w := newWorld(t, assisted(nil), Settings{}, wantInstall)
+		defer w.stop()
+		w.untilState(metal3.StateProvisioned, time.Minute)
+		w.sim.Intercept(refuseToDelete)
+		w.annotate(names.Detached, "")
+		w.until("told", time.Minute, func(h *metal3.BareMetalHost) bool {
+			return meta.IsStatusConditionTrue(h.Status.Conditions, detachCondition)
+		})
+		w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Detached) })
+		w.until("as before", time.Minute, func(h *metal3.BareMetalHost) bool {
+			n, _ := w.sim.Node(nodeName(h))
+			return !n.Maintenance && meta.FindStatusCondition(h.Status.Conditions, detachCondition) == nil
+		})
+		g.Expect(w.host().Status.ErrorCount).To(BeZero())
+	})
+}
