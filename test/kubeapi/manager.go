@@ -1,0 +1,72 @@
+package kubeapi
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/go-logr/logr"
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/recorder"
+
+	"github.com/ironflow/ironflow/controllers/secretcache"
+	"github.com/ironflow/ironflow/controllers/wire"
+)
+
+// Manager is a manager as the program makes it, but without listeners, whose
+// controllers tell their events to the recorder. It can be made, started and stopped
+// as often as a program is.
+func (s *Server) Manager(scheme *runtime.Scheme, sink events.EventRecorder) (ctrl.Manager, error) {
+	yes := true
+	config := s.Config()
+	config.Wrap(wire.Transport)
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme: scheme, Logger: logr.Discard(),
+		Cache: cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
+		NewCache: func(config *rest.Config, o cache.Options) (_ cache.Cache, err error) {
+			if o.NewInformer, err = wire.NewInformer(config, o, metal3.GroupVersion); err != nil {
+				return nil, err
+			}
+			return secretcache.New(config, o)
+		},
+		Client:                 client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &yes}},
+		Controller:             ctrlconfig.Controller{SkipNameValidation: &yes},
+		Metrics:                metricsserver.Options{BindAddress: "0"},
+		HealthProbeBindAddress: "0",
+		MapperProvider:         func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return s.mapper, nil },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make a manager: %w", err)
+	}
+	return recorded{mgr, plain{sink}}, nil
+}
+
+// Client reads and writes what is stored, as users do.
+func (s *Server) Client(scheme *runtime.Scheme) (client.WithWatch, error) {
+	return client.NewWithWatch(s.Config(), client.Options{Scheme: scheme, Mapper: s.mapper})
+}
+
+// recorded is a manager with another recorder.
+type recorded struct {
+	ctrl.Manager
+	sink plain
+}
+
+// GetEventRecorder implements cluster.Cluster.
+func (r recorded) GetEventRecorder(string) recorder.EventRecorder { return r.sink }
+
+// plain takes events without annotations, as all of ours are.
+type plain struct{ events.EventRecorder }
+
+// AnnotatedEventf implements events.AnnotatedEventRecorder.
+func (p plain) AnnotatedEventf(o, related runtime.Object, _ map[string]string, kind, reason, action, note string, args ...any) {
+	p.Eventf(o, related, kind, reason, action, note, args...)
+}
