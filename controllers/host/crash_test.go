@@ -70,7 +70,6 @@ func killedLife(t *testing.T, n int32, handled bool) (killed bool) {
 			case <-die:
 				w.stop()
 				w.start(Settings{})
-				w.poke()
 			case <-t.Context().Done():
 			}
 		}()
@@ -82,7 +81,6 @@ func killedLife(t *testing.T, n int32, handled bool) (killed bool) {
 		w.edit(func(h *metal3.BareMetalHost) { h.Spec.CustomDeploy = nil })
 		w.untilState(metal3.StateAvailable, limit)
 		g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
-		w.poke()
 		w.until("gone", limit, func(h *metal3.BareMetalHost) bool { return h == nil })
 		g.Expect(w.sim.Nodes()).To(BeEmpty(), "killed at request %d", n)
 		killed = seen.Load() >= n
@@ -128,7 +126,6 @@ func TestInspectionThatEndedWhileNobodyLooked(t *testing.T) {
 		let(time.Minute)
 		g.Expect(w.host().Annotations).To(HaveKey(names.Inspect))
 		w.start(Settings{})
-		w.poke()
 		w.until("answered", time.Minute, func(h *metal3.BareMetalHost) bool {
 			_, wanted := h.Annotations[names.Inspect]
 			return !wanted && h.Status.Provisioning.State == metal3.StateAvailable

@@ -9,7 +9,6 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic"
@@ -77,34 +76,22 @@ func TestTheAssignmentIsWrittenBeforeTheNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		set, sims := twoIronics(t, "lab~old")
-		w := newWorld(t, simulator.Options{}, Settings{}, func(h *metal3.BareMetalHost) {
-			h.Annotations = map[string]string{names.Paused: ""} // the world's own controller leaves it alone
-		})
-		let(time.Second)
-		w.stop()
-		w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Paused) })
-		var err error
-		w.rec, err = newReconciler(w.kube, w.kube, Options{Ironics: set})
-		g.Expect(err).NotTo(HaveOccurred())
-		pass := func() {
-			_, err := w.rec.Reconcile(t.Context(), ctrl.Request{NamespacedName: w.key})
-			g.Expect(err).NotTo(HaveOccurred())
-			let(10 * time.Second)
-		}
-		pass()
+		w := newWorldWith(t, simulator.Options{}, Options{Ironics: set}, nil)
+		defer w.stop()
+		let(10 * time.Second)
 		g.Expect(w.host().Annotations).To(HaveKeyWithValue(names.Ironic, "west"))
 		g.Expect(sims["west"].Nodes()).To(HaveLen(1))
 		for range 3 {
 			_, err := set.All()[1].Enrol(t.Context(), ironic.Enrolment{Driver: "redfish"})
 			g.Expect(err).NotTo(HaveOccurred())
 		}
-		pass()
+		let(10 * time.Second)
 		g.Expect(sims["east"].Nodes()).To(HaveLen(1), "the host stays where it is")
 		w.edit(func(h *metal3.BareMetalHost) { h.Annotations[names.Ironic] = "north" })
-		pass()
+		let(10 * time.Second)
 		g.Expect(condition(w.host(), "Stalled")).To(And(HaveField("Reason", causeEndpoint), HaveField("Message", ContainSubstring("east, west"))))
 		w.edit(func(h *metal3.BareMetalHost) { h.Annotations[names.Ironic] = "west" })
-		pass()
+		let(10 * time.Second)
 		g.Expect(w.host().Status.ErrorType).To(BeEmpty())
 	})
 }

@@ -187,7 +187,6 @@ func TestCredentials(t *testing.T) {
 		w.g.Expect(w.kube.Get(t.Context(), client.ObjectKey{Namespace: lab.Namespace, Name: "bmc"}, secret)).To(Succeed())
 		secret.Data["password"] = []byte(password)
 		w.g.Expect(w.kube.Update(t.Context(), secret)).To(Succeed())
-		w.poke()
 	}
 	t.Run("wrong, then corrected", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -282,7 +281,6 @@ func TestDeleteDetachedTouchesNothing(t *testing.T) {
 		w.until("detached", time.Minute, isDetached)
 		w.sim.ResetCounts()
 		g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
-		w.poke()
 		w.until("gone", time.Minute, func(h *metal3.BareMetalHost) bool { return h == nil })
 		for call, n := range w.sim.Counts() {
 			g.Expect(strings.HasPrefix(call, "GET ")).To(BeTrue(), "%s: %d", call, n)
@@ -396,7 +394,6 @@ func TestDeletionWithDeadBMC(t *testing.T) {
 		w.until("powered on", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn })
 		dead.Store(true)
 		g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
-		w.poke()
 		w.until("failing", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.PowerManagementError })
 		w.until("gone", 2*time.Hour, func(h *metal3.BareMetalHost) bool { return h == nil })
 		g.Expect(w.events.list()).To(ContainElement("DeletedWithoutPoweringOff"))
@@ -414,7 +411,6 @@ func TestForceDelete(t *testing.T) {
 		w.annotate(names.ForceDelete, "another-name")
 		w.annotate(names.Hold, "")
 		g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
-		w.poke()
 		let(time.Minute)
 		g.Expect(w.host()).NotTo(BeNil(), "held")
 		w.edit(func(h *metal3.BareMetalHost) {

@@ -35,7 +35,6 @@ func TestAHostWaitsForTheImageThatChanges(t *testing.T) {
 				Conditions: []metav1.Condition{{Type: "Ready", Status: step.ready, Reason: "ImageSuccess", Message: step.text, ObservedGeneration: image.Generation}},
 			}
 			g.Expect(w.kube.Status().Update(t.Context(), image)).To(Succeed())
-			w.poke()
 			if step.passes {
 				w.untilState(metal3.StateProvisioned, time.Minute)
 				break

@@ -32,7 +32,6 @@ func TestLife(t *testing.T) {
 		took = w.untilState(metal3.StateAvailable, time.Minute)
 		t.Logf("returned after %s, %d status patches", took, w.statuses)
 		g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
-		w.poke()
 		took = w.until("gone", time.Minute, func(h *metal3.BareMetalHost) bool { return h == nil })
 		t.Logf("gone after %s, events %v", took, w.events.list())
 		g.Expect(w.sim.Nodes()).To(BeEmpty())

@@ -37,7 +37,6 @@ func TestLiveImageIsAskedForAndUsed(t *testing.T) {
 				Conditions: []metav1.Condition{condition},
 			}
 			g.Expect(w.kube.Status().Update(t.Context(), image)).To(Succeed())
-			w.poke()
 		}
 		set(metav1.Condition{Type: "Error", Status: metav1.ConditionTrue, Message: "no base image", ObservedGeneration: image.Generation})
 		w.until("error shown", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.RegistrationError })

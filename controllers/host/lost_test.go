@@ -11,6 +11,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic/simulator"
 )
 
@@ -124,13 +125,14 @@ func TestNodeIsFoundAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
-				w := newWorld(t, simulator.Options{}, Settings{}, func(h *metal3.BareMetalHost) { h.Spec.BootMACAddress = mac })
+				w := newWorld(t, simulator.Options{}, Settings{}, func(h *metal3.BareMetalHost) {
+					h.Spec.BootMACAddress = mac
+					h.Annotations = map[string]string{names.Paused: ""} // the node is there first
+				})
 				defer w.stop()
-				w.stop() // before its first pass: the node is there first
 				uuid := ask(t, w, "/v1/nodes", map[string]any{"driver": "redfish", "name": c.nodeName}, "uuid")
 				ask(t, w, "/v1/ports", map[string]any{"node_uuid": uuid, "address": c.port}, "uuid")
-				w.start(Settings{})
-				w.poke()
+				w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Paused) })
 				if c.conflict != "" {
 					w.until("refused", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.RegistrationError })
 					g.Expect(w.host().Status.ErrorMessage).To(And(ContainSubstring(mac), ContainSubstring(c.conflict)))
@@ -186,7 +188,7 @@ func TestReleasedHostIsOver(t *testing.T) {
 		g.Expect(counts).To(BeEmpty())
 		g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateAvailable))
 		w.rec.memories.put(w.key, memory{Released: "another of the same name"}, true)
-		w.poke()
+		w.annotate("touched", "")
 		w.untilState(metal3.StateProvisioned, time.Minute)
 	})
 }

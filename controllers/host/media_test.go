@@ -90,6 +90,19 @@ func (f *fakeGate) Started(types.NamespacedName) {
 
 func (f *fakeGate) OnSettled(tell func(types.NamespacedName)) { f.tell = tell }
 
+// settle changes how the media stand, and tells so; it returns how often a machine
+// was started before.
+func (f *fakeGate) settle(settled bool) int {
+	f.mu.Lock()
+	f.settled = settled
+	before := f.started
+	f.mu.Unlock()
+	if settled {
+		f.tell(lab)
+	}
+	return before
+}
+
 func (f *fakeGate) state() (asked bool, started int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,26 +114,24 @@ func (f *fakeGate) state() (asked bool, started int) {
 func TestRestartWaitsForTheMedia(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{}, wantInstall)
+		gate := &fakeGate{settled: true}
+		w := newWorldWith(t, assisted(nil), Options{Media: gate}, wantInstall)
 		defer w.stop()
 		w.untilState(metal3.StateProvisioned, 5*time.Minute)
-		gate := &fakeGate{}
-		w.rec.options.Media = gate
+		let(time.Minute)
+		before := gate.settle(false)
 		w.annotate(names.Reboot, "")
 		w.until("off", 5*time.Minute, func(h *metal3.BareMetalHost) bool { return !h.Status.PoweredOn })
 		let(2 * time.Minute)
 		asked, started := gate.state()
 		g.Expect(asked).To(BeTrue())
-		g.Expect(started).To(BeZero())
+		g.Expect(started).To(Equal(before))
 		g.Expect(w.host().Status.PoweredOn).To(BeFalse(), "it waits")
 		g.Expect(w.host().Status.Conditions).To(ContainElement(And(
 			HaveField("Type", metal3.ProgressingCondition), HaveField("Message", ContainSubstring("DataImage")))), "and says for what")
-		gate.mu.Lock()
-		gate.settled = true
-		gate.mu.Unlock()
-		w.poke()
-		w.until("on", 5*time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn })
+		gate.settle(true)
+		w.until("on, without looking", 5*time.Second, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn })
 		_, started = gate.state()
-		g.Expect(started).To(Equal(1))
+		g.Expect(started).To(Equal(before + 1))
 	})
 }

@@ -28,7 +28,6 @@ func (w *world) password(password string) {
 	w.g.Expect(w.kube.Get(w.t.Context(), client.ObjectKey{Namespace: lab.Namespace, Name: "bmc"}, secret)).To(Succeed())
 	secret.Data["password"] = []byte(password)
 	w.g.Expect(w.kube.Update(w.t.Context(), secret)).To(Succeed())
-	w.poke()
 }
 
 // TestADeploymentThatEndsDuringAnErrorIsKept loses the BMC's password while a

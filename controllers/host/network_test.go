@@ -30,7 +30,6 @@ func TestPreprovisioningNetworkDataReachesTheNode(t *testing.T) {
 			Data:       map[string][]byte{"networkData": []byte("links:\n- id: eth0")},
 		}
 		g.Expect(w.kube.Create(t.Context(), net)).To(Succeed())
-		w.poke()
 		w.untilState(metal3.StateAvailable, time.Hour)
 		w.until("at rest", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn })
 		data := func() any { n, _ := w.sim.Node(nodeName(w.host())); return n.Fields["network_data"] }
@@ -40,7 +39,6 @@ func TestPreprovisioningNetworkDataReachesTheNode(t *testing.T) {
 		net.Data["networkData"] = []byte("links: []")
 		g.Expect(w.kube.Update(t.Context(), net)).To(Succeed())
 		w.sim.ResetCounts()
-		w.poke()
 		let(time.Minute)
 		g.Expect(w.sim.Counts()).NotTo(HaveKey(HavePrefix("PATCH")), "a host at rest is left alone")
 		w.edit(wantInstall)

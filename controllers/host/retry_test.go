@@ -33,7 +33,6 @@ func TestARestartRepeatsNoRetry(t *testing.T) {
 
 		w.stop()
 		w.start(Settings{})
-		w.poke()
 		let(20 * time.Second)
 		g.Expect(attempts()).To(Equal(first+1), "the new process knows that it was")
 		w.annotate(names.Retry, "2")

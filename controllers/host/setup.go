@@ -76,34 +76,45 @@ type Options struct {
 // (client.CacheOptions.EnableReadYourWritesConsistency), which for what hosts refer
 // to saves passes that end in a conflict. Hosts are read as they were written.
 func Setup(mgr ctrl.Manager, o Options) error {
-	r, err := newReconciler(mgr.GetClient(), mgr.GetAPIReader(), o)
+	r, err := newController(mgr, o)
 	if err != nil {
 		return err
 	}
+	return r.register(mgr, r)
+}
+
+// newController makes the controller with what a manager has for it.
+func newController(mgr ctrl.Manager, o Options) (*Reconciler, error) {
+	r, err := newReconciler(mgr.GetClient(), mgr.GetAPIReader(), o)
+	if err != nil {
+		return nil, err
+	}
 	if err := registerFleet(o.Metrics, mgr.GetClient()); err != nil {
-		return err
+		return nil, err
 	}
 	r.cache = mgr.GetCache()
 	r.recorder = reconcile.Recorder{Sink: mgr.GetEventRecorder(reportingController)}
-	err = mgr.GetFieldIndexer().IndexField(context.Background(), &metal3.BareMetalHost{}, secretIndex, indexSecrets)
+	return r, nil
+}
+
+// register has a manager call passes for hosts when something has happened to them:
+// the queue, what it hears of, and what it does not want to hear. passes are those of
+// the controller, or of what stands around it.
+func (r *Reconciler) register(mgr ctrl.Manager, passes kreconcile.Reconciler) error {
+	err := mgr.GetFieldIndexer().IndexField(context.Background(), &metal3.BareMetalHost{}, secretIndex, indexSecrets)
 	if err != nil {
 		return fmt.Errorf("index hosts by Secret: %w", err)
 	}
-	if o.Name == "" {
-		o.Name = "baremetalhost"
-	}
-	if o.Concurrency == 0 {
-		o.Concurrency = defaultConcurrency
-	}
+	o := r.options
 	changed := predicate.And[client.Object](notEcho{r.echoes, r.written}, predicate.Or[client.Object](predicate.GenerationChangedPredicate{},
 		predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{}, finalizersChanged{}))
-	b := ctrl.NewControllerManagedBy(mgr).Named(o.Name).
+	b := ctrl.NewControllerManagedBy(mgr).Named(cmp.Or(o.Name, "baremetalhost")).
 		For(&metal3.BareMetalHost{}, builder.WithPredicates(changed)).
 		Owns(&metal3.PreprovisioningImage{}).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.hostsOfSecret)).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.hostsOfSecret), builder.WithPredicates(secretcache.Unlabelled)).
 		WatchesRawSource(source.Func(r.feedNodes)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: o.Concurrency})
+		WithOptions(controller.Options{MaxConcurrentReconciles: cmp.Or(o.Concurrency, defaultConcurrency)})
 	if o.ProgressChanged != nil {
 		b = b.WatchesRawSource(source.Func(r.feedProgress))
 	}
@@ -113,7 +124,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	if o.Firmware != nil {
 		b = watchFirmware(b)
 	}
-	return b.Complete(r)
+	return b.Complete(passes)
 }
 
 // newReconciler makes the controller without a manager.

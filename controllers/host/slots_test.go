@@ -71,13 +71,11 @@ func wantImage(o *Observed) {
 func TestAHostWaitsForItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{}, func(h *metal3.BareMetalHost) {
+		w := newWorldWith(t, assisted(nil), Options{Limits: capacity.Limits{Domain: 1}}, func(h *metal3.BareMetalHost) {
 			h.Labels = map[string]string{names.FailureDomain: "rack-1"}
 		})
 		defer w.stop()
-		q := capacity.New(capacity.Limits{Domain: 1})
-		q.OnGrant(func(types.NamespacedName) { w.poke() })
-		w.rec.slots = &slots{queue: q}
+		q := w.rec.slots.queue
 		other := types.NamespacedName{Namespace: "lab", Name: "other"}
 		q.Hold(other, capacity.Place{Domain: "rack-1"})
 		w.until("delayed", time.Minute, func(h *metal3.BareMetalHost) bool {
@@ -102,14 +100,12 @@ func TestAHostWaitsForItsTurn(t *testing.T) {
 func TestHostsAtWorkCountAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{}, nil)
+		w := newWorldWith(t, assisted(nil), Options{Limits: capacity.Limits{Total: 1}}, nil)
 		defer func() { w.stop() }()
 		w.untilState(metal3.StateInspecting, time.Minute)
 		let(2 * time.Second)
 		w.stop()
 		w.start(Settings{})
-		q := capacity.New(capacity.Limits{Total: 1})
-		w.rec.slots = &slots{queue: q}
 		let(time.Second)
 		h := w.host()
 		h.Name = "second"
@@ -117,6 +113,6 @@ func TestHostsAtWorkCountAfterARestart(t *testing.T) {
 		p := &pass{Reconciler: w.rec, endpoint: e, o: Observed{Host: h, Ironic: assigned}}
 		g.Expect(p.takeSlot(t.Context())).To(Succeed())
 		g.Expect(p.o.Slot.Granted).To(BeFalse())
-		g.Expect(q.Holds(w.key)).To(BeTrue())
+		g.Expect(w.rec.slots.queue.Holds(w.key)).To(BeTrue())
 	})
 }

@@ -122,7 +122,6 @@ func TestWhoWritesInTurn(t *testing.T) {
 						done()
 					}()
 				}
-				w.rec.entrance.open(func(types.NamespacedName) { w.poke() })
 				if called {
 					w.rec.entrance.call(w.key)
 				}

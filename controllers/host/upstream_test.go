@@ -148,14 +148,6 @@ func TestOperationHistory(t *testing.T) {
 	})
 }
 
-// relations notes what events are about besides the host.
-type relations struct{ related []runtime.Object }
-
-// Eventf implements events.EventRecorder.
-func (r *relations) Eventf(_, related runtime.Object, _, _, _, _ string, _ ...any) {
-	r.related = append(r.related, related)
-}
-
 // TestEventsNameTheConsumer keeps source and related object of the existing operator's events.
 func TestEventsNameTheConsumer(t *testing.T) {
 	g := NewWithT(t)
@@ -164,13 +156,11 @@ func TestEventsNameTheConsumer(t *testing.T) {
 	for _, ref := range []*corev1.ObjectReference{nil, consumer} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t, simulator.Options{}, Settings{}, func(h *metal3.BareMetalHost) { h.Spec.ConsumerRef = ref })
-			sink := &relations{}
-			w.rec.recorder.Sink = sink
 			w.untilState(metal3.StateAvailable, time.Minute)
 			w.stop()
 			synctest.Wait()
-			g.Expect(sink.related).NotTo(BeEmpty())
-			for _, related := range sink.related {
+			g.Expect(w.events.related).NotTo(BeEmpty())
+			for _, related := range w.events.related {
 				if ref == nil {
 					g.Expect(related).To(BeNil())
 				} else {

@@ -1,7 +1,10 @@
 package host
 
 import (
+	"k8s.io/client-go/util/retry"
 	"net/http"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -64,16 +67,26 @@ func workingWorld(t *testing.T, change func(*metal3.BareMetalHost)) *world {
 	return w
 }
 
-// wish creates the resources that ask for firmware changes.
+// wish writes into the firmware resources what is asked for.
 func (w *world) wish() {
-	meta := metav1.ObjectMeta{Namespace: lab.Namespace, Name: lab.Name, Generation: 1}
-	w.g.Expect(w.kube.Create(w.t.Context(), &metal3.HostFirmwareSettings{ObjectMeta: meta, Spec: metal3.HostFirmwareSettingsSpec{
-		Settings: metal3.DesiredSettingsMap{"BootMode": intstr.FromString("Uefi"), "Cores": intstr.FromInt32(8)},
-	}})).To(Succeed())
-	w.g.Expect(w.kube.Create(w.t.Context(), &metal3.HostFirmwareComponents{ObjectMeta: meta, Spec: metal3.HostFirmwareComponentsSpec{
-		Updates: []metal3.FirmwareUpdate{{Component: "bios", URL: "http://images/bios-2"}},
-	}})).To(Succeed())
-	w.poke()
+	w.t.Helper()
+	meta := metav1.ObjectMeta{Namespace: lab.Namespace, Name: lab.Name}
+	put := func(o client.Object, change func() error) {
+		err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
+			_, err := controllerutil.CreateOrUpdate(w.t.Context(), w.kube, o, change)
+			return err
+		})
+		w.g.Expect(err).NotTo(HaveOccurred())
+	}
+	settings, components := &metal3.HostFirmwareSettings{ObjectMeta: meta}, &metal3.HostFirmwareComponents{ObjectMeta: meta}
+	put(settings, func() error {
+		settings.Spec.Settings = metal3.DesiredSettingsMap{"BootMode": intstr.FromString("Uefi"), "Cores": intstr.FromInt32(8)}
+		return nil
+	})
+	put(components, func() error {
+		components.Spec.Updates = []metal3.FirmwareUpdate{{Component: "bios", URL: "http://images/bios-2"}}
+		return nil
+	})
 }
 
 // killAt stops the controller at its n-th request from now on that is not the
@@ -93,7 +106,6 @@ func (w *world) killAt(n int32, handled bool) *atomic.Int32 {
 		case <-die:
 			w.stop()
 			w.start(Settings{})
-			w.poke()
 		case <-w.t.Context().Done():
 		}
 	}()

@@ -95,7 +95,6 @@ func TestServicingGivenUp(t *testing.T) {
 		w.g.Expect(err).NotTo(HaveOccurred())
 		settings.Spec.Settings, settings.Generation = metal3.DesiredSettingsMap{}, settings.Generation+1
 		w.g.Expect(w.kube.Update(t.Context(), settings)).To(Succeed())
-		w.poke()
 		w.until("back in use", time.Minute, func(h *metal3.BareMetalHost) bool {
 			return h.Status.OperationalStatus == metal3.OperationalStatusOK && h.Status.PoweredOn && h.Status.ErrorType == ""
 		})

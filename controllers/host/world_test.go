@@ -3,6 +3,8 @@ package host
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -13,37 +15,41 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/util/retry"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/ironflow/ironflow/controllers/firmware"
-	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/ironic/simulator"
+	"github.com/ironflow/ironflow/test/kubeapi"
 )
 
-// world is one host, a simulated Ironic, and a queue as small as one key needs.
+// world is one host on an API server in memory and a simulated Ironic, looked after
+// by the controllers as a program wires them: their queue, event filters and limits.
 // It runs inside a synctest bubble: minutes of Ironic pass at once.
 type world struct {
 	t      *testing.T
 	g      Gomega
 	key    types.NamespacedName
-	kube   client.Client
+	api    *kubeapi.Server
+	kube   client.WithWatch // what a user does
 	sim    *simulator.Server
+	with   Options // besides what start sets
 	rec    *Reconciler
 	events *eventLog
-	wake   chan struct{}
 	stop   context.CancelFunc
+	over   chan struct{} // closed when all that start has started has ended
+
+	progressed chan types.NamespacedName
 
 	mu       sync.Mutex
 	progress Progress
 	statuses int
 	passes   int
 	ended    func(ctrl.Result)
+	refuse   func(*http.Request) *kubeapi.Fault
 }
 
 // delays are those that the speed figures are measured with.
@@ -54,24 +60,31 @@ var delays = simulator.Delays{
 
 var lab = types.NamespacedName{Namespace: "lab", Name: "host-1"}
 
+// worldScheme is made once: to make one takes longer than a host's life here.
+var worldScheme = sync.OnceValue(func() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(metal3.AddToScheme(scheme))
+	utilruntime.Must(corev1.AddToScheme(scheme))
+	return scheme
+})
+
 // newWorld starts everything; change edits the host before it is created.
 func newWorld(t *testing.T, o simulator.Options, s Settings, change func(*metal3.BareMetalHost)) *world {
 	t.Helper()
-	w := &world{t: t, g: NewWithT(t), key: lab, events: &eventLog{}, wake: make(chan struct{}, 1)}
-	scheme := runtime.NewScheme()
-	w.g.Expect(metal3.AddToScheme(scheme)).To(Succeed())
-	w.g.Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
-	w.kube = fake.NewClientBuilder().WithScheme(scheme).
-		WithStatusSubresource(&metal3.BareMetalHost{}, &metal3.PreprovisioningImage{}, &metal3.HostFirmwareSettings{}, &metal3.HostFirmwareComponents{}).
-		WithIndex(&metal3.BareMetalHost{}, secretIndex, indexSecrets).
-		WithInterceptorFuncs(interceptor.Funcs{
-			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-				w.mu.Lock()
-				w.statuses++
-				w.mu.Unlock()
-				return c.SubResource(sub).Patch(ctx, o, p, opts...)
-			},
-		}).Build()
+	return newWorldWith(t, o, Options{Settings: s}, change)
+}
+
+// newWorldWith does so with more options than settings.
+func newWorldWith(t *testing.T, o simulator.Options, with Options, change func(*metal3.BareMetalHost)) *world {
+	t.Helper()
+	w := &world{t: t, g: NewWithT(t), key: lab, events: &eventLog{}, with: with, progressed: make(chan types.NamespacedName)}
+	var err error
+	w.api, err = kubeapi.New(worldScheme(), &metal3.BareMetalHost{}, &metal3.HardwareData{}, &metal3.PreprovisioningImage{}, &corev1.Secret{}, &corev1.ConfigMap{},
+		&metal3.HostFirmwareSettings{}, &metal3.HostFirmwareComponents{}, &metal3.FirmwareSchema{}, &metal3.HostUpdatePolicy{}, &metal3.DataImage{})
+	w.g.Expect(err).NotTo(HaveOccurred())
+	w.api.Intercept(w.seen)
+	w.kube, err = w.api.Client(worldScheme())
+	w.g.Expect(err).NotTo(HaveOccurred())
 	if o.Delays == (simulator.Delays{}) {
 		o.Delays = delays
 	}
@@ -80,9 +93,9 @@ func newWorld(t *testing.T, o simulator.Options, s Settings, change func(*metal3
 	}
 	w.sim = simulator.New(o)
 	t.Cleanup(w.sim.Close)
-	w.start(s)
+	w.start(with.Settings)
 	host := &metal3.BareMetalHost{
-		ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: lab.Name, UID: "8f0f3b0e-host-1", Generation: 1},
+		ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: lab.Name},
 		Spec: metal3.BareMetalHostSpec{
 			Online: true, BootMACAddress: "52:54:00:00:00:01",
 			BMC: metal3.BMCDetails{Address: "redfish-virtualmedia://bmc.test/redfish/v1/Systems/1", CredentialsName: "bmc"},
@@ -96,25 +109,81 @@ func newWorld(t *testing.T, o simulator.Options, s Settings, change func(*metal3
 		Data:       map[string][]byte{"username": []byte("admin"), "password": []byte("hunter2hunter2")},
 	})).To(Succeed())
 	w.g.Expect(w.kube.Create(t.Context(), host)).To(Succeed())
-	w.poke()
 	return w
 }
 
-// start runs gateway, watch and controller, as a process would.
+// start runs gateway, watch and controllers, as a process would, once those of
+// before have ended.
 func (w *world) start(s Settings) {
+	if w.over != nil {
+		<-w.over
+	}
 	ctx, stop := context.WithCancel(w.t.Context())
-	w.stop = stop
-	gateway, err := ironic.New(ctx, ironic.Config{URL: "http://ironic.test", Transport: w.sim.Transport()})
+	w.stop, w.over = stop, make(chan struct{})
+	o := w.with
+	o.Progress, o.ProgressChanged, o.Settings = w, w.progressed, s
+	var parts sync.WaitGroup
+	var read firmware.Gateway = ironic.FirmwareReader{Endpoints: o.Ironics}
+	if o.Ironics == nil {
+		gateway, err := ironic.New(ctx, ironic.Config{URL: "http://ironic.test", Transport: w.sim.Transport()})
+		w.g.Expect(err).NotTo(HaveOccurred())
+		watch := ironic.NewWatch(gateway, ironic.WatchOptions{})
+		o.Gateway, o.Watch, read = gateway, watch, gateway
+		parts.Go(func() { _ = watch.Run(ctx) })
+	}
+	mgr, err := w.api.Manager(worldScheme(), w.events)
 	w.g.Expect(err).NotTo(HaveOccurred())
-	watch := ironic.NewWatch(gateway, ironic.WatchOptions{})
-	w.rec, err = newReconciler(w.kube, w.kube, Options{
-		Gateway: gateway, Watch: watch, Progress: w, Settings: s, Firmware: firmware.NewKeeper(w.kube, gateway, reconcile.Recorder{}),
+	o.Firmware, err = firmware.Setup(mgr, firmware.Options{Gateway: read})
+	w.g.Expect(err).NotTo(HaveOccurred())
+	w.rec, err = newController(mgr, o)
+	w.g.Expect(err).NotTo(HaveOccurred())
+	w.g.Expect(w.rec.register(mgr, passes{w.rec, w})).To(Succeed())
+	parts.Go(func() {
+		if err := mgr.Start(ctx); err != nil {
+			w.t.Errorf("the manager ended: %v", err)
+		}
 	})
-	w.g.Expect(err).NotTo(HaveOccurred())
-	w.rec.recorder = reconcile.Recorder{Sink: w.events}
-	go func() { _ = watch.Run(ctx) }()
-	go w.pump(ctx, watch)
-	go w.work(ctx)
+	over := w.over
+	go func() {
+		parts.Wait()
+		close(over)
+	}()
+}
+
+// seen counts what is written, and refuses what a test wants to be refused.
+func (w *world) seen(r *http.Request) *kubeapi.Fault {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/status") {
+		w.statuses++
+	}
+	if w.refuse == nil {
+		return nil
+	}
+	return w.refuse(r)
+}
+
+// passes are the controller's, counted.
+type passes struct {
+	*Reconciler
+	w *world
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (p passes) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	p.w.mu.Lock()
+	p.w.passes++
+	p.w.mu.Unlock()
+	result, err := p.Reconciler.Reconcile(ctx, request)
+	if err != nil && ctx.Err() == nil {
+		p.w.t.Errorf("reconcile: %v", err)
+	}
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	if p.w.ended != nil {
+		p.w.ended(result)
+	}
+	return result, err
 }
 
 // HostProgress implements ProgressSource.
@@ -129,55 +198,7 @@ func (w *world) report(p Progress) {
 	w.mu.Lock()
 	w.progress = p
 	w.mu.Unlock()
-	w.poke()
-}
-
-// pump wakes the host for changes of its node.
-func (w *world) pump(ctx context.Context, watch *ironic.Watch) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case change := <-watch.Changes():
-			if key, ours := hostOfNode(change); ours && key == w.key {
-				if change.Kind == ironic.LostAgent {
-					w.rec.memories.lostAgent(key, change.Row)
-				}
-				w.poke()
-			}
-		}
-	}
-}
-
-// work is the queue: one key, woken by poke or by its own timer.
-func (w *world) work(ctx context.Context) {
-	timer := time.NewTimer(time.Hour)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-w.wake:
-		case <-timer.C:
-		}
-		w.mu.Lock()
-		w.passes++
-		w.mu.Unlock()
-		result, err := w.rec.Reconcile(ctx, ctrl.Request{NamespacedName: w.key})
-		if err != nil && ctx.Err() == nil {
-			w.t.Errorf("reconcile: %v", err)
-			return
-		}
-		w.mu.Lock()
-		if w.ended != nil {
-			w.ended(result)
-		}
-		w.mu.Unlock()
-		if result.RequeueAfter > 0 {
-			timer.Reset(result.RequeueAfter)
-		} else {
-			timer.Stop()
-		}
-	}
+	w.progressed <- w.key
 }
 
 // onPass delivers the result of the next pass that is wanted.
@@ -194,12 +215,8 @@ func (w *world) onPass(wanted func(ctrl.Result) bool) <-chan ctrl.Result {
 	return found
 }
 
-func (w *world) poke() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
-}
+// poke does nothing: what happens to a host wakes it. It goes with its last caller.
+func (w *world) poke() {}
 
 // host reads the host as it is stored; nil when it is gone.
 func (w *world) host() *metal3.BareMetalHost {
@@ -217,15 +234,10 @@ func (w *world) edit(change func(*metal3.BareMetalHost)) {
 	w.t.Helper()
 	err := retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		h := w.host()
-		spec := *h.Spec.DeepCopy()
 		change(h)
-		if fmt.Sprintf("%#v", spec) != fmt.Sprintf("%#v", h.Spec) {
-			h.Generation++ // the fake API server does not count
-		}
 		return w.kube.Update(w.t.Context(), h)
 	})
 	w.g.Expect(err).NotTo(HaveOccurred())
-	w.poke()
 }
 
 // annotate sets one annotation.
@@ -284,13 +296,15 @@ type eventLog struct {
 	mu      sync.Mutex
 	reasons []string
 	texts   []string
+	related []runtime.Object // what they are about besides the host
 }
 
 // Eventf implements events.EventRecorder.
-func (l *eventLog) Eventf(_, _ runtime.Object, _, reason, _, note string, args ...any) {
+func (l *eventLog) Eventf(_, related runtime.Object, _, reason, _, note string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.reasons = append(l.reasons, reason)
+	l.related = append(l.related, related)
 	l.texts = append(l.texts, reason+": "+fmt.Sprintf(note, args...))
 }
 
