@@ -129,10 +129,12 @@ func TestNodeIsFoundAgain(t *testing.T) {
 					h.Spec.BootMACAddress = mac
 					h.Annotations = map[string]string{names.Paused: ""} // the node is there first
 				})
-				defer w.stop()
+				defer func() { w.stop() }()
+				w.stop()
 				uuid := ask(t, w, "/v1/nodes", map[string]any{"driver": "redfish", "name": c.nodeName}, "uuid")
 				ask(t, w, "/v1/ports", map[string]any{"node_uuid": uuid, "address": c.port}, "uuid")
 				w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Paused) })
+				w.start(Settings{})
 				if c.conflict != "" {
 					w.until("refused", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.RegistrationError })
 					g.Expect(w.host().Status.ErrorMessage).To(And(ContainSubstring(mac), ContainSubstring(c.conflict)))

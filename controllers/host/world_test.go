@@ -118,8 +118,7 @@ func (w *world) start(s Settings) {
 	if w.over != nil {
 		<-w.over
 	}
-	ctx, stop := context.WithCancel(w.t.Context())
-	w.stop, w.over = stop, make(chan struct{})
+	ctx, stop := context.WithCancel(context.WithoutCancel(w.t.Context()))
 	o := w.with
 	o.Progress, o.ProgressChanged, o.Settings = w, w.progressed, s
 	var parts sync.WaitGroup
@@ -143,7 +142,12 @@ func (w *world) start(s Settings) {
 			w.t.Errorf("the manager ended: %v", err)
 		}
 	})
-	over := w.over
+	over := make(chan struct{})
+	w.over, w.stop = over, func() {
+		<-mgr.Elected() // a manager that is stopped while it starts looks for the end of that without a pause
+		stop()
+	}
+	w.t.Cleanup(w.stop)
 	go func() {
 		parts.Wait()
 		close(over)

@@ -1,14 +1,18 @@
 package kubeapi
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/go-logr/logr"
-	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -31,10 +35,8 @@ func (s *Server) Manager(scheme *runtime.Scheme, sink events.EventRecorder) (ctr
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme: scheme, Logger: logr.Discard(),
 		Cache: cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
-		NewCache: func(config *rest.Config, o cache.Options) (_ cache.Cache, err error) {
-			if o.NewInformer, err = wire.NewInformer(config, o, metal3.GroupVersion); err != nil {
-				return nil, err
-			}
+		NewCache: func(config *rest.Config, o cache.Options) (cache.Cache, error) {
+			o.NewInformer = drained
 			return secretcache.New(config, o)
 		},
 		Client:                 client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &yes}},
@@ -52,6 +54,31 @@ func (s *Server) Manager(scheme *runtime.Scheme, sink events.EventRecorder) (ctr
 // Client reads and writes what is stored, as users do.
 func (s *Server) Client(scheme *runtime.Scheme) (client.WithWatch, error) {
 	return client.NewWithWatch(s.Config(), client.Options{Scheme: scheme, Mapper: s.mapper})
+}
+
+// drained makes an informer that takes what its watch still has to say when it ends:
+// the library's for metadata would hold on to an event that nobody takes, for ever.
+func drained(lw toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+	whole := toolscache.ToListerWatcherWithContext(lw)
+	return toolscache.NewSharedIndexInformer(&toolscache.ListWatch{
+		ListWithContextFunc: whole.ListWithContext,
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			w, err := whole.WatchWithContext(ctx, options)
+			return drain{w}, err
+		},
+	}, object, resync, indexers)
+}
+
+// drain is a watch that is emptied at its end.
+type drain struct{ watch.Interface }
+
+// Stop implements watch.Interface.
+func (d drain) Stop() {
+	d.Interface.Stop()
+	go func() {
+		for range d.ResultChan() { //nolint:revive // what is said too late
+		}
+	}()
 }
 
 // recorded is a manager with another recorder.
