@@ -64,6 +64,7 @@ func TestNobodyTouchesAHostThatIsKeptOff(t *testing.T) {
 						w.annotate(annotation, "")
 						let(time.Minute)
 					}
+					let(time.Minute)
 					w.sim.ResetCounts()
 					c.change(w)
 					before, statuses := w.belongings(), w.statuses

@@ -210,9 +210,10 @@ func TestSecretsOfBeforeAreReleased(t *testing.T) {
 		})
 		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = "bmc" })
 		w.untilState(metal3.StateAvailable, time.Minute)
-		g.Expect(w.kube.Create(t.Context(), &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: "other", UID: "other"}})).To(Succeed())
+		other := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: "other"}}
+		g.Expect(w.kube.Create(t.Context(), other)).To(Succeed())
 		shared := secret("bmc")
-		shared.OwnerReferences = append(shared.OwnerReferences, metav1.OwnerReference{APIVersion: "metal3.io/v1alpha1", Kind: kind, Name: "other", UID: "other"})
+		shared.OwnerReferences = append(shared.OwnerReferences, metav1.OwnerReference{APIVersion: "metal3.io/v1alpha1", Kind: kind, Name: "other", UID: other.UID})
 		g.Expect(w.kube.Update(t.Context(), shared)).To(Succeed())
 		for _, name := range []string{"b", "c"} {
 			w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = name })
