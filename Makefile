@@ -138,7 +138,8 @@ bench-images: ## The image server beside nginx (needs nginx-light)
 	@go run ./test/bench/images
 
 .PHONY: bench-steps
-bench-steps: need-root test-tools ## The deploy step on a real systemd (needs root)
+bench-steps: need-e2e coreos-installer test-tools ## The deploy step on a real systemd (needs root, cargo)
+	@bash test/scripts/test-tools.sh fdisk e2fsprogs
 	@go run ./test/bench/steps
 
 .PHONY: bench-fleet

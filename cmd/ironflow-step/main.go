@@ -66,10 +66,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		printUsage(stderr)
 		return exitcode.StepBadInput
 	}
-	units := newUnits(host)
-	defer units.Close()
+	units, end := newUnits(host)
+	defer end()
 	installer := &assisted.Step{Units: units}
-	if systemd, ok := any(units).(foreign.Host); ok {
+	if systemd, ok := units.(foreign.Host); ok {
 		installer.AskForeign = func(ctx context.Context, began time.Time) bool { return foreign.Installed(ctx, systemd, began) }
 	}
 	inRoot := coreos.InRoot(host)

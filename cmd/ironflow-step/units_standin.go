@@ -11,17 +11,12 @@ import (
 	"github.com/ironflow/ironflow/customdeploy/systemd/standin"
 )
 
-// closer is a manager that has something to end.
-type closer interface {
-	systemd.Manager
-	Close()
-}
-
 // newUnits returns the stand-in when its environment variable is set, and the
 // host's systemd otherwise.
-func newUnits(host hostfile.Dir) closer {
+func newUnits(host hostfile.Dir) (units systemd.Manager, end func()) {
 	if dir := os.Getenv(standin.BinEnv); dir != "" {
-		return standin.New(host, dir)
+		simulated := standin.New(host, dir)
+		return simulated, simulated.Close
 	}
-	return sdbus.New(sdbus.Address(host), host)
+	return sdbus.New(sdbus.Address(host), host), func() {}
 }

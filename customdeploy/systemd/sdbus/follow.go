@@ -6,23 +6,19 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/coreos/go-systemd/v22/dbus"
 	godbus "github.com/godbus/dbus/v5"
 
 	"github.com/ironflow/ironflow/customdeploy/systemd"
 )
 
 const (
-	service     = "org.freedesktop.systemd1"
-	managerPath = godbus.ObjectPath("/org/freedesktop/systemd1")
-	unitPrefix  = "/org/freedesktop/systemd1/unit/"
-	changed     = "org.freedesktop.DBus.Properties.PropertiesChanged"
-	ownerGone   = "org.freedesktop.DBus.NameOwnerChanged"
+	changed   = properties + ".PropertiesChanged"
+	ownerGone = "org.freedesktop.DBus.NameOwnerChanged"
 )
 
 // Follow implements systemd.Manager on a connection of its own.
 func (m *Manager) Follow(ctx context.Context, name string) (<-chan systemd.Update, error) {
-	w := &watch{address: m.address, name: name, path: godbus.ObjectPath(unitPrefix + dbus.PathBusEscape(name))}
+	w := &watch{manager: m, name: name}
 	if err := w.open(ctx); err != nil {
 		return nil, fmt.Errorf("follow %s: %w", name, err)
 	}
@@ -33,11 +29,11 @@ func (m *Manager) Follow(ctx context.Context, name string) (<-chan systemd.Updat
 
 // watch follows one unit over one bus connection at a time.
 type watch struct {
-	address string
+	manager *Manager
 	name    string
-	path    godbus.ObjectPath
 
 	bus     *godbus.Conn
+	path    godbus.ObjectPath
 	signals chan *godbus.Signal
 	unit    systemd.Properties
 }
@@ -46,111 +42,104 @@ type watch struct {
 // systemd, with its result) and reads its properties; in this order, so that no
 // change falls between.
 func (w *watch) open(ctx context.Context) error {
-	bus, err := Dial(ctx, w.address)
-	if err != nil {
-		return err
-	}
-	w.bus, w.signals = bus, make(chan *godbus.Signal, 64)
-	bus.Signal(w.signals)
-	err = errors.Join(
-		bus.AddMatchSignalContext(ctx, godbus.WithMatchObjectPath(w.path), godbus.WithMatchInterface("org.freedesktop.DBus.Properties")),
-		bus.AddMatchSignalContext(ctx, godbus.WithMatchInterface("org.freedesktop.DBus"), godbus.WithMatchMember("NameOwnerChanged"), godbus.WithMatchArg(0, service)),
-	)
-	manager := bus.Object(service, managerPath)
-	if err == nil {
-		err = manager.CallWithContext(ctx, service+".Manager.Subscribe", 0).Err
-	}
-	if err == nil {
-		// Not every version and policy allows it; then the unit is simply not pinned.
-		_ = manager.CallWithContext(ctx, service+".Manager.RefUnit", 0, w.name).Err
-		err = w.read(ctx)
-	}
-	if err != nil {
-		_ = bus.Close()
-	}
-	return err
-}
-
-// read fetches all properties.
-func (w *watch) read(ctx context.Context) error {
-	var p systemd.Properties
-	for _, iface := range []string{service + ".Unit", service + ".Service"} {
-		var values map[string]godbus.Variant
-		call := w.bus.Object(service, w.path).CallWithContext(ctx, "org.freedesktop.DBus.Properties.GetAll", 0, iface)
-		if err := call.Store(&values); err != nil {
+	return w.manager.try(ctx, true, func(ctx context.Context, bus *godbus.Conn) error {
+		path, err := load(ctx, bus, w.name)
+		if err != nil {
 			return err
 		}
-		merge(&p, values)
-	}
-	w.unit = p
-	return nil
+		w.bus, w.path, w.signals = bus, path, make(chan *godbus.Signal, 64)
+		bus.Signal(w.signals)
+		err = errors.Join(
+			bus.AddMatchSignalContext(ctx, godbus.WithMatchObjectPath(path), godbus.WithMatchInterface(properties)),
+			bus.AddMatchSignalContext(ctx, godbus.WithMatchInterface("org.freedesktop.DBus"), godbus.WithMatchMember("NameOwnerChanged"), godbus.WithMatchArg(0, service)),
+		)
+		if err != nil {
+			return err
+		}
+		if err := call(ctx, bus, "Subscribe", nil); err != nil {
+			return err
+		}
+		// Not every version and policy allows it; then the unit is simply not pinned.
+		if err := call(ctx, bus, "RefUnit", []any{w.name}); err != nil && !refused(err) {
+			return err
+		}
+		w.unit, err = read(ctx, bus, path)
+		return err
+	})
 }
 
 // run sends the newest properties whenever the reader is ready and they are new.
+// A systemd that is frozen sends no signal and breaks no connection, so now and
+// then it is asked for the properties.
 func (w *watch) run(ctx context.Context, updates chan<- systemd.Update) {
 	defer close(updates)
 	defer func() { _ = w.bus.Close() }()
+	alive := time.NewTicker(w.manager.patience)
+	defer alive.Stop()
 	fresh := true
 	for {
 		out := updates
 		if !fresh {
 			out = nil
 		}
+		before, err := w.unit, error(nil)
 		select {
 		case <-ctx.Done():
 			return
 		case out <- systemd.Update{Unit: w.unit}:
 			fresh = false
-		case signal, ok := <-w.signals:
-			before := w.unit
-			if !ok || !w.apply(ctx, signal) {
-				if err := w.repair(ctx); err != nil {
-					select {
-					case updates <- systemd.Update{Err: err}:
-					case <-ctx.Done():
-					}
-					return
-				}
-			}
-			fresh = fresh || w.unit != before
+		case signal, open := <-w.signals:
+			err = w.take(ctx, signal, open)
+		case <-alive.C:
+			err = w.read(ctx)
 		}
+		if err != nil {
+			select {
+			case updates <- systemd.Update{Err: err}:
+			case <-ctx.Done():
+			}
+			return
+		}
+		fresh = fresh || w.unit != before
 	}
 }
 
-// apply takes one signal; false means that the connection to systemd is gone or
-// not to be relied on.
-func (w *watch) apply(ctx context.Context, signal *godbus.Signal) bool {
+// take takes one signal. Without a connection, or after systemd has left the bus
+// or dropped a property, the unit is read anew.
+func (w *watch) take(ctx context.Context, signal *godbus.Signal, open bool) error {
 	switch {
-	case signal.Name == ownerGone:
-		return false
+	case !open || signal.Name == ownerGone:
+		return w.reopen(ctx)
 	case signal.Name != changed || signal.Path != w.path || len(signal.Body) < 3:
-		return true
+		return nil
 	}
 	values, _ := signal.Body[1].(map[string]godbus.Variant)
 	merge(&w.unit, values)
 	invalidated, _ := signal.Body[2].([]string)
 	for _, name := range invalidated {
 		if _, known := setters[name]; known {
-			return w.read(ctx) == nil
+			return w.read(ctx)
 		}
 	}
-	return true
+	return nil
 }
 
-// repair connects anew and reads the unit again, within repairTime.
-func (w *watch) repair(ctx context.Context) error {
-	_ = w.bus.Close()
-	ctx, done := context.WithTimeoutCause(ctx, repairTime, fmt.Errorf("no systemd at %s for %v", w.address, repairTime))
+// read fetches all properties, on a new connection if this one has broken.
+func (w *watch) read(ctx context.Context) error {
+	bounded, done := context.WithTimeoutCause(ctx, w.manager.patience, fmt.Errorf("no answer from systemd at %s for %v", w.manager.address, w.manager.patience))
 	defer done()
-	for {
-		err := w.open(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", context.Cause(ctx), err)
-		case <-time.After(repairEvery):
-		}
+	unit, err := read(bounded, w.bus, w.path)
+	switch {
+	case err == nil:
+		w.unit = unit
+		return nil
+	case bounded.Err() != nil:
+		return context.Cause(bounded)
 	}
+	return w.reopen(ctx)
+}
+
+func (w *watch) reopen(ctx context.Context) error {
+	_ = w.bus.Close()
+	return w.open(ctx)
 }

@@ -3,9 +3,9 @@ package sdbus
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
-	"github.com/coreos/go-systemd/v22/dbus"
 	godbus "github.com/godbus/dbus/v5"
 
 	"github.com/ironflow/ironflow/customdeploy/systemd"
@@ -14,32 +14,44 @@ import (
 // errResultLost means that the bus went away while a command ran.
 var errResultLost = errors.New("the connection to systemd broke before the command's result was known")
 
+// Types of StartTransientUnit: properties a(sv), auxiliary units a(sa(sv)), and
+// the commands of ExecStart a(sasb).
+type (
+	property struct {
+		Name  string
+		Value godbus.Variant
+	}
+	auxiliary struct {
+		Name       string
+		Properties []property
+	}
+	command struct {
+		Path          string
+		Args          []string
+		IgnoreFailure bool
+	}
+)
+
 // Run runs a command on the host, outside of the caller's namespaces, as a
 // transient unit of the given name, and tells whether it ended with exit status
 // 0. After the limit, in whole seconds, systemd kills it.
 func (m *Manager) Run(ctx context.Context, unit string, argv []string, limit time.Duration) (bool, error) {
-	var c *connection
-	result := make(chan string, 1)
-	err := m.with(ctx, func(conn *connection) error {
-		c = conn
-		_, err := conn.StartTransientUnitContext(ctx, unit, "replace", []dbus.Property{
-			dbus.PropDescription("Ironflow asks the host"),
-			dbus.PropType("oneshot"),
-			dbus.PropExecStart(argv, false),
-			{Name: "CollectMode", Value: godbus.MakeVariant("inactive-or-failed")},
-			{Name: "TimeoutStartUSec", Value: godbus.MakeVariant(uint64(limit / time.Microsecond))},
-		}, result)
-		return err
-	})
+	bound := limit + m.patience
+	ctx, done := context.WithTimeoutCause(ctx, bound, fmt.Errorf("no answer from systemd at %s for %v", m.address, bound))
+	defer done()
+	j, err := m.queue(ctx, "StartTransientUnit", unit, "replace", []property{
+		{"Description", godbus.MakeVariant("Ironflow asks the host")},
+		{"Type", godbus.MakeVariant("oneshot")},
+		{"ExecStart", godbus.MakeVariant([]command{{Path: argv[0], Args: argv}})},
+		{"CollectMode", godbus.MakeVariant("inactive-or-failed")},
+		{"TimeoutStartUSec", godbus.MakeVariant(uint64(limit / time.Microsecond))},
+	}, []auxiliary{})
 	if err != nil {
 		return false, err
 	}
-	select {
-	case r := <-result:
-		return r == systemd.JobDone, nil
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
-	case <-c.broken:
-		return false, errResultLost
+	result, err := j.wait(ctx)
+	if err == nil && result == "" {
+		err = errResultLost
 	}
+	return result == systemd.JobDone, err
 }

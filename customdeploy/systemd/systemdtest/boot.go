@@ -160,11 +160,7 @@ func (m *Machine) awaitBus(ctx context.Context) error {
 }
 
 // Units connects to the machine's systemd over its bus.
-func (m *Machine) Units(t testing.TB) *sdbus.Manager {
-	units := sdbus.New(m.Bus(), m.Host)
-	t.Cleanup(units.Close)
-	return units
-}
+func (m *Machine) Units(testing.TB) *sdbus.Manager { return sdbus.New(m.Bus(), m.Host) }
 
 // Bus is the D-Bus address of the machine's system bus.
 func (m *Machine) Bus() string {
