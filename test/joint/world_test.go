@@ -19,6 +19,7 @@ import (
 	"github.com/google/uuid"
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -105,7 +106,10 @@ const infraEnvName = "joint"
 func (w *world) makeInfraEnv(t *testing.T) {
 	t.Helper()
 	g := NewWithT(t)
-	env := &agentv1.InfraEnv{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: infraEnvName}}
+	env := &agentv1.InfraEnv{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: infraEnvName},
+		Spec:       agentv1.InfraEnvSpec{PullSecretRef: &corev1.LocalObjectReference{Name: "pull"}},
+	}
 	g.Expect(w.kube.Create(t.Context(), env)).To(Succeed())
 	w.infraEnv = hubid.InfraEnv(env)
 	_, err := w.hub.EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: w.infraEnv, Name: infraEnvName, SingleHost: true, AutoApprove: true})
