@@ -3,6 +3,7 @@ package host
 import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/view"
 )
 
@@ -14,6 +15,8 @@ type Assignment struct {
 	Unwritten bool
 	// Waiting means that no choice can be made before an Ironic answers.
 	Waiting bool
+	// Unread names the Ironics whose nodes are not known yet, where that is why.
+	Unread string
 	// Problem is what is wrong with the assignment that stands on the host.
 	Problem string
 }
@@ -26,6 +29,11 @@ const causeEndpoint = "UnknownIronic"
 func concernEndpoint(o *Observed, d *Decision) {
 	switch {
 	case isDetached(o.Host) && (o.Ironic.Waiting || o.Ironic.Problem != ""):
+	case o.Ironic.Unread != "":
+		d.wait(0, view.Note{
+			Step: "choosing an Ironic", Text: "the host may have a node in one that was not read yet",
+			WaitingFor: "Ironic " + o.Ironic.Unread + " to answer, or somebody to name one in the annotation " + names.Ironic,
+		})
 	case o.Ironic.Waiting:
 		d.wait(waitBusy, view.Note{Step: "choosing an Ironic", WaitingFor: "an Ironic that answers"})
 	case o.Ironic.Problem == "":

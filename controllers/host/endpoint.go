@@ -1,7 +1,7 @@
 package host
 
 import (
-	"errors"
+	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
@@ -17,7 +17,7 @@ type endpoint struct {
 
 // ironicOf finds a host's Ironic. Where there are several, the choice is made once
 // and written on the host before anything is done: a host that one of them knows
-// belongs there, any other goes to the one with the fewest nodes.
+// belongs there, any other goes to the one with the fewest nodes, once all were read.
 func (r *Reconciler) ironicOf(h *metal3.BareMetalHost) (endpoint, Assignment) {
 	all := r.options.Ironics
 	if all == nil {
@@ -33,28 +33,59 @@ func (r *Reconciler) ironicOf(h *metal3.BareMetalHost) (endpoint, Assignment) {
 		}
 		return endpoint{e.Gateway, e.Watch}, Assignment{Name: e.Name()}
 	}
-	e, err := chooseIronic(all, h)
-	if err != nil {
-		return fallback, Assignment{Waiting: true}
+	e, unread := chooseIronic(all, h)
+	if e == nil {
+		return fallback, Assignment{Waiting: true, Unread: unread}
 	}
 	return endpoint{e.Gateway, e.Watch}, Assignment{Name: e.Name(), Unwritten: true}
 }
 
-// errUnclear means that a host's node may be known to an Ironic that was not read yet.
-var errUnclear = errors.New("not all Ironics have been read")
-
-// chooseIronic assigns a host that carries no assignment.
-func chooseIronic(all *ironic.Endpoints, h *metal3.BareMetalHost) (*ironic.Endpoint, error) {
-	unread := false
+// chooseIronic assigns a host that carries no assignment; to none, while its node may
+// be in an Ironic whose nodes are not known yet: those are named.
+func chooseIronic(all *ironic.Endpoints, h *metal3.BareMetalHost) (chosen *ironic.Endpoint, unread string) {
+	var missing []string
 	for _, e := range all.All() {
-		row, found, complete := e.Watch.Named(nodeName(h))
-		if _, known := e.Watch.Row(h.Status.Provisioning.ID); known || found && row.UUID != "" {
-			return e, nil
+		_, named, _ := e.Watch.Named(nodeName(h))
+		if _, known := e.Watch.Row(h.Status.Provisioning.ID); known || named {
+			return e, ""
 		}
-		unread = unread || !complete
+		if _, short, _ := e.Watch.Named(ironic.PlainName(nodeName(h))); short {
+			chosen = e
+		}
+		if !isRead(e.Watch) {
+			missing = append(missing, e.Name())
+		}
 	}
-	if unread && h.Status.Provisioning.ID != "" {
-		return nil, errUnclear
+	if len(missing) > 0 {
+		return nil, strings.Join(missing, ", ")
 	}
-	return all.Assign() // a new host, or one whose node is lost or detached: no Ironic is nearer than another
+	if chosen == nil {
+		chosen, _ = all.Assign() // new, lost or detached: no Ironic is nearer than another
+	}
+	return chosen, ""
+}
+
+// isRead reports whether a watch has seen all nodes since the start.
+func isRead(w NodeWatch) bool {
+	select {
+	case <-w.Synced():
+		return true
+	default:
+		return false
+	}
+}
+
+// several reports whether hosts are assigned to Ironics.
+func (o Options) several() bool { return o.Ironics != nil && len(o.Ironics.All()) > 1 }
+
+// watches are the watches of all Ironics, by the names that assignments have.
+func (r *Reconciler) watches() map[string]NodeWatch {
+	if r.options.Ironics == nil {
+		return map[string]NodeWatch{"": r.options.Watch}
+	}
+	all := map[string]NodeWatch{}
+	for _, e := range r.options.Ironics.All() {
+		all[e.Name()] = e.Watch
+	}
+	return all
 }

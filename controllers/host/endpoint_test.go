@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/capacity"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/ironic/simulator"
 )
@@ -19,27 +21,58 @@ import (
 func twoIronics(t *testing.T, busy ...string) (*ironic.Endpoints, map[string]*simulator.Server) {
 	t.Helper()
 	g := NewWithT(t)
-	ctx, stop := context.WithCancel(t.Context())
-	set, sims := ironic.NewEndpoints(), map[string]*simulator.Server{}
-	for _, name := range []string{"east", "west"} {
-		sims[name] = simulator.New(simulator.Options{Delays: delays})
-		t.Cleanup(sims[name].Close)
-		gateway, err := ironic.New(ctx, ironic.Config{Name: name, URL: "http://" + name + ".test", Transport: sims[name].Transport()})
-		g.Expect(err).NotTo(HaveOccurred())
-		_, err = set.Add(gateway, ironic.WatchOptions{})
-		g.Expect(err).NotTo(HaveOccurred())
-	}
+	set, sims := makeIronics(t)
 	for i, name := range busy {
 		g.Expect(sims["east"].Put(simulator.Seed{Fields: map[string]any{
 			"uuid": name + "-uuid", "name": name, "driver": "redfish", "provision_state": "manageable", "power_state": "power off",
 		}})).To(Succeed(), "seed %d", i)
 	}
+	ctx, stop := context.WithCancel(t.Context())
 	go func() { _ = set.Run(ctx) }()
 	t.Cleanup(stop)
 	for _, e := range set.All() {
 		<-e.Watch.Synced()
 	}
 	return set, sims
+}
+
+// makeIronics makes two endpoints that are not watched yet.
+func makeIronics(t *testing.T) (*ironic.Endpoints, map[string]*simulator.Server) {
+	t.Helper()
+	g := NewWithT(t)
+	set, sims := ironic.NewEndpoints(), map[string]*simulator.Server{}
+	for _, name := range []string{"east", "west"} {
+		sims[name] = simulator.New(simulator.Options{Delays: delays})
+		t.Cleanup(sims[name].Close)
+		gateway, err := ironic.New(t.Context(), ironic.Config{Name: name, URL: "http://" + name + ".test", Transport: sims[name].Transport()})
+		g.Expect(err).NotTo(HaveOccurred())
+		_, err = set.Add(gateway, ironic.WatchOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	return set, sims
+}
+
+// oneAway are two Ironics, one of which does not answer until it is told to.
+func oneAway(t *testing.T, away string) (set *ironic.Endpoints, sims map[string]*simulator.Server, answer func()) {
+	t.Helper()
+	set, sims = makeIronics(t)
+	sims[away].Intercept(func(*http.Request) *simulator.Fault {
+		return &simulator.Fault{Status: http.StatusServiceUnavailable, Text: "down"}
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	t.Cleanup(stop)
+	go func() { _ = set.Run(ctx) }()
+	for _, e := range set.All() {
+		if e.Name() != away {
+			<-e.Watch.Synced()
+		}
+	}
+	return set, sims, func() {
+		e, err := set.Get(away)
+		NewWithT(t).Expect(err).NotTo(HaveOccurred())
+		sims[away].Intercept(nil)
+		<-e.Watch.Synced()
+	}
 }
 
 func TestWhichIronicAHostBelongsTo(t *testing.T) {
@@ -93,5 +126,65 @@ func TestTheAssignmentIsWrittenBeforeTheNode(t *testing.T) {
 		w.edit(func(h *metal3.BareMetalHost) { h.Annotations[names.Ironic] = "west" })
 		let(10 * time.Second)
 		g.Expect(w.host().Status.ErrorType).To(BeEmpty())
+	})
+}
+
+// TestNoIronicIsChosenWhileOneIsUnread re-creates a host without its status while the
+// Ironic that has its node, in use, is away: the host waits for that one.
+func TestNoIronicIsChosenWhileOneIsUnread(t *testing.T) {
+	for _, name := range []string{"lab~host-1", "host-1"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				set, sims, answer := oneAway(t, "east")
+				g.Expect(sims["east"].Put(simulator.Seed{Fields: map[string]any{"uuid": "u1", "name": name, "driver": "redfish",
+					"provision_state": "active", "power_state": "power on"}, Ports: map[string]bool{ownMAC: true}})).To(Succeed())
+				w := newWorldWith(t, simulator.Options{}, Options{Ironics: set}, nil)
+				defer func() { w.stop() }()
+				let(time.Hour)
+				g.Expect(w.host().Annotations).NotTo(HaveKey(names.Ironic))
+				g.Expect(sims["west"].Nodes()).To(BeEmpty())
+				g.Expect(condition(w.host(), metal3.ProgressingCondition).Message).To(And(ContainSubstring("Ironic east"), ContainSubstring(names.Ironic)))
+				answer()
+				took := w.until("assigned", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Annotations[names.Ironic] == "east" })
+				g.Expect(took).To(BeNumerically("<", time.Second), "it was woken")
+				let(time.Minute)
+				g.Expect(w.host().Status.Provisioning.ID).To(Equal("u1"))
+				g.Expect(sims["west"].Nodes()).To(BeEmpty())
+				n, _ := sims["east"].Node("u1")
+				g.Expect(n.ProvisionState).To(Equal("active"))
+			})
+		})
+	}
+}
+
+// TestAnIronicThatIsNamedIsNotWaitedFor names one Ironic while the other is away.
+func TestAnIronicThatIsNamedIsNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set, sims, _ := oneAway(t, "east")
+		w := newWorldWith(t, simulator.Options{}, Options{Ironics: set}, func(h *metal3.BareMetalHost) {
+			h.Annotations = map[string]string{names.Ironic: "west"}
+		})
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateAvailable, time.Minute)
+		w.g.Expect(sims["west"].Nodes()).To(HaveLen(1))
+	})
+}
+
+// TestAnUnreadIronicHoldsUpItsOwnHostsOnly has limits while an Ironic is away in which
+// hosts may be at work.
+func TestAnUnreadIronicHoldsUpItsOwnHostsOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set, _, _ := oneAway(t, "west")
+		w := newWorldWith(t, simulator.Options{}, Options{Ironics: set, Limits: capacity.Limits{Total: 1, Ironic: 1}}, func(h *metal3.BareMetalHost) {
+			h.Annotations = map[string]string{names.Paused: "", names.Ironic: "east"}
+		})
+		defer func() { w.stop() }()
+		other := otherHost("lab", "host-2", otherMAC, "")
+		other.Annotations = map[string]string{names.Ironic: "west"}
+		w.g.Expect(w.kube.Create(t.Context(), &other)).To(Succeed())
+		w.setStatus(&other, metal3.StateInspecting, "node-in-west")
+		w.unpause()
+		w.untilState(metal3.StateAvailable, time.Minute)
 	})
 }

@@ -245,7 +245,8 @@ func (p *pass) onKubernetes(ctx context.Context, action Action) error {
 	case Claim:
 		return p.claim(ctx, a)
 	case TakeSlot:
-		return p.takeSlot(ctx)
+		p.takeSlot()
+		return nil
 	case AskImage:
 		image, err := p.objects.askImage(ctx, h, a.Spec)
 		if err != nil {

@@ -81,6 +81,7 @@ type NodeWatch interface {
 	Expect(uuid string, inFlight bool)
 	Nudge()
 	Changes() <-chan ironic.Change
+	Synced() <-chan struct{}
 }
 
 // ProgressSource knows how far a host at work is. It is asked in every pass and

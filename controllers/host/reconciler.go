@@ -74,6 +74,7 @@ func (r *Reconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	h, err := r.read(ctx, req.NamespacedName)
 	if err != nil {
 		if client.IgnoreNotFound(err) == nil {
+			r.slots.queue.Leave(req.NamespacedName)
 			r.memories.forget(req.NamespacedName)
 			r.entrance.forget(req.NamespacedName)
 			r.echoes.forget(req.NamespacedName)
@@ -88,6 +89,7 @@ func (r *Reconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, nil
 	}
 	if reconcile.KeptOff(h) == names.Paused {
+		r.leavePaused(h)
 		return ctrl.Result{}, nil
 	}
 	r.metrics.addFor(req.NamespacedName, count{Metric: metricReconcile})

@@ -1,10 +1,7 @@
 package host
 
 import (
-	"context"
-	"fmt"
 	"slices"
-	"sync"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,8 +13,6 @@ import (
 // slots gives out the slots.
 type slots struct {
 	queue *capacity.Queue
-	once  sync.Mutex // held while the hosts at work are counted
-	ready bool
 }
 
 // working are the phases in which hosts take slots.
@@ -31,60 +26,53 @@ func (s *slots) observe(o *Observed) {
 	o.Slot.Granted = o.Slot.Needed && s.queue.Holds(client.ObjectKeyFromObject(o.Host))
 }
 
-// takeSlot asks for a slot, once the hosts that are at work since before this
-// process began have been counted.
-func (p *pass) takeSlot(ctx context.Context) error {
+// takeSlot asks for a slot.
+func (p *pass) takeSlot() {
 	o := &p.o
-	counted, err := p.countWorking(ctx)
-	if err != nil {
-		return err
-	}
 	o.Slot.Asked = true
-	if counted {
-		o.Slot.Verdict = p.slots.queue.Ask(client.ObjectKeyFromObject(o.Host), place(o))
-		o.Slot.Granted = o.Slot.Verdict.Granted
-	}
-	return nil
+	o.Slot.Verdict = p.slots.queue.Ask(client.ObjectKeyFromObject(o.Host), place(o))
+	o.Slot.Granted = o.Slot.Verdict.Granted
 }
 
-// countWorking gives slots to all hosts whose nodes are busy; false when the watch
-// does not know all nodes yet.
-func (p *pass) countWorking(ctx context.Context) (bool, error) {
-	s := p.slots
-	s.once.Lock()
-	defer s.once.Unlock()
-	if s.ready {
-		return true, nil
-	}
-	var hosts metal3.BareMetalHostList
-	if err := p.client.List(ctx, &hosts); err != nil {
-		return false, fmt.Errorf("count the hosts at work: %w", err)
-	}
-	for i := range hosts.Items {
-		h := &hosts.Items[i]
-		e, assigned := p.ironicOf(h)
-		if _, _, complete := e.watch.Named(""); !complete {
-			return false, nil
-		}
-		row, known := e.watch.Row(h.Status.Provisioning.ID)
-		if !known || !row.ProvisionState.Busy() || !slices.Contains(working, h.Status.Provisioning.State) {
+// countWorking gives slots to the hosts of an Ironic that have been at work since
+// before this process began, now that its nodes are known.
+func (r *Reconciler) countWorking(name string, hosts []metal3.BareMetalHost) {
+	for i := range hosts {
+		h := &hosts[i]
+		e, assigned := r.ironicOf(h)
+		if assigned.Name != name || !slices.Contains(working, h.Status.Provisioning.State) || !busy(e, h) {
 			continue
 		}
 		o := &Observed{Host: h, Ironic: assigned}
 		o.BMC.Access, _ = accessOf(h) // an address that cannot be read counts as network boot
-		s.queue.Hold(client.ObjectKeyFromObject(h), place(o))
+		r.slots.queue.Hold(client.ObjectKeyFromObject(h), place(o))
+		if !busy(e, h) {
+			r.slots.queue.Leave(client.ObjectKeyFromObject(h)) // it has ended meanwhile, and was told of that
+		}
 	}
-	s.ready = true
-	return true, nil
+	r.slots.queue.Open(name)
+}
+
+// busy reports whether the watch shows a host's node at work.
+func busy(e endpoint, h *metal3.BareMetalHost) bool {
+	row, known := e.watch.Row(h.Status.Provisioning.ID)
+	return known && row.ProvisionState.Busy()
+}
+
+// leavePaused ends the wait of a host that is not looked at, and its work once its
+// node is not busy any more: the change of that brings it here.
+func (r *Reconciler) leavePaused(h *metal3.BareMetalHost) {
+	key := client.ObjectKeyFromObject(h)
+	if e, _ := r.ironicOf(h); !r.slots.queue.Holds(key) || !busy(e, h) {
+		r.slots.queue.Leave(key)
+	}
 }
 
 // settleSlot ends a host's work, or its wait, when the pass has shown so.
 func (p *pass) settleSlot(key types.NamespacedName) {
 	o, q := &p.o, p.slots.queue
 	if !o.Slot.Needed {
-		if q.Holds(key) {
-			q.Leave(key) // its label or address has changed
-		}
+		q.Leave(key) // its label or address may have changed
 		return
 	}
 	busy := o.Node != nil && o.Node.ProvisionState.Busy()

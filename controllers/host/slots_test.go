@@ -1,17 +1,23 @@
 package host
 
 import (
+	"context"
+	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/capacity"
 	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/ironic/simulator"
 )
 
 func TestSlots(t *testing.T) {
@@ -111,8 +117,134 @@ func TestHostsAtWorkCountAfterARestart(t *testing.T) {
 		h.Name = "second"
 		e, assigned := w.rec.ironicOf(h)
 		p := &pass{Reconciler: w.rec, endpoint: e, o: Observed{Host: h, Ironic: assigned}}
-		g.Expect(p.takeSlot(t.Context())).To(Succeed())
+		p.takeSlot()
 		g.Expect(p.o.Slot.Granted).To(BeFalse())
 		g.Expect(w.rec.slots.queue.Holds(w.key)).To(BeTrue())
+	})
+}
+
+// another creates a second host like the world's.
+func (w *world) another(name, mac string) types.NamespacedName {
+	w.t.Helper()
+	h := &metal3.BareMetalHost{
+		ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: name},
+		Spec: metal3.BareMetalHostSpec{
+			Online: true, BootMACAddress: mac,
+			BMC: metal3.BMCDetails{Address: "redfish-virtualmedia://bmc.test/redfish/v1/Systems/" + name, CredentialsName: "bmc"},
+		},
+	}
+	w.g.Expect(w.kube.Create(w.t.Context(), h)).To(Succeed())
+	return types.NamespacedName{Namespace: h.Namespace, Name: h.Name}
+}
+
+// untilNode waits until a node is in a state.
+func (w *world) untilNode(name, state string, limit time.Duration) time.Duration {
+	w.t.Helper()
+	begin := time.Now()
+	for time.Since(begin) < limit {
+		if n, there := w.sim.Node(name); there && n.ProvisionState == state {
+			return time.Since(begin)
+		}
+		let(100 * time.Millisecond)
+	}
+	n, _ := w.sim.Node(name)
+	w.t.Fatalf("node %s is not %s after %s, but %q", name, state, limit, n.ProvisionState)
+	return 0
+}
+
+// TestPlacesOfHostsThatLeave has one host at work at a time: the first is at work and
+// others wait, when one of them vanishes or is paused.
+func TestPlacesOfHostsThatLeave(t *testing.T) {
+	vanish := func(w *world, key types.NamespacedName) { // somebody removes the finalizer by hand
+		w.key = key
+		w.edit(func(h *metal3.BareMetalHost) { h.Finalizers = nil })
+		w.g.Expect(client.IgnoreNotFound(w.kube.Delete(w.t.Context(), w.host()))).To(Succeed())
+	}
+	pause := func(w *world, key types.NamespacedName) {
+		w.key = key
+		w.annotate(names.Paused, "")
+	}
+	for name, c := range map[string]struct {
+		leave  func(*world, types.NamespacedName)
+		inLine bool // it leaves the line, not its work
+		after  time.Duration
+	}{
+		"vanished at work":     {leave: vanish},
+		"vanished in line":     {leave: vanish, inLine: true, after: delays.Inspect},
+		"paused at work":       {leave: pause, after: delays.Inspect},
+		"paused while in line": {leave: pause, inLine: true, after: delays.Inspect},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorldWith(t, assisted(nil), Options{Limits: capacity.Limits{Total: 1}}, nil)
+				defer func() { w.stop() }()
+				first := w.key
+				w.untilNode("lab~host-1", "inspect wait", time.Minute)
+				leaves := first
+				if c.inLine {
+					leaves = w.another("host-2", otherMAC)
+					let(time.Second)
+				}
+				w.another("host-3", "52:54:00:00:00:03")
+				let(time.Second)
+				n, _ := w.sim.Node("lab~host-3")
+				w.g.Expect(n.ProvisionState).To(Equal("manageable"), "it waits")
+				c.leave(w, leaves)
+				took := w.untilNode("lab~host-3", "inspect wait", 20*time.Second)
+				w.g.Expect(took).To(BeNumerically("<=", c.after+time.Second))
+				if c.after > 0 {
+					n, _ := w.sim.Node("lab~host-1")
+					w.g.Expect(n.ProvisionState).To(Equal("manageable"), "the machine of the first one was at work until then")
+				}
+				w.g.Expect(w.rec.slots.queue.Holds(leaves)).To(BeFalse())
+				let(time.Minute)
+				w.g.Expect(w.rec.slots.queue.Holds(leaves)).To(BeFalse(), "not in its turn either")
+			})
+		})
+	}
+}
+
+// TestHostsWaitUntilTheirIronicIsCounted has an Ironic that answers, but whose nodes
+// cannot be listed yet: who is at work there is not known.
+func TestHostsWaitUntilTheirIronicIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set, sims := makeIronics(t)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		east := set.All()[0]
+		w := newWorldWith(t, simulator.Options{}, Options{Ironics: set, Limits: capacity.Limits{Ironic: 1}}, func(h *metal3.BareMetalHost) {
+			h.Annotations = map[string]string{names.Paused: "", names.Ironic: "east"}
+		})
+		defer func() { w.stop() }()
+		for _, name := range []string{"host-1", "host-2"} {
+			w.g.Expect(sims["east"].Put(simulator.Seed{Fields: map[string]any{
+				"uuid": "node-of-" + name, "name": "lab~" + name, "driver": "redfish", "provision_state": "manageable", "power_state": "power off",
+			}})).To(Succeed())
+		}
+		sims["east"].Edit("node-of-host-2", map[string]any{"provision_state": "inspect wait"})
+		sims["east"].Intercept(func(r *http.Request) *simulator.Fault {
+			if r.Method == http.MethodGet && r.URL.Path == "/v1/nodes" {
+				return &simulator.Fault{Status: http.StatusServiceUnavailable, Text: "later"}
+			}
+			return nil
+		})
+		go func() { _ = set.Run(ctx) }()
+		other := otherHost("lab", "host-2", otherMAC, "")
+		other.Annotations[names.Ironic] = "east"
+		w.g.Expect(w.kube.Create(t.Context(), &other)).To(Succeed())
+		w.setStatus(&other, metal3.StateInspecting, "node-of-host-2")
+		w.unpause()
+		w.until("delayed", time.Minute, func(h *metal3.BareMetalHost) bool {
+			return h.Status.OperationalStatus == metal3.OperationalStatusDelayed
+		})
+		w.g.Expect(condition(w.host(), metal3.ProgressingCondition).Message).To(ContainSubstring("to be counted"))
+		sims["east"].Intercept(nil)
+		<-east.Watch.Synced()
+		took := w.until("told of the limit", 10*time.Second, func(h *metal3.BareMetalHost) bool {
+			return strings.Contains(condition(h, metal3.ProgressingCondition).Message, "limit of Ironic east is 1")
+		})
+		w.g.Expect(took).To(BeNumerically("<", time.Second), "it was woken")
+		sims["east"].Edit("node-of-host-2", map[string]any{"provision_state": "manageable"})
+		w.untilState(metal3.StateAvailable, 2*time.Minute)
 	})
 }

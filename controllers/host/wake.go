@@ -5,8 +5,10 @@ import (
 	"strings"
 	"time"
 
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	kreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -25,12 +27,40 @@ func (r *Reconciler) feedNodes(ctx context.Context, q queue) error {
 		r.entrance.call(key)
 		add(q, key, priorityWaits)
 	})
+	for name, watch := range r.watches() {
+		r.slots.queue.Close(name)
+		go r.whenRead(ctx, q, name, watch)
+	}
 	if r.options.Ironics != nil {
 		go forward(ctx, r.options.Ironics.Changes(), func(c ironic.EndpointChange) { r.nodeChanged(q, c.Change) })
 	} else {
 		go forward(ctx, r.options.Watch.Changes(), func(c ironic.Change) { r.nodeChanged(q, c) })
 	}
 	return nil
+}
+
+// whenRead counts the hosts that are at work in an Ironic, once its nodes are known,
+// and wakes those that have waited for that: in line, or for an Ironic at all.
+func (r *Reconciler) whenRead(ctx context.Context, q queue, name string, watch NodeWatch) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-watch.Synced():
+	}
+	var hosts metal3.BareMetalHostList
+	for r.cache.List(ctx, &hosts, client.UnsafeDisableDeepCopy) != nil {
+		select { // the cache is starting
+		case <-ctx.Done():
+			return
+		case <-time.After(cacheDelay):
+		}
+	}
+	r.countWorking(name, hosts.Items)
+	for i := range hosts.Items {
+		if _, assigned := hosts.Items[i].Annotations[names.Ironic]; r.options.several() && !assigned {
+			add(q, client.ObjectKeyFromObject(&hosts.Items[i]), priorityBegins)
+		}
+	}
 }
 
 // forward hands on what a channel delivers until the context ends.

@@ -43,7 +43,8 @@ type Place struct {
 type Verdict struct {
 	// Granted means that the host may work.
 	Granted bool
-	// Limit names the limit that it waits for, such as "failure domain rack-1".
+	// Limit names the limit that it waits for, such as "failure domain rack-1"; empty
+	// while its Ironic is closed.
 	Limit string
 	// Of is how many hosts that limit allows.
 	Of int
@@ -75,6 +76,7 @@ func (l Limits) scopes(p Place) []scope {
 // waiter is a host that waits.
 type waiter struct {
 	key    types.NamespacedName
+	ironic string
 	scopes []scope
 }
 
@@ -87,6 +89,7 @@ type Queue struct {
 	used    map[string]int                   // by scope
 	holders map[types.NamespacedName][]scope // hosts at work, with what they use
 	waiting []waiter                         // in the order in which they came
+	closed  map[string]bool                  // Ironics whose hosts at work are not known yet
 	granted func(types.NamespacedName)
 }
 
@@ -94,12 +97,13 @@ type Queue struct {
 func New(l Limits) *Queue {
 	return &Queue{
 		limits: l, used: map[string]int{}, holders: map[types.NamespacedName][]scope{},
+		closed:  map[string]bool{},
 		granted: func(types.NamespacedName) {},
 	}
 }
 
-// OnGrant sets what is called when a host that waited may work. It must not block,
-// nor call the queue.
+// OnGrant sets what is called when a host that waited may work, or waits for something
+// else from now on. It must not block, nor call the queue.
 func (q *Queue) OnGrant(wake func(types.NamespacedName)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -108,6 +112,27 @@ func (q *Queue) OnGrant(wake func(types.NamespacedName)) {
 
 // Limited reports whether any limit concerns a place.
 func (q *Queue) Limited(p Place) bool { return len(q.limits.scopes(p)) > 0 }
+
+// Close has the hosts of an Ironic wait until it is opened: who is at work there is
+// not known.
+func (q *Queue) Close(ironic string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed[ironic] = true
+}
+
+// Open lets the hosts of an Ironic in, now that those at work there are counted.
+func (q *Queue) Open(ironic string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.closed, ironic)
+	q.admit()
+	for _, w := range q.waiting {
+		if w.ironic == ironic {
+			q.granted(w.key)
+		}
+	}
+}
 
 // Holds reports whether a host is counted as at work.
 func (q *Queue) Holds(key types.NamespacedName) bool {
@@ -127,10 +152,9 @@ func (q *Queue) Ask(key types.NamespacedName, p Place) Verdict {
 	i := slices.IndexFunc(q.waiting, func(w waiter) bool { return w.key == key })
 	if i < 0 {
 		i = len(q.waiting)
-		q.waiting = append(q.waiting, waiter{key, q.limits.scopes(p)})
-	} else {
-		q.waiting[i].scopes = q.limits.scopes(p) // its label may have changed
+		q.waiting = append(q.waiting, waiter{})
 	}
+	q.waiting[i] = waiter{key, p.Ironic, q.limits.scopes(p)} // its label may have changed
 	full, waits := q.blocked(i)
 	if !waits {
 		q.take(i)
@@ -182,8 +206,11 @@ func (q *Queue) admit() {
 }
 
 // blocked returns the limit that keeps the i-th waiter from working: one that is
-// used up.
+// used up, or none while its Ironic is closed.
 func (q *Queue) blocked(i int) (scope, bool) {
+	if q.closed[q.waiting[i].ironic] {
+		return scope{}, true
+	}
 	for _, s := range q.waiting[i].scopes {
 		if q.used[s.name] >= s.limit {
 			return s, true

@@ -74,6 +74,24 @@ func TestWhoCameFirstIsLetInFirst(t *testing.T) {
 	g.Expect(q.Holds(key(2))).To(BeTrue())
 }
 
+// TestAClosedIronicHoldsUpItsOwnHosts keeps those of one Ironic in line until who is at
+// work there is known: then they are told, in order.
+func TestAClosedIronicHoldsUpItsOwnHosts(t *testing.T) {
+	g := NewWithT(t)
+	q := capacity.New(capacity.Limits{Total: 2})
+	var told []string
+	q.OnGrant(func(k types.NamespacedName) { told = append(told, k.Name) })
+	q.Close("east")
+	for i := range 3 {
+		g.Expect(q.Ask(key(i), capacity.Place{Ironic: "east"})).To(BeZero())
+	}
+	g.Expect(q.Ask(key(3), capacity.Place{Ironic: "west"}).Granted).To(BeTrue())
+	q.Open("east")
+	g.Expect(told).To(Equal([]string{"host-0", "host-1", "host-2"}))
+	g.Expect(q.Holds(key(0))).To(BeTrue())
+	g.Expect(q.Ask(key(1), capacity.Place{Ironic: "east"})).To(Equal(capacity.Verdict{Limit: "all hosts", Of: 2}))
+}
+
 // TestNoLimitIsExceeded lets hosts come and go at random: no limit is ever
 // exceeded, and whoever waits does so for a limit that is used up.
 func TestNoLimitIsExceeded(t *testing.T) {
