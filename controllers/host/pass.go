@@ -292,6 +292,16 @@ func (p *pass) part(key client.ObjectKey) ctrl.Result {
 	return ctrl.Result{RequeueAfter: cacheDelay, Priority: new(priorityOver)}
 }
 
+// vanished reports an error that says that the host does not exist any more.
+func vanished(err error, key client.ObjectKey) bool {
+	status, is := errors.AsType[*apierrors.StatusError](err)
+	if !is || status.Status().Reason != metav1.StatusReasonNotFound || status.Status().Details == nil {
+		return false
+	}
+	d := status.Status().Details
+	return d.Group == metal3.GroupVersion.Group && d.Kind == "baremetalhosts" && d.Name == key.Name
+}
+
 // finish saves, remembers, and says when to look again.
 func (p *pass) finish(ctx context.Context, wait Wait, err error) (ctrl.Result, error) {
 	key := client.ObjectKeyFromObject(p.o.Host)
@@ -314,6 +324,9 @@ func (p *pass) finish(ctx context.Context, wait Wait, err error) (ctrl.Result, e
 	}
 	if reconcile.IsConflict(err) {
 		return reconcile.RetryConflict(), nil
+	}
+	if err != nil && vanished(err, key) {
+		return ctrl.Result{}, nil // the news of that ends what is left
 	}
 	if err != nil {
 		return reconcile.Resolve(err)
