@@ -100,7 +100,7 @@ func setManageable(h *metal3.BareMetalHost, s sight) {
 		set(metav1.ConditionFalse, metal3.RegistrationFailedReason, h.Status.ErrorMessage)
 	case state == metal3.StateRegistering:
 		set(metav1.ConditionFalse, metal3.RegisteringReason, s.Note.Message())
-	case state == stateDeleting, isDetached(h):
+	case state == stateDeleting && (s.Node == nil || !byPerson(s.Node)), isDetached(h):
 		set(metav1.ConditionTrue, metal3.ManageableReason, "") // the node's own troubles end with it
 	case s.Node != nil && s.Node.Fault == faultPower:
 		set(metav1.ConditionFalse, metal3.PowerFailureReason, faultText(s.Node)+". Next: check the BMC, its network and its Secret; "+

@@ -54,6 +54,13 @@ func notDeleted(d *Decision) {
 	d.wait(0, view.Note{Step: "on its way out by its status", WaitingFor: "somebody to delete the host, or to correct its status"})
 }
 
+// deleteReason is what a node says while it is removed with its host, and
+// otherDeleteReason what it says when the existing operator has begun to.
+const (
+	deleteReason      = "the host is being deleted"
+	otherDeleteReason = "forcing deletion in baremetal-operator"
+)
+
 // stepDeleting removes the node from Ironic and lets the host go.
 func stepDeleting(o *Observed, d *Decision) {
 	if !o.deleting() {
@@ -70,10 +77,10 @@ func stepDeleting(o *Observed, d *Decision) {
 	case Missing:
 		d.do(Release{})
 	default:
-		if wantsDetach(o.Host) && detachArguments(o.Host).Force && abandon(o, d) {
+		if inMaintenance(o, d) || wantsDetach(o.Host) && detachArguments(o.Host).Force && abandon(o, d) {
 			return
 		}
-		removeNode(o, d, "the host is being deleted")
+		removeNode(o, d, deleteReason)
 	}
 }
 

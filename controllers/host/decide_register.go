@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -9,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -312,24 +314,17 @@ func sameCredentials(a, b metal3.CredentialsStatus) bool {
 
 // hindered reports a node that must not be touched now: one that a person took
 // into maintenance, or one that Ironic has lost power control of. A host that is
-// being deleted goes on regardless, and so does one in a failure state that Ironic
+// being deleted does not wait for its power, and none in a failure state that Ironic
 // itself marked, since the next attempt clears the mark.
 func hindered(o *Observed, d *Decision) bool {
 	n := o.Node
-	if o.deleting() || !n.Maintenance && n.Fault == "" {
-		return false
-	}
 	switch {
-	case n.Fault == "" && o.Sight != Seen:
-		d.do(Refresh{}) // for the reason, which the watch does not keep
-	case n.MaintenanceReason == detachReason, n.MaintenanceReason == driverReason:
+	case !n.Maintenance && n.Fault == "":
+		return false
+	case n.Fault == "" && o.Sight == Seen && (n.MaintenanceReason == detachReason || n.MaintenanceReason == driverReason):
 		d.do(Maintenance{On: false})
-	case n.Fault == "" && n.Maintenance:
-		d.wait(0, view.Note{
-			Step: "in maintenance", Text: n.MaintenanceReason,
-			WaitingFor: "somebody to take the node out of maintenance in Ironic",
-		})
-	case n.Fault == faultPower:
+	case inMaintenance(o, d):
+	case n.Fault == faultPower && !o.deleting():
 		d.wait(lookAgain, view.Note{
 			Step: "power failure", Text: n.LastError,
 			WaitingFor: "the BMC to answer Ironic's power queries again, which are made every few minutes",
@@ -338,6 +333,33 @@ func hindered(o *Observed, d *Decision) bool {
 		return false
 	}
 	return true
+}
+
+// inMaintenance waits while a person has the node in maintenance, and reports whether
+// that may be so.
+func inMaintenance(o *Observed, d *Decision) bool {
+	n := o.Node
+	switch {
+	case !n.Maintenance || n.Fault != "":
+		return false
+	case o.Sight != Seen:
+		d.do(Refresh{}) // for the reason, which the watch does not keep
+	case !byPerson(n):
+		return false
+	default:
+		who := "somebody to take the node out of maintenance in Ironic"
+		if o.deleting() {
+			who += ", or to release the host without its node by the annotation " + names.ForceDelete
+		}
+		d.wait(0, view.Note{Step: "in maintenance", Text: n.MaintenanceReason, WaitingFor: who})
+	}
+	return true
+}
+
+// byPerson reports whether neither Ironic nor a controller has set a node's maintenance.
+func byPerson(n *ironic.Node) bool {
+	ours := []string{detachReason, driverReason, deleteReason, otherDeleteReason}
+	return n.Maintenance && n.Fault == "" && !slices.Contains(ours, n.MaintenanceReason)
 }
 
 // faultPower is the fault that Ironic sets when it cannot reach a BMC any more.

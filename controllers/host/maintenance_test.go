@@ -1,0 +1,76 @@
+package host
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// TestMaintenanceIsRespectedWhileAHostIsDeleted has somebody at work on a machine whose
+// host is deleted: nothing happens to it before that is over, or the host is released
+// by force.
+func TestMaintenanceIsRespectedWhileAHostIsDeleted(t *testing.T) {
+	for name, end := range map[string]func(*world){
+		"the node is taken out of maintenance": func(w *world) {
+			w.sim.Edit("lab~host-1", map[string]any{"maintenance": false, "maintenance_reason": nil})
+		},
+		"by force": func(w *world) { w.annotate(names.ForceDelete, w.key.Name) },
+	} {
+		for state, wish := range map[State]func(*metal3.BareMetalHost){metal3.StateAvailable: nil, metal3.StateProvisioned: wantInstall} {
+			t.Run(name+", "+string(state), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					g := NewWithT(t)
+					w := newWorld(t, assisted(nil), Settings{}, wish)
+					defer func() { w.stop() }()
+					w.untilState(state, time.Minute)
+					let(time.Minute)
+					w.sim.Edit("lab~host-1", map[string]any{"maintenance": true, "maintenance_reason": "new fan"})
+					let(time.Minute)
+					before, _ := w.sim.Node("lab~host-1")
+					g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
+					let(24 * time.Hour)
+					h := w.host()
+					g.Expect(h).NotTo(BeNil())
+					g.Expect(condition(h, metal3.ProgressingCondition).Message).To(And(ContainSubstring("new fan"), ContainSubstring("out of maintenance"), ContainSubstring(names.ForceDelete)))
+					g.Expect(condition(h, metal3.ManageableCondition).Reason).To(Equal(reasonMaintenance))
+					g.Expect(h.Status.ErrorType).To(BeEmpty())
+					n, there := w.sim.Node("lab~host-1")
+					g.Expect(there).To(BeTrue())
+					g.Expect(n.ProvisionState).To(Equal(before.ProvisionState))
+					g.Expect(n.Fields["power_state"]).To(Equal("power on"))
+					end(w)
+					w.until("gone", time.Minute, func(h *metal3.BareMetalHost) bool { return h == nil })
+					_, there = w.sim.Node("lab~host-1")
+					g.Expect(there).To(Equal(name == "by force"))
+				})
+			})
+		}
+	}
+}
+
+// TestWhoseMaintenanceHoldsUpADeletion tells that of a person from that of a controller.
+func TestWhoseMaintenanceHoldsUpADeletion(t *testing.T) {
+	for reason, does := range map[string]string{"new fan": "", deleteReason: "remove node", otherDeleteReason: "remove node", detachReason: "remove node"} {
+		t.Run(reason, func(t *testing.T) {
+			g := NewWithT(t)
+			o := observed(stateDeleting, ironic.StateActive)
+			now := metav1.NewTime(noon)
+			o.Host.DeletionTimestamp = &now
+			o.Node.Maintenance, o.Node.MaintenanceReason = true, reason
+			d := decide(o)
+			if does == "" {
+				g.Expect(d.Do).To(BeNil())
+				g.Expect(d.Wait.Message()).To(ContainSubstring("new fan"))
+				return
+			}
+			g.Expect(d.Do).To(HaveField("Name()", does))
+		})
+	}
+}
