@@ -27,6 +27,37 @@ type StepState struct {
 	StartedAt time.Time `json:"started_at"`
 	// InvocationID is systemd's id of the unit's run, 32 hex digits, empty before the start.
 	InvocationID string `json:"invocation_id,omitempty"`
+	// Deadlines are those that the step was started with.
+	Deadlines StepDeadlines `json:"deadlines,omitzero"`
+	// Clocks and Seen let a program that takes the step over go on where the one
+	// before it was.
+	Clocks StepClocks `json:"clocks,omitzero"`
+	Seen   StepSeen   `json:"seen,omitzero"`
+}
+
+// StepClocks are what the step's deadlines count from. Moments are milliseconds
+// since the boot (CLOCK_BOOTTIME), because the clock of the day may be set in mid
+// step; zero means not yet.
+type StepClocks struct {
+	Begun        int64   `json:"begun_ms,omitempty"`
+	Starting     int64   `json:"starting_ms,omitempty"`
+	Sign         int64   `json:"sign_ms,omitempty"`
+	Installing   int64   `json:"installing_ms,omitempty"`
+	Stage        int64   `json:"stage_ms,omitempty"`
+	Marked       int64   `json:"marked_ms,omitempty"`
+	Deactivating int64   `json:"deactivating_ms,omitempty"`
+	Restarts     []int64 `json:"restarts_ms,omitempty"`
+	// Excluded is a duration: the time that does not count towards the total.
+	Excluded int64 `json:"excluded_ms,omitempty"`
+}
+
+// StepSeen is the unit as the step has seen it last, with systemd's words: only
+// what differs from it is news.
+type StepSeen struct {
+	ActiveState string `json:"active_state,omitempty"`
+	SubState    string `json:"sub_state,omitempty"`
+	StatusText  string `json:"status_text,omitempty"`
+	NRestarts   int    `json:"n_restarts,omitempty"`
 }
 
 // Reason is the content of [ReasonFile]: the agent's last word, completed by the

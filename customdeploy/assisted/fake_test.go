@@ -26,6 +26,7 @@ type fakeUnits struct {
 	stopping        chan struct{} // closed by the first Stop
 	started         int
 	stopped         int
+	stoppedAt       time.Time
 	journal         []string
 }
 
@@ -47,6 +48,13 @@ func (f *fakeUnits) set(change func(*systemd.Properties)) {
 		}
 		ch <- systemd.Update{Unit: f.unit}
 	}
+}
+
+// quiet changes the unit while nobody follows it.
+func (f *fakeUnits) quiet(change func(*systemd.Properties)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change(&f.unit)
 }
 
 // state is set for the states that most tests need.
@@ -83,6 +91,7 @@ func (f *fakeUnits) Start(ctx context.Context, _ string) (string, error) {
 func (f *fakeUnits) Stop(context.Context, string) (string, error) {
 	f.mu.Lock()
 	f.stopped++
+	f.stoppedAt = time.Now()
 	if f.stopped == 1 {
 		close(f.stopping)
 	}
@@ -142,7 +151,11 @@ func newScene(t *testing.T) *scene {
 		t.Fatal(err)
 	}
 	s := &scene{t: t, units: newFakeUnits(), host: host, changed: make(chan struct{}, 1), ended: make(chan step.Report, 1)}
-	s.step = &Step{Units: s.units, Watch: func(context.Context) (<-chan struct{}, error) { return s.changed, nil }}
+	booted := time.Now().Add(-time.Hour)
+	s.step = &Step{
+		Units: s.units, Watch: func(context.Context) (<-chan struct{}, error) { return s.changed, nil },
+		Uptime: func() time.Duration { return time.Since(booted) },
+	}
 	s.req = &step.Request{
 		Input: step.Input{Node: step.Node{UUID: "node-1"}}, Host: dir, Log: slog.New(slog.DiscardHandler),
 		Progress: func(stage string, _ int, text string) { s.stages = append(s.stages, stage+": "+text) },

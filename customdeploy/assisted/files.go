@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -34,6 +35,16 @@ func OpenHost(dir hostfile.Dir) (Host, error) {
 		return Host{}, fmt.Errorf("read the boot id: %w", err)
 	}
 	return Host{Dir: dir, bootID: id}, nil
+}
+
+// Uptime is the time since the boot, which goes on whatever is done to the clock
+// of the day.
+func (h Host) Uptime() time.Duration {
+	var now unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) != nil {
+		return 0 // every kernel that runs this has the clock
+	}
+	return time.Duration(now.Nano())
 }
 
 // BootID is the kernel's id of this boot.

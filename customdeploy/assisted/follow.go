@@ -80,6 +80,7 @@ func (f *follower) run(ctx context.Context) step.Report {
 		case <-timer.C:
 		}
 		v, finished := f.decide(work)
+		f.keep()
 		switch {
 		case finished:
 			return f.report(work, v.Cause, nil)
@@ -150,7 +151,9 @@ func (f *follower) judge() Verdict {
 // as long as systemd starts the unit again.
 func (f *follower) startAnswered(ctx context.Context, a answer) (Cause, bool) {
 	if a.err != nil {
-		f.look(ctx)
+		short, done := context.WithTimeout(ctx, evidenceTime)
+		defer done()
+		f.look(short)
 		if v := Decide(f.obs); v.Action == Finish {
 			return v.Cause, true // the unit's own state says it better
 		}
@@ -187,9 +190,7 @@ func (f *follower) see(u systemd.Properties) {
 	// The id of an earlier run stays on the unit until it is started.
 	if (f.obs.Started || !u.Ended()) && u.InvocationID != "" && u.InvocationID != f.state.InvocationID && !f.installed() {
 		f.state.InvocationID = u.InvocationID
-		if err := f.host.Write(hostfile.StepFile, f.state); err != nil {
-			f.log.Warn("the step file could not be written", "error", err)
-		}
+		f.keep()
 		f.readFiles()
 	}
 	if u != before {

@@ -181,7 +181,10 @@ func (o *Observation) seeStatus(s hostfile.Status, now time.Time) {
 // seeMarker notes the done marker.
 func (o *Observation) seeMarker(valid bool, now time.Time) {
 	if valid && !o.Marker {
-		o.Marker, o.Clocks.Marked = true, now
+		o.Marker = true
+		if o.Clocks.Marked.IsZero() { // an earlier program may have seen it
+			o.Clocks.Marked = now
+		}
 	}
 }
 

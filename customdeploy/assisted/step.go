@@ -21,6 +21,8 @@ type Step struct {
 	// AskForeign tells whether an installer without done marker, which began after
 	// that moment, has ended well; nil means that there is none.
 	AskForeign func(ctx context.Context, began time.Time) bool
+	// Uptime replaces Host.Uptime in tests.
+	Uptime func() time.Duration
 	// Watch replaces Host.WatchRunDir in tests.
 	Watch func(ctx context.Context) (<-chan struct{}, error)
 }
@@ -61,12 +63,14 @@ func (s *Step) Run(ctx context.Context, req *step.Request) step.Report {
 	switch {
 	case !unit.Ended() && ours:
 		req.Log.Info("the agent runs already: following it", "invocation", unit.InvocationID, "since", state.StartedAt)
-		f.resume(state)
+		f.resume(state, unit)
 	case !unit.Ended():
 		f.obs.Unit = unit
 		return f.report(ctx, StartedByHand, nil)
 	default:
-		f.state = hostfile.StepState{BootID: host.bootID, NodeUUID: req.Node.UUID, Step: Name, StartedAt: time.Now().UTC()}
+		f.state = hostfile.StepState{
+			BootID: host.bootID, NodeUUID: req.Node.UUID, Step: Name, StartedAt: time.Now().UTC(), Deadlines: limits.InSeconds(),
+		}
 		f.obs.Unit = unit
 		if v := Decide(f.obs); v.Action == Finish { // the image does not fit: nothing is opened
 			return f.report(ctx, v.Cause, nil)
@@ -79,23 +83,23 @@ func (s *Step) Run(ctx context.Context, req *step.Request) step.Report {
 }
 
 // Follow takes over a running unit that an earlier program of this boot has
-// started, and reports like Run. It is for confirm_install after a restart of IPA.
-func (s *Step) Follow(ctx context.Context, req *step.Request, host Host, state hostfile.StepState) step.Report {
+// started, and reports like Run, with the deadlines that it was started with. It
+// is for confirm_install after a restart of IPA.
+func (s *Step) Follow(ctx context.Context, req *step.Request, host Host, state hostfile.StepState, unit systemd.Properties) step.Report {
 	limits, err := req.Deadlines(Defaults)
 	if err != nil {
 		return step.Report{Outcome: step.BadInput, Reason: err.Error()}
 	}
-	f := s.newFollower(req, host, limits)
-	f.resume(state)
+	f := s.newFollower(req, host, limits.With(state.Deadlines))
+	f.resume(state, unit)
 	return f.run(ctx)
 }
 
 // Explain reports how a unit that has ended already came to its end.
 func (s *Step) Explain(ctx context.Context, req *step.Request, host Host, state hostfile.StepState, unit systemd.Properties) step.Report {
 	f := s.newFollower(req, host, Defaults)
-	f.resume(state)
+	f.resume(state, unit)
 	f.readFiles()
-	f.see(unit)
 	v, finished := f.decide(ctx)
 	if !finished {
 		v.Cause = StoppedEarly
@@ -112,9 +116,13 @@ func (s *Step) newFollower(req *step.Request, host Host, limits step.Deadlines) 
 	if watch == nil {
 		watch = host.WatchRunDir
 	}
+	uptime := s.Uptime
+	if uptime == nil {
+		uptime = host.Uptime
+	}
 	now := time.Now()
 	return &follower{
-		units: s.Units, askForeign: s.AskForeign, watch: watch,
+		units: s.Units, askForeign: s.AskForeign, watch: watch, uptime: uptime,
 		host: host, log: req.Log, progress: req.Progress,
 		obs: Observation{Now: now, Limits: limits, Clocks: Clocks{Begun: now}},
 	}
@@ -129,16 +137,22 @@ type follower struct {
 	log        *slog.Logger
 	progress   func(stage string, percent int, text string)
 
+	uptime func() time.Duration
+
 	state hostfile.StepState
+	// saved tells that the step file holds the state.
+	saved bool
 	obs   Observation
 	rule  string
 }
 
-// resume sets up the follower for a unit that runs already.
-func (f *follower) resume(state hostfile.StepState) {
+// resume sets up the follower for a unit that was started by an earlier program,
+// which is what it goes on from.
+func (f *follower) resume(state hostfile.StepState, unit systemd.Properties) {
 	f.state = state
 	f.obs.Started = true
-	f.obs.Clocks.Begun = state.StartedAt
+	f.obs.restore(state, f.uptime())
+	f.see(unit)
 }
 
 // prepare writes the step file and opens the gate, in this order: an open gate
@@ -147,7 +161,7 @@ func (f *follower) prepare() error {
 	if err := f.host.ForgetEarlier(); err != nil {
 		return err
 	}
-	if err := f.host.Write(hostfile.StepFile, f.state); err != nil {
+	if err := f.save(); err != nil {
 		return err
 	}
 	return f.host.OpenGate()

@@ -85,7 +85,7 @@ func (s *Step) Run(ctx context.Context, req *step.Request) step.Report {
 	}
 	if !unit.Ended() {
 		req.Log.Info("the agent still runs: following it", "since", state.StartedAt)
-		return s.Assisted.Follow(ctx, req, host, state)
+		return s.Assisted.Follow(ctx, req, host, state, unit)
 	}
 	return s.Assisted.Explain(ctx, req, host, state, unit)
 }

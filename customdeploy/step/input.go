@@ -97,6 +97,24 @@ type Deadlines struct {
 	Stage time.Duration
 }
 
+// With returns the deadlines with those that are set in s in the place of d's own.
+func (d Deadlines) With(s hostfile.StepDeadlines) Deadlines {
+	for to, seconds := range map[*time.Duration]int{&d.Start: s.StartSeconds, &d.Idle: s.IdleSeconds, &d.Total: s.TotalSeconds, &d.Stage: s.StageSeconds} {
+		if seconds > 0 {
+			*to = time.Duration(seconds) * time.Second
+		}
+	}
+	return d
+}
+
+// InSeconds is the reverse of With.
+func (d Deadlines) InSeconds() hostfile.StepDeadlines {
+	return hostfile.StepDeadlines{
+		StartSeconds: int(d.Start / time.Second), IdleSeconds: int(d.Idle / time.Second),
+		TotalSeconds: int(d.Total / time.Second), StageSeconds: int(d.Stage / time.Second),
+	}
+}
+
 // DeadlineArgs are the arguments that steps with deadlines take.
 var DeadlineArgs = map[string]Argument{
 	"start_s": {Description: "seconds until the started program must be ready"},
