@@ -16,6 +16,7 @@ import (
 	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/assisted"
+	"github.com/ironflow/ironflow/customdeploy/confirm"
 )
 
 func brokenDependency(t *testing.T, _ *WithT, l *lab) {
@@ -107,6 +108,43 @@ func killedAndFollowed(next string) func(*testing.T, *WithT, *lab, *program) {
 		code, r := l.runStep(t, next, "").end(t, g)
 		g.Expect(code).To(Equal(exitcode.StepDone), "%+v", r)
 		g.Expect(l.Host.Path(hostfile.InstalledFile)).To(BeAnExistingFile())
+	}
+}
+
+// deadlineGoesOn restarts IPA's container in a stage: whoever takes over has the
+// deadlines that the step was asked for, from where they were.
+func deadlineGoesOn(t *testing.T, g *WithT, l *lab, p *program) {
+	p.says(g, writeStage)
+	var before, after hostfile.StepState
+	g.Eventually(func() int64 {
+		_ = l.Host.Read(hostfile.StepFile, &before) // it is being written
+		return before.Clocks.Stage
+	}, patience).Should(BeNumerically(">", 0))
+	g.Expect(p.cmd.Process.Kill()).To(Succeed())
+	g.Eventually(p.done, patience).Should(BeClosed())
+	code, r := l.runStep(t, confirm.Name, "").end(t, g)
+	g.Expect(code).To(Equal(exitcode.StepDeadline), "%+v", r)
+	g.Expect(r.Reason).To(ContainSubstring(`stage "Writing image to disk" took longer than 8s (stage deadline)`))
+	g.Expect(l.Host.Read(hostfile.StepFile, &after)).To(Succeed())
+	g.Expect(after.Clocks.Stage).To(Equal(before.Clocks.Stage), "when the stage began, in milliseconds since the boot")
+}
+
+// longer than the step waits for a systemd that does not answer.
+const untilGivenUp = 4 * time.Minute
+
+func freeze(t *testing.T, _ *WithT, l *lab) { l.machine.Freeze(t) }
+
+// untilItGivesUp lets systemd go on when the step has ended.
+func untilItGivesUp(t *testing.T, g *WithT, l *lab, p *program) {
+	defer l.machine.Thaw()
+	g.Eventually(p.done, untilGivenUp).Should(BeClosed(), "the step program must end")
+}
+
+func freezesAt(when string) func(*testing.T, *WithT, *lab, *program) {
+	return func(t *testing.T, g *WithT, l *lab, p *program) {
+		p.says(g, when)
+		l.machine.Freeze(t)
+		untilItGivesUp(t, g, l, p)
 	}
 }
 

@@ -141,6 +141,7 @@ var realCases = []realCase{
 	{name: "two steps at once", waits: true, during: twoAtOnce, code: exitcode.StepCancelled},
 	{name: "step killed, IPA asks again: followed", writing: 2 * time.Second, during: killedAndFollowed(assisted.Name), code: -1},
 	{name: "step killed, confirm_install follows", writing: 2 * time.Second, during: killedAndFollowed(confirm.Name), code: -1},
+	{name: "step killed, its deadline goes on", writing: time.Minute, args: `{"stage_s": 8}`, during: deadlineGoesOn, code: -1},
 
 	// Installers that are not ours: no marker, but a container with an exit status.
 	{name: "foreign installer done", script: foreignScript, before: podman("echo 0"), during: stopUnit("Rebooting"), after: foreignInstalled},
@@ -177,6 +178,16 @@ func newLab(t *testing.T) *lab {
 func TestOnRealSystemd(t *testing.T) {
 	l := newLab(t)
 	for _, c := range realCases {
+		t.Run(c.name, func(t *testing.T) { c.run(t, l) })
+	}
+	for _, c := range []realCase{
+		{name: "systemd is frozen", before: freeze, during: untilItGivesUp, code: exitcode.StepFailed, reason: "no answer from systemd at "},
+		{
+			name: "systemd freezes in the installation", writing: time.Minute, during: freezesAt(writeStage), code: exitcode.StepFailed,
+			reason: "the connection to systemd was lost", detail: "last status: installing: " + writeStage,
+		},
+		{name: "systemd freezes, and the agent is done", writing: 2 * time.Second, during: freezesAt(writeStage), reason: "installed, but ", after: installed},
+	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, l) })
 	}
 	t.Run("IPA as a program is restarted", func(t *testing.T) { ipaIsRestarted(t, l) })

@@ -133,6 +133,19 @@ func start(t testing.TB, cmd *exec.Cmd, group string) (kill func()) {
 // Kill ends the machine at once, as the loss of its power would.
 func (m *Machine) Kill() { m.kill() }
 
+// Freeze stops process 1 (SIGSTOP): systemd answers nothing, and no connection
+// breaks. It goes on with Thaw, or at the end of the test.
+func (m *Machine) Freeze(t testing.TB) {
+	t.Helper()
+	t.Cleanup(m.Thaw)
+	if err := unix.Kill(m.pid, unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Thaw lets process 1 go on; one that was not stopped goes on anyway.
+func (m *Machine) Thaw() { _ = unix.Kill(m.pid, unix.SIGCONT) }
+
 // Beside returns the command line, to be followed by a program's, that runs the
 // program in the machine's mount namespace but with this computer's root, and
 // where the machine's root lies there: what a container engine on the machine
