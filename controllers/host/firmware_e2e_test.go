@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -79,6 +81,48 @@ func TestFirmwareOnTheRealIronic(t *testing.T) {
 	g.Expect(r.components(t).Status.Components).To(ContainElement(And(HaveField("Component", "bios"), HaveField("CurrentVersion", "2.2.0"))))
 	g.Expect(r.host(t).Status.Provisioning.State).To(Equal(metal3.StateProvisioned), "what runs on it was left alone")
 	g.Expect(r.volumes(t)).To(ContainElement("RAID1"))
+}
+
+// TestWishDuringThePowerOnOfTheRealIronic: a firmware wish and a reboot annotation
+// reach an externally provisioned host in the moment in which its machine is started.
+// It is rebooted all the same, and serviced in between.
+func TestWishDuringThePowerOnOfTheRealIronic(t *testing.T) {
+	g := NewWithT(t)
+	r := startSimulated(t)
+	r.create(t, func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned, h.Spec.Online = true, false })
+	r.until(t, "adopted", func(h *metal3.BareMetalHost) bool {
+		return h.Status.Provisioning.State == metal3.StateExternallyProvisioned && h.Status.ErrorType == ""
+	})
+	settings := func() *metal3.HostFirmwareSettings {
+		s := &metal3.HostFirmwareSettings{}
+		if r.kube.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "real"}, s) != nil {
+			return nil
+		}
+		return s
+	}
+	g.Eventually(settings, patience).Should(And(Not(BeNil()), HaveField("Status.Settings", HaveKey("SysProfile"))))
+	g.Expect(r.kube.Create(t.Context(), &metal3.HostUpdatePolicy{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "real"}, Spec: metal3.HostUpdatePolicySpec{FirmwareSettings: metal3.HostUpdatePolicyOnReboot},
+	})).To(Succeed())
+	var once atomic.Bool
+	arrives := func(q *http.Request) {
+		if q.Method != http.MethodPut || !strings.HasSuffix(q.URL.Path, "/states/power") || !once.CompareAndSwap(false, true) {
+			return
+		}
+		s := settings()
+		s.Spec.Settings = metal3.DesiredSettingsMap{"SysProfile": intstr.FromString("DenseConfig")}
+		if err := r.kube.Update(t.Context(), s); err != nil {
+			t.Errorf("wish: %v", err)
+		}
+		r.annotate(t, names.Reboot, `{"mode":"hard"}`)
+	}
+	r.asks.Store(&arrives)
+	r.edit(t, func(h *metal3.BareMetalHost) { h.Spec.Online = true })
+	r.until(t, "serviced and on", func(h *metal3.BareMetalHost) bool {
+		_, asked := h.Annotations[names.Reboot]
+		return !asked && h.Status.OperationalStatus == metal3.OperationalStatusOK && h.Status.PoweredOn &&
+			settings().Status.Settings["SysProfile"] == "DenseConfig"
+	})
 }
 
 // startSimulated is a world whose machine has a simulated BMC.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -91,6 +92,23 @@ type realWorld struct {
 	kube    client.Client
 	gateway *ironic.Gateway
 	step    *step
+	asks    atomic.Pointer[func(*http.Request)] // sees the controller's requests to Ironic, if set
+}
+
+// roundTripper is an http.RoundTripper of one function.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// wrap shows the controller's requests to asks.
+func (r *realWorld) wrap(base http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(q *http.Request) (*http.Response, error) {
+		if asks := r.asks.Load(); asks != nil {
+			(*asks)(q)
+		}
+		return base.RoundTrip(q)
+	})
 }
 
 func startReal(t *testing.T) *realWorld {
@@ -115,7 +133,9 @@ func startRealOn(t *testing.T, o ironictest.HallOptions, add func(*ironictest.Ha
 	scheme := runtime.NewScheme()
 	g.Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
 	g.Expect(metal3.AddToScheme(scheme)).To(Succeed())
-	r.gateway, err = ironic.New(t.Context(), r.hall.Access())
+	access := r.hall.Access()
+	access.Wrap = r.wrap
+	r.gateway, err = ironic.New(t.Context(), access)
 	g.Expect(err).NotTo(HaveOccurred())
 	startManager(t, plane, scheme, r.gateway, host.Settings{DeployISO: "http://127.0.0.1:1/live.iso"}, t.Name())
 	r.kube, err = client.New(plane.Config(), client.Options{Scheme: scheme})
