@@ -216,7 +216,10 @@ func asDesired(o *Observed, d *Decision) bool {
 		d.do(Maintenance{On: true, Reason: driverReason})
 		return false
 	}
-	return !ensureFields(o, d) && !(wantsPorts(o) && ensurePorts(o, d))
+	if ensureFields(o, d) {
+		return false
+	}
+	return !wantsPorts(o) || !ensurePorts(o, d)
 }
 
 // registrationFailing reports an error that is over once the node is as wanted: a

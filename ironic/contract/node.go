@@ -120,6 +120,8 @@ func maintenance(w *World) {
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(n.Maintenance).To(BeTrue())
 	w.Expect(n.MaintenanceReason).To(Equal("a disk is being replaced"))
+	n = w.Update(n, ironic.Desired{DriverInfo: ironic.Fields{"redfish_password": "rotated", "redfish_verify_ca": false}, SendSecrets: true})
+	w.Expect(n.DriverInfo).To(HaveKeyWithValue("redfish_verify_ca", false), "fields can be changed all the same")
 	w.Expect(w.Gateway.SetMaintenance(w.T.Context(), n.UUID, false, "")).To(Succeed())
 	n, err = w.Gateway.Get(w.T.Context(), n.UUID)
 	w.Expect(err).NotTo(HaveOccurred())
