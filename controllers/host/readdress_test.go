@@ -57,7 +57,6 @@ func (w *world) rotate(password string) (version string) {
 	w.g.Expect(w.kube.Get(w.t.Context(), types.NamespacedName{Namespace: lab.Namespace, Name: "bmc"}, secret)).To(Succeed())
 	secret.Data["password"] = []byte(password)
 	w.g.Expect(w.kube.Update(w.t.Context(), secret)).To(Succeed())
-	w.poke()
 	return secret.ResourceVersion
 }
 

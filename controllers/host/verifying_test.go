@@ -66,7 +66,6 @@ func TestDeletionOfAHostThatIsVerifiedForEver(t *testing.T) {
 		w := stuckVerifying(t)
 		defer w.stop()
 		w.g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
-		w.poke()
 		w.until("shown", 2*verifyLimit, func(h *metal3.BareMetalHost) bool {
 			return condition(h, metal3.ProgressingCondition).Message != "" && w.sim.Counts()["PUT /v1/nodes/{node}/maintenance"] > 0
 		})
