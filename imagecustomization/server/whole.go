@@ -15,7 +15,7 @@ import (
 // answersWhole tells whether a range is one that the connection answers by itself:
 // it is small, and the connection goes on as HTTP/1.1 does by default.
 func (x *exchange) answersWhole(r *http.Request, kind rangeKind, length int64) bool {
-	return x.conn != nil && kind == rangeOne && length <= smallRead &&
+	return x.conn != nil && kind == rangeOne &&
 		r.Method == http.MethodGet && r.ProtoAtLeast(1, 1) && !r.Close && len(r.Header["Connection"]) == 0
 }
 
@@ -31,7 +31,7 @@ func (s *Server) answerWhole(revision *images.Revision, x *exchange, off, length
 	c.head = append(strconv.AppendInt(c.head, length, 10), "\r\n\r\n"...)
 
 	x.transfer = transfer{revision: revision, off: off, end: off + length, progress: &x.progress}
-	err := c.sendSmall(&x.transfer)
+	err := c.sendAll(&x.transfer)
 	c.head = c.head[:0]
 	if err != nil {
 		_ = c.Close() // the client must not take what net/http writes for the rest
