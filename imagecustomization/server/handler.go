@@ -226,7 +226,7 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, revision *image
 		kind, off, length = parseRange(want[0], size)
 	}
 	rare := kind == rangeMany || conditional(r)
-	if !rare && x.answersWhole(r, kind, length) {
+	if !rare && x.answersWhole(r, kind) {
 		s.answerWhole(revision, x, off, length)
 		return
 	}

@@ -9,17 +9,17 @@ import (
 
 // Some BMCs read an image sector by sector, in hundreds of thousands of requests.
 // net/http takes longer over the header of such an answer than the kernel takes
-// over its bytes, so these answers are written whole, past net/http. What that
-// writes when the handler returns, an empty answer, is dropped by the connection.
+// over its bytes, so answers of one range are written whole, past net/http. What
+// that writes when the handler returns, an empty answer, is dropped by the connection.
 
 // answersWhole tells whether a range is one that the connection answers by itself:
-// it is small, and the connection goes on as HTTP/1.1 does by default.
-func (x *exchange) answersWhole(r *http.Request, kind rangeKind, length int64) bool {
+// the connection goes on as HTTP/1.1 does by default.
+func (x *exchange) answersWhole(r *http.Request, kind rangeKind) bool {
 	return x.conn != nil && kind == rangeOne &&
 		r.Method == http.MethodGet && r.ProtoAtLeast(1, 1) && !r.Close && len(r.Header["Connection"]) == 0
 }
 
-// answerWhole sends header and bytes of a range in one segment.
+// answerWhole sends header and bytes of a range, the first of them in one segment.
 func (s *Server) answerWhole(revision *images.Revision, x *exchange, off, length int64) {
 	s.metrics.answered(http.StatusPartialContent)
 	c := x.conn

@@ -46,27 +46,38 @@ func (r *running) sector(proto string, n int, headers string) string {
 	return fmt.Sprintf("GET %s %s\r\nHost: x\r\nRange: bytes=%d-%d\r\n%s\r\n", u.Path, proto, n*2048, n*2048+2047, headers)
 }
 
-// TestSmallAnswersAreOrdinaryAnswers compares an answer that is written whole with
+// TestWholeAnswersAreOrdinaryAnswers compares an answer that is written whole with
 // one of net/http's.
-func TestSmallAnswersAreOrdinaryAnswers(t *testing.T) {
-	g := NewWithT(t)
+func TestWholeAnswersAreOrdinaryAnswers(t *testing.T) {
 	r := start(t, nil)
-	whole, body := next(t, r.talk(t, r.sector("HTTP/1.1", 3, "")))
-	ordinary, same := next(t, r.talk(t, r.sector("HTTP/1.1", 3, "Connection: keep-alive\r\n")))
-	g.Expect(whole.StatusCode).To(Equal(ordinary.StatusCode))
-	g.Expect(whole.ContentLength).To(Equal(ordinary.ContentLength))
-	for _, h := range []http.Header{whole.Header, ordinary.Header} {
-		_, err := http.ParseTime(h.Get("Date"))
-		g.Expect(err).NotTo(HaveOccurred())
-		h.Del("Date")
+	for name, c := range map[string]struct{ first, last int }{
+		"a sector": {6144, 8191}, "a page": {4096, 8191}, "as much as is read into memory": {2048, 2048 + 16<<10 - 1},
+		"a byte more": {2048, 2048 + 16<<10}, "from the middle of a page": {5000, 200000}, "from a page": {8192, 300000},
+		"to the end": {4097, len(r.model) - 1}, "all": {0, len(r.model) - 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			ask := func(headers string) (answer, []byte) {
+				return next(t, r.talk(t, fmt.Sprintf("GET %s HTTP/1.1\r\nHost: x\r\nRange: bytes=%d-%d\r\n%s\r\n", r.path(), c.first, c.last, headers)))
+			}
+			whole, body := ask("")
+			ordinary, same := ask("Connection: keep-alive\r\n")
+			g.Expect(whole.StatusCode).To(Equal(ordinary.StatusCode))
+			g.Expect(whole.ContentLength).To(Equal(ordinary.ContentLength))
+			for _, h := range []http.Header{whole.Header, ordinary.Header} {
+				_, err := http.ParseTime(h.Get("Date"))
+				g.Expect(err).NotTo(HaveOccurred())
+				h.Del("Date")
+			}
+			g.Expect(whole.Header).To(Equal(ordinary.Header))
+			g.Expect(whole.Header.Get("Content-Range")).To(Equal(fmt.Sprintf("bytes %d-%d/%d", c.first, c.last, len(r.model))))
+			g.Expect(bytes.Equal(body, same)).To(BeTrue())
+			g.Expect(bytes.Equal(body, r.model[c.first:c.last+1])).To(BeTrue())
+		})
 	}
-	g.Expect(whole.Header).To(Equal(ordinary.Header))
-	g.Expect(whole.Header.Get("Content-Range")).To(Equal(fmt.Sprintf("bytes 6144-8191/%d", len(r.model))))
-	g.Expect(body).To(Equal(same))
-	g.Expect(body).To(Equal(r.model[6144:8192]))
 }
 
-func TestSmallAnswersOnOneConnection(t *testing.T) {
+func TestWholeAnswersOnOneConnection(t *testing.T) {
 	g := NewWithT(t)
 	r := start(t, nil)
 	var all bytes.Buffer
@@ -98,7 +109,7 @@ func TestSmallAnswersOnOneConnection(t *testing.T) {
 	g.Expect(err).To(MatchError(io.EOF))
 }
 
-func TestSmallAnswersEndTheConnectionWhenAsked(t *testing.T) {
+func TestOrdinaryAnswersEndTheConnectionWhenAsked(t *testing.T) {
 	r := start(t, nil)
 	for name, request := range map[string]string{
 		"Connection: close": r.sector("HTTP/1.1", 1, "Connection: close\r\n"),

@@ -1,5 +1,7 @@
 // Command images measures the image server against nginx on the same file: the
-// same ranges, the same number of connections, alternating rounds on loopback.
+// same ranges, the same number of connections, alternating rounds on loopback. Of
+// the settings of nginx the best one for each load is searched first, and printed.
+// The last column is the processor time of the server for one request.
 //
 // It prints a table and, as its last line, JSON with the ratios. The server
 // under test runs in a process of its own, as nginx does. Of every 64 answers the
@@ -40,6 +42,7 @@ func main() {
 	flag.IntVar(&o.hosts, "hosts", 1000, "images to build")
 	flag.IntVar(&o.rounds, "rounds", 3, "rounds; the median counts")
 	flag.Float64Var(&o.seconds, "seconds", 2, "length of one measurement")
+	flag.StringVar(&o.only, "only", "", "one load instead of all")
 	flag.IntVar(&o.rootfs, "rootfs-mib", 1200, "size of the base's root file system in MiB")
 	flag.Parse()
 	var err error
@@ -57,10 +60,11 @@ func main() {
 type options struct {
 	hosts, rounds, rootfs int
 	seconds               float64
+	only                  string
 }
 
 func (o options) benches() []bench {
-	return []bench{
+	all := []bench{
 		{name: "r64k", conns: 64, size: 64 << 10, seconds: o.seconds},
 		{name: "r512k", conns: 16, size: 512 << 10, seconds: o.seconds},
 		{name: "r2k", conns: 128, size: 2 << 10, seconds: o.seconds},
@@ -69,6 +73,7 @@ func (o options) benches() []bench {
 		{name: "https64k", conns: 64, size: 64 << 10, tls: true, seconds: o.seconds},
 		{name: "https512k", conns: 16, size: 512 << 10, tls: true, seconds: o.seconds},
 	}
+	return slices.DeleteFunc(all, func(b bench) bool { return o.only != "" && b.name != o.only })
 }
 
 func (o options) run(ctx context.Context) error {
@@ -93,71 +98,97 @@ func (o options) run(ctx context.Context) error {
 		return err
 	}
 	defer own.stop()
-	targets := []*target{own}
+	var references []*target
 	if program, err := exec.LookPath("nginx"); err == nil {
-		reference, err := startNginx(ctx, program, dir, base, cert)
+		references, err = startNginx(ctx, program, dir, base, cert)
+		defer stopAll(references)
 		if err != nil {
 			return err
 		}
-		defer reference.stop()
-		targets = append(targets, reference)
 	} else {
 		fmt.Println("nginx is not installed: only our own figures (Debian: apt-get install nginx-light)")
 	}
-	return o.measure(ctx, own, targets)
+	return o.measure(ctx, own, references)
 }
 
 // measure runs all benches and prints the report.
-func (o options) measure(ctx context.Context, own *target, targets []*target) error {
-	report := map[string]any{"hosts": o.hosts, "build_ms": own.buildMS}
-	wrong, dropped, compared := 0, 0, 0
-	var allocs []float64
-	fmt.Printf("%-8s %-10s %10s %10s %9s %9s\n", "load", "server", "req/s", "MB/s", "p50 ms", "p99 ms")
+func (o options) measure(ctx context.Context, own *target, references []*target) error {
+	m := measured{report: map[string]any{"hosts": o.hosts, "build_ms": own.buildMS}}
 	for _, b := range o.benches() {
-		rates := map[*target][]float64{}
-		for range o.rounds {
-			for _, t := range targets {
-				before, err1 := t.mallocs()
-				r, err := load(ctx, t, b)
-				after, err2 := t.mallocs()
-				if err = errors.Join(err1, err, err2); err != nil {
-					return err
-				}
-				if t == own && b.name == "r64k" {
-					allocs = append(allocs, float64(after-before)/float64(len(r.latencies)))
-				}
-				rates[t] = append(rates[t], r.rate())
-				wrong, dropped, compared = wrong+r.wrong, dropped+r.dropped, compared+r.compared
-				fmt.Printf("%-8s %-10s %10.0f %10.0f %9.2f %9.2f\n", b.name, t.name, r.rate(), r.megabytes(), r.percentile(50), r.percentile(99))
-			}
+		targets := []*target{own}
+		if len(references) > 0 {
+			targets = append(targets, best(ctx, references, b))
 		}
-		report[b.name] = median(rates[own])
-		if len(targets) > 1 {
-			report[b.name+"_vs_nginx"] = round(median(rates[own]) / median(rates[targets[1]]))
+		if err := m.rounds(ctx, b, o.rounds, targets); err != nil {
+			return err
 		}
 	}
 	rss, err := own.rss()
 	if err != nil {
 		return err
 	}
-	all := median(allocs)
+	all := median(m.allocs)
 	bare, err := own.netHTTPAllocs(ctx)
 	if err != nil {
 		return err
 	}
 	fmt.Printf("a range request allocates %.1f objects, of which net/http itself %.1f\n", all, bare)
-	report["rss_mib"], report["wrong"], report["dropped"], report["compared"] = rss, wrong, dropped, compared
-	report["allocs"], report["net_http_allocs"] = round(max(0, all-bare)), round(bare)
-	line, err := json.Marshal(report)
+	m.report["rss_mib"], m.report["wrong"], m.report["dropped"], m.report["compared"] = rss, m.wrong, m.dropped, m.compared
+	m.report["allocs"], m.report["net_http_allocs"] = round(max(0, all-bare)), round(bare)
+	line, err := json.Marshal(m.report)
 	if err != nil {
 		return err
 	}
 	fmt.Println(string(line))
-	if wrong+dropped > 0 {
+	if m.wrong+m.dropped > 0 {
 		return errors.New("bytes were wrong or requests were dropped")
 	}
-	if compared == 0 {
+	if m.compared == 0 {
 		return errors.New("nothing was compared: the rounds were too short")
+	}
+	return nil
+}
+
+// measured is what all benches have given.
+type measured struct {
+	report                   map[string]any
+	wrong, dropped, compared int
+	allocs                   []float64 // per request of r64k
+}
+
+// rounds runs a bench against all targets in turn, of which the first is our own.
+func (m *measured) rounds(ctx context.Context, b bench, rounds int, targets []*target) error {
+	rates, tails := map[*target][]float64{}, map[*target][]float64{}
+	fmt.Printf("%-9s %-10s %10s %10s %9s %9s %9s\n", "load", "server", "req/s", "MB/s", "p50 ms", "p99 ms", "CPU us")
+	for range rounds {
+		for i, t := range targets {
+			before, err1 := t.mallocs()
+			begun, err2 := t.cpu()
+			r, err := load(ctx, t, b)
+			ended, err3 := t.cpu()
+			after, err4 := t.mallocs()
+			if err = errors.Join(err1, err2, err, err3, err4); err != nil {
+				return err
+			}
+			spent := float64((ended - begun).Microseconds()) / float64(len(r.latencies))
+			if i == 0 && b.name == "r64k" {
+				m.allocs = append(m.allocs, float64(after-before)/float64(len(r.latencies)))
+			}
+			rates[t], tails[t] = append(rates[t], r.rate()), append(tails[t], r.percentile(99))
+			m.wrong, m.dropped, m.compared = m.wrong+r.wrong, m.dropped+r.dropped, m.compared+r.compared
+			fmt.Printf("%-9s %-10s %10.0f %10.0f %9.2f %9.2f %9.1f\n", b.name, t.name, r.rate(), r.megabytes(), r.percentile(50), r.percentile(99), spent)
+		}
+	}
+	own := median(rates[targets[0]])
+	m.report[b.name] = own
+	if b.name == "r64k" {
+		m.report["r64k_p99_ms"] = median(tails[targets[0]])
+	}
+	if len(targets) > 1 {
+		m.report[b.name+"_vs_nginx"] = round(own / median(rates[targets[1]]))
+		if b.name == "r64k" {
+			m.report["nginx_r64k_p99_ms"] = median(tails[targets[1]])
+		}
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -26,6 +25,7 @@ import (
 // target is a running server.
 type target struct {
 	name          string
+	setting       string // of nginx
 	addr, tlsAddr string
 	bareAddr      string // net/http without a handler of ours; see serveBare
 	paths         []string
@@ -71,6 +71,35 @@ func (t *target) rss() (float64, error) {
 	}
 	return 0, fmt.Errorf("no VmHWM in the status of process %d", t.cmd.Process.Pid)
 }
+
+// cpu is the processor time that the server has used so far, with its children.
+func (t *target) cpu() (time.Duration, error) {
+	pid := t.cmd.Process.Pid
+	pids := []string{strconv.Itoa(pid)}
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		return 0, err
+	}
+	var ticks int64
+	for _, p := range append(pids, strings.Fields(string(raw))...) {
+		raw, err := os.ReadFile("/proc/" + p + "/stat")
+		if err != nil {
+			return 0, err
+		}
+		_, rest, _ := strings.Cut(string(raw), ") ") // behind the name
+		fields := strings.Fields(rest)
+		user, err1 := strconv.ParseInt(fields[11], 10, 64)
+		system, err2 := strconv.ParseInt(fields[12], 10, 64)
+		if err := errors.Join(err1, err2); err != nil {
+			return 0, err
+		}
+		ticks += user + system
+	}
+	return time.Duration(ticks) * time.Second / ticksPerSecond, nil
+}
+
+// ticksPerSecond is the unit of processor times in /proc.
+const ticksPerSecond = 100
 
 // hello is the first line of the server under test.
 type hello struct {
@@ -171,20 +200,6 @@ func startOwn(ctx context.Context, path, tlsDir string, hosts int) (*target, err
 	return t, nil
 }
 
-// nginxConfig serves the plain base, as fast as nginx can.
-const nginxConfig = `daemon off; worker_processes auto; pid DIR/nginx.pid; error_log DIR/nginx.log;
-events { worker_connections 4096; }
-http {
-  access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000; default_type application/octet-stream;
-  client_body_temp_path DIR/t1; proxy_temp_path DIR/t2; fastcgi_temp_path DIR/t3; uwsgi_temp_path DIR/t4; scgi_temp_path DIR/t5;
-  server { listen ADDR; root DIR; }
-  server {
-    listen SECURE ssl; root DIR; ssl_certificate CERT; ssl_certificate_key KEY;
-    ssl_protocols TLSv1.3; ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256;
-  }
-}
-`
-
 // freeAddress returns a loopback address that nobody listens on.
 func freeAddress(ctx context.Context) (string, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
@@ -192,51 +207,4 @@ func freeAddress(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return l.Addr().String(), l.Close()
-}
-
-func startNginx(ctx context.Context, program, dir, path string, cert pki.Files) (*target, error) {
-	addr, err1 := freeAddress(ctx)
-	secure, err2 := freeAddress(ctx)
-	if err := errors.Join(err1, err2); err != nil {
-		return nil, err
-	}
-	// The workers may run as somebody else, who must be able to reach the file.
-	if err := os.Chmod(dir, 0o755); err != nil {
-		return nil, err
-	}
-	text := strings.NewReplacer("DIR", dir, "ADDR", addr, "SECURE", secure, "CERT", cert.Cert, "KEY", cert.Key).Replace(nginxConfig)
-	fmt.Print(text)
-	conf := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
-		return nil, err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, program, "-c", conf, "-p", dir)
-	cmd.Stderr = io.Discard
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	t := &target{
-		name: "nginx", addr: addr, tlsAddr: secure, paths: []string{"/" + filepath.Base(path)}, size: info.Size(), cmd: cmd,
-		content: func(string) io.ReaderAt { return file },
-	}
-	for deadline := time.Now().Add(10 * time.Second); ; {
-		c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
-		if err == nil {
-			return t, c.Close()
-		}
-		if time.Now().After(deadline) {
-			t.stop()
-			return nil, fmt.Errorf("nginx did not start: %w", err)
-		}
-		<-time.After(20 * time.Millisecond)
-	}
 }
