@@ -36,7 +36,7 @@ func annotationRules() []Rule {
 				member(status, "operationalStatus", operationalStates)+" && "+member(status, "errorType", errorTypes)),
 			Message: "the annotation " + names.Status + " is not a host's status as JSON, or names an operationalStatus or errorType that is not known: " +
 				"copy status from the host that was saved, or remove the annotation",
-			Rest: "JSON that cannot be read, unknown members and states: the host is left alone and shows `StatusAnnotationUnreadable`",
+			Rest: "JSON that cannot be read, unknown states: the host is left alone and shows `StatusAnnotationUnreadable`",
 		},
 		{
 			Name:  "inspect annotation",

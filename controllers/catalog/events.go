@@ -42,6 +42,7 @@ var Events = []Event{
 	{host, "PowerManagementError", true, "A power action failed."},
 	{host, "ServicingError", true, "Servicing failed."},
 	{host, "DetachError", true, "Ironic refuses to let go of the host's node; it is tried again."},
+	{host, "StatusMembersDropped", true, "The status annotation has members that neither this version nor the cluster's schema knows; the host goes on without them."},
 	{host, "IronicRestarted", true, "An operation that Ironic's restart cut off is started again."},
 	{host, "AgentLost", true, "The agent in the live image fell silent, the machine is restarted."},
 	{host, "DeletedWithoutDeprovisioning", true, "Deletion went on although deprovisioning failed four times."},

@@ -5,6 +5,7 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
+	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -80,6 +81,12 @@ type (
 	// Claim adds the host's finalizer and, where there are several Ironics, writes
 	// down which one the host belongs to.
 	Claim struct{ Ironic string }
+	// Restore stores a status that was moved here together with the members that this
+	// version does not know.
+	Restore struct {
+		Status  metal3.BareMetalHostStatus
+		Unknown reconcile.Unknown
+	}
 	// Release drops the finalizers on everything of the host, and its own last.
 	Release struct{}
 	// AskImage creates or updates the PreprovisioningImage.
@@ -156,6 +163,9 @@ func (Remove) Name() string { return "remove node" }
 func (Claim) Name() string { return "add finalizer" }
 
 // Name implements Action.
+func (Restore) Name() string { return "restore status" }
+
+// Name implements Action.
 func (Release) Name() string { return "release host" }
 
 // Name implements Action.
@@ -215,7 +225,7 @@ func attempts(a Action) bool {
 // toIronic reports whether an action needs Ironic to answer.
 func toIronic(a Action) bool {
 	switch a.(type) {
-	case TakeSlot, ReadConfigDrive, ReadPullSecret, Claim, Release, AskImage, SaveHardware, SettleMedia, Announce:
+	case TakeSlot, ReadConfigDrive, ReadPullSecret, Claim, Restore, Release, AskImage, SaveHardware, SettleMedia, Announce:
 		return false
 	}
 	return true

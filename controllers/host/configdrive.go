@@ -1,16 +1,14 @@
 package host
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
-	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
 // ConfigDrive is what an instance is given: the contents of the host's Secrets.
@@ -68,29 +66,25 @@ func parseObject(raw []byte) (map[string]any, error) {
 	return m, nil
 }
 
-// parseStatus reads the status annotation strictly: what the API server would
-// refuse in a status, or this version would drop from it, is an error.
-func parseStatus(raw string) (*metal3.BareMetalHostStatus, error) {
+// parseStatus reads the status annotation: what the API server would refuse in a
+// status is an error. Members that this version does not know are told beside it.
+func parseStatus(raw string) (*metal3.BareMetalHostStatus, reconcile.Unknown, error) {
 	var s metal3.BareMetalHostStatus
-	decoder := json.NewDecoder(strings.NewReader(raw))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&s); err != nil {
-		return nil, err
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is text behind the JSON object")
+	unknown, err := reconcile.DecodeKnown([]byte(raw), &s)
+	if err != nil {
+		return nil, nil, err
 	}
 	_, knownState := phases[s.Provisioning.State]
 	_, knownError := errorKinds[s.ErrorType]
 	switch {
 	case !knownState:
-		return nil, fmt.Errorf("provisioning state %q is not known", s.Provisioning.State)
+		return nil, nil, fmt.Errorf("provisioning state %q is not known", s.Provisioning.State)
 	case s.ErrorType != "" && !knownError:
-		return nil, fmt.Errorf("error type %q is not known", s.ErrorType)
+		return nil, nil, fmt.Errorf("error type %q is not known", s.ErrorType)
 	case !slices.Contains(operationalStates, s.OperationalStatus):
-		return nil, fmt.Errorf("operational status %q is not known", s.OperationalStatus)
+		return nil, nil, fmt.Errorf("operational status %q is not known", s.OperationalStatus)
 	}
-	return &s, nil
+	return &s, unknown, nil
 }
 
 // operationalStates are those that the schema of the API takes.

@@ -135,7 +135,7 @@ func concernRestore(o *Observed, d *Decision) {
 			return
 		}
 	}
-	status, err := parseStatus(raw)
+	status, unknown, err := parseStatus(raw)
 	if err != nil {
 		message := "the annotation " + names.Status + " cannot be read, so the host is left alone: " + err.Error() +
 			"; correct it, or remove it if this is a new host"
@@ -146,11 +146,15 @@ func concernRestore(o *Observed, d *Decision) {
 		return
 	}
 	if o.Hardware != nil {
-		status.HardwareDetails = o.Hardware.DeepCopy()
+		status.HardwareDetails, unknown = o.Hardware.DeepCopy(), unknown.Without("hardware")
 	}
 	d.Status = *status
 	now := metav1.NewTime(o.Now).Rfc3339Copy()
 	d.Status.LastUpdated = &now
+	if len(unknown) > 0 {
+		d.do(Restore{Status: d.Status, Unknown: unknown})
+		return
+	}
 	d.Again = true
 }
 

@@ -10,6 +10,33 @@ import (
 	"github.com/ironflow/ironflow/ironic"
 )
 
+// inspectionModeFast is a mode of newer versions of the API, which their schema lets
+// through: the BMC tells what the machine has, and nothing is booted.
+const inspectionModeFast metal3.InspectionMode = "fast"
+
+// inspectsFast reports whether a host is inspected through its BMC alone.
+func inspectsFast(h *metal3.BareMetalHost) bool {
+	return h.Spec.InspectionMode == inspectionModeFast && !h.InspectionDisabled()
+}
+
+// bootsForInspection reports whether a host boots the live image to be inspected.
+func bootsForInspection(h *metal3.BareMetalHost) bool {
+	return !h.InspectionDisabled() && !inspectsFast(h)
+}
+
+// inspectInterface is Ironic's interface for the inspection of a host; empty leaves it
+// to Ironic, for hosts that are not inspected.
+func inspectInterface(h *metal3.BareMetalHost) string {
+	switch {
+	case h.InspectionDisabled():
+		return ""
+	case inspectsFast(h):
+		return "redfish"
+	default:
+		return "agent"
+	}
+}
+
 // stepInspecting has Ironic inspect the machine and keeps the result.
 func stepInspecting(o *Observed, d *Decision) {
 	if o.Host.InspectionDisabled() && !o.Node.ProvisionState.Busy() {
@@ -94,6 +121,9 @@ func inspectAgain(h *metal3.BareMetalHost) bool {
 // inspectionNote says how far the inspection is. It is the same while Ironic
 // prepares the boot and while it waits, since that says little and costs a write.
 func inspectionNote(o *Observed) view.Note {
+	if inspectsFast(o.Host) {
+		return view.Note{Step: "inspecting the hardware", WaitingFor: "the BMC to tell what the machine has"}
+	}
 	return withProgress(view.Note{
 		Step: "inspecting the hardware", WaitingFor: "the machine to boot the live image and report",
 	}, o.Progress)

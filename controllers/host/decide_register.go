@@ -101,7 +101,7 @@ func ensureEnrolled(o *Observed, d *Decision) {
 		enter(o, d, stateDeleting)
 		return
 	}
-	if o.Settings.BuildImages && !o.Image.Asked && !o.Host.InspectionDisabled() && o.state() == metal3.StateRegistering {
+	if o.Settings.BuildImages && !o.Image.Asked && bootsForInspection(o.Host) && o.state() == metal3.StateRegistering {
 		d.do(AskImage{imageSpec(o)}) // built while the BMC is verified
 		return
 	}

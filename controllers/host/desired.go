@@ -31,14 +31,9 @@ func enrolment(o *Observed) ironic.Enrolment {
 		NetworkData:     o.NetworkData,
 	}
 	e.Interfaces.Deploy = deployInterface(h, o.state())
-	if !h.InspectionDisabled() {
-		e.Interfaces.Inspect = inspectAgent
-	}
+	e.Interfaces.Inspect = inspectInterface(h)
 	return e
 }
-
-// inspectAgent is the inspect interface of hosts that boot the live image for it.
-const inspectAgent = "agent"
 
 // enrolmentInfo is all of driver_info that is known at enrolment, so that nothing
 // has to be added before the first inspection.
@@ -94,8 +89,8 @@ func desired(o *Observed) ironic.Desired {
 		addNetwork(o, &d)
 	}
 	switch {
-	case o.state() == metal3.StateInspecting && !o.Host.InspectionDisabled():
-		d.Interfaces.Inspect = inspectAgent
+	case o.state() == metal3.StateInspecting:
+		d.Interfaces.Inspect = inspectInterface(h)
 	case o.state() == metal3.StateProvisioning && deployable(o.Node.ProvisionState):
 		desiredInstance(h, o.Settings, h.Spec.Image, h.Spec.CustomDeploy, &d)
 		addPullSecret(o, &d)
@@ -115,9 +110,7 @@ func desiredBMC(o *Observed, d *ironic.Desired) {
 	if renameable(o.Node) {
 		d.Driver = &o.BMC.Access.Driver
 		d.Interfaces = o.BMC.Access.Interfaces
-		if !o.Host.InspectionDisabled() {
-			d.Interfaces.Inspect = inspectAgent
-		}
+		d.Interfaces.Inspect = inspectInterface(o.Host)
 	}
 	maps.Copy(d.DriverInfo, bmcInfo(o.BMC))
 	for key := range o.Node.DriverInfo {

@@ -269,6 +269,8 @@ func (p *pass) onKubernetes(ctx context.Context, action Action) error {
 		secret, err := p.secrets.pullSecret(ctx, h)
 		o.PullSecret = secret
 		return err
+	case Restore:
+		return p.restore(ctx, a)
 	case Release:
 		return p.release(ctx)
 	case Announce:

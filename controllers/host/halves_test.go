@@ -20,7 +20,7 @@ var acting = map[string]bool{
 	"annotations.go": true, "bmcsecret.go": true, "echo.go": true, "endpoint.go": true, "execute.go": true, "findowner.go": true, "firmware.go": true,
 	"fleet.go": true, "gate.go": true, "gateway.go": true, "kube.go": true, "mediagate.go": true, "memory.go": true, "metrics.go": true,
 	"notes.go": true, "observe.go": true, "pass.go": true, "predicates.go": true, "readnetwork.go": true, "reconciler.go": true,
-	"rehearse.go": true, "secrets.go": true, "setup.go": true, "slots.go": true, "turns.go": true, "wake.go": true, "written.go": true,
+	"rehearse.go": true, "restore.go": true, "secrets.go": true, "setup.go": true, "slots.go": true, "turns.go": true, "wake.go": true, "written.go": true,
 }
 
 // actors are what a decision has no use for: clients, and what waits for them.

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -92,6 +93,7 @@ type realWorld struct {
 	kube    client.Client
 	gateway *ironic.Gateway
 	step    *step
+	config  *rest.Config                        // of the API server
 	asks    atomic.Pointer[func(*http.Request)] // sees the controller's requests to Ironic, if set
 }
 
@@ -130,6 +132,7 @@ func startRealOn(t *testing.T, o ironictest.HallOptions, add func(*ironictest.Ha
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{Paths: []string{"../../config/crd/metal3"}})
 	g.Expect(err).NotTo(HaveOccurred())
+	r.config = plane.Config()
 	scheme := runtime.NewScheme()
 	g.Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
 	g.Expect(metal3.AddToScheme(scheme)).To(Succeed())

@@ -39,7 +39,7 @@ func namesImage(o *Observed) bool {
 func bootsImage(o *Observed) bool {
 	switch o.state() {
 	case metal3.StateInspecting:
-		return !o.Host.InspectionDisabled() && o.Inventory == nil
+		return bootsForInspection(o.Host) && o.Inventory == nil
 	case metal3.StatePreparing:
 		return o.Node.ProvisionState == ironic.StateManageable && planOf(o).is == toDo
 	case metal3.StateProvisioning:

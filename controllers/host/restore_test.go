@@ -14,15 +14,16 @@ func TestStatusAnnotation(t *testing.T) {
 		"while it is serviced":          {`{"operationalStatus":"servicing","provisioning":{"state":"provisioned","ID":"x"}}`, ""},
 		"with an error":                 {`{"operationalStatus":"error","errorType":"inspection error","provisioning":{"state":"inspecting","ID":"x"}}`, ""},
 		"no JSON":                       {`OK`, "invalid character"},
-		"text behind it":                {`{} {}`, "text behind"},
-		"a member of another version":   {`{"provisioningFailCounter":1}`, `unknown field "provisioningFailCounter"`},
+		"text behind it":                {`{} {}`, "after top-level value"},
+		"a member twice":                {`{"errorCount":1,"errorCount":2}`, "duplicate field"},
+		"members of another version":    {`{"operationalStatus":"OK","provisioningFailCount":1,"provisioning":{"state":"available","ID":"x","newer":{}}}`, ""},
 		"an unknown state":              {`{"provisioning":{"state":"sleeping"}}`, `state "sleeping"`},
 		"an unknown error type":         {`{"errorType":"detach error"}`, `error type "detach error"`},
 		"an unknown operational status": {`{"operationalStatus":"fine"}`, `operational status "fine"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			_, err := parseStatus(c.raw)
+			_, _, err := parseStatus(c.raw)
 			if c.want == "" {
 				g.Expect(err).NotTo(HaveOccurred())
 				return

@@ -51,7 +51,7 @@ func secretNames(h *metal3.BareMetalHost) []string {
 }
 
 // checkFields looks for members of stored hosts that Ironflow's types lack: they
-// come from a newer schema, and Ironflow would not act on them.
+// come from a newer schema. Ironflow keeps them, and does not act on them.
 func checkFields(ctx context.Context, s *state) error {
 	for i := range s.hosts {
 		h := &s.hosts[i]
@@ -76,7 +76,7 @@ func checkFields(ctx context.Context, s *state) error {
 			members = append(members, strings.Trim(strings.TrimPrefix(u.Error(), "unknown field "), `"`))
 		}
 		if len(members) > 0 {
-			s.found(Warning, h.Namespace+"/"+h.Name, "has members that this version of Ironflow does not know and would not act on: %s", some(members))
+			s.found(Warning, h.Namespace+"/"+h.Name, "has members that this version of Ironflow does not know: it keeps them and would not act on them: %s", some(members))
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,6 +21,9 @@ type Saver[T client.Object] struct {
 	// Whole sends the complete status the next time, whatever has changed. It is
 	// for kinds with required status members that have no status yet.
 	Whole bool
+	// Also are members of the status that its type lacks, sent with the whole of it the
+	// next time. The API server stores those that its schema has.
+	Also Unknown
 
 	client client.Client
 	before T
@@ -58,7 +62,7 @@ func (s *Saver[T]) Status(ctx context.Context, obj T) (written bool, err error) 
 		return false, fmt.Errorf("save status of %s: %w", client.ObjectKeyFromObject(obj), err)
 	}
 	obj.SetResourceVersion(answer.GetResourceVersion())
-	s.before, s.Whole = clone(obj), false
+	s.before, s.Whole, s.Also = clone(obj), false, nil
 	return true, nil
 }
 
@@ -72,11 +76,50 @@ func (s *Saver[T]) statusPatch(obj T) (client.Patch, error) {
 	} else {
 		status, err = statusDifference(s.before, obj)
 	}
+	if err == nil && len(s.Also) > 0 {
+		status, err = s.withUnknown(status, obj)
+	}
 	if err != nil || status == nil {
 		return nil, err
 	}
 	raw := fmt.Appendf(nil, `{"metadata":{"resourceVersion":%q},"status":%s}`, s.before.GetResourceVersion(), status)
 	return client.RawPatch(types.MergePatchType, raw), nil
+}
+
+// withUnknown adds the members that the type lacks to a patch of the status. They stand
+// among those that it has, lists as a whole: all of these are sent with them.
+func (s *Saver[T]) withUnknown(patch json.RawMessage, obj T) (json.RawMessage, error) {
+	whole, err := statusJSON(obj)
+	if err != nil {
+		return nil, err
+	}
+	var document, changes map[string]any
+	if err := json.Unmarshal(whole, &document); err != nil {
+		return nil, err
+	}
+	if patch != nil {
+		if err := json.Unmarshal(patch, &changes); err != nil {
+			return nil, err
+		}
+	}
+	s.Also.addTo(document)
+	return json.Marshal(overlaid(changes, document))
+}
+
+// overlaid is what one document says, and what the one below it says beyond that.
+func overlaid(below, above map[string]any) map[string]any {
+	all := maps.Clone(below)
+	if all == nil {
+		return above
+	}
+	for name, value := range above {
+		under, isObject := all[name].(map[string]any)
+		if object, is := value.(map[string]any); is && isObject {
+			value = overlaid(under, object)
+		}
+		all[name] = value
+	}
+	return all
 }
 
 // Metadata applies change to obj (finalizers, labels, annotations) and writes
