@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"testing"
 	"time"
 
@@ -172,26 +171,21 @@ func applied(to, patch any) any {
 	return object
 }
 
-// bare leaves out what says nothing: null, and what is empty.
+// bare leaves out members that are null, which a merge patch cannot store. An empty
+// list or object is not one that is missing: it may ask for something.
 func bare(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		kept := map[string]any{}
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if value := bare(v[name]); value != nil {
-				kept[name] = value
+		for name, value := range v {
+			if value != nil {
+				kept[name] = bare(value)
 			}
-		}
-		if len(kept) == 0 {
-			return nil
 		}
 		return kept
 	case []any:
 		for i := range v {
 			v[i] = bare(v[i])
-		}
-		if len(v) == 0 {
-			return nil
 		}
 	}
 	return v
