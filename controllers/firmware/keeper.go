@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	"github.com/ironflow/ironflow/bmc/address"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -64,6 +65,53 @@ func get[T client.Object](ctx context.Context, c client.Client, h *metal3.BareMe
 	return into, nil
 }
 
+// Make makes the resources that a host has not, still empty: settings for a BMC that
+// tells Ironic of some, components if Ironic lists any.
+func (k *Keeper) Make(ctx context.Context, h *metal3.BareMetalHost, node string) error {
+	settings, components := k.describable(h, node)
+	s, err := k.Settings(ctx, h)
+	if err != nil {
+		return err
+	}
+	if s == nil && settings {
+		if _, err := k.makeSettings(ctx, h); client.IgnoreAlreadyExists(err) != nil {
+			return err
+		}
+	}
+	c, err := k.Components(ctx, h)
+	if err != nil || c != nil || !components {
+		return err
+	}
+	listed, err := k.gateway.Firmware(ctx, node)
+	if err != nil || len(componentStatuses(listed)) == 0 {
+		return err
+	}
+	_, err = k.makeComponents(ctx, h)
+	return client.IgnoreAlreadyExists(err)
+}
+
+// describable reports whether a host's kind of BMC tells Ironic anything about
+// firmware settings, and about components. IPMI does not, and neither does a node
+// without the interface.
+func (k *Keeper) describable(h *metal3.BareMetalHost, node string) (settings, components bool) {
+	a, err := address.Parse(h.Spec.BMC.Address)
+	if err != nil || a.Family != address.Redfish {
+		return false, false
+	}
+	noSettings, noComponents := k.gateway.Lacks(node)
+	return !noSettings, !noComponents
+}
+
+func (k *Keeper) makeSettings(ctx context.Context, h *metal3.BareMetalHost) (*metal3.HostFirmwareSettings, error) {
+	s := &metal3.HostFirmwareSettings{ObjectMeta: metaOf(h), Spec: metal3.HostFirmwareSettingsSpec{Settings: metal3.DesiredSettingsMap{}}}
+	return s, k.create(ctx, h, s)
+}
+
+func (k *Keeper) makeComponents(ctx context.Context, h *metal3.BareMetalHost) (*metal3.HostFirmwareComponents, error) {
+	c := &metal3.HostFirmwareComponents{ObjectMeta: metaOf(h), Spec: metal3.HostFirmwareComponentsSpec{Updates: []metal3.FirmwareUpdate{}}}
+	return c, k.create(ctx, h, c)
+}
+
 // ReadSettings takes over what Ironic knows of the machine's settings, creating
 // the resource if there is none, and judges the spec by it.
 func (k *Keeper) ReadSettings(ctx context.Context, h *metal3.BareMetalHost, node string) (*metal3.HostFirmwareSettings, error) {
@@ -76,8 +124,7 @@ func (k *Keeper) ReadSettings(ctx context.Context, h *metal3.BareMetalHost, node
 		return nil, err
 	}
 	if s == nil {
-		s = &metal3.HostFirmwareSettings{ObjectMeta: metaOf(h), Spec: metal3.HostFirmwareSettingsSpec{Settings: metal3.DesiredSettingsMap{}}}
-		if err := k.create(ctx, h, s); err != nil {
+		if s, err = k.makeSettings(ctx, h); err != nil {
 			return nil, err
 		}
 	}
@@ -155,8 +202,7 @@ func (k *Keeper) ReadComponents(ctx context.Context, h *metal3.BareMetalHost, no
 		return nil, err
 	}
 	if c == nil {
-		c = &metal3.HostFirmwareComponents{ObjectMeta: metaOf(h), Spec: metal3.HostFirmwareComponentsSpec{Updates: []metal3.FirmwareUpdate{}}}
-		if err := k.create(ctx, h, c); err != nil {
+		if c, err = k.makeComponents(ctx, h); err != nil {
 			return nil, err
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
-	"github.com/ironflow/ironflow/bmc/address"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -50,18 +49,21 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return resolve(r.pass(ctx, h))
 }
 
-// pass keeps the three resources. That the settings were read once is on record;
-// hence the components, whose absence says nothing, come before them.
+// pass keeps the three resources. Those of a host that was registered here exist by
+// then, where there is something to tell; a host without settings that could have some
+// has come from elsewhere, and its components are looked for as well: before its
+// settings, which are the record that this was done.
 func (r *reconciler) pass(ctx context.Context, h *metal3.BareMetalHost) error {
 	s, err := r.keeper.Settings(ctx, h)
 	if err != nil {
 		return err
 	}
-	unread := r.isStale(h) || r.describable(h) && (s == nil || s.Status.Settings == nil)
-	if err := r.components(ctx, h, unread); err != nil {
+	describable, listable := r.keeper.describable(h, h.Status.Provisioning.ID)
+	unread := r.isStale(h) || describable && (s == nil || s.Status.Settings == nil)
+	if err := r.components(ctx, h, unread, listable && describable && s == nil); err != nil {
 		return err
 	}
-	if err := r.settings(ctx, h, s, unread); err != nil {
+	if err := r.settings(ctx, h, s, unread, describable); err != nil {
 		return err
 	}
 	if atRest(h) {
@@ -103,33 +105,15 @@ func atRest(h *metal3.BareMetalHost) bool {
 	}
 }
 
-// describable reports whether the host's kind of BMC tells Ironic anything about
-// firmware settings. IPMI does not, and neither does a node without the interface.
-func (r *reconciler) describable(h *metal3.BareMetalHost) bool {
-	settings, _ := r.keeper.gateway.Lacks(h.Status.Provisioning.ID)
-	return !settings && viaRedfish(h)
-}
-
-// listable reports the same of firmware components.
-func (r *reconciler) listable(h *metal3.BareMetalHost) bool {
-	_, components := r.keeper.gateway.Lacks(h.Status.Provisioning.ID)
-	return !components && viaRedfish(h)
-}
-
-func viaRedfish(h *metal3.BareMetalHost) bool {
-	a, err := address.Parse(h.Spec.BMC.Address)
-	return err == nil && a.Family == address.Redfish
-}
-
 // settings keeps HostFirmwareSettings.
-func (r *reconciler) settings(ctx context.Context, h *metal3.BareMetalHost, s *metal3.HostFirmwareSettings, unread bool) error {
+func (r *reconciler) settings(ctx context.Context, h *metal3.BareMetalHost, s *metal3.HostFirmwareSettings, unread, describable bool) error {
 	if s != nil {
 		if err := r.own(ctx, h, s); err != nil {
 			return err
 		}
 	}
 	switch {
-	case s != nil && s.Status.Settings == nil, unread && (s != nil || r.describable(h)):
+	case s != nil && s.Status.Settings == nil, unread && (s != nil || describable):
 		if !atRest(h) {
 			return nil
 		}
@@ -142,7 +126,7 @@ func (r *reconciler) settings(ctx context.Context, h *metal3.BareMetalHost, s *m
 }
 
 // components keeps HostFirmwareComponents.
-func (r *reconciler) components(ctx context.Context, h *metal3.BareMetalHost, unread bool) error {
+func (r *reconciler) components(ctx context.Context, h *metal3.BareMetalHost, unread, unknown bool) error {
 	c, err := r.keeper.Components(ctx, h)
 	if err != nil {
 		return err
@@ -153,7 +137,7 @@ func (r *reconciler) components(ctx context.Context, h *metal3.BareMetalHost, un
 		}
 	}
 	switch {
-	case c != nil && c.Status.LastUpdated == nil, unread && (c != nil || r.listable(h)):
+	case c != nil && c.Status.LastUpdated == nil, c != nil && unread, c == nil && unknown:
 		if !atRest(h) {
 			return nil
 		}

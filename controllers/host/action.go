@@ -32,6 +32,9 @@ type (
 	ReadConfigDrive struct{}
 	// ReadPullSecret reads the credentials of the image's registry.
 	ReadPullSecret struct{}
+	// MakeFirmware makes the host's firmware resources, still empty, of which its
+	// machine has something to tell.
+	MakeFirmware struct{}
 	// ReadSettings takes over the BIOS settings that Ironic knows into
 	// HostFirmwareSettings.
 	ReadSettings struct{}
@@ -114,6 +117,9 @@ func (ReadFailure) Name() string { return "read failure" }
 
 // Name implements Action.
 func (ReadConfigDrive) Name() string { return "read config drive" }
+
+// Name implements Action.
+func (MakeFirmware) Name() string { return "make firmware resources" }
 
 // Name implements Action.
 func (ReadSettings) Name() string { return "read BIOS settings" }

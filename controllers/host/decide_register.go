@@ -43,6 +43,10 @@ func stepRegistering(o *Observed, d *Decision) {
 		fail(o, d, metal3.RegistrationError, "", "spec.hardwareProfile "+quote(named)+" is not known: correct it, or remove it and set spec.rootDeviceHints")
 		return
 	}
+	if !o.Firmware.Made { // whoever waits for the end of the registration finds them
+		d.do(MakeFirmware{})
+		return
+	}
 	complete(d)
 	switch {
 	case o.Host.Spec.ExternallyProvisioned:

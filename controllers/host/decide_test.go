@@ -35,7 +35,7 @@ func observed(state State, node ironic.ProvisionState) *Observed {
 	}
 	h.Status.Provisioning.RootDeviceHints = rootHints(h)
 	o := &Observed{
-		Now: noon, Host: h, Looked: noon, Sight: Seen,
+		Now: noon, Host: h, Looked: noon, Sight: Seen, Firmware: Firmware{Made: true},
 		BMC: BMC{Secret: "bmc", Version: "7", Username: "admin", Password: "x", Access: Access{Driver: "redfish", TakesISO: true}},
 		Node: &ironic.Node{
 			UUID: "node-a", Name: "lab~a", Driver: "redfish", ProvisionState: node, PowerState: ironic.PowerOn, ProvisionUpdatedAt: noon,

@@ -57,7 +57,7 @@ func (p *pass) onIronic(ctx context.Context, action Action) error {
 		return err
 	case ReadInventory:
 		return p.readInventory(ctx)
-	case ReadSettings, ReadComponents:
+	case MakeFirmware, ReadSettings, ReadComponents:
 		return p.readFirmware(ctx, action)
 	case ReadFailure:
 		text, err := g.FailureReason(ctx, o.Node.UUID, a.Since)

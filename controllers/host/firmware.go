@@ -19,7 +19,7 @@ import (
 // observeFirmware reads the host's firmware resources from the cache, in the
 // phases that look at them, and in those from which a pass may go on to one.
 func (r *Reconciler) observeFirmware(ctx context.Context, h *metal3.BareMetalHost) (f Firmware, err error) {
-	if r.options.Firmware == nil {
+	if f.Made = r.options.Firmware == nil; f.Made { // nobody keeps any
 		return f, nil
 	}
 	switch h.Status.Provisioning.State {
@@ -33,6 +33,7 @@ func (r *Reconciler) observeFirmware(ctx context.Context, h *metal3.BareMetalHos
 	if f.Components, err = r.options.Firmware.Components(ctx, h); err != nil {
 		return f, err
 	}
+	f.Made = f.Settings != nil && f.Components != nil
 	policy, err := r.options.Firmware.Policy(ctx, h)
 	if policy != nil {
 		f.Policy = policy.Spec
@@ -56,6 +57,10 @@ func (f *Firmware) wish() []any {
 func (p *pass) readFirmware(ctx context.Context, action Action) (err error) {
 	o, keeper := &p.o, p.options.Firmware
 	switch a := action.(type) {
+	case MakeFirmware:
+		err := keeper.Make(ctx, o.Host, o.Node.UUID)
+		o.Firmware.Made = err == nil
+		return err
 	case ReadSettings:
 		settings, err := keeper.ReadSettings(ctx, o.Host, o.Node.UUID)
 		if err == nil {

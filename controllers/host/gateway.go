@@ -44,11 +44,17 @@ type Volumes interface {
 // FirmwareKeeper reads and writes the firmware resources of hosts.
 // [firmware.Keeper] implements it.
 type FirmwareKeeper interface {
+	FirmwareResources
+	Make(ctx context.Context, h *metal3.BareMetalHost, node string) error
+	ReadSettings(ctx context.Context, h *metal3.BareMetalHost, node string) (*metal3.HostFirmwareSettings, error)
+	ReadComponents(ctx context.Context, h *metal3.BareMetalHost, node string, done []metal3.FirmwareUpdate) (*metal3.HostFirmwareComponents, error)
+}
+
+// FirmwareResources are those of a host, nil for none.
+type FirmwareResources interface {
 	Settings(ctx context.Context, h *metal3.BareMetalHost) (*metal3.HostFirmwareSettings, error)
 	Components(ctx context.Context, h *metal3.BareMetalHost) (*metal3.HostFirmwareComponents, error)
 	Policy(ctx context.Context, h *metal3.BareMetalHost) (*metal3.HostUpdatePolicy, error)
-	ReadSettings(ctx context.Context, h *metal3.BareMetalHost, node string) (*metal3.HostFirmwareSettings, error)
-	ReadComponents(ctx context.Context, h *metal3.BareMetalHost, node string, done []metal3.FirmwareUpdate) (*metal3.HostFirmwareComponents, error)
 }
 
 // Facts are what Ironic knows beyond the node itself.

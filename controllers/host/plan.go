@@ -19,6 +19,8 @@ type Firmware struct {
 	// Settings and Components are the host's resources; nil for none.
 	Settings   *metal3.HostFirmwareSettings
 	Components *metal3.HostFirmwareComponents
+	// Made means that none of them is left to be made.
+	Made bool
 	// Policy says what may be changed on a host in use.
 	Policy metal3.HostUpdatePolicySpec
 	// SettingsRead and ComponentsRead mean that they were read in this pass.
