@@ -1,6 +1,7 @@
 package host
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	kreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/ironic/simulator"
 )
@@ -93,4 +95,16 @@ func TestNobodyIsWokenToHearThatAnInspectionWaits(t *testing.T) {
 		woken = append(woken, next.Name)
 	}
 	g.Expect(woken).To(ConsistOf("other-node", "looked-at", "deleted"))
+}
+
+// TestAFinalizerThatIsTakenAwayIsPutBack: at once, since the host could vanish with its
+// machine in any state.
+func TestAFinalizerThatIsTakenAwayIsPutBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, simulator.Options{}, Settings{}, nil)
+		defer w.stop()
+		w.untilAtRest()
+		w.edit(func(h *metal3.BareMetalHost) { h.Finalizers = nil })
+		w.until("held again", time.Second, func(h *metal3.BareMetalHost) bool { return slices.Contains(h.Finalizers, names.HostFinalizer) })
+	})
 }
