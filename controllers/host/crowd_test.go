@@ -8,8 +8,6 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/capacity"
@@ -26,7 +24,7 @@ func TestACrowdGetsThroughOneByOne(t *testing.T) {
 		w := newWorldWith(t, assisted(nil), Options{Concurrency: gated, Limits: capacity.Limits{Total: 2}}, nil)
 		defer w.stop()
 		for n := 2; n <= crowd; n++ {
-			w.another(n)
+			w.another(fmt.Sprint("host-", n), fmt.Sprintf("52:54:00:00:00:%02x", n))
 		}
 		// Two hosts at a time are inspected for some 6 s, and deployed or cleaned for some 11.
 		w.untilAll("available", 2*time.Minute, in(metal3.StateAvailable))
@@ -46,22 +44,6 @@ func TestACrowdGetsThroughOneByOne(t *testing.T) {
 		w.g.Expect(w.rec.entrance.places).To(Equal(1), "nobody keeps a place")
 		w.g.Expect(w.rec.exit.places).To(Equal(1))
 	})
-}
-
-// another creates one more host.
-func (w *world) another(n int) {
-	name := fmt.Sprintf("host-%d", n)
-	w.g.Expect(w.kube.Create(w.t.Context(), &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: "bmc-" + name},
-		Data:       map[string][]byte{"username": []byte("admin"), "password": []byte("hunter2hunter2")},
-	})).To(Succeed())
-	w.g.Expect(w.kube.Create(w.t.Context(), &metal3.BareMetalHost{
-		ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: name},
-		Spec: metal3.BareMetalHostSpec{
-			Online: true, BootMACAddress: fmt.Sprintf("52:54:00:00:00:%02x", n),
-			BMC: metal3.BMCDetails{Address: fmt.Sprintf("redfish-virtualmedia://bmc-%d.test/redfish/v1/Systems/1", n), CredentialsName: "bmc-" + name},
-		},
-	})).To(Succeed())
 }
 
 func in(s State) func(*metal3.BareMetalHost) bool {

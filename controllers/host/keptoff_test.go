@@ -37,7 +37,6 @@ func TestNobodyTouchesAHostThatIsKeptOff(t *testing.T) {
 			}},
 			"to be deleted": {metal3.StateProvisioned, func(w *world) {
 				w.g.Expect(w.kube.Delete(w.t.Context(), w.host())).To(Succeed())
-				w.poke()
 			}},
 		} {
 			t.Run(annotation+", "+name, func(t *testing.T) {
@@ -69,7 +68,6 @@ func TestNobodyTouchesAHostThatIsKeptOff(t *testing.T) {
 					c.change(w)
 					before, statuses := w.belongings(), w.statuses
 					let(time.Hour)
-					w.poke()
 					let(time.Hour)
 					g.Expect(w.belongings()).To(Equal(before))
 					if c.state == stateNone {
@@ -105,7 +103,6 @@ func (w *world) imageReady() {
 		w.g.Expect(w.kube.Status().Update(w.t.Context(), image)).To(Succeed())
 		return true
 	})
-	w.poke()
 }
 
 // belongings are the host, without its status, and what belongs to it.

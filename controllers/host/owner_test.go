@@ -156,7 +156,6 @@ func TestNodesOfOthersAreLeftAlone(t *testing.T) {
 				}
 				c.untouched(w)
 				w.g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
-				w.poke()
 				w.until("gone", 10*time.Minute, func(h *metal3.BareMetalHost) bool { return h == nil })
 				c.untouched(w)
 			})
@@ -215,7 +214,6 @@ func TestAHostThatNeverReachedIronicRemovesNothing(t *testing.T) {
 		w.unpause()
 		let(time.Minute)
 		w.g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
-		w.poke()
 		let(time.Second)
 		down.Store(false)
 		w.until("gone", 20*time.Minute, func(h *metal3.BareMetalHost) bool { return h == nil })
@@ -242,7 +240,6 @@ func TestAnAddressOfAnotherHostIsNoObstacleToADeletion(t *testing.T) {
 				w.until("refused", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType != "" })
 				w.g.Expect(w.host().Status.ErrorMessage).To(And(ContainSubstring(ownMAC), ContainSubstring("lab~host-2")))
 				w.g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
-				w.poke()
 				w.until("gone", 10*time.Minute, func(h *metal3.BareMetalHost) bool { return h == nil })
 				s.untouched(w)
 				w.g.Expect(w.sim.Nodes()).To(HaveLen(1))

@@ -219,9 +219,6 @@ func (w *world) onPass(wanted func(ctrl.Result) bool) <-chan ctrl.Result {
 	return found
 }
 
-// poke does nothing: what happens to a host wakes it. It goes with its last caller.
-func (w *world) poke() {}
-
 // host reads the host as it is stored; nil when it is gone.
 func (w *world) host() *metal3.BareMetalHost {
 	h := &metal3.BareMetalHost{}
