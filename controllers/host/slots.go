@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/controllers/host/capacity"
+	"github.com/ironflow/ironflow/ironic"
 )
 
 // slots gives out the slots.
@@ -40,17 +41,29 @@ func (r *Reconciler) countWorking(name string, hosts []metal3.BareMetalHost) {
 	for i := range hosts {
 		h := &hosts[i]
 		e, assigned := r.ironicOf(h)
-		if assigned.Name != name || !slices.Contains(working, h.Status.Provisioning.State) || !busy(e, h) {
+		if assigned.Name != name || !atWork(e, h) {
 			continue
 		}
 		o := &Observed{Host: h, Ironic: assigned}
 		o.BMC.Access, _ = accessOf(h) // an address that cannot be read counts as network boot
 		r.slots.queue.Hold(client.ObjectKeyFromObject(h), place(o))
-		if !busy(e, h) {
+		if !atWork(e, h) {
 			r.slots.queue.Leave(client.ObjectKeyFromObject(h)) // it has ended meanwhile, and was told of that
 		}
 	}
 	r.slots.queue.Open(name)
+}
+
+// atWork reports whether the watch shows a host at work.
+func atWork(e endpoint, h *metal3.BareMetalHost) bool {
+	row, known := e.watch.Row(h.Status.Provisioning.ID)
+	return known && row.ProvisionState.Busy() && counts(h.Status.Provisioning.State, row.ProvisionState)
+}
+
+// counts reports whether a host in a phase counts as at work while its node is busy.
+// One that is serviced does, and waits for no slot: it is in use, and off until then.
+func counts(state State, node ironic.ProvisionState) bool {
+	return slices.Contains(working, state) || node == ironic.StateServicing || node == ironic.StateServiceWait
 }
 
 // busy reports whether the watch shows a host's node at work.
@@ -76,9 +89,10 @@ func (p *pass) settleSlot(key types.NamespacedName) {
 		return
 	}
 	busy := o.Node != nil && o.Node.ProvisionState.Busy()
+	mayWork := slices.Contains(working, o.state()) || busy && counts(o.state(), o.Node.ProvisionState)
 	atWork := busy || !o.Busy.Since.IsZero() || p.down != ""
 	switch {
-	case p.gone || o.failing() || !slices.Contains(working, o.state()):
+	case p.gone || o.failing() || !mayWork:
 		q.Leave(key)
 	case o.Slot.Granted && !atWork:
 		q.Leave(key)

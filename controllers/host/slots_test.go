@@ -248,3 +248,45 @@ func TestHostsWaitUntilTheirIronicIsCounted(t *testing.T) {
 		w.untilState(metal3.StateAvailable, 2*time.Minute)
 	})
 }
+
+// TestAHostThatIsServicedIsAtWork has one host at work at a time: another waits while
+// the machine of the first, which is in use, gets its firmware.
+func TestAHostThatIsServicedIsAtWork(t *testing.T) {
+	for name, restarted := range map[string]bool{"": false, "the program starts anew meanwhile": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := workingWorld(t, wantInstall, func(o *simulator.Options) { o.Delays.Service = 20 * time.Second })
+				defer func() { w.stop() }()
+				w.untilState(metal3.StateProvisioned, 5*time.Minute)
+				let(time.Minute)
+				again := func() {
+					w.stop()
+					w.start(w.with.Settings)
+				}
+				w.with.Limits = capacity.Limits{Total: 1}
+				again()
+				let(time.Second)
+				first := w.key
+				w.allowServicing()
+				w.wish()
+				w.annotate(names.Reboot, `{"mode":"hard"}`)
+				w.untilNode("lab~host-1", "service wait", time.Minute)
+				if restarted {
+					again()
+					let(time.Second)
+				}
+				w.g.Expect(w.rec.slots.queue.Holds(first)).To(BeTrue())
+				w.key = w.another("host-2", otherMAC)
+				w.until("delayed", time.Minute, func(h *metal3.BareMetalHost) bool {
+					return h.Status.OperationalStatus == metal3.OperationalStatusDelayed
+				})
+				n, _ := w.sim.Node("lab~host-1")
+				w.g.Expect(n.ProvisionState).To(Equal("service wait"))
+				w.untilNode("lab~host-1", "active", 5*time.Minute)
+				took := w.untilNode("lab~host-2", "inspect wait", time.Minute)
+				w.g.Expect(took).To(BeNumerically("<", 5*time.Second), "it was woken")
+				w.g.Expect(w.rec.slots.queue.Holds(first)).To(BeFalse())
+			})
+		})
+	}
+}

@@ -49,10 +49,13 @@ func TestKilledWhileWorking(t *testing.T) {
 }
 
 // workingWorld is a host whose machine has BIOS settings and a component.
-func workingWorld(t *testing.T, change func(*metal3.BareMetalHost)) *world {
+func workingWorld(t *testing.T, change func(*metal3.BareMetalHost), tune ...func(*simulator.Options)) *world {
 	t.Helper()
 	o := assisted(nil)
 	o.Delays = simulator.Delays{Verify: time.Second, Inspect: time.Second, Clean: time.Second, Deploy: time.Second, Power: time.Second, Service: time.Second}
+	for _, change := range tune {
+		change(&o)
+	}
 	w := newWorld(t, o, Settings{}, change)
 	w.until("verified", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.Provisioning.ID != "" })
 	id := w.host().Status.Provisioning.ID
