@@ -312,10 +312,10 @@ func TestBusyDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "hub.sqlite")
 	s, err := store.OpenSQLite(t.Context(), path)
 	g.Expect(err).NotTo(HaveOccurred())
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	other, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate&_pragma=busy_timeout(0)")
 	g.Expect(err).NotTo(HaveOccurred())
-	defer other.Close()
+	defer func() { _ = other.Close() }()
 	g.Expect(s.Update(t.Context(), func(*store.Tx) error {
 		_, err := other.BeginTx(t.Context(), nil)
 		g.Expect(store.Busy(fmt.Errorf("store: begin: %w", err))).To(BeTrue(), "%v", err)

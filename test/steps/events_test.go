@@ -148,6 +148,15 @@ func freezesAt(when string) func(*testing.T, *WithT, *lab, *program) {
 	}
 }
 
+func standsStillAt(when string) func(*testing.T, *WithT, *lab, *program) {
+	return func(t *testing.T, g *WithT, l *lab, p *program) {
+		p.says(g, when)
+		l.machine.Freeze(t)
+		defer l.machine.Thaw()
+		g.Consistently(p.done, 5*time.Second).ShouldNot(BeClosed())
+	}
+}
+
 // sees waits until the step has told of something.
 func sees(text string) func(*testing.T, *WithT, *lab, *program) {
 	return func(_ *testing.T, g *WithT, _ *lab, p *program) { p.says(g, text) }
