@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -87,6 +88,16 @@ func (c *call) trySendmsg(out uintptr) bool {
 
 // Close implements net.Conn.
 func (c *conn) Close() error { return c.admitted.Close() }
+
+// SetWriteDeadline implements net.Conn. net/http lifts the deadline after every
+// answer; here it stays, because the answers that follow within a second share it,
+// and later ones move it. See [progress].
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	if t.IsZero() {
+		return nil
+	}
+	return c.TCPConn.SetWriteDeadline(t)
+}
 
 // hold keeps what is written next back until ReadFrom.
 func (c *conn) hold() { c.holding = true }

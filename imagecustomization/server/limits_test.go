@@ -190,3 +190,20 @@ func TestConnectionsInAll(t *testing.T) {
 	g.Eventually(func() bool { return closed(r.dial(t, "127.0.0.3", "")) }, time.Minute).Should(BeTrue())
 	g.Expect(r.values(t)["ironflow_images_refused_connections_total total_limit"]).To(BeNumerically(">", 0))
 }
+
+// Who asks for the whole image right after a sector, and then takes nothing, holds
+// its place no longer than others do.
+func TestASecondRequestHasItsTimeToo(t *testing.T) {
+	for name, first := range map[string]string{
+		"after a sector":   "GET %s HTTP/1.1\r\nHost: x\r\nRange: bytes=0-2047\r\n\r\n",
+		"after the header": "HEAD %s HTTP/1.1\r\nHost: x\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			r := startLarge(t, func(o *server.Options) { o.MaxTotal, o.ProgressTimeout = 1, 2*time.Second })
+			r.dial(t, "127.0.0.1", fmt.Sprintf(first, r.path())+"GET "+r.path()+" HTTP/1.1\r\nHost: x\r\n\r\n")
+			g.Eventually(func() float64 { return r.values(t)["ironflow_images_stalled_readers_total"] }, 20*time.Second).Should(Equal(1.0))
+			g.Eventually(func() float64 { return r.values(t)["ironflow_images_readers"] }, 20*time.Second).Should(BeZero(), "its place is free")
+		})
+	}
+}
