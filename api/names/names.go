@@ -25,6 +25,9 @@ const (
 	// ReplacedImage, on a PreprovisioningImage, stands for the image that its host waits in while
 	// another takes its place; the host is rebooted once that one is handed out.
 	ReplacedImage = "ironflow.io/replaced-image"
+	// CopiedLabels, on a PreprovisioningImage, names the labels that it has from its host, with commas
+	// between them: these go when the host loses them. Ours to write.
+	CopiedLabels = "ironflow.io/copied-labels"
 )
 
 // metal3.io annotations, labels and finalizers.

@@ -96,6 +96,8 @@ type (
 	AskImage struct {
 		Spec metal3.PreprovisioningImageSpec
 	}
+	// LabelImage gives the PreprovisioningImage the labels of the host.
+	LabelImage struct{}
 	// SaveHardware writes HardwareData.
 	SaveHardware struct{ Details *metal3.HardwareDetails }
 )
@@ -178,6 +180,9 @@ func (Release) Name() string { return "release host" }
 func (AskImage) Name() string { return "ask for live image" }
 
 // Name implements Action.
+func (LabelImage) Name() string { return "label live image" }
+
+// Name implements Action.
 func (SaveHardware) Name() string { return "save hardware data" }
 
 // announced reports whether the host's phase is stored before a is done. It must be
@@ -231,7 +236,7 @@ func attempts(a Action) bool {
 // toIronic reports whether an action needs Ironic to answer.
 func toIronic(a Action) bool {
 	switch a.(type) {
-	case TakeSlot, ReadConfigDrive, ReadPullSecret, Claim, Restore, Release, AskImage, SaveHardware, SettleMedia, Announce:
+	case TakeSlot, ReadConfigDrive, ReadPullSecret, Claim, Restore, Release, AskImage, LabelImage, SaveHardware, SettleMedia, Announce:
 		return false
 	}
 	return true

@@ -79,6 +79,7 @@ func init() {
 		concernRestore,
 		concernEndpoint,
 		concernClaim,
+		concernLabels,
 		concernHardware,
 		concernDeletion,
 		concernCredentials,
@@ -107,6 +108,14 @@ func concernClaim(o *Observed, d *Decision) {
 	}
 	if !claimed || o.Ironic.Unwritten && !o.deleting() {
 		d.do(Claim{Ironic: o.Ironic.Name})
+	}
+}
+
+// concernLabels has the labels of the live image follow those of the host, also at
+// rest: the label of an InfraEnv gives it the agent.
+func concernLabels(o *Observed, d *Decision) {
+	if o.Image.Unlike && !o.deleting() {
+		d.do(LabelImage{})
 	}
 }
 

@@ -255,6 +255,9 @@ func (p *pass) onKubernetes(ctx context.Context, action Action) error {
 		o.Image, err = p.judgeImage(ctx, o, image)
 		o.Image.Asked = true
 		return err
+	case LabelImage:
+		o.Image.Unlike = false
+		return p.objects.labelImage(ctx, h)
 	case SaveHardware:
 		if err := p.objects.saveHardware(ctx, h, a.Details); err != nil {
 			return err

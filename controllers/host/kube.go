@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -43,16 +42,30 @@ func (k objects) askImage(ctx context.Context, h *metal3.BareMetalHost, spec met
 	image := &metal3.PreprovisioningImage{ObjectMeta: metaOf(h)}
 	_, err := controllerutil.CreateOrPatch(ctx, k.client, image, func() error {
 		image.Spec = spec
-		if image.Labels == nil {
-			image.Labels = map[string]string{}
-		}
-		maps.Copy(image.Labels, h.Labels)
+		copyLabels(h, image)
 		return controllerutil.SetControllerReference(h, image, k.client.Scheme())
 	})
 	if err != nil {
 		return nil, fmt.Errorf("ask for PreprovisioningImage %s: %w", client.ObjectKeyFromObject(h), err)
 	}
 	return image, nil
+}
+
+// labelImage gives the host's PreprovisioningImage the labels of the host.
+func (k objects) labelImage(ctx context.Context, h *metal3.BareMetalHost) error {
+	image, err := k.image(ctx, h)
+	if err != nil || image == nil {
+		return err
+	}
+	before := image.DeepCopy()
+	if !copyLabels(h, image) {
+		return nil
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := k.client.Patch(ctx, image, patch); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("label PreprovisioningImage %s: %w", client.ObjectKeyFromObject(h), err)
+	}
+	return nil
 }
 
 // hardware returns what HardwareData holds; nil for none.

@@ -1,13 +1,16 @@
 package host
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -156,6 +159,31 @@ func readImage(image *metal3.PreprovisioningImage, want metal3.PreprovisioningIm
 		live.Ready = s.ImageUrl != ""
 	}
 	return live
+}
+
+// copyLabels gives an image the labels of its host, and takes away those that it had
+// from the host and the host has no more. Those that others have put on the image stay.
+// It reports whether there was something to change.
+func copyLabels(h *metal3.BareMetalHost, image *metal3.PreprovisioningImage) bool {
+	labels := maps.Clone(image.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	for key := range strings.SplitSeq(image.Annotations[names.CopiedLabels], ",") {
+		delete(labels, key)
+	}
+	maps.Copy(labels, h.Labels)
+	if maps.Equal(labels, image.Labels) {
+		return false
+	}
+	image.Labels = labels
+	copied := strings.Join(slices.Sorted(maps.Keys(h.Labels)), ",")
+	if copied == "" {
+		delete(image.Annotations, names.CopiedLabels)
+	} else {
+		metav1.SetMetaDataAnnotation(&image.ObjectMeta, names.CopiedLabels, copied)
+	}
+	return true
 }
 
 func sameImageSpec(a, b metal3.PreprovisioningImageSpec) bool {

@@ -9,6 +9,8 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ironflow/ironflow/api/names"
 )
 
 func TestLiveImageIsAskedForAndUsed(t *testing.T) {
@@ -47,4 +49,64 @@ func TestLiveImageIsAskedForAndUsed(t *testing.T) {
 		n, _ := w.sim.Node(nodeName(w.host()))
 		g.Expect(n.Fields["driver_info"]).To(HaveKeyWithValue("deploy_iso", "http://images/a.iso"))
 	})
+}
+
+// TestLabelsOfAHostReachItsImage: those that it gets and loses after its image was made, at work and at rest, and no
+// others.
+func TestLabelsOfAHostReachItsImage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		w := newWorld(t, assisted(nil), Settings{BuildImages: true}, func(h *metal3.BareMetalHost) {
+			h.Labels = map[string]string{"rack": "r1", "row": "7"}
+		})
+		defer w.stop()
+		image := func() *metal3.PreprovisioningImage {
+			i := &metal3.PreprovisioningImage{}
+			g.Expect(w.kube.Get(t.Context(), w.key, i)).To(Succeed())
+			return i
+		}
+		set := func(labels map[string]string) {
+			w.edit(func(h *metal3.BareMetalHost) { h.Labels = labels })
+			let(time.Second)
+		}
+		w.until("asked for", time.Minute, func(*metal3.BareMetalHost) bool {
+			return w.kube.Get(t.Context(), w.key, &metal3.PreprovisioningImage{}) == nil
+		})
+		spec := image().Spec
+		set(map[string]string{"rack": "r2", "row": "7", names.InfraEnvLabel: "env-1"})
+		g.Expect(image().Labels).To(Equal(map[string]string{"rack": "r2", "row": "7", names.InfraEnvLabel: "env-1"}))
+
+		theirs := image()
+		theirs.Labels["site"] = "a" // of somebody else
+		g.Expect(w.kube.Update(t.Context(), theirs)).To(Succeed())
+		w.imageReady()
+		w.untilAtRest()
+		set(map[string]string{"rack": "r2", names.InfraEnvLabel: "env-2"})
+		g.Expect(image().Labels).To(Equal(map[string]string{"rack": "r2", names.InfraEnvLabel: "env-2", "site": "a"}))
+		w.stop()
+		w.start(Settings{BuildImages: true})
+		set(nil)
+		g.Expect(image().Labels).To(Equal(map[string]string{"site": "a"}), "after a restart too")
+		g.Expect(image().Annotations).To(BeEmpty())
+		g.Expect(image().Spec).To(Equal(spec))
+
+		version := image().ResourceVersion
+		w.annotate("example.com/note", "")
+		let(time.Minute)
+		g.Expect(image().ResourceVersion).To(Equal(version), "nothing is written for nothing")
+	})
+}
+
+// TestImagesOfTheExistingOperatorAreLeftAsTheyAre until the host's labels change: taking a fleet over writes nothing.
+func TestImagesOfTheExistingOperatorAreLeftAsTheyAre(t *testing.T) {
+	g := NewWithT(t)
+	h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"rack": "r1"}}}
+	image := &metal3.PreprovisioningImage{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"rack": "r1", "old": "x"}}}
+	g.Expect(copyLabels(h, image)).To(BeFalse())
+	h.Labels["row"] = "7"
+	g.Expect(copyLabels(h, image)).To(BeTrue())
+	g.Expect(image.Labels).To(Equal(map[string]string{"rack": "r1", "old": "x", "row": "7"}))
+	delete(h.Labels, "rack")
+	g.Expect(copyLabels(h, image)).To(BeTrue())
+	g.Expect(image.Labels).To(Equal(map[string]string{"old": "x", "row": "7"}), "from then on, it is known what was the host's")
 }

@@ -94,7 +94,9 @@ func (r *Reconciler) judgeImage(ctx context.Context, o *Observed, image *metal3.
 			version = secret.ResourceVersion
 		}
 	}
-	return readImage(image, want, version, o.Settings.liveImage(want.Architecture).Kernel), nil
+	live := readImage(image, want, version, o.Settings.liveImage(want.Architecture).Kernel)
+	live.Unlike = image != nil && copyLabels(o.Host, image.DeepCopy())
+	return live, nil
 }
 
 // glimpse takes what the watch knows of the host's node. What is remembered of

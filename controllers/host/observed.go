@@ -171,6 +171,8 @@ type Holder struct {
 type LiveImage struct {
 	// Asked is true when the object exists as wanted.
 	Asked bool
+	// Unlike is true when the object's labels do not follow the host's.
+	Unlike bool
 	// Ready is true when the image can be used.
 	Ready bool
 	// Error is why it will not become ready without help, empty otherwise.
