@@ -127,14 +127,16 @@ func (o options) measure(ctx context.Context, own *target, references []*target)
 	if err != nil {
 		return err
 	}
-	all := median(m.allocs)
-	bare, err := own.netHTTPAllocs(ctx)
-	if err != nil {
-		return err
+	if len(m.allocs) > 0 {
+		all := median(m.allocs)
+		bare, err := own.netHTTPAllocs(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("a range request allocates %.1f objects, of which net/http itself %.1f\n", all, bare)
+		m.report["allocs"], m.report["net_http_allocs"] = round(max(0, all-bare)), round(bare)
 	}
-	fmt.Printf("a range request allocates %.1f objects, of which net/http itself %.1f\n", all, bare)
 	m.report["rss_mib"], m.report["wrong"], m.report["dropped"], m.report["compared"] = rss, m.wrong, m.dropped, m.compared
-	m.report["allocs"], m.report["net_http_allocs"] = round(max(0, all-bare)), round(bare)
 	line, err := json.Marshal(m.report)
 	if err != nil {
 		return err
