@@ -43,6 +43,7 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 3, "rounds; the median counts")
 	flag.Float64Var(&o.seconds, "seconds", 2, "length of one measurement")
 	flag.StringVar(&o.only, "only", "", "one load instead of all")
+	flag.StringVar(&o.workers, "nginx-workers", "auto", "numbers of nginx's processes to try, such as auto,1: auto uses all cores, as our own server does")
 	flag.IntVar(&o.rootfs, "rootfs-mib", 1200, "size of the base's root file system in MiB")
 	flag.Parse()
 	var err error
@@ -60,7 +61,7 @@ func main() {
 type options struct {
 	hosts, rounds, rootfs int
 	seconds               float64
-	only                  string
+	only, workers         string
 }
 
 func (o options) benches() []bench {
@@ -100,7 +101,7 @@ func (o options) run(ctx context.Context) error {
 	defer own.stop()
 	var references []*target
 	if program, err := exec.LookPath("nginx"); err == nil {
-		references, err = startNginx(ctx, program, dir, base, cert)
+		references, err = startNginx(ctx, program, dir, base, o.workers, cert)
 		defer stopAll(references)
 		if err != nil {
 			return err

@@ -30,9 +30,6 @@ var nginxSettings = []string{
 	"sendfile off; output_buffers 2 512k; open_file_cache max=100;",
 }
 
-// nginxWorkers are the numbers of processes that are tried.
-var nginxWorkers = []string{"auto", "1"}
-
 const (
 	nginxConfig = `daemon off; worker_processes WORKERS; pid DIR/nginx.pid; error_log DIR/nginx.log;
 events { worker_connections 4096; }
@@ -45,13 +42,14 @@ SERVERS}
 	nginxServer = "  server { listen ADDR; listen SECURE ssl; root ROOT; SETTING }\n"
 )
 
-// startNginx starts nginx with every setting, each under an address of its own.
-func startNginx(ctx context.Context, program, dir, base string, cert pki.Files) (all []*target, err error) {
+// startNginx starts nginx with every setting, each under an address of its own, and
+// with each number of workers.
+func startNginx(ctx context.Context, program, dir, base, workers string, cert pki.Files) (all []*target, err error) {
 	// The workers may run as somebody else, who must be able to reach the file.
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return nil, err
 	}
-	for _, workers := range nginxWorkers {
+	for workers := range strings.SplitSeq(workers, ",") {
 		of, err := startWorkers(ctx, program, filepath.Join(dir, "nginx-"+workers), workers, base, cert)
 		all = append(all, of...)
 		if err != nil {
