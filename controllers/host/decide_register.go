@@ -213,6 +213,10 @@ func ensureConfigured(o *Observed, d *Decision) {
 
 // asDesired compares the node with what the phase wants, and reports whether that is it.
 func asDesired(o *Observed, d *Decision) bool {
+	if o.Sight == Glimpsed && o.phase().steady {
+		d.do(Refresh{})
+		return false
+	}
 	if wantsImage(o) && !liveImage(o, d) || wantsPullSecret(o) && !pullSecretRead(o, d) {
 		return false
 	}
