@@ -3,6 +3,7 @@ package link
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-logr/logr"
@@ -118,30 +119,37 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (Inp
 // agentsOf returns the Agents that may be the host's machine: those of the host's
 // infra-env that say they have its boot MAC address. Between a registration and
 // its inventory an Agent has no addresses; then the label that an earlier pass has
-// set tells, and so it does for a host whose own label is gone.
+// set tells. So it does, together with the address, for a host whose own label is
+// gone, or names an infra-env in which its machine has not registered yet.
 func (r *Reconciler) agentsOf(ctx context.Context, host *metal3v1.BareMetalHost) ([]agentv1.Agent, error) {
 	if host.Spec.BootMACAddress == "" {
 		return nil, nil
 	}
 	var linked, claiming agentv1.AgentList
-	labels := client.MatchingLabels{names.AgentHostLabel: host.Name}
-	env := host.Labels[names.InfraEnvLabel]
-	if env == "" {
-		err := r.Client.List(ctx, &linked, client.InNamespace(host.Namespace), labels)
-		return linked.Items, err
-	}
-	labels[names.InfraEnvLabel] = env
-	if err := r.Client.List(ctx, &linked, client.InNamespace(host.Namespace), labels); err != nil {
+	if err := r.Client.List(ctx, &linked, client.InNamespace(host.Namespace), client.MatchingLabels{names.AgentHostLabel: host.Name}); err != nil {
 		return nil, err
 	}
-	err := r.Client.List(ctx, &claiming, client.InNamespace(host.Namespace), client.MatchingLabels{names.InfraEnvLabel: env},
-		client.MatchingFields{macIndex: strings.ToLower(host.Spec.BootMACAddress)})
-	for _, a := range linked.Items {
-		if len(a.Status.Inventory.Interfaces) == 0 {
+	mac, env := strings.ToLower(host.Spec.BootMACAddress), host.Labels[names.InfraEnvLabel]
+	own := slices.DeleteFunc(linked.Items, func(a agentv1.Agent) bool { // another machine's, whose host had this name
+		macs := agentMACs(&a)
+		return len(macs) > 0 && !slices.Contains(macs, mac)
+	})
+	if env == "" {
+		return own, nil
+	}
+	if err := r.Client.List(ctx, &claiming, client.InNamespace(host.Namespace), client.MatchingLabels{names.InfraEnvLabel: env},
+		client.MatchingFields{macIndex: mac}); err != nil {
+		return nil, err
+	}
+	for _, a := range own {
+		if a.Labels[names.InfraEnvLabel] == env && len(agentMACs(&a)) == 0 {
 			claiming.Items = append(claiming.Items, a)
 		}
 	}
-	return claiming.Items, err
+	if len(claiming.Items) == 0 {
+		return own, nil
+	}
+	return claiming.Items, nil
 }
 
 // apply sends at most one patch per object, against the copy that was decided on.

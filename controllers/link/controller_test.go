@@ -207,6 +207,45 @@ func TestAnAddressThatAnotherMachineClaims(t *testing.T) {
 	})
 }
 
+// TestAHostThatMovesToAnotherInfraEnv: the Agent that was linked to it is still its
+// machine until the machine registers anew, and goes with its installation.
+func TestAHostThatMovesToAnotherInfraEnv(t *testing.T) {
+	moved := func(h *metal3v1.BareMetalHost) { h.Labels[names.InfraEnvLabel] = "pool" }
+	for name, c := range map[string]struct {
+		host    *metal3v1.BareMetalHost
+		address string
+		stays   bool
+	}{
+		"being installed":                 {host(metal3v1.StateProvisioning, asked, withMAC, moved), "02:00:00:00:00:01", true},
+		"deprovisioned":                   {host(metal3v1.StateDeprovisioning, asked, withMAC, moved), "02:00:00:00:00:01", false},
+		"deleted":                         {host(metal3v1.StateProvisioned, asked, withMAC, moved, deleting), "02:00:00:00:00:01", false},
+		"another machine had that name":   {host(metal3v1.StateDeprovisioning, asked, withMAC, moved), "02:00:00:00:00:99", true},
+		"deleted, it was another machine": {host(metal3v1.StateProvisioned, asked, withMAC, moved, deleting), "02:00:00:00:00:99", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			linked := registered("linked", time.Now())
+			linked.Labels[names.AgentHostLabel] = key.Name
+			linked.Status.Inventory.Interfaces = []agentv1.HostInterface{{Name: "eno1", MacAddress: c.address}}
+			stranger := registered("stranger", time.Now())
+			w := newWorld(t, c.host, linked, stranger)
+			w.pass()
+			w.Expect(w.agent("linked") != nil).To(Equal(c.stays))
+			w.Expect(w.agent("stranger")).NotTo(BeNil(), "it says that it is the machine, in an infra-env that is not the host's")
+			w.Expect(w.agent("stranger").Spec.Approved).To(BeFalse())
+		})
+	}
+	t.Run("installed after all", func(t *testing.T) {
+		linked := registered(machineID, time.Now(), inHub(wire.HostStatusInstallingInProgress))
+		linked.Labels[names.AgentHostLabel] = key.Name
+		linked.Status.Progress = &agentv1.HostProgressInfo{CurrentStage: string(wire.HostStageRebooting)}
+		w := newWorld(t, host(metal3v1.StateProvisioned, asked, withMAC, moved, annotated(names.BMACManage, "")), linked)
+		agent, own := w.installing("edge", machineID)
+		agent.Progress(t, own, wire.HostStageRebooting, "")
+		w.pass()
+		w.Expect(w.view(own).Installed).To(BeTrue())
+	})
+}
+
 func TestAnAgentWithoutAnInventoryIsFoundByItsLabel(t *testing.T) {
 	again := registered("again", time.Now(), func(a *agentv1.Agent) {})
 	again.Status.Inventory.Interfaces = nil
