@@ -90,6 +90,9 @@ func TestNothingIsSkippedInCI(t *testing.T) {
 	g.Expect(sentence).To(gomega.And(gomega.HavePrefix("ironflow: not installed: cpio"), gomega.ContainSubstring("apt-get install cpio")))
 	sentence = run(t, "bash", []string{filepath.Join(module, ".ci/run")}, "PATH="+tools)
 	g.Expect(sentence).To(gomega.And(gomega.HavePrefix("ironflow: '.ci/run'"), gomega.ContainSubstring("needs root")))
+	tools = path(t, map[string]string{"id": "#!/bin/sh\necho 0\n", "mktemp": "", "cargo": ""})
+	sentence = run(t, "bash", []string{filepath.Join(module, ".ci/run")}, "PATH="+tools, "IRONFLOW_CACHE="+t.TempDir(), "COREOS_INSTALLER=")
+	g.Expect(sentence).To(gomega.And(gomega.HavePrefix("ironflow: cargo is missing"), gomega.ContainSubstring("https://rustup.rs")))
 }
 
 func TestAPortTaken(t *testing.T) {
