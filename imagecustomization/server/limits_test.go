@@ -207,3 +207,20 @@ func TestASecondRequestHasItsTimeToo(t *testing.T) {
 		})
 	}
 }
+
+// A connection may rest between two requests for longer than an answer may stall.
+func TestAConnectionThatRestsIsAnsweredAgain(t *testing.T) {
+	g := NewWithT(t)
+	const timeout = 200 * time.Millisecond
+	r := start(t, func(o *server.Options) { o.ProgressTimeout = timeout })
+	c := r.dial(t, "127.0.0.1", "")
+	answers := bufio.NewReader(c)
+	for _, headers := range []string{"", "", "Connection: keep-alive\r\n", ""} {
+		_, err := io.WriteString(c, r.sector("HTTP/1.1", 3, headers))
+		g.Expect(err).NotTo(HaveOccurred())
+		got, body := next(t, answers)
+		g.Expect(got.StatusCode).To(Equal(http.StatusPartialContent))
+		g.Expect(body).To(Equal(r.model[3*2048 : 4*2048]))
+		<-time.After(2 * timeout)
+	}
+}
