@@ -137,8 +137,10 @@ func TestNoIronicIsChosenWhileOneIsUnread(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
 				set, sims, answer := oneAway(t, "east")
-				g.Expect(sims["east"].Put(simulator.Seed{Fields: map[string]any{"uuid": "u1", "name": name, "driver": "redfish",
-					"provision_state": "active", "power_state": "power on"}, Ports: map[string]bool{ownMAC: true}})).To(Succeed())
+				g.Expect(sims["east"].Put(simulator.Seed{Fields: map[string]any{
+					"uuid": "u1", "name": name, "driver": "redfish",
+					"provision_state": "active", "power_state": "power on",
+				}, Ports: map[string]bool{ownMAC: true}})).To(Succeed())
 				w := newWorldWith(t, simulator.Options{}, Options{Ironics: set}, nil)
 				defer func() { w.stop() }()
 				let(time.Hour)
