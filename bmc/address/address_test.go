@@ -14,10 +14,10 @@ import (
 const system = "/redfish/v1/Systems/1"
 
 func TestParse(t *testing.T) {
-	redfish := address.Interfaces{Boot: "ipxe", Firmware: "redfish", RAID: "redfish"}
-	media := address.Interfaces{Boot: "redfish-virtual-media", Firmware: "redfish", RAID: "redfish"}
+	redfish := address.Interfaces{Boot: "ipxe", Firmware: "redfish", Inspect: "redfish", RAID: "redfish"}
+	media := address.Interfaces{Boot: "redfish-virtual-media", Firmware: "redfish", Inspect: "redfish", RAID: "redfish"}
 	idrac := address.Interfaces{
-		Boot: "ipxe", Firmware: "redfish", BIOS: "idrac-redfish", Management: "idrac-redfish",
+		Boot: "ipxe", Firmware: "redfish", BIOS: "idrac-redfish", Inspect: "idrac-redfish", Management: "idrac-redfish",
 		Power: "idrac-redfish", Vendor: "idrac-redfish", RAID: "idrac-redfish",
 	}
 	idracMedia := idrac
@@ -70,7 +70,7 @@ func TestParse(t *testing.T) {
 		"idrac-virtualmedia://192.0.2.1" + system:             {driver: "idrac", interfaces: idracMedia, info: redfishInfo("https://192.0.2.1", system), iso: true},
 		"redfish-uefihttp://192.0.2.1/redfish/v1": {
 			driver: "redfish", iso: true, info: redfishInfo("https://192.0.2.1", "/redfish/v1"),
-			interfaces: address.Interfaces{Boot: "redfish-https", Firmware: "redfish", RAID: "redfish"},
+			interfaces: address.Interfaces{Boot: "redfish-https", Firmware: "redfish", Inspect: "redfish", RAID: "redfish"},
 		},
 	}
 	seen := map[string]bool{}

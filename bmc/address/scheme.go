@@ -10,7 +10,8 @@ const (
 )
 
 // Interfaces names the hardware interfaces that the node gets; empty ones are
-// left to Ironic's default. It converts to ironic.Interfaces.
+// left to Ironic's default. Inspect is the one that asks the BMC alone; empty where
+// that cannot tell. It converts to ironic.Interfaces.
 type Interfaces struct {
 	BIOS       string
 	Boot       string
@@ -57,12 +58,12 @@ var schemes = map[string]scheme{
 var ipmiInterfaces = Interfaces{Boot: "ipxe", RAID: "no-raid"}
 
 func redfishInterfaces(boot string) Interfaces {
-	return Interfaces{Boot: boot, Firmware: "redfish", RAID: "redfish"}
+	return Interfaces{Boot: boot, Firmware: "redfish", Inspect: "redfish", RAID: "redfish"}
 }
 
 func idracInterfaces(boot string) Interfaces {
 	return Interfaces{
-		Boot: boot, Firmware: "redfish", BIOS: idracRedfish, Management: idracRedfish, Power: idracRedfish,
+		Boot: boot, Firmware: "redfish", BIOS: idracRedfish, Inspect: idracRedfish, Management: idracRedfish, Power: idracRedfish,
 		Vendor: idracRedfish, RAID: idracRedfish,
 	}
 }

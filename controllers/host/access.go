@@ -35,7 +35,7 @@ func accessOf(h *metal3.BareMetalHost) (Access, error) {
 	if h.Spec.BootMACAddress == "" && (a.NeedsMAC || h.InspectionDisabled()) {
 		return Access{}, errors.New("spec.bootMACAddress must be set for this scheme, and whenever inspection is disabled")
 	}
-	if inspectsFast(h) && a.Family != address.Redfish {
+	if inspectsFast(h) && a.Interfaces.Inspect == "" {
 		return Access{}, errors.New("spec.inspectionMode is fast, which needs a BMC that speaks Redfish: set it to agent, or to disabled")
 	}
 	prefix := string(a.Family) + "_"

@@ -26,12 +26,12 @@ func bootsForInspection(h *metal3.BareMetalHost) bool {
 
 // inspectInterface is Ironic's interface for the inspection of a host; empty leaves it
 // to Ironic, for hosts that are not inspected.
-func inspectInterface(h *metal3.BareMetalHost) string {
+func inspectInterface(o *Observed) string {
 	switch {
-	case h.InspectionDisabled():
+	case o.Host.InspectionDisabled():
 		return ""
-	case inspectsFast(h):
-		return "redfish"
+	case inspectsFast(o.Host):
+		return o.BMC.Access.Interfaces.Inspect
 	default:
 		return "agent"
 	}

@@ -31,7 +31,7 @@ func enrolment(o *Observed) ironic.Enrolment {
 		NetworkData:     o.NetworkData,
 	}
 	e.Interfaces.Deploy = deployInterface(h, o.state())
-	e.Interfaces.Inspect = inspectInterface(h)
+	e.Interfaces.Inspect = inspectInterface(o)
 	return e
 }
 
@@ -90,7 +90,7 @@ func desired(o *Observed) ironic.Desired {
 	}
 	switch {
 	case o.state() == metal3.StateInspecting:
-		d.Interfaces.Inspect = inspectInterface(h)
+		d.Interfaces.Inspect = inspectInterface(o)
 	case o.state() == metal3.StateProvisioning && deployable(o.Node.ProvisionState):
 		desiredInstance(h, o.Settings, h.Spec.Image, h.Spec.CustomDeploy, &d)
 		addPullSecret(o, &d)
@@ -110,7 +110,7 @@ func desiredBMC(o *Observed, d *ironic.Desired) {
 	if renameable(o.Node) {
 		d.Driver = &o.BMC.Access.Driver
 		d.Interfaces = o.BMC.Access.Interfaces
-		d.Interfaces.Inspect = inspectInterface(o.Host)
+		d.Interfaces.Inspect = inspectInterface(o)
 	}
 	maps.Copy(d.DriverInfo, bmcInfo(o.BMC))
 	for key := range o.Node.DriverInfo {

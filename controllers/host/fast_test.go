@@ -59,6 +59,19 @@ func TestFastInspection(t *testing.T) {
 	})
 }
 
+// TestFastInspectionOfADell: Ironic's driver for these BMCs has an interface of its own in the place of the general one.
+func TestFastInspectionOfADell(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, simulator.Options{}, Settings{}, func(h *metal3.BareMetalHost) {
+			h.Spec.InspectionMode, h.Spec.BMC.Address = "fast", "idrac-virtualmedia://192.0.2.1/redfish/v1/Systems/System.Embedded.1"
+		})
+		defer w.stop()
+		w.untilState(metal3.StateAvailable, time.Minute)
+		n, _ := w.sim.Node(nodeName(w.host()))
+		NewWithT(t).Expect(n.Fields["inspect_interface"]).To(Equal("idrac-redfish"))
+	})
+}
+
 // TestFastInspectionNeedsRedfish: a BMC that cannot tell is a registration error, which ends with the wish.
 func TestFastInspectionNeedsRedfish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
