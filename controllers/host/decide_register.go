@@ -332,8 +332,8 @@ func hindered(o *Observed, d *Decision) bool {
 	switch {
 	case !n.Maintenance && n.Fault == "":
 		return false
-	case n.Fault == "" && o.Sight == Seen && (n.MaintenanceReason == detachReason || n.MaintenanceReason == driverReason):
-		d.do(Maintenance{On: false})
+	case n.Fault == "" && o.Sight == Seen && !byPerson(n):
+		d.do(Maintenance{On: false}) // what it was for is over, or was called off
 	case inMaintenance(o, d):
 	case n.Fault == faultPower && !o.deleting():
 		d.wait(lookAgain, view.Note{
