@@ -30,6 +30,8 @@ func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *me
 		if err := r.observeObjects(ctx, o); err != nil {
 			return nil, err
 		}
+	} else {
+		o.BMC.Access, _ = accessOf(h) // it counts for the same limits as before
 	}
 	if r.options.Progress != nil {
 		o.Progress, _ = r.options.Progress.HostProgress(client.ObjectKeyFromObject(h))

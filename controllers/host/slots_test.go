@@ -204,6 +204,21 @@ func TestPlacesOfHostsThatLeave(t *testing.T) {
 	}
 }
 
+// TestAHeldHostCountsForItsOwnLimits: one that boots from virtual media takes no place of those that boot over the
+// network while it is on hold.
+func TestAHeldHostCountsForItsOwnLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorldWith(t, assisted(nil), Options{Limits: capacity.Limits{Network: 1}}, nil)
+		defer w.stop()
+		w.untilNode("lab~host-1", "inspect wait", time.Minute)
+		w.annotate(names.Hold, "")
+		w.until("on hold", time.Minute, func(h *metal3.BareMetalHost) bool {
+			return strings.Contains(condition(h, metal3.ProgressingCondition).Message, names.Hold)
+		})
+		w.g.Expect(w.rec.slots.queue.Holds(w.key)).To(BeFalse())
+	})
+}
+
 // TestHostsWaitUntilTheirIronicIsCounted has an Ironic that answers, but whose nodes
 // cannot be listed yet: who is at work there is not known.
 func TestHostsWaitUntilTheirIronicIsCounted(t *testing.T) {
