@@ -100,7 +100,7 @@ var checklist = []promise{
 	{"volumes that cannot be", "refusals: driver, names, controller, number of disks, levels"},
 	{"both kinds of RAID", "both kinds: software wins"},
 	{"RAID after a failure", "a failure makes the volumes unknown"},
-	{"BIOS settings as a resource", "HostFirmwareSettings made, adopted, read"},
+	{"BIOS settings as a resource", "HostFirmwareSettings made before a host leaves `registering`, adopted, read"},
 	{"passwords of the BIOS", "passwords never shown"},
 	{"what settings may be", "FirmwareSchema by content, without owner"},
 	{"a judgement of settings", "ChangeDetected and Valid for each generation; ValidationFailed"},
