@@ -77,7 +77,7 @@ func newWorld(t *testing.T, o simulator.Options, s Settings, change func(*metal3
 // newWorldWith does so with more options than settings.
 func newWorldWith(t *testing.T, o simulator.Options, with Options, change func(*metal3.BareMetalHost)) *world {
 	t.Helper()
-	w := &world{t: t, g: NewWithT(t), key: lab, events: &eventLog{}, with: with, progressed: make(chan types.NamespacedName)}
+	w := &world{t: t, g: NewWithT(t), key: lab, events: &eventLog{}, with: with, progressed: make(chan types.NamespacedName, 16)}
 	var err error
 	w.api, err = kubeapi.New(worldScheme(), &metal3.BareMetalHost{}, &metal3.HardwareData{}, &metal3.PreprovisioningImage{}, &corev1.Secret{}, &corev1.ConfigMap{},
 		&metal3.HostFirmwareSettings{}, &metal3.HostFirmwareComponents{}, &metal3.FirmwareSchema{}, &metal3.HostUpdatePolicy{}, &metal3.DataImage{})
