@@ -6,11 +6,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ironflow/ironflow/test/kubeapi"
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/ironflow/ironflow/test/kubeapi"
 )
 
 func TestWhatWasWrittenIsKnownBeforeTheWatchShowsIt(t *testing.T) {

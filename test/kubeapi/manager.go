@@ -76,7 +76,7 @@ type drain struct{ watch.Interface }
 func (d drain) Stop() {
 	d.Interface.Stop()
 	go func() {
-		for range d.ResultChan() { //nolint:revive // what is said too late
+		for range d.ResultChan() {
 		}
 	}()
 }

@@ -43,7 +43,7 @@ func (o *object) shown(bare bool) []byte {
 func (o *object) read() document {
 	d, err := parse(o.raw)
 	if err != nil {
-		panic(fmt.Sprintf("a stored object cannot be read: %v", err))
+		panic(fmt.Sprintf("a stored object cannot be read: %v", err)) //nolint:forbidigo // it was written by encode
 	}
 	return d
 }
@@ -137,7 +137,7 @@ func (s *Server) update(r *request, d document) (*object, error) {
 	d.mergeStringData()
 	m.Name, m.Namespace, m.UID, m.CreationTimestamp = old.meta.Name, old.meta.Namespace, old.meta.UID, old.meta.CreationTimestamp
 	m.DeletionTimestamp, m.DeletionGracePeriodSeconds, m.GenerateName = old.meta.DeletionTimestamp, old.meta.DeletionGracePeriodSeconds, old.meta.GenerateName
-	m.Generation, m.ResourceVersion, m.SelfLink = old.meta.Generation, old.meta.ResourceVersion, ""
+	m.Generation, m.ResourceVersion = old.meta.Generation, old.meta.ResourceVersion
 	content := sameContent(before, d)
 	if content && reflect.DeepEqual(before["status"], d["status"]) && bytes.Equal(encode(m), encode(old.meta)) {
 		return old, nil // as the API server: nothing is written, nobody is woken

@@ -94,15 +94,13 @@ func (s *Server) Hold(o client.Object) { s.hold(o, true) }
 func (s *Server) Show(o client.Object) { s.hold(o, false) }
 
 func (s *Server) hold(o client.Object, on bool) {
-	gvk, err := apiutil.GVKForObject(o, s.scheme)
-	if err != nil {
-		panic(err)
-	}
+	gvk, _ := apiutil.GVKForObject(o, s.scheme) // one that is not known has no watches
 	resource, _ := meta.UnsafeGuessKindToResource(gvk)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.kinds[resource]
 	switch {
+	case k == nil:
 	case !on:
 		k.held = -1
 		close(k.more)

@@ -40,11 +40,11 @@ func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 	if fault != nil && !fault.AfterHandling {
 		return fault.answer(r)
 	}
-	answer, err := s.handle(r)
+	answer := s.handle(r)
 	if fault != nil {
 		return fault.answer(r)
 	}
-	return answer, err
+	return answer, nil
 }
 
 func (f *Fault) answer(r *http.Request) (*http.Response, error) {
@@ -55,7 +55,7 @@ func (f *Fault) answer(r *http.Request) (*http.Response, error) {
 	return respond(r, refused.Status().Code, encode(refused.Status())), nil
 }
 
-func (s *Server) handle(r *http.Request) (*http.Response, error) {
+func (s *Server) handle(r *http.Request) *http.Response {
 	asked, err := s.parse(r)
 	var answer *http.Response
 	var raw []byte
@@ -63,7 +63,7 @@ func (s *Server) handle(r *http.Request) (*http.Response, error) {
 	case err != nil:
 	case asked.verb() == "watch":
 		if answer, err = s.watch(asked); err == nil {
-			return answer, nil
+			return answer
 		}
 	default:
 		s.mu.Lock()
@@ -80,13 +80,13 @@ func (s *Server) handle(r *http.Request) (*http.Response, error) {
 			s.mu.Unlock()
 		}
 		told.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
-		return respond(r, told.Code, encode(told)), nil
+		return respond(r, told.Code, encode(told))
 	}
 	code := int32(http.StatusOK)
 	if r.Method == http.MethodPost {
 		code = http.StatusCreated
 	}
-	return respond(r, code, raw), nil
+	return respond(r, code, raw)
 }
 
 // parse reads the path: /api/v1 or /apis/group/version, then /namespaces/x unless
@@ -179,7 +179,7 @@ func respond(r *http.Request, code int32, raw []byte) *http.Response {
 func encode(value any) []byte {
 	raw, err := json.Marshal(value)
 	if err != nil {
-		panic(fmt.Sprintf("encode %T: %v", value, err))
+		panic(fmt.Sprintf("encode %T: %v", value, err)) //nolint:forbidigo // all that is encoded here has JSON
 	}
 	return raw
 }
