@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -41,27 +42,35 @@ func (r *Reconciler) ironicOf(h *metal3.BareMetalHost) (endpoint, Assignment) {
 }
 
 // chooseIronic assigns a host that carries no assignment; to none, while its node may
-// be in an Ironic whose nodes are not known yet: those are named.
+// be in an Ironic whose nodes are not known yet: those are named. The id of a node
+// counts before its name, which a node of before may have in another Ironic.
 func chooseIronic(all *ironic.Endpoints, h *metal3.BareMetalHost) (chosen *ironic.Endpoint, unread string) {
 	var missing []string
+	var named, short *ironic.Endpoint
+	id := h.Status.Provisioning.ID
 	for _, e := range all.All() {
-		_, named, _ := e.Watch.Named(nodeName(h))
-		if _, known := e.Watch.Row(h.Status.Provisioning.ID); known || named {
+		if _, known := e.Watch.Row(id); known {
 			return e, ""
 		}
-		if _, short, _ := e.Watch.Named(ironic.PlainName(nodeName(h))); short {
-			chosen = e
+		if _, found, _ := e.Watch.Named(nodeName(h)); found {
+			named = cmp.Or(named, e)
+		}
+		if _, found, _ := e.Watch.Named(ironic.PlainName(nodeName(h))); found {
+			short = e
 		}
 		if !isRead(e.Watch) {
 			missing = append(missing, e.Name())
 		}
 	}
-	if len(missing) > 0 {
+	switch {
+	case named != nil && (id == "" || len(missing) == 0):
+		return named, ""
+	case len(missing) > 0:
 		return nil, strings.Join(missing, ", ")
+	case short != nil:
+		return short, ""
 	}
-	if chosen == nil {
-		chosen, _ = all.Assign() // new, lost or detached: no Ironic is nearer than another
-	}
+	chosen, _ = all.Assign() // new, lost or detached: no Ironic is nearer than another
 	return chosen, ""
 }
 

@@ -103,6 +103,37 @@ func TestWhichIronicAHostBelongsTo(t *testing.T) {
 	}
 }
 
+// TestTheIDOfANodeCountsBeforeItsName has two Ironics with a node of the host's name: the host belongs where the node of
+// its status is, also while that Ironic is still to be read.
+func TestTheIDOfANodeCountsBeforeItsName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		set, sims := makeIronics(t)
+		for name, id := range map[string]string{"east": "of-before", "west": "of-now"} {
+			g.Expect(sims[name].Put(simulator.Seed{Fields: map[string]any{
+				"uuid": id, "name": "lab~moved", "driver": "redfish", "provision_state": "active", "power_state": "power on",
+			}})).To(Succeed())
+		}
+		sims["west"].Intercept(func(*http.Request) *simulator.Fault {
+			return &simulator.Fault{Status: http.StatusServiceUnavailable, Text: "down"}
+		})
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go func() { _ = set.Run(ctx) }()
+		all := set.All()
+		<-all[0].Watch.Synced()
+		h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "moved"}}
+		h.Status.Provisioning.ID = "of-now"
+		r := &Reconciler{options: Options{Ironics: set}}
+		_, got := r.ironicOf(h)
+		g.Expect(got).To(Equal(Assignment{Waiting: true, Unread: "west"}))
+		sims["west"].Intercept(nil)
+		<-all[1].Watch.Synced()
+		_, got = r.ironicOf(h)
+		g.Expect(got).To(Equal(Assignment{Name: "west", Unwritten: true}))
+	})
+}
+
 // TestTheAssignmentIsWrittenBeforeTheNode assigns a host, and follows it when the
 // policy would choose otherwise by now.
 func TestTheAssignmentIsWrittenBeforeTheNode(t *testing.T) {
