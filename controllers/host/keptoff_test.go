@@ -43,10 +43,12 @@ func TestNobodyTouchesAHostThatIsKeptOff(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					g := NewWithT(t)
 					w := newWorld(t, assisted(nil), Settings{BuildImages: name == "another Secret of network data"}, func(h *metal3.BareMetalHost) {
-						if c.state == stateNone {
+						switch c.state {
+						case stateNone:
 							h.Annotations = map[string]string{annotation: ""}
-						} else if c.state == metal3.StateProvisioned {
+						case metal3.StateProvisioned:
 							wantInstall(h)
+						default:
 						}
 					})
 					defer w.stop()

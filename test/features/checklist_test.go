@@ -163,7 +163,7 @@ var checklist = []promise{
 	// Machines of others, pause, detach, move.
 	{"machines that somebody else installed", "externally provisioned, and back"},
 	{"adoption", "adoption without touching the machine"},
-	{"a pause", "paused"},
+	{"a pause, or a hold", "paused, on hold"},
 	{"detachment", "detach and attach"},
 	{"detachment that does not wait", "detach by force"},
 	{"the end of a detached host", "deletion of a detached host: delete, delay"},
