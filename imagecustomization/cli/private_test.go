@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,12 +18,12 @@ func attributes(t *testing.T, dir string) (changes func() int) {
 	g := NewWithT(t)
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
 	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { unix.Close(fd) })
+	t.Cleanup(func() { _ = unix.Close(fd) })
 	_, err = unix.InotifyAddWatch(fd, dir, unix.IN_ATTRIB)
 	g.Expect(err).NotTo(HaveOccurred())
 	return func() int {
 		n, err := unix.Read(fd, make([]byte, 64<<10))
-		if err == unix.EAGAIN { //nolint:errorlint // a plain number
+		if errors.Is(err, unix.EAGAIN) {
 			return 0
 		}
 		g.Expect(err).NotTo(HaveOccurred())

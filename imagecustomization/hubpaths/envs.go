@@ -89,7 +89,7 @@ func (r *Resolver) sweep() {
 	}
 	r.swept = now
 	maps.DeleteFunc(r.seen, func(_ request, a answer) bool {
-		return now.Sub(a.at) > remembered && !(a.code == http.StatusOK && r.store.InUse(a.path))
+		return now.Sub(a.at) > remembered && (a.code != http.StatusOK || !r.store.InUse(a.path))
 	})
 	maps.DeleteFunc(r.envs, func(_ string, e *env) bool {
 		for key, at := range e.asked {

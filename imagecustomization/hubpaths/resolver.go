@@ -155,7 +155,8 @@ func (r *Resolver) find(ctx context.Context, q request) (found answer, keep bool
 		return answer{code: code}, false
 	}
 	if missing := r.store.Fits(ctx, q.arch, q.version); missing != nil {
-		return answer{code: r.missing(ctx, q.infraEnv, missing)}, false
+		r.reportMissing(ctx, q.infraEnv, missing)
+		return answer{code: http.StatusNotFound}, false
 	}
 	spec, err := r.hub.Spec(ctx, q.infraEnv)
 	if errors.Is(err, ErrNoInfraEnv) {
@@ -180,19 +181,18 @@ func (r *Resolver) find(ctx context.Context, q request) (found answer, keep bool
 	return answer{path: pathOf(built.URL), code: codeOf(err)}, true
 }
 
-// missing answers for a medium that is not there, which a client may have made up.
-// The hub is told of it as of any other failure.
-func (r *Resolver) missing(ctx context.Context, infraEnv string, why error) int {
+// reportMissing tells the hub of a medium that is not there, which a client may have
+// made up, as of any other failure.
+func (r *Resolver) reportMissing(ctx context.Context, infraEnv string, why error) {
 	if !r.mayReport(infraEnv) {
-		return http.StatusNotFound
+		return
 	}
 	if _, err := r.hub.Spec(ctx, infraEnv); errors.Is(err, ErrNoInfraEnv) {
 		r.deleted(infraEnv)
-		return http.StatusNotFound
+		return
 	}
 	r.wanted(infraEnv, "")
 	r.report(ctx, infraEnv, "", why)
-	return http.StatusNotFound
 }
 
 // authorize checks the token and fills in the infra-env that it opens.

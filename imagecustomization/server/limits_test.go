@@ -73,6 +73,7 @@ func TestRequestsWithABodyTakeNoPlace(t *testing.T) {
 				g.Expect(answer.Close).To(BeTrue())
 				_, err = io.Copy(io.Discard, answer.Body)
 				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(answer.Body.Close()).To(Succeed())
 				_, err = answers.ReadByte()
 				g.Expect(err).To(MatchError(io.EOF), "the connection ends, too")
 			}
@@ -106,9 +107,7 @@ func TestAHeaderHasItsTime(t *testing.T) {
 				}
 			}()
 			_, err := io.ReadAll(c) // the end, or a reset because of what was sent after it
-			if timeout, ok := err.(net.Error); ok {
-				g.Expect(timeout.Timeout()).To(BeFalse(), "the server goes on waiting")
-			}
+			g.Expect(timedOut(err)).To(BeFalse(), "the server goes on waiting")
 		})
 	}
 }
@@ -151,8 +150,13 @@ func TestAReaderThatTakesDropsIsDropped(t *testing.T) {
 func closed(c net.Conn) bool {
 	_ = c.SetReadDeadline(time.Now().Add(time.Minute))
 	_, err := c.Read(make([]byte, 1))
-	timeout, ok := err.(net.Error)
-	return err != nil && (!ok || !timeout.Timeout())
+	return err != nil && !timedOut(err)
+}
+
+// timedOut tells whether the test has waited in vain.
+func timedOut(err error) bool {
+	timeout, ok := errors.AsType[net.Error](err)
+	return ok && timeout.Timeout()
 }
 
 // One machine cannot keep the others out with connections that ask for nothing.
@@ -171,8 +175,11 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 	g.Expect(other.StatusCode).To(Equal(http.StatusOK), "another address")
 	g.Expect(conns[0].Close()).To(Succeed())
 	g.Eventually(func() error { // the server learns of it a moment later
-		_, err := http.ReadResponse(bufio.NewReader(r.dial(t, "127.0.0.1", ask)), nil)
-		return err
+		answer, err := http.ReadResponse(bufio.NewReader(r.dial(t, "127.0.0.1", ask)), nil)
+		if err != nil {
+			return err
+		}
+		return answer.Body.Close()
 	}, time.Minute).Should(Succeed(), "one of its connections has ended")
 }
 

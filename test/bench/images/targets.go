@@ -82,7 +82,7 @@ func (t *target) cpu() (time.Duration, error) {
 	}
 	var ticks int64
 	for _, p := range append(pids, strings.Fields(string(raw))...) {
-		raw, err := os.ReadFile("/proc/" + p + "/stat")
+		raw, err := os.ReadFile("/proc/" + p + "/stat") //nolint:gosec // p is a number of the kernel's
 		if err != nil {
 			return 0, err
 		}
