@@ -22,7 +22,9 @@ const (
 )
 
 // Manager controls units of one systemd. All methods may be called at the same
-// time; names are unit names such as "agent.service".
+// time; names are unit names such as "agent.service". What is asked of systemd is
+// answered within a minute or ends with an error; only the results of jobs are
+// waited for as long as the context allows.
 type Manager interface {
 	// Start forgets an earlier failure of the unit (ResetFailedUnit), starts it
 	// in mode "replace" and waits for the job's result, which for Type=notify
@@ -40,8 +42,9 @@ type Manager interface {
 	// Follow sends the unit's present properties and then each change, until
 	// the context ends. A slow reader sees only the newest properties, never an
 	// old one after a newer one. A broken connection is repaired behind the
-	// scenes for up to a minute and the properties are read anew; after that an
-	// Update with Err is the last before the channel is closed.
+	// scenes for up to a minute and the properties are read anew; after that, and when
+	// systemd does not answer any more, an Update with Err is the last before the
+	// channel is closed.
 	Follow(ctx context.Context, unit string) (<-chan Update, error)
 	// Journal returns up to n of the last journal lines of the unit's
 	// invocation (32 hex digits), oldest first, or of the unit in this boot

@@ -129,7 +129,7 @@ func deadlineGoesOn(t *testing.T, g *WithT, l *lab, p *program) {
 	g.Expect(after.Clocks.Stage).To(Equal(before.Clocks.Stage), "when the stage began, in milliseconds since the boot")
 }
 
-// longer than the step waits for a systemd that does not answer.
+// untilGivenUp is longer than the step waits for a systemd that does not answer.
 const untilGivenUp = 4 * time.Minute
 
 func freeze(t *testing.T, _ *WithT, l *lab) { l.machine.Freeze(t) }
@@ -138,14 +138,6 @@ func freeze(t *testing.T, _ *WithT, l *lab) { l.machine.Freeze(t) }
 func untilItGivesUp(t *testing.T, g *WithT, l *lab, p *program) {
 	defer l.machine.Thaw()
 	g.Eventually(p.done, untilGivenUp).Should(BeClosed(), "the step program must end")
-}
-
-func freezesAt(when string) func(*testing.T, *WithT, *lab, *program) {
-	return func(t *testing.T, g *WithT, l *lab, p *program) {
-		p.says(g, when)
-		l.machine.Freeze(t)
-		untilItGivesUp(t, g, l, p)
-	}
 }
 
 func standsStillAt(when string) func(*testing.T, *WithT, *lab, *program) {

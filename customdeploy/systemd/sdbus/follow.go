@@ -69,13 +69,13 @@ func (w *watch) open(ctx context.Context) error {
 }
 
 // run sends the newest properties whenever the reader is ready and they are new.
-// A systemd that is frozen sends no signal and breaks no connection, so now and
-// then it is asked for the properties.
+// A systemd that is frozen sends no signal and breaks no connection, so after a
+// long silence it is asked for the properties.
 func (w *watch) run(ctx context.Context, updates chan<- systemd.Update) {
 	defer close(updates)
 	defer func() { _ = w.bus.Close() }()
-	alive := time.NewTicker(w.manager.patience)
-	defer alive.Stop()
+	silence := time.NewTimer(w.manager.silence)
+	defer silence.Stop()
 	fresh := true
 	for {
 		out := updates
@@ -90,8 +90,10 @@ func (w *watch) run(ctx context.Context, updates chan<- systemd.Update) {
 			fresh = false
 		case signal, open := <-w.signals:
 			err = w.take(ctx, signal, open)
-		case <-alive.C:
+			silence.Reset(w.manager.silence)
+		case <-silence.C:
 			err = w.read(ctx)
+			silence.Reset(w.manager.silence)
 		}
 		if err != nil {
 			select {

@@ -187,14 +187,14 @@ func TestSystemdFreezesWhileFollowed(t *testing.T) {
 	g := NewWithT(t)
 	f := frozen(t, false, "LoadUnit", "GetAll", "Subscribe", "RefUnit")
 	m := New(f.address, hostfile.Dir{})
-	m.patience = 200 * time.Millisecond
+	m.patience, m.silence = 200*time.Millisecond, 200*time.Millisecond
 	updates, err := m.Follow(t.Context(), "agent.service")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect((<-updates).Unit.ActiveState).To(Equal("active"))
 	f.mu.Lock()
 	asked := f.hit["GetAll"]
 	f.mu.Unlock()
-	g.Eventually(func() int { f.mu.Lock(); defer f.mu.Unlock(); return f.hit["GetAll"] }, 20*time.Second).Should(BeNumerically(">", asked), "it is asked now and then")
+	g.Eventually(func() int { f.mu.Lock(); defer f.mu.Unlock(); return f.hit["GetAll"] }, 20*time.Second).Should(BeNumerically(">", asked), "it is asked after a silence")
 	g.Consistently(updates, 300*time.Millisecond).ShouldNot(Receive(), "a systemd that answers is no news")
 	f.freeze()
 	var up systemd.Update

@@ -28,6 +28,10 @@ const (
 
 	// patience is how long bus and systemd may not answer.
 	patience = 60 * time.Second
+	// silence is how long a unit that is followed may have no news before systemd is
+	// asked whether it is there: longer than the agent's status lasts, so that nobody
+	// asks in a healthy system.
+	silence = 6 * time.Minute
 	// tryEvery is the pause between two attempts to connect.
 	tryEvery = 500 * time.Millisecond
 )
@@ -36,9 +40,8 @@ const (
 type Manager struct {
 	address string
 	root    hostfile.Dir
-	// patience bounds every call, and is how often a follower looks whether systemd
-	// still answers.
-	patience time.Duration
+	// patience bounds every call; silence is for followers.
+	patience, silence time.Duration
 }
 
 var _ systemd.Manager = (*Manager)(nil)
@@ -63,7 +66,7 @@ func isSocket(path string) bool {
 // New returns the manager; each call connects. The root is where the host's
 // journal is read.
 func New(address string, root hostfile.Dir) *Manager {
-	return &Manager{address: address, root: root, patience: patience}
+	return &Manager{address: address, root: root, patience: patience, silence: silence}
 }
 
 // Unit implements systemd.Manager.

@@ -45,3 +45,27 @@ func TestStartWhoseResultIsLost(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(unit.ActiveState).To(Equal("active"), "the job was not done before")
 }
+
+// TestFrozenRealSystemd: process 1 is stopped while its unit is followed.
+func TestFrozenRealSystemd(t *testing.T) {
+	m := systemdtest.Boot(t)
+	g := NewWithT(t)
+	g.Expect(os.WriteFile(m.Host.Path(hostfile.UnitDir+"/still.service"), []byte("[Service]\nExecStart=/bin/sleep 600\n"), 0o600)).To(Succeed())
+	m.Run(t, "systemctl", "daemon-reload")
+	units := m.Units(t)
+	g.Expect(units.Start(t.Context(), "still.service")).To(Equal(systemd.JobDone))
+	units.Hurry(5 * time.Second)
+	updates, err := units.Follow(t.Context(), "still.service")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect((<-updates).Unit.ActiveState).To(Equal("active"))
+	m.Freeze(t)
+	var up systemd.Update
+	g.Eventually(updates, 60*time.Second).Should(Receive(&up))
+	g.Expect(up.Err).To(MatchError(ContainSubstring("no answer from systemd")))
+	_, err = units.Unit(t.Context(), "still.service")
+	g.Expect(err).To(MatchError(ContainSubstring("no answer from systemd")))
+	_, err = units.Stop(t.Context(), "still.service")
+	g.Expect(err).To(MatchError(ContainSubstring("no answer from systemd")))
+	m.Thaw()
+	g.Expect(units.Stop(t.Context(), "still.service")).To(Equal(systemd.JobDone), "systemd goes on")
+}
