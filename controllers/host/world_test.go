@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/util/retry"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/ironic"
@@ -39,8 +40,8 @@ type world struct {
 	with   Options // besides what start sets
 	rec    *Reconciler
 	events *eventLog
-	stop   context.CancelFunc
-	over   chan struct{} // closed when all that start has started has ended
+	stop   func()
+	over   <-chan struct{} // closed when all that start has started has ended
 
 	progressed chan types.NamespacedName
 
@@ -118,40 +119,24 @@ func (w *world) start(s Settings) {
 	if w.over != nil {
 		<-w.over
 	}
-	ctx, stop := context.WithCancel(context.WithoutCancel(w.t.Context()))
 	o := w.with
 	o.Progress, o.ProgressChanged, o.Settings = w, w.progressed, s
-	var parts sync.WaitGroup
+	mgr, err := w.api.Manager(worldScheme(), w.events)
+	w.g.Expect(err).NotTo(HaveOccurred())
 	var read firmware.Gateway = ironic.FirmwareReader{Endpoints: o.Ironics}
 	if o.Ironics == nil {
-		gateway, err := ironic.New(ctx, ironic.Config{URL: "http://ironic.test", Transport: w.sim.Transport()})
+		gateway, err := ironic.New(w.t.Context(), ironic.Config{URL: "http://ironic.test", Transport: w.sim.Transport()})
 		w.g.Expect(err).NotTo(HaveOccurred())
 		watch := ironic.NewWatch(gateway, ironic.WatchOptions{})
 		o.Gateway, o.Watch, read = gateway, watch, gateway
-		parts.Go(func() { _ = watch.Run(ctx) })
+		w.g.Expect(mgr.Add(manager.RunnableFunc(watch.Run))).To(Succeed())
 	}
-	mgr, err := w.api.Manager(worldScheme(), w.events)
-	w.g.Expect(err).NotTo(HaveOccurred())
 	o.Firmware, err = firmware.Setup(mgr, firmware.Options{Gateway: read})
 	w.g.Expect(err).NotTo(HaveOccurred())
 	w.rec, err = newController(mgr, o)
 	w.g.Expect(err).NotTo(HaveOccurred())
 	w.g.Expect(w.rec.register(mgr, passes{w.rec, w})).To(Succeed())
-	parts.Go(func() {
-		if err := mgr.Start(ctx); err != nil {
-			w.t.Errorf("the manager ended: %v", err)
-		}
-	})
-	over := make(chan struct{})
-	w.over, w.stop = over, func() {
-		<-mgr.Elected() // a manager that is stopped while it starts looks for the end of that without a pause
-		stop()
-	}
-	w.t.Cleanup(w.stop)
-	go func() {
-		parts.Wait()
-		close(over)
-	}()
+	w.stop, w.over = kubeapi.Start(w.t, mgr)
 }
 
 // seen counts what is written, and refuses what a test wants to be refused.

@@ -1,7 +1,6 @@
 package media
 
 import (
-	"context"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -11,31 +10,32 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/ironic/simulator"
+	"github.com/ironflow/ironflow/test/kubeapi"
 )
 
-// world is a provisioned host that is off, its node in a simulated Ironic, its
-// DataImage, and a queue as small as one key needs. It runs inside a bubble.
+// world is a provisioned host that is off, its node in a simulated Ironic, and its
+// DataImage, with the controller as a program has it. It runs inside a bubble.
 type world struct {
 	*WithT
 	t       *testing.T
+	api     *kubeapi.Server
+	scheme  *runtime.Scheme
 	kube    client.Client
 	sim     *simulator.Server
 	gateway *ironic.Gateway
 	node    string
-	wake    chan struct{}
-	stop    context.CancelFunc
+	stop    func()
+	over    <-chan struct{}
 	behave  atomic.Pointer[simulator.Outcome]
 
 	mu   sync.Mutex
@@ -47,7 +47,7 @@ var key = types.NamespacedName{Namespace: "lab", Name: "host-1"}
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{WithT: NewWithT(t), t: t, wake: make(chan struct{}, 1)}
+	w := &world{WithT: NewWithT(t), t: t, scheme: runtime.NewScheme()}
 	w.sim = simulator.New(simulator.Options{
 		Delays: simulator.Delays{Work: 5 * time.Second},
 		Behave: func(o simulator.Operation) simulator.Outcome {
@@ -61,28 +61,21 @@ func newWorld(t *testing.T) *world {
 	var err error
 	w.gateway, err = ironic.New(t.Context(), ironic.Config{URL: "http://ironic.test", Transport: w.sim.Transport()})
 	w.Expect(err).NotTo(HaveOccurred())
-	scheme := runtime.NewScheme()
-	w.Expect(metal3.AddToScheme(scheme)).To(Succeed())
+	w.Expect(metal3.AddToScheme(w.scheme)).To(Succeed())
+	w.Expect(corev1.AddToScheme(w.scheme)).To(Succeed())
 	w.adopt()
-	h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid-host"}}
+	w.api, err = kubeapi.New(w.scheme, &metal3.BareMetalHost{}, &metal3.DataImage{}, &corev1.Secret{})
+	w.Expect(err).NotTo(HaveOccurred())
+	w.kube, err = w.api.Client(w.scheme)
+	w.Expect(err).NotTo(HaveOccurred())
+	h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	h.Spec.Online = true
+	w.Expect(w.kube.Create(t.Context(), h)).To(Succeed())
 	h.Status.Provisioning = metal3.ProvisionStatus{State: metal3.StateProvisioned, ID: w.node}
-	w.kube = fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&metal3.DataImage{}, &metal3.BareMetalHost{}).
-		WithObjects(h, &metal3.DataImage{
-			ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid-image"}, Spec: metal3.DataImageSpec{URL: image},
-		}).
-		WithInterceptorFuncs(interceptor.Funcs{
-			// A write wakes the controller, as its watch would.
-			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
-				defer w.poke()
-				return c.Patch(ctx, o, p, opts...)
-			},
-			SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
-				defer w.poke()
-				return c.SubResource(sub).Patch(ctx, o, p, opts...)
-			},
-		}).Build()
-	w.start()
+	w.Expect(w.kube.Status().Update(t.Context(), h)).To(Succeed())
+	w.Expect(w.kube.Create(t.Context(), &metal3.DataImage{
+		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}, Spec: metal3.DataImageSpec{URL: image},
+	})).To(Succeed())
 	return w
 }
 
@@ -97,49 +90,25 @@ func (w *world) adopt() {
 	}
 }
 
-// start runs a controller that remembers nothing.
+// start runs a controller that remembers nothing, once the one of before has ended.
 func (w *world) start() {
-	ctx, stop := context.WithCancel(w.t.Context())
-	gate := NewGate(w.kube)
+	if w.over != nil {
+		<-w.over
+	}
+	mgr, err := w.api.Manager(w.scheme, nil)
+	w.Expect(err).NotTo(HaveOccurred())
+	gate := NewGate(mgr.GetClient())
 	w.mu.Lock()
-	w.stop, w.gate = stop, gate
+	w.gate = gate
 	w.mu.Unlock()
-	gate.onAsked(func(types.NamespacedName) { w.poke() })
 	gate.OnSettled(func(types.NamespacedName) {
 		w.mu.Lock()
 		w.told++
 		w.mu.Unlock()
 	})
-	go w.work(ctx, newReconciler(w.kube, One(w.gateway), gate))
-}
-
-// work is the queue: one key, woken by poke or by its own timer.
-func (w *world) work(ctx context.Context, r *Reconciler) {
-	timer := time.NewTimer(time.Hour)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-w.wake:
-		case <-timer.C:
-		}
-		result, err := r.Reconcile(ctx, ctrl.Request{NamespacedName: key})
-		if err != nil && ctx.Err() == nil {
-			w.t.Errorf("reconcile: %v", err)
-			return
-		}
-		timer.Stop()
-		if result.RequeueAfter > 0 {
-			timer.Reset(result.RequeueAfter)
-		}
-	}
-}
-
-func (w *world) poke() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
+	w.Expect(Setup(mgr, One(w.gateway), gate)).To(Succeed())
+	w.stop, w.over = kubeapi.Start(w.t, mgr)
+	<-mgr.Elected()
 }
 
 // let passes time on the bubble's clock.
@@ -160,7 +129,6 @@ func (w *world) edit(change func(*metal3.DataImage)) {
 	obj := w.image()
 	change(obj)
 	w.Expect(w.kube.Update(w.t.Context(), obj)).To(Succeed())
-	w.poke()
 }
 
 func (w *world) theGate() *Gate {
@@ -203,15 +171,26 @@ func bubble(t *testing.T, name string, test func(*world)) {
 	t.Run(name, func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t)
+			w.start()
 			test(w)
-			w.stop()
+		})
+	})
+}
+
+// prepared is a bubble in which something happens before the controller starts.
+func prepared(t *testing.T, name string, first, test func(*world)) {
+	t.Run(name, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			first(w)
+			w.start()
+			test(w)
 		})
 	})
 }
 
 func TestLife(t *testing.T) {
 	bubble(t, "attached, changed, deleted", func(w *world) {
-		w.poke()
 		let(time.Minute)
 		w.Expect(w.sim.Media(w.node)).To(BeEmpty(), "nothing happens before the machine is to start")
 		w.Expect(w.image().OwnerReferences).To(ContainElement(HaveField("Name", key.Name)))
@@ -240,7 +219,6 @@ func TestLife(t *testing.T) {
 		w.Expect(w.sim.Media(w.node)).To(Equal(second), "attached again after a reset of the BMC")
 
 		w.Expect(w.kube.Delete(w.t.Context(), w.image())).To(Succeed())
-		w.poke()
 		let(time.Minute)
 		w.Expect(w.image()).NotTo(BeNil(), "the system still has it")
 		w.powerOff()
@@ -273,7 +251,6 @@ func TestWhatTheBMCCannotDo(t *testing.T) {
 		w.theGate().Ask(key, false)
 		let(30 * time.Second)
 		w.Expect(w.kube.Delete(w.t.Context(), w.image())).To(Succeed())
-		w.poke()
 		w.powerOn(time.Minute)
 		w.Expect(w.image()).To(BeNil())
 		w.Expect(w.told).To(BeNumerically(">", 0))
@@ -314,7 +291,7 @@ func TestKilledAtEveryRequest(t *testing.T) {
 		for n, killed := int32(1), true; killed; n++ {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
-				defer func() { w.stop() }()
+				w.start()
 				var seen atomic.Int32
 				die := make(chan struct{}, 1)
 				w.sim.Intercept(func(r *http.Request) *simulator.Fault {
@@ -362,7 +339,6 @@ func (w *world) host(change func(*metal3.BareMetalHost)) {
 	w.Expect(w.kube.Get(w.t.Context(), key, h)).To(Succeed())
 	change(h)
 	w.Expect(w.kube.Update(w.t.Context(), h)).To(Succeed())
-	w.poke()
 }
 
 func TestADataImageWithoutAHostCanAlwaysBeDeleted(t *testing.T) {
@@ -370,21 +346,19 @@ func TestADataImageWithoutAHostCanAlwaysBeDeleted(t *testing.T) {
 		obj.SetNamespace(key.Namespace)
 		obj.SetName(key.Name)
 		w.Expect(w.kube.Delete(w.t.Context(), obj)).To(Succeed())
-		w.poke()
 		let(time.Minute)
 	}
-	bubble(t, "there never was one", func(w *world) {
-		remove(w, &metal3.BareMetalHost{})
+	prepared(t, "there never was one", func(w *world) { remove(w, &metal3.BareMetalHost{}) }, func(w *world) {
+		let(time.Minute)
 		w.Expect(w.image().Finalizers).To(BeEmpty(), "nobody has to be there for its deletion")
 		remove(w, &metal3.DataImage{})
 		w.Expect(w.image()).To(BeNil())
 	})
 	bubble(t, "it has gone", func(w *world) {
-		w.poke()
 		let(time.Minute)
 		w.Expect(w.image().Finalizers).To(ConsistOf(metal3.DataImageFinalizer))
 		remove(w, &metal3.BareMetalHost{})
-		w.Expect(w.image().Finalizers).To(BeEmpty(), "nobody has to be there for its deletion")
+		w.Expect(w.image()).To(BeNil(), "nothing holds it back from going with its host")
 	})
 	bubble(t, "it goes after the image was deleted", func(w *world) {
 		w.powerOn(time.Minute)
@@ -402,8 +376,7 @@ func TestNobodyTouchesTheMediaOfAHostThatIsKeptOff(t *testing.T) {
 			w.host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{annotation: ""} })
 		}
 		goOn := func(w *world) { w.host(func(h *metal3.BareMetalHost) { h.Annotations = nil }) }
-		bubble(t, annotation+", new", func(w *world) {
-			keep(w)
+		prepared(t, annotation+", new", keep, func(w *world) {
 			before := w.image()
 			w.theGate().Ask(key, false)
 			let(time.Hour)

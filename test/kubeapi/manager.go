@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -26,7 +27,7 @@ import (
 )
 
 // Manager is a manager as the program makes it, but without listeners, whose
-// controllers tell their events to the recorder. It can be made, started and stopped
+// controllers tell their events to the recorder, nil for nobody. It can be made, started and stopped
 // as often as a program is.
 func (s *Server) Manager(scheme *runtime.Scheme, sink events.EventRecorder) (ctrl.Manager, error) {
 	yes := true
@@ -48,7 +49,30 @@ func (s *Server) Manager(scheme *runtime.Scheme, sink events.EventRecorder) (ctr
 	if err != nil {
 		return nil, fmt.Errorf("make a manager: %w", err)
 	}
+	if sink == nil {
+		sink = silent{}
+	}
 	return recorded{mgr, plain{sink}}, nil
+}
+
+// Start runs a manager until stop is called or the test ends. stop waits until it has
+// started, since one that is stopped before looks for the end of its start without a
+// pause; over is closed when all of it has ended.
+func Start(t *testing.T, mgr ctrl.Manager) (stop func(), over <-chan struct{}) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := mgr.Start(ctx); err != nil {
+			t.Errorf("the manager ended: %v", err)
+		}
+	}()
+	stop = func() {
+		<-mgr.Elected()
+		cancel()
+	}
+	t.Cleanup(stop)
+	return stop, ended
 }
 
 // Client reads and writes what is stored, as users do.
@@ -97,3 +121,9 @@ type plain struct{ events.EventRecorder }
 func (p plain) AnnotatedEventf(o, related runtime.Object, _ map[string]string, kind, reason, action, note string, args ...any) {
 	p.Eventf(o, related, kind, reason, action, note, args...)
 }
+
+// silent drops events.
+type silent struct{}
+
+// Eventf implements events.EventRecorder.
+func (silent) Eventf(runtime.Object, runtime.Object, string, string, string, string, ...any) {}
