@@ -117,6 +117,7 @@ func TestMoveOnTheRealIronic(t *testing.T) {
 	})
 	g.Expect(r.kube.Delete(t.Context(), r.host(t))).To(Succeed())
 	r.untilGone(t)
+	g.Eventually(func() error { return r.createSecret(t) }, time.Minute, time.Second).Should(Succeed(), "the Secret went with its host, and is moved as well")
 	status, err := json.Marshal(before.Status)
 	g.Expect(err).NotTo(HaveOccurred())
 	moved := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{

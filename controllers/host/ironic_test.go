@@ -150,11 +150,7 @@ func startRealOn(t *testing.T, o ironictest.HallOptions, add func(*ironictest.Ha
 func (r *realWorld) create(t *testing.T, changes ...func(*metal3.BareMetalHost)) *metal3.BareMetalHost {
 	t.Helper()
 	g := NewWithT(t)
-	user, password := r.machine.Credentials()
-	g.Expect(r.kube.Create(t.Context(), &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "real"},
-		StringData: map[string]string{"username": user, "password": password},
-	})).To(Succeed())
+	g.Expect(r.createSecret(t)).To(Succeed())
 	h := &metal3.BareMetalHost{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "real"},
 		Spec: metal3.BareMetalHostSpec{Online: true, BootMACAddress: r.machine.MAC, BMC: metal3.BMCDetails{
@@ -166,6 +162,15 @@ func (r *realWorld) create(t *testing.T, changes ...func(*metal3.BareMetalHost))
 	}
 	g.Expect(r.kube.Create(t.Context(), h)).To(Succeed())
 	return h
+}
+
+// createSecret makes the Secret of the BMC, which goes with its host.
+func (r *realWorld) createSecret(t *testing.T) error {
+	user, password := r.machine.Credentials()
+	return r.kube.Create(t.Context(), &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "real"},
+		StringData: map[string]string{"username": user, "password": password},
+	})
 }
 
 func (r *realWorld) host(t *testing.T) *metal3.BareMetalHost {
