@@ -43,7 +43,7 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 3, "rounds; the median counts")
 	flag.Float64Var(&o.seconds, "seconds", 2, "length of one measurement")
 	flag.StringVar(&o.only, "only", "", "one load instead of all")
-	flag.StringVar(&o.workers, "nginx-workers", "auto", "numbers of nginx's processes to try, such as auto,1: auto uses all cores, as our own server does")
+	flag.StringVar(&o.workers, "nginx-workers", "auto,1", "numbers of nginx's processes to try: auto uses all cores, one leaves the others to the client")
 	flag.IntVar(&o.rootfs, "rootfs-mib", 1200, "size of the base's root file system in MiB")
 	flag.Parse()
 	var err error
