@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
 
-	"github.com/ironflow/ironflow/agent/checks"
+	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/agent/inventory"
 	"github.com/ironflow/ironflow/agent/logging"
+	"github.com/ironflow/ironflow/agent/probe"
+	"github.com/ironflow/ironflow/agent/probe/table"
 	"github.com/ironflow/ironflow/agent/steps"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -85,8 +88,9 @@ func (r stepRow) run(ctx context.Context, s Streams, name string, args []string)
 	if machine != nil {
 		collectors = inventory.Scenario(machine)
 	}
-	runner, ok := checks.Registry(checks.Env{
-		DryRun: c.dry.Enabled,
+	runner, ok := table.Checks(probe.Env{
+		DryRun: c.dry.Enabled, Dir: c.logs.Dir, Log: log,
+		Commands: command.Host{Dir: c.logs.Dir, Log: log}, HTTP: http.DefaultClient,
 		Interfaces: func(ctx context.Context) ([]wire.Interface, error) {
 			inv, err := inventory.Gather(ctx, collectors, log)
 			return inv.Interfaces, err

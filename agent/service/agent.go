@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 	"sync/atomic"
 
-	"github.com/ironflow/ironflow/agent/checks"
+	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/install"
 	"github.com/ironflow/ironflow/agent/inventory"
@@ -17,6 +18,8 @@ import (
 	"github.com/ironflow/ironflow/agent/notify"
 	"github.com/ironflow/ironflow/agent/outbox"
 	"github.com/ironflow/ironflow/agent/poll"
+	"github.com/ironflow/ironflow/agent/probe"
+	"github.com/ironflow/ironflow/agent/probe/table"
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/agent/state"
 	"github.com/ironflow/ironflow/agent/steps"
@@ -114,7 +117,10 @@ func (a *agent) setInstaller() {
 
 // registry is the table of steps.
 func (a *agent) registry() steps.Registry {
-	registry := checks.Registry(checks.Env{DryRun: a.cfg.Dry.Enabled, Interfaces: a.interfaces, Device: a.resolve})
+	registry := table.Checks(probe.Env{
+		DryRun: a.cfg.Dry.Enabled, Dir: a.cfg.Dir, Interfaces: a.interfaces, Device: a.resolve,
+		Commands: command.Host{Dir: a.cfg.Dir, Log: a.log}, HTTP: http.DefaultClient, Log: a.log,
+	})
 	registry[wire.StepTypeInventory] = steps.Runner{Deadline: 2 * inventory.Deadline, Run: a.inventoryStep}
 	registry[wire.StepTypeInstall] = steps.Runner{Deadline: stepDeadline, Run: a.installStep}
 	registry[wire.StepTypeStopInstallation] = steps.Runner{Deadline: stepDeadline, Run: a.stopStep}

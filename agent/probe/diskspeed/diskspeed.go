@@ -1,4 +1,5 @@
-package checks
+// Package diskspeed is the step installation-disk-speed-check: how long the disk takes to sync.
+package diskspeed
 
 import (
 	"context"
@@ -13,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ironflow/ironflow/agent/probe"
 	"github.com/ironflow/ironflow/agent/steps"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -30,11 +32,11 @@ type speedRequest struct {
 	limit time.Duration
 }
 
-// diskSpeed measures how long the disk takes to sync. It overwrites the start
+// Check measures how long the disk takes to sync. It overwrites the start
 // of the disk: hubs ask for it only for the disk that is installed next.
-var diskSpeed = kind[speedRequest]{
-	deadline: 15 * time.Minute,
-	decode: func(args []string) (speedRequest, error) {
+var Check = probe.Check[speedRequest]{
+	Deadline: 15 * time.Minute,
+	Decode: func(args []string) (speedRequest, error) {
 		if err := steps.Strings(args, 1, 2); err != nil {
 			return speedRequest{}, err
 		}
@@ -50,13 +52,13 @@ var diskSpeed = kind[speedRequest]{
 		out.limit = time.Duration(seconds * float64(time.Second))
 		return out, nil
 	},
-	validate: func(r speedRequest) error {
+	Validate: func(r speedRequest) error {
 		if !strings.HasPrefix(r.path, "/dev/") || strings.Contains(r.path, "..") {
 			return fmt.Errorf("path %q is not below /dev", r.path)
 		}
 		return nil
 	},
-	real: func(ctx context.Context, env Env, r speedRequest) steps.Result {
+	Real: func(ctx context.Context, env probe.Env, r speedRequest) steps.Result {
 		device, err := env.Device(r.path)
 		if err != nil {
 			return steps.Failed(steps.ExitBad, "%v", err)
@@ -72,7 +74,7 @@ var diskSpeed = kind[speedRequest]{
 		}
 		return steps.JSON(wire.DiskSpeedCheckResponse{IoSyncDuration: worst.Milliseconds(), Path: r.path})
 	},
-	dry: func(_ context.Context, env Env, r speedRequest) steps.Result {
+	Dry: func(_ context.Context, env probe.Env, r speedRequest) steps.Result {
 		if _, err := env.Device(r.path); err != nil {
 			return steps.Failed(steps.ExitBad, "%v", err)
 		}

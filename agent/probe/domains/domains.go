@@ -1,25 +1,20 @@
-package checks
+// Package domains is the step domain-resolution: the names that the cluster needs.
+package domains
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/ironflow/ironflow/agent/probe"
 	"github.com/ironflow/ironflow/agent/steps"
 	"github.com/ironflow/ironflow/hub/wire"
 )
-
-// nameForm is a host name, with or without its final dot.
-var nameForm = regexp.MustCompile(`^([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.?$`)
-
-func validName(name string) bool { return len(name) <= 255 && nameForm.MatchString(name) }
 
 // noWildcard begins the name that must not resolve; hubs look for wildcards with it.
 const noWildcard = "validateNoWildcardDNS."
@@ -27,10 +22,10 @@ const noWildcard = "validateNoWildcardDNS."
 // lookupTimeout bounds one name.
 const lookupTimeout = 5 * time.Second
 
-// domains resolves the names that the cluster needs.
-var domains = kind[[]string]{
-	deadline: 30 * time.Second,
-	decode: func(args []string) ([]string, error) {
+// Check resolves the names that the cluster needs.
+var Check = probe.Check[[]string]{
+	Deadline: 30 * time.Second,
+	Decode: func(args []string) ([]string, error) {
 		type request struct {
 			Domains []struct {
 				Name string `json:"domain_name"`
@@ -43,18 +38,18 @@ var domains = kind[[]string]{
 		}
 		return names, err
 	},
-	validate: func(names []string) error {
+	Validate: func(names []string) error {
 		if len(names) > 100 {
 			return fmt.Errorf("%d names are more than 100", len(names))
 		}
 		for _, name := range names {
-			if !validName(name) {
+			if !probe.ValidName(name) {
 				return fmt.Errorf("%q is not a domain name", name)
 			}
 		}
 		return nil
 	},
-	real: func(ctx context.Context, _ Env, names []string) steps.Result {
+	Real: func(ctx context.Context, _ probe.Env, names []string) steps.Result {
 		out := make([]wire.DomainResolutionResponseResolutions, len(names))
 		var all sync.WaitGroup
 		for i, name := range names {
@@ -63,7 +58,7 @@ var domains = kind[[]string]{
 		all.Wait()
 		return steps.JSON(wire.DomainResolutionResponse{Resolutions: out})
 	},
-	dry: func(ctx context.Context, env Env, names []string) steps.Result {
+	Dry: func(ctx context.Context, env probe.Env, names []string) steps.Result {
 		own, err := env.Interfaces(ctx)
 		if err != nil {
 			return steps.Failed(steps.ExitBad, "own interfaces: %v", err)
@@ -113,35 +108,4 @@ func firstAddress(own []wire.Interface) []string {
 		}
 	}
 	return []string{}
-}
-
-// ntp adds time sources and tells which of them are in use.
-var ntp = kind[wire.NTPSynchronizationRequest]{
-	deadline: 35 * time.Second,
-	validate: func(r wire.NTPSynchronizationRequest) error {
-		for _, source := range sources(r) {
-			if _, err := netip.ParseAddr(source); err != nil && !validName(source) {
-				return fmt.Errorf("%q is neither an address nor a host name", source)
-			}
-		}
-		if len(sources(r)) > 64 {
-			return errors.New("more than 64 time sources")
-		}
-		return nil
-	},
-	dry: func(_ context.Context, _ Env, r wire.NTPSynchronizationRequest) steps.Result {
-		out := wire.NTPSynchronizationResponse{NTPSources: []wire.NTPSource{}}
-		names := sources(r)
-		if len(names) == 0 {
-			names = []string{"dry-run.invalid"}
-		}
-		for _, name := range names {
-			out.NTPSources = append(out.NTPSources, wire.NTPSource{SourceName: name, SourceState: wire.SourceStateSynced})
-		}
-		return steps.JSON(out)
-	},
-}
-
-func sources(r wire.NTPSynchronizationRequest) []string {
-	return strings.FieldsFunc(r.NTPSource, func(c rune) bool { return c == ',' || c == ' ' })
 }

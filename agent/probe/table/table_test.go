@@ -1,15 +1,15 @@
-package checks
+package table_test
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/agent/probe"
+	"github.com/ironflow/ironflow/agent/probe/table"
 	"github.com/ironflow/ironflow/agent/steps"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -19,8 +19,8 @@ const (
 	id2 = "22222222-2222-4222-8222-222222222222"
 )
 
-func env(dry bool) Env {
-	return Env{
+func env(dry bool) probe.Env {
+	return probe.Env{
 		DryRun: dry,
 		Interfaces: func(context.Context) ([]wire.Interface, error) {
 			return []wire.Interface{{Name: "eth0", Ipv4Addresses: []string{"192.0.2.10/24"}, Ipv6Addresses: []string{"2001:db8::10/64"}}}, nil
@@ -36,7 +36,7 @@ func env(dry bool) Env {
 
 func run(t *testing.T, dry bool, kind wire.StepType, args ...string) steps.Result {
 	t.Helper()
-	return Registry(env(dry))[kind].Run(t.Context(), args)
+	return table.Checks(env(dry))[kind].Run(t.Context(), args)
 }
 
 func TestDryRunAnswersAsASoundHost(t *testing.T) {
@@ -162,18 +162,6 @@ func TestNamesAreReallyResolved(t *testing.T) {
 	g.Expect(append(out.Resolutions[0].Ipv4Addresses, out.Resolutions[0].Ipv6Addresses...)).NotTo(BeEmpty())
 }
 
-func TestSyncTimeWritesAndMeasures(t *testing.T) {
-	g := NewWithT(t)
-	file := filepath.Join(t.TempDir(), "disk")
-	g.Expect(os.WriteFile(file, nil, 0o600)).To(Succeed())
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := syncTime(ctx, file)
-	g.Expect(err).To(MatchError(context.Canceled), "a cancelled check stops writing")
-	_, err = syncTime(t.Context(), file+"-missing")
-	g.Expect(err).To(HaveOccurred())
-}
-
 // FuzzSteps: no argument of a hub makes a check crash or answer out of its model.
 func FuzzSteps(f *testing.F) {
 	f.Add(`[{"host_id":"` + id1 + `","nics":[{"mac":"","ip_addresses":["::1"]}]}]`)
@@ -181,7 +169,7 @@ func FuzzSteps(f *testing.F) {
 	f.Add(`["192.0.2.0/24"]`)
 	f.Add(`{"tang_servers":"[]","url":"http://a","path":"/dev/sda","images":["a/b"],"agent_image":"a/b","ntp_source":"a"}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		for kind, runner := range Registry(env(true)) {
+		for kind, runner := range table.Checks(env(true)) {
 			result := runner.Run(t.Context(), []string{text})
 			if result.Exit == 0 && !json.Valid([]byte(result.Output)) {
 				t.Errorf("%s: output is not JSON: %q", kind, result.Output)

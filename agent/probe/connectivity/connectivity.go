@@ -1,9 +1,10 @@
-package checks
+// Package connectivity is the step connectivity-check: which other hosts of the cluster can be
+// reached, over which interface, and with which packet size.
+package connectivity
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ironflow/ironflow/agent/probe"
 	"github.com/ironflow/ironflow/agent/steps"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -20,10 +22,10 @@ import (
 // maxRemotes bounds the hosts of one connectivity step.
 const maxRemotes = 10_000
 
-// connectivity tells which other hosts of the cluster can be reached.
-var connectivity = kind[wire.ConnectivityCheckParams]{
-	deadline: 35 * time.Second,
-	validate: func(hosts wire.ConnectivityCheckParams) error {
+// Check tells which other hosts of the cluster can be reached.
+var Check = probe.Check[wire.ConnectivityCheckParams]{
+	Deadline: 35 * time.Second,
+	Validate: func(hosts wire.ConnectivityCheckParams) error {
 		if len(hosts) > maxRemotes {
 			return fmt.Errorf("%d hosts are more than %d", len(hosts), maxRemotes)
 		}
@@ -44,7 +46,8 @@ var connectivity = kind[wire.ConnectivityCheckParams]{
 		}
 		return nil
 	},
-	dry: func(ctx context.Context, env Env, hosts wire.ConnectivityCheckParams) steps.Result {
+	Real: probe.NotYet[wire.ConnectivityCheckParams],
+	Dry: func(ctx context.Context, env probe.Env, hosts wire.ConnectivityCheckParams) steps.Result {
 		own, err := env.Interfaces(ctx)
 		if err != nil {
 			return steps.Failed(steps.ExitBad, "own interfaces: %v", err)
@@ -92,67 +95,4 @@ func sameNetwork(own []wire.Interface, remote netip.Addr) (nic string, address n
 		}
 	}
 	return "", netip.Addr{}, false
-}
-
-// smallest network and number of addresses of a free-addresses scan.
-const (
-	smallestBits = 22
-	maxAddresses = 8000
-)
-
-// freeAddresses tells which addresses of the host's networks nobody answers for.
-var freeAddresses = kind[wire.FreeAddressesRequest]{
-	deadline: 2 * time.Minute,
-	validate: func(networks wire.FreeAddressesRequest) error {
-		if len(networks) == 0 || len(networks) > 64 {
-			return fmt.Errorf("%d networks, want 1 to 64", len(networks))
-		}
-		for _, cidr := range networks {
-			p, err := netip.ParsePrefix(cidr)
-			if err != nil || !p.Addr().Is4() || p.Masked() != p || p.Bits() < smallestBits {
-				return fmt.Errorf("%q is not an IPv4 network of /%d or smaller", cidr, smallestBits)
-			}
-		}
-		return nil
-	},
-	dry: func(_ context.Context, _ Env, networks wire.FreeAddressesRequest) steps.Result {
-		out, left := wire.FreeNetworksAddresses{}, maxAddresses
-		for _, cidr := range networks {
-			p := netip.MustParsePrefix(cidr)
-			free := []string{}
-			for a := p.Addr(); p.Contains(a) && left > 0; a = a.Next() {
-				free = append(free, a.String())
-				left--
-			}
-			out = append(out, wire.FreeNetworkAddresses{Network: cidr, FreeAddresses: free})
-		}
-		return steps.JSON(out)
-	},
-}
-
-// vips tells whether virtual addresses are still unused.
-var vips = kind[wire.VerifyVIPsRequest]{
-	deadline: 30 * time.Second,
-	validate: func(vips wire.VerifyVIPsRequest) error {
-		if len(vips) > 16 {
-			return errors.New("more than 16 addresses")
-		}
-		for _, v := range vips {
-			if _, err := netip.ParseAddr(string(v.VIP)); err != nil {
-				return fmt.Errorf("%q is not an address", v.VIP)
-			}
-			if v.VIPType != wire.VIPTypeAPI && v.VIPType != wire.VIPTypeIngress {
-				return fmt.Errorf("vip_type %q is neither api nor ingress", v.VIPType)
-			}
-		}
-		return nil
-	},
-	dry: func(_ context.Context, _ Env, vips wire.VerifyVIPsRequest) steps.Result {
-		out := wire.VerifyVIPsResponse{}
-		for _, v := range vips {
-			succeeded := wire.VIPVerificationSucceeded
-			out = append(out, wire.VerifiedVIP{VIP: v.VIP, VIPType: v.VIPType, Verification: &succeeded})
-		}
-		return steps.JSON(out)
-	},
 }

@@ -1,0 +1,34 @@
+package command
+
+import "slices"
+
+// Program is one that the agent may start.
+type Program struct {
+	// Name is looked for in the folders of the host's PATH.
+	Name string
+	// Why says what it is for and why Go does not do it.
+	Why string
+}
+
+// allowed is sorted by name.
+var allowed = []Program{
+	{"blockdev", "makes the kernel read the new partition table of the installed disk"},
+	{"coreos-installer", "writes the image: it is the field's program for that, and checks signatures"},
+	{"efibootmgr", "writes the firmware's boot menu: variables differ by firmware, and it knows them"},
+	{"journalctl", "exports the journal for log bundles: a reader in Go needs libsystemd"},
+	{"lsblk", "lists disks with what udev and libblkid know of them"},
+	{"lvm", "removes volume groups from a disk that is installed next"},
+	{"mdadm", "stops a software RAID on a disk that is installed next"},
+	{"mount", "mounts the EFI system partition in the host's own mount namespace"},
+	{"podman", "pulls and runs container images"},
+	{"udevadm", "waits until udev knows the new partitions"},
+	{"umount", "the counterpart of mount"},
+	{"wipefs", "removes signatures of file systems with libblkid's knowledge of where they are"},
+}
+
+// Allowed lists all programs that the agent may start, sorted by name.
+func Allowed() []Program { return slices.Clone(allowed) }
+
+func isAllowed(name string) bool {
+	return slices.ContainsFunc(allowed, func(p Program) bool { return p.Name == name })
+}

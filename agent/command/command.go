@@ -1,0 +1,63 @@
+// Package command is the only place from which the agent starts other programs.
+// What may be started stands in one table, [Allowed], with the reason why it is
+// not done in Go. A program runs in the host's root directory, in a process
+// group of its own, with a small environment, and ends when its context ends.
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Command is one program to start.
+type Command struct {
+	// Name is a program of [Allowed], without a folder.
+	Name string
+	Args []string
+	// Env is added to the small environment that every program gets; NAME=value.
+	// Secrets belong here and never into Args.
+	Env []string
+	// Stdin is read to its end; nil is an empty input.
+	Stdin io.Reader
+	// Stdout and Stderr take the output as it comes; nil drops it.
+	Stdout, Stderr io.Writer
+}
+
+// Runner starts programs and waits for their end. The error is an [ExitError]
+// for a program that ended badly, wraps [ErrNotAllowed] or [ErrMissing] for one
+// that was not started, and wraps the context's cause for one that was stopped.
+type Runner interface {
+	Run(ctx context.Context, c Command) error
+}
+
+var (
+	// ErrNotAllowed means that the program is not in [Allowed].
+	ErrNotAllowed = errors.New("this program is not one that the agent may start")
+	// ErrMissing means that the host has no such program.
+	ErrMissing = errors.New("this host has no such program")
+)
+
+// ExitError is the end of a program with a status that is not 0.
+type ExitError struct {
+	Name string
+	// Code is the exit status, or -1 when a signal ended it.
+	Code int
+	// Last is the last line that the program wrote to stderr, if it was kept.
+	Last string
+}
+
+func (e *ExitError) Error() string {
+	text := fmt.Sprintf("%s: exit status %d", e.Name, e.Code)
+	if e.Code < 0 {
+		text = e.Name + ": ended by a signal"
+	}
+	if e.Last != "" {
+		text += ": " + e.Last
+	}
+	return text
+}
+
+// ExitCode is the exit status, as of *exec.ExitError.
+func (e *ExitError) ExitCode() int { return e.Code }
