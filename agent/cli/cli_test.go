@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/agent/scenario"
-	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/api/hostfile"
 )
 
@@ -86,41 +84,4 @@ func TestWriteReason(t *testing.T) {
 	var reason hostfile.Reason
 	g.Expect(hostfile.Dir{Root: root}.Read(hostfile.ReasonFile, &reason)).To(Succeed())
 	g.Expect(reason.ServiceResult).To(Equal("signal"))
-}
-
-// The page for users names every program, flag and exit code, and no others.
-func TestDocumentation(t *testing.T) {
-	g := NewWithT(t)
-	raw, err := os.ReadFile("../../docs/agent.md")
-	g.Expect(err).NotTo(HaveOccurred())
-	page := string(raw)
-	for _, p := range Programs() {
-		g.Expect(page).To(ContainSubstring("| `" + p.Name + "` | " + p.Summary + " |"))
-	}
-	for _, m := range exitcode.Meanings() {
-		if m.Program == BinaryName {
-			g.Expect(page).To(ContainSubstring(row(m.Code, m.Text)))
-		}
-	}
-	for _, flag := range flagsOf(t, "agent") {
-		g.Expect(page).To(ContainSubstring("| `--" + flag + "` |"))
-	}
-}
-
-func row(code int, text string) string { return "| " + strconv.Itoa(code) + " | " + text + " |" }
-
-// flagsOf lists a program's flags as its help prints them.
-func flagsOf(t *testing.T, program string) []string {
-	t.Helper()
-	_, _, help := call(t, program, "--help")
-	var flags []string
-	for line := range strings.Lines(help) {
-		if name, ok := strings.CutPrefix(line, "  -"); ok {
-			flags = append(flags, strings.Fields(name)[0])
-		}
-	}
-	if len(flags) < 10 {
-		t.Fatalf("help lists only %v", flags)
-	}
-	return flags
 }

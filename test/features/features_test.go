@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/test/pages"
 )
 
 // root is the top of the tree.
@@ -22,20 +24,7 @@ func TestEveryNamedTestExists(t *testing.T) {
 	g := NewWithT(t)
 	page, err := os.ReadFile(filepath.Join(root, "docs", "features.md"))
 	g.Expect(err).NotTo(HaveOccurred())
-	sources := map[string]string{}
-	found := named.FindAllStringSubmatch(string(page), -1)
-	g.Expect(len(found)).To(BeNumerically(">", 100), "the page names tests in the form that is looked for")
-	for _, match := range found {
-		folder, test, name := match[1], match[2], match[3]
-		if _, read := sources[folder]; !read {
-			sources[folder] = tests(t, folder)
-		}
-		body := function(sources[folder], test)
-		g.Expect(body).NotTo(BeEmpty(), "%s has no %s", folder, test)
-		if name != "" {
-			g.Expect(body).To(ContainSubstring("\""+name+"\""), "%s of %s has no case %q", test, folder, name)
-		}
-	}
+	g.Expect(pages.Tests(t, root, string(page))).To(BeNumerically(">", 100), "the page names tests in the form that is looked for")
 }
 
 // TestNothingOfTheChecklistIsMissing fails when a feature has no row, neither among
@@ -77,31 +66,4 @@ func TestEveryRowNamesATest(t *testing.T) {
 		g.Expect(seen[cells[0]] && !strings.Contains(cells[0], "simulated BMC")).To(BeFalse(), "twice: %s", cells[0])
 		seen[cells[0]] = true
 	}
-}
-
-// tests are all Go sources of a package, tests of every tier included.
-func tests(t *testing.T, folder string) string {
-	t.Helper()
-	g := NewWithT(t)
-	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(folder), "*_test.go"))
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(files).NotTo(BeEmpty(), "%s has no tests", folder)
-	var all strings.Builder
-	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		g.Expect(err).NotTo(HaveOccurred())
-		all.Write(raw)
-	}
-	return all.String()
-}
-
-// function is the source of a test function, without what follows it; empty if there
-// is none.
-func function(source, name string) string {
-	_, rest, found := strings.Cut(source, "func "+name+"(")
-	if !found {
-		return ""
-	}
-	body, _, _ := strings.Cut(rest, "\nfunc ")
-	return body
 }
