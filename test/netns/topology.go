@@ -1,0 +1,74 @@
+package netns
+
+// Topology is a network: hosts with interfaces that are plugged into segments.
+type Topology struct {
+	Hosts []HostSpec
+}
+
+// HostSpec is one host.
+type HostSpec struct {
+	Name  string
+	NICs  []NIC
+	Bonds []Bond
+	VLANs []VLAN
+	// Routes are added when all interfaces are up.
+	Routes []Route
+	// Forwards makes the host a router.
+	Forwards bool
+}
+
+// NIC is an Ethernet interface of a host.
+type NIC struct {
+	Name string
+	// Segment is the name of the broadcast domain that it is plugged into. All
+	// NICs of a segment reach each other; a segment exists because it is named.
+	Segment string
+	// MAC is its hardware address; empty lets the kernel choose.
+	MAC string
+	// MTU of 0 is 1500.
+	MTU int
+	// Addresses are in CIDR form, of either family.
+	Addresses []string
+	// DropEvery makes the segment lose every n-th frame that this NIC sends,
+	// counted for each EtherType, so that a test knows exactly what is lost.
+	// 0 loses none. Such a segment is a hub in user space, because netem is a
+	// kernel module that not every machine has.
+	DropEvery int
+}
+
+// Bond is an active-backup bond over NICs of the host.
+type Bond struct {
+	Name      string
+	NICs      []string
+	MAC       string
+	Addresses []string
+}
+
+// VLAN is a VLAN interface on top of another interface of the host.
+type VLAN struct {
+	Name      string
+	Parent    string
+	ID        int
+	Addresses []string
+}
+
+// Route leads to a network over a gateway.
+type Route struct {
+	// To is a network in CIDR form.
+	To string
+	// Via is the gateway's address.
+	Via string
+}
+
+// lossy lists the segments that must be hubs in user space.
+func (t Topology) lossy() map[string]bool {
+	out := map[string]bool{}
+	for _, h := range t.Hosts {
+		for _, nic := range h.NICs {
+			if nic.DropEvery > 0 {
+				out[nic.Segment] = true
+			}
+		}
+	}
+	return out
+}
