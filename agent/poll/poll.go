@@ -47,6 +47,8 @@ type Hub interface {
 type Again struct {
 	After  time.Duration
 	Reason string
+	// Exit is true when the hub said so: what runs is to end before.
+	Exit bool
 }
 
 // Loop polls for one registered host.
@@ -98,7 +100,7 @@ func (l *Loop) Run(ctx context.Context) (Again, error) {
 		failures = 0
 		l.took(answer)
 		if exits(answer.Steps) {
-			return Again{After: delayOf(answer.Steps, 0), Reason: Moving.Text()}, nil
+			return Again{After: delayOf(answer.Steps, 0), Reason: Moving.Text(), Exit: true}, nil
 		}
 		if err := l.wait(ctx, started, delayOf(answer.Steps, defaultDelay)); err != nil {
 			return Again{}, err

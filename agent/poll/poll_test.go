@@ -177,7 +177,7 @@ func TestExitRegistersAgain(t *testing.T) {
 		})
 		again, err := r.polls(t, time.Minute)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(again.After).To(BeZero())
+		g.Expect(again).To(Equal(Again{Reason: Moving.Text(), Exit: true}))
 	})
 }
 
@@ -224,6 +224,29 @@ func TestSituations(t *testing.T) {
 			}
 			g.Expect(SituationOf(answer.Steps)).To(Equal(tc.want))
 			g.Expect(tc.want.Text()).NotTo(BeEmpty())
+		})
+	}
+}
+
+func TestMootSteps(t *testing.T) {
+	for name, tc := range map[string]struct {
+		situation                        Situation
+		disk, images, logs, stop, others bool
+	}{
+		"being prepared: all of it counts":            {Preparing, false, false, false, false, false},
+		"installing: the disk is the installer's":     {Installing, true, true, false, false, false},
+		"called off: the checks are moot":             {Known, true, true, false, false, false},
+		"ended: only the logs are asked for":          {Stopping, true, true, false, false, true},
+		"an answer that says nothing changes nothing": {Unknown, false, false, false, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			for kind, moot := range map[wire.StepType]bool{
+				"installation-disk-speed-check": tc.disk, "container-image-availability": tc.images,
+				"logs-gather": tc.logs, "stop-installation": tc.stop, "inventory": tc.others,
+			} {
+				g.Expect(tc.situation.Moot(kind)).To(Equal(moot), string(kind))
+			}
 		})
 	}
 }

@@ -41,6 +41,21 @@ var texts = map[Situation]string{
 // Text is the situation in one sentence for people.
 func (s Situation) Text() string { return texts[s] }
 
+// Moot tells whether nobody waits any more, in this situation, for the result of
+// a step that was asked for in an earlier one. The checks of an installation
+// that is being prepared write to its disk and pull its images: they must not go
+// on beside the installation, nor after it was called off.
+func (s Situation) Moot(kind wire.StepType) bool {
+	switch s {
+	case Stopping:
+		return kind != wire.StepTypeLogsGather && kind != wire.StepTypeStopInstallation
+	case Discovering, Unbound, Insufficient, Known, Bound, Installing:
+		return kind == wire.StepTypeInstallationDiskSpeedCheck || kind == wire.StepTypeContainerImageAvailability
+	default:
+		return false
+	}
+}
+
 // SituationOf reads the situation from the steps of one answer, see the
 // protocol's table of steps per host status. First match wins.
 func SituationOf(steps wire.Steps) Situation {

@@ -122,8 +122,8 @@ func (a *agent) registry() steps.Registry {
 		Commands: command.Host{Dir: a.cfg.Dir, Log: a.log}, HTTP: http.DefaultClient, Log: a.log,
 	})
 	registry[wire.StepTypeInventory] = steps.Runner{Deadline: 2 * inventory.Deadline, Run: a.inventoryStep}
-	registry[wire.StepTypeInstall] = steps.Runner{Deadline: stepDeadline, Run: a.installStep}
-	registry[wire.StepTypeStopInstallation] = steps.Runner{Deadline: stepDeadline, Run: a.stopStep}
+	registry[wire.StepTypeInstall] = steps.Runner{Deadline: stepDeadline, HandsOver: true, Run: a.installStep}
+	registry[wire.StepTypeStopInstallation] = steps.Runner{Deadline: stepDeadline, HandsOver: true, Run: a.stopStep}
 	registry[wire.StepTypeLogsGather] = logs.Step(a.client, a.pieces)
 	return registry
 }

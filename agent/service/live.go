@@ -29,6 +29,12 @@ func (a *agent) live(work, running context.Context) {
 			return
 		}
 		a.log.Info("registering again", "reason", again.Reason, "after", again.After)
+		if again.Exit {
+			if !a.settle(work, again) {
+				return
+			}
+			again.After = 0 // it has passed
+		}
 		if a.cfg.HostID != "" { // next_step_runner leaves the registration to its caller
 			a.finish(&outcome.End{Exit: exitRunnerDone, Text: again.Reason})
 			return
@@ -101,11 +107,7 @@ func (a *agent) poll(work, running context.Context) (poll.Again, error) {
 		Hub: a.client, Host: *a.host.Load(), Changed: a.changed, Busy: a.installer.Busy,
 		Dispatch: func(step wire.Step) { a.dispatcher.Dispatch(running, step) },
 		Forget:   a.outbox.Forget, Status: a.notifier.Waiting, Log: a.log,
-		Entered: func(s poll.Situation) {
-			if s != poll.Stopping && s != poll.Unknown {
-				a.seen.Store(&s)
-			}
-		},
+		Entered: a.entered,
 	}
 	return loop.Run(work)
 }

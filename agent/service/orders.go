@@ -8,12 +8,16 @@ import (
 	"github.com/ironflow/ironflow/agent/outcome"
 	"github.com/ironflow/ironflow/agent/steps"
 	"github.com/ironflow/ironflow/api/exitcode"
+	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // installStep is the step install: it only starts the installation, whose
 // result reaches the hub as progress.
-func (a *agent) installStep(_ context.Context, args []string) steps.Result {
+func (a *agent) installStep(ctx context.Context, args []string) steps.Result {
 	job, err := a.parseOrder(args)
+	if err == nil { // the check writes to the disk, too
+		err = a.dispatcher.Stop(ctx, errors.New("the installation begins"), wire.StepTypeInstallationDiskSpeedCheck)
+	}
 	if err != nil {
 		a.finishAfter(&outcome.End{Exit: exitcode.AgentFailed, Text: "the hub's install order cannot be carried out: " + err.Error()}, stepsGrace)
 		return steps.Failed(steps.ExitBad, "%v", err)

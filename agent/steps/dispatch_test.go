@@ -156,7 +156,9 @@ func TestMootStepsAreCancelled(t *testing.T) {
 		d, r := dispatcher(c.Registry)
 		dispatchAll(t, d, "short-0", "long-0", "long-1", "long-2", "long-3", "long-4")
 		synctest.Wait()
-		d.Cancel(errGone, func(kind wire.StepType) bool { return slices.Contains([]wire.StepType{"long-0", "long-1", "long-4"}, kind) })
+		d.Cancel(errGone, func(kind wire.StepType) bool {
+			return slices.Contains([]wire.StepType{"long-0", "long-1", "long-4"}, kind)
+		})
 		d.Wait(t.Context())
 		g.Expect(<-cause).To(MatchError(errGone))
 		g.Expect(r.list).To(ConsistOf(
