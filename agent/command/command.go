@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/ironflow/ironflow/customdeploy/hostexec"
 )
 
 // Command is one program to start.
@@ -36,7 +38,7 @@ var (
 	// ErrNotAllowed means that the program is not in [Allowed].
 	ErrNotAllowed = errors.New("this program is not one that the agent may start")
 	// ErrMissing means that the host has no such program.
-	ErrMissing = errors.New("this host has no such program")
+	ErrMissing = hostexec.ErrMissing
 )
 
 // ExitError is the end of a program with a status that is not 0.

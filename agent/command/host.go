@@ -18,8 +18,9 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 )
 
-// killAfter is how long a stopped program may take after SIGTERM.
-const killAfter = 10 * time.Second
+// killAfter is how long a stopped program may take after SIGTERM: the protocol
+// gives an installer that is stopped five seconds.
+const killAfter = 5 * time.Second
 
 // path is where programs are looked for, in this order.
 var path = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}

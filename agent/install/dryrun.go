@@ -23,8 +23,14 @@ type DryRun struct {
 	Mishaps Mishaps
 }
 
-// Stage implements [Installer].
-func (d *DryRun) Stage(ctx context.Context, job Job, stage wire.HostStage, report Report) error {
+// Tasks implements [Installer]: one task for each stage.
+func (d *DryRun) Tasks(_ context.Context, job Job) ([]Task, error) {
+	return Chain(Sequence(job.Request), func(ctx context.Context, stage wire.HostStage, report Report) error {
+		return d.stage(ctx, job, stage, report)
+	}), nil
+}
+
+func (d *DryRun) stage(ctx context.Context, job Job, stage wire.HostStage, report Report) error {
 	if want := d.install().Disk; stage == writing && want != "" && want != filepath.Base(job.Disk) {
 		return fmt.Errorf("asked to write %s, but this machine expects its disk %s to be written", job.Disk, want)
 	}

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ironflow/ironflow/agent/install/effect"
 	"github.com/ironflow/ironflow/agent/outcome"
 	"github.com/ironflow/ironflow/agent/state"
 	"github.com/ironflow/ironflow/api/exitcode"
@@ -30,8 +32,9 @@ const (
 	farewellLogs = 20 * time.Second
 	// logsUpload bounds the upload of logs before the end of an installation.
 	logsUpload = 2 * time.Minute
-	// stopGrace is what the installer gets to stop.
-	stopGrace = 5 * time.Second
+	// stopGrace is what a stopped installer may take: five seconds for its programs
+	// to end by themselves, and one more to be killed.
+	stopGrace = 6 * time.Second
 )
 
 // ErrRunning means that an installation is already under way.
@@ -54,7 +57,9 @@ type Manager struct {
 	SendLogs func(ctx context.Context, request wire.InstallCmdRequest) error
 	// Finish is called once, when the installation has come to an end.
 	Finish func(*outcome.End)
-	Log    *slog.Logger
+	// Effects records what the manager itself changes; nil records nothing.
+	Effects *effect.Recorder
+	Log     *slog.Logger
 
 	mu        sync.Mutex
 	cancel    context.CancelCauseFunc
@@ -87,7 +92,11 @@ func (m *Manager) Resume(ctx context.Context, parse func(wire.InstallCmdRequest)
 	if left == nil {
 		return false
 	}
+	m.Log.Info("what the earlier process did", "found", Found(*left))
 	job, err := parse(left.Request)
+	if err == nil && left.Disk != "" && left.Disk != job.Disk {
+		err = fmt.Errorf("the order meant the disk %s before the agent crashed and means %s now; neither is written any more", left.Disk, job.Disk)
+	}
 	if err == nil && left.Attempt >= MaxAttempts {
 		err = fmt.Errorf("the agent ended %d times without a last word during the installation, last at stage %q; look at its journal and at the memory of the host", left.Attempt, left.Stage)
 	}
@@ -105,10 +114,11 @@ func (m *Manager) start(ctx context.Context, job Job, attempt int) error {
 		return ErrRunning
 	}
 	reported := wire.HostStage("")
+	var effects []state.Effect
 	if left := m.State.Get().Install; left != nil {
-		reported = left.Stage
+		reported, effects = left.Stage, left.Effects
 	}
-	if err := m.State.SetInstall(&state.Install{Request: job.Request, Attempt: attempt, Stage: reported}); err != nil {
+	if err := m.State.SetInstall(&state.Install{Request: job.Request, Attempt: attempt, Stage: reported, Disk: job.Disk, Effects: effects}); err != nil {
 		return fmt.Errorf("keep the order: %w", err)
 	}
 	m.launch(ctx, func(ctx context.Context) *outcome.End {
@@ -129,6 +139,22 @@ func (m *Manager) startFailing(ctx context.Context, left *state.Install, err err
 	})
 }
 
+// Found says in one line what an earlier process has left.
+func Found(left state.Install) string {
+	text := fmt.Sprintf("attempt %d had come to stage %q", left.Attempt, left.Stage)
+	if left.Stage == "" {
+		text = fmt.Sprintf("attempt %d had come to no stage", left.Attempt)
+	}
+	for i, e := range left.Effects {
+		verb := "done"
+		if !e.Done {
+			verb = "begun"
+		}
+		text += fmt.Sprintf("%s%s %s %s", map[bool]string{true: ": ", false: ", "}[i == 0], verb, e.Name, e.Target)
+	}
+	return text
+}
+
 // launch runs f in the background; the caller holds the lock.
 func (m *Manager) launch(parent context.Context, f func(context.Context) *outcome.End) {
 	ctx, cancel := context.WithCancelCause(parent)
@@ -143,7 +169,7 @@ func (m *Manager) launch(parent context.Context, f func(context.Context) *outcom
 	}()
 }
 
-// Stop ends a running installation and waits at most five seconds for it. It
+// Stop ends a running installation and waits at most six seconds for it. It
 // tells whether one was running.
 func (m *Manager) Stop(ctx context.Context) bool {
 	m.mu.Lock()
@@ -170,29 +196,42 @@ type work struct {
 	attempt  int
 	reported wire.HostStage // the highest stage that the hub was told by an earlier process
 	reporter *reporter
-	stage    wire.HostStage
-	percent  int
+
+	mu      sync.Mutex // guards what tasks report
+	stage   wire.HostStage
+	percent int
+	sent    int
+	tell    bool
 }
 
 func (m *Manager) newWork(ctx context.Context, job Job, attempt int, reported wire.HostStage) *work {
-	w := &work{Manager: m, job: job, attempt: attempt, reported: reported, reporter: newReporter(m.Put, m.Log)}
+	w := &work{Manager: m, job: job, attempt: attempt, reported: reported, percent: -1, reporter: newReporter(m.Put, m.Log)}
 	go w.reporter.run(ctx)
 	return w
 }
 
-// run walks through the stages; nil when the installation was stopped.
+// run does the tasks of the order; nil when the installation was stopped.
 func (w *work) run(ctx context.Context) *outcome.End {
-	sequence := Sequence(w.job.Request)
-	for i, stage := range sequence {
-		if stage == rebooting {
-			w.logs(ctx, logsUpload)
-		}
-		if err := w.step(ctx, stage, slices.Index(sequence, w.reported) <= i); err != nil {
-			if ctx.Err() != nil {
-				return nil
+	stages := Sequence(w.job.Request)
+	var tasks []Task
+	err := guarded(func() (err error) { tasks, err = w.Installer.Tasks(ctx, w.job); return err }, w.Log)
+	if err == nil {
+		enter := func(stage wire.HostStage) error {
+			if stage == rebooting {
+				w.logs(ctx, logsUpload)
 			}
-			return w.fail(ctx, err)
+			return w.enter(stage, infoOf(tasks, stage), slices.Index(stages, w.reported) <= slices.Index(stages, stage))
 		}
+		err = walk(ctx, tasks, stages, enter, w.task)
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if failed, ok := errors.AsType[*taskError](err); ok {
+			w.failedAt(failed.task)
+		}
+		return w.fail(ctx, err)
 	}
 	end := &outcome.End{Exit: exitcode.AgentInstalled, Installed: true, Text: "installed to " + w.job.Disk, Stage: string(w.stage), Percent: 100, Disk: w.job.Disk}
 	w.concluded.Store(end)
@@ -204,32 +243,72 @@ func (w *work) run(ctx context.Context) *outcome.End {
 	return end
 }
 
-// step does one stage. A stage below the one that an earlier process reported is
-// done again, but not told to the hub, which refuses to go back.
-func (w *work) step(ctx context.Context, stage wire.HostStage, tell bool) error {
-	w.stage, w.percent = stage, -1
+// infoOf is what the tasks of a stage want to be said with its report.
+func infoOf(tasks []Task, stage wire.HostStage) string {
+	for _, t := range tasks {
+		if t.Stage == stage && t.Info != "" {
+			return t.Info
+		}
+	}
+	return ""
+}
+
+// enter begins a stage. One below the stage that an earlier process reported is
+// not told to the hub, which refuses to go back.
+func (w *work) enter(stage wire.HostStage, info string, tell bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stage, w.percent, w.sent, w.tell = stage, -1, 0, tell
 	w.Log.Info("stage", "stage", stage, "disk", w.job.Disk, "attempt", w.attempt)
 	if tell {
 		if err := w.State.SetStage(stage); err != nil {
 			return fmt.Errorf("keep the stage: %w", err)
 		}
-		w.reporter.send(stage, w.info())
+		w.reporter.send(stage, cmp.Or(info, w.info()))
 	}
 	w.status("")
-	sent := 0
-	report := func(percent int, text string) {
-		percent = min(percent, 100)
-		if percent < 0 || percent == w.percent {
-			return
-		}
-		w.percent = percent
-		w.status(text)
-		if tell && (percent >= sent+percentStep || (percent == 100 && sent < 100)) {
-			sent = percent - percent%percentStep
-			w.reporter.percent(stage, percent)
-		}
+	return nil
+}
+
+// task does one task.
+func (w *work) task(ctx context.Context, t Task) error {
+	w.Log.Info("task begins", "task", t.Name)
+	err := guarded(func() error { return t.Run(ctx, func(percent int, text string) { w.report(t, percent, text) }) }, w.Log)
+	if err != nil {
+		w.Log.Error("task failed", "task", t.Name, "error", err)
+		return err
 	}
-	return guarded(func() error { return w.Installer.Stage(ctx, w.job, stage, report) }, w.Log)
+	w.Log.Info("task done", "task", t.Name)
+	return nil
+}
+
+// report shows how far a task is, when its stage is the one that is shown.
+func (w *work) report(t Task, percent int, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	percent = min(percent, 100)
+	if t.Stage != w.stage || (percent < 0 && text == "") || (percent >= 0 && percent == w.percent) {
+		return
+	}
+	if percent < 0 {
+		w.status(text)
+		return
+	}
+	w.percent = percent
+	w.status(text)
+	if w.tell && (percent >= w.sent+percentStep || (percent == 100 && w.sent < 100)) {
+		w.sent = percent - percent%percentStep
+		w.reporter.percent(t.Stage, percent)
+	}
+}
+
+// failedAt makes the failed task's stage the one that is told.
+func (w *work) failedAt(t Task) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if t.Stage != w.stage {
+		w.stage, w.percent = t.Stage, -1
+	}
 }
 
 // info is the detail that goes with a new stage.
@@ -240,6 +319,7 @@ func (w *work) info() string {
 	return ""
 }
 
+// status tells systemd; the caller holds the lock, or nothing runs.
 func (w *work) status(text string) {
 	if info := w.info(); info != "" && text == "" {
 		text = info
@@ -270,7 +350,8 @@ func (w *work) fail(ctx context.Context, err error) *outcome.End {
 func (w *work) logs(ctx context.Context, bound time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
-	if err := w.SendLogs(ctx, w.job.Request); err != nil {
+	err := w.Effects.Do(ctx, effect.SendLogs, w.job.Request.HostID, func() error { return w.SendLogs(ctx, w.job.Request) })
+	if err != nil {
 		w.Log.Warn("logs were not sent", "error", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -150,20 +151,33 @@ func TestARefusedReportIsNotRepeated(t *testing.T) {
 
 // broken fails or panics at a stage.
 type broken struct {
-	install.Installer
+	*install.DryRun
 	at  wire.HostStage
 	err error
 }
 
-func (b broken) Stage(ctx context.Context, j install.Job, stage wire.HostStage, report install.Report) error {
-	if stage == b.at && b.err == nil {
-		panic("nil map")
+func (b broken) Tasks(ctx context.Context, j install.Job) ([]install.Task, error) {
+	tasks, err := b.DryRun.Tasks(ctx, j)
+	for i, t := range tasks {
+		if t.Stage != b.at {
+			continue
+		}
+		tasks[i].Run = func(_ context.Context, report install.Report) error {
+			if b.err == nil {
+				panic("nil map")
+			}
+			report(30, "")
+			return b.err
+		}
 	}
-	if stage == b.at {
-		report(30, "")
-		return b.err
-	}
-	return b.Installer.Stage(ctx, j, stage, report)
+	return tasks, err
+}
+
+// refusing knows no tasks.
+type refusing struct{}
+
+func (refusing) Tasks(context.Context, install.Job) ([]install.Task, error) {
+	return nil, errors.New("this live image has no coreos-installer")
 }
 
 func TestFailuresForGood(t *testing.T) {
@@ -173,9 +187,9 @@ func TestFailuresForGood(t *testing.T) {
 		text      string
 		percent   int
 	}{
-		"an error":          {broken{dry(nil), wire.HostStageWritingImageToDisk, errors.New("no space left")}, "Writing image to disk", "no space left", 30},
-		"a panic":           {broken{dry(nil), wire.HostStageInstalling, nil}, "Installing", "nil map", 0},
-		"no real installer": {install.Unsupported{}, "Starting installation", "cannot write disks yet", 0},
+		"an error": {broken{dry(nil), wire.HostStageWritingImageToDisk, errors.New("no space left")}, "Writing image to disk", "no space left", 30},
+		"a panic":  {broken{dry(nil), wire.HostStageInstalling, nil}, "Installing", "nil map", 0},
+		"no tasks": {refusing{}, "", "no coreos-installer", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -189,7 +203,7 @@ func TestFailuresForGood(t *testing.T) {
 				g.Expect(end.Stage).To(Equal(tc.stage))
 				g.Expect(end.Percent).To(Equal(tc.percent))
 				told := b.told()
-				g.Expect(told[len(told)-1]).To(HavePrefix("Failed " + tc.stage + ": "))
+				g.Expect(told[len(told)-1]).To(HavePrefix("Failed " + strings.TrimPrefix(tc.stage+": ", ": ")))
 			})
 		})
 	}
@@ -296,9 +310,11 @@ func TestPercentOutOfOrderDoesNoHarm(t *testing.T) {
 // jumpy reports nonsense.
 type jumpy struct{}
 
-func (jumpy) Stage(_ context.Context, _ install.Job, _ wire.HostStage, report install.Report) error {
-	for _, p := range []int{-1, 50, 20, 400, -7, 100, 100} {
-		report(p, "")
-	}
-	return nil
+func (jumpy) Tasks(_ context.Context, j install.Job) ([]install.Task, error) {
+	return install.Chain(install.Sequence(j.Request), func(_ context.Context, _ wire.HostStage, report install.Report) error {
+		for _, p := range []int{-1, 50, 20, 400, -7, 100, 100} {
+			report(p, "")
+		}
+		return nil
+	}), nil
 }

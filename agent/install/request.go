@@ -22,6 +22,8 @@ type Job struct {
 	Request wire.InstallCmdRequest
 	// Disk is the device that will be written, by its kernel name: /dev/sda.
 	Disk string
+	// Format are the other devices that are cleaned, by their kernel names.
+	Format []string
 	// Args are the extra arguments for coreos-installer.
 	Args []string
 }
@@ -60,7 +62,8 @@ func Parse(args []string, resolve Resolve) (Job, error) {
 	job.Disk = disk
 	errs = append(errs, err)
 	for i, other := range request.DisksToFormat {
-		_, err := checkDevice(fmt.Sprintf("disks_to_format[%d]", i), other, resolve)
+		device, err := checkDevice(fmt.Sprintf("disks_to_format[%d]", i), other, resolve)
+		job.Format = append(job.Format, device)
 		errs = append(errs, err)
 	}
 	job.Args, err = checkArgs(request.InstallerArgs)

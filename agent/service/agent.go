@@ -12,6 +12,8 @@ import (
 	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/install"
+	"github.com/ironflow/ironflow/agent/install/coreos"
+	"github.com/ironflow/ironflow/agent/install/effect"
 	"github.com/ironflow/ironflow/agent/inventory"
 	"github.com/ironflow/ironflow/agent/logs"
 	"github.com/ironflow/ironflow/agent/media"
@@ -40,6 +42,9 @@ type agent struct {
 	outbox     *outbox.Outbox
 	dispatcher *steps.Dispatcher
 	installer  *install.Manager
+	effects    *effect.Recorder
+	real       *coreos.Installer // nil in a dry run
+	commands   command.Runner
 	collectors []inventory.Collector
 	hostID     func() (string, error)
 	resolve    install.Resolve
@@ -81,6 +86,10 @@ func newAgent(cfg Config) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.commands = cfg.Commands
+	if a.commands == nil {
+		a.commands = command.Host{Dir: cfg.Dir, Log: cfg.Log, Started: cfg.Started}
+	}
 	a.setHardware()
 	a.outbox = outbox.New(a.reply, a.nudge, a.log)
 	a.setInstaller()
@@ -101,12 +110,16 @@ func (a *agent) setHardware() {
 }
 
 func (a *agent) setInstaller() {
-	var installer install.Installer = install.Unsupported{}
+	a.effects = &effect.Recorder{Begin: a.state.BeginEffect, Done: a.state.EndEffect, Point: a.cfg.FaultPoint, Log: a.log}
+	var installer install.Installer
 	if a.cfg.Dry.Enabled {
 		installer = &install.DryRun{Scenario: a.machine, Mishaps: a.mishaps}
+	} else {
+		a.real = a.realInstaller()
+		installer = a.real
 	}
 	a.installer = &install.Manager{
-		Installer: installer, State: a.state, Status: a.notifier.Status, Log: a.log,
+		Installer: installer, State: a.state, Status: a.notifier.Status, Effects: a.effects, Log: a.log,
 		Put: func(ctx context.Context, p wire.HostProgress) error { return a.client.Progress(ctx, *a.host.Load(), p) },
 		SendLogs: func(ctx context.Context, r wire.InstallCmdRequest) error {
 			return logs.Send(ctx, a.client, *a.host.Load(), r.ClusterID, a.pieces())
@@ -119,7 +132,7 @@ func (a *agent) setInstaller() {
 func (a *agent) registry() steps.Registry {
 	registry := table.Checks(probe.Env{
 		DryRun: a.cfg.Dry.Enabled, Dir: a.cfg.Dir, Interfaces: a.interfaces, Device: a.resolve,
-		Commands: command.Host{Dir: a.cfg.Dir, Log: a.log}, HTTP: http.DefaultClient, Log: a.log,
+		Commands: a.commands, HTTP: http.DefaultClient, Log: a.log,
 	})
 	registry[wire.StepTypeInventory] = steps.Runner{Deadline: 2 * inventory.Deadline, Run: a.inventoryStep}
 	registry[wire.StepTypeInstall] = steps.Runner{Deadline: stepDeadline, HandsOver: true, Run: a.installStep}
@@ -196,7 +209,7 @@ func (a *agent) inventoryStep(ctx context.Context, args []string) steps.Result {
 
 // parseOrder checks an install order against this host.
 func (a *agent) parseOrder(args []string) (install.Job, error) {
-	job, err := install.Parse(args, a.resolve)
+	job, err := install.Parse(args, a.orderDevice)
 	if err != nil {
 		return job, err
 	}

@@ -15,8 +15,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/agent/dryrun"
 	"github.com/ironflow/ironflow/agent/hostid"
+	"github.com/ironflow/ironflow/agent/install/coreos"
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
 )
@@ -39,6 +41,15 @@ type Config struct {
 	// Dir is the host's root directory, Dry the dry run.
 	Dir hostfile.Dir
 	Dry dryrun.Settings
+
+	// Commands starts programs, and Units is the host's systemd; nil means the real ones.
+	Commands command.Runner
+	Units    coreos.Units
+	// Started, if set, is told of every program that the real runner starts.
+	Started func(c command.Command)
+	// FaultPoint, if set, is told right before and after each effect of an
+	// installation; tests end the process there.
+	FaultPoint func(point string)
 
 	Log *slog.Logger
 	// OwnLog returns the newest lines of the agent's log.

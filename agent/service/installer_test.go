@@ -1,20 +1,25 @@
 package service
 
 import (
+	"log/slog"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/agent/dryrun"
 	"github.com/ironflow/ironflow/agent/install"
+	"github.com/ironflow/ironflow/agent/install/coreos"
+	"github.com/ironflow/ironflow/agent/notify"
+	"github.com/ironflow/ironflow/agent/state"
 )
 
-// TestOnlyADryRunInstalls is what README.md, docs/agent.md and docs/machines.md say: who changes it changes them.
-func TestOnlyADryRunInstalls(t *testing.T) {
+// TestOnlyADryRunPretends is what README.md, docs/agent.md and docs/machines.md say: who changes it changes them.
+func TestOnlyADryRunPretends(t *testing.T) {
 	g := NewWithT(t)
-	a := &agent{}
+	log := slog.New(slog.DiscardHandler)
+	a := &agent{log: log, state: state.Open(Config{}.Dir), notifier: notify.New(log)}
 	a.setInstaller()
-	g.Expect(a.installer.Installer).To(Equal(install.Unsupported{}))
+	g.Expect(a.installer.Installer).To(BeAssignableToTypeOf(&coreos.Installer{}))
 	a.cfg.Dry = dryrun.Settings{Enabled: true}
 	a.setInstaller()
 	g.Expect(a.installer.Installer).To(BeAssignableToTypeOf(&install.DryRun{}))

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/agent/hubclient"
+	"github.com/ironflow/ironflow/agent/install"
 	"github.com/ironflow/ironflow/agent/outcome"
 	"github.com/ironflow/ironflow/agent/poll"
 	"github.com/ironflow/ironflow/agent/register"
@@ -16,6 +17,7 @@ import (
 // live registers and polls until the work ends.
 func (a *agent) live(work, running context.Context) {
 	if a.installedBefore() {
+		a.log.Info("an earlier process has installed this host; nothing is written any more", "found", install.Found(*a.state.Get().Install))
 		a.notifier.Ready()
 		a.finish(&outcome.End{Exit: exitcode.AgentInstalled, Text: "installed before this process began"})
 		return

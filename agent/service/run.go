@@ -106,7 +106,7 @@ func (a *agent) run(parent context.Context) int {
 // lastWord writes the files that prove the end and tells systemd.
 func (a *agent) lastWord(end ending) int {
 	code := end.Exit
-	if err := end.Write(a.cfg.Dir); err != nil {
+	if err := a.writeEnd(end); err != nil {
 		a.log.Error("the end cannot be recorded", "error", err)
 		if end.Installed {
 			// Without the marker nobody may count this as installed.
@@ -124,6 +124,9 @@ func (a *agent) lastWord(end ending) int {
 		}
 	}
 	a.notifier.Status(lastStatus(end, a.notifier.Last()))
+	if code == exitcode.AgentInstalled {
+		a.finishInstallation()
+	}
 	return code
 }
 

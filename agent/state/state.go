@@ -6,6 +6,7 @@ package state
 
 import (
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,6 +37,18 @@ type Install struct {
 	Attempt int `json:"attempt"`
 	// Stage is the highest stage that was begun.
 	Stage wire.HostStage `json:"stage,omitempty"`
+	// Disk is the device that the order was found to mean, by its kernel name.
+	Disk string `json:"disk,omitempty"`
+	// Effects are what the processes have changed, the last one last.
+	Effects []Effect `json:"effects,omitempty"`
+}
+
+// Effect is one change of the world by an installation.
+type Effect struct {
+	Name   string `json:"name"`
+	Target string `json:"target,omitempty"`
+	// Done is false for one in whose middle the process may have died.
+	Done bool `json:"done,omitempty"`
 }
 
 // File is the state with its file. It is safe for concurrent use.
@@ -106,6 +119,32 @@ func (f *File) SetStage(stage wire.HostStage) error {
 	return f.update(func(s *State) {
 		install := *s.Install
 		install.Stage = stage
+		s.Install = &install
+	})
+}
+
+// BeginEffect records that an effect begins; a repeated one moves to the end.
+func (f *File) BeginEffect(name, target string) error {
+	return f.effect(Effect{Name: name, Target: target})
+}
+
+// EndEffect records that it has come about.
+func (f *File) EndEffect(name, target string) error {
+	return f.effect(Effect{Name: name, Target: target, Done: true})
+}
+
+// maxEffects bounds the record; the oldest go.
+const maxEffects = 200
+
+func (f *File) effect(e Effect) error {
+	if f.Get().Install == nil {
+		return ErrNoInstall
+	}
+	return f.update(func(s *State) {
+		install := *s.Install
+		install.Effects = slices.DeleteFunc(slices.Clone(install.Effects), func(old Effect) bool { return old.Name == e.Name && old.Target == e.Target })
+		install.Effects = append(install.Effects, e)
+		install.Effects = install.Effects[max(0, len(install.Effects)-maxEffects):]
 		s.Install = &install
 	})
 }

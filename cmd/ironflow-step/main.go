@@ -25,7 +25,9 @@ import (
 	"github.com/ironflow/ironflow/customdeploy/assisted"
 	"github.com/ironflow/ironflow/customdeploy/confirm"
 	"github.com/ironflow/ironflow/customdeploy/coreos"
+	"github.com/ironflow/ironflow/customdeploy/efiboot"
 	"github.com/ironflow/ironflow/customdeploy/foreign"
+	"github.com/ironflow/ironflow/customdeploy/hostexec"
 	"github.com/ironflow/ironflow/customdeploy/hostname"
 	"github.com/ironflow/ironflow/customdeploy/step"
 	"github.com/ironflow/ironflow/customdeploy/systemd/sdbus"
@@ -72,9 +74,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if systemd, ok := units.(foreign.Host); ok {
 		installer.AskForeign = func(ctx context.Context, began time.Time) bool { return foreign.Installed(ctx, systemd, began) }
 	}
-	inRoot := coreos.InRoot(host)
+	inRoot := hostexec.InRoot(host)
 	bootable := func(ctx context.Context, host hostfile.Dir, disk string) (bool, error) {
-		return coreos.Bootable(ctx, inRoot, host, disk)
+		return efiboot.Bootable(ctx, inRoot, host, disk)
 	}
 	steps := step.Registry{
 		installer.Definition(),

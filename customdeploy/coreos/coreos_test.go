@@ -22,10 +22,11 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/blockdev"
 	"github.com/ironflow/ironflow/customdeploy/step"
 )
 
-var disks = []Disk{
+var disks = []blockdev.Disk{
 	{Path: "/dev/sda", SizeBytes: 480 << 30, Rotational: true, Model: "Kestrel HDD", Vendor: "Kestrel", Serial: "S1", HCTL: "0:0:0:0", WWN: "0x5000a"},
 	{Path: "/dev/sdb", SizeBytes: 120 << 30, Model: "Granite SSD", Vendor: "Granite", Serial: "S2", HCTL: "0:0:1:0", WWN: "0x5000b", Links: []string{"/dev/disk/by-path/pci-2"}},
 	{Path: "/dev/sdc", SizeBytes: 2 << 30, Model: "Tiny", Serial: "S3", HCTL: "0:0:2:0"},
@@ -61,7 +62,7 @@ func TestChoose(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			d, why, err := tc.hints.Choose(append([]Disk(nil), disks...))
+			d, why, err := tc.hints.Choose(append([]blockdev.Disk(nil), disks...))
 			if tc.err != "" {
 				g.Expect(err).To(MatchError(ContainSubstring(tc.err)))
 				return
@@ -125,7 +126,7 @@ func (m *machine) exec(ctx context.Context, argv []string, line func(string)) er
 		<-ctx.Done()
 		return exit(-1) // killed
 	case "lsblk":
-		if argv[len(argv)-1] == treeColumns {
+		if argv[len(argv)-1] == blockdev.TreeColumns {
 			if m.raids != nil {
 				m.raids()
 			}
@@ -392,13 +393,4 @@ func TestImageDigest(t *testing.T) {
 			g.Expect(r.Reason).To(ContainSubstring(tc.reason))
 		})
 	}
-}
-
-func TestOutputLines(t *testing.T) {
-	g := NewWithT(t)
-	var got []string
-	copyLines(strings.NewReader("a\r> (1%)\r> (2%)\nlast"), func(l string) { got = append(got, l) })
-	g.Expect(got).To(Equal([]string{"a", "> (1%)", "> (2%)", "last"}))
-	err := InRoot(hostfile.Dir{})(t.Context(), []string{"no-such-program-anywhere"}, func(string) {})
-	g.Expect(exitStatus(err)).To(Equal(exitNotFound))
 }

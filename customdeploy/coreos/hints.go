@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ironflow/ironflow/customdeploy/blockdev"
 )
 
 // minimumGiB is what a disk must have to be chosen without hints.
@@ -13,18 +15,18 @@ const minimumGiB = 4
 
 // hintFields are the root device hints, with the value of a disk that each is
 // compared with. Sizes are whole GiB.
-var hintFields = map[string]func(Disk) any{
-	"name":                 func(d Disk) any { return append([]string{d.Path}, d.Links...) },
-	"hctl":                 func(d Disk) any { return d.HCTL },
-	"model":                func(d Disk) any { return d.Model },
-	"vendor":               func(d Disk) any { return d.Vendor },
-	"serial":               func(d Disk) any { return d.Serial },
-	"wwn":                  func(d Disk) any { return d.WWN },
-	"wwn_with_extension":   func(d Disk) any { return d.WWNWithExtension },
-	"wwn_vendor_extension": func(d Disk) any { return d.WWNVendorExtension },
-	"by_path":              func(d Disk) any { return d.Links },
-	"size":                 func(d Disk) any { return d.SizeBytes >> 30 },
-	"rotational":           func(d Disk) any { return d.Rotational },
+var hintFields = map[string]func(blockdev.Disk) any{
+	"name":                 func(d blockdev.Disk) any { return append([]string{d.Path}, d.Links...) },
+	"hctl":                 func(d blockdev.Disk) any { return d.HCTL },
+	"model":                func(d blockdev.Disk) any { return d.Model },
+	"vendor":               func(d blockdev.Disk) any { return d.Vendor },
+	"serial":               func(d blockdev.Disk) any { return d.Serial },
+	"wwn":                  func(d blockdev.Disk) any { return d.WWN },
+	"wwn_with_extension":   func(d blockdev.Disk) any { return d.WWNWithExtension },
+	"wwn_vendor_extension": func(d blockdev.Disk) any { return d.WWNVendorExtension },
+	"by_path":              func(d blockdev.Disk) any { return d.Links },
+	"size":                 func(d blockdev.Disk) any { return d.SizeBytes >> 30 },
+	"rotational":           func(d blockdev.Disk) any { return d.Rotational },
 }
 
 // Hints are the root device hints of a node; all must fit.
@@ -37,7 +39,7 @@ func (h Hints) Check() error {
 		if !ok {
 			return fmt.Errorf("root device hint %q is not known; known are: %s", name, knownHints())
 		}
-		if _, err := matches(field(Disk{}), value); err != nil {
+		if _, err := matches(field(blockdev.Disk{}), value); err != nil {
 			return fmt.Errorf("root device hint %s: %w", name, err)
 		}
 	}
@@ -56,15 +58,15 @@ func knownHints() string {
 // Choose returns the disk to install on and why. Hints that fit no disk are
 // refused, and so are hints that fit every one of several disks: they do not
 // say what was meant. Without hints it is the smallest disk of at least 4 GiB.
-func (h Hints) Choose(disks []Disk) (Disk, string, error) {
+func (h Hints) Choose(disks []blockdev.Disk) (blockdev.Disk, string, error) {
 	if err := h.Check(); err != nil {
-		return Disk{}, "", err
+		return blockdev.Disk{}, "", err
 	}
-	slices.SortFunc(disks, func(a, b Disk) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(disks, func(a, b blockdev.Disk) int { return strings.Compare(a.Path, b.Path) })
 	if len(h) == 0 {
 		return smallest(disks)
 	}
-	var fit []Disk
+	var fit []blockdev.Disk
 	for _, d := range disks {
 		if h.fits(d) {
 			fit = append(fit, d)
@@ -72,27 +74,27 @@ func (h Hints) Choose(disks []Disk) (Disk, string, error) {
 	}
 	switch {
 	case len(fit) == 0:
-		return Disk{}, "", fmt.Errorf("no disk fits the root device hints %s; there are: %s", h, list(disks))
+		return blockdev.Disk{}, "", fmt.Errorf("no disk fits the root device hints %s; there are: %s", h, list(disks))
 	case len(fit) == len(disks) && len(disks) > 1:
-		return Disk{}, "", fmt.Errorf("all %d disks fit the root device hints %s; name one: %s", len(disks), h, list(disks))
+		return blockdev.Disk{}, "", fmt.Errorf("all %d disks fit the root device hints %s; name one: %s", len(disks), h, list(disks))
 	}
 	return fit[0], fmt.Sprintf("fits the hints %s", h), nil
 }
 
-func smallest(disks []Disk) (Disk, string, error) {
-	var best *Disk
+func smallest(disks []blockdev.Disk) (blockdev.Disk, string, error) {
+	var best *blockdev.Disk
 	for i, d := range disks {
 		if d.SizeBytes >= minimumGiB<<30 && (best == nil || d.SizeBytes < best.SizeBytes) {
 			best = &disks[i]
 		}
 	}
 	if best == nil {
-		return Disk{}, "", fmt.Errorf("no disk has %d GiB; there are: %s", minimumGiB, list(disks))
+		return blockdev.Disk{}, "", fmt.Errorf("no disk has %d GiB; there are: %s", minimumGiB, list(disks))
 	}
 	return *best, fmt.Sprintf("the smallest disk of at least %d GiB; there are no hints", minimumGiB), nil
 }
 
-func (h Hints) fits(d Disk) bool {
+func (h Hints) fits(d blockdev.Disk) bool {
 	for name, want := range h {
 		if ok, err := matches(hintFields[name](d), want); err != nil || !ok {
 			return false
@@ -111,7 +113,7 @@ func (h Hints) String() string {
 	return strings.Join(parts, ", ")
 }
 
-func list(disks []Disk) string {
+func list(disks []blockdev.Disk) string {
 	if len(disks) == 0 {
 		return "none"
 	}

@@ -316,3 +316,20 @@ func addHostname(config map[string]any, hostname string) {
 	})
 	config["storage"] = storage
 }
+
+// Args is coreos-installer's command line for the plan.
+func (p Plan) Args(disk, ignitionFile, imageURL string) []string {
+	args := []string{"coreos-installer", "install", "--preserve-on-error", "--ignition-file", ignitionFile}
+	for _, karg := range p.KernelArgs {
+		args = append(args, "--append-karg="+karg) // one word: the argument may begin with a dash
+	}
+	if imageURL == "" {
+		args = append(args, "--offline")
+	} else {
+		args = append(args, "--insecure", "--image-url", imageURL)
+	}
+	if p.CopyNetwork {
+		args = append(args, "--copy-network")
+	}
+	return append(args, disk)
+}

@@ -2,26 +2,14 @@ package coreos
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ironflow/ironflow/customdeploy/blockdev"
+	"github.com/ironflow/ironflow/customdeploy/hostexec"
 )
-
-// treeColumns are lsblk's columns of [blockDevice].
-const treeColumns = "PATH,TYPE,FSTYPE"
-
-// blockDevice is a row of lsblk's tree: what lies on a disk.
-type blockDevice struct {
-	Path     string        `json:"path"`
-	Type     string        `json:"type"`
-	FSType   string        `json:"fstype"`
-	Children []blockDevice `json:"children"`
-}
-
-// raidMember is lsblk's name of a member's content.
-const raidMember = "linux_raid_member"
 
 // device is something of a software RAID, with the disks that it lies on.
 type device struct {
@@ -36,19 +24,13 @@ type raids struct {
 }
 
 // findRAIDs looks at all disks.
-func findRAIDs(ctx context.Context, run Exec) (raids, error) {
-	out, err := output(ctx, run, "lsblk", "--json", "--output", treeColumns)
+func findRAIDs(ctx context.Context, run hostexec.Exec) (raids, error) {
+	disks, err := blockdev.Tree(ctx, run)
 	if err != nil {
 		return raids{}, err
 	}
-	var table struct {
-		Devices []blockDevice `json:"blockdevices"`
-	}
-	if err := json.Unmarshal([]byte(out), &table); err != nil {
-		return raids{}, fmt.Errorf("lsblk's answer: %w", err)
-	}
 	var r raids
-	for _, disk := range table.Devices {
+	for _, disk := range disks {
 		r.collect(disk, disk.Path)
 	}
 	return r, nil
@@ -56,14 +38,14 @@ func findRAIDs(ctx context.Context, run Exec) (raids, error) {
 
 // collect notes what lies on the disk, the upper devices first. An array shows
 // below each of its members.
-func (r *raids) collect(d blockDevice, disk string) {
+func (r *raids) collect(d blockdev.Device, disk string) {
 	for _, child := range d.Children {
 		r.collect(child, disk)
 	}
 	if strings.HasPrefix(d.Type, "raid") {
 		r.arrays = note(r.arrays, d.Path, disk)
 	}
-	if d.FSType == raidMember {
+	if d.FSType == blockdev.RAIDMember {
 		r.members = note(r.members, d.Path, disk)
 	}
 }
@@ -82,14 +64,14 @@ func note(list []device, path, disk string) []device {
 // removeRAIDs removes all software RAIDs of the host: an array that came back at
 // the next boot would hold the installed disk, or bring an old system back. What
 // fails elsewhere than on the disk to install on is only warned about.
-func removeRAIDs(ctx context.Context, run Exec, disk string, warn func(error)) (removed []string, err error) {
+func removeRAIDs(ctx context.Context, run hostexec.Exec, disk string, warn func(error)) (removed []string, err error) {
 	found, err := findRAIDs(ctx, run)
 	if err != nil || len(found.arrays)+len(found.members) == 0 {
 		return nil, err
 	}
 	var failures []error
 	do := func(d device, argv ...string) bool {
-		_, err := output(ctx, run, append(argv, d.path)...)
+		_, err := hostexec.Output(ctx, run, append(argv, d.path)...)
 		switch {
 		case err == nil:
 			return true
@@ -109,7 +91,7 @@ func removeRAIDs(ctx context.Context, run Exec, disk string, warn func(error)) (
 	for _, member := range found.members {
 		do(member, "mdadm", "--zero-superblock")
 	}
-	if _, err := output(ctx, run, "udevadm", "settle"); err != nil {
+	if _, err := hostexec.Output(ctx, run, "udevadm", "settle"); err != nil {
 		warn(err)
 	}
 	return removed, errors.Join(failures...)

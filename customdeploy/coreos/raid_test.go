@@ -9,6 +9,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/customdeploy/hostexec"
 	"github.com/ironflow/ironflow/customdeploy/step"
 )
 
@@ -26,7 +27,7 @@ const mirrored = `{"blockdevices": [
 		{"path": "/dev/md0", "type": "raid0", "fstype": "ext4"}]}]}`
 
 // raidHost plays the commands; those that begin like one of broken fail.
-func raidHost(tree string, broken ...string) (run Exec, ran *[]string) {
+func raidHost(tree string, broken ...string) (run hostexec.Exec, ran *[]string) {
 	ran = &[]string{}
 	return func(_ context.Context, argv []string, line func(string)) error {
 		command := strings.Join(argv, " ")

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/coreosinstaller"
+	"github.com/ironflow/ironflow/customdeploy/hostexec"
 	"github.com/ironflow/ironflow/customdeploy/step"
 )
 
@@ -30,10 +32,10 @@ type ready struct {
 // makeReady tries out everything that the installation depends on: the program,
 // the place for the Ignition config, the image.
 func (s *Step) makeReady(ctx context.Context, req *step.Request, plan Plan) (*ready, error) {
-	_, err := output(ctx, s.Exec, "coreos-installer", "--version")
+	_, err := hostexec.Output(ctx, s.Exec, "coreos-installer", "--version")
 	switch {
-	case exitStatus(err) == exitNotFound:
-		return nil, errNoInstaller
+	case hostexec.Missing(err):
+		return nil, coreosinstaller.ErrMissing
 	case err != nil:
 		return nil, err
 	}

@@ -10,6 +10,10 @@ import (
 
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/assisted"
+	"github.com/ironflow/ironflow/customdeploy/blockdev"
+	"github.com/ironflow/ironflow/customdeploy/coreosinstaller"
+	"github.com/ironflow/ironflow/customdeploy/efiboot"
+	"github.com/ironflow/ironflow/customdeploy/hostexec"
 	"github.com/ironflow/ironflow/customdeploy/hostname"
 	"github.com/ironflow/ironflow/customdeploy/step"
 )
@@ -17,17 +21,24 @@ import (
 // Name is the step's name in Ironic.
 const Name = "install_coreos"
 
+// efiLabel is the name of the system in the firmware's boot menu.
+const efiLabel = "CoreOS"
+
+// retryAfter are the pauses before the second and the third try.
+var retryAfter = []time.Duration{5 * time.Second, 20 * time.Second}
+
+// errTotal is the cause of the step's own deadline.
+var errTotal = errors.New("the installation took too long (total deadline)")
+
 // Defaults are the step's deadlines; there is nothing to wait for at the start.
 var Defaults = step.Deadlines{Idle: 10 * time.Minute, Total: time.Hour}
 
 // Step installs CoreOS.
 type Step struct {
 	// Exec runs commands in the host's root.
-	Exec Exec
+	Exec hostexec.Exec
 	// Hostname is the host's present name.
 	Hostname func() (string, error)
-
-	hasFallback bool
 }
 
 // Definition is the step for the registry.
@@ -68,7 +79,7 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 	defer unlock()
 	ctx, cancel := context.WithTimeoutCause(ctx, limits.Total, errTotal)
 	defer cancel()
-	disks, err := Disks(ctx, s.Exec, req.Host)
+	disks, err := blockdev.Disks(ctx, s.Exec, req.Host)
 	if err != nil {
 		return failed(fmt.Errorf("list the disks: %w", err))
 	}
@@ -95,8 +106,9 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 		return failed(err)
 	}
 	req.Progress("boot entry", 0, "")
-	s.rescan(ctx, req, disk.Path)
-	warning, err := s.bootEntry(ctx, req.Host, disk.Path)
+	blockdev.Rescan(ctx, s.Exec, disk.Path, func(err error) { req.Log.Warn("the new partitions may not be known yet", "error", err) })
+	menu := efiboot.Firmware{Exec: s.Exec, Host: req.Host, Label: efiLabel}
+	warning, err := menu.First(ctx, disk.Path)
 	if err != nil {
 		return failed(err)
 	}
@@ -121,21 +133,6 @@ func (s *Step) clear(ctx context.Context, req *step.Request, disk string) (remov
 	return removeRAIDs(ctx, s.Exec, disk, func(err error) { req.Log.Warn("a software RAID stays", "error", err) })
 }
 
-// rescanTime bounds what is only of use.
-const rescanTime = time.Minute
-
-// rescan makes the kernel and udev see the new partitions. coreos-installer has
-// done it, but not for whoever held the disk open then.
-func (s *Step) rescan(ctx context.Context, req *step.Request, disk string) {
-	ctx, cancel := context.WithTimeoutCause(ctx, rescanTime, fmt.Errorf("no end in %v", rescanTime))
-	defer cancel()
-	for _, argv := range [][]string{{"blockdev", "--rereadpt", disk}, {"udevadm", "settle"}} {
-		if _, err := output(ctx, s.Exec, argv...); err != nil {
-			req.Log.Warn("the new partitions may not be known yet", "error", err)
-		}
-	}
-}
-
 // begin leaves the record that confirm_install asks for. The step has no unit;
 // a random id ties the marker to this run.
 func begin(host assisted.Host, node string) (hostfile.StepState, error) {
@@ -152,13 +149,13 @@ func begin(host assisted.Host, node string) (hostfile.StepState, error) {
 
 // write runs coreos-installer.
 func (s *Step) write(ctx context.Context, req *step.Request, ready *ready, disk string, idle time.Duration) error {
-	run := runner{
-		exec: s.Exec, idle: idle,
-		progress: func(percent int, line string) { req.Progress("write image", percent, line) },
-		warn:     func(err error) { req.Log.Warn("coreos-installer failed; it is tried again", "error", err) },
+	run := coreosinstaller.Runner{
+		Exec: s.Exec, Idle: idle, Pauses: retryAfter,
+		Progress: func(percent int, line string) { req.Progress("write image", percent, line) },
+		Warn:     func(err error) { req.Log.Warn("coreos-installer failed; it is tried again", "error", err) },
 	}
 	req.Progress("write image", 0, "to "+disk)
-	err := run.install(ctx, ready.args(disk))
+	err := run.Install(ctx, ready.args(disk))
 	return errors.Join(ready.imageFailure(err), err)
 }
 
@@ -166,13 +163,13 @@ func (s *Step) write(ctx context.Context, req *step.Request, ready *ready, disk 
 func failed(err error) step.Report {
 	r := step.Report{Outcome: step.Failed, Reason: err.Error()}
 	switch {
-	case errors.Is(err, errNoInstaller), errors.Is(err, errNoImage):
+	case errors.Is(err, coreosinstaller.ErrMissing), errors.Is(err, errNoImage):
 		r.Outcome = step.ImageUnfit
-	case errors.Is(err, errIdle), errors.Is(err, errTotal):
+	case errors.Is(err, coreosinstaller.ErrIdle), errors.Is(err, errTotal):
 		r.Outcome = step.Deadline
 	}
-	if e, ok := errors.AsType[*installError](err); ok {
-		for _, line := range e.last {
+	if e, ok := errors.AsType[*coreosinstaller.Error](err); ok {
+		for _, line := range e.Last {
 			r.Detail = append(r.Detail, "coreos-installer: "+line)
 		}
 	}

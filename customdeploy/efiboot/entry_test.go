@@ -1,35 +1,17 @@
-package coreos
+package efiboot
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/api/hostfile"
-	"github.com/ironflow/ironflow/test/needs"
 )
 
-// TestColumnsOfTheRealLsblk: lsblk refuses the whole call for one column that it
-// does not know, and a live system's may be as old as this computer's.
-func TestColumnsOfTheRealLsblk(t *testing.T) {
-	lsblk := needs.Program(t, "lsblk", "util-linux")
-	for name, columns := range map[string]string{"disks": diskColumns, "tree": treeColumns, "partitions": partitionColumns} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			cmd := exec.CommandContext(t.Context(), lsblk, "--json", "--bytes", "--output", columns)
-			var out, log bytes.Buffer
-			cmd.Stdout, cmd.Stderr = &out, &log
-			_ = cmd.Run() // it may find no device, which is no trouble
-			g.Expect(log.String()).NotTo(ContainSubstring("unknown column"))
-			g.Expect(json.Valid(out.Bytes())).To(BeTrue(), log.String())
-		})
-	}
-}
+const espType = "c12a7328-f81f-11d2-ba4b-00a0c93ec93b"
 
 const bootMenu = `BootCurrent: 0001
 BootOrder: 0001,0000,0003
@@ -56,7 +38,7 @@ func TestBootEntry(t *testing.T) {
 	g.Expect(os.WriteFile(host.Path("/sys/class/block/sda2/partition"), []byte("2\n"), 0o600)).To(Succeed())
 	var created, ordered int
 	menu := "BootOrder: 0000\nBoot0000* UiApp\n"
-	s := &Step{Exec: func(_ context.Context, argv []string, line func(string)) error {
+	s := &Firmware{Host: host, Label: "CoreOS", Exec: func(_ context.Context, argv []string, line func(string)) error {
 		switch argv[0] {
 		case "lsblk":
 			raw, _ := json.Marshal(map[string]any{"blockdevices": []any{map[string]any{"path": "/dev/sda", "children": []any{
@@ -89,7 +71,7 @@ func TestBootEntry(t *testing.T) {
 		return os.WriteFile(host.Path(espMount+"/EFI/fedora/shimx64.efi"), nil, 0o600)
 	}
 	for range 2 {
-		warning, err := s.bootEntry(t.Context(), host, "/dev/sda")
+		warning, err := s.First(t.Context(), "/dev/sda")
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(warning).To(BeEmpty())
 	}

@@ -1,4 +1,7 @@
-package coreos
+// Package blockdev lists a host's disks, what lies on them and their partitions,
+// with what lsblk and udev say, and makes the kernel read a partition table anew.
+// It changes nothing on a disk.
+package blockdev
 
 import (
 	"context"
@@ -9,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/hostexec"
 )
 
 // Disk is a whole disk of the host.
@@ -23,8 +27,8 @@ type Disk struct {
 	WWN, WWNWithExtension, WWNVendorExtension string
 }
 
-// diskColumns are lsblk's columns of [lsblkDisk].
-const diskColumns = "PATH,TYPE,SIZE,ROTA,RO,MODEL,VENDOR,SERIAL,HCTL"
+// DiskColumns are lsblk's columns of [lsblkDisk].
+const DiskColumns = "PATH,TYPE,SIZE,ROTA,RO,MODEL,VENDOR,SERIAL,HCTL"
 
 // lsblkDisk is one row of lsblk's JSON. Older versions write numbers and
 // booleans as text.
@@ -62,8 +66,8 @@ func (f *flex) UnmarshalJSON(raw []byte) error {
 }
 
 // Disks lists the host's disks that could be written.
-func Disks(ctx context.Context, run Exec, host hostfile.Dir) ([]Disk, error) {
-	out, err := output(ctx, run, "lsblk", "--json", "--bytes", "--nodeps", "--output", diskColumns)
+func Disks(ctx context.Context, run hostexec.Exec, host hostfile.Dir) ([]Disk, error) {
+	out, err := hostexec.Output(ctx, run, "lsblk", "--json", "--bytes", "--nodeps", "--output", DiskColumns)
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +112,8 @@ func pathLinks(host hostfile.Dir) map[string][]string {
 }
 
 // addWWN asks udev for the world-wide names, which lsblk shows only in part.
-func (d *Disk) addWWN(ctx context.Context, run Exec) error {
-	out, err := output(ctx, run, "udevadm", "info", "--query=property", "--name="+d.Path)
+func (d *Disk) addWWN(ctx context.Context, run hostexec.Exec) error {
+	out, err := hostexec.Output(ctx, run, "udevadm", "info", "--query=property", "--name="+d.Path)
 	if err != nil {
 		return err
 	}
@@ -125,22 +129,4 @@ func (d *Disk) addWWN(ctx context.Context, run Exec) error {
 		}
 	}
 	return nil
-}
-
-// output runs a command and returns what it wrote.
-func output(ctx context.Context, run Exec, argv ...string) (string, error) {
-	var b strings.Builder
-	err := run(ctx, argv, func(line string) { b.WriteString(line + "\n") })
-	switch {
-	case err != nil && ctx.Err() != nil: // it was killed: the deadline or the cancellation is the reason
-		return "", fmt.Errorf("%s: %w", argv[0], context.Cause(ctx))
-	case err != nil:
-		return "", fmt.Errorf("%s: %w: %s", argv[0], err, lastLine(b.String()))
-	}
-	return b.String(), nil
-}
-
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return text[strings.LastIndex(text, "\n")+1:]
 }

@@ -1,4 +1,4 @@
-package coreos
+package hostexec
 
 import (
 	"bufio"

@@ -1,7 +1,8 @@
-package coreos
+package efiboot
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -76,3 +77,9 @@ func TestBootable(t *testing.T) {
 		})
 	}
 }
+
+// exit is an exit status as exec.ExitError has it.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+func (e exit) ExitCode() int { return int(e) }

@@ -1,0 +1,56 @@
+package hubclient
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// HostIgnition fetches what the host's installed system starts with (GET
+// /infra-env/{id}/hosts/{id}/downloads/ignition, 200; infra-env in the singular).
+func (c *Client) HostIgnition(ctx context.Context, h Host) ([]byte, error) {
+	return c.file(ctx, "/infra-env/"+url.PathEscape(h.InfraEnvID)+"/hosts/"+url.PathEscape(h.HostID)+"/downloads/ignition", nil)
+}
+
+// ClusterFile fetches a file of the cluster, such as bootstrap.ign (GET
+// /clusters/{id}/downloads/files?file_name=NAME, 200).
+func (c *Client) ClusterFile(ctx context.Context, clusterID, name string) ([]byte, error) {
+	return c.file(ctx, "/clusters/"+url.PathEscape(clusterID)+"/downloads/files", url.Values{"file_name": {name}})
+}
+
+// Kubeconfig fetches the cluster's kubeconfig that works from outside (GET
+// /clusters/{id}/downloads/credentials?file_name=kubeconfig-noingress, 200). Not
+// every hub gives it out.
+func (c *Client) Kubeconfig(ctx context.Context, clusterID string) ([]byte, error) {
+	return c.file(ctx, "/clusters/"+url.PathEscape(clusterID)+"/downloads/credentials", url.Values{"file_name": {"kubeconfig-noingress"}})
+}
+
+// ClusterHosts lists the hosts of the cluster as the hub sees them (GET
+// /clusters/{id}/hosts, 200), with their inventories.
+func (c *Client) ClusterHosts(ctx context.Context, clusterID string) ([]wire.Host, error) {
+	var out []wire.Host
+	_, err := c.do(ctx, call{
+		method: http.MethodGet, path: "/clusters/" + url.PathEscape(clusterID) + "/hosts", want: http.StatusOK,
+		query: url.Values{"with-inventory": {"true"}}, out: &out,
+	})
+	return out, err
+}
+
+// file fetches a body of at most 16 MiB.
+func (c *Client) file(ctx context.Context, path string, query url.Values) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, exchangeTimeout, ErrTimeout)
+	defer cancel()
+	_, raw, err := c.exchange(ctx, call{
+		method: http.MethodGet, path: path, query: query, want: http.StatusOK, header: http.Header{},
+	}, nil, "")
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) == 0 {
+		return nil, fmt.Errorf("the hub's answer to GET %s is empty", path)
+	}
+	return raw, nil
+}

@@ -1,0 +1,356 @@
+package coreos_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/agent/hubclient"
+	"github.com/ironflow/ironflow/agent/install"
+	"github.com/ironflow/ironflow/agent/install/coreos"
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/systemd"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+func TestAnOrderIsCarriedOut(t *testing.T) {
+	g := NewWithT(t)
+	h := newHost(t)
+	proxy := "http://user:hunter2@proxy.example:3128"
+	job := order(func(r *wire.InstallCmdRequest) { r.Proxy = &wire.Proxy{HTTPProxy: &proxy} })
+	job.Args = []string{"--append-karg", "ip=02-00-00-00-00-01:dhcp"}
+	g.Expect(h.run(t.Context(), job)).To(Succeed())
+	g.Expect(h.changes()).To(Equal([]string{
+		"wipefs --all --force /dev/sda",
+		"coreos-installer install --insecure -i /run/ironflow/master-" + id + ".ign --append-karg ip=02-00-00-00-00-01:dhcp /dev/sda",
+		"blockdev --rereadpt /dev/sda", "udevadm settle",
+	}))
+	g.Expect(h.env).To(Equal([]string{"HTTP_PROXY=" + proxy, "http_proxy=" + proxy}), "a proxy's password belongs into the environment")
+	file := h.dir.Path("/run/ironflow/master-" + id + ".ign")
+	raw, err := os.ReadFile(file)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(raw)).To(Equal(`{"ignition": {"version": "3.4.0"}}`))
+	info, err := os.Stat(file)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)))
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(file), ".ignition-*"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(left).To(BeEmpty())
+}
+
+// used is a disk with LVM on a RAID that reaches to another disk, and a plain
+// volume group.
+const used = `{"blockdevices": [{"path": "/dev/sda", "type": "disk", "fstype": null, "children": [
+	{"path": "/dev/sda1", "type": "part", "fstype": "linux_raid_member", "children": [
+		{"path": "/dev/md127", "type": "raid1", "fstype": "LVM2_member", "children": [{"path": "/dev/mapper/old-root", "type": "lvm", "fstype": "xfs"}]}]},
+	{"path": "/dev/sda2", "type": "part", "fstype": "LVM2_member", "children": [{"path": "/dev/mapper/data-a", "type": "lvm", "fstype": "ext4"}]},
+	{"path": "/dev/sda3", "type": "part", "fstype": "vfat"}]}]}`
+
+func TestOnlyNamedDisksAreCleaned(t *testing.T) {
+	clean := []string{
+		"lvm vgchange --activate n -- vg0", "lvm pvremove --yes --force --force /dev/md127",
+		"lvm vgchange --activate n -- vg0", "lvm pvremove --yes --force --force /dev/sda2",
+		"mdadm --stop /dev/md127", "mdadm --zero-superblock /dev/sda1",
+		"wipefs --all --force /dev/sda1", "wipefs --all --force /dev/sda2", "wipefs --all --force /dev/sda3", "wipefs --all --force /dev/sda",
+	}
+	other := []string{"wipefs --all --force /dev/sdb"}
+	for name, tc := range map[string]struct {
+		change func(*wire.InstallCmdRequest)
+		format []string
+		mounts string
+		fails  []string
+		want   []string
+	}{
+		"the disk of the order":           {want: clean},
+		"and one to format":               {format: []string{"/dev/sdb"}, want: append(append([]string{}, clean...), other...)},
+		"the same disk twice":             {format: []string{"/dev/sda"}, want: clean},
+		"only the one to format":          {change: func(r *wire.InstallCmdRequest) { r.SkipInstallationDiskCleanup = true }, format: []string{"/dev/sdb", "/dev/sda"}, want: other},
+		"nothing":                         {change: func(r *wire.InstallCmdRequest) { r.SkipInstallationDiskCleanup = true }},
+		"one to format that is in use":    {format: []string{"/dev/sdb"}, mounts: "23 1 8:16 / /var rw - ext4 /dev/sdb rw\n", want: clean},
+		"what cannot be removed is left":  {fails: []string{"lvm pvremove", "mdadm"}, want: clean},
+		"a failing lvm pvs stops nothing": {fails: []string{"lvm pvs"}, want: clean[4:]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			h := newHost(t)
+			h.trees = map[string]string{"/dev/sda": used, "/dev/sdb": `{"blockdevices": [{"path": "/dev/sdb", "type": "disk", "fstype": "xfs"}]}`}
+			h.answers["lvm pvs"] = "  vg0"
+			h.fails = tc.fails
+			if tc.mounts != "" {
+				h.write(t, "/proc/1/mountinfo", tc.mounts)
+			}
+			job := order(tc.change)
+			job.Format = tc.format
+			g.Expect(h.run(t.Context(), job)).To(Succeed())
+			changes := h.changes()
+			g.Expect(changes).To(HaveLen(len(tc.want)+3), "clean-up, then image and rescan: %v", changes)
+			g.Expect(changes[:len(tc.want)]).To(Equal(append([]string{}, tc.want...)))
+			g.Expect(changes[len(tc.want)]).To(HavePrefix("coreos-installer install"))
+		})
+	}
+}
+
+func TestADiskThatIsInUseIsNotTouched(t *testing.T) {
+	g := NewWithT(t)
+	h := newHost(t)
+	h.trees["/dev/sda"] = used
+	h.write(t, "/proc/1/mountinfo", "23 1 8:3 / /boot/efi rw,relatime shared:3 - vfat /dev/sda3 rw\n")
+	g.Expect(h.run(t.Context(), order(nil))).To(MatchError("check-disk: /dev/sda is in use: /dev/sda3 is mounted on /boot/efi"))
+	g.Expect(h.changes()).To(BeEmpty())
+}
+
+func TestNothingIsWrittenAfterTheMarker(t *testing.T) {
+	g := NewWithT(t)
+	h := newHost(t)
+	g.Expect(h.dir.Write(hostfile.InstalledFile, hostfile.Installed{BootID: "boot-1", Disk: "/dev/sdc"})).To(Succeed())
+	g.Expect(h.run(t.Context(), order(nil))).To(MatchError(ContainSubstring("this boot has installed /dev/sdc already")))
+	g.Expect(h.changes()).To(BeEmpty())
+}
+
+func TestOrdersThatCannotBeCarriedOut(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(h *host, job *install.Job)
+		want   string
+	}{
+		"existing root": {func(_ *host, job *install.Job) { job.Request.CoreosImage = "quay.example/os:1" }, "does not install into an existing root"},
+		"no installer":  {func(h *host, _ *install.Job) { h.fails = []string{"coreos-installer --version"} }, "coreos-installer: exit status 1"},
+		"Ignition is HTML": {func(h *host, _ *install.Job) {
+			h.ignition = func() ([]byte, error) { return []byte("<html>secret"), nil }
+		}, "the hub's Ignition for this host: it is not JSON"},
+		"Ignition is another": {func(h *host, _ *install.Job) { h.ignition = func() ([]byte, error) { return []byte(`{}`), nil } }, "it has no ignition.version"},
+		"refused": {func(h *host, _ *install.Job) {
+			h.ignition = func() ([]byte, error) { return nil, &hubclient.StatusError{Code: 403, Reason: "not yours"} }
+		}, "fetch-ignition: fetch the host's Ignition: hub answered 403 Forbidden"},
+		"lsblk fails": {func(h *host, _ *install.Job) { h.fails = []string{"lsblk"} }, "lsblk: exit status 1: device or resource busy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			h := newHost(t)
+			job := order(nil)
+			tc.change(h, &job)
+			err := h.run(t.Context(), job)
+			g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
+			g.Expect(err.Error()).NotTo(ContainSubstring("secret"))
+			g.Expect(h.ran).NotTo(ContainElement(HavePrefix("coreos-installer install")))
+		})
+	}
+}
+
+// TestTriesForTheHub is host-agent.md 7.3: how often by what the hub answers.
+func TestTriesForTheHub(t *testing.T) {
+	for code, want := range map[int]int{404: 10, 423: 10, 425: 10, 408: 360, 429: 360, 500: 360, 503: 360, 0: 360, 400: 1, 401: 1, 403: 1, 409: 1} {
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				h, tries := newHost(t), 0
+				begin := time.Now()
+				h.ignition = func() ([]byte, error) {
+					tries++
+					if code == 0 {
+						return nil, errors.New("connection refused")
+					}
+					return nil, &hubclient.StatusError{Code: code}
+				}
+				g.Expect(h.run(t.Context(), order(nil))).NotTo(Succeed())
+				g.Expect(tries).To(Equal(want))
+				g.Expect(time.Since(begin)).To(And(BeNumerically(">=", time.Duration(want-1)*2*time.Second), BeNumerically("<=", time.Duration(want-1)*10*time.Second)))
+			})
+		})
+	}
+}
+
+func TestCoreOSInstallerHasThreeTries(t *testing.T) {
+	broken := errors.New("exit status 1")
+	for name, tc := range map[string]struct {
+		good  int // the try that works, 0: none
+		tries int
+		want  string
+	}{
+		"at once":         {1, 1, ""},
+		"the third works": {3, 3, ""},
+		"none works":      {0, 3, "write-image: coreos-installer: Caused by: Input/output error (os error 5) (exit status 1)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				h, tries := newHost(t), 0
+				h.install = func(_ context.Context, try int, out io.Writer) error {
+					tries = try
+					if try == tc.good {
+						return nil
+					}
+					fmt.Fprint(out, "> Read disk 1.0 GiB/2.5 GiB (40%)   \rError: write failed\nCaused by: Input/output error (os error 5)\n")
+					return broken
+				}
+				begin := time.Now()
+				err := h.run(t.Context(), order(nil))
+				g.Expect(tries).To(Equal(tc.tries))
+				g.Expect(time.Since(begin)).To(Equal(time.Duration(tc.tries-1)*time.Second), "one second apart")
+				if tc.want == "" {
+					g.Expect(err).NotTo(HaveOccurred())
+					return
+				}
+				g.Expect(err).To(MatchError(tc.want))
+			})
+		})
+	}
+}
+
+func TestPercentIsCoreOSInstallers(t *testing.T) {
+	g := NewWithT(t)
+	h := newHost(t)
+	h.install = func(_ context.Context, _ int, out io.Writer) error {
+		fmt.Fprint(out, "Installing Fedora CoreOS\n> Read disk 0.5 GiB/2.5 GiB (20%)\r> Read disk 2.5 GiB/2.5 GiB (100%)\r\nInstall complete.\n")
+		return nil
+	}
+	tasks, err := h.installer().Tasks(t.Context(), order(nil))
+	g.Expect(err).NotTo(HaveOccurred())
+	percents := map[string][]int{}
+	for _, name := range []string{"check-disk", "clean-disks", "fetch-ignition", "write-image", "boot-entry", "hand-over"} {
+		for _, task := range tasks {
+			if task.Name == name {
+				g.Expect(task.Run(t.Context(), func(p int, _ string) {
+					if p >= 0 {
+						percents[name] = append(percents[name], p)
+					}
+				})).To(Succeed())
+			}
+		}
+	}
+	g.Expect(percents).To(Equal(map[string][]int{"write-image": {0, 20, 100}}))
+}
+
+func TestCopyNetworkIsFound(t *testing.T) {
+	const connection = "[connection]\nid=eno1\n"
+	const keyfile = "/etc/NetworkManager/system-connections/eno1.nmconnection"
+	for name, tc := range map[string]struct {
+		files map[string]string
+		old   bool // the keyfile is older than the text interface's start
+		args  []string
+		want  int
+	}{
+		"set up by a person":        {map[string]string{"/var/log/agent/agent-tui.log": "", keyfile: connection}, false, nil, 1},
+		"no text interface":         {map[string]string{keyfile: connection}, false, nil, 0},
+		"set up before it":          {map[string]string{"/var/log/agent/agent-tui.log": "", keyfile: connection}, true, nil, 0},
+		"no connection":             {map[string]string{"/var/log/agent/agent-tui.log": "", keyfile: "[main]\n"}, false, nil, 0},
+		"no folder":                 {map[string]string{"/var/log/agent/agent-tui.log": ""}, false, nil, 0},
+		"the hub says so, too":      {map[string]string{"/var/log/agent/agent-tui.log": "", keyfile: connection}, false, []string{"--copy-network"}, 1},
+		"only the hub says so":      {nil, false, []string{"-n"}, 0},
+		"both, in its short form":   {map[string]string{"/var/log/agent/agent-tui.log": "", keyfile: connection}, false, []string{"-n"}, 0},
+		"another kind of interface": {map[string]string{"/var/log/agent/other.log": "", keyfile: connection}, false, nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			h := newHost(t)
+			for _, path := range []string{"/var/log/agent/agent-tui.log", "/var/log/agent/other.log", keyfile} {
+				if text, ok := tc.files[path]; ok {
+					h.write(t, path, text)
+				}
+			}
+			if tc.old {
+				before := time.Now().Add(-time.Hour)
+				g.Expect(os.Chtimes(h.dir.Path(keyfile), before, before)).To(Succeed())
+			}
+			job := order(nil)
+			job.Args = tc.args
+			g.Expect(h.run(t.Context(), job)).To(Succeed())
+			line := h.changes()[1]
+			g.Expect(line).To(HavePrefix("coreos-installer install"))
+			count := 0
+			for i := range len(line) - len("--copy-network") {
+				if line[i:i+len("--copy-network")] == "--copy-network" {
+					count++
+				}
+			}
+			g.Expect(count).To(Equal(tc.want), line)
+		})
+	}
+}
+
+func TestAWorkerWaitsForTheControlPlane(t *testing.T) {
+	master := func(stage wire.HostStage) wire.Host {
+		return wire.Host{Role: wire.HostRoleMaster, Progress: &wire.HostProgressInfo{CurrentStage: stage}}
+	}
+	worker := wire.Host{Role: wire.HostRoleWorker}
+	for name, tc := range map[string]struct {
+		views [][]wire.Host
+		after time.Duration
+	}{
+		"two of three":               {[][]wire.Host{{worker, master("Rebooting"), master("Joined"), master("Rebooting")}, {worker, master("Done"), master("Joined"), master("Rebooting")}}, 20 * time.Second},
+		"one that has ended":         {[][]wire.Host{{worker, {Role: wire.HostRoleMaster, Status: wire.HostStatusInstalled}}}, 0},
+		"one master is enough":       {[][]wire.Host{{worker, master("Configuring")}, {worker, master("Done")}}, 20 * time.Second},
+		"a cluster of workers alone": {[][]wire.Host{{worker, worker}}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				h, asked := newHost(t), 0
+				h.hosts = func() ([]wire.Host, error) {
+					asked++
+					return tc.views[min(asked, len(tc.views))-1], nil
+				}
+				begin := time.Now()
+				g.Expect(h.run(t.Context(), order(func(r *wire.InstallCmdRequest) { r.Role = wire.HostRoleWorker }))).To(Succeed())
+				g.Expect(time.Since(begin)).To(Equal(tc.after))
+				g.Expect(asked).To(Equal(len(tc.views)))
+			})
+		})
+	}
+}
+
+// TestTheEnd is host-agent.md 7.4.
+func TestTheEnd(t *testing.T) {
+	ipa := systemd.Properties{LoadState: "loaded", ActiveState: "active"}
+	for name, tc := range map[string]struct {
+		unit    systemd.Properties
+		err     error
+		step    string // boot id of the deploy step's record
+		single  bool
+		reboots []time.Duration
+		info    string
+	}{
+		"Ironic's agent is there":      {unit: ipa, info: "Ironic will reboot the node"},
+		"a deploy step has started us": {step: "boot-1", info: "Ironic will reboot the node"},
+		"one of an earlier boot":       {step: "boot-0", reboots: []time.Duration{time.Minute}},
+		"the unit is there, unused":    {unit: systemd.Properties{LoadState: "loaded", ActiveState: "inactive"}, reboots: []time.Duration{time.Minute}},
+		"no such unit":                 {unit: systemd.Properties{LoadState: "not-found", ActiveState: "inactive"}, reboots: []time.Duration{time.Minute}},
+		"single node":                  {single: true, reboots: []time.Duration{0}},
+		"systemd does not answer":      {err: errors.New("no answer"), info: "Ironic will reboot the node"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			h := newHost(t)
+			h.unit, h.unitErr = tc.unit, tc.err
+			if tc.step != "" {
+				g.Expect(h.dir.Write(hostfile.StepFile, hostfile.StepState{BootID: tc.step})).To(Succeed())
+			}
+			tasks, err := h.installer().Tasks(t.Context(), order(nil))
+			g.Expect(err).NotTo(HaveOccurred())
+			for _, task := range tasks {
+				if task.Stage == wire.HostStageRebooting {
+					g.Expect(task.Info).To(Equal(tc.info))
+				}
+			}
+			g.Expect(h.installer().Finish(t.Context(), tc.single)).To(Succeed())
+			g.Expect(h.reboots).To(Equal(tc.reboots))
+		})
+	}
+}
+
+func TestFileOfARole(t *testing.T) {
+	for role, want := range map[wire.HostRole]string{
+		wire.HostRoleBootstrap: "/run/ironflow/master-" + id + ".ign", wire.HostRoleMaster: "/run/ironflow/master-" + id + ".ign",
+		wire.HostRoleArbiter: "/run/ironflow/arbiter-" + id + ".ign", wire.HostRoleWorker: "/run/ironflow/worker-" + id + ".ign",
+	} {
+		job := order(func(r *wire.InstallCmdRequest) { r.Role = role })
+		NewWithT(t).Expect(coreos.IgnitionFile(job.Request)).To(Equal(want))
+	}
+}

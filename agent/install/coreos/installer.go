@@ -1,0 +1,159 @@
+// Package coreos is the installer that changes the machine: it cleans the disks
+// that the order names, fetches the host's Ignition from the hub, lets
+// coreos-installer write the image, and puts the system into the firmware's boot
+// menu. [Installer] makes the graph of tasks; everything that changes something is
+// a named effect. What a bootstrap host does besides is package bootstrap's.
+package coreos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/ironflow/ironflow/agent/command"
+	"github.com/ironflow/ironflow/agent/hubclient"
+	"github.com/ironflow/ironflow/agent/install"
+	"github.com/ironflow/ironflow/agent/install/effect"
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/blockdev"
+	"github.com/ironflow/ironflow/customdeploy/efiboot"
+	"github.com/ironflow/ironflow/customdeploy/hostexec"
+	"github.com/ironflow/ironflow/customdeploy/systemd"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Hub is what the installer asks the hub for.
+type Hub interface {
+	HostIgnition(ctx context.Context, h hubclient.Host) ([]byte, error)
+	ClusterFile(ctx context.Context, clusterID, name string) ([]byte, error)
+	ClusterHosts(ctx context.Context, clusterID string) ([]wire.Host, error)
+}
+
+// Units is what it needs of the host's systemd.
+type Units interface {
+	Unit(ctx context.Context, unit string) (systemd.Properties, error)
+	// Reboot restarts the machine after a delay.
+	Reboot(ctx context.Context, delay time.Duration) error
+}
+
+// Installer installs the machine that it runs on. All fields must be set.
+type Installer struct {
+	// Dir is the host's root.
+	Dir      hostfile.Dir
+	Commands command.Runner
+	Hub      Hub
+	Units    Units
+	Effects  *effect.Recorder
+	Log      *slog.Logger
+	// Bootstrap, if set, gives the tasks of the bootstrap role; the names of those
+	// that the writing of the disk must wait for come with them.
+	Bootstrap func(ctx context.Context, job install.Job, single bool) (tasks []install.Task, before []string, err error)
+}
+
+var _ install.Installer = (*Installer)(nil)
+
+// Names of tasks.
+const (
+	checkDisk        = "check-disk"
+	cleanDisks       = "clean-disks"
+	fetchIgnition    = "fetch-ignition"
+	writeImage       = "write-image"
+	bootEntry        = "boot-entry"
+	waitControlPlane = "wait-control-plane"
+	handOver         = "hand-over"
+)
+
+// efiLabel is the name of the entry in the boot menu, as the protocol has it.
+const efiLabel = "Red Hat Enterprise Linux"
+
+// errExistingRoot means an order for a host that runs from its own disk.
+var errExistingRoot = errors.New("coreos_image: this agent does not install into an existing root; boot the live image")
+
+// Tasks implements [install.Installer].
+func (i *Installer) Tasks(ctx context.Context, job install.Job) ([]install.Task, error) {
+	if job.Request.CoreosImage != "" {
+		return nil, errExistingRoot
+	}
+	if job.Request.EnableSkipMcoReboot {
+		i.Log.Info("enable_skip_mco_reboot is not done: the machine-config operator will restart the host once")
+	}
+	single := job.Request.ControlPlaneCount == 1
+	tasks := []install.Task{
+		{Name: checkDisk, Stage: wire.HostStageStartingInstallation, Run: func(ctx context.Context, _ install.Report) error { return i.check(ctx, job) }},
+		{Name: cleanDisks, After: []string{checkDisk}, Stage: wire.HostStageInstalling, Run: func(ctx context.Context, r install.Report) error { return i.clean(ctx, job, r) }},
+		{Name: fetchIgnition, After: []string{checkDisk}, Stage: wire.HostStageInstalling, Run: func(ctx context.Context, _ install.Report) error { return i.ignition(ctx, job) }},
+		{Name: bootEntry, After: []string{writeImage}, Stage: wire.HostStageWritingImageToDisk, Run: func(ctx context.Context, _ install.Report) error { return i.bootEntry(ctx, job.Disk) }},
+		{Name: handOver, After: []string{bootEntry}, Stage: wire.HostStageRebooting, Info: i.rebootInfo(ctx), Run: func(context.Context, install.Report) error { return nil }},
+	}
+	write := install.Task{Name: writeImage, After: []string{cleanDisks, fetchIgnition}, Stage: wire.HostStageWritingImageToDisk, Run: func(ctx context.Context, r install.Report) error { return i.write(ctx, job, r) }}
+	switch job.Request.Role {
+	case wire.HostRoleWorker:
+		tasks = append(tasks, install.Task{
+			Name: waitControlPlane, After: []string{checkDisk}, Stage: wire.HostStageWaitingForControlPlane,
+			Run: func(ctx context.Context, r install.Report) error { return i.waitControlPlane(ctx, job, r) },
+		})
+	case wire.HostRoleBootstrap:
+		if i.Bootstrap != nil {
+			services, before, err := i.Bootstrap(ctx, job, single)
+			if err != nil {
+				return nil, err
+			}
+			tasks = append(tasks, services...)
+			write.After = append(write.After, before...)
+		}
+	}
+	return append(tasks, write), nil
+}
+
+// exec is the runner in the shape of the shared code.
+func (i *Installer) exec() hostexec.Exec { return command.Lines(i.Commands) }
+
+// check proves that the order may be carried out before anything is changed.
+func (i *Installer) check(ctx context.Context, job install.Job) error {
+	if _, err := hostexec.Output(ctx, i.exec(), "coreos-installer", "--version"); err != nil {
+		if hostexec.Missing(err) {
+			return errors.New("this live image has no coreos-installer")
+		}
+		return err
+	}
+	if err := i.unmarked(); err != nil {
+		return err
+	}
+	return i.unused(ctx, job.Disk)
+}
+
+// unmarked refuses to go on when this boot has a done marker already.
+func (i *Installer) unmarked() error {
+	boot, err := i.Dir.BootID()
+	if err != nil {
+		return fmt.Errorf("boot id: %w", err)
+	}
+	var marker hostfile.Installed
+	if err := i.Dir.Read(hostfile.InstalledFile, &marker); err == nil && marker.BootID == boot {
+		return fmt.Errorf("this boot has installed %s already (%s); the disk is not written again", marker.Disk, hostfile.InstalledFile)
+	}
+	return nil
+}
+
+// bootEntry makes the new system the firmware's first choice. What goes wrong is
+// logged only: the disk may be found without an entry.
+func (i *Installer) bootEntry(ctx context.Context, disk string) error {
+	warn := func(err error) { i.Log.Warn("the new partitions may not be known yet", "disk", disk, "error", err) }
+	err := i.Effects.Do(ctx, effect.RescanDisk, disk, func() error { blockdev.Rescan(ctx, i.exec(), disk, warn); return nil })
+	if err != nil {
+		return err
+	}
+	return i.Effects.Do(ctx, effect.BootEntry, disk, func() error {
+		menu := efiboot.Firmware{Exec: i.exec(), Host: i.Dir, Label: efiLabel}
+		warning, err := menu.First(ctx, disk)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil || warning != "" {
+			i.Log.Warn("the firmware's boot menu may not know the new system", "disk", disk, "warning", warning, "error", err)
+		}
+		return nil
+	})
+}

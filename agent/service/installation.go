@@ -1,0 +1,58 @@
+package service
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ironflow/ironflow/agent/install/coreos"
+	"github.com/ironflow/ironflow/agent/install/effect"
+	"github.com/ironflow/ironflow/customdeploy/systemd/sdbus"
+)
+
+// finishPatience bounds what is asked of systemd after the done marker.
+const finishPatience = 20 * time.Second
+
+// realInstaller is the one that changes this machine.
+func (a *agent) realInstaller() *coreos.Installer {
+	units := a.cfg.Units
+	if units == nil {
+		units = sdbus.New(sdbus.Address(a.cfg.Dir), a.cfg.Dir)
+	}
+	return &coreos.Installer{Dir: a.cfg.Dir, Commands: a.commands, Hub: a.client, Units: units, Effects: a.effects, Log: a.log}
+}
+
+// orderDevice finds the device of an order, by its name on the host: programs run
+// in the host's root.
+func (a *agent) orderDevice(path string) (string, error) {
+	device, err := a.resolve(path)
+	root := filepath.Clean(a.cfg.Dir.Path("/"))
+	if inside, ok := strings.CutPrefix(device, root); ok && root != "/" {
+		device = inside
+	}
+	return device, err
+}
+
+// writeEnd records the end; that of an installation is an effect.
+func (a *agent) writeEnd(end ending) error {
+	write := func() error { return end.Write(a.cfg.Dir) }
+	if !end.Installed {
+		return write()
+	}
+	return a.effects.Do(context.Background(), effect.WriteEnd, end.Disk, write)
+}
+
+// finishInstallation is what comes after the done marker, also when an earlier
+// process has died in between.
+func (a *agent) finishInstallation() {
+	kept := a.state.Get()
+	if a.real == nil || kept.Install == nil || !a.installedBefore() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), finishPatience)
+	defer cancel()
+	if err := a.real.Finish(ctx, kept.Install.Request.ControlPlaneCount == 1); err != nil {
+		a.log.Error("installed, but the machine is not restarted; restart it by hand", "error", err)
+	}
+}

@@ -1,0 +1,64 @@
+package blockdev
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/hostexec"
+)
+
+// espType is the GPT type of an EFI system partition.
+const espType = "c12a7328-f81f-11d2-ba4b-00a0c93ec93b"
+
+// PartitionColumns are those that every lsblk of a CoreOS knows. The number of a
+// partition (PARTN) is none of them: it came with util-linux 2.39.
+const PartitionColumns = "PATH,PARTTYPE,PARTUUID"
+
+// Partition is a row of lsblk's JSON.
+type Partition struct {
+	Path     string `json:"path"`
+	Type     string `json:"parttype"`
+	UUID     string `json:"partuuid"`
+	Children []Partition
+}
+
+// Number is the partition's place in its table, from the kernel.
+func (p Partition) Number(host hostfile.Dir) (int, error) {
+	raw, err := os.ReadFile(host.Path(filepath.Join("/sys/class/block", filepath.Base(p.Path), "partition")))
+	if err != nil {
+		return 0, fmt.Errorf("the number of partition %s: %w", p.Path, err)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("the number of partition %s: the kernel says %q", p.Path, raw)
+	}
+	return n, nil
+}
+
+// Partitions lists the disk's partitions.
+func Partitions(ctx context.Context, run hostexec.Exec, disk string) ([]Partition, error) {
+	out, err := hostexec.Output(ctx, run, "lsblk", "--json", "--output", PartitionColumns, disk)
+	if err != nil {
+		return nil, err
+	}
+	var table struct {
+		Devices []Partition `json:"blockdevices"`
+	}
+	if err := json.Unmarshal([]byte(out), &table); err != nil {
+		return nil, fmt.Errorf("lsblk's answer: %w", err)
+	}
+	var list []Partition
+	for _, d := range table.Devices { // the disk with its partitions below, or all in a row
+		list = append(append(list, d), d.Children...)
+	}
+	return list, nil
+}
+
+// IsESP tells whether it is an EFI system partition.
+func (p Partition) IsESP() bool { return strings.EqualFold(p.Type, espType) }

@@ -1,0 +1,59 @@
+package blockdev
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/ironflow/ironflow/customdeploy/hostexec"
+)
+
+// TreeColumns are lsblk's columns of [Device].
+const TreeColumns = "PATH,TYPE,FSTYPE"
+
+// Contents of a device that say what it is a part of, as lsblk names them.
+const (
+	RAIDMember = "linux_raid_member"
+	LVMMember  = "LVM2_member"
+)
+
+// Device is a row of lsblk's tree: a disk, or what lies on one.
+type Device struct {
+	Path string `json:"path"`
+	// Type is disk, part, lvm, raid1, mpath and so on; FSType its content.
+	Type     string   `json:"type"`
+	FSType   string   `json:"fstype"`
+	Children []Device `json:"children"`
+}
+
+// Tree returns the disks with what lies on them: of the named ones, or of all.
+func Tree(ctx context.Context, run hostexec.Exec, disks ...string) ([]Device, error) {
+	out, err := hostexec.Output(ctx, run, append([]string{"lsblk", "--json", "--output", TreeColumns}, disks...)...)
+	if err != nil {
+		return nil, err
+	}
+	var table struct {
+		Devices []Device `json:"blockdevices"`
+	}
+	if err := json.Unmarshal([]byte(out), &table); err != nil {
+		return nil, fmt.Errorf("lsblk's answer: %w", err)
+	}
+	return table.Devices, nil
+}
+
+// rescanTime bounds what is only of use.
+const rescanTime = time.Minute
+
+// Rescan makes the kernel and udev see the disk's partitions. Whoever wrote the
+// disk has done it, but not for whoever held it open then; so a failure is a
+// warning only, and warn gets it.
+func Rescan(ctx context.Context, run hostexec.Exec, disk string, warn func(error)) {
+	ctx, cancel := context.WithTimeoutCause(ctx, rescanTime, fmt.Errorf("no end in %v", rescanTime))
+	defer cancel()
+	for _, argv := range [][]string{{"blockdev", "--rereadpt", disk}, {"udevadm", "settle"}} {
+		if _, err := hostexec.Output(ctx, run, argv...); err != nil {
+			warn(err)
+		}
+	}
+}
