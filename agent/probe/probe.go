@@ -8,6 +8,7 @@ package probe
 import (
 	"context"
 	"log/slog"
+	"net"
 	"net/http"
 	"time"
 
@@ -31,7 +32,9 @@ type Env struct {
 	Commands command.Runner
 	// HTTP goes through the proxies of the environment; checks bound their requests by contexts.
 	HTTP *http.Client
-	Log  *slog.Logger
+	// Resolver resolves names; nil is the host's own, by its /etc/resolv.conf and /etc/hosts.
+	Resolver *net.Resolver
+	Log      *slog.Logger
 }
 
 // Check is one check: its time limit, its validation, its real and its dry form.

@@ -1,12 +1,11 @@
-// Package domains is the step domain-resolution: the names that the cluster needs.
+// Package domains is the step domain-resolution: whether this host resolves the
+// names that the cluster needs, and whether a wildcard answers for any name.
 package domains
 
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/netip"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,8 +18,8 @@ import (
 // noWildcard begins the name that must not resolve; hubs look for wildcards with it.
 const noWildcard = "validateNoWildcardDNS."
 
-// lookupTimeout bounds one name.
-const lookupTimeout = 5 * time.Second
+// maxNames bounds the names of one step.
+const maxNames = 100
 
 // Check resolves the names that the cluster needs.
 var Check = probe.Check[[]string]{
@@ -39,8 +38,8 @@ var Check = probe.Check[[]string]{
 		return names, err
 	},
 	Validate: func(names []string) error {
-		if len(names) > 100 {
-			return fmt.Errorf("%d names are more than 100", len(names))
+		if len(names) > maxNames {
+			return fmt.Errorf("%d names are more than %d", len(names), maxNames)
 		}
 		for _, name := range names {
 			if !probe.ValidName(name) {
@@ -49,11 +48,11 @@ var Check = probe.Check[[]string]{
 		}
 		return nil
 	},
-	Real: func(ctx context.Context, _ probe.Env, names []string) steps.Result {
+	Real: func(ctx context.Context, env probe.Env, names []string) steps.Result {
 		out := make([]wire.DomainResolutionResponseResolutions, len(names))
 		var all sync.WaitGroup
 		for i, name := range names {
-			all.Go(func() { out[i] = resolve(ctx, name) })
+			all.Go(func() { out[i] = resolve(ctx, env, name) })
 		}
 		all.Wait()
 		return steps.JSON(wire.DomainResolutionResponse{Resolutions: out})
@@ -65,7 +64,7 @@ var Check = probe.Check[[]string]{
 		}
 		out := wire.DomainResolutionResponse{Resolutions: []wire.DomainResolutionResponseResolutions{}}
 		for _, name := range names {
-			one := wire.DomainResolutionResponseResolutions{DomainName: name, Ipv4Addresses: []string{}, Ipv6Addresses: []string{}}
+			one := unresolved(name)
 			if !strings.HasPrefix(name, noWildcard) {
 				one.Ipv4Addresses = firstAddress(own)
 			}
@@ -73,30 +72,6 @@ var Check = probe.Check[[]string]{
 		}
 		return steps.JSON(out)
 	},
-}
-
-// resolve looks one name up; any failure is an empty result, as the protocol wants.
-func resolve(ctx context.Context, name string) wire.DomainResolutionResponseResolutions {
-	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
-	defer cancel()
-	out := wire.DomainResolutionResponseResolutions{DomainName: name, Ipv4Addresses: []string{}, Ipv6Addresses: []string{}}
-	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", name)
-	if err != nil {
-		return out
-	}
-	for _, a := range addresses {
-		if a = a.Unmap(); a.Is4() {
-			out.Ipv4Addresses = append(out.Ipv4Addresses, a.String())
-		} else {
-			out.Ipv6Addresses = append(out.Ipv6Addresses, a.String())
-		}
-	}
-	slices.Sort(out.Ipv4Addresses)
-	slices.Sort(out.Ipv6Addresses)
-	if canonical, err := net.DefaultResolver.LookupCNAME(ctx, name); err == nil {
-		out.Cnames = []string{canonical}
-	}
-	return out
 }
 
 func firstAddress(own []wire.Interface) []string {

@@ -1,5 +1,6 @@
-// Package images is the step container-image-availability: it pulls the images of the
-// installation beforehand.
+// Package images is the step container-image-availability: it pulls the images
+// of the installation beforehand with the host's podman, which has the
+// credentials in its own authentication file.
 package images
 
 import (
@@ -20,12 +21,21 @@ const (
 	dryImageRate  = 100
 )
 
+// Time limits of all pulls together: where the hub names none, and the longest that it may name.
+const (
+	defaultLimit = 16 * time.Minute
+	longestLimit = time.Hour
+)
+
+// maxImages bounds the images of one step.
+const maxImages = 32
+
 // Check pulls the images of the installation beforehand.
 var Check = probe.Check[wire.ContainerImageAvailabilityRequest]{
-	Deadline: 20 * time.Minute,
+	Deadline: longestLimit + time.Minute,
 	Validate: func(r wire.ContainerImageAvailabilityRequest) error {
-		if len(r.Images) == 0 || len(r.Images) > 32 {
-			return fmt.Errorf("%d images, want 1 to 32", len(r.Images))
+		if len(r.Images) == 0 || len(r.Images) > maxImages {
+			return fmt.Errorf("%d images, want 1 to %d", len(r.Images), maxImages)
 		}
 		if r.Timeout < 0 {
 			return fmt.Errorf("timeout %d is negative", r.Timeout)
@@ -37,7 +47,17 @@ var Check = probe.Check[wire.ContainerImageAvailabilityRequest]{
 		}
 		return nil
 	},
-	Real: probe.NotYet[wire.ContainerImageAvailabilityRequest],
+	Real: func(ctx context.Context, env probe.Env, r wire.ContainerImageAvailabilityRequest) steps.Result {
+		limit := limitOf(r)
+		ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not pulled within %s", limit))
+		defer cancel()
+		images, err := pullAll(ctx, env, r.Images)
+		result := steps.JSON(wire.ContainerImageAvailabilityResponse{Images: images})
+		if err != nil {
+			result.Exit, result.Error = steps.ExitPull, err.Error()
+		}
+		return result
+	},
 	Dry: func(_ context.Context, _ probe.Env, r wire.ContainerImageAvailabilityRequest) steps.Result {
 		out := wire.ContainerImageAvailabilityResponse{}
 		for _, image := range r.Images {
@@ -48,4 +68,11 @@ var Check = probe.Check[wire.ContainerImageAvailabilityRequest]{
 		}
 		return steps.JSON(out)
 	},
+}
+
+func limitOf(r wire.ContainerImageAvailabilityRequest) time.Duration {
+	if r.Timeout == 0 {
+		return defaultLimit
+	}
+	return time.Duration(min(r.Timeout, int64(longestLimit/time.Second))) * time.Second
 }

@@ -1,5 +1,6 @@
-// Package ntp is the step ntp-synchronizer: it adds time sources to chrony and tells
-// which of them are in use.
+// Package ntp is the step ntp-synchronizer: it adds time sources to chrony and
+// tells which of them are in use. chronyd is asked through its Unix socket; no
+// program is started.
 package ntp
 
 import (
@@ -15,21 +16,29 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
+// maxSources bounds the sources of one step.
+const maxSources = 64
+
+// listing bounds one listing of the sources, its look-ups included. A step
+// lists twice: what is there, and what is there then.
+const listing = 30 * time.Second
+
 // Check adds time sources and tells which of them are in use.
 var Check = probe.Check[wire.NTPSynchronizationRequest]{
-	Deadline: 35 * time.Second,
+	Deadline: 2*listing + 5*time.Second,
 	Validate: func(r wire.NTPSynchronizationRequest) error {
-		for _, source := range sources(r) {
+		wanted := sources(r)
+		if len(wanted) > maxSources {
+			return errors.New("more than 64 time sources")
+		}
+		for _, source := range wanted {
 			if _, err := netip.ParseAddr(source); err != nil && !probe.ValidName(source) {
 				return fmt.Errorf("%q is neither an address nor a host name", source)
 			}
 		}
-		if len(sources(r)) > 64 {
-			return errors.New("more than 64 time sources")
-		}
 		return nil
 	},
-	Real: probe.NotYet[wire.NTPSynchronizationRequest],
+	Real: synchronize,
 	Dry: func(_ context.Context, _ probe.Env, r wire.NTPSynchronizationRequest) steps.Result {
 		out := wire.NTPSynchronizationResponse{NTPSources: []wire.NTPSource{}}
 		names := sources(r)
