@@ -164,8 +164,16 @@ func (h *Host) addRoutes(routes []Route) error {
 		if err != nil {
 			return err
 		}
-		if err := h.link.RouteAdd(&netlink.Route{Dst: to, Gw: net.ParseIP(r.Via)}); err != nil {
-			return fmt.Errorf("route to %s over %s: %w", r.To, r.Via, err)
+		route := &netlink.Route{Dst: to, Gw: net.ParseIP(r.Via)}
+		if r.Dev != "" {
+			link, err := h.link.LinkByName(r.Dev)
+			if err != nil {
+				return fmt.Errorf("route to %s: %w", r.To, err)
+			}
+			route.LinkIndex, route.Scope = link.Attrs().Index, netlink.SCOPE_LINK
+		}
+		if err := h.link.RouteAdd(route); err != nil {
+			return fmt.Errorf("route to %s over %s%s: %w", r.To, r.Via, r.Dev, err)
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ func newHub(t testing.TB) *hub {
 	t.Cleanup(func() {
 		h.mu.Lock()
 		for _, p := range h.ports {
-			p.tap.Close()
+			_ = p.tap.Close()
 		}
 		h.mu.Unlock()
 		h.relay.Wait()
@@ -100,7 +100,7 @@ func newTap(name string) (*os.File, error) {
 		err = unix.IoctlIfreq(fd, unix.TUNSETIFF, request)
 	}
 	if err != nil {
-		unix.Close(fd)
+		_ = unix.Close(fd)
 		return nil, os.NewSyscallError("TUNSETIFF", err)
 	}
 	return os.NewFile(uintptr(fd), "tap "+name), nil

@@ -28,7 +28,7 @@ func newNamespace(t testing.TB) *namespace {
 	if err != nil {
 		t.Fatalf("make a network namespace: %v", err)
 	}
-	t.Cleanup(func() { n.handle.Close() })
+	t.Cleanup(func() { _ = n.handle.Close() })
 	n.link, err = netlink.NewHandleAt(n.handle)
 	if err != nil {
 		t.Fatalf("open netlink in a namespace: %v", err)
@@ -49,7 +49,7 @@ func onThread(inside vns.NsHandle, f func() error) error {
 			failed <- err
 			return
 		}
-		defer outside.Close()
+		defer func() { _ = outside.Close() }()
 		if inside.IsOpen() {
 			err = vns.Set(inside)
 		}

@@ -107,12 +107,12 @@ func TestLossySegmentsLoseFrames(t *testing.T) {
 		receiver, err = net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(192, 0, 2, 11), Port: 9})
 		return err
 	})).To(Succeed())
-	defer receiver.Close()
+	t.Cleanup(func() { _ = receiver.Close() })
 	g.Expect(network.Host("a").Do(func() (err error) {
 		sender, err = net.DialUDP("udp", nil, receiver.LocalAddr().(*net.UDPAddr))
 		return err
 	})).To(Succeed())
-	defer sender.Close()
+	t.Cleanup(func() { _ = sender.Close() })
 	const datagrams = 21
 	for i := range datagrams {
 		_, err := sender.Write([]byte{byte(i)})

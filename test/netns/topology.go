@@ -52,12 +52,12 @@ type VLAN struct {
 	Addresses []string
 }
 
-// Route leads to a network over a gateway.
+// Route leads to a network over a gateway, or directly over an interface.
 type Route struct {
 	// To is a network in CIDR form.
 	To string
-	// Via is the gateway's address.
-	Via string
+	// Via is the gateway's address; Dev, without one, the interface.
+	Via, Dev string
 }
 
 // lossy lists the segments that must be hubs in user space.

@@ -34,7 +34,7 @@ var Check = probe.Check[wire.FreeAddressesRequest]{
 		}
 		return nil
 	},
-	Real: probe.NotYet[wire.FreeAddressesRequest],
+	Real: scanOnce,
 	Dry: func(_ context.Context, _ probe.Env, networks wire.FreeAddressesRequest) steps.Result {
 		out, left := wire.FreeNetworksAddresses{}, maxAddresses
 		for _, cidr := range networks {

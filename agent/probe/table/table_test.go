@@ -138,19 +138,6 @@ func TestHostileArguments(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotSupportedSaysSo(t *testing.T) {
-	for kind, arg := range map[wire.StepType]string{
-		wire.StepTypeConnectivityCheck: "[]", wire.StepTypeFreeNetworkAddresses: `["192.0.2.0/24"]`, wire.StepTypeVerifyVIPs: "[]",
-	} {
-		t.Run(string(kind), func(t *testing.T) {
-			g := NewWithT(t)
-			result := run(t, false, kind, arg)
-			g.Expect(result.Exit).To(Equal(int64(-1)))
-			g.Expect(result.Error).To(ContainSubstring("not supported by this agent yet"))
-		})
-	}
-}
-
 func TestNamesAreReallyResolved(t *testing.T) {
 	g := NewWithT(t)
 	result := run(t, false, wire.StepTypeDomainResolution, `{"domains":[{"domain_name":"localhost"}]}`)

@@ -21,7 +21,7 @@ var Check = probe.Check[wire.VerifyVIPsRequest]{
 			return errors.New("more than 16 addresses")
 		}
 		for _, v := range vips {
-			if _, err := netip.ParseAddr(string(v.VIP)); err != nil {
+			if a, err := netip.ParseAddr(string(v.VIP)); err != nil || a.Zone() != "" || a.IsMulticast() || a.IsUnspecified() {
 				return fmt.Errorf("%q is not an address", v.VIP)
 			}
 			if v.VIPType != wire.VIPTypeAPI && v.VIPType != wire.VIPTypeIngress {
@@ -30,7 +30,7 @@ var Check = probe.Check[wire.VerifyVIPsRequest]{
 		}
 		return nil
 	},
-	Real: probe.NotYet[wire.VerifyVIPsRequest],
+	Real: verify,
 	Dry: func(_ context.Context, _ probe.Env, vips wire.VerifyVIPsRequest) steps.Result {
 		out := wire.VerifyVIPsResponse{}
 		for _, v := range vips {
