@@ -68,9 +68,3 @@ func (c Check[Request]) Runner(env Env) steps.Runner {
 		return c.Real(ctx, env, request)
 	}}
 }
-
-// NotYet is the real form of a check that this agent cannot do yet: hubs take
-// its exit code -1 for "no result".
-func NotYet[Request any](context.Context, Env, Request) steps.Result {
-	return steps.Failed(steps.ExitBad, "this check is not supported by this agent yet")
-}
