@@ -41,7 +41,7 @@ func TestNames(t *testing.T) {
 		"agent without its flags": {[]string{"agent"}, 1, "", ""},
 		"bad argument":            {[]string{"free_addresses", "[]"}, 255, "", "want 1 to 64"},
 		"no request":              {[]string{"domain_resolution"}, 1, "", ""},
-		"not supported yet":       {[]string{"dhcp_lease_allocate", "{}"}, 255, "", ""},
+		"no addresses to get":     {[]string{"dhcp_lease_allocate", "{}"}, 255, "", "not the name of an interface"},
 		"runner without a host":   {[]string{"next_step_runner", "--url", "http://h", "--infra-env-id", "x"}, 1, "", ""},
 		"logs without a hub":      {[]string{"logs_sender"}, 2, "", "--cluster-id"},
 	} {

@@ -5,6 +5,7 @@ import (
 	"github.com/ironflow/ironflow/agent/probe"
 	"github.com/ironflow/ironflow/agent/probe/apivip"
 	"github.com/ironflow/ironflow/agent/probe/connectivity"
+	"github.com/ironflow/ironflow/agent/probe/dhcplease"
 	"github.com/ironflow/ironflow/agent/probe/diskspeed"
 	"github.com/ironflow/ironflow/agent/probe/domains"
 	"github.com/ironflow/ironflow/agent/probe/freeaddresses"
@@ -30,5 +31,6 @@ func Checks(env probe.Env) steps.Registry {
 		wire.StepTypeUpgradeAgent:               upgrade.Check.Runner(env),
 		wire.StepTypeAPIVIPConnectivityCheck:    apivip.Check.Runner(env),
 		wire.StepTypeTangConnectivityCheck:      tang.Check.Runner(env),
+		wire.StepTypeDHCPLeaseAllocate:          dhcplease.Check.Runner(env),
 	}
 }
