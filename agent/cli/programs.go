@@ -7,6 +7,8 @@ import (
 
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/inventory"
+	"github.com/ironflow/ironflow/agent/inventory/gpus"
+	"github.com/ironflow/ironflow/agent/inventory/source"
 	"github.com/ironflow/ironflow/agent/logging"
 	"github.com/ironflow/ironflow/agent/logs"
 	"github.com/ironflow/ironflow/agent/outcome"
@@ -52,6 +54,7 @@ func runAgent(ctx context.Context, s Streams, name string, args []string) int {
 func runInventory(ctx context.Context, s Streams, name string, args []string) int {
 	c := newCommon(s, name, "")
 	var options inventory.Options
+	gpuConfig := c.set.String("gpu-config-file", "", "YAML file that tells which PCI devices count as GPUs")
 	c.set.Int64Var(&options.OutputMaxSize, "output-max-size", 0, "shorten the inventory to this many bytes")
 	c.set.Int64Var(&options.DiskMinSize, "disk-min-size", 0, "leave out disks below this many bytes")
 	if code, done := c.parse(args); done {
@@ -68,7 +71,12 @@ func runInventory(ctx context.Context, s Streams, name string, args []string) in
 		log.Error("the dry run cannot be set up", "error", err)
 		return exitConfig
 	}
-	collectors := inventory.Host(c.logs.Dir)
+	accelerators, err := gpus.LoadConfig(hostPath(c.logs.Dir, *gpuConfig))
+	if err != nil {
+		log.Error("the GPU configuration cannot be used", "error", err)
+		return exitConfig
+	}
+	collectors := inventory.Machine(source.Live(c.logs.Dir), accelerators)
 	if machine != nil {
 		collectors = inventory.Scenario(machine)
 	}

@@ -1,83 +1,115 @@
 package inventory
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
+	"context"
+	"errors"
+	"sync"
+	"time"
 
+	"github.com/ironflow/ironflow/agent/inventory/bmc"
+	"github.com/ironflow/ironflow/agent/inventory/disks"
+	"github.com/ironflow/ironflow/agent/inventory/gpus"
+	"github.com/ironflow/ironflow/agent/inventory/mounts"
+	"github.com/ironflow/ironflow/agent/inventory/network"
+	"github.com/ironflow/ironflow/agent/inventory/smbios"
+	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/agent/inventory/system"
 	"github.com/ironflow/ironflow/api/hostfile"
-)
-
-const (
-	devDir    = "/dev/"
-	byIDDir   = "/dev/disk/by-id/"
-	byPathDir = "/dev/disk/by-path/"
-	dmiDir    = "/sys/class/dmi/id/"
+	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // Host returns the collectors of the machine below the root directory.
-func Host(dir hostfile.Dir) []Collector {
-	h := host{dir: dir, addresses: kernelAddresses, hostname: os.Hostname}
+func Host(dir hostfile.Dir) []Collector { return Machine(source.Live(dir), gpus.Defaults()) }
+
+// Machine returns the collectors of a machine, real or recorded. They keep what
+// cannot change, so make them once and use them again.
+func Machine(m source.Machine, accelerators gpus.Config) []Collector {
+	h := &host{Machine: m, disks: disks.NewReader(m)}
+	h.table = sync.OnceValue(func() smbios.Table { return smbios.Read(m) })
 	return []Collector{
 		{"cpu", h.cpu},
 		{"memory", h.memory},
 		{"system", h.system},
 		{"boot", h.boot},
-		{"tpm", h.tpm},
-		{"interfaces", h.interfaces},
-		{"routes", h.routes},
-		{"disks", h.disks},
+		{"bmc", h.bmc},
+		{"gpus", func(context.Context) (Apply, error) {
+			list := gpus.Read(m, accelerators)
+			return func(inv *wire.Inventory) { inv.GPUs = list }, nil
+		}},
+		{"network", h.network},
+		{"disks", h.readDisks},
 	}
 }
 
-// host reads the files of one machine; what is not in files is a function, so
-// that a recorded machine can be read too.
+// host is one machine with what its collectors keep.
 type host struct {
-	dir       hostfile.Dir
-	addresses func() (map[string]nicState, error)
-	hostname  func() (string, error)
+	source.Machine
+	// table is the firmware's: it is read once, because it changes with a boot only.
+	table func() smbios.Table
+	disks *disks.Reader
+	own   ownBMC
 }
 
-// line reads a file of one line, trimmed; empty when it cannot be read.
-func (h host) line(parts ...string) string {
-	raw, err := os.ReadFile(h.dir.Path(filepath.Join(parts...)))
-	if err != nil {
-		return ""
+func (h *host) cpu(context.Context) (Apply, error) {
+	cpu, err := system.CPU(h.Machine)
+	return func(inv *wire.Inventory) { inv.CPU = cpu }, err
+}
+
+func (h *host) memory(context.Context) (Apply, error) {
+	memory, err := system.Memory(h.Machine, h.table())
+	return func(inv *wire.Inventory) { inv.Memory = memory }, err
+}
+
+func (h *host) system(context.Context) (Apply, error) {
+	vendor, err := system.Vendor(h.Machine, h.table())
+	return func(inv *wire.Inventory) { inv.SystemVendor = vendor }, err
+}
+
+func (h *host) boot(context.Context) (Apply, error) {
+	boot, tpm := system.Boot(h.Machine, mounts.Read(h.Machine)), system.TPM(h.Machine)
+	return func(inv *wire.Inventory) { inv.Boot, inv.TPMVersion = boot, tpm }, nil
+}
+
+func (h *host) network(context.Context) (Apply, error) {
+	found, err := network.Read(h.Machine, h.table())
+	return func(inv *wire.Inventory) {
+		inv.Hostname, inv.Interfaces, inv.Routes = found.Hostname, found.Interfaces, found.Routes
+	}, err
+}
+
+func (h *host) readDisks(ctx context.Context) (Apply, error) {
+	list, err := h.disks.Read(ctx, mounts.Read(h.Machine))
+	return func(inv *wire.Inventory) { inv.Disks = list }, err
+}
+
+func (h *host) bmc(ctx context.Context) (Apply, error) {
+	addresses, err := h.own.read(ctx, h.Machine)
+	return func(inv *wire.Inventory) { inv.BmcAddress, inv.BmcV6address = addresses.IPv4, addresses.IPv6 }, err
+}
+
+// bmcRetry is how long a BMC that does not answer is left alone: each question
+// to it waits for seconds.
+const bmcRetry = 10 * time.Minute
+
+// ownBMC keeps the answer of the machine's BMC: twelve channels take its slow
+// processor a second or more, and its addresses stay for a boot.
+type ownBMC struct {
+	mu        sync.Mutex
+	addresses bmc.Addresses
+	err       error
+	asked     time.Time
+}
+
+func (o *ownBMC) read(ctx context.Context, m source.Machine) (bmc.Addresses, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.addresses.Answered || (!o.asked.IsZero() && time.Since(o.asked) < bmcRetry) {
+		return o.addresses, o.err
 	}
-	return string(bytes.TrimSpace(bytes.TrimRight(raw, "\x00")))
-}
-
-// number reads a file that holds one decimal number; 0 when it cannot be read.
-func (h host) number(parts ...string) int64 {
-	n, _ := strconv.ParseInt(h.line(parts...), 10, 64)
-	return n
-}
-
-func (h host) exists(parts ...string) bool {
-	_, err := os.Stat(h.dir.Path(filepath.Join(parts...)))
-	return err == nil
-}
-
-// names lists a folder; nothing when it does not exist.
-func (h host) names(parts ...string) []string {
-	entries, err := os.ReadDir(h.dir.Path(filepath.Join(parts...)))
-	if err != nil {
-		return nil
+	addresses, err := bmc.Read(ctx, m)
+	o.addresses, o.err = addresses, nil
+	if err != nil && !errors.Is(err, source.ErrNoAnswer) { // that one: no BMC, or its driver is not loaded yet
+		o.err, o.asked = err, time.Now()
 	}
-	names := make([]string, 0, len(entries))
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
-}
-
-// fields reads a file of "key : value" lines, calling each for every line.
-func fields(text, separator string, each func(key, value string)) {
-	for line := range strings.Lines(text) {
-		if key, value, ok := strings.Cut(line, separator); ok {
-			each(strings.TrimSpace(key), strings.TrimSpace(value))
-		}
-	}
+	return o.addresses, o.err
 }

@@ -1,9 +1,11 @@
 // Package inventory collects what a host is: CPU, memory, disks, interfaces,
-// routes, firmware. Collectors run in parallel, each with a deadline; what does
-// not arrive in time is left out rather than waited for. A [Collector] reads
-// one part; [Host] returns those of a real machine, which read sysfs and procfs
-// below a root directory and start no other program, and [Scenario] those of a
-// pretended one. The result prints exactly as the protocol's emit rules say.
+// routes, firmware, BMC, accelerators. Collectors run in parallel, each with a
+// deadline; what does not arrive in time is left out rather than waited for. A
+// [Collector] reads one part; [Host] returns those of this machine, [Machine]
+// those of any, also a recorded one, and [Scenario] those of a pretended one.
+// What the parts are is in the packages below; they see the machine through
+// package source only and start no program. The result prints exactly as the
+// protocol's emit rules say.
 package inventory
 
 import (

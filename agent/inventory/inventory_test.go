@@ -7,10 +7,8 @@ import (
 	"errors"
 	"flag"
 	"log/slog"
-	"net/netip"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,57 +78,6 @@ func TestInventoryOfAScenario(t *testing.T) {
 	golden(t, inv, "scenario.json")
 }
 
-// tree writes a machine's files: a content, or with "-> " a symbolic link.
-func tree(t *testing.T, files map[string]string) hostfile.Dir {
-	t.Helper()
-	root := t.TempDir()
-	for path, content := range files {
-		path = filepath.Join(root, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		target, isLink := strings.CutPrefix(content, "-> ")
-		err := os.WriteFile(path, []byte(content), 0o600)
-		if isLink {
-			_ = os.Remove(path)
-			err = os.Symlink(target, path)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return hostfile.Dir{Root: root}
-}
-
-func TestInventoryOfAHost(t *testing.T) {
-	g := NewWithT(t)
-	h := host{
-		dir:      tree(t, recorded()),
-		hostname: func() (string, error) { return "localhost", nil },
-		addresses: func() (map[string]nicState, error) {
-			return map[string]nicState{
-				"lo":   {flags: []string{"up", "loopback"}, addresses: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/8"), netip.MustParsePrefix("::1/128")}},
-				"eno1": {flags: []string{"up", "broadcast"}, addresses: []netip.Prefix{netip.MustParsePrefix("192.0.2.9/24"), netip.MustParsePrefix("169.254.3.4/16"), netip.MustParsePrefix("fe80::1/64"), netip.MustParsePrefix("2001:db8::9/64")}},
-				"eno2": {flags: []string{"broadcast"}},
-			}, nil
-		},
-	}
-	inv, err := Gather(t.Context(), []Collector{
-		{"cpu", h.cpu},
-		{"memory", h.memory},
-		{"system", h.system},
-		{"boot", h.boot},
-		{"tpm", h.tpm},
-		{"interfaces", h.interfaces},
-		{"routes", h.routes},
-		{"disks", h.disks},
-	}, quiet)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(inv.CPU.Architecture).NotTo(BeEmpty())
-	inv.CPU.Architecture = "from uname"
-	golden(t, inv, "host.json")
-}
-
 func TestThisMachine(t *testing.T) {
 	g := NewWithT(t)
 	start := time.Now()
@@ -178,41 +125,6 @@ func TestForcedIdentity(t *testing.T) {
 	g.Expect(Forced(dryrun.Settings{Hostname: "x"})).To(BeEmpty(), "only in a dry run")
 }
 
-func TestTruncation(t *testing.T) {
-	inv := empty()
-	inv.Hostname = "many-disks"
-	for i := range 100 {
-		inv.Disks = append(inv.Disks, wire.Disk{Name: "sd", SizeBytes: int64(i) << 30, InstallationEligibility: wire.DiskInstallationEligibility{Eligible: i < 3}})
-	}
-	for name, tc := range map[string]struct {
-		options    Options
-		disks      int
-		truncation string
-	}{
-		"no limit":                 {Options{}, 100, ""},
-		"large limit":              {Options{OutputMaxSize: 1 << 20}, 100, ""},
-		"small disks":              {Options{DiskMinSize: 90 << 30}, 10, ""},
-		"only what is installable": {Options{OutputMaxSize: 2000}, 3, "partial"},
-		"nothing fits":             {Options{OutputMaxSize: 100}, 0, "full"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			raw, err := Print(inv, tc.options)
-			g.Expect(err).NotTo(HaveOccurred())
-			var got wire.Inventory
-			g.Expect(json.Unmarshal(raw, &got)).To(Succeed())
-			g.Expect(got.Disks).To(HaveLen(tc.disks))
-			if tc.truncation == "" {
-				g.Expect(got.Truncation).To(BeNil())
-				return
-			}
-			g.Expect(got.Truncation.Type).To(Equal(tc.truncation))
-			g.Expect(got.Truncation.Reasons).To(HaveLen(1))
-		})
-	}
-	NewWithT(t).Expect(inv.Disks).To(HaveLen(100), "the inventory itself is not changed")
-}
-
 func TestStepArguments(t *testing.T) {
 	const id = "11111111-1111-4111-8111-111111111111"
 	for name, tc := range map[string]struct {
@@ -238,17 +150,4 @@ func TestStepArguments(t *testing.T) {
 			g.Expect(got).To(Equal(tc.want))
 		})
 	}
-}
-
-func FuzzKernelFiles(f *testing.F) {
-	f.Add("eth0\t00000000\t010200C0\t0003\t0\t0\t100\t00000000\t0\t0\t0", "E:ID_SERIAL=x")
-	f.Add("20010db8000000000000000000000000 40 00000000000000000000000000000000 00 00000000000000000000000000000000 00000100 00000001 00000000 00000001 eth0", "=")
-	f.Fuzz(func(t *testing.T, line, file string) {
-		for _, route := range []func([]string) (wire.Route, bool){route4, route6} {
-			if r, ok := route(strings.Fields(line)); ok && netip.MustParseAddr(r.Destination).Zone() != "" {
-				t.Errorf("odd route %v", r)
-			}
-		}
-		fields(file, "=", func(string, string) {})
-	})
 }

@@ -5,14 +5,11 @@ import (
 	"net/netip"
 	"strings"
 
+	"github.com/ironflow/ironflow/agent/inventory/disks"
+	"github.com/ironflow/ironflow/agent/inventory/network"
+	"github.com/ironflow/ironflow/agent/inventory/source"
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/hub/wire"
-)
-
-// Kernel numbers of address families, as the protocol's routes carry them.
-const (
-	familyIPv4 = 2
-	familyIPv6 = 10
 )
 
 // Scenario returns the collectors of a pretended machine.
@@ -74,16 +71,16 @@ func pretendNIC(nic scenario.NIC) wire.Interface {
 }
 
 func pretendRoute(nic scenario.NIC) wire.Route {
-	route := wire.Route{Destination: "0.0.0.0", Gateway: nic.Gateway, Interface: nic.Name, Metric: 100, Family: familyIPv4}
+	route := wire.Route{Destination: "0.0.0.0", Gateway: nic.Gateway, Interface: nic.Name, Metric: 100, Family: network.FamilyIPv4}
 	if gw, err := netip.ParseAddr(nic.Gateway); err == nil && gw.Is6() {
-		route.Destination, route.Family = "::", familyIPv6
+		route.Destination, route.Family = "::", network.FamilyIPv6
 	}
 	return route
 }
 
 func pretendDisk(disk scenario.Disk) wire.Disk {
 	out := wire.Disk{
-		Name: disk.Name, Path: devDir + disk.Name, SizeBytes: disk.SizeGiB << 30, Model: disk.Model, Vendor: disk.Vendor,
+		Name: disk.Name, Path: "/dev/" + disk.Name, SizeBytes: disk.SizeGiB << 30, Model: disk.Model, Vendor: disk.Vendor,
 		Serial: disk.Serial, WWN: disk.WWN, HCTL: disk.HCTL, HasUUID: disk.WWN != "", DriveType: wire.DriveTypeSsd,
 		InstallationEligibility: wire.DiskInstallationEligibility{Eligible: true},
 	}
@@ -93,27 +90,15 @@ func pretendDisk(disk scenario.Disk) wire.Disk {
 	switch {
 	case disk.WWN == "":
 	case strings.HasPrefix(disk.WWN, "eui."):
-		out.ByID = byIDDir + "nvme-" + disk.WWN
+		out.ByID = "/dev/disk/by-id/" + "nvme-" + disk.WWN
 	default:
-		out.ByID = byIDDir + "wwn-" + disk.WWN
+		out.ByID = "/dev/disk/by-id/" + "wwn-" + disk.WWN
 	}
 	if disk.ByPath != "" {
-		out.ByPath = byPathDir + disk.ByPath
+		out.ByPath = "/dev/disk/by-path/" + disk.ByPath
 	}
-	out.ID = idOf(out)
+	out.ID = disks.ID(out)
 	return out
-}
-
-// idOf is the disk's id in the protocol: the most stable name that it has.
-func idOf(d wire.Disk) string {
-	switch {
-	case d.ByID != "":
-		return d.ByID
-	case d.ByPath != "":
-		return d.ByPath
-	default:
-		return d.Path
-	}
 }
 
 func list(items []string) []string {
@@ -123,9 +108,4 @@ func list(items []string) []string {
 	return items
 }
 
-func orUnknown(text string) string {
-	if text == "" {
-		return "unknown"
-	}
-	return text
-}
+func orUnknown(text string) string { return source.First(text, "unknown") }

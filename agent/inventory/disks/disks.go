@@ -1,0 +1,259 @@
+// Package disks lists a machine's disks and tells which of them an operating
+// system may be installed on. What a disk is comes from sysfs and udev's
+// database; the main type is [Reader], which keeps what it found until the
+// kernel reports a change of devices.
+package disks
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ironflow/ironflow/agent/inventory/mounts"
+	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+const (
+	blockDir  = "/sys/block"
+	devDir    = "/dev/"
+	byIDDir   = "/dev/disk/by-id"
+	byPathDir = "/dev/disk/by-path"
+	// sector is the unit of all sizes in sysfs, bytes.
+	sector = 512
+)
+
+// found is a disk with what is needed to judge it.
+type found struct {
+	disk wire.Disk
+	// device is its path in sysfs, which tells the bus.
+	device string
+	// numbers are "major:minor" of the disk, its partitions and all that is built on them.
+	numbers []string
+	// labels are the names of its partitions.
+	labels []string
+}
+
+// Reader reads one machine's disks.
+type Reader struct {
+	machine source.Machine
+	devices devices
+	kept    kept
+}
+
+// NewReader returns a reader of the machine's disks.
+func NewReader(m source.Machine) *Reader { return &Reader{machine: m} }
+
+// Read lists the disks in the order of their kernel names. The mount table is
+// that of the machine's first process.
+func (r *Reader) Read(ctx context.Context, table []mounts.Mount) ([]wire.Disk, error) {
+	if disk, ok := r.appliance(); ok {
+		return []wire.Disk{disk}, nil
+	}
+	all, err := r.kept.get(r.machine, func() ([]found, bool, error) { return r.look(ctx) })
+	if err != nil {
+		return nil, err
+	}
+	disks := make([]wire.Disk, 0, len(all))
+	judge := newJudge(r.machine, table)
+	for _, f := range all {
+		disks = append(disks, judge.verdict(f))
+	}
+	return disks, nil
+}
+
+// look reads all disks; whole is false when a device has not answered in time.
+func (r *Reader) look(ctx context.Context) (all []found, whole bool, err error) {
+	m := r.machine
+	links := idLinks(m)
+	paths := map[string]int{}
+	for _, name := range m.Names(blockDir) {
+		if ctx.Err() != nil {
+			return nil, false, context.Cause(ctx)
+		}
+		if leftOut(m, name) {
+			continue
+		}
+		f := read(m, name, links[name])
+		paths[f.disk.ByPath]++
+		all = append(all, f)
+	}
+	whole = r.devices.ask(ctx, m, all)
+	for i := range all {
+		if paths[all[i].disk.ByPath] > 1 { // two names of one path identify neither
+			all[i].disk.ByPath = ""
+		}
+		all[i].disk.ID = ID(all[i].disk)
+	}
+	return all, whole, nil
+}
+
+// ID is the disk's id in the protocol: the most stable name that it has.
+func ID(d wire.Disk) string { return source.First(d.ByID, d.ByPath, d.Path) }
+
+// leftOut tells which block devices are no disks at all.
+func leftOut(m source.Machine, name string) bool {
+	for _, prefix := range []string{"loop", "zram", "ram", "nbd"} {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	if strings.HasPrefix(name, "dm-") && !isMultipath(m, name) && !isLVM(m, name) {
+		return true
+	}
+	return m.Line(blockDir, name, "hidden") == "1" || m.Number(blockDir, name, "size") == 0
+}
+
+// mapperUUID tells who made a device of the device mapper.
+func mapperUUID(m source.Machine, name string) string {
+	if !strings.HasPrefix(name, "dm-") {
+		return ""
+	}
+	return m.Line(blockDir, name, "dm/uuid")
+}
+
+func isMultipath(m source.Machine, name string) bool {
+	return strings.HasPrefix(mapperUUID(m, name), "mpath-")
+}
+
+func isLVM(m source.Machine, name string) bool {
+	return strings.HasPrefix(mapperUUID(m, name), "LVM-")
+}
+
+// read returns all of a disk but what only the device itself can tell.
+func read(m source.Machine, name, byID string) found {
+	base := path.Join(blockDir, name)
+	number := m.Line(base, "dev")
+	db := udev(m, number)
+	parts := partitions(m, name)
+	f := found{device: m.Link(base), numbers: []string{number}}
+	f.disk = wire.Disk{
+		Name: name, Path: devDir + name, SizeBytes: m.Number(base, "size") * sector, ByID: byID,
+		Model:     source.First(db["ID_MODEL"], m.Line(base, "device/model")),
+		Vendor:    vendor(source.First(m.Line(base, "device/vendor"), db["ID_VENDOR"])),
+		Serial:    source.First(db["SCSI_IDENT_SERIAL"], db["ID_SCSI_SERIAL"], db["ID_SERIAL_SHORT"], db["ID_SERIAL"], m.Line(base, "device/serial"), m.Line(base, "serial")),
+		WWN:       source.First(db["ID_WWN_WITH_EXTENSION"], db["ID_WWN"], db["DM_WWN"], strings.TrimPrefix(strings.TrimPrefix(byID, byIDDir+"/"), "wwn-"), m.Line(base, "wwid")),
+		Removable: m.Line(base, "removable") == "1",
+		DriveType: driveType(m, name, f.device, db["ID_PATH"]),
+	}
+	if bus := db["ID_PATH"]; bus != "" && m.Exists(byPathDir, bus) {
+		f.disk.ByPath = path.Join(byPathDir, bus)
+	}
+	if hctl := m.Names(base, "device/scsi_device"); len(hctl) > 0 {
+		f.disk.HCTL = hctl[0]
+	}
+	for _, part := range parts {
+		number := m.Line(base, part, "dev")
+		f.numbers = append(f.numbers, number)
+		f.labels = append(f.labels, label(m, path.Join(base, part), number))
+	}
+	f.disk.Holders = strings.Join(holders(m, name, parts), ",")
+	f.numbers = append(f.numbers, stacked(m, name, parts)...)
+	return f
+}
+
+// vendor drops PCI ids, which virtual devices have in place of a name.
+func vendor(text string) string {
+	if strings.HasPrefix(text, "0x") {
+		return ""
+	}
+	return text
+}
+
+// idLinks maps kernel names to the first link below by-id that names the device
+// for ever.
+func idLinks(m source.Machine) map[string]string {
+	out := map[string]string{}
+	for _, name := range m.Names(byIDDir) {
+		if !strings.HasPrefix(name, "wwn-") && !strings.HasPrefix(name, "nvme-eui") {
+			continue
+		}
+		kernel := path.Base(m.Link(byIDDir, name))
+		if out[kernel] == "" {
+			out[kernel] = path.Join(byIDDir, name)
+		}
+	}
+	return out
+}
+
+func partitions(m source.Machine, name string) []string {
+	var out []string
+	for _, entry := range m.Names(blockDir, name) {
+		if strings.HasPrefix(entry, name) && m.Exists(blockDir, name, entry, "partition") {
+			out = append(out, entry)
+		}
+	}
+	return out
+}
+
+// label is the partition's name in its table.
+func label(m source.Machine, base, number string) string {
+	if name := unescape(udev(m, number)["ID_PART_ENTRY_NAME"]); name != "" {
+		return name
+	}
+	name := ""
+	source.Fields(m.Line(base, "uevent"), "=", func(key, value string) {
+		if key == "PARTNAME" {
+			name = value
+		}
+	})
+	return name
+}
+
+// holders lists what is built on the disk or its partitions.
+func holders(m source.Machine, name string, parts []string) []string {
+	all := m.Names(blockDir, name, "holders")
+	for _, part := range parts {
+		all = append(all, m.Names(blockDir, name, part, "holders")...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// maxStack bounds how many devices are looked at above one disk.
+const maxStack = 256
+
+// stacked lists the numbers of all devices that are built on the disk: the
+// partitions of a multipath device are devices of the mapper, and a volume
+// group may lie on a RAID.
+func stacked(m source.Machine, name string, parts []string) []string {
+	var numbers []string
+	seen := map[string]bool{name: true}
+	for next := holders(m, name, parts); len(next) > 0 && len(seen) < maxStack; {
+		above := next[0]
+		next = next[1:]
+		if seen[above] {
+			continue
+		}
+		seen[above] = true
+		inner := partitions(m, above)
+		numbers = append(numbers, m.Line(blockDir, above, "dev"))
+		for _, part := range inner {
+			numbers = append(numbers, m.Line(blockDir, above, part, "dev"))
+		}
+		next = append(next, holders(m, above, inner)...)
+	}
+	return numbers
+}
+
+// applianceSize is what hubs are told of the disk of an appliance.
+const applianceSize = 100 << 30
+
+// appliance finds the one disk of a machine that was started from an appliance
+// image: a device of the mapper whose name begins with "agent". It stands for
+// the whole list.
+func (r *Reader) appliance() (wire.Disk, bool) {
+	for _, name := range r.machine.Names(blockDir) {
+		if !strings.HasPrefix(name, "dm-") || !strings.HasPrefix(r.machine.Line(blockDir, name, "dm/name"), applianceName) {
+			continue
+		}
+		disk := wire.Disk{
+			Name: name, Path: devDir + name, SizeBytes: applianceSize, DriveType: wire.DriveTypeSsd,
+			InstallationEligibility: wire.DiskInstallationEligibility{Eligible: true},
+		}
+		disk.ID = ID(disk)
+		return disk, true
+	}
+	return wire.Disk{}, false
+}

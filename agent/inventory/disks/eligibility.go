@@ -1,0 +1,100 @@
+package disks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ironflow/ironflow/agent/inventory/mounts"
+	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// applianceName is how the labels and names of an appliance's parts begin.
+const applianceName = "agent"
+
+// judge decides by what the agent alone can see; size, multipath members and
+// roles are the hub's business.
+type judge struct {
+	machine source.Machine
+	// targets are mount points by "major:minor".
+	targets map[string][]string
+	// firmware are the iSCSI targets that the firmware knows, read when needed.
+	firmware func() []string
+}
+
+func newJudge(m source.Machine, table []mounts.Mount) judge {
+	j := judge{machine: m, targets: map[string][]string{}}
+	for _, mount := range table {
+		j.targets[mount.Device] = append(j.targets[mount.Device], mount.Target)
+	}
+	var known []string
+	read := false
+	j.firmware = func() []string {
+		if !read {
+			known, read = bootTargets(m), true
+		}
+		return known
+	}
+	return j
+}
+
+// verdict completes the disk. Reasons are shown to people: one sentence each.
+func (j judge) verdict(f found) wire.Disk {
+	disk := f.disk
+	var mounted []string
+	if !slices.ContainsFunc(f.labels, func(label string) bool { return strings.HasPrefix(label, applianceName) }) {
+		mounted = j.mounted(f.numbers)
+	}
+	isISO := func(target string) bool { return strings.HasSuffix(target, "iso") }
+	disk.IsInstallationMedia = disk.DriveType == wire.DriveTypeOdd || slices.ContainsFunc(mounted, isISO)
+	others := slices.DeleteFunc(slices.Clone(mounted), isISO)
+	mapped := isMultipath(j.machine, disk.Name) || isLVM(j.machine, disk.Name)
+	var reasons []string
+	for _, row := range []struct {
+		refuse bool
+		reason string
+	}{
+		{!knownController(disk.Name) && !mapped, "Its storage controller is not known"},
+		{isLVM(j.machine, disk.Name), "It is a logical volume"},
+		{disk.IsInstallationMedia, "It holds the medium that the host was booted from"},
+		{len(others) > 0, fmt.Sprintf("It is in use, mounted on %s", strings.Join(others, ", "))},
+	} {
+		if row.refuse {
+			reasons = append(reasons, row.reason)
+		}
+	}
+	if disk.DriveType == wire.DriveTypeISCSI {
+		s := iscsiSession(j.machine, disk.Name, f.device)
+		disk.Iscsi = &wire.Iscsi{HostIPAddress: s.host}
+		reasons = append(reasons, j.iscsi(s)...)
+	}
+	disk.InstallationEligibility = wire.DiskInstallationEligibility{Eligible: len(reasons) == 0, NotEligibleReasons: reasons}
+	return disk
+}
+
+// iscsi demands that the firmware finds the disk again after a reboot.
+func (j judge) iscsi(s session) []string {
+	var reasons []string
+	if !s.running {
+		reasons = append(reasons, "Its iSCSI session is not running")
+	}
+	if !slices.Contains(j.firmware(), s.target) {
+		reasons = append(reasons, "Its iSCSI target is not in the firmware's boot table (iBFT), so the host cannot boot from it")
+	}
+	return reasons
+}
+
+// maxTargets bounds how many mount points a reason names.
+const maxTargets = 8
+
+// mounted lists where something of the disk is mounted.
+func (j judge) mounted(numbers []string) []string {
+	var out []string
+	for _, number := range numbers {
+		out = append(out, j.targets[number]...)
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	return out[:min(len(out), maxTargets)]
+}
