@@ -13,9 +13,13 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 )
 
-// call runs the command line and returns exit code, stdout and stderr.
+// call runs the command line in a root directory of its own, unless the test has
+// set one, and returns exit code, stdout and stderr.
 func call(t *testing.T, argv ...string) (int, string, string) {
 	t.Helper()
+	if os.Getenv(hostfile.RootEnv) == "" {
+		t.Setenv(hostfile.RootEnv, t.TempDir())
+	}
 	var out, errs bytes.Buffer
 	code := Main(t.Context(), Streams{In: strings.NewReader(""), Out: &out, Err: &errs}, argv)
 	return code, out.String(), errs.String()
@@ -36,7 +40,7 @@ func TestNames(t *testing.T) {
 		"help":                    {[]string{"ironflow-agent", "--help"}, 0, "Programs:", ""},
 		"version":                 {[]string{"ironflow-agent", "--version"}, 0, "ironflow-agent ", ""},
 		"version of a link":       {[]string{"agent", "--version"}, 0, "ironflow-agent ", ""},
-		"help of a program":       {[]string{"agent", "--help"}, 0, "", "-infra-env-id"},
+		"help of a program":       {[]string{"agent", "--help"}, 0, "-infra-env-id", ""},
 		"bad flag":                {[]string{"inventory", "--colour"}, 2, "", "colour"},
 		"agent without its flags": {[]string{"agent"}, 1, "", ""},
 		"bad argument":            {[]string{"free_addresses", "[]"}, 255, "", "want 1 to 64"},

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/agent/dryrun"
+	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/logging"
+	"github.com/ironflow/ironflow/agent/notify"
 	"github.com/ironflow/ironflow/agent/service"
 	"github.com/ironflow/ironflow/api/hostfile"
 )
@@ -23,15 +25,15 @@ type common struct {
 	dry  dryrun.Settings
 }
 
-// newCommon makes a flag set with the common flags; usage goes to stderr.
+// newCommon makes a flag set with the common flags.
 func newCommon(s Streams, name, arguments string) *common {
 	c := &common{set: flag.NewFlagSet(name, flag.ContinueOnError), dry: dryrun.FromEnv(), logs: logging.Options{Name: name, Dir: hostfile.FromEnv()}}
 	c.set.SetOutput(s.Err)
 	c.set.Usage = func() {
-		fmt.Fprintf(s.Err, "Usage: %s [FLAGS] %s\n", name, arguments)
+		fmt.Fprintln(c.set.Output(), strings.TrimSpace("Usage: "+name+" [FLAGS] "+arguments))
 		c.set.PrintDefaults()
 	}
-	c.set.BoolVar(&c.logs.Text, "with-text-logging", false, "also log to /var/log/"+name+".log")
+	c.set.BoolVar(&c.logs.Text, "with-text-logging", true, "also log to "+logging.FileOf(name))
 	c.set.BoolVar(&c.logs.Journal, "with-journal-logging", true, "log to the journal where there is one")
 	c.set.BoolVar(&c.logs.Stdout, "with-stdout-logging", false, "log to stderr even beside the journal")
 	c.set.BoolVar(&c.dry.Enabled, "dry-run", c.dry.Enabled, "pretend; see also "+dryrun.EnableEnv)
@@ -45,7 +47,10 @@ func newCommon(s Streams, name, arguments string) *common {
 }
 
 // parse reads the flags. done is true when the program ends here, with the code.
-func (c *common) parse(args []string) (code int, done bool) {
+func (c *common) parse(s Streams, args []string) (code int, done bool) {
+	if asksForHelp(args) { // help that was asked for is output, not a complaint
+		c.set.SetOutput(s.Out)
+	}
 	switch err := c.set.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return 0, true
@@ -56,6 +61,19 @@ func (c *common) parse(args []string) (code int, done bool) {
 		c.logs.DryID = c.dry.HostID
 	}
 	return 0, false
+}
+
+// asksForHelp tells whether a flag before the first argument asks for help.
+func asksForHelp(args []string) bool {
+	for _, arg := range args {
+		if arg == "--" || !strings.HasPrefix(arg, "-") {
+			continue
+		}
+		if name := strings.TrimLeft(arg, "-"); name == "help" || name == "h" {
+			return true
+		}
+	}
+	return false
 }
 
 // network are the flags of the programs that talk to the hub.
@@ -87,6 +105,6 @@ func (n *network) config(c *common) service.Config {
 	return service.Config{
 		URL: strings.TrimSpace(n.url), InfraEnvID: infraEnv, AgentVersion: n.agentVersion,
 		Interval: time.Duration(n.interval) * time.Second, CACert: n.caCert, Insecure: n.insecure,
-		Dir: c.logs.Dir, Dry: c.dry,
+		Dir: c.logs.Dir, Dry: c.dry, Token: hubclient.NewToken(c.logs.Dir), Notify: notify.Systemd,
 	}
 }

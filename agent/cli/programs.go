@@ -3,8 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
+	"syscall"
 
+	"github.com/ironflow/ironflow/agent/command"
+	"github.com/ironflow/ironflow/agent/handover"
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/inventory"
 	"github.com/ironflow/ironflow/agent/inventory/gpus"
@@ -19,7 +23,7 @@ import (
 const (
 	// exitFailed is -1 as a process sees it: what callers of older images expect.
 	exitFailed = 255
-	// exitConfig is for a log file or a dry run that cannot be set up.
+	// exitConfig is for a dry run that cannot be set up.
 	exitConfig = 1
 )
 
@@ -27,17 +31,14 @@ const (
 func runAgent(ctx context.Context, s Streams, name string, args []string) int {
 	c := newCommon(s, name, "")
 	n := c.network()
-	if code, done := c.parse(args); done {
+	if code, done := c.parse(s, args); done {
 		return code
 	}
-	log, ring, closeLog, err := logging.Setup(c.logs)
-	if err != nil {
-		fmt.Fprintln(s.Err, err)
-		return exitConfig
-	}
+	log, ring, closeLog := logging.Setup(c.logs)
 	defer closeLog()
 	config := n.config(c)
 	config.Log, config.OwnLog = log, ring.Bytes
+	config.Image = thisProcess(c, config.AgentVersion, args, log)
 	if name == "next_step_runner" {
 		if config.HostID = n.host; config.HostID == "" {
 			log.Error("--host-id is required")
@@ -50,6 +51,19 @@ func runAgent(ctx context.Context, s Streams, name string, args []string) int {
 	return service.Run(ctx, config)
 }
 
+// thisProcess is how the process hands over to the agent of another image. A dry
+// run, and a pretended host in a folder, stay what they are.
+func thisProcess(c *common, agentVersion string, args []string, log *slog.Logger) handover.Handover {
+	h := handover.Handover{
+		Running: handover.Running(agentVersion), Args: args, Dir: c.logs.Dir, Log: log,
+		Commands: command.Host{Dir: c.logs.Dir, Log: log},
+	}
+	if !c.dry.Enabled && c.logs.Dir.Path("/") == "/" {
+		h.Exec = syscall.Exec
+	}
+	return h
+}
+
 // runInventory prints the inventory.
 func runInventory(ctx context.Context, s Streams, name string, args []string) int {
 	c := newCommon(s, name, "")
@@ -57,14 +71,10 @@ func runInventory(ctx context.Context, s Streams, name string, args []string) in
 	gpuConfig := c.set.String("gpu-config-file", "", "YAML file that tells which PCI devices count as GPUs")
 	c.set.Int64Var(&options.OutputMaxSize, "output-max-size", 0, "shorten the inventory to this many bytes")
 	c.set.Int64Var(&options.DiskMinSize, "disk-min-size", 0, "leave out disks below this many bytes")
-	if code, done := c.parse(args); done {
+	if code, done := c.parse(s, args); done {
 		return code
 	}
-	log, _, closeLog, err := logging.Setup(c.logs)
-	if err != nil {
-		fmt.Fprintln(s.Err, err)
-		return exitConfig
-	}
+	log, _, closeLog := logging.Setup(c.logs)
 	defer closeLog()
 	machine, err := c.dry.Machine()
 	if err != nil {
@@ -106,7 +116,7 @@ func runLogsSender(ctx context.Context, s Streams, name string, args []string) i
 	for _, ignored := range []string{"dont-clean", "bootstrap", "with-installer-gather-logging"} {
 		c.set.Bool(ignored, false, "accepted and ignored")
 	}
-	if code, done := c.parse(args); done {
+	if code, done := c.parse(s, args); done {
 		return code
 	}
 	if n.url == "" || n.cluster == "" || n.host == "" {
@@ -115,7 +125,7 @@ func runLogsSender(ctx context.Context, s Streams, name string, args []string) i
 	}
 	dir := c.logs.Dir
 	client, err := hubclient.New(hubclient.Options{
-		URL: n.url, AgentVersion: n.agentVersion, CAFile: hostPath(dir, n.caCert), Insecure: n.insecure, Token: hubclient.NewToken(dir.Path(hostfile.AgentEnv)),
+		URL: n.url, AgentVersion: n.agentVersion, Dir: dir, CAFile: n.caCert, Insecure: n.insecure, Token: hubclient.NewToken(dir),
 	})
 	if err != nil {
 		fmt.Fprintln(s.Err, err)
@@ -136,7 +146,7 @@ func runLogsSender(ctx context.Context, s Streams, name string, args []string) i
 // runWriteReason is the unit's ExecStopPost.
 func runWriteReason(_ context.Context, s Streams, name string, args []string) int {
 	c := newCommon(s, name, "")
-	if code, done := c.parse(args); done {
+	if code, done := c.parse(s, args); done {
 		return code
 	}
 	if err := outcome.WriteReason(c.logs.Dir, os.Getenv); err != nil {
@@ -146,6 +156,17 @@ func runWriteReason(_ context.Context, s Streams, name string, args []string) in
 	return 0
 }
 
+// runInstaller says why there is no such program: hubs know the name from the
+// image of their own installer.
+func runInstaller(_ context.Context, s Streams, name string, args []string) int {
+	if code, done := newCommon(s, name, "").parse(s, args); done {
+		return code
+	}
+	fmt.Fprintln(s.Err, "the installer is no program of its own; run agent, which installs the host when the hub orders it")
+	return exitConfig
+}
+
+// hostPath is where an optional file of the host lies.
 func hostPath(dir hostfile.Dir, path string) string {
 	if path == "" {
 		return ""

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/ironflow/ironflow/agent/command"
+	"github.com/ironflow/ironflow/agent/hosthttp"
 	"github.com/ironflow/ironflow/agent/inventory"
 	"github.com/ironflow/ironflow/agent/logging"
 	"github.com/ironflow/ironflow/agent/probe"
@@ -62,14 +63,14 @@ func (r stepRow) run(ctx context.Context, s Streams, name string, args []string)
 	if r.input == request {
 		c.set.StringVar(&text, "request", "", "the step's JSON (required)")
 	}
-	if code, done := c.parse(args); done {
+	if code, done := c.parse(s, args); done {
 		return code
 	}
-	log, _, closeLog, err := logging.Setup(c.logs)
-	if err != nil {
-		fmt.Fprintln(s.Err, err)
-		return exitConfig
+	if r.step == wire.StepTypeNTPSynchronizer && c.set.NArg() != 1 {
+		fmt.Fprintln(s.Err, "want one argument: the step's JSON")
+		return exitConfig // the one program that says so with 1
 	}
+	log, _, closeLog := logging.Setup(c.logs)
 	defer closeLog()
 	arguments := c.set.Args()
 	if r.input == request {
@@ -88,9 +89,14 @@ func (r stepRow) run(ctx context.Context, s Streams, name string, args []string)
 	if machine != nil {
 		collectors = inventory.Scenario(machine)
 	}
+	roots, err := hosthttp.Roots(c.logs.Dir)
+	if err != nil {
+		log.Error("the host's certificates cannot be read", "error", err)
+		return exitConfig
+	}
 	runner, ok := table.Checks(probe.Env{
 		DryRun: c.dry.Enabled, Dir: c.logs.Dir, Log: log,
-		Commands: command.Host{Dir: c.logs.Dir, Log: log}, HTTP: http.DefaultClient,
+		Commands: command.Host{Dir: c.logs.Dir, Log: log}, HTTP: &http.Client{Transport: hosthttp.Transport(roots, false)},
 		Interfaces: func(ctx context.Context) ([]wire.Interface, error) {
 			inv, err := inventory.Gather(ctx, collectors, log)
 			return inv.Interfaces, err
@@ -114,7 +120,7 @@ func printResult(s Streams, result steps.Result) int {
 	if json.Valid([]byte(result.Output)) {
 		fmt.Fprintln(s.Out, result.Output)
 	}
-	if result.Exit < 0 {
+	if result.Exit < 0 || result.Exit > exitFailed {
 		return exitFailed
 	}
 	return int(result.Exit)

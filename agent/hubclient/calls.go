@@ -28,7 +28,7 @@ func (c *Client) Register(ctx context.Context, h Host) (wire.HostRegistrationRes
 	_, err := c.do(ctx, call{
 		header: header,
 		method: http.MethodPost, path: "/infra-envs/" + url.PathEscape(h.InfraEnvID) + "/hosts", want: http.StatusCreated,
-		in: wire.HostCreateParams{HostID: h.HostID, DiscoveryAgentVersion: c.version}, out: &out,
+		in: wire.HostCreateParams{HostID: h.HostID, DiscoveryAgentVersion: *c.version.Load()}, out: &out,
 	})
 	return out, err
 }
@@ -38,6 +38,9 @@ type Instructions struct {
 	wire.Steps
 	// Date is the hub's clock at the answer; zero when it did not say.
 	Date time.Time
+	// Gap is the least time between two polls that the hub asks for; zero when it
+	// did not say.
+	Gap time.Duration
 }
 
 // Instructions polls for the next steps (GET …/instructions, 200). now is the
@@ -54,6 +57,7 @@ func (c *Client) Instructions(ctx context.Context, h Host, now time.Time) (Instr
 	if date, err := http.ParseTime(header.Get("Date")); err == nil {
 		out.Date = date
 	}
+	out.Gap = seconds(header.Get(wire.HeaderPollGap))
 	return out, nil
 }
 

@@ -7,30 +7,26 @@ package hubclient
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/ironflow/ironflow/agent/hosthttp"
+	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// Deadlines of one exchange; together they end a call to a silent hub.
+// Deadlines of whole exchanges; package hosthttp bounds their parts.
 const (
-	dialTimeout     = 10 * time.Second
-	tlsTimeout      = 10 * time.Second
-	headerTimeout   = 30 * time.Second
 	exchangeTimeout = 2 * time.Minute
 	// uploadTimeout is the hub's own limit for collecting logs.
 	uploadTimeout = 10 * time.Minute
@@ -54,7 +50,9 @@ type Options struct {
 	// Attempt tells one run of the deploy step from the next, at most 128
 	// characters; sent with registrations, empty sends nothing.
 	Attempt string
-	// CAFile is a PEM bundle that is trusted besides the system's; optional.
+	// Dir is the host's root, whose certificates count.
+	Dir hostfile.Dir
+	// CAFile is a PEM bundle of the host that is trusted besides them; optional.
 	CAFile string
 	// Insecure switches certificate checks off.
 	Insecure bool
@@ -71,7 +69,7 @@ type Host struct {
 // Client calls one hub.
 type Client struct {
 	base    string
-	version string
+	version atomic.Pointer[string]
 	attempt string
 	token   *Token
 	http    *http.Client
@@ -83,59 +81,36 @@ func New(o Options) (*Client, error) {
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, fmt.Errorf("hub URL %q: want http(s)://HOST[:PORT][/PREFIX]", o.URL)
 	}
-	tlsConfig := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: o.Insecure} //nolint:gosec // --insecure is the user's word
-	if o.CAFile != "" {
-		if tlsConfig.RootCAs, err = pool(o.CAFile); err != nil {
-			return nil, err
-		}
+	roots, err := hosthttp.Roots(o.Dir, o.CAFile)
+	if err != nil {
+		return nil, err
 	}
 	token := o.Token
 	if token == nil {
 		token = &Token{}
 	}
-	transport := &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext,
-		TLSClientConfig:       tlsConfig,
-		TLSHandshakeTimeout:   tlsTimeout,
-		ResponseHeaderTimeout: headerTimeout,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConnsPerHost:   2,
-		IdleConnTimeout:       3 * time.Minute,
-	}
-	return &Client{
+	c := &Client{
 		base:    strings.TrimSuffix(u.String(), "/") + apiPrefix,
-		version: o.AgentVersion,
 		attempt: o.Attempt,
 		token:   token,
 		http: &http.Client{
-			Transport: transport,
+			Transport: hosthttp.Transport(roots, o.Insecure),
 			// The secret header would follow a redirect to any host.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-	}, nil
+	}
+	c.SetVersion(o.AgentVersion)
+	return c, nil
 }
+
+// SetVersion changes the image reference that is sent with each call from now on.
+func (c *Client) SetVersion(image string) { c.version.Store(&image) }
 
 // Close drops idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // ReloadToken reads the token again and tells whether it is a new one.
 func (c *Client) ReloadToken() bool { return c.token.Reload() }
-
-func pool(file string) (*x509.CertPool, error) {
-	pem, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("CA file: %w", err)
-	}
-	roots, err := x509.SystemCertPool()
-	if err != nil {
-		roots = x509.NewCertPool()
-	}
-	if !roots.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("CA file %s holds no PEM certificate", file)
-	}
-	return roots, nil
-}
 
 // call is one exchange with a JSON body each way.
 type call struct {
@@ -187,8 +162,8 @@ func (c *Client) exchange(ctx context.Context, call call, body io.Reader, conten
 	maps.Copy(req.Header, call.header)
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("X-Request-ID", uuid.NewString())
-	if c.version != "" {
-		req.Header.Set(wire.HeaderAgentVersion, c.version)
+	if version := *c.version.Load(); version != "" {
+		req.Header.Set(wire.HeaderAgentVersion, version)
 	}
 	if token := c.token.get(); token != "" {
 		req.Header.Set(wire.HeaderAgentToken, token)
@@ -203,7 +178,7 @@ func (c *Client) exchange(ctx context.Context, call call, body io.Reader, conten
 		return resp.Header, nil, transportError(ctx, call, err)
 	}
 	if resp.StatusCode != call.want {
-		return resp.Header, nil, &StatusError{Method: call.method, Path: call.path, Code: resp.StatusCode, Reason: reasonOf(raw)}
+		return resp.Header, nil, &StatusError{Method: call.method, Path: call.path, Code: resp.StatusCode, Reason: reasonOf(raw), RetryAfter: retryAfter(resp.Header, time.Now())}
 	}
 	if len(raw) > maxBody {
 		return resp.Header, nil, fmt.Errorf("the hub's answer to %s %s is larger than %d MiB", call.method, call.path, maxBody>>20)

@@ -17,6 +17,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/agent/hubclient"
+	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -40,7 +41,7 @@ func serve(t *testing.T, code int, body string) (*hubclient.Client, *[]seen) {
 		_, _ = io.WriteString(w, body)
 	}))
 	t.Cleanup(server.Close)
-	client, err := hubclient.New(hubclient.Options{URL: server.URL + "/prefix/", AgentVersion: "quay.example/agent:v1", Attempt: "boot-1", Token: hubclient.NewToken("")})
+	client, err := hubclient.New(hubclient.Options{URL: server.URL + "/prefix/", AgentVersion: "quay.example/agent:v1", Attempt: "boot-1", Token: hubclient.NewToken(hostfile.Dir{Root: t.TempDir()})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func TestTheSecretDoesNotFollowRedirects(t *testing.T) {
 	defer elsewhere.Close()
 	hub := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
 	defer hub.Close()
-	client, err := hubclient.New(hubclient.Options{URL: hub.URL, Token: hubclient.NewToken("")})
+	client, err := hubclient.New(hubclient.Options{URL: hub.URL, Token: hubclient.NewToken(hostfile.Dir{Root: t.TempDir()})})
 	g.Expect(err).NotTo(HaveOccurred())
 	defer client.Close()
 	_, err = client.Register(t.Context(), host)
@@ -236,11 +237,51 @@ func TestBadOptions(t *testing.T) {
 func TestTokenIsReadAgainAndNeverPrinted(t *testing.T) {
 	g := NewWithT(t)
 	t.Setenv(hubclient.TokenEnv, "old")
-	file := filepath.Join(t.TempDir(), "agent.env")
-	token := hubclient.NewToken(file)
+	dir := hostfile.Dir{Root: t.TempDir()}
+	token := hubclient.NewToken(dir)
 	g.Expect(token.Reload()).To(BeFalse(), "no file, no change")
-	g.Expect(os.WriteFile(file, []byte("A=1\nPULL_SECRET_TOKEN=\"new\"\n"), 0o600)).To(Succeed())
+	writeToken(g, dir.Path(hostfile.AgentEnv), "A=1\nPULL_SECRET_TOKEN=\"new\"\n")
 	g.Expect(token.Reload()).To(BeTrue())
 	g.Expect(token.Reload()).To(BeFalse())
-	g.Expect(token.String() + " " + fmt.Sprintf("%v", token)).To(Equal("*** ***"))
+	g.Expect(token.String() + fmt.Sprintf(" %v %+v %#v", token, token, token)).To(Equal("*** *** *** ***"))
+}
+
+// Who sets the variable means it; a credential of the unit is more than its environment file.
+func TestWhereTheTokenComesFrom(t *testing.T) {
+	for name, tc := range map[string]struct{ env, credential, file, want string }{
+		"nowhere":              {"", "", "", ""},
+		"environment":          {"a", "b", "PULL_SECRET_TOKEN=c", "a"},
+		"credential":           {"", "b\n", "PULL_SECRET_TOKEN=c", "b"},
+		"environment file":     {"", "", "# the token\n PULL_SECRET_TOKEN='c'\n", "c"},
+		"a file without token": {"", "", "HTTP_PROXY=http://proxy\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			dir, credentials := hostfile.Dir{Root: t.TempDir()}, t.TempDir()
+			t.Setenv(hubclient.TokenEnv, tc.env)
+			t.Setenv("CREDENTIALS_DIRECTORY", credentials)
+			if tc.credential != "" {
+				writeToken(g, filepath.Join(credentials, "pull-secret-token"), tc.credential)
+			}
+			if tc.file != "" {
+				writeToken(g, dir.Path(hostfile.AgentEnv), tc.file)
+			}
+			seen := ""
+			hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				seen = r.Header.Get("X-Secret-Key")
+				w.WriteHeader(http.StatusNoContent)
+			}))
+			defer hub.Close()
+			client, err := hubclient.New(hubclient.Options{URL: hub.URL, Token: hubclient.NewToken(dir)})
+			g.Expect(err).NotTo(HaveOccurred())
+			defer client.Close()
+			g.Expect(client.Reply(t.Context(), host, wire.StepReply{})).To(Succeed())
+			g.Expect(seen).To(Equal(tc.want))
+		})
+	}
+}
+
+func writeToken(g *WithT, path, text string) {
+	g.Expect(os.MkdirAll(filepath.Dir(path), 0o755)).To(Succeed())
+	g.Expect(os.WriteFile(path, []byte(text), 0o600)).To(Succeed())
 }

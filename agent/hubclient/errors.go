@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -23,6 +24,9 @@ type StatusError struct {
 	Code int
 	// Reason is the hub's text in one line, at most 512 bytes.
 	Reason string
+	// RetryAfter is how long the hub asks to be left alone, at most [MaxRetryAfter];
+	// zero when it did not say.
+	RetryAfter time.Duration
 }
 
 // Error implements error.

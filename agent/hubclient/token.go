@@ -2,26 +2,52 @@ package hubclient
 
 import (
 	"bufio"
+	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/ironflow/ironflow/api/hostfile"
 )
 
-// TokenEnv is the variable that carries the agent's token; it never travels in argv.
-const TokenEnv = "PULL_SECRET_TOKEN"
+const (
+	// TokenEnv is the variable that carries the agent's token; it never travels in argv.
+	TokenEnv = "PULL_SECRET_TOKEN"
+	// credentialsEnv is where systemd puts the unit's credentials (LoadCredential=).
+	credentialsEnv = "CREDENTIALS_DIRECTORY"
+	// credential is the name of the one with the token.
+	credential = "pull-secret-token"
+	// maxTokenFile bounds what is read of a file with a token.
+	maxTokenFile = 64 << 10
+)
 
-// Token holds the agent's secret. It can be read again from the unit's
-// environment file after the hub refused it, because a hub may have renewed it.
-// It prints as asterisks, so that no log can show it.
+// Token holds the agent's secret. It can be read again after the hub refused it,
+// because a hub may have renewed it. It prints as asterisks, so that no log can
+// show it.
 type Token struct {
 	mu    sync.Mutex
 	value string
-	file  string
+	// read are the files that may hold it, in the order of their weight.
+	read []func() string
 }
 
-// NewToken returns the token of the environment variable; file is the unit's
-// environment file, which [Token.Reload] reads.
-func NewToken(file string) *Token { return &Token{value: os.Getenv(TokenEnv), file: file} }
+// NewToken returns the token of the environment, or else of the unit's
+// credential, or else of the unit's environment file below the root.
+func NewToken(dir hostfile.Dir) *Token {
+	t := &Token{value: os.Getenv(TokenEnv)}
+	if folder := os.Getenv(credentialsEnv); folder != "" {
+		t.read = append(t.read, func() string { return head(filepath.Join(folder, credential)) })
+	}
+	t.read = append(t.read, func() string { return assignment(head(dir.Path(hostfile.AgentEnv))) })
+	if t.value == "" {
+		t.Reload()
+	}
+	return t
+}
+
+// GivenToken returns a token that is read nowhere.
+func GivenToken(value string) *Token { return &Token{value: value} }
 
 // Set tells whether there is a token at all.
 func (t *Token) Set() bool { return t.get() != "" }
@@ -29,31 +55,50 @@ func (t *Token) Set() bool { return t.get() != "" }
 // String hides the token.
 func (t *Token) String() string { return "***" }
 
+// GoString hides the token.
+func (t *Token) GoString() string { return "***" }
+
 func (t *Token) get() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.value
 }
 
-// Reload reads the token again and tells whether it has changed. A missing or
-// unreadable file leaves the token as it is.
+// Reload reads the token again and tells whether it has changed. Files that are
+// missing or empty leave the token as it is.
 func (t *Token) Reload() bool {
-	f, err := os.Open(t.file)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		value, found := strings.CutPrefix(strings.TrimSpace(lines.Text()), TokenEnv+"=")
-		if !found {
-			continue
+	for _, read := range t.read {
+		if value := read(); value != "" {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			changed := value != t.value
+			t.value = value
+			return changed
 		}
-		value = strings.Trim(value, `"'`)
-		t.mu.Lock()
-		changed := value != t.value
-		t.value = value
-		t.mu.Unlock()
-		return changed
 	}
 	return false
+}
+
+// head is the bounded, trimmed content of a file; empty when it cannot be read.
+func head(file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, maxTokenFile))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(raw))
+}
+
+// assignment finds the token in the text of an environment file.
+func assignment(text string) string {
+	for lines := bufio.NewScanner(strings.NewReader(text)); lines.Scan(); {
+		if value, found := strings.CutPrefix(strings.TrimSpace(lines.Text()), TokenEnv+"="); found {
+			return strings.Trim(value, `"'`)
+		}
+	}
+	return ""
 }

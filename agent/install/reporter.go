@@ -137,7 +137,7 @@ func (r *reporter) deliver(ctx context.Context, report wire.HostProgress) bool {
 			r.mu.Unlock()
 			break
 		}
-		delay := retry.Random(attempt)
+		delay := hubclient.Delay(err, retry.Random(attempt))
 		r.log.Warn("reporting progress failed", "stage", report.CurrentStage, "retryIn", delay.Round(time.Millisecond), "error", err)
 		select {
 		case <-ctx.Done():

@@ -27,7 +27,7 @@ func Persist(ctx context.Context, log *slog.Logger, what string, call func() err
 		if attempt >= patience(hubclient.Code(err)) {
 			return fmt.Errorf("%s: %w", what, err)
 		}
-		delay := apart.Random(attempt)
+		delay := hubclient.Delay(err, apart.Random(attempt))
 		log.Warn(what+" failed; it is tried again", "attempt", attempt, "retryIn", delay.Round(time.Millisecond), "error", err)
 		select {
 		case <-ctx.Done():

@@ -33,16 +33,19 @@ type Notifier struct {
 	sent  chan struct{}
 }
 
-// New returns a notifier to $NOTIFY_SOCKET.
-func New(log *slog.Logger) *Notifier {
-	return NewTo(log, func(state string) error {
-		_, err := daemon.SdNotify(false, state)
-		return err
-	})
+// Systemd sends to the service manager of this process, by $NOTIFY_SOCKET; without
+// one it does nothing.
+func Systemd(state string) error {
+	_, err := daemon.SdNotify(false, state)
+	return err
 }
 
-// NewTo returns a notifier that sends with the function, for tests and other supervisors.
-func NewTo(log *slog.Logger, send func(state string) error) *Notifier {
+// New returns a notifier that sends with the function, such as [Systemd]; nil
+// sends nothing. A process has one service manager but may have many agents.
+func New(log *slog.Logger, send func(state string) error) *Notifier {
+	if send == nil {
+		send = func(string) error { return nil }
+	}
 	return &Notifier{send: send, log: log, last: hostfile.Status{Part: hostfile.PartStarting, Percent: -1}, sent: make(chan struct{}, 1)}
 }
 

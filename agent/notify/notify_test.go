@@ -16,7 +16,7 @@ import (
 
 func recorder() (*notify.Notifier, *[]string) {
 	var sent []string
-	return notify.NewTo(slog.New(slog.DiscardHandler), func(s string) error { sent = append(sent, s); return nil }), &sent
+	return notify.New(slog.New(slog.DiscardHandler), func(s string) error { sent = append(sent, s); return nil }), &sent
 }
 
 func TestStatusSaysItOnce(t *testing.T) {
@@ -57,4 +57,14 @@ func TestStatusIsRenewed(t *testing.T) {
 		g.Expect(times).To(HaveLen(6), "each renewal is a new text, or systemd would swallow it")
 		g.Expect(notify.Renew).To(BeNumerically("<", 5*time.Minute))
 	})
+}
+
+func TestWithoutAServiceManagerTheStatusIsStillKnown(t *testing.T) {
+	g := NewWithT(t)
+	n := notify.New(slog.New(slog.DiscardHandler), nil)
+	n.Ready()
+	n.Waiting("approve the host")
+	g.Expect(n.Last().Text).To(Equal("approve the host"))
+	t.Setenv("NOTIFY_SOCKET", "")
+	g.Expect(notify.Systemd("READY=1")).To(Succeed())
 }

@@ -1,7 +1,8 @@
 // Package outbox posts the replies of steps to the hub. Per step type only the
 // newest reply waits; a failed post is tried again with growing delays, a bounded
 // number of times; a result that the hub has already taken is not sent again for
-// an hour, because hubs read silence as "unchanged".
+// an hour, because hubs read silence as "unchanged". What waits is kept in a file,
+// so that a restarted agent still says it.
 package outbox
 
 import (
@@ -20,6 +21,10 @@ import (
 
 // CacheFor is how long an accepted, unchanged result is not sent again.
 const CacheFor = time.Hour
+
+// maxPending bounds what waits: the protocol has fewer types, a hostile hub may
+// make up more.
+const maxPending = 32
 
 // maxAttempts ends the retries of one reply after about ten minutes.
 const maxAttempts = 14
@@ -43,6 +48,7 @@ type Outbox struct {
 	log     *slog.Logger
 
 	mu       sync.Mutex
+	file     *file // nil until [Outbox.Restore]
 	pending  map[wire.StepType]*letter
 	accepted map[wire.StepType]accepted
 	wake     chan struct{}
@@ -78,6 +84,11 @@ func New(post Post, changed func(), log *slog.Logger) *Outbox {
 func (o *Outbox) Put(reply wire.StepReply) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.put(reply)
+}
+
+// put is Put for a caller that holds the lock.
+func (o *Outbox) put(reply wire.StepReply) {
 	known, ok := o.accepted[reply.StepType]
 	if ok && reply.ExitCode == 0 && known.exit == 0 && known.output == reply.Output && time.Since(known.at) < CacheFor {
 		return
@@ -85,7 +96,12 @@ func (o *Outbox) Put(reply wire.StepReply) {
 	if len(o.pending) == 0 {
 		o.idle = make(chan struct{})
 	}
+	if _, known := o.pending[reply.StepType]; !known && len(o.pending) >= maxPending {
+		o.log.Error("too many replies wait; one is dropped", "step", reply.StepType)
+		return
+	}
 	o.pending[reply.StepType] = &letter{reply: reply}
+	o.keep()
 	o.nudge()
 }
 
@@ -155,6 +171,9 @@ func (o *Outbox) send(ctx context.Context, l *letter) {
 		o.remove(kind, l)
 		before, known := o.accepted[kind]
 		now := accepted{exit: l.reply.ExitCode, output: l.reply.Output, at: time.Now()}
+		if !known && len(o.accepted) >= maxPending {
+			clear(o.accepted)
+		}
 		o.accepted[kind] = now
 		if !known || before.exit != now.exit || (before.output != now.output && !volatile[kind]) {
 			o.changed()
@@ -168,7 +187,7 @@ func (o *Outbox) send(ctx context.Context, l *letter) {
 		o.remove(kind, l)
 		return
 	}
-	delay := retry.Random(l.attempts)
+	delay := hubclient.Delay(err, retry.Random(l.attempts))
 	l.due = time.Now().Add(delay)
 	o.log.Warn("posting a step's reply failed", "step", kind, "retryIn", delay.Round(time.Millisecond), "error", err)
 }
@@ -177,6 +196,7 @@ func (o *Outbox) send(ctx context.Context, l *letter) {
 func (o *Outbox) remove(kind wire.StepType, l *letter) {
 	if o.pending[kind] == l {
 		delete(o.pending, kind)
+		o.keep()
 	}
 	if len(o.pending) == 0 {
 		close(o.idle)

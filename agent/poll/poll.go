@@ -1,9 +1,9 @@
 // Package poll asks the hub for instructions, hands the steps on and says when
 // to ask again. The hub's next_instruction_seconds is an upper bound: after
 // anything that may change the picture (a reply that the hub took, another set
-// of steps) the loop asks again soon, at first after two seconds and then ever
+// of steps) the loop asks again soon, at first after the least gap and then ever
 // more slowly, so that a host does not spend minutes between states that change
-// in seconds.
+// in seconds. The least gap is the hub's word, see [wire.HeaderPollGap].
 package poll
 
 import (
@@ -19,8 +19,17 @@ import (
 )
 
 const (
-	// MinGap is the shortest time between two polls.
-	MinGap = 2 * time.Second
+	// minGap is the shortest time between two polls, whatever a hub says.
+	minGap = 2 * time.Second
+	// silentGap is the same for a hub that says nothing: nobody knows how many
+	// others ask it.
+	silentGap = 5 * time.Second
+	// slowness is how many times longer than the hub's last answer has taken it
+	// is left alone: a hub that is slow has enough to do.
+	slowness = 5
+	// later and earlier spread the polls of agents that were started together:
+	// soon polls come up to a quarter later, slow ones up to a tenth earlier.
+	later, earlier = 0.25, 0.1
 	// defaultDelay is taken when the hub names none: existing hubs answer an
 	// empty object when they could not build the steps.
 	defaultDelay = time.Minute
@@ -67,8 +76,13 @@ type Loop struct {
 	Status func(text string)
 	// Entered is told each new situation, before its steps are dispatched.
 	Entered func(Situation)
-	Log     *slog.Logger
+	// Leave ends the loop with the reason that it carries; nil never does.
+	Leave <-chan string
+	// Random spreads the polls, [0, 1); nil is chance.
+	Random func() float64
+	Log    *slog.Logger
 
+	gap       time.Duration
 	situation Situation
 	changedAt time.Time
 	skew      time.Duration
@@ -77,6 +91,9 @@ type Loop struct {
 
 // Run polls until the host has to register again (nil error) or the context ends.
 func (l *Loop) Run(ctx context.Context) (Again, error) {
+	if l.Random == nil {
+		l.Random = backoff.Random
+	}
 	failures, failingSince := 0, time.Time{}
 	l.changedAt = time.Now()
 	for {
@@ -92,18 +109,21 @@ func (l *Loop) Run(ctx context.Context) (Again, error) {
 			if again, end := l.failed(err, time.Since(failingSince)); end {
 				return again, nil
 			}
-			if err := sleep(ctx, retry.Random(failures)); err != nil {
+			delay := hubclient.Delay(err, retry.Delay(failures, l.Random()))
+			if err := sleep(ctx, delay); err != nil {
 				return Again{}, err
 			}
 			continue
 		}
 		failures = 0
+		l.gap = gapOf(answer, time.Since(started))
 		l.took(answer)
 		if exits(answer.Steps) {
 			return Again{After: delayOf(answer.Steps, 0), Reason: Moving.Text(), Exit: true}, nil
 		}
-		if err := l.wait(ctx, started, delayOf(answer.Steps, defaultDelay)); err != nil {
-			return Again{}, err
+		reason, err := l.wait(ctx, started, delayOf(answer.Steps, defaultDelay))
+		if err != nil || reason != "" {
+			return Again{Reason: reason}, err
 		}
 	}
 }
@@ -152,26 +172,41 @@ func (l *Loop) took(answer hubclient.Instructions) {
 	}
 }
 
-// wait sleeps until the next poll. The longer nothing has changed, the longer
-// the delay, up to the hub's own.
-func (l *Loop) wait(ctx context.Context, started time.Time, bound time.Duration) error {
-	timer := time.NewTimer(time.Until(started.Add(l.delay(bound))))
+// wait sleeps until the next poll; a text is the reason to register again. The
+// longer nothing has changed, the longer the delay, up to the hub's own.
+func (l *Loop) wait(ctx context.Context, started time.Time, bound time.Duration) (string, error) {
+	random := l.Random()
+	timer := time.NewTimer(time.Until(started.Add(l.delay(bound, random))))
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return "", context.Cause(ctx)
 		case <-timer.C:
-			return nil
+			return "", nil
+		case reason := <-l.Leave:
+			return reason, nil
 		case <-l.Changed:
 			l.changedAt = time.Now()
-			timer.Reset(time.Until(started.Add(l.delay(bound))))
+			timer.Reset(time.Until(started.Add(l.delay(bound, random))))
 		}
 	}
 }
 
-func (l *Loop) delay(bound time.Duration) time.Duration {
-	return min(max(time.Since(l.changedAt), MinGap), max(bound, MinGap))
+func (l *Loop) delay(bound time.Duration, random float64) time.Duration {
+	soon := scale(max(time.Since(l.changedAt), l.gap), 1+later*random)
+	return max(min(soon, scale(bound, 1-earlier*random)), l.gap)
+}
+
+func scale(d time.Duration, factor float64) time.Duration { return time.Duration(float64(d) * factor) }
+
+// gapOf is the least time to the next poll after an answer that took so long.
+func gapOf(answer hubclient.Instructions, took time.Duration) time.Duration {
+	gap := answer.Gap
+	if gap <= 0 {
+		gap = silentGap
+	}
+	return min(max(gap, minGap, slowness*took), time.Minute)
 }
 
 // delayOf is the hub's delay, within bounds; absent is for a member left out.

@@ -19,14 +19,21 @@ type fake struct {
 	answer func(n int) (hubclient.Instructions, error)
 	at     []time.Duration
 	start  time.Time
+	takes  time.Duration
+
+	reloaded int
 }
 
 func (f *fake) Instructions(context.Context, hubclient.Host, time.Time) (hubclient.Instructions, error) {
 	f.at = append(f.at, time.Since(f.start))
-	return f.answer(len(f.at) - 1)
+	answer, err := f.answer(len(f.at) - 1)
+	if f.takes > 0 {
+		<-time.After(f.takes)
+	}
+	return answer, err
 }
 
-func (f *fake) ReloadToken() bool { return false }
+func (f *fake) ReloadToken() bool { f.reloaded++; return false }
 
 type rig struct {
 	*fake
@@ -44,6 +51,7 @@ func newRig(answer func(n int) (hubclient.Instructions, error)) *rig {
 		Hub: r.fake, Changed: r.changed, Log: slog.New(slog.DiscardHandler),
 		Dispatch: func(s wire.Step) { r.dispatched = append(r.dispatched, s.StepType) },
 		Forget:   func() { r.forgotten++ }, Busy: func() bool { return r.busy },
+		Random: func() float64 { return 0 },
 		Status: func(s string) { r.said = append(r.said, s) }, Entered: func(Situation) {},
 	}
 	return r
@@ -57,7 +65,7 @@ func (r *rig) polls(t *testing.T, d time.Duration) (Again, error) {
 }
 
 func steps(seconds int64, types ...wire.StepType) (hubclient.Instructions, error) {
-	out := hubclient.Instructions{Steps: wire.Steps{NextInstructionSeconds: seconds}}
+	out := hubclient.Instructions{Gap: 2 * time.Second, Steps: wire.Steps{NextInstructionSeconds: seconds}}
 	for _, t := range types {
 		out.Instructions = append(out.Instructions, wire.Step{StepType: t})
 	}
@@ -117,6 +125,87 @@ func TestTheHubsDelayIsTheUpperBound(t *testing.T) {
 	}
 }
 
+func TestTheLeastGapIsTheHubsWord(t *testing.T) {
+	for name, tc := range map[string]struct {
+		gap, takes time.Duration
+		random     float64
+		want       []float64
+	}{
+		"a hub that says nothing":     {0, 0, 0, []float64{0, 5, 10, 20, 40, 80, 140}},
+		"a hub with few hosts":        {time.Second, 0, 0, []float64{0, 2, 4, 8, 16, 32, 64, 124}},
+		"a hub with many hosts":       {30 * time.Second, 0, 0, []float64{0, 30, 60, 120}},
+		"never more than a minute":    {5 * time.Minute, 0, 0, []float64{0, 60, 120}},
+		"a hub that answers slowly":   {2 * time.Second, 4 * time.Second, 0, []float64{0, 20, 40, 80, 140}},
+		"spread, but never after 60s": {2 * time.Second, 0, 0.8, []float64{0, 2.4, 5.3, 11.6, 25.6, 56.2, 111.4}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(func(int) (hubclient.Instructions, error) {
+					answer, err := steps(60)
+					answer.Gap = tc.gap
+					return answer, err
+				})
+				r.takes = tc.takes
+				r.loop.Random = func() float64 { return tc.random }
+				_, _ = r.polls(t, 150*time.Second)
+				NewWithT(t).Expect(seconds(r.at)).To(Equal(tc.want))
+			})
+		})
+	}
+}
+
+func TestAChangeDoesNotUndercutTheGap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(func(int) (hubclient.Instructions, error) {
+			answer, err := steps(60)
+			answer.Gap = 20 * time.Second
+			return answer, err
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() {
+			for ctx.Err() == nil {
+				r.changed <- struct{}{}
+				<-time.After(time.Second)
+			}
+		}()
+		_, _ = r.polls(t, 70*time.Second)
+		NewWithT(t).Expect(seconds(r.at)).To(Equal([]float64{0, 20, 40, 60}))
+	})
+}
+
+func TestRetryAfterOfAPoll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		r := newRig(func(int) (hubclient.Instructions, error) {
+			return hubclient.Instructions{}, &hubclient.StatusError{Code: 503, RetryAfter: 40 * time.Second}
+		})
+		_, _ = r.polls(t, 10*time.Minute)
+		g.Expect(len(r.at)).To(BeNumerically(">", 8))
+		for i := range r.at[1:] {
+			g.Expect(r.at[i+1] - r.at[i]).To(And(BeNumerically(">=", 40*time.Second), BeNumerically("<=", 90*time.Second)))
+		}
+	})
+}
+
+func TestTheLoopLeavesWithAReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		leave := make(chan string, 1)
+		r := newRig(func(n int) (hubclient.Instructions, error) {
+			if n == 1 {
+				leave <- "upgraded"
+			}
+			return steps(60)
+		})
+		r.loop.Leave = leave
+		again, err := r.polls(t, time.Minute)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(again.Reason).To(Equal("upgraded"))
+		g.Expect(r.at).To(HaveLen(2))
+	})
+}
+
 func TestFailedPolls(t *testing.T) {
 	for name, tc := range map[string]struct {
 		code  int
@@ -129,6 +218,10 @@ func TestFailedPolls(t *testing.T) {
 		"404 while installing: goes on":           {404, true, false, 0, ""},
 		"500 for a quarter of an hour: registers": {500, false, true, 0, "15 minutes"},
 		"500 while installing: never gives up":    {500, true, false, 0, ""},
+		"401 for a quarter of an hour: registers": {401, false, true, 0, "15 minutes"},
+		"403 for a quarter of an hour: registers": {403, false, true, 0, "15 minutes"},
+		"405 for a quarter of an hour: registers": {405, false, true, 0, "15 minutes"},
+		"401 while installing: never gives up":    {401, true, false, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -138,6 +231,7 @@ func TestFailedPolls(t *testing.T) {
 				})
 				r.busy = tc.busy
 				again, err := r.polls(t, time.Hour)
+				g.Expect(r.reloaded > 0).To(Equal(tc.code == 401), "a refused token is read again")
 				if !tc.again {
 					g.Expect(err).To(HaveOccurred(), "only the test ended it")
 					g.Expect(len(r.at)).To(BeNumerically(">", 40))

@@ -68,16 +68,18 @@ func (l *Loop) Run(ctx context.Context) (Registration, error) {
 			last, inRow = kind, 0
 		}
 		inRow++
-		delay := table[kind].delay(inRow, backoff.Random())
+		delay := hubclient.Delay(err, table[kind].delay(inRow, backoff.Random()))
 		if kind == answerUnauthorized {
 			l.Hub.ReloadToken()
 		}
 		l.Status(fmt.Sprintf("not registered: %v; %s", err, table[kind].hint))
 		l.Log.Warn("registration failed", "error", err, "retryIn", delay.Round(time.Second))
+		timer := time.NewTimer(delay)
 		select {
 		case <-ctx.Done():
+			timer.Stop()
 			return Registration{}, context.Cause(ctx)
-		case <-time.After(delay):
+		case <-timer.C:
 		}
 	}
 }

@@ -68,7 +68,7 @@ func TestPatience(t *testing.T) {
 	}{
 		"no answer: quick at first, then the interval": {
 			hub:  script{fail: repeat(network, 7)},
-			from: seconds(2, 4, 8, 15, 30, 48, 72), to: seconds(2, 4, 8, 15, 30, 72, 108), hint: "connection refused",
+			from: fractions(1.5, 3, 6, 11.25, 22.5, 48, 72), to: fractions(2.5, 5, 10, 18.75, 37.5, 72, 108), hint: "connection refused",
 		},
 		"an internal error waits the interval and grows to two minutes": {
 			hub: script{fail: repeat(status(500), 4)}, from: seconds(48, 72, 96, 96), to: seconds(72, 108, 144, 144), hint: "because",
@@ -84,9 +84,21 @@ func TestPatience(t *testing.T) {
 			hub:  script{replies: []wire.HostRegistrationResponse{reply("{"), reply(strings.ReplaceAll(goodArgs, "quay", "!"))}},
 			from: seconds(4, 8), to: seconds(6, 12), hint: "cannot be used",
 		},
+		"a proxy's 400, 405 and 501 are asked again too": {
+			hub: script{fail: []error{status(400), status(405), status(501)}}, from: seconds(48, 72, 96), to: seconds(72, 108, 144), hint: "because",
+		},
+		"403 and 409 freeze nobody": {
+			hub: script{fail: []error{status(403), status(409)}}, from: seconds(60, 60), to: seconds(90, 135), hint: "infra-env",
+		},
+		"Retry-After of a hub that is full": {
+			hub: script{fail: repeat(&hubclient.StatusError{Code: 503, RetryAfter: 20 * time.Second}, 3)}, from: seconds(20, 20, 20), to: seconds(25, 25, 25), hint: "503",
+		},
+		"Retry-After below our own patience changes nothing": {
+			hub: script{fail: repeat(&hubclient.StatusError{Code: 404, RetryAfter: time.Second}, 1)}, from: seconds(60), to: seconds(90), hint: "infra-env",
+		},
 		"another kind of failure starts anew": {
 			hub:  script{fail: []error{network, network, status(503), status(500), network}},
-			from: seconds(2, 4, 8, 48, 2), to: seconds(2, 4, 8, 72, 2), hint: "not registered",
+			from: fractions(1.5, 3, 6, 48, 1.5), to: fractions(2.5, 5, 10, 72, 2.5), hint: "not registered",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -119,6 +131,14 @@ func seconds(s ...int) []time.Duration {
 	out := make([]time.Duration, len(s))
 	for i := range s {
 		out[i] = time.Duration(s[i]) * time.Second
+	}
+	return out
+}
+
+func fractions(s ...float64) []time.Duration {
+	out := make([]time.Duration, len(s))
+	for i := range s {
+		out[i] = time.Duration(s[i] * float64(time.Second))
 	}
 	return out
 }

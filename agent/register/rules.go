@@ -31,10 +31,13 @@ const (
 // rule says how patient the agent is with an answer, and what a person can do.
 type rule struct {
 	policy backoff.Policy
-	// quick delays come before the policy's.
+	// quick delays come before the policy's; they vary by a quarter.
 	quick []time.Duration
 	hint  string
 }
+
+// quickJitter spreads the quick delays: hosts of one rack boot in the same second.
+const quickJitter = 0.25
 
 // rules returns the table of answers; interval is the --interval of the command line.
 func rules(interval time.Duration) map[answer]rule {
@@ -55,7 +58,7 @@ func rules(interval time.Duration) map[answer]rule {
 // delay is how long to wait after the n-th answer of this kind in a row, from 1.
 func (r rule) delay(n int, random float64) time.Duration {
 	if n <= len(r.quick) {
-		return r.quick[n-1]
+		return time.Duration(float64(r.quick[n-1]) * (1 + quickJitter*(2*random-1)))
 	}
 	return r.policy.Delay(n-len(r.quick), random)
 }

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ironflow/ironflow/agent/command"
+	"github.com/ironflow/ironflow/agent/hosthttp"
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/install"
 	"github.com/ironflow/ironflow/agent/install/coreos"
@@ -25,7 +26,6 @@ import (
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/agent/state"
 	"github.com/ironflow/ironflow/agent/steps"
-	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -37,6 +37,7 @@ type agent struct {
 	mishaps install.Mishaps    // none on real hardware
 
 	client     *hubclient.Client
+	checks     *http.Client // of the checks
 	state      *state.File
 	notifier   *notify.Notifier
 	outbox     *outbox.Outbox
@@ -50,11 +51,15 @@ type agent struct {
 	resolve    install.Resolve
 
 	changed chan struct{}                  // a reply changed the picture
+	leave   chan string                    // why the host is to register again
 	host    atomic.Pointer[hubclient.Host] // who we are for the hub, nil before the registration
 	seen    atomic.Pointer[poll.Situation] // the last situation before a stop
 	last    atomic.Pointer[[]byte]         // the last inventory
 	ends    chan ending                    // the first one counts
 	work    context.Context                // registration, polling, installation
+
+	// upgradedTo is the image of the last upgrade; only [agent.reply] uses it.
+	upgradedTo string
 
 	endOnce sync.Once
 }
@@ -67,23 +72,15 @@ func newAgent(cfg Config) (*agent, error) {
 	}
 	a := &agent{
 		cfg: cfg, log: cfg.Log, machine: machine,
-		state: state.Open(cfg.Dir), notifier: notify.New(cfg.Log),
+		state: state.Open(cfg.Dir), notifier: notify.New(cfg.Log, cfg.Notify),
 		hostID:  identify(cfg, machine),
-		mishaps: install.Mishaps{Faults: cfg.Dry.Faults(machine), Log: cfg.Log},
-		changed: make(chan struct{}, 1), ends: make(chan ending, 1),
+		mishaps: install.Mishaps{Faults: cfg.Dry.Faults(machine), Notify: cfg.Notify, Log: cfg.Log},
+		changed: make(chan struct{}, 1), leave: make(chan string, 1), ends: make(chan ending, 1),
 	}
-	ca := ""
-	if cfg.CACert != "" {
-		ca = cfg.Dir.Path(cfg.CACert)
-	}
-	token := hubclient.NewToken(cfg.Dir.Path(hostfile.AgentEnv))
-	if !token.Set() {
+	if cfg.Token == nil || !cfg.Token.Set() {
 		a.log.Warn("no token: " + hubclient.TokenEnv + " is empty; a hub with authentication will refuse this agent")
 	}
-	a.client, err = hubclient.New(hubclient.Options{
-		URL: cfg.URL, AgentVersion: cfg.AgentVersion, Attempt: a.state.Attempt(), CAFile: ca, Insecure: cfg.Insecure, Token: token,
-	})
-	if err != nil {
+	if err := a.setClients(); err != nil {
 		return nil, err
 	}
 	a.commands = cfg.Commands
@@ -98,6 +95,24 @@ func newAgent(cfg Config) (*agent, error) {
 		a.dispatcher.Media = func() error { return media.Check(cfg.Dir, a.log) }
 	}
 	return a, nil
+}
+
+// setClients makes the hub's client and the one of the checks, which neither
+// sends the hub's token nor heeds --insecure.
+func (a *agent) setClients() (err error) {
+	a.client, err = hubclient.New(hubclient.Options{
+		URL: a.cfg.URL, AgentVersion: a.cfg.running(), Attempt: a.state.Attempt(),
+		Dir: a.cfg.Dir, CAFile: a.cfg.CACert, Insecure: a.cfg.Insecure, Token: a.cfg.Token,
+	})
+	if err != nil {
+		return err
+	}
+	roots, err := hosthttp.Roots(a.cfg.Dir, a.cfg.CACert)
+	if err != nil {
+		return err
+	}
+	a.checks = &http.Client{Transport: hosthttp.Transport(roots, false)}
+	return nil
 }
 
 // setHardware chooses where the inventory comes from and which devices exist.
@@ -132,7 +147,7 @@ func (a *agent) setInstaller() {
 func (a *agent) registry() steps.Registry {
 	registry := table.Checks(probe.Env{
 		DryRun: a.cfg.Dry.Enabled, Dir: a.cfg.Dir, Interfaces: a.interfaces, Device: a.resolve,
-		Commands: a.commands, HTTP: http.DefaultClient, Log: a.log,
+		Commands: a.commands, HTTP: a.checks, Log: a.log,
 	})
 	registry[wire.StepTypeInventory] = steps.Runner{Deadline: 2 * inventory.Deadline, Run: a.inventoryStep}
 	registry[wire.StepTypeInstall] = steps.Runner{Deadline: stepDeadline, HandsOver: true, Run: a.installStep}
@@ -141,12 +156,17 @@ func (a *agent) registry() steps.Registry {
 	return registry
 }
 
+// reply posts a step's result. Only the outbox calls it, one after the other.
 func (a *agent) reply(ctx context.Context, reply wire.StepReply) error {
 	host := a.host.Load()
 	if host == nil {
 		return fmt.Errorf("reply to %s before the registration", reply.StepType)
 	}
-	return a.client.Reply(ctx, *host, reply)
+	if err := a.client.Reply(ctx, *host, reply); err != nil {
+		return err
+	}
+	a.upgraded(reply)
+	return nil
 }
 
 // nudge wakes the poll loop.

@@ -1,6 +1,8 @@
 // Package service is the program agent: it registers the host, polls the hub,
 // runs its steps and the installation, and ends with a meaning. It wires the
 // packages around it together and holds the life cycle; [Run] is its only way in.
+// It knows no signals and no service manager: those are the process's, and one
+// process may run many agents, each with a root directory of its own.
 package service
 
 import (
@@ -17,7 +19,9 @@ import (
 
 	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/agent/dryrun"
+	"github.com/ironflow/ironflow/agent/handover"
 	"github.com/ironflow/ironflow/agent/hostid"
+	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/install/coreos"
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -38,7 +42,7 @@ type Config struct {
 	// CACert is a PEM file below the root; Insecure switches certificate checks off.
 	CACert   string
 	Insecure bool
-	// Dir is the host's root directory, Dry the dry run.
+	// Dir is the host's root directory, Dry the dry run. No two agents share a Dir.
 	Dir hostfile.Dir
 	Dry dryrun.Settings
 
@@ -50,6 +54,14 @@ type Config struct {
 	// FaultPoint, if set, is told right before and after each effect of an
 	// installation; tests end the process there.
 	FaultPoint func(point string)
+
+	// Token is the agent's secret; nil means none.
+	Token *hubclient.Token
+	// Notify sends to the service manager of the process; nil sends nothing.
+	Notify func(state string) error
+	// Image hands the process over to the agent of another image; the zero value
+	// stays what it is.
+	Image handover.Handover
 
 	Log *slog.Logger
 	// OwnLog returns the newest lines of the agent's log.

@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -33,16 +34,19 @@ type hub struct {
 	registrations int
 	polls         int
 	host          string
+	hosts         map[string]bool
 	replies       []wire.StepReply
 	progress      []wire.HostProgress
 	logs          int
 	logStates     []wire.LogsState
-	refuse        int // registrations to refuse with 503
+	refuse        int      // registrations to refuse with 503
+	names         string   // the agent image that answers to registrations name; empty means our own
+	versions      []string // the agents' versions, as polls tell them
 }
 
 func newHub(t *testing.T, decide func(h *hub) wire.Steps) *hub {
 	t.Helper()
-	h := &hub{decide: decide}
+	h := &hub{decide: decide, hosts: map[string]bool{}}
 	h.Server = httptest.NewServer(h)
 	t.Cleanup(h.Close)
 	return h
@@ -57,6 +61,8 @@ func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.register(w, r)
 	case "GET /instructions":
 		h.polls++
+		h.versions = append(h.versions, r.Header.Get("discovery_agent_version"))
+		w.Header().Set(wire.HeaderPollGap, "1")
 		write(w, http.StatusOK, h.decide(h))
 	case "POST /instructions":
 		var reply wire.StepReply
@@ -94,7 +100,8 @@ func (h *hub) register(w http.ResponseWriter, r *http.Request) {
 	read(r, &params)
 	h.registrations++
 	h.host = params.HostID
-	args, _ := json.Marshal(map[string]string{"infra_env_id": infraEnv, "host_id": h.host, "agent_version": image})
+	h.hosts[h.host] = true
+	args, _ := json.Marshal(map[string]string{"infra_env_id": infraEnv, "host_id": h.host, "agent_version": cmp.Or(h.names, image)})
 	write(w, http.StatusCreated, wire.HostRegistrationResponse{
 		Host:                  wire.Host{ID: h.host, Status: wire.HostStatusDiscovering, Kind: "Host"},
 		NextStepRunnerCommand: &wire.HostRegistrationResponseNextStepRunnerCommand{Args: []string{string(args)}},

@@ -59,14 +59,21 @@ func (a *agent) identifySelf(ctx context.Context) bool {
 		// Registering now would make the hub fail the installation.
 		a.log.Info("going on with an installation after a crash", "host", kept.Host.HostID, "stage", kept.Install.Stage, "attempt", kept.Install.Attempt+1)
 		a.host.Store(&kept.Host)
+		if kept.AgentVersion != "" {
+			a.client.SetVersion(kept.AgentVersion)
+		}
+		a.outbox.Restore(a.cfg.Dir, kept.Host)
 		a.notifier.Ready()
 		a.installer.Resume(ctx, a.parseKept)
 		return true
 	case a.cfg.HostID != "":
-		a.host.Store(&hubclient.Host{InfraEnvID: a.cfg.InfraEnvID, HostID: a.cfg.HostID})
+		host := hubclient.Host{InfraEnvID: a.cfg.InfraEnvID, HostID: a.cfg.HostID}
+		a.host.Store(&host)
+		a.outbox.Restore(a.cfg.Dir, host)
 		a.notifier.Ready()
 		return true
 	}
+	a.client.SetVersion(a.cfg.running())
 	loop := register.Loop{
 		Hub: a.client, InfraEnvID: a.cfg.InfraEnvID, HostID: a.hostID, Interval: a.cfg.Interval,
 		Status: a.notifier.Starting, Log: a.log,
@@ -75,12 +82,14 @@ func (a *agent) identifySelf(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	if registration.AgentVersion != a.cfg.AgentVersion {
-		a.log.Warn("the hub wants another agent; this one comes with the live image and stays", "wanted", registration.AgentVersion, "own", a.cfg.AgentVersion)
+	if a.handOver(ctx, registration.AgentVersion) {
+		return false
 	}
 	a.host.Store(&registration.Host)
 	a.seen.Store(nil)
 	a.outbox.Forget()
+	// What an earlier process was about to say of an installation is no longer true.
+	a.outbox.Restore(a.cfg.Dir, registration.Host, wire.StepTypeInstall, wire.StepTypeStopInstallation)
 	if err := a.state.SetHost(registration.Host); err != nil {
 		a.log.Warn("the identity cannot be kept; a crash will register again", "error", err)
 	}
@@ -106,7 +115,7 @@ func (a *agent) installedBefore() bool {
 
 func (a *agent) poll(work, running context.Context) (poll.Again, error) {
 	loop := poll.Loop{
-		Hub: a.client, Host: *a.host.Load(), Changed: a.changed, Busy: a.installer.Busy,
+		Hub: a.client, Host: *a.host.Load(), Changed: a.changed, Leave: a.leave, Busy: a.installer.Busy,
 		Dispatch: func(step wire.Step) { a.dispatcher.Dispatch(running, step) },
 		Forget:   a.outbox.Forget, Status: a.notifier.Waiting, Log: a.log,
 		Entered: a.entered,

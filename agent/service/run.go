@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"sync"
-	"syscall"
 	"time"
 
+	"github.com/ironflow/ironflow/agent/handover"
 	"github.com/ironflow/ironflow/agent/outcome"
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/exitcode"
@@ -18,6 +17,10 @@ import (
 
 // exitRunnerDone is next_step_runner's exit code when its caller shall register again.
 const exitRunnerDone = 0
+
+// exitHandover is the exit code after a hand-over that has failed: the service
+// manager starts the agent again.
+const exitHandover = 1
 
 // ExitUsage is the exit code for a command line or a file that cannot be used.
 const ExitUsage = 1
@@ -36,21 +39,26 @@ const (
 	minRegister = 2 * time.Second
 )
 
-// ending is the agent's end and the time that running steps still get.
+// ending is the agent's end and the time that running steps still get. next, if
+// set, is what this process becomes instead.
 type ending struct {
 	*outcome.End
 	grace time.Duration
+	next  *handover.Next
 }
 
 // finish ends the agent; only the first call counts.
 func (a *agent) finish(end *outcome.End) { a.finishAfter(end, 0) }
 
 func (a *agent) finishAfter(end *outcome.End, grace time.Duration) {
-	a.endOnce.Do(func() { a.ends <- ending{end, grace} })
+	a.end(ending{End: end, grace: grace})
 }
 
-// Run runs the agent until it ends and returns its exit code. A signal that asks
-// it to stop ends it within ten seconds.
+func (a *agent) end(end ending) { a.endOnce.Do(func() { a.ends <- end }) }
+
+// Run runs the agent until it ends and returns its exit code. The end of ctx ends
+// it within ten seconds; the context's cause says who stopped it, such as
+// "the signal TERM".
 func Run(ctx context.Context, cfg Config) int {
 	if err := cfg.Check(); err != nil {
 		cfg.Log.Error("the agent cannot start", "error", err)
@@ -73,6 +81,7 @@ func Run(ctx context.Context, cfg Config) int {
 // run starts the parts, waits for the first reason to end, and ends.
 func (a *agent) run(parent context.Context) int {
 	defer a.client.Close()
+	defer a.checks.CloseIdleConnections()
 	background, stopBackground := context.WithCancel(context.WithoutCancel(parent))
 	work, stopWork := context.WithCancelCause(background)
 	running, stopSteps := context.WithCancelCause(background)
@@ -81,7 +90,7 @@ func (a *agent) run(parent context.Context) int {
 	var parts, helpers sync.WaitGroup
 	helpers.Go(func() { a.outbox.Run(background) })
 	helpers.Go(func() { a.notifier.Run(background) })
-	helpers.Go(func() { a.watchSignals(parent, background) })
+	helpers.Go(func() { a.watchCaller(parent, background) })
 	parts.Go(func() { a.live(work, running) })
 
 	end := <-a.ends
@@ -97,9 +106,16 @@ func (a *agent) run(parent context.Context) int {
 	drain, cancel := context.WithTimeout(background, drainGrace)
 	a.outbox.Drain(drain)
 	cancel()
-	code := a.lastWord(end)
+	code := exitHandover
+	if end.next == nil {
+		code = a.lastWord(end)
+	}
 	stopBackground()
 	helpers.Wait()
+	if end.next != nil {
+		// It returns only when it fails; the restarted agent then goes on by itself.
+		a.log.Error("the agent could not hand over", "error", end.next.Become())
+	}
 	return code
 }
 
@@ -143,22 +159,20 @@ func lastStatus(end ending, last hostfile.Status) hostfile.Status {
 	}
 }
 
-// watchSignals turns a signal, or the end of the caller's context, into an end.
-func (a *agent) watchSignals(parent, background context.Context) {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	defer signal.Stop(signals)
-	by := "its caller"
+// watchCaller turns the end of the caller's context into an end.
+func (a *agent) watchCaller(parent, background context.Context) {
 	select {
 	case <-background.Done():
 		return
 	case <-parent.Done():
-	case s := <-signals:
-		by = fmt.Sprintf("the signal %q", s)
 	}
 	if end := a.installer.Conclusion(); end != nil {
 		a.finishAfter(end, signalGrace) // only its farewell is cut short
 		return
+	}
+	by := "its caller"
+	if cause := context.Cause(parent); !errors.Is(cause, parent.Err()) {
+		by = cause.Error()
 	}
 	last := a.notifier.Last()
 	a.finishAfter(&outcome.End{

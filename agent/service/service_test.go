@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -57,7 +59,6 @@ func newMachine(t *testing.T, faults ...scenario.Fault) *machine {
 	g.Expect(os.WriteFile(boot, []byte(bootID+"\n"), 0o600)).To(Succeed())
 	g.Expect(m.dir.Write(hostfile.StepFile, hostfile.StepState{BootID: bootID, NodeUUID: "node-uuid", StartedAt: time.Unix(1000, 0).UTC()})).To(Succeed())
 	t.Setenv("INVOCATION_ID", "0123456789abcdef0123456789abcdef")
-	t.Setenv("NOTIFY_SOCKET", "")
 	return m
 }
 
@@ -69,12 +70,16 @@ func (m *machine) run(h *hub) int {
 }
 
 func (m *machine) runContext(ctx context.Context, h *hub) int {
+	return service.Run(ctx, m.config(h))
+}
+
+func (m *machine) config(h *hub) service.Config {
 	ring := &logging.Ring{}
-	return service.Run(ctx, service.Config{
+	return service.Config{
 		URL: h.URL, InfraEnvID: infraEnv, AgentVersion: image, Interval: time.Second,
 		Dir: m.dir, Dry: dryrun.Settings{Enabled: true, Scenario: m.path},
 		Log: slog.New(slog.NewTextHandler(ring, nil)), OwnLog: ring.Bytes,
-	})
+	}
 }
 
 func (m *machine) reason() hostfile.Reason {
@@ -237,6 +242,63 @@ func TestStopFromBeforeDoesNotEndTheAgent(t *testing.T) {
 	})
 	m.g.Expect(m.runContext(ctx, h)).To(Equal(exitcode.AgentCancelled))
 	m.g.Expect(m.reason().Text).To(Equal("the agent was stopped by its caller"))
+}
+
+func TestWhoStoppedTheAgentIsInItsReason(t *testing.T) {
+	m := newMachine(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	h := newHub(t, func(h *hub) wire.Steps {
+		cancel(errors.New(`the signal "terminated"`))
+		return instructions(60)
+	})
+	m.g.Expect(m.runContext(ctx, h)).To(Equal(exitcode.AgentCancelled))
+	m.g.Expect(m.reason().Text).To(Equal(`the agent was stopped by the signal "terminated"`))
+}
+
+func TestManyAgentsLiveInOneProcess(t *testing.T) {
+	h := newHub(t, func(*hub) wire.Steps { return instructions(60) })
+	ctx, cancel := context.WithCancel(t.Context())
+	var agents sync.WaitGroup
+	said := make([]string, 3)
+	for i := range said {
+		m := newMachine(t)
+		config := m.config(h)
+		config.Dry.HostID = fmt.Sprintf("33333333-3333-4333-8333-00000000000%d", i)
+		var once sync.Once
+		config.Notify = func(state string) error {
+			if state == "READY=1" {
+				once.Do(func() { said[i] = state })
+			}
+			return nil
+		}
+		agents.Go(func() { service.Run(ctx, config) })
+	}
+	NewWithT(t).Eventually(func() int { h.mu.Lock(); defer h.mu.Unlock(); return len(h.hosts) }).WithTimeout(time.Minute).Should(Equal(3))
+	cancel()
+	agents.Wait()
+	NewWithT(t).Expect(said).To(HaveEach("READY=1"), "each has a service manager of its own")
+}
+
+func TestRepliesSurviveACrash(t *testing.T) {
+	m := newMachine(t)
+	kept := state.Open(m.dir)
+	host := kept.Get().Host
+	host.InfraEnvID, host.HostID = infraEnv, "33333333-3333-4333-8333-333333333333"
+	m.g.Expect(os.MkdirAll(m.dir.Path(hostfile.RunDir), 0o755)).To(Succeed())
+	m.g.Expect(os.WriteFile(m.dir.Path("/run/ironflow/outbox.json"), []byte(`{"boot_id":"`+bootID+`","host":{"infra_env_id":"`+infraEnv+
+		`","host_id":"`+host.HostID+`"},"replies":[{"step_type":"installation-disk-speed-check","step_id":"installation-disk-speed-check-1","output":"{}"},
+		{"step_type":"install","step_id":"install-1","exit_code":-1,"error":"of an earlier life"}]}`), 0o600)).To(Succeed())
+	ctx, cancel := context.WithCancel(t.Context())
+	h := newHub(t, func(h *hub) wire.Steps {
+		if len(h.replies) > 0 {
+			cancel()
+		}
+		return instructions(1)
+	})
+	config := m.config(h)
+	config.Dry.HostID = host.HostID
+	m.g.Expect(service.Run(ctx, config)).To(Equal(exitcode.AgentCancelled))
+	m.g.Expect(h.replies).To(Equal([]wire.StepReply{{StepType: "installation-disk-speed-check", StepID: "installation-disk-speed-check-1", Output: "{}"}}))
 }
 
 func TestConfigIsChecked(t *testing.T) {

@@ -18,6 +18,7 @@ const (
 
 // entered is told each new situation: steps that are moot in it end.
 func (a *agent) entered(s poll.Situation) {
+	a.cfg.Image.Polled()
 	if s != poll.Stopping && s != poll.Unknown {
 		a.seen.Store(&s)
 	}

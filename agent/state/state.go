@@ -25,6 +25,9 @@ type State struct {
 	StepStarted time.Time `json:"step_started,omitzero"`
 	// Host is the identity that the hub gave.
 	Host hubclient.Host `json:"host"`
+	// AgentVersion is the image that the agent polls as, where the hub has named
+	// another one than its own.
+	AgentVersion string `json:"agent_version,omitempty"`
 	// Install is set from the accepted install step on.
 	Install *Install `json:"install,omitempty"`
 }
@@ -101,6 +104,11 @@ func (f *File) Attempt() string {
 // SetHost stores the identity.
 func (f *File) SetHost(h hubclient.Host) error {
 	return f.update(func(s *State) { s.Host = h })
+}
+
+// SetAgentVersion stores the image that the agent polls as.
+func (f *File) SetAgentVersion(image string) error {
+	return f.update(func(s *State) { s.AgentVersion = image })
 }
 
 // SetInstall stores the installation; nil forgets it.

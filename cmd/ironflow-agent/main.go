@@ -10,5 +10,8 @@ import (
 )
 
 func main() {
-	os.Exit(cli.Main(context.Background(), cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Args))
+	ctx, stop := cli.Signals(context.Background())
+	code := cli.Main(ctx, cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, os.Args)
+	stop()
+	os.Exit(code)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/ironflow/ironflow/hub/service"
@@ -44,7 +45,12 @@ func nextSteps(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.hub.Instructions(r.Context(), key, service.Poll{Timestamp: timestamp, AgentVersion: r.Header.Get(wire.HeaderAgentVersion)})
+	steps, err := r.hub.Instructions(r.Context(), key, service.Poll{Timestamp: timestamp, AgentVersion: r.Header.Get(wire.HeaderAgentVersion)})
+	if err != nil {
+		return nil, err
+	}
+	r.w.Header().Set(wire.HeaderPollGap, strconv.Itoa(int(r.hub.PollGap(key)/time.Second)))
+	return steps, nil
 }
 
 func stepReply(r *request) (any, error) {

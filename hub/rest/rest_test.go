@@ -358,6 +358,19 @@ func TestLifeOverHTTP(t *testing.T) {
 	g.Expect(events[0].Name).To(Equal("host_deregistered"), "the timeline outlives the host")
 }
 
+func TestAPollSaysTheLeastGapToTheNext(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.URL+rest.Base+"/v2"+f.path("/infra-envs/{infra_env_id}/hosts/{host_id}/instructions"), nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	req.Header.Set(wire.HeaderAgentToken, f.token)
+	resp, err := f.Client().Do(req)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer resp.Body.Close()
+	g.Expect(resp.StatusCode).To(Equal(200))
+	g.Expect(resp.Header.Get("Ironflow-Poll-Gap")).To(Equal("1"), "one host alone may hurry")
+}
+
 func TestEventCountsAreInHeaders(t *testing.T) {
 	g := NewWithT(t)
 	f := newFixture(t)

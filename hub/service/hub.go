@@ -57,6 +57,7 @@ type Hub struct {
 	timers   Timers
 	maxLog   int64
 	feed     feed
+	crowd    crowd
 	// started is when agents could first reach this hub; until then nobody could be heard.
 	started atomic.Pointer[time.Time]
 

@@ -10,4 +10,9 @@ const (
 	// registration: any text that is the same for one attempt and different for
 	// the next, at most 128 characters. It is ours; other hubs ignore it.
 	HeaderAttempt = "Ironflow-Attempt"
+	// HeaderPollGap is the least time between two polls of an agent in whole
+	// seconds, in the answer to a poll: the more hosts a hub has, the seldomer it
+	// is asked beside the time that next_instruction_seconds sets. It is ours;
+	// other hubs say nothing, other agents ignore it.
+	HeaderPollGap = "Ironflow-Poll-Gap"
 )

@@ -1,0 +1,44 @@
+package service
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/store"
+)
+
+// polls lets n hosts poll once.
+func polls(h *Hub, n int) (last time.Duration) {
+	for i := range n {
+		last = h.PollGap(store.HostKey{InfraEnvID: "e", HostID: fmt.Sprint(i)})
+	}
+	return last
+}
+
+func TestTheGapGrowsWithTheFleet(t *testing.T) {
+	for hosts, want := range map[int]time.Duration{1: time.Second, 200: time.Second, 201: 2 * time.Second, 2000: 10 * time.Second, 10_000: 50 * time.Second, 50_000: time.Minute} {
+		t.Run(fmt.Sprint(hosts), func(t *testing.T) {
+			now := time.Unix(1000, 0)
+			h := &Hub{now: func() time.Time { return now }}
+			gomega.NewWithT(t).Expect(polls(h, hosts)).To(gomega.Equal(want))
+		})
+	}
+}
+
+func TestTheGapFollowsTheFleet(t *testing.T) {
+	g := gomega.NewWithT(t)
+	now := time.Unix(1000, 0)
+	h := &Hub{now: func() time.Time { return now }}
+	polls(h, 2000)
+	polls(h, 2000)
+	now = now.Add(61 * time.Second)
+	g.Expect(polls(h, 1)).To(gomega.Equal(10*time.Second), "a new window does not forget the fleet, and nobody counts twice")
+	now = now.Add(61 * time.Second)
+	g.Expect(polls(h, 1)).To(gomega.Equal(time.Second), "the others have gone")
+	polls(h, 2000)
+	now = now.Add(time.Hour)
+	g.Expect(polls(h, 1)).To(gomega.Equal(time.Second))
+}
