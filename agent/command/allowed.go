@@ -21,9 +21,12 @@ var allowed = []Program{
 	{"mdadm", "stops a software RAID on a disk that is installed next"},
 	{"mount", "mounts the EFI system partition in the host's own mount namespace"},
 	{"podman", "pulls and runs container images"},
+	{"rpm-ostree", "drops the roll-back deployment of an installed host whose /boot is too small for the discovery image"},
+	{"systemctl", "reboots an installed host from inside a container, which does not see the host's D-Bus"},
 	{"udevadm", "waits until udev knows the new partitions"},
 	{"umount", "the counterpart of mount"},
 	{"wipefs", "removes signatures of file systems with libblkid's knowledge of where they are"},
+	{"zipl", "writes the boot record of an IBM Z host, whose format is the program's own"},
 }
 
 // Allowed lists all programs that the agent may start, sorted by name.

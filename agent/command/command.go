@@ -21,6 +21,9 @@ type Command struct {
 	// Env is added to the small environment that every program gets; NAME=value.
 	// Secrets belong here and never into Args.
 	Env []string
+	// Root is the root directory that it runs in, as the host sees it; empty is the
+	// host's own. An agent in a container sees its host's there.
+	Root string
 	// Stdin is read to its end; nil is an empty input.
 	Stdin io.Reader
 	// Stdout and Stderr take the output as it comes; nil drops it.

@@ -103,3 +103,39 @@ func TestAStoppedProgramEndsWithItsCause(t *testing.T) {
 	}
 	g.Expect(err).To(MatchError(cause))
 }
+
+// A program in a root directory of its own is this test binary, which needs nothing besides itself.
+func TestAProgramRunsInTheGivenRoot(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("chroot needs root")
+	}
+	g := NewWithT(t)
+	self, err := os.Executable()
+	g.Expect(err).NotTo(HaveOccurred())
+	raw, err := os.ReadFile(self)
+	g.Expect(err).NotTo(HaveOccurred())
+	root := t.TempDir()
+	for _, folder := range []string{"host/usr/sbin", "host/tmp"} {
+		g.Expect(os.MkdirAll(filepath.Join(root, folder), 0o755)).To(Succeed())
+	}
+	g.Expect(os.WriteFile(filepath.Join(root, "host/usr/sbin/zipl"), raw, 0o755)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(root, "host/only-here"), nil, 0o600)).To(Succeed())
+
+	h := command.Host{Dir: hostfile.Dir{Root: root}}
+	inside := command.Command{Name: "zipl", Args: []string{"-test.run=^TestInsideAnotherRoot$", "-test.v"}, Env: []string{"INSIDE=yes"}, Root: "/host"}
+	var out strings.Builder
+	inside.Stdout = &out
+	g.Expect(h.Run(t.Context(), inside)).To(Succeed(), "%s", &out)
+	g.Expect(out.String()).To(ContainSubstring("--- PASS: TestInsideAnotherRoot"))
+	inside.Root = ""
+	g.Expect(h.Run(t.Context(), inside)).To(MatchError(command.ErrMissing))
+}
+
+func TestInsideAnotherRoot(t *testing.T) {
+	if os.Getenv("INSIDE") == "" {
+		t.Skip("only what TestAProgramRunsInTheGivenRoot starts")
+	}
+	if _, err := os.Stat("/only-here"); err != nil {
+		t.Fatal(err)
+	}
+}

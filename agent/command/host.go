@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,8 @@ func (h Host) Run(ctx context.Context, c Command) error {
 	if !isAllowed(c.Name) {
 		return fmt.Errorf("%s: %w", c.Name, ErrNotAllowed)
 	}
-	program, err := h.find(c.Name)
+	root := filepath.Clean(h.Dir.Path(cmp.Or(c.Root, "/")))
+	program, err := find(root, c.Name)
 	if err != nil {
 		return err
 	}
@@ -65,7 +67,7 @@ func (h Host) Run(ctx context.Context, c Command) error {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = killAfter
 	cmd.Dir = "/"
-	if root := h.root(); root != "/" {
+	if root != "/" {
 		cmd.SysProcAttr.Chroot = root
 	}
 	err = cmd.Run()
@@ -90,13 +92,11 @@ func ended(ctx context.Context, name string, err error, last string) error {
 	}
 }
 
-func (h Host) root() string { return filepath.Clean(h.Dir.Path("/")) }
-
-// find returns the program's path as seen from inside the host's root.
-func (h Host) find(name string) (string, error) {
+// find returns the program's path as seen from inside the root.
+func find(root, name string) (string, error) {
 	for _, folder := range path {
 		file := filepath.Join(folder, name)
-		info, err := os.Stat(h.Dir.Path(file))
+		info, err := os.Stat(filepath.Join(root, file))
 		if err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 			return file, nil
 		}

@@ -1,30 +1,26 @@
-// Package diskspeed is the step installation-disk-speed-check: how long the disk takes to sync.
+// Package diskspeed is the step installation-disk-speed-check: how long the disk
+// takes to sync what was written, which is what etcd waits for. It overwrites
+// the start of the disk: hubs ask for it only for the disk that is installed next.
 package diskspeed
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"slices"
+	"path"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/ironflow/ironflow/agent/probe"
 	"github.com/ironflow/ironflow/agent/steps"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// The load of the disk speed check: two writers, each 22 MiB in small blocks
-// with a sync after each, the way etcd writes.
+// Time limits: where the hub names none, and the longest that it may name.
 const (
-	speedBlock   = 2300
-	speedBytes   = 22 << 20
-	speedWriters = 2
+	defaultLimit = 8 * time.Minute
+	longestLimit = time.Hour
 )
 
 type speedRequest struct {
@@ -32,28 +28,27 @@ type speedRequest struct {
 	limit time.Duration
 }
 
-// Check measures how long the disk takes to sync. It overwrites the start
-// of the disk: hubs ask for it only for the disk that is installed next.
+// Check measures how long the disk takes to sync.
 var Check = probe.Check[speedRequest]{
-	Deadline: 15 * time.Minute,
+	Deadline: longestLimit + time.Minute,
 	Decode: func(args []string) (speedRequest, error) {
 		if err := steps.Strings(args, 1, 2); err != nil {
 			return speedRequest{}, err
 		}
 		r, err := steps.Decode[wire.DiskSpeedCheckRequest](args[:1])
-		out := speedRequest{path: r.Path, limit: 8 * time.Minute}
+		out := speedRequest{path: r.Path, limit: defaultLimit}
 		if err != nil || len(args) == 1 {
 			return out, err
 		}
 		seconds, err := strconv.ParseFloat(args[1], 64)
-		if err != nil || seconds <= 0 || seconds > 3600 {
+		if err != nil || !(seconds > 0 && seconds <= longestLimit.Seconds()) {
 			return out, fmt.Errorf("time limit %q is not a number of seconds up to 3600", args[1])
 		}
 		out.limit = time.Duration(seconds * float64(time.Second))
 		return out, nil
 	},
 	Validate: func(r speedRequest) error {
-		if !strings.HasPrefix(r.path, "/dev/") || strings.Contains(r.path, "..") {
+		if !strings.HasPrefix(r.path, "/dev/") || path.Clean(r.path) != r.path {
 			return fmt.Errorf("path %q is not below /dev", r.path)
 		}
 		return nil
@@ -63,16 +58,10 @@ var Check = probe.Check[speedRequest]{
 		if err != nil {
 			return steps.Failed(steps.ExitBad, "%v", err)
 		}
-		ctx, cancel := context.WithTimeout(ctx, r.limit)
-		defer cancel()
-		worst, err := syncTime(ctx, device)
-		switch {
-		case errors.Is(err, context.DeadlineExceeded):
-			return steps.Failed(steps.ExitTimeout, "the disk did not take 2 x 22 MiB within %s", r.limit)
-		case err != nil:
-			return steps.Failed(steps.ExitBad, "measure %s: %v", r.path, err)
+		if err := checkDevice(env.Dir, device); err != nil {
+			return steps.Failed(steps.ExitBad, "%v", err)
 		}
-		return steps.JSON(wire.DiskSpeedCheckResponse{IoSyncDuration: worst.Milliseconds(), Path: r.path})
+		return measure(ctx, r, func(ctx context.Context) (time.Duration, error) { return writeSynced(ctx, device) })
 	},
 	Dry: func(_ context.Context, env probe.Env, r speedRequest) steps.Result {
 		if _, err := env.Device(r.path); err != nil {
@@ -82,40 +71,53 @@ var Check = probe.Check[speedRequest]{
 	},
 }
 
-// syncTime returns the worse 99th percentile of the writers' sync times.
-func syncTime(ctx context.Context, device string) (time.Duration, error) {
-	times := make([]time.Duration, speedWriters)
-	errs := make([]error, speedWriters)
-	var all sync.WaitGroup
-	for i := range speedWriters {
-		all.Go(func() { times[i], errs[i] = writeSynced(ctx, device, int64(i)*speedBytes) })
+// errLimit is the cause of a measurement's end by the hub's limit.
+var errLimit = errors.New("the time limit of the measurement ran out")
+
+// measure runs the writers side by side and answers with the worse of them. One
+// that fails does not matter while the other does not. When the time is over
+// nobody waits for a disk that hangs: what is left of a writer ends with its write.
+func measure(ctx context.Context, r speedRequest, write func(context.Context) (time.Duration, error)) steps.Result {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.limit, errLimit)
+	defer cancel()
+	type end struct {
+		took time.Duration
+		err  error
 	}
-	all.Wait()
-	return slices.Max(times), errors.Join(errs...)
+	ends := make(chan end, writers)
+	for range writers {
+		go func() {
+			took, err := write(ctx)
+			ends <- end{took, err}
+		}()
+	}
+	var worst time.Duration
+	var errs []error
+	for range writers {
+		select {
+		case <-ctx.Done():
+			return ended(ctx, r)
+		case e := <-ends:
+			worst = max(worst, e.took)
+			if e.err != nil {
+				errs = append(errs, e.err)
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return ended(ctx, r)
+	}
+	result := steps.JSON(wire.DiskSpeedCheckResponse{IoSyncDuration: worst.Milliseconds(), Path: r.path})
+	if len(errs) == writers {
+		result.Exit, result.Error = steps.ExitBad, fmt.Sprintf("measure %s: %v", r.path, errs[0])
+	}
+	return result
 }
 
-func writeSynced(ctx context.Context, device string, offset int64) (time.Duration, error) {
-	f, err := os.OpenFile(device, os.O_WRONLY, 0)
-	if err != nil {
-		return 0, err
+// ended is the result of a measurement that was stopped.
+func ended(ctx context.Context, r speedRequest) steps.Result {
+	if cause := context.Cause(ctx); !errors.Is(cause, errLimit) {
+		return steps.Failed(steps.ExitBad, "measure %s: %v", r.path, cause)
 	}
-	defer f.Close()
-	block := make([]byte, speedBlock)
-	times := make([]time.Duration, 0, speedBytes/speedBlock)
-	for range speedBytes / speedBlock {
-		if ctx.Err() != nil {
-			return 0, ctx.Err()
-		}
-		if _, err := f.WriteAt(block, offset); err != nil {
-			return 0, err
-		}
-		offset += speedBlock
-		start := time.Now()
-		if err := unix.Fdatasync(int(f.Fd())); err != nil {
-			return 0, err
-		}
-		times = append(times, time.Since(start))
-	}
-	slices.Sort(times)
-	return times[len(times)*99/100], nil
+	return steps.Failed(steps.ExitTimeout, "the disk did not take %d x %d MiB within %s", writers, writtenBytes>>20, r.limit)
 }

@@ -1,22 +1,202 @@
 package diskspeed
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/agent/probe"
+	"github.com/ironflow/ironflow/agent/steps"
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/test/needs"
 )
 
-func TestSyncTimeWritesAndMeasures(t *testing.T) {
+const wanted = "/dev/disk/by-id/wwn-0x5000c500a1b2c3d4"
+
+// loop makes a loop device over a file in memory that is full of ones.
+func loop(t *testing.T, bytesLong int) (device, file string) {
+	t.Helper()
+	losetup := needs.Program(t, "losetup", "util-linux")
+	if os.Getuid() != 0 {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("a loop device needs root")
+		}
+		t.Skip("a loop device needs root")
+	}
+	f, err := os.CreateTemp("/dev/shm", "disk") //nolint:usetesting // memory: the disk's speed is not the test's
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Remove(f.Name()) })
+	if _, err := f.Write(bytes.Repeat([]byte{0xff}, bytesLong)); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	out, err := exec.CommandContext(t.Context(), losetup, "--find", "--show", f.Name()).CombinedOutput()
+	if err != nil {
+		t.Fatalf("losetup: %v: %s", err, out)
+	}
+	device = strings.TrimSpace(string(out))
+	t.Cleanup(func() {
+		if out, err := exec.Command(losetup, "--detach", device).CombinedOutput(); err != nil { //nolint:noctx // the test's context has ended
+			t.Errorf("losetup: %v: %s", err, out)
+		}
+	})
+	return device, f.Name()
+}
+
+func run(t *testing.T, device string, args ...string) steps.Result {
+	t.Helper()
+	env := probe.Env{Dir: hostfile.Dir{}, Device: func(path string) (string, error) {
+		if path != wanted {
+			return "", errors.New("no such disk")
+		}
+		return device, nil
+	}}
+	return Check.Runner(env).Run(t.Context(), args)
+}
+
+func TestARealDisk(t *testing.T) {
+	g := NewWithT(t)
+	device, file := loop(t, 32<<20)
+	result := run(t, device, `{"path":"`+wanted+`"}`, "480.00")
+	g.Expect(result.Error).To(BeEmpty())
+	g.Expect(result.Exit).To(BeZero())
+	var out map[string]any
+	g.Expect(json.Unmarshal([]byte(result.Output), &out)).To(Succeed())
+	g.Expect(out).To(HaveKeyWithValue("path", wanted))
+	if duration, there := out["io_sync_duration"]; there { // left out below a millisecond
+		g.Expect(duration).To(BeNumerically(">=", 1))
+		g.Expect(duration).To(Equal(float64(int(duration.(float64)))), "whole milliseconds")
+	}
+
+	const written = writtenBytes / block * block
+	content, err := os.ReadFile(file)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(bytes.Equal(content[:written], make([]byte, written))).To(BeTrue(), "the start of the disk is overwritten")
+	g.Expect(bytes.Equal(content[written:], bytes.Repeat([]byte{0xff}, len(content)-written))).To(BeTrue(), "and nothing else")
+}
+
+func TestALimitThatRunsOut(t *testing.T) {
+	g := NewWithT(t)
+	device, _ := loop(t, 32<<20)
+	result := run(t, device, `{"path":"`+wanted+`"}`, "0.001")
+	g.Expect(result.Exit).To(BeEquivalentTo(124))
+	g.Expect(result.Output).To(BeEmpty())
+	g.Expect(result.Error).To(Equal("the disk did not take 2 x 22 MiB within 1ms"))
+}
+
+func TestADiskOnWhichAllRunsFail(t *testing.T) {
+	g := NewWithT(t)
+	device, _ := loop(t, 1<<20)
+	result := run(t, device, `{"path":"`+wanted+`"}`)
+	g.Expect(result.Exit).To(BeEquivalentTo(-1))
+	g.Expect(result.Output).To(MatchJSON(`{"path":"`+wanted+`"}`), "the form stays, the duration is zero")
+	g.Expect(result.Error).To(HavePrefix("measure " + wanted + ": write " + device + ": no space left on device"))
+}
+
+func TestADiskInUseIsNotTouched(t *testing.T) {
+	g := NewWithT(t)
+	device, file := loop(t, 32<<20)
+	folder := t.TempDir()
+	for program, args := range map[string][]string{"mkfs.ext4": {"-q", device}} {
+		out, err := exec.CommandContext(t.Context(), needs.Program(t, program, "e2fsprogs"), args...).CombinedOutput()
+		g.Expect(err).NotTo(HaveOccurred(), "%s", out)
+	}
+	out, err := exec.CommandContext(t.Context(), needs.Program(t, "mount", "mount"), device, folder).CombinedOutput()
+	g.Expect(err).NotTo(HaveOccurred(), "%s", out)
+	result := run(t, device, `{"path":"`+wanted+`"}`)
+	out, err = exec.CommandContext(t.Context(), "umount", folder).CombinedOutput()
+	g.Expect(err).NotTo(HaveOccurred(), "%s", out)
+	g.Expect(result.Exit).To(BeEquivalentTo(-1))
+	g.Expect(result.Error).To(Equal(device + " is in use: something of it is mounted at " + folder))
+	content, err := os.ReadFile(file)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(content[0x438:0x43a]).To(Equal([]byte{0x53, 0xef}), "the file system is still there")
+}
+
+func TestPartitionsAreLookedAtToo(t *testing.T) {
+	g := NewWithT(t)
+	dir := hostfile.Dir{Root: t.TempDir()}
+	for name, text := range map[string]string{"sys/class/block/sda/dev": "8:0\n", "sys/class/block/sda/sda1/dev": "8:1\n", "sys/class/block/sda/queue/x": ""} {
+		g.Expect(os.MkdirAll(filepath.Dir(dir.Path("/"+name)), 0o755)).To(Succeed())
+		g.Expect(os.WriteFile(dir.Path("/"+name), []byte(text), 0o600)).To(Succeed())
+	}
+	g.Expect(numbersOf(dir, "sda")).To(Equal(map[string]bool{"8:0": true, "8:1": true}))
+}
+
+func TestAFileIsNoDisk(t *testing.T) {
 	g := NewWithT(t)
 	file := filepath.Join(t.TempDir(), "disk")
-	g.Expect(os.WriteFile(file, nil, 0o600)).To(Succeed())
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := syncTime(ctx, file)
-	g.Expect(err).To(MatchError(context.Canceled), "a cancelled check stops writing")
-	_, err = syncTime(t.Context(), file+"-missing")
-	g.Expect(err).To(HaveOccurred())
+	g.Expect(os.WriteFile(file, []byte("precious"), 0o600)).To(Succeed())
+	for _, device := range []string{file, "/dev/null"} {
+		result := run(t, device, `{"path":"`+wanted+`"}`)
+		g.Expect(result.Exit).To(BeEquivalentTo(-1))
+		g.Expect(result.Error).To(Equal(device + " is no disk"))
+	}
+	g.Expect(os.ReadFile(file)).To(BeEquivalentTo("precious"))
+}
+
+func TestTheWorseOfTheRunsCounts(t *testing.T) {
+	for name, tc := range map[string]struct {
+		first, second error
+		exit          int64
+		output        string
+	}{
+		"both measured": {nil, nil, 0, `{"path":"/dev/sda","io_sync_duration":7}`},
+		"one failed":    {errors.New("broken"), nil, 0, `{"path":"/dev/sda","io_sync_duration":7}`},
+		"all failed":    {errors.New("broken"), errors.New("broken"), -1, `{"path":"/dev/sda"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			var calls atomic.Int32
+			result := measure(t.Context(), speedRequest{"/dev/sda", time.Minute}, func(context.Context) (time.Duration, error) {
+				if calls.Add(1) == 1 {
+					if tc.first != nil {
+						return 0, tc.first
+					}
+					return 3 * time.Millisecond, nil
+				}
+				if tc.second != nil {
+					return 0, tc.second
+				}
+				return 7900 * time.Microsecond, nil
+			})
+			g.Expect(calls.Load()).To(BeEquivalentTo(2), "two runs")
+			g.Expect(result.Exit).To(Equal(tc.exit))
+			g.Expect(result.Output).To(MatchJSON(tc.output))
+		})
+	}
+}
+
+// A disk that hangs holds the answer up no longer than the limit, and a step
+// that is stopped is no time-out.
+func TestADiskThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		release := make(chan struct{})
+		hang := func(context.Context) (time.Duration, error) { <-release; return 0, nil }
+		start := time.Now()
+		result := measure(t.Context(), speedRequest{"/dev/sda", 8 * time.Minute}, hang)
+		g.Expect(result.Exit).To(BeEquivalentTo(124))
+		g.Expect(time.Since(start)).To(Equal(8 * time.Minute))
+
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(errors.New("the hub installs the disk"))
+		result = measure(ctx, speedRequest{"/dev/sda", 8 * time.Minute}, hang)
+		g.Expect(result.Exit).To(BeEquivalentTo(-1))
+		g.Expect(result.Error).To(Equal("measure /dev/sda: the hub installs the disk"))
+		close(release)
+	})
 }

@@ -4,6 +4,7 @@ package table
 import (
 	"github.com/ironflow/ironflow/agent/probe"
 	"github.com/ironflow/ironflow/agent/probe/apivip"
+	"github.com/ironflow/ironflow/agent/probe/artifacts"
 	"github.com/ironflow/ironflow/agent/probe/connectivity"
 	"github.com/ironflow/ironflow/agent/probe/dhcplease"
 	"github.com/ironflow/ironflow/agent/probe/diskspeed"
@@ -11,6 +12,7 @@ import (
 	"github.com/ironflow/ironflow/agent/probe/freeaddresses"
 	"github.com/ironflow/ironflow/agent/probe/images"
 	"github.com/ironflow/ironflow/agent/probe/ntp"
+	"github.com/ironflow/ironflow/agent/probe/reclaim"
 	"github.com/ironflow/ironflow/agent/probe/tang"
 	"github.com/ironflow/ironflow/agent/probe/upgrade"
 	"github.com/ironflow/ironflow/agent/probe/vips"
@@ -32,5 +34,7 @@ func Checks(env probe.Env) steps.Registry {
 		wire.StepTypeAPIVIPConnectivityCheck:    apivip.Check.Runner(env),
 		wire.StepTypeTangConnectivityCheck:      tang.Check.Runner(env),
 		wire.StepTypeDHCPLeaseAllocate:          dhcplease.Check.Runner(env),
+		wire.StepTypeDownloadBootArtifacts:      artifacts.Check.Runner(env),
+		wire.StepTypeRebootForReclaim:           reclaim.Check.Runner(env),
 	}
 }
