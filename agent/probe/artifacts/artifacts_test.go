@@ -25,11 +25,14 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 )
 
+// answer makes the n-th answer; nil is the file.
+type answer func(n int, r *http.Request) *http.Response
+
 // server answers requests without a network, so that time can be the test's.
 type server struct {
 	files map[string][]byte
 	// each is called with the number of the request; what it returns is answered instead of the file.
-	each  func(n int, r *http.Request) *http.Response
+	each  answer
 	asked []*http.Request
 }
 
@@ -193,14 +196,14 @@ func TestAFileThatChangesMeanwhileBeginsAnew(t *testing.T) {
 func TestServersThatFail(t *testing.T) {
 	long := strings.Repeat("x", 2000)
 	for name, tc := range map[string]struct {
-		each func(s *server) func(n int, r *http.Request) *http.Response
+		each func(s *server) answer
 		want string
 	}{
-		"not there": {func(s *server) func(int, *http.Request) *http.Response {
+		"not there": {func(s *server) answer {
 			delete(s.files, "/initrd")
 			return nil
 		}, "download initrd: answered 404 Not Found: 404 page not found"},
-		"always broken": {func(s *server) func(int, *http.Request) *http.Response {
+		"always broken": {func(s *server) answer {
 			return func(n int, r *http.Request) *http.Response {
 				if n == 1 {
 					return nil
@@ -209,14 +212,14 @@ func TestServersThatFail(t *testing.T) {
 				return broken(s.file(r), 10)
 			}
 		}, "download initrd: connection reset by peer"},
-		"shorter than announced": {func(s *server) func(int, *http.Request) *http.Response {
+		"shorter than announced": {func(s *server) answer {
 			return func(n int, r *http.Request) *http.Response {
 				response := s.file(r)
 				response.Body = io.NopCloser(strings.NewReader("x"))
 				return response
 			}
 		}, "download vmlinuz: 5 of 6000 bytes came"},
-		"longer than announced": {func(s *server) func(int, *http.Request) *http.Response {
+		"longer than announced": {func(s *server) answer {
 			return func(_ int, r *http.Request) *http.Response {
 				response := s.file(r)
 				response.ContentLength = 1000
@@ -224,14 +227,14 @@ func TestServersThatFail(t *testing.T) {
 				return response
 			}
 		}, "download vmlinuz: the file is larger than 1000 bytes"},
-		"empty": {func(s *server) func(int, *http.Request) *http.Response {
+		"empty": {func(s *server) answer {
 			return func(_ int, r *http.Request) *http.Response {
 				response := s.file(r)
 				response.ContentLength, response.Body = -1, http.NoBody
 				return response
 			}
 		}, "download vmlinuz: the file is empty"},
-		"another part than asked for": {func(s *server) func(int, *http.Request) *http.Response {
+		"another part than asked for": {func(s *server) answer {
 			return func(n int, r *http.Request) *http.Response {
 				response := s.file(r)
 				if n > 1 {

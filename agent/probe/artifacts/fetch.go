@@ -122,5 +122,5 @@ func freeSpace(boot *os.Root) (int64, error) {
 	if err := unix.Fstatfs(int(folder.Fd()), &s); err != nil {
 		return 0, fmt.Errorf("free space of the host's /boot: %w", err)
 	}
-	return int64(s.Bavail) * s.Bsize, nil
+	return int64(s.Bavail) * int64(s.Bsize), nil //nolint:unconvert // its type differs between machines
 }

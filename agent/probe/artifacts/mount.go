@@ -19,12 +19,13 @@ func MakeWritable(folder string) error {
 	if err := unix.Statfs(folder, &s); err != nil {
 		return fmt.Errorf("look at the mount of %s: %w", folder, err)
 	}
-	if int64(s.Flags)&unix.ST_RDONLY == 0 {
+	present := int64(s.Flags) //nolint:unconvert // its type differs between machines
+	if present&unix.ST_RDONLY == 0 {
 		return nil
 	}
 	flags := uintptr(unix.MS_REMOUNT)
 	for told, taken := range mountFlags {
-		if int64(s.Flags)&told != 0 {
+		if present&told != 0 {
 			flags |= taken
 		}
 	}

@@ -30,10 +30,8 @@ const limit = 28 * time.Second
 var Check = probe.Check[wire.DHCPAllocationRequest]{
 	Deadline: limit + 10*time.Second,
 	Validate: validate,
-	Real: func(ctx context.Context, env probe.Env, r wire.DHCPAllocationRequest) steps.Result {
-		return allocate(ctx, env, r)
-	},
-	Dry: pretend,
+	Real:     allocate,
+	Dry:      pretend,
 }
 
 // vip is one virtual address to get.

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -91,6 +92,14 @@ func newLab(t *testing.T) *lab {
 	if err := server.Start(cmd); err != nil {
 		t.Fatal(err)
 	}
+	NewWithT(t).Eventually(func() (text string, err error) {
+		err = server.Do(func() error {
+			raw, err := os.ReadFile("/proc/thread-self/net/udp")
+			text = string(raw)
+			return err
+		})
+		return text, err
+	}).WithTimeout(time.Minute).Should(ContainSubstring(":0043 "), "the server listens on port 67")
 	return l
 }
 
@@ -108,7 +117,7 @@ func (l *lab) listen(server *netns.Host) {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	l.t.Cleanup(func() { conn.Close() })
+	l.t.Cleanup(func() { _ = conn.Close() })
 	go func() {
 		frame := make([]byte, 2048)
 		for {
@@ -130,7 +139,8 @@ func (l *lab) listen(server *netns.Host) {
 	}()
 }
 
-// kinds returns the types of the messages that the MAC has sent, and forgets them.
+// kinds returns the types of the messages that the MAC has sent, one for each
+// that was sent again, and forgets them.
 func (l *lab) kinds(mac string) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -139,7 +149,7 @@ func (l *lab) kinds(mac string) []string {
 		all = append(all, m.MessageType().String())
 	}
 	l.sent[mac] = nil
-	return all
+	return slices.Compact(all)
 }
 
 func (l *lab) run(patience, request string) (result steps.Result) {

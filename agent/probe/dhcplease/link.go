@@ -40,8 +40,8 @@ func addLink(dir hostfile.Dir, parent, name string, mac net.HardwareAddr) (remov
 		}
 		return nil
 	}
-	// The link is for DHCP only; without this it would get an IPv6 address as well.
-	_ = os.WriteFile(dir.Path("/proc/sys/net/ipv6/conf/"+name+"/disable_ipv6"), []byte("1"), 0o644) //nolint:errcheck // hosts without IPv6 have no such file
+	// The link is for DHCP only; without this it would get an IPv6 address as well. Hosts without IPv6 have no such file.
+	_ = os.WriteFile(dir.Path("/proc/sys/net/ipv6/conf/"+name+"/disable_ipv6"), []byte("1"), 0o644)
 	if err := netlink.LinkSetUp(link); err != nil {
 		return nil, errors.Join(fmt.Errorf("set link %s up: %w", name, err), remove())
 	}

@@ -34,7 +34,8 @@ func loop(t *testing.T, bytesLong int) (device, file string) {
 		}
 		t.Skip("a loop device needs root")
 	}
-	f, err := os.CreateTemp("/dev/shm", "disk") //nolint:usetesting // memory: the disk's speed is not the test's
+	// In memory: the speed of the machine's disk is not the test's.
+	f, err := os.CreateTemp("/dev/shm", "disk")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func loop(t *testing.T, bytesLong int) (device, file string) {
 	}
 	device = strings.TrimSpace(string(out))
 	t.Cleanup(func() {
-		if out, err := exec.Command(losetup, "--detach", device).CombinedOutput(); err != nil { //nolint:noctx // the test's context has ended
+		if out, err := exec.Command(losetup, "--detach", device).CombinedOutput(); err != nil {
 			t.Errorf("losetup: %v: %s", err, out)
 		}
 	})

@@ -28,7 +28,7 @@ func resolver(t *testing.T, a answer) *net.Resolver {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { conn.Close() })
+	t.Cleanup(func() { _ = conn.Close() })
 	go func() {
 		packet := make([]byte, 4096)
 		for {

@@ -46,11 +46,11 @@ func newRegistry(t *testing.T) *registry {
 		t.Fatal(err)
 	}
 	_, _ = archive.Write(content)
-	archive.Close()
+	_ = archive.Close() // to memory
 	var packed bytes.Buffer
 	pack := gzip.NewWriter(&packed)
 	_, _ = pack.Write(layer.Bytes())
-	pack.Close()
+	_ = pack.Close()
 	r := &registry{blobs: map[string][]byte{}, size: size}
 	blob := func(kind string, raw []byte) string {
 		digest := digestOf(raw)

@@ -56,7 +56,7 @@ func liar(t *testing.T, folder string, answer func(request []byte) [][]byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { conn.Close() })
+	t.Cleanup(func() { _ = conn.Close() })
 	go func() {
 		packet := make([]byte, 2048)
 		for {

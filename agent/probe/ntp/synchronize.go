@@ -57,7 +57,7 @@ func add(ctx context.Context, env probe.Env, client *chrony.Client, wanted []str
 		switch err := client.AddServer(ctx, source); {
 		case err == nil:
 			env.Log.Info("time source added", "source", source)
-		case !errors.Is(err, chrony.AlreadyKnown):
+		case !errors.Is(err, chrony.ErrAlreadyKnown):
 			env.Log.Warn("a time source was not added", "source", source, "error", err)
 		}
 	}

@@ -31,10 +31,10 @@ func run(t *testing.T, client *http.Client, servers string) steps.Result {
 	return tang.Check.Runner(probe.Env{HTTP: client}).Run(t.Context(), []string{`{"tang_servers":` + string(quoted) + `}`})
 }
 
-// real starts Debian's Tang with new keys and returns its URL and the thumbprint
+// startTang starts Debian's Tang with new keys and returns its URL and the thumbprint
 // of its signing key. Tang serves one connection on its standard input and
 // output, as a socket unit would start it.
-func real(t *testing.T) (url, thumbprint string) {
+func startTang(t *testing.T) (url, thumbprint string) {
 	t.Helper()
 	const folder = "/usr/libexec/"
 	needs.Program(t, folder+"tangd", "tang-common")
@@ -86,7 +86,7 @@ func signingKey(t *testing.T, keys string) string {
 
 func TestARealTangServer(t *testing.T) {
 	g := NewWithT(t)
-	url, thumbprint := real(t)
+	url, thumbprint := startTang(t)
 	result := run(t, http.DefaultClient, fmt.Sprintf(`[{"url":%q,"thumbprint":%q}]`, url+"/", thumbprint))
 	g.Expect(result.Error).To(BeEmpty())
 	g.Expect(result.Exit).To(BeZero())

@@ -5,10 +5,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,15 +22,23 @@ const patience = 10 * time.Second
 type Client struct {
 	conn *net.UnixConn
 	own  string
+	// sequence is the number of the last request.
+	sequence uint32
 }
+
+// clients counts the clients of this process, for the names of their sockets.
+var clients atomic.Uint32
 
 // Dial connects to the socket of a chronyd. Its folder gets a socket for the
 // replies, until [Client.Close].
 func Dial(socket string) (*Client, error) {
-	own := filepath.Join(filepath.Dir(socket), fmt.Sprintf("ironflow.%d.%08x.sock", os.Getpid(), rand.Uint32()))
+	own := filepath.Join(filepath.Dir(socket), fmt.Sprintf("ironflow.%d.%d.sock", os.Getpid(), clients.Add(1)))
+	if err := os.Remove(own); err != nil && !errors.Is(err, os.ErrNotExist) { // of a killed process with the same id
+		return nil, err
+	}
 	conn, err := net.DialUnix("unixgram", &net.UnixAddr{Name: own, Net: "unixgram"}, &net.UnixAddr{Name: socket, Net: "unixgram"})
 	if err != nil {
-		os.Remove(own)
+		_ = os.Remove(own)
 		return nil, fmt.Errorf("connect to chronyd: %w", err)
 	}
 	// chronyd has given its root rights away and must still be able to answer.
@@ -61,7 +69,7 @@ func (c *Client) Sources(ctx context.Context) ([]Source, error) {
 	sources := make([]Source, 0, count)
 	for i := range count {
 		data, err := c.call(ctx, commandSourceData, binary.BigEndian.AppendUint32(nil, uint32(i)), replySourceData)
-		if errors.Is(err, NoSuchSource) { // one has gone meanwhile
+		if errors.Is(err, ErrNoSuchSource) { // one has gone meanwhile
 			break
 		}
 		if err != nil {
@@ -85,7 +93,7 @@ func (c *Client) Name(ctx context.Context, s Source) (string, error) {
 	return parseName(data)
 }
 
-// AddServer adds a server with iburst. The error is [AlreadyKnown] for an
+// AddServer adds a server with iburst. The error is [ErrAlreadyKnown] for an
 // address that chronyd has already.
 func (c *Client) AddServer(ctx context.Context, name string) error {
 	data, err := addServer(name)
@@ -104,7 +112,7 @@ func (c *Client) call(ctx context.Context, command uint16, data []byte, kind uin
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
 		deadline = d
 	}
-	stop := context.AfterFunc(ctx, func() { c.conn.SetDeadline(time.Now()) }) //nolint:errcheck // of a closed connection only
+	stop := context.AfterFunc(ctx, func() { _ = c.conn.SetDeadline(time.Now()) })
 	defer stop()
 	if err := c.conn.SetDeadline(deadline); err != nil {
 		return nil, err
@@ -112,8 +120,8 @@ func (c *Client) call(ctx context.Context, command uint16, data []byte, kind uin
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	sequence := rand.Uint32()
-	if _, err := c.conn.Write(request(command, sequence, data)); err != nil {
+	c.sequence++
+	if _, err := c.conn.Write(request(command, c.sequence, data)); err != nil {
 		return nil, err
 	}
 	packet := make([]byte, maxReply)
@@ -125,7 +133,7 @@ func (c *Client) call(ctx context.Context, command uint16, data []byte, kind uin
 			}
 			return nil, err
 		}
-		answer, err := reply(packet[:n], command, kind, sequence)
+		answer, err := reply(packet[:n], command, kind, c.sequence)
 		if errors.Is(err, errForeign) { // late, of a request that was given up
 			continue
 		}

@@ -75,20 +75,20 @@ type Source struct {
 	wire [addressSize]byte
 }
 
-// Status is chronyd's word on a command that it did not do.
-type Status uint16
+// StatusError is chronyd's word on a command that it did not do.
+type StatusError uint16
 
 // Status codes that a caller may decide on.
 const (
-	NoSuchSource Status = 4
-	AlreadyKnown Status = 11
-	TooMany      Status = 12
+	ErrNoSuchSource StatusError = 4
+	ErrAlreadyKnown StatusError = 11
+	ErrTooMany      StatusError = 12
 )
 
-func (s Status) Error() string {
-	texts := map[Status]string{
-		1: "failed", 2: "not authorised", 3: "invalid command", NoSuchSource: "no such source", AlreadyKnown: "source is already present",
-		TooMany: "too many sources", 17: "address family not supported", 18: "protocol version mismatch", 19: "packet length mismatch", 21: "invalid name",
+func (s StatusError) Error() string {
+	texts := map[StatusError]string{
+		1: "failed", 2: "not authorised", 3: "invalid command", ErrNoSuchSource: "no such source", ErrAlreadyKnown: "source is already present",
+		ErrTooMany: "too many sources", 17: "address family not supported", 18: "protocol version mismatch", 19: "packet length mismatch", 21: "invalid name",
 	}
 	if text, ok := texts[s]; ok {
 		return "chronyd: " + text
@@ -109,7 +109,7 @@ func request(command uint16, sequence uint32, data []byte) []byte {
 // errForeign is a packet that answers something else.
 var errForeign = errors.New("this packet does not answer the request")
 
-// reply returns the data of a reply. The error is a [Status], errForeign, or
+// reply returns the data of a reply. The error is a [StatusError], errForeign, or
 // says what is wrong with the packet.
 func reply(packet []byte, command, kind uint16, sequence uint32) ([]byte, error) {
 	if len(packet) < replyHead {
@@ -124,7 +124,7 @@ func reply(packet []byte, command, kind uint16, sequence uint32) ([]byte, error)
 	if got := binary.BigEndian.Uint16(packet[4:]); got != command {
 		return nil, fmt.Errorf("the reply is to command %d, not to %d", got, command)
 	}
-	if status := Status(binary.BigEndian.Uint16(packet[8:])); status != 0 {
+	if status := StatusError(binary.BigEndian.Uint16(packet[8:])); status != 0 {
 		return nil, status
 	}
 	if got := binary.BigEndian.Uint16(packet[6:]); got != kind {

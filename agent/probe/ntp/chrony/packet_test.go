@@ -50,7 +50,7 @@ func TestReplies(t *testing.T) {
 		is     error
 	}{
 		"good":          {head("06", "0002", "0000") + "0000000300000000", "", nil},
-		"status":        {head("06", "0001", "0002"), "chronyd: not authorised", Status(2)},
+		"status":        {head("06", "0001", "0002"), "chronyd: not authorised", StatusError(2)},
 		"odd status":    {head("06", "0001", "ffff"), "chronyd: status 65535", nil},
 		"other version": {head("05", "0002", "0000") + "00000003", "version 5", nil},
 		"other kind":    {head("06", "0003", "0000") + "00000003", "of kind 3", nil},
