@@ -1,26 +1,90 @@
 // Package redact blots secrets out of texts that leave the host: log bundles for
 // the hub, and the journal lines in a deploy step's reason, which Ironic keeps.
+// It knows the forms in which tokens, passwords, pull secrets, private keys and
+// the contents of Ignition files get into logs, and takes the values that the
+// caller knows besides. [Secrets] is for a text, [Writer] for a stream.
+//
+// In doubt it blots out: a name less in a log is no harm.
 package redact
 
-import "regexp"
+import (
+	"bytes"
+	"regexp"
+	"slices"
+)
 
-// secrets are forms in which secrets get into logs, each with the part that
-// stays in front. Ironic's agent, for one, logs its token in each request line.
-var secrets = []*regexp.Regexp{
-	regexp.MustCompile(`((?i:agent_token|api_key|image_token|pull_secret_token|x-secret-key|x-auth-token|password|passwd)["']?\s*[=:]\s*["']?)[^\s"'&,;]+`),
-	regexp.MustCompile(`((?i:authorization)["']?\s*[=:]\s*["']?(?i:bearer|basic)?\s*)[^\s"'&,;]+`),
-	regexp.MustCompile(`("auth"\s*:\s*")[^"]+`),
-	regexp.MustCompile(`(https?://[^/\s:@]+:)[^/\s@]+@`),
+// mark stands where a secret was.
+const mark = "***"
+
+// names are words that mark what follows a sign = or : as a secret, also within
+// a longer name.
+const names = `(?:token|passw(?:or)?d|passphrase|api[_-]?key|secret[_-]?key|pull[_-]?secret|client[_-]?secret|client-key-data|private[_-]?key|` +
+	`configdrive|user[_-]?data)[\w.-]*|\bsecret`
+
+// named begins a form that is marked by its name.
+const named = `(?i)((?:` + names + `)\\*["']?\s*[=:]\s*`
+
+// form is one way in which secrets appear. It is looked for in lines that hold
+// one of its hints, in lower case: most lines of a journal need no further look.
+type form struct {
+	hints   []string
+	find    *regexp.Regexp
+	replace string
 }
 
-// Secrets blots secrets out of the text.
-func Secrets(text []byte) []byte {
-	for i, form := range secrets {
-		replacement := "${1}***"
-		if i == len(secrets)-1 {
-			replacement += "@"
+// nameHints are the hints of names.
+var nameHints = []string{"token", "passw", "passphrase", "key", "secret", "configdrive", "user"}
+
+// forms are tried in this order. Each keeps what stands in front of the secret.
+var forms = []form{
+	// Contents of Ignition files: data:text/plain;base64,… and data:,%7B…
+	{[]string{"data:"}, regexp.MustCompile(`(?i)(\bdata:[\w/+.;=-]*,)[^\s"'\\<>]+`), "${1}" + mark},
+	// Headers as name and value, in Ignition and in steps' arguments.
+	{[]string{"authorization"}, regexp.MustCompile(`(?i)(authorization\\*["']\s*,\s*\\*["']value\\*["']\s*:\s*\\*["'])[^"'\\]+`), "${1}" + mark},
+	{[]string{"authorization"}, regexp.MustCompile(`(?i)(authorization\\*["']?\s*[=:]\s*\[?\\*["']?(?:(?:bearer|basic|digest|negotiate)\s+)?)[^\s"'\\,;]+`), "${1}" + mark},
+	{[]string{"bearer"}, regexp.MustCompile(`(?i)(\bbearer\s+)[\w.~+/=-]{6,}`), "${1}" + mark},
+	// Names with values, as in environments, JSON, YAML, queries and flags.
+	{nameHints, regexp.MustCompile(named + `\\+")[^"\\]*`), "${1}" + mark}, // JSON in JSON
+	{nameHints, regexp.MustCompile(named + `")(?:[^"\\]|\\.)*`), "${1}" + mark},
+	{nameHints, regexp.MustCompile(named + `')[^']*`), "${1}" + mark},
+	{nameHints, regexp.MustCompile(named + `)[^\s"'&,;\\]+`), "${1}" + mark},
+	{nameHints, regexp.MustCompile(`(?i)(\s--?[\w-]*(?:token|password|pull-secret|passphrase)[\w-]*\s+)[^\s"',;]+`), "${1}" + mark},
+	// Pull secrets: the entries of registries, and the whole of one in base64.
+	{[]string{"auth"}, regexp.MustCompile(`(?i)((?:\\*["']|\b)auth\\*["']?\s*:\s*\\*["']?)[\w+/=-]{4,}`), "${1}" + mark},
+	{[]string{"eyjhdxrocyi6"}, regexp.MustCompile(`eyJhdXRocyI6[\w+/=-]*`), mark},
+	// Tokens of the form JWT.
+	{[]string{"eyj"}, regexp.MustCompile(`\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?`), mark},
+	// Passwords of proxies, registries and iSCSI targets in addresses.
+	{[]string{"://"}, regexp.MustCompile(`(://[^/\s:@"']*:)[^/\s"']*@`), "${1}" + mark + "@"},
+	{[]string{"://"}, regexp.MustCompile(`(://)[^/\s:@"'\\]+@`), "${1}" + mark + "@"},
+	{[]string{"iscsi:"}, regexp.MustCompile(`(?i)(\biscsi:)[^\s@/]+@`), "${1}" + mark + "@"},
+	// Hashes of passwords, as in /etc/shadow.
+	{[]string{"$"}, regexp.MustCompile(`\$(?:1|2[aby]|5|6|7|y|gy)\$[\w./$=,-]{8,}`), mark},
+}
+
+// line blots the secrets out of one line.
+func line(text []byte, known [][]byte) []byte {
+	for _, secret := range known {
+		if bytes.Contains(text, secret) {
+			text = bytes.ReplaceAll(text, secret, []byte(mark))
 		}
-		text = form.ReplaceAll(text, []byte(replacement))
+	}
+	lower := bytes.ToLower(text)
+	for _, form := range forms {
+		if slices.ContainsFunc(form.hints, func(hint string) bool { return bytes.Contains(lower, []byte(hint)) }) {
+			text = form.find.ReplaceAll(text, []byte(form.replace))
+		}
 	}
 	return text
+}
+
+// Secrets blots secrets out of the text: all known forms, and the values that
+// are given. A line beyond 1 MiB is cut.
+func Secrets(text []byte, known ...string) []byte {
+	var out bytes.Buffer
+	out.Grow(len(text))
+	w := NewWriter(&out, known...)
+	_, _ = w.Write(text) // a buffer takes everything
+	_ = w.Close()
+	return out.Bytes()
 }
