@@ -9,12 +9,10 @@ import (
 
 	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/agent/handover"
-	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/inventory"
 	"github.com/ironflow/ironflow/agent/inventory/gpus"
 	"github.com/ironflow/ironflow/agent/inventory/source"
 	"github.com/ironflow/ironflow/agent/logging"
-	"github.com/ironflow/ironflow/agent/logs"
 	"github.com/ironflow/ironflow/agent/outcome"
 	"github.com/ironflow/ironflow/agent/service"
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -101,45 +99,6 @@ func runInventory(ctx context.Context, s Streams, name string, args []string) in
 		return exitFailed
 	}
 	fmt.Fprintln(s.Out, string(raw))
-	return 0
-}
-
-// runLogsSender collects logs and sends them.
-func runLogsSender(ctx context.Context, s Streams, name string, args []string) int {
-	c := newCommon(s, name, "")
-	n := c.network()
-	// Flags of older callers that mean nothing here: nothing is written that
-	// would have to be cleaned, and a token on a command line is not read.
-	for _, ignored := range []string{"since", "masters-ips", "pull-secret-token"} {
-		c.set.String(ignored, "", "accepted and ignored")
-	}
-	for _, ignored := range []string{"dont-clean", "bootstrap", "with-installer-gather-logging"} {
-		c.set.Bool(ignored, false, "accepted and ignored")
-	}
-	if code, done := c.parse(s, args); done {
-		return code
-	}
-	if n.url == "" || n.cluster == "" || n.host == "" {
-		fmt.Fprintln(s.Err, "--url, --cluster-id and --host-id are required")
-		return exitFlags
-	}
-	dir := c.logs.Dir
-	client, err := hubclient.New(hubclient.Options{
-		URL: n.url, AgentVersion: n.agentVersion, Dir: dir, CAFile: n.caCert, Insecure: n.insecure, Token: hubclient.NewToken(dir),
-	})
-	if err != nil {
-		fmt.Fprintln(s.Err, err)
-		return exitFailed
-	}
-	defer client.Close()
-	nothing := func() []byte { return nil }
-	pieces := logs.Pieces(logs.Sources{Dir: dir, Own: nothing, Inventory: nothing, Commands: !c.dry.Enabled})
-	host := hubclient.Host{InfraEnvID: n.infraEnv, HostID: n.host}
-	if err := logs.Send(ctx, client, host, n.cluster, pieces); err != nil {
-		fmt.Fprintln(s.Err, err)
-		return exitFailed
-	}
-	fmt.Fprintln(s.Out, "logs of host", n.host, "were sent")
 	return 0
 }
 

@@ -58,6 +58,19 @@ func (t *Token) String() string { return "***" }
 // GoString hides the token.
 func (t *Token) GoString() string { return "***" }
 
+// Known returns the values that the token has or may get, for whoever blots
+// them out of texts that leave the host; nothing for nil.
+func (t *Token) Known() []string {
+	if t == nil {
+		return nil
+	}
+	known := []string{t.get()}
+	for _, read := range t.read {
+		known = append(known, read())
+	}
+	return known
+}
+
 func (t *Token) get() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

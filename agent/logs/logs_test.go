@@ -7,12 +7,20 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/logs"
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -21,7 +29,9 @@ import (
 
 const id = "11111111-1111-4111-8111-111111111111"
 
-// untar returns the archive's files.
+var host = hubclient.Host{InfraEnvID: id, HostID: id}
+
+// untar returns the archive's files, without the folder, which is checked.
 func untar(t *testing.T, raw []byte) map[string]string {
 	t.Helper()
 	g := NewWithT(t)
@@ -36,111 +46,281 @@ func untar(t *testing.T, raw []byte) map[string]string {
 		g.Expect(err).NotTo(HaveOccurred())
 		text, err := io.ReadAll(archive)
 		g.Expect(err).NotTo(HaveOccurred())
-		files[header.Name] = string(text)
+		name, inside := strings.CutPrefix(header.Name, "logs_host_"+id+"/")
+		g.Expect(inside).To(BeTrue(), header.Name)
+		files[name] = string(text)
 	}
 }
 
-func piece(name, text string, err error) logs.Piece {
-	return logs.Piece{Name: name, Read: func(context.Context) ([]byte, error) { return []byte(text), err }}
-}
-
-func TestArchive(t *testing.T) {
-	g := NewWithT(t)
-	var out bytes.Buffer
-	g.Expect(logs.Write(t.Context(), &out, id, []logs.Piece{
-		piece("a.logs", "POST /v1/commands?agent_token=s3cret&wait=1\n", nil),
-		piece("empty.logs", "", nil),
-		piece("half.logs", "the first lines", errors.New("journalctl: exit status 1 (password=s3cret)")),
-	})).To(Succeed())
-	g.Expect(untar(t, out.Bytes())).To(Equal(map[string]string{
-		"logs_host_" + id + "/a.logs":      "POST /v1/commands?agent_token=***&wait=1\n",
-		"logs_host_" + id + "/half.logs":   "the first lines",
-		"logs_host_" + id + "/report.logs": "half.logs: journalctl: exit status 1 (password=***\n",
-	}))
-}
-
-func TestSecretsAreBlottedOut(t *testing.T) {
-	for name, tc := range map[string]struct{ text, want string }{
-		"environment":   {"PULL_SECRET_TOKEN=abc.def\n", "PULL_SECRET_TOKEN=***\n"},
-		"header":        {"X-Secret-Key: abc", "X-Secret-Key: ***"},
-		"JSON":          {`{"agent_token": "abc", "x": 1}`, `{"agent_token": "***", "x": 1}`},
-		"pull secret":   {`{"auths":{"r":{"auth":"dXNlcjpwdw=="}}}`, `{"auths":{"r":{"auth":"***"}}}`},
-		"bearer":        {"Authorization: Bearer abc.def", "Authorization: Bearer ***"},
-		"URL":           {"http://user:pw@proxy.example:3128/x", "http://user:***@proxy.example:3128/x"},
-		"nothing":       {"the token was refused; look at http://hub.example:8090", "the token was refused; look at http://hub.example:8090"},
-		"image request": {"GET /images?image_token=abc HTTP/1.1", "GET /images?image_token=*** HTTP/1.1"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			var out bytes.Buffer
-			g.Expect(logs.Write(t.Context(), &out, id, []logs.Piece{piece("x", tc.text, nil)})).To(Succeed())
-			g.Expect(untar(t, out.Bytes())).To(HaveKeyWithValue("logs_host_"+id+"/x", tc.want))
-		})
-	}
-}
-
-func TestPiecesOfAHost(t *testing.T) {
-	g := NewWithT(t)
-	dir := hostfile.Dir{Root: t.TempDir()}
-	g.Expect(dir.Write(hostfile.ReasonFile, hostfile.Reason{Text: "why"})).To(Succeed())
-	g.Expect(os.MkdirAll(filepath.Join(dir.Root, "proc"), 0o755)).To(Succeed())
-	pieces := logs.Pieces(logs.Sources{
-		Dir: dir, Own: func() []byte { return []byte("own") }, Inventory: func() []byte { return []byte("{}") },
-	})
-	var out bytes.Buffer
-	g.Expect(logs.Write(t.Context(), &out, id, pieces)).To(Succeed())
-	files := untar(t, out.Bytes())
-	g.Expect(files).To(HaveKeyWithValue("logs_host_"+id+"/agent.logs", "own"))
-	g.Expect(files).To(HaveKeyWithValue("logs_host_"+id+"/reason.json", ContainSubstring("why")))
-	g.Expect(files).NotTo(HaveKey("logs_host_"+id+"/report.logs"), "a file that is not there is no failure")
-	g.Expect(len(logs.Pieces(logs.Sources{Commands: true}))).To(BeNumerically(">", len(pieces)))
+// upload is one archive as the hub got it.
+type upload struct {
+	name  string
+	bytes []byte
 }
 
 // hub records what it is sent.
 type hub struct {
-	states []wire.LogsState
-	upload []byte
-	refuse error
+	mu      sync.Mutex
+	states  []wire.LogsState
+	uploads []upload
+	at      []time.Time
+	// refuse answers so many uploads with the error.
+	refuse int
+	with   error
+	// max refuses larger archives, as hubs do; zero takes all.
+	max int
 }
 
 func (h *hub) LogsProgress(_ context.Context, _ hubclient.Host, s wire.LogsState) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.states = append(h.states, s)
 	return nil
 }
 
-func (h *hub) UploadLogs(_ context.Context, _ hubclient.Host, _, _ string, write func(io.Writer) error) error {
-	if h.refuse != nil {
-		return h.refuse
-	}
+func (h *hub) UploadLogs(_ context.Context, _ hubclient.Host, _, name string, write func(io.Writer) error) error {
 	var out bytes.Buffer
 	err := write(&out)
-	h.upload = out.Bytes()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.at = append(h.at, time.Now())
+	switch {
+	case err != nil:
+		return err
+	case h.refuse > 0:
+		h.refuse--
+		return h.with
+	case h.max > 0 && out.Len() > h.max:
+		return &hubclient.StatusError{Code: 400, Reason: "too large"}
+	}
+	h.uploads = append(h.uploads, upload{name, out.Bytes()})
+	return nil
+}
+
+// machine is a host's folder with the given files.
+func machine(t *testing.T, files map[string]string) hostfile.Dir {
+	t.Helper()
+	dir := hostfile.Dir{Root: t.TempDir()}
+	for name, text := range files {
+		put(t, dir, name, text)
+	}
+	return dir
+}
+
+func put(t *testing.T, dir hostfile.Dir, name, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(dir.Path(name)), 0o755), os.WriteFile(dir.Path(name), []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// programs are the host's programs, by name: each writes to stdout and ends.
+type programs map[string]func(ctx context.Context, c command.Command) error
+
+func (p programs) Run(ctx context.Context, c command.Command) error {
+	run, ok := p[c.Name]
+	if !ok {
+		return command.ErrMissing
+	}
+	return run(ctx, c)
+}
+
+// says is a program that writes the text.
+func says(text string) func(context.Context, command.Command) error {
+	return func(_ context.Context, c command.Command) error {
+		_, err := io.WriteString(c.Stdout, text)
+		return err
+	}
+}
+
+// journal is a journalctl that tells with what it was called.
+func journal(_ context.Context, c command.Command) error {
+	_, err := io.WriteString(c.Stdout, "journal "+strings.Join(c.Args, " ")+"\n")
 	return err
 }
 
-func TestStep(t *testing.T) {
-	request := `{"cluster_id":"` + id + `","infra_env_id":"` + id + `","host_id":"` + id + `","bootstrap":false,"installer_gather":true,"master_ips":null}`
+func sender(h *hub, sources logs.Sources) logs.Sender {
+	return logs.Sender{Hub: h, Sources: sources, Log: slog.New(slog.DiscardHandler)}
+}
+
+func TestContentsOfABundle(t *testing.T) {
+	always := []string{"agent.logs", "installer.logs", "ironic-agent.logs", "mount.logs", "network.logs", "inventory.json", "step.json"}
 	for name, tc := range map[string]struct {
-		args   []string
-		refuse error
-		exit   int64
-		states []wire.LogsState
+		order logs.Order
+		more  []string
 	}{
-		"sent":    {[]string{request}, nil, 0, []wire.LogsState{"requested", "collecting", "completed"}},
-		"refused": {[]string{request}, errors.New("413"), -1, []wire.LogsState{"requested", "collecting"}},
-		"odd id":  {[]string{`{"cluster_id":"../x"}`}, nil, -1, nil},
-		"no args": {nil, nil, -1, nil},
+		"always":                      {logs.Order{}, nil},
+		"bootstrap":                   {logs.Order{Bootstrap: true}, []string{"bootkube.logs"}},
+		"installer gather":            {logs.Order{InstallerGather: true}, []string{"dmesg.logs", "journal.logs", "coredumps.logs", "coredump_exe_sshd_pid_4711.zst"}},
+		"installer gather, bootstrap": {logs.Order{InstallerGather: true, Bootstrap: true}, []string{"bootkube.logs", "dmesg.logs", "journal.logs", "coredumps.logs", "coredump_exe_sshd_pid_4711.zst", "installer-gather.logs", "ovs.logs"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			h := &hub{refuse: tc.refuse}
-			step := logs.Step(h, func() []logs.Piece { return []logs.Piece{piece("a", "text", nil)} })
-			result := step.Run(t.Context(), tc.args)
-			g.Expect(result.Exit).To(Equal(tc.exit), result.Error)
-			g.Expect(h.states).To(Equal(tc.states))
-			if tc.exit == 0 {
-				g.Expect(untar(t, h.upload)).To(HaveLen(1))
+			dir := machine(t, map[string]string{
+				"/proc/1/mountinfo": "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n", "/proc/1/net/route": "eth0\n", "/run/ironflow/step.json": "{}",
+				"/var/log/openvswitch/ovs-vswitchd.log": "ovs\n", "/var/lib/systemd/coredump/core.sshd.0.b00t.4711.1700000000000000.zst": "core",
+			})
+			h := &hub{}
+			order := tc.order
+			order.ClusterID, order.Host = id, host
+			s := sender(h, logs.Sources{
+				Dir: dir, Inventory: func(context.Context) ([]byte, error) { return []byte("{}"), nil },
+				Commands: programs{"journalctl": journal, "lsblk": says("sda\n"), "lvm": says(""), "installer-gather.sh": says("gathered\n")},
+			})
+			g.Expect(s.Send(t.Context(), order)).To(Succeed())
+			g.Expect(h.states).To(Equal([]wire.LogsState{"requested", "collecting", "completed"}))
+			g.Expect(h.uploads).To(HaveLen(1))
+			g.Expect(h.uploads[0].name).To(Equal("logs.tar.gz"))
+			files := untar(t, h.uploads[0].bytes)
+			want := append(slices.Clone(always), tc.more...)
+			g.Expect(slices.Sorted(maps.Keys(files))).To(ConsistOf(want))
+			g.Expect(files["agent.logs"]).To(HaveSuffix("--all --output=short-iso-precise TAG=agent\n"))
+			g.Expect(files["installer.logs"]).To(HaveSuffix(" TAG=installer\n"))
+			g.Expect(files["ironic-agent.logs"]).To(HaveSuffix(" --unit=ironic-agent.service\n"))
+			g.Expect(files["mount.logs"]).To(And(ContainSubstring("# block devices (lsblk)\nsda\n"), ContainSubstring("8:1"), Not(ContainSubstring("pvdisplay"))))
+			if tc.order.InstallerGather {
+				g.Expect(files["coredump_exe_sshd_pid_4711.zst"]).To(Equal("core"))
+				g.Expect(files["journal.logs"]).To(HaveSuffix("short-iso-precise\n"), "the whole journal")
 			}
 		})
 	}
+}
+
+func TestSince(t *testing.T) {
+	g := NewWithT(t)
+	h := &hub{}
+	s := sender(h, logs.Sources{Dir: machine(t, nil), Commands: programs{"journalctl": journal}})
+	g.Expect(s.Send(t.Context(), logs.Order{ClusterID: id, Host: host, Since: "5 hours ago"})).To(Succeed())
+	g.Expect(untar(t, h.uploads[0].bytes)["agent.logs"]).To(ContainSubstring(" --since=5 hours ago TAG=agent"))
+}
+
+func TestAHostWithoutAJournalSendsItsOwnLog(t *testing.T) {
+	g := NewWithT(t)
+	h := &hub{}
+	s := sender(h, logs.Sources{Dir: machine(t, nil), Own: func() []byte { return []byte("own") }})
+	g.Expect(s.Send(t.Context(), logs.Order{ClusterID: id, Host: host})).To(Succeed())
+	g.Expect(untar(t, h.uploads[0].bytes)).To(Equal(map[string]string{"agent.logs": "own"}), "a file that is not there is no failure")
+}
+
+func TestWhatFailsOrHangsNeverStopsTheRest(t *testing.T) {
+	endless := func(ctx context.Context, c command.Command) error {
+		_, _ = io.WriteString(c.Stdout, "first lines\n")
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	for name, tc := range map[string]struct {
+		journalctl func(context.Context, command.Command) error
+		agent      string
+		report     string
+		took       time.Duration
+	}{
+		"fails":   {func(context.Context, command.Command) error { return errors.New("exit status 1: password=hunter22") }, "own", "agent.logs: exit status 1: password=***", 0},
+		"hangs":   {endless, "first lines\n", "agent.logs: took longer than 30s", 30 * time.Second},
+		"panics":  {func(context.Context, command.Command) error { panic("odd") }, "", "agent.logs: internal failure: odd", 0},
+		"missing": {func(context.Context, command.Command) error { return command.ErrMissing }, "own", "agent.logs: this host has no such program", 0},
+		"does not even die": {func(_ context.Context, c command.Command) error {
+			_, _ = io.WriteString(c.Stdout, "first lines\n")
+			<-time.After(time.Hour)
+			_, err := io.WriteString(c.Stdout, "late lines\n")
+			return err
+		}, "first lines\n", "agent.logs: took longer than 30s, and does not end", 42 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				h := &hub{}
+				s := sender(h, logs.Sources{
+					Dir: machine(t, map[string]string{"/run/ironflow/reason.json": "why"}), Own: func() []byte { return []byte("own") },
+					Commands: programs{"lsblk": says("sda"), "lvm": says(""), "journalctl": tc.journalctl},
+				})
+				start := time.Now()
+				g.Expect(s.Send(t.Context(), logs.Order{ClusterID: id, Host: host})).To(Succeed())
+				g.Expect(time.Since(start)).To(Equal(3*tc.took), "three exports, each with its limit")
+				files := untar(t, h.uploads[0].bytes)
+				g.Expect(files["agent.logs"]).To(Equal(tc.agent))
+				g.Expect(files["report.logs"]).To(And(ContainSubstring(tc.report), ContainSubstring("installer.logs: "), ContainSubstring("ironic-agent.logs: ")))
+				g.Expect(files["reason.json"]).To(Equal("why"))
+				g.Expect(files["mount.logs"]).To(ContainSubstring("sda"))
+				<-time.After(2 * time.Hour) // what was left behind ends some day
+			})
+		})
+	}
+}
+
+func TestSecretsStayOnTheHost(t *testing.T) {
+	g := NewWithT(t)
+	dir := machine(t, map[string]string{
+		"/run/ironflow/agent.json":  `{"install":{"request":{"proxy":{"https_proxy":"http://user:hunter22@proxy.example"}}}}`,
+		"/etc/ironflow/agent.env":   "PULL_SECRET_TOKEN=\"plain.old.token\"\nHTTPS_PROXY=http://u:pr0xypass@proxy.example:3128\n",
+		"/run/ironflow/reason.json": "podman: the registry refused plain.old.token, sent through pr0xypass",
+		"/var/lib/systemd/coredump/core.ironflow-agent.0.b00t.1.1700000000000000.zst": "plain.old.token",
+	})
+	h := &hub{}
+	t.Setenv(hubclient.TokenEnv, "newer.token")
+	known := logs.HostSecrets(dir, hubclient.NewToken(dir), func(name string) string {
+		return map[string]string{"HTTPS_PROXY": "http://u:0therpass@proxy.example"}[name]
+	})
+	s := sender(h, logs.Sources{Dir: dir, Secrets: known, Commands: programs{
+		"journalctl": says("the hub said newer.token\nAuthorization: Bearer hunter22\nproxy said 0therpass\n"), "lsblk": says("plain.old.token"), "lvm": says(""),
+	}})
+	g.Expect(s.Send(t.Context(), logs.Order{ClusterID: id, Host: host, InstallerGather: true})).To(Succeed())
+	files := untar(t, h.uploads[0].bytes)
+	g.Expect(files).To(And(HaveKey("agent.json"), HaveKey("reason.json"), HaveKey("report.logs")))
+	for name, text := range files {
+		for _, secret := range []string{"hunter22", "plain.old.token", "newer.token", "pr0xypass", "0therpass"} {
+			g.Expect(text).NotTo(ContainSubstring(secret), name)
+		}
+	}
+	g.Expect(files["report.logs"]).To(ContainSubstring("coredump_exe_ironflow-agent_pid_1.zst (15 bytes) stays on the host: it may hold secrets"))
+}
+
+func TestUploadsAreTriedAgain(t *testing.T) {
+	for name, tc := range map[string]struct {
+		refuse  int
+		with    error
+		err     string
+		uploads int
+		states  []wire.LogsState
+	}{
+		"a moment's trouble": {2, &hubclient.StatusError{Code: 503}, "", 1, []wire.LogsState{"requested", "collecting", "completed"}},
+		"a hub that is away": {9, errors.New("hub unreachable"), "hub unreachable", 0, []wire.LogsState{"requested", "collecting"}},
+		"a hub that says no": {9, &hubclient.StatusError{Code: 409, Reason: "other cluster"}, "other cluster", 0, []wire.LogsState{"requested", "collecting"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				h := &hub{refuse: tc.refuse, with: tc.with}
+				err := sender(h, logs.Sources{Dir: machine(t, nil)}).Send(t.Context(), logs.Order{ClusterID: id, Host: host})
+				if tc.err == "" {
+					g.Expect(err).NotTo(HaveOccurred())
+				} else {
+					g.Expect(err).To(MatchError(ContainSubstring(tc.err)))
+				}
+				g.Expect(h.uploads).To(HaveLen(tc.uploads))
+				g.Expect(h.states).To(Equal(tc.states))
+				if hubclient.Code(tc.with) == 409 {
+					g.Expect(h.at).To(HaveLen(1), "a final answer is not asked for again")
+				} else {
+					g.Expect(h.at).To(HaveLen(3))
+				}
+			})
+		})
+	}
+}
+
+func TestALogBeyondItsBoundKeepsItsEnd(t *testing.T) {
+	g := NewWithT(t)
+	h := &hub{}
+	line := strings.Repeat("x", 99) + "\n"
+	s := sender(h, logs.Sources{Dir: machine(t, nil), Commands: programs{"journalctl": func(_ context.Context, c command.Command) error {
+		for range 350_000 {
+			_, _ = io.WriteString(c.Stdout, line)
+		}
+		_, err := io.WriteString(c.Stdout, "the end\n")
+		return err
+	}}})
+	g.Expect(s.Send(t.Context(), logs.Order{ClusterID: id, Host: host})).To(Succeed())
+	text := untar(t, h.uploads[0].bytes)["agent.logs"]
+	g.Expect(len(text)).To(Equal(32 << 20))
+	g.Expect(text).To(HaveSuffix("the end\n"))
 }

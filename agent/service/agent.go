@@ -137,7 +137,7 @@ func (a *agent) setInstaller() {
 		Installer: installer, State: a.state, Status: a.notifier.Status, Effects: a.effects, Log: a.log,
 		Put: func(ctx context.Context, p wire.HostProgress) error { return a.client.Progress(ctx, *a.host.Load(), p) },
 		SendLogs: func(ctx context.Context, r wire.InstallCmdRequest) error {
-			return logs.Send(ctx, a.client, *a.host.Load(), r.ClusterID, a.pieces())
+			return a.logSender().Send(ctx, logsOfInstallation(*a.host.Load(), r))
 		},
 		Finish: a.finish,
 	}
@@ -152,7 +152,7 @@ func (a *agent) registry() steps.Registry {
 	registry[wire.StepTypeInventory] = steps.Runner{Deadline: 2 * inventory.Deadline, Run: a.inventoryStep}
 	registry[wire.StepTypeInstall] = steps.Runner{Deadline: stepDeadline, HandsOver: true, Run: a.installStep}
 	registry[wire.StepTypeStopInstallation] = steps.Runner{Deadline: stepDeadline, HandsOver: true, Run: a.stopStep}
-	registry[wire.StepTypeLogsGather] = logs.Step(a.client, a.pieces)
+	registry[wire.StepTypeLogsGather] = logs.Step(a.logSender)
 	return registry
 }
 
@@ -175,19 +175,6 @@ func (a *agent) nudge() {
 	case a.changed <- struct{}{}:
 	default:
 	}
-}
-
-// pieces lists what a log bundle of this host holds.
-func (a *agent) pieces() []logs.Piece {
-	return logs.Pieces(logs.Sources{
-		Dir: a.cfg.Dir, Own: a.cfg.OwnLog, Commands: !a.cfg.Dry.Enabled,
-		Inventory: func() []byte {
-			if last := a.last.Load(); last != nil {
-				return *last
-			}
-			return nil
-		},
-	})
 }
 
 func (a *agent) interfaces(ctx context.Context) ([]wire.Interface, error) {

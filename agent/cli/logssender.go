@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/ironflow/ironflow/agent/command"
+	"github.com/ironflow/ironflow/agent/hubclient"
+	"github.com/ironflow/ironflow/agent/inventory"
+	"github.com/ironflow/ironflow/agent/logging"
+	"github.com/ironflow/ironflow/agent/logs"
+)
+
+// logsFlags are the flags of logs_sender alone.
+type logsFlags struct {
+	order          logs.Order
+	masters, token string
+}
+
+func (c *common) logsSender() *logsFlags {
+	f := &logsFlags{}
+	c.set.StringVar(&f.order.Since, "since", "", "leave out journal entries before this time, as journalctl reads it")
+	c.set.BoolVar(&f.order.Keep, "dont-clean", false, "keep a copy of what is sent below /var/log")
+	c.set.BoolVar(&f.order.Bootstrap, "bootstrap", false, "add what a bootstrap host has")
+	c.set.BoolVar(&f.order.InstallerGather, "with-installer-gather-logging", false, "add kernel messages, journal and core dumps; on a bootstrap host also the control plane's logs")
+	c.set.StringVar(&f.masters, "masters-ips", "", "addresses of the control plane's hosts, with commas")
+	c.set.StringVar(&f.token, "pull-secret-token", "", "for older callers: the token where there is none else; others see command lines")
+	return f
+}
+
+// check completes the order, or says what is wrong with it.
+func (f *logsFlags) check(n *network) error {
+	if n.url == "" || n.cluster == "" || n.host == "" {
+		return fmt.Errorf("--url, --cluster-id and --host-id are required")
+	}
+	if f.masters != "" {
+		f.order.Masters = strings.Split(f.masters, ",")
+	}
+	f.order.ClusterID = n.cluster
+	f.order.Host = hubclient.Host{InfraEnvID: n.infraEnv, HostID: n.host}
+	return logs.CheckMasters(f.order.Masters)
+}
+
+// runLogsSender collects logs and sends them.
+func runLogsSender(ctx context.Context, s Streams, name string, args []string) int {
+	c := newCommon(s, name, "")
+	n := c.network()
+	f := c.logsSender()
+	if code, done := c.parse(s, args); done {
+		return code
+	}
+	if err := f.check(n); err != nil {
+		fmt.Fprintln(s.Err, err)
+		return exitFlags
+	}
+	log, ring, closeLog := logging.Setup(c.logs)
+	defer closeLog()
+	token := hubclient.NewToken(c.logs.Dir)
+	if f.token != "" && !token.Set() {
+		log.Warn("the token came on the command line, where others can see it; set " + hubclient.TokenEnv + " instead")
+		token = hubclient.GivenToken(f.token)
+	}
+	if err := sendLogs(ctx, c, n, token, f.order, log, ring); err != nil {
+		fmt.Fprintln(s.Err, err)
+		return exitFailed
+	}
+	fmt.Fprintln(s.Out, "logs of host", n.host, "were sent")
+	return 0
+}
+
+func sendLogs(ctx context.Context, c *common, n *network, token *hubclient.Token, order logs.Order, log *slog.Logger, ring *logging.Ring) error {
+	dir := c.logs.Dir
+	client, err := hubclient.New(hubclient.Options{
+		URL: n.url, AgentVersion: n.agentVersion, Dir: dir, CAFile: n.caCert, Insecure: n.insecure, Token: token,
+	})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	sources := logs.Sources{Dir: dir, Own: ring.Bytes, Secrets: logs.HostSecrets(dir, token, os.Getenv)}
+	if !c.dry.Enabled {
+		sources.Commands = command.Host{Dir: dir, Log: log}
+		sources.Inventory = func(ctx context.Context) ([]byte, error) {
+			inv, err := inventory.Gather(ctx, inventory.Host(dir), log)
+			if err != nil {
+				return nil, err
+			}
+			return inventory.Print(inv, inventory.Options{})
+		}
+	}
+	return logs.Sender{Hub: client, Sources: sources, Log: log}.Send(ctx, order)
+}
