@@ -25,7 +25,12 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if root := os.Getenv(childEnv); root != "" {
+		os.Exit(installingChild(root))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 const bootID = "b5c0ffee-0000-4000-8000-000000000001"
 
