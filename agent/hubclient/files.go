@@ -54,3 +54,7 @@ func (c *Client) file(ctx context.Context, path string, query url.Values) ([]byt
 	}
 	return raw, nil
 }
+
+// Secret is the agent's token, for those whom it is handed on to: the in-cluster
+// controller, and a foreign installer. It must not get into logs or arguments.
+func (c *Client) Secret() string { return c.token.get() }

@@ -22,6 +22,7 @@ import (
 	"github.com/ironflow/ironflow/agent/handover"
 	"github.com/ironflow/ironflow/agent/hostid"
 	"github.com/ironflow/ironflow/agent/hubclient"
+	"github.com/ironflow/ironflow/agent/install/bootstrap"
 	"github.com/ironflow/ironflow/agent/install/coreos"
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -48,7 +49,7 @@ type Config struct {
 
 	// Commands starts programs, and Units is the host's systemd; nil means the real ones.
 	Commands command.Runner
-	Units    coreos.Units
+	Units    Units
 	// Started, if set, is told of every program that the real runner starts.
 	Started func(c command.Command)
 	// FaultPoint, if set, is told right before and after each effect of an
@@ -66,6 +67,12 @@ type Config struct {
 	Log *slog.Logger
 	// OwnLog returns the newest lines of the agent's log.
 	OwnLog func() []byte
+}
+
+// Units is what the agent needs of the host's systemd.
+type Units interface {
+	coreos.Units
+	bootstrap.Units
 }
 
 // Check reports everything that is missing or wrong.

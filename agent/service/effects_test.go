@@ -3,6 +3,7 @@ package service_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -101,9 +102,30 @@ func (p played) Run(_ context.Context, c command.Command) error {
 	return nil
 }
 
-func (p played) Unit(context.Context, string) (systemd.Properties, error) {
+func (p played) Unit(_ context.Context, name string) (systemd.Properties, error) {
+	if name != hostfile.IPAUnit {
+		return systemd.Properties{LoadState: "loaded", ActiveState: "inactive"}, nil
+	}
 	return systemd.Properties{LoadState: "not-found", ActiveState: "inactive"}, nil
 }
+
+// Start plays the bootstrap services: bootkube has done its work at once.
+func (p played) Start(_ context.Context, name string) (string, error) {
+	p.note(ranFile, "start "+name)
+	done := p.dir.Path("/opt/openshift/.bootkube.done")
+	if err := os.MkdirAll(filepath.Dir(done), 0o755); err != nil {
+		return "", err
+	}
+	if name != "progress.service" {
+		return systemd.JobDone, nil
+	}
+	return systemd.JobDone, errors.Join(os.WriteFile(done, nil, 0o600),
+		os.WriteFile(p.dir.Path("/opt/openshift/master.ign"), []byte(`{"ignition": {"version": "3.4.0"}}`), 0o600))
+}
+
+func (p played) SetDefaultHostname(context.Context, string) error { return nil }
+func (p played) Restart(context.Context, string) (string, error)  { return systemd.JobDone, nil }
+func (p played) Reload(context.Context) error                     { return nil }
 
 func (p played) Reboot(context.Context, time.Duration) error {
 	p.note(ranFile, "reboot")
@@ -119,17 +141,22 @@ type victim struct {
 }
 
 // newVictim makes the host's files: a disk, a firmware with a boot menu, nothing else.
-func newVictim(t *testing.T) *victim {
+func newVictim(t *testing.T, request wire.InstallCmdRequest) *victim {
 	v := &victim{g: NewWithT(t), t: t, dir: hostfile.Dir{Root: t.TempDir()}}
 	for path, text := range map[string]string{
 		hostfile.BootIDPath(): bootID + "\n", "/proc/1/mountinfo": "", "/sys/class/block/sda2/partition": "2\n",
 		"/sys/class/dmi/id/board_serial": "SER-1\n", "/sys/firmware/efi/x": "", "/dev/x": "",
+		"/proc/sys/kernel/hostname": "localhost\n",
 	} {
 		v.g.Expect(os.MkdirAll(filepath.Dir(v.dir.Path(path)), 0o755)).To(Succeed())
 		v.g.Expect(os.WriteFile(v.dir.Path(path), []byte(text), 0o600)).To(Succeed())
 	}
 	v.g.Expect(unix.Mknod(v.dir.Path("/dev/sda"), unix.S_IFBLK|0o600, int(unix.Mkdev(7, 255)))).To(Succeed()) // a node only: nobody opens it
-	h := &hub{decide: func(h *hub) wire.Steps { return instructions(1, h.order("/dev/sda")) }}
+	h := &hub{decide: func(h *hub) wire.Steps {
+		request.HostID = h.host
+		raw, _ := json.Marshal(request)
+		return instructions(1, step(wire.StepTypeInstall, string(raw)))
+	}}
 	v.hub = serveInstall(t, h)
 	return v
 }
@@ -137,11 +164,14 @@ func newVictim(t *testing.T) *victim {
 // serveInstall is the hub of these tests with the host's Ignition.
 func serveInstall(t *testing.T, h *hub) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/downloads/ignition") {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/downloads/ignition"):
 			_, _ = io.WriteString(w, `{"ignition": {"version": "3.4.0"}}`)
-			return
+		case r.URL.Query().Get("file_name") == "bootstrap.ign":
+			_, _ = io.WriteString(w, `{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/root/.docker/config.json", "contents": {"source": "data:,{}"}}]}}`)
+		default:
+			h.ServeHTTP(w, r)
 		}
-		h.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
@@ -187,25 +217,30 @@ func TestKilledAtEachEffect(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("the node of a block device needs root")
 	}
-	whole := newVictim(t)
-	code, log := whole.run("")
-	whole.g.Expect(code).To(Equal(exitcode.AgentInstalled), log)
-	points := whole.lines(pointsFile)
-	whole.g.Expect(points).NotTo(BeEmpty())
 
 	var mu sync.Mutex
 	verdicts := map[string]string{}
 	t.Run("at", func(t *testing.T) {
-		for _, point := range slices.Compact(slices.Sorted(slices.Values(points))) {
-			t.Run(point, func(t *testing.T) {
-				t.Parallel() // most of the time is waiting between polls
-				verdict := killedAt(t, point)
-				mu.Lock()
-				defer mu.Unlock()
-				verdicts[point] = verdict
-			})
+		for name, request := range orders() {
+			whole := newVictim(t, request)
+			code, log := whole.run("")
+			whole.g.Expect(code).To(Equal(exitcode.AgentInstalled), log)
+			for _, point := range slices.Compact(slices.Sorted(slices.Values(whole.lines(pointsFile)))) {
+				t.Run(name+" "+point, func(t *testing.T) {
+					t.Parallel() // most of the time is waiting between polls
+					verdict := killedAt(t, request, point)
+					mu.Lock()
+					defer mu.Unlock()
+					verdicts[point] = verdict
+				})
+			}
 		}
 	})
+	for _, row := range effect.Table() {
+		if row.Name != effect.ReportOtherHost { // needs a temporary control plane
+			NewWithT(t).Expect(verdicts).To(HaveKey("before "+string(row.Name)), "no run comes by this effect")
+		}
+	}
 	var table strings.Builder
 	for _, row := range effect.Table() {
 		for _, when := range []string{"before ", "after "} {
@@ -217,9 +252,20 @@ func TestKilledAtEachEffect(t *testing.T) {
 	t.Logf("the agent was killed at each of these, and started again:\n%s", table.String())
 }
 
+// orders are one for a plain host and one for a single node, which is its own
+// bootstrap host.
+func orders() map[string]wire.InstallCmdRequest {
+	master := wire.InstallCmdRequest{
+		ClusterID: cluster, InfraEnvID: infraEnv, Role: wire.HostRoleMaster, BootDevice: "/dev/sda", ControllerImage: image, InstallerImage: image,
+	}
+	single := master
+	single.Role, single.ControlPlaneCount, single.OpenshiftVersion, single.McoImage = wire.HostRoleBootstrap, 1, "4.20.1", image
+	return map[string]wire.InstallCmdRequest{"master": master, "single node": single}
+}
+
 // killedAt is one case; it returns what the second process found and did.
-func killedAt(t *testing.T, point string) string {
-	v := newVictim(t)
+func killedAt(t *testing.T, request wire.InstallCmdRequest, point string) string {
+	v := newVictim(t, request)
 	g := v.g
 	code, log := v.run(point)
 	g.Expect(code).To(Equal(-1), "the agent is killed: %s", log)
@@ -254,7 +300,7 @@ func TestEveryEffectOfAnInstallationIsNamed(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("the node of a block device needs root")
 	}
-	v := newVictim(t)
+	v := newVictim(t, orders()["master"])
 	code, log := v.run("")
 	v.g.Expect(code).To(Equal(exitcode.AgentInstalled), log)
 	raw, err := os.ReadFile(v.dir.Path("/run/ironflow/agent.json"))

@@ -2,12 +2,15 @@ package service
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/agent/install/bootstrap"
 	"github.com/ironflow/ironflow/agent/install/coreos"
 	"github.com/ironflow/ironflow/agent/install/effect"
+	"github.com/ironflow/ironflow/customdeploy/hostname"
 	"github.com/ironflow/ironflow/customdeploy/systemd/sdbus"
 )
 
@@ -18,9 +21,40 @@ const finishPatience = 20 * time.Second
 func (a *agent) realInstaller() *coreos.Installer {
 	units := a.cfg.Units
 	if units == nil {
-		units = sdbus.New(sdbus.Address(a.cfg.Dir), a.cfg.Dir)
+		address := sdbus.Address(a.cfg.Dir)
+		units = hostUnits{sdbus.New(address, a.cfg.Dir), address}
 	}
-	return &coreos.Installer{Dir: a.cfg.Dir, Commands: a.commands, Hub: a.client, Units: units, Effects: a.effects, Log: a.log}
+	role := &bootstrap.Role{
+		Dir: a.cfg.Dir, Commands: a.commands, Hub: a.client, Units: units, Effects: a.effects, Log: a.log,
+		Controller: bootstrap.Controller{HubURL: a.cfg.URL, Token: a.client.Secret, CA: a.hubCA(), Insecure: a.cfg.Insecure},
+	}
+	return &coreos.Installer{
+		Dir: a.cfg.Dir, Commands: a.commands, Hub: a.client, Units: units, Effects: a.effects, Log: a.log, Bootstrap: role.Tasks,
+	}
+}
+
+// hostUnits is the host's systemd with its host names.
+type hostUnits struct {
+	*sdbus.Manager
+	address string
+}
+
+// SetDefaultHostname implements bootstrap.Units.
+func (u hostUnits) SetDefaultHostname(ctx context.Context, name string) error {
+	_, err := hostname.SetDefault(ctx, u.address, name)
+	return err
+}
+
+// hubCA is the PEM bundle of the command line; empty without one.
+func (a *agent) hubCA() string {
+	if a.cfg.CACert == "" {
+		return ""
+	}
+	raw, err := os.ReadFile(a.cfg.Dir.Path(a.cfg.CACert))
+	if err != nil {
+		return "" // the client has said so
+	}
+	return string(raw)
 }
 
 // orderDevice finds the device of an order, by its name on the host: programs run

@@ -106,6 +106,9 @@ func (i *Installer) write(ctx context.Context, job install.Job, report install.R
 	if err := errors.Join(i.unmarked(), i.unused(ctx, job.Disk)); err != nil {
 		return err
 	}
+	if err := i.singleNode(ctx, job); err != nil {
+		return err
+	}
 	copyNetwork, err := networkConfigured(i.Dir)
 	if err != nil {
 		i.Log.Warn("whether somebody has set up the network here cannot be found out", "error", err)

@@ -100,7 +100,12 @@ func (i *Installer) Tasks(ctx context.Context, job install.Job) ([]install.Task,
 			if err != nil {
 				return nil, err
 			}
-			tasks = append(tasks, services...)
+			for _, service := range services {
+				if len(service.After) == 0 {
+					service.After = []string{checkDisk}
+				}
+				tasks = append(tasks, service)
+			}
 			write.After = append(write.After, before...)
 		}
 	}

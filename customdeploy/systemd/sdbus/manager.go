@@ -107,6 +107,16 @@ func (m *Manager) Stop(ctx context.Context, name string) (string, error) {
 	return result, err
 }
 
+// Restart restarts the unit, or starts it, and waits for the job's result.
+func (m *Manager) Restart(ctx context.Context, name string) (string, error) {
+	return m.act(ctx, name, "RestartUnit")
+}
+
+// Reload makes systemd read all unit files again.
+func (m *Manager) Reload(ctx context.Context) error {
+	return m.try(ctx, false, func(ctx context.Context, bus *godbus.Conn) error { return call(ctx, bus, "Reload", nil) })
+}
+
 // act queues a job for the unit and waits for its result.
 func (m *Manager) act(ctx context.Context, name, method string) (string, error) {
 	j, err := m.queue(ctx, method, name, "replace")

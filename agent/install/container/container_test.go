@@ -1,0 +1,171 @@
+package container_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/agent/command"
+	"github.com/ironflow/ironflow/agent/install"
+	"github.com/ironflow/ironflow/agent/install/container"
+	"github.com/ironflow/ironflow/agent/steps"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// podman plays the container engine.
+type podman struct {
+	ran []string
+	env [][]string
+	// pulls is how many pulls fail, hangs whether they hang.
+	pulls int
+	hangs bool
+	// run is the failure of podman run, exit what podman wait writes.
+	run  error
+	exit string
+}
+
+func (p *podman) Run(ctx context.Context, c command.Command) error {
+	p.ran = append(p.ran, strings.Join(append([]string{c.Name}, c.Args...), " "))
+	p.env = append(p.env, c.Env)
+	switch c.Args[0] {
+	case "pull":
+		if p.hangs {
+			<-ctx.Done()
+			return fmt.Errorf("podman: %w", context.Cause(ctx))
+		}
+		if p.pulls > 0 {
+			p.pulls--
+			return &command.ExitError{Name: "podman", Code: 125, Last: "manifest unknown"}
+		}
+	case "run":
+		return p.run
+	case "wait":
+		fmt.Fprintln(c.Stdout, p.exit)
+	case "logs":
+		fmt.Fprintln(c.Stderr, "Rebooting")
+	}
+	return nil
+}
+
+func runner(p *podman) container.Runner {
+	return container.Runner{
+		Commands: p, HubURL: "https://hub.example/prefix", AgentImage: "quay.example/agent:v1", CACert: "/etc/ironflow/hub-ca.crt", Insecure: true,
+		Secret: func() string { return "s3cret" }, Log: slog.New(slog.DiscardHandler),
+	}
+}
+
+func full() install.Job {
+	yes, proxy, none := true, "http://proxy.example:3128", "10.0.0.0/8,.example"
+	return install.Job{
+		Disk: "/dev/sda", Format: []string{"/dev/sdb", "/dev/sdc"}, Args: []string{"--append-karg", "ip=eno1:dhcp"},
+		Request: wire.InstallCmdRequest{
+			ClusterID: "c-1", InfraEnvID: "e-1", HostID: "h-1", Role: wire.HostRoleBootstrap, BootDevice: "/dev/disk/by-id/wwn-0x1",
+			ControllerImage: "quay.example/controller:1", InstallerImage: "quay.example/installer:1", CheckCvo: &yes, ControlPlaneCount: 3,
+			McoImage: "quay.example/mco:1", MustGatherImage: `{"ocp":"quay.example/gather:1"}`, OpenshiftVersion: "4.20.1",
+			Proxy: &wire.Proxy{HTTPProxy: &proxy, NoProxy: &none}, ServiceIPs: []string{"192.0.2.1", "192.0.2.2"},
+			SkipInstallationDiskCleanup: true, EnableSkipMcoReboot: true, NotifyNumReboots: true, CoreosImage: "quay.example/os:1",
+		},
+	}
+}
+
+// TestArguments is host-agent.md section 4 (install) and 7.1, written by hand.
+func TestArguments(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(runner(&podman{}).Args(full())).To(Equal([]string{
+		"run", "--detach", "--privileged", "--pid=host", "--net=host", "--name=assisted-installer",
+		"--volume=/dev:/dev:rw", "--volume=/opt:/opt:rw", "--volume=/var/log:/var/log:rw", "--volume=/etc/pki:/etc/pki",
+		"--volume=/tmp:/tmp:rw", "--volume=/run/systemd/journal/socket:/run/systemd/journal/socket",
+		"--volume=/etc/ironflow/hub-ca.crt:/etc/ironflow/hub-ca.crt:ro",
+		"--env=HTTP_PROXY", "--env=NO_PROXY", "--env=PULL_SECRET_TOKEN",
+		"quay.example/installer:1",
+		"--role", "bootstrap", "--infra-env-id", "e-1", "--cluster-id", "c-1", "--host-id", "h-1", "--boot-device", "/dev/sda",
+		"--url", "https://hub.example/prefix", "--controller-image", "quay.example/controller:1", "--agent-image", "quay.example/agent:v1",
+		"--control-plane-count", "3", "--mco-image", "quay.example/mco:1", "--must-gather-image", `{"ocp":"quay.example/gather:1"}`,
+		"--openshift-version", "4.20.1", "--format-disk", "/dev/sdb", "--format-disk", "/dev/sdc",
+		"--insecure", "--check-cluster-version", "--skip-installation-disk-cleanup", "--cacert", "/etc/ironflow/hub-ca.crt",
+		"--installer-args", `["--append-karg","ip=eno1:dhcp"]`, "--enable-skip-mco-reboot", "--notify-num-reboots",
+		"--http-proxy", "http://proxy.example:3128", "--no-proxy", "10.0.0.0/8,.example",
+		"--service-ips", "192.0.2.1,192.0.2.2", "--coreos-image", "quay.example/os:1",
+	}))
+	small := install.Job{Disk: "/dev/sda", Request: wire.InstallCmdRequest{
+		ClusterID: "c-1", InfraEnvID: "e-1", HostID: "h-1", Role: wire.HostRoleWorker, ControllerImage: "k", InstallerImage: "i",
+	}}
+	plain := runner(&podman{})
+	plain.CACert, plain.Insecure = "", false
+	args := plain.Args(small)
+	g.Expect(args[len(args)-17:]).To(Equal([]string{
+		"i", "--role", "worker", "--infra-env-id", "e-1", "--cluster-id", "c-1", "--host-id", "h-1", "--boot-device", "/dev/sda",
+		"--url", "https://hub.example/prefix", "--controller-image", "k", "--agent-image", "quay.example/agent:v1",
+	}[:17]))
+}
+
+func TestResults(t *testing.T) {
+	for name, tc := range map[string]struct {
+		podman podman
+		want   steps.Result
+		pulls  int
+		after  time.Duration
+	}{
+		"installed":           {podman{exit: "0"}, steps.Result{Output: "Rebooting"}, 1, 0},
+		"the third pull":      {podman{exit: "0", pulls: 2}, steps.Result{Output: "Rebooting"}, 3, 0},
+		"failed":              {podman{exit: "1"}, steps.Result{Exit: 1, Output: "Rebooting", Error: "the installer ended with exit status 1"}, 1, 0},
+		"no image":            {podman{pulls: 3}, steps.Result{Exit: 2, Error: "pull the installer image: podman: exit status 125: manifest unknown"}, 3, 0},
+		"pulls hang":          {podman{hangs: true}, steps.Result{Exit: 2, Error: "pull the installer image: podman: not done after 10m0s"}, 3, 30 * time.Minute},
+		"is running already":  {podman{run: &command.ExitError{Name: "podman", Code: 125, Last: `Error: creating container storage: the container name "assisted-installer" is already in use by 0123`}}, steps.Result{Exit: 125, Error: `the container name "assisted-installer" is already in use`}, 1, 0},
+		"podman cannot start": {podman{run: &command.ExitError{Name: "podman", Code: 126, Last: "no cgroups"}}, steps.Result{Exit: 126, Error: "podman: exit status 126: no cgroups"}, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				p, begin := tc.podman, time.Now()
+				g.Expect(runner(&p).Run(t.Context(), full())).To(Equal(tc.want))
+				pulls := 0
+				for i, line := range p.ran {
+					g.Expect(line).NotTo(ContainSubstring("s3cret"), "the token is not in arguments")
+					if strings.HasPrefix(line, "podman pull") {
+						pulls++
+					}
+					if strings.HasPrefix(line, "podman run") {
+						g.Expect(p.env[i]).To(ContainElement("PULL_SECRET_TOKEN=s3cret"))
+					}
+				}
+				g.Expect(pulls).To(Equal(tc.pulls))
+				g.Expect(time.Since(begin)).To(Equal(tc.after))
+			})
+		})
+	}
+}
+
+func TestStop(t *testing.T) {
+	g := NewWithT(t)
+	p := &podman{}
+	g.Expect(runner(p).Stop(t.Context())).To(Succeed())
+	g.Expect(p.ran).To(Equal([]string{"podman stop --ignore --time 5 assisted-installer"}))
+}
+
+func TestWhoseInstaller(t *testing.T) {
+	for name, tc := range map[string]struct {
+		policy    container.Policy
+		installer string
+		foreign   bool
+	}{
+		"our hub's default":       {"", "ironflow/ironflow-agent:latest", false},
+		"the agent's own image":   {container.Auto, "quay.example:5000/agent@sha256:0123", false},
+		"another tag of it":       {container.Auto, "quay.example:5000/agent:v2", false},
+		"a foreign hub's":         {container.Auto, "quay.io/edge-infrastructure/assisted-installer:latest", true},
+		"foreign, but never":      {container.Own, "quay.io/edge-infrastructure/assisted-installer:latest", false},
+		"ours, but in containers": {container.Image, "ironflow/ironflow-agent:latest", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			request := wire.InstallCmdRequest{InstallerImage: tc.installer}
+			NewWithT(t).Expect(tc.policy.Foreign(request, "quay.example:5000/agent:v1")).To(Equal(tc.foreign))
+		})
+	}
+	NewWithT(t).Expect(container.Policy("never").Check()).To(MatchError(ContainSubstring("want auto, own or container")))
+}
