@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,10 +38,37 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	if len(e.Last) == 0 {
-		return fmt.Sprintf("coreos-installer: %v", e.err)
+	how := fmt.Sprint(e.err)
+	if code := hostexec.ExitStatus(e.err); code >= 0 {
+		how = fmt.Sprintf("exit status %d", code) // a runner may have added a last line of its own
 	}
-	return fmt.Sprintf("coreos-installer: %s (%v)", e.Last[len(e.Last)-1], e.err)
+	if reason := reasonOf(e.Last); reason != "" {
+		return fmt.Sprintf("coreos-installer: %s (%s)", reason, how)
+	}
+	return "coreos-installer: " + how
+}
+
+// general are lines that follow every failure: what it tidies up, and that it failed.
+var general = []string{"Error: install failed", "Resetting partition table", "Restoring saved partitions"}
+
+// causeForm is a numbered line of a chain of causes, the innermost last.
+var causeForm = regexp.MustCompile(`^\d+: `)
+
+// reasonOf is the last line that says more than that the installation failed.
+func reasonOf(lines []string) string {
+	for _, line := range slices.Backward(lines) {
+		if !slices.Contains(general, line) {
+			return causeForm.ReplaceAllString(line, "")
+		}
+	}
+	return lastOf(lines)
+}
+
+func lastOf(lines []string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return lines[len(lines)-1]
 }
 
 func (e *Error) Unwrap() error { return e.err }

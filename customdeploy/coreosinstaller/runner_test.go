@@ -66,3 +66,28 @@ func TestTriesAndReasons(t *testing.T) {
 		})
 	}
 }
+
+func TestTheReasonIsTheInnermostCause(t *testing.T) {
+	for name, tc := range map[string]struct {
+		lines []string
+		want  string
+	}{
+		"as 0.27 writes it": {[]string{"Error: decoding and writing image", "", "Caused by:", "    0: writing blocks", "    1: Input/output error (os error 5)", "Resetting partition table", "Error: install failed"}, "coreos-installer: Input/output error (os error 5) (exit status 1)"},
+		"one line":          {[]string{"Error: no such device"}, "coreos-installer: Error: no such device (exit status 1)"},
+		"nothing else":      {[]string{"Error: install failed"}, "coreos-installer: Error: install failed (exit status 1)"},
+		"silence":           {nil, "coreos-installer: exit status 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := coreosinstaller.Runner{
+				Idle: time.Minute, Progress: func(int, string) {}, Warn: func(error) {},
+				Exec: func(_ context.Context, _ []string, line func(string)) error {
+					for _, l := range tc.lines {
+						line(l)
+					}
+					return exit(1)
+				},
+			}
+			NewWithT(t).Expect(r.Install(t.Context(), []string{"coreos-installer"})).To(MatchError(tc.want))
+		})
+	}
+}
