@@ -152,11 +152,11 @@ func newVictim(t *testing.T, request wire.InstallCmdRequest) *victim {
 		v.g.Expect(os.WriteFile(v.dir.Path(path), []byte(text), 0o600)).To(Succeed())
 	}
 	v.g.Expect(unix.Mknod(v.dir.Path("/dev/sda"), unix.S_IFBLK|0o600, int(unix.Mkdev(7, 255)))).To(Succeed()) // a node only: nobody opens it
-	h := &hub{decide: func(h *hub) wire.Steps {
+	h := newHub(t, func(h *hub) wire.Steps {
 		request.HostID = h.host
 		raw, _ := json.Marshal(request)
 		return instructions(1, step(wire.StepTypeInstall, string(raw)))
-	}}
+	})
 	v.hub = serveInstall(t, h)
 	return v
 }
@@ -181,9 +181,7 @@ func serveInstall(t *testing.T, h *hub) string {
 // its exit code (-1 for a signal) and its log.
 func (v *victim) run(killAt string) (int, string) {
 	v.t.Helper()
-	ctx, cancel := context.WithTimeout(v.t.Context(), 2*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd := exec.CommandContext(v.t.Context(), os.Args[0])
 	cmd.Env = []string{childEnv + "=" + v.dir.Root, hubEnv + "=" + v.hub, killEnv + "=" + killAt, "INVOCATION_ID=0123456789abcdef0123456789abcdef"}
 	var log strings.Builder
 	cmd.Stderr = &log
