@@ -172,6 +172,9 @@ func (h *Host) addRoutes(routes []Route) error {
 			}
 			route.LinkIndex, route.Scope = link.Attrs().Index, netlink.SCOPE_LINK
 		}
+		if r.Local {
+			route.Scope, route.Type, route.Table = netlink.SCOPE_HOST, unix.RTN_LOCAL, unix.RT_TABLE_LOCAL
+		}
 		if err := h.link.RouteAdd(route); err != nil {
 			return fmt.Errorf("route to %s over %s%s: %w", r.To, r.Via, r.Dev, err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/vishvananda/netlink"
 	vns "github.com/vishvananda/netns"
+	"golang.org/x/sys/unix"
 )
 
 // namespace is one network namespace, held open by its file.
@@ -29,7 +30,7 @@ func newNamespace(t testing.TB) *namespace {
 		t.Fatalf("make a network namespace: %v", err)
 	}
 	t.Cleanup(func() { _ = n.handle.Close() })
-	n.link, err = netlink.NewHandleAt(n.handle)
+	n.link, err = netlink.NewHandleAt(n.handle, unix.NETLINK_ROUTE)
 	if err != nil {
 		t.Fatalf("open netlink in a namespace: %v", err)
 	}

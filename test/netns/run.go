@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ironflow/ironflow/test/netns/guest"
 )
 
 // Environment of a test binary that runs as a program inside a host.
@@ -30,8 +32,13 @@ type Program func(ctx context.Context, args []string, stdout io.Writer) error
 //
 //	func TestMain(m *testing.M) { netns.Main(m, map[string]netns.Program{…}) }
 //
-// The program "step" is always there: see [Host.Step].
+// The program "step" is always there: see [Host.Step]. As the first process of a
+// guest, Main does what package guest says.
 func Main(m *testing.M, programs map[string]Program) {
+	if guest.IsInit() {
+		guest.Init()
+		return
+	}
 	name := os.Getenv(envProgram)
 	if name == "" {
 		os.Exit(m.Run())

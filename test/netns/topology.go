@@ -58,6 +58,8 @@ type Route struct {
 	To string
 	// Via is the gateway's address; Dev, without one, the interface.
 	Via, Dev string
+	// Local makes all addresses of the network the host's own; Dev is "lo".
+	Local bool
 }
 
 // lossy lists the segments that must be hubs in user space.

@@ -2,6 +2,7 @@ package connectivity
 
 import (
 	"context"
+	"net"
 	"net/netip"
 	"sync"
 	"time"
@@ -31,7 +32,16 @@ func check(ctx context.Context, env probe.Env, hosts wire.ConnectivityCheckParam
 	}
 	p := makePlan(own, hosts)
 	found := newFindings(p)
+	if found.table, err = netprobe.OpenTable(); err != nil {
+		env.Log.Warn("the kernel's neighbours cannot be listed", "error", err)
+	}
+	for _, nic := range usable(own) {
+		if device, err := net.InterfaceByName(nic.Name); err == nil {
+			found.indexes = append(found.indexes, device.Index)
+		}
+	}
 	done := found.gather(ctx)
+	found.again(ctx)
 	if done < p.probes() || found.failed != nil {
 		env.Log.Warn("not all hosts could be asked", "probes", p.probes(), "made", done-found.failures, "error", found.failed)
 	}
@@ -44,6 +54,10 @@ type findings struct {
 	plan
 	pace  netprobe.Pace
 	links netprobe.Links
+	// table is nil where the kernel's neighbours cannot be listed.
+	table *netprobe.Table
+	// indexes are the own interfaces'.
+	indexes []int
 
 	mu     sync.Mutex
 	echoed map[netip.Addr]netprobe.EchoResult
@@ -78,6 +92,24 @@ func (f *findings) gather(ctx context.Context) int {
 	})
 }
 
+// again pings those that were silent once more, with the time that is left: in a
+// large cluster the first round is brisk, and a host may have been busy.
+func (f *findings) again(ctx context.Context) {
+	end, ok := ctx.Deadline()
+	left := time.Until(end) - (limit - budget)
+	if !ok || left <= 0 || f.pace.Wait >= netprobe.LongestWait {
+		return
+	}
+	var silent []netip.Addr
+	for _, remote := range f.echoes {
+		if echo, ok := f.echoed[remote]; ok && echo.Received == 0 {
+			silent = append(silent, remote)
+		}
+	}
+	f.pace = netprobe.Spread(len(silent), left)
+	netprobe.Each(ctx, len(silent), func(i int) { _ = f.echo(ctx, silent[i]) }) // the reason is known from the first time
+}
+
 // note keeps the first reason why a probe could not be made.
 func (f *findings) note(err error) {
 	if err == nil {
@@ -94,9 +126,12 @@ func (f *findings) note(err error) {
 // echo pings a remote address over the routes.
 func (f *findings) echo(ctx context.Context, remote netip.Addr) error {
 	result, err := netprobe.Ping(ctx, netprobe.Echo{Target: remote, Pace: f.pace})
+	f.table.Forget(remote, f.indexes)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.echoed[remote] = result
+	if ctx.Err() == nil || result.Received > 0 {
+		f.echoed[remote] = result
+	}
 	return err
 }
 
@@ -129,6 +164,7 @@ func (f *findings) size(ctx context.Context, p mtuProbe) error {
 	}
 	// What cannot even be sent does not fit.
 	large, _ := netprobe.Ping(ctx, netprobe.Echo{Target: p.remote, NIC: p.nic, Payload: p.payload(), DontFragment: true, Pace: pace})
+	f.table.Forget(p.remote, f.indexes)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.fits[p] = large.Received > 0

@@ -155,7 +155,7 @@ func TestSweepFindsSlowAndLossyNeighbours(t *testing.T) {
 			case a == quick:
 				return []late{{time.Millisecond, isAt(otherMAC, a)}}
 			case a == slow && n == 1:
-				return []late{{2 * time.Second, isAt(otherMAC, a)}}
+				return []late{{1800 * time.Millisecond, isAt(otherMAC, a)}}
 			case a == lossy && n == 6:
 				return []late{{300 * time.Millisecond, isAt(otherMAC, a)}}
 			case a == asking && n == 3:

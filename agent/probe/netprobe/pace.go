@@ -22,12 +22,14 @@ type Pace struct {
 // length is the longest that a probe takes.
 func (p Pace) length() time.Duration { return time.Duration(p.Requests-1)*p.Interval + p.Wait }
 
+// LongestWait is how long an answer is waited for when there is time.
+const LongestWait = 3 * time.Second
+
 // The pace of a probe that has all the time it wants, and the least time that
 // one gets: below it a large cluster would be asked faster than switches like.
 const (
 	requests    = 10
 	maxInterval = 100 * time.Millisecond
-	maxWait     = 3 * time.Second
 	maxSlot     = 5 * time.Second
 	minSlot     = 60 * time.Millisecond
 )
@@ -42,7 +44,7 @@ func Spread(probes int, budget time.Duration) Pace {
 		slot = max(min(budget*MaxAtOnce/time.Duration(probes), maxSlot), minSlot)
 	}
 	interval := min(slot/(2*requests), maxInterval)
-	return Pace{Requests: requests, Interval: interval, Wait: min(slot-(requests-1)*interval, maxWait)}
+	return Pace{Requests: requests, Interval: interval, Wait: min(slot-(requests-1)*interval, LongestWait)}
 }
 
 // Each calls f for all of 0 to n-1, [MaxAtOnce] at a time, and waits for them.

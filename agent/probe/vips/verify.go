@@ -27,9 +27,12 @@ func verify(ctx context.Context, env probe.Env, vips wire.VerifyVIPsRequest) ste
 	used, errs := make([]bool, len(vips)), make([]error, len(vips))
 	var links netprobe.Links
 	defer links.Close()
-	netprobe.Each(ctx, len(vips), func(i int) {
+	asked := netprobe.Each(ctx, len(vips), func(i int) {
 		used[i], errs[i] = inUse(ctx, &links, own, string(vips[i].VIP))
 	})
+	for i := asked; i < len(vips); i++ {
+		errs[i] = fmt.Errorf("ask for %s: %w", vips[i].VIP, context.Cause(ctx))
+	}
 	out := wire.VerifyVIPsResponse{}
 	for i, v := range vips {
 		verification := wire.VIPVerificationSucceeded
