@@ -9,7 +9,7 @@ machine=$1 roots=$(realpath "$2") out=$(realpath -m "$3")
 work=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$work"' EXIT
 cd "$work"
-arch=amd64 qemu=() setup= cmdline=
+arch=amd64 console_arguments=(-serial file:console) qemu=() setup= cmdline=
 disk() { truncate -s "$2" "$1"; }
 source "$here/machines/$machine"
 ! declare -F prepare >/dev/null || prepare
@@ -22,8 +22,8 @@ mkdir extra && printf '%s\n' "$setup" >extra/setup
 (cd "$roots/$arch/root" && find . | cpio --quiet -o -H newc) >initrd
 (cd extra && find . -type f | cpio --quiet -o -H newc) >>initrd
 : >bundle
-timeout 900 $program -accel "$accel" -nographic -nodefaults -no-reboot -m "${memory:-1024}" -serial file:console \
-  -kernel "$roots/$arch/kernel" -initrd initrd -append "console=$console panic=-1 $cmdline" \
+timeout 900 $program -accel "$accel" -nographic -nodefaults -no-reboot -m "${memory:-1024}" "${console_arguments[@]}" \
+  -kernel "$roots/$arch/kernel" -initrd initrd -append "console=$console panic=-1 net.ifnames=0 $cmdline" \
   -device $serial -chardev file,id=record,path=bundle -device virtserialport,chardev=record,name=record \
   "${qemu[@]}" || { tail -30 console; exit 1; }
 [ -s bundle ] || { tail -60 console; exit 1; }
