@@ -6,9 +6,9 @@
 set -euo pipefail
 arch=$1 out=$(realpath -m "$2")
 here=$(cd "$(dirname "$0")" && pwd)
-packages=busybox-static,udev,kmod,iproute2,linux-image-$arch,multipath-tools,mdadm,lvm2,open-iscsi,util-linux,mount,e2fsprogs
+packages=busybox-static,udev,kmod,iproute2,linux-image-$arch,multipath-tools,kpartx,mdadm,lvm2,open-iscsi,util-linux,mount,e2fsprogs
 modules=(virtio_pci virtio_blk virtio_net virtio_scsi virtio_console sd_mod sr_mod sg cdrom isofs vfat nls_cp437 nls_ascii
-  nvme ahci usb-storage xhci_pci megaraid_sas e1000e tpm_tis tpm_crb ipmi_si ipmi_devintf
+  nvme ahci ata_piix usb-storage xhci_pci megaraid_sas e1000e tpm_tis tpm_crb ipmi_si ipmi_devintf
   bonding 8021q bridge dm_mod dm_multipath raid1 ext4 dm_round_robin dm_service_time iscsi_tcp iscsi_ibft efivarfs qemu_fw_cfg dmi_sysfs)
 mkdir -p "$out"
 mmdebstrap --quiet --arch="$arch" --variant=extract --include="$packages" --dpkgopt='path-exclude=/usr/share/*' bookworm "$out/full"
