@@ -34,5 +34,5 @@ func TestRecordedMachines(t *testing.T) {
 			golden(t, inv, filepath.Join("machines", entry.Name(), "inventory.json"))
 		})
 	}
-	NewWithT(t).Expect(played).To(BeNumerically(">=", 5))
+	NewWithT(t).Expect(played).To(BeNumerically(">=", 12))
 }
