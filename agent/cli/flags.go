@@ -4,11 +4,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/ironflow/ironflow/agent/dryrun"
 	"github.com/ironflow/ironflow/agent/hubclient"
+	"github.com/ironflow/ironflow/agent/install/container"
 	"github.com/ironflow/ironflow/agent/logging"
 	"github.com/ironflow/ironflow/agent/notify"
 	"github.com/ironflow/ironflow/agent/service"
@@ -103,7 +105,8 @@ func (n *network) config(c *common) service.Config {
 		infraEnv = n.cluster
 	}
 	return service.Config{
-		URL: strings.TrimSpace(n.url), InfraEnvID: infraEnv, AgentVersion: n.agentVersion,
+		Installer: container.Policy(os.Getenv(container.PolicyEnv)),
+		URL:       strings.TrimSpace(n.url), InfraEnvID: infraEnv, AgentVersion: n.agentVersion,
 		Interval: time.Duration(n.interval) * time.Second, CACert: n.caCert, Insecure: n.insecure,
 		Dir: c.logs.Dir, Dry: c.dry, Token: hubclient.NewToken(c.logs.Dir), Notify: notify.Systemd,
 	}

@@ -46,6 +46,7 @@ type agent struct {
 	effects    *effect.Recorder
 	real       *coreos.Installer // nil in a dry run
 	commands   command.Runner
+	foreign    foreign
 	collectors []inventory.Collector
 	hostID     func() (string, error)
 	resolve    install.Resolve

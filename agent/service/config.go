@@ -23,6 +23,7 @@ import (
 	"github.com/ironflow/ironflow/agent/hostid"
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/install/bootstrap"
+	"github.com/ironflow/ironflow/agent/install/container"
 	"github.com/ironflow/ironflow/agent/install/coreos"
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -47,6 +48,8 @@ type Config struct {
 	Dir hostfile.Dir
 	Dry dryrun.Settings
 
+	// Installer says which installer carries out orders; empty means by the order's image.
+	Installer container.Policy
 	// Commands starts programs, and Units is the host's systemd; nil means the real ones.
 	Commands command.Runner
 	Units    Units
@@ -81,6 +84,7 @@ func (c Config) Check() error {
 	if u, err := url.Parse(c.URL); c.URL == "" || err != nil || u.Host == "" {
 		errs = append(errs, errors.New("--url: want the hub's base URL, e.g. https://hub.example:8090"))
 	}
+	errs = append(errs, c.Installer.Check())
 	if _, err := uuid.Parse(c.InfraEnvID); err != nil {
 		errs = append(errs, fmt.Errorf("--infra-env-id %q is not a UUID", c.InfraEnvID))
 	}

@@ -55,7 +55,7 @@ func (a *agent) live(work, running context.Context) {
 func (a *agent) identifySelf(ctx context.Context) bool {
 	kept := a.state.Get()
 	switch {
-	case kept.Install != nil && kept.Host.HostID != "" && !a.installer.Busy():
+	case kept.Install != nil && kept.Host.HostID != "" && !a.installing():
 		// Registering now would make the hub fail the installation.
 		a.log.Info("going on with an installation after a crash", "host", kept.Host.HostID, "stage", kept.Install.Stage, "attempt", kept.Install.Attempt+1)
 		a.host.Store(&kept.Host)
@@ -64,7 +64,7 @@ func (a *agent) identifySelf(ctx context.Context) bool {
 		}
 		a.outbox.Restore(a.cfg.Dir, kept.Host)
 		a.notifier.Ready()
-		a.installer.Resume(ctx, a.parseKept)
+		a.resumeInstallation(ctx)
 		return true
 	case a.cfg.HostID != "":
 		host := hubclient.Host{InfraEnvID: a.cfg.InfraEnvID, HostID: a.cfg.HostID}
@@ -115,7 +115,7 @@ func (a *agent) installedBefore() bool {
 
 func (a *agent) poll(work, running context.Context) (poll.Again, error) {
 	loop := poll.Loop{
-		Hub: a.client, Host: *a.host.Load(), Changed: a.changed, Leave: a.leave, Busy: a.installer.Busy,
+		Hub: a.client, Host: *a.host.Load(), Changed: a.changed, Leave: a.leave, Busy: a.installing,
 		Dispatch: func(step wire.Step) { a.dispatcher.Dispatch(running, step) },
 		Forget:   a.outbox.Forget, Status: a.notifier.Waiting, Log: a.log,
 		Entered: a.entered,

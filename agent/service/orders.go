@@ -22,6 +22,9 @@ func (a *agent) installStep(ctx context.Context, args []string) steps.Result {
 		a.finishAfter(&outcome.End{Exit: exitcode.AgentFailed, Text: "the hub's install order cannot be carried out: " + err.Error()}, stepsGrace)
 		return steps.Failed(steps.ExitBad, "%v", err)
 	}
+	if a.isForeign(job) {
+		return a.startForeign(job)
+	}
 	switch err := a.installer.Start(a.work, job); {
 	case errors.Is(err, install.ErrRunning):
 		return steps.Failed(steps.ExitRunning, "%v", err)
@@ -42,7 +45,7 @@ func (a *agent) stopStep(ctx context.Context, args []string) steps.Result {
 		return steps.Text("the installation has ended by itself")
 	}
 	last := a.notifier.Last()
-	if stopped := a.installer.Stop(ctx); !stopped && a.seen.Load() == nil {
+	if stopped := a.stopInstaller(ctx); !stopped && a.seen.Load() == nil {
 		a.notifier.Waiting("the hub holds this host as failed or cancelled from before; reset or unbind it in the hub")
 		return steps.Text("no installation was running")
 	}

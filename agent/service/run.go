@@ -170,6 +170,10 @@ func (a *agent) watchCaller(parent, background context.Context) {
 		a.finishAfter(end, signalGrace) // only its farewell is cut short
 		return
 	}
+	if a.foreign.isRunning() {
+		a.finishAfter(stoppedByInstaller(), 0)
+		return
+	}
 	by := "its caller"
 	if cause := context.Cause(parent); !errors.Is(cause, parent.Err()) {
 		by = cause.Error()

@@ -46,6 +46,9 @@ const (
 	Image Policy = "container"
 )
 
+// PolicyEnv is the environment variable of the policy.
+const PolicyEnv = "IRONFLOW_INSTALLER"
+
 // Check refuses unknown policies; empty is [Auto].
 func (p Policy) Check() error {
 	if !slices.Contains([]Policy{"", Auto, Own, Image}, p) {
@@ -84,6 +87,8 @@ type Runner struct {
 	// HubURL, AgentImage, CACert and Insecure are handed on to the installer.
 	HubURL, AgentImage, CACert string
 	Insecure                   bool
+	// Env is podman's own configuration, NAME=value.
+	Env []string
 	// Secret returns the agent's token, which travels in the environment only.
 	Secret func() string
 	Log    *slog.Logger
@@ -181,6 +186,11 @@ func (r Runner) environment(job install.Job) []string {
 	return env
 }
 
+// podmanEnv is podman's own environment: its configuration, and what it hands on.
+func (r Runner) podmanEnv(job install.Job) []string {
+	return append(slices.Clone(r.Env), r.environment(job)...)
+}
+
 func names(env []string) []string {
 	out := make([]string, len(env))
 	for i, e := range env {
@@ -195,10 +205,15 @@ func (r Runner) Run(ctx context.Context, job install.Job) steps.Result {
 	if err := r.pull(ctx, job); err != nil {
 		return steps.Failed(steps.ExitPull, "pull the installer image: %v", err)
 	}
-	if err := r.Commands.Run(ctx, command.Command{Name: "podman", Args: r.Args(job), Env: r.environment(job)}); err != nil {
+	if err := r.Commands.Run(ctx, command.Command{Name: "podman", Args: r.Args(job), Env: r.podmanEnv(job)}); err != nil {
 		return startFailure(err)
 	}
 	r.Log.Info("the installer runs in its container", "container", Name, "image", job.Request.InstallerImage)
+	return r.Follow(ctx, job)
+}
+
+// Follow waits for the end of an installer that runs already.
+func (r Runner) Follow(ctx context.Context, _ install.Job) steps.Result {
 	code, err := r.wait(ctx)
 	switch {
 	case ctx.Err() != nil:
@@ -217,7 +232,7 @@ func (r Runner) Run(ctx context.Context, job install.Job) steps.Result {
 func (r Runner) pull(ctx context.Context, job install.Job) error {
 	for try := 1; ; try++ {
 		bounded, cancel := context.WithTimeoutCause(ctx, pullLimit, fmt.Errorf("not done after %v", pullLimit))
-		err := r.Commands.Run(bounded, command.Command{Name: "podman", Args: []string{"pull", "--quiet", job.Request.InstallerImage}, Env: r.environment(job)})
+		err := r.Commands.Run(bounded, command.Command{Name: "podman", Args: []string{"pull", "--quiet", job.Request.InstallerImage}, Env: r.podmanEnv(job)})
 		cancel()
 		if err == nil || ctx.Err() != nil || try == pullTries || hostexec.Missing(err) {
 			return err

@@ -1,0 +1,136 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"github.com/ironflow/ironflow/agent/install"
+	"github.com/ironflow/ironflow/agent/install/container"
+	"github.com/ironflow/ironflow/agent/outcome"
+	"github.com/ironflow/ironflow/agent/probe/images"
+	"github.com/ironflow/ironflow/agent/state"
+	"github.com/ironflow/ironflow/agent/steps"
+	"github.com/ironflow/ironflow/api/exitcode"
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// foreign is a foreign hub's installer, which runs in a container, reports its
+// stages by itself and has systemd stop this agent when it is done.
+type foreign struct {
+	mu      sync.Mutex
+	running bool
+	result  *steps.Result // how it ended
+}
+
+func (f *foreign) isRunning() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.running
+}
+
+// begin tells what a step is answered with when there is nothing to begin.
+func (f *foreign) begin() (answer *steps.Result) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.running:
+		result := steps.Failed(steps.ExitRunning, "%v", install.ErrRunning)
+		return &result
+	case f.result != nil:
+		return f.result
+	}
+	f.running = true
+	return nil
+}
+
+func (f *foreign) end(result steps.Result) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.running, f.result = false, &result
+}
+
+// isForeign tells whether an order is for such an installer.
+func (a *agent) isForeign(job install.Job) bool {
+	return a.real != nil && a.cfg.Installer.Foreign(job.Request, a.cfg.AgentVersion)
+}
+
+func (a *agent) container() container.Runner {
+	return container.Runner{
+		Commands: a.commands, HubURL: a.cfg.URL, AgentImage: a.cfg.AgentVersion, CACert: a.cfg.CACert, Insecure: a.cfg.Insecure,
+		Secret: a.client.Secret, Env: images.Environment(), Log: a.log,
+	}
+}
+
+// startForeign is the step install of a foreign hub. The hub repeats it each
+// minute: while the installer runs it is answered with 125, and then with its end.
+func (a *agent) startForeign(job install.Job) steps.Result {
+	if answer := a.foreign.begin(); answer != nil {
+		return *answer
+	}
+	// Kept, so that a restarted agent does not register, which would fail the installation.
+	if err := a.state.SetInstall(&state.Install{Request: job.Request, Attempt: 1, Disk: job.Disk}); err != nil {
+		a.log.Warn("the order cannot be kept; a crash will register again", "error", err)
+	}
+	go a.runForeign(job, a.container().Run)
+	return steps.Silent
+}
+
+// resumeForeign goes on waiting for an installer that an earlier process started.
+func (a *agent) resumeForeign(job install.Job) {
+	if a.foreign.begin() == nil {
+		go a.runForeign(job, a.container().Follow)
+	}
+}
+
+func (a *agent) runForeign(job install.Job, run func(context.Context, install.Job) steps.Result) {
+	a.notifier.Status(hostfile.Status{Part: hostfile.PartInstalling, Percent: -1, Text: "the hub's own installer is at work: " + job.Request.InstallerImage})
+	result := run(a.work, job)
+	if a.work.Err() != nil {
+		return // the agent ends, the container goes on
+	}
+	a.foreign.end(result)
+	a.outbox.Put(wire.StepReply{ // its order was taken without an answer, hours ago
+		StepType: wire.StepTypeInstall, StepID: string(wire.StepTypeInstall) + "-" + uuid.NewString()[:8],
+		ExitCode: result.Exit, Output: result.Output, Error: result.Error,
+	})
+	end := stoppedByInstaller()
+	if result.Exit != 0 {
+		end = &outcome.End{Exit: exitcode.AgentFailed, Text: fmt.Sprintf("the hub's own installer failed: %s", result.Error)}
+	}
+	a.finishAfter(end, stepsGrace)
+}
+
+// resumeInstallation goes on with the order that an earlier process left behind.
+func (a *agent) resumeInstallation(ctx context.Context) {
+	kept := a.state.Get().Install
+	if job, err := a.parseKept(kept.Request); err == nil && a.isForeign(job) {
+		a.resumeForeign(job)
+		return
+	}
+	a.installer.Resume(ctx, a.parseKept)
+}
+
+// installing tells whether any installer runs.
+func (a *agent) installing() bool { return a.installer.Busy() || a.foreign.isRunning() }
+
+// stopInstaller stops whichever installer runs, and tells whether one did.
+func (a *agent) stopInstaller(ctx context.Context) bool {
+	if !a.foreign.isRunning() {
+		return a.installer.Stop(ctx)
+	}
+	if err := a.container().Stop(ctx); err != nil {
+		a.log.Warn("the foreign installer was not stopped", "error", err)
+	}
+	return true
+}
+
+// stoppedByInstaller is the end of an agent that is stopped while, or after, a
+// foreign installer ran: that is how it says that it is done, and how its
+// container ends is what counts. There is no marker, so nobody takes the exit for a proof.
+func stoppedByInstaller() *outcome.End {
+	return &outcome.End{Exit: exitcode.AgentInstalled, Text: "the hub's own installer has stopped this agent; the end of its container counts"}
+}
