@@ -48,8 +48,10 @@ func (b *bridge) plug(h *Host, nic NIC) error {
 	if err := b.link.LinkSetMasterByIndex(end, b.index); err != nil {
 		return err
 	}
-	if err := b.link.LinkSetUp(end); err != nil {
-		return err
+	if !nic.Unplugged {
+		if err := b.link.LinkSetUp(end); err != nil {
+			return err
+		}
 	}
 	return h.dress(nic)
 }

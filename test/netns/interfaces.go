@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -21,7 +22,7 @@ func Interfaces(context.Context) ([]wire.Interface, error) {
 	for _, link := range links {
 		attrs := link.Attrs()
 		nic := wire.Interface{
-			Name: attrs.Name, MACAddress: attrs.HardwareAddr.String(), MTU: int64(attrs.MTU), Type: link.Type(), HasCarrier: true,
+			Name: attrs.Name, MACAddress: attrs.HardwareAddr.String(), MTU: int64(attrs.MTU), Type: link.Type(), HasCarrier: attrs.RawFlags&unix.IFF_LOWER_UP != 0,
 			Ipv4Addresses: []string{}, Ipv6Addresses: []string{},
 		}
 		switch nic.Type {

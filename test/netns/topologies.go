@@ -73,6 +73,11 @@ var Topologies = map[string]Topology{
 			Routes: []Route{{To: "192.0.2.0/24", Via: "198.51.100.1"}, {To: "2001:db8:1::/64", Via: "2001:db8:2::1"}},
 		},
 	}},
+	// The cable of host a is not plugged in.
+	"unplugged": {Hosts: []HostSpec{
+		{Name: "a", NICs: []NIC{{Name: "eth0", Segment: "s", MAC: "52:54:00:00:00:0a", Unplugged: true, Addresses: []string{"192.0.2.10/28", "2001:db8::10/64"}}}},
+		{Name: "b", NICs: []NIC{{Name: "eth0", Segment: "s", MAC: "52:54:00:00:00:0b", Addresses: []string{"192.0.2.11/28", "2001:db8::11/64"}}}},
+	}},
 	// Every fifth frame of host a is lost.
 	"loss": {Hosts: []HostSpec{
 		{Name: "a", NICs: []NIC{{Name: "eth0", Segment: "s", MAC: "52:54:00:00:00:0a", DropEvery: 5, Addresses: []string{"192.0.2.10/28"}}}},

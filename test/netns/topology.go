@@ -29,6 +29,8 @@ type NIC struct {
 	MTU int
 	// Addresses are in CIDR form, of either family.
 	Addresses []string
+	// Unplugged leaves the NIC without a carrier.
+	Unplugged bool
 	// DropEvery makes the segment lose every n-th frame that this NIC sends,
 	// counted for each EtherType, so that a test knows exactly what is lost.
 	// 0 loses none. Such a segment is a hub in user space, because netem is a

@@ -16,8 +16,8 @@ import (
 const (
 	// limit bounds the whole check.
 	limit = 30 * time.Second
-	// budget is what its probes are spread over; the rest is for a slow machine.
-	budget = 25 * time.Second
+	// reserve is what a slow machine may be late; the rest is for the probes.
+	reserve = 5 * time.Second
 	// mtuRequests are the packets of each series of an MTU check.
 	mtuRequests = 3
 )
@@ -32,6 +32,7 @@ func check(ctx context.Context, env probe.Env, hosts wire.ConnectivityCheckParam
 	}
 	p := makePlan(own, hosts)
 	found := newFindings(p)
+	found.pace = netprobe.Spread(p.weight(), remaining(ctx))
 	if found.table, err = netprobe.OpenTable(); err != nil {
 		env.Log.Warn("the kernel's neighbours cannot be listed", "error", err)
 	}
@@ -71,7 +72,7 @@ type findings struct {
 
 func newFindings(p plan) *findings {
 	return &findings{
-		plan: p, pace: netprobe.Spread(p.weight(), budget),
+		plan:   p,
 		echoed: map[netip.Addr]netprobe.EchoResult{}, owners: map[neighborProbe][]netprobe.MAC{}, fits: map[mtuProbe]bool{},
 	}
 }
@@ -95,9 +96,8 @@ func (f *findings) gather(ctx context.Context) int {
 // again pings those that were silent once more, with the time that is left: in a
 // large cluster the first round is brisk, and a host may have been busy.
 func (f *findings) again(ctx context.Context) {
-	end, ok := ctx.Deadline()
-	left := time.Until(end) - (limit - budget)
-	if !ok || left <= 0 || f.pace.Wait >= netprobe.LongestWait {
+	left := remaining(ctx)
+	if left <= 0 || f.pace.Wait >= netprobe.LongestWait {
 		return
 	}
 	var silent []netip.Addr
@@ -108,6 +108,12 @@ func (f *findings) again(ctx context.Context) {
 	}
 	f.pace = netprobe.Spread(len(silent), left)
 	netprobe.Each(ctx, len(silent), func(i int) { _ = f.echo(ctx, silent[i]) }) // the reason is known from the first time
+}
+
+// remaining is the time that probes can be spread over.
+func remaining(ctx context.Context) time.Duration {
+	end, _ := ctx.Deadline() // check has set one
+	return max(time.Until(end)-reserve, 0)
 }
 
 // note keeps the first reason why a probe could not be made.

@@ -3,7 +3,9 @@ package freeaddresses
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
+	"slices"
 	"sync"
 
 	"github.com/ironflow/ironflow/agent/probe"
@@ -91,6 +93,10 @@ func (j job) scan(ctx context.Context) ([]string, error) {
 	errs := make([]error, len(j.through))
 	var all sync.WaitGroup
 	for i, o := range j.through {
+		if !o.Carrier {
+			errs[i] = fmt.Errorf("interface %s has no carrier", o.NIC)
+			continue
+		}
 		on, err := links.Neighbors(o.NIC, o.Address.Addr())
 		if err != nil {
 			errs[i] = err
@@ -99,8 +105,9 @@ func (j job) scan(ctx context.Context) ([]string, error) {
 		all.Go(func() { found[i], errs[i] = on.Sweep(ctx, o.Address.Addr(), j.addresses) })
 	}
 	all.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return nil, err
+	// One interface that could ask is enough: all are in the same network.
+	if !slices.Contains(errs, nil) {
+		return nil, errors.Join(errs...)
 	}
 	free := []string{}
 	for _, a := range j.addresses {

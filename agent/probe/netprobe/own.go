@@ -13,6 +13,9 @@ import (
 type Own struct {
 	NIC     string
 	Address netip.Prefix
+	// Carrier tells whether the interface is plugged in: what is asked on one that
+	// is not goes nowhere, and the silence says nothing.
+	Carrier bool
 }
 
 // OwnAddresses lists the addresses of the interfaces, in their order. Link-local
@@ -22,7 +25,7 @@ func OwnAddresses(nics []wire.Interface) []Own {
 	for _, nic := range nics {
 		for _, cidr := range slices.Concat(nic.Ipv4Addresses, nic.Ipv6Addresses) {
 			if p, err := netip.ParsePrefix(cidr); err == nil && !p.Addr().IsLinkLocalUnicast() {
-				out = append(out, Own{NIC: nic.Name, Address: p})
+				out = append(out, Own{NIC: nic.Name, Address: p, Carrier: nic.HasCarrier})
 			}
 		}
 	}

@@ -59,18 +59,18 @@ func inUse(ctx context.Context, links *netprobe.Links, own []netprobe.Own, text 
 		return false, err
 	}
 	address = address.Unmap()
-	through := map[string]netip.Addr{}
+	through := map[string]netprobe.Own{}
 	for _, o := range own {
 		if o.Address.Addr() == address {
 			return true, nil
 		}
 		if o.Address.Contains(address) {
-			through[o.NIC] = o.Address.Addr()
+			through[o.NIC] = o
 		}
 	}
 	used, asked := false, false
-	for nic, source := range through {
-		owners, problem := askOn(ctx, links, nic, source, address)
+	for _, o := range through {
+		owners, problem := askOn(ctx, links, o, address)
 		used, asked, err = used || len(owners) > 0, asked || problem == nil, errors.Join(err, problem)
 	}
 	if len(through) == 0 {
@@ -88,13 +88,17 @@ func inUse(ctx context.Context, links *netprobe.Links, own []netprobe.Own, text 
 	return false, nil
 }
 
-func askOn(ctx context.Context, links *netprobe.Links, nic string, source, address netip.Addr) ([]netprobe.MAC, error) {
-	on, err := links.Neighbors(nic, address)
+func askOn(ctx context.Context, links *netprobe.Links, own netprobe.Own, address netip.Addr) ([]netprobe.MAC, error) {
+	if !own.Carrier {
+		return nil, fmt.Errorf("interface %s has no carrier", own.NIC)
+	}
+	on, err := links.Neighbors(own.NIC, address)
 	if err != nil {
 		return nil, err
 	}
+	source := own.Address.Addr()
 	if source.Is6() {
-		source = netprobe.LinkLocal(nic, source)
+		source = netprobe.LinkLocal(own.NIC, source)
 	}
 	return on.Owners(ctx, source, address, pace)
 }

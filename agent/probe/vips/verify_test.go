@@ -16,7 +16,7 @@ import (
 func TestOwnAddressesAreInUse(t *testing.T) {
 	g := NewWithT(t)
 	env := probe.Env{Log: slog.New(slog.DiscardHandler), Interfaces: func(context.Context) ([]wire.Interface, error) {
-		return []wire.Interface{{Name: "gone0", Type: "physical", Ipv4Addresses: []string{"192.0.2.10/24"}, Ipv6Addresses: []string{"2001:db8::10/64"}}}, nil
+		return []wire.Interface{{Name: "gone0", Type: "physical", HasCarrier: true, Ipv4Addresses: []string{"192.0.2.10/24"}, Ipv6Addresses: []string{"2001:db8::10/64"}}}, nil
 	}}
 	result := Check.Runner(env).Run(t.Context(), []string{`[{"vip":"192.0.2.10","vip_type":"api"},{"vip":"192.0.2.99","vip_type":"ingress"},{"vip":"2001:db8::10","vip_type":"ingress"}]`})
 	g.Expect(result.Exit).To(BeZero(), result.Error)
