@@ -2,15 +2,19 @@ package apivip_test
 
 import (
 	"context"
+	"crypto/ed25519"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -101,6 +105,13 @@ func TestTheClustersIgnition(t *testing.T) {
 		g.Expect(out).To(HaveKeyWithValue("url", url))
 		g.Expect(out["download_error"]).To(ContainSubstring("certificate"))
 	})
+	t.Run("what the host trusts stays trusted", func(t *testing.T) {
+		g := NewWithT(t)
+		ca, err := generateCA()
+		g.Expect(err).NotTo(HaveOccurred())
+		result := run(t, server.Client(), `{"url":"`+url+`","ca_certificate":"`+base64.StdEncoding.EncodeToString(ca)+`"}`)
+		g.Expect(output(t, result)).To(HaveKeyWithValue("is_success", true))
+	})
 	t.Run("a CA that is no certificate", func(t *testing.T) {
 		g := NewWithT(t)
 		result := run(t, http.DefaultClient, `{"url":"`+url+`","ca_certificate":"AAAA"}`)
@@ -189,4 +200,15 @@ func TestRefused(t *testing.T) {
 			g.Expect(result.Output).To(BeEmpty())
 		})
 	}
+}
+
+// generateCA makes a certificate that has signed nothing here.
+func generateCA() ([]byte, error) {
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	raw, err := x509.CreateCertificate(nil, template, template, public, private)
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}), err
 }

@@ -59,13 +59,6 @@ func trust(client *http.Client, r wire.APIVIPConnectivityRequest) (*http.Client,
 	if err != nil || pem == nil {
 		return client, func() {}, err
 	}
-	pool, err := x509.SystemCertPool()
-	if err != nil { // a host without certificates of its own still has this one
-		pool = x509.NewCertPool()
-	}
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, nil, errors.New("ca_certificate holds no certificate in PEM form")
-	}
 	base, ok := client.Transport.(*http.Transport)
 	if !ok {
 		base, ok = http.DefaultTransport.(*http.Transport)
@@ -77,8 +70,23 @@ func trust(client *http.Client, r wire.APIVIPConnectivityRequest) (*http.Client,
 	if transport.TLSClientConfig == nil {
 		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
-	transport.TLSClientConfig.RootCAs = pool
+	roots := rootsOf(transport.TLSClientConfig)
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, nil, errors.New("ca_certificate holds no certificate in PEM form")
+	}
+	transport.TLSClientConfig.RootCAs = roots
 	own := *client
 	own.Transport = transport
 	return &own, transport.CloseIdleConnections, nil
+}
+
+// rootsOf is a copy of what the client trusts already.
+func rootsOf(c *tls.Config) *x509.CertPool {
+	if c.RootCAs != nil {
+		return c.RootCAs.Clone()
+	}
+	if system, err := x509.SystemCertPool(); err == nil {
+		return system
+	}
+	return x509.NewCertPool() // a host without certificates of its own still has the given one
 }

@@ -21,6 +21,26 @@ import (
 // answer makes the packets that a server sends back for a question.
 type answer func(query dnsmessage.Message) []dnsmessage.Message
 
+// serve answers queries until the socket is closed.
+func serve(conn net.PacketConn, a answer) {
+	packet := make([]byte, 4096)
+	for {
+		n, from, err := conn.ReadFrom(packet)
+		if err != nil {
+			return
+		}
+		var query dnsmessage.Message
+		if query.Unpack(packet[:n]) != nil || len(query.Questions) != 1 {
+			continue
+		}
+		for _, m := range a(query) {
+			if raw, err := m.Pack(); err == nil {
+				_, _ = conn.WriteTo(raw, from)
+			}
+		}
+	}
+}
+
 // resolver asks a DNS server of this test.
 func resolver(t *testing.T, a answer) *net.Resolver {
 	t.Helper()
@@ -29,24 +49,7 @@ func resolver(t *testing.T, a answer) *net.Resolver {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	go func() {
-		packet := make([]byte, 4096)
-		for {
-			n, from, err := conn.ReadFrom(packet)
-			if err != nil {
-				return
-			}
-			var query dnsmessage.Message
-			if query.Unpack(packet[:n]) != nil || len(query.Questions) != 1 {
-				continue
-			}
-			for _, m := range a(query) {
-				if raw, err := m.Pack(); err == nil {
-					_, _ = conn.WriteTo(raw, from)
-				}
-			}
-		}
-	}()
+	go serve(conn, a)
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		if !strings.HasPrefix(network, "udp") {
 			return nil, errors.New("this server has no TCP")
@@ -112,6 +115,23 @@ func zone(query dnsmessage.Message) []dnsmessage.Message {
 	return []dnsmessage.Message{reply(query, records...)}
 }
 
+// forged is somebody who does not see the queries and guesses: another id,
+// another question. The good answer comes after.
+func forged(q dnsmessage.Message) []dnsmessage.Message {
+	otherID, otherName := reply(q, a("203.0.113.66")), reply(q, a("203.0.113.66"))
+	otherID.ID++
+	otherName.Questions = []dnsmessage.Question{{Name: dnsmessage.MustNewName("other.example."), Type: q.Questions[0].Type, Class: dnsmessage.ClassINET}}
+	return append([]dnsmessage.Message{otherID, otherName}, zone(q)...)
+}
+
+// slow answers for no name that begins so.
+func slow(q dnsmessage.Message) []dnsmessage.Message {
+	if strings.HasPrefix(q.Questions[0].Name.String(), "slow") {
+		return nil
+	}
+	return zone(q)
+}
+
 func TestGoodAnswers(t *testing.T) {
 	g := NewWithT(t)
 	request := `{"domains":[{"domain_name":"api.c.example"},{"domain_name":"alias.c.example"},{"domain_name":"mapped.c.example."},
@@ -138,13 +158,7 @@ func TestBadServers(t *testing.T) {
 			out.RCode, out.Answers = dnsmessage.RCodeServerFailure, nil
 			return []dnsmessage.Message{out}
 		}, nothing},
-		// Somebody who does not see the queries guesses: another id, another question. The good answer comes after.
-		"forged answers first": {func(q dnsmessage.Message) []dnsmessage.Message {
-			otherID, otherName := reply(q, a("203.0.113.66")), reply(q, a("203.0.113.66"))
-			otherID.ID++
-			otherName.Questions = []dnsmessage.Question{{Name: dnsmessage.MustNewName("other.example."), Type: q.Questions[0].Type, Class: dnsmessage.ClassINET}}
-			return append([]dnsmessage.Message{otherID, otherName}, zone(q)...)
-		}, `{"resolutions":[{"domain_name":"api.c.example.","ipv4_addresses":["192.0.2.5","192.0.2.9"],"ipv6_addresses":["2001:db8::5"],"cnames":["api.c.example."]}]}`},
+		"forged answers first": {forged, `{"resolutions":[{"domain_name":"api.c.example.","ipv4_addresses":["192.0.2.5","192.0.2.9"],"ipv6_addresses":["2001:db8::5"],"cnames":["api.c.example."]}]}`},
 		"endless chain of aliases": {func(q dnsmessage.Message) []dnsmessage.Message {
 			return []dnsmessage.Message{reply(q, cname("b.example."), cname("api.c.example."), cname("b.example."))}
 		}, `{"resolutions":[{"domain_name":"api.c.example.","ipv4_addresses":[],"ipv6_addresses":[],"cnames":["b.example."]}]}`},
@@ -170,11 +184,11 @@ func TestASlowServerHoldsNobodyElseUp(t *testing.T) {
 	g := NewWithT(t)
 	var waiting, most atomic.Int32
 	server := func(q dnsmessage.Message) []dnsmessage.Message {
-		if strings.HasPrefix(q.Questions[0].Name.String(), "slow") {
+		answers := slow(q)
+		if answers == nil {
 			most.Store(max(most.Load(), waiting.Add(1)))
-			return nil
 		}
-		return zone(q)
+		return answers
 	}
 	result := run(t, resolver(t, server), `{"domains":[{"domain_name":"slow1.example."},{"domain_name":"slow2.example."},{"domain_name":"alias.c.example."}]}`)
 	g.Expect(result.Exit).To(BeZero())

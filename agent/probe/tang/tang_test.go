@@ -19,7 +19,9 @@ import (
 	"github.com/ironflow/ironflow/agent/probe"
 	"github.com/ironflow/ironflow/agent/probe/tang"
 	"github.com/ironflow/ironflow/agent/steps"
+	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/needs"
+	"github.com/ironflow/ironflow/test/netns"
 )
 
 func run(t *testing.T, client *http.Client, servers string) steps.Result {
@@ -31,10 +33,12 @@ func run(t *testing.T, client *http.Client, servers string) steps.Result {
 	return tang.Check.Runner(probe.Env{HTTP: client}).Run(t.Context(), []string{`{"tang_servers":` + string(quoted) + `}`})
 }
 
-// startTang starts Debian's Tang with new keys and returns its URL and the thumbprint
-// of its signing key. Tang serves one connection on its standard input and
-// output, as a socket unit would start it.
-func startTang(t *testing.T) (url, thumbprint string) {
+func TestMain(m *testing.M) { netns.Main(m, nil) }
+
+// startTang starts Debian's Tang with new keys inside a host and returns its URL
+// and the thumbprint of its signing key. Tang serves one connection on its
+// standard input and output, as a socket unit would start it.
+func startTang(t *testing.T, h *netns.Host) (url, thumbprint string) {
 	t.Helper()
 	const folder = "/usr/libexec/"
 	needs.Program(t, folder+"tangd", "tang-common")
@@ -42,7 +46,11 @@ func startTang(t *testing.T) (url, thumbprint string) {
 	if out, err := exec.CommandContext(t.Context(), needs.Program(t, folder+"tangd-keygen", "tang-common"), keys).CombinedOutput(); err != nil {
 		t.Fatalf("tangd-keygen: %v: %s", err, out)
 	}
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	var listener net.Listener
+	err := h.Do(func() (err error) {
+		listener, err = new(net.ListenConfig).Listen(t.Context(), "tcp", "192.0.2.1:80")
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +72,7 @@ func startTang(t *testing.T) (url, thumbprint string) {
 			file.Close()
 		}
 	}()
-	return "http://" + listener.Addr().String(), signingKey(t, keys)
+	return "http://192.0.2.1", signingKey(t, keys)
 }
 
 // signingKey is the name of the key that may sign: Tang calls key files by their thumbprints.
@@ -86,8 +94,16 @@ func signingKey(t *testing.T, keys string) string {
 
 func TestARealTangServer(t *testing.T) {
 	g := NewWithT(t)
-	url, thumbprint := startTang(t)
-	result := run(t, http.DefaultClient, fmt.Sprintf(`[{"url":%q,"thumbprint":%q}]`, url+"/", thumbprint))
+	network := netns.Topology{Hosts: []netns.HostSpec{
+		{Name: "machine", NICs: []netns.NIC{{Name: "eth0", Segment: "lan", Addresses: []string{"192.0.2.10/24"}}}},
+		{Name: "server", NICs: []netns.NIC{{Name: "eth0", Segment: "lan", Addresses: []string{"192.0.2.1/24"}}}},
+	}}.Build(t)
+	url, thumbprint := startTang(t, network.Host("server"))
+	ask := func(url, thumbprint string) steps.Result {
+		return network.Host("machine").Step(netns.Options{}, wire.StepTypeTangConnectivityCheck,
+			`{"tang_servers":"[{\"url\":\"`+url+`\",\"thumbprint\":\"`+thumbprint+`\"}]"}`)
+	}
+	result := ask(url+"/", thumbprint)
 	g.Expect(result.Error).To(BeEmpty())
 	g.Expect(result.Exit).To(BeZero())
 	var out map[string]any
@@ -101,9 +117,11 @@ func TestARealTangServer(t *testing.T) {
 	g.Expect(answer["signatures"]).NotTo(BeEmpty())
 	g.Expect(answer["signatures"].([]any)[0]).To(And(HaveKey("protected"), HaveKey("signature")))
 
-	result = run(t, http.DefaultClient, fmt.Sprintf(`[{"url":%q,"thumbprint":%q}]`, url, strings.Repeat("A", 43)))
+	result = ask(url, strings.Repeat("A", 43))
 	g.Expect(result.Exit).To(BeEquivalentTo(-1), "Tang knows no such key")
+	g.Expect(result.Output).To(Equal(`{"tang_server_response":null}`))
 	g.Expect(result.Error).To(ContainSubstring("404"))
+	g.Expect(ask("http://192.0.2.1:81", thumbprint).Error).To(HavePrefix("tang server http://192.0.2.1:81: "), "nobody listens there")
 }
 
 func TestServersThatFail(t *testing.T) {
