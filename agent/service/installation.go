@@ -29,7 +29,7 @@ func (a *agent) realInstaller() *coreos.Installer {
 		Controller: bootstrap.Controller{HubURL: a.cfg.URL, Token: a.client.Secret, CA: a.hubCA(), Insecure: a.cfg.Insecure},
 	}
 	return &coreos.Installer{
-		Dir: a.cfg.Dir, Commands: a.commands, Hub: a.client, Units: units, Effects: a.effects, Log: a.log, Bootstrap: role.Tasks,
+		Dir: a.cfg.Dir, Commands: a.commands, Hub: a.client, Units: units, Effects: a.effects, Log: a.log, Bootstrap: role.Tasks, Resolve: a.orderDevice,
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // TreeColumns are lsblk's columns of [Device].
-const TreeColumns = "PATH,TYPE,FSTYPE"
+const TreeColumns = "PATH,TYPE,FSTYPE,MAJ:MIN"
 
 // Contents of a device that say what it is a part of, as lsblk names them.
 const (
@@ -22,8 +22,10 @@ const (
 type Device struct {
 	Path string `json:"path"`
 	// Type is disk, part, lvm, raid1, mpath and so on; FSType its content.
-	Type     string   `json:"type"`
-	FSType   string   `json:"fstype"`
+	Type   string `json:"type"`
+	FSType string `json:"fstype"`
+	// Number is the kernel's number of the device, 8:0: it has one, and many names.
+	Number   string   `json:"maj:min"`
 	Children []Device `json:"children"`
 }
 

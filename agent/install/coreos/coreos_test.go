@@ -56,7 +56,7 @@ const used = `{"blockdevices": [{"path": "/dev/sda", "type": "disk", "fstype": n
 
 func TestOnlyNamedDisksAreCleaned(t *testing.T) {
 	clean := []string{
-		"lvm vgchange --activate n -- vg0", "lvm pvremove --yes --force --force /dev/md127",
+		"lvm vgchange --activate n -- vg0", // its label on the RAID is the other disk's as well
 		"lvm vgchange --activate n -- vg0", "lvm pvremove --yes --force --force /dev/sda2",
 		"mdadm --stop /dev/md127", "mdadm --zero-superblock /dev/sda1",
 		"wipefs --all --force /dev/sda1", "wipefs --all --force /dev/sda2", "wipefs --all --force /dev/sda3", "wipefs --all --force /dev/sda",
@@ -65,6 +65,7 @@ func TestOnlyNamedDisksAreCleaned(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*wire.InstallCmdRequest)
 		format []string
+		args   []string
 		mounts string
 		fails  []string
 		want   []string
@@ -73,10 +74,12 @@ func TestOnlyNamedDisksAreCleaned(t *testing.T) {
 		"and one to format":               {format: []string{"/dev/sdb"}, want: append(append([]string{}, clean...), other...)},
 		"the same disk twice":             {format: []string{"/dev/sda"}, want: clean},
 		"only the one to format":          {change: func(r *wire.InstallCmdRequest) { r.SkipInstallationDiskCleanup = true }, format: []string{"/dev/sdb", "/dev/sda"}, want: other},
+		"not where partitions are saved":  {args: []string{"--save-partlabel", "data"}, format: []string{"/dev/sdb"}, want: other},
+		"nor by their numbers":            {args: []string{"--save-partindex=4-"}},
 		"nothing":                         {change: func(r *wire.InstallCmdRequest) { r.SkipInstallationDiskCleanup = true }},
 		"one to format that is in use":    {format: []string{"/dev/sdb"}, mounts: "23 1 8:16 / /var rw - ext4 /dev/sdb rw\n", want: clean},
 		"what cannot be removed is left":  {fails: []string{"lvm pvremove", "mdadm"}, want: clean},
-		"a failing lvm pvs stops nothing": {fails: []string{"lvm pvs"}, want: clean[4:]},
+		"a failing lvm pvs stops nothing": {fails: []string{"lvm pvs"}, want: clean[3:]},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -88,7 +91,8 @@ func TestOnlyNamedDisksAreCleaned(t *testing.T) {
 				h.write(t, "/proc/1/mountinfo", tc.mounts)
 			}
 			job := order(tc.change)
-			job.Format = tc.format
+			job.Format, job.Request.DisksToFormat = tc.format, tc.format
+			job.Args = tc.args
 			g.Expect(h.run(t.Context(), job)).To(Succeed())
 			changes := h.changes()
 			g.Expect(changes).To(HaveLen(len(tc.want)+3), "clean-up, then image and rescan: %v", changes)

@@ -103,7 +103,7 @@ func Args(job install.Job, copyNetwork bool) []string {
 // write lets coreos-installer write the disk. Right before it, everything that
 // forbids it is looked at once more.
 func (i *Installer) write(ctx context.Context, job install.Job, report install.Report) error {
-	if err := errors.Join(i.unmarked(), i.unused(ctx, job.Disk)); err != nil {
+	if err := errors.Join(i.unmarked(), i.unmoved(ctx, job.Request.BootDevice, job.Disk), i.unused(ctx, job.Disk)); err != nil {
 		return err
 	}
 	if err := i.singleNode(ctx, job); err != nil {

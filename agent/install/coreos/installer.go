@@ -45,8 +45,10 @@ type Installer struct {
 	Commands command.Runner
 	Hub      Hub
 	Units    Units
-	Effects  *effect.Recorder
-	Log      *slog.Logger
+	// Resolve finds the device of an order's name again.
+	Resolve install.Resolve
+	Effects *effect.Recorder
+	Log     *slog.Logger
 	// Bootstrap, if set, gives the tasks of the bootstrap role; the names of those
 	// that the writing of the disk must wait for come with them.
 	Bootstrap func(ctx context.Context, job install.Job, single bool) (tasks []install.Task, before []string, err error)
@@ -126,7 +128,7 @@ func (i *Installer) check(ctx context.Context, job install.Job) error {
 	if err := i.unmarked(); err != nil {
 		return err
 	}
-	return i.unused(ctx, job.Disk)
+	return errors.Join(i.unmoved(ctx, job.Request.BootDevice, job.Disk), i.unused(ctx, job.Disk))
 }
 
 // unmarked refuses to go on when this boot has a done marker already.

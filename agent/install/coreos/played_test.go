@@ -35,6 +35,8 @@ type host struct {
 	fails []string
 	// install, if set, plays coreos-installer.
 	install func(ctx context.Context, try int, out io.Writer) error
+	// resolve, if set, says which device a name of the order is now.
+	resolve func(name string) (string, error)
 
 	ignition func() ([]byte, error)
 	hosts    func() ([]wire.Host, error)
@@ -123,7 +125,18 @@ func (h *host) Reboot(_ context.Context, delay time.Duration) error {
 }
 
 func (h *host) installer() *coreos.Installer {
-	return &coreos.Installer{Dir: h.dir, Commands: h, Hub: h, Units: h, Log: slog.New(slog.DiscardHandler)}
+	return &coreos.Installer{Dir: h.dir, Commands: h, Hub: h, Units: h, Resolve: h.device, Log: slog.New(slog.DiscardHandler)}
+}
+
+// device plays the links of the host: the order's disk is sda.
+func (h *host) device(name string) (string, error) {
+	if h.resolve != nil {
+		return h.resolve(name)
+	}
+	if strings.HasPrefix(name, "/dev/disk/") {
+		return "/dev/sda", nil
+	}
+	return name, nil
 }
 
 func order(change func(*wire.InstallCmdRequest)) install.Job {

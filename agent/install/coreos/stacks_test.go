@@ -1,0 +1,169 @@
+package coreos_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// TestWhatReachesToOtherDisks: a write to a device that lies on several disks is
+// a write to all of them, and the order names one.
+func TestWhatReachesToOtherDisks(t *testing.T) {
+	for name, tc := range map[string]struct {
+		tree string
+		want []string
+	}{
+		"a RAID with a file system": {
+			`{"path": "/dev/sda", "type": "disk", "fstype": "linux_raid_member", "children": [{"path": "/dev/md0", "type": "raid1", "fstype": "ext4"}]}`,
+			[]string{"mdadm --stop /dev/md0", "mdadm --zero-superblock /dev/sda", "wipefs --all --force /dev/sda"},
+		},
+		"partitions of a RAID": {
+			`{"path": "/dev/sda", "type": "disk", "fstype": "linux_raid_member", "children": [{"path": "/dev/md0", "type": "raid1", "fstype": null, "children": [
+				{"path": "/dev/md0p1", "type": "part", "fstype": "LVM2_member"}]}]}`,
+			[]string{"lvm vgchange --activate n -- vg0", "mdadm --stop /dev/md0", "mdadm --zero-superblock /dev/sda", "wipefs --all --force /dev/sda"},
+		},
+		"a cache of another disk": {
+			`{"path": "/dev/sda", "type": "disk", "fstype": "bcache", "children": [{"path": "/dev/bcache0", "type": "disk", "fstype": "xfs"}]}`,
+			[]string{"wipefs --all --force /dev/sda"},
+		},
+		"a linear array": {
+			`{"path": "/dev/sda", "type": "disk", "fstype": "linux_raid_member", "children": [{"path": "/dev/md0", "type": "linear", "fstype": "xfs"}]}`,
+			[]string{"mdadm --stop /dev/md0", "mdadm --zero-superblock /dev/sda", "wipefs --all --force /dev/sda"},
+		},
+		"LVM in LVM": {
+			`{"path": "/dev/sda", "type": "disk", "fstype": "LVM2_member", "children": [{"path": "/dev/mapper/a-b", "type": "lvm", "fstype": "LVM2_member"}]}`,
+			[]string{"lvm vgchange --activate n -- vg0", "lvm vgchange --activate n -- vg0", "lvm pvremove --yes --force --force /dev/sda", "wipefs --all --force /dev/sda"},
+		},
+		"another path of the same disk": {
+			`{"path": "/dev/sda", "type": "disk", "fstype": "mpath_member", "children": [{"path": "/dev/mapper/mpatha", "type": "mpath", "fstype": null, "children": [
+				{"path": "/dev/mapper/mpatha1", "type": "part", "fstype": "vfat"}]}]}`,
+			[]string{"wipefs --all --force /dev/mapper/mpatha1", "wipefs --all --force /dev/mapper/mpatha", "wipefs --all --force /dev/sda"},
+		},
+		"a RAID that is the disk itself stays one": {
+			`{"path": "/dev/md126", "type": "raid1", "fstype": null, "children": [{"path": "/dev/md126p1", "type": "part", "fstype": "vfat"}]}`,
+			[]string{"wipefs --all --force /dev/md126p1", "wipefs --all --force /dev/md126"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			h := newHost(t)
+			h.trees["/dev/sda"] = `{"blockdevices": [` + tc.tree + `]}`
+			h.answers["lvm pvs"] = "  vg0"
+			g.Expect(h.run(t.Context(), order(nil))).To(Succeed())
+			changes := h.changes()
+			g.Expect(changes[:len(changes)-3]).To(Equal(tc.want))
+		})
+	}
+}
+
+// TestOnlyAWholeDiskIsWritten: coreos-installer would write a partition table
+// into a partition.
+func TestOnlyAWholeDiskIsWritten(t *testing.T) {
+	for _, kind := range []string{"part", "lvm", "crypt"} {
+		t.Run(kind, func(t *testing.T) {
+			g := NewWithT(t)
+			h := newHost(t)
+			h.trees["/dev/sda"] = `{"blockdevices": [{"path": "/dev/sda", "type": "` + kind + `", "fstype": null}]}`
+			g.Expect(h.run(t.Context(), order(nil))).To(MatchError("check-disk: /dev/sda is no whole disk, its type is " + kind))
+			g.Expect(h.changes()).To(BeEmpty())
+		})
+	}
+}
+
+// TestAMountedDeviceHasManyNames: whoever mounted it may have used another one
+// than lsblk does.
+func TestAMountedDeviceHasManyNames(t *testing.T) {
+	for name, line := range map[string]string{
+		"the kernel's":                          "23 1 253:0 / /var rw shared:3 - xfs /dev/dm-0 rw\n",
+		"the boot loader's":                     "23 1 253:0 / / rw shared:3 - xfs /dev/root rw\n",
+		"a file system that has its own number": "23 1 0:31 /root /sysroot rw - btrfs /dev/mapper/old-root rw\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			h := newHost(t)
+			h.trees["/dev/sda"] = `{"blockdevices": [{"path": "/dev/sda", "type": "disk", "fstype": "LVM2_member", "maj:min": "8:0", "children": [
+				{"path": "/dev/mapper/old-root", "type": "lvm", "fstype": "xfs", "maj:min": "253:0"}]}]}`
+			h.write(t, "/proc/1/mountinfo", line)
+			g.Expect(h.run(t.Context(), order(nil))).To(MatchError(ContainSubstring("/dev/sda is in use: /dev/mapper/old-root is mounted")))
+			g.Expect(h.changes()).To(BeEmpty())
+		})
+	}
+}
+
+// TestTheDiskIsTheOneOfTheOrder: between the order and the writing lie minutes,
+// on a bootstrap host up to an hour.
+func TestTheDiskIsTheOneOfTheOrder(t *testing.T) {
+	const name = "/dev/disk/by-id/wwn-0x1"
+	for what, tc := range map[string]struct {
+		links []string // what the name means, call by call; empty: it is gone
+		want  string
+		wiped bool
+	}{
+		"another one at once":    {links: []string{"/dev/sdb"}, want: "check-disk: the order names " + name + ", which was /dev/sda when it came and is /dev/sdb now; neither is written"},
+		"another one at the end": {links: []string{"/dev/sda", "/dev/sdb"}, want: "write-image: the order names " + name + ", which was /dev/sda when it came and is /dev/sdb now; neither is written", wiped: true},
+		"gone":                   {links: []string{"/dev/sda", "", ""}, want: "write-image: no such link", wiped: true},
+		"udev renews its links":  {links: []string{"/dev/sda", "", "/dev/sda"}, wiped: true},
+	} {
+		t.Run(what, func(t *testing.T) {
+			g := NewWithT(t)
+			h, asked := newHost(t), 0
+			h.resolve = func(path string) (string, error) {
+				g.Expect(path).To(Equal(name))
+				link := tc.links[min(asked, len(tc.links)-1)]
+				asked++
+				if link == "" {
+					return "", errors.New("no such link")
+				}
+				return link, nil
+			}
+			err := h.run(t.Context(), order(nil))
+			written := slices.ContainsFunc(h.changes(), func(line string) bool { return strings.HasPrefix(line, "coreos-installer") })
+			g.Expect(h.changes()).To(WithTransform(func(ran []string) bool { return slices.Contains(ran, "wipefs --all --force /dev/sda") }, Equal(tc.wiped)))
+			if tc.want == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+				return
+			}
+			g.Expect(err).To(MatchError(tc.want))
+			g.Expect(written).To(BeFalse())
+		})
+	}
+}
+
+// TestDisksToFormat are other disks than the one to install to.
+func TestDisksToFormat(t *testing.T) {
+	const sdb = `{"path": "/dev/sdb", "type": "disk", "fstype": null}`
+	for name, tc := range map[string]struct {
+		disk, ordered string // their trees
+		resolved      string
+		wiped         bool
+	}{
+		"another disk":              {disk: sdb, ordered: `{"path": "/dev/sda", "type": "disk"}`, wiped: true},
+		"a link that has moved":     {disk: sdb, ordered: `{"path": "/dev/sda", "type": "disk"}`, resolved: "/dev/sdc"},
+		"a partition":               {disk: `{"path": "/dev/sdb", "type": "part"}`, ordered: `{"path": "/dev/sda", "type": "disk"}`},
+		"a path of the ordered one": {disk: `{"path": "/dev/sdb", "type": "disk", "children": [{"path": "/dev/mapper/mpatha", "type": "mpath"}]}`, ordered: `{"path": "/dev/mapper/mpatha", "type": "mpath"}`},
+		"what lies on it":           {disk: `{"path": "/dev/mapper/mpatha", "type": "mpath"}`, ordered: `{"path": "/dev/sda", "type": "disk", "children": [{"path": "/dev/mapper/mpatha", "type": "mpath"}]}`},
+		"a member of its RAID":      {disk: `{"path": "/dev/sdb", "type": "disk", "fstype": "isw_raid_member", "children": [{"path": "/dev/md126", "type": "raid1"}]}`, ordered: `{"path": "/dev/md126", "type": "raid1"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			h := newHost(t)
+			h.trees = map[string]string{"/dev/sda": `{"blockdevices": [` + tc.ordered + `]}`, "/dev/sdb": `{"blockdevices": [` + tc.disk + `]}`}
+			h.resolve = func(path string) (string, error) {
+				if path == "/dev/disk/by-id/wwn-0x2" {
+					return map[bool]string{true: "/dev/sdb", false: tc.resolved}[tc.resolved == ""], nil
+				}
+				return "/dev/sda", nil
+			}
+			job := order(func(r *wire.InstallCmdRequest) { r.SkipInstallationDiskCleanup = true })
+			job.Format, job.Request.DisksToFormat = []string{"/dev/sdb"}, []string{"/dev/disk/by-id/wwn-0x2"}
+			g.Expect(h.run(t.Context(), job)).To(Succeed(), "a disk that is not formatted fails nothing")
+			wiped := slices.DeleteFunc(h.changes(), func(line string) bool { return !strings.HasPrefix(line, "wipefs") })
+			g.Expect(len(wiped) > 0).To(Equal(tc.wiped), "%v", wiped)
+		})
+	}
+}
