@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/agent/probe/images"
@@ -17,6 +18,8 @@ import (
 const (
 	// container is the name of the one that a program is copied out of.
 	container = "ironflow-agent-upgrade"
+	// removal bounds its removal, which must not hold up an agent that is stopped.
+	removal = 5 * time.Second
 	// maxProgram bounds the program of an image; the existing agent has 53 MB.
 	maxProgram = 256 << 20
 )
@@ -44,7 +47,9 @@ func (e Engine) Extract(ctx context.Context, image, program, to string) (err err
 		return fmt.Errorf("look into %s: %w", image, err)
 	}
 	defer func() {
-		err = errors.Join(err, e.run(context.WithoutCancel(ctx), nil, "rm", "--force", container))
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removal)
+		defer cancel()
+		err = errors.Join(err, e.run(ctx, nil, "rm", "--force", container))
 	}()
 	reader, writer := io.Pipe()
 	copied := make(chan error, 1)

@@ -285,3 +285,25 @@ func writeToken(g *WithT, path, text string) {
 	g.Expect(os.MkdirAll(filepath.Dir(path), 0o755)).To(Succeed())
 	g.Expect(os.WriteFile(path, []byte(text), 0o600)).To(Succeed())
 }
+
+// TestInventoriesAreAskedForWhereTheyAreRead: those of some hundred hosts are
+// more than an answer may have.
+func TestInventoriesAreAskedForWhereTheyAreRead(t *testing.T) {
+	g := NewWithT(t)
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.RequestURI())
+		_, _ = io.WriteString(w, `[{"id": "h", "inventory": "{}"}]`)
+	}))
+	defer server.Close()
+	client, err := hubclient.New(hubclient.Options{URL: server.URL})
+	g.Expect(err).NotTo(HaveOccurred())
+	defer client.Close()
+	_, err = client.ClusterHosts(t.Context(), "c")
+	g.Expect(err).NotTo(HaveOccurred())
+	hosts, err := client.ClusterInventories(t.Context(), "c")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(hosts).To(HaveExactElements(HaveField("Inventory", "{}")))
+	const path = "/api/assisted-install/v2/clusters/c/hosts"
+	g.Expect(asked).To(Equal([]string{path, path + "?with-inventory=true"}))
+}

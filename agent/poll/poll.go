@@ -185,6 +185,9 @@ func (l *Loop) wait(ctx context.Context, started time.Time, bound time.Duration)
 		case <-timer.C:
 			return "", nil
 		case reason := <-l.Leave:
+			if l.Busy() { // to register now would fail the installation
+				continue
+			}
 			return reason, nil
 		case <-l.Changed:
 			l.changedAt = time.Now()

@@ -165,8 +165,14 @@ func TestAChangeDoesNotUndercutTheGap(t *testing.T) {
 		defer cancel()
 		go func() {
 			for ctx.Err() == nil {
-				r.changed <- struct{}{}
-				<-time.After(time.Second)
+				select {
+				case r.changed <- struct{}{}:
+				case <-ctx.Done():
+				}
+				select {
+				case <-time.After(time.Second):
+				case <-ctx.Done():
+				}
 			}
 		}()
 		_, _ = r.polls(t, 70*time.Second)
@@ -203,6 +209,22 @@ func TestTheLoopLeavesWithAReason(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(again.Reason).To(Equal("upgraded"))
 		g.Expect(r.at).To(HaveLen(2))
+	})
+}
+
+func TestNobodyLeavesWhileAnInstallerRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		leave := make(chan string, 1)
+		r := newRig(func(n int) (hubclient.Instructions, error) {
+			if n == 1 {
+				leave <- "upgraded"
+			}
+			return steps(60)
+		})
+		r.loop.Leave, r.loop.Busy = leave, func() bool { return true }
+		_, err := r.polls(t, 10*time.Minute)
+		g.Expect(err).To(HaveOccurred(), "it polls until it is stopped")
 	})
 }
 

@@ -93,9 +93,18 @@ func newAgent(cfg Config) (*agent, error) {
 	a.setInstaller()
 	a.dispatcher = steps.NewDispatcher(a.registry(), a.outbox.Put, a.log)
 	if !cfg.Dry.Enabled {
-		a.dispatcher.Media = func() error { return media.Check(cfg.Dir, a.log) }
+		a.dispatcher.Media = a.mediaCheck
 	}
 	return a, nil
+}
+
+// mediaCheck tells whether the boot medium can be read. While an installer runs
+// nobody is told: hubs take that answer to a repeated order for its failure.
+func (a *agent) mediaCheck() error {
+	if a.installing() {
+		return nil
+	}
+	return media.Check(a.cfg.Dir, a.log)
 }
 
 // setClients makes the hub's client and the one of the checks, which neither

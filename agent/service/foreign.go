@@ -79,10 +79,11 @@ func (a *agent) startForeign(job install.Job) steps.Result {
 	return steps.Silent
 }
 
-// resumeForeign goes on waiting for an installer that an earlier process started.
+// resumeForeign goes on waiting for an installer that an earlier process started,
+// or starts it, if that process died before.
 func (a *agent) resumeForeign(job install.Job) {
 	if a.foreign.begin() == nil {
-		go a.runForeign(job, a.container().Follow)
+		go a.runForeign(job, a.container().Resume)
 	}
 }
 
@@ -107,7 +108,12 @@ func (a *agent) runForeign(job install.Job, run func(context.Context, install.Jo
 // resumeInstallation goes on with the order that an earlier process left behind.
 func (a *agent) resumeInstallation(ctx context.Context) {
 	kept := a.state.Get().Install
-	if job, err := a.parseKept(kept.Request); err == nil && a.isForeign(job) {
+	if a.isForeign(install.Job{Request: kept.Request}) {
+		job, err := a.parseKept(kept.Request)
+		if err != nil { // its installer may be writing the disk just now
+			a.log.Warn("the order no longer holds; its installer is followed all the same", "error", err)
+			job = install.Job{Request: kept.Request, Disk: kept.Disk}
+		}
 		a.resumeForeign(job)
 		return
 	}

@@ -31,6 +31,9 @@ func (a *agent) handOver(ctx context.Context, image string) bool {
 	next, err := a.cfg.Image.Prepare(ctx, image)
 	switch {
 	case err == nil:
+		// The host is registered. An agent that knows nothing of systemd would never say
+		// so, and the unit's limit for its start would end it, maybe in mid installation.
+		a.notifier.Ready()
 		a.end(ending{End: &outcome.End{Text: "the agent of " + image + " takes over"}, next: next})
 		return true
 	case errors.Is(err, handover.ErrStays):

@@ -77,9 +77,15 @@ func TestAgentOfAnotherImageTakesOver(t *testing.T) {
 	h.names = newer
 	config := m.config(h)
 	var became []string
+	var told []string
+	config.Notify = func(state string) error { told = append(told, state); return nil }
 	config.Image = handover.Handover{
 		Running: image, Args: []string{"--url", h.URL}, Dir: m.dir, Commands: podman{}, Log: slog.New(slog.DiscardHandler),
-		Exec: func(path string, argv, _ []string) error { became = append(argv, path); return nil },
+		Exec: func(path string, argv, _ []string) error {
+			m.g.Expect(told).To(ContainElement("READY=1"), "a foreign agent would never say so, and the unit's start would time out")
+			became = append(argv, path)
+			return nil
+		},
 	}
 	service.Run(t.Context(), config)
 	m.g.Expect(strings.Join(became, " ")).To(Equal("agent --url " + h.URL + " " + m.dir.Path(handover.Binary)))

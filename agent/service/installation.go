@@ -10,6 +10,7 @@ import (
 	"github.com/ironflow/ironflow/agent/install/bootstrap"
 	"github.com/ironflow/ironflow/agent/install/coreos"
 	"github.com/ironflow/ironflow/agent/install/effect"
+	"github.com/ironflow/ironflow/agent/probe/images"
 	"github.com/ironflow/ironflow/customdeploy/hostname"
 	"github.com/ironflow/ironflow/customdeploy/systemd/sdbus"
 )
@@ -25,7 +26,7 @@ func (a *agent) realInstaller() *coreos.Installer {
 		units = hostUnits{sdbus.New(address, a.cfg.Dir), address}
 	}
 	role := &bootstrap.Role{
-		Dir: a.cfg.Dir, Commands: a.commands, Hub: a.client, Units: units, Effects: a.effects, Log: a.log,
+		Dir: a.cfg.Dir, Commands: a.commands, Env: images.Environment(), Hub: a.client, Units: units, Effects: a.effects, Log: a.log,
 		Controller: bootstrap.Controller{HubURL: a.cfg.URL, Token: a.client.Secret, CA: a.hubCA(), Insecure: a.cfg.Insecure},
 	}
 	return &coreos.Installer{

@@ -14,6 +14,11 @@ import (
 // installStep is the step install: it only starts the installation, whose
 // result reaches the hub as progress.
 func (a *agent) installStep(ctx context.Context, args []string) steps.Result {
+	if a.installing() {
+		// The hub repeats its order each minute. It is not looked at again: a disk that
+		// is being written may be without its links for a moment.
+		return steps.Failed(steps.ExitRunning, "%v", install.ErrRunning)
+	}
 	job, err := a.parseOrder(args)
 	if err == nil { // the check writes to the disk, too
 		err = a.dispatcher.Stop(ctx, errors.New("the installation begins"), wire.StepTypeInstallationDiskSpeedCheck)
@@ -49,8 +54,17 @@ func (a *agent) stopStep(ctx context.Context, args []string) steps.Result {
 		a.notifier.Waiting("the hub holds this host as failed or cancelled from before; reset or unbind it in the hub")
 		return steps.Text("no installation was running")
 	}
+	a.forgetOrder()
 	a.finishAfter(&outcome.End{
 		Exit: exitcode.AgentCancelled, Text: "the hub ended the installation", Stage: last.Stage, Percent: max(last.Percent, 0),
 	}, stepsGrace)
 	return steps.Text("the installation was stopped")
+}
+
+// forgetOrder makes sure that nobody goes on with an installation that has ended
+// for good: an agent that is started once more registers, and waits for an order.
+func (a *agent) forgetOrder() {
+	if err := a.state.SetInstall(nil); err != nil {
+		a.log.Warn("the order cannot be forgotten; do not start this agent again in this boot", "error", err)
+	}
 }

@@ -139,6 +139,9 @@ func (a *agent) lastWord(end ending) int {
 			a.log.Warn("the pretended reboot cannot be marked", "error", err)
 		}
 	}
+	if code == exitcode.AgentFailed {
+		a.forgetOrder()
+	}
 	a.notifier.Status(lastStatus(end, a.notifier.Last()))
 	if code == exitcode.AgentInstalled {
 		a.finishInstallation()

@@ -183,6 +183,69 @@ func TestImpossibleOrderFailsAtOnce(t *testing.T) {
 	m.g.Expect(h.replies).To(ConsistOf(HaveField("ExitCode", int64(-1))))
 }
 
+// The hub repeats its order each minute, and udev renews the links of a disk that
+// is being written: the order that was taken is carried out.
+func TestARepeatedOrderIsNotLookedAtAgain(t *testing.T) {
+	m := newMachine(t)
+	slow, err := scenario.Load(m.path)
+	m.g.Expect(err).NotTo(HaveOccurred())
+	slow.Install.DefaultStage.Duration = 2 * time.Second
+	m.g.Expect(slow.Save(m.path)).To(Succeed())
+	h := newHub(t, func(h *hub) wire.Steps {
+		if len(h.progress) > 0 {
+			return instructions(1, h.order("/dev/disk/by-id/gone"))
+		}
+		steps := installAfterInventory(h)
+		steps.NextInstructionSeconds = 1
+		return steps
+	})
+	m.g.Expect(m.run(h)).To(Equal(exitcode.AgentInstalled), "%s", m.reason().Text)
+	m.g.Expect(h.replies).To(ContainElement(And(
+		HaveField("StepType", wire.StepTypeInstall), HaveField("ExitCode", int64(125)),
+		HaveField("Error", `the container name "assisted-installer" is already in use`),
+	)))
+}
+
+// Whoever starts the agent once more after an installation has ended for good
+// must not have the disk written without an order.
+func TestAnEndedInstallationIsNotResumed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		faults []scenario.Fault
+		stop   bool
+		exit   int
+	}{
+		"failed":           {faults: []scenario.Fault{{Kind: scenario.FaultInstall, Stage: "Writing image to disk", Text: "I/O error"}}, exit: exitcode.AgentFailed},
+		"ended by the hub": {stop: true, exit: exitcode.AgentCancelled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMachine(t, tc.faults...)
+			h := newHub(t, func(h *hub) wire.Steps {
+				if tc.stop && len(h.progress) > 0 {
+					return instructions(1, step(wire.StepTypeStopInstallation))
+				}
+				steps := installAfterInventory(h)
+				steps.NextInstructionSeconds = 1
+				return steps
+			})
+			if tc.stop {
+				slow, err := scenario.Load(m.path)
+				m.g.Expect(err).NotTo(HaveOccurred())
+				slow.Install.DefaultStage.Duration = time.Minute
+				m.g.Expect(slow.Save(m.path)).To(Succeed())
+			}
+			m.g.Expect(m.run(h)).To(Equal(tc.exit))
+
+			before := h.registrations
+			told := len(h.progress)
+			ctx, cancel := context.WithCancel(t.Context())
+			h.decide = func(h *hub) wire.Steps { cancel(); return instructions(60) }
+			m.g.Expect(m.runContext(ctx, h)).To(Equal(exitcode.AgentCancelled))
+			m.g.Expect(h.registrations).To(Equal(before+1), "it registers and waits for an order")
+			m.g.Expect(h.progress).To(HaveLen(told))
+		})
+	}
+}
+
 func TestRestartedAgentGoesOnWithoutRegistering(t *testing.T) {
 	for name, tc := range map[string]struct {
 		attempts int

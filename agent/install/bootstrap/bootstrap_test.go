@@ -42,7 +42,8 @@ type host struct {
 
 	mu       sync.Mutex
 	ran      []string
-	fails    int // runs of podman that fail
+	env      []string // of the last container
+	fails    int      // runs of podman that fail
 	units    map[string]systemd.Properties
 	did      []string
 	names    []string
@@ -98,6 +99,8 @@ func (h *host) Run(_ context.Context, c command.Command) error {
 	case strings.HasPrefix(line, "podman run") && h.fails > 0:
 		h.fails--
 		return &command.ExitError{Name: c.Name, Code: 125}
+	case strings.HasPrefix(line, "podman run"):
+		h.env = c.Env
 	case strings.HasPrefix(line, "podman ps"):
 		fmt.Fprintln(c.Stdout, "0123456789ab")
 	case strings.HasPrefix(line, "podman logs"):
@@ -113,7 +116,7 @@ func (h *host) ClusterFile(context.Context, string, string) ([]byte, error) {
 	return []byte(h.ignition), nil
 }
 
-func (h *host) ClusterHosts(context.Context, string) ([]wire.Host, error) { return h.hosts, nil }
+func (h *host) ClusterInventories(context.Context, string) ([]wire.Host, error) { return h.hosts, nil }
 
 func (h *host) Progress(_ context.Context, host hubclient.Host, p wire.HostProgress) error {
 	h.mu.Lock()
@@ -156,7 +159,7 @@ func (h *host) SetDefaultHostname(_ context.Context, name string) error {
 
 func (h *host) role() *bootstrap.Role {
 	return &bootstrap.Role{
-		Dir: h.dir, Commands: h, Hub: h, Units: h, Log: slog.New(slog.DiscardHandler),
+		Dir: h.dir, Commands: h, Env: []string{"HOME=/root"}, Hub: h, Units: h, Log: slog.New(slog.DiscardHandler),
 		Controller: controller(),
 	}
 }
@@ -253,6 +256,7 @@ func TestTheMachineConfigDaemonHasThreeTries(t *testing.T) {
 				if want == "" {
 					g.Expect(err).NotTo(HaveOccurred())
 					g.Expect(h.ran).To(Equal([]string{line}))
+					g.Expect(h.env).To(Equal([]string{"HOME=/root", "HTTP_PROXY=http://proxy.example:3128", "http_proxy=http://proxy.example:3128"}), "the image is pulled")
 				} else {
 					g.Expect(err).To(MatchError(want))
 					g.Expect(h.ran).To(Equal([]string{line, line, line}))

@@ -26,7 +26,8 @@ import (
 // Hub is what the role asks of the hub.
 type Hub interface {
 	ClusterFile(ctx context.Context, clusterID, name string) ([]byte, error)
-	ClusterHosts(ctx context.Context, clusterID string) ([]wire.Host, error)
+	// ClusterInventories lists the cluster's hosts with their inventories.
+	ClusterInventories(ctx context.Context, clusterID string) ([]wire.Host, error)
 	Progress(ctx context.Context, h hubclient.Host, progress wire.HostProgress) error
 }
 
@@ -44,8 +45,10 @@ type Units interface {
 type Role struct {
 	Dir      hostfile.Dir
 	Commands command.Runner
-	Hub      Hub
-	Units    Units
+	// Env is what podman pulls images with, NAME=value: its configuration; the order's proxies are added.
+	Env   []string
+	Hub   Hub
+	Units Units
 	// Controller is what the in-cluster controller is told.
 	Controller Controller
 	Effects    *effect.Recorder

@@ -57,18 +57,19 @@ func (r *Role) unpack(ctx context.Context, request wire.InstallCmdRequest, repor
 			}
 			return config.apply(r.Dir)
 		}
-		return r.runMachineConfig(ctx, request.McoImage)
+		return r.runMachineConfig(ctx, request)
 	})
 }
 
-func (r *Role) runMachineConfig(ctx context.Context, image string) error {
-	args := MachineConfigArgs(image)
+func (r *Role) runMachineConfig(ctx context.Context, request wire.InstallCmdRequest) error {
+	args := MachineConfigArgs(request.McoImage)
 	if !exists(r.Dir, pullSecret) {
 		i := slices.Index(args, "--authfile")
 		args = append(args[:i:i], args[i+2:]...)
 	}
+	env := append(slices.Clone(r.Env), install.Proxies(request.Proxy)...)
 	for try := 1; ; try++ {
-		_, err := hostexec.Output(ctx, command.Lines(r.Commands), args...)
+		_, err := hostexec.Output(ctx, command.Lines(command.WithEnv(r.Commands, env...)), args...)
 		if err == nil || ctx.Err() != nil || try == unpackTries {
 			return err
 		}

@@ -158,7 +158,7 @@ func (s *sightings) joined(ctx context.Context, nodes []node) {
 // list are the other hosts of the cluster.
 func (s *sightings) list(ctx context.Context) []wire.Host {
 	if s.hosts == nil {
-		hosts, err := s.role.Hub.ClusterHosts(ctx, s.cluster)
+		hosts, err := s.role.Hub.ClusterInventories(ctx, s.cluster)
 		if err != nil {
 			s.role.Log.Warn("the cluster's hosts cannot be listed", "error", err)
 			return nil

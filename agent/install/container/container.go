@@ -174,7 +174,12 @@ func deref(s *string) string {
 
 // environment is what podman and the container get: the token, and the proxies.
 func (r Runner) environment(job install.Job) []string {
-	env := []string{"PULL_SECRET_TOKEN=" + r.Secret()}
+	return append(proxies(job), "PULL_SECRET_TOKEN="+r.Secret())
+}
+
+// proxies are what podman needs to pull the image.
+func proxies(job install.Job) []string {
+	var env []string
 	if p := job.Request.Proxy; p != nil {
 		for name, value := range map[string]string{"HTTP_PROXY": deref(p.HTTPProxy), "HTTPS_PROXY": deref(p.HTTPSProxy), "NO_PROXY": deref(p.NoProxy)} {
 			if value != "" {
@@ -212,6 +217,16 @@ func (r Runner) Run(ctx context.Context, job install.Job) steps.Result {
 	return r.Follow(ctx, job)
 }
 
+// Resume goes on after a process that died: it follows the installer that runs, or
+// has run, and starts it where there is none.
+func (r Runner) Resume(ctx context.Context, job install.Job) steps.Result {
+	err := r.Commands.Run(ctx, command.Command{Name: "podman", Args: []string{"container", "exists", Name}})
+	if hostexec.ExitStatus(err) == 1 {
+		return r.Run(ctx, job)
+	}
+	return r.Follow(ctx, job)
+}
+
 // Follow waits for the end of an installer that runs already.
 func (r Runner) Follow(ctx context.Context, _ install.Job) steps.Result {
 	code, err := r.wait(ctx)
@@ -232,7 +247,7 @@ func (r Runner) Follow(ctx context.Context, _ install.Job) steps.Result {
 func (r Runner) pull(ctx context.Context, job install.Job) error {
 	for try := 1; ; try++ {
 		bounded, cancel := context.WithTimeoutCause(ctx, pullLimit, fmt.Errorf("not done after %v", pullLimit))
-		err := r.Commands.Run(bounded, command.Command{Name: "podman", Args: []string{"pull", "--quiet", job.Request.InstallerImage}, Env: r.podmanEnv(job)})
+		err := r.Commands.Run(bounded, command.Command{Name: "podman", Args: []string{"pull", "--quiet", job.Request.InstallerImage}, Env: append(slices.Clone(r.Env), proxies(job)...)})
 		cancel()
 		if err == nil || ctx.Err() != nil || try == pullTries || hostexec.Missing(err) {
 			return err

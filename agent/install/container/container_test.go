@@ -28,6 +28,8 @@ type podman struct {
 	// run is the failure of podman run, exit what podman wait writes.
 	run  error
 	exit string
+	// absent means that there is no container of that name.
+	absent bool
 }
 
 func (p *podman) Run(ctx context.Context, c command.Command) error {
@@ -42,6 +44,10 @@ func (p *podman) Run(ctx context.Context, c command.Command) error {
 		if p.pulls > 0 {
 			p.pulls--
 			return &command.ExitError{Name: "podman", Code: 125, Last: "manifest unknown"}
+		}
+	case "container":
+		if p.absent {
+			return &command.ExitError{Name: "podman", Code: 1}
 		}
 	case "run":
 		return p.run
@@ -129,6 +135,7 @@ func TestResults(t *testing.T) {
 				for i, line := range p.ran {
 					g.Expect(line).NotTo(ContainSubstring("s3cret"), "the token is not in arguments")
 					if strings.HasPrefix(line, "podman pull") {
+						g.Expect(p.env[i]).To(Equal([]string{"HTTP_PROXY=http://proxy.example:3128", "NO_PROXY=10.0.0.0/8,.example"}), "a pull needs no token")
 						pulls++
 					}
 					if strings.HasPrefix(line, "podman run") {
@@ -138,6 +145,27 @@ func TestResults(t *testing.T) {
 				g.Expect(pulls).To(Equal(tc.pulls))
 				g.Expect(time.Since(begin)).To(Equal(tc.after))
 			})
+		})
+	}
+}
+
+// TestAfterACrash: the earlier process may have died before it started the installer.
+func TestAfterACrash(t *testing.T) {
+	for name, tc := range map[string]struct {
+		absent bool
+		ran    []string
+	}{
+		"the installer runs":   {false, []string{"container exists assisted-installer", "wait assisted-installer", "logs --tail 200 assisted-installer"}},
+		"it was never started": {true, []string{"container exists assisted-installer", "pull --quiet quay.example/installer:1", "run", "wait assisted-installer", "logs --tail 200 assisted-installer"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			p := &podman{absent: tc.absent, exit: "0"}
+			g.Expect(runner(p).Resume(t.Context(), full())).To(Equal(steps.Result{Output: "Rebooting"}))
+			g.Expect(p.ran).To(HaveLen(len(tc.ran)))
+			for i, line := range tc.ran {
+				g.Expect(p.ran[i]).To(HavePrefix("podman " + line))
+			}
 		})
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ironflow/ironflow/agent/command"
@@ -114,7 +113,7 @@ func (i *Installer) write(ctx context.Context, job install.Job, report install.R
 		i.Log.Warn("whether somebody has set up the network here cannot be found out", "error", err)
 	}
 	runner := coreosinstaller.Runner{
-		Exec: command.Lines(withEnv{i.Commands, proxies(job.Request.Proxy)}), Idle: idle, Pauses: pauses,
+		Exec: command.Lines(command.WithEnv(i.Commands, install.Proxies(job.Request.Proxy)...)), Idle: idle, Pauses: pauses,
 		Progress: func(percent int, line string) { report(percent, line) },
 		Warn:     func(err error) { i.Log.Warn("coreos-installer failed; it is tried again", "error", err) },
 	}
@@ -126,30 +125,4 @@ func (i *Installer) write(ctx context.Context, job install.Job, report install.R
 		}
 	}
 	return err
-}
-
-// proxies are the environment for downloads, in both cases.
-func proxies(p *wire.Proxy) []string {
-	if p == nil {
-		return nil
-	}
-	var env []string
-	for name, value := range map[string]*string{"HTTP_PROXY": p.HTTPProxy, "HTTPS_PROXY": p.HTTPSProxy, "NO_PROXY": p.NoProxy} {
-		if value != nil && *value != "" {
-			env = append(env, name+"="+*value, strings.ToLower(name)+"="+*value)
-		}
-	}
-	slices.Sort(env)
-	return env
-}
-
-// withEnv adds to the environment of every program.
-type withEnv struct {
-	command.Runner
-	env []string
-}
-
-func (w withEnv) Run(ctx context.Context, c command.Command) error {
-	c.Env = append(slices.Clone(w.env), c.Env...)
-	return w.Runner.Run(ctx, c)
 }
