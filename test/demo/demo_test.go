@@ -62,7 +62,7 @@ func TestTwoHostsThereAndBack(t *testing.T) {
 	g := NewWithT(t)
 	summary, out := run(t, demo.Options{Hosts: 2})
 	g.Expect(summary).To(And(HaveField("Provisioned", 2), HaveField("Returned", 2)))
-	g.Expect(strings.SplitN(out, "\n", 3)).To(HaveExactElements(HaveSuffix(demo.Real), HaveSuffix(demo.Simulated), Not(BeEmpty())))
+	g.Expect(strings.SplitN(out, "\n", 3)).To(HaveExactElements(HaveSuffix(demo.Real), HaveSuffix(demo.Proven), Not(BeEmpty())))
 }
 
 func TestOptionsAreChecked(t *testing.T) {

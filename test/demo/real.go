@@ -1,15 +1,26 @@
 package demo
 
+import "strings"
+
+// simulated is what something else stands for in the demo, and nothing besides.
+var simulated = []string{
+	"BMC (sushy-tools' emulator)", "machine (no kernel boots)", "Ignition (unpacked by a Go program)",
+	"IPA and systemd (Go programs)", "disk (the agent runs dry)",
+}
+
 // What the demo says first. README.md and docs/machines.md hold the same lines.
 const (
-	// Real is what takes part as it is shipped or as others ship it.
-	Real = "real:      kube-apiserver with etcd, Ironic, Ironflow (controllers, image server, hub), ironflow-agent and ironflow-step as processes"
-	// Simulated is what something else stands for.
-	Simulated = "simulated: BMCs (sushy-tools' emulator), boots (no kernel starts), ironic-python-agent and systemd (Go programs), disks (the agent runs dry)"
+	inDemo = "real: kube-apiserver with etcd, Ironic, Ironflow (controllers, image server, hub), ironflow-agent and ironflow-step as processes"
+	// Proven says where the real thing takes part.
+	Proven = "for real, in make test-e2e: a disk that is written, with the hub's Ignition on it, and systemd (test/installer.TestDeployStepInstallsADisk), " +
+		"IPA (test/joint.TestJoint), a kernel that boots the image (test/boot.TestBoot); nowhere so far: Ignition that carries its config out, a BMC of real hardware"
 )
+
+// Real is the one line that says what is real in the demo and what is simulated.
+var Real = inDemo + "; simulated: " + strings.Join(simulated, ", ")
 
 // introduce says what will be seen.
 func (d *demo) introduce() {
-	d.screen.Say(Real)
-	d.screen.Say(Simulated)
+	d.screen.Say("%s", Real)
+	d.screen.Say("%s", Proven)
 }

@@ -4,10 +4,13 @@ import (
 	"debug/buildinfo"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/test/pages"
 )
 
 func TestTheFirstLinesSayWhatIsSimulated(t *testing.T) {
@@ -15,7 +18,7 @@ func TestTheFirstLinesSayWhatIsSimulated(t *testing.T) {
 	var out strings.Builder
 	d := &demo{screen: newScreen(Options{Out: &out})}
 	d.introduce()
-	g.Expect(strings.Split(out.String(), "\n")).To(HaveExactElements(HaveSuffix(Real), HaveSuffix(Simulated), ""))
+	g.Expect(strings.Split(out.String(), "\n")).To(HaveExactElements(HaveSuffix("  "+Real), HaveSuffix("  "+Proven), ""))
 }
 
 func TestThePagesSayWhatTheDemoSays(t *testing.T) {
@@ -23,7 +26,29 @@ func TestThePagesSayWhatTheDemoSays(t *testing.T) {
 	for _, page := range []string{"../../README.md", "../../docs/machines.md"} {
 		raw, err := os.ReadFile(page)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(string(raw)).To(And(ContainSubstring(Real), ContainSubstring(Simulated)), page)
+		g.Expect(string(raw)).To(And(ContainSubstring(Real), ContainSubstring(Proven)), page)
+	}
+}
+
+// TestTheListOfWhatIsSimulatedIsExact: the six things that a machine has and the demo's machines do not.
+func TestTheListOfWhatIsSimulatedIsExact(t *testing.T) {
+	g := NewWithT(t)
+	_, list, _ := strings.Cut(Real, "; simulated: ")
+	words := regexp.MustCompile(` \([^)]*\)`).ReplaceAllString(list, "")
+	g.Expect(strings.FieldsFunc(strings.ReplaceAll(words, " and ", ", "), func(c rune) bool { return c == ',' || c == ' ' })).To(
+		Equal([]string{"BMC", "machine", "Ignition", "IPA", "systemd", "disk"}))
+	g.Expect(Real).NotTo(ContainSubstring("\n"), "one line")
+}
+
+// TestWhereTheRealThingIsProven: the target and the tests that the demo names are there.
+func TestWhereTheRealThingIsProven(t *testing.T) {
+	g := NewWithT(t)
+	named := regexp.MustCompile(`test/[a-z]+\.Test\w+`)
+	g.Expect(pages.Tests(t, "../..", named.ReplaceAllString(Proven, "`${0}`"))).To(Equal(3))
+	makefile, err := os.ReadFile("../../Makefile")
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, target := range regexp.MustCompile(`make (test-\w+)`).FindAllStringSubmatch(Proven, -1) {
+		g.Expect(string(makefile)).To(ContainSubstring("\n" + target[1] + ": "))
 	}
 }
 
