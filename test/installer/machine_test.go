@@ -74,7 +74,7 @@ func newWorld(t *testing.T, disk livesystem.Disk) *world {
 	w.system.AddImage(t, w.image)
 	systemdtest.Install(t, w.system.Host, systemdtest.Build(t, "github.com/ironflow/ironflow/cmd/ironflow-agent"), hostfile.AgentBinary)
 	systemdtest.Install(t, w.system.Host, systemdtest.Build(t, "github.com/ironflow/ironflow/cmd/ironflow-step"), hostfile.StepBinary)
-	w.addNIC()
+	w.system.AddNIC(t, "02:00:00:00:00:01")
 	w.url = w.serveHub()
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -82,17 +82,6 @@ func newWorld(t *testing.T, disk livesystem.Disk) *world {
 		}
 	})
 	return w
-}
-
-// addNIC gives the machine a network interface with an address, as the hub wants one.
-func (w *world) addNIC() {
-	w.t.Helper()
-	for _, line := range []string{
-		"ip link add eno1 address 02:00:00:00:00:01 type veth peer name peer1",
-		"ip address add 192.0.2.10/24 dev eno1", "ip link set peer1 up", "ip link set eno1 up", "ip route add default via 192.0.2.1",
-	} {
-		livesystem.Output(w.t, "nsenter", append([]string{"--net=" + w.system.Host.Path("/proc/1/ns/net"), "--"}, strings.Fields(line)...)...)
-	}
 }
 
 // serveHub lets the machine, whose network is its own, reach the hub.

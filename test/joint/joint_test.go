@@ -10,10 +10,12 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
 
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/test/livesystem"
 )
 
 // long is an installation that a test ends, one way or the other.
@@ -50,6 +52,8 @@ func TestJoint(t *testing.T) {
 		{"machine restarted in mid step", machineRestarted, lasts(long)},
 		{"IPA restarted in mid step", ipaRestarted, lasts(time.Minute)},
 		{"cancelled in the hub", cancelledInTheHub, lasts(long)},
+		{"a disk is written", diskWritten, realDisk(t, "")},
+		{"a disk fails", diskFails, realDisk(t, "size=48m")},
 		{"stock plugin installs", stockInstalled, stock},
 		{"stock plugin fails", stockFailed, func(m *machine) { stock(m); failsAtWriting(m) }},
 	} {
@@ -62,6 +66,34 @@ func TestJoint(t *testing.T) {
 
 func lasts(d time.Duration) func(*machine) {
 	return func(m *machine) { m.scenario.Install.Stages[writing] = duration(d) }
+}
+
+// realDisk makes the agent write a loop device. With options its file lies on a
+// file system of its own, which is full before the image is written: the kernel
+// here has no device-mapper whose error target could do that.
+func realDisk(t *testing.T, options string) func(*machine) {
+	dir := t.TempDir()
+	if options != "" && os.Geteuid() == 0 {
+		NewWithT(t).Expect(unix.Mount("small", dir, "tmpfs", 0, options)).To(Succeed())
+		t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	}
+	return func(m *machine) { m.disk = &livesystem.Disk{Bytes: 10 << 30, Dir: dir} }
+}
+
+func diskWritten(t *testing.T, m *machine) {
+	m.deploy(t)
+	m.untilProvisioned(t)
+	NewWithT(t).Expect(string(m.view(t).Stage)).To(Equal("Rebooting"))
+}
+
+// diskFails: what coreos-installer says of the disk is on the host that the user sees.
+func diskFails(t *testing.T, m *machine) {
+	g := NewWithT(t)
+	m.deploy(t)
+	text := m.untilFailed(t)
+	g.Expect(text).To(HavePrefix(names.StartAssistedInstall + ` failed: installation failed at "` + writing + `"`))
+	g.Expect(text).To(ContainSubstring("coreos-installer: Input/output error (os error 5)"))
+	g.Expect(m.view(t).Reason).To(ContainSubstring("Input/output error (os error 5)"), "and in the hub")
 }
 
 const diskError = "input/output error at sector 4711"

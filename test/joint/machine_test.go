@@ -20,6 +20,7 @@ import (
 	"github.com/ironflow/ironflow/customdeploy/systemd/systemdtest"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/test/lab/emulator"
+	"github.com/ironflow/ironflow/test/livesystem"
 )
 
 const (
@@ -43,7 +44,9 @@ type machine struct {
 	scenario   *scenario.Scenario
 	// stock makes it an image without gate and with the existing plugin.
 	stock bool
-	dir   string
+	// disk is written for real; nil: the agent's dry run pretends one.
+	disk *livesystem.Disk
+	dir  string
 
 	mu    sync.Mutex
 	boots int
@@ -104,6 +107,11 @@ func (m *machine) start(b *boot) {
 	}
 	b.systemd = systemdtest.Boot(m.t)
 	systemdtest.Install(m.t, b.systemd.Host, m.world.agent, hostfile.AgentBinary)
+	if m.disk != nil {
+		live := livesystem.New(m.t, b.systemd, *m.disk)
+		live.BringImage(m.t, livesystem.MakeImage(m.t, "../fixtures/coreos-disk/make.sh"))
+		live.AddNIC(m.t, m.mac())
+	}
 	for path, data := range m.image(b.systemd) {
 		path = b.systemd.Host.Path(path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -135,9 +143,10 @@ func (m *machine) image(s *systemdtest.Machine) map[string][]byte {
 		m.t.Errorf("render the image: %v", err)
 		return nil
 	}
-	files := map[string][]byte{
-		dropIn:       []byte("[Service]\nEnvironment=DRY_ENABLE=true DRY_SCENARIO=" + scenarioFile + "\n"),
-		scenarioFile: m.scenarioYAML(),
+	files := map[string][]byte{}
+	if m.disk == nil {
+		files[dropIn] = []byte("[Service]\nEnvironment=DRY_ENABLE=true DRY_SCENARIO=" + scenarioFile + "\n")
+		files[scenarioFile] = m.scenarioYAML()
 	}
 	for _, f := range config.Files {
 		if strings.HasPrefix(f.Path, hostfile.ConfigDir) || f.Path == hostfile.IPAConfig {

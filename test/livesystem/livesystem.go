@@ -166,6 +166,27 @@ func (s *System) AddImage(t testing.TB, image string) {
 	must(t, os.WriteFile(s.Host.Path(ImageFile), raw, 0o600))
 }
 
+// BringImage lets the live system install from the image when nobody names
+// another, as a real one does from what it brings along.
+func (s *System) BringImage(t testing.TB, image string) {
+	t.Helper()
+	s.AddImage(t, image)
+	s.Script(t, "/usr/local/bin/coreos-installer", `[ "$1" = install ] && { shift; set -- install --image-file `+ImageFile+` "$@"; }
+exec /usr/bin/coreos-installer "$@"
+`)
+}
+
+// AddNIC gives the machine a network interface with an address.
+func (s *System) AddNIC(t testing.TB, mac string) {
+	t.Helper()
+	for _, line := range []string{
+		"ip link add eno1 address " + mac + " type veth peer name peer1",
+		"ip address add 192.0.2.10/24 dev eno1", "ip link set peer1 up", "ip link set eno1 up", "ip route add default via 192.0.2.1",
+	} {
+		Output(t, "nsenter", append([]string{"--net=" + s.Host.Path("/proc/1/ns/net"), "--"}, strings.Fields(line)...)...)
+	}
+}
+
 // Checksum is that of the disk's start, which the image fills less than half of,
 // and of its end, where a second partition table would be.
 func (s *System) Checksum(t testing.TB) string {
