@@ -116,7 +116,7 @@ func (w *world) approve() store.HostKey {
 			return "not registered"
 		}
 		key = store.HostKey{InfraEnvID: w.env, HostID: hosts[0].ID}
-		return hosts[0].Status + ": " + hosts[0].StatusInfo + " " + string(hosts[0].ValidationsInfo)
+		return hosts[0].Status + ": " + hosts[0].StatusInfo + " " + hosts[0].ValidationsInfo
 	}).WithTimeout(patience).WithPolling(100*time.Millisecond).Should(HavePrefix("known"), "the host registers and is validated")
 	_, err := w.hub.SetInstallerArgs(w.t.Context(), key, []string{"--image-file", livesystem.ImageFile})
 	w.g.Expect(err).NotTo(HaveOccurred())

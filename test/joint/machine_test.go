@@ -108,7 +108,9 @@ func (m *machine) start(b *boot) {
 	b.systemd = systemdtest.Boot(m.t)
 	systemdtest.Install(m.t, b.systemd.Host, m.world.agent, hostfile.AgentBinary)
 	if m.disk != nil {
-		live := livesystem.New(m.t, b.systemd, *m.disk)
+		disk := *m.disk
+		disk.Board = m.uuid
+		live := livesystem.New(m.t, b.systemd, disk)
 		live.BringImage(m.t, livesystem.MakeImage(m.t, "../fixtures/coreos-disk/make.sh"))
 		live.AddNIC(m.t, m.mac())
 	}

@@ -5,6 +5,7 @@
 package livesystem
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -24,8 +25,10 @@ const Serial = "S-1"
 // ImageFile is where [System.AddImage] puts the image inside the machine.
 const ImageFile = "/usr/share/test-coreos.raw"
 
-// Disk is what the machine's disk is like.
+// Disk is what the machine's disk is like, and which machine it is.
 type Disk struct {
+	// Board is the serial number of the machine's board, its identity; empty means "SER-1".
+	Board string
 	// Bytes is its size; the backing file is sparse.
 	Bytes int64
 	// Dir is where the backing file lies; empty means a temporary folder.
@@ -75,7 +78,7 @@ func New(t *testing.T, m *systemdtest.Machine, disk Disk) *System {
 	s.Script(t, "/usr/sbin/lsblk", fmt.Sprintf(lsblk, s.Disk, disk.Bytes, Serial, s.Disk))
 	s.Run(t, "mkdir", "-p", "/run/udev/data")
 	s.Run(t, "touch", "/run/udev/control")
-	s.Run(t, "sh", "-c", fmt.Sprintf(sysfs, disk.Bytes/512, number))
+	s.Run(t, "sh", "-c", fmt.Sprintf(sysfs, disk.Bytes/512, number, cmp.Or(disk.Board, "SER-1")))
 	return s
 }
 
@@ -111,7 +114,7 @@ mount -t tmpfs block /sys/block
 mkdir -p /run/sysfs/upper /run/sysfs/work
 mount -t overlay class -o lowerdir=/sys/class,upperdir=/run/sysfs/upper,workdir=/run/sysfs/work /sys/class
 mkdir -p /sys/class/dmi/id
-echo SER-1 >/sys/class/dmi/id/board_serial
+echo %[3]s >/sys/class/dmi/id/board_serial
 ln -s ../devices/virtual/block/loop%[2]s /sys/block/loop%[2]s # for lsblk
 mkdir -p /sys/block/sda/queue /sys/block/sda/device /sys/block/sda/holders
 cd /sys/block/sda
@@ -128,7 +131,7 @@ echo Ironflow >device/vendor
 // Script puts a shell script into the machine.
 func (s *System) Script(t testing.TB, path, text string) {
 	t.Helper()
-	must(t, os.WriteFile(s.Host.Path(path), []byte("#!/bin/sh\n"+text), 0o755)) //nolint:gosec // a path of the test
+	must(t, os.WriteFile(s.Host.Path(path), []byte("#!/bin/sh\n"+text), 0o755))
 }
 
 // InstallWithLibraries copies a program with the libraries that the machine lacks.
@@ -163,7 +166,7 @@ func (s *System) AddImage(t testing.TB, image string) {
 	t.Helper()
 	raw, err := os.ReadFile(image)
 	must(t, err)
-	must(t, os.WriteFile(s.Host.Path(ImageFile), raw, 0o600))
+	must(t, os.WriteFile(s.Host.Path(ImageFile), raw, 0o600)) //nolint:gosec // a path of the test
 }
 
 // BringImage lets the live system install from the image when nobody names

@@ -147,6 +147,7 @@ func (h *host) Start(_ context.Context, name string) (string, error) {
 	}
 	return h.note("start " + name)
 }
+
 func (h *host) Restart(_ context.Context, name string) (string, error) {
 	return h.note("restart " + name)
 }

@@ -75,7 +75,8 @@ func (r *Role) controllerReady(ctx context.Context) (bool, error) {
 	err := r.get(ctx, "/api/v1/namespaces/"+controllerNamespace+"/events", &list)
 	return slices.ContainsFunc(list.Items, func(e struct {
 		Reason string `json:"reason"`
-	}) bool {
+	},
+	) bool {
 		return e.Reason == readyReason
 	}), err
 }

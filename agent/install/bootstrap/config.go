@@ -20,7 +20,7 @@ import (
 )
 
 // pullSecret is the root user's registry credentials.
-const pullSecret = "/root/.docker/config.json"
+const pullSecret = "/root/.docker/config.json" //nolint:gosec // a path
 
 // maxContent bounds one unpacked file.
 const maxContent = 32 << 20

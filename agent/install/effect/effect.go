@@ -26,7 +26,7 @@ const (
 	BootEntry         Name = "boot-entry"
 
 	KeepBootstrap       Name = "keep-bootstrap-ignition"
-	WritePullSecret     Name = "write-pull-secret"
+	WritePullSecret     Name = "write-pull-secret" //nolint:gosec // a name
 	WriteMachineConfig  Name = "write-machine-config"
 	WriteManifests      Name = "write-controller-manifests"
 	ReloadUnits         Name = "reload-units"
