@@ -98,7 +98,7 @@ func (r stepRow) run(ctx context.Context, s Streams, name string, args []string)
 		DryRun: c.dry.Enabled, Dir: c.logs.Dir, Log: log,
 		Commands: command.Host{Dir: c.logs.Dir, Log: log}, HTTP: &http.Client{Transport: hosthttp.Transport(roots, false)},
 		Interfaces: func(ctx context.Context) ([]wire.Interface, error) {
-			inv, err := inventory.Gather(ctx, collectors, log)
+			inv, err := inventory.Gather(ctx, inventory.Network(collectors), log)
 			return inv.Interfaces, err
 		},
 		Device: func(path string) (string, error) { return filepath.EvalSymlinks(c.logs.Dir.Path(path)) },

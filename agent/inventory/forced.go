@@ -16,7 +16,7 @@ func Forced(d dryrun.Settings) []Collector {
 	if !d.Enabled || (d.MAC == "" && d.Hostname == "" && d.IPv4 == "") {
 		return nil
 	}
-	return []Collector{{Name: "forced identity", Collect: func(context.Context) (Apply, error) {
+	return []Collector{{Name: partForced, Collect: func(context.Context) (Apply, error) {
 		return func(inv *wire.Inventory) { force(inv, d) }, nil
 	}}}
 }

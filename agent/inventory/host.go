@@ -36,7 +36,7 @@ func Machine(m source.Machine, accelerators gpus.Config) []Collector {
 			list := gpus.Read(m, accelerators)
 			return func(inv *wire.Inventory) { inv.GPUs = list }, nil
 		}},
-		{"network", h.network},
+		{partNetwork, h.network},
 		{"disks", h.readDisks},
 	}
 }

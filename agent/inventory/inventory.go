@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/ironflow/ironflow/hub/wire"
@@ -96,3 +97,18 @@ func empty() wire.Inventory {
 		Disks: []wire.Disk{}, GPUs: []wire.Gpu{}, Interfaces: []wire.Interface{}, Routes: []wire.Route{},
 	}
 }
+
+// Network picks the collectors that tell of a host's interfaces, for those who
+// need nothing else.
+func Network(collectors []Collector) []Collector {
+	return slices.DeleteFunc(slices.Clone(collectors), func(c Collector) bool {
+		return !slices.Contains([]string{partNetwork, partScenario, partForced}, c.Name)
+	})
+}
+
+// Names of the collectors that [Network] picks.
+const (
+	partNetwork  = "network"
+	partScenario = "scenario"
+	partForced   = "forced identity"
+)

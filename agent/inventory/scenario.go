@@ -14,7 +14,7 @@ import (
 
 // Scenario returns the collectors of a pretended machine.
 func Scenario(s *scenario.Scenario) []Collector {
-	return []Collector{{Name: "scenario", Collect: func(context.Context) (Apply, error) {
+	return []Collector{{Name: partScenario, Collect: func(context.Context) (Apply, error) {
 		return func(inv *wire.Inventory) { pretend(inv, s) }, nil
 	}}}
 }

@@ -188,7 +188,7 @@ func (a *agent) nudge() {
 }
 
 func (a *agent) interfaces(ctx context.Context) ([]wire.Interface, error) {
-	inv, err := inventory.Gather(ctx, a.collectors, a.log)
+	inv, err := inventory.Gather(ctx, inventory.Network(a.collectors), a.log)
 	return inv.Interfaces, err
 }
 

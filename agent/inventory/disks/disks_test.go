@@ -79,7 +79,7 @@ func TestDriveTypesAndEligibility(t *testing.T) {
 		"eMMC":               {"mmcblk0", nil, nil, "SSD", nil},
 		"persistent memory":  {"pmem0", nil, nil, "Unknown", []string{"Its storage controller is not known"}},
 		"floppy":             {"fd0", nil, nil, "FDD", []string{"Its storage controller is not known"}},
-		"CD":                 {"sr0", nil, nil, "ODD", []string{"It holds the medium that the host was booted from"}},
+		"CD":                 {"sr0", nil, nil, "ODD", []string{"It is an optical drive"}},
 		"RAID":               {"md127", nil, nil, "RAID", nil},
 		"FC by udev":         {"sda", map[string]string{"/run/udev/data/b8:0": "E:ID_PATH=fc-0x1-lun-0\n"}, nil, "FC", nil},
 		"FC by its path":     {"sda", map[string]string{"at": "devices/pci/host1/rport-1:0-0/1:0:0:0/block/sda"}, nil, "FC", nil},

@@ -57,7 +57,8 @@ func (j judge) verdict(f found) wire.Disk {
 	}{
 		{!knownController(disk.Name) && !mapped, "Its storage controller is not known"},
 		{isLVM(j.machine, disk.Name), "It is a logical volume"},
-		{disk.IsInstallationMedia, "It holds the medium that the host was booted from"},
+		{disk.DriveType == wire.DriveTypeOdd, "It is an optical drive"},
+		{slices.ContainsFunc(mounted, isISO), "It holds the medium that the host was booted from"},
 		{len(others) > 0, fmt.Sprintf("It is in use, mounted on %s", strings.Join(others, ", "))},
 	} {
 		if row.refuse {

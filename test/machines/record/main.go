@@ -5,6 +5,7 @@
 //
 //	record FOLDER|FILE
 //	record --unpack FILE FOLDER    turn the one piece into a recording
+//	record --compare               hold what ioctls answer against what files and netlink say
 package main
 
 import (
@@ -32,6 +33,8 @@ func main() {
 
 func run(args []string) error {
 	switch {
+	case len(args) == 1 && args[0] == "--compare":
+		return compare(os.Stdout, source.Live(hostfile.Dir{}))
 	case len(args) == 1:
 		bundle, err := record()
 		if err != nil {
@@ -49,7 +52,7 @@ func run(args []string) error {
 		}
 		return write(bundle, args[2])
 	default:
-		return errors.New("usage: record FOLDER|FILE, or record --unpack FILE FOLDER")
+		return errors.New("usage: record FOLDER|FILE, record --unpack FILE FOLDER, or record --compare")
 	}
 }
 

@@ -56,3 +56,7 @@ func must(raw []byte, err error) []byte {
 	}
 	return raw
 }
+
+func TestIoctlsAnswerWhatFilesSay(t *testing.T) {
+	NewWithT(t).Expect(compare(t.Output(), source.Live(hostfile.Dir{}))).To(Succeed())
+}
