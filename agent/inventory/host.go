@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ironflow/ironflow/agent/inventory/bmc"
 	"github.com/ironflow/ironflow/agent/inventory/disks"
 	"github.com/ironflow/ironflow/agent/inventory/gpus"
+	"github.com/ironflow/ironflow/agent/inventory/ipmi"
 	"github.com/ironflow/ironflow/agent/inventory/mounts"
 	"github.com/ironflow/ironflow/agent/inventory/network"
 	"github.com/ironflow/ironflow/agent/inventory/smbios"
@@ -95,18 +95,18 @@ const bmcRetry = 10 * time.Minute
 // processor a second or more, and its addresses stay for a boot.
 type ownBMC struct {
 	mu        sync.Mutex
-	addresses bmc.Addresses
+	addresses ipmi.Addresses
 	err       error
 	asked     time.Time
 }
 
-func (o *ownBMC) read(ctx context.Context, m source.Machine) (bmc.Addresses, error) {
+func (o *ownBMC) read(ctx context.Context, m source.Machine) (ipmi.Addresses, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.addresses.Answered || (!o.asked.IsZero() && time.Since(o.asked) < bmcRetry) {
 		return o.addresses, o.err
 	}
-	addresses, err := bmc.Read(ctx, m)
+	addresses, err := ipmi.Read(ctx, m)
 	o.addresses, o.err = addresses, nil
 	if err != nil && !errors.Is(err, source.ErrNoAnswer) { // that one: no BMC, or its driver is not loaded yet
 		o.err, o.asked = err, time.Now()

@@ -98,7 +98,7 @@ func dropIdleInterfaces(inv *wire.Inventory, _ func(wire.Inventory, string) bool
 // those of storage networks, each in the order of their names.
 func dropDisks(inv *wire.Inventory, fits func(wire.Inventory, string) bool) string {
 	remote := func(d wire.Disk) int {
-		switch d.DriveType { //nolint:exhaustive // all others are the machine's own
+		switch d.DriveType {
 		case wire.DriveTypeFc, wire.DriveTypeISCSI, wire.DriveTypeMultipath:
 			return 1
 		default:

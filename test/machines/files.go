@@ -15,13 +15,13 @@ import (
 
 // Marks behind a path in the text of a recording.
 const (
-	markHex  = " (hex)"          // the content is binary
-	markOpen = " (no newline)"   // the content does not end with a newline
-	lead     = "-- /"            // begins the line with a path
-	tail     = " --"             // ends it
-	arrow    = " -> "            // is between a link and its target
-	perLine  = 32                // bytes of a line of hex
-	dirMode  = fs.ModeDir | 0755 // of folders
+	markHex  = " (hex)"           // the content is binary
+	markOpen = " (no newline)"    // the content does not end with a newline
+	lead     = "-- /"             // begins the line with a path
+	tail     = " --"              // ends it
+	arrow    = " -> "             // is between a link and its target
+	perLine  = 32                 // bytes of a line of hex
+	dirMode  = fs.ModeDir | 0o755 // of folders
 )
 
 // ParseFiles reads the text of a recording. A file is a line with its path, and

@@ -58,7 +58,7 @@ func (m Machine) Head(limit int64, parts ...string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	return io.ReadAll(io.LimitReader(f, limit))
 }
 

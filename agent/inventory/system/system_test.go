@@ -37,20 +37,32 @@ func TestCPU(t *testing.T) {
 		files        map[string]string
 		want         wire.CPU
 	}{
-		"x86, the fastest processor counts": {"x86_64", map[string]string{cpuInfoFile: xeon},
-			wire.CPU{Architecture: "x86_64", ModelName: "Xeon", Count: 2, Frequency: 2100.25, Flags: []string{"fpu", "vmx"}}},
+		"x86, the fastest processor counts": {
+			"x86_64",
+			map[string]string{cpuInfoFile: xeon},
+			wire.CPU{Architecture: "x86_64", ModelName: "Xeon", Count: 2, Frequency: 2100.25, Flags: []string{"fpu", "vmx"}},
+		},
 		"x86, the highest allowed frequency counts": {"x86_64", map[string]string{
 			cpuInfoFile: xeon, "/sys/devices/system/cpu/cpufreq/policy0/cpuinfo_max_freq": "3400000\n", "/sys/devices/system/cpu/cpufreq/policy1/cpuinfo_max_freq": "3500000\n",
 		}, wire.CPU{Architecture: "x86_64", ModelName: "Xeon", Count: 2, Frequency: 3500, Flags: []string{"fpu", "vmx"}}},
-		"Arm": {"aarch64", map[string]string{cpuInfoFile: "processor\t: 0\nBogoMIPS\t: 50.00\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n"},
-			wire.CPU{Architecture: "aarch64", ModelName: "Neoverse-N1", Count: 1, Flags: []string{"fp", "asimd"}}},
-		"an Arm core that nobody knows": {"aarch64", map[string]string{cpuInfoFile: "processor : 0\nCPU implementer : 0x99\nCPU part : 0x1\n"},
-			wire.CPU{Architecture: "aarch64", Count: 1, Flags: []string{}}},
+		"Arm": {
+			"aarch64",
+			map[string]string{cpuInfoFile: "processor\t: 0\nBogoMIPS\t: 50.00\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n"},
+			wire.CPU{Architecture: "aarch64", ModelName: "Neoverse-N1", Count: 1, Flags: []string{"fp", "asimd"}},
+		},
+		"an Arm core that nobody knows": {
+			"aarch64",
+			map[string]string{cpuInfoFile: "processor : 0\nCPU implementer : 0x99\nCPU part : 0x1\n"},
+			wire.CPU{Architecture: "aarch64", Count: 1, Flags: []string{}},
+		},
 		"IBM Z": {"s390x", map[string]string{
 			cpuInfoFile: "vendor_id       : IBM/S390\n# processors    : 2\nfeatures\t: esan3 zarch\nprocessor 0: version = FF,  identification = 0133E8,  machine = 2964\nprocessor 1: version = FF,  identification = 0133E8,  machine = 2964\n\ncpu number      : 0\ncpu MHz dynamic : 4900\ncpu MHz static  : 5000\n",
 		}, wire.CPU{Architecture: "s390x", ModelName: "2964", Count: 2, Frequency: 5000, Flags: []string{"esan3", "zarch"}}},
-		"POWER": {"ppc64le", map[string]string{cpuInfoFile: "processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t\t: 3783.000000MHz\n"},
-			wire.CPU{Architecture: "ppc64le", ModelName: "POWER9, altivec supported", Count: 1, Frequency: 3783, Flags: []string{}}},
+		"POWER": {
+			"ppc64le",
+			map[string]string{cpuInfoFile: "processor\t: 0\ncpu\t\t: POWER9, altivec supported\nclock\t\t: 3783.000000MHz\n"},
+			wire.CPU{Architecture: "ppc64le", ModelName: "POWER9, altivec supported", Count: 1, Frequency: 3783, Flags: []string{}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -85,27 +97,57 @@ func TestVendor(t *testing.T) {
 		files        map[string]string
 		want         wire.SystemVendor
 	}{
-		"a server": {"x86_64", map[string]string{cpuInfoFile: bare, dmiDir + "/sys_vendor": "Dell Inc.\n", dmiDir + "/product_name": "PowerEdge R650\n", dmiDir + "/product_serial": "ABC\n"},
-			wire.SystemVendor{Manufacturer: "Dell Inc.", ProductName: "PowerEdge R650", SerialNumber: "ABC"}},
+		"a server": {
+			"x86_64",
+			map[string]string{cpuInfoFile: bare, dmiDir + "/sys_vendor": "Dell Inc.\n", dmiDir + "/product_name": "PowerEdge R650\n", dmiDir + "/product_serial": "ABC\n"},
+			wire.SystemVendor{Manufacturer: "Dell Inc.", ProductName: "PowerEdge R650", SerialNumber: "ABC"},
+		},
 		"nothing known": {"x86_64", map[string]string{cpuInfoFile: bare}, wire.SystemVendor{Manufacturer: "unknown", ProductName: "unknown", SerialNumber: "unknown"}},
-		"oVirt": {"x86_64", map[string]string{cpuInfoFile: guest, dmiDir + "/sys_vendor": "Red Hat\n", dmiDir + "/product_name": "RHEL\n", dmiDir + "/product_family": "oVirt\n"},
-			wire.SystemVendor{Manufacturer: "Red Hat", ProductName: "oVirt", SerialNumber: "unknown", Virtual: true}},
-		"RHV": {"x86_64", map[string]string{cpuInfoFile: guest, dmiDir + "/product_name": "RHEL\n", dmiDir + "/product_family": "RHV\n"},
-			wire.SystemVendor{Manufacturer: "unknown", ProductName: "oVirt", SerialNumber: "unknown", Virtual: true}},
-		"a bare machine of Oracle's cloud": {"x86_64", map[string]string{cpuInfoFile: bare, dmiDir + "/sys_vendor": "Oracle Corporation\n", dmiDir + "/product_name": "ORACLE SERVER X9-2\n", dmiDir + "/chassis_asset_tag": "OracleCloud.com\n"},
-			wire.SystemVendor{Manufacturer: "OracleCloud.com", ProductName: "ORACLE SERVER X9-2", SerialNumber: "unknown"}},
-		"a bare machine of Amazon": {"x86_64", map[string]string{cpuInfoFile: bare, dmiDir + "/sys_vendor": "Amazon EC2\n", dmiDir + "/product_name": "m5.metal\n"},
-			wire.SystemVendor{Manufacturer: "Amazon EC2", ProductName: "m5.metal", SerialNumber: "unknown"}},
-		"the control domain of Xen": {"x86_64", map[string]string{cpuInfoFile: guest, "/proc/xen/capabilities": "control_d\n"},
-			wire.SystemVendor{Manufacturer: "unknown", ProductName: "unknown", SerialNumber: "unknown"}},
-		"an Arm guest without DMI": {"aarch64", map[string]string{cpuInfoFile: "processor: 0\n", "/proc/device-tree/fw-cfg@9020000/reg": "x"},
-			wire.SystemVendor{Manufacturer: "unknown", ProductName: "unknown", SerialNumber: "unknown", Virtual: true}},
-		"a partition of IBM Z": {"s390x", map[string]string{sysInfoFile: "Manufacturer:         IBM\nType:                 2964\nLPAR Number:          21\n"},
-			wire.SystemVendor{Manufacturer: "IBM/S390", ProductName: "LPAR", SerialNumber: "unknown"}},
-		"a guest of z/VM": {"s390x", map[string]string{sysInfoFile: "LPAR Number:          21\nVM00 Name:            ZVM1\nVM00 Control Program: z/VM    7.3.0\n"},
-			wire.SystemVendor{Manufacturer: "IBM/S390", ProductName: "z/VM    7.3.0", SerialNumber: "unknown", Virtual: true}},
-		"a guest of KVM": {"s390x", map[string]string{sysInfoFile: "VM00 Control Program: KVM/Linux\n"},
-			wire.SystemVendor{Manufacturer: "IBM/S390", ProductName: "KVM/Linux", SerialNumber: "unknown", Virtual: true}},
+		"oVirt": {
+			"x86_64",
+			map[string]string{cpuInfoFile: guest, dmiDir + "/sys_vendor": "Red Hat\n", dmiDir + "/product_name": "RHEL\n", dmiDir + "/product_family": "oVirt\n"},
+			wire.SystemVendor{Manufacturer: "Red Hat", ProductName: "oVirt", SerialNumber: "unknown", Virtual: true},
+		},
+		"RHV": {
+			"x86_64",
+			map[string]string{cpuInfoFile: guest, dmiDir + "/product_name": "RHEL\n", dmiDir + "/product_family": "RHV\n"},
+			wire.SystemVendor{Manufacturer: "unknown", ProductName: "oVirt", SerialNumber: "unknown", Virtual: true},
+		},
+		"a bare machine of Oracle's cloud": {
+			"x86_64",
+			map[string]string{cpuInfoFile: bare, dmiDir + "/sys_vendor": "Oracle Corporation\n", dmiDir + "/product_name": "ORACLE SERVER X9-2\n", dmiDir + "/chassis_asset_tag": "OracleCloud.com\n"},
+			wire.SystemVendor{Manufacturer: "OracleCloud.com", ProductName: "ORACLE SERVER X9-2", SerialNumber: "unknown"},
+		},
+		"a bare machine of Amazon": {
+			"x86_64",
+			map[string]string{cpuInfoFile: bare, dmiDir + "/sys_vendor": "Amazon EC2\n", dmiDir + "/product_name": "m5.metal\n"},
+			wire.SystemVendor{Manufacturer: "Amazon EC2", ProductName: "m5.metal", SerialNumber: "unknown"},
+		},
+		"the control domain of Xen": {
+			"x86_64",
+			map[string]string{cpuInfoFile: guest, "/proc/xen/capabilities": "control_d\n"},
+			wire.SystemVendor{Manufacturer: "unknown", ProductName: "unknown", SerialNumber: "unknown"},
+		},
+		"an Arm guest without DMI": {
+			"aarch64",
+			map[string]string{cpuInfoFile: "processor: 0\n", "/proc/device-tree/fw-cfg@9020000/reg": "x"},
+			wire.SystemVendor{Manufacturer: "unknown", ProductName: "unknown", SerialNumber: "unknown", Virtual: true},
+		},
+		"a partition of IBM Z": {
+			"s390x",
+			map[string]string{sysInfoFile: "Manufacturer:         IBM\nType:                 2964\nLPAR Number:          21\n"},
+			wire.SystemVendor{Manufacturer: "IBM/S390", ProductName: "LPAR", SerialNumber: "unknown"},
+		},
+		"a guest of z/VM": {
+			"s390x",
+			map[string]string{sysInfoFile: "LPAR Number:          21\nVM00 Name:            ZVM1\nVM00 Control Program: z/VM    7.3.0\n"},
+			wire.SystemVendor{Manufacturer: "IBM/S390", ProductName: "z/VM    7.3.0", SerialNumber: "unknown", Virtual: true},
+		},
+		"a guest of KVM": {
+			"s390x",
+			map[string]string{sysInfoFile: "VM00 Control Program: KVM/Linux\n"},
+			wire.SystemVendor{Manufacturer: "IBM/S390", ProductName: "KVM/Linux", SerialNumber: "unknown", Virtual: true},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -132,8 +174,11 @@ func TestBoot(t *testing.T) {
 		want   wire.Boot
 	}{
 		"BIOS": {nil, nil, wire.Boot{CurrentBootMode: "bios", SecureBootState: "NotSupported"}},
-		"UEFI with secure boot, from the network": {map[string]string{secureBootVariable: "\x06\x00\x00\x00\x01", "/proc/cmdline": "BOOTIF=01-52-54-00-00-00-01 quiet\n"}, []mounts.Mount{{Target: "/sysroot", Source: "/dev/loop0"}},
-			wire.Boot{CurrentBootMode: "uefi", SecureBootState: "Enabled", CommandLine: "BOOTIF=01-52-54-00-00-00-01 quiet\n", PXEInterface: "01-52-54-00-00-00-01", DeviceType: "ephemeral"}},
+		"UEFI with secure boot, from the network": {
+			map[string]string{secureBootVariable: "\x06\x00\x00\x00\x01", "/proc/cmdline": "BOOTIF=01-52-54-00-00-00-01 quiet\n"},
+			[]mounts.Mount{{Target: "/sysroot", Source: "/dev/loop0"}},
+			wire.Boot{CurrentBootMode: "uefi", SecureBootState: "Enabled", CommandLine: "BOOTIF=01-52-54-00-00-00-01 quiet\n", PXEInterface: "01-52-54-00-00-00-01", DeviceType: "ephemeral"},
+		},
 		"secure boot is off": {map[string]string{secureBootVariable: "\x06\x00\x00\x00\x00"}, []mounts.Mount{{Target: "/sysroot", Source: "/dev/sda4"}}, wire.Boot{CurrentBootMode: "uefi", SecureBootState: "Disabled", DeviceType: "persistent"}},
 		"odd value":          {map[string]string{secureBootVariable: "\x06\x00\x00\x00\x02"}, nil, wire.Boot{CurrentBootMode: "uefi", SecureBootState: "Unknown"}},
 		"odd length":         {map[string]string{secureBootVariable: "\x06\x01"}, nil, wire.Boot{CurrentBootMode: "uefi", SecureBootState: "Unknown"}},

@@ -42,15 +42,7 @@ func run(args []string) error {
 		}
 		return write(bundle, args[0])
 	case len(args) == 3 && args[0] == "--unpack":
-		raw, err := os.ReadFile(args[1])
-		if err != nil {
-			return err
-		}
-		var bundle machines.Bundle
-		if err := json.Unmarshal(raw, &bundle); err != nil {
-			return err
-		}
-		return write(bundle, args[2])
+		return unpack(args[1], args[2]) //nolint:gosec // there are three
 	default:
 		return errors.New("usage: record FOLDER|FILE, record --unpack FILE FOLDER, or record --compare")
 	}
@@ -65,18 +57,38 @@ func record() (machines.Bundle, error) {
 	return recorder.Bundle(), nil
 }
 
+// unpack turns a bundle in one piece into a recording.
+func unpack(from, to string) error {
+	raw, err := os.ReadFile(from) //nolint:gosec // the caller names the file
+	if err != nil {
+		return err
+	}
+	var bundle machines.Bundle
+	if err := json.Unmarshal(raw, &bundle); err != nil {
+		return err
+	}
+	return write(bundle, to)
+}
+
+// write writes one piece into a file that is there, else a recording.
 func write(bundle machines.Bundle, to string) error {
-	if info, err := os.Stat(to); err == nil && !info.IsDir() {
+	to = filepath.Clean(to)
+	if info, err := os.Stat(to); err == nil && !info.IsDir() { //nolint:gosec // the caller names the file
 		raw, err := json.Marshal(bundle)
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(to, append(raw, '\n'), 0o600)
+		return os.WriteFile(to, append(raw, '\n'), 0o600) //nolint:gosec // as above
 	}
 	kernel, err := bundle.KernelJSON()
-	return errors.Join(err,
-		os.MkdirAll(to, 0o755),
-		os.WriteFile(filepath.Join(to, machines.FilesName), []byte(bundle.Files), 0o644),
-		os.WriteFile(filepath.Join(to, machines.KernelName), kernel, 0o644),
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(to, 0o755); err != nil { //nolint:gosec // as above
+		return err
+	}
+	return errors.Join(
+		os.WriteFile(filepath.Join(to, machines.FilesName), []byte(bundle.Files), 0o644), //nolint:gosec // as above
+		os.WriteFile(filepath.Join(to, machines.KernelName), kernel, 0o644),              //nolint:gosec // as above
 	)
 }

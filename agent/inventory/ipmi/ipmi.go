@@ -1,7 +1,7 @@
-// Package bmc asks the machine's own BMC for its addresses, over IPMI's system
+// Package ipmi asks the machine's own BMC for its addresses, over IPMI's system
 // interface. Requests and layouts are those of the IPMI 2.0 specification,
 // sections 22.24 (Get Channel Info) and 23.2 (LAN configuration parameters).
-package bmc
+package ipmi
 
 import (
 	"context"
