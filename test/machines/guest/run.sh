@@ -2,12 +2,17 @@
 # Starts a guest that records itself, and writes the recording.
 #   run.sh MACHINE ROOTS OUT      a file of machines/, the folder with a guest of root.sh for each architecture, the folder of the recording
 # A machine's file sets: arch, qemu (its arguments), setup (what its guest does before the recording), and may define prepare, which runs
-# before QEMU in a scratch folder. Needs QEMU; without KVM a guest takes minutes.
+# before QEMU in a scratch folder and adds the processes that it starts to the list started. Needs QEMU; without KVM a guest takes minutes.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 machine=$1 roots=$(realpath "$2") out=$(realpath -m "$3")
 work=$(mktemp -d)
-trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$work"' EXIT
+started=()
+finish() {
+  [ ${#started[@]} = 0 ] || kill -KILL "${started[@]}" 2>/dev/null || true
+  rm -rf "$work"
+}
+trap finish EXIT
 cd "$work"
 arch=amd64 console_arguments=(-serial file:console) qemu=() setup= cmdline=
 disk() { truncate -s "$2" "$1"; }
