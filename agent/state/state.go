@@ -160,6 +160,13 @@ func (f *File) effect(e Effect) error {
 func (f *File) update(change func(*State)) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	change(&f.state)
-	return f.dir.Write(Path, f.state)
+	next := f.state
+	change(&next)
+	// What is not in the file did not happen: an order that was refused for that
+	// reason must not be gone on with later.
+	if err := f.dir.Write(Path, next); err != nil {
+		return err
+	}
+	f.state = next
+	return nil
 }

@@ -63,3 +63,17 @@ func boot(g *WithT, dir hostfile.Dir, id string) {
 func step(g *WithT, dir hostfile.Dir, at time.Time) {
 	g.Expect(dir.Write(hostfile.StepFile, hostfile.StepState{BootID: "b1", StartedAt: at})).To(Succeed())
 }
+
+// TestWhatIsNotKeptDidNotHappen: the agent refuses an order that it cannot keep,
+// and must not go on with it when it looks for one later.
+func TestWhatIsNotKeptDidNotHappen(t *testing.T) {
+	g := NewWithT(t)
+	dir := hostfile.Dir{Root: t.TempDir()}
+	boot(g, dir, "b1")
+	f := state.Open(dir)
+	run := dir.Path(hostfile.RunDir)
+	g.Expect(os.MkdirAll(filepath.Dir(run), 0o755)).To(Succeed())
+	g.Expect(os.WriteFile(run, nil, 0o600)).To(Succeed(), "nothing can be written there")
+	g.Expect(f.SetInstall(&state.Install{Attempt: 1})).NotTo(Succeed())
+	g.Expect(f.Get().Install).To(BeNil())
+}

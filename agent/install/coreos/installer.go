@@ -115,8 +115,19 @@ func (i *Installer) Tasks(ctx context.Context, job install.Job) ([]install.Task,
 	return append(tasks, write), nil
 }
 
+// patience bounds every program but the one that writes the image: those that
+// look at a disk or clean it are done in seconds, unless a device hangs.
+const patience = 5 * time.Minute
+
 // exec is the runner in the shape of the shared code.
-func (i *Installer) exec() hostexec.Exec { return command.Lines(i.Commands) }
+func (i *Installer) exec() hostexec.Exec {
+	run := command.Lines(i.Commands)
+	return func(ctx context.Context, argv []string, line func(string)) error {
+		ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no end in %v", patience))
+		defer cancel()
+		return run(ctx, argv, line)
+	}
+}
 
 // check proves that the order may be carried out before anything is changed.
 func (i *Installer) check(ctx context.Context, job install.Job) error {

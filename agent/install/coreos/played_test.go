@@ -33,6 +33,8 @@ type host struct {
 	answers map[string]string
 	// fails are the programs that end with status 1, by the beginning of their command line.
 	fails []string
+	// hangs are those that do not end by themselves.
+	hangs []string
 	// install, if set, plays coreos-installer.
 	install func(ctx context.Context, try int, out io.Writer) error
 	// resolve, if set, says which device a name of the order is now.
@@ -86,6 +88,10 @@ func (h *host) Run(ctx context.Context, c command.Command) error {
 	if slices.ContainsFunc(h.fails, func(prefix string) bool { return strings.HasPrefix(line, prefix) }) {
 		fmt.Fprintln(c.Stderr, "device or resource busy")
 		return &command.ExitError{Name: c.Name, Code: 1, Last: "device or resource busy"}
+	}
+	if slices.ContainsFunc(h.hangs, func(prefix string) bool { return strings.HasPrefix(line, prefix) }) {
+		<-ctx.Done()
+		return fmt.Errorf("%s: %w", c.Name, context.Cause(ctx))
 	}
 	for prefix, answer := range h.answers {
 		if strings.HasPrefix(line, prefix) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	. "github.com/onsi/gomega"
 
@@ -164,6 +165,31 @@ func TestDisksToFormat(t *testing.T) {
 			g.Expect(h.run(t.Context(), job)).To(Succeed(), "a disk that is not formatted fails nothing")
 			wiped := slices.DeleteFunc(h.changes(), func(line string) bool { return !strings.HasPrefix(line, "wipefs") })
 			g.Expect(len(wiped) > 0).To(Equal(tc.wiped), "%v", wiped)
+		})
+	}
+}
+
+// TestACleanUpThatHangsIsGivenUp: a device that does not answer holds up nothing
+// but itself.
+func TestACleanUpThatHangsIsGivenUp(t *testing.T) {
+	for program, want := range map[string]string{
+		"lvm pvs": "", "lvm pvremove": "", "mdadm": "", "wipefs": "",
+		"lsblk": "check-disk: lsblk: no end in 5m0s",
+	} {
+		t.Run(program, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				h := newHost(t)
+				h.trees["/dev/sda"] = used
+				h.hangs = []string{program}
+				err := h.run(t.Context(), order(nil))
+				if want != "" {
+					g.Expect(err).To(MatchError(want))
+					return
+				}
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(h.ran).To(ContainElement(HavePrefix("coreos-installer install")))
+			})
 		})
 	}
 }
