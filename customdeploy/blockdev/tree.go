@@ -9,8 +9,9 @@ import (
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
 )
 
-// TreeColumns are lsblk's columns of [Device].
-const TreeColumns = "PATH,TYPE,FSTYPE,MAJ:MIN"
+// TreeColumns are lsblk's columns of [Device]. Without NAME lsblk gives no tree
+// but all devices in a row.
+const TreeColumns = "NAME,PATH,TYPE,FSTYPE,MAJ:MIN"
 
 // Contents of a device that say what it is a part of, as lsblk names them.
 const (
@@ -40,6 +41,9 @@ func Tree(ctx context.Context, run hostexec.Exec, disks ...string) ([]Device, er
 	}
 	if err := json.Unmarshal([]byte(out), &table); err != nil {
 		return nil, fmt.Errorf("lsblk's answer: %w", err)
+	}
+	if len(disks) > 0 && len(table.Devices) != len(disks) {
+		return nil, fmt.Errorf("lsblk's answer for %v is no tree: it begins with %d devices", disks, len(table.Devices))
 	}
 	return table.Devices, nil
 }
