@@ -15,7 +15,7 @@ import (
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
 )
 
-// unused refuses what is no whole disk, and a disk of which something is mounted:
+// unused refuses what is no whole disk or only a path of one, and a disk of which something is mounted:
 // it carries the running system, or somebody works with it.
 func (i *Installer) unused(ctx context.Context, disk string) error {
 	tree, err := blockdev.Tree(ctx, i.exec(), disk)
@@ -25,6 +25,10 @@ func (i *Installer) unused(ctx context.Context, disk string) error {
 	for _, d := range tree {
 		if slices.Contains(piecesOfDisks, d.Type) {
 			return fmt.Errorf("%s is no whole disk, its type is %s", disk, d.Type)
+		}
+		// Its paths are held by multipathd, and each is the same disk as the others.
+		if n := slices.IndexFunc(d.Children, func(c blockdev.Device) bool { return c.Type == "mpath" }); n >= 0 {
+			return fmt.Errorf("%s is one path of the multipath disk %s; the order must name that", disk, d.Children[n].Path)
 		}
 	}
 	mounts, err := i.mounts()
@@ -78,9 +82,9 @@ func (i *Installer) mounts() (map[string]string, error) {
 // layer is a device of a disk's tree.
 type layer struct {
 	blockdev.Device
-	// own is true for the disk itself, its partitions and its paths: what is
-	// written to them is written to this disk. Anything else (RAID, LVM, a cache)
-	// may reach to other disks.
+	// own is true for the disk itself and its partitions: what is written to them
+	// is written to this disk. Anything else (RAID, LVM, a cache) may reach to
+	// other disks.
 	own bool
 }
 
@@ -91,7 +95,7 @@ func flatten(tree []blockdev.Device) []layer {
 	var walk func(d blockdev.Device, own bool)
 	walk = func(d blockdev.Device, own bool) {
 		for _, child := range d.Children {
-			walk(child, own && (child.Type == "part" || child.Type == "mpath"))
+			walk(child, own && child.Type == "part")
 		}
 		if !seen[d.Path] {
 			seen[d.Path] = true

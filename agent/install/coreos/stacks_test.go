@@ -40,10 +40,10 @@ func TestWhatReachesToOtherDisks(t *testing.T) {
 			`{"path": "/dev/sda", "type": "disk", "fstype": "LVM2_member", "children": [{"path": "/dev/mapper/a-b", "type": "lvm", "fstype": "LVM2_member"}]}`,
 			[]string{"lvm vgchange --activate n -- vg0", "lvm vgchange --activate n -- vg0", "lvm pvremove --yes --force --force /dev/sda", "wipefs --all --force /dev/sda"},
 		},
-		"another path of the same disk": {
-			`{"path": "/dev/sda", "type": "disk", "fstype": "mpath_member", "children": [{"path": "/dev/mapper/mpatha", "type": "mpath", "fstype": null, "children": [
-				{"path": "/dev/mapper/mpatha1", "type": "part", "fstype": "vfat"}]}]}`,
-			[]string{"wipefs --all --force /dev/mapper/mpatha1", "wipefs --all --force /dev/mapper/mpatha", "wipefs --all --force /dev/sda"},
+		"a multipath disk": {
+			`{"path": "/dev/mapper/mpatha", "type": "mpath", "fstype": null, "children": [
+				{"path": "/dev/mapper/mpatha1", "type": "part", "fstype": "LVM2_member", "children": [{"path": "/dev/mapper/a-b", "type": "lvm", "fstype": "xfs"}]}]}`,
+			[]string{"lvm vgchange --activate n -- vg0", "lvm pvremove --yes --force --force /dev/mapper/mpatha1", "wipefs --all --force /dev/mapper/mpatha1", "wipefs --all --force /dev/mapper/mpatha"},
 		},
 		"a RAID that is the disk itself stays one": {
 			`{"path": "/dev/md126", "type": "raid1", "fstype": null, "children": [{"path": "/dev/md126p1", "type": "part", "fstype": "vfat"}]}`,
@@ -74,6 +74,16 @@ func TestOnlyAWholeDiskIsWritten(t *testing.T) {
 			g.Expect(h.changes()).To(BeEmpty())
 		})
 	}
+}
+
+// TestAPathIsNotTheDisk: multipathd holds it, so that it cannot be written; the
+// disk itself would have been wiped in vain.
+func TestAPathIsNotTheDisk(t *testing.T) {
+	g := NewWithT(t)
+	h := newHost(t)
+	h.trees["/dev/sda"] = `{"blockdevices": [{"path": "/dev/sda", "type": "disk", "fstype": "mpath_member", "children": [{"path": "/dev/mapper/mpatha", "type": "mpath", "fstype": null}]}]}`
+	g.Expect(h.run(t.Context(), order(nil))).To(MatchError("check-disk: /dev/sda is one path of the multipath disk /dev/mapper/mpatha; the order must name that"))
+	g.Expect(h.changes()).To(BeEmpty())
 }
 
 // TestAMountedDeviceHasManyNames: whoever mounted it may have used another one
@@ -147,7 +157,7 @@ func TestDisksToFormat(t *testing.T) {
 		"a link that has moved":     {disk: sdb, ordered: `{"path": "/dev/sda", "type": "disk"}`, resolved: "/dev/sdc"},
 		"a partition":               {disk: `{"path": "/dev/sdb", "type": "part"}`, ordered: `{"path": "/dev/sda", "type": "disk"}`},
 		"a path of the ordered one": {disk: `{"path": "/dev/sdb", "type": "disk", "children": [{"path": "/dev/mapper/mpatha", "type": "mpath"}]}`, ordered: `{"path": "/dev/mapper/mpatha", "type": "mpath"}`},
-		"what lies on it":           {disk: `{"path": "/dev/mapper/mpatha", "type": "mpath"}`, ordered: `{"path": "/dev/sda", "type": "disk", "children": [{"path": "/dev/mapper/mpatha", "type": "mpath"}]}`},
+		"what lies on it":           {disk: `{"path": "/dev/md126", "type": "raid1"}`, ordered: `{"path": "/dev/sda", "type": "disk", "children": [{"path": "/dev/md126", "type": "raid1"}]}`},
 		"a member of its RAID":      {disk: `{"path": "/dev/sdb", "type": "disk", "fstype": "isw_raid_member", "children": [{"path": "/dev/md126", "type": "raid1"}]}`, ordered: `{"path": "/dev/md126", "type": "raid1"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
