@@ -19,6 +19,8 @@ const (
 	// spare is kept free in each archive: for the report, the ends of the formats
 	// and what the compressor still holds.
 	spare = 2 << 20
+	// beat is how long an upload is silent at most while something is collected.
+	beat = 5 * time.Second
 	// maxArchives bounds one collection.
 	maxArchives = 8
 )
@@ -100,7 +102,9 @@ func (b *bundle) write(ctx context.Context, w io.Writer, n, from int) (next int,
 		}
 		e := b.entries[next]
 		if e.file == nil {
-			b.hold(ctx, next)
+			if err := beating(zip.Flush, func() { b.hold(ctx, next) }); err != nil {
+				return next, err
+			}
 			e.size = int64(len(b.held.text))
 		}
 		if next > from && count.n+e.size > b.limit-spare {
@@ -126,6 +130,27 @@ func (b *bundle) write(ctx context.Context, w io.Writer, n, from int) (next int,
 }
 
 func (b *bundle) path(name string) string { return path.Join("logs_host_"+b.hostID, name) }
+
+// beating does something that may take long, and meanwhile flushes the
+// compressor again and again: each time a few bytes go out, so that no proxy on
+// the way takes the upload for dead.
+func beating(flush func() error, do func()) error {
+	done := make(chan struct{})
+	go func() { defer close(done); do() }()
+	ticks := time.NewTicker(beat)
+	defer ticks.Stop()
+	var err error
+	for {
+		select {
+		case <-done:
+			return err
+		case <-ticks.C:
+			if err == nil {
+				err = flush()
+			}
+		}
+	}
+}
 
 // hold collects the text of an entry, unless it is held: one that did not fit
 // into the last archive begins the next.

@@ -1,6 +1,9 @@
 package logs
 
-import "time"
+import (
+	"bytes"
+	"time"
+)
 
 // WithMaxUpload is the sender for a hub that takes only so many bytes.
 func (s Sender) WithMaxUpload(n int64) Sender { s.limit = n; return s }
@@ -15,4 +18,13 @@ const Spare = spare
 func ParseCore(file string) (string, bool) {
 	c, ok := parseCore(file)
 	return c.name(), ok
+}
+
+// Rewrite is the bundle without its secrets.
+func Rewrite(file string) (string, error) {
+	var out bytes.Buffer
+	w := newRewriter(&out, nil)
+	w.bundle(file)
+	err := w.close()
+	return out.String(), err
 }

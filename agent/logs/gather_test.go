@@ -146,14 +146,14 @@ func TestControlPlaneLogsGoUpEachMinuteAndAtTheEnd(t *testing.T) {
 		g.Expect(s.calls).To(HaveLen(1))
 		g.Expect(s.calls[0].Args).To(Equal([]string{"--id", s.ids[0], "192.0.2.1", "2001:db8::1"}))
 		g.Expect(s.calls[0].Env).To(ContainElement("HOME=/root"))
-		g.Expect(h.states).To(Equal([]wire.LogsState{"requested", "collecting", "collecting", "collecting", "completed"}))
+		g.Expect(h.states).To(Equal([]wire.LogsState{"requested", "collecting", "collecting", "collecting", "collecting", "completed"}))
 		var at []time.Duration
 		for _, when := range h.at {
 			at = append(at, when.Sub(start))
 		}
-		g.Expect(at).To(Equal([]time.Duration{time.Minute, 2 * time.Minute, 150 * time.Second}))
+		g.Expect(at).To(Equal([]time.Duration{0, time.Minute, 2 * time.Minute, 150 * time.Second}))
 
-		files := untar(t, h.uploads[0].bytes)
+		files := untar(t, h.uploads[1].bytes)
 		name, raw := bundleOf(files, "-partial.tar.gz")
 		g.Expect(name).To(Equal("log-bundle-" + s.ids[0] + "-partial.tar.gz"))
 		g.Expect(members(t, raw)).To(Equal(map[string]string{
@@ -162,7 +162,7 @@ func TestControlPlaneLogsGoUpEachMinuteAndAtTheEnd(t *testing.T) {
 		g.Expect(files["installer-gather.logs"]).To(Equal("Gathering bootstrap journals ...\n"))
 		g.Expect(files).To(HaveKey("agent.logs"))
 
-		files = untar(t, h.uploads[2].bytes)
+		files = untar(t, h.uploads[3].bytes)
 		raw = files["log-bundle-"+s.ids[0]+".tar.gz"]
 		whole := members(t, raw)
 		g.Expect(whole).To(HaveKeyWithValue("log-bundle-"+s.ids[0]+"/bootstrap/journals/kubelet.log", "kubelet says token=***\nall of it\n"))
@@ -216,7 +216,7 @@ func TestTwoRunsDoNotMeet(t *testing.T) {
 		g.Expect(s.ids).To(HaveLen(2))
 		g.Expect(s.ids[0]).NotTo(Equal(s.ids[1]))
 		for i, h := range []*hub{first, second} {
-			g.Expect(untar(t, h.uploads[0].bytes)).To(HaveKey("log-bundle-"+s.ids[i]+".tar.gz"), "each run sends its own bundle")
+			g.Expect(untar(t, h.uploads[1].bytes)).To(HaveKey("log-bundle-"+s.ids[i]+".tar.gz"), "each run sends its own bundle")
 		}
 	})
 }
@@ -238,4 +238,38 @@ func TestACopyIsKeptWhereItIsWanted(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(raw).To(Equal(h.uploads[0].bytes))
 	}
+}
+
+// FuzzBundle: whatever a script leaves, what is made of it is a sound archive
+// without files that lead out of it.
+func FuzzBundle(f *testing.F) {
+	f.Add([]byte("no archive"))
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	archive := tar.NewWriter(zip)
+	for name, text := range map[string]string{"a/b.log": "token=hunter22\n", "../c": "x", "d.gz": "\x1f\x8b\x08", "e.db": "\x00"} {
+		_ = archive.WriteHeader(&tar.Header{Name: name, Size: int64(len(text))})
+		_, _ = io.WriteString(archive, text)
+	}
+	_, _ = archive.Close(), zip.Close()
+	f.Add(out.Bytes())
+	f.Add(out.Bytes()[:out.Len()/2])
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		file := filepath.Join(t.TempDir(), "log-bundle.tar.gz")
+		if err := os.WriteFile(file, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		rewritten, err := logs.Rewrite(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range members(t, rewritten) {
+			if !filepath.IsLocal(name) {
+				t.Errorf("%q leads out of the bundle", name)
+			}
+			if strings.Contains(text, "token=hunter22") {
+				t.Errorf("%q holds a secret", name)
+			}
+		}
+	})
 }

@@ -77,8 +77,9 @@ func (s Sender) Send(ctx context.Context, order Order) error {
 	return nil
 }
 
-// gather gathers the control plane's logs; meanwhile what is there goes up, so
-// that a host that dies or a script that hangs leaves something.
+// gather gathers the control plane's logs; meanwhile, at once and then each
+// minute, what is there goes up, so that a host that dies, an agent that is told
+// to end or a script that hangs leaves something.
 func (s Sender) gather(ctx context.Context, order Order, run *run) {
 	done := make(chan struct{})
 	go func() { defer close(done); run.gather(ctx) }()
@@ -87,6 +88,9 @@ func (s Sender) gather(ctx context.Context, order Order, run *run) {
 	over := time.NewTimer(gatherLimit + stopGrace)
 	defer over.Stop()
 	for {
+		if err := s.upload(ctx, order, run, true); err != nil {
+			s.Log.Warn("a partial bundle of logs was not taken", "error", err)
+		}
 		select {
 		case <-done:
 			return
@@ -95,9 +99,6 @@ func (s Sender) gather(ctx context.Context, order Order, run *run) {
 		case <-ctx.Done():
 			return
 		case <-ticks.C:
-			if err := s.upload(ctx, order, run, true); err != nil {
-				s.Log.Warn("a partial bundle of logs was not taken", "error", err)
-			}
 		}
 	}
 }
