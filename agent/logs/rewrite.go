@@ -73,10 +73,10 @@ func (w *rewriter) tree(folder, name string) bool {
 	if err != nil {
 		return false
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // only read
 	err = fs.WalkDir(root.FS(), ".", func(at string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
-			return nil //nolint:nilerr // what is gone by now is left out
+			return nil // what is gone by now is left out
 		}
 		f, err := root.Open(at)
 		if err != nil {

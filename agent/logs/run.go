@@ -45,9 +45,11 @@ type run struct {
 	failed error        // how it ended
 }
 
-// artifacts is where the script collects, outcome what it makes of it.
+// artifacts is where the script collects.
 func (r *run) artifacts() string { return r.sources.Dir.Path("/tmp/artifacts-" + r.id) }
-func (r *run) outcome() string   { return r.sources.Dir.Path("/root/log-bundle-" + r.id + ".tar.gz") }
+
+// outcome is what it makes of it.
+func (r *run) outcome() string { return r.sources.Dir.Path("/root/log-bundle-" + r.id + ".tar.gz") }
 
 // gather runs the script until it ends.
 func (r *run) gather(ctx context.Context) {
