@@ -17,7 +17,7 @@ const (
 	// longWorkers is how many of them may have a deadline beyond longStep, so
 	// that pulled images and probed disks do not hold back an inventory.
 	longWorkers = 3
-	longStep    = time.Minute
+	longStep    = 2 * time.Minute
 )
 
 // maxReplyError bounds the error text of a reply.

@@ -120,13 +120,13 @@ func TestAStuckStepKeepsNoWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		c := newCrowd(0, 3)
-		c.Registry["long-stuck"] = steps.Runner{Deadline: 2 * time.Minute, Run: func(context.Context, []string) steps.Result {
+		c.Registry["long-stuck"] = steps.Runner{Deadline: 3 * time.Minute, Run: func(context.Context, []string) steps.Result {
 			<-time.After(time.Hour)
 			return steps.Text("late")
 		}}
 		d, r := dispatcher(c.Registry)
 		dispatchAll(t, d, "long-stuck")
-		<-time.After(3 * time.Minute)
+		<-time.After(4 * time.Minute)
 		dispatchAll(t, d, "long-0", "long-1", "long-2", "long-stuck")
 		<-time.After(11 * time.Second)
 		synctest.Wait()
