@@ -127,7 +127,7 @@ func read(m source.Machine, name, byID string) found {
 	number := m.Line(base, "dev")
 	db := udev(m, number)
 	parts := partitions(m, name)
-	f := found{device: m.Link(base), numbers: []string{number}}
+	f := found{device: m.Link(base), numbers: numbersOf(m, name, parts)}
 	f.disk = wire.Disk{
 		Name: name, Path: devDir + name, SizeBytes: m.Number(base, "size") * sector, ByID: byID,
 		Model:     source.First(db["ID_MODEL"], m.Line(base, "device/model")),
@@ -144,12 +144,9 @@ func read(m source.Machine, name, byID string) found {
 		f.disk.HCTL = hctl[0]
 	}
 	for _, part := range parts {
-		number := m.Line(base, part, "dev")
-		f.numbers = append(f.numbers, number)
-		f.labels = append(f.labels, label(m, path.Join(base, part), number))
+		f.labels = append(f.labels, label(m, path.Join(base, part), m.Line(base, part, "dev")))
 	}
 	f.disk.Holders = strings.Join(holders(m, name, parts), ",")
-	f.numbers = append(f.numbers, stacked(m, name, parts)...)
 	return f
 }
 
@@ -209,6 +206,15 @@ func holders(m source.Machine, name string, parts []string) []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// numbersOf lists the numbers of the disk, its partitions and all that is built on them.
+func numbersOf(m source.Machine, name string, parts []string) []string {
+	numbers := []string{m.Line(blockDir, name, "dev")}
+	for _, part := range parts {
+		numbers = append(numbers, m.Line(blockDir, name, part, "dev"))
+	}
+	return append(numbers, stacked(m, name, parts)...)
 }
 
 // maxStack bounds how many devices are looked at above one disk.

@@ -17,17 +17,13 @@ const applianceName = "agent"
 // roles are the hub's business.
 type judge struct {
 	machine source.Machine
-	// targets are mount points by "major:minor".
-	targets map[string][]string
+	uses    uses
 	// firmware are the iSCSI targets that the firmware knows, read when needed.
 	firmware func() []string
 }
 
 func newJudge(m source.Machine, table []mounts.Mount) judge {
-	j := judge{machine: m, targets: map[string][]string{}}
-	for _, mount := range table {
-		j.targets[mount.Device] = append(j.targets[mount.Device], mount.Target)
-	}
+	j := judge{machine: m, uses: usesOf(m, table)}
 	var known []string
 	read := false
 	j.firmware = func() []string {
@@ -44,7 +40,7 @@ func (j judge) verdict(f found) wire.Disk {
 	disk := f.disk
 	var mounted []string
 	if !slices.ContainsFunc(f.labels, func(label string) bool { return strings.HasPrefix(label, applianceName) }) {
-		mounted = j.mounted(f.numbers)
+		mounted = j.uses.of(f.numbers)
 	}
 	isISO := func(target string) bool { return strings.HasSuffix(target, "iso") }
 	disk.IsInstallationMedia = disk.DriveType == wire.DriveTypeOdd || slices.ContainsFunc(mounted, isISO)
@@ -84,18 +80,4 @@ func (j judge) iscsi(s session) []string {
 		reasons = append(reasons, "Its iSCSI target is not in the firmware's boot table (iBFT), so the host cannot boot from it")
 	}
 	return reasons
-}
-
-// maxTargets bounds how many mount points a reason names.
-const maxTargets = 8
-
-// mounted lists where something of the disk is mounted.
-func (j judge) mounted(numbers []string) []string {
-	var out []string
-	for _, number := range numbers {
-		out = append(out, j.targets[number]...)
-	}
-	slices.Sort(out)
-	out = slices.Compact(out)
-	return out[:min(len(out), maxTargets)]
 }

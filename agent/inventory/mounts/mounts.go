@@ -9,7 +9,11 @@ import (
 	"github.com/ironflow/ironflow/agent/inventory/source"
 )
 
-const file = "/proc/1/mountinfo"
+// file is the table of the host's first process, own that of this one.
+const (
+	file = "/proc/1/mountinfo"
+	own  = "/proc/self/mountinfo"
+)
 
 // Mount is one line of the table.
 type Mount struct {
@@ -29,6 +33,20 @@ func Read(m source.Machine) []Mount {
 	return parse(string(raw))
 }
 
+// All returns the mount tables of the first process and of this one: what either
+// has mounted is in use. It fails when one cannot be read.
+func All(m source.Machine) ([]Mount, error) {
+	var out []Mount
+	for _, file := range []string{file, own} {
+		raw, err := m.Read(file)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, parse(string(raw))...)
+	}
+	return out, nil
+}
+
 // parse reads lines of mountinfo, see proc(5):
 //
 //	id parent major:minor root target options [optional…] - type source options
@@ -38,14 +56,14 @@ func parse(text string) []Mount {
 		head, tail, ok := strings.Cut(line, " - ")
 		left, right := strings.Fields(head), strings.Fields(tail)
 		if ok && len(left) >= 5 && len(right) >= 2 {
-			out = append(out, Mount{Device: left[2], Target: unescape(left[4]), Type: right[0], Source: unescape(right[1])})
+			out = append(out, Mount{Device: left[2], Target: Unescape(left[4]), Type: right[0], Source: Unescape(right[1])})
 		}
 	}
 	return out
 }
 
-// unescape replaces the octal escapes of white space and backslash.
-func unescape(text string) string {
+// Unescape replaces the octal escapes of white space and backslash that procfs writes.
+func Unescape(text string) string {
 	if !strings.Contains(text, `\`) {
 		return text
 	}

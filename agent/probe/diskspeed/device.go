@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"github.com/ironflow/ironflow/agent/inventory/disks"
+	"github.com/ironflow/ironflow/agent/inventory/mounts"
+	"github.com/ironflow/ironflow/agent/inventory/source"
 	"github.com/ironflow/ironflow/api/hostfile"
 )
 
-// checkDevice refuses what must not be overwritten: a file that is no disk, and
-// a disk of which something is mounted.
+// checkDevice refuses what must not be overwritten: a file that is no disk, a
+// partition, and a disk of which something is mounted or swapped to, be it over
+// a volume group or a RAID.
 func checkDevice(dir hostfile.Dir, device string) error {
 	info, err := os.Stat(device)
 	if err != nil {
@@ -19,29 +22,20 @@ func checkDevice(dir hostfile.Dir, device string) error {
 	if info.Mode()&(os.ModeDevice|os.ModeCharDevice) != os.ModeDevice {
 		return fmt.Errorf("%s is no disk", device)
 	}
-	mounts, err := os.ReadFile(dir.Path("/proc/self/mountinfo"))
+	return checkUse(source.Live(dir), device)
+}
+
+func checkUse(m source.Machine, device string) error {
+	name := filepath.Base(device)
+	if !m.Exists("/sys/block", name) {
+		return fmt.Errorf("%s is no whole disk", device)
+	}
+	table, err := mounts.All(m)
 	if err != nil {
 		return fmt.Errorf("look for mounts of %s: %w", device, err)
 	}
-	numbers := numbersOf(dir, filepath.Base(device))
-	for line := range strings.Lines(string(mounts)) {
-		// ID, parent, MAJOR:MINOR, root, mount point, see proc_pid_mountinfo(5).
-		if field := strings.Fields(line); len(field) > 4 && numbers[field[2]] {
-			return fmt.Errorf("%s is in use: something of it is mounted at %s", device, field[4])
-		}
+	if at := disks.InUse(m, name, table); len(at) > 0 {
+		return fmt.Errorf("%s is in use: something of it is mounted at %s", device, at[0])
 	}
 	return nil
-}
-
-// numbersOf are the numbers MAJOR:MINOR of a disk and its partitions.
-func numbersOf(dir hostfile.Dir, name string) map[string]bool {
-	numbers := map[string]bool{}
-	folder := dir.Path("/sys/class/block/" + name)
-	partitions, _ := filepath.Glob(filepath.Join(folder, "*", "dev")) // the pattern is fixed
-	for _, file := range append(partitions, filepath.Join(folder, "dev")) {
-		if raw, err := os.ReadFile(file); err == nil {
-			numbers[strings.TrimSpace(string(raw))] = true
-		}
-	}
-	return numbers
 }

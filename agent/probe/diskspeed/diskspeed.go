@@ -77,6 +77,7 @@ var errLimit = errors.New("the time limit of the measurement ran out")
 // measure runs the writers side by side and answers with the worse of them. One
 // that fails does not matter while the other does not. When the time is over
 // nobody waits for a disk that hangs: what is left of a writer ends with its write.
+// A run that is cancelled waits for its writers, since the disk is another's next.
 func measure(ctx context.Context, r speedRequest, write func(context.Context) (time.Duration, error)) steps.Result {
 	ctx, cancel := context.WithTimeoutCause(ctx, r.limit, errLimit)
 	defer cancel()
@@ -93,11 +94,16 @@ func measure(ctx context.Context, r speedRequest, write func(context.Context) (t
 	}
 	var worst time.Duration
 	var errs []error
-	for range writers {
+	over := ctx.Done()
+	for left := writers; left > 0; {
 		select {
-		case <-ctx.Done():
-			return ended(ctx, r)
+		case <-over:
+			if errors.Is(context.Cause(ctx), errLimit) {
+				return ended(ctx, r)
+			}
+			over = nil
 		case e := <-ends:
+			left--
 			worst = max(worst, e.took)
 			if e.err != nil {
 				errs = append(errs, e.err)

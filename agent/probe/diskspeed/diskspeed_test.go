@@ -5,17 +5,20 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/agent/inventory/source"
 	"github.com/ironflow/ironflow/agent/probe"
 	"github.com/ironflow/ironflow/agent/steps"
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -127,14 +130,49 @@ func TestADiskInUseIsNotTouched(t *testing.T) {
 	g.Expect(content[0x438:0x43a]).To(Equal([]byte{0x53, 0xef}), "the file system is still there")
 }
 
-func TestPartitionsAreLookedAtToo(t *testing.T) {
-	g := NewWithT(t)
-	dir := hostfile.Dir{Root: t.TempDir()}
-	for name, text := range map[string]string{"sys/class/block/sda/dev": "8:0\n", "sys/class/block/sda/sda1/dev": "8:1\n", "sys/class/block/sda/queue/x": ""} {
-		g.Expect(os.MkdirAll(filepath.Dir(dir.Path("/"+name)), 0o755)).To(Succeed())
-		g.Expect(os.WriteFile(dir.Path("/"+name), []byte(text), 0o600)).To(Succeed())
+// What is mounted need not be the disk itself.
+func TestWhatIsBuiltOnTheDiskIsLookedAtToo(t *testing.T) {
+	const root = "22 1 %s / / rw - ext4 /dev/x rw\n"
+	disk := map[string]string{
+		"sys/block/sda/dev": "8:0\n", "sys/block/sda/sda1/dev": "8:1\n", "sys/block/sda/sda1/partition": "1\n", "sys/block/sda/queue/x": "",
+		"sys/block/sda/sda1/holders/dm-0/x": "", "sys/block/dm-0/dev": "253:0\n", "sys/block/dm-0/holders/dm-1/x": "", "sys/block/dm-1/dev": "253:1\n",
+		"sys/class/block/sda1/dev": "8:1\n", "proc/1/mountinfo": "", "proc/self/mountinfo": "",
 	}
-	g.Expect(numbersOf(dir, "sda")).To(Equal(map[string]bool{"8:0": true, "8:1": true}))
+	for name, tc := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"nothing":                         {nil, ""},
+		"another disk":                    {map[string]string{"proc/1/mountinfo": fmt.Sprintf(root, "8:16")}, ""},
+		"a partition":                     {map[string]string{"proc/1/mountinfo": fmt.Sprintf(root, "8:1")}, "mounted at /"},
+		"a volume on it":                  {map[string]string{"proc/1/mountinfo": fmt.Sprintf(root, "253:1")}, "mounted at /"},
+		"only where this program can see": {map[string]string{"proc/self/mountinfo": fmt.Sprintf(root, "8:1")}, "mounted at /"},
+		"Btrfs":                           {map[string]string{"proc/1/mountinfo": "22 1 0:31 / /srv rw - btrfs /dev/sda1 rw\n"}, "mounted at /srv"},
+		"Btrfs on several disks": {map[string]string{
+			"proc/1/mountinfo": "22 1 0:31 / /srv rw - btrfs /dev/sdb rw\n", "sys/fs/btrfs/5f1c/devices/sda1": "", "sys/fs/btrfs/5f1c/devices/sdb": "",
+		}, "mounted at /srv"},
+		"swap": {map[string]string{"proc/swaps": "Filename Type Size Used Priority\n/dev/sda1 partition 1 0 -2\n"}, "mounted at [SWAP]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			files := fstest.MapFS{}
+			for _, more := range []map[string]string{disk, tc.files} {
+				for name, text := range more {
+					files[name] = &fstest.MapFile{Data: []byte(text)}
+				}
+			}
+			err := checkUse(source.Machine{Files: files}, "/dev/sda")
+			if tc.want == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+				return
+			}
+			g.Expect(err).To(MatchError("/dev/sda is in use: something of it is " + tc.want))
+			g.Expect(checkUse(source.Machine{Files: files}, "/dev/sda1")).To(MatchError("/dev/sda1 is no whole disk"))
+		})
+	}
+	g := NewWithT(t)
+	g.Expect(checkUse(source.Machine{Files: fstest.MapFS{"sys/block/sda/dev": &fstest.MapFile{}}}, "/dev/sda")).To(MatchError(ContainSubstring("look for mounts")),
+		"who cannot look must not write")
 }
 
 func TestAFileIsNoDisk(t *testing.T) {
@@ -181,23 +219,35 @@ func TestTheWorseOfTheRunsCounts(t *testing.T) {
 	}
 }
 
-// A disk that hangs holds the answer up no longer than the limit, and a step
-// that is stopped is no time-out.
+// A disk that hangs holds the answer up no longer than the limit.
 func TestADiskThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		release := make(chan struct{})
-		hang := func(context.Context) (time.Duration, error) { <-release; return 0, nil }
+		defer close(release)
 		start := time.Now()
-		result := measure(t.Context(), speedRequest{"/dev/sda", 8 * time.Minute}, hang)
+		result := measure(t.Context(), speedRequest{"/dev/sda", 8 * time.Minute}, func(context.Context) (time.Duration, error) { <-release; return 0, nil })
 		g.Expect(result.Exit).To(BeEquivalentTo(124))
 		g.Expect(time.Since(start)).To(Equal(8 * time.Minute))
+	})
+}
 
+// The installer waits for the end of a measurement that it has stopped: nothing
+// may be written to the disk after that.
+func TestAStoppedRunWritesNothingMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
 		ctx, cancel := context.WithCancelCause(t.Context())
-		cancel(errors.New("the hub installs the disk"))
-		result = measure(ctx, speedRequest{"/dev/sda", 8 * time.Minute}, hang)
-		g.Expect(result.Exit).To(BeEquivalentTo(-1))
+		time.AfterFunc(time.Second, func() { cancel(errors.New("the hub installs the disk")) })
+		var writing atomic.Int32
+		result := measure(ctx, speedRequest{"/dev/sda", 8 * time.Minute}, func(context.Context) (time.Duration, error) {
+			writing.Add(1)
+			defer writing.Add(-1)
+			time.Sleep(20 * time.Second) //nolint:forbidigo // in the bubble's time: a write that takes its time
+			return 0, context.Cause(ctx)
+		})
+		g.Expect(writing.Load()).To(BeZero())
+		g.Expect(result.Exit).To(BeEquivalentTo(-1), "it is no time-out")
 		g.Expect(result.Error).To(Equal("measure /dev/sda: the hub installs the disk"))
-		close(release)
 	})
 }
