@@ -174,6 +174,19 @@ func (n *Neighbors) send(q *question, source, target netip.Addr) error {
 // what nobody wants to miss. The source is an own address. The error says why no
 // request could be sent, or no answer be read.
 func (n *Neighbors) Owners(ctx context.Context, source, target netip.Addr, pace Pace) ([]MAC, error) {
+	owners, _, err := n.find(ctx, source, target, pace)
+	return owners, err
+}
+
+// InUse is [Neighbors.Owners] for who only needs to know whether the target has
+// one: it also does when its owner does not answer, but asks for something itself
+// meanwhile.
+func (n *Neighbors) InUse(ctx context.Context, source, target netip.Addr, pace Pace) (bool, error) {
+	_, heard, err := n.find(ctx, source, target, pace)
+	return heard, err
+}
+
+func (n *Neighbors) find(ctx context.Context, source, target netip.Addr, pace Pace) (owners []MAC, heard bool, err error) {
 	q, done := n.ask(target)
 	defer done()
 	var failed error
@@ -186,7 +199,7 @@ func (n *Neighbors) Owners(ctx context.Context, source, target netip.Addr, pace 
 		}
 	}
 	if q.sent == 0 {
-		return nil, failed
+		return nil, false, failed
 	}
 	wait, cancel := context.WithTimeout(ctx, pace.Wait)
 	defer cancel()
@@ -197,5 +210,5 @@ func (n *Neighbors) Owners(ctx context.Context, source, target netip.Addr, pace 
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return slices.Clone(q.owners), n.broken
+	return slices.Clone(q.owners), q.heard, n.broken
 }

@@ -119,6 +119,29 @@ func TestOwners(t *testing.T) {
 	}
 }
 
+// A VIP is in use although its owner is too slow to answer, or does not want to.
+func TestWhoAsksIsThere(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answers func(netip.Addr, int) []late
+		want    bool
+	}{
+		"nobody":  {func(netip.Addr, int) []late { return nil }, false},
+		"answers": {func(a netip.Addr, _ int) []late { return []late{{time.Millisecond, isAt(otherMAC, a)}} }, true},
+		"asks":    {func(a netip.Addr, _ int) []late { return []late{{time.Millisecond, newARPRequest(otherMAC, a, own4)}} }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				n := newSegment(tc.answers).arp()
+				defer n.Close()
+				used, err := n.InUse(t.Context(), own4, other4, Spread(1, time.Minute))
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(used).To(Equal(tc.want))
+			})
+		})
+	}
+}
+
 func TestOwnersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)

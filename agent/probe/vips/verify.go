@@ -51,7 +51,7 @@ func verify(ctx context.Context, env probe.Env, vips wire.VerifyVIPsRequest) ste
 	return steps.JSON(out)
 }
 
-// inUse tells whether somebody answers for the address: on the link of each
+// inUse tells whether somebody has the address: on the link of each
 // interface in its network; without one, over the routes.
 func inUse(ctx context.Context, links *netprobe.Links, own []netprobe.Own, text string) (bool, error) {
 	address, err := netip.ParseAddr(text)
@@ -70,8 +70,8 @@ func inUse(ctx context.Context, links *netprobe.Links, own []netprobe.Own, text 
 	}
 	used, asked := false, false
 	for _, o := range through {
-		owners, problem := askOn(ctx, links, o, address)
-		used, asked, err = used || len(owners) > 0, asked || problem == nil, errors.Join(err, problem)
+		found, problem := askOn(ctx, links, o, address)
+		used, asked, err = used || found, asked || problem == nil, errors.Join(err, problem)
 	}
 	if len(through) == 0 {
 		echo, problem := netprobe.Ping(ctx, netprobe.Echo{Target: address, Pace: pace})
@@ -88,17 +88,17 @@ func inUse(ctx context.Context, links *netprobe.Links, own []netprobe.Own, text 
 	return false, nil
 }
 
-func askOn(ctx context.Context, links *netprobe.Links, own netprobe.Own, address netip.Addr) ([]netprobe.MAC, error) {
+func askOn(ctx context.Context, links *netprobe.Links, own netprobe.Own, address netip.Addr) (bool, error) {
 	if !own.Carrier {
-		return nil, fmt.Errorf("interface %s has no carrier", own.NIC)
+		return false, fmt.Errorf("interface %s has no carrier", own.NIC)
 	}
 	on, err := links.Neighbors(own.NIC, address)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	source := own.Address.Addr()
 	if source.Is6() {
 		source = netprobe.LinkLocal(own.NIC, source)
 	}
-	return on.Owners(ctx, source, address, pace)
+	return on.InUse(ctx, source, address, pace)
 }
