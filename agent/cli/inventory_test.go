@@ -20,8 +20,8 @@ func TestGPUConfiguration(t *testing.T) {
 		"sys/bus/pci/devices/0000:3b:00.0/class":  "0x0b4000\n",
 		"sys/bus/pci/devices/0000:3b:00.0/vendor": "0x10de\n",
 		"sys/bus/pci/devices/0000:3b:00.0/device": "0x20b0\n",
-		"etc/gpus.yaml":                           "vendors:\n  - '0b40 10de'\n",
-		"etc/bad.yaml":                            "vendors:\n  - nvidia\n",
+		"etc/gpus.yaml": "vendors:\n  - '0b40 10de'\n",
+		"etc/bad.yaml":  "vendors:\n  - nvidia\n",
 	} {
 		path = filepath.Join(root, path)
 		g.Expect(os.MkdirAll(filepath.Dir(path), 0o755)).To(Succeed())

@@ -97,6 +97,28 @@ func TestLateAndBrokenCollectorsAreLeftOut(t *testing.T) {
 	})
 }
 
+func TestInterfacesDoNotWaitForOtherParts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		machine := func(network error) []Collector {
+			return []Collector{
+				{"disks", func(ctx context.Context) (Apply, error) { <-ctx.Done(); return nil, ctx.Err() }},
+				{"network", func(context.Context) (Apply, error) {
+					return func(i *wire.Inventory) { i.Interfaces = []wire.Interface{{Name: "eth0"}} }, network
+				}},
+				{"cpu", func(context.Context) (Apply, error) { return func(*wire.Inventory) {}, nil }},
+			}
+		}
+		start := time.Now()
+		inv, err := Gather(t.Context(), Network(machine(nil)), quiet)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(inv.Interfaces).To(Equal([]wire.Interface{{Name: "eth0"}}))
+		g.Expect(time.Since(start)).To(BeZero())
+		_, err = Gather(t.Context(), Network(machine(errors.New("no netlink"))), quiet)
+		g.Expect(err).To(MatchError(ErrEmpty), "a check must not take a host for one without a network")
+	})
+}
+
 func TestForcedIdentity(t *testing.T) {
 	g := NewWithT(t)
 	base := Collector{"base", func(context.Context) (Apply, error) {

@@ -4,6 +4,7 @@ package domains
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -31,6 +32,9 @@ var Check = probe.Check[[]string]{
 			} `json:"domains"`
 		}
 		r, err := steps.Decode[request](args)
+		if err == nil && r.Domains == nil {
+			err = errors.New("domains is missing")
+		}
 		names := make([]string, 0, len(r.Domains))
 		for _, d := range r.Domains {
 			names = append(names, d.Name)

@@ -26,6 +26,18 @@ const listing = 30 * time.Second
 // Check adds time sources and tells which of them are in use.
 var Check = probe.Check[wire.NTPSynchronizationRequest]{
 	Deadline: 2*listing + 5*time.Second,
+	Decode: func(args []string) (wire.NTPSynchronizationRequest, error) {
+		r, err := steps.Decode[struct {
+			NTPSource *string `json:"ntp_source"`
+		}](args)
+		switch {
+		case err != nil:
+			return wire.NTPSynchronizationRequest{}, err
+		case r.NTPSource == nil: // empty is allowed, missing is not
+			return wire.NTPSynchronizationRequest{}, errors.New("ntp_source is missing")
+		}
+		return wire.NTPSynchronizationRequest{NTPSource: *r.NTPSource}, nil
+	},
 	Validate: func(r wire.NTPSynchronizationRequest) error {
 		wanted := sources(r)
 		if len(wanted) > maxSources {
