@@ -23,11 +23,12 @@ const (
 	maxCores = 20
 )
 
-// secretive are programs whose memory holds tokens or an Ignition: nothing can
+// secretive are programs whose memory holds tokens, pull secrets, keys or an Ignition: nothing can
 // be blotted out of a core dump, so theirs stay on the host. The kernel cuts
 // names after 15 characters.
 var secretive = []string{
 	"ironflow-agent", "agent", "next_step_runne", "logs_sender", "ironflow-step", "ironic-python-a", "coreos-installe", "ignition", "assisted-instal",
+	"podman", "conmon", "skopeo", "crio", "kubelet", "sshd", "sshd-session", "ssh",
 }
 
 // oddRunes are what does not go into a file's name.

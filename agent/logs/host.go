@@ -20,8 +20,11 @@ func (s Sources) file(name, at string) Piece {
 	return single(name, func(_ context.Context, w io.Writer) error { return s.copyFile(w, at) })
 }
 
-func (s Sources) copyFile(w io.Writer, at string) error {
-	f, err := os.Open(s.Dir.Path(at))
+func (s Sources) copyFile(w io.Writer, at string) error { return s.copyOpened(w, at, 0) }
+
+// copyOpened is copyFile with more flags for open. It waits for no writer of a pipe.
+func (s Sources) copyOpened(w io.Writer, at string, flags int) error {
+	f, err := os.OpenFile(s.Dir.Path(at), os.O_RDONLY|unix.O_NONBLOCK|flags, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -29,6 +32,9 @@ func (s Sources) copyFile(w io.Writer, at string) error {
 		return err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return errors.Join(err, fmt.Errorf("%s is not a plain file", at))
+	}
 	_, err = io.Copy(w, io.LimitReader(f, maxPiece))
 	return err
 }
@@ -99,13 +105,14 @@ func (s Sources) network() Piece {
 	return p
 }
 
-// openVSwitch is what Open vSwitch wrote on this host.
+// openVSwitch is what Open vSwitch wrote on this host. The folder belongs to its
+// user, who could put links to files there that only root may read.
 func (s Sources) openVSwitch() Piece {
 	p := Piece{Name: "ovs.logs"}
 	files, _ := filepath.Glob(s.Dir.Path("/var/log/openvswitch/*.log")) // the pattern is sound
 	for _, file := range files {
 		at := path.Join("/var/log/openvswitch", filepath.Base(file))
-		p.Parts = append(p.Parts, Part{Title: at, Write: func(_ context.Context, w io.Writer) error { return s.copyFile(w, at) }})
+		p.Parts = append(p.Parts, Part{Title: at, Write: func(_ context.Context, w io.Writer) error { return s.copyOpened(w, at, unix.O_NOFOLLOW) }})
 	}
 	return p
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -151,14 +152,14 @@ func TestContentsOfABundle(t *testing.T) {
 	}{
 		"always":                      {logs.Order{}, nil},
 		"bootstrap":                   {logs.Order{Bootstrap: true}, []string{"bootkube.logs"}},
-		"installer gather":            {logs.Order{InstallerGather: true}, []string{"dmesg.logs", "journal.logs", "coredumps.logs", "coredump_exe_sshd_pid_4711.zst"}},
-		"installer gather, bootstrap": {logs.Order{InstallerGather: true, Bootstrap: true}, []string{"bootkube.logs", "dmesg.logs", "journal.logs", "coredumps.logs", "coredump_exe_sshd_pid_4711.zst", "installer-gather.logs", "ovs.logs"}},
+		"installer gather":            {logs.Order{InstallerGather: true}, []string{"dmesg.logs", "journal.logs", "coredumps.logs", "coredump_exe_httpd_pid_4711.zst"}},
+		"installer gather, bootstrap": {logs.Order{InstallerGather: true, Bootstrap: true}, []string{"bootkube.logs", "dmesg.logs", "journal.logs", "coredumps.logs", "coredump_exe_httpd_pid_4711.zst", "installer-gather.logs", "ovs.logs"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			dir := machine(t, map[string]string{
 				"/proc/1/mountinfo": "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n", "/proc/1/net/route": "eth0\n", "/run/ironflow/step.json": "{}",
-				"/var/log/openvswitch/ovs-vswitchd.log": "ovs\n", "/var/lib/systemd/coredump/core.sshd.0.b00t.4711.1700000000000000.zst": "core",
+				"/var/log/openvswitch/ovs-vswitchd.log": "ovs\n", "/var/lib/systemd/coredump/core.httpd.0.b00t.4711.1700000000000000.zst": "core",
 			})
 			h := &hub{}
 			order := tc.order
@@ -183,7 +184,7 @@ func TestContentsOfABundle(t *testing.T) {
 			g.Expect(files["ironic-agent.logs"]).To(HaveSuffix(" --unit=ironic-agent.service\n"))
 			g.Expect(files["mount.logs"]).To(And(ContainSubstring("# block devices (lsblk)\nsda\n"), ContainSubstring("8:1"), Not(ContainSubstring("pvdisplay"))))
 			if tc.order.InstallerGather {
-				g.Expect(files["coredump_exe_sshd_pid_4711.zst"]).To(Equal("core"))
+				g.Expect(files["coredump_exe_httpd_pid_4711.zst"]).To(Equal("core"))
 				g.Expect(files["journal.logs"]).To(HaveSuffix("short-iso-precise\n"), "the whole journal")
 			}
 		})
@@ -286,6 +287,7 @@ func TestSecretsStayOnTheHost(t *testing.T) {
 		"/etc/ironflow/agent.env":   "PULL_SECRET_TOKEN=\"plain.old.token\"\nHTTPS_PROXY=http://u:pr0xypass@proxy.example:3128\n",
 		"/run/ironflow/reason.json": "podman: the registry refused plain.old.token, sent through pr0xypass",
 		"/var/lib/systemd/coredump/core.ironflow-agent.0.b00t.1.1700000000000000.zst": "plain.old.token",
+		"/var/lib/systemd/coredump/core.podman.0.b00t.2.1700000000000000.zst":         "hunter22",
 	})
 	h := &hub{}
 	t.Setenv(hubclient.TokenEnv, "newer.token")
@@ -304,6 +306,34 @@ func TestSecretsStayOnTheHost(t *testing.T) {
 		}
 	}
 	g.Expect(files["report.logs"]).To(ContainSubstring("coredump_exe_ironflow-agent_pid_1.zst (15 bytes) stays on the host: it may hold secrets"))
+}
+
+// Open vSwitch's user owns the folder of its logs: what lies there is not believed.
+func TestOddFilesAmongLogs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		dir := machine(t, map[string]string{"/etc/precious": "hunter22", "/var/log/openvswitch/good.log": "good\n"})
+		folder := dir.Path("/var/log/openvswitch")
+		g.Expect(os.Symlink(dir.Path("/etc/precious"), filepath.Join(folder, "link.log"))).To(Succeed())
+		g.Expect(syscall.Mkfifo(filepath.Join(folder, "pipe.log"), 0o600)).To(Succeed())
+		g.Expect(os.Mkdir(filepath.Join(folder, "folder.log"), 0o700)).To(Succeed())
+		sparse, err := os.Create(filepath.Join(folder, "sparse.log"))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(sparse.Truncate(1 << 40)).To(Succeed())
+		g.Expect(sparse.Close()).To(Succeed())
+		h := &hub{}
+		s := sender(h, logs.Sources{Dir: dir, Commands: programs{"journalctl": says(""), "lsblk": says(""), "lvm": says(""), "installer-gather.sh": says("")}})
+		start := time.Now()
+		g.Expect(s.Send(t.Context(), logs.Order{ClusterID: id, Host: host, Bootstrap: true, InstallerGather: true})).To(Succeed())
+		g.Expect(time.Since(start)).To(BeZero(), "a pipe without a writer is not waited for")
+		files := untar(t, h.uploads[0].bytes)
+		g.Expect(files["ovs.logs"]).To(ContainSubstring("good\n"))
+		g.Expect(len(files["ovs.logs"])).To(BeNumerically("<=", 32<<20))
+		for name, text := range files {
+			g.Expect(strings.Contains(text, "hunter22")).To(BeFalse(), name)
+		}
+		g.Expect(files["report.logs"]).To(And(ContainSubstring("link.log"), ContainSubstring("pipe.log is not a plain file"), ContainSubstring("folder.log is not a plain file")))
+	})
 }
 
 func TestUploadsAreTriedAgain(t *testing.T) {

@@ -18,8 +18,8 @@ const mark = "***"
 
 // names are words that mark what follows a sign = or : as a secret, also within
 // a longer name.
-const names = `(?:token|passw(?:or)?d|passphrase|api[_-]?key|secret[_-]?key|pull[_-]?secret|client[_-]?secret|client-key-data|private[_-]?key|` +
-	`configdrive|user[_-]?data)[\w.-]*|\bsecret`
+const names = `(?:token|passw(?:or)?d|passphrase|api[_-]?key|secret[_-]?(?:access[_-]?)?key|pull[_-]?secret|client[_-]?secret|client-key-data|` +
+	`private[_-]?key|dockerc(?:onfigjson|fg)|configdrive|user[_-]?data)[\w.-]*|\b(?:secret|psk)`
 
 // named begins a form that is marked by its name.
 const named = `(?i)((?:` + names + `)\\*["']?\s*[=:]\s*`
@@ -33,7 +33,7 @@ type form struct {
 }
 
 // nameHints are the hints of names.
-var nameHints = []string{"token", "passw", "passphrase", "key", "secret", "configdrive", "user"}
+var nameHints = []string{"token", "passw", "passphrase", "key", "secret", "configdrive", "user", "dockerc", "psk"}
 
 // forms are tried in this order. Each keeps what stands in front of the secret.
 var forms = []form{
@@ -52,6 +52,8 @@ var forms = []form{
 	// Pull secrets: the entries of registries, and the whole of one in base64.
 	{[]string{"auth"}, regexp.MustCompile(`(?i)((?:\\*["']|\b)auth\\*["']?\s*:\s*\\*["']?)[\w+/=-]{4,}`), "${1}" + mark},
 	{[]string{"eyjhdxrocyi6"}, regexp.MustCompile(`eyJhdXRocyI6[\w+/=-]*`), mark},
+	// Private keys in base64, as in manifests of secrets: RSA, PRIVATE, EC, OPENSSH, ENCRYPTED, DSA.
+	{[]string{"ls0tls1crudjtib"}, regexp.MustCompile(`LS0tLS1CRUdJTiB(?:SU0Eg|QUklW|FQyBQ|PUEVO|FTkNS|EU0Eg)[\w+/=-]*`), mark},
 	// Tokens of the form JWT.
 	{[]string{"eyj"}, regexp.MustCompile(`\beyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?`), mark},
 	// Passwords of proxies, registries and iSCSI targets in addresses.
