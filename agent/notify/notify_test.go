@@ -3,6 +3,9 @@ package notify_test
 import (
 	"context"
 	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -57,6 +60,22 @@ func TestStatusIsRenewed(t *testing.T) {
 		g.Expect(times).To(HaveLen(6), "each renewal is a new text, or systemd would swallow it")
 		g.Expect(notify.Renew).To(BeNumerically("<", 5*time.Minute))
 	})
+}
+
+func TestTheServiceManagersSocket(t *testing.T) {
+	g := NewWithT(t)
+	folder, err := os.MkdirTemp("/tmp", "notify") //nolint:usetesting // the path of a socket has at most 107 bytes
+	g.Expect(err).NotTo(HaveOccurred())
+	defer os.RemoveAll(folder)
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(folder, "s"), Net: "unixgram"})
+	g.Expect(err).NotTo(HaveOccurred())
+	defer socket.Close()
+	t.Setenv("NOTIFY_SOCKET", filepath.Join(folder, "s"))
+	notify.New(slog.New(slog.DiscardHandler), notify.Systemd).Ready()
+	packet := make([]byte, 64)
+	n, err := socket.Read(packet)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(packet[:n])).To(Equal("READY=1"))
 }
 
 func TestWithoutAServiceManagerTheStatusIsStillKnown(t *testing.T) {

@@ -1,6 +1,7 @@
 package apivip_test
 
 import (
+	"compress/gzip"
 	"context"
 	"crypto/ed25519"
 	"crypto/x509"
@@ -163,6 +164,58 @@ func TestNewerVersionsAreGivenOnUnchanged(t *testing.T) {
 		server.Close()
 		g.Expect(output(t, result)["ignition"]).To(MatchJSON(`{"ignition":{"version":"` + version + `"}}`))
 	}
+}
+
+// A hostile API costs neither memory nor secrets.
+func TestHostileAnswers(t *testing.T) {
+	var elsewhere http.Header
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		elsewhere = r.Header
+		fmt.Fprint(w, rendered)
+	}))
+	defer other.Close()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/bomb":
+			w.Header().Set("Content-Encoding", "gzip")
+			zip := gzip.NewWriter(w)
+			for range 20 << 10 { // 1.25 GiB
+				if _, err := zip.Write(make([]byte, 64<<10)); err != nil {
+					return
+				}
+			}
+			_ = zip.Close()
+		case "/short":
+			w.Header().Set("Content-Length", "100000")
+			fmt.Fprint(w, rendered)
+		case "/loop":
+			http.Redirect(w, r, "/loop", http.StatusFound)
+		case "/file":
+			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
+		case "/elsewhere":
+			http.Redirect(w, r, strings.Replace(other.URL, "127.0.0.1", "localhost", 1)+"/", http.StatusTemporaryRedirect)
+		}
+	}))
+	defer server.Close()
+	for path, want := range map[string]string{
+		"/bomb": "larger than", "/short": "broke off", "/loop": "stopped after 10 redirects", "/file": "unsupported protocol scheme",
+	} {
+		t.Run(path, func(t *testing.T) {
+			g := NewWithT(t)
+			result := run(t, http.DefaultClient, `{"url":"`+server.URL+path+`","ignition_endpoint_token":"T1"}`)
+			g.Expect(result.Exit).To(BeZero())
+			g.Expect(output(t, result)["download_error"]).To(ContainSubstring(want))
+		})
+	}
+	t.Run("/elsewhere", func(t *testing.T) {
+		g := NewWithT(t)
+		result := run(t, http.DefaultClient, `{"url":"`+server.URL+`/elsewhere","ignition_endpoint_token":"T1","request_headers":[{"key":"X-Own","value":"S3"}]}`)
+		g.Expect(output(t, result)).To(HaveKeyWithValue("is_success", true))
+		g.Expect(elsewhere).NotTo(BeEmpty())
+		g.Expect(elsewhere).NotTo(HaveKey("Authorization"), "another host does not get the token")
+		g.Expect(elsewhere).NotTo(HaveKey("X-Own"), "nor the hub's own headers")
+		g.Expect(elsewhere.Get("Accept")).To(HavePrefix("application/vnd.coreos.ignition+json"))
+	})
 }
 
 func TestASilentAPI(t *testing.T) {

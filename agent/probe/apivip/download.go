@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/ironflow/ironflow/agent/probe"
@@ -30,7 +31,9 @@ func download(ctx context.Context, client *http.Client, r wire.APIVIPConnectivit
 		return "", err
 	}
 	defer end()
-	body, err := probe.Fetch(trusting, request, func(status int) bool { return status/100 == 2 }, maxIgnition)
+	careful := *trusting
+	careful.CheckRedirect = redirected
+	body, err := probe.Fetch(&careful, request, func(status int) bool { return status/100 == 2 }, maxIgnition)
 	if err != nil {
 		return "", err
 	}
@@ -50,6 +53,22 @@ func setHeaders(request *http.Request, r wire.APIVIPConnectivityRequest) {
 		}
 		request.Header.Set(h.Key, h.Value)
 	}
+}
+
+// maxRedirects is how often an answer may point elsewhere.
+const maxRedirects = 10
+
+// redirected decides on a redirect: what the hub wants to be said is said to the
+// host that it named, and not in clear where it named TLS.
+func redirected(next *http.Request, via []*http.Request) error {
+	if len(via) >= maxRedirects {
+		return fmt.Errorf("stopped after %d redirects", maxRedirects)
+	}
+	first := via[0].URL
+	if next.URL.Host != first.Host || first.Scheme == "https" && next.URL.Scheme != "https" {
+		next.Header = http.Header{"Accept": {accepted}}
+	}
+	return nil
 }
 
 // trust returns a client that also believes the request's CA, with connections
