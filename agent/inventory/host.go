@@ -26,7 +26,7 @@ func Host(dir hostfile.Dir) []Collector { return Machine(source.Live(dir), gpus.
 func Machine(m source.Machine, accelerators gpus.Config) []Collector {
 	h := &host{Machine: m, disks: disks.NewReader(m)}
 	h.table = sync.OnceValue(func() smbios.Table { return smbios.Read(m) })
-	return []Collector{
+	return oneAtATime([]Collector{
 		{"cpu", h.cpu},
 		{"memory", h.memory},
 		{"system", h.system},
@@ -38,7 +38,7 @@ func Machine(m source.Machine, accelerators gpus.Config) []Collector {
 		}},
 		{partNetwork, h.network},
 		{"disks", h.readDisks},
-	}
+	})
 }
 
 // host is one machine with what its collectors keep.

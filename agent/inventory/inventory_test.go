@@ -97,6 +97,44 @@ func TestLateAndBrokenCollectorsAreLeftOut(t *testing.T) {
 	})
 }
 
+func TestACollectorThatHangsRunsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		release, runs := make(chan struct{}), 0
+		machine := oneAtATime([]Collector{
+			{"cpu", func(context.Context) (Apply, error) { return func(*wire.Inventory) {}, nil }},
+			{"disks", func(context.Context) (Apply, error) {
+				runs++
+				<-release
+				return func(i *wire.Inventory) { i.Disks = []wire.Disk{{Name: "sda"}} }, nil
+			}},
+			{"odd", func(context.Context) (Apply, error) { panic("odd hardware") }},
+		})
+		for range 5 {
+			inv, err := Gather(t.Context(), machine, quiet)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(inv.Disks).To(BeEmpty())
+		}
+		g.Expect(runs).To(Equal(1), "what hangs is not begun again")
+		close(release)
+		synctest.Wait()
+		inv, err := Gather(t.Context(), machine, quiet)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(inv.Disks).To(HaveLen(1))
+		g.Expect(runs).To(Equal(2))
+
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		release = make(chan struct{})
+		_, err = Gather(ended, machine, quiet)
+		g.Expect(err).To(MatchError(ErrEmpty))
+		close(release)
+		inv, err = Gather(t.Context(), machine, quiet)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(inv.Disks).To(HaveLen(1), "who gives up does not spoil the run for others")
+	})
+}
+
 func TestInterfacesDoNotWaitForOtherParts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
