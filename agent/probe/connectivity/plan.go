@@ -118,6 +118,7 @@ type remote struct {
 // remotes lists a host's addresses, each once.
 func remotes(host wire.ConnectivityCheckHost) []remote {
 	var out []remote
+	seen := map[netip.Addr]bool{}
 	for _, nic := range host.Nics {
 		for _, text := range nic.IPAddresses {
 			addr, err := netip.ParseAddr(text)
@@ -125,7 +126,8 @@ func remotes(host wire.ConnectivityCheckHost) []remote {
 				continue // refused before
 			}
 			addr = addr.Unmap()
-			if !slices.ContainsFunc(out, func(r remote) bool { return r.addr == addr }) {
+			if !seen[addr] {
+				seen[addr] = true
 				out = append(out, remote{addr, text})
 			}
 		}
