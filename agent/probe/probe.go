@@ -7,6 +7,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -65,6 +66,12 @@ func (c Check[Request]) Runner(env Env) steps.Runner {
 		if env.DryRun {
 			return c.Dry(ctx, env, request)
 		}
-		return c.Real(ctx, env, request)
+		result := c.Real(ctx, env, request)
+		// A check that was cancelled has looked at a part only: what it did not
+		// find would be told as not there.
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return steps.Failed(steps.ExitBad, "%v", context.Cause(ctx))
+		}
+		return result
 	}}
 }

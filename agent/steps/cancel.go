@@ -7,11 +7,6 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// moot is the cause of a run's end when nobody waits for its result any more.
-type moot struct{ error }
-
-func (m moot) Unwrap() error { return m.error }
-
 // Cancel ends the runs of the types for which is says so: those that wait are
 // dropped, those that run are told the cause by their context. A cancelled run
 // is not answered unless it succeeds all the same: the hub has gone on. Cancel
@@ -49,7 +44,7 @@ func (d *Dispatcher) cancel(cause error, is func(wire.StepType) bool) []*run {
 	for kind, r := range d.runs {
 		if is(kind) {
 			d.log.Info("a step is moot; it is cancelled", "step", kind, "reason", cause)
-			r.cancel(moot{cause})
+			r.cancel(cause)
 			running = append(running, r)
 		}
 	}

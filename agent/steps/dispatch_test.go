@@ -170,6 +170,27 @@ func TestMootStepsAreCancelled(t *testing.T) {
 	})
 }
 
+// When the agent ends, what it did not come to is no result: a hub would keep it.
+func TestStepsThatTheAgentsEndCutsOffAreNotAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		c := newCrowd(0, 1)
+		c.Registry["long-1"] = steps.Runner{Deadline: time.Hour, Run: func(ctx context.Context, _ []string) steps.Result {
+			<-ctx.Done()
+			return steps.Result{Exit: steps.ExitPull, Output: `{"images":[{"name":"a","result":"failure"}]}`}
+		}}
+		d, r := dispatcher(c.Registry)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		for _, name := range []string{"long-0", "long-1"} {
+			d.Dispatch(ctx, wire.Step{StepType: wire.StepType(name), StepID: name})
+		}
+		synctest.Wait()
+		cancel(errors.New("the agent was stopped"))
+		d.Wait(t.Context())
+		g.Expect(r.list).To(BeEmpty())
+	})
+}
+
 func TestStopWaitsForTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)

@@ -55,13 +55,12 @@ func await(ctx context.Context, limit time.Duration, kind wire.StepType, results
 		}
 	}
 	cause := context.Cause(ctx)
-	_, cancelled := errors.AsType[moot](cause)
 	switch {
 	case result.Exit == 0:
-	case cancelled:
-		result = Silent
 	case errors.Is(cause, errDeadline):
 		result = Failed(ExitTimeout, "%s did not end within %s: %s", kind, limit, result.Error)
+	case cause != nil: // cancelled: that it did not come to its end says nothing of the host
+		result = Silent
 	}
 	return result, stuck
 }

@@ -4,6 +4,7 @@ package domains
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -26,20 +27,26 @@ const maxNames = 100
 var Check = probe.Check[[]string]{
 	Deadline: 30 * time.Second,
 	Decode: func(args []string) ([]string, error) {
-		type request struct {
-			Domains []struct {
-				Name string `json:"domain_name"`
-			} `json:"domains"`
+		r, err := steps.Decode[struct {
+			Domains json.RawMessage `json:"domains"`
+		}](args)
+		var domains []struct {
+			Name string `json:"domain_name"`
 		}
-		r, err := steps.Decode[request](args)
-		if err == nil && r.Domains == nil {
-			err = errors.New("domains is missing")
+		switch {
+		case err != nil:
+			return nil, err
+		case r.Domains == nil: // null is an empty list, missing is none
+			return nil, errors.New("domains is missing")
 		}
-		names := make([]string, 0, len(r.Domains))
-		for _, d := range r.Domains {
+		if err := json.Unmarshal(r.Domains, &domains); err != nil {
+			return nil, fmt.Errorf("domains cannot be read: %w", err)
+		}
+		names := make([]string, 0, len(domains))
+		for _, d := range domains {
 			names = append(names, d.Name)
 		}
-		return names, err
+		return names, nil
 	},
 	Validate: func(names []string) error {
 		if len(names) > maxNames {
