@@ -61,6 +61,13 @@ need-e2e: need-root
 	@bash test/scripts/prerequisites.sh python
 	@bash test/scripts/prerequisites.sh cargo
 
+# The context holds the binary alone. podman does as well: ENGINE=podman.
+.PHONY: agent-image
+agent-image: prerequisites ## Build the agent's container image: ENGINE=buildah|podman IMAGE=ironflow-agent:VERSION
+	@mkdir -p $(BIN)/agent-image
+	@$(GOBUILD) -o $(BIN)/agent-image/ironflow-agent ./cmd/ironflow-agent
+	@$(or $(ENGINE),buildah) build --file cmd/ironflow-agent/Containerfile --tag '$(or $(IMAGE),ironflow-agent:$(VERSION))' $(BIN)/agent-image
+
 .PHONY: generate
 generate: $(BIN)/controller-gen ## Regenerate deepcopy functions, wire types and documentation tables
 	@go generate ./...
@@ -147,6 +154,12 @@ bench-fleet: prerequisites ## A fleet on a real kube-apiserver and the Ironic si
 	@$(GOBUILD) -o $(BIN)/ironflow ./cmd/ironflow
 	@$(GOBUILD) -o $(BIN)/bench-fleet ./test/bench/fleet
 	@$(BIN)/bench-fleet --ironflow $(BIN)/ironflow --hosts '$(or $(HOSTS),1000)' --rest '$(or $(REST),1m)'
+
+.PHONY: bench-agent
+bench-agent: prerequisites need-root ## The host agent as shipped, and a fleet of them: AGENTS=2000 (needs root)
+	@for p in ironflow ironflow-agent; do $(GOBUILD) -o $(BIN)/$$p ./cmd/$$p; done
+	@$(GOBUILD) -o $(BIN)/bench-agent ./test/bench/agent
+	@$(BIN)/bench-agent --ironflow $(BIN)/ironflow --agent $(BIN)/ironflow-agent --agents '$(or $(AGENTS),2000)'
 
 ##@ Housekeeping
 

@@ -45,7 +45,7 @@ func Programs() []Program {
 		{"installer", "not a program of its own: agent installs the host when the hub orders it", runInstaller},
 		{"write-reason", "add systemd's view of the agent's end to the reason file (ExecStopPost)", runWriteReason},
 	}
-	return append(list, stepPrograms()...)
+	return slices.Concat(list, stepPrograms(), imageTools())
 }
 
 // Main selects the program by argv and runs it. It returns the exit code.

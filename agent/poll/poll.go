@@ -76,6 +76,8 @@ type Loop struct {
 	Status func(text string)
 	// Entered is told each new situation, before its steps are dispatched.
 	Entered func(Situation)
+	// Answered, if set, is told of each good answer and how long it took.
+	Answered func(took time.Duration)
 	// Leave ends the loop with the reason that it carries; nil never does.
 	Leave <-chan string
 	// Random spreads the polls, [0, 1); nil is chance.
@@ -116,7 +118,11 @@ func (l *Loop) Run(ctx context.Context) (Again, error) {
 			continue
 		}
 		failures = 0
-		l.gap = gapOf(answer, time.Since(started))
+		took := time.Since(started)
+		if l.Answered != nil {
+			l.Answered(took)
+		}
+		l.gap = gapOf(answer, took)
 		l.took(answer)
 		if exits(answer.Steps) {
 			return Again{After: delayOf(answer.Steps, 0), Reason: Moving.Text(), Exit: true}, nil

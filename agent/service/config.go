@@ -63,6 +63,8 @@ type Config struct {
 	Token *hubclient.Token
 	// Notify sends to the service manager of the process; nil sends nothing.
 	Notify func(state string) error
+	// Polled, if set, is told of each answered poll and how long it took.
+	Polled func(took time.Duration)
 	// Image hands the process over to the agent of another image; the zero value
 	// stays what it is.
 	Image handover.Handover
