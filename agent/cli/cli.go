@@ -42,7 +42,7 @@ func Programs() []Program {
 		{"next_step_runner", "poll the hub for a host that is registered already", runAgent},
 		{"inventory", "print the inventory as JSON", runInventory},
 		{"logs_sender", "collect logs and send them to the hub", runLogsSender},
-		{"installer", "not a program of its own: agent installs the host when the hub orders it", runInstaller},
+		{"installer", "install this host by an order on the command line; agent does it by itself", runInstaller},
 		{"write-reason", "add systemd's view of the agent's end to the reason file (ExecStopPost)", runWriteReason},
 	}
 	return slices.Concat(list, stepPrograms(), imageTools())

@@ -115,16 +115,6 @@ func runWriteReason(_ context.Context, s Streams, name string, args []string) in
 	return 0
 }
 
-// runInstaller says why there is no such program: hubs know the name from the
-// image of their own installer.
-func runInstaller(_ context.Context, s Streams, name string, args []string) int {
-	if code, done := newCommon(s, name, "").parse(s, args); done {
-		return code
-	}
-	fmt.Fprintln(s.Err, "the installer is no program of its own; run agent, which installs the host when the hub orders it")
-	return exitConfig
-}
-
 // hostPath is where an optional file of the host lies.
 func hostPath(dir hostfile.Dir, path string) string {
 	if path == "" {

@@ -27,6 +27,7 @@ import (
 	"github.com/ironflow/ironflow/agent/install/coreos"
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // Config is what the command line and the environment say.
@@ -58,6 +59,10 @@ type Config struct {
 	// FaultPoint, if set, is told right before and after each effect of an
 	// installation; tests end the process there.
 	FaultPoint func(point string)
+
+	// Order, if set, is carried out at once for HostID, without a registration and
+	// without polls: the program installer.
+	Order *wire.InstallCmdRequest
 
 	// Token is the agent's secret; nil means none.
 	Token *hubclient.Token

@@ -22,6 +22,10 @@ func (a *agent) live(work, running context.Context) {
 		a.finish(&outcome.End{Exit: exitcode.AgentInstalled, Text: "installed before this process began"})
 		return
 	}
+	if a.cfg.Order != nil {
+		a.carryOut(work)
+		return
+	}
 	for {
 		if !a.identifySelf(work) {
 			return
