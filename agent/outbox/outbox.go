@@ -62,9 +62,10 @@ type letter struct {
 }
 
 type accepted struct {
-	exit   int64
-	output string
-	at     time.Time
+	doubted bool // the hub may have lost it
+	exit    int64
+	output  string
+	at      time.Time
 }
 
 // New returns an outbox. changed is called after the hub has taken a reply that
@@ -90,7 +91,7 @@ func (o *Outbox) Put(reply wire.StepReply) {
 // put is Put for a caller that holds the lock.
 func (o *Outbox) put(reply wire.StepReply) {
 	known, ok := o.accepted[reply.StepType]
-	if ok && reply.ExitCode == 0 && known.exit == 0 && known.output == reply.Output && time.Since(known.at) < CacheFor {
+	if ok && !known.doubted && reply.ExitCode == 0 && known.exit == 0 && known.output == reply.Output && time.Since(known.at) < CacheFor {
 		return
 	}
 	if len(o.pending) == 0 {
@@ -105,8 +106,20 @@ func (o *Outbox) put(reply wire.StepReply) {
 	o.nudge()
 }
 
-// Forget empties the cache of accepted results: after a registration, a failed
-// poll or a change of hub everything is said again.
+// Doubt makes everything be said again, after a failed poll or a change of hub.
+// What is said again unchanged is no change of the picture: agents of a hub that
+// is overloaded must not come back sooner for that.
+func (o *Outbox) Doubt() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for kind, known := range o.accepted {
+		known.doubted = true
+		o.accepted[kind] = known
+	}
+}
+
+// Forget empties the cache of accepted results: after a registration everything
+// is said again, and is news.
 func (o *Outbox) Forget() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

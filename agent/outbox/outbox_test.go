@@ -60,9 +60,15 @@ func TestUnchangedResultsAreNotSentForAnHour(t *testing.T) {
 		<-time.After(outbox.CacheFor + time.Second)
 		say("a")
 		g.Expect(r.posted).To(HaveLen(4))
-		r.Forget()
+		before := r.changes
+		r.Doubt()
 		say("a")
 		g.Expect(r.posted).To(HaveLen(5), "after a failed poll everything is said again")
+		g.Expect(r.changes).To(Equal(before), "but it is no news")
+		r.Forget()
+		say("a")
+		g.Expect(r.posted).To(HaveLen(6), "after a registration too")
+		g.Expect(r.changes).To(Equal(before+1), "and the hub makes something of it")
 	})
 }
 

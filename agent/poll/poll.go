@@ -111,7 +111,8 @@ func (l *Loop) Run(ctx context.Context) (Again, error) {
 			if again, end := l.failed(err, time.Since(failingSince)); end {
 				return again, nil
 			}
-			delay := hubclient.Delay(err, retry.Delay(failures, l.Random()))
+			// A hub that has kept us waiting in vain has enough to do.
+			delay := hubclient.Delay(err, max(retry.Delay(failures, l.Random()), min(time.Since(started), time.Minute)))
 			if err := sleep(ctx, delay); err != nil {
 				return Again{}, err
 			}

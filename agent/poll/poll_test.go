@@ -194,6 +194,15 @@ func TestRetryAfterOfAPoll(t *testing.T) {
 	})
 }
 
+func TestAHubThatKeepsUsWaitingIsLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(func(int) (hubclient.Instructions, error) { return hubclient.Instructions{}, errors.New("timed out") })
+		r.takes = 30 * time.Second
+		_, _ = r.polls(t, 200*time.Second)
+		NewWithT(t).Expect(seconds(r.at)).To(Equal([]float64{0, 60, 120, 180}))
+	})
+}
+
 func TestTheLoopLeavesWithAReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)

@@ -121,7 +121,7 @@ func (a *agent) poll(work, running context.Context) (poll.Again, error) {
 	loop := poll.Loop{
 		Hub: a.client, Host: *a.host.Load(), Changed: a.changed, Leave: a.leave, Busy: a.installing,
 		Dispatch: func(step wire.Step) { a.dispatcher.Dispatch(running, step) },
-		Forget:   a.outbox.Forget, Status: a.notifier.Waiting, Log: a.log,
+		Forget:   a.outbox.Doubt, Status: a.notifier.Waiting, Log: a.log,
 		Entered: a.entered, Answered: a.cfg.Polled,
 	}
 	return loop.Run(work)
