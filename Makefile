@@ -158,7 +158,7 @@ bench-fleet: prerequisites ## A fleet on a real kube-apiserver and the Ironic si
 .PHONY: bench-agent
 bench-agent: prerequisites need-root ## The host agent as shipped, and a fleet of them: AGENTS=2000 (needs root)
 	@for p in ironflow ironflow-agent; do $(GOBUILD) -o $(BIN)/$$p ./cmd/$$p; done
-	@$(GOBUILD) -o $(BIN)/bench-agent ./test/bench/agent
+	@$(GOBUILD) -o $(BIN)/bench-agent ./test/bench/hostagent
 	@$(BIN)/bench-agent --ironflow $(BIN)/ironflow --agent $(BIN)/ironflow-agent --agents '$(or $(AGENTS),2000)'
 
 ##@ Housekeeping

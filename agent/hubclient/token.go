@@ -94,7 +94,7 @@ func (t *Token) Reload() bool {
 
 // head is the bounded, trimmed content of a file; empty when it cannot be read.
 func head(file string) string {
-	f, err := os.Open(file)
+	f, err := os.Open(file) //nolint:gosec // systemd's folder of credentials, or the host's own file
 	if err != nil {
 		return ""
 	}

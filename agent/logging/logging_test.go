@@ -63,8 +63,8 @@ func TestTheTextFileIsBounded(t *testing.T) {
 	g.Expect([]int{len(now), len(before)}).To(Equal([]int{500, 1000}))
 	again, err := openFile(path, 1000)
 	g.Expect(err).NotTo(HaveOccurred())
-	defer again.Close()
 	g.Expect(again.size).To(Equal(int64(500)), "a restarted agent goes on with its file")
+	g.Expect(again.Close()).To(Succeed())
 }
 
 func TestFieldsOfTheJournal(t *testing.T) {

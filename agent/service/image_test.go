@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,7 +84,7 @@ func TestAgentOfAnotherImageTakesOver(t *testing.T) {
 		Running: image, Args: []string{"--url", h.URL}, Dir: m.dir, Commands: podman{}, Log: slog.New(slog.DiscardHandler),
 		Exec: func(path string, argv, _ []string) error {
 			m.g.Expect(told).To(ContainElement("READY=1"), "a foreign agent would never say so, and the unit's start would time out")
-			became = append(argv, path)
+			became = slices.Concat(argv, []string{path})
 			return nil
 		},
 	}

@@ -352,12 +352,10 @@ func TestManyAgentsLiveInOneProcess(t *testing.T) {
 
 func TestRepliesSurviveACrash(t *testing.T) {
 	m := newMachine(t)
-	kept := state.Open(m.dir)
-	host := kept.Get().Host
-	host.InfraEnvID, host.HostID = infraEnv, "33333333-3333-4333-8333-333333333333"
+	const id = "33333333-3333-4333-8333-333333333333"
 	m.g.Expect(os.MkdirAll(m.dir.Path(hostfile.RunDir), 0o755)).To(Succeed())
 	m.g.Expect(os.WriteFile(m.dir.Path("/run/ironflow/outbox.json"), []byte(`{"boot_id":"`+bootID+`","host":{"infra_env_id":"`+infraEnv+
-		`","host_id":"`+host.HostID+`"},"replies":[{"step_type":"installation-disk-speed-check","step_id":"installation-disk-speed-check-1","output":"{}"},
+		`","host_id":"`+id+`"},"replies":[{"step_type":"installation-disk-speed-check","step_id":"installation-disk-speed-check-1","output":"{}"},
 		{"step_type":"install","step_id":"install-1","exit_code":-1,"error":"of an earlier life"}]}`), 0o600)).To(Succeed())
 	ctx, cancel := context.WithCancel(t.Context())
 	h := newHub(t, func(h *hub) wire.Steps {
@@ -367,7 +365,7 @@ func TestRepliesSurviveACrash(t *testing.T) {
 		return instructions(1)
 	})
 	config := m.config(h)
-	config.Dry.HostID = host.HostID
+	config.Dry.HostID = id
 	m.g.Expect(service.Run(ctx, config)).To(Equal(exitcode.AgentCancelled))
 	m.g.Expect(h.replies).To(Equal([]wire.StepReply{{StepType: "installation-disk-speed-check", StepID: "installation-disk-speed-check-1", Output: "{}"}}))
 }

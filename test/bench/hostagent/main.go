@@ -1,4 +1,4 @@
-// Command agent measures the host agent as it is shipped: the stripped program's
+// Command hostagent measures the host agent as it is shipped: the stripped program's
 // size; the time from its start to its registration with our hub, and the memory
 // of the idle process; the time of one inventory of this machine, and how many
 // processes that starts; an ARP sweep of a /22 in a network namespace; and a
