@@ -11,11 +11,16 @@ import (
 	"os"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ironflow/ironflow/api/hostfile"
 )
 
 // mountPoint is where a live system has its medium; it exists with a full ISO only.
 const mountPoint = "/run/media/iso"
+
+// dropped is how much of the start of the medium the kernel is to forget, in bytes.
+const dropped = 64 << 10
 
 // Check reads two bytes of the medium. A host without a mounted medium, or with
 // one that is no device, passes.
@@ -33,6 +38,10 @@ func Check(dir hostfile.Dir, log *slog.Logger) error {
 		return fmt.Errorf("the boot medium cannot be read any more; insert it again: %w", err)
 	}
 	defer device.Close()
+	// A block that was read before would be answered from memory, long after the medium has gone.
+	if err := unix.Fadvise(int(device.Fd()), 0, dropped, unix.FADV_DONTNEED); err != nil {
+		log.Debug("the medium may be answered for from memory", "error", err)
+	}
 	if _, err := io.ReadFull(device, make([]byte, 2)); err != nil {
 		return fmt.Errorf("the boot medium %s cannot be read any more; insert it again: %w", source, err)
 	}
