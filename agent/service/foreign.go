@@ -24,6 +24,9 @@ type foreign struct {
 	mu      sync.Mutex
 	running bool
 	result  *steps.Result // how it ended
+	// cancel ends what is done for it here, and done is closed when that has ended.
+	cancel context.CancelFunc
+	done   chan struct{}
 }
 
 func (f *foreign) isRunning() bool {
@@ -45,6 +48,31 @@ func (f *foreign) begin() (answer *steps.Result) {
 	}
 	f.running = true
 	return nil
+}
+
+// follow returns the context of what is done for the installer here.
+func (f *foreign) follow(parent context.Context) (ctx context.Context, done func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	ctx, f.cancel = context.WithCancel(parent)
+	f.done = make(chan struct{})
+	return ctx, sync.OnceFunc(func() { f.cancel(); close(f.done) })
+}
+
+// leave ends what is done for the installer here, and waits for it: nobody must
+// start it, or tell how it ends, once it is stopped.
+func (f *foreign) leave(ctx context.Context) {
+	f.mu.Lock()
+	cancel, done := f.cancel, f.done
+	f.mu.Unlock()
+	if cancel == nil {
+		return // not begun yet
+	}
+	cancel()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
 }
 
 func (f *foreign) end(result steps.Result) {
@@ -75,7 +103,8 @@ func (a *agent) startForeign(job install.Job) steps.Result {
 	if err := a.state.SetInstall(&state.Install{Request: job.Request, Attempt: 1, Disk: job.Disk}); err != nil {
 		a.log.Warn("the order cannot be kept; a crash will register again", "error", err)
 	}
-	go a.runForeign(job, a.container().Run)
+	ctx, done := a.foreign.follow(a.work)
+	go a.runForeign(ctx, done, job, a.container().Run)
 	return steps.Silent
 }
 
@@ -83,15 +112,17 @@ func (a *agent) startForeign(job install.Job) steps.Result {
 // or starts it, if that process died before.
 func (a *agent) resumeForeign(job install.Job) {
 	if a.foreign.begin() == nil {
-		go a.runForeign(job, a.container().Resume)
+		ctx, done := a.foreign.follow(a.work)
+		go a.runForeign(ctx, done, job, a.container().Resume)
 	}
 }
 
-func (a *agent) runForeign(job install.Job, run func(context.Context, install.Job) steps.Result) {
+func (a *agent) runForeign(ctx context.Context, done func(), job install.Job, run func(context.Context, install.Job) steps.Result) {
 	a.notifier.Status(hostfile.Status{Part: hostfile.PartInstalling, Percent: -1, Text: "the hub's own installer is at work: " + job.Request.InstallerImage})
-	result := run(a.work, job)
-	if a.work.Err() != nil {
-		return // the agent ends, the container goes on
+	defer done()
+	result := run(ctx, job)
+	if ctx.Err() != nil {
+		return // the agent ends and the container goes on, or the hub has it stopped
 	}
 	a.foreign.end(result)
 	a.outbox.Put(wire.StepReply{ // its order was taken without an answer, hours ago
@@ -128,6 +159,7 @@ func (a *agent) stopInstaller(ctx context.Context) bool {
 	if !a.foreign.isRunning() {
 		return a.installer.Stop(ctx)
 	}
+	a.foreign.leave(ctx)
 	if err := a.container().Stop(ctx); err != nil {
 		a.log.Warn("the foreign installer was not stopped", "error", err)
 	}

@@ -41,6 +41,12 @@ func (e *engine) Run(ctx context.Context, c command.Command) error {
 	switch c.Args[0] {
 	case "pull":
 		return e.pull
+	case "stop": // the one who waits for it hears of it first
+		select {
+		case e.ends <- "137":
+		case <-time.After(200 * time.Millisecond):
+		}
+		time.Sleep(200 * time.Millisecond)
 	case "wait":
 		select {
 		case code := <-e.ends:
