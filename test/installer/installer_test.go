@@ -139,6 +139,8 @@ func TestDeployStepInstallsADisk(t *testing.T) {
 	w := newWorld(t, livesystem.Disk{})
 	w.addIPA()
 	w.addAgentUnit()
+	// Progress comes once a second at most, and the image is written faster than that.
+	w.system.Script(t, "/usr/local/bin/coreos-installer", "/usr/bin/coreos-installer \"$@\"\nstatus=$?\n[ \"$1\" != install ] || sleep 3\nexit $status\n")
 	code, reports := w.step(assisted.Name, func() { w.approve() })
 	last := reports[len(reports)-1]
 	w.g.Expect(code).To(Equal(exitcode.StepDone), "%+v", last)
