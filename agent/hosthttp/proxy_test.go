@@ -21,7 +21,7 @@ const askEnv = "HOSTHTTP_ASK"
 
 func TestProxiesOfTheEnvironment(t *testing.T) {
 	if url := os.Getenv(askEnv); url != "" {
-		response, err := (&http.Client{Transport: hosthttp.Transport(nil, false)}).Get(url) //nolint:noctx // a process that its parent waits for
+		response, err := (&http.Client{Transport: hosthttp.Transport(nil, false)}).Get(url)
 		if err != nil {
 			fmt.Println(err)
 			return

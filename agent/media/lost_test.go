@@ -27,7 +27,7 @@ func TestALostMediumIsNoticed(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "losetup", "--find", "--show", "--read-only", medium).CombinedOutput()
 	g.Expect(err).NotTo(HaveOccurred(), string(out))
 	device := strings.TrimSpace(string(out))
-	defer func() { _ = exec.Command("losetup", "--detach", device).Run() }() //nolint:noctx // after the test's context
+	defer func() { _ = exec.Command("losetup", "--detach", device).Run() }()
 
 	dir := hostfile.Dir{Root: t.TempDir()}
 	for path, text := range map[string]string{"/run/media/iso/x": "", "/proc/1/mountinfo": "30 1 7:0 / /run/media/iso ro,relatime shared:2 - iso9660 " + device + " ro\n"} {

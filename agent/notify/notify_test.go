@@ -69,7 +69,7 @@ func TestTheServiceManagersSocket(t *testing.T) {
 	defer os.RemoveAll(folder)
 	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(folder, "s"), Net: "unixgram"})
 	g.Expect(err).NotTo(HaveOccurred())
-	defer socket.Close()
+	defer func() { _ = socket.Close() }()
 	t.Setenv("NOTIFY_SOCKET", filepath.Join(folder, "s"))
 	notify.New(slog.New(slog.DiscardHandler), notify.Systemd).Ready()
 	packet := make([]byte, 64)

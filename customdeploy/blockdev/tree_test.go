@@ -30,8 +30,8 @@ func TestTreeOfTheRealLsblk(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	loop := strings.TrimSpace(string(out))
 	t.Cleanup(func() { // after the test's context
-		_ = exec.Command(delPartition, loop, "1").Run()   //nolint:noctx
-		_ = exec.Command(losetup, "--detach", loop).Run() //nolint:noctx
+		_ = exec.Command(delPartition, loop, "1").Run()
+		_ = exec.Command(losetup, "--detach", loop).Run()
 	})
 	said, err := exec.CommandContext(t.Context(), addPartition, loop, "1", "2048", "16384").CombinedOutput()
 	g.Expect(err).NotTo(HaveOccurred(), "%s", said)

@@ -96,7 +96,6 @@ func (i *Installer) Tasks(ctx context.Context, job install.Job) ([]install.Task,
 			Name: waitControlPlane, After: []string{checkDisk}, Stage: wire.HostStageWaitingForControlPlane,
 			Run: func(ctx context.Context, r install.Report) error { return i.waitControlPlane(ctx, job, r) },
 		})
-	default: // it waits for nobody
 	case wire.HostRoleBootstrap:
 		if i.Bootstrap != nil {
 			services, before, err := i.Bootstrap(ctx, job, single)
@@ -111,6 +110,7 @@ func (i *Installer) Tasks(ctx context.Context, job install.Job) ([]install.Task,
 			}
 			write.After = append(write.After, before...)
 		}
+	default: // it waits for nobody
 	}
 	return append(tasks, write), nil
 }
