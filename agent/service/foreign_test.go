@@ -46,7 +46,10 @@ func (e *engine) Run(ctx context.Context, c command.Command) error {
 		case e.ends <- "137":
 		case <-time.After(200 * time.Millisecond):
 		}
-		time.Sleep(200 * time.Millisecond)
+		select { // podman itself ends a moment later
+		case <-ctx.Done():
+		case <-time.After(200 * time.Millisecond):
+		}
 	case "wait":
 		select {
 		case code := <-e.ends:
