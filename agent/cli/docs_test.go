@@ -106,7 +106,7 @@ func TestEveryVariableIsDocumented(t *testing.T) {
 	g := NewWithT(t)
 	documented := slices.Clone(byLibraries)
 	for _, row := range pages.Table(t, pages.Read(t, root, reference), "Environment") {
-		for _, name := range strings.Split(row["variable"], ", ") {
+		for name := range strings.SplitSeq(row["variable"], ", ") {
 			documented = append(documented, unquoted(name))
 		}
 		g.Expect(pages.Tests(t, root, row["shown by"])).NotTo(BeZero(), "%s: no test", row["variable"])

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -57,11 +58,11 @@ func TestWhatIsTooLargeIsSplit(t *testing.T) {
 		}
 	})).To(ContainElements("agent.logs", "reason.json"))
 	g.Expect(parts["coredump_exe_small_pid_1.zst"]).To(Equal(small))
-	joined := ""
+	var joined strings.Builder
 	for i := 1; parts[fmt.Sprintf("coredump_exe_large_pid_2.zst.part-%d", i)] != ""; i++ {
-		joined += parts[fmt.Sprintf("coredump_exe_large_pid_2.zst.part-%d", i)]
+		joined.WriteString(parts[fmt.Sprintf("coredump_exe_large_pid_2.zst.part-%d", i)])
 	}
-	g.Expect(joined == large).To(BeTrue(), "the stretches put together are the file: %d of %d bytes", len(joined), len(large))
+	g.Expect(joined.String() == large).To(BeTrue(), "the stretches put together are the file: %d of %d bytes", len(joined.String()), len(large))
 }
 
 func TestNamesOfCoreDumps(t *testing.T) {

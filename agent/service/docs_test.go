@@ -29,7 +29,7 @@ func TestEveryStepIsDocumented(t *testing.T) {
 		documented[kind] = row["limit"]
 		g.Expect(row["reply"]).NotTo(BeEmpty(), "%s: no reply", kind)
 		g.Expect(pages.Tests(t, "../..", row["shown by"])).NotTo(BeZero(), "%s: no test", kind)
-		for _, code := range strings.Split(row["exit codes"], ", ") {
+		for code := range strings.SplitSeq(row["exit codes"], ", ") {
 			g.Expect(known).To(HaveKey(code), "%s: exit code", kind)
 		}
 	}

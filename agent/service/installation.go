@@ -90,7 +90,7 @@ func (a *agent) finishInstallation() {
 	if err := a.real.Finish(ctx, kept.Install.Request.ControlPlaneCount == 1); err != nil {
 		a.log.Error("installed, but the machine is not restarted; restart it by hand", "error", err)
 	}
-	if a.cfg.Order != nil && a.real.Converged(ctx) {
+	if a.real.Converged(ctx) && (a.cfg.Order != nil || a.startedForEver(ctx)) {
 		a.stopUnit(ctx)
 	}
 }

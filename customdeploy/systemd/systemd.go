@@ -86,6 +86,9 @@ type Properties struct {
 	ExecMainStatus int
 	// StatusText is the last STATUS= of the service.
 	StatusText string
+	// Restart is Restart= of the unit: no, on-success, on-failure, on-abnormal,
+	// on-watchdog, on-abort or always.
+	Restart string
 	// NRestarts counts automatic restarts since the last start by a job.
 	NRestarts int
 	// Job is the id of the job that waits or runs for the unit, 0 for none.
@@ -112,6 +115,12 @@ func (p Properties) Ended() bool {
 		return false
 	}
 	return p.SubState != "failed-before-auto-restart" && p.SubState != "dead-before-auto-restart"
+}
+
+// RestartsAfterSuccess tells whether systemd starts the unit again after it has
+// ended well, so that only a stop is an end.
+func (p Properties) RestartsAfterSuccess() bool {
+	return p.Restart == "always" || p.Restart == "on-success"
 }
 
 // Loaded tells whether systemd has a usable unit file.

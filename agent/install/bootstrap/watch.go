@@ -197,7 +197,7 @@ func (r *Role) requesters(ctx context.Context) []string {
 		return nil
 	}
 	var found []string
-	for _, id := range strings.Fields(string(out)) {
+	for id := range strings.FieldsSeq(string(out)) {
 		if !isID(id) {
 			continue
 		}

@@ -182,13 +182,14 @@ func answer(t *testing.T, r steps.Result) map[string]string {
 // request asks again with the leases of an answer.
 func request(leases map[string]string) string {
 	quoted := func(text string) string { raw, _ := json.Marshal(text); return string(raw) }
-	text := `{"interface":"eth0","api_vip_mac":"` + apiMAC + `","ingress_vip_mac":"` + ingressMAC + `"`
+	var text strings.Builder
+	text.WriteString(`{"interface":"eth0","api_vip_mac":"` + apiMAC + `","ingress_vip_mac":"` + ingressMAC + `"`)
 	for _, name := range []string{"api_vip_lease", "ingress_vip_lease"} {
 		if leases[name] != "" {
-			text += `,"` + name + `":` + quoted(leases[name])
+			text.WriteString(`,"` + name + `":` + quoted(leases[name]))
 		}
 	}
-	return text + "}"
+	return text.String() + "}"
 }
 
 var expiry = regexp.MustCompile(`(renew|rebind|expire) [^;]*;`)

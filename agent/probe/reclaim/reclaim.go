@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,7 +90,7 @@ func bootParameters(entry, live string) (string, error) {
 		return "", fmt.Errorf("the entry %s has no options", artifacts.Entry)
 	}
 	seen := map[string]bool{}
-	for _, argument := range strings.Fields(live) {
+	for argument := range strings.FieldsSeq(live) {
 		name, _, hasValue := strings.Cut(argument, "=")
 		if hasValue && !seen[argument] && isCarried(name) {
 			seen[argument] = true
@@ -104,10 +105,5 @@ func bootParameters(entry, live string) (string, error) {
 }
 
 func isCarried(name string) bool {
-	for _, c := range carried {
-		if name == c {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(carried, name)
 }

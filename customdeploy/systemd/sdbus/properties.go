@@ -18,6 +18,7 @@ var setters = map[string]func(*systemd.Properties, any){
 	"SubState":       text(func(p *systemd.Properties) *string { return &p.SubState }),
 	"UnitFileState":  text(func(p *systemd.Properties) *string { return &p.UnitFileState }),
 	"Result":         text(func(p *systemd.Properties) *string { return &p.Result }),
+	"Restart":        text(func(p *systemd.Properties) *string { return &p.Restart }),
 	"StatusText":     text(func(p *systemd.Properties) *string { return &p.StatusText }),
 	"ExecMainCode":   number(func(p *systemd.Properties) *int { return &p.ExecMainCode }),
 	"ExecMainStatus": number(func(p *systemd.Properties) *int { return &p.ExecMainStatus }),

@@ -47,7 +47,7 @@ func (u *unit) reload() {
 	}
 	u.svc = loadService(u.m.root, u.name)
 	u.change(func(p *systemd.Properties) {
-		p.LoadState, p.TimeoutStop = u.svc.loadState, u.svc.stopTimeout
+		p.LoadState, p.TimeoutStop, p.Restart = u.svc.loadState, u.svc.stopTimeout, u.svc.restart
 		p.UnitFileState = ""
 		switch u.svc.loadState {
 		case loaded:

@@ -48,6 +48,16 @@ type contractCase struct {
 	want   end
 }
 
+// restarts is the case's Restart=, or systemd's default.
+func (c contractCase) restarts() string {
+	for _, line := range c.unit {
+		if value, ok := strings.CutPrefix(line, "Restart="); ok {
+			return value
+		}
+	}
+	return "no"
+}
+
 // run is one case in progress.
 type run struct {
 	Target
@@ -193,6 +203,7 @@ func Contract(t *testing.T, target Target) {
 			p := r.ended(t, g)
 			got := end{p.ActiveState, p.SubState, p.Result, p.ExecMainCode, p.ExecMainStatus, p.StatusText, p.NRestarts}
 			g.Expect(got).To(Equal(c.want))
+			g.Expect(p.Restart).To(Equal(c.restarts()), "Restart= of the unit")
 		})
 	}
 	t.Run("unit without a file", func(t *testing.T) { withoutFile(t, target) })
