@@ -21,13 +21,6 @@ func (c *Client) ClusterFile(ctx context.Context, clusterID, name string) ([]byt
 	return c.file(ctx, "/clusters/"+url.PathEscape(clusterID)+"/downloads/files", url.Values{"file_name": {name}})
 }
 
-// Kubeconfig fetches the cluster's kubeconfig that works from outside (GET
-// /clusters/{id}/downloads/credentials?file_name=kubeconfig-noingress, 200). Not
-// every hub gives it out.
-func (c *Client) Kubeconfig(ctx context.Context, clusterID string) ([]byte, error) {
-	return c.file(ctx, "/clusters/"+url.PathEscape(clusterID)+"/downloads/credentials", url.Values{"file_name": {"kubeconfig-noingress"}})
-}
-
 // ClusterHosts lists the hosts of the cluster as the hub sees them (GET
 // /clusters/{id}/hosts, 200).
 func (c *Client) ClusterHosts(ctx context.Context, clusterID string) ([]wire.Host, error) {
