@@ -12,7 +12,7 @@ LDFLAGS  := -s -w -X github.com/ironflow/ironflow/api/version.release=$(VERSION)
 # A lazier garbage collection: the compiler needs 15 % less time for large packages.
 HASTE    := GOGC=400 GOMEMLIMIT=3GiB
 GOBUILD  := $(HASTE) go build -ldflags '$(LDFLAGS)'
-PROGRAMS := ironflow ironflow-agent ironflow-step kubectl-ironflow ironflow-lab
+PROGRAMS := ironflow ironflow-agent ironflow-step kubectl-ironflow
 GOTEST   := $(BIN)/gotestsum --format pkgname --hide-summary=skipped --
 # Two packages at a time: one compiles while the other waits for its servers. `make lint` runs go vet in full.
 TESTFLAGS ?= -p 2 -vet=off -timeout 25m
@@ -39,13 +39,14 @@ lab: lab-programs ## Bring up kube-apiserver, Ironic and the BMC emulator, and s
 build: prerequisites ## Build all programs into bin/
 	@for p in $(PROGRAMS); do echo "build $$p"; $(GOBUILD) -o $(BIN)/$$p ./cmd/$$p; done
 
-# The lab's step program carries the stand-in for systemd; nothing else differs.
+# The lab's step program is the shipped one with the stand-in for systemd; nothing else differs.
 .PHONY: lab-programs
 lab-programs: prerequisites
 	@bash test/scripts/prerequisites.sh python
 	@echo "building Ironflow (the first time takes about 3 minutes on 2 cores)"
-	@for p in ironflow ironflow-agent kubectl-ironflow ironflow-lab; do $(GOBUILD) -o $(BIN)/$$p ./cmd/$$p; done
-	@$(GOBUILD) -tags standin -o $(BIN)/lab/ironflow-step ./cmd/ironflow-step
+	@for p in ironflow ironflow-agent kubectl-ironflow; do $(GOBUILD) -o $(BIN)/$$p ./cmd/$$p; done
+	@$(GOBUILD) -o $(BIN)/ironflow-lab ./test/cmd/ironflow-lab
+	@$(GOBUILD) -o $(BIN)/lab/ironflow-step ./test/cmd/ironflow-step
 	@ln -sf ../ironflow-agent $(BIN)/lab/ironflow-agent
 
 .PHONY: prerequisites
@@ -84,7 +85,7 @@ fmt: $(BIN)/golangci-lint ## Format the code
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## golangci-lint, go vet, go fix, generated files up to date
 	@$(BIN)/golangci-lint run ./...
-	@go vet -tags standin,e2e ./...
+	@go vet -tags e2e ./...
 	@test -z "$$(go fix -diff ./... 2>/dev/null | head -c 1)" || { go fix -diff ./...; echo "go fix has changes: run 'go fix ./...'"; exit 1; }
 	@bash test/scripts/comments.sh
 
@@ -120,7 +121,7 @@ test-ipa: ## The IPA plugin with the real ironic-python-agent (Python; part of t
 .PHONY: coreos-installer
 coreos-installer: prerequisites ## Build the real coreos-installer for the end-to-end tests, once (about 4 minutes; needs cargo)
 	@bash test/scripts/prerequisites.sh cargo
-	@bash test/scripts/coreos-installer.sh go run ./cmd/ironflow-lab
+	@bash test/scripts/coreos-installer.sh go run ./test/cmd/ironflow-lab
 
 # Debian packages behind some tests. Without root they are left out, and those tests skip and say so; with CI=true that is an error.
 .PHONY: test-tools

@@ -28,7 +28,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/media"
 	"github.com/ironflow/ironflow/controllers/subscription"
 	"github.com/ironflow/ironflow/ironic"
-	"github.com/ironflow/ironflow/ironic/simulator"
+	"github.com/ironflow/ironflow/test/ironic/simulator"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/labtest"
 )

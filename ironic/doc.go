@@ -11,6 +11,6 @@
 // so that decisions over them can be tested as tables. Secrets never appear in
 // errors or logs of this package.
 //
-// The sub package simulator is an in-memory Ironic for tests and benchmarks;
-// the sub package contract holds the cases that both it and a real Ironic pass.
+// For tests and benchmarks test/ironic/simulator is an Ironic in memory;
+// test/ironic/contract holds the cases that both it and a real Ironic pass.
 package ironic

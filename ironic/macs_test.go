@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/ironic"
-	"github.com/ironflow/ironflow/ironic/simulator"
+	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
 // TestManyQuestionsForMACsAreFewRequests looks for a fleet's addresses: free ones,

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/agent/logs"
-	"github.com/ironflow/ironflow/customdeploy/systemd/systemdtest"
+	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
 
 // write writes an entry with the field TAG to the machine's journal.

@@ -14,7 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/api/hostfile"
-	"github.com/ironflow/ironflow/customdeploy/systemd/systemdtest"
+	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
 
 const patience = 20 * time.Second
@@ -77,7 +77,7 @@ func processesOf(t *testing.T, program string) (pids []string) {
 }
 
 func TestAgentDiesWithTheStep(t *testing.T) {
-	binary := systemdtest.Build(t, "github.com/ironflow/ironflow/cmd/ironflow-step", "-tags", "standin")
+	binary := systemdtest.Build(t, "github.com/ironflow/ironflow/test/cmd/ironflow-step")
 	actor := systemdtest.BuildActor(t)
 	for name, tc := range map[string]struct {
 		signal syscall.Signal
@@ -147,6 +147,6 @@ func TestBinaryIsSmallAndFreeOfKubernetes(t *testing.T) {
 		g.Expect(dep).NotTo(HavePrefix("k8s.io/"))
 		g.Expect(dep).NotTo(HavePrefix("sigs.k8s.io/"))
 		g.Expect(dep).NotTo(HavePrefix("github.com/ironflow/ironflow/hub"))
-		g.Expect(dep).NotTo(ContainSubstring("systemd/standin"), "the stand-in is for the lab's build only")
+		g.Expect(dep).NotTo(HavePrefix("github.com/ironflow/ironflow/test/"), "the stand-in is for the lab's program only")
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/view"
-	"github.com/ironflow/ironflow/ironic/simulator"
+	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
 // asked notes what Ironic is asked to do with machines, and lets power fail.

@@ -20,7 +20,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/view"
-	"github.com/ironflow/ironflow/ironic/simulator"
+	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
 // assisted is an Ironic whose live image lists the steps of our flow.

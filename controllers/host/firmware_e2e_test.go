@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/bmc/simulator"
+	"github.com/ironflow/ironflow/test/bmc/simulator"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/machine/ironictest"
 )

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ironflow/ironflow/ironic/simulator"
+	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
 // shows tells from now on in which version of all that is stored something was first

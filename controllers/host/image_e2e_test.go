@@ -20,8 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/bmc/simulator"
 	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/test/bmc/simulator"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/machine/ipa"
 	"github.com/ironflow/ironflow/test/machine/ironictest"

@@ -18,7 +18,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic"
-	"github.com/ironflow/ironflow/ironic/simulator"
+	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
 // What users, dashboards and other controllers know from the existing operator.

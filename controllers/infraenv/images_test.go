@@ -8,7 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/hub/service"
-	"github.com/ironflow/ironflow/hub/testhub"
+	"github.com/ironflow/ironflow/test/hub/testhub"
 )
 
 // imaged is a hub that knows an image server.

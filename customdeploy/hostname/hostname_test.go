@@ -6,7 +6,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/customdeploy/hostname"
-	"github.com/ironflow/ironflow/customdeploy/systemd/systemdtest"
+	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
 
 func TestNameless(t *testing.T) {

@@ -1,9 +1,9 @@
 // Package systemd is what the deploy steps need to know and to do about one
 // systemd unit: start it, stop it, follow its properties, and read its last
 // journal lines. It is not a systemd client of its own: [Manager] is
-// implemented over D-Bus by package sdbus, and by package standin, which runs
-// the unit itself where no systemd exists (simulated machines). Package
-// systemdtest holds both to the same contract.
+// implemented over D-Bus by package sdbus, and by test/systemd/standin, which
+// runs the unit itself where no systemd exists (simulated machines).
+// test/systemd/contract holds both to the same cases.
 package systemd
 
 import (

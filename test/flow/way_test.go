@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/ironflow/ironflow/hub/testhub"
+	"github.com/ironflow/ironflow/test/hub/testhub"
 )
 
 // way is the address that an agent knows its hub by, while the hub behind it

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/ironic/simulator"
 	"github.com/ironflow/ironflow/test/handover"
+	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
 // TestLoad checks that hosts, Secrets and nodes refer to each other as the

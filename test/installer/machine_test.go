@@ -22,12 +22,12 @@ import (
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/outcome"
 	"github.com/ironflow/ironflow/api/hostfile"
-	"github.com/ironflow/ironflow/customdeploy/systemd/systemdtest"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
-	"github.com/ironflow/ironflow/hub/testhub"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
+	"github.com/ironflow/ironflow/test/hub/testhub"
 	"github.com/ironflow/ironflow/test/livesystem"
+	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
 
 const (

@@ -17,10 +17,10 @@ import (
 
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
-	"github.com/ironflow/ironflow/customdeploy/systemd/systemdtest"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/test/lab/emulator"
 	"github.com/ironflow/ironflow/test/livesystem"
+	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
 
 const (

@@ -33,17 +33,17 @@ import (
 	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/progress"
-	"github.com/ironflow/ironflow/customdeploy/systemd/systemdtest"
 	"github.com/ironflow/ironflow/hub/service"
-	"github.com/ironflow/ironflow/hub/testhub"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/test/hub/testhub"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/emulator"
 	"github.com/ironflow/ironflow/test/lab/labtest"
 	"github.com/ironflow/ironflow/test/machine/bmc"
 	"github.com/ironflow/ironflow/test/machine/realipa"
 	"github.com/ironflow/ironflow/test/scenario/generate"
+	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
 
 // heartbeats are so frequent that a lost agent is noticed while a test waits;

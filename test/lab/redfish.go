@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ironflow/ironflow/bmc/simulator"
+	"github.com/ironflow/ironflow/test/bmc/simulator"
 	"github.com/ironflow/ironflow/test/lab/emulator"
 )
 

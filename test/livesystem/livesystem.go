@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ironflow/ironflow/customdeploy/systemd/systemdtest"
 	"github.com/ironflow/ironflow/test/needs"
+	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
 
 // Serial is the disk's serial number.

@@ -101,7 +101,7 @@ func hostPrograms(t *testing.T) string {
 		}
 		return dir
 	}
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-tags", "standin", "-o", step, "github.com/ironflow/ironflow/cmd/ironflow-step").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", step, "github.com/ironflow/ironflow/test/cmd/ironflow-step").CombinedOutput()
 	if err != nil {
 		t.Fatalf("build ironflow-step: %v\n%s", err, out)
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/step"
-	"github.com/ironflow/ironflow/customdeploy/systemd/standin"
 	"github.com/ironflow/ironflow/test/machine/host"
 	"github.com/ironflow/ironflow/test/machine/ipa"
+	"github.com/ironflow/ironflow/test/systemd/standin"
 )
 
 // stepManager plays Ironflow's IPA plugin: it lists the steps of the real

@@ -16,11 +16,11 @@ import (
 
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
-	"github.com/ironflow/ironflow/customdeploy/systemd/standin"
 	"github.com/ironflow/ironflow/imagecustomization/embedded"
 	"github.com/ironflow/ironflow/test/machine/boot"
 	"github.com/ironflow/ironflow/test/machine/host"
 	"github.com/ironflow/ironflow/test/machine/ipa"
+	"github.com/ironflow/ironflow/test/systemd/standin"
 )
 
 const (

@@ -67,7 +67,7 @@ func TestACoreOSInstallerThatCannotBeBuilt(t *testing.T) {
 	const compiler = `#!/bin/sh
 case "$1 $2 $3" in
   "env GOVERSION "*) echo go1.26.0 ;;
-  "run ./cmd/ironflow-lab coreos-installer") echo "cargo install coreos-installer: error: linker cc not found"; exit 1 ;;
+  "run ./test/cmd/ironflow-lab coreos-installer") echo "cargo install coreos-installer: error: linker cc not found"; exit 1 ;;
   *) echo "go $*" ;;
 esac
 `

@@ -24,8 +24,8 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/confirm"
 	"github.com/ironflow/ironflow/customdeploy/coreos"
-	"github.com/ironflow/ironflow/customdeploy/systemd/systemdtest"
 	"github.com/ironflow/ironflow/test/needs"
+	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/api/hostfile"
-	"github.com/ironflow/ironflow/customdeploy/systemd/standin"
-	"github.com/ironflow/ironflow/customdeploy/systemd/systemdtest"
+	"github.com/ironflow/ironflow/test/systemd/standin"
+	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
 
 // TestOnTheStandin runs the real agent in the rendered unit without a systemd,
@@ -29,7 +29,7 @@ func TestOnTheStandin(t *testing.T) {
 	if err := os.WriteFile(path, []byte(l.BootID+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l.binary = systemdtest.Build(t, "github.com/ironflow/ironflow/cmd/ironflow-step", "-tags", "standin")
+	l.binary = systemdtest.Build(t, "github.com/ironflow/ironflow/test/cmd/ironflow-step")
 	agent := systemdtest.Build(t, "github.com/ironflow/ironflow/cmd/ironflow-agent")
 	l.env = []string{standin.BinEnv + "=" + filepath.Dir(agent)}
 	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")

@@ -15,7 +15,7 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/assisted"
 	"github.com/ironflow/ironflow/customdeploy/confirm"
-	"github.com/ironflow/ironflow/customdeploy/systemd/systemdtest"
+	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
 
 var realCases = []realCase{

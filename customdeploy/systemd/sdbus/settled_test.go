@@ -9,7 +9,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/systemd"
-	"github.com/ironflow/ironflow/customdeploy/systemd/systemdtest"
+	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
 
 // TestStartWhoseResultIsLost: the bus is restarted while the start job still waits

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ironflow/ironflow/ironic/simulator"
+	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
 // delays are those that the figures of the existing operator were measured with.

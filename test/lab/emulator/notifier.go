@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ironflow/ironflow/bmc/simulator"
+	"github.com/ironflow/ironflow/test/bmc/simulator"
 )
 
 // notifierPatience is how long a machine may take to answer.

@@ -6,7 +6,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/bmc/simulator"
+	"github.com/ironflow/ironflow/test/bmc/simulator"
 	"github.com/ironflow/ironflow/test/lab/emulator"
 )
 

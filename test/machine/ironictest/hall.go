@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/ironflow/ironflow/bmc/simulator"
 	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/test/bmc/simulator"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/emulator"
 	"github.com/ironflow/ironflow/test/machine/bmc"

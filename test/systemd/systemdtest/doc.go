@@ -1,0 +1,6 @@
+// Package systemdtest gives tests a real systemd.
+//
+// [Boot] starts systemd as process 1 of its own namespaces from a Debian root
+// file system (made once with mmdebstrap and cached); it needs root on Linux
+// with cgroup v2. The program in folder actor plays the services.
+package systemdtest
