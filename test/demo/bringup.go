@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/ironflow/ironflow/test/machine"
 	"github.com/ironflow/ironflow/test/media"
 	"github.com/ironflow/ironflow/test/scenario/generate"
+	"github.com/ironflow/ironflow/test/shipped"
 )
 
 // heartbeat is how long a ramdisk may be silent; it beats at about half of that.
@@ -38,14 +38,8 @@ func (d *demo) bringUp(ctx context.Context) error {
 	}
 	d.describeMachines()
 	var err error
-	if d.client, err = newClient(d.lab.ControlPlane.Config()); err != nil {
+	if d.client, err = shipped.NewClient(d.lab.ControlPlane.Config()); err != nil {
 		return err
-	}
-	if err := installCRDs(ctx, d.client); err != nil {
-		return fmt.Errorf("install the CRDs: %w", err)
-	}
-	if err := lab.InstallAdmission(ctx, d.lab.ControlPlane.Config()); err != nil {
-		return fmt.Errorf("install the admission rules: %w", err)
 	}
 	return d.startIronflow(ctx)
 }
@@ -117,58 +111,15 @@ func (d *demo) describeMachines() {
 	}
 }
 
-// startIronflow gives Ironflow its settings as an operator would, in files and
-// the environment, and waits until it is ready.
+// startIronflow starts Ironflow as an operator would, and waits until it is ready.
 func (d *demo) startIronflow(ctx context.Context) error {
 	iso := filepath.Join(d.dir, "base.iso")
 	if err := media.WriteFile(iso, media.Options{}); err != nil {
 		return fmt.Errorf("make the base medium: %w", err)
 	}
-	auth := filepath.Join(d.dir, "auth")
-	if err := os.MkdirAll(filepath.Join(auth, "ironic"), 0o700); err != nil {
-		return err
-	}
-	for name, text := range map[string]string{"username": d.lab.Ironic.User, "password": d.lab.Ironic.Password} {
-		if err := os.WriteFile(filepath.Join(auth, "ironic", name), []byte(text), 0o600); err != nil {
-			return err
-		}
-	}
-	var addrs [5]string
-	for i := range addrs {
-		var err error
-		if addrs[i], err = freeAddress(ctx); err != nil {
-			return err
-		}
-	}
 	var err error
-	d.hub, err = startHub(ctx, filepath.Join(d.options.BinDir, "ironflow"), d.dir, map[string]string{
-		"KUBECONFIG":                  d.lab.ControlPlane.Kubeconfig,
-		"IRONFLOW_DATA_DIR":           filepath.Join(d.dir, "ironflow"),
-		"IRONFLOW_HUB_ADDR":           addrs[0],
-		"IRONFLOW_HUB_PUBLISH_URL":    "https://" + addrs[0],
-		"IRONFLOW_IMAGES_ADDR":        addrs[1],
-		"IRONFLOW_IMAGES_PUBLISH_URL": "http://" + addrs[1],
-		"IRONFLOW_IMAGES_TLS_ADDR":    addrs[2],
-		"IRONFLOW_METRICS_ADDR":       addrs[3],
-		"IRONFLOW_HEALTH_ADDR":        addrs[4],
-		"DEPLOY_ISO":                  iso,
-		"IRONFLOW_HOST_PROGRAMS":      filepath.Join(d.options.BinDir, "lab"),
-		"IRONIC_ENDPOINT":             d.lab.Ironic.URL,
-		"IRONIC_CACERT_FILE":          d.lab.CAFile,
-		"METAL3_AUTH_ROOT_DIR":        auth,
+	d.hub, err = shipped.Start(ctx, shipped.Options{
+		Lab: d.lab, Program: filepath.Join(d.options.BinDir, "ironflow"), HostPrograms: filepath.Join(d.options.BinDir, "lab"), BaseISO: iso,
 	})
-	if err != nil {
-		return fmt.Errorf("start ironflow: %w", err)
-	}
-	return d.hub.waitReady(ctx)
-}
-
-// freeAddress returns a loopback address that nobody listens on.
-func freeAddress(ctx context.Context) (string, error) {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
+	return err
 }

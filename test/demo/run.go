@@ -16,6 +16,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/machine"
+	"github.com/ironflow/ironflow/test/shipped"
 )
 
 // demo is one run.
@@ -25,7 +26,7 @@ type demo struct {
 	dir      string
 	lab      *lab.Lab
 	fleet    *machine.Fleet
-	hub      *hub
+	hub      *shipped.Process
 	client   client.Client
 	machines []machineSpec
 	summary  Summary
@@ -94,7 +95,7 @@ func (d *demo) install(ctx context.Context) error {
 		close(faulted)
 	}
 	if d.options.Kills > 0 {
-		beside.Go(func() { d.hub.chaos(ctx, d.options.Kills, d.screen.Say) })
+		beside.Go(func() { d.hub.Chaos(ctx, d.options.Kills, d.screen.Say) })
 	}
 	provisioned := inState(d.options.Hosts, metal3v1.StateProvisioned)
 	err := watchUntil(ctx, d.client, d.screen, d.options.patience(), func(hosts []view.View) bool {

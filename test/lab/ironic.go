@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"maps"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,7 +38,7 @@ const (
 
 // IronicOptions choose how Ironic runs.
 type IronicOptions struct {
-	// Port is the API's port on 127.0.0.1; 0 takes a free one.
+	// Port is the API's port on the lab's address; 0 takes a free one.
 	Port int
 	// User and Password are asked for by HTTP basic authentication. Empty ones
 	// are "ironic" and a random password.
@@ -101,7 +102,7 @@ func (l *Lab) StartIronic(ctx context.Context, options IronicOptions) (*Ironic, 
 		return nil, err
 	}
 	i := &Ironic{
-		URL: "https://" + loopback(port), User: options.User, Password: options.Password,
+		URL: "https://" + netip.AddrPortFrom(l.address, uint16(port)).String(), User: options.User, Password: options.Password,
 		CA: l.Authority.PEM, Log: l.logFile("ironic"), Dir: filepath.Join(l.Dir, "ironic"), lab: l, keystone: options.Keystone,
 	}
 	if i.User == "" {
@@ -156,7 +157,7 @@ func (i *Ironic) writeState(python string, port int, options IronicOptions) erro
 			return fmt.Errorf("make Ironic's folders: %w", err)
 		}
 	}
-	serving, err := i.lab.Authority.Server()
+	serving, err := i.lab.Authority.Server(i.lab.address.String())
 	if err != nil {
 		return err
 	}
@@ -220,11 +221,11 @@ func (i *Ironic) authenticateBy(ctx context.Context, k *Keystone, options *Ironi
 func (i *Ironic) configuration(port int, options IronicOptions) ([]byte, error) {
 	var conf bytes.Buffer
 	err := ironicTemplate.Execute(&conf, struct {
-		Dir, LogFile, URL                 string
+		Dir, LogFile, URL, Address        string
 		Port                              int
 		HeartbeatTimeout, CallbackTimeout int
 	}{
-		Dir: i.Dir, LogFile: i.Log, URL: i.URL, Port: port,
+		Dir: i.Dir, LogFile: i.Log, URL: i.URL, Address: i.lab.address.String(), Port: port,
 		HeartbeatTimeout: int(options.HeartbeatTimeout.Seconds()),
 		CallbackTimeout:  int(options.CallbackTimeout.Seconds()),
 	})

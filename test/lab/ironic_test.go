@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -158,4 +161,31 @@ func TestIronicThatDoesNotStart(t *testing.T) {
 		ContainSubstring("next: "),
 	)))
 	g.Expect(l.Processes()).To(BeEmpty())
+}
+
+// TestIronicOnAnotherAddress: machines with a network of their own reach it there,
+// under the name in its certificate and in what it tells of itself.
+func TestIronicOnAnotherAddress(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a real Ironic; run without -short")
+	}
+	g := NewWithT(t)
+	const address = "127.0.1.17"
+	l, err := lab.New(lab.Options{Address: netip.MustParseAddr(address)})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { g.Expect(l.Stop(context.Background())).To(Succeed()) })
+	ironic, err := l.StartIronic(t.Context(), lab.IronicOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	parsed, err := url.Parse(ironic.URL)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(parsed.Hostname()).To(Equal(address))
+	var root struct {
+		Versions []struct {
+			Links []struct{ Href string }
+		}
+	}
+	g.Expect(ironicAPI{ironic.URL, ironic.HTTPClient()}.do(t.Context(), "GET", "/", nil, &root, http.StatusOK)).To(Succeed())
+	g.Expect(root.Versions[0].Links[0].Href).To(HavePrefix(ironic.URL))
+	_, err = new(net.Dialer).DialContext(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", parsed.Port()))
+	g.Expect(err).To(HaveOccurred(), "nobody listens elsewhere")
 }

@@ -3,8 +3,8 @@
 // kube-apiserver), OpenStack Ironic, and BMCs (sushy-tools' Redfish emulator) in
 // front of simulated machines. Demo, tests and benchmarks use it.
 //
-// [Start] brings up everything in one folder of state, on free loopback ports,
-// with a log per part. [New] and the methods StartControlPlane, StartIronic,
+// [Start] brings up everything in one folder of state, on free loopback ports
+// (Ironic on [Options.Address]), with a log per part. [New] and the methods StartControlPlane, StartIronic,
 // StartEmulator and StartRedfish bring up only what is needed; package labtest does
 // that for tests. StartRedfish are BMCs of our own (package bmc/simulator) for what
 // the emulator lacks. What has to be compiled or installed is kept in a cache outside the
@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,6 +40,11 @@ type Options struct {
 	StateDir string
 	// CacheDir is the folder of builds; empty is cache.DefaultDir.
 	CacheDir string
+	// Address is where Ironic listens, and what it tells machines of itself: an
+	// address of this computer that machines with a network of their own can reach.
+	// The zero value is loopback. The other parts, which only programs on this
+	// computer ask, listen on loopback in any case.
+	Address netip.Addr
 	// Progress hears what the lab does; nil is silent.
 	Progress progress.Func
 
@@ -68,6 +74,7 @@ type Lab struct {
 	Emulator     *Emulator
 	Redfish      *Redfish
 
+	address   netip.Addr
 	cacheDir  string
 	temporary bool
 	progress  progress.Func
@@ -84,7 +91,10 @@ var state = []string{"ca.crt", "kubeconfig", "log", "etcd", "kubernetes", "ironi
 // New prepares the folder of state and checks what every part needs. It starts
 // nothing. Stop has to be called on the result.
 func New(options Options) (*Lab, error) {
-	l := &Lab{Dir: options.StateDir, cacheDir: options.CacheDir, progress: options.Progress}
+	l := &Lab{Dir: options.StateDir, address: options.Address, cacheDir: options.CacheDir, progress: options.Progress}
+	if !l.address.IsValid() {
+		l.address = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
 	if err := l.prepare(); err != nil {
 		return nil, errors.Join(err, l.Stop(context.Background()))
 	}
