@@ -1,3 +1,5 @@
+// Package contract checks that the Go types of our kinds offer exactly the
+// fields of the published contract (testdata/hub-crds.tsv).
 package contract
 
 import (

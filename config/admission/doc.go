@@ -10,3 +10,5 @@
 // What CEL cannot judge, such as JSON inside an annotation, is checked by the
 // controllers and shown as a condition; the rule says so.
 package admission
+
+//go:generate go test . -run TestFilesAreWrittenFromTheTable -update

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/controllers/catalog"
+	"github.com/ironflow/ironflow/test/catalog"
 )
 
 const kind = "HostClaim"

@@ -1,11 +1,10 @@
 // Package architecture holds docs/architecture.md against the tree: the folders that it lists are the folders that exist, the parts that
-// its picture of the flow names are packages, and the programs that run on a host carry nothing of Kubernetes. The import arrows themselves
-// are a rule of the linter.
+// its picture of the flow names are packages, the product's folders hold the product, and the programs that run on a host carry nothing of
+// Kubernetes. The import arrows themselves are a rule of the linter.
 package architecture
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -87,12 +86,8 @@ func TestHostProgramsCarryNoKubernetesPackage(t *testing.T) {
 	for _, program := range []string{"ironflow-agent", "ironflow-step"} {
 		t.Run(program, func(t *testing.T) {
 			g := gomega.NewWithT(t)
-			list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/"+program)
-			list.Dir = root
-			out, err := list.Output()
-			g.Expect(err).NotTo(gomega.HaveOccurred())
-			packages := strings.Fields(string(out))
-			g.Expect(packages).To(gomega.ContainElement("github.com/ironflow/ironflow/cmd/" + program))
+			packages := goList(t, "-deps", "./cmd/"+program)
+			g.Expect(packages).To(gomega.ContainElement(module + "/cmd/" + program))
 			for _, p := range packages {
 				g.Expect(p).NotTo(gomega.HavePrefix("k8s.io/"))
 				g.Expect(p).NotTo(gomega.HavePrefix("sigs.k8s.io/controller-runtime"))

@@ -15,7 +15,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/controllers/catalog"
+	"github.com/ironflow/ironflow/test/catalog"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of the documentation")
@@ -40,7 +40,7 @@ func TestDocs(t *testing.T) {
 		g.Expect(os.WriteFile(docsFile, []byte(want), 0o644)).To(Succeed())
 		return
 	}
-	g.Expect(string(raw)).To(Equal(want), "run: go test ./controllers/catalog -update")
+	g.Expect(string(raw)).To(Equal(want), "run: go test ./test/catalog -update")
 }
 
 func conditionTables() string {
@@ -139,7 +139,7 @@ func reasonsIn(t *testing.T, dir string) []string {
 func scanned(t *testing.T, dir string) *scan {
 	t.Helper()
 	g := NewWithT(t)
-	files, err := filepath.Glob(filepath.Join("..", dir, "*.go"))
+	files, err := filepath.Glob(filepath.Join("../../controllers", dir, "*.go"))
 	g.Expect(err).NotTo(HaveOccurred())
 	s := &scan{constants: map[string]string{}}
 	var parsed []*ast.File

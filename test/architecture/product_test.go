@@ -1,0 +1,71 @@
+package architecture
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/onsi/gomega"
+)
+
+const module = "github.com/ironflow/ironflow"
+
+// TestTheProductHoldsTheProduct: a package outside of test/ is there for a program below cmd/, or for go generate.
+// What only tests, lab and benches use lies below test/.
+func TestTheProductHoldsTheProduct(t *testing.T) {
+	g := gomega.NewWithT(t)
+	used := map[string]bool{}
+	for _, p := range goList(t, "-deps", "./cmd/...") {
+		used[p] = true
+		g.Expect(p).NotTo(gomega.HavePrefix(module+"/test/"), "a program of the product imports it")
+	}
+	g.Expect(used).To(gomega.HaveKey(module + "/controllers/host"))
+	// A package of test files alone has nothing that another could use.
+	packages := goList(t, "-f", "{{if .GoFiles}}{{.ImportPath}}{{end}}", "./...")
+	for _, p := range packages {
+		if strings.HasPrefix(p, module+"/test/") || used[p] {
+			continue
+		}
+		g.Expect(generates(t, p)).To(gomega.BeTrue(), "no program uses %s: what only tests, lab or benches use belongs below test/", p)
+	}
+}
+
+// generates reports whether go generate runs the package: its tests, or the package itself as its parent's program.
+func generates(t *testing.T, pkg string) bool {
+	t.Helper()
+	dir := filepath.Join(root, strings.TrimPrefix(pkg, module))
+	return mentions(t, dir, "//go:generate go test . ") || mentions(t, filepath.Dir(dir), "//go:generate go run ./"+filepath.Base(dir))
+}
+
+// mentions reports whether a line of a folder's Go files begins so.
+func mentions(t *testing.T, dir, begin string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "\n"+begin) {
+			return true
+		}
+	}
+	return false
+}
+
+// goList runs go list in the module's folder and returns its words.
+func goList(t *testing.T, args ...string) []string {
+	t.Helper()
+	list := exec.CommandContext(t.Context(), "go", append([]string{"list"}, args...)...)
+	list.Dir = root
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("go list %s: %v", strings.Join(args, " "), err)
+	}
+	return strings.Fields(string(out))
+}
