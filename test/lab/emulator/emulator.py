@@ -46,12 +46,13 @@ class Systems(fakedriver.FakeDriver):
         with self._locks[uuid]:
             system = {**self._systems[uuid], **values}
             system['sequence'] = system.get('sequence', 0) + 1
-            self._notify(system, change, reset)
+            if self._notify(system, change, reset) == 202:
+                system['power_state'] = self._systems[uuid]['power_state']
             self._systems[uuid] = system
 
     def _notify(self, system, change, reset):
         if not self._config['NOTIFIER_URL']:
-            return
+            return None
         body = {field: system[field] for field in FIELDS if field in system}
         body.update(change=change, reset=reset or '', sequence=system['sequence'], media={
             device: {'image': image, 'inserted': inserted, 'write_protected': protected}
@@ -62,6 +63,7 @@ class Systems(fakedriver.FakeDriver):
             raise error.FishyError('The machine %s cannot be reached: %s' % (system['name'], exc)) from exc
         if answer.status_code >= 400:
             raise error.FishyError(answer.text or 'The machine %s refused the change' % system['name'])
+        return answer.status_code
 
     def set_power_state(self, identity, state):
         if state not in POWER_AFTER:

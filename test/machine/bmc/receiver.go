@@ -34,6 +34,14 @@ type Taker interface {
 	Take(change emulator.SystemChange) error
 }
 
+// Slow is a [Taker] that tells some changes of its power itself, when they have
+// come true.
+type Slow interface {
+	Taker
+	// Later says whether this change's power state is one of them.
+	Later(change emulator.SystemChange) bool
+}
+
 // Receiver is the notifier's HTTP server. Close ends it.
 type Receiver struct {
 	find     func(uuid string) (Taker, bool)
@@ -105,6 +113,10 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if err := machine.Take(change); err != nil {
 		r.log.Warn("machine refuses its BMC", "machine", change.Name, "change", change.Change, "error", err)
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	if slow, ok := machine.(Slow); ok && slow.Later(change) {
+		w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
