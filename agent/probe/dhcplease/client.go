@@ -29,6 +29,21 @@ type client struct {
 	link string
 	mac  net.HardwareAddr
 	log  *slog.Logger
+	// listen opens the socket; nil means one on the link.
+	listen func() (net.PacketConn, error)
+}
+
+// open makes a client of the protocol that sends a message that often.
+func (c client) open(tries int) (*nclient4.Client, error) {
+	listen := c.listen
+	if listen == nil {
+		listen = func() (net.PacketConn, error) { return nclient4.NewRawUDPConn(c.link, nclient4.ClientPort) }
+	}
+	conn, err := listen()
+	if err != nil {
+		return nil, fmt.Errorf("listen for DHCP servers on %s: %w", c.link, err)
+	}
+	return nclient4.NewWithConn(conn, c.mac, nclient4.WithTimeout(firstTry), nclient4.WithRetry(tries))
 }
 
 // hostName is what the server is told: the MAC with dashes and the link's name.
@@ -69,7 +84,7 @@ var errRefused = errors.New("the server refused the address")
 // reboot asks for an address that this link had: broadcast, without a server's
 // id, RFC 2131, section 4.3.2.
 func (c client) reboot(ctx context.Context, address netip.Addr) (*dhcpv4.DHCPv4, error) {
-	conn, err := nclient4.New(c.link, nclient4.WithTimeout(firstTry), nclient4.WithRetry(rebootTries), nclient4.WithHWAddr(c.mac))
+	conn, err := c.open(rebootTries)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +108,7 @@ func (c client) reboot(ctx context.Context, address netip.Addr) (*dhcpv4.DHCPv4,
 
 // discover gets a new lease; an address that is wished for is told to the server.
 func (c client) discover(ctx context.Context, wish netip.Addr) (Lease, error) {
-	conn, err := nclient4.New(c.link, nclient4.WithTimeout(firstTry), nclient4.WithRetry(tries), nclient4.WithHWAddr(c.mac))
+	conn, err := c.open(tries)
 	if err != nil {
 		return Lease{}, err
 	}
