@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/ironflow/ironflow/customdeploy/hostexec"
 )
 
 // Command is one program to start.
@@ -31,18 +29,14 @@ type Command struct {
 }
 
 // Runner starts programs and waits for their end. The error is an [ExitError]
-// for a program that ended badly, wraps [ErrNotAllowed] or [ErrMissing] for one
+// for a program that ended badly, wraps [ErrNotAllowed] or [hostexec.ErrMissing] for one
 // that was not started, and wraps the context's cause for one that was stopped.
 type Runner interface {
 	Run(ctx context.Context, c Command) error
 }
 
-var (
-	// ErrNotAllowed means that the program is not in [Allowed].
-	ErrNotAllowed = errors.New("this program is not one that the agent may start")
-	// ErrMissing means that the host has no such program.
-	ErrMissing = hostexec.ErrMissing
-)
+// ErrNotAllowed means that the program is not in [Allowed].
+var ErrNotAllowed = errors.New("this program is not one that the agent may start")
 
 // ExitError is the end of a program with a status that is not 0.
 type ExitError struct {

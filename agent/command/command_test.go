@@ -14,6 +14,7 @@ import (
 
 	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/hostexec"
 )
 
 // host is a root directory of its own that holds the given shell script as a
@@ -57,7 +58,7 @@ func TestAMissingProgramIsNamed(t *testing.T) {
 	g := NewWithT(t)
 	h := command.Host{Dir: hostfile.Dir{Root: t.TempDir()}}
 	err := h.Run(t.Context(), command.Command{Name: "podman"})
-	g.Expect(err).To(MatchError(command.ErrMissing))
+	g.Expect(err).To(MatchError(hostexec.ErrMissing))
 	g.Expect(err).To(MatchError(ContainSubstring("podman")))
 }
 
@@ -66,7 +67,7 @@ func TestAProgramRunsInTheHostsRoot(t *testing.T) {
 	h := host(t, "podman", "")
 	err := h.Run(t.Context(), command.Command{Name: "podman"})
 	g.Expect(err).To(HaveOccurred(), "an empty file cannot be run, but it was found")
-	g.Expect(errors.Is(err, command.ErrMissing)).To(BeFalse())
+	g.Expect(errors.Is(err, hostexec.ErrMissing)).To(BeFalse())
 }
 
 func TestOutputAndExit(t *testing.T) {
@@ -98,7 +99,7 @@ func TestAStoppedProgramEndsWithItsCause(t *testing.T) {
 	defer timer.Stop()
 	// udevadm monitor runs until it is stopped.
 	err := command.Host{}.Run(ctx, command.Command{Name: "udevadm", Args: []string{"monitor", "--kernel"}})
-	if errors.Is(err, command.ErrMissing) {
+	if errors.Is(err, hostexec.ErrMissing) {
 		t.Skip("udevadm is not installed here")
 	}
 	g.Expect(err).To(MatchError(cause))
@@ -128,7 +129,7 @@ func TestAProgramRunsInTheGivenRoot(t *testing.T) {
 	g.Expect(h.Run(t.Context(), inside)).To(Succeed(), "%s", &out)
 	g.Expect(out.String()).To(ContainSubstring("--- PASS: TestInsideAnotherRoot"))
 	inside.Root = ""
-	g.Expect(h.Run(t.Context(), inside)).To(MatchError(command.ErrMissing))
+	g.Expect(h.Run(t.Context(), inside)).To(MatchError(hostexec.ErrMissing))
 }
 
 func TestInsideAnotherRoot(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/hostexec"
 )
 
 // killAfter is how long a stopped program may take after SIGTERM: the protocol
@@ -101,7 +102,7 @@ func find(root, name string) (string, error) {
 			return file, nil
 		}
 	}
-	return "", fmt.Errorf("%s: %w", name, ErrMissing)
+	return "", fmt.Errorf("%s: %w", name, hostexec.ErrMissing)
 }
 
 // lastLine keeps the end of what is written.

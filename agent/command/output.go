@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
-	"sync"
+
+	"github.com/ironflow/ironflow/customdeploy/hostexec"
 )
 
 // maxOutput bounds what [Output] keeps.
@@ -36,53 +36,13 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// Lines runs a program and hands over each line that it writes to stdout or
-// stderr as it comes; a carriage return ends a line as well. It has the shape
-// that the shared code below customdeploy takes: argv[0] is the program.
-func Lines(r Runner) func(ctx context.Context, argv []string, line func(string)) error {
+// Lines runs programs in the shape that the shared code below customdeploy
+// takes: each line of stdout and stderr is handed over as it comes.
+func Lines(r Runner) hostexec.Exec {
 	return func(ctx context.Context, argv []string, line func(string)) error {
-		w := &lineWriter{line: line}
+		w := hostexec.NewLineWriter(line)
 		err := r.Run(ctx, Command{Name: argv[0], Args: argv[1:], Stdout: w, Stderr: w})
-		w.flush()
+		w.Flush()
 		return err
-	}
-}
-
-// maxLine is where a line without an end is cut.
-const maxLine = 64 << 10
-
-// lineWriter cuts a stream into lines. Stdout and stderr write to it at once.
-type lineWriter struct {
-	line func(string)
-
-	mu   sync.Mutex
-	rest []byte
-}
-
-var _ io.Writer = (*lineWriter)(nil)
-
-func (w *lineWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.rest = append(w.rest, p...)
-	for {
-		i := bytes.IndexAny(w.rest, "\r\n")
-		if i < 0 && len(w.rest) <= maxLine {
-			return len(p), nil
-		}
-		if i < 0 {
-			i = maxLine
-		}
-		w.line(string(w.rest[:i]))
-		w.rest = w.rest[min(i+1, len(w.rest)):]
-	}
-}
-
-func (w *lineWriter) flush() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.rest) > 0 {
-		w.line(string(w.rest))
-		w.rest = nil
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/hostexec"
 )
 
 const (
@@ -88,7 +89,7 @@ func (h Handover) Prepare(ctx context.Context, image string) (*Next, error) {
 	}
 	if _, err := os.Stat(h.Dir.Path(Binary)); known.Image != image || err != nil {
 		if err := (Engine{Dir: h.Dir, Commands: h.Commands}).Extract(ctx, image, "/usr/bin/"+program, Binary); err != nil {
-			if errors.Is(err, command.ErrMissing) {
+			if errors.Is(err, hostexec.ErrMissing) {
 				return nil, fmt.Errorf("%w: %w", ErrStays, err)
 			}
 			return nil, err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/hostexec"
 )
 
 const image = "quay.example/a/agent:v2"
@@ -30,7 +31,7 @@ type engine struct {
 
 func (e *engine) Run(_ context.Context, c command.Command) error {
 	if e.missing {
-		return command.ErrMissing
+		return hostexec.ErrMissing
 	}
 	e.ran = append(e.ran, c.Name+" "+strings.Join(c.Args, " "))
 	if c.Args[0] == e.fail {

@@ -25,6 +25,7 @@ import (
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/logs"
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/hostexec"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -121,7 +122,7 @@ type programs map[string]func(ctx context.Context, c command.Command) error
 func (p programs) Run(ctx context.Context, c command.Command) error {
 	run, ok := p[c.Name]
 	if !ok {
-		return command.ErrMissing
+		return hostexec.ErrMissing
 	}
 	return run(ctx, c)
 }
@@ -222,7 +223,7 @@ func TestWhatFailsOrHangsNeverStopsTheRest(t *testing.T) {
 		"fails":   {func(context.Context, command.Command) error { return errors.New("exit status 1: password=hunter22") }, "own", "agent.logs: exit status 1: password=***", 0},
 		"hangs":   {endless, "first lines\n", "agent.logs: took longer than 30s", 30 * time.Second},
 		"panics":  {func(context.Context, command.Command) error { panic("odd") }, "", "agent.logs: internal failure: odd", 0},
-		"missing": {func(context.Context, command.Command) error { return command.ErrMissing }, "own", "agent.logs: this host has no such program", 0},
+		"missing": {func(context.Context, command.Command) error { return hostexec.ErrMissing }, "own", "agent.logs: this host has no such program", 0},
 		"does not even die": {func(_ context.Context, c command.Command) error {
 			_, _ = io.WriteString(c.Stdout, "first lines\n")
 			<-time.After(time.Hour)

@@ -14,10 +14,32 @@ import (
 
 func TestOutputLines(t *testing.T) {
 	g := NewWithT(t)
+	long := strings.Repeat("x", maxLine)
+	for text, want := range map[string][]string{
+		"a\r> (1%)\r> (2%)\nlast": {"a", "> (1%)", "> (2%)", "last"},
+		"one\n\ntwo\n":            {"one", "", "two"},
+		long + "\nb":              {long, "b"},
+		long + "yy\nb":            {long, "yy", "b"},
+	} {
+		for _, size := range []int{1, 7, len(text)} { // what is written at once does not matter
+			var got []string
+			w := NewLineWriter(func(l string) { got = append(got, l) })
+			for rest := text; rest != ""; rest = rest[min(size, len(rest)):] {
+				_, _ = w.Write([]byte(rest[:min(size, len(rest))]))
+			}
+			w.Flush()
+			g.Expect(got).To(Equal(want))
+		}
+	}
+}
+
+func TestRunInRoot(t *testing.T) {
+	g := NewWithT(t)
 	var got []string
-	copyLines(strings.NewReader("a\r> (1%)\r> (2%)\nlast"), func(l string) { got = append(got, l) })
-	g.Expect(got).To(Equal([]string{"a", "> (1%)", "> (2%)", "last"}))
-	err := InRoot(hostfile.Dir{})(t.Context(), []string{"no-such-program-anywhere"}, func(string) {})
+	err := InRoot(hostfile.Dir{})(t.Context(), []string{"sh", "-c", "printf 'one\ntwo'; exit 3"}, func(l string) { got = append(got, l) })
+	g.Expect(ExitStatus(err)).To(Equal(3))
+	g.Expect(got).To(Equal([]string{"one", "two"}))
+	err = InRoot(hostfile.Dir{})(t.Context(), []string{"no-such-program-anywhere"}, func(string) {})
 	g.Expect(Missing(err)).To(BeTrue())
 }
 

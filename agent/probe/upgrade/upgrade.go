@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/agent/handover"
 	"github.com/ironflow/ironflow/agent/imageref"
 	"github.com/ironflow/ironflow/agent/probe"
 	"github.com/ironflow/ironflow/agent/steps"
 	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/customdeploy/hostexec"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -39,7 +39,7 @@ func pull(ctx context.Context, env probe.Env, r wire.UpgradeAgentRequest) steps.
 	}
 	err := handover.Engine{Dir: env.Dir, Commands: env.Commands}.Pull(ctx, r.AgentImage)
 	switch {
-	case errors.Is(err, command.ErrMissing):
+	case errors.Is(err, hostexec.ErrMissing):
 		return carried(r, "the image carries the agent; it has no container engine")
 	case err != nil:
 		result := answer(r, wire.UpgradeAgentResultFailure)

@@ -11,6 +11,7 @@ import (
 	"github.com/ironflow/ironflow/agent/probe"
 	"github.com/ironflow/ironflow/agent/probe/upgrade"
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/hostexec"
 )
 
 // engine answers every command with err.
@@ -34,7 +35,7 @@ func TestPull(t *testing.T) {
 	}{
 		"pulled":                 {false, nil, "success", "", 1},
 		"registry away":          {false, &command.ExitError{Name: "podman", Code: 125, Last: "connection refused"}, "failure", "connection refused", 1},
-		"no container engine":    {false, command.ErrMissing, "success", "the image carries the agent", 1},
+		"no container engine":    {false, hostexec.ErrMissing, "success", "the image carries the agent", 1},
 		"nothing in a dry run":   {true, nil, "success", "stays", 0},
 		"the version that stays": {true, nil, "success", "ironflow-agent devel", 0},
 	} {
