@@ -10,7 +10,7 @@ import (
 )
 
 // Program returns the path of the program of a Debian package.
-func Program(t *testing.T, name, debianPackage string) string {
+func Program(t testing.TB, name, debianPackage string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	switch {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/vishvananda/netlink"
@@ -20,8 +21,11 @@ type Net struct {
 type Host struct {
 	// Name is its name in the topology.
 	Name string
+	// Root is the root directory of its steps.
+	Root string
 
-	t testing.TB
+	t          testing.TB
+	resolvConf string
 	*namespace
 }
 
@@ -44,7 +48,7 @@ func (topology Topology) Build(t testing.TB) *Net {
 	n := &Net{hosts: map[string]*Host{}, segments: map[string]segment{}}
 	lossy := topology.lossy()
 	for _, spec := range topology.Hosts {
-		h := &Host{Name: spec.Name, t: t, namespace: newNamespace(t)}
+		h := &Host{Name: spec.Name, Root: "/", t: t, namespace: newNamespace(t)}
 		n.hosts[spec.Name] = h
 		if err := n.furnish(h, spec, lossy); err != nil {
 			t.Fatalf("build host %s: %v", spec.Name, err)
@@ -55,6 +59,13 @@ func (topology Topology) Build(t testing.TB) *Net {
 			t.Fatalf("build host %s: %v", spec.Name, err)
 		}
 	}
+	for _, spec := range topology.Hosts {
+		for _, service := range spec.Services {
+			if err := service.start(n.hosts[spec.Name]); err != nil {
+				t.Fatalf("a service of host %s: %v", spec.Name, err)
+			}
+		}
+	}
 	return n
 }
 
@@ -63,6 +74,9 @@ func (n *Net) Host(name string) *Host { return n.hosts[name] }
 
 // furnish makes the interfaces of a host.
 func (n *Net) furnish(h *Host, spec HostSpec, lossy map[string]bool) error {
+	if err := h.addFiles(spec); err != nil {
+		return err
+	}
 	// An address is usable at once: nobody waits for duplicate detection here.
 	for _, which := range []string{"all", "default"} {
 		if err := h.sysctl("ipv6/conf/"+which+"/accept_dad", "0"); err != nil {
@@ -115,6 +129,26 @@ func (n *Net) segment(t testing.TB, name string, lossy bool) segment {
 	}
 	n.segments[name] = s
 	return s
+}
+
+// addFiles makes what programs and steps of the host see in place of this computer's.
+func (h *Host) addFiles(spec HostSpec) error {
+	if spec.Resolver != "" {
+		h.resolvConf = filepath.Join(h.t.TempDir(), "resolv.conf")
+		if err := os.WriteFile(h.resolvConf, []byte("nameserver "+spec.Resolver+"\n"), 0o644); err != nil { //nolint:gosec // servers without root read it
+			return err
+		}
+	}
+	if !spec.Writes {
+		return nil
+	}
+	root, err := os.MkdirTemp("/tmp", "netns") //nolint:usetesting // the path of a socket has at most 107 bytes
+	if err != nil {
+		return err
+	}
+	h.Root = root
+	h.t.Cleanup(func() { _ = os.RemoveAll(root) })
+	return os.Chmod(root, 0o755) //nolint:gosec // servers that give up their rights live in it
 }
 
 // addBonds makes bonds and their members, which must be down for that.

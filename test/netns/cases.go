@@ -3,15 +3,16 @@ package netns
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/agent/steps"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -27,9 +28,12 @@ type Case struct {
 	Args []json.RawMessage `json:"args"`
 	// ExitCode is 0 when left out.
 	ExitCode int64 `json:"exit_code"`
-	// Output is the reply's, null for none. The text "RTT" stands for a time
-	// between 0 and 10,000 ms, which is different in each run.
+	// Output is the reply's, null for none. What is different in each run stands
+	// there as the rules of [readable] say.
 	Output json.RawMessage `json:"output"`
+	// Eventually repeats the step until it answers so, for what a daemon needs a
+	// while for.
+	Eventually bool `json:"eventually"`
 	// Error is part of the reply's error text.
 	Error string `json:"error"`
 }
@@ -69,14 +73,25 @@ func (c Case) Run(t *testing.T, network *Net, o Options) {
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		args = append(args, text)
 	}
-	result := network.Host(c.Host).Step(o, c.Step, args...)
+	answers := func(g gomega.Gomega) { c.compare(g, network.Host(c.Host).Step(o, c.Step, args...)) }
+	if c.Eventually {
+		g.Eventually(answers).WithTimeout(patience).WithPolling(time.Second).Should(gomega.Succeed())
+		return
+	}
+	answers(g)
+}
+
+func (c Case) compare(g gomega.Gomega, result steps.Result) {
 	g.Expect(result.Exit).To(gomega.Equal(c.ExitCode), result.Error)
+	if c.Error == "" {
+		g.Expect(result.Error).To(gomega.BeEmpty())
+	}
 	g.Expect(result.Error).To(gomega.ContainSubstring(c.Error))
 	if len(c.Output) == 0 || string(c.Output) == "null" {
 		g.Expect(result.Output).To(gomega.BeEmpty())
 		return
 	}
-	output, err := withoutTimes(result.Output)
+	output, err := readable(result.Output)
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	g.Expect(output).To(gomega.MatchJSON(c.Output))
 }
@@ -90,32 +105,4 @@ func argument(raw json.RawMessage) (string, error) {
 	var compact bytes.Buffer
 	err := json.Compact(&compact, raw)
 	return compact.String(), err
-}
-
-// withoutTimes replaces round-trip times by the text RTT. Lists keep their
-// order, which is part of the protocol.
-func withoutTimes(output string) (string, error) {
-	var value any
-	if err := json.Unmarshal([]byte(output), &value); err != nil {
-		return "", fmt.Errorf("the output is not JSON: %w: %s", err, output)
-	}
-	maskTimes(value)
-	raw, err := json.Marshal(value)
-	return string(raw), err
-}
-
-func maskTimes(value any) {
-	switch value := value.(type) {
-	case []any:
-		for _, v := range value {
-			maskTimes(v)
-		}
-	case map[string]any:
-		for key, v := range value {
-			if ms, ok := v.(float64); ok && key == "average_rtt_ms" && ms > 0 && ms < 10_000 {
-				value[key] = "RTT"
-			}
-			maskTimes(v)
-		}
-	}
 }

@@ -2,6 +2,7 @@ package netns
 
 import (
 	"encoding/binary"
+	"math/rand/v2"
 	"os"
 	"sync"
 	"testing"
@@ -21,9 +22,10 @@ type hub struct {
 
 type hubPort struct {
 	tap  *os.File
-	drop int
-	// sent counts the frames of each EtherType.
-	sent map[uint16]int
+	loss float64
+	seed uint64
+	// luck decides on the frames of an EtherType, one after the other.
+	luck map[uint16]*rand.Rand
 }
 
 // ethernetHeader is destination, source and EtherType.
@@ -44,7 +46,7 @@ func newHub(t testing.TB) *hub {
 
 // plug makes a tap device in the host's namespace; its other end is read here.
 func (h *hub) plug(host *Host, nic NIC) error {
-	p := &hubPort{drop: nic.DropEvery, sent: map[uint16]int{}}
+	p := &hubPort{loss: nic.Loss, seed: nic.Seed, luck: map[uint16]*rand.Rand{}}
 	err := onThread(host.handle, func() (err error) {
 		p.tap, err = newTap(nic.Name)
 		return err
@@ -81,10 +83,14 @@ func (h *hub) forward(from *hubPort) {
 	}
 }
 
-// loses counts a frame and tells whether it is lost.
+// loses tells whether the next frame of the EtherType is lost.
 func (p *hubPort) loses(etherType uint16) bool {
-	p.sent[etherType]++
-	return p.drop > 0 && p.sent[etherType]%p.drop == 0
+	luck := p.luck[etherType]
+	if luck == nil {
+		luck = rand.New(rand.NewPCG(p.seed, uint64(etherType))) //nolint:gosec // it has to be the same each time
+		p.luck[etherType] = luck
+	}
+	return luck.Float64() < p.loss
 }
 
 // newTap makes a tap device in the namespace of the calling thread. It lives as

@@ -2,6 +2,7 @@ package netns
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,13 +14,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ironflow/ironflow/test/netns/guest"
+	"github.com/ironflow/ironflow/test/guest"
 )
 
 // Environment of a test binary that runs as a program inside a host.
 const (
 	envProgram    = "IRONFLOW_NETNS_PROGRAM"
 	envResolvConf = "IRONFLOW_NETNS_RESOLV_CONF"
+	envRoot       = "IRONFLOW_NETNS_ROOT"
 )
 
 // Program is what a test binary does inside a host, in a process of its own
@@ -32,7 +34,7 @@ type Program func(ctx context.Context, args []string, stdout io.Writer) error
 //
 //	func TestMain(m *testing.M) { netns.Main(m, map[string]netns.Program{…}) }
 //
-// The program "step" is always there: see [Host.Step]. As the first process of a
+// The programs "step" (see [Host.Step]) and "exec" are always there. As the first process of a
 // guest, Main does what package guest says.
 func Main(m *testing.M, programs map[string]Program) {
 	if guest.IsInit() {
@@ -52,8 +54,11 @@ func Main(m *testing.M, programs map[string]Program) {
 
 func runProgram(name string, programs map[string]Program) error {
 	program, ok := programs[name]
-	if name == stepProgram {
+	switch name {
+	case stepProgram:
 		program, ok = step, true
+	case execProgram:
+		program, ok = become, true
 	}
 	if !ok {
 		return fmt.Errorf("there is no program %q in this test binary", name)
@@ -64,6 +69,13 @@ func runProgram(name string, programs map[string]Program) error {
 	ctx, stop := signalled()
 	defer stop()
 	return program(ctx, os.Args[1:], os.Stdout)
+}
+
+// execProgram becomes another program, which sees what a program of the host sees.
+const execProgram = "exec"
+
+func become(_ context.Context, args []string, _ io.Writer) error {
+	return syscall.Exec(args[0], args, os.Environ())
 }
 
 // privateMounts shows the program the host's interfaces in /sys, and its own
@@ -89,7 +101,8 @@ func (h *Host) Do(f func() error) error { return onThread(h.handle, f) }
 
 // Options of a program inside a host.
 type Options struct {
-	// ResolvConf is a file that the program sees as /etc/resolv.conf.
+	// ResolvConf is a file that the program sees as /etc/resolv.conf; empty means what
+	// the topology says.
 	ResolvConf string
 	// Stdin is what it reads.
 	Stdin io.Reader
@@ -148,7 +161,7 @@ func (h *Host) program(o Options, name string, args []string) (*exec.Cmd, error)
 		return nil, err
 	}
 	cmd := exec.Command(self, args...) //nolint:noctx // the context of a test ends before its clean-up, which ends the process by a signal
-	cmd.Env = append(os.Environ(), envProgram+"="+name, envResolvConf+"="+o.ResolvConf)
+	cmd.Env = append(os.Environ(), envProgram+"="+name, envResolvConf+"="+cmp.Or(o.ResolvConf, h.resolvConf), envRoot+"="+h.Root)
 	cmd.Stdin = o.Stdin
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	return cmd, nil

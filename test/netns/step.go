@@ -52,7 +52,7 @@ func step(ctx context.Context, args []string, stdout io.Writer) error {
 	if err := json.NewDecoder(os.Stdin).Decode(&arguments); err != nil {
 		return err
 	}
-	dir, log := hostfile.Dir{Root: "/"}, slog.New(slog.NewTextHandler(os.Stderr, nil))
+	dir, log := hostfile.Dir{Root: os.Getenv(envRoot)}, slog.New(slog.NewTextHandler(os.Stderr, nil))
 	runner, ok := table.Checks(probe.Env{
 		Dir: dir, Interfaces: Interfaces, Log: log, Commands: command.Host{Dir: dir, Log: log}, HTTP: http.DefaultClient,
 		Device: func(path string) (string, error) { return path, nil },

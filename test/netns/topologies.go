@@ -1,5 +1,7 @@
 package netns
 
+import "github.com/ironflow/ironflow/test/netns/nameserver"
+
 // Topologies are the networks that the agent's steps are judged in. The folder
 // testdata has one of the same name with the steps and what they must answer.
 var Topologies = map[string]Topology{
@@ -78,9 +80,53 @@ var Topologies = map[string]Topology{
 		{Name: "a", NICs: []NIC{{Name: "eth0", Segment: "s", MAC: "52:54:00:00:00:0a", Unplugged: true, Addresses: []string{"192.0.2.10/28", "2001:db8::10/64"}}}},
 		{Name: "b", NICs: []NIC{{Name: "eth0", Segment: "s", MAC: "52:54:00:00:00:0b", Addresses: []string{"192.0.2.11/28", "2001:db8::11/64"}}}},
 	}},
-	// Every fifth frame of host a is lost.
+	// A fifth of host a's frames is lost.
 	"loss": {Hosts: []HostSpec{
-		{Name: "a", NICs: []NIC{{Name: "eth0", Segment: "s", MAC: "52:54:00:00:00:0a", DropEvery: 5, Addresses: []string{"192.0.2.10/28"}}}},
+		{Name: "a", NICs: []NIC{{Name: "eth0", Segment: "s", MAC: "52:54:00:00:00:0a", Loss: 0.2, Seed: 24, Addresses: []string{"192.0.2.10/28"}}}},
 		{Name: "b", NICs: []NIC{{Name: "eth0", Segment: "s", MAC: "52:54:00:00:00:0b", Addresses: []string{"192.0.2.11/28"}}}},
 	}},
+	// A DHCP server that keeps addresses for two MACs.
+	"dhcp": {Hosts: []HostSpec{
+		{Name: "machine", Writes: true, NICs: []NIC{{Name: "eth0", Segment: "s", Addresses: []string{"192.0.2.10/24"}}}},
+		{
+			Name: "server", NICs: []NIC{{Name: "eth0", Segment: "s", Addresses: []string{"192.0.2.1/24"}}},
+			Services: []Service{DHCP{
+				First: "192.0.2.50", Last: "192.0.2.60", Domain: "c.example",
+				Reserved: map[string]string{"00:1a:4a:00:00:01": "192.0.2.51", "00:1a:4a:00:00:02": "192.0.2.52"},
+			}},
+		},
+	}},
+	// A name server with good answers, one that leaves some questions open, one whose
+	// answers come after forged ones, and none at all.
+	"dns-good":    withNameServer(DNS{Address: "192.0.2.53", Answer: nameserver.Zone}),
+	"dns-slow":    withNameServer(DNS{Address: "192.0.2.53", Answer: nameserver.Slow}),
+	"dns-lying":   withNameServer(DNS{Address: "192.0.2.53", Answer: nameserver.Lying}),
+	"dns-missing": withNameServer(),
+	// A time server, and chrony on the machine.
+	"ntp": {Hosts: []HostSpec{
+		{
+			Name: "server", Writes: true, NICs: []NIC{{Name: "eth0", Segment: "s", Addresses: []string{"192.0.2.1/24", "192.0.2.2/24"}}},
+			Services: []Service{DNS{Address: "192.0.2.1", Answer: nameserver.Zone}, Time{}},
+		},
+		{
+			Name: "machine", Writes: true, Resolver: "192.0.2.1", NICs: []NIC{{Name: "eth0", Segment: "s", Addresses: []string{"192.0.2.10/24"}}},
+			Services: []Service{Chrony{}},
+		},
+	}},
+	// A Tang server.
+	"tang": {Hosts: []HostSpec{
+		{Name: "machine", NICs: []NIC{{Name: "eth0", Segment: "s", Addresses: []string{"192.0.2.10/24"}}}},
+		{
+			Name: "server", NICs: []NIC{{Name: "eth0", Segment: "s", Addresses: []string{"192.0.2.1/24"}}},
+			Services: []Service{Tang{Address: "192.0.2.1:80"}},
+		},
+	}},
+}
+
+// withNameServer is a machine that asks a name server, which runs the services.
+func withNameServer(services ...Service) Topology {
+	return Topology{Hosts: []HostSpec{
+		{Name: "machine", Resolver: "192.0.2.53", NICs: []NIC{{Name: "eth0", Segment: "s", Addresses: []string{"192.0.2.10/24"}}}},
+		{Name: "server", NICs: []NIC{{Name: "eth0", Segment: "s", Addresses: []string{"192.0.2.53/24"}}}, Services: services},
+	}}
 }

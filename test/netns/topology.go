@@ -15,6 +15,14 @@ type HostSpec struct {
 	Routes []Route
 	// Forwards makes the host a router.
 	Forwards bool
+	// Resolver is the address of the DNS server that its programs ask; empty means
+	// this computer's own.
+	Resolver string
+	// Services run on it.
+	Services []Service
+	// Writes gives its steps a root directory of their own, empty at first, because
+	// they write files there or find sockets.
+	Writes bool
 }
 
 // NIC is an Ethernet interface of a host.
@@ -31,11 +39,13 @@ type NIC struct {
 	Addresses []string
 	// Unplugged leaves the NIC without a carrier.
 	Unplugged bool
-	// DropEvery makes the segment lose every n-th frame that this NIC sends,
-	// counted for each EtherType, so that a test knows exactly what is lost.
-	// 0 loses none. Such a segment is a hub in user space, because netem is a
-	// kernel module that not every machine has.
-	DropEvery int
+	// Loss is the part of the frames that the segment loses of those that this NIC
+	// sends, 0 to 1. Which ones is random, and the same in each run: it depends on
+	// the frame's number among those of its EtherType, and on Seed. Such a segment
+	// is a hub in user space, because netem is a kernel module that not every
+	// machine has.
+	Loss float64
+	Seed uint64
 }
 
 // Bond is an active-backup bond over NICs of the host.
@@ -69,7 +79,7 @@ func (t Topology) lossy() map[string]bool {
 	out := map[string]bool{}
 	for _, h := range t.Hosts {
 		for _, nic := range h.NICs {
-			if nic.DropEvery > 0 {
+			if nic.Loss > 0 {
 				out[nic.Segment] = true
 			}
 		}

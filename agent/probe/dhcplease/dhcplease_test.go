@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -26,7 +25,6 @@ import (
 	"github.com/ironflow/ironflow/agent/steps"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
-	"github.com/ironflow/ironflow/test/needs"
 	"github.com/ironflow/ironflow/test/netns"
 )
 
@@ -76,29 +74,9 @@ type lab struct {
 
 func newLab(t *testing.T) *lab {
 	t.Helper()
-	dnsmasq := needs.Program(t, "dnsmasq", "dnsmasq-base")
-	network := netns.Topology{Hosts: []netns.HostSpec{
-		{Name: "machine", NICs: []netns.NIC{{Name: "eth0", Segment: "lan", Addresses: []string{"192.0.2.10/24"}}}},
-		{Name: "server", NICs: []netns.NIC{{Name: "eth0", Segment: "lan", Addresses: []string{"192.0.2.1/24"}}}},
-	}}.Build(t)
+	network := netns.Topologies["dhcp"].Build(t)
 	l := &lab{t: t, machine: network.Host("machine"), root: t.TempDir(), sent: map[string][]*dhcpv4.DHCPv4{}}
-	server := network.Host("server")
-	l.listen(server)
-	cmd := exec.CommandContext(t.Context(), dnsmasq, "--keep-in-foreground", "--conf-file=/dev/null", "--pid-file=", "--user=root", "--port=0", "--interface=eth0", "--no-ping",
-		"--log-facility=-", "--log-dhcp", "--dhcp-authoritative", "--dhcp-range=192.0.2.50,192.0.2.60,1h", "--dhcp-option=option:domain-name,c.example",
-		"--dhcp-leasefile="+filepath.Join(t.TempDir(), "leases"))
-	cmd.Stderr = t.Output()
-	if err := server.Start(cmd); err != nil {
-		t.Fatal(err)
-	}
-	NewWithT(t).Eventually(func() (text string, err error) {
-		err = server.Do(func() error {
-			raw, err := os.ReadFile("/proc/thread-self/net/udp")
-			text = string(raw)
-			return err
-		})
-		return text, err
-	}).WithTimeout(time.Minute).Should(ContainSubstring(":0043 "), "the server listens on port 67")
+	l.listen(network.Host("server"))
 	return l
 }
 

@@ -2,14 +2,10 @@ package tang_test
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,9 +15,6 @@ import (
 	"github.com/ironflow/ironflow/agent/probe"
 	"github.com/ironflow/ironflow/agent/probe/tang"
 	"github.com/ironflow/ironflow/agent/steps"
-	"github.com/ironflow/ironflow/hub/wire"
-	"github.com/ironflow/ironflow/test/needs"
-	"github.com/ironflow/ironflow/test/netns"
 )
 
 func run(t *testing.T, client *http.Client, servers string) steps.Result {
@@ -31,97 +24,6 @@ func run(t *testing.T, client *http.Client, servers string) steps.Result {
 		t.Fatal(err)
 	}
 	return tang.Check.Runner(probe.Env{HTTP: client}).Run(t.Context(), []string{`{"tang_servers":` + string(quoted) + `}`})
-}
-
-func TestMain(m *testing.M) { netns.Main(m, nil) }
-
-// startTang starts Debian's Tang with new keys inside a host and returns its URL
-// and the thumbprint of its signing key. Tang serves one connection on its
-// standard input and output, as a socket unit would start it.
-func startTang(t *testing.T, h *netns.Host) (url, thumbprint string) {
-	t.Helper()
-	const folder = "/usr/libexec/"
-	needs.Program(t, folder+"tangd", "tang-common")
-	keys := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), needs.Program(t, folder+"tangd-keygen", "tang-common"), keys).CombinedOutput(); err != nil {
-		t.Fatalf("tangd-keygen: %v: %s", err, out)
-	}
-	var listener net.Listener
-	err := h.Do(func() (err error) {
-		listener, err = new(net.ListenConfig).Listen(t.Context(), "tcp", "192.0.2.1:80")
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			file, err := conn.(*net.TCPConn).File()
-			conn.Close()
-			if err != nil {
-				continue
-			}
-			cmd := exec.CommandContext(t.Context(), folder+"tangd", keys)
-			cmd.Stdin, cmd.Stdout = file, file
-			_ = cmd.Run() // it ends with the connection
-			file.Close()
-		}
-	}()
-	return "http://192.0.2.1", signingKey(t, keys)
-}
-
-// signingKey is the name of the key that may sign: Tang calls key files by their thumbprints.
-func signingKey(t *testing.T, keys string) string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(keys, "*.jwk"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		out, err := exec.CommandContext(t.Context(), needs.Program(t, "jose", "jose"), "jwk", "use", "-i", file, "-r", "-u", "sign", "-o", "-").Output()
-		if err == nil && len(out) > 0 {
-			return strings.TrimSuffix(filepath.Base(file), ".jwk")
-		}
-	}
-	t.Fatalf("no signing key in %v", files)
-	return ""
-}
-
-func TestARealTangServer(t *testing.T) {
-	g := NewWithT(t)
-	network := netns.Topology{Hosts: []netns.HostSpec{
-		{Name: "machine", NICs: []netns.NIC{{Name: "eth0", Segment: "lan", Addresses: []string{"192.0.2.10/24"}}}},
-		{Name: "server", NICs: []netns.NIC{{Name: "eth0", Segment: "lan", Addresses: []string{"192.0.2.1/24"}}}},
-	}}.Build(t)
-	url, thumbprint := startTang(t, network.Host("server"))
-	ask := func(url, thumbprint string) steps.Result {
-		return network.Host("machine").Step(netns.Options{}, wire.StepTypeTangConnectivityCheck,
-			`{"tang_servers":"[{\"url\":\"`+url+`\",\"thumbprint\":\"`+thumbprint+`\"}]"}`)
-	}
-	result := ask(url+"/", thumbprint)
-	g.Expect(result.Error).To(BeEmpty())
-	g.Expect(result.Exit).To(BeZero())
-	var out map[string]any
-	g.Expect(json.Unmarshal([]byte(result.Output), &out)).To(Succeed())
-	g.Expect(out).To(HaveKeyWithValue("is_success", true))
-	answer := out["tang_server_response"].([]any)[0].(map[string]any)
-	g.Expect(answer).To(HaveKeyWithValue("tang_url", url+"/"))
-	keys, err := base64.RawURLEncoding.DecodeString(answer["payload"].(string))
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(string(keys)).To(ContainSubstring(`"keys"`), "the payload is the server's list of keys")
-	g.Expect(answer["signatures"]).NotTo(BeEmpty())
-	g.Expect(answer["signatures"].([]any)[0]).To(And(HaveKey("protected"), HaveKey("signature")))
-
-	result = ask(url, strings.Repeat("A", 43))
-	g.Expect(result.Exit).To(BeEquivalentTo(-1), "Tang knows no such key")
-	g.Expect(result.Output).To(Equal(`{"tang_server_response":null}`))
-	g.Expect(result.Error).To(ContainSubstring("404"))
-	g.Expect(ask("http://192.0.2.1:81", thumbprint).Error).To(HavePrefix("tang server http://192.0.2.1:81: "), "nobody listens there")
 }
 
 func TestServersThatFail(t *testing.T) {
