@@ -1,25 +1,30 @@
 // Package guest runs a test binary as the only program of a small virtual
 // machine with Debian's kernel, for tests of what the kernel here does not have,
-// such as bonds and VLANs. The guest is an initial file system with the binary as
-// /init and the modules that it loads; [Init] is what the binary does as that
-// first process, [Run] what starts it from outside.
+// such as bonds, VLANs and device-mapper. The guest is an initial file system
+// with the binary as /init and the modules that it loads; [Guest.Run] starts it
+// from outside, [Init] is what the binary does as that first process.
 package guest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"debug/elf"
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
+	"testing"
 	"time"
 
-	"github.com/ironflow/ironflow/imagecustomization/cpio"
 	"github.com/ironflow/ironflow/test/lab/cache"
+	"github.com/ironflow/ironflow/test/needs"
 )
 
 // script fetches kernel and modules; a change fetches them anew.
@@ -29,19 +34,47 @@ var script []byte
 
 const (
 	// limit bounds a run; without hardware virtualization and beside other work
-	// it takes one or two minutes.
-	limit = 8 * time.Minute
+	// most take one or two minutes.
+	limit = 20 * time.Minute
 	// verdict begins the line that tells how the tests ended.
 	verdict = "GUEST EXIT "
-	// modulesDir and argumentsFile are in the guest's file system.
-	modulesDir    = "modules"
-	argumentsFile = "arguments"
+	// tag is the name of the shared files on the guest's bus.
+	tag = "computer"
+	// memory of the guest in MiB, unless told.
+	memory = 768
 )
 
-// Run runs the test binary in a guest with the arguments and returns what it
-// printed. The error tells that it failed. It needs QEMU, apt and kmod; kernel and
-// modules are fetched once and kept in the user's cache.
-func Run(ctx context.Context, binary string, args ...string) (string, error) {
+// Guest is a virtual machine that runs a test binary.
+type Guest struct {
+	// Args are the arguments of the test binary, such as -test.run.
+	Args []string
+	// Env are more environment variables, NAME=value.
+	Env []string
+	// Files lets the guest see this computer's files as its own, with this test's
+	// working directory, PATH and HOME. What it writes is gone with it. Without,
+	// it has nothing but the test binary.
+	Files bool
+	// Console, if set, gets what the guest prints as it comes.
+	Console io.Writer
+	// MemoryMiB is its memory, which also holds what it writes; 0 means 768.
+	MemoryMiB int
+}
+
+// Need skips the test where no guest can be run, and says why.
+func Need(t *testing.T) {
+	t.Helper()
+	needs.Program(t, "qemu-system-x86_64", "qemu-system-x86")
+	needs.Program(t, "modprobe", "kmod")
+}
+
+// Run runs this test binary in the guest and returns what it printed. The error
+// tells that it failed. It needs QEMU, apt and kmod; kernel and modules are
+// fetched once and kept in the user's cache.
+func (m Guest) Run(ctx context.Context) (string, error) {
+	binary, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
 	if err := static(binary); err != nil {
 		return "", err
 	}
@@ -49,7 +82,7 @@ func Run(ctx context.Context, binary string, args ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	initrd, err := initialFiles(kernel, binary, args)
+	initrd, err := m.initialFiles(kernel, binary)
 	if err != nil {
 		return "", err
 	}
@@ -57,11 +90,13 @@ func Run(ctx context.Context, binary string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("the guest has not ended within %s", limit))
 	defer cancel()
 	var console strings.Builder
-	// Emulation only: there are machines whose /dev/kvm can be opened and then hangs.
-	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", "-M", "q35", "-accel", "tcg", "-smp", "2", "-m", "768",
-		"-nographic", "-nodefaults", "-no-reboot", "-serial", "stdio", "-device", "virtio-rng-pci",
-		"-kernel", filepath.Join(kernel, "vmlinuz"), "-initrd", initrd, "-append", "console=ttyS0 quiet panic=-1 mitigations=off")
-	cmd.Stdout, cmd.Stderr = &console, &console
+	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", m.arguments(kernel, initrd)...)
+	cmd.Stdout = &console
+	if m.Console != nil {
+		cmd.Stdout = io.MultiWriter(&console, m.Console)
+	}
+	cmd.Stderr = cmd.Stdout
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	err = cmd.Run()
 	text := strings.ReplaceAll(console.String(), "\r", "")
 	switch {
@@ -71,6 +106,19 @@ func Run(ctx context.Context, binary string, args ...string) (string, error) {
 		return text, errors.New("the tests failed in the guest")
 	}
 	return text, nil
+}
+
+func (m Guest) arguments(kernel, initrd string) []string {
+	args := []string{
+		// Emulation only: there are machines whose /dev/kvm can be opened and then hangs.
+		"-M", "q35", "-accel", "tcg", "-smp", "2", "-m", strconv.Itoa(cmp.Or(m.MemoryMiB, memory)),
+		"-nographic", "-nodefaults", "-no-reboot", "-serial", "stdio", "-device", "virtio-rng-pci",
+		"-kernel", filepath.Join(kernel, "vmlinuz"), "-initrd", initrd, "-append", "console=ttyS0 quiet panic=-1 mitigations=off",
+	}
+	if m.Files {
+		args = append(args, "-fsdev", "local,id="+tag+",path=/,security_model=none,readonly=on,multidevs=remap", "-device", "virtio-9p-pci,fsdev="+tag+",mount_tag="+tag)
+	}
+	return args
 }
 
 // static refuses a binary that needs a loader, which the guest does not have.
@@ -94,7 +142,7 @@ func files(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return cache.Entry{Dir: root, Name: "netns-guest", Key: cache.Key(script)}.Get(ctx, nil, func(ctx context.Context, dir string) error {
+	return cache.Entry{Dir: root, Name: "test-guest", Key: cache.Key(script)}.Get(ctx, nil, func(ctx context.Context, dir string) error {
 		var out bytes.Buffer
 		cmd := exec.CommandContext(ctx, "bash", "-s", dir)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(script), &out, &out
@@ -103,33 +151,4 @@ func files(ctx context.Context) (string, error) {
 		}
 		return nil
 	})
-}
-
-// initialFiles packs the guest's file system.
-func initialFiles(kernel, binary string, args []string) (string, error) {
-	f, err := os.CreateTemp("", "ironflow-guest-*.cpio")
-	if err != nil {
-		return "", err
-	}
-	w := cpio.NewWriter(f)
-	add := func(name string, perm uint32, from string) error {
-		raw, err := os.ReadFile(from)
-		if err != nil {
-			return err
-		}
-		return w.File(name, perm, raw)
-	}
-	modules, err := filepath.Glob(filepath.Join(kernel, modulesDir, "*.ko"))
-	if err == nil {
-		err = add("init", 0o755, binary)
-	}
-	for _, module := range modules {
-		err = errors.Join(err, add(filepath.Join(modulesDir, filepath.Base(module)), 0o644, module))
-	}
-	err = errors.Join(err, w.File(argumentsFile, 0o644, []byte(strings.Join(args, "\n"))), w.Close(), f.Close())
-	if err != nil {
-		_ = os.Remove(f.Name())
-		return "", err
-	}
-	return f.Name(), nil
 }

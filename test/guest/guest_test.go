@@ -24,7 +24,7 @@ func TestInitialFiles(t *testing.T) {
 	g.Expect(os.Mkdir(filepath.Join(kernel, modulesDir), 0o755)).To(Succeed())
 	g.Expect(os.WriteFile(filepath.Join(kernel, modulesDir, "100-veth.ko"), []byte("module"), 0o600)).To(Succeed())
 	g.Expect(os.WriteFile(binary, []byte("program"), 0o600)).To(Succeed())
-	file, err := initialFiles(kernel, binary, []string{"-test.v", "-test.run=a b"})
+	file, err := Guest{Args: []string{"-test.v", "-test.run=a b"}}.initialFiles(kernel, binary)
 	g.Expect(err).NotTo(HaveOccurred())
 	defer os.Remove(file)
 	f, err := os.Open(file)
@@ -41,5 +41,7 @@ func TestInitialFiles(t *testing.T) {
 			content[e.Name] = string(e.Data)
 		}
 	}
-	g.Expect(content).To(Equal(map[string]string{"init": "program", "modules/100-veth.ko": "module", "arguments": "-test.v\n-test.run=a b"}))
+	g.Expect(content).To(Equal(map[string]string{
+		"init": "program", "modules/100-veth.ko": "module", "order": `{"args":["-test.v","-test.run=a b"],"env":["CI=true","HOME=/tmp","PATH=/"]}`,
+	}))
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fetches what a guest needs beside the test binary: Debian's kernel, and the modules for links that other kernels may lack.
+# Fetches what a guest needs beside the test binary: Debian's kernel, and the modules for links, disks and shared files.
 #   make.sh OUT
 # OUT then holds vmlinuz and modules/NN-NAME.ko, numbered in the order in which they must be loaded. Nothing is installed.
 # Needs Debian's apt, and modprobe and depmod (kmod).
@@ -16,7 +16,10 @@ cp "$work"/root/boot/vmlinuz-* "$out/vmlinuz"
 release=$(basename "$work"/root/lib/modules/*)
 depmod -b "$work/root" "$release"
 number=100
-modprobe -d "$work/root" -S "$release" -a --show-depends af_packet bridge veth bonding 8021q tun macvlan |
+links=(af_packet bridge veth bonding 8021q tun macvlan)
+disks=(loop dm_mod ext4 vfat nls_ascii)
+files=(virtio_pci 9pnet_virtio 9p overlay)
+modprobe -d "$work/root" -S "$release" -a --show-depends "${links[@]}" "${disks[@]}" "${files[@]}" |
   awk '$1 == "insmod" && !seen[$2]++ {print $2}' | while read -r file; do
     name=$(basename "$file" .xz)
     case $file in

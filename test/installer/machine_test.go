@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -27,6 +26,7 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/test/hub/testhub"
 	"github.com/ironflow/ironflow/test/livesystem"
+	"github.com/ironflow/ironflow/test/output"
 	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
 
@@ -72,8 +72,8 @@ func newWorld(t *testing.T, disk livesystem.Disk) *world {
 	w.system = livesystem.New(t, systemdtest.Boot(t), disk)
 	w.image = livesystem.MakeImage(t, "../fixtures/coreos-disk/make.sh")
 	w.system.AddImage(t, w.image)
-	systemdtest.Install(t, w.system.Host, systemdtest.Build(t, "github.com/ironflow/ironflow/cmd/ironflow-agent"), hostfile.AgentBinary)
-	systemdtest.Install(t, w.system.Host, systemdtest.Build(t, "github.com/ironflow/ironflow/cmd/ironflow-step"), hostfile.StepBinary)
+	systemdtest.Install(t, w.system.Host, program(t, "ironflow-agent"), hostfile.AgentBinary)
+	systemdtest.Install(t, w.system.Host, program(t, "ironflow-step"), hostfile.StepBinary)
 	w.system.AddNIC(t, "02:00:00:00:00:01")
 	w.url = w.serveHub()
 	t.Cleanup(func() {
@@ -82,6 +82,18 @@ func newWorld(t *testing.T, disk livesystem.Disk) *world {
 		}
 	})
 	return w
+}
+
+// programsEnv names a folder with the programs, for where nobody wants to wait for a compiler.
+const programsEnv = "IRONFLOW_INSTALLER_PROGRAMS"
+
+// program returns the path of one of our programs.
+func program(t *testing.T, name string) string {
+	t.Helper()
+	if dir := os.Getenv(programsEnv); dir != "" {
+		return filepath.Join(dir, name)
+	}
+	return systemdtest.Build(t, "github.com/ironflow/ironflow/cmd/"+name)
 }
 
 // serveHub lets the machine, whose network is its own, reach the hub.
@@ -103,6 +115,29 @@ func (w *world) agent(ctx context.Context) *exec.Cmd {
 		"--agent-version", "ironflow-agent:test", "--with-stdout-logging")
 	cmd.Env = append(cmd.Env, hubclient.TokenEnv+"="+w.token, outcome.InvocationEnv+"=0123456789abcdef0123456789abcdef")
 	return cmd
+}
+
+// start starts the agent; the returned function waits for its end and returns
+// its exit code.
+func (w *world) start() (wait func() int) {
+	w.t.Helper()
+	var log output.Buffer
+	cmd := w.agent(w.t.Context())
+	cmd.Stdout, cmd.Stderr = &log, &log
+	w.g.Expect(cmd.Start()).To(Succeed())
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	w.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		if w.t.Failed() {
+			w.t.Logf("agent:\n%s", log.String())
+		}
+	})
+	return func() int {
+		w.t.Helper()
+		w.g.Eventually(done).WithTimeout(patience).Should(Receive(), "the agent ends")
+		return cmd.ProcessState.ExitCode()
+	}
 }
 
 // approve waits for the host, has it written from the machine's image, and lets
@@ -194,22 +229,4 @@ func (w *world) put(path, text string) {
 	w.t.Helper()
 	path = w.system.Host.Path(path)
 	w.g.Expect(errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600))).To(Succeed())
-}
-
-// syncBuffer is written while it is read.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -24,16 +25,6 @@ const Serial = "S-1"
 
 // ImageFile is where [System.AddImage] puts the image inside the machine.
 const ImageFile = "/usr/share/test-coreos.raw"
-
-// Disk is what the machine's disk is like, and which machine it is.
-type Disk struct {
-	// Board is the serial number of the machine's board, its identity; empty means "SER-1".
-	Board string
-	// Bytes is its size; the backing file is sparse.
-	Bytes int64
-	// Dir is where the backing file lies; empty means a temporary folder.
-	Dir string
-}
 
 // System is a machine in its live system.
 type System struct {
@@ -55,21 +46,7 @@ func Need(t testing.TB) {
 func New(t *testing.T, m *systemdtest.Machine, disk Disk) *System {
 	t.Helper()
 	installer := needs.CoreOSInstaller(t)
-	needs.Program(t, "losetup", "mount")
-	if disk.Dir == "" {
-		disk.Dir = t.TempDir()
-	}
-	file := filepath.Join(disk.Dir, "disk")
-	s := &System{Machine: m, Name: "/dev/sda", Bytes: disk.Bytes}
-	must(t, os.WriteFile(file, nil, 0o600))
-	must(t, os.Truncate(file, disk.Bytes))
-	s.Disk = Output(t, "losetup", "--find", "--show", "--partscan", file)
-	// Detached while it is open, it goes when it is closed: also when this process is killed.
-	open, err := os.Open(s.Disk)
-	must(t, err)
-	t.Cleanup(func() { _ = open.Close() })
-	Output(t, "losetup", "--detach", s.Disk)
-
+	s := &System{Machine: m, Disk: disk.attach(t), Name: "/dev/sda", Bytes: disk.Bytes}
 	s.InstallWithLibraries(t, installer, "/usr/bin/coreos-installer")
 	number := strings.TrimPrefix(s.Disk, "/dev/loop")
 	s.Run(t, "mknod", "-m", "600", s.Disk, "b", "7", number)
@@ -213,6 +190,15 @@ func (s *System) Boot(t testing.TB, pattern string) string {
 func (s *System) Section(t testing.TB, offset, length int64) []byte {
 	t.Helper()
 	return Section(t, s.Disk, offset, length)
+}
+
+// Write writes bytes to the disk.
+func (s *System) Write(t testing.TB, offset int64, raw []byte) {
+	t.Helper()
+	f, err := os.OpenFile(s.Disk, os.O_WRONLY, 0)
+	must(t, err)
+	_, err = f.WriteAt(raw, offset)
+	must(t, errors.Join(err, f.Sync(), f.Close()))
 }
 
 // Section reads bytes of a file.

@@ -3,14 +3,12 @@
 package netns_test
 
 import (
-	"os"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/test/needs"
+	"github.com/ironflow/ironflow/test/guest"
 	"github.com/ironflow/ironflow/test/netns"
-	"github.com/ironflow/ironflow/test/netns/guest"
 )
 
 // TestTopologiesInAGuest runs the rows whose links this kernel does not have in
@@ -23,12 +21,9 @@ func TestTopologiesInAGuest(t *testing.T) {
 	if !missing {
 		t.Skip("this kernel has all links, so TestTopologies runs every row")
 	}
-	needs.Program(t, "qemu-system-x86_64", "qemu-system-x86")
-	needs.Program(t, "modprobe", "kmod")
+	guest.Need(t)
 	g := NewWithT(t)
-	self, err := os.Executable()
-	g.Expect(err).NotTo(HaveOccurred())
-	console, err := guest.Run(t.Context(), self, "-test.run=^TestTopologies$/^(vlan|bond)$", "-test.v")
+	console, err := guest.Guest{Args: []string{"-test.run=^TestTopologies$/^(vlan|bond)$", "-test.v"}}.Run(t.Context())
 	g.Expect(err).NotTo(HaveOccurred(), console)
 	g.Expect(console).To(And(ContainSubstring("--- PASS: TestTopologies/vlan/connectivity"), ContainSubstring("--- PASS: TestTopologies/bond/connectivity")), "the rows have run")
 	t.Log(console)

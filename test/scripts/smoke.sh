@@ -7,7 +7,7 @@ smoke=(
   './test/steps TestOnRealSystemd installed marker_of_an_earlier_boot cancelled_while_it_waits confirm_after_a_reboot_in_mid_step'
   './test/steps TestInstallCoreOS'
   './test/installer TestDeployStepInstallsADisk'
-  './test/installer TestAFailingDiskIsTheReason'
+  './test/installer TestAFullDiskIsTheReason'
   './test/machine/realipa TestContract'
   './test/joint TestJoint'
   './test/boot TestBoot BIOS,_ranges,_bridge_with_DHCP_and_routing_rules'

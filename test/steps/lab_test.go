@@ -1,14 +1,12 @@
 package steps_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +15,7 @@ import (
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
+	"github.com/ironflow/ironflow/test/output"
 	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
 
@@ -171,27 +170,9 @@ func (c realCase) machine(t *testing.T) []byte {
 // program is one running ironflow-step.
 type program struct {
 	cmd    *exec.Cmd
-	stdout syncBuffer
-	stderr syncBuffer
+	stdout output.Buffer
+	stderr output.Buffer
 	done   chan struct{}
-}
-
-// syncBuffer is a buffer that is written while it is read.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
 
 // runStep starts the step program as IPA's container sees the host.
