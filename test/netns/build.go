@@ -135,20 +135,20 @@ func (n *Net) segment(t testing.TB, name string, lossy bool) segment {
 func (h *Host) addFiles(spec HostSpec) error {
 	if spec.Resolver != "" {
 		h.resolvConf = filepath.Join(h.t.TempDir(), "resolv.conf")
-		if err := os.WriteFile(h.resolvConf, []byte("nameserver "+spec.Resolver+"\n"), 0o644); err != nil { //nolint:gosec // servers without root read it
+		if err := os.WriteFile(h.resolvConf, []byte("nameserver "+spec.Resolver+"\n"), 0o644); err != nil {
 			return err
 		}
 	}
 	if !spec.Writes {
 		return nil
 	}
-	root, err := os.MkdirTemp("/tmp", "netns") //nolint:usetesting // the path of a socket has at most 107 bytes
+	root, err := os.MkdirTemp("/tmp", "netns") // not t.TempDir: the path of a socket has at most 107 bytes
 	if err != nil {
 		return err
 	}
 	h.Root = root
 	h.t.Cleanup(func() { _ = os.RemoveAll(root) })
-	return os.Chmod(root, 0o755) //nolint:gosec // servers that give up their rights live in it
+	return os.Chmod(root, 0o755) // servers that give up their rights live in it
 }
 
 // addBonds makes bonds and their members, which must be down for that.
