@@ -195,7 +195,7 @@ func (m *Machine) live(ctx context.Context) error {
 	}
 	options := ipa.Options{
 		Config: config, Roots: roots, Inventory: ipa.NewInventory(m.scenario),
-		Managers: []ipa.Manager{newStepManager(m), genericManager{m}}, Power: m, Pace: m.fleet.options.Pace,
+		Managers: []ipa.Manager{newPlugin(m), genericManager{m}}, Power: m, Pace: m.fleet.options.Pace,
 		Logs: func(context.Context) ([]byte, error) {
 			return host.Logs(m.root.Root, map[string]string{"console.log": m.console.Name(), "step.log": m.stepLog()})
 		},

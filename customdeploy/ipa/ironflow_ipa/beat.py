@@ -30,6 +30,7 @@ REPEAT_AFTER = (2, 4, 8, 16)
 # Progress: at a new stage or each 10 percent, but not more often than this.
 PROGRESS_EVERY = 10
 PROGRESS_PERCENT = 10
+MAX_MESSAGE = 255
 TIMEOUT = 10
 
 
@@ -45,7 +46,7 @@ def send(node, message=None):
             'agent_version': client_version()}
     if message:
         body['agent_status'] = 'start'
-        body['agent_status_message'] = message[:255]
+        body['agent_status_message'] = message
     verify, cert = utils.get_ssl_client_options(cfg.CONF)
     try:
         answer = requests.post(
@@ -111,14 +112,13 @@ class Progress:
         self._closed = False
         self._thread = None
         # The text outlives its deployment: it must say which one it is of.
-        self._mark = '%s %s' % (
+        self._mark = ' [%s %s]' % (
             (node.get('instance_uuid') or node.get('uuid') or '')[:8],
             time.strftime('%H:%M:%SZ', time.gmtime()))
 
     def __call__(self, line):
         with self._changed:
-            self._newest = line.get('stage', ''), line.get('percent', 0), \
-                line.get('text', '')
+            self._newest = line['stage'], line['percent'], line['text']
             if self._thread is None:
                 self._thread = threading.Thread(
                     target=self._run, name='beat-progress', daemon=True)
@@ -137,12 +137,19 @@ class Progress:
                 self._changed.wait_for(lambda: self._closed or self._news())
                 if self._closed:
                     return
-                stage, percent, text = self._newest
-            if send(self._node, '%s %d%% %s [%s]' % (
-                    stage, percent, text, self._mark)):
-                self._sent = stage, percent
+                newest = self._newest
+            if send(self._node, self._message(*newest)):
+                self._sent = newest[:2]
             with self._changed:
                 self._changed.wait_for(lambda: self._closed, PROGRESS_EVERY)
+
+    def _message(self, stage, percent, text):
+        """Return the text; one too long loses its end, not the mark."""
+        message = '%s %d%% %s' % (stage, percent, text)
+        room = MAX_MESSAGE - len(self._mark)
+        if len(message) > room:
+            message = message[:room - 1] + '\N{HORIZONTAL ELLIPSIS}'
+        return message + self._mark
 
     def _news(self):
         """Tell whether the newest line is worth a beat."""
@@ -161,8 +168,8 @@ class Logged:
         self._step = step
 
     def __call__(self, line):
-        LOG.info('%s: %s %s%% %s', self._step, line.get('stage'),
-                 line.get('percent'), line.get('text'))
+        LOG.info('%s: %s %s%% %s', self._step, line['stage'],
+                 line['percent'], line['text'])
 
     def close(self):
         """Do nothing: there is nobody to stop."""

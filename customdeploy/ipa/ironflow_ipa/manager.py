@@ -25,6 +25,13 @@ ETC_HOSTNAME = '/etc/hostname'
 HEARD_BY_HUB = ('start_assisted_install', 'confirm_install')
 
 
+def progress_of(step, node):
+    """Return what takes the step's lines of progress."""
+    if step in HEARD_BY_HUB and not os.environ.get('IRONFLOW_PROGRESS'):
+        return beat.Logged(step)
+    return beat.Progress(node)
+
+
 class IronflowHardwareManager(hardware.HardwareManager):
     """Lists ironflow-step's steps and runs them."""
 
@@ -65,9 +72,7 @@ class IronflowHardwareManager(hardware.HardwareManager):
     def _run_step(self, step, node, ports, **args):
         beat.step_begins()
         identity.save_token()
-        progress = beat.Progress(node)
-        if step in HEARD_BY_HUB and not os.environ.get('IRONFLOW_PROGRESS'):
-            progress = beat.Logged(step)
+        progress = progress_of(step, node)
         try:
             return program.run(step, node, ports, args, progress)
         except program.StepFailed as exc:

@@ -23,11 +23,19 @@ class StepFailed(Exception):
 
 
 def list_steps():
-    """Return the steps as IPA's get_deploy_steps wants them."""
+    """Return the steps as IPA's get_deploy_steps wants them.
+
+    :raises: OSError, SubprocessError or ValueError if the program does not
+        list any.
+    """
     out = subprocess.run(
         [host.step_program(), 'list'], env=host.environment(), check=True,
         stdout=subprocess.PIPE, timeout=30).stdout
-    return json.loads(out)
+    steps = json.loads(out)
+    if not isinstance(steps, list) or \
+            not all(isinstance(step, dict) for step in steps):
+        raise ValueError('ironflow-step listed no steps: %r' % out[:200])
+    return steps
 
 
 def run(step, node, ports, args, on_progress):
@@ -49,7 +57,7 @@ def run(step, node, ports, args, on_progress):
     reader = threading.Thread(
         target=_read_log, args=(process.stderr, step, stderr), daemon=True)
     reader.start()
-    last = None
+    report = None
     try:
         process.stdin.write(json.dumps(
             {'node': node, 'ports': ports, 'args': args}).encode())
@@ -57,37 +65,33 @@ def run(step, node, ports, args, on_progress):
     except BrokenPipeError:
         pass  # it has ended already; its last words say why
     for raw in process.stdout:
-        last = _parse(raw) or last
-        if last and 'outcome' not in last:
-            _guard(on_progress, last)
+        line = _parse(raw)
+        if line and line['outcome']:
+            report = line
+        elif line:
+            _guard(on_progress, line)
     code = process.wait()
     reader.join(timeout=5)
-    if code == 0 and last and last.get('outcome') == 'done':
-        return last.get('result') or {}
-    raise StepFailed(reason(step, code, last, stderr))
+    if code == 0 and report and report['outcome'] == 'done':
+        return report['result']
+    raise StepFailed(reason(step, code, report, stderr))
 
 
-def reason(step, code, last, stderr):
+def reason(step, code, report, stderr):
     """Put a failure into a text: the first line short, all at most 2 KiB."""
-    if last and 'outcome' in last and last.get('reason'):
-        lines = [last['reason']] + list(last.get('detail') or [])
+    if report and report['reason']:
+        lines = [report['reason']] + report['detail']
     else:
         how = ('was killed by signal %d' % -code if code < 0
                else 'ended with exit code %d and no result' % code)
         lines = ['the program of step %s %s' % (step, how)] + list(stderr)
     lines[0] = _cut(lines[0], MAX_FIRST_LINE)
-    text = '\n'.join(lines)
-    if len(text.encode()) <= MAX_REASON:
-        return text
-    # The newest journal lines tell most: leave out from behind the facts.
-    facts = [line for line in lines if not line.startswith('journal: ')]
-    journal = [line for line in lines if line.startswith('journal: ')]
-    while journal:
-        text = '\n'.join(facts + journal)
-        if len(text.encode()) <= MAX_REASON:
-            return text
-        journal.pop(0)
-    return _cut('\n'.join(facts), MAX_REASON)
+    # The newest journal lines tell most: the oldest are left out.
+    for oldest in [ln for ln in lines if ln.startswith('journal: ')]:
+        if len('\n'.join(lines).encode()) <= MAX_REASON:
+            break
+        lines.remove(oldest)
+    return _cut('\n'.join(lines), MAX_REASON)
 
 
 def _cut(text, size):
@@ -97,14 +101,23 @@ def _cut(text, size):
     return raw[:size - 3].decode(errors='ignore') + '\N{HORIZONTAL ELLIPSIS}'
 
 
+# The members that are looked at, and what stands for a missing one.
+MEMBERS = {'outcome': '', 'reason': '', 'detail': [], 'result': {},
+           'stage': '', 'percent': 0, 'text': ''}
+
+
 def _parse(raw):
+    """Return a line with every member, None if it is not of the protocol."""
     try:
         line = json.loads(raw)
-    except ValueError:
+        line = {name: default if line.get(name) is None else line[name]
+                for name, default in MEMBERS.items()}
+    except (ValueError, AttributeError):
         line = None
-    if isinstance(line, dict):
+    if line and all(isinstance(line[name], type(default))
+                    for name, default in MEMBERS.items()):
         return line
-    LOG.warning('ironflow-step wrote a line that is no JSON object: %r',
+    LOG.warning('ironflow-step wrote a line that is not of its protocol: %r',
                 raw[:200])
     return None
 
@@ -119,5 +132,6 @@ def _guard(on_progress, line):
 def _read_log(stream, step, keep):
     for raw in stream:
         line = raw.decode(errors='replace').rstrip()
-        keep.append(line)
-        LOG.info('%s: %s', step, line)
+        if line.strip():
+            keep.append(line)
+            LOG.info('%s: %s', step, line)

@@ -1,4 +1,4 @@
-package machine
+package plugin
 
 import (
 	"errors"
@@ -20,17 +20,17 @@ const (
 	lastLines    = 20
 )
 
-// stepResult is what the plugin makes of the program's end: the result for
+// result is what the plugin makes of the program's end: the result for
 // Ironic, or a DeploymentError with the reason.
-func stepResult(name string, last step.Report, err error, stderr []string) (any, error) {
-	if err == nil && last.Outcome == step.Done {
-		if last.Result == nil {
+func result(name string, report step.Report, err error, stderr []string) (any, error) {
+	if err == nil && report.Outcome == step.Done {
+		if report.Result == nil {
 			return map[string]any{}, nil
 		}
-		return last.Result, nil
+		return report.Result, nil
 	}
-	lines := append([]string{last.Reason}, last.Detail...)
-	if last.Reason == "" {
+	lines := append([]string{report.Reason}, report.Detail...)
+	if report.Reason == "" {
 		lines = append([]string{crash(name, err)}, stderr[max(0, len(stderr)-lastLines):]...)
 	}
 	return nil, ipa.ErrDeployment(reason(lines))
@@ -72,4 +72,23 @@ func cut(text string, size int) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:size-len("…")], "") + "…"
+}
+
+// maxTail is how much of a program's log is kept for its failure, in bytes.
+const maxTail = 64 << 10
+
+// tail keeps the end of what is written to it.
+type tail struct{ raw []byte }
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.raw = append(t.raw, p...)
+	t.raw = t.raw[max(0, len(t.raw)-maxTail):]
+	return len(p), nil
+}
+
+// lines are those that hold something.
+func (t *tail) lines() []string {
+	lines := strings.Split(strings.ToValidUTF8(string(t.raw), "\uFFFD"), "\n")
+	return slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" })
 }
