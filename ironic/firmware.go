@@ -158,13 +158,3 @@ func (g *Gateway) Firmware(ctx context.Context, uuid string) ([]FirmwareComponen
 func ApplyBIOSStep(settings map[string]any) Step {
 	return Step{Interface: "bios", Name: "apply_configuration", Args: map[string]any{"settings": namedValues(settings)}}
 }
-
-// UpdateFirmwareStep is the clean or service step that flashes components; urls
-// are by component.
-func UpdateFirmwareStep(urls map[string]string) Step {
-	list := make([]map[string]any, 0, len(urls))
-	for _, component := range sortedKeys(urls) {
-		list = append(list, map[string]any{"component": component, "url": urls[component]})
-	}
-	return Step{Interface: "firmware", Name: "update", Args: map[string]any{"settings": list}}
-}

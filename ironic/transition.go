@@ -20,8 +20,6 @@ const (
 	TargetAdopt   Target = "adopt"
 	TargetService Target = "service"
 	TargetAbort   Target = "abort"
-	TargetRebuild Target = "rebuild"
-	TargetUnhold  Target = "unhold"
 )
 
 // Transition asks for a change of provision state.
@@ -33,18 +31,15 @@ type Transition struct {
 	// ConfigDrive is, with TargetActive, an object {user_data, network_data,
 	// meta_data}, or a text: the URL or base64 form of a ready image.
 	ConfigDrive any
-	// DisableRamdisk runs clean or service steps without booting the live image.
-	DisableRamdisk bool
 }
 
 // wireTransition is the body of PUT states/provision.
 type wireTransition struct {
-	Target         Target     `json:"target"`
-	CleanSteps     []wireStep `json:"clean_steps,omitempty"`
-	DeploySteps    []wireStep `json:"deploy_steps,omitempty"`
-	ServiceSteps   []wireStep `json:"service_steps,omitempty"`
-	ConfigDrive    any        `json:"configdrive,omitempty"`
-	DisableRamdisk bool       `json:"disable_ramdisk,omitempty"`
+	Target       Target     `json:"target"`
+	CleanSteps   []wireStep `json:"clean_steps,omitempty"`
+	DeploySteps  []wireStep `json:"deploy_steps,omitempty"`
+	ServiceSteps []wireStep `json:"service_steps,omitempty"`
+	ConfigDrive  any        `json:"configdrive,omitempty"`
 }
 
 // wireStep is a requested step. Ironic demands args, also empty ones, and the
@@ -59,7 +54,7 @@ type wireStep struct {
 
 func (t Transition) wire() wireTransition {
 	return wireTransition{
-		Target: t.Target, ConfigDrive: t.ConfigDrive, DisableRamdisk: t.DisableRamdisk,
+		Target: t.Target, ConfigDrive: t.ConfigDrive,
 		CleanSteps: wireSteps(t.CleanSteps, false), ServiceSteps: wireSteps(t.ServiceSteps, false),
 		DeploySteps: wireSteps(t.DeploySteps, true),
 	}

@@ -69,7 +69,7 @@ func newImages(ctx context.Context, s settings, cert pki.Files, metrics promethe
 	parts := &imageParts{bases: bases, mirror: mirror, log: log, changed: make(chan struct{}, 1), settings: func() string { return "" }, leads: func() bool { return true }}
 	parts.store, err = images.NewStore(ctx, images.Options{
 		Bases: bases, BaseURL: s.imagesURL, SigningKey: key, StateDir: filepath.Join(s.dataDir, "images"),
-		Shared: programs.Shared, BootsDisk: func(key string) bool { return parts.hasSystem(ctx, key) },
+		Programs: programs.ForArch, BootsDisk: func(key string) bool { return parts.hasSystem(ctx, key) },
 	})
 	if err != nil {
 		return nil, err

@@ -1,21 +1,11 @@
 package main
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/ironflow/ironflow/ironic"
 )
-
-// newGateway connects to Ironic as the settings say.
-func newGateway(ctx context.Context, s ironicSettings, metrics prometheus.Registerer) (*ironic.Gateway, error) {
-	c := ironicConfig(s)
-	c.Registerer = metrics
-	return ironic.New(ctx, c)
-}
 
 // ironicConfig is how to reach Ironic. Files that do not exist leave their part of
 // the authentication out, as with the existing operator.

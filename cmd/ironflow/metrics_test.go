@@ -20,6 +20,7 @@ import (
 
 	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/hub/pki"
+	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/test/media"
 )
 
@@ -117,7 +118,9 @@ func registered(t *testing.T) map[string]metric {
 	g.Expect(media.WriteFile(iso, media.Options{RootfsBytes: 1 << 20})).To(Succeed())
 	s := settings{dataDir: t.TempDir(), hubAuth: "none", baseImage: iso, imagesURL: "http://192.0.2.1:8080"}
 	s.ironic.endpoint = "http://192.0.2.1:6385"
-	_, err := newGateway(t.Context(), s.ironic, l)
+	config := ironicConfig(s.ironic)
+	config.Registerer = l
+	_, err := ironic.New(t.Context(), config)
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = newImages(t.Context(), s, pki.Files{}, l, logr.Discard())
 	g.Expect(err).NotTo(HaveOccurred())

@@ -92,7 +92,7 @@ func runPart(ctx context.Context, part part, s settings) error {
 	p := &program{settings: s, log: newLogger(s.logLevel), lease: part.lease}
 	ctrl.SetLogger(p.log)
 	p.log.Info("ironflow "+part.use, "version", version.Release())
-	err := p.shared(func() error {
+	err := p.alone(func() error {
 		if err := p.publish(ctx); err != nil {
 			return err
 		}
@@ -109,9 +109,9 @@ func runPart(ctx context.Context, part part, s settings) error {
 	return p.manager.Start(ctx)
 }
 
-// shared does what makes files in the data folder while no other part does: two
+// alone does what makes files in the data folder while no other part does: two
 // that start together must not make two CAs.
-func (p *program) shared(do func() error) error {
+func (p *program) alone(do func() error) error {
 	if err := os.MkdirAll(p.settings.dataDir, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w", err)
 	}

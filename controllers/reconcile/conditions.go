@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"errors"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -70,43 +69,4 @@ func Cut(text string, limit int) string {
 		end--
 	}
 	return text[:end] + dots
-}
-
-// Summary declares how the outcome of a pass becomes conditions. The zero value
-// summarises nothing.
-type Summary struct {
-	// Ready is the positive condition, "Ready" as a rule.
-	Ready string
-	// Failed is the condition that is True on failure, "Error" or "Stalled"; empty for none.
-	Failed string
-	// Reason and Message are used when the pass succeeded.
-	Reason, Message string
-}
-
-// Apply sets the declared conditions from the outcome of a pass: nil is ready,
-// [Waiting] and [Unavailable] are not ready but no failure, all else is.
-func (s Summary) Apply(obj Conditioned, err error) {
-	if s.Ready == "" {
-		return
-	}
-	status, failed := metav1.ConditionFalse, metav1.ConditionFalse
-	reason, message := s.Reason, s.Message
-	if err != nil {
-		message = err.Error()
-	}
-	if stalled, ok := errors.AsType[*Stalled](err); ok {
-		failed, reason = metav1.ConditionTrue, stalled.Reason
-	} else if _, ok := errors.AsType[*Waiting](err); ok {
-		reason = "Waiting"
-	} else if _, ok := errors.AsType[*Unavailable](err); ok {
-		reason = "Unavailable"
-	} else if err != nil {
-		failed, reason = metav1.ConditionTrue, "Failed"
-	} else {
-		status = metav1.ConditionTrue
-	}
-	SetCondition(obj, s.Ready, status, reason, message)
-	if s.Failed != "" {
-		SetCondition(obj, s.Failed, failed, reason, message)
-	}
 }

@@ -29,7 +29,7 @@ func served(t *testing.T, medium string, spec images.Spec, shared func(string) [
 		t.Fatal(err)
 	}
 	store, err := images.NewStore(t.Context(), images.Options{
-		Bases: bases, BaseURL: "http://192.0.2.1", SigningKey: bytes.Repeat([]byte("k"), 32), Shared: shared,
+		Bases: bases, BaseURL: "http://192.0.2.1", SigningKey: bytes.Repeat([]byte("k"), 32), Programs: shared,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func programs(t *testing.T) func(string) []overlay.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return archives.Shared
+	return archives.ForArch
 }
 
 // The images that BMCs get, with host programs behind the host's own archive, are

@@ -69,9 +69,6 @@ func (r *Reader) Next() (Entry, error) {
 	return Entry{Name: string(name), Mode: mode, Data: data.Bytes()}, nil
 }
 
-// Offset returns how many bytes of the archive were read.
-func (r *Reader) Offset() int64 { return r.offset }
-
 // field decodes the n-th hexadecimal field (inode is 0) of a header.
 func field(header []byte, n int) (uint32, error) {
 	at := len(magic) + 8*n

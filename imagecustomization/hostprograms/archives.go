@@ -51,10 +51,10 @@ func Present(dir string) bool {
 // Architectures returns how many architectures have an archive.
 func (a *Archives) Architectures() int { return len(a.byArch) }
 
-// Shared returns what every image of the architecture has behind the host's own
-// archive, in the form of images.Options.Shared; nothing when there are no
+// ForArch returns what every image of the architecture has behind its own
+// archive, in the form of images.Options.Programs; nothing when there are no
 // programs for it. A nil Archives has none.
-func (a *Archives) Shared(arch string) []overlay.Source {
+func (a *Archives) ForArch(arch string) []overlay.Source {
 	if a == nil || a.byArch[base.NormalArch(arch)] == nil {
 		return nil
 	}

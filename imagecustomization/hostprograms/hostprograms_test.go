@@ -34,7 +34,7 @@ func programs(t *testing.T, dir, content string) {
 func members(t *testing.T, a *hostprograms.Archives, arch string) map[string]string {
 	t.Helper()
 	g := NewWithT(t)
-	shared := a.Shared(arch)
+	shared := a.ForArch(arch)
 	g.Expect(shared).To(HaveLen(1))
 	out := map[string]string{}
 	for e, err := range embedded.Members(io.NewSectionReader(shared[0], 0, shared[0].Size())) {
@@ -59,7 +59,7 @@ func TestArchiveHoldsProgramsAndUnit(t *testing.T) {
 	g.Expect(got).To(HaveKeyWithValue("usr/lib/systemd/system/initrd.target.wants/ironflow-programs.service", "../ironflow-programs.service"))
 	g.Expect(got).To(HaveKey("usr/lib/ironflow"), "the kernel drops a file whose folder is no member")
 	g.Expect(members(t, a, "s390x")).To(HaveKeyWithValue("usr/lib/ironflow/ironflow-step", "s390x ironflow-step"))
-	g.Expect(a.Shared("ppc64le")).To(BeEmpty())
+	g.Expect(a.ForArch("ppc64le")).To(BeEmpty())
 }
 
 // Replicas and restarts must give the same images.
@@ -70,7 +70,7 @@ func TestSamePrograms(t *testing.T) {
 	open := func(cache string) string {
 		a, err := hostprograms.Open(dir, cache)
 		g.Expect(err).NotTo(HaveOccurred())
-		return a.Shared(runtime.GOARCH)[0].ID()
+		return a.ForArch(runtime.GOARCH)[0].ID()
 	}
 	first := open(cache)
 	g.Expect(open(cache)).To(Equal(first), "from the cache")
@@ -92,7 +92,7 @@ func TestWhatCannotRide(t *testing.T) {
 	_, err = hostprograms.Open(dir, t.TempDir())
 	g.Expect(err).To(MatchError(ContainSubstring("holds only a part of [ironflow-agent ironflow-step]")))
 	var none *hostprograms.Archives
-	g.Expect(none.Shared(base.NormalArch(runtime.GOARCH))).To(BeEmpty())
+	g.Expect(none.ForArch(base.NormalArch(runtime.GOARCH))).To(BeEmpty())
 }
 
 func TestHandOn(t *testing.T) {
@@ -146,7 +146,7 @@ func TestProgramsCostAHostNothing(t *testing.T) {
 	bases, err := base.Open(t.Context(), iso, base.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	put := func(shared func(string) []overlay.Source) images.Built {
-		s, err := images.NewStore(t.Context(), images.Options{Bases: bases, BaseURL: "http://192.0.2.1", SigningKey: bytes.Repeat([]byte("k"), 32), Shared: shared})
+		s, err := images.NewStore(t.Context(), images.Options{Bases: bases, BaseURL: "http://192.0.2.1", SigningKey: bytes.Repeat([]byte("k"), 32), Programs: shared})
 		g.Expect(err).NotTo(HaveOccurred())
 		b, err := s.Put(t.Context(), images.Spec{Key: "a/b", Arch: runtime.GOARCH, Ignition: []byte(`{"ignition":{"version":"3.2.0"}}`)})
 		g.Expect(err).NotTo(HaveOccurred())
@@ -163,7 +163,7 @@ func TestProgramsCostAHostNothing(t *testing.T) {
 		}
 		return b
 	}
-	without, with := put(nil), put(archives.Shared)
+	without, with := put(nil), put(archives.ForArch)
 	g.Expect(with.Hash).NotTo(Equal(without.Hash))
 	g.Expect(with.MemoryBytes).To(BeNumerically("<", 4096), "the host's own archive and a few patches of directory records")
 	g.Expect(with.MemoryBytes-without.MemoryBytes).To(BeNumerically("<", 1024), "what moving the area takes")

@@ -168,7 +168,7 @@ func (r *Resolver) find(ctx context.Context, q request) (found answer, keep bool
 	var built images.Built
 	if err == nil {
 		spec.Key, spec.UID, spec.Arch, spec.Version, spec.Format = key, q.infraEnv, q.arch, q.version, q.format
-		spec.Volatile, spec.Shared = true, true
+		spec.Kind = images.InfraEnvImage
 		built, err = r.store.Put(ctx, spec)
 	}
 	r.report(ctx, q.infraEnv, key, err)

@@ -31,8 +31,8 @@ func (s *Store) build(ctx context.Context, spec Spec) (Built, []*Revision, error
 		Content: embedded.Content{Ignition: spec.Ignition, Keyfiles: spec.NetworkKeyfiles},
 		Kargs:   spec.Kargs,
 	}
-	if s.options.Shared != nil {
-		content.Shared = s.options.Shared(b.Arch)
+	if s.options.Programs != nil {
+		content.Programs = s.options.Programs(b.Arch)
 	}
 	switch spec.Format {
 	case FormatInitrd:
@@ -44,7 +44,7 @@ func (s *Store) build(ctx context.Context, spec Spec) (Built, []*Revision, error
 	if err != nil {
 		return Built{}, nil, fmt.Errorf("%w: %w", ErrBadSpec, err)
 	}
-	r, err := s.revision(spec, b, ".iso", typeISO, image)
+	r, err := s.revision(spec, b, spec.Kind, ".iso", typeISO, image)
 	if err != nil {
 		return Built{}, nil, err
 	}
@@ -81,7 +81,7 @@ func (s *Store) buildMinimal(spec Spec, b *base.Base, content overlay.Options) (
 	if err != nil {
 		return Built{}, nil, fmt.Errorf("%w: %w", ErrBadSpec, err)
 	}
-	r, err := s.revision(spec, b, ".iso", typeISO, image)
+	r, err := s.revision(spec, b, spec.Kind, ".iso", typeISO, image)
 	if err != nil {
 		return Built{}, nil, err
 	}
@@ -91,7 +91,7 @@ func (s *Store) buildMinimal(spec Spec, b *base.Base, content overlay.Options) (
 }
 
 // buildInitrd makes the initrd with the host's archive behind it, and the kernel
-// and root file system of the same base, which all hosts share.
+// and root file system of the same medium.
 func (s *Store) buildInitrd(spec Spec, b *base.Base, content overlay.Options) (Built, []*Revision, error) {
 	if len(spec.Kargs.Delete)+len(spec.Kargs.Replace) > 0 {
 		return Built{}, nil, fmt.Errorf("%w: kernel arguments of an initrd can only be appended", ErrBadSpec)
@@ -105,7 +105,7 @@ func (s *Store) buildInitrd(spec Spec, b *base.Base, content overlay.Options) (B
 	if err != nil {
 		return Built{}, nil, fmt.Errorf("%w: %w", ErrBadSpec, err)
 	}
-	r, err := s.revision(spec, b, ".initrd", typeBinary, image)
+	r, err := s.revision(spec, b, spec.Kind, ".initrd", typeBinary, image)
 	if err != nil {
 		return Built{}, nil, err
 	}
@@ -145,11 +145,10 @@ func (s *Store) mainframe(spec Spec, b *base.Base, built *Built) ([]*Revision, e
 	if err != nil {
 		return nil, err
 	}
-	size, err := s.revision(spec, b, ".addrsize", typeBinary, image)
+	size, err := s.revision(spec, b, kinds[spec.Kind].companion, ".addrsize", typeBinary, image)
 	if err != nil {
 		return nil, err
 	}
-	size.silent = true
 	ins, err := s.artifact(b, overlay.InsPath)
 	if err != nil {
 		return nil, err
@@ -172,23 +171,13 @@ func (s *Store) script(spec Spec, b *base.Base, built Built) (*Revision, error) 
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.revision(spec, b, ".ipxe", typeText, image)
-	if err != nil {
-		return nil, err
-	}
-	r.silent = true
-	return r, nil
+	return s.revision(spec, b, kinds[spec.Kind].companion, ".ipxe", typeText, image)
 }
 
-// revision gives a host's image its address.
-func (s *Store) revision(spec Spec, b *base.Base, suffix, contentType string, image *overlay.Image) (*Revision, error) {
+// revision gives an image, or a companion of it, its address.
+func (s *Store) revision(spec Spec, b *base.Base, kind Kind, suffix, contentType string, image *overlay.Image) (*Revision, error) {
 	token := s.token("host", spec.Key, spec.UID, b.Arch, suffix)
-	r, err := s.address(spec.Key, token, hostName(spec.Key)+suffix, contentType, image, b)
-	if err != nil {
-		return nil, err
-	}
-	r.many = spec.Shared
-	return r, nil
+	return s.address(kind, spec.Key, token, hostName(spec.Key)+suffix, contentType, image, b)
 }
 
 // Fits tells why there is no base medium for an architecture and version, in an
@@ -228,22 +217,17 @@ func (s *Store) artifact(b *base.Base, file string) (*Revision, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBadSpec, err)
 	}
-	r, err := s.address("", s.token("base", b.SHA256, file), path.Base(file), typeBinary, image, b)
-	if err != nil {
-		return nil, err
-	}
-	r.shared, r.many, r.silent = true, true, true
-	return r, nil
+	return s.address(mediumFile, "", s.token("base", b.SHA256, file), path.Base(file), typeBinary, image, b)
 }
 
 // address is where BMCs find the image: no query, no redirect, the right
 // suffix, and not longer than they take.
-func (s *Store) address(key, token, name, contentType string, image *overlay.Image, b *base.Base) (*Revision, error) {
+func (s *Store) address(kind Kind, key, token, name, contentType string, image *overlay.Image, b *base.Base) (*Revision, error) {
 	p := pathPrefix + token + "/" + image.ID()[:12] + "/" + name
 	if n := len(s.options.BaseURL) + len(p); n > maxURL {
 		return nil, fmt.Errorf("%w: the address of the image has %d characters, BMCs take %d: use a shorter address of the image server", ErrBadSpec, n, maxURL)
 	}
-	r := newRevision(s, key, p, name, contentType, image, b.Modified)
+	r := newRevision(s, kind, key, p, name, contentType, image, b.Modified)
 	r.medium = b
 	return r, nil
 }

@@ -101,7 +101,7 @@ func TestSharedArchivesRideAlong(t *testing.T) {
 	g := NewWithT(t)
 	packed, err := embedded.Content{Keyfiles: map[string][]byte{"shared": []byte("x")}}.Archive()
 	g.Expect(err).NotTo(HaveOccurred())
-	s := open(t, images.Options{Bases: bases(t), Shared: func(string) []overlay.Source {
+	s := open(t, images.Options{Bases: bases(t), Programs: func(string) []overlay.Source {
 		return []overlay.Source{overlay.Memory(packed)}
 	}})
 	b, err := s.Put(t.Context(), spec("host", "1"))

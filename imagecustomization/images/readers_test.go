@@ -124,7 +124,7 @@ func TestReaderLimitIsAHosts(t *testing.T) {
 	b, err := s.Put(t.Context(), own)
 	g.Expect(err).NotTo(HaveOccurred())
 	shared := spec("infra-env", "1")
-	shared.Shared = true
+	shared.Kind = images.InfraEnvImage
 	every, err := s.Put(t.Context(), shared)
 	g.Expect(err).NotTo(HaveOccurred())
 	for address, limited := range map[string]bool{

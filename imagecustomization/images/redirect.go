@@ -44,8 +44,7 @@ func (s *Store) addRedirect() error {
 	if err != nil {
 		return err
 	}
-	r := newRevision(s, "", s.redirectPath()+redirectName, redirectName, typeText, image, time.Unix(0, 0))
-	r.many, r.silent = true, true
+	r := newRevision(s, redirectScript, "", s.redirectPath()+redirectName, redirectName, typeText, image, time.Unix(0, 0))
 	s.byPath[pathKey(r.path)] = r
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 // Revision is one immutable file that can be downloaded. Its address never
 // stands for other bytes.
 type Revision struct {
-	// Key is the image's key, "namespace/name"; empty for files that all hosts share.
+	// Key is the image's key, "namespace/name"; empty for what belongs to no host.
 	Key string
 	// Image holds the bytes.
 	Image *overlay.Image
@@ -26,9 +26,7 @@ type Revision struct {
 	fields   []field
 	path     string
 	raw      []byte // path
-	shared   bool   // a file of the base, for all hosts
-	many     bool   // any number of hosts reads it at once
-	silent   bool   // its reading is nobody's progress
+	kind     Kind
 	store    *Store
 	medium   *base.Base // nil for what no base is part of
 	coverage *coverage
@@ -38,9 +36,9 @@ type Revision struct {
 	told     teller
 }
 
-func newRevision(s *Store, key, path, name, contentType string, image *overlay.Image, modified time.Time) *Revision {
+func newRevision(s *Store, kind Kind, key, path, name, contentType string, image *overlay.Image, modified time.Time) *Revision {
 	r := &Revision{
-		Key: key, Image: image, Modified: modified.UTC(), path: path, raw: []byte(path), store: s,
+		Key: key, kind: kind, Image: image, Modified: modified.UTC(), path: path, raw: []byte(path), store: s,
 		ETag:     `"` + image.ID()[:32] + `"`,
 		coverage: newCoverage(image.Size()),
 	}
@@ -63,7 +61,7 @@ type field struct {
 }
 
 // Describe puts the response headers that do not depend on the request into h.
-// Their values are shared and must not be changed.
+// Their values must not be changed.
 func (r *Revision) Describe(h http.Header) {
 	for _, f := range r.fields {
 		h[f.name] = f.values
@@ -83,14 +81,14 @@ func (r *Revision) AppendHeader(b []byte) []byte {
 // somebody may have written into the base medium's file.
 func (r *Revision) Intact() bool { return r.medium == nil || r.medium.Intact() }
 
-// OfBase tells whether it is a file of a base medium, which anybody may read.
-func (r *Revision) OfBase() bool { return r.shared }
+// OfMedium tells whether it is a file of a base medium, which anybody may read.
+func (r *Revision) OfMedium() bool { return r.kind == mediumFile }
 
 // Begin counts a reader in, unless limit readers of the image are at work
 // already. The limit keeps one host from taking all there is, so it does not
 // hold for a file that many hosts read. Every true answer needs one call of End.
 func (r *Revision) Begin(limit int) bool {
-	if n := r.readers.Add(1); limit > 0 && int(n) > limit && !r.many {
+	if n := r.readers.Add(1); limit > 0 && int(n) > limit && !kinds[r.kind].manyReaders {
 		r.readers.Add(-1)
 		return false
 	}
@@ -105,7 +103,7 @@ func (r *Revision) Served(off, n int64) {
 	now := time.Now()
 	r.lastRead.Store(now.UnixNano())
 	covered := r.coverage.add(off, n)
-	if r.silent {
+	if !kinds[r.kind].progress {
 		return
 	}
 	percent := percentOf(covered, r.Image.Size())
@@ -116,7 +114,7 @@ func (r *Revision) Served(off, n int64) {
 
 // Stalled notes that a reader took too little for too long and was dropped.
 func (r *Revision) Stalled() {
-	if r.silent {
+	if !kinds[r.kind].progress {
 		return
 	}
 	r.store.tell(Event{

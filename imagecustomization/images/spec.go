@@ -46,9 +46,9 @@ type Options struct {
 	// StateDir keeps the specs over a restart; empty keeps nothing. The files are
 	// private, as configs hold secrets.
 	StateDir string
-	// Shared returns archives for every image of an architecture, behind the
-	// host's own; nil for none.
-	Shared func(arch string) []overlay.Source
+	// Programs returns the archives with the host programs of an architecture, which
+	// every image has behind its own; nil for none.
+	Programs func(arch string) []overlay.Source
 	// SyncTimeout is how long after the start an unknown address may still become
 	// known, unless MarkSynced says otherwise; default 2 minutes.
 	SyncTimeout time.Duration
@@ -63,7 +63,7 @@ type Options struct {
 	Longest time.Duration
 }
 
-// Spec describes one host's live image.
+// Spec describes a live image.
 type Spec struct {
 	// Key is the host's key, "namespace/name".
 	Key string
@@ -75,11 +75,8 @@ type Spec struct {
 	Format string
 	// Ignition is the rendered config. Without one there must be keyfiles.
 	Ignition []byte
-	// Volatile images are not kept over a restart: whoever wants one puts it again.
-	Volatile bool `json:"-"`
-	// Shared images are read by many hosts, as that of an infra-env: the server's
-	// limit of readers per image does not hold for them.
-	Shared bool `json:",omitempty"`
+	// Kind is HostImage or InfraEnvImage.
+	Kind Kind `json:"-"`
 	// NetworkKeyfiles are NetworkManager keyfiles for the initrd, by file name.
 	NetworkKeyfiles map[string][]byte
 	// MACs are the addresses of the cards that the host may boot from over the

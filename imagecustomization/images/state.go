@@ -15,7 +15,7 @@ import (
 // save keeps the spec for the next start. Nothing is written when the file
 // holds it already.
 func (s *Store) save(spec Spec) error {
-	if s.options.StateDir == "" || spec.Volatile {
+	if s.options.StateDir == "" || !kinds[spec.Kind].kept {
 		return nil
 	}
 	raw, err := json.Marshal(spec)

@@ -133,7 +133,7 @@ func (s *Store) add(spec Spec, b Built, revisions []*Revision) Built {
 }
 
 // install makes the revisions available: the first is the image, the others are
-// its extras and files that all hosts share. One that is there already stays,
+// its extras and files of the medium. One that is there already stays,
 // with its readers and its coverage.
 func (s *Store) install(e *entry, revisions []*Revision) {
 	for i, r := range revisions {
@@ -144,7 +144,7 @@ func (s *Store) install(e *entry, revisions []*Revision) {
 			s.forget(x)
 		}
 	}
-	e.extras = slices.DeleteFunc(slices.Clone(revisions[1:]), func(r *Revision) bool { return r.shared })
+	e.extras = slices.DeleteFunc(slices.Clone(revisions[1:]), func(r *Revision) bool { return r.OfMedium() })
 	if e.current == revisions[0] {
 		return
 	}
@@ -165,7 +165,7 @@ func (s *Store) offer(r *Revision) *Revision {
 		return have
 	}
 	s.byPath[at] = r
-	if r.shared {
+	if r.OfMedium() {
 		s.byBase[r.medium.SHA256] = append(s.byBase[r.medium.SHA256], r)
 	}
 	return r
@@ -197,7 +197,7 @@ func (s *Store) dropBases() {
 	}
 	for _, r := range s.byPath {
 		recent := time.Since(time.Unix(0, r.lastRead.Load())) < s.options.Grace
-		if r.medium != nil && (!r.shared || recent || r.readers.Load() > 0) {
+		if r.medium != nil && (!r.OfMedium() || recent || r.readers.Load() > 0) {
 			delete(gone, r.medium.SHA256)
 		}
 	}

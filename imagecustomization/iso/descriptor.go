@@ -24,6 +24,7 @@ const (
 	offVolumeBlocks  = 80
 	offEscapes       = 88
 	offBlockSize     = 128
+	offPathTables    = 140
 	offRootRecord    = 156
 	offApplication   = 883
 	applicationBytes = 512
@@ -45,6 +46,10 @@ type Descriptor struct {
 
 // BlocksOffset is where the both-endian field of the volume's size lies.
 func (d *Descriptor) BlocksOffset() int64 { return d.Offset + offVolumeBlocks }
+
+// PathTables is where the places of the two path tables lie: the first of the
+// table in little-endian, the third in big-endian, 4 bytes each.
+func (d *Descriptor) PathTables() Area { return Area{Offset: d.Offset + offPathTables, Length: 16} }
 
 // ApplicationArea is the part of the descriptor that the standard leaves to
 // applications; its content has no meaning for boot loaders and kernels. free

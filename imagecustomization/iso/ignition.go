@@ -6,15 +6,6 @@ import (
 	"io"
 )
 
-// Places of the headers in the system area of media from 2020 and 2021.
-const (
-	ignitionHeader      = 32744
-	ignitionHeaderMagic = "coreiso+"
-	kargsHeader         = 32672
-	kargsHeaderMagic    = "coreKarg"
-	headerAreas         = 6
-)
-
 // IgnitionArea is where a medium takes an Ignition config (and other early
 // files): an initramfs that the boot loader loads behind the base one.
 type IgnitionArea struct {
@@ -69,7 +60,7 @@ func ignitionFromHeader(r io.ReaderAt, l *Layout) (*IgnitionArea, error) {
 	if err := readFull(r, raw[:], ignitionHeader); err != nil {
 		return nil, fmt.Errorf("read the system area: %w", err)
 	}
-	if string(raw[:8]) != ignitionHeaderMagic {
+	if string(raw[:8]) != ignitionMagic {
 		return nil, nil
 	}
 	offset, length := binary.LittleEndian.Uint64(raw[8:]), binary.LittleEndian.Uint64(raw[16:])

@@ -156,7 +156,7 @@ func kargsFromHeader(r io.ReaderAt, l *Layout) (*Kargs, error) {
 	if err := readFull(r, raw[:], kargsHeader); err != nil {
 		return nil, fmt.Errorf("read the system area: %w", err)
 	}
-	if string(raw[:8]) != kargsHeaderMagic {
+	if string(raw[:8]) != kargsMagic {
 		return nil, nil
 	}
 	number := func(i int) uint64 { return binary.LittleEndian.Uint64(raw[8+8*i:]) }

@@ -9,8 +9,11 @@ import (
 
 // Positions inside a directory record (ECMA-119 section 9.1).
 const (
-	recExtent  = 2
-	recSize    = 10
+	// RecordExtent is the both-endian first sector of the content; the both-endian
+	// size follows at RecordSize.
+	RecordExtent = 2
+	RecordSize   = 10
+
 	recFlags   = 25
 	recNameLen = 32
 	recName    = 33
@@ -46,8 +49,8 @@ func parseRecord(raw []byte, at int64, joliet bool) (record, int, error) {
 	}
 	rec := record{
 		at:     at,
-		extent: int64(binary.LittleEndian.Uint32(raw[recExtent:])) * sectorSize,
-		size:   int64(binary.LittleEndian.Uint32(raw[recSize:])),
+		extent: int64(binary.LittleEndian.Uint32(raw[RecordExtent:])) * sectorSize,
+		size:   int64(binary.LittleEndian.Uint32(raw[RecordSize:])),
 		dir:    raw[recFlags]&flagDir != 0,
 		more:   raw[recFlags]&flagMore != 0,
 	}

@@ -59,7 +59,7 @@ func Initrd(media Media, o Options) (*Image, error) {
 	at := align(f.Size, embedded.Alignment)
 	b.Bytes(at, archive)
 	at += int64(len(archive))
-	for _, s := range o.Shared {
+	for _, s := range o.Programs {
 		b.Extent(at, s, 0, s.Size())
 		end := align(at+s.Size(), embedded.Alignment)
 		b.Zero(at+s.Size(), end-at-s.Size())

@@ -38,12 +38,11 @@ type Media struct {
 type Options struct {
 	// Content goes into the embed area, in one archive of this image.
 	Content embedded.Content
-	// Shared archives follow in the same area; images share their bytes.
-	Shared []Source
+	// Programs are archives that follow in the same area. Their bytes are in memory
+	// once, however many images hold them.
+	Programs []Source
 	// Kargs edits the medium's default kernel arguments.
 	Kargs KargsEdit
-	// KeepArea forbids to move the area: too much content is then an error.
-	KeepArea bool
 }
 
 // Customize builds the live ISO of the medium with the options. It fails, and
@@ -80,7 +79,7 @@ func embed(b *Builder, media Media, o Options) error {
 		return err
 	}
 	need := int64(len(archive))
-	for _, s := range o.Shared {
+	for _, s := range o.Programs {
 		need += align(s.Size(), embedded.Alignment)
 	}
 	if need == 0 {
@@ -95,14 +94,14 @@ func embed(b *Builder, media Media, o Options) error {
 	}
 	target := area.Area
 	if need > area.Length {
-		if target, err = relocate(b, media, int64(len(archive)), need, o.KeepArea); err != nil {
+		if target, err = relocate(b, media, int64(len(archive)), need); err != nil {
 			return err
 		}
 	}
 	at := target.Offset
 	b.Bytes(at, archive)
 	at += int64(len(archive))
-	for _, s := range o.Shared {
+	for _, s := range o.Programs {
 		b.Extent(at, s, 0, s.Size())
 		end := at + align(s.Size(), embedded.Alignment)
 		b.Zero(at+s.Size(), end-at-s.Size())
@@ -116,14 +115,12 @@ func embed(b *Builder, media Media, o Options) error {
 // relocate moves the area behind the end of the medium by patching the
 // directory records of its file and the volumes' sizes; see [Reset] for the way
 // back. The base stays as it is.
-func relocate(b *Builder, media Media, archive, need int64, keep bool) (iso.Area, error) {
+func relocate(b *Builder, media Media, archive, need int64) (iso.Area, error) {
 	area := media.Layout.Ignition
 	refuse := func(why string) (iso.Area, error) {
 		return iso.Area{}, fmt.Errorf("%w: %d bytes (compressed) do not fit into the area of %d bytes, and %s", ErrTooBig, need, area.Length, why)
 	}
 	switch {
-	case keep:
-		return refuse("moving the area is switched off")
 	case !area.WholeFile:
 		return refuse("the area lies inside a boot file of this architecture, so it cannot be moved")
 	case archive > MaxArchive:
@@ -138,7 +135,7 @@ func relocate(b *Builder, media Media, archive, need int64, keep bool) (iso.Area
 	place := append(bothEndian(target.Offset/sector), bothEndian(target.Length)...)
 	for _, record := range []int64{area.File.Record, area.File.JolietRecord} {
 		if record != 0 {
-			b.Bytes(record+2, place)
+			b.Bytes(record+iso.RecordExtent, place)
 		}
 	}
 	for _, d := range []*iso.Descriptor{media.Layout.Primary, media.Layout.Joliet} {

@@ -105,9 +105,9 @@ func (c *cutter) files(rootfs *iso.File) {
 			switch {
 			case record == 0:
 			case f == rootfs:
-				c.put(record+10, bothEndian(0))
+				c.put(record+iso.RecordSize, bothEndian(0))
 			case f.Offset >= c.gap.End():
-				c.put(record+2, bothEndian(c.moved(f.Offset)/sector))
+				c.put(record+iso.RecordExtent, bothEndian(c.moved(f.Offset)/sector))
 			}
 		}
 	}
@@ -130,8 +130,8 @@ func (c *cutter) checkFixed(rootfs *iso.File) error {
 		}
 	}
 	for _, d := range c.descriptors() {
-		var tables [16]byte
-		if _, err := c.media.ReadAt(tables[:], d.Offset+140); err != nil {
+		tables := make([]byte, d.PathTables().Length)
+		if _, err := c.media.ReadAt(tables, d.PathTables().Offset); err != nil {
 			return fmt.Errorf("read the volume descriptor: %w", err)
 		}
 		l, m := binary.LittleEndian.Uint32(tables[0:]), binary.BigEndian.Uint32(tables[8:])

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+
+	"github.com/ironflow/ironflow/imagecustomization/iso"
 )
 
 // The system area of a medium is its first 32 KiB, which ISO 9660 leaves to
@@ -12,10 +14,6 @@ const (
 	systemBytes = 16 * sector
 	// disk sectors are what partition tables count in.
 	diskSector = 512
-
-	// Headers with absolute offsets (media of 2020 and 2021).
-	kargsHeader    = 32672 // "coreKarg", length, offset of the defaults, six offsets
-	ignitionHeader = 32744 // "coreiso+", offset, length
 
 	gptHeader      = 1 * diskSector
 	gptHeaderBytes = 92
@@ -38,17 +36,9 @@ func (c *cutter) systemArea() error {
 
 // oldHeaders moves the offsets in the headers of old CoreOS media.
 func (c *cutter) oldHeaders(area []byte) {
-	move := func(at int) {
+	for _, at := range iso.HeaderOffsets(area) {
 		if v := int64(binary.LittleEndian.Uint64(area[at:])); v != 0 && c.moved(v) != v {
 			c.put(int64(at), binary.LittleEndian.AppendUint64(nil, uint64(c.moved(v))))
-		}
-	}
-	if string(area[ignitionHeader:ignitionHeader+8]) == "coreiso+" {
-		move(ignitionHeader + 8)
-	}
-	if string(area[kargsHeader:kargsHeader+8]) == "coreKarg" {
-		for i := range 7 {
-			move(kargsHeader + 16 + 8*i)
 		}
 	}
 }

@@ -146,7 +146,7 @@ func defaultKargsPatch(b *Builder, media Media, args string) error {
 	if size > f.Size {
 		for _, record := range []int64{f.Record, f.JolietRecord} {
 			if record != 0 {
-				b.Bytes(record+10, bothEndian(size))
+				b.Bytes(record+iso.RecordSize, bothEndian(size))
 			}
 		}
 	}

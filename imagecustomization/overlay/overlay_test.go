@@ -205,7 +205,6 @@ func TestTooBigIsRefusedWithBothSizes(t *testing.T) {
 		o    overlay.Options
 		want string
 	}{
-		{"kept area", overlay.Options{Content: embedded.Content{Ignition: noise(300_000)}, KeepArea: true}, "262144"},
 		{"beyond 16 MiB", overlay.Options{Content: embedded.Content{Ignition: noise(17 << 20)}}, "16777216"},
 	}
 	for _, tc := range cases {
@@ -225,7 +224,7 @@ func TestSharedArchivesCostAHostNothing(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	shared := overlay.Memory(packed)
 	image, err := overlay.Customize(m, overlay.Options{
-		Content: embedded.Content{Ignition: []byte("{}")}, Shared: []overlay.Source{shared},
+		Content: embedded.Content{Ignition: []byte("{}")}, Programs: []overlay.Source{shared},
 	})
 	g.Expect(err).NotTo(HaveOccurred())
 	raw := content(t, image)

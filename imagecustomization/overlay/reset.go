@@ -96,7 +96,7 @@ func undoRelocation(b *Builder, media Media, moved *note) (*Image, error) {
 	place := append(bothEndian(int64(moved.AreaSector)), bothEndian(int64(moved.AreaLength))...)
 	for _, record := range []int64{l.Ignition.File.Record, l.Ignition.File.JolietRecord} {
 		if record != 0 {
-			b.Bytes(record+2, place)
+			b.Bytes(record+iso.RecordExtent, place)
 		}
 	}
 	b.Bytes(l.Primary.BlocksOffset(), bothEndian(int64(moved.Blocks)))

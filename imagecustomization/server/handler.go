@@ -134,7 +134,7 @@ func (s *Server) begin(revision *images.Revision) (reason string) {
 		s.metrics.readers.add(-1)
 		return rejectTotal
 	}
-	artifact := revision.OfBase()
+	artifact := revision.OfMedium()
 	if artifact && s.artifacts.Add(1) > int64(s.options.MaxTotal+1)/2 {
 		s.artifacts.Add(-1)
 		s.metrics.readers.add(-1)
@@ -150,7 +150,7 @@ func (s *Server) begin(revision *images.Revision) (reason string) {
 // end gives the place back.
 func (s *Server) end(revision *images.Revision) {
 	revision.End()
-	if revision.OfBase() {
+	if revision.OfMedium() {
 		s.artifacts.Add(-1)
 	}
 	s.metrics.readers.add(-1)

@@ -78,13 +78,13 @@ func open(t *testing.T) *site {
 	g.Expect(err).NotTo(HaveOccurred())
 	store := func(host string, shared func(string) []overlay.Source) *images.Store {
 		st, err := images.NewStore(t.Context(), images.Options{
-			Bases: bases, BaseURL: "http://" + net.JoinHostPort(host, port), SigningKey: bytes.Repeat([]byte(host), 8), Shared: shared,
+			Bases: bases, BaseURL: "http://" + net.JoinHostPort(host, port), SigningKey: bytes.Repeat([]byte(host), 8), Programs: shared,
 		})
 		g.Expect(err).NotTo(HaveOccurred())
 		st.MarkSynced()
 		return st
 	}
-	s.store, s.far, s.plain = store("127.0.0.1", s.programs.Shared), store(guestGateway, s.programs.Shared), store("localhost", nil)
+	s.store, s.far, s.plain = store("127.0.0.1", s.programs.ForArch), store(guestGateway, s.programs.ForArch), store("localhost", nil)
 	ctx, stop := context.WithCancel(t.Context())
 	var serving sync.WaitGroup
 	serving.Go(func() {

@@ -52,7 +52,7 @@ func openStore(ctx context.Context, path, address string) (*images.Store, error)
 		return nil, err
 	}
 	return images.NewStore(ctx, images.Options{
-		Bases: bases, BaseURL: address, SigningKey: bytes.Repeat([]byte("bench"), 8), Shared: programs.Shared,
+		Bases: bases, BaseURL: address, SigningKey: bytes.Repeat([]byte("bench"), 8), Programs: programs.ForArch,
 	})
 }
 

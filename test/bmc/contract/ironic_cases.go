@@ -172,13 +172,13 @@ func createRAID(w *IronicWorld) {
 }
 
 func ironicUpdateBIOS(w *IronicWorld) {
-	n := w.clean(w.Manageable(), ironic.StateManageable, ironic.UpdateFirmwareStep(map[string]string{"bios": biosImage}))
+	n := w.clean(w.Manageable(), ironic.StateManageable, updateFirmware("bios", biosImage))
 	w.Expect(w.redfish().System().BiosVersion).To(Equal("2.1.0"))
 	w.Expect(w.version(n, "bios")).To(Equal("2.1.0"))
 }
 
 func ironicUpdateBMC(w *IronicWorld) {
-	n := w.clean(w.Manageable(), ironic.StateManageable, ironic.UpdateFirmwareStep(map[string]string{"bmc": bmcImage}))
+	n := w.clean(w.Manageable(), ironic.StateManageable, updateFirmware("bmc", bmcImage))
 	w.Expect(w.redfish().Manager().FirmwareVersion).To(Equal("7.10"))
 	w.Expect(w.version(n, "bmc")).To(Equal("7.10"))
 }
@@ -191,12 +191,12 @@ func withNIC() simulator.System {
 func ironicUpdateNIC(w *IronicWorld) {
 	n := w.Manageable()
 	w.Expect(w.version(n, "nic:NIC1")).To(Equal("20.0.0"))
-	n = w.clean(n, ironic.StateManageable, ironic.UpdateFirmwareStep(map[string]string{"nic:NIC1": nicImage}))
+	n = w.clean(n, ironic.StateManageable, updateFirmware("nic:NIC1", nicImage))
 	w.Expect(w.version(n, "nic:NIC1")).To(Equal("22.5.0"))
 }
 
 func ironicUpdateFails(w *IronicWorld) {
-	w.Expect(w.failed(w.Manageable(), ironic.UpdateFirmwareStep(map[string]string{"bios": strangeFile}))).To(ContainSubstring("readme.txt"))
+	w.Expect(w.failed(w.Manageable(), updateFirmware("bios", strangeFile))).To(ContainSubstring("readme.txt"))
 }
 
 func subscribeEvents(w *IronicWorld) {
@@ -224,4 +224,9 @@ func inspectByBMC(w *IronicWorld) {
 	w.Expect(i.CPU.Architecture).To(Equal("x86_64"))
 	w.Expect(i.NICs).To(ContainElement(HaveField("MAC", w.Machine.MAC)))
 	w.Expect(i.Disks).To(HaveLen(4))
+}
+
+// updateFirmware is the clean step that flashes a component from a URL.
+func updateFirmware(component, url string) ironic.Step {
+	return ironic.Step{Interface: "firmware", Name: "update", Args: map[string]any{"settings": []map[string]any{{"component": component, "url": url}}}}
 }

@@ -50,22 +50,22 @@ func withoutRAIDTypes(w *IronicWorld) {
 }
 
 func withoutLocation(w *IronicWorld) {
-	w.Expect(w.failed(w.Manageable(), ironic.UpdateFirmwareStep(map[string]string{"bios": biosImage}))).To(ContainSubstring("Location"))
+	w.Expect(w.failed(w.Manageable(), updateFirmware("bios", biosImage))).To(ContainSubstring("Location"))
 }
 
 func taskFails(w *IronicWorld) {
-	w.Expect(w.failed(w.Manageable(), ironic.UpdateFirmwareStep(map[string]string{"bios": biosImage}))).To(ContainSubstring("Firmware update failed"))
+	w.Expect(w.failed(w.Manageable(), updateFirmware("bios", biosImage))).To(ContainSubstring("Firmware update failed"))
 }
 
 // taskFailsUnseen: of a BMC's own update Ironic looks at the version only, and
 // takes one that stays for an update that was not needed.
 func taskFailsUnseen(w *IronicWorld) {
-	n := w.clean(w.Manageable(), ironic.StateManageable, ironic.UpdateFirmwareStep(map[string]string{"bmc": bmcImage}))
+	n := w.clean(w.Manageable(), ironic.StateManageable, updateFirmware("bmc", bmcImage))
 	w.Expect(w.version(n, "bmc")).To(Equal("1.0.0"))
 }
 
 func firmwareStays(w *IronicWorld) {
-	n := w.clean(w.Manageable(), ironic.StateManageable, ironic.UpdateFirmwareStep(map[string]string{"bios": biosImage}))
+	n := w.clean(w.Manageable(), ironic.StateManageable, updateFirmware("bios", biosImage))
 	w.Expect(w.version(n, "bios")).To(Equal("1.0.0"), "Ironic believes the task")
 }
 

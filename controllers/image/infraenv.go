@@ -1,0 +1,90 @@
+package image
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/imagecustomization/ignition"
+	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/overlay"
+)
+
+// OfInfraEnv is the image that clients of the hub's REST API download: one for all
+// hosts of an infra-env, in which the agent starts by itself. Errors wrap
+// [images.ErrBadSpec].
+func OfInfraEnv(env wire.InfraEnv, agent ignition.Agent, pullSecret ignition.Secret) (images.Spec, error) {
+	if err := onlyDHCP(env); err != nil {
+		return images.Spec{}, err
+	}
+	kargs, err := kernelArguments(env.KernelArguments)
+	if err != nil {
+		return images.Spec{}, err
+	}
+	config, err := ignition.Build(discovery(env, agent, pullSecret))
+	if err != nil {
+		return images.Spec{}, fmt.Errorf("%w: %w", images.ErrBadSpec, err)
+	}
+	return images.Spec{Ignition: config, Kargs: kargs}, nil
+}
+
+// onlyDHCP refuses static networks: the image is one for many hosts, and a bond or
+// a VLAN of one of them would come up on all.
+func onlyDHCP(env wire.InfraEnv) error {
+	if env.StaticNetworkConfig == "" || env.StaticNetworkConfig == "[]" {
+		return nil
+	}
+	return fmt.Errorf("%w: static_network_config: static networks are not put into an image for many hosts; "+
+		"in Kubernetes, give each BareMetalHost an NMStateConfig or network data", images.ErrBadSpec)
+}
+
+// discovery is the configuration of that image.
+func discovery(env wire.InfraEnv, agent ignition.Agent, secret ignition.Secret) ignition.HostConfig {
+	c := ignition.HostConfig{Agent: &agent, PullSecret: secret, CABundle: env.AdditionalTrustBundle, Override: []byte(env.IgnitionConfigOverride)}
+	for line := range strings.Lines(env.SSHAuthorizedKey) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			c.SSHKeys = append(c.SSHKeys, line)
+		}
+	}
+	for source := range strings.SplitSeq(env.NTPSources+","+env.AdditionalNTPSources, ",") {
+		if source = strings.TrimSpace(source); source != "" {
+			c.NTPServers = append(c.NTPServers, source)
+		}
+	}
+	if p := env.Proxy; p != nil {
+		c.Proxy = ignition.Proxy{HTTP: value(p.HTTPProxy), HTTPS: value(p.HTTPSProxy), No: value(p.NoProxy)}
+	}
+	return c
+}
+
+// kernelArguments reads the infra-env's changes of the kernel's command line,
+// a JSON list in a string.
+func kernelArguments(text *string) (edit overlay.KargsEdit, err error) {
+	if value(text) == "" {
+		return edit, nil
+	}
+	var arguments wire.KernelArguments
+	if err := json.Unmarshal([]byte(*text), &arguments); err != nil {
+		return edit, fmt.Errorf("%w: kernel arguments: %w", images.ErrBadSpec, err)
+	}
+	for _, a := range arguments {
+		switch a.Operation {
+		case "append":
+			edit.Append = append(edit.Append, a.Value)
+		case "replace":
+			edit.Replace = append(edit.Replace, a.Value)
+		case "delete":
+			edit.Delete = append(edit.Delete, a.Value)
+		}
+	}
+	return edit, nil
+}
+
+// value is the text behind a pointer, "" for none.
+func value(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
