@@ -9,7 +9,6 @@ package ignition
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -81,7 +80,8 @@ type Host struct {
 	Override string
 }
 
-// Render returns the host's configuration, Ignition 3.5 or older.
+// Render returns the host's configuration, in the oldest version of the
+// specification that says all of it, 3.2 to 3.5.
 func Render(ctx context.Context, source Source, h Host) ([]byte, error) {
 	base, err := baseConfig(ctx, source, h)
 	if err != nil {
@@ -97,7 +97,7 @@ func Render(ctx context.Context, source Source, h Host) ([]byte, error) {
 		}
 		base = v3.Merge(base, override)
 	}
-	return json.Marshal(base)
+	return encode(base)
 }
 
 // Valid reports what is wrong with a user's Ignition; empty text is fine.

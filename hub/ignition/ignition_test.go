@@ -83,6 +83,35 @@ func TestRender(t *testing.T) {
 	}
 }
 
+// TestTheOldestVersionThatSaysAll: a system whose engine is older than the version
+// does not boot, so that nobody is asked for more than the inputs do.
+func TestTheOldestVersionThatSaysAll(t *testing.T) {
+	const head = `{"ignition":{"version":"3.5.0"}`
+	for name, tc := range map[string]struct {
+		file, override, want string
+	}{
+		"nothing given":                   {"", "", "3.2.0"},
+		"old files":                       {`{"ignition":{"version":"3.0.0"}}`, `{"ignition":{"version":"3.1.0"}}`, "3.2.0"},
+		"a new version that uses nothing": {head + `,"storage":{"files":[{"path":"/etc/motd","contents":{"source":"data:,hello"}}]}}`, "", "3.2.0"},
+		"kernel arguments are of 3.3":     {head + `,"kernelArguments":{"shouldExist":["quiet"]}}`, "", "3.3.0"},
+		"special mode bits are of 3.4":    {"", head + `,"storage":{"files":[{"path":"/bin/su","mode":2541,"contents":{"source":"data:,x"}}]}}`, "3.4.0"},
+		"LUKS without discard is of 3.2":  {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb"}]}}`, "", "3.2.0"},
+		"LUKS with discard is of 3.4":     {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","discard":true}]}}`, "", "3.4.0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			files := map[string]string{}
+			if tc.file != "" {
+				files["master.ign"] = tc.file
+			}
+			raw, err := ignition.Render(t.Context(), directory(t, files), ignition.Host{Role: "master", Hostname: "a", SSHKey: "ssh-ed25519 AAAA", Override: tc.override})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(string(raw)).To(ContainSubstring(`"version":"` + tc.want + `"`))
+			g.Expect(ignition.Valid(string(raw))).To(Succeed())
+		})
+	}
+}
+
 func TestValid(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(ignition.Valid("")).To(Succeed())
