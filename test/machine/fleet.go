@@ -145,7 +145,7 @@ func (f *Fleet) prepare() error {
 		}
 		f.machines, f.byUUID[id] = append(f.machines, m), m
 	}
-	f.receiver, err = bmc.Listen(f.options.Certificate, f.find, f.options.Log)
+	f.receiver, err = bmc.Listen(f.options.Certificate, f.Find, f.options.Log)
 	return err
 }
 
@@ -169,7 +169,8 @@ func pool(file string) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-func (f *Fleet) find(uuid string) (bmc.Taker, bool) {
+// Find is the machine behind a BMC, for a notifier that other machines share.
+func (f *Fleet) Find(uuid string) (bmc.Taker, bool) {
 	m, ok := f.byUUID[strings.ToLower(uuid)]
 	return m, ok
 }

@@ -4,4 +4,4 @@
 set -euo pipefail
 here=$(dirname "$0")
 bash "$here/boot-tools.sh"
-exec bash "$here/test-tools.sh" qemu-system-x86 qemu-block-extra seabios ovmf ipxe-qemu swtpm dnsmasq-base
+exec bash "$here/test-tools.sh" qemu-system-x86 qemu-block-extra seabios ovmf ipxe-qemu swtpm dnsmasq-base docker-registry buildah fdisk e2fsprogs

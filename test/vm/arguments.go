@@ -16,7 +16,9 @@ type files struct {
 	qmp, tpm string
 	// console is the socket of the serial console, log the file that keeps it.
 	console, log string
-	disks        []string
+	// journal is the file of the second console.
+	journal string
+	disks   []string
 }
 
 // arguments are QEMU's arguments for a start. The processors stand still until
@@ -31,6 +33,7 @@ func arguments(config Config, p plan, f files) []string {
 		"-action", "reboot=shutdown,shutdown=pause",
 		"-chardev", "socket,id=qmp,server=off,path=" + value(f.qmp), "-mon", "chardev=qmp,mode=control",
 		"-chardev", "socket,id=console,server=on,wait=off,path=" + value(f.console) + ",logappend=on,logfile=" + value(f.log), "-serial", "chardev:console",
+		"-device", "virtio-serial-pci", "-chardev", "file,id=journal,append=on,path=" + value(f.journal), "-device", "virtconsole,chardev=journal",
 	}
 	if f.code != "" {
 		args = append(args,
