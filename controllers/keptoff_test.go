@@ -10,9 +10,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
+
 	corev1 "k8s.io/api/core/v1"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/retry"
@@ -99,7 +105,7 @@ func newCrew(t *testing.T) *crew {
 	keeper, err := firmware.Setup(mgr, firmware.Options{Gateway: gateway})
 	c.Expect(err).NotTo(HaveOccurred())
 	for _, failure := range []error{
-		host.Setup(mgr, host.Options{Gateway: gateway, Watch: watch, Media: gate, Firmware: keeper, Settings: host.Settings{BuildImages: true, Architecture: "x86_64"}}),
+		host.Setup(mgr, host.Options{Gateway: gateway, Watch: watch, Media: gate, Firmware: keeper, Settings: policy.Settings{Settings: nodespec.Settings{BuildImages: true, Architecture: "x86_64"}}}),
 		media.Setup(mgr, media.One(gateway), gate), subscription.Setup(mgr, subscription.One(gateway)), claim.Setup(mgr), link.Setup(mgr, nobody{}),
 		image.Setup(mgr, image.Options{
 			Store: printer{}, Architectures: func() []string { return []string{"x86_64"} }, IPA: ipa,

@@ -7,18 +7,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ironflow/ironflow/controllers/host"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
 )
 
 // decisions are the settings that decisions about hosts depend on, with or without
 // a live image per host.
-func (h hostSettings) decisions(buildImages bool) host.Settings {
-	return host.Settings{
-		BuildImages: buildImages,
-		DeployISO:   h.iso, DeployKernel: h.kernel, DeployRamdisk: h.ramdisk, ByArchitecture: h.byArch,
-		DirectDeployPersistentBoot: h.directBoot, LiveISOPersistentBoot: h.liveISOBoot,
-		MaxAttempts:           h.retries,
-		NoProvisioningNetwork: h.noNetwork, ExternalURLv6: h.externalV6,
+func (h hostSettings) decisions(buildImages bool) policy.Settings {
+	return policy.Settings{
+		Settings: nodespec.Settings{
+			BuildImages: buildImages,
+			DeployISO:   h.iso, DeployKernel: h.kernel, DeployRamdisk: h.ramdisk, ByArchitecture: h.byArch,
+			DirectDeployPersistentBoot: h.directBoot, LiveISOPersistentBoot: h.liveISOBoot, ExternalURLv6: h.externalV6,
+		},
+		MaxAttempts: h.retries, NoProvisioningNetwork: h.noNetwork,
 	}
 }
 
@@ -50,14 +52,14 @@ func (s *settings) completeHosts() error {
 // A kernel without a ramdisk boots nothing.
 func (s *settings) completeLiveImages() error {
 	h := &s.hosts
-	h.byArch = map[string]host.LiveImageURLs{}
+	h.byArch = map[string]nodespec.LiveImageURLs{}
 	for _, part := range []struct {
 		flag, list, env string
-		put             func(*host.LiveImageURLs, string)
+		put             func(*nodespec.LiveImageURLs, string)
 	}{
-		{"deploy-iso-by-arch", h.isoByArch, "DEPLOY_ISO_URL_", func(u *host.LiveImageURLs, url string) { u.ISO = url }},
-		{"deploy-kernel-by-arch", h.kernelByArch, "DEPLOY_KERNEL_URL_", func(u *host.LiveImageURLs, url string) { u.Kernel = url }},
-		{"deploy-ramdisk-by-arch", h.ramdiskByArch, "DEPLOY_RAMDISK_URL_", func(u *host.LiveImageURLs, url string) { u.Ramdisk = url }},
+		{"deploy-iso-by-arch", h.isoByArch, "DEPLOY_ISO_URL_", func(u *nodespec.LiveImageURLs, url string) { u.ISO = url }},
+		{"deploy-kernel-by-arch", h.kernelByArch, "DEPLOY_KERNEL_URL_", func(u *nodespec.LiveImageURLs, url string) { u.Kernel = url }},
+		{"deploy-ramdisk-by-arch", h.ramdiskByArch, "DEPLOY_RAMDISK_URL_", func(u *nodespec.LiveImageURLs, url string) { u.Ramdisk = url }},
 	} {
 		urls := byEnvironment(part.env)
 		for entry := range strings.SplitSeq(part.list, ",") {

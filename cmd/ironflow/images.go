@@ -14,12 +14,14 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/imagecustomization/base"
@@ -218,9 +220,9 @@ func (p *imageParts) architectures() []string {
 }
 
 // ImageRead implements host.ImageReads.
-func (p *imageParts) ImageRead(key types.NamespacedName) host.ImageRead {
+func (p *imageParts) ImageRead(key types.NamespacedName) policy.ImageRead {
 	read, known := p.store.Progress(key.String())
-	return host.ImageRead{Known: known, Percent: int(read.Percent), Last: read.LastRead}
+	return policy.ImageRead{Known: known, Percent: int(read.Percent), Last: read.LastRead}
 }
 
 // serve answers BMCs, and registers new base media, until ctx ends.

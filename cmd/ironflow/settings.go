@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/controllers/host/capacity"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 )
 
 // settings is everything that the operator can set. Each setting is a flag and
@@ -80,7 +80,7 @@ type hostSettings struct {
 	ramdisk     string
 	// isoByArch and the like are lists of ARCHITECTURE:URL, byArch what follows from them.
 	isoByArch, kernelByArch, ramdiskByArch string
-	byArch                                 map[string]host.LiveImageURLs
+	byArch                                 map[string]nodespec.LiveImageURLs
 }
 
 // ironicSettings tell how this program reaches Ironic.

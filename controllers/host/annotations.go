@@ -3,7 +3,10 @@ package host
 import (
 	"context"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -14,13 +17,13 @@ import (
 
 // announce writes down that a restart is about to be asked for, in the place of what
 // asked for it.
-func (p *pass) announce(ctx context.Context, a Announce) error {
+func (p *pass) announce(ctx context.Context, a policy.Announce) error {
 	p.o.TurnedAway = false
 	return p.saver.Metadata(ctx, p.o.Host, func(h *metal3.BareMetalHost) {
 		for _, key := range a.Drop {
 			delete(h.Annotations, key)
 		}
-		metav1.SetMetaDataAnnotation(&h.ObjectMeta, names.Rebooting, a.Mark.value())
+		metav1.SetMetaDataAnnotation(&h.ObjectMeta, names.Rebooting, a.Mark.Value())
 	})
 }
 
@@ -32,8 +35,8 @@ func (p *pass) acknowledgeRetry() {
 	value, asked := h.Annotations[names.Retry]
 	switch {
 	case !asked:
-		reconcile.DropCondition(h, retryCondition)
-	case p.failedNow, p.o.Retry && !p.o.failing():
-		reconcile.SetCondition(h, retryCondition, metav1.ConditionTrue, reasonRetryHandled, retryMessage(value))
+		reconcile.DropCondition(h, policy.RetryCondition)
+	case p.failedNow, p.o.Retry && !p.o.Failing():
+		reconcile.SetCondition(h, policy.RetryCondition, metav1.ConditionTrue, policy.ReasonRetryHandled, policy.RetryMessage(value))
 	}
 }

@@ -4,11 +4,17 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	corev1 "k8s.io/api/core/v1"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,9 +27,9 @@ import (
 
 // bmc reads a host's BMC credentials and address. What is wrong with them ends
 // up in the result; the error is only for an API server that does not answer.
-func (s secrets) bmc(ctx context.Context, h *metal3.BareMetalHost) (BMC, error) {
+func (s secrets) bmc(ctx context.Context, h *metal3.BareMetalHost) (nodespec.BMC, error) {
 	details := h.Spec.BMC
-	b := BMC{Secret: details.CredentialsName}
+	b := nodespec.BMC{Secret: details.CredentialsName}
 	switch {
 	case details.Address == "":
 		b.Problem = "spec.bmc.address is empty: set it to the address of the machine's BMC"
@@ -32,7 +38,7 @@ func (s secrets) bmc(ctx context.Context, h *metal3.BareMetalHost) (BMC, error) 
 		b.Problem = "spec.bmc.credentialsName is empty: name a Secret with username and password"
 		return b, nil
 	}
-	access, err := accessOf(h)
+	access, err := nodespec.AccessOf(h)
 	if err != nil {
 		b.Problem = "the BMC cannot be used: " + err.Error()
 		return b, nil //nolint:nilerr // what is wrong with the address is shown on the host
@@ -43,14 +49,14 @@ func (s secrets) bmc(ctx context.Context, h *metal3.BareMetalHost) (BMC, error) 
 		return b, err
 	}
 	if !found {
-		b.Problem = "the BMC's Secret " + quote(details.CredentialsName) + " does not exist: create it with keys username and password"
+		b.Problem = "the BMC's Secret " + strconv.Quote(details.CredentialsName) + " does not exist: create it with keys username and password"
 		b.Missing = true
 		return b, nil
 	}
 	b.Username = strings.TrimSpace(string(secret.Data["username"]))
 	b.Password = strings.TrimSpace(string(secret.Data["password"]))
 	if b.Username == "" || b.Password == "" {
-		b.Problem = "the BMC's Secret " + quote(secret.Name) + " needs the keys username and password, both not empty"
+		b.Problem = "the BMC's Secret " + strconv.Quote(secret.Name) + " needs the keys username and password, both not empty"
 	}
 	if err := s.claim(ctx, h, secret); err != nil {
 		return b, err

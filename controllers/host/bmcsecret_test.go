@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/ironic"
 )
 
 // TestUnknownSecretIsReadAndMarkedAtOnce lets the cache know no Secret, as it knows
@@ -41,7 +40,7 @@ func TestUnknownSecretIsReadAndMarkedAtOnce(t *testing.T) {
 		},
 	})
 	s := secrets{client: cache, live: cache, echoes: newEchoes()} // nor does the API server show one
-	h := observed(metal3.StateRegistering, ironic.StateEnroll).Host
+	h := labHost(metal3.StateRegistering)
 	b, err := s.bmc(t.Context(), h)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(b.Problem).To(BeEmpty())
@@ -70,7 +69,7 @@ func TestUnknownSecretIsReadAndMarkedAtOnce(t *testing.T) {
 // Secret away with the one before.
 func TestOwnerOfTheSameName(t *testing.T) {
 	g := NewWithT(t)
-	h := observed(metal3.StateRegistering, ironic.StateEnroll).Host
+	h := labHost(metal3.StateRegistering)
 	before := metav1.OwnerReference{APIVersion: metal3.GroupVersion.String(), Kind: "BareMetalHost", Name: h.Name, UID: "uid-before"}
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{

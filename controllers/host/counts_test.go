@@ -7,7 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -59,7 +62,7 @@ func TestASoftPowerOffThatFailsIsFollowedByHardOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		var a asked
-		w := newWorld(t, assisted(a.behave), Settings{}, wantInstall)
+		w := newWorld(t, assisted(a.behave), policy.Settings{}, wantInstall)
 		defer w.stop()
 		w.until("in use", 2*time.Minute, func(h *metal3.BareMetalHost) bool {
 			return h.Status.Provisioning.State == metal3.StateProvisioned && h.Status.PoweredOn
@@ -86,7 +89,7 @@ func TestASoftPowerOffThatFailsIsFollowedByHardOnes(t *testing.T) {
 
 // atRestWithFailures is an available host whose power could not be switched off for
 // some times.
-func atRestWithFailures(t *testing.T, a *asked, s Settings, n int) *world {
+func atRestWithFailures(t *testing.T, a *asked, s policy.Settings, n int) *world {
 	t.Helper()
 	w := newWorld(t, assisted(a.behave), s, nil)
 	w.until("available", time.Minute, func(h *metal3.BareMetalHost) bool {
@@ -103,7 +106,7 @@ func atRestWithFailures(t *testing.T, a *asked, s Settings, n int) *world {
 func TestFailuresOfPowerAreNoneOfDeployments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var a asked
-		w := atRestWithFailures(t, &a, Settings{MaxAttempts: 3}, 4)
+		w := atRestWithFailures(t, &a, policy.Settings{MaxAttempts: 3}, 4)
 		defer w.stop()
 		a.dead.Store(false)
 		w.until("off", time.Hour, func(h *metal3.BareMetalHost) bool { return !h.Status.PoweredOn })
@@ -118,18 +121,18 @@ func TestADeletionHasAttemptsOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		var a asked
-		w := atRestWithFailures(t, &a, Settings{}, 5)
+		w := atRestWithFailures(t, &a, policy.Settings{}, 5)
 		defer w.stop()
 		a.since()
 		g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
 		w.until("gone", 2*time.Hour, func(h *metal3.BareMetalHost) bool { return h == nil })
-		g.Expect(a.since()).To(HaveLen(maxDeleteAttempts+1), "switched off without a word of earlier failures")
+		g.Expect(a.since()).To(HaveLen(3+1), "switched off without a word of earlier failures")
 	})
 }
 
 // TestTheLimitIsOfOneWish fails deployments up to the limit, or short of it.
 func TestTheLimitIsOfOneWish(t *testing.T) {
-	limited := Settings{MaxAttempts: 2}
+	limited := policy.Settings{MaxAttempts: 2}
 	start := func(t *testing.T, change func(*metal3.BareMetalHost)) (*world, *atomic.Bool) {
 		var broken atomic.Bool
 		broken.Store(true)
@@ -142,7 +145,9 @@ func TestTheLimitIsOfOneWish(t *testing.T) {
 		w.until("failed twice", time.Hour, failures(2))
 		return w, &broken
 	}
-	givenUp := func(h *metal3.BareMetalHost) bool { return condition(h, view.StalledCondition).Reason == causeGivenUp }
+	givenUp := func(h *metal3.BareMetalHost) bool {
+		return condition(h, view.StalledCondition).Reason == "RetryLimitReached"
+	}
 	t.Run("another image while nothing fails", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g := NewWithT(t)
@@ -154,7 +159,7 @@ func TestTheLimitIsOfOneWish(t *testing.T) {
 				h.Spec.Image = &metal3.Image{URL: "http://images/other.raw", Checksum: "abc"}
 			})
 			w.untilState(metal3.StateProvisioned, time.Minute)
-			g.Expect(condition(w.host(), failuresCondition).Type).To(BeEmpty(), "it is over")
+			g.Expect(condition(w.host(), "DeploymentsFailed").Type).To(BeEmpty(), "it is over")
 		})
 	})
 	t.Run("work in preparing does not count anew", func(t *testing.T) {

@@ -8,7 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -47,7 +50,7 @@ func killedLife(t *testing.T, n int32, handled bool) (killed bool) {
 		g := NewWithT(t)
 		o := assisted(nil)
 		o.Delays = simulator.Delays{Verify: time.Second, Inspect: time.Second, Clean: time.Second, Deploy: time.Second, Power: time.Second}
-		w := newWorld(t, o, Settings{}, wantInstall)
+		w := newWorld(t, o, policy.Settings{}, wantInstall)
 		defer func() { w.stop() }()
 		var seen atomic.Int32
 		var calls []string
@@ -69,7 +72,7 @@ func killedLife(t *testing.T, n int32, handled bool) (killed bool) {
 			select {
 			case <-die:
 				w.stop()
-				w.start(Settings{})
+				w.start(policy.Settings{})
 			case <-t.Context().Done():
 			}
 		}()
@@ -103,7 +106,7 @@ func count1(list []string, prefix string) int {
 func TestInspectionThatEndedWhileNobodyLooked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, simulator.Options{}, Settings{}, nil)
+		w := newWorld(t, simulator.Options{}, policy.Settings{}, nil)
 		defer func() { w.stop() }()
 		w.untilState(metal3.StateAvailable, time.Minute)
 		let(time.Minute)
@@ -125,7 +128,7 @@ func TestInspectionThatEndedWhileNobodyLooked(t *testing.T) {
 		w.stop()
 		let(time.Minute)
 		g.Expect(w.host().Annotations).To(HaveKey(names.Inspect))
-		w.start(Settings{})
+		w.start(policy.Settings{})
 		w.until("answered", time.Minute, func(h *metal3.BareMetalHost) bool {
 			_, wanted := h.Annotations[names.Inspect]
 			return !wanted && h.Status.Provisioning.State == metal3.StateAvailable

@@ -6,7 +6,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -31,7 +36,9 @@ func TestACrowdGetsThroughOneByOne(t *testing.T) {
 		w.changeAll(wantInstall)
 		w.untilAll("provisioned", 3*time.Minute, in(metal3.StateProvisioned))
 		w.changeAll(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.Reboot: ""} })
-		w.untilAll("restarted", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn && !rebootOf(h).asked })
+		w.untilAll("restarted", time.Minute, func(h *metal3.BareMetalHost) bool {
+			return h.Status.PoweredOn && !metav1.HasAnnotation(h.ObjectMeta, names.Reboot)
+		})
 		for _, h := range w.all() {
 			w.g.Expect(w.kube.Delete(t.Context(), &h)).To(Succeed())
 		}
@@ -46,7 +53,7 @@ func TestACrowdGetsThroughOneByOne(t *testing.T) {
 	})
 }
 
-func in(s State) func(*metal3.BareMetalHost) bool {
+func in(s policy.State) func(*metal3.BareMetalHost) bool {
 	return func(h *metal3.BareMetalHost) bool { return h.Status.Provisioning.State == s && h.Status.PoweredOn }
 }
 

@@ -8,7 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -32,12 +36,12 @@ func TestDetachingFails(t *testing.T) {
 		w.sim.Intercept(refuseToDelete)
 		w.annotate(names.Detached, "")
 		w.until("told", time.Minute, func(h *metal3.BareMetalHost) bool {
-			return condition(h, detachCondition).Reason == reasonDetach
+			return condition(h, "DetachFailed").Reason == "DetachError"
 		})
 		h := w.host()
 		g.Expect(h.Status.ErrorType).To(BeEmpty())
 		g.Expect(h.Status.OperationalStatus).To(Equal(metal3.OperationalStatusOK))
-		g.Expect(condition(h, detachCondition).Message).To(And(ContainSubstring("Node has volume targets."), ContainSubstring("Next: ")))
+		g.Expect(condition(h, "DetachFailed").Message).To(And(ContainSubstring("Node has volume targets."), ContainSubstring("Next: ")))
 		g.Expect(condition(h, metal3.ProgressingCondition).Message).To(ContainSubstring("the next attempt"))
 		let(24 * time.Hour)
 		told := slices.DeleteFunc(w.events.list(), func(reason string) bool { return reason != "DetachError" })
@@ -48,8 +52,8 @@ func TestDetachingFails(t *testing.T) {
 
 		w.sim.Intercept(nil)
 		w.annotate(names.Retry, "now")
-		w.until("detached", time.Minute, isDetached)
-		g.Expect(meta.FindStatusCondition(w.host().Status.Conditions, detachCondition)).To(BeNil())
+		w.until("detached", time.Minute, detached)
+		g.Expect(meta.FindStatusCondition(w.host().Status.Conditions, "DetachFailed")).To(BeNil())
 		g.Expect(w.sim.Nodes()).To(BeEmpty())
 	})
 }
@@ -58,18 +62,18 @@ func TestDetachingFails(t *testing.T) {
 func TestDetachingThatFailsIsCalledOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{}, wantInstall)
+		w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
 		defer w.stop()
 		w.untilState(metal3.StateProvisioned, time.Minute)
 		w.sim.Intercept(refuseToDelete)
 		w.annotate(names.Detached, "")
 		w.until("told", time.Minute, func(h *metal3.BareMetalHost) bool {
-			return meta.IsStatusConditionTrue(h.Status.Conditions, detachCondition)
+			return meta.IsStatusConditionTrue(h.Status.Conditions, "DetachFailed")
 		})
 		w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Detached) })
 		w.until("as before", time.Minute, func(h *metal3.BareMetalHost) bool {
-			n, _ := w.sim.Node(nodeName(h))
-			return !n.Maintenance && meta.FindStatusCondition(h.Status.Conditions, detachCondition) == nil
+			n, _ := w.sim.Node(nodespec.NodeName(h))
+			return !n.Maintenance && meta.FindStatusCondition(h.Status.Conditions, "DetachFailed") == nil
 		})
 		g.Expect(w.host().Status.ErrorCount).To(BeZero())
 	})

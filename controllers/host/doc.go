@@ -2,17 +2,19 @@
 // want onto Ironic nodes and what Ironic does onto the hosts' status.
 //
 // A pass observes (the host, its Secrets, its node as the watch last saw it),
-// then alternates two halves until the host has to wait: [decide] is a pure
+// then alternates two halves until the host has to wait: [policy.Decide] is a pure
 // function from plain values to at most one action, a new status, events and a
 // wake-up; the executor performs that one idempotent action and adds its result
-// to what is known. Phases are a table: see phases.go for the states and their
-// successors. One patch writes the status; an intent that a call to Ironic
-// carries out is written before that call. The half that decides knows nothing of
-// the other: a test tells which files act, and every other file decides.
+// to what is known. One patch writes the status; an intent that a call to Ironic
+// carries out is written before that call.
+//
+// Below this package, each importing only those before it: nodespec (what a node
+// shall look like), plan (RAID and firmware work), policy (decisions, phases,
+// conditions). The package view is what readers (CLI, dashboard, demo) get out of a
+// host's status.
 //
 // Nothing polls. A waiting host is woken by the node watch, by its objects, by
 // the hub's progress, or by its phase's own timer, which is an upper bound.
 //
-// Entry points: [Setup] for programs; the package view is what readers
-// (CLI, dashboard, demo) get out of a host's status.
+// Entry point: [Setup].
 package host

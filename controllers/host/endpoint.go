@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -19,10 +22,10 @@ type endpoint struct {
 // ironicOf finds a host's Ironic. Where there are several, the choice is made once
 // and written on the host before anything is done: a host that one of them knows
 // belongs there, any other goes to the one with the fewest nodes, once all were read.
-func (r *Reconciler) ironicOf(h *metal3.BareMetalHost) (endpoint, Assignment) {
+func (r *Reconciler) ironicOf(h *metal3.BareMetalHost) (endpoint, policy.Assignment) {
 	all := r.options.Ironics
 	if all == nil {
-		return endpoint{r.options.Gateway, r.options.Watch}, Assignment{}
+		return endpoint{r.options.Gateway, r.options.Watch}, policy.Assignment{}
 	}
 	name := h.Annotations[names.Ironic]
 	list := all.All()
@@ -30,15 +33,15 @@ func (r *Reconciler) ironicOf(h *metal3.BareMetalHost) (endpoint, Assignment) {
 	if name != "" || len(list) == 1 {
 		e, err := all.Get(name)
 		if err != nil {
-			return fallback, Assignment{Problem: "the annotation " + names.Ironic + " cannot be followed: " + err.Error()}
+			return fallback, policy.Assignment{Problem: "the annotation " + names.Ironic + " cannot be followed: " + err.Error()}
 		}
-		return endpoint{e.Gateway, e.Watch}, Assignment{Name: e.Name()}
+		return endpoint{e.Gateway, e.Watch}, policy.Assignment{Name: e.Name()}
 	}
 	e, unread := chooseIronic(all, h)
 	if e == nil {
-		return fallback, Assignment{Waiting: true, Unread: unread}
+		return fallback, policy.Assignment{Waiting: true, Unread: unread}
 	}
-	return endpoint{e.Gateway, e.Watch}, Assignment{Name: e.Name(), Unwritten: true}
+	return endpoint{e.Gateway, e.Watch}, policy.Assignment{Name: e.Name(), Unwritten: true}
 }
 
 // chooseIronic assigns a host that carries no assignment; to none, while its node may
@@ -52,10 +55,10 @@ func chooseIronic(all *ironic.Endpoints, h *metal3.BareMetalHost) (chosen *ironi
 		if _, known := e.Watch.Row(id); known {
 			return e, ""
 		}
-		if _, found, _ := e.Watch.Named(nodeName(h)); found {
+		if _, found, _ := e.Watch.Named(nodespec.NodeName(h)); found {
 			named = cmp.Or(named, e)
 		}
-		if _, found, _ := e.Watch.Named(ironic.PlainName(nodeName(h))); found {
+		if _, found, _ := e.Watch.Named(ironic.PlainName(nodespec.NodeName(h))); found {
 			short = e
 		}
 		if !isRead(e.Watch) {

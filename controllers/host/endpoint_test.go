@@ -7,8 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -78,14 +82,14 @@ func oneAway(t *testing.T, away string) (set *ironic.Endpoints, sims map[string]
 func TestWhichIronicAHostBelongsTo(t *testing.T) {
 	for name, c := range map[string]struct {
 		annotation, host, id string
-		want                 Assignment
+		want                 policy.Assignment
 	}{
-		"a new host goes where there are fewest nodes":   {host: "new", want: Assignment{Name: "west", Unwritten: true}},
-		"a host whose node is known stays there":         {host: "old", want: Assignment{Name: "east", Unwritten: true}},
-		"also when only its id says so":                  {host: "renamed", id: "lab~old-uuid", want: Assignment{Name: "east", Unwritten: true}},
-		"a host whose node is lost, or detached, is new": {host: "gone", id: "an-id-of-before", want: Assignment{Name: "west", Unwritten: true}},
-		"what stands on the host counts":                 {host: "old", annotation: "west", want: Assignment{Name: "west"}},
-		"an Ironic that is not configured is a problem":  {host: "new", annotation: "north", want: Assignment{Problem: `the annotation ironflow.io/ironic cannot be followed: unknown Ironic endpoint "north": there are: east, west`}},
+		"a new host goes where there are fewest nodes":   {host: "new", want: policy.Assignment{Name: "west", Unwritten: true}},
+		"a host whose node is known stays there":         {host: "old", want: policy.Assignment{Name: "east", Unwritten: true}},
+		"also when only its id says so":                  {host: "renamed", id: "lab~old-uuid", want: policy.Assignment{Name: "east", Unwritten: true}},
+		"a host whose node is lost, or detached, is new": {host: "gone", id: "an-id-of-before", want: policy.Assignment{Name: "west", Unwritten: true}},
+		"what stands on the host counts":                 {host: "old", annotation: "west", want: policy.Assignment{Name: "west"}},
+		"an Ironic that is not configured is a problem":  {host: "new", annotation: "north", want: policy.Assignment{Problem: `the annotation ironflow.io/ironic cannot be followed: unknown Ironic endpoint "north": there are: east, west`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -126,11 +130,11 @@ func TestTheIDOfANodeCountsBeforeItsName(t *testing.T) {
 		h.Status.Provisioning.ID = "of-now"
 		r := &Reconciler{options: Options{Ironics: set}}
 		_, got := r.ironicOf(h)
-		g.Expect(got).To(Equal(Assignment{Waiting: true, Unread: "west"}))
+		g.Expect(got).To(Equal(policy.Assignment{Waiting: true, Unread: "west"}))
 		sims["west"].Intercept(nil)
 		<-all[1].Watch.Synced()
 		_, got = r.ironicOf(h)
-		g.Expect(got).To(Equal(Assignment{Name: "west", Unwritten: true}))
+		g.Expect(got).To(Equal(policy.Assignment{Name: "west", Unwritten: true}))
 	})
 }
 
@@ -153,7 +157,7 @@ func TestTheAssignmentIsWrittenBeforeTheNode(t *testing.T) {
 		g.Expect(sims["east"].Nodes()).To(HaveLen(1), "the host stays where it is")
 		w.edit(func(h *metal3.BareMetalHost) { h.Annotations[names.Ironic] = "north" })
 		let(10 * time.Second)
-		g.Expect(condition(w.host(), "Stalled")).To(And(HaveField("Reason", causeEndpoint), HaveField("Message", ContainSubstring("east, west"))))
+		g.Expect(condition(w.host(), "Stalled")).To(And(HaveField("Reason", "UnknownIronic"), HaveField("Message", ContainSubstring("east, west"))))
 		w.edit(func(h *metal3.BareMetalHost) { h.Annotations[names.Ironic] = "west" })
 		let(10 * time.Second)
 		g.Expect(w.host().Status.ErrorType).To(BeEmpty())

@@ -5,7 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -17,8 +21,8 @@ import (
 // execute performs one action and adds its result to what is observed. Each
 // action is idempotent: done twice, or done by a process that died before it
 // could say so, it comes to the same.
-func (p *pass) execute(ctx context.Context, action Action) error {
-	if toIronic(action) {
+func (p *pass) execute(ctx context.Context, action policy.Action) error {
+	if policy.ToIronic(action) {
 		if err := p.gateway.Ready(ctx); err != nil {
 			return err
 		}
@@ -28,56 +32,56 @@ func (p *pass) execute(ctx context.Context, action Action) error {
 }
 
 // onIronic makes the call that an action stands for.
-func (p *pass) onIronic(ctx context.Context, action Action) error {
+func (p *pass) onIronic(ctx context.Context, action policy.Action) error {
 	o, g := &p.o, p.gateway
 	switch a := action.(type) {
-	case LookUp:
+	case policy.LookUp:
 		return p.lookUp(ctx)
-	case FindOwner:
+	case policy.FindOwner:
 		return p.findOwner(ctx)
-	case Refresh:
+	case policy.Refresh:
 		n, err := g.Get(ctx, o.Node.UUID)
 		return p.see(n, err)
-	case Enrol:
+	case policy.Enrol:
 		return p.enrol(ctx, a)
-	case Update:
+	case policy.Update:
 		n, _, err := g.Update(ctx, o.Node, a.Desired)
 		if err == nil {
 			o.Applied = &a.Desired
 		}
 		return p.see(n, err)
-	case EnsurePorts:
+	case policy.EnsurePorts:
 		err := p.ensurePorts(ctx, a)
-		if _, conflict := errors.AsType[*ironic.MACConflictError](err); conflict && o.deleting() {
+		if _, conflict := errors.AsType[*ironic.MACConflictError](err); conflict && o.Deleting() {
 			err = nil // an address of another's is none of this host's, and no obstacle to its end
 		}
 		if err == nil {
-			o.Ports = portsKey(o.Node.UUID, a.Ports)
+			o.Ports = nodespec.PortsKey(o.Node.UUID, a.Ports)
 		}
 		return err
-	case ReadInventory:
+	case policy.ReadInventory:
 		return p.readInventory(ctx)
-	case MakeFirmware, ReadSettings, ReadComponents:
+	case policy.MakeFirmware, policy.ReadSettings, policy.ReadComponents:
 		return p.readFirmware(ctx, action)
-	case ReadFailure:
+	case policy.ReadFailure:
 		text, err := g.FailureReason(ctx, o.Node.UUID, a.Since)
 		if err == nil {
 			o.Failure = &text
 		}
 		return err
-	case Validate:
+	case policy.Validate:
 		unfit, err := g.Validate(ctx, o.Node.UUID)
 		if err == nil {
 			o.Unfit = &unfit
 		}
 		return err
-	case SetRAID:
+	case policy.SetRAID:
 		err := g.SetRAID(ctx, o.Node.UUID, a.Disks)
 		if err == nil {
 			o.Node.TargetRAIDConfig = ironic.RAIDTarget(a.Disks)
 		}
 		return err
-	case Transition, Power, Maintenance, Remove:
+	case policy.Transition, policy.Power, policy.Maintenance, policy.Remove:
 		return p.change(ctx, action)
 	}
 	return fmt.Errorf("action %q has no executor", action.Name())
@@ -85,22 +89,22 @@ func (p *pass) onIronic(ctx context.Context, action Action) error {
 
 // change makes the calls that change what the node does. What Ironic took, the
 // node is expected to show: the next decision then waits for it.
-func (p *pass) change(ctx context.Context, action Action) error {
+func (p *pass) change(ctx context.Context, action policy.Action) error {
 	o, g, id := &p.o, p.gateway, p.o.Node.UUID
 	switch a := action.(type) {
-	case Transition:
+	case policy.Transition:
 		if err := g.Transition(ctx, id, a.Transition); err != nil {
 			return err
 		}
 		o.LostAgent = false // whatever the node did before, it does something else now
 		expectTransition(o.Node, a.Target)
 		if !o.Node.ProvisionState.Busy() {
-			o.Sight = Glimpsed // it is there already, at a time that is not known yet
+			o.Detail = policy.Summary // it is there already, at a time that is not known yet
 		}
 		if a.Target == ironic.TargetInspect {
 			o.Inventory, o.NoInventory = nil, false
 		}
-	case Power:
+	case policy.Power:
 		if err := g.SetPower(ctx, id, a.PowerRequest); err != nil {
 			return err
 		}
@@ -112,18 +116,18 @@ func (p *pass) change(ctx context.Context, action Action) error {
 		if a.Target == ironic.PowerRebooting {
 			o.Rebooted = o.Now
 		}
-	case Maintenance:
+	case policy.Maintenance:
 		if err := g.SetMaintenance(ctx, id, a.On, a.Reason); err != nil {
 			return err
 		}
 		o.Node.Maintenance, o.Node.MaintenanceReason, o.Node.Fault = a.On, a.Reason, ""
 		return nil
-	case Remove:
+	case policy.Remove:
 		if err := g.Delete(ctx, id); err != nil {
 			return err
 		}
 		p.watch.Forget(id)
-		p.lose(Missing)
+		p.lose(policy.Missing)
 		return nil
 	}
 	p.asked = true
@@ -132,7 +136,7 @@ func (p *pass) change(ctx context.Context, action Action) error {
 }
 
 // enrol creates the node with all that is known.
-func (p *pass) enrol(ctx context.Context, a Enrol) error {
+func (p *pass) enrol(ctx context.Context, a policy.Enrol) error {
 	n, created, err := p.gateway.Create(ctx, a.Enrolment)
 	if err := p.see(n, err); err != nil {
 		return err
@@ -142,7 +146,7 @@ func (p *pass) enrol(ctx context.Context, a Enrol) error {
 }
 
 // ensurePorts creates the missing ports, with a look first if they are not known.
-func (p *pass) ensurePorts(ctx context.Context, a EnsurePorts) error {
+func (p *pass) ensurePorts(ctx context.Context, a policy.EnsurePorts) error {
 	if len(a.Gone) > 0 {
 		if err := p.gateway.RemovePorts(ctx, p.o.Node.UUID, a.Gone); err != nil {
 			return err
@@ -184,11 +188,11 @@ func expectTransition(n *ironic.Node, target ironic.Target) {
 // knows all names, so a new host costs one look, for its MAC address.
 func (p *pass) lookUp(ctx context.Context) error {
 	h := p.o.Host
-	id := ironic.Identity{UUID: h.Status.Provisioning.ID, Name: nodeName(h), BootMAC: h.Spec.BootMACAddress, Other: p.o.Owner.Other}
+	id := ironic.Identity{UUID: h.Status.Provisioning.ID, Name: nodespec.NodeName(h), BootMAC: h.Spec.BootMACAddress, Other: p.o.Owner.Other}
 	id.Unknown = id.UUID == "" && p.unknown(id.Name) && p.unknown(ironic.PlainName(id.Name))
 	n, err := p.gateway.Find(ctx, id)
 	if errors.Is(err, ironic.ErrNotFound) {
-		p.lose(Missing)
+		p.lose(policy.Missing)
 		return nil
 	}
 	if p.foreignAddress(err) {
@@ -214,14 +218,14 @@ func (p *pass) see(n *ironic.Node, err error) error {
 		o.Fresh = false
 		o.Applied, o.Inventory, o.NoInventory, o.Failure, o.Unfit = nil, nil, false, nil, nil
 	}
-	o.Node, o.Sight, o.Looked = n, Seen, o.Now
+	o.Node, o.Detail, o.Looked = n, policy.Full, o.Now
 	return nil
 }
 
 // lose drops everything that was known of a node.
-func (p *pass) lose(s Sight) {
+func (p *pass) lose(s policy.Detail) {
 	o := &p.o
-	o.Node, o.Sight, o.Ports, o.PowerAsked, o.Fresh = nil, s, "", "", false
+	o.Node, o.Detail, o.Ports, o.PowerAsked, o.Fresh = nil, s, "", "", false
 	o.Applied, o.Inventory, o.NoInventory, o.Failure, o.Unfit = nil, nil, false, nil, nil
 }
 
@@ -231,7 +235,7 @@ func (p *pass) readInventory(ctx context.Context) error {
 		p.o.NoInventory = true // a node that is gone is noticed by the next call
 		return nil
 	}
-	if err == nil && !bootsAsSeen(p.o.Host, inventory) {
+	if err == nil && !nodespec.BootsAsSeen(p.o.Host, inventory) {
 		p.o.Ports, p.o.Fresh = "", false // they are not as we have made them
 	}
 	p.o.Inventory = inventory
@@ -239,15 +243,15 @@ func (p *pass) readInventory(ctx context.Context) error {
 }
 
 // onKubernetes performs an action on the API server.
-func (p *pass) onKubernetes(ctx context.Context, action Action) error {
+func (p *pass) onKubernetes(ctx context.Context, action policy.Action) error {
 	o, h := &p.o, p.o.Host
 	switch a := action.(type) {
-	case Claim:
+	case policy.Claim:
 		return p.claim(ctx, a)
-	case TakeSlot:
+	case policy.TakeSlot:
 		p.takeSlot()
 		return nil
-	case AskImage:
+	case policy.AskImage:
 		image, err := p.objects.askImage(ctx, h, a.Spec)
 		if err != nil {
 			return err
@@ -255,30 +259,30 @@ func (p *pass) onKubernetes(ctx context.Context, action Action) error {
 		o.Image, err = p.judgeImage(ctx, o, image)
 		o.Image.Asked = true
 		return err
-	case LabelImage:
+	case policy.LabelImage:
 		o.Image.Unlike = false
 		return p.objects.labelImage(ctx, h)
-	case SaveHardware:
+	case policy.SaveHardware:
 		if err := p.objects.saveHardware(ctx, h, a.Details); err != nil {
 			return err
 		}
 		o.Hardware = a.Details
 		return nil
-	case ReadConfigDrive:
+	case policy.ReadConfigDrive:
 		drive, err := p.secrets.configDrive(ctx, h)
 		o.ConfigDrive = drive
 		return err
-	case ReadPullSecret:
+	case policy.ReadPullSecret:
 		secret, err := p.secrets.pullSecret(ctx, h)
 		o.PullSecret = secret
 		return err
-	case Restore:
+	case policy.Restore:
 		return p.restore(ctx, a)
-	case Release:
+	case policy.Release:
 		return p.release(ctx)
-	case Announce:
+	case policy.Announce:
 		return p.announce(ctx, a)
-	case SettleMedia:
+	case policy.SettleMedia:
 		p.options.Media.Ask(client.ObjectKeyFromObject(h), a.Restart)
 		o.Media.Asked = true
 		return nil
@@ -287,7 +291,7 @@ func (p *pass) onKubernetes(ctx context.Context, action Action) error {
 }
 
 // claim puts finalizer and assignment on the host, in one write.
-func (p *pass) claim(ctx context.Context, a Claim) error {
+func (p *pass) claim(ctx context.Context, a policy.Claim) error {
 	err := p.saver.Metadata(ctx, p.o.Host, func(h *metal3.BareMetalHost) {
 		controllerutil.AddFinalizer(h, names.HostFinalizer)
 		if p.o.Ironic.Unwritten {

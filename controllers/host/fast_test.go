@@ -6,7 +6,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -17,16 +21,16 @@ import (
 func TestFastInspection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{BuildImages: true}, func(h *metal3.BareMetalHost) { h.Spec.InspectionMode = "fast" })
+		w := newWorld(t, assisted(nil), policy.Settings{Settings: nodespec.Settings{BuildImages: true}}, func(h *metal3.BareMetalHost) { h.Spec.InspectionMode = "fast" })
 		defer w.stop()
 		mode := func() any {
-			n, _ := w.sim.Node(nodeName(w.host()))
+			n, _ := w.sim.Node(nodespec.NodeName(w.host()))
 			return n.Fields["inspect_interface"]
 		}
 		asked := func() bool { return w.kube.Get(t.Context(), w.key, &metal3.PreprovisioningImage{}) == nil }
 		var states []string
 		w.until("available", time.Minute, func(h *metal3.BareMetalHost) bool {
-			n, _ := w.sim.Node(nodeName(h))
+			n, _ := w.sim.Node(nodespec.NodeName(h))
 			states = append(states, n.ProvisionState)
 			return h.Status.Provisioning.State == metal3.StateAvailable
 		})
@@ -62,12 +66,12 @@ func TestFastInspection(t *testing.T) {
 // TestFastInspectionOfADell: Ironic's driver for these BMCs has an interface of its own in the place of the general one.
 func TestFastInspectionOfADell(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, simulator.Options{}, Settings{}, func(h *metal3.BareMetalHost) {
+		w := newWorld(t, simulator.Options{}, policy.Settings{}, func(h *metal3.BareMetalHost) {
 			h.Spec.InspectionMode, h.Spec.BMC.Address = "fast", "idrac-virtualmedia://192.0.2.1/redfish/v1/Systems/System.Embedded.1"
 		})
 		defer w.stop()
 		w.untilState(metal3.StateAvailable, time.Minute)
-		n, _ := w.sim.Node(nodeName(w.host()))
+		n, _ := w.sim.Node(nodespec.NodeName(w.host()))
 		NewWithT(t).Expect(n.Fields["inspect_interface"]).To(Equal("idrac-redfish"))
 	})
 }
@@ -76,7 +80,7 @@ func TestFastInspectionOfADell(t *testing.T) {
 func TestFastInspectionNeedsRedfish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, simulator.Options{}, Settings{}, func(h *metal3.BareMetalHost) {
+		w := newWorld(t, simulator.Options{}, policy.Settings{}, func(h *metal3.BareMetalHost) {
 			h.Spec.InspectionMode, h.Spec.BMC.Address = "fast", "ipmi://192.0.2.1"
 		})
 		defer w.stop()

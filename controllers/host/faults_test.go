@@ -10,11 +10,18 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
+
 	corev1 "k8s.io/api/core/v1"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -58,7 +65,7 @@ func TestFailedInstallShowsReasonAndRetries(t *testing.T) {
 		g := NewWithT(t)
 		var broken atomic.Bool
 		broken.Store(true)
-		w := newWorld(t, assisted(failing(&broken, "deploy", "deploy.start_assisted_install", "disk /dev/sda is too small")), Settings{}, wantInstall)
+		w := newWorld(t, assisted(failing(&broken, "deploy", "deploy.start_assisted_install", "disk /dev/sda is too small")), policy.Settings{}, wantInstall)
 		defer w.stop()
 		w.until("failed", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType != "" })
 		h := w.host()
@@ -86,7 +93,7 @@ func TestFailedInstallBacksOffAndGivesUp(t *testing.T) {
 		g := NewWithT(t)
 		var broken atomic.Bool
 		broken.Store(true)
-		w := newWorld(t, assisted(failing(&broken, "deploy", "deploy.start_assisted_install", "no")), Settings{MaxAttempts: 3}, wantInstall)
+		w := newWorld(t, assisted(failing(&broken, "deploy", "deploy.start_assisted_install", "no")), policy.Settings{MaxAttempts: 3}, wantInstall)
 		defer w.stop()
 		w.until("failed once", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorCount == 1 })
 		second := w.until("failed twice", 5*time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorCount == 2 })
@@ -94,7 +101,7 @@ func TestFailedInstallBacksOffAndGivesUp(t *testing.T) {
 		third := w.until("failed three times", 10*time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorCount == 3 })
 		g.Expect(third).To(BeNumerically(">", 2*time.Minute), "it grows")
 		w.until("given up", 20*time.Minute, func(h *metal3.BareMetalHost) bool {
-			return condition(h, view.StalledCondition).Reason == causeGivenUp
+			return condition(h, view.StalledCondition).Reason == "RetryLimitReached"
 		})
 		g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateAvailable))
 		deployments := w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]
@@ -110,7 +117,7 @@ func TestIronicRestartIsRetriedAtOnce(t *testing.T) {
 	for name, at := range map[string]struct {
 		state  string
 		want   func(*metal3.BareMetalHost)
-		ends   State
+		ends   policy.State
 		finish func(*world)
 	}{
 		"while verifying":  {state: "verifying", ends: metal3.StateAvailable},
@@ -124,10 +131,10 @@ func TestIronicRestartIsRetriedAtOnce(t *testing.T) {
 				o := assisted(nil)
 				o.Delays = delays
 				o.Delays.Work = time.Second
-				w := newWorld(t, o, Settings{}, at.want)
+				w := newWorld(t, o, policy.Settings{}, at.want)
 				defer w.stop()
 				w.until("node "+at.state, time.Minute, func(h *metal3.BareMetalHost) bool {
-					n, _ := w.sim.Node(nodeName(h))
+					n, _ := w.sim.Node(nodespec.NodeName(h))
 					return n.ProvisionState == at.state
 				})
 				w.sim.Restart()
@@ -146,12 +153,12 @@ func TestIronicRestartWhileDeprovisioning(t *testing.T) {
 		o := assisted(nil)
 		o.Delays = delays
 		o.Delays.Work = time.Second
-		w := newWorld(t, o, Settings{}, wantInstall)
+		w := newWorld(t, o, policy.Settings{}, wantInstall)
 		defer w.stop()
 		w.untilState(metal3.StateProvisioned, time.Minute)
 		w.edit(func(h *metal3.BareMetalHost) { h.Spec.CustomDeploy = nil })
 		w.until("node deleting", time.Minute, func(h *metal3.BareMetalHost) bool {
-			n, _ := w.sim.Node(nodeName(h))
+			n, _ := w.sim.Node(nodespec.NodeName(h))
 			return n.ProvisionState == "deleting"
 		})
 		w.sim.Restart()
@@ -163,14 +170,14 @@ func TestIronicRestartWhileDeprovisioning(t *testing.T) {
 func TestLostDatabaseIsAdoptedWithoutTouchingTheMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{}, wantInstall)
+		w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
 		defer w.stop()
 		w.untilState(metal3.StateProvisioned, time.Minute)
 		before := w.host().Status.Provisioning.ID
 		w.sim.Wipe()
 		w.sim.ResetCounts()
 		w.until("adopted", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
-			n, found := w.sim.Node(nodeName(h))
+			n, found := w.sim.Node(nodespec.NodeName(h))
 			return found && n.ProvisionState == "active" && h.Status.Provisioning.ID == n.UUID
 		})
 		g.Expect(w.host().Status.Provisioning.ID).NotTo(Equal(before))
@@ -198,7 +205,7 @@ func TestCredentials(t *testing.T) {
 					return simulator.Outcome{Error: "HTTP 401 from the BMC"}
 				}
 				return simulator.Outcome{}
-			}}, Settings{}, nil)
+			}}, policy.Settings{}, nil)
 			defer w.stop()
 			w.until("refused", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.RegistrationError })
 			g.Expect(w.host().Status.ErrorMessage).To(ContainSubstring("HTTP 401"))
@@ -212,7 +219,7 @@ func TestCredentials(t *testing.T) {
 	t.Run("missing, then created", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g := NewWithT(t)
-			w := newWorld(t, simulator.Options{}, Settings{}, func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = "later" })
+			w := newWorld(t, simulator.Options{}, policy.Settings{}, func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = "later" })
 			defer w.stop()
 			w.until("refused", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.RegistrationError })
 			let(time.Minute)
@@ -232,12 +239,12 @@ func TestCredentials(t *testing.T) {
 	t.Run("changed on a provisioned host", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g := NewWithT(t)
-			w := newWorld(t, assisted(nil), Settings{}, wantInstall)
+			w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
 			defer w.stop()
 			w.untilState(metal3.StateProvisioned, time.Minute)
 			setPassword(w, "changed")
 			w.until("sent", time.Minute, func(h *metal3.BareMetalHost) bool {
-				n, _ := w.sim.Node(nodeName(h))
+				n, _ := w.sim.Node(nodespec.NodeName(h))
 				info, _ := n.Fields["driver_info"].(map[string]any)
 				return info["redfish_password"] == "changed"
 			})
@@ -249,7 +256,7 @@ func TestCredentials(t *testing.T) {
 func TestDetachAndAttach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{}, wantInstall)
+		w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
 		defer w.stop()
 		w.untilState(metal3.StateProvisioned, time.Minute)
 		w.annotate(names.Detached, "")
@@ -263,7 +270,7 @@ func TestDetachAndAttach(t *testing.T) {
 		w.sim.ResetCounts()
 		w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Detached) })
 		w.until("adopted", time.Minute, func(h *metal3.BareMetalHost) bool {
-			n, _ := w.sim.Node(nodeName(h))
+			n, _ := w.sim.Node(nodespec.NodeName(h))
 			return n.ProvisionState == "active" && h.Status.OperationalStatus == metal3.OperationalStatusOK
 		})
 		g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]).To(Equal(2), "manage and adopt")
@@ -275,11 +282,11 @@ func TestDetachAndAttach(t *testing.T) {
 func TestDeleteDetachedTouchesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{}, wantInstall)
+		w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
 		defer w.stop()
 		w.untilState(metal3.StateProvisioned, time.Minute)
 		w.annotate(names.Detached, "")
-		w.until("detached", time.Minute, isDetached)
+		w.until("detached", time.Minute, detached)
 		w.sim.ResetCounts()
 		g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
 		w.until("gone", time.Minute, func(h *metal3.BareMetalHost) bool { return h == nil })
@@ -294,7 +301,7 @@ func TestDeleteDetachedTouchesNothing(t *testing.T) {
 func TestExternallyProvisioned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, simulator.Options{AutomatedClean: true}, Settings{}, func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = true })
+		w := newWorld(t, simulator.Options{AutomatedClean: true}, policy.Settings{}, func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = true })
 		defer w.stop()
 		w.untilState(metal3.StateExternallyProvisioned, time.Minute)
 		w.until("powered on", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn })
@@ -314,7 +321,7 @@ func TestLostAgentIsRestartedForItsReason(t *testing.T) {
 		o := assisted(nil)
 		o.Delays = delays
 		o.Delays.Deploy = time.Hour
-		w := newWorld(t, o, Settings{}, wantInstall)
+		w := newWorld(t, o, policy.Settings{}, wantInstall)
 		defer w.stop()
 		w.until("installing", time.Minute, func(h *metal3.BareMetalHost) bool {
 			return strings.Contains(condition(h, metal3.ProgressingCondition).Message, names.StartAssistedInstall)
@@ -335,27 +342,27 @@ func TestHubDeclaresFailure(t *testing.T) {
 		o := assisted(nil)
 		o.Delays = delays
 		o.Delays.Deploy = time.Hour
-		w := newWorld(t, o, Settings{}, wantInstall)
+		w := newWorld(t, o, policy.Settings{}, wantInstall)
 		defer w.stop()
 		w.until("installing", time.Minute, func(h *metal3.BareMetalHost) bool {
 			return strings.Contains(condition(h, metal3.ProgressingCondition).Message, names.StartAssistedInstall)
 		})
-		w.report(Progress{Stage: "Writing image to disk", Percent: 47, Text: "17 GB"})
+		w.report(policy.Progress{Stage: "Writing image to disk", Percent: 47, Text: "17 GB"})
 		w.until("percent shown", 2*time.Second, func(h *metal3.BareMetalHost) bool { return view.Of(h).Percent == 45 })
-		w.report(Progress{Stage: "Writing image to disk", Percent: 47, Text: "17 GB", Failure: "the one before", FailedAt: time.Now().Add(-time.Hour)})
+		w.report(policy.Progress{Stage: "Writing image to disk", Percent: 47, Text: "17 GB", Failure: "the one before", FailedAt: time.Now().Add(-time.Hour)})
 		let(20 * time.Second)
 		g.Expect(w.host().Status.ErrorType).To(BeEmpty(), "a failure from before this deployment does not count")
 		patches := w.statuses
-		w.report(Progress{Stage: "Writing image to disk", Percent: 48, Text: "17 GB"})
+		w.report(policy.Progress{Stage: "Writing image to disk", Percent: 48, Text: "17 GB"})
 		let(5 * time.Second)
 		g.Expect(w.statuses).To(Equal(patches), "no patch for less than five percent")
-		w.report(Progress{Stage: "Writing image to disk", Failure: "cancelled by the user", FailedAt: time.Now()})
+		w.report(policy.Progress{Stage: "Writing image to disk", Failure: "cancelled by the user", FailedAt: time.Now()})
 		let(8 * time.Second)
 		g.Expect(w.host().Status.ErrorType).To(BeEmpty(), "the step may still give its own reason")
 		w.until("failed", 5*time.Second, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.ProvisioningError })
 		g.Expect(w.host().Status.ErrorMessage).To(ContainSubstring("cancelled by the user"))
 		w.until("torn down", time.Minute, func(h *metal3.BareMetalHost) bool {
-			n, _ := w.sim.Node(nodeName(h))
+			n, _ := w.sim.Node(nodespec.NodeName(h))
 			return n.ProvisionState == "available"
 		})
 		g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateProvisioning))
@@ -365,7 +372,7 @@ func TestHubDeclaresFailure(t *testing.T) {
 func TestIronicUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{}, nil)
+		w := newWorld(t, assisted(nil), policy.Settings{}, nil)
 		defer w.stop()
 		w.untilState(metal3.StateInspecting, time.Minute)
 		w.sim.Intercept(func(*http.Request) *simulator.Fault {
@@ -376,7 +383,7 @@ func TestIronicUnavailable(t *testing.T) {
 		h := w.host()
 		g.Expect(h.Status.Provisioning.State).To(Equal(metal3.StateInspecting))
 		g.Expect(h.Status.ErrorType).To(BeEmpty(), "an absent Ironic costs a host nothing")
-		g.Expect(condition(h, metal3.ManageableCondition).Reason).To(Equal(reasonIronicUnavailable))
+		g.Expect(condition(h, metal3.ManageableCondition).Reason).To(Equal("IronicUnavailable"))
 		g.Expect(condition(h, metal3.ManageableCondition).Message).To(ContainSubstring("upgrade in progress"))
 		w.sim.Intercept(nil)
 		w.untilState(metal3.StateAvailable, 2*time.Minute)
@@ -388,7 +395,7 @@ func TestDeletionWithDeadBMC(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		var dead atomic.Bool
-		w := newWorld(t, assisted(failing(&dead, "power", "", "the BMC does not answer")), Settings{}, nil)
+		w := newWorld(t, assisted(failing(&dead, "power", "", "the BMC does not answer")), policy.Settings{}, nil)
 		defer w.stop()
 		w.untilState(metal3.StateAvailable, time.Minute)
 		w.until("powered on", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn })
@@ -405,7 +412,7 @@ func TestDeletionWithDeadBMC(t *testing.T) {
 func TestForceDelete(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{}, wantInstall)
+		w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
 		defer w.stop()
 		w.untilState(metal3.StateProvisioned, time.Minute)
 		w.sim.ResetCounts()
@@ -428,7 +435,7 @@ func TestForceDelete(t *testing.T) {
 func TestStatusRestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{}, func(h *metal3.BareMetalHost) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) {
 			wantInstall(h)
 			raw, err := json.Marshal(metal3.BareMetalHostStatus{
 				OperationalStatus: metal3.OperationalStatusOK, PoweredOn: true,
@@ -442,7 +449,7 @@ func TestStatusRestore(t *testing.T) {
 		})
 		defer w.stop()
 		w.until("adopted", time.Minute, func(h *metal3.BareMetalHost) bool {
-			n, _ := w.sim.Node(nodeName(h))
+			n, _ := w.sim.Node(nodespec.NodeName(h))
 			return n.ProvisionState == "active"
 		})
 		w.until("annotation gone", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Annotations[names.Status] == "" })
@@ -451,7 +458,7 @@ func TestStatusRestore(t *testing.T) {
 	t.Run("unreadable", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g := NewWithT(t)
-			w := newWorld(t, assisted(nil), Settings{}, func(h *metal3.BareMetalHost) {
+			w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) {
 				h.Annotations = map[string]string{names.Status: "{"}
 			})
 			defer w.stop()
@@ -468,7 +475,7 @@ func TestStatusRestore(t *testing.T) {
 func TestRestCostsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{}, wantInstall)
+		w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
 		defer w.stop()
 		w.untilState(metal3.StateProvisioned, time.Minute)
 		let(time.Minute)

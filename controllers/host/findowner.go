@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,9 +27,9 @@ func (p *pass) findOwner(ctx context.Context) error {
 		return err
 	}
 	before := o.Owner.Other
-	o.Owner = judge(o.Host, o.Node, e)
+	o.Owner = policy.Judge(o.Host, o.Node, e)
 	if o.Owner.Foreign != "" || o.Owner.Other != "" {
-		p.lose(Unseen)
+		p.lose(policy.Unknown)
 	}
 	if o.Owner.Other == "" {
 		o.Owner.Other = before
@@ -35,16 +38,16 @@ func (p *pass) findOwner(ctx context.Context) error {
 }
 
 // evidence gathers what speaks for and against the node being the host's.
-func (p *pass) evidence(ctx context.Context) (evidence, error) {
+func (p *pass) evidence(ctx context.Context) (policy.Evidence, error) {
 	h, n := p.o.Host, p.o.Node
-	var e evidence
+	var e policy.Evidence
 	var hosts metal3.BareMetalHostList
 	if err := p.cache.List(ctx, &hosts, client.UnsafeDisableDeepCopy); err != nil {
-		return e, fmt.Errorf("look whose node %s is: %w", displayName(n), err)
+		return e, fmt.Errorf("look whose node %s is: %w", policy.DisplayName(n), err)
 	}
 	for i := range hosts.Items {
 		if other := &hosts.Items[i]; other.Namespace != h.Namespace || other.Name != h.Name {
-			e.weigh(h, other, n)
+			e.Weigh(h, other, n)
 		}
 	}
 	if n.UUID == h.Status.Provisioning.ID {
@@ -60,7 +63,7 @@ func (p *pass) evidence(ctx context.Context) (evidence, error) {
 
 // whoIsNamed looks for a host of the node's name that is not in the cache: of a
 // namespace that this controller does not watch.
-func (p *pass) whoIsNamed(ctx context.Context, e *evidence) error {
+func (p *pass) whoIsNamed(ctx context.Context, e *policy.Evidence) error {
 	namespace, name, full := strings.Cut(p.o.Node.Name, names.NodeNameSeparator)
 	if e.Named != "" || !full {
 		return nil
@@ -69,7 +72,7 @@ func (p *pass) whoIsNamed(ctx context.Context, e *evidence) error {
 	err := p.secrets.live.Get(ctx, key, other)
 	switch {
 	case err == nil:
-		e.weigh(p.o.Host, other, p.o.Node)
+		e.Weigh(p.o.Host, other, p.o.Node)
 	case apierrors.IsForbidden(err):
 		e.Named = key.String() + ", which this controller may not look at"
 	case !apierrors.IsNotFound(err):

@@ -4,11 +4,16 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ironflow/ironflow/controllers/host/plan"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+
 	kreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
@@ -18,12 +23,12 @@ import (
 
 // observeFirmware reads the host's firmware resources from the cache, in the
 // phases that look at them, and in those from which a pass may go on to one.
-func (r *Reconciler) observeFirmware(ctx context.Context, h *metal3.BareMetalHost) (f Firmware, err error) {
+func (r *Reconciler) observeFirmware(ctx context.Context, h *metal3.BareMetalHost) (f plan.Firmware, err error) {
 	if f.Made = r.options.Firmware == nil; f.Made { // nobody keeps any
 		return f, nil
 	}
 	switch h.Status.Provisioning.State {
-	case metal3.StateProvisioning, metal3.StatePoweringOffBeforeDelete, stateDeleting:
+	case metal3.StateProvisioning, metal3.StatePoweringOffBeforeDelete, policy.StateDeleting:
 		return f, nil
 	default:
 	}
@@ -41,33 +46,21 @@ func (r *Reconciler) observeFirmware(ctx context.Context, h *metal3.BareMetalHos
 	return f, err
 }
 
-// wish names what is asked for, to tell whether it has changed.
-func (f *Firmware) wish() []any {
-	list := []any{f.Policy}
-	if f.Settings != nil {
-		list = append(list, f.Settings.Spec)
-	}
-	if f.Components != nil {
-		list = append(list, f.Components.Spec)
-	}
-	return list
-}
-
 // readFirmware has the keeper take over what Ironic knows.
-func (p *pass) readFirmware(ctx context.Context, action Action) (err error) {
+func (p *pass) readFirmware(ctx context.Context, action policy.Action) (err error) {
 	o, keeper := &p.o, p.options.Firmware
 	switch a := action.(type) {
-	case MakeFirmware:
+	case policy.MakeFirmware:
 		err := keeper.Make(ctx, o.Host, o.Node.UUID)
 		o.Firmware.Made = err == nil
 		return err
-	case ReadSettings:
+	case policy.ReadSettings:
 		settings, err := keeper.ReadSettings(ctx, o.Host, o.Node.UUID)
 		if err == nil {
 			o.Firmware.Settings, o.Firmware.SettingsRead = settings, true
 		}
 		return err
-	case ReadComponents:
+	case policy.ReadComponents:
 		components, err := keeper.ReadComponents(ctx, o.Host, o.Node.UUID, a.Done)
 		if err == nil {
 			o.Firmware.Components, o.Firmware.ComponentsRead = components, true

@@ -6,7 +6,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -51,7 +54,7 @@ func TestFirmwareResourcesExistBeforeAHostIsRegistered(t *testing.T) {
 	every := func(client.Object) bool { return true }
 	registered := func(o client.Object) bool {
 		h, is := o.(*metal3.BareMetalHost)
-		return is && h.Status.Provisioning.State != stateNone && h.Status.Provisioning.State != metal3.StateRegistering
+		return is && h.Status.Provisioning.State != policy.StateNone && h.Status.Provisioning.State != metal3.StateRegistering
 	}
 	const idrac, ipmi = "idrac-virtualmedia://bmc.test/redfish/v1/Systems/1", "ipmi://192.0.2.1"
 	bios := []map[string]any{{"name": "BootMode", "value": "Bios", "attribute_type": "Enumeration", "allowable_values": []any{"Bios", "Uefi"}}}
@@ -72,7 +75,7 @@ func TestFirmwareResourcesExistBeforeAHostIsRegistered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
-				w := newWorld(t, c.options, Settings{}, func(h *metal3.BareMetalHost) {
+				w := newWorld(t, c.options, policy.Settings{}, func(h *metal3.BareMetalHost) {
 					h.Spec.BMC.Address, h.Spec.ExternallyProvisioned = c.address, c.external
 				})
 				defer w.stop()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -85,8 +87,8 @@ func (f *fleet) Collect(to chan<- prometheus.Metric) {
 }
 
 // phaseLabel is a phase's name in metrics.
-func phaseLabel(s State) string {
-	if s == stateNone {
+func phaseLabel(s policy.State) string {
+	if s == policy.StateNone {
 		return "new"
 	}
 	return string(s)

@@ -7,9 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 	"github.com/prometheus/client_golang/prometheus"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -42,7 +46,7 @@ func TestFleetIsCountedWhenAsked(t *testing.T) {
 	g := NewWithT(t)
 	scheme := runtime.NewScheme()
 	g.Expect(metal3.AddToScheme(scheme)).To(Succeed())
-	host := func(name string, state State, begun time.Duration, change func(*metal3.BareMetalHost)) client.Object {
+	host := func(name string, state policy.State, begun time.Duration, change func(*metal3.BareMetalHost)) client.Object {
 		h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: name}}
 		h.Status.Provisioning.State, h.Status.OperationalStatus = state, metal3.OperationalStatusOK
 		h.Status.OperationHistory.Inspect.Start = metav1.NewTime(noon.Add(-begun))
@@ -57,7 +61,7 @@ func TestFleetIsCountedWhenAsked(t *testing.T) {
 	}
 	kube := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
 		host("a", metal3.StateInspecting, time.Minute, nil), host("b", metal3.StateInspecting, 2*time.Hour, nil),
-		host("c", metal3.StateInspecting, time.Minute, failing), host("d", metal3.StateAvailable, time.Hour, nil), host("e", stateNone, 0, nil),
+		host("c", metal3.StateInspecting, time.Minute, failing), host("d", metal3.StateAvailable, time.Hour, nil), host("e", policy.StateNone, 0, nil),
 	).Build()
 	registry := prometheus.NewRegistry()
 	f := newFleet(kube)
@@ -101,7 +105,7 @@ func TestSeriesPerHostOnRequest(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, name := range []string{"a", "b"} {
 		key := types.NamespacedName{Namespace: "lab", Name: name}
-		m.addFor(key, count{Metric: metricReconcile}, count{metricPowerChange, []string{"on"}}, countError("x"))
+		m.addFor(key, policy.Count{Metric: metricReconcile}, policy.Count{Metric: policy.MetricPowerChange, Labels: []string{"on"}}, policy.CountError("x"))
 	}
 	g.Expect(scraped(t, registry)).To(And(
 		HaveKeyWithValue("metal3_reconcile_total{host=a,namespace=lab}", 1.0),

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -93,7 +95,7 @@ type NodeWatch interface {
 // ProgressSource knows how far a host at work is. It is asked in every pass and
 // must answer from memory.
 type ProgressSource interface {
-	HostProgress(key types.NamespacedName) (Progress, bool)
+	HostProgress(key types.NamespacedName) (policy.Progress, bool)
 }
 
 var (
@@ -101,3 +103,8 @@ var (
 	_ NodeWatch      = (*ironic.Watch)(nil)
 	_ FirmwareKeeper = (*firmware.Keeper)(nil)
 )
+
+// ImageReads knows how far live images were read. It must answer from memory.
+type ImageReads interface {
+	ImageRead(key types.NamespacedName) policy.ImageRead
+}

@@ -5,7 +5,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/api/meta"
 )
@@ -15,7 +19,7 @@ import (
 func TestHealthAtRest(t *testing.T) {
 	for name, c := range map[string]struct {
 		want func(*metal3.BareMetalHost)
-		rest State
+		rest policy.State
 	}{
 		"available":   {nil, metal3.StateAvailable},
 		"provisioned": {wantInstall, metal3.StateProvisioned},
@@ -23,7 +27,7 @@ func TestHealthAtRest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
-				w := newWorld(t, assisted(nil), Settings{}, c.want)
+				w := newWorld(t, assisted(nil), policy.Settings{}, c.want)
 				defer w.stop()
 				w.untilState(c.rest, time.Minute)
 				let(10 * time.Minute)
@@ -31,7 +35,7 @@ func TestHealthAtRest(t *testing.T) {
 				for _, x := range []struct{ health, reason string }{
 					{"Critical", metal3.CriticalHealthReason}, {"Warning", metal3.WarningHealthReason}, {"OK", metal3.HealthyReason},
 				} {
-					w.sim.Edit(nodeName(w.host()), map[string]any{"health": x.health})
+					w.sim.Edit(nodespec.NodeName(w.host()), map[string]any{"health": x.health})
 					w.until("told "+x.health, time.Minute, func(h *metal3.BareMetalHost) bool {
 						return condition(h, metal3.HealthyCondition).Reason == x.reason
 					})
@@ -48,10 +52,10 @@ func TestHealthOfAnOldIronic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := assisted(nil)
 		o.MaxMinor = 108
-		w := newWorld(t, o, Settings{}, wantInstall)
+		w := newWorld(t, o, policy.Settings{}, wantInstall)
 		defer w.stop()
 		w.untilState(metal3.StateProvisioned, time.Minute)
-		w.sim.Edit(nodeName(w.host()), map[string]any{"health": "Critical"})
+		w.sim.Edit(nodespec.NodeName(w.host()), map[string]any{"health": "Critical"})
 		let(time.Hour)
 		NewWithT(t).Expect(meta.FindStatusCondition(w.host().Status.Conditions, metal3.HealthyCondition)).To(BeNil())
 	})

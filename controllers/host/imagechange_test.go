@@ -5,8 +5,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -15,7 +20,7 @@ import (
 func TestAHostWaitsForTheImageThatChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{BuildImages: true}, wantInstall)
+		w := newWorld(t, assisted(nil), policy.Settings{Settings: nodespec.Settings{BuildImages: true}}, wantInstall)
 		defer w.stop()
 		image := &metal3.PreprovisioningImage{}
 		w.until("asked for", time.Minute, func(*metal3.BareMetalHost) bool { return w.kube.Get(t.Context(), w.key, image) == nil })
@@ -42,10 +47,10 @@ func TestAHostWaitsForTheImageThatChanges(t *testing.T) {
 			let(10 * time.Minute)
 			g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateInspecting))
 			g.Expect(condition(w.host(), metal3.ProgressingCondition).Message).To(ContainSubstring("Config changed"), "it is said why")
-			n, _ := w.sim.Node(nodeName(w.host()))
+			n, _ := w.sim.Node(nodespec.NodeName(w.host()))
 			g.Expect(n.Fields["driver_info"]).NotTo(HaveKey("deploy_iso"))
 		}
-		n, _ := w.sim.Node(nodeName(w.host()))
+		n, _ := w.sim.Node(nodespec.NodeName(w.host()))
 		g.Expect(n.Fields["driver_info"]).To(HaveKeyWithValue("deploy_iso", "http://images/new.iso"))
 	})
 }

@@ -6,10 +6,16 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,10 +28,10 @@ import (
 func TestNobodyTouchesAHostThatIsKeptOff(t *testing.T) {
 	for _, annotation := range []string{names.Paused, names.Hold} {
 		for name, c := range map[string]struct {
-			state  State // that is waited for before the annotation is set, none for at once
+			state  policy.State // that is waited for before the annotation is set, none for at once
 			change func(w *world)
 		}{
-			"new": {stateNone, func(*world) {}},
+			"new": {policy.StateNone, func(*world) {}},
 			"new credentials": {metal3.StateAvailable, func(w *world) {
 				w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = "bmc-2" })
 			}},
@@ -42,9 +48,9 @@ func TestNobodyTouchesAHostThatIsKeptOff(t *testing.T) {
 			t.Run(annotation+", "+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					g := NewWithT(t)
-					w := newWorld(t, assisted(nil), Settings{BuildImages: name == "another Secret of network data"}, func(h *metal3.BareMetalHost) {
+					w := newWorld(t, assisted(nil), policy.Settings{Settings: nodespec.Settings{BuildImages: name == "another Secret of network data"}}, func(h *metal3.BareMetalHost) {
 						switch c.state {
-						case stateNone:
+						case policy.StateNone:
 							h.Annotations = map[string]string{annotation: ""}
 						case metal3.StateProvisioned:
 							wantInstall(h)
@@ -56,7 +62,7 @@ func TestNobodyTouchesAHostThatIsKeptOff(t *testing.T) {
 						ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: "bmc-2"},
 						Data:       map[string][]byte{"username": []byte("admin"), "password": []byte("correct horse")},
 					})).To(Succeed())
-					if c.state != stateNone {
+					if c.state != policy.StateNone {
 						if w.rec.options.Settings.BuildImages {
 							w.imageReady()
 						}
@@ -72,7 +78,7 @@ func TestNobodyTouchesAHostThatIsKeptOff(t *testing.T) {
 					let(time.Hour)
 					let(time.Hour)
 					g.Expect(w.belongings()).To(Equal(before))
-					if c.state == stateNone {
+					if c.state == policy.StateNone {
 						g.Expect(w.host().Finalizers).To(BeEmpty())
 						g.Expect(before).NotTo(ContainElement(ContainSubstring(names.SecretFinalizer)))
 					}

@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -42,7 +46,7 @@ func (k objects) askImage(ctx context.Context, h *metal3.BareMetalHost, spec met
 	image := &metal3.PreprovisioningImage{ObjectMeta: metaOf(h)}
 	_, err := controllerutil.CreateOrPatch(ctx, k.client, image, func() error {
 		image.Spec = spec
-		copyLabels(h, image)
+		nodespec.CopyLabels(h, image)
 		return controllerutil.SetControllerReference(h, image, k.client.Scheme())
 	})
 	if err != nil {
@@ -58,7 +62,7 @@ func (k objects) labelImage(ctx context.Context, h *metal3.BareMetalHost) error 
 		return err
 	}
 	before := image.DeepCopy()
-	if !copyLabels(h, image) {
+	if !nodespec.CopyLabels(h, image) {
 		return nil
 	}
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})

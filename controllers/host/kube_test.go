@@ -10,15 +10,24 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
+
 	corev1 "k8s.io/api/core/v1"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -56,7 +65,7 @@ func TestOnARealAPIServer(t *testing.T) {
 	t.Cleanup(sim.Close)
 	gateway, err := ironic.New(t.Context(), ironic.Config{URL: "http://ironic.test", Transport: sim.Transport()})
 	g.Expect(err).NotTo(HaveOccurred())
-	startManager(t, plane, scheme, gateway, host.Settings{}, "simulated")
+	startManager(t, plane, scheme, gateway, policy.Settings{}, "simulated")
 	kube, err := client.New(plane.Config(), client.Options{Scheme: scheme})
 	g.Expect(err).NotTo(HaveOccurred())
 
@@ -150,7 +159,7 @@ func ofSite(rack *corev1.ConfigMap) metav1.ObjectMeta {
 }
 
 // startManager runs the controller as the program does.
-func startManager(t *testing.T, plane *lab.ControlPlane, scheme *runtime.Scheme, gateway *ironic.Gateway, s host.Settings, name string) {
+func startManager(t *testing.T, plane *lab.ControlPlane, scheme *runtime.Scheme, gateway *ironic.Gateway, s policy.Settings, name string) {
 	t.Helper()
 	g := NewWithT(t)
 	mgr, err := ctrl.NewManager(plane.Config(), ctrl.Options{

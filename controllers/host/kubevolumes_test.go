@@ -6,17 +6,24 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
+
 	corev1 "k8s.io/api/core/v1"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
-	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
@@ -75,7 +82,7 @@ func TestVolumesOnARealAPIServer(t *testing.T) {
 			BMC: metal3.BMCDetails{Address: "redfish://bmc.test/redfish/v1/Systems/1", CredentialsName: key.Name},
 		},
 	})).To(Succeed())
-	startManager(t, plane, scheme, gateway, host.Settings{}, "volumes")
+	startManager(t, plane, scheme, gateway, policy.Settings{}, "volumes")
 	atRest := func() bool {
 		h := read()
 		return h.Status.Provisioning.State == metal3.StateAvailable && h.Status.PoweredOn

@@ -5,7 +5,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/test/ironic/simulator"
@@ -17,7 +20,7 @@ func TestLife(t *testing.T) {
 		w := newWorld(t, simulator.Options{
 			AutomatedClean: true,
 			RamdiskSteps:   []simulator.Step{{Interface: "deploy", Step: "start_assisted_install"}, {Interface: "deploy", Step: "confirm_install", Priority: 79}},
-		}, Settings{}, nil)
+		}, policy.Settings{}, nil)
 		took := w.untilState(metal3.StateAvailable, time.Minute)
 		t.Logf("available after %s, %v, %d status patches, %d passes", took, w.sim.Counts(), w.statuses, w.passes)
 		w.until("powered on", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn })

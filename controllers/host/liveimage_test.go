@@ -6,8 +6,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -16,7 +21,7 @@ import (
 func TestLiveImageIsAskedForAndUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{BuildImages: true}, func(h *metal3.BareMetalHost) {
+		w := newWorld(t, assisted(nil), policy.Settings{Settings: nodespec.Settings{BuildImages: true}}, func(h *metal3.BareMetalHost) {
 			wantInstall(h)
 			h.Labels = map[string]string{"rack": "r1"}
 		})
@@ -46,7 +51,7 @@ func TestLiveImageIsAskedForAndUsed(t *testing.T) {
 		set(metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, ObservedGeneration: image.Generation})
 		took := w.untilState(metal3.StateProvisioned, time.Minute)
 		g.Expect(took).To(BeNumerically("<", 30*time.Second), "a mended image needs no back-off")
-		n, _ := w.sim.Node(nodeName(w.host()))
+		n, _ := w.sim.Node(nodespec.NodeName(w.host()))
 		g.Expect(n.Fields["driver_info"]).To(HaveKeyWithValue("deploy_iso", "http://images/a.iso"))
 	})
 }
@@ -56,7 +61,7 @@ func TestLiveImageIsAskedForAndUsed(t *testing.T) {
 func TestLabelsOfAHostReachItsImage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{BuildImages: true}, func(h *metal3.BareMetalHost) {
+		w := newWorld(t, assisted(nil), policy.Settings{Settings: nodespec.Settings{BuildImages: true}}, func(h *metal3.BareMetalHost) {
 			h.Labels = map[string]string{"rack": "r1", "row": "7"}
 		})
 		defer w.stop()
@@ -84,7 +89,7 @@ func TestLabelsOfAHostReachItsImage(t *testing.T) {
 		set(map[string]string{"rack": "r2", names.InfraEnvLabel: "env-2"})
 		g.Expect(image().Labels).To(Equal(map[string]string{"rack": "r2", names.InfraEnvLabel: "env-2", "site": "a"}))
 		w.stop()
-		w.start(Settings{BuildImages: true})
+		w.start(policy.Settings{Settings: nodespec.Settings{BuildImages: true}})
 		set(nil)
 		g.Expect(image().Labels).To(Equal(map[string]string{"site": "a"}), "after a restart too")
 		g.Expect(image().Annotations).To(BeEmpty())
@@ -102,11 +107,11 @@ func TestImagesOfTheExistingOperatorAreLeftAsTheyAre(t *testing.T) {
 	g := NewWithT(t)
 	h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"rack": "r1"}}}
 	image := &metal3.PreprovisioningImage{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"rack": "r1", "old": "x"}}}
-	g.Expect(copyLabels(h, image)).To(BeFalse())
+	g.Expect(nodespec.CopyLabels(h, image)).To(BeFalse())
 	h.Labels["row"] = "7"
-	g.Expect(copyLabels(h, image)).To(BeTrue())
+	g.Expect(nodespec.CopyLabels(h, image)).To(BeTrue())
 	g.Expect(image.Labels).To(Equal(map[string]string{"rack": "r1", "old": "x", "row": "7"}))
 	delete(h.Labels, "rack")
-	g.Expect(copyLabels(h, image)).To(BeTrue())
+	g.Expect(nodespec.CopyLabels(h, image)).To(BeTrue())
 	g.Expect(image.Labels).To(Equal(map[string]string{"old": "x", "row": "7"}), "from then on, it is known what was the host's")
 }

@@ -8,7 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -21,7 +25,7 @@ func TestLostDatabaseAtWork(t *testing.T) {
 	for name, c := range map[string]struct {
 		node string // state in which the database is lost
 		want func(*metal3.BareMetalHost)
-		ends State
+		ends policy.State
 	}{
 		"while verifying":       {node: "verifying", ends: metal3.StateAvailable},
 		"while inspecting":      {node: "inspect wait", ends: metal3.StateAvailable},
@@ -35,17 +39,17 @@ func TestLostDatabaseAtWork(t *testing.T) {
 				o := assisted(nil)
 				o.Delays = delays
 				o.Delays.Work = time.Second
-				w := newWorld(t, o, Settings{}, c.want)
+				w := newWorld(t, o, policy.Settings{}, c.want)
 				defer w.stop()
 				w.until("node "+c.node, time.Minute, func(h *metal3.BareMetalHost) bool {
-					n, _ := w.sim.Node(nodeName(h))
+					n, _ := w.sim.Node(nodespec.NodeName(h))
 					return n.ProvisionState == c.node
 				})
 				w.sim.Wipe()
 				w.until("there again", 10*time.Minute, func(*metal3.BareMetalHost) bool { return len(w.sim.Nodes()) == 1 })
 				w.untilState(c.ends, 2*time.Minute)
 				h := w.host()
-				n, found := w.sim.Node(nodeName(h))
+				n, found := w.sim.Node(nodespec.NodeName(h))
 				g.Expect(found).To(BeTrue())
 				g.Expect(h.Status.Provisioning.ID).To(Equal(n.UUID))
 				g.Expect(n.Ports).To(ContainElement(h.Spec.BootMACAddress))
@@ -63,18 +67,18 @@ func TestLostDatabaseWhileDeprovisioning(t *testing.T) {
 		o := assisted(nil)
 		o.Delays = delays
 		o.Delays.Work = time.Second
-		w := newWorld(t, o, Settings{}, wantInstall)
+		w := newWorld(t, o, policy.Settings{}, wantInstall)
 		defer w.stop()
 		w.untilState(metal3.StateProvisioned, time.Minute)
 		w.edit(func(h *metal3.BareMetalHost) { h.Spec.CustomDeploy = nil })
 		w.until("node deleting", time.Minute, func(h *metal3.BareMetalHost) bool {
-			n, _ := w.sim.Node(nodeName(h))
+			n, _ := w.sim.Node(nodespec.NodeName(h))
 			return n.ProvisionState == "deleting"
 		})
 		w.sim.Wipe()
 		cleaned := false
 		w.until("cleaned", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
-			n, _ := w.sim.Node(nodeName(h))
+			n, _ := w.sim.Node(nodespec.NodeName(h))
 			cleaned = cleaned || n.ProvisionState == "clean wait"
 			return h.Status.Provisioning.State == metal3.StateAvailable
 		})
@@ -90,19 +94,19 @@ func TestLostLiveISOIsAdoptedAsOne(t *testing.T) {
 		g := NewWithT(t)
 		const iso = "http://images.test/rescue.iso"
 		format := "live-iso"
-		w := newWorld(t, assisted(nil), Settings{}, func(h *metal3.BareMetalHost) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) {
 			h.Spec.Image = &metal3.Image{URL: iso, DiskFormat: &format}
 		})
 		defer w.stop()
 		w.untilState(metal3.StateProvisioned, time.Minute)
 		w.sim.Wipe()
 		w.until("adopted", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
-			n, found := w.sim.Node(nodeName(h))
+			n, found := w.sim.Node(nodespec.NodeName(h))
 			return found && n.ProvisionState == "active" && h.Status.Provisioning.ID == n.UUID
 		})
-		n, _ := w.sim.Node(nodeName(w.host()))
-		g.Expect(n.Fields["deploy_interface"]).To(Equal(deployRamdisk))
-		g.Expect(n.Fields["instance_info"]).To(HaveKeyWithValue(keyBootISO, iso))
+		n, _ := w.sim.Node(nodespec.NodeName(w.host()))
+		g.Expect(n.Fields["deploy_interface"]).To(Equal("ramdisk"))
+		g.Expect(n.Fields["instance_info"]).To(HaveKeyWithValue("boot_iso", iso))
 		g.Expect(w.host().Status.ErrorCount).To(BeZero(), "%v", w.events.texts)
 	})
 }
@@ -125,7 +129,7 @@ func TestNodeIsFoundAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
-				w := newWorld(t, simulator.Options{}, Settings{}, func(h *metal3.BareMetalHost) {
+				w := newWorld(t, simulator.Options{}, policy.Settings{}, func(h *metal3.BareMetalHost) {
 					h.Spec.BootMACAddress = mac
 					h.Annotations = map[string]string{names.Paused: ""} // the node is there first
 				})
@@ -134,7 +138,7 @@ func TestNodeIsFoundAgain(t *testing.T) {
 				uuid := ask(t, w, "/v1/nodes", map[string]any{"driver": "redfish", "name": c.nodeName}, "uuid")
 				ask(t, w, "/v1/ports", map[string]any{"node_uuid": uuid, "address": c.port}, "uuid")
 				w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Paused) })
-				w.start(Settings{})
+				w.start(policy.Settings{})
 				if c.conflict != "" {
 					w.until("refused", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.RegistrationError })
 					g.Expect(w.host().Status.ErrorMessage).To(And(ContainSubstring(mac), ContainSubstring(c.conflict)))
@@ -178,7 +182,7 @@ func ask(t *testing.T, w *world, path string, body map[string]any, member string
 func TestReleasedHostIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, simulator.Options{}, Settings{}, nil)
+		w := newWorld(t, simulator.Options{}, policy.Settings{}, nil)
 		defer w.stop()
 		w.untilAtRest()
 		w.rec.memories.put(w.key, memory{Released: w.host().UID}, true)

@@ -6,14 +6,18 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
+
 	corev1 "k8s.io/api/core/v1"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
@@ -27,11 +31,11 @@ func TestMaintenanceIsRespectedWhileAHostIsDeleted(t *testing.T) {
 		},
 		"by force": func(w *world) { w.annotate(names.ForceDelete, w.key.Name) },
 	} {
-		for state, wish := range map[State]func(*metal3.BareMetalHost){metal3.StateAvailable: nil, metal3.StateProvisioned: wantInstall} {
+		for state, wish := range map[policy.State]func(*metal3.BareMetalHost){metal3.StateAvailable: nil, metal3.StateProvisioned: wantInstall} {
 			t.Run(name+", "+string(state), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					g := NewWithT(t)
-					w := newWorld(t, assisted(nil), Settings{}, wish)
+					w := newWorld(t, assisted(nil), policy.Settings{}, wish)
 					defer func() { w.stop() }()
 					w.untilState(state, time.Minute)
 					let(time.Minute)
@@ -43,7 +47,7 @@ func TestMaintenanceIsRespectedWhileAHostIsDeleted(t *testing.T) {
 					h := w.host()
 					g.Expect(h).NotTo(BeNil())
 					g.Expect(condition(h, metal3.ProgressingCondition).Message).To(And(ContainSubstring("new fan"), ContainSubstring("out of maintenance"), ContainSubstring(names.ForceDelete)))
-					g.Expect(condition(h, metal3.ManageableCondition).Reason).To(Equal(reasonMaintenance))
+					g.Expect(condition(h, metal3.ManageableCondition).Reason).To(Equal("Maintenance"))
 					g.Expect(h.Status.ErrorType).To(BeEmpty())
 					n, there := w.sim.Node("lab~host-1")
 					g.Expect(there).To(BeTrue())
@@ -59,32 +63,12 @@ func TestMaintenanceIsRespectedWhileAHostIsDeleted(t *testing.T) {
 	}
 }
 
-// TestWhoseMaintenanceHoldsUpADeletion tells that of a person from that of a controller.
-func TestWhoseMaintenanceHoldsUpADeletion(t *testing.T) {
-	for reason, does := range map[string]string{"new fan": "", deleteReason: "remove node", otherDeleteReason: "remove node", detachReason: "remove node"} {
-		t.Run(reason, func(t *testing.T) {
-			g := NewWithT(t)
-			o := observed(stateDeleting, ironic.StateActive)
-			now := metav1.NewTime(noon)
-			o.Host.DeletionTimestamp = &now
-			o.Node.Maintenance, o.Node.MaintenanceReason = true, reason
-			d := decide(o)
-			if does == "" {
-				g.Expect(d.Do).To(BeNil())
-				g.Expect(d.Wait.Message()).To(ContainSubstring("new fan"))
-				return
-			}
-			g.Expect(d.Do).To(HaveField("Name()", does))
-		})
-	}
-}
-
 // TestMaintenanceOfADeletionThatWasCutOff has a host released by force when its node could not be removed any more. The
 // next host of that name finds it in maintenance, which is over.
 func TestMaintenanceOfADeletionThatWasCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{}, func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = true })
+		w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = true })
 		defer w.stop()
 		w.untilState(metal3.StateExternallyProvisioned, time.Minute)
 		next := w.host()
@@ -97,7 +81,7 @@ func TestMaintenanceOfADeletionThatWasCutOff(t *testing.T) {
 		g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
 		let(time.Minute)
 		n, _ := w.sim.Node("lab~host-1")
-		g.Expect(n.Fields["maintenance_reason"]).To(Equal(deleteReason))
+		g.Expect(n.Fields["maintenance_reason"]).To(Equal("the host is being deleted"))
 		w.annotate(names.ForceDelete, w.key.Name)
 		w.until("gone", time.Minute, func(h *metal3.BareMetalHost) bool { return h == nil })
 		w.sim.Intercept(nil)

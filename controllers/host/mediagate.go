@@ -3,8 +3,12 @@ package host
 import (
 	"context"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
+
 	kreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
@@ -12,7 +16,7 @@ import (
 // machine is started. No method blocks.
 type MediaGate interface {
 	// Media answers from memory and the cache.
-	Media(ctx context.Context, key types.NamespacedName) (Media, error)
+	Media(ctx context.Context, key types.NamespacedName) (policy.Media, error)
 	// Ask has the media settled. restart says that the machine stays on until then.
 	Ask(key types.NamespacedName, restart bool)
 	// Started ends what Ask began: the machine runs.
@@ -22,9 +26,9 @@ type MediaGate interface {
 }
 
 // observeMedia asks the gate about a host whose system may want a data image.
-func (r *Reconciler) observeMedia(ctx context.Context, h *metal3.BareMetalHost) (Media, error) {
-	if r.options.Media == nil || !inUse(h) {
-		return Media{}, nil
+func (r *Reconciler) observeMedia(ctx context.Context, h *metal3.BareMetalHost) (policy.Media, error) {
+	if r.options.Media == nil || !nodespec.InUse(h) {
+		return policy.Media{}, nil
 	}
 	return r.options.Media.Media(ctx, types.NamespacedName{Namespace: h.Namespace, Name: h.Name})
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -39,7 +41,7 @@ type memory struct {
 	// was cut off.
 	Rebooted time.Time
 	// Busy is who has held the node, and since when.
-	Busy Holder
+	Busy policy.Holder
 	// TurnedAway means that a restart was announced, but not accepted.
 	TurnedAway bool
 	// Verifying is since when the node is seen to be verified.
@@ -58,15 +60,15 @@ type memory struct {
 
 // recalled are the phases and states of a node in which nothing of it changes that
 // the watch does not show: Ironic has not worked on it yet, or inspects it.
-var recalled = map[State][]ironic.ProvisionState{
+var recalled = map[policy.State][]ironic.ProvisionState{
 	metal3.StateRegistering: {ironic.StateEnroll, ironic.StateVerifying, ironic.StateManageable},
 	metal3.StateInspecting:  {ironic.StateManageable, ironic.StateInspecting, ironic.StateInspectWait},
 }
 
 // recall returns what is worth keeping of a node that is known in full; nil for
 // nothing. What Ironic keeps for itself is left out: nothing is decided by it.
-func recall(state State, s Sight, n *ironic.Node) *ironic.Node {
-	if n == nil || s != Seen && s != Recalled || n.Maintenance || n.Fault != "" || !slices.Contains(recalled[state], n.ProvisionState) {
+func recall(state policy.State, s policy.Detail, n *ironic.Node) *ironic.Node {
+	if n == nil || s != policy.Full && s != policy.Cached || n.Maintenance || n.Fault != "" || !slices.Contains(recalled[state], n.ProvisionState) {
 		return nil
 	}
 	kept := *n
@@ -154,8 +156,8 @@ func (s *memories) forget(key types.NamespacedName) {
 // patient reports whether the host waits for nothing but the end of an inspection.
 func (p *pass) patient() bool {
 	o := &p.o
-	return o.state() == metal3.StateInspecting && o.Node != nil && o.Node.ProvisionState == ironic.StateInspecting &&
-		!o.deleting() && !o.failing() && !wantsDetach(o.Host) && len(forcedReboots(o.Host)) == 0 && markOf(o.Host) == nil
+	return o.State() == metal3.StateInspecting && o.Node != nil && o.Node.ProvisionState == ironic.StateInspecting &&
+		!o.Deleting() && !o.Failing() && !policy.WantsDetach(o.Host) && len(policy.ForcedReboots(o.Host)) == 0 && policy.MarkOf(o.Host) == nil
 }
 
 // remember keeps what the next pass is spared by.
@@ -164,18 +166,18 @@ func (p *pass) remember(ctx context.Context, key client.ObjectKey) {
 	before := p.memories.get(key)
 	m := memory{
 		NodeID: o.Host.Status.Provisioning.ID, Looked: o.Looked, Ports: o.Ports,
-		Node: recall(o.state(), o.Sight, o.Node), Fresh: o.Fresh && !o.phase().steady, NoInventory: o.NoInventory,
+		Node: recall(o.State(), o.Detail, o.Node), Fresh: o.Fresh && !o.Steady(), NoInventory: o.NoInventory,
 		PowerAsked: o.PowerAsked, SoftRefused: o.SoftRefused, Rebooted: o.Rebooted, Busy: o.Busy,
-		TurnedAway: o.TurnedAway, Removed: o.Sight == Missing && before.Removed, Patient: p.patient(),
+		TurnedAway: o.TurnedAway, Removed: o.Detail == policy.Missing && before.Removed, Patient: p.patient(),
 	}
 	if o.Node != nil && o.Node.ProvisionState == ironic.StateVerifying {
 		m.Verifying = cmp.Or(o.Verifying, o.Now)
 	}
-	if o.Node == nil || fulfilled(o.Node, m.PowerAsked) || p.failedNow {
+	if o.Node == nil || policy.Fulfilled(o.Node, m.PowerAsked) || p.failedNow {
 		m.PowerAsked = "" // its failure counts once
 	}
 	switch {
-	case !o.failing() && failedDetaches(o.Host) == 0:
+	case !o.Failing() && policy.FailedDetaches(o.Host) == 0:
 	case p.failedNow || before.Seen == "":
 		m.Seen = p.fingerprint(ctx, o)
 	default:

@@ -9,15 +9,20 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
+
 	corev1 "k8s.io/api/core/v1"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/view"
-	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
@@ -38,16 +43,16 @@ func TestADeploymentThatEndsDuringAnErrorIsKept(t *testing.T) {
 		o := assisted(nil)
 		o.Delays = delays
 		o.Delays.Deploy = time.Minute
-		w := newWorld(t, o, Settings{}, wantInstall)
+		w := newWorld(t, o, policy.Settings{}, wantInstall)
 		defer w.stop()
 		w.until("installing", time.Minute, func(h *metal3.BareMetalHost) bool {
-			n, _ := w.sim.Node(nodeName(h))
+			n, _ := w.sim.Node(nodespec.NodeName(h))
 			return n.ProvisionState == "wait call-back"
 		})
 		w.password("")
 		w.until("refused", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.RegistrationError })
 		let(5 * time.Minute)
-		n, _ := w.sim.Node(nodeName(w.host()))
+		n, _ := w.sim.Node(nodespec.NodeName(w.host()))
 		g.Expect(n.ProvisionState).To(Equal("active"))
 		g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateProvisioning))
 		w.password("hunter2hunter2")
@@ -91,7 +96,7 @@ func TestErrorsAtRestEnd(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		want  func(*metal3.BareMetalHost)
-		state State
+		state policy.State
 		set   func(w *world, broken bool)
 		kind  metal3.ErrorType
 	}{
@@ -109,7 +114,7 @@ func TestErrorsAtRestEnd(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
 				dead.Store(false)
-				w := newWorld(t, assisted(failing(&dead, "power", "", "the BMC does not answer")), Settings{}, c.want)
+				w := newWorld(t, assisted(failing(&dead, "power", "", "the BMC does not answer")), policy.Settings{}, c.want)
 				defer w.stop()
 				w.until("at rest", 2*time.Minute, func(h *metal3.BareMetalHost) bool {
 					return h.Status.Provisioning.State == c.state && h.Status.PoweredOn
@@ -134,7 +139,7 @@ func TestErrorsAtRestEnd(t *testing.T) {
 func TestARefusalThatLastsIsNotForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{}, wantInstall)
+		w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
 		defer w.stop()
 		w.until("at rest", 2*time.Minute, func(h *metal3.BareMetalHost) bool {
 			return h.Status.Provisioning.State == metal3.StateProvisioned && h.Status.PoweredOn
@@ -155,30 +160,9 @@ func TestARefusalThatLastsIsNotForgotten(t *testing.T) {
 		w.sim.Intercept(nil)
 		w.annotate(names.Retry, "1")
 		w.until("sound", 10*time.Second, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == "" })
-		n, _ := w.sim.Node(nodeName(w.host()))
+		n, _ := w.sim.Node(nodespec.NodeName(w.host()))
 		g.Expect(n.Fields["automated_clean"]).To(HaveValue(BeFalse()), "it was made")
 	})
-}
-
-// TestMendedCredentialsEndTheirError also where the machine cannot be as wanted.
-func TestMendedCredentialsEndTheirError(t *testing.T) {
-	for name, c := range map[string]struct {
-		given func(*Observed)
-		want  metal3.ErrorType
-	}{
-		"mended":        {func(*Observed) {}, ""},
-		"still broken":  {func(o *Observed) { o.BMC.Problem = "it broke" }, metal3.RegistrationError},
-		"being deleted": {func(o *Observed) { o.Host.DeletionTimestamp = new(metav1.NewTime(noon)) }, ""}, // by the next phase
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := inUseWith(ironic.StateActive, func(o *Observed) {
-				o.Node.PowerState = ironic.PowerUnknown // nobody can tell whether it is as wanted
-				stalled(o, metal3.RegistrationError, causeCredentials, time.Hour)
-				c.given(o)
-			})
-			NewWithT(t).Expect(decide(o).Status.ErrorType).To(Equal(c.want))
-		})
-	}
 }
 
 // TestSecretsOfBeforeAreReleased gives a host other credentials, twice, and one
@@ -192,7 +176,7 @@ func TestSecretsOfBeforeAreReleased(t *testing.T) {
 				return simulator.Outcome{Error: "HTTP 401 from the BMC"}
 			}
 			return simulator.Outcome{}
-		}}, Settings{}, func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = "bad" })
+		}}, policy.Settings{}, func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = "bad" })
 		defer w.stop()
 		secret := func(name string) *corev1.Secret {
 			s := &corev1.Secret{}
@@ -213,7 +197,7 @@ func TestSecretsOfBeforeAreReleased(t *testing.T) {
 		other := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: "other"}}
 		g.Expect(w.kube.Create(t.Context(), other)).To(Succeed())
 		shared := secret("bmc")
-		shared.OwnerReferences = append(shared.OwnerReferences, metav1.OwnerReference{APIVersion: "metal3.io/v1alpha1", Kind: kind, Name: "other", UID: other.UID})
+		shared.OwnerReferences = append(shared.OwnerReferences, metav1.OwnerReference{APIVersion: "metal3.io/v1alpha1", Kind: "BareMetalHost", Name: "other", UID: other.UID})
 		g.Expect(w.kube.Update(t.Context(), shared)).To(Succeed())
 		for _, name := range []string{"b", "c"} {
 			w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = name })
@@ -232,24 +216,4 @@ func TestSecretsOfBeforeAreReleased(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestHardwareProfileIsTold(t *testing.T) {
-	for name, told := range map[string]bool{"": false, "dell": true} {
-		t.Run("profile "+quote(name), func(t *testing.T) {
-			g := NewWithT(t)
-			o := observed(metal3.StateRegistering, ironic.StateManageable)
-			o.Host.Spec.HardwareProfile, o.Host.Status.HardwareProfile = name, ""
-			settled(o)
-			d := decide(o)
-			g.Expect(d.Status.Provisioning.State).To(Equal(metal3.StateInspecting))
-			g.Expect(d.Status.HardwareProfile).NotTo(BeEmpty())
-			event := ContainElement(HaveField("Reason", "ProfileSet"))
-			if told {
-				g.Expect(d.Events).To(event)
-			} else {
-				g.Expect(d.Events).NotTo(event, "it would be a request for each host of a fleet")
-			}
-		})
-	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
@@ -44,37 +46,37 @@ const (
 var metricTable = []metricRow{
 	{metricReconcile, "Passes of the host controller.", nil, nil},
 	{metricReconcileError, "Passes that ended in an error.", nil, nil},
-	{metricHostError, "Errors recorded on hosts.", []string{"error_type"}, nil},
-	{metricPowerChange, "Power requests to Ironic.", []string{"on_off"}, nil},
-	{metricStateChange, "Changes of the provisioning state.", []string{"prev_state", "new_state"}, nil},
-	{metricRegistration, "Nodes that had to be enrolled.", nil, nil},
-	{metricUnmanaged, "Hosts found without BMC details.", nil, nil},
-	{metricCredentials, "BMC credentials sent to Ironic.", nil, nil},
-	{metricCredMissing, "Hosts found without their BMC Secret.", nil, nil},
-	{metricCredInvalid, "Hosts found with an unusable BMC Secret or address.", nil, nil},
+	{policy.MetricHostError, "Errors recorded on hosts.", []string{"error_type"}, nil},
+	{policy.MetricPowerChange, "Power requests to Ironic.", []string{"on_off"}, nil},
+	{policy.MetricStateChange, "Changes of the provisioning state.", []string{"prev_state", "new_state"}, nil},
+	{policy.MetricRegistration, "Nodes that had to be enrolled.", nil, nil},
+	{policy.MetricUnmanaged, "Hosts found without BMC details.", nil, nil},
+	{policy.MetricCredentials, "BMC credentials sent to Ironic.", nil, nil},
+	{policy.MetricCredMissing, "Hosts found without their BMC Secret.", nil, nil},
+	{policy.MetricCredInvalid, "Hosts found with an unusable BMC Secret or address.", nil, nil},
 	{metricCredUnhandled, "Passes that could not read a BMC Secret from the API server.", nil, nil},
-	{metricCredRefused, "BMCs that Ironic could not verify.", nil, nil},
-	{metricDelayProvision, "Hosts that had to wait for capacity before an inspection or a deployment.", nil, nil},
-	{metricDelayDeprov, "Hosts that had to wait for capacity before deprovisioning.", nil, nil},
-	{metricWaitImage, "Passes that wait for a live image.", nil, nil},
+	{policy.MetricCredRefused, "BMCs that Ironic could not verify.", nil, nil},
+	{policy.MetricDelayProvision, "Hosts that had to wait for capacity before an inspection or a deployment.", nil, nil},
+	{policy.MetricDelayDeprov, "Hosts that had to wait for capacity before deprovisioning.", nil, nil},
+	{policy.MetricWaitImage, "Passes that wait for a live image.", nil, nil},
 	{metricNotReady, "Passes that found Ironic unavailable.", nil, nil},
-	{metricDeleteNoDeprov, "Hosts deleted although deprovisioning failed.", nil, nil},
-	{metricDeleteNoPower, "Hosts deleted although powering off failed.", nil, nil},
-	{metricDeleteDelayed, "Deletions that wait for a detached host.", nil, nil},
-	{metricHostConfigError, "User, network and meta data that could not be read.", []string{"host_data_type"}, nil},
+	{policy.MetricDeleteNoDeprov, "Hosts deleted although deprovisioning failed.", nil, nil},
+	{policy.MetricDeleteNoPower, "Hosts deleted although powering off failed.", nil, nil},
+	{policy.MetricDeleteDelayed, "Deletions that wait for a detached host.", nil, nil},
+	{policy.MetricHostConfigError, "User, network and meta data that could not be read.", []string{"host_data_type"}, nil},
 	{"metal3_operation_register_duration_seconds", "Time from the first look to a verified BMC.", nil, slowBuckets},
 	{"metal3_operation_inspect_duration_seconds", "Time that inspection took.", nil, slowBuckets},
 	{"metal3_operation_provision_duration_seconds", "Time that provisioning took.", nil, slowBuckets},
 	{"metal3_operation_deprovision_duration_seconds", "Time that deprovisioning took.", nil, slowBuckets},
 	{metricPhase, "Time that hosts spent in a phase, by phase left.", []string{"phase"}, phaseBuckets},
 	{metricAction, "Actions of the host controller by outcome.", []string{"action", "outcome"}, nil},
-	{metricRetries, "Attempts made again, by what asked for them.", []string{"cause"}, nil},
+	{policy.MetricRetries, "Attempts made again, by what asked for them.", []string{"cause"}, nil},
 }
 
 // perHost are the metrics that the existing operator has for each host. Here they
 // are, when that is asked for: a series per host costs a large fleet its monitoring.
 var perHost = map[string]bool{
-	metricReconcile: true, metricReconcileError: true, metricPowerChange: true,
+	metricReconcile: true, metricReconcileError: true, policy.MetricPowerChange: true,
 	operationMetric[metal3.StateRegistering]: true, operationMetric[metal3.StateInspecting]: true,
 	operationMetric[metal3.StateProvisioning]: true, operationMetric[metal3.StateDeprovisioning]: true,
 }
@@ -139,10 +141,10 @@ func newMetrics(r prometheus.Registerer, series bool) (*metrics, error) {
 }
 
 // add raises counters that are not about one host.
-func (m *metrics) add(list ...count) { m.addFor(types.NamespacedName{}, list...) }
+func (m *metrics) add(list ...policy.Count) { m.addFor(types.NamespacedName{}, list...) }
 
 // addFor raises counters for a host.
-func (m *metrics) addFor(host types.NamespacedName, list ...count) {
+func (m *metrics) addFor(host types.NamespacedName, list ...policy.Count) {
 	for _, c := range list {
 		if v := m.counters[c.Metric]; v != nil {
 			v.WithLabelValues(m.labels(c.Metric, host, c.Labels)...).Inc()
@@ -182,7 +184,7 @@ func (m *metrics) forget(host types.NamespacedName) {
 }
 
 // operationMetric is the upstream histogram of a phase's operation.
-var operationMetric = map[State]string{
+var operationMetric = map[policy.State]string{
 	metal3.StateRegistering:    "metal3_operation_register_duration_seconds",
 	metal3.StateInspecting:     "metal3_operation_inspect_duration_seconds",
 	metal3.StateProvisioning:   "metal3_operation_provision_duration_seconds",
@@ -190,7 +192,7 @@ var operationMetric = map[State]string{
 }
 
 // left records how long a host was in the phase that it leaves at now.
-func (m *metrics) left(h *metal3.BareMetalHost, from State, now time.Time) {
+func (m *metrics) left(h *metal3.BareMetalHost, from policy.State, now time.Time) {
 	since := view.Of(h).Since
 	if since.IsZero() || now.Before(since) {
 		return

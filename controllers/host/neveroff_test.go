@@ -5,7 +5,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -14,7 +18,7 @@ import (
 // neverOffWorld is a machine in use that must not be switched off.
 func neverOffWorld(t *testing.T, a *asked) *world {
 	t.Helper()
-	w := newWorld(t, assisted(a.behave), Settings{}, func(h *metal3.BareMetalHost) {
+	w := newWorld(t, assisted(a.behave), policy.Settings{}, func(h *metal3.BareMetalHost) {
 		wantInstall(h)
 		h.Spec.DisablePowerOff = true
 	})
@@ -121,10 +125,10 @@ func startedOverLife(t *testing.T, n int32, handled bool) (killed bool) {
 		o := assisted(a.behave)
 		o.Delays = delays
 		o.Delays.Deploy = time.Minute
-		w := newWorld(t, o, Settings{}, wantInstall)
+		w := newWorld(t, o, policy.Settings{}, wantInstall)
 		defer func() { w.stop() }()
 		w.until("installing", time.Minute, func(h *metal3.BareMetalHost) bool {
-			node, _ := w.sim.Node(nodeName(h))
+			node, _ := w.sim.Node(nodespec.NodeName(h))
 			return node.ProvisionState == "wait call-back"
 		})
 		let(5 * time.Second)

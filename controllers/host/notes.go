@@ -3,6 +3,8 @@ package host
 import (
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -40,7 +42,7 @@ func onlyNote(before, after *metal3.BareMetalHost) bool {
 	if was == nil || is == nil || was.Message == is.Message {
 		return false
 	}
-	same := copyStatus(after.Status)
+	same := policy.CopyStatus(after.Status)
 	same.LastUpdated = before.Status.LastUpdated
 	if c := meta.FindStatusCondition(same.Conditions, metal3.ProgressingCondition); c != nil {
 		c.Message = was.Message

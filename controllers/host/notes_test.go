@@ -6,7 +6,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
@@ -47,7 +50,7 @@ func say(h *metal3.BareMetalHost, message string) {
 func TestABusyControllerReportsLess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{}, nil)
+		w := newWorld(t, assisted(nil), policy.Settings{}, nil)
 		defer w.stop()
 		w.untilState(metal3.StateAvailable, time.Minute)
 		w.rec.notes = rate.NewLimiter(rate.Every(time.Hour), 0)

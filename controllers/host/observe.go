@@ -9,9 +9,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,14 +29,14 @@ import (
 
 // observe reads what every pass needs, all of it from caches and memory: the
 // node itself is looked at only when a decision asks for it.
-func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *memory, watch NodeWatch) (*Observed, error) {
-	o := &Observed{Now: time.Now(), Host: h, Settings: r.options.Settings}
+func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *memory, watch NodeWatch) (*policy.Observed, error) {
+	o := &policy.Observed{Now: time.Now(), Host: h, Settings: r.options.Settings}
 	if reconcile.KeptOff(h) == "" {
 		if err := r.observeObjects(ctx, o); err != nil {
 			return nil, err
 		}
 	} else {
-		o.BMC.Access, _ = accessOf(h) // it counts for the same limits as before
+		o.BMC.Access, _ = nodespec.AccessOf(h) // it counts for the same limits as before
 	}
 	if r.options.Progress != nil {
 		o.Progress, _ = r.options.Progress.HostProgress(client.ObjectKeyFromObject(h))
@@ -50,14 +55,14 @@ func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *me
 
 // observeObjects reads what belongs to the host. The Secrets on the way are marked as
 // the host's, which is not for a host that everybody is kept off.
-func (r *Reconciler) observeObjects(ctx context.Context, o *Observed) (err error) {
+func (r *Reconciler) observeObjects(ctx context.Context, o *policy.Observed) (err error) {
 	h := o.Host
 	if o.Hardware, err = r.objects.hardware(ctx, h); err != nil {
 		return err
 	}
-	if state := o.state(); state != metal3.StateUnmanaged && (state != stateNone || h.HasBMCDetails()) {
+	if state := o.State(); state != metal3.StateUnmanaged && (state != policy.StateNone || h.HasBMCDetails()) {
 		if o.BMC, err = r.secrets.bmc(ctx, h); err != nil {
-			r.metrics.add(count{Metric: metricCredUnhandled})
+			r.metrics.add(policy.Count{Metric: metricCredUnhandled})
 			return err
 		}
 	}
@@ -81,29 +86,29 @@ func (r *Reconciler) observeObjects(ctx context.Context, o *Observed) (err error
 }
 
 // judgeImage reads a PreprovisioningImage against what the host asks for.
-func (r *Reconciler) judgeImage(ctx context.Context, o *Observed, image *metal3.PreprovisioningImage) (LiveImage, error) {
-	want := imageSpec(o)
+func (r *Reconciler) judgeImage(ctx context.Context, o *policy.Observed, image *metal3.PreprovisioningImage) (nodespec.LiveImage, error) {
+	want := nodespec.ImageSpec(o.NodeInput())
 	version := ""
 	if want.NetworkDataName != "" {
 		secret, found, err := r.secrets.get(ctx, types.NamespacedName{Namespace: o.Host.Namespace, Name: want.NetworkDataName})
 		if err != nil {
-			return LiveImage{}, err
+			return nodespec.LiveImage{}, err
 		}
 		if found {
 			if err := r.secrets.label(ctx, secret); err != nil {
-				return LiveImage{}, err
+				return nodespec.LiveImage{}, err
 			}
 			version = secret.ResourceVersion
 		}
 	}
-	live := readImage(image, want, version, o.Settings.liveImage(want.Architecture).Kernel)
-	live.Unlike = image != nil && copyLabels(o.Host, image.DeepCopy())
+	live := nodespec.ReadImage(image, want, version, o.Settings.LiveImageFor(want.Architecture).Kernel)
+	live.Unlike = image != nil && nodespec.CopyLabels(o.Host, image.DeepCopy())
 	return live, nil
 }
 
 // glimpse takes what the watch knows of the host's node. What is remembered of
 // another node is dropped.
-func glimpse(o *Observed, m *memory, watch NodeWatch) {
+func glimpse(o *policy.Observed, m *memory, watch NodeWatch) {
 	id := o.Host.Status.Provisioning.ID
 	if m.NodeID != id {
 		*m = memory{NodeID: id, Seen: m.Seen, LostAgent: m.LostAgent}
@@ -112,17 +117,17 @@ func glimpse(o *Observed, m *memory, watch NodeWatch) {
 		return
 	}
 	if m.Removed {
-		o.Sight = Missing
+		o.Detail = policy.Missing
 		return
 	}
 	row, known := watch.Row(id)
 	if !known {
 		return
 	}
-	o.Sight, o.Node = Glimpsed, &ironic.Node{}
+	o.Detail, o.Node = policy.Summary, &ironic.Node{}
 	if m.Node != nil && m.Node.UUID == id {
 		*o.Node = *m.Node
-		o.Sight = Recalled
+		o.Detail = policy.Cached
 	}
 	row.Show(o.Node)
 }
@@ -131,8 +136,8 @@ func glimpse(o *Observed, m *memory, watch NodeWatch) {
 // back-off is over: something that it depends on differs from when the error was
 // recorded. After a restart of the program that moment is not known; then a newer
 // generation counts, and so does a retry annotation that was not dealt with.
-func (r *Reconciler) retryAsked(ctx context.Context, o *Observed, m *memory) bool {
-	if !o.failing() && failedDetaches(o.Host) == 0 {
+func (r *Reconciler) retryAsked(ctx context.Context, o *policy.Observed, m *memory) bool {
+	if !o.Failing() && policy.FailedDetaches(o.Host) == 0 {
 		return false
 	}
 	if m.Seen != "" {
@@ -140,12 +145,12 @@ func (r *Reconciler) retryAsked(ctx context.Context, o *Observed, m *memory) boo
 	}
 	c := meta.FindStatusCondition(o.Host.Status.Conditions, view.StalledCondition)
 	changed := c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration < o.Host.Generation
-	return changed || retryPending(o.Host) || newCredentials(o)
+	return changed || policy.RetryPending(o.Host) || policy.NewCredentials(o)
 }
 
 // fingerprint sums up everything that a user could change to mend a failure:
 // spec, annotations, and the Secrets that are referred to.
-func (r *Reconciler) fingerprint(ctx context.Context, o *Observed) string {
+func (r *Reconciler) fingerprint(ctx context.Context, o *policy.Observed) string {
 	h := o.Host
 	sum := fnv.New64a()
 	write := func(v any) {
@@ -159,7 +164,7 @@ func (r *Reconciler) fingerprint(ctx context.Context, o *Observed) string {
 	delete(annotations, names.Rebooting)
 	write(annotations) // JSON sorts the keys
 	write([]string{o.BMC.Secret, o.BMC.Version, o.BMC.Problem})
-	write(o.Firmware.wish())
+	write(o.Firmware.Wish())
 	for _, name := range referredSecrets(h) {
 		if secret, found, err := r.secrets.get(ctx, types.NamespacedName{Namespace: h.Namespace, Name: name}); err == nil && found {
 			write([]string{name, secret.ResourceVersion})

@@ -7,8 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -41,7 +45,7 @@ func otherHost(namespace, name, mac, id string) metal3.BareMetalHost {
 // begin seeds Ironic and the API server before the program starts; the host is paused.
 func (s strange) begin(t *testing.T) *world {
 	t.Helper()
-	w := newWorld(t, simulator.Options{}, Settings{}, func(h *metal3.BareMetalHost) {
+	w := newWorld(t, simulator.Options{}, policy.Settings{}, func(h *metal3.BareMetalHost) {
 		h.Annotations = map[string]string{names.Paused: ""}
 		h.Spec.BootMACAddress = ownMAC
 	})
@@ -64,12 +68,12 @@ func (s strange) begin(t *testing.T) *world {
 			w.setStatus(&other, metal3.StateProvisioned, id)
 		}
 	}
-	w.start(Settings{})
+	w.start(policy.Settings{})
 	return w
 }
 
 // setStatus stores the phase and the node of a host.
-func (w *world) setStatus(h *metal3.BareMetalHost, state State, id string) {
+func (w *world) setStatus(h *metal3.BareMetalHost, state policy.State, id string) {
 	now := metav1.Now()
 	h.Status.Provisioning.State, h.Status.Provisioning.ID, h.Status.LastUpdated = state, id, &now
 	w.g.Expect(w.kube.Status().Update(w.t.Context(), h)).To(Succeed())
@@ -224,7 +228,7 @@ func TestAHostThatNeverReachedIronicRemovesNothing(t *testing.T) {
 // TestAnAddressOfAnotherHostIsNoObstacleToADeletion deletes hosts whose boot MAC
 // address is on another host's node, with and without a node of their own.
 func TestAnAddressOfAnotherHostIsNoObstacleToADeletion(t *testing.T) {
-	for name, state := range map[string]State{"while it is registered": metal3.StateRegistering, "later": metal3.StateInspecting} {
+	for name, state := range map[string]policy.State{"while it is registered": metal3.StateRegistering, "later": metal3.StateInspecting} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := strange{name: "lab~host-2", port: ownMAC}

@@ -6,11 +6,16 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/types"
+
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+
 	kreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -24,7 +29,7 @@ import (
 func TestHostsAtWorkComeBeforeFarewells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, simulator.Options{}, Settings{}, nil)
+		w := newWorld(t, simulator.Options{}, policy.Settings{}, nil)
 		defer w.stop()
 		w.untilAtRest()
 		w.sim.ResetCounts()
@@ -101,7 +106,7 @@ func TestNobodyIsWokenToHearThatAnInspectionWaits(t *testing.T) {
 // machine in any state.
 func TestAFinalizerThatIsTakenAwayIsPutBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, simulator.Options{}, Settings{}, nil)
+		w := newWorld(t, simulator.Options{}, policy.Settings{}, nil)
 		defer w.stop()
 		w.untilAtRest()
 		w.edit(func(h *metal3.BareMetalHost) { h.Finalizers = nil })

@@ -7,9 +7,16 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -32,13 +39,14 @@ type pass struct {
 	endpoint // the host's Ironic
 	log      logr.Logger
 	saver    *reconcile.Saver[*metal3.BareMetalHost]
-	o        Observed
+	o        policy.Observed
 	events   []reconcile.Event
 	cause    string // of an error that was recorded in this pass
 	down     string // why Ironic cannot be asked
 	asked    bool   // Ironic was asked to start something
 	gone     bool   // the host's finalizer was removed
-	parting  bool   // its node is gone, and it is yet to be let go of
+	// nodeRemoved means that the host's node is gone and the host is yet to be released.
+	nodeRemoved bool
 
 	lost      silence // of the agent, as the pass began
 	failedNow bool    // an error was recorded
@@ -46,27 +54,27 @@ type pass struct {
 }
 
 // run alternates decisions and actions until the host has to wait.
-func (p *pass) run(ctx context.Context) (Wait, error) {
+func (p *pass) run(ctx context.Context) (policy.Wait, error) {
 	for range maxDecisions {
 		p.o.Now = time.Now()
-		d := decide(&p.o)
+		d := policy.Decide(&p.o)
 		wait, more, err := p.carryOut(ctx, d)
 		if err != nil || !more {
 			return wait, err
 		}
 	}
-	return Wait{}, fmt.Errorf("host %s came to no rest in phase %q", client.ObjectKeyFromObject(p.o.Host), p.o.state())
+	return policy.Wait{}, fmt.Errorf("host %s came to no rest in phase %q", client.ObjectKeyFromObject(p.o.Host), p.o.State())
 }
 
 // carryOut does what was decided; more is false when the pass is over.
-func (p *pass) carryOut(ctx context.Context, d *Decision) (wait Wait, more bool, err error) {
+func (p *pass) carryOut(ctx context.Context, d *policy.Decision) (wait policy.Wait, more bool, err error) {
 	if d.Do == nil {
 		err := p.accept(ctx, d)
-		return d.Wait, d.Again && !d.newlyFailing(), err
+		return d.Wait, d.Again && !d.NewlyFailing(), err
 	}
-	if announced(d.Do, p.saver.Before().Status.Provisioning.State) && p.phaseUnsaved() {
+	if policy.Announced(d.Do, p.saver.Before().Status.Provisioning.State) && p.phaseUnsaved() {
 		if err := p.save(ctx, p.noteAfter(d)); err != nil {
-			return Wait{}, false, err
+			return policy.Wait{}, false, err
 		}
 		// What was saved stays said: the result is no reason for a second patch.
 		d.Status.Conditions, d.Status.LastUpdated = p.o.Host.Status.Conditions, p.o.Host.Status.LastUpdated
@@ -74,53 +82,53 @@ func (p *pass) carryOut(ctx context.Context, d *Decision) (wait Wait, more bool,
 	if err := p.execute(ctx, d.Do); err != nil {
 		return p.refused(ctx, d, err)
 	}
-	p.metrics.add(count{metricAction, []string{d.Do.Name(), "accepted"}})
-	if toIronicWrite(d.Do) {
+	p.metrics.add(policy.Count{Metric: metricAction, Labels: []string{d.Do.Name(), "accepted"}})
+	if policy.ToIronicWrite(d.Do) {
 		p.log.V(1).Info("done", "action", d.Do.Name())
 	}
-	p.o.Busy = Holder{}
+	p.o.Busy = policy.Holder{}
 	if err := p.accept(ctx, d); err != nil || p.gone {
-		return Wait{}, false, err
+		return policy.Wait{}, false, err
 	}
-	if _, removed := d.Do.(Remove); removed && p.o.deleting() {
-		p.parting = true
-		return Wait{}, false, nil
+	if _, removed := d.Do.(policy.Remove); removed && p.o.Deleting() {
+		p.nodeRemoved = true
+		return policy.Wait{}, false, nil
 	}
-	if t, ok := d.Do.(Transition); ok && t.Target == ironic.TargetAbort {
-		return Wait{Note: view.Note{Step: "ending what Ironic does"}, After: waitAborted}, false, nil
+	if t, ok := d.Do.(policy.Transition); ok && t.Target == ironic.TargetAbort {
+		return policy.Wait{Note: view.Note{Step: "ending what Ironic does"}, After: policy.WaitAborted}, false, nil
 	}
-	return d.Wait, !d.newlyFailing(), nil
+	return d.Wait, !d.NewlyFailing(), nil
 }
 
 // noteAfter is what will be said once the action of a decision is accepted, so
 // that saving the intent and the result takes one patch.
-func (p *pass) noteAfter(d *Decision) view.Note {
-	t, ok := d.Do.(Transition)
+func (p *pass) noteAfter(d *policy.Decision) view.Note {
+	t, ok := d.Do.(policy.Transition)
 	if !ok || p.o.Node == nil {
 		return view.Note{Step: d.Do.Name()}
 	}
 	next, node := p.o, *p.o.Node
 	next.Node = &node
 	expectTransition(&node, t.Target)
-	return decide(&next).Wait.Note
+	return policy.Decide(&next).Wait.Note
 }
 
 // accept makes a decision's status the host's.
-func (p *pass) accept(ctx context.Context, d *Decision) error {
+func (p *pass) accept(ctx context.Context, d *policy.Decision) error {
 	h := p.o.Host
 	for _, name := range d.ReleaseSecrets { // while the status still names them
 		if err := p.secrets.leave(ctx, h, name); err != nil {
 			return err
 		}
 	}
-	if from, to := p.o.state(), d.Status.Provisioning.State; from != to {
+	if from, to := p.o.State(), d.Status.Provisioning.State; from != to {
 		if err := p.recordRegistering(ctx, from, d); err != nil {
 			return err
 		}
 		p.log.Info("phase", "from", from, "to", to)
 		p.metrics.left(h, from, p.o.Now)
 	}
-	if d.newlyFailing() {
+	if d.NewlyFailing() {
 		p.cause, p.failedNow = d.Cause, true
 		p.log.Info("failed", "errorType", d.Status.ErrorType, "attempt", d.Status.ErrorCount, "reason", d.Status.ErrorMessage)
 	} else if d.Status.ErrorType == "" {
@@ -146,7 +154,7 @@ func (p *pass) accept(ctx context.Context, d *Decision) error {
 // recordRegistering stores that a host was being registered before it goes on, where
 // that is not stored yet: whoever watches a host enter the fleet waits for it, and the
 // program may have been killed after Ironic was asked and before that was written.
-func (p *pass) recordRegistering(ctx context.Context, from State, d *Decision) error {
+func (p *pass) recordRegistering(ctx context.Context, from policy.State, d *policy.Decision) error {
 	if from != metal3.StateRegistering || p.saver.Before().Status.Provisioning.State == from {
 		return nil
 	}
@@ -158,37 +166,37 @@ func (p *pass) recordRegistering(ctx context.Context, from State, d *Decision) e
 }
 
 // refused deals with an action that was not accepted, by the kind of the answer.
-func (p *pass) refused(ctx context.Context, d *Decision, err error) (Wait, bool, error) {
-	if kubernetes := apierrors.ReasonForError(err) != metav1.StatusReasonUnknown; kubernetes || !toIronic(d.Do) {
-		return Wait{}, false, err
+func (p *pass) refused(ctx context.Context, d *policy.Decision, err error) (policy.Wait, bool, error) {
+	if kubernetes := apierrors.ReasonForError(err) != metav1.StatusReasonUnknown; kubernetes || !policy.ToIronic(d.Do) {
+		return policy.Wait{}, false, err
 	}
 	kind := ironic.KindOf(err)
-	p.metrics.add(count{metricAction, []string{d.Do.Name(), kind.String()}})
+	p.metrics.add(policy.Count{Metric: metricAction, Labels: []string{d.Do.Name(), kind.String()}})
 	switch {
 	case ctx.Err() != nil:
-		return Wait{}, false, ctx.Err()
+		return policy.Wait{}, false, ctx.Err()
 	case kind == ironic.Busy:
-		_, power := d.Do.(Power)
-		p.o.TurnedAway = power && markOf(p.o.Host) != nil
+		_, power := d.Do.(policy.Power)
+		p.o.TurnedAway = power && policy.MarkOf(p.o.Host) != nil
 		return p.busy(d.Do, err), false, nil
 	case kind == ironic.Gone:
-		p.lose(Unseen)
-		return Wait{}, true, nil
+		p.lose(policy.Unknown)
+		return policy.Wait{}, true, nil
 	case kind == ironic.Rejected:
 		return p.rejected(ctx, d.Do, err)
 	}
 	p.down = textOf(err)
-	p.metrics.add(count{Metric: metricNotReady})
-	return Wait{Note: view.Note{Step: d.Do.Name()}, After: reconcile.DefaultUnavailable}, false, nil
+	p.metrics.add(policy.Count{Metric: metricNotReady})
+	return policy.Wait{Note: view.Note{Step: d.Do.Name()}, After: reconcile.DefaultUnavailable}, false, nil
 }
 
 // busy waits for whoever holds the node. A lock that lasts is shown.
-func (p *pass) busy(action Action, err error) Wait {
+func (p *pass) busy(action policy.Action, err error) policy.Wait {
 	if p.o.Busy.Since.IsZero() {
 		p.o.Busy.Since = p.o.Now
 	}
 	p.o.Busy.Text = textOf(err)
-	wait := Wait{Note: view.Note{Step: action.Name()}, After: waitBusy}
+	wait := policy.Wait{Note: view.Note{Step: action.Name()}, After: policy.WaitBusy}
 	if p.o.Now.Sub(p.o.Busy.Since) >= busyShown {
 		wait.Text = "Ironic turns it away: " + p.o.Busy.Text
 		wait.WaitingFor = "whoever holds the node in Ironic"
@@ -199,31 +207,20 @@ func (p *pass) busy(action Action, err error) Wait {
 // rejected turns Ironic's refusal into the phase's error, but for soft power
 // actions, which some drivers do not have, and the abort of a deployment, which
 // older Ironics do not.
-func (p *pass) rejected(ctx context.Context, action Action, err error) (Wait, bool, error) {
-	if a, ok := action.(Power); ok && (a.Target == ironic.PowerSoftOff || a.Target == ironic.PowerSoftRebooting) {
+func (p *pass) rejected(ctx context.Context, action policy.Action, err error) (policy.Wait, bool, error) {
+	if a, ok := action.(policy.Power); ok && (a.Target == ironic.PowerSoftOff || a.Target == ironic.PowerSoftRebooting) {
 		p.o.SoftRefused = true
-		return Wait{}, true, nil
+		return policy.Wait{}, true, nil
 	}
-	if a, ok := action.(Transition); ok && a.Target == ironic.TargetAbort && p.o.Node.ProvisionState == ironic.StateDeployWait && !p.o.AbortRefused {
+	if a, ok := action.(policy.Transition); ok && a.Target == ironic.TargetAbort && p.o.Node.ProvisionState == ironic.StateDeployWait && !p.o.AbortRefused {
 		p.o.AbortRefused = true
-		return Wait{}, true, nil
+		return policy.Wait{}, true, nil
 	}
-	d := decideWith(&p.o)
-	refusal := "Ironic refuses to " + action.Name() + ": " + textOf(err)
-	if detaching(&p.o) {
-		failDetach(&p.o, d, refusal)
+	d := policy.Rejected(&p.o, action, textOf(err))
+	if policy.Detaching(&p.o) {
 		p.failedNow = true
-		p.log.Info("failed", "errorType", metal3.DetachError, "attempt", failedDetaches(p.o.Host)+1, "reason", refusal)
-		return d.Wait, false, p.accept(ctx, d)
+		p.log.Info("failed", "errorType", metal3.DetachError, "attempt", policy.FailedDetaches(p.o.Host)+1, "reason", textOf(err))
 	}
-	kind := p.o.phase().fails
-	if _, ok := action.(Power); ok {
-		kind = metal3.PowerManagementError
-	}
-	if kind == "" {
-		kind = metal3.RegistrationError
-	}
-	fail(&p.o, d, kind, causeRejected, refusal)
 	return d.Wait, false, p.accept(ctx, d)
 }
 
@@ -239,7 +236,7 @@ func textOf(err error) string {
 // stored yet. After a crash the stored phase must explain what Ironic does.
 func (p *pass) phaseUnsaved() bool {
 	stored, present := p.saver.Before().Status, p.o.Host.Status
-	return stored.Provisioning.State != present.Provisioning.State || !sameRAID(stored.Provisioning.RAID, present.Provisioning.RAID) ||
+	return stored.Provisioning.State != present.Provisioning.State || !nodespec.SameRAID(stored.Provisioning.RAID, present.Provisioning.RAID) ||
 		(stored.OperationalStatus == metal3.OperationalStatusServicing) != (present.OperationalStatus == metal3.OperationalStatusServicing)
 }
 
@@ -248,7 +245,7 @@ func (p *pass) phaseUnsaved() bool {
 func (p *pass) save(ctx context.Context, note view.Note) error {
 	h := p.o.Host
 	p.acknowledgeRetry()
-	summarise(h, sight{
+	policy.Summarise(h, policy.Findings{
 		Now: p.o.Now, Told: p.o.Applied != nil, Node: p.o.Node, Note: note, Down: p.down, Cause: p.cause,
 	})
 	if p.saver.Changed(h) && !p.putOff() {
@@ -303,10 +300,10 @@ func vanished(err error, key client.ObjectKey) bool {
 }
 
 // finish saves, remembers, and says when to look again.
-func (p *pass) finish(ctx context.Context, wait Wait, err error) (ctrl.Result, error) {
+func (p *pass) finish(ctx context.Context, wait policy.Wait, err error) (ctrl.Result, error) {
 	key := client.ObjectKeyFromObject(p.o.Host)
 	p.settleSlot(key)
-	if p.gone || p.parting && err == nil {
+	if p.gone || p.nodeRemoved && err == nil {
 		return p.part(key), nil
 	}
 	if err == nil || !reconcile.IsConflict(err) {
@@ -317,7 +314,7 @@ func (p *pass) finish(ctx context.Context, wait Wait, err error) (ctrl.Result, e
 	p.remember(ctx, key)
 	if p.o.Node != nil {
 		n := p.o.Node
-		p.watch.Expect(n.UUID, (n.ProvisionState.Busy() || n.TargetPowerState != "") && !p.o.overdue())
+		p.watch.Expect(n.UUID, (n.ProvisionState.Busy() || n.TargetPowerState != "") && !p.o.Overdue())
 	}
 	if p.asked {
 		p.watch.Nudge()

@@ -9,7 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -103,7 +106,7 @@ func TestPortsFollowTheMachine(t *testing.T) {
 					}
 					return withNICs(macBoot, macStays, macRemoved)
 				}}
-				w := newWorld(t, o, Settings{}, nil)
+				w := newWorld(t, o, policy.Settings{}, nil)
 				defer w.stop()
 				w.untilAtRest()
 				g.Expect(w.portsInIronic()).To(Equal(map[string]bool{macBoot: true, macStays: false, macRemoved: false}))

@@ -4,7 +4,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 )
 
@@ -15,10 +18,10 @@ func TestUnknownPower(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachAtRest(t, func(t *testing.T, w *world) {
 				g := NewWithT(t)
-				n, _ := w.sim.Node(nodeName(w.host()))
+				n, _ := w.sim.Node(nodespec.NodeName(w.host()))
 				w.sim.Edit(n.Name, map[string]any{"power_state": power, "last_error": "HTTP 500 from the BMC"})
 				w.until("told", time.Minute, func(h *metal3.BareMetalHost) bool {
-					return condition(h, metal3.ManageableCondition).Reason == reasonPowerUnknown
+					return condition(h, metal3.ManageableCondition).Reason == "PowerStateUnknown"
 				})
 				h := w.host()
 				g.Expect(condition(h, metal3.ManageableCondition).Message).To(And(ContainSubstring("HTTP 500 from the BMC"), ContainSubstring("Next: ")))
@@ -32,7 +35,7 @@ func TestUnknownPower(t *testing.T) {
 				w.until("told that it is known", time.Minute, func(h *metal3.BareMetalHost) bool {
 					return condition(h, metal3.ManageableCondition).Reason == metal3.ManageableReason
 				})
-				w.until("as wanted", time.Minute+softTimeout, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn == h.Spec.Online })
+				w.until("as wanted", time.Minute+180*time.Second, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn == h.Spec.Online })
 			})
 		})
 	}

@@ -5,7 +5,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -17,7 +21,7 @@ func TestIronicIsLeftInPeaceWhenWorkIsCutOff(t *testing.T) {
 	for name, cut := range map[string]func(w *world){
 		"detached by force": func(w *world) {
 			w.annotate(names.Detached, `{"force":true}`)
-			w.until("detached", time.Minute, isDetached)
+			w.until("detached", time.Minute, detached)
 		},
 		"the database was lost": func(w *world) {
 			w.sim.Wipe()
@@ -28,10 +32,10 @@ func TestIronicIsLeftInPeaceWhenWorkIsCutOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
-				w := newWorld(t, assisted(nil), Settings{}, nil)
+				w := newWorld(t, assisted(nil), policy.Settings{}, nil)
 				defer w.stop()
 				w.until("inspecting", time.Minute, func(h *metal3.BareMetalHost) bool {
-					n, _ := w.sim.Node(nodeName(h))
+					n, _ := w.sim.Node(nodespec.NodeName(h))
 					return n.ProvisionState == "inspect wait"
 				})
 				cut(w)

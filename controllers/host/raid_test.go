@@ -6,7 +6,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 )
 
@@ -28,7 +31,7 @@ func TestVolumesAreDeletedOnce(t *testing.T) {
 	for name, stored := range map[string]*metal3.RAIDConfig{"no RAID is stored": nil, "null is stored": {}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, assisted(nil), Settings{}, onRedfish)
+				w := newWorld(t, assisted(nil), policy.Settings{}, onRedfish)
 				defer func() { w.stop() }()
 				w.untilAtRest()
 				h := w.host()
@@ -48,7 +51,7 @@ func TestVolumesAreDeletedOnce(t *testing.T) {
 				w.manyAnnotations()
 				done("after unrelated annotations")
 				w.stop()
-				w.start(Settings{})
+				w.start(policy.Settings{})
 				w.manyAnnotations()
 				done("after a restart")
 				for range 3 {
@@ -70,7 +73,7 @@ func TestVolumesAreDeletedOnce(t *testing.T) {
 // software volumes deletes first these, then those, each once.
 func TestSoftwareVolumesGiveWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, assisted(nil), Settings{}, func(h *metal3.BareMetalHost) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) {
 			onRedfish(h)
 			h.Spec.RAID = softRAID.DeepCopy()
 		})

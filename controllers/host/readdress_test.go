@@ -8,8 +8,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -19,7 +24,7 @@ import (
 // resting are the states in which a host rests, and how one gets there.
 var resting = map[string]struct {
 	want func(*metal3.BareMetalHost)
-	rest State
+	rest policy.State
 }{
 	"available":              {nil, metal3.StateAvailable},
 	"provisioned":            {wantInstall, metal3.StateProvisioned},
@@ -32,7 +37,7 @@ func eachAtRest(t *testing.T, run func(t *testing.T, w *world)) {
 	for name, c := range resting {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, assisted(nil), Settings{}, c.want)
+				w := newWorld(t, assisted(nil), policy.Settings{}, c.want)
 				defer w.stop()
 				w.untilState(c.rest, time.Minute)
 				let(time.Minute)
@@ -45,7 +50,7 @@ func eachAtRest(t *testing.T, run func(t *testing.T, w *world)) {
 
 // driverInfo is what the host's node knows of its BMC.
 func (w *world) driverInfo() map[string]any {
-	n, _ := w.sim.Node(nodeName(w.host()))
+	n, _ := w.sim.Node(nodespec.NodeName(w.host()))
 	info, _ := n.Fields["driver_info"].(map[string]any)
 	return info
 }
@@ -75,7 +80,7 @@ func (w *world) touched() map[string]int {
 func TestNewPasswordOfABMCThatRefuses(t *testing.T) {
 	eachAtRest(t, func(t *testing.T, w *world) {
 		g := NewWithT(t)
-		n, _ := w.sim.Node(nodeName(w.host()))
+		n, _ := w.sim.Node(nodespec.NodeName(w.host()))
 		w.sim.LoseBMC(n.Name, "HTTP 401 Unauthorized")
 		w.until("without power", time.Minute, func(h *metal3.BareMetalHost) bool {
 			return condition(h, metal3.ManageableCondition).Reason == metal3.PowerFailureReason
@@ -104,15 +109,15 @@ func TestNewPasswordOfABMCThatRefuses(t *testing.T) {
 func TestNewPasswordInMaintenance(t *testing.T) {
 	eachAtRest(t, func(t *testing.T, w *world) {
 		g := NewWithT(t)
-		w.sim.Edit(nodeName(w.host()), map[string]any{"maintenance": true, "maintenance_reason": "new fan"})
+		w.sim.Edit(nodespec.NodeName(w.host()), map[string]any{"maintenance": true, "maintenance_reason": "new fan"})
 		w.until("in maintenance", time.Minute, func(h *metal3.BareMetalHost) bool {
 			c := condition(h, metal3.ManageableCondition)
-			return c.Reason == reasonMaintenance && strings.Contains(c.Message, "new fan")
+			return c.Reason == "Maintenance" && strings.Contains(c.Message, "new fan")
 		})
 		w.rotate("rotated")
 		w.until("told", 10*time.Second, func(*metal3.BareMetalHost) bool { return w.driverInfo()["redfish_password"] == "rotated" })
 		let(24 * time.Hour)
-		n, _ := w.sim.Node(nodeName(w.host()))
+		n, _ := w.sim.Node(nodespec.NodeName(w.host()))
 		g.Expect(n.Maintenance).To(BeTrue())
 		g.Expect(w.touched()).To(BeEmpty())
 	})
@@ -162,7 +167,7 @@ func TestNewBMCSettingsAreNotForgotten(t *testing.T) {
 		w.stop()
 		let(time.Second)
 		w.sim.Intercept(nil)
-		w.start(Settings{})
+		w.start(policy.Settings{})
 		w.until("told", time.Minute, func(*metal3.BareMetalHost) bool { return w.driverInfo()["redfish_verify_ca"] == false })
 	})
 }
@@ -175,7 +180,7 @@ func TestOtherKindOfBMC(t *testing.T) {
 		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "ipmi://192.0.2.7" })
 		w.until("told", 10*time.Second, func(*metal3.BareMetalHost) bool { return w.driverInfo()["ipmi_address"] == "192.0.2.7" })
 		let(time.Minute)
-		n, _ := w.sim.Node(nodeName(w.host()))
+		n, _ := w.sim.Node(nodespec.NodeName(w.host()))
 		g.Expect(n.Fields["driver"]).To(Equal("ipmi"))
 		g.Expect(n.Maintenance).To(BeFalse())
 		g.Expect(w.driverInfo()).To(And(HaveKeyWithValue("ipmi_password", "hunter2hunter2"), Not(HaveKey("redfish_address"))))
@@ -187,13 +192,13 @@ func TestOtherKindOfBMC(t *testing.T) {
 // maintenance for that already.
 func TestDetachingThatWasCalledOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, assisted(nil), Settings{}, wantInstall)
+		w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
 		defer w.stop()
 		w.untilState(metal3.StateProvisioned, time.Minute)
 		let(time.Minute)
-		w.sim.Edit(nodeName(w.host()), map[string]any{"maintenance": true, "maintenance_reason": detachReason})
+		w.sim.Edit(nodespec.NodeName(w.host()), map[string]any{"maintenance": true, "maintenance_reason": "detached by Ironflow"})
 		w.until("managed", time.Minute, func(*metal3.BareMetalHost) bool {
-			n, _ := w.sim.Node(nodeName(w.host()))
+			n, _ := w.sim.Node(nodespec.NodeName(w.host()))
 			return !n.Maintenance
 		})
 	})

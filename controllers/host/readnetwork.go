@@ -3,15 +3,19 @@ package host
 import (
 	"context"
 	"fmt"
+	"strconv"
+
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
 )
 
 // observeNetwork reads how the live image gets its network where it cannot carry
 // that itself, and refuses BMCs that need a network which is not there. What is
 // wrong is a problem of the way to the machine; nothing of it matters to a host
 // that goes.
-func (r *Reconciler) observeNetwork(ctx context.Context, o *Observed) error {
+func (r *Reconciler) observeNetwork(ctx context.Context, o *policy.Observed) error {
 	b := &o.BMC
-	if b.Problem != "" || b.Access.Driver == "" || o.deleting() {
+	if b.Problem != "" || b.Access.Driver == "" || o.Deleting() {
 		return nil
 	}
 	if o.Settings.NoProvisioningNetwork && !b.Access.TakesISO {
@@ -27,8 +31,8 @@ func (r *Reconciler) observeNetwork(ctx context.Context, o *Observed) error {
 		return err
 	}
 	if problem == "" {
-		if o.NetworkData, err = parseObject(raw); err != nil {
-			problem = fmt.Sprintf("the network data in Secret %s cannot be used: %v", quote(name), err)
+		if o.NetworkData, err = nodespec.ParseObject(raw); err != nil {
+			problem = fmt.Sprintf("the network data in Secret %s cannot be used: %v", strconv.Quote(name), err)
 		}
 	}
 	b.Problem = problem

@@ -5,7 +5,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -37,7 +41,7 @@ func TestForcedRebootAtRest(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
 				var a asked
-				w := newWorld(t, assisted(a.behave), Settings{}, func(h *metal3.BareMetalHost) { h.Spec.DisablePowerOff = c.neverOff })
+				w := newWorld(t, assisted(a.behave), policy.Settings{}, func(h *metal3.BareMetalHost) { h.Spec.DisablePowerOff = c.neverOff })
 				defer w.stop()
 				w.untilAtRest()
 				a.since()
@@ -63,7 +67,7 @@ func TestForcedRebootAtRest(t *testing.T) {
 func TestForcedKeyHoldsAHostAtRestOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{}, nil)
+		w := newWorld(t, assisted(nil), policy.Settings{}, nil)
 		defer w.stop()
 		w.untilAtRest()
 		w.annotate(names.Reboot+"/me", forcedHard)
@@ -108,7 +112,7 @@ func TestRebootsOfBeforeAnOperation(t *testing.T) {
 				w.untilAtRest()
 				w.edit(wantInstall)
 				w.until("cleaning", time.Minute, func(h *metal3.BareMetalHost) bool {
-					n, _ := w.sim.Node(nodeName(h))
+					n, _ := w.sim.Node(nodespec.NodeName(h))
 					return n.ProvisionState == "clean wait" && h.Status.Provisioning.State == metal3.StateProvisioning
 				})
 				w.edit(annotated)
@@ -128,7 +132,7 @@ func TestRebootsOfBeforeAnOperation(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					g := NewWithT(t)
 					var a asked
-					w := newWorld(t, assisted(a.behave), Settings{}, nil)
+					w := newWorld(t, assisted(a.behave), policy.Settings{}, nil)
 					defer w.stop()
 					scene(w)
 					w.untilState(metal3.StateProvisioned, 5*time.Minute)
@@ -144,7 +148,7 @@ func TestRebootsOfBeforeAnOperation(t *testing.T) {
 		}
 		t.Run(name+", before the first inspection", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, assisted(nil), Settings{}, annotated)
+				w := newWorld(t, assisted(nil), policy.Settings{}, annotated)
 				defer w.stop()
 				w.untilState(metal3.StateAvailable, time.Minute)
 				w.g.Expect(w.events.list()).NotTo(ContainElement("ForcedReboot"))

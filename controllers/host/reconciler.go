@@ -4,8 +4,11 @@ import (
 	"context"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"golang.org/x/time/rate"
+
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -92,10 +95,10 @@ func (r *Reconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		r.leavePaused(h)
 		return ctrl.Result{}, nil
 	}
-	r.metrics.addFor(req.NamespacedName, count{Metric: metricReconcile})
+	r.metrics.addFor(req.NamespacedName, policy.Count{Metric: metricReconcile})
 	result, err := r.pass(ctx, h, m)
 	if err != nil {
-		r.metrics.addFor(req.NamespacedName, count{Metric: metricReconcileError})
+		r.metrics.addFor(req.NamespacedName, policy.Count{Metric: metricReconcileError})
 	}
 	return result, err
 }

@@ -2,16 +2,10 @@ package host
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
-
-// States lists every provisioning state that this controller knows, sorted; the
-// empty text is a host without one.
-func States() []State { return slices.Sorted(maps.Keys(phases)) }
 
 // Rehearsal runs passes whose writes somebody holds back: its client and gateway
 // make none, and tell what the controller wanted to write.

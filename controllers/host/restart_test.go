@@ -6,9 +6,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic"
@@ -33,14 +36,14 @@ func TestBackInDiscovery(t *testing.T) {
 				o := assisted(nil)
 				o.Delays = delays
 				o.Delays.Deploy = time.Hour
-				w := newWorld(t, o, Settings{}, wantInstall)
+				w := newWorld(t, o, policy.Settings{}, wantInstall)
 				defer w.stop()
 				w.until("installing", time.Minute, func(h *metal3.BareMetalHost) bool {
 					return strings.Contains(condition(h, metal3.ProgressingCondition).Message, names.StartAssistedInstall)
 				})
 				let(time.Minute)
 				w.sim.ResetCounts()
-				w.report(Progress{
+				w.report(policy.Progress{
 					Stage: "error", CutOff: time.Now().Add(c.cutOff), Failure: "The host restarted unexpectedly", FailedAt: time.Now(),
 				})
 				let(5 * time.Second)
@@ -57,34 +60,6 @@ func TestBackInDiscovery(t *testing.T) {
 	}
 }
 
-// TestWhoseReason: when the hub has given the installation up and the step had its
-// time, the host shows the step's reason if Ironic has one by then.
-func TestWhoseReason(t *testing.T) {
-	for name, c := range map[string]struct{ history, want string }{
-		"the hub's": {"", "start_assisted_install failed: cancelled by the user"},
-		"the step's": {
-			"Deploy step deploy.start_assisted_install failed on node node-a. installation cancelled: the hub ended the installation",
-			"start_assisted_install failed: installation cancelled: the hub ended the installation",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			o := observed(metal3.StateProvisioning, ironic.StateDeployWait)
-			wantInstall(o.Host)
-			o.Host.Status.OperationHistory.Provision.Start = metav1.NewTime(noon.Add(-time.Hour))
-			o.Node.DeployStep = ironic.Step{Interface: "deploy", Name: names.StartAssistedInstall}
-			o.Progress = Progress{Stage: "error", Failure: "cancelled by the user", FailedAt: noon.Add(-waitVerdict)}
-			applied := desired(o)
-			o.Applied = &applied
-			g.Expect(decide(o).Do).To(BeAssignableToTypeOf(ReadFailure{}))
-			o.Failure = &c.history
-			d := decide(o)
-			g.Expect(d.Status.ErrorMessage).To(Equal(c.want))
-			g.Expect(d.Do).To(Equal(Transition{ironic.Transition{Target: ironic.TargetDeleted}}))
-		})
-	}
-}
-
 // TestSilenceOfABygoneDeployment: an agent that fell silent while nobody was to act
 // is no reason to restart the machine in its next deployment.
 func TestSilenceOfABygoneDeployment(t *testing.T) {
@@ -93,15 +68,15 @@ func TestSilenceOfABygoneDeployment(t *testing.T) {
 		o := assisted(nil)
 		o.Delays = delays
 		o.Delays.Deploy = time.Hour
-		w := newWorld(t, o, Settings{}, wantInstall)
+		w := newWorld(t, o, policy.Settings{}, wantInstall)
 		defer w.stop()
 		installing := func(h *metal3.BareMetalHost) bool {
-			n, _ := w.sim.Node(nodeName(h))
+			n, _ := w.sim.Node(nodespec.NodeName(h))
 			return n.ProvisionState == "wait call-back" && strings.Contains(condition(h, metal3.ProgressingCondition).Message, names.StartAssistedInstall)
 		}
 		w.until("installing", time.Minute, installing)
 		w.annotate(names.Hold, "")
-		w.sim.LoseAgent(nodeName(w.host()), true)
+		w.sim.LoseAgent(nodespec.NodeName(w.host()), true)
 		w.until("noticed", 20*time.Minute, func(*metal3.BareMetalHost) bool {
 			return w.rec.memories.get(w.key).LostAgent != silence{}
 		})
@@ -110,7 +85,7 @@ func TestSilenceOfABygoneDeployment(t *testing.T) {
 			h.Spec.CustomDeploy = nil
 		})
 		w.untilState(metal3.StateDeprovisioning, time.Minute)
-		w.sim.LoseAgent(nodeName(w.host()), false) // the next live image speaks
+		w.sim.LoseAgent(nodespec.NodeName(w.host()), false) // the next live image speaks
 		w.untilState(metal3.StateAvailable, 10*time.Minute)
 		w.edit(wantInstall)
 		w.until("installing again", time.Minute, installing)

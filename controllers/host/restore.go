@@ -4,7 +4,10 @@ import (
 	"context"
 	"strings"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,7 +18,7 @@ import (
 // restore stores a status with members that this version does not know. The API server
 // keeps those that the cluster's schema has, and drops the others without a word: hence
 // it is looked at what is stored.
-func (p *pass) restore(ctx context.Context, a Restore) error {
+func (p *pass) restore(ctx context.Context, a policy.Restore) error {
 	h := p.o.Host
 	before := h.Status
 	h.Status, p.saver.Also = a.Status, a.Unknown

@@ -2,8 +2,12 @@ package host
 
 import (
 	"context"
+	"strconv"
+
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,7 +41,7 @@ func (s secrets) value(ctx context.Context, h *metal3.BareMetalHost, name, key s
 		return nil, false, "", err
 	}
 	if !there {
-		return nil, false, "the Secret " + quote(name) + " with the " + key + " does not exist", nil
+		return nil, false, "the Secret " + strconv.Quote(name) + " with the " + key + " does not exist", nil
 	}
 	for _, k := range []string{key, "value"} {
 		if raw, found := secret.Data[k]; found {
@@ -53,15 +57,15 @@ func (s secrets) label(ctx context.Context, secret *corev1.Secret) error {
 }
 
 // configDrive reads everything that an instance is given.
-func (s secrets) configDrive(ctx context.Context, h *metal3.BareMetalHost) (*ConfigDrive, error) {
-	c := &ConfigDrive{}
+func (s secrets) configDrive(ctx context.Context, h *metal3.BareMetalHost) (*nodespec.ConfigDrive, error) {
+	c := &nodespec.ConfigDrive{}
 	read := func(ref *corev1.SecretReference, key string, optional bool) ([]byte, error) {
 		if ref == nil || ref.Name == "" || c.Problem != "" {
 			return nil, nil
 		}
 		raw, found, problem, err := s.value(ctx, h, ref.Name, key)
 		if problem == "" && !found && !optional {
-			problem = "the Secret " + quote(ref.Name) + " has neither the key " + key + " nor value"
+			problem = "the Secret " + strconv.Quote(ref.Name) + " has neither the key " + key + " nor value"
 		}
 		c.Problem = problem
 		return raw, err
@@ -82,36 +86,23 @@ func (s secrets) configDrive(ctx context.Context, h *metal3.BareMetalHost) (*Con
 	if err != nil {
 		return nil, err
 	}
-	c.complete(h, rawNetwork, rawMeta)
+	c.Complete(h, rawNetwork, rawMeta)
 	return c, nil
-}
-
-// complete parses what was read.
-func (c *ConfigDrive) complete(h *metal3.BareMetalHost, rawNetwork, rawMeta []byte) {
-	var err error
-	if c.NetworkData, err = parseObject(rawNetwork); err != nil && c.Problem == "" {
-		c.Problem = "the network data cannot be used: " + err.Error()
-	}
-	overlay, err := parseObject(rawMeta)
-	if err != nil && c.Problem == "" {
-		c.Problem = "the meta data cannot be used: " + err.Error()
-	}
-	c.MetaData = metaData(h, overlay)
 }
 
 // pullSecret reads the credentials for a host's image. What is wrong with them
 // ends up in the result; the error is only for an API server that does not answer.
-func (s secrets) pullSecret(ctx context.Context, h *metal3.BareMetalHost) (*PullSecret, error) {
-	name := pullSecretName(h.Spec.Image)
+func (s secrets) pullSecret(ctx context.Context, h *metal3.BareMetalHost) (*nodespec.PullSecret, error) {
+	name := nodespec.PullSecretName(h.Spec.Image)
 	secret, found, err := s.get(ctx, types.NamespacedName{Namespace: h.Namespace, Name: name})
 	if err != nil {
 		return nil, err
 	}
 	if !found {
-		return &PullSecret{Problem: "the image pull Secret " + quote(name) + " does not exist"}, nil
+		return &nodespec.PullSecret{Problem: "the image pull Secret " + strconv.Quote(name) + " does not exist"}, nil
 	}
 	if err := s.label(ctx, secret); err != nil {
 		return nil, err
 	}
-	return readPullSecret(secret, h.Spec.Image.URL), nil
+	return nodespec.ReadPullSecret(secret, h.Spec.Image.URL), nil
 }

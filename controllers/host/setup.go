@@ -6,16 +6,22 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"github.com/prometheus/client_golang/prometheus"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
 	kreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -59,7 +65,7 @@ type Options struct {
 	// Firmware keeps the firmware resources of hosts; nil for nobody.
 	Firmware FirmwareKeeper
 	// Settings are the flags that decisions depend on.
-	Settings Settings
+	Settings policy.Settings
 	// Concurrency is the number of hosts worked on at once; 0 means 100.
 	Concurrency int
 	// Metrics is where the metrics are registered; nil keeps them private.
@@ -133,7 +139,7 @@ func newReconciler(c client.Client, live client.Reader, o Options) (*Reconciler,
 		return nil, errors.New("host controller: Gateway and Watch, or Ironics, must be set")
 	}
 	if o.Settings.Architecture == "" {
-		o.Settings.Architecture = ownArchitecture()
+		o.Settings.Architecture = nodespec.OwnArchitecture()
 	}
 	m, err := newMetrics(o.Metrics, o.HostSeries)
 	if err != nil {

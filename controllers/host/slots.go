@@ -3,6 +3,9 @@ package host
 import (
 	"slices"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,13 +20,13 @@ type slots struct {
 }
 
 // working are the phases in which hosts take slots.
-var working = []State{
+var working = []policy.State{
 	metal3.StateInspecting, metal3.StatePreparing, metal3.StateProvisioning, metal3.StateDeprovisioning,
 }
 
 // observe reads how a host stands.
-func (s *slots) observe(o *Observed) {
-	o.Slot.Needed = s.queue.Limited(place(o))
+func (s *slots) observe(o *policy.Observed) {
+	o.Slot.Needed = s.queue.Limited(policy.Place(o))
 	o.Slot.Granted = o.Slot.Needed && s.queue.Holds(client.ObjectKeyFromObject(o.Host))
 }
 
@@ -31,7 +34,7 @@ func (s *slots) observe(o *Observed) {
 func (p *pass) takeSlot() {
 	o := &p.o
 	o.Slot.Asked = true
-	o.Slot.Verdict = p.slots.queue.Ask(client.ObjectKeyFromObject(o.Host), place(o))
+	o.Slot.Verdict = p.slots.queue.Ask(client.ObjectKeyFromObject(o.Host), policy.Place(o))
 	o.Slot.Granted = o.Slot.Verdict.Granted
 }
 
@@ -44,9 +47,9 @@ func (r *Reconciler) countWorking(name string, hosts []metal3.BareMetalHost) {
 		if assigned.Name != name || !atWork(e, h) {
 			continue
 		}
-		o := &Observed{Host: h, Ironic: assigned}
-		o.BMC.Access, _ = accessOf(h) // an address that cannot be read counts as network boot
-		r.slots.queue.Hold(client.ObjectKeyFromObject(h), place(o))
+		o := &policy.Observed{Host: h, Ironic: assigned}
+		o.BMC.Access, _ = nodespec.AccessOf(h) // an address that cannot be read counts as network boot
+		r.slots.queue.Hold(client.ObjectKeyFromObject(h), policy.Place(o))
 		if !atWork(e, h) {
 			r.slots.queue.Leave(client.ObjectKeyFromObject(h)) // it has ended meanwhile, and was told of that
 		}
@@ -62,7 +65,7 @@ func atWork(e endpoint, h *metal3.BareMetalHost) bool {
 
 // counts reports whether a host in a phase counts as at work while its node is busy.
 // One that is serviced does, and waits for no slot: it is in use, and off until then.
-func counts(state State, node ironic.ProvisionState) bool {
+func counts(state policy.State, node ironic.ProvisionState) bool {
 	return slices.Contains(working, state) || node == ironic.StateServicing || node == ironic.StateServiceWait
 }
 
@@ -89,15 +92,15 @@ func (p *pass) settleSlot(key types.NamespacedName) {
 		return
 	}
 	busy := o.Node != nil && o.Node.ProvisionState.Busy()
-	mayWork := slices.Contains(working, o.state()) || busy && counts(o.state(), o.Node.ProvisionState)
+	mayWork := slices.Contains(working, o.State()) || busy && counts(o.State(), o.Node.ProvisionState)
 	atWork := busy || !o.Busy.Since.IsZero() || p.down != ""
 	switch {
-	case p.gone || o.failing() || !mayWork:
+	case p.gone || o.Failing() || !mayWork:
 		q.Leave(key)
 	case o.Slot.Granted && !atWork:
 		q.Leave(key)
 	case !o.Slot.Granted && busy:
-		q.Hold(key, place(o))
+		q.Hold(key, policy.Place(o))
 	case !o.Slot.Granted && !o.Slot.Asked:
 		q.Leave(key) // does not want any more
 	}

@@ -1,17 +1,22 @@
 package host
 
 import (
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
+
 	corev1 "k8s.io/api/core/v1"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -42,7 +47,7 @@ func TestMarksOfASecret(t *testing.T) {
 	}
 	kube := newKube(t, secret)
 	s := secrets{client: kube, live: kube, echoes: newEchoes()}
-	first := observed(metal3.StateRegistering, ironic.StateEnroll).Host
+	first := labHost(metal3.StateRegistering)
 	second := first.DeepCopy()
 	second.Name, second.UID = "b", "uid-b"
 	read := func() *corev1.Secret {
@@ -85,7 +90,7 @@ func TestTwoHostsThatGoAtOnceFreeTheirSecret(t *testing.T) {
 	}
 	kube := newKube(t, secret)
 	s := secrets{client: kube, live: kube, echoes: newEchoes()}
-	first := observed(metal3.StateRegistering, ironic.StateEnroll).Host
+	first := labHost(metal3.StateRegistering)
 	second := first.DeepCopy()
 	second.Name, second.UID = "b", "uid-b"
 	for _, h := range []*metal3.BareMetalHost{first, second} {
@@ -110,7 +115,7 @@ func TestHardwareDataIsTheHosts(t *testing.T) {
 	g := NewWithT(t)
 	kube := newKube(t)
 	k := objects{client: kube}
-	h := observed(metal3.StateInspecting, ironic.StateManageable).Host
+	h := labHost(metal3.StateInspecting)
 	data := &metal3.HardwareData{ObjectMeta: metaOf(h)}
 	for _, hostname := range []string{"first", "again"} {
 		g.Expect(k.saveHardware(t.Context(), h, &metal3.HardwareDetails{Hostname: hostname})).To(Succeed())
@@ -128,7 +133,7 @@ func TestHardwareDataIsTheHosts(t *testing.T) {
 func TestOperationHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{}, wantInstall)
+		w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
 		defer w.stop()
 		w.untilState(metal3.StateProvisioned, time.Minute)
 		w.edit(func(h *metal3.BareMetalHost) { h.Spec.CustomDeploy = nil })
@@ -155,7 +160,7 @@ func TestEventsNameTheConsumer(t *testing.T) {
 	consumer := &corev1.ObjectReference{Kind: "Metal3Machine", Namespace: "lab", Name: "m"}
 	for _, ref := range []*corev1.ObjectReference{nil, consumer} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t, simulator.Options{}, Settings{}, func(h *metal3.BareMetalHost) { h.Spec.ConsumerRef = ref })
+			w := newWorld(t, simulator.Options{}, policy.Settings{}, func(h *metal3.BareMetalHost) { h.Spec.ConsumerRef = ref })
 			w.untilState(metal3.StateAvailable, time.Minute)
 			w.stop()
 			synctest.Wait()
@@ -171,129 +176,16 @@ func TestEventsNameTheConsumer(t *testing.T) {
 	}
 }
 
-func TestPortsOfAHost(t *testing.T) {
-	const boot, other = "52:54:00:00:00:01", "52:54:00:00:00:02"
-	nics := func(list ...metal3.NIC) *metal3.HardwareDetails { return &metal3.HardwareDetails{NIC: list} }
-	for name, c := range map[string]struct {
-		boot     string
-		hardware *metal3.HardwareDetails
-		want     []ironic.Port
-	}{
-		"nothing known":                 {want: nil},
-		"the one that it boots from":    {boot: strings.ToUpper(boot), want: []ironic.Port{{MAC: boot, PXEEnabled: true}}},
-		"those that inspection found":   {boot: boot, hardware: nics(metal3.NIC{MAC: boot}, metal3.NIC{MAC: other}), want: []ironic.Port{{MAC: boot, PXEEnabled: true}, {MAC: other}}},
-		"one that the machine may boot": {hardware: nics(metal3.NIC{MAC: other, PXE: true}), want: []ironic.Port{{MAC: other, PXEEnabled: true}}},
-		"one that it booted from once":  {boot: boot, hardware: nics(metal3.NIC{MAC: other, PXE: true}), want: []ironic.Port{{MAC: boot, PXEEnabled: true}, {MAC: other}}},
-		"two addresses of one NIC":      {hardware: nics(metal3.NIC{MAC: other, IP: "192.0.2.1"}, metal3.NIC{MAC: other, IP: "fd00::1"}), want: []ironic.Port{{MAC: other}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := &metal3.BareMetalHost{Spec: metal3.BareMetalHostSpec{BootMACAddress: c.boot}}
-			NewWithT(t).Expect(ports(h, c.hardware)).To(Equal(c.want))
-		})
-	}
-}
-
-func TestArchitecture(t *testing.T) {
-	arm := &metal3.HardwareDetails{CPU: metal3.CPU{Arch: "aarch64"}}
-	for name, c := range map[string]struct {
-		given func(*Observed)
-		want  string
-	}{
-		"that of the program":  {func(*Observed) {}, "x86_64"},
-		"HardwareData":         {func(o *Observed) { o.Hardware = arm }, "aarch64"},
-		"status.hardware":      {func(o *Observed) { o.Host.Status.HardwareDetails = arm }, "aarch64"},
-		"the spec before all":  {func(o *Observed) { o.Hardware, o.Host.Spec.Architecture = arm, "riscv64" }, "riscv64"},
-		"hardware without one": {func(o *Observed) { o.Hardware = &metal3.HardwareDetails{} }, "x86_64"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			o := observed(metal3.StateInspecting, ironic.StateManageable)
-			o.Settings.Architecture = "x86_64"
-			c.given(o)
-			g.Expect(desired(o).Properties).To(HaveKeyWithValue("cpu_arch", c.want))
-			g.Expect(enrolment(o).Properties).To(HaveKeyWithValue("cpu_arch", c.want))
-			g.Expect(imageSpec(o).Architecture).To(Equal(c.want))
-			g.Expect(o.Host.Spec.Architecture).NotTo(Equal("aarch64"), "the spec is the user's")
-		})
-	}
-}
-
-// TestHintsOfHardwareProfiles: profiles are deprecated, and still say which disk it is
-// where nobody else does.
-func TestHintsOfHardwareProfiles(t *testing.T) {
-	for name, c := range map[string]struct {
-		given func(*metal3.BareMetalHost)
-		want  *metal3.RootDeviceHints
-	}{
-		"unknown":        {func(*metal3.BareMetalHost) {}, &metal3.RootDeviceHints{DeviceName: "/dev/sda"}},
-		"libvirt":        {func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "libvirt://192.0.2.1:6230" }, &metal3.RootDeviceHints{DeviceName: "/dev/vda"}},
-		"of the spec":    {func(h *metal3.BareMetalHost) { h.Spec.HardwareProfile = "dell" }, &metal3.RootDeviceHints{HCTL: "0:0:0:0"}},
-		"of the status":  {func(h *metal3.BareMetalHost) { h.Spec.HardwareProfile = "dell"; h.Status.HardwareProfile = "openstack" }, &metal3.RootDeviceHints{DeviceName: "/dev/vdb"}},
-		"empty: none":    {func(h *metal3.BareMetalHost) { h.Spec.HardwareProfile = "empty" }, nil},
-		"hints are said": {func(h *metal3.BareMetalHost) { h.Spec.RootDeviceHints = &metal3.RootDeviceHints{Model: "x"} }, &metal3.RootDeviceHints{Model: "x"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := &metal3.BareMetalHost{Spec: metal3.BareMetalHostSpec{BMC: metal3.BMCDetails{Address: "redfish://192.0.2.1/x"}}}
-			c.given(h)
-			NewWithT(t).Expect(rootHints(h)).To(Equal(c.want))
-		})
-	}
-}
-
-func TestPersistentBootDevice(t *testing.T) {
-	s := Settings{DirectDeployPersistentBoot: "Never", LiveISOPersistentBoot: "Always"}
-	for name, c := range map[string]struct {
-		settings Settings
-		image    *metal3.Image
-		custom   *metal3.CustomDeploy
-		want     string
-	}{
-		"nothing set":   {image: &metal3.Image{URL: "http://x"}, want: "Default"},
-		"image":         {settings: s, image: &metal3.Image{URL: "http://x"}, want: "Never"},
-		"custom method": {settings: s, custom: &metal3.CustomDeploy{Method: "install"}, want: "Never"},
-		"live ISO":      {settings: s, image: &metal3.Image{URL: "http://x", DiskFormat: new("live-iso")}, want: "Always"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := ironic.Desired{DriverInfo: ironic.Fields{}}
-			desiredInstance(&metal3.BareMetalHost{}, c.settings, c.image, c.custom, &d)
-			NewWithT(t).Expect(d.DriverInfo).To(HaveKeyWithValue(keyPersistent, c.want))
-		})
-	}
-}
-
 // TestALastingLockIsShown: somebody holds a node in Ironic for long.
 func TestALastingLockIsShown(t *testing.T) {
 	g := NewWithT(t)
-	o := observed(metal3.StateAvailable, ironic.StateManageable)
+	o := &policy.Observed{Now: noon, Host: labHost(metal3.StateAvailable)}
 	locked := &ironic.Error{Kind: ironic.Busy, Text: "Node node-a is locked by host c2"}
 	p := &pass{o: *o}
-	wait := p.busy(LookUp{}, locked)
+	wait := p.busy(policy.LookUp{}, locked)
 	g.Expect(wait.Message()).NotTo(ContainSubstring("c2"), "a moment is nobody's business")
 	p.o.Now = p.o.Now.Add(busyShown)
-	wait = p.busy(LookUp{}, locked)
+	wait = p.busy(policy.LookUp{}, locked)
 	g.Expect(wait.Message()).To(And(ContainSubstring("locked by host c2"), ContainSubstring("whoever holds the node in Ironic")))
-	g.Expect(wait.After).To(Equal(waitBusy))
-}
-
-// TestStatesThatNobodyAskedForAreShown: a person has put the node into a state that
-// no phase asks for. It is left alone, and the host says where it is.
-func TestStatesThatNobodyAskedForAreShown(t *testing.T) {
-	for _, state := range []State{metal3.StateInspecting, metal3.StatePreparing, metal3.StateAvailable, metal3.StateProvisioning, metal3.StateProvisioned, metal3.StateDeprovisioning} {
-		for _, node := range []ironic.ProvisionState{ironic.StateRescue, ironic.StateCleanHold, ironic.StateDeployHold, ironic.StateServiceHold} {
-			t.Run(string(state)+", "+string(node), func(t *testing.T) {
-				g := NewWithT(t)
-				o := observed(state, node)
-				if state != metal3.StateAvailable { // there a wish leads on to provisioning, which says it
-					wantInstall(o.Host)
-				}
-				if state == metal3.StateProvisioned || state == metal3.StateDeprovisioning {
-					provisionedWithInstall(o)
-				}
-				settled(o)
-				d := decide(o)
-				g.Expect(toIronicWrite(d.Do)).To(BeFalse(), "%T", d.Do)
-				g.Expect(d.Wait.Message()).To(ContainSubstring(string(node)))
-			})
-		}
-	}
+	g.Expect(wait.After).To(Equal(policy.WaitBusy))
 }

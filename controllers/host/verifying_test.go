@@ -5,19 +5,23 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 )
 
 // stuckVerifying is a host whose node is being verified and does not get on.
 func stuckVerifying(t *testing.T) *world {
 	t.Helper()
-	w := newWorld(t, assisted(nil), Settings{}, nil)
+	w := newWorld(t, assisted(nil), policy.Settings{}, nil)
 	w.until("verifying", time.Minute, func(h *metal3.BareMetalHost) bool {
-		n, _ := w.sim.Node(nodeName(h))
+		n, _ := w.sim.Node(nodespec.NodeName(h))
 		return n.ProvisionState == "verifying"
 	})
-	w.sim.Edit(nodeName(w.host()), map[string]any{"provision_state": "verifying"}) // and nobody works on it any more
+	w.sim.Edit(nodespec.NodeName(w.host()), map[string]any{"provision_state": "verifying"}) // and nobody works on it any more
 	return w
 }
 
@@ -28,7 +32,7 @@ func TestVerifyingHasAnEnd(t *testing.T) {
 		g := NewWithT(t)
 		w := stuckVerifying(t)
 		defer w.stop()
-		let(verifyLimit - time.Minute)
+		let(15*time.Minute - time.Minute)
 		g.Expect(w.host().Status.ErrorType).To(BeEmpty())
 		w.until("failing", 2*time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.RegistrationError })
 		g.Expect(w.host().Status.ErrorMessage).To(And(ContainSubstring("verifying"), ContainSubstring("conductor")))
@@ -66,10 +70,10 @@ func TestDeletionOfAHostThatIsVerifiedForEver(t *testing.T) {
 		w := stuckVerifying(t)
 		defer w.stop()
 		w.g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
-		w.until("shown", 2*verifyLimit, func(h *metal3.BareMetalHost) bool {
+		w.until("shown", 2*15*time.Minute, func(h *metal3.BareMetalHost) bool {
 			return condition(h, metal3.ProgressingCondition).Message != "" && w.sim.Counts()["PUT /v1/nodes/{node}/maintenance"] > 0
 		})
-		w.sim.Edit(nodeName(w.host()), map[string]any{"reservation": nil})
+		w.sim.Edit(nodespec.NodeName(w.host()), map[string]any{"reservation": nil})
 		w.until("gone", 2*time.Minute, func(h *metal3.BareMetalHost) bool { return h == nil })
 		w.g.Expect(w.sim.Nodes()).To(BeEmpty())
 	})

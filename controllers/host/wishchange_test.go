@@ -6,11 +6,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/ironic"
 )
 
 // TestWishThatChangesInMidDeployment: a host shows what was deployed on it, whatever
@@ -40,26 +43,26 @@ func TestWishThatChangesInMidDeployment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
-				w := newWorld(t, assisted(nil), Settings{}, nil)
+				w := newWorld(t, assisted(nil), policy.Settings{}, nil)
 				defer w.stop()
 				w.untilAtRest()
 				w.edit(c.first)
 				first := w.host().Spec
 				w.until("deploying", time.Minute, func(h *metal3.BareMetalHost) bool {
-					n, _ := w.sim.Node(nodeName(h))
+					n, _ := w.sim.Node(nodespec.NodeName(h))
 					return h.Status.Provisioning.State == metal3.StateProvisioning && strings.HasPrefix(n.ProvisionState, "wait call")
 				})
 				w.edit(c.then)
 				w.untilState(metal3.StateDeprovisioning, time.Minute)
 				h := w.host()
 				g.Expect(h.Status.Provisioning.Image.URL).To(Equal(c.image))
-				g.Expect(methodOf(h.Status.Provisioning.CustomDeploy)).To(Equal(c.method))
+				g.Expect(nodespec.MethodOf(h.Status.Provisioning.CustomDeploy)).To(Equal(c.method))
 				if c.image != "" {
 					g.Expect(h.Status.Provisioning.Image).To(Equal(*first.Image))
 				}
 				w.untilState(metal3.StateProvisioned, 5*time.Minute)
 				h = w.host()
-				g.Expect(methodOf(h.Status.Provisioning.CustomDeploy)).To(Equal(methodOf(h.Spec.CustomDeploy)))
+				g.Expect(nodespec.MethodOf(h.Status.Provisioning.CustomDeploy)).To(Equal(nodespec.MethodOf(h.Spec.CustomDeploy)))
 				if h.Spec.Image != nil {
 					g.Expect(h.Status.Provisioning.Image).To(Equal(*h.Spec.Image))
 				}
@@ -68,21 +71,4 @@ func TestWishThatChangesInMidDeployment(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestFailedDeploymentOfAnotherWish: a live ISO that failed is no failure of the
-// custom method that was asked for since.
-func TestFailedDeploymentOfAnotherWish(t *testing.T) {
-	g := NewWithT(t)
-	o := observed(metal3.StateProvisioning, ironic.StateDeployFailed)
-	iso := "live-iso"
-	o.Host.Spec.Image = &metal3.Image{URL: "http://images/live.iso", DiskFormat: &iso}
-	wantInstall(o.Host)
-	o.Node.Interfaces.Deploy = deployRamdisk
-	o.Node.InstanceInfo = map[string]any{keyBootISO: "http://images/live.iso"}
-	o.Node.LastError = "no such image"
-	settled(o)
-	d := decide(o)
-	g.Expect(d.Status.ErrorType).To(BeEmpty())
-	g.Expect(d.Status.Provisioning.State).To(Equal(metal3.StateDeprovisioning))
 }

@@ -8,8 +8,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/util/retry"
@@ -56,7 +60,7 @@ func workingWorld(t *testing.T, change func(*metal3.BareMetalHost), tune ...func
 	for _, change := range tune {
 		change(&o)
 	}
-	w := newWorld(t, o, Settings{}, change)
+	w := newWorld(t, o, policy.Settings{}, change)
 	w.until("verified", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.Provisioning.ID != "" })
 	id := w.host().Status.Provisioning.ID
 	w.sim.SetBIOS(id, []map[string]any{
@@ -108,7 +112,7 @@ func (w *world) killAt(n int32, handled bool) *atomic.Int32 {
 		select {
 		case <-die:
 			w.stop()
-			w.start(Settings{})
+			w.start(policy.Settings{})
 		case <-w.t.Context().Done():
 		}
 	}()
@@ -134,7 +138,7 @@ func (w *world) settled(n int32, raid int) {
 	w.g.Expect(components.Status.Updates).To(Equal(components.Spec.Updates))
 	w.g.Expect(components.Status.Components).To(ContainElement(And(HaveField("Component", "bios"), HaveField("CurrentVersion", "bios-2"))))
 	node, _ := w.sim.Node(h.Status.Provisioning.ID)
-	w.g.Expect(node.Fields["extra"]).NotTo(HaveKey(keyOrder), "killed at request %d", n)
+	w.g.Expect(node.Fields["extra"]).NotTo(HaveKey("ironflow_order"), "killed at request %d", n)
 }
 
 func preparedLife(t *testing.T, n int32, handled bool) (killed bool) {

@@ -8,8 +8,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/plan"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -31,7 +35,7 @@ func TestFailedPreparation(t *testing.T) {
 		w.g.Expect(h.Status.ErrorMessage).To(ContainSubstring(onFire))
 		w.g.Expect(h.Status.Provisioning.RAID).To(BeNil(), "nothing is claimed that is not there")
 		node, _ := w.sim.Node(h.Status.Provisioning.ID)
-		w.g.Expect(orderOf(&ironic.Node{Extra: node.Fields["extra"].(map[string]any)}).Failed).To(BeTrue())
+		w.g.Expect(plan.OrderOf(&ironic.Node{Extra: node.Fields["extra"].(map[string]any)}).Failed).To(BeTrue())
 		w.sim.FailStep("raid.create_configuration", "")
 		took := w.untilState(metal3.StateAvailable, 5*time.Minute)
 		w.g.Expect(took).To(BeNumerically(">", 50*time.Second), "the back-off")

@@ -9,14 +9,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
+
 	corev1 "k8s.io/api/core/v1"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/util/retry"
+
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -46,7 +54,7 @@ type world struct {
 	progressed chan types.NamespacedName
 
 	mu       sync.Mutex
-	progress Progress
+	progress policy.Progress
 	statuses int
 	passes   int
 	ended    func(ctrl.Result)
@@ -70,7 +78,7 @@ var worldScheme = sync.OnceValue(func() *runtime.Scheme {
 })
 
 // newWorld starts everything; change edits the host before it is created.
-func newWorld(t *testing.T, o simulator.Options, s Settings, change func(*metal3.BareMetalHost)) *world {
+func newWorld(t *testing.T, o simulator.Options, s policy.Settings, change func(*metal3.BareMetalHost)) *world {
 	t.Helper()
 	return newWorldWith(t, o, Options{Settings: s}, change)
 }
@@ -115,7 +123,7 @@ func newWorldWith(t *testing.T, o simulator.Options, with Options, change func(*
 
 // start runs gateway, watch and controllers, as a process would, once those of
 // before have ended.
-func (w *world) start(s Settings) {
+func (w *world) start(s policy.Settings) {
 	if w.over != nil {
 		<-w.over
 	}
@@ -176,14 +184,14 @@ func (p passes) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resul
 }
 
 // HostProgress implements ProgressSource.
-func (w *world) HostProgress(types.NamespacedName) (Progress, bool) {
+func (w *world) HostProgress(types.NamespacedName) (policy.Progress, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.progress, w.progress != Progress{}
+	return w.progress, w.progress != policy.Progress{}
 }
 
 // report sets what the hub says about the host.
-func (w *world) report(p Progress) {
+func (w *world) report(p policy.Progress) {
 	w.mu.Lock()
 	w.progress = p
 	w.mu.Unlock()
@@ -252,7 +260,7 @@ func (w *world) until(what string, limit time.Duration, ok func(*metal3.BareMeta
 	if h == nil {
 		w.t.Fatalf("the host is gone, wanted: %s", what)
 	}
-	node, _ := w.sim.Node(nodeName(h))
+	node, _ := w.sim.Node(nodespec.NodeName(h))
 	w.t.Fatalf("not %s after %s: state %q, error %q, node %q (%s), conditions %v, events %v", what, limit,
 		h.Status.Provisioning.State, h.Status.ErrorMessage, node.ProvisionState, node.LastError, h.Status.Conditions, w.events.list())
 	return 0
@@ -262,7 +270,7 @@ func (w *world) until(what string, limit time.Duration, ok func(*metal3.BareMeta
 func let(d time.Duration) { <-time.After(d) }
 
 // untilState waits for a phase.
-func (w *world) untilState(s State, limit time.Duration) time.Duration {
+func (w *world) untilState(s policy.State, limit time.Duration) time.Duration {
 	w.t.Helper()
 	return w.until("in state "+string(s), limit, func(h *metal3.BareMetalHost) bool {
 		return h != nil && h.Status.Provisioning.State == s

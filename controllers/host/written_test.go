@@ -6,8 +6,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -51,7 +55,7 @@ func TestWhatWasWrittenIsKnownBeforeTheWatchShowsIt(t *testing.T) {
 func TestACacheThatIsBehindHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		w := newWorld(t, assisted(nil), Settings{}, nil)
+		w := newWorld(t, assisted(nil), policy.Settings{}, nil)
 		defer w.stop()
 		w.untilAtRest()
 		w.mu.Lock()

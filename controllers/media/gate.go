@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,18 +45,18 @@ func NewGate(c client.Reader) *Gate {
 }
 
 // Media implements host.MediaGate.
-func (g *Gate) Media(ctx context.Context, key types.NamespacedName) (host.Media, error) {
+func (g *Gate) Media(ctx context.Context, key types.NamespacedName) (policy.Media, error) {
 	err := g.client.Get(ctx, key, &metal3.DataImage{})
 	if client.IgnoreNotFound(err) != nil {
-		return host.Media{}, err
+		return policy.Media{}, err
 	}
 	if err != nil {
-		return host.Media{}, nil // no DataImage: nothing to wait for
+		return policy.Media{}, nil // no DataImage: nothing to wait for
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	v, asked := g.visits[key]
-	return host.Media{Pending: !v.settled, Asked: asked, Note: v.note}, nil
+	return policy.Media{Pending: !v.settled, Asked: asked, Note: v.note}, nil
 }
 
 // Ask implements host.MediaGate.

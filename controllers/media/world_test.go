@@ -8,16 +8,20 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
+
 	corev1 "k8s.io/api/core/v1"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 	"github.com/ironflow/ironflow/test/kubeapi"
@@ -329,7 +333,7 @@ func TestGateKnowsNoImage(t *testing.T) {
 	bubble(t, "no DataImage", func(w *world) {
 		m, err := w.theGate().Media(w.t.Context(), types.NamespacedName{Namespace: "lab", Name: "other"})
 		w.Expect(err).NotTo(HaveOccurred())
-		w.Expect(m).To(Equal(host.Media{}))
+		w.Expect(m).To(Equal(policy.Media{}))
 	})
 }
 

@@ -6,12 +6,15 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	appsv1 "k8s.io/api/apps/v1"
+
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -25,7 +28,7 @@ type Options struct {
 	// Namespaces limits the look at hosts; empty for all.
 	Namespaces []string
 	// Settings are those that Ironflow will run with.
-	Settings host.Settings
+	Settings policy.Settings
 	// Environment are the variables that Ironflow would run with, as far as they are known.
 	Environment map[string]string
 }

@@ -12,23 +12,35 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
+
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+
 	appsv1 "k8s.io/api/apps/v1"
+
 	coordinationv1 "k8s.io/api/coordination/v1"
+
 	corev1 "k8s.io/api/core/v1"
+
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/ironflow/ironflow/config"
-	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/controllers/migrate"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/test/handover"
@@ -81,7 +93,7 @@ func newSite(t *testing.T, situations ...string) *site {
 func (s *site) check() *migrate.Report {
 	s.t.Helper()
 	report, err := migrate.Check(s.t.Context(), migrate.Options{
-		Client: s.kube, Ironic: ironic.Config{URL: "http://ironic.test", Transport: s.sim.Transport()}, Settings: host.Settings{BuildImages: true},
+		Client: s.kube, Ironic: ironic.Config{URL: "http://ironic.test", Transport: s.sim.Transport()}, Settings: policy.Settings{Settings: nodespec.Settings{BuildImages: true}},
 	})
 	s.Expect(err).NotTo(HaveOccurred())
 	return report
@@ -376,7 +388,7 @@ func TestDocsNameEveryCheck(t *testing.T) {
 func TestVariablesOfTheEnvironment(t *testing.T) {
 	s := newSite(t, "available")
 	r, err := migrate.Check(t.Context(), migrate.Options{
-		Client: s.kube, Ironic: ironic.Config{URL: "http://ironic.test", Transport: s.sim.Transport()}, Settings: host.Settings{BuildImages: true},
+		Client: s.kube, Ironic: ironic.Config{URL: "http://ironic.test", Transport: s.sim.Transport()}, Settings: policy.Settings{Settings: nodespec.Settings{BuildImages: true}},
 		Environment: map[string]string{"IRONIC_NAMESPACE": "metal3", "IRONIC_ENDPOINT": "x", "IRONIC_NAME": ""},
 	})
 	s.Expect(err).NotTo(HaveOccurred())

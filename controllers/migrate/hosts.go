@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/bmc/address"
-	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -29,7 +30,7 @@ func checkHosts(ctx context.Context, s *state) error {
 	if err := s.list(ctx); err != nil {
 		return err
 	}
-	known := host.States()
+	known := policy.States()
 	for i := range s.hosts {
 		h := &s.hosts[i]
 		row := Host{

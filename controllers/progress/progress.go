@@ -12,13 +12,15 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+
+	"github.com/ironflow/ironflow/controllers/host/policy"
+
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/hub/service"
@@ -118,13 +120,13 @@ func (s *Source) tell(ctx context.Context, key types.NamespacedName) {
 
 // HostProgress implements host.ProgressSource. It answers from memory; the hub
 // is asked once for an address that nothing is remembered of.
-func (s *Source) HostProgress(key types.NamespacedName) (host.Progress, bool) {
+func (s *Source) HostProgress(key types.NamespacedName) (policy.Progress, bool) {
 	h := &metal3v1.BareMetalHost{}
 	if err := s.client.Get(context.Background(), key, h); err != nil {
 		if client.IgnoreNotFound(err) == nil {
 			s.views.leave(key)
 		}
-		return host.Progress{}, false
+		return policy.Progress{}, false
 	}
 	if at, ok := s.address(h); ok {
 		if view, ok := s.view(at, key); ok {
@@ -133,9 +135,9 @@ func (s *Source) HostProgress(key types.NamespacedName) (host.Progress, bool) {
 	}
 	read, ok := s.images.Progress(key.String())
 	if !ok || !reading(read) {
-		return host.Progress{}, false
+		return policy.Progress{}, false
 	}
-	return host.Progress{Stage: "BMC reads the live image", Percent: int(read.Percent)}, true
+	return policy.Progress{Stage: "BMC reads the live image", Percent: int(read.Percent)}, true
 }
 
 // readingFor is how long after its last range a BMC still counts as reading.
@@ -180,8 +182,8 @@ func (s *Source) view(at address, asker types.NamespacedName) (service.HostView,
 }
 
 // fromView turns the hub's view into the host controller's.
-func fromView(v service.HostView) host.Progress {
-	p := host.Progress{Stage: string(v.Stage), Percent: v.Percent, Text: v.StageInfo, WaitingFor: v.Waiting, CutOff: v.CutOff}
+func fromView(v service.HostView) policy.Progress {
+	p := policy.Progress{Stage: string(v.Stage), Percent: v.Percent, Text: v.StageInfo, WaitingFor: v.Waiting, CutOff: v.CutOff}
 	if p.Stage == "" {
 		p.Stage = v.Status
 	}

@@ -1,0 +1,225 @@
+package nodespec
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// NodeName is the name that a host's node has in Ironic.
+func NodeName(h *metal3.BareMetalHost) string {
+	return h.Namespace + names.NodeNameSeparator + h.Name
+}
+
+// Input is what the fields of a host's node follow from.
+type Input struct {
+	// Host is the resource; its status says in which phase it is.
+	Host *metal3.BareMetalHost
+	// Node is the node as it is; nil before it is enrolled.
+	Node *ironic.Node
+	// Settings are the program's flags.
+	Settings Settings
+	// BMC is how to reach the host's controller.
+	BMC BMC
+	// NewCredentials means that Ironic was not told the present content of the Secret.
+	NewCredentials bool
+	// Image is the live image.
+	Image LiveImage
+	// NameImage means that the node is to name the newest live image. Any other keeps
+	// what it names.
+	NameImage bool
+	// NetworkData is what the live image is told of networks through the node; nil for
+	// nothing.
+	NetworkData map[string]any
+	// Hardware is what HardwareData holds; nil for none.
+	Hardware *metal3.HardwareDetails
+	// PullSecret is "user:password" for the image's registry; empty for none.
+	PullSecret string
+}
+
+// Enrolment is the node to create for a host that Ironic does not know.
+func Enrolment(in Input) ironic.Enrolment {
+	h := in.Host
+	clean := AutomatedClean(h)
+	e := ironic.Enrolment{
+		Name:   NodeName(h),
+		Driver: in.BMC.Access.Driver, Interfaces: in.BMC.Access.Interfaces,
+		DriverInfo:      enrolmentInfo(in),
+		Properties:      map[string]any{"capabilities": capabilities("", h.BootMode()), "cpu_arch": architecture(in)},
+		AutomatedClean:  &clean,
+		DisablePowerOff: h.Spec.DisablePowerOff,
+		NetworkData:     in.NetworkData,
+	}
+	e.Interfaces.Deploy = deployInterface(h)
+	e.Interfaces.Inspect = inspectInterface(h, in.BMC.Access)
+	return e
+}
+
+// enrolmentInfo is all of driver_info that is known at enrolment, so that nothing
+// has to be added before the first inspection.
+func enrolmentInfo(in Input) map[string]any {
+	info := bmcInfo(in.BMC)
+	if url := externalURL(in); url != "" {
+		info[keyExternalURL] = url
+	}
+	if in.Image.Ready || !in.Settings.BuildImages {
+		for key, value := range imageInfo(in) {
+			if value != ironic.Remove {
+				info[key] = value
+			}
+		}
+	}
+	return info
+}
+
+// bmcInfo is driver_info as far as it belongs to the BMC, with the credentials.
+func bmcInfo(b BMC) map[string]any {
+	info := maps.Clone(b.Access.DriverInfo)
+	if info == nil {
+		info = map[string]any{}
+	}
+	if b.Access.UsernameKey != "" {
+		info[b.Access.UsernameKey] = b.Username
+		info[b.Access.PasswordKey] = b.Password
+	}
+	return info
+}
+
+// desiredBMC keeps address, driver and interfaces as the address says. New credentials
+// are sent whatever the node shows, since Ironic masks the password that it has.
+func desiredBMC(in Input, d *ironic.Desired) {
+	if renameable(in.Node) {
+		d.Driver = &in.BMC.Access.Driver
+		d.Interfaces = in.BMC.Access.Interfaces
+		d.Interfaces.Inspect = inspectInterface(in.Host, in.BMC.Access)
+	}
+	maps.Copy(d.DriverInfo, bmcInfo(in.BMC))
+	for key := range in.Node.DriverInfo {
+		// What another scheme of the address left behind.
+		if _, wanted := d.DriverInfo[key]; !wanted && (strings.HasPrefix(key, "ipmi_") || strings.HasPrefix(key, "redfish_")) {
+			d.DriverInfo[key] = ironic.Remove
+		}
+	}
+	if in.NewCredentials {
+		d.SendSecrets = true
+	}
+}
+
+// renameable reports whether Ironic lets the driver and the interfaces of a node change.
+func renameable(n *ironic.Node) bool {
+	switch n.ProvisionState {
+	case ironic.StateEnroll, ironic.StateManageable, ironic.StateAvailable:
+		return true
+	default:
+		return n.Maintenance
+	}
+}
+
+// Deployable reports whether a node is on the way to its deployment, so that it
+// shall know what is to be deployed. A failed one keeps what it has failed with.
+func Deployable(s ironic.ProvisionState) bool {
+	return s == ironic.StateAvailable || s == ironic.StateManageable
+}
+
+// AutomatedClean is the node's automated_clean.
+func AutomatedClean(h *metal3.BareMetalHost) bool {
+	return h.Spec.AutomatedCleaningMode != metal3.CleaningModeDisabled
+}
+
+// architecture is the CPU architecture of a host, as best known.
+func architecture(in Input) string {
+	if in.Host.Spec.Architecture != "" {
+		return in.Host.Spec.Architecture
+	}
+	for _, details := range []*metal3.HardwareDetails{in.Hardware, in.Host.Status.HardwareDetails} {
+		if details != nil && details.CPU.Arch != "" {
+			return details.CPU.Arch
+		}
+	}
+	return in.Settings.Architecture
+}
+
+// bootCapabilities are the entries of properties/capabilities for each boot mode.
+var bootCapabilities = map[metal3.BootMode][]string{
+	metal3.UEFI:           {"boot_mode:uefi"},
+	metal3.UEFISecureBoot: {"boot_mode:uefi", "secure_boot:true"},
+	metal3.Legacy:         {"boot_mode:bios"},
+}
+
+// capabilities puts the boot mode into Ironic's comma list and leaves its other
+// items, and what is right already, where they are.
+func capabilities(have string, mode metal3.BootMode) string {
+	var kept []string
+	missing := slices.Clone(bootCapabilities[mode])
+	for item := range strings.SplitSeq(have, ",") {
+		item = strings.TrimSpace(item)
+		key, _, _ := strings.Cut(item, ":")
+		if i := slices.Index(missing, item); i >= 0 {
+			missing = slices.Delete(missing, i, i+1)
+		} else if key == "" || key == "boot_mode" || key == "secure_boot" {
+			continue
+		}
+		kept = append(kept, item)
+	}
+	return strings.Join(append(kept, missing...), ",")
+}
+
+// text reads a string member of a JSON object.
+func text(m map[string]any, key string) string {
+	s, _ := m[key].(string)
+	return s
+}
+
+// Desired is what the node shall look like in the host's phase. Only fields
+// that are ours are named, so that nothing else on the node is touched.
+func Desired(in Input) ironic.Desired {
+	h := in.Host
+	state := h.Status.Provisioning.State
+	name, clean := NodeName(h), AutomatedClean(h)
+	d := ironic.Desired{
+		Name: &name, AutomatedClean: &clean,
+		DriverInfo: ironic.Fields{},
+		Properties: ironic.Fields{
+			"capabilities": capabilities(text(in.Node.Properties, "capabilities"), h.BootMode()),
+			"cpu_arch":     architecture(in),
+		},
+	}
+	if in.Node.DisablePowerOff != h.Spec.DisablePowerOff {
+		d.DisablePowerOff = &h.Spec.DisablePowerOff
+	}
+	if in.BMC.Problem == "" {
+		desiredBMC(in, &d)
+	}
+	if in.NameImage && (in.Image.Ready || !in.Settings.BuildImages) {
+		maps.Copy(d.DriverInfo, imageInfo(in))
+		addNetwork(in, &d)
+	}
+	switch {
+	case state == metal3.StateInspecting:
+		d.Interfaces.Inspect = inspectInterface(h, in.BMC.Access)
+	case state == metal3.StateProvisioning && Deployable(in.Node.ProvisionState):
+		desiredInstance(h, in.Settings, h.Spec.Image, h.Spec.CustomDeploy, &d)
+		addPullSecret(in.PullSecret, h.Spec.Image, &d)
+		leaveOtherDeployments(in.Node, &d)
+	case in.Node.ProvisionState == ironic.StateManageable && state == metal3.StateProvisioned:
+		// A node that was lost and enrolled again is adopted as what it runs.
+		desiredInstance(h, in.Settings, &h.Status.Provisioning.Image, h.Status.Provisioning.CustomDeploy, &d)
+		leaveOtherDeployments(in.Node, &d)
+	}
+	return d
+}
+
+// OtherDriver reports a node in use whose BMC is of another kind by now. Ironic takes
+// that in maintenance only, which is over as soon as it knows.
+func OtherDriver(n *ironic.Node, b BMC) bool {
+	if b.Problem != "" || n.ProvisionState != ironic.StateActive || renameable(n) {
+		return false
+	}
+	have, want := n.Interfaces, b.Access.Interfaces
+	return n.Driver != b.Access.Driver || want.Boot != "" && have.Boot != want.Boot
+}

@@ -1,0 +1,63 @@
+package policy
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// failuresCondition is on hosts whose last deployments have failed. Its message
+// holds how many of the present wish have, which is what the limit is about: the
+// status' own count is of failures of any kind.
+const failuresCondition = "DeploymentsFailed"
+
+// reasonInARow is the condition's one reason.
+const reasonInARow = "InARow"
+
+// failuresFormat is the condition's message.
+const failuresFormat = "deployments that failed in a row: %d of wish %s"
+
+// wishID names what a host is asked to run: another image or method, another name.
+func wishID(h *metal3.BareMetalHost) string {
+	sum := fnv.New32a()
+	raw, err := json.Marshal([]any{h.Spec.Image, nodespec.MethodOf(h.Spec.CustomDeploy)})
+	fmt.Fprintln(sum, string(raw), err)
+	return fmt.Sprintf("%08x", sum.Sum32())
+}
+
+// failedDeployments is how many deployments of the host's present wish have failed
+// in a row.
+func failedDeployments(h *metal3.BareMetalHost, s *metal3.BareMetalHostStatus) int {
+	c := meta.FindStatusCondition(s.Conditions, failuresCondition)
+	if c == nil {
+		return 0
+	}
+	n, wish := 0, ""
+	if _, err := fmt.Sscanf(c.Message, failuresFormat, &n, &wish); err != nil || wish != wishID(h) {
+		return 0
+	}
+	return n
+}
+
+// countFailedDeployment counts one more.
+func countFailedDeployment(o *Observed, d *Decision) {
+	n := failedDeployments(o.Host, &d.Status) + 1
+	meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
+		Type: failuresCondition, Status: metav1.ConditionTrue, Reason: reasonInARow,
+		Message:            fmt.Sprintf(failuresFormat, n, wishID(o.Host)),
+		ObservedGeneration: o.Host.Generation, LastTransitionTime: metav1.NewTime(o.Now).Rfc3339Copy(),
+	})
+}
+
+// forgetFailedDeployments starts the count anew: one has succeeded, nothing is
+// asked for any more, or somebody asks for another attempt.
+func forgetFailedDeployments(d *Decision) {
+	meta.RemoveStatusCondition(&d.Status.Conditions, failuresCondition)
+}

@@ -1,0 +1,52 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+)
+
+// ImageRead is how far a BMC has read a host's live image.
+type ImageRead struct {
+	// Known is false when nobody serves the image or nobody looked.
+	Known bool
+	// Percent of the image that was read at least once, 0 to 100.
+	Percent int
+	// Last is the time of the last read, zero before the first.
+	Last time.Time
+}
+
+// bootHint completes Ironic's "timeout" with what the image server saw, because
+// Ironic cannot tell a machine that never booted from one whose agent is mute.
+// It is empty when the reason is no timeout or nothing is known.
+func bootHint(o *Observed, reason string) string {
+	if !o.Read.Known || !strings.Contains(strings.ToLower(reason), "timeout") {
+		return ""
+	}
+	switch {
+	case o.Read.Last.IsZero() || o.Read.Last.Before(attemptStart(o.Host)):
+		return " The BMC has not read the live image: check that virtual media work, and the boot order."
+	case o.Read.Percent < 100:
+		return fmt.Sprintf(" The BMC has read %d %% of the live image, the last time at %s: check the connection between BMC and image server.",
+			o.Read.Percent, o.Read.Last.UTC().Format(time.TimeOnly))
+	default:
+		return " The BMC has read the whole live image: look at the machine's console, and whether it reaches Ironic."
+	}
+}
+
+// attemptStart is when the present operation began; zero when unknown.
+func attemptStart(h *metal3.BareMetalHost) time.Time {
+	history := h.Status.OperationHistory
+	switch h.Status.Provisioning.State {
+	case metal3.StateInspecting:
+		return history.Inspect.Start.Time
+	case metal3.StateProvisioning:
+		return history.Provision.Start.Time
+	case metal3.StateDeprovisioning:
+		return history.Deprovision.Start.Time
+	default:
+		return time.Time{}
+	}
+}

@@ -1,0 +1,94 @@
+package policy
+
+import (
+	"fmt"
+
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/plan"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// stepAvailable waits for a wish, with the power as wanted meanwhile.
+func stepAvailable(o *Observed, d *Decision) {
+	host := o.Host
+	switch {
+	case host.Spec.ExternallyProvisioned:
+		forgetInstance(d)
+		enter(o, d, metal3.StateExternallyProvisioned)
+	case inspectAgain(host) && !host.InspectionDisabled():
+		enter(o, d, metal3.StateInspecting)
+	case !equality.Semantic.DeepEqual(host.Status.Provisioning.RootDeviceHints, nodespec.RootHints(host)),
+		!nodespec.SameRAID(host.Status.Provisioning.RAID, host.Spec.RAID), plan.FirmwareChanged(o.Firmware):
+		enter(o, d, metal3.StatePreparing)
+	case host.NeedsProvisioning():
+		startProvisioning(o, d)
+	case !atRest(o.Node):
+		unexpected(o, d)
+	default:
+		if value, there := host.Annotations[names.Inspect]; there && value == "" {
+			d.DropAnnotations = []string{names.Inspect} // inspection is disabled: nothing to do
+		}
+		if !nodespec.WantsInstance(host) {
+			forgetFailedDeployments(d)
+		}
+		stepPower(o, d)
+	}
+}
+
+// startProvisioning begins a deployment, unless too many of this wish have failed
+// in a row. The first of a wish does not inherit what failed before it.
+func startProvisioning(o *Observed, d *Decision) {
+	limit, failed := o.Settings.MaxAttempts, failedDeployments(o.Host, &d.Status)
+	switch {
+	case limit > 0 && failed >= limit:
+		fail(o, d, metal3.ProvisioningError, causeGivenUp, fmt.Sprintf(
+			"%d deployments in a row have failed, the last one with the reason in the host's events: "+
+				"remove the cause, then change the spec or set the annotation %s", failed, names.Retry))
+		return
+	case failed == 0:
+		complete(d)
+		forgetFailedDeployments(d)
+	}
+	enter(o, d, metal3.StateProvisioning)
+	d.event("ProvisioningStarted", "Provisioning started: "+wishText(o.Host.Spec.Image, o.Host.Spec.CustomDeploy))
+}
+
+// forgetInstance clears what the status says about a deployment.
+func forgetInstance(d *Decision) {
+	p := &d.Status.Provisioning
+	p.Image = metal3.Image{}
+	p.CustomDeploy = nil
+	p.RootDeviceHints = nil
+	if p.RAID != nil {
+		p.RAID.SoftwareRAIDVolumes = nil
+	}
+}
+
+// wishText names what is, or is to be, deployed, without the credentials of its URL.
+func wishText(image *metal3.Image, custom *metal3.CustomDeploy) string {
+	switch {
+	case custom != nil && image != nil && image.URL != "":
+		return custom.Method + " with " + ironic.Redact(image.URL)
+	case custom != nil:
+		return custom.Method
+	case image != nil:
+		return ironic.Redact(image.URL)
+	}
+	return "nothing"
+}
+
+// atRest reports whether the node is in a state in which power may be changed and
+// a host may be detached.
+func atRest(n *ironic.Node) bool {
+	switch n.ProvisionState {
+	case ironic.StateManageable, ironic.StateAvailable, ironic.StateActive:
+		return true
+	default:
+		return false
+	}
+}

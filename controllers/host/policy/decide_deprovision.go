@@ -1,0 +1,93 @@
+package policy
+
+import (
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// startDeprovisioning begins to give the machine back.
+func startDeprovisioning(o *Observed, d *Decision) {
+	enter(o, d, metal3.StateDeprovisioning)
+	d.event("DeprovisioningStarted", "Deprovisioning started")
+}
+
+// stepDeprovisioning has Ironic tear the instance down and clean the machine.
+func stepDeprovisioning(o *Observed, d *Decision) {
+	if deprovisioningGivenUp(o, d) {
+		return
+	}
+	tearDown := func() { d.do(Transition{ironic.Transition{Target: ironic.TargetDeleted}}) }
+	manage := Transition{ironic.Transition{Target: ironic.TargetManage}}
+	switch o.Node.ProvisionState {
+	case ironic.StateActive, ironic.StateDeployFailed, ironic.StateDeployWait, ironic.StateServiceWait, ironic.StateServiceFailed:
+		tearDown()
+	case ironic.StateError:
+		afterFailure(o, d, metal3.ProvisioningError, tearDown)
+	case ironic.StateDeploying, ironic.StateAdopting, ironic.StateServicing:
+		d.wait(lookAgain, view.Note{Step: "waiting to deprovision", WaitingFor: "Ironic to end what it is doing (" + string(o.Node.ProvisionState) + ")"})
+	case ironic.StateDeleting:
+		d.wait(lookAgain, view.Note{Step: "tearing down the instance"})
+	case ironic.StateCleaning, ironic.StateCleanWait:
+		d.wait(lookAgain, cleaningNote(o))
+	case ironic.StateCleanFailed:
+		afterFailure(o, d, metal3.ProvisioningError, func() { leaveCleanFailed(o, d) })
+	case ironic.StateInspectFailed, ironic.StateAdoptFailed:
+		d.do(manage)
+	case ironic.StateManageable:
+		d.do(Transition{ironic.Transition{Target: ironic.TargetProvide}})
+	case ironic.StateAvailable:
+		deprovisioned(o, d)
+	default:
+		unexpected(o, d)
+	}
+}
+
+// maxDeleteAttempts is how many failures a host that is being deleted is tried
+// on before it is released without what failed.
+const maxDeleteAttempts = 3
+
+// failedToDelete reports a host that is being deleted and has failed too often, the
+// last time since its deletion: that deserves one attempt whatever was before.
+func failedToDelete(o *Observed) bool {
+	return o.Deleting() && o.Failing() && o.Host.Status.ErrorCount > maxDeleteAttempts && changedSinceDeletion(o)
+}
+
+// deprovisioningGivenUp ends the deprovisioning of a host that is being deleted
+// after too many failures.
+func deprovisioningGivenUp(o *Observed, d *Decision) bool {
+	if !failedToDelete(o) {
+		return false
+	}
+	d.warn("DeletedWithoutDeprovisioning", "deprovisioning failed too often, the host is deleted without it: "+o.Host.Status.ErrorMessage)
+	d.count(Count{Metric: MetricDeleteNoDeprov})
+	d.Status.ErrorCount = 0
+	if o.Host.Status.ErrorType == metal3.RegistrationError {
+		enter(o, d, StateDeleting) // a BMC that cannot be reached does not switch off either
+		return true
+	}
+	enter(o, d, metal3.StatePoweringOffBeforeDelete)
+	return true
+}
+
+// deprovisioned ends the phase. The count of failures stays when this was part of
+// another attempt at the same deployment, so that the back-off grows.
+func deprovisioned(o *Observed, d *Decision) {
+	again := o.Host.NeedsProvisioning() && !o.Host.WasProvisioned() && !o.Deleting()
+	forgetInstance(d)
+	d.DropAnnotations = rebootAnnotations(o.Host) // they were for what was on the machine
+	if !again {
+		complete(d)
+		forgetFailedDeployments(d)
+	}
+	d.event("DeprovisioningComplete", "Deprovisioning completed")
+	if o.Deleting() {
+		enter(o, d, metal3.StatePoweringOffBeforeDelete)
+		return
+	}
+	d.Status.Provisioning.RootDeviceHints = nodespec.RootHints(o.Host)
+	enter(o, d, metal3.StateAvailable)
+}

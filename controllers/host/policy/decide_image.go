@@ -1,0 +1,67 @@
+package policy
+
+import (
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/plan"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// wantsImage reports whether a live image is to be ready before the host goes on.
+func wantsImage(o *Observed) bool { return o.Settings.BuildImages && bootsImage(o) }
+
+// namesImage reports whether the node is to name the newest live image: on the way
+// to being used, and before it boots one. Any other keeps what it names, so that
+// taking a fleet over, or building its images anew, touches nothing.
+func namesImage(o *Observed) bool {
+	switch o.State() {
+	case metal3.StateRegistering, metal3.StateInspecting, metal3.StateProvisioning:
+		return true
+	default:
+		return bootsImage(o)
+	}
+}
+
+// bootsImage reports whether what comes next boots the live image.
+func bootsImage(o *Observed) bool {
+	switch o.State() {
+	case metal3.StateInspecting:
+		return nodespec.BootsForInspection(o.Host) && o.Inventory == nil
+	case metal3.StatePreparing:
+		return o.Node.ProvisionState == ironic.StateManageable && o.plan().Is == plan.ToDo
+	case metal3.StateProvisioning:
+		return o.Node.ProvisionState != ironic.StateActive && o.Host.Status.ErrorType != metal3.ProvisioningError
+	case metal3.StateProvisioned, metal3.StateExternallyProvisioned:
+		// Ironic does not adopt a node that names no live image.
+		return o.Node.ProvisionState == ironic.StateManageable && !nodespec.HasImage(o.Node) || toBeServiced(o)
+	case metal3.StateDeprovisioning:
+		return nodespec.AutomatedClean(o.Host) && o.Node.ProvisionState != ironic.StateAvailable && !o.Deleting()
+	default:
+		return false
+	}
+}
+
+// liveImage asks for the host's live image and reports whether it can be used.
+func liveImage(o *Observed, d *Decision) bool {
+	switch {
+	case o.Image.Ready:
+		return true
+	case !o.Image.Asked:
+		d.do(AskImage{nodespec.ImageSpec(o.NodeInput())})
+	case o.Image.Error != "":
+		if stalledBy(o, causeImage) && o.Host.Status.ErrorMessage == o.Image.Error {
+			d.waitNextAttempt(waitImage)
+			return false
+		}
+		fail(o, d, metal3.RegistrationError, causeImage, o.Image.Error)
+	case o.State() == metal3.StateProvisioning && nodespec.HasImage(o.Node):
+		return true // the one from before will do
+	default:
+		d.count(Count{Metric: MetricWaitImage})
+		d.wait(waitImage, view.Note{Step: "building the live image", Text: o.Image.Note, WaitingFor: "the PreprovisioningImage to become ready"})
+	}
+	return false
+}

@@ -1,0 +1,53 @@
+package policy
+
+import (
+	"reflect"
+
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/plan"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// NodeInput is what the fields of the host's node follow from.
+func (o *Observed) NodeInput() nodespec.Input {
+	in := nodespec.Input{
+		Host: o.Host, Node: o.Node, Settings: o.Settings.Settings, BMC: o.BMC, Image: o.Image,
+		NetworkData: o.NetworkData, Hardware: o.Hardware, NewCredentials: NewCredentials(o),
+	}
+	if o.PullSecret != nil {
+		in.PullSecret = o.PullSecret.Value
+	}
+	return in
+}
+
+// desired is what the host's node shall look like, with the order of the work that
+// Ironic is about to be asked for.
+func desired(o *Observed) ironic.Desired {
+	in := o.NodeInput()
+	in.NameImage = namesImage(o)
+	d := nodespec.Desired(in)
+	plan.AddOrder(o.planInput(), o.Detail == Full, &d)
+	return d
+}
+
+// driverReason is what a node says while its driver is changed.
+const driverReason = "Ironflow changes the driver"
+
+// newestHardware is what is known of the machine: the inspection's result, if it was
+// read and is yet to be stored.
+func newestHardware(o *Observed) *metal3.HardwareDetails {
+	if o.Inventory != nil {
+		return nodespec.HardwareDetails(o.Inventory)
+	}
+	return o.Hardware
+}
+
+// sameDesired compares what a node was brought to with what it shall be. Secrets
+// that were sent count as equal.
+func sameDesired(applied, want ironic.Desired) bool {
+	applied.SendSecrets = want.SendSecrets
+	return reflect.DeepEqual(applied, want)
+}

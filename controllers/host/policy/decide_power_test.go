@@ -1,0 +1,58 @@
+package policy
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+func TestMachinesStartWithTheirMedia(t *testing.T) {
+	off := func(o *Observed) { o.Node.PowerState, o.Host.Status.PoweredOn = ironic.PowerOff, false }
+	never := func(o *Observed) {
+		o.Host.Spec.DisablePowerOff = true
+		o.Host.Annotations = map[string]string{names.Reboot: ""}
+		applied := desired(o)
+		o.Applied = &applied
+	}
+	pending, asked := Media{Pending: true}, Media{Pending: true, Asked: true, Note: "404"}
+	for name, c := range map[string]struct {
+		given func(*Observed)
+		media Media
+		do    Action
+		says  string
+	}{
+		"nothing stands in the way":          {off, Media{}, Power{}, ""},
+		"the media are asked for first":      {off, pending, SettleMedia{}, ""},
+		"and waited for":                     {off, asked, nil, "404"},
+		"a machine that is never off":        {never, pending, SettleMedia{Restart: true}, ""},
+		"a machine that is never off, asked": {never, asked, nil, "404"},
+		"a running machine is left alone":    {func(*Observed) {}, pending, nil, ""},
+		"power off needs no media":           {func(o *Observed) { o.Host.Spec.Online = false }, pending, Power{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := observed(metal3.StateProvisioned, ironic.StateActive)
+			o.Host.Spec.CustomDeploy = &metal3.CustomDeploy{Method: "m"}
+			o.Host.Status.Provisioning.CustomDeploy = &metal3.CustomDeploy{Method: "m"}
+			applied := desired(o)
+			o.Applied = &applied
+			c.given(o)
+			o.Media = c.media
+			d := Decide(o)
+			if c.do == nil {
+				g.Expect(d.Do).To(BeNil())
+			} else {
+				g.Expect(d.Do).To(BeAssignableToTypeOf(c.do))
+			}
+			if s, ok := c.do.(SettleMedia); ok {
+				g.Expect(d.Do).To(Equal(s))
+			}
+			g.Expect(d.Wait.Message()).To(ContainSubstring(c.says))
+		})
+	}
+}

@@ -1,0 +1,102 @@
+package policy
+
+import (
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/plan"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// stepPreparing applies what must be set before a host can be used: RAID, BIOS
+// settings, firmware, by manual cleaning. Hosts without wishes pass through.
+func stepPreparing(o *Observed, d *Decision) {
+	switch o.Node.ProvisionState {
+	case ironic.StateManageable, ironic.StateAvailable:
+		prepare(o, d)
+	case ironic.StateCleaning, ironic.StateCleanWait:
+		d.wait(lookAgain, cleaningNote(o))
+	case ironic.StateCleanFailed:
+		afterFailure(o, d, metal3.PreparationError, func() { leaveCleanFailed(o, d) })
+	default:
+		unexpected(o, d)
+	}
+}
+
+// prepare carries out the plan of an idle node.
+func prepare(o *Observed, d *Decision) {
+	switch p := o.plan(); p.Is {
+	case plan.ToLook:
+		d.do(readFirmware(p.Look))
+	case plan.ToRecord:
+		d.Status.Provisioning.RAID = p.RAID.DeepCopy()
+		d.Again = true
+	case plan.Hopeless:
+		fail(o, d, metal3.PreparationError, "", p.Problem)
+	case plan.ToDo:
+		switch {
+		case o.Node.ProvisionState == ironic.StateAvailable:
+			d.do(Transition{ironic.Transition{Target: ironic.TargetManage}})
+		case len(p.Work.Disks) > 0 && !ironic.SameRAIDTarget(o.Node.TargetRAIDConfig, p.Work.Disks):
+			d.do(SetRAID{p.Work.Disks})
+		default:
+			d.do(Transition{ironic.Transition{Target: ironic.TargetClean, CleanSteps: p.Work.Steps}})
+			d.event("PreparingStarted", "Preparing started: "+stepNames(p.Work.Steps))
+		}
+	case plan.AllDone:
+		d.Status.Provisioning.RootDeviceHints = nodespec.RootHints(o.Host)
+		d.Status.Provisioning.RAID = o.Host.Spec.RAID.DeepCopy()
+		if failedDeployments(o.Host, &d.Status) == 0 {
+			complete(d) // else it is part of another attempt at a deployment
+		}
+		enter(o, d, metal3.StateAvailable)
+	}
+}
+
+// plan is what is left to be done on the machine in the host's phase.
+func (o *Observed) plan() plan.Plan { return plan.Of(o.planInput()) }
+
+func (o *Observed) planInput() plan.Input {
+	return plan.Input{Host: o.Host, Node: o.Node, RAIDInterface: o.BMC.Access.Interfaces.RAID, Firmware: o.Firmware}
+}
+
+// readFirmware is the action that takes over what a plan is missing.
+func readFirmware(l plan.Reading) Action {
+	if l.Components {
+		return ReadComponents{Done: l.Done}
+	}
+	return ReadSettings{}
+}
+
+// stepNames joins the names of steps for a reader.
+func stepNames(steps []ironic.Step) string {
+	text := ""
+	for _, s := range steps {
+		if text != "" {
+			text += ", "
+		}
+		text += s.String()
+	}
+	return text
+}
+
+// leaveCleanFailed takes the node out of the maintenance that Ironic put it in
+// when cleaning failed, and back to manageable.
+func leaveCleanFailed(o *Observed, d *Decision) {
+	if o.Node.Maintenance {
+		d.do(Maintenance{On: false})
+		return
+	}
+	d.do(Transition{ironic.Transition{Target: ironic.TargetManage}})
+}
+
+// cleaningNote says which cleaning step runs.
+func cleaningNote(o *Observed) view.Note {
+	note := view.Note{Step: "cleaning"}
+	if s := o.Node.CleanStep; !s.IsZero() {
+		note.Text = s.Name
+	}
+	return withProgress(note, o.Progress)
+}

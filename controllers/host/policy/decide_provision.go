@@ -1,0 +1,257 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// stepProvisioning deploys: automated cleaning first if the node has not had it,
+// then the deployment with its steps. What was deployed stays, whatever else went
+// wrong meanwhile (the BMC's Secret, the next live image); only a deployment that
+// has failed itself is torn down.
+func stepProvisioning(o *Observed, d *Decision) {
+	switch {
+	case !nodespec.WantsInstance(o.Host):
+		startDeprovisioning(o, d)
+		return
+	case o.Node.ProvisionState == ironic.StateActive:
+		deployed(o, d)
+		return
+	case o.Host.Status.ErrorType == metal3.ProvisioningError:
+		startDeprovisioning(o, d)
+		return
+	}
+	switch o.Node.ProvisionState {
+	case ironic.StateManageable:
+		d.do(Transition{ironic.Transition{Target: ironic.TargetProvide}})
+	case ironic.StateInspectFailed, ironic.StateAdoptFailed:
+		d.do(Transition{ironic.Transition{Target: ironic.TargetManage}})
+	case ironic.StateCleaning, ironic.StateCleanWait:
+		d.wait(lookAgain, cleaningNote(o))
+	case ironic.StateCleanFailed:
+		afterFailure(o, d, metal3.ProvisioningError, func() { leaveCleanFailed(o, d) })
+	case ironic.StateAvailable:
+		deploy(o, d)
+	case ironic.StateDeploying:
+		d.wait(lookAgain, deployNote(o))
+	case ironic.StateDeployWait:
+		watchDeploy(o, d)
+	case ironic.StateDeployFailed, ironic.StateError:
+		deployFailed(o, d)
+	default:
+		unexpected(o, d)
+	}
+}
+
+// deploy starts the deployment of a node that has its fields as wanted: the
+// config drive is read, Ironic validates, and is asked.
+func deploy(o *Observed, d *Decision) {
+	switch {
+	case dropReboots(o, d):
+	case nodespec.NeedsConfigDrive(o.Host) && o.ConfigDrive == nil:
+		d.do(ReadConfigDrive{})
+	case nodespec.NeedsConfigDrive(o.Host) && o.ConfigDrive.Problem != "":
+		fail(o, d, metal3.ProvisioningError, "", o.ConfigDrive.Problem)
+		d.count(Count{MetricHostConfigError, []string{"instance"}})
+	case o.Unfit == nil:
+		d.do(Validate{})
+	case unfitText(*o.Unfit) != "":
+		fail(o, d, metal3.ProvisioningError, "", "host validation error: "+unfitText(*o.Unfit))
+	default:
+		d.do(Transition{deployment(o)})
+	}
+}
+
+// unfitText joins what Ironic said about the interfaces that a deployment needs.
+func unfitText(failures []ironic.ValidationFailure) string {
+	var parts []string
+	for _, f := range failures {
+		if f.Interface == "boot" || f.Interface == "deploy" {
+			parts = append(parts, f.Interface+": "+f.Reason)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// deployPriority is where a custom deploy method runs: before confirm_install,
+// which the live image lists with priority 79.
+const deployPriority = 80
+
+// deployment is the request that starts the deployment.
+func deployment(o *Observed) ironic.Transition {
+	t := ironic.Transition{Target: ironic.TargetActive}
+	if method := nodespec.MethodOf(o.Host.Spec.CustomDeploy); method != "" {
+		priority := deployPriority
+		t.DeploySteps = []ironic.Step{{Interface: "deploy", Name: method, Args: map[string]any{}, Priority: &priority}}
+	}
+	if nodespec.NeedsConfigDrive(o.Host) && o.ConfigDrive != nil {
+		t.ConfigDrive = o.ConfigDrive.Value()
+	}
+	return t
+}
+
+// watchDeploy follows a deployment in which the live image is at work.
+func watchDeploy(o *Observed, d *Decision) {
+	if startOver(o, d) {
+		return
+	}
+	switch {
+	case o.LostAgent && !o.Node.DeployStep.IsZero():
+		rebootForReason(d, "the agent in the live image stopped talking to Ironic during "+o.Node.DeployStep.Name)
+		return
+	case restartedInStep(o) && o.Rebooted.Before(o.Progress.CutOff):
+		rebootForReason(d, "the machine came back in discovery during "+o.Node.DeployStep.Name)
+		return
+	case restartedInStep(o):
+		note := deployNote(o)
+		note.WaitingFor = "the fresh live image to say why the installation was cut off"
+		d.wait(lookAgain, note)
+		return
+	case !hubFailed(o) || o.Node.DeployStep.Name != names.StartAssistedInstall:
+		d.wait(lookAgain, deployNote(o))
+		return
+	}
+	if left := o.Progress.FailedAt.Add(waitVerdict).Sub(o.Now); left > 0 {
+		note := deployNote(o)
+		note.WaitingFor = "the deploy step to report the failure itself"
+		d.wait(left, note)
+		return
+	}
+	if o.Failure == nil {
+		d.do(ReadFailure{Since: o.Node.ProvisionUpdatedAt.Add(-historySlack)})
+		return
+	}
+	reason := names.StartAssistedInstall + " failed: " + o.Progress.Failure
+	if *o.Failure != "" { // the step has failed, and Ironic is still at its clean-up
+		reason = deployFailure(o, *o.Failure)
+	}
+	fail(o, d, metal3.ProvisioningError, "", reason)
+	d.do(Transition{ironic.Transition{Target: ironic.TargetDeleted}})
+}
+
+// rebootForReason has Ironic reboot a machine that was restarted behind its back:
+// only then does it take the fresh live image on, in which confirm_install fails
+// with the reason.
+func rebootForReason(d *Decision, why string) {
+	d.do(Power{ironic.PowerRequest{Target: ironic.PowerRebooting}})
+	d.warn("AgentLost", why+"; the machine is restarted so that the deployment ends with a reason")
+}
+
+// restartedInStep reports whether the hub saw the machine come back in discovery
+// and cut this deployment's installation off. One that began earlier does not
+// count: the hub may learn only from this deployment that it is over.
+func restartedInStep(o *Observed) bool {
+	return o.Node.DeployStep.Name == names.StartAssistedInstall && o.Progress.CutOff.After(o.Host.Status.OperationHistory.Provision.Start.Time)
+}
+
+// hubFailed reports whether the hub has declared this deployment's installation
+// failed; its word on an earlier one does not count.
+func hubFailed(o *Observed) bool {
+	return o.Progress.Failure != "" && o.Progress.FailedAt.After(o.Host.Status.OperationHistory.Provision.Start.Time)
+}
+
+// deployNote says how far the deployment is.
+func deployNote(o *Observed) view.Note {
+	step := o.Node.DeployStep
+	switch {
+	case step.IsZero():
+		return withProgress(view.Note{Step: "starting the deployment"}, o.Progress)
+	case step.Name == "deploy":
+		return withProgress(view.Note{Step: "booting the live image", WaitingFor: "the machine to report to Ironic"}, o.Progress)
+	}
+	note := withProgress(view.Note{Step: step.Name}, o.Progress)
+	if o.Progress.Stage == "" {
+		note.Text = o.Node.Agent.StatusMessage
+	}
+	return note
+}
+
+// withProgress adds what the hub or the image server knows.
+func withProgress(n view.Note, p Progress) view.Note {
+	if p.Stage == "" {
+		return n
+	}
+	n.Percent = p.Percent
+	n.Text = p.Stage
+	if p.Text != "" {
+		n.Text += " - " + p.Text
+	}
+	n.WaitingFor = p.WaitingFor
+	return n
+}
+
+// deployFailed records why a deployment failed. One that a restart of Ironic cut
+// off is started again at once.
+func deployFailed(o *Observed, d *Decision) {
+	if otherWish(o) {
+		d.event("WishChanged", "the deployment that failed is no longer what the spec asks for; the present wish is carried out")
+		startDeprovisioning(o, d)
+		return
+	}
+	reason, known := ironicReason(o, d)
+	switch {
+	case !known:
+	case ironic.FailedByRestart(reason):
+		d.warn("IronicRestarted", "Ironic cut the deployment off, it is started again: "+reason)
+		d.count(Count{Metric: MetricRetries, Labels: []string{"ironic restarted"}})
+		deploy(o, d)
+	default:
+		fail(o, d, metal3.ProvisioningError, "", deployFailure(o, reason))
+	}
+}
+
+// otherWish reports whether the node was asked to deploy something else than the
+// spec asks for now.
+func otherWish(o *Observed) bool {
+	if o.Node.InstanceInfo == nil {
+		return false
+	}
+	wanted := ""
+	if o.Host.Spec.Image != nil {
+		wanted = o.Host.Spec.Image.URL
+	}
+	return nodespec.DeployedImage(o.Node, o.Host.Spec.Image).URL != wanted ||
+		nodespec.MethodOf(nodespec.DeployedMethod(o.Node, o.Host.Spec.CustomDeploy)) != nodespec.MethodOf(o.Host.Spec.CustomDeploy)
+}
+
+// deployFailure words a failed deployment: for an image as the existing operator
+// does, for a custom method by the step's name and its own text.
+func deployFailure(o *Observed, reason string) string {
+	if image := o.Host.Spec.Image; image != nil && image.URL != "" && nodespec.MethodOf(o.Host.Spec.CustomDeploy) == "" {
+		return fmt.Sprintf("Image provisioning failed (url: %s, checksum: %s): %s", ironic.Redact(image.URL), ironic.Redact(image.Checksum), reason)
+	}
+	return stepFailure(o.Node.UUID, reason)
+}
+
+// stepFailure shortens "Deploy step deploy.X failed on node UUID. TEXT" to
+// "X failed: TEXT": the node is known from where the text stands.
+func stepFailure(uuid, reason string) string {
+	rest, found := strings.CutPrefix(reason, "Deploy step deploy.")
+	if !found {
+		return reason
+	}
+	step, text, found := strings.Cut(rest, " failed on node "+uuid+". ")
+	if !found {
+		return reason
+	}
+	return step + " failed: " + text
+}
+
+// deployed records what is on the machine now: what Ironic was asked to deploy,
+// which may differ from what the spec says by now.
+func deployed(o *Observed, d *Decision) {
+	d.Status.Provisioning.Image = nodespec.DeployedImage(o.Node, o.Host.Spec.Image)
+	d.Status.Provisioning.CustomDeploy = nodespec.DeployedMethod(o.Node, o.Host.Spec.CustomDeploy)
+	complete(d)
+	forgetFailedDeployments(d)
+	d.event("ProvisioningComplete", "Provisioning completed: "+wishText(&d.Status.Provisioning.Image, d.Status.Provisioning.CustomDeploy))
+	enter(o, d, metal3.StateProvisioned)
+}

@@ -1,0 +1,83 @@
+package policy
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// TestWhoseReason: when the hub has given the installation up and the step had its
+// time, the host shows the step's reason if Ironic has one by then.
+func TestWhoseReason(t *testing.T) {
+	for name, c := range map[string]struct{ history, want string }{
+		"the hub's": {"", "start_assisted_install failed: cancelled by the user"},
+		"the step's": {
+			"Deploy step deploy.start_assisted_install failed on node node-a. installation cancelled: the hub ended the installation",
+			"start_assisted_install failed: installation cancelled: the hub ended the installation",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := observed(metal3.StateProvisioning, ironic.StateDeployWait)
+			wantInstall(o.Host)
+			o.Host.Status.OperationHistory.Provision.Start = metav1.NewTime(noon.Add(-time.Hour))
+			o.Node.DeployStep = ironic.Step{Interface: "deploy", Name: names.StartAssistedInstall}
+			o.Progress = Progress{Stage: "error", Failure: "cancelled by the user", FailedAt: noon.Add(-waitVerdict)}
+			applied := desired(o)
+			o.Applied = &applied
+			g.Expect(Decide(o).Do).To(BeAssignableToTypeOf(ReadFailure{}))
+			o.Failure = &c.history
+			d := Decide(o)
+			g.Expect(d.Status.ErrorMessage).To(Equal(c.want))
+			g.Expect(d.Do).To(Equal(Transition{ironic.Transition{Target: ironic.TargetDeleted}}))
+		})
+	}
+}
+
+// TestFailedDeploymentOfAnotherWish: a live ISO that failed is no failure of the
+// custom method that was asked for since.
+func TestFailedDeploymentOfAnotherWish(t *testing.T) {
+	g := NewWithT(t)
+	o := observed(metal3.StateProvisioning, ironic.StateDeployFailed)
+	iso := "live-iso"
+	o.Host.Spec.Image = &metal3.Image{URL: "http://images/live.iso", DiskFormat: &iso}
+	wantInstall(o.Host)
+	o.Node.Interfaces.Deploy = "ramdisk"
+	o.Node.InstanceInfo = map[string]any{"boot_iso": "http://images/live.iso"}
+	o.Node.LastError = "no such image"
+	settled(o)
+	d := Decide(o)
+	g.Expect(d.Status.ErrorType).To(BeEmpty())
+	g.Expect(d.Status.Provisioning.State).To(Equal(metal3.StateDeprovisioning))
+}
+
+// TestStatesThatNobodyAskedForAreShown: a person has put the node into a state that
+// no phase asks for. It is left alone, and the host says where it is.
+func TestStatesThatNobodyAskedForAreShown(t *testing.T) {
+	for _, state := range []State{metal3.StateInspecting, metal3.StatePreparing, metal3.StateAvailable, metal3.StateProvisioning, metal3.StateProvisioned, metal3.StateDeprovisioning} {
+		for _, node := range []ironic.ProvisionState{ironic.StateRescue, ironic.StateCleanHold, ironic.StateDeployHold, ironic.StateServiceHold} {
+			t.Run(string(state)+", "+string(node), func(t *testing.T) {
+				g := NewWithT(t)
+				o := observed(state, node)
+				if state != metal3.StateAvailable { // there a wish leads on to provisioning, which says it
+					wantInstall(o.Host)
+				}
+				if state == metal3.StateProvisioned || state == metal3.StateDeprovisioning {
+					provisionedWithInstall(o)
+				}
+				settled(o)
+				d := Decide(o)
+				g.Expect(ToIronicWrite(d.Do)).To(BeFalse(), "%T", d.Do)
+				g.Expect(d.Wait.Message()).To(ContainSubstring(string(node)))
+			})
+		}
+	}
+}

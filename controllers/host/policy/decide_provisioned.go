@@ -1,0 +1,74 @@
+package policy
+
+import (
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// stepProvisioned keeps a deployed host: adopted by Ironic, powered as wanted, and
+// given back when the wish changes.
+func stepProvisioned(o *Observed, d *Decision) {
+	if wishChanged(o.Host) {
+		startDeprovisioning(o, d)
+		return
+	}
+	if servicing(o, d) {
+		return
+	}
+	if adopted(o, d) {
+		stepPower(o, d)
+	}
+}
+
+// wishChanged reports whether the spec no longer asks for what is on the machine.
+func wishChanged(h *metal3.BareMetalHost) bool {
+	wanted := ""
+	if h.Spec.Image != nil {
+		wanted = h.Spec.Image.URL
+	}
+	return !nodespec.WantsInstance(h) || wanted != h.Status.Provisioning.Image.URL ||
+		nodespec.MethodOf(h.Spec.CustomDeploy) != nodespec.MethodOf(h.Status.Provisioning.CustomDeploy)
+}
+
+// stepExternallyProvisioned keeps a host that somebody else installed.
+func stepExternallyProvisioned(o *Observed, d *Decision) {
+	if !o.Host.Spec.ExternallyProvisioned {
+		if o.Host.Spec.Image != nil {
+			d.Status.Provisioning.Image = *o.Host.Spec.Image.DeepCopy()
+		}
+		d.Status.Provisioning.CustomDeploy = o.Host.Spec.CustomDeploy.DeepCopy()
+		enter(o, d, metal3.StateProvisioned)
+		return
+	}
+	if servicing(o, d) {
+		return
+	}
+	if adopted(o, d) {
+		stepPower(o, d)
+	}
+}
+
+// adopted has Ironic take an installed machine as active, without touching it,
+// and reports whether that is done.
+func adopted(o *Observed, d *Decision) bool {
+	adopt := func() { d.do(Transition{ironic.Transition{Target: ironic.TargetAdopt}}) }
+	switch o.Node.ProvisionState {
+	case ironic.StateActive:
+		return true
+	case ironic.StateManageable:
+		adopt()
+	case ironic.StateAvailable: // it was ours to deploy until now
+		d.do(Transition{ironic.Transition{Target: ironic.TargetManage}})
+	case ironic.StateAdopting:
+		d.wait(lookAgain, view.Note{Step: "adopting the installed machine"})
+	case ironic.StateAdoptFailed:
+		afterFailure(o, d, metal3.ProvisionedRegistrationError, adopt)
+	default:
+		unexpected(o, d)
+	}
+	return false
+}

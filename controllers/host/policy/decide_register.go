@@ -1,0 +1,381 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1/profile"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// stepNew is the very first step of a host.
+func stepNew(o *Observed, d *Decision) {
+	if o.Host.HasBMCDetails() {
+		enter(o, d, metal3.StateRegistering)
+		return
+	}
+	enter(o, d, metal3.StateUnmanaged)
+	d.Status.OperationalStatus = metal3.OperationalStatusDiscovered
+	d.event("Discovered", "Discovered host with no BMC details")
+	d.count(CountUnmanaged)
+}
+
+// stepUnmanaged waits for BMC details; a change of the spec wakes the host.
+func stepUnmanaged(o *Observed, d *Decision) {
+	if o.Host.HasBMCDetails() {
+		enter(o, d, metal3.StateRegistering)
+		return
+	}
+	d.wait(0, view.Note{Step: "unmanaged", WaitingFor: "an address and credentials of the BMC in the spec"})
+}
+
+// stepRegistering leaves registration once the node's credentials are verified.
+func stepRegistering(o *Observed, d *Decision) {
+	named := nodespec.HardwareProfile(o.Host)
+	if _, err := profile.GetProfile(named); err != nil {
+		fail(o, d, metal3.RegistrationError, "", "spec.hardwareProfile "+strconv.Quote(named)+" is not known: correct it, or remove it and set spec.rootDeviceHints")
+		return
+	}
+	if !o.Firmware.Made { // whoever waits for the end of the registration finds them
+		d.do(MakeFirmware{})
+		return
+	}
+	complete(d)
+	switch {
+	case o.Host.Spec.ExternallyProvisioned:
+		enter(o, d, metal3.StateExternallyProvisioned)
+	case o.Host.InspectionDisabled():
+		d.event("InspectionSkipped", "inspection is disabled by the host's spec")
+		enter(o, d, metal3.StatePreparing)
+	default:
+		enter(o, d, metal3.StateInspecting)
+	}
+	if d.Status.HardwareProfile = named; named != profile.DefaultProfileName {
+		d.event("ProfileSet", "Hardware profile set: "+named) // the default says nothing, and would cost a request
+	}
+}
+
+// ensureNode finds or enrols the host's node, proves its credentials, and keeps
+// its fields and ports as this phase wants them. It has nothing to do for a node
+// that is as wanted, and for one that is busy.
+func ensureNode(o *Observed, d *Decision) {
+	switch o.Detail {
+	case Unknown:
+		d.do(LookUp{})
+		return
+	case Missing:
+		ensureEnrolled(o, d)
+		return
+	default:
+	}
+	if o.Node.UUID != o.Host.Status.Provisioning.ID {
+		d.Status.Provisioning.ID = o.Node.UUID
+		d.Again = true
+		return
+	}
+	if o.Node.Maintenance && !o.Deleting() && !o.settled() && !o.Node.ProvisionState.Busy() && ensureFields(o, d) {
+		return // Ironic takes them in maintenance as well, and may reach the BMC by them
+	}
+	if blocked(o, d) {
+		return
+	}
+	switch o.Node.ProvisionState {
+	case ironic.StateEnroll:
+		ensureVerified(o, d)
+	case ironic.StateVerifying:
+		awaitVerified(o, d)
+	default:
+		if !o.Node.ProvisionState.Busy() {
+			ensureConfigured(o, d)
+		}
+	}
+}
+
+// ensureEnrolled creates the node. A host that is being deleted and cannot be
+// enrolled has nothing left to undo.
+func ensureEnrolled(o *Observed, d *Decision) {
+	if o.BMC.Problem != "" {
+		enter(o, d, StateDeleting)
+		return
+	}
+	if o.Settings.BuildImages && !o.Image.Asked && nodespec.BootsForInspection(o.Host) && o.State() == metal3.StateRegistering {
+		d.do(AskImage{nodespec.ImageSpec(o.NodeInput())}) // built while the BMC is verified
+		return
+	}
+	d.do(Enrol{nodespec.Enrolment(o.NodeInput())})
+	triedCredentials(o, d)
+	d.event("Registered", "Registered new host")
+	d.count(CountRegistration)
+}
+
+// ensureVerified brings a freshly enrolled node to manageable, which makes Ironic
+// talk to the BMC.
+func ensureVerified(o *Observed, d *Decision) {
+	if ensureFields(o, d) || ensurePorts(o, d) {
+		return
+	}
+	manage := Transition{ironic.Transition{Target: ironic.TargetManage}}
+	fresh := o.Node.LastError == "" || o.Applied != nil && o.Applied.SendSecrets
+	if fresh || o.Failing() {
+		if registrationGivenUp(o, d) {
+			return
+		}
+		d.do(manage)
+		return
+	}
+	afterFailure(o, d, o.registrationError(), func() { d.do(manage) })
+	if d.NewlyFailing() {
+		d.count(Count{Metric: MetricCredRefused})
+	}
+}
+
+// verifyLimit is how long Ironic may verify a BMC: three times what one takes that
+// swallows every request.
+const verifyLimit = 15 * time.Minute
+
+// Overdue reports a node that is verified for longer than that. Whoever did so has
+// ended, since no BMC can make it last.
+func (o *Observed) Overdue() bool {
+	return o.Node != nil && o.Node.ProvisionState == ironic.StateVerifying && !o.Verifying.IsZero() && o.Now.Sub(o.Verifying) >= verifyLimit
+}
+
+// awaitVerified waits for the end of the verification. Ironic knows no request that
+// ends it: past the limit all that can be done is to look whether it is over.
+func awaitVerified(o *Observed, d *Decision) {
+	switch {
+	case !o.Overdue():
+		left := verifyLimit
+		if !o.Verifying.IsZero() {
+			left -= o.Now.Sub(o.Verifying)
+		}
+		d.wait(min(left, lookAgain), view.Note{Step: "verifying the BMC credentials", WaitingFor: "the BMC to answer Ironic"})
+	case registrationGivenUp(o, d):
+	case o.Detail != Full:
+		d.do(Refresh{})
+	default:
+		holder := "nobody"
+		if o.Node.Reservation != "" {
+			holder = "conductor " + strconv.Quote(o.Node.Reservation)
+		}
+		fail(o, d, o.registrationError(), causeVerifying, fmt.Sprintf("Ironic has been verifying the BMC for %s without an end; the node is locked by %s: "+
+			"see that this conductor runs, or restart Ironic, which puts the node back", o.Now.Sub(o.Verifying).Round(time.Minute), holder))
+	}
+}
+
+// registrationGivenUp ends the registration of a host that is being deleted and
+// whose BMC has not answered for several attempts.
+func registrationGivenUp(o *Observed, d *Decision) bool {
+	if !failedToDelete(o) {
+		return false
+	}
+	d.warn("DeletedWithoutDeprovisioning", "the BMC could not be verified; the host is released without touching the machine")
+	d.count(Count{Metric: MetricDeleteNoDeprov})
+	enter(o, d, StateDeleting)
+	return true
+}
+
+// registrationError is the error type of a node that cannot be verified.
+func (o *Observed) registrationError() metal3.ErrorType {
+	if o.Host.Status.Provisioning.State == metal3.StateProvisioned {
+		return metal3.ProvisionedRegistrationError
+	}
+	return metal3.RegistrationError
+}
+
+// ensureConfigured keeps a verified node as the phase wants it.
+func ensureConfigured(o *Observed, d *Decision) {
+	if !o.settled() && !asDesired(o, d) {
+		return
+	}
+	if !sameCredentials(o.Host.Status.GoodCredentials, o.Host.Status.TriedCredentials) {
+		leaveSecret(o, d, o.Host.Status.GoodCredentials)
+		d.Status.GoodCredentials = *o.Host.Status.TriedCredentials.DeepCopy()
+		d.event("BMCAccessValidated", "Verified access to BMC")
+		d.Again = true
+		return
+	}
+	switch {
+	case !registrationFailing(o):
+	case o.settled():
+		d.do(Refresh{}) // so that it is compared
+	default:
+		clearError(d)
+		d.Again = true
+	}
+}
+
+// asDesired compares the node with what the phase wants, and reports whether that is it.
+func asDesired(o *Observed, d *Decision) bool {
+	if o.Detail == Summary && o.phase().steady {
+		d.do(Refresh{})
+		return false
+	}
+	if wantsImage(o) && !liveImage(o, d) || wantsPullSecret(o) && !pullSecretRead(o, d) {
+		return false
+	}
+	if o.Detail == Full && nodespec.OtherDriver(o.Node, o.BMC) {
+		d.do(Maintenance{On: true, Reason: driverReason})
+		return false
+	}
+	if ensureFields(o, d) {
+		return false
+	}
+	return !wantsPorts(o) || !ensurePorts(o, d)
+}
+
+// registrationFailing reports an error that is over once the node is as wanted: a
+// Secret, an address or a live image that could not be used, a change that Ironic
+// refused. One that the node's own state shows ends with that state.
+func registrationFailing(o *Observed) bool {
+	kind := o.Host.Status.ErrorType
+	return (kind == metal3.RegistrationError || kind == metal3.ProvisionedRegistrationError) &&
+		!o.Deleting() && !o.Node.ProvisionState.Failed()
+}
+
+// ensureFields brings the node's fields to what is wanted, and reports whether
+// there was something to do.
+func ensureFields(o *Observed, d *Decision) bool {
+	want := desired(o)
+	if o.Applied != nil && sameDesired(*o.Applied, want) {
+		return false
+	}
+	d.do(Update{want})
+	if want.SendSecrets {
+		triedCredentials(o, d)
+		d.count(Count{Metric: MetricCredentials})
+	}
+	return true
+}
+
+// ensurePorts creates missing ports and removes those of network interfaces that are
+// gone, and reports whether there was something to do.
+func ensurePorts(o *Observed, d *Decision) bool {
+	want := nodespec.Ports(o.Host, newestHardware(o))
+	if len(want) == 0 || nodespec.PortsKey(o.Node.UUID, want) == o.Ports {
+		return false
+	}
+	action := EnsurePorts{Ports: want, Gone: nodespec.PortsGone(o.Host, o.Hardware, o.Inventory, want)}
+	if o.Fresh && action.Gone == nil {
+		action.Missing = nodespec.PortsLacking(want, o.Ports)
+	}
+	d.do(action)
+	return true
+}
+
+// wantsPorts reports whether the phase needs the node's ports to be complete. At
+// rest they were made complete before.
+func wantsPorts(o *Observed) bool {
+	return !o.phase().steady || o.Node.ProvisionState == ironic.StateManageable && o.State() != metal3.StateAvailable
+}
+
+// NewCredentials reports whether Ironic has not been told the Secret's present content.
+func NewCredentials(o *Observed) bool {
+	if o.BMC.Problem != "" {
+		return false
+	}
+	tried := o.Host.Status.TriedCredentials
+	return tried.Reference == nil || tried.Reference.Name != o.BMC.Secret || tried.Version != o.BMC.Version
+}
+
+// newSpec reports whether Ironic has not been told all of the present spec: the
+// condition Manageable keeps the generation that it was told last.
+func newSpec(o *Observed) bool {
+	c := meta.FindStatusCondition(o.Host.Status.Conditions, metal3.ManageableCondition)
+	return c == nil || c.ObservedGeneration != o.Host.Generation
+}
+
+// settled reports a node at rest with which nothing is to be compared: neither the
+// spec nor the Secret has changed since that was done.
+func (o *Observed) settled() bool {
+	return o.Detail == Summary && o.phase().steady && !NewCredentials(o) && !newSpec(o)
+}
+
+// leaveSecret gives a Secret back whose place another one has taken.
+func leaveSecret(o *Observed, d *Decision, c metal3.CredentialsStatus) {
+	if c.Reference != nil && c.Reference.Name != o.BMC.Secret {
+		d.ReleaseSecrets = append(d.ReleaseSecrets, c.Reference.Name)
+	}
+}
+
+// triedCredentials records what is sent to Ironic. What was tried before and never
+// came to be good is left; what was good stays the host's until there is better.
+func triedCredentials(o *Observed, d *Decision) {
+	if tried, good := o.Host.Status.TriedCredentials, o.Host.Status.GoodCredentials.Reference; good == nil || tried.Reference == nil || *good != *tried.Reference {
+		leaveSecret(o, d, tried)
+	}
+	d.Status.TriedCredentials = metal3.CredentialsStatus{
+		Reference: &corev1.SecretReference{Name: o.BMC.Secret, Namespace: o.Host.Namespace},
+		Version:   o.BMC.Version,
+	}
+}
+
+func sameCredentials(a, b metal3.CredentialsStatus) bool {
+	if a.Version != b.Version || (a.Reference == nil) != (b.Reference == nil) {
+		return false
+	}
+	return a.Reference == nil || *a.Reference == *b.Reference
+}
+
+// blocked reports a node that must not be touched now: one that a person took
+// into maintenance, or one that Ironic has lost power control of. A host that is
+// being deleted does not wait for its power, and none in a failure state that Ironic
+// itself marked, since the next attempt clears the mark.
+func blocked(o *Observed, d *Decision) bool {
+	n := o.Node
+	switch {
+	case !n.Maintenance && n.Fault == "":
+		return false
+	case n.Fault == "" && o.Detail == Full && !byPerson(n):
+		d.do(Maintenance{On: false}) // what it was for is over, or was called off
+	case inMaintenance(o, d):
+	case n.Fault == faultPower && !o.Deleting():
+		d.wait(lookAgain, view.Note{
+			Step: "power failure", Text: n.LastError,
+			WaitingFor: "the BMC to answer Ironic's power queries again, which are made every few minutes",
+		})
+	default:
+		return false
+	}
+	return true
+}
+
+// inMaintenance waits while a person has the node in maintenance, and reports whether
+// that may be so.
+func inMaintenance(o *Observed, d *Decision) bool {
+	n := o.Node
+	switch {
+	case !n.Maintenance || n.Fault != "":
+		return false
+	case o.Detail != Full:
+		d.do(Refresh{}) // for the reason, which the watch does not keep
+	case !byPerson(n):
+		return false
+	default:
+		who := "somebody to take the node out of maintenance in Ironic"
+		if o.Deleting() {
+			who += ", or to release the host without its node by the annotation " + names.ForceDelete
+		}
+		d.wait(0, view.Note{Step: "in maintenance", Text: n.MaintenanceReason, WaitingFor: who})
+	}
+	return true
+}
+
+// byPerson reports whether neither Ironic nor a controller has set a node's maintenance.
+func byPerson(n *ironic.Node) bool {
+	ours := []string{detachReason, driverReason, deleteReason, otherDeleteReason}
+	return n.Maintenance && n.Fault == "" && !slices.Contains(ours, n.MaintenanceReason)
+}
+
+// faultPower is the fault that Ironic sets when it cannot reach a BMC any more.
+const faultPower = "power failure"

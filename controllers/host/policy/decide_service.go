@@ -1,0 +1,180 @@
+package policy
+
+import (
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/plan"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// servicing changes the firmware of a host in use, where its HostUpdatePolicy
+// allows that: between the power-off and the power-on of a reboot. It reports
+// whether it has something to do or to wait for.
+func servicing(o *Observed, d *Decision) bool {
+	state := o.Node.ProvisionState
+	if under := state == ironic.StateServicing || state == ironic.StateServiceWait; under && d.Status.OperationalStatus != metal3.OperationalStatusServicing {
+		d.Status.OperationalStatus = metal3.OperationalStatusServicing
+		d.Again = true
+		return true
+	}
+	switch state {
+	case ironic.StateServicing:
+		d.wait(lookAgain, serviceNote(o))
+	case ironic.StateServiceWait:
+		if o.Detail == Full && !serviceWished(o) {
+			abortService(d)
+			return true
+		}
+		d.wait(lookAgain, serviceNote(o))
+	case ironic.StateServiceFailed:
+		serviceFailed(o, d)
+	case ironic.StateActive:
+		return serviceActive(o, d)
+	default:
+		return false
+	}
+	return true
+}
+
+// serviceActive goes on with servicing, or ends it, on an active node.
+func serviceActive(o *Observed, d *Decision) bool {
+	status := &d.Status
+	if status.ErrorType == metal3.ServicingError && o.Failing() {
+		clearError(d) // somebody ended it in Ironic; what is still wished for waits for the next reboot
+		d.Again = true
+		return true
+	}
+	if status.OperationalStatus != metal3.OperationalStatusServicing {
+		return false
+	}
+	if o.Detail == Summary {
+		d.do(Refresh{})
+		return true
+	}
+	switch p := o.plan(); {
+	case p.Is == plan.ToLook:
+		d.do(readFirmware(p.Look))
+	case p.Is == plan.Hopeless:
+		fail(o, d, metal3.ServicingError, "", p.Problem)
+	case p.Is == plan.ToDo && plan.InReboot(o.Host, o.Node):
+		startService(d, p.Work)
+	default:
+		endService(o, d, p)
+	}
+	return true
+}
+
+// endService ends servicing. It is complete only if Ironic was seen to carry it out:
+// with a machine that runs again before Ironic was asked, it waits for the next reboot.
+func endService(o *Observed, d *Decision, p plan.Plan) {
+	d.Status.OperationalStatus = metal3.OperationalStatusOK
+	d.Again = true
+	switch have := plan.OrderOf(o.Node); {
+	case have.Done(o.Node):
+		complete(d)
+		d.event("ServicingComplete", "Servicing completed")
+	case p.Is == plan.ToDo:
+		d.event("ServicingPutOff", "Servicing had not begun, and the machine is in no reboot any more; what is asked for is done in its next one")
+	case have == nil || !have.Started(o.Node):
+		d.event("ServicingAborted", nothingToService)
+	}
+}
+
+// nothingToService is why servicing is given up.
+const nothingToService = "Servicing is given up: nothing is asked for any more that the HostUpdatePolicy allows"
+
+// serviceBeforePowerOn begins servicing when a machine that was switched off
+// would be switched on again, and reports whether it does.
+func serviceBeforePowerOn(o *Observed, d *Decision) bool {
+	if o.Node.ProvisionState != ironic.StateActive || !nodespec.InUse(o.Host) {
+		return false
+	}
+	switch p := o.plan(); p.Is {
+	case plan.ToDo:
+		if !staysOff(o, d) {
+			return true
+		}
+		d.Status.OperationalStatus = metal3.OperationalStatusServicing
+		d.event("ServicingStarted", "Servicing started: "+stepNames(p.Work.Steps))
+		d.Again = true
+		return true
+	case plan.ToLook:
+		d.do(readFirmware(p.Look))
+		return true
+	default:
+		return false
+	}
+}
+
+func startService(d *Decision, w plan.Work) {
+	d.do(Transition{ironic.Transition{Target: ironic.TargetService, ServiceSteps: w.Steps}})
+}
+
+func abortService(d *Decision) {
+	d.do(Transition{ironic.Transition{Target: ironic.TargetAbort}})
+	d.event("ServicingAborted", nothingToService)
+}
+
+// serviceFailed reports why, and starts again or gives up.
+func serviceFailed(o *Observed, d *Decision) {
+	leave := func(next func()) {
+		if o.Node.Maintenance {
+			d.do(Maintenance{On: false})
+			return
+		}
+		next()
+	}
+	if !serviceWished(o) {
+		leave(func() { abortService(d) })
+		return
+	}
+	afterFailure(o, d, metal3.ServicingError, func() { leave(func() { serviceAgain(o, d) }) })
+}
+
+// serviceAgain asks for the work that is left, once the node holds its order.
+func serviceAgain(o *Observed, d *Decision) {
+	p := o.plan()
+	switch {
+	case p.Is == plan.ToLook:
+		d.do(readFirmware(p.Look))
+	case p.Is != plan.ToDo:
+		abortService(d)
+	case !plan.OrderOf(o.Node).Same(&p.Work.Order):
+		d.do(Update{ironic.Desired{Extra: ironic.Fields{plan.KeyOrder: p.Work.Order.Value()}}})
+	default:
+		d.Status.OperationalStatus = metal3.OperationalStatusServicing
+		startService(d, p.Work)
+	}
+}
+
+// serviceWished reports whether anything is still asked for that the policy allows.
+func serviceWished(o *Observed) bool {
+	f := &o.Firmware
+	settings := f.Policy.FirmwareSettings == metal3.HostUpdatePolicyOnReboot && f.Settings != nil && len(f.Settings.Spec.Settings) > 0
+	updates := f.Policy.FirmwareUpdates == metal3.HostUpdatePolicyOnReboot && f.Components != nil && len(f.Components.Spec.Updates) > 0
+	return settings || updates
+}
+
+// serviceNote says which step runs.
+func serviceNote(o *Observed) view.Note {
+	note := view.Note{Step: "servicing"}
+	if s := o.Node.ServiceStep; !s.IsZero() {
+		note.Text = s.Name
+	}
+	return withProgress(note, o.Progress)
+}
+
+// toBeServiced reports whether servicing is about to be asked for.
+func toBeServiced(o *Observed) bool {
+	switch o.Node.ProvisionState {
+	case ironic.StateActive:
+		return o.Host.Status.OperationalStatus == metal3.OperationalStatusServicing && o.plan().Is == plan.ToDo
+	case ironic.StateServiceFailed:
+		return o.Failing() && serviceWished(o)
+	default:
+		return false
+	}
+}

@@ -1,0 +1,130 @@
+package policy
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// causeForeign is the cause of a node that is, or may be, another host's.
+const causeForeign = "NodeOfAnotherHost"
+
+// Owner is what is known of whose a node is that was found for the host.
+type Owner struct {
+	// Shown is the id of a node that was shown to be the host's, though its name does
+	// not say so.
+	Shown string
+	// Foreign is why the node that was found is not taken for the host's; empty for
+	// nothing against it.
+	Foreign string
+	// Other is the id of a node that has the host's name without the namespace, and
+	// that is another host's for certain: it is passed over.
+	Other string
+}
+
+// owned reports whether the node that was found is known to be the host's.
+func owned(o *Observed) bool {
+	return o.Node.Name == nodespec.NodeName(o.Host) || o.Node.UUID == o.Owner.Shown
+}
+
+// concernOwner lets nothing happen to a node before it is known to be the host's. A
+// host that is being deleted has no node then, and goes.
+func concernOwner(o *Observed, d *Decision) {
+	switch {
+	case isDetached(o.Host) && !o.Deleting():
+	case o.Owner.Foreign == "":
+		if o.Node != nil && !owned(o) {
+			d.do(FindOwner{})
+		}
+	case !o.Deleting():
+		fail(o, d, o.registrationError(), causeForeign, o.Owner.Foreign)
+	case o.State() != StateDeleting:
+		d.warn(causeForeign, "the host is deleted without touching a machine: "+o.Owner.Foreign)
+		enter(o, d, StateDeleting)
+	default:
+		d.do(Release{})
+	}
+}
+
+// Evidence is what speaks for and against a node being a host's.
+type Evidence struct {
+	// OnPort means that the host's boot MAC address is on one of the node's ports.
+	OnPort bool
+	// ByID, ByMAC and ByName are other hosts: whose status names the node, that have
+	// the same boot MAC address, and that have the same name and no other address.
+	ByID, ByMAC, ByName []string
+	// Named is the host that has the node's name, and no other node by its id.
+	Named string
+}
+
+// Judge says whose a node is that was found for a host: its own by its full name; by
+// its id, unless another host has the same or the node's name; by the boot MAC
+// address or the name without the namespace, where nothing else speaks for another
+// host. Where none is seen that it would belong to, it may be one's that this
+// controller does not watch.
+func Judge(h *metal3.BareMetalHost, n *ironic.Node, e Evidence) Owner {
+	full := nodespec.NodeName(h)
+	foreign := func(format string, args ...any) Owner {
+		return Owner{Foreign: fmt.Sprintf("node %s in Ironic is left alone: %s; if it is this host's machine, name it %s in Ironic, otherwise correct or delete the host that is wrong",
+			DisplayName(n), fmt.Sprintf(format, args...), full)}
+	}
+	shortName := n.Name == h.Name
+	switch {
+	case n.Name == full:
+		return Owner{Shown: n.UUID}
+	case n.UUID == h.Status.Provisioning.ID && e.Named != "":
+		return foreign("this host's status names it, but its name is that of host %s", e.Named)
+	case n.UUID == h.Status.Provisioning.ID && len(e.ByID) > 0:
+		return foreign("this host's status names it, and that of host %s does", e.ByID[0])
+	case n.UUID == h.Status.Provisioning.ID:
+		return Owner{Shown: n.UUID}
+	case len(e.ByID) > 0 && shortName:
+		return Owner{Other: n.UUID}
+	case len(e.ByID) > 0:
+		return foreign("the status of host %s names it", e.ByID[0])
+	case n.InstanceUUID != "" && !strings.EqualFold(n.InstanceUUID, string(h.UID)):
+		return foreign("it was deployed for another host (its instance_uuid is %s)", n.InstanceUUID)
+	case n.Name != "" && !shortName:
+		return foreign("it has the name of something else")
+	case !e.OnPort:
+		return foreign("it has this host's name without the namespace, but no port with its boot MAC address %s", strconv.Quote(h.Spec.BootMACAddress))
+	case len(e.ByMAC) > 0:
+		return foreign("host %s has the boot MAC address %s as well", e.ByMAC[0], h.Spec.BootMACAddress)
+	case shortName && len(e.ByName) > 0:
+		return foreign("host %s has the same name without the namespace, and nothing that tells them apart", e.ByName[0])
+	}
+	return Owner{Shown: n.UUID}
+}
+
+// DisplayName is a node's name, or its id where it has none.
+func DisplayName(n *ironic.Node) string {
+	if n.Name == "" {
+		return n.UUID
+	}
+	return n.Name
+}
+
+// Weigh adds to the evidence what another host has in common with the node.
+func (e *Evidence) Weigh(h, other *metal3.BareMetalHost, n *ironic.Node) {
+	name, id := other.Namespace+"/"+other.Name, other.Status.Provisioning.ID
+	mac, theirs := h.Spec.BootMACAddress, other.Spec.BootMACAddress
+	same := mac != "" && strings.EqualFold(mac, theirs)
+	if id == n.UUID {
+		e.ByID = append(e.ByID, name)
+	}
+	if same {
+		e.ByMAC = append(e.ByMAC, name)
+	}
+	if other.Name == h.Name && (same || theirs == "") {
+		e.ByName = append(e.ByName, name)
+	}
+	if nodespec.NodeName(other) == n.Name && (id == "" || id == n.UUID) {
+		e.Named = name
+	}
+}

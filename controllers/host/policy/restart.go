@@ -1,0 +1,179 @@
+package policy
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// Mark stands on a host, in the place of the annotations that asked for a restart,
+// from before Ironic is asked until that is known to be done. A restart shows in
+// nothing that can be looked up afterwards: the mark's Since is a time of the
+// node's own that any request moves, so that a controller that dies at any moment
+// neither asks twice nor forgets to ask.
+type Mark struct {
+	// Hard is true when the machine is not asked to shut its system down first.
+	Hard bool `json:"hard,omitempty"`
+	// Since is the node's updated_at, or its provision_updated_at where an operation
+	// is started over.
+	Since time.Time `json:"since"`
+	// State is the node's: in another one, what the mark is about is over.
+	State ironic.ProvisionState `json:"state"`
+}
+
+// MarkOf reads a host's mark; nil for none. One that cannot be read is older than
+// any node, so that nothing comes of it.
+func MarkOf(h *metal3.BareMetalHost) *Mark {
+	raw, there := h.Annotations[names.Rebooting]
+	if !there {
+		return nil
+	}
+	m := &Mark{}
+	if json.Unmarshal([]byte(raw), m) != nil {
+		return &Mark{}
+	}
+	return m
+}
+
+// Value is the mark as the annotation holds it.
+func (m Mark) Value() string {
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return "" // not reached: a mark holds plain values
+	}
+	return string(raw)
+}
+
+// Announce puts a mark on the host and takes the annotations off that asked for it.
+type Announce struct {
+	Mark Mark
+	Drop []string
+}
+
+// Name implements Action.
+func (Announce) Name() string { return "announce restart" }
+
+// dropMark takes the mark off.
+func dropMark(d *Decision) {
+	d.DropAnnotations = append(d.DropAnnotations, names.Rebooting)
+	d.Again = true
+}
+
+// neverOff looks after a running machine that must not be switched off, and reports
+// whether it has something to do or to say: a reboot is one request to Ironic, and
+// what would hold the machine off is not done.
+func neverOff(o *Observed, d *Decision, r reboot) bool {
+	switch {
+	case !o.Host.Spec.DisablePowerOff:
+		return false
+	case r.plain && o.Detail != Full:
+		d.do(Refresh{}) // the watch does not keep updated_at
+	case r.plain:
+		if mediaSettled(o, d, true) {
+			hard := r.hard || o.Host.Status.ErrorCount > 0
+			d.do(Announce{Mark{Hard: hard, Since: o.Node.UpdatedAt, State: o.Node.ProvisionState}, []string{names.Reboot}})
+			if r.problem != "" {
+				d.warn("InvalidAnnotationValue", r.problem)
+			}
+		}
+	case r.asked:
+		d.wait(0, view.Note{
+			Step: "on although an annotation " + names.Reboot + "/… would have it off", Text: "spec.disablePowerOff is set",
+			WaitingFor: "somebody to remove the annotation (" + names.Reboot + " restarts the machine), or to allow power-off",
+		})
+	default:
+		d.wait(0, view.Note{
+			Step: "on although spec.online is false", Text: "spec.disablePowerOff is set", WaitingFor: "somebody to change one of them",
+		})
+	}
+	return true
+}
+
+// restart carries out what a mark has announced, until the machine is up again.
+func restart(o *Observed, d *Decision, m Mark) {
+	n := o.Node
+	switch {
+	case n.TargetPowerState != "":
+		d.wait(lookAgain, view.Note{Step: "restarting the machine", Text: string(n.TargetPowerState)})
+	case o.Detail != Full:
+		d.do(Refresh{})
+	case n.UpdatedAt.Equal(m.Since):
+		askRestart(o, d, m)
+	case o.Failing() || o.TurnedAway:
+		// It failed and is due again, or whoever had locked the node has moved it since.
+		d.do(Announce{Mark: Mark{Hard: m.Hard || o.Failing(), Since: n.UpdatedAt, State: n.ProvisionState}})
+	case n.LastError != "":
+		fail(o, d, metal3.PowerManagementError, "", "Ironic could not restart the machine: "+n.LastError)
+	default:
+		dropMark(d)
+	}
+}
+
+// askRestart makes the request.
+func askRestart(o *Observed, d *Decision, m Mark) {
+	request := ironic.PowerRequest{Target: ironic.PowerRebooting}
+	if !m.Hard && !o.SoftRefused {
+		request = ironic.PowerRequest{Target: ironic.PowerSoftRebooting, Timeout: softTimeout}
+	}
+	d.do(Power{request})
+	d.event("PowerOff", "Host is asked to do: "+string(request.Target))
+	d.count(Count{MetricPowerChange, []string{"off"}})
+}
+
+// startOver ends an inspection or deployment that waits for the machine, on
+// request of a forced reboot, and reports whether it does. The phase then starts
+// the operation anew, with a restart of the machine.
+func startOver(o *Observed, d *Decision) bool {
+	forced, m, n := ForcedReboots(o.Host), MarkOf(o.Host), o.Node
+	switch {
+	case m == nil && len(forced) == 0:
+		return false
+	case o.Detail != Full:
+		d.do(Refresh{})
+	case m == nil:
+		d.do(Announce{Mark{Hard: true, Since: n.ProvisionUpdatedAt, State: n.ProvisionState}, forced})
+	case m.State != n.ProvisionState, !m.Since.Equal(n.ProvisionUpdatedAt):
+		dropMark(d) // it was asked for: this is the operation that it led to
+	default:
+		target := ironic.TargetDeleted
+		if n.ProvisionState == ironic.StateInspectWait {
+			target = ironic.TargetAbort
+		}
+		d.do(Transition{ironic.Transition{Target: target}})
+		d.DropAnnotations = []string{names.Rebooting}
+		d.event("ForcedReboot", "what the machine was doing ("+string(n.ProvisionState)+") is started over on request of a reboot annotation with force")
+	}
+	return true
+}
+
+// dropReboots takes the annotations that ask for a reboot off a host whose machine
+// is about to boot for an operation, and reports whether there are any: they were not
+// meant for the operation, nor for what comes after. They go before it is asked for,
+// so that none of them is taken for a request to start it over.
+func dropReboots(o *Observed, d *Decision) bool {
+	outdated := rebootAnnotations(o.Host)
+	if len(outdated) == 0 {
+		return false
+	}
+	d.DropAnnotations, d.Again = outdated, true
+	return true
+}
+
+// rebootAnnotations names the annotations of a host that ask for a reboot, sorted.
+func rebootAnnotations(h *metal3.BareMetalHost) []string {
+	var list []string
+	for key := range h.Annotations {
+		if key == names.Reboot || strings.HasPrefix(key, names.Reboot+"/") {
+			list = append(list, key)
+		}
+	}
+	slices.Sort(list)
+	return list
+}

@@ -1,0 +1,36 @@
+package policy
+
+import (
+	"testing"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// An image's address may carry the credentials of its server; events and errors
+// are read by more people than the spec.
+func TestCredentialsOfAnImageStayOutOfWords(t *testing.T) {
+	const address = "https://bob:builder@images.test/os.raw"
+	method := &metal3.CustomDeploy{Method: "install"}
+	for name, c := range map[string]struct {
+		custom *metal3.CustomDeploy
+		say    func(*Observed) string
+		want   string
+	}{
+		"event":                    {say: func(o *Observed) string { return wishText(o.Host.Spec.Image, o.Host.Spec.CustomDeploy) }, want: "https://[redacted]@images.test/os.raw"},
+		"event of a custom method": {custom: method, say: func(o *Observed) string { return wishText(o.Host.Spec.Image, o.Host.Spec.CustomDeploy) }, want: "install with https://[redacted]@images.test/os.raw"},
+		"error": {
+			say:  func(o *Observed) string { return deployFailure(o, "no space") },
+			want: "Image provisioning failed (url: https://[redacted]@images.test/os.raw, checksum: https://[redacted]@images.test/sums): no space",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := observed(metal3.StateProvisioning, ironic.StateDeployFailed)
+			o.Host.Spec.CustomDeploy = c.custom
+			o.Host.Spec.Image = &metal3.Image{URL: address, Checksum: "https://bob:builder@images.test/sums"}
+			NewWithT(t).Expect(c.say(o)).To(Equal(c.want))
+		})
+	}
+}
