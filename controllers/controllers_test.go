@@ -40,13 +40,13 @@ import (
 	"github.com/ironflow/ironflow/controllers/progress"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
-	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/test/hub/testhub"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/labtest"
-	"github.com/ironflow/ironflow/test/media"
+	testmedia "github.com/ironflow/ironflow/test/media"
 )
 
 const (
@@ -89,8 +89,8 @@ func newWorld(t *testing.T) *world {
 func (w *world) run(config *rest.Config, scheme *runtime.Scheme) {
 	w.t.Helper()
 	iso := filepath.Join(w.t.TempDir(), "live.iso")
-	w.Expect(media.WriteFile(iso, media.Options{RootfsBytes: 1 << 20})).To(Succeed())
-	bases, err := base.Open(w.t.Context(), iso, base.Options{})
+	w.Expect(testmedia.WriteFile(iso, testmedia.Options{RootfsBytes: 1 << 20})).To(Succeed())
+	bases, err := media.Open(w.t.Context(), iso, media.Options{})
 	w.Expect(err).NotTo(HaveOccurred())
 	built, err := images.NewStore(w.t.Context(), images.Options{Bases: bases, BaseURL: "http://192.0.2.1:8080", SigningKey: make([]byte, 32)})
 	w.Expect(err).NotTo(HaveOccurred())

@@ -13,20 +13,20 @@ import (
 	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/images"
-	"github.com/ironflow/ironflow/test/media"
+	"github.com/ironflow/ironflow/imagecustomization/media"
+	testmedia "github.com/ironflow/ironflow/test/media"
 )
 
 // A BMC may ask any replica for what the leader has just handed out, or revoked.
 func TestAFollowerServesWhatTheLeaderPuts(t *testing.T) {
 	dir := t.TempDir()
 	iso := filepath.Join(dir, "live.iso")
-	NewWithT(t).Expect(media.WriteFile(iso, media.Options{RootfsBytes: 1 << 20})).To(Succeed())
+	NewWithT(t).Expect(testmedia.WriteFile(iso, testmedia.Options{RootfsBytes: 1 << 20})).To(Succeed())
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		replica := func(leads bool) *imageParts {
-			bases, err := base.Open(t.Context(), iso, base.Options{})
+			bases, err := media.Open(t.Context(), iso, media.Options{})
 			g.Expect(err).NotTo(HaveOccurred())
 			store, err := images.NewStore(t.Context(), images.Options{
 				Bases: bases, BaseURL: "http://192.0.2.1:8080", SigningKey: bytes.Repeat([]byte("k"), 32), StateDir: filepath.Join(dir, "state"),

@@ -24,10 +24,10 @@ import (
 
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/pki"
-	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/hostprograms"
 	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/server"
 )
 
@@ -36,8 +36,8 @@ const rescan = time.Minute
 
 // imageParts are the live images and their server.
 type imageParts struct {
-	bases  *base.Registry
-	mirror *base.Mirror // nil without a list of base images
+	bases  *media.Registry
+	mirror *media.Mirror // nil without a list of base images
 	store  *images.Store
 	server *server.Server
 	// hosts and resolver are set before the server runs; without a hub in this
@@ -155,7 +155,7 @@ func (p *imageParts) hasSystem(ctx context.Context, key string) bool {
 }
 
 // newBases opens the folder of base images, and prepares its downloads.
-func newBases(ctx context.Context, s settings) (*base.Registry, *base.Mirror, error) {
+func newBases(ctx context.Context, s settings) (*media.Registry, *media.Mirror, error) {
 	dir := s.baseImage
 	if s.images.list != "" {
 		if dir == "" {
@@ -165,7 +165,7 @@ func newBases(ctx context.Context, s settings) (*base.Registry, *base.Mirror, er
 			return nil, nil, fmt.Errorf("folder of base images: %w; with a list, --base-image must be a folder", err)
 		}
 	}
-	bases, err := base.Open(ctx, dir, base.Options{})
+	bases, err := media.Open(ctx, dir, media.Options{})
 	if err != nil {
 		return nil, nil, fmt.Errorf("base images: %w", err)
 	}
@@ -173,10 +173,10 @@ func newBases(ctx context.Context, s settings) (*base.Registry, *base.Mirror, er
 		return bases, nil, nil
 	}
 	// A list that cannot be read is a mistake of the operator, to be seen at once.
-	if _, err := base.ReadList(s.images.list); err != nil {
+	if _, err := media.ReadList(s.images.list); err != nil {
 		return nil, nil, err
 	}
-	return bases, &base.Mirror{File: s.images.list, Dir: dir, Registry: bases}, nil
+	return bases, &media.Mirror{File: s.images.list, Dir: dir, Registry: bases}, nil
 }
 
 // noPrograms as a setting keeps the host programs out of the images.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
-	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 )
 
 // maxImageURL is the longest address that BMCs are known to take.
@@ -28,7 +28,7 @@ func (p *program) imageURLs() imageURLs {
 		return nil
 	}
 	return func(env wire.InfraEnv, token string) (service.ImageURLs, error) {
-		arch, version := base.NormalArch(cmp.Or(env.CPUArchitecture, wire.InfraEnvCPUArchitectureX8664)), cmp.Or(env.OpenshiftVersion, newestMedium)
+		arch, version := media.NormalArch(cmp.Or(env.CPUArchitecture, wire.InfraEnvCPUArchitectureX8664)), cmp.Or(env.OpenshiftVersion, newestMedium)
 		if p.images != nil {
 			b, err := p.images.bases.Select(context.Background(), arch, env.OpenshiftVersion)
 			if err != nil {

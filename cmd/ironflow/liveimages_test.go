@@ -11,8 +11,8 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/hub/pki"
-	"github.com/ironflow/ironflow/imagecustomization/base"
-	"github.com/ironflow/ironflow/test/media"
+	"github.com/ironflow/ironflow/imagecustomization/media"
+	testmedia "github.com/ironflow/ironflow/test/media"
 )
 
 // What images are made of is looked at every minute: a change reaches all of them,
@@ -26,7 +26,7 @@ func TestChangedMediaAndFilesReachTheImages(t *testing.T) {
 	}
 	iso := func(name string, size int) func(*WithT) {
 		return func(g *WithT) {
-			g.Expect(media.WriteFile(filepath.Join(dir, "bases", name), media.Options{RootfsBytes: size})).To(Succeed())
+			g.Expect(testmedia.WriteFile(filepath.Join(dir, "bases", name), testmedia.Options{RootfsBytes: size})).To(Succeed())
 		}
 	}
 	for _, c := range []struct {
@@ -56,7 +56,7 @@ func TestChangedMediaAndFilesReachTheImages(t *testing.T) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
-				bases, err := base.Open(t.Context(), filepath.Join(dir, "bases"), base.Options{})
+				bases, err := media.Open(t.Context(), filepath.Join(dir, "bases"), media.Options{})
 				g.Expect(err).NotTo(HaveOccurred())
 				p := &program{
 					cert:     pki.Files{CA: filepath.Join(dir, "hub.crt")},

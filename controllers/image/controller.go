@@ -26,9 +26,9 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/controllers/secretcache"
-	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 )
 
 // Store keeps the images; *images.Store implements it.
@@ -220,7 +220,7 @@ func buildRefusal(err error) *Refusal {
 	switch {
 	case errors.Is(err, images.ErrBadSpec), errors.Is(err, ignition.ErrInvalid):
 		return &Refusal{Reason: ReasonBuildInvalid, Message: "Cannot generate image: " + err.Error(), Error: true}
-	case errors.Is(err, images.ErrUnsupported), errors.Is(err, base.ErrNoBase):
+	case errors.Is(err, images.ErrUnsupported), errors.Is(err, media.ErrNoMedium):
 		return &Refusal{Reason: ReasonConfigurationError, Message: err.Error(), Error: true}
 	default:
 		return &Refusal{Reason: ReasonBuildFailed, Message: "Cannot generate image now, it is tried again: " + err.Error()}

@@ -26,9 +26,9 @@ import (
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 )
 
 // shelf is a store that remembers what was put in it, or refuses with err; with
@@ -231,7 +231,7 @@ func TestStoreErrorsAreConditions(t *testing.T) {
 		"a spec that no image can have":  {fmt.Errorf("x: %w", images.ErrBadSpec), ReasonBuildInvalid, metav1.ConditionTrue, false, false},
 		"an Ignition that is none":       {fmt.Errorf("x: %w", ignition.ErrInvalid), ReasonBuildInvalid, metav1.ConditionTrue, false, false},
 		"a format that the base has not": {fmt.Errorf("x: %w", images.ErrUnsupported), ReasonConfigurationError, metav1.ConditionTrue, false, false},
-		"no base any more":               {fmt.Errorf("x: %w", base.ErrNoBase), ReasonConfigurationError, metav1.ConditionTrue, false, false},
+		"no base any more":               {fmt.Errorf("x: %w", media.ErrNoMedium), ReasonConfigurationError, metav1.ConditionTrue, false, false},
 		"a full disk":                    {errors.New("no space left on device"), ReasonBuildFailed, metav1.ConditionFalse, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {

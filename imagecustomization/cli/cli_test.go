@@ -15,7 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/imagecustomization/cli"
-	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
 )
 
@@ -51,7 +51,7 @@ func TestEmbedShowReset(t *testing.T) {
 			dir, medium, config := bench(t, fixture)
 			one, two := filepath.Join(dir, "1.iso"), filepath.Join(dir, "2.iso")
 			_, err := run(t.Context(), "show", "--ignition", medium)
-			g.Expect(err).To(MatchError(embedded.ErrNoIgnition))
+			g.Expect(err).To(MatchError(embedarea.ErrNoIgnition))
 			_, err = run(t.Context(), "embed", "--ignition", config, "-o", one, medium)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(run(t.Context(), "show", "--ignition", one)).To(Equal(`{"ignition":{"version":"3.2.0"}}`))
@@ -200,7 +200,7 @@ func TestServeWithoutACluster(t *testing.T) {
 	image, err := io.ReadAll(resp.Body)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(resp.Body.Close()).To(Succeed())
-	content, err := embedded.ReadContent(bytes.NewReader(image), int64(len(image)))
+	content, err := embedarea.ReadContent(bytes.NewReader(image), int64(len(image)))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(content.Ignition).To(Equal(raw))
 	g.Expect(content.Keyfiles).To(And(HaveKey("eth0.nmconnection"), HaveKey("eth1.nmconnection")))

@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
 
@@ -51,7 +51,7 @@ func embedCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return recontent(args[0], out, func(c *embedded.Content) error {
+			return recontent(args[0], out, func(c *embedarea.Content) error {
 				if len(c.Ignition) > 0 && !force {
 					return errors.New("there is an Ignition config already; use --force to replace it")
 				}
@@ -86,7 +86,7 @@ func showCommand() *cobra.Command {
 					return list(cmd.OutOrStdout(), c)
 				}
 				if len(c.Ignition) == 0 {
-					return embedded.ErrNoIgnition
+					return embedarea.ErrNoIgnition
 				}
 				_, err = cmd.OutOrStdout().Write(c.Ignition)
 				return err
@@ -97,12 +97,12 @@ func showCommand() *cobra.Command {
 	return c
 }
 
-func list(w io.Writer, c embedded.Content) error {
+func list(w io.Writer, c embedarea.Content) error {
 	if len(c.Ignition) > 0 {
-		fmt.Fprintf(w, "%s\t%d bytes\n", embedded.IgnitionName, len(c.Ignition))
+		fmt.Fprintf(w, "%s\t%d bytes\n", embedarea.IgnitionName, len(c.Ignition))
 	}
 	for _, name := range keys(c.Keyfiles) {
-		fmt.Fprintf(w, "%s/%s\t%d bytes\n", embedded.KeyfileDir, name, len(c.Keyfiles[name]))
+		fmt.Fprintf(w, "%s/%s\t%d bytes\n", embedarea.KeyfileDir, name, len(c.Keyfiles[name]))
 	}
 	for _, f := range c.Files {
 		fmt.Fprintf(w, "%s\t%d bytes\n", f.Name, len(f.Data))

@@ -12,10 +12,10 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/hostprograms"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/iso"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
 	"github.com/ironflow/ironflow/test/needs"
@@ -24,7 +24,7 @@ import (
 // served is an image of the store in a file, as a BMC reads it.
 func served(t *testing.T, medium string, spec images.Spec, shared func(string) []overlay.Source) string {
 	t.Helper()
-	bases, err := base.Open(t.Context(), medium, base.Options{})
+	bases, err := media.Open(t.Context(), medium, media.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

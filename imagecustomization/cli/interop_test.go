@@ -11,7 +11,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
 	"github.com/ironflow/ironflow/test/needs"
 )
@@ -99,7 +99,7 @@ func TestCoreosInstallerAgrees(t *testing.T) {
 func TestCoreosInstallerReadsOurInitrd(t *testing.T) {
 	g, other, dir := NewWithT(t), foreign{t, needs.CoreOSInstaller(t)}, t.TempDir()
 	config, keyfile := `{"ignition":{"version":"3.2.0"}}`, "[connection]\nid=eth0\n"
-	raw, err := embedded.Content{Ignition: []byte(config), Keyfiles: map[string][]byte{"eth0": []byte(keyfile)}}.Archive()
+	raw, err := embedarea.Content{Ignition: []byte(config), Keyfiles: map[string][]byte{"eth0": []byte(keyfile)}}.Archive()
 	g.Expect(err).NotTo(HaveOccurred())
 	initrd := filepath.Join(dir, "host.initrd")
 	g.Expect(os.WriteFile(initrd, raw, 0o600)).To(Succeed())

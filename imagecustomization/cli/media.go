@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/iso"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
@@ -49,14 +49,14 @@ func openMedium(path string) (*medium, error) {
 }
 
 // content returns what is embedded now.
-func (m *medium) content() (embedded.Content, error) { return contentOf(m, m.Layout) }
+func (m *medium) content() (embedarea.Content, error) { return contentOf(m, m.Layout) }
 
 // contentOf returns what is embedded in an ISO.
-func contentOf(r io.ReaderAt, layout *iso.Layout) (embedded.Content, error) {
+func contentOf(r io.ReaderAt, layout *iso.Layout) (embedarea.Content, error) {
 	if layout.Ignition == nil {
-		return embedded.Content{}, overlay.ErrNoArea
+		return embedarea.Content{}, overlay.ErrNoArea
 	}
-	return embedded.Decode(io.NewSectionReader(r, layout.Ignition.Offset, layout.Ignition.Length))
+	return embedarea.Decode(io.NewSectionReader(r, layout.Ignition.Offset, layout.Ignition.Length))
 }
 
 // Modes of the files that commands write. What is embedded holds secrets.
@@ -99,7 +99,7 @@ func rewrite(path, out string, edit func(*medium) (*overlay.Image, error)) error
 }
 
 // recontent makes a new ISO at out with other embedded content.
-func recontent(path, out string, edit func(*embedded.Content) error) error {
+func recontent(path, out string, edit func(*embedarea.Content) error) error {
 	return rewrite(path, out, func(m *medium) (*overlay.Image, error) {
 		c, err := m.content()
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 )
 
 func networkCommand() *cobra.Command {
@@ -20,7 +20,7 @@ func networkCommand() *cobra.Command {
 		Short: "Embed NetworkManager keyfiles for the live system",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return recontent(args[0], out, func(c *embedded.Content) error {
+			return recontent(args[0], out, func(c *embedarea.Content) error {
 				for _, f := range files {
 					raw, err := os.ReadFile(f)
 					if err != nil {
@@ -40,7 +40,7 @@ func networkCommand() *cobra.Command {
 		Short: "Remove all keyfiles",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return recontent(args[0], removed, func(c *embedded.Content) error {
+			return recontent(args[0], removed, func(c *embedarea.Content) error {
 				c.Keyfiles = nil
 				return nil
 			})

@@ -20,8 +20,8 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/network"
 	"github.com/ironflow/ironflow/imagecustomization/server"
 )
@@ -65,7 +65,7 @@ func (o serveOptions) serve(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	bases, err := base.Open(ctx, o.base, base.Options{})
+	bases, err := media.Open(ctx, o.base, media.Options{})
 	if err != nil {
 		return err
 	}

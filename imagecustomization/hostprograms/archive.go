@@ -16,7 +16,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/imagecustomization/cpio"
-	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 )
 
 // Places of the members, in the initrd.
@@ -37,7 +37,7 @@ var script []byte
 var names = [...]string{path.Base(hostfile.AgentBinary), path.Base(hostfile.StepBinary)}
 
 // archive packs the programs' contents, in the order of names. The same programs
-// give the same bytes, padded to [embedded.Alignment].
+// give the same bytes, padded to [embedarea.Alignment].
 func archive(programs [len(names)][]byte) ([]byte, error) {
 	var out bytes.Buffer
 	z := gzip.NewWriter(&out)
@@ -62,6 +62,6 @@ func archive(programs [len(names)][]byte) ([]byte, error) {
 	if err := z.Close(); err != nil {
 		return nil, err
 	}
-	out.Write(make([]byte, -out.Len()&(embedded.Alignment-1)))
+	out.Write(make([]byte, -out.Len()&(embedarea.Alignment-1)))
 	return out.Bytes(), nil
 }

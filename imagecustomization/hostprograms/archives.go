@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
 
@@ -31,10 +31,10 @@ func Open(dir, cache string) (*Archives, error) {
 	if err := os.MkdirAll(cache, 0o700); err != nil {
 		return nil, fmt.Errorf("folder for the host programs' archives: %w", err)
 	}
-	if err := a.add(base.NormalArch(runtime.GOARCH), dir, cache); err != nil {
+	if err := a.add(media.NormalArch(runtime.GOARCH), dir, cache); err != nil {
 		return nil, err
 	}
-	for _, arch := range base.Architectures() {
+	for _, arch := range media.Architectures() {
 		if err := a.add(arch, filepath.Join(dir, arch), cache); err != nil {
 			return nil, err
 		}
@@ -55,10 +55,10 @@ func (a *Archives) Architectures() int { return len(a.byArch) }
 // archive, in the form of images.Options.Programs; nothing when there are no
 // programs for it. A nil Archives has none.
 func (a *Archives) ForArch(arch string) []overlay.Source {
-	if a == nil || a.byArch[base.NormalArch(arch)] == nil {
+	if a == nil || a.byArch[media.NormalArch(arch)] == nil {
 		return nil
 	}
-	return []overlay.Source{a.byArch[base.NormalArch(arch)]}
+	return []overlay.Source{a.byArch[media.NormalArch(arch)]}
 }
 
 func (a *Archives) add(arch, dir, cache string) error {

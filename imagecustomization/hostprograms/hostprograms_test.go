@@ -12,12 +12,12 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
-	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/hostprograms"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
-	"github.com/ironflow/ironflow/test/media"
+	testmedia "github.com/ironflow/ironflow/test/media"
 )
 
 // programs puts both programs into a folder.
@@ -37,7 +37,7 @@ func members(t *testing.T, a *hostprograms.Archives, arch string) map[string]str
 	shared := a.ForArch(arch)
 	g.Expect(shared).To(HaveLen(1))
 	out := map[string]string{}
-	for e, err := range embedded.Members(io.NewSectionReader(shared[0], 0, shared[0].Size())) {
+	for e, err := range embedarea.Members(io.NewSectionReader(shared[0], 0, shared[0].Size())) {
 		g.Expect(err).NotTo(HaveOccurred())
 		out[e.Name] = string(e.Data)
 	}
@@ -92,7 +92,7 @@ func TestWhatCannotRide(t *testing.T) {
 	_, err = hostprograms.Open(dir, t.TempDir())
 	g.Expect(err).To(MatchError(ContainSubstring("holds only a part of [ironflow-agent ironflow-step]")))
 	var none *hostprograms.Archives
-	g.Expect(none.ForArch(base.NormalArch(runtime.GOARCH))).To(BeEmpty())
+	g.Expect(none.ForArch(media.NormalArch(runtime.GOARCH))).To(BeEmpty())
 }
 
 func TestHandOn(t *testing.T) {
@@ -142,8 +142,8 @@ func TestProgramsCostAHostNothing(t *testing.T) {
 	archives, err := hostprograms.Open(dir, t.TempDir())
 	g.Expect(err).NotTo(HaveOccurred())
 	iso := filepath.Join(dir, "live.iso")
-	g.Expect(media.WriteFile(iso, media.Options{RootfsBytes: 1 << 20})).To(Succeed())
-	bases, err := base.Open(t.Context(), iso, base.Options{})
+	g.Expect(testmedia.WriteFile(iso, testmedia.Options{RootfsBytes: 1 << 20})).To(Succeed())
+	bases, err := media.Open(t.Context(), iso, media.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	put := func(shared func(string) []overlay.Source) images.Built {
 		s, err := images.NewStore(t.Context(), images.Options{Bases: bases, BaseURL: "http://192.0.2.1", SigningKey: bytes.Repeat([]byte("k"), 32), Programs: shared})
@@ -151,8 +151,8 @@ func TestProgramsCostAHostNothing(t *testing.T) {
 		b, err := s.Put(t.Context(), images.Spec{Key: "a/b", Arch: runtime.GOARCH, Ignition: []byte(`{"ignition":{"version":"3.2.0"}}`)})
 		g.Expect(err).NotTo(HaveOccurred())
 		r := s.Lookup(strings.TrimPrefix(b.URL, "http://192.0.2.1"))
-		g.Expect(embedded.ReadIgnition(r.Image, b.SizeBytes)).To(BeEquivalentTo(`{"ignition":{"version":"3.2.0"}}`))
-		content, err := embedded.ReadContent(r.Image, b.SizeBytes)
+		g.Expect(embedarea.ReadIgnition(r.Image, b.SizeBytes)).To(BeEquivalentTo(`{"ignition":{"version":"3.2.0"}}`))
+		content, err := embedarea.ReadContent(r.Image, b.SizeBytes)
 		g.Expect(err).NotTo(HaveOccurred())
 		names := map[string]int{}
 		for _, f := range content.Files {

@@ -12,9 +12,9 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
 )
 
@@ -34,7 +34,7 @@ type shelf struct {
 func newShelf(t *testing.T, h *hub) *shelf {
 	t.Helper()
 	g, dir := NewWithT(t), t.TempDir()
-	bases, err := base.Open(t.Context(), dir, base.Options{})
+	bases, err := media.Open(t.Context(), dir, media.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	add := func(name string) {
 		g.Expect(os.WriteFile(filepath.Join(dir, name+".iso"), coreosiso.Read(t, name), 0o600)).To(Succeed())

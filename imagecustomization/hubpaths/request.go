@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
 
@@ -80,7 +80,7 @@ func parse(r *http.Request) (q request, known bool) {
 	if q.artifact != "" {
 		q.token = "" // anybody may have it, with any token
 	}
-	if q.arch = base.NormalArch(cmp.Or(q.arch, "x86_64")); len(q.arch) > maxVersion || len(q.version) > maxVersion {
+	if q.arch = media.NormalArch(cmp.Or(q.arch, "x86_64")); len(q.arch) > maxVersion || len(q.version) > maxVersion {
 		return request{}, false
 	}
 	if q.infraEnv != "" && uuid.Validate(q.infraEnv) != nil {

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 )
 
 // ErrNoInfraEnv is what a [Hub] answers for an infra-env that is not there.
@@ -220,7 +220,7 @@ func codeOf(err error) int {
 	switch {
 	case err == nil:
 		return http.StatusOK
-	case errors.Is(err, ErrNoInfraEnv), errors.Is(err, base.ErrNoBase), errors.Is(err, images.ErrBadSpec), errors.Is(err, images.ErrUnsupported):
+	case errors.Is(err, ErrNoInfraEnv), errors.Is(err, media.ErrNoMedium), errors.Is(err, images.ErrBadSpec), errors.Is(err, images.ErrUnsupported):
 		return http.StatusNotFound
 	default:
 		return http.StatusServiceUnavailable

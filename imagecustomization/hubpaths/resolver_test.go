@@ -14,10 +14,10 @@ import (
 	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
-	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/server"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
 )
@@ -75,7 +75,7 @@ func serve(t *testing.T, h *hub) string {
 	for _, name := range []string{"2023-07.x86_64", "2023-07.s390x"} {
 		g.Expect(os.WriteFile(filepath.Join(dir, name+".iso"), coreosiso.Read(t, name), 0o600)).To(Succeed())
 	}
-	bases, err := base.Open(t.Context(), dir, base.Options{})
+	bases, err := media.Open(t.Context(), dir, media.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	store, err := images.NewStore(t.Context(), images.Options{Bases: bases, BaseURL: "http://192.0.2.1:8080", SigningKey: bytes.Repeat([]byte("k"), 32)})
 	g.Expect(err).NotTo(HaveOccurred())
@@ -157,7 +157,7 @@ func TestHubImageIsServedLikeAnyOther(t *testing.T) {
 	url := serve(t, h) + "/byid/" + env + "/38.20230718.dev.0/x86_64/full.iso"
 	code, whole := get(t, url)
 	g.Expect(code).To(Equal(200))
-	g.Expect(embedded.ReadIgnition(bytes.NewReader(whole), int64(len(whole)))).To(BeEquivalentTo(`{"of":"` + env + `"}`))
+	g.Expect(embedarea.ReadIgnition(bytes.NewReader(whole), int64(len(whole)))).To(BeEquivalentTo(`{"of":"` + env + `"}`))
 	for range 20 {
 		code, part := get(t, url, "Range", "bytes=139264-139300")
 		g.Expect(code).To(Equal(206))

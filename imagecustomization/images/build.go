@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
-	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
 
@@ -28,7 +28,7 @@ func (s *Store) build(ctx context.Context, spec Spec) (Built, []*Revision, error
 		return Built{}, nil, err
 	}
 	content := overlay.Options{
-		Content: embedded.Content{Ignition: spec.Ignition, Keyfiles: spec.NetworkKeyfiles},
+		Content: embedarea.Content{Ignition: spec.Ignition, Keyfiles: spec.NetworkKeyfiles},
 		Kargs:   spec.Kargs,
 	}
 	if s.options.Programs != nil {
@@ -51,7 +51,7 @@ func (s *Store) build(ctx context.Context, spec Spec) (Built, []*Revision, error
 	return s.built(b, r), []*Revision{r}, nil
 }
 
-func (s *Store) built(b *base.Base, r *Revision) Built {
+func (s *Store) built(b *media.Medium, r *Revision) Built {
 	return Built{
 		URL: s.options.BaseURL + r.path, Hash: r.Image.ID(), Arch: b.Arch, BaseVersion: b.Version,
 		SizeBytes: r.Image.Size(), MemoryBytes: r.Image.Memory(),
@@ -60,7 +60,7 @@ func (s *Store) built(b *base.Base, r *Revision) Built {
 
 // buildMinimal makes the ISO without a root file system, which points to the
 // base's own.
-func (s *Store) buildMinimal(spec Spec, b *base.Base, content overlay.Options) (Built, []*Revision, error) {
+func (s *Store) buildMinimal(spec Spec, b *media.Medium, content overlay.Options) (Built, []*Revision, error) {
 	rootfs, err := s.artifact(b, overlay.RootfsPath)
 	if err != nil {
 		return Built{}, nil, err
@@ -92,7 +92,7 @@ func (s *Store) buildMinimal(spec Spec, b *base.Base, content overlay.Options) (
 
 // buildInitrd makes the initrd with the host's archive behind it, and the kernel
 // and root file system of the same medium.
-func (s *Store) buildInitrd(spec Spec, b *base.Base, content overlay.Options) (Built, []*Revision, error) {
+func (s *Store) buildInitrd(spec Spec, b *media.Medium, content overlay.Options) (Built, []*Revision, error) {
 	if len(spec.Kargs.Delete)+len(spec.Kargs.Replace) > 0 {
 		return Built{}, nil, fmt.Errorf("%w: kernel arguments of an initrd can only be appended", ErrBadSpec)
 	}
@@ -138,7 +138,7 @@ func (s *Store) buildInitrd(spec Spec, b *base.Base, content overlay.Options) (B
 
 // mainframe adds what an s390x machine loads beside kernel and initrd. The
 // initrd's size is another for every host.
-func (s *Store) mainframe(spec Spec, b *base.Base, built *Built) ([]*Revision, error) {
+func (s *Store) mainframe(spec Spec, b *media.Medium, built *Built) ([]*Revision, error) {
 	builder := overlay.NewBuilder(nil)
 	builder.Bytes(0, overlay.AddrSize(built.SizeBytes))
 	image, err := builder.Build()
@@ -159,7 +159,7 @@ func (s *Store) mainframe(spec Spec, b *base.Base, built *Built) ([]*Revision, e
 
 // script is the iPXE script that boots the initrd. The initrd is named, because
 // UEFI kernels find it by its name on the command line.
-func (s *Store) script(spec Spec, b *base.Base, built Built) (*Revision, error) {
+func (s *Store) script(spec Spec, b *media.Medium, built Built) (*Revision, error) {
 	builder := overlay.NewBuilder(nil)
 	builder.Bytes(0, []byte(strings.Join([]string{
 		"#!ipxe",
@@ -175,13 +175,13 @@ func (s *Store) script(spec Spec, b *base.Base, built Built) (*Revision, error) 
 }
 
 // revision gives an image, or a companion of it, its address.
-func (s *Store) revision(spec Spec, b *base.Base, kind Kind, suffix, contentType string, image *overlay.Image) (*Revision, error) {
+func (s *Store) revision(spec Spec, b *media.Medium, kind Kind, suffix, contentType string, image *overlay.Image) (*Revision, error) {
 	token := s.token("host", spec.Key, spec.UID, b.Arch, suffix)
 	return s.address(kind, spec.Key, token, hostName(spec.Key)+suffix, contentType, image, b)
 }
 
 // Fits tells why there is no base medium for an architecture and version, in an
-// error that wraps base.ErrNoBase; nil if there is one.
+// error that wraps media.ErrNoMedium; nil if there is one.
 func (s *Store) Fits(ctx context.Context, arch, version string) error {
 	_, err := s.options.Bases.Select(ctx, arch, version)
 	return err
@@ -192,7 +192,7 @@ func (s *Store) Fits(ctx context.Context, arch, version string) error {
 const KernelArtifact = "kernel"
 
 // Artifact makes a file of a base medium available to everybody and returns its
-// address. Errors wrap base.ErrNoBase or [ErrBadSpec].
+// address. Errors wrap media.ErrNoMedium or [ErrBadSpec].
 func (s *Store) Artifact(ctx context.Context, arch, version, file string) (string, error) {
 	b, err := s.options.Bases.Select(ctx, arch, version)
 	if err != nil {
@@ -212,7 +212,7 @@ func (s *Store) Artifact(ctx context.Context, arch, version, file string) (strin
 }
 
 // artifact is a file of a base under an address of its own.
-func (s *Store) artifact(b *base.Base, file string) (*Revision, error) {
+func (s *Store) artifact(b *media.Medium, file string) (*Revision, error) {
 	image, err := overlay.Artifact(b.Media(), file)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBadSpec, err)
@@ -222,7 +222,7 @@ func (s *Store) artifact(b *base.Base, file string) (*Revision, error) {
 
 // address is where BMCs find the image: no query, no redirect, the right
 // suffix, and not longer than they take.
-func (s *Store) address(kind Kind, key, token, name, contentType string, image *overlay.Image, b *base.Base) (*Revision, error) {
+func (s *Store) address(kind Kind, key, token, name, contentType string, image *overlay.Image, b *media.Medium) (*Revision, error) {
 	p := pathPrefix + token + "/" + image.ID()[:12] + "/" + name
 	if n := len(s.options.BaseURL) + len(p); n > maxURL {
 		return nil, fmt.Errorf("%w: the address of the image has %d characters, BMCs take %d: use a shorter address of the image server", ErrBadSpec, n, maxURL)

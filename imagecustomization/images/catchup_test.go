@@ -9,18 +9,18 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/images"
-	"github.com/ironflow/ironflow/test/media"
+	"github.com/ironflow/ironflow/imagecustomization/media"
+	testmedia "github.com/ironflow/ironflow/test/media"
 )
 
 // Two replicas share the state directory: what the leader changes, the other serves.
 func TestAReplicaCatchesUp(t *testing.T) {
 	g, dir := NewWithT(t), t.TempDir()
 	iso := filepath.Join(dir, "live.iso")
-	g.Expect(media.WriteFile(iso, media.Options{RootfsBytes: 1 << 20})).To(Succeed())
+	g.Expect(testmedia.WriteFile(iso, testmedia.Options{RootfsBytes: 1 << 20})).To(Succeed())
 	replica := func() *images.Store {
-		bases, err := base.Open(t.Context(), iso, base.Options{})
+		bases, err := media.Open(t.Context(), iso, media.Options{})
 		g.Expect(err).NotTo(HaveOccurred())
 		s, err := images.NewStore(t.Context(), images.Options{
 			Bases: bases, BaseURL: "http://192.0.2.1:8080", SigningKey: bytes.Repeat([]byte("k"), 32), StateDir: filepath.Join(dir, "state"),

@@ -9,10 +9,10 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
-	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/iso"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
 )
@@ -38,7 +38,7 @@ func TestInitrd(t *testing.T) {
 	tail := make([]byte, initrd.Image.Size()-512<<10)
 	_, err = initrd.Image.ReadAt(tail, 512<<10)
 	g.Expect(err).NotTo(HaveOccurred())
-	got, err := embedded.Decode(strings.NewReader(string(tail)))
+	got, err := embedarea.Decode(strings.NewReader(string(tail)))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(got.Ignition)).To(Equal(`{"x":2}`))
 }
@@ -73,7 +73,7 @@ func TestMinimalISO(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "live.iso")
 	g.Expect(os.WriteFile(path, coreosiso.Read(t, "2023-07.x86_64"), 0o600)).To(Succeed())
-	registry, err := base.Open(t.Context(), path, base.Options{})
+	registry, err := media.Open(t.Context(), path, media.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	s := open(t, images.Options{Bases: registry})
 	for _, name := range []string{"a", "b"} {
@@ -82,7 +82,7 @@ func TestMinimalISO(t *testing.T) {
 		b, err := s.Put(t.Context(), sp)
 		g.Expect(err).NotTo(HaveOccurred())
 		r := lookup(s, b.URL)
-		g.Expect(embedded.ReadIgnition(r.Image, r.Image.Size())).To(BeEquivalentTo("config of " + name))
+		g.Expect(embedarea.ReadIgnition(r.Image, r.Image.Size())).To(BeEquivalentTo("config of " + name))
 		l, err := iso.Parse(r.Image, r.Image.Size())
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(l.Kargs.Read(r.Image)).To(HaveSuffix("coreos.live.rootfs_url=" + b.RootfsURL))
@@ -94,12 +94,12 @@ func TestMinimalISO(t *testing.T) {
 	b, err := without.Put(t.Context(), sp)
 	g.Expect(err).NotTo(HaveOccurred(), "a medium without a recipe is cut")
 	g.Expect(b.SizeBytes).To(BeNumerically("<", lookup(without, b.RootfsURL).Image.Size()+4<<20))
-	g.Expect(embedded.ReadIgnition(lookup(without, b.URL).Image, b.SizeBytes)).To(BeEquivalentTo("1"))
+	g.Expect(embedarea.ReadIgnition(lookup(without, b.URL).Image, b.SizeBytes)).To(BeEquivalentTo("1"))
 }
 
 func TestSharedArchivesRideAlong(t *testing.T) {
 	g := NewWithT(t)
-	packed, err := embedded.Content{Keyfiles: map[string][]byte{"shared": []byte("x")}}.Archive()
+	packed, err := embedarea.Content{Keyfiles: map[string][]byte{"shared": []byte("x")}}.Archive()
 	g.Expect(err).NotTo(HaveOccurred())
 	s := open(t, images.Options{Bases: bases(t), Programs: func(string) []overlay.Source {
 		return []overlay.Source{overlay.Memory(packed)}
@@ -107,7 +107,7 @@ func TestSharedArchivesRideAlong(t *testing.T) {
 	b, err := s.Put(t.Context(), spec("host", "1"))
 	g.Expect(err).NotTo(HaveOccurred())
 	r := lookup(s, b.URL)
-	c, err := embedded.ReadContent(r.Image, r.Image.Size())
+	c, err := embedarea.ReadContent(r.Image, r.Image.Size())
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(c.Keyfiles).To(HaveKey("shared.nmconnection"))
 	g.Expect(string(c.Ignition)).To(Equal("1"))

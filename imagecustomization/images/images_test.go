@@ -8,21 +8,21 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
-	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/images"
-	"github.com/ironflow/ironflow/test/media"
+	"github.com/ironflow/ironflow/imagecustomization/media"
+	testmedia "github.com/ironflow/ironflow/test/media"
 )
 
 const url = "http://192.0.2.1:8080"
 
-func bases(t testing.TB) *base.Registry {
+func bases(t testing.TB) *media.Registry {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "live.iso")
-	if err := media.WriteFile(path, media.Options{RootfsBytes: 1 << 20}); err != nil {
+	if err := testmedia.WriteFile(path, testmedia.Options{RootfsBytes: 1 << 20}); err != nil {
 		t.Fatal(err)
 	}
-	r, err := base.Open(context.Background(), path, base.Options{})
+	r, err := media.Open(context.Background(), path, media.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestPutGivesADownloadableImage(t *testing.T) {
 	g.Expect(b.URL).To(MatchRegexp(`^http://192\.0\.2\.1:8080/images/[A-Za-z0-9_-]{22}/[0-9a-f]{12}/host-0\.iso$`))
 	g.Expect(b.MemoryBytes).To(BeNumerically("<", 4096))
 	r := lookup(s, b.URL)
-	g.Expect(embedded.ReadIgnition(r.Image, r.Image.Size())).To(BeEquivalentTo(`{"a":1}`))
+	g.Expect(embedarea.ReadIgnition(r.Image, r.Image.Size())).To(BeEquivalentTo(`{"a":1}`))
 	g.Expect(b.SizeBytes).To(Equal(r.Image.Size()))
 
 	again, err := s.Put(t.Context(), spec("host-0", `{"a":1}`))
@@ -118,7 +118,7 @@ func TestRefusals(t *testing.T) {
 		{"strange name", edit(func(s *images.Spec) { s.Key = "a/b c" }), images.ErrBadSpec, "namespace/name"},
 		{"no config", edit(func(s *images.Spec) { s.Ignition = nil }), images.ErrBadSpec, "neither an Ignition config nor network settings"},
 		{"unknown format", edit(func(s *images.Spec) { s.Format = "qcow2" }), images.ErrUnsupported, "qcow2"},
-		{"no such base", edit(func(s *images.Spec) { s.Arch = "aarch64" }), base.ErrNoBase, "there is x86_64"},
+		{"no such base", edit(func(s *images.Spec) { s.Arch = "aarch64" }), media.ErrNoMedium, "there is x86_64"},
 		{"bad kernel argument", edit(func(s *images.Spec) { s.Kargs.Append = []string{"a b"} }), images.ErrBadSpec, "space"},
 		{"bad keyfile", edit(func(s *images.Spec) { s.NetworkKeyfiles = map[string][]byte{"a/b": nil} }), images.ErrBadSpec, "keyfile"},
 		{"bad argument of an initrd", edit(func(s *images.Spec) { s.Format = "initrd"; s.Kargs.Append = []string{"a\nshell"} }), images.ErrBadSpec, "control character"},

@@ -11,8 +11,8 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
 )
 
@@ -72,7 +72,7 @@ func TestMainframesGetTheirList(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "live.s390x.iso")
 	g.Expect(os.WriteFile(path, coreosiso.Read(t, "2023-07.s390x"), 0o600)).To(Succeed())
-	registry, err := base.Open(t.Context(), path, base.Options{})
+	registry, err := media.Open(t.Context(), path, media.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	s := open(t, images.Options{Bases: registry})
 	sp := spec("host", "{}")

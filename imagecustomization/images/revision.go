@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
 
@@ -28,7 +28,7 @@ type Revision struct {
 	raw      []byte // path
 	kind     Kind
 	store    *Store
-	medium   *base.Base // nil for what no base is part of
+	medium   *media.Medium // nil for what no base is part of
 	coverage *coverage
 	readers  atomic.Int32
 	lastRead atomic.Int64 // Unix nanoseconds, 0 before the first read

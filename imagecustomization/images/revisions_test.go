@@ -10,10 +10,10 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
-	"github.com/ironflow/ironflow/test/media"
+	testmedia "github.com/ironflow/ironflow/test/media"
 )
 
 func TestOldRevisionStaysWhileItMayBeRead(t *testing.T) {
@@ -105,12 +105,12 @@ func TestManyChangesDoNotCutAReader(t *testing.T) {
 func TestRemovedMediaAreLetGo(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, rootfs int) {
-		if err := media.WriteFile(filepath.Join(dir, name), media.Options{RootfsBytes: rootfs}); err != nil {
+		if err := testmedia.WriteFile(filepath.Join(dir, name), testmedia.Options{RootfsBytes: rootfs}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	write("a.iso", 1<<20)
-	registry, err := base.Open(t.Context(), dir, base.Options{})
+	registry, err := media.Open(t.Context(), dir, media.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

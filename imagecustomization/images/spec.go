@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
 
@@ -26,12 +26,12 @@ var (
 	ErrUnsupported = errors.New("not supported")
 )
 
-// Bases is where base media come from; *base.Registry implements it.
+// Bases is where base media come from; *media.Registry implements it.
 type Bases interface {
-	// Select returns the base for an architecture and version; see base.Registry.
-	Select(ctx context.Context, arch, version string) (*base.Base, error)
+	// Select returns the base for an architecture and version; see media.Registry.
+	Select(ctx context.Context, arch, version string) (*media.Medium, error)
 	// List returns all bases.
-	List() []*base.Base
+	List() []*media.Medium
 }
 
 // Options configure a [Store].

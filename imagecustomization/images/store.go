@@ -96,7 +96,7 @@ func NewStore(ctx context.Context, o Options) (*Store, error) {
 
 // Put builds the image and makes it available. The same spec gives the same
 // address and the same bytes, so Put may be called on every reconcile. Errors
-// wrap [ErrBadSpec], [ErrUnsupported] or base.ErrNoBase.
+// wrap [ErrBadSpec], [ErrUnsupported] or media.ErrNoMedium.
 func (s *Store) Put(ctx context.Context, spec Spec) (Built, error) {
 	b, revisions, err := s.build(ctx, spec)
 	if err != nil {

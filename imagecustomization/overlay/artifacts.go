@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/iso"
 )
 
@@ -56,12 +56,12 @@ func Initrd(media Media, o Options) (*Image, error) {
 	}
 	b := NewBuilder(nil)
 	b.Extent(0, media.Source, f.Offset, f.Size)
-	at := align(f.Size, embedded.Alignment)
+	at := align(f.Size, embedarea.Alignment)
 	b.Bytes(at, archive)
 	at += int64(len(archive))
 	for _, s := range o.Programs {
 		b.Extent(at, s, 0, s.Size())
-		end := align(at+s.Size(), embedded.Alignment)
+		end := align(at+s.Size(), embedarea.Alignment)
 		b.Zero(at+s.Size(), end-at-s.Size())
 		at = end
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/iso"
 )
 
@@ -37,7 +37,7 @@ type Media struct {
 // Options say what a live image has beyond its base.
 type Options struct {
 	// Content goes into the embed area, in one archive of this image.
-	Content embedded.Content
+	Content embedarea.Content
 	// Programs are archives that follow in the same area. Their bytes are in memory
 	// once, however many images hold them.
 	Programs []Source
@@ -80,7 +80,7 @@ func embed(b *Builder, media Media, o Options) error {
 	}
 	need := int64(len(archive))
 	for _, s := range o.Programs {
-		need += align(s.Size(), embedded.Alignment)
+		need += align(s.Size(), embedarea.Alignment)
 	}
 	if need == 0 {
 		return nil
@@ -103,7 +103,7 @@ func embed(b *Builder, media Media, o Options) error {
 	at += int64(len(archive))
 	for _, s := range o.Programs {
 		b.Extent(at, s, 0, s.Size())
-		end := at + align(s.Size(), embedded.Alignment)
+		end := at + align(s.Size(), embedarea.Alignment)
 		b.Zero(at+s.Size(), end-at-s.Size())
 		at = end
 	}

@@ -8,7 +8,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
 )
@@ -46,10 +46,10 @@ func TestMinimalWithoutRecipe(t *testing.T) {
 				g.Expect(minimal.Layout.Kargs.Default).To(Equal(full.Layout.Kargs.Default), "offsets in headers moved along")
 				g.Expect(minimal.Layout.Kargs.Read(minimal)).To(Equal(full.Layout.Kargs.Default))
 			}
-			image, err := overlay.Customize(minimal, overlay.Options{Content: embedded.Content{Ignition: []byte("{}")}})
+			image, err := overlay.Customize(minimal, overlay.Options{Content: embedarea.Content{Ignition: []byte("{}")}})
 			g.Expect(err).NotTo(HaveOccurred())
 			raw := content(t, image)
-			g.Expect(embedded.ReadIgnition(bytes.NewReader(raw), int64(len(raw)))).To(BeEquivalentTo("{}"))
+			g.Expect(embedarea.ReadIgnition(bytes.NewReader(raw), int64(len(raw)))).To(BeEquivalentTo("{}"))
 			checkPartitions(g, read(g, minimal, 0, minimal.Size()))
 		})
 	}

@@ -7,7 +7,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
 )
@@ -35,7 +35,7 @@ func TestMinimal(t *testing.T) {
 			g.Expect(pointed.Layout.Kargs.Read(pointed)).To(Equal(pointed.Layout.Kargs.Default))
 
 			image, err := overlay.Customize(pointed, overlay.Options{
-				Content: embedded.Content{Ignition: []byte("{}")}, Kargs: overlay.KargsEdit{Append: []string{"x=y"}},
+				Content: embedarea.Content{Ignition: []byte("{}")}, Kargs: overlay.KargsEdit{Append: []string{"x=y"}},
 			})
 			g.Expect(err).NotTo(HaveOccurred())
 			for s := range image.Range(0, image.Size()) {
@@ -43,7 +43,7 @@ func TestMinimal(t *testing.T) {
 				g.Expect(nested).To(BeFalse(), "no image reads through another one")
 			}
 			raw := content(t, image)
-			g.Expect(embedded.ReadIgnition(bytes.NewReader(raw), int64(len(raw)))).To(BeEquivalentTo("{}"))
+			g.Expect(embedarea.ReadIgnition(bytes.NewReader(raw), int64(len(raw)))).To(BeEquivalentTo("{}"))
 			reset, err := overlay.Reset(media(t, raw))
 			g.Expect(err).NotTo(HaveOccurred())
 			want := make([]byte, pointed.Size())
@@ -57,7 +57,7 @@ func TestMinimal(t *testing.T) {
 func TestMinimalByRecipeNeedsAnUntouchedMedium(t *testing.T) {
 	g := NewWithT(t)
 	m := media(t, coreosiso.Read(t, "2022-09"))
-	image, err := overlay.Customize(m, overlay.Options{Content: embedded.Content{Ignition: []byte("{}")}})
+	image, err := overlay.Customize(m, overlay.Options{Content: embedarea.Content{Ignition: []byte("{}")}})
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = overlay.Minimal(media(t, content(t, image)))
 	g.Expect(err).To(MatchError(ContainSubstring("reset it first")))
@@ -68,12 +68,12 @@ func TestInitrdAndArtifacts(t *testing.T) {
 	m := media(t, coreosiso.Read(t, "2023-07.s390x"))
 	base, err := overlay.Artifact(m, overlay.InitrdPath)
 	g.Expect(err).NotTo(HaveOccurred())
-	initrd, err := overlay.Initrd(m, overlay.Options{Content: embedded.Content{Ignition: []byte("{}")}})
+	initrd, err := overlay.Initrd(m, overlay.Options{Content: embedarea.Content{Ignition: []byte("{}")}})
 	g.Expect(err).NotTo(HaveOccurred())
 	raw := content(t, initrd)
 	g.Expect(raw[:base.Size()]).To(Equal(content(t, base)))
 	g.Expect(initrd.Size() % 4).To(BeZero())
-	got, err := embedded.Decode(bytes.NewReader(raw[base.Size():]))
+	got, err := embedarea.Decode(bytes.NewReader(raw[base.Size():]))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(got.Ignition)).To(Equal("{}"))
 

@@ -10,7 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 	"pgregory.net/rapid"
 
-	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/iso"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
@@ -99,7 +99,7 @@ func TestIdentityFollowsTheContent(t *testing.T) {
 	m := media(t, coreosiso.Read(t, "2023-07.x86_64"))
 	build := func(ign string, kargs ...string) string {
 		image, err := overlay.Customize(m, overlay.Options{
-			Content: embedded.Content{Ignition: []byte(ign)}, Kargs: overlay.KargsEdit{Append: kargs},
+			Content: embedarea.Content{Ignition: []byte(ign)}, Kargs: overlay.KargsEdit{Append: kargs},
 		})
 		g.Expect(err).NotTo(HaveOccurred())
 		return image.ID()
@@ -119,7 +119,7 @@ func TestEmbedShowReset(t *testing.T) {
 		base := all[rapid.SampledFrom(coreosiso.Names).Draw(rt, "medium")]
 		m := media(t, base)
 		g := NewWithT(rt)
-		o := overlay.Options{Content: embedded.Content{
+		o := overlay.Options{Content: embedarea.Content{
 			Ignition: []byte(rapid.StringN(1, 2000, -1).Draw(rt, "ignition")),
 		}}
 		if m.Layout.Features[iso.FeatureInitrdNetwork] {
@@ -134,7 +134,7 @@ func TestEmbedShowReset(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		raw := content(t, image)
 		g.Expect(raw).To(HaveLen(len(base)))
-		got, err := embedded.ReadContent(bytes.NewReader(raw), int64(len(raw)))
+		got, err := embedarea.ReadContent(bytes.NewReader(raw), int64(len(raw)))
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(got.Ignition).To(Equal(o.Content.Ignition))
 		patched := media(t, raw)
@@ -155,7 +155,7 @@ func TestRelocation(t *testing.T) {
 			base := coreosiso.Read(t, name)
 			m := media(t, base)
 			ignition := noise(2_900_000)
-			image, err := overlay.Customize(m, overlay.Options{Content: embedded.Content{Ignition: ignition}})
+			image, err := overlay.Customize(m, overlay.Options{Content: embedarea.Content{Ignition: ignition}})
 			if strings.Contains(name, "s390x") {
 				g.Expect(err).To(MatchError(overlay.ErrTooBig))
 				g.Expect(err).To(MatchError(And(ContainSubstring("262144"), ContainSubstring("290"))))
@@ -165,7 +165,7 @@ func TestRelocation(t *testing.T) {
 			raw := content(t, image)
 			moved := media(t, raw)
 			g.Expect(moved.Layout.Ignition.Offset).To(BeNumerically(">=", len(base)))
-			g.Expect(embedded.ReadIgnition(bytes.NewReader(raw), int64(len(raw)))).To(Equal(ignition))
+			g.Expect(embedarea.ReadIgnition(bytes.NewReader(raw), int64(len(raw)))).To(Equal(ignition))
 			if moved.Layout.Joliet != nil {
 				g.Expect(moved.Layout.Joliet.Blocks).To(Equal(moved.Layout.Primary.Blocks))
 			}
@@ -187,13 +187,13 @@ func TestRelocation(t *testing.T) {
 // The config that was there before an area was moved is gone, not only hidden.
 func TestRelocationLeavesNothingBehind(t *testing.T) {
 	g := NewWithT(t)
-	first, err := overlay.Customize(media(t, coreosiso.Read(t, "2023-07.x86_64")), overlay.Options{Content: embedded.Content{Ignition: noise(1000)}})
+	first, err := overlay.Customize(media(t, coreosiso.Read(t, "2023-07.x86_64")), overlay.Options{Content: embedarea.Content{Ignition: noise(1000)}})
 	g.Expect(err).NotTo(HaveOccurred())
 	raw := content(t, first)
 	m := media(t, raw)
 	area := m.Layout.Ignition.Area
 	g.Expect(bytes.Trim(raw[area.Offset:area.End()], "\x00")).NotTo(BeEmpty())
-	second, err := overlay.Customize(m, overlay.Options{Content: embedded.Content{Ignition: noise(900_000)}})
+	second, err := overlay.Customize(m, overlay.Options{Content: embedarea.Content{Ignition: noise(900_000)}})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(bytes.Trim(content(t, second)[area.Offset:area.End()], "\x00")).To(BeEmpty())
 }
@@ -205,7 +205,7 @@ func TestTooBigIsRefusedWithBothSizes(t *testing.T) {
 		o    overlay.Options
 		want string
 	}{
-		{"beyond 16 MiB", overlay.Options{Content: embedded.Content{Ignition: noise(17 << 20)}}, "16777216"},
+		{"beyond 16 MiB", overlay.Options{Content: embedarea.Content{Ignition: noise(17 << 20)}}, "16777216"},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -220,15 +220,15 @@ func TestTooBigIsRefusedWithBothSizes(t *testing.T) {
 func TestSharedArchivesCostAHostNothing(t *testing.T) {
 	g := NewWithT(t)
 	m := media(t, coreosiso.Read(t, "2023-07.x86_64"))
-	packed, err := embedded.Content{Keyfiles: map[string][]byte{"big": noise(3 << 20)}}.Archive()
+	packed, err := embedarea.Content{Keyfiles: map[string][]byte{"big": noise(3 << 20)}}.Archive()
 	g.Expect(err).NotTo(HaveOccurred())
 	shared := overlay.Memory(packed)
 	image, err := overlay.Customize(m, overlay.Options{
-		Content: embedded.Content{Ignition: []byte("{}")}, Programs: []overlay.Source{shared},
+		Content: embedarea.Content{Ignition: []byte("{}")}, Programs: []overlay.Source{shared},
 	})
 	g.Expect(err).NotTo(HaveOccurred())
 	raw := content(t, image)
-	got, err := embedded.ReadContent(bytes.NewReader(raw), int64(len(raw)))
+	got, err := embedarea.ReadContent(bytes.NewReader(raw), int64(len(raw)))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(got.Ignition)).To(Equal("{}"))
 	g.Expect(got.Keyfiles).To(HaveKey("big.nmconnection"))
@@ -236,7 +236,7 @@ func TestSharedArchivesCostAHostNothing(t *testing.T) {
 
 func TestKeyfilesNeedAMediumThatUsesThem(t *testing.T) {
 	m := media(t, coreosiso.Read(t, "2021-01"))
-	_, err := overlay.Customize(m, overlay.Options{Content: embedded.Content{Keyfiles: map[string][]byte{"a": nil}}})
+	_, err := overlay.Customize(m, overlay.Options{Content: embedarea.Content{Keyfiles: map[string][]byte{"a": nil}}})
 	NewWithT(t).Expect(err).To(MatchError(overlay.ErrNoInitrdNetwork))
 }
 
@@ -325,7 +325,7 @@ func BenchmarkCustomize(b *testing.B) {
 	m := media(b, coreosiso.Read(b, "2023-07.x86_64"))
 	ignition := []byte(strings.Repeat(`{"path":"/etc/some/file","contents":"value"}`, 200))
 	for b.Loop() {
-		if _, err := overlay.Customize(m, overlay.Options{Content: embedded.Content{Ignition: ignition}}); err != nil {
+		if _, err := overlay.Customize(m, overlay.Options{Content: embedarea.Content{Ignition: ignition}}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -15,9 +15,9 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/images"
-	"github.com/ironflow/ironflow/test/media"
+	"github.com/ironflow/ironflow/imagecustomization/media"
+	testmedia "github.com/ironflow/ironflow/test/media"
 )
 
 // maxAllocations is the budget of one range request, without net/http itself.
@@ -86,10 +86,10 @@ func (w *wire) Flush()                              { _, _ = w.c.Write([]byte("H
 func serving(t testing.TB, hosts int) (*Server, []string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "live.iso")
-	if err := media.WriteFile(path, media.Options{}); err != nil {
+	if err := testmedia.WriteFile(path, testmedia.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	bases, err := base.Open(t.Context(), path, base.Options{})
+	bases, err := media.Open(t.Context(), path, media.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,11 +22,11 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 	"github.com/ironflow/ironflow/imagecustomization/server"
-	"github.com/ironflow/ironflow/test/media"
+	testmedia "github.com/ironflow/ironflow/test/media"
 )
 
 // running is a server with one image.
@@ -55,10 +55,10 @@ func startLarge(t testing.TB, edit func(*server.Options)) *running {
 func startOver(t testing.TB, rootfs int, listen net.ListenConfig, edit func(*server.Options)) *running {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "live.iso")
-	if err := media.WriteFile(path, media.Options{RootfsBytes: rootfs}); err != nil {
+	if err := testmedia.WriteFile(path, testmedia.Options{RootfsBytes: rootfs}); err != nil {
 		t.Fatal(err)
 	}
-	bases, err := base.Open(t.Context(), path, base.Options{})
+	bases, err := media.Open(t.Context(), path, media.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

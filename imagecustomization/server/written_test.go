@@ -14,11 +14,11 @@ import (
 	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 	"github.com/ironflow/ironflow/imagecustomization/server"
-	"github.com/ironflow/ironflow/test/media"
+	testmedia "github.com/ironflow/ironflow/test/media"
 )
 
 // A medium that somebody writes to while images over it are read must not end up
@@ -39,15 +39,15 @@ func TestAMediumThatIsWrittenToIsNotSent(t *testing.T) {
 			g.Expect(os.Chtimes(path, time.Time{}, time.Unix(1, 0))).To(Succeed())
 		}, 503, true},
 		"replaced by another file": {func(g *WithT, path string) {
-			g.Expect(media.WriteFile(path+".new", media.Options{RootfsBytes: 1 << 20})).To(Succeed())
+			g.Expect(testmedia.WriteFile(path+".new", testmedia.Options{RootfsBytes: 1 << 20})).To(Succeed())
 			g.Expect(os.Rename(path+".new", path)).To(Succeed())
 		}, 206, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g, path := NewWithT(t), filepath.Join(t.TempDir(), "live.iso")
-				g.Expect(media.WriteFile(path, media.Options{RootfsBytes: 2 << 20})).To(Succeed())
-				bases, err := base.Open(t.Context(), path, base.Options{})
+				g.Expect(testmedia.WriteFile(path, testmedia.Options{RootfsBytes: 2 << 20})).To(Succeed())
+				bases, err := media.Open(t.Context(), path, media.Options{})
 				g.Expect(err).NotTo(HaveOccurred())
 				store, err := images.NewStore(t.Context(), images.Options{
 					Bases: bases, BaseURL: "http://192.0.2.1:8080", SigningKey: bytes.Repeat([]byte("k"), 32),

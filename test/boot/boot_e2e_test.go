@@ -21,10 +21,10 @@ import (
 	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/hostprograms"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/network"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 	"github.com/ironflow/ironflow/imagecustomization/server"
@@ -69,7 +69,7 @@ func open(t *testing.T) *site {
 	s.bin = hostPrograms(t)
 	s.programs, err = hostprograms.Open(s.bin, t.TempDir())
 	g.Expect(err).NotTo(HaveOccurred())
-	bases, err := base.Open(t.Context(), s.guest.ISO, base.Options{})
+	bases, err := media.Open(t.Context(), s.guest.ISO, media.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	g.Expect(err).NotTo(HaveOccurred())

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/agent/scenario"
-	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/iso"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 	"github.com/ironflow/ironflow/test/lab/emulator"
@@ -47,7 +47,7 @@ func liveISO(t testing.TB, ignition []byte) *overlay.Image {
 	if err != nil {
 		t.Fatal(err)
 	}
-	image, err := overlay.Customize(overlay.Media{Source: source, Layout: layout}, overlay.Options{Content: embedded.Content{Ignition: ignition}})
+	image, err := overlay.Customize(overlay.Media{Source: source, Layout: layout}, overlay.Options{Content: embedarea.Content{Ignition: ignition}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/iso"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 	"github.com/ironflow/ironflow/test/media"
@@ -59,9 +59,9 @@ func TestTakesAnIgnitionConfig(t *testing.T) {
 	g := NewWithT(t)
 	raw, l := medium(t)
 	image, err := overlay.Customize(overlay.Media{Source: overlay.Memory(raw), Layout: l},
-		overlay.Options{Content: embedded.Content{Ignition: []byte(`{"a":1}`)}})
+		overlay.Options{Content: embedarea.Content{Ignition: []byte(`{"a":1}`)}})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(embedded.ReadIgnition(image, image.Size())).To(BeEquivalentTo(`{"a":1}`))
+	g.Expect(embedarea.ReadIgnition(image, image.Size())).To(BeEquivalentTo(`{"a":1}`))
 }
 
 func TestCommandWritesTheMedium(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
 	"github.com/ironflow/ironflow/imagecustomization/hostprograms"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 )
 
 // programBytes is the size of each of the two host programs, which do not
@@ -43,7 +43,7 @@ func programsOf(path string) string { return filepath.Join(filepath.Dir(path), "
 
 // openStore is a store as in production: the host programs ride in every image.
 func openStore(ctx context.Context, path, address string) (*images.Store, error) {
-	bases, err := base.Open(ctx, path, base.Options{})
+	bases, err := media.Open(ctx, path, media.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package base_test
+package media_test
 
 import (
 	"encoding/pem"
@@ -11,7 +11,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 )
 
 // site is a registry with a mirror of one origin.
@@ -19,17 +19,17 @@ type site struct {
 	*WithT
 	t      *testing.T
 	origin *origin
-	mirror *base.Mirror
+	mirror *media.Mirror
 }
 
 func newSite(t *testing.T, edit func(*origin)) *site {
 	s := &site{WithT: NewWithT(t), t: t, origin: newOrigin(t, edit)}
 	dir := t.TempDir()
-	registry, err := base.Open(t.Context(), dir, base.Options{})
+	registry, err := media.Open(t.Context(), dir, media.Options{})
 	s.Expect(err).NotTo(HaveOccurred())
-	s.mirror = &base.Mirror{
+	s.mirror = &media.Mirror{
 		File: filepath.Join(t.TempDir(), "list.yaml"), Dir: dir, Registry: registry,
-		Configure: func(d *base.Downloader) { d.Wait = time.Millisecond },
+		Configure: func(d *media.Downloader) { d.Wait = time.Millisecond },
 	}
 	return s
 }
@@ -124,10 +124,10 @@ func TestListsThatAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g, file := NewWithT(t), filepath.Join(t.TempDir(), "list.yaml")
 			g.Expect(os.WriteFile(file, []byte(c.text), 0o600)).To(Succeed())
-			_, err := base.ReadList(file)
+			_, err := media.ReadList(file)
 			g.Expect(err).To(MatchError(ContainSubstring(c.want)))
 		})
 	}
-	_, err := base.ReadList(filepath.Join(t.TempDir(), "gone.yaml"))
+	_, err := media.ReadList(filepath.Join(t.TempDir(), "gone.yaml"))
 	NewWithT(t).Expect(err).To(MatchError(os.ErrNotExist))
 }

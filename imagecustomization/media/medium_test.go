@@ -1,4 +1,4 @@
-package base_test
+package media_test
 
 import (
 	"bytes"
@@ -12,9 +12,9 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
-	"github.com/ironflow/ironflow/test/media"
+	testmedia "github.com/ironflow/ironflow/test/media"
 )
 
 func put(t *testing.T, path, fixture string) {
@@ -34,7 +34,7 @@ func TestDirectoryOfBases(t *testing.T) {
 	put(t, filepath.Join(dir, "new.iso"), "2023-07.x86_64")
 	put(t, filepath.Join(dir, "z.iso"), "2023-07.s390x")
 	g.Expect(os.WriteFile(filepath.Join(dir, "broken.iso"), []byte("no ISO"), 0o600)).To(Succeed())
-	r, err := base.Open(t.Context(), dir, base.Options{})
+	r, err := media.Open(t.Context(), dir, media.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(r.List()).To(HaveLen(3))
 	g.Expect(r.Problems()).To(HaveKey(HaveSuffix("broken.iso")))
@@ -50,7 +50,7 @@ func TestDirectoryOfBases(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(b.Path).To(HaveSuffix("z.iso"))
 	_, err = r.Select(t.Context(), "aarch64", "")
-	g.Expect(err).To(MatchError(base.ErrNoBase))
+	g.Expect(err).To(MatchError(media.ErrNoMedium))
 	g.Expect(err).To(MatchError(And(ContainSubstring("aarch64"), ContainSubstring("s390x 38."), ContainSubstring("broken.iso"))))
 
 	// Added and removed while running.
@@ -60,18 +60,18 @@ func TestDirectoryOfBases(t *testing.T) {
 	_, err = r.Select(t.Context(), "arm64", "")
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = r.Select(t.Context(), "s390x", "")
-	g.Expect(err).To(MatchError(base.ErrNoBase))
+	g.Expect(err).To(MatchError(media.ErrNoMedium))
 }
 
 func TestReplacedFileIsRegisteredAnew(t *testing.T) {
 	g, path := NewWithT(t), filepath.Join(t.TempDir(), "live.iso")
 	put(t, path, "2022-09")
-	r, err := base.Open(t.Context(), path, base.Options{})
+	r, err := media.Open(t.Context(), path, media.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	old, err := r.Select(t.Context(), "", "")
 	g.Expect(err).NotTo(HaveOccurred())
 	put(t, path, "2023-07.x86_64")
-	g.Expect(old.Check()).To(MatchError(base.ErrChanged))
+	g.Expect(old.Check()).To(MatchError(media.ErrChanged))
 	now, err := r.Select(t.Context(), "", "")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(now.SHA256).NotTo(Equal(old.SHA256))
@@ -81,13 +81,13 @@ func TestReplacedFileIsRegisteredAnew(t *testing.T) {
 }
 
 // versions registers media with these descriptions.
-func versions(t *testing.T, g *WithT, described map[string]base.Description) *base.Registry {
+func versions(t *testing.T, g *WithT, described map[string]media.Description) *media.Registry {
 	t.Helper()
 	dir := t.TempDir()
 	for name := range described {
 		put(t, filepath.Join(dir, name), "2022-09")
 	}
-	r, err := base.Open(t.Context(), dir, base.Options{})
+	r, err := media.Open(t.Context(), dir, media.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	r.Describe(described)
 	g.Expect(r.Rescan(t.Context())).To(Succeed())
@@ -96,7 +96,7 @@ func versions(t *testing.T, g *WithT, described map[string]base.Description) *ba
 
 func TestSelectByVersionOrRelease(t *testing.T) {
 	g := NewWithT(t)
-	r := versions(t, g, map[string]base.Description{
+	r := versions(t, g, map[string]media.Description{
 		"a.iso": {Version: "418.1", OpenShiftVersion: "4.18"},
 		"b.iso": {Version: "418.2", OpenShiftVersion: "4.18"},
 		"c.iso": {Version: "4.19", OpenShiftVersion: "4.20"},
@@ -114,7 +114,7 @@ func TestSelectByVersionOrRelease(t *testing.T) {
 		g.Expect(b.Version).To(Equal(c.version), c.why)
 	}
 	_, err := r.Select(t.Context(), "", "4.21")
-	g.Expect(err).To(And(MatchError(base.ErrNoBase), MatchError(ContainSubstring("418.2 4.18"))))
+	g.Expect(err).To(And(MatchError(media.ErrNoMedium), MatchError(ContainSubstring("418.2 4.18"))))
 }
 
 // slowly is a context in which hashing a file stops until it may go on.
@@ -139,14 +139,14 @@ func (s *slowly) Value(any) any { return nil }
 func TestMediaAreUsableWhileOthersAreHashed(t *testing.T) {
 	g, dir := NewWithT(t), t.TempDir()
 	put(t, filepath.Join(dir, "old.iso"), "2022-09")
-	r, err := base.Open(t.Context(), dir, base.Options{})
+	r, err := media.Open(t.Context(), dir, media.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	put(t, filepath.Join(dir, "new.iso"), "2023-07.x86_64")
 	ctx := &slowly{Context: t.Context(), hashing: make(chan struct{}), mayEnd: make(chan struct{})}
 	scanned := make(chan error, 1)
 	go func() { scanned <- r.Rescan(ctx) }()
 	<-ctx.hashing
-	selected := make(chan *base.Base, 1)
+	selected := make(chan *media.Medium, 1)
 	go func() {
 		b, _ := r.Select(t.Context(), "", "")
 		selected <- b
@@ -177,7 +177,7 @@ func TestBadMediaAreHashedOnce(t *testing.T) {
 		g.Expect(errors.Join(err, f.Close(), os.Chtimes(path, at, at))).To(Succeed())
 	}
 	write(bad, info.ModTime())
-	r, err := base.Open(t.Context(), dir, base.Options{SHA256: map[string]string{
+	r, err := media.Open(t.Context(), dir, media.Options{SHA256: map[string]string{
 		"live.iso": "5ab68daec527a73a3dfbaeb21e4704202a563b8c5c0dc918e99575eb843ba911",
 	}})
 	g.Expect(err).NotTo(HaveOccurred())
@@ -194,19 +194,19 @@ func TestBadMediaAreHashedOnce(t *testing.T) {
 func TestDigestIsChecked(t *testing.T) {
 	g, path := NewWithT(t), filepath.Join(t.TempDir(), "live.iso")
 	put(t, path, "2022-09")
-	_, err := base.Open(t.Context(), path, base.Options{SHA256: map[string]string{"live.iso": "00"}})
+	_, err := media.Open(t.Context(), path, media.Options{SHA256: map[string]string{"live.iso": "00"}})
 	g.Expect(err).To(MatchError(ContainSubstring("download the file again")))
 	g.Expect(os.WriteFile(path+".sha256", []byte("5ab68daec527a73a3dfbaeb21e4704202a563b8c5c0dc918e99575eb843ba911  live.iso\n"), 0o600)).To(Succeed())
-	_, err = base.Open(t.Context(), path, base.Options{})
+	_, err = media.Open(t.Context(), path, media.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
-	_, err = base.Open(t.Context(), filepath.Join(t.TempDir(), "none"), base.Options{})
+	_, err = media.Open(t.Context(), filepath.Join(t.TempDir(), "none"), media.Options{})
 	g.Expect(err).To(HaveOccurred())
 }
 
 func TestArchitectureOfTheDemoMedium(t *testing.T) {
 	g, path := NewWithT(t), filepath.Join(t.TempDir(), "live.iso")
-	g.Expect(media.WriteFile(path, media.Options{})).To(Succeed())
-	r, err := base.Open(t.Context(), path, base.Options{})
+	g.Expect(testmedia.WriteFile(path, testmedia.Options{})).To(Succeed())
+	r, err := media.Open(t.Context(), path, media.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(r.List()[0].Arch).To(Equal("x86_64"))
 }

@@ -1,4 +1,4 @@
-package base_test
+package media_test
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/base"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
 )
 
@@ -101,15 +101,15 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (o *origin) downloader(dir string) *base.Downloader {
-	return &base.Downloader{
+func (o *origin) downloader(dir string) *media.Downloader {
+	return &media.Downloader{
 		Dir: dir, Wait: time.Millisecond, Header: http.Header{"Authorization": {"secret"}},
 		CA: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: o.Certificate().Raw}),
 	}
 }
 
-func (o *origin) remote() base.Remote {
-	return base.Remote{URL: o.URL + "/media/live.iso?token=hidden", SHA256: o.sum}
+func (o *origin) remote() media.Remote {
+	return media.Remote{URL: o.URL + "/media/live.iso?token=hidden", SHA256: o.sum}
 }
 
 func TestDownload(t *testing.T) {
@@ -148,7 +148,7 @@ func TestDownload(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(fetched).To(BeFalse())
 			g.Expect(o.requests.Load()).To(BeEquivalentTo(tc.requests))
-			r, err := base.Open(t.Context(), dir, base.Options{})
+			r, err := media.Open(t.Context(), dir, media.Options{})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(r.List()).To(HaveLen(1))
 		})
@@ -159,17 +159,17 @@ func TestDownloadFails(t *testing.T) {
 	wrong := strings.Repeat("0", 64)
 	cases := map[string]struct {
 		edit     func(*origin)
-		remote   func(*base.Remote)
+		remote   func(*media.Remote)
 		want     string
 		requests int
 	}{
-		"wrong digest":    {nil, func(r *base.Remote) { r.SHA256 = wrong }, "want 0000", 5},
+		"wrong digest":    {nil, func(r *media.Remote) { r.SHA256 = wrong }, "want 0000", 5},
 		"not there":       {func(o *origin) { o.cuts, o.status = 9, http.StatusNotFound }, nil, "404 Not Found", 1},
 		"always busy":     {func(o *origin) { o.cuts, o.status = 9, http.StatusBadGateway }, nil, "502 Bad Gateway", 5},
-		"digest missing":  {nil, func(r *base.Remote) { r.SHA256 = "" }, "SHA-256 (64 hexadecimal digits)", 0},
-		"strange name":    {nil, func(r *base.Remote) { r.File = "../x.iso" }, "file name", 0},
-		"name without it": {nil, func(r *base.Remote) { r.File = "x.img" }, "must end in .iso", 0},
-		"no URL":          {nil, func(r *base.Remote) { r.URL = "live.iso" }, "not a URL", 0},
+		"digest missing":  {nil, func(r *media.Remote) { r.SHA256 = "" }, "SHA-256 (64 hexadecimal digits)", 0},
+		"strange name":    {nil, func(r *media.Remote) { r.File = "../x.iso" }, "file name", 0},
+		"name without it": {nil, func(r *media.Remote) { r.File = "x.img" }, "must end in .iso", 0},
+		"no URL":          {nil, func(r *media.Remote) { r.URL = "live.iso" }, "not a URL", 0},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

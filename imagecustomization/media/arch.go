@@ -1,4 +1,4 @@
-package base
+package media
 
 import (
 	"encoding/binary"
@@ -33,8 +33,8 @@ func NormalArch(name string) string {
 
 // arch tells a medium's architecture by its file name, its kernel, its boot
 // files, or else assumes the hub's own.
-func arch(b *Base) string {
-	for _, guess := range []func(*Base) string{archByName, archByKernel, archByBootFiles} {
+func arch(b *Medium) string {
+	for _, guess := range []func(*Medium) string{archByName, archByKernel, archByBootFiles} {
 		if a := guess(b); a != "" {
 			return a
 		}
@@ -42,7 +42,7 @@ func arch(b *Base) string {
 	return NormalArch(runtime.GOARCH)
 }
 
-func archByName(b *Base) string {
+func archByName(b *Medium) string {
 	name := strings.ToLower(filepath.Base(b.Path))
 	for spelling, a := range archs {
 		i := strings.Index(name, spelling)
@@ -55,7 +55,7 @@ func archByName(b *Base) string {
 
 // archByKernel reads the kernel's signature: the x86 boot protocol, the arm64
 // image header, a PE header, or an ELF header.
-func archByKernel(b *Base) string {
+func archByKernel(b *Medium) string {
 	f := b.Layout.File("images/pxeboot/vmlinuz")
 	if f == nil {
 		return ""
@@ -80,7 +80,7 @@ func archByKernel(b *Base) string {
 	return ""
 }
 
-func archByBootFiles(b *Base) string {
+func archByBootFiles(b *Medium) string {
 	switch {
 	case b.Layout.File("generic.ins") != nil:
 		return "s390x"

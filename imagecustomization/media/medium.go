@@ -1,10 +1,10 @@
-// Package base keeps the base media that live images are composed over: which
+// Package media keeps the base media that live images are composed over: which
 // there are, for which architecture and version, and whether their files are
 // still what they were.
 //
 // A medium is opened, hashed and parsed once, at registration. The main type is
-// [Registry]; a [Base] is immutable and can be read by anybody at once.
-package base
+// [Registry]; a [Medium] is immutable and can be read by anybody at once.
+package media
 
 import (
 	"context"
@@ -27,8 +27,8 @@ import (
 // registered.
 var ErrChanged = errors.New("the base image's file changed")
 
-// Base is one medium. It implements overlay.Source.
-type Base struct {
+// Medium is one medium. It implements overlay.Source.
+type Medium struct {
 	// Path is the file.
 	Path string
 	// Arch is the architecture in the kernel's spelling: x86_64, aarch64, ppc64le, s390x.
@@ -66,24 +66,24 @@ func stampOf(info os.FileInfo) stamp {
 }
 
 // ReadAt implements io.ReaderAt.
-func (b *Base) ReadAt(p []byte, off int64) (int, error) { return b.file.ReadAt(p, off) }
+func (b *Medium) ReadAt(p []byte, off int64) (int, error) { return b.file.ReadAt(p, off) }
 
 // Size implements overlay.Source.
-func (b *Base) Size() int64 { return b.was.size }
+func (b *Medium) Size() int64 { return b.was.size }
 
 // ID implements overlay.Source.
-func (b *Base) ID() string { return b.SHA256 }
+func (b *Medium) ID() string { return b.SHA256 }
 
 // File returns the open file, for sendfile with an explicit offset. Its own
 // offset must not be used, because all readers share it.
-func (b *Base) File() *os.File { return b.file }
+func (b *Medium) File() *os.File { return b.file }
 
 // Media returns the base as the overlay package wants it.
-func (b *Base) Media() overlay.Media { return overlay.Media{Source: b, Layout: b.Layout} }
+func (b *Medium) Media() overlay.Media { return overlay.Media{Source: b, Layout: b.Layout} }
 
 // Check returns an error that wraps [ErrChanged] unless the file is still the
 // one that was registered.
-func (b *Base) Check() error {
+func (b *Medium) Check() error {
 	info, err := os.Stat(b.Path)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrChanged, err)
@@ -95,7 +95,7 @@ func (b *Base) Check() error {
 }
 
 // load opens, hashes and parses the file. want is the expected digest, or "".
-func load(ctx context.Context, path, want string) (_ *Base, err error) {
+func load(ctx context.Context, path, want string) (_ *Medium, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func load(ctx context.Context, path, want string) (_ *Base, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Base{Path: path, file: f, was: stampOf(info), Modified: info.ModTime().Truncate(time.Second)}
+	b := &Medium{Path: path, file: f, was: stampOf(info), Modified: info.ModTime().Truncate(time.Second)}
 	if b.Layout, err = iso.Parse(f, info.Size()); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package base
+package media
 
 import (
 	"cmp"
@@ -13,8 +13,8 @@ import (
 	"sync"
 )
 
-// ErrNoBase means that no base medium fits.
-var ErrNoBase = errors.New("no base image fits")
+// ErrNoMedium means that no base medium fits.
+var ErrNoMedium = errors.New("no base image fits")
 
 // Options configure a [Registry].
 type Options struct {
@@ -33,7 +33,7 @@ type Registry struct {
 	loading sync.Mutex
 
 	mu        sync.Mutex
-	bases     map[string]*Base // by path
+	bases     map[string]*Medium // by path
 	bad       map[string]badFile
 	described map[string]Description // by file name
 }
@@ -82,7 +82,7 @@ func (r *Registry) holds(path, sha256 string) bool {
 // single file must be usable; in a directory a bad file is kept out and named
 // by [Registry.Problems].
 func Open(ctx context.Context, path string, o Options) (*Registry, error) {
-	r := &Registry{path: path, options: o, bases: map[string]*Base{}, bad: map[string]badFile{}}
+	r := &Registry{path: path, options: o, bases: map[string]*Medium{}, bad: map[string]badFile{}}
 	if err := r.Rescan(ctx); err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (r *Registry) Rescan(ctx context.Context) error {
 func (r *Registry) forgetOthers(paths []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	maps.DeleteFunc(r.bases, func(known string, _ *Base) bool { return !slices.Contains(paths, known) })
+	maps.DeleteFunc(r.bases, func(known string, _ *Medium) bool { return !slices.Contains(paths, known) })
 	maps.DeleteFunc(r.bad, func(known string, _ badFile) bool { return !slices.Contains(paths, known) })
 }
 
@@ -151,7 +151,7 @@ func (r *Registry) refresh(ctx context.Context, path string) error {
 
 // settle notes what loading a file gave, unless its description has changed
 // meanwhile.
-func (r *Registry) settle(path string, d Description, b *Base, bad badFile) bool {
+func (r *Registry) settle(path string, d Description, b *Medium, bad badFile) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.described[filepath.Base(path)] != d {
@@ -171,7 +171,7 @@ func (r *Registry) settle(path string, d Description, b *Base, bad badFile) bool
 }
 
 // describe puts a description above what the medium says.
-func (b *Base) describe(d Description) {
+func (b *Medium) describe(d Description) {
 	b.Arch, b.Version, b.OpenShiftVersion = cmp.Or(d.Arch, b.Arch), cmp.Or(d.Version, b.Version), d.OpenShiftVersion
 }
 
@@ -193,13 +193,13 @@ func (r *Registry) want(path string) string {
 // version, which is the medium's or else the OpenShift release that it belongs to;
 // of several the newest. The file is checked: a changed one is registered anew
 // first. The error says what there is instead.
-func (r *Registry) Select(ctx context.Context, arch, version string) (*Base, error) {
+func (r *Registry) Select(ctx context.Context, arch, version string) (*Medium, error) {
 	for _, path := range r.changed() {
 		_ = r.refresh(ctx, path) // named by the inventory when it is what was wanted
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var best, second *Base
+	var best, second *Medium
 	for _, b := range r.bases {
 		switch {
 		case arch != "" && b.Arch != NormalArch(arch) || b.Check() != nil:
@@ -210,7 +210,7 @@ func (r *Registry) Select(ctx context.Context, arch, version string) (*Base, err
 		}
 	}
 	if best = cmp.Or(best, second); best == nil {
-		return nil, fmt.Errorf("%w: want architecture %q, version %q; there is %s", ErrNoBase, NormalArch(arch), version, r.inventory())
+		return nil, fmt.Errorf("%w: want architecture %q, version %q; there is %s", ErrNoMedium, NormalArch(arch), version, r.inventory())
 	}
 	return best, nil
 }
@@ -229,7 +229,7 @@ func (r *Registry) changed() []string {
 }
 
 // newer returns the base with the newer version; best may be nil.
-func newer(best, b *Base) *Base {
+func newer(best, b *Medium) *Medium {
 	if best == nil || compareVersions(b.Version, best.Version) > 0 {
 		return b
 	}
@@ -237,18 +237,18 @@ func newer(best, b *Base) *Base {
 }
 
 // List returns all bases, sorted by path.
-func (r *Registry) List() []*Base {
+func (r *Registry) List() []*Medium {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.sorted()
 }
 
-func (r *Registry) sorted() []*Base {
-	var all []*Base
+func (r *Registry) sorted() []*Medium {
+	var all []*Medium
 	for _, b := range r.bases {
 		all = append(all, b)
 	}
-	slices.SortFunc(all, func(a, b *Base) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(all, func(a, b *Medium) int { return strings.Compare(a.Path, b.Path) })
 	return all
 }
 

@@ -1,4 +1,4 @@
-package base
+package media
 
 import (
 	"sync/atomic"
@@ -19,7 +19,7 @@ type witness struct {
 // far as its size and time tell. One that was renamed, unlinked or replaced by
 // another does: it stays open. One that was written in place never does again,
 // and nothing of it may be sent.
-func (b *Base) Intact() bool {
+func (b *Medium) Intact() bool {
 	now, looked := time.Now().UnixNano(), b.witness.looked.Load()
 	if now-looked >= int64(lookEvery) && b.witness.looked.CompareAndSwap(looked, now) {
 		if info, err := b.file.Stat(); err != nil || stampOf(info) != b.was {

@@ -1,4 +1,4 @@
-package embedded_test
+package embedarea_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"github.com/ironflow/ironflow/imagecustomization/cpio"
-	"github.com/ironflow/ironflow/imagecustomization/embedded"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
 )
 
@@ -58,7 +58,7 @@ var packers = map[string]func(testing.TB, []byte) []byte{
 
 func TestArchiveIsDeterministicAndReadable(t *testing.T) {
 	g := NewWithT(t)
-	c := embedded.Content{
+	c := embedarea.Content{
 		Ignition: []byte(`{"ignition":{"version":"3.2.0"}}`),
 		Keyfiles: map[string][]byte{"eth1": []byte("[b]"), "eth0.nmconnection": []byte("[a]")},
 		Files:    []cpio.Entry{{Name: "usr/lib/x", Mode: cpio.TypeRegular | 0o755, Data: []byte("y")}},
@@ -68,8 +68,8 @@ func TestArchiveIsDeterministicAndReadable(t *testing.T) {
 	for range 10 {
 		g.Expect(c.Archive()).To(Equal(first))
 	}
-	g.Expect(len(first) % embedded.Alignment).To(BeZero())
-	got, err := embedded.Decode(bytes.NewReader(first))
+	g.Expect(len(first) % embedarea.Alignment).To(BeZero())
+	got, err := embedarea.Decode(bytes.NewReader(first))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(got.Ignition).To(Equal(c.Ignition))
 	g.Expect(got.Keyfiles).To(HaveKeyWithValue("eth1.nmconnection", []byte("[b]")))
@@ -79,8 +79,8 @@ func TestArchiveIsDeterministicAndReadable(t *testing.T) {
 
 func TestEmptyContentLeavesTheAreaPristine(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(embedded.Content{}.Archive()).To(BeEmpty())
-	got, err := embedded.Decode(bytes.NewReader(make([]byte, 4096)))
+	g.Expect(embedarea.Content{}.Archive()).To(BeEmpty())
+	got, err := embedarea.Decode(bytes.NewReader(make([]byte, 4096)))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(got.Empty()).To(BeTrue())
 }
@@ -88,7 +88,7 @@ func TestEmptyContentLeavesTheAreaPristine(t *testing.T) {
 func TestKeyfileNamesStayInTheirDirectory(t *testing.T) {
 	for _, name := range []string{"", "../config", "a/b"} {
 		t.Run(name, func(t *testing.T) {
-			_, err := embedded.Content{Keyfiles: map[string][]byte{name: nil}}.Archive()
+			_, err := embedarea.Content{Keyfiles: map[string][]byte{name: nil}}.Archive()
 			NewWithT(t).Expect(err).To(MatchError(ContainSubstring("plain file name")))
 		})
 	}
@@ -104,7 +104,7 @@ func TestReadsArchivesInARow(t *testing.T) {
 				area = append(area, make([]byte, 4-len(area)%4+32)...)
 				area = append(area, packSecond(t, raw(t, "etc/two", "two"))...)
 				area = append(area, make([]byte, 1000)...)
-				got, err := embedded.Decode(bytes.NewReader(area))
+				got, err := embedarea.Decode(bytes.NewReader(area))
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(string(got.Ignition)).To(Equal("one"))
 				g.Expect(got.Files).To(ContainElement(HaveField("Name", "etc/two")))
@@ -116,16 +116,16 @@ func TestReadsArchivesInARow(t *testing.T) {
 func TestRefusesForeignBytes(t *testing.T) {
 	g := NewWithT(t)
 	area := append(raw(t, "config.ign", "one"), "garbage"...)
-	_, err := embedded.Decode(bytes.NewReader(area))
-	g.Expect(err).To(MatchError(embedded.ErrForeign))
+	_, err := embedarea.Decode(bytes.NewReader(area))
+	g.Expect(err).To(MatchError(embedarea.ErrForeign))
 }
 
 func TestPristineMediumHasNoIgnition(t *testing.T) {
 	for _, name := range coreosiso.Names {
 		t.Run(name, func(t *testing.T) {
 			medium := coreosiso.Read(t, name)
-			_, err := embedded.ReadIgnition(bytes.NewReader(medium), int64(len(medium)))
-			NewWithT(t).Expect(err).To(MatchError(embedded.ErrNoIgnition))
+			_, err := embedarea.ReadIgnition(bytes.NewReader(medium), int64(len(medium)))
+			NewWithT(t).Expect(err).To(MatchError(embedarea.ErrNoIgnition))
 		})
 	}
 }
@@ -136,7 +136,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(_ *testing.T, area []byte) {
 		if len(area) < 1<<16 {
-			_, _ = embedded.Decode(bytes.NewReader(area))
+			_, _ = embedarea.Decode(bytes.NewReader(area))
 		}
 	})
 }

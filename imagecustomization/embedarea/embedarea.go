@@ -1,10 +1,10 @@
-// Package embedded packs and unpacks what a live image's embed area holds: an
+// Package embedarea packs and unpacks what a live image's embed area holds: an
 // initramfs with config.ign, NetworkManager keyfiles and other early files.
 //
 // The format is the kernel's (buffer-format.rst): archives, raw or compressed,
 // with zeros between them and behind. Packing gives gzip, which every kernel
 // reads; unpacking takes gzip, xz and zstd, as other tools write them.
-package embedded
+package embedarea
 
 import (
 	"bytes"
