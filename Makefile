@@ -49,6 +49,12 @@ lab-programs: prerequisites
 	@$(GOBUILD) -o $(BIN)/lab/ironflow-step ./test/cmd/ironflow-step
 	@ln -sf ../ironflow-agent $(BIN)/lab/ironflow-agent
 
+# What a whole machine needs: Debian packages, the step as shipped.
+.PHONY: machine-programs
+machine-programs: need-root
+	@bash test/scripts/machine-tools.sh
+	@$(GOBUILD) -o $(BIN)/ironflow-step ./cmd/ironflow-step
+
 .PHONY: prerequisites
 prerequisites:
 	@bash test/scripts/prerequisites.sh go
@@ -85,7 +91,7 @@ fmt: $(BIN)/golangci-lint ## Format the code
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## golangci-lint, go vet, go fix, generated files up to date
 	@$(BIN)/golangci-lint run ./...
-	@go vet -tags e2e ./...
+	@go vet -tags e2e,machine ./...
 	@test -z "$$(go fix -diff ./... 2>/dev/null | head -c 1)" || { go fix -diff ./...; echo "go fix has changes: run 'go fix ./...'"; exit 1; }
 	@bash test/scripts/comments.sh
 
@@ -113,6 +119,12 @@ test-e2e: need-e2e coreos-installer e2e-tools lab-programs $(BIN)/gotestsum ## W
 test-smoke: need-e2e coreos-installer e2e-tools lab-programs $(BIN)/gotestsum ## The few end-to-end cases that CI runs (needs root, cargo)
 	@$(BIN)/ironflow-lab prepare --ipa
 	@IRONFLOW_BIN=$(BIN) bash test/scripts/smoke.sh $(GOTEST)
+
+# The flow of TestInstalled is the first part of one of TestFlows.
+.PHONY: test-machine
+test-machine: lab-programs machine-programs $(BIN)/gotestsum ## Whole machines in QEMU, their network and the flows on them (needs root): FLOW=name of one, IRONFLOW_LIVE_ISO= IRONFLOW_IPA_IMAGE= for the flows
+	@$(BIN)/ironflow-lab prepare
+	@IRONFLOW_BIN=$(BIN) $(BIN)/gotestsum --format testname -- -p 1 -vet=off -timeout 180m -tags machine -skip '^TestInstalled$$' $(if $(FLOW),-run '^TestFlows$$/^$(FLOW)$$') ./test/vm/...
 
 .PHONY: test-ipa
 test-ipa: ## The IPA plugin with the real ironic-python-agent (Python; part of test-e2e)
