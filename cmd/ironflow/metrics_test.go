@@ -12,13 +12,16 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
+
+	"github.com/ironflow/ironflow/controllers/host/metrics"
+
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	. "github.com/onsi/gomega"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"github.com/ironflow/ironflow/controllers/host"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/test/media"
@@ -113,7 +116,7 @@ func registered(t *testing.T) map[string]metric {
 	l := &listing{metrics: map[string]metric{}}
 	scheme := runtime.NewScheme()
 	g.Expect(metal3v1.AddToScheme(scheme)).To(Succeed())
-	g.Expect(host.RegisterMetrics(l, fake.NewClientBuilder().WithScheme(scheme).Build())).To(Succeed())
+	g.Expect(metrics.Register(l, fake.NewClientBuilder().WithScheme(scheme).Build())).To(Succeed())
 	iso := filepath.Join(t.TempDir(), "live.iso")
 	g.Expect(media.WriteFile(iso, media.Options{RootfsBytes: 1 << 20})).To(Succeed())
 	s := settings{dataDir: t.TempDir(), hubAuth: "none", baseImage: iso, imagesURL: "http://192.0.2.1:8080"}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/metrics"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 
@@ -44,7 +45,7 @@ func (r *Reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, m *me
 	if r.options.Reads != nil {
 		o.Read = r.options.Reads.ImageRead(client.ObjectKeyFromObject(h))
 	}
-	glimpse(o, m, watch)
+	readSummary(o, m, watch)
 	o.Fresh, o.NoInventory = m.Fresh, m.NoInventory
 	o.Ports, o.PowerAsked, o.SoftRefused = m.Ports, m.PowerAsked, m.SoftRefused
 	o.LostAgent, o.Rebooted, o.Busy, o.Looked = m.LostAgent.of(o.Node), m.Rebooted, m.Busy, m.Looked
@@ -62,7 +63,7 @@ func (r *Reconciler) observeObjects(ctx context.Context, o *policy.Observed) (er
 	}
 	if state := o.State(); state != metal3.StateUnmanaged && (state != policy.StateNone || h.HasBMCDetails()) {
 		if o.BMC, err = r.secrets.bmc(ctx, h); err != nil {
-			r.metrics.add(policy.Count{Metric: metricCredUnhandled})
+			r.metrics.Add(policy.Count{Metric: metrics.CredentialsUnhandled})
 			return err
 		}
 	}
@@ -106,9 +107,9 @@ func (r *Reconciler) judgeImage(ctx context.Context, o *policy.Observed, image *
 	return live, nil
 }
 
-// glimpse takes what the watch knows of the host's node. What is remembered of
+// readSummary takes what the watch knows of the host's node. What is remembered of
 // another node is dropped.
-func glimpse(o *policy.Observed, m *memory, watch NodeWatch) {
+func readSummary(o *policy.Observed, m *memory, watch NodeWatch) {
 	id := o.Host.Status.Provisioning.ID
 	if m.NodeID != id {
 		*m = memory{NodeID: id, Seen: m.Seen, LostAgent: m.LostAgent}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"github.com/ironflow/ironflow/controllers/host/metrics"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 
@@ -82,7 +83,7 @@ func (p *pass) carryOut(ctx context.Context, d *policy.Decision) (wait policy.Wa
 	if err := p.execute(ctx, d.Do); err != nil {
 		return p.refused(ctx, d, err)
 	}
-	p.metrics.add(policy.Count{Metric: metricAction, Labels: []string{d.Do.Name(), "accepted"}})
+	p.metrics.Add(policy.Count{Metric: metrics.Actions, Labels: []string{d.Do.Name(), "accepted"}})
 	if policy.ToIronicWrite(d.Do) {
 		p.log.V(1).Info("done", "action", d.Do.Name())
 	}
@@ -126,7 +127,7 @@ func (p *pass) accept(ctx context.Context, d *policy.Decision) error {
 			return err
 		}
 		p.log.Info("phase", "from", from, "to", to)
-		p.metrics.left(h, from, p.o.Now)
+		p.metrics.Left(h, from, p.o.Now)
 	}
 	if d.NewlyFailing() {
 		p.cause, p.failedNow = d.Cause, true
@@ -136,7 +137,7 @@ func (p *pass) accept(ctx context.Context, d *policy.Decision) error {
 	}
 	h.Status = d.Status
 	p.events = append(p.events, d.Events...)
-	p.metrics.addFor(client.ObjectKeyFromObject(h), d.Counts...)
+	p.metrics.AddFor(client.ObjectKeyFromObject(h), d.Counts...)
 	if len(d.DropAnnotations) == 0 {
 		return nil
 	}
@@ -171,7 +172,7 @@ func (p *pass) refused(ctx context.Context, d *policy.Decision, err error) (poli
 		return policy.Wait{}, false, err
 	}
 	kind := ironic.KindOf(err)
-	p.metrics.add(policy.Count{Metric: metricAction, Labels: []string{d.Do.Name(), kind.String()}})
+	p.metrics.Add(policy.Count{Metric: metrics.Actions, Labels: []string{d.Do.Name(), kind.String()}})
 	switch {
 	case ctx.Err() != nil:
 		return policy.Wait{}, false, ctx.Err()
@@ -186,7 +187,7 @@ func (p *pass) refused(ctx context.Context, d *policy.Decision, err error) (poli
 		return p.rejected(ctx, d.Do, err)
 	}
 	p.down = textOf(err)
-	p.metrics.add(policy.Count{Metric: metricNotReady})
+	p.metrics.Add(policy.Count{Metric: metrics.NotReady})
 	return policy.Wait{Note: view.Note{Step: d.Do.Name()}, After: reconcile.DefaultUnavailable}, false, nil
 }
 

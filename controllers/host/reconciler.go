@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/metrics"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -30,7 +31,7 @@ type Reconciler struct {
 	exit     *gate
 	echoes   *echoes
 	written  *written
-	metrics  *metrics
+	metrics  *metrics.Metrics
 	recorder reconcile.Recorder
 }
 
@@ -82,7 +83,7 @@ func (r *Reconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 			r.entrance.forget(req.NamespacedName)
 			r.echoes.forget(req.NamespacedName)
 			r.written.forget(req.NamespacedName)
-			r.metrics.forget(req.NamespacedName)
+			r.metrics.Forget(req.NamespacedName)
 			return ctrl.Result{}, nil
 		}
 		return ctrl.Result{}, err
@@ -95,10 +96,10 @@ func (r *Reconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		r.leavePaused(h)
 		return ctrl.Result{}, nil
 	}
-	r.metrics.addFor(req.NamespacedName, policy.Count{Metric: metricReconcile})
+	r.metrics.AddFor(req.NamespacedName, policy.Count{Metric: metrics.Reconciles})
 	result, err := r.pass(ctx, h, m)
 	if err != nil {
-		r.metrics.addFor(req.NamespacedName, policy.Count{Metric: metricReconcileError})
+		r.metrics.AddFor(req.NamespacedName, policy.Count{Metric: metrics.ReconcileErrors})
 	}
 	return result, err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ironflow/ironflow/controllers/host/metrics"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 
@@ -95,7 +96,7 @@ func newController(mgr ctrl.Manager, o Options) (*Reconciler, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := registerFleet(o.Metrics, mgr.GetClient()); err != nil {
+	if err := metrics.RegisterFleet(o.Metrics, mgr.GetClient()); err != nil {
 		return nil, err
 	}
 	r.cache = mgr.GetCache()
@@ -141,7 +142,7 @@ func newReconciler(c client.Client, live client.Reader, o Options) (*Reconciler,
 	if o.Settings.Architecture == "" {
 		o.Settings.Architecture = nodespec.OwnArchitecture()
 	}
-	m, err := newMetrics(o.Metrics, o.HostSeries)
+	m, err := metrics.New(o.Metrics, o.HostSeries)
 	if err != nil {
 		return nil, err
 	}

@@ -111,9 +111,9 @@ func TestDecide(t *testing.T) {
 		"missing Secret is an error once":     {state: metal3.StateRegistering, given: []func(*Observed){func(o *Observed) { o.BMC = nodespec.BMC{Problem: "no Secret", Missing: true} }}, err: metal3.RegistrationError, says: "no Secret"},
 		"mended credentials need no back-off": {state: metal3.StateRegistering, node: ironic.StateEnroll, given: []func(*Observed){func(o *Observed) { stalled(o, metal3.RegistrationError, causeCredentials, 0) }}, do: "ask for manage"},
 
-		"a glimpse is not acted on":      {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Detail = Summary }}, do: "read node"},
-		"a glimpse is good to wait on":   {state: metal3.StateInspecting, node: ironic.StateInspectWait, given: []func(*Observed){func(o *Observed) { o.Detail = Summary }}, says: "inspecting the hardware"},
-		"an old glimpse is looked at":    {state: metal3.StateInspecting, node: ironic.StateInspectWait, given: []func(*Observed){func(o *Observed) { o.Detail = Summary; o.Looked = noon.Add(-time.Hour) }}, do: "read node"},
+		"a summary is not acted on":      {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Detail = Summary }}, do: "read node"},
+		"a summary is good to wait on":   {state: metal3.StateInspecting, node: ironic.StateInspectWait, given: []func(*Observed){func(o *Observed) { o.Detail = Summary }}, says: "inspecting the hardware"},
+		"an old summary is looked at":    {state: metal3.StateInspecting, node: ironic.StateInspectWait, given: []func(*Observed){func(o *Observed) { o.Detail = Summary; o.Looked = noon.Add(-time.Hour) }}, do: "read node"},
 		"inspecting reads what there is": {state: metal3.StateInspecting, node: ironic.StateManageable, do: "read inventory"},
 		"inspecting starts":              {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.NoInventory = true }}, do: "ask for inspect"},
 		"inspecting again": {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) {

@@ -68,7 +68,7 @@ func TestServicing(t *testing.T) {
 		"then the request":                         {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, ordered(noon, nil), settled}, do: "ask for service", status: "servicing"},
 		"the live image is waited for":             {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, func(o *Observed) { o.Settings.BuildImages, o.Image = true, nodespec.LiveImage{Asked: true} }}, status: "servicing", says: "building the live image"},
 		"a wish that was not judged is read first": {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, func(o *Observed) { o.Firmware.Settings.Generation = 9 }}, do: "read BIOS settings", status: "OK"},
-		"a glimpse does not tell":                  {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, func(o *Observed) { o.Detail = Summary }}, do: "read node", status: "servicing"},
+		"a summary does not tell":                  {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, func(o *Observed) { o.Detail = Summary }}, do: "read node", status: "servicing"},
 		"it runs":                                  {node: ironic.StateServiceWait, given: []func(*Observed){wish, onReboot, under, func(o *Observed) { o.Node.ServiceStep = ironic.Step{Interface: "bios", Name: "apply_configuration"} }}, status: "servicing", says: "servicing: apply_configuration"},
 		"it runs although the status says no":      {node: ironic.StateServicing, given: []func(*Observed){wish, onReboot}, status: "servicing"},
 		"the wish is gone":                         {node: ironic.StateServiceWait, given: []func(*Observed){onReboot, under}, do: "ask for abort", status: "servicing"},

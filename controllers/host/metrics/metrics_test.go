@@ -1,4 +1,4 @@
-package host
+package metrics
 
 import (
 	"slices"
@@ -19,12 +19,12 @@ import (
 func TestMetricsAreRegisteredAndRaised(t *testing.T) {
 	g := NewWithT(t)
 	registry := prometheus.NewRegistry()
-	m, err := newMetrics(registry, false)
+	m, err := New(registry, false)
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, row := range metricTable {
 		labels := make([]string, len(row.Labels))
 		if row.Buckets == nil {
-			m.add(policy.Count{Metric: row.Name, Labels: labels})
+			m.Add(policy.Count{Metric: row.Name, Labels: labels})
 		} else {
 			m.observe(row.Name, types.NamespacedName{}, 1, labels...)
 		}
@@ -37,9 +37,9 @@ func TestMetricsAreRegisteredAndRaised(t *testing.T) {
 		g.Expect(index).To(BeNumerically(">=", 0), c.Metric)
 		g.Expect(c.Labels).To(HaveLen(len(metricTable[index].Labels)))
 	}
-	h := labHost(metal3.StateInspecting)
+	h := &metal3.BareMetalHost{Status: metal3.BareMetalHostStatus{Provisioning: metal3.ProvisionStatus{State: metal3.StateInspecting}}}
 	h.Status.OperationHistory.Inspect.Start = metav1.NewTime(noon.Add(-time.Minute))
-	m.left(h, metal3.StateInspecting, noon)
+	m.Left(h, metal3.StateInspecting, noon)
 	families, err = registry.Gather()
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, f := range families {
@@ -48,3 +48,6 @@ func TestMetricsAreRegisteredAndRaised(t *testing.T) {
 		}
 	}
 }
+
+// noon is when the tests take place.
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)

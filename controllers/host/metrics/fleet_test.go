@@ -1,4 +1,4 @@
-package host
+package metrics
 
 import (
 	"errors"
@@ -85,7 +85,7 @@ func TestMetricsAreThereFromTheStart(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	scheme := runtime.NewScheme()
 	g.Expect(metal3.AddToScheme(scheme)).To(Succeed())
-	g.Expect(RegisterMetrics(registry, fake.NewClientBuilder().WithScheme(scheme).Build())).To(Succeed())
+	g.Expect(Register(registry, fake.NewClientBuilder().WithScheme(scheme).Build())).To(Succeed())
 	shown := scraped(t, registry)
 	for _, row := range metricTable {
 		if row.Buckets == nil && len(row.Labels) == 0 {
@@ -93,7 +93,7 @@ func TestMetricsAreThereFromTheStart(t *testing.T) {
 		}
 	}
 	var twice prometheus.AlreadyRegisteredError
-	g.Expect(errors.As(RegisterMetrics(registry, nil), &twice)).To(BeTrue())
+	g.Expect(errors.As(Register(registry, nil), &twice)).To(BeTrue())
 }
 
 // TestSeriesPerHostOnRequest gives the existing operator's labels to those whose
@@ -101,18 +101,18 @@ func TestMetricsAreThereFromTheStart(t *testing.T) {
 func TestSeriesPerHostOnRequest(t *testing.T) {
 	g := NewWithT(t)
 	registry := prometheus.NewRegistry()
-	m, err := newMetrics(registry, true)
+	m, err := New(registry, true)
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, name := range []string{"a", "b"} {
 		key := types.NamespacedName{Namespace: "lab", Name: name}
-		m.addFor(key, policy.Count{Metric: metricReconcile}, policy.Count{Metric: policy.MetricPowerChange, Labels: []string{"on"}}, policy.CountError("x"))
+		m.AddFor(key, policy.Count{Metric: Reconciles}, policy.Count{Metric: policy.MetricPowerChange, Labels: []string{"on"}}, policy.CountError("x"))
 	}
 	g.Expect(scraped(t, registry)).To(And(
 		HaveKeyWithValue("metal3_reconcile_total{host=a,namespace=lab}", 1.0),
 		HaveKeyWithValue("metal3_operation_power_change_total{host=b,namespace=lab,on_off=on}", 1.0),
 		HaveKeyWithValue("metal3_host_error_total{error_type=x}", 2.0),
 	))
-	m.forget(types.NamespacedName{Namespace: "lab", Name: "a"})
+	m.Forget(types.NamespacedName{Namespace: "lab", Name: "a"})
 	g.Expect(scraped(t, registry)).NotTo(HaveKey(ContainSubstring("host=a")))
 	g.Expect(scraped(t, registry)).To(HaveKey(ContainSubstring("host=b")))
 }

@@ -1,4 +1,4 @@
-package host
+package metrics
 
 import (
 	"fmt"
@@ -34,18 +34,18 @@ var (
 
 // Names of the metrics that are not raised by a decision.
 const (
-	metricReconcile      = "metal3_reconcile_total"
-	metricReconcileError = "metal3_reconcile_error_total"
-	metricCredUnhandled  = "metal3_credentials_unhandled_error_total" //nolint:gosec // a name, no secret
-	metricNotReady       = "metal3_provisioner_not_ready_total"
-	metricPhase          = "ironflow_host_phase_seconds"
-	metricAction         = "ironflow_host_actions_total"
+	Reconciles           = "metal3_reconcile_total"
+	ReconcileErrors      = "metal3_reconcile_error_total"
+	CredentialsUnhandled = "metal3_credentials_unhandled_error_total" //nolint:gosec // a name, no secret
+	NotReady             = "metal3_provisioner_not_ready_total"
+	phaseSeconds         = "ironflow_host_phase_seconds"
+	Actions              = "ironflow_host_actions_total"
 )
 
 // metricTable lists every metric of this controller; all of it is registered.
 var metricTable = []metricRow{
-	{metricReconcile, "Passes of the host controller.", nil, nil},
-	{metricReconcileError, "Passes that ended in an error.", nil, nil},
+	{Reconciles, "Passes of the host controller.", nil, nil},
+	{ReconcileErrors, "Passes that ended in an error.", nil, nil},
 	{policy.MetricHostError, "Errors recorded on hosts.", []string{"error_type"}, nil},
 	{policy.MetricPowerChange, "Power requests to Ironic.", []string{"on_off"}, nil},
 	{policy.MetricStateChange, "Changes of the provisioning state.", []string{"prev_state", "new_state"}, nil},
@@ -54,12 +54,12 @@ var metricTable = []metricRow{
 	{policy.MetricCredentials, "BMC credentials sent to Ironic.", nil, nil},
 	{policy.MetricCredMissing, "Hosts found without their BMC Secret.", nil, nil},
 	{policy.MetricCredInvalid, "Hosts found with an unusable BMC Secret or address.", nil, nil},
-	{metricCredUnhandled, "Passes that could not read a BMC Secret from the API server.", nil, nil},
+	{CredentialsUnhandled, "Passes that could not read a BMC Secret from the API server.", nil, nil},
 	{policy.MetricCredRefused, "BMCs that Ironic could not verify.", nil, nil},
 	{policy.MetricDelayProvision, "Hosts that had to wait for capacity before an inspection or a deployment.", nil, nil},
 	{policy.MetricDelayDeprov, "Hosts that had to wait for capacity before deprovisioning.", nil, nil},
 	{policy.MetricWaitImage, "Passes that wait for a live image.", nil, nil},
-	{metricNotReady, "Passes that found Ironic unavailable.", nil, nil},
+	{NotReady, "Passes that found Ironic unavailable.", nil, nil},
 	{policy.MetricDeleteNoDeprov, "Hosts deleted although deprovisioning failed.", nil, nil},
 	{policy.MetricDeleteNoPower, "Hosts deleted although powering off failed.", nil, nil},
 	{policy.MetricDeleteDelayed, "Deletions that wait for a detached host.", nil, nil},
@@ -68,15 +68,15 @@ var metricTable = []metricRow{
 	{"metal3_operation_inspect_duration_seconds", "Time that inspection took.", nil, slowBuckets},
 	{"metal3_operation_provision_duration_seconds", "Time that provisioning took.", nil, slowBuckets},
 	{"metal3_operation_deprovision_duration_seconds", "Time that deprovisioning took.", nil, slowBuckets},
-	{metricPhase, "Time that hosts spent in a phase, by phase left.", []string{"phase"}, phaseBuckets},
-	{metricAction, "Actions of the host controller by outcome.", []string{"action", "outcome"}, nil},
+	{phaseSeconds, "Time that hosts spent in a phase, by phase left.", []string{"phase"}, phaseBuckets},
+	{Actions, "Actions of the host controller by outcome.", []string{"action", "outcome"}, nil},
 	{policy.MetricRetries, "Attempts made again, by what asked for them.", []string{"cause"}, nil},
 }
 
 // perHost are the metrics that the existing operator has for each host. Here they
 // are, when that is asked for: a series per host costs a large fleet its monitoring.
 var perHost = map[string]bool{
-	metricReconcile: true, metricReconcileError: true, policy.MetricPowerChange: true,
+	Reconciles: true, ReconcileErrors: true, policy.MetricPowerChange: true,
 	operationMetric[metal3.StateRegistering]: true, operationMetric[metal3.StateInspecting]: true,
 	operationMetric[metal3.StateProvisioning]: true, operationMetric[metal3.StateDeprovisioning]: true,
 }
@@ -84,24 +84,24 @@ var perHost = map[string]bool{
 // hostLabels come first where a metric has them.
 var hostLabels = []string{"namespace", "host"}
 
-// metrics holds the registered collectors by name.
-type metrics struct {
+// Metrics holds the registered collectors by name.
+type Metrics struct {
 	perHost    bool // as asked for
 	counters   map[string]*prometheus.CounterVec
 	histograms map[string]*prometheus.HistogramVec
 }
 
-// RegisterMetrics registers every metric that the controller has, with those of
+// Register registers every metric that the controller has, with those of
 // the fleet, whose hosts are read with c. It is what [Setup] does.
-func RegisterMetrics(r prometheus.Registerer, c client.Reader) error {
-	if _, err := newMetrics(r, false); err != nil {
+func Register(r prometheus.Registerer, c client.Reader) error {
+	if _, err := New(r, false); err != nil {
 		return err
 	}
-	return registerFleet(r, c)
+	return RegisterFleet(r, c)
 }
 
-// registerFleet registers the figures that are counted when they are asked for.
-func registerFleet(r prometheus.Registerer, c client.Reader) error {
+// RegisterFleet registers the figures that are counted when they are asked for.
+func RegisterFleet(r prometheus.Registerer, c client.Reader) error {
 	if r == nil {
 		return nil
 	}
@@ -111,10 +111,10 @@ func registerFleet(r prometheus.Registerer, c client.Reader) error {
 	return nil
 }
 
-// newMetrics registers the whole table; a nil registerer keeps it private. series
+// New registers the whole table; a nil registerer keeps it private. series
 // asks for those per host.
-func newMetrics(r prometheus.Registerer, series bool) (*metrics, error) {
-	m := &metrics{perHost: series, counters: map[string]*prometheus.CounterVec{}, histograms: map[string]*prometheus.HistogramVec{}}
+func New(r prometheus.Registerer, series bool) (*Metrics, error) {
+	m := &Metrics{perHost: series, counters: map[string]*prometheus.CounterVec{}, histograms: map[string]*prometheus.HistogramVec{}}
 	for _, row := range metricTable {
 		if series && perHost[row.Name] {
 			row.Labels = slices.Concat(hostLabels, row.Labels)
@@ -140,11 +140,11 @@ func newMetrics(r prometheus.Registerer, series bool) (*metrics, error) {
 	return m, nil
 }
 
-// add raises counters that are not about one host.
-func (m *metrics) add(list ...policy.Count) { m.addFor(types.NamespacedName{}, list...) }
+// Add raises counters that are not about one host.
+func (m *Metrics) Add(list ...policy.Count) { m.AddFor(types.NamespacedName{}, list...) }
 
-// addFor raises counters for a host.
-func (m *metrics) addFor(host types.NamespacedName, list ...policy.Count) {
+// AddFor raises counters for a host.
+func (m *Metrics) AddFor(host types.NamespacedName, list ...policy.Count) {
 	for _, c := range list {
 		if v := m.counters[c.Metric]; v != nil {
 			v.WithLabelValues(m.labels(c.Metric, host, c.Labels)...).Inc()
@@ -153,22 +153,22 @@ func (m *metrics) addFor(host types.NamespacedName, list ...policy.Count) {
 }
 
 // observe records a duration in seconds.
-func (m *metrics) observe(name string, host types.NamespacedName, seconds float64, labels ...string) {
+func (m *Metrics) observe(name string, host types.NamespacedName, seconds float64, labels ...string) {
 	if v := m.histograms[name]; v != nil {
 		v.WithLabelValues(m.labels(name, host, labels)...).Observe(seconds)
 	}
 }
 
 // labels are the values of a metric's labels.
-func (m *metrics) labels(name string, host types.NamespacedName, own []string) []string {
+func (m *Metrics) labels(name string, host types.NamespacedName, own []string) []string {
 	if !m.perHost || !perHost[name] {
 		return own
 	}
 	return append([]string{host.Namespace, host.Name}, own...)
 }
 
-// forget ends the series of a host that is gone.
-func (m *metrics) forget(host types.NamespacedName) {
+// Forget ends the series of a host that is gone.
+func (m *Metrics) Forget(host types.NamespacedName) {
 	if !m.perHost {
 		return
 	}
@@ -191,15 +191,15 @@ var operationMetric = map[policy.State]string{
 	metal3.StateDeprovisioning: "metal3_operation_deprovision_duration_seconds",
 }
 
-// left records how long a host was in the phase that it leaves at now.
-func (m *metrics) left(h *metal3.BareMetalHost, from policy.State, now time.Time) {
+// Left records how long a host was in the phase that it leaves at now.
+func (m *Metrics) Left(h *metal3.BareMetalHost, from policy.State, now time.Time) {
 	since := view.Of(h).Since
 	if since.IsZero() || now.Before(since) {
 		return
 	}
 	seconds := now.Sub(since).Seconds()
 	key := client.ObjectKeyFromObject(h)
-	m.observe(metricPhase, key, seconds, phaseLabel(from))
+	m.observe(phaseSeconds, key, seconds, phaseLabel(from))
 	if name := operationMetric[from]; name != "" {
 		m.observe(name, key, seconds)
 	}
