@@ -7,19 +7,21 @@
 set -euo pipefail
 out=$(realpath "${1:?usage: make.sh OUT}")
 here=$(cd "$(dirname "$0")" && pwd)
+parts=$here/../../media/debian/parts
 work=$out/work
 suite=bookworm
-# The label is how the boot loader and the initrd find the medium, and how tools know a CoreOS medium.
-label=fedora-coreos-42.20260102.3.0
 mkdir -p "$work"
 
-source "$here/packages.sh"
+source "$parts/packages.sh"
+source "$parts/initrd.sh"
+source "$parts/medium.sh"
 source "$here/root.sh"
 source "$here/initrd.sh"
-source "$here/medium.sh"
 
-fetch_packages
+fetch_packages busybox-static isolinux syslinux-common grub-efi-amd64-bin ovmf ipxe-qemu
+cp "$packages/usr/share/OVMF/OVMF_CODE.fd" "$out/OVMF.fd"
+cp -L "$packages/usr/lib/ipxe/qemu/efi-virtio.rom" "$out/ipxe-virtio.rom"
 make_root
 make_initrd
-make_medium
+make_medium console=ttyS0 quiet mitigations=off net.ifnames=0
 rm -rf "$work"

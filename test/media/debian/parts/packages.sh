@@ -1,18 +1,16 @@
-# Part of make.sh: what is taken out of Debian packages without installing them.
+# What is taken out of Debian packages without installing them.
 
-# fetch_packages unpacks kernel, boot loaders and firmware into $work/packages.
+# fetch_packages NAME... unpacks the kernel and the named packages into $work/packages, and sets packages and release.
 fetch_packages() {
   local kernel
   kernel=$(apt-cache depends linux-image-amd64 | awk '/Depends: linux-image-6/ {print $2; exit}')
   mkdir -p "$work/debs" "$work/packages"
-  (cd "$work/debs" && apt-get download -qq "$kernel" busybox-static isolinux syslinux-common grub-efi-amd64-bin ovmf ipxe-qemu 2>&1 |
+  (cd "$work/debs" && apt-get download -qq "$kernel" "$@" 2>&1 |
     grep -v 'performed unsandboxed' || true)
   for deb in "$work"/debs/*.deb; do dpkg-deb -x "$deb" "$work/packages"; done
   rm -rf "$work/debs"
   packages=$work/packages
   release=$(basename "$packages"/lib/modules/*)
-  cp "$packages/usr/share/OVMF/OVMF_CODE.fd" "$out/OVMF.fd"
-  cp -L "$packages/usr/lib/ipxe/qemu/efi-virtio.rom" "$out/ipxe-virtio.rom"
 }
 
 # add_modules ROOT NAME... copies kernel modules and what they need into ROOT.

@@ -1,9 +1,12 @@
-# Part of make.sh: the live ISO, laid out as the tool that makes CoreOS media does.
+# The live ISO, laid out as the tool that makes CoreOS media does.
 
-# make_medium writes $out/live.iso.
+label=fedora-coreos-42.20260102.3.0
+
+# make_medium KERNEL_ARGUMENT... writes $out/live.iso out of $work/initrd.img and $work/rootfs.img. The label is how the boot
+# loader and the initrd find the medium, and how tools know a CoreOS medium.
 make_medium() {
   local tree=$work/iso args size
-  args="console=ttyS0 quiet mitigations=off net.ifnames=0 coreos.liveiso=$label ignition.firstboot ignition.platform.id=metal"
+  args="$* coreos.liveiso=$label ignition.firstboot ignition.platform.id=metal"
   size=$((${#args} + 1024))
   mkdir -p "$tree"/{coreos,isolinux,images/pxeboot,EFI/fedora}
   cp "$packages/boot/vmlinuz-$release" "$tree/images/pxeboot/vmlinuz"

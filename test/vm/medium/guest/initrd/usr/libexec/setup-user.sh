@@ -1,0 +1,17 @@
+#!/bin/sh
+# On the live system the config was embedded and lies in the initrd; on the installed one coreos-installer has put it on /boot.
+set -eu
+config=/config.ign
+if ! is-live-image; then
+    for _ in $(seq 300); do
+        [ -e /dev/disk/by-label/boot ] && break
+        sleep 0.2
+    done
+    mkdir -p /run/boot
+    mount -o ro /dev/disk/by-label/boot /run/boot
+    config=/run/boot/ignition/config.ign
+fi
+if [ -e "$config" ]; then
+    cp "$config" /usr/lib/ignition/user.ign
+    sha256sum <"$config" | cut -d ' ' -f 1 >/run/ignition-config.sha256
+fi
