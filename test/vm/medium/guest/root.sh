@@ -19,7 +19,7 @@ make_root() {
   install -m 0755 "$installer" "$root/usr/bin/coreos-installer"
   strip "$root/usr/bin/coreos-installer"
   cp -a "$here/rootfs/." "$root/"
-  chmod 0755 "$root"/usr/libexec/*.sh
+  chmod 0755 "$root"/usr/libexec/*.sh "$root/usr/lib/systemd/system-generators/coreos-boot-mount-generator"
   layout
   services
   # Nobody has started this system before: systemd then enables what presets say, Ignition's among them.
@@ -56,12 +56,16 @@ layout() {
 # services leaves what is enabled on CoreOS, and masks what no image of ours uses: an emulated processor is slow.
 services() {
   local unit
-  rm "$root/usr/lib/systemd/system-preset/90-systemd.preset"
+  rm -rf "$root"/etc/init.d "$root"/etc/rc?.d
   chroot "$root" systemctl disable --quiet podman.service podman.socket podman-auto-update.service podman-auto-update.timer podman-restart.service \
-    nvmefc-boot-connections.service uuidd.socket remote-fs.target
+    nvmefc-boot-connections.service nvmf-autoconnect.service uuidd.socket remote-fs.target smartmontools.service
+  rm -rf "$root/usr/lib/systemd/system-preset/90-systemd.preset" "$root/usr/lib/modules-load.d/multipath.conf"
+  # Each unit that is there is looked at in the first boot, and each generator runs in every boot.
+  rm -rf "$root"/usr/lib/systemd/system-generators/systemd-{cryptsetup,debug,getty,gpt-auto,hibernate-resume,integritysetup,rc-local,run,system-update,sysv,veritysetup}-generator \
+    "$root"/usr/lib/systemd/system/{systemd-network*,systemd-hibernate*,systemd-suspend*,systemd-hybrid*,systemd-pcrphase*,systemd-rfkill*,systemd-backlight*,systemd-repart*,systemd-sysext*,systemd-initctl*,e2scrub*,apt-daily*,x11-common*,smartmontools*,uuidd*}
   for unit in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service fstrim.timer \
     getty.target getty@.service serial-getty@.service console-getty.service \
-    ldconfig.service systemd-timesyncd.service systemd-pstore.service systemd-update-utmp.service systemd-update-utmp-runlevel.service \
+    ldconfig.service systemd-sysusers.service systemd-firstboot.service systemd-timesyncd.service systemd-pstore.service systemd-update-utmp.service systemd-update-utmp-runlevel.service \
     systemd-random-seed.service systemd-binfmt.service systemd-journal-catalog-update.service \
     dev-hugepages.mount dev-mqueue.mount sys-kernel-debug.mount sys-kernel-tracing.mount sys-fs-fuse-connections.mount \
     proc-sys-fs-binfmt_misc.automount \
