@@ -142,7 +142,7 @@ test-tools:
 
 .PHONY: e2e-tools
 e2e-tools: test-tools
-	@bash test/scripts/test-tools.sh fdisk e2fsprogs
+	@bash test/scripts/test-tools.sh fdisk e2fsprogs dmsetup
 	@bash test/scripts/boot-tools.sh
 
 .PHONY: fuzz
@@ -159,7 +159,7 @@ bench-images: ## The image server beside nginx (needs nginx-light)
 
 .PHONY: bench-steps
 bench-steps: need-e2e coreos-installer test-tools ## The deploy step on a real systemd (needs root, cargo)
-	@bash test/scripts/test-tools.sh fdisk e2fsprogs
+	@bash test/scripts/test-tools.sh fdisk e2fsprogs dmsetup
 	@go run ./test/bench/steps
 
 .PHONY: bench-fleet

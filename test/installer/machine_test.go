@@ -32,7 +32,7 @@ import (
 
 const (
 	// patience bounds a whole installation.
-	patience = 3 * time.Minute
+	patience = 10 * time.Minute
 	// diskBytes is a little more than the hub's minimum.
 	diskBytes = 10 << 30
 	nodeUUID  = "33333333-3333-4333-8333-333333333333"

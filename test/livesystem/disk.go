@@ -1,8 +1,10 @@
 package livesystem
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -80,7 +82,11 @@ func (d Disk) mapped(t *testing.T, below string) string {
 	from, to := d.Bad.From/sector, d.Bad.To/sector
 	name := fmt.Sprintf("ironflow-test-%d-%d", os.Getpid(), time.Now().UnixNano())
 	table := fmt.Sprintf("0 %[2]d linear %[1]s 0\n%[2]d %[4]d error\n%[3]d %[5]d linear %[1]s %[3]d\n", below, from, to, to-from, d.Bytes/sector-to)
-	Output(t, "dmsetup", "create", "--noudevsync", "--noudevrules", name, "--table", table)
-	t.Cleanup(func() { Output(t, "dmsetup", "remove", "--noudevsync", "--noudevrules", "--retry", name) })
-	return "/dev/mapper/" + name
+	Output(t, "dmsetup", "create", "--noudevsync", name, "--table", table)
+	t.Cleanup(func() {
+		// The test's context has ended; what is still open keeps the device, which harms nobody.
+		_ = exec.CommandContext(context.WithoutCancel(t.Context()), "dmsetup", "remove", "--noudevsync", "--deferred", name).Run()
+	})
+	// Its link below /dev/mapper is udev's; the kernel's own name is always there.
+	return "/dev/" + Output(t, "dmsetup", "info", "--columns", "--noheadings", "-o", "blkdevname", name)
 }

@@ -27,7 +27,7 @@ import (
 var bootScript string
 
 // bootTime bounds the start of systemd up to its bus.
-const bootTime = 60 * time.Second
+const bootTime = 5 * time.Minute
 
 // Machine is a booted systemd. Its files are reached below Host.Root, its
 // network is loopback only.
