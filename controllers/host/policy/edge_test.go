@@ -44,7 +44,7 @@ func TestForce(t *testing.T) {
 		"reboot while the conductor works":     {metal3.StateInspecting, ironic.StateInspecting, []func(*Observed){annotate(names.Reboot, forced)}, "", nil, "inspecting the hardware"},
 		"reboot of a deployment":               {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Reboot+"/me", forced)}, "announce restart", nil, ""},
 		"reboot of a deployment, announced":    {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, marked(noon)}, "ask for deleted", []string{names.Rebooting}, ""},
-		"reboot of a deployment, summary":     {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Reboot, forced), func(o *Observed) { o.Detail = Summary }}, "read node", nil, ""},
+		"reboot of a deployment, summary":      {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Reboot, forced), func(o *Observed) { o.Detail = Summary }}, "read node", nil, ""},
 		"detach waits for the end":             {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Detached, "")}, "", nil, "starting the deployment"},
 		"detach by force, deployment":          {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Detached, `{"force":true}`)}, "ask for abort", nil, ""},
 		"detach by force, old Ironic":          {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Detached, `{"force":true}`), func(o *Observed) { o.AbortRefused = true }}, "ask for deleted", nil, ""},
