@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/test/lab/guard"
+	"github.com/ironflow/ironflow/test/vm/nvram"
 	"github.com/ironflow/ironflow/test/vm/qmp"
 )
 
@@ -35,6 +36,9 @@ type life struct {
 	qmp    *qmp.Client
 	// events end when QEMU has gone.
 	events chan qmp.Event
+	// keyboard is a connection to the serial console, once somebody has typed; the
+	// machine's lock guards it.
+	keyboard net.Conn
 	// how it ended, once it has.
 	how end
 	// moving is for a tray that this program moves, not the guest.
@@ -113,7 +117,7 @@ func (l *life) connect(listener net.Listener) (*qmp.Client, error) {
 // prepare makes the files for a start: the machine's own NVRAM, if it has none.
 func (m *Machine) prepare(p plan) (files, error) {
 	f := files{
-		qmp: filepath.Join(m.sockets, "qmp"), console: m.ConsoleSocket(), log: m.ConsoleLog(), journal: m.JournalLog(),
+		qmp: filepath.Join(m.sockets, "qmp"), console: m.consoleSocket(), log: m.ConsoleLog(), journal: m.JournalLog(),
 	}
 	if m.config.TPM {
 		f.tpm = filepath.Join(m.sockets, "tpm")
@@ -126,14 +130,30 @@ func (m *Machine) prepare(p plan) (files, error) {
 	if f.nvram == "" {
 		return f, nil
 	}
-	if _, err := os.Stat(f.nvram); err == nil {
-		return f, nil
+	if err := writeNVRAM(f.nvram, template, p.httpBoot); err != nil {
+		return f, fmt.Errorf("the machine's NVRAM: %w", err)
 	}
-	fresh, err := os.ReadFile(template)
+	return f, nil
+}
+
+// writeNVRAM makes the NVRAM, if there is none, and sets what is to be booted by
+// HTTP.
+func writeNVRAM(path, template, httpBoot string) error {
+	raw, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		raw, err = os.ReadFile(template)
+	}
 	if err != nil {
-		return f, fmt.Errorf("NVRAM of a new machine: %w", err)
+		return err
 	}
-	return f, os.WriteFile(f.nvram, fresh, 0o600)
+	store, err := nvram.Open(raw)
+	if err != nil {
+		return err
+	}
+	if err := store.SetHTTPBoot(httpBoot); err != nil {
+		return err
+	}
+	return os.WriteFile(path, raw, 0o600)
 }
 
 // startTPM starts a TPM whose state stays in the machine's folder. It ends with
@@ -259,7 +279,5 @@ func (l *life) happened(ctx context.Context, event qmp.Event) {
 		if data.Open {
 			l.machine.record(EventEjected, "by the guest")
 		}
-	case "GUEST_PANICKED":
-		l.machine.record(EventTrouble, "the guest's kernel has panicked")
 	}
 }

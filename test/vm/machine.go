@@ -206,7 +206,3 @@ func (m *Machine) DiskPath(n int) string {
 // paravirtual one (/dev/hvc0), over all starts. Media of package medium write their
 // journal there.
 func (m *Machine) JournalLog() string { return filepath.Join(m.config.Dir, "journal.log") }
-
-// ConsoleLog is the file that has all that the machine wrote on its serial
-// console, over all starts.
-func (m *Machine) ConsoleLog() string { return filepath.Join(m.config.Dir, "console.log") }

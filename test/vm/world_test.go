@@ -38,12 +38,14 @@ type world struct {
 	uuid    string
 	guest   boot.Guest
 	images  *images
+	// commands counts what was typed.
+	commands int
 	// read is how much of the console was looked at.
 	read int64
 }
 
 // open makes the world; change may set more of the machine.
-func open(t *testing.T, change func(*vm.Config)) *world {
+func open(t *testing.T, change func(*world, *vm.Config)) *world {
 	t.Helper()
 	for program, pkg := range map[string]string{"qemu-system-x86_64": "qemu-system-x86", "swtpm": "swtpm"} {
 		needs.Program(t, program, pkg)
@@ -73,7 +75,7 @@ func open(t *testing.T, change func(*vm.Config)) *world {
 		NICs: []vm.NIC{{MAC: "52:54:00:00:00:f1"}},
 	}
 	if change != nil {
-		change(&config)
+		change(w, &config)
 	}
 	w.machine, err = vm.New(context.WithoutCancel(t.Context()), config)
 	w.Expect(err).NotTo(HaveOccurred())
@@ -165,7 +167,9 @@ type images struct {
 	path   string
 	broken atomic.Bool
 	ranges atomic.Int64
-	agents atomic.Value
+	// scripts counts the reads of the script for iPXE.
+	scripts atomic.Int64
+	agents  atomic.Value
 }
 
 func serve(t *testing.T, path string) *images {
@@ -187,6 +191,11 @@ func (s *images) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.ranges.Add(1)
 	}
 	s.agents.Store(r.UserAgent())
+	if r.URL.Path == "/boot.ipxe" {
+		s.scripts.Add(1)
+		_, _ = io.WriteString(w, "#!ipxe\necho the script runs\npoweroff\n")
+		return
+	}
 	file, err := os.Open(s.path)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
