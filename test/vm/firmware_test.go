@@ -3,7 +3,6 @@
 package vm_test
 
 import (
-	"net/url"
 	"testing"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 
 	"github.com/ironflow/ironflow/test/lab/emulator"
 	"github.com/ironflow/ironflow/test/vm"
-	"github.com/ironflow/ironflow/test/vm/shell"
 )
 
 // TestSecureBoot shows that the BMC's flag is the firmware's: with it a medium
@@ -28,41 +26,4 @@ func TestSecureBoot(t *testing.T) {
 	w.redfish("PATCH", "/SecureBoot", map[string]any{"SecureBootEnable": false}, nil)
 	w.reset(emulator.ResetForceRestart)
 	w.console("REPORT begin")
-}
-
-// fromGuest is the address of the image server as a guest of QEMU's own network
-// reaches it.
-func (w *world) fromGuest(path string) string {
-	address, err := url.Parse(w.images.URL)
-	w.Expect(err).NotTo(HaveOccurred())
-	return "http://10.0.2.2:" + address.Port() + path
-}
-
-// TestHTTPBoot is UEFI HTTP boot of a whole medium, which the firmware reads.
-func TestHTTPBoot(t *testing.T) {
-	w := open(t, func(_ *world, c *vm.Config) { c.MemoryMiB = 1536 })
-	iso, err := shell.Make(t.Context())
-	w.Expect(err).NotTo(HaveOccurred())
-	w.images.path = iso
-	w.redfish("PATCH", "", map[string]any{"Boot": map[string]any{
-		"BootSourceOverrideTarget": "UefiHttp", "BootSourceOverrideMode": "UEFI", "HttpBootUri": w.fromGuest("/shell.iso"),
-	}}, nil)
-	w.reset(emulator.ResetOn)
-	w.console(shell.Ready)
-	w.Expect(w.images.agents.Load()).To(ContainSubstring("UefiHttpBoot"))
-}
-
-// TestNetworkBoot is iPXE from the card's ROM, with the script that DHCP offers.
-func TestNetworkBoot(t *testing.T) {
-	for _, mode := range []emulator.BootMode{emulator.BootModeLegacy, emulator.BootModeUEFI} {
-		t.Run(string(mode), func(t *testing.T) {
-			w := open(t, func(w *world, c *vm.Config) { c.NICs[0].User = "bootfile=" + w.fromGuest("/boot.ipxe") })
-			w.boot(emulator.BootPxe, mode)
-			w.reset(emulator.ResetOn)
-			w.Eventually(w.images.scripts.Load, "10m", "100ms").Should(BeNumerically(">", 0))
-			w.Expect(w.images.agents.Load()).To(ContainSubstring("iPXE"))
-			// The script switches the machine off.
-			w.Eventually(w.power, "10m", "100ms").Should(Equal(emulator.PowerOff))
-		})
-	}
 }
