@@ -15,8 +15,9 @@ import (
 // console, over all starts.
 func (m *Machine) ConsoleLog() string { return filepath.Join(m.config.Dir, "console.log") }
 
-// consoleSocket is QEMU's socket of the serial console.
-func (m *Machine) consoleSocket() string { return filepath.Join(m.sockets, "console") }
+// ConsoleSocket is the Unix socket of the serial console of a machine that has
+// power, for one who wants to type. All output is in the log, too.
+func (m *Machine) ConsoleSocket() string { return filepath.Join(m.sockets, "console") }
 
 // Type types on the serial console of a machine that has power. The text ends
 // with "\n" where somebody would press Enter.
@@ -43,7 +44,7 @@ func (l *life) openKeyboard(ctx context.Context) (net.Conn, error) {
 	if l.keyboard != nil {
 		return l.keyboard, nil
 	}
-	conn, err := new(net.Dialer).DialContext(ctx, "unix", l.machine.consoleSocket())
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", l.machine.ConsoleSocket())
 	if err != nil {
 		return nil, err
 	}

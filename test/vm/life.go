@@ -117,7 +117,7 @@ func (l *life) connect(listener net.Listener) (*qmp.Client, error) {
 // prepare makes the files for a start: the machine's own NVRAM, if it has none.
 func (m *Machine) prepare(p plan) (files, error) {
 	f := files{
-		qmp: filepath.Join(m.sockets, "qmp"), console: m.consoleSocket(), log: m.ConsoleLog(), journal: m.JournalLog(),
+		qmp: filepath.Join(m.sockets, "qmp"), console: m.ConsoleSocket(), log: m.ConsoleLog(), journal: m.JournalLog(),
 	}
 	if m.config.TPM {
 		f.tpm = filepath.Join(m.sockets, "tpm")
