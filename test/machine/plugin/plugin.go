@@ -64,7 +64,7 @@ func New(o Options) *Manager {
 }
 
 // Name is the real plugin's.
-func (*Manager) Name() string    { return "IronflowHardwareManager" }
+func (*Manager) Name() string { return "IronflowHardwareManager" }
 
 // Version is the real plugin's.
 func (*Manager) Version() string { return "1" }
