@@ -40,9 +40,7 @@ func (f *flow) softwareRAID(h *Host) {
 // back gives an installed host back: its disk is empty, and it is available.
 func (f *flow) back(h *Host, disk int) {
 	f.Helper()
-	if h.Machine != nil {
-		f.Expect(Signatures(h.Machine.DiskPath(disk))).NotTo(BeEmpty())
-	}
+	f.Expect(Signatures(h.Machine.DiskPath(disk))).NotTo(BeEmpty())
 	f.Expect(h.Patch(f.Context(), map[string]any{"metadata": map[string]any{"labels": map[string]any{names.InfraEnvLabel: nil}}})).To(Succeed())
 	f.available(h, disk)
 }
@@ -52,9 +50,7 @@ func (f *flow) available(h *Host, disk int) {
 	f.Helper()
 	f.Expect(h.UntilState(f.Context(), metal3v1.StateDeprovisioning, bootLimit)).To(Succeed())
 	f.Expect(h.UntilState(f.Context(), metal3v1.StateAvailable, bootLimit)).To(Succeed())
-	if h.Machine != nil {
-		f.Expect(Signatures(h.Machine.DiskPath(disk))).To(BeEmpty(), "deprovisioning erases the disk")
-	}
+	f.Expect(Signatures(h.Machine.DiskPath(disk))).To(BeEmpty(), "deprovisioning erases the disk")
 }
 
 // installCoreOS deploys an available host without a hub onto the disk that the

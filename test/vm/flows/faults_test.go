@@ -3,6 +3,7 @@
 package flows
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -22,6 +23,16 @@ func (f *flow) forCluster(name, word string) (*Host, *Console) {
 	console := h.Console()
 	f.Expect(h.Create(f.Context(), both(ForCluster(name, "master"), SayInstalled(word)))).To(Succeed())
 	return h, console
+}
+
+// pause lets a fault last.
+func (f *flow) pause(d time.Duration) {
+	f.Helper()
+	select {
+	case <-time.After(d):
+	case <-f.Context().Done():
+		f.Fatal(context.Cause(f.Context()))
+	}
 }
 
 // untilShown waits until the host shows a text, with at least that percentage.
@@ -64,12 +75,12 @@ func survives(f *flow) {
 
 	f.untilWritten(h, 5)
 	f.Expect(h.Type(f.Context(), "systemctl kill --signal=KILL agent.service")).To(Succeed())
-	time.Sleep(10 * time.Second)
+	f.pause(10 * time.Second)
 	f.Expect(h.Type(f.Context(), "podman kill ironic-agent")).To(Succeed())
 	for nic := range h.Config.NICs {
 		f.Expect(h.Machine.SetLink(f.Context(), nic, false)).To(Succeed())
 	}
-	time.Sleep(2 * time.Minute)
+	f.pause(2 * time.Minute)
 	for nic := range h.Config.NICs {
 		f.Expect(h.Machine.SetLink(f.Context(), nic, true)).To(Succeed())
 	}

@@ -14,7 +14,6 @@ import (
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/test/vm"
 )
@@ -99,19 +98,6 @@ func (h *Host) unfollow() {
 		h.stop()
 	}
 	h.follow.Wait()
-}
-
-// simulatedHost is the host of a simulated machine.
-func (w *World) simulatedHost(s *scenario.Scenario) *Host {
-	state, _ := w.Fleet.State(s.Name)
-	h := &Host{Name: s.Name, UUID: state.UUID, Timeline: NewTimeline(time.Now()), world: w}
-	for _, nic := range s.Hardware.NICs {
-		h.Config.NICs = append(h.Config.NICs, vm.NIC{MAC: strings.ToLower(nic.MAC)})
-	}
-	for _, disk := range s.Hardware.Disks {
-		h.Config.Disks = append(h.Config.Disks, vm.Disk{Serial: disk.Serial})
-	}
-	return h
 }
 
 // Create writes the host's objects: its BMC's Secret and the BareMetalHost, which

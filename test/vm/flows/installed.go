@@ -46,7 +46,7 @@ func ignitionWith(name, contents string) string {
 		"systemd":  map[string]any{"units": []any{map[string]any{"name": name, "enabled": true, "contents": contents}}},
 	})
 	if err != nil {
-		panic(fmt.Sprintf("encode strings: %v", err))
+		panic(fmt.Sprintf("encode strings: %v", err)) //nolint:forbidigo // strings are always encoded
 	}
 	return string(raw)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 
@@ -175,13 +174,3 @@ func (w *World) Close(ctx context.Context) error {
 
 // Logs is the folder with the logs of all parts.
 func (w *World) Logs() string { return filepath.Join(w.options.Dir, "lab", "log") }
-
-// programs says what is missing in the folder of programs.
-func programs(dir string) error {
-	for _, name := range []string{"ironflow", "ironflow-agent", "ironflow-step"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return fmt.Errorf("the programs are not built: run `make build`: %w", err)
-		}
-	}
-	return nil
-}

@@ -70,8 +70,7 @@ type flow struct {
 	*testing.T
 	*WithT
 	world *World
-	// hosts are the machines, simulated the others.
-	hosts, simulated []*Host
+	hosts []*Host
 }
 
 // newFlow makes the flow of the test; at its end the report is written, and what a
@@ -115,10 +114,6 @@ func (f *flow) end() {
 			f.Errorf("end machine %s: %v", h.Name, err)
 		}
 	}
-	for _, h := range f.simulated {
-		report.Hosts[h.Name] = h.Timeline
-		h.unfollow()
-	}
 	var text strings.Builder
 	if err := report.Write(&text); err != nil {
 		f.Errorf("write the report: %v", err)
@@ -138,6 +133,16 @@ func linger(file string) {
 		if _, err := os.Stat(file); err != nil {
 			return
 		}
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 	}
+}
+
+// programs says what is missing in the folder of programs.
+func programs(dir string) error {
+	for _, name := range []string{"ironflow", "ironflow-agent", "ironflow-step"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("the programs are not built: run `make build`: %w", err)
+		}
+	}
+	return nil
 }
