@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 )
 
 // Fault is what is wrong with a disk: the requests that it answers with an error.
@@ -22,9 +23,7 @@ func (f Fault) node(name, over string) map[string]any {
 	rule := func(kind string, more map[string]any) {
 		// The event "none" comes once, when the node is made: the rule then holds.
 		r := map[string]any{"event": "none", "iotype": kind, "errno": 5, "once": false}
-		for key, v := range more {
-			r[key] = v
-		}
+		maps.Copy(r, more)
 		rules = append(rules, r)
 	}
 	for kind, fails := range map[string]bool{"read": f.Reads, "write": f.Writes, "write-zeroes": f.Writes} {
@@ -48,8 +47,7 @@ func (f Fault) node(name, over string) map[string]any {
 func (f Fault) option(name, over string) string {
 	raw, err := json.Marshal(f.node(name, over))
 	if err != nil {
-		// It holds nothing that JSON has not.
-		panic(fmt.Sprintf("encode a disk's fault: %v", err))
+		panic(fmt.Sprintf("encode a disk's fault: %v", err)) //nolint:forbidigo // it holds nothing that JSON has not
 	}
 	return string(raw)
 }

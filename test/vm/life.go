@@ -153,7 +153,7 @@ func writeNVRAM(path, template, httpBoot string) error {
 	if err := store.SetHTTPBoot(httpBoot); err != nil {
 		return err
 	}
-	return os.WriteFile(path, raw, 0o600)
+	return os.WriteFile(path, raw, 0o600) //nolint:gosec // the file is in the machine's own folder
 }
 
 // startTPM starts a TPM whose state stays in the machine's folder. It ends with

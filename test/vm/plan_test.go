@@ -25,20 +25,39 @@ func TestPlan(t *testing.T) {
 		want   plan
 	}{
 		{"a BMC that was never asked", emulator.SystemChange{}, nil, plan{firmware: UEFI, order: []Source{SourceDisk, SourceMedium}}},
-		{"medium, BIOS", inserted(iso, emulator.SystemChange{BootDevice: emulator.BootCd, BootMode: emulator.BootModeLegacy}), nil,
-			plan{firmware: BIOS, order: []Source{SourceMedium, SourceDisk}, medium: iso}},
-		{"BIOS has no secure boot", emulator.SystemChange{BootMode: emulator.BootModeLegacy, SecureBoot: true}, nil,
-			plan{firmware: BIOS, order: []Source{SourceDisk, SourceMedium}}},
-		{"secure boot from the disk with a medium in the drive", inserted(iso, emulator.SystemChange{BootDevice: emulator.BootHdd, SecureBoot: true}), nil,
-			plan{firmware: UEFI, secure: true, order: []Source{SourceDisk, SourceMedium}, medium: iso}},
-		{"network", emulator.SystemChange{BootDevice: emulator.BootPxe}, nil,
-			plan{firmware: UEFI, order: []Source{SourceNetwork, SourceDisk, SourceMedium}}},
-		{"HTTP boot", inserted(iso, emulator.SystemChange{BootDevice: emulator.BootCd, HTTPBootURI: iso}), nil,
-			plan{firmware: UEFI, order: []Source{SourceMedium, SourceDisk}, httpBoot: iso}},
-		{"a medium after an HTTP boot", inserted(iso, emulator.SystemChange{BootDevice: emulator.BootCd, HTTPBootURI: "http://192.0.2.1/other"}), nil,
-			plan{firmware: UEFI, order: []Source{SourceMedium, SourceDisk}, medium: iso}},
-		{"a machine with a mind of its own", inserted(iso, emulator.SystemChange{BootDevice: emulator.BootHdd}), []Source{SourceMedium},
-			plan{firmware: UEFI, order: []Source{SourceMedium}, medium: iso}},
+		{
+			"medium, BIOS", inserted(iso, emulator.SystemChange{BootDevice: emulator.BootCd, BootMode: emulator.BootModeLegacy}), nil,
+			plan{firmware: BIOS, order: []Source{SourceMedium, SourceDisk}, medium: iso},
+		},
+		{
+			"BIOS has no secure boot",
+			emulator.SystemChange{BootMode: emulator.BootModeLegacy, SecureBoot: true},
+			nil,
+			plan{firmware: BIOS, order: []Source{SourceDisk, SourceMedium}},
+		},
+		{
+			"secure boot from the disk with a medium in the drive", inserted(iso, emulator.SystemChange{BootDevice: emulator.BootHdd, SecureBoot: true}), nil,
+			plan{firmware: UEFI, secure: true, order: []Source{SourceDisk, SourceMedium}, medium: iso},
+		},
+		{
+			"network",
+			emulator.SystemChange{BootDevice: emulator.BootPxe},
+			nil,
+			plan{firmware: UEFI, order: []Source{SourceNetwork, SourceDisk, SourceMedium}},
+		},
+		{
+			"HTTP boot", inserted(iso, emulator.SystemChange{BootDevice: emulator.BootCd, HTTPBootURI: iso}), nil,
+			plan{firmware: UEFI, order: []Source{SourceMedium, SourceDisk}, httpBoot: iso},
+		},
+		{
+			"a medium after an HTTP boot", inserted(iso, emulator.SystemChange{BootDevice: emulator.BootCd, HTTPBootURI: "http://192.0.2.1/other"}), nil,
+			plan{firmware: UEFI, order: []Source{SourceMedium, SourceDisk}, medium: iso},
+		},
+		{
+			"a machine with a mind of its own", inserted(iso, emulator.SystemChange{BootDevice: emulator.BootHdd}),
+			[]Source{SourceMedium},
+			plan{firmware: UEFI, order: []Source{SourceMedium}, medium: iso},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) { NewWithT(t).Expect(decide(config, c.board, c.forced)).To(Equal(c.want)) })
 	}

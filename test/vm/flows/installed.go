@@ -3,7 +3,6 @@ package flows
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
@@ -49,9 +48,4 @@ func ignitionWith(name, contents string) string {
 		panic(fmt.Sprintf("encode strings: %v", err)) //nolint:forbidigo // strings are always encoded
 	}
 	return string(raw)
-}
-
-// saidInstalled is the line of the unit, with the host's name and the root device.
-func saidInstalled(word string) *regexp.Regexp {
-	return regexp.MustCompile(`FLOW-INSTALLED ` + regexp.QuoteMeta(word) + ` host=(\S+) root=(\S+)`)
 }

@@ -3,6 +3,7 @@
 package flows
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
@@ -120,4 +121,9 @@ func (f *flow) agentOf(h *Host) (agentv1.AgentSpec, error) {
 		return agentv1.AgentSpec{}, err
 	}
 	return agents.Items[0].Spec, nil
+}
+
+// saidInstalled is the line of the unit, with the host's name and the root device.
+func saidInstalled(word string) *regexp.Regexp {
+	return regexp.MustCompile(`FLOW-INSTALLED ` + regexp.QuoteMeta(word) + ` host=(\S+) root=(\S+)`)
 }

@@ -99,13 +99,14 @@ func (t *Timeline) Phases(end time.Time) []Span {
 // Steps are the steps within the phases, "PHASE: STEP: TEXT".
 func (t *Timeline) Steps(end time.Time) []Span {
 	return spans(t.Seen(), end, func(s Seen) string {
-		name := s.Phase
+		var name strings.Builder
+		name.WriteString(s.Phase)
 		for _, part := range []string{s.Step, written.ReplaceAllString(s.Text, "")} {
 			if part != "" {
-				name += ": " + part
+				name.WriteString(": " + part)
 			}
 		}
-		return name
+		return name.String()
 	})
 }
 
