@@ -2,12 +2,14 @@ package rest_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -361,14 +363,33 @@ func TestLifeOverHTTP(t *testing.T) {
 func TestAPollSaysTheLeastGapToTheNext(t *testing.T) {
 	g := NewWithT(t)
 	f := newFixture(t)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.URL+rest.Base+"/v2"+f.path("/infra-envs/{infra_env_id}/hosts/{host_id}/instructions"), nil)
+	key := store.HostKey{InfraEnvID: f.env, HostID: uuid.NewString()}
+	f.Agent(f.token).Register(t, key)
+	gap, delay := f.pollOnce(t, key)
+	g.Expect(gap).To(Equal("1"), "one host alone may hurry")
+	g.Expect(delay).To(BeNumerically("<", 51))
+	for i := range 10_000 {
+		f.PollGap(store.HostKey{InfraEnvID: "crowd", HostID: strconv.Itoa(i)})
+	}
+	gap, delay = f.pollOnce(t, key)
+	g.Expect(gap).To(Equal("51"))
+	g.Expect(delay).To(BeEquivalentTo(51), "also for agents that do not know the gap")
+}
+
+// pollOnce polls as an agent and returns the least gap and the delay that the hub asks for.
+func (f *fixture) pollOnce(t *testing.T, key store.HostKey) (gap string, delay int64) {
+	t.Helper()
+	g := NewWithT(t)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.URL+rest.Base+"/v2"+"/infra-envs/"+key.InfraEnvID+"/hosts/"+key.HostID+"/instructions", nil)
 	g.Expect(err).NotTo(HaveOccurred())
 	req.Header.Set(wire.HeaderAgentToken, f.token)
 	resp, err := f.Client().Do(req)
 	g.Expect(err).NotTo(HaveOccurred())
 	defer resp.Body.Close()
 	g.Expect(resp.StatusCode).To(Equal(200))
-	g.Expect(resp.Header.Get("Ironflow-Poll-Gap")).To(Equal("1"), "one host alone may hurry")
+	var steps wire.Steps
+	g.Expect(json.NewDecoder(resp.Body).Decode(&steps)).To(Succeed())
+	return resp.Header.Get("Ironflow-Poll-Gap"), steps.NextInstructionSeconds
 }
 
 func TestEventCountsAreInHeaders(t *testing.T) {
