@@ -90,7 +90,7 @@ const sysfs = `set -e
 mount -t tmpfs block /sys/block
 mkdir -p /run/sysfs/upper /run/sysfs/work
 mount -t overlay class -o lowerdir=/sys/class,upperdir=/run/sysfs/upper,workdir=/run/sysfs/work /sys/class
-mkdir -p /sys/class/dmi/id
+rm -rf /sys/class/dmi && mkdir -p /sys/class/dmi/id # this computer has a firmware of its own
 echo %[3]s >/sys/class/dmi/id/board_serial
 ln -s ../devices/virtual/block/loop%[2]s /sys/block/loop%[2]s # for lsblk
 mkdir -p /sys/block/sda/queue /sys/block/sda/device /sys/block/sda/holders
