@@ -17,7 +17,8 @@ make_osmet() {
   mkdir -p "$dir"
   loop=$(losetup --find --show --read-only "$out/installed.raw")
   trap 'losetup -d "$loop"' EXIT
-  partx --add "$loop"
+  # Of an earlier use of the loop device there may be partitions left.
+  partx --update "$loop"
   "$installer" pack osmet --fast --description 'CoreOS layout of Debian packages' --output "$dir/x86_64-metal.osmet" \
     --checksum "$(sha256sum "$loop" | cut -d ' ' -f 1)" "$loop"
   partx --delete "$loop"

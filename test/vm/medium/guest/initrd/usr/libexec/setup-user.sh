@@ -8,7 +8,7 @@ if ! is-live-image; then
         sleep 0.2
     done
     mkdir -p /run/boot
-    mount -o ro /dev/disk/by-label/boot /run/boot
+    mount -t ext4 -o ro /dev/disk/by-label/boot /run/boot
     config=/run/boot/ignition/config.ign
 fi
 if [ -e "$config" ]; then
