@@ -88,7 +88,7 @@ func TestRowsAreUniqueAndSaySomething(t *testing.T) {
 
 // tellers are the packages whose events are listed, by the kinds that they tell about.
 var tellers = map[string][]string{
-	"host": {"BareMetalHost"}, "firmware": {"HostFirmwareSettings", "HostFirmwareComponents"}, "media": {"DataImage"},
+	"host/policy": {"BareMetalHost"}, "host": {"BareMetalHost"}, "firmware": {"HostFirmwareSettings", "HostFirmwareComponents"}, "media": {"DataImage"},
 	"subscription": {"BMCEventSubscription"}, "claim": {"HostClaim", "HostDeployPolicy", "BareMetalHost"}, "link": {"BareMetalHost"},
 }
 
@@ -116,7 +116,7 @@ func TestEveryEventIsListed(t *testing.T) {
 func TestEveryCauseIsListed(t *testing.T) {
 	g := NewWithT(t)
 	causes := 0
-	for name, text := range scanned(t, "host").constants {
+	for name, text := range scanned(t, "host/policy").constants {
 		if strings.HasPrefix(name, "cause") {
 			causes++
 			g.Expect(catalog.Has("BareMetalHost", "Stalled", "True", text)).To(BeTrue(), "%s = %q is not in the catalogue", name, text)
