@@ -91,17 +91,18 @@ func (x indexes) of(source Source, n int) string {
 // drive is the drive for virtual media, without one.
 func drive(config Config, index indexes) []string {
 	boot := index.of(SourceMedium, 0)
+	if config.Drive == DriveSATA {
+		// QEMU ends when a SATA CD drive is to try again (an assertion in its ide_restart_bh).
+		return []string{"-device", "ide-cd,id=" + cdDevice + ",bus=ide.5,rerror=report" + boot}
+	}
 	policy := ",rerror=stop"
 	if config.MediumPatience < 0 {
 		policy = ",rerror=report"
 	}
-	if config.Drive == DriveUSB {
-		return []string{
-			"-device", "qemu-xhci,id=usb", "-device", "usb-bot,id=drive,bus=usb.0",
-			"-device", "scsi-cd,id=" + cdDevice + ",bus=drive.0,scsi-id=0,lun=0" + policy + boot,
-		}
+	return []string{
+		"-device", "qemu-xhci,id=usb", "-device", "usb-bot,id=drive,bus=usb.0",
+		"-device", "scsi-cd,id=" + cdDevice + ",bus=drive.0,scsi-id=0,lun=0" + policy + boot,
 	}
-	return []string{"-device", "ide-cd,id=" + cdDevice + ",bus=ide.5" + policy + boot}
 }
 
 // disk is the n-th disk.

@@ -44,9 +44,9 @@ type Config struct {
 	// empty is disks, then medium.
 	Order []Source
 	// MediumPatience is how long the BMC tries again to read the medium's URL
-	// before the machine gets to see that the medium has gone. The machine stands
-	// still in that time. Zero is 20 s; a negative one gives read errors on to the
-	// machine at once.
+	// before the machine gets to see that the medium has gone: at the start, and
+	// later with [DriveUSB]. The machine stands still in that time. Zero is 20 s; a
+	// negative one gives read errors on to the machine at once.
 	MediumPatience time.Duration
 	// Log receives one line for each event; nil discards.
 	Log *slog.Logger
@@ -75,9 +75,11 @@ type Drive string
 
 // The drives.
 const (
-	// DriveSATA is a SATA CD drive, the fastest here.
+	// DriveSATA is a SATA CD drive, the fastest here. The machine gets to see each
+	// error of reading the medium's URL at once.
 	DriveSATA Drive = "sata"
-	// DriveUSB is a CD drive on USB, as BMCs have it.
+	// DriveUSB is a CD drive on USB, as BMCs have it. Reads are tried again, see
+	// [Config.MediumPatience].
 	DriveUSB Drive = "usb"
 )
 
@@ -111,7 +113,8 @@ type Disk struct {
 	// Serial is the serial number; virtio shows 20 characters at most.
 	Serial string
 	// WWN is the world wide name of a SCSI or SATA disk, the EUI-64 of an NVMe one:
-	// 16 hexadecimal digits after 0x. Virtio disks have none.
+	// 16 hexadecimal digits after 0x. Virtio disks have none, and Linux does not
+	// believe QEMU's EUI-64: there an NVMe disk's name is made of its serial number.
 	WWN string
 	// Rotational makes a SCSI or SATA disk say that it turns; else it is a solid
 	// state disk.

@@ -24,8 +24,7 @@ const (
 	// opens the drive's tray ejects it, too.
 	EventInserted EventKind = "medium inserted"
 	EventEjected  EventKind = "medium ejected"
-	// EventMediumError is an address that cannot be read. The machine stands still
-	// while it is tried again.
+	// EventMediumError is an address that cannot be read.
 	EventMediumError EventKind = "medium error"
 	// EventDiskError is an error that a disk has answered with.
 	EventDiskError EventKind = "disk error"

@@ -260,16 +260,18 @@ func (l *life) happened(ctx context.Context, event qmp.Event) {
 		go func() { _ = l.qmp.Execute(l.ctx, "quit", nil, nil) }()
 	case "BLOCK_IO_ERROR":
 		var data struct {
-			Device, Operation, Action, Reason string
-			Node                              string `json:"node-name"`
-			Path                              string `json:"qom-path"`
+			Operation, Action, Reason string
+			Node                      string `json:"node-name"`
 		}
 		_ = event.Decode(&data)
-		if strings.HasPrefix(data.Node, mediumNode) || data.Action == "stop" {
+		switch {
+		case data.Action == "stop":
 			l.readFailed(ctx, data.Reason)
-			return
+		case strings.HasPrefix(data.Node, mediumNode):
+			l.machine.record(EventMediumError, data.Reason)
+		default:
+			l.machine.record(EventDiskError, fmt.Sprintf("%s of %s: %s", data.Operation, data.Node, data.Reason))
 		}
-		l.machine.record(EventDiskError, fmt.Sprintf("%s of %s: %s", data.Operation, data.Node, data.Reason))
 	case "DEVICE_TRAY_MOVED":
 		var data struct {
 			ID   string `json:"id"`

@@ -167,9 +167,9 @@ type images struct {
 	path   string
 	broken atomic.Bool
 	ranges atomic.Int64
-	// scripts counts the reads of the script for iPXE.
-	scripts atomic.Int64
-	agents  atomic.Value
+	// scripted counts what the script for iPXE has read.
+	scripted atomic.Int64
+	agents   atomic.Value
 }
 
 func serve(t *testing.T, path string) *images {
@@ -191,9 +191,12 @@ func (s *images) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.ranges.Add(1)
 	}
 	s.agents.Store(r.UserAgent())
-	if r.URL.Path == "/boot.ipxe" {
-		s.scripts.Add(1)
-		_, _ = io.WriteString(w, "#!ipxe\necho the script runs\npoweroff\n")
+	switch r.URL.Path {
+	case "/boot.ipxe":
+		_, _ = io.WriteString(w, "#!ipxe\nimgfetch scripted\n")
+		return
+	case "/scripted":
+		s.scripted.Add(1)
 		return
 	}
 	file, err := os.Open(s.path)

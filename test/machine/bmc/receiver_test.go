@@ -64,3 +64,28 @@ func TestReceiver(t *testing.T) {
 		})
 	}
 }
+
+// slow is a machine whose shutdown takes its time.
+type slow struct{ taker }
+
+func (slow) Later(change emulator.SystemChange) bool {
+	return change.Reset == emulator.ResetGracefulShutdown
+}
+
+// TestSlow shows that a change which has not come true yet is told as such.
+func TestSlow(t *testing.T) {
+	g := NewWithT(t)
+	machine := slow{taker{make(chan emulator.SystemChange, 2), nil}}
+	receiver, err := bmc.Listen(nil, func(string) (bmc.Taker, bool) { return machine, true }, slog.New(slog.DiscardHandler))
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = receiver.Close() })
+	for reset, code := range map[emulator.Reset]int{emulator.ResetGracefulShutdown: http.StatusAccepted, emulator.ResetForceOff: http.StatusNoContent} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, receiver.URL(), strings.NewReader(`{"uuid": "u-1", "change": "power", "reset": "`+string(reset)+`"}`))
+		g.Expect(err).NotTo(HaveOccurred())
+		req.SetBasicAuth(receiver.Credentials())
+		answer, err := http.DefaultClient.Do(req)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(answer.Body.Close()).To(Succeed())
+		g.Expect(answer.StatusCode).To(Equal(code), string(reset))
+	}
+}
