@@ -247,7 +247,7 @@ func (l *life) setDrive(ctx context.Context, id, node string) error {
 }
 
 // happened follows one of QEMU's events.
-func (l *life) happened(ctx context.Context, event qmp.Event) {
+func (l *life) happened(event qmp.Event) {
 	switch event.Name {
 	case "SHUTDOWN":
 		var data struct{ Reason string }
@@ -266,7 +266,7 @@ func (l *life) happened(ctx context.Context, event qmp.Event) {
 		_ = event.Decode(&data)
 		switch {
 		case data.Action == "stop":
-			l.readFailed(ctx, data.Reason)
+			l.readFailed(data.Reason)
 		case strings.HasPrefix(data.Node, mediumNode):
 			l.machine.record(EventMediumError, data.Reason)
 		default:

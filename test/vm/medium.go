@@ -9,6 +9,8 @@ import (
 )
 
 const (
+	// usbDevice is the id of a USB drive's box, which holds the drive.
+	usbDevice = "drive"
 	// mediumNode begins the names of the block nodes of media.
 	mediumNode = "medium"
 	// transferLimit is how long QEMU waits for one answer of the image server, in
@@ -31,10 +33,10 @@ type medium struct {
 
 // insertFirst puts the medium into the drive before the processors run, and lets
 // them run. A medium that cannot be had is tried again for a while.
-func (l *life) insertFirst(ctx context.Context, url string) {
+func (l *life) insertFirst(url string) {
 	begun := time.Now()
 	for url != "" {
-		err := l.insert(ctx, url)
+		err := l.insert(url)
 		if err == nil || l.ctx.Err() != nil {
 			break
 		}
@@ -58,7 +60,7 @@ func (l *life) goOn() {
 }
 
 // changeMedium makes the drive hold what the BMC shows.
-func (m *Machine) changeMedium(ctx context.Context) {
+func (m *Machine) changeMedium() {
 	if m.life == nil {
 		return
 	}
@@ -69,18 +71,18 @@ func (m *Machine) changeMedium(ctx context.Context) {
 	if want == m.life.url {
 		return
 	}
-	m.life.eject(ctx)
+	m.life.eject()
 	if want == "" {
 		return
 	}
-	if err := m.life.insert(ctx, want); err != nil && m.life.ctx.Err() == nil {
+	if err := m.life.insert(want); err != nil && m.life.ctx.Err() == nil {
 		m.record(EventMediumError, err.Error())
 	}
 }
 
 // insert puts a medium into the empty drive: QEMU asks the image server for its
 // size, and reads nothing yet.
-func (l *life) insert(_ context.Context, url string) error {
+func (l *life) insert(url string) error {
 	node := fmt.Sprintf("%s%d", mediumNode, l.machine.count())
 	file := map[string]any{"driver": "http", "url": url, "timeout": transferLimit}
 	if strings.HasPrefix(url, "https:") {
@@ -123,8 +125,12 @@ func (l *life) move(commands []command) error {
 }
 
 // eject empties the drive, whatever the guest does with it.
-func (l *life) eject(_ context.Context) {
+func (l *life) eject() {
 	if l.node == "" {
+		return
+	}
+	if l.retry != nil {
+		l.giveUp()
 		return
 	}
 	err := l.move([]command{
@@ -136,17 +142,13 @@ func (l *life) eject(_ context.Context) {
 	if err != nil && l.ctx.Err() == nil {
 		l.machine.record(EventTrouble, "eject the medium: "+err.Error())
 	}
-	failing := l.failing
 	l.medium = medium{}
 	l.machine.record(EventEjected, "")
-	if !failing.IsZero() {
-		l.goOn()
-	}
 }
 
 // readFailed follows a read of the medium that failed: the processors stand
 // still, and it is tried again until the patience has ended.
-func (l *life) readFailed(ctx context.Context, reason string) {
+func (l *life) readFailed(reason string) {
 	now := time.Now()
 	if l.failing.IsZero() || now.Sub(l.last) > 10*retryInterval {
 		l.failing = now
@@ -154,15 +156,34 @@ func (l *life) readFailed(ctx context.Context, reason string) {
 	}
 	l.last = now
 	if now.Sub(l.failing) > l.machine.config.MediumPatience {
-		l.machine.record(EventMediumError, "given up")
-		l.eject(ctx)
+		l.giveUp()
 		return
 	}
 	l.retry = time.After(retryInterval)
 }
 
+// giveUp takes the drive off the machine, with the request that it waits for, and
+// plugs in an empty one, as a BMC does that has lost its session. Without a medium
+// alone QEMU would stop the processors for the same request again.
+func (l *life) giveUp() {
+	l.medium = medium{}
+	// The medium's node stays, unused, until the end of this start: QEMU may need it a little longer.
+	err := l.move([]command{
+		{"device_del", map[string]any{"id": usbDevice}},
+		{"device_add", map[string]any{"driver": "usb-bot", "id": usbDevice, "bus": "usb.0"}},
+		{"device_add", map[string]any{"driver": "scsi-cd", "id": cdDevice, "bus": usbDevice + ".0", "scsi-id": 0, "lun": 0, "rerror": "stop"}},
+		{"qom-set", map[string]any{"path": "/machine/peripheral/" + usbDevice, "property": "attached", "value": true}},
+	})
+	if err != nil && l.ctx.Err() == nil {
+		l.machine.record(EventTrouble, "take the drive off: "+err.Error())
+	}
+	l.machine.record(EventMediumError, "given up")
+	l.machine.record(EventEjected, "")
+	l.goOn()
+}
+
 // readAgain tries the read that failed again.
-func (l *life) readAgain(context.Context) {
+func (l *life) readAgain() {
 	l.retry = nil
 	l.goOn()
 }

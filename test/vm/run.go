@@ -27,13 +27,13 @@ func (m *Machine) run(ctx context.Context) {
 		case o := <-m.orders:
 			m.follow(ctx, o)
 		case <-retry:
-			m.life.readAgain(ctx)
+			m.life.readAgain()
 		case event, ok := <-events:
 			if !ok {
 				m.ended(ctx)
 				continue
 			}
-			m.life.happened(ctx, event)
+			m.life.happened(event)
 		}
 	}
 }
@@ -45,11 +45,11 @@ func (m *Machine) follow(ctx context.Context, o order) {
 	}
 	switch {
 	case o.media:
-		m.changeMedium(ctx)
+		m.changeMedium()
 		return
 	case o.eject:
 		if m.life != nil {
-			m.life.eject(ctx)
+			m.life.eject()
 		}
 		return
 	case o.action == "":
@@ -98,7 +98,7 @@ func (m *Machine) begin(ctx context.Context) {
 		return
 	}
 	m.state, m.again = on, false
-	l.insertFirst(ctx, p.medium)
+	l.insertFirst(p.medium)
 }
 
 // end takes the power away.

@@ -19,7 +19,7 @@ release=$(basename "$work"/root/lib/modules/*)
 depmod -b "$work/root" "$release"
 number=100
 modprobe -d "$work/root" -S "$release" -a --show-depends ahci sr_mod sd_mod isofs virtio_pci virtio_blk virtio_scsi virtio_net nvme \
-  xhci_pci usb_storage tpm_crb efivarfs af_packet button |
+  xhci_pci usb_storage tpm_crb efivarfs af_packet evdev button |
   awk '$1 == "insmod" && !seen[$2]++ {print $2}' | while read -r file; do
     name=$(basename "$file" .xz)
     case $file in
