@@ -14,8 +14,10 @@ func TestArguments(t *testing.T) {
 	config := Config{
 		UUID: "0d1c0000-0000-4000-8000-0000000000f1", Name: "vm-0", Dir: "/run/vm,0", TPM: true,
 		Disks: []Disk{
-			{SizeMiB: 1, Serial: "one"}, {Kind: DiskNVMe, SizeMiB: 1, WWN: "0x5254000000000a01"},
-			{Kind: DiskSCSI, SizeMiB: 1, WWN: "0x5000c50015ac3bd9", Rotational: true}, {Kind: DiskSATA, SizeMiB: 1, Fault: &Fault{Flushes: true, Sectors: []int64{7}}},
+			{SizeMiB: 1, Serial: "one"},
+			{Kind: DiskNVMe, SizeMiB: 1, WWN: "0x5254000000000a01"},
+			{Kind: DiskSCSI, SizeMiB: 1, WWN: "0x5000c50015ac3bd9", Rotational: true},
+			{Kind: DiskSATA, SizeMiB: 1, Fault: &Fault{Flushes: true, Sectors: []int64{7}}},
 		},
 		NICs: []NIC{{MAC: "52:54:00:00:00:f1", Tap: "ifabcd-card0"}, {MAC: "52:54:00:00:00:f2", Model: "e1000e"}},
 	}

@@ -3,7 +3,6 @@
 package vm_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -45,13 +44,6 @@ func (w *world) run(command string) string {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r", ""))
 	w.t.Logf("%s\n%s", command, text)
 	return text
-}
-
-// within is a context for what must not take for ever.
-func (w *world) within(limit time.Duration) context.Context {
-	ctx, cancel := context.WithTimeout(w.t.Context(), limit)
-	w.t.Cleanup(cancel)
-	return ctx
 }
 
 // TestWhatTheGuestSees compares the machine with what was ordered, and lets its
