@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/test/pages"
 )
 
 // root is the module's folder, seen from this package.
@@ -22,7 +24,7 @@ var hidden = []string{"bin", "docs"}
 
 var (
 	folderRow   = regexp.MustCompile("(?m)^\\| `([a-z0-9]+)/` \\| (.*) \\|$")
-	codeSpan    = regexp.MustCompile("`([a-z0-9/]+)`")
+	codeSpan    = regexp.MustCompile("`([a-z0-9/-]+)`")
 	flowRow     = regexp.MustCompile(`(?m)^\| \d+ \| (.*?) \|`)
 	packageName = regexp.MustCompile(`\b(controllers/[a-z]+|ironflow-[a-z]+)\b`)
 )
@@ -57,6 +59,20 @@ func TestEveryReconcilerIsInTheTable(t *testing.T) {
 		}
 	}
 	g.Expect(named).To(gomega.ConsistOf(folders(t, filepath.Join(root, "controllers"))), "docs/architecture.md, row of controllers/")
+}
+
+// TestWhereALineLives fails when a folder or a test of the table has gone.
+func TestWhereALineLives(t *testing.T) {
+	g := gomega.NewWithT(t)
+	text := architecture(t)
+	rows := pages.Table(t, text, "Where does a line live")
+	g.Expect(len(rows)).To(gomega.BeNumerically(">=", 10))
+	for _, row := range rows {
+		for _, span := range codeSpan.FindAllStringSubmatch(row["go to"], -1) {
+			g.Expect(filepath.Join(root, span[1])).To(gomega.BeADirectory(), row["to add"])
+		}
+		g.Expect(pages.Tests(t, root, row["and the test"])).To(gomega.Equal(1), row["to add"])
+	}
 }
 
 func TestPartsOfThePictureExist(t *testing.T) {

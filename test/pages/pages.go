@@ -80,7 +80,7 @@ func cells(line string) []string {
 
 // named is a test in a page: `package.TestName`, `package.TestName/case` or a
 // fuzz test.
-var named = regexp.MustCompile("`([a-z0-9/]+)\\.((?:Test|Fuzz|Benchmark)[A-Za-z0-9]*)(?:/([^`]+))?`")
+var named = regexp.MustCompile("`([a-z0-9/-]+)\\.((?:Test|Fuzz|Benchmark)[A-Za-z0-9]*)(?:/([^`]+))?`")
 
 // Tests returns how many tests the text names, and checks that each exists in
 // the tree whose top is root: the function, and the case by its quoted name.
