@@ -80,7 +80,8 @@ func TestOnDeviceMapper(t *testing.T) {
 		w.g.Expect(wait()).To(Equal(exitcode.AgentFailed))
 		w.failed(key, ioError)
 		w.g.Expect(bytes.Equal(w.system.Section(t, at, int64(len(left))), left)).To(BeTrue(), "nothing is written but the image")
-		w.g.Expect(w.system.Section(t, 512, 8)).NotTo(Equal([]byte("EFI PART")), "half an image has no partition table, so nothing boots from it")
+		// coreos-installer leaves a partition table with 128 empty entries.
+		w.g.Expect(bytes.Trim(w.system.Section(t, 2*512, 128*128), "\x00")).To(BeEmpty(), "half an image has no partitions, so nothing boots from it")
 	})
 	t.Run("step", func(t *testing.T) {
 		w := newWorld(t, livesystem.Disk{Bad: insideTheImage})
