@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	"github.com/vishvananda/netlink"
@@ -158,6 +159,11 @@ func TestKindsOfLinks(t *testing.T) {
 	for _, l := range []netlink.Link{outer, veth, bridge} {
 		g.Expect(netlink.LinkSetUp(l)).To(Succeed())
 	}
+	// A bridge has its carrier a moment after its port.
+	g.Eventually(func() bool {
+		network, err := Linux{}.Network()
+		return err == nil && slices.ContainsFunc(network.Links, func(l Link) bool { return l.Name == bridge.Attrs().Name && l.Carrier })
+	}, 10*time.Second, time.Millisecond).Should(BeTrue())
 	for _, text := range []string{"192.0.2.7/24", "2001:db8::7/128"} {
 		address, err := netlink.ParseAddr(text)
 		g.Expect(err).NotTo(HaveOccurred())
