@@ -62,7 +62,7 @@ const installer = `{"ignition": {"version": "3.2.0"},
 const target = `{"ignition": {"version": "3.2.0"},
 "storage": {"files": [{"path": "/etc/hostname", "mode": 420, "contents": {"source": "data:,host-8"}}]},
 "systemd": {"units": [{"name": "say.service", "enabled": true, "contents":
-"[Unit]\nAfter=installed.service\n[Service]\nType=oneshot\nStandardOutput=tty\nTTYPath=/dev/ttyS0\nExecStart=/bin/sh -c 'echo SAY stamps $(ls -d /boot/ignition* | wc -l) kargs $(grep -c ironflow.test=1 /proc/cmdline) end'\n[Install]\nWantedBy=multi-user.target\n"}]}}`
+"[Unit]\nAfter=installed.service\n[Service]\nType=oneshot\nStandardOutput=tty\nTTYPath=/dev/ttyS0\nExecStart=/bin/sh -c 'echo SAY stamps $(ls /boot | grep -c ignition) kargs $(grep -c ironflow.test=1 /proc/cmdline) end'\n[Install]\nWantedBy=multi-user.target\n"}]}}`
 
 // TestTheInstalledSystemSaysWhatItIs lets the real coreos-installer of the live
 // system write a disk from what the medium carries, and starts that disk with both
