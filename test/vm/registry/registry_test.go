@@ -14,8 +14,8 @@ import (
 	"github.com/ironflow/ironflow/test/vm/registry"
 )
 
-// TestTheImageCanBePulled asks for the image as podman does: its layers are not
-// compressed, and it starts what the Containerfile says.
+// TestTheImageCanBePulled asks for the image as podman does: its layers are packed
+// with zstd, and it starts what the Containerfile says.
 func TestTheImageCanBePulled(t *testing.T) {
 	g := NewWithT(t)
 	needs.Program(t, "buildah", "buildah")
@@ -30,7 +30,7 @@ func TestTheImageCanBePulled(t *testing.T) {
 	get(t, "http://"+host+"/v2/"+path+"/manifests/latest", &manifest)
 	g.Expect(manifest.Layers).NotTo(BeEmpty())
 	for _, layer := range manifest.Layers {
-		g.Expect(layer.MediaType).To(HaveSuffix(".tar"))
+		g.Expect(layer.MediaType).To(HaveSuffix(".tar+zstd"))
 	}
 	var image struct{ Config struct{ Cmd []string } }
 	get(t, "http://"+host+"/v2/"+path+"/blobs/"+manifest.Config.Digest, &image)
