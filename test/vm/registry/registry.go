@@ -43,7 +43,7 @@ type Registry struct {
 // cache), and starts a registry that nobody can write to. It needs root, buildah,
 // mmdebstrap, the Debian mirror and PyPI.
 func Start(ctx context.Context, o Options) (*Registry, error) {
-	inputs, err := inputs(o.Source)
+	inputs, err := inputs(ctx, o.Source)
 	if err != nil {
 		return nil, fmt.Errorf("read what the image of ironic-python-agent is made from: %w", err)
 	}
@@ -64,7 +64,7 @@ func Start(ctx context.Context, o Options) (*Registry, error) {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	r.cmd = exec.Command(filepath.Join(image, "docker-registry"), "serve", config)
+	r.cmd = exec.Command(filepath.Join(image, "docker-registry"), "serve", config) //nolint:noctx // Close ends it
 	r.cmd.Stdout, r.cmd.Stderr = &r.log, &r.log
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := r.cmd.Start(); err != nil {
@@ -106,7 +106,7 @@ func (r *Registry) wait(ctx context.Context) error {
 
 // inputs are what decides about the image: the Containerfile with all that it
 // copies, and the deploy step's program.
-func inputs(source string) ([][]byte, error) {
+func inputs(ctx context.Context, source string) ([][]byte, error) {
 	var all [][]byte
 	for _, glob := range []string{
 		"customdeploy/ipa/Containerfile", "customdeploy/ipa/*.conf", "customdeploy/ipa/*.toml", "customdeploy/ipa/*/*.py", "test/lab/ipa/requirements.txt",
@@ -132,7 +132,7 @@ func inputs(source string) ([][]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", filepath.Join(dir, "step"), "./cmd/ironflow-step")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", filepath.Join(dir, "step"), "./cmd/ironflow-step")
 	build.Dir, build.Env = source, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, errors.Join(err, errors.New(string(out)))
