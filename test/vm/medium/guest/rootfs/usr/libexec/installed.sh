@@ -3,7 +3,7 @@
 # number of the disk that it runs from.
 set -eu
 kept=/var/lib/ignition-config.sha256
-[ ! -e /run/ignition-config.sha256 ] || cp /run/ignition-config.sha256 "$kept"
+[ ! -e /run/ignition-config.sha256 ] || { cp /run/ignition-config.sha256 "$kept" && sync; }
 partition=$(findmnt -n -o SOURCE /)
 disk=$(lsblk -n -o PKNAME "$partition" | head -n 1)
 serial=$(udevadm info --query=property --property=ID_SERIAL_SHORT,ID_SERIAL --value "/dev/$disk" | head -n 1)
