@@ -97,6 +97,18 @@ func TestHostsReachEachOtherOverSegmentsAndRouters(t *testing.T) {
 	g.Expect(out).To(Equal("c by IPv6"))
 }
 
+// listen opens the UDP port 9 of an address of the host.
+func listen(t *testing.T, host *netns.Host, address net.IP) (conn *net.UDPConn) {
+	t.Helper()
+	g := NewWithT(t)
+	g.Expect(host.Do(func() (err error) {
+		conn, err = net.ListenUDP("udp", &net.UDPAddr{IP: address, Port: 9})
+		return err
+	})).To(Succeed())
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
 // received returns which of the datagrams that host a sends to b over a lossy
 // segment arrive.
 func received(t *testing.T, seed uint64, datagrams byte) (numbers []byte) {
@@ -106,19 +118,17 @@ func received(t *testing.T, seed uint64, datagrams byte) (numbers []byte) {
 		{Name: "a", NICs: []netns.NIC{{Name: "eth0", Segment: "s", Addresses: []string{"192.0.2.10/24"}, Loss: 0.2, Seed: seed}}},
 		{Name: "b", NICs: []netns.NIC{{Name: "eth0", Segment: "s", Addresses: []string{"192.0.2.11/24"}}}},
 	}}.Build(t)
-	var receiver, sender *net.UDPConn
-	g.Expect(network.Host("b").Do(func() (err error) {
-		receiver, err = net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(192, 0, 2, 11), Port: 9})
-		return err
-	})).To(Succeed())
-	t.Cleanup(func() { _ = receiver.Close() })
-	g.Expect(network.Host("a").Do(func() (err error) {
-		sender, err = net.DialUDP("udp", nil, receiver.LocalAddr().(*net.UDPAddr))
-		return err
-	})).To(Succeed())
-	t.Cleanup(func() { _ = sender.Close() })
+	sender := listen(t, network.Host("a"), net.IPv4(192, 0, 2, 10))
+	receiver := listen(t, network.Host("b"), net.IPv4(192, 0, 2, 11))
+	to := receiver.LocalAddr()
+	// A knows the MAC of b first: datagrams that wait for it are kept in a short queue,
+	// and which ones fall out of that depends on time. B asks, whose frames are not lost.
+	_, err := receiver.WriteTo([]byte{0}, sender.LocalAddr())
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = sender.Read(make([]byte, 1))
+	g.Expect(err).NotTo(HaveOccurred())
 	for i := range datagrams {
-		_, err := sender.Write([]byte{i})
+		_, err := sender.WriteTo([]byte{i}, to)
 		g.Expect(err).NotTo(HaveOccurred())
 	}
 	// The last one may be lost, too: it is sent again until it comes.
@@ -130,7 +140,7 @@ func received(t *testing.T, seed uint64, datagrams byte) (numbers []byte) {
 			case <-stop:
 				return
 			case <-time.After(10 * time.Millisecond):
-				_, _ = sender.Write([]byte{datagrams})
+				_, _ = sender.WriteTo([]byte{datagrams}, to)
 			}
 		}
 	}()
