@@ -65,9 +65,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if pattern == "" {
 		pattern = r.Method + " other"
 	}
-	s.mu.Lock()
-	s.counts[pattern]++
-	s.mu.Unlock()
+	s.counts.Add(pattern)
 	if strings.HasSuffix(pattern, " other") {
 		s.unknown(w, r)
 		return

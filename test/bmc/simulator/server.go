@@ -3,12 +3,12 @@ package simulator
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/ironflow/ironflow/test/simserver"
 )
 
 // Server is one simulated Redfish service. Its methods may be called at any time,
@@ -21,6 +21,8 @@ type Server struct {
 	end   context.CancelFunc
 	later sync.WaitGroup // deliveries of events
 
+	counts simserver.Counts // of requests
+
 	mu         sync.Mutex
 	systems    map[string]*system
 	order      []string // system ids as they were added
@@ -28,10 +30,8 @@ type Server struct {
 	sessions   map[string]*session // by token
 	tasks      tasks
 	subs       subscriptions
-	timers     map[*time.Timer]struct{}
-	counts     map[string]int
+	timers     *simserver.Timers
 	serial     int // of sessions, tasks, subscriptions, events and volumes
-	closed     bool
 }
 
 // New makes a server without systems. Close ends it.
@@ -40,8 +40,8 @@ func New(o Options) *Server {
 	s := &Server{
 		opts: o, uuid: newUUID(), systems: map[string]*system{}, registries: map[string]*Registry{},
 		sessions: map[string]*session{}, tasks: tasks{byID: map[string]*task{}}, subs: subscriptions{byID: map[string]*subscription{}},
-		timers: map[*time.Timer]struct{}{}, counts: map[string]int{},
 	}
+	s.timers = simserver.NewTimers(&s.mu)
 	s.life, s.end = context.WithCancel(context.Background())
 	s.mux = s.routes()
 	return s
@@ -51,11 +51,7 @@ func New(o Options) *Server {
 // answers, but nothing changes by itself any more.
 func (s *Server) Close() {
 	s.mu.Lock()
-	s.closed = true
-	for t := range s.timers {
-		t.Stop()
-	}
-	clear(s.timers)
+	s.timers.Stop()
 	s.mu.Unlock()
 	s.end()
 	s.later.Wait()
@@ -140,25 +136,16 @@ func (s *Server) SetQuirk(id string, quirk Quirk, times int) error {
 	return nil
 }
 
+// Transport answers requests without a network; see [simserver.Transport].
+func (s *Server) Transport() http.RoundTripper { return simserver.Transport(s) }
+
 // Counts returns how many requests came in, by verb and path pattern, such as
 // "GET /redfish/v1/Systems/{system}".
-func (s *Server) Counts() map[string]int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return maps.Clone(s.counts)
-}
+func (s *Server) Counts() map[string]int { return s.counts.All() }
 
 // Total returns how many requests came in whose pattern has the prefix, such as
 // "GET " or "" for all.
-func (s *Server) Total(prefix string) int {
-	total := 0
-	for pattern, n := range s.Counts() {
-		if strings.HasPrefix(pattern, prefix) {
-			total += n
-		}
-	}
-	return total
-}
+func (s *Server) Total(prefix string) int { return s.counts.Total(prefix) }
 
 // system looks a system up; the lock is held.
 func (s *Server) system(id string) (*system, error) {
@@ -186,21 +173,10 @@ func (s *Server) next() int {
 // after runs a function with the lock held; the lock is held. Without a delay
 // it runs at once.
 func (s *Server) after(d time.Duration, f func()) {
-	if s.closed {
-		return
-	}
-	if d <= 0 {
+	switch {
+	case d > 0:
+		s.timers.After(d, f)
+	case !s.timers.Stopped():
 		f()
-		return
 	}
-	var t *time.Timer
-	t = time.AfterFunc(d, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.timers, t)
-		if !s.closed {
-			f()
-		}
-	})
-	s.timers[t] = struct{}{}
 }

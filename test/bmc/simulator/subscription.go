@@ -93,7 +93,7 @@ func createSubscription(c *call) (reply, error) {
 	}
 	sub.id = strconv.Itoa(c.s.next())
 	c.s.subs.byID[sub.id] = sub
-	if !c.s.closed {
+	if !c.s.timers.Stopped() {
 		c.s.later.Go(func() { c.s.deliver(sub) })
 	}
 	return reply{status: http.StatusCreated, location: path("EventService", "Subscriptions", sub.id), body: sub.object()}, nil

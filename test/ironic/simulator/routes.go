@@ -65,8 +65,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if pattern == "" {
 		pattern = r.Method + " other"
 	}
+	s.counts.Add(strings.TrimSuffix(pattern, "{$}"))
 	s.mu.Lock()
-	s.counts[strings.TrimSuffix(pattern, "{$}")]++
 	intercept := s.intercept
 	s.mu.Unlock()
 	if intercept != nil {

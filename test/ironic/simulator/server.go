@@ -1,18 +1,20 @@
 package simulator
 
 import (
-	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/ironflow/ironflow/test/simserver"
 )
 
 // Server is a simulated Ironic. Its methods may be called at any time.
 type Server struct {
 	opts Options
 	mux  *http.ServeMux
+
+	counts simserver.Counts // of requests
 
 	mu        sync.Mutex
 	nodes     map[string]*node // by UUID
@@ -21,13 +23,11 @@ type Server struct {
 	ports     map[string]*port
 	order     order
 	created   int
-	timers    map[*time.Timer]struct{}
-	counts    map[string]int
+	timers    *simserver.Timers
 	steps     map[string]int    // carried out, by "interface.step"
 	failures  map[string]string // texts of steps that fail, by "interface.step"
 	reactions []Reaction
 	intercept func(*http.Request) *Fault
-	closed    bool
 }
 
 // New makes a server without nodes.
@@ -35,8 +35,9 @@ func New(o Options) *Server {
 	o.complete()
 	s := &Server{
 		opts: o, nodes: map[string]*node{}, names: map[string]*node{}, ports: map[string]*port{},
-		timers: map[*time.Timer]struct{}{}, counts: map[string]int{}, steps: map[string]int{}, failures: map[string]string{},
+		steps: map[string]int{}, failures: map[string]string{},
 	}
+	s.timers = simserver.NewTimers(&s.mu)
 	s.mux = s.routes()
 	return s
 }
@@ -45,11 +46,7 @@ func New(o Options) *Server {
 func (s *Server) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closed = true
-	for t := range s.timers {
-		t.Stop()
-	}
-	clear(s.timers)
+	s.timers.Stop()
 }
 
 // Node shows a node by UUID or name.
@@ -74,31 +71,22 @@ func (s *Server) Nodes() []Node {
 	return all
 }
 
+// Transport answers requests without a network; see [simserver.Transport].
+func (s *Server) Transport() http.RoundTripper { return simserver.Transport(s) }
+
 // Counts returns how many requests came in, by verb and path pattern, such as
 // "PUT /v1/nodes/{node}/states/provision".
-func (s *Server) Counts() map[string]int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return maps.Clone(s.counts)
-}
+func (s *Server) Counts() map[string]int { return s.counts.All() }
 
 // Total returns how many requests came in whose pattern has the prefix, such as
 // "GET " or "" for all.
-func (s *Server) Total(prefix string) int {
-	total := 0
-	for pattern, n := range s.Counts() {
-		if strings.HasPrefix(pattern, prefix) {
-			total += n
-		}
-	}
-	return total
-}
+func (s *Server) Total(prefix string) int { return s.counts.Total(prefix) }
 
 // ResetCounts starts counting requests and reactions anew.
 func (s *Server) ResetCounts() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	clear(s.counts)
+	s.counts.Reset()
 	s.reactions = nil
 	for _, n := range s.sorted {
 		n.ended = time.Time{}
@@ -146,18 +134,10 @@ func (s *Server) changed(n *node) {
 // after runs a function with the lock held, unless the node's operation has
 // ended or been replaced by then; the lock is held.
 func (s *Server) after(n *node, d time.Duration, f func()) {
-	if s.closed {
-		return
-	}
 	epoch := n.epoch
-	var t *time.Timer
-	t = time.AfterFunc(d, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.timers, t)
-		if !s.closed && n.epoch == epoch {
+	s.timers.After(d, func() {
+		if n.epoch == epoch {
 			f()
 		}
 	})
-	s.timers[t] = struct{}{}
 }

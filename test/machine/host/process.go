@@ -4,19 +4,17 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/test/spawn"
 )
 
 // maxLine is the longest line of output that is handed on whole.
@@ -26,45 +24,14 @@ const maxLine = 1 << 20
 // what it left behind.
 const lastOutput = time.Second
 
-// Starter starts processes from one operating-system thread of its own. The
-// signal that ends a child with its parent is tied to the thread that forked,
-// and Go's other threads come and go. The zero value is not usable.
-type Starter struct {
-	requests chan func()
-	closed   chan struct{}
-	once     sync.Once
-}
+// Starter starts the programs of machines.
+type Starter struct{ thread *spawn.Thread }
 
 // NewStarter returns a Starter; Close ends it.
-func NewStarter() *Starter {
-	s := &Starter{requests: make(chan func()), closed: make(chan struct{})}
-	go func() {
-		// Never unlocked: the thread ends with the goroutine.
-		runtime.LockOSThread()
-		for {
-			select {
-			case f := <-s.requests:
-				f()
-			case <-s.closed:
-				return
-			}
-		}
-	}()
-	return s
-}
+func NewStarter() *Starter { return &Starter{spawn.NewThread()} }
 
 // Close lets no new process start, and the kernel ends the running ones.
-func (s *Starter) Close() { s.once.Do(func() { close(s.closed) }) }
-
-func (s *Starter) start(cmd *exec.Cmd) error {
-	done := make(chan error, 1)
-	select {
-	case s.requests <- func() { done <- cmd.Start() }:
-		return <-done
-	case <-s.closed:
-		return errors.New("the machines are being taken down")
-	}
-}
+func (s *Starter) Close() { s.thread.Close() }
 
 // Command is a program of a machine.
 type Command struct {
@@ -102,7 +69,7 @@ func (s *Starter) Run(ctx context.Context, root string, c Command) error {
 		defer close(read)
 		eachLine(reader, c.Line)
 	}()
-	err := s.start(cmd)
+	err := s.thread.Do(cmd.Start)
 	if err == nil {
 		err = cmd.Wait()
 	}

@@ -305,7 +305,7 @@ func (l *life) spawn(c command, env []string) (*process, error) {
 	if err == nil {
 		var p *process
 		argv := c.expand(env)
-		if p, err = l.u.m.procs.spawn(path, argv, env, l.u.m.root.Path(l.workDir()), l.say); err == nil {
+		if p, err = startProcess(l.u.m.thread, path, argv, env, l.u.m.root.Path(l.workDir()), l.say); err == nil {
 			l.u.setCurrent(p)
 			return p, nil
 		}

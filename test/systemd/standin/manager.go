@@ -8,6 +8,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/systemd"
+	"github.com/ironflow/ironflow/test/spawn"
 )
 
 // BinEnv names the folder with the real host programs (ironflow-agent, …) that
@@ -18,7 +19,7 @@ const BinEnv = "IRONFLOW_STANDIN_BIN"
 type Manager struct {
 	root   hostfile.Dir
 	binDir string
-	procs  *spawner
+	thread *spawn.Thread
 	lives  sync.WaitGroup
 
 	mu    sync.Mutex
@@ -30,12 +31,12 @@ var _ systemd.Manager = (*Manager)(nil)
 // New returns a stand-in for the machine whose files lie below root. Programs
 // that are missing there are taken from binDir. Close ends it.
 func New(root hostfile.Dir, binDir string) *Manager {
-	return &Manager{root: root, binDir: binDir, procs: newSpawner(), units: map[string]*unit{}}
+	return &Manager{root: root, binDir: binDir, thread: spawn.NewThread(), units: map[string]*unit{}}
 }
 
 // Close kills every process of every unit and waits until they are gone.
 func (m *Manager) Close() {
-	m.procs.close()
+	m.thread.Close()
 	m.mu.Lock()
 	for _, u := range m.units {
 		u.abandon()

@@ -2,59 +2,18 @@ package standin
 
 import (
 	"bufio"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
+
+	"github.com/ironflow/ironflow/test/spawn"
 )
 
 // drainTime is how long the last output of an ended process may take to arrive.
 const drainTime = 500 * time.Millisecond
-
-// spawner starts processes from one operating-system thread of its own: the
-// parent-death signal is tied to the thread that forked, so that thread must
-// live as long as this program.
-type spawner struct {
-	requests chan func()
-	closed   chan struct{}
-	once     sync.Once
-}
-
-func newSpawner() *spawner {
-	s := &spawner{requests: make(chan func()), closed: make(chan struct{})}
-	go func() {
-		runtime.LockOSThread()
-		for {
-			select {
-			case f := <-s.requests:
-				f()
-			case <-s.closed:
-				// The thread ends with the goroutine, and the signal goes out.
-				return
-			}
-		}
-	}()
-	return s
-}
-
-// close kills what still runs and lets nothing new start.
-func (s *spawner) close() { s.once.Do(func() { close(s.closed) }) }
-
-// do runs f on the spawner's thread.
-func (s *spawner) do(f func() error) error {
-	done := make(chan error, 1)
-	select {
-	case s.requests <- func() { done <- f() }:
-		return <-done
-	case <-s.closed:
-		return errors.New("the stand-in was closed")
-	}
-}
 
 // process is one running command of a unit, in a process group of its own.
 type process struct {
@@ -63,8 +22,8 @@ type process struct {
 	output chan struct{} // closed when all output was read
 }
 
-// spawn starts the command; each line of its output goes to log.
-func (s *spawner) spawn(path string, argv, env []string, dir string, log func(string)) (*process, error) {
+// startProcess starts the command on the thread; each line of its output goes to log.
+func startProcess(thread *spawn.Thread, path string, argv, env []string, dir string, log func(string)) (*process, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -74,7 +33,7 @@ func (s *spawner) spawn(path string, argv, env []string, dir string, log func(st
 		Path: path, Args: argv, Env: env, Dir: dir, Stdout: w, Stderr: w,
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	}
-	if err := s.do(cmd.Start); err != nil {
+	if err := thread.Do(cmd.Start); err != nil {
 		_ = r.Close()
 		return nil, err
 	}

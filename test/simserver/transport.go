@@ -1,4 +1,4 @@
-package simulator
+package simserver
 
 import (
 	"bytes"
@@ -7,13 +7,14 @@ import (
 	"net/http/httptest"
 )
 
-// Transport answers requests to any host by this server, without a network and
+// Transport answers requests to any host by the handler, without a network and
 // without goroutines that outlive a request, as testing/synctest needs it.
-func (s *Server) Transport() http.RoundTripper { return transport{s} }
+func Transport(handler http.Handler) http.RoundTripper { return transport{handler} }
 
-type transport struct{ server *Server }
+type transport struct{ handler http.Handler }
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip implements http.RoundTripper. A handler that drops its connection
+// ([http.ErrAbortHandler]) gives [io.ErrUnexpectedEOF].
 func (t transport) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
@@ -35,7 +36,7 @@ func (t transport) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 			}
 		}
 	}()
-	t.server.ServeHTTP(recorder, in)
+	t.handler.ServeHTTP(recorder, in)
 	body := recorder.Body.Bytes()
 	resp = recorder.Result()
 	resp.Body, resp.ContentLength, resp.Request = io.NopCloser(bytes.NewReader(body)), int64(len(body)), r
