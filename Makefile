@@ -122,9 +122,9 @@ test-smoke: need-e2e coreos-installer e2e-tools lab-programs $(BIN)/gotestsum ##
 
 # The flow of TestInstalled is the first part of one of TestFlows.
 .PHONY: test-machine
-test-machine: lab-programs machine-programs $(BIN)/gotestsum ## Whole machines in QEMU, their network and the flows on them (needs root): FLOW=name of one, IRONFLOW_LIVE_ISO= IRONFLOW_IPA_IMAGE= for the flows
+test-machine: coreos-installer lab-programs machine-programs $(BIN)/gotestsum ## Whole machines in QEMU, their network and the flows on them (needs root, cargo): FLOW=TestInstalled|TestFlows/power_cut|...
 	@$(BIN)/ironflow-lab prepare
-	@IRONFLOW_BIN=$(BIN) $(BIN)/gotestsum --format testname -- -p 1 -vet=off -timeout 180m -tags machine -skip '^TestInstalled$$' $(if $(FLOW),-run '^TestFlows$$/^$(FLOW)$$') ./test/vm/...
+	@IRONFLOW_BIN=$(BIN) $(BIN)/gotestsum --format testname -- -p 1 -vet=off -timeout 180m -tags machine $(if $(FLOW),-run '$(FLOW)' ./test/vm/flows,-skip '^TestInstalled$$' ./test/vm/...)
 
 .PHONY: test-ipa
 test-ipa: ## The IPA plugin with the real ironic-python-agent (Python; part of test-e2e)

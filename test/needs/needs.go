@@ -23,3 +23,15 @@ func Program(t testing.TB, name, debianPackage string) string {
 	}
 	return ""
 }
+
+// Root is for tests that make network devices, loop devices and root file systems.
+func Root(t testing.TB) {
+	t.Helper()
+	switch root := os.Geteuid() == 0; {
+	case root:
+	case os.Getenv("CI") == "true":
+		t.Fatal("needs root")
+	default:
+		t.Skip("needs root")
+	}
+}

@@ -2,11 +2,6 @@ package flows
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"net"
-	"os"
 	"time"
 )
 
@@ -26,26 +21,8 @@ Restart=always
 WantedBy=multi-user.target
 `
 
-// typed is how long the console is held open for a line, so that all of it arrives.
-const typed = 2 * time.Second
-
 // Type gives the shell of the live system a line.
 func (h *Host) Type(ctx context.Context, line string) error {
-	conn, err := new(net.Dialer).DialContext(ctx, "unix", h.Machine.ConsoleSocket())
-	if err != nil {
-		return fmt.Errorf("console of machine %s: %w", h.Name, err)
-	}
-	defer conn.Close()
 	h.Timeline.Happened(time.Now(), "typed: "+line)
-	if _, err := io.WriteString(conn, line+"\n"); err != nil {
-		return fmt.Errorf("console of machine %s: %w", h.Name, err)
-	}
-	// What the machine writes meanwhile is taken, or it would stand still.
-	if err := conn.SetReadDeadline(time.Now().Add(typed)); err != nil {
-		return err
-	}
-	if _, err := io.Copy(io.Discard, conn); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("console of machine %s: %w", h.Name, err)
-	}
-	return nil
+	return h.Machine.Type(ctx, line+"\n")
 }

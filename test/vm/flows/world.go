@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync"
 
@@ -20,6 +21,8 @@ import (
 	"github.com/ironflow/ironflow/test/machine/bmc"
 	"github.com/ironflow/ironflow/test/shipped"
 	"github.com/ironflow/ironflow/test/vm/lan"
+	"github.com/ironflow/ironflow/test/vm/medium"
+	"github.com/ironflow/ironflow/test/vm/registry"
 )
 
 // Options choose the world.
@@ -28,10 +31,14 @@ type Options struct {
 	Dir string
 	// BinDir holds the programs as shipped: ironflow, ironflow-agent, ironflow-step.
 	BinDir string
-	// LiveISO is the medium that live images are made of: CoreOS, or one with its layout.
+	// Source is the source tree, of which ironic-python-agent's image is made.
+	Source string
+	// LiveISO is the medium that live images are made of: CoreOS, or one with its
+	// layout. Empty takes the one of package medium.
 	LiveISO string
 	// IPAImage is the container image of ironic-python-agent with our plugin
-	// (customdeploy/ipa/Containerfile), in a registry that the machines reach.
+	// (customdeploy/ipa/Containerfile), in a registry that the machines reach. Empty
+	// takes the one of package registry.
 	IPAImage string
 	// Simulated are machines besides, of package machine.
 	Simulated []*scenario.Scenario
@@ -51,6 +58,7 @@ type World struct {
 	Fleet *machine.Fleet
 
 	options  Options
+	registry *registry.Registry // nil if the image is elsewhere
 	receiver *bmc.Receiver
 
 	mu       sync.Mutex
@@ -70,6 +78,9 @@ func (w *World) start(ctx context.Context) error {
 	var err error
 	if w.Network, err = lan.Start(ctx, lan.Options{Dir: filepath.Join(w.options.Dir, "lan")}); err != nil {
 		return fmt.Errorf("make the machines' network: %w", err)
+	}
+	if err := w.fetch(ctx); err != nil {
+		return err
 	}
 	if w.receiver, err = bmc.Listen(nil, w.find, slog.New(slog.DiscardHandler)); err != nil {
 		return err
@@ -107,6 +118,34 @@ func (w *World) start(ctx context.Context) error {
 		return err
 	}
 	return w.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Namespace}})
+}
+
+// fetch makes the medium and ironic-python-agent's image where the options name
+// none; both take minutes at the first time only.
+func (w *World) fetch(ctx context.Context) error {
+	if w.options.LiveISO == "" {
+		w.say("the live ISO of Debian packages (made at the first time)")
+		media, err := medium.Make(ctx)
+		if err != nil {
+			return fmt.Errorf("make the medium: %w", err)
+		}
+		w.options.LiveISO = media.ISO
+	}
+	if w.options.IPAImage != "" {
+		return nil
+	}
+	w.say("ironic-python-agent's image (made at the first time)")
+	dir := filepath.Join(w.options.Dir, "registry")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	var err error
+	w.registry, err = registry.Start(ctx, registry.Options{Address: w.Network.Address.String(), Source: w.options.Source, Dir: dir})
+	if err != nil {
+		return fmt.Errorf("start the registry: %w", err)
+	}
+	w.options.IPAImage = w.registry.IPA()
+	return nil
 }
 
 // simulate makes the simulated machines.
@@ -165,6 +204,9 @@ func (w *World) Close(ctx context.Context) error {
 	}
 	if w.receiver != nil {
 		errs = append(errs, w.receiver.Close())
+	}
+	if w.registry != nil {
+		w.registry.Close()
 	}
 	if w.Network != nil {
 		errs = append(errs, w.Network.Close())

@@ -14,13 +14,15 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/agent/scenario"
+	"github.com/ironflow/ironflow/test/needs"
 )
 
 // The environment of the tests.
 const (
 	// binEnv is the folder of the programs as shipped; `make test-machine` sets it.
 	binEnv = "IRONFLOW_BIN"
-	// isoEnv is the live ISO, ipaEnv the reference of ironic-python-agent's container image.
+	// isoEnv is a live ISO, ipaEnv the reference of an image of ironic-python-agent; a
+	// site sets them (test/scripts/site-iso.sh), else both are made here.
 	isoEnv, ipaEnv = "IRONFLOW_LIVE_ISO", "IRONFLOW_IPA_IMAGE"
 	// logsEnv is the folder that keeps reports, and what failed flows leave.
 	logsEnv = "IRONFLOW_MACHINE_LOGS"
@@ -29,16 +31,19 @@ const (
 // newWorld brings up the world for a test.
 func newWorld(t *testing.T, simulated ...*scenario.Scenario) *World {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("needs root: run `make test-machine` as root")
-		}
-		t.Skip("needs root: run `make test-machine` as root")
+	needs.Root(t)
+	for _, tool := range []struct{ program, debianPackage string }{
+		{"qemu-system-x86_64", "qemu-system-x86"}, {"dnsmasq", "dnsmasq-base"}, {"sfdisk", "fdisk"}, {"mke2fs", "e2fsprogs"},
+	} {
+		needs.Program(t, tool.program, tool.debianPackage)
 	}
-	for _, name := range []string{isoEnv, ipaEnv} {
-		if os.Getenv(name) == "" {
-			t.Skipf("%s is not set: test/scripts/site-iso.sh says what it is", name)
-		}
+	iso, ipa := os.Getenv(isoEnv), os.Getenv(ipaEnv)
+	if iso == "" {
+		needs.CoreOSInstaller(t)
+		needs.Program(t, "mmdebstrap", "mmdebstrap")
+	}
+	if ipa == "" {
+		needs.Program(t, "buildah", "buildah")
 	}
 	g := NewWithT(t)
 	bin := os.Getenv(binEnv)
@@ -54,7 +59,9 @@ func newWorld(t *testing.T, simulated ...*scenario.Scenario) *World {
 	}
 	dir := filepath.Join(logs, time.Now().Format("0102-150405"))
 	g.Expect(os.MkdirAll(dir, 0o700)).To(Succeed())
-	w, err := Start(t.Context(), Options{Dir: dir, BinDir: bin, LiveISO: os.Getenv(isoEnv), IPAImage: os.Getenv(ipaEnv), Simulated: simulated, Out: os.Stderr})
+	source, err := filepath.Abs("../../..")
+	g.Expect(err).NotTo(HaveOccurred())
+	w, err := Start(t.Context(), Options{Dir: dir, BinDir: bin, Source: source, LiveISO: iso, IPAImage: ipa, Simulated: simulated, Out: os.Stderr})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() {
 		if err := w.Close(context.Background()); err != nil {

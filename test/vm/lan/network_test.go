@@ -27,9 +27,7 @@ var prefix = netip.MustParsePrefix("172.22.77.1/24")
 func begin(t *testing.T, options lan.Options) *lan.Network {
 	t.Helper()
 	needs.Program(t, "dnsmasq", "dnsmasq-base")
-	if os.Getuid() != 0 {
-		t.Skip("a network of machines needs root")
-	}
+	needs.Root(t)
 	options.Dir, options.Prefix = t.TempDir(), prefix
 	n, err := lan.Start(t.Context(), options)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
