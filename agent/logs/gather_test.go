@@ -20,6 +20,7 @@ import (
 	"github.com/ironflow/ironflow/agent/logs"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/played"
 )
 
 var bootstrap = logs.Order{ClusterID: id, Host: host, Bootstrap: true, InstallerGather: true, Masters: []string{"192.0.2.1", "2001:db8::1"}}
@@ -103,7 +104,7 @@ type script struct {
 func (s *script) run(ctx context.Context, c command.Command) error {
 	runID := c.Args[1]
 	s.calls, s.ids = append(s.calls, c), append(s.ids, runID)
-	put(s.t, s.dir, "/tmp/artifacts-"+runID+"/bootstrap/journals/kubelet.log", "kubelet says token=hunter22\n")
+	played.Write(s.t, s.dir, "/tmp/artifacts-"+runID+"/bootstrap/journals/kubelet.log", "kubelet says token=hunter22\n")
 	_, _ = io.WriteString(c.Stdout, "Gathering bootstrap journals ...\n")
 	select {
 	case <-time.After(s.takes):
@@ -111,7 +112,7 @@ func (s *script) run(ctx context.Context, c command.Command) error {
 		return context.Cause(ctx)
 	}
 	if s.ends == nil {
-		put(s.t, s.dir, "/root/log-bundle-"+runID+".tar.gz", targz(s.t, map[string]string{
+		played.Write(s.t, s.dir, "/root/log-bundle-"+runID+".tar.gz", targz(s.t, map[string]string{
 			"log-bundle-" + runID + "/bootstrap/journals/kubelet.log": "kubelet says token=hunter22\nall of it\n",
 			"log-bundle-" + runID + "/resources/openapi.json.gz":      gzipped(s.t, `{"auth":"hunter22"}`),
 			"log-bundle-" + runID + "/etcd.db":                        "\x00\x01hunter22",
@@ -122,7 +123,7 @@ func (s *script) run(ctx context.Context, c command.Command) error {
 }
 
 func (s *script) sources() logs.Sources {
-	return logs.Sources{Dir: s.dir, Commands: programs{"journalctl": journal, "lsblk": says(""), "lvm": says(""), "installer-gather.sh": s.run}}
+	return logs.Sources{Dir: s.dir, Commands: programs{"journalctl": journal, "lsblk": played.Says(""), "lvm": played.Says(""), "installer-gather.sh": s.run}}
 }
 
 // bundleOf is the bundle in an archive, by the ending of its name.

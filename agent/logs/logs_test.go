@@ -27,6 +27,7 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/played"
 )
 
 const id = "11111111-1111-4111-8111-111111111111"
@@ -104,20 +105,13 @@ func machine(t *testing.T, files map[string]string) hostfile.Dir {
 	t.Helper()
 	dir := hostfile.Dir{Root: t.TempDir()}
 	for name, text := range files {
-		put(t, dir, name, text)
+		played.Write(t, dir, name, text)
 	}
 	return dir
 }
 
-func put(t *testing.T, dir hostfile.Dir, name, text string) {
-	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(dir.Path(name)), 0o755), os.WriteFile(dir.Path(name), []byte(text), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// programs are the host's programs, by name: each writes to stdout and ends.
-type programs map[string]func(ctx context.Context, c command.Command) error
+// programs are the only ones that the host has, by name.
+type programs map[string]played.Program
 
 func (p programs) Run(ctx context.Context, c command.Command) error {
 	run, ok := p[c.Name]
@@ -125,14 +119,6 @@ func (p programs) Run(ctx context.Context, c command.Command) error {
 		return hostexec.ErrMissing
 	}
 	return run(ctx, c)
-}
-
-// says is a program that writes the text.
-func says(text string) func(context.Context, command.Command) error {
-	return func(_ context.Context, c command.Command) error {
-		_, err := io.WriteString(c.Stdout, text)
-		return err
-	}
 }
 
 // journal is a journalctl that tells with what it was called.
@@ -167,7 +153,7 @@ func TestContentsOfABundle(t *testing.T) {
 			order.ClusterID, order.Host = id, host
 			s := sender(h, logs.Sources{
 				Dir: dir, Inventory: func(context.Context) ([]byte, error) { return []byte("{}"), nil },
-				Commands: programs{"journalctl": journal, "lsblk": says("sda\n"), "lvm": says(""), "installer-gather.sh": says("gathered\n")},
+				Commands: programs{"journalctl": journal, "lsblk": played.Says("sda\n"), "lvm": played.Says(""), "installer-gather.sh": played.Says("gathered\n")},
 			})
 			g.Expect(s.Send(t.Context(), order)).To(Succeed())
 			want := []wire.LogsState{"requested", "collecting", "completed"}
@@ -237,7 +223,7 @@ func TestWhatFailsOrHangsNeverStopsTheRest(t *testing.T) {
 				h := &hub{}
 				s := sender(h, logs.Sources{
 					Dir: machine(t, map[string]string{"/run/ironflow/reason.json": "why"}), Own: func() []byte { return []byte("own") },
-					Commands: programs{"lsblk": says("sda"), "lvm": says(""), "journalctl": tc.journalctl},
+					Commands: programs{"lsblk": played.Says("sda"), "lvm": played.Says(""), "journalctl": tc.journalctl},
 				})
 				start := time.Now()
 				g.Expect(s.Send(t.Context(), logs.Order{ClusterID: id, Host: host})).To(Succeed())
@@ -270,7 +256,7 @@ func TestAnUploadIsNeverSilentForLong(t *testing.T) {
 		g := NewWithT(t)
 		h := &slow{hub: &hub{}}
 		s := logs.Sender{Hub: h, Log: slog.New(slog.DiscardHandler), Sources: logs.Sources{Dir: machine(t, nil), Commands: programs{
-			"lsblk": says(""), "lvm": says(""), "journalctl": func(ctx context.Context, _ command.Command) error { <-ctx.Done(); return context.Cause(ctx) },
+			"lsblk": played.Says(""), "lvm": played.Says(""), "journalctl": func(ctx context.Context, _ command.Command) error { <-ctx.Done(); return context.Cause(ctx) },
 		}}}
 		g.Expect(s.Send(t.Context(), logs.Order{ClusterID: id, Host: host})).To(Succeed())
 		g.Expect(h.at[len(h.at)-1].Sub(h.at[0])).To(BeNumerically(">", 80*time.Second))
@@ -296,7 +282,7 @@ func TestSecretsStayOnTheHost(t *testing.T) {
 		return map[string]string{"HTTPS_PROXY": "http://u:0therpass@proxy.example"}[name]
 	})
 	s := sender(h, logs.Sources{Dir: dir, Secrets: known, Commands: programs{
-		"journalctl": says("the hub said newer.token\nAuthorization: Bearer hunter22\nproxy said 0therpass\n"), "lsblk": says("plain.old.token"), "lvm": says(""),
+		"journalctl": played.Says("the hub said newer.token\nAuthorization: Bearer hunter22\nproxy said 0therpass\n"), "lsblk": played.Says("plain.old.token"), "lvm": played.Says(""),
 	}})
 	g.Expect(s.Send(t.Context(), logs.Order{ClusterID: id, Host: host, InstallerGather: true})).To(Succeed())
 	files := untar(t, h.uploads[0].bytes)
@@ -323,7 +309,7 @@ func TestOddFilesAmongLogs(t *testing.T) {
 		g.Expect(sparse.Truncate(1 << 40)).To(Succeed())
 		g.Expect(sparse.Close()).To(Succeed())
 		h := &hub{}
-		s := sender(h, logs.Sources{Dir: dir, Commands: programs{"journalctl": says(""), "lsblk": says(""), "lvm": says(""), "installer-gather.sh": says("")}})
+		s := sender(h, logs.Sources{Dir: dir, Commands: programs{"journalctl": played.Says(""), "lsblk": played.Says(""), "lvm": played.Says(""), "installer-gather.sh": played.Says("")}})
 		start := time.Now()
 		g.Expect(s.Send(t.Context(), logs.Order{ClusterID: id, Host: host, Bootstrap: true, InstallerGather: true})).To(Succeed())
 		g.Expect(time.Since(start)).To(BeZero(), "a pipe without a writer is not waited for")

@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/agent/logs"
+	"github.com/ironflow/ironflow/test/played"
 )
 
 // random is so many bytes that no compressor makes smaller.
@@ -29,7 +30,7 @@ func TestWhatIsTooLargeIsSplit(t *testing.T) {
 		"/var/lib/systemd/coredump/core.large.0.b00t.2.1700000000000008.zst": large,
 	})
 	h := &hub{max: limit}
-	s := sender(h, logs.Sources{Dir: dir, Commands: programs{"journalctl": journal, "lsblk": says(""), "lvm": says("")}}).WithMaxUpload(limit)
+	s := sender(h, logs.Sources{Dir: dir, Commands: programs{"journalctl": journal, "lsblk": played.Says(""), "lvm": played.Says("")}}).WithMaxUpload(limit)
 	g.Expect(s.Send(t.Context(), logs.Order{ClusterID: id, Host: host, InstallerGather: true})).To(Succeed(), "no archive is beyond what the hub takes")
 
 	var names []string

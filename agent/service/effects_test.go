@@ -49,7 +49,7 @@ const (
 // they are asked for.
 func installingChild(root string) int {
 	dir := hostfile.Dir{Root: root}
-	programs := played{dir}
+	programs := childHost{dir}
 	kill := os.Getenv(killEnv)
 	return service.Run(context.Background(), service.Config{
 		URL: os.Getenv(hubEnv), InfraEnvID: infraEnv, AgentVersion: image, Interval: time.Second, Dir: dir,
@@ -65,10 +65,10 @@ func installingChild(root string) int {
 	})
 }
 
-// played plays the programs and the systemd of the child's host.
-type played struct{ dir hostfile.Dir }
+// childHost plays the programs and the systemd of the child's host.
+type childHost struct{ dir hostfile.Dir }
 
-func (p played) note(file, line string) {
+func (p childHost) note(file, line string) {
 	f, err := os.OpenFile(p.dir.Path(file), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		panic(err)
@@ -77,7 +77,7 @@ func (p played) note(file, line string) {
 	fmt.Fprintln(f, line)
 }
 
-func (p played) Run(_ context.Context, c command.Command) error {
+func (p childHost) Run(_ context.Context, c command.Command) error {
 	line := strings.Join(append([]string{c.Name}, c.Args...), " ")
 	p.note(ranFile, line)
 	answer := ""
@@ -102,7 +102,7 @@ func (p played) Run(_ context.Context, c command.Command) error {
 	return nil
 }
 
-func (p played) Unit(_ context.Context, name string) (systemd.Properties, error) {
+func (p childHost) Unit(_ context.Context, name string) (systemd.Properties, error) {
 	if name != hostfile.IPAUnit {
 		return systemd.Properties{LoadState: "loaded", ActiveState: "inactive"}, nil
 	}
@@ -110,7 +110,7 @@ func (p played) Unit(_ context.Context, name string) (systemd.Properties, error)
 }
 
 // Start plays the bootstrap services: bootkube has done its work at once.
-func (p played) Start(_ context.Context, name string) (string, error) {
+func (p childHost) Start(_ context.Context, name string) (string, error) {
 	p.note(ranFile, "start "+name)
 	done := p.dir.Path("/opt/openshift/.bootkube.done")
 	if err := os.MkdirAll(filepath.Dir(done), 0o755); err != nil {
@@ -123,11 +123,11 @@ func (p played) Start(_ context.Context, name string) (string, error) {
 		os.WriteFile(p.dir.Path("/opt/openshift/master.ign"), []byte(`{"ignition": {"version": "3.4.0"}}`), 0o600))
 }
 
-func (p played) SetDefaultHostname(context.Context, string) error { return nil }
-func (p played) Restart(context.Context, string) (string, error)  { return systemd.JobDone, nil }
-func (p played) Reload(context.Context) error                     { return nil }
+func (p childHost) SetDefaultHostname(context.Context, string) error { return nil }
+func (p childHost) Restart(context.Context, string) (string, error)  { return systemd.JobDone, nil }
+func (p childHost) Reload(context.Context) error                     { return nil }
 
-func (p played) Reboot(context.Context, time.Duration) error {
+func (p childHost) Reboot(context.Context, time.Duration) error {
 	p.note(ranFile, "reboot")
 	return nil
 }

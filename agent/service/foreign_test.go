@@ -23,7 +23,7 @@ import (
 
 // engine plays podman with one installer, which ends when the test says how.
 type engine struct {
-	played
+	childHost
 	ends chan string // its exit status
 	pull error
 
@@ -33,7 +33,7 @@ type engine struct {
 
 func (e *engine) Run(ctx context.Context, c command.Command) error {
 	if c.Name != "podman" {
-		return e.played.Run(ctx, c)
+		return e.childHost.Run(ctx, c)
 	}
 	e.mu.Lock()
 	e.ran = append(e.ran, c.Args[0])
@@ -90,7 +90,7 @@ func TestAForeignHubsInstaller(t *testing.T) {
 			t.Parallel() // most of the time is waiting between polls
 			v := newVictim(t, orders()["master"])
 			g := v.g
-			e := &engine{played: played{v.dir}, ends: make(chan string), pull: tc.pull}
+			e := &engine{childHost: childHost{v.dir}, ends: make(chan string), pull: tc.pull}
 			h := newHub(t, func(h *hub) wire.Steps {
 				request := orders()["master"]
 				request.HostID, request.InstallerImage = h.host, "quay.example/assisted-installer:v2"

@@ -21,12 +21,12 @@ import (
 // stopping plays a systemd that ends units too. The agent's unit is this process,
 // with the given Restart=.
 type stopping struct {
-	played
+	childHost
 	restart string
 }
 
 func (s stopping) Unit(ctx context.Context, name string) (systemd.Properties, error) {
-	p, err := s.played.Unit(ctx, name)
+	p, err := s.childHost.Unit(ctx, name)
 	if name == hostfile.AgentUnit {
 		p.Restart, p.InvocationID = s.restart, os.Getenv(outcome.InvocationEnv)
 	}
@@ -60,7 +60,7 @@ func TestTheInstallersLastWord(t *testing.T) {
 				v.g.Expect(v.dir.Write(hostfile.StepFile, hostfile.StepState{BootID: bootID, StartedAt: time.Unix(1000, 0).UTC()})).To(Succeed())
 			}
 			order.HostID = "33333333-3333-4333-8333-333333333333"
-			units := stopping{played: played{v.dir}}
+			units := stopping{childHost: childHost{v.dir}}
 			code := service.Run(t.Context(), service.Config{
 				URL: v.hub, InfraEnvID: infraEnv, HostID: order.HostID, AgentVersion: image, Interval: time.Second, Dir: v.dir, Order: &order,
 				Commands: units, Units: units, Log: slog.New(slog.DiscardHandler), OwnLog: func() []byte { return nil },
@@ -91,7 +91,7 @@ func TestAUnitThatIsStartedForEverIsStopped(t *testing.T) {
 			v := newVictim(t, orders()["master"])
 			t.Setenv(outcome.InvocationEnv, "0123456789abcdef0123456789abcdef")
 			v.g.Expect(v.dir.Write(hostfile.StepFile, hostfile.StepState{BootID: bootID, StartedAt: time.Unix(1000, 0).UTC()})).To(Succeed())
-			units := stopping{played{v.dir}, tc.restart}
+			units := stopping{childHost{v.dir}, tc.restart}
 			code := service.Run(t.Context(), service.Config{
 				URL: v.hub, InfraEnvID: infraEnv, AgentVersion: image, Interval: time.Second, Dir: v.dir,
 				Commands: units, Units: units, Log: slog.New(slog.DiscardHandler), OwnLog: func() []byte { return nil },

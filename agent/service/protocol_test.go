@@ -16,10 +16,10 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/agent/dryrun"
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/service"
+	"github.com/ironflow/ironflow/test/played"
 )
 
 // The fixed points of the protocol: what the agent as it is shipped puts on the
@@ -322,17 +322,12 @@ func TestProtocolInstallIsAlreadyRunning(t *testing.T) {
 	g.Expect(progress).To(HavePrefix("PUT /api/assisted-install/v2/infra-envs/" + infraEnv + "/hosts/" + otherHost + `/progress {"current_stage":"Starting installation"`))
 }
 
-// refusing is a host on which no program succeeds.
-type refusing struct{}
-
-func (refusing) Run(_ context.Context, c command.Command) error {
-	return &command.ExitError{Name: c.Name, Code: 125, Last: "manifest unknown"}
-}
-
 // forReal makes the agent look for itself, in an empty root directory.
 func forReal(c *service.Config) {
 	c.Dry = dryrun.Settings{}
-	c.Commands = refusing{}
+	refusing := &played.Programs{}
+	refusing.On("", played.Fails(125, "manifest unknown"))
+	c.Commands = refusing
 }
 
 func TestProtocolImageThatCannotBePulled(t *testing.T) {

@@ -37,7 +37,7 @@ func playsProgram() bool {
 	if !slices.Contains(started, name) {
 		return false
 	}
-	if err := (played{hostfile.Dir{}}).Run(context.Background(), command.Command{Name: name, Args: os.Args[1:], Stdout: os.Stdout}); err != nil {
+	if err := (childHost{hostfile.Dir{}}).Run(context.Background(), command.Command{Name: name, Args: os.Args[1:], Stdout: os.Stdout}); err != nil {
 		os.Exit(1)
 	}
 	return true
@@ -79,7 +79,7 @@ func TestWhatAWholeRunStarts(t *testing.T) {
 	seen := map[string]bool{}
 	var log lockedText
 	code := service.Run(t.Context(), service.Config{
-		URL: v.hub, InfraEnvID: infraEnv, AgentVersion: image, Interval: time.Second, Dir: v.dir, Units: played{v.dir},
+		URL: v.hub, InfraEnvID: infraEnv, AgentVersion: image, Interval: time.Second, Dir: v.dir, Units: childHost{v.dir},
 		Started: func(c command.Command) {
 			mu.Lock()
 			defer mu.Unlock()

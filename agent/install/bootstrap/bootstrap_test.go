@@ -30,6 +30,7 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/systemd"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/played"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -38,12 +39,10 @@ const id = "11111111-1111-4111-8111-111111111111"
 
 // host is a bootstrap host whose programs, systemd and hub the test plays.
 type host struct {
+	played.Programs
 	dir hostfile.Dir
 
 	mu       sync.Mutex
-	ran      []string
-	env      []string // of the last container
-	fails    int      // runs of podman that fail
 	units    map[string]systemd.Properties
 	did      []string
 	names    []string
@@ -62,19 +61,23 @@ func newHost(t *testing.T) *host {
 	for _, name := range []string{"bootkube.service", "approve-csr.service", "progress.service"} {
 		h.units[name] = loaded
 	}
+	h.On("podman ps", played.Says("0123456789ab\n"))
+	h.On("podman logs", func(_ context.Context, c command.Command) error {
+		_, err := io.WriteString(c.Stderr, h.log)
+		return err
+	})
 	h.write(t, "/proc/sys/kernel/hostname", "localhost\n")
 	return h
 }
 
 func (h *host) write(t *testing.T, path, text string) {
 	t.Helper()
-	path = h.dir.Path(path)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	played.Write(t, h.dir, path, text)
+}
+
+// failContainers makes that many runs of podman fail.
+func (h *host) failContainers(n int) {
+	h.On("podman run", played.Times(n, played.Fails(125, ""), played.Says("")))
 }
 
 func (h *host) read(t *testing.T, path string) (text string, mode os.FileMode) {
@@ -88,25 +91,6 @@ func (h *host) read(t *testing.T, path string) (text string, mode os.FileMode) {
 		t.Fatal(err)
 	}
 	return string(raw), info.Mode().Perm()
-}
-
-func (h *host) Run(_ context.Context, c command.Command) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	line := strings.Join(append([]string{c.Name}, c.Args...), " ")
-	h.ran = append(h.ran, line)
-	switch {
-	case strings.HasPrefix(line, "podman run") && h.fails > 0:
-		h.fails--
-		return &command.ExitError{Name: c.Name, Code: 125}
-	case strings.HasPrefix(line, "podman run"):
-		h.env = c.Env
-	case strings.HasPrefix(line, "podman ps"):
-		fmt.Fprintln(c.Stdout, "0123456789ab")
-	case strings.HasPrefix(line, "podman logs"):
-		fmt.Fprint(c.Stderr, h.log)
-	}
-	return nil
 }
 
 func (h *host) ClusterFile(context.Context, string, string) ([]byte, error) {
@@ -227,7 +211,7 @@ const started = "start-bootstrap-services"
 func TestServicesAreStarted(t *testing.T) {
 	g := NewWithT(t)
 	h := newHost(t)
-	h.fails = 2
+	h.failContainers(2)
 	h.write(t, "/etc/x", "")
 	r := h.role()
 	tasks, before, err := r.Tasks(t.Context(), install.Job{Request: request(nil)}, false)
@@ -252,15 +236,15 @@ func TestTheMachineConfigDaemonHasThreeTries(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
 				h := newHost(t)
-				h.fails = fails
+				h.failContainers(fails)
 				err := h.run(t, h.role(), request(nil), "write-machine-config")
 				if want == "" {
 					g.Expect(err).NotTo(HaveOccurred())
-					g.Expect(h.ran).To(Equal([]string{line}))
-					g.Expect(h.env).To(Equal([]string{"HOME=/root", "HTTP_PROXY=http://proxy.example:3128", "http_proxy=http://proxy.example:3128"}), "the image is pulled")
+					g.Expect(h.Lines()).To(Equal([]string{line}))
+					g.Expect(h.Ran("podman run")[0].Env).To(Equal([]string{"HOME=/root", "HTTP_PROXY=http://proxy.example:3128", "http_proxy=http://proxy.example:3128"}), "the image is pulled")
 				} else {
 					g.Expect(err).To(MatchError(want))
-					g.Expect(h.ran).To(Equal([]string{line, line, line}))
+					g.Expect(h.Lines()).To(Equal([]string{line, line, line}))
 				}
 				secret, mode := h.read(t, "/root/.docker/config.json")
 				g.Expect(secret).To(Equal(`{"auths":{}}`))
@@ -315,7 +299,7 @@ func TestServicesThatRunAreLeftAlone(t *testing.T) {
 			prepare(t, h)
 			g.Expect(h.run(t, h.role(), request(nil), started)).To(Succeed())
 			g.Expect(h.did).To(BeEmpty())
-			g.Expect(h.ran).To(BeEmpty())
+			g.Expect(h.Lines()).To(BeEmpty())
 			g.Expect(h.dir.Path("/opt/openshift/manifests")).NotTo(BeADirectory())
 		})
 	}

@@ -16,50 +16,42 @@ import (
 	"github.com/ironflow/ironflow/agent/install/container"
 	"github.com/ironflow/ironflow/agent/steps"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/played"
 )
 
-// podman plays the container engine.
+// podman says how the container engine behaves.
 type podman struct {
-	ran []string
-	env [][]string
 	// pulls is how many pulls fail, hangs whether they hang.
 	pulls int
 	hangs bool
-	// run is the failure of podman run, exit what podman wait writes.
-	run  error
+	// run plays podman run, if set; exit is what podman wait writes.
+	run  played.Program
 	exit string
 	// absent means that there is no container of that name.
 	absent bool
 }
 
-func (p *podman) Run(ctx context.Context, c command.Command) error {
-	p.ran = append(p.ran, strings.Join(append([]string{c.Name}, c.Args...), " "))
-	p.env = append(p.env, c.Env)
-	switch c.Args[0] {
-	case "pull":
-		if p.hangs {
-			<-ctx.Done()
-			return fmt.Errorf("podman: %w", context.Cause(ctx))
-		}
-		if p.pulls > 0 {
-			p.pulls--
-			return &command.ExitError{Name: "podman", Code: 125, Last: "manifest unknown"}
-		}
-	case "container":
-		if p.absent {
-			return &command.ExitError{Name: "podman", Code: 1}
-		}
-	case "run":
-		return p.run
-	case "wait":
-		fmt.Fprintln(c.Stdout, p.exit)
-	case "logs":
-		fmt.Fprintln(c.Stderr, "Rebooting")
+func (p podman) programs() *played.Programs {
+	all := &played.Programs{}
+	all.On("podman pull", played.Times(p.pulls, played.Fails(125, "manifest unknown"), played.Says("")))
+	if p.hangs {
+		all.On("podman pull", played.Hangs)
 	}
-	return nil
+	if p.absent {
+		all.On("podman container", played.Fails(1, ""))
+	}
+	if p.run != nil {
+		all.On("podman run", p.run)
+	}
+	all.On("podman wait", played.Says(p.exit+"\n"))
+	all.On("podman logs", func(_ context.Context, c command.Command) error {
+		_, err := fmt.Fprintln(c.Stderr, "Rebooting")
+		return err
+	})
+	return all
 }
 
-func runner(p *podman) container.Runner {
+func runner(p *played.Programs) container.Runner {
 	return container.Runner{
 		Commands: p, HubURL: "https://hub.example/prefix", AgentImage: "quay.example/agent:v1", CACert: "/etc/ironflow/hub-ca.crt", Insecure: true,
 		Secret: func() string { return "s3cret" }, Log: slog.New(slog.DiscardHandler),
@@ -83,7 +75,7 @@ func full() install.Job {
 // TestArguments is host-agent.md section 4 (install) and 7.1, written by hand.
 func TestArguments(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(runner(&podman{}).Args(full())).To(Equal([]string{
+	g.Expect(runner(&played.Programs{}).Args(full())).To(Equal([]string{
 		"run", "--detach", "--privileged", "--pid=host", "--net=host", "--name=assisted-installer",
 		"--volume=/dev:/dev:rw", "--volume=/opt:/opt:rw", "--volume=/var/log:/var/log:rw", "--volume=/etc/pki:/etc/pki",
 		"--volume=/tmp:/tmp:rw", "--volume=/run/systemd/journal/socket:/run/systemd/journal/socket",
@@ -102,7 +94,7 @@ func TestArguments(t *testing.T) {
 	small := install.Job{Disk: "/dev/sda", Request: wire.InstallCmdRequest{
 		ClusterID: "c-1", InfraEnvID: "e-1", HostID: "h-1", Role: wire.HostRoleWorker, ControllerImage: "k", InstallerImage: "i",
 	}}
-	plain := runner(&podman{})
+	plain := runner(&played.Programs{})
 	plain.CACert, plain.Insecure = "", false
 	args := plain.Args(small)
 	g.Expect(args[len(args)-17:]).To(Equal([]string{
@@ -123,23 +115,24 @@ func TestResults(t *testing.T) {
 		"failed":              {podman{exit: "1"}, steps.Result{Exit: 1, Output: "Rebooting", Error: "the installer ended with exit status 1"}, 1, 0},
 		"no image":            {podman{pulls: 3}, steps.Result{Exit: 2, Error: "pull the installer image: podman: exit status 125: manifest unknown"}, 3, 0},
 		"pulls hang":          {podman{hangs: true}, steps.Result{Exit: 2, Error: "pull the installer image: podman: not done after 10m0s"}, 3, 30 * time.Minute},
-		"is running already":  {podman{run: &command.ExitError{Name: "podman", Code: 125, Last: `Error: creating container storage: the container name "assisted-installer" is already in use by 0123`}}, steps.Result{Exit: 125, Error: `the container name "assisted-installer" is already in use`}, 1, 0},
-		"podman cannot start": {podman{run: &command.ExitError{Name: "podman", Code: 126, Last: "no cgroups"}}, steps.Result{Exit: 126, Error: "podman: exit status 126: no cgroups"}, 1, 0},
+		"is running already":  {podman{run: played.Fails(125, `Error: creating container storage: the container name "assisted-installer" is already in use by 0123`)}, steps.Result{Exit: 125, Error: `the container name "assisted-installer" is already in use`}, 1, 0},
+		"podman cannot start": {podman{run: played.Fails(126, "no cgroups")}, steps.Result{Exit: 126, Error: "podman: exit status 126: no cgroups"}, 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
-				p, begin := tc.podman, time.Now()
-				g.Expect(runner(&p).Run(t.Context(), full())).To(Equal(tc.want))
+				p, begin := tc.podman.programs(), time.Now()
+				g.Expect(runner(p).Run(t.Context(), full())).To(Equal(tc.want))
 				pulls := 0
-				for i, line := range p.ran {
+				for _, c := range p.Ran("") {
+					line := played.Line(c)
 					g.Expect(line).NotTo(ContainSubstring("s3cret"), "the token is not in arguments")
 					if strings.HasPrefix(line, "podman pull") {
-						g.Expect(p.env[i]).To(Equal([]string{"HTTP_PROXY=http://proxy.example:3128", "NO_PROXY=10.0.0.0/8,.example"}), "a pull needs no token")
+						g.Expect(c.Env).To(Equal([]string{"HTTP_PROXY=http://proxy.example:3128", "NO_PROXY=10.0.0.0/8,.example"}), "a pull needs no token")
 						pulls++
 					}
 					if strings.HasPrefix(line, "podman run") {
-						g.Expect(p.env[i]).To(ContainElement("PULL_SECRET_TOKEN=s3cret"))
+						g.Expect(c.Env).To(ContainElement("PULL_SECRET_TOKEN=s3cret"))
 					}
 				}
 				g.Expect(pulls).To(Equal(tc.pulls))
@@ -160,11 +153,11 @@ func TestAfterACrash(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			p := &podman{absent: tc.absent, exit: "0"}
+			p := podman{absent: tc.absent, exit: "0"}.programs()
 			g.Expect(runner(p).Resume(t.Context(), full())).To(Equal(steps.Result{Output: "Rebooting"}))
-			g.Expect(p.ran).To(HaveLen(len(tc.ran)))
+			g.Expect(p.Lines()).To(HaveLen(len(tc.ran)))
 			for i, line := range tc.ran {
-				g.Expect(p.ran[i]).To(HavePrefix("podman " + line))
+				g.Expect(p.Lines()[i]).To(HavePrefix("podman " + line))
 			}
 		})
 	}
@@ -172,9 +165,9 @@ func TestAfterACrash(t *testing.T) {
 
 func TestStop(t *testing.T) {
 	g := NewWithT(t)
-	p := &podman{}
+	p := &played.Programs{}
 	g.Expect(runner(p).Stop(t.Context())).To(Succeed())
-	g.Expect(p.ran).To(Equal([]string{"podman stop --ignore --time 5 assisted-installer"}))
+	g.Expect(p.Lines()).To(Equal([]string{"podman stop --ignore --time 5 assisted-installer"}))
 }
 
 func TestWhoseInstaller(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,12 +12,14 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/install"
 	"github.com/ironflow/ironflow/agent/install/coreos"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/systemd"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/played"
 )
 
 func TestAnOrderIsCarriedOut(t *testing.T) {
@@ -33,7 +34,7 @@ func TestAnOrderIsCarriedOut(t *testing.T) {
 		"coreos-installer install --insecure -i /run/ironflow/master-" + id + ".ign --append-karg ip=02-00-00-00-00-01:dhcp /dev/sda",
 		"blockdev --rereadpt /dev/sda", "udevadm settle",
 	}))
-	g.Expect(h.env).To(Equal([]string{"HTTP_PROXY=" + proxy, "http_proxy=" + proxy}), "a proxy's password belongs into the environment")
+	g.Expect(h.Ran("coreos-installer install")[0].Env).To(Equal([]string{"HTTP_PROXY=" + proxy, "http_proxy=" + proxy}), "a proxy's password belongs into the environment")
 	file := h.dir.Path("/run/ironflow/master-" + id + ".ign")
 	raw, err := os.ReadFile(file)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -85,8 +86,8 @@ func TestOnlyNamedDisksAreCleaned(t *testing.T) {
 			g := NewWithT(t)
 			h := newHost(t)
 			h.trees = map[string]string{"/dev/sda": used, "/dev/sdb": `{"blockdevices": [{"path": "/dev/sdb", "type": "disk", "fstype": "xfs"}]}`}
-			h.answers["lvm pvs"] = "  vg0"
-			h.fails = tc.fails
+			h.On("lvm pvs", played.Says("  vg0\n"))
+			h.fail(tc.fails...)
 			if tc.mounts != "" {
 				h.write(t, "/proc/1/mountinfo", tc.mounts)
 			}
@@ -125,7 +126,7 @@ func TestOrdersThatCannotBeCarriedOut(t *testing.T) {
 		want   string
 	}{
 		"existing root": {func(_ *host, job *install.Job) { job.Request.CoreosImage = "quay.example/os:1" }, "does not install into an existing root"},
-		"no installer":  {func(h *host, _ *install.Job) { h.fails = []string{"coreos-installer --version"} }, "coreos-installer: exit status 1"},
+		"no installer":  {func(h *host, _ *install.Job) { h.fail("coreos-installer --version") }, "coreos-installer: exit status 1"},
 		"Ignition is HTML": {func(h *host, _ *install.Job) {
 			h.ignition = func() ([]byte, error) { return []byte("<html>secret"), nil }
 		}, "the hub's Ignition for this host: it is not JSON"},
@@ -133,7 +134,7 @@ func TestOrdersThatCannotBeCarriedOut(t *testing.T) {
 		"refused": {func(h *host, _ *install.Job) {
 			h.ignition = func() ([]byte, error) { return nil, &hubclient.StatusError{Code: 403, Reason: "not yours"} }
 		}, "fetch-ignition: fetch the host's Ignition: hub answered 403 Forbidden"},
-		"lsblk fails": {func(h *host, _ *install.Job) { h.fails = []string{"lsblk"} }, "lsblk: exit status 1: device or resource busy"},
+		"lsblk fails": {func(h *host, _ *install.Job) { h.fail("lsblk") }, "lsblk: exit status 1: device or resource busy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -143,7 +144,7 @@ func TestOrdersThatCannotBeCarriedOut(t *testing.T) {
 			err := h.run(t.Context(), job)
 			g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
 			g.Expect(err.Error()).NotTo(ContainSubstring("secret"))
-			g.Expect(h.ran).NotTo(ContainElement(HavePrefix("coreos-installer install")))
+			g.Expect(h.Lines()).NotTo(ContainElement(HavePrefix("coreos-installer install")))
 		})
 	}
 }
@@ -186,14 +187,14 @@ func TestCoreOSInstallerHasThreeTries(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
 				h, tries := newHost(t), 0
-				h.install = func(_ context.Context, try int, out io.Writer) error {
-					tries = try
-					if try == tc.good {
+				h.On("coreos-installer install", func(_ context.Context, c command.Command) error {
+					tries++
+					if tries == tc.good {
 						return nil
 					}
-					fmt.Fprint(out, "> Read disk 1.0 GiB/2.5 GiB (40%)   \rError: write failed\nCaused by: Input/output error (os error 5)\n")
+					fmt.Fprint(c.Stderr, "> Read disk 1.0 GiB/2.5 GiB (40%)   \rError: write failed\nCaused by: Input/output error (os error 5)\n")
 					return broken
-				}
+				})
 				begin := time.Now()
 				err := h.run(t.Context(), order(nil))
 				g.Expect(tries).To(Equal(tc.tries))
@@ -211,10 +212,10 @@ func TestCoreOSInstallerHasThreeTries(t *testing.T) {
 func TestPercentIsCoreOSInstallers(t *testing.T) {
 	g := NewWithT(t)
 	h := newHost(t)
-	h.install = func(_ context.Context, _ int, out io.Writer) error {
-		fmt.Fprint(out, "Installing Fedora CoreOS\n> Read disk 0.5 GiB/2.5 GiB (20%)\r> Read disk 2.5 GiB/2.5 GiB (100%)\r\nInstall complete.\n")
+	h.On("coreos-installer install", func(_ context.Context, c command.Command) error {
+		fmt.Fprint(c.Stderr, "Installing Fedora CoreOS\n> Read disk 0.5 GiB/2.5 GiB (20%)\r> Read disk 2.5 GiB/2.5 GiB (100%)\r\nInstall complete.\n")
 		return nil
-	}
+	})
 	tasks, err := h.installer().Tasks(t.Context(), order(nil))
 	g.Expect(err).NotTo(HaveOccurred())
 	percents := map[string][]int{}

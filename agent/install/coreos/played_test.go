@@ -3,13 +3,9 @@ package coreos_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,23 +16,17 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/systemd"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/played"
 )
 
 const id = "11111111-1111-4111-8111-111111111111"
 
 // host is a machine whose programs, hub and systemd the test plays.
 type host struct {
+	played.Programs
 	dir hostfile.Dir
 	// trees are lsblk's answers by disk.
 	trees map[string]string
-	// answers are what other programs write, by the beginning of their command line.
-	answers map[string]string
-	// fails are the programs that end with status 1, by the beginning of their command line.
-	fails []string
-	// hangs are those that do not end by themselves.
-	hangs []string
-	// install, if set, plays coreos-installer.
-	install func(ctx context.Context, try int, out io.Writer) error
 	// resolve, if set, says which device a name of the order is now.
 	resolve func(name string) (string, error)
 
@@ -45,10 +35,6 @@ type host struct {
 	unit     systemd.Properties
 	unitErr  error
 	reboots  []time.Duration
-
-	mu  sync.Mutex
-	ran []string
-	env []string
 }
 
 const emptyDisk = `{"blockdevices": [{"path": "/dev/sda", "type": "disk", "fstype": null}]}`
@@ -56,9 +42,12 @@ const emptyDisk = `{"blockdevices": [{"path": "/dev/sda", "type": "disk", "fstyp
 func newHost(t *testing.T) *host {
 	t.Helper()
 	h := &host{
-		dir: hostfile.Dir{Root: t.TempDir()}, trees: map[string]string{"/dev/sda": emptyDisk}, answers: map[string]string{},
+		dir: hostfile.Dir{Root: t.TempDir()}, trees: map[string]string{"/dev/sda": emptyDisk},
 		ignition: func() ([]byte, error) { return []byte(`{"ignition": {"version": "3.4.0"}}`), nil },
 	}
+	h.On("lsblk", func(ctx context.Context, c command.Command) error {
+		return played.Says(h.trees[c.Args[len(c.Args)-1]])(ctx, c)
+	})
 	h.write(t, hostfile.BootIDPath(), "boot-1\n")
 	h.write(t, "/proc/1/mountinfo", "22 1 0:21 / /run rw shared:2 - tmpfs tmpfs rw\n")
 	return h
@@ -66,51 +55,19 @@ func newHost(t *testing.T) *host {
 
 func (h *host) write(t *testing.T, path, text string) {
 	t.Helper()
-	path = h.dir.Path(path)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	played.Write(t, h.dir, path, text)
 }
 
-// Run implements command.Runner.
-func (h *host) Run(ctx context.Context, c command.Command) error {
-	line := strings.Join(append([]string{c.Name}, c.Args...), " ")
-	h.mu.Lock()
-	h.ran = append(h.ran, line)
-	tries := len(slices.DeleteFunc(slices.Clone(h.ran), func(l string) bool { return !strings.HasPrefix(l, "coreos-installer install") }))
-	if tries > 0 && h.env == nil {
-		h.env = c.Env
+// fail makes programs fail, by the beginning of their command line.
+func (h *host) fail(prefixes ...string) {
+	for _, prefix := range prefixes {
+		h.On(prefix, played.Fails(1, "device or resource busy"))
 	}
-	h.mu.Unlock()
-	if slices.ContainsFunc(h.fails, func(prefix string) bool { return strings.HasPrefix(line, prefix) }) {
-		fmt.Fprintln(c.Stderr, "device or resource busy")
-		return &command.ExitError{Name: c.Name, Code: 1, Last: "device or resource busy"}
-	}
-	if slices.ContainsFunc(h.hangs, func(prefix string) bool { return strings.HasPrefix(line, prefix) }) {
-		<-ctx.Done()
-		return fmt.Errorf("%s: %w", c.Name, context.Cause(ctx))
-	}
-	for prefix, answer := range h.answers {
-		if strings.HasPrefix(line, prefix) {
-			fmt.Fprintln(c.Stdout, answer)
-			return nil
-		}
-	}
-	switch {
-	case c.Name == "lsblk":
-		fmt.Fprintln(c.Stdout, h.trees[c.Args[len(c.Args)-1]])
-	case strings.HasPrefix(line, "coreos-installer install") && h.install != nil:
-		return h.install(ctx, tries, c.Stderr)
-	}
-	return nil
 }
 
 // changes are the command lines that change something.
 func (h *host) changes() []string {
-	return slices.DeleteFunc(slices.Clone(h.ran), func(line string) bool {
+	return slices.DeleteFunc(h.Lines(), func(line string) bool {
 		return strings.HasPrefix(line, "lsblk") || strings.HasPrefix(line, "lvm pvs") || strings.HasSuffix(line, "--version")
 	})
 }

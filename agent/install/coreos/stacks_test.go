@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/played"
 )
 
 // TestWhatReachesToOtherDisks: a write to a device that lies on several disks is
@@ -54,7 +55,7 @@ func TestWhatReachesToOtherDisks(t *testing.T) {
 			g := NewWithT(t)
 			h := newHost(t)
 			h.trees["/dev/sda"] = `{"blockdevices": [` + tc.tree + `]}`
-			h.answers["lvm pvs"] = "  vg0"
+			h.On("lvm pvs", played.Says("  vg0\n"))
 			g.Expect(h.run(t.Context(), order(nil))).To(Succeed())
 			changes := h.changes()
 			g.Expect(changes[:len(changes)-3]).To(Equal(tc.want))
@@ -191,14 +192,14 @@ func TestACleanUpThatHangsIsGivenUp(t *testing.T) {
 				g := NewWithT(t)
 				h := newHost(t)
 				h.trees["/dev/sda"] = used
-				h.hangs = []string{program}
+				h.On(program, played.Hangs)
 				err := h.run(t.Context(), order(nil))
 				if want != "" {
 					g.Expect(err).To(MatchError(want))
 					return
 				}
 				g.Expect(err).NotTo(HaveOccurred())
-				g.Expect(h.ran).To(ContainElement(HavePrefix("coreos-installer install")))
+				g.Expect(h.Lines()).To(ContainElement(HavePrefix("coreos-installer install")))
 			})
 		})
 	}

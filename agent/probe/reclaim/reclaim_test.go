@@ -1,8 +1,6 @@
 package reclaim
 
 import (
-	"context"
-	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -11,26 +9,20 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/agent/probe"
 	"github.com/ironflow/ironflow/agent/probe/artifacts"
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/test/played"
 )
 
-// recorder notes what would be started.
-type recorder struct {
-	ran   []string
-	roots []string
-	fails string
-}
-
-func (r *recorder) Run(_ context.Context, c command.Command) error {
-	r.ran = append(r.ran, strings.Join(append([]string{c.Name}, c.Args...), "|"))
-	r.roots = append(r.roots, c.Root)
-	if c.Name == r.fails {
-		return errors.New(c.Name + ": exit status 1: no device")
+// lines are the commands that were started, with | between their arguments, and
+// the root directories that they ran in.
+func lines(p *played.Programs) (ran, roots []string) {
+	for _, c := range p.Ran("") {
+		ran = append(ran, strings.Join(append([]string{c.Name}, c.Args...), "|"))
+		roots = append(roots, c.Root)
 	}
-	return nil
+	return ran, roots
 }
 
 const entry = `title Assisted Installer Discovery
@@ -65,26 +57,28 @@ func host(t *testing.T, entry string) probe.Env {
 
 func TestTheHostIsRebootedFromInsideItsFileSystem(t *testing.T) {
 	g := NewWithT(t)
-	env, programs := host(t, entry), &recorder{}
+	env, programs := host(t, entry), &played.Programs{}
 	env.Commands = programs
 	g.Expect(reboot(t.Context(), env, "/host", "amd64")).To(Succeed())
-	g.Expect(programs.ran).To(Equal([]string{"systemctl|reboot"}))
-	g.Expect(programs.roots).To(Equal([]string{"/host"}))
+	ran, roots := lines(programs)
+	g.Expect(ran).To(Equal([]string{"systemctl|reboot"}))
+	g.Expect(roots).To(Equal([]string{"/host"}))
 }
 
 func TestIBMZGetsABootRecordFirst(t *testing.T) {
 	g := NewWithT(t)
-	env, programs := host(t, entry), &recorder{}
+	env, programs := host(t, entry), &played.Programs{}
 	env.Commands = programs
 	g.Expect(reboot(t.Context(), env, "/host", "s390x")).To(Succeed())
-	g.Expect(programs.ran).To(Equal([]string{
+	ran, roots := lines(programs)
+	g.Expect(ran).To(Equal([]string{
 		"zipl|-V|-t|/boot|-i|/boot/discovery/vmlinuz|-r|/boot/discovery/initrd|-P|" +
 			"random.trust_cpu=on ai.ip_cfg_override=1 ignition.firstboot ignition.platform.id=metal coreos.live.rootfs_url=https://hub.example/rootfs " +
 			"ip=10.0.0.2::10.0.0.1:255.255.255.0:z1:enc1000:none nameserver=10.0.0.53 rd.znet=qeth,0.0.1000,0.0.1001,0.0.1002,layer2=1 zfcp.allow_lun_scan=0 " +
 			"rd.zfcp=0.0.1900,0x500507680b214ac7,0x0000000000000000 rd.zfcp=0.0.1940,0x500507680b214ac7,0x0000000000000000 rd.dasd=0.0.3434",
 		"systemctl|reboot",
 	}))
-	g.Expect(programs.roots).To(Equal([]string{"/host", "/host"}))
+	g.Expect(roots).To(Equal([]string{"/host", "/host"}))
 }
 
 func TestNoRebootIntoNothing(t *testing.T) {
@@ -97,11 +91,14 @@ func TestNoRebootIntoNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			env, programs := host(t, tc.entry), &recorder{fails: tc.fails}
+			env, programs := host(t, tc.entry), &played.Programs{}
 			env.Commands = programs
+			if tc.fails != "" {
+				programs.On(tc.fails, played.Fails(1, "no device"))
+			}
 			g.Expect(reboot(t.Context(), env, "/host", "s390x")).To(MatchError(ContainSubstring(tc.want)))
 			if tc.fails != "systemctl" {
-				g.Expect(programs.ran).NotTo(ContainElement("systemctl|reboot"))
+				g.Expect(programs.Lines()).NotTo(ContainElement("systemctl reboot"))
 			}
 		})
 	}

@@ -2,7 +2,6 @@ package upgrade_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -12,18 +11,8 @@ import (
 	"github.com/ironflow/ironflow/agent/probe/upgrade"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
+	"github.com/ironflow/ironflow/test/played"
 )
-
-// engine answers every command with err.
-type engine struct {
-	err error
-	ran []string
-}
-
-func (e *engine) Run(_ context.Context, c command.Command) error {
-	e.ran = append(e.ran, c.Name+" "+strings.Join(c.Args, " "))
-	return e.err
-}
 
 func TestPull(t *testing.T) {
 	for name, tc := range map[string]struct {
@@ -41,15 +30,16 @@ func TestPull(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			e := &engine{err: tc.err}
+			e := &played.Programs{}
+			e.On("", func(context.Context, command.Command) error { return tc.err })
 			env := probe.Env{DryRun: tc.dry, Dir: hostfile.Dir{Root: t.TempDir()}, Commands: e}
 			result := upgrade.Check.Runner(env).Run(t.Context(), []string{`{"agent_image":"quay.example/a/agent:v2"}`})
 			g.Expect(result.Exit).To(BeZero(), "whatever came of it")
 			g.Expect(result.Output).To(MatchJSON(`{"agent_image":"quay.example/a/agent:v2","result":"` + tc.want + `"}`))
 			g.Expect(result.Error).To(ContainSubstring(tc.text))
-			g.Expect(e.ran).To(HaveLen(tc.ran))
+			g.Expect(e.Lines()).To(HaveLen(tc.ran))
 			if tc.ran > 0 {
-				g.Expect(e.ran[0]).To(Equal("podman pull --quiet quay.example/a/agent:v2"))
+				g.Expect(e.Lines()[0]).To(Equal("podman pull --quiet quay.example/a/agent:v2"))
 			}
 		})
 	}
