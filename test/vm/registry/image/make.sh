@@ -31,7 +31,14 @@ export CONTAINERS_STORAGE_CONF=$work/storage.conf BUILDAH_ISOLATION=chroot TMPDI
 dpkg-deb -x "$work"/debs/docker-registry_*.deb "$work/packages"
 cp "$work/packages/usr/bin/docker-registry" "$out/"
 
-mmdebstrap --variant=minbase --include=ca-certificates --quiet bookworm "$work/debian.tar"
+# As the real bookworm-slim has it: no manuals, no translations, and apt keeps nothing of what it has downloaded.
+mmdebstrap --variant=minbase --include=ca-certificates --quiet \
+  --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/info/*' \
+  --dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='path-exclude=/usr/share/groff/*' --dpkgopt='path-exclude=/usr/share/lintian/*' \
+  --dpkgopt='path-exclude=/usr/share/linda/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
+  --aptopt='Acquire::Languages "none"' --aptopt='Dir::Cache::pkgcache ""' --aptopt='Dir::Cache::srcpkgcache ""' \
+  --aptopt='DPkg::Post-Invoke { "rm -f /var/cache/apt/archives/*.deb /var/cache/apt/archives/partial/*.deb /var/cache/apt/*.bin || true"; }' \
+  bookworm "$work/debian.tar"
 base=$(buildah from scratch)
 buildah add --quiet "$base" "$work/debian.tar" / >/dev/null
 buildah commit --quiet --disable-compression "$base" docker.io/library/debian:bookworm-slim >/dev/null
