@@ -145,6 +145,7 @@ func checkUnasked(r *rapid.T, o *Observed, d *Decision) {
 // touched only in preparing and for a difference that the spec asks for, and a
 // machine in use only while it is off in a reboot and its policy allows it.
 func checkWork(r *rapid.T, o *Observed, t Transition) {
+	// A draw whose update is made shows it (see settled): what is on the node is what counts.
 	have := plan.OrderOf(o.Node)
 	if have == nil || have.Started(o.Node) || have.Failed {
 		r.Fatalf("%s without an order on the node: %+v", t.Target, have)

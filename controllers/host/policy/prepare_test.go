@@ -75,11 +75,26 @@ func ordered(since time.Time, change func(*plan.Order)) func(*Observed) {
 	}
 }
 
-func settled(o *Observed) { applied := desired(o); o.Applied = &applied }
+// settled is the node after an update to what is wanted: as Ironic's answer has it, it
+// shows the order that the update wrote.
+func settled(o *Observed) {
+	applied := desired(o)
+	o.Applied = &applied
+	switch order, named := applied.Extra[plan.KeyOrder]; {
+	case !named:
+	case order == ironic.Remove:
+		delete(o.Node.Extra, plan.KeyOrder)
+	case o.Node.Extra == nil:
+		o.Node.Extra = map[string]any{plan.KeyOrder: order}
+	default:
+		o.Node.Extra[plan.KeyOrder] = order
+	}
+}
 
 func TestPrepare(t *testing.T) {
 	targeted := func(o *Observed) { o.Node.TargetRAIDConfig = ironic.RAIDTarget(o.plan().Work.Disks) }
 	done := ordered(noon.Add(-time.Minute), nil)
+	failed := ordered(noon.Add(-time.Minute), func(w *plan.Order) { w.Failed = true })
 	for name, c := range map[string]struct {
 		node  ironic.ProvisionState
 		given []func(*Observed)
@@ -95,7 +110,8 @@ func TestPrepare(t *testing.T) {
 		"then the cleaning":               {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), ordered(noon, nil), targeted, settled}, do: "ask for clean", steps: "raid.delete_configuration, raid.create_configuration"},
 		"volumes are there already":       {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), haveRAID(mirror), settled}, enter: metal3.StateAvailable},
 		"done: it is recorded":            {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), done, settled}},
-		"failed: all over again":          {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), ordered(noon.Add(-time.Minute), func(w *plan.Order) { w.Failed = true }), haveRAID(mirror), settled, targeted}, do: "ask for clean", steps: "raid.delete_configuration, raid.create_configuration"},
+		"failed: a new order first":       {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), settled, failed, haveRAID(mirror), targeted}, do: "update node"},
+		"failed: all over again":          {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), failed, haveRAID(mirror), settled, targeted}, do: "ask for clean", steps: "raid.delete_configuration, raid.create_configuration"},
 		"an empty list deletes":           {node: ironic.StateManageable, given: []func(*Observed){wishRAID(noVolume), ordered(noon, nil), settled}, do: "ask for clean", steps: "raid.delete_configuration"},
 		"nil keeps hardware volumes":      {node: ironic.StateManageable, given: []func(*Observed){redfish, haveRAID(mirror), settled}, enter: metal3.StateAvailable},
 		"nil deletes software volumes":    {node: ironic.StateManageable, given: []func(*Observed){wishRAID(nil), haveRAID(softRAID), ordered(noon, nil), settled}, do: "ask for clean", steps: "raid.delete_configuration, deploy.erase_devices_metadata"},
