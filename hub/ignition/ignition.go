@@ -17,6 +17,7 @@ import (
 	"os"
 	"path"
 
+	"github.com/coreos/ignition/v2/config/v3_4"
 	v3 "github.com/coreos/ignition/v2/config/v3_5"
 	"github.com/coreos/ignition/v2/config/v3_5/types"
 )
@@ -91,13 +92,37 @@ func Render(ctx context.Context, source Source, h Host) ([]byte, error) {
 		base = v3.Merge(base, hostname(h.Hostname))
 	}
 	if h.Override != "" {
-		override, report, err := v3.ParseCompatibleVersion([]byte(h.Override))
+		override, err := parse([]byte(h.Override))
 		if err != nil {
-			return nil, fmt.Errorf("override of the host: %w: %s", err, report.String())
+			return nil, fmt.Errorf("override of the host: %w", err)
 		}
 		base = v3.Merge(base, override)
 	}
 	return encode(base)
+}
+
+// parse reads a configuration of any version up to 3.5.
+func parse(raw []byte) (types.Config, error) {
+	config, report, err := v3.ParseCompatibleVersion(raw)
+	if err != nil {
+		return config, fmt.Errorf("%w: %s", err, report.String())
+	}
+	keepAdvertisements(raw, config.Storage.Luks)
+	return config, nil
+}
+
+// keepAdvertisements puts back what the library forgets when it translates version 3.4
+// to 3.5: the advertisements of Tang servers, without which a disk is not encrypted offline.
+func keepAdvertisements(raw []byte, volumes []types.Luks) {
+	old, _, err := v3_4.Parse(raw)
+	if err != nil {
+		return // of another version
+	}
+	for i, luks := range old.Storage.Luks {
+		for j, tang := range luks.Clevis.Tang {
+			volumes[i].Clevis.Tang[j].Advertisement = tang.Advertisement
+		}
+	}
 }
 
 // Valid reports what is wrong with a user's Ignition; empty text is fine.
@@ -105,10 +130,8 @@ func Valid(text string) error {
 	if text == "" {
 		return nil
 	}
-	if _, report, err := v3.ParseCompatibleVersion([]byte(text)); err != nil {
-		return fmt.Errorf("%w: %s", err, report.String())
-	}
-	return nil
+	_, err := parse([]byte(text))
+	return err
 }
 
 func baseConfig(ctx context.Context, source Source, h Host) (types.Config, error) {
@@ -119,9 +142,9 @@ func baseConfig(ctx context.Context, source Source, h Host) (types.Config, error
 	if err != nil {
 		return types.Config{}, err
 	}
-	config, report, err := v3.ParseCompatibleVersion(raw)
+	config, err := parse(raw)
 	if err != nil {
-		return types.Config{}, fmt.Errorf("%s.ign: %w: %s", h.Role, err, report.String())
+		return types.Config{}, fmt.Errorf("%s.ign: %w", h.Role, err)
 	}
 	return config, nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	v3 "github.com/coreos/ignition/v2/config/v3_5"
 	"github.com/coreos/ignition/v2/config/v3_5/types"
 )
 
@@ -16,13 +15,15 @@ import (
 var versions = []string{"3.2.0", "3.3.0", "3.4.0", "3.5.0"}
 
 // encode writes a configuration in the oldest version that says all of it: the one
-// that, read again, gives the same configuration.
+// that, read again, gives the same configuration. Parts that are fine alone may
+// contradict each other: what no version takes is an error.
 func encode(config types.Config) ([]byte, error) {
 	config.Ignition.Version = types.MaxVersion.String()
 	whole, err := json.Marshal(config)
 	if err != nil {
 		return nil, fmt.Errorf("encode the Ignition configuration: %w", err)
 	}
+	var problem error
 	for _, version := range versions {
 		if version < specialModes && hasSpecialModes(config) {
 			continue // an older engine reads the number, and sets other rights
@@ -32,14 +33,17 @@ func encode(config types.Config) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("encode the Ignition configuration: %w", err)
 		}
-		read, _, err := v3.ParseCompatibleVersion(raw)
-		if err != nil {
+		read, err := parse(raw)
+		if problem = err; err != nil {
 			continue
 		}
 		again, err := json.Marshal(read)
 		if err == nil && bytes.Equal(again, whole) {
 			return raw, nil
 		}
+	}
+	if problem != nil {
+		return nil, fmt.Errorf("the role's file and the override of the host do not go together: %w", problem)
 	}
 	return whole, nil
 }
