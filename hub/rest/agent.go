@@ -49,7 +49,7 @@ func nextSteps(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	gap := int64(r.hub.PollGap(key) / time.Second)
+	gap := int64(r.hub.PollGap(key, time.Duration(steps.NextInstructionSeconds)*time.Second) / time.Second)
 	r.w.Header().Set(wire.HeaderPollGap, strconv.FormatInt(gap, 10))
 	if steps.NextInstructionSeconds > 0 { // agents that know no gap keep to this delay
 		steps.NextInstructionSeconds = max(steps.NextInstructionSeconds, gap)

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
@@ -368,9 +369,16 @@ func TestAPollSaysTheLeastGapToTheNext(t *testing.T) {
 	gap, delay := f.pollOnce(t, key)
 	g.Expect(gap).To(Equal("1"), "one host alone may hurry")
 	g.Expect(delay).To(BeNumerically("<", 51))
-	for i := range 10_000 {
-		f.PollGap(store.HostKey{InfraEnvID: "crowd", HostID: strconv.Itoa(i)})
+	crowd := func(delay time.Duration) {
+		for i := range 10_000 {
+			f.PollGap(store.HostKey{InfraEnvID: "crowd", HostID: strconv.Itoa(i)}, delay)
+		}
 	}
+	crowd(time.Minute)
+	gap, delay = f.pollOnce(t, key)
+	g.Expect(gap).To(Equal("1"), "hosts at rest do not hold up one that is on its way")
+	g.Expect(delay).To(BeNumerically("<", 51))
+	crowd(2 * time.Second)
 	gap, delay = f.pollOnce(t, key)
 	g.Expect(gap).To(Equal("51"))
 	g.Expect(delay).To(BeEquivalentTo(51), "also for agents that do not know the gap")

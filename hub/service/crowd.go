@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/store"
 )
 
@@ -39,8 +40,13 @@ func (c *crowd) meet(key store.HostKey, at time.Time) int {
 // PollGap notes that the host polls and returns the least time until its next
 // poll, in whole seconds: with few hosts none, and the more hosts there are the
 // longer, so that those which hurry leave room for all. It never exceeds the
-// usual delay of a minute.
-func (h *Hub) PollGap(key store.HostKey) time.Duration {
-	hosts := h.crowd.meet(key, h.now())
+// usual delay of a minute. delay is what the hub asks for: a host that is to come
+// back soon is on its way to an installation, and only others on theirs count.
+func (h *Hub) PollGap(key store.HostKey, delay time.Duration) time.Duration {
+	now := h.now()
+	hosts := h.crowd.meet(key, now)
+	if delay > 0 && delay < instructions.Normal {
+		hosts = h.hurried.meet(key, now)
+	}
 	return min(time.Duration((hosts+pollsPerSecond-1)/pollsPerSecond)*time.Second, crowdWindow)
 }

@@ -13,7 +13,7 @@ import (
 // polls lets n hosts poll once.
 func polls(h *Hub, n int) (last time.Duration) {
 	for i := range n {
-		last = h.PollGap(store.HostKey{InfraEnvID: "e", HostID: fmt.Sprint(i)})
+		last = h.PollGap(store.HostKey{InfraEnvID: "e", HostID: fmt.Sprint(i)}, time.Minute)
 	}
 	return last
 }
@@ -41,4 +41,20 @@ func TestTheGapFollowsTheFleet(t *testing.T) {
 	polls(h, 2000)
 	now = now.Add(time.Hour)
 	g.Expect(polls(h, 1)).To(gomega.Equal(time.Second))
+}
+
+// TestAHostOnItsWayIsNotHeldUpByThoseAtRest: only those that hurry as well count.
+func TestAHostOnItsWayIsNotHeldUpByThoseAtRest(t *testing.T) {
+	g := gomega.NewWithT(t)
+	now := time.Unix(1000, 0)
+	h := &Hub{now: func() time.Time { return now }}
+	hurried := func(n int) (last time.Duration) {
+		for i := range n {
+			last = h.PollGap(store.HostKey{InfraEnvID: "e", HostID: fmt.Sprint(i)}, 2*time.Second)
+		}
+		return last
+	}
+	g.Expect(polls(h, 10_000)).To(gomega.Equal(50 * time.Second))
+	g.Expect(hurried(1)).To(gomega.Equal(time.Second))
+	g.Expect(hurried(10_000)).To(gomega.Equal(50*time.Second), "a whole fleet that hurries shares the hub")
 }

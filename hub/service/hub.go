@@ -57,7 +57,8 @@ type Hub struct {
 	timers   Timers
 	maxLog   int64
 	feed     feed
-	crowd    crowd
+	// crowd are the hosts that poll, hurried those of them that are on their way to an installation.
+	crowd, hurried crowd
 	// started is when agents could first reach this hub; until then nobody could be heard.
 	started atomic.Pointer[time.Time]
 
