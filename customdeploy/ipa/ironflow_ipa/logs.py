@@ -16,15 +16,27 @@ UNITS = ('agent.service', 'ironic-agent.service')
 FILES = ('step.json', 'reason.json', 'installed.json')
 TIMEOUT = 30
 
-_SECRETS = re.compile(
-    rb'((?:agent_token|PULL_SECRET_TOKEN|X-Secret-Key|[Aa]uthorization'
-    rb'|password|"auth")["\']?\s*[=:]\s*["\']?(?:(?:Basic|Bearer)\s+)?)'
-    rb'([^\s"\'&,}]+)')
+# What stands before a secret, as in the agent's own logs (agent/redact).
+_NAMES = (rb'(?:token|passw(?:or)?d|passphrase|secret|secret-key'
+          rb'|configdrive|user_data|["\']auth)')
+_FORMS = [(re.compile(form, re.IGNORECASE), kept) for form, kept in [
+    (rb'(\bdata:[\w/+.;=-]*,)[^\s"\'\\<>]+', rb'\1'),
+    (rb'(authorization["\']?\s*[=:]\s*["\']?(?:\w+\s+)?)[^\s"\',;]+',
+     rb'\1'),
+    (rb'(\bbearer\s+)[\w.~+/=-]{6,}', rb'\1'),
+    (rb'(' + _NAMES + rb'["\']?\s*[=:]\s*")(?:[^"\\\n]|\\.)+', rb'\1'),
+    (rb'(' + _NAMES + rb'["\']?\s*[=:]\s*\')(?:[^\'\\\n]|\\.)+', rb'\1'),
+    (rb'(' + _NAMES + rb'["\']?\s*[=:]\s*)[^\s"\'&,}]+', rb'\1'),
+    # Passwords of proxies and registries in addresses.
+    (rb'(://)[^/\s"\'@]+(?=@)', rb'\1'),
+]]
 
 
 def redact(raw):
     """Replace secrets in any text."""
-    return _SECRETS.sub(rb'\1(redacted)', raw)
+    for form, kept in _FORMS:
+        raw = form.sub(kept + b'(redacted)', raw)
+    return raw
 
 
 def _output(command):

@@ -52,6 +52,15 @@ def test_other_devices_are_not_our_business(root):
     'Authorization: Basic hunter2',
     '"auth": "hunter2"}',
     "{'agent_token': 'hunter2', 'x': 1}",
+    'Environment=HTTPS_PROXY=http://user:hunter2@proxy:3128 NO_PROXY=x',
+    'pull of docker://hunter2@registry/image',
+    '{"password": "a hunter2, hunter2"}',
+    "{'Password': 'a hunter2, hunter2'}",
+    'PASSWORD=hunter2',
+    'X-Auth-Token: hunter2',
+    'sent Bearer hunter2hunter2',
+    "'instance_info': {'configdrive': 'hunter2'}",
+    'source: data:text/plain;base64,hunter2',
 ])
 def test_secrets_are_redacted(line):
     assert b'hunter2' not in logs.redact(line.encode())
