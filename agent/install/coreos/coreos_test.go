@@ -112,6 +112,35 @@ func TestADiskThatIsInUseIsNotTouched(t *testing.T) {
 	g.Expect(h.changes()).To(BeEmpty())
 }
 
+// TestADiskInUseByOtherMeans: the mount table names one device of a file system that
+// has many, and none of what the kernel swaps to.
+func TestADiskInUseByOtherMeans(t *testing.T) {
+	for name, tc := range map[string]struct{ files map[string]string }{
+		"swap": {map[string]string{"/proc/swaps": "Filename Type Size Used Priority\n/dev/sda2 partition 1048572 0 -2\n"}},
+		"one of many devices of a file system": {map[string]string{
+			"/proc/1/mountinfo":                "23 1 0:42 / /srv rw - btrfs /dev/sdb rw\n",
+			"/sys/fs/btrfs/abc/devices/sda2/x": "", "/sys/fs/btrfs/abc/devices/sdb/x": "",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			h := newHost(t)
+			h.trees["/dev/sda"] = used
+			for path, text := range map[string]string{
+				"/sys/block/sda/dev": "8:0\n", "/sys/block/sda/sda2/dev": "8:2\n", "/sys/block/sda/sda2/partition": "2\n",
+				"/sys/class/block/sda2/dev": "8:2\n", "/sys/class/block/sda/dev": "8:0\n", "/sys/class/block/sdb/dev": "8:16\n",
+			} {
+				h.write(t, path, text)
+			}
+			for path, text := range tc.files {
+				h.write(t, path, text)
+			}
+			g.Expect(h.run(t.Context(), order(nil))).To(MatchError(ContainSubstring("check-disk: /dev/sda is in use")))
+			g.Expect(h.changes()).To(BeEmpty())
+		})
+	}
+}
+
 func TestNothingIsWrittenAfterTheMarker(t *testing.T) {
 	g := NewWithT(t)
 	h := newHost(t)

@@ -6,16 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/ironflow/ironflow/agent/install"
 	"github.com/ironflow/ironflow/agent/install/effect"
+	"github.com/ironflow/ironflow/agent/inventory/disks"
+	"github.com/ironflow/ironflow/agent/inventory/mounts"
+	machine "github.com/ironflow/ironflow/agent/inventory/source"
 	"github.com/ironflow/ironflow/customdeploy/blockdev"
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
 )
 
-// unused refuses what is no whole disk or only a path of one, and a disk of which something is mounted:
+// unused refuses what is no whole disk or only a path of one, and a disk of which something is mounted or swapped to:
 // it carries the running system, or somebody works with it.
 func (i *Installer) unused(ctx context.Context, disk string) error {
 	tree, err := blockdev.Tree(ctx, i.exec(), disk)
@@ -31,18 +35,23 @@ func (i *Installer) unused(ctx context.Context, disk string) error {
 			return fmt.Errorf("%s is one path of the multipath disk %s; the order must name that", disk, d.Children[n].Path)
 		}
 	}
-	mounts, err := i.mounts()
+	mounted, err := i.mounts()
 	if err != nil {
 		return err
 	}
 	for _, d := range flatten(tree) {
-		point, ok := mounts[d.Number]
+		point, ok := mounted[d.Number]
 		if !ok {
-			point, ok = mounts[d.Path]
+			point, ok = mounted[d.Path]
 		}
 		if ok {
 			return fmt.Errorf("%s is in use: %s is mounted on %s", disk, d.Path, point)
 		}
+	}
+	// What the mount table does not name: swap, and file systems of many devices.
+	m := machine.Live(i.Dir)
+	if at := disks.InUse(m, filepath.Base(disk), mounts.Read(m)); len(at) > 0 {
+		return fmt.Errorf("%s is in use: something of it is mounted on %s", disk, at[0])
 	}
 	return nil
 }
@@ -130,9 +139,9 @@ func (i *Installer) unmoved(ctx context.Context, name, device string) error {
 // names, and on no other: a leftover that came to life would hold the new disk.
 // It is best effort, and failures are logged: the writing of the image is what counts.
 func (i *Installer) clean(ctx context.Context, job install.Job, report install.Report) error {
-	var disks []string
+	var chosen []string
 	if !job.Request.SkipInstallationDiskCleanup && !savesPartitions(job.Args) {
-		disks = append(disks, job.Disk)
+		chosen = append(chosen, job.Disk)
 	}
 	for n, disk := range job.Format {
 		if disk == job.Disk {
@@ -143,9 +152,9 @@ func (i *Installer) clean(ctx context.Context, job install.Job, report install.R
 			i.Log.Warn("a disk to format is left as it is", "disk", disk, "error", err)
 			continue
 		}
-		disks = append(disks, disk)
+		chosen = append(chosen, disk)
 	}
-	for _, disk := range disks {
+	for _, disk := range chosen {
 		report(-1, "removing what is on "+disk)
 		if err := i.cleanDisk(ctx, disk); err != nil {
 			if ctx.Err() != nil {
