@@ -91,13 +91,14 @@ func (o *Outbox) Put(reply wire.StepReply) {
 // put is Put for a caller that holds the lock.
 func (o *Outbox) put(reply wire.StepReply) {
 	known, ok := o.accepted[reply.StepType]
-	if ok && !known.doubted && reply.ExitCode == 0 && known.exit == 0 && known.output == reply.Output && time.Since(known.at) < CacheFor {
+	_, waits := o.pending[reply.StepType]
+	if ok && !waits && !known.doubted && reply.ExitCode == 0 && known.exit == 0 && known.output == reply.Output && time.Since(known.at) < CacheFor {
 		return
 	}
 	if len(o.pending) == 0 {
 		o.idle = make(chan struct{})
 	}
-	if _, known := o.pending[reply.StepType]; !known && len(o.pending) >= maxPending {
+	if !waits && len(o.pending) >= maxPending {
 		o.log.Error("too many replies wait; one is dropped", "step", reply.StepType)
 		return
 	}

@@ -102,6 +102,26 @@ func TestNewestReplyOfATypeWins(t *testing.T) {
 	})
 }
 
+// TestWhatIsTrueAgainReplacesWhatWaits: the hub took "a" and has missed "b"; it must
+// not hear of "b" after "a" has come true again.
+func TestWhatIsTrueAgainReplacesWhatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		r := start(t, func(n int) error {
+			if n == 1 {
+				return errors.New("connection reset")
+			}
+			return nil
+		})
+		for _, output := range []string{"a", "b", "a"} {
+			r.Put(reply("inventory", output))
+			synctest.Wait()
+		}
+		r.Drain(t.Context())
+		g.Expect(r.posted[len(r.posted)-1]).To(Equal("inventory a"))
+	})
+}
+
 func TestRetriesAreBounded(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err      error
