@@ -8,6 +8,7 @@ import (
 	"github.com/ironflow/ironflow/hub/clustermachine"
 	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -119,21 +120,16 @@ func (h *Hub) IgnoredValidations(ctx context.Context, clusterID string) (wire.Ig
 	return wire.IgnoredValidations{ClusterValidationIDs: c.IgnoredClusterValidations, HostValidationIDs: c.IgnoredHostValidations}, err
 }
 
-// neverIgnored are host validations that nothing can be installed without.
-var neverIgnored = []string{"connected", "has-inventory", "inventory-not-fully-truncated", "machine-cidr-defined", "hostname-unique", "hostname-valid"}
-
 // SetIgnoredValidations replaces the list of validations that are not waited for.
 func (h *Hub) SetIgnoredValidations(ctx context.Context, clusterID string, v wire.IgnoredValidations) (wire.IgnoredValidations, error) {
-	for _, text := range []string{v.ClusterValidationIDs, v.HostValidationIDs} {
-		var ids []string
-		if text != "" && json.Unmarshal([]byte(text), &ids) != nil {
+	lists := [2][]string{}
+	for i, text := range []string{v.HostValidationIDs, v.ClusterValidationIDs} {
+		if text != "" && json.Unmarshal([]byte(text), &lists[i]) != nil {
 			return v, badRequest("ignored validations: want JSON lists of ids in text")
 		}
-		for _, id := range ids {
-			if slices.Contains(neverIgnored, id) {
-				return v, badRequest("validation %s cannot be ignored", id)
-			}
-		}
+	}
+	if err := validations.CheckIgnored(lists[0], lists[1]); err != nil {
+		return v, badRequest("ignored validations: %v", err)
 	}
 	_, err := h.clusterAction(ctx, clusterID, func(w *work, c *store.Cluster) error {
 		if !slices.Contains(clustermachine.Open, c.API.Status) {

@@ -61,6 +61,7 @@ func (h *Hub) EnsureCluster(ctx context.Context, spec ClusterSpec) (wire.Cluster
 		before := mustJSON(c)
 		if fresh || slices.Contains(clustermachine.Open, c.API.Status) {
 			spec.apply(c)
+			defaultNetworks(c)
 		}
 		c.Hold, c.AutoInstall = spec.Hold, true
 		if fresh || mustJSON(c) != before {
@@ -123,6 +124,9 @@ func (h *Hub) CreateCluster(ctx context.Context, p wire.ClusterCreateParams) (wi
 		c.API.HTTPProxy, c.API.HTTPSProxy, c.API.NoProxy = value(p.HTTPProxy), value(p.HTTPSProxy), value(p.NoProxy)
 		c.API.AdditionalNTPSource, c.API.Tags, c.API.DiskEncryption = value(p.AdditionalNTPSource), value(p.Tags), p.DiskEncryption
 		c.API.CPUArchitecture, c.API.UserManagedNetworking, c.API.Platform = p.CPUArchitecture, p.UserManagedNetworking, p.Platform
+		c.API.LoadBalancer = p.LoadBalancer
+		defaultNetworks(c)
+		unverify(&c.API, wire.Cluster{})
 		w.touchCluster(c)
 		if err := w.clusterEvent(c, "cluster_registration_succeeded", wire.EventSeverityInfo, "registered", props{"cluster_kind": c.API.Kind}); err != nil {
 			return err
@@ -169,7 +173,9 @@ func (h *Hub) UpdateCluster(ctx context.Context, id string, p wire.V2ClusterUpda
 			}
 			c.PullSecret, c.API.PullSecretSet = *p.PullSecret, true
 		}
+		before := c.API
 		changeCluster(&c.API, p)
+		unverify(&c.API, before)
 		if p.ControlPlaneCount != nil {
 			if c.Masters, err = controlPlane(p.ControlPlaneCount, nil); err != nil {
 				return err
@@ -207,6 +213,8 @@ func changeCluster(c *wire.Cluster, p wire.V2ClusterUpdateParams) {
 		{p.DiskEncryption != nil, func() { c.DiskEncryption = p.DiskEncryption }},
 		{p.UserManagedNetworking != nil, func() { c.UserManagedNetworking = p.UserManagedNetworking }},
 		{p.NetworkType != nil, func() { c.NetworkType = p.NetworkType }},
+		{p.LoadBalancer != nil, func() { c.LoadBalancer = p.LoadBalancer }},
+		{p.Platform != nil, func() { c.Platform = p.Platform }},
 	} {
 		if list.given {
 			list.set()

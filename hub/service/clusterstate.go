@@ -1,7 +1,6 @@
 package service
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -13,12 +12,14 @@ import (
 )
 
 // clusterFacts gathers what the cluster machine decides on.
-func (w *work) clusterFacts(c *store.Cluster, hosts []*store.Host) (clustermachine.Facts, string) {
-	missing := missingInput(c)
-	why := notReady(c, hosts)
+func (w *work) clusterFacts(c *store.Cluster, hosts []*store.Host) (clustermachine.Facts, string, error) {
+	_, outcome, err := w.judgeCluster(c, hosts)
+	if err != nil {
+		return clustermachine.Facts{}, "", err
+	}
 	prepared := c.API.LastInstallationPreparation.Status
 	f := clustermachine.Facts{
-		InputMissing: len(missing) > 0, ValidationsPass: why == "",
+		InputMissing: outcome.InputMissing, ValidationsPass: outcome.Pass,
 		Prepared:          prepared == wire.LastInstallationPreparationStatusSuccess,
 		PreparationFailed: prepared == wire.LastInstallationPreparationStatusFailed,
 		AllPrepared:       len(hosts) > 0, HostsSettled: true, Finalized: true,
@@ -37,10 +38,7 @@ func (w *work) clusterFacts(c *store.Cluster, hosts []*store.Host) (clustermachi
 		f.HostsSettled = f.HostsSettled && (isUp(s) || s == wire.HostStatusError)
 		count(&f.Hosts, h)
 	}
-	if len(missing) > 0 {
-		why = "set " + strings.Join(missing, ", ")
-	}
-	return f, why
+	return f, strings.Join(outcome.Failures, "; "), nil
 }
 
 // minMasters is how many control-plane hosts make a cluster: what was asked
@@ -77,45 +75,16 @@ func count(n *clustermachine.Counts, h *store.Host) {
 	}
 }
 
-// missingInput lists settings that a cluster with a release cannot do without.
-func missingInput(c *store.Cluster) []string {
-	if c.API.OpenshiftVersion == "" {
-		return nil
-	}
-	var missing []string
-	for _, m := range []struct {
-		name  string
-		isSet bool
-	}{{"base_dns_domain", c.API.BaseDNSDomain != ""}, {"pull_secret", c.API.PullSecretSet}} {
-		if !m.isSet {
-			missing = append(missing, m.name)
-		}
-	}
-	return missing
-}
-
-// notReady says why the cluster cannot be installed yet; empty when it can.
-func notReady(c *store.Cluster, hosts []*store.Host) string {
-	wanted := c.Masters + c.Workers + c.Arbiters
-	if len(hosts) < wanted || wanted == 0 {
-		return fmt.Sprintf("%d of %d hosts are there", len(hosts), max(wanted, 1))
-	}
-	var waiting []string
-	for _, h := range hosts {
-		if !slices.Contains([]string{wire.HostStatusKnown, wire.HostStatusPreparingForInstallation, wire.HostStatusPreparingSuccessful}, h.API.Status) {
-			waiting = append(waiting, HostName(h)+" is "+h.API.Status)
-		}
-	}
-	return strings.Join(waiting, ", ")
-}
-
 // triggerCluster asks the cluster machine and applies its decision.
 func (w *work) triggerCluster(c *store.Cluster, trigger string) error {
 	hosts, err := w.hostsOf(c.API.ID)
 	if err != nil {
 		return err
 	}
-	facts, _ := w.clusterFacts(c, hosts)
+	facts, _, err := w.clusterFacts(c, hosts)
+	if err != nil {
+		return err
+	}
 	decision, err := clustermachine.Machine.Decide(trigger, c.API.Status, facts)
 	if err != nil {
 		return err
@@ -130,7 +99,13 @@ func (w *work) refreshCluster(c *store.Cluster) (bool, error) {
 		return false, err
 	}
 	w.sumUp(c, hosts)
-	facts, why := w.clusterFacts(c, hosts)
+	if err := w.noteCluster(c, hosts); err != nil {
+		return false, err
+	}
+	facts, why, err := w.clusterFacts(c, hosts)
+	if err != nil {
+		return false, err
+	}
 	decision, err := clustermachine.Machine.Decide(clustermachine.Refresh, c.API.Status, facts)
 	if err != nil {
 		return false, err

@@ -61,10 +61,10 @@ func mediaConnected(h *store.Host) bool {
 }
 
 // hostFacts gathers what the host machine decides on.
-func (w *work) hostFacts(h *store.Host) (hostmachine.Facts, validations.Outcome, error) {
+func (w *work) hostFacts(h *store.Host) (hostmachine.Facts, validations.HostOutcome, error) {
 	c, err := w.clusterOf(h)
 	if err != nil {
-		return hostmachine.Facts{}, validations.Outcome{}, err
+		return hostmachine.Facts{}, validations.HostOutcome{}, err
 	}
 	outcome, err := w.validate(h, c)
 	if err != nil {
@@ -91,39 +91,11 @@ func (w *work) hostFacts(h *store.Host) (hostmachine.Facts, validations.Outcome,
 	return f, outcome, nil
 }
 
-func (w *work) validate(h *store.Host, c *store.Cluster) (validations.Outcome, error) {
-	in := validations.Input{
-		Host: &h.API, Inventory: inventoryOf(h), Needs: w.needs(h, c),
-		Connected: w.connected(h), MediaConnected: mediaConnected(h), Now: w.now,
-	}
-	var ignored []string
-	if c != nil {
-		in.Cluster = &c.API
-		if c.API.IgnoredHostValidations != "" && json.Unmarshal([]byte(c.API.IgnoredHostValidations), &ignored) != nil {
-			ignored = nil // an unreadable list suppresses nothing
-		}
-		others, err := w.hostsOf(c.API.ID)
-		if err != nil {
-			return validations.Outcome{}, err
-		}
-		for _, o := range others {
-			if o.Key() != h.Key() {
-				in.OtherNames = append(in.OtherNames, validations.Hostname(&o.API, inventoryOf(o)))
-			}
-		}
-	}
-	return validations.Host(in, ignored...), nil
-}
-
 func (w *work) needs(h *store.Host, c *store.Cluster) validations.Requirements {
 	if c == nil {
 		return validations.Minimal
 	}
-	role := h.API.Role
-	if role == "" || role == wire.HostRoleAutoAssign {
-		role = h.API.SuggestedRole
-	}
-	return w.hub.needs.For(c.API.OpenshiftVersion, role, singleNode(c))
+	return w.hub.needs.For(c.API.OpenshiftVersion, w.facts(h).RequirementRole(), singleNode(c))
 }
 
 func singleNode(c *store.Cluster) bool { return c.Masters == 1 && c.Workers == 0 && c.Arbiters == 0 }

@@ -94,6 +94,7 @@ func (h *Hub) UpdateHost(ctx context.Context, key store.HostKey, p wire.HostUpda
 		if err := selectDisk(host, p.DisksSelectedConfig); err != nil {
 			return err
 		}
+		keepDisks(host, p.DisksSkipFormatting)
 		if mustJSON(host) != before {
 			w.touch(host, ChangedHost)
 		}

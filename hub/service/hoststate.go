@@ -8,7 +8,6 @@ import (
 	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/rules"
 	"github.com/ironflow/ironflow/hub/store"
-	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -54,17 +53,6 @@ func (w *work) refreshHost(h *store.Host) (bool, error) {
 		}
 	}
 	return decision.Changed, w.applyHost(h, decision, reason)
-}
-
-// noteValidations stores the results of the checks when they changed.
-func (w *work) noteValidations(h *store.Host, outcome validations.Outcome) error {
-	text, err := outcome.JSON()
-	if err != nil || text == h.API.ValidationsInfo {
-		return err
-	}
-	h.API.ValidationsInfo = text
-	w.hosts[h.Key()], w.dirtyHosts[h.Key()] = h, true
-	return nil
 }
 
 // applyHost makes the decision true: effects first, then status, text and event.

@@ -34,14 +34,24 @@ type Options struct {
 	ImageURLs func(env wire.InfraEnv, token string) (ImageURLs, error)
 	// Images of an installation; Installer and Controller have defaults.
 	Images instructions.Images
-	// Requirements of clusters with a release; the zero table means [validations.OpenShift].
-	Requirements *validations.Table
+	// Requirements of clusters with a release; an empty table means [validations.OpenShift].
+	Requirements validations.Table
+	// Checks change the validations.
+	Checks Checks
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// Timers have defaults, see [Timers].
 	Timers Timers
 	// MaxLogBytes bounds one log archive; zero means the protocol's 262,144,000.
 	MaxLogBytes int64
+}
+
+// Checks change the validations of hosts and clusters.
+type Checks struct {
+	// DisabledHost and DisabledCluster are ids of checks that are not run.
+	DisabledHost, DisabledCluster []string
+	// AgentImage is the only agent that hosts may run; empty accepts any.
+	AgentImage string
 }
 
 // Hub is the application core. All methods are safe for concurrent use.
@@ -53,6 +63,7 @@ type Hub struct {
 	log      *slog.Logger
 	images   instructions.Images
 	needs    validations.Table
+	checks   Checks
 	now      func() time.Time
 	timers   Timers
 	maxLog   int64
@@ -80,11 +91,11 @@ func New(o Options) (*Hub, error) {
 	}
 	h := &Hub{
 		store: o.Store, files: o.Files, ignition: o.Ignition, key: o.TokenKey, log: o.Log, images: o.Images,
-		needs: validations.OpenShift, now: o.Now, timers: o.Timers.withDefaults(), maxLog: cmp.Or(o.MaxLogBytes, maxLogBytes),
+		needs: validations.OpenShift, checks: o.Checks, now: o.Now, timers: o.Timers.withDefaults(), maxLog: cmp.Or(o.MaxLogBytes, maxLogBytes),
 		imageURLs: o.ImageURLs,
 	}
-	if o.Requirements != nil {
-		h.needs = *o.Requirements
+	if len(o.Requirements) > 0 {
+		h.needs = o.Requirements
 	}
 	if h.ignition == nil {
 		h.ignition = ignition.Directory{}

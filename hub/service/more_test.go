@@ -84,6 +84,7 @@ func TestImagesAreCheckedBeforeTheInstallation(t *testing.T) {
 		w := shared(t, service.Options{Images: instructions.Images{Installer: "installer:1"}}, release)
 		w.register(hostA)
 		w.inventory(hostA, nil)
+		w.Expect(w.reply(hostA, wire.StepTypeDomainResolution, wire.DomainResolutionResponse{})).To(Succeed())
 		w.Expect(w.poll(hostA)).To(Equal([]wire.StepType{wire.StepTypeInstallationDiskSpeedCheck, wire.StepTypeContainerImageAvailability}))
 		w.checkDisk(hostA)
 		result := func(result wire.ContainerImageAvailabilityResult, code int64) {

@@ -3,10 +3,10 @@ package service
 import (
 	"cmp"
 	"maps"
-	"slices"
 
 	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/ignition"
+	"github.com/ironflow/ironflow/hub/roles"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -60,26 +60,14 @@ func (w *work) renderIgnition(h *store.Host, c *store.Cluster) ([]byte, error) {
 	})
 }
 
-// assignRoles gives roles to the hosts that have none: the strongest become
-// masters, then arbiters, then workers. The first master is the bootstrap host.
+// assignRoles gives roles to the hosts that have none. The strongest master is
+// the bootstrap host.
 func (w *work) assignRoles(c *store.Cluster, hosts []*store.Host) error {
-	free := map[wire.HostRole]int{wire.HostRoleMaster: c.Masters, wire.HostRoleArbiter: c.Arbiters}
-	for _, h := range hosts {
-		if given(h.API.Role) {
-			free[h.API.Role]--
-		}
-	}
+	found := w.assigned(c, hosts)
 	bootstrap := false
-	for _, h := range byStrength(hosts) {
-		if !given(h.API.Role) {
-			role := wire.HostRoleWorker
-			for _, r := range []wire.HostRole{wire.HostRoleMaster, wire.HostRoleArbiter} {
-				if free[r] > 0 {
-					role = r
-					free[r]--
-					break
-				}
-			}
+	for _, h := range w.byStrength(hosts) {
+		if !roles.IsGiven(h.API.Role) {
+			role := cmp.Or(found[roleKey(h)], wire.HostRoleWorker)
 			h.API.Role = role
 			if err := w.hostEvent(h, "host_role_updated", wire.EventSeverityInfo, "its role is "+string(role), props{"suggested_role": role}); err != nil {
 				return err
@@ -99,32 +87,17 @@ func (w *work) assignRoles(c *store.Cluster, hosts []*store.Host) error {
 	return nil
 }
 
-func given(role wire.HostRole) bool { return role != "" && role != wire.HostRoleAutoAssign }
-
-// byStrength sorts hosts by CPUs, then memory, the strongest first; hosts with
-// an accelerator come last, they make better workers.
-func byStrength(hosts []*store.Host) []*store.Host {
-	sorted := slices.Clone(hosts)
-	inventories := map[*store.Host]*wire.Inventory{}
-	for _, h := range sorted {
-		if inventories[h] = inventoryOf(h); inventories[h] == nil {
-			inventories[h] = &wire.Inventory{}
-		}
+// byStrength sorts hosts by what they are made of, the strongest first.
+func (w *work) byStrength(hosts []*store.Host) []*store.Host {
+	byKey := map[string]*store.Host{}
+	var all []roles.Host
+	for _, h := range hosts {
+		byKey[roleKey(h)] = h
+		all = append(all, w.roleFacts(h))
 	}
-	strength := func(h *store.Host) (gpus int, cpus, memory int64) {
-		i := inventories[h]
-		if i.CPU != nil {
-			cpus = i.CPU.Count
-		}
-		if i.Memory != nil {
-			memory = i.Memory.PhysicalBytes
-		}
-		return len(i.GPUs), cpus, memory
+	var sorted []*store.Host
+	for _, h := range roles.Strongest(all) {
+		sorted = append(sorted, byKey[h.ID])
 	}
-	slices.SortStableFunc(sorted, func(a, b *store.Host) int {
-		ga, ca, ma := strength(a)
-		gb, cb, mb := strength(b)
-		return cmp.Or(cmp.Compare(ga, gb), cmp.Compare(cb, ca), cmp.Compare(mb, ma))
-	})
 	return sorted
 }

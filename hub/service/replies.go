@@ -108,7 +108,7 @@ var outputs = map[wire.StepType]func(*work, *store.Host, wire.StepReply) error{
 	wire.StepTypeNTPSynchronizer:            (*work).storeTimeSources,
 	wire.StepTypeInstallationDiskSpeedCheck: (*work).storeDiskSpeed,
 	wire.StepTypeContainerImageAvailability: (*work).storeImages,
-	wire.StepTypeVerifyVIPs:                 func(_ *work, _ *store.Host, r wire.StepReply) error { return decode(r, &wire.VerifyVIPsResponse{}) },
+	wire.StepTypeVerifyVIPs:                 (*work).storeVIPs,
 	wire.StepTypeDHCPLeaseAllocate:          func(_ *work, _ *store.Host, r wire.StepReply) error { return decode(r, &wire.DHCPAllocationResponse{}) },
 	wire.StepTypeUpgradeAgent:               func(_ *work, _ *store.Host, r wire.StepReply) error { return decode(r, &wire.UpgradeAgentResponse{}) },
 }

@@ -105,6 +105,7 @@ func (w *world) inventory(host string, change func(*wire.Inventory)) {
 			{Name: "eno1", MACAddress: "02:00:00:00:00:0" + n, Type: "physical", Ipv4Addresses: []string{"192.0.2." + n + "/24"}},
 			{Name: "br0", MACAddress: "0A:00:00:00:00:FF", Type: "bridge"},
 		},
+		Routes: []wire.Route{{Destination: "0.0.0.0", Gateway: "192.0.2.254", Interface: "eno1"}},
 	}
 	if change != nil {
 		change(&inventory)

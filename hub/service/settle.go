@@ -58,6 +58,9 @@ func (w *work) settleCluster(id string) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if err := w.suggest(c, hosts); err != nil {
+		return false, err
+	}
 	for _, h := range hosts {
 		moved, err := w.refreshHost(h)
 		if err != nil {

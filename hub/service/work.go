@@ -32,6 +32,10 @@ type work struct {
 	// quiet hosts are written, but nothing about them calls for a second look.
 	quiet []*store.Host
 
+	// decoded and common keep what the checks look at.
+	decoded map[store.HostKey]decoded
+	common  map[string]common
+
 	changes []Event
 	lines   []line
 	// after is done once the work is stored; a failure is only logged.
@@ -49,6 +53,7 @@ func newWork(ctx context.Context, h *Hub, tx *store.Tx) *work {
 		ctx: ctx, hub: h, tx: tx, now: h.now().UTC(),
 		hosts: map[store.HostKey]*store.Host{}, clusters: map[string]*store.Cluster{}, envs: map[string]*store.InfraEnv{},
 		members: map[string][]store.HostKey{}, dirtyHosts: map[store.HostKey]bool{}, dirtyClusters: map[string]bool{},
+		decoded: map[store.HostKey]decoded{}, common: map[string]common{},
 	}
 }
 

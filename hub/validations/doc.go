@@ -1,7 +1,11 @@
-// Package validations checks whether a host may be installed, and says why not.
+// Package validations checks whether a host and its cluster may be installed,
+// and says what to do when not.
 //
-// The checks are one table of pure policies over an [Input]; each has an id and
-// a category of the v2 protocol, the group that decides what a failure means
-// for the host's status, and one sentence for people. [Host] runs the table.
-// The package also decides which disks can be installed to, and which one is.
+// There are two tables, one row for each id of the v2 protocol: [HostRows] and
+// [ClusterRows]. A row says which category the id belongs to, when it applies,
+// what its failure means, and has a pure check. Checks look at facts only:
+// [HostFacts] is one host with its reports decoded, [ClusterFacts] is what the
+// hosts have in common, computed once for all of them. [Host] and [Cluster] run
+// the tables. The package also decides which disks can be installed to, and
+// which one is.
 package validations

@@ -114,6 +114,7 @@ func Inventory(seed int) wire.Inventory {
 			InstallationEligibility: wire.DiskInstallationEligibility{Eligible: true},
 		}},
 		Interfaces:   []wire.Interface{{Name: "eno1", MACAddress: mac, Type: "physical", Ipv4Addresses: []string{fmt.Sprintf("192.0.2.%d/24", seed%250+1)}}},
+		Routes:       []wire.Route{{Destination: "0.0.0.0", Gateway: "192.0.2.254", Interface: "eno1", Family: 2}},
 		SystemVendor: &wire.SystemVendor{Manufacturer: "Example", ProductName: "Model", SerialNumber: fmt.Sprintf("SN%05d", seed)},
 	}
 }

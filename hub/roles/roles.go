@@ -1,0 +1,70 @@
+// Package roles gives the hosts of a cluster their roles.
+//
+// Roles that somebody gave are kept. Of the other hosts, the strongest that meet
+// the requirements become masters, then arbiters; the rest are workers.
+// [Assign] is a pure function: the same hosts get the same roles in whatever
+// order they come.
+package roles
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Host is what its role depends on.
+type Host struct {
+	ID string
+	// Given is a role that somebody gave; empty or auto-assign for none.
+	Given wire.HostRole
+	// CPUs, memory and the size of the largest disk that can be installed to; the
+	// larger, the stronger.
+	CPUs, MemoryBytes, DiskBytes int64
+	// GPUs make a host a better worker.
+	GPUs int
+	// Fits are the roles that the host meets the requirements of.
+	Fits []wire.HostRole
+}
+
+// IsGiven tells whether it is a role that somebody gave.
+func IsGiven(role wire.HostRole) bool { return role != "" && role != wire.HostRoleAutoAssign }
+
+// Assign returns the role of each host by id. Where too few hosts meet the
+// requirements of a role it stays open, so that a cluster says what it lacks
+// instead of taking a host that cannot do the work.
+func Assign(hosts []Host, masters, arbiters int) map[string]wire.HostRole {
+	out := map[string]wire.HostRole{}
+	free := map[wire.HostRole]int{wire.HostRoleMaster: masters, wire.HostRoleArbiter: arbiters}
+	for _, h := range hosts {
+		if IsGiven(h.Given) {
+			out[h.ID] = h.Given
+			free[h.Given]--
+		}
+	}
+	for _, h := range Strongest(hosts) {
+		if IsGiven(h.Given) {
+			continue
+		}
+		out[h.ID] = wire.HostRoleWorker
+		for _, role := range []wire.HostRole{wire.HostRoleMaster, wire.HostRoleArbiter} {
+			if free[role] > 0 && slices.Contains(h.Fits, role) {
+				out[h.ID] = role
+				free[role]--
+				break
+			}
+		}
+	}
+	return out
+}
+
+// Strongest sorts the hosts: without GPU first, then by CPUs, memory and disk,
+// the most first, then by id.
+func Strongest(hosts []Host) []Host {
+	sorted := slices.Clone(hosts)
+	slices.SortFunc(sorted, func(a, b Host) int {
+		return cmp.Or(cmp.Compare(a.GPUs, b.GPUs), cmp.Compare(b.CPUs, a.CPUs), cmp.Compare(b.MemoryBytes, a.MemoryBytes),
+			cmp.Compare(b.DiskBytes, a.DiskBytes), cmp.Compare(a.ID, b.ID))
+	})
+	return sorted
+}

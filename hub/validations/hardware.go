@@ -1,0 +1,133 @@
+package validations
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+func minimumCPUs(in HostInput) verdict { return enoughCPUs(in, in.Minimum.CPUs, "") }
+
+func roleCPUs(in HostInput) verdict { return enoughCPUs(in, in.Needs.CPUs, roleText(in)) }
+
+func minimumMemory(in HostInput) verdict { return enoughMemory(in, in.Minimum.MemoryMiB, "") }
+
+func roleMemory(in HostInput) verdict { return enoughMemory(in, in.Needs.MemoryMiB, roleText(in)) }
+
+func roleText(in HostInput) string {
+	if role := in.Role(); role != "" {
+		return " as " + string(role)
+	}
+	return ""
+}
+
+func enoughCPUs(in HostInput, needed int64, role string) verdict {
+	var have int64
+	if in.Inventory.CPU != nil {
+		have = in.Inventory.CPU.Count
+	}
+	if have < needed {
+		return fail("The host has %d CPUs, %d are needed%s; use a larger machine", have, needed, role)
+	}
+	return pass("The host has %d CPUs, %d are needed%s", have, needed, role)
+}
+
+// memoryTolerance is what firmware and kernel may keep for themselves, in MiB.
+const memoryTolerance = 100
+
+func enoughMemory(in HostInput, needed int64, role string) verdict {
+	var have int64
+	accepted := needed - memoryTolerance
+	if m := in.Inventory.Memory; m != nil {
+		have = m.PhysicalBytes >> 20
+		if m.PhysicalBytesMethod == wire.MemoryMethodMeminfo {
+			accepted -= needed * 2 / 100
+		}
+	}
+	if have < accepted {
+		return fail("The host has %d MiB of memory, %d MiB are needed%s; use a larger machine", have, needed, role)
+	}
+	return pass("The host has %d MiB of memory, %d MiB are needed%s", have, needed, role)
+}
+
+var hostnameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}(?:[.][a-z0-9-]{1,63})*$`)
+
+const maxHostname = 63
+
+// forbiddenNames are names that every host has.
+var forbiddenNames = []string{"localhost", "localhost.localdomain", "localhost4", "localhost4.localdomain4", "localhost6", "localhost6.localdomain6"}
+
+// Hostname returns the name that the host will have.
+func Hostname(h *wire.Host, inventory *wire.Inventory) string {
+	if h.RequestedHostname != "" || inventory == nil {
+		return h.RequestedHostname
+	}
+	return inventory.Hostname
+}
+
+// ValidHostname reports whether a host may have the name.
+func ValidHostname(name string) bool {
+	return hostnameForm.MatchString(name) && len(name) <= maxHostname && !slices.Contains(forbiddenNames, name)
+}
+
+func hostnameValid(in HostInput) verdict {
+	if name := in.Name(); !ValidHostname(name) {
+		return fail("Hostname %q is not valid; set one of lower-case letters, digits, dots and dashes with at most %d characters", name, maxHostname)
+	}
+	return pass("Hostname %s is valid", in.Name())
+}
+
+func hostnameUnique(in HostInput) verdict {
+	if in.Cluster.Names[in.Name()] > 1 {
+		return fail("Hostname %s is used by another host of the cluster; set another one", in.Name())
+	}
+	return pass("Hostname %s is unique in the cluster", in.Name())
+}
+
+// makers are the machines that a platform consists of, by a part of the maker's name.
+var makers = map[wire.PlatformType]string{wire.PlatformTypeVsphere: "VMware", wire.PlatformTypeNutanix: "Nutanix"}
+
+func platformFits(in HostInput) verdict {
+	platform := in.Cluster.Platform()
+	maker := ""
+	if v := in.Inventory.SystemVendor; v != nil {
+		maker = v.Manufacturer
+	}
+	if wanted, limited := makers[platform]; limited && !strings.Contains(maker, wanted) {
+		return fail("A machine of %q does not run on platform %s; use a machine of %s, or change the cluster's platform", maker, platform, wanted)
+	}
+	return pass("The machine can be part of platform %s", platform)
+}
+
+// encrypts tells whether the disks of hosts of the role are to be encrypted.
+func encrypts(e *wire.DiskEncryption, role wire.HostRole) bool {
+	if e == nil || e.EnableOn == nil {
+		return false
+	}
+	on := *e.EnableOn
+	return on == wire.DiskEncryptionEnableOnAll || slices.Contains(strings.Split(on, ","), string(role)+"s")
+}
+
+func encryptionPossible(in HostInput) verdict {
+	e := in.Cluster.Cluster.DiskEncryption
+	if e.Mode != nil && *e.Mode == wire.DiskEncryptionModeTang {
+		return tangReached(in)
+	}
+	if have := in.Inventory.TPMVersion; have != wire.InventoryTPMVersion20 {
+		return fail("Disk encryption needs a TPM 2.0, the host has %q; switch it on in the firmware, or change the cluster's disk encryption", have)
+	}
+	return pass("The host has a TPM 2.0")
+}
+
+func tangReached(in HostInput) verdict {
+	switch {
+	case in.Host.TangConnectivity == "":
+		return wait("Waiting for the host to ask the Tang servers")
+	case in.Tang == nil: // an agent whose check failed says why in words
+		return fail("The host could not ask the Tang servers: %s; mend the way to them, or change the cluster's disk encryption", in.Host.TangConnectivity)
+	}
+	return passIf(in.Tang.IsSuccess, "All Tang servers answer",
+		"A Tang server does not answer the host; mend the way to it, or change the cluster's disk encryption")
+}
