@@ -26,8 +26,8 @@ help: ## Show this help
 ##@ See it work
 
 .PHONY: demo
-demo: lab-programs ## Whole flow on simulated machines and a real Ironic: HOSTS=3 ONCE=1 FAULT=noboot|truncated-read|agent-dies|install|ironic-restart
-	@$(BIN)/ironflow-lab demo --hosts '$(or $(HOSTS),3)' $(if $(filter 1 true yes,$(ONCE)),--once) $(if $(FAULT),--fault '$(FAULT)')
+demo: lab-programs $(if $(filter 1 true yes,$(MACHINE)),coreos-installer machine-programs) ## Whole flow on simulated machines and a real Ironic: HOSTS=3 ONCE=1 FAULT=noboot|truncated-read|agent-dies|install|ironic-restart, MACHINE=1 with one whole virtual machine (needs root, cargo)
+	@$(BIN)/ironflow-lab demo --hosts '$(or $(HOSTS),3)' $(if $(filter 1 true yes,$(ONCE)),--once) $(if $(filter 1 true yes,$(MACHINE)),--machine) $(if $(FAULT),--fault '$(FAULT)')
 
 .PHONY: lab
 lab: lab-programs ## Bring up kube-apiserver, Ironic and the BMC emulator, and stay until Ctrl-C

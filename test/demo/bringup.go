@@ -24,8 +24,8 @@ const heartbeat = 40 * time.Second
 
 // bringUp starts the machines, the lab and Ironflow.
 func (d *demo) bringUp(ctx context.Context) error {
-	if err := d.makeDir(); err != nil {
-		return err
+	if d.options.Machine {
+		return d.bringUpMachine(ctx)
 	}
 	if err := d.startMachines(); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (d *demo) makeDir() error {
 }
 
 func (d *demo) startMachines() error {
-	scenarios := generate.Machines(d.options.Hosts, generate.Options{})
+	scenarios := d.scenarios(d.options.Hosts)
 	scenarios[0].Faults = append([]scenario.Fault(nil), faults[d.options.Fault].machine...)
 	var err error
 	d.fleet, err = machine.NewFleet(machine.Options{
@@ -73,6 +73,12 @@ func (d *demo) startMachines() error {
 	if err != nil {
 		return fmt.Errorf("prepare the simulated machines: %w", err)
 	}
+	return nil
+}
+
+// scenarios makes simulated machines, and notes what the user knows about them.
+func (d *demo) scenarios(n int) []*scenario.Scenario {
+	scenarios := generate.Machines(n, generate.Options{})
 	for _, s := range scenarios {
 		spec := machineSpec{name: s.Name, bootMAC: strings.ToLower(s.Hardware.NICs[0].MAC)}
 		if len(s.Hardware.Disks) > 0 {
@@ -80,7 +86,7 @@ func (d *demo) startMachines() error {
 		}
 		d.machines = append(d.machines, spec)
 	}
-	return nil
+	return scenarios
 }
 
 func (d *demo) startLab(ctx context.Context) error {

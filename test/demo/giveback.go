@@ -23,10 +23,13 @@ func (d *demo) giveBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range d.fleet.States() {
+	for _, s := range d.simulatedStates() {
 		if s.Disk != nil {
 			return fmt.Errorf("machine %s is available, but its disk still holds an installation", s.Name)
 		}
+	}
+	if err := d.disksEmpty(); err != nil {
+		return err
 	}
 	d.summary.Returned = d.options.Hosts
 	d.screen.Say("all %d hosts are back in the pool; deleting them", d.options.Hosts)

@@ -1,9 +1,11 @@
 package demo
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +17,11 @@ type Options struct {
 	Hosts int
 	// Once goes on by itself to the end; otherwise the demo stays until it is interrupted.
 	Once bool
+	// Machine makes the first host a whole virtual machine (package test/vm); the
+	// others are simulated. Needs root.
+	Machine bool
+	// Source is the source tree, which a whole machine's images are made of.
+	Source string
 	// Fault is one of [Faults], empty for none.
 	Fault string
 	// Kills is how often Ironflow is killed at random moments.
@@ -37,6 +44,12 @@ func (o Options) validate() error {
 	if o.Hosts < 1 || o.Hosts > maxHosts {
 		return fmt.Errorf("HOSTS=%d: choose 1 to %d hosts", o.Hosts, maxHosts)
 	}
+	if o.Machine && o.Fault != "" {
+		return errors.New("FAULT is played by simulated machines alone: leave MACHINE or FAULT out")
+	}
+	if o.Machine && os.Geteuid() != 0 {
+		return errors.New("MACHINE=1 makes network devices and root file systems: run it as root")
+	}
 	if o.Fault != "" && faults[o.Fault].run == nil {
 		return fmt.Errorf("FAULT=%s: choose one of %s", o.Fault, strings.Join(Faults(), ", "))
 	}
@@ -45,6 +58,9 @@ func (o Options) validate() error {
 
 // patience is how long the slowest host may take for one direction.
 func (o Options) patience() time.Duration {
+	if o.Machine {
+		return machinePatience
+	}
 	return 6*time.Minute + time.Duration(o.Hosts)*15*time.Second + time.Duration(o.Kills)*20*time.Second
 }
 

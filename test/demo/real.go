@@ -13,14 +13,23 @@ const (
 	inDemo = "real: kube-apiserver with etcd, Ironic, Ironflow (controllers, image server, hub), ironflow-agent and ironflow-step as processes"
 	// Proven says where the real thing takes part.
 	Proven = "for real, in make test-e2e: a disk that is written, with the hub's Ignition on it, and systemd (test/installer.TestDeployStepInstallsADisk), " +
-		"IPA (test/joint.TestJoint), a kernel that boots the image (test/boot.TestBoot); nowhere so far: Ignition that carries its config out, a BMC of real hardware"
+		"IPA (test/joint.TestJoint), a kernel that boots the image (test/boot.TestBoot); in make test-machine: Ignition that carries its config out, " +
+		"and starts IPA from its container image (test/vm/registry.TestTheShippedUnitBringsIPAUp); nowhere so far: a BMC of real hardware"
 )
 
 // Real is the one line that says what is real in the demo and what is simulated.
 var Real = inDemo + "; simulated: " + strings.Join(simulated, ", ")
 
+// Whole is what is real of one machine with MACHINE=1.
+const Whole = realName + " is a whole machine: real firmware (OVMF), our live image read by HTTP, Ignition, systemd, podman, ironic-python-agent, agent and " +
+	"coreos-installer on a kernel and disks of its own (QEMU, live medium of Debian packages in the CoreOS layout); its BMC is sushy-tools' emulator. The others are simulated"
+
 // introduce says what will be seen.
 func (d *demo) introduce() {
 	d.screen.Say("%s", Real)
 	d.screen.Say("%s", Proven)
+	if d.options.Machine {
+		d.screen.Say("%s", Whole)
+		d.screen.Say("%s", d.consoles())
+	}
 }

@@ -21,6 +21,17 @@ func TestTheFirstLinesSayWhatIsSimulated(t *testing.T) {
 	g.Expect(strings.Split(out.String(), "\n")).To(HaveExactElements(HaveSuffix("  "+Real), HaveSuffix("  "+Proven), ""))
 }
 
+// TestTheFirstLinesNameTheWholeMachinesConsole: with MACHINE=1 they say which machine
+// is a whole one, and where its console is.
+func TestTheFirstLinesNameTheWholeMachinesConsole(t *testing.T) {
+	g := NewWithT(t)
+	var out strings.Builder
+	d := &demo{options: Options{Machine: true}, dir: "/state", screen: newScreen(Options{Out: &out})}
+	d.introduce()
+	g.Expect(strings.Split(out.String(), "\n")).To(HaveExactElements(HaveSuffix("  "+Real), HaveSuffix("  "+Proven), HaveSuffix("  "+Whole),
+		HaveSuffix("tail -F /state/machines/machine-whole/console.log /state/machines/machine-whole/journal.log"), ""))
+}
+
 func TestThePagesSayWhatTheDemoSays(t *testing.T) {
 	g := NewWithT(t)
 	for _, page := range []string{"../../README.md", "../../docs/machines.md"} {
@@ -43,8 +54,8 @@ func TestTheListOfWhatIsSimulatedIsExact(t *testing.T) {
 // TestWhereTheRealThingIsProven: the target and the tests that the demo names are there.
 func TestWhereTheRealThingIsProven(t *testing.T) {
 	g := NewWithT(t)
-	named := regexp.MustCompile(`test/[a-z]+\.Test\w+`)
-	g.Expect(pages.Tests(t, "../..", named.ReplaceAllString(Proven, "`${0}`"))).To(Equal(3))
+	named := regexp.MustCompile(`test/[a-z/]+\.Test\w+`)
+	g.Expect(pages.Tests(t, "../..", named.ReplaceAllString(Proven, "`${0}`"))).To(Equal(4))
 	makefile, err := os.ReadFile("../../Makefile")
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, target := range regexp.MustCompile(`make (test-\w+)`).FindAllStringSubmatch(Proven, -1) {

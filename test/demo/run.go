@@ -17,6 +17,7 @@ import (
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/machine"
 	"github.com/ironflow/ironflow/test/shipped"
+	"github.com/ironflow/ironflow/test/vm/flows"
 )
 
 // demo is one run.
@@ -30,6 +31,10 @@ type demo struct {
 	client   client.Client
 	machines []machineSpec
 	summary  Summary
+
+	// world is what a whole machine needs around it, real that machine; nil without one.
+	world *flows.World
+	real  *flows.Host
 }
 
 // Run shows the flow. With Once it returns when every host is back; otherwise it
@@ -54,6 +59,9 @@ func Run(ctx context.Context, o Options) error {
 }
 
 func (d *demo) run(ctx context.Context) error {
+	if err := d.makeDir(); err != nil {
+		return err
+	}
 	d.introduce()
 	if err := d.bringUp(ctx); err != nil {
 		return err
@@ -112,12 +120,20 @@ func (d *demo) install(ctx context.Context) error {
 
 // machinesRun reports whether every machine has booted from its disk.
 func (d *demo) machinesRun() bool {
-	for _, s := range d.fleet.States() {
+	for _, s := range d.simulatedStates() {
 		if s.State != machine.Installed {
 			return false
 		}
 	}
-	return true
+	return d.real == nil || d.realRuns()
+}
+
+// simulatedStates are what the simulated machines do.
+func (d *demo) simulatedStates() []machine.Status {
+	if d.fleet == nil {
+		return nil
+	}
+	return d.fleet.States()
 }
 
 // whereToLook tells a person what can be tried now.
@@ -129,11 +145,22 @@ func (d *demo) whereToLook() {
          kubectl get bmh,ppimg,hd,agents -n %[4]s
          logs: %[6]s   machines: %[7]s`,
 		d.lab.ControlPlane.Kubeconfig, d.options.BinDir, d.lab.ControlPlane.AssetsDir, namespace, d.machines[0].name,
-		filepath.Join(d.dir, "log"), filepath.Join(d.dir, "machines"))
+		d.logs(), filepath.Join(d.dir, "machines"))
+}
+
+// logs is the folder with the logs of all parts.
+func (d *demo) logs() string {
+	if d.world != nil {
+		return d.world.Logs()
+	}
+	return filepath.Join(d.dir, "log")
 }
 
 // shutdown ends everything and makes sure that nothing is left.
 func (d *demo) shutdown(ctx context.Context) error {
+	if d.world != nil {
+		return d.shutdownMachine(ctx)
+	}
 	var errs []error
 	if d.hub != nil {
 		errs = append(errs, d.hub.Stop())
@@ -153,6 +180,11 @@ func (d *demo) shutdown(ctx context.Context) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
+	return d.tidyUp()
+}
+
+// tidyUp removes a temporary folder of state after a success, and else says where it is.
+func (d *demo) tidyUp() error {
 	if d.options.StateDir == "" && d.dir != "" && d.summary.Returned == d.options.Hosts {
 		return os.RemoveAll(d.dir)
 	}

@@ -11,9 +11,15 @@ import (
 	"time"
 )
 
+// The names of the files of a machine's consoles in its folder.
+const (
+	ConsoleFile = "console.log"
+	JournalFile = "journal.log"
+)
+
 // ConsoleLog is the file that has all that the machine wrote on its serial
 // console, over all starts.
-func (m *Machine) ConsoleLog() string { return filepath.Join(m.config.Dir, "console.log") }
+func (m *Machine) ConsoleLog() string { return filepath.Join(m.config.Dir, ConsoleFile) }
 
 // ConsoleSocket is the Unix socket of the serial console of a machine that has
 // power, for one who wants to type. All output is in the log, too.

@@ -205,4 +205,4 @@ func (m *Machine) DiskPath(n int) string {
 // JournalLog is the file that has what the machine wrote on its second console, a
 // paravirtual one (/dev/hvc0), over all starts. Media of package medium write their
 // journal there.
-func (m *Machine) JournalLog() string { return filepath.Join(m.config.Dir, "journal.log") }
+func (m *Machine) JournalLog() string { return filepath.Join(m.config.Dir, JournalFile) }

@@ -27,6 +27,10 @@ func newDemoCommand() *cobra.Command {
 				}
 				o.BinDir = filepath.Dir(self)
 			}
+			var err error
+			if o.Source, err = os.Getwd(); err != nil {
+				return err
+			}
 			o.Out = os.Stdout
 			if o.Terminal = term.IsTerminal(int(os.Stdout.Fd())); o.Terminal {
 				o.Width, _, _ = term.GetSize(int(os.Stdout.Fd()))
@@ -39,6 +43,7 @@ func newDemoCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.IntVar(&o.Hosts, "hosts", 3, "number of machines")
 	f.BoolVar(&o.Once, "once", false, "go on by itself: give every host back, check that nothing is left, end with one JSON line")
+	f.BoolVar(&o.Machine, "machine", false, "make the first host a whole virtual machine with firmware, kernel and disk; needs root, and this source tree as the working folder")
 	f.StringVar(&o.Fault, "fault", "", "show a failure and its recovery: "+strings.Join(demo.Faults(), ", "))
 	f.IntVar(&o.Kills, "kill", 0, "kill ironflow with SIGKILL that many times at random moments")
 	f.StringVar(&o.StateDir, "state-dir", "", "`folder` of state and logs (default a temporary one, removed after success)")

@@ -40,11 +40,14 @@ type Host struct {
 	follow sync.WaitGroup
 }
 
+// MachineDir is the folder of a machine in a world whose folder of state is dir.
+func MachineDir(dir, name string) string { return filepath.Join(dir, "machines", name) }
+
 // defaultConfig is a machine of two processors, two disks and two network cards.
 func (w *World) defaultConfig(name string) vm.Config {
 	id := uuid.NewString()
 	return vm.Config{
-		UUID: id, Name: name, Dir: filepath.Join(w.options.Dir, "machines", name),
+		UUID: id, Name: name, Dir: MachineDir(w.options.Dir, name),
 		Board: w.Lab.Emulator,
 		CPUs:  2, MemoryMiB: 3072,
 		Disks: []vm.Disk{

@@ -40,6 +40,8 @@ type Options struct {
 	// (customdeploy/ipa/Containerfile), in a registry that the machines reach. Empty
 	// takes the one of package registry.
 	IPAImage string
+	// Network is the machines' network; its folder is chosen here.
+	Network lan.Options
 	// Simulated are machines besides, of package machine.
 	Simulated []*scenario.Scenario
 	// Out hears what is started.
@@ -76,7 +78,9 @@ func Start(ctx context.Context, o Options) (*World, error) {
 
 func (w *World) start(ctx context.Context) error {
 	var err error
-	if w.Network, err = lan.Start(ctx, lan.Options{Dir: filepath.Join(w.options.Dir, "lan")}); err != nil {
+	network := w.options.Network
+	network.Dir = filepath.Join(w.options.Dir, "lan")
+	if w.Network, err = lan.Start(ctx, network); err != nil {
 		return fmt.Errorf("make the machines' network: %w", err)
 	}
 	if err := w.fetch(ctx); err != nil {

@@ -13,7 +13,6 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/test/needs"
 )
 
@@ -28,8 +27,8 @@ const (
 	logsEnv = "IRONFLOW_MACHINE_LOGS"
 )
 
-// newWorld brings up the world for a test.
-func newWorld(t *testing.T, simulated ...*scenario.Scenario) *World {
+// newWorld brings up the world for a test, with the changes to its options.
+func newWorld(t *testing.T, changes ...func(*Options)) *World {
 	t.Helper()
 	needs.Root(t)
 	for _, tool := range []struct{ program, debianPackage string }{
@@ -61,7 +60,11 @@ func newWorld(t *testing.T, simulated ...*scenario.Scenario) *World {
 	g.Expect(os.MkdirAll(dir, 0o700)).To(Succeed())
 	source, err := filepath.Abs("../../..")
 	g.Expect(err).NotTo(HaveOccurred())
-	w, err := Start(t.Context(), Options{Dir: dir, BinDir: bin, Source: source, LiveISO: iso, IPAImage: ipa, Simulated: simulated, Out: os.Stderr})
+	options := Options{Dir: dir, BinDir: bin, Source: source, LiveISO: iso, IPAImage: ipa, Out: os.Stderr}
+	for _, change := range changes {
+		change(&options)
+	}
+	w, err := Start(t.Context(), options)
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() {
 		if err := w.Close(context.Background()); err != nil {
