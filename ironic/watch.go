@@ -86,23 +86,6 @@ type Change struct {
 	Previous Row // zero for Appeared
 }
 
-// Begins reports whether all that is new is that Ironic has begun what it was about
-// to do anyway: its lock, its targets. What comes of that is a change of its own.
-func (c Change) Begins() bool {
-	begun := c.Previous
-	begun.Reservation, begun.TargetProvisionState, begun.TargetPowerState = c.Row.Reservation, c.Row.TargetProvisionState, c.Row.TargetPowerState
-	begun.ProvisionUpdatedAt = c.Row.ProvisionUpdatedAt
-	return c.Kind == Changed && c.Previous.UnderWay() && c.Row.UnderWay() && begun.sameFields(c.Row) && begun.sameProgress(c.Row)
-}
-
-// AwaitsInspection reports whether all that is new is that an inspection has started
-// the machine and waits for it to report.
-func (c Change) AwaitsInspection() bool {
-	begun := c.Previous
-	begun.ProvisionState, begun.PowerState = StateInspectWait, c.Row.PowerState
-	return c.Previous.ProvisionState == StateInspecting && Change{Kind: c.Kind, Previous: begun, Row: c.Row}.Begins()
-}
-
 // Watch finds out which nodes of one Ironic changed. Three readers take turns in
 // one loop: the feed (what changed last), the busy states that hold hosts of
 // ours, and a sweep over everything. They compare rows, never clocks. A change is

@@ -8,14 +8,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ironflow/ironflow/controllers/host/nodespec"
-	"github.com/ironflow/ironflow/controllers/host/policy"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/memory"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
@@ -185,7 +184,7 @@ func TestReleasedHostIsOver(t *testing.T) {
 		w := newWorld(t, simulator.Options{}, policy.Settings{}, nil)
 		defer w.stop()
 		w.untilAtRest()
-		w.rec.memories.put(w.key, memory{Released: w.host().UID}, true)
+		w.rec.memories.Put(w.key, memory.Memory{Released: w.host().UID}, true)
 		w.sim.ResetCounts()
 		w.edit(wantInstall)
 		let(time.Minute)
@@ -193,7 +192,7 @@ func TestReleasedHostIsOver(t *testing.T) {
 		delete(counts, "GET /v1/nodes") // the watch's own
 		g.Expect(counts).To(BeEmpty())
 		g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateAvailable))
-		w.rec.memories.put(w.key, memory{Released: "another of the same name"}, true)
+		w.rec.memories.Put(w.key, memory.Memory{Released: "another of the same name"}, true)
 		w.annotate("touched", "")
 		w.untilState(metal3.StateProvisioned, time.Minute)
 	})

@@ -5,17 +5,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ironflow/ironflow/controllers/host/nodespec"
-	"github.com/ironflow/ironflow/controllers/host/policy"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-
 	. "github.com/onsi/gomega"
-
 	corev1 "k8s.io/api/core/v1"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
 )
 
 // Where no live image is built per host, a host's static network reaches it through
@@ -49,30 +46,4 @@ func TestPreprovisioningNetworkDataReachesTheNode(t *testing.T) {
 		w.untilState(metal3.StateProvisioned, time.Minute)
 		g.Expect(data()).To(Equal(map[string]any{"links": []any{}}), "the next boot of the live image has the newest")
 	})
-}
-
-func TestNoProvisioningNetwork(t *testing.T) {
-	for address, refused := range map[string]bool{
-		"redfish-virtualmedia://bmc.test/redfish/v1/Systems/1": false,
-		"redfish-uefihttp://bmc.test/redfish/v1/Systems/1":     false,
-		"ipmi://192.0.2.1":                        true,
-		"redfish://bmc.test/redfish/v1/Systems/1": true,
-	} {
-		t.Run(address, func(t *testing.T) {
-			g := NewWithT(t)
-			o := &policy.Observed{Now: noon, Host: labHost(metal3.StateRegistering)}
-			o.Host.Spec.BMC.Address, o.Host.Spec.BootMACAddress = address, "52:54:00:00:00:01"
-			access, err := nodespec.AccessOf(o.Host)
-			g.Expect(err).NotTo(HaveOccurred())
-			o.BMC.Access, o.Settings.NoProvisioningNetwork = access, true
-			g.Expect(new(Reconciler).observeNetwork(t.Context(), o)).To(Succeed())
-			if !refused {
-				g.Expect(o.BMC.Problem).To(BeEmpty())
-				return
-			}
-			d := policy.Decide(o)
-			g.Expect(d.Status.ErrorType).To(Equal(metal3.RegistrationError))
-			g.Expect(d.Status.ErrorMessage).To(ContainSubstring("needs a provisioning network"))
-		})
-	}
 }

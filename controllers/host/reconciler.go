@@ -2,35 +2,31 @@ package host
 
 import (
 	"context"
-	"time"
-
-	"github.com/ironflow/ironflow/controllers/host/metrics"
-	"github.com/ironflow/ironflow/controllers/host/policy"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	"golang.org/x/time/rate"
-
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/execute"
+	"github.com/ironflow/ironflow/controllers/host/ironics"
+	"github.com/ironflow/ironflow/controllers/host/memory"
+	"github.com/ironflow/ironflow/controllers/host/metrics"
+	"github.com/ironflow/ironflow/controllers/host/observe"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/controllers/host/schedule"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
 // Reconciler is the BareMetalHost controller. Make one with [Setup].
 type Reconciler struct {
 	client   client.Client
-	cache    client.Reader
 	options  Options
-	slots    *slots
-	notes    *rate.Limiter
-	secrets  secrets
-	objects  objects
-	memories *memories
-	entrance *gate
-	exit     *gate
-	echoes   *echoes
-	written  *written
+	ironics  ironics.Set
+	schedule *schedule.Scheduler
+	observer observe.Observer
+	tools    execute.Tools
+	memories *memory.Memories
 	metrics  *metrics.Metrics
 	recorder reconcile.Recorder
 }
@@ -45,55 +41,33 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups="";events.k8s.io,resources=events,verbs=create;patch;update
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;list;watch;create;update;patch;delete
 
-// Reconcile runs one pass for the host named by req.
+// +kubebuilder:rbac:groups=metal3.io,resources=hostfirmwaresettings;hostfirmwarecomponents,verbs=get;list;watch;create
+// +kubebuilder:rbac:groups=metal3.io,resources=hostfirmwaresettings/status;hostfirmwarecomponents/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=metal3.io,resources=hostupdatepolicies,verbs=get;list;watch
+
+// Reconcile runs one pass for the host named by req, unless its start has to wait.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	gate, other := r.entrance, r.exit
-	if r.memories.get(req.NamespacedName).Removed {
-		gate, other = r.exit, r.entrance
-	}
-	other.yield(req.NamespacedName)
-	leave, now := gate.enter(req.NamespacedName)
+	done, now := r.schedule.Start(req.NamespacedName)
 	if !now {
 		return ctrl.Result{}, nil
 	}
-	if leave != nil {
-		defer leave()
-	}
-	if leave != nil && gate == r.entrance {
-		ctx = inTurn(ctx)
-	}
-	result, err := r.reconcile(ctx, req)
-	if err == nil && result.RequeueAfter > 0 && result.RequeueAfter < moment && !r.memories.get(req.NamespacedName).Removed {
-		r.entrance.call(req.NamespacedName)
-	}
-	return result, err
-}
-
-// moment is how soon a host has to want another look to be one that goes on, not
-// one that begins: after a conflict.
-const moment = time.Second
-
-// reconcile works on a host that its gate has let in.
-func (r *Reconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	h, err := r.read(ctx, req.NamespacedName)
-	if err != nil {
+	defer done()
+	h := &metal3.BareMetalHost{}
+	if err := r.client.Get(ctx, req.NamespacedName, h); err != nil {
 		if client.IgnoreNotFound(err) == nil {
-			r.slots.queue.Leave(req.NamespacedName)
-			r.memories.forget(req.NamespacedName)
-			r.entrance.forget(req.NamespacedName)
-			r.echoes.forget(req.NamespacedName)
-			r.written.forget(req.NamespacedName)
+			r.schedule.Slots.Queue.Leave(req.NamespacedName)
+			r.memories.Forget(req.NamespacedName)
 			r.metrics.Forget(req.NamespacedName)
 			return ctrl.Result{}, nil
 		}
 		return ctrl.Result{}, err
 	}
-	m := r.memories.begin(req.NamespacedName)
+	m := r.memories.Get(req.NamespacedName)
 	if m.Released != "" && m.Released == h.UID {
 		return ctrl.Result{}, nil
 	}
 	if reconcile.KeptOff(h) == names.Paused {
-		r.leavePaused(h)
+		r.schedule.Slots.Pause(h)
 		return ctrl.Result{}, nil
 	}
 	r.metrics.AddFor(req.NamespacedName, policy.Count{Metric: metrics.Reconciles})
@@ -105,21 +79,29 @@ func (r *Reconciler) reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 }
 
 // pass observes, runs and finishes.
-func (r *Reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, m memory) (ctrl.Result, error) {
+func (r *Reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, m memory.Memory) (ctrl.Result, error) {
 	saver := reconcile.NewSaver(r.client, h)
-	defer func() { r.written.put(saver.Before()) }()
 	saver.Whole = h.Status.LastUpdated == nil || h.Status.LastUpdated.IsZero()
-	e, assigned := r.ironicOf(h)
-	o, err := r.observe(ctx, h, &m, e.watch)
+	e, assigned := r.ironics.Of(h)
+	o, err := r.observer.Observe(ctx, h, &m, e.Watch)
 	if err != nil {
 		if reconcile.IsConflict(err) {
-			return reconcile.RetryConflict(), nil
+			return r.conflict(h), nil
 		}
 		return reconcile.Resolve(err)
 	}
 	o.Ironic = assigned
-	r.slots.observe(o)
-	p := &pass{Reconciler: r, endpoint: e, log: ctrl.LoggerFrom(ctx), saver: saver, o: *o, lost: m.LostAgent}
+	r.schedule.Slots.Observe(o)
+	p := &pass{
+		Reconciler: r, lost: m.LostAgent,
+		Work: execute.Work{Tools: r.tools, Endpoint: e, Log: ctrl.LoggerFrom(ctx), Saver: saver, Known: *o},
+	}
 	wait, err := p.run(ctx)
 	return p.finish(ctx, wait, err)
+}
+
+// conflict has a pass repeated that was made from an old copy of its host.
+func (r *Reconciler) conflict(h *metal3.BareMetalHost) ctrl.Result {
+	r.schedule.Hurry(client.ObjectKeyFromObject(h))
+	return reconcile.RetryConflict()
 }

@@ -16,7 +16,7 @@ type Rehearsal struct {
 // NewRehearsal prepares for passes over any number of hosts. Options.Watch must
 // know no node yet, as right after a start; no event is published.
 func NewRehearsal(c client.Client, o Options) (*Rehearsal, error) {
-	r, err := newReconciler(c, c, o)
+	r, err := newReconciler(c, c, c, o)
 	return &Rehearsal{r}, err
 }
 

@@ -6,15 +6,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ironflow/ironflow/controllers/host/nodespec"
-	"github.com/ironflow/ironflow/controllers/host/policy"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/controllers/host/memory"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
 )
 
 // TestBackInDiscovery: the hub sees the machine again in the middle of its
@@ -78,7 +76,7 @@ func TestSilenceOfABygoneDeployment(t *testing.T) {
 		w.annotate(names.Hold, "")
 		w.sim.LoseAgent(nodespec.NodeName(w.host()), true)
 		w.until("noticed", 20*time.Minute, func(*metal3.BareMetalHost) bool {
-			return w.rec.memories.get(w.key).LostAgent != silence{}
+			return w.rec.memories.Get(w.key).LostAgent != memory.Silence{}
 		})
 		w.edit(func(h *metal3.BareMetalHost) {
 			delete(h.Annotations, names.Hold)
@@ -92,23 +90,4 @@ func TestSilenceOfABygoneDeployment(t *testing.T) {
 		let(time.Minute)
 		g.Expect(w.events.list()).NotTo(ContainElement("AgentLost"))
 	})
-}
-
-func TestSilence(t *testing.T) {
-	node := func(uuid string, last time.Time) *ironic.Node {
-		return &ironic.Node{UUID: uuid, Agent: ironic.AgentInfo{LastHeartbeat: last}}
-	}
-	for name, c := range map[string]struct {
-		s    silence
-		n    *ironic.Node
-		want bool
-	}{
-		"no report":     {silence{}, node("a", noon), false},
-		"it lasts":      {silence{"a", noon}, node("a", noon), true},
-		"another node":  {silence{"a", noon}, node("b", noon), false},
-		"heard again":   {silence{"a", noon}, node("a", noon.Add(time.Second)), false},
-		"nobody looked": {silence{"a", noon}, nil, false},
-	} {
-		t.Run(name, func(t *testing.T) { NewWithT(t).Expect(c.s.of(c.n)).To(Equal(c.want)) })
-	}
 }

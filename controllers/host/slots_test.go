@@ -8,19 +8,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ironflow/ironflow/controllers/host/nodespec"
-	"github.com/ironflow/ironflow/controllers/host/policy"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-
 	. "github.com/onsi/gomega"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/capacity"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
@@ -33,7 +30,7 @@ func TestAHostWaitsForItsTurn(t *testing.T) {
 			h.Labels = map[string]string{names.FailureDomain: "rack-1"}
 		})
 		defer w.stop()
-		q := w.rec.slots.queue
+		q := w.rec.schedule.Slots.Queue
 		other := types.NamespacedName{Namespace: "lab", Name: "other"}
 		q.Hold(other, capacity.Place{Domain: "rack-1"})
 		w.until("delayed", time.Minute, func(h *metal3.BareMetalHost) bool {
@@ -67,11 +64,11 @@ func TestHostsAtWorkCountAfterARestart(t *testing.T) {
 		let(time.Second)
 		h := w.host()
 		h.Name = "second"
-		e, assigned := w.rec.ironicOf(h)
-		p := &pass{Reconciler: w.rec, endpoint: e, o: policy.Observed{Host: h, Ironic: assigned}}
-		p.takeSlot()
-		g.Expect(p.o.Slot.Granted).To(BeFalse())
-		g.Expect(w.rec.slots.queue.Holds(w.key)).To(BeTrue())
+		_, assigned := w.rec.ironics.Of(h)
+		o := &policy.Observed{Host: h, Ironic: assigned}
+		w.rec.schedule.Slots.Take(o)
+		g.Expect(o.Slot.Granted).To(BeFalse())
+		g.Expect(w.rec.schedule.Slots.Queue.Holds(w.key)).To(BeTrue())
 	})
 }
 
@@ -148,9 +145,9 @@ func TestPlacesOfHostsThatLeave(t *testing.T) {
 					n, _ := w.sim.Node("lab~host-1")
 					w.g.Expect(n.ProvisionState).To(Equal("manageable"), "the machine of the first one was at work until then")
 				}
-				w.g.Expect(w.rec.slots.queue.Holds(leaves)).To(BeFalse())
+				w.g.Expect(w.rec.schedule.Slots.Queue.Holds(leaves)).To(BeFalse())
 				let(time.Minute)
-				w.g.Expect(w.rec.slots.queue.Holds(leaves)).To(BeFalse(), "not in its turn either")
+				w.g.Expect(w.rec.schedule.Slots.Queue.Holds(leaves)).To(BeFalse(), "not in its turn either")
 			})
 		})
 	}
@@ -167,7 +164,7 @@ func TestAHeldHostCountsForItsOwnLimits(t *testing.T) {
 		w.until("on hold", time.Minute, func(h *metal3.BareMetalHost) bool {
 			return strings.Contains(condition(h, metal3.ProgressingCondition).Message, names.Hold)
 		})
-		w.g.Expect(w.rec.slots.queue.Holds(w.key)).To(BeFalse())
+		w.g.Expect(w.rec.schedule.Slots.Queue.Holds(w.key)).To(BeFalse())
 	})
 }
 
@@ -242,7 +239,7 @@ func TestAHostThatIsServicedIsAtWork(t *testing.T) {
 					again()
 					let(time.Second)
 				}
-				w.g.Expect(w.rec.slots.queue.Holds(first)).To(BeTrue())
+				w.g.Expect(w.rec.schedule.Slots.Queue.Holds(first)).To(BeTrue())
 				w.key = w.another("host-2", otherMAC)
 				w.until("delayed", time.Minute, func(h *metal3.BareMetalHost) bool {
 					return h.Status.OperationalStatus == metal3.OperationalStatusDelayed
@@ -252,7 +249,7 @@ func TestAHostThatIsServicedIsAtWork(t *testing.T) {
 				w.untilNode("lab~host-1", "active", 5*time.Minute)
 				took := w.untilNode("lab~host-2", "inspect wait", time.Minute)
 				w.g.Expect(took).To(BeNumerically("<", 5*time.Second), "it was woken")
-				w.g.Expect(w.rec.slots.queue.Holds(first)).To(BeFalse())
+				w.g.Expect(w.rec.schedule.Slots.Queue.Holds(first)).To(BeFalse())
 			})
 		})
 	}

@@ -32,6 +32,22 @@ func TestTheProductHoldsTheProduct(t *testing.T) {
 	}
 }
 
+// mostFiles is how many files of product code a package has at most: whoever looks for a line reads their names first.
+const mostFiles = 40
+
+func TestNoPackageIsTooLarge(t *testing.T) {
+	g := gomega.NewWithT(t)
+	packages := strings.Split(strings.TrimSpace(goOutput(t, "-f", `{{.ImportPath}} {{join .GoFiles " "}}`, "./...")), "\n")
+	g.Expect(packages).NotTo(gomega.BeEmpty())
+	for _, line := range packages {
+		p := strings.Fields(line)
+		if strings.HasPrefix(p[0], module+"/test/") {
+			continue
+		}
+		g.Expect(len(p)-1).To(gomega.BeNumerically("<=", mostFiles), "files of %s: split it by topic", p[0])
+	}
+}
+
 // generates reports whether go generate runs the package: its tests, or the package itself as its parent's program.
 func generates(t *testing.T, pkg string) bool {
 	t.Helper()
@@ -61,11 +77,17 @@ func mentions(t *testing.T, dir, begin string) bool {
 // goList runs go list in the module's folder and returns its words.
 func goList(t *testing.T, args ...string) []string {
 	t.Helper()
+	return strings.Fields(goOutput(t, args...))
+}
+
+// goOutput runs go list in the module's folder.
+func goOutput(t *testing.T, args ...string) string {
+	t.Helper()
 	list := exec.CommandContext(t.Context(), "go", append([]string{"list"}, args...)...)
 	list.Dir = root
 	out, err := list.Output()
 	if err != nil {
 		t.Fatalf("go list %s: %v", strings.Join(args, " "), err)
 	}
-	return strings.Fields(string(out))
+	return string(out)
 }

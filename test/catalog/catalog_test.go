@@ -88,7 +88,7 @@ func TestRowsAreUniqueAndSaySomething(t *testing.T) {
 
 // tellers are the packages whose events are listed, by the kinds that they tell about.
 var tellers = map[string][]string{
-	"host/policy": {"BareMetalHost"}, "host": {"BareMetalHost"}, "firmware": {"HostFirmwareSettings", "HostFirmwareComponents"}, "media": {"DataImage"},
+	"host/policy": {"BareMetalHost"}, "host/execute": {"BareMetalHost"}, "firmware": {"HostFirmwareSettings", "HostFirmwareComponents"}, "media": {"DataImage"},
 	"subscription": {"BMCEventSubscription"}, "claim": {"HostClaim", "HostDeployPolicy", "BareMetalHost"}, "link": {"BareMetalHost"},
 }
 

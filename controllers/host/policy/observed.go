@@ -29,7 +29,7 @@ type Observed struct {
 	Slot Slot
 	// Detail says how well the node is known.
 	Detail Detail
-	// Node is the Ironic node; nil when Sight is Unseen or Missing.
+	// Node is the Ironic node; nil when Detail is Unknown or Missing.
 	Node *ironic.Node
 	// Looked is when the node was last read in full; zero for never.
 	Looked time.Time

@@ -1,0 +1,179 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// Do performs one action and adds its result to what is known. Each action is
+// idempotent: done twice, or done by a process that died before it could say so, it
+// comes to the same.
+func (w *Work) Do(ctx context.Context, action policy.Action) error {
+	if policy.ToIronic(action) {
+		if err := w.Gateway.Ready(ctx); err != nil {
+			return err
+		}
+		return w.onIronic(ctx, action)
+	}
+	return w.onKubernetes(ctx, action)
+}
+
+// onIronic makes the call that an action stands for.
+func (w *Work) onIronic(ctx context.Context, action policy.Action) error {
+	o, g := &w.Known, w.Gateway
+	switch a := action.(type) {
+	case policy.LookUp:
+		return w.lookUp(ctx)
+	case policy.FindOwner:
+		return w.findOwner(ctx)
+	case policy.Refresh:
+		n, err := g.Get(ctx, o.Node.UUID)
+		return w.see(n, err)
+	case policy.Enrol:
+		return w.enrol(ctx, a)
+	case policy.Update:
+		n, _, err := g.Update(ctx, o.Node, a.Desired)
+		if err == nil {
+			o.Applied = &a.Desired
+		}
+		return w.see(n, err)
+	case policy.EnsurePorts:
+		err := w.ensurePorts(ctx, a)
+		if _, conflict := errors.AsType[*ironic.MACConflictError](err); conflict && o.Deleting() {
+			err = nil // an address of another's is none of this host's, and no obstacle to its end
+		}
+		if err == nil {
+			o.Ports = nodespec.PortsKey(o.Node.UUID, a.Ports)
+		}
+		return err
+	case policy.ReadInventory:
+		return w.readInventory(ctx)
+	case policy.MakeFirmware, policy.ReadSettings, policy.ReadComponents:
+		return w.readFirmware(ctx, action)
+	case policy.ReadFailure:
+		text, err := g.FailureReason(ctx, o.Node.UUID, a.Since)
+		if err == nil {
+			o.Failure = &text
+		}
+		return err
+	case policy.Validate:
+		unfit, err := g.Validate(ctx, o.Node.UUID)
+		if err == nil {
+			o.Unfit = &unfit
+		}
+		return err
+	case policy.SetRAID:
+		err := g.SetRAID(ctx, o.Node.UUID, a.Disks)
+		if err == nil {
+			o.Node.TargetRAIDConfig = ironic.RAIDTarget(a.Disks)
+		}
+		return err
+	case policy.Transition, policy.Power, policy.Maintenance, policy.Remove:
+		return w.change(ctx, action)
+	}
+	return fmt.Errorf("action %q has no executor", action.Name())
+}
+
+// change makes the calls that change what the node does. What Ironic took, the
+// node is expected to show: the next decision then waits for it.
+func (w *Work) change(ctx context.Context, action policy.Action) error {
+	o, g, id := &w.Known, w.Gateway, w.Known.Node.UUID
+	switch a := action.(type) {
+	case policy.Transition:
+		if err := g.Transition(ctx, id, a.Transition); err != nil {
+			return err
+		}
+		o.LostAgent = false // whatever the node did before, it does something else now
+		ExpectTransition(o.Node, a.Target)
+		if !o.Node.ProvisionState.Busy() {
+			o.Detail = policy.Summary // it is there already, at a time that is not known yet
+		}
+		if a.Target == ironic.TargetInspect {
+			o.Inventory, o.NoInventory = nil, false
+		}
+	case policy.Power:
+		if err := g.SetPower(ctx, id, a.PowerRequest); err != nil {
+			return err
+		}
+		if w.Media != nil && a.Target != ironic.PowerOff && a.Target != ironic.PowerSoftOff {
+			w.Media.Started(client.ObjectKeyFromObject(o.Host))
+		}
+		o.Node.TargetPowerState, o.Node.LastError = a.Target, ""
+		o.PowerAsked, o.LostAgent = a.Target, false
+		if a.Target == ironic.PowerRebooting {
+			o.Rebooted = o.Now
+		}
+	case policy.Maintenance:
+		if err := g.SetMaintenance(ctx, id, a.On, a.Reason); err != nil {
+			return err
+		}
+		o.Node.Maintenance, o.Node.MaintenanceReason, o.Node.Fault = a.On, a.Reason, ""
+		return nil
+	case policy.Remove:
+		if err := g.Delete(ctx, id); err != nil {
+			return err
+		}
+		w.Watch.Forget(id)
+		w.Lose(policy.Missing)
+		return nil
+	}
+	w.Asked = true
+	w.Watch.Learn(o.Node.Row())
+	return nil
+}
+
+// enrol creates the node with all that is known.
+func (w *Work) enrol(ctx context.Context, a policy.Enrol) error {
+	n, created, err := w.Gateway.Create(ctx, a.Enrolment)
+	if err := w.see(n, err); err != nil {
+		return err
+	}
+	w.Known.Fresh, w.Known.NoInventory = created, created
+	return nil
+}
+
+// ensurePorts creates the missing ports, with a look first if they are not known.
+func (w *Work) ensurePorts(ctx context.Context, a policy.EnsurePorts) error {
+	if len(a.Gone) > 0 {
+		if err := w.Gateway.RemovePorts(ctx, w.Known.Node.UUID, a.Gone); err != nil {
+			return err
+		}
+	}
+	if a.Missing != nil {
+		return w.Gateway.AddPorts(ctx, w.Known.Node.UUID, a.Missing)
+	}
+	return w.Gateway.EnsurePorts(ctx, w.Known.Node.UUID, a.Ports)
+}
+
+// transitionResult is the state that a node shows once Ironic took a request, by
+// the state it was in; the empty state stands for any other.
+var transitionResult = map[ironic.Target]map[ironic.ProvisionState]ironic.ProvisionState{
+	ironic.TargetManage:  {ironic.StateEnroll: ironic.StateVerifying, "": ironic.StateManageable},
+	ironic.TargetInspect: {"": ironic.StateInspecting},
+	ironic.TargetClean:   {"": ironic.StateCleaning},
+	ironic.TargetProvide: {"": ironic.StateCleaning},
+	ironic.TargetActive:  {"": ironic.StateDeploying},
+	ironic.TargetDeleted: {"": ironic.StateDeleting},
+	ironic.TargetAdopt:   {"": ironic.StateAdopting},
+	ironic.TargetService: {"": ironic.StateServicing},
+}
+
+// ExpectTransition writes into a node the state that it will show once Ironic took a request.
+func ExpectTransition(n *ironic.Node, target ironic.Target) {
+	results := transitionResult[target]
+	next, found := results[n.ProvisionState]
+	if !found {
+		next, found = results[""]
+	}
+	if found {
+		n.ProvisionState = next
+	}
+	n.LastError, n.DeployStep, n.CleanStep, n.ServiceStep = "", ironic.Step{}, ironic.Step{}, ironic.Step{}
+}

@@ -1,0 +1,167 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/memory"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// phaseUnsaved reports whether the phase that the next call belongs to is not
+// stored yet. After a crash the stored phase must explain what Ironic does.
+func (p *pass) phaseUnsaved() bool {
+	stored, present := p.Saver.Before().Status, p.Known.Host.Status
+	return stored.Provisioning.State != present.Provisioning.State || !nodespec.SameRAID(stored.Provisioning.RAID, present.Provisioning.RAID) ||
+		(stored.OperationalStatus == metal3.OperationalStatusServicing) != (present.OperationalStatus == metal3.OperationalStatusServicing)
+}
+
+// save computes the conditions and writes the status, if it differs. Events that
+// belong to it follow.
+func (p *pass) save(ctx context.Context, note view.Note) error {
+	h := p.Known.Host
+	p.acknowledgeRetry()
+	policy.Summarise(h, policy.Findings{
+		Now: p.Known.Now, Told: p.Known.Applied != nil, Node: p.Known.Node, Note: note, Down: p.down, Cause: p.cause,
+	})
+	if p.Saver.Changed(h) {
+		now := metav1.NewTime(p.Known.Now).Rfc3339Copy()
+		h.Status.LastUpdated = &now
+		if _, err := p.Saver.Status(ctx, h); err != nil {
+			return err
+		}
+	}
+	p.cause = "" // recorded
+	p.tell()
+	return nil
+}
+
+// tell publishes the events so far.
+func (p *pass) tell() {
+	h := p.Known.Host
+	if h.Spec.ConsumerRef != nil {
+		p.recorder.Record(h, h.Spec.ConsumerRef, p.Events...)
+	} else {
+		p.recorder.Record(h, nil, p.Events...)
+	}
+	p.Events = nil
+}
+
+// releaseDelay is how soon a host is let go of whose node is gone. That takes a pass of
+// its own, which the start limiter counts: nobody waits for it.
+const releaseDelay = 200 * time.Millisecond
+
+// part ends a pass of a host that is over, or whose node is.
+func (p *pass) part(key client.ObjectKey) ctrl.Result {
+	p.tell()
+	id := p.Known.Host.Status.Provisioning.ID
+	if id != "" {
+		p.Watch.Expect(id, false)
+	}
+	if p.Gone {
+		p.memories.Put(key, memory.Memory{Released: p.Known.Host.UID}, true)
+		return ctrl.Result{}
+	}
+	p.memories.Put(key, memory.Memory{NodeID: id, Removed: true}, true)
+	return ctrl.Result{RequeueAfter: releaseDelay}
+}
+
+// vanished reports an error that says that the host does not exist any more.
+func vanished(err error, key client.ObjectKey) bool {
+	status, is := errors.AsType[*apierrors.StatusError](err)
+	if !is || status.Status().Reason != metav1.StatusReasonNotFound || status.Status().Details == nil {
+		return false
+	}
+	d := status.Status().Details
+	return d.Group == metal3.GroupVersion.Group && d.Kind == "baremetalhosts" && d.Name == key.Name
+}
+
+// finish saves, remembers, and says when to look again.
+func (p *pass) finish(ctx context.Context, wait policy.Wait, err error) (ctrl.Result, error) {
+	key := client.ObjectKeyFromObject(p.Known.Host)
+	if p.Gone {
+		p.schedule.Slots.Queue.Leave(key)
+	} else {
+		p.schedule.Slots.Settle(&p.Known, p.down != "")
+	}
+	if p.Gone || p.nodeRemoved && err == nil {
+		return p.part(key), nil
+	}
+	if err == nil || !reconcile.IsConflict(err) {
+		if saveErr := p.save(ctx, wait.Note); saveErr != nil {
+			err = errors.Join(err, client.IgnoreNotFound(saveErr))
+		}
+	}
+	p.remember(ctx, key)
+	if p.Known.Node != nil {
+		n := p.Known.Node
+		p.Watch.Expect(n.UUID, (n.ProvisionState.Busy() || n.TargetPowerState != "") && !p.Known.Overdue())
+	}
+	if p.Asked {
+		p.Watch.Nudge()
+	}
+	if reconcile.IsConflict(err) {
+		return p.conflict(p.Known.Host), nil
+	}
+	if err != nil && vanished(err, key) {
+		return ctrl.Result{}, nil // the news of that ends what is left
+	}
+	if err != nil {
+		return reconcile.Resolve(err)
+	}
+	return ctrl.Result{RequeueAfter: wait.After}, nil
+}
+
+// remember keeps what the next pass is spared by.
+func (p *pass) remember(ctx context.Context, key client.ObjectKey) {
+	o := &p.Known
+	before := p.memories.Get(key)
+	m := memory.Memory{
+		NodeID: o.Host.Status.Provisioning.ID, Looked: o.Looked, Ports: o.Ports,
+		Node: memory.Cached(o.State(), o.Detail, o.Node), Fresh: o.Fresh && !o.Steady(), NoInventory: o.NoInventory,
+		PowerAsked: o.PowerAsked, SoftRefused: o.SoftRefused, Rebooted: o.Rebooted, Busy: o.Busy,
+		TurnedAway: o.TurnedAway, Removed: o.Detail == policy.Missing && before.Removed,
+	}
+	if o.Node != nil && o.Node.ProvisionState == ironic.StateVerifying {
+		m.Verifying = cmp.Or(o.Verifying, o.Now)
+	}
+	if o.Node == nil || policy.Fulfilled(o.Node, m.PowerAsked) || p.failedNow {
+		m.PowerAsked = "" // its failure counts once
+	}
+	switch {
+	case !o.Failing() && policy.FailedDetaches(o.Host) == 0:
+	case p.failedNow || before.Seen == "":
+		m.Seen = p.observer.Fingerprint(ctx, o)
+	default:
+		m.Seen = before.Seen
+	}
+	handled := before.LostAgent == p.lost && !o.LostAgent
+	p.memories.Put(key, m, handled)
+}
+
+// acknowledgeRetry notes the present value of the annotation in the status: once
+// the attempt has begun that it asked for, and when an error is recorded, which a
+// value from before cannot have been meant for.
+func (p *pass) acknowledgeRetry() {
+	h := p.Known.Host
+	value, asked := h.Annotations[names.Retry]
+	switch {
+	case !asked:
+		reconcile.DropCondition(h, policy.RetryCondition)
+	case p.failedNow, p.Known.Retry && !p.Known.Failing():
+		reconcile.SetCondition(h, policy.RetryCondition, metav1.ConditionTrue, policy.ReasonRetryHandled, policy.RetryMessage(value))
+	}
+}

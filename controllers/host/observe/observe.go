@@ -1,0 +1,102 @@
+package observe
+
+import (
+	"context"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ironflow/ironflow/controllers/host/ironics"
+	"github.com/ironflow/ironflow/controllers/host/memory"
+	"github.com/ironflow/ironflow/controllers/host/metrics"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// Observe reads what every pass needs. What is remembered of another node than the
+// host's is dropped from m.
+func (b *Observer) Observe(ctx context.Context, h *metal3.BareMetalHost, m *memory.Memory, watch ironics.Table) (*policy.Observed, error) {
+	o := &policy.Observed{Now: time.Now(), Host: h, Settings: b.Settings}
+	if reconcile.KeptOff(h) == "" {
+		if err := b.observeObjects(ctx, o); err != nil {
+			return nil, err
+		}
+	} else {
+		o.BMC.Access, _ = nodespec.AccessOf(h) // it counts for the same limits as before
+	}
+	if b.Progress != nil {
+		o.Progress, _ = b.Progress.HostProgress(client.ObjectKeyFromObject(h))
+	}
+	if b.Reads != nil {
+		o.Read = b.Reads.ImageRead(client.ObjectKeyFromObject(h))
+	}
+	readSummary(o, m, watch)
+	o.Fresh, o.NoInventory = m.Fresh, m.NoInventory
+	o.Ports, o.PowerAsked, o.SoftRefused = m.Ports, m.PowerAsked, m.SoftRefused
+	o.LostAgent, o.Rebooted, o.Busy, o.Looked = m.LostAgent.Of(o.Node), m.Rebooted, m.Busy, m.Looked
+	o.TurnedAway, o.Verifying = m.TurnedAway, m.Verifying
+	o.Retry = b.retryAsked(ctx, o, m)
+	return o, nil
+}
+
+// observeObjects reads what belongs to the host. The Secrets on the way are marked as
+// the host's, which is not for a host that everybody is kept off.
+func (b *Observer) observeObjects(ctx context.Context, o *policy.Observed) (err error) {
+	h := o.Host
+	if o.Hardware, err = b.Store.Hardware(ctx, h); err != nil {
+		return err
+	}
+	if state := o.State(); state != metal3.StateUnmanaged && (state != policy.StateNone || h.HasBMCDetails()) {
+		if o.BMC, err = b.Store.BMC(ctx, h); err != nil {
+			b.Metrics.Add(policy.Count{Metric: metrics.CredentialsUnhandled})
+			return err
+		}
+	}
+	if err := b.observeNetwork(ctx, o); err != nil {
+		return err
+	}
+	if o.Settings.BuildImages {
+		image, err := b.Store.Image(ctx, h)
+		if err != nil {
+			return err
+		}
+		want := nodespec.ImageSpec(o.NodeInput())
+		if o.Image, err = b.Store.JudgeImage(ctx, h, image, want, o.Settings.LiveImageFor(want.Architecture).Kernel); err != nil {
+			return err
+		}
+	}
+	if o.Media, err = b.observeMedia(ctx, h); err != nil {
+		return err
+	}
+	o.Firmware, err = b.observeFirmware(ctx, h)
+	return err
+}
+
+// readSummary takes what the watch knows of the host's node. What is remembered of
+// another node is dropped.
+func readSummary(o *policy.Observed, m *memory.Memory, watch ironics.Table) {
+	id := o.Host.Status.Provisioning.ID
+	if m.NodeID != id {
+		*m = memory.Memory{NodeID: id, Seen: m.Seen, LostAgent: m.LostAgent}
+	}
+	if id == "" {
+		return
+	}
+	if m.Removed {
+		o.Detail = policy.Missing
+		return
+	}
+	row, known := watch.Row(id)
+	if !known {
+		return
+	}
+	o.Detail, o.Node = policy.Summary, &ironic.Node{}
+	if m.Node != nil && m.Node.UUID == id {
+		*o.Node = *m.Node
+		o.Detail = policy.Cached
+	}
+	row.Show(o.Node)
+}

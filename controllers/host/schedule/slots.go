@@ -1,0 +1,108 @@
+package schedule
+
+import (
+	"slices"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ironflow/ironflow/controllers/host/capacity"
+	"github.com/ironflow/ironflow/controllers/host/ironics"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// Slots gives out the slots that limits on hosts at work leave. Without a limit there
+// is one for everybody.
+type Slots struct {
+	Queue   *capacity.Queue
+	Ironics ironics.Set
+}
+
+// working are the phases in which hosts take slots.
+var working = []policy.State{
+	metal3.StateInspecting, metal3.StatePreparing, metal3.StateProvisioning, metal3.StateDeprovisioning,
+}
+
+// Observe reads how a host stands.
+func (s *Slots) Observe(o *policy.Observed) {
+	o.Slot.Needed = s.Queue.Limited(policy.Place(o))
+	o.Slot.Granted = o.Slot.Needed && s.Queue.Holds(client.ObjectKeyFromObject(o.Host))
+}
+
+// Take asks for a slot.
+func (s *Slots) Take(o *policy.Observed) {
+	o.Slot.Asked = true
+	o.Slot.Verdict = s.Queue.Ask(client.ObjectKeyFromObject(o.Host), policy.Place(o))
+	o.Slot.Granted = o.Slot.Verdict.Granted
+}
+
+// countWorking gives slots to the hosts of an Ironic that have been at work since
+// before this process began, now that its nodes are known.
+func (s *Slots) countWorking(name string, hosts []metal3.BareMetalHost) {
+	for i := range hosts {
+		h := &hosts[i]
+		e, assigned := s.Ironics.Of(h)
+		if assigned.Name != name || !atWork(e, h) {
+			continue
+		}
+		o := &policy.Observed{Host: h, Ironic: assigned}
+		o.BMC.Access, _ = nodespec.AccessOf(h) // an address that cannot be read counts as network boot
+		s.Queue.Hold(client.ObjectKeyFromObject(h), policy.Place(o))
+		if !atWork(e, h) {
+			s.Queue.Leave(client.ObjectKeyFromObject(h)) // it has ended meanwhile, and was told of that
+		}
+	}
+	s.Queue.Open(name)
+}
+
+// atWork reports whether the watch shows a host at work.
+func atWork(e ironics.Endpoint, h *metal3.BareMetalHost) bool {
+	row, known := e.Watch.Row(h.Status.Provisioning.ID)
+	return known && row.ProvisionState.Busy() && counts(h.Status.Provisioning.State, row.ProvisionState)
+}
+
+// counts reports whether a host in a phase counts as at work while its node is busy.
+// One that is serviced does, and waits for no slot: it is in use, and off until then.
+func counts(state policy.State, node ironic.ProvisionState) bool {
+	return slices.Contains(working, state) || node == ironic.StateServicing || node == ironic.StateServiceWait
+}
+
+// busy reports whether the watch shows a host's node at work.
+func busy(e ironics.Endpoint, h *metal3.BareMetalHost) bool {
+	row, known := e.Watch.Row(h.Status.Provisioning.ID)
+	return known && row.ProvisionState.Busy()
+}
+
+// Pause ends the wait of a host that is not looked at, and its work once its node is
+// not busy any more: the change of that brings it here.
+func (s *Slots) Pause(h *metal3.BareMetalHost) {
+	key := client.ObjectKeyFromObject(h)
+	if e, _ := s.Ironics.Of(h); !s.Queue.Holds(key) || !busy(e, h) {
+		s.Queue.Leave(key)
+	}
+}
+
+// Settle ends a host's work, or its wait, when a pass has shown so. down means that
+// Ironic did not answer: the host may be at work or not.
+func (s *Slots) Settle(o *policy.Observed, down bool) {
+	key := client.ObjectKeyFromObject(o.Host)
+	if !o.Slot.Needed {
+		s.Queue.Leave(key) // its label or address may have changed
+		return
+	}
+	busy := o.Node != nil && o.Node.ProvisionState.Busy()
+	mayWork := slices.Contains(working, o.State()) || busy && counts(o.State(), o.Node.ProvisionState)
+	atWork := busy || !o.Busy.Since.IsZero() || down
+	switch {
+	case o.Failing() || !mayWork:
+		s.Queue.Leave(key)
+	case o.Slot.Granted && !atWork:
+		s.Queue.Leave(key)
+	case !o.Slot.Granted && busy:
+		s.Queue.Hold(key, policy.Place(o))
+	case !o.Slot.Granted && !o.Slot.Asked:
+		s.Queue.Leave(key) // does not want any more
+	}
+}

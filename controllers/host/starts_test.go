@@ -1,0 +1,52 @@
+package host
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/ironflow/ironflow/controllers/host/policy"
+)
+
+// TestAHostThatBeginsWaitsForAPlace asks for an installation while other hosts hold all
+// places: the host waits for them, unless Ironic waits for it.
+func TestAHostThatBeginsWaitsForAPlace(t *testing.T) {
+	for name, urgent := range map[string]bool{"a host that begins": false, "a host whose machine waits": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				w := newWorld(t, assisted(nil), policy.Settings{}, nil)
+				defer w.stop()
+				w.untilAtRest()
+				var others []func()
+				for n := 0; ; n++ {
+					done, now := w.rec.schedule.Start(types.NamespacedName{Namespace: "lab", Name: fmt.Sprint("other-", n)})
+					if !now {
+						break
+					}
+					others = append(others, done)
+				}
+				g.Expect(others).NotTo(BeEmpty())
+				if urgent {
+					w.rec.schedule.Hurry(w.key)
+				}
+				w.edit(wantInstall)
+				let(time.Second)
+				if urgent {
+					g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateProvisioning))
+				} else {
+					g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateAvailable))
+				}
+				for _, done := range others {
+					done()
+				}
+				w.untilState(metal3.StateProvisioned, time.Minute)
+			})
+		})
+	}
+}
