@@ -79,7 +79,8 @@ func (w *World) NewHost(ctx context.Context, spec Spec) (*Host, error) {
 	}
 	h.Config.OnEvent = func(e vm.Event) { h.Timeline.Happened(e.Time, strings.TrimSpace(string(e.Kind)+" "+e.Detail)) }
 	var err error
-	if h.Machine, err = vm.New(ctx, h.Config); err != nil {
+	// A test's context ends before what a failed machine leaves is kept; Close ends the machine.
+	if h.Machine, err = vm.New(context.WithoutCancel(ctx), h.Config); err != nil {
 		return nil, fmt.Errorf("make machine %s: %w", h.Name, err)
 	}
 	w.connect(h.UUID, h.Machine)

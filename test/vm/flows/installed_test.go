@@ -3,8 +3,8 @@
 package flows
 
 import (
+	"fmt"
 	"regexp"
-	"strings"
 	"time"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -81,7 +81,7 @@ func (f *flow) inspected(h *Host) {
 	for _, disk := range h.Config.Disks {
 		f.Expect(found.Storage).To(ContainElement(And(
 			HaveField("SizeBytes", metal3v1.Capacity(disk.SizeMiB)<<20), HaveField("SerialNumber", disk.Serial),
-			HaveField("WWN", strings.TrimPrefix(disk.WWN, wwnPrefix[disk.Kind])), HaveField("Type", diskTypes[disk.Kind]),
+			HaveField("WWN", shownWWN(disk)), HaveField("Type", diskTypes[disk.Kind]),
 		)))
 	}
 	f.Expect(found.NIC).NotTo(BeEmpty())
@@ -91,10 +91,16 @@ func (f *flow) inspected(h *Host) {
 }
 
 // What Linux makes of QEMU's disks.
-var (
-	diskTypes = map[vm.DiskKind]metal3v1.DiskType{vm.DiskSCSI: metal3v1.SSD, vm.DiskSATA: metal3v1.SSD, vm.DiskNVMe: metal3v1.NVME, vm.DiskVirtio: metal3v1.HDD}
-	wwnPrefix = map[vm.DiskKind]string{}
-)
+var diskTypes = map[vm.DiskKind]metal3v1.DiskType{vm.DiskSCSI: metal3v1.SSD, vm.DiskSATA: metal3v1.SSD, vm.DiskNVMe: metal3v1.NVME, vm.DiskVirtio: metal3v1.HDD}
+
+// shownWWN is the world wide name that Linux shows. It does not believe QEMU's
+// EUI-64 and makes one of an NVMe disk's vendor, serial number, model and namespace.
+func shownWWN(disk vm.Disk) string {
+	if disk.Kind != vm.DiskNVMe {
+		return disk.WWN
+	}
+	return fmt.Sprintf("nvme.1b36-%x-%x-00000001", disk.Serial, "QEMU NVMe Ctrl")
+}
 
 // arrives follows the installation from the agent's registration to the installed
 // system's own word.
