@@ -16,6 +16,12 @@ LOG = log.getLogger(__name__)
 MAX_REASON = 2048
 MAX_FIRST_LINE = 300
 STDERR_LINES = 20
+# What the program may write, in bytes: its list of steps, a line of its
+# protocol, a line of its log. A program gone wild must not eat IPA's memory.
+MAX_LIST = 1 << 20
+MAX_LINE = 1 << 20
+MAX_LOG_LINE = 64 << 10
+LIST_TIMEOUT = 30
 
 
 class StepFailed(Exception):
@@ -28,9 +34,22 @@ def list_steps():
     :raises: OSError, SubprocessError or ValueError if the program does not
         list any.
     """
-    out = subprocess.run(
-        [host.step_program(), 'list'], env=host.environment(), check=True,
-        stdout=subprocess.PIPE, timeout=30).stdout
+    command = [host.step_program(), 'list']
+    with subprocess.Popen(command, env=host.environment(),
+                          stdout=subprocess.PIPE) as process:
+        timer = threading.Timer(LIST_TIMEOUT, process.kill)
+        timer.start()
+        try:
+            out = process.stdout.read(MAX_LIST + 1)
+            if len(out) > MAX_LIST:
+                process.kill()
+                raise ValueError('ironflow-step listed more than %d bytes'
+                                 % MAX_LIST)
+            code = process.wait()
+        finally:
+            timer.cancel()
+    if code:
+        raise subprocess.CalledProcessError(code, command)
     steps = json.loads(out)
     if not isinstance(steps, list) or \
             not all(isinstance(step, dict) for step in steps):
@@ -64,7 +83,7 @@ def run(step, node, ports, args, on_progress):
         process.stdin.close()
     except BrokenPipeError:
         pass  # it has ended already; its last words say why
-    for raw in process.stdout:
+    for raw in _lines(process.stdout):
         line = _parse(raw)
         if line and line['outcome']:
             report = line
@@ -106,6 +125,18 @@ MEMBERS = {'outcome': '', 'reason': '', 'detail': [], 'result': {},
            'stage': '', 'percent': 0, 'text': ''}
 
 
+def _lines(stream):
+    """Yield each line; one of more than MAX_LINE bytes is left out."""
+    whole = True
+    while raw := stream.readline(MAX_LINE + 1):
+        begins, whole = whole, raw.endswith(b'\n') or len(raw) <= MAX_LINE
+        if begins and whole:
+            yield raw
+        elif begins:
+            LOG.warning('ironflow-step wrote a line of more than %d bytes',
+                        MAX_LINE)
+
+
 def _parse(raw):
     """Return a line with every member, None if it is not of the protocol."""
     try:
@@ -130,7 +161,7 @@ def _guard(on_progress, line):
 
 
 def _read_log(stream, step, keep):
-    for raw in stream:
+    while raw := stream.readline(MAX_LOG_LINE):
         line = raw.decode(errors='replace').rstrip()
         if line.strip():
             keep.append(line)

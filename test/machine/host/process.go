@@ -17,7 +17,7 @@ import (
 	"github.com/ironflow/ironflow/test/spawn"
 )
 
-// maxLine is the longest line of output that is handed on whole.
+// maxLine is the longest line of output that is handed on, in bytes.
 const maxLine = 1 << 20
 
 // lastOutput is how long output may still come after a program's end, from
@@ -81,16 +81,27 @@ func (s *Starter) Run(ctx context.Context, root string, c Command) error {
 	return err
 }
 
+// eachLine hands on each line of at most [maxLine] bytes. A longer one is left
+// out: the program must not block, and what comes behind it counts.
 func eachLine(r io.Reader, take func([]byte)) {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxLine)
-	for lines.Scan() {
-		if take != nil {
-			take(lines.Bytes())
+	lines := bufio.NewReaderSize(r, 64<<10)
+	var line []byte
+	for {
+		part, more, err := lines.ReadLine()
+		if err != nil {
+			return
 		}
+		if len(line) <= maxLine {
+			line = append(line, part...)
+		}
+		if more {
+			continue
+		}
+		if take != nil && len(line) <= maxLine {
+			take(line)
+		}
+		line = line[:0]
 	}
-	// After a line that is too long the rest is read away: the program must not block.
-	_, _ = io.Copy(io.Discard, r)
 }
 
 // KillAll ends every process that runs in the root directory, or in one below

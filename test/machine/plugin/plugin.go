@@ -20,8 +20,11 @@ import (
 	"github.com/ironflow/ironflow/test/machine/ipa"
 )
 
-// listTime bounds the program's list of its steps.
-const listTime = 30 * time.Second
+// Bounds of the program's list of its steps.
+const (
+	listTime  = 30 * time.Second
+	listBytes = 1 << 20
+)
 
 // heardByHub are the steps whose agent the hub hears itself; heartbeats would
 // only cost Ironic time.
@@ -92,8 +95,17 @@ func (m *Manager) list(ctx context.Context) ([]ipa.Step, error) {
 	ctx, done := context.WithTimeout(ctx, listTime)
 	defer done()
 	var out bytes.Buffer
-	if err := m.options.Program(ctx, "list", nil, func(line []byte) { out.Write(append(line, '\n')) }, io.Discard); err != nil {
+	tooLong := false
+	take := func(line []byte) {
+		if tooLong = tooLong || out.Len()+len(line) > listBytes; !tooLong {
+			out.Write(append(line, '\n'))
+		}
+	}
+	if err := m.options.Program(ctx, "list", nil, take, io.Discard); err != nil {
 		return nil, fmt.Errorf("ironflow-step list: %w", err)
+	}
+	if tooLong {
+		return nil, fmt.Errorf("ironflow-step list: more than %d bytes", listBytes)
 	}
 	var steps []ipa.Step
 	if err := json.Unmarshal(out.Bytes(), &steps); err != nil {
