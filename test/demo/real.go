@@ -23,13 +23,3 @@ var Real = inDemo + "; simulated: " + strings.Join(simulated, ", ")
 // Whole is what is real of one machine with MACHINE=1.
 const Whole = realName + " is a whole machine: real firmware (OVMF), our live image read by HTTP, Ignition, systemd, podman, ironic-python-agent, agent and " +
 	"coreos-installer on a kernel and disks of its own (QEMU, live medium of Debian packages in the CoreOS layout); its BMC is sushy-tools' emulator. The others are simulated"
-
-// introduce says what will be seen.
-func (d *demo) introduce() {
-	d.screen.Say("%s", Real)
-	d.screen.Say("%s", Proven)
-	if d.options.Machine {
-		d.screen.Say("%s", Whole)
-		d.screen.Say("%s", d.consoles())
-	}
-}

@@ -2,34 +2,44 @@ package demo
 
 import (
 	"debug/buildinfo"
+	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/test/pages"
 )
 
-func TestTheFirstLinesSayWhatIsSimulated(t *testing.T) {
-	g := NewWithT(t)
-	var out strings.Builder
-	d := &demo{screen: newScreen(Options{Out: &out})}
-	d.introduce()
-	g.Expect(strings.Split(out.String(), "\n")).To(HaveExactElements(HaveSuffix("  "+Real), HaveSuffix("  "+Proven), ""))
-}
+var update = flag.Bool("update", false, "write the golden files")
 
-// TestTheFirstLinesNameTheWholeMachinesConsole: with MACHINE=1 they say which machine
-// is a whole one, and where its console is.
-func TestTheFirstLinesNameTheWholeMachinesConsole(t *testing.T) {
-	g := NewWithT(t)
-	var out strings.Builder
-	d := &demo{options: Options{Machine: true}, dir: "/state", screen: newScreen(Options{Out: &out})}
-	d.introduce()
-	g.Expect(strings.Split(out.String(), "\n")).To(HaveExactElements(HaveSuffix("  "+Real), HaveSuffix("  "+Proven), HaveSuffix("  "+Whole),
-		HaveSuffix("tail -F /state/machines/machine-whole/console.log /state/machines/machine-whole/journal.log"), ""))
+// TestTheFirstLines say what is simulated and how to look, with --once too. With
+// MACHINE=1 they say which machine is a whole one, and where its console is.
+func TestTheFirstLines(t *testing.T) {
+	for name, options := range map[string]Options{
+		"first-lines":         {BinDir: "/src/ironflow/bin", Once: true},
+		"first-lines-machine": {BinDir: "/src/ironflow/bin", Machine: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				var out strings.Builder
+				d := &demo{options: options, dir: "/tmp/ironflow-demo", screen: newScreen(Options{Out: &out})}
+				d.introduce()
+				golden := filepath.Join("testdata", name+".golden")
+				if *update {
+					g.Expect(os.WriteFile(golden, []byte(out.String()), 0o644)).To(Succeed())
+				}
+				want, err := os.ReadFile(golden)
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(out.String()).To(Equal(string(want)), "run with -update after a change that is meant")
+			})
+		})
+	}
 }
 
 func TestThePagesSayWhatTheDemoSays(t *testing.T) {

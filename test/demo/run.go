@@ -66,6 +66,9 @@ func (d *demo) run(ctx context.Context) error {
 	if err := d.bringUp(ctx); err != nil {
 		return err
 	}
+	if err := d.linkTools(); err != nil {
+		return fmt.Errorf("find kubectl: %w", err)
+	}
 	if err := create(ctx, d.client, d.machines); err != nil {
 		return err
 	}
@@ -134,18 +137,6 @@ func (d *demo) simulatedStates() []machine.Status {
 		return nil
 	}
 	return d.fleet.States()
-}
-
-// whereToLook tells a person what can be tried now.
-func (d *demo) whereToLook() {
-	d.screen.Say(`look around, Ctrl-C ends everything:
-         export KUBECONFIG=%[1]s PATH=%[2]s:%[3]s:$PATH
-         kubectl ironflow get hosts -n %[4]s
-         kubectl ironflow describe %[5]s -n %[4]s
-         kubectl get bmh,ppimg,hd,agents -n %[4]s
-         logs: %[6]s   machines: %[7]s`,
-		d.lab.ControlPlane.Kubeconfig, d.options.BinDir, d.lab.ControlPlane.AssetsDir, namespace, d.machines[0].name,
-		d.logs(), filepath.Join(d.dir, "machines"))
 }
 
 // logs is the folder with the logs of all parts.
