@@ -41,7 +41,7 @@ func CRDs() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 }
 
 // Admission returns the policies below admission/ and the bindings that put them
-// in force, in the order of the files.
+// in force, in the order of the files. The lab installs them.
 func Admission() (policies []*admissionv1.ValidatingAdmissionPolicy, bindings []*admissionv1.ValidatingAdmissionPolicyBinding, err error) {
 	entries, err := files.ReadDir("admission")
 	if err != nil {

@@ -106,7 +106,7 @@ func newCrew(t *testing.T) *crew {
 	c.Expect(err).NotTo(HaveOccurred())
 	for _, failure := range []error{
 		host.Setup(mgr, host.Options{Gateway: gateway, Watch: watch, Media: gate, Firmware: keeper, Settings: policy.Settings{Settings: nodespec.Settings{BuildImages: true, Architecture: "x86_64"}}}),
-		media.Setup(mgr, media.One(gateway), gate), subscription.Setup(mgr, subscription.One(gateway)), claim.Setup(mgr), link.Setup(mgr, nobody{}),
+		media.Setup(mgr, oneForMedia(gateway), gate), subscription.Setup(mgr, oneForSubscriptions(gateway)), claim.Setup(mgr), link.Setup(mgr, nobody{}),
 		image.Setup(mgr, image.Options{
 			Store: printer{}, Architectures: func() []string { return []string{"x86_64"} }, IPA: ipa,
 			Agent: func(context.Context, *agentv1.InfraEnv) (ignition.Agent, error) {

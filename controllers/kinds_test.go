@@ -77,7 +77,7 @@ func newFleet(t *testing.T) *fleet {
 	gate := media.NewGate(mgr.GetClient())
 	for _, failure := range []error{
 		host.Setup(mgr, host.Options{Gateway: gateway, Watch: watch, Media: gate}),
-		media.Setup(mgr, media.One(gateway), gate), subscription.Setup(mgr, subscription.One(gateway)), claim.Setup(mgr),
+		media.Setup(mgr, oneForMedia(gateway), gate), subscription.Setup(mgr, oneForSubscriptions(gateway)), claim.Setup(mgr),
 	} {
 		f.Expect(failure).NotTo(HaveOccurred())
 	}
@@ -232,4 +232,13 @@ func (f *fleet) reportWrites() {
 	f.Expect(writes["patch dataimages/status"]).To(BeNumerically("<=", 5))
 	f.Expect(writes["patch bmceventsubscriptions/status"]).To(BeNumerically("<=", 3))
 	f.Expect(writes["patch hostclaims/status"]).To(BeNumerically("<=", 25))
+}
+
+// oneForMedia and oneForSubscriptions are what a site with a single Ironic has.
+func oneForMedia(g *ironic.Gateway) media.Ironics {
+	return func(*metal3v1.BareMetalHost) (media.Gateway, error) { return g, nil }
+}
+
+func oneForSubscriptions(g *ironic.Gateway) subscription.Ironics {
+	return func(*metal3v1.BareMetalHost) (subscription.Gateway, error) { return g, nil }
 }

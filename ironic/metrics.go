@@ -53,7 +53,8 @@ var metricTable = []Metric{
 	},
 }
 
-// Metrics lists every metric that gateways and watches register.
+// Metrics lists every metric that gateways and watches register; a test holds
+// docs/metrics.md to it.
 func Metrics() []Metric { return append([]Metric(nil), metricTable...) }
 
 // metrics are the live collectors behind metricTable, shared by all endpoints

@@ -180,15 +180,6 @@ func (a *Address) singleSystem() bool {
 	return trimmed == "" || trimmed == serviceRoot
 }
 
-// BaseURL is the root of a Redfish service, such as https://192.0.2.1:8443;
-// empty for other families.
-func (a *Address) BaseURL() string {
-	if a.Family != Redfish {
-		return ""
-	}
-	return a.transport + "://" + a.host
-}
-
 // SystemPath is the path of the Redfish system; empty when the BMC has just one.
 func (a *Address) SystemPath() string {
 	if a.Family != Redfish || a.singleSystem() {

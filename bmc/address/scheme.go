@@ -68,5 +68,6 @@ func idracInterfaces(boot string) Interfaces {
 	}
 }
 
-// Schemes lists the schemes that Parse knows, sorted.
+// Schemes lists the schemes that Parse knows, sorted. The admission rules are
+// generated from it (config/admission).
 func Schemes() []string { return sortedNames }

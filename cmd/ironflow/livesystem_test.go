@@ -15,6 +15,7 @@ import (
 
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
+	"github.com/ironflow/ironflow/test/liveimage"
 )
 
 // rendered is the Ignition of an image without an InfraEnv, for an environment.
@@ -41,7 +42,7 @@ func rendered(t *testing.T, arch string, environment map[string]string) (string,
 	if err != nil {
 		return "", err
 	}
-	decoded, err := ignition.Decode(raw)
+	decoded, err := liveimage.Decode(raw)
 	g.Expect(err).NotTo(HaveOccurred())
 	var text strings.Builder
 	for _, f := range decoded.Files {

@@ -50,11 +50,6 @@ const (
 	Release
 )
 
-var actionNames = [...]string{"nothing", "bind host", "hand Secrets over", "write host", "withdraw Secrets", "release host"}
-
-// String returns the action in words.
-func (a Action) String() string { return actionNames[a] }
-
 // Condition is what a condition shall say.
 type Condition struct {
 	True    bool

@@ -13,6 +13,7 @@ import (
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
+	"github.com/ironflow/ironflow/test/liveimage"
 )
 
 // ignitionOf is the Ignition of the first image that was built.
@@ -21,7 +22,7 @@ func (w *world) ignitionOf() string {
 	i, _, err := w.pass()
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(is(i, metal3v1.ConditionImageReady).Status).To(Equal(metav1.ConditionTrue))
-	decoded, err := ignition.Decode(w.store.specs[0].Ignition)
+	decoded, err := liveimage.Decode(w.store.specs[0].Ignition)
 	w.Expect(err).NotTo(HaveOccurred())
 	var text strings.Builder
 	for _, f := range decoded.Files {

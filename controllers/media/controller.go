@@ -43,11 +43,6 @@ var _ Gateway = (*ironic.Gateway)(nil)
 // Ironics finds the Ironic that a host belongs to.
 type Ironics func(h *metal3.BareMetalHost) (Gateway, error)
 
-// One is for sites with a single Ironic.
-func One(g Gateway) Ironics {
-	return func(*metal3.BareMetalHost) (Gateway, error) { return g, nil }
-}
-
 // Reconciler is the DataImage controller. Make one with [Setup].
 type Reconciler struct {
 	reconcile.Reconciler[*metal3.DataImage]

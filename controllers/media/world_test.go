@@ -110,7 +110,7 @@ func (w *world) start() {
 		w.told++
 		w.mu.Unlock()
 	})
-	w.Expect(Setup(mgr, One(w.gateway), gate)).To(Succeed())
+	w.Expect(Setup(mgr, func(*metal3.BareMetalHost) (Gateway, error) { return w.gateway, nil }, gate)).To(Succeed())
 	w.stop, w.over = kubeapi.Start(w.t, mgr)
 	<-mgr.Elected()
 }

@@ -53,15 +53,6 @@ var checks = []struct {
 	{"rehearsal", checkRehearsal},
 }
 
-// Names of the checks, as in docs/migrate.md.
-func Names() []string {
-	var list []string
-	for _, c := range checks {
-		list = append(list, c.name)
-	}
-	return list
-}
-
 // state is what the checks share.
 type state struct {
 	options Options

@@ -74,7 +74,9 @@ func (w *world) enrol() string {
 }
 
 // restart makes a controller that remembers nothing.
-func (w *world) restart() { w.rec = newReconciler(w.kube, w.kube, One(w.gate)) }
+func (w *world) restart() {
+	w.rec = newReconciler(w.kube, w.kube, func(*metal3.BareMetalHost) (Gateway, error) { return w.gate, nil })
+}
 
 // pass runs the controller once.
 func (w *world) pass() (ctrl.Result, error) {

@@ -60,7 +60,7 @@ func LoadKey(path string) (Key, error) {
 	if err != nil {
 		return Key{}, fmt.Errorf("token key: %w", err)
 	}
-	return Key{secret: secret}, nil
+	return NewKey(secret)
 }
 
 // String keeps the secret out of logs.

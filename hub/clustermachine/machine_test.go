@@ -8,13 +8,14 @@ import (
 
 	cm "github.com/ironflow/ironflow/hub/clustermachine"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/hub/tables"
 )
 
 func TestTableIsSound(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(cm.Machine.Check()).To(Succeed())
+	g.Expect(tables.Check(cm.Machine)).To(Succeed())
 	// An unmonitored cluster exists only for images; nothing leads to it.
-	g.Expect(cm.Machine.Reachable(wire.ClusterStatusInsufficient)).To(HaveLen(len(cm.Machine.States) - 1))
+	g.Expect(tables.Reachable(cm.Machine, wire.ClusterStatusInsufficient)).To(HaveLen(len(cm.Machine.States) - 1))
 }
 
 func TestRefreshHasAnAnswerForEveryStatus(t *testing.T) {

@@ -58,9 +58,6 @@ func Operations() ([]Operation, error) {
 	return out, nil
 }
 
-// Served reports whether this hub serves the operation.
-func (o Operation) Served() bool { return handlers[o.ID] != nil }
-
 // Methods that a path may be asked with, for the 405 of a known path.
 var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
 

@@ -66,9 +66,6 @@ type Decision struct {
 	Info    string
 }
 
-// Has reports whether the decision asks for the effect.
-func (d Decision) Has(effect string) bool { return slices.Contains(d.Effects, effect) }
-
 // Machine is a named table.
 type Machine[F any] struct {
 	// Name is used in errors and diagrams.
@@ -111,61 +108,4 @@ func (m *Machine[F]) Decide(trigger, from string, facts F) (Decision, error) {
 
 func (r *Rule[F]) holds(facts F) bool {
 	return !slices.ContainsFunc(r.When, func(g Guard[F]) bool { return !g.Holds(facts) })
-}
-
-// Check reports what is wrong with the table: unknown states, duplicates in a
-// source list, rules without a source and states that no rule mentions.
-func (m *Machine[F]) Check() error {
-	var problems []error
-	seen := map[string]bool{}
-	for i, r := range m.Rules {
-		where := fmt.Sprintf("%s rule %d (%s)", m.Name, i, r.Trigger)
-		if len(r.From) == 0 {
-			problems = append(problems, fmt.Errorf("%s has no source state", where))
-		}
-		if r.To != Same && !slices.Contains(m.States, r.To) {
-			problems = append(problems, fmt.Errorf("%s goes to unknown state %q", where, r.To))
-		}
-		if r.To != Same && r.Info == "" {
-			problems = append(problems, fmt.Errorf("%s has no text for people", where))
-		}
-		here := map[string]bool{}
-		for _, from := range r.From {
-			if !slices.Contains(m.States, from) {
-				problems = append(problems, fmt.Errorf("%s starts at unknown state %q", where, from))
-			}
-			if here[from] {
-				problems = append(problems, fmt.Errorf("%s lists %q twice", where, from))
-			}
-			here[from], seen[from] = true, true
-		}
-		seen[r.To] = true
-	}
-	for _, s := range m.States {
-		if !seen[s] {
-			problems = append(problems, fmt.Errorf("%s: no rule mentions state %q", m.Name, s))
-		}
-	}
-	return errors.Join(problems...)
-}
-
-// Reachable returns the states that can be reached from start over any rule,
-// in the order of the table's states.
-func (m *Machine[F]) Reachable(start ...string) []string {
-	reached := map[string]bool{}
-	todo := slices.Clone(start)
-	for len(todo) > 0 {
-		state := todo[0]
-		todo = todo[1:]
-		if reached[state] {
-			continue
-		}
-		reached[state] = true
-		for _, r := range m.Rules {
-			if r.To != Same && slices.Contains(r.From, state) {
-				todo = append(todo, r.To)
-			}
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(m.States), func(s string) bool { return !reached[s] })
 }

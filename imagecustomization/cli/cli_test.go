@@ -17,6 +17,7 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/cli"
 	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
+	"github.com/ironflow/ironflow/test/liveimage"
 )
 
 // run runs a command in the order in which a user types it.
@@ -200,7 +201,7 @@ func TestServeWithoutACluster(t *testing.T) {
 	image, err := io.ReadAll(resp.Body)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(resp.Body.Close()).To(Succeed())
-	content, err := embedarea.ReadContent(bytes.NewReader(image), int64(len(image)))
+	content, err := liveimage.Content(bytes.NewReader(image), int64(len(image)))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(content.Ignition).To(Equal(raw))
 	g.Expect(content.Keyfiles).To(And(HaveKey("eth0.nmconnection"), HaveKey("eth1.nmconnection")))

@@ -12,6 +12,7 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/cpio"
 	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
+	"github.com/ironflow/ironflow/test/liveimage"
 )
 
 func raw(t testing.TB, name, data string) []byte {
@@ -124,7 +125,7 @@ func TestPristineMediumHasNoIgnition(t *testing.T) {
 	for _, name := range coreosiso.Names {
 		t.Run(name, func(t *testing.T) {
 			medium := coreosiso.Read(t, name)
-			_, err := embedarea.ReadIgnition(bytes.NewReader(medium), int64(len(medium)))
+			_, err := liveimage.Ignition(bytes.NewReader(medium), int64(len(medium)))
 			NewWithT(t).Expect(err).To(MatchError(embedarea.ErrNoIgnition))
 		})
 	}

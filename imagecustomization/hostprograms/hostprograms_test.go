@@ -17,6 +17,7 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
+	"github.com/ironflow/ironflow/test/liveimage"
 	testmedia "github.com/ironflow/ironflow/test/media"
 )
 
@@ -151,8 +152,8 @@ func TestProgramsCostAHostNothing(t *testing.T) {
 		b, err := s.Put(t.Context(), images.Spec{Key: "a/b", Arch: runtime.GOARCH, Ignition: []byte(`{"ignition":{"version":"3.2.0"}}`)})
 		g.Expect(err).NotTo(HaveOccurred())
 		r := s.Lookup(strings.TrimPrefix(b.URL, "http://192.0.2.1"))
-		g.Expect(embedarea.ReadIgnition(r.Image, b.SizeBytes)).To(BeEquivalentTo(`{"ignition":{"version":"3.2.0"}}`))
-		content, err := embedarea.ReadContent(r.Image, b.SizeBytes)
+		g.Expect(liveimage.Ignition(r.Image, b.SizeBytes)).To(BeEquivalentTo(`{"ignition":{"version":"3.2.0"}}`))
+		content, err := liveimage.Content(r.Image, b.SizeBytes)
 		g.Expect(err).NotTo(HaveOccurred())
 		names := map[string]int{}
 		for _, f := range content.Files {

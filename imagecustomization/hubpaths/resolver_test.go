@@ -14,12 +14,12 @@ import (
 	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/server"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
+	"github.com/ironflow/ironflow/test/liveimage"
 )
 
 const (
@@ -157,7 +157,7 @@ func TestHubImageIsServedLikeAnyOther(t *testing.T) {
 	url := serve(t, h) + "/byid/" + env + "/38.20230718.dev.0/x86_64/full.iso"
 	code, whole := get(t, url)
 	g.Expect(code).To(Equal(200))
-	g.Expect(embedarea.ReadIgnition(bytes.NewReader(whole), int64(len(whole)))).To(BeEquivalentTo(`{"of":"` + env + `"}`))
+	g.Expect(liveimage.Ignition(bytes.NewReader(whole), int64(len(whole)))).To(BeEquivalentTo(`{"of":"` + env + `"}`))
 	for range 20 {
 		code, part := get(t, url, "Range", "bytes=139264-139300")
 		g.Expect(code).To(Equal(206))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
+	"github.com/ironflow/ironflow/test/liveimage"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -74,7 +75,7 @@ func demo(t testing.TB) ignition.HostConfig {
 // render makes a config readable: one section per file and unit.
 func render(t testing.TB, raw []byte) []byte {
 	t.Helper()
-	d, err := ignition.Decode(raw)
+	d, err := liveimage.Decode(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,13 +126,13 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func unit(t testing.TB, c ignition.HostConfig, name string) ignition.Unit {
+func unit(t testing.TB, c ignition.HostConfig, name string) liveimage.Unit {
 	t.Helper()
 	raw, err := ignition.Build(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := ignition.Decode(raw)
+	d, err := liveimage.Decode(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +142,7 @@ func unit(t testing.TB, c ignition.HostConfig, name string) ignition.Unit {
 		}
 	}
 	t.Fatalf("no unit %s", name)
-	return ignition.Unit{}
+	return liveimage.Unit{}
 }
 
 func TestNmstateIsAppliedByTheLiveSystem(t *testing.T) {
@@ -175,7 +176,7 @@ func TestSecretsLieInPrivateFilesOnly(t *testing.T) {
 	c := full(t)
 	raw, err := ignition.Build(c)
 	g.Expect(err).NotTo(HaveOccurred())
-	d, err := ignition.Decode(raw)
+	d, err := liveimage.Decode(raw)
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, f := range d.Files {
 		if bytes.Contains(f.Data, []byte("secret-token")) || bytes.Contains(f.Data, []byte("p%40ss")) {
@@ -202,7 +203,7 @@ func TestTheUserWins(t *testing.T) {
 	var version struct{ Ignition struct{ Version string } }
 	g.Expect(json.Unmarshal(raw, &version)).To(Succeed())
 	g.Expect(version.Ignition.Version).To(Equal("3.2.0"))
-	d, err := ignition.Decode(raw)
+	d, err := liveimage.Decode(raw)
 	g.Expect(err).NotTo(HaveOccurred())
 	seen := 0
 	for _, f := range d.Files {
@@ -283,7 +284,7 @@ func TestAllProblemsAreNamedAtOnce(t *testing.T) {
 }
 
 func TestDecodeNamesTheFileThatItCannotRead(t *testing.T) {
-	_, err := ignition.Decode([]byte(`{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/a","contents":{"source":"https://x"}}]}}`))
+	_, err := liveimage.Decode([]byte(`{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/a","contents":{"source":"https://x"}}]}}`))
 	NewWithT(t).Expect(err).To(MatchError(And(ContainSubstring("/a"), ContainSubstring("data URLs"))))
 }
 

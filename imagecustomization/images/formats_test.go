@@ -15,6 +15,7 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
+	"github.com/ironflow/ironflow/test/liveimage"
 )
 
 func TestInitrd(t *testing.T) {
@@ -82,7 +83,7 @@ func TestMinimalISO(t *testing.T) {
 		b, err := s.Put(t.Context(), sp)
 		g.Expect(err).NotTo(HaveOccurred())
 		r := lookup(s, b.URL)
-		g.Expect(embedarea.ReadIgnition(r.Image, r.Image.Size())).To(BeEquivalentTo("config of " + name))
+		g.Expect(liveimage.Ignition(r.Image, r.Image.Size())).To(BeEquivalentTo("config of " + name))
 		l, err := iso.Parse(r.Image, r.Image.Size())
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(l.Kargs.Read(r.Image)).To(HaveSuffix("coreos.live.rootfs_url=" + b.RootfsURL))
@@ -94,7 +95,7 @@ func TestMinimalISO(t *testing.T) {
 	b, err := without.Put(t.Context(), sp)
 	g.Expect(err).NotTo(HaveOccurred(), "a medium without a recipe is cut")
 	g.Expect(b.SizeBytes).To(BeNumerically("<", lookup(without, b.RootfsURL).Image.Size()+4<<20))
-	g.Expect(embedarea.ReadIgnition(lookup(without, b.URL).Image, b.SizeBytes)).To(BeEquivalentTo("1"))
+	g.Expect(liveimage.Ignition(lookup(without, b.URL).Image, b.SizeBytes)).To(BeEquivalentTo("1"))
 }
 
 func TestSharedArchivesRideAlong(t *testing.T) {
@@ -102,12 +103,12 @@ func TestSharedArchivesRideAlong(t *testing.T) {
 	packed, err := embedarea.Content{Keyfiles: map[string][]byte{"shared": []byte("x")}}.Archive()
 	g.Expect(err).NotTo(HaveOccurred())
 	s := open(t, images.Options{Bases: bases(t), Programs: func(string) []overlay.Source {
-		return []overlay.Source{overlay.Memory(packed)}
+		return []overlay.Source{liveimage.Memory(packed)}
 	}})
 	b, err := s.Put(t.Context(), spec("host", "1"))
 	g.Expect(err).NotTo(HaveOccurred())
 	r := lookup(s, b.URL)
-	c, err := embedarea.ReadContent(r.Image, r.Image.Size())
+	c, err := liveimage.Content(r.Image, r.Image.Size())
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(c.Keyfiles).To(HaveKey("shared.nmconnection"))
 	g.Expect(string(c.Ignition)).To(Equal("1"))

@@ -8,9 +8,9 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/media"
+	"github.com/ironflow/ironflow/test/liveimage"
 	testmedia "github.com/ironflow/ironflow/test/media"
 )
 
@@ -61,7 +61,7 @@ func TestPutGivesADownloadableImage(t *testing.T) {
 	g.Expect(b.URL).To(MatchRegexp(`^http://192\.0\.2\.1:8080/images/[A-Za-z0-9_-]{22}/[0-9a-f]{12}/host-0\.iso$`))
 	g.Expect(b.MemoryBytes).To(BeNumerically("<", 4096))
 	r := lookup(s, b.URL)
-	g.Expect(embedarea.ReadIgnition(r.Image, r.Image.Size())).To(BeEquivalentTo(`{"a":1}`))
+	g.Expect(liveimage.Ignition(r.Image, r.Image.Size())).To(BeEquivalentTo(`{"a":1}`))
 	g.Expect(b.SizeBytes).To(Equal(r.Image.Size()))
 
 	again, err := s.Put(t.Context(), spec("host-0", `{"a":1}`))

@@ -1,10 +1,7 @@
 package overlay
 
 import (
-	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 )
@@ -37,14 +34,11 @@ func (b *Builder) Extent(off int64, src Source, srcOff, length int64) {
 	}
 }
 
-// extent returns the segments of a part of src, with offsets as in src. Memory
-// and images are taken apart, so that no image reads through another one.
+// extent returns the segments of a part of src, with offsets as in src. An image
+// is taken apart, so that no image reads through another one.
 func extent(src Source, off, length int64) []Segment {
-	switch src := src.(type) {
-	case *memory:
-		return []Segment{{Offset: off, Length: length, Data: src.data[off : off+length]}}
-	case *Image:
-		return slices.Collect(src.Range(off, length))
+	if image, ok := src.(*Image); ok {
+		return slices.Collect(image.Range(off, length))
 	}
 	return []Segment{{Offset: off, Length: length, Source: src, SourceOffset: off}}
 }
@@ -88,20 +82,3 @@ func (b *Builder) fill(segments []Segment, from, to int64) []Segment {
 	}
 	return segments
 }
-
-// memory is a Source of bytes that many images share.
-type memory struct {
-	*bytes.Reader
-	data []byte
-	id   string
-}
-
-// Memory returns a Source of data, which must not be changed. Images that take
-// extents of it share its bytes.
-func Memory(data []byte) Source {
-	sum := sha256.Sum256(data)
-	return &memory{Reader: bytes.NewReader(data), data: data, id: hex.EncodeToString(sum[:])}
-}
-
-// ID implements Source.
-func (m *memory) ID() string { return m.id }

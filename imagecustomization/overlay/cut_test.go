@@ -11,6 +11,7 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
+	"github.com/ironflow/ironflow/test/liveimage"
 )
 
 // read returns a range of a medium.
@@ -49,7 +50,7 @@ func TestMinimalWithoutRecipe(t *testing.T) {
 			image, err := overlay.Customize(minimal, overlay.Options{Content: embedarea.Content{Ignition: []byte("{}")}})
 			g.Expect(err).NotTo(HaveOccurred())
 			raw := content(t, image)
-			g.Expect(embedarea.ReadIgnition(bytes.NewReader(raw), int64(len(raw)))).To(BeEquivalentTo("{}"))
+			g.Expect(liveimage.Ignition(bytes.NewReader(raw), int64(len(raw)))).To(BeEquivalentTo("{}"))
 			checkPartitions(g, read(g, minimal, 0, minimal.Size()))
 		})
 	}

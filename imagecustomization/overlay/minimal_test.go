@@ -10,9 +10,10 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
+	"github.com/ironflow/ironflow/test/liveimage"
 )
 
-// file is a source like a base medium: not in memory, so that extents show.
+// file is a source like a medium.
 type file struct{ overlay.Source }
 
 func TestMinimal(t *testing.T) {
@@ -43,7 +44,7 @@ func TestMinimal(t *testing.T) {
 				g.Expect(nested).To(BeFalse(), "no image reads through another one")
 			}
 			raw := content(t, image)
-			g.Expect(embedarea.ReadIgnition(bytes.NewReader(raw), int64(len(raw)))).To(BeEquivalentTo("{}"))
+			g.Expect(liveimage.Ignition(bytes.NewReader(raw), int64(len(raw)))).To(BeEquivalentTo("{}"))
 			reset, err := overlay.Reset(media(t, raw))
 			g.Expect(err).NotTo(HaveOccurred())
 			want := make([]byte, pointed.Size())

@@ -14,6 +14,7 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/iso"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
+	"github.com/ironflow/ironflow/test/liveimage"
 )
 
 func media(t testing.TB, raw []byte) overlay.Media {
@@ -22,7 +23,7 @@ func media(t testing.TB, raw []byte) overlay.Media {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return overlay.Media{Source: overlay.Memory(raw), Layout: l}
+	return overlay.Media{Source: liveimage.Memory(raw), Layout: l}
 }
 
 func content(t testing.TB, m *overlay.Image) []byte {
@@ -47,7 +48,7 @@ func noise(n int) []byte {
 func TestImageEqualsAModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		base := rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "base")
-		b := overlay.NewBuilder(overlay.Memory(base))
+		b := overlay.NewBuilder(liveimage.Memory(base))
 		model := bytes.Clone(base)
 		at := 0
 		put := func(off int, data []byte) {
@@ -67,7 +68,7 @@ func TestImageEqualsAModel(t *testing.T) {
 				b.Zero(int64(off), int64(len(data)))
 				put(off, make([]byte, len(data)))
 			default:
-				b.Extent(int64(off), overlay.Memory(append([]byte{0, 1}, data...)), 2, int64(len(data)))
+				b.Extent(int64(off), liveimage.Memory(append([]byte{0, 1}, data...)), 2, int64(len(data)))
 				put(off, data)
 			}
 			at = off + len(data)
@@ -87,7 +88,7 @@ func TestImageEqualsAModel(t *testing.T) {
 }
 
 func TestOverlappingPatchesAreRefused(t *testing.T) {
-	b := overlay.NewBuilder(overlay.Memory(make([]byte, 10)))
+	b := overlay.NewBuilder(liveimage.Memory(make([]byte, 10)))
 	b.Bytes(2, []byte("abc"))
 	b.Zero(4, 2)
 	_, err := b.Build()
@@ -134,7 +135,7 @@ func TestEmbedShowReset(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		raw := content(t, image)
 		g.Expect(raw).To(HaveLen(len(base)))
-		got, err := embedarea.ReadContent(bytes.NewReader(raw), int64(len(raw)))
+		got, err := liveimage.Content(bytes.NewReader(raw), int64(len(raw)))
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(got.Ignition).To(Equal(o.Content.Ignition))
 		patched := media(t, raw)
@@ -165,7 +166,7 @@ func TestRelocation(t *testing.T) {
 			raw := content(t, image)
 			moved := media(t, raw)
 			g.Expect(moved.Layout.Ignition.Offset).To(BeNumerically(">=", len(base)))
-			g.Expect(embedarea.ReadIgnition(bytes.NewReader(raw), int64(len(raw)))).To(Equal(ignition))
+			g.Expect(liveimage.Ignition(bytes.NewReader(raw), int64(len(raw)))).To(Equal(ignition))
 			if moved.Layout.Joliet != nil {
 				g.Expect(moved.Layout.Joliet.Blocks).To(Equal(moved.Layout.Primary.Blocks))
 			}
@@ -222,13 +223,13 @@ func TestSharedArchivesCostAHostNothing(t *testing.T) {
 	m := media(t, coreosiso.Read(t, "2023-07.x86_64"))
 	packed, err := embedarea.Content{Keyfiles: map[string][]byte{"big": noise(3 << 20)}}.Archive()
 	g.Expect(err).NotTo(HaveOccurred())
-	shared := overlay.Memory(packed)
+	shared := liveimage.Memory(packed)
 	image, err := overlay.Customize(m, overlay.Options{
 		Content: embedarea.Content{Ignition: []byte("{}")}, Programs: []overlay.Source{shared},
 	})
 	g.Expect(err).NotTo(HaveOccurred())
 	raw := content(t, image)
-	got, err := embedarea.ReadContent(bytes.NewReader(raw), int64(len(raw)))
+	got, err := liveimage.Content(bytes.NewReader(raw), int64(len(raw)))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(got.Ignition)).To(Equal("{}"))
 	g.Expect(got.Keyfiles).To(HaveKey("big.nmconnection"))

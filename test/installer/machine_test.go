@@ -25,6 +25,7 @@ import (
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/test/hub/testhub"
+	"github.com/ironflow/ironflow/test/liveimage"
 	"github.com/ironflow/ironflow/test/livesystem"
 	"github.com/ironflow/ironflow/test/output"
 	"github.com/ironflow/ironflow/test/systemd/systemdtest"
@@ -205,7 +206,7 @@ func (w *world) addAgentUnit() {
 		Agent: &ignition.Agent{URL: w.url, InfraEnvID: w.env, Version: "ironflow-agent:test", Token: ignition.Secret(w.token), Gate: true},
 	})
 	w.g.Expect(err).NotTo(HaveOccurred())
-	config, err := ignition.Decode(raw)
+	config, err := liveimage.Decode(raw)
 	w.g.Expect(err).NotTo(HaveOccurred())
 	files := map[string][]byte{}
 	for _, f := range config.Files {

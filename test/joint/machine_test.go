@@ -19,6 +19,7 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/test/lab/emulator"
+	"github.com/ironflow/ironflow/test/liveimage"
 	"github.com/ironflow/ironflow/test/livesystem"
 	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
@@ -140,7 +141,7 @@ func (m *machine) image(s *systemdtest.Machine) map[string][]byte {
 		m.t.Errorf("render the image: %v", err)
 		return nil
 	}
-	config, err := ignition.Decode(raw)
+	config, err := liveimage.Decode(raw)
 	if err != nil {
 		m.t.Errorf("render the image: %v", err)
 		return nil

@@ -17,6 +17,7 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/iso"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 	"github.com/ironflow/ironflow/test/lab/emulator"
+	"github.com/ironflow/ironflow/test/liveimage"
 	"github.com/ironflow/ironflow/test/machine"
 	"github.com/ironflow/ironflow/test/machine/ipa"
 	"github.com/ironflow/ironflow/test/media"
@@ -42,7 +43,7 @@ func liveISO(t testing.TB, ignition []byte) *overlay.Image {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source := overlay.Memory(raw)
+	source := liveimage.Memory(raw)
 	layout, err := iso.Parse(source, source.Size())
 	if err != nil {
 		t.Fatal(err)

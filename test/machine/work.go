@@ -16,7 +16,7 @@ import (
 
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
-	"github.com/ironflow/ironflow/imagecustomization/embedarea"
+	"github.com/ironflow/ironflow/test/liveimage"
 	"github.com/ironflow/ironflow/test/machine/boot"
 	"github.com/ironflow/ironflow/test/machine/host"
 	"github.com/ironflow/ironflow/test/machine/ipa"
@@ -136,7 +136,7 @@ func (m *Machine) makeRoot() error {
 	if err != nil {
 		return err
 	}
-	ignition, err := embedarea.ReadIgnition(medium, info.Size())
+	ignition, err := liveimage.Ignition(medium, info.Size())
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/iso"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
+	"github.com/ironflow/ironflow/test/liveimage"
 	"github.com/ironflow/ironflow/test/media"
 	"github.com/ironflow/ironflow/test/needs"
 )
@@ -58,10 +59,10 @@ func TestLayout(t *testing.T) {
 func TestTakesAnIgnitionConfig(t *testing.T) {
 	g := NewWithT(t)
 	raw, l := medium(t)
-	image, err := overlay.Customize(overlay.Media{Source: overlay.Memory(raw), Layout: l},
+	image, err := overlay.Customize(overlay.Media{Source: liveimage.Memory(raw), Layout: l},
 		overlay.Options{Content: embedarea.Content{Ignition: []byte(`{"a":1}`)}})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(embedarea.ReadIgnition(image, image.Size())).To(BeEquivalentTo(`{"a":1}`))
+	g.Expect(liveimage.Ignition(image, image.Size())).To(BeEquivalentTo(`{"a":1}`))
 }
 
 func TestCommandWritesTheMedium(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
+	"github.com/ironflow/ironflow/test/liveimage"
 	"github.com/ironflow/ironflow/test/output"
 	"github.com/ironflow/ironflow/test/systemd/systemdtest"
 )
@@ -38,11 +39,11 @@ type lab struct {
 	binary  string
 	// env is what the step program gets besides the root.
 	env   []string
-	image *ignition.Decoded
+	image *liveimage.Decoded
 }
 
 // render makes the live image's files for a hub, as imagecustomization does.
-func render(t *testing.T, url string) *ignition.Decoded {
+func render(t *testing.T, url string) *liveimage.Decoded {
 	t.Helper()
 	raw, err := ignition.Build(ignition.HostConfig{
 		IPA:   &ignition.IPA{APIURLs: []string{"https://192.0.2.1"}, Insecure: true, Command: []string{ipaProgram}},
@@ -51,7 +52,7 @@ func render(t *testing.T, url string) *ignition.Decoded {
 	if err != nil {
 		t.Fatal(err)
 	}
-	decoded, err := ignition.Decode(raw)
+	decoded, err := liveimage.Decode(raw)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,8 @@ var table = []Row{
 	{RebootHost, "the machine is restarted", "asked for again"},
 }
 
-// Table lists all effects in the order in which they come about.
+// Table lists all effects in the order in which they come about. Tests end the
+// process before and after each of them.
 func Table() []Row { return slices.Clone(table) }
 
 // Recorder lets effects happen. The zero value and nil record nothing.

@@ -86,12 +86,6 @@ func (m Machine) Exists(parts ...string) bool {
 	return err == nil
 }
 
-// Readable tells whether the file can be opened and read from.
-func (m Machine) Readable(parts ...string) bool {
-	_, err := m.Head(1, parts...)
-	return err == nil
-}
-
 // Names lists a folder in order; nothing when it cannot be read.
 func (m Machine) Names(parts ...string) []string {
 	entries, err := fs.ReadDir(m.Files, name(parts))

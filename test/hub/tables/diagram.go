@@ -1,15 +1,19 @@
-package rules
+// Package tables checks the hub's tables of rules ([rules.Machine]) and draws
+// them for docs/hub.md.
+package tables
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ironflow/ironflow/hub/rules"
 )
 
 // Diagram draws the machine as a Mermaid state diagram: one arrow for each
 // pair of states, with the triggers that lead over it. Only the given states
 // are drawn; none means all.
-func (m *Machine[F]) Diagram(states ...string) string {
+func Diagram[F any](m *rules.Machine[F], states ...string) string {
 	if len(states) == 0 {
 		states = m.States
 	}
@@ -19,7 +23,7 @@ func (m *Machine[F]) Diagram(states ...string) string {
 	for _, r := range m.Rules {
 		for _, from := range r.From {
 			a := arrow{from, r.To}
-			if r.To == Same || r.To == from || !slices.Contains(states, from) || !slices.Contains(states, r.To) {
+			if r.To == rules.Same || r.To == from || !slices.Contains(states, from) || !slices.Contains(states, r.To) {
 				continue
 			}
 			if triggers[a] == nil {
@@ -44,7 +48,7 @@ func (m *Machine[F]) Diagram(states ...string) string {
 }
 
 // Table lists the rules as a Markdown table.
-func (m *Machine[F]) Table() string {
+func Table[F any](m *rules.Machine[F]) string {
 	var b strings.Builder
 	b.WriteString("| trigger | from | to | when | effects |\n|---|---|---|---|---|\n")
 	for _, r := range m.Rules {
@@ -52,7 +56,7 @@ func (m *Machine[F]) Table() string {
 		switch {
 		case r.Refuse != "":
 			to = "refused: " + r.Refuse
-		case to == Same:
+		case to == rules.Same:
 			to = "same"
 		}
 		var guards []string

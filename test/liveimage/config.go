@@ -1,8 +1,9 @@
-package ignition
+package liveimage
 
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 
@@ -44,11 +45,11 @@ type Decoded struct {
 }
 
 // Decode reads a config of spec 3.0 to 3.2. Contents must be data URLs, as
-// [Build] writes them; others are an error that names the file.
+// Ironflow writes them; others are an error that names the file.
 func Decode(raw []byte) (*Decoded, error) {
 	config, rpt, err := v3_2.ParseCompatibleVersion(raw)
 	if err != nil {
-		return nil, fmt.Errorf("not a usable Ignition config: %w", reportError(rpt, err))
+		return nil, fmt.Errorf("not a usable Ignition config: %w", errors.Join(err, errors.New(rpt.String())))
 	}
 	d := &Decoded{}
 	for _, f := range config.Storage.Files {
