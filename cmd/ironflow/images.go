@@ -219,7 +219,7 @@ func (p *imageParts) architectures() []string {
 	return arches
 }
 
-// ImageRead implements host.ImageReads.
+// ImageRead implements observe.ImageReads.
 func (p *imageParts) ImageRead(key types.NamespacedName) policy.ImageRead {
 	read, known := p.store.Progress(key.String())
 	return policy.ImageRead{Known: known, Percent: int(read.Percent), Last: read.LastRead}

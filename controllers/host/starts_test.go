@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/test/kubeapi"
 )
 
 // TestAHostThatBeginsWaitsForAPlace asks for an installation while other hosts hold all
@@ -49,4 +51,31 @@ func TestAHostThatBeginsWaitsForAPlace(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAPassStartsFromWhatTheLastOneWrote provisions a host while the cache is behind for
+// a while: the host waits for the cache, and no write is made from an old copy.
+func TestAPassStartsFromWhatTheLastOneWrote(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		w := newWorld(t, assisted(nil), policy.Settings{}, nil)
+		defer w.stop()
+		w.untilAtRest()
+		w.mu.Lock()
+		w.refuse = func(r *http.Request) *kubeapi.Fault { // nothing is: the first write of the host is not shown any more
+			if r.Method == http.MethodPatch {
+				w.api.Hold(&metal3.BareMetalHost{})
+			}
+			return nil
+		}
+		w.mu.Unlock()
+		w.edit(wantInstall)
+		let(20 * time.Second)
+		w.mu.Lock()
+		w.refuse = nil
+		w.mu.Unlock()
+		w.api.Show(&metal3.BareMetalHost{})
+		w.untilState(metal3.StateProvisioned, time.Minute)
+		g.Expect(w.api.Counts()).NotTo(HaveKey(HavePrefix("409 ")))
+	})
 }

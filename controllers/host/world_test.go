@@ -183,7 +183,7 @@ func (p passes) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resul
 	return result, err
 }
 
-// HostProgress implements ProgressSource.
+// HostProgress implements observe.Progress.
 func (w *world) HostProgress(types.NamespacedName) (policy.Progress, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -118,7 +118,7 @@ func (s *Source) tell(ctx context.Context, key types.NamespacedName) {
 	}
 }
 
-// HostProgress implements host.ProgressSource. It answers from memory; the hub
+// HostProgress implements observe.Progress. It answers from memory; the hub
 // is asked once for an address that nothing is remembered of.
 func (s *Source) HostProgress(key types.NamespacedName) (policy.Progress, bool) {
 	h := &metal3v1.BareMetalHost{}
