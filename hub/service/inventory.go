@@ -19,6 +19,9 @@ func (w *work) storeInventory(host *store.Host, reply wire.StepReply) error {
 	if err := decode(reply, &inventory); err != nil {
 		return err
 	}
+	if err := bounded(&inventory); err != nil {
+		return err
+	}
 	if !inventoryWelcome(host.API.Status) {
 		return nil // the disks are being written; what the host was before is what counts
 	}
@@ -33,6 +36,31 @@ func (w *work) storeInventory(host *store.Host, reply wire.StepReply) error {
 	if text := mustJSON(inventory); text != host.API.Inventory {
 		host.API.Inventory = text
 		w.touch(host, ChangedInventory)
+	}
+	return nil
+}
+
+// Bounds of an inventory. Its parts are held against each other, in the time of all
+// hosts; the largest machines have some thousand disks.
+const (
+	maxDisks      = 8 << 10
+	maxInterfaces = 8 << 10
+	maxAddresses  = 16 << 10
+)
+
+// bounded refuses an inventory that no machine can have.
+func bounded(inventory *wire.Inventory) error {
+	addresses := 0
+	for _, nic := range inventory.Interfaces {
+		addresses += len(nic.Ipv4Addresses) + len(nic.Ipv6Addresses)
+	}
+	for _, c := range []struct {
+		have, most int
+		what       string
+	}{{len(inventory.Disks), maxDisks, "disks"}, {len(inventory.Interfaces), maxInterfaces, "interfaces"}, {addresses, maxAddresses, "addresses"}} {
+		if c.have > c.most {
+			return badRequest("the inventory has %d %s, at most %d are taken", c.have, c.what, c.most)
+		}
 	}
 	return nil
 }

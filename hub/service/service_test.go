@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -265,6 +266,7 @@ func TestReplies(t *testing.T) {
 		"lost medium":             {wire.StepReply{StepType: wire.StepTypeInventory, ExitCode: 256}, 0, wire.HostStatusError},
 		"some other failure":      {wire.StepReply{StepType: wire.StepTypeNTPSynchronizer, ExitCode: -1}, 0, wire.HostStatusInstallingInProgress},
 		"unreadable output":       {wire.StepReply{StepType: wire.StepTypeInventory, Output: "{"}, 400, wire.HostStatusInstallingInProgress},
+		"more disks than any has": {wire.StepReply{StepType: wire.StepTypeInventory, Output: `{"disks":[` + strings.Repeat("{},", 8<<10) + "{}]}"}, 400, wire.HostStatusInstallingInProgress},
 		"unknown step":            {wire.StepReply{StepType: "dance", Output: "yes"}, 0, wire.HostStatusInstallingInProgress},
 		"still measuring":         {wire.StepReply{StepType: wire.StepTypeInstallationDiskSpeedCheck}, 0, wire.HostStatusInstallingInProgress},
 		"late failure of cleanup": {wire.StepReply{StepType: wire.StepTypeDownloadBootArtifacts, ExitCode: 1}, 0, wire.HostStatusInstallingInProgress},

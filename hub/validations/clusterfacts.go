@@ -164,17 +164,27 @@ func (f *HostFacts) Member() Member {
 	return m
 }
 
+// maxStrangers bounds what one host's report says of strangers: all hosts of its
+// cluster are checked with it.
+const maxStrangers = 1000
+
 func (f *HostFacts) strangers() []Stranger {
 	var out []Stranger
 	if f.Connectivity == nil {
 		return nil
 	}
+	known := map[Stranger]bool{}
 	for _, remote := range f.Connectivity.RemoteHosts {
 		for _, l2 := range remote.L2Connectivity {
 			s := Stranger{l2.RemoteIPAddress, strings.ToLower(l2.RemoteMAC)}
-			if !l2.Successful && s.MAC != "" && !slices.Contains(out, s) {
-				out = append(out, s)
+			if l2.Successful || s.MAC == "" || known[s] {
+				continue
 			}
+			if len(out) == maxStrangers {
+				return out
+			}
+			known[s] = true
+			out = append(out, s)
 		}
 	}
 	return out

@@ -82,5 +82,5 @@ func (row ClusterRow) run(in ClusterInput, lists Lists) Result {
 	default:
 		v = row.check(in)
 	}
-	return Result{ID: string(row.ID), Status: v.status, Message: v.message}
+	return v.result(string(row.ID))
 }

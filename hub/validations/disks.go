@@ -91,7 +91,9 @@ func architecture(inventory *wire.Inventory) string {
 func alikePaths(d *wire.Disk, inventory *wire.Inventory) bool {
 	var kinds []wire.DriveType
 	for i := range inventory.Disks {
-		if path := &inventory.Disks[i]; slices.Contains(strings.Split(path.Holders, ","), d.Name) {
+		path := &inventory.Disks[i]
+		// The first look is cheap: there may be thousands of disks.
+		if strings.Contains(path.Holders, d.Name) && slices.Contains(strings.Split(path.Holders, ","), d.Name) {
 			kinds = append(kinds, path.DriveType)
 		}
 	}

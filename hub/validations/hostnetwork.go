@@ -1,6 +1,8 @@
 package validations
 
 import (
+	"cmp"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -58,13 +60,19 @@ func iscsiApart(in HostInput) verdict {
 }
 
 func subnetsApart(in HostInput) verdict {
-	addresses := in.addresses()
-	for i, a := range addresses {
-		for _, b := range addresses[i+1:] {
-			one, other := a.prefix.Masked(), b.prefix.Masked()
-			if one != other && !one.IsSingleIP() && !other.IsSingleIP() && one.Overlaps(other) {
-				return fail("Subnets %s (%s) and %s (%s) of the host overlap; correct the prefix lengths", one, a.nic, other, b.nic)
-			}
+	nics := map[netip.Prefix]string{}
+	for _, a := range in.addresses() {
+		if subnet := a.prefix.Masked(); !subnet.IsSingleIP() && nics[subnet] == "" {
+			nics[subnet] = a.nic
+		}
+	}
+	// In this order, a subnet that others lie in stands right before one of them.
+	subnets := slices.SortedFunc(maps.Keys(nics), func(a, b netip.Prefix) int {
+		return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
+	})
+	for i := 1; i < len(subnets); i++ {
+		if one, other := subnets[i-1], subnets[i]; one.Overlaps(other) {
+			return fail("Subnets %s (%s) and %s (%s) of the host overlap; correct the prefix lengths", one, nics[one], other, nics[other])
 		}
 	}
 	return pass("No subnets of the host overlap")

@@ -153,5 +153,5 @@ func (row HostRow) run(in HostInput, lists Lists) Result {
 	default:
 		v = row.check(in)
 	}
-	return Result{ID: string(row.ID), Status: v.status, Message: v.message}
+	return v.result(string(row.ID))
 }

@@ -1,6 +1,9 @@
 package validations
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Status of a check, as clients see it.
 const (
@@ -29,6 +32,18 @@ func pass(format string, args ...any) verdict { return verdict{Success, fmt.Spri
 func fail(format string, args ...any) verdict { return verdict{Failure, fmt.Sprintf(format, args...)} }
 
 func wait(format string, args ...any) verdict { return verdict{Pending, fmt.Sprintf(format, args...)} }
+
+// maxMessage bounds what clients, events and the store are told, in bytes: names and
+// errors in it come from hosts.
+const maxMessage = 1000
+
+// result is the verdict as clients see it.
+func (v verdict) result(id string) Result {
+	if len(v.message) > maxMessage {
+		v.message = strings.ToValidUTF8(v.message[:maxMessage-len("…")], "") + "…"
+	}
+	return Result{ID: id, Status: v.status, Message: v.message}
+}
 
 // unreadable is the verdict over a report that does not decode.
 func unreadable(what string) verdict {
