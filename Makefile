@@ -118,6 +118,7 @@ test-e2e: need-e2e coreos-installer e2e-tools lab-programs $(BIN)/gotestsum ## W
 .PHONY: test-smoke
 test-smoke: need-e2e coreos-installer e2e-tools lab-programs $(BIN)/gotestsum ## The few end-to-end cases that CI runs (needs root, cargo)
 	@$(BIN)/ironflow-lab prepare --ipa
+	@$(MAKE) --no-print-directory test-ipa
 	@IRONFLOW_BIN=$(BIN) bash test/scripts/smoke.sh $(GOTEST)
 
 # The flow of TestInstalled is the first part of one of TestFlows.
@@ -127,7 +128,7 @@ test-machine: coreos-installer lab-programs machine-programs $(BIN)/gotestsum ##
 	@IRONFLOW_BIN=$(BIN) $(BIN)/gotestsum --format testname -- -p 1 -vet=off -timeout 180m -tags machine $(if $(FLOW),-run '$(FLOW)' ./test/vm/flows,-skip '^TestInstalled$$' ./test/vm/...)
 
 .PHONY: test-ipa
-test-ipa: ## The IPA plugin with the real ironic-python-agent (Python; part of test-e2e)
+test-ipa: ## The IPA plugin with the real ironic-python-agent (Python; part of test-e2e and test-smoke)
 	@bash test/scripts/pytest.sh
 
 .PHONY: coreos-installer
