@@ -29,6 +29,8 @@ type Options struct {
 	NoAuth bool
 	// IgnitionDir is a folder of Ignition files; empty gives minimal ones.
 	IgnitionDir string
+	// Checks change the validations.
+	Checks service.Checks
 	// Timers shorten the hub's patience.
 	Timers service.Timers
 	// Dir keeps the hub's state; empty means a temporary folder. A second hub
@@ -70,7 +72,7 @@ func Start(t testing.TB, o Options) *Hub {
 	if o.NoAuth {
 		key = auth.Key{}
 	}
-	h.Hub, err = service.New(service.Options{Store: records, Files: root, TokenKey: key, Timers: o.Timers, Ignition: source(t, o.IgnitionDir)})
+	h.Hub, err = service.New(service.Options{Store: records, Files: root, TokenKey: key, Timers: o.Timers, Checks: o.Checks, Ignition: source(t, o.IgnitionDir)})
 	must(t, err)
 	api, err := rest.New(rest.Options{Hub: h.Hub, Auth: rest.Auth{None: o.NoAuth, UserToken: h.UserToken}})
 	must(t, err)
