@@ -41,7 +41,7 @@ type hubParts struct {
 func newHub(ctx context.Context, s settings, cert pki.Files, urls imageURLs, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
 	h := &hubParts{cert: cert, tls: s.tls}
 	var err error
-	if h.store, err = store.OpenSQLite(ctx, filepath.Join(s.dataDir, "hub.sqlite")); err != nil {
+	if h.store, err = openStore(ctx, s); err != nil {
 		return nil, fmt.Errorf("the hub's store: %w", err)
 	}
 	dir := filepath.Join(s.dataDir, "logs")
@@ -62,6 +62,14 @@ func newHub(ctx context.Context, s settings, cert pki.Files, urls imageURLs, met
 	}
 	h.api, err = rest.New(rest.Options{Hub: h.core, Auth: rest.Auth{None: s.hubAuth == "none"}, Registerer: metrics, Log: log})
 	return h, err
+}
+
+// openStore opens the records: PostgreSQL where it is set, a file otherwise.
+func openStore(ctx context.Context, s settings) (store.Store, error) {
+	if s.database != "" {
+		return store.OpenPostgres(ctx, store.PostgresOptions{URL: s.database, PasswordFile: s.databasePasswordFile})
+	}
+	return store.OpenSQLite(ctx, filepath.Join(s.dataDir, "hub.sqlite"))
 }
 
 // serve answers agents until ctx ends.

@@ -39,7 +39,7 @@ type part struct {
 var everyPart = []string{
 	"namespace", "kubeconfig", "log-level", "leader-elect", "lease-namespace", "metrics-addr", "metrics-insecure", "metrics-cert-dir", "tls-min-version", "tls-cipher-suites",
 	"health-addr", "pprof-addr",
-	"data-dir", "hub-publish-url", "hub-auth",
+	"data-dir", "database", "database-password-file", "hub-publish-url", "hub-auth",
 }
 
 // parts are those that run apart, besides the host controllers (see newControllersCommand).

@@ -14,16 +14,20 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/capacity"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/hub/store"
 )
 
 // settings is everything that the operator can set. Each setting is a flag and
 // an environment variable; a flag wins.
 type settings struct {
-	namespace   string
-	kubeconfig  string
-	dataDir     string
-	logLevel    string
-	leaderElect bool
+	namespace  string
+	kubeconfig string
+	dataDir    string
+	// database is PostgreSQL's address, empty for a file in dataDir.
+	database             string
+	databasePasswordFile string
+	logLevel             string
+	leaderElect          bool
 	// oneOfMany is for tests that start the program several times in one process.
 	oneOfMany bool
 	// leaderNamespace is where the lease of the leader is.
@@ -191,6 +195,8 @@ func (s *settings) common() []setting {
 func (s *settings) services() []setting {
 	rows := []setting{
 		{"data-dir", "IRONFLOW_DATA_DIR", "/var/lib/ironflow", "folder for the hub's store, certificates, keys and collected logs", text(&s.dataDir)},
+		{"database", "IRONFLOW_DATABASE", "", "PostgreSQL database of the hub's records, postgres://USER@HOST:5432/DATABASE without a password, for several replicas; empty for the file hub.sqlite in data-dir", text(&s.database)},
+		{"database-password-file", "IRONFLOW_DATABASE_PASSWORD_FILE", "", "file with the database's password, read for each connection; empty for PGPASSWORD or PGPASSFILE", text(&s.databasePasswordFile)},
 		{"hub-addr", "IRONFLOW_HUB_ADDR", ":8090", "address of the hub's REST API (TLS)", text(&s.hubAddr)},
 		{"hub-publish-url", "IRONFLOW_HUB_PUBLISH_URL", "", "URL by which machines reach the hub; empty for https://127.0.0.1 and the port of hub-addr", text(&s.hubURL)},
 		{"hub-auth", "IRONFLOW_HUB_AUTH", "token", "how agents authenticate: token or none", text(&s.hubAuth)},
@@ -280,6 +286,11 @@ func (s *settings) completeAddresses() error {
 		}
 		if parsed, err := url.Parse(u.value); err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" {
 			return fmt.Errorf("--%s %q is not a URL such as https://host:port", u.flag, u.value)
+		}
+	}
+	if s.database != "" {
+		if err := store.CheckPostgresURL(s.database); err != nil {
+			return fmt.Errorf("--database: %w", err)
 		}
 	}
 	if s.hubAuth != "token" && s.hubAuth != "none" {

@@ -86,6 +86,8 @@ func TestWhatCannotWorkIsRefusedAtOnce(t *testing.T) {
 		"no Ironic":          {[]string{"--base-image=x"}, "set --ironic-endpoint or IRONIC_ENDPOINT"},
 		"no base image":      {[]string{"--ironic-endpoint=https://ironic.example"}, "set --base-image or DEPLOY_ISO"},
 		"not a URL":          {append(good, "--hub-publish-url=hub.example"), "--hub-publish-url"},
+		"a password to see":  {append(good, "--database=postgres://hub:secret@db.example/hub"), "its address holds a password"},
+		"no such database":   {append(good, "--database=mysql://hub@db.example/hub"), "--database: "},
 		"an unknown auth":    {append(good, "--hub-auth=magic"), "neither token nor none"},
 		"all that is needed": {good, ""},
 	} {

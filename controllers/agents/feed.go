@@ -45,7 +45,10 @@ func (f *feed) Start(ctx context.Context) error {
 		case <-ticker.C:
 			f.all(ctx)
 		case e := <-events:
-			if e.HostID != "" && e.What != service.ChangedDeleted {
+			switch {
+			case e.What == service.ChangedAll:
+				f.all(ctx)
+			case e.HostID != "" && e.What != service.ChangedDeleted:
 				f.host(ctx, store.HostKey{InfraEnvID: e.InfraEnvID, HostID: e.HostID})
 			}
 		}

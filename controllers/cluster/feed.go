@@ -10,6 +10,7 @@ import (
 	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	"github.com/ironflow/ironflow/controllers/hubid"
+	"github.com/ironflow/ironflow/hub/service"
 )
 
 // feed wakes the resource of a cluster whose record changed.
@@ -28,13 +29,14 @@ func (f feed) Start(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case e := <-events:
-			if e.ClusterID != "" {
+			if e.ClusterID != "" || e.What == service.ChangedAll {
 				f.wake(ctx, e.ClusterID)
 			}
 		}
 	}
 }
 
+// wake wakes the resources of a cluster, or those of all clusters for an empty id.
 func (f feed) wake(ctx context.Context, clusterID string) {
 	var deployments hivev1.ClusterDeploymentList
 	if err := f.reconciler.Client.List(ctx, &deployments); err != nil {
@@ -42,13 +44,12 @@ func (f feed) wake(ctx context.Context, clusterID string) {
 		return
 	}
 	for i := range deployments.Items {
-		if hubid.Cluster(&deployments.Items[i]) != clusterID {
+		if clusterID != "" && hubid.Cluster(&deployments.Items[i]) != clusterID {
 			continue
 		}
 		for _, r := range f.reconciler.installsOfDeployment(ctx, &deployments.Items[i]) {
 			f.tell(ctx, r.NamespacedName)
 		}
-		return
 	}
 }
 

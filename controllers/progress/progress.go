@@ -72,7 +72,12 @@ func (s *Source) Start(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case e := <-events:
-			if e.HostID != "" {
+			switch {
+			case e.What == service.ChangedAll:
+				for _, h := range s.views.forgetAll() {
+					s.tell(ctx, h)
+				}
+			case e.HostID != "":
 				s.fromHub(ctx, e)
 			}
 		case e, ok := <-reads:

@@ -166,6 +166,31 @@ func TestAnAbsentHostIsAskedForOnce(t *testing.T) {
 	w.Expect(ok).To(BeFalse(), "the neighbour has registered nothing")
 }
 
+// deaf hears only what the test says.
+type deaf struct {
+	*counted
+	events chan service.Event
+}
+
+func (d deaf) Subscribe() (<-chan service.Event, func()) { return d.events, func() {} }
+
+// TestMissedNews: nothing that is remembered counts any more, and whoever asked is to ask again.
+func TestMissedNews(t *testing.T) {
+	w := newWorld(t)
+	news := make(chan service.Event)
+	w.source.hub = deaf{w.hub, news}
+	w.start()
+	_, ok := w.source.HostProgress(node0)
+	w.Expect(ok).To(BeFalse())
+	w.register()
+	_, ok = w.source.HostProgress(node0)
+	w.Expect(ok).To(BeFalse(), "nobody has told")
+	news <- service.Event{What: service.ChangedAll}
+	w.woken(node0)
+	_, ok = w.source.HostProgress(node0)
+	w.Expect(ok).To(BeTrue())
+}
+
 func TestNothingIsKeptBeforeNewsArrive(t *testing.T) {
 	w := newWorld(t)
 	_, ok := w.source.HostProgress(node0)

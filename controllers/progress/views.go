@@ -93,6 +93,21 @@ func (v *views) forget(key store.HostKey) []types.NamespacedName {
 	return concerned
 }
 
+// forgetAll drops everything, since news may have been missed, and returns all
+// BareMetalHosts that asked.
+func (v *views) forgetAll() []types.NamespacedName {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.news++
+	clear(v.known)
+	clear(v.absent)
+	concerned := map[types.NamespacedName]bool{}
+	for _, askers := range v.askers {
+		maps.Copy(concerned, askers)
+	}
+	return sorted(concerned)
+}
+
 // change does something to each of the addresses that are given or remembered
 // for the host.
 func (v *views) change(key store.HostKey, macs []string, do func(at address)) []types.NamespacedName {
@@ -114,7 +129,11 @@ func (v *views) change(key store.HostKey, macs []string, do func(at address)) []
 		do(at)
 		maps.Copy(concerned, v.askers[at])
 	}
-	return slices.SortedFunc(maps.Keys(concerned), func(a, b types.NamespacedName) int {
+	return sorted(concerned)
+}
+
+func sorted(names map[types.NamespacedName]bool) []types.NamespacedName {
+	return slices.SortedFunc(maps.Keys(names), func(a, b types.NamespacedName) int {
 		return slices.Compare([]string{a.Namespace, a.Name}, []string{b.Namespace, b.Name})
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -28,18 +29,18 @@ type failingStore struct {
 	read, write error
 }
 
-func (s *failingStore) View(ctx context.Context, f func(*store.Tx) error) error {
+func (s *failingStore) View(ctx context.Context, f func(*store.Reader) error) error {
 	if s.read != nil {
 		return s.read
 	}
 	return s.Store.View(ctx, f)
 }
 
-func (s *failingStore) Update(ctx context.Context, f func(*store.Tx) error) error {
+func (s *failingStore) Commit(ctx context.Context, u *store.Unit) error {
 	if s.write != nil {
 		return s.write
 	}
-	return s.Store.Update(ctx, f)
+	return s.Store.Commit(ctx, u)
 }
 
 // TestTokenThatCannotBeLookedUp: an agent takes 401 for the end, so it gets that
@@ -62,6 +63,8 @@ func TestTokenThatCannotBeLookedUp(t *testing.T) {
 		"store takes too long":                 {token: token, read: fmt.Errorf("store: begin: %w", context.DeadlineExceeded), code: 503},
 		"request is cancelled":                 {token: token, read: context.Canceled, code: 503},
 		"deadline behind the token check":      {token: token, write: context.DeadlineExceeded, code: 503},
+		"others are always faster":             {token: token, write: store.ErrConflict, code: 503},
+		"database is away":                     {token: token, read: &net.OpError{Op: "dial", Err: errors.New("connection refused")}, code: 503},
 		"broken record":                        {token: token, write: errors.New("unexpected end of JSON input"), code: 500},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -90,9 +90,7 @@ func (w *work) unbind(host *store.Host) error {
 	host.DiskChosen, host.Pooled = false, true
 	w.touch(host, ChangedHost)
 	if c.Own {
-		if err := w.forgetCluster(c.API.ID); err != nil {
-			return err
-		}
+		w.forgetCluster(c)
 	}
 	return w.hostEvent(host, "host_unbind_succeeded", wire.EventSeverityInfo, "returned to the pool", nil)
 }

@@ -94,7 +94,8 @@ func (h *Hub) DeleteCluster(ctx context.Context, id string) error {
 		if err := w.clusterEvent(c, "cluster_deregistered", wire.EventSeverityInfo, "removed", nil); err != nil {
 			return err
 		}
-		return w.forgetCluster(id)
+		w.forgetCluster(c)
+		return nil
 	})
 }
 
@@ -104,7 +105,8 @@ func (w *work) leaveDeleted(host *store.Host, c *store.Cluster) error {
 		return err
 	}
 	if env == nil || env.API.ClusterID == c.API.ID || c.Own {
-		return w.forgetHost(host)
+		w.forgetHost(host)
+		return nil
 	}
 	if err := w.tryTrigger(host, hostmachine.Unbind, "its cluster was removed"); err != nil {
 		return err

@@ -225,8 +225,8 @@ func changeCluster(c *wire.Cluster, p wire.V2ClusterUpdateParams) {
 // Cluster returns one cluster; its hosts too when wanted.
 func (h *Hub) Cluster(ctx context.Context, id string, withHosts bool) (wire.Cluster, error) {
 	var out wire.Cluster
-	err := h.view(ctx, func(tx *store.Tx) error {
-		w := newWork(ctx, h, tx)
+	err := h.view(ctx, func(r *store.Reader) error {
+		w := newWork(ctx, h, r)
 		c, err := w.cluster(id)
 		if err != nil {
 			return err
@@ -247,8 +247,8 @@ func (h *Hub) Cluster(ctx context.Context, id string, withHosts bool) (wire.Clus
 // Clusters returns all clusters without their hosts.
 func (h *Hub) Clusters(ctx context.Context) (wire.ClusterList, error) {
 	out := wire.ClusterList{}
-	err := h.view(ctx, func(tx *store.Tx) error {
-		found, err := tx.Clusters()
+	err := h.view(ctx, func(r *store.Reader) error {
+		found, err := r.Clusters(store.ClusterFilter{})
 		for _, c := range found {
 			out = append(out, c.API)
 		}

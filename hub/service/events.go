@@ -47,8 +47,8 @@ func (w *work) event(e wire.Event, p props) error {
 	}
 	e.Category, e.EventTime, e.Props = wire.EventCategoryUser, w.at(), string(raw)
 	w.lines = append(w.lines, line{e.Message, []any{"event", e.Name, "severity", e.Severity, "details", p}})
-	_, err = w.tx.AddEvent(e)
-	return err
+	w.unit.Events = append(w.unit.Events, e)
+	return nil
 }
 
 // Events returns the selected part of the timeline and how many events there
@@ -56,8 +56,8 @@ func (w *work) event(e wire.Event, p props) error {
 func (h *Hub) Events(ctx context.Context, f store.EventFilter) (wire.EventList, map[string]int, error) {
 	out := wire.EventList{}
 	var counts map[string]int
-	err := h.view(ctx, func(tx *store.Tx) error {
-		found, n, err := tx.Events(f)
+	err := h.view(ctx, func(r *store.Reader) error {
+		found, n, err := r.Events(f)
 		counts = n
 		for _, e := range found {
 			out = append(out, e.Event)
@@ -72,11 +72,8 @@ func (h *Hub) AddEvent(ctx context.Context, e wire.Event) error {
 	if e.Message == "" || e.Severity == "" {
 		return badRequest("an event needs a message and a severity")
 	}
-	return h.store.Update(ctx, func(tx *store.Tx) error {
-		if e.EventTime.IsZero() {
-			e.EventTime = wire.At(h.now())
-		}
-		_, err := tx.AddEvent(e)
-		return err
-	})
+	if e.EventTime.IsZero() {
+		e.EventTime = wire.At(h.now())
+	}
+	return h.store.Commit(ctx, &store.Unit{Events: []wire.Event{e}})
 }

@@ -1,44 +1,40 @@
 package service
 
 import (
-	"slices"
 	"sync"
+
+	"github.com/ironflow/ironflow/hub/store"
 )
 
 // What tells what changed about a record.
-type What string
+type What = store.What
 
 // The changes that are announced.
 const (
-	ChangedInfraEnv  What = "infra-env"
-	ChangedCluster   What = "cluster"
-	ChangedHost      What = "host"      // registered, settings, approval, binding
-	ChangedStatus    What = "status"    // status or its text
-	ChangedProgress  What = "progress"  // stage, percent
-	ChangedInventory What = "inventory" // inventory, and with it the MAC addresses
-	ChangedDeleted   What = "deleted"
+	ChangedInfraEnv  = store.ChangedInfraEnv
+	ChangedCluster   = store.ChangedCluster
+	ChangedHost      = store.ChangedHost
+	ChangedStatus    = store.ChangedStatus
+	ChangedProgress  = store.ChangedProgress
+	ChangedInventory = store.ChangedInventory
+	ChangedDeleted   = store.ChangedDeleted
+	ChangedAll       = store.ChangedAll
 )
 
-// Event announces a stored change. It says where to look, not what to find.
-type Event struct {
-	InfraEnvID string
-	// HostID is empty for changes of an infra-env or a cluster.
-	HostID string
-	// ClusterID is the host's or the cluster's own; empty for unbound hosts.
-	ClusterID string
-	What      What
-}
+// Event announces a stored change, of this program or of another one over the
+// same store. It says where to look, not what to find. [ChangedAll] says that
+// events may be missing: look everywhere.
+type Event = store.Change
 
-// feed hands changes to its subscribers. A slow subscriber holds nobody up:
-// what it has not taken yet is kept once for each record and kind of change.
-type feed struct {
-	mu          sync.Mutex
-	subscribers []*subscriber
-}
+// maxPending bounds what is kept for a subscriber; beyond it, it is told to look everywhere.
+const maxPending = 10_000
 
+// subscriber takes changes. A slow one holds nobody up: what it has not taken
+// yet is kept once for each record and kind of change.
 type subscriber struct {
 	mu      sync.Mutex
 	pending []Event
+	known   map[Event]bool
 	wake    chan struct{}
 }
 
@@ -47,40 +43,38 @@ type subscriber struct {
 func (h *Hub) Subscribe() (<-chan Event, func()) {
 	s := &subscriber{wake: make(chan struct{}, 1)}
 	out, done := make(chan Event), make(chan struct{})
-	h.feed.mu.Lock()
-	h.feed.subscribers = append(h.feed.subscribers, s)
-	h.feed.mu.Unlock()
+	stop := h.store.Watch(s.add)
 	go s.deliver(out, done)
 	return out, sync.OnceFunc(func() {
-		h.feed.mu.Lock()
-		h.feed.subscribers = slices.DeleteFunc(h.feed.subscribers, func(o *subscriber) bool { return o == s })
-		h.feed.mu.Unlock()
+		stop()
 		close(done)
 	})
-}
-
-func (f *feed) publish(events ...Event) {
-	if len(events) == 0 {
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, s := range f.subscribers {
-		s.add(events)
-	}
 }
 
 func (s *subscriber) add(events []Event) {
 	s.mu.Lock()
 	for _, e := range events {
-		if !slices.Contains(s.pending, e) {
-			s.pending = append(s.pending, e)
-		}
+		s.note(e)
 	}
 	s.mu.Unlock()
 	select {
 	case s.wake <- struct{}{}:
 	default:
+	}
+}
+
+// note keeps one change, unless what is kept says as much.
+func (s *subscriber) note(e Event) {
+	all := Event{What: ChangedAll}
+	switch {
+	case s.known[e] || s.known[all]:
+	case e == all || len(s.pending) == maxPending:
+		s.pending, s.known = []Event{all}, map[Event]bool{all: true}
+	default:
+		if s.known == nil {
+			s.known = map[Event]bool{}
+		}
+		s.pending, s.known[e] = append(s.pending, e), true
 	}
 }
 
@@ -106,6 +100,6 @@ func (s *subscriber) take() []Event {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	taken := s.pending
-	s.pending = nil
+	s.pending, s.known = nil, nil
 	return taken
 }

@@ -28,8 +28,8 @@ var ignitionReady = []string{
 // HostIgnition returns what the host's installed system starts with.
 func (h *Hub) HostIgnition(ctx context.Context, key store.HostKey) (File, error) {
 	var out File
-	err := h.view(ctx, func(tx *store.Tx) error {
-		w := newWork(ctx, h, tx)
+	err := h.view(ctx, func(r *store.Reader) error {
+		w := newWork(ctx, h, r)
 		host, err := w.host(key)
 		if err != nil {
 			return err

@@ -16,8 +16,8 @@ import (
 // Host returns one host with all of its reports.
 func (h *Hub) Host(ctx context.Context, key store.HostKey) (wire.Host, error) {
 	var out wire.Host
-	err := h.view(ctx, func(tx *store.Tx) error {
-		host, err := newWork(ctx, h, tx).host(key)
+	err := h.view(ctx, func(r *store.Reader) error {
+		host, err := newWork(ctx, h, r).host(key)
 		if err != nil {
 			return err
 		}
@@ -31,8 +31,8 @@ func (h *Hub) Host(ctx context.Context, key store.HostKey) (wire.Host, error) {
 // reports out.
 func (h *Hub) Hosts(ctx context.Context, filter store.HostFilter) (wire.HostList, error) {
 	out := wire.HostList{}
-	err := h.view(ctx, func(tx *store.Tx) error {
-		found, err := tx.Hosts(filter)
+	err := h.view(ctx, func(r *store.Reader) error {
+		found, err := r.Hosts(filter)
 		for _, host := range found {
 			out = append(out, host.API)
 		}
@@ -156,12 +156,10 @@ func (w *work) deleteHost(host *store.Host) error {
 	if err := w.hostEvent(host, "host_deregistered", wire.EventSeverityInfo, "removed", nil); err != nil {
 		return err
 	}
-	if err := w.forgetHost(host); err != nil {
-		return err
-	}
+	w.forgetHost(host)
 	w.after = append(w.after, func() error { return w.hub.removeFile(hostLogs(host.Key())) })
 	if c != nil && c.Own {
-		return w.forgetCluster(c.API.ID)
+		w.forgetCluster(c)
 	}
 	return nil
 }

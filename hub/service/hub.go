@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -67,9 +68,10 @@ type Hub struct {
 	now      func() time.Time
 	timers   Timers
 	maxLog   int64
-	feed     feed
 	// crowd are the hosts that poll, hurried those of them that are on their way to an installation.
 	crowd, hurried crowd
+	// units is held by units of work, alone by those that others kept from being stored.
+	units sync.RWMutex
 	// started is when agents could first reach this hub; until then nobody could be heard.
 	started atomic.Pointer[time.Time]
 
@@ -120,38 +122,5 @@ func (h *Hub) start() {
 
 // Ready reports whether the hub can serve: its store answers.
 func (h *Hub) Ready(ctx context.Context) error {
-	return h.store.View(ctx, func(*store.Tx) error { return nil })
-}
-
-// update runs one unit of work and announces its changes once they are stored.
-func (h *Hub) update(ctx context.Context, f func(*work) error) error {
-	var w *work
-	err := h.store.Update(ctx, func(tx *store.Tx) error {
-		w = newWork(ctx, h, tx)
-		if err := f(w); err != nil {
-			return err
-		}
-		if err := w.settle(); err != nil {
-			return err
-		}
-		return w.flush()
-	})
-	if err != nil {
-		return err
-	}
-	h.feed.publish(w.changes...)
-	for _, line := range w.lines {
-		h.log.Info(line.message, line.args...)
-	}
-	for _, f := range w.after {
-		if err := f(); err != nil {
-			h.log.Warn("something was left behind", "error", err)
-		}
-	}
-	return nil
-}
-
-// view runs f over one state of the records.
-func (h *Hub) view(ctx context.Context, f func(*store.Tx) error) error {
-	return h.store.View(ctx, f)
+	return h.store.View(ctx, func(*store.Reader) error { return nil })
 }

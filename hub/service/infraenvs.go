@@ -112,7 +112,8 @@ func (w *work) putInfraEnv(env *store.InfraEnv, fresh bool, before store.InfraEn
 			return err
 		}
 	}
-	return w.tx.PutInfraEnv(env)
+	w.unit.InfraEnvs = append(w.unit.InfraEnvs, env)
+	return nil
 }
 
 // CreateInfraEnv makes an infra-env for a user of the REST API.
@@ -218,8 +219,8 @@ func (h *Hub) InfraEnv(ctx context.Context, id string) (wire.InfraEnv, error) {
 // InfraEnvs returns all infra-envs, or those of one cluster.
 func (h *Hub) InfraEnvs(ctx context.Context, clusterID string) (wire.InfraEnvList, error) {
 	out := wire.InfraEnvList{}
-	err := h.view(ctx, func(tx *store.Tx) error {
-		found, err := tx.InfraEnvs(clusterID)
+	err := h.view(ctx, func(r *store.Reader) error {
+		found, err := r.InfraEnvs(store.InfraEnvFilter{ClusterID: clusterID})
 		for _, e := range found {
 			out = append(out, h.shown(e))
 		}
@@ -236,7 +237,7 @@ func (h *Hub) DeleteInfraEnv(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		hosts, err := w.tx.Hosts(store.HostFilter{InfraEnvID: id, Bare: true})
+		hosts, err := w.read.Hosts(store.HostFilter{InfraEnvID: id, Bare: true})
 		if err != nil {
 			return err
 		}
@@ -247,15 +248,16 @@ func (h *Hub) DeleteInfraEnv(ctx context.Context, id string) error {
 		if err := w.envEvent(env, "infra_env_deregistered", wire.EventSeverityInfo, "removed", nil); err != nil {
 			return err
 		}
-		return w.tx.DeleteInfraEnv(id)
+		w.remove(env.Ref())
+		return nil
 	})
 }
 
 func (h *Hub) record(ctx context.Context, infraEnvID string) (*store.InfraEnv, error) {
 	var env *store.InfraEnv
-	err := h.view(ctx, func(tx *store.Tx) error {
+	err := h.view(ctx, func(r *store.Reader) error {
 		var err error
-		env, err = tx.InfraEnv(infraEnvID)
+		env, err = r.InfraEnv(infraEnvID)
 		if errors.Is(err, store.ErrNotFound) {
 			return refuse(http.StatusNotFound, "there is no infra-env %s", infraEnvID)
 		}

@@ -38,7 +38,7 @@ func (h *Hub) Run(ctx context.Context) error {
 
 // clean forgets events that nobody will look for any more.
 func (h *Hub) clean(ctx context.Context) error {
-	return h.store.Update(ctx, func(tx *store.Tx) error { return tx.DeleteEventsBefore(h.now().Add(-h.timers.KeepEvents)) })
+	return h.store.Prune(ctx, h.now().Add(-h.timers.KeepEvents))
 }
 
 // timed are the statuses that end by themselves after some time.
@@ -60,9 +60,9 @@ func (h *Hub) Tick(ctx context.Context) error {
 	if silentSince := h.now().Add(-h.timers.Disconnected); !silentSince.Before(*h.started.Load()) {
 		filters = append(filters, store.HostFilter{Statuses: watched, SilentSince: silentSince, Bare: true})
 	}
-	err := h.view(ctx, func(tx *store.Tx) error {
+	err := h.view(ctx, func(r *store.Reader) error {
 		for _, f := range filters {
-			found, err := tx.Hosts(f)
+			found, err := r.Hosts(f)
 			if err != nil {
 				return err
 			}
@@ -70,7 +70,9 @@ func (h *Hub) Tick(ctx context.Context) error {
 				keys = append(keys, host.Key())
 			}
 		}
-		found, err := tx.ClustersIn(wire.ClusterStatusReady, wire.ClusterStatusPreparingForInstallation, wire.ClusterStatusFinalizing)
+		found, err := r.Clusters(store.ClusterFilter{Statuses: []string{
+			wire.ClusterStatusReady, wire.ClusterStatusPreparingForInstallation, wire.ClusterStatusFinalizing,
+		}})
 		for _, c := range found {
 			if h.due(c) {
 				clusters = append(clusters, c.API.ID)

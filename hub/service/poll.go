@@ -46,14 +46,15 @@ func (w *work) checkIn(host *store.Host, p Poll) {
 	if p.Timestamp != 0 {
 		host.API.Timestamp = p.Timestamp
 	}
-	if p.AgentVersion != "" {
+	upgraded := p.AgentVersion != "" && p.AgentVersion != host.API.DiscoveryAgentVersion
+	if upgraded {
 		host.API.DiscoveryAgentVersion = p.AgentVersion
 	}
-	if wasAway {
+	if wasAway || upgraded {
 		w.touch(host, ChangedHost)
 		return
 	}
-	w.quiet = append(w.quiet, host)
+	w.unit.CheckIns = append(w.unit.CheckIns, store.CheckIn{Host: host.Key(), At: w.now, Clock: p.Timestamp})
 }
 
 func (w *work) instructions(host *store.Host) (wire.Steps, error) {

@@ -20,9 +20,10 @@ import (
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/postgres"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { postgres.Main(m, func() error { return goleak.Find() }) }
 
 const (
 	envID = "11111111-1111-4111-8111-111111111111"

@@ -22,7 +22,7 @@ const settleRounds = 50
 func (w *work) settle() error {
 	for range settleRounds {
 		changed := false
-		for _, key := range slices.SortedFunc(maps.Keys(w.dirtyHosts), compareKeys) {
+		for _, key := range slices.SortedFunc(maps.Keys(w.dirtyHosts), store.HostKey.Compare) {
 			if h := w.hosts[key]; h.ClusterID() == "" {
 				moved, err := w.refreshHost(h)
 				if err != nil {

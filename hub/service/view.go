@@ -49,8 +49,8 @@ type HostView struct {
 func (h *Hub) View(ctx context.Context, key store.HostKey) (HostView, wire.Host, error) {
 	var view HostView
 	var api wire.Host
-	err := h.view(ctx, func(tx *store.Tx) error {
-		host, err := newWork(ctx, h, tx).host(key)
+	err := h.view(ctx, func(r *store.Reader) error {
+		host, err := newWork(ctx, h, r).host(key)
 		if err != nil {
 			return err
 		}
@@ -66,16 +66,12 @@ func (h *Hub) View(ctx context.Context, key store.HostKey) (HostView, wire.Host,
 func (h *Hub) HostByMAC(ctx context.Context, infraEnvID, mac string) (HostView, bool, error) {
 	var view HostView
 	found := false
-	err := h.view(ctx, func(tx *store.Tx) error {
-		keys, err := tx.HostsByMAC(infraEnvID, strings.ToLower(mac))
-		if err != nil || len(keys) != 1 {
+	err := h.view(ctx, func(r *store.Reader) error {
+		hosts, err := r.Hosts(store.HostFilter{InfraEnvID: infraEnvID, MAC: strings.ToLower(mac), Limit: 2})
+		if err != nil || len(hosts) != 1 {
 			return err
 		}
-		host, err := newWork(ctx, h, tx).host(keys[0])
-		if err != nil {
-			return err
-		}
-		view, found = viewOf(host), true
+		view, found = viewOf(hosts[0]), true
 		return nil
 	})
 	return view, found, err

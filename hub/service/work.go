@@ -12,16 +12,18 @@ import (
 )
 
 // work is one unit of work: every record is read once, changed in memory and
-// written at the end, together with the events and the announcements.
+// handed to the store at the end, together with the events and the announcements.
 type work struct {
-	ctx context.Context
-	hub *Hub
-	tx  *store.Tx
-	now time.Time
+	ctx  context.Context
+	hub  *Hub
+	read *store.Reader
+	now  time.Time
 
 	hosts    map[store.HostKey]*store.Host
 	clusters map[string]*store.Cluster
 	envs     map[string]*store.InfraEnv
+	// unit is what is to be stored; records come into it at the end.
+	unit store.Unit
 	// members are the hosts of clusters that were read as a whole.
 	members map[string][]store.HostKey
 
@@ -29,15 +31,11 @@ type work struct {
 	dirtyHosts    map[store.HostKey]bool
 	dirtyClusters map[string]bool
 
-	// quiet hosts are written, but nothing about them calls for a second look.
-	quiet []*store.Host
-
 	// decoded and common keep what the checks look at.
 	decoded map[store.HostKey]decoded
 	common  map[string]common
 
-	changes []Event
-	lines   []line
+	lines []line
 	// after is done once the work is stored; a failure is only logged.
 	after []func() error
 }
@@ -48,9 +46,9 @@ type line struct {
 	args    []any
 }
 
-func newWork(ctx context.Context, h *Hub, tx *store.Tx) *work {
+func newWork(ctx context.Context, h *Hub, read *store.Reader) *work {
 	return &work{
-		ctx: ctx, hub: h, tx: tx, now: h.now().UTC(),
+		ctx: ctx, hub: h, read: read, now: h.now().UTC(),
 		hosts: map[store.HostKey]*store.Host{}, clusters: map[string]*store.Cluster{}, envs: map[string]*store.InfraEnv{},
 		members: map[string][]store.HostKey{}, dirtyHosts: map[store.HostKey]bool{}, dirtyClusters: map[string]bool{},
 		decoded: map[store.HostKey]decoded{}, common: map[string]common{},
@@ -62,7 +60,7 @@ func (w *work) host(key store.HostKey) (*store.Host, error) {
 	if h, ok := w.hosts[key]; ok {
 		return h, nil
 	}
-	h, err := w.tx.Host(key)
+	h, err := w.read.Host(key)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, refuse(404, "host %s is not registered in infra-env %s", key.HostID, key.InfraEnvID)
 	}
@@ -70,6 +68,7 @@ func (w *work) host(key store.HostKey) (*store.Host, error) {
 		return nil, err
 	}
 	w.hosts[key] = h
+	w.unit.Read = append(w.unit.Read, h.Ref())
 	return h, nil
 }
 
@@ -78,7 +77,7 @@ func (w *work) cluster(id string) (*store.Cluster, error) {
 	if c, ok := w.clusters[id]; ok {
 		return c, nil
 	}
-	c, err := w.tx.Cluster(id)
+	c, err := w.read.Cluster(id)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, refuse(404, "there is no cluster %s", id)
 	}
@@ -86,6 +85,7 @@ func (w *work) cluster(id string) (*store.Cluster, error) {
 		return nil, err
 	}
 	w.clusters[id] = c
+	w.unit.Read = append(w.unit.Read, c.Ref())
 	return c, nil
 }
 
@@ -102,7 +102,7 @@ func (w *work) env(id string) (*store.InfraEnv, error) {
 	if e, ok := w.envs[id]; ok {
 		return e, nil
 	}
-	e, err := w.tx.InfraEnv(id)
+	e, err := w.read.InfraEnv(id)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, refuse(404, "there is no infra-env %s", id)
 	}
@@ -110,13 +110,18 @@ func (w *work) env(id string) (*store.InfraEnv, error) {
 		return nil, err
 	}
 	w.envs[id] = e
+	w.unit.Read = append(w.unit.Read, e.Ref())
 	return e, nil
 }
 
-// hostsOf returns all hosts of a cluster, by id.
+// hostsOf returns all hosts of a cluster, by id. The cluster's record vouches for
+// them: it is written with each change of one of its hosts.
 func (w *work) hostsOf(clusterID string) ([]*store.Host, error) {
 	if _, read := w.members[clusterID]; !read {
-		found, err := w.tx.Hosts(store.HostFilter{ClusterID: clusterID})
+		if _, err := w.cluster(clusterID); err != nil {
+			return nil, err
+		}
+		found, err := w.read.Hosts(store.HostFilter{ClusterID: clusterID})
 		if err != nil {
 			return nil, err
 		}
@@ -135,12 +140,8 @@ func (w *work) hostsOf(clusterID string) ([]*store.Host, error) {
 			out = append(out, h)
 		}
 	}
-	slices.SortFunc(out, func(a, b *store.Host) int { return compareKeys(a.Key(), b.Key()) })
+	slices.SortFunc(out, func(a, b *store.Host) int { return a.Key().Compare(b.Key()) })
 	return out, nil
-}
-
-func compareKeys(a, b store.HostKey) int {
-	return slices.Compare([]string{a.InfraEnvID, a.HostID}, []string{b.InfraEnvID, b.HostID})
 }
 
 // touch marks the host as changed, announces what, and has it and its cluster
@@ -164,42 +165,44 @@ func (w *work) touchCluster(c *store.Cluster) {
 }
 
 func (w *work) announce(e Event) {
-	if !slices.Contains(w.changes, e) {
-		w.changes = append(w.changes, e)
+	if !slices.Contains(w.unit.Changes, e) {
+		w.unit.Changes = append(w.unit.Changes, e)
 	}
 }
 
 // forgetHost removes a host from the unit and the store.
-func (w *work) forgetHost(h *store.Host) error {
+func (w *work) forgetHost(h *store.Host) {
 	if id := h.ClusterID(); id != "" {
 		w.dirtyClusters[id] = true
 	}
 	delete(w.hosts, h.Key())
 	delete(w.dirtyHosts, h.Key())
 	w.announce(Event{InfraEnvID: h.API.InfraEnvID, HostID: h.API.ID, ClusterID: h.ClusterID(), What: ChangedDeleted})
-	return w.tx.DeleteHost(h.Key())
+	w.remove(h.Ref())
 }
 
 // forgetCluster removes a cluster from the unit and the store.
-func (w *work) forgetCluster(id string) error {
-	delete(w.clusters, id)
-	delete(w.dirtyClusters, id)
-	w.announce(Event{ClusterID: id, What: ChangedDeleted})
-	return w.tx.DeleteCluster(id)
+func (w *work) forgetCluster(c *store.Cluster) {
+	delete(w.clusters, c.API.ID)
+	delete(w.dirtyClusters, c.API.ID)
+	w.announce(Event{ClusterID: c.API.ID, What: ChangedDeleted})
+	w.remove(c.Ref())
 }
 
-// flush writes what has changed.
-func (w *work) flush() error {
-	for _, h := range w.quiet {
-		if !w.dirtyHosts[h.Key()] {
-			if err := w.tx.PutHost(h); err != nil {
-				return err
-			}
-		}
+// remove has the store forget a record; one that was never stored is none to forget.
+func (w *work) remove(r store.Ref) {
+	if r.Version != 0 {
+		w.unit.Gone = append(w.unit.Gone, r)
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(w.dirtyHosts), compareKeys) {
-		if err := w.tx.PutHost(w.hosts[key]); err != nil {
-			return err
+}
+
+// finish fills the unit with what has changed.
+func (w *work) finish() (*store.Unit, error) {
+	for _, key := range slices.SortedFunc(maps.Keys(w.dirtyHosts), store.HostKey.Compare) {
+		h := w.hosts[key]
+		w.unit.Hosts = append(w.unit.Hosts, h)
+		if id := h.ClusterID(); id != "" {
+			w.dirtyClusters[id] = true
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.dirtyClusters)) {
@@ -207,11 +210,16 @@ func (w *work) flush() error {
 		if IsNotFound(err) {
 			continue // its hosts are on their way out of it
 		}
-		if err := errors.Join(err, w.tx.PutCluster(c)); err != nil {
-			return err
+		if err != nil {
+			return nil, err
 		}
+		w.unit.Clusters = append(w.unit.Clusters, c)
 	}
-	return nil
+	u := &w.unit
+	if len(u.InfraEnvs)+len(u.Clusters)+len(u.Hosts)+len(u.Gone)+len(u.Events) == 0 {
+		u.Read = nil // a sign of life is one, whatever has changed meanwhile
+	}
+	return u, nil
 }
 
 // at is the unit's time as the protocol writes it.

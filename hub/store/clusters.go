@@ -3,52 +3,52 @@ package store
 import "encoding/json"
 
 // Cluster returns the record, or [ErrNotFound].
-func (t *Tx) Cluster(id string) (*Cluster, error) {
+func (r *Reader) Cluster(id string) (*Cluster, error) {
+	return one(r, "cluster "+id, `SELECT version, doc FROM clusters WHERE id = $1`, []any{id}, scanCluster)
+}
+
+// ClusterFilter selects clusters; empty members select all.
+type ClusterFilter struct {
+	// Statuses keeps only clusters in one of them.
+	Statuses []string
+	// After keeps only ids behind it; Limit bounds the number, zero does not.
+	After string
+	Limit int
+}
+
+// Clusters returns the selected records by id.
+func (r *Reader) Clusters(f ClusterFilter) ([]*Cluster, error) {
+	var where conditions
+	where.in("status", f.Statuses...)
+	where.after("id", f.After)
+	query := `SELECT version, doc FROM clusters ` + where.String() + ` ORDER BY id` + where.limit(f.Limit)
+	return all(r, "list clusters", query, where.args, scanCluster)
+}
+
+func scanCluster(scan func(...any) error) (*Cluster, error) {
 	var doc []byte
-	if err := t.scanRow("cluster "+id, `SELECT doc FROM clusters WHERE id = $1`, []any{id}, &doc); err != nil {
+	c := &Cluster{}
+	if err := scan(&c.Version, &doc); err != nil {
 		return nil, err
 	}
-	c := &Cluster{}
 	return c, json.Unmarshal(doc, c)
 }
 
-// Clusters returns all records by id.
-func (t *Tx) Clusters() ([]*Cluster, error) { return t.ClustersIn() }
-
-// PutCluster makes or replaces the record. Hosts in it are not stored.
-func (t *Tx) PutCluster(c *Cluster) error {
+// putCluster writes the record. Hosts in it are not stored.
+func putCluster(c *Cluster) (operation, error) {
 	bare := *c
 	bare.API.Hosts = nil
 	doc, err := json.Marshal(&bare)
 	if err != nil {
-		return err
+		return operation{}, err
 	}
-	return t.exec("write cluster", `INSERT INTO clusters (id, status, doc) VALUES ($1, $2, $3)
-		ON CONFLICT (id) DO UPDATE SET status = excluded.status, doc = excluded.doc`, c.API.ID, c.API.Status, string(doc))
-}
-
-// DeleteCluster removes the record; a missing one is no error.
-func (t *Tx) DeleteCluster(id string) error {
-	return t.exec("delete cluster", `DELETE FROM clusters WHERE id = $1`, id)
-}
-
-// ClustersIn returns the records in one of the statuses, by id.
-func (t *Tx) ClustersIn(statuses ...string) ([]*Cluster, error) {
-	var where conditions
-	where.in("status", statuses...)
-	return t.clusters(`SELECT doc FROM clusters `+where.String()+` ORDER BY id`, where.args...)
-}
-
-func (t *Tx) clusters(query string, args ...any) ([]*Cluster, error) {
-	var out []*Cluster
-	err := t.scanAll("list clusters", query, args, func(scan func(...any) error) error {
-		var doc []byte
-		c := &Cluster{}
-		if err := scan(&doc); err != nil {
-			return err
+	ref, next := c.Ref(), nextVersion(c.Version)
+	return operation{ref: ref, stored: func() { c.Version = next }, do: func(t *tx) error {
+		if ref.Version == 0 {
+			return t.change("make cluster", `INSERT INTO clusters (id, version, status, doc) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+				ref.ID, next, bare.API.Status, string(doc))
 		}
-		out = append(out, c)
-		return json.Unmarshal(doc, c)
-	})
-	return out, err
+		return t.change("write cluster", `UPDATE clusters SET version = $1, status = $2, doc = $3 WHERE id = $4 AND version = $5`,
+			next, bare.API.Status, string(doc), ref.ID, ref.Version)
+	}}, nil
 }

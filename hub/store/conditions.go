@@ -12,10 +12,18 @@ type conditions struct {
 	args  []any
 }
 
-// add appends a term that ends with a parameter.
+// add appends a term in which %s stands for the parameter.
 func (c *conditions) add(term string, arg any) {
+	c.terms = append(c.terms, fmt.Sprintf(term, c.mark(arg)))
+}
+
+// mark adds a parameter and returns its place in the statement.
+func (c *conditions) mark(arg any) string {
+	if text, ok := arg.(string); ok {
+		arg = clean(text)
+	}
 	c.args = append(c.args, arg)
-	c.terms = append(c.terms, fmt.Sprintf("%s$%d", term, len(c.args)))
+	return fmt.Sprintf("$%d", len(c.args))
 }
 
 // in keeps rows whose column has one of the values; empty values do not count,
@@ -27,10 +35,16 @@ func (c *conditions) in(column string, values ...string) {
 	}
 	var marks []string
 	for _, v := range values {
-		c.args = append(c.args, v)
-		marks = append(marks, fmt.Sprintf("$%d", len(c.args)))
+		marks = append(marks, c.mark(v))
 	}
 	c.terms = append(c.terms, column+" IN ("+strings.Join(marks, ", ")+")")
+}
+
+// after keeps rows behind the value; empty keeps all.
+func (c *conditions) after(column, value string) {
+	if value != "" {
+		c.add(column+" > %s", value)
+	}
 }
 
 // String is the WHERE, or nothing.
@@ -39,4 +53,12 @@ func (c *conditions) String() string {
 		return ""
 	}
 	return "WHERE " + strings.Join(c.terms, " AND ")
+}
+
+// limit is the end of a statement with at most n rows; zero is no limit.
+func (c *conditions) limit(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return " LIMIT " + c.mark(n)
 }

@@ -4,25 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/ironflow/ironflow/hub/wire"
 )
-
-// AddEvent appends an event to the timeline and returns its place.
-func (t *Tx) AddEvent(e wire.Event) (int64, error) {
-	var seq int64
-	if err := t.scanRow("number an event", `SELECT COALESCE(MAX(seq), 0) + 1 FROM events`, nil, &seq); err != nil {
-		return 0, err
-	}
-	doc, err := json.Marshal(e)
-	if err != nil {
-		return 0, err
-	}
-	return seq, t.exec("write event", `INSERT INTO events (seq, cluster_id, host_id, infra_env_id, severity, category, message, at, doc)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, seq, text(e.ClusterID), text(e.HostID), text(e.InfraEnvID),
-		e.Severity, e.Category, e.Message, unix(e.EventTime.Time), string(doc))
-}
 
 // EventFilter selects events; empty members select all.
 type EventFilter struct {
@@ -41,10 +25,11 @@ type EventFilter struct {
 
 // Events returns the selected events and how many there are of each severity
 // before paging.
-func (t *Tx) Events(f EventFilter) ([]Event, map[string]int, error) {
-	where, args := f.where()
+func (r *Reader) Events(f EventFilter) ([]Event, map[string]int, error) {
+	where := f.where()
 	counts := map[string]int{}
-	err := t.scanAll("count events", `SELECT severity, COUNT(*) FROM events `+where+` GROUP BY severity`, args, func(scan func(...any) error) error {
+	query := `SELECT severity, COUNT(*) FROM events ` + where.String() + ` GROUP BY severity`
+	err := r.scanAll("count events", query, where.args, func(scan func(...any) error) error {
 		var severity string
 		var n int
 		err := scan(&severity, &n)
@@ -58,57 +43,64 @@ func (t *Tx) Events(f EventFilter) ([]Event, map[string]int, error) {
 	if f.Descending {
 		order = "DESC"
 	}
-	query := `SELECT seq, doc FROM events ` + where + ` ORDER BY seq ` + order
+	query = `SELECT seq, doc FROM events ` + where.String() + ` ORDER BY seq ` + order
 	if f.Limit > 0 || f.Offset > 0 {
 		limit := f.Limit
 		if limit == 0 {
 			limit = 1 << 31
 		}
-		args = append(args, limit, f.Offset)
-		query += fmt.Sprintf(` LIMIT $%d OFFSET $%d`, len(args)-1, len(args))
+		query += where.limit(limit) + " OFFSET " + where.mark(f.Offset)
 	}
-	var out []Event
-	err = t.scanAll("list events", query, args, func(scan func(...any) error) error {
-		var doc []byte
-		var e Event
-		if err := scan(&e.Seq, &doc); err != nil {
-			return err
-		}
-		err := json.Unmarshal(doc, &e.Event)
-		out = append(out, e)
-		return err
-	})
-	return out, counts, err
+	events, err := all(r, "list events", query, where.args, scanEvent)
+	return events, counts, err
 }
 
-// DeleteEventsBefore removes the events that happened before then.
-func (t *Tx) DeleteEventsBefore(then time.Time) error {
-	return t.exec("delete old events", `DELETE FROM events WHERE at < $1`, unix(then))
+func scanEvent(scan func(...any) error) (Event, error) {
+	var doc []byte
+	var e Event
+	if err := scan(&e.Seq, &doc); err != nil {
+		return e, err
+	}
+	return e, json.Unmarshal(doc, &e.Event)
 }
 
 // where writes the filter as SQL.
-func (f EventFilter) where() (string, []any) {
-	var where conditions
+func (f EventFilter) where() *conditions {
+	where := &conditions{}
 	where.in("cluster_id", f.ClusterID)
 	where.in("infra_env_id", f.InfraEnvID)
 	where.in("host_id", f.HostIDs...)
 	where.in("severity", f.Severities...)
 	where.in("category", f.Categories...)
 	if f.ClusterLevel {
-		where.add("host_id = ", "")
+		where.add("host_id = %s", "")
 	}
 	if f.Message != "" {
 		// POSITION of PostgreSQL and INSTR of SQLite differ; LIKE is common to both.
-		literal := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(strings.ToLower(f.Message))
-		where.add(`LOWER(message) LIKE `, "%"+literal+"%")
-		where.terms[len(where.terms)-1] += ` ESCAPE '\'`
+		literal := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(searchable(f.Message))
+		where.add(`message LIKE %s ESCAPE '\'`, "%"+literal+"%")
 	}
-	return where.String(), where.args
+	return where
+}
+
+// searchable is a message as it is looked for: without upper case in any script,
+// which databases do not agree about.
+func searchable(message string) string { return clean(strings.ToLower(message)) }
+
+// addEvent appends an event. The database numbers it.
+func (t *tx) addEvent(e wire.Event) error {
+	doc, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("write event: %w", err)
+	}
+	return t.exec("write event", `INSERT INTO events (cluster_id, host_id, infra_env_id, severity, category, message, at, doc)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, text(e.ClusterID), text(e.HostID), text(e.InfraEnvID),
+		clean(e.Severity), clean(e.Category), searchable(e.Message), unix(e.EventTime.Time), string(doc))
 }
 
 func text(s *string) string {
 	if s == nil {
 		return ""
 	}
-	return *s
+	return clean(*s)
 }

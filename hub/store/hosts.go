@@ -1,190 +1,202 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-const hostColumns = `SELECT doc, checked_in_at FROM hosts `
+const hostColumns = `SELECT h.version, h.doc, c.at, c.clock FROM hosts h
+	LEFT JOIN host_check_ins c ON c.infra_env_id = h.infra_env_id AND c.host_id = h.id `
 
 // Host returns the record with all reports, or [ErrNotFound].
-func (t *Tx) Host(key HostKey) (*Host, error) {
-	h, err := t.BareHost(key)
+func (r *Reader) Host(key HostKey) (*Host, error) {
+	h, err := one(r, "host "+key.HostID, hostColumns+`WHERE h.infra_env_id = $1 AND h.id = $2`, []any{key.InfraEnvID, key.HostID}, scanHost)
 	if err != nil {
 		return nil, err
 	}
-	err = t.scanAll("read reports", `SELECT kind, doc FROM host_reports WHERE infra_env_id = $1 AND host_id = $2`,
-		[]any{key.InfraEnvID, key.HostID}, func(scan func(...any) error) error {
-			var kind, text string
-			if err := scan(&kind, &text); err != nil {
-				return err
-			}
-			putReport(&h.API, kind, text)
-			h.loaded[kind] = text
-			return nil
-		})
-	return h, err
-}
-
-// BareHost returns the record without its reports, or [ErrNotFound]. Writing it
-// back leaves the stored reports alone.
-func (t *Tx) BareHost(key HostKey) (*Host, error) {
-	var doc []byte
-	var at int64
-	err := t.scanRow("host "+key.HostID, hostColumns+`WHERE infra_env_id = $1 AND id = $2`, []any{key.InfraEnvID, key.HostID}, &doc, &at)
-	if err != nil {
-		return nil, err
-	}
-	return decodeHost(doc, at)
+	return h, r.addReports([]*Host{h})
 }
 
 // HostFilter selects hosts; empty members select all.
 type HostFilter struct {
 	InfraEnvID, ClusterID string
+	// MAC keeps only hosts that say in their inventory that they have the address, lower case.
+	MAC string
 	// Statuses keeps only hosts in one of them.
 	Statuses []string
 	// SilentSince keeps only hosts that have not polled since then.
 	SilentSince time.Time
-	// Bare leaves the reports out.
+	// After keeps only hosts behind it; Limit bounds the number, zero does not.
+	After HostKey
+	Limit int
+	// Bare leaves the reports out. A bare host is not for writing.
 	Bare bool
 }
 
 // Hosts returns the selected records, ordered by infra-env and id.
-func (t *Tx) Hosts(f HostFilter) ([]*Host, error) {
+func (r *Reader) Hosts(f HostFilter) ([]*Host, error) {
 	var where conditions
-	where.in("infra_env_id", f.InfraEnvID)
-	where.in("cluster_id", f.ClusterID)
-	where.in("status", f.Statuses...)
+	where.in("h.infra_env_id", f.InfraEnvID)
+	where.in("h.cluster_id", f.ClusterID)
+	where.in("h.status", f.Statuses...)
+	if f.MAC != "" {
+		where.add(`EXISTS (SELECT 1 FROM host_macs m WHERE m.infra_env_id = h.infra_env_id AND m.host_id = h.id AND m.mac = %s)`, f.MAC)
+	}
 	if !f.SilentSince.IsZero() {
-		where.add("checked_in_at <= ", unix(f.SilentSince))
+		where.add("c.at <= %s", unix(f.SilentSince))
 	}
-	out, err := t.hosts("list hosts", hostColumns+where.String()+` ORDER BY infra_env_id, id`, where.args)
+	if f.After != (HostKey{}) {
+		where.terms = append(where.terms, "(h.infra_env_id, h.id) > ("+where.mark(f.After.InfraEnvID)+", "+where.mark(f.After.HostID)+")")
+	}
+	query := hostColumns + where.String() + ` ORDER BY h.infra_env_id, h.id` + where.limit(f.Limit)
+	hosts, err := all(r, "list hosts", query, where.args, scanHost)
 	if err != nil || f.Bare {
-		return out, err
+		return hosts, err
 	}
-	for i, h := range out {
-		if out[i], err = t.Host(h.Key()); err != nil {
+	for page := range slices.Chunk(hosts, reportsPage) {
+		if err := r.addReports(page); err != nil {
 			return nil, err
 		}
 	}
-	return out, nil
+	return hosts, nil
 }
 
-func (t *Tx) hosts(what, query string, args []any) ([]*Host, error) {
-	var out []*Host
-	err := t.scanAll(what, query, args, func(scan func(...any) error) error {
-		var doc []byte
-		var at int64
-		if err := scan(&doc, &at); err != nil {
+// reportsPage is of how many hosts the reports are asked for at once.
+const reportsPage = 100
+
+// addReports reads the reports of up to a page of hosts.
+func (r *Reader) addReports(hosts []*Host) error {
+	var where conditions
+	var keys []string
+	byKey := map[HostKey]*Host{}
+	for _, h := range hosts {
+		key := h.Key()
+		byKey[key] = h
+		keys = append(keys, "("+where.mark(key.InfraEnvID)+", "+where.mark(key.HostID)+")")
+	}
+	query := `SELECT infra_env_id, host_id, kind, doc FROM host_reports WHERE (infra_env_id, host_id) IN (VALUES ` + strings.Join(keys, ", ") + `)`
+	return r.scanAll("read reports", query, where.args, func(scan func(...any) error) error {
+		var key HostKey
+		var kind, text string
+		if err := scan(&key.InfraEnvID, &key.HostID, &kind, &text); err != nil {
 			return err
 		}
-		h, err := decodeHost(doc, at)
-		out = append(out, h)
-		return err
+		putReport(&byKey[key].API, kind, text)
+		byKey[key].loaded[kind] = text
+		return nil
 	})
-	return out, err
 }
 
-// HostsByMAC returns the keys of the infra-env's hosts that say in their
-// inventory that they have that address, lower case, by id.
-func (t *Tx) HostsByMAC(infraEnvID, mac string) ([]HostKey, error) {
-	var keys []HostKey
-	err := t.scanAll("find host by MAC", `SELECT host_id FROM host_macs WHERE mac = $1 AND infra_env_id = $2 ORDER BY host_id`,
-		[]any{mac, infraEnvID}, func(scan func(...any) error) error {
-			key := HostKey{InfraEnvID: infraEnvID}
-			if err := scan(&key.HostID); err != nil {
-				return err
-			}
-			keys = append(keys, key)
-			return nil
-		})
-	return keys, err
+func scanHost(scan func(...any) error) (*Host, error) {
+	var doc []byte
+	var at, clock *int64
+	h := &Host{loaded: map[string]string{}}
+	if err := scan(&h.Version, &doc, &at, &clock); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(doc, h); err != nil {
+		return nil, err
+	}
+	if at != nil && clock != nil {
+		h.API.CheckedInAt, h.API.Timestamp = wire.At(fromUnix(*at)), cmp.Or(*clock, h.API.Timestamp)
+	}
+	h.loadedMACs = slices.Clone(h.MACs)
+	return h, nil
 }
 
-// PutHost makes or replaces the record with its reports and addresses.
-func (t *Tx) PutHost(h *Host) error {
+// putHost writes the record with its reports and addresses.
+func putHost(h *Host) (operation, error) {
 	bare := *h
 	texts := takeReports(&bare.API)
+	at, clock := h.API.CheckedInAt, h.API.Timestamp
+	bare.API.CheckedInAt, bare.API.Timestamp = wire.DateTime{}, 0 // these have a table of their own
 	doc, err := json.Marshal(&bare)
 	if err != nil {
-		return err
+		return operation{}, err
 	}
-	key := h.Key()
-	err = t.exec("write host", `INSERT INTO hosts (infra_env_id, id, cluster_id, status, checked_in_at, doc) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (infra_env_id, id) DO UPDATE SET cluster_id = excluded.cluster_id, status = excluded.status,
-			checked_in_at = excluded.checked_in_at, doc = excluded.doc`,
-		key.InfraEnvID, key.HostID, h.ClusterID(), h.API.Status, unix(h.API.CheckedInAt.Time), string(doc))
-	if err != nil {
-		return err
-	}
+	ref, next, key := h.Ref(), nextVersion(h.Version), h.Key()
+	changed := map[string]string{}
 	for kind, text := range texts {
-		if text == h.loaded[kind] {
-			continue
+		texts[kind] = clean(text)
+		if texts[kind] != h.loaded[kind] {
+			changed[kind] = texts[kind]
 		}
+	}
+	return operation{ref: ref, stored: func() { h.stored(next, texts) }, do: func(t *tx) error {
+		if err := t.writeHost(&bare, ref, next, string(doc)); err != nil {
+			return err
+		}
+		if err := t.writeReports(key, changed); err != nil {
+			return err
+		}
+		if err := t.writeMACs(key, h.loadedMACs, bare.MACs); err != nil {
+			return err
+		}
+		return t.exec("note check-in", `INSERT INTO host_check_ins (infra_env_id, host_id, at, clock) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (infra_env_id, host_id) DO UPDATE SET at = excluded.at, clock = excluded.clock WHERE excluded.at > host_check_ins.at`,
+			key.InfraEnvID, key.HostID, unix(at.Time), clock)
+	}}, nil
+}
+
+// stored notes what the store has of the host from now on.
+func (h *Host) stored(version int64, texts map[string]string) {
+	h.Version, h.loaded, h.loadedMACs = version, texts, slices.Clone(h.MACs)
+}
+
+func (t *tx) writeHost(h *Host, ref Ref, next int64, doc string) error {
+	if ref.Version == 0 {
+		return t.change("make host", `INSERT INTO hosts (infra_env_id, id, version, cluster_id, status, doc)
+			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`, ref.InfraEnvID, ref.ID, next, h.ClusterID(), h.API.Status, doc)
+	}
+	return t.change("write host", `UPDATE hosts SET version = $1, cluster_id = $2, status = $3, doc = $4
+		WHERE infra_env_id = $5 AND id = $6 AND version = $7`, next, h.ClusterID(), h.API.Status, doc, ref.InfraEnvID, ref.ID, ref.Version)
+}
+
+func (t *tx) writeReports(key HostKey, texts map[string]string) error {
+	for kind, text := range texts {
 		err := t.exec("write report", `INSERT INTO host_reports (infra_env_id, host_id, kind, doc) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (infra_env_id, host_id, kind) DO UPDATE SET doc = excluded.doc`, key.InfraEnvID, key.HostID, kind, text)
 		if err != nil {
 			return err
 		}
 	}
-	return t.putMACs(h)
+	return nil
 }
 
-func (t *Tx) putMACs(h *Host) error {
-	if slices.Equal(h.loadedMACs, h.MACs) {
+func (t *tx) writeMACs(key HostKey, old, macs []string) error {
+	if slices.Equal(old, macs) {
 		return nil
 	}
-	key := h.Key()
-	if err := t.exec("delete MACs", `DELETE FROM host_macs WHERE infra_env_id = $1 AND host_id = $2`, key.InfraEnvID, key.HostID); err != nil {
+	if err := t.exec("remove MACs", `DELETE FROM host_macs WHERE infra_env_id = $1 AND host_id = $2`, key.InfraEnvID, key.HostID); err != nil {
 		return err
 	}
-	for _, mac := range slices.Compact(slices.Sorted(slices.Values(h.MACs))) {
-		if err := t.exec("write MAC", `INSERT INTO host_macs (infra_env_id, host_id, mac) VALUES ($1, $2, $3)`, key.InfraEnvID, key.HostID, mac); err != nil {
+	for _, mac := range slices.Compact(slices.Sorted(slices.Values(macs))) {
+		if err := t.exec("write MAC", `INSERT INTO host_macs (infra_env_id, host_id, mac) VALUES ($1, $2, $3)`, key.InfraEnvID, key.HostID, clean(mac)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// DeleteHost removes the record with everything that belongs to it but its
-// events; a missing one is no error.
-func (t *Tx) DeleteHost(key HostKey) error {
+// removeHost removes the record with everything that belongs to it but its events.
+func (t *tx) removeHost(r Ref) error {
+	err := t.change("remove host", `DELETE FROM hosts WHERE infra_env_id = $1 AND id = $2 AND version = $3`, r.InfraEnvID, r.ID, r.Version)
+	if err != nil {
+		return err
+	}
 	for _, query := range []string{
 		`DELETE FROM host_reports WHERE infra_env_id = $1 AND host_id = $2`,
 		`DELETE FROM host_macs WHERE infra_env_id = $1 AND host_id = $2`,
-		`DELETE FROM hosts WHERE infra_env_id = $1 AND id = $2`,
+		`DELETE FROM host_check_ins WHERE infra_env_id = $1 AND host_id = $2`,
 	} {
-		if err := t.exec("delete host", query, key.InfraEnvID, key.HostID); err != nil {
+		if err := t.exec("remove host", query, r.InfraEnvID, r.ID); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func decodeHost(doc []byte, checkedIn int64) (*Host, error) {
-	h := &Host{loaded: map[string]string{}}
-	if err := json.Unmarshal(doc, h); err != nil {
-		return nil, err
-	}
-	h.API.CheckedInAt = wire.At(fromUnix(checkedIn))
-	h.loadedMACs = slices.Clone(h.MACs)
-	return h, nil
-}
-
-// unix and fromUnix keep times as microseconds; zero stays zero.
-func unix(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMicro()
-}
-
-func fromUnix(us int64) time.Time {
-	if us == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(us).UTC()
 }

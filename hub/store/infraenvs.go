@@ -1,44 +1,69 @@
 package store
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // InfraEnv returns the record, or [ErrNotFound].
-func (t *Tx) InfraEnv(id string) (*InfraEnv, error) {
+func (r *Reader) InfraEnv(id string) (*InfraEnv, error) {
+	return one(r, "infra-env "+id, `SELECT version, doc FROM infra_envs WHERE id = $1`, []any{id}, scanInfraEnv)
+}
+
+// InfraEnvFilter selects infra-envs; empty members select all.
+type InfraEnvFilter struct {
+	ClusterID string
+	// After keeps only ids behind it; Limit bounds the number, zero does not.
+	After string
+	Limit int
+}
+
+// InfraEnvs returns the selected records by id.
+func (r *Reader) InfraEnvs(f InfraEnvFilter) ([]*InfraEnv, error) {
+	var where conditions
+	where.in("cluster_id", f.ClusterID)
+	where.after("id", f.After)
+	query := `SELECT version, doc FROM infra_envs ` + where.String() + ` ORDER BY id` + where.limit(f.Limit)
+	return all(r, "list infra-envs", query, where.args, scanInfraEnv)
+}
+
+func scanInfraEnv(scan func(...any) error) (*InfraEnv, error) {
 	var doc []byte
-	if err := t.scanRow("infra-env "+id, `SELECT doc FROM infra_envs WHERE id = $1`, []any{id}, &doc); err != nil {
+	env := &InfraEnv{}
+	if err := scan(&env.Version, &doc); err != nil {
 		return nil, err
 	}
-	env := &InfraEnv{}
 	return env, json.Unmarshal(doc, env)
 }
 
-// InfraEnvs returns all records by id; a cluster id limits them to those bound to it.
-func (t *Tx) InfraEnvs(clusterID string) ([]*InfraEnv, error) {
-	var out []*InfraEnv
-	err := t.scanAll("list infra-envs", `SELECT doc FROM infra_envs WHERE $1 = '' OR cluster_id = $1 ORDER BY id`, []any{clusterID},
-		func(scan func(...any) error) error {
-			var doc []byte
-			env := &InfraEnv{}
-			if err := scan(&doc); err != nil {
-				return err
-			}
-			out = append(out, env)
-			return json.Unmarshal(doc, env)
-		})
-	return out, err
-}
-
-// PutInfraEnv makes or replaces the record.
-func (t *Tx) PutInfraEnv(env *InfraEnv) error {
+func putInfraEnv(env *InfraEnv) (operation, error) {
 	doc, err := json.Marshal(env)
 	if err != nil {
-		return err
+		return operation{}, err
 	}
-	return t.exec("write infra-env", `INSERT INTO infra_envs (id, cluster_id, doc) VALUES ($1, $2, $3)
-		ON CONFLICT (id) DO UPDATE SET cluster_id = excluded.cluster_id, doc = excluded.doc`, env.API.ID, env.API.ClusterID, string(doc))
+	ref, next := env.Ref(), nextVersion(env.Version)
+	return operation{ref: ref, stored: func() { env.Version = next }, do: func(t *tx) error {
+		if ref.Version == 0 {
+			return t.change("make infra-env", `INSERT INTO infra_envs (id, version, cluster_id, doc) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+				ref.ID, next, env.API.ClusterID, string(doc))
+		}
+		return t.change("write infra-env", `UPDATE infra_envs SET version = $1, cluster_id = $2, doc = $3 WHERE id = $4 AND version = $5`,
+			next, env.API.ClusterID, string(doc), ref.ID, ref.Version)
+	}}, nil
 }
 
-// DeleteInfraEnv removes the record; a missing one is no error.
-func (t *Tx) DeleteInfraEnv(id string) error {
-	return t.exec("delete infra-env", `DELETE FROM infra_envs WHERE id = $1`, id)
+// removeInfraEnv removes the record unless it has hosts. One that is just being
+// registered holds the record and is seen once it is stored.
+func (t *tx) removeInfraEnv(r Ref) error {
+	if err := t.change("remove infra-env", `DELETE FROM infra_envs WHERE id = $1 AND version = $2`, r.ID, r.Version); err != nil {
+		return err
+	}
+	var hosts int
+	if err := t.scanRow("count hosts", `SELECT COUNT(*) FROM hosts WHERE infra_env_id = $1`, []any{r.ID}, &hosts); err != nil {
+		return err
+	}
+	if hosts > 0 {
+		return fmt.Errorf("infra-env %s has hosts: %w", r.ID, ErrConflict)
+	}
+	return nil
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -12,66 +11,87 @@ import (
 )
 
 // migrationFiles are applied in the order of their names, each once and as a
-// whole. A file that has been released is never changed; write a new one.
+// whole. A file that has been released is never changed; write a new one. One
+// with a database's name before .sql is for that database only.
 //
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// migrate brings the tables up to date.
-func migrate(ctx context.Context, db *sql.DB) error {
-	if _, err := db.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY)`); err != nil {
-		return fmt.Errorf("open: %w", err)
-	}
-	var have int64
-	if err := db.QueryRowContext(ctx, `SELECT COALESCE(MAX(version), 0) FROM schema_version`).Scan(&have); err != nil {
-		return fmt.Errorf("read the schema's version: %w", err)
-	}
-	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
+// migration is one step from a version of the tables to the next.
+type migration struct {
+	name    string
+	version int64
+}
+
+// migrate brings the tables up to date, or leaves them as they are.
+func (s *sqlStore) migrate(ctx context.Context) error {
+	steps, err := migrations(s.dialect.name)
 	if err != nil {
 		return err
 	}
-	slices.Sort(names)
-	for i, name := range names {
-		version, err := versionOf(name)
-		if err != nil {
-			return err
-		}
-		if i == len(names)-1 && have > version {
-			return fmt.Errorf("its tables have version %d, this program knows %d: start the newer program, or restore a backup", have, version)
-		}
-		if version <= have {
-			continue
-		}
-		if err := apply(ctx, db, name, version); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-func versionOf(name string) (int64, error) {
-	number, _, _ := strings.Cut(strings.TrimPrefix(name, "migrations/"), "_")
-	version, err := strconv.ParseInt(number, 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%s: its name must begin with a number: %w", name, err)
-	}
-	return version, nil
-}
-
-func apply(ctx context.Context, db *sql.DB, name string, version int64) error {
-	script, err := migrationFiles.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	return inTx(ctx, db, nil, func(tx *Tx) error {
-		for statement := range strings.SplitSeq(string(script), ";") {
-			if strings.TrimSpace(statement) == "" {
-				continue
-			}
-			if err := tx.exec("migrate", statement); err != nil {
+	return s.inTx(ctx, s.write, nil, func(t *tx) error {
+		if s.dialect.lock != "" { // several programs may start at the same time
+			if err := t.exec("wait for other programs", s.dialect.lock); err != nil {
 				return err
 			}
 		}
-		return tx.exec("migrate", `INSERT INTO schema_version (version) VALUES ($1)`, version)
+		if err := t.exec("migrate", `CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY)`); err != nil {
+			return err
+		}
+		var have int64
+		if err := t.scanRow("the tables' version", `SELECT COALESCE(MAX(version), 0) FROM schema_version`, nil, &have); err != nil {
+			return err
+		}
+		if newest := steps[len(steps)-1].version; have > newest {
+			return fmt.Errorf("its tables have version %d, this program knows %d: start the newer program, or restore a backup", have, newest)
+		}
+		for _, m := range steps {
+			if m.version <= have {
+				continue
+			}
+			if err := t.apply(m); err != nil {
+				return fmt.Errorf("%s: %w", m.name, err)
+			}
+		}
+		return nil
 	})
+}
+
+// migrations are the steps for a database, in order.
+func migrations(database string) ([]migration, error) {
+	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	var out []migration
+	for _, name := range names {
+		parts := strings.Split(strings.TrimPrefix(name, "migrations/"), ".")
+		if len(parts) == 3 && parts[1] != database {
+			continue
+		}
+		number, _, _ := strings.Cut(parts[0], "_")
+		version, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%s: its name must begin with a number: %w", name, err)
+		}
+		out = append(out, migration{name, version})
+	}
+	return out, nil
+}
+
+func (t *tx) apply(m migration) error {
+	script, err := migrationFiles.ReadFile(m.name)
+	if err != nil {
+		return err
+	}
+	for statement := range strings.SplitSeq(string(script), ";") {
+		if strings.TrimSpace(statement) == "" {
+			continue
+		}
+		if err := t.exec("migrate", statement); err != nil {
+			return err
+		}
+	}
+	return t.exec("migrate", `INSERT INTO schema_version (version) VALUES ($1)`, m.version)
 }

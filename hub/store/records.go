@@ -1,6 +1,8 @@
 package store
 
 import (
+	"cmp"
+	"strings"
 	"time"
 
 	"github.com/ironflow/ironflow/hub/wire"
@@ -8,6 +10,8 @@ import (
 
 // InfraEnv is the record of an infra-env.
 type InfraEnv struct {
+	// Version is what the store has; zero for a record that was never stored.
+	Version int64 `json:"-"`
 	// API is what clients see.
 	API wire.InfraEnv
 	// AutoApprove makes new hosts start approved.
@@ -27,8 +31,15 @@ type HostKey struct {
 	InfraEnvID, HostID string
 }
 
+// Compare orders keys by infra-env, then by host.
+func (k HostKey) Compare(o HostKey) int {
+	return cmp.Or(strings.Compare(k.InfraEnvID, o.InfraEnvID), strings.Compare(k.HostID, o.HostID))
+}
+
 // Host is the record of a host.
 type Host struct {
+	// Version is what the store has; zero for a record that was never stored.
+	Version int64 `json:"-"`
 	// API is what clients see. Its reports (inventory and the like) are stored
 	// apart, since most accesses do not need them.
 	API wire.Host
@@ -80,6 +91,8 @@ func (h *Host) Stage() wire.HostStage {
 
 // Cluster is the record of a cluster.
 type Cluster struct {
+	// Version is what the store has; zero for a record that was never stored.
+	Version int64 `json:"-"`
 	// API is what clients see, without its hosts.
 	API wire.Cluster
 	// Own tells that the hub made the cluster for a single host and removes it with the host.

@@ -7,20 +7,8 @@ import (
 	"fmt"
 	"net/url"
 
-	"modernc.org/sqlite" // and the driver of that name
-	sqlite3 "modernc.org/sqlite/lib"
+	_ "modernc.org/sqlite" // the driver of that name
 )
-
-// Busy reports whether the error means that somebody else held the database for
-// longer than is waited for; the same work may succeed later.
-func Busy(err error) bool {
-	e, ok := errors.AsType[*sqlite.Error](err)
-	if !ok {
-		return false
-	}
-	primary := e.Code() & 0xff // the rest is the extended code
-	return primary == sqlite3.SQLITE_BUSY || primary == sqlite3.SQLITE_LOCKED
-}
 
 // readers is how many reading connections SQLite gets; WAL lets them read while
 // the one writer writes.
@@ -33,14 +21,14 @@ func OpenSQLite(ctx context.Context, path string) (Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, write); err != nil {
+	s := &sqlStore{write: write, dialect: &dialect{name: "sqlite", reading: sql.TxOptions{ReadOnly: true}}}
+	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), write.Close())
 	}
-	read, err := openSQLite(path, readers, "deferred")
-	if err != nil {
+	if s.read, err = openSQLite(path, readers, "deferred"); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
-	return &sqlStore{read: read, write: write}, nil
+	return s, nil
 }
 
 // openSQLite opens a pool. synchronous=NORMAL with WAL survives the death of

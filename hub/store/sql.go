@@ -1,0 +1,230 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// dialect is what differs between the databases.
+type dialect struct {
+	name string
+	// share ends a SELECT that keeps others from changing the row until the commit.
+	share string
+	// lock is run before the tables are brought up to date; empty for none.
+	lock string
+	// reading are the options of a transaction that sees one state.
+	reading sql.TxOptions
+	// announce sends the changes with the transaction; nil where it is done behind it.
+	announce func(*tx, []Change) error
+}
+
+// sqlStore is a store over one or two connection pools of the same database.
+type sqlStore struct {
+	read, write *sql.DB
+	dialect     *dialect
+	watchers    watchers
+	// stop ends what runs beside the pools; it may be nil.
+	stop func()
+}
+
+var _ Store = (*sqlStore)(nil)
+
+func (s *sqlStore) View(ctx context.Context, f func(*Reader) error) error {
+	return s.inTx(ctx, s.read, &s.dialect.reading, func(t *tx) error { return f(&t.Reader) })
+}
+
+func (s *sqlStore) Commit(ctx context.Context, u *Unit) error {
+	if u.Empty() {
+		return nil
+	}
+	operations, err := u.operations()
+	if err != nil {
+		return fmt.Errorf("store: encode: %w", err)
+	}
+	err = s.inTx(ctx, s.write, nil, func(t *tx) error {
+		for _, o := range operations {
+			if err := o.do(t); err != nil {
+				return err
+			}
+		}
+		for _, e := range u.Events {
+			if err := t.addEvent(e); err != nil {
+				return err
+			}
+		}
+		if err := t.writeCheckIns(u.CheckIns); err != nil {
+			return err
+		}
+		if s.dialect.announce == nil {
+			return nil
+		}
+		return s.dialect.announce(t, u.Changes)
+	})
+	if err != nil {
+		return err
+	}
+	for _, o := range operations {
+		if o.stored != nil {
+			o.stored()
+		}
+	}
+	if s.dialect.announce == nil {
+		s.watchers.tell(u.Changes)
+	}
+	return nil
+}
+
+func (s *sqlStore) Prune(ctx context.Context, then time.Time) error {
+	return s.inTx(ctx, s.write, nil, func(t *tx) error {
+		return t.exec("remove old events", `DELETE FROM events WHERE at < $1`, unix(then))
+	})
+}
+
+func (s *sqlStore) Watch(f func([]Change)) func() { return s.watchers.add(f) }
+
+func (s *sqlStore) Close() error {
+	if s.stop != nil {
+		s.stop()
+	}
+	if s.read == s.write {
+		return s.write.Close()
+	}
+	return errors.Join(s.read.Close(), s.write.Close())
+}
+
+func (s *sqlStore) inTx(ctx context.Context, db *sql.DB, opts *sql.TxOptions, f func(*tx) error) error {
+	begun, err := db.BeginTx(ctx, opts)
+	if err != nil {
+		return fmt.Errorf("store: begin: %w", err)
+	}
+	if err := f(&tx{Reader{ctx: ctx, q: begun, dialect: s.dialect}}); err != nil {
+		return errors.Join(err, ignoreDone(begun.Rollback()))
+	}
+	if err := begun.Commit(); err != nil {
+		return fmt.Errorf("store: commit: %w", err)
+	}
+	return nil
+}
+
+func ignoreDone(err error) error {
+	if errors.Is(err, sql.ErrTxDone) {
+		return nil
+	}
+	return err
+}
+
+// Reader reads the records. It is for one goroutine.
+type Reader struct {
+	ctx     context.Context
+	q       *sql.Tx
+	dialect *dialect
+}
+
+// tx is a transaction that writes.
+type tx struct{ Reader }
+
+func (t *tx) exec(what, query string, args ...any) error {
+	if _, err := t.q.ExecContext(t.ctx, query, args...); err != nil {
+		return fmt.Errorf("store: %s: %w", what, err)
+	}
+	return nil
+}
+
+// change runs a statement that has to affect one row; otherwise somebody else
+// was faster, which is [ErrConflict].
+func (t *tx) change(what, query string, args ...any) error {
+	result, err := t.q.ExecContext(t.ctx, query, args...)
+	if err != nil {
+		return fmt.Errorf("store: %s: %w", what, err)
+	}
+	if n, err := result.RowsAffected(); err != nil || n != 1 {
+		return fmt.Errorf("store: %s: %w", what, errors.Join(ErrConflict, err))
+	}
+	return nil
+}
+
+var tables = map[Kind]string{KindInfraEnv: "infra_envs", KindCluster: "clusters", KindHost: "hosts"}
+
+// check makes sure that the record still has the version, and keeps it so until the commit.
+func (t *tx) check(r Ref) error {
+	query, args := `SELECT version FROM `+tables[r.Kind]+` WHERE id = $1`, []any{r.ID}
+	if r.Kind == KindHost {
+		query, args = query+` AND infra_env_id = $2`, append(args, r.InfraEnvID)
+	}
+	var have int64
+	if err := t.scanRow("version", query+t.dialect.share, args, &have); err != nil && !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	if have != r.Version {
+		return fmt.Errorf("store: %s of %s: %w", tables[r.Kind], r.ID, ErrConflict)
+	}
+	return nil
+}
+
+func (t *tx) remove(r Ref) error {
+	switch r.Kind {
+	case KindInfraEnv:
+		return t.removeInfraEnv(r)
+	case KindHost:
+		return t.removeHost(r)
+	case KindCluster:
+	}
+	return t.change("remove cluster", `DELETE FROM clusters WHERE id = $1 AND version = $2`, r.ID, r.Version)
+}
+
+// scanRow reads one row; no row is [ErrNotFound].
+func (r *Reader) scanRow(what, query string, args []any, into ...any) error {
+	err := r.q.QueryRowContext(r.ctx, query, args...).Scan(into...)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return fmt.Errorf("%s: %w", what, ErrNotFound)
+	case err != nil:
+		return fmt.Errorf("store: %s: %w", what, err)
+	}
+	return nil
+}
+
+// scanAll calls each for every row; each reads it with the given scan function.
+func (r *Reader) scanAll(what, query string, args []any, each func(scan func(...any) error) error) error {
+	rows, err := r.q.QueryContext(r.ctx, query, args...)
+	if err != nil {
+		return fmt.Errorf("store: %s: %w", what, err)
+	}
+	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
+	for rows.Next() {
+		if err := each(rows.Scan); err != nil {
+			return fmt.Errorf("store: %s: %w", what, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("store: %s: %w", what, err)
+	}
+	return nil
+}
+
+// all reads every row.
+func all[T any](r *Reader, what, query string, args []any, read func(scan func(...any) error) (T, error)) ([]T, error) {
+	var out []T
+	err := r.scanAll(what, query, args, func(scan func(...any) error) error {
+		v, err := read(scan)
+		out = append(out, v)
+		return err
+	})
+	return out, err
+}
+
+// one reads the only row, or returns [ErrNotFound].
+func one[T any](r *Reader, what, query string, args []any, read func(scan func(...any) error) (T, error)) (T, error) {
+	found, err := all(r, what, query, args, read)
+	var none T
+	switch {
+	case err != nil:
+		return none, err
+	case len(found) == 0:
+		return none, fmt.Errorf("%s: %w", what, ErrNotFound)
+	}
+	return found[0], nil
+}

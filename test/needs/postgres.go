@@ -1,0 +1,26 @@
+package needs
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// Postgres returns the folder of PostgreSQL's programs, which Debian does not put
+// on the path.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) > 0 {
+		slices.Sort(found)
+		return filepath.Dir(found[len(found)-1])
+	}
+	if path, err := exec.LookPath("postgres"); err == nil {
+		return filepath.Dir(path)
+	}
+	return filepath.Dir(Program(t, "postgres", "postgresql"))
+}
