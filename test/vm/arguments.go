@@ -123,22 +123,20 @@ func disk(d Disk, n int, path string, index indexes) []string {
 	if d.Rotational {
 		rate = ",rotation_rate=7200"
 	}
-	wwn := func(property string) string {
-		if d.WWN == "" {
-			return ""
-		}
-		return "," + property + "=" + d.WWN
+	wwn := ""
+	if d.WWN != "" {
+		wwn = ",wwn=" + d.WWN
 	}
 	const policy = ",rerror=report,werror=report"
 	switch d.Kind {
 	case DiskNVMe:
-		return append(args, "-device", "nvme,id="+id+"-controller"+serial,
-			"-device", "nvme-ns,id="+id+",bus="+id+"-controller,nsid=1,drive="+node+wwn("eui64")+boot)
+		// A namespace as a device of its own has no name in QEMU's boot order, and OVMF then takes none of the order.
+		return append(args, "-device", "nvme,id="+id+",drive="+node+serial+boot)
 	case DiskSCSI:
 		return append(args, "-device", "virtio-scsi-pci,id="+id+"-controller",
-			"-device", "scsi-hd,id="+id+",bus="+id+"-controller.0,drive="+node+serial+wwn("wwn")+rate+policy+boot)
+			"-device", "scsi-hd,id="+id+",bus="+id+"-controller.0,drive="+node+serial+wwn+rate+policy+boot)
 	case DiskSATA:
-		return append(args, "-device", "ide-hd,id="+id+",bus=ide."+strconv.Itoa(n)+",drive="+node+serial+wwn("wwn")+rate+policy+boot)
+		return append(args, "-device", "ide-hd,id="+id+",bus=ide."+strconv.Itoa(n)+",drive="+node+serial+wwn+rate+policy+boot)
 	default:
 		return append(args, "-device", "virtio-blk-pci,id="+id+",drive="+node+serial+policy+boot)
 	}

@@ -15,7 +15,7 @@ func TestArguments(t *testing.T) {
 		UUID: "0d1c0000-0000-4000-8000-0000000000f1", Name: "vm-0", Dir: "/run/vm,0", TPM: true,
 		Disks: []Disk{
 			{SizeMiB: 1, Serial: "one"},
-			{Kind: DiskNVMe, SizeMiB: 1, WWN: "0x5254000000000a01"},
+			{Kind: DiskNVMe, SizeMiB: 1},
 			{Kind: DiskSCSI, SizeMiB: 1, WWN: "0x5000c50015ac3bd9", Rotational: true},
 			{Kind: DiskSATA, SizeMiB: 1, Fault: &Fault{Flushes: true, Sectors: []int64{7}}},
 		},
@@ -59,6 +59,7 @@ func TestConfig(t *testing.T) {
 		"a disk of an unknown kind":  func(c *Config) { c.Disks = []Disk{{SizeMiB: 1, Kind: "floppy"}} },
 		"a serial with an option":    func(c *Config) { c.Disks = []Disk{{SizeMiB: 1, Serial: "a,b"}} },
 		"a virtio disk with a WWN":   func(c *Config) { c.Disks = []Disk{{SizeMiB: 1, WWN: "0x5000c50015ac3bd9"}} },
+		"an NVMe disk with a WWN":    func(c *Config) { c.Disks = []Disk{{Kind: DiskNVMe, SizeMiB: 1, WWN: "0x5000c50015ac3bd9"}} },
 		"a MAC in upper case":        func(c *Config) { c.NICs = []NIC{{MAC: "52:54:00:00:00:F1"}} },
 		"a device name of an option": func(c *Config) { c.NICs = []NIC{{MAC: "52:54:00:00:00:f1", Tap: "a,script=x"}} },
 	} {

@@ -112,9 +112,8 @@ type Disk struct {
 	SizeMiB int
 	// Serial is the serial number; virtio shows 20 characters at most.
 	Serial string
-	// WWN is the world wide name of a SCSI or SATA disk, the EUI-64 of an NVMe one:
-	// 16 hexadecimal digits after 0x. Virtio disks have none, and Linux does not
-	// believe QEMU's EUI-64: there an NVMe disk's name is made of its serial number.
+	// WWN is the world wide name of a SCSI or SATA disk: 16 hexadecimal digits after
+	// 0x. Virtio disks have none; Linux makes an NVMe disk's of its serial number.
 	WWN string
 	// Rotational makes a SCSI or SATA disk say that it turns; else it is a solid
 	// state disk.
@@ -203,8 +202,8 @@ func (d Disk) check() error {
 		return errors.New("it needs a size")
 	case !serialShape.MatchString(d.Serial):
 		return fmt.Errorf("the serial number %q is not of letters, digits, dots, dashes and underscores", d.Serial)
-	case d.WWN != "" && (!wwnShape.MatchString(d.WWN) || d.Kind == DiskVirtio || d.Kind == ""):
-		return fmt.Errorf("the world wide name %q is not 0x with 16 digits, or the disk is one of virtio", d.WWN)
+	case d.WWN != "" && (!wwnShape.MatchString(d.WWN) || d.Kind != DiskSCSI && d.Kind != DiskSATA):
+		return fmt.Errorf("the world wide name %q is not 0x with 16 digits, or the disk is neither SCSI nor SATA", d.WWN)
 	}
 	return nil
 }

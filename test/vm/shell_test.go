@@ -54,7 +54,7 @@ func TestWhatTheGuestSees(t *testing.T) {
 		c.Drive = vm.DriveUSB
 		c.Disks = []vm.Disk{
 			{Kind: vm.DiskVirtio, SizeMiB: 64, Serial: "virtio-1"},
-			{Kind: vm.DiskNVMe, SizeMiB: 96, Serial: "nvme-1", WWN: "0x5254000000000a01"},
+			{Kind: vm.DiskNVMe, SizeMiB: 96, Serial: "nvme-1"},
 			{Kind: vm.DiskSCSI, SizeMiB: 128, Serial: "scsi-1", WWN: "0x5000c50015ac3bd9"},
 			{Kind: vm.DiskSATA, SizeMiB: 160, Serial: "sata-1", WWN: "0x5000c50015ac3bda", Rotational: true},
 		}

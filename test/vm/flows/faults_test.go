@@ -14,10 +14,11 @@ import (
 	"github.com/ironflow/ironflow/test/vm"
 )
 
-// forCluster makes a machine with its own cluster of one, and the host.
-func (f *flow) forCluster(name, word string) (*Host, *Console) {
+// forCluster makes a machine with its own cluster of one, and the host. The
+// machine's configuration is changed before, if there is something to change.
+func (f *flow) forCluster(name, word string, config func(*vm.Config)) (*Host, *Console) {
 	f.Helper()
-	h := f.host(Spec{Name: name})
+	h := f.host(Spec{Name: name, Config: config})
 	f.Expect(f.world.CreateInfraEnv(f.Context())).To(Succeed())
 	f.Expect(f.world.CreateCluster(f.Context(), name, 1)).To(Succeed())
 	console := h.Console()
@@ -68,7 +69,8 @@ func (f *flow) untilReason(h *Host, reason OmegaMatcher, limit time.Duration) {
 // gone for two minutes.
 func survives(f *flow) {
 	const name, word = "survivor", "survivor-e1"
-	h, console := f.forCluster(name, word)
+	// The drive on USB tries again while the image server is away, as BMCs do.
+	h, console := f.forCluster(name, word, func(c *vm.Config) { c.Drive = vm.DriveUSB })
 	f.untilShown(h, reading, 10, bootLimit)
 	h.Timeline.Happened(time.Now(), "the image server is killed")
 	f.world.Ironflow.Kill(f.Context())
@@ -94,7 +96,7 @@ func survives(f *flow) {
 // retry, with a firmware that tries the medium first.
 func powerCut(f *flow) {
 	const name, word = "outage", "outage-e2"
-	h, console := f.forCluster(name, word)
+	h, console := f.forCluster(name, word, nil)
 	f.untilWritten(h, 20)
 	f.Expect(h.Machine.PowerCut(f.Context())).To(Succeed())
 	h.Machine.SetOrder([]vm.Source{vm.SourceMedium, vm.SourceDisk})
@@ -106,7 +108,7 @@ func powerCut(f *flow) {
 // restarted: the live system restarts in mid step.
 func restarted(f *flow) {
 	const name, word = "restart", "restart-e3"
-	h, console := f.forCluster(name, word)
+	h, console := f.forCluster(name, word, nil)
 	f.untilWritten(h, 20)
 	f.Expect(h.Type(f.Context(), "reboot --force --force")).To(Succeed())
 	f.untilReason(h, ContainSubstring("restarted during the installation"), bootLimit)
@@ -116,7 +118,7 @@ func restarted(f *flow) {
 // diskFails: the disk's own words are on the host.
 func diskFails(f *flow) {
 	const name, word = "bad-disk", "bad-disk-e4"
-	h, _ := f.forCluster(name, word)
+	h, _ := f.forCluster(name, word, nil)
 	f.untilWritten(h, 20)
 	f.Expect(h.Machine.FailDisk(f.Context(), 0, vm.Fault{Writes: true, Flushes: true})).To(Succeed())
 	f.untilReason(h, And(ContainSubstring(writing), MatchRegexp("(?i)input/output error")), installLimit)
@@ -126,7 +128,7 @@ func diskFails(f *flow) {
 // mediumGone: the medium is taken out while the live system boots.
 func mediumGone(f *flow) {
 	const name, word = "no-medium", "no-medium-e5"
-	h, console := f.forCluster(name, word)
+	h, console := f.forCluster(name, word, nil)
 	f.untilShown(h, reading, 20, bootLimit)
 	f.Expect(h.Machine.BreakMedium(f.Context())).To(Succeed())
 	f.untilReason(h, MatchRegexp(`has read \d+ % of the live image`), 2*bootLimit)

@@ -52,7 +52,7 @@ func (w *World) defaultConfig(name string) vm.Config {
 		CPUs:  2, MemoryMiB: 3072,
 		Disks: []vm.Disk{
 			{Kind: vm.DiskSCSI, SizeMiB: 12 << 10, Serial: "S" + strings.ToUpper(id[:8]), WWN: "0x5000c500" + id[:8]},
-			{Kind: vm.DiskNVMe, SizeMiB: 11 << 10, Serial: "N" + strings.ToUpper(id[:8]), WWN: "0x5000c501" + id[:8]},
+			{Kind: vm.DiskNVMe, SizeMiB: 11 << 10, Serial: "N" + strings.ToUpper(id[:8])},
 		},
 		NICs: []vm.NIC{{MAC: mac(id, 0)}, {MAC: mac(id, 1)}},
 	}

@@ -93,8 +93,8 @@ func (f *flow) inspected(h *Host) {
 // What Linux makes of QEMU's disks.
 var diskTypes = map[vm.DiskKind]metal3v1.DiskType{vm.DiskSCSI: metal3v1.SSD, vm.DiskSATA: metal3v1.SSD, vm.DiskNVMe: metal3v1.NVME, vm.DiskVirtio: metal3v1.HDD}
 
-// shownWWN is the world wide name that Linux shows. It does not believe QEMU's
-// EUI-64 and makes one of an NVMe disk's vendor, serial number, model and namespace.
+// shownWWN is the world wide name that Linux shows. It makes one of an NVMe disk's
+// vendor, serial number, model and namespace.
 func shownWWN(disk vm.Disk) string {
 	if disk.Kind != vm.DiskNVMe {
 		return disk.WWN
