@@ -10,8 +10,8 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// order are the flags of the installer, as hubs and agents of the protocol give
-// them (host-agent.md 7.1); together they are an install order.
+// order are the flags of the installer, as existing hubs and agents give them;
+// together they are an install order.
 type order struct {
 	request wire.InstallCmdRequest
 	role    string

@@ -58,8 +58,8 @@ func (t *Token) String() string { return "***" }
 // GoString hides the token.
 func (t *Token) GoString() string { return "***" }
 
-// Known returns the values that the token has or may get, for whoever blots
-// them out of texts that leave the host; nothing for nil.
+// Known returns the values that the token has or may get, to be redacted in texts
+// that leave the host; nothing for nil.
 func (t *Token) Known() []string {
 	if t == nil {
 		return nil

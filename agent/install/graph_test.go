@@ -150,7 +150,7 @@ func TestWhatAnEarlierProcessDid(t *testing.T) {
 	}})).To(Equal(`attempt 2 had come to stage "Writing image to disk": done wipe-signatures /dev/sda, begun write-image /dev/sda`))
 }
 
-// TestEveryRoleHasTheProtocolsStages is host-agent.md 7.2, as far as the installer goes.
+// TestEveryRoleHasTheProtocolsStages, as far as the installer reports them.
 func TestEveryRoleHasTheProtocolsStages(t *testing.T) {
 	for role, want := range map[wire.HostRole][]wire.HostStage{
 		wire.HostRoleBootstrap: {"Starting installation", "Installing", "Writing image to disk", "Copying registry data to disk", "Waiting for control plane", "Waiting for bootkube", "Waiting for controller", "Rebooting"},

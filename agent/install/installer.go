@@ -1,8 +1,8 @@
 // Package install carries out the hub's order to install a host. [Manager] is
 // the state machine: it runs the tasks of the order, reports stage and percent
 // to the hub and to systemd, survives a crash of the process, and ends the agent
-// with a meaning. What the tasks are is an [Installer]'s word: [DryRun] pretends,
-// following a scenario; the packages below change the machine.
+// with an exit code that says how it went. An [Installer] gives the tasks:
+// [DryRun] pretends, following a scenario; the packages below change the machine.
 package install
 
 import "context"

@@ -14,7 +14,7 @@ import (
 var apart = backoff.Policy{First: 2 * time.Second, Factor: 1.5, Max: 10 * time.Second}
 
 // Persist repeats a call to the hub as often as its answer allows: what may pass
-// soon ten times, an outage for an hour (host-agent.md 7.3), anything else not at all.
+// soon ten times, an outage for an hour, anything else not at all.
 func Persist(ctx context.Context, log *slog.Logger, what string, call func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := call()

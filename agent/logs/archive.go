@@ -45,7 +45,7 @@ type entry struct {
 type bundle struct {
 	hostID  string
 	entries []entry
-	// known are values that are blotted out wherever they stand.
+	// known are values that are redacted wherever they stand.
 	known []string
 	// limit is the size of the largest archive.
 	limit int64

@@ -19,7 +19,7 @@ type Sources struct {
 	Inventory func(ctx context.Context) ([]byte, error)
 	// Commands starts the programs of the live image; nil collects without them.
 	Commands command.Runner
-	// Secrets are values that are blotted out wherever they stand.
+	// Secrets are values that are redacted wherever they stand.
 	Secrets []string
 	// partLimit replaces the limits of all parts; tests set it.
 	partLimit time.Duration

@@ -24,7 +24,7 @@ const (
 )
 
 // secretive are programs whose memory holds tokens, pull secrets, keys or an Ignition: nothing can
-// be blotted out of a core dump, so theirs stay on the host. The kernel cuts
+// be redacted in a core dump, so theirs stay on the host. The kernel cuts
 // names after 15 characters.
 var secretive = []string{
 	"ironflow-agent", "agent", "next_step_runne", "logs_sender", "ironflow-step", "ironic-python-a", "coreos-installe", "ignition", "assisted-instal",

@@ -2,7 +2,7 @@
 // that is made while it is uploaded: nothing is written to the disk, which is
 // memory in a live image. A [Piece] is one file of the archive; a piece that
 // fails, hangs or is late is named in report.logs and never stops the others.
-// What would be larger than hubs take is split. Secrets are blotted out. The
+// What would be larger than hubs take is split. Secrets are redacted. The
 // main type is [Sender].
 package logs
 

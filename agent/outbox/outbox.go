@@ -108,8 +108,8 @@ func (o *Outbox) put(reply wire.StepReply) {
 }
 
 // Doubt makes everything be said again, after a failed poll or a change of hub.
-// What is said again unchanged is no change of the picture: agents of a hub that
-// is overloaded must not come back sooner for that.
+// A reply that is only repeated wakes no poll: agents of an overloaded hub must
+// not come back sooner for it.
 func (o *Outbox) Doubt() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

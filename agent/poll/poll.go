@@ -1,9 +1,8 @@
-// Package poll asks the hub for instructions, hands the steps on and says when
-// to ask again. The hub's next_instruction_seconds is an upper bound: after
-// anything that may change the picture (a reply that the hub took, another set
-// of steps) the loop asks again soon, at first after the least gap and then ever
-// more slowly, so that a host does not spend minutes between states that change
-// in seconds. The least gap is the hub's word, see [wire.HeaderPollGap].
+// Package poll asks the hub for instructions, starts the steps and says when to
+// ask again. The hub's next_instruction_seconds is the longest delay. After a
+// change (a reply that the hub took, another set of steps) the loop asks again
+// soon, and then ever more slowly: states that follow each other in seconds cost
+// no minutes. The hub says the shortest delay, see [wire.HeaderPollGap].
 package poll
 
 import (
@@ -68,7 +67,7 @@ type Loop struct {
 	Dispatch func(step wire.Step)
 	// Forget is called when the hub may have lost what it was told.
 	Forget func()
-	// Changed wakes the loop after a reply that changed the picture.
+	// Changed wakes the loop after a reply that the hub did not know.
 	Changed <-chan struct{}
 	// Busy tells whether an installation runs: then the loop never gives up.
 	Busy func() bool

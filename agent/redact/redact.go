@@ -1,10 +1,10 @@
-// Package redact blots secrets out of texts that leave the host: log bundles for
+// Package redact takes secrets out of texts that leave the host: log bundles for
 // the hub, and the journal lines in a deploy step's reason, which Ironic keeps.
 // It knows the forms in which tokens, passwords, pull secrets, private keys and
 // the contents of Ignition files get into logs, and takes the values that the
 // caller knows besides. [Secrets] is for a text, [Writer] for a stream.
 //
-// In doubt it blots out: a name less in a log is no harm.
+// In doubt it redacts: a name less in a log is no harm.
 package redact
 
 import (
@@ -64,7 +64,7 @@ var forms = []form{
 	{[]string{"$"}, regexp.MustCompile(`\$(?:1|2[aby]|5|6|7|y|gy)\$[\w./$=,-]{8,}`), mark},
 }
 
-// line blots the secrets out of one line.
+// line redacts one line.
 func line(text []byte, known [][]byte) []byte {
 	for _, secret := range known {
 		if bytes.Contains(text, secret) {
@@ -80,7 +80,7 @@ func line(text []byte, known [][]byte) []byte {
 	return text
 }
 
-// Secrets blots secrets out of the text: all known forms, and the values that
+// Secrets redacts the text: all known forms, and the values that
 // are given. A line beyond 1 MiB is cut.
 func Secrets(text []byte, known ...string) []byte {
 	var out bytes.Buffer

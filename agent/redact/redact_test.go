@@ -72,7 +72,7 @@ func TestSecrets(t *testing.T) {
 			out := string(redact.Secrets([]byte(tc.line)))
 			g.Expect(out).To(And(ContainSubstring("***"), Not(ContainSubstring(secret)), ContainSubstring(tc.stays)))
 			again := string(redact.Secrets([]byte(out)))
-			g.Expect(again).To(Equal(out), "what is blotted out stays so")
+			g.Expect(again).To(Equal(out), "what is redacted stays so")
 		})
 	}
 }

@@ -22,8 +22,8 @@ var (
 	keyEnd   = regexp.MustCompile(`-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----`)
 )
 
-// Writer blots secrets out of what is written to it and hands it on, line by
-// line. Make it with [NewWriter]; Close hands the last line on.
+// Writer redacts what is written to it and passes it on, line by line. Make it
+// with [NewWriter]; Close passes the last line on.
 type Writer struct {
 	out   io.Writer
 	known [][]byte
@@ -32,7 +32,7 @@ type Writer struct {
 	key   int    // lines of a private key that may still come; 0 outside of one
 }
 
-// NewWriter returns a writer in front of out. The known values are blotted out
+// NewWriter returns a writer in front of out. The known values are redacted
 // besides everything that looks like a secret; very short ones are not.
 func NewWriter(out io.Writer, known ...string) *Writer {
 	w := &Writer{out: out}
@@ -69,7 +69,7 @@ func (w *Writer) Close() error {
 	return w.flush("")
 }
 
-// flush hands the line on.
+// flush passes the line on.
 func (w *Writer) flush(end string) error {
 	if text, ok := w.keys(w.rest); ok {
 		text = line(text, w.known)
@@ -84,7 +84,7 @@ func (w *Writer) flush(end string) error {
 	return nil
 }
 
-// keys blots private keys out, which may take several lines; ok is false for a
+// keys redacts private keys, which may take several lines; ok is false for a
 // line that holds nothing else.
 func (w *Writer) keys(text []byte) (left []byte, ok bool) {
 	if w.key > 0 {

@@ -51,7 +51,7 @@ type agent struct {
 	hostID     func() (string, error)
 	resolve    install.Resolve
 
-	changed chan struct{}                  // a reply changed the picture
+	changed chan struct{}                  // the hub took a new reply
 	leave   chan string                    // why the host is to register again
 	host    atomic.Pointer[hubclient.Host] // who we are for the hub, nil before the registration
 	seen    atomic.Pointer[poll.Situation] // the last situation before a stop

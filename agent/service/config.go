@@ -1,8 +1,8 @@
 // Package service is the program agent: it registers the host, polls the hub,
-// runs its steps and the installation, and ends with a meaning. It wires the
-// packages around it together and holds the life cycle; [Run] is its only way in.
-// It knows no signals and no service manager: those are the process's, and one
-// process may run many agents, each with a root directory of its own.
+// runs its steps and the installation, and ends with an exit code that says how it
+// went. It connects the packages around it; [Run] is its only entry point. Signals
+// and the service manager are left to the process: one process may run many
+// agents, each with a root directory of its own.
 package service
 
 import (

@@ -23,7 +23,7 @@ const (
 // maxReplyError bounds the error text of a reply.
 const maxReplyError = 4 << 10
 
-// Dispatcher starts steps and hands their replies on. Make it with [NewDispatcher].
+// Dispatcher starts steps and passes their replies on. Make it with [NewDispatcher].
 type Dispatcher struct {
 	// Media, if set, tells before a step and after a failed one whether the boot
 	// medium can be read; its error is the step's failure with [ExitMedia].

@@ -226,7 +226,7 @@ func TestServicesAreStarted(t *testing.T) {
 }
 
 func TestTheMachineConfigDaemonHasThreeTries(t *testing.T) {
-	// The exact arguments: host-agent.md 7.5, row 2.
+	// The exact arguments, as existing installers give them.
 	const line = "podman run --rm --net host --pid host --privileged --volume /:/rootfs:rw --volume /run/dbus/system_bus_socket:/run/dbus/system_bus_socket " +
 		"--authfile /root/.docker/config.json --entrypoint /usr/bin/machine-config-daemon quay.example/mco:1 " +
 		"start --node-name localhost --root-mount /rootfs --once-from /run/ironflow/bootstrap.ign --skip-reboot"

@@ -1,6 +1,6 @@
 // Package bootstrap is what the bootstrap host of a cluster does besides writing
-// its own disk: it runs the cluster's temporary control plane out of memory
-// (host-agent.md 7.5). [Role] adds its tasks to the graph of the installation:
+// its own disk: it runs the cluster's temporary control plane out of memory.
+// [Role] adds its tasks to the graph of the installation:
 // fetch bootstrap.ign, write it onto the live system, start bootkube and its
 // companions, and wait for the control plane. A cluster that is not OpenShift has
 // no bootstrap.ign and so no such role: the tasks then have nothing to do.

@@ -95,7 +95,7 @@ type Runner struct {
 }
 
 // Args are podman's arguments for the order: the installer has the host's devices,
-// processes and network, and all flags of host-agent.md 7.1.
+// processes and network, and all flags that installers of existing hubs take.
 func (r Runner) Args(job install.Job) []string {
 	args := []string{
 		"run", "--detach", "--privileged", "--pid=host", "--net=host", "--name=" + Name,

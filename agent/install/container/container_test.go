@@ -72,7 +72,7 @@ func full() install.Job {
 	}
 }
 
-// TestArguments is host-agent.md section 4 (install) and 7.1, written by hand.
+// TestArguments has the flags of existing installers, written by hand.
 func TestArguments(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(runner(&played.Programs{}).Args(full())).To(Equal([]string{

@@ -178,7 +178,7 @@ func TestOrdersThatCannotBeCarriedOut(t *testing.T) {
 	}
 }
 
-// TestTriesForTheHub is host-agent.md 7.3: how often by what the hub answers.
+// TestTriesForTheHub: how often it asks again depends on what the hub answers.
 func TestTriesForTheHub(t *testing.T) {
 	for code, want := range map[int]int{404: 10, 423: 10, 425: 10, 408: 360, 429: 360, 500: 360, 503: 360, 0: 360, 400: 1, 401: 1, 403: 1, 409: 1} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {
@@ -340,7 +340,7 @@ func TestAWorkerWaitsForTheControlPlane(t *testing.T) {
 	}
 }
 
-// TestTheEnd is host-agent.md 7.4.
+// TestTheEnd: Ironic reboots the host where it installs, else the agent does.
 func TestTheEnd(t *testing.T) {
 	ipa := systemd.Properties{LoadState: "loaded", ActiveState: "active"}
 	for name, tc := range map[string]struct {

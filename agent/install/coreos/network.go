@@ -14,8 +14,8 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 )
 
-// Where the text user interface of the live image leaves its traces
-// (host-agent.md 1.4), and NetworkManager its connections.
+// Where the text user interface of the live image writes its log,
+// and NetworkManager its connections.
 const (
 	tuiFolder   = "/var/log/agent"
 	tuiLog      = tuiFolder + "/agent-tui.log"
