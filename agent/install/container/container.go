@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -145,8 +146,8 @@ func (r Runner) flags(job install.Job) []string {
 	on("--enable-skip-mco-reboot", q.EnableSkipMcoReboot)
 	on("--notify-num-reboots", q.NotifyNumReboots)
 	if p := q.Proxy; p != nil {
-		add("--http-proxy", deref(p.HTTPProxy))
-		add("--https-proxy", deref(p.HTTPSProxy))
+		add("--http-proxy", withoutPassword(p.HTTPProxy))
+		add("--https-proxy", withoutPassword(p.HTTPSProxy))
 		add("--no-proxy", deref(p.NoProxy))
 	}
 	add("--service-ips", strings.Join(q.ServiceIPs, ","))
@@ -163,6 +164,16 @@ func installerArgs(job install.Job) string {
 		return ""
 	}
 	return string(raw)
+}
+
+// withoutPassword is the address of a proxy, or nothing if it holds a password:
+// arguments are for all to see. The environment has it in any case.
+func withoutPassword(proxy *string) string {
+	address := deref(proxy)
+	if u, err := url.Parse(address); err != nil || u.User != nil {
+		return ""
+	}
+	return address
 }
 
 func deref(s *string) string {

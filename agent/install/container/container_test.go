@@ -103,6 +103,26 @@ func TestArguments(t *testing.T) {
 	}[:17]))
 }
 
+// TestAPasswordOfAProxyIsNoArgument: everybody on the host can read those. The
+// installer gets the same proxies in its environment.
+func TestAPasswordOfAProxyIsNoArgument(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		job, open, locked := full(), "http://proxy.example:3128", "http://user:s3cret-proxy@proxy.example:3128"
+		job.Request.Proxy = &wire.Proxy{HTTPProxy: &open, HTTPSProxy: &locked}
+		p := podman{exit: "0"}.programs()
+		g.Expect(runner(p).Run(t.Context(), job).Exit).To(BeZero())
+		for _, c := range p.Ran("podman run") {
+			g.Expect(played.Line(c)).To(And(ContainSubstring("--http-proxy "+open), ContainSubstring("--env=HTTPS_PROXY")))
+			g.Expect(c.Env).To(ContainElement("HTTPS_PROXY=" + locked))
+		}
+		g.Expect(p.Ran("podman run")).To(HaveLen(1))
+		for _, c := range p.Ran("") {
+			g.Expect(played.Line(c)).NotTo(ContainSubstring("s3cret-proxy"))
+		}
+	})
+}
+
 func TestResults(t *testing.T) {
 	for name, tc := range map[string]struct {
 		podman podman
