@@ -20,6 +20,12 @@ import (
 //go:embed image
 var scripts embed.FS
 
+// base is the script that asks for Debian's packages. What it makes is kept apart,
+// because it does not change with our sources.
+//
+//go:embed base
+var base embed.FS
+
 // Options say where the registry is.
 type Options struct {
 	// Address is the IP address that machines reach it at.
@@ -47,8 +53,12 @@ func Start(ctx context.Context, o Options) (*Registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read what the image of ironic-python-agent is made from: %w", err)
 	}
+	slim, err := debian.Make(ctx, debian.Scripts{Name: "vm-slim", Files: base, Dir: "vm/registry", Make: "base/make.sh", Alone: true})
+	if err != nil {
+		return nil, err
+	}
 	image, err := debian.Make(ctx, debian.Scripts{
-		Name: "vm-registry", Files: scripts, Dir: "vm/registry", Make: "image/make.sh", Args: []string{o.Source}, Inputs: inputs, Alone: true,
+		Name: "vm-registry", Files: scripts, Dir: "vm/registry", Make: "image/make.sh", Args: []string{o.Source, slim}, Inputs: inputs, Alone: true,
 	})
 	if err != nil {
 		return nil, err

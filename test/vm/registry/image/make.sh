@@ -2,12 +2,13 @@
 # Builds the image of ironic-python-agent as customdeploy/ipa/Containerfile describes it, and fills the storage of a registry
 # with it. The two images that the Containerfile starts from are made of Debian packages and of this machine's Go, because no
 # registry can be reached; all else are its own lines.
-#   make.sh OUT SOURCE
-# SOURCE is the source tree. OUT then holds the program docker-registry and its storage. Needs root, buildah, mmdebstrap,
-# the Debian mirror and PyPI.
+#   make.sh OUT SOURCE BASE
+# SOURCE is the source tree, BASE what ../base/make.sh has made. OUT then holds the program docker-registry and its storage. Needs root, buildah, the
+# Debian mirror and PyPI.
 set -euo pipefail
-out=$(realpath "${1:?usage: make.sh OUT SOURCE}")
+out=$(realpath "${1:?usage: make.sh OUT SOURCE BASE}")
 source=$(realpath "$2")
+base_files=$(realpath "$3")
 work=$out/work
 mkdir -p "$work/debs" "$work/context"
 trap 'clean' EXIT
@@ -16,12 +17,16 @@ trap 'clean' EXIT
 clean() {
   [ -z "${registry:-}" ] || kill "$registry" || true
   buildah rmi --all --force >/dev/null 2>&1 || true
+  umount "$work/storage/overlay" 2>/dev/null || true
   rm -rf "$work"
 }
 
+# An overlay cannot lie on an overlay, as root file systems of containers are.
+driver=overlay
+[ "$(stat -f -c %T "$work")" != overlayfs ] || driver=vfs
 cat >"$work/storage.conf" <<CONF
 [storage]
-driver = "vfs"
+driver = "$driver"
 runroot = "$work/run"
 graphroot = "$work/storage"
 CONF
@@ -31,16 +36,8 @@ export CONTAINERS_STORAGE_CONF=$work/storage.conf BUILDAH_ISOLATION=chroot TMPDI
 dpkg-deb -x "$work"/debs/docker-registry_*.deb "$work/packages"
 cp "$work/packages/usr/bin/docker-registry" "$out/"
 
-# As the real bookworm-slim has it: no manuals, no translations, and apt keeps nothing of what it has downloaded.
-mmdebstrap --variant=minbase --include=ca-certificates --quiet \
-  --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/info/*' \
-  --dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='path-exclude=/usr/share/groff/*' --dpkgopt='path-exclude=/usr/share/lintian/*' \
-  --dpkgopt='path-exclude=/usr/share/linda/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
-  --aptopt='Acquire::Languages "none"' --aptopt='Dir::Cache::pkgcache ""' --aptopt='Dir::Cache::srcpkgcache ""' \
-  --aptopt='DPkg::Post-Invoke { "rm -f /var/cache/apt/archives/*.deb /var/cache/apt/archives/partial/*.deb /var/cache/apt/*.bin || true"; }' \
-  bookworm "$work/debian.tar"
 base=$(buildah from scratch)
-buildah add --quiet "$base" "$work/debian.tar" / >/dev/null
+buildah add --quiet "$base" "$base_files/debian.tar" / >/dev/null
 buildah commit --quiet --disable-compression "$base" docker.io/library/debian:bookworm-slim >/dev/null
 buildah add --quiet "$base" "$(go env GOROOT)" /usr/local/go >/dev/null
 buildah config --env PATH=/usr/local/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$base"
