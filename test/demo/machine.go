@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ironflow/ironflow/test/vm"
 	"github.com/ironflow/ironflow/test/vm/flows"
+	"github.com/ironflow/ironflow/test/vm/lan"
 )
 
 const (
@@ -21,6 +23,9 @@ const (
 	// emulated processor that others use, too.
 	machinePatience = time.Hour
 )
+
+// network is not the one of the tests' flows, which may run beside a demo.
+var network = netip.MustParsePrefix("172.24.0.1/24")
 
 // installedLine is what the system that was installed says at each boot.
 var installedLine = regexp.MustCompile(`(?m)^.*INSTALLED `)
@@ -32,6 +37,7 @@ func (d *demo) bringUpMachine(ctx context.Context) error {
 	var err error
 	d.world, err = flows.Start(ctx, flows.Options{
 		Dir: d.dir, BinDir: d.options.BinDir, Source: d.options.Source, Simulated: scenarios, Out: sayer{d.screen},
+		Network: lan.Options{Prefix: network},
 	})
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -52,7 +53,7 @@ func (f *flow) classicImage(h *Host) {
 	f.Expect(err).NotTo(HaveOccurred())
 	h.Timeline.Happened(time.Now(), line[0])
 	f.Expect(line[1]).To(Equal(h.UUID))
-	f.Expect(line[2]).To(ContainSubstring(h.Config.Disks[0].Serial), "it runs from the disk that the hints mean")
+	f.Expect("0x"+strings.TrimPrefix(line[2], "3")).To(Equal(h.Config.Disks[0].WWN), "it runs from the disk that the hints mean, by the id that udev gives it")
 }
 
 // saysWhatItIs is what the system of package medium says when it runs from a disk.
