@@ -57,7 +57,11 @@ func newHub(ctx context.Context, s settings, cert pki.Files, urls imageURLs, met
 			return nil, err
 		}
 	}
-	if h.core, err = service.New(service.Options{Store: h.store, Files: h.files, TokenKey: key, Log: log, ImageURLs: urls}); err != nil {
+	options := service.Options{Store: h.store, Files: h.files, TokenKey: key, Log: log, ImageURLs: urls}
+	if err := s.checks.apply(&options); err != nil {
+		return nil, err
+	}
+	if h.core, err = service.New(options); err != nil {
 		return nil, err
 	}
 	h.api, err = rest.New(rest.Options{Hub: h.core, Auth: rest.Auth{None: s.hubAuth == "none"}, Registerer: metrics, Log: log})

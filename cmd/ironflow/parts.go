@@ -46,7 +46,10 @@ var everyPart = []string{
 var parts = []part{
 	{
 		use: "hub", short: "Run the hub alone: its REST API and the controllers of its resources",
-		lease: names.HubLease, flags: slices.Concat(everyPart, []string{"hub-addr", "images-publish-url"}),
+		lease: names.HubLease, flags: slices.Concat(everyPart, []string{
+			"hub-addr", "images-publish-url",
+			"hub-disabled-host-validations", "hub-disabled-cluster-validations", "hub-host-requirements", "hub-agent-version",
+		}),
 		complete: (*settings).completeAddresses, make: (*program).makeHubPart,
 	},
 	{

@@ -14,6 +14,7 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/capacity"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 )
 
@@ -41,6 +42,7 @@ type settings struct {
 	hubAddr         string
 	hubURL          string
 	hubAuth         string
+	checks          hubChecks
 	imagesAddr      string
 	imagesTLS       string
 	imagesURL       string
@@ -200,6 +202,9 @@ func (s *settings) services() []setting {
 		{"hub-addr", "IRONFLOW_HUB_ADDR", ":8090", "address of the hub's REST API (TLS)", text(&s.hubAddr)},
 		{"hub-publish-url", "IRONFLOW_HUB_PUBLISH_URL", "", "URL by which machines reach the hub; empty for https://127.0.0.1 and the port of hub-addr", text(&s.hubURL)},
 		{"hub-auth", "IRONFLOW_HUB_AUTH", "token", "how agents authenticate: token or none", text(&s.hubAuth)},
+	}
+	rows = append(rows, s.checks.settings()...)
+	rows = append(rows, []setting{
 		{"images-addr", "IRONFLOW_IMAGES_ADDR", ":8080", "address of the image server (HTTP); 0 switches it off", text(&s.imagesAddr)},
 		{"images-tls-addr", "IRONFLOW_IMAGES_TLS_ADDR", ":8443", "address of the image server (HTTPS); 0 switches it off", text(&s.imagesTLS)},
 		{"images-publish-url", "IRONFLOW_IMAGES_PUBLISH_URL", "", "URL by which BMCs reach the image server; empty for http://127.0.0.1 and the port of images-addr", text(&s.imagesURL)},
@@ -214,7 +219,7 @@ func (s *settings) services() []setting {
 		{"ironic-agent-image", "IRONIC_AGENT_IMAGE", "", "container image of ironic-python-agent", text(&s.ipa.agentImage)},
 		{"ironic-agent-foreign", "IRONFLOW_IRONIC_AGENT_FOREIGN", "false", "the container image lacks Ironflow's IPA plugin: leave the agent's gate out", boolean(&s.ipa.foreign)},
 		{"ssh-key-file", "IRONFLOW_SSH_KEY_FILE", "", "public keys for user core in the live image", text(&s.ipa.sshKey)},
-	}
+	}...)
 	return slices.Concat(rows, s.liveSystem())
 }
 
@@ -296,7 +301,7 @@ func (s *settings) completeAddresses() error {
 	if s.hubAuth != "token" && s.hubAuth != "none" {
 		return fmt.Errorf("--hub-auth %q is neither token nor none", s.hubAuth)
 	}
-	return nil
+	return s.checks.apply(&service.Options{})
 }
 
 // completeIronic checks what every command needs.

@@ -83,13 +83,16 @@ func TestWhatCannotWorkIsRefusedAtOnce(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no Ironic":          {[]string{"--base-image=x"}, "set --ironic-endpoint or IRONIC_ENDPOINT"},
-		"no base image":      {[]string{"--ironic-endpoint=https://ironic.example"}, "set --base-image or DEPLOY_ISO"},
-		"not a URL":          {append(good, "--hub-publish-url=hub.example"), "--hub-publish-url"},
-		"a password to see":  {append(good, "--database=postgres://hub:secret@db.example/hub"), "its address holds a password"},
-		"no such database":   {append(good, "--database=mysql://hub@db.example/hub"), "--database: "},
-		"an unknown auth":    {append(good, "--hub-auth=magic"), "neither token nor none"},
-		"all that is needed": {good, ""},
+		"no Ironic":                        {[]string{"--base-image=x"}, "set --ironic-endpoint or IRONIC_ENDPOINT"},
+		"no base image":                    {[]string{"--ironic-endpoint=https://ironic.example"}, "set --base-image or DEPLOY_ISO"},
+		"not a URL":                        {append(good, "--hub-publish-url=hub.example"), "--hub-publish-url"},
+		"a password to see":                {append(good, "--database=postgres://hub:secret@db.example/hub"), "its address holds a password"},
+		"no such database":                 {append(good, "--database=mysql://hub@db.example/hub"), "--database: "},
+		"an unknown auth":                  {append(good, "--hub-auth=magic"), "neither token nor none"},
+		"all that is needed":               {good, ""},
+		"a validation that does not exist": {append(good, "--hub-disabled-host-validations=connected,no-such"), `no host validation "no-such"`},
+		"requirements that are no JSON":    {append(good, "--hub-host-requirements=x"), "--hub-host-requirements"},
+		"validations that are not run":     {append(good, "--hub-disabled-host-validations=ntp-synced,mtu-valid", "--hub-disabled-cluster-validations=ntp-server-configured"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

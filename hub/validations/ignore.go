@@ -3,36 +3,40 @@ package validations
 import (
 	"fmt"
 	"slices"
-
-	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // CheckIgnored refuses ids that do not exist, and those that nothing can be
-// installed without.
+// installed without. [All] stands for every other one.
 func CheckIgnored(hostIDs, clusterIDs []string) error {
-	for _, id := range hostIDs {
-		i := slices.IndexFunc(HostRows, func(r HostRow) bool { return r.ID == wire.HostValidationID(id) })
-		if err := ignorable("host", id, i >= 0, i >= 0 && HostRows[i].Essential); err != nil {
-			return err
+	named := func(id string) bool { return id == All }
+	hostIDs, clusterIDs = slices.DeleteFunc(slices.Clone(hostIDs), named), slices.DeleteFunc(slices.Clone(clusterIDs), named)
+	if err := CheckIDs(hostIDs, clusterIDs); err != nil {
+		return err
+	}
+	for _, row := range HostRows {
+		if row.Essential && slices.Contains(hostIDs, string(row.ID)) {
+			return fmt.Errorf("validation %s of a host cannot be ignored", row.ID)
 		}
 	}
-	for _, id := range clusterIDs {
-		i := slices.IndexFunc(ClusterRows, func(r ClusterRow) bool { return r.ID == wire.ClusterValidationID(id) })
-		if err := ignorable("cluster", id, i >= 0, i >= 0 && ClusterRows[i].Essential); err != nil {
-			return err
+	for _, row := range ClusterRows {
+		if row.Essential && slices.Contains(clusterIDs, string(row.ID)) {
+			return fmt.Errorf("validation %s of a cluster cannot be ignored", row.ID)
 		}
 	}
 	return nil
 }
 
-func ignorable(of, id string, known, essential bool) error {
-	switch {
-	case id == All:
-		return nil
-	case !known:
-		return fmt.Errorf("there is no %s validation %q", of, id)
-	case essential:
-		return fmt.Errorf("validation %s cannot be ignored", id)
+// CheckIDs refuses ids of validations that do not exist.
+func CheckIDs(hostIDs, clusterIDs []string) error {
+	for _, id := range hostIDs {
+		if !slices.ContainsFunc(HostRows, func(r HostRow) bool { return string(r.ID) == id }) {
+			return fmt.Errorf("there is no host validation %q", id)
+		}
+	}
+	for _, id := range clusterIDs {
+		if !slices.ContainsFunc(ClusterRows, func(r ClusterRow) bool { return string(r.ID) == id }) {
+			return fmt.Errorf("there is no cluster validation %q", id)
+		}
 	}
 	return nil
 }

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/validations"
+)
+
+// hubChecks change what the hub asks of hosts and clusters.
+type hubChecks struct {
+	// disabledHost and disabledCluster are comma-separated ids of validations.
+	disabledHost, disabledCluster string
+	// requirements of hosts by release, as JSON.
+	requirements string
+	// agentVersion is the only agent that hosts may run.
+	agentVersion string
+}
+
+// settings are those of the hub's validations.
+func (c *hubChecks) settings() []setting {
+	return []setting{
+		{"hub-disabled-host-validations", "DISABLED_HOST_VALIDATIONS", "", "comma-separated ids of validations of hosts that are not run", text(&c.disabledHost)},
+		{"hub-disabled-cluster-validations", "DISABLED_CLUSTER_VALIDATIONS", "", "the same of clusters", text(&c.disabledCluster)},
+		{"hub-host-requirements", "HW_VALIDATOR_REQUIREMENTS", "", "requirements of hosts by release, as a JSON list; empty for those of docs/validations.md", text(&c.requirements)},
+		{"hub-agent-version", "IRONFLOW_HUB_AGENT_VERSION", "", "the only version of the agent that hosts may run; empty for any", text(&c.agentVersion)},
+	}
+}
+
+// apply reads the settings into the hub's options, and refuses ids that do not exist.
+func (c *hubChecks) apply(o *service.Options) error {
+	o.Checks = service.Checks{DisabledHost: ids(c.disabledHost), DisabledCluster: ids(c.disabledCluster), AgentImage: c.agentVersion}
+	if err := validations.CheckIDs(o.Checks.DisabledHost, o.Checks.DisabledCluster); err != nil {
+		return fmt.Errorf("validations that are not run: %w", err)
+	}
+	if c.requirements == "" {
+		return nil
+	}
+	table, err := validations.ParseTable([]byte(c.requirements))
+	if err != nil {
+		return fmt.Errorf("--hub-host-requirements: %w", err)
+	}
+	o.Requirements = table
+	return nil
+}
+
+func ids(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+}
