@@ -12,6 +12,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/pages"
 )
 
@@ -88,5 +89,22 @@ func TestTheDemosPrograms(t *testing.T) {
 		info, err := buildinfo.ReadFile(filepath.Join(dir, program))
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(info.Path).To(Equal(module+source), program)
+	}
+}
+
+// TestKubectlIsLinked: the folder that the first lines put into PATH has the
+// control plane's kubectl, also after an earlier run in the same folder.
+func TestKubectlIsLinked(t *testing.T) {
+	g := NewWithT(t)
+	d := &demo{dir: t.TempDir()}
+	for _, assets := range []string{"earlier", "now"} {
+		assets = filepath.Join(t.TempDir(), assets)
+		g.Expect(os.MkdirAll(assets, 0o700)).To(Succeed())
+		g.Expect(os.WriteFile(filepath.Join(assets, "kubectl"), []byte(assets), 0o600)).To(Succeed())
+		d.lab = &lab.Lab{ControlPlane: &lab.ControlPlane{AssetsDir: assets}}
+		g.Expect(d.linkTools()).To(Succeed())
+		raw, err := os.ReadFile(filepath.Join(d.toolDir(), "kubectl"))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(string(raw)).To(Equal(assets))
 	}
 }
