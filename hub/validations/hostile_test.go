@@ -66,3 +66,15 @@ func TestAMessageIsShortWhateverTheHostSays(t *testing.T) {
 	g.Expect(len(said.Message)).To(BeNumerically("<=", 1000))
 	g.Expect(utf8.ValidString(said.Message)).To(BeTrue())
 }
+
+// TestAClockOfAnotherAge: differences of more than 292 years are all the same number,
+// whose negative is itself.
+func TestAClockOfAnotherAge(t *testing.T) {
+	g := NewWithT(t)
+	in := good()
+	in.Host.Timestamp = -1 << 40
+	g.Expect(result(validations.Host(in, validations.Lists{}), string(wire.HostValidationIDTimeSyncedBetweenHostAndService)).Status).To(Equal(validations.Failure))
+	early := in.Member().ClockAhead
+	in.Host.Timestamp = 1 << 40
+	g.Expect(in.Member().ClockAhead-early).To(BeNumerically(">", 0), "their difference is one, too")
+}

@@ -102,9 +102,12 @@ const (
 	maxAhead  = time.Hour
 )
 
+// farApart is as far as clocks are told apart. Longest durations cannot be reckoned with.
+const farApart = 100 * 365 * 24 * time.Hour
+
 // clockAhead is how far the host's clock was ahead when it was told: at the last poll.
 func (f *HostFacts) clockAhead() time.Duration {
-	return time.Unix(f.Host.Timestamp, 0).Sub(f.Host.CheckedInAt.Time)
+	return min(max(time.Unix(f.Host.Timestamp, 0).Sub(f.Host.CheckedInAt.Time), -farApart), farApart)
 }
 
 func clockNear(in HostInput) verdict {
