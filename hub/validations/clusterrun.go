@@ -73,7 +73,7 @@ func Cluster(in ClusterInput, lists Lists) ClusterOutcome {
 }
 
 func (row ClusterRow) run(in ClusterInput, lists Lists) Result {
-	v := verdict{}
+	var v verdict
 	switch {
 	case slices.Contains(lists.Disabled, string(row.ID)):
 		v = verdict{Disabled, "The hub was told not to check this"}

@@ -142,7 +142,7 @@ func Host(in HostInput, lists Lists) HostOutcome {
 }
 
 func (row HostRow) run(in HostInput, lists Lists) Result {
-	v := verdict{}
+	var v verdict
 	switch {
 	case slices.Contains(lists.Disabled, string(row.ID)):
 		v = verdict{Disabled, "The hub was told not to check this"}
