@@ -24,13 +24,13 @@ const agentVersion = "ironflow-agent:test"
 func TestEveryValidationPasses(t *testing.T) {
 	hub := testhub.Start(t, testhub.Options{Checks: service.Checks{AgentImage: agentVersion}})
 	seen, seenOfCluster := map[string]bool{}, map[string]bool{}
-	for name, make := range map[string]func(*testing.T) *scene{
+	for name, begin := range map[string]func(*testing.T) *scene{
 		"three hosts": threeHosts, "network of the user's": usersNetwork, "single node": singleNode, "vSphere": virtualMachines,
 		"encrypted disks": encrypted, "disk that is kept": keptDisk, "joining host": joining,
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			s := make(t)
+			s := begin(t)
 			p := s.play(t, hub)
 			for n := range s.hosts {
 				h, results := p.host(t, n)
