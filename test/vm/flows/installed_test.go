@@ -20,8 +20,8 @@ import (
 // How long parts of a flow may take on two busy cores without hardware
 // virtualization; nothing is measured by them.
 const (
-	bootLimit    = 20 * time.Minute
-	installLimit = 25 * time.Minute
+	bootLimit    = 45 * time.Minute
+	installLimit = 45 * time.Minute
 )
 
 // What a host shows while its BMC reads the medium, and while the installer writes.

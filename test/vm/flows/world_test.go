@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	. "github.com/onsi/gomega"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/ironflow/ironflow/test/needs"
 )
@@ -31,6 +33,7 @@ const (
 func newWorld(t *testing.T, changes ...func(*Options)) *World {
 	t.Helper()
 	needs.Root(t)
+	ctrl.SetLogger(logr.Discard())
 	for _, tool := range []struct{ program, debianPackage string }{
 		{"qemu-system-x86_64", "qemu-system-x86"}, {"dnsmasq", "dnsmasq-base"}, {"sfdisk", "fdisk"}, {"mke2fs", "e2fsprogs"},
 	} {
