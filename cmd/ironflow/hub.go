@@ -86,6 +86,8 @@ func (h *hubParts) serve(ctx context.Context, addr string) error {
 	if err != nil {
 		return fmt.Errorf("hub: %w", err)
 	}
+	keeping := make(chan error, 1)
+	go func() { keeping <- h.core.KeepCheckIns(ctx) }()
 	server := h.api.HTTPServer()
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(tls.NewListener(listener, config)) }()
@@ -99,10 +101,11 @@ func (h *hubParts) serve(ctx context.Context, addr string) error {
 	if server.Shutdown(stop) != nil {
 		err = server.Close()
 	}
-	if failure := <-failed; !errors.Is(failure, http.ErrServerClosed) {
+	failure := <-failed
+	if !errors.Is(failure, http.ErrServerClosed) {
 		return failure
 	}
-	return errors.Join(err, h.store.Close(), h.files.Close())
+	return errors.Join(err, <-keeping, h.store.Close(), h.files.Close())
 }
 
 // setup registers the controllers of the hub's resources, and the monitor.

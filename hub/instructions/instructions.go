@@ -18,8 +18,8 @@ type Input struct {
 	Inventory *wire.Inventory
 	// Cluster is nil for an unbound host.
 	Cluster *wire.Cluster
-	// Peers are the cluster's other hosts that can be reached, with their addresses.
-	Peers wire.ConnectivityCheckParams
+	// HasPeers tells that the host may have others in its cluster. Who they are comes last, see [Complete].
+	HasPeers bool
 	// InfraEnv gives settings that are not the cluster's.
 	InfraEnv *wire.InfraEnv
 	// Images are what an installation needs.
@@ -34,8 +34,6 @@ type Input struct {
 	Disabled []wire.StepType
 	// DiskCheckTimeout and ImageTimeout bound these checks on the host.
 	DiskCheckTimeout, ImageTimeout time.Duration
-	// NewID makes the random part of step ids; nil means eight hex digits.
-	NewID func() string
 }
 
 // Images are the images that an installation needs.
@@ -55,7 +53,8 @@ type SkippedStep struct {
 	Err  error
 }
 
-// For returns what the agent is told, and which steps could not be built.
+// For returns what the agent is told as long as the input stays as it is, and
+// which steps could not be built. [Complete] makes an answer of it.
 func For(in Input) (wire.Steps, []SkippedStep) {
 	r := rowFor(in.Host.Status, in.Cluster != nil && IsDayTwo(in.Cluster))
 	wait := r.wait
@@ -78,19 +77,37 @@ func For(in Input) (wire.Steps, []SkippedStep) {
 		case err != nil:
 			skipped = append(skipped, SkippedStep{stepType, fmt.Errorf("step %s: %w", stepType, err)})
 		default:
-			out.Instructions = append(out.Instructions, wire.Step{StepType: stepType, StepID: stepID(in, stepType), Args: args})
+			out.Instructions = append(out.Instructions, wire.Step{StepType: stepType, Args: args})
 		}
 	}
 	return out, skipped
 }
 
+// Complete returns the steps with ids of their own, and with the cluster's other
+// hosts for a connectivity check: a wire.ConnectivityCheckParams in JSON. Without
+// any there is nothing to check. peers is asked only where a step needs it.
+func Complete(steps wire.Steps, peers func() ([]byte, error)) (wire.Steps, error) {
+	given := steps.Instructions
+	steps.Instructions = nil
+	for _, step := range given {
+		if step.StepType == connectivity {
+			others, err := peers()
+			if err != nil {
+				return wire.Steps{}, err
+			}
+			if len(others) == 0 {
+				continue
+			}
+			step.Args = []string{string(others)}
+		}
+		step.StepID = stepID(step.StepType)
+		steps.Instructions = append(steps.Instructions, step)
+	}
+	return steps, nil
+}
+
 // IsDayTwo tells that the cluster is installed and takes more hosts.
 func IsDayTwo(c *wire.Cluster) bool { return c.Kind == wire.ClusterKindAddHostsCluster }
 
-func stepID(in Input, stepType wire.StepType) string {
-	id := in.NewID
-	if id == nil {
-		id = func() string { return uuid.NewString()[:8] }
-	}
-	return string(stepType) + "-" + id()
-}
+// stepID is the step's type and eight random hex digits.
+func stepID(stepType wire.StepType) string { return string(stepType) + "-" + uuid.NewString()[:8] }

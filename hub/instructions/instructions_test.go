@@ -2,6 +2,7 @@ package instructions_test
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -26,10 +27,9 @@ func input(status string, change func(*instructions.Input)) instructions.Input {
 			IngressVIPs: []wire.IngressVIP{{IP: "192.0.2.9"}}, ControlPlaneCount: 3,
 			DiskEncryption: &wire.DiskEncryption{Mode: &tang, TangServers: "[]"},
 		},
-		Peers:            wire.ConnectivityCheckParams{{HostID: "p"}},
+		HasPeers:         true,
 		Images:           instructions.Images{Installer: "i", Controller: "k", Release: "registry.example:5000/release:1"},
 		DiskCheckTimeout: 8 * time.Minute, ImageTimeout: 16 * time.Minute,
-		NewID: func() string { return "1a2b3c4d" },
 	}
 	if change != nil {
 		change(&in)
@@ -80,7 +80,7 @@ func TestStepsOfEachStatus(t *testing.T) {
 			120, cont,
 		},
 		"nothing to ask": {
-			wire.HostStatusKnown, func(in *instructions.Input) { in.Cluster, in.Peers = &wire.Cluster{ID: "c"}, nil },
+			wire.HostStatusKnown, func(in *instructions.Input) { in.Cluster, in.HasPeers = &wire.Cluster{ID: "c"}, false },
 			[]wire.StepType{"inventory", "ntp-synchronizer"},
 			60, cont,
 		},
@@ -92,12 +92,14 @@ func TestStepsOfEachStatus(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			got, skipped := instructions.For(input(tc.status, tc.change))
+			built, skipped := instructions.For(input(tc.status, tc.change))
+			got, err := instructions.Complete(built, func() ([]byte, error) { return []byte(`[{"host_id":"p"}]`), nil })
+			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(skipped).To(BeEmpty())
 			var types []wire.StepType
 			for _, s := range got.Instructions {
 				types = append(types, s.StepType)
-				g.Expect(s.StepID).To(Equal(string(s.StepType) + "-1a2b3c4d"))
+				g.Expect(s.StepID).To(MatchRegexp("^" + string(s.StepType) + "-[0-9a-f]{8}$"))
 				g.Expect(s.Args).NotTo(BeNil(), "args must print as a list")
 			}
 			g.Expect(types).To(Equal(tc.want))
@@ -146,6 +148,25 @@ func TestArguments(t *testing.T) {
 			t.Fatalf("no step %s in %+v", tc.step, got)
 		})
 	}
+}
+
+// TestPeersComeLast: the same steps serve every poll, with the peers of the moment.
+func TestPeersComeLast(t *testing.T) {
+	g := NewWithT(t)
+	built, _ := instructions.For(input(wire.HostStatusKnown, nil))
+	with := func(peers string, err error) (wire.Steps, error) {
+		return instructions.Complete(built, func() ([]byte, error) { return []byte(peers), err })
+	}
+	first, err := with(`[{"host_id":"p"}]`, nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(first.Instructions[0].Args).To(Equal([]string{`[{"host_id":"p"}]`}))
+	alone, err := with("", nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(alone.Instructions).To(HaveLen(len(first.Instructions)-1), "nobody to connect to")
+	_, err = with("", errors.New("away"))
+	g.Expect(err).To(MatchError("away"))
+	g.Expect(built.Instructions[0].StepID).To(BeEmpty(), "what was built stays as it is")
+	g.Expect(built.Instructions[0].Args).To(BeEmpty())
 }
 
 func TestInstallOrder(t *testing.T) {

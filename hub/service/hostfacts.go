@@ -42,11 +42,15 @@ func (w *work) connected(h *store.Host) bool {
 // silentFor is how long the agent could have polled and did not: while the hub
 // was away, nobody could.
 func (w *work) silentFor(h *store.Host) time.Duration {
-	since := h.API.CheckedInAt.Time
-	if started := *w.hub.started.Load(); since.Before(started) {
+	return w.hub.silent(h.API.CheckedInAt.Time, w.now)
+}
+
+// silent is how long a host could have polled since then and did not.
+func (h *Hub) silent(since, now time.Time) time.Duration {
+	if started := *h.started.Load(); since.Before(started) {
 		since = started
 	}
-	return w.now.Sub(since)
+	return now.Sub(since)
 }
 
 // pastReboot tells that the live image, and the agent with it, is gone.

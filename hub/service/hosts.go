@@ -34,6 +34,7 @@ func (h *Hub) Hosts(ctx context.Context, filter store.HostFilter) (wire.HostList
 	err := h.view(ctx, func(r *store.Reader) error {
 		found, err := r.Hosts(filter)
 		for _, host := range found {
+			h.heard(host)
 			out = append(out, host.API)
 		}
 		return err

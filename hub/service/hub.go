@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"hash/maphash"
 	"log/slog"
 	"os"
 	"sync"
@@ -11,8 +12,10 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/checkins"
 	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/instructions"
+	"github.com/ironflow/ironflow/hub/snapshots"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -70,6 +73,10 @@ type Hub struct {
 	maxLog   int64
 	// crowd are the hosts that poll, hurried those of them that are on their way to an installation.
 	crowd, hurried crowd
+	// checkIns are the hosts' signs of life; cache is what polls are answered from.
+	checkIns checkins.Book
+	cache    snapshots.Cache
+	seed     maphash.Seed
 	// units is held by units of work, alone by those that others kept from being stored.
 	units sync.RWMutex
 	// started is when agents could first reach this hub; until then nobody could be heard.
@@ -95,6 +102,7 @@ func New(o Options) (*Hub, error) {
 		store: o.Store, files: o.Files, ignition: o.Ignition, key: o.TokenKey, log: o.Log, images: o.Images,
 		needs: validations.OpenShift, checks: o.Checks, now: o.Now, timers: o.Timers.withDefaults(), maxLog: cmp.Or(o.MaxLogBytes, maxLogBytes),
 		imageURLs: o.ImageURLs,
+		seed:      maphash.MakeSeed(),
 	}
 	if len(o.Requirements) > 0 {
 		h.needs = o.Requirements
@@ -108,6 +116,7 @@ func New(o Options) (*Hub, error) {
 	if h.now == nil {
 		h.now = time.Now
 	}
+	h.store.Watch(h.cache.Forget)
 	h.start()
 	h.images.Installer = cmp.Or(h.images.Installer, defaultImage)
 	h.images.Controller = cmp.Or(h.images.Controller, defaultImage)

@@ -4,9 +4,10 @@ import (
 	"context"
 	"net/netip"
 	"slices"
+	"time"
 
-	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/instructions"
+	"github.com/ironflow/ironflow/hub/snapshots"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -19,69 +20,56 @@ type Poll struct {
 	AgentVersion string
 }
 
-// Instructions notes the poll and returns what the agent does next.
+// Instructions notes the poll and returns what the agent does next. The answer
+// comes from memory, and only a poll that changes the host's record writes.
 func (h *Hub) Instructions(ctx context.Context, key store.HostKey, p Poll) (wire.Steps, error) {
-	var steps wire.Steps
-	err := h.update(ctx, func(w *work) error {
-		host, err := w.host(key)
+	s, err := h.snapshot(ctx, key)
+	if err != nil {
+		return wire.Steps{}, err
+	}
+	if now := h.now().UTC(); h.isNews(s, p, now) {
+		err := h.update(ctx, func(w *work) error {
+			host, err := w.host(key)
+			if err != nil {
+				return err
+			}
+			w.checkIn(host, p)
+			return nil
+		})
 		if err != nil {
-			return err
+			return wire.Steps{}, err
 		}
-		w.checkIn(host, p)
-		if err := w.settle(); err != nil {
-			return err
+		if s, err = h.snapshot(ctx, key); err != nil {
+			return wire.Steps{}, err
 		}
-		steps, err = w.instructions(host)
-		return err
-	})
-	return steps, err
+	} else {
+		h.checkIns.Note(key, now, p.Timestamp)
+	}
+	return instructions.Complete(s.Steps, func() ([]byte, error) { return h.peers(ctx, s) })
 }
 
-// checkIn notes a sign of life. Only one that may change the status has the
-// host looked at again.
+// isNews reports whether a poll changes more than the time of the last one.
+func (h *Hub) isNews(s *snapshots.Host, p Poll, now time.Time) bool {
+	if s.Away || p.AgentVersion != "" && p.AgentVersion != s.Agent {
+		return true
+	}
+	since := s.CheckedInAt
+	if c, heard := h.checkIns.Last(s.Key); heard && c.At.After(since) {
+		since = c.At
+	}
+	return s.Patience > 0 && h.silent(since, now) > s.Patience
+}
+
+// checkIn notes a sign of life in the host's record.
 func (w *work) checkIn(host *store.Host, p Poll) {
-	wasAway := !w.connected(host) || host.API.ConnectionTimedOut ||
-		host.API.Status == wire.HostStatusDisconnected || host.API.Status == wire.HostStatusDisconnectedUnbound
 	host.API.CheckedInAt = w.at()
 	if p.Timestamp != 0 {
 		host.API.Timestamp = p.Timestamp
 	}
-	upgraded := p.AgentVersion != "" && p.AgentVersion != host.API.DiscoveryAgentVersion
-	if upgraded {
+	if p.AgentVersion != "" {
 		host.API.DiscoveryAgentVersion = p.AgentVersion
 	}
-	if wasAway || upgraded {
-		w.touch(host, ChangedHost)
-		return
-	}
-	w.unit.CheckIns = append(w.unit.CheckIns, store.CheckIn{Host: host.Key(), At: w.now, Clock: p.Timestamp})
-}
-
-func (w *work) instructions(host *store.Host) (wire.Steps, error) {
-	env, err := w.env(host.API.InfraEnvID)
-	if err != nil {
-		return wire.Steps{}, err
-	}
-	c, err := w.clusterOf(host)
-	if err != nil {
-		return wire.Steps{}, err
-	}
-	in := instructions.Input{
-		Host: &host.API, Inventory: inventoryOf(host), InfraEnv: &env.API, Images: w.imagesFor(host),
-		ImagesChecked: w.imageCheck(host) == hostmachine.Passed, DiskCheckTimeout: diskCheckTimeout, ImageTimeout: imageTimeout,
-		Hurry: w.hurry(host, c),
-	}
-	if c != nil {
-		in.Cluster, in.DiskChecked = &c.API, w.diskCheck(host, c) == hostmachine.Passed
-		if in.Peers, err = w.peers(host, c); err != nil {
-			return wire.Steps{}, err
-		}
-	}
-	steps, skipped := instructions.For(in)
-	for _, s := range skipped {
-		w.lines = append(w.lines, line{"a step could not be built and was left out", []any{"host", host.API.ID, "step", s.Type, "error", s.Err}})
-	}
-	return steps, nil
+	w.touch(host, ChangedHost)
 }
 
 // hurry tells that the host is asked to come back soon: it is on its way to an
@@ -96,29 +84,23 @@ func (w *work) hurry(host *store.Host, c *store.Cluster) bool {
 	return true
 }
 
-// peers are the cluster's other hosts that can be asked for, with their addresses.
-func (w *work) peers(host *store.Host, c *store.Cluster) (wire.ConnectivityCheckParams, error) {
-	hosts, err := w.hostsOf(c.API.ID)
-	if err != nil {
-		return nil, err
+// awayFrom are the statuses in which peers are not told of a host.
+var awayFrom = []string{wire.HostStatusDiscovering, wire.HostStatusDisconnected, wire.HostStatusBinding}
+
+// peerOf is how peers are told of a host: its addresses. Nothing for one that
+// they cannot ask for.
+func peerOf(host *store.Host, inventory *wire.Inventory) []byte {
+	if inventory == nil || slices.Contains(awayFrom, host.API.Status) {
+		return nil
 	}
-	away := []string{wire.HostStatusDiscovering, wire.HostStatusDisconnected, wire.HostStatusBinding}
-	var peers wire.ConnectivityCheckParams
-	for _, o := range hosts {
-		inventory := inventoryOf(o)
-		if o.Key() == host.Key() || inventory == nil || slices.Contains(away, o.API.Status) {
-			continue
+	peer := wire.ConnectivityCheckHost{HostID: host.API.ID}
+	for _, nic := range inventory.Interfaces {
+		addresses := plainAddresses(slices.Concat(nic.Ipv4Addresses, nic.Ipv6Addresses))
+		if len(addresses) > 0 {
+			peer.Nics = append(peer.Nics, wire.ConnectivityCheckNIC{Name: nic.Name, MAC: nic.MACAddress, IPAddresses: addresses})
 		}
-		peer := wire.ConnectivityCheckHost{HostID: o.API.ID}
-		for _, nic := range inventory.Interfaces {
-			addresses := plainAddresses(slices.Concat(nic.Ipv4Addresses, nic.Ipv6Addresses))
-			if len(addresses) > 0 {
-				peer.Nics = append(peer.Nics, wire.ConnectivityCheckNIC{Name: nic.Name, MAC: nic.MACAddress, IPAddresses: addresses})
-			}
-		}
-		peers = append(peers, peer)
 	}
-	return peers, nil
+	return []byte(mustJSON(peer))
 }
 
 // plainAddresses cuts the prefix lengths off.

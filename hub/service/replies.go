@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"encoding/json"
+	"hash/maphash"
 	"slices"
 	"strings"
 
@@ -26,7 +27,17 @@ const maxReason = 1000
 // Reply takes the result of a step. A failed step never fails the call: what it
 // means is in the host's status. Output that cannot be read is refused with 400.
 func (h *Hub) Reply(ctx context.Context, key store.HostKey, reply wire.StepReply) error {
-	return h.update(ctx, func(w *work) error {
+	s, err := h.snapshot(ctx, key)
+	if err != nil {
+		return err
+	}
+	digest := h.digest(reply)
+	if reply.ExitCode == 0 && s.Dull(reply.StepType, digest) {
+		return nil // it says again what changed nothing
+	}
+	var last *work
+	err = h.update(ctx, func(w *work) error {
+		last = w
 		host, err := w.host(key)
 		if err != nil {
 			return err
@@ -40,7 +51,14 @@ func (h *Hub) Reply(ctx context.Context, key store.HostKey, reply wire.StepReply
 		}
 		return w.output(host, reply)
 	})
+	if err == nil && last.unit.Empty() {
+		s.Bored(reply.StepType, digest)
+	}
+	return err
 }
+
+// digest tells replies apart. It is seeded, so that no host can make two alike.
+func (h *Hub) digest(reply wire.StepReply) uint64 { return maphash.String(h.seed, reply.Output) }
 
 // failedStep handles a reply with an exit code.
 func (w *work) failedStep(host *store.Host, reply wire.StepReply) error {

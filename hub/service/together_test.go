@@ -14,6 +14,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -47,15 +48,19 @@ func opened(t *testing.T, open func() (store.Store, error)) store.Store {
 	return s
 }
 
-// replica is a hub over a store.
-func replica(t *testing.T, s store.Store) *service.Hub {
+// replica is a hub over a store, with a key if agents need tokens.
+func replica(t *testing.T, s store.Store, keys ...auth.Key) *service.Hub {
 	t.Helper()
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = root.Close() })
-	hub, err := service.New(service.Options{Store: s, Files: root})
+	o := service.Options{Store: s, Files: root}
+	for _, k := range keys {
+		o.TokenKey = k
+	}
+	hub, err := service.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,16 +30,30 @@ func (h *Hub) CheckAgentToken(ctx context.Context, token string) (infraEnvID str
 
 // current returns the infra-env of the claims unless its tokens were revoked.
 func (h *Hub) current(ctx context.Context, claims auth.Claims) (infraEnvID string, err error) {
-	env, err := h.record(ctx, claims.InfraEnvID)
+	generation, err := h.generation(ctx, claims.InfraEnvID)
 	switch {
 	case IsNotFound(err):
 		return "", auth.ErrInvalid
 	case err != nil:
 		return "", err
-	case env.TokenGeneration != claims.Generation:
+	case generation != claims.Generation:
 		return "", auth.ErrInvalid
 	}
 	return claims.InfraEnvID, nil
+}
+
+// generation returns the generation of the infra-env's tokens.
+func (h *Hub) generation(ctx context.Context, infraEnvID string) (int64, error) {
+	if known, ok := h.cache.Generation(infraEnvID); ok {
+		return known, nil
+	}
+	since := h.cache.Now()
+	env, err := h.record(ctx, infraEnvID)
+	if err != nil {
+		return 0, err
+	}
+	h.cache.PutGeneration(infraEnvID, env.TokenGeneration, since)
+	return env.TokenGeneration, nil
 }
 
 // RevokeAgentTokens makes every token of the infra-env invalid; live images

@@ -68,6 +68,7 @@ func (h *Hub) attempt(ctx context.Context, f func(*work) error, alone bool) (*wo
 
 // finished does what follows once the unit is stored.
 func (h *Hub) finished(w *work) {
+	h.cache.Forget(w.unit.Changes) // announcements may take a moment, and the caller asks next
 	for _, line := range w.lines {
 		h.log.Info(line.message, line.args...)
 	}

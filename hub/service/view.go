@@ -71,6 +71,7 @@ func (h *Hub) HostByMAC(ctx context.Context, infraEnvID, mac string) (HostView, 
 		if err != nil || len(hosts) != 1 {
 			return err
 		}
+		h.heard(hosts[0])
 		view, found = viewOf(hosts[0]), true
 		return nil
 	})

@@ -67,6 +67,7 @@ func (w *work) host(key store.HostKey) (*store.Host, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.hub.heard(h)
 	w.hosts[key] = h
 	w.unit.Read = append(w.unit.Read, h.Ref())
 	return h, nil
@@ -78,7 +79,7 @@ func (w *work) cluster(id string) (*store.Cluster, error) {
 		return c, nil
 	}
 	c, err := w.read.Cluster(id)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) || err == nil && slices.Contains(w.unit.Gone, c.Ref()) {
 		return nil, refuse(404, "there is no cluster %s", id)
 	}
 	if err != nil {
@@ -128,6 +129,7 @@ func (w *work) hostsOf(clusterID string) ([]*store.Host, error) {
 		keys := []store.HostKey{}
 		for _, h := range found {
 			if _, have := w.hosts[h.Key()]; !have {
+				w.hub.heard(h)
 				w.hosts[h.Key()] = h
 			}
 			keys = append(keys, h.Key())
@@ -201,9 +203,7 @@ func (w *work) finish() (*store.Unit, error) {
 	for _, key := range slices.SortedFunc(maps.Keys(w.dirtyHosts), store.HostKey.Compare) {
 		h := w.hosts[key]
 		w.unit.Hosts = append(w.unit.Hosts, h)
-		if id := h.ClusterID(); id != "" {
-			w.dirtyClusters[id] = true
-		}
+		w.moved(h)
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.dirtyClusters)) {
 		c, err := w.cluster(id)
@@ -215,11 +215,20 @@ func (w *work) finish() (*store.Unit, error) {
 		}
 		w.unit.Clusters = append(w.unit.Clusters, c)
 	}
-	u := &w.unit
-	if len(u.InfraEnvs)+len(u.Clusters)+len(u.Hosts)+len(u.Gone)+len(u.Events) == 0 {
-		u.Read = nil // a sign of life is one, whatever has changed meanwhile
+	return &w.unit, nil
+}
+
+// moved has the clusters of a changed host written, the one that it is in and the
+// one that it was in: their records vouch for their hosts.
+func (w *work) moved(h *store.Host) {
+	now, before := h.ClusterID(), h.WasIn()
+	if now != "" {
+		w.dirtyClusters[now] = true
 	}
-	return u, nil
+	if before != "" && before != now {
+		w.dirtyClusters[before] = true
+		w.announce(Event{InfraEnvID: h.API.InfraEnvID, HostID: h.API.ID, ClusterID: before, What: ChangedHost})
+	}
 }
 
 // at is the unit's time as the protocol writes it.

@@ -105,7 +105,7 @@ func scanHost(scan func(...any) error) (*Host, error) {
 	if at != nil && clock != nil {
 		h.API.CheckedInAt, h.API.Timestamp = wire.At(fromUnix(*at)), cmp.Or(*clock, h.API.Timestamp)
 	}
-	h.loadedMACs = slices.Clone(h.MACs)
+	h.loadedMACs, h.loadedCluster = slices.Clone(h.MACs), h.ClusterID()
 	return h, nil
 }
 
@@ -145,7 +145,7 @@ func putHost(h *Host) (operation, error) {
 
 // stored notes what the store has of the host from now on.
 func (h *Host) stored(version int64, texts map[string]string) {
-	h.Version, h.loaded, h.loadedMACs = version, texts, slices.Clone(h.MACs)
+	h.Version, h.loaded, h.loadedMACs, h.loadedCluster = version, texts, slices.Clone(h.MACs), h.ClusterID()
 }
 
 func (t *tx) writeHost(h *Host, ref Ref, next int64, doc string) error {

@@ -52,17 +52,20 @@ type listener struct {
 	tell    func([]Change)
 }
 
-// run hands announcements on until ctx ends. Nobody knows what was announced
-// while the connection was lost, so that is said once it is back.
+// run hands announcements on until ctx ends. Nobody knows what is announced while
+// the connection is lost, so that is said all the time and once it is back.
 func (l *listener) run(ctx context.Context, conn *pgx.Conn) {
 	for {
 		l.follow(ctx, conn)
 		if conn = l.again(ctx); conn == nil {
 			return
 		}
-		l.tell([]Change{{What: ChangedAll}})
+		l.missed()
 	}
 }
+
+// missed says that announcements may have been missed.
+func (l *listener) missed() { l.tell([]Change{{What: ChangedAll}}) }
 
 // listen makes a connection that announcements come to.
 func (l *listener) listen(ctx context.Context) (*pgx.Conn, error) {
@@ -80,6 +83,7 @@ func (l *listener) listen(ctx context.Context) (*pgx.Conn, error) {
 // again makes a new connection, however long that takes; nil once ctx has ended.
 func (l *listener) again(ctx context.Context) *pgx.Conn {
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		l.missed()
 		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():

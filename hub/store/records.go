@@ -65,10 +65,14 @@ type Host struct {
 	// the reset and is cleared by the next start.
 	Reason string
 
-	// loaded and loadedMACs are what the store holds, to write only what changed.
-	loaded     map[string]string
-	loadedMACs []string
+	// loaded, loadedMACs and loadedCluster are what the store holds, to write only what changed.
+	loaded        map[string]string
+	loadedMACs    []string
+	loadedCluster string
 }
+
+// WasIn returns the id of the cluster that the store has for the host; "" for none.
+func (h *Host) WasIn() string { return h.loadedCluster }
 
 // Key returns the host's key.
 func (h *Host) Key() HostKey { return HostKey{h.API.InfraEnvID, h.API.ID} }

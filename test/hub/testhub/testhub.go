@@ -86,6 +86,7 @@ func Start(t testing.TB, o Options) *Hub {
 	ctx, cancel := context.WithCancel(context.Background())
 	var monitor sync.WaitGroup
 	monitor.Go(func() { _ = h.Run(ctx) })
+	monitor.Go(func() { _ = h.KeepCheckIns(ctx) })
 	h.stop = sync.OnceFunc(func() {
 		h.server.Close()
 		cancel()

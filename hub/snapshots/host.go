@@ -1,0 +1,66 @@
+package snapshots
+
+import (
+	"sync"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// MaxSize bounds a snapshot that is kept, in bytes; a host whose snapshot is
+// larger is answered from the store.
+const MaxSize = 4 << 10
+
+// Host is the snapshot of one host. It does not change but for what it learns of replies.
+type Host struct {
+	Key       store.HostKey
+	ClusterID string
+	// Steps are the instructions. The peers' argument of a connectivity check is left out.
+	Steps wire.Steps
+	// Peer is how peers are told of the host: a wire.ConnectivityCheckHost in JSON,
+	// empty when it is not to be asked for.
+	Peer []byte
+	// Agent is the agent's version.
+	Agent string
+	// CheckedInAt is when the host was last heard of when the snapshot was made.
+	CheckedInAt time.Time
+	// Patience is how long the host may be silent; zero for any time.
+	Patience time.Duration
+	// Away tells that the host counts as silent: its next poll changes its record.
+	Away bool
+
+	mu sync.Mutex
+	// dull are replies that changed nothing, by their digest.
+	dull map[wire.StepType]uint64
+}
+
+// Dull reports whether such a reply is known to change nothing.
+func (h *Host) Dull(step wire.StepType, digest uint64) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	known, ok := h.dull[step]
+	return ok && known == digest
+}
+
+// Bored notes a reply that changed nothing. It counts as long as the snapshot does.
+func (h *Host) Bored(step wire.StepType, digest uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.dull == nil {
+		h.dull = map[wire.StepType]uint64{}
+	}
+	h.dull[step] = digest
+}
+
+// Size is about what the snapshot holds, in bytes.
+func (h *Host) Size() int {
+	n := 512 + len(h.Peer) + len(h.Agent) // keys, times and the maps that it is in
+	for _, s := range h.Steps.Instructions {
+		n += 64 + len(s.StepType)
+		for _, a := range s.Args {
+			n += 16 + len(a)
+		}
+	}
+	return n
+}
