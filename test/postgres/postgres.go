@@ -69,7 +69,7 @@ func New(t testing.TB) *Database {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := Exec(context.Background(), d.admin(), "DROP DATABASE "+d.name+" WITH (FORCE)"); err != nil { //nolint:usetesting // the test's context has ended by then
+		if err := Exec(context.Background(), d.admin(), "DROP DATABASE "+d.name+" WITH (FORCE)"); err != nil {
 			t.Error(err)
 		}
 	})
@@ -140,7 +140,7 @@ func start(bin string) error {
 	if err := os.WriteFile(filepath.Join(dir, "password"), []byte(password+"\n"), 0o644); err != nil {
 		return err
 	}
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "--pgdata", filepath.Join(dir, "data"), "--username", "tester",
+	initdb := exec.CommandContext(context.Background(), filepath.Join(bin, "initdb"), "--pgdata", filepath.Join(dir, "data"), "--username", "tester",
 		"--pwfile", filepath.Join(dir, "password"), "--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C", "--no-sync")
 	initdb.Dir, initdb.SysProcAttr = dir, &syscall.SysProcAttr{Credential: as}
 	if out, err := initdb.CombinedOutput(); err != nil {
@@ -151,7 +151,7 @@ func start(bin string) error {
 		return err
 	}
 	defer func() { _ = log.Close() }() // the server has its own
-	server.process = exec.Command(filepath.Join(bin, "postgres"), "-D", filepath.Join(dir, "data"), "-k", dir,
+	server.process = exec.CommandContext(context.Background(), filepath.Join(bin, "postgres"), "-D", filepath.Join(dir, "data"), "-k", dir,
 		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "shared_buffers=32MB", "-c", "max_connections=200")
 	server.process.Dir, server.process.Stdout, server.process.Stderr = dir, log, log
 	server.process.SysProcAttr = &syscall.SysProcAttr{Credential: as, Setpgid: true, Pdeathsig: syscall.SIGQUIT}
