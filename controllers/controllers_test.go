@@ -90,9 +90,9 @@ func (w *world) run(config *rest.Config, scheme *runtime.Scheme) {
 	w.t.Helper()
 	iso := filepath.Join(w.t.TempDir(), "live.iso")
 	w.Expect(testmedia.WriteFile(iso, testmedia.Options{RootfsBytes: 1 << 20})).To(Succeed())
-	bases, err := media.Open(w.t.Context(), iso, media.Options{})
+	registry, err := media.Open(w.t.Context(), iso, media.Options{})
 	w.Expect(err).NotTo(HaveOccurred())
-	built, err := images.NewStore(w.t.Context(), images.Options{Bases: bases, BaseURL: "http://192.0.2.1:8080", SigningKey: make([]byte, 32)})
+	built, err := images.NewStore(w.t.Context(), images.Options{Media: registry, BaseURL: "http://192.0.2.1:8080", SigningKey: make([]byte, 32)})
 	w.Expect(err).NotTo(HaveOccurred())
 	yes := true
 	mgr, err := ctrl.NewManager(config, ctrl.Options{

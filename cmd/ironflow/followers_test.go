@@ -26,10 +26,10 @@ func TestAFollowerServesWhatTheLeaderPuts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		replica := func(leads bool) *imageParts {
-			bases, err := media.Open(t.Context(), iso, media.Options{})
+			registry, err := media.Open(t.Context(), iso, media.Options{})
 			g.Expect(err).NotTo(HaveOccurred())
 			store, err := images.NewStore(t.Context(), images.Options{
-				Bases: bases, BaseURL: "http://192.0.2.1:8080", SigningKey: bytes.Repeat([]byte("k"), 32), StateDir: filepath.Join(dir, "state"),
+				Media: registry, BaseURL: "http://192.0.2.1:8080", SigningKey: bytes.Repeat([]byte("k"), 32), StateDir: filepath.Join(dir, "state"),
 			})
 			g.Expect(err).NotTo(HaveOccurred())
 			return &imageParts{store: store, log: logr.Discard(), leads: func() bool { return leads }}

@@ -36,7 +36,7 @@ const rescan = time.Minute
 
 // imageParts are the live images and their server.
 type imageParts struct {
-	bases  *media.Registry
+	media  *media.Registry
 	mirror *media.Mirror // nil without a list of base images
 	store  *images.Store
 	server *server.Server
@@ -44,7 +44,7 @@ type imageParts struct {
 	// process there is no resolver.
 	hosts    client.Reader
 	resolver *hubpaths.Resolver
-	// changed tells the controller of images that they are to be compared with bases
+	// changed tells the controller of images that they are to be compared with the media
 	// and settings; settings are those that it reads anew for each build.
 	changed  chan struct{}
 	settings func() string
@@ -56,7 +56,7 @@ type imageParts struct {
 }
 
 func newImages(ctx context.Context, s settings, cert pki.Files, metrics prometheus.Registerer, log logr.Logger) (*imageParts, error) {
-	bases, mirror, err := newBases(ctx, s)
+	registry, mirror, err := openMedia(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -68,9 +68,9 @@ func newImages(ctx context.Context, s settings, cert pki.Files, metrics promethe
 	if err != nil {
 		return nil, fmt.Errorf("image signing key: %w", err)
 	}
-	parts := &imageParts{bases: bases, mirror: mirror, log: log, changed: make(chan struct{}, 1), settings: func() string { return "" }, leads: func() bool { return true }}
+	parts := &imageParts{media: registry, mirror: mirror, log: log, changed: make(chan struct{}, 1), settings: func() string { return "" }, leads: func() bool { return true }}
 	parts.store, err = images.NewStore(ctx, images.Options{
-		Bases: bases, BaseURL: s.imagesURL, SigningKey: key, StateDir: filepath.Join(s.dataDir, "images"),
+		Media: registry, BaseURL: s.imagesURL, SigningKey: key, StateDir: filepath.Join(s.dataDir, "images"),
 		Programs: programs.ForArch, BootsDisk: func(key string) bool { return parts.hasSystem(ctx, key) },
 	})
 	if err != nil {
@@ -154,8 +154,8 @@ func (p *imageParts) hasSystem(ctx context.Context, key string) bool {
 	return state == metal3v1.StateProvisioned || state == metal3v1.StateExternallyProvisioned
 }
 
-// newBases opens the folder of base images, and prepares its downloads.
-func newBases(ctx context.Context, s settings) (*media.Registry, *media.Mirror, error) {
+// openMedia opens the folder of base images, and prepares its downloads.
+func openMedia(ctx context.Context, s settings) (*media.Registry, *media.Mirror, error) {
 	dir := s.baseImage
 	if s.images.list != "" {
 		if dir == "" {
@@ -165,18 +165,18 @@ func newBases(ctx context.Context, s settings) (*media.Registry, *media.Mirror, 
 			return nil, nil, fmt.Errorf("folder of base images: %w; with a list, --base-image must be a folder", err)
 		}
 	}
-	bases, err := media.Open(ctx, dir, media.Options{})
+	registry, err := media.Open(ctx, dir, media.Options{})
 	if err != nil {
 		return nil, nil, fmt.Errorf("base images: %w", err)
 	}
 	if s.images.list == "" {
-		return bases, nil, nil
+		return registry, nil, nil
 	}
 	// A list that cannot be read is a mistake of the operator, to be seen at once.
 	if _, err := media.ReadList(s.images.list); err != nil {
 		return nil, nil, err
 	}
-	return bases, &media.Mirror{File: s.images.list, Dir: dir, Registry: bases}, nil
+	return registry, &media.Mirror{File: s.images.list, Dir: dir, Registry: registry}, nil
 }
 
 // noPrograms as a setting keeps the host programs out of the images.
@@ -211,7 +211,7 @@ func newHostPrograms(s settings) (*hostprograms.Archives, error) {
 // architectures lists those that there is a base for.
 func (p *imageParts) architectures() []string {
 	var arches []string
-	for _, b := range p.bases.List() {
+	for _, b := range p.media.List() {
 		if !slices.Contains(arches, b.Arch) {
 			arches = append(arches, b.Arch)
 		}
@@ -271,7 +271,7 @@ func (p *imageParts) followBases(ctx context.Context) {
 // state stands for everything but a host's own settings that images are made of.
 func (p *imageParts) state() string {
 	sum := sha256.New()
-	for _, b := range p.bases.List() {
+	for _, b := range p.media.List() {
 		fmt.Fprintf(sum, "%q %q %q %q\n", b.Path, b.SHA256, b.Arch, b.Version)
 	}
 	fmt.Fprintln(sum, p.settings())
@@ -290,7 +290,7 @@ func (p *imageParts) lookForBases(ctx context.Context) error {
 	if p.mirror != nil {
 		return p.mirror.Sync(ctx)
 	}
-	return p.bases.Rescan(ctx)
+	return p.media.Rescan(ctx)
 }
 
 // listen opens a TCP listener; a taken port is a sentence that says what to do.

@@ -56,13 +56,13 @@ func TestChangedMediaAndFilesReachTheImages(t *testing.T) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
-				bases, err := media.Open(t.Context(), filepath.Join(dir, "bases"), media.Options{})
+				registry, err := media.Open(t.Context(), filepath.Join(dir, "bases"), media.Options{})
 				g.Expect(err).NotTo(HaveOccurred())
 				p := &program{
 					cert:     pki.Files{CA: filepath.Join(dir, "hub.crt")},
 					settings: settings{ipa: ipaSettings{caFile: filepath.Join(dir, "ironic.crt"), sshKey: filepath.Join(dir, "keys")}},
 				}
-				p.images = &imageParts{bases: bases, log: logr.Discard(), changed: make(chan struct{}, 1), settings: p.liveSettings}
+				p.images = &imageParts{media: registry, log: logr.Discard(), changed: make(chan struct{}, 1), settings: p.liveSettings}
 				go p.images.followBases(t.Context())
 				synctest.Wait()
 				g.Expect(p.images.changed).NotTo(Receive(), "the start is no change")

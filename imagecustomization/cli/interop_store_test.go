@@ -22,14 +22,14 @@ import (
 )
 
 // served is an image of the store in a file, as a BMC reads it.
-func served(t *testing.T, medium string, spec images.Spec, shared func(string) []overlay.Source) string {
+func served(t *testing.T, medium string, spec images.Spec, hostPrograms func(string) []overlay.Source) string {
 	t.Helper()
-	bases, err := media.Open(t.Context(), medium, media.Options{})
+	registry, err := media.Open(t.Context(), medium, media.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	store, err := images.NewStore(t.Context(), images.Options{
-		Bases: bases, BaseURL: "http://192.0.2.1", SigningKey: bytes.Repeat([]byte("k"), 32), Programs: shared,
+		Media: registry, BaseURL: "http://192.0.2.1", SigningKey: bytes.Repeat([]byte("k"), 32), Programs: hostPrograms,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -83,16 +83,16 @@ func TestCoreosInstallerTakesImagesOfTheStore(t *testing.T) {
 			ign, err := os.ReadFile(config)
 			g.Expect(err).NotTo(HaveOccurred())
 			mainframe := strings.Contains(fixture, "s390x")
-			var shared func(string) []overlay.Source
+			var hostPrograms func(string) []overlay.Source
 			if !mainframe {
-				shared = programs(t)
+				hostPrograms = programs(t)
 			}
 			keyfile := []byte("[connection]\nid=eth0\n")
 			spec := images.Spec{Key: "a/b", Ignition: ign, NetworkKeyfiles: map[string][]byte{"eth0.nmconnection": keyfile}}
 			if fixture != "2022-09" {
 				spec.Kargs.Append = []string{"foo=bar"}
 			}
-			image := served(t, medium, spec, shared)
+			image := served(t, medium, spec, hostPrograms)
 			info, err := os.Stat(image)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(info.Size() > int64(len(pristine))).To(Equal(!mainframe), "the area was moved")

@@ -65,7 +65,7 @@ func (o serveOptions) serve(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	bases, err := media.Open(ctx, o.base, media.Options{})
+	registry, err := media.Open(ctx, o.base, media.Options{})
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (o serveOptions) serve(ctx context.Context, out io.Writer) error {
 	if o.url == "" {
 		o.url = "http://" + l.Addr().String()
 	}
-	store, err := images.NewStore(ctx, images.Options{Bases: bases, BaseURL: o.url, SigningKey: key})
+	store, err := images.NewStore(ctx, images.Options{Media: registry, BaseURL: o.url, SigningKey: key})
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}

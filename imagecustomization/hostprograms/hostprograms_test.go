@@ -35,10 +35,10 @@ func programs(t *testing.T, dir, content string) {
 func members(t *testing.T, a *hostprograms.Archives, arch string) map[string]string {
 	t.Helper()
 	g := NewWithT(t)
-	shared := a.ForArch(arch)
-	g.Expect(shared).To(HaveLen(1))
+	archives := a.ForArch(arch)
+	g.Expect(archives).To(HaveLen(1))
 	out := map[string]string{}
-	for e, err := range embedarea.Members(io.NewSectionReader(shared[0], 0, shared[0].Size())) {
+	for e, err := range embedarea.Members(io.NewSectionReader(archives[0], 0, archives[0].Size())) {
 		g.Expect(err).NotTo(HaveOccurred())
 		out[e.Name] = string(e.Data)
 	}
@@ -144,10 +144,10 @@ func TestProgramsCostAHostNothing(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	iso := filepath.Join(dir, "live.iso")
 	g.Expect(testmedia.WriteFile(iso, testmedia.Options{RootfsBytes: 1 << 20})).To(Succeed())
-	bases, err := media.Open(t.Context(), iso, media.Options{})
+	registry, err := media.Open(t.Context(), iso, media.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
-	put := func(shared func(string) []overlay.Source) images.Built {
-		s, err := images.NewStore(t.Context(), images.Options{Bases: bases, BaseURL: "http://192.0.2.1", SigningKey: bytes.Repeat([]byte("k"), 32), Programs: shared})
+	put := func(archives func(string) []overlay.Source) images.Built {
+		s, err := images.NewStore(t.Context(), images.Options{Media: registry, BaseURL: "http://192.0.2.1", SigningKey: bytes.Repeat([]byte("k"), 32), Programs: archives})
 		g.Expect(err).NotTo(HaveOccurred())
 		b, err := s.Put(t.Context(), images.Spec{Key: "a/b", Arch: runtime.GOARCH, Ignition: []byte(`{"ignition":{"version":"3.2.0"}}`)})
 		g.Expect(err).NotTo(HaveOccurred())
@@ -159,7 +159,7 @@ func TestProgramsCostAHostNothing(t *testing.T) {
 		for _, f := range content.Files {
 			names[f.Name] = len(f.Data)
 		}
-		if shared != nil {
+		if archives != nil {
 			g.Expect(names).To(HaveKeyWithValue("usr/lib/ironflow/ironflow-agent", BeNumerically(">", 2_000_000)))
 		}
 		return b

@@ -34,15 +34,15 @@ type shelf struct {
 func newShelf(t *testing.T, h *hub) *shelf {
 	t.Helper()
 	g, dir := NewWithT(t), t.TempDir()
-	bases, err := media.Open(t.Context(), dir, media.Options{})
+	registry, err := media.Open(t.Context(), dir, media.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	add := func(name string) {
 		g.Expect(os.WriteFile(filepath.Join(dir, name+".iso"), coreosiso.Read(t, name), 0o600)).To(Succeed())
-		g.Expect(bases.Rescan(t.Context())).To(Succeed())
+		g.Expect(registry.Rescan(t.Context())).To(Succeed())
 	}
 	add("2022-09")
 	store, err := images.NewStore(t.Context(), images.Options{
-		Bases: bases, BaseURL: "http://192.0.2.1:8080", SigningKey: bytes.Repeat([]byte("k"), 32), Grace: grace,
+		Media: registry, BaseURL: "http://192.0.2.1:8080", SigningKey: bytes.Repeat([]byte("k"), 32), Grace: grace,
 	})
 	g.Expect(err).NotTo(HaveOccurred())
 	return &shelf{WithT: g, t: t, store: store, resolver: hubpaths.New(h, store), add: add}

@@ -23,12 +23,12 @@ import (
 type request struct {
 	// infraEnv is named in the path; token opens one instead, or as well.
 	infraEnv, token string
-	// version and arch choose the base medium; an empty version is the newest.
+	// version and arch choose the medium; an empty version is the newest.
 	version, arch string
 	// format is the image's; addrSize asks for the 16 bytes beside an initrd.
 	format   string
 	addrSize bool
-	// artifact is a file of the base medium, which needs no infra-env.
+	// artifact is a file of the medium, which needs no infra-env.
 	artifact string
 }
 

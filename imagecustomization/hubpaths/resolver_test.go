@@ -75,9 +75,9 @@ func serve(t *testing.T, h *hub) string {
 	for _, name := range []string{"2023-07.x86_64", "2023-07.s390x"} {
 		g.Expect(os.WriteFile(filepath.Join(dir, name+".iso"), coreosiso.Read(t, name), 0o600)).To(Succeed())
 	}
-	bases, err := media.Open(t.Context(), dir, media.Options{})
+	registry, err := media.Open(t.Context(), dir, media.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
-	store, err := images.NewStore(t.Context(), images.Options{Bases: bases, BaseURL: "http://192.0.2.1:8080", SigningKey: bytes.Repeat([]byte("k"), 32)})
+	store, err := images.NewStore(t.Context(), images.Options{Media: registry, BaseURL: "http://192.0.2.1:8080", SigningKey: bytes.Repeat([]byte("k"), 32)})
 	g.Expect(err).NotTo(HaveOccurred())
 	store.MarkSynced()
 	s := httptest.NewServer(server.New(server.Options{Store: store, Log: logr.Discard(), Alias: hubpaths.New(h, store).Resolve}))

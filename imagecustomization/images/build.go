@@ -23,7 +23,7 @@ func (s *Store) build(ctx context.Context, spec Spec) (Built, []*Revision, error
 	if err := spec.check(); err != nil {
 		return Built{}, nil, err
 	}
-	b, err := s.options.Bases.Select(ctx, spec.Arch, spec.Version)
+	m, err := s.options.Media.Select(ctx, spec.Arch, spec.Version)
 	if err != nil {
 		return Built{}, nil, err
 	}
@@ -32,67 +32,67 @@ func (s *Store) build(ctx context.Context, spec Spec) (Built, []*Revision, error
 		Kargs:   spec.Kargs,
 	}
 	if s.options.Programs != nil {
-		content.Programs = s.options.Programs(b.Arch)
+		content.Programs = s.options.Programs(m.Arch)
 	}
 	switch spec.Format {
 	case FormatInitrd:
-		return s.buildInitrd(spec, b, content)
+		return s.buildInitrd(spec, m, content)
 	case FormatMinimalISO:
-		return s.buildMinimal(spec, b, content)
+		return s.buildMinimal(spec, m, content)
 	}
-	image, err := overlay.Customize(b.Media(), content)
+	image, err := overlay.Customize(m.Media(), content)
 	if err != nil {
 		return Built{}, nil, fmt.Errorf("%w: %w", ErrBadSpec, err)
 	}
-	r, err := s.revision(spec, b, spec.Kind, ".iso", typeISO, image)
+	r, err := s.revision(spec, m, spec.Kind, ".iso", typeISO, image)
 	if err != nil {
 		return Built{}, nil, err
 	}
-	return s.built(b, r), []*Revision{r}, nil
+	return s.built(m, r), []*Revision{r}, nil
 }
 
-func (s *Store) built(b *media.Medium, r *Revision) Built {
+func (s *Store) built(m *media.Medium, r *Revision) Built {
 	return Built{
-		URL: s.options.BaseURL + r.path, Hash: r.Image.ID(), Arch: b.Arch, BaseVersion: b.Version,
+		URL: s.options.BaseURL + r.path, Hash: r.Image.ID(), Arch: m.Arch, MediumVersion: m.Version,
 		SizeBytes: r.Image.Size(), MemoryBytes: r.Image.Memory(),
 	}
 }
 
 // buildMinimal makes the ISO without a root file system, which points to the
-// base's own.
-func (s *Store) buildMinimal(spec Spec, b *media.Medium, content overlay.Options) (Built, []*Revision, error) {
-	rootfs, err := s.artifact(b, overlay.RootfsPath)
+// medium's own.
+func (s *Store) buildMinimal(spec Spec, m *media.Medium, content overlay.Options) (Built, []*Revision, error) {
+	rootfs, err := s.artifact(m, overlay.RootfsPath)
 	if err != nil {
 		return Built{}, nil, err
 	}
 	url := s.options.BaseURL + rootfs.path
-	media, cached := s.minimal.Load(b.SHA256)
+	media, cached := s.minimal.Load(m.SHA256)
 	if !cached {
-		minimal, err := overlay.Minimal(b.Media())
+		minimal, err := overlay.Minimal(m.Media())
 		if err == nil {
 			minimal, err = overlay.PointToRootfs(minimal, url)
 		}
 		if err != nil {
 			return Built{}, nil, fmt.Errorf("%w: %w", ErrBadSpec, err)
 		}
-		media, _ = s.minimal.LoadOrStore(b.SHA256, minimal)
+		media, _ = s.minimal.LoadOrStore(m.SHA256, minimal)
 	}
 	image, err := overlay.Customize(media.(overlay.Media), content)
 	if err != nil {
 		return Built{}, nil, fmt.Errorf("%w: %w", ErrBadSpec, err)
 	}
-	r, err := s.revision(spec, b, spec.Kind, ".iso", typeISO, image)
+	r, err := s.revision(spec, m, spec.Kind, ".iso", typeISO, image)
 	if err != nil {
 		return Built{}, nil, err
 	}
-	built := s.built(b, r)
+	built := s.built(m, r)
 	built.RootfsURL = url
 	return built, []*Revision{r, rootfs}, nil
 }
 
 // buildInitrd makes the initrd with the host's archive behind it, and the kernel
 // and root file system of the same medium.
-func (s *Store) buildInitrd(spec Spec, b *media.Medium, content overlay.Options) (Built, []*Revision, error) {
+func (s *Store) buildInitrd(spec Spec, m *media.Medium, content overlay.Options) (Built, []*Revision, error) {
 	if len(spec.Kargs.Delete)+len(spec.Kargs.Replace) > 0 {
 		return Built{}, nil, fmt.Errorf("%w: kernel arguments of an initrd can only be appended", ErrBadSpec)
 	}
@@ -101,55 +101,55 @@ func (s *Store) buildInitrd(spec Spec, b *media.Medium, content overlay.Options)
 	if err != nil {
 		return Built{}, nil, fmt.Errorf("%w: %w", ErrBadSpec, err)
 	}
-	image, err := overlay.Initrd(b.Media(), content)
+	image, err := overlay.Initrd(m.Media(), content)
 	if err != nil {
 		return Built{}, nil, fmt.Errorf("%w: %w", ErrBadSpec, err)
 	}
-	r, err := s.revision(spec, b, spec.Kind, ".initrd", typeBinary, image)
+	r, err := s.revision(spec, m, spec.Kind, ".initrd", typeBinary, image)
 	if err != nil {
 		return Built{}, nil, err
 	}
-	kernel, err := s.artifact(b, overlay.KernelFile(b.Media()))
+	kernel, err := s.artifact(m, overlay.KernelFile(m.Media()))
 	if err != nil {
 		return Built{}, nil, err
 	}
-	rootfs, err := s.artifact(b, overlay.RootfsPath)
+	rootfs, err := s.artifact(m, overlay.RootfsPath)
 	if err != nil {
 		return Built{}, nil, err
 	}
-	built := s.built(b, r)
+	built := s.built(m, r)
 	built.KernelURL = s.options.BaseURL + kernel.path
 	built.RootfsURL = s.options.BaseURL + rootfs.path
 	built.ExtraKernelParams = strings.TrimSpace(strings.Join([]string{
 		"coreos.live.rootfs_url=" + built.RootfsURL, "rd.bootif=0", "ignition.firstboot", "ignition.platform.id=metal", extra,
 	}, " "))
-	script, err := s.script(spec, b, built)
+	script, err := s.script(spec, m, built)
 	if err != nil {
 		return Built{}, nil, err
 	}
 	built.ScriptURL = s.options.BaseURL + script.path
 	revisions := []*Revision{r, script, kernel, rootfs}
-	if b.Layout.File(overlay.InsPath) == nil {
+	if m.Layout.File(overlay.InsPath) == nil {
 		return built, revisions, nil
 	}
-	more, err := s.mainframe(spec, b, &built)
+	more, err := s.mainframe(spec, m, &built)
 	return built, append(revisions, more...), err
 }
 
 // mainframe adds what an s390x machine loads beside kernel and initrd. The
 // initrd's size is another for every host.
-func (s *Store) mainframe(spec Spec, b *media.Medium, built *Built) ([]*Revision, error) {
+func (s *Store) mainframe(spec Spec, m *media.Medium, built *Built) ([]*Revision, error) {
 	builder := overlay.NewBuilder(nil)
 	builder.Bytes(0, overlay.AddrSize(built.SizeBytes))
 	image, err := builder.Build()
 	if err != nil {
 		return nil, err
 	}
-	size, err := s.revision(spec, b, kinds[spec.Kind].companion, ".addrsize", typeBinary, image)
+	size, err := s.revision(spec, m, kinds[spec.Kind].companion, ".addrsize", typeBinary, image)
 	if err != nil {
 		return nil, err
 	}
-	ins, err := s.artifact(b, overlay.InsPath)
+	ins, err := s.artifact(m, overlay.InsPath)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (s *Store) mainframe(spec Spec, b *media.Medium, built *Built) ([]*Revision
 
 // script is the iPXE script that boots the initrd. The initrd is named, because
 // UEFI kernels find it by its name on the command line.
-func (s *Store) script(spec Spec, b *media.Medium, built Built) (*Revision, error) {
+func (s *Store) script(spec Spec, m *media.Medium, built Built) (*Revision, error) {
 	builder := overlay.NewBuilder(nil)
 	builder.Bytes(0, []byte(strings.Join([]string{
 		"#!ipxe",
@@ -171,19 +171,19 @@ func (s *Store) script(spec Spec, b *media.Medium, built Built) (*Revision, erro
 	if err != nil {
 		return nil, err
 	}
-	return s.revision(spec, b, kinds[spec.Kind].companion, ".ipxe", typeText, image)
+	return s.revision(spec, m, kinds[spec.Kind].companion, ".ipxe", typeText, image)
 }
 
 // revision gives an image, or a companion of it, its address.
-func (s *Store) revision(spec Spec, b *media.Medium, kind Kind, suffix, contentType string, image *overlay.Image) (*Revision, error) {
-	token := s.token("host", spec.Key, spec.UID, b.Arch, suffix)
-	return s.address(kind, spec.Key, token, hostName(spec.Key)+suffix, contentType, image, b)
+func (s *Store) revision(spec Spec, m *media.Medium, kind Kind, suffix, contentType string, image *overlay.Image) (*Revision, error) {
+	token := s.token("host", spec.Key, spec.UID, m.Arch, suffix)
+	return s.address(kind, spec.Key, token, hostName(spec.Key)+suffix, contentType, image, m)
 }
 
-// Fits tells why there is no base medium for an architecture and version, in an
+// Fits tells why there is no medium for an architecture and version, in an
 // error that wraps media.ErrNoMedium; nil if there is one.
 func (s *Store) Fits(ctx context.Context, arch, version string) error {
-	_, err := s.options.Bases.Select(ctx, arch, version)
+	_, err := s.options.Media.Select(ctx, arch, version)
 	return err
 }
 
@@ -191,17 +191,17 @@ func (s *Store) Fits(ctx context.Context, arch, version string) error {
 // the architecture.
 const KernelArtifact = "kernel"
 
-// Artifact makes a file of a base medium available to everybody and returns its
+// Artifact makes a file of a medium available to everybody and returns its
 // address. Errors wrap media.ErrNoMedium or [ErrBadSpec].
 func (s *Store) Artifact(ctx context.Context, arch, version, file string) (string, error) {
-	b, err := s.options.Bases.Select(ctx, arch, version)
+	m, err := s.options.Media.Select(ctx, arch, version)
 	if err != nil {
 		return "", err
 	}
 	if file == KernelArtifact {
-		file = overlay.KernelFile(b.Media())
+		file = overlay.KernelFile(m.Media())
 	}
-	r, err := s.artifact(b, file)
+	r, err := s.artifact(m, file)
 	if err != nil {
 		return "", err
 	}
@@ -211,24 +211,24 @@ func (s *Store) Artifact(ctx context.Context, arch, version, file string) (strin
 	return s.options.BaseURL + r.path, nil
 }
 
-// artifact is a file of a base under an address of its own.
-func (s *Store) artifact(b *media.Medium, file string) (*Revision, error) {
-	image, err := overlay.Artifact(b.Media(), file)
+// artifact is a file of a medium under an address of its own.
+func (s *Store) artifact(m *media.Medium, file string) (*Revision, error) {
+	image, err := overlay.Artifact(m.Media(), file)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBadSpec, err)
 	}
-	return s.address(mediumFile, "", s.token("base", b.SHA256, file), path.Base(file), typeBinary, image, b)
+	return s.address(mediumFile, "", s.token("base", m.SHA256, file), path.Base(file), typeBinary, image, m)
 }
 
 // address is where BMCs find the image: no query, no redirect, the right
 // suffix, and not longer than they take.
-func (s *Store) address(kind Kind, key, token, name, contentType string, image *overlay.Image, b *media.Medium) (*Revision, error) {
+func (s *Store) address(kind Kind, key, token, name, contentType string, image *overlay.Image, m *media.Medium) (*Revision, error) {
 	p := pathPrefix + token + "/" + image.ID()[:12] + "/" + name
 	if n := len(s.options.BaseURL) + len(p); n > maxURL {
 		return nil, fmt.Errorf("%w: the address of the image has %d characters, BMCs take %d: use a shorter address of the image server", ErrBadSpec, n, maxURL)
 	}
-	r := newRevision(s, kind, key, p, name, contentType, image, b.Modified)
-	r.medium = b
+	r := newRevision(s, kind, key, p, name, contentType, image, m.Modified)
+	r.medium = m
 	return r, nil
 }
 

@@ -20,10 +20,10 @@ func TestAReplicaCatchesUp(t *testing.T) {
 	iso := filepath.Join(dir, "live.iso")
 	g.Expect(testmedia.WriteFile(iso, testmedia.Options{RootfsBytes: 1 << 20})).To(Succeed())
 	replica := func() *images.Store {
-		bases, err := media.Open(t.Context(), iso, media.Options{})
+		registry, err := media.Open(t.Context(), iso, media.Options{})
 		g.Expect(err).NotTo(HaveOccurred())
 		s, err := images.NewStore(t.Context(), images.Options{
-			Bases: bases, BaseURL: "http://192.0.2.1:8080", SigningKey: bytes.Repeat([]byte("k"), 32), StateDir: filepath.Join(dir, "state"),
+			Media: registry, BaseURL: "http://192.0.2.1:8080", SigningKey: bytes.Repeat([]byte("k"), 32), StateDir: filepath.Join(dir, "state"),
 		})
 		g.Expect(err).NotTo(HaveOccurred())
 		return s

@@ -20,7 +20,7 @@ import (
 
 func TestInitrd(t *testing.T) {
 	g := NewWithT(t)
-	s := open(t, images.Options{Bases: bases(t)})
+	s := open(t, images.Options{Media: openMedia(t)})
 	sp := spec("host", `{"x":2}`)
 	sp.Format, sp.Kargs.Append = images.FormatInitrd, []string{"console=ttyS1"}
 	b, err := s.Put(t.Context(), sp)
@@ -35,7 +35,7 @@ func TestInitrd(t *testing.T) {
 	_, err = kernel.Image.ReadAt(head, 0x202)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(head)).To(HavePrefix("HdrS"))
-	// The archive follows the base's initrd of 512 KiB.
+	// The archive follows the medium's initrd of 512 KiB.
 	tail := make([]byte, initrd.Image.Size()-512<<10)
 	_, err = initrd.Image.ReadAt(tail, 512<<10)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -46,7 +46,7 @@ func TestInitrd(t *testing.T) {
 
 func TestScriptBootsTheInitrd(t *testing.T) {
 	g := NewWithT(t)
-	s := open(t, images.Options{Bases: bases(t)})
+	s := open(t, images.Options{Media: openMedia(t)})
 	sp := spec("host", "1")
 	sp.Format = images.FormatInitrd
 	b, err := s.Put(t.Context(), sp)
@@ -76,7 +76,7 @@ func TestMinimalISO(t *testing.T) {
 	g.Expect(os.WriteFile(path, coreosiso.Read(t, "2023-07.x86_64"), 0o600)).To(Succeed())
 	registry, err := media.Open(t.Context(), path, media.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
-	s := open(t, images.Options{Bases: registry})
+	s := open(t, images.Options{Media: registry})
 	for _, name := range []string{"a", "b"} {
 		sp := spec(name, "config of "+name)
 		sp.Format = images.FormatMinimalISO
@@ -89,7 +89,7 @@ func TestMinimalISO(t *testing.T) {
 		g.Expect(l.Kargs.Read(r.Image)).To(HaveSuffix("coreos.live.rootfs_url=" + b.RootfsURL))
 		g.Expect(lookup(s, b.RootfsURL)).NotTo(BeNil())
 	}
-	without := open(t, images.Options{Bases: bases(t)})
+	without := open(t, images.Options{Media: openMedia(t)})
 	sp := spec("a", "1")
 	sp.Format = images.FormatMinimalISO
 	b, err := without.Put(t.Context(), sp)
@@ -102,7 +102,7 @@ func TestSharedArchivesRideAlong(t *testing.T) {
 	g := NewWithT(t)
 	packed, err := embedarea.Content{Keyfiles: map[string][]byte{"shared": []byte("x")}}.Archive()
 	g.Expect(err).NotTo(HaveOccurred())
-	s := open(t, images.Options{Bases: bases(t), Programs: func(string) []overlay.Source {
+	s := open(t, images.Options{Media: openMedia(t), Programs: func(string) []overlay.Source {
 		return []overlay.Source{liveimage.Memory(packed)}
 	}})
 	b, err := s.Put(t.Context(), spec("host", "1"))

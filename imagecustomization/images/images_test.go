@@ -16,7 +16,7 @@ import (
 
 const url = "http://192.0.2.1:8080"
 
-func bases(t testing.TB) *media.Registry {
+func openMedia(t testing.TB) *media.Registry {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "live.iso")
 	if err := testmedia.WriteFile(path, testmedia.Options{RootfsBytes: 1 << 20}); err != nil {
@@ -54,7 +54,7 @@ func lookup(s *images.Store, address string) *images.Revision {
 
 func TestPutGivesADownloadableImage(t *testing.T) {
 	g := NewWithT(t)
-	s := open(t, images.Options{Bases: bases(t)})
+	s := open(t, images.Options{Media: openMedia(t)})
 	b, err := s.Put(t.Context(), spec("host-0", `{"a":1}`))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(b.Changed).To(BeTrue())
@@ -73,9 +73,9 @@ func TestPutGivesADownloadableImage(t *testing.T) {
 
 func TestAddresses(t *testing.T) {
 	g := NewWithT(t)
-	all := bases(t)
-	s, replica := open(t, images.Options{Bases: all}), open(t, images.Options{Bases: all})
-	other := open(t, images.Options{Bases: all, SigningKey: []byte(strings.Repeat("x", 40))})
+	all := openMedia(t)
+	s, replica := open(t, images.Options{Media: all}), open(t, images.Options{Media: all})
+	other := open(t, images.Options{Media: all, SigningKey: []byte(strings.Repeat("x", 40))})
 	put := func(s *images.Store, sp images.Spec) string {
 		b, err := s.Put(t.Context(), sp)
 		g.Expect(err).NotTo(HaveOccurred())
@@ -96,13 +96,13 @@ func TestAddresses(t *testing.T) {
 }
 
 func TestLongServerAddressIsRefusedAtOnce(t *testing.T) {
-	s := open(t, images.Options{Bases: bases(t), BaseURL: "http://" + strings.Repeat("a", 200) + ".example.com"})
+	s := open(t, images.Options{Media: openMedia(t), BaseURL: "http://" + strings.Repeat("a", 200) + ".example.com"})
 	_, err := s.Put(t.Context(), spec("host", "1"))
 	NewWithT(t).Expect(err).To(And(MatchError(images.ErrBadSpec), MatchError(ContainSubstring("BMCs take 255"))))
 }
 
 func TestRefusals(t *testing.T) {
-	s := open(t, images.Options{Bases: bases(t)})
+	s := open(t, images.Options{Media: openMedia(t)})
 	edit := func(f func(*images.Spec)) images.Spec {
 		sp := spec("host", "1")
 		f(&sp)
@@ -139,7 +139,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func BenchmarkPut(b *testing.B) {
-	s := open(b, images.Options{Bases: bases(b)})
+	s := open(b, images.Options{Media: openMedia(b)})
 	sp := spec("host", strings.Repeat("some ignition content ", 300))
 	for b.Loop() {
 		if _, err := s.Put(b.Context(), sp); err != nil {

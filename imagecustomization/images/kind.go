@@ -13,7 +13,7 @@ const (
 	// such as an iPXE script.
 	hostCompanion
 	infraEnvCompanion
-	// mediumFile is a file of a base medium, as kernel and root file system. Anybody
+	// mediumFile is a file of a medium, as kernel and root file system. Anybody
 	// may read it.
 	mediumFile
 	// redirectScript sends every host to its own iPXE script.

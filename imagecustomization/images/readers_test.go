@@ -13,7 +13,7 @@ import (
 
 func TestProgressCountsDistinctBytes(t *testing.T) {
 	g := NewWithT(t)
-	s := open(t, images.Options{Bases: bases(t)})
+	s := open(t, images.Options{Media: openMedia(t)})
 	b, err := s.Put(t.Context(), spec("host", "1"))
 	g.Expect(err).NotTo(HaveOccurred())
 	r := lookup(s, b.URL)
@@ -32,11 +32,11 @@ func TestProgressCountsDistinctBytes(t *testing.T) {
 }
 
 func TestEventsAreCoarse(t *testing.T) {
-	all := bases(t)
+	all := openMedia(t)
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		s := open(t, images.Options{Bases: all})
+		s := open(t, images.Options{Media: all})
 		events := s.Watch(ctx)
 		b, err := s.Put(ctx, spec("host", "1"))
 		g.Expect(err).NotTo(HaveOccurred())
@@ -85,7 +85,7 @@ func TestEventsAreCoarse(t *testing.T) {
 
 func TestSlowWatcherGetsTheLatest(t *testing.T) {
 	g := NewWithT(t)
-	s := open(t, images.Options{Bases: bases(t)})
+	s := open(t, images.Options{Media: openMedia(t)})
 	events := s.Watch(t.Context())
 	b, err := s.Put(t.Context(), spec("host", "1"))
 	g.Expect(err).NotTo(HaveOccurred())
@@ -104,7 +104,7 @@ func TestSlowWatcherGetsTheLatest(t *testing.T) {
 
 func TestReaderLimit(t *testing.T) {
 	g := NewWithT(t)
-	s := open(t, images.Options{Bases: bases(t)})
+	s := open(t, images.Options{Media: openMedia(t)})
 	b, err := s.Put(t.Context(), spec("host", "1"))
 	g.Expect(err).NotTo(HaveOccurred())
 	r := lookup(s, b.URL)
@@ -118,14 +118,14 @@ func TestReaderLimit(t *testing.T) {
 // One host cannot take everything, but files that all hosts need are no host's.
 func TestReaderLimitIsAHosts(t *testing.T) {
 	g := NewWithT(t)
-	s := open(t, images.Options{Bases: bases(t)})
+	s := open(t, images.Options{Media: openMedia(t)})
 	own := spec("host", "1")
 	own.Format = images.FormatInitrd
 	b, err := s.Put(t.Context(), own)
 	g.Expect(err).NotTo(HaveOccurred())
-	shared := spec("infra-env", "1")
-	shared.Kind = images.InfraEnvImage
-	every, err := s.Put(t.Context(), shared)
+	ofInfraEnv := spec("infra-env", "1")
+	ofInfraEnv.Kind = images.InfraEnvImage
+	every, err := s.Put(t.Context(), ofInfraEnv)
 	g.Expect(err).NotTo(HaveOccurred())
 	for address, limited := range map[string]bool{
 		b.URL: true, b.ScriptURL: true, b.KernelURL: false, b.RootfsURL: false, s.RedirectURL(): false, every.URL: false,

@@ -36,8 +36,8 @@ func ask(g *WithT, s *images.Store, mac string) string {
 
 func TestRedirectFindsTheHostByItsCard(t *testing.T) {
 	g := NewWithT(t)
-	all, disk := bases(t), map[string]bool{}
-	s := open(t, images.Options{Bases: all, BootsDisk: func(key string) bool { return disk[key] }})
+	all, disk := openMedia(t), map[string]bool{}
+	s := open(t, images.Options{Media: all, BootsDisk: func(key string) bool { return disk[key] }})
 	put := func(name string, macs ...string) string {
 		sp := spec(name, "config of "+name)
 		sp.Format, sp.MACs = images.FormatInitrd, macs
@@ -61,7 +61,7 @@ func TestRedirectFindsTheHostByItsCard(t *testing.T) {
 	g.Expect(s.Remove("metal/three")).To(Succeed())
 	g.Expect(ask(g, s, "52-54-00-aa-00-03")).To(Equal(two))
 
-	again := open(t, images.Options{Bases: all})
+	again := open(t, images.Options{Media: all})
 	g.Expect(again.RedirectURL()).To(Equal(s.RedirectURL()), "a DHCP server is configured once")
 	for _, foreign := range []string{"/images/" + strings.Repeat("A", 22) + "/boot-52-54-00-aa-00-01.ipxe", strings.TrimSuffix(s.RedirectURL(), ".ipxe"), s.RedirectURL() + "x"} {
 		g.Expect(lookup(s, foreign)).To(BeNil(), foreign)
@@ -74,7 +74,7 @@ func TestMainframesGetTheirList(t *testing.T) {
 	g.Expect(os.WriteFile(path, coreosiso.Read(t, "2023-07.s390x"), 0o600)).To(Succeed())
 	registry, err := media.Open(t.Context(), path, media.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
-	s := open(t, images.Options{Bases: registry})
+	s := open(t, images.Options{Media: registry})
 	sp := spec("host", "{}")
 	sp.Arch, sp.Format = "s390x", images.FormatInitrd
 	b, err := s.Put(t.Context(), sp)

@@ -17,7 +17,7 @@ type Revision struct {
 	Key string
 	// Image holds the bytes.
 	Image *overlay.Image
-	// ETag is the strong validator, quoted; Modified the time of the base's file.
+	// ETag is the strong validator, quoted; Modified the time of the medium's file.
 	ETag     string
 	Modified time.Time
 	// LastModified is Modified as HTTP writes it.
@@ -28,7 +28,7 @@ type Revision struct {
 	raw      []byte // path
 	kind     Kind
 	store    *Store
-	medium   *media.Medium // nil for what no base is part of
+	medium   *media.Medium // nil for what no medium is part of
 	coverage *coverage
 	readers  atomic.Int32
 	lastRead atomic.Int64 // Unix nanoseconds, 0 before the first read
@@ -69,19 +69,19 @@ func (r *Revision) Describe(h http.Header) {
 }
 
 // AppendHeader appends the same headers to b as they are sent.
-func (r *Revision) AppendHeader(b []byte) []byte {
+func (r *Revision) AppendHeader(m []byte) []byte {
 	for _, f := range r.fields {
-		b = append(append(b, f.name...), ": "...)
-		b = append(append(b, f.values[0]...), "\r\n"...)
+		m = append(append(m, f.name...), ": "...)
+		m = append(append(m, f.values[0]...), "\r\n"...)
 	}
-	return b
+	return m
 }
 
 // Intact tells whether the bytes are still those that the address stands for:
-// somebody may have written into the base medium's file.
+// somebody may have written into the medium's file.
 func (r *Revision) Intact() bool { return r.medium == nil || r.medium.Intact() }
 
-// OfMedium tells whether it is a file of a base medium, which anybody may read.
+// OfMedium tells whether it is a file of a medium, which anybody may read.
 func (r *Revision) OfMedium() bool { return r.kind == mediumFile }
 
 // Begin counts a reader in, unless limit readers of the image are at work

@@ -17,10 +17,10 @@ import (
 )
 
 func TestOldRevisionStaysWhileItMayBeRead(t *testing.T) {
-	all := bases(t)
+	all := openMedia(t)
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		s := open(t, images.Options{Bases: all, Grace: 10 * time.Minute})
+		s := open(t, images.Options{Media: all, Grace: 10 * time.Minute})
 		old, err := s.Put(t.Context(), spec("host", "1"))
 		g.Expect(err).NotTo(HaveOccurred())
 		now, err := s.Put(t.Context(), spec("host", "2"))
@@ -50,12 +50,12 @@ func TestOldRevisionStaysWhileItMayBeRead(t *testing.T) {
 // What was replaced, with its old secrets, ends, however often it is read, and in
 // the middle of a download, too.
 func TestOldRevisionEndsThoughItIsRead(t *testing.T) {
-	all := bases(t)
+	all := openMedia(t)
 	for name, busy := range map[string]bool{"a read now and then": false, "a read that never ends": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
-				s := open(t, images.Options{Bases: all})
+				s := open(t, images.Options{Media: all})
 				old, err := s.Put(t.Context(), spec("host", "1"))
 				g.Expect(err).NotTo(HaveOccurred())
 				<-time.After(24 * time.Hour)
@@ -90,7 +90,7 @@ func TestOldRevisionEndsThoughItIsRead(t *testing.T) {
 // However often an image changes, who reads an old one comes to its end.
 func TestManyChangesDoNotCutAReader(t *testing.T) {
 	g := NewWithT(t)
-	s := open(t, images.Options{Bases: bases(t)})
+	s := open(t, images.Options{Media: openMedia(t)})
 	old, err := s.Put(t.Context(), spec("host", "first"))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(lookup(s, old.URL).Begin(0)).To(BeTrue())
@@ -116,7 +116,7 @@ func TestRemovedMediaAreLetGo(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		s := open(t, images.Options{Bases: registry, Grace: 10 * time.Minute})
+		s := open(t, images.Options{Media: registry, Grace: 10 * time.Minute})
 		put := func(format string) images.Built {
 			sp := spec(format, "1")
 			sp.Format = format
@@ -148,7 +148,7 @@ func TestRemovedMediaAreLetGo(t *testing.T) {
 
 func TestRemoveRevokesAtOnce(t *testing.T) {
 	g := NewWithT(t)
-	s := open(t, images.Options{Bases: bases(t), StateDir: t.TempDir()})
+	s := open(t, images.Options{Media: openMedia(t), StateDir: t.TempDir()})
 	old, err := s.Put(t.Context(), spec("host", "1"))
 	g.Expect(err).NotTo(HaveOccurred())
 	now, err := s.Put(t.Context(), spec("host", "2"))
@@ -163,8 +163,8 @@ func TestRemoveRevokesAtOnce(t *testing.T) {
 
 func TestComesBackAfterARestart(t *testing.T) {
 	g := NewWithT(t)
-	dir, all := filepath.Join(t.TempDir(), "state"), bases(t)
-	s := open(t, images.Options{Bases: all, StateDir: dir})
+	dir, all := filepath.Join(t.TempDir(), "state"), openMedia(t)
+	s := open(t, images.Options{Media: all, StateDir: dir})
 	var urls []string
 	for _, name := range []string{"a", "b", "c"} {
 		b, err := s.Put(t.Context(), spec(name, "secret of "+name))
@@ -180,7 +180,7 @@ func TestComesBackAfterARestart(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(info.Mode().Perm()).To(BeEquivalentTo(0o600), "configs hold secrets")
 	}
-	restarted := open(t, images.Options{Bases: all, StateDir: dir})
+	restarted := open(t, images.Options{Media: all, StateDir: dir})
 	g.Expect(restarted.Keys()).To(Equal([]string{"metal/a", "metal/b"}))
 	g.Expect(lookup(restarted, urls[0])).NotTo(BeNil())
 	g.Expect(lookup(restarted, urls[2])).To(BeNil())
@@ -190,14 +190,14 @@ func TestComesBackAfterARestart(t *testing.T) {
 }
 
 func TestUnknownAddressesAreGoneInTheEnd(t *testing.T) {
-	all := bases(t)
+	all := openMedia(t)
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		s := open(t, images.Options{Bases: all, SyncTimeout: time.Minute})
+		s := open(t, images.Options{Media: all, SyncTimeout: time.Minute})
 		g.Expect(s.Synced()).To(BeFalse())
 		<-time.After(2 * time.Minute)
 		g.Expect(s.Synced()).To(BeTrue())
-		early := open(t, images.Options{Bases: all})
+		early := open(t, images.Options{Media: all})
 		early.MarkSynced()
 		g.Expect(early.Synced()).To(BeTrue())
 	})

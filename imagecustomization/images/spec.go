@@ -26,18 +26,18 @@ var (
 	ErrUnsupported = errors.New("not supported")
 )
 
-// Bases is where base media come from; *media.Registry implements it.
-type Bases interface {
-	// Select returns the base for an architecture and version; see media.Registry.
+// Media is where media come from; *media.Registry implements it.
+type Media interface {
+	// Select returns the medium for an architecture and version; see media.Registry.
 	Select(ctx context.Context, arch, version string) (*media.Medium, error)
-	// List returns all bases.
+	// List returns all media.
 	List() []*media.Medium
 }
 
 // Options configure a [Store].
 type Options struct {
-	// Bases are the media that images are composed over.
-	Bases Bases
+	// Media are what images are composed over.
+	Media Media
 	// BaseURL is the server's address as BMCs see it, e.g. "http://192.0.2.1:8080".
 	BaseURL string
 	// SigningKey signs addresses, at least 32 bytes. The same key gives the same
@@ -69,7 +69,7 @@ type Spec struct {
 	Key string
 	// UID is the resource's UID: a host that is made anew gets a new address.
 	UID string
-	// Arch is the architecture in any spelling; Version picks a base, empty the newest.
+	// Arch is the architecture in any spelling; Version picks a medium, empty the newest.
 	Arch, Version string
 	// Format is one of the formats above; default "iso".
 	Format string
@@ -104,8 +104,8 @@ type Built struct {
 	Hash string
 	// SizeBytes is the image's length; MemoryBytes what it costs in memory.
 	SizeBytes, MemoryBytes int64
-	// Arch and BaseVersion name the base that was taken.
-	Arch, BaseVersion string
+	// Arch and MediumVersion name the medium that was taken.
+	Arch, MediumVersion string
 	// Changed tells that the content differs from what the key had before.
 	Changed bool
 }

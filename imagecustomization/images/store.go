@@ -1,5 +1,5 @@
 // Package images keeps the live images of all hosts: it builds them over the
-// base media, gives them signed addresses that survive restarts, and knows how
+// media, gives them signed addresses that survive restarts, and knows how
 // far each was read.
 //
 // [Store] is what controllers use: Put, Remove, Progress, Watch. The image
@@ -47,13 +47,13 @@ type Store struct {
 	watch   subscribers
 	kept    kept
 
-	mu     sync.RWMutex
-	byKey  map[string]*entry
-	byPath map[[sha256.Size]byte]*Revision
-	byBase map[string][]*Revision // files of a medium, by its digest
-	synced bool
+	mu       sync.RWMutex
+	byKey    map[string]*entry
+	byPath   map[[sha256.Size]byte]*Revision
+	byMedium map[string][]*Revision // files of a medium, by its digest
+	synced   bool
 
-	// minimal caches the minimal media by the base's digest; making one reads it.
+	// minimal caches the minimal media by the medium's digest; making one reads it.
 	minimal sync.Map
 }
 
@@ -70,7 +70,7 @@ type entry struct {
 }
 
 // NewStore returns a Store, with the images of its state directory. Images that
-// cannot be built any more (their base is gone) are left out; a later Put
+// cannot be built any more (their medium is gone) are left out; a later Put
 // reports why.
 func NewStore(ctx context.Context, o Options) (*Store, error) {
 	if len(o.SigningKey) < minKey {
@@ -86,7 +86,7 @@ func NewStore(ctx context.Context, o Options) (*Store, error) {
 	o.SyncTimeout = cmp.Or(o.SyncTimeout, defaultSync)
 	s := &Store{
 		options: o, started: time.Now(),
-		byKey: map[string]*entry{}, byPath: map[[sha256.Size]byte]*Revision{}, byBase: map[string][]*Revision{},
+		byKey: map[string]*entry{}, byPath: map[[sha256.Size]byte]*Revision{}, byMedium: map[string][]*Revision{},
 	}
 	if err := s.addRedirect(); err != nil {
 		return nil, err
@@ -98,18 +98,18 @@ func NewStore(ctx context.Context, o Options) (*Store, error) {
 // address and the same bytes, so Put may be called on every reconcile. Errors
 // wrap [ErrBadSpec], [ErrUnsupported] or media.ErrNoMedium.
 func (s *Store) Put(ctx context.Context, spec Spec) (Built, error) {
-	b, revisions, err := s.build(ctx, spec)
+	m, revisions, err := s.build(ctx, spec)
 	if err != nil {
 		return Built{}, err
 	}
 	if err := s.save(spec); err != nil {
 		return Built{}, err
 	}
-	return s.add(spec, b, revisions), nil
+	return s.add(spec, m, revisions), nil
 }
 
 // add makes what was built available under the spec's key.
-func (s *Store) add(spec Spec, b Built, revisions []*Revision) Built {
+func (s *Store) add(spec Spec, m Built, revisions []*Revision) Built {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.byKey[spec.Key]
@@ -117,19 +117,19 @@ func (s *Store) add(spec Spec, b Built, revisions []*Revision) Built {
 		e = &entry{}
 		s.byKey[spec.Key] = e
 	}
-	b.Changed = e.hash != b.Hash
-	e.hash = b.Hash
+	m.Changed = e.hash != m.Hash
+	e.hash = m.Hash
 	s.install(e, revisions)
 	s.prune(e)
-	s.dropBases()
+	s.dropMedia()
 	e.macs, e.script = nil, nil
 	for _, mac := range spec.MACs {
 		e.macs = append(e.macs, normalMAC(mac))
 	}
-	if b.ScriptURL != "" {
-		e.script = s.byPath[pathKey(strings.TrimPrefix(b.ScriptURL, s.options.BaseURL))]
+	if m.ScriptURL != "" {
+		e.script = s.byPath[pathKey(strings.TrimPrefix(m.ScriptURL, s.options.BaseURL))]
 	}
-	return b
+	return m
 }
 
 // install makes the revisions available: the first is the image, the others are
@@ -166,7 +166,7 @@ func (s *Store) offer(r *Revision) *Revision {
 	}
 	s.byPath[at] = r
 	if r.OfMedium() {
-		s.byBase[r.medium.SHA256] = append(s.byBase[r.medium.SHA256], r)
+		s.byMedium[r.medium.SHA256] = append(s.byMedium[r.medium.SHA256], r)
 	}
 	return r
 }
@@ -182,15 +182,15 @@ func (s *Store) prune(e *entry) {
 	})
 }
 
-// dropBases lets go of media that are registered no more, with what was made of
+// dropMedia lets go of media that are registered no more, with what was made of
 // them for all hosts, as soon as no host's image needs them.
-func (s *Store) dropBases() {
+func (s *Store) dropMedia() {
 	gone := map[string]bool{}
-	for sum := range s.byBase {
+	for sum := range s.byMedium {
 		gone[sum] = true
 	}
-	for _, b := range s.options.Bases.List() {
-		delete(gone, b.SHA256)
+	for _, m := range s.options.Media.List() {
+		delete(gone, m.SHA256)
 	}
 	if len(gone) == 0 {
 		return
@@ -202,10 +202,10 @@ func (s *Store) dropBases() {
 		}
 	}
 	for sum := range gone {
-		for _, r := range s.byBase[sum] {
+		for _, r := range s.byMedium[sum] {
 			s.forget(r)
 		}
-		delete(s.byBase, sum)
+		delete(s.byMedium, sum)
 		s.minimal.Delete(sum)
 	}
 }

@@ -3,7 +3,7 @@
 // edited.
 //
 // A medium is walked once; the result, a [Layout], is immutable and holds
-// offsets only, so that many images can be composed over one base at no cost.
+// offsets only, so that many images can be composed over one medium at no cost.
 // Media of every era are understood: igninfo.json and kargs.json of current
 // media, the headers in the system area of older ones, and the marker text in
 // the boot loader's configuration. Nothing is hard-coded per architecture.

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Remote is a base medium to download.
+// Remote is a medium to download.
 type Remote struct {
 	// URL is where the ISO is.
 	URL string `json:"url"`
@@ -36,7 +36,7 @@ type Remote struct {
 	OpenShiftVersion string `json:"openshiftVersion,omitempty"`
 }
 
-// Downloader brings base media into a directory.
+// Downloader brings media into a directory.
 type Downloader struct {
 	// Dir is where the media go, usually the directory of a [Registry].
 	Dir string

@@ -19,12 +19,12 @@ type witness struct {
 // far as its size and time tell. One that was renamed, unlinked or replaced by
 // another does: it stays open. One that was written in place never does again,
 // and nothing of it may be sent.
-func (b *Medium) Intact() bool {
-	now, looked := time.Now().UnixNano(), b.witness.looked.Load()
-	if now-looked >= int64(lookEvery) && b.witness.looked.CompareAndSwap(looked, now) {
-		if info, err := b.file.Stat(); err != nil || stampOf(info) != b.was {
-			b.witness.spoiled.Store(true)
+func (m *Medium) Intact() bool {
+	now, looked := time.Now().UnixNano(), m.witness.looked.Load()
+	if now-looked >= int64(lookEvery) && m.witness.looked.CompareAndSwap(looked, now) {
+		if info, err := m.file.Stat(); err != nil || stampOf(info) != m.was {
+			m.witness.spoiled.Store(true)
 		}
 	}
-	return !b.witness.spoiled.Load()
+	return !m.witness.spoiled.Load()
 }

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// List is the configuration of base media that are downloaded, a YAML file:
+// List is the configuration of media that are downloaded, a YAML file:
 //
 //	images:
 //	- url: https://mirror.example.com/live-42.x86_64.iso

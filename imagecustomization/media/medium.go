@@ -1,4 +1,4 @@
-// Package media keeps the base media that live images are composed over: which
+// Package media keeps the media that live images are composed over: which
 // there are, for which architecture and version, and whether their files are
 // still what they were.
 //
@@ -23,7 +23,7 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
 
-// ErrChanged means that a base's file was replaced or written since it was
+// ErrChanged means that a medium's file was replaced or written since it was
 // registered.
 var ErrChanged = errors.New("the base image's file changed")
 
@@ -40,7 +40,7 @@ type Medium struct {
 	OpenShiftVersion string
 	// SHA256 is the file's digest in hexadecimal.
 	SHA256 string
-	// Modified is the file's time; it is the same for every image over this base.
+	// Modified is the file's time; it is the same for every image over this medium.
 	Modified time.Time
 	// Layout is what the parser found.
 	Layout *iso.Layout
@@ -66,30 +66,30 @@ func stampOf(info os.FileInfo) stamp {
 }
 
 // ReadAt implements io.ReaderAt.
-func (b *Medium) ReadAt(p []byte, off int64) (int, error) { return b.file.ReadAt(p, off) }
+func (m *Medium) ReadAt(p []byte, off int64) (int, error) { return m.file.ReadAt(p, off) }
 
 // Size implements overlay.Source.
-func (b *Medium) Size() int64 { return b.was.size }
+func (m *Medium) Size() int64 { return m.was.size }
 
 // ID implements overlay.Source.
-func (b *Medium) ID() string { return b.SHA256 }
+func (m *Medium) ID() string { return m.SHA256 }
 
 // File returns the open file, for sendfile with an explicit offset. Its own
 // offset must not be used, because all readers share it.
-func (b *Medium) File() *os.File { return b.file }
+func (m *Medium) File() *os.File { return m.file }
 
-// Media returns the base as the overlay package wants it.
-func (b *Medium) Media() overlay.Media { return overlay.Media{Source: b, Layout: b.Layout} }
+// Media returns the medium as the overlay package wants it.
+func (m *Medium) Media() overlay.Media { return overlay.Media{Source: m, Layout: m.Layout} }
 
 // Check returns an error that wraps [ErrChanged] unless the file is still the
 // one that was registered.
-func (b *Medium) Check() error {
-	info, err := os.Stat(b.Path)
+func (m *Medium) Check() error {
+	info, err := os.Stat(m.Path)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrChanged, err)
 	}
-	if stampOf(info) != b.was {
-		return fmt.Errorf("%w: %s", ErrChanged, b.Path)
+	if stampOf(info) != m.was {
+		return fmt.Errorf("%w: %s", ErrChanged, m.Path)
 	}
 	return nil
 }
@@ -109,20 +109,20 @@ func load(ctx context.Context, path, want string) (_ *Medium, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Medium{Path: path, file: f, was: stampOf(info), Modified: info.ModTime().Truncate(time.Second)}
-	if b.Layout, err = iso.Parse(f, info.Size()); err != nil {
+	m := &Medium{Path: path, file: f, was: stampOf(info), Modified: info.ModTime().Truncate(time.Second)}
+	if m.Layout, err = iso.Parse(f, info.Size()); err != nil {
 		return nil, err
 	}
-	if b.SHA256, err = digest(ctx, f, info.Size()); err != nil {
+	if m.SHA256, err = digest(ctx, f, info.Size()); err != nil {
 		return nil, err
 	}
-	if want != "" && !strings.EqualFold(want, b.SHA256) {
-		return nil, fmt.Errorf("SHA-256 is %s, want %s: download the file again", b.SHA256, want)
+	if want != "" && !strings.EqualFold(want, m.SHA256) {
+		return nil, fmt.Errorf("SHA-256 is %s, want %s: download the file again", m.SHA256, want)
 	}
-	b.Version = version(b.Layout.VolumeID, path)
-	b.Arch = arch(b)
+	m.Version = version(m.Layout.VolumeID, path)
+	m.Arch = arch(m)
 	// The file must not have been written while it was read.
-	return b, b.Check()
+	return m, m.Check()
 }
 
 // digest hashes the file without touching its offset; it stops when ctx ends.

@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// ErrNoMedium means that no base medium fits.
+// ErrNoMedium means that no medium fits.
 var ErrNoMedium = errors.New("no base image fits")
 
 // Options configure a [Registry].
@@ -23,7 +23,7 @@ type Options struct {
 	SHA256 map[string]string
 }
 
-// Registry holds the bases of one file or one directory.
+// Registry holds the media of one file or one directory.
 type Registry struct {
 	path    string
 	options Options
@@ -33,7 +33,7 @@ type Registry struct {
 	loading sync.Mutex
 
 	mu        sync.Mutex
-	bases     map[string]*Medium // by path
+	media     map[string]*Medium // by path
 	bad       map[string]badFile
 	described map[string]Description // by file name
 }
@@ -62,9 +62,9 @@ type Description struct {
 func (r *Registry) Describe(files map[string]Description) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for path := range r.bases {
+	for path := range r.media {
 		if name := filepath.Base(path); files[name] != r.described[name] {
-			delete(r.bases, path)
+			delete(r.media, path)
 		}
 	}
 	r.described = files
@@ -74,15 +74,15 @@ func (r *Registry) Describe(files map[string]Description) {
 func (r *Registry) holds(path, sha256 string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b := r.bases[path]
-	return b != nil && strings.EqualFold(b.SHA256, sha256) && b.Check() == nil
+	m := r.media[path]
+	return m != nil && strings.EqualFold(m.SHA256, sha256) && m.Check() == nil
 }
 
 // Open registers the ISO at path, or every *.iso in the directory at path. A
 // single file must be usable; in a directory a bad file is kept out and named
 // by [Registry.Problems].
 func Open(ctx context.Context, path string, o Options) (*Registry, error) {
-	r := &Registry{path: path, options: o, bases: map[string]*Medium{}, bad: map[string]badFile{}}
+	r := &Registry{path: path, options: o, media: map[string]*Medium{}, bad: map[string]badFile{}}
 	if err := r.Rescan(ctx); err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func Open(ctx context.Context, path string, o Options) (*Registry, error) {
 }
 
 // Rescan registers new and changed files and forgets those that are gone.
-// Images over a forgotten base keep working as long as its file is only
+// Images over a forgotten medium keep working as long as its file is only
 // unlinked, not overwritten.
 func (r *Registry) Rescan(ctx context.Context) error {
 	info, err := os.Stat(r.path)
@@ -116,7 +116,7 @@ func (r *Registry) Rescan(ctx context.Context) error {
 func (r *Registry) forgetOthers(paths []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	maps.DeleteFunc(r.bases, func(known string, _ *Medium) bool { return !slices.Contains(paths, known) })
+	maps.DeleteFunc(r.media, func(known string, _ *Medium) bool { return !slices.Contains(paths, known) })
 	maps.DeleteFunc(r.bad, func(known string, _ badFile) bool { return !slices.Contains(paths, known) })
 }
 
@@ -127,7 +127,7 @@ func (r *Registry) refresh(ctx context.Context, path string) error {
 	defer r.loading.Unlock()
 	for {
 		r.mu.Lock()
-		known, bad, d, want := r.bases[path], r.bad[path], r.described[filepath.Base(path)], r.want(path)
+		known, bad, d, want := r.media[path], r.bad[path], r.described[filepath.Base(path)], r.want(path)
 		r.mu.Unlock()
 		if known != nil && known.Check() == nil {
 			return nil
@@ -139,11 +139,11 @@ func (r *Registry) refresh(ctx context.Context, path string) error {
 		if bad.err != nil && bad.was == now && bad.want == want {
 			return bad.err
 		}
-		b, err := load(ctx, path, want)
+		m, err := load(ctx, path, want)
 		if err == nil {
-			b.describe(d)
+			m.describe(d)
 		}
-		if r.settle(path, d, b, badFile{err: err, was: now, want: want}) {
+		if r.settle(path, d, m, badFile{err: err, was: now, want: want}) {
 			return err
 		}
 	}
@@ -151,16 +151,16 @@ func (r *Registry) refresh(ctx context.Context, path string) error {
 
 // settle notes what loading a file gave, unless its description has changed
 // meanwhile.
-func (r *Registry) settle(path string, d Description, b *Medium, bad badFile) bool {
+func (r *Registry) settle(path string, d Description, m *Medium, bad badFile) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.described[filepath.Base(path)] != d {
 		return false
 	}
-	delete(r.bases, path)
+	delete(r.media, path)
 	delete(r.bad, path)
 	if bad.err == nil {
-		r.bases[path] = b
+		r.media[path] = m
 		return true
 	}
 	if errors.Is(bad.err, context.Canceled) || errors.Is(bad.err, context.DeadlineExceeded) || errors.Is(bad.err, ErrChanged) {
@@ -171,8 +171,8 @@ func (r *Registry) settle(path string, d Description, b *Medium, bad badFile) bo
 }
 
 // describe puts a description above what the medium says.
-func (b *Medium) describe(d Description) {
-	b.Arch, b.Version, b.OpenShiftVersion = cmp.Or(d.Arch, b.Arch), cmp.Or(d.Version, b.Version), d.OpenShiftVersion
+func (m *Medium) describe(d Description) {
+	m.Arch, m.Version, m.OpenShiftVersion = cmp.Or(d.Arch, m.Arch), cmp.Or(d.Version, m.Version), d.OpenShiftVersion
 }
 
 // want returns the expected digest of a file, or "".
@@ -189,7 +189,7 @@ func (r *Registry) want(path string) string {
 	return sum
 }
 
-// Select returns the base for an architecture and, unless it is empty, a
+// Select returns the medium for an architecture and, unless it is empty, a
 // version, which is the medium's or else the OpenShift release that it belongs to;
 // of several the newest. The file is checked: a changed one is registered anew
 // first. The error says what there is instead.
@@ -200,13 +200,13 @@ func (r *Registry) Select(ctx context.Context, arch, version string) (*Medium, e
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var best, second *Medium
-	for _, b := range r.bases {
+	for _, m := range r.media {
 		switch {
-		case arch != "" && b.Arch != NormalArch(arch) || b.Check() != nil:
-		case version == "" || b.Version == version:
-			best = newer(best, b)
-		case b.OpenShiftVersion == version:
-			second = newer(second, b)
+		case arch != "" && m.Arch != NormalArch(arch) || m.Check() != nil:
+		case version == "" || m.Version == version:
+			best = newer(best, m)
+		case m.OpenShiftVersion == version:
+			second = newer(second, m)
 		}
 	}
 	if best = cmp.Or(best, second); best == nil {
@@ -220,23 +220,23 @@ func (r *Registry) changed() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var paths []string
-	for path, b := range r.bases {
-		if b.Check() != nil {
+	for path, m := range r.media {
+		if m.Check() != nil {
 			paths = append(paths, path)
 		}
 	}
 	return paths
 }
 
-// newer returns the base with the newer version; best may be nil.
-func newer(best, b *Medium) *Medium {
-	if best == nil || compareVersions(b.Version, best.Version) > 0 {
-		return b
+// newer returns the medium with the newer version; best may be nil.
+func newer(best, m *Medium) *Medium {
+	if best == nil || compareVersions(m.Version, best.Version) > 0 {
+		return m
 	}
 	return best
 }
 
-// List returns all bases, sorted by path.
+// List returns all media, sorted by path.
 func (r *Registry) List() []*Medium {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -245,7 +245,7 @@ func (r *Registry) List() []*Medium {
 
 func (r *Registry) sorted() []*Medium {
 	var all []*Medium
-	for _, b := range r.bases {
+	for _, b := range r.media {
 		all = append(all, b)
 	}
 	slices.SortFunc(all, func(a, b *Medium) int { return strings.Compare(a.Path, b.Path) })
@@ -266,8 +266,8 @@ func (r *Registry) Problems() map[string]error {
 // inventory describes what is there, for error messages.
 func (r *Registry) inventory() string {
 	var parts []string
-	for _, b := range r.sorted() {
-		parts = append(parts, strings.TrimSpace(b.Arch+" "+b.Version+" "+b.OpenShiftVersion))
+	for _, m := range r.sorted() {
+		parts = append(parts, strings.TrimSpace(m.Arch+" "+m.Version+" "+m.OpenShiftVersion))
 	}
 	for p, bad := range r.bad {
 		parts = append(parts, fmt.Sprintf("%s (unusable: %v)", filepath.Base(p), bad.err))
@@ -280,8 +280,8 @@ func (r *Registry) inventory() string {
 }
 
 // compareVersions compares dotted versions, numbers as numbers.
-func compareVersions(a, b string) int {
-	as, bs := strings.Split(a, "."), strings.Split(b, ".")
+func compareVersions(a, m string) int {
+	as, bs := strings.Split(a, "."), strings.Split(m, ".")
 	for i := range max(len(as), len(bs)) {
 		x, y := part(as, i), part(bs, i)
 		if len(x) != len(y) && digits(x) && digits(y) {

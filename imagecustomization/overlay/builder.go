@@ -9,12 +9,12 @@ import (
 // Builder collects patches over a source. Patches may go beyond the source's
 // end; a gap between the two is filled with zeros. The zero value has no source.
 type Builder struct {
-	base    Source
+	medium  Source
 	patches []Segment
 }
 
-// NewBuilder returns a Builder over base, which may be nil.
-func NewBuilder(base Source) *Builder { return &Builder{base: base} }
+// NewBuilder returns a Builder over medium, which may be nil.
+func NewBuilder(medium Source) *Builder { return &Builder{medium: medium} }
 
 // Bytes puts data at off. The builder keeps data, which must not be changed.
 func (b *Builder) Bytes(off int64, data []byte) {
@@ -61,21 +61,21 @@ func (b *Builder) Build() (*Image, error) {
 		segments = append(b.fill(segments, at, p.Offset), p)
 		at = p.Offset + p.Length
 	}
-	if b.base != nil {
-		segments = b.fill(segments, at, max(at, b.base.Size()))
+	if b.medium != nil {
+		segments = b.fill(segments, at, max(at, b.medium.Size()))
 	}
 	return newImage(segments), nil
 }
 
-// fill appends the bytes [from, to): the base's, and zeros behind its end.
+// fill appends the bytes [from, to): the medium's, and zeros behind its end.
 func (b *Builder) fill(segments []Segment, from, to int64) []Segment {
-	var inBase int64
-	if b.base != nil {
-		inBase = min(to, b.base.Size())
+	var inMedium int64
+	if b.medium != nil {
+		inMedium = min(to, b.medium.Size())
 	}
-	if from < inBase {
-		segments = append(segments, extent(b.base, from, inBase-from)...)
-		from = inBase
+	if from < inMedium {
+		segments = append(segments, extent(b.medium, from, inMedium-from)...)
+		from = inMedium
 	}
 	if from < to {
 		segments = append(segments, Segment{Length: to - from})

@@ -27,14 +27,14 @@ var (
 	ErrNoInitrdNetwork = errors.New("this medium does not hand keyfiles to NetworkManager (feature " + iso.FeatureInitrdNetwork + ")")
 )
 
-// Media is a base medium with its layout.
+// Media is a medium with its layout.
 type Media struct {
 	Source
 	// Layout is the result of iso.Parse over the source.
 	Layout *iso.Layout
 }
 
-// Options say what a live image has beyond its base.
+// Options say what a live image has beyond its medium.
 type Options struct {
 	// Content goes into the embed area, in one archive of this image.
 	Content embedarea.Content
@@ -107,14 +107,14 @@ func embed(b *Builder, media Media, o Options) error {
 		b.Zero(at+s.Size(), end-at-s.Size())
 		at = end
 	}
-	// The rest must be zero whatever the base has there.
+	// The rest must be zero whatever the medium has there.
 	b.Zero(at, target.End()-at)
 	return nil
 }
 
 // relocate moves the area behind the end of the medium by patching the
 // directory records of its file and the volumes' sizes; see [Reset] for the way
-// back. The base stays as it is.
+// back. The medium stays as it is.
 func relocate(b *Builder, media Media, archive, need int64) (iso.Area, error) {
 	area := media.Layout.Ignition
 	refuse := func(why string) (iso.Area, error) {

@@ -1,4 +1,4 @@
-// Package overlay composes a bootable image out of a base medium without
+// Package overlay composes a bootable image out of a medium without
 // copying it: an [Image] is a sorted list of segments, each of them an extent of
 // a source, bytes in memory, or a run of zeros.
 //
@@ -18,7 +18,7 @@ import (
 	"sort"
 )
 
-// Source is something that segments are taken from, usually a base medium.
+// Source is something that segments are taken from, usually a medium.
 type Source interface {
 	io.ReaderAt
 	// Size is the source's length in bytes.

@@ -110,7 +110,7 @@ func TestIdentityFollowsTheContent(t *testing.T) {
 	g.Expect(build("a")).NotTo(Equal(build("a", "x=y")))
 }
 
-// Embed, show and reset: what goes in comes out, and the base comes back.
+// Embed, show and reset: what goes in comes out, and the medium comes back.
 func TestEmbedShowReset(t *testing.T) {
 	all := map[string][]byte{}
 	for _, name := range coreosiso.Names {
@@ -170,7 +170,7 @@ func TestRelocation(t *testing.T) {
 			if moved.Layout.Joliet != nil {
 				g.Expect(moved.Layout.Joliet.Blocks).To(Equal(moved.Layout.Primary.Blocks))
 			}
-			// Only the records, the volume sizes and the note differ from the base.
+			// Only the records, the volume sizes and the note differ from the medium.
 			differ := 0
 			for i := range base {
 				if base[i] != raw[i] {
@@ -223,9 +223,8 @@ func TestSharedArchivesCostAHostNothing(t *testing.T) {
 	m := media(t, coreosiso.Read(t, "2023-07.x86_64"))
 	packed, err := embedarea.Content{Keyfiles: map[string][]byte{"big": noise(3 << 20)}}.Archive()
 	g.Expect(err).NotTo(HaveOccurred())
-	shared := liveimage.Memory(packed)
 	image, err := overlay.Customize(m, overlay.Options{
-		Content: embedarea.Content{Ignition: []byte("{}")}, Programs: []overlay.Source{shared},
+		Content: embedarea.Content{Ignition: []byte("{}")}, Programs: []overlay.Source{liveimage.Memory(packed)},
 	})
 	g.Expect(err).NotTo(HaveOccurred())
 	raw := content(t, image)

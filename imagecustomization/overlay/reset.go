@@ -69,7 +69,7 @@ func readNote(media Media) (*note, error) {
 
 // Reset gives the medium back as it was before any customization: the area
 // empty and in its old place, the default kernel arguments everywhere. The
-// result is byte-equal to the base that an image was built from.
+// result is byte-equal to the medium that an image was built from.
 func Reset(media Media) (*Image, error) {
 	b := NewBuilder(media.Source)
 	l := media.Layout

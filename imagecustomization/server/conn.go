@@ -31,7 +31,7 @@ var zeros [64 << 10]byte
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, smallRead+2048); return &b }}
 
 // conn is a TCP connection that sends a [transfer] with as few system calls and
-// copies as possible: base extents by sendfile with an explicit offset (so that
+// copies as possible: extents of the medium by sendfile with an explicit offset (so that
 // one open file serves everybody), the rest from memory, and the response header
 // in the same segment as the first bytes.
 //
@@ -192,7 +192,7 @@ type writerOnly struct{ io.Writer }
 
 // sendfile sends n bytes of the file at off.
 func (c *conn) sendfile(t *transfer, f *os.File, off, n int64) error {
-	// The base keeps the file open as long as the transfer lives.
+	// The medium keeps the file open as long as the transfer lives.
 	c.call.in, c.call.off = int(f.Fd()), off
 	for n > 0 {
 		c.call.n = int(min(n, maxSendfile))

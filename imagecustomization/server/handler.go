@@ -2,7 +2,7 @@
 // of composed images, at the speed of a static file server.
 //
 // [Server] is an http.Handler; its Serve method adds what the handler alone
-// cannot do: sendfile straight from the base medium, TLS beside plain HTTP, and
+// cannot do: sendfile straight from the medium, TLS beside plain HTTP, and
 // limits. Nothing is listed, and an address that is not known says nothing.
 package server
 
@@ -49,7 +49,7 @@ type Options struct {
 	// that it does not know.
 	Alias func(r *http.Request) (path string, code int)
 	// MaxPerImage bounds the simultaneous requests for one host's image (default
-	// 64), MaxTotal those for all (default 8192). Files of the base, which anybody
+	// 64), MaxTotal those for all (default 8192). Files of the medium, which anybody
 	// may read, have half of MaxTotal; the image of an infra-env counts in MaxTotal
 	// only. Beyond, the answer is 503 at once.
 	MaxPerImage, MaxTotal int
@@ -73,7 +73,7 @@ type Server struct {
 	metrics *metrics
 	gate    gate
 	dates   dates
-	// artifacts is how many of the readers read files of the base.
+	// artifacts is how many of the readers read files of the medium.
 	artifacts atomic.Int64
 }
 
@@ -112,7 +112,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if !revision.Intact() {
-		s.reject(w, rejectBase)
+		s.reject(w, rejectMedium)
 		return
 	}
 	if r.Method == http.MethodHead {

@@ -30,7 +30,7 @@ const (
 	rejectHost      = "host_limit"
 	rejectTotal     = "total_limit"
 	rejectArtifacts = "artifact_limit"
-	rejectBase      = "base_written"
+	rejectMedium    = "base_written"
 )
 
 // Reasons why a connection is closed at once.
@@ -42,7 +42,7 @@ const (
 // rejections are what such an answer says.
 var rejections = map[string]string{
 	rejectHost: "too many readers", rejectTotal: "too many readers", rejectArtifacts: "too many readers",
-	rejectBase: "the file of the base medium was written to: images over it are made anew",
+	rejectMedium: "the file of the medium was written to: images over it are made anew",
 }
 
 // answerCodes are the status codes that the server gives.
@@ -62,7 +62,7 @@ func newMetrics(reg prometheus.Registerer, images func() (int, int64)) *metrics 
 		value("ironflow_images_stalled_readers_total", "Readers that were dropped because they took too little for too long.", &m.stalled, false, nil),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ironflow_images", Help: "Live images that can be read."},
 			func() float64 { n, _ := images(); return float64(n) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ironflow_images_memory_bytes", Help: "Memory that live images hold beyond their base."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "ironflow_images_memory_bytes", Help: "Memory that live images hold beyond their medium."},
 			func() float64 { _, n := images(); return float64(n) }),
 	}
 	for code, text := range answerCodes {

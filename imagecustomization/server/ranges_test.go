@@ -89,12 +89,12 @@ func serving(t testing.TB, hosts int) (*Server, []string) {
 	if err := testmedia.WriteFile(path, testmedia.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	bases, err := media.Open(t.Context(), path, media.Options{})
+	registry, err := media.Open(t.Context(), path, media.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	store, err := images.NewStore(t.Context(), images.Options{
-		Bases: bases, BaseURL: "http://x", SigningKey: bytes.Repeat([]byte("k"), 32),
+		Media: registry, BaseURL: "http://x", SigningKey: bytes.Repeat([]byte("k"), 32),
 	})
 	if err != nil {
 		t.Fatal(err)

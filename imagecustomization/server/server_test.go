@@ -58,7 +58,7 @@ func startOver(t testing.TB, rootfs int, listen net.ListenConfig, edit func(*ser
 	if err := testmedia.WriteFile(path, testmedia.Options{RootfsBytes: rootfs}); err != nil {
 		t.Fatal(err)
 	}
-	bases, err := media.Open(t.Context(), path, media.Options{})
+	registry, err := media.Open(t.Context(), path, media.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func startOver(t testing.TB, rootfs int, listen net.ListenConfig, edit func(*ser
 		t.Fatal(err)
 	}
 	s, err := images.NewStore(t.Context(), images.Options{
-		Bases: bases, BaseURL: "http://" + plain.Addr().String(), SigningKey: bytes.Repeat([]byte("k"), 32),
+		Media: registry, BaseURL: "http://" + plain.Addr().String(), SigningKey: bytes.Repeat([]byte("k"), 32),
 	})
 	if err != nil {
 		t.Fatal(err)

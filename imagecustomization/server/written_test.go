@@ -47,10 +47,10 @@ func TestAMediumThatIsWrittenToIsNotSent(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g, path := NewWithT(t), filepath.Join(t.TempDir(), "live.iso")
 				g.Expect(testmedia.WriteFile(path, testmedia.Options{RootfsBytes: 2 << 20})).To(Succeed())
-				bases, err := media.Open(t.Context(), path, media.Options{})
+				registry, err := media.Open(t.Context(), path, media.Options{})
 				g.Expect(err).NotTo(HaveOccurred())
 				store, err := images.NewStore(t.Context(), images.Options{
-					Bases: bases, BaseURL: "http://192.0.2.1:8080", SigningKey: bytes.Repeat([]byte("k"), 32),
+					Media: registry, BaseURL: "http://192.0.2.1:8080", SigningKey: bytes.Repeat([]byte("k"), 32),
 				})
 				g.Expect(err).NotTo(HaveOccurred())
 				spec := images.Spec{Key: "metal/host-0", Arch: "x86_64", Ignition: []byte("{}")}

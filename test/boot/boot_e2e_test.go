@@ -69,16 +69,16 @@ func open(t *testing.T) *site {
 	s.bin = hostPrograms(t)
 	s.programs, err = hostprograms.Open(s.bin, t.TempDir())
 	g.Expect(err).NotTo(HaveOccurred())
-	bases, err := media.Open(t.Context(), s.guest.ISO, media.Options{})
+	registry, err := media.Open(t.Context(), s.guest.ISO, media.Options{})
 	g.Expect(err).NotTo(HaveOccurred())
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	g.Expect(err).NotTo(HaveOccurred())
 	s.addr = l.Addr().String()
 	_, port, err := net.SplitHostPort(s.addr)
 	g.Expect(err).NotTo(HaveOccurred())
-	store := func(host string, shared func(string) []overlay.Source) *images.Store {
+	store := func(host string, hostPrograms func(string) []overlay.Source) *images.Store {
 		st, err := images.NewStore(t.Context(), images.Options{
-			Bases: bases, BaseURL: "http://" + net.JoinHostPort(host, port), SigningKey: bytes.Repeat([]byte(host), 8), Programs: shared,
+			Media: registry, BaseURL: "http://" + net.JoinHostPort(host, port), SigningKey: bytes.Repeat([]byte(host), 8), Programs: hostPrograms,
 		})
 		g.Expect(err).NotTo(HaveOccurred())
 		st.MarkSynced()

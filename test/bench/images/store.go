@@ -43,7 +43,7 @@ func programsOf(path string) string { return filepath.Join(filepath.Dir(path), "
 
 // openStore is a store as in production: the host programs ride in every image.
 func openStore(ctx context.Context, path, address string) (*images.Store, error) {
-	bases, err := media.Open(ctx, path, media.Options{})
+	registry, err := media.Open(ctx, path, media.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func openStore(ctx context.Context, path, address string) (*images.Store, error)
 		return nil, err
 	}
 	return images.NewStore(ctx, images.Options{
-		Bases: bases, BaseURL: address, SigningKey: bytes.Repeat([]byte("bench"), 8), Programs: programs.ForArch,
+		Media: registry, BaseURL: address, SigningKey: bytes.Repeat([]byte("bench"), 8), Programs: programs.ForArch,
 	})
 }
 
