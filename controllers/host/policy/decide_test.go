@@ -179,6 +179,10 @@ func TestDecide(t *testing.T) {
 		"provisioning failed, image":         {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){image, func(o *Observed) { o.Node.LastError = "bad sum" }, reapplied}, err: metal3.ProvisioningError, says: "Image provisioning failed (url: http://images/os.raw, checksum: abc): bad sum"},
 		"provisioning failed without a word": {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install}, do: "read failure"},
 		"provisioning failed, history":       {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install, func(o *Observed) { s := "from the history"; o.Failure = &s }}, err: metal3.ProvisioningError, says: "from the history"},
+		"provisioning failed, still locked": {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install, func(o *Observed) {
+			s := ""
+			o.Failure, o.Node.Reservation = &s, "conductor-1"
+		}}, says: "Ironic to end its handling of the failure"},
 		"provisioning failed, nobody knows":  {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install, func(o *Observed) { s := ""; o.Failure = &s }}, err: metal3.ProvisioningError, says: "gives no reason"},
 		"provisioning gives up a failed one": {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install, func(o *Observed) { stalled(o, metal3.ProvisioningError, "ProvisioningError", time.Hour) }}, enter: metal3.StateDeprovisioning},
 		"provisioning, wish gone":            {state: metal3.StateProvisioning, node: ironic.StateDeployWait, enter: metal3.StateDeprovisioning},

@@ -213,6 +213,10 @@ func ironicReason(o *Observed, d *Decision) (reason string, known bool) {
 			return text, true
 		}
 	}
+	if o.Node.Reservation != "" { // Ironic sets the state first, and the reason when it has cleaned up
+		d.wait(WaitBusy, view.Note{Step: "reading why it failed", WaitingFor: "Ironic to end its handling of the failure"})
+		return "", false
+	}
 	return "Ironic gives no reason for state " + strconv.Quote(string(o.Node.ProvisionState)), true
 }
 
