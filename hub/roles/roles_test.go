@@ -26,28 +26,33 @@ func TestAssign(t *testing.T) {
 		want              map[string]wire.HostRole
 	}{
 		"the strongest are masters": {
-			[]roles.Host{{ID: "a", CPUs: 4, Fits: both}, {ID: "b", CPUs: 16, Fits: both}, {ID: "c", CPUs: 8, Fits: both}}, 2, 0,
+			[]roles.Host{{ID: "a", CPUs: 4, Fits: both}, {ID: "b", CPUs: 16, Fits: both}, {ID: "c", CPUs: 8, Fits: both}},
+			2, 0,
 			map[string]wire.HostRole{"a": worker, "b": master, "c": master},
 		},
 		"equal CPUs: memory decides, then disk, then the id": {
 			[]roles.Host{
 				{ID: "d", CPUs: 8, Fits: both}, {ID: "c", CPUs: 8, Fits: both}, {ID: "b", CPUs: 8, DiskBytes: 1, Fits: both}, {ID: "a", CPUs: 8, MemoryBytes: 1, Fits: both},
-			}, 3, 0,
+			},
+			3, 0,
 			map[string]wire.HostRole{"a": master, "b": master, "c": master, "d": worker},
 		},
 		"an accelerator makes a worker": {
-			[]roles.Host{{ID: "a", CPUs: 64, GPUs: 1, Fits: both}, {ID: "b", CPUs: 8, Fits: both}}, 1, 0,
+			[]roles.Host{{ID: "a", CPUs: 64, GPUs: 1, Fits: both}, {ID: "b", CPUs: 8, Fits: both}},
+			1, 0,
 			map[string]wire.HostRole{"a": worker, "b": master},
 		},
 		"unless nobody else is there": {
 			[]roles.Host{{ID: "a", GPUs: 1, Fits: both}}, 1, 0, map[string]wire.HostRole{"a": master},
 		},
 		"a given role is kept and counts": {
-			[]roles.Host{{ID: "a", CPUs: 1, Given: master}, {ID: "b", CPUs: 64, Fits: both, Given: worker}, {ID: "c", CPUs: 8, Fits: both, Given: wire.HostRoleAutoAssign}}, 1, 0,
+			[]roles.Host{{ID: "a", CPUs: 1, Given: master}, {ID: "b", CPUs: 64, Fits: both, Given: worker}, {ID: "c", CPUs: 8, Fits: both, Given: wire.HostRoleAutoAssign}},
+			1, 0,
 			map[string]wire.HostRole{"a": master, "b": worker, "c": worker},
 		},
 		"who does not meet the requirements is no master": {
-			[]roles.Host{{ID: "a", CPUs: 64}, {ID: "b", CPUs: 2, Fits: []wire.HostRole{arbiter}}, {ID: "c", CPUs: 4, Fits: both}}, 2, 1,
+			[]roles.Host{{ID: "a", CPUs: 64}, {ID: "b", CPUs: 2, Fits: []wire.HostRole{arbiter}}, {ID: "c", CPUs: 4, Fits: both}},
+			2, 1,
 			map[string]wire.HostRole{"a": worker, "b": arbiter, "c": master},
 		},
 	} {

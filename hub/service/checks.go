@@ -180,9 +180,7 @@ func verdictText(r validations.Result) string { return "validation " + r.ID + ":
 // other way round.
 func (w *work) validationEvents(was string, now map[string][]validations.Result, tell func(name, severity string, r validations.Result, p props) error) error {
 	var before map[string][]validations.Result
-	if was == "" || json.Unmarshal([]byte(was), &before) != nil {
-		return nil
-	}
+	_ = json.Unmarshal([]byte(was), &before) // what is missing or cannot be read was not judged before
 	status := map[string]string{}
 	for _, results := range before {
 		for _, r := range results {
