@@ -44,6 +44,7 @@ func (d *Dispatcher) cancel(cause error, is func(wire.StepType) bool) []*run {
 	for kind, r := range d.runs {
 		if is(kind) {
 			d.log.Info("a step is moot; it is cancelled", "step", kind, "reason", cause)
+			r.next = nil
 			r.cancel(cause)
 			running = append(running, r)
 		}

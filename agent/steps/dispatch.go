@@ -45,12 +45,21 @@ type Dispatcher struct {
 // run is one run of a step, from its request to its end.
 type run struct {
 	runner Runner
-	step   wire.Step // the newest request; its id is answered
+	step   wire.Step // the newest request with the run's arguments; its id is answered
+	// next is the newest request when that has other arguments: what runs does not
+	// answer it, so it is run afterwards.
+	next   *request
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	ended  chan struct{}
 	// worker is true while the run counts among the busy ones.
 	worker bool
+}
+
+// request is a step with the context that bounds it.
+type request struct {
+	ctx  context.Context
+	step wire.Step
 }
 
 func (r *run) isLong() bool { return r.runner.Deadline > longStep }
@@ -62,9 +71,10 @@ func NewDispatcher(registry Registry, reply func(wire.StepReply), log *slog.Logg
 	return d
 }
 
-// Dispatch starts the step, lets it wait for a worker, or lets the run of its
-// type that is under way answer for it. It does not block. The context bounds
-// the run; it may outlive the caller.
+// Dispatch starts the step, lets it wait for a worker, lets the run of its type
+// that is under way answer for it, or, where that was begun with other
+// arguments, lets it follow that run. It does not block. The context bounds the
+// run; it may outlive the caller.
 func (d *Dispatcher) Dispatch(ctx context.Context, step wire.Step) {
 	runner, ok := d.registry[step.StepType]
 	if !ok {
@@ -74,12 +84,26 @@ func (d *Dispatcher) Dispatch(ctx context.Context, step wire.Step) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if current, ok := d.runs[step.StepType]; ok {
-		current.step.StepID = step.StepID
-		if slices.Contains(d.queue, current) { // not begun yet: the newest arguments count
-			current.step.Args = step.Args
-		}
+		d.renew(ctx, current, step)
 		return
 	}
+	d.enqueue(ctx, runner, step)
+}
+
+// renew makes the request the newest of its type. The lock is held.
+func (d *Dispatcher) renew(ctx context.Context, current *run, step wire.Step) {
+	switch {
+	case slices.Contains(d.queue, current): // not begun yet: the newest arguments count
+		current.step = step
+	case slices.Equal(current.step.Args, step.Args):
+		current.step.StepID, current.next = step.StepID, nil
+	default:
+		current.next = &request{ctx: ctx, step: step}
+	}
+}
+
+// enqueue adds a run, and begins it if there is a worker. The lock is held.
+func (d *Dispatcher) enqueue(ctx context.Context, runner Runner, step wire.Step) {
 	if d.active++; d.active == 1 {
 		d.idle = make(chan struct{})
 	}
@@ -123,11 +147,15 @@ func (d *Dispatcher) free(r *run) {
 	}
 }
 
-// leave makes room for the next run of the type, and returns the id to answer.
+// leave makes room for the next run of the type, begins it if one was asked for,
+// and returns the id to answer.
 func (d *Dispatcher) leave(r *run) (id string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.runs, r.step.StepType)
+	if next := r.next; next != nil && next.ctx.Err() == nil {
+		d.enqueue(next.ctx, r.runner, next.step)
+	}
 	return r.step.StepID
 }
 

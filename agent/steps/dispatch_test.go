@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -113,6 +114,51 @@ func TestAWaitingStepTakesTheNewestArguments(t *testing.T) {
 		d.Wait(t.Context())
 		g.Expect(r.list).To(ContainElement(wire.StepReply{StepType: "long-3", StepID: "again", Output: "[new]"}))
 		g.Expect(r.list).To(HaveLen(4))
+	})
+}
+
+// What runs has the old arguments, so it is no answer to the newest request.
+func TestARequestWithOtherArgumentsFollowsTheRun(t *testing.T) {
+	const kind = wire.StepType("long-0")
+	old := wire.StepReply{StepType: kind, StepID: "long-0", Output: "[]"}
+	for name, c := range map[string]struct {
+		args    []string // of the requests that come while the first one runs, with ids a, b, …
+		replies []wire.StepReply
+	}{
+		"once":            {[]string{"x"}, []wire.StepReply{old, {StepType: kind, StepID: "a", Output: "[x]"}}},
+		"the newest":      {[]string{"x", "y"}, []wire.StepReply{old, {StepType: kind, StepID: "b", Output: "[y]"}}},
+		"and back":        {[]string{"x", ""}, []wire.StepReply{{StepType: kind, StepID: "b", Output: "[]"}}},
+		"the same, again": {[]string{"x", "x"}, []wire.StepReply{old, {StepType: kind, StepID: "b", Output: "[x]"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				crowd := newCrowd(0, 1)
+				d, r := dispatcher(crowd.Registry)
+				dispatchAll(t, d, "long-0")
+				synctest.Wait()
+				for i, args := range c.args {
+					d.Dispatch(t.Context(), wire.Step{StepType: kind, StepID: string(rune('a' + i)), Args: strings.Fields(args)})
+				}
+				d.Wait(t.Context())
+				g.Expect(r.list).To(Equal(c.replies))
+			})
+		})
+	}
+}
+
+func TestACancelledRunIsNotFollowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		c := newCrowd(0, 1)
+		d, r := dispatcher(c.Registry)
+		dispatchAll(t, d, "long-0")
+		synctest.Wait()
+		d.Dispatch(t.Context(), wire.Step{StepType: "long-0", StepID: "a", Args: []string{"x"}})
+		d.Cancel(errGone, func(wire.StepType) bool { return true })
+		d.Wait(t.Context())
+		g.Expect(r.list).To(BeEmpty())
+		g.Expect(c.began).To(HaveLen(1))
 	})
 }
 
