@@ -57,7 +57,9 @@ func newController(mgr ctrl.Manager, o Options) (*Reconciler, error) {
 // around it.
 func (r *Reconciler) register(mgr ctrl.Manager, passes kreconcile.Reconciler) error {
 	b := ctrl.NewControllerManagedBy(mgr).Named(cmp.Or(r.options.Name, "baremetalhost")).
-		WithOptions(controller.Options{MaxConcurrentReconciles: cmp.Or(r.options.Concurrency, defaultConcurrency)})
+		WithOptions(controller.Options{
+			MaxConcurrentReconciles: cmp.Or(r.options.Concurrency, defaultConcurrency), RateLimiter: r.schedule.Retries(),
+		})
 	b, err := r.schedule.Watch(mgr, b)
 	if err != nil {
 		return err

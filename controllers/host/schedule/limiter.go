@@ -76,6 +76,14 @@ func (l *startLimiter) start(key types.NamespacedName) (done func(), now bool) {
 	return nil, false
 }
 
+// waits reports whether a host is in line, or on its way since its turn came.
+func (l *startLimiter) waits(key types.NamespacedName) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, waits := l.standing[key]
+	return waits
+}
+
 // leave hands a place on to who is next.
 func (l *startLimiter) leave() {
 	l.mu.Lock()
