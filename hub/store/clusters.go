@@ -4,7 +4,7 @@ import "encoding/json"
 
 // Cluster returns the record, or [ErrNotFound].
 func (r *Reader) Cluster(id string) (*Cluster, error) {
-	return one(r, "cluster "+id, `SELECT version, doc FROM clusters WHERE id = $1`, []any{id}, scanCluster)
+	return one(r, "cluster "+id, `SELECT version, due_at, doc FROM clusters WHERE id = $1`, []any{id}, scanCluster)
 }
 
 // ClusterFilter selects clusters; empty members select all.
@@ -21,16 +21,18 @@ func (r *Reader) Clusters(f ClusterFilter) ([]*Cluster, error) {
 	var where conditions
 	where.in("status", f.Statuses...)
 	where.after("id", f.After)
-	query := `SELECT version, doc FROM clusters ` + where.String() + ` ORDER BY id` + where.limit(f.Limit)
+	query := `SELECT version, due_at, doc FROM clusters ` + where.String() + ` ORDER BY id` + where.limit(f.Limit)
 	return all(r, "list clusters", query, where.args, scanCluster)
 }
 
 func scanCluster(scan func(...any) error) (*Cluster, error) {
 	var doc []byte
+	var due int64
 	c := &Cluster{}
-	if err := scan(&c.Version, &doc); err != nil {
+	if err := scan(&c.Version, &due, &doc); err != nil {
 		return nil, err
 	}
+	c.Due = fromUnix(due)
 	return c, json.Unmarshal(doc, c)
 }
 
@@ -45,10 +47,10 @@ func putCluster(c *Cluster) (operation, error) {
 	ref, next := c.Ref(), nextVersion(c.Version)
 	return operation{ref: ref, stored: func() { c.Version = next }, do: func(t *tx) error {
 		if ref.Version == 0 {
-			return t.change("make cluster", `INSERT INTO clusters (id, version, status, doc) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
-				ref.ID, next, bare.API.Status, string(doc))
+			return t.change("make cluster", `INSERT INTO clusters (id, version, status, doc, due_at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
+				ref.ID, next, bare.API.Status, string(doc), unix(bare.Due))
 		}
-		return t.change("write cluster", `UPDATE clusters SET version = $1, status = $2, doc = $3 WHERE id = $4 AND version = $5`,
-			next, bare.API.Status, string(doc), ref.ID, ref.Version)
+		return t.change("write cluster", `UPDATE clusters SET version = $1, status = $2, doc = $3, due_at = $4 WHERE id = $5 AND version = $6`,
+			next, bare.API.Status, string(doc), unix(bare.Due), ref.ID, ref.Version)
 	}}, nil
 }

@@ -1,4 +1,4 @@
-// Package store keeps the hub's records: infra-envs, hosts, clusters, and the
+// Package store keeps the hub's records: infra-envs, hosts, clusters, jobs, leases, and the
 // timeline of events.
 //
 // A record is a document with a version, and with the columns that it is looked

@@ -10,7 +10,7 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-const hostColumns = `SELECT h.version, h.doc, c.at, c.clock FROM hosts h
+const hostColumns = `SELECT h.version, h.doc, h.due_at, h.patience, c.at, c.clock FROM hosts h
 	LEFT JOIN host_check_ins c ON c.infra_env_id = h.infra_env_id AND c.host_id = h.id `
 
 // Host returns the record with all reports, or [ErrNotFound].
@@ -94,9 +94,10 @@ func (r *Reader) addReports(hosts []*Host) error {
 
 func scanHost(scan func(...any) error) (*Host, error) {
 	var doc []byte
+	var due, patience int64
 	var at, clock *int64
 	h := &Host{loaded: map[string]string{}}
-	if err := scan(&h.Version, &doc, &at, &clock); err != nil {
+	if err := scan(&h.Version, &doc, &due, &patience, &at, &clock); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(doc, h); err != nil {
@@ -105,6 +106,7 @@ func scanHost(scan func(...any) error) (*Host, error) {
 	if at != nil && clock != nil {
 		h.API.CheckedInAt, h.API.Timestamp = wire.At(fromUnix(*at)), cmp.Or(*clock, h.API.Timestamp)
 	}
+	h.Due, h.Patience = fromUnix(due), time.Duration(patience)*time.Microsecond
 	h.loadedMACs, h.loadedCluster = slices.Clone(h.MACs), h.ClusterID()
 	return h, nil
 }
@@ -150,11 +152,13 @@ func (h *Host) stored(version int64, texts map[string]string) {
 
 func (t *tx) writeHost(h *Host, ref Ref, next int64, doc string) error {
 	if ref.Version == 0 {
-		return t.change("make host", `INSERT INTO hosts (infra_env_id, id, version, cluster_id, status, doc)
-			VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`, ref.InfraEnvID, ref.ID, next, h.ClusterID(), h.API.Status, doc)
+		return t.change("make host", `INSERT INTO hosts (infra_env_id, id, version, cluster_id, status, doc, due_at, patience)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
+			ref.InfraEnvID, ref.ID, next, h.ClusterID(), h.API.Status, doc, unix(h.Due), h.Patience.Microseconds())
 	}
-	return t.change("write host", `UPDATE hosts SET version = $1, cluster_id = $2, status = $3, doc = $4
-		WHERE infra_env_id = $5 AND id = $6 AND version = $7`, next, h.ClusterID(), h.API.Status, doc, ref.InfraEnvID, ref.ID, ref.Version)
+	return t.change("write host", `UPDATE hosts SET version = $1, cluster_id = $2, status = $3, doc = $4, due_at = $5, patience = $6
+		WHERE infra_env_id = $7 AND id = $8 AND version = $9`,
+		next, h.ClusterID(), h.API.Status, doc, unix(h.Due), h.Patience.Microseconds(), ref.InfraEnvID, ref.ID, ref.Version)
 }
 
 func (t *tx) writeReports(key HostKey, texts map[string]string) error {

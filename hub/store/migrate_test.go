@@ -49,15 +49,21 @@ func TestUpgrade(t *testing.T) {
 			`INSERT INTO events VALUES (7, '', 'host-1', 'env-1', 'info', 'user', 'Host Registered', 0, '{"message":"Host Registered"}')`)
 		g.Expect(db.Close()).To(Succeed())
 
-		for range 2 { // the second time there is nothing to do
+		deadlinesLeft := 2 // of a host and a cluster
+		for range 2 {      // the second time there is nothing to do
 			s, err := d.open(t.Context(), place)
 			g.Expect(err).NotTo(HaveOccurred())
+			due := read(t.Context(), g, s, (*store.Reader).Deadlines)
+			g.Expect(due).To(HaveLen(deadlinesLeft), "nobody has computed them yet: all are looked at")
+			deadlinesLeft = 0
 			h := readHost(t.Context(), g, s, key)
+			h.Due = time.Time{}
 			g.Expect(h.Approved).To(BeTrue())
 			g.Expect(h.API.Inventory).To(Equal(`{"hostname":"a"}`))
 			g.Expect(h.API.CheckedInAt.Time).To(Equal(at))
 			put(t.Context(), g, s, h)
 			c := read(t.Context(), g, s, func(r *store.Reader) (*store.Cluster, error) { return r.Cluster("c") })
+			c.Due = time.Time{}
 			g.Expect(s.Commit(t.Context(), &store.Unit{Clusters: []*store.Cluster{c}, Events: []wire.Event{{Message: "next"}}})).To(Succeed())
 			env := read(t.Context(), g, s, func(r *store.Reader) (*store.InfraEnv, error) { return r.InfraEnv("env-1") })
 			g.Expect(env.TokenGeneration).To(Equal(int64(3)))

@@ -65,6 +65,11 @@ type Host struct {
 	// the reset and is cleared by the next start.
 	Reason string
 
+	// Due is when a limit of the host is over; zero for none. Patience is how long it
+	// may be silent; zero where nobody waits for its polls.
+	Due      time.Time     `json:"-"`
+	Patience time.Duration `json:"-"`
+
 	// loaded, loadedMACs and loadedCluster are what the store holds, to write only what changed.
 	loaded        map[string]string
 	loadedMACs    []string
@@ -110,6 +115,8 @@ type Cluster struct {
 	PreparedAt time.Time
 	// PullSecret is never part of API.
 	PullSecret string
+	// Due is when a limit of the cluster is over; zero for none.
+	Due time.Time `json:"-"`
 }
 
 // Event is one line of the timeline, with its place in it.

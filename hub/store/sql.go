@@ -146,11 +146,15 @@ func (t *tx) change(what, query string, args ...any) error {
 	return nil
 }
 
-var tables = map[Kind]string{KindInfraEnv: "infra_envs", KindCluster: "clusters", KindHost: "hosts"}
+var tables = map[Kind]string{KindInfraEnv: "infra_envs", KindCluster: "clusters", KindHost: "hosts", KindJob: "jobs", KindLease: "leases"}
 
 // check makes sure that the record still has the version, and keeps it so until the commit.
 func (t *tx) check(r Ref) error {
-	query, args := `SELECT version FROM `+tables[r.Kind]+` WHERE id = $1`, []any{r.ID}
+	name := "id"
+	if r.Kind == KindLease {
+		name = "name"
+	}
+	query, args := `SELECT version FROM `+tables[r.Kind]+` WHERE `+name+` = $1`, []any{r.ID}
 	if r.Kind == KindHost {
 		query, args = query+` AND infra_env_id = $2`, append(args, r.InfraEnvID)
 	}
@@ -170,6 +174,10 @@ func (t *tx) remove(r Ref) error {
 		return t.removeInfraEnv(r)
 	case KindHost:
 		return t.removeHost(r)
+	case KindJob:
+		return t.change("remove job", `DELETE FROM jobs WHERE id = $1 AND version = $2`, r.ID, r.Version)
+	case KindLease:
+		return t.change("remove lease", `DELETE FROM leases WHERE name = $1 AND version = $2`, r.ID, r.Version)
 	case KindCluster:
 	}
 	return t.change("remove cluster", `DELETE FROM clusters WHERE id = $1 AND version = $2`, r.ID, r.Version)

@@ -15,7 +15,8 @@ import (
 const readers = 8
 
 // OpenSQLite opens the database file, makes it when it is not there, and brings
-// its tables up to date. Only one process may have it open for writing.
+// its tables up to date. Only one process may have it open for writing, so whatever
+// an earlier one held is free.
 func OpenSQLite(ctx context.Context, path string) (Store, error) {
 	write, err := openSQLite(path, 1, "immediate")
 	if err != nil {
@@ -23,6 +24,9 @@ func OpenSQLite(ctx context.Context, path string) (Store, error) {
 	}
 	s := &sqlStore{write: write, dialect: &dialect{name: "sqlite", reading: sql.TxOptions{ReadOnly: true}}}
 	if err := s.migrate(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), write.Close())
+	}
+	if err := s.inTx(ctx, write, nil, leaveNobody); err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), write.Close())
 	}
 	if s.read, err = openSQLite(path, readers, "deferred"); err != nil {

@@ -114,6 +114,9 @@ var contract = map[string]func(ctx context.Context, g *WithT, s store.Store){
 	"texts that a database cannot hold are made so":      hostileTexts,
 	"readers see one state, and do not wait for writers": readersDuringWrite,
 	"changes are announced once they are stored":         announcements,
+	"deadlines are found without the records":            deadlines,
+	"a job is claimed by one, and ends once":             jobs,
+	"a lease is held by one":                             leases,
 }
 
 func TestContract(t *testing.T) {

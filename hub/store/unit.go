@@ -19,6 +19,9 @@ type Unit struct {
 	InfraEnvs []*InfraEnv
 	Clusters  []*Cluster
 	Hosts     []*Host
+	// Jobs and Leases are made (version zero) or replaced.
+	Jobs   []*Job
+	Leases []*Lease
 	// Gone are the records to remove. An infra-env can be removed only without hosts.
 	Gone []Ref
 	// Events are appended to the timeline.
@@ -32,7 +35,7 @@ type Unit struct {
 
 // Empty reports whether there is nothing to store.
 func (u *Unit) Empty() bool {
-	return len(u.InfraEnvs)+len(u.Clusters)+len(u.Hosts)+len(u.Gone)+len(u.Events)+len(u.CheckIns)+len(u.Changes) == 0
+	return len(u.InfraEnvs)+len(u.Clusters)+len(u.Hosts)+len(u.Jobs)+len(u.Leases)+len(u.Gone)+len(u.Events)+len(u.CheckIns)+len(u.Changes) == 0
 }
 
 // Kind tells the records apart.
@@ -43,6 +46,8 @@ const (
 	KindInfraEnv Kind = iota
 	KindCluster
 	KindHost
+	KindJob
+	KindLease
 )
 
 // Ref names a record at a version.
@@ -97,6 +102,7 @@ const (
 	ChangedProgress  What = "progress"  // stage, percent
 	ChangedInventory What = "inventory" // inventory, and with it the MAC addresses
 	ChangedDeleted   What = "deleted"
+	ChangedJob       What = "job" // made, ended or called off
 	// ChangedAll says that changes may have been missed: anything may be different.
 	ChangedAll What = "all"
 )
@@ -132,6 +138,12 @@ func (u *Unit) operations() ([]operation, error) {
 	}
 	for _, h := range u.Hosts {
 		add(putHost(h))
+	}
+	for _, j := range u.Jobs {
+		add(putJob(j))
+	}
+	for _, l := range u.Leases {
+		add(putLease(l), nil)
 	}
 	for _, r := range u.Gone {
 		add(operation{ref: r, do: func(t *tx) error { return t.remove(r) }}, nil)
