@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -42,6 +43,7 @@ stdout, the result as the last of them; logs go to stderr.
 
   list        print the steps as JSON, as the IPA plugin needs them
   set-hostname NAME   name this host, unless it has a name
+  As poweroff and reboot it has the host's systemd do that.
   --help      print this text
   --version   print the version
 
@@ -64,6 +66,9 @@ func Systemd(host hostfile.Dir) (units systemd.Manager, end func()) {
 func Main(newUnits Units) int {
 	// An IPA that is gone does not end the step: writing to its pipe is an error then, and no more.
 	signal.Ignore(syscall.SIGPIPE)
+	if target, ok := targets[filepath.Base(os.Args[0])]; ok {
+		return enter(hostfile.FromEnv(), target, os.Args[1:], os.Stderr)
+	}
 	return run(newUnits, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 
@@ -111,6 +116,30 @@ func run(newUnits Units, args []string, stdin io.Reader, stdout, stderr io.Write
 	defer done()
 	log := slog.New(slog.NewTextHandler(stderr, nil))
 	return step.Run(ctx, steps, args[0], host, step.Streams{In: stdin, Out: stdout, Log: log})
+}
+
+// targets are the programs by which ironic-python-agent ends the machine it runs
+// on, and what systemd calls it. IPA's container has no systemd of its own, and
+// the host's programs may lie on a medium that was ejected by then.
+var targets = map[string]string{"poweroff": "poweroff.target", "reboot": "reboot.target"}
+
+// enterLimit is how long the bus and systemd have to take the order. IPA falls back
+// on the kernel's own way when it fails, and Ironic waits half a minute for either.
+const enterLimit = 10 * time.Second
+
+// enter has the host's systemd end the machine.
+func enter(host hostfile.Dir, target string, args []string, stderr io.Writer) int {
+	if len(args) > 0 {
+		fmt.Fprintf(stderr, "no arguments are known; the host's systemd is asked for %s\n", target)
+		return exitcode.StepBadInput
+	}
+	ctx, done := context.WithTimeout(context.Background(), enterLimit)
+	defer done()
+	if err := sdbus.New(sdbus.Address(host), host).Enter(ctx, target); err != nil {
+		fmt.Fprintln(stderr, err)
+		return exitcode.StepFailed
+	}
+	return exitcode.StepDone
 }
 
 // setHostname gives a nameless host the default name.

@@ -35,3 +35,17 @@ func (m *Manager) Reboot(ctx context.Context, delay time.Duration) error {
 	}
 	return nil
 }
+
+// Enter starts a target that ends the machine (poweroff.target, reboot.target) in
+// the mode that systemctl takes for it, "replace-irreversibly": no later job
+// undoes it. It does not wait for the end.
+func (m *Manager) Enter(ctx context.Context, target string) error {
+	err := m.try(ctx, false, func(ctx context.Context, bus *godbus.Conn) error {
+		var job godbus.ObjectPath
+		return call(ctx, bus, "StartUnit", []any{target, "replace-irreversibly"}, &job)
+	})
+	if err != nil {
+		return fmt.Errorf("have systemd start %s: %w", target, err)
+	}
+	return nil
+}
