@@ -142,7 +142,7 @@ func (s *Source) HostProgress(key types.NamespacedName) (policy.Progress, bool) 
 	if !ok || !reading(read) {
 		return policy.Progress{}, false
 	}
-	return policy.Progress{Stage: "BMC reads the live image", Percent: int(read.Percent)}, true
+	return policy.Progress{Stage: "BMC reads the live image", Percent: int(read.Percent), Reading: true}, true
 }
 
 // readingFor is how long after its last range a BMC still counts as reading.

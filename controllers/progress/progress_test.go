@@ -274,6 +274,7 @@ func TestTheBMCsReadingIsShown(t *testing.T) {
 	p, ok := w.source.HostProgress(node1)
 	w.Expect(ok).To(BeTrue())
 	w.Expect(p.Stage).To(Equal("BMC reads the live image"))
+	w.Expect(p.Reading).To(BeTrue(), "it is not the host's own word")
 	w.Expect(p.Percent).To(Equal(45))
 	_, ok = w.source.HostProgress(node0)
 	w.Expect(ok).To(BeFalse())

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/ironic"
 )
 
 // ImageRead is how far a BMC has read a host's live image.
@@ -17,6 +19,25 @@ type ImageRead struct {
 	// Last is the time of the last read, zero before the first.
 	Last time.Time
 }
+
+// told is what others say of the host's work. A live system never reads all of its
+// image, so how far that is says nothing more as soon as the live system has called.
+func told(o *Observed) Progress {
+	if o.Progress.Reading && liveSystemCalled(o.Node) {
+		return Progress{}
+	}
+	return o.Progress
+}
+
+// liveSystemCalled reports whether Ironic has heard the live system of this boot: by
+// a heartbeat, or because a step runs that only the live system can do.
+func liveSystemCalled(n *ironic.Node) bool {
+	booting := n.DeployStep.IsZero() || n.DeployStep.Name == bootStep
+	return n.Agent.URL != "" || !booting || !n.CleanStep.IsZero() || !n.ServiceStep.IsZero()
+}
+
+// bootStep is Ironic's deploy step that boots the live image.
+const bootStep = "deploy"
 
 // bootHint completes Ironic's "timeout" with what the image server saw, because
 // Ironic cannot tell a machine that never booted from one whose agent is mute.

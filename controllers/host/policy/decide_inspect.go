@@ -101,7 +101,7 @@ func inspectionNote(o *Observed) view.Note {
 	}
 	return withProgress(view.Note{
 		Step: "inspecting the hardware", WaitingFor: "the machine to boot the live image and report",
-	}, o.Progress)
+	}, told(o))
 }
 
 // stepMatchProfile passes a legacy state through.

@@ -98,5 +98,5 @@ func cleaningNote(o *Observed) view.Note {
 	if s := o.Node.CleanStep; !s.IsZero() {
 		note.Text = s.Name
 	}
-	return withProgress(note, o.Progress)
+	return withProgress(note, told(o))
 }

@@ -163,12 +163,12 @@ func deployNote(o *Observed) view.Note {
 	step := o.Node.DeployStep
 	switch {
 	case step.IsZero():
-		return withProgress(view.Note{Step: "starting the deployment"}, o.Progress)
-	case step.Name == "deploy":
-		return withProgress(view.Note{Step: "booting the live image", WaitingFor: "the machine to report to Ironic"}, o.Progress)
+		return withProgress(view.Note{Step: "starting the deployment"}, told(o))
+	case step.Name == bootStep:
+		return withProgress(view.Note{Step: "booting the live image", WaitingFor: "the machine to report to Ironic"}, told(o))
 	}
-	note := withProgress(view.Note{Step: step.Name}, o.Progress)
-	if o.Progress.Stage == "" {
+	note := withProgress(view.Note{Step: step.Name}, told(o))
+	if told(o).Stage == "" {
 		note.Text = o.Node.Agent.StatusMessage
 	}
 	return note

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -79,5 +80,38 @@ func TestStatesThatNobodyAskedForAreShown(t *testing.T) {
 				g.Expect(d.Wait.Message()).To(ContainSubstring(string(node)))
 			})
 		}
+	}
+}
+
+// TestTheImageIsReadUntilTheLiveSystemCalls: how far the BMC has read the live image
+// is shown while nobody else tells what the machine does, and not after.
+func TestTheImageIsReadUntilTheLiveSystemCalls(t *testing.T) {
+	const text = "BMC reads the live image"
+	called := ironic.AgentInfo{URL: "https://192.0.2.1:9999"}
+	for name, c := range map[string]struct {
+		state State
+		node  ironic.Node
+		shown bool
+	}{
+		"inspection":                   {metal3.StateInspecting, ironic.Node{ProvisionState: ironic.StateInspectWait}, true},
+		"cleaning, boot":               {metal3.StateProvisioning, ironic.Node{ProvisionState: ironic.StateCleanWait}, true},
+		"cleaning, heartbeat":          {metal3.StateProvisioning, ironic.Node{ProvisionState: ironic.StateCleanWait, Agent: called}, false},
+		"cleaning, step":               {metal3.StateProvisioning, ironic.Node{ProvisionState: ironic.StateCleanWait, CleanStep: ironic.Step{Name: "erase_devices_metadata"}}, false},
+		"deployment, boot":             {metal3.StateProvisioning, ironic.Node{ProvisionState: ironic.StateDeployWait, DeployStep: ironic.Step{Name: "deploy"}}, true},
+		"deployment, heartbeat":        {metal3.StateProvisioning, ironic.Node{ProvisionState: ironic.StateDeployWait, DeployStep: ironic.Step{Name: "deploy"}, Agent: called}, false},
+		"deployment, live system's":    {metal3.StateProvisioning, ironic.Node{ProvisionState: ironic.StateDeployWait, DeployStep: ironic.Step{Name: names.StartAssistedInstall}}, false},
+		"deployment, between requests": {metal3.StateProvisioning, ironic.Node{ProvisionState: ironic.StateDeploying, Agent: called}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := observed(c.state, c.node.ProvisionState)
+			wantInstall(o.Host)
+			o.Node.DeployStep, o.Node.CleanStep, o.Node.Agent = c.node.DeployStep, c.node.CleanStep, c.node.Agent
+			settled(o)
+			o.Progress = Progress{Stage: text, Percent: 55, Reading: true}
+			said := Decide(o).Wait
+			g.Expect(said.Message()).NotTo(BeEmpty())
+			g.Expect(strings.Contains(said.Message(), text)).To(Equal(c.shown), said.Message())
+		})
 	}
 }

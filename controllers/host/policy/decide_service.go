@@ -164,7 +164,7 @@ func serviceNote(o *Observed) view.Note {
 	if s := o.Node.ServiceStep; !s.IsZero() {
 		note.Text = s.Name
 	}
-	return withProgress(note, o.Progress)
+	return withProgress(note, told(o))
 }
 
 // toBeServiced reports whether servicing is about to be asked for.

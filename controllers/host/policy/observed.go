@@ -135,6 +135,9 @@ type Progress struct {
 	Percent int
 	// Text is more detail, empty for none.
 	Text string
+	// Reading means that it is the image server's word: how far the BMC has read the
+	// live image.
+	Reading bool
 	// WaitingFor names who has to act before it goes on, empty for the host itself.
 	WaitingFor string
 	// Failure is why the hub counts the installation as failed or cancelled.
