@@ -272,7 +272,7 @@ func TestInstallerFailures(t *testing.T) {
 			line("Error: install failed")
 			line("Caused by: no space left")
 			return exit(1)
-		}, 3, step.Failed, "coreos-installer: Caused by: no space left (exit status 1)", 25 * time.Second},
+		}, 3, step.Failed, "/dev/sdb: coreos-installer: Caused by: no space left (exit status 1)", 25 * time.Second},
 		"works the second time": {func(_ context.Context, try int, _ func(string)) error {
 			if try == 1 {
 				return exit(1)

@@ -156,7 +156,11 @@ func (s *Step) write(ctx context.Context, req *step.Request, ready *ready, disk 
 	}
 	req.Progress("write image", 0, "to "+disk)
 	err := run.Install(ctx, ready.args(disk))
-	return errors.Join(ready.imageFailure(err), err)
+	cause := ready.imageFailure(err)
+	if _, ran := errors.AsType[*coreosinstaller.Error](err); ran {
+		err = fmt.Errorf("%s: %w", disk, err) // the installer's own reason seldom names it
+	}
+	return errors.Join(cause, err)
 }
 
 // failed maps an error to the outcome that it means.

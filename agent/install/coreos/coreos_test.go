@@ -210,7 +210,7 @@ func TestCoreOSInstallerHasThreeTries(t *testing.T) {
 	}{
 		"at once":         {1, 1, ""},
 		"the third works": {3, 3, ""},
-		"none works":      {0, 3, "write-image: coreos-installer: Caused by: Input/output error (os error 5) (exit status 1)"},
+		"none works":      {0, 3, "write-image: /dev/sda: coreos-installer: Caused by: Input/output error (os error 5) (exit status 1)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

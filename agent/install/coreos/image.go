@@ -123,6 +123,7 @@ func (i *Installer) write(ctx context.Context, job install.Job, report install.R
 		for _, line := range failed.Last {
 			i.Log.Error("coreos-installer", "line", line)
 		}
+		return fmt.Errorf("%s: %w", job.Disk, err) // the installer's own reason seldom names it
 	}
 	return err
 }
