@@ -10,7 +10,9 @@ import (
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/vm"
 )
 
@@ -115,13 +117,17 @@ func restarted(f *flow) {
 	f.arrives(h, console, word, name)
 }
 
-// diskFails: the disk's own words are on the host.
+// diskFails: the disk's own words are on the host, and in the hub.
 func diskFails(f *flow) {
 	const name, word = "bad-disk", "bad-disk-e4"
 	h, _ := f.forCluster(name, word, nil)
 	f.untilWritten(h, 20)
 	f.Expect(h.Machine.FailDisk(f.Context(), 0, vm.Fault{Writes: true, Flushes: true})).To(Succeed())
-	f.untilReason(h, And(ContainSubstring(writing), MatchRegexp("(?i)input/output error")), installLimit)
+	words := And(ContainSubstring(writing), MatchRegexp("(?i)input/output error"))
+	f.untilReason(h, words, installLimit)
+	f.Eventually(func() (agentv1.Agent, error) { return f.agentOf(h) }).WithTimeout(time.Minute).WithPolling(look).Should(HaveField("Status.DebugInfo", And(
+		HaveField("State", string(wire.HostStatusError)), HaveField("StateInfo", MatchRegexp("(?i)input/output error")),
+	)), "the hub knows the reason")
 	f.Expect(h.Timeline.Phases(time.Now())).NotTo(ContainElement(HaveField("Name", string(metal3v1.StateProvisioned))), "not counted as installed")
 }
 

@@ -106,8 +106,8 @@ func shownWWN(disk vm.Disk) string {
 // system's own word.
 func (f *flow) arrives(h *Host, console *Console, word, cluster string) {
 	f.Helper()
-	f.Eventually(func() (agentv1.AgentSpec, error) { return f.agentOf(h) }).WithTimeout(bootLimit).WithPolling(look).
-		Should(And(HaveField("Approved", true), HaveField("ClusterDeploymentName", HaveField("Name", cluster))), "the agent has registered and is approved")
+	f.Eventually(func() (agentv1.Agent, error) { return f.agentOf(h) }).WithTimeout(bootLimit).WithPolling(look).
+		Should(HaveField("Spec", And(HaveField("Approved", true), HaveField("ClusterDeploymentName", HaveField("Name", cluster)))), "the agent has registered and is approved")
 	h.Timeline.Happened(time.Now(), "the agent has registered and is approved")
 	line, err := console.Wait(f.Context(), saidInstalled(word), installLimit)
 	f.Expect(err).NotTo(HaveOccurred())
@@ -119,14 +119,14 @@ func (f *flow) arrives(h *Host, console *Console, word, cluster string) {
 	f.Expect(h.Timeline.Highest(writing)).To(BeNumerically(">", 0), "the installer's stage was seen, with its percentage")
 }
 
-// agentOf is the spec of the Agent of the host.
-func (f *flow) agentOf(h *Host) (agentv1.AgentSpec, error) {
+// agentOf is the Agent of the host, empty as long as there is none.
+func (f *flow) agentOf(h *Host) (agentv1.Agent, error) {
 	var agents agentv1.AgentList
 	err := f.world.Client.List(f.Context(), &agents, client.InNamespace(Namespace), client.MatchingLabels{names.AgentHostLabel: h.Name})
 	if err != nil || len(agents.Items) == 0 {
-		return agentv1.AgentSpec{}, err
+		return agentv1.Agent{}, err
 	}
-	return agents.Items[0].Spec, nil
+	return agents.Items[0], nil
 }
 
 // saidInstalled is the line of the unit, with the host's name and the root device.

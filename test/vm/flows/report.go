@@ -46,14 +46,29 @@ func (r Report) Write(w io.Writer) error {
 		table(&b, t, "step", t.Steps(r.End))
 		if events := t.Events(); len(events) > 0 {
 			b.WriteString("\n| at | the machine |\n|---|---|\n")
-			for _, e := range events {
-				fmt.Fprintf(&b, "| %s | %s |\n", seconds(e.At.Sub(t.begin)), cell(e.What))
-			}
+			happened(&b, t.begin, events)
 		}
 		reasons(&b, t)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// happened writes a row for each event. The same event again and again, as the errors
+// of a disk are, is one row.
+func happened(b *strings.Builder, begin time.Time, events []Event) {
+	for len(events) > 0 {
+		first, times := events[0], 1
+		for times < len(events) && events[times].What == first.What {
+			times++
+		}
+		what := cell(first.What)
+		if times > 1 {
+			what += fmt.Sprintf(" (%d times until %s)", times, seconds(events[times-1].At.Sub(begin)))
+		}
+		fmt.Fprintf(b, "| %s | %s |\n", seconds(first.At.Sub(begin)), what)
+		events = events[times:]
+	}
 }
 
 func table(b *strings.Builder, t *Timeline, head string, spans []Span) {

@@ -24,6 +24,8 @@ func TestReport(t *testing.T) {
 	line.Look(at(9), view.View{Phase: "inspecting", Note: view.Note{Step: "inspect"}, Reason: "the BMC | does not answer"})
 	line.Happened(at(2.5), "power on")
 	line.Happened(at(1), "medium inserted")
+	line.Happened(at(5), "disk error")
+	line.Happened(at(6), "disk error")
 
 	g.Expect(line.Highest("BMC reads the live image")).To(Equal(60))
 	phases := line.Phases(at(12))
@@ -55,6 +57,7 @@ Consoles, journals and pictures: /tmp/x
 |---|---|
 | 1.0 s | medium inserted |
 | 2.5 s | power on |
+| 5.0 s | disk error (2 times until 6.0 s) |
 
 at 9.0 s: the BMC | does not answer
 `))
