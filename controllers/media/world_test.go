@@ -394,6 +394,7 @@ func TestNobodyTouchesTheMediaOfAHostThatIsKeptOff(t *testing.T) {
 			w.powerOn(time.Minute)
 			w.powerOff()
 			keep(w)
+			let(time.Second) // hosts and images are watched apart: the controller has to have heard of the first change
 			w.Expect(w.kube.Delete(w.t.Context(), w.image())).To(Succeed())
 			before := w.image()
 			w.theGate().Ask(key, false)
