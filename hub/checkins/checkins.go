@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // forgetAfter is how long a host that says nothing is remembered here; by then
@@ -63,6 +64,19 @@ func (b *Book) Last(key store.HostKey) (store.CheckIn, bool) {
 		return store.CheckIn{}, false
 	}
 	return e.checkIn(key), true
+}
+
+// Heard gives a record that was read the last sign of life of its host, which
+// may not be stored yet.
+func (b *Book) Heard(h *store.Host) {
+	c, ok := b.Last(h.Key())
+	if !ok || !c.At.After(h.API.CheckedInAt.Time) {
+		return
+	}
+	h.API.CheckedInAt = wire.At(c.At)
+	if c.Clock != 0 {
+		h.API.Timestamp = c.Clock
+	}
 }
 
 func (e *entry) checkIn(key store.HostKey) store.CheckIn {

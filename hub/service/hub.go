@@ -4,19 +4,27 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"hash/maphash"
 	"log/slog"
 	"os"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/checkins"
+	"github.com/ironflow/ironflow/hub/clusters"
+	"github.com/ironflow/ironflow/hub/files"
+	"github.com/ironflow/ironflow/hub/fleet"
 	"github.com/ironflow/ironflow/hub/ignition"
+	"github.com/ironflow/ironflow/hub/infraenvs"
 	"github.com/ironflow/ironflow/hub/instructions"
+	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/monitor"
+	"github.com/ironflow/ironflow/hub/polls"
+	"github.com/ironflow/ironflow/hub/reports"
+	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/snapshots"
 	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/timeline"
+	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -50,41 +58,6 @@ type Options struct {
 	MaxLogBytes int64
 }
 
-// Checks change the validations of hosts and clusters.
-type Checks struct {
-	// DisabledHost and DisabledCluster are ids of checks that are not run.
-	DisabledHost, DisabledCluster []string
-	// AgentImage is the only agent that hosts may run; empty accepts any.
-	AgentImage string
-}
-
-// Hub is the application core. All methods are safe for concurrent use.
-type Hub struct {
-	store    store.Store
-	files    *os.Root
-	ignition ignition.Source
-	key      auth.Key
-	log      *slog.Logger
-	images   instructions.Images
-	needs    validations.Table
-	checks   Checks
-	now      func() time.Time
-	timers   Timers
-	maxLog   int64
-	// crowd are the hosts that poll, hurried those of them that are on their way to an installation.
-	crowd, hurried crowd
-	// checkIns are the hosts' signs of life; cache is what polls are answered from.
-	checkIns checkins.Book
-	cache    snapshots.Cache
-	seed     maphash.Seed
-	// units is held by units of work, alone by those that others kept from being stored.
-	units sync.RWMutex
-	// started is when agents could first reach this hub; until then nobody could be heard.
-	started atomic.Pointer[time.Time]
-
-	imageURLs func(env wire.InfraEnv, token string) (ImageURLs, error)
-}
-
 // defaultImage names our own agent, which installs without any container; a
 // hub's address of it is set by its operator.
 const defaultImage = "ironflow/ironflow-agent:latest"
@@ -92,41 +65,81 @@ const defaultImage = "ironflow/ironflow-agent:latest"
 // maxLogBytes is the protocol's limit of a log archive.
 const maxLogBytes = 262_144_000
 
+// Hub is the application core. Its methods are those of its parts; all are safe
+// for concurrent use.
+type Hub struct {
+	store store.Store
+
+	*hosts
+	*fromAgents
+	*toAgents
+	*clusterRegistry
+	*infraEnvRegistry
+	*fileFolder
+	*events
+	*watch
+}
+
+// The parts, under names that are not seen from outside.
+type (
+	hosts            = fleet.Fleet
+	fromAgents       = reports.Reports
+	toAgents         = polls.Desk
+	clusterRegistry  = clusters.Registry
+	infraEnvRegistry = infraenvs.Registry
+	fileFolder       = files.Folder
+	events           = timeline.Timeline
+	watch            = monitor.Monitor
+)
+
 // New checks the options and returns a hub. It owns neither the store nor the
 // folder: both have to outlive it.
 func New(o Options) (*Hub, error) {
 	if o.Store == nil || o.Files == nil {
 		return nil, errors.New("hub: a store and a folder for files are required")
 	}
-	h := &Hub{
-		store: o.Store, files: o.Files, ignition: o.Ignition, key: o.TokenKey, log: o.Log, images: o.Images,
-		needs: validations.OpenShift, checks: o.Checks, now: o.Now, timers: o.Timers.withDefaults(), maxLog: cmp.Or(o.MaxLogBytes, maxLogBytes),
-		imageURLs: o.ImageURLs,
-		seed:      maphash.MakeSeed(),
-	}
-	if len(o.Requirements) > 0 {
-		h.needs = o.Requirements
-	}
-	if h.ignition == nil {
-		h.ignition = ignition.Directory{}
-	}
-	if h.log == nil {
-		h.log = slog.New(slog.DiscardHandler)
-	}
-	if h.now == nil {
-		h.now = time.Now
-	}
-	h.store.Watch(h.cache.Forget)
-	h.start()
-	h.images.Installer = cmp.Or(h.images.Installer, defaultImage)
-	h.images.Controller = cmp.Or(h.images.Controller, defaultImage)
-	return h, nil
+	cache, book := &snapshots.Cache{}, &checkins.Book{}
+	o.Store.Watch(cache.Forget)
+	units := o.units(cache, book)
+	units.Start()
+	folder := files.New(units, o.Files, cmp.Or(o.MaxLogBytes, maxLogBytes))
+	desk := polls.New(units, cache, book)
+	return &Hub{
+		store:            o.Store,
+		hosts:            fleet.New(units, folder.RemoveHostLogs),
+		fromAgents:       reports.New(units, desk),
+		toAgents:         desk,
+		clusterRegistry:  clusters.NewRegistry(units),
+		infraEnvRegistry: infraenvs.New(units, cache, o.TokenKey, o.ImageURLs),
+		fileFolder:       folder,
+		events:           timeline.New(units),
+		watch:            monitor.New(units),
+	}, nil
 }
 
-// start notes that the hub can be reached from now on.
-func (h *Hub) start() {
-	now := h.now()
-	h.started.Store(&now)
+// units puts together what all parts work with.
+func (o Options) units(cache *snapshots.Cache, book *checkins.Book) *settle.Units {
+	units := &settle.Units{
+		Units: &unit.Units{Store: o.Store, Log: o.Log, Now: o.Now, Heard: book.Heard, Changed: cache.Forget},
+		Rules: judge.Rules{Timers: o.Timers.WithDefaults(), Needs: o.Requirements, Checks: o.Checks, Images: o.Images},
+
+		Ignition: o.Ignition,
+	}
+	if len(o.Requirements) == 0 {
+		units.Rules.Needs = validations.OpenShift
+	}
+	if o.Ignition == nil {
+		units.Ignition = ignition.Directory{}
+	}
+	if o.Log == nil {
+		units.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		units.Now = time.Now
+	}
+	images := &units.Rules.Images
+	images.Installer, images.Controller = cmp.Or(images.Installer, defaultImage), cmp.Or(images.Controller, defaultImage)
+	return units
 }
 
 // Ready reports whether the hub can serve: its store answers.

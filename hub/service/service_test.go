@@ -442,8 +442,8 @@ func TestChangeFeed(t *testing.T) {
 	defer cancel()
 	w.register(hostA)
 	w.inventory(hostA, nil)
-	seen := map[service.What]bool{}
-	for !seen[service.ChangedInventory] || !seen[service.ChangedStatus] || !seen[service.ChangedCluster] {
+	seen := map[store.What]bool{}
+	for !seen[store.ChangedInventory] || !seen[store.ChangedStatus] || !seen[store.ChangedCluster] {
 		select {
 		case e := <-events:
 			seen[e.What] = true

@@ -1,0 +1,128 @@
+package clusters
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/ironflow/ironflow/hub/clustermachine"
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// StartInstallation starts a ready cluster. Otherwise it is refused with 409
+// and what is missing.
+func (r *Registry) StartInstallation(ctx context.Context, clusterID string) (wire.Cluster, error) {
+	return r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
+		if c.API.Status != wire.ClusterStatusReady {
+			return refusal.Conflict("cluster %s is %s, not ready: %s", c.API.Name, c.API.Status, c.API.StatusInfo)
+		}
+		return w.TriggerCluster(c, clustermachine.Prepare)
+	})
+}
+
+// CancelInstallation calls an installation off.
+func (r *Registry) CancelInstallation(ctx context.Context, clusterID string) (wire.Cluster, error) {
+	return r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
+		return w.TriggerCluster(c, clustermachine.Cancel)
+	})
+}
+
+// ResetCluster makes a cluster ready to be installed anew; its hosts have to
+// register again.
+func (r *Registry) ResetCluster(ctx context.Context, clusterID string) (wire.Cluster, error) {
+	return r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
+		if err := w.TriggerCluster(c, clustermachine.Reset); err != nil {
+			return err
+		}
+		return w.ClusterEvent(c, "cluster_installation_reset", wire.EventSeverityInfo, "the installation is to be done anew", nil)
+	})
+}
+
+// AllowAddHosts turns an installed cluster into one that takes more hosts.
+func (r *Registry) AllowAddHosts(ctx context.Context, clusterID string) (wire.Cluster, error) {
+	return r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
+		if err := w.TriggerCluster(c, clustermachine.ToAddingHosts); err != nil {
+			return err
+		}
+		c.API.APIVIPDNSName = new("api." + c.API.Name + "." + c.API.BaseDNSDomain)
+		return nil
+	})
+}
+
+// DeleteCluster removes a cluster that is not being installed. Hosts of its own
+// infra-env go with it, others return to the pool.
+func (r *Registry) DeleteCluster(ctx context.Context, id string) error {
+	return r.units.Update(ctx, func(w *settle.Work) error {
+		c, err := w.Cluster(id)
+		if err != nil {
+			return err
+		}
+		if c.API.Status == wire.ClusterStatusInstalling {
+			return refusal.Conflict("cluster %s is being installed; cancel the installation first", c.API.Name)
+		}
+		hosts, err := w.HostsOf(id)
+		if err != nil {
+			return err
+		}
+		for _, host := range hosts {
+			if err := leaveDeleted(w, host, c); err != nil {
+				return err
+			}
+		}
+		if err := w.ClusterEvent(c, "cluster_deregistered", wire.EventSeverityInfo, "removed", nil); err != nil {
+			return err
+		}
+		w.ForgetCluster(c)
+		return nil
+	})
+}
+
+func leaveDeleted(w *settle.Work, host *store.Host, c *store.Cluster) error {
+	env, err := w.Env(host.API.InfraEnvID)
+	if err != nil && !refusal.IsNotFound(err) {
+		return err
+	}
+	if env == nil || env.API.ClusterID == c.API.ID || c.Own {
+		w.ForgetHost(host)
+		return nil
+	}
+	if err := w.TryTrigger(host, hostmachine.Unbind, "its cluster was removed"); err != nil {
+		return err
+	}
+	settle.ClearBinding(&host.API)
+	w.Touch(host, store.ChangedHost)
+	return nil
+}
+
+// IgnoredValidations returns the validations that are shown but not waited for.
+func (r *Registry) IgnoredValidations(ctx context.Context, clusterID string) (wire.IgnoredValidations, error) {
+	c, err := r.Cluster(ctx, clusterID, false)
+	return wire.IgnoredValidations{ClusterValidationIDs: c.IgnoredClusterValidations, HostValidationIDs: c.IgnoredHostValidations}, err
+}
+
+// SetIgnoredValidations replaces the list of validations that are not waited for.
+func (r *Registry) SetIgnoredValidations(ctx context.Context, clusterID string, v wire.IgnoredValidations) (wire.IgnoredValidations, error) {
+	lists := [2][]string{}
+	for i, text := range []string{v.HostValidationIDs, v.ClusterValidationIDs} {
+		if text != "" && json.Unmarshal([]byte(text), &lists[i]) != nil {
+			return v, refusal.BadRequest("ignored validations: want JSON lists of ids in text")
+		}
+	}
+	if err := validations.CheckIgnored(lists[0], lists[1]); err != nil {
+		return v, refusal.BadRequest("ignored validations: %v", err)
+	}
+	_, err := r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
+		if !slices.Contains(clustermachine.Open, c.API.Status) {
+			return refusal.BadRequest("cluster %s cannot change while it is %s", c.API.Name, c.API.Status)
+		}
+		c.API.IgnoredClusterValidations, c.API.IgnoredHostValidations = v.ClusterValidationIDs, v.HostValidationIDs
+		w.TouchCluster(c)
+		return w.ClusterEvent(c, "validations_ignored", wire.EventSeverityInfo, "some validations are ignored", nil)
+	})
+	return v, err
+}

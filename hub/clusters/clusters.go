@@ -1,0 +1,268 @@
+package clusters
+
+import (
+	"context"
+	"regexp"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/ironflow/ironflow/hub/clustermachine"
+	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/unit"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Registry is the clusters of the hub. All methods are safe for concurrent use.
+type Registry struct{ units *settle.Units }
+
+// NewRegistry makes it.
+func NewRegistry(units *settle.Units) *Registry { return &Registry{units} }
+
+// Spec is what a controller wants of a cluster.
+type Spec struct {
+	// ID is stable: the same object always asks for the same id.
+	ID, Name, BaseDomain string
+	// Masters, Arbiters and Workers say how many hosts the installation waits for.
+	Masters, Arbiters, Workers int
+	// Version and ReleaseImage are empty for clusters without a release.
+	Version, ReleaseImage string
+	SSHKey, PullSecret    string
+	// MachineNetworks in CIDR form.
+	MachineNetworks []string
+	// Hold keeps a ready cluster from being installed.
+	Hold bool
+}
+
+// New makes a cluster that is not stored yet.
+func New(w *settle.Work, id string) *store.Cluster {
+	return &store.Cluster{API: wire.Cluster{
+		ID: id, Kind: wire.ClusterKindCluster, Href: "/api/assisted-install/v2/clusters/" + id,
+		Status: wire.ClusterStatusInsufficient, StatusInfo: "Waiting for hosts", StatusUpdatedAt: w.At(),
+		CreatedAt: w.Now, UpdatedAt: w.Now, Hyperthreading: wire.ClusterHyperthreadingAll,
+	}}
+}
+
+// EnsureCluster makes the cluster or brings it up to date. It is installed by
+// itself as soon as all of its hosts are there, approved and ready. Numbers of
+// hosts and release cannot change once the installation has begun.
+func (r *Registry) EnsureCluster(ctx context.Context, spec Spec) (wire.Cluster, error) {
+	if uuid.Validate(spec.ID) != nil {
+		return wire.Cluster{}, refusal.BadRequest("cluster id %q is not a UUID", spec.ID)
+	}
+	if spec.Masters < 1 {
+		return wire.Cluster{}, refusal.BadRequest("cluster %s needs at least one control-plane host", spec.Name)
+	}
+	var out wire.Cluster
+	err := r.units.Update(ctx, func(w *settle.Work) error {
+		c, err := w.Cluster(spec.ID)
+		fresh := refusal.IsNotFound(err)
+		if err != nil && !fresh {
+			return err
+		}
+		if fresh {
+			c = New(w, spec.ID)
+			if err := w.ClusterEvent(c, "cluster_registration_succeeded", wire.EventSeverityInfo, "registered", unit.Props{"cluster_kind": c.API.Kind}); err != nil {
+				return err
+			}
+		}
+		before := unit.Text(c)
+		if fresh || slices.Contains(clustermachine.Open, c.API.Status) {
+			spec.apply(c)
+			defaultNetworks(c)
+		}
+		c.Hold, c.AutoInstall = spec.Hold, true
+		if fresh || unit.Text(c) != before {
+			w.TouchCluster(c)
+		}
+		if err := w.Settle(); err != nil {
+			return err
+		}
+		out = c.API
+		return nil
+	})
+	return out, err
+}
+
+func (spec Spec) apply(c *store.Cluster) {
+	c.Masters, c.Arbiters, c.Workers, c.PullSecret = spec.Masters, spec.Arbiters, spec.Workers, spec.PullSecret
+	c.API.Name, c.API.BaseDNSDomain, c.API.SSHPublicKey = spec.Name, spec.BaseDomain, spec.SSHKey
+	c.API.OpenshiftVersion, c.API.OcpReleaseImage, c.API.PullSecretSet = spec.Version, spec.ReleaseImage, spec.PullSecret != ""
+	c.API.ControlPlaneCount = int64(spec.Masters)
+	mode := wire.ClusterHighAvailabilityModeFull
+	if judge.SingleNode(c) {
+		mode = wire.ClusterHighAvailabilityModeNone
+	}
+	c.API.HighAvailabilityMode = &mode
+	c.API.MachineNetworks = nil
+	for _, cidr := range spec.MachineNetworks {
+		c.API.MachineNetworks = append(c.API.MachineNetworks, wire.MachineNetwork{CIDR: wire.Subnet(cidr)})
+	}
+}
+
+var clusterNameForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+
+const maxClusterName = 54
+
+// CreateCluster makes a cluster for a user of the REST API. It waits for the
+// hosts of its control plane, and for the call to install it.
+func (r *Registry) CreateCluster(ctx context.Context, p wire.ClusterCreateParams) (wire.Cluster, error) {
+	if !clusterNameForm.MatchString(p.Name) || len(p.Name) > maxClusterName {
+		return wire.Cluster{}, refusal.BadRequest("name %q: want at most %d lower-case letters, digits and dashes", p.Name, maxClusterName)
+	}
+	if err := judge.PullSecret(p.PullSecret); err != nil {
+		return wire.Cluster{}, err
+	}
+	if p.VIPDHCPAllocation != nil && *p.VIPDHCPAllocation {
+		return wire.Cluster{}, refusal.BadRequest("vip_dhcp_allocation is not served by this hub; give api_vips and ingress_vips")
+	}
+	masters, err := controlPlane(p.ControlPlaneCount, p.HighAvailabilityMode)
+	if err != nil {
+		return wire.Cluster{}, err
+	}
+	var out wire.Cluster
+	err = r.units.Update(ctx, func(w *settle.Work) error {
+		c := New(w, uuid.NewString())
+		Spec{
+			Name: p.Name, BaseDomain: p.BaseDNSDomain, Masters: masters, Version: p.OpenshiftVersion,
+			ReleaseImage: p.OcpReleaseImage, SSHKey: p.SSHPublicKey, PullSecret: p.PullSecret,
+		}.apply(c)
+		c.API.MachineNetworks, c.API.ClusterNetworks, c.API.ServiceNetworks = p.MachineNetworks, p.ClusterNetworks, p.ServiceNetworks
+		c.API.APIVIPs, c.API.IngressVIPs, c.API.NetworkType = p.APIVIPs, p.IngressVIPs, p.NetworkType
+		c.API.HTTPProxy, c.API.HTTPSProxy, c.API.NoProxy = wire.Value(p.HTTPProxy), wire.Value(p.HTTPSProxy), wire.Value(p.NoProxy)
+		c.API.AdditionalNTPSource, c.API.Tags, c.API.DiskEncryption = wire.Value(p.AdditionalNTPSource), wire.Value(p.Tags), p.DiskEncryption
+		c.API.CPUArchitecture, c.API.UserManagedNetworking, c.API.Platform = p.CPUArchitecture, p.UserManagedNetworking, p.Platform
+		c.API.LoadBalancer = p.LoadBalancer
+		defaultNetworks(c)
+		unverify(&c.API, wire.Cluster{})
+		w.TouchCluster(c)
+		if err := w.ClusterEvent(c, "cluster_registration_succeeded", wire.EventSeverityInfo, "registered", unit.Props{"cluster_kind": c.API.Kind}); err != nil {
+			return err
+		}
+		if err := w.Settle(); err != nil {
+			return err
+		}
+		out = c.API
+		return nil
+	})
+	return out, err
+}
+
+// controlPlane reads the number of control-plane hosts from its two members.
+func controlPlane(count *int64, mode *string) (int, error) {
+	switch {
+	case count != nil && (*count < 1 || *count > 5):
+		return 0, refusal.BadRequest("control_plane_count %d: want 1 to 5", *count)
+	case count != nil:
+		return int(*count), nil
+	case wire.Value(mode) == wire.ClusterHighAvailabilityModeNone:
+		return 1, nil
+	}
+	return 3, nil
+}
+
+// UpdateCluster changes the members that are given; only before an installation.
+func (r *Registry) UpdateCluster(ctx context.Context, id string, p wire.V2ClusterUpdateParams) (wire.Cluster, error) {
+	var out wire.Cluster
+	err := r.units.Update(ctx, func(w *settle.Work) error {
+		c, err := w.Cluster(id)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(clustermachine.Open, c.API.Status) {
+			return refusal.Conflict("cluster %s cannot change while it is %s", c.API.Name, c.API.Status)
+		}
+		if p.Name != nil && (!clusterNameForm.MatchString(*p.Name) || len(*p.Name) > maxClusterName) {
+			return refusal.BadRequest("name %q: want at most %d lower-case letters, digits and dashes", *p.Name, maxClusterName)
+		}
+		if p.PullSecret != nil {
+			if err := judge.PullSecret(*p.PullSecret); err != nil {
+				return err
+			}
+			c.PullSecret, c.API.PullSecretSet = *p.PullSecret, true
+		}
+		before := c.API
+		changeCluster(&c.API, p)
+		unverify(&c.API, before)
+		if p.ControlPlaneCount != nil {
+			if c.Masters, err = controlPlane(p.ControlPlaneCount, nil); err != nil {
+				return err
+			}
+			c.API.ControlPlaneCount = *p.ControlPlaneCount
+		}
+		w.TouchCluster(c)
+		if err := w.Settle(); err != nil {
+			return err
+		}
+		out = c.API
+		return nil
+	})
+	return out, err
+}
+
+func changeCluster(c *wire.Cluster, p wire.V2ClusterUpdateParams) {
+	wire.Set(&c.Name, p.Name)
+	wire.Set(&c.BaseDNSDomain, p.BaseDNSDomain)
+	wire.Set(&c.SSHPublicKey, p.SSHPublicKey)
+	wire.Set(&c.HTTPProxy, p.HTTPProxy)
+	wire.Set(&c.HTTPSProxy, p.HTTPSProxy)
+	wire.Set(&c.NoProxy, p.NoProxy)
+	wire.Set(&c.AdditionalNTPSource, p.AdditionalNTPSource)
+	wire.Set(&c.Tags, p.Tags)
+	for _, list := range []struct {
+		given bool
+		set   func()
+	}{
+		{p.MachineNetworks != nil, func() { c.MachineNetworks = p.MachineNetworks }},
+		{p.ClusterNetworks != nil, func() { c.ClusterNetworks = p.ClusterNetworks }},
+		{p.ServiceNetworks != nil, func() { c.ServiceNetworks = p.ServiceNetworks }},
+		{p.APIVIPs != nil, func() { c.APIVIPs = p.APIVIPs }},
+		{p.IngressVIPs != nil, func() { c.IngressVIPs = p.IngressVIPs }},
+		{p.DiskEncryption != nil, func() { c.DiskEncryption = p.DiskEncryption }},
+		{p.UserManagedNetworking != nil, func() { c.UserManagedNetworking = p.UserManagedNetworking }},
+		{p.NetworkType != nil, func() { c.NetworkType = p.NetworkType }},
+		{p.LoadBalancer != nil, func() { c.LoadBalancer = p.LoadBalancer }},
+		{p.Platform != nil, func() { c.Platform = p.Platform }},
+	} {
+		if list.given {
+			list.set()
+		}
+	}
+}
+
+// Cluster returns one cluster; its hosts too when wanted.
+func (r *Registry) Cluster(ctx context.Context, id string, withHosts bool) (wire.Cluster, error) {
+	var out wire.Cluster
+	err := r.units.View(ctx, func(w *settle.Work) error {
+		c, err := w.Cluster(id)
+		if err != nil {
+			return err
+		}
+		out = c.API
+		if !withHosts {
+			return nil
+		}
+		hosts, err := w.HostsOf(id)
+		for _, host := range hosts {
+			out.Hosts = append(out.Hosts, host.API)
+		}
+		return err
+	})
+	return out, err
+}
+
+// Clusters returns all clusters without their hosts.
+func (r *Registry) Clusters(ctx context.Context) (wire.ClusterList, error) {
+	out := wire.ClusterList{}
+	err := r.units.View(ctx, func(w *settle.Work) error {
+		found, err := w.Reader.Clusters(store.ClusterFilter{})
+		for _, c := range found {
+			out = append(out, c.API)
+		}
+		return err
+	})
+	return out, err
+}

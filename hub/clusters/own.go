@@ -1,0 +1,32 @@
+package clusters
+
+import (
+	"github.com/google/uuid"
+
+	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// ownID makes the stable id of a host's own cluster, so that a hub that lost
+// its store gives the same one again.
+func ownID(infraEnvID, hostID string) string {
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte("ironflow cluster of "+infraEnvID+"/"+hostID)).String()
+}
+
+// Own returns the host's own cluster, and makes it when it is not there.
+func Own(w *settle.Work, env *store.InfraEnv, host *store.Host) (*store.Cluster, error) {
+	id := ownID(host.API.InfraEnvID, host.API.ID)
+	if c, err := w.Cluster(id); !refusal.IsNotFound(err) {
+		return c, err
+	}
+	c := New(w, id)
+	c.Own, c.AutoInstall, c.Masters = true, true, 1
+	c.API.Name = "host-" + host.API.ID[:8]
+	c.API.SSHPublicKey, c.API.CPUArchitecture = env.API.SSHAuthorizedKey, env.API.CPUArchitecture
+	c.API.HighAvailabilityMode, c.API.ControlPlaneCount = new(wire.ClusterHighAvailabilityModeNone), 1
+	c.API.UserManagedNetworking = new(true)
+	w.TouchCluster(c)
+	return c, nil
+}

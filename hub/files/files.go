@@ -1,0 +1,94 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+
+	"github.com/ironflow/ironflow/hub/ignition"
+	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Folder is the files of the hub. All methods are safe for concurrent use.
+type Folder struct {
+	units  *settle.Units
+	root   *os.Root
+	maxLog int64
+}
+
+// New makes the files below the root; nothing outside of it is touched. maxLog
+// bounds one archive of logs, in bytes.
+func New(units *settle.Units, root *os.Root, maxLog int64) *Folder {
+	return &Folder{units: units, root: root, maxLog: maxLog}
+}
+
+func (d *Folder) cluster(ctx context.Context, id string) (c *store.Cluster, err error) {
+	err = d.units.View(ctx, func(w *settle.Work) (err error) {
+		c, err = w.Cluster(id)
+		return err
+	})
+	return c, err
+}
+
+// File is a file that a client downloads.
+type File struct {
+	Name    string
+	Content []byte
+}
+
+// ignitionReady are the cluster statuses in which a host may fetch its Ignition.
+var ignitionReady = []string{
+	wire.ClusterStatusPreparingForInstallation, wire.ClusterStatusInstalling, wire.ClusterStatusFinalizing,
+	wire.ClusterStatusInstallingPendingUserAction, wire.ClusterStatusInstalled, wire.ClusterStatusAddingHosts, wire.ClusterStatusError,
+}
+
+// HostIgnition returns what the host's installed system starts with.
+func (d *Folder) HostIgnition(ctx context.Context, key store.HostKey) (File, error) {
+	var out File
+	err := d.units.View(ctx, func(w *settle.Work) error {
+		host, err := w.Host(key)
+		if err != nil {
+			return err
+		}
+		c, err := w.ClusterOf(host)
+		switch {
+		case err != nil:
+			return err
+		case c == nil:
+			return refusal.New(404, "host %s belongs to no cluster and has no Ignition", judge.HostName(host))
+		case !slices.Contains(ignitionReady, c.API.Status):
+			return refusal.Conflict("cluster %s is %s; its hosts have no Ignition yet", c.API.Name, c.API.Status)
+		}
+		raw, err := w.RenderIgnition(host, c)
+		out = File{Name: string(host.API.Role) + "-" + host.API.ID + ".ign", Content: raw}
+		return err
+	})
+	return out, err
+}
+
+// clusterFiles are the files of a cluster that its Ignition source may have.
+var clusterFiles = []string{"bootstrap.ign", "master.ign", "worker.ign", "arbiter.ign", "metadata.json", "install-config.yaml"}
+
+// ClusterFile returns a file that the cluster's Ignition source made.
+func (d *Folder) ClusterFile(ctx context.Context, clusterID, name string) (File, error) {
+	if !slices.Contains(clusterFiles, name) {
+		return File{}, refusal.BadRequest("file_name %q: want one of %v", name, clusterFiles)
+	}
+	c, err := d.cluster(ctx, clusterID)
+	if err != nil {
+		return File{}, err
+	}
+	if !slices.Contains(ignitionReady, c.API.Status) {
+		return File{}, refusal.Conflict("cluster %s is %s; its files are not made yet", c.API.Name, c.API.Status)
+	}
+	raw, err := d.units.Ignition.Role(ctx, clusterID, name)
+	if errors.Is(err, ignition.ErrNone) {
+		return File{}, refusal.Conflict("cluster %s has no file %s", c.API.Name, name)
+	}
+	return File{Name: name, Content: raw}, err
+}

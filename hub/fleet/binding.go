@@ -1,0 +1,99 @@
+package fleet
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ironflow/ironflow/hub/clustermachine"
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// BindHost gives an unbound host to a cluster; its agent registers again for it.
+func (f *Fleet) BindHost(ctx context.Context, key store.HostKey, clusterID string) (wire.Host, error) {
+	return f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
+		c, err := w.Cluster(clusterID)
+		switch {
+		case refusal.IsNotFound(err):
+			return refusal.BadRequest("there is no cluster %s", clusterID)
+		case err != nil:
+			return err
+		case host.ClusterID() == clusterID:
+			return refusal.Conflict("host %s belongs to cluster %s already", judge.HostName(host), c.API.Name)
+		case host.ClusterID() != "":
+			return refusal.Conflict("host %s belongs to another cluster; unbind it first", judge.HostName(host))
+		case !slices.Contains(clustermachine.Open, c.API.Status):
+			return refusal.Conflict("cluster %s takes no new hosts: it is %s", c.API.Name, c.API.Status)
+		}
+		if err := fitsArchitecture(host, c); err != nil {
+			return err
+		}
+		if err := w.Trigger(host, hostmachine.Bind, ""); err != nil {
+			return err
+		}
+		join(host, c)
+		host.Pooled = false
+		w.Touch(host, store.ChangedHost)
+		return w.HostEvent(host, "host_bind_succeeded", wire.EventSeverityInfo, "bound to cluster "+c.API.Name, nil)
+	})
+}
+
+func fitsArchitecture(host *store.Host, c *store.Cluster) error {
+	inventory := judge.Inventory(host)
+	if inventory == nil || inventory.CPU == nil || c.API.CPUArchitecture == "" || c.API.CPUArchitecture == wire.ClusterCPUArchitectureMulti {
+		return nil
+	}
+	same := func(a string) string {
+		if a == wire.ClusterCPUArchitectureArm64 {
+			return wire.ClusterCPUArchitectureAarch64
+		}
+		return a
+	}
+	if same(inventory.CPU.Architecture) != same(c.API.CPUArchitecture) {
+		return refusal.BadRequest("host %s has architecture %s, cluster %s needs %s", judge.HostName(host), inventory.CPU.Architecture, c.API.Name, c.API.CPUArchitecture)
+	}
+	return nil
+}
+
+// UnbindHost returns a host to the pool; only while it is not being installed.
+func (f *Fleet) UnbindHost(ctx context.Context, key store.HostKey) (wire.Host, error) {
+	return f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
+		env, err := w.Env(key.InfraEnvID)
+		switch {
+		case err != nil:
+			return err
+		case host.ClusterID() == "":
+			return refusal.Conflict("host %s belongs to no cluster", judge.HostName(host))
+		case env.API.ClusterID != "":
+			return refusal.Conflict("infra-env %s belongs to a cluster as a whole; its hosts cannot leave it", env.API.Name)
+		case slices.Contains(slices.Concat(hostmachine.Preparing, hostmachine.Installing), host.API.Status):
+			return refusal.Conflict("host %s is %s; cancel the installation first", judge.HostName(host), host.API.Status)
+		}
+		return unbind(w, host)
+	})
+}
+
+// unbind takes the host out of its cluster; its own cluster ends with that.
+func unbind(w *settle.Work, host *store.Host) error {
+	c, err := w.ClusterOf(host)
+	if err != nil {
+		return err
+	}
+	if err := w.Trigger(host, hostmachine.Unbind, ""); err != nil {
+		return err
+	}
+	w.LookAt(c.API.ID)
+	settle.ClearBinding(&host.API)
+	host.API.Progress, host.API.Bootstrap, host.API.Connectivity, host.API.ImagesStatus = nil, false, "", ""
+	host.API.LogsInfo, host.API.LogsStartedAt, host.API.LogsCollectedAt = "", wire.DateTime{}, wire.DateTime{}
+	host.DiskChosen, host.Pooled = false, true
+	w.Touch(host, store.ChangedHost)
+	if c.Own {
+		w.ForgetCluster(c)
+	}
+	return w.HostEvent(host, "host_unbind_succeeded", wire.EventSeverityInfo, "returned to the pool", nil)
+}

@@ -1,0 +1,268 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/ignition"
+	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/unit"
+	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Fleet is the hosts of the hub. All methods are safe for concurrent use.
+type Fleet struct {
+	units *settle.Units
+	// removeLogs forgets the logs of a host; it is no error when there are none.
+	removeLogs func(store.HostKey) error
+}
+
+// New makes the fleet. removeLogs is called for hosts that were removed.
+func New(units *settle.Units, removeLogs func(store.HostKey) error) *Fleet {
+	return &Fleet{units: units, removeLogs: removeLogs}
+}
+
+// Host returns one host with all of its reports.
+func (f *Fleet) Host(ctx context.Context, key store.HostKey) (wire.Host, error) {
+	var out wire.Host
+	err := f.units.View(ctx, func(w *settle.Work) error {
+		host, err := w.Host(key)
+		if err != nil {
+			return err
+		}
+		out = host.API
+		return nil
+	})
+	return out, err
+}
+
+// Hosts returns the selected hosts. Filter.Bare leaves inventories and other
+// reports out.
+func (f *Fleet) Hosts(ctx context.Context, filter store.HostFilter) (wire.HostList, error) {
+	out := wire.HostList{}
+	err := f.units.View(ctx, func(w *settle.Work) error {
+		found, err := w.Reader.Hosts(filter)
+		for _, host := range found {
+			f.units.Heard(host)
+			out = append(out, host.API)
+		}
+		return err
+	})
+	return out, err
+}
+
+// changeable are the statuses in which a host's settings may change.
+var changeable = slices.Concat(hostmachine.PreInstall, hostmachine.Pool, []string{wire.HostStatusBinding})
+
+// UpdateHost changes the settings that are given; only before an installation.
+func (f *Fleet) UpdateHost(ctx context.Context, key store.HostKey, p wire.HostUpdateParams) (wire.Host, error) {
+	return f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
+		if !slices.Contains(changeable, host.API.Status) {
+			return refusal.BadRequest("host %s cannot change while it is %s", judge.HostName(host), host.API.Status)
+		}
+		before := unit.Text(host)
+		if p.HostName != nil {
+			if !validations.ValidHostname(*p.HostName) {
+				return refusal.BadRequest("host_name %q: want lower-case letters, digits, dots and dashes, and no name that every host has", *p.HostName)
+			}
+			host.API.RequestedHostname = *p.HostName
+		}
+		if p.HostRole != nil {
+			if !slices.Contains([]string{"auto-assign", "master", "arbiter", "worker"}, *p.HostRole) {
+				return refusal.BadRequest("host_role %q: want auto-assign, master, arbiter or worker", *p.HostRole)
+			}
+			host.API.Role = wire.HostRole(*p.HostRole)
+		}
+		wire.Set(&host.API.MachineConfigPoolName, p.MachineConfigPoolName)
+		if p.NodeLabels != nil {
+			labels := map[string]string{}
+			for _, l := range p.NodeLabels {
+				labels[l.Key] = l.Value
+			}
+			host.API.NodeLabels = unit.Text(labels)
+		}
+		if err := selectDisk(host, p.DisksSelectedConfig); err != nil {
+			return err
+		}
+		keepDisks(host, p.DisksSkipFormatting)
+		if unit.Text(host) != before {
+			w.Touch(host, store.ChangedHost)
+		}
+		return nil
+	})
+}
+
+// selectDisk notes the disk that somebody chose. A disk that the inventory does
+// not have is kept: it fails a validation instead of wiping another one.
+func selectDisk(host *store.Host, disks []wire.DiskConfigParams) error {
+	for _, d := range disks {
+		if d.ID == "" {
+			return refusal.BadRequest("disks_selected_config: id is required")
+		}
+		if d.Role != wire.DiskRoleInstall {
+			continue
+		}
+		host.API.InstallationDiskID, host.API.InstallationDiskPath, host.DiskChosen = d.ID, "", true
+		if inventory := judge.Inventory(host); inventory != nil {
+			if disk := validations.FindDisk(inventory, d.ID); disk != nil {
+				host.API.InstallationDiskID, host.API.InstallationDiskPath = cmp.Or(disk.ID, d.ID), disk.Path
+			}
+		}
+	}
+	return nil
+}
+
+// keepDisks changes the list of disks that are not formatted before the
+// installation; a comma separates their ids, as clients expect.
+func keepDisks(host *store.Host, disks []wire.DiskSkipFormattingParams) {
+	kept := slices.DeleteFunc(strings.Split(host.API.SkipFormattingDisks, ","), func(id string) bool { return id == "" })
+	for _, d := range disks {
+		kept = slices.DeleteFunc(kept, func(id string) bool { return id == d.DiskID })
+		if d.SkipFormatting {
+			kept = append(kept, d.DiskID)
+		}
+	}
+	host.API.SkipFormattingDisks = strings.Join(kept, ",")
+}
+
+// ApproveHost lets the host be installed, or takes that back before it is.
+func (f *Fleet) ApproveHost(ctx context.Context, key store.HostKey, approved bool) error {
+	_, err := f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
+		if host.Approved == approved {
+			return nil
+		}
+		host.Approved = approved
+		w.Touch(host, store.ChangedHost)
+		return w.HostEvent(host, "host_approved_updated", wire.EventSeverityInfo, "approved: "+map[bool]string{true: "yes", false: "no"}[approved],
+			unit.Props{"approved_value": approved})
+	})
+	return err
+}
+
+// DeleteHost removes the host with its logs, and its own cluster. An agent that
+// still runs registers again.
+func (f *Fleet) DeleteHost(ctx context.Context, key store.HostKey) error {
+	return f.units.Update(ctx, func(w *settle.Work) error {
+		host, err := w.Host(key)
+		if err != nil {
+			return err
+		}
+		return f.deleteHost(w, host)
+	})
+}
+
+func (f *Fleet) deleteHost(w *settle.Work, host *store.Host) error {
+	c, err := w.ClusterOf(host)
+	if err != nil && !refusal.IsNotFound(err) {
+		return err
+	}
+	if err := w.HostEvent(host, "host_deregistered", wire.EventSeverityInfo, "removed", nil); err != nil {
+		return err
+	}
+	w.ForgetHost(host)
+	w.After(func() error { return f.removeLogs(host.Key()) })
+	if c != nil && c.Own {
+		w.ForgetCluster(c)
+	}
+	return nil
+}
+
+// InstallHost installs a host that joins an installed cluster.
+func (f *Fleet) InstallHost(ctx context.Context, key store.HostKey) (wire.Host, error) {
+	return f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
+		if host.API.Kind != wire.HostKindAddToExistingClusterHost {
+			return refusal.Conflict("host %s is installed with its cluster; install the cluster", judge.HostName(host))
+		}
+		if err := w.Trigger(host, hostmachine.Install, ""); err != nil {
+			return err
+		}
+		return w.HostEvent(host, "host_installation_started", wire.EventSeverityInfo, "the installation starts", nil)
+	})
+}
+
+// ResetHost makes a host ready to begin anew with its next registration. A host
+// that shares its cluster with others can be reset only after it was added to
+// an installed one; reset the cluster otherwise.
+func (f *Fleet) ResetHost(ctx context.Context, key store.HostKey) (wire.Host, error) {
+	return f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
+		c, err := w.ClusterOf(host)
+		switch {
+		case err != nil:
+			return err
+		case c == nil:
+			return refusal.Conflict("host %s belongs to no cluster; there is nothing to reset", judge.HostName(host))
+		case c.Own:
+			return reset(w, host, c)
+		case host.API.Kind != wire.HostKindAddToExistingClusterHost:
+			return refusal.Conflict("host %s is installed with its cluster; reset the cluster", judge.HostName(host))
+		}
+		return w.Trigger(host, hostmachine.ResettingPendingUserAction, "")
+	})
+}
+
+// argFlags are the installer arguments that a user may give.
+var argFlags = []string{
+	"--append-karg", "--delete-karg", "-n", "--copy-network", "--network-dir", "--save-partlabel", "--save-partindex", "--image-url", "--image-file",
+}
+
+// SetInstallerArgs replaces the extra arguments for coreos-installer.
+func (f *Fleet) SetInstallerArgs(ctx context.Context, key store.HostKey, args []string) (wire.Host, error) {
+	if err := checkInstallerArgs(args); err != nil {
+		return wire.Host{}, err
+	}
+	return f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
+		if !slices.Contains(changeable, host.API.Status) {
+			return refusal.Conflict("host %s cannot change while it is %s", judge.HostName(host), host.API.Status)
+		}
+		host.API.InstallerArgs = ""
+		if len(args) > 0 {
+			host.API.InstallerArgs = unit.Text(args)
+		}
+		w.Touch(host, store.ChangedHost)
+		return w.HostEvent(host, "host_installer_args_applied", wire.EventSeverityInfo, "has its own installer arguments", nil)
+	})
+}
+
+var argValueForm = regexp.MustCompile(`^[A-Za-z0-9@!#$%*()_+-=//.,";':{}\[\]]+$`)
+
+func checkInstallerArgs(args []string) error {
+	for _, a := range args {
+		switch {
+		case len(a) > 0 && a[0] == '-':
+			if !slices.Contains(argFlags, a) {
+				return refusal.BadRequest("installer argument %s is not allowed; allowed are %v", a, argFlags)
+			}
+		case !argValueForm.MatchString(a):
+			return refusal.BadRequest("installer argument %q holds characters that are not allowed", a)
+		}
+	}
+	return nil
+}
+
+// SetHostIgnition replaces the Ignition that is merged into the host's own; empty removes it.
+func (f *Fleet) SetHostIgnition(ctx context.Context, key store.HostKey, config string) error {
+	if err := ignition.Valid(config); err != nil {
+		return refusal.BadRequest("config: %v", err)
+	}
+	if config != "" && !json.Valid([]byte(config)) {
+		return refusal.BadRequest("config is not JSON")
+	}
+	_, err := f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
+		if host.API.IgnitionConfigOverrides == config {
+			return nil
+		}
+		host.API.IgnitionConfigOverrides = config
+		w.Touch(host, store.ChangedHost)
+		return w.HostEvent(host, "host_discovery_ignition_config_applied", wire.EventSeverityInfo, "has its own Ignition", nil)
+	})
+	return err
+}

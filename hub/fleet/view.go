@@ -1,0 +1,195 @@
+package fleet
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/reports"
+	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// HostView is what a controller shows of a host.
+type HostView struct {
+	Key       store.HostKey
+	ClusterID string
+	// Name is the wanted name, the host's own, or its id.
+	Name string
+	// Status and Info are the host's status with its text for people.
+	Status, Info string
+	// Stage and StageInfo are the installation stage and its detail; empty before.
+	Stage     wire.HostStage
+	StageInfo string
+	// Percent of the installation, 0 to 100 by the protocol's rule.
+	Percent int
+	// StagePercent of the present stage, 0 to 100; -1 when it does not say.
+	StagePercent int
+	// Waiting says what the host waits for and who can end it; empty while it works.
+	Waiting string
+	// Approved tells that it may be installed.
+	Approved bool
+	// Installing, Installed, Failed and Cancelled sum the status up.
+	Installing, Installed, Failed, Cancelled bool
+	// Reason is why the last installation failed or was called off.
+	Reason string
+	// Attempts counts the installations that were started.
+	Attempts int
+	// CheckedInAt is the agent's last sign of life, StageUpdatedAt the last report of the stage.
+	CheckedInAt, StatusSince, StageUpdatedAt time.Time
+	// InventoryAt is when the inventory was last stored; zero before.
+	InventoryAt time.Time
+	// CutOff is when the installation began that a restart of the machine has cut
+	// off; zero for none.
+	CutOff time.Time
+}
+
+// View returns what a controller shows of a host, with the host itself.
+func (f *Fleet) View(ctx context.Context, key store.HostKey) (HostView, wire.Host, error) {
+	var view HostView
+	var api wire.Host
+	err := f.units.View(ctx, func(w *settle.Work) error {
+		host, err := w.Host(key)
+		if err != nil {
+			return err
+		}
+		view, api = viewOf(host), host.API
+		return nil
+	})
+	return view, api, err
+}
+
+// HostByMAC returns the infra-env's host with that address in its inventory.
+// False means that there is none (yet), or that several say that they have it:
+// a machine's word alone does not tell which of them it is.
+func (f *Fleet) HostByMAC(ctx context.Context, infraEnvID, mac string) (HostView, bool, error) {
+	var view HostView
+	found := false
+	err := f.units.View(ctx, func(w *settle.Work) error {
+		hosts, err := w.Reader.Hosts(store.HostFilter{InfraEnvID: infraEnvID, MAC: strings.ToLower(mac), Limit: 2})
+		if err != nil || len(hosts) != 1 {
+			return err
+		}
+		f.units.Heard(hosts[0])
+		view, found = viewOf(hosts[0]), true
+		return nil
+	})
+	return view, found, err
+}
+
+func viewOf(host *store.Host) HostView {
+	v := HostView{
+		Key: host.Key(), ClusterID: host.ClusterID(), Name: judge.HostName(host), Status: host.API.Status, Info: host.API.StatusInfo,
+		Stage: host.Stage(), StagePercent: stagePercent(host.API.Progress), Approved: host.Approved, Reason: host.Reason, Attempts: host.Attempts,
+		Installing: slices.Contains(hostmachine.Installing, host.API.Status), Installed: judge.IsUp(host.API.Status),
+		Failed: host.API.Status == wire.HostStatusError, Cancelled: host.API.Status == wire.HostStatusCancelled,
+		CheckedInAt: host.API.CheckedInAt.Time, StatusSince: host.API.StatusUpdatedAt.Time, InventoryAt: host.InventoryAt,
+		CutOff: host.CutOff,
+	}
+	if p := host.API.Progress; p != nil {
+		v.StageInfo, v.Percent, v.StageUpdatedAt = p.ProgressInfo, int(p.InstallationPercentage), p.StageUpdatedAt.Time
+	}
+	if !v.Installing && !v.Installed && !v.Failed && !v.Cancelled {
+		v.Waiting = host.API.StatusInfo
+	}
+	if host.API.Status == wire.HostStatusInstallingPendingUserAction {
+		v.Waiting = host.API.StatusInfo
+	}
+	return v
+}
+
+// change changes the host; one that is not there any more is no error.
+func (f *Fleet) change(ctx context.Context, key store.HostKey, act func(*settle.Work, *store.Host) error) error {
+	err := f.units.Update(ctx, func(w *settle.Work) error {
+		host, err := w.Host(key)
+		if err != nil {
+			return err
+		}
+		return act(w, host)
+	})
+	if refusal.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// CompleteHost is told by the controllers when the machine runs from its disk. Where nobody in the cluster reports Joined and Done, this
+// is what completes the installation. It may be called again; a host that has
+// failed or was called off in the meantime stays so.
+func (f *Fleet) CompleteHost(ctx context.Context, key store.HostKey) error {
+	return f.change(ctx, key, func(w *settle.Work, host *store.Host) error {
+		if !slices.Contains(hostmachine.Installing, host.API.Status) {
+			return nil
+		}
+		for _, stage := range []wire.HostStage{wire.HostStageJoined, wire.HostStageDone} {
+			if err := reports.Stage(w, host, stage, "the machine runs from its disk"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// FailHost is told by the controllers when the deployment of the machine has
+// ended without an installation, for a reason that the agent may not have lived
+// to tell. It changes nothing unless the host is being installed.
+func (f *Fleet) FailHost(ctx context.Context, key store.HostKey, reason string) error {
+	return f.change(ctx, key, func(w *settle.Work, host *store.Host) error {
+		if !slices.Contains(hostmachine.Installing, host.API.Status) {
+			return nil
+		}
+		return w.Trigger(host, hostmachine.InstallationFailed, reports.FirstLine(reason))
+	})
+}
+
+// RestartHost is told by the controllers before the machine is deployed again: its next registration begins anew, whatever came before.
+// It affects only hosts of their own cluster.
+func (f *Fleet) RestartHost(ctx context.Context, key store.HostKey) error {
+	return f.change(ctx, key, func(w *settle.Work, host *store.Host) error {
+		c, err := w.ClusterOf(host)
+		if err != nil || c == nil || !c.Own || host.API.Status == wire.HostStatusResettingPendingUserAction {
+			return err
+		}
+		return restart(w, host, c)
+	})
+}
+
+// restart ends what runs and resets the host.
+func restart(w *settle.Work, host *store.Host, c *store.Cluster) error {
+	if judge.IsUp(host.API.Status) {
+		// The protocol resets no installed cluster; its record begins anew.
+		c.API.Status, c.API.StatusInfo, c.API.StatusUpdatedAt = wire.ClusterStatusInsufficient, "Waiting for hosts", w.At()
+		w.TouchCluster(c)
+	}
+	return reset(w, host, c)
+}
+
+// ReleaseHost is told by the controllers when the machine was given back: the host is forgotten, and with it its own cluster. Its events stay.
+func (f *Fleet) ReleaseHost(ctx context.Context, key store.HostKey) error {
+	return f.change(ctx, key, func(w *settle.Work, host *store.Host) error { return f.deleteHost(w, host) })
+}
+
+var percentForm = regexp.MustCompile(`(\d{1,3})\s?%`)
+
+// stagePercent reads how far the stage is, 0 to 100; -1 when it does not say.
+func stagePercent(p *wire.HostProgressInfo) int {
+	if p == nil {
+		return -1
+	}
+	m := percentForm.FindStringSubmatch(p.ProgressInfo)
+	if m == nil {
+		return -1
+	}
+	n, err := strconv.Atoi(m[1])
+	if err != nil || n > 100 {
+		return -1
+	}
+	return n
+}

@@ -1,0 +1,85 @@
+package infraenvs
+
+import (
+	"context"
+
+	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/unit"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// ImageURLs are where the live image of an infra-env is served.
+type ImageURLs struct {
+	// ISO is the image of the infra-env's type, for BMCs: at most 255 characters.
+	ISO string
+	// Initrd, Kernel and Rootfs are its parts for booting over the network.
+	Initrd, Kernel, Rootfs string
+}
+
+// ImageURLs returns where the live image of an infra-env is served. Without an
+// image server, or a base medium for it, the error has the code 400.
+func (r *Registry) ImageURLs(ctx context.Context, infraEnvID string) (ImageURLs, error) {
+	env, err := r.record(ctx, infraEnvID)
+	if err != nil {
+		return ImageURLs{}, err
+	}
+	if r.imageURLs == nil {
+		return ImageURLs{}, refusal.BadRequest("this hub does not know an image server: set --images-publish-url")
+	}
+	urls, err := r.urlsOf(env)
+	if err != nil {
+		return ImageURLs{}, refusal.BadRequest("infra-env %s has no image: %v", env.API.Name, err)
+	}
+	return urls, nil
+}
+
+// urlsOf asks where the image is, with a token that opens nothing else.
+func (r *Registry) urlsOf(env *store.InfraEnv) (ImageURLs, error) {
+	var token string
+	if !r.key.IsZero() {
+		var err error
+		if token, err = r.key.ImageToken(auth.Claims{InfraEnvID: env.API.ID, Generation: env.TokenGeneration}); err != nil {
+			return ImageURLs{}, err
+		}
+	}
+	return r.imageURLs(env.API, token)
+}
+
+// PullSecret returns the infra-env's, for its live image.
+func (r *Registry) PullSecret(ctx context.Context, infraEnvID string) (string, error) {
+	env, err := r.record(ctx, infraEnvID)
+	if err != nil {
+		return "", err
+	}
+	return env.PullSecret, nil
+}
+
+// shown is the record as it goes out: with its image's address, if there is one.
+func (r *Registry) shown(env *store.InfraEnv) wire.InfraEnv {
+	out := env.API
+	if r.imageURLs == nil {
+		return out
+	}
+	if urls, err := r.urlsOf(env); err == nil {
+		out.DownloadURL = urls.ISO
+	}
+	return out
+}
+
+// imageFailed is the protocol's name of the event below.
+const imageFailed = "generate_image_fetch_failed"
+
+// ImageFailed puts on an infra-env's timeline why its live image cannot be made.
+// The reason must not hold secrets.
+func (r *Registry) ImageFailed(ctx context.Context, infraEnvID, reason string) error {
+	return r.units.Update(ctx, func(w *settle.Work) error {
+		env, err := w.Env(infraEnvID)
+		if err != nil {
+			return err
+		}
+		return w.EnvEvent(env, imageFailed, wire.EventSeverityError, "the live image cannot be made: "+reason, unit.Props{"error": reason})
+	})
+}

@@ -1,0 +1,265 @@
+package infraenvs
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/ignition"
+	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/snapshots"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/unit"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Registry is the infra-envs of the hub. All methods are safe for concurrent use.
+type Registry struct {
+	units     *settle.Units
+	snapshots *snapshots.Cache
+	key       auth.Key
+	imageURLs func(env wire.InfraEnv, token string) (ImageURLs, error)
+}
+
+// New makes the registry. Generations of tokens are remembered in the cache; the
+// zero key makes no tokens; urls says where live images are served, nil when
+// they are not.
+func New(units *settle.Units, cache *snapshots.Cache, key auth.Key, urls func(env wire.InfraEnv, token string) (ImageURLs, error)) *Registry {
+	return &Registry{units: units, snapshots: cache, key: key, imageURLs: urls}
+}
+
+// Spec is what a controller wants of an infra-env.
+type Spec struct {
+	// ID is stable: the same object always asks for the same id.
+	ID, Name string
+	// ClusterID binds every host to one cluster; empty for late binding or single hosts.
+	ClusterID string
+	// SingleHost gives every host that registers a cluster of its own, which is
+	// installed as soon as the host is approved and ready.
+	SingleHost bool
+	// AutoApprove makes new hosts start approved.
+	AutoApprove bool
+	// CPUArchitecture as uname names it; empty means x86_64.
+	CPUArchitecture string
+	SSHKey          string
+	PullSecret      string
+	// NTPSources are comma-separated.
+	AdditionalNTPSources, NTPSources string
+	IgnitionOverride                 string
+	Proxy                            *wire.Proxy
+	// TrustBundle holds PEM certificates for the live system, Version picks its base.
+	TrustBundle, Version string
+	// KernelArguments change the live system's command line.
+	KernelArguments wire.KernelArguments
+	// ImageType is full-iso or minimal-iso; empty leaves it as it is.
+	ImageType wire.ImageType
+}
+
+// EnsureInfraEnv makes the infra-env or brings it up to date; asking for what
+// is there already changes nothing.
+func (r *Registry) EnsureInfraEnv(ctx context.Context, spec Spec) (wire.InfraEnv, error) {
+	if uuid.Validate(spec.ID) != nil {
+		return wire.InfraEnv{}, refusal.BadRequest("infra-env id %q is not a UUID", spec.ID)
+	}
+	var out wire.InfraEnv
+	err := r.units.Update(ctx, func(w *settle.Work) error {
+		env, err := w.Env(spec.ID)
+		fresh := refusal.IsNotFound(err)
+		if err != nil && !fresh {
+			return err
+		}
+		if fresh {
+			env = newInfraEnv(w, spec.ID)
+		}
+		if !fresh && env.API.ClusterID != spec.ClusterID {
+			return refusal.Conflict("the cluster of infra-env %s cannot change", env.API.Name)
+		}
+		before := *env
+		spec.apply(env)
+		if err := putInfraEnv(w, env, fresh, before); err != nil {
+			return err
+		}
+		out = r.shown(env)
+		return nil
+	})
+	return out, err
+}
+
+func (spec Spec) apply(env *store.InfraEnv) {
+	env.AutoApprove, env.SingleHost, env.PullSecret = spec.AutoApprove, spec.SingleHost, spec.PullSecret
+	env.API.Name, env.API.ClusterID, env.API.PullSecretSet = spec.Name, spec.ClusterID, spec.PullSecret != ""
+	env.API.CPUArchitecture = cmp.Or(spec.CPUArchitecture, wire.InfraEnvCPUArchitectureX8664)
+	env.API.SSHAuthorizedKey, env.API.Proxy, env.API.IgnitionConfigOverride = spec.SSHKey, spec.Proxy, spec.IgnitionOverride
+	env.API.AdditionalNTPSources, env.API.NTPSources = spec.AdditionalNTPSources, spec.NTPSources
+	env.API.AdditionalTrustBundle, env.API.OpenshiftVersion = spec.TrustBundle, spec.Version
+	env.API.Type, env.API.KernelArguments = cmp.Or(spec.ImageType, env.API.Type), nil
+	if len(spec.KernelArguments) > 0 {
+		env.API.KernelArguments = new(unit.Text(spec.KernelArguments))
+	}
+}
+
+func newInfraEnv(w *settle.Work, id string) *store.InfraEnv {
+	return &store.InfraEnv{TokenGeneration: 1, API: wire.InfraEnv{
+		ID: id, Kind: wire.InfraEnvKindInfraEnv, Href: "/api/assisted-install/v2/infra-envs/" + id,
+		Type: wire.ImageTypeFullISO, CreatedAt: w.Now, UpdatedAt: w.Now,
+	}}
+}
+
+// putInfraEnv writes the infra-env when something about it changed.
+func putInfraEnv(w *settle.Work, env *store.InfraEnv, fresh bool, before store.InfraEnv) error {
+	if err := ignition.Valid(env.API.IgnitionConfigOverride); err != nil {
+		return refusal.BadRequest("ignition_config_override: %v", err)
+	}
+	if env.API.ClusterID != "" {
+		if _, err := w.Cluster(env.API.ClusterID); err != nil {
+			return err
+		}
+	}
+	if !fresh && unit.Text(before) == unit.Text(env) {
+		return nil
+	}
+	w.PutEnv(env)
+	if !fresh {
+		return nil
+	}
+	return w.EnvEvent(env, "infra_env_registered", wire.EventSeverityInfo, "registered", nil)
+}
+
+// CreateInfraEnv makes an infra-env for a user of the REST API.
+func (r *Registry) CreateInfraEnv(ctx context.Context, p wire.InfraEnvCreateParams) (wire.InfraEnv, error) {
+	if p.Name == "" {
+		return wire.InfraEnv{}, refusal.BadRequest("name is required")
+	}
+	if err := judge.PullSecret(p.PullSecret); err != nil {
+		return wire.InfraEnv{}, err
+	}
+	if p.ImageType == wire.ImageTypeDisconnectedISO {
+		return wire.InfraEnv{}, refusal.BadRequest("image_type disconnected-iso is not served by this hub")
+	}
+	var out wire.InfraEnv
+	err := r.units.Update(ctx, func(w *settle.Work) error {
+		env := newInfraEnv(w, uuid.NewString())
+		spec := Spec{
+			Name: p.Name, CPUArchitecture: p.CPUArchitecture, PullSecret: p.PullSecret, Proxy: p.Proxy, IgnitionOverride: p.IgnitionConfigOverride,
+			ClusterID: wire.Value(p.ClusterID), SSHKey: wire.Value(p.SSHAuthorizedKey),
+			AdditionalNTPSources: wire.Value(p.AdditionalNTPSources), NTPSources: wire.Value(p.NTPSources),
+			TrustBundle: p.AdditionalTrustBundle, Version: p.OpenshiftVersion, ImageType: p.ImageType,
+		}
+		spec.apply(env)
+		env.AutoApprove = true // without Kubernetes, to register is to be approved
+		env.API.RendezvousIP = p.RendezvousIP
+		env.API.NetworkDiscoveryDelaySeconds = p.NetworkDiscoveryDelaySeconds
+		if err := putLists(env, p.StaticNetworkConfig, p.KernelArguments); err != nil {
+			return err
+		}
+		err := putInfraEnv(w, env, true, *env)
+		out = r.shown(env)
+		return err
+	})
+	return out, err
+}
+
+// UpdateInfraEnv changes the members that are given.
+func (r *Registry) UpdateInfraEnv(ctx context.Context, id string, p wire.InfraEnvUpdateParams) (wire.InfraEnv, error) {
+	var out wire.InfraEnv
+	err := r.units.Update(ctx, func(w *settle.Work) error {
+		env, err := w.Env(id)
+		if err != nil {
+			return err
+		}
+		before := *env
+		wire.Set(&env.API.AdditionalNTPSources, p.AdditionalNTPSources)
+		wire.Set(&env.API.AdditionalTrustBundle, p.AdditionalTrustBundle)
+		wire.Set(&env.API.NTPSources, p.NTPSources)
+		wire.Set(&env.API.OpenshiftVersion, p.OpenshiftVersion)
+		wire.Set(&env.API.SSHAuthorizedKey, p.SSHAuthorizedKey)
+		env.API.IgnitionConfigOverride = cmp.Or(p.IgnitionConfigOverride, env.API.IgnitionConfigOverride)
+		env.API.Type = cmp.Or(p.ImageType, env.API.Type)
+		env.API.NetworkDiscoveryDelaySeconds = cmp.Or(p.NetworkDiscoveryDelaySeconds, env.API.NetworkDiscoveryDelaySeconds)
+		env.API.RendezvousIP = cmp.Or(p.RendezvousIP, env.API.RendezvousIP)
+		env.API.Proxy = cmp.Or(p.Proxy, env.API.Proxy)
+		if p.PullSecret != "" {
+			if err := judge.PullSecret(p.PullSecret); err != nil {
+				return err
+			}
+			env.PullSecret, env.API.PullSecretSet = p.PullSecret, true
+		}
+		if err := putLists(env, p.StaticNetworkConfig, p.KernelArguments); err != nil {
+			return err
+		}
+		err = putInfraEnv(w, env, false, before)
+		out = r.shown(env)
+		return err
+	})
+	return out, err
+}
+
+// putLists stores lists, which the protocol carries as JSON in text.
+func putLists(env *store.InfraEnv, network []wire.HostStaticNetworkConfig, arguments wire.KernelArguments) error {
+	if network != nil {
+		env.API.StaticNetworkConfig = unit.Text(network)
+	}
+	if arguments != nil {
+		env.API.KernelArguments = new(unit.Text(arguments))
+	}
+	return nil
+}
+
+// InfraEnv returns one infra-env.
+func (r *Registry) InfraEnv(ctx context.Context, id string) (wire.InfraEnv, error) {
+	env, err := r.record(ctx, id)
+	if err != nil {
+		return wire.InfraEnv{}, err
+	}
+	return r.shown(env), nil
+}
+
+// InfraEnvs returns all infra-envs, or those of one cluster.
+func (r *Registry) InfraEnvs(ctx context.Context, clusterID string) (wire.InfraEnvList, error) {
+	out := wire.InfraEnvList{}
+	err := r.units.View(ctx, func(w *settle.Work) error {
+		found, err := w.Reader.InfraEnvs(store.InfraEnvFilter{ClusterID: clusterID})
+		for _, e := range found {
+			out = append(out, r.shown(e))
+		}
+		return err
+	})
+	return out, err
+}
+
+// DeleteInfraEnv removes an infra-env without hosts; one with hosts is refused
+// with 400. Its tokens die with it.
+func (r *Registry) DeleteInfraEnv(ctx context.Context, id string) error {
+	return r.units.Update(ctx, func(w *settle.Work) error {
+		env, err := w.Env(id)
+		if err != nil {
+			return err
+		}
+		hosts, err := w.Reader.Hosts(store.HostFilter{InfraEnvID: id, Bare: true})
+		if err != nil {
+			return err
+		}
+		if len(hosts) > 0 {
+			return refusal.BadRequest("infra-env %s still has %d hosts; delete them first", env.API.Name, len(hosts))
+		}
+		w.Announce(store.Change{InfraEnvID: id, What: store.ChangedDeleted})
+		if err := w.EnvEvent(env, "infra_env_deregistered", wire.EventSeverityInfo, "removed", nil); err != nil {
+			return err
+		}
+		w.Remove(env.Ref())
+		return nil
+	})
+}
+
+func (r *Registry) record(ctx context.Context, infraEnvID string) (*store.InfraEnv, error) {
+	var env *store.InfraEnv
+	err := r.units.View(ctx, func(w *settle.Work) (err error) {
+		env, err = w.Env(infraEnvID)
+		return err
+	})
+	return env, err
+}

@@ -1,0 +1,83 @@
+package infraenvs
+
+import (
+	"context"
+
+	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/settle"
+)
+
+// AgentToken returns the token that agents of the infra-env send; empty for a
+// hub without a token key. It stays the same until the tokens are revoked.
+func (r *Registry) AgentToken(ctx context.Context, infraEnvID string) (string, error) {
+	if r.key.IsZero() {
+		return "", nil
+	}
+	env, err := r.record(ctx, infraEnvID)
+	if err != nil {
+		return "", err
+	}
+	return r.key.Token(auth.Claims{InfraEnvID: infraEnvID, Generation: env.TokenGeneration})
+}
+
+// CheckAgentToken returns the infra-env that the token opens, or [auth.ErrInvalid].
+func (r *Registry) CheckAgentToken(ctx context.Context, token string) (infraEnvID string, err error) {
+	claims, err := r.key.Check(token)
+	if err != nil {
+		return "", err
+	}
+	return r.current(ctx, claims)
+}
+
+// current returns the infra-env of the claims unless its tokens were revoked.
+func (r *Registry) current(ctx context.Context, claims auth.Claims) (infraEnvID string, err error) {
+	generation, err := r.generation(ctx, claims.InfraEnvID)
+	switch {
+	case refusal.IsNotFound(err):
+		return "", auth.ErrInvalid
+	case err != nil:
+		return "", err
+	case generation != claims.Generation:
+		return "", auth.ErrInvalid
+	}
+	return claims.InfraEnvID, nil
+}
+
+// generation returns the generation of the infra-env's tokens.
+func (r *Registry) generation(ctx context.Context, infraEnvID string) (int64, error) {
+	if known, ok := r.snapshots.Generation(infraEnvID); ok {
+		return known, nil
+	}
+	since := r.snapshots.Now()
+	env, err := r.record(ctx, infraEnvID)
+	if err != nil {
+		return 0, err
+	}
+	r.snapshots.PutGeneration(infraEnvID, env.TokenGeneration, since)
+	return env.TokenGeneration, nil
+}
+
+// RevokeAgentTokens makes every token of the infra-env invalid; live images
+// have to be rendered with the new one.
+func (r *Registry) RevokeAgentTokens(ctx context.Context, infraEnvID string) error {
+	return r.units.Update(ctx, func(w *settle.Work) error {
+		env, err := w.Env(infraEnvID)
+		if err != nil {
+			return err
+		}
+		before := *env
+		env.TokenGeneration++
+		return putInfraEnv(w, env, false, before)
+	})
+}
+
+// CheckImageToken returns the infra-env whose images the token opens: one of
+// images, or of agents. Otherwise the error is [auth.ErrInvalid].
+func (r *Registry) CheckImageToken(ctx context.Context, token string) (infraEnvID string, err error) {
+	claims, err := r.key.CheckImage(token)
+	if err != nil {
+		return r.CheckAgentToken(ctx, token)
+	}
+	return r.current(ctx, claims)
+}

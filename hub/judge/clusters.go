@@ -1,0 +1,154 @@
+package judge
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ironflow/ironflow/hub/clustermachine"
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// SingleNode tells that the cluster is one host.
+func SingleNode(c *store.Cluster) bool { return c.Masters == 1 && c.Workers == 0 && c.Arbiters == 0 }
+
+// ClusterFacts gathers what the cluster machine decides on, and why checks that
+// something waits for have failed.
+func (j Judge) ClusterFacts(c *store.Cluster, hosts []*store.Host, outcome validations.ClusterOutcome) (clustermachine.Facts, string) {
+	prepared := c.API.LastInstallationPreparation.Status
+	f := clustermachine.Facts{
+		InputMissing: outcome.InputMissing, ValidationsPass: outcome.Pass,
+		Prepared:          prepared == wire.LastInstallationPreparationStatusSuccess,
+		PreparationFailed: prepared == wire.LastInstallationPreparationStatusFailed,
+		AllPrepared:       len(hosts) > 0, HostsSettled: true, Finalized: true,
+		SingleNode: SingleNode(c), MinMasters: minMasters(c), InState: j.ageOf(c.API.StatusUpdatedAt),
+		PrepareTimeout: j.Timers.Prepare + clusterExtra, SoftTimeouts: j.Timers.Soft,
+	}
+	for _, h := range hosts {
+		s := h.API.Status
+		f.AllPrepared = f.AllPrepared && s == wire.HostStatusPreparingSuccessful
+		f.HostFailed = f.HostFailed || s == wire.HostStatusPreparingFailed || s == wire.HostStatusInsufficient
+		f.HostLeft = f.HostLeft || !slices.Contains([]string{
+			wire.HostStatusKnown, wire.HostStatusPreparingForInstallation,
+			wire.HostStatusPreparingSuccessful, wire.HostStatusPreparingFailed, wire.HostStatusInsufficient,
+		}, s)
+		f.HostWaits = f.HostWaits || s == wire.HostStatusInstallingPendingUserAction
+		f.HostsSettled = f.HostsSettled && (IsUp(s) || s == wire.HostStatusError)
+		count(&f.Hosts, h)
+	}
+	return f, strings.Join(outcome.Failures, "; ")
+}
+
+// minMasters is how many control-plane hosts make a cluster: what was asked
+// for, and for a cluster with a release what its quorum needs.
+func minMasters(c *store.Cluster) int {
+	switch {
+	case c.API.OpenshiftVersion == "":
+		return c.Masters
+	case c.Arbiters > 0:
+		return 2
+	}
+	return 3
+}
+
+func count(n *clustermachine.Counts, h *store.Host) {
+	all, up, coming := &n.Masters, &n.MastersUp, &n.MastersComing
+	switch h.API.Role {
+	case wire.HostRoleWorker:
+		all, up, coming = &n.Workers, &n.WorkersUp, &n.WorkersComing
+	case wire.HostRoleArbiter:
+		all, up, coming = &n.Arbiters, &n.ArbitersUp, &n.ArbitersComing
+	default: // a host without a role counts as what is needed first
+	}
+	*all++
+	switch {
+	case IsUp(h.API.Status):
+		*up++
+	case slices.Contains(hostmachine.Installing, h.API.Status) || slices.Contains(hostmachine.Preparing, h.API.Status):
+		*coming++
+	}
+}
+
+// ClusterInput is what the checks of a cluster look at.
+func (j Judge) ClusterInput(c *store.Cluster, hosts []*store.Host, common *validations.ClusterFacts) (validations.ClusterInput, validations.Lists) {
+	in := validations.ClusterInput{ClusterFacts: common, Statuses: map[string]string{}}
+	for _, h := range hosts {
+		in.Statuses[h.API.ID] = h.API.Status
+	}
+	return in, validations.Lists{Ignored: idList(c.API.IgnoredClusterValidations), Disabled: j.Checks.DisabledCluster}
+}
+
+// FirstReason is what made the installation fail.
+func FirstReason(hosts []*store.Host) string {
+	for _, h := range hosts {
+		if h.API.Status == wire.HostStatusError {
+			return HostName(h) + ": " + h.Reason
+		}
+	}
+	return ""
+}
+
+// Sum is how far a cluster is, with its hosts counted.
+type Sum struct {
+	Progress     wire.ClusterProgressInfo
+	Hosts, Known int64
+}
+
+// SumUp counts the hosts and adds their progress up: a tenth for preparing,
+// seven tenths for installing, two for what the cluster does by itself.
+func SumUp(c *store.Cluster, hosts []*store.Host) Sum {
+	out := Sum{Hosts: int64(len(hosts))}
+	var sum int64
+	for _, h := range hosts {
+		if h.API.Status == wire.HostStatusKnown {
+			out.Known++
+		}
+		if h.API.Progress != nil {
+			sum += h.API.Progress.InstallationPercentage
+		}
+	}
+	p := &out.Progress
+	switch c.API.Status {
+	case wire.ClusterStatusInstalled, wire.ClusterStatusAddingHosts:
+		p.PreparingForInstallationStagePercentage, p.InstallingStagePercentage, p.FinalizingStagePercentage = 100, 100, 100
+	case wire.ClusterStatusInstalling, wire.ClusterStatusFinalizing, wire.ClusterStatusInstallingPendingUserAction, wire.ClusterStatusError:
+		p.PreparingForInstallationStagePercentage = 100
+		p.InstallingStagePercentage = sum / int64(max(len(hosts), 1))
+	}
+	p.TotalPercentage = (p.PreparingForInstallationStagePercentage + 7*p.InstallingStagePercentage + 2*p.FinalizingStagePercentage) / 10
+	return out
+}
+
+// WaitingFor says what a host that is ready waits for, and who can end it; c is
+// nil for an unbound host.
+func WaitingFor(h *store.Host, c *store.Cluster) string {
+	switch {
+	case c == nil:
+		return ""
+	case c.AutoInstall && !h.Approved:
+		return "waiting for approval; approve the host"
+	case c.Hold:
+		return "the installation is on hold; release the cluster"
+	case slices.Contains([]string{wire.ClusterStatusInsufficient, wire.ClusterStatusPendingForInput}, c.API.Status):
+		return "waiting for cluster " + c.API.Name + ": " + c.API.StatusInfo
+	case !c.AutoInstall:
+		return "waiting for the installation of cluster " + c.API.Name + " to be started"
+	case c.API.LastInstallationPreparation.Status == wire.LastInstallationPreparationStatusFailed:
+		return "the installation could not be prepared, the hub tries again: " + c.API.LastInstallationPreparation.Reason
+	}
+	return ""
+}
+
+// Hurry tells that the host is asked to come back soon: it is on its way to an
+// installation, not waiting for a person. c is nil for an unbound host.
+func Hurry(h *store.Host, c *store.Cluster) bool {
+	switch h.API.Status {
+	case wire.HostStatusKnown:
+		return c != nil && (c.AutoInstall && h.Approved && !c.Hold || c.API.Status == wire.ClusterStatusPreparingForInstallation)
+	case wire.HostStatusInstallingInProgress, wire.HostStatusError, wire.HostStatusCancelled:
+		return false
+	}
+	return true
+}

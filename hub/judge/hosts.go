@@ -1,0 +1,100 @@
+package judge
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/instructions"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Inventory reads the host's inventory; nil when there is none that can be read.
+func Inventory(h *store.Host) *wire.Inventory {
+	if h.API.Inventory == "" {
+		return nil
+	}
+	inventory := &wire.Inventory{}
+	if json.Unmarshal([]byte(h.API.Inventory), inventory) != nil {
+		return nil
+	}
+	return inventory
+}
+
+// HostName is the name that a person knows the host by: the wanted one, its
+// own, or its id.
+func HostName(h *store.Host) string {
+	if h.API.RequestedHostname != "" {
+		return h.API.RequestedHostname
+	}
+	if name := validations.Hostname(&h.API, Inventory(h)); name != "" {
+		return name
+	}
+	return h.API.ID
+}
+
+// PastReboot tells that the live image, and the agent with it, is gone.
+func PastReboot(stage wire.HostStage) bool {
+	return slices.Contains([]wire.HostStage{
+		wire.HostStageRebooting, wire.HostStageWaitingForIgnition, wire.HostStageConfiguring, wire.HostStageJoined, wire.HostStageDone,
+	}, stage)
+}
+
+// MediaConnected tells that the host can read its boot medium, as far as it said.
+func MediaConnected(h *store.Host) bool {
+	return h.API.MediaStatus == nil || *h.API.MediaStatus != wire.HostMediaStatusDisconnected
+}
+
+// IsUp tells that a host in the status is installed.
+func IsUp(status string) bool {
+	return status == wire.HostStatusInstalled || status == wire.HostStatusAddedToExistingCluster
+}
+
+// HostFacts gathers what the host machine decides on. c is nil for an unbound
+// host; facts are the host's reports, outcome is what its checks came to.
+func (j Judge) HostFacts(h *store.Host, c *store.Cluster, facts *validations.HostFacts, outcome validations.HostOutcome) hostmachine.Facts {
+	f := hostmachine.Facts{
+		Connected: j.Connected(h), MediaConnected: MediaConnected(h),
+		HasInventory: outcome.HasInventory, MinimumHardware: outcome.MinimumHardware, NetworkDefined: outcome.NetworkDefined,
+		OtherValidations: outcome.Others, MinimumPool: outcome.MinimumHardware && outcome.Others,
+		RoleValid: h.API.Role != "" && h.API.Role != wire.HostRoleAutoAssign,
+		Stage:     h.Stage(), InState: j.ageOf(h.API.StatusUpdatedAt),
+		PrepareTimeout: j.Timers.Prepare, SoftTimeouts: j.Timers.Soft,
+		ConnectionFlag: h.API.ConnectionTimedOut, LogsTimedOut: j.logsTimedOut(h),
+	}
+	if p := h.API.Progress; p != nil {
+		f.InStage, f.SinceUpdate, f.StageFlag = j.ageOf(p.StageStartedAt), j.ageOf(p.StageUpdatedAt), p.StageTimedOut
+	}
+	if c != nil {
+		f.Bound, f.DayTwo, f.ClusterStatus = true, instructions.IsDayTwo(&c.API), c.API.Status
+		f.StageTimeout = j.Timers.stage(f.Stage, SingleNode(c))
+		f.DiskSpeed, f.Images = j.DiskCheck(h, c, facts), j.ImageCheck(h, c)
+		f.ClusterWithoutHost = !SingleNode(c) && h.API.Role == wire.HostRoleWorker
+	}
+	return f
+}
+
+// HostInput is what the checks of a host look at; c and common are nil for an unbound host.
+func (j Judge) HostInput(h *store.Host, c *store.Cluster, facts *validations.HostFacts, common *validations.ClusterFacts) (validations.HostInput, validations.Lists) {
+	in := validations.HostInput{
+		HostFacts: facts, Needs: j.NeedsOf(c, facts), Minimum: validations.Minimal,
+		Connected: j.Connected(h), MediaConnected: MediaConnected(h), AgentImage: j.Checks.AgentImage,
+	}
+	lists := validations.Lists{Disabled: j.Checks.DisabledHost}
+	if c != nil {
+		in.Cluster, in.Minimum = common, j.Needs.Minimum(c.API.OpenshiftVersion, SingleNode(c))
+		lists.Ignored = idList(c.API.IgnoredHostValidations)
+	}
+	return in, lists
+}
+
+// idList reads a list of ids; one that cannot be read suppresses nothing.
+func idList(text string) []string {
+	var ids []string
+	if text == "" || json.Unmarshal([]byte(text), &ids) != nil {
+		return nil
+	}
+	return ids
+}

@@ -1,0 +1,76 @@
+package judge
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/instructions"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Limits of the last checks before an installation, as told to the host.
+const (
+	DiskCheckTimeout = 8 * time.Minute
+	ImageTimeout     = 16 * time.Minute
+)
+
+// DiskCheck says what the measurement of the installation disk came to.
+func (j Judge) DiskCheck(h *store.Host, c *store.Cluster, facts *validations.HostFacts) hostmachine.Check {
+	ms, measured := validations.DiskSpeed(&h.API)
+	limit := j.NeedsOf(c, facts).DiskSpeedMs
+	switch {
+	case skipsDiskCheck(h, facts.Inventory):
+		return hostmachine.Passed
+	case !measured:
+		return hostmachine.Unknown
+	case limit > 0 && ms > limit:
+		return hostmachine.Failed
+	}
+	return hostmachine.Passed
+}
+
+// skipsDiskCheck tells that the disk must not be written before the
+// installation: it holds partitions to keep, or the running system.
+func skipsDiskCheck(h *store.Host, inventory *wire.Inventory) bool {
+	if strings.Contains(h.API.InstallerArgs, "--save-part") {
+		return true
+	}
+	return inventory != nil && inventory.Boot != nil && inventory.Boot.DeviceType == wire.BootDeviceTypePersistent
+}
+
+// ImageCheck says whether the host could pull what an installation needs. c may be nil.
+func (j Judge) ImageCheck(h *store.Host, c *store.Cluster) hostmachine.Check {
+	status := ImageResults(h)
+	check := hostmachine.Passed
+	for _, image := range j.ImagesOf(c).ToCheck() {
+		switch result, known := status[image]; {
+		case !known:
+			check = hostmachine.Unknown
+		case result.Result == wire.ContainerImageAvailabilityResultFailure:
+			return hostmachine.Failed
+		}
+	}
+	return check
+}
+
+// ImageResults are the results of a host's checks by image; nil when they cannot be read.
+func ImageResults(h *store.Host) map[string]wire.ContainerImageAvailability {
+	status := map[string]wire.ContainerImageAvailability{}
+	if h.API.ImagesStatus != "" && json.Unmarshal([]byte(h.API.ImagesStatus), &status) != nil {
+		return nil
+	}
+	return status
+}
+
+// ImagesOf are the images for a cluster; the release is its own. c may be nil.
+func (j Judge) ImagesOf(c *store.Cluster) instructions.Images {
+	images := j.Images
+	if c != nil && c.API.OcpReleaseImage != "" {
+		images.Release = c.API.OcpReleaseImage
+	}
+	return images
+}

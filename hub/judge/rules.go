@@ -1,0 +1,83 @@
+package judge
+
+import (
+	"time"
+
+	"github.com/ironflow/ironflow/hub/instructions"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Rules are the settings that hosts and clusters are judged by.
+type Rules struct {
+	// Timers must have their defaults, see [Timers.WithDefaults].
+	Timers Timers
+	// Needs are the requirements of clusters with a release.
+	Needs  validations.Table
+	Checks Checks
+	// Images of an installation; a cluster with a release has its own one of that.
+	Images instructions.Images
+}
+
+// Checks change the validations of hosts and clusters.
+type Checks struct {
+	// DisabledHost and DisabledCluster are ids of checks that are not run.
+	DisabledHost, DisabledCluster []string
+	// AgentImage is the only agent that hosts may run; empty accepts any.
+	AgentImage string
+}
+
+// Moment is when something is judged.
+type Moment struct {
+	Now time.Time
+	// Started is when agents could first reach this hub; until then nobody could be heard.
+	Started time.Time
+}
+
+// Silent is how long a host could have polled since then and did not: while the
+// hub was away, nobody could.
+func (m Moment) Silent(since time.Time) time.Duration {
+	if since.Before(m.Started) {
+		since = m.Started
+	}
+	return m.Now.Sub(since)
+}
+
+// Judge judges by rules at a moment.
+type Judge struct {
+	*Rules
+	Moment
+}
+
+// Connected tells whether the agent polls. From the reboot on nobody expects it to.
+func (j Judge) Connected(h *store.Host) bool {
+	return PastReboot(h.Stage()) || j.Silent(h.API.CheckedInAt.Time) <= j.Timers.Silence(h.API.Bootstrap)
+}
+
+// ageOf is the time that counts against a limit; an unset time has no age. What
+// began before the hub's start has none either, until every living agent has had
+// the time to tell what it did while the hub was away.
+func (j Judge) ageOf(t wire.DateTime) time.Duration {
+	if t.IsZero() || t.Before(j.Started) && j.Now.Sub(j.Started) <= j.Timers.Silence(true) {
+		return 0
+	}
+	return j.Now.Sub(t.Time)
+}
+
+func (j Judge) logsTimedOut(h *store.Host) bool {
+	waiting := h.API.LogsInfo == wire.LogsStateRequested || h.API.LogsInfo == wire.LogsStateCollecting
+	return waiting && j.ageOf(h.API.LogsStartedAt) > j.Timers.Logs
+}
+
+// Due tells that time alone may change the cluster. A ready one that has never
+// been prepared waits for hosts or people, which come with calls of their own.
+func (j Judge) Due(c *store.Cluster) bool {
+	if c.API.Status != wire.ClusterStatusReady {
+		return true
+	}
+	return !c.PreparedAt.IsZero() && j.Now.Sub(c.PreparedAt) >= j.Timers.Repeat
+}
+
+// MayRepeat tells that a preparation is not tried again too soon.
+func (j Judge) MayRepeat(c *store.Cluster) bool { return c.PreparedAt.IsZero() || j.Due(c) }

@@ -1,0 +1,52 @@
+package polls
+
+import (
+	"sync"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/instructions"
+	"github.com/ironflow/ironflow/hub/store"
+)
+
+const (
+	// pollsPerSecond is how many polls a hub means to answer beside its other work.
+	pollsPerSecond = 200
+	// crowdWindow is how long a host counts after its poll: the longest usual delay.
+	crowdWindow = time.Minute
+)
+
+// crowd counts the hosts that poll. Hosts of two windows are kept, so that the
+// count does not fall to nothing when one begins.
+type crowd struct {
+	mu          sync.Mutex
+	since       time.Time
+	now, before map[store.HostKey]struct{}
+}
+
+// meet notes a poll and returns how many hosts poll these days.
+func (c *crowd) meet(key store.HostKey, at time.Time) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if age := at.Sub(c.since); c.now == nil || age >= crowdWindow || age < 0 {
+		c.before, c.now, c.since = c.now, map[store.HostKey]struct{}{}, at
+		if age >= 2*crowdWindow {
+			c.before = nil
+		}
+	}
+	c.now[key] = struct{}{}
+	return max(len(c.now), len(c.before))
+}
+
+// PollGap notes that the host polls and returns the least time until its next
+// poll, in whole seconds: with few hosts none, and the more hosts there are the
+// longer, so that those which hurry leave room for all. It never exceeds the
+// usual delay of a minute. delay is what the hub asks for: a host that is to come
+// back soon is on its way to an installation, and only others on theirs count.
+func (d *Desk) PollGap(key store.HostKey, delay time.Duration) time.Duration {
+	now := d.units.Now()
+	hosts := d.crowd.meet(key, now)
+	if delay > 0 && delay < instructions.Normal {
+		hosts = d.hurried.meet(key, now)
+	}
+	return min(time.Duration((hosts+pollsPerSecond-1)/pollsPerSecond)*time.Second, crowdWindow)
+}

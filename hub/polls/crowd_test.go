@@ -1,0 +1,68 @@
+package polls
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/unit"
+)
+
+// deskAt has a clock that the test turns.
+func deskAt(now *time.Time) *Desk {
+	units := &settle.Units{Units: &unit.Units{Now: func() time.Time { return *now }}}
+	return New(units, nil, nil)
+}
+
+// poll lets n hosts poll once.
+func poll(d *Desk, n int) (last time.Duration) {
+	for i := range n {
+		last = d.PollGap(store.HostKey{InfraEnvID: "e", HostID: fmt.Sprint(i)}, time.Minute)
+	}
+	return last
+}
+
+func TestTheGapGrowsWithTheFleet(t *testing.T) {
+	for hosts, want := range map[int]time.Duration{1: time.Second, 200: time.Second, 201: 2 * time.Second, 2000: 10 * time.Second, 10_000: 50 * time.Second, 50_000: time.Minute} {
+		t.Run(fmt.Sprint(hosts), func(t *testing.T) {
+			now := time.Unix(1000, 0)
+			d := deskAt(&now)
+			gomega.NewWithT(t).Expect(poll(d, hosts)).To(gomega.Equal(want))
+		})
+	}
+}
+
+func TestTheGapFollowsTheFleet(t *testing.T) {
+	g := gomega.NewWithT(t)
+	now := time.Unix(1000, 0)
+	d := deskAt(&now)
+	poll(d, 2000)
+	poll(d, 2000)
+	now = now.Add(61 * time.Second)
+	g.Expect(poll(d, 1)).To(gomega.Equal(10*time.Second), "a new window does not forget the fleet, and nobody counts twice")
+	now = now.Add(61 * time.Second)
+	g.Expect(poll(d, 1)).To(gomega.Equal(time.Second), "the others have gone")
+	poll(d, 2000)
+	now = now.Add(time.Hour)
+	g.Expect(poll(d, 1)).To(gomega.Equal(time.Second))
+}
+
+// TestAHostOnItsWayIsNotHeldUpByThoseAtRest: only those that hurry as well count.
+func TestAHostOnItsWayIsNotHeldUpByThoseAtRest(t *testing.T) {
+	g := gomega.NewWithT(t)
+	now := time.Unix(1000, 0)
+	d := deskAt(&now)
+	hurried := func(n int) (last time.Duration) {
+		for i := range n {
+			last = d.PollGap(store.HostKey{InfraEnvID: "e", HostID: fmt.Sprint(i)}, 2*time.Second)
+		}
+		return last
+	}
+	g.Expect(poll(d, 10_000)).To(gomega.Equal(50 * time.Second))
+	g.Expect(hurried(1)).To(gomega.Equal(time.Second))
+	g.Expect(hurried(10_000)).To(gomega.Equal(50*time.Second), "a whole fleet that hurries shares the hub")
+}

@@ -1,0 +1,120 @@
+package polls
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/checkins"
+	"github.com/ironflow/ironflow/hub/instructions"
+	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/snapshots"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/unit"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Poll is what an agent says when it asks for instructions.
+type Poll struct {
+	// Timestamp is the host's clock in Unix seconds; zero when it does not say.
+	Timestamp int64
+	// AgentVersion is the agent's image reference; empty keeps the known one.
+	AgentVersion string
+}
+
+// Desk answers polls. All methods are safe for concurrent use.
+type Desk struct {
+	units    *settle.Units
+	cache    *snapshots.Cache
+	checkIns *checkins.Book
+	// crowd are the hosts that poll, hurried those of them that are on their way to an installation.
+	crowd, hurried crowd
+}
+
+// New makes a desk over the cache and the book, which it shares with others.
+func New(units *settle.Units, cache *snapshots.Cache, book *checkins.Book) *Desk {
+	return &Desk{units: units, cache: cache, checkIns: book}
+}
+
+// Instructions notes the poll and returns what the agent does next. The answer
+// comes from memory, and only a poll that changes the host's record writes.
+func (d *Desk) Instructions(ctx context.Context, key store.HostKey, p Poll) (wire.Steps, error) {
+	s, err := d.Snapshot(ctx, key)
+	if err != nil {
+		return wire.Steps{}, err
+	}
+	if now := d.units.Now().UTC(); d.isNews(s, p, now) {
+		err := d.units.Update(ctx, func(w *settle.Work) error {
+			host, err := w.Host(key)
+			if err != nil {
+				return err
+			}
+			checkIn(w, host, p)
+			return nil
+		})
+		if err != nil {
+			return wire.Steps{}, err
+		}
+		if s, err = d.Snapshot(ctx, key); err != nil {
+			return wire.Steps{}, err
+		}
+	} else {
+		d.checkIns.Note(key, now, p.Timestamp)
+	}
+	return instructions.Complete(s.Steps, func() ([]byte, error) { return d.peers(ctx, s) })
+}
+
+// isNews reports whether a poll changes more than the time of the last one.
+func (d *Desk) isNews(s *snapshots.Host, p Poll, now time.Time) bool {
+	if s.Away || p.AgentVersion != "" && p.AgentVersion != s.Agent {
+		return true
+	}
+	since := s.CheckedInAt
+	if c, heard := d.checkIns.Last(s.Key); heard && c.At.After(since) {
+		since = c.At
+	}
+	return s.Patience > 0 && d.units.Judge(now).Silent(since) > s.Patience
+}
+
+// checkIn notes a sign of life in the host's record.
+func checkIn(w *settle.Work, host *store.Host, p Poll) {
+	host.API.CheckedInAt = w.At()
+	if p.Timestamp != 0 {
+		host.API.Timestamp = p.Timestamp
+	}
+	if p.AgentVersion != "" {
+		host.API.DiscoveryAgentVersion = p.AgentVersion
+	}
+	w.Touch(host, store.ChangedHost)
+}
+
+// awayFrom are the statuses in which peers are not told of a host.
+var awayFrom = []string{wire.HostStatusDiscovering, wire.HostStatusDisconnected, wire.HostStatusBinding}
+
+// peerOf is how peers are told of a host: its addresses. Nothing for one that
+// they cannot ask for.
+func peerOf(host *store.Host, inventory *wire.Inventory) []byte {
+	if inventory == nil || slices.Contains(awayFrom, host.API.Status) {
+		return nil
+	}
+	peer := wire.ConnectivityCheckHost{HostID: host.API.ID}
+	for _, nic := range inventory.Interfaces {
+		addresses := plainAddresses(slices.Concat(nic.Ipv4Addresses, nic.Ipv6Addresses))
+		if len(addresses) > 0 {
+			peer.Nics = append(peer.Nics, wire.ConnectivityCheckNIC{Name: nic.Name, MAC: nic.MACAddress, IPAddresses: addresses})
+		}
+	}
+	return []byte(unit.Text(peer))
+}
+
+// plainAddresses cuts the prefix lengths off.
+func plainAddresses(prefixes []string) []string {
+	var out []string
+	for _, text := range prefixes {
+		if p, err := netip.ParsePrefix(text); err == nil {
+			out = append(out, p.Addr().String())
+		}
+	}
+	return out
+}

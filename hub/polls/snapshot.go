@@ -1,0 +1,131 @@
+package polls
+
+import (
+	"context"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/instructions"
+	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/snapshots"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Snapshot returns what the host's polls are answered from; it is made of the
+// records where there is none.
+func (d *Desk) Snapshot(ctx context.Context, key store.HostKey) (*snapshots.Host, error) {
+	if s := d.cache.Host(key); s != nil {
+		return s, nil
+	}
+	since := d.cache.Now()
+	var s *snapshots.Host
+	err := d.units.View(ctx, func(w *settle.Work) error {
+		host, err := w.Host(key)
+		if err != nil {
+			return err
+		}
+		env, err := w.Env(key.InfraEnvID)
+		if err != nil {
+			return err
+		}
+		c, err := w.ClusterOf(host)
+		if err != nil {
+			return err
+		}
+		var skipped []instructions.SkippedStep
+		s, skipped = snapshotOf(w.Judge, host, env, c)
+		for _, step := range skipped {
+			d.units.Log.Info("a step could not be built and was left out", "host", host.API.ID, "step", step.Type, "error", step.Err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.cache.Put(s, since)
+	return s, nil
+}
+
+// snapshotOf makes the snapshot of a host: all that is decoded of it is decoded
+// here. c is nil for an unbound host.
+func snapshotOf(j judge.Judge, host *store.Host, env *store.InfraEnv, c *store.Cluster) (*snapshots.Host, []instructions.SkippedStep) {
+	facts := validations.Decode(&host.API)
+	in := instructions.Input{
+		Host: &host.API, Inventory: facts.Inventory, InfraEnv: &env.API, Images: j.ImagesOf(c),
+		ImagesChecked:    j.ImageCheck(host, c) == hostmachine.Passed,
+		DiskCheckTimeout: judge.DiskCheckTimeout, ImageTimeout: judge.ImageTimeout,
+		Hurry: judge.Hurry(host, c),
+	}
+	if c != nil {
+		in.Cluster, in.DiskChecked, in.HasPeers = &c.API, j.DiskCheck(host, c, facts) == hostmachine.Passed, !judge.SingleNode(c)
+	}
+	steps, skipped := instructions.For(in)
+	s := &snapshots.Host{
+		Key: host.Key(), ClusterID: host.ClusterID(), Steps: steps, Peer: peerOf(host, facts.Inventory), Agent: host.API.DiscoveryAgentVersion,
+		CheckedInAt: host.API.CheckedInAt.Time, Patience: j.Timers.Silence(host.API.Bootstrap),
+		Away: host.API.ConnectionTimedOut || host.API.Status == wire.HostStatusDisconnected || host.API.Status == wire.HostStatusDisconnectedUnbound,
+	}
+	if judge.PastReboot(host.Stage()) {
+		s.Patience = 0
+	}
+	return s, skipped
+}
+
+// peers returns the other hosts of the host's cluster for its connectivity check.
+func (d *Desk) peers(ctx context.Context, s *snapshots.Host) ([]byte, error) {
+	list := func() (keys []store.HostKey, err error) {
+		err = d.units.View(ctx, func(w *settle.Work) error {
+			found, err := w.Reader.Hosts(store.HostFilter{ClusterID: s.ClusterID, Bare: true})
+			for _, host := range found {
+				keys = append(keys, host.Key())
+			}
+			return err
+		})
+		return keys, err
+	}
+	look := func(key store.HostKey) ([]byte, error) {
+		other, err := d.Snapshot(ctx, key)
+		if refusal.IsNotFound(err) || err == nil && other.ClusterID != s.ClusterID {
+			return nil, nil // it has left
+		}
+		if err != nil {
+			return nil, err
+		}
+		return other.Peer, nil
+	}
+	return d.cache.Peers(s.ClusterID).Others(s.Key, list, look)
+}
+
+const (
+	// flushEvery is how often signs of life are stored: a crash loses those since.
+	flushEvery = 3 * time.Second
+	// flushTime bounds one time.
+	flushTime = 10 * time.Second
+)
+
+// KeepCheckIns stores signs of life until the context ends, and then those that
+// are left. Every replica runs it.
+func (d *Desk) KeepCheckIns(ctx context.Context) error {
+	ticker := time.NewTicker(flushEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return d.flush(context.WithoutCancel(ctx))
+		case <-ticker.C:
+			if err := d.flush(ctx); err != nil && ctx.Err() == nil {
+				d.units.Log.Error("the hosts' signs of life could not be stored; the hub tries again", "error", err)
+			}
+		}
+	}
+}
+
+func (d *Desk) flush(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, flushTime)
+	defer cancel()
+	return d.checkIns.Flush(ctx, d.units.Store, d.units.Now())
+}

@@ -1,0 +1,69 @@
+// Package refusal is how the hub says no: an [Error] with the status code of
+// the protocol and a text for people, and [Code], which tells the code that any
+// error of the hub means. What may pass by itself is 503, so that agents ask
+// again; the other codes are final.
+package refusal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/ironflow/ironflow/hub/rules"
+	"github.com/ironflow/ironflow/hub/store"
+)
+
+// Error is a refusal with the status code of the protocol. Its text is for
+// people and says what to do.
+type Error struct {
+	// Code is an HTTP status: 400, 403, 404, 408 or 409.
+	Code   int
+	Reason string
+}
+
+// Error implements error.
+func (e *Error) Error() string { return e.Reason }
+
+// New is a refusal with that code.
+func New(code int, format string, args ...any) error {
+	return &Error{Code: code, Reason: fmt.Sprintf(format, args...)}
+}
+
+// BadRequest refuses what nobody could do.
+func BadRequest(format string, args ...any) error {
+	return New(http.StatusBadRequest, format, args...)
+}
+
+// NotFound refuses because there is no such record.
+func NotFound(format string, args ...any) error {
+	return New(http.StatusNotFound, format, args...)
+}
+
+// Conflict refuses what the record's status does not allow.
+func Conflict(format string, args ...any) error {
+	return New(http.StatusConflict, format, args...)
+}
+
+// ErrUnavailable means that the same call may work in a moment.
+var ErrUnavailable = errors.New("the hub is not available")
+
+// Code is the HTTP status that an error of the hub means; 503 for those that
+// may pass by themselves, and 500 for those that are nobody's fault but the hub's.
+func Code(err error) int {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	switch _, refused := errors.AsType[*rules.RefusedError](err); {
+	case refused, errors.Is(err, rules.ErrNoRule):
+		return http.StatusConflict
+	case errors.Is(err, store.ErrNotFound):
+		return http.StatusNotFound
+	case errors.Is(err, ErrUnavailable), store.Unavailable(err), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+// IsNotFound reports whether the error means that there is no such record.
+func IsNotFound(err error) bool { return Code(err) == http.StatusNotFound }

@@ -1,0 +1,98 @@
+package reports
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/unit"
+	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// virtualNICs are interface types whose addresses do not name a machine.
+var virtualNICs = []string{"bridge", "veth", "dummy", "tun", "vxlan"}
+
+// storeInventory keeps what the host is made of, judges its disks, and chooses
+// the one to install to unless somebody did already.
+func storeInventory(w *settle.Work, host *store.Host, reply wire.StepReply) error {
+	var inventory wire.Inventory
+	if err := decode(reply, &inventory); err != nil {
+		return err
+	}
+	if err := bounded(&inventory); err != nil {
+		return err
+	}
+	if !inventoryWelcome(host.API.Status) {
+		return nil // the disks are being written; what the host was before is what counts
+	}
+	c, err := w.ClusterOf(host)
+	if err != nil {
+		return err
+	}
+	needs := w.NeedsOf(c, w.Facts(host))
+	validations.Judge(&inventory, needs)
+	chooseDisk(host, &inventory, needs)
+	host.MACs, host.InventoryAt = macs(&inventory), w.Now
+	if text := unit.Text(inventory); text != host.API.Inventory {
+		host.API.Inventory = text
+		w.Touch(host, store.ChangedInventory)
+	}
+	return nil
+}
+
+// Bounds of an inventory. Its parts are held against each other, in the time of all
+// hosts; the largest machines have some thousand disks.
+const (
+	maxDisks      = 8 << 10
+	maxInterfaces = 8 << 10
+	maxAddresses  = 16 << 10
+)
+
+// bounded refuses an inventory that no machine can have.
+func bounded(inventory *wire.Inventory) error {
+	addresses := 0
+	for _, nic := range inventory.Interfaces {
+		addresses += len(nic.Ipv4Addresses) + len(nic.Ipv6Addresses)
+	}
+	for _, c := range []struct {
+		have, most int
+		what       string
+	}{{len(inventory.Disks), maxDisks, "disks"}, {len(inventory.Interfaces), maxInterfaces, "interfaces"}, {addresses, maxAddresses, "addresses"}} {
+		if c.have > c.most {
+			return refusal.BadRequest("the inventory has %d %s, at most %d are taken", c.have, c.what, c.most)
+		}
+	}
+	return nil
+}
+
+// chooseDisk keeps a disk that was chosen by somebody; otherwise it takes the
+// best one.
+func chooseDisk(host *store.Host, inventory *wire.Inventory, needs validations.Requirements) {
+	if host.DiskChosen {
+		if d := validations.FindDisk(inventory, host.API.InstallationDiskID); d != nil {
+			host.API.InstallationDiskPath = d.Path
+		}
+		return
+	}
+	host.API.InstallationDiskID, host.API.InstallationDiskPath = "", ""
+	if disks := validations.Eligible(inventory, needs); len(disks) > 0 {
+		host.API.InstallationDiskID, host.API.InstallationDiskPath = disks[0].ID, disks[0].Path
+	}
+}
+
+// macs are the addresses that name the machine, lower case and sorted.
+func macs(inventory *wire.Inventory) []string {
+	var out []string
+	for _, nic := range inventory.Interfaces {
+		mac := strings.ToLower(nic.MACAddress)
+		if mac == "" || mac == "00:00:00:00:00:00" || slices.Contains(virtualNICs, nic.Type) {
+			continue
+		}
+		out = append(out, mac)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,247 @@
+package reports
+
+import (
+	"context"
+	"encoding/json"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/polls"
+	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/unit"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Exit codes of step replies that mean something to the hub.
+const (
+	exitAlreadyRunning = 125
+	exitMediaLost      = 256
+)
+
+// alreadyRunning is in the error of an install step that was sent twice.
+const alreadyRunning = `the container name "assisted-installer" is already in use`
+
+// maxReason bounds what is kept of a foreign error text, in bytes.
+const maxReason = 1000
+
+// Reports takes what agents report. All methods are safe for concurrent use.
+type Reports struct {
+	units *settle.Units
+	polls *polls.Desk
+	seed  maphash.Seed
+}
+
+// New makes the taker of reports; replies that are known to change nothing are
+// remembered in the desk's snapshots.
+func New(units *settle.Units, desk *polls.Desk) *Reports {
+	return &Reports{units: units, polls: desk, seed: maphash.MakeSeed()}
+}
+
+// Reply takes the result of a step. A failed step never fails the call: what it
+// means is in the host's status. Output that cannot be read is refused with 400.
+func (r *Reports) Reply(ctx context.Context, key store.HostKey, reply wire.StepReply) error {
+	s, err := r.polls.Snapshot(ctx, key)
+	if err != nil {
+		return err
+	}
+	digest := r.digest(reply)
+	if reply.ExitCode == 0 && s.Dull(reply.StepType, digest) {
+		return nil // it says again what changed nothing
+	}
+	var last *settle.Work
+	err = r.units.Update(ctx, func(w *settle.Work) error {
+		last = w
+		host, err := w.Host(key)
+		if err != nil {
+			return err
+		}
+		if reply.ExitCode != 0 {
+			return failedStep(w, host, reply)
+		}
+		if !judge.MediaConnected(host) {
+			host.API.MediaStatus = new(wire.HostMediaStatusConnected)
+			w.Touch(host, store.ChangedHost)
+		}
+		return output(w, host, reply)
+	})
+	if err == nil && last.Empty() {
+		s.Bored(reply.StepType, digest)
+	}
+	return err
+}
+
+// digest tells replies apart. It is seeded, so that no host can make two alike.
+func (r *Reports) digest(reply wire.StepReply) uint64 { return maphash.String(r.seed, reply.Output) }
+
+// failedStep handles a reply with an exit code.
+func failedStep(w *settle.Work, host *store.Host, reply wire.StepReply) error {
+	reason := FirstLine(reply.Error)
+	w.Log("a step failed on the host", "host", host.API.ID, "step", reply.StepType, "code", reply.ExitCode, "error", reason)
+	switch {
+	case reply.StepType == wire.StepTypeInstall && reply.ExitCode == exitAlreadyRunning && strings.Contains(reply.Error, alreadyRunning):
+		return nil
+	case reply.ExitCode == exitMediaLost:
+		return mediaLost(w, host)
+	case reply.StepType == wire.StepTypeInstall:
+		return w.TryTrigger(host, hostmachine.InstallationFailed, reason)
+	case reply.StepType == wire.StepTypeDownloadBootArtifacts:
+		return w.TryTrigger(host, hostmachine.ReclaimFailed, reason)
+	case reply.StepType == wire.StepTypeTangConnectivityCheck:
+		host.API.TangConnectivity = reason
+		w.Touch(host, store.ChangedHost)
+	case reply.StepType == wire.StepTypeContainerImageAvailability || reply.StepType == wire.StepTypeInstallationDiskSpeedCheck:
+		if err := output(w, host, reply); err != nil && refusal.Code(err) != 400 {
+			return err
+		}
+	}
+	return nil
+}
+
+// mediaLost notes that the host cannot read its boot medium any more.
+func mediaLost(w *settle.Work, host *store.Host) error {
+	host.API.MediaStatus = new(wire.HostMediaStatusDisconnected)
+	w.Touch(host, store.ChangedHost)
+	if err := w.HostEvent(host, "host_media_disconnected", wire.EventSeverityError, "it cannot read its boot medium any more", nil); err != nil {
+		return err
+	}
+	return w.TryTrigger(host, hostmachine.MediaDisconnect, "")
+}
+
+// output stores what a step found. Step types that carry nothing are accepted.
+func output(w *settle.Work, host *store.Host, reply wire.StepReply) error {
+	handle, ok := outputs[reply.StepType]
+	if !ok {
+		return nil
+	}
+	return handle(w, host, reply)
+}
+
+var outputs = map[wire.StepType]func(*settle.Work, *store.Host, wire.StepReply) error{
+	wire.StepTypeInventory:         storeInventory,
+	wire.StepTypeConnectivityCheck: report[wire.ConnectivityReport](func(h *wire.Host) *string { return &h.Connectivity }),
+	wire.StepTypeFreeNetworkAddresses: report[wire.FreeNetworksAddresses](func(h *wire.Host) *string {
+		return &h.FreeAddresses
+	}),
+	wire.StepTypeAPIVIPConnectivityCheck: report[wire.APIVIPConnectivityResponse](func(h *wire.Host) *string {
+		return &h.APIVIPConnectivity
+	}),
+	wire.StepTypeTangConnectivityCheck:      report[wire.TangConnectivityResponse](func(h *wire.Host) *string { return &h.TangConnectivity }),
+	wire.StepTypeDomainResolution:           report[wire.DomainResolutionResponse](func(h *wire.Host) *string { return &h.DomainNameResolutions }),
+	wire.StepTypeNTPSynchronizer:            storeTimeSources,
+	wire.StepTypeInstallationDiskSpeedCheck: storeDiskSpeed,
+	wire.StepTypeContainerImageAvailability: storeImages,
+	wire.StepTypeVerifyVIPs:                 storeVIPs,
+	wire.StepTypeDHCPLeaseAllocate: func(_ *settle.Work, _ *store.Host, r wire.StepReply) error {
+		return decode(r, &wire.DHCPAllocationResponse{})
+	},
+	wire.StepTypeUpgradeAgent: func(_ *settle.Work, _ *store.Host, r wire.StepReply) error {
+		return decode(r, &wire.UpgradeAgentResponse{})
+	},
+}
+
+// report stores the output as the model T writes it, so that members that the
+// protocol does not know are not kept.
+func report[T any](field func(*wire.Host) *string) func(*settle.Work, *store.Host, wire.StepReply) error {
+	return func(w *settle.Work, host *store.Host, reply wire.StepReply) error {
+		var v T
+		if err := decode(reply, &v); err != nil {
+			return err
+		}
+		if text := unit.Text(v); text != *field(&host.API) {
+			*field(&host.API) = text
+			w.Touch(host, store.ChangedHost)
+		}
+		return nil
+	}
+}
+
+func decode(reply wire.StepReply, into any) error {
+	if err := json.Unmarshal([]byte(reply.Output), into); err != nil {
+		return refusal.BadRequest("the output of step %s is not what the protocol says: %v", reply.StepType, err)
+	}
+	return nil
+}
+
+func storeTimeSources(w *settle.Work, host *store.Host, reply wire.StepReply) error {
+	var found wire.NTPSynchronizationResponse
+	if err := decode(reply, &found); err != nil {
+		return err
+	}
+	if text := unit.Text(found.NTPSources); text != host.API.NTPSources {
+		host.API.NTPSources = text
+		w.Touch(host, store.ChangedHost)
+	}
+	return nil
+}
+
+// storeDiskSpeed keeps a measurement by disk. No output means that a
+// measurement is still running.
+func storeDiskSpeed(w *settle.Work, host *store.Host, reply wire.StepReply) error {
+	if reply.Output == "" && reply.ExitCode == 0 {
+		return nil
+	}
+	var found wire.DiskSpeedCheckResponse
+	if err := decode(reply, &found); err != nil {
+		return err
+	}
+	infos := map[string]wire.DiskInfo{}
+	if host.API.DisksInfo != "" && json.Unmarshal([]byte(host.API.DisksInfo), &infos) != nil {
+		infos = map[string]wire.DiskInfo{}
+	}
+	infos[found.Path] = wire.DiskInfo{
+		ID: found.Path, Path: found.Path,
+		DiskSpeed: &wire.DiskSpeed{ExitCode: reply.ExitCode, SpeedMs: found.IoSyncDuration, Tested: reply.ExitCode == 0},
+	}
+	host.API.DisksInfo = unit.Text(infos)
+	w.Touch(host, store.ChangedHost)
+	return nil
+}
+
+// storeImages keeps the results by image. No output means that a check is still running.
+func storeImages(w *settle.Work, host *store.Host, reply wire.StepReply) error {
+	if reply.Output == "" && reply.ExitCode == 0 {
+		return nil
+	}
+	var found wire.ContainerImageAvailabilityResponse
+	if err := decode(reply, &found); err != nil {
+		return err
+	}
+	status := judge.ImageResults(host)
+	if status == nil {
+		status = map[string]wire.ContainerImageAvailability{}
+	}
+	for _, image := range found.Images {
+		if old, known := status[image.Name]; known && old.Result == image.Result {
+			continue
+		}
+		status[image.Name] = image
+		err := w.HostEvent(host, "image_status_updated", wire.EventSeverityInfo, "image "+image.Name+": "+string(image.Result),
+			unit.Props{"image_status": image.Name, "result": image.Result})
+		if err != nil {
+			return err
+		}
+	}
+	host.API.ImagesStatus = unit.Text(status)
+	w.Touch(host, store.ChangedHost)
+	return nil
+}
+
+// FirstLine is what people are shown of an error: agents put the reason first.
+func FirstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if len(line) > maxReason {
+		line = strings.ToValidUTF8(line[:maxReason], "") + "…"
+	}
+	return line
+}
+
+// inventoryWelcome are the statuses in which an inventory may still change things.
+func inventoryWelcome(status string) bool {
+	return slices.Contains(slices.Concat(hostmachine.PreInstall, hostmachine.Pool, hostmachine.Preparing,
+		[]string{wire.HostStatusPreparingFailed, wire.HostStatusInstallingInProgress, wire.HostStatusBinding}), status)
+}

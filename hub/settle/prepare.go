@@ -1,0 +1,105 @@
+package settle
+
+import (
+	"cmp"
+	"maps"
+
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/ignition"
+	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/roles"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/unit"
+	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// prepare gives every host its role and proves that its Ignition can be made.
+// The outcome is the cluster's last-installation-preparation.
+func (w *Work) prepare(c *store.Cluster, hosts []*store.Host) error {
+	c.PreparedAt = w.Now
+	if err := w.ClusterEvent(c, "cluster_prepare_installation_started", wire.EventSeverityInfo, "preparing the installation", nil); err != nil {
+		return err
+	}
+	if err := w.assignRoles(c, hosts); err != nil {
+		return err
+	}
+	outcome := wire.LastInstallationPreparation{Status: wire.LastInstallationPreparationStatusSuccess}
+	for _, h := range hosts {
+		w.forgetFailedImages(h)
+		if _, err := w.RenderIgnition(h, c); err != nil {
+			outcome = wire.LastInstallationPreparation{
+				Status: wire.LastInstallationPreparationStatusFailed,
+				Reason: "Ignition of host " + judge.HostName(h) + ": " + err.Error(),
+			}
+			break
+		}
+	}
+	c.API.LastInstallationPreparation = outcome
+	if outcome.Status != wire.LastInstallationPreparationStatusFailed {
+		return nil
+	}
+	return w.ClusterEvent(c, "prepare_installation_failed", wire.EventSeverityWarning, outcome.Reason, unit.Props{"error": outcome.Reason})
+}
+
+// forgetFailedImages has images that could not be pulled the last time checked again.
+func (w *Work) forgetFailedImages(h *store.Host) {
+	kept := judge.ImageResults(h)
+	maps.DeleteFunc(kept, func(_ string, image wire.ContainerImageAvailability) bool {
+		return image.Result == wire.ContainerImageAvailabilityResultFailure
+	})
+	if h.API.ImagesStatus != "" {
+		h.API.ImagesStatus = unit.Text(kept)
+		w.Touch(h, store.ChangedHost)
+	}
+}
+
+// RenderIgnition makes the host's own configuration.
+func (w *Work) RenderIgnition(h *store.Host, c *store.Cluster) ([]byte, error) {
+	return ignition.Render(w.Context(), w.units.Ignition, ignition.Host{
+		ClusterID: c.API.ID, Role: string(h.API.Role), Hostname: validations.Hostname(&h.API, judge.Inventory(h)),
+		SSHKey: c.API.SSHPublicKey, Override: h.API.IgnitionConfigOverrides,
+	})
+}
+
+// assignRoles gives roles to the hosts that have none. The strongest master is
+// the bootstrap host.
+func (w *Work) assignRoles(c *store.Cluster, hosts []*store.Host) error {
+	found := w.assigned(c, hosts)
+	bootstrap := false
+	for _, h := range w.byStrength(hosts) {
+		if !roles.IsGiven(h.API.Role) {
+			role := cmp.Or(found[judge.RoleKey(h)], wire.HostRoleWorker)
+			h.API.Role = role
+			if err := w.HostEvent(h, "host_role_updated", wire.EventSeverityInfo, "its role is "+string(role), unit.Props{"suggested_role": role}); err != nil {
+				return err
+			}
+		}
+		h.API.SuggestedRole = h.API.Role
+		h.API.Bootstrap = h.API.Role == wire.HostRoleMaster && !bootstrap
+		bootstrap = bootstrap || h.API.Bootstrap
+		h.API.ProgressStages = hostmachine.Stages(h.API.Role, h.API.Bootstrap, judge.SingleNode(c))
+		w.Touch(h, store.ChangedHost)
+		if h.API.Bootstrap {
+			if err := w.HostEvent(h, "host_bootstrap_set", wire.EventSeverityInfo, "it brings up the cluster", nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// byStrength sorts hosts by what they are made of, the strongest first.
+func (w *Work) byStrength(hosts []*store.Host) []*store.Host {
+	byKey := map[string]*store.Host{}
+	var all []roles.Host
+	for _, h := range hosts {
+		byKey[judge.RoleKey(h)] = h
+		all = append(all, judge.RoleFacts(h, w.Facts(h)))
+	}
+	var sorted []*store.Host
+	for _, h := range roles.Strongest(all) {
+		sorted = append(sorted, byKey[h.ID])
+	}
+	return sorted
+}

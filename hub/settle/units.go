@@ -1,0 +1,106 @@
+package settle
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/ignition"
+	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/unit"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Units does units of work that end settled. [Units.Start] comes first.
+type Units struct {
+	*unit.Units
+	Rules judge.Rules
+	// Ignition gives hosts their configuration.
+	Ignition ignition.Source
+
+	started atomic.Pointer[time.Time]
+}
+
+// Start notes that the hub can be reached from now on.
+func (u *Units) Start() {
+	now := u.Now()
+	u.started.Store(&now)
+}
+
+// Judge judges at a moment.
+func (u *Units) Judge(now time.Time) judge.Judge {
+	return judge.Judge{Rules: &u.Rules, Moment: judge.Moment{Now: now, Started: *u.started.Load()}}
+}
+
+// Work is one unit of work.
+type Work struct {
+	*unit.Work
+	judge.Judge
+
+	units *Units
+	// decoded and common keep what the checks look at.
+	decoded map[store.HostKey]decoded
+	common  map[string]common
+}
+
+func (u *Units) work(w *unit.Work) *Work {
+	return &Work{Work: w, Judge: u.Judge(w.Now), units: u, decoded: map[store.HostKey]decoded{}, common: map[string]common{}}
+}
+
+// Update does one unit of work and what follows from it. It may be done several
+// times, so f must have no effects outside of it.
+func (u *Units) Update(ctx context.Context, f func(*Work) error) error {
+	return u.Units.Update(ctx, func(plain *unit.Work) error {
+		w := u.work(plain)
+		if err := f(w); err != nil {
+			return err
+		}
+		return w.Settle()
+	})
+}
+
+// View runs f over one state of the records. What f changes is not stored.
+func (u *Units) View(ctx context.Context, f func(*Work) error) error {
+	return u.Units.View(ctx, func(plain *unit.Work) error { return f(u.work(plain)) })
+}
+
+// Host does a unit of work on one host and returns the host as it is after that.
+func (u *Units) Host(ctx context.Context, key store.HostKey, act func(*Work, *store.Host) error) (wire.Host, error) {
+	var out wire.Host
+	err := u.Update(ctx, func(w *Work) error {
+		host, err := w.Host(key)
+		if err != nil {
+			return err
+		}
+		if err := act(w, host); err != nil {
+			return err
+		}
+		if err := w.Settle(); err != nil {
+			return err
+		}
+		out = host.API
+		return nil
+	})
+	return out, err
+}
+
+// Cluster does a unit of work on one cluster and returns the cluster as it is after that.
+func (u *Units) Cluster(ctx context.Context, id string, act func(*Work, *store.Cluster) error) (wire.Cluster, error) {
+	var out wire.Cluster
+	err := u.Update(ctx, func(w *Work) error {
+		c, err := w.Cluster(id)
+		if err != nil {
+			return err
+		}
+		if err := act(w, c); err != nil {
+			return err
+		}
+		if err := w.Settle(); err != nil {
+			return err
+		}
+		out = c.API
+		return nil
+	})
+	return out, err
+}

@@ -1,0 +1,123 @@
+package unit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/store"
+)
+
+// Units does units of work. Its members must not change once it is in use.
+type Units struct {
+	Store store.Store
+	// Log takes the lines of units that were stored.
+	Log *slog.Logger
+	// Now is the clock.
+	Now func() time.Time
+	// Heard gives a record that was read the last sign of life of its host.
+	Heard func(*store.Host)
+	// Changed is told of each unit's changes before its caller goes on:
+	// announcements may take a moment, and the caller asks next.
+	Changed func([]store.Change)
+
+	// turn is held by units of work, alone by those that others kept from being stored.
+	turn sync.RWMutex
+}
+
+const (
+	// maxAttempts bounds how often a unit of work is done before it is given up for
+	// the moment. Its caller is then told to ask again.
+	maxAttempts = 12
+	// sharedAttempts is how often that is tried beside the units of others. Then it
+	// has this program to itself, so that one of many is never the last.
+	sharedAttempts = 3
+	// conflictPause is the longest wait before a second attempt; it grows with each.
+	conflictPause = 4 * time.Millisecond
+)
+
+// Update does one unit of work. Where somebody else changed a record meanwhile,
+// the whole work is done again, so f must have no effects outside of it.
+func (u *Units) Update(ctx context.Context, f func(*Work) error) error {
+	for attempt := 1; ; attempt++ {
+		w, err := u.attempt(ctx, f, attempt > sharedAttempts)
+		switch {
+		case err == nil:
+			u.finished(w)
+			return nil
+		case !errors.Is(err, store.ErrConflict) || attempt == maxAttempts:
+			return err
+		}
+		if err := pause(ctx, attempt); err != nil {
+			return err
+		}
+	}
+}
+
+// attempt does the work once and stores what came of it.
+func (u *Units) attempt(ctx context.Context, f func(*Work) error, alone bool) (*Work, error) {
+	if alone {
+		u.turn.Lock()
+		defer u.turn.Unlock()
+	} else {
+		u.turn.RLock()
+		defer u.turn.RUnlock()
+	}
+	var w *Work
+	var changes *store.Unit
+	err := u.Store.View(ctx, func(r *store.Reader) (err error) {
+		w = u.work(ctx, r)
+		if err := f(w); err != nil {
+			return err
+		}
+		changes, err = w.finish()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return w, u.Store.Commit(ctx, changes)
+}
+
+// finished does what follows once the unit is stored.
+func (u *Units) finished(w *Work) {
+	u.Changed(w.unit.Changes)
+	for _, line := range w.lines {
+		u.Log.Info(line.message, line.args...)
+	}
+	for _, f := range w.after {
+		if err := f(); err != nil {
+			u.Log.Warn("something was left behind", "error", err)
+		}
+	}
+}
+
+// pause waits for a random time, so that those who met do not meet again.
+func pause(ctx context.Context, attempt int) error {
+	timer := time.NewTimer(rand.N(conflictPause * time.Duration(attempt))) //nolint:gosec // it is no secret
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// View runs f over one state of the records. What f changes is not stored.
+func (u *Units) View(ctx context.Context, f func(*Work) error) error {
+	return u.Store.View(ctx, func(r *store.Reader) error { return f(u.work(ctx, r)) })
+}
+
+// Text encodes values of the protocol, which cannot fail to encode.
+func Text(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(raw)
+}
