@@ -2,7 +2,7 @@
 // agents exchange them.
 //
 // All models are generated from one table of the protocol's fields
-// (gen/models.tsv), with the existing service's rules of when a member is left
+// (hub/protocol), with the existing service's rules of when a member is left
 // out. The package imports nothing but the standard library, so that host-side
 // programs can use it.
 package wire
