@@ -64,7 +64,11 @@ func newHub(ctx context.Context, s settings, cert pki.Files, urls imageURLs, met
 	if h.core, err = service.New(options); err != nil {
 		return nil, err
 	}
-	h.api, err = rest.New(rest.Options{Hub: h.core, Auth: rest.Auth{None: s.hubAuth == "none"}, Registerer: metrics, Log: log})
+	api := rest.Options{Hub: h.core, Auth: rest.Auth{None: s.hubAuth == "none"}, Registerer: metrics, Log: log}
+	if err := s.api.apply(&api); err != nil {
+		return nil, err
+	}
+	h.api, err = rest.New(api)
 	return h, err
 }
 

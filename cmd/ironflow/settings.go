@@ -43,6 +43,7 @@ type settings struct {
 	hubURL          string
 	hubAuth         string
 	checks          hubChecks
+	api             hubAPI
 	imagesAddr      string
 	imagesTLS       string
 	imagesURL       string
@@ -203,6 +204,7 @@ func (s *settings) services() []setting {
 		{"hub-publish-url", "IRONFLOW_HUB_PUBLISH_URL", "", "URL by which machines reach the hub; empty for https://127.0.0.1 and the port of hub-addr", text(&s.hubURL)},
 		{"hub-auth", "IRONFLOW_HUB_AUTH", "token", "how agents authenticate: token or none", text(&s.hubAuth)},
 	}
+	rows = append(rows, s.api.settings()...)
 	rows = append(rows, s.checks.settings()...)
 	rows = append(rows, []setting{
 		{"images-addr", "IRONFLOW_IMAGES_ADDR", ":8080", "address of the image server (HTTP); 0 switches it off", text(&s.imagesAddr)},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/protocol"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -39,14 +40,14 @@ type checker interface {
 // check returns the caller, or a refusal, or the error that kept it from finding
 // out. An operation is opened by the first of its schemes that the request has a
 // good token for.
-func (a Auth) check(r *http.Request, op Operation, tokens checker) (caller, *wire.InfraError, error) {
+func (a Auth) check(r *http.Request, op protocol.Operation, tokens checker) (caller, *wire.InfraError, error) {
 	if a.None {
 		return caller{}, nil, nil
 	}
-	if op.accepts(UserAuth) && a.isUser(r) {
+	if op.Accepts(protocol.UserAuth) && a.isUser(r) {
 		return caller{}, nil, nil
 	}
-	if op.accepts(AgentAuth) {
+	if op.Accepts(protocol.AgentAuth) {
 		return checkAgent(r, tokens)
 	}
 	if a.UserToken == "" {

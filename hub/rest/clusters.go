@@ -101,15 +101,10 @@ func listClusterHosts(r *request) (any, error) {
 	if status := r.URL.Query().Get("status"); status != "" {
 		filter.Statuses = []string{status}
 	}
-	hosts, err := r.hub.Hosts(r.Context(), filter)
-	if err != nil {
-		return nil, err
-	}
 	role := wire.HostRole(r.URL.Query().Get("role"))
-	kept := wire.HostList{}
-	for _, h := range hosts {
+	return r.hosts(filter, func(h wire.Host) any {
 		if role != "" && h.Role != role {
-			continue
+			return nil
 		}
 		if !inventory {
 			h.Inventory = ""
@@ -117,9 +112,8 @@ func listClusterHosts(r *request) (any, error) {
 		if !connectivity {
 			h.Connectivity = ""
 		}
-		kept = append(kept, h)
-	}
-	return kept, nil
+		return h
+	}), nil
 }
 
 func downloadLogs(r *request) (any, error) {
@@ -179,7 +173,7 @@ func listEvents(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	events, counts, err := r.hub.Events(r.Context(), f)
+	events, counts, err := r.events(f)
 	if err != nil {
 		return nil, err
 	}
@@ -229,8 +223,6 @@ func componentVersions(*request) (any, error) {
 }
 
 func managedDomains(*request) (any, error) { return wire.ListManagedDomains{}, nil }
-
-func releaseSources(*request) (any, error) { return wire.ReleaseSources{}, nil }
 
 func defaultConfig(*request) (any, error) {
 	v4 := []wire.ClusterNetwork{{CIDR: "10.128.0.0/14", HostPrefix: 23}}

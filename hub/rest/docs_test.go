@@ -2,7 +2,6 @@ package rest_test
 
 import (
 	"flag"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/ironflow/ironflow/hub/clustermachine"
 	"github.com/ironflow/ironflow/hub/hostmachine"
-	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/hub/tables"
 )
@@ -20,6 +18,7 @@ var update = flag.Bool("update", false, "write the generated parts of the pages"
 
 const (
 	page            = "../../docs/hub.md"
+	operationsPage  = "../../docs/operations.md"
 	validationsPage = "../../docs/validations.md"
 )
 
@@ -32,12 +31,12 @@ var flow = []string{
 
 func TestDocumentationIsCurrent(t *testing.T) {
 	current(t, page, map[string]string{
-		"operations":      operationsTable(t),
 		"host diagram":    "```mermaid\n" + tables.Diagram(hostmachine.Machine, flow...) + "```\n",
 		"host table":      tables.Table(hostmachine.Machine),
 		"cluster diagram": "```mermaid\n" + tables.Diagram(clustermachine.Machine) + "```\n",
 		"cluster table":   tables.Table(clustermachine.Machine),
 	})
+	current(t, operationsPage, map[string]string{"operations": operationsTable(t)})
 	current(t, validationsPage, map[string]string{
 		"host validations": hostValidations(t), "cluster validations": clusterValidations(t), "requirements": requirements(),
 	})
@@ -64,23 +63,4 @@ func current(t *testing.T, page string, parts map[string]string) {
 	if *update {
 		g.Expect(os.WriteFile(page, []byte(text), 0o644)).To(Succeed())
 	}
-}
-
-func operationsTable(t *testing.T) string {
-	t.Helper()
-	operations, err := rest.Operations()
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	var b strings.Builder
-	served := 0
-	b.WriteString("| operation | method | path | served |\n|---|---|---|---|\n")
-	for _, op := range operations {
-		mark := "no: 501"
-		if op.Served() {
-			mark = "yes"
-			served++
-		}
-		fmt.Fprintf(&b, "| %s | %s | `%s` | %s |\n", op.ID, op.Method, op.Path, mark)
-	}
-	fmt.Fprintf(&b, "\n%d of %d operations are served. Paths lie below `%s`.\n", served, len(operations), rest.Base)
-	return b.String()
 }

@@ -1,4 +1,4 @@
 package rest
 
-// Served tells tests and the table of docs/hub.md whether this hub serves the operation.
-func (o Operation) Served() bool { return handlers[o.ID] != nil }
+// Served tells tests and the table of docs/operations.md whether this hub serves the operation.
+func Served(operationID string) bool { return handlers[operationID] != nil }

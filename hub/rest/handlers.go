@@ -53,10 +53,21 @@ func init() {
 		"v2GetIgnoredValidations":       getIgnoredValidations,
 		"v2SetIgnoredValidations":       setIgnoredValidations,
 
-		"v2ListEvents":              listEvents,
-		"v2ListComponentVersions":   componentVersions,
-		"V2ListManagedDomains":      managedDomains,
-		"v2ListReleaseSources":      releaseSources,
+		"v2ListEvents":            listEvents,
+		"v2ListComponentVersions": componentVersions,
+		"V2ListManagedDomains":    managedDomains,
+		"v2ListReleaseSources":    releaseSources,
+
+		"v2ListSupportedOpenshiftVersions": openshiftVersions,
+		"GetSupportedArchitectures":        supportedArchitectures,
+		"GetSupportedFeatures":             supportedFeatures,
+		"GetDetailedSupportedFeatures":     supportedFeaturesInDetail,
+		"V2ListSupportedOperators":         supportedOperators,
+		"V2ListOperatorProperties":         operatorProperties,
+		"V2ListBundles":                    bundles,
+		"V2GetBundle":                      bundle,
+		"GetClusterSupportedPlatforms":     supportedPlatforms,
+
 		"V2GetClusterDefaultConfig": defaultConfig,
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ironflow/ironflow/hub/releases"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 )
@@ -22,10 +23,12 @@ type request struct {
 	hub    *service.Hub
 	caller caller
 	w      http.ResponseWriter
+	// releases may be nil.
+	releases *releases.File
 }
 
-// handler serves one operation. Its answer is a model, a *file, or nil for an
-// answer without a body.
+// handler serves one operation. Its answer is a model, a *file, a list, or nil for
+// an answer without a body.
 type handler func(*request) (any, error)
 
 // id reads a UUID from the path.

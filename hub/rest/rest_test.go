@@ -8,7 +8,6 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,7 +16,6 @@ import (
 	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
 	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/goleak"
 
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/service"
@@ -25,8 +23,6 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/hub/testhub"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const pullSecret = `{"auths":{"registry.example":{"auth":"c2VjcmV0"}}}`
 
@@ -60,36 +56,6 @@ func newFixture(t *testing.T) *fixture {
 func (f *fixture) path(template string) string {
 	return strings.NewReplacer("/v2", "", "{infra_env_id}", f.env, "{host_id}", f.host.HostID, "{cluster_id}", f.cluster,
 		"{validation_id}", "x", "{id}", "x", "{operator_name}", "x").Replace(template)
-}
-
-func TestEveryOperationOfTheProtocolIsAnswered(t *testing.T) {
-	f := newFixture(t)
-	operations, err := rest.Operations()
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	NewWithT(t).Expect(operations).To(HaveLen(81))
-	for _, op := range operations {
-		if op.Method == http.MethodDelete && op.Served() {
-			continue // these would take the records from the others; TestLifeOverHTTP has them
-		}
-		t.Run(op.ID, func(t *testing.T) {
-			g := NewWithT(t)
-			caller := f.User()
-			if !slices.Contains(op.Schemes, rest.UserAuth) {
-				caller = f.Agent(f.token)
-			}
-			var body any
-			if op.Method != http.MethodGet && op.Method != http.MethodDelete {
-				body = "not what is wanted"
-			}
-			code, raw := caller.Do(t, op.Method, f.path(op.Path), body, nil)
-			if !op.Served() {
-				g.Expect(code).To(Equal(http.StatusNotImplemented), raw)
-				g.Expect(raw).To(ContainSubstring(op.ID))
-				return
-			}
-			g.Expect(code).To(BeElementOf(200, 201, 202, 400, 404, 409), raw)
-		})
-	}
 }
 
 func TestAuthentication(t *testing.T) {
@@ -177,7 +143,6 @@ func TestErrorModel(t *testing.T) {
 		"installer argument":      {"PATCH", "/infra-envs/ENV/hosts/HOST/installer-args", `{"args":["--rm","-rf"]}`, 400, "not allowed"},
 		"installer value":         {"PATCH", "/infra-envs/ENV/hosts/HOST/installer-args", `{"args":["--append-karg","a b` + "`" + `"]}`, 400, "characters"},
 		"ignition":                {"PATCH", "/infra-envs/ENV/hosts/HOST/ignition", `{"config":"{}"}`, 400, "config"},
-		"not served":              {"GET", "/openshift-versions", "", 501, "is not served"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

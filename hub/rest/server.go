@@ -12,7 +12,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/hub/openapi"
+	"github.com/ironflow/ironflow/hub/protocol"
+	"github.com/ironflow/ironflow/hub/releases"
 	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // Limits of what a client may send.
@@ -33,6 +38,8 @@ type Options struct {
 	Hub *service.Hub
 	// Auth says who may call; the zero value refuses every caller that needs a token.
 	Auth Auth
+	// Releases are those that clusters can have; nil means none.
+	Releases *releases.File
 	// Registerer gets the request metrics; nil means none.
 	Registerer prometheus.Registerer
 	// Log may be nil.
@@ -46,6 +53,9 @@ type Server struct {
 	log     *slog.Logger
 	metrics *metrics
 	mux     *http.ServeMux
+	// document is the OpenAPI document.
+	document []byte
+	releases *releases.File
 }
 
 // New builds the API from the protocol's table.
@@ -53,12 +63,15 @@ func New(o Options) (*Server, error) {
 	if o.Hub == nil {
 		return nil, errors.New("rest: a hub is required")
 	}
-	s := &Server{hub: o.Hub, auth: o.Auth, log: o.Log, metrics: newMetrics(o.Registerer), mux: http.NewServeMux()}
+	s := &Server{hub: o.Hub, auth: o.Auth, log: o.Log, metrics: newMetrics(o.Registerer), mux: http.NewServeMux(), releases: o.Releases}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	operations, err := Operations()
+	operations, err := protocol.Operations()
 	if err != nil {
+		return nil, err
+	}
+	if s.document, err = openapi.Document(version.Release()); err != nil {
 		return nil, err
 	}
 	for _, op := range operations {
@@ -66,6 +79,9 @@ func New(o Options) (*Server, error) {
 	}
 	s.mux.HandleFunc("GET /health", func(http.ResponseWriter, *http.Request) {})
 	s.mux.HandleFunc("GET /ready", s.ready)
+	for _, path := range documentPaths {
+		s.mux.HandleFunc("GET "+path, s.serveDocument)
+	}
 	s.mux.HandleFunc("/", s.unknown)
 	return s, nil
 }
@@ -127,7 +143,7 @@ func (s *Server) recover(w http.ResponseWriter, r *http.Request) {
 }
 
 // operation serves one operation: authentication, then the handler, then the answer.
-func (s *Server) operation(op Operation) http.Handler {
+func (s *Server) operation(op protocol.Operation) http.Handler {
 	handle := handlers[op.ID]
 	return s.metrics.count(op.ID, func(w http.ResponseWriter, r *http.Request) {
 		caller, refused, err := s.auth.check(r, op, s.hub)
@@ -143,7 +159,7 @@ func (s *Server) operation(op Operation) http.Handler {
 			writeError(w, http.StatusNotImplemented, "operation "+op.ID+" is not served by this hub; docs/hub.md lists those that are")
 			return
 		}
-		req := &request{Request: r, hub: s.hub, caller: caller, w: w}
+		req := &request{Request: r, hub: s.hub, caller: caller, w: w, releases: s.releases}
 		body, err := handle(req)
 		if err != nil {
 			s.fail(w, r, op, err)
@@ -153,7 +169,7 @@ func (s *Server) operation(op Operation) http.Handler {
 	})
 }
 
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, op Operation, err error) {
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, op protocol.Operation, err error) {
 	code := service.Code(err)
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		err, code = errors.New("the body is larger than "+byteCount(tooLarge.Limit)), http.StatusRequestEntityTooLarge
@@ -167,6 +183,8 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, op Operation, err 
 	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", retryAfter)
 		writeError(w, code, "the hub cannot do this at the moment; ask again")
+	case http.StatusForbidden: // the protocol has one model for refusals of either kind
+		writeInfraError(w, wire.InfraError{Code: int64(code), Message: err.Error()})
 	default:
 		writeError(w, code, err.Error())
 	}
@@ -179,12 +197,14 @@ type file struct {
 	raw     []byte
 }
 
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, op Operation, body any) {
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, op protocol.Operation, body any) {
 	switch b := body.(type) {
 	case nil:
 		w.WriteHeader(op.Success)
 	case *file:
 		b.serve(w, r)
+	case list:
+		s.stream(w, r, op, b)
 	default:
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(op.Success)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 
@@ -21,17 +22,29 @@ import (
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/hub/contract"
 )
 
 // failingStore is a store that can be taken away.
 type failingStore struct {
 	store.Store
 	read, write error
+	// left is how many more reads work before they fail; zero for all.
+	left atomic.Int32
+	hub  *service.Hub
 }
+
+// failAfter has all reads but the next n fail.
+func (s *failingStore) failAfter(n int32) { s.left.Store(n + 1) }
 
 func (s *failingStore) View(ctx context.Context, f func(*store.Reader) error) error {
 	if s.read != nil {
 		return s.read
+	}
+	if left := s.left.Load(); left == 1 {
+		return errors.New("disk I/O error")
+	} else if left > 1 {
+		s.left.Store(left - 1)
 	}
 	return s.Store.View(ctx, f)
 }
@@ -134,11 +147,16 @@ func apiOver(t *testing.T, s *failingStore) (api http.Handler, token string) {
 	g.Expect(err).NotTo(HaveOccurred())
 	hub, err := service.New(service.Options{Store: s, Files: root, TokenKey: key})
 	g.Expect(err).NotTo(HaveOccurred())
+	s.hub = hub
 	_, err = hub.EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: envOfToken, Name: "env", AutoApprove: true})
 	g.Expect(err).NotTo(HaveOccurred())
 	token, err = hub.AgentToken(t.Context(), envOfToken)
 	g.Expect(err).NotTo(HaveOccurred())
-	api, err = rest.New(rest.Options{Hub: hub})
+	served, err := rest.New(rest.Options{Hub: hub})
 	g.Expect(err).NotTo(HaveOccurred())
-	return api, token
+	return contract.Checked(t, served), token
+}
+
+func registration(env, host string) service.Registration {
+	return service.Registration{InfraEnvID: env, HostID: host}
 }

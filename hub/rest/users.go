@@ -65,7 +65,7 @@ func listHosts(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.hub.Hosts(r.Context(), store.HostFilter{InfraEnvID: id})
+	return r.hosts(store.HostFilter{InfraEnvID: id}, func(h wire.Host) any { return h }), nil
 }
 
 func getHost(r *request) (any, error) {

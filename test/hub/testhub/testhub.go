@@ -1,6 +1,7 @@
 // Package testhub starts a real hub for the tests of other packages: SQLite and
 // files in a temporary folder, the REST API over TLS on a free loopback port,
-// and the monitor. Nothing in it is faked.
+// and the monitor. Nothing in it is faked, and each of its answers is held against
+// the OpenAPI document.
 package testhub
 
 import (
@@ -21,6 +22,7 @@ import (
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/test/hub/contract"
 )
 
 // Options change the hub; the zero value is one that checks tokens.
@@ -33,6 +35,8 @@ type Options struct {
 	Checks service.Checks
 	// Timers shorten the hub's patience.
 	Timers service.Timers
+	// API changes how the REST API is served; nil leaves it.
+	API func(*rest.Options)
 	// Dir keeps the hub's state; empty means a temporary folder. A second hub
 	// with the same folder goes on where the first one ended.
 	Dir string
@@ -74,10 +78,14 @@ func Start(t testing.TB, o Options) *Hub {
 	}
 	h.Hub, err = service.New(service.Options{Store: records, Files: root, TokenKey: key, Timers: o.Timers, Checks: o.Checks, Ignition: source(t, o.IgnitionDir)})
 	must(t, err)
-	api, err := rest.New(rest.Options{Hub: h.Hub, Auth: rest.Auth{None: o.NoAuth, UserToken: h.UserToken}})
+	serve := rest.Options{Hub: h.Hub, Auth: rest.Auth{None: o.NoAuth, UserToken: h.UserToken}}
+	if o.API != nil {
+		o.API(&serve)
+	}
+	api, err := rest.New(serve)
 	must(t, err)
 
-	h.server = httptest.NewUnstartedServer(api)
+	h.server = httptest.NewUnstartedServer(contract.Checked(t, api))
 	h.server.Config.MaxHeaderBytes = api.HTTPServer().MaxHeaderBytes
 	h.server.StartTLS()
 	h.URL = h.server.URL

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/ironflow/ironflow/hub/releases"
+	"github.com/ironflow/ironflow/hub/rest"
+)
+
+// hubAPI is what the hub's REST API offers, and to whom.
+type hubAPI struct {
+	// userTokenFile holds the token of users; releasesFile the releases that clusters can have.
+	userTokenFile, releasesFile string
+}
+
+// settings are those of the hub's REST API.
+func (a *hubAPI) settings() []setting {
+	return []setting{
+		{"hub-user-token-file", "IRONFLOW_HUB_USER_TOKEN_FILE", "", "file with the token that users of the hub's REST API send (Authorization: Bearer TOKEN), at least 16 characters; empty refuses them: Kubernetes is the users' API", text(&a.userTokenFile)},
+		{"hub-releases-file", "IRONFLOW_HUB_RELEASES_FILE", "", "YAML or JSON file with release_images and release_sources, such as a mounted ConfigMap, read again when it changes; empty for no list of releases", text(&a.releasesFile)},
+	}
+}
+
+// apply reads the settings into the API's options.
+func (a *hubAPI) apply(o *rest.Options) error {
+	var err error
+	if o.Auth.UserToken, err = a.userToken(); err != nil {
+		return err
+	}
+	o.Releases = &releases.File{Path: a.releasesFile}
+	if _, err := o.Releases.Catalog(); err != nil {
+		return fmt.Errorf("--hub-releases-file: %w", err)
+	}
+	return nil
+}
+
+// shortestToken is how many characters keep a token from being guessed.
+const shortestToken = 16
+
+func (a *hubAPI) userToken() (string, error) {
+	if a.userTokenFile == "" {
+		return "", nil
+	}
+	raw, err := os.ReadFile(a.userTokenFile)
+	if err != nil {
+		return "", fmt.Errorf("--hub-user-token-file: %w", err)
+	}
+	token := strings.TrimSpace(string(raw))
+	if len(token) < shortestToken {
+		return "", errors.New("--hub-user-token-file: the token has less than 16 characters; make one with: openssl rand -hex 32")
+	}
+	return token, nil
+}

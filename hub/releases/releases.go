@@ -1,0 +1,172 @@
+// Package releases knows which releases of OpenShift a hub offers.
+//
+// They come from a file in YAML or JSON, such as a mounted ConfigMap: the release
+// images as existing hubs are configured with them, and optionally the sources
+// that they were taken from. The main type is [File]; without one there are none.
+package releases
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// maxFile bounds the file, in bytes.
+const maxFile = 4 << 20
+
+// Catalog is the file's content.
+type Catalog struct {
+	// Images are the releases, each for one version and architecture.
+	Images wire.ReleaseImages `json:"release_images"`
+	// Sources are only shown.
+	Sources wire.ReleaseSources `json:"release_sources"`
+}
+
+// File is a catalog that is read again when the file changes. The zero value has
+// an empty catalog.
+type File struct {
+	// Path of the file.
+	Path string
+
+	mu      sync.Mutex
+	read    time.Time
+	size    int64
+	catalog Catalog
+}
+
+// Catalog returns the file's content. Where the file has become unreadable, the
+// error says why.
+func (f *File) Catalog() (Catalog, error) {
+	if f == nil || f.Path == "" {
+		return Catalog{}, nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	info, err := os.Stat(f.Path)
+	if err != nil {
+		return Catalog{}, fmt.Errorf("releases: %w", err)
+	}
+	if info.ModTime().Equal(f.read) && info.Size() == f.size {
+		return f.catalog, nil
+	}
+	catalog, err := load(f.Path)
+	if err != nil {
+		return Catalog{}, err
+	}
+	f.catalog, f.read, f.size = catalog, info.ModTime(), info.Size()
+	return catalog, nil
+}
+
+func load(path string) (c Catalog, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return c, fmt.Errorf("releases: %w", err)
+	}
+	raw, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err := errors.Join(err, file.Close()); err != nil {
+		return c, fmt.Errorf("releases %s: %w", path, err)
+	}
+	if len(raw) > maxFile {
+		return c, fmt.Errorf("releases %s: larger than %d MiB", path, maxFile>>20)
+	}
+	if c, err = Parse(raw); err != nil {
+		return c, fmt.Errorf("releases %s: %w", path, err)
+	}
+	return c, nil
+}
+
+// Parse reads a catalog: an object with release_images and release_sources, or a
+// list of release images alone, as existing hubs take them.
+func Parse(raw []byte) (Catalog, error) {
+	var c Catalog
+	if yaml.UnmarshalStrict(raw, &c.Images) != nil {
+		c.Images = nil
+		if err := yaml.UnmarshalStrict(raw, &c); err != nil {
+			return Catalog{}, err
+		}
+	}
+	for i, image := range c.Images {
+		if image.Version == "" || image.URL == "" || image.OpenshiftVersion == "" || image.CPUArchitecture == "" {
+			return Catalog{}, fmt.Errorf("release_images[%d]: openshift_version, version, cpu_architecture and url are required", i)
+		}
+	}
+	return c, nil
+}
+
+// Versions returns the releases by version: those that begin with the given text,
+// and of each 4.x only the newest if wanted.
+func (c Catalog) Versions(begin string, onlyLatest bool) wire.OpenshiftVersions {
+	out := wire.OpenshiftVersions{}
+	for _, image := range c.Images {
+		if !strings.HasPrefix(image.Version, begin) {
+			continue
+		}
+		v := out[image.Version]
+		v.DisplayName = image.Version
+		v.SupportLevel = cmp.Or(v.SupportLevel, image.SupportLevel, levelOf(image.Version))
+		v.Default = v.Default || image.Default
+		v.CPUArchitectures = slices.Compact(slices.Sorted(slices.Values(append(v.CPUArchitectures, architectures(image)...))))
+		out[image.Version] = v
+	}
+	if onlyLatest {
+		keepLatest(out)
+	}
+	return out
+}
+
+func architectures(image wire.ReleaseImage) []string {
+	if len(image.CPUArchitectures) > 0 {
+		return image.CPUArchitectures
+	}
+	return []string{image.CPUArchitecture}
+}
+
+// levelOf is what the version says of itself: candidates have a dash in them.
+func levelOf(version string) string {
+	if strings.Contains(version, "-") {
+		return wire.OpenshiftVersionSupportLevelBeta
+	}
+	return wire.OpenshiftVersionSupportLevelProduction
+}
+
+func keepLatest(all wire.OpenshiftVersions) {
+	newest := map[string]string{}
+	for version := range all {
+		stream := stream(version)
+		if have, ok := newest[stream]; !ok || before(have, version) {
+			newest[stream] = version
+		}
+	}
+	maps.DeleteFunc(all, func(version string, _ wire.OpenshiftVersion) bool { return newest[stream(version)] != version })
+}
+
+// stream is the release without its last number.
+func stream(version string) string {
+	parts := strings.SplitN(version, ".", 3)
+	return strings.Join(parts[:min(2, len(parts))], ".")
+}
+
+// before orders versions; a candidate comes before its release.
+func before(a, b string) bool {
+	if validations.Older(a, b) || validations.Older(b, a) {
+		return validations.Older(a, b)
+	}
+	_, candidateA, isA := strings.Cut(a, "-")
+	_, candidateB, isB := strings.Cut(b, "-")
+	if isA != isB {
+		return isA
+	}
+	return candidateA < candidateB
+}

@@ -1,0 +1,153 @@
+package rest_test
+
+import (
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"go.uber.org/goleak"
+
+	"github.com/ironflow/ironflow/hub/protocol"
+	"github.com/ironflow/ironflow/hub/rest"
+	"github.com/ironflow/ironflow/test/hub/contract"
+)
+
+// covers is the test that shows each operation doing what it is there for. That it
+// really does is checked at the end of the program, see [TestMain].
+var covers = map[string]string{}
+
+// refused are the operations that have no good answer in this hub, which the test
+// in covers shows.
+var refused = []string{"V2ListOperatorProperties", "V2GetBundle"}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(covered{m}) }
+
+// covered fails a program in which an operation did not succeed in its test.
+type covered struct{ *testing.M }
+
+// Run implements [goleak.TestingM].
+func (m covered) Run() int {
+	code := m.M.Run()
+	if code != 0 || flag.Lookup("test.run").Value.String() != "" || flag.Lookup("test.fuzz").Value.String() != "" || flag.Lookup("test.list").Value.String() != "" {
+		return code
+	}
+	operations, err := protocol.Operations()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	for _, op := range operations {
+		if covers[op.ID] == "" || slices.Contains(refused, op.ID) {
+			continue
+		}
+		if in := contract.Succeeded(op.ID); !slices.Contains(in, covers[op.ID]) {
+			fmt.Fprintf(os.Stderr, "operation %s did not succeed in test %q, which the table names for it; it did in %q\n", op.ID, covers[op.ID], in)
+			code = 1
+		}
+	}
+	return code
+}
+
+func operationsTable(t *testing.T) string {
+	t.Helper()
+	operations, err := protocol.Operations()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	var b strings.Builder
+	served := 0
+	b.WriteString("| operation | method | path | who | takes | answers | | served | test |\n|---|---|---|---|---|---|---|---|---|\n")
+	for _, op := range operations {
+		mark, test := "501", ""
+		if rest.Served(op.ID) {
+			mark = "yes"
+			served++
+		}
+		if covers[op.ID] != "" {
+			test = "`hub/rest." + covers[op.ID] + "`"
+		}
+		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s | %s | %s | %s | %s |\n",
+			op.ID, op.Method, op.Path, who(op), model(op.Body()), answer(op), notes(op), mark, test)
+	}
+	fmt.Fprintf(&b, "\n%d of %d operations are served. Paths lie below `%s`.\n", served, len(operations), rest.Base)
+	return b.String()
+}
+
+// who may call, in words.
+func who(op protocol.Operation) string {
+	words := map[protocol.Scheme]string{
+		protocol.UserAuth: "user", protocol.AgentAuth: "agent", protocol.WatcherAuth: "watcher", protocol.URLAuth: "signed URL",
+		protocol.ImageAuth: "image server", protocol.ImageURLAuth: "image URL",
+	}
+	var out []string
+	for _, a := range op.Access {
+		out = append(out, words[a.Scheme])
+	}
+	return strings.Join(out, ", ")
+}
+
+func model(typ string) string {
+	list, rest, found := strings.Cut(typ, "array:")
+	if found {
+		return strings.TrimSpace(list + "list of " + model(rest))
+	}
+	return strings.TrimPrefix(typ, "ref:")
+}
+
+func answer(op protocol.Operation) string {
+	text := fmt.Sprint(op.Success)
+	switch {
+	case strings.HasPrefix(op.Answer, "object{"):
+		text += " " + strings.NewReplacer("object{", "", "}", "", "array:", "", "ref:", "", "=", ": ").Replace(op.Answer)
+	case op.Answer != "":
+		text += " " + model(op.Answer)
+	}
+	if op.Empty != 0 {
+		text += fmt.Sprintf(", or %d", op.Empty)
+	}
+	return text
+}
+
+func notes(op protocol.Operation) string {
+	var out []string
+	if op.Deprecated {
+		out = append(out, "deprecated")
+	}
+	if op.Stream {
+		out = append(out, "streamed")
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestEveryOperationOfTheProtocolIsAnswered(t *testing.T) {
+	f := newFixture(t)
+	operations, err := protocol.Operations()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	NewWithT(t).Expect(operations).To(HaveLen(81))
+	for _, op := range operations {
+		if op.Method == http.MethodDelete && rest.Served(op.ID) {
+			continue // these would take the records from the others; TestLifeOverHTTP has them
+		}
+		t.Run(op.ID, func(t *testing.T) {
+			g := NewWithT(t)
+			caller := f.User()
+			if !op.Accepts(protocol.UserAuth) {
+				caller = f.Agent(f.token)
+			}
+			var body any
+			if op.Method != http.MethodGet && op.Method != http.MethodDelete {
+				body = "not what is wanted"
+			}
+			code, raw := caller.Do(t, op.Method, f.path(op.Path), body, nil)
+			if !rest.Served(op.ID) {
+				g.Expect(code).To(Equal(http.StatusNotImplemented), raw)
+				g.Expect(raw).To(ContainSubstring(op.ID))
+				return
+			}
+			g.Expect(code).To(BeElementOf(200, 201, 202, 400, 404, 409), raw)
+		})
+	}
+}
