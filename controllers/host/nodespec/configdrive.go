@@ -1,8 +1,10 @@
 package nodespec
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"sigs.k8s.io/yaml"
@@ -51,14 +53,21 @@ func metaData(h *metal3.BareMetalHost, overlay map[string]any) map[string]any {
 	return m
 }
 
-// ParseObject reads a YAML or JSON object; empty text is none.
+// lineOf finds the line that an error of the YAML parser is about.
+var lineOf = regexp.MustCompile(`\bline \d+`)
+
+// ParseObject reads a YAML or JSON object; empty text is none. The text is of a Secret:
+// an error tells the line, if it is known, and quotes nothing.
 func ParseObject(raw []byte) (map[string]any, error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
 	var m map[string]any
 	if err := yaml.Unmarshal(raw, &m); err != nil {
-		return nil, fmt.Errorf("it is neither a YAML nor a JSON object: %w", err)
+		if line := lineOf.FindString(err.Error()); line != "" {
+			return nil, fmt.Errorf("it is neither a YAML nor a JSON object: see %s", line)
+		}
+		return nil, errors.New("it is neither a YAML nor a JSON object")
 	}
 	return m, nil
 }
