@@ -1,11 +1,13 @@
 package resources
 
 import (
+	"context"
 	"testing"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -103,4 +105,39 @@ func TestHardwareDataIsTheHosts(t *testing.T) {
 	g.Expect(kube.Get(t.Context(), client.ObjectKeyFromObject(data), data)).To(Succeed(), "held until the host lets it go")
 	g.Expect(k.releaseOwned(t.Context(), h)).To(Succeed())
 	g.Expect(kube.Get(t.Context(), client.ObjectKeyFromObject(data), data)).NotTo(Succeed())
+}
+
+// stale reads HardwareData from a copy that was made before.
+type stale struct {
+	client.Client
+	copied *metal3.HardwareData
+}
+
+// Get implements client.Client.
+func (s stale) Get(ctx context.Context, key client.ObjectKey, into client.Object, o ...client.GetOption) error {
+	if data, is := into.(*metal3.HardwareData); is {
+		s.copied.DeepCopyInto(data)
+		return nil
+	}
+	return s.Client.Get(ctx, key, into, o...)
+}
+
+// TestAFinalizerOfSomebodyElseIsNotBroughtBack lets go of HardwareData whose other finalizer
+// was taken off, which the cache does not show yet.
+func TestAFinalizerOfSomebodyElseIsNotBroughtBack(t *testing.T) {
+	g := NewWithT(t)
+	kube := newKube(t)
+	k := Store{Client: kube, Live: kube}
+	h := labHost(metal3.StateInspecting)
+	g.Expect(k.SaveHardware(t.Context(), h, &metal3.HardwareDetails{Hostname: "first"})).To(Succeed())
+	data := &metal3.HardwareData{ObjectMeta: metaOf(h)}
+	g.Expect(kube.Get(t.Context(), client.ObjectKeyFromObject(data), data)).To(Succeed())
+	data.Finalizers = append(data.Finalizers, "site.example/keep")
+	g.Expect(kube.Update(t.Context(), data)).To(Succeed())
+	k.Client = stale{kube, data.DeepCopy()}
+	data.Finalizers = []string{names.HardwareFinalizer}
+	g.Expect(kube.Update(t.Context(), data)).To(Succeed())
+	g.Expect(apierrors.IsConflict(k.releaseOwned(t.Context(), h))).To(BeTrue())
+	g.Expect(kube.Get(t.Context(), client.ObjectKeyFromObject(data), data)).To(Succeed())
+	g.Expect(data.Finalizers).To(ConsistOf(names.HardwareFinalizer))
 }

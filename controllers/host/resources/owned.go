@@ -113,7 +113,9 @@ func (s Store) dropFinalizer(ctx context.Context, obj client.Object, finalizer s
 	if !ok || !controllerutil.RemoveFinalizer(obj, finalizer) {
 		return nil
 	}
-	if err := s.Client.Patch(ctx, obj, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+	// The list is written as a whole: from an old copy it would bring finalizers of others back.
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := s.Client.Patch(ctx, obj, patch); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("release %T %s: %w", obj, key, err)
 	}
 	return nil
