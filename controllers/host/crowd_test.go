@@ -9,6 +9,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/capacity"
@@ -45,6 +46,13 @@ func TestACrowdGetsThroughOneByOne(t *testing.T) {
 		}
 		w.g.Expect(w.all()).To(BeEmpty())
 		w.g.Expect(w.sim.Nodes()).To(BeEmpty())
+		let(time.Second)              // the news of the last one
+		for n := 1; n <= crowd; n++ { // nothing is kept of any
+			key := types.NamespacedName{Namespace: lab.Namespace, Name: fmt.Sprint("host-", n)}
+			w.g.Expect(w.left).To(ContainElement(key))
+			w.g.Expect(w.rec.memories.Get(key)).To(BeZero())
+			w.g.Expect(w.rec.schedule.Slots.Queue.Holds(key)).To(BeFalse())
+		}
 	})
 }
 

@@ -57,6 +57,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		if client.IgnoreNotFound(err) == nil {
 			r.schedule.Slots.Queue.Leave(req.NamespacedName)
 			r.memories.Forget(req.NamespacedName)
+			r.observer.Forget(req.NamespacedName)
 			r.metrics.Forget(req.NamespacedName)
 			return ctrl.Result{}, nil
 		}

@@ -56,6 +56,7 @@ type world struct {
 	mu       sync.Mutex
 	mayFail  bool // passes are expected to end in errors
 	progress policy.Progress
+	left     []types.NamespacedName // hosts that nobody asks the hub for any more
 	statuses int
 	passes   int
 	ended    func(ctrl.Result)
@@ -189,6 +190,13 @@ func (w *world) HostProgress(types.NamespacedName) (policy.Progress, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.progress, w.progress != policy.Progress{}
+}
+
+// Leave implements observe.Progress.
+func (w *world) Leave(key types.NamespacedName) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.left = append(w.left, key)
 }
 
 // report sets what the hub says about the host.

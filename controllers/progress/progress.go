@@ -128,9 +128,6 @@ func (s *Source) tell(ctx context.Context, key types.NamespacedName) {
 func (s *Source) HostProgress(key types.NamespacedName) (policy.Progress, bool) {
 	h := &metal3v1.BareMetalHost{}
 	if err := s.client.Get(context.Background(), key, h); err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			s.views.leave(key)
-		}
 		return policy.Progress{}, false
 	}
 	if at, ok := s.address(h); ok {
@@ -144,6 +141,9 @@ func (s *Source) HostProgress(key types.NamespacedName) (policy.Progress, bool) 
 	}
 	return policy.Progress{Stage: "BMC reads the live image", Percent: int(read.Percent), Reading: true}, true
 }
+
+// Leave implements observe.Progress.
+func (s *Source) Leave(key types.NamespacedName) { s.views.leave(key) }
 
 // readingFor is how long after its last range a BMC still counts as reading.
 const readingFor = time.Minute

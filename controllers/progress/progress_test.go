@@ -308,11 +308,7 @@ func TestADeletedHostIsForgotten(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	w.source.HostProgress(node0)
-	h := &metal3v1.BareMetalHost{}
-	w.Expect(w.kube.Get(t.Context(), node0, h)).To(Succeed())
-	w.Expect(w.kube.Delete(t.Context(), h)).To(Succeed())
-	_, ok := w.source.HostProgress(node0)
-	w.Expect(ok).To(BeFalse())
+	w.source.Leave(node0)
 	w.Expect(w.source.views.askers).To(BeEmpty())
 	w.Expect(w.source.views.absent).To(BeEmpty())
 }

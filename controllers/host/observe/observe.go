@@ -5,6 +5,7 @@ import (
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/controllers/host/ironics"
@@ -40,6 +41,13 @@ func (b *Observer) Observe(ctx context.Context, h *metal3.BareMetalHost, m *memo
 	o.TurnedAway, o.Verifying = m.TurnedAway, m.Verifying
 	o.Retry = b.retryAsked(ctx, o, m)
 	return o, nil
+}
+
+// Forget drops what is remembered for a host that is gone.
+func (b *Observer) Forget(key types.NamespacedName) {
+	if b.Progress != nil {
+		b.Progress.Leave(key)
+	}
 }
 
 // observeObjects reads what belongs to the host. The Secrets on the way are marked as

@@ -30,6 +30,8 @@ type Observer struct {
 // from memory.
 type Progress interface {
 	HostProgress(key types.NamespacedName) (policy.Progress, bool)
+	// Leave says that a host is gone: nobody asks for it any more.
+	Leave(key types.NamespacedName)
 }
 
 // ImageReads knows how far live images were read. It must answer from memory.
