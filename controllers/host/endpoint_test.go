@@ -13,48 +13,14 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/capacity"
 	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/test/ironic/pair"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
-
-// twoIronics are two endpoints, the first of which has nodes already.
-func twoIronics(t *testing.T, busy ...string) (*ironic.Endpoints, map[string]*simulator.Server) {
-	t.Helper()
-	g := NewWithT(t)
-	set, sims := makeIronics(t)
-	for i, name := range busy {
-		g.Expect(sims["east"].Put(simulator.Seed{Fields: map[string]any{
-			"uuid": name + "-uuid", "name": name, "driver": "redfish", "provision_state": "manageable", "power_state": "power off",
-		}})).To(Succeed(), "seed %d", i)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	go func() { _ = set.Run(ctx) }()
-	t.Cleanup(stop)
-	for _, e := range set.All() {
-		<-e.Watch.Synced()
-	}
-	return set, sims
-}
-
-// makeIronics makes two endpoints that are not watched yet.
-func makeIronics(t *testing.T) (*ironic.Endpoints, map[string]*simulator.Server) {
-	t.Helper()
-	g := NewWithT(t)
-	set, sims := ironic.NewEndpoints(), map[string]*simulator.Server{}
-	for _, name := range []string{"east", "west"} {
-		sims[name] = simulator.New(simulator.Options{Delays: delays})
-		t.Cleanup(sims[name].Close)
-		gateway, err := ironic.New(t.Context(), ironic.Config{Name: name, URL: "http://" + name + ".test", Transport: sims[name].Transport()})
-		g.Expect(err).NotTo(HaveOccurred())
-		_, err = set.Add(gateway, ironic.WatchOptions{})
-		g.Expect(err).NotTo(HaveOccurred())
-	}
-	return set, sims
-}
 
 // oneAway are two Ironics, one of which does not answer until it is told to.
 func oneAway(t *testing.T, away string) (set *ironic.Endpoints, sims map[string]*simulator.Server, answer func()) {
 	t.Helper()
-	set, sims = makeIronics(t)
+	set, sims = pair.New(t, simulator.Options{Delays: delays})
 	sims[away].Intercept(func(*http.Request) *simulator.Fault {
 		return &simulator.Fault{Status: http.StatusServiceUnavailable, Text: "down"}
 	})
@@ -79,7 +45,7 @@ func oneAway(t *testing.T, away string) (set *ironic.Endpoints, sims map[string]
 func TestTheAssignmentIsWrittenBeforeTheNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		set, sims := twoIronics(t, "lab~old")
+		set, sims := pair.Watched(t, simulator.Options{Delays: delays}, "lab~old")
 		w := newWorldWith(t, simulator.Options{}, Options{Ironics: set}, nil)
 		defer w.stop()
 		let(10 * time.Second)

@@ -18,6 +18,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/capacity"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/test/ironic/pair"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
@@ -172,7 +173,7 @@ func TestAHeldHostCountsForItsOwnLimits(t *testing.T) {
 // cannot be listed yet: who is at work there is not known.
 func TestHostsWaitUntilTheirIronicIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		set, sims := makeIronics(t)
+		set, sims := pair.New(t, simulator.Options{Delays: delays})
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		east := set.All()[0]

@@ -13,44 +13,9 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/ironics"
 	"github.com/ironflow/ironflow/controllers/host/policy"
-	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/test/ironic/pair"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
-
-// twoIronics are two endpoints, the first of which has nodes already.
-func twoIronics(t *testing.T, busy ...string) (*ironic.Endpoints, map[string]*simulator.Server) {
-	t.Helper()
-	g := NewWithT(t)
-	set, sims := makeIronics(t)
-	for i, name := range busy {
-		g.Expect(sims["east"].Put(simulator.Seed{Fields: map[string]any{
-			"uuid": name + "-uuid", "name": name, "driver": "redfish", "provision_state": "manageable", "power_state": "power off",
-		}})).To(Succeed(), "seed %d", i)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	go func() { _ = set.Run(ctx) }()
-	t.Cleanup(stop)
-	for _, e := range set.All() {
-		<-e.Watch.Synced()
-	}
-	return set, sims
-}
-
-// makeIronics makes two endpoints that are not watched yet.
-func makeIronics(t *testing.T) (*ironic.Endpoints, map[string]*simulator.Server) {
-	t.Helper()
-	g := NewWithT(t)
-	set, sims := ironic.NewEndpoints(), map[string]*simulator.Server{}
-	for _, name := range []string{"east", "west"} {
-		sims[name] = simulator.New(simulator.Options{})
-		t.Cleanup(sims[name].Close)
-		gateway, err := ironic.New(t.Context(), ironic.Config{Name: name, URL: "http://" + name + ".test", Transport: sims[name].Transport()})
-		g.Expect(err).NotTo(HaveOccurred())
-		_, err = set.Add(gateway, ironic.WatchOptions{})
-		g.Expect(err).NotTo(HaveOccurred())
-	}
-	return set, sims
-}
 
 func TestWhichIronicAHostBelongsTo(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -66,7 +31,7 @@ func TestWhichIronicAHostBelongsTo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				set, _ := twoIronics(t, "lab~old", "lab~older")
+				set, _ := pair.Watched(t, simulator.Options{}, "lab~old", "lab~older")
 				h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: c.host}}
 				h.Status.Provisioning.ID = c.id
 				if c.annotation != "" {
@@ -85,7 +50,7 @@ func TestWhichIronicAHostBelongsTo(t *testing.T) {
 func TestTheIDOfANodeCountsBeforeItsName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		set, sims := makeIronics(t)
+		set, sims := pair.New(t, simulator.Options{})
 		for name, id := range map[string]string{"east": "of-before", "west": "of-now"} {
 			g.Expect(sims[name].Put(simulator.Seed{Fields: map[string]any{
 				"uuid": id, "name": "lab~moved", "driver": "redfish", "provision_state": "active", "power_state": "power on",
