@@ -47,7 +47,7 @@ type Reconciler struct {
 
 // Reconcile runs one pass for the host named by req, unless its start has to wait.
 func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	done, now := r.schedule.Start(req.NamespacedName)
+	done, now := r.schedule.Start(ctx, req.NamespacedName)
 	if !now {
 		return ctrl.Result{}, nil
 	}

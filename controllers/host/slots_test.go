@@ -255,3 +255,44 @@ func TestAHostThatIsServicedIsAtWork(t *testing.T) {
 		})
 	}
 }
+
+// TestSlotsOfAnIronicThatDoesNotAnswer has more hosts of an Ironic that answers no request to
+// begin something than there are slots. They keep those that they have got, since they may
+// be at work: a limit for each Ironic leaves room for the hosts of another one.
+func TestSlotsOfAnIronicThatDoesNotAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		limits capacity.Limits
+		room   bool
+	}{
+		"one limit for all":              {limits: capacity.Limits{Total: 3}},
+		"a lower limit for each of them": {limits: capacity.Limits{Total: 3, Ironic: 2}, room: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				set, sims := pair.Watched(t, simulator.Options{Delays: delays})
+				sims["east"].Intercept(func(r *http.Request) *simulator.Fault {
+					if !strings.HasSuffix(r.URL.Path, "/states/provision") {
+						return nil
+					}
+					if n, _ := sims["east"].Node(strings.Split(r.URL.Path, "/")[3]); n.ProvisionState == "enroll" {
+						return nil
+					}
+					return &simulator.Fault{Status: http.StatusServiceUnavailable, Text: "later"}
+				})
+				w := newWorldWith(t, simulator.Options{}, Options{Ironics: set, Limits: c.limits}, func(h *metal3.BareMetalHost) {
+					h.Annotations = map[string]string{names.Ironic: "west", names.Paused: ""}
+				})
+				defer w.stop()
+				w.inEast(5)
+				let(time.Minute)
+				w.unpause()
+				if c.room {
+					w.untilState(metal3.StateAvailable, time.Minute)
+					return
+				}
+				let(time.Hour)
+				w.g.Expect(w.host().Status.OperationalStatus).To(BeEquivalentTo(metal3.OperationalStatusDelayed))
+			})
+		})
+	}
+}

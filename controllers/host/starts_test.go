@@ -27,7 +27,7 @@ func TestAHostThatBeginsWaitsForAPlace(t *testing.T) {
 				w.untilAtRest()
 				var others []func()
 				for n := 0; ; n++ {
-					done, now := w.rec.schedule.Start(types.NamespacedName{Namespace: "lab", Name: fmt.Sprint("other-", n)})
+					done, now := w.rec.schedule.Start(t.Context(), types.NamespacedName{Namespace: "lab", Name: fmt.Sprint("other-", n)})
 					if !now {
 						break
 					}

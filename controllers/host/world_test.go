@@ -55,6 +55,7 @@ type world struct {
 
 	mu       sync.Mutex
 	mayFail  bool // passes are expected to end in errors
+	panics   bool // who is asked for progress panics
 	progress policy.Progress
 	left     []types.NamespacedName // hosts that nobody asks the hub for any more
 	statuses int
@@ -189,6 +190,9 @@ func (p passes) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resul
 func (w *world) HostProgress(types.NamespacedName) (policy.Progress, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.panics {
+		panic("out of order")
+	}
 	return w.progress, w.progress != policy.Progress{}
 }
 

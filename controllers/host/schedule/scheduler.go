@@ -53,13 +53,28 @@ type Scheduler struct {
 // New makes a scheduler. Before [Scheduler.Watch] nothing waits and nobody is woken.
 func New(o Options) *Scheduler {
 	slots := &Slots{Queue: capacity.New(o.Limits), Ironics: o.Ironics}
-	return &Scheduler{Slots: slots, starts: newStartLimiter(startPlaces), options: o}
+	places := max(1, startPlaces/len(o.Ironics.Watches()))
+	return &Scheduler{Slots: slots, starts: newStartLimiter(places), options: o}
 }
 
 // Start tells whether a host may be looked at now; done has to be called at the end.
 // One that may not is woken when its turn comes.
-func (s *Scheduler) Start(key types.NamespacedName) (done func(), now bool) {
-	return s.starts.start(key)
+func (s *Scheduler) Start(ctx context.Context, key types.NamespacedName) (done func(), now bool) {
+	return s.starts.start(key, s.ironicOf(ctx, key))
+}
+
+// ironicOf names the Ironic of a host by what the cache has of the host. It is empty
+// for a host that has none yet, and for all where there is one Ironic.
+func (s *Scheduler) ironicOf(ctx context.Context, key types.NamespacedName) string {
+	if !s.options.Ironics.Assigns() {
+		return ""
+	}
+	h := &metal3.BareMetalHost{}
+	if s.options.Hosts.Get(ctx, key, h, client.UnsafeDisableDeepCopy) != nil {
+		return "" // it is gone, or the pass says what is wrong
+	}
+	_, assigned := s.options.Ironics.Of(h)
+	return assigned.Name
 }
 
 // Hurry lets the next look at a host pass the start limiter.

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"fmt"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -36,15 +37,16 @@ func TestWhoIsUrgent(t *testing.T) {
 			memories := &memory.Memories{}
 			s := New(Options{Memories: memories})
 			s.starts.open(func(types.NamespacedName) {})
-			for range startPlaces {
-				s.starts.places--
+			for n := range startPlaces {
+				_, now := s.Start(t.Context(), types.NamespacedName{Namespace: "lab", Name: fmt.Sprint("other-", n)})
+				g.Expect(now).To(BeTrue())
 			}
 			c.row.Name, c.row.UUID = "lab~a", "node-a"
 			s.nodeChanged(q, ironic.Change{Kind: c.kind, Row: c.row})
 			next, _ := q.Get()
 			key := types.NamespacedName{Namespace: "lab", Name: "a"}
 			g.Expect(next.NamespacedName).To(Equal(key))
-			_, now := s.Start(key)
+			_, now := s.Start(t.Context(), key)
 			g.Expect(now).To(Equal(c.urgent))
 			g.Expect(memories.Get(key).LostAgent.Node == "node-a").To(Equal(c.kind == ironic.LostAgent))
 		})
