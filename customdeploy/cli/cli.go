@@ -124,7 +124,8 @@ func run(newUnits Units, args []string, stdin io.Reader, stdout, stderr io.Write
 var targets = map[string]string{"poweroff": "poweroff.target", "reboot": "reboot.target"}
 
 // enterLimit is how long the bus and systemd have to take the order. IPA falls back
-// on the kernel's own way when it fails, and Ironic waits half a minute for either.
+// on the kernel's own way when it fails, as it does where the medium was ejected that
+// systemd reads its units from; Ironic waits half a minute for either.
 const enterLimit = 10 * time.Second
 
 // enter has the host's systemd end the machine.
