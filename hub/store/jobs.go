@@ -15,7 +15,7 @@ type Job struct {
 	ID string `json:"-"`
 	// Kind says who can do it; Subject for what it is done, such as a cluster's id.
 	Kind, Subject string
-	// Holder is the program that does it; empty while it waits.
+	// Holder is the program that does it, as long as that has a lease; empty while it waits.
 	Holder string `json:"-"`
 	// NotBefore is when it may be begun.
 	NotBefore time.Time `json:"-"`
@@ -35,10 +35,15 @@ func (r *Reader) Job(id string) (*Job, error) {
 	return one(r, "job "+id, jobColumns+`WHERE id = $1`, []any{id}, scanJob)
 }
 
-// Jobs returns what the holder does, at most limit of it, by the time when it may
-// be begun. Jobs that wait have no holder.
-func (r *Reader) Jobs(holder string, limit int) ([]*Job, error) {
-	return all(r, "list jobs", jobColumns+`WHERE holder = $1 ORDER BY not_before, id LIMIT $2`, []any{holder, limit}, scanJob)
+// JobsOf returns what the holder does.
+func (r *Reader) JobsOf(holder string) ([]*Job, error) {
+	return all(r, "list jobs", jobColumns+`WHERE holder = $1 ORDER BY id`, []any{holder}, scanJob)
+}
+
+// WaitingJobs returns at most limit jobs that nobody does, by the time when they may
+// be begun. A holder without a lease is gone, and does nothing.
+func (r *Reader) WaitingJobs(limit int) ([]*Job, error) {
+	return all(r, "list jobs", jobColumns+`WHERE holder NOT IN (SELECT holder FROM leases) ORDER BY not_before, id LIMIT $1`, []any{limit}, scanJob)
 }
 
 func scanJob(scan func(...any) error) (*Job, error) {

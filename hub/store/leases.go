@@ -37,9 +37,4 @@ func putLease(l *Lease) operation {
 
 // leaveNobody frees what programs held that are gone: a file has one program, so
 // whoever opens it is alone.
-func leaveNobody(t *tx) error {
-	if err := t.exec("free leases", `DELETE FROM leases`); err != nil {
-		return err
-	}
-	return t.exec("free jobs", `UPDATE jobs SET holder = '', version = version + 1 WHERE holder <> ''`)
-}
+func leaveNobody(t *tx) error { return t.exec("free leases", `DELETE FROM leases`) }
