@@ -13,7 +13,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/ironflow/ironflow/controllers/agents"
 	"github.com/ironflow/ironflow/controllers/cluster"
@@ -90,8 +89,9 @@ func (h *hubParts) serve(ctx context.Context, addr string) error {
 	if err != nil {
 		return fmt.Errorf("hub: %w", err)
 	}
-	keeping := make(chan error, 1)
+	keeping, watching := make(chan error, 1), make(chan error, 1)
 	go func() { keeping <- h.core.KeepCheckIns(ctx) }()
+	go func() { watching <- h.core.Run(ctx) }()
 	server := h.api.HTTPServer()
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(tls.NewListener(listener, config)) }()
@@ -109,15 +109,14 @@ func (h *hubParts) serve(ctx context.Context, addr string) error {
 	if !errors.Is(failure, http.ErrServerClosed) {
 		return failure
 	}
-	return errors.Join(err, <-keeping, h.store.Close(), h.files.Close())
+	return errors.Join(err, <-keeping, <-watching, h.store.Close(), h.files.Close())
 }
 
-// setup registers the controllers of the hub's resources, and the monitor.
+// setup registers the controllers of the hub's resources.
 func (h *hubParts) setup(mgr ctrl.Manager) error {
 	return errors.Join(
 		infraenv.Setup(mgr, h.core),
 		cluster.Setup(mgr, h.core),
 		agents.Setup(mgr, h.core),
-		mgr.Add(manager.RunnableFunc(h.core.Run)),
 	)
 }

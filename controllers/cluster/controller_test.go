@@ -95,16 +95,8 @@ func (w *world) installing(cd *hivev1.ClusterDeployment) (*testhub.Caller, store
 	w.Expect(err).NotTo(HaveOccurred())
 	agent, host := w.hub.Agent(token), store.HostKey{InfraEnvID: env.ID, HostID: uuid.NewString()}
 	agent.Register(w.t, host)
-	for range 10 {
-		for _, step := range agent.Poll(w.t, host).Instructions {
-			agent.Answer(w.t, host, step, testhub.Inventory(1))
-		}
-		if view, _, err := w.hub.View(w.t.Context(), host); err == nil && view.Installing {
-			return agent, host
-		}
-	}
-	w.t.Fatal("the hub never ordered the installation:\n" + w.hub.Timeline(w.t))
-	return nil, host
+	agent.UntilInstall(w.t, host, testhub.Inventory(1))
+	return agent, host
 }
 
 func TestRecordFollowsTheResources(t *testing.T) {

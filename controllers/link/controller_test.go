@@ -102,16 +102,8 @@ func (w *world) installing(name, id string) (agent *testhub.Caller, host store.H
 	env, token := w.infraEnv(name)
 	agent, host = w.hub.Agent(token), store.HostKey{InfraEnvID: env, HostID: id}
 	agent.Register(w.t, host)
-	for range 10 {
-		for _, step := range agent.Poll(w.t, host).Instructions {
-			agent.Answer(w.t, host, step, machine)
-		}
-		if w.view(host).Installing {
-			return agent, host
-		}
-	}
-	w.t.Fatal("the hub never ordered the installation:\n" + w.hub.Timeline(w.t))
-	return nil, host
+	agent.UntilInstall(w.t, host, machine)
+	return agent, host
 }
 
 func (w *world) view(host store.HostKey) service.HostView {

@@ -139,11 +139,7 @@ func (w *world) register() *testhub.Caller {
 // prepare answers the hub's checks until the installation may begin.
 func (w *world) prepare(agent *testhub.Caller) {
 	w.t.Helper()
-	for range 10 {
-		for _, step := range agent.Poll(w.t, w.host).Instructions {
-			agent.Answer(w.t, w.host, step, testhub.Inventory(1))
-		}
-	}
+	agent.UntilInstall(w.t, w.host, testhub.Inventory(1))
 }
 
 func TestAnAbsentHostIsAskedForOnce(t *testing.T) {

@@ -29,20 +29,19 @@ type Options struct {
 	Heard func(store.HostKey) time.Time
 	// Look looks at the host or the cluster and returns its deadline afterwards.
 	Look func(context.Context, store.Ref) (store.Deadline, error)
+	// Grain is the least pause between two looks, so that what comes close together
+	// is read together.
+	Grain time.Duration
 	// Log is told what could not be done.
 	Log *slog.Logger
 }
 
-const (
-	// grain is the least pause between two looks, so that what comes close together
-	// is read together.
-	grain = time.Second
-	// again is when somebody is looked at again whose deadline stays over, or who
-	// could not be looked at.
-	again = 8 * time.Second
-	// idle is the longest pause.
-	idle = time.Hour
-)
+// idle is the longest pause.
+const idle = time.Hour
+
+// again is the pause before somebody is looked at again whose deadline stays over, or
+// who could not be looked at.
+func (o *Options) again() time.Duration { return 8 * o.Grain }
 
 // Run looks at who is due until ctx ends.
 func Run(ctx context.Context, o Options) {
@@ -51,14 +50,14 @@ func Run(ctx context.Context, o Options) {
 	timer := time.NewTimer(idle)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		pause := max(k.pass(ctx), grain)
-		timer.Reset(grain)
+		pause := max(k.pass(ctx), o.Grain)
+		timer.Reset(o.Grain)
 		select { // what comes together is done together
 		case <-ctx.Done():
 			return
 		case <-timer.C:
 		}
-		timer.Reset(pause - grain)
+		timer.Reset(pause - o.Grain)
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
@@ -80,7 +79,7 @@ func (k *keeper) pass(ctx context.Context) time.Duration {
 		if ctx.Err() == nil {
 			k.Log.Error("the deadlines could not be read; the hub tries again", "error", err)
 		}
-		return again
+		return k.again()
 	}
 	due := k.due()
 	if len(due) > 0 {
@@ -185,10 +184,10 @@ func (k *keeper) look(ctx context.Context, refs []store.Ref) (failure error) {
 		next, err := k.Look(ctx, d.Of)
 		at := k.at(next)
 		if err != nil {
-			failure, next, at = err, d, now.Add(again)
+			failure, next, at = err, d, now.Add(k.again())
 		}
 		if !at.IsZero() && !at.After(now) {
-			at = now.Add(again)
+			at = now.Add(k.again())
 		}
 		next.Of = d.Of
 		k.schedule.set(next, at)

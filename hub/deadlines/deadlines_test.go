@@ -52,7 +52,7 @@ func inBubble(t *testing.T, prepare, test func(*world)) {
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() {
-			deadlines.Run(ctx, deadlines.Options{Store: s, Now: time.Now, Heard: w.lastHeard, Look: w.look, Log: slog.New(slog.DiscardHandler)})
+			deadlines.Run(ctx, deadlines.Options{Store: s, Now: time.Now, Heard: w.lastHeard, Look: w.look, Grain: time.Second, Log: slog.New(slog.DiscardHandler)})
 		})
 		test(w)
 		stop()

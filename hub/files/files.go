@@ -50,6 +50,7 @@ var ignitionReady = []string{
 // HostIgnition returns what the host's installed system starts with.
 func (d *Folder) HostIgnition(ctx context.Context, key store.HostKey) (File, error) {
 	var out File
+	var of ignition.Host
 	err := d.units.View(ctx, func(w *settle.Work) error {
 		host, err := w.Host(key)
 		if err != nil {
@@ -64,10 +65,13 @@ func (d *Folder) HostIgnition(ctx context.Context, key store.HostKey) (File, err
 		case !slices.Contains(ignitionReady, c.API.Status):
 			return refusal.Conflict("cluster %s is %s; its hosts have no Ignition yet", c.API.Name, c.API.Status)
 		}
-		raw, err := w.RenderIgnition(host, c)
-		out = File{Name: string(host.API.Role) + "-" + host.API.ID + ".ign", Content: raw}
-		return err
+		out.Name, of = string(host.API.Role)+"-"+host.API.ID+".ign", settle.IgnitionOf(host, c)
+		return nil
 	})
+	if err != nil {
+		return File{}, err
+	}
+	out.Content, err = ignition.Render(ctx, d.units.Ignition, of) // which may take a while
 	return out, err
 }
 

@@ -133,8 +133,13 @@ func inStateOver(name string, limit time.Duration) guard {
 
 // stageAge is the time that counts against the stage's limit.
 func stageAge(f Facts) time.Duration {
-	if f.Stage == wire.HostStageWritingImageToDisk || f.Stage == wire.HostStageCopyingRegistryDataToDisk {
+	if ReportsProgress(f.Stage) {
 		return f.SinceUpdate
 	}
 	return f.InStage
+}
+
+// ReportsProgress tells that the limit of the stage counts from its last report.
+func ReportsProgress(stage wire.HostStage) bool {
+	return stage == wire.HostStageWritingImageToDisk || stage == wire.HostStageCopyingRegistryDataToDisk
 }

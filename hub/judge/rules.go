@@ -66,18 +66,14 @@ func (j Judge) ageOf(t wire.DateTime) time.Duration {
 }
 
 func (j Judge) logsTimedOut(h *store.Host) bool {
-	waiting := h.API.LogsInfo == wire.LogsStateRequested || h.API.LogsInfo == wire.LogsStateCollecting
-	return waiting && j.ageOf(h.API.LogsStartedAt) > j.Timers.Logs
+	return waitsForLogs(h) && j.ageOf(h.API.LogsStartedAt) > j.Timers.Logs
 }
 
-// Due tells that time alone may change the cluster. A ready one that has never
-// been prepared waits for hosts or people, which come with calls of their own.
-func (j Judge) Due(c *store.Cluster) bool {
-	if c.API.Status != wire.ClusterStatusReady {
-		return true
-	}
-	return !c.PreparedAt.IsZero() && j.Now.Sub(c.PreparedAt) >= j.Timers.Repeat
+func waitsForLogs(h *store.Host) bool {
+	return h.API.LogsInfo == wire.LogsStateRequested || h.API.LogsInfo == wire.LogsStateCollecting
 }
 
 // MayRepeat tells that a preparation is not tried again too soon.
-func (j Judge) MayRepeat(c *store.Cluster) bool { return c.PreparedAt.IsZero() || j.Due(c) }
+func (j Judge) MayRepeat(c *store.Cluster) bool {
+	return c.PreparedAt.IsZero() || j.Now.Sub(c.PreparedAt) >= j.Timers.Repeat
+}

@@ -9,8 +9,11 @@ import (
 
 // Timers are the hub's patience. The zero value of each means the protocol's.
 type Timers struct {
-	// Monitor is the pause between two looks at silent hosts; 8 s.
+	// Monitor is the least pause between two looks at who is due; 1 s.
 	Monitor time.Duration
+	// Renewal is how often a replica says that it lives; 5 s. One that has not for
+	// three renewals is gone.
+	Renewal time.Duration
 	// Disconnected is how long a host may be silent; 3 min, a bootstrap host 2 min more.
 	Disconnected time.Duration
 	// Prepare bounds the last checks before an installation; 17 min for a host, 18 for a cluster.
@@ -29,7 +32,7 @@ type Timers struct {
 
 // WithDefaults fills in what is not set.
 func (t Timers) WithDefaults() Timers {
-	t.Monitor = cmp.Or(t.Monitor, 8*time.Second)
+	t.Monitor = cmp.Or(t.Monitor, time.Second)
 	t.Disconnected = cmp.Or(t.Disconnected, 3*time.Minute)
 	t.Prepare = cmp.Or(t.Prepare, 17*time.Minute)
 	t.Repeat = cmp.Or(t.Repeat, time.Minute)

@@ -58,12 +58,12 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Run takes part until ctx ends, and then leaves without making the others wait.
-func Run(ctx context.Context, o Options) error {
+// Run takes part until ctx ends, and then leaves, so that the others need not wait.
+func Run(ctx context.Context, o Options) {
 	if o.Renewal == 0 {
 		o.Renewal = Renewal
 	}
-	k := &keeper{Options: o, seen: map[string]sighting{}}
+	k := &keeper{Options: o, seen: map[string]sighting{}, past: map[string]bool{}}
 	ticker := time.NewTicker(o.Renewal)
 	defer ticker.Stop()
 	for {
@@ -72,7 +72,10 @@ func Run(ctx context.Context, o Options) error {
 		}
 		select {
 		case <-ctx.Done():
-			return k.leave(ctx)
+			if err := k.leave(ctx); err != nil {
+				o.Log.Warn("this replica could not say that it ends; the others wait until its lease is over", "error", err)
+			}
+			return
 		case <-ticker.C:
 		}
 	}
@@ -85,6 +88,8 @@ type keeper struct {
 	self *life
 	// seen are the other programs.
 	seen map[string]sighting
+	// past are the names of this program's earlier lives.
+	past map[string]bool
 }
 
 // sighting is when a program was first seen with a version of its lease.
@@ -141,6 +146,10 @@ func (k *keeper) watch(found []*store.Lease) (gone []*store.Lease) {
 	there, lost := map[string]bool{}, false
 	for _, l := range found {
 		if !strings.HasPrefix(l.Name, member) || l.Holder == k.self.lease.Holder {
+			continue
+		}
+		if k.past[l.Holder] {
+			gone = append(gone, l)
 			continue
 		}
 		there[l.Holder] = true
@@ -210,6 +219,7 @@ func (k *keeper) lead(ctx context.Context, found, gone []*store.Lease) error {
 // end ends this program's life among the others.
 func (k *keeper) end() {
 	k.self.end()
+	k.past[k.self.lease.Holder] = true
 	k.self = nil
 }
 

@@ -1,3 +1,4 @@
-// Package monitor watches for what happens because nothing happened: silent
-// agents, limits that have passed. The main type is [Monitor].
+// Package monitor has done what no call does: what happens because nothing happened
+// (silent agents, limits that have passed), and the slow work that calls leave behind.
+// Replicas share both. The main type is [Monitor].
 package monitor

@@ -40,11 +40,7 @@ func newFixture(t *testing.T) *fixture {
 	f.host = store.HostKey{InfraEnvID: f.env, HostID: uuid.NewString()}
 	agent := f.Agent(f.token)
 	agent.Register(t, f.host)
-	for range 4 {
-		for _, step := range agent.Poll(t, f.host).Instructions {
-			agent.Answer(t, f.host, step, testhub.Inventory(7))
-		}
-	}
+	agent.UntilInstall(t, f.host, testhub.Inventory(7))
 	agent.Progress(t, f.host, wire.HostStageInstalling, "")
 	view, _, err := f.View(t.Context(), f.host)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
@@ -296,7 +292,7 @@ func TestLifeOverHTTP(t *testing.T) {
 	do("PATCH", host+"/installer-args", wire.InstallerArgsParams{Args: []string{"--append-karg", "a=b"}}, &h, 201)
 	do("PATCH", host+"/ignition", wire.HostIgnitionParams{Config: `{"ignition":{"version":"3.2.0"}}`}, nil, 201)
 	do("POST", "/clusters/"+cluster.ID+"/actions/install", nil, &cluster, 202)
-	answerAll()
+	agent.UntilInstall(t, key, testhub.Inventory(9))
 	agent.Progress(t, key, wire.HostStageInstalling, "")
 	code, ignition := agent.Do(t, "GET", "/infra-env/"+env.ID+"/hosts/"+key.HostID+"/downloads/ignition", nil, nil)
 	g.Expect(code).To(Equal(200))

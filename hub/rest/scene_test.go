@@ -331,6 +331,10 @@ func installed(t *testing.T, hub *testhub.Hub, params wire.ClusterCreateParams) 
 	g.Expect(code).To(Equal(http.StatusAccepted), raw)
 	token, err := hub.AgentToken(t.Context(), p.hosts[0].InfraEnvID)
 	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(func() string { // what the hub prepares beside the calls
+		h, _ := p.host(t, 0)
+		return h.Status
+	}, time.Minute).Should(Equal(wire.HostStatusInstalling))
 	for _, stage := range []wire.HostStage{wire.HostStageInstalling, wire.HostStageRebooting, wire.HostStageDone} {
 		hub.Agent(token).Progress(t, p.hosts[0], stage, "")
 	}

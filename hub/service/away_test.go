@@ -63,6 +63,7 @@ func (p *program) threeInstalling() []string {
 		p.checkDisk(h)
 	}
 	for _, h := range hosts {
+		p.comesTo(h, wire.HostStatusInstalling)
 		p.Expect(p.stage(h, wire.HostStageWritingImageToDisk)).To(Succeed(), p.status(h)+" "+p.info(h))
 		p.poll(h)
 	}

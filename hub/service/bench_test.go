@@ -61,17 +61,6 @@ func BenchmarkPoll(b *testing.B) {
 	}
 }
 
-// BenchmarkTick is one look of the monitor at a fleet in which nothing is wrong.
-func BenchmarkTick(b *testing.B) {
-	hub, _ := fleet(b, 2000)
-	b.ResetTimer()
-	for range b.N {
-		if err := hub.Tick(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // BenchmarkProgress is one stage report of one host.
 func BenchmarkProgress(b *testing.B) {
 	hub, keys := fleet(b, 1)
@@ -80,8 +69,20 @@ func BenchmarkProgress(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+	ctx, stop := context.WithCancel(b.Context())
+	done := make(chan error, 1)
+	go func() { done <- hub.Run(ctx) }()
+	b.Cleanup(func() {
+		stop()
+		must(<-done)
+	})
 	must(hub.ApproveHost(b.Context(), keys[0], true))
 	must(hub.Reply(b.Context(), keys[0], wire.StepReply{StepType: wire.StepTypeInstallationDiskSpeedCheck, Output: `{"path":"/dev/sda","io_sync_duration":1}`}))
+	for status := ""; status != wire.HostStatusInstalling; {
+		h, err := hub.Host(b.Context(), keys[0])
+		must(err)
+		status = h.Status
+	}
 	b.ResetTimer()
 	for i := range b.N {
 		must(hub.Progress(b.Context(), keys[0], wire.HostProgress{CurrentStage: wire.HostStageWritingImageToDisk, ProgressInfo: fmt.Sprintf("%d%%", i%100)}))

@@ -89,6 +89,7 @@ func TestPollIsAnsweredFromMemory(t *testing.T) {
 func TestPollThatIsNews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _ := counted(t, t.TempDir())
+		w.watch()
 		w.register(hostA)
 		w.poll(hostA)
 		_, err := w.Instructions(w.ctx, key(hostA), service.Poll{AgentVersion: "agent:2"})
@@ -97,7 +98,6 @@ func TestPollThatIsNews(t *testing.T) {
 		w.Expect(err).NotTo(HaveOccurred())
 		w.Expect(h.DiscoveryAgentVersion).To(Equal("agent:2"))
 		pass(10 * time.Minute)
-		w.Expect(w.Tick(w.ctx)).To(Succeed())
 		w.Expect(w.status(hostA)).To(Equal(wire.HostStatusDisconnected))
 		w.poll(hostA)
 		w.Expect(w.status(hostA)).To(Equal(wire.HostStatusDiscovering))
@@ -151,12 +151,12 @@ func TestCrashLosesSeconds(t *testing.T) {
 		w.Expect(c.Close()).To(Succeed())
 
 		w, _ = counted(t, dir)
+		w.watch()
 		h, err := w.Host(w.ctx, key(hostA))
 		w.Expect(err).NotTo(HaveOccurred())
 		w.Expect(h.CheckedInAt.Time).To(BeTemporally("==", last))
 		for range 20 {
 			pass(8 * time.Second)
-			w.Expect(w.Tick(w.ctx)).To(Succeed())
 			w.Expect(w.status(hostA)).To(Equal(wire.HostStatusDiscovering))
 		}
 	})

@@ -113,7 +113,7 @@ func New(o Options) (*Hub, error) {
 		infraEnvRegistry: infraenvs.New(units, cache, o.TokenKey, o.ImageURLs),
 		fileFolder:       folder,
 		events:           timeline.New(units),
-		watch:            monitor.New(units),
+		watch:            monitor.New(units, book),
 	}, nil
 }
 

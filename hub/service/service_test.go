@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,6 +62,7 @@ func start(t *testing.T, o service.Options, spec *service.InfraEnvSpec) *world {
 		t.Fatal(err)
 	}
 	w := &world{Hub: hub, WithT: NewWithT(t), t: t, ctx: t.Context()}
+	w.watch()
 	if spec == nil {
 		spec = &service.InfraEnvSpec{SingleHost: true, AutoApprove: true}
 	}
@@ -68,6 +70,25 @@ func start(t *testing.T, o service.Options, spec *service.InfraEnvSpec) *world {
 	_, err = hub.EnsureInfraEnv(w.ctx, *spec)
 	w.Expect(err).NotTo(HaveOccurred())
 	return w
+}
+
+// watch has the hub do its own work until the test ends, or the returned function is called.
+func (w *world) watch() (stop func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(w.ctx))
+	done := make(chan error, 1)
+	go func() { done <- w.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		w.Expect(<-done).To(Succeed())
+	})
+	w.t.Cleanup(stop)
+	return stop
+}
+
+// comesTo waits for a status that follows from slow work.
+func (w *world) comesTo(host, status string) {
+	w.t.Helper()
+	w.Eventually(func() string { return w.status(host) }, time.Minute).Should(Equal(status), w.info(host))
 }
 
 func (w *world) register(host string) string {
@@ -143,7 +164,7 @@ func (w *world) installing(host string) {
 	w.register(host)
 	w.inventory(host, nil)
 	w.checkDisk(host)
-	w.Expect(w.status(host)).To(Equal(wire.HostStatusInstalling))
+	w.comesTo(host, wire.HostStatusInstalling)
 	w.Expect(w.stage(host, wire.HostStageInstalling)).To(Succeed())
 }
 
@@ -182,13 +203,8 @@ func TestSilence(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := start(t, service.Options{}, nil)
 				tc.prepare(w)
-				ctx, stop := context.WithCancel(w.ctx)
-				done := make(chan error, 1)
-				go func() { done <- w.Run(ctx) }()
 				pass(tc.wait)
 				w.Expect(w.status(hostA)).To(Equal(tc.want), w.info(hostA))
-				stop()
-				w.Expect(<-done).To(Succeed())
 			})
 		})
 	}
@@ -201,7 +217,6 @@ func TestSilentHostThatSpeaksAgainGoesOn(t *testing.T) {
 		w.inventory(hostA, nil)
 		w.Expect(w.status(hostA)).To(Equal(wire.HostStatusKnown))
 		pass(4 * time.Minute)
-		w.Expect(w.Tick(w.ctx)).To(Succeed())
 		w.Expect(w.status(hostA)).To(Equal(wire.HostStatusDisconnected))
 		w.poll(hostA)
 		w.Expect(w.status(hostA)).To(Equal(wire.HostStatusKnown))
@@ -214,15 +229,14 @@ func TestUnpreparedInstallationIsTriedAgain(t *testing.T) {
 		w := start(t, service.Options{Ignition: source}, nil)
 		w.register(hostA)
 		w.inventory(hostA, nil)
+		synctest.Wait()
 		w.Expect(w.status(hostA)).To(Equal(wire.HostStatusKnown))
 		w.Expect(w.info(hostA)).To(ContainSubstring("the tool is not installed"))
 		tries := source.calls
 		pass(30 * time.Second)
-		w.Expect(w.Tick(w.ctx)).To(Succeed())
 		w.Expect(source.calls).To(Equal(tries), "not again within a minute")
 		source.err = ignition.ErrNone
-		pass(31 * time.Second)
-		w.Expect(w.Tick(w.ctx)).To(Succeed())
+		pass(32 * time.Second)
 		w.Expect(w.status(hostA)).To(Equal(wire.HostStatusPreparingForInstallation))
 	})
 }
@@ -292,6 +306,7 @@ func TestProgressRules(t *testing.T) {
 	w.Expect(service.Code(w.stage(hostA, wire.HostStageInstalling))).To(Equal(409), "not before the installation")
 	w.inventory(hostA, nil)
 	w.checkDisk(hostA)
+	w.comesTo(hostA, wire.HostStatusInstalling)
 	for _, tc := range []struct {
 		stage wire.HostStage
 		code  int
@@ -343,6 +358,9 @@ func TestClusterOfGivenHosts(t *testing.T) {
 	for _, host := range hosts {
 		w.Expect(w.status(host)).To(Equal(wire.HostStatusPreparingForInstallation))
 		w.checkDisk(host)
+	}
+	for _, host := range hosts {
+		w.comesTo(host, wire.HostStatusInstalling)
 	}
 	c, err := w.Cluster(w.ctx, cluster, true)
 	w.Expect(err).NotTo(HaveOccurred())

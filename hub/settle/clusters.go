@@ -92,6 +92,11 @@ func (w *Work) applyCluster(c *store.Cluster, hosts []*store.Host, d rules.Decis
 	if !d.Changed {
 		return nil
 	}
+	if from == wire.ClusterStatusPreparingForInstallation {
+		if err := w.CallOff(prepareJob, c.API.ID); err != nil {
+			return err
+		}
+	}
 	return w.clusterStatusEvents(c, from)
 }
 

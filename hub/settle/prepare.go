@@ -5,17 +5,15 @@ import (
 	"maps"
 
 	"github.com/ironflow/ironflow/hub/hostmachine"
-	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/roles"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
-	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// prepare gives every host its role and proves that its Ignition can be made.
-// The outcome is the cluster's last-installation-preparation.
+// prepare gives every host its role and has its Ignition made, to prove that it can
+// be. The outcome will be the cluster's last-installation-preparation.
 func (w *Work) prepare(c *store.Cluster, hosts []*store.Host) error {
 	c.PreparedAt = w.Now
 	if err := w.ClusterEvent(c, "cluster_prepare_installation_started", wire.EventSeverityInfo, "preparing the installation", nil); err != nil {
@@ -24,22 +22,11 @@ func (w *Work) prepare(c *store.Cluster, hosts []*store.Host) error {
 	if err := w.assignRoles(c, hosts); err != nil {
 		return err
 	}
-	outcome := wire.LastInstallationPreparation{Status: wire.LastInstallationPreparationStatusSuccess}
 	for _, h := range hosts {
 		w.forgetFailedImages(h)
-		if _, err := w.RenderIgnition(h, c); err != nil {
-			outcome = wire.LastInstallationPreparation{
-				Status: wire.LastInstallationPreparationStatusFailed,
-				Reason: "Ignition of host " + judge.HostName(h) + ": " + err.Error(),
-			}
-			break
-		}
 	}
-	c.API.LastInstallationPreparation = outcome
-	if outcome.Status != wire.LastInstallationPreparationStatusFailed {
-		return nil
-	}
-	return w.ClusterEvent(c, "prepare_installation_failed", wire.EventSeverityWarning, outcome.Reason, unit.Props{"error": outcome.Reason})
+	c.API.LastInstallationPreparation = wire.LastInstallationPreparation{}
+	return w.Want(prepareJob, c.API.ID)
 }
 
 // forgetFailedImages has images that could not be pulled the last time checked again.
@@ -52,14 +39,6 @@ func (w *Work) forgetFailedImages(h *store.Host) {
 		h.API.ImagesStatus = unit.Text(kept)
 		w.Touch(h, store.ChangedHost)
 	}
-}
-
-// RenderIgnition makes the host's own configuration.
-func (w *Work) RenderIgnition(h *store.Host, c *store.Cluster) ([]byte, error) {
-	return ignition.Render(w.Context(), w.units.Ignition, ignition.Host{
-		ClusterID: c.API.ID, Role: string(h.API.Role), Hostname: validations.Hostname(&h.API, judge.Inventory(h)),
-		SSHKey: c.API.SSHPublicKey, Override: h.API.IgnitionConfigOverrides,
-	})
 }
 
 // assignRoles gives roles to the hosts that have none. The strongest master is

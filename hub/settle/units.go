@@ -56,7 +56,10 @@ func (u *Units) Update(ctx context.Context, f func(*Work) error) error {
 		if err := f(w); err != nil {
 			return err
 		}
-		return w.Settle()
+		if err := w.Settle(); err != nil {
+			return err
+		}
+		return w.noteDeadlines()
 	})
 }
 

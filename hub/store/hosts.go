@@ -29,8 +29,6 @@ type HostFilter struct {
 	MAC string
 	// Statuses keeps only hosts in one of them.
 	Statuses []string
-	// SilentSince keeps only hosts that have not polled since then.
-	SilentSince time.Time
 	// After keeps only hosts behind it; Limit bounds the number, zero does not.
 	After HostKey
 	Limit int
@@ -46,9 +44,6 @@ func (r *Reader) Hosts(f HostFilter) ([]*Host, error) {
 	where.in("h.status", f.Statuses...)
 	if f.MAC != "" {
 		where.add(`EXISTS (SELECT 1 FROM host_macs m WHERE m.infra_env_id = h.infra_env_id AND m.host_id = h.id AND m.mac = %s)`, f.MAC)
-	}
-	if !f.SilentSince.IsZero() {
-		where.add("c.at <= %s", unix(f.SilentSince))
 	}
 	if f.After != (HostKey{}) {
 		where.terms = append(where.terms, "(h.infra_env_id, h.id) > ("+where.mark(f.After.InfraEnvID)+", "+where.mark(f.After.HostID)+")")

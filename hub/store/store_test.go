@@ -315,7 +315,6 @@ func hostFilter(ctx context.Context, g *WithT, s store.Store) {
 		{store.HostFilter{ClusterID: "cluster-1", Bare: true}, []string{"host-1"}},
 		{store.HostFilter{Statuses: []string{wire.HostStatusKnown}}, []string{"host-2"}},
 		{store.HostFilter{ClusterID: "cluster-9"}, nil},
-		{store.HostFilter{SilentSince: time.Unix(1500, 0)}, []string{"host-1"}},
 		{store.HostFilter{Limit: 1}, []string{"host-1"}},
 		{store.HostFilter{Limit: 1, After: bound.Key()}, []string{"host-2"}},
 		{store.HostFilter{After: other.Key()}, nil},

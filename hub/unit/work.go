@@ -35,6 +35,9 @@ type Work struct {
 	dirtyHosts    map[store.HostKey]bool
 	dirtyClusters map[string]bool
 
+	// jobs are those that were read or are wanted, by their ids.
+	jobs map[string]*jobChange
+
 	lines []line
 	// after is done once the work is stored; a failure is only logged.
 	after []func() error
@@ -51,6 +54,7 @@ func (u *Units) work(ctx context.Context, read *store.Reader) *Work {
 		Now: u.Now().UTC(), Reader: read, ctx: ctx, units: u,
 		hosts: map[store.HostKey]*store.Host{}, clusters: map[string]*store.Cluster{}, envs: map[string]*store.InfraEnv{},
 		members: map[string][]store.HostKey{}, dirtyHosts: map[store.HostKey]bool{}, dirtyClusters: map[string]bool{},
+		jobs: map[string]*jobChange{},
 	}
 }
 
@@ -252,6 +256,7 @@ func (w *Work) finish() (*store.Unit, error) {
 		}
 		w.unit.Clusters = append(w.unit.Clusters, c)
 	}
+	w.finishJobs()
 	return &w.unit, nil
 }
 

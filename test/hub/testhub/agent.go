@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/store"
@@ -136,6 +137,29 @@ func (c *Caller) Answer(t testing.TB, key store.HostKey, step wire.Step, invento
 	raw, err := json.Marshal(output)
 	must(t, err)
 	c.Reply(t, key, wire.StepReply{StepType: step.StepType, StepID: step.StepID, Output: string(raw)})
+}
+
+// UntilInstall polls and answers as a healthy machine would until the hub orders the
+// installation, and returns the order. The hub prepares it beside the calls, so the
+// order takes a moment.
+func (c *Caller) UntilInstall(t testing.TB, key store.HostKey, inventory wire.Inventory) wire.Step {
+	t.Helper()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for range 10_000 {
+		for _, step := range c.Poll(t, key).Instructions {
+			if step.StepType == wire.StepTypeInstall {
+				return step
+			}
+			c.Answer(t, key, step, inventory)
+		}
+		select {
+		case <-t.Context().Done():
+		case <-tick.C:
+		}
+	}
+	t.Fatal("the hub never ordered the installation:\n" + c.hub.Timeline(t))
+	return wire.Step{}
 }
 
 func diskOf(step wire.Step) string {

@@ -15,21 +15,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// untilInstall polls and answers until the hub orders the installation.
+// untilInstall returns the order that the hub gives in the end.
 func untilInstall(t *testing.T, agent *testhub.Caller, key store.HostKey, inventory wire.Inventory) wire.InstallCmdRequest {
 	t.Helper()
-	for range 10 {
-		for _, step := range agent.Poll(t, key).Instructions {
-			if step.StepType == wire.StepTypeInstall {
-				var order wire.InstallCmdRequest
-				NewWithT(t).Expect(json.Unmarshal([]byte(step.Args[0]), &order)).To(Succeed())
-				return order
-			}
-			agent.Answer(t, key, step, inventory)
-		}
-	}
-	t.Fatal("the hub never ordered the installation")
-	return wire.InstallCmdRequest{}
+	var order wire.InstallCmdRequest
+	NewWithT(t).Expect(json.Unmarshal([]byte(agent.UntilInstall(t, key, inventory).Args[0]), &order)).To(Succeed())
+	return order
 }
 
 func TestHostIsInstalledOverHTTP(t *testing.T) {

@@ -1,0 +1,106 @@
+package judge
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/clustermachine"
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// polling are the statuses in which an agent is expected to poll.
+var polling = slices.Concat([]string{
+	wire.HostStatusDiscovering, wire.HostStatusKnown, wire.HostStatusInsufficient, wire.HostStatusPendingForInput,
+	wire.HostStatusDiscoveringUnbound, wire.HostStatusKnownUnbound, wire.HostStatusInsufficientUnbound, wire.HostStatusUnbinding,
+	wire.HostStatusPreparingFailed, wire.HostStatusInstalling, wire.HostStatusInstallingInProgress,
+}, hostmachine.Preparing)
+
+// HostDeadline is when time alone may change the host: the moment at which a limit is
+// over, or zero, and how long the host may be silent, or zero where nobody waits for
+// its polls. A limit that is over already has been looked at. c is nil for an unbound host.
+func (j Judge) HostDeadline(h *store.Host, c *store.Cluster) (due time.Time, patience time.Duration) {
+	if slices.Contains(polling, h.API.Status) && !PastReboot(h.Stage()) && !h.API.ConnectionTimedOut {
+		patience = j.Timers.Silence(h.API.Bootstrap)
+	}
+	switch status := h.API.Status; status {
+	case wire.HostStatusPreparingForInstallation:
+		due = j.over(h.API.StatusUpdatedAt, j.Timers.Prepare)
+	case wire.HostStatusInstalling:
+		due = j.over(h.API.StatusUpdatedAt, hostmachine.InstallingLimit)
+	case wire.HostStatusInstallingInProgress:
+		due = j.stageOver(h, c)
+	case wire.HostStatusInstallingPendingUserAction:
+		due = j.over(h.API.StatusUpdatedAt, hostmachine.UserActionLimit)
+	case wire.HostStatusReclaiming, wire.HostStatusReclaimingRebooting:
+		due = j.over(h.API.StatusUpdatedAt, hostmachine.ReclaimLimit)
+	case wire.HostStatusError, wire.HostStatusCancelled:
+		if waitsForLogs(h) {
+			due = j.over(h.API.LogsStartedAt, j.Timers.Logs)
+		}
+	}
+	return due, patience
+}
+
+// stageOver is when the host's stage has taken too long.
+func (j Judge) stageOver(h *store.Host, c *store.Cluster) time.Time {
+	p := h.API.Progress
+	if p == nil || c == nil {
+		return time.Time{}
+	}
+	since := p.StageStartedAt
+	if hostmachine.ReportsProgress(p.CurrentStage) {
+		since = p.StageUpdatedAt
+	}
+	return j.over(since, j.Timers.stage(p.CurrentStage, SingleNode(c)))
+}
+
+// ClusterDeadline is when time alone may change the cluster; zero for never. One that
+// is ready and has never been prepared waits for hosts or people, which come with
+// calls of their own.
+func (j Judge) ClusterDeadline(c *store.Cluster) time.Time {
+	since := c.API.StatusUpdatedAt
+	switch c.API.Status {
+	case wire.ClusterStatusReady:
+		if c.PreparedAt.IsZero() {
+			return time.Time{}
+		}
+		return j.ahead(c.PreparedAt.Add(j.Timers.Repeat))
+	case wire.ClusterStatusPreparingForInstallation:
+		return j.over(since, j.Timers.Prepare+clusterExtra)
+	case wire.ClusterStatusInstalling, wire.ClusterStatusInstallingPendingUserAction:
+		return j.over(since, clustermachine.InstallationLimit)
+	case wire.ClusterStatusFinalizing:
+		return first(j.over(since, clustermachine.FinalizingLimit), j.over(since, clustermachine.InstallationLimit))
+	}
+	return time.Time{}
+}
+
+// over is when the time since then counts as longer than the limit, see [Judge.ageOf].
+func (j Judge) over(since wire.DateTime, limit time.Duration) time.Time {
+	if since.IsZero() || limit <= 0 {
+		return time.Time{}
+	}
+	at := since.Add(limit)
+	if grace := j.Started.Add(j.Timers.Silence(true)); since.Before(j.Started) && at.Before(grace) {
+		at = grace
+	}
+	return j.ahead(at)
+}
+
+// ahead leaves out what is over.
+func (j Judge) ahead(at time.Time) time.Time {
+	if at.Before(j.Now) {
+		return time.Time{}
+	}
+	return at
+}
+
+// first is the earlier one of two moments; zero is none.
+func first(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,3 @@
+// Package replicas runs several hubs, each in a process of its own, over one real
+// PostgreSQL and behind a plain balancer, and kills them.
+package replicas
