@@ -102,13 +102,13 @@ test-unit: prerequisites $(BIN)/gotestsum ## Unit tests: no servers, no set-up
 	@$(GOTEST) -short -timeout 10m ./...
 
 .PHONY: test
-test: lab-programs test-tools $(BIN)/gotestsum ## Unit tests and the real parts: kube-apiserver, Ironic, a 2-host flow
+test: lab-programs test-tools s3-server $(BIN)/gotestsum ## Unit tests and the real parts: kube-apiserver, Ironic, a 2-host flow
 	@$(BIN)/ironflow-lab prepare
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) $(TESTFLAGS) ./...
 
 # What cannot be built or installed is found out first, before anything runs for an hour.
 .PHONY: test-e2e
-test-e2e: need-e2e coreos-installer e2e-tools lab-programs $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd, boots in QEMU (needs root, cargo)
+test-e2e: need-e2e coreos-installer e2e-tools s3-server lab-programs $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd, boots in QEMU (needs root, cargo)
 	@$(BIN)/ironflow-lab prepare --ipa
 	@$(MAKE) --no-print-directory test-ipa
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) -p 2 -vet=off -timeout 90m -tags e2e ./...
@@ -140,6 +140,9 @@ coreos-installer: prerequisites ## Build the real coreos-installer for the end-t
 .PHONY: test-tools
 test-tools:
 	@bash test/scripts/test-tools.sh
+
+.PHONY: s3-server
+s3-server: $(BIN)/versitygw ## Build the server that speaks S3 for the tests of the hub's file store, once
 
 .PHONY: e2e-tools
 e2e-tools: test-tools
@@ -186,6 +189,10 @@ $(BIN)/controller-gen: tools/go.mod
 
 $(BIN)/gotestsum: tools/go.mod
 	@cd tools && $(HASTE) go build -o $@ gotest.tools/gotestsum
+
+$(BIN)/versitygw: tools/s3/go.mod
+	@echo "building versitygw, the S3 server of the tests (about a minute the first time)"
+	@cd tools/s3 && $(HASTE) go build -o $@ github.com/versity/versitygw/cmd/versitygw
 
 $(BIN)/golangci-lint: tools/lint/go.mod
 	@echo "building golangci-lint (about 2 minutes the first time)"

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -34,7 +33,7 @@ type hubParts struct {
 	cert  pki.Files
 	tls   tlsSettings
 	store store.Store
-	files *os.Root
+	files fileStore
 }
 
 func newHub(ctx context.Context, s settings, cert pki.Files, urls imageURLs, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
@@ -43,12 +42,8 @@ func newHub(ctx context.Context, s settings, cert pki.Files, urls imageURLs, met
 	if h.store, err = openStore(ctx, s); err != nil {
 		return nil, fmt.Errorf("the hub's store: %w", err)
 	}
-	dir := filepath.Join(s.dataDir, "logs")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("folder of collected logs: %w", err)
-	}
-	if h.files, err = os.OpenRoot(dir); err != nil {
-		return nil, fmt.Errorf("folder of collected logs: %w", err)
+	if h.files, err = openFiles(ctx, s, log); err != nil {
+		return nil, fmt.Errorf("the hub's files: %w", err)
 	}
 	var key auth.Key
 	if s.hubAuth == "token" {

@@ -48,6 +48,7 @@ var parts = []part{
 		use: "hub", short: "Run the hub alone: its REST API and the controllers of its resources",
 		lease: names.HubLease, flags: slices.Concat(everyPart, []string{
 			"hub-addr", "images-publish-url",
+			"files", "files-endpoint", "files-region", "files-addressing", "files-ca", "files-credentials-file",
 			"hub-user-token-file", "hub-releases-file", "hub-disabled-host-validations", "hub-disabled-cluster-validations", "hub-host-requirements", "hub-agent-version",
 		}),
 		complete: (*settings).completeAddresses, make: (*program).makeHubPart,

@@ -27,6 +27,7 @@ type settings struct {
 	// database is PostgreSQL's address, empty for a file in dataDir.
 	database             string
 	databasePasswordFile string
+	files                fileSettings
 	logLevel             string
 	leaderElect          bool
 	// oneOfMany is for tests that start the program several times in one process.
@@ -197,13 +198,16 @@ func (s *settings) common() []setting {
 // services are the settings of the hub and of the image server.
 func (s *settings) services() []setting {
 	rows := []setting{
-		{"data-dir", "IRONFLOW_DATA_DIR", "/var/lib/ironflow", "folder for the hub's store, certificates, keys and collected logs", text(&s.dataDir)},
+		{"data-dir", "IRONFLOW_DATA_DIR", "/var/lib/ironflow", "folder for the hub's store, certificates, keys and, unless files names another place, collected logs", text(&s.dataDir)},
 		{"database", "IRONFLOW_DATABASE", "", "PostgreSQL database of the hub's records, postgres://USER@HOST:5432/DATABASE without a password, for several replicas; empty for the file hub.sqlite in data-dir", text(&s.database)},
 		{"database-password-file", "IRONFLOW_DATABASE_PASSWORD_FILE", "", "file with the database's password, read for each connection; empty for PGPASSWORD or PGPASSFILE", text(&s.databasePasswordFile)},
+	}
+	rows = append(rows, s.files.settings()...)
+	rows = append(rows, []setting{
 		{"hub-addr", "IRONFLOW_HUB_ADDR", ":8090", "address of the hub's REST API (TLS)", text(&s.hubAddr)},
 		{"hub-publish-url", "IRONFLOW_HUB_PUBLISH_URL", "", "URL by which machines reach the hub; empty for https://127.0.0.1 and the port of hub-addr", text(&s.hubURL)},
 		{"hub-auth", "IRONFLOW_HUB_AUTH", "token", "how agents authenticate: token or none", text(&s.hubAuth)},
-	}
+	}...)
 	rows = append(rows, s.api.settings()...)
 	rows = append(rows, s.checks.settings()...)
 	rows = append(rows, []setting{
@@ -299,6 +303,9 @@ func (s *settings) completeAddresses() error {
 		if err := store.CheckPostgresURL(s.database); err != nil {
 			return fmt.Errorf("--database: %w", err)
 		}
+	}
+	if err := s.files.check(); err != nil {
+		return err
 	}
 	if s.hubAuth != "token" && s.hubAuth != "none" {
 		return fmt.Errorf("--hub-auth %q is neither token nor none", s.hubAuth)

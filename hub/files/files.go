@@ -3,9 +3,9 @@ package files
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 
+	"github.com/ironflow/ironflow/hub/filestore"
 	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/refusal"
@@ -17,14 +17,13 @@ import (
 // Folder is the files of the hub. All methods are safe for concurrent use.
 type Folder struct {
 	units  *settle.Units
-	root   *os.Root
+	store  filestore.Store
 	maxLog int64
 }
 
-// New makes the files below the root; nothing outside of it is touched. maxLog
-// bounds one archive of logs, in bytes.
-func New(units *settle.Units, root *os.Root, maxLog int64) *Folder {
-	return &Folder{units: units, root: root, maxLog: maxLog}
+// New makes the files of the store. maxLog bounds one archive of logs, in bytes.
+func New(units *settle.Units, kept filestore.Store, maxLog int64) *Folder {
+	return &Folder{units: units, store: kept, maxLog: maxLog}
 }
 
 func (d *Folder) cluster(ctx context.Context, id string) (c *store.Cluster, err error) {

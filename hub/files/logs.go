@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
+	"time"
 
-	"github.com/google/uuid"
-
+	"github.com/ironflow/ironflow/hub/filestore"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
@@ -51,7 +50,7 @@ func (d *Folder) ClusterLogsProgress(ctx context.Context, clusterID string, stat
 	return err
 }
 
-// StoreHostLogs keeps an archive of a host's logs in the hub's folder, in place
+// StoreHostLogs keeps an archive of a host's logs in the file store, in place
 // of an earlier one. An archive beyond the limit is refused with 400 and leaves
 // the earlier one alone.
 func (d *Folder) StoreHostLogs(ctx context.Context, clusterID string, key store.HostKey, from io.Reader) error {
@@ -69,7 +68,7 @@ func (d *Folder) StoreHostLogs(ctx context.Context, clusterID string, key store.
 	if of == "" || of != clusterID {
 		return refusal.Conflict("host %s does not belong to cluster %s", key.HostID, clusterID)
 	}
-	if err := d.storeFile(hostLogs(key), from); err != nil {
+	if err := d.storeFile(ctx, hostLogs(key), from); err != nil {
 		return err
 	}
 	_, err = d.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
@@ -85,7 +84,7 @@ func (d *Folder) StoreClusterLogs(ctx context.Context, clusterID string, from io
 	if _, err := d.cluster(ctx, clusterID); err != nil {
 		return err
 	}
-	if err := d.storeFile(clusterLogs(clusterID), from); err != nil {
+	if err := d.storeFile(ctx, clusterLogs(clusterID), from); err != nil {
 		return err
 	}
 	_, err := d.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
@@ -96,20 +95,43 @@ func (d *Folder) StoreClusterLogs(ctx context.Context, clusterID string, from io
 	return err
 }
 
-// HostLogs opens the archive of a host's logs; without one it is refused with 404.
-func (d *Folder) HostLogs(key store.HostKey) (*os.File, error) { return d.openLogs(hostLogs(key)) }
-
-// ClusterLogs opens the archive of the cluster's own logs; without one it is refused with 404.
-func (d *Folder) ClusterLogs(clusterID string) (*os.File, error) {
-	return d.openLogs(clusterLogs(clusterID))
+// Archive is logs that a client downloads. It has to be closed.
+type Archive struct {
+	io.ReadSeekCloser
+	// Modified is when they were stored.
+	Modified time.Time
 }
 
-func (d *Folder) openLogs(name string) (*os.File, error) {
-	f, err := d.root.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, refusal.New(404, "no logs were collected")
+// HostLogs opens the archive of a host's logs; without one it is refused with 404.
+func (d *Folder) HostLogs(ctx context.Context, key store.HostKey) (*Archive, error) {
+	return d.openLogs(ctx, hostLogs(key))
+}
+
+// ClusterLogs opens the archive of the cluster's own logs; without one it is refused with 404.
+func (d *Folder) ClusterLogs(ctx context.Context, clusterID string) (*Archive, error) {
+	return d.openLogs(ctx, clusterLogs(clusterID))
+}
+
+func (d *Folder) openLogs(ctx context.Context, name string) (*Archive, error) {
+	f, info, err := d.store.Open(ctx, name)
+	if err != nil {
+		return nil, refused(err)
 	}
-	return f, err
+	return &Archive{ReadSeekCloser: f, Modified: info.Modified}, nil
+}
+
+// refused says what an error of the file store means for the caller.
+func refused(err error) error {
+	large, tooLarge := errors.AsType[*filestore.TooLargeError](err)
+	switch {
+	case tooLarge:
+		return refusal.BadRequest("the archive is larger than %d bytes; leave old journals out", large.Limit)
+	case errors.Is(err, fs.ErrNotExist):
+		return refusal.NotFound("no logs were collected")
+	case errors.Is(err, filestore.ErrUnavailable):
+		return fmt.Errorf("%w: %w", refusal.ErrUnavailable, err)
+	}
+	return err
 }
 
 func hostLogs(key store.HostKey) string {
@@ -119,34 +141,14 @@ func hostLogs(key store.HostKey) string {
 func clusterLogs(id string) string { return path.Join("logs", "clusters", path.Base(id)+".tar.gz") }
 
 // RemoveHostLogs removes the archive of a host's logs; a missing one is no error.
-func (d *Folder) RemoveHostLogs(key store.HostKey) error {
-	if err := d.root.Remove(hostLogs(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+func (d *Folder) RemoveHostLogs(ctx context.Context, key store.HostKey) error {
+	return d.store.Remove(ctx, hostLogs(key))
 }
 
-// storeFile writes a file as a whole: readers see the old one or the new one.
-func (d *Folder) storeFile(name string, from io.Reader) (err error) {
-	if err := d.root.MkdirAll(path.Dir(name), 0o700); err != nil {
-		return fmt.Errorf("folder for logs: %w", err)
+// storeFile keeps a file as a whole: readers see the old one or the new one.
+func (d *Folder) storeFile(ctx context.Context, name string, from io.Reader) error {
+	if _, err := d.store.Put(ctx, name, from, d.maxLog); err != nil {
+		return refused(err)
 	}
-	temporary := name + "." + uuid.NewString()[:8] + ".part"
-	f, err := d.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("store logs: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, d.root.Remove(temporary))
-		}
-	}()
-	n, err := io.Copy(f, io.LimitReader(from, d.maxLog+1))
-	if err := errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("store logs: %w", err)
-	}
-	if n > d.maxLog {
-		return refusal.BadRequest("the archive is larger than %d bytes; leave old journals out", d.maxLog)
-	}
-	return d.root.Rename(temporary, name)
+	return nil
 }

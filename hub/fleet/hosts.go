@@ -23,11 +23,11 @@ import (
 type Fleet struct {
 	units *settle.Units
 	// removeLogs forgets the logs of a host; it is no error when there are none.
-	removeLogs func(store.HostKey) error
+	removeLogs func(context.Context, store.HostKey) error
 }
 
 // New makes the fleet. removeLogs is called for hosts that were removed.
-func New(units *settle.Units, removeLogs func(store.HostKey) error) *Fleet {
+func New(units *settle.Units, removeLogs func(context.Context, store.HostKey) error) *Fleet {
 	return &Fleet{units: units, removeLogs: removeLogs}
 }
 
@@ -169,7 +169,8 @@ func (f *Fleet) deleteHost(w *settle.Work, host *store.Host) error {
 		return err
 	}
 	w.ForgetHost(host)
-	w.After(func() error { return f.removeLogs(host.Key()) })
+	// The host is gone by then, whoever asked for it; the file store has deadlines of its own.
+	w.After(func() error { return f.removeLogs(context.Background(), host.Key()) })
 	if c != nil && c.Own {
 		w.ForgetCluster(c)
 	}

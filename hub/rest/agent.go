@@ -108,7 +108,7 @@ func clusterLogsProgress(r *request) (any, error) {
 // uploadTime is how long an archive may take to arrive.
 const uploadTime = 15 * time.Minute
 
-// uploadLogs streams the archive into the hub's folder; nothing of it is kept in memory.
+// uploadLogs streams the archive into the file store; it is never in memory as a whole.
 func uploadLogs(r *request) (any, error) {
 	cluster, err := r.cluster()
 	if err != nil {

@@ -126,8 +126,8 @@ func downloadLogs(r *request) (any, error) {
 		return nil, err
 	}
 	if host == "" {
-		f, err := r.hub.ClusterLogs(id)
-		return &file{name: "cluster-" + id + "-logs.tar.gz", content: f}, err
+		f, err := r.hub.ClusterLogs(r.Context(), id)
+		return &file{name: "cluster-" + id + "-logs.tar.gz", archive: f}, err
 	}
 	hosts, err := r.hub.Hosts(r.Context(), store.HostFilter{ClusterID: id, Bare: true})
 	if err != nil {
@@ -135,8 +135,8 @@ func downloadLogs(r *request) (any, error) {
 	}
 	for _, h := range hosts {
 		if h.ID == host {
-			f, err := r.hub.HostLogs(store.HostKey{InfraEnvID: h.InfraEnvID, HostID: h.ID})
-			return &file{name: "host-" + host + "-logs.tar.gz", content: f}, err
+			f, err := r.hub.HostLogs(r.Context(), store.HostKey{InfraEnvID: h.InfraEnvID, HostID: h.ID})
+			return &file{name: "host-" + host + "-logs.tar.gz", archive: f}, err
 		}
 	}
 	return nil, notFound("cluster %s has no host %s", id, host)

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/hub/files"
 	"github.com/ironflow/ironflow/hub/openapi"
 	"github.com/ironflow/ironflow/hub/protocol"
 	"github.com/ironflow/ironflow/hub/releases"
@@ -193,7 +194,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, op protocol.Operat
 // file is an answer that is a download.
 type file struct {
 	name    string
-	content http.File
+	archive *files.Archive
 	raw     []byte
 }
 

@@ -18,6 +18,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/filestore"
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
@@ -140,7 +141,7 @@ func apiOver(t *testing.T, s *failingStore) (api http.Handler, token string) {
 	records, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "hub.sqlite"))
 	g.Expect(err).NotTo(HaveOccurred())
 	s.Store = records
-	root, err := os.OpenRoot(dir)
+	root, err := filestore.OpenDirectory(dir)
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _ = root.Close() })
 	key, err := auth.NewKey([]byte(strings.Repeat("k", 32)))

@@ -2,7 +2,6 @@ package service_test
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -10,6 +9,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/hub/filestore"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -28,7 +28,7 @@ func begin(t *testing.T, dir string) *program {
 	g := NewWithT(t)
 	s, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "hub.sqlite"))
 	g.Expect(err).NotTo(HaveOccurred())
-	root, err := os.OpenRoot(dir)
+	root, err := filestore.OpenDirectory(dir)
 	g.Expect(err).NotTo(HaveOccurred())
 	hub, err := service.New(service.Options{Store: s, Files: root})
 	g.Expect(err).NotTo(HaveOccurred())

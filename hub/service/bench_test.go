@@ -3,10 +3,10 @@ package service_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/ironflow/ironflow/hub/filestore"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -20,7 +20,7 @@ func fleet(b *testing.B, n int) (*service.Hub, []store.HostKey) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := filestore.OpenDirectory(dir)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/checkins"
 	"github.com/ironflow/ironflow/hub/clusters"
 	"github.com/ironflow/ironflow/hub/files"
+	"github.com/ironflow/ironflow/hub/filestore"
 	"github.com/ironflow/ironflow/hub/fleet"
 	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/infraenvs"
@@ -33,8 +33,8 @@ import (
 type Options struct {
 	// Store keeps the records.
 	Store store.Store
-	// Files is the folder for logs; nothing outside of it is touched.
-	Files *os.Root
+	// Files keeps collected logs.
+	Files filestore.Store
 	// Ignition gives hosts their configuration; nil means minimal ones.
 	Ignition ignition.Source
 	// TokenKey signs agent tokens. The zero key makes none, for hubs without authentication.
@@ -92,11 +92,11 @@ type (
 	watch            = monitor.Monitor
 )
 
-// New checks the options and returns a hub. It owns neither the store nor the
-// folder: both have to outlive it.
+// New checks the options and returns a hub. It owns neither of the
+// stores: both have to outlive it.
 func New(o Options) (*Hub, error) {
 	if o.Store == nil || o.Files == nil {
-		return nil, errors.New("hub: a store and a folder for files are required")
+		return nil, errors.New("hub: a store of records and one of files are required")
 	}
 	cache, book := &snapshots.Cache{}, &checkins.Book{}
 	o.Store.Watch(cache.Forget)

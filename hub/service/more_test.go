@@ -2,7 +2,7 @@ package service_test
 
 import (
 	"context"
-	"os"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -160,14 +160,14 @@ func TestLogsOfAFailedHost(t *testing.T) {
 		}
 		w.Expect(store("late")).To(Succeed())
 		w.Expect(service.Code(store("far too long"))).To(Equal(400))
-		f, err := w.HostLogs(key(hostA))
+		f, err := w.HostLogs(w.ctx, key(hostA))
 		w.Expect(err).NotTo(HaveOccurred())
-		content, err := os.ReadFile(f.Name())
+		content, err := io.ReadAll(f)
 		w.Expect(err).NotTo(HaveOccurred())
 		w.Expect(string(content)).To(Equal("late"), "an archive that is refused leaves the earlier one alone")
 		w.Expect(f.Close()).To(Succeed())
 		w.Expect(w.ReleaseHost(w.ctx, key(hostA))).To(Succeed())
-		_, err = w.HostLogs(key(hostA))
+		_, err = w.HostLogs(w.ctx, key(hostA))
 		w.Expect(service.Code(err)).To(Equal(404), "logs leave with their host")
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/filestore"
 	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
@@ -51,7 +51,7 @@ func start(t *testing.T, o service.Options, spec *service.InfraEnvSpec) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := filestore.OpenDirectory(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

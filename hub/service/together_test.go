@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/filestore"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -51,7 +51,7 @@ func opened(t *testing.T, open func() (store.Store, error)) store.Store {
 // replica is a hub over a store, with a key if agents need tokens.
 func replica(t *testing.T, s store.Store, keys ...auth.Key) *service.Hub {
 	t.Helper()
-	root, err := os.OpenRoot(t.TempDir())
+	root, err := filestore.OpenDirectory(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

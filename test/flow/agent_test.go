@@ -142,7 +142,7 @@ func TestHostIsInstalled(t *testing.T) {
 	_, host, err := r.hub.View(t.Context(), view.Key)
 	r.g.Expect(err).NotTo(HaveOccurred())
 	r.g.Expect(host.LogsInfo).To(Equal(wire.LogsStateCompleted))
-	logs, err := r.hub.HostLogs(view.Key)
+	logs, err := r.hub.HostLogs(t.Context(), view.Key)
 	r.g.Expect(err).NotTo(HaveOccurred())
 	r.g.Expect(logs.Close()).To(Succeed())
 	r.g.Expect(r.hub.CompleteHost(t.Context(), view.Key)).To(Succeed())

@@ -18,6 +18,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/filestore"
 	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/service"
@@ -40,6 +41,8 @@ type Options struct {
 	// Dir keeps the hub's state; empty means a temporary folder. A second hub
 	// with the same folder goes on where the first one ended.
 	Dir string
+	// Files keeps collected logs; nil means a folder below Dir.
+	Files filestore.Store
 }
 
 // Hub is a running hub.
@@ -69,14 +72,19 @@ func Start(t testing.TB, o Options) *Hub {
 	h := &Hub{Dir: dir, UserToken: "user-" + uuid.NewString(), CAFile: filepath.Join(dir, "ca.crt")}
 	records, err := store.OpenSQLite(context.Background(), filepath.Join(dir, "hub.sqlite"))
 	must(t, err)
-	root, err := os.OpenRoot(dir)
-	must(t, err)
+	kept := o.Files
+	if kept == nil {
+		folder, err := filestore.OpenDirectory(filepath.Join(dir, "files"))
+		must(t, err)
+		t.Cleanup(func() { _ = folder.Close() })
+		kept = folder
+	}
 	key, err := auth.LoadKey(filepath.Join(dir, "token.key"))
 	must(t, err)
 	if o.NoAuth {
 		key = auth.Key{}
 	}
-	h.Hub, err = service.New(service.Options{Store: records, Files: root, TokenKey: key, Timers: o.Timers, Checks: o.Checks, Ignition: source(t, o.IgnitionDir)})
+	h.Hub, err = service.New(service.Options{Store: records, Files: kept, TokenKey: key, Timers: o.Timers, Checks: o.Checks, Ignition: source(t, o.IgnitionDir)})
 	must(t, err)
 	serve := rest.Options{Hub: h.Hub, Auth: rest.Auth{None: o.NoAuth, UserToken: h.UserToken}}
 	if o.API != nil {
@@ -100,7 +108,6 @@ func Start(t testing.TB, o Options) *Hub {
 		cancel()
 		monitor.Wait()
 		_ = records.Close()
-		_ = root.Close()
 	})
 	t.Cleanup(h.stop)
 	return h

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/pki"
+	"github.com/ironflow/ironflow/test/s3server"
+)
+
+// TestReplicasShareTheFiles: what one program keeps on S3, another one finds.
+func TestReplicasShareTheFiles(t *testing.T) {
+	server := s3server.New(t)
+	files := fileSettings{
+		address: "s3://" + s3server.Bucket + "/hub", endpoint: server.URL, ca: server.CAFile, credentials: server.CredentialsFile,
+	}
+	one, other := hubWith(t, t.TempDir(), files), hubWith(t, t.TempDir(), files)
+	keepAndFind(t, one, other)
+}
+
+// TestFilesAreBelowTheDataFolder unless they are set, and stay over a restart.
+func TestFilesAreBelowTheDataFolder(t *testing.T) {
+	g := NewWithT(t)
+	data := t.TempDir()
+	one := hubWith(t, data, fileSettings{})
+	keepAndFind(t, one, one)
+	g.Expect(filepath.Join(data, "logs", "logs", "hosts", "a.tar.gz")).To(BeARegularFile())
+	g.Expect(one.files.Close()).To(Succeed())
+	keepAndFind(t, hubWith(t, data, fileSettings{}), hubWith(t, "", fileSettings{address: filepath.Join(data, "logs")}))
+}
+
+func hubWith(t *testing.T, data string, files fileSettings) *hubParts {
+	t.Helper()
+	if data == "" {
+		data = t.TempDir()
+	}
+	h, err := newHub(t.Context(), settings{dataDir: data, files: files, hubAuth: "none"}, pki.Files{}, nil, nil, slog.New(slog.DiscardHandler))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _, _ = h.store.Close(), h.files.Close() })
+	return h
+}
+
+func keepAndFind(t *testing.T, one, other *hubParts) {
+	t.Helper()
+	g := NewWithT(t)
+	_, err := one.files.Put(t.Context(), "logs/hosts/a.tar.gz", strings.NewReader("journal"), 7)
+	g.Expect(err).NotTo(HaveOccurred())
+	f, _, err := other.files.Open(t.Context(), "logs/hosts/a.tar.gz")
+	g.Expect(err).NotTo(HaveOccurred())
+	defer f.Close()
+	raw, err := io.ReadAll(f)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(raw)).To(Equal("journal"))
+}
