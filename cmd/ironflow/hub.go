@@ -58,7 +58,10 @@ func newHub(ctx context.Context, s settings, cert pki.Files, urls imageURLs, met
 	if h.core, err = service.New(options); err != nil {
 		return nil, err
 	}
-	api := rest.Options{Hub: h.core, Auth: rest.Auth{None: s.hubAuth == "none"}, Registerer: metrics, Log: log}
+	api := rest.Options{
+		Hub: h.core, Auth: rest.Auth{None: s.hubAuth == "none", Key: key}, Registerer: metrics, Log: log,
+		PublicURL: s.hubURL, LiveFiles: hubImages{&program{settings: s, cert: cert, hub: h}},
+	}
 	if err := s.api.apply(&api); err != nil {
 		return nil, err
 	}

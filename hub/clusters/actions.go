@@ -21,6 +21,9 @@ func (r *Registry) StartInstallation(ctx context.Context, clusterID string) (wir
 		if c.API.Status != wire.ClusterStatusReady {
 			return refusal.Conflict("cluster %s is %s, not ready: %s", c.API.Name, c.API.Status, c.API.StatusInfo)
 		}
+		if err := w.Supervise(c); err != nil {
+			return err
+		}
 		return w.TriggerCluster(c, clustermachine.Prepare)
 	})
 }

@@ -119,6 +119,9 @@ func (r *Registry) CreateCluster(ctx context.Context, p wire.ClusterCreateParams
 	if p.VIPDHCPAllocation != nil && *p.VIPDHCPAllocation {
 		return wire.Cluster{}, refusal.BadRequest("vip_dhcp_allocation is not served by this hub; give api_vips and ingress_vips")
 	}
+	if len(p.OlmOperators)+len(p.OperatorBundles) > 0 {
+		return wire.Cluster{}, noOperators()
+	}
 	masters, err := controlPlane(p.ControlPlaneCount, p.HighAvailabilityMode)
 	if err != nil {
 		return wire.Cluster{}, err
@@ -149,6 +152,11 @@ func (r *Registry) CreateCluster(ctx context.Context, p wire.ClusterCreateParams
 		return nil
 	})
 	return out, err
+}
+
+// noOperators refuses what would otherwise be forgotten without a word.
+func noOperators() error {
+	return refusal.BadRequest("olm_operators and operator_bundles are not installed by this hub; add manifests that subscribe to them")
 }
 
 // controlPlane reads the number of control-plane hosts from its two members.
@@ -183,6 +191,9 @@ func (r *Registry) UpdateCluster(ctx context.Context, id string, p wire.V2Cluste
 				return err
 			}
 			c.PullSecret, c.API.PullSecretSet = *p.PullSecret, true
+		}
+		if len(p.OlmOperators)+len(p.OperatorBundles) > 0 {
+			return noOperators()
 		}
 		before := c.API
 		changeCluster(&c.API, p)

@@ -75,7 +75,7 @@ func (d *Folder) HostIgnition(ctx context.Context, key store.HostKey) (File, err
 }
 
 // clusterFiles are the files of a cluster that its Ignition source may have.
-var clusterFiles = []string{"bootstrap.ign", "master.ign", "worker.ign", "arbiter.ign", "metadata.json", "install-config.yaml"}
+var clusterFiles = []string{"bootstrap.ign", "master.ign", "worker.ign", "arbiter.ign", "metadata.json", "install-config.yaml", "custom_manifests.json", "custom_manifests.yaml"}
 
 // ClusterFile returns a file that the cluster's Ignition source made.
 func (d *Folder) ClusterFile(ctx context.Context, clusterID, name string) (File, error) {

@@ -36,12 +36,25 @@ func (r *Registry) ImageURLs(ctx context.Context, infraEnvID string) (ImageURLs,
 	return urls, nil
 }
 
+// imageGeneration grows with either kind of revocation, so that no two are alike.
+func imageGeneration(env *store.InfraEnv) int64 { return env.TokenGeneration + env.ImageGeneration }
+
+// ImageToken returns the token that opens the images of the infra-env and their
+// files; empty for a hub without a token key. It stays the same until it is revoked.
+func (r *Registry) ImageToken(ctx context.Context, infraEnvID string) (string, error) {
+	env, err := r.record(ctx, infraEnvID)
+	if err != nil || r.key.IsZero() {
+		return "", err
+	}
+	return r.key.ImageToken(auth.Claims{InfraEnvID: infraEnvID, Generation: imageGeneration(env)})
+}
+
 // urlsOf asks where the image is, with a token that opens nothing else.
 func (r *Registry) urlsOf(env *store.InfraEnv) (ImageURLs, error) {
 	var token string
 	if !r.key.IsZero() {
 		var err error
-		if token, err = r.key.ImageToken(auth.Claims{InfraEnvID: env.API.ID, Generation: env.TokenGeneration}); err != nil {
+		if token, err = r.key.ImageToken(auth.Claims{InfraEnvID: env.API.ID, Generation: imageGeneration(env)}); err != nil {
 			return ImageURLs{}, err
 		}
 	}

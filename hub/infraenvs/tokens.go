@@ -72,6 +72,20 @@ func (r *Registry) RevokeAgentTokens(ctx context.Context, infraEnvID string) err
 	})
 }
 
+// RevokeImageTokens makes every address of the infra-env's images invalid. Agents
+// that run go on.
+func (r *Registry) RevokeImageTokens(ctx context.Context, infraEnvID string) error {
+	return r.units.Update(ctx, func(w *settle.Work) error {
+		env, err := w.Env(infraEnvID)
+		if err != nil {
+			return err
+		}
+		before := *env
+		env.ImageGeneration++
+		return putInfraEnv(w, env, false, before)
+	})
+}
+
 // CheckImageToken returns the infra-env whose images the token opens: one of
 // images, or of agents. Otherwise the error is [auth.ErrInvalid].
 func (r *Registry) CheckImageToken(ctx context.Context, token string) (infraEnvID string, err error) {
@@ -79,5 +93,14 @@ func (r *Registry) CheckImageToken(ctx context.Context, token string) (infraEnvI
 	if err != nil {
 		return r.CheckAgentToken(ctx, token)
 	}
-	return r.current(ctx, claims)
+	env, err := r.record(ctx, claims.InfraEnvID)
+	switch {
+	case refusal.IsNotFound(err):
+		return "", auth.ErrInvalid
+	case err != nil:
+		return "", err
+	case imageGeneration(env) != claims.Generation:
+		return "", auth.ErrInvalid
+	}
+	return claims.InfraEnvID, nil
 }

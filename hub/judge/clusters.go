@@ -38,6 +38,7 @@ func (j Judge) ClusterFacts(c *store.Cluster, hosts []*store.Host, outcome valid
 		f.HostsSettled = f.HostsSettled && (IsUp(s) || s == wire.HostStatusError)
 		count(&f.Hosts, h)
 	}
+	f.Finalized = finalized(c)
 	return f, strings.Join(outcome.Failures, "; ")
 }
 
@@ -117,6 +118,7 @@ func SumUp(c *store.Cluster, hosts []*store.Host) Sum {
 		p.PreparingForInstallationStagePercentage = 100
 		p.InstallingStagePercentage = sum / int64(max(len(hosts), 1))
 	}
+	keepStage(p, c)
 	p.TotalPercentage = (p.PreparingForInstallationStagePercentage + 7*p.InstallingStagePercentage + 2*p.FinalizingStagePercentage) / 10
 	return out
 }

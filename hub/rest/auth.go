@@ -22,6 +22,8 @@ type Auth struct {
 	// UserToken opens the operations of users, as "Authorization: Bearer TOKEN".
 	// Empty refuses them: Kubernetes is then the users' API.
 	UserToken string
+	// Key signs and checks URLs; the zero key does neither.
+	Key auth.Key
 }
 
 // caller is who a request comes from.
@@ -35,6 +37,8 @@ type caller struct {
 // not be looked up.
 type checker interface {
 	CheckAgentToken(ctx context.Context, token string) (string, error)
+	// CheckImageToken does the same with a token of images, or of agents.
+	CheckImageToken(ctx context.Context, token string) (string, error)
 }
 
 // check returns the caller, or a refusal, or the error that kept it from finding
@@ -46,6 +50,12 @@ func (a Auth) check(r *http.Request, op protocol.Operation, tokens checker) (cal
 	}
 	if op.Accepts(protocol.UserAuth) && a.isUser(r) {
 		return caller{}, nil, nil
+	}
+	if a.isSigned(r, op) {
+		return caller{}, nil, nil
+	}
+	if token := imageToken(r, op); token != "" {
+		return toCaller(tokens.CheckImageToken(r.Context(), token))
 	}
 	if op.Accepts(protocol.AgentAuth) {
 		return checkAgent(r, tokens)
@@ -59,7 +69,10 @@ func (a Auth) check(r *http.Request, op protocol.Operation, tokens checker) (cal
 // checkAgent looks the agent's token up. An agent takes 401 for the end, so only
 // a token that is missing or wrong gets it.
 func checkAgent(r *http.Request, tokens checker) (caller, *wire.InfraError, error) {
-	env, err := tokens.CheckAgentToken(r.Context(), r.Header.Get(wire.HeaderAgentToken))
+	return toCaller(tokens.CheckAgentToken(r.Context(), r.Header.Get(wire.HeaderAgentToken)))
+}
+
+func toCaller(env string, err error) (caller, *wire.InfraError, error) {
 	switch {
 	case err == nil:
 		return caller{infraEnvID: env}, nil, nil

@@ -1,5 +1,7 @@
 package rest
 
+import "maps"
+
 // handlers are the served operations by id. They are in files by who calls:
 // agents, or users by kind of record.
 var handlers map[string]handler
@@ -69,5 +71,40 @@ func init() {
 		"GetClusterSupportedPlatforms":     supportedPlatforms,
 
 		"V2GetClusterDefaultConfig": defaultConfig,
+	}
+	maps.Copy(handlers, moreHandlers())
+}
+
+// moreHandlers are those for what a cluster is made of, its end, and boot files.
+func moreHandlers() map[string]handler {
+	return map[string]handler{
+		"v2ImportCluster":                     importCluster,
+		"v2RegisterDisconnectedCluster":       createDisconnectedCluster,
+		"V2ListClusterManifests":              listManifests,
+		"V2CreateClusterManifest":             createManifest,
+		"V2UpdateClusterManifest":             updateManifest,
+		"V2DeleteClusterManifest":             deleteManifest,
+		"v2DownloadClusterManifest":           downloadManifest,
+		"v2GetClusterInstallConfig":           getInstallConfig,
+		"v2UpdateClusterInstallConfig":        setInstallConfig,
+		"V2GetClusterUISettings":              getUISettings,
+		"V2UpdateClusterUISettings":           setUISettings,
+		"V2GetCredentials":                    getCredentials,
+		"V2DownloadClusterCredentials":        downloadCredentials,
+		"V2GetPresignedForClusterCredentials": presignCredentials,
+		"V2GetPresignedForClusterFiles":       presignClusterFile,
+		"v2GetPreflightRequirements":          preflightRequirements,
+
+		"v2UpdateClusterFinalizingProgress": finalizingProgress,
+		"V2ListOfClusterOperators":          listClusterOperators,
+		"v2ReportMonitoredOperatorStatus":   reportOperator,
+		"v2UploadClusterIngressCert":        ingressCertificate,
+		"v2CompleteInstallation":            completeInstallation,
+		"v2ResetHostValidation":             resetHostValidation,
+
+		"v2DownloadInfraEnvFiles":      infraEnvFile,
+		"GetInfraEnvPresignedFileURL":  presignInfraEnvFile,
+		"DownloadMinimalInitrd":        minimalInitrd,
+		"RegenerateInfraEnvSigningKey": regenerateSigningKey,
 	}
 }

@@ -19,7 +19,89 @@ import (
 
 // covers is the test that shows each operation doing what it is there for. That it
 // really does is checked at the end of the program, see [TestMain].
-var covers = map[string]string{}
+var covers = map[string]string{
+	"BindHost":                            "TestLifeOverHTTP",
+	"DeregisterInfraEnv":                  "TestLifeOverHTTP",
+	"DownloadMinimalInitrd":               "TestBootFiles",
+	"GetClusterSupportedPlatforms":        "TestPlatformsOfACluster",
+	"GetDetailedSupportedFeatures":        "TestWhatTheHubOffers",
+	"GetInfraEnv":                         "TestLifeOverHTTP",
+	"GetInfraEnvDownloadURL":              "TestBootFiles",
+	"GetInfraEnvPresignedFileURL":         "TestBootFiles",
+	"GetSupportedArchitectures":           "TestWhatTheHubOffers",
+	"GetSupportedFeatures":                "TestWhatTheHubOffers",
+	"ListClusterHosts":                    "TestLifeOverHTTP",
+	"ListInfraEnvs":                       "TestLifeOverHTTP",
+	"RegenerateInfraEnvSigningKey":        "TestBootFiles",
+	"RegisterInfraEnv":                    "TestLifeOverHTTP",
+	"TransformClusterToAddingHosts":       "TestTheRest",
+	"TransformClusterToDay2":              "TestFinalizing",
+	"UnbindHost":                          "TestLifeOverHTTP",
+	"UpdateInfraEnv":                      "TestLifeOverHTTP",
+	"V2CancelInstallation":                "TestLifeOverHTTP",
+	"V2CreateClusterManifest":             "TestManifests",
+	"V2DeleteClusterManifest":             "TestManifests",
+	"V2DownloadClusterCredentials":        "TestFinalizing",
+	"V2DownloadClusterFiles":              "TestFinalizing",
+	"V2DownloadClusterLogs":               "TestLogs",
+	"V2GetBundle":                         "TestWhatTheHubOffers",
+	"V2GetClusterDefaultConfig":           "TestTheRest",
+	"V2GetClusterUISettings":              "TestUISettings",
+	"V2GetCredentials":                    "TestFinalizing",
+	"V2GetPresignedForClusterCredentials": "TestFinalizing",
+	"V2GetPresignedForClusterFiles":       "TestFinalizing",
+	"V2ListBundles":                       "TestWhatTheHubOffers",
+	"V2ListClusterManifests":              "TestManifests",
+	"V2ListManagedDomains":                "TestTheRest",
+	"V2ListOfClusterOperators":            "TestFinalizing",
+	"V2ListOperatorProperties":            "TestWhatTheHubOffers",
+	"V2ListSupportedOperators":            "TestWhatTheHubOffers",
+	"V2UpdateCluster":                     "TestLifeOverHTTP",
+	"V2UpdateClusterManifest":             "TestManifests",
+	"V2UpdateClusterUISettings":           "TestUISettings",
+	"V2UploadLogs":                        "TestLogs",
+	"v2CompleteInstallation":              "TestFinalizing",
+	"v2DeregisterCluster":                 "TestLifeOverHTTP",
+	"v2DeregisterHost":                    "TestLifeOverHTTP",
+	"v2DownloadClusterManifest":           "TestManifests",
+	"v2DownloadHostIgnition":              "TestLifeOverHTTP",
+	"v2DownloadInfraEnvFiles":             "TestBootFiles",
+	"v2GetCluster":                        "TestAuthentication",
+	"v2GetClusterInstallConfig":           "TestInstallConfig",
+	"v2GetHost":                           "TestTheRest",
+	"v2GetHostIgnition":                   "TestTheRest",
+	"v2GetIgnoredValidations":             "TestTheRest",
+	"v2GetNextSteps":                      "TestLifeOverHTTP",
+	"v2GetPreflightRequirements":          "TestRequirementsBeforehand",
+	"v2ImportCluster":                     "TestOtherKindsOfClusters",
+	"v2InstallCluster":                    "TestLifeOverHTTP",
+	"v2InstallHost":                       "TestTheRest",
+	"v2ListClusters":                      "TestAuthentication",
+	"v2ListComponentVersions":             "TestTheRest",
+	"v2ListEvents":                        "TestLifeOverHTTP",
+	"v2ListHosts":                         "TestLifeOverHTTP",
+	"v2ListReleaseSources":                "TestWhatTheHubOffers",
+	"v2ListSupportedOpenshiftVersions":    "TestWhatTheHubOffers",
+	"v2PostStepReply":                     "TestLifeOverHTTP",
+	"v2RegisterCluster":                   "TestLifeOverHTTP",
+	"v2RegisterDisconnectedCluster":       "TestOtherKindsOfClusters",
+	"v2RegisterHost":                      "TestLifeOverHTTP",
+	"v2ReportMonitoredOperatorStatus":     "TestFinalizing",
+	"v2ResetCluster":                      "TestLifeOverHTTP",
+	"v2ResetHost":                         "TestTheRest",
+	"v2ResetHostValidation":               "TestResetOfAValidation",
+	"v2SetIgnoredValidations":             "TestTheRest",
+	"v2TriggerEvent":                      "TestTheRest",
+	"v2UpdateClusterFinalizingProgress":   "TestFinalizing",
+	"v2UpdateClusterInstallConfig":        "TestInstallConfig",
+	"v2UpdateClusterLogsProgress":         "TestTheRest",
+	"v2UpdateHost":                        "TestLifeOverHTTP",
+	"v2UpdateHostIgnition":                "TestLifeOverHTTP",
+	"v2UpdateHostInstallProgress":         "TestLifeOverHTTP",
+	"v2UpdateHostInstallerArgs":           "TestLifeOverHTTP",
+	"v2UpdateHostLogsProgress":            "TestTheRest",
+	"v2UploadClusterIngressCert":          "TestFinalizing",
+}
 
 // refused are the operations that have no good answer in this hub, which the test
 // in covers shows.
@@ -42,7 +124,7 @@ func (m covered) Run() int {
 		return 1
 	}
 	for _, op := range operations {
-		if covers[op.ID] == "" || slices.Contains(refused, op.ID) {
+		if slices.Contains(refused, op.ID) {
 			continue
 		}
 		if in := contract.Succeeded(op.ID); !slices.Contains(in, covers[op.ID]) {
@@ -63,11 +145,8 @@ func operationsTable(t *testing.T) string {
 	for _, op := range operations {
 		mark, test := "501", ""
 		if rest.Served(op.ID) {
-			mark = "yes"
+			mark, test = "yes", "`hub/rest."+covers[op.ID]+"`"
 			served++
-		}
-		if covers[op.ID] != "" {
-			test = "`hub/rest." + covers[op.ID] + "`"
 		}
 		fmt.Fprintf(&b, "| %s | %s | `%s` | %s | %s | %s | %s | %s | %s |\n",
 			op.ID, op.Method, op.Path, who(op), model(op.Body()), answer(op), notes(op), mark, test)
@@ -142,12 +221,7 @@ func TestEveryOperationOfTheProtocolIsAnswered(t *testing.T) {
 				body = "not what is wanted"
 			}
 			code, raw := caller.Do(t, op.Method, f.path(op.Path), body, nil)
-			if !rest.Served(op.ID) {
-				g.Expect(code).To(Equal(http.StatusNotImplemented), raw)
-				g.Expect(raw).To(ContainSubstring(op.ID))
-				return
-			}
-			g.Expect(code).To(BeElementOf(200, 201, 202, 400, 404, 409), raw)
+			g.Expect(code).To(BeElementOf(200, 201, 202, 204, 400, 404, 409), raw)
 		})
 	}
 }

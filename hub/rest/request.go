@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/releases"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
@@ -23,8 +25,12 @@ type request struct {
 	hub    *service.Hub
 	caller caller
 	w      http.ResponseWriter
-	// releases may be nil.
+	// releases and live may be nil.
 	releases *releases.File
+	live     LiveFiles
+	// public is how clients reach the hub; empty for as this one did. key signs URLs.
+	public string
+	key    auth.Key
 }
 
 // handler serves one operation. Its answer is a model, a *file, a list, or nil for
@@ -154,4 +160,13 @@ func bad(format string, args ...any) error {
 
 func notFound(format string, args ...any) error {
 	return &service.Error{Code: http.StatusNotFound, Reason: fmt.Sprintf(format, args...)}
+}
+
+// normalMAC is an address as hosts report it.
+func normalMAC(text string) string {
+	address, err := net.ParseMAC(text)
+	if err != nil {
+		return strings.ToLower(text)
+	}
+	return address.String()
 }

@@ -39,6 +39,10 @@ type Options struct {
 	Hub *service.Hub
 	// Auth says who may call; the zero value refuses every caller that needs a token.
 	Auth Auth
+	// PublicURL is how clients reach the hub; empty means as each of them did.
+	PublicURL string
+	// LiveFiles makes live systems; nil means that this hub does not.
+	LiveFiles LiveFiles
 	// Releases are those that clusters can have; nil means none.
 	Releases *releases.File
 	// Registerer gets the request metrics; nil means none.
@@ -57,6 +61,8 @@ type Server struct {
 	// document is the OpenAPI document.
 	document []byte
 	releases *releases.File
+	public   string
+	live     LiveFiles
 }
 
 // New builds the API from the protocol's table.
@@ -64,7 +70,7 @@ func New(o Options) (*Server, error) {
 	if o.Hub == nil {
 		return nil, errors.New("rest: a hub is required")
 	}
-	s := &Server{hub: o.Hub, auth: o.Auth, log: o.Log, metrics: newMetrics(o.Registerer), mux: http.NewServeMux(), releases: o.Releases}
+	s := &Server{hub: o.Hub, auth: o.Auth, log: o.Log, metrics: newMetrics(o.Registerer), mux: http.NewServeMux(), releases: o.Releases, public: o.PublicURL, live: o.LiveFiles}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -160,7 +166,7 @@ func (s *Server) operation(op protocol.Operation) http.Handler {
 			writeError(w, http.StatusNotImplemented, "operation "+op.ID+" is not served by this hub; docs/hub.md lists those that are")
 			return
 		}
-		req := &request{Request: r, hub: s.hub, caller: caller, w: w, releases: s.releases}
+		req := &request{Request: r, hub: s.hub, caller: caller, w: w, releases: s.releases, public: s.public, live: s.live, key: s.auth.Key}
 		body, err := handle(req)
 		if err != nil {
 			s.fail(w, r, op, err)
@@ -191,6 +197,9 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, op protocol.Operat
 	}
 }
 
+// nothing is the answer of an operation that has nothing to say this time.
+type nothing struct{}
+
 // file is an answer that is a download.
 type file struct {
 	name    string
@@ -202,6 +211,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, op protocol.Oper
 	switch b := body.(type) {
 	case nil:
 		w.WriteHeader(op.Success)
+	case nothing:
+		w.WriteHeader(op.Empty)
 	case *file:
 		b.serve(w, r)
 	case list:

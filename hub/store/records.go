@@ -21,6 +21,9 @@ type InfraEnv struct {
 	SingleHost bool
 	// TokenGeneration is part of every agent token; raising it revokes them all.
 	TokenGeneration int64
+	// ImageGeneration is part of tokens of images, together with TokenGeneration;
+	// raising it revokes these alone.
+	ImageGeneration int64
 	// PullSecret is never part of API.
 	PullSecret string
 }
@@ -115,6 +118,15 @@ type Cluster struct {
 	PreparedAt time.Time
 	// PullSecret is never part of API.
 	PullSecret string
+	// Manifests are those that users added, sorted; their contents are files.
+	Manifests []wire.Manifest
+	// UISettings is whatever a console keeps here.
+	UISettings string
+	// Supervised tells that a program inside the cluster reports the end of its
+	// installation, which is then waited for.
+	Supervised bool
+	// Routed tells that the certificate of the cluster's routes has come.
+	Routed bool
 	// Due is when a limit of the cluster is over; zero for none.
 	Due time.Time `json:"-"`
 }

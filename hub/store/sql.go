@@ -55,6 +55,11 @@ func (s *sqlStore) Commit(ctx context.Context, u *Unit) error {
 				return err
 			}
 		}
+		for _, f := range u.Files {
+			if err := t.putClusterFile(f); err != nil {
+				return err
+			}
+		}
 		if err := t.writeCheckIns(u.CheckIns); err != nil {
 			return err
 		}
@@ -180,7 +185,7 @@ func (t *tx) remove(r Ref) error {
 		return t.change("remove lease", `DELETE FROM leases WHERE name = $1 AND version = $2`, r.ID, r.Version)
 	case KindCluster:
 	}
-	return t.change("remove cluster", `DELETE FROM clusters WHERE id = $1 AND version = $2`, r.ID, r.Version)
+	return t.removeCluster(r)
 }
 
 // scanRow reads one row; no row is [ErrNotFound].

@@ -117,6 +117,7 @@ var contract = map[string]func(ctx context.Context, g *WithT, s store.Store){
 	"deadlines are found without the records":            deadlines,
 	"a job is claimed by one, and ends once":             jobs,
 	"a lease is held by one":                             leases,
+	"files go with their cluster":                        clusterFiles,
 }
 
 func TestContract(t *testing.T) {

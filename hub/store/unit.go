@@ -22,6 +22,8 @@ type Unit struct {
 	// Jobs and Leases are made (version zero) or replaced.
 	Jobs   []*Job
 	Leases []*Lease
+	// Files are written or removed, after the records.
+	Files []ClusterFile
 	// Gone are the records to remove. An infra-env can be removed only without hosts.
 	Gone []Ref
 	// Events are appended to the timeline.
@@ -35,7 +37,7 @@ type Unit struct {
 
 // Empty reports whether there is nothing to store.
 func (u *Unit) Empty() bool {
-	return len(u.InfraEnvs)+len(u.Clusters)+len(u.Hosts)+len(u.Jobs)+len(u.Leases)+len(u.Gone)+len(u.Events)+len(u.CheckIns)+len(u.Changes) == 0
+	return len(u.InfraEnvs)+len(u.Clusters)+len(u.Hosts)+len(u.Jobs)+len(u.Leases)+len(u.Files)+len(u.Gone)+len(u.Events)+len(u.CheckIns)+len(u.Changes) == 0
 }
 
 // Kind tells the records apart.

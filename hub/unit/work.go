@@ -233,6 +233,10 @@ func (w *Work) ForgetCluster(c *store.Cluster) {
 	w.Remove(c.Ref())
 }
 
+// PutFile has a file of a cluster written or removed. Its cluster has to be
+// touched as well.
+func (w *Work) PutFile(f store.ClusterFile) { w.unit.Files = append(w.unit.Files, f) }
+
 // Remove has the store forget a record; one that was never stored is none to forget.
 func (w *Work) Remove(r store.Ref) {
 	if r.Version != 0 {

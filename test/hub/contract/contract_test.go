@@ -46,6 +46,7 @@ func TestAnswersAreHeldAgainstTheDocument(t *testing.T) {
 		"error that is not listed": {"GET", instructions, 413, "", `{"kind":"Error","id":413,"code":"413","href":"","reason":"long"}`, ""},
 		"refusal":                  {"GET", instructions, 401, "", `{"code":401,"message":"who?"}`, ""},
 		"refusal as error":         {"GET", instructions, 401, "", `{"kind":"Error","id":401,"code":"401","href":"","reason":"who?"}`, "has no member"},
+		"not served":               {"GET", instructions, 501, "", `{"kind":"Error","id":501,"code":"501","href":"","reason":"no"}`, "is not served"},
 		"text":                     {"GET", instructions, 200, "text/plain", steps, "Content-Type"},
 		"body of nothing":          {"POST", instructions, 204, "", "x", "want none"},
 		"nothing":                  {"POST", instructions, 204, "", "", ""},

@@ -23,6 +23,7 @@ import (
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/hub/contract"
 )
 
@@ -36,6 +37,8 @@ type Options struct {
 	Checks service.Checks
 	// Timers shorten the hub's patience.
 	Timers service.Timers
+	// ImageURLs says where live images are; nil for no image server.
+	ImageURLs func(env wire.InfraEnv, token string) (service.ImageURLs, error)
 	// API changes how the REST API is served; nil leaves it.
 	API func(*rest.Options)
 	// Dir keeps the hub's state; empty means a temporary folder. A second hub
@@ -84,9 +87,9 @@ func Start(t testing.TB, o Options) *Hub {
 	if o.NoAuth {
 		key = auth.Key{}
 	}
-	h.Hub, err = service.New(service.Options{Store: records, Files: kept, TokenKey: key, Timers: o.Timers, Checks: o.Checks, Ignition: source(t, o.IgnitionDir)})
+	h.Hub, err = service.New(service.Options{Store: records, Files: kept, TokenKey: key, Timers: o.Timers, Checks: o.Checks, Ignition: source(t, o.IgnitionDir), ImageURLs: o.ImageURLs})
 	must(t, err)
-	serve := rest.Options{Hub: h.Hub, Auth: rest.Auth{None: o.NoAuth, UserToken: h.UserToken}}
+	serve := rest.Options{Hub: h.Hub, Auth: rest.Auth{None: o.NoAuth, UserToken: h.UserToken, Key: key}}
 	if o.API != nil {
 		o.API(&serve)
 	}

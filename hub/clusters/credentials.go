@@ -1,0 +1,148 @@
+package clusters
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/ironflow/ironflow/hub/ignition"
+	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Files with credentials of a cluster.
+const (
+	kubeconfig = "kubeconfig"
+	password   = "kubeadmin-password"
+)
+
+// withCredentials are the statuses in which a cluster's credentials are handed out.
+var withCredentials = []string{
+	wire.ClusterStatusFinalizing, wire.ClusterStatusInstalled, wire.ClusterStatusError, wire.ClusterStatusAddingHosts,
+	wire.ClusterStatusCancelled, wire.ClusterStatusInstallingPendingUserAction,
+}
+
+// CredentialsFile returns kubeconfig, kubeconfig-noingress or kubeadmin-password.
+// What the cluster was made with comes from its Ignition source; kubeconfig has the
+// certificate of the cluster's routes, too, once it is known.
+func (r *Registry) CredentialsFile(ctx context.Context, clusterID, name string) ([]byte, error) {
+	allowed := withCredentials
+	switch name {
+	case kubeconfig:
+	case settle.Kubeconfig, password:
+		allowed = append(slices.Clone(withCredentials), wire.ClusterStatusInstalling)
+	default:
+		return nil, refusal.BadRequest("file_name %.80q: want kubeconfig, kubeconfig-noingress or kubeadmin-password", name)
+	}
+	var c *store.Cluster
+	var merged string
+	err := r.units.View(ctx, func(w *settle.Work) (err error) {
+		if c, err = w.Cluster(clusterID); err != nil || !c.Routed || name != kubeconfig {
+			return err
+		}
+		merged, err = w.Reader.ClusterFile(clusterID, kubeconfig)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !slices.Contains(allowed, c.API.Status):
+		return nil, refusal.Conflict("cluster %s is %s; %s is not handed out then", c.API.Name, c.API.Status, name)
+	case merged != "":
+		return []byte(merged), nil
+	case name == kubeconfig:
+		name = settle.Kubeconfig
+	}
+	raw, err := r.units.Ignition.Role(ctx, clusterID, name)
+	if errors.Is(err, ignition.ErrNone) {
+		return nil, refusal.Conflict("cluster %s has no file %s", c.API.Name, name)
+	}
+	return raw, err
+}
+
+// Credentials returns how to log in to the cluster's console.
+func (r *Registry) Credentials(ctx context.Context, clusterID string) (wire.Credentials, error) {
+	c, err := r.Cluster(ctx, clusterID, false)
+	if err != nil {
+		return wire.Credentials{}, err
+	}
+	if !slices.Contains(withCredentials, c.Status) {
+		return wire.Credentials{}, refusal.Conflict("cluster %s is %s; its credentials are not handed out then", c.Name, c.Status)
+	}
+	secret, err := r.CredentialsFile(ctx, clusterID, password)
+	return wire.Credentials{
+		Username: "kubeadmin", Password: strings.TrimSpace(string(secret)),
+		ConsoleURL: "https://console-openshift-console.apps." + c.Name + "." + c.BaseDNSDomain,
+	}, err
+}
+
+// SetIngressCertificate takes the certificate of the cluster's routes, in PEM, and
+// adds it to the cluster's kubeconfig. Once it is there, it stays.
+func (r *Registry) SetIngressCertificate(ctx context.Context, clusterID, certificate string) error {
+	if block, _ := pem.Decode([]byte(certificate)); block == nil || block.Type != "CERTIFICATE" {
+		return refusal.BadRequest("the body is not a certificate in PEM")
+	}
+	c, err := r.Cluster(ctx, clusterID, false)
+	if err != nil {
+		return err
+	}
+	if c.Status != wire.ClusterStatusFinalizing && c.Status != wire.ClusterStatusInstalled {
+		return refusal.BadRequest("cluster %s is %s; the certificate of its routes is taken when it is finalizing or installed", c.Name, c.Status)
+	}
+	plain, err := r.units.Ignition.Role(ctx, clusterID, settle.Kubeconfig)
+	if errors.Is(err, ignition.ErrNone) {
+		return fmt.Errorf("%w: cluster %s has no %s to add the certificate to", refusal.ErrUnavailable, c.Name, settle.Kubeconfig)
+	}
+	if err != nil {
+		return err
+	}
+	merged, err := trust(plain, certificate)
+	if err != nil {
+		return fmt.Errorf("%s of cluster %s: %w", settle.Kubeconfig, c.Name, err)
+	}
+	_, err = r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
+		if c.Routed {
+			return nil
+		}
+		c.Routed = true
+		w.TouchCluster(c)
+		w.PutFile(store.ClusterFile{ClusterID: clusterID, Name: kubeconfig, Content: string(merged)})
+		return nil
+	})
+	return err
+}
+
+// trust adds a certificate to those that a kubeconfig trusts.
+func trust(config []byte, certificate string) ([]byte, error) {
+	var document map[string]any
+	if err := yaml.Unmarshal(config, &document); err != nil {
+		return nil, err
+	}
+	clusters, _ := document["clusters"].([]any)
+	if len(clusters) == 0 {
+		return nil, errors.New("it names no cluster")
+	}
+	for _, entry := range clusters {
+		named, _ := entry.(map[string]any)
+		cluster, ok := named["cluster"].(map[string]any)
+		if !ok {
+			return nil, errors.New("a cluster in it is no object")
+		}
+		encoded, _ := cluster["certificate-authority-data"].(string)
+		known, err := base64.StdEncoding.DecodeString(encoded)
+		if err != nil {
+			return nil, fmt.Errorf("certificate-authority-data: %w", err)
+		}
+		all := strings.TrimSpace(string(known)) + "\n" + strings.TrimSpace(certificate) + "\n"
+		cluster["certificate-authority-data"] = base64.StdEncoding.EncodeToString([]byte(strings.TrimLeft(all, "\n")))
+	}
+	return yaml.Marshal(document)
+}

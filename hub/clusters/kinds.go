@@ -1,0 +1,63 @@
+package clusters
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/unit"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// ImportCluster makes known a cluster that somebody else installed, so that hosts
+// can be added to it.
+func (r *Registry) ImportCluster(ctx context.Context, p wire.ImportClusterParams) (wire.Cluster, error) {
+	switch {
+	case !clusterNameForm.MatchString(p.Name) || len(p.Name) > maxClusterName:
+		return wire.Cluster{}, refusal.BadRequest("name %.80q: want at most %d lower-case letters, digits and dashes", p.Name, maxClusterName)
+	case p.APIVIPDnsname == "":
+		return wire.Cluster{}, refusal.BadRequest("api_vip_dnsname is required: the name or address of the cluster's API")
+	case uuid.Validate(p.OpenshiftClusterID) != nil:
+		return wire.Cluster{}, refusal.BadRequest("openshift_cluster_id %.80q is not a UUID", p.OpenshiftClusterID)
+	}
+	return r.register(ctx, func(c *wire.Cluster) {
+		c.Kind, c.Status, c.StatusInfo = wire.ClusterKindAddHostsCluster, wire.ClusterStatusAddingHosts, "Hosts can be added"
+		c.Name, c.OpenshiftVersion, c.OpenshiftClusterID = p.Name, p.OpenshiftVersion, p.OpenshiftClusterID
+		c.APIVIPDNSName, c.Imported = new(p.APIVIPDnsname), new(true)
+	})
+}
+
+// CreateDisconnectedCluster makes a cluster that is installed where this hub does
+// not reach: it is there for images only, and nothing of it is watched.
+func (r *Registry) CreateDisconnectedCluster(ctx context.Context, p wire.DisconnectedClusterCreateParams) (wire.Cluster, error) {
+	switch {
+	case !clusterNameForm.MatchString(p.Name) || len(p.Name) > maxClusterName:
+		return wire.Cluster{}, refusal.BadRequest("name %.80q: want at most %d lower-case letters, digits and dashes", p.Name, maxClusterName)
+	case p.OpenshiftVersion == "":
+		return wire.Cluster{}, refusal.BadRequest("openshift_version is required")
+	}
+	return r.register(ctx, func(c *wire.Cluster) {
+		c.Kind, c.Status, c.StatusInfo = wire.ClusterKindDisconnectedCluster, wire.ClusterStatusUnmonitored, "The cluster is installed elsewhere"
+		c.Name, c.OpenshiftVersion = p.Name, p.OpenshiftVersion
+	})
+}
+
+func (r *Registry) register(ctx context.Context, fill func(*wire.Cluster)) (wire.Cluster, error) {
+	var out wire.Cluster
+	err := r.units.Update(ctx, func(w *settle.Work) error {
+		c := New(w, uuid.NewString())
+		fill(&c.API)
+		w.TouchCluster(c)
+		if err := w.ClusterEvent(c, "cluster_registration_succeeded", wire.EventSeverityInfo, "registered", unit.Props{"cluster_kind": c.API.Kind}); err != nil {
+			return err
+		}
+		if err := w.Settle(); err != nil {
+			return err
+		}
+		out = c.API
+		return nil
+	})
+	return out, err
+}

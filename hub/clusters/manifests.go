@@ -1,0 +1,166 @@
+package clusters
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/ironflow/ironflow/hub/clustermachine"
+	"github.com/ironflow/ironflow/hub/manifests"
+	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// maxManifests bounds the manifests of a cluster.
+const maxManifests = 500
+
+// Manifests returns the manifests that users added, by folder and name.
+func (r *Registry) Manifests(ctx context.Context, clusterID string) (wire.ListManifests, error) {
+	out := wire.ListManifests{}
+	err := r.units.View(ctx, func(w *settle.Work) error {
+		c, err := w.Cluster(clusterID)
+		if err == nil {
+			out = append(out, c.Manifests...)
+		}
+		return err
+	})
+	return out, err
+}
+
+// Manifest returns the content of a manifest.
+func (r *Registry) Manifest(ctx context.Context, clusterID, folder, name string) (string, error) {
+	var content string
+	err := r.units.View(ctx, func(w *settle.Work) error {
+		c, err := w.Cluster(clusterID)
+		if err != nil {
+			return err
+		}
+		if find(c, folder, name) < 0 {
+			return noManifest(c, folder, name)
+		}
+		content, err = w.Reader.ClusterFile(clusterID, manifestFile(folder, name))
+		return err
+	})
+	return content, err
+}
+
+// PutManifest adds a manifest, or replaces it. The content is in base64.
+func (r *Registry) PutManifest(ctx context.Context, clusterID string, p wire.CreateManifestParams) (wire.Manifest, error) {
+	m := wire.Manifest{
+		Folder: cmp.Or(wire.Value(p.Folder), wire.ManifestFolderManifests), FileName: p.FileName, ManifestSource: wire.ManifestManifestSourceUser,
+	}
+	content, err := manifestContent(m.Folder, m.FileName, p.Content)
+	if err != nil {
+		return m, err
+	}
+	return m, r.changeManifests(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
+		return addManifest(w, c, m, content)
+	})
+}
+
+// UpdateManifest changes a manifest's content, name and folder, as far as given.
+func (r *Registry) UpdateManifest(ctx context.Context, clusterID string, p wire.UpdateManifestParams) (wire.Manifest, error) {
+	folder := cmp.Or(p.Folder, wire.ManifestFolderManifests)
+	m := wire.Manifest{
+		Folder: cmp.Or(wire.Value(p.UpdatedFolder), folder), FileName: cmp.Or(wire.Value(p.UpdatedFileName), p.FileName),
+		ManifestSource: wire.ManifestManifestSourceUser,
+	}
+	if err := manifests.CheckName(m.Folder, m.FileName); err != nil {
+		return m, refusal.BadRequest("%v", err)
+	}
+	return m, r.changeManifests(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
+		if find(c, folder, p.FileName) < 0 {
+			return noManifest(c, folder, p.FileName)
+		}
+		content, err := w.Reader.ClusterFile(clusterID, manifestFile(folder, p.FileName))
+		if err != nil {
+			return err
+		}
+		if p.UpdatedContent != nil {
+			if content, err = manifestContent(m.Folder, m.FileName, *p.UpdatedContent); err != nil {
+				return err
+			}
+		}
+		moves := m.Folder != folder || m.FileName != p.FileName
+		if moves && find(c, m.Folder, m.FileName) >= 0 {
+			return refusal.BadRequest("cluster %s has a manifest %s/%s already", c.API.Name, m.Folder, m.FileName)
+		}
+		removeManifest(w, c, folder, p.FileName)
+		return addManifest(w, c, m, content)
+	})
+}
+
+// DeleteManifest removes a manifest.
+func (r *Registry) DeleteManifest(ctx context.Context, clusterID, folder, name string) error {
+	return r.changeManifests(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
+		if find(c, folder, name) < 0 {
+			return noManifest(c, folder, name)
+		}
+		removeManifest(w, c, folder, name)
+		return nil
+	})
+}
+
+// changeManifests refuses changes once an installation has made use of them.
+func (r *Registry) changeManifests(ctx context.Context, clusterID string, act func(*settle.Work, *store.Cluster) error) error {
+	_, err := r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
+		if !slices.Contains(clustermachine.Open, c.API.Status) || c.API.Status == wire.ClusterStatusAddingHosts {
+			return refusal.BadRequest("the manifests of cluster %s cannot change while it is %s", c.API.Name, c.API.Status)
+		}
+		w.TouchCluster(c)
+		return act(w, c)
+	})
+	return err
+}
+
+func manifestContent(folder, name, encoded string) (string, error) {
+	err := manifests.CheckName(folder, name)
+	var content []byte
+	if err == nil {
+		content, err = manifests.Decode(name, encoded)
+	}
+	if errors.Is(err, manifests.ErrBadManifest) {
+		err = refusal.BadRequest("%v", err)
+	}
+	return string(content), err
+}
+
+// addManifest refuses a name that lies in the other folder: both end up in one place.
+func addManifest(w *settle.Work, c *store.Cluster, m wire.Manifest, content string) error {
+	for _, other := range manifests.Folders {
+		if other != m.Folder && find(c, other, m.FileName) >= 0 {
+			return refusal.BadRequest("cluster %s has a manifest %s in folder %s already", c.API.Name, m.FileName, other)
+		}
+	}
+	if find(c, m.Folder, m.FileName) < 0 {
+		if len(c.Manifests) >= maxManifests {
+			return refusal.BadRequest("cluster %s has %d manifests already; put several documents into one", c.API.Name, maxManifests)
+		}
+		c.Manifests = append(c.Manifests, m)
+		slices.SortFunc(c.Manifests, func(a, b wire.Manifest) int {
+			return cmp.Or(cmp.Compare(a.Folder, b.Folder), cmp.Compare(a.FileName, b.FileName))
+		})
+	}
+	w.PutFile(store.ClusterFile{ClusterID: c.API.ID, Name: manifestFile(m.Folder, m.FileName), Content: content})
+	return nil
+}
+
+func removeManifest(w *settle.Work, c *store.Cluster, folder, name string) {
+	if i := find(c, folder, name); i >= 0 {
+		c.Manifests = slices.Delete(c.Manifests, i, i+1)
+	}
+	w.PutFile(store.ClusterFile{ClusterID: c.API.ID, Name: manifestFile(folder, name), Gone: true})
+}
+
+func find(c *store.Cluster, folder, name string) int {
+	return slices.IndexFunc(c.Manifests, func(m wire.Manifest) bool { return m.Folder == folder && m.FileName == name })
+}
+
+func noManifest(c *store.Cluster, folder, name string) error {
+	return refusal.NotFound("cluster %s has no manifest %.40s/%.80s", c.API.Name, folder, name)
+}
+
+func manifestFile(folder, name string) string { return "manifests/" + folder + "/" + name }

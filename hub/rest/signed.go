@@ -1,0 +1,126 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/protocol"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// signedTime is how long a signed URL of a cluster's file is good.
+const signedTime = 10 * time.Minute
+
+// signable are the operations that a URL opens which was signed for just this path
+// and query: those that the protocol opens to signed URLs, and two whose addresses
+// it hands out as such.
+func signable(op protocol.Operation) bool {
+	return op.Accepts(protocol.URLAuth) && !ofInfraEnv(op) || slices.Contains([]string{"V2DownloadClusterCredentials", "v2DownloadClusterManifest"}, op.ID)
+}
+
+// ofInfraEnv tells that the path names an infra-env: there, tokens of its images open.
+func ofInfraEnv(op protocol.Operation) bool { return strings.Contains(op.Path, "{infra_env_id}") }
+
+func (a Auth) isSigned(r *http.Request, op protocol.Operation) bool {
+	return signable(op) && a.Key.CheckURL(r.URL.Path, r.URL.Query(), time.Now()) == nil
+}
+
+// imageToken is the token of an infra-env's images that a request brings; empty for
+// none, and for operations that such a token does not open.
+func imageToken(r *http.Request, op protocol.Operation) string {
+	if !ofInfraEnv(op) {
+		return ""
+	}
+	q := r.URL.Query()
+	for _, place := range []struct {
+		scheme protocol.Scheme
+		token  string
+	}{
+		{protocol.URLAuth, q.Get(auth.URLKey)},
+		{protocol.ImageAuth, r.Header.Get("Image-Token")},
+		{protocol.ImageURLAuth, q.Get("image_token")},
+	} {
+		if op.Accepts(place.scheme) && place.token != "" {
+			return place.token
+		}
+	}
+	return ""
+}
+
+// base is how clients reach this hub.
+func (r *request) base() string {
+	if r.public != "" {
+		return strings.TrimSuffix(r.public, "/") + Base + "/v2"
+	}
+	scheme := "https://"
+	if r.TLS == nil {
+		scheme = "http://"
+	}
+	return scheme + r.Host + Base + "/v2"
+}
+
+// presign answers with a URL that opens just this path and query for a while.
+func (r *request) presign(path string, query url.Values) (any, error) {
+	until := time.Now().Add(signedTime)
+	signed, err := r.key.SignURL(Base+"/v2"+path, query, until)
+	if err != nil {
+		return nil, err
+	}
+	return wire.PresignedURL{URL: r.base() + path + "?" + signed.Encode(), ExpiresAt: wire.At(until)}, nil
+}
+
+func presignCredentials(r *request) (any, error) {
+	id, err := r.cluster()
+	if err != nil {
+		return nil, err
+	}
+	name := r.URL.Query().Get("file_name")
+	if _, err := r.hub.CredentialsFile(r.Context(), id, name); err != nil {
+		return nil, err
+	}
+	return r.presign("/clusters/"+id+"/downloads/credentials", url.Values{"file_name": {name}})
+}
+
+// presignClusterFile answers with the URL of a file, the logs or a manifest, which
+// has to be there.
+func presignClusterFile(r *request) (any, error) {
+	id, err := r.cluster()
+	if err != nil {
+		return nil, err
+	}
+	q := r.URL.Query()
+	switch name := q.Get("file_name"); name {
+	case "logs":
+		logs := url.Values{}
+		for _, key := range []string{"logs_type", "host_id"} {
+			if q.Has(key) {
+				logs.Set(key, q.Get(key))
+			}
+		}
+		answer, err := downloadLogs(r)
+		if err != nil {
+			return nil, err
+		}
+		if f, ok := answer.(*file); ok && f.content != nil {
+			if err := f.content.Close(); err != nil {
+				return nil, err
+			}
+		}
+		return r.presign("/clusters/"+id+"/logs", logs)
+	case "manifests":
+		folder, manifest, _ := strings.Cut(q.Get("additional_name"), "/")
+		if _, err := r.hub.Manifest(r.Context(), id, folder, manifest); err != nil {
+			return nil, err
+		}
+		return r.presign("/clusters/"+id+"/manifests/files", url.Values{"folder": {folder}, "file_name": {manifest}})
+	default:
+		if _, err := r.hub.ClusterFile(r.Context(), id, name); err != nil {
+			return nil, err
+		}
+		return r.presign("/clusters/"+id+"/downloads/files", url.Values{"file_name": {name}})
+	}
+}
