@@ -105,8 +105,8 @@ func presignClusterFile(r *request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if f, ok := answer.(*file); ok && f.content != nil {
-			if err := f.content.Close(); err != nil {
+		if f, ok := answer.(*file); ok && f.archive != nil {
+			if err := f.archive.Close(); err != nil {
 				return nil, err
 			}
 		}
