@@ -1,6 +1,7 @@
 package connectivity
 
 import (
+	"maps"
 	"net/netip"
 	"slices"
 
@@ -41,7 +42,9 @@ func (n Network) has(a netip.Addr) bool {
 	return n.subnet.Contains(a)
 }
 
-// Graph holds who reaches whom. It is not safe for concurrent use.
+// Graph holds who reaches whom. It does not change: [Graph.With] and [Graph.Grow]
+// make another one, which shares what is the same. So it can be kept from one
+// look at a cluster to the next, and a look that comes to nothing leaves no trace.
 type Graph struct {
 	networks []Network
 	hosts    []string
@@ -49,18 +52,29 @@ type Graph struct {
 	// reaches and mutual have a row of bits for each network and host; a host
 	// reaches itself.
 	reaches, mutual [][]hostBits
+	// strangers are hosts that reports name and the graph does not have; nil when
+	// there are too many to tell.
+	strangers map[string]bool
 }
+
+// maxStrangers bounds the names of strangers that are kept.
+const maxStrangers = 10_000
 
 // New makes a graph of the hosts, by id, in which nobody reaches anybody yet.
 func New(networks []Network, hosts []string) *Graph {
-	g := &Graph{networks: networks, hosts: slices.Compact(slices.Sorted(slices.Values(hosts))), index: map[string]int{}}
-	for i, id := range g.hosts {
-		g.index[id] = i
-	}
+	g := &Graph{networks: networks, hosts: slices.Compact(slices.Sorted(slices.Values(hosts))), strangers: map[string]bool{}}
+	g.number()
 	for range networks {
 		g.reaches, g.mutual = append(g.reaches, g.rows()), append(g.mutual, g.rows())
 	}
 	return g
+}
+
+func (g *Graph) number() {
+	g.index = make(map[string]int, len(g.hosts))
+	for i, id := range g.hosts {
+		g.index[id] = i
+	}
 }
 
 func (g *Graph) rows() []hostBits {
@@ -72,28 +86,111 @@ func (g *Graph) rows() []hostBits {
 	return rows
 }
 
-// Report replaces what the host said before; nil means that it said nothing.
-// Hosts that the graph does not have are passed over.
-func (g *Graph) Report(host string, report *wire.ConnectivityReport) {
+// Is reports whether the graph is of these networks.
+func (g *Graph) Is(networks []Network) bool { return slices.Equal(g.networks, networks) }
+
+// Has reports whether the graph is of these hosts; ids must be in order.
+func (g *Graph) Has(ids []string) bool { return slices.Equal(g.hosts, ids) }
+
+// Grow returns a graph of more hosts, in order, which have not reported yet. It is
+// false when the reports that were made have to be looked at again: a host has
+// left, or one that came was named before it was here.
+func (g *Graph) Grow(ids []string) (*Graph, bool) {
+	if g.strangers == nil {
+		return nil, false
+	}
+	out := New(g.networks, ids)
+	place := make([]int, len(g.hosts))
+	for i, id := range g.hosts {
+		at, stays := out.index[id]
+		if !stays {
+			return nil, false
+		}
+		place[i] = at
+	}
+	for _, id := range out.hosts {
+		if g.strangers[id] {
+			return nil, false
+		}
+	}
+	out.strangers = g.strangers
+	for n := range g.networks {
+		for from := range g.hosts {
+			for to := range g.hosts {
+				if g.reaches[n][from].has(to) {
+					out.reaches[n][place[from]].set(place[to])
+				}
+				if g.mutual[n][from].has(to) {
+					out.mutual[n][place[from]].set(place[to])
+				}
+			}
+		}
+	}
+	return out, true
+}
+
+// With returns the graph in which the host says this instead of what it said
+// before; nil means that it said nothing. It is the same graph when that changes
+// nothing. Hosts that the graph does not have are passed over.
+func (g *Graph) With(host string, report *wire.ConnectivityReport) *Graph {
 	from, ok := g.index[host]
 	if !ok {
-		return
+		return g
 	}
 	found := make([]hostBits, len(g.networks))
 	for n := range found {
 		found[n] = newBits(len(g.hosts))
 		found[n].set(from)
 	}
+	var strangers []string
 	if report != nil {
 		for _, remote := range report.RemoteHosts {
-			if to, known := g.index[remote.HostID]; known {
+			to, known := g.index[remote.HostID]
+			switch {
+			case known:
 				g.note(found, to, remote)
+			case !g.strangers[remote.HostID]:
+				strangers = append(strangers, remote.HostID)
 			}
 		}
 	}
+	out := g.heardOf(strangers)
 	for n, row := range found {
-		g.replace(n, from, row)
+		if slices.Equal(row, out.reaches[n][from]) {
+			continue
+		}
+		if out == g {
+			out = g.copy()
+		}
+		out.replace(n, from, row)
 	}
+	return out
+}
+
+// heardOf returns the graph with more strangers.
+func (g *Graph) heardOf(strangers []string) *Graph {
+	if len(strangers) == 0 || g.strangers == nil {
+		return g
+	}
+	out := g.copy()
+	if out.strangers = maps.Clone(g.strangers); len(g.strangers)+len(strangers) > maxStrangers {
+		out.strangers = nil
+		return out
+	}
+	for _, id := range strangers {
+		out.strangers[id] = true
+	}
+	return out
+}
+
+// copy returns a graph whose rows are those of this one.
+func (g *Graph) copy() *Graph {
+	out := *g
+	out.reaches, out.mutual = slices.Clone(g.reaches), slices.Clone(g.mutual)
+	for n := range g.networks {
+		out.reaches[n], out.mutual[n] = slices.Clone(g.reaches[n]), slices.Clone(g.mutual[n])
+	}
+	return &out
 }
 
 // note sets the bit of the remote host in each network that it answers in.
@@ -120,14 +217,19 @@ func (g *Graph) note(found []hostBits, to int, remote wire.ConnectivityRemoteHos
 	}
 }
 
-// replace stores a row and what follows for both directions.
+// replace stores a row and what follows for both directions. Rows may be another
+// graph's, too, so they are not changed but replaced.
 func (g *Graph) replace(network, from int, row hostBits) {
 	reaches, mutual := g.reaches[network], g.mutual[network]
 	reaches[from] = row
+	mutual[from] = slices.Clone(mutual[from])
 	for to := range g.hosts {
 		if both := row.has(to) && reaches[to].has(from); both != mutual[from].has(to) {
 			mutual[from].put(to, both)
-			mutual[to].put(from, both)
+			if to != from {
+				mutual[to] = slices.Clone(mutual[to])
+				mutual[to].put(from, both)
+			}
 		}
 	}
 }

@@ -62,7 +62,7 @@ func (f *fleet) groups(order []int) map[string][]string {
 	slices.Reverse(ids) // the caller's order has no meaning
 	g := connectivity.New(append([]connectivity.Network{connectivity.Subnet(machineNetwork)}, connectivity.Families()...), ids)
 	for _, i := range order {
-		g.Report(f.ids[i], f.report(i))
+		g = g.With(f.ids[i], f.report(i))
 	}
 	return g.Groups(connectivity.Least)
 }
@@ -199,17 +199,79 @@ func TestTheLargerPartWins(t *testing.T) {
 func TestReportOfForeignHosts(t *testing.T) {
 	g := NewWithT(t)
 	graph := connectivity.New(connectivity.Families(), []string{"a", "b", "c"})
-	graph.Report("stranger", &wire.ConnectivityReport{})
+	graph = graph.With("stranger", &wire.ConnectivityReport{})
 	for _, id := range []string{"a", "b", "c"} {
 		report := &wire.ConnectivityReport{RemoteHosts: []wire.ConnectivityRemoteHost{{HostID: "stranger"}, {HostID: "a", L3Connectivity: []wire.L3Connectivity{{RemoteIPAddress: "no address", Successful: true}}}}}
 		for _, to := range []string{"a", "b", "c"} {
 			report.RemoteHosts = append(report.RemoteHosts, wire.ConnectivityRemoteHost{HostID: to, L3Connectivity: []wire.L3Connectivity{{RemoteIPAddress: "2001:db8::1", Successful: true}}})
 		}
-		graph.Report(id, report)
+		graph = graph.With(id, report)
 	}
 	g.Expect(graph.Groups(3)).To(Equal(map[string][]string{connectivity.IPv4: {}, connectivity.IPv6: {"a", "b", "c"}}))
-	graph.Report("c", nil)
+	graph = graph.With("c", nil)
 	g.Expect(graph.Groups(2)[connectivity.IPv6]).To(Equal([]string{"a", "b"}), "a host that forgot its report reaches nobody")
+}
+
+// TestGrow: whatever was reported before counts for the hosts that were there, and
+// a host that comes later is heard of as if it had been there from the start.
+func TestGrow(t *testing.T) {
+	for seed := range uint64(50) {
+		random := rand.New(rand.NewPCG(seed, 3))
+		f := newFleet(4 + random.IntN(80))
+		for range random.IntN(len(f.ids) * len(f.ids) / 4) {
+			f.cut[[2]int{random.IntN(len(f.ids)), random.IntN(len(f.ids))}] = true
+		}
+		g := NewWithT(t)
+		want := f.groups(f.all())
+		first := 1 + random.IntN(len(f.ids)-1)
+		graph := connectivity.New(append([]connectivity.Network{connectivity.Subnet(machineNetwork)}, connectivity.Families()...), f.ids[:first])
+		known := func(i int) *wire.ConnectivityReport { // of the hosts that are there
+			report := f.report(i)
+			report.RemoteHosts = slices.DeleteFunc(report.RemoteHosts, func(r wire.ConnectivityRemoteHost) bool { return slices.Index(f.ids, r.HostID) >= first })
+			return report
+		}
+		for i := range first {
+			graph = graph.With(f.ids[i], known(i))
+		}
+		before := graph.Groups(connectivity.Least)
+		grown, ok := graph.Grow(f.ids)
+		g.Expect(ok).To(BeTrue(), "seed %d", seed)
+		for i := range f.ids {
+			grown = grown.With(f.ids[i], f.report(i))
+		}
+		g.Expect(grown.Groups(connectivity.Least)).To(Equal(want), "seed %d", seed)
+		g.Expect(graph.Groups(connectivity.Least)).To(Equal(before), "seed %d: the graph before is as it was", seed)
+	}
+}
+
+// TestGrowNeedsTheReports where one of them named the host that comes, or one left.
+func TestGrowNeedsTheReports(t *testing.T) {
+	g := NewWithT(t)
+	f := newFleet(5)
+	graph := connectivity.New(connectivity.Families(), f.ids[:4])
+	graph = graph.With(f.ids[0], f.report(0)) // which names the fifth
+	_, ok := graph.Grow(f.ids)
+	g.Expect(ok).To(BeFalse(), "a host that came was named before")
+	_, ok = graph.Grow(f.ids[:3])
+	g.Expect(ok).To(BeFalse(), "a host has left")
+	_, ok = graph.Grow(append(slices.Clone(f.ids[:4]), "other"))
+	g.Expect(ok).To(BeTrue())
+	crowd := &wire.ConnectivityReport{}
+	for i := range 20_000 {
+		crowd.RemoteHosts = append(crowd.RemoteHosts, wire.ConnectivityRemoteHost{HostID: fmt.Sprint(i)})
+	}
+	_, ok = graph.With(f.ids[1], crowd).Grow(append(slices.Clone(f.ids[:4]), "other"))
+	g.Expect(ok).To(BeFalse(), "more strangers than are kept")
+}
+
+// TestTheSameReportIsTheSameGraph, so that nothing is computed for it.
+func TestTheSameReportIsTheSameGraph(t *testing.T) {
+	g := NewWithT(t)
+	f := newFleet(5)
+	graph := connectivity.New(connectivity.Families(), f.ids)
+	once := graph.With(f.ids[0], f.report(0))
+	g.Expect(once).NotTo(BeIdenticalTo(graph))
+	g.Expect(once.With(f.ids[0], f.report(0))).To(BeIdenticalTo(once))
 }
 
 // BenchmarkReport is what one changed report of a cluster of 500 costs, with the
@@ -220,12 +282,11 @@ func BenchmarkReport(b *testing.B) {
 			f := newFleet(size)
 			g := connectivity.New([]connectivity.Network{connectivity.Subnet(machineNetwork)}, f.ids)
 			for i := range f.ids {
-				g.Report(f.ids[i], f.report(i))
+				g = g.With(f.ids[i], f.report(i))
 			}
 			report := f.report(0)
 			for b.Loop() {
-				g.Report(f.ids[0], report)
-				g.Groups(connectivity.Least)
+				g.With(f.ids[0], report).Groups(connectivity.Least)
 			}
 		})
 	}

@@ -16,18 +16,18 @@ func SingleNode(c *store.Cluster) bool { return c.Masters == 1 && c.Workers == 0
 
 // ClusterFacts gathers what the cluster machine decides on, and why checks that
 // something waits for have failed.
-func (j Judge) ClusterFacts(c *store.Cluster, hosts []*store.Host, outcome validations.ClusterOutcome) (clustermachine.Facts, string) {
+func (j Judge) ClusterFacts(c *store.Cluster, members []*Member, outcome validations.ClusterOutcome) (clustermachine.Facts, string) {
 	prepared := c.API.LastInstallationPreparation.Status
 	f := clustermachine.Facts{
 		InputMissing: outcome.InputMissing, ValidationsPass: outcome.Pass,
 		Prepared:          prepared == wire.LastInstallationPreparationStatusSuccess,
 		PreparationFailed: prepared == wire.LastInstallationPreparationStatusFailed,
-		AllPrepared:       len(hosts) > 0, HostsSettled: true, Finalized: true,
+		AllPrepared:       len(members) > 0, HostsSettled: true, Finalized: true,
 		SingleNode: SingleNode(c), MinMasters: minMasters(c), InState: j.ageOf(c.API.StatusUpdatedAt),
 		PrepareTimeout: j.Timers.Prepare + clusterExtra, SoftTimeouts: j.Timers.Soft,
 	}
-	for _, h := range hosts {
-		s := h.API.Status
+	for _, m := range members {
+		s := m.Status
 		f.AllPrepared = f.AllPrepared && s == wire.HostStatusPreparingSuccessful
 		f.HostFailed = f.HostFailed || s == wire.HostStatusPreparingFailed || s == wire.HostStatusInsufficient
 		f.HostLeft = f.HostLeft || !slices.Contains([]string{
@@ -36,7 +36,7 @@ func (j Judge) ClusterFacts(c *store.Cluster, hosts []*store.Host, outcome valid
 		}, s)
 		f.HostWaits = f.HostWaits || s == wire.HostStatusInstallingPendingUserAction
 		f.HostsSettled = f.HostsSettled && (IsUp(s) || s == wire.HostStatusError)
-		count(&f.Hosts, h)
+		count(&f.Hosts, m)
 	}
 	f.Finalized = finalized(c)
 	return f, strings.Join(outcome.Failures, "; ")
@@ -54,9 +54,9 @@ func minMasters(c *store.Cluster) int {
 	return 3
 }
 
-func count(n *clustermachine.Counts, h *store.Host) {
+func count(n *clustermachine.Counts, m *Member) {
 	all, up, coming := &n.Masters, &n.MastersUp, &n.MastersComing
-	switch h.API.Role {
+	switch m.Role {
 	case wire.HostRoleWorker:
 		all, up, coming = &n.Workers, &n.WorkersUp, &n.WorkersComing
 	case wire.HostRoleArbiter:
@@ -65,27 +65,27 @@ func count(n *clustermachine.Counts, h *store.Host) {
 	}
 	*all++
 	switch {
-	case IsUp(h.API.Status):
+	case IsUp(m.Status):
 		*up++
-	case slices.Contains(hostmachine.Installing, h.API.Status) || slices.Contains(hostmachine.Preparing, h.API.Status):
+	case slices.Contains(hostmachine.Installing, m.Status) || slices.Contains(hostmachine.Preparing, m.Status):
 		*coming++
 	}
 }
 
 // ClusterInput is what the checks of a cluster look at.
-func (j Judge) ClusterInput(c *store.Cluster, hosts []*store.Host, common *validations.ClusterFacts) (validations.ClusterInput, validations.Lists) {
-	in := validations.ClusterInput{ClusterFacts: common, Statuses: map[string]string{}}
-	for _, h := range hosts {
-		in.Statuses[h.API.ID] = h.API.Status
+func (j Judge) ClusterInput(c *store.Cluster, g *Group) (validations.ClusterInput, validations.Lists) {
+	in := validations.ClusterInput{ClusterFacts: g.Facts, Statuses: make(map[string]string, len(g.Members))}
+	for _, m := range g.Members {
+		in.Statuses[m.ID] = m.Status
 	}
 	return in, validations.Lists{Ignored: idList(c.API.IgnoredClusterValidations), Disabled: j.Checks.DisabledCluster}
 }
 
 // FirstReason is what made the installation fail.
-func FirstReason(hosts []*store.Host) string {
-	for _, h := range hosts {
-		if h.API.Status == wire.HostStatusError {
-			return HostName(h) + ": " + h.Reason
+func FirstReason(members []*Member) string {
+	for _, m := range members {
+		if m.Status == wire.HostStatusError {
+			return m.Label + ": " + m.Reason
 		}
 	}
 	return ""
@@ -99,16 +99,14 @@ type Sum struct {
 
 // SumUp counts the hosts and adds their progress up: a tenth for preparing,
 // seven tenths for installing, two for what the cluster does by itself.
-func SumUp(c *store.Cluster, hosts []*store.Host) Sum {
-	out := Sum{Hosts: int64(len(hosts))}
+func SumUp(c *store.Cluster, members []*Member) Sum {
+	out := Sum{Hosts: int64(len(members))}
 	var sum int64
-	for _, h := range hosts {
-		if h.API.Status == wire.HostStatusKnown {
+	for _, m := range members {
+		if m.Status == wire.HostStatusKnown {
 			out.Known++
 		}
-		if h.API.Progress != nil {
-			sum += h.API.Progress.InstallationPercentage
-		}
+		sum += m.Percent
 	}
 	p := &out.Progress
 	switch c.API.Status {
@@ -116,7 +114,7 @@ func SumUp(c *store.Cluster, hosts []*store.Host) Sum {
 		p.PreparingForInstallationStagePercentage, p.InstallingStagePercentage, p.FinalizingStagePercentage = 100, 100, 100
 	case wire.ClusterStatusInstalling, wire.ClusterStatusFinalizing, wire.ClusterStatusInstallingPendingUserAction, wire.ClusterStatusError:
 		p.PreparingForInstallationStagePercentage = 100
-		p.InstallingStagePercentage = sum / int64(max(len(hosts), 1))
+		p.InstallingStagePercentage = sum / int64(max(len(members), 1))
 	}
 	keepStage(p, c)
 	p.TotalPercentage = (p.PreparingForInstallationStagePercentage + 7*p.InstallingStagePercentage + 2*p.FinalizingStagePercentage) / 10
@@ -134,7 +132,8 @@ func WaitingFor(h *store.Host, c *store.Cluster) string {
 	case c.Hold:
 		return "the installation is on hold; release the cluster"
 	case slices.Contains([]string{wire.ClusterStatusInsufficient, wire.ClusterStatusPendingForInput}, c.API.Status):
-		return "waiting for cluster " + c.API.Name + ": " + c.API.StatusInfo
+		// What it lacks is in its own text: repeated here, each host that gets ready would change all others.
+		return "waiting for cluster " + c.API.Name + ", which is " + c.API.Status + "; its status says what it lacks"
 	case !c.AutoInstall:
 		return "waiting for the installation of cluster " + c.API.Name + " to be started"
 	case c.API.LastInstallationPreparation.Status == wire.LastInstallationPreparationStatusFailed:

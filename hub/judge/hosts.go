@@ -98,3 +98,11 @@ func idList(text string) []string {
 	}
 	return ids
 }
+
+// NeedsOf are the requirements of a host's role; c is nil for an unbound host.
+func (j Judge) NeedsOf(c *store.Cluster, facts *validations.HostFacts) validations.Requirements {
+	if c == nil {
+		return validations.Minimal
+	}
+	return j.Needs.For(c.API.OpenshiftVersion, facts.RequirementRole(), SingleNode(c))
+}

@@ -50,10 +50,27 @@ func (d *Desk) Snapshot(ctx context.Context, key store.HostKey) (*snapshots.Host
 	return s, nil
 }
 
+// Now is the moment to note before something that [Desk.Bored] is told of.
+func (d *Desk) Now() snapshots.Moment { return d.cache.Now() }
+
+// IsDull reports whether such a reply is known to change nothing. It reads nothing.
+func (d *Desk) IsDull(key store.HostKey, step wire.StepType, digest uint64) bool {
+	s := d.cache.Host(key)
+	return s != nil && s.Dull(step, digest)
+}
+
+// Bored notes a reply that changed nothing about the host as it was after the
+// moment. Where that cannot be noted, such a reply is looked at again.
+func (d *Desk) Bored(ctx context.Context, key store.HostKey, step wire.StepType, digest uint64, since snapshots.Moment) {
+	if s, err := d.Snapshot(ctx, key); err == nil && !d.cache.Changed(since, s) {
+		s.Bored(step, digest)
+	}
+}
+
 // snapshotOf makes the snapshot of a host: all that is decoded of it is decoded
 // here. c is nil for an unbound host.
 func snapshotOf(j judge.Judge, host *store.Host, env *store.InfraEnv, c *store.Cluster) (*snapshots.Host, []instructions.SkippedStep) {
-	facts := validations.Decode(&host.API)
+	facts := &validations.HostFacts{Host: &host.API, Inventory: judge.Inventory(host)} // all that the disk check asks for
 	in := instructions.Input{
 		Host: &host.API, Inventory: facts.Inventory, InfraEnv: &env.API, Images: j.ImagesOf(c),
 		ImagesChecked:    j.ImageCheck(host, c) == hostmachine.Passed,

@@ -45,16 +45,13 @@ func New(units *settle.Units, desk *polls.Desk) *Reports {
 // Reply takes the result of a step. A failed step never fails the call: what it
 // means is in the host's status. Output that cannot be read is refused with 400.
 func (r *Reports) Reply(ctx context.Context, key store.HostKey, reply wire.StepReply) error {
-	s, err := r.polls.Snapshot(ctx, key)
-	if err != nil {
-		return err
-	}
 	digest := r.digest(reply)
-	if reply.ExitCode == 0 && s.Dull(reply.StepType, digest) {
+	if reply.ExitCode == 0 && r.polls.IsDull(key, reply.StepType, digest) {
 		return nil // it says again what changed nothing
 	}
+	since := r.polls.Now()
 	var last *settle.Work
-	err = r.units.Update(ctx, func(w *settle.Work) error {
+	err := r.units.Update(ctx, func(w *settle.Work) error {
 		last = w
 		host, err := w.Host(key)
 		if err != nil {
@@ -70,7 +67,7 @@ func (r *Reports) Reply(ctx context.Context, key store.HostKey, reply wire.StepR
 		return output(w, host, reply)
 	})
 	if err == nil && last.Empty() {
-		s.Bored(reply.StepType, digest)
+		r.polls.Bored(ctx, key, reply.StepType, digest, since)
 	}
 	return err
 }

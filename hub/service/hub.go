@@ -102,6 +102,7 @@ func New(o Options) (*Hub, error) {
 	o.Store.Watch(cache.Forget)
 	units := o.units(cache, book)
 	units.Start()
+	o.Store.Watch(units.Forget)
 	folder := files.New(units, o.Files, cmp.Or(o.MaxLogBytes, maxLogBytes))
 	desk := polls.New(units, cache, book)
 	return &Hub{

@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/ironflow/ironflow/hub/clustermachine"
-	"github.com/ironflow/ironflow/hub/connectivity"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
@@ -29,93 +27,52 @@ func reportTexts(h *wire.Host) [8]string {
 }
 
 // Facts returns what the checks know of the host; its reports are decoded again
-// only when they changed.
+// only when they changed, and that on connectivity only when it is not known.
 func (w *Work) Facts(h *store.Host) *validations.HostFacts {
 	texts := reportTexts(&h.API)
 	if d, ok := w.decoded[h.Key()]; ok && d.texts == texts && d.facts.Host == &h.API {
 		return d.facts
 	}
-	d := decoded{texts, validations.Decode(&h.API)}
-	w.decoded[h.Key()] = d
-	return d.facts
+	if links := w.keptLinks(h); links != nil {
+		return w.decodedAs(h, validations.DecodeWith(&h.API, links))
+	}
+	return w.decodedAs(h, validations.Decode(&h.API))
 }
 
-// common is what the hosts of a cluster have in common, with what it was computed from.
-type common struct {
-	seen     []seen
-	networks []connectivity.Network
-	facts    *validations.ClusterFacts
+// allFacts returns the same with the connectivity report itself.
+func (w *Work) allFacts(h *store.Host) *validations.HostFacts {
+	if facts := w.Facts(h); facts.Connectivity != nil || facts.Links == nil {
+		return facts
+	}
+	return w.decodedAs(h, validations.Decode(&h.API))
 }
 
-// seen is all of a host that its cluster's facts depend on.
-type seen struct {
-	facts     *validations.HostFacts
-	role      wire.HostRole
-	name      string
-	clock     int64
-	checkedIn time.Time
+func (w *Work) decodedAs(h *store.Host, facts *validations.HostFacts) *validations.HostFacts {
+	w.decoded[h.Key()] = decoded{reportTexts(&h.API), facts}
+	return facts
 }
 
-func wanted(c *store.Cluster) validations.Wanted {
-	return validations.Wanted{Masters: c.Masters, Arbiters: c.Arbiters, Workers: c.Workers}
-}
-
-// clusterCommon computes the facts of a cluster once for all of its hosts, and
-// again only when one of them has changed.
-func (w *Work) clusterCommon(c *store.Cluster) (*validations.ClusterFacts, error) {
-	hosts, err := w.HostsOf(c.API.ID)
-	if err != nil {
-		return nil, err
+// keptLinks returns the links of a host whose connectivity report is the one that
+// is kept; nil where it is not known.
+func (w *Work) keptLinks(h *store.Host) *validations.Links {
+	e := w.units.kept.get(h.ClusterID())
+	if e == nil || h.Version == 0 || h.API.Connectivity != h.WasConnectivity() {
+		return nil
 	}
-	now := common{networks: validations.Read(&c.API, wanted(c)).Networks()}
-	for _, h := range hosts {
-		now.seen = append(now.seen, seen{w.Facts(h), validations.EffectiveRole(&h.API), h.API.RequestedHostname, h.API.Timestamp, h.API.CheckedInAt.Time})
+	if m := e.group.Find(h.Key()); m != nil && m.Version == h.Version {
+		return m.Links
 	}
-	settings := validations.Read(&c.API, wanted(c))
-	if old, ok := w.common[c.API.ID]; ok && slices.Equal(old.seen, now.seen) && slices.Equal(old.networks, now.networks) {
-		facts := *old.facts
-		facts.Settings = settings
-		return &facts, nil
-	}
-	now.facts = summarise(settings, now)
-	w.common[c.API.ID] = now
-	return now.facts, nil
-}
-
-func summarise(settings validations.Settings, of common) *validations.ClusterFacts {
-	var ids []string
-	var members []validations.Member
-	for _, s := range of.seen {
-		ids = append(ids, s.facts.Host.ID)
-		members = append(members, s.facts.Member())
-	}
-	graph := connectivity.New(of.networks, ids)
-	for _, s := range of.seen {
-		graph.Report(s.facts.Host.ID, s.facts.Connectivity)
-	}
-	return validations.Summarise(settings, members, graph.Groups(settings.Least()))
-}
-
-// judgeCluster runs the checks of a cluster.
-func (w *Work) judgeCluster(c *store.Cluster, hosts []*store.Host) (*validations.ClusterFacts, validations.ClusterOutcome, error) {
-	facts, err := w.clusterCommon(c)
-	if err != nil {
-		return nil, validations.ClusterOutcome{}, err
-	}
-	return facts, validations.Cluster(w.ClusterInput(c, hosts, facts)), nil
+	return nil
 }
 
 // noteCluster stores what the checks of a cluster found when that changed.
-func (w *Work) noteCluster(c *store.Cluster, hosts []*store.Host) error {
-	facts, outcome, err := w.judgeCluster(c, hosts)
-	if err != nil {
-		return err
-	}
+func (w *Work) noteCluster(c *store.Cluster, g *judge.Group) error {
+	outcome := validations.Cluster(w.ClusterInput(c, g))
 	text, err := outcome.JSON()
 	if err != nil {
 		return err
 	}
-	groups, collisions := facts.MajorityGroups(), facts.IPCollisions()
+	groups, collisions := g.Facts.MajorityGroups(), g.Facts.IPCollisions()
 	if text == c.API.ValidationsInfo && groups == c.API.ConnectivityMajorityGroups && collisions == c.API.IPCollisions {
 		return nil
 	}
@@ -175,32 +132,43 @@ func (w *Work) validationEvents(was string, now map[string][]validations.Result,
 // suggest fills in what the hub can tell by itself before an installation: the
 // roles of hosts that nobody gave one, and the machine networks that follow from
 // the virtual addresses.
-func (w *Work) suggest(c *store.Cluster, hosts []*store.Host) error {
+func (w *Work) suggest(c *store.Cluster) error {
 	if !slices.Contains(clustermachine.Open, c.API.Status) {
 		return nil
 	}
-	found := w.assigned(c, hosts)
-	for _, h := range hosts {
-		if role := found[judge.RoleKey(h)]; role != "" && role != h.API.SuggestedRole {
-			h.API.SuggestedRole = role
-			w.Touch(h, store.ChangedHost)
-		}
-	}
-	facts, err := w.clusterCommon(c)
+	g, err := w.group(c)
 	if err != nil {
 		return err
 	}
-	if len(c.API.MachineNetworks) > 0 || !facts.Release() || facts.UserManaged() {
+	if err := w.suggestRoles(c, g); err != nil {
+		return err
+	}
+	if len(c.API.MachineNetworks) > 0 || !g.Facts.Release() || g.Facts.UserManaged() {
 		return nil
 	}
-	for _, n := range facts.Calculated(facts.Members) {
+	for _, n := range g.Facts.Calculated(g.Facts.Members) {
 		c.API.MachineNetworks = append(c.API.MachineNetworks, wire.MachineNetwork{CIDR: wire.Subnet(n.String()), ClusterID: c.API.ID})
 		w.TouchCluster(c)
 	}
 	return nil
 }
 
-// assigned gives roles to the hosts that are known well enough, by [judge.RoleKey].
-func (w *Work) assigned(c *store.Cluster, hosts []*store.Host) map[string]wire.HostRole {
-	return w.Roles(c, hosts, w.Facts)
+func (w *Work) suggestRoles(c *store.Cluster, g *judge.Group) error {
+	if settled := w.clusters[c.API.ID].settled; settled != nil && judge.SameRoles(settled, g) {
+		return nil
+	}
+	found := w.Roles(c, g.Members)
+	for _, m := range g.Members {
+		role := found[m.Key]
+		if role == "" || role == m.Suggested {
+			continue
+		}
+		h, err := w.Host(m.Key)
+		if err != nil {
+			return err
+		}
+		h.API.SuggestedRole = role
+		w.Touch(h, store.ChangedHost)
+	}
+	return nil
 }

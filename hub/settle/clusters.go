@@ -7,67 +7,52 @@ import (
 	"github.com/ironflow/ironflow/hub/rules"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
+	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// clusterFacts gathers what the cluster machine decides on, and why its checks failed.
-func (w *Work) clusterFacts(c *store.Cluster, hosts []*store.Host) (clustermachine.Facts, string, error) {
-	_, outcome, err := w.judgeCluster(c, hosts)
-	if err != nil {
-		return clustermachine.Facts{}, "", err
-	}
-	facts, why := w.ClusterFacts(c, hosts, outcome)
-	return facts, why, nil
-}
-
 // TriggerCluster asks the cluster machine and applies its decision.
 func (w *Work) TriggerCluster(c *store.Cluster, trigger string) error {
-	hosts, err := w.HostsOf(c.API.ID)
+	g, err := w.group(c)
 	if err != nil {
 		return err
 	}
-	facts, _, err := w.clusterFacts(c, hosts)
-	if err != nil {
-		return err
-	}
+	facts, _ := w.ClusterFacts(c, g.Members, validations.Cluster(w.ClusterInput(c, g)))
 	decision, err := clustermachine.Machine.Decide(trigger, c.API.Status, facts)
 	if err != nil {
 		return err
 	}
-	return w.applyCluster(c, hosts, decision, "")
+	return w.applyCluster(c, decision, "")
 }
 
 // refreshCluster looks at the cluster again and reports whether its status changed.
 func (w *Work) refreshCluster(c *store.Cluster) (bool, error) {
-	hosts, err := w.HostsOf(c.API.ID)
+	g, err := w.group(c)
 	if err != nil {
 		return false, err
 	}
-	w.noteSum(c, hosts)
-	if err := w.noteCluster(c, hosts); err != nil {
+	w.noteSum(c, g)
+	if err := w.noteCluster(c, g); err != nil {
 		return false, err
 	}
-	facts, why, err := w.clusterFacts(c, hosts)
-	if err != nil {
-		return false, err
-	}
+	facts, why := w.ClusterFacts(c, g.Members, validations.Cluster(w.ClusterInput(c, g)))
 	decision, err := clustermachine.Machine.Decide(clustermachine.Refresh, c.API.Status, facts)
 	if err != nil {
 		return false, err
 	}
 	switch decision.To {
 	case wire.ClusterStatusError:
-		why = judge.FirstReason(hosts)
+		why = judge.FirstReason(g.Members)
 	case wire.ClusterStatusReady:
 		why = c.API.LastInstallationPreparation.Reason
 	case wire.ClusterStatusInsufficient, wire.ClusterStatusPendingForInput:
 	default:
 		why = ""
 	}
-	return decision.Changed, w.applyCluster(c, hosts, decision, why)
+	return decision.Changed, w.applyCluster(c, decision, why)
 }
 
-func (w *Work) applyCluster(c *store.Cluster, hosts []*store.Host, d rules.Decision, why string) error {
+func (w *Work) applyCluster(c *store.Cluster, d rules.Decision, why string) error {
 	info := d.Info
 	if why != "" && info != "" {
 		info += ": " + why
@@ -84,7 +69,7 @@ func (w *Work) applyCluster(c *store.Cluster, hosts []*store.Host, d rules.Decis
 		c.API.Status, c.API.StatusInfo, c.API.StatusUpdatedAt = d.To, info, w.At()
 	}
 	for _, effect := range d.Effects {
-		if err := w.clusterEffect(c, hosts, effect); err != nil {
+		if err := w.clusterEffect(c, effect); err != nil {
 			return err
 		}
 	}
@@ -121,16 +106,16 @@ func (w *Work) clusterStatusEvents(c *store.Cluster, from string) error {
 	return nil
 }
 
-func (w *Work) clusterEffect(c *store.Cluster, hosts []*store.Host, effect string) error {
+func (w *Work) clusterEffect(c *store.Cluster, effect string) error {
 	switch effect {
 	case clustermachine.StartPreparation:
-		return w.prepare(c, hosts)
+		return w.prepare(c)
 	case clustermachine.ResetHosts:
 		c.API.LastInstallationPreparation = wire.LastInstallationPreparation{}
 		c.API.InstallStartedAt, c.API.InstallCompletedAt = wire.DateTime{}, wire.DateTime{}
-		return w.triggerAll(hosts, hostmachine.ResettingPendingUserAction)
+		return w.triggerAll(c, hostmachine.ResettingPendingUserAction)
 	case clustermachine.CancelHosts:
-		return w.triggerAll(hosts, hostmachine.Cancel)
+		return w.triggerAll(c, hostmachine.Cancel)
 	case clustermachine.InstallStarted:
 		c.API.InstallStartedAt = w.At()
 	case clustermachine.InstallCompleted:
@@ -143,7 +128,11 @@ func (w *Work) clusterEffect(c *store.Cluster, hosts []*store.Host, effect strin
 	return nil
 }
 
-func (w *Work) triggerAll(hosts []*store.Host, trigger string) error {
+func (w *Work) triggerAll(c *store.Cluster, trigger string) error {
+	hosts, err := w.HostsOf(c.API.ID)
+	if err != nil {
+		return err
+	}
 	for _, h := range hosts {
 		if err := w.Trigger(h, trigger, ""); err != nil {
 			return err
@@ -153,8 +142,8 @@ func (w *Work) triggerAll(hosts []*store.Host, trigger string) error {
 }
 
 // noteSum stores how far the cluster is when that changed.
-func (w *Work) noteSum(c *store.Cluster, hosts []*store.Host) {
-	sum := judge.SumUp(c, hosts)
+func (w *Work) noteSum(c *store.Cluster, g *judge.Group) {
+	sum := judge.SumUp(c, g.Members)
 	if c.API.Progress != nil && *c.API.Progress == sum.Progress && c.API.TotalHostCount == sum.Hosts && c.API.ReadyHostCount == sum.Known {
 		return
 	}

@@ -22,9 +22,11 @@ func (w *Work) hostFacts(h *store.Host) (hostmachine.Facts, validations.HostOutc
 	}
 	var common *validations.ClusterFacts
 	if c != nil {
-		if common, err = w.clusterCommon(c); err != nil {
+		g, err := w.group(c)
+		if err != nil {
 			return hostmachine.Facts{}, validations.HostOutcome{}, nil, err
 		}
+		common = g.Facts
 	}
 	facts := w.Facts(h)
 	outcome := validations.Host(w.HostInput(h, c, facts, common))

@@ -14,12 +14,16 @@ import (
 
 // prepare gives every host its role and has its Ignition made, to prove that it can
 // be. The outcome will be the cluster's last-installation-preparation.
-func (w *Work) prepare(c *store.Cluster, hosts []*store.Host) error {
+func (w *Work) prepare(c *store.Cluster) error {
 	c.PreparedAt = w.Now
 	if err := w.ClusterEvent(c, "cluster_prepare_installation_started", wire.EventSeverityInfo, "preparing the installation", nil); err != nil {
 		return err
 	}
-	if err := w.assignRoles(c, hosts); err != nil {
+	hosts, err := w.HostsOf(c.API.ID)
+	if err != nil {
+		return err
+	}
+	if err := w.assignRoles(c); err != nil {
 		return err
 	}
 	for _, h := range hosts {
@@ -43,12 +47,20 @@ func (w *Work) forgetFailedImages(h *store.Host) {
 
 // assignRoles gives roles to the hosts that have none. The strongest master is
 // the bootstrap host.
-func (w *Work) assignRoles(c *store.Cluster, hosts []*store.Host) error {
-	found := w.assigned(c, hosts)
+func (w *Work) assignRoles(c *store.Cluster) error {
+	g, err := w.group(c)
+	if err != nil {
+		return err
+	}
+	found := w.Roles(c, g.Members)
 	bootstrap := false
-	for _, h := range w.byStrength(hosts) {
+	for _, key := range judge.Strongest(g.Members) {
+		h, err := w.Host(key)
+		if err != nil {
+			return err
+		}
 		if !roles.IsGiven(h.API.Role) {
-			role := cmp.Or(found[judge.RoleKey(h)], wire.HostRoleWorker)
+			role := cmp.Or(found[key], wire.HostRoleWorker)
 			h.API.Role = role
 			if err := w.HostEvent(h, "host_role_updated", wire.EventSeverityInfo, "its role is "+string(role), unit.Props{"suggested_role": role}); err != nil {
 				return err
@@ -66,19 +78,4 @@ func (w *Work) assignRoles(c *store.Cluster, hosts []*store.Host) error {
 		}
 	}
 	return nil
-}
-
-// byStrength sorts hosts by what they are made of, the strongest first.
-func (w *Work) byStrength(hosts []*store.Host) []*store.Host {
-	byKey := map[string]*store.Host{}
-	var all []roles.Host
-	for _, h := range hosts {
-		byKey[judge.RoleKey(h)] = h
-		all = append(all, judge.RoleFacts(h, w.Facts(h)))
-	}
-	var sorted []*store.Host
-	for _, h := range roles.Strongest(all) {
-		sorted = append(sorted, byKey[h.ID])
-	}
-	return sorted
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/ironflow/ironflow/hub/clustermachine"
 	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/instructions"
+	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -54,11 +55,11 @@ func (w *Work) SettleCluster(id string) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	hosts, err := w.HostsOf(id)
-	if err != nil {
+	if err := w.suggest(c); err != nil {
 		return false, err
 	}
-	if err := w.suggest(c, hosts); err != nil {
+	hosts, err := w.toJudge(c)
+	if err != nil {
 		return false, err
 	}
 	for _, h := range hosts {
@@ -72,32 +73,65 @@ func (w *Work) SettleCluster(id string) (changed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	started, err := w.startByItself(c, hosts)
+	started, err := w.startByItself(c)
 	return changed || moved || started, err
+}
+
+// toJudge are the hosts of the cluster that were changed, and those that are judged
+// otherwise since they were judged last, because of others or of the cluster. Time
+// alone is the monitor's.
+func (w *Work) toJudge(c *store.Cluster) ([]*store.Host, error) {
+	g, err := w.group(c)
+	if err != nil {
+		return nil, err
+	}
+	known := w.clusters[c.API.ID]
+	all, others := true, map[store.HostKey]bool(nil)
+	if known.settled != nil {
+		all, others = judge.Differ(known.settled, g)
+	}
+	known.settled = g
+	if all {
+		return w.HostsOf(c.API.ID)
+	}
+	for key := range others {
+		if _, err := w.Host(key); err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(w.Loaded(c.API.ID), func(h *store.Host) bool { return !w.IsDirty(h.Key()) && !others[h.Key()] }), nil
 }
 
 // startByItself starts the installation of a cluster that was told to, and of
 // every host that joins one later.
-func (w *Work) startByItself(c *store.Cluster, hosts []*store.Host) (bool, error) {
-	switch {
-	case !c.AutoInstall || c.Hold:
+func (w *Work) startByItself(c *store.Cluster) (bool, error) {
+	if !c.AutoInstall || c.Hold {
 		return false, nil
+	}
+	g, err := w.group(c)
+	switch {
+	case err != nil:
+		return false, err
 	case instructions.IsDayTwo(&c.API):
-		return w.startJoining(hosts)
+		return w.startJoining(g)
 	case c.API.Status != wire.ClusterStatusReady || !w.MayRepeat(c):
 		return false, nil
 	}
-	if slices.ContainsFunc(hosts, func(h *store.Host) bool { return !h.Approved }) {
+	if slices.ContainsFunc(g.Members, func(m *judge.Member) bool { return !m.Approved }) {
 		return false, nil
 	}
 	return true, w.TriggerCluster(c, clustermachine.Prepare)
 }
 
 // startJoining installs the hosts of an installed cluster that are ready, each by itself.
-func (w *Work) startJoining(hosts []*store.Host) (started bool, err error) {
-	for _, h := range hosts {
-		if !h.Approved || h.API.Status != wire.HostStatusKnown {
+func (w *Work) startJoining(g *judge.Group) (started bool, err error) {
+	for _, m := range g.Members {
+		if !m.Approved || m.Status != wire.HostStatusKnown {
 			continue
+		}
+		h, err := w.Host(m.Key)
+		if err != nil {
+			return started, err
 		}
 		if err := w.Trigger(h, hostmachine.Install, ""); err != nil {
 			return started, err

@@ -20,6 +20,7 @@ type Units struct {
 	Ignition ignition.Source
 
 	started atomic.Pointer[time.Time]
+	kept    kept
 }
 
 // Start notes that the hub can be reached from now on.
@@ -39,13 +40,19 @@ type Work struct {
 	judge.Judge
 
 	units *Units
-	// decoded and common keep what the checks look at.
-	decoded map[store.HostKey]decoded
-	common  map[string]common
+	// decoded are the reports of hosts that were looked at.
+	decoded  map[store.HostKey]decoded
+	clusters map[string]*cluster
+	// recent are kept members with the last sign of life of their hosts.
+	recent  map[*judge.Member]*judge.Member
+	scratch store.Host
 }
 
 func (u *Units) work(w *unit.Work) *Work {
-	return &Work{Work: w, Judge: u.Judge(w.Now), units: u, decoded: map[store.HostKey]decoded{}, common: map[string]common{}}
+	return &Work{
+		Work: w, Judge: u.Judge(w.Now), units: u,
+		decoded: map[store.HostKey]decoded{}, clusters: map[string]*cluster{}, recent: map[*judge.Member]*judge.Member{},
+	}
 }
 
 // Update does one unit of work and what follows from it. It may be done several
@@ -59,7 +66,14 @@ func (u *Units) Update(ctx context.Context, f func(*Work) error) error {
 		if err := w.Settle(); err != nil {
 			return err
 		}
-		return w.noteDeadlines()
+		if err := w.noteDeadlines(); err != nil {
+			return err
+		}
+		w.After(func() error {
+			u.keep(w)
+			return nil
+		})
+		return w.conclude()
 	})
 }
 

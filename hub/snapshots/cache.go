@@ -58,6 +58,14 @@ func (c *Cache) Put(h *Host, since Moment) {
 	index(c.byCluster, h.ClusterID, h.Key)
 }
 
+// Changed reports whether anything that the snapshot is made of may have changed
+// after the moment.
+func (c *Cache) Changed(since Moment, h *Host) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.changed(since, h)
+}
+
 // changed reports whether anything that the snapshot is made of may have changed.
 func (c *Cache) changed(since Moment, h *Host) bool {
 	missed := int(c.seen - since)

@@ -140,6 +140,9 @@ func putHost(h *Host) (operation, error) {
 	}}, nil
 }
 
+// WasConnectivity returns the connectivity report that the store has for the host.
+func (h *Host) WasConnectivity() string { return h.loaded["connectivity"] }
+
 // stored notes what the store has of the host from now on.
 func (h *Host) stored(version int64, texts map[string]string) {
 	h.Version, h.loaded, h.loadedMACs, h.loadedCluster = version, texts, slices.Clone(h.MACs), h.ClusterID()

@@ -31,12 +31,18 @@ type Work struct {
 	// members are the hosts of clusters that were read as a whole.
 	members map[string][]store.HostKey
 
+	// gone are the hosts that the unit removes.
+	gone map[store.HostKey]bool
+
 	// dirtyHosts and dirtyClusters have to be written and looked at again.
 	dirtyHosts    map[store.HostKey]bool
 	dirtyClusters map[string]bool
 
 	// jobs are those that were read or are wanted, by their ids.
 	jobs map[string]*jobChange
+
+	// generation grows with whatever may make the records different.
+	generation int
 
 	lines []line
 	// after is done once the work is stored; a failure is only logged.
@@ -55,6 +61,7 @@ func (u *Units) work(ctx context.Context, read *store.Reader) *Work {
 		hosts: map[store.HostKey]*store.Host{}, clusters: map[string]*store.Cluster{}, envs: map[string]*store.InfraEnv{},
 		members: map[string][]store.HostKey{}, dirtyHosts: map[store.HostKey]bool{}, dirtyClusters: map[string]bool{},
 		jobs: map[string]*jobChange{},
+		gone: map[store.HostKey]bool{},
 	}
 }
 
@@ -75,6 +82,7 @@ func (w *Work) Host(key store.HostKey) (*store.Host, error) {
 	}
 	w.units.Heard(h)
 	w.hosts[key] = h
+	w.generation++
 	w.unit.Read = append(w.unit.Read, h.Ref())
 	return h, nil
 }
@@ -134,6 +142,9 @@ func (w *Work) HostsOf(clusterID string) ([]*store.Host, error) {
 		}
 		keys := []store.HostKey{}
 		for _, h := range found {
+			if w.gone[h.Key()] {
+				continue
+			}
 			if _, have := w.hosts[h.Key()]; !have {
 				w.units.Heard(h)
 				w.hosts[h.Key()] = h
@@ -141,20 +152,39 @@ func (w *Work) HostsOf(clusterID string) ([]*store.Host, error) {
 			keys = append(keys, h.Key())
 		}
 		w.members[clusterID] = keys
+		w.generation++
 	}
+	return w.Loaded(clusterID), nil
+}
+
+// Loaded are the hosts of a cluster that the unit has read or made, by id.
+func (w *Work) Loaded(clusterID string) []*store.Host {
 	var out []*store.Host
-	for key := range w.hosts {
-		if h := w.hosts[key]; h != nil && h.ClusterID() == clusterID {
+	for _, h := range w.hosts {
+		if h.ClusterID() == clusterID {
 			out = append(out, h)
 		}
 	}
 	slices.SortFunc(out, func(a, b *store.Host) int { return a.Key().Compare(b.Key()) })
-	return out, nil
+	return out
 }
+
+// Peek returns a host that the unit has read or made; known also for one that it removes.
+func (w *Work) Peek(key store.HostKey) (h *store.Host, known bool) {
+	h = w.hosts[key]
+	return h, h != nil || w.gone[key]
+}
+
+// Heard gives a record that was read apart from the unit the last sign of life of its host.
+func (w *Work) Heard(h *store.Host) { w.units.Heard(h) }
+
+// IsDirty reports whether the host was changed.
+func (w *Work) IsDirty(key store.HostKey) bool { return w.dirtyHosts[key] }
 
 // Touch marks the host as changed, announces what, and has it and its cluster
 // looked at again.
 func (w *Work) Touch(h *store.Host, what store.What) {
+	w.generation++
 	w.hosts[h.Key()] = h
 	w.dirtyHosts[h.Key()] = true
 	h.API.UpdatedAt = w.Now
@@ -166,6 +196,7 @@ func (w *Work) Touch(h *store.Host, what store.What) {
 
 // TouchCluster marks the cluster as changed.
 func (w *Work) TouchCluster(c *store.Cluster) {
+	w.generation++
 	w.clusters[c.API.ID] = c
 	w.dirtyClusters[c.API.ID] = true
 	c.API.UpdatedAt = w.Now
@@ -173,7 +204,13 @@ func (w *Work) TouchCluster(c *store.Cluster) {
 }
 
 // Write has the host stored and looked at again, without a word to others.
-func (w *Work) Write(h *store.Host) { w.hosts[h.Key()], w.dirtyHosts[h.Key()] = h, true }
+func (w *Work) Write(h *store.Host) {
+	w.generation++
+	w.hosts[h.Key()], w.dirtyHosts[h.Key()] = h, true
+}
+
+// Generation is the same as long as no record was read, touched, written or removed.
+func (w *Work) Generation() int { return w.generation }
 
 // LookAt has the cluster looked at again, and stored.
 func (w *Work) LookAt(clusterID string) { w.dirtyClusters[clusterID] = true }
@@ -216,17 +253,20 @@ func (w *Work) Announce(e store.Change) {
 
 // ForgetHost removes a host from the unit and the store.
 func (w *Work) ForgetHost(h *store.Host) {
+	w.generation++
 	if id := h.ClusterID(); id != "" {
 		w.dirtyClusters[id] = true
 	}
 	delete(w.hosts, h.Key())
 	delete(w.dirtyHosts, h.Key())
+	w.gone[h.Key()] = true
 	w.Announce(store.Change{InfraEnvID: h.API.InfraEnvID, HostID: h.API.ID, ClusterID: h.ClusterID(), What: store.ChangedDeleted})
 	w.Remove(h.Ref())
 }
 
 // ForgetCluster removes a cluster from the unit and the store.
 func (w *Work) ForgetCluster(c *store.Cluster) {
+	w.generation++
 	delete(w.clusters, c.API.ID)
 	delete(w.dirtyClusters, c.API.ID)
 	w.Announce(store.Change{ClusterID: c.API.ID, What: store.ChangedDeleted})

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ironflow/ironflow/hub/connectivity"
@@ -138,7 +137,9 @@ type Member struct {
 	ID, Name, Label string
 	Role            wire.HostRole
 	HasInventory    bool
-	Subnets         []netip.Prefix
+	// Subnets and Addresses are the host's own, in the same order.
+	Subnets   []netip.Prefix
+	Addresses []string
 	// ClockAhead is how far the host's clock was ahead at its last poll.
 	ClockAhead time.Duration
 	ClockKnown bool
@@ -153,41 +154,16 @@ type Stranger struct{ Address, MAC string }
 func (f *HostFacts) Member() Member {
 	m := Member{
 		ID: f.Host.ID, Name: f.Name(), Label: f.Label(), Role: f.Role(),
-		HasInventory: f.Inventory != nil, Strangers: f.strangers(),
+		HasInventory: f.Inventory != nil,
+	}
+	if f.Links != nil {
+		m.Strangers = f.Links.Strangers
 	}
 	for _, a := range f.addresses() {
-		m.Subnets = append(m.Subnets, a.prefix.Masked())
+		m.Subnets, m.Addresses = append(m.Subnets, a.prefix.Masked()), append(m.Addresses, a.prefix.Addr().String())
 	}
-	if f.Host.Timestamp != 0 && !f.Host.CheckedInAt.IsZero() {
-		m.ClockAhead, m.ClockKnown = f.clockAhead(), true
-	}
+	m.ClockAhead, m.ClockKnown = ClockAhead(f.Host.Timestamp, f.Host.CheckedInAt.Time)
 	return m
-}
-
-// maxStrangers bounds what one host's report says of strangers: all hosts of its
-// cluster are checked with it.
-const maxStrangers = 1000
-
-func (f *HostFacts) strangers() []Stranger {
-	var out []Stranger
-	if f.Connectivity == nil {
-		return nil
-	}
-	known := map[Stranger]bool{}
-	for _, remote := range f.Connectivity.RemoteHosts {
-		for _, l2 := range remote.L2Connectivity {
-			s := Stranger{l2.RemoteIPAddress, strings.ToLower(l2.RemoteMAC)}
-			if l2.Successful || s.MAC == "" || known[s] {
-				continue
-			}
-			if len(out) == maxStrangers {
-				return out
-			}
-			known[s] = true
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 // ClusterFacts is what the hosts of a cluster have in common: computed once for

@@ -107,7 +107,17 @@ const farApart = 100 * 365 * 24 * time.Hour
 
 // clockAhead is how far the host's clock was ahead when it was told: at the last poll.
 func (f *HostFacts) clockAhead() time.Duration {
-	return min(max(time.Unix(f.Host.Timestamp, 0).Sub(f.Host.CheckedInAt.Time), -farApart), farApart)
+	ahead, _ := ClockAhead(f.Host.Timestamp, f.Host.CheckedInAt.Time)
+	return ahead
+}
+
+// ClockAhead is how far a clock, in Unix seconds, was ahead at that time; false
+// when one of them is not known.
+func ClockAhead(clock int64, at time.Time) (time.Duration, bool) {
+	if clock == 0 || at.IsZero() {
+		return 0, false
+	}
+	return min(max(time.Unix(clock, 0).Sub(at), -farApart), farApart), true
 }
 
 func clockNear(in HostInput) verdict {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/ironflow/ironflow/hub/connectivity"
-	"github.com/ironflow/ironflow/hub/wire"
 )
 
 func inMajority(in HostInput) verdict {
@@ -15,7 +14,7 @@ func inMajority(in HostInput) verdict {
 	if have := len(in.Cluster.Members); have < in.Cluster.Least() {
 		return wait("Waiting for more hosts: %d of the %d that a group needs are there", have, in.Cluster.Least())
 	}
-	if in.Connectivity == nil {
+	if in.Links == nil {
 		return wait("Waiting for the host to look for the others")
 	}
 	networks := in.majorityNetworks()
@@ -49,23 +48,23 @@ func (in HostInput) majorityNetworks() []string {
 	return out
 }
 
-// peers looks at the host's report on each host of the same role.
-func (in HostInput) peers(role bool, bad func(wire.ConnectivityRemoteHost) string) (found []string, v *verdict) {
+// peers looks at what the host reported of each host of its cluster, or of those of its role.
+func (in HostInput) peers(role bool, bad func(Peer) string) (found []string, v *verdict) {
 	if in.unread(theConnectivity) {
 		broken := unreadable(theConnectivity)
 		return nil, &broken
 	}
-	if in.Connectivity == nil {
+	if in.Links == nil {
 		waiting := wait("Waiting for the host to look for the others")
 		return nil, &waiting
 	}
-	for _, remote := range in.Connectivity.RemoteHosts {
-		peer, member := in.Cluster.Roles[remote.HostID]
+	for _, p := range in.Links.Peers {
+		peer, member := in.Cluster.Roles[p.ID]
 		if !member || role && peer != in.Role() {
 			continue
 		}
-		if text := bad(remote); text != "" {
-			found = append(found, in.Cluster.Labels[remote.HostID]+" ("+text+")")
+		if text := bad(p); text != "" {
+			found = append(found, in.Cluster.Labels[p.ID]+" ("+text+")")
 		}
 	}
 	return found, nil
@@ -76,13 +75,9 @@ func latencyLow(in HostInput) verdict {
 		return pass("Its role has no limit")
 	}
 	limit := *in.Needs.LatencyMs
-	slow, v := in.peers(true, func(remote wire.ConnectivityRemoteHost) string {
-		worst := 0.0
-		for _, l3 := range remote.L3Connectivity {
-			worst = max(worst, l3.AverageRttMs)
-		}
-		if worst > limit {
-			return fmt.Sprintf("%.1f ms", worst)
+	slow, v := in.peers(true, func(p Peer) string {
+		if p.RttMs > limit {
+			return fmt.Sprintf("%.1f ms", p.RttMs)
 		}
 		return ""
 	})
@@ -100,13 +95,9 @@ func lossLow(in HostInput) verdict {
 		return pass("Its role has no limit")
 	}
 	limit := *in.Needs.LossPercent
-	lossy, v := in.peers(true, func(remote wire.ConnectivityRemoteHost) string {
-		worst := 0.0
-		for _, l3 := range remote.L3Connectivity {
-			worst = max(worst, l3.PacketLossPercentage)
-		}
-		if worst > limit {
-			return fmt.Sprintf("%g %%", worst)
+	lossy, v := in.peers(true, func(p Peer) string {
+		if p.LossPercent > limit {
+			return fmt.Sprintf("%g %%", p.LossPercent)
 		}
 		return ""
 	})
@@ -120,14 +111,7 @@ func lossLow(in HostInput) verdict {
 }
 
 func mtuFits(in HostInput) verdict {
-	stuck, v := in.peers(false, func(remote wire.ConnectivityRemoteHost) string {
-		for _, m := range remote.MTUReport {
-			if !m.MTUSuccessful {
-				return m.OutgoingNIC + " to " + m.RemoteIPAddress
-			}
-		}
-		return ""
-	})
+	stuck, v := in.peers(false, func(p Peer) string { return p.Stuck })
 	switch {
 	case v != nil:
 		return *v

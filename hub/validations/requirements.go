@@ -163,6 +163,9 @@ func ParseTable(raw []byte) (Table, error) {
 		for role, details := range map[wire.HostRole]*wire.VersionedClusterHostRequirementsDetails{
 			wire.HostRoleMaster: e.Master, wire.HostRoleArbiter: e.Arbiter, wire.HostRoleWorker: e.Worker, singleNodeRole: e.Sno, edgeWorkerRole: e.EdgeWorker,
 		} {
+			if details != nil && details.NetworkLatencyThresholdMs != nil && *details.NetworkLatencyThresholdMs < fastMs {
+				return nil, fmt.Errorf("requirements of hosts: version %q, network_latency_threshold_ms %g: want at least %d", e.Version, *details.NetworkLatencyThresholdMs, fastMs)
+			}
 			if details != nil {
 				r.Roles[role] = requirementsOf(details)
 			}
