@@ -3,7 +3,6 @@ package service_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/hub/filestore"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -37,7 +37,7 @@ func crowdedOf(tb testing.TB, n int) *crowded {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := filestore.OpenDirectory(dir)
 	if err != nil {
 		tb.Fatal(err)
 	}

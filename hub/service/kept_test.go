@@ -3,13 +3,13 @@ package service_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/hub/filestore"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -56,7 +56,7 @@ func TestKeptClustersAreJudgedAsIfReadAnew(t *testing.T) {
 // timeless is a replica whose clock stands still.
 func timeless(t *testing.T, s store.Store) *service.Hub {
 	t.Helper()
-	root, err := os.OpenRoot(t.TempDir())
+	root, err := filestore.OpenDirectory(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ironflow/ironflow/hub/filestore"
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
@@ -47,7 +48,7 @@ func open(ctx context.Context, address, passwordFile, dir string) (*service.Hub,
 	if err != nil {
 		return nil, nil, err
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := filestore.OpenDirectory(dir)
 	if err != nil {
 		return nil, nil, err
 	}
