@@ -102,7 +102,7 @@ func TestNothingChangesBeforeItsDeadline(t *testing.T) {
 		c = d.cluster()
 		due = now.ClusterDeadline(c)
 		decideCluster := func(j judge.Judge) (rules.Decision, error) {
-			f, _ := j.ClusterFacts(c, []*judge.Member{j.MemberOf(h, c, &facts)}, validations.ClusterOutcome{Pass: true})
+			f, _ := j.ClusterFacts(c, []*judge.Member{j.MemberOf(h, c, facts)}, validations.ClusterOutcome{Pass: true})
 			return clustermachine.Machine.Decide(clustermachine.Refresh, c.API.Status, f)
 		}
 		before, err = decideCluster(now)
