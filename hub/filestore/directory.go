@@ -183,7 +183,7 @@ func (d *Directory) List(ctx context.Context, folder string) iter.Seq2[Info, err
 			case name == incomingFolder:
 				return fs.SkipDir
 			case !entry.Type().IsRegular() || checkName(name) != nil:
-				return nil
+				return nil //nolint:nilerr // the entry is none of ours
 			}
 			switch info, err := d.Stat(ctx, name); {
 			case err == nil && !yield(info, nil):

@@ -58,7 +58,7 @@ func (u *Units) proveIgnition(ctx context.Context, j store.Job) (any, error) {
 			return nil, context.Cause(ctx)
 		}
 		if err != nil {
-			return wire.LastInstallationPreparation{
+			return wire.LastInstallationPreparation{ //nolint:nilerr // the failure is the outcome
 				Status: wire.LastInstallationPreparationStatusFailed, Reason: "Ignition of host " + h.name + ": " + err.Error(),
 			}, nil
 		}

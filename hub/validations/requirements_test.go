@@ -43,8 +43,10 @@ func TestRequirementsOfAFile(t *testing.T) {
 	}
 	g.Expect(table.For("4.20", wire.HostRoleArbiter, false).CPUs).To(BeEquivalentTo(2), "an arbiter without an entry is a worker")
 	g.Expect(*table.For("4.20", wire.HostRoleWorker, false).LossPercent).To(Equal(10.0))
-	for _, bad := range []string{`{}`, `[]`, `[{"version":"latest","master":{},"worker":{}}]`, `[{"version":"default","master":{"cpu_cores":1}}]`,
-		`[{"version":"default","master":{"cpu_cores":1,"network_latency_threshold_ms":0.5},"worker":{"cpu_cores":1}}]`} {
+	for _, bad := range []string{
+		`{}`, `[]`, `[{"version":"latest","master":{},"worker":{}}]`, `[{"version":"default","master":{"cpu_cores":1}}]`,
+		`[{"version":"default","master":{"cpu_cores":1,"network_latency_threshold_ms":0.5},"worker":{"cpu_cores":1}}]`,
+	} {
 		_, err := validations.ParseTable([]byte(bad))
 		g.Expect(err).To(HaveOccurred(), bad)
 	}
