@@ -21,7 +21,8 @@ var polling = slices.Concat([]string{
 // over, or zero, and how long the host may be silent, or zero where nobody waits for
 // its polls. A limit that is over already has been looked at. c is nil for an unbound host.
 func (j Judge) HostDeadline(h *store.Host, c *store.Cluster) (due time.Time, patience time.Duration) {
-	if slices.Contains(polling, h.API.Status) && !PastReboot(h.Stage()) && !h.API.ConnectionTimedOut {
+	flagged := h.API.ConnectionTimedOut && slices.Contains(hostmachine.Installing, h.API.Status) // its silence is known
+	if slices.Contains(polling, h.API.Status) && !PastReboot(h.Stage()) && !flagged {
 		patience = j.Timers.Silence(h.API.Bootstrap)
 	}
 	switch status := h.API.Status; status {
