@@ -5,6 +5,7 @@ package proxyinitrd
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -36,8 +37,8 @@ func Archive(http, https, no string) ([]byte, error) {
 	if err := archive.File(dropIn, 0o644, []byte("[Service]\n"+unit.String())); err != nil {
 		return nil, err
 	}
-	if err := archive.Close(); err != nil {
+	if err := errors.Join(archive.Close(), compressed.Close()); err != nil {
 		return nil, err
 	}
-	return out.Bytes(), compressed.Close()
+	return out.Bytes(), nil
 }
