@@ -172,6 +172,7 @@ func TestFinalizing(t *testing.T) {
 	inside.do("PUT", cluster+"/progress", `{"finalizing_stage":"Adding router ca"}`, 409)
 	inside.do("POST", cluster+"/uploads/ingress-cert", `"`+strings.ReplaceAll(certificate, "\n", "\\n")+`"`, 400)
 	user.do("POST", cluster+"/actions/install", "", 202)
+	g.Eventually(func() any { return user.read("GET", cluster, "", 200)["status"] }, "30s", "20ms").Should(Equal(wire.ClusterStatusInstalling), "its Ignition is made beside the call")
 	for _, stage := range []wire.HostStage{wire.HostStageInstalling, wire.HostStageRebooting, wire.HostStageDone} {
 		hub.Agent(token).Progress(t, p.hosts[0], stage, "")
 	}
