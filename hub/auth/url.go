@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"net/url"
 	"strings"
 	"time"
@@ -22,9 +23,7 @@ func (k Key) SignURL(path string, query url.Values, until time.Time) (url.Values
 		return query, nil // a hub without authentication: the URL alone opens
 	}
 	signed := url.Values{}
-	for name, values := range query {
-		signed[name] = values
-	}
+	maps.Copy(signed, query)
 	signed.Del(URLKey)
 	expiry := binary.AppendVarint(nil, until.Unix())
 	signature := k.sign(urlPayload(expiry, path, signed))

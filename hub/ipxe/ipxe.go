@@ -24,7 +24,8 @@ const always = `random.trust_cpu=on rd.luks.options=discard ignition.firstboot i
 
 // Script boots the image. Arguments are the infra-env's, a JSON list in text.
 func Script(a Artifacts, arguments string) (string, error) {
-	line := "coreos.live.rootfs_url=" + a.Rootfs + " " + always
+	var line strings.Builder
+	line.WriteString("coreos.live.rootfs_url=" + a.Rootfs + " " + always)
 	var list wire.KernelArguments
 	if arguments != "" {
 		if err := json.Unmarshal([]byte(arguments), &list); err != nil {
@@ -38,9 +39,9 @@ func Script(a Artifacts, arguments string) (string, error) {
 		if strings.ContainsAny(argument.Value, "\r\n") {
 			return "", errors.New("kernel_arguments: a value has more than one line")
 		}
-		line += " " + argument.Value
+		line.WriteString(" " + argument.Value)
 	}
-	return fmt.Sprintf("#!ipxe\ninitrd --name initrd %s\nkernel %s initrd=initrd %s\nboot\n", a.Initrd, a.Kernel, line), nil
+	return fmt.Sprintf("#!ipxe\ninitrd --name initrd %s\nkernel %s initrd=initrd %s\nboot\n", a.Initrd, a.Kernel, line.String()), nil
 }
 
 // Redirect has a machine ask again with its address. The URL is that of the script.

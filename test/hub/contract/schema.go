@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"regexp"
@@ -70,9 +71,7 @@ func (s *specification) resolve(want schema) schema {
 				all[key] = value
 			}
 		}
-		for name, property := range sub(one, "properties") {
-			properties[name] = property
-		}
+		maps.Copy(properties, sub(one, "properties"))
 		more, _ := one["required"].([]any)
 		required = append(required, more...)
 	}
