@@ -46,10 +46,13 @@ func TestACrowdGetsThroughOneByOne(t *testing.T) {
 		}
 		w.g.Expect(w.all()).To(BeEmpty())
 		w.g.Expect(w.sim.Nodes()).To(BeEmpty())
-		let(time.Second)              // the news of the last one
+		let(time.Second) // the news of the last one
+		w.mu.Lock()
+		left := w.left
+		w.mu.Unlock()
 		for n := 1; n <= crowd; n++ { // nothing is kept of any
 			key := types.NamespacedName{Namespace: lab.Namespace, Name: fmt.Sprint("host-", n)}
-			w.g.Expect(w.left).To(ContainElement(key))
+			w.g.Expect(left).To(ContainElement(key))
 			w.g.Expect(w.rec.memories.Get(key)).To(BeZero())
 			w.g.Expect(w.rec.schedule.Slots.Queue.Holds(key)).To(BeFalse())
 		}

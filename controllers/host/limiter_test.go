@@ -15,6 +15,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/test/ironic/pair"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 	"github.com/ironflow/ironflow/test/kubeapi"
@@ -74,7 +75,10 @@ func untilAvailableBeside(t *testing.T, others int) (took time.Duration) {
 		w := newWorldWith(t, simulator.Options{}, Options{Ironics: set}, func(h *metal3.BareMetalHost) {
 			h.Annotations = map[string]string{names.Ironic: "west", names.Paused: ""}
 		})
-		defer w.stop()
+		defer func() { // a list of ports that is being read ends with its request only
+			w.stop()
+			let(ironic.DefaultTimeout)
+		}()
 		w.inEast(others)
 		let(time.Second)
 		w.unpause()

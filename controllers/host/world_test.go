@@ -163,6 +163,13 @@ func (w *world) seen(r *http.Request) *kubeapi.Fault {
 	return w.refuse(r)
 }
 
+// counted is how many statuses were written, and passes made.
+func (w *world) counted() (statuses, passes int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.statuses, w.passes
+}
+
 // passes are the controller's, counted.
 type passes struct {
 	*Reconciler
