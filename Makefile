@@ -146,7 +146,7 @@ s3-server: $(BIN)/versitygw ## Build the server that speaks S3 for the tests of 
 
 .PHONY: e2e-tools
 e2e-tools: test-tools
-	@bash test/scripts/test-tools.sh fdisk e2fsprogs dmsetup
+	@bash test/scripts/test-tools.sh dmsetup
 	@bash test/scripts/boot-tools.sh
 
 .PHONY: fuzz
@@ -163,7 +163,7 @@ bench-images: ## The image server beside nginx (needs nginx-light)
 
 .PHONY: bench-steps
 bench-steps: need-e2e coreos-installer test-tools ## The deploy step on a real systemd (needs root, cargo)
-	@bash test/scripts/test-tools.sh fdisk e2fsprogs dmsetup
+	@bash test/scripts/test-tools.sh dmsetup
 	@go run ./test/bench/steps
 
 .PHONY: bench-fleet
