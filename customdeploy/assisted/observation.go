@@ -146,7 +146,8 @@ func (o *Observation) see(u systemd.Properties, now time.Time) {
 			c.Deactivating = now
 		}
 	}
-	if u.ExecMainCode != 0 && u.Result != "success" {
+	// A run that the step stopped in its crash loop ended because of that, not as the others did.
+	if u.ExecMainCode != 0 && u.Result != "success" && o.Stopped != CrashLoop {
 		o.LastEnd = u
 	}
 	// What an agent says because it was stopped would hide what it was at.
