@@ -7,6 +7,7 @@ package openapi
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -134,9 +135,7 @@ func param(p protocol.Param) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	for key, value := range schema {
-		out[key] = value
-	}
+	maps.Copy(out, schema)
 	if p.Enum != nil {
 		put(out, schema, "enum", p.Enum)
 	}
