@@ -10,6 +10,8 @@ smoke=(
   './test/installer TestAFullDiskIsTheReason'
   './test/machine/realipa TestContract'
   './test/joint TestJoint'
+  './test/hub/e2e TestThreeHosts'
+  './test/hub/e2e TestTheHubIsKilled'
   './test/boot TestBoot BIOS,_ranges,_bridge_with_DHCP_and_routing_rules'
 )
 results=$(mktemp)

@@ -1,0 +1,196 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/rest"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// userToken is that of the one user of each hub.
+const userToken = "the-user-of-this-test"
+
+// pullSecret is in the form that the hub asks for, and opens nothing.
+const pullSecret = `{"auths":{"registry.example":{"auth":"dXNlcjpub3RoaW5n"}}}`
+
+// user calls the REST API over TLS.
+type user struct {
+	url    string
+	client *http.Client
+}
+
+// connect gives the user the hub's address.
+func (w *world) connect(url, ca string) {
+	w.Helper()
+	raw, err := os.ReadFile(ca)
+	w.Expect(err).NotTo(HaveOccurred())
+	pool := x509.NewCertPool()
+	w.Expect(pool.AppendCertsFromPEM(raw)).To(BeTrue())
+	w.user = user{url: url, client: &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}}
+	w.Cleanup(w.client.CloseIdleConnections)
+}
+
+// call makes one call; what may pass is an error.
+func (w *world) call(header, value, method, path string, in, out any) error {
+	raw, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(w.Context(), method, w.url+rest.Base+"/v2"+path, bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	r.Header.Set(header, value)
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := w.client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	switch {
+	case err != nil:
+		return err
+	case answer.StatusCode >= 500:
+		return fmt.Errorf("%s %s: %s: %s", method, path, answer.Status, text)
+	case answer.StatusCode >= 300:
+		return StopTrying(fmt.Sprintf("%s %s: %s: %s", method, path, answer.Status, text))
+	case out != nil:
+		return json.Unmarshal(text, out)
+	}
+	return nil
+}
+
+// do is a user's call, which must succeed; what may pass is repeated, as clients do.
+func (w *world) do(method, path string, in, out any) {
+	w.Helper()
+	w.Eventually(func() error { return w.call("Authorization", "Bearer "+userToken, method, path, in, out) }, patience, look).Should(Succeed())
+}
+
+// inside is a call of what runs in a cluster that is being installed.
+func (w *world) inside(p *pool, method, path string, in any) {
+	w.Helper()
+	w.Eventually(func() error { return w.call(wire.HeaderAgentToken, p.token, method, path, in, nil) }, patience, look).Should(Succeed())
+}
+
+// pool is an infra-env.
+type pool struct {
+	id, token string
+	agents    []*agent
+}
+
+// newPool makes an infra-env, whose hosts belong to the cluster, if there is one.
+func (w *world) newPool(cluster string) *pool {
+	w.Helper()
+	params := wire.InfraEnvCreateParams{Name: "pool-" + cluster, PullSecret: pullSecret}
+	if cluster != "" {
+		params.ClusterID = &cluster
+	}
+	var env wire.InfraEnv
+	w.do(http.MethodPost, "/infra-envs", params, &env)
+	token, err := w.hub.AgentToken(env.ID)
+	w.Expect(err).NotTo(HaveOccurred())
+	return &pool{id: env.ID, token: token}
+}
+
+const apiVIP, ingressVIP = "198.51.100.3", "198.51.100.4"
+
+// newCluster makes a cluster with that many hosts in its control plane.
+func (w *world) newCluster(masters int64) (id string) {
+	w.Helper()
+	params := wire.ClusterCreateParams{
+		Name: "edge", BaseDNSDomain: "example", OpenshiftVersion: "4.20.1", OcpReleaseImage: "registry.example/release:4.20.1",
+		PullSecret: pullSecret, ControlPlaneCount: &masters,
+	}
+	if masters > 1 {
+		params.APIVIPs, params.IngressVIPs = []wire.APIVIP{{IP: apiVIP}}, []wire.IngressVIP{{IP: ingressVIP}}
+	}
+	var cluster wire.Cluster
+	w.do(http.MethodPost, "/clusters", params, &cluster)
+	return cluster.ID
+}
+
+func (w *world) cluster(id string) (c wire.Cluster) {
+	w.Helper()
+	w.do(http.MethodGet, "/clusters/"+id, nil, &c)
+	return c
+}
+
+func (w *world) hosts(p *pool) (all []wire.Host) {
+	w.Helper()
+	w.do(http.MethodGet, "/infra-envs/"+p.id+"/hosts", nil, &all)
+	return all
+}
+
+// until waits until all hosts of the pool have that status.
+func (w *world) until(p *pool, status string) {
+	w.Helper()
+	w.Eventually(func() []string {
+		var found []string
+		for _, h := range w.hosts(p) {
+			found = append(found, h.Status)
+		}
+		return found
+	}, patience, look).Should(And(HaveLen(len(p.agents)), HaveEach(status)), "%s", story{w, p})
+}
+
+func (w *world) untilCluster(p *pool, id, status string) {
+	w.Helper()
+	w.Eventually(func() string { return w.cluster(id).Status }, patience, look).Should(Equal(status), "%s", story{w, p})
+}
+
+// install asks for the installation once the cluster is ready.
+func (w *world) install(p *pool, id string) {
+	w.Helper()
+	w.untilCluster(p, id, wire.ClusterStatusReady)
+	w.do(http.MethodPost, "/clusters/"+id+"/actions/install", nil, nil)
+}
+
+// finish plays what runs inside the cluster once the hosts have rebooted: their nodes join.
+func (w *world) finish(p *pool, id string) {
+	w.Helper()
+	for _, h := range w.hosts(p) {
+		w.join(p, h.ID)
+	}
+	w.until(p, wire.HostStatusInstalled)
+	w.untilCluster(p, id, wire.ClusterStatusInstalled)
+}
+
+// join plays what a node of the cluster reports about itself.
+func (w *world) join(p *pool, host string) {
+	w.Helper()
+	for _, stage := range []wire.HostStage{wire.HostStageJoined, wire.HostStageDone} {
+		w.inside(p, http.MethodPut, "/infra-envs/"+p.id+"/hosts/"+host+"/progress", wire.HostProgress{CurrentStage: stage})
+	}
+}
+
+// story is what happened, for a test that fails.
+type story struct {
+	w *world
+	p *pool
+}
+
+func (s story) String() string {
+	var events wire.EventList
+	s.w.do(http.MethodGet, "/events?infra_env_id="+s.p.id, nil, &events)
+	var b strings.Builder
+	for _, e := range events {
+		fmt.Fprintln(&b, e.EventTime, e.Severity, e.Message)
+	}
+	for _, h := range s.w.hosts(s.p) {
+		fmt.Fprintln(&b, h.ID, h.Status, h.StatusInfo)
+	}
+	return b.String()
+}

@@ -1,0 +1,123 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	. "github.com/onsi/gomega"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/ironflow/ironflow/config"
+	"github.com/ironflow/ironflow/test/hub/program"
+	"github.com/ironflow/ironflow/test/lab"
+	"github.com/ironflow/ironflow/test/lab/progress"
+	"github.com/ironflow/ironflow/test/postgres"
+)
+
+const (
+	// patience is for a machine that has other work.
+	patience = 5 * time.Minute
+	// look is the time between two looks at what a test waits for.
+	look = 200 * time.Millisecond
+)
+
+// plane is the Kubernetes API of all tests.
+var plane *lab.ControlPlane
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	l, err := lab.New(lab.Options{Progress: progress.Lines(os.Stderr)})
+	if err == nil {
+		plane, err = l.StartControlPlane(context.Background(), lab.ControlPlaneOptions{})
+	}
+	if err == nil {
+		err = installCRDs()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e: the Kubernetes API:", err)
+		os.Exit(1)
+	}
+	postgres.Main(m, func() error { return l.Stop(context.Background()) })
+}
+
+func installCRDs() error {
+	crds, err := config.CRDs()
+	if err != nil {
+		return err
+	}
+	_, err = envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{CRDs: crds})
+	return err
+}
+
+// world is a hub with its agents and a user.
+type world struct {
+	*WithT
+	*testing.T
+	user
+	hub    *program.Hub
+	dir    string
+	booted int
+}
+
+// shipped is the path of a program.
+func shipped(t *testing.T, name string) string {
+	t.Helper()
+	bin := os.Getenv("IRONFLOW_BIN")
+	switch {
+	case bin != "":
+		return filepath.Join(bin, name)
+	case os.Getenv("CI") == "true":
+		t.Fatal("IRONFLOW_BIN is not set: run this by `make test-e2e`")
+	default:
+		t.Skip("IRONFLOW_BIN is not set: run this by `make test-e2e`, which builds the programs first")
+	}
+	return ""
+}
+
+// newWorld starts a hub on SQLite.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := prepare(t)
+	w.start(w.hub)
+	w.connect(w.hub.URL, w.hub.CA)
+	return w
+}
+
+// prepare makes a world whose hub has not been started.
+func prepare(t *testing.T, args ...string) *world {
+	t.Helper()
+	w := &world{WithT: NewWithT(t), T: t, dir: t.TempDir()}
+	w.hub = w.newHub("hub", args...)
+	return w
+}
+
+// newHub makes a hub with the world's keys.
+func (w *world) newHub(name string, args ...string) *program.Hub {
+	w.Helper()
+	// Each hub has a namespace of its own, so that none works for another.
+	hub, err := program.New(program.Options{
+		Program: shipped(w.T, "ironflow"), Kubeconfig: plane.Kubeconfig, Dir: w.dir, Name: name, UserToken: userToken,
+		Args: append([]string{"--namespace", filepath.Base(filepath.Dir(w.dir)), "--metrics-insecure"}, args...),
+	})
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Cleanup(func() {
+		w.Expect(hub.Stop()).To(Succeed())
+		if w.Failed() {
+			w.Log(hub.Log + ":\n" + hub.Tail())
+		}
+	})
+	return hub
+}
+
+func (w *world) start(hub *program.Hub) {
+	w.Helper()
+	w.Expect(hub.Start(w.Context())).To(Succeed())
+}
