@@ -10,7 +10,7 @@ import (
 	"path"
 	"time"
 
-	"github.com/ironflow/ironflow/agent/redact"
+	"github.com/ironflow/ironflow/api/redact"
 )
 
 const (

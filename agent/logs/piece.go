@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ironflow/ironflow/agent/redact"
+	"github.com/ironflow/ironflow/api/redact"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ironflow/ironflow/agent/redact"
+	"github.com/ironflow/ironflow/api/redact"
 )
 
 const (

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ironflow/ironflow/agent/redact"
 	"github.com/ironflow/ironflow/api/exitcode"
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/api/redact"
 	"github.com/ironflow/ironflow/customdeploy/step"
 	"github.com/ironflow/ironflow/customdeploy/systemd"
 )

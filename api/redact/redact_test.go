@@ -10,7 +10,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/agent/redact"
+	"github.com/ironflow/ironflow/api/redact"
 )
 
 // secret is what must not be seen in any case below; pullSecret holds it.
