@@ -23,6 +23,9 @@ import (
 	"github.com/ironflow/ironflow/hub/store"
 )
 
+// databaseFile is the name of the records in the data folder.
+const databaseFile = "hub.sqlite"
+
 // hubGrace is how long requests may go on after the end was asked for.
 const hubGrace = 5 * time.Second
 
@@ -74,7 +77,7 @@ func openStore(ctx context.Context, s settings) (store.Store, error) {
 	if s.database != "" {
 		return store.OpenPostgres(ctx, store.PostgresOptions{URL: s.database, PasswordFile: s.databasePasswordFile})
 	}
-	return store.OpenSQLite(ctx, filepath.Join(s.dataDir, "hub.sqlite"))
+	return store.OpenSQLite(ctx, filepath.Join(s.dataDir, databaseFile))
 }
 
 // serve answers agents until ctx ends.

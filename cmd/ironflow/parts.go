@@ -86,6 +86,9 @@ func newPartCommands() []*cobra.Command {
 			},
 		}
 		bind(command.Flags(), p.table(&s))
+		if p.use == "hub" {
+			command.AddCommand(newBackupCommand(), newRestoreCommand())
+		}
 		commands = append(commands, command)
 	}
 	return commands

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,9 @@ import (
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
+// newest stands for the newest version of the tables.
+const newest = math.MaxInt64
+
 // migration is one step from a version of the tables to the next.
 type migration struct {
 	name    string
@@ -25,36 +29,45 @@ type migration struct {
 
 // migrate brings the tables up to date, or leaves them as they are.
 func (s *sqlStore) migrate(ctx context.Context) error {
-	steps, err := migrations(s.dialect.name)
+	return s.inTx(ctx, s.write, nil, func(t *tx) error { return t.migrate(newest) })
+}
+
+// migrate takes the tables to their newest version, but not beyond upTo.
+func (t *tx) migrate(upTo int64) error {
+	steps, err := migrations(t.dialect.name)
 	if err != nil {
 		return err
 	}
-	return s.inTx(ctx, s.write, nil, func(t *tx) error {
-		if s.dialect.lock != "" { // several programs may start at the same time
-			if err := t.exec("wait for other programs", s.dialect.lock); err != nil {
-				return err
-			}
-		}
-		if err := t.exec("migrate", `CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY)`); err != nil {
+	if t.dialect.lock != "" { // several programs may start at the same time
+		if err := t.exec("wait for other programs", t.dialect.lock); err != nil {
 			return err
 		}
-		var have int64
-		if err := t.scanRow("the tables' version", `SELECT COALESCE(MAX(version), 0) FROM schema_version`, nil, &have); err != nil {
-			return err
+	}
+	if err := t.exec("migrate", `CREATE TABLE IF NOT EXISTS schema_version (version BIGINT PRIMARY KEY)`); err != nil {
+		return err
+	}
+	have, err := t.tablesVersion()
+	if err != nil {
+		return err
+	}
+	if last := steps[len(steps)-1].version; have > last {
+		return fmt.Errorf("its tables have version %d, this program knows %d: start the newer program, or restore a backup", have, last)
+	}
+	for _, m := range steps {
+		if m.version <= have || m.version > upTo {
+			continue
 		}
-		if newest := steps[len(steps)-1].version; have > newest {
-			return fmt.Errorf("its tables have version %d, this program knows %d: start the newer program, or restore a backup", have, newest)
+		if err := t.apply(m); err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
 		}
-		for _, m := range steps {
-			if m.version <= have {
-				continue
-			}
-			if err := t.apply(m); err != nil {
-				return fmt.Errorf("%s: %w", m.name, err)
-			}
-		}
-		return nil
-	})
+	}
+	return nil
+}
+
+// tablesVersion is the version that the tables have.
+func (r *Reader) tablesVersion() (have int64, err error) {
+	err = r.scanRow("the tables' version", `SELECT COALESCE(MAX(version), 0) FROM schema_version`, nil, &have)
+	return have, err
 }
 
 // migrations are the steps for a database, in order.

@@ -48,19 +48,8 @@ func OpenPostgres(ctx context.Context, o PostgresOptions) (Store, error) {
 		return nil, fmt.Errorf("database: %w", err)
 	}
 	name := fmt.Sprintf("database %s at %s", config.Database, config.Host)
-	before := func(_ context.Context, c *pgx.ConnConfig) error { return o.password(c) }
-	db := stdlib.OpenDB(*config, stdlib.OptionBeforeConnect(before))
-	db.SetMaxOpenConns(connections - 1)
-	db.SetMaxIdleConns(connections - 1)
-	db.SetConnMaxIdleTime(idleFor)
-	db.SetConnMaxLifetime(connectionAge)
-	s := &sqlStore{read: db, write: db, dialect: &dialect{
-		name:     "postgres",
-		share:    " FOR SHARE",
-		lock:     `SELECT pg_advisory_xact_lock(` + migrationLock + `)`,
-		reading:  sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
-		announce: notify,
-	}}
+	db := o.open(config, connections-1)
+	s := &sqlStore{read: db, write: db, dialect: postgresDialect()}
 	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), db.Close())
 	}
@@ -80,6 +69,28 @@ func OpenPostgres(ctx context.Context, o PostgresOptions) (Store, error) {
 	running.Go(func() { l.run(life, first) })
 	s.stop = func() { cancel(); running.Wait() }
 	return s, nil
+}
+
+// open makes a pool of at most that many connections.
+func (o PostgresOptions) open(config *pgx.ConnConfig, most int) *sql.DB {
+	db := stdlib.OpenDB(*config, stdlib.OptionBeforeConnect(func(_ context.Context, c *pgx.ConnConfig) error { return o.password(c) }))
+	db.SetMaxOpenConns(most)
+	db.SetMaxIdleConns(most)
+	db.SetConnMaxIdleTime(idleFor)
+	db.SetConnMaxLifetime(connectionAge)
+	return db
+}
+
+func postgresDialect() *dialect {
+	return &dialect{
+		name:     "postgres",
+		share:    " FOR SHARE",
+		lock:     `SELECT pg_advisory_xact_lock(` + migrationLock + `)`,
+		numbers:  "OVERRIDING SYSTEM VALUE ",
+		counter:  `SELECT setval(pg_get_serial_sequence('events', 'seq'), (SELECT COALESCE(MAX(seq), 0) + 1 FROM events), false)`,
+		reading:  sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
+		announce: notify,
+	}
 }
 
 // migrationLock is the number of the lock that a program holds while it changes

@@ -15,6 +15,10 @@ type dialect struct {
 	share string
 	// lock is run before the tables are brought up to date; empty for none.
 	lock string
+	// numbers stands in an INSERT that brings the number of an event with it.
+	numbers string
+	// counter goes on counting events after the highest number; empty where the database does so by itself.
+	counter string
 	// reading are the options of a transaction that sees one state.
 	reading sql.TxOptions
 	// announce sends the changes with the transaction; nil where it is done behind it.

@@ -22,7 +22,7 @@ func OpenSQLite(ctx context.Context, path string) (Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &sqlStore{write: write, dialect: &dialect{name: "sqlite", reading: sql.TxOptions{ReadOnly: true}}}
+	s := &sqlStore{write: write, dialect: sqliteDialect()}
 	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), write.Close())
 	}
@@ -33,6 +33,10 @@ func OpenSQLite(ctx context.Context, path string) (Store, error) {
 		return nil, errors.Join(err, write.Close())
 	}
 	return s, nil
+}
+
+func sqliteDialect() *dialect {
+	return &dialect{name: "sqlite", reading: sql.TxOptions{ReadOnly: true}}
 }
 
 // openSQLite opens a pool. synchronous=NORMAL with WAL survives the death of

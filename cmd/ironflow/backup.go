@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironflow/ironflow/hub/backup"
+	"github.com/ironflow/ironflow/hub/store"
+)
+
+// forBackup are the settings that say where a hub's records and keys are.
+func (s *settings) forBackup() []setting {
+	return slices.DeleteFunc(s.table(), func(row setting) bool {
+		return !slices.Contains([]string{"data-dir", "database", "database-password-file"}, row.flag)
+	})
+}
+
+func (s *settings) backup() backup.Options {
+	return backup.Options{DataDir: s.dataDir, Place: store.Place{
+		SQLite:   filepath.Join(s.dataDir, databaseFile),
+		Postgres: store.PostgresOptions{URL: s.database, PasswordFile: s.databasePasswordFile},
+	}}
+}
+
+func newBackupCommand() *cobra.Command {
+	var s settings
+	cmd := &cobra.Command{
+		Use:   "backup FILE",
+		Short: "Copy the hub's records and keys into a file, while the hub works",
+		Long: `Copies one moment of the hub's records, and the keys by which its agents, images and certificates stay valid,
+into FILE, which replaces an older one when it is whole. The hub may go on working. Logs that hosts sent are not in it.
+FILE holds secrets: only its owner can read it.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			rows, err := writeBackup(cmd.Context(), s.backup(), args[0])
+			if err != nil {
+				return fmt.Errorf("backup: %w", err)
+			}
+			return sayRows(cmd.OutOrStdout(), "copied", rows)
+		},
+	}
+	bind(cmd.Flags(), s.forBackup())
+	return cmd
+}
+
+// writeBackup makes the file under another name first, so that one that is there is whole.
+func writeBackup(ctx context.Context, o backup.Options, path string) (store.Rows, error) {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(file.Name()) // nothing, once it has its name
+	rows, err := backup.Write(ctx, o, time.Now(), file)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err != nil {
+		_ = file.Close() // it is of no use
+		return nil, err
+	}
+	if err := file.Close(); err != nil {
+		return nil, err
+	}
+	return rows, os.Rename(file.Name(), path)
+}
+
+func newRestoreCommand() *cobra.Command {
+	var s settings
+	cmd := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Put a backup of the hub back, into a store without records",
+		Long: `Puts what "ironflow hub backup" wrote into a store that has no records, and the keys into the data folder where they are missing.
+Stop the hub first. Where there are records or other keys already, nothing is changed.
+A backup of SQLite can be put into PostgreSQL, and the other way round.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file, err := os.Open(args[0])
+			if err != nil {
+				return fmt.Errorf("restore: %w", err)
+			}
+			defer file.Close()
+			rows, err := backup.Restore(cmd.Context(), s.backup(), file)
+			if err != nil {
+				return fmt.Errorf("restore: %w", err)
+			}
+			return sayRows(cmd.OutOrStdout(), "put back", rows)
+		},
+	}
+	bind(cmd.Flags(), s.forBackup())
+	return cmd
+}
+
+func sayRows(out io.Writer, done string, rows store.Rows) error {
+	_, err := fmt.Fprintf(out, "%s %d infra-envs, %d clusters, %d hosts and %d events\n", done, rows["infra_envs"], rows["clusters"], rows["hosts"], rows["events"])
+	return err
+}

@@ -1,0 +1,266 @@
+package store
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+)
+
+// dumpFormat is the version of what [Dump] writes: lines of JSON, a dumpHeader, a
+// dumpRow for each row, and a dumpEnd.
+const dumpFormat = 1
+
+// dumped are the tables of a dump, each with the version of the tables that it
+// exists from. Leases are left out: whoever holds one is not there any more.
+var dumped = []dumpedTable{
+	{"infra_envs", 1}, {"clusters", 1}, {"hosts", 1}, {"host_reports", 1}, {"host_macs", 1}, {"events", 1},
+	{"host_check_ins", 2}, {"jobs", 4}, {"cluster_files", 5},
+}
+
+type dumpedTable struct {
+	name  string
+	since int64
+}
+
+// Place is where records are: in a file, or in PostgreSQL where Postgres has a URL.
+type Place struct {
+	SQLite   string
+	Postgres PostgresOptions
+}
+
+// Rows are how many rows of each table were copied.
+type Rows map[string]int64
+
+type dumpHeader struct {
+	Format  int       `json:"format"`
+	Tables  int64     `json:"tables"`
+	MadeAt  time.Time `json:"made_at"`
+	Product string    `json:"product"`
+}
+
+type dumpRow struct {
+	Table string         `json:"table"`
+	Row   map[string]any `json:"row"`
+}
+
+type dumpEnd struct {
+	Rows Rows `json:"rows"`
+}
+
+// product marks a dump as ours.
+const product = "ironflow hub"
+
+// Dump writes one state of all records. Hubs that use them may go on. It changes
+// nothing, and it does not bring tables of an older program up to date.
+func Dump(ctx context.Context, p Place, now time.Time, w io.Writer) (Rows, error) {
+	if p.Postgres.URL == "" {
+		if _, err := os.Stat(p.SQLite); err != nil {
+			return nil, fmt.Errorf("there is no store: %w", err)
+		}
+	}
+	s, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	out, rows := json.NewEncoder(w), Rows{}
+	err = s.View(ctx, func(r *Reader) error { return r.dump(out, now, rows) })
+	return rows, errors.Join(err, s.Close())
+}
+
+func (r *Reader) dump(out *json.Encoder, now time.Time, rows Rows) error {
+	version, err := r.tablesVersion()
+	if err != nil {
+		return err
+	}
+	if err := out.Encode(dumpHeader{Format: dumpFormat, Tables: version, MadeAt: now.UTC(), Product: product}); err != nil {
+		return err
+	}
+	for _, table := range dumped {
+		if table.since > version {
+			continue
+		}
+		if rows[table.name], err = r.dumpTable(out, table.name); err != nil {
+			return err
+		}
+	}
+	return out.Encode(dumpEnd{Rows: rows})
+}
+
+func (r *Reader) dumpTable(out *json.Encoder, table string) (n int64, err error) {
+	found, err := r.q.QueryContext(r.ctx, `SELECT * FROM `+table)
+	if err != nil {
+		return 0, fmt.Errorf("store: read %s: %w", table, err)
+	}
+	defer func() { err = errors.Join(err, found.Close()) }()
+	columns, err := found.Columns()
+	if err != nil {
+		return 0, err
+	}
+	values, into := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	for ; found.Next(); n++ {
+		if err := found.Scan(into...); err != nil {
+			return n, fmt.Errorf("store: read %s: %w", table, err)
+		}
+		row := map[string]any{}
+		for i, name := range columns {
+			row[name] = values[i]
+		}
+		if err := out.Encode(dumpRow{Table: table, Row: row}); err != nil {
+			return n, err
+		}
+	}
+	return n, found.Err()
+}
+
+// open opens the records as they are.
+func (p Place) open() (*sqlStore, error) {
+	if p.Postgres.URL == "" {
+		db, err := openSQLite(p.SQLite, 1, "deferred")
+		if err != nil {
+			return nil, err
+		}
+		return &sqlStore{read: db, write: db, dialect: sqliteDialect()}, nil
+	}
+	config, err := p.Postgres.config()
+	if err != nil {
+		return nil, fmt.Errorf("database: %w", err)
+	}
+	config.RuntimeParams["statement_timeout"] = "0" // a table takes as long as it takes
+	config.RuntimeParams["idle_in_transaction_session_timeout"] = "0"
+	db := p.Postgres.open(config, 1)
+	return &sqlStore{read: db, write: db, dialect: postgresDialect()}, nil
+}
+
+// Load puts what [Dump] wrote into an empty store, as a whole or not at all. The
+// tables are made, and brought up to date after it where the dump is older. It
+// fails where there are records already, and for a dump of a newer program.
+func Load(ctx context.Context, p Place, from io.Reader) (Rows, error) {
+	s, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	lines := json.NewDecoder(bufio.NewReaderSize(from, 1<<20))
+	lines.UseNumber()
+	var rows Rows
+	err = s.inTx(ctx, s.write, &sql.TxOptions{}, func(t *tx) error {
+		rows, err = t.load(lines)
+		return err
+	})
+	return rows, errors.Join(err, s.Close())
+}
+
+func (t *tx) load(lines *json.Decoder) (Rows, error) {
+	var header dumpHeader
+	if err := lines.Decode(&header); err != nil || header.Product != product || header.Format != dumpFormat {
+		return nil, errors.Join(errors.New("this is no backup of the hub that this program can read"), err)
+	}
+	if err := t.migrate(header.Tables); err != nil {
+		return nil, err
+	}
+	if err := t.empty(header.Tables); err != nil {
+		return nil, err
+	}
+	rows := Rows{}
+	for {
+		var line struct {
+			dumpRow
+			dumpEnd
+		}
+		if err := lines.Decode(&line); err != nil {
+			return nil, fmt.Errorf("the backup ends too early or is damaged: %w", err)
+		}
+		if line.Table == "" {
+			return rows, t.loaded(rows, line.Rows)
+		}
+		if err := t.insert(line.dumpRow); err != nil {
+			return nil, err
+		}
+		rows[line.Table]++
+	}
+}
+
+// empty makes sure that nothing is lost, and that the tables are as the dump wants them.
+func (t *tx) empty(version int64) error {
+	have, err := t.tablesVersion()
+	if err != nil {
+		return err
+	}
+	if have != version {
+		return fmt.Errorf("the tables have version %d already, those of the backup have %d: remove the store, so that it is made anew; "+
+			"where the backup is the newer one, use the program of its time", have, version)
+	}
+	for _, table := range []string{"infra_envs", "clusters", "hosts"} {
+		var n int64
+		if err := t.scanRow("count", `SELECT COUNT(*) FROM `+table, nil, &n); err != nil {
+			return err
+		}
+		if n > 0 {
+			return fmt.Errorf("the store has %d rows of %s already: stop the hub, and move its store away (hub.sqlite and the files beside it, or the database), so that nothing is lost", n, table)
+		}
+	}
+	return t.exec("remove old events", `DELETE FROM events`)
+}
+
+func (t *tx) insert(line dumpRow) error {
+	if !slices.ContainsFunc(dumped, func(d dumpedTable) bool { return d.name == line.Table }) {
+		return fmt.Errorf("the backup has a table %q, which this program does not know", line.Table)
+	}
+	names, places, values := "", "", []any(nil)
+	for name, value := range line.Row {
+		if !isColumn(name) {
+			return fmt.Errorf("the backup has a column %q, which cannot be one", name)
+		}
+		if number, ok := value.(json.Number); ok {
+			n, err := number.Int64()
+			if err != nil {
+				return fmt.Errorf("%s.%s of the backup: %w", line.Table, name, err)
+			}
+			value = n
+		}
+		if len(values) > 0 {
+			names, places = names+", ", places+", "
+		}
+		values = append(values, value)
+		names, places = names+name, places+fmt.Sprintf("$%d", len(values))
+	}
+	numbers := ""
+	if line.Table == "events" {
+		numbers = t.dialect.numbers
+	}
+	return t.exec("restore "+line.Table, `INSERT INTO `+line.Table+` (`+names+`) `+numbers+`VALUES (`+places+`)`, values...)
+}
+
+// isColumn reports whether the name can be a column's.
+func isColumn(name string) bool {
+	for _, r := range name {
+		if (r < 'a' || r > 'z') && r != '_' {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// loaded ends a load: all rows are there, and the tables become those of this program.
+func (t *tx) loaded(have, want Rows) error {
+	for table, n := range want {
+		if have[table] != n {
+			return fmt.Errorf("the backup is damaged: it has %d rows of %s, and says %d", have[table], table, n)
+		}
+	}
+	if t.dialect.counter != "" {
+		if err := t.exec("count events", t.dialect.counter); err != nil {
+			return err
+		}
+	}
+	return t.migrate(newest)
+}
