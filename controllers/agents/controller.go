@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -41,6 +42,7 @@ type Actions interface {
 	ApproveHost(ctx context.Context, key store.HostKey, approved bool) error
 	BindHost(ctx context.Context, key store.HostKey, clusterID string) (wire.Host, error)
 	UnbindHost(ctx context.Context, key store.HostKey) (wire.Host, error)
+	RecoverHost(ctx context.Context, key store.HostKey, lost service.LostHost) (made bool, err error)
 	DeleteHost(ctx context.Context, key store.HostKey) error
 }
 
@@ -109,8 +111,12 @@ func (r *reconciler) sync(ctx context.Context, agent *agentv1.Agent) error {
 	key := hubid.Host(env, agent)
 	view, record, err := r.hub.View(ctx, key)
 	if service.IsNotFound(err) {
-		setConditions(&agent.Status, notAvailable(), metav1.Now())
-		return reconcile.WaitFor(0, "the host to register again: the hub has no record of it")
+		made, failure := r.recover(ctx, agent, env)
+		if !made {
+			setConditions(&agent.Status, notAvailable(), metav1.Now())
+			return cmp.Or(failure, reconcile.WaitFor(0, "the host to register again: the hub has no record of it"))
+		}
+		view, record, err = r.hub.View(ctx, key)
 	}
 	if err != nil {
 		return &reconcile.Unavailable{What: "the hub's store", Err: err}

@@ -20,6 +20,7 @@ import (
 	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	"github.com/ironflow/ironflow/controllers/hubid"
@@ -93,6 +94,7 @@ func Setup(mgr ctrl.Manager, hub Hub) error {
 // +kubebuilder:rbac:groups=extensions.hive.openshift.io,resources=agentclusterinstalls,verbs=get;list;watch;update;patch
 // +kubebuilder:rbac:groups=extensions.hive.openshift.io,resources=agentclusterinstalls/status,verbs=get;update;patch
 // +kubebuilder:rbac:groups=hive.openshift.io,resources=clusterdeployments;clusterimagesets,verbs=get;list;watch
+// +kubebuilder:rbac:groups=agent-install.openshift.io,resources=agents,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 
 // Reconcile runs one pass for the object named by req.
@@ -144,14 +146,33 @@ func (r *reconciler) register(ctx context.Context, aci *hiveextv1.AgentClusterIn
 	if err != nil {
 		return hubError(err)
 	}
-	if ended(record.Status) && len(record.Hosts) == 0 {
-		// Its hosts were deprovisioned: nothing of the attempt is left but the record.
+	deserted, err := r.deserted(ctx, cd, &record)
+	if err != nil {
+		return err
+	}
+	if deserted {
 		if record, err = r.hub.ResetCluster(ctx, spec.ID); err != nil {
 			return hubError(err)
 		}
 	}
 	project(&aci.Status, &record, aci.Spec.HoldInstallation, metav1.Now())
 	return nil
+}
+
+// deserted reports whether the hosts of an attempt that ended were deprovisioned:
+// nothing of it is left but the record. A hub that has lost its store gets its
+// hosts back from their Agents; they count until then.
+func (r *reconciler) deserted(ctx context.Context, cd *hivev1.ClusterDeployment, record *wire.Cluster) (bool, error) {
+	if !ended(record.Status) || len(record.Hosts) > 0 {
+		return false, nil
+	}
+	var list agentv1.AgentList
+	err := r.Client.List(ctx, &list)
+	bound := func(a agentv1.Agent) bool {
+		ref := a.Spec.ClusterDeploymentName
+		return ref != nil && ref.Namespace == cd.Namespace && ref.Name == cd.Name
+	}
+	return err == nil && !slices.ContainsFunc(list.Items, bound), err
 }
 
 const deploymentKind = "ClusterDeployment"
@@ -180,6 +201,7 @@ func (r *reconciler) spec(ctx context.Context, aci *hiveextv1.AgentClusterInstal
 		Workers:  aci.Spec.ProvisionRequirements.WorkerAgents,
 		SSHKey:   aci.Spec.SSHPublicKey,
 		Hold:     aci.Spec.HoldInstallation,
+		Was:      aci.Status.DebugInfo.State,
 	}
 	for _, n := range aci.Spec.Networking.MachineNetwork {
 		s.MachineNetworks = append(s.MachineNetworks, n.CIDR)

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	"github.com/ironflow/ironflow/controllers/hubid"
@@ -39,7 +40,7 @@ type world struct {
 func newWorld(t *testing.T, objects ...client.Object) *world {
 	g := NewWithT(t)
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, hivev1.AddToScheme, hiveextv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, agentv1.AddToScheme, hivev1.AddToScheme, hiveextv1.AddToScheme} {
 		g.Expect(add(scheme)).To(Succeed())
 	}
 	kube := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&hiveextv1.AgentClusterInstall{}).Build()
@@ -181,6 +182,34 @@ func TestAFailedClusterBeginsAnewWithoutItsHosts(t *testing.T) {
 	aci = w.pass()
 	w.Expect(aci.Status.DebugInfo.State).To(Equal(wire.ClusterStatusInsufficient))
 	w.Expect(condition(aci, "Failed").Status).To(Equal(corev1.ConditionFalse))
+}
+
+// TestAClusterComesBackFromItsResource after the hub has lost its store, and is
+// not installed again without a person's word.
+func TestAClusterComesBackFromItsResource(t *testing.T) {
+	for was, tc := range map[string]struct{ now, says string }{
+		wire.ClusterStatusReady:                       {wire.ClusterStatusInsufficient, ""},
+		wire.ClusterStatusPreparingForInstallation:    {wire.ClusterStatusInsufficient, ""},
+		wire.ClusterStatusInstalling:                  {wire.ClusterStatusError, "nobody knows how it ended; reset the cluster"},
+		wire.ClusterStatusInstallingPendingUserAction: {wire.ClusterStatusError, "nobody knows how it ended; reset the cluster"},
+		wire.ClusterStatusFinalizing:                  {wire.ClusterStatusError, "nobody knows how it ended; reset the cluster"},
+		wire.ClusterStatusInstalled:                   {wire.ClusterStatusInstalled, "store was lost since"},
+		wire.ClusterStatusAddingHosts:                 {wire.ClusterStatusAddingHosts, "store was lost since"},
+		wire.ClusterStatusError:                       {wire.ClusterStatusError, "reset the cluster to install it again"},
+		wire.ClusterStatusCancelled:                   {wire.ClusterStatusCancelled, "reset the cluster to install it again"},
+	} {
+		t.Run(was, func(t *testing.T) {
+			cd := deployment()
+			host := &agentv1.Agent{ObjectMeta: metav1.ObjectMeta{Namespace: "site", Name: uuid.NewString()}}
+			host.Spec.ClusterDeploymentName = &agentv1.ClusterReference{Namespace: cd.Namespace, Name: cd.Name}
+			aci := install()
+			aci.Status.DebugInfo.State = was
+			w := newWorld(t, cd, aci, host)
+			for range 2 { // the second time there is a record
+				w.Expect(w.pass().Status.DebugInfo).To(And(HaveField("State", tc.now), HaveField("StateInfo", ContainSubstring(tc.says))))
+			}
+		})
+	}
 }
 
 func TestDeletion(t *testing.T) {

@@ -35,6 +35,9 @@ type Spec struct {
 	MachineNetworks []string
 	// Hold keeps a ready cluster from being installed.
 	Hold bool
+	// Was is the status that the object shows. It counts when there is no record: then
+	// that was lost with the store, and the cluster is not installed again by itself.
+	Was string
 }
 
 // New makes a cluster that is not stored yet.
@@ -65,7 +68,7 @@ func (r *Registry) EnsureCluster(ctx context.Context, spec Spec) (wire.Cluster, 
 		}
 		if fresh {
 			c = New(w, spec.ID)
-			if err := w.ClusterEvent(c, "cluster_registration_succeeded", wire.EventSeverityInfo, "registered", unit.Props{"cluster_kind": c.API.Kind}); err != nil {
+			if err := spec.announce(w, c); err != nil {
 				return err
 			}
 		}
@@ -85,6 +88,14 @@ func (r *Registry) EnsureCluster(ctx context.Context, spec Spec) (wire.Cluster, 
 		return nil
 	})
 	return out, err
+}
+
+// announce tells of a new record, and of one that was made anew.
+func (spec Spec) announce(w *settle.Work, c *store.Cluster) error {
+	if recovered(w, c, spec.Was) {
+		return w.ClusterEvent(c, "cluster_recovered", wire.EventSeverityWarning, "the record was made anew: "+c.API.StatusInfo, unit.Props{"src_status": spec.Was})
+	}
+	return registered(w, c)
 }
 
 func (spec Spec) apply(c *store.Cluster) {
@@ -126,9 +137,7 @@ func (r *Registry) CreateCluster(ctx context.Context, p wire.ClusterCreateParams
 	if err != nil {
 		return wire.Cluster{}, err
 	}
-	var out wire.Cluster
-	err = r.units.Update(ctx, func(w *settle.Work) error {
-		c := New(w, uuid.NewString())
+	return r.register(ctx, func(c *store.Cluster) {
 		Spec{
 			Name: p.Name, BaseDomain: p.BaseDNSDomain, Masters: masters, Version: p.OpenshiftVersion,
 			ReleaseImage: p.OcpReleaseImage, SSHKey: p.SSHPublicKey, PullSecret: p.PullSecret,
@@ -141,17 +150,7 @@ func (r *Registry) CreateCluster(ctx context.Context, p wire.ClusterCreateParams
 		c.API.LoadBalancer = p.LoadBalancer
 		defaultNetworks(c)
 		unverify(&c.API, wire.Cluster{})
-		w.TouchCluster(c)
-		if err := w.ClusterEvent(c, "cluster_registration_succeeded", wire.EventSeverityInfo, "registered", unit.Props{"cluster_kind": c.API.Kind}); err != nil {
-			return err
-		}
-		if err := w.Settle(); err != nil {
-			return err
-		}
-		out = c.API
-		return nil
 	})
-	return out, err
 }
 
 // noOperators refuses what would otherwise be forgotten without a word.

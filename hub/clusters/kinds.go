@@ -7,6 +7,7 @@ import (
 
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -22,7 +23,8 @@ func (r *Registry) ImportCluster(ctx context.Context, p wire.ImportClusterParams
 	case uuid.Validate(p.OpenshiftClusterID) != nil:
 		return wire.Cluster{}, refusal.BadRequest("openshift_cluster_id %.80q is not a UUID", p.OpenshiftClusterID)
 	}
-	return r.register(ctx, func(c *wire.Cluster) {
+	return r.register(ctx, func(record *store.Cluster) {
+		c := &record.API
 		c.Kind, c.Status, c.StatusInfo = wire.ClusterKindAddHostsCluster, wire.ClusterStatusAddingHosts, "Hosts can be added"
 		c.Name, c.OpenshiftVersion, c.OpenshiftClusterID = p.Name, p.OpenshiftVersion, p.OpenshiftClusterID
 		c.APIVIPDNSName, c.Imported = new(p.APIVIPDnsname), new(true)
@@ -38,19 +40,21 @@ func (r *Registry) CreateDisconnectedCluster(ctx context.Context, p wire.Disconn
 	case p.OpenshiftVersion == "":
 		return wire.Cluster{}, refusal.BadRequest("openshift_version is required")
 	}
-	return r.register(ctx, func(c *wire.Cluster) {
+	return r.register(ctx, func(record *store.Cluster) {
+		c := &record.API
 		c.Kind, c.Status, c.StatusInfo = wire.ClusterKindDisconnectedCluster, wire.ClusterStatusUnmonitored, "The cluster is installed elsewhere"
 		c.Name, c.OpenshiftVersion = p.Name, p.OpenshiftVersion
 	})
 }
 
-func (r *Registry) register(ctx context.Context, fill func(*wire.Cluster)) (wire.Cluster, error) {
+// register stores a new cluster.
+func (r *Registry) register(ctx context.Context, fill func(*store.Cluster)) (wire.Cluster, error) {
 	var out wire.Cluster
 	err := r.units.Update(ctx, func(w *settle.Work) error {
 		c := New(w, uuid.NewString())
-		fill(&c.API)
+		fill(c)
 		w.TouchCluster(c)
-		if err := w.ClusterEvent(c, "cluster_registration_succeeded", wire.EventSeverityInfo, "registered", unit.Props{"cluster_kind": c.API.Kind}); err != nil {
+		if err := registered(w, c); err != nil {
 			return err
 		}
 		if err := w.Settle(); err != nil {
@@ -60,4 +64,8 @@ func (r *Registry) register(ctx context.Context, fill func(*wire.Cluster)) (wire
 		return nil
 	})
 	return out, err
+}
+
+func registered(w *settle.Work, c *store.Cluster) error {
+	return w.ClusterEvent(c, "cluster_registration_succeeded", wire.EventSeverityInfo, "registered", unit.Props{"cluster_kind": c.API.Kind})
 }

@@ -1,8 +1,11 @@
 package clusters
 
 import (
+	"cmp"
+
 	"github.com/google/uuid"
 
+	"github.com/ironflow/ironflow/hub/clustermachine"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
@@ -29,4 +32,31 @@ func Own(w *settle.Work, env *store.InfraEnv, host *store.Host) (*store.Cluster,
 	c.API.UserManagedNetworking = new(true)
 	w.TouchCluster(c)
 	return c, nil
+}
+
+// RecoverOwn makes a host's own cluster after it was lost with the store: it is
+// what the host is.
+func RecoverOwn(w *settle.Work, env *store.InfraEnv, host *store.Host) (*store.Cluster, error) {
+	c, err := Own(w, env, host)
+	if err != nil {
+		return nil, err
+	}
+	was := map[string]string{
+		wire.HostStatusInstalled: wire.ClusterStatusInstalled, wire.HostStatusCancelled: wire.ClusterStatusCancelled,
+	}[host.API.Status]
+	recovered(w, c, cmp.Or(was, wire.ClusterStatusError))
+	return c, nil
+}
+
+// recovered gives a cluster that is made anew what it has to be for the status that it had.
+func recovered(w *settle.Work, c *store.Cluster, was string) bool {
+	status, info, ok := clustermachine.Recovered(was)
+	if !ok {
+		return false
+	}
+	c.API.Status, c.API.StatusInfo, c.API.StatusUpdatedAt = status, info, w.At()
+	if status == wire.ClusterStatusAddingHosts {
+		c.API.Kind = wire.ClusterKindAddHostsCluster
+	}
+	return true
 }

@@ -1,9 +1,7 @@
 package reports
 
 import (
-	"slices"
-	"strings"
-
+	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
@@ -11,9 +9,6 @@ import (
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
-
-// virtualNICs are interface types whose addresses do not name a machine.
-var virtualNICs = []string{"bridge", "veth", "dummy", "tun", "vxlan"}
 
 // storeInventory keeps what the host is made of, judges its disks, and chooses
 // the one to install to unless somebody did already.
@@ -35,7 +30,7 @@ func storeInventory(w *settle.Work, host *store.Host, reply wire.StepReply) erro
 	needs := w.NeedsOf(c, w.Facts(host))
 	validations.Judge(&inventory, needs)
 	chooseDisk(host, &inventory, needs)
-	host.MACs, host.InventoryAt = macs(&inventory), w.Now
+	host.MACs, host.InventoryAt = judge.MACs(&inventory), w.Now
 	if text := unit.Text(inventory); text != host.API.Inventory {
 		host.API.Inventory = text
 		w.Touch(host, store.ChangedInventory)
@@ -81,18 +76,4 @@ func chooseDisk(host *store.Host, inventory *wire.Inventory, needs validations.R
 	if disks := validations.Eligible(inventory, needs); len(disks) > 0 {
 		host.API.InstallationDiskID, host.API.InstallationDiskPath = disks[0].ID, disks[0].Path
 	}
-}
-
-// macs are the addresses that name the machine, lower case and sorted.
-func macs(inventory *wire.Inventory) []string {
-	var out []string
-	for _, nic := range inventory.Interfaces {
-		mac := strings.ToLower(nic.MACAddress)
-		if mac == "" || mac == "00:00:00:00:00:00" || slices.Contains(virtualNICs, nic.Type) {
-			continue
-		}
-		out = append(out, mac)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }

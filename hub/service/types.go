@@ -25,6 +25,8 @@ type (
 	ClusterSpec = clusters.Spec
 	// Registration is an agent's announcement of its host.
 	Registration = fleet.Registration
+	// LostHost is what a controller still knows of a host without a record.
+	LostHost = fleet.LostHost
 	// HostView is what a controller shows of a host.
 	HostView = fleet.HostView
 	// Poll is what an agent says when it asks for instructions.

@@ -1,0 +1,107 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/clusters"
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/unit"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// LostHost is what somebody else still knows of a host that the hub has no record of.
+type LostHost struct {
+	// Known has the status and what else is to come back: names, role, disk,
+	// inventory, progress, overrides.
+	Known wire.Host
+	// Approved tells that it may be installed.
+	Approved bool
+	// ClusterID is its cluster, empty for none.
+	ClusterID string
+	// Since is when whoever knows it heard of it first.
+	Since time.Time
+}
+
+// RecoverHost makes the record of a host anew, where it was lost with the store: it
+// is known from before the record of its infra-env was made. A host that was
+// removed since stays removed, and one that was not begun to be installed comes
+// back by itself; both are no error, and made is false. No host comes back in a
+// status in which it would be installed without a person's word.
+func (f *Fleet) RecoverHost(ctx context.Context, key store.HostKey, lost LostHost) (made bool, err error) {
+	status, info, ok := hostmachine.Recovered(lost.Known.Status)
+	if !ok {
+		return false, nil
+	}
+	err = f.units.Update(ctx, func(w *settle.Work) error {
+		made = false
+		env, err := w.Env(key.InfraEnvID)
+		if err != nil {
+			return err
+		}
+		if _, err := w.Host(key); !refusal.IsNotFound(err) {
+			return err // an agent was faster
+		}
+		if !lost.Since.Before(env.API.CreatedAt.Truncate(time.Second)) {
+			return nil
+		}
+		made = true
+		host := lost.record(w, key)
+		host.API.Status, host.API.StatusInfo, host.API.StatusUpdatedAt = status, info, w.At()
+		if err := placeRecovered(w, env, host, lost.ClusterID); err != nil {
+			return err
+		}
+		w.Touch(host, store.ChangedHost)
+		if err := w.HostEvent(host, "host_recovered", wire.EventSeverityWarning, "the record was made anew: "+info, unit.Props{"src_status": lost.Known.Status}); err != nil {
+			return err
+		}
+		return w.Settle()
+	})
+	return made && err == nil, err
+}
+
+// record is the host's, but for its status and its cluster.
+func (l LostHost) record(w *settle.Work, key store.HostKey) *store.Host {
+	k := l.Known
+	host := &store.Host{Approved: l.Approved, DiskChosen: k.InstallationDiskID != "", InventoryAt: w.Now}
+	host.API = wire.Host{
+		ID: key.HostID, InfraEnvID: key.InfraEnvID, Kind: wire.HostKindHost, Href: hostHref(key.InfraEnvID, key.HostID),
+		CreatedAt: l.Since, RegisteredAt: wire.At(l.Since),
+		RequestedHostname: k.RequestedHostname, Role: k.Role, SuggestedRole: k.SuggestedRole, Bootstrap: k.Bootstrap, MachineConfigPoolName: k.MachineConfigPoolName,
+		InstallationDiskID: k.InstallationDiskID, InstallationDiskPath: k.InstallationDiskPath, NodeLabels: k.NodeLabels,
+		InstallerArgs: k.InstallerArgs, IgnitionConfigOverrides: k.IgnitionConfigOverrides,
+		Inventory: k.Inventory, Progress: k.Progress, ProgressStages: slices.Clone(k.ProgressStages),
+	}
+	var inventory wire.Inventory
+	if json.Unmarshal([]byte(k.Inventory), &inventory) == nil {
+		host.MACs = judge.MACs(&inventory)
+	}
+	return host
+}
+
+// placeRecovered gives the host its cluster, or its own one in the host's status.
+func placeRecovered(w *settle.Work, env *store.InfraEnv, host *store.Host, clusterID string) error {
+	if clusterID == "" && !env.SingleHost {
+		return nil
+	}
+	var c *store.Cluster
+	var err error
+	if clusterID != "" {
+		c, err = w.Cluster(clusterID)
+	} else {
+		c, err = clusters.RecoverOwn(w, env, host)
+	}
+	if err != nil {
+		return err
+	}
+	role, suggested := host.API.Role, host.API.SuggestedRole
+	join(host, c)
+	host.API.Role, host.API.SuggestedRole = role, suggested
+	return nil
+}
