@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,13 +100,15 @@ func prepare(t *testing.T, args ...string) *world {
 	return w
 }
 
+// namespace is the one of this world's hubs, so that none works for another.
+func (w *world) namespace() string { return strings.ToLower(filepath.Base(filepath.Dir(w.dir))) }
+
 // newHub makes a hub with the world's keys.
 func (w *world) newHub(name string, args ...string) *program.Hub {
 	w.Helper()
-	// Each hub has a namespace of its own, so that none works for another.
 	hub, err := program.New(program.Options{
 		Program: shipped(w.T, "ironflow"), Kubeconfig: plane.Kubeconfig, Dir: w.dir, Name: name, UserToken: userToken,
-		Args: append([]string{"--namespace", filepath.Base(filepath.Dir(w.dir)), "--metrics-insecure"}, args...),
+		Args: append([]string{"--namespace", w.namespace(), "--metrics-insecure"}, args...),
 	})
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Cleanup(func() {
