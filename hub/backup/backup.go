@@ -90,7 +90,7 @@ func writeKeys(dataDir string, now time.Time, archive *tar.Writer) error {
 	if err != nil {
 		return fmt.Errorf("data folder: %w", err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // nothing is lost by it
 	for _, pattern := range keyFiles {
 		names, err := fs.Glob(root.FS(), pattern)
 		if err != nil {
@@ -130,7 +130,7 @@ func Restore(ctx context.Context, o Options, from io.ReadSeeker) (store.Rows, er
 	if err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // nothing is lost by it
 	archive := tar.NewReader(zipped)
 	found, err := readKeys(archive)
 	if err != nil {
