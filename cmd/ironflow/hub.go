@@ -37,6 +37,7 @@ type hubParts struct {
 	tls   tlsSettings
 	store store.Store
 	files fileStore
+	door  door
 }
 
 func newHub(ctx context.Context, s settings, cert pki.Files, urls imageURLs, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
@@ -90,6 +91,7 @@ func (h *hubParts) serve(ctx context.Context, addr string) error {
 	if err != nil {
 		return fmt.Errorf("hub: %w", err)
 	}
+	h.door.opened.Store(true)
 	keeping, watching := make(chan error, 1), make(chan error, 1)
 	go func() { keeping <- h.core.KeepCheckIns(ctx) }()
 	go func() { watching <- h.core.Run(ctx) }()

@@ -52,6 +52,7 @@ type imageParts struct {
 	leads func() bool
 	// caughtUp is when a follower last looked, in Unix nanoseconds.
 	caughtUp atomic.Int64
+	door     door
 	log      logr.Logger
 }
 
@@ -241,6 +242,7 @@ func (p *imageParts) serve(ctx context.Context, plain, tls string) error {
 		}
 		listeners = append(listeners, server.Listener{Listener: listener, TLS: l.tls})
 	}
+	p.door.opened.Store(true)
 	go p.followBases(ctx)
 	go p.followLeader(ctx)
 	return p.server.Serve(ctx, listeners)

@@ -171,6 +171,9 @@ func (p *program) serveImages() error {
 			return false
 		}
 	}
+	if err := p.manager.AddReadyzCheck("images", p.images.door.check); err != nil {
+		return err
+	}
 	return p.manager.Add(everywhere(func(ctx context.Context) error {
 		return p.images.serve(ctx, p.settings.imagesAddr, p.settings.imagesTLS)
 	}))
@@ -178,6 +181,9 @@ func (p *program) serveImages() error {
 
 // serveHub has the manager run the hub's API.
 func (p *program) serveHub() error {
+	if err := p.manager.AddReadyzCheck("hub", p.hub.door.check); err != nil {
+		return err
+	}
 	return p.manager.Add(everywhere(func(ctx context.Context) error { return p.hub.serve(ctx, p.settings.hubAddr) }))
 }
 

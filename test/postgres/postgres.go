@@ -58,7 +58,7 @@ func New(t testing.TB) *Database {
 	server.Lock()
 	defer server.Unlock()
 	if server.process == nil {
-		if err := start(bin); err != nil {
+		if err := start(bin, "off"); err != nil {
 			t.Fatalf("start PostgreSQL: %v", err)
 		}
 	}
@@ -74,6 +74,25 @@ func New(t testing.TB) *Database {
 		}
 	})
 	return d
+}
+
+// Start starts the server for a benchmark, with its writes as safe as they are by
+// default, and makes a database. The function ends the server.
+func Start(ctx context.Context) (*Database, func() error, error) {
+	bin := needs.PostgresPrograms()
+	if bin == "" {
+		return nil, nil, errors.New("no PostgreSQL here: apt-get install postgresql")
+	}
+	server.Lock()
+	defer server.Unlock()
+	if err := start(bin, "on"); err != nil {
+		return nil, nil, fmt.Errorf("start PostgreSQL: %w", err)
+	}
+	d := &Database{name: "bench", URL: address("bench"), PasswordFile: filepath.Join(server.dir, "password")}
+	if err := Exec(ctx, d.admin(), "CREATE DATABASE bench"); err != nil {
+		return nil, nil, err
+	}
+	return d, stop, nil
 }
 
 // admin is the database from which others are made and ended.
@@ -126,8 +145,9 @@ func Main(m *testing.M, checks ...func() error) {
 	os.Exit(code)
 }
 
-// start makes the folder and starts the server in it.
-func start(bin string) error {
+// start makes the folder and starts the server in it. With fsync off, a lost power
+// supply would lose the data, which tests do not mind.
+func start(bin, fsync string) error {
 	dir, err := os.MkdirTemp("", "ironflow-pg-") // short: the path of a socket is bounded
 	if err != nil {
 		return err
@@ -152,7 +172,7 @@ func start(bin string) error {
 	}
 	defer func() { _ = log.Close() }() // the server has its own
 	server.process = exec.CommandContext(context.Background(), filepath.Join(bin, "postgres"), "-D", filepath.Join(dir, "data"), "-k", dir,
-		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "shared_buffers=32MB", "-c", "max_connections=200")
+		"-c", "listen_addresses=", "-c", "fsync="+fsync, "-c", "shared_buffers=32MB", "-c", "max_connections=200")
 	server.process.Dir, server.process.Stdout, server.process.Stderr = dir, log, log
 	server.process.SysProcAttr = &syscall.SysProcAttr{Credential: as, Setpgid: true, Pdeathsig: syscall.SIGQUIT}
 	server.exited = make(chan error, 1)

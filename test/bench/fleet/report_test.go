@@ -91,12 +91,3 @@ func TestTheAuditLogIsCounted(t *testing.T) {
 	g.Expect(a.take()).To(Succeed())
 	g.Expect(a.counts).To(HaveKeyWithValue("create events", 1), "the line that was being written counts later")
 }
-
-func TestUsageOfAProcess(t *testing.T) {
-	g := NewWithT(t)
-	u, err := usageOf(os.Getpid())
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(u.peak).To(BeNumerically(">", 1<<20))
-	_, err = usageOf(1 << 30)
-	g.Expect(err).To(MatchError(ContainSubstring("gone")))
-}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/ironflow/ironflow/test/bench/usage"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/guard"
 	"github.com/ironflow/ironflow/test/lab/ports"
@@ -202,25 +203,23 @@ func (s *surroundings) measure(ctx context.Context, name string, do func(context
 	if err != nil {
 		return m, err
 	}
-	m.cpu, m.peak = after.cpu-before.cpu, after.peak
+	m.cpu, m.peak = after.CPU-before.CPU, after.Peak
 	m.kube, m.ironic, m.react = minus(kubeAfter, kube), minus(ironicAfter.Requests, ironic.Requests), ironicAfter
 	return m, nil
 }
 
 // look reads all figures.
-func (s *surroundings) look(ctx context.Context) (usage, map[string]int, figures, error) {
+func (s *surroundings) look(ctx context.Context) (usage.Process, map[string]int, figures, error) {
 	f, err := s.figures(ctx)
 	if err != nil {
-		return usage{}, nil, f, err
+		return usage.Process{}, nil, f, err
 	}
 	if err := s.audit.take(); err != nil {
-		return usage{}, nil, f, err
+		return usage.Process{}, nil, f, err
 	}
-	u := usage{}
-	for _, pid := range guard.Descendants(s.controller.PID()) {
-		if u, err = usageOf(pid); err != nil {
-			return u, nil, f, err
-		}
+	u, err := usage.Sum(guard.Descendants(s.controller.PID()))
+	if err != nil {
+		return u, nil, f, fmt.Errorf("the controller is gone: %w", err)
 	}
 	return u, maps.Clone(s.audit.counts), f, nil
 }

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/test/bench/usage"
 	"github.com/ironflow/ironflow/test/lab/guard"
 )
 
@@ -43,11 +43,11 @@ type loadReport struct {
 // fleet runs the agents in a process of their own and returns the longest time
 // between two answered polls of any of them, in seconds.
 func fleet(ctx context.Context, o options, h *hubUnderLoad) (float64, error) {
-	order, err := json.Marshal(loadOrder{URL: h.url, CA: h.ca, InfraEnv: h.infraEnv, Agents: o.agents, Watch: o.watch})
+	order, err := json.Marshal(loadOrder{URL: h.URL, CA: h.CA, InfraEnv: h.infraEnv, Agents: o.agents, Watch: o.watch})
 	if err != nil {
 		return 0, err
 	}
-	before, err := cpuOf(h.process.PID())
+	before, err := usage.Sum(guard.Descendants(h.PID()))
 	if err != nil {
 		return 0, err
 	}
@@ -60,45 +60,22 @@ func fleet(ctx context.Context, o options, h *hubUnderLoad) (float64, error) {
 	command.Stderr = os.Stderr
 	out, err := command.Output()
 	if err != nil {
-		return 0, fmt.Errorf("the fleet: %w\n%s", err, h.tail())
+		return 0, fmt.Errorf("the fleet: %w\n%s", err, h.Tail())
 	}
 	var r loadReport
 	if err := json.Unmarshal(out[bytes.LastIndexByte(bytes.TrimSpace(out), '\n')+1:], &r); err != nil {
 		return 0, fmt.Errorf("the fleet: %w", err)
 	}
-	after, err := cpuOf(h.process.PID())
+	after, err := usage.Sum(guard.Descendants(h.PID()))
 	if err != nil {
 		return 0, err
 	}
 	fmt.Printf("fleet: %d agents registered within %.1f s; %d polls in %s after it\n", o.agents, r.Registered, r.Polls, o.watch)
 	fmt.Printf("fleet: time between two answered polls of one agent: median %.1f s, 99%% within %.1f s, longest %.1f s\n", r.CycleP50, r.CycleP99, r.Cycle)
 	fmt.Printf("fleet: answer to a poll: 99%% within %.3f s, longest %.3f s\n", r.AnswerP99, r.Answer)
-	fmt.Printf("fleet: agents' process %.0f MiB (%.2f each); the hub's used %.1f s of CPU; log lines at warning: %v\n", r.RSS, r.RSS/float64(o.agents), (after - before).Seconds(), r.Warnings)
+	fmt.Printf("fleet: agents' process %.0f MiB (%.2f each); the hub's used %.1f s of CPU; log lines at warning: %v\n", r.RSS, r.RSS/float64(o.agents), (after.CPU - before.CPU).Seconds(), r.Warnings)
 	if r.Silent > 0 {
 		return 0, fmt.Errorf("%d of %d agents were not answered in the last cycle", r.Silent, o.agents)
 	}
 	return r.Cycle, nil
-}
-
-// clockTick is the unit of /proc/PID/stat on every Linux that Go runs on.
-const clockTick = 10 * time.Millisecond
-
-// cpuOf is the CPU time of a guarded program and all that it has started.
-func cpuOf(guardPID int) (time.Duration, error) {
-	sum := time.Duration(0)
-	for _, pid := range guard.Descendants(guardPID) {
-		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil {
-			return 0, err
-		}
-		// The name, in parentheses, may hold blanks; the fields behind it are numbered from 3.
-		_, rest, _ := strings.Cut(string(raw), ") ")
-		fields := strings.Fields(rest)
-		var user, system int64
-		if _, err := fmt.Sscan(fields[11]+" "+fields[12], &user, &system); err != nil {
-			return 0, err
-		}
-		sum += time.Duration(user+system) * clockTick
-	}
-	return sum, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/ironflow/ironflow/agent/scenario"
 	"github.com/ironflow/ironflow/agent/service"
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/test/bench/usage"
 )
 
 // registerPatience bounds the registration of the whole fleet.
@@ -98,11 +99,11 @@ func (l *load) watch(ctx context.Context, begin time.Time) (loadReport, error) {
 		return r, ctx.Err()
 	case <-time.After(l.order.Watch):
 	}
-	rss, err := statusOf(os.Getpid(), "VmRSS")
+	own, err := usage.Of(os.Getpid())
 	if err != nil {
 		return r, err
 	}
-	r.RSS = mib(rss)
+	r.RSS = mib(own.Resident)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sum(&r, time.Now())

@@ -98,7 +98,7 @@ func measure(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	defer hub.stop()
+	defer func() { err = errors.Join(err, hub.Stop()) }()
 	if f.Register, f.RSS, err = oneAgent(ctx, o, hub); err != nil {
 		return err
 	}

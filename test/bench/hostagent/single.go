@@ -10,12 +10,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/test/bench/usage"
 )
 
 const (
@@ -101,7 +101,7 @@ func startAgent(ctx context.Context, program string, h *hubUnderLoad) (*process,
 			return nil, err
 		}
 	}
-	ca, err := os.ReadFile(h.ca)
+	ca, err := os.ReadFile(h.CA)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(folder, "ca.crt"), ca, 0o600) //nolint:gosec // a folder of its own
 	}
@@ -117,7 +117,7 @@ func startAgent(ctx context.Context, program string, h *hubUnderLoad) (*process,
 		return nil, err
 	}
 	p := &process{folder: folder}
-	p.command = exec.CommandContext(ctx, program, "agent", "--url", h.url, "--infra-env-id", h.infraEnv, "--agent-version", agentImage, "--cacert", "/ca.crt")
+	p.command = exec.CommandContext(ctx, program, "agent", "--url", h.URL, "--infra-env-id", h.infraEnv, "--agent-version", agentImage, "--cacert", "/ca.crt")
 	p.command.Env = append(os.Environ(), hostfile.RootEnv+"="+folder, "NOTIFY_SOCKET="+filepath.Join(folder, "notify"), "PULL_SECRET_TOKEN="+h.token)
 	var said bytes.Buffer
 	p.command.Stderr = &said
@@ -147,20 +147,12 @@ func (p *process) memory(ctx context.Context, idle time.Duration) (float64, erro
 		return 0, ctx.Err()
 	case <-timer.C:
 	}
-	now, err := statusOf(p.command.Process.Pid, "VmRSS")
+	u, err := usage.Of(p.command.Process.Pid)
 	if err != nil {
 		return 0, err
 	}
-	peak, err := statusOf(p.command.Process.Pid, "VmHWM")
-	if err != nil {
-		return 0, err
-	}
-	threads, err := statusOf(p.command.Process.Pid, "Threads")
-	if err != nil {
-		return 0, err
-	}
-	fmt.Printf("idle agent: %.1f MiB resident after %s (at most %.1f), %d threads\n", mib(now), idle, mib(peak), threads)
-	return mib(now), nil
+	fmt.Printf("idle agent: %.1f MiB resident after %s (at most %.1f), %d threads\n", mib(u.Resident), idle, mib(u.Peak), u.Threads)
+	return mib(u.Resident), nil
 }
 
 // stop ends the agent, which takes its end for a cancellation.
@@ -174,18 +166,4 @@ func (p *process) stop() error {
 	return os.RemoveAll(p.folder)
 }
 
-func mib(kib int64) float64 { return float64(kib) / 1024 }
-
-// statusOf is a number of /proc/PID/status; sizes are KiB.
-func statusOf(pid int, name string) (int64, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(raw)) {
-		if value, ok := strings.CutPrefix(line, name+":"); ok {
-			return strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), " kB")), 10, 64)
-		}
-	}
-	return 0, fmt.Errorf("no %s of process %d", name, pid)
-}
+func mib(bytes int64) float64 { return float64(bytes) / (1 << 20) }

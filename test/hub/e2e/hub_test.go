@@ -52,6 +52,17 @@ func (w *world) once(host string) {
 	w.Expect(told).To(And(Not(BeEmpty()), HaveEach(1)))
 }
 
+// TestAReadyHubAnswers: who is sent to a replica that says it is ready is not turned away.
+func TestAReadyHubAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range 5 {
+		w.Expect(w.call("Authorization", "Bearer "+userToken, http.MethodGet, "/clusters", nil, nil)).To(Succeed())
+		w.hub.Kill()
+		w.start(w.hub)
+	}
+}
+
 // TestTheHubIsKilled in mid installation and started again. The agents go on
 // writing meanwhile, and tell the hub what they have done.
 func TestTheHubIsKilled(t *testing.T) {

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/rest"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// userToken opens the API for the bench as a user.
+const userToken = "the-user-of-the-bench"
+
+// callPatience bounds a call.
+const callPatience = time.Minute
+
+// client has one connection of its own, as an agent has.
+type client struct {
+	url  string
+	http *http.Client
+}
+
+// newClient makes the client of a machine.
+func (l *load) newClient() *client { return newClient(l.URL, l.roots) }
+
+func newClient(url string, roots *x509.CertPool) *client {
+	return &client{url: url, http: &http.Client{Timeout: callPatience, Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, MaxIdleConnsPerHost: 1, IdleConnTimeout: 5 * time.Minute,
+		ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 10,
+	}}}
+}
+
+// trust reads the hub's authority.
+func trust(file string) *x509.CertPool {
+	pool := x509.NewCertPool()
+	raw, err := os.ReadFile(file)
+	if err == nil {
+		pool.AppendCertsFromPEM(raw)
+	}
+	return pool // without it the first call says what is wrong
+}
+
+func (c *client) close() { c.http.CloseIdleConnections() }
+
+// ids are taken out of the errors' paths, so that the same errors are counted together.
+var ids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}`)
+
+// do makes a call below /v2 and decodes the answer into out.
+func (c *client) do(ctx context.Context, token, method, path string, in, out any) error {
+	var body io.Reader = http.NoBody
+	if in != nil {
+		body = bytes.NewReader([]byte(text(in)))
+	}
+	r, err := http.NewRequestWithContext(ctx, method, c.url+rest.Base+"/v2"+path, body)
+	if err != nil {
+		return err
+	}
+	if token == userToken {
+		r.Header.Set("Authorization", "Bearer "+token)
+	} else {
+		r.Header.Set(wire.HeaderAgentToken, token)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	what := method + " " + ids.ReplaceAllString(path, "ID") + ": "
+	answer, err := c.http.Do(r)
+	if err != nil {
+		return fmt.Errorf("%s%s", what, ids.ReplaceAllString(err.Error(), "ID"))
+	}
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return fmt.Errorf("%s%w", what, err)
+	}
+	if answer.StatusCode >= 300 {
+		return fmt.Errorf("%s%s: %.300s", what, answer.Status, ids.ReplaceAllString(string(raw), "ID"))
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(raw, out)
+}

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// order is what the process with the load is told.
+type order struct {
+	// Phase names one of the phases below.
+	Phase   string
+	URL, CA string
+	Groups  []group
+	// Boot is the time within which all machines start.
+	Boot time.Duration
+	// Settle is how long they are left alone before they are watched for Window.
+	Settle, Window time.Duration
+	// Reactions is how many inventories change, of hosts of the largest and of the smallest group.
+	Reactions int
+}
+
+// event is what the load tells, one line each.
+type event struct {
+	Name    string
+	Figures map[string]float64
+	// Errors are failed calls by what they are.
+	Errors map[string]int
+}
+
+// The events. Those without figures mark a moment.
+const (
+	allJudged   = "judged"
+	windowBegin = "window begins"
+	windowEnd   = "window ends"
+	reacted     = "reacted"
+	saturated   = "saturated"
+	installed   = "installed"
+)
+
+var phases = map[string]func(*load, context.Context) error{
+	"live": (*load).live, "saturate": (*load).saturate, "install": (*load).install,
+}
+
+// load is a fleet of simulated machines in one process.
+type load struct {
+	order
+	out   *json.Encoder
+	roots *x509.CertPool
+
+	mu     sync.Mutex
+	errors map[string]int
+	// polls are how long answers took while they are watched.
+	polls    []time.Duration
+	watching bool
+}
+
+// beLoad does a phase.
+func beLoad(ctx context.Context, raw string) error {
+	l := &load{out: json.NewEncoder(os.Stdout), errors: map[string]int{}}
+	if err := json.Unmarshal([]byte(raw), &l.order); err != nil {
+		return err
+	}
+	l.roots = trust(l.CA)
+	do := phases[l.Phase]
+	if do == nil {
+		return fmt.Errorf("there is no phase %q", l.Phase)
+	}
+	return do(l, ctx)
+}
+
+// tell reports an event with the errors so far.
+func (l *load) tell(name string, figures map[string]float64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.out.Encode(event{Name: name, Figures: figures, Errors: l.errors})
+}
+
+// failed counts a call that went wrong.
+func (l *load) failed(what string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.errors[what]++
+}
+
+// polled notes an answered poll.
+func (l *load) polled(took time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.watching {
+		l.polls = append(l.polls, took)
+	}
+}
+
+func (l *load) watch(on bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.watching = on
+}
+
+// machines are those of all groups.
+func (l *load) machines() (all []machine) {
+	for _, g := range l.Groups {
+		for place := range g.Size {
+			all = append(all, machine{g, g.First + place, place})
+		}
+	}
+	return all
+}
+
+// live boots all machines, watches them at rest, and lets some of them change.
+func (l *load) live(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	machines := l.machines()
+	begin := time.Now()
+	judged := make(chan struct{}, len(machines))
+	for i, m := range machines {
+		delay := l.Boot * time.Duration(i) / time.Duration(len(machines))
+		running.Go(func() {
+			agent := &agent{machine: m, load: l, calls: l.newClient()}
+			defer agent.calls.close()
+			if wait(ctx, delay) {
+				agent.run(ctx, func() { judged <- struct{}{} })
+			}
+		})
+	}
+	for range machines {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-judged:
+		}
+	}
+	if err := l.tell(allJudged, map[string]float64{"seconds": time.Since(begin).Seconds()}); err != nil {
+		return err
+	}
+	if !wait(ctx, l.Settle) {
+		return ctx.Err()
+	}
+	l.watch(true)
+	if err := l.tell(windowBegin, nil); err != nil {
+		return err
+	}
+	if !wait(ctx, l.Window) {
+		return ctx.Err()
+	}
+	l.watch(false)
+	if err := l.tell(windowEnd, summary(l.polls)); err != nil {
+		return err
+	}
+	return l.react(ctx, machines)
+}
+
+// react lets machines lose memory, one after the other, while everybody else goes on.
+func (l *load) react(ctx context.Context, machines []machine) error {
+	var largest, other []time.Duration
+	calls := l.newClient()
+	defer calls.close()
+	ends := []struct {
+		machines []machine
+		into     *[]time.Duration
+	}{{machines, &largest}, {backwards(machines), &other}}
+	for n := range l.Reactions {
+		for _, end := range ends {
+			agent := &agent{machine: end.machines[n], load: l, calls: calls}
+			took, err := agent.lose(ctx)
+			if err != nil {
+				return err
+			}
+			*end.into = append(*end.into, took)
+			if !wait(ctx, 20*time.Millisecond) {
+				return ctx.Err()
+			}
+		}
+	}
+	all := summary(append(largest, other...))
+	all["largest_p99_ms"], all["other_p99_ms"] = summary(largest)["p99_ms"], summary(other)["p99_ms"]
+	return l.tell(reacted, all)
+}
+
+// connections is how many callers a closed loop has.
+const connections = 32
+
+// saturate polls as fast as the hub answers, over a fixed number of connections.
+func (l *load) saturate(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(ctx, l.Window)
+	defer stop()
+	machines := l.machines()
+	l.watch(true)
+	var running sync.WaitGroup
+	for c := range connections {
+		running.Go(func() {
+			calls := l.newClient()
+			defer calls.close()
+			for i := c; ctx.Err() == nil; i = (i + connections) % len(machines) {
+				agent := &agent{machine: machines[i], load: l, calls: calls}
+				if _, err := agent.poll(ctx); err != nil && ctx.Err() == nil {
+					l.failed(err.Error())
+				}
+			}
+		})
+	}
+	running.Wait()
+	figures := summary(l.polls)
+	figures["per_s"] = float64(len(l.polls)) / l.Window.Seconds()
+	return l.tell(saturated, figures)
+}
+
+// install takes all clusters through a whole installation.
+func (l *load) install(ctx context.Context) error {
+	begin := time.Now()
+	failures := make(chan error, len(l.Groups))
+	for i, g := range l.Groups {
+		delay := l.Boot * time.Duration(i) / time.Duration(len(l.Groups))
+		go func() {
+			if !wait(ctx, delay) {
+				failures <- ctx.Err()
+				return
+			}
+			failures <- l.installCluster(ctx, g)
+		}()
+	}
+	var errs []error
+	for range l.Groups {
+		if err := <-failures; err != nil && len(errs) < 5 {
+			errs = append(errs, err)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return l.tell(installed, map[string]float64{"seconds": time.Since(begin).Seconds()})
+}
+
+// wait waits; false means that it is over.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
