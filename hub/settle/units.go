@@ -69,10 +69,7 @@ func (u *Units) Update(ctx context.Context, f func(*Work) error) error {
 		if err := w.noteDeadlines(); err != nil {
 			return err
 		}
-		w.After(func() error {
-			u.keep(w)
-			return nil
-		})
+		w.Stored(func() { u.keep(w) })
 		return w.conclude()
 	})
 }

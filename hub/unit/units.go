@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/ironflow/ironflow/hub/store"
@@ -25,17 +24,13 @@ type Units struct {
 	// announcements may take a moment, and the caller asks next.
 	Changed func([]store.Change)
 
-	// turn is held by units of work, alone by those that others kept from being stored.
-	turn sync.RWMutex
+	queues queues
 }
 
 const (
 	// maxAttempts bounds how often a unit of work is done before it is given up for
 	// the moment. Its caller is then told to ask again.
 	maxAttempts = 12
-	// sharedAttempts is how often that is tried beside the units of others. Then it
-	// has this program to itself, so that one of many is never the last.
-	sharedAttempts = 3
 	// conflictPause is the longest wait before a second attempt; it grows with each.
 	conflictPause = 4 * time.Millisecond
 )
@@ -43,10 +38,22 @@ const (
 // Update does one unit of work. Where somebody else changed a record meanwhile,
 // the whole work is done again, so f must have no effects outside of it.
 func (u *Units) Update(ctx context.Context, f func(*Work) error) error {
-	for attempt := 1; ; attempt++ {
-		w, err := u.attempt(ctx, f, attempt > sharedAttempts)
+	mine := &turns{queues: &u.queues, mine: map[string]bool{}}
+	defer mine.release()
+	for attempt := 1; ; {
+		w, err := u.attempt(ctx, f, mine)
 		switch {
+		case mine.wanted != "":
+			if err := mine.wait(ctx); err != nil {
+				return err
+			}
+			continue
 		case err == nil:
+			u.Changed(w.unit.Changes)
+			for _, f := range w.stored {
+				f()
+			}
+			mine.release() // what follows may be slow
 			u.finished(w)
 			return nil
 		case !errors.Is(err, store.ErrConflict) || attempt == maxAttempts:
@@ -55,29 +62,27 @@ func (u *Units) Update(ctx context.Context, f func(*Work) error) error {
 		if err := pause(ctx, attempt); err != nil {
 			return err
 		}
+		attempt++
 	}
 }
 
 // attempt does the work once and stores what came of it.
-func (u *Units) attempt(ctx context.Context, f func(*Work) error, alone bool) (*Work, error) {
-	if alone {
-		u.turn.Lock()
-		defer u.turn.Unlock()
-	} else {
-		u.turn.RLock()
-		defer u.turn.RUnlock()
-	}
+func (u *Units) attempt(ctx context.Context, f func(*Work) error, mine *turns) (*Work, error) {
 	var w *Work
 	var changes *store.Unit
 	err := u.Store.View(ctx, func(r *store.Reader) (err error) {
 		w = u.work(ctx, r)
+		w.turns = mine
 		if err := f(w); err != nil {
 			return err
 		}
 		changes, err = w.finish()
 		return err
 	})
-	if err != nil {
+	switch {
+	case mine.wanted != "":
+		return nil, errBusy
+	case err != nil:
 		return nil, err
 	}
 	return w, u.Store.Commit(ctx, changes)
@@ -85,7 +90,6 @@ func (u *Units) attempt(ctx context.Context, f func(*Work) error, alone bool) (*
 
 // finished does what follows once the unit is stored.
 func (u *Units) finished(w *Work) {
-	u.Changed(w.unit.Changes)
 	for _, line := range w.lines {
 		u.Log.Info(line.message, line.args...)
 	}

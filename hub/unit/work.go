@@ -22,6 +22,8 @@ type Work struct {
 
 	ctx   context.Context
 	units *Units
+	// turns are taken with each cluster; nil where nothing is stored.
+	turns *turns
 
 	hosts    map[store.HostKey]*store.Host
 	clusters map[string]*store.Cluster
@@ -45,6 +47,8 @@ type Work struct {
 	generation int
 
 	lines []line
+	// stored is done once the work is stored, before the next one on the same cluster.
+	stored []func()
 	// after is done once the work is stored; a failure is only logged.
 	after []func() error
 }
@@ -91,6 +95,11 @@ func (w *Work) Host(key store.HostKey) (*store.Host, error) {
 func (w *Work) Cluster(id string) (*store.Cluster, error) {
 	if c, ok := w.clusters[id]; ok {
 		return c, nil
+	}
+	if w.turns != nil {
+		if err := w.turns.take(id); err != nil {
+			return nil, err
+		}
 	}
 	c, err := w.Reader.Cluster(id)
 	if errors.Is(err, store.ErrNotFound) || err == nil && slices.Contains(w.unit.Gone, c.Ref()) {
@@ -237,6 +246,10 @@ func (w *Work) DirtyClusters() []string { return slices.Sorted(maps.Keys(w.dirty
 
 // Log has a line logged once the work is stored.
 func (w *Work) Log(message string, args ...any) { w.lines = append(w.lines, line{message, args}) }
+
+// Stored has f, something quick in memory, done once the work is stored, before the
+// next work on the same cluster begins.
+func (w *Work) Stored(f func()) { w.stored = append(w.stored, f) }
 
 // After has f done once the work is stored. A failure is only logged.
 func (w *Work) After(f func() error) { w.after = append(w.after, f) }

@@ -116,6 +116,7 @@ func (w *world) run(ctx context.Context, o order, on func(event) error) error {
 
 // fleet boots the fleet and watches it at rest.
 func (w *world) fleet(ctx context.Context, f *figures) error {
+	w.profile(ctx, "boot")
 	var before usage.Process
 	var begun time.Time
 	return w.run(ctx, order{Phase: "live", Groups: w.groups, Boot: time.Minute, Settle: w.options.settle, Window: w.options.window, Reactions: 100}, func(e event) error {
@@ -129,6 +130,7 @@ func (w *world) fleet(ctx context.Context, f *figures) error {
 			return w.allJudged(ctx)
 		case windowBegin:
 			before, begun = u, time.Now()
+			w.profile(ctx, "rest")
 		case windowEnd:
 			f.Cores = round((u.CPU - before.CPU).Seconds() / time.Since(begun).Seconds())
 			f.RSS, f.Instruction = mib(u.Resident), round(e.Figures["p99_ms"])

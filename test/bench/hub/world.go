@@ -30,6 +30,8 @@ type world struct {
 	groups []group
 	// networks counts the subnets that were given out.
 	networks int
+	// pprof is where the hub is profiled.
+	pprof string
 	// drop ends the database.
 	drop func() error
 }
@@ -56,6 +58,10 @@ func newWorld(ctx context.Context, o options) (w *world, err error) {
 		return nil, err
 	}
 	args := []string{"--metrics-insecure", "--log-level", "warn"}
+	if o.profile != "" {
+		w.pprof = "127.0.0.1:6060"
+		args = append(args, "--pprof-addr", w.pprof)
+	}
 	if o.database == "postgres" {
 		db, drop, err := postgres.Start(ctx)
 		if err != nil {
