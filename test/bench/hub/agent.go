@@ -20,7 +20,9 @@ type agent struct {
 	inventorySent, installed bool
 }
 
-func (a *agent) path() string { return "/infra-envs/" + a.group.InfraEnv + "/hosts/" + hostID(a.number) }
+func (a *agent) path() string {
+	return "/infra-envs/" + a.group.InfraEnv + "/hosts/" + hostID(a.number)
+}
 
 // run registers and does what the hub says until ctx ends or the machine is written.
 // judged is called once when its inventory is stored.
@@ -93,11 +95,11 @@ func (a *agent) reply(ctx context.Context, step wire.Step, output string) error 
 		wire.StepReply{StepType: step.StepType, StepID: step.StepID, Output: output}, nil)
 }
 
-// lose lets the machine report that most of its memory is gone, and returns how long
+// lose lets the machine report that its disks are gone, and returns how long
 // it took until the hub had stored that and judged the host, which is before it
 // answers; a look at the host proves it.
 func (a *agent) lose(ctx context.Context) (time.Duration, error) {
-	text := a.inventory(1)
+	text := a.inventory(false)
 	begin := time.Now()
 	err := a.reply(ctx, wire.Step{StepType: wire.StepTypeInventory, StepID: "inventory-bench"}, text)
 	took := time.Since(begin)
@@ -109,7 +111,7 @@ func (a *agent) lose(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	if host.Status != wire.HostStatusInsufficient && host.Status != wire.HostStatusInsufficientUnbound {
-		return 0, fmt.Errorf("host %d has 1 GiB of memory and is %s: %s", a.number, host.Status, host.StatusInfo)
+		return 0, fmt.Errorf("host %d has no disk and is %s: %s", a.number, host.Status, host.StatusInfo)
 	}
 	return took, nil
 }

@@ -159,7 +159,7 @@ func (l *load) live(ctx context.Context) error {
 	return l.react(ctx, machines)
 }
 
-// react lets machines lose memory, one after the other, while everybody else goes on.
+// react lets machines lose their disks, one after the other, while everybody else goes on.
 func (l *load) react(ctx context.Context, machines []machine) error {
 	var largest, other []time.Duration
 	calls := l.newClient()

@@ -45,12 +45,12 @@ func (m machine) mac() string {
 // inventorySize is how many bytes an inventory has at least.
 const inventorySize = 30_000
 
-// inventory is what the machine reports with that much memory.
-func (m machine) inventory(memoryGiB int64) string {
+// inventory is what the machine reports, which may have lost its disks.
+func (m machine) inventory(whole bool) string {
 	in := wire.Inventory{
 		Hostname: fmt.Sprintf("node-%d", m.number),
 		CPU:      &wire.CPU{Count: 32, Architecture: "x86_64", ModelName: "Example CPU", Flags: []string{"vmx", "sse4_2", "avx2"}, Frequency: 2400},
-		Memory:   &wire.Memory{PhysicalBytes: memoryGiB << 30, UsableBytes: memoryGiB << 30},
+		Memory:   &wire.Memory{PhysicalBytes: 128 << 30, UsableBytes: 128 << 30},
 		Interfaces: []wire.Interface{{
 			Name: "eno1", MACAddress: m.mac(), Type: "physical", HasCarrier: true, SpeedMbps: 25000, MTU: 1500, Ipv4Addresses: []string{m.ip() + "/22"}, Ipv6Addresses: []string{}, Flags: []string{"up"},
 		}},
@@ -66,6 +66,9 @@ func (m machine) inventory(memoryGiB int64) string {
 			Smart:                   strings.Repeat("SMART attribute ok; ", inventorySize/2/20),
 			InstallationEligibility: wire.DiskInstallationEligibility{Eligible: true},
 		})
+	}
+	if !whole {
+		in.Disks = []wire.Disk{}
 	}
 	return text(in)
 }
@@ -84,7 +87,7 @@ func text(value any) string {
 func (m machine) answer(step wire.Step) (string, bool) {
 	switch step.StepType {
 	case wire.StepTypeInventory:
-		return m.inventory(128), true
+		return m.inventory(true), true
 	case wire.StepTypeNTPSynchronizer:
 		return text(wire.NTPSynchronizationResponse{NTPSources: []wire.NTPSource{{SourceName: "192.0.2.1", SourceState: wire.SourceStateSynced}}}), true
 	case wire.StepTypeInstallationDiskSpeedCheck:
@@ -95,7 +98,11 @@ func (m machine) answer(step wire.Step) (string, bool) {
 		var out wire.DomainResolutionResponse
 		for _, d := range asked[wire.DomainResolutionRequest](step).Domains {
 			name, _ := d["domain_name"].(string)
-			out.Resolutions = append(out.Resolutions, wire.DomainResolutionResponseResolutions{DomainName: name, Ipv4Addresses: []string{m.group.address(2)}})
+			found := wire.DomainResolutionResponseResolutions{DomainName: name, Ipv4Addresses: []string{m.group.address(2)}}
+			if strings.HasPrefix(name, "validateNoWildcardDNS") {
+				found.Ipv4Addresses = []string{}
+			}
+			out.Resolutions = append(out.Resolutions, found)
 		}
 		return text(out), true
 	case wire.StepTypeContainerImageAvailability:
@@ -112,8 +119,9 @@ func (m machine) answer(step wire.Step) (string, bool) {
 		return text(out), true
 	case wire.StepTypeFreeNetworkAddresses:
 		return text(wire.FreeNetworksAddresses{{Network: m.group.address(0) + "/22", FreeAddresses: []string{m.group.address(2), m.group.address(3)}}}), true
+	default:
+		return "", false
 	}
-	return "", false
 }
 
 // asked decodes a step's argument; what cannot be read asks for nothing.

@@ -140,7 +140,7 @@ func (w *world) newCluster(ctx context.Context, name string, first, size int) (g
 }
 
 // pullSecret is in the form that the hub asks for, and opens nothing.
-const pullSecret = `{"auths":{"registry.example":{"auth":"dXNlcjpub3RoaW5n"}}}`
+const pullSecret = `{"auths":{"registry.example":{"auth":"dXNlcjpub3RoaW5n"}}}` //nolint:gosec // see above
 
 func (w *world) newGroup(ctx context.Context, name, cluster string, first, size int) (group, error) {
 	params := wire.InfraEnvCreateParams{Name: name, PullSecret: pullSecret}
@@ -159,10 +159,11 @@ func (w *world) newGroup(ctx context.Context, name, cluster string, first, size 
 
 // allJudged makes sure that no host waits to be judged.
 func (w *world) allJudged(ctx context.Context) error {
-	waiting := map[string]int{}
+	waiting, why := map[string]int{}, map[string]string{}
 	for _, g := range w.groups {
 		var hosts []struct {
 			Status string `json:"status"`
+			Info   string `json:"status_info"`
 		}
 		if err := w.user.do(ctx, userToken, http.MethodGet, "/infra-envs/"+g.InfraEnv+"/hosts", nil, &hosts); err != nil {
 			return err
@@ -172,9 +173,12 @@ func (w *world) allJudged(ctx context.Context) error {
 		}
 		for _, h := range hosts {
 			waiting[h.Status]++
+			why[h.Status] = h.Info
 		}
 	}
-	fmt.Println("statuses:", waiting)
+	for status, n := range waiting {
+		fmt.Printf("%5d hosts are %s, such as: %s\n", n, status, why[status])
+	}
 	if n := waiting[wire.HostStatusDiscovering] + waiting[wire.HostStatusDiscoveringUnbound]; n > 0 {
 		return fmt.Errorf("%d hosts are not judged", n)
 	}
