@@ -20,6 +20,7 @@ const (
 	page            = "../../docs/hub.md"
 	operationsPage  = "../../docs/operations.md"
 	validationsPage = "../../docs/validations.md"
+	eventsPage      = "../../docs/events.md"
 )
 
 // flow are the statuses that a host passes from its registration to its end.
@@ -37,6 +38,7 @@ func TestDocumentationIsCurrent(t *testing.T) {
 		"cluster table":   tables.Table(clustermachine.Machine),
 	})
 	current(t, operationsPage, map[string]string{"operations": operationsTable(t)})
+	current(t, eventsPage, map[string]string{"events": eventsTable()})
 	current(t, validationsPage, map[string]string{
 		"host validations": hostValidations(t), "cluster validations": clusterValidations(t), "requirements": requirements(),
 	})

@@ -109,7 +109,8 @@ var refused = []string{"V2ListOperatorProperties", "V2GetBundle"}
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(covered{m}) }
 
-// covered fails a program in which an operation did not succeed in its test.
+// covered fails a program in which an operation did not succeed, or an event did not
+// come, in its test.
 type covered struct{ *testing.M }
 
 // Run implements [goleak.TestingM].
@@ -129,6 +130,12 @@ func (m covered) Run() int {
 		}
 		if in := contract.Succeeded(op.ID); !slices.Contains(in, covers[op.ID]) {
 			fmt.Fprintf(os.Stderr, "operation %s did not succeed in test %q, which the table names for it; it did in %q\n", op.ID, covers[op.ID], in)
+			code = 1
+		}
+	}
+	for _, e := range timelineEvents {
+		if in := contract.Told(e.name); !slices.Contains(in, e.test) {
+			fmt.Fprintf(os.Stderr, "event %s did not come in test %q, which the table names for it; it did in %q\n", e.name, e.test, in)
 			code = 1
 		}
 	}

@@ -3,13 +3,15 @@
 // client's generated code would not understand fails the test that got it.
 //
 // [Checked] wraps an API. What it has seen succeed is kept for the table of
-// operations, see [Succeeded].
+// operations, see [Succeeded]; what test hubs have put on their timelines for the
+// table of events, see [Told].
 package contract
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -70,33 +72,42 @@ func decode(raw []byte, into any) error {
 	return d.Decode(into)
 }
 
-var seen = struct {
-	sync.Mutex
+// record is which tests of this program have shown what, by the names of the outermost ones.
+type record struct {
+	mu sync.Mutex
 	by map[string]map[string]bool
-}{by: map[string]map[string]bool{}}
+}
+
+func (r *record) add(what, test string) {
+	outermost, _, _ := strings.Cut(test, "/")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.by == nil {
+		r.by = map[string]map[string]bool{}
+	}
+	if r.by[what] == nil {
+		r.by[what] = map[string]bool{}
+	}
+	r.by[what][outermost] = true
+}
+
+func (r *record) tests(what string) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Sorted(maps.Keys(r.by[what]))
+}
+
+var operationsSeen, eventsSeen record
 
 // Succeeded returns the tests in which the operation gave a good answer, in this
-// program: the names of the outermost ones.
-func Succeeded(operationID string) []string {
-	seen.Lock()
-	defer seen.Unlock()
-	var tests []string
-	for name := range seen.by[operationID] {
-		tests = append(tests, name)
-	}
-	slices.Sort(tests)
-	return tests
-}
+// program.
+func Succeeded(operationID string) []string { return operationsSeen.tests(operationID) }
 
-func succeeded(id, test string) {
-	outermost, _, _ := strings.Cut(test, "/")
-	seen.Lock()
-	defer seen.Unlock()
-	if seen.by[id] == nil {
-		seen.by[id] = map[string]bool{}
-	}
-	seen.by[id][outermost] = true
-}
+// Told returns the tests in which the event came onto a timeline, in this program.
+func Told(event string) []string { return eventsSeen.tests(event) }
+
+// Tell notes an event of a test.
+func Tell(event, test string) { eventsSeen.add(event, test) }
 
 // Checked returns the API with each of its answers held against the document.
 func Checked(t testing.TB, api http.Handler) http.Handler {
@@ -118,7 +129,7 @@ func Checked(t testing.TB, api http.Handler) http.Handler {
 			return
 		}
 		if copied.code < http.StatusMultipleChoices {
-			succeeded(op.id, t.Name())
+			operationsSeen.add(op.id, t.Name())
 		}
 	})
 }

@@ -110,10 +110,25 @@ func Start(t testing.TB, o Options) *Hub {
 		h.server.Close()
 		cancel()
 		monitor.Wait()
+		tell(t, records)
 		_ = records.Close()
 	})
 	t.Cleanup(h.stop)
 	return h
+}
+
+// tell notes what has come onto the timeline, for the table of events.
+func tell(t testing.TB, records store.Store) {
+	err := records.View(context.Background(), func(r *store.Reader) error {
+		events, _, err := r.Events(store.EventFilter{})
+		for _, e := range events {
+			contract.Tell(e.Name, t.Name())
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // Stop ends the hub before the test does.

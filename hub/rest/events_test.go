@@ -1,0 +1,178 @@
+package rest_test
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/hub/testhub"
+)
+
+// timelineEvents are all events of the hub. That each comes in its test is checked at
+// the end of the program, see [TestMain]; that none is missing, by [TestNoEventIsForgotten].
+var timelineEvents = []struct{ name, severity, when, test string }{
+	{"cluster_degraded_OLM_operators_failed", "warning", "the cluster is installed, and some of its operators are not", "TestFinalizing"},
+	{"cluster_deregistered", "info", "the cluster was removed", "TestLifeOverHTTP"},
+	{"cluster_finalizing_stage_updated", "info", "the cluster reached a stage of its finalizing", "TestFinalizing"},
+	{"cluster_installation_canceled", "info", "the installation was called off", "TestLifeOverHTTP"},
+	{"cluster_installation_completed", "info", "the cluster is installed", "TestFinalizing"},
+	{"cluster_installation_failed", "critical", "the installation failed, with the reason of a host", "TestEventsOfTrouble"},
+	{"cluster_installation_reset", "info", "the cluster was reset, to be installed anew", "TestLifeOverHTTP"},
+	{"cluster_logs_uploaded", "info", "the controller of the cluster sent logs", "TestLogs"},
+	{"cluster_operator_status", "info", "an operator of the cluster reported another status", "TestFinalizing"},
+	{"cluster_prepare_installation_started", "info", "the preparation of an installation began", "TestLifeOverHTTP"},
+	{"cluster_recovered", "warning", "the cluster's record was made anew from its resource, after the store was lost", "TestEventsOfTrouble"},
+	{"cluster_registration_succeeded", "info", "the cluster was made", "TestLifeOverHTTP"},
+	{"cluster_status_updated", "info, error", "the cluster has another status", "TestLifeOverHTTP"},
+	{"cluster_validation_failed", "warning", "a check of the cluster that passed fails now", "TestClusterValidations"},
+	{"cluster_validation_fixed", "info", "a check of the cluster that failed passes now", "TestClusterValidations"},
+	{"host_approved_updated", "info", "the host may be installed, or may not any more", "TestEventsOfTrouble"},
+	{"host_bind_succeeded", "info", "the host was given to a cluster", "TestLifeOverHTTP"},
+	{"host_bootstrap_set", "info", "the host was chosen to bootstrap its cluster", "TestLifeOverHTTP"},
+	{"host_deregistered", "info", "the host was removed", "TestLifeOverHTTP"},
+	{"host_discovery_ignition_config_applied", "info", "the Ignition of one host was overridden", "TestLifeOverHTTP"},
+	{"host_install_progress_updated", "info", "the host reached a stage of its installation", "TestLifeOverHTTP"},
+	{"host_installation_reset", "info", "the host's installation begins anew", "TestEveryOperationOfTheProtocolIsAnswered"},
+	{"host_installation_started", "info", "a host is installed that joins a cluster", "TestTheRest"},
+	{"host_installer_args_applied", "info", "the arguments of one host's installer were changed", "TestLifeOverHTTP"},
+	{"host_logs_uploaded", "info", "the host sent logs", "TestLogs"},
+	{"host_media_disconnected", "error", "the host cannot read its boot medium any more", "TestHostValidations"},
+	{"host_recovered", "warning", "the host's record was made anew from its Agent, after the store was lost", "TestEventsOfTrouble"},
+	{"host_registration_failed", "error", "a host was refused", "TestEventsOfTrouble"},
+	{"host_registration_succeeded", "info", "an agent registered its host", "TestLifeOverHTTP"},
+	{"host_role_updated", "info", "the host got a role that nobody had given it", "TestEventsOfTrouble"},
+	{"host_stage_timed_out", "warning", "a stage takes longer than it usually does", "TestEventsOfTrouble"},
+	{"host_status_updated", "info, warning, error", "the host has another status", "TestLifeOverHTTP"},
+	{"host_unbind_succeeded", "info", "the host was taken out of its cluster", "TestLifeOverHTTP"},
+	{"host_validation_failed", "warning", "a check of the host that passed fails now", "TestHostValidations"},
+	{"host_validation_fixed", "info", "a check of the host that failed passes now", "TestHostValidations"},
+	{"image_status_updated", "info, warning", "the host tried to pull an image", "TestEveryValidationPasses"},
+	{"infra_env_deregistered", "info", "the infra-env was removed", "TestLifeOverHTTP"},
+	{"infra_env_registered", "info", "the infra-env was made", "TestLifeOverHTTP"},
+	{"install_config_applied", "info", "the install-config of the cluster was overridden", "TestInstallConfig"},
+	{"prepare_installation_failed", "warning", "an installation cannot be prepared", "TestEventsOfTrouble"},
+	{"validations_ignored", "info", "the checks that are ignored were changed", "TestTheRest"},
+}
+
+func eventsTable() string {
+	var b strings.Builder
+	b.WriteString("| event | severity | when | test |\n|---|---|---|---|\n")
+	for _, e := range timelineEvents {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | `hub/rest.%s` |\n", e.name, e.severity, e.when, e.test)
+	}
+	return b.String()
+}
+
+// made finds the names of events where they are made; validation events have their
+// kind before the name.
+var made = regexp.MustCompile(`(?:(?:Host|Cluster|Env)Event\([^"{]*|tell\(|wire\.Event\{\s*Name: +)"((?:host|cluster|infra_env|image|install|prepare|validations?)_[a-zA-Z_]+)"`)
+
+// TestNoEventIsForgotten: the table has exactly the events that the hub makes.
+func TestNoEventIsForgotten(t *testing.T) {
+	g := NewWithT(t)
+	found := map[string]bool{}
+	g.Expect(filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, match := range made.FindAllStringSubmatch(string(text), -1) {
+			name := match[1]
+			if name, isCheck := strings.CutPrefix(name, "validation_"); isCheck {
+				found["host_validation_"+name], found["cluster_validation_"+name] = true, true
+				continue
+			}
+			found[name] = true
+		}
+		return err
+	})).To(Succeed())
+	var listed []string
+	for _, e := range timelineEvents {
+		listed = append(listed, e.name)
+	}
+	g.Expect(slices.Collect(maps.Keys(found))).To(ConsistOf(listed))
+}
+
+// TestEventsOfTrouble are those that an installation without trouble has not.
+func TestEventsOfTrouble(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	hub := testhub.Start(t, testhub.Options{IgnitionDir: dir, Timers: service.Timers{
+		Monitor: 10 * time.Millisecond, Soft: true, Stages: map[wire.HostStage]time.Duration{wire.HostStageWritingImageToDisk: time.Millisecond},
+	}})
+	told := func(name string) func() []string {
+		return func() (all []string) {
+			events, _, err := hub.Events(t.Context(), store.EventFilter{})
+			g.Expect(err).NotTo(HaveOccurred())
+			for _, e := range events {
+				if e.Name == name {
+					all = append(all, e.Message)
+				}
+			}
+			return all
+		}
+	}
+	expect := func(name, text string) {
+		t.Helper()
+		g.Eventually(told(name), "20s", "10ms").Should(ContainElement(ContainSubstring(text)), name)
+	}
+
+	env, token := hub.InfraEnv(t, "edge")
+	key := store.HostKey{InfraEnvID: env, HostID: uuid.NewString()}
+	agent := hub.Agent(token)
+	broken := filepath.Join(dir, "master.ign")
+	g.Expect(os.WriteFile(broken, []byte("no Ignition"), 0o600)).To(Succeed())
+	agent.Register(t, key)
+	g.Expect(hub.ApproveHost(t.Context(), key, false)).To(Succeed())
+	expect("host_approved_updated", "approved: no")
+	g.Expect(hub.ApproveHost(t.Context(), key, true)).To(Succeed())
+	for len(told("prepare_installation_failed")()) == 0 {
+		for _, step := range agent.Poll(t, key).Instructions {
+			agent.Answer(t, key, step, testhub.Inventory(1))
+		}
+	}
+	expect("prepare_installation_failed", "master.ign")
+	g.Expect(os.Remove(broken)).To(Succeed())
+
+	other := store.HostKey{InfraEnvID: env, HostID: uuid.NewString()}
+	agent.Register(t, other)
+	agent.UntilInstall(t, other, testhub.Inventory(2))
+	agent.Progress(t, other, wire.HostStageStartingInstallation, "")
+	agent.Progress(t, other, wire.HostStageWritingImageToDisk, "1%")
+	expect("host_stage_timed_out", "Writing image to disk takes longer than usual")
+	agent.Progress(t, other, wire.HostStageFailed, "the disk is gone")
+	expect("cluster_installation_failed", "the disk is gone")
+
+	_, err := hub.EnsureCluster(t.Context(), service.ClusterSpec{ID: uuid.NewString(), Name: "lost", Masters: 1, Was: wire.ClusterStatusInstalled})
+	g.Expect(err).NotTo(HaveOccurred())
+	expect("cluster_recovered", "store was lost")
+	lost := store.HostKey{InfraEnvID: env, HostID: uuid.NewString()}
+	g.Expect(hub.RecoverHost(t.Context(), lost, service.LostHost{Known: wire.Host{Status: wire.HostStatusInstalled}, Since: time.Now().Add(-time.Hour)})).To(BeTrue())
+	expect("host_recovered", "store was lost")
+	code, _ := agent.Do(t, http.MethodPost, "/infra-envs/"+env+"/hosts", wire.HostCreateParams{HostID: lost.HostID}, nil)
+	g.Expect(code).To(Equal(http.StatusConflict))
+	expect("host_registration_failed", "registration refused")
+
+	three := threeHosts(t).play(t, hub)
+	g.Eventually(func() string {
+		cluster, _ := three.readCluster(t)
+		return cluster.Status
+	}, "20s", "10ms").Should(Equal(wire.ClusterStatusReady))
+	code, raw := three.user.Do(t, http.MethodPost, "/clusters/"+three.cluster+"/actions/install", nil, nil)
+	g.Expect(code).To(Equal(http.StatusAccepted), raw)
+	expect("host_role_updated", "its role is master")
+}
