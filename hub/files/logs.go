@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/ironflow/ironflow/hub/filestore"
@@ -16,12 +17,17 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
+func checkLogsState(state wire.LogsState) error {
+	if slices.Contains([]wire.LogsState{wire.LogsStateRequested, wire.LogsStateCollecting, wire.LogsStateCompleted, wire.LogsStateTimeout}, state) {
+		return nil
+	}
+	return refusal.BadRequest("logs_state %.40q: want requested, collecting, completed or timeout", state)
+}
+
 // LogsProgress notes how far the collection of a host's logs is.
 func (d *Folder) LogsProgress(ctx context.Context, key store.HostKey, state wire.LogsState) error {
-	switch state {
-	case wire.LogsStateRequested, wire.LogsStateCollecting, wire.LogsStateCompleted, wire.LogsStateTimeout:
-	default:
-		return refusal.BadRequest("logs_state %q: want requested, collecting, completed or timeout", state)
+	if err := checkLogsState(state); err != nil {
+		return err
 	}
 	_, err := d.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
 		if host.API.LogsInfo == state {
@@ -42,7 +48,16 @@ func (d *Folder) LogsProgress(ctx context.Context, key store.HostKey, state wire
 
 // ClusterLogsProgress notes how far the collection of the cluster's own logs is.
 func (d *Folder) ClusterLogsProgress(ctx context.Context, clusterID string, state wire.LogsState) error {
+	if err := checkLogsState(state); err != nil {
+		return err
+	}
 	_, err := d.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
+		if c.API.LogsInfo == state {
+			return nil
+		}
+		if c.API.ControllerLogsStartedAt.IsZero() {
+			c.API.ControllerLogsStartedAt = w.At()
+		}
 		c.API.LogsInfo = state
 		w.TouchCluster(c)
 		return nil

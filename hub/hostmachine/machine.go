@@ -36,8 +36,6 @@ var registerRules = []rule{
 		Trigger: Register, From: states(PreInstall, one(preparingFailed, resettingUser, binding)), To: discovering,
 		Effects: []string{ClearDiscovery}, Info: "Waiting for the host's inventory",
 	},
-	{Trigger: Register, From: one(resetting), To: rules.Same, When: []guard{atRebooting}},
-	{Trigger: Register, From: one(resetting), To: discovering, Effects: []string{ClearDiscovery}, Info: "Waiting for the host's inventory"},
 	{
 		Trigger: Register, From: one(inProgress, added), To: pendingUser, When: []guard{rebooted},
 		Info: "The host booted the live image again instead of its disk; correct its boot order and reboot it",
@@ -61,7 +59,6 @@ var progressRules = []rule{
 	{Trigger: ProgressChanged, From: Installing, To: added, When: []guard{dayTwo, atDone}, Info: "The host was added to the cluster"},
 	{Trigger: ProgressChanged, From: Installing, To: installed, When: []guard{atDone}, Info: "The installation is complete"},
 	{Trigger: ProgressChanged, From: Installing, To: inProgress, Info: "Installing"},
-	{Trigger: ProgressChanged, From: one(installed, resettingUser), To: rules.Same},
 }
 
 // endRules: an installation ends, is called off or is to be done over.
@@ -70,7 +67,6 @@ var endRules = []rule{
 	{Trigger: InstallationFailed, From: one(failed), To: rules.Same},
 	{Trigger: Cancel, From: states(Installing, one(installed, failed)), To: cancelled, Info: "The installation was cancelled"},
 	{Trigger: Cancel, From: states(Preparing, one(preparingFailed)), To: known, Info: "The installation was cancelled before it began"},
-	{Trigger: Cancel, From: states(PreInstall, one(cancelled)), To: rules.Same},
 	{
 		Trigger: ResettingPendingUserAction,
 		From:    states(PreInstall, Preparing, one(preparingFailed, resetting), Installing, one(installed, failed, cancelled, added, binding)),
@@ -174,6 +170,7 @@ var refreshRules = []rule{
 
 // poolRules: the same for an unbound host.
 var poolRules = []rule{
+	{Trigger: Refresh, From: one(disconnectedPool), To: rules.Same, When: []guard{rules.Not(reachable)}},
 	{
 		Trigger: Refresh, From: states(Pool, one(unbinding)), To: disconnectedPool, When: []guard{rules.Not(reachable)},
 		Info: "The agent does not answer; check the host's network and power",

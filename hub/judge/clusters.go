@@ -39,6 +39,8 @@ func (j Judge) ClusterFacts(c *store.Cluster, members []*Member, outcome validat
 		count(&f.Hosts, m)
 	}
 	f.Finalized = finalized(c)
+	f.StageTimedOut, f.StageMayFail, f.StageFlagged = j.finalizingStage(c)
+	f.LogsTimedOut = j.clusterLogsTimedOut(c)
 	return f, strings.Join(outcome.Failures, "; ")
 }
 
@@ -70,6 +72,20 @@ func count(n *clustermachine.Counts, m *Member) {
 	case slices.Contains(hostmachine.Installing, m.Status) || slices.Contains(hostmachine.Preparing, m.Status):
 		*coming++
 	}
+}
+
+// GoesOnWithout tells that the other hosts still make a cluster.
+func GoesOnWithout(c *store.Cluster, members []*Member, host store.HostKey) bool {
+	f := clustermachine.Facts{SingleNode: SingleNode(c), MinMasters: minMasters(c)}
+	for _, m := range members {
+		if m.Key == host {
+			lost := *m
+			lost.Status = wire.HostStatusError
+			m = &lost
+		}
+		count(&f.Hosts, m)
+	}
+	return f.Possible()
 }
 
 // ClusterInput is what the checks of a cluster look at.

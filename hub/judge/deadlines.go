@@ -73,7 +73,9 @@ func (j Judge) ClusterDeadline(c *store.Cluster) time.Time {
 	case wire.ClusterStatusInstalling, wire.ClusterStatusInstallingPendingUserAction:
 		return j.over(since, clustermachine.InstallationLimit)
 	case wire.ClusterStatusFinalizing:
-		return first(j.over(since, clustermachine.FinalizingLimit), j.over(since, clustermachine.InstallationLimit))
+		return first(j.finalizingOver(c), first(j.over(since, clustermachine.FinalizingLimit), j.over(since, clustermachine.InstallationLimit)))
+	case wire.ClusterStatusError, wire.ClusterStatusCancelled:
+		return j.clusterLogsOver(c)
 	}
 	return time.Time{}
 }

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"slices"
+	"time"
 
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -12,6 +13,57 @@ var FinalizingStages = []wire.FinalizingStage{
 	wire.FinalizingStageWaitingForClusterOperators, wire.FinalizingStageAddingRouterCa, wire.FinalizingStageApplyingOlmManifests,
 	wire.FinalizingStageWaitingForOlmOperatorsCsvInitialization, wire.FinalizingStageWaitingForOlmOperatorsCsv,
 	wire.FinalizingStageWaitingForOlmOperatorSetupJobs, wire.FinalizingStageDone,
+}
+
+// finalizingLimits are the protocol's limits of the stages; the others have seventy
+// minutes. With soft limits, operators of the cluster have no more either.
+var finalizingLimits = map[wire.FinalizingStage]time.Duration{
+	wire.FinalizingStageWaitingForClusterOperators:     10 * time.Hour,
+	wire.FinalizingStageApplyingOlmManifests:           10 * time.Minute,
+	wire.FinalizingStageWaitingForOlmOperatorSetupJobs: 10 * time.Minute,
+	wire.FinalizingStageDone:                           0,
+	"":                                                 0,
+}
+
+const finalizingLimit = 70 * time.Minute
+
+// harmless are the stages that never make the cluster fail: it is up without them.
+var harmless = []wire.FinalizingStage{
+	wire.FinalizingStageApplyingOlmManifests, wire.FinalizingStageWaitingForOlmOperatorsCsvInitialization, wire.FinalizingStageWaitingForOlmOperatorsCsv,
+}
+
+// finalizingPatience is how long the cluster may be at its stage; zero for ever.
+func (t Timers) finalizingPatience(stage wire.FinalizingStage) time.Duration {
+	if own, ok := t.Finalizing[stage]; ok {
+		return own
+	}
+	if t.Soft && stage == wire.FinalizingStageWaitingForClusterOperators {
+		return finalizingLimit
+	}
+	if limit, ok := finalizingLimits[stage]; ok {
+		return limit
+	}
+	return finalizingLimit
+}
+
+// finalizingStage tells of the cluster's stage whether it takes too long, whether the
+// cluster fails with it, and whether that was said before.
+func (j Judge) finalizingStage(c *store.Cluster) (over, mayFail, flagged bool) {
+	p := c.API.Progress
+	if p == nil {
+		return false, false, false
+	}
+	limit := j.Timers.finalizingPatience(p.FinalizingStage)
+	over = limit > 0 && j.ageOf(p.FinalizingStageStartedAt) > limit
+	return over, !slices.Contains(harmless, p.FinalizingStage), p.FinalizingStageTimedOut
+}
+
+// finalizingOver is when the cluster's stage has taken too long.
+func (j Judge) finalizingOver(c *store.Cluster) time.Time {
+	if p := c.API.Progress; p != nil {
+		return j.over(p.FinalizingStageStartedAt, j.Timers.finalizingPatience(p.FinalizingStage))
+	}
+	return time.Time{}
 }
 
 // finalized tells that what runs inside the cluster has come up: the certificate of

@@ -71,7 +71,6 @@ func (j Judge) HostFacts(h *store.Host, c *store.Cluster, facts *validations.Hos
 		f.Bound, f.DayTwo, f.ClusterStatus = true, instructions.IsDayTwo(&c.API), c.API.Status
 		f.StageTimeout = j.Timers.stage(f.Stage, SingleNode(c))
 		f.DiskSpeed, f.Images = j.DiskCheck(h, c, facts), j.ImageCheck(h, c)
-		f.ClusterWithoutHost = !SingleNode(c) && h.API.Role == wire.HostRoleWorker
 	}
 	return f
 }

@@ -73,6 +73,21 @@ func waitsForLogs(h *store.Host) bool {
 	return h.API.LogsInfo == wire.LogsStateRequested || h.API.LogsInfo == wire.LogsStateCollecting
 }
 
+// clusterLogsLimits are how long the hub waits for logs from inside a cluster, by how
+// far they are.
+var clusterLogsLimits = map[wire.LogsState]time.Duration{
+	wire.LogsStateRequested: 10 * time.Minute, wire.LogsStateCollecting: time.Hour,
+}
+
+func (j Judge) clusterLogsTimedOut(c *store.Cluster) bool {
+	limit := clusterLogsLimits[c.API.LogsInfo]
+	return limit > 0 && j.ageOf(c.API.ControllerLogsStartedAt) > limit
+}
+
+func (j Judge) clusterLogsOver(c *store.Cluster) time.Time {
+	return j.over(c.API.ControllerLogsStartedAt, clusterLogsLimits[c.API.LogsInfo])
+}
+
 // MayRepeat tells that a preparation is not tried again too soon.
 func (j Judge) MayRepeat(c *store.Cluster) bool {
 	return c.PreparedAt.IsZero() || j.Now.Sub(c.PreparedAt) >= j.Timers.Repeat

@@ -26,6 +26,8 @@ type Timers struct {
 	KeepEvents time.Duration
 	// Stages overrides the limits of single stages.
 	Stages map[wire.HostStage]time.Duration
+	// Finalizing overrides the limits of single stages in which a cluster comes up.
+	Finalizing map[wire.FinalizingStage]time.Duration
 	// Soft turns hard limits of installations into flags and events.
 	Soft bool
 }

@@ -33,9 +33,7 @@ var flow = []string{
 func TestDocumentationIsCurrent(t *testing.T) {
 	current(t, page, map[string]string{
 		"host diagram":    "```mermaid\n" + tables.Diagram(hostmachine.Machine, flow...) + "```\n",
-		"host table":      tables.Table(hostmachine.Machine),
 		"cluster diagram": "```mermaid\n" + tables.Diagram(clustermachine.Machine) + "```\n",
-		"cluster table":   tables.Table(clustermachine.Machine),
 	})
 	current(t, operationsPage, map[string]string{"operations": operationsTable(t)})
 	current(t, eventsPage, map[string]string{"events": eventsTable()})

@@ -40,6 +40,7 @@ var timelineEvents = []struct{ name, severity, when, test string }{
 	{"cluster_status_updated", "info, error", "the cluster has another status", "TestLifeOverHTTP"},
 	{"cluster_validation_failed", "warning", "a check of the cluster that passed fails now", "TestClusterValidations"},
 	{"cluster_validation_fixed", "info", "a check of the cluster that failed passes now", "TestClusterValidations"},
+	{"finalizing_stage_timed_out", "warning", "a stage in which the cluster comes up takes longer than it usually does", "TestFinalizing"},
 	{"host_approved_updated", "info", "the host may be installed, or may not any more", "TestEventsOfTrouble"},
 	{"host_bind_succeeded", "info", "the host was given to a cluster", "TestLifeOverHTTP"},
 	{"host_bootstrap_set", "info", "the host was chosen to bootstrap its cluster", "TestLifeOverHTTP"},
@@ -79,7 +80,7 @@ func eventsTable() string {
 
 // made finds the names of events where they are made; validation events have their
 // kind before the name.
-var made = regexp.MustCompile(`(?:(?:Host|Cluster|Env)Event\([^"{]*|tell\(|wire\.Event\{\s*Name: +)"((?:host|cluster|infra_env|image|install|prepare|validations?)_[a-zA-Z_]+)"`)
+var made = regexp.MustCompile(`(?:(?:Host|Cluster|Env)Event\([^"{]*|tell\(|wire\.Event\{\s*Name: +)"((?:host|cluster|infra_env|image|install|prepare|finalizing|validations?)_[a-zA-Z_]+)"`)
 
 // TestNoEventIsForgotten: the table has exactly the events that the hub makes.
 func TestNoEventIsForgotten(t *testing.T) {

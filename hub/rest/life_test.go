@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
@@ -157,7 +158,9 @@ func TestFinalizing(t *testing.T) {
 	for name, content := range map[string]string{"kubeconfig-noingress": kubeconfig, "kubeadmin-password": "hunter2\n", "metadata.json": "{}"} {
 		g.Expect(os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600)).To(Succeed())
 	}
-	hub := testhub.Start(t, testhub.Options{IgnitionDir: dir})
+	hub := testhub.Start(t, testhub.Options{IgnitionDir: dir, Timers: service.Timers{
+		Monitor: 10 * time.Millisecond, Finalizing: map[wire.FinalizingStage]time.Duration{wire.FinalizingStageApplyingOlmManifests: time.Millisecond},
+	}})
 	scene := singleNode(t)
 	scene.hosts[0].disk = &wire.DiskSpeedCheckResponse{Path: "/dev/disk/by-path/pci-0000:00:03.0", IoSyncDuration: 1}
 	scene.hosts[0].images = &wire.ContainerImageAvailabilityResponse{Images: []wire.ContainerImageAvailability{
@@ -185,6 +188,8 @@ func TestFinalizing(t *testing.T) {
 	g.Expect(user.read("GET", cluster, "", 200)["progress"]).To(And(
 		HaveKeyWithValue("finalizing_stage", "Waiting for cluster operators"), HaveKeyWithValue("finalizing_stage_percentage", 14.0)))
 	g.Expect(inside.do("GET", cluster+"/monitored-operators", "", 200)).To(And(ContainSubstring(`"console"`), ContainSubstring(`"cvo"`)))
+	inside.do("PUT", cluster+"/progress", `{"finalizing_stage":"Applying olm manifests"}`, 200)
+	g.Eventually(func() any { return user.read("GET", cluster, "", 200)["progress"] }, "30s", "20ms").Should(HaveKeyWithValue("finalizing_stage_timed_out", true))
 	inside.do("GET", cluster+"/monitored-operators?operator_name=odf", "", 404)
 	inside.do("PUT", cluster+"/monitored-operators", `{"name":"odf","status":"available"}`, 404)
 	inside.do("PUT", cluster+"/monitored-operators", `{"name":"console","status":"dancing"}`, 400)

@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -20,11 +21,11 @@ import (
 
 const sharedCluster = "22222222-2222-4222-8222-222222222222"
 
-// shared makes a cluster of one host and binds the infra-env to it.
+// shared makes a cluster, of one host where it does not say, and binds the infra-env to it.
 func shared(t *testing.T, o service.Options, spec service.ClusterSpec) *world {
 	t.Helper()
 	w := start(t, o, &service.InfraEnvSpec{})
-	spec.ID, spec.Name, spec.Masters = sharedCluster, "edge", 1
+	spec.ID, spec.Name, spec.Masters = sharedCluster, "edge", cmp.Or(spec.Masters, 1)
 	_, err := w.EnsureCluster(w.ctx, spec)
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(w.DeleteInfraEnv(w.ctx, envID)).To(Succeed())

@@ -24,7 +24,9 @@ import (
 	"github.com/ironflow/ironflow/test/postgres"
 )
 
-func TestMain(m *testing.M) { postgres.Main(m, func() error { return goleak.Find() }) }
+func TestMain(m *testing.M) {
+	postgres.Main(m, func() error { return goleak.Find() }, rulesDecided)
+}
 
 const (
 	envID = "11111111-1111-4111-8111-111111111111"
@@ -46,6 +48,7 @@ type world struct {
 // start makes a hub without HTTP. spec is the infra-env; nil means single hosts that start approved.
 func start(t *testing.T, o service.Options, spec *service.InfraEnvSpec) *world {
 	t.Helper()
+	runs(t)
 	dir := t.TempDir()
 	s, err := store.OpenSQLite(t.Context(), filepath.Join(dir, "hub.sqlite"))
 	if err != nil {

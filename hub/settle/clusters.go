@@ -113,6 +113,8 @@ func (w *Work) clusterEffect(c *store.Cluster, effect string) error {
 	case clustermachine.ResetHosts:
 		c.API.LastInstallationPreparation = wire.LastInstallationPreparation{}
 		c.API.InstallStartedAt, c.API.InstallCompletedAt = wire.DateTime{}, wire.DateTime{}
+		c.API.Progress = nil
+		c.API.LogsInfo, c.API.ControllerLogsStartedAt, c.API.ControllerLogsCollectedAt = "", wire.DateTime{}, wire.DateTime{}
 		return w.triggerAll(c, hostmachine.ResettingPendingUserAction)
 	case clustermachine.CancelHosts:
 		return w.triggerAll(c, hostmachine.Cancel)
@@ -124,17 +126,29 @@ func (w *Work) clusterEffect(c *store.Cluster, effect string) error {
 		c.API.Kind = wire.ClusterKindAddHostsCluster
 	case clustermachine.LogsTimeout:
 		c.API.LogsInfo = wire.LogsStateTimeout
+	case clustermachine.FlagStage:
+		return w.flagStage(c)
 	}
 	return nil
 }
 
+// flagStage says once that the cluster's stage takes too long.
+func (w *Work) flagStage(c *store.Cluster) error {
+	progress := *c.API.Progress
+	progress.FinalizingStageTimedOut = true
+	c.API.Progress = &progress
+	return w.ClusterEvent(c, "finalizing_stage_timed_out", wire.EventSeverityWarning, "stage "+string(progress.FinalizingStage)+" takes longer than usual",
+		unit.Props{"stage": progress.FinalizingStage})
+}
+
+// triggerAll gives the trigger to all hosts of the cluster that have a use for it.
 func (w *Work) triggerAll(c *store.Cluster, trigger string) error {
 	hosts, err := w.HostsOf(c.API.ID)
 	if err != nil {
 		return err
 	}
 	for _, h := range hosts {
-		if err := w.Trigger(h, trigger, ""); err != nil {
+		if err := w.TryTrigger(h, trigger, ""); err != nil {
 			return err
 		}
 	}

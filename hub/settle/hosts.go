@@ -30,7 +30,15 @@ func (w *Work) hostFacts(h *store.Host) (hostmachine.Facts, validations.HostOutc
 	}
 	facts := w.Facts(h)
 	outcome := validations.Host(w.HostInput(h, c, facts, common))
-	return w.HostFacts(h, c, facts, outcome), outcome, c, nil
+	all := w.HostFacts(h, c, facts, outcome)
+	if c != nil && h.API.Status == wire.HostStatusInstallingPendingUserAction {
+		g, err := w.group(c)
+		if err != nil {
+			return hostmachine.Facts{}, validations.HostOutcome{}, nil, err
+		}
+		all.ClusterWithoutHost = judge.GoesOnWithout(c, g.Members, h.Key())
+	}
+	return all, outcome, c, nil
 }
 
 // Trigger asks the host machine and applies its decision. A reason, when
@@ -137,6 +145,9 @@ func (w *Work) hostEffect(h *store.Host, effect string) error {
 		}
 		c.API.LastInstallationPreparation = wire.LastInstallationPreparation{}
 		w.TouchCluster(c)
+		if err := w.Want(prepareJob, c.API.ID); err != nil {
+			return err
+		}
 	case hostmachine.SetConnectionFlag, hostmachine.ClearConnectionFlag:
 		h.API.ConnectionTimedOut = effect == hostmachine.SetConnectionFlag
 	case hostmachine.SetStageFlag, hostmachine.ClearStageFlag:

@@ -47,11 +47,11 @@ func Diagram[F any](m *rules.Machine[F], states ...string) string {
 	return b.String()
 }
 
-// Table lists the rules as a Markdown table.
-func Table[F any](m *rules.Machine[F]) string {
+// Table lists the rules as a Markdown table; shown says what shows the rule of a number.
+func Table[F any](m *rules.Machine[F], shown func(rule int) string) string {
 	var b strings.Builder
-	b.WriteString("| trigger | from | to | when | effects |\n|---|---|---|---|---|\n")
-	for _, r := range m.Rules {
+	b.WriteString("| trigger | from | to | when | effects | test |\n|---|---|---|---|---|---|\n")
+	for i, r := range m.Rules {
 		to := r.To
 		switch {
 		case r.Refuse != "":
@@ -61,10 +61,12 @@ func Table[F any](m *rules.Machine[F]) string {
 		}
 		var guards []string
 		for _, g := range r.When {
-			guards = append(guards, g.Name)
+			if g.Name != "" {
+				guards = append(guards, g.Name)
+			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", r.Trigger, strings.Join(r.From, ", "), to,
-			strings.Join(guards, "; "), strings.Join(r.Effects, ", "))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", r.Trigger, strings.Join(r.From, ", "), to,
+			strings.Join(guards, "; "), strings.Join(r.Effects, ", "), shown(i))
 	}
 	return b.String()
 }

@@ -1,6 +1,7 @@
 package tables_test
 
 import (
+	"fmt"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -43,7 +44,25 @@ func TestDiagramDrawsOneArrowForEachPair(t *testing.T) {
 		"    in --> lost_key: lose\n" +
 		"    out --> lost_key: lose\n" +
 		"    lost_key: lost-key\n"))
-	g.Expect(tables.Table(door.New())).To(ContainSubstring("| walk | lost-key | refused: no key |  |  |"))
+	test := func(rule int) string { return fmt.Sprint("TestDoor", rule) }
+	g.Expect(tables.Table(door.New(), test)).To(ContainSubstring("| walk | lost-key | refused: no key |  |  | TestDoor2 |"))
 	g.Expect(tables.Reachable(door.New(), "out")).To(Equal([]string{"in", "out", "lost-key"}))
 	g.Expect(tables.Reachable(door.New(), "lost-key")).To(Equal([]string{"lost-key"}))
+}
+
+func TestRulesThatDecideAreNoted(t *testing.T) {
+	g := NewWithT(t)
+	m, test := door.New(), ""
+	watched := tables.Watch(m, func() string { return test })
+	decide := func(trigger, from string, facts door.Facts) { _, _ = m.Decide(trigger, from, facts) }
+	decide("walk", "out", door.Facts{Open: true})
+	g.Expect(watched.Tests(0)).To(BeEmpty(), "no test runs")
+	test = "TestOfADoor/open"
+	decide("walk", "out", door.Facts{})
+	g.Expect(watched.Tests(0)).To(BeEmpty(), "its guard does not hold")
+	g.Expect(watched.Tests(1)).To(Equal([]string{"TestOfADoor"}))
+	decide("walk", "out", door.Facts{Open: true})
+	decide("walk", "lost-key", door.Facts{})
+	g.Expect(watched.Tests(0)).To(Equal([]string{"TestOfADoor"}))
+	g.Expect(watched.Tests(2)).To(Equal([]string{"TestOfADoor"}), "a refusal is a decision too")
 }

@@ -1,0 +1,561 @@
+package service_test
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/ignition"
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// scenes are what may happen to a host or a cluster, by name.
+type scenes map[string]func(t *testing.T)
+
+func (s scenes) play(t *testing.T) {
+	for name, scene := range s {
+		t.Run(name, func(t *testing.T) { synctest.Test(t, scene) })
+	}
+}
+
+// alone is one approved host with a cluster of its own that writes its disk.
+func alone(t *testing.T, timers service.Timers) *world {
+	w := start(t, service.Options{Timers: timers}, nil)
+	w.installing(hostA)
+	return w
+}
+
+// team is a cluster of three hosts that write their disks.
+func team(t *testing.T, timers service.Timers, masters, workers int) *world {
+	w := shared(t, service.Options{Timers: timers}, service.ClusterSpec{Masters: masters, Workers: workers})
+	for _, h := range all {
+		w.register(h)
+		w.inventory(h, nil)
+	}
+	for _, h := range all {
+		w.checkDisk(h)
+	}
+	for _, h := range all {
+		w.comesTo(h, wire.HostStatusInstalling)
+		w.Expect(w.stage(h, wire.HostStageInstalling)).To(Succeed())
+	}
+	return w
+}
+
+var all = []string{hostA, hostB, hostC}
+
+// with returns the hosts of the team that have, or do not have, a role or the bootstrap flag.
+func (w *world) with(fits func(wire.Host) bool) (hosts []string) {
+	for _, id := range all {
+		h, err := w.Host(w.ctx, key(id))
+		w.Expect(err).NotTo(HaveOccurred())
+		if fits(h) {
+			hosts = append(hosts, id)
+		}
+	}
+	return hosts
+}
+
+func worker(h wire.Host) bool    { return h.Role == wire.HostRoleWorker }
+func bootstrap(h wire.Host) bool { return h.Bootstrap }
+
+// live lets time pass while agents poll.
+func (w *world) live(d time.Duration, hosts ...string) {
+	for end := time.Now().Add(d); time.Now().Before(end); pass(time.Minute) {
+		for _, h := range hosts {
+			w.poll(h)
+		}
+	}
+}
+
+// reaches reports stages of a host.
+func (w *world) reaches(host string, stages ...wire.HostStage) {
+	w.t.Helper()
+	for _, s := range stages {
+		w.Expect(w.stage(host, s)).To(Succeed())
+	}
+}
+
+func (w *world) is(host, status, info string) {
+	w.t.Helper()
+	w.Expect(w.status(host)).To(Equal(status), w.info(host))
+	w.Expect(w.info(host)).To(ContainSubstring(info))
+}
+
+func (w *world) registers(host string) int {
+	_, err := w.RegisterHost(w.ctx, service.Registration{InfraEnvID: envID, HostID: host})
+	return service.Code(err)
+}
+
+func (w *world) losesMedium(host string) {
+	w.Expect(w.Reply(w.ctx, key(host), wire.StepReply{StepType: wire.StepTypeInventory, ExitCode: 256})).To(Succeed())
+}
+
+func TestAgentsThatStartAgain(t *testing.T) {
+	scenes{
+		"in the last checks, which begin anew": func(t *testing.T) {
+			w := shared(t, service.Options{}, service.ClusterSpec{})
+			w.register(hostA)
+			w.inventory(hostA, nil)
+			pass(time.Second)
+			w.register(hostA)
+			w.is(hostA, wire.HostStatusPreparingForInstallation, "")
+			w.checkDisk(hostA)
+			w.comesTo(hostA, wire.HostStatusInstalling)
+		},
+		"while the disk is written": func(t *testing.T) {
+			w := alone(t, service.Timers{})
+			w.register(hostA)
+			w.is(hostA, wire.HostStatusError, "restarted unexpectedly")
+		},
+		"after the reboot, which is a wrong boot order": func(t *testing.T) {
+			w := alone(t, service.Timers{})
+			w.reaches(hostA, wire.HostStageRebooting)
+			w.register(hostA)
+			w.is(hostA, wire.HostStatusInstallingPendingUserAction, "boot order")
+			w.Expect(w.registers(hostA)).To(Equal(403), "a second time")
+		},
+		"after a failure": func(t *testing.T) {
+			w := team(t, service.Timers{}, 3, 0)
+			w.Expect(w.FailHost(w.ctx, key(hostA), "broken")).To(Succeed())
+			w.register(hostA)
+			w.is(hostA, wire.HostStatusError, "broken")
+		},
+	}.play(t)
+}
+
+func TestHostsThatLoseTheirMedium(t *testing.T) {
+	scenes{
+		"before the installation": func(t *testing.T) {
+			w := start(t, service.Options{}, &service.InfraEnvSpec{SingleHost: true})
+			w.register(hostA)
+			w.losesMedium(hostA)
+			w.is(hostA, wire.HostStatusDisconnected, "attach it")
+			w.inventory(hostA, nil)
+			w.is(hostA, wire.HostStatusKnown, "")
+		},
+		"in the pool": func(t *testing.T) {
+			w := start(t, service.Options{}, &service.InfraEnvSpec{})
+			w.register(hostA)
+			w.losesMedium(hostA)
+			w.is(hostA, wire.HostStatusDisconnectedUnbound, "attach it")
+			w.poll(hostA)
+			w.is(hostA, wire.HostStatusDisconnectedUnbound, "attach it")
+		},
+	}.play(t)
+}
+
+func TestHostsOfThePool(t *testing.T) {
+	scenes{
+		"that fall silent": func(t *testing.T) {
+			w := start(t, service.Options{}, &service.InfraEnvSpec{})
+			w.register(hostA)
+			pass(4 * time.Minute)
+			w.is(hostA, wire.HostStatusDisconnectedUnbound, "does not answer")
+		},
+		"that are too small": func(t *testing.T) {
+			w := start(t, service.Options{}, &service.InfraEnvSpec{})
+			w.register(hostA)
+			w.inventory(hostA, func(i *wire.Inventory) { i.CPU.Count = 0 })
+			w.is(hostA, wire.HostStatusInsufficientUnbound, "minimum requirements")
+		},
+		"that are told to leave an installed cluster": func(t *testing.T) {
+			w := start(t, service.Options{}, &service.InfraEnvSpec{AutoApprove: true})
+			_, err := w.EnsureCluster(w.ctx, service.ClusterSpec{ID: sharedCluster, Name: "edge", Masters: 1})
+			w.Expect(err).NotTo(HaveOccurred())
+			w.register(hostA)
+			w.inventory(hostA, nil)
+			_, err = w.BindHost(w.ctx, key(hostA), sharedCluster)
+			w.Expect(err).NotTo(HaveOccurred())
+			w.installing(hostA)
+			w.reaches(hostA, wire.HostStageDone)
+			_, err = w.UnbindHost(w.ctx, key(hostA))
+			w.Expect(err).NotTo(HaveOccurred())
+			w.is(hostA, wire.HostStatusUnbindingPendingUserAction, "Reboot the host into its live image")
+			w.Expect(w.register(hostA)).To(Equal(wire.HostStatusDiscoveringUnbound))
+		},
+	}.play(t)
+}
+
+func TestInstallationsThatTakeTooLong(t *testing.T) {
+	scenes{
+		"to begin": func(t *testing.T) {
+			w := start(t, service.Options{}, nil)
+			w.register(hostA)
+			w.inventory(hostA, nil)
+			w.checkDisk(hostA)
+			w.comesTo(hostA, wire.HostStatusInstalling)
+			w.live(21*time.Minute, hostA)
+			w.is(hostA, wire.HostStatusError, "within 20 minutes")
+		},
+		"at a stage": func(t *testing.T) {
+			w := alone(t, service.Timers{})
+			w.reaches(hostA, wire.HostStageWritingImageToDisk)
+			w.live(31*time.Minute, hostA)
+			w.is(hostA, wire.HostStatusError, "took too long")
+		},
+		"at a stage whose limit was set": func(t *testing.T) {
+			w := alone(t, service.Timers{Stages: map[wire.HostStage]time.Duration{wire.HostStageWritingImageToDisk: time.Hour}})
+			w.reaches(hostA, wire.HostStageWritingImageToDisk)
+			w.live(50*time.Minute, hostA)
+			w.is(hostA, wire.HostStatusInstallingInProgress, "")
+		},
+	}.play(t)
+}
+
+func TestSoftLimits(t *testing.T) {
+	soft := service.Timers{Soft: true}
+	scenes{
+		"of silence": func(t *testing.T) {
+			w := alone(t, soft)
+			flagged := func() bool {
+				h, err := w.Host(w.ctx, key(hostA))
+				w.Expect(err).NotTo(HaveOccurred())
+				return h.ConnectionTimedOut
+			}
+			pass(6 * time.Minute)
+			w.is(hostA, wire.HostStatusInstallingInProgress, "")
+			w.Expect(flagged()).To(BeTrue())
+			w.poll(hostA)
+			w.Expect(flagged()).To(BeFalse())
+		},
+		"of a stage": func(t *testing.T) {
+			w := alone(t, soft)
+			flagged := func() bool {
+				h, err := w.Host(w.ctx, key(hostA))
+				w.Expect(err).NotTo(HaveOccurred())
+				return h.Progress.StageTimedOut
+			}
+			w.reaches(hostA, wire.HostStageWritingImageToDisk)
+			w.live(31*time.Minute, hostA)
+			w.is(hostA, wire.HostStatusInstallingInProgress, "")
+			w.Expect(flagged()).To(BeTrue())
+			w.Expect(w.Progress(w.ctx, key(hostA), wire.HostProgress{CurrentStage: wire.HostStageWritingImageToDisk, ProgressInfo: "50%"})).To(Succeed())
+			w.Expect(flagged()).To(BeFalse())
+		},
+		"of a stage that begins anew, because another host needed a person": func(t *testing.T) {
+			w := team(t, soft, 3, 0)
+			first, other := w.with(bootstrap)[0], w.with(func(h wire.Host) bool { return !bootstrap(h) })[0]
+			flagged := func() bool {
+				h, err := w.Host(w.ctx, key(first))
+				w.Expect(err).NotTo(HaveOccurred())
+				return h.Progress.StageTimedOut
+			}
+			w.reaches(first, wire.HostStageWaitingForControlPlane)
+			w.live(61*time.Minute, all...)
+			w.Expect(flagged()).To(BeTrue())
+			w.reaches(other, wire.HostStageRebooting)
+			w.register(other)
+			w.reaches(other, wire.HostStageConfiguring)
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusInstalling))
+			w.Expect(flagged()).To(BeFalse())
+		},
+		"of a whole installation, which are a day": func(t *testing.T) {
+			w := alone(t, soft)
+			pass(23 * time.Hour)
+			w.Expect(w.ownStatus()).To(Equal(wire.ClusterStatusInstalling))
+			pass(2 * time.Hour)
+			w.Expect(w.ownStatus()).To(Equal(wire.ClusterStatusError))
+		},
+	}.play(t)
+}
+
+// ownStatus is the status of the only cluster.
+func (w *world) ownStatus() string {
+	w.t.Helper()
+	clusters, err := w.Clusters(w.ctx)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(clusters).To(HaveLen(1))
+	return clusters[0].Status
+}
+
+func TestHostsThatNeedAPerson(t *testing.T) {
+	scenes{
+		"and get one": func(t *testing.T) {
+			w := team(t, service.Timers{}, 3, 0)
+			host := w.with(func(h wire.Host) bool { return !bootstrap(h) })[0]
+			w.reaches(host, wire.HostStageRebooting)
+			w.register(host)
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusInstallingPendingUserAction))
+			w.reaches(host, wire.HostStageConfiguring)
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusInstalling))
+			w.is(host, wire.HostStatusInstallingInProgress, "")
+		},
+		"and are the last one": func(t *testing.T) {
+			w := alone(t, service.Timers{})
+			w.reaches(hostA, wire.HostStageRebooting)
+			w.register(hostA)
+			w.Expect(w.ownStatus()).To(Equal(wire.ClusterStatusInstallingPendingUserAction))
+			w.reaches(hostA, wire.HostStageDone)
+			w.Expect(w.ownStatus()).To(Equal(wire.ClusterStatusInstalled))
+		},
+		"while the others wait for the cluster": func(t *testing.T) {
+			w := team(t, service.Timers{}, 3, 0)
+			first, other := w.with(bootstrap)[0], w.with(func(h wire.Host) bool { return !bootstrap(h) })[0]
+			w.reaches(first, wire.HostStageWaitingForControlPlane)
+			w.live(50*time.Minute, all...)
+			for _, h := range w.with(func(h wire.Host) bool { return !bootstrap(h) }) {
+				w.reaches(h, wire.HostStageWritingImageToDisk)
+			}
+			w.reaches(other, wire.HostStageRebooting)
+			w.register(other)
+			w.live(20*time.Minute, all...)
+			w.is(first, wire.HostStatusInstallingInProgress, "")
+		},
+		"and get none, where the cluster goes on without them": func(t *testing.T) {
+			w := team(t, service.Timers{}, 2, 1)
+			host := w.with(worker)[0]
+			w.reaches(host, wire.HostStageRebooting)
+			w.register(host)
+			w.live(50*time.Minute, all...)
+			for _, other := range w.with(func(h wire.Host) bool { return h.ID != host }) {
+				w.reaches(other, wire.HostStageWritingImageToDisk)
+			}
+			w.live(11*time.Minute, all...)
+			w.is(host, wire.HostStatusError, "the cluster goes on without it")
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusInstalling))
+		},
+		"and get none, where the cluster cannot do without a second worker": func(t *testing.T) {
+			w := team(t, service.Timers{}, 1, 2)
+			host := w.with(worker)[0]
+			w.reaches(host, wire.HostStageRebooting)
+			w.register(host)
+			w.live(50*time.Minute, all...)
+			for _, other := range w.with(func(h wire.Host) bool { return h.ID != host }) {
+				w.reaches(other, wire.HostStageDone)
+			}
+			w.live(20*time.Minute, host)
+			w.is(host, wire.HostStatusInstallingPendingUserAction, "boot order")
+		},
+		"and get none, where the cluster cannot do without": func(t *testing.T) {
+			w := alone(t, service.Timers{})
+			w.reaches(hostA, wire.HostStageRebooting)
+			w.register(hostA)
+			pass(23 * time.Hour)
+			w.is(hostA, wire.HostStatusInstallingPendingUserAction, "")
+			pass(2 * time.Hour)
+			w.Expect(w.ownStatus()).To(Equal(wire.ClusterStatusError))
+		},
+		"while another one fails": func(t *testing.T) {
+			w := team(t, service.Timers{}, 3, 0)
+			hosts := w.with(func(h wire.Host) bool { return !bootstrap(h) })
+			w.reaches(hosts[0], wire.HostStageRebooting)
+			w.register(hosts[0])
+			w.Expect(w.FailHost(w.ctx, key(hosts[1]), "its disk is broken")).To(Succeed())
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusError))
+			w.is(w.with(bootstrap)[0], wire.HostStatusError, "The installation of the cluster failed")
+		},
+	}.play(t)
+}
+
+func TestChecksBeforeAnInstallationThatFail(t *testing.T) {
+	scenes{
+		"because a disk is slow": func(t *testing.T) {
+			w := shared(t, service.Options{}, service.ClusterSpec{Version: "4.20", BaseDomain: "example", PullSecret: "{}", ReleaseImage: "registry.example/release:1"})
+			w.register(hostA)
+			w.inventory(hostA, nil)
+			w.Expect(w.reply(hostA, wire.StepTypeDomainResolution, wire.DomainResolutionResponse{})).To(Succeed())
+			w.Expect(w.reply(hostA, wire.StepTypeInstallationDiskSpeedCheck, wire.DiskSpeedCheckResponse{
+				IoSyncDuration: 1000, Path: "/dev/disk/by-id/wwn-1",
+			})).To(Succeed())
+			w.is(hostA, wire.HostStatusInsufficient, "")
+		},
+		"because one of the hosts is not done in time": func(t *testing.T) {
+			w := shared(t, service.Options{}, service.ClusterSpec{Masters: 3, Hold: true})
+			for _, h := range all {
+				w.register(h)
+				w.inventory(h, nil)
+			}
+			_, err := w.StartInstallation(w.ctx, sharedCluster)
+			w.Expect(err).NotTo(HaveOccurred())
+			w.checkDisk(hostA)
+			w.is(hostA, wire.HostStatusPreparingSuccessful, "")
+			w.live(18*time.Minute, all...)
+			w.is(hostA, wire.HostStatusKnown, "")
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusReady))
+		},
+		"because files cannot be made in time": func(t *testing.T) {
+			w := shared(t, service.Options{Ignition: hanging{}}, service.ClusterSpec{})
+			w.register(hostA)
+			w.inventory(hostA, nil)
+			w.checkDisk(hostA)
+			w.live(17*time.Minute, hostA)
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusPreparingForInstallation))
+			w.live(2*time.Minute, hostA)
+			events, _, err := w.Events(w.ctx, store.EventFilter{ClusterID: sharedCluster, Message: "The preparation took too long"})
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(events).To(HaveLen(1))
+		},
+		"because they are called off": func(t *testing.T) {
+			w := shared(t, service.Options{}, service.ClusterSpec{})
+			w.register(hostA)
+			w.inventory(hostA, nil)
+			c, err := w.CancelInstallation(w.ctx, sharedCluster)
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(c.Status).To(Equal(wire.ClusterStatusReady))
+			w.is(hostA, wire.HostStatusKnown, "")
+		},
+	}.play(t)
+}
+
+// hanging is a source that answers when it is told to stop.
+type hanging struct{}
+
+func (hanging) Role(ctx context.Context, _, _ string) ([]byte, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestClustersThatLackInput(t *testing.T) {
+	w := shared(t, service.Options{}, service.ClusterSpec{Version: "4.20", Masters: 3})
+	w.register(hostA)
+	w.inventory(hostA, func(i *wire.Inventory) { i.Interfaces[0].Ipv4Addresses = nil })
+	w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusPendingForInput))
+	w.is(hostA, wire.HostStatusPendingForInput, "machine network")
+}
+
+// inside is a source for a cluster whose own program reports how it comes up.
+type inside struct{}
+
+func (inside) Role(_ context.Context, _, file string) ([]byte, error) {
+	if file == "kubeconfig-noingress" {
+		return []byte("kind: Config"), nil
+	}
+	return nil, ignition.ErrNone
+}
+
+// comingUp is a cluster of one installed host that has not come up.
+func comingUp(t *testing.T, timers service.Timers) *world {
+	w := shared(t, service.Options{Ignition: inside{}, Timers: timers}, service.ClusterSpec{Hold: true})
+	w.register(hostA)
+	w.inventory(hostA, nil)
+	_, err := w.StartInstallation(w.ctx, sharedCluster)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.checkDisk(hostA)
+	w.comesTo(hostA, wire.HostStatusInstalling)
+	w.reaches(hostA, wire.HostStageDone)
+	w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusFinalizing))
+	return w
+}
+
+func (w *world) finalizing(stage wire.FinalizingStage) {
+	w.Expect(w.FinalizingProgress(w.ctx, sharedCluster, stage)).To(Succeed())
+}
+
+func (w *world) stageTimedOut() bool {
+	c, err := w.Cluster(w.ctx, sharedCluster, false)
+	w.Expect(err).NotTo(HaveOccurred())
+	return c.Progress.FinalizingStageTimedOut
+}
+
+func TestClustersThatDoNotComeUp(t *testing.T) {
+	scenes{
+		"at all": func(t *testing.T) {
+			w := comingUp(t, service.Timers{})
+			pass(4*time.Hour + 50*time.Minute)
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusFinalizing))
+			pass(20 * time.Minute)
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusError))
+		},
+		"because a stage takes too long": func(t *testing.T) {
+			w := comingUp(t, service.Timers{})
+			w.finalizing(wire.FinalizingStageAddingRouterCa)
+			pass(69 * time.Minute)
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusFinalizing))
+			pass(2 * time.Minute)
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusError))
+		},
+		"while a stage takes too long that they can do without": func(t *testing.T) {
+			w := comingUp(t, service.Timers{})
+			w.finalizing(wire.FinalizingStageApplyingOlmManifests)
+			pass(11 * time.Minute)
+			w.Expect(w.stageTimedOut()).To(BeTrue())
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusFinalizing))
+			w.finalizing(wire.FinalizingStageWaitingForOlmOperatorSetupJobs)
+			w.Expect(w.stageTimedOut()).To(BeFalse(), "the next stage has time of its own")
+		},
+		"with soft limits": func(t *testing.T) {
+			w := comingUp(t, service.Timers{Soft: true})
+			w.finalizing(wire.FinalizingStageWaitingForClusterOperators)
+			pass(71 * time.Minute)
+			w.Expect(w.stageTimedOut()).To(BeTrue())
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusFinalizing))
+		},
+	}.play(t)
+}
+
+func TestResetForgetsHowTheClusterCameUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := comingUp(t, service.Timers{})
+		w.finalizing(wire.FinalizingStageAddingRouterCa)
+		w.Expect(w.ClusterLogsProgress(w.ctx, sharedCluster, wire.LogsStateCollecting)).To(Succeed())
+		c, err := w.ResetCluster(w.ctx, sharedCluster)
+		w.Expect(err).NotTo(HaveOccurred())
+		w.Expect(c.LogsInfo).To(BeEmpty())
+		c, err = w.Cluster(w.ctx, sharedCluster, false)
+		w.Expect(err).NotTo(HaveOccurred())
+		w.Expect(c.Progress.FinalizingStage).To(BeEmpty())
+		w.Expect(c.Progress.TotalPercentage).To(BeZero())
+	})
+}
+
+func TestLogsOfACluster(t *testing.T) {
+	scenes{
+		"that do not come": func(t *testing.T) {
+			w := comingUp(t, service.Timers{})
+			_, err := w.CancelInstallation(w.ctx, sharedCluster)
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(service.Code(w.ClusterLogsProgress(w.ctx, sharedCluster, "dancing"))).To(Equal(400))
+			w.Expect(w.ClusterLogsProgress(w.ctx, sharedCluster, wire.LogsStateCollecting)).To(Succeed())
+			logs := func() wire.LogsState {
+				c, err := w.Cluster(w.ctx, sharedCluster, false)
+				w.Expect(err).NotTo(HaveOccurred())
+				return c.LogsInfo
+			}
+			pass(59 * time.Minute)
+			w.Expect(logs()).To(Equal(wire.LogsStateCollecting))
+			pass(2 * time.Minute)
+			w.Expect(logs()).To(Equal(wire.LogsStateTimeout))
+			w.Expect(w.StoreClusterLogs(w.ctx, sharedCluster, strings.NewReader("late"))).To(Succeed())
+			f, err := w.ClusterLogs(w.ctx, sharedCluster)
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(io.ReadAll(f)).To(Equal([]byte("late")))
+			w.Expect(f.Close()).To(Succeed())
+			w.Expect(logs()).To(Equal(wire.LogsStateCompleted))
+		},
+	}.play(t)
+}
+
+func TestHostsThatJoinAndAreDoneOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := shared(t, service.Options{}, service.ClusterSpec{})
+		w.installing(hostA)
+		w.reaches(hostA, wire.HostStageDone)
+		_, err := w.AllowAddHosts(w.ctx, sharedCluster)
+		w.Expect(err).NotTo(HaveOccurred())
+		w.register(hostB)
+		w.inventory(hostB, nil)
+		w.reaches(hostB, wire.HostStageInstalling, wire.HostStageRebooting)
+		w.is(hostB, wire.HostStatusInstallingInProgress, "")
+		for range 2 {
+			_, err = w.ResetHost(w.ctx, key(hostB))
+			w.Expect(err).NotTo(HaveOccurred())
+			w.is(hostB, wire.HostStatusResettingPendingUserAction, "live image")
+		}
+	})
+}
+
+func TestInstallStepThatFailsTwice(t *testing.T) {
+	w := alone(t, service.Timers{})
+	for range 2 {
+		w.Expect(w.Reply(w.ctx, key(hostA), wire.StepReply{StepType: wire.StepTypeInstall, ExitCode: 1, Error: "no space"})).To(Succeed())
+		w.is(hostA, wire.HostStatusError, "no space")
+	}
+}
