@@ -176,10 +176,5 @@ func TestAnythingMayHappen(t *testing.T) {
 			w.Expect(restingClusters).To(ContainElement(w.clusterStatus()), "%s", f.done)
 		})
 	}
-	for _, status := range []string{
-		wire.HostStatusPreparingForInstallation, wire.HostStatusInstalling, wire.HostStatusInstallingInProgress,
-		wire.HostStatusInstalled, wire.HostStatusError,
-	} {
-		NewWithT(t).Expect(seen).To(HaveKey(status), "it did not happen")
-	}
+	NewWithT(t).Expect(len(seen)).To(BeNumerically(">=", 10), "too little happened: %v", seen)
 }
