@@ -62,6 +62,9 @@ const (
 	InstallingLimit = 20 * time.Minute
 	UserActionLimit = time.Hour
 	ReclaimLimit    = time.Hour
+	// JoiningLimit bounds the installation of a host that joins an installed cluster,
+	// also with soft limits; the others end with their cluster's.
+	JoiningLimit = 24 * time.Hour
 )
 
 // postInstall are the stages after the installed system has booted.

@@ -137,6 +137,10 @@ var refreshRules = []rule{
 		Info: "The installation of the cluster failed",
 	},
 	{
+		Trigger: Refresh, From: Installing, To: failed, When: []guard{dayTwo, inStateOver("a day is over", JoiningLimit)},
+		Info: "The installation took longer than 24 hours",
+	},
+	{
 		Trigger: Refresh, From: one(installing), To: failed, When: []guard{inStateOver("no progress since the start", InstallingLimit)},
 		Info: "The installation did not begin within 20 minutes",
 	},

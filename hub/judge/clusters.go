@@ -6,6 +6,7 @@ import (
 
 	"github.com/ironflow/ironflow/hub/clustermachine"
 	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -74,8 +75,11 @@ func count(n *clustermachine.Counts, m *Member) {
 	}
 }
 
-// GoesOnWithout tells that the other hosts still make a cluster.
+// GoesOnWithout tells that the other hosts still make a cluster, or make one already.
 func GoesOnWithout(c *store.Cluster, members []*Member, host store.HostKey) bool {
+	if instructions.IsDayTwo(&c.API) {
+		return true
+	}
 	f := clustermachine.Facts{SingleNode: SingleNode(c), MinMasters: minMasters(c)}
 	for _, m := range members {
 		if m.Key == host {

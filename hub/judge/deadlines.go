@@ -6,6 +6,7 @@ import (
 
 	"github.com/ironflow/ironflow/hub/clustermachine"
 	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -40,6 +41,9 @@ func (j Judge) HostDeadline(h *store.Host, c *store.Cluster) (due time.Time, pat
 		if waitsForLogs(h) {
 			due = j.over(h.API.LogsStartedAt, j.Timers.Logs)
 		}
+	}
+	if c != nil && instructions.IsDayTwo(&c.API) && slices.Contains(hostmachine.Installing, h.API.Status) {
+		due = first(due, j.over(h.API.StatusUpdatedAt, hostmachine.JoiningLimit))
 	}
 	return due, patience
 }

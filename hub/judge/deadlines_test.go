@@ -51,6 +51,9 @@ func (d dice) cluster() *store.Cluster {
 		c.PreparedAt = d.before().Time
 	}
 	if d.coin() {
+		c.API.Kind, c.API.Status = wire.ClusterKindAddHostsCluster, wire.ClusterStatusAddingHosts
+	}
+	if d.coin() {
 		c.API.Progress = &wire.ClusterProgressInfo{
 			FinalizingStage: pick(d, judge.FinalizingStages...), FinalizingStageStartedAt: d.before(), FinalizingStageTimedOut: d.coin(),
 		}

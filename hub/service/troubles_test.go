@@ -257,6 +257,21 @@ func TestSoftLimits(t *testing.T) {
 			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusInstalling))
 			w.Expect(flagged()).To(BeFalse())
 		},
+		"of a host that joins a cluster, which are a day": func(t *testing.T) {
+			w := shared(t, service.Options{Timers: soft}, service.ClusterSpec{})
+			w.installing(hostA)
+			w.reaches(hostA, wire.HostStageDone)
+			_, err := w.AllowAddHosts(w.ctx, sharedCluster)
+			w.Expect(err).NotTo(HaveOccurred())
+			w.register(hostB)
+			w.inventory(hostB, nil)
+			w.reaches(hostB, wire.HostStageInstalling)
+			pass(23 * time.Hour)
+			w.is(hostB, wire.HostStatusInstallingInProgress, "")
+			pass(2 * time.Hour)
+			w.is(hostB, wire.HostStatusError, "longer than 24 hours")
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusAddingHosts))
+		},
 		"of a whole installation, which are a day": func(t *testing.T) {
 			w := alone(t, soft)
 			pass(23 * time.Hour)
