@@ -46,7 +46,7 @@ FILE holds secrets: only its owner can read it.`,
 			return sayRows(cmd.OutOrStdout(), "copied", rows)
 		},
 	}
-	bind(cmd.Flags(), s.forBackup())
+	addSettings(cmd, s.forBackup())
 	return cmd
 }
 
@@ -93,7 +93,7 @@ A backup of SQLite can be put into PostgreSQL, and the other way round.`,
 			return sayRows(cmd.OutOrStdout(), "put back", rows)
 		},
 	}
-	bind(cmd.Flags(), s.forBackup())
+	addSettings(cmd, s.forBackup())
 	return cmd
 }
 

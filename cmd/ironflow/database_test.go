@@ -19,7 +19,8 @@ func TestReplicasShareTheDatabase(t *testing.T) {
 	db := postgres.New(t)
 	const id = "11111111-1111-4111-8111-111111111111"
 	replica := func() *hubParts {
-		s := settings{dataDir: t.TempDir(), database: db.URL, databasePasswordFile: db.PasswordFile, hubAuth: "none"}
+		s := defaults(t.TempDir())
+		s.database, s.databasePasswordFile = db.URL, db.PasswordFile
 		h, err := newHub(t.Context(), s, pki.Files{}, nil, nil, slog.New(slog.DiscardHandler))
 		g.Expect(err).NotTo(HaveOccurred())
 		t.Cleanup(func() { _, _ = h.store.Close(), h.files.Close() })

@@ -39,7 +39,9 @@ func hubWith(t *testing.T, data string, files fileSettings) *hubParts {
 	if data == "" {
 		data = t.TempDir()
 	}
-	h, err := newHub(t.Context(), settings{dataDir: data, files: files, hubAuth: "none"}, pki.Files{}, nil, nil, slog.New(slog.DiscardHandler))
+	s := defaults(data)
+	s.files = files
+	h, err := newHub(t.Context(), s, pki.Files{}, nil, nil, slog.New(slog.DiscardHandler))
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _, _ = h.store.Close(), h.files.Close() })
 	return h

@@ -27,7 +27,7 @@ func newControllersCommand() *cobra.Command {
 			return runControllers(cmd.Context(), s)
 		},
 	}
-	bind(cmd.Flags(), s.controllersTable())
+	addSettings(cmd, s.controllersTable())
 	return cmd
 }
 

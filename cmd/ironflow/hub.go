@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/cluster"
 	"github.com/ironflow/ironflow/controllers/infraenv"
 	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/service"
@@ -38,6 +40,8 @@ type hubParts struct {
 	store store.Store
 	files fileStore
 	door  door
+	// ignition is the folder of installed systems' Ignition; nil for none.
+	ignition *os.Root
 }
 
 func newHub(ctx context.Context, s settings, cert pki.Files, urls imageURLs, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
@@ -56,9 +60,13 @@ func newHub(ctx context.Context, s settings, cert pki.Files, urls imageURLs, met
 		}
 	}
 	options := service.Options{Store: h.store, Files: h.files, TokenKey: key, Log: log, ImageURLs: urls}
-	if err := s.checks.apply(&options); err != nil {
+	if err := errors.Join(s.checks.apply(&options), s.work.apply(&options)); err != nil {
 		return nil, err
 	}
+	if h.ignition, err = s.work.ignition(); err != nil {
+		return nil, err
+	}
+	options.Ignition = ignition.Directory{Root: h.ignition}
 	if h.core, err = service.New(options); err != nil {
 		return nil, err
 	}
@@ -112,7 +120,14 @@ func (h *hubParts) serve(ctx context.Context, addr string) error {
 	if !errors.Is(failure, http.ErrServerClosed) {
 		return failure
 	}
-	return errors.Join(err, <-keeping, <-watching, h.store.Close(), h.files.Close())
+	return errors.Join(err, <-keeping, <-watching, h.store.Close(), h.files.Close(), h.closeIgnition())
+}
+
+func (h *hubParts) closeIgnition() error {
+	if h.ignition == nil {
+		return nil
+	}
+	return h.ignition.Close()
 }
 
 // setup registers the controllers of the hub's resources.

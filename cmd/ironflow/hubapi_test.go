@@ -24,7 +24,8 @@ func TestTheProgramServesEveryOperation(t *testing.T) {
 	token, releases := filepath.Join(dir, "token"), filepath.Join(dir, "releases.yaml")
 	g.Expect(os.WriteFile(token, []byte("a-token-of-a-user\n"), 0o600)).To(Succeed())
 	g.Expect(os.WriteFile(releases, []byte(`[{openshift_version: "4.20", version: 4.20.1, cpu_architecture: x86_64, url: "registry.example/release:4.20.1"}]`), 0o600)).To(Succeed())
-	s := settings{dataDir: dir, hubAuth: "token", hubURL: "https://hub.example:8090", api: hubAPI{userTokenFile: token, releasesFile: releases}}
+	s := defaults(dir)
+	s.hubAuth, s.hubURL, s.api = "token", "https://hub.example:8090", hubAPI{userTokenFile: token, releasesFile: releases}
 	h, err := newHub(t.Context(), s, pki.Files{}, nil, nil, slog.New(slog.DiscardHandler))
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _, _ = h.store.Close(), h.files.Close() })
@@ -65,7 +66,8 @@ func TestSettingsOfTheAPIThatCannotWork(t *testing.T) {
 		"broken releases": {hubAPI{releasesFile: broken}, "--hub-releases-file"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := settings{dataDir: t.TempDir(), hubAuth: "none", api: tc.api}
+			s := defaults(t.TempDir())
+			s.api = tc.api
 			_, err := newHub(t.Context(), s, pki.Files{}, nil, nil, slog.New(slog.DiscardHandler))
 			NewWithT(t).Expect(err).To(MatchError(And(ContainSubstring(tc.want), Not(ContainSubstring("secret")))))
 		})

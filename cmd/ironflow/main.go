@@ -57,6 +57,6 @@ func newRunCommand() *cobra.Command {
 			return run(cmd.Context(), s)
 		},
 	}
-	bind(cmd.Flags(), s.table())
+	addSettings(cmd, s.table())
 	return cmd
 }

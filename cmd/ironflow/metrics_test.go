@@ -119,7 +119,8 @@ func registered(t *testing.T) map[string]metric {
 	g.Expect(metrics.Register(l, fake.NewClientBuilder().WithScheme(scheme).Build())).To(Succeed())
 	iso := filepath.Join(t.TempDir(), "live.iso")
 	g.Expect(media.WriteFile(iso, media.Options{RootfsBytes: 1 << 20})).To(Succeed())
-	s := settings{dataDir: t.TempDir(), hubAuth: "none", baseImage: iso, imagesURL: "http://192.0.2.1:8080"}
+	s := defaults(t.TempDir())
+	s.baseImage, s.imagesURL = iso, "http://192.0.2.1:8080"
 	s.ironic.endpoint = "http://192.0.2.1:6385"
 	config := ironicConfig(s.ironic)
 	config.Registerer = l

@@ -100,7 +100,7 @@ Exit codes: 0 ready; 1 the question could not be answered; 2 warnings; 3 somethi
 			return runMigrate(cmd.Context(), s, o, cmd.OutOrStdout())
 		},
 	}
-	bind(cmd.Flags(), slices.DeleteFunc(s.controllersTable(), func(row setting) bool { return !forMigrate(row) }))
+	addSettings(cmd, slices.DeleteFunc(s.controllersTable(), func(row setting) bool { return !forMigrate(row) }))
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
 	cmd.Flags().BoolVar(&o.images, perHost, true, "rehearse with a PreprovisioningImage per host, as `ironflow run` works; false when a deploy-… setting names live images for all")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 10*time.Minute, "limit of the whole check")

@@ -50,8 +50,10 @@ var parts = []part{
 			"hub-addr", "images-publish-url",
 			"files", "files-endpoint", "files-region", "files-addressing", "files-ca", "files-credentials-file",
 			"hub-user-token-file", "hub-releases-file", "hub-disabled-host-validations", "hub-disabled-cluster-validations", "hub-host-requirements", "hub-agent-version",
+			"hub-ignition-dir", "hub-installer-image", "hub-controller-image", "hub-machine-config-image", "hub-must-gather-image", "hub-log-limit", "hub-keep-events",
+			"hub-silence", "hub-checks-timeout", "hub-logs-timeout", "hub-stage-timeouts", "hub-soft-timeouts",
 		}),
-		complete: (*settings).completeAddresses, make: (*program).makeHubPart,
+		complete: (*settings).completeHub, make: (*program).makeHubPart,
 	},
 	{
 		use: "images", short: "Run the image server alone, with the controller that builds live images",
@@ -85,7 +87,7 @@ func newPartCommands() []*cobra.Command {
 				return runPart(cmd.Context(), p, s)
 			},
 		}
-		bind(command.Flags(), p.table(&s))
+		addSettings(command, p.table(&s))
 		if p.use == "hub" {
 			command.AddCommand(newBackupCommand(), newRestoreCommand())
 		}
@@ -162,6 +164,9 @@ func (p *program) makeImagesPart(ctx context.Context) error {
 	})
 	return errors.Join(p.serveImages(), p.makeImages(), p.manager.Add(stalls), p.manager.Add(closing))
 }
+
+// completeHub checks what the hub cannot do without.
+func (s *settings) completeHub() error { return errors.Join(s.completeAddresses(), s.work.check()) }
 
 // completeImages checks what live images cannot do without.
 func (s *settings) completeImages() error {

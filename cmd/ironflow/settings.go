@@ -3,12 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -44,6 +46,7 @@ type settings struct {
 	hubURL          string
 	hubAuth         string
 	checks          hubChecks
+	work            hubWork
 	api             hubAPI
 	imagesAddr      string
 	imagesTLS       string
@@ -210,6 +213,7 @@ func (s *settings) services() []setting {
 	}...)
 	rows = append(rows, s.api.settings()...)
 	rows = append(rows, s.checks.settings()...)
+	rows = append(rows, s.work.settings()...)
 	rows = append(rows, []setting{
 		{"images-addr", "IRONFLOW_IMAGES_ADDR", ":8080", "address of the image server (HTTP); 0 switches it off", text(&s.imagesAddr)},
 		{"images-tls-addr", "IRONFLOW_IMAGES_TLS_ADDR", ":8443", "address of the image server (HTTPS); 0 switches it off", text(&s.imagesTLS)},
@@ -262,20 +266,66 @@ func (s *settings) liveImages() []setting {
 	}
 }
 
-// bind adds a flag per row, with the environment's value as the default.
-func bind(flags *pflag.FlagSet, table []setting) {
-	for _, row := range table {
-		if v, ok := os.LookupEnv(row.env); ok {
-			row.value = v
+// addSettings gives the command a flag per row. The command refuses an environment
+// that it cannot read.
+func addSettings(cmd *cobra.Command, table []setting) {
+	bad := bind(cmd.Flags(), table)
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return bad.of(cmd.Flags()) }
+}
+
+// unreadable are the values of the environment that cannot be read, by their flags.
+type unreadable map[string]error
+
+// of is what is wrong with the environment, but for flags that were given.
+func (u unreadable) of(flags *pflag.FlagSet) error {
+	var problems []error
+	for _, flag := range slices.Sorted(maps.Keys(u)) {
+		if !flags.Changed(flag) {
+			problems = append(problems, u[flag])
 		}
+	}
+	return errors.Join(problems...)
+}
+
+// bind adds a flag per row, with the environment's value as the default.
+func bind(flags *pflag.FlagSet, table []setting) unreadable {
+	bad := unreadable{}
+	for _, row := range table {
 		row.usage += fmt.Sprintf(" ($%s)", row.env)
 		row.bind(flags, row)
+		v, ok := os.LookupEnv(row.env)
+		f := flags.Lookup(row.flag)
+		if !ok || v == "" && f.Value.Type() != "string" {
+			continue
+		}
+		if f.Value.Type() == "duration" && isNumber(v) {
+			v += "s" // plain numbers are seconds elsewhere
+		}
+		if err := f.Value.Set(v); err != nil {
+			bad[row.flag] = fmt.Errorf("$%s is %q, which is no %s: set it to a value such as %s, or give --%s", row.env, v, kinds[f.Value.Type()], f.DefValue, row.flag)
+			continue
+		}
+		if _, hidden := f.Annotations[secretFlag]; !hidden {
+			f.DefValue = f.Value.String()
+		}
 	}
+	return bad
 }
+
+// kinds are the words for the types of flags.
+var kinds = map[string]string{"bool": "truth value", "int": "number", "duration": "duration"}
+
+func isNumber(v string) bool {
+	_, err := strconv.ParseUint(v, 10, 32)
+	return err == nil
+}
+
+// secretFlag marks flags whose values the help does not show.
+const secretFlag = "ironflow-secret"
 
 // complete fills in what follows from other settings, and refuses what cannot work.
 func (s *settings) complete() error {
-	if err := errors.Join(s.completeIronic(), s.completeHosts()); err != nil {
+	if err := errors.Join(s.completeIronic(), s.completeHosts(), s.work.check()); err != nil {
 		return err
 	}
 	if s.ipa.ironicURL == "" {
@@ -334,36 +384,25 @@ func text(p *string) func(*pflag.FlagSet, setting) {
 func secret(p *string) func(*pflag.FlagSet, setting) {
 	return func(flags *pflag.FlagSet, s setting) {
 		flags.StringVar(p, s.flag, "", s.usage)
-		*p = s.value
+		flags.Lookup(s.flag).Annotations = map[string][]string{secretFlag: nil}
 	}
 }
 
+// boolean, number and duration have defaults of the table that can be read, which a test sees to.
 func boolean(p *bool) func(*pflag.FlagSet, setting) {
-	return func(flags *pflag.FlagSet, s setting) {
-		v, err := strconv.ParseBool(s.value)
-		flags.BoolVar(p, s.flag, v && err == nil, s.usage)
-	}
+	return func(flags *pflag.FlagSet, s setting) { flags.BoolVar(p, s.flag, s.value == "true", s.usage) }
 }
 
 func number(p *int) func(*pflag.FlagSet, setting) {
 	return func(flags *pflag.FlagSet, s setting) {
-		v, err := strconv.Atoi(s.value)
-		if err != nil {
-			v = 0
-		}
+		v, _ := strconv.Atoi(s.value)
 		flags.IntVar(p, s.flag, v, s.usage)
 	}
 }
 
 func duration(p *time.Duration) func(*pflag.FlagSet, setting) {
 	return func(flags *pflag.FlagSet, s setting) {
-		v, err := time.ParseDuration(s.value)
-		if err != nil {
-			v, err = time.ParseDuration(s.value + "s") // IRONIC_CLIENT_TIMEOUT is in seconds elsewhere
-		}
-		if err != nil {
-			v = 30 * time.Second
-		}
+		v, _ := time.ParseDuration(s.value)
 		flags.DurationVar(p, s.flag, v, s.usage)
 	}
 }

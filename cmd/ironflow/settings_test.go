@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -77,6 +78,54 @@ func TestAFlagWinsOverTheEnvironment(t *testing.T) {
 	}
 }
 
+// defaults are the settings where nothing is set but the folder, for a hub without
+// authentication.
+func defaults(dir string) settings {
+	var s settings
+	bind(pflag.NewFlagSet("run", pflag.ContinueOnError), s.table())
+	s.dataDir, s.hubAuth = dir, "none"
+	return s
+}
+
+func TestDefaultsCanBeRead(t *testing.T) {
+	var s settings
+	flags := pflag.NewFlagSet("run", pflag.ContinueOnError)
+	bind(flags, s.table())
+	for _, row := range s.table() {
+		f := flags.Lookup(row.flag)
+		NewWithT(t).Expect(f.DefValue).To(Equal(row.value), row.flag)
+	}
+}
+
+func TestAnEnvironmentThatCannotBeReadIsRefused(t *testing.T) {
+	for name, tc := range map[string]struct {
+		env, value string
+		args       []string
+		want       string
+	}{
+		"a number":                    {"BMO_CONCURRENCY", "many", nil, `$BMO_CONCURRENCY is "many", which is no number: set it to a value such as 0, or give --concurrency`},
+		"a truth value":               {"IRONFLOW_HOSTCLAIMS", "perhaps", nil, "is no truth value"},
+		"a duration":                  {"IRONIC_CLIENT_TIMEOUT", "soon", nil, "is no duration: set it to a value such as 30s"},
+		"a flag in its place":         {"BMO_CONCURRENCY", "many", []string{"--concurrency=5"}, ""},
+		"nothing is the default":      {"IRONFLOW_HOSTCLAIMS", "", nil, ""},
+		"a number is so many seconds": {"IRONIC_CLIENT_TIMEOUT", "7", nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			t.Setenv(tc.env, tc.value)
+			for _, command := range []*cobra.Command{newRunCommand(), newControllersCommand()} {
+				g.Expect(command.ParseFlags(tc.args)).To(Succeed())
+				err := command.PreRunE(command, nil)
+				if tc.want == "" {
+					g.Expect(err).NotTo(HaveOccurred())
+				} else {
+					g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
+				}
+			}
+		})
+	}
+}
+
 func TestWhatCannotWorkIsRefusedAtOnce(t *testing.T) {
 	good := []string{"--ironic-endpoint=https://ironic.example:6385", "--base-image=/images/live.iso"}
 	for name, tc := range map[string]struct {
@@ -95,6 +144,11 @@ func TestWhatCannotWorkIsRefusedAtOnce(t *testing.T) {
 		"all that is needed":               {good, ""},
 		"a validation that does not exist": {append(good, "--hub-disabled-host-validations=connected,no-such"), `no host validation "no-such"`},
 		"requirements that are no JSON":    {append(good, "--hub-host-requirements=x"), "--hub-host-requirements"},
+		"no such stage":                    {append(good, "--hub-stage-timeouts=Dancing=1h"), `"Dancing": there is no such stage; want one of ["Configuring"`},
+		"no limit of a stage":              {append(good, "--hub-stage-timeouts=Rebooting"), "want STAGE=DURATION"},
+		"no patience at all":               {append(good, "--hub-silence=0s"), "--hub-silence 0s: want more than 0"},
+		"no room for logs":                 {append(good, "--hub-log-limit=0"), "--hub-log-limit 0"},
+		"limits of stages":                 {append(good, "--hub-stage-timeouts=Rebooting=1h, Applying olm manifests=0"), ""},
 		"validations that are not run":     {append(good, "--hub-disabled-host-validations=ntp-synced,mtu-valid", "--hub-disabled-cluster-validations=ntp-server-configured"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {

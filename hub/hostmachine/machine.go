@@ -201,6 +201,13 @@ func Stages(role wire.HostRole, bootstrap, singleNode bool) []wire.HostStage {
 	return stagesMaster
 }
 
+// AllStages returns every stage that some host passes.
+func AllStages() []wire.HostStage {
+	all := slices.Concat(stagesBootstrap, stagesMaster, stagesWorker, stagesSingle)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
 var (
 	stagesBootstrap = []wire.HostStage{
 		wire.HostStageStartingInstallation, wire.HostStageInstalling, wire.HostStageWritingImageToDisk,

@@ -58,7 +58,7 @@ func (j Judge) stageOver(h *store.Host, c *store.Cluster) time.Time {
 	if hostmachine.ReportsProgress(p.CurrentStage) {
 		since = p.StageUpdatedAt
 	}
-	return j.over(since, j.Timers.stage(p.CurrentStage, SingleNode(c)))
+	return j.over(since, j.Timers.StageLimit(p.CurrentStage, SingleNode(c)))
 }
 
 // ClusterDeadline is when time alone may change the cluster; zero for never. One that

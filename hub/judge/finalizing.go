@@ -25,25 +25,25 @@ var finalizingLimits = map[wire.FinalizingStage]time.Duration{
 	"":                                                 0,
 }
 
-const finalizingLimit = 70 * time.Minute
+const othersLimit = 70 * time.Minute
 
-// harmless are the stages that never make the cluster fail: it is up without them.
-var harmless = []wire.FinalizingStage{
+// Harmless are the stages that never make the cluster fail: it is up without them.
+var Harmless = []wire.FinalizingStage{
 	wire.FinalizingStageApplyingOlmManifests, wire.FinalizingStageWaitingForOlmOperatorsCsvInitialization, wire.FinalizingStageWaitingForOlmOperatorsCsv,
 }
 
-// finalizingPatience is how long the cluster may be at its stage; zero for ever.
-func (t Timers) finalizingPatience(stage wire.FinalizingStage) time.Duration {
+// FinalizingLimit is how long the cluster may be at its stage; zero for ever.
+func (t Timers) FinalizingLimit(stage wire.FinalizingStage) time.Duration {
 	if own, ok := t.Finalizing[stage]; ok {
 		return own
 	}
 	if t.Soft && stage == wire.FinalizingStageWaitingForClusterOperators {
-		return finalizingLimit
+		return othersLimit
 	}
 	if limit, ok := finalizingLimits[stage]; ok {
 		return limit
 	}
-	return finalizingLimit
+	return othersLimit
 }
 
 // finalizingStage tells of the cluster's stage whether it takes too long, whether the
@@ -53,15 +53,15 @@ func (j Judge) finalizingStage(c *store.Cluster) (over, mayFail, flagged bool) {
 	if p == nil {
 		return false, false, false
 	}
-	limit := j.Timers.finalizingPatience(p.FinalizingStage)
+	limit := j.Timers.FinalizingLimit(p.FinalizingStage)
 	over = limit > 0 && j.ageOf(p.FinalizingStageStartedAt) > limit
-	return over, !slices.Contains(harmless, p.FinalizingStage), p.FinalizingStageTimedOut
+	return over, !slices.Contains(Harmless, p.FinalizingStage), p.FinalizingStageTimedOut
 }
 
 // finalizingOver is when the cluster's stage has taken too long.
 func (j Judge) finalizingOver(c *store.Cluster) time.Time {
 	if p := c.API.Progress; p != nil {
-		return j.over(p.FinalizingStageStartedAt, j.Timers.finalizingPatience(p.FinalizingStage))
+		return j.over(p.FinalizingStageStartedAt, j.Timers.FinalizingLimit(p.FinalizingStage))
 	}
 	return time.Time{}
 }

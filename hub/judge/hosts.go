@@ -69,7 +69,7 @@ func (j Judge) HostFacts(h *store.Host, c *store.Cluster, facts *validations.Hos
 	}
 	if c != nil {
 		f.Bound, f.DayTwo, f.ClusterStatus = true, instructions.IsDayTwo(&c.API), c.API.Status
-		f.StageTimeout = j.Timers.stage(f.Stage, SingleNode(c))
+		f.StageTimeout = j.Timers.StageLimit(f.Stage, SingleNode(c))
 		f.DiskSpeed, f.Images = j.DiskCheck(h, c, facts), j.ImageCheck(h, c)
 	}
 	return f

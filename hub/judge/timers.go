@@ -59,7 +59,8 @@ var stageLimits = map[wire.HostStage]time.Duration{
 	"":                                      0,
 }
 
-func (t Timers) stage(stage wire.HostStage, singleNode bool) time.Duration {
+// StageLimit is how long a host may be at the stage of its installation; zero for ever.
+func (t Timers) StageLimit(stage wire.HostStage, singleNode bool) time.Duration {
 	if own, ok := t.Stages[stage]; ok {
 		return own
 	}

@@ -2,14 +2,18 @@ package rest_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/hub/clustermachine"
 	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/hub/tables"
 )
@@ -33,6 +37,7 @@ var flow = []string{
 func TestDocumentationIsCurrent(t *testing.T) {
 	current(t, page, map[string]string{
 		"host diagram":    "```mermaid\n" + tables.Diagram(hostmachine.Machine, flow...) + "```\n",
+		"limits":          limits(),
 		"cluster diagram": "```mermaid\n" + tables.Diagram(clustermachine.Machine) + "```\n",
 	})
 	current(t, operationsPage, map[string]string{"operations": operationsTable(t)})
@@ -63,4 +68,34 @@ func current(t *testing.T, page string, parts map[string]string) {
 	if *update {
 		g.Expect(os.WriteFile(page, []byte(text), 0o644)).To(Succeed())
 	}
+}
+
+// limits are how long stages may take.
+func limits() string {
+	var b strings.Builder
+	b.WriteString("| stage | of | limit | then |\n|---|---|---|---|\n")
+	write := func(stage, of string, limit time.Duration, then string) {
+		if limit > 0 {
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", stage, of, strings.TrimSuffix(limit.String(), "0s"), then)
+		}
+	}
+	timers := judge.Timers{}.WithDefaults()
+	for _, stage := range hostmachine.AllStages() {
+		then := "the host has failed"
+		if stage == wire.HostStageRebooting {
+			then = "a person has to look at the host; single nodes have twice the time"
+		}
+		if hostmachine.ReportsProgress(stage) {
+			then += "; it counts from the last report"
+		}
+		write(string(stage), "host", timers.StageLimit(stage, false), then)
+	}
+	for _, stage := range judge.FinalizingStages {
+		then := "the cluster has failed"
+		if slices.Contains(judge.Harmless, stage) {
+			then = "it is flagged, and the cluster goes on"
+		}
+		write(string(stage), "cluster", timers.FinalizingLimit(stage), then)
+	}
+	return b.String()
 }

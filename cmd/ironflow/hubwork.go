@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/instructions"
+	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// hubWork is what the hub installs with, and how patient it is.
+type hubWork struct {
+	// ignitionDir holds the Ignition of installed systems.
+	ignitionDir string
+	images      instructions.Images
+	// logLimit bounds an archive of logs, in MiB.
+	logLimit                          int
+	silence, checks, logs, keepEvents time.Duration
+	// stages is a list of STAGE=DURATION.
+	stages string
+	soft   bool
+}
+
+// settings are those of the hub's installations.
+func (h *hubWork) settings() []setting {
+	return []setting{
+		{"hub-ignition-dir", "IRONFLOW_HUB_IGNITION_DIR", "", "folder with the Ignition that installed systems start with, and what else a cluster has been made with: CLUSTER_ID/FILE, or FILE for all clusters, such as master.ign, worker.ign and kubeconfig-noingress; empty for a minimal Ignition", text(&h.ignitionDir)},
+		{"hub-installer-image", "INSTALLER_IMAGE", "", "container image of the installer that agents of the existing kind run; empty for Ironflow's agent, which installs by itself", text(&h.images.Installer)},
+		{"hub-controller-image", "CONTROLLER_IMAGE", "", "container image of the program that reports from inside a cluster; empty for Ironflow's agent", text(&h.images.Controller)},
+		{"hub-machine-config-image", "IRONFLOW_HUB_MACHINE_CONFIG_IMAGE", "", "container image of the machine config operator, for installers that ask for it", text(&h.images.MachineConfig)},
+		{"hub-must-gather-image", "IRONFLOW_HUB_MUST_GATHER_IMAGE", "", "container image that gathers logs of a cluster, for installers that ask for it", text(&h.images.MustGather)},
+		{"hub-log-limit", "IRONFLOW_HUB_LOG_LIMIT", "250", "largest archive of logs that a host or a cluster may send, in MiB", number(&h.logLimit)},
+		{"hub-keep-events", "IRONFLOW_HUB_KEEP_EVENTS", "720h0m0s", "how long events stay on the timeline", duration(&h.keepEvents)},
+		{"hub-silence", "HOST_MAX_DISCONNECTION_TIME", "3m0s", "how long an agent may be silent; a host that brings up its cluster has two minutes more", duration(&h.silence)},
+		{"hub-checks-timeout", "IRONFLOW_HUB_CHECKS_TIMEOUT", "17m0s", "how long the last checks before an installation may take", duration(&h.checks)},
+		{"hub-logs-timeout", "HOST_LOG_COLLECTION_TIMEOUT", "10m0s", "how long the hub waits for logs of a host that failed", duration(&h.logs)},
+		{"hub-stage-timeouts", "IRONFLOW_HUB_STAGE_TIMEOUTS", "", "comma-separated STAGE=DURATION, in the place of the limits of docs/hub.md, such as Rebooting=1h; 0 for no limit", text(&h.stages)},
+		{"hub-soft-timeouts", "ENABLE_SOFT_TIMEOUTS", "false", "flag installations that take too long, and let them go on for a day", boolean(&h.soft)},
+	}
+}
+
+// check refuses what cannot work.
+func (h *hubWork) check() error {
+	for flag, d := range map[string]time.Duration{
+		"hub-keep-events": h.keepEvents, "hub-silence": h.silence, "hub-checks-timeout": h.checks, "hub-logs-timeout": h.logs,
+	} {
+		if d <= 0 {
+			return fmt.Errorf("--%s %s: want more than 0", flag, d)
+		}
+	}
+	if h.logLimit <= 0 {
+		return fmt.Errorf("--hub-log-limit %d: want more than 0 MiB", h.logLimit)
+	}
+	return h.stageTimeouts(&service.Timers{})
+}
+
+// apply reads the settings into the hub's options; what is zero, as where the hub has no
+// settings of its own, is the hub's default.
+func (h *hubWork) apply(o *service.Options) error {
+	o.Images, o.MaxLogBytes = h.images, int64(h.logLimit)<<20
+	o.Timers = service.Timers{Disconnected: h.silence, Prepare: h.checks, Logs: h.logs, KeepEvents: h.keepEvents, Soft: h.soft}
+	return h.stageTimeouts(&o.Timers)
+}
+
+// stageTimeouts reads the list of limits.
+func (h *hubWork) stageTimeouts(t *service.Timers) error {
+	t.Stages, t.Finalizing = map[wire.HostStage]time.Duration{}, map[wire.FinalizingStage]time.Duration{}
+	for item := range strings.SplitSeq(h.stages, ",") {
+		if strings.TrimSpace(item) == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(item, "=")
+		name = strings.TrimSpace(name)
+		limit, err := time.ParseDuration(strings.TrimSpace(value))
+		if err != nil || limit < 0 {
+			return fmt.Errorf("--hub-stage-timeouts %q: want STAGE=DURATION, such as Rebooting=1h", item)
+		}
+		switch {
+		case slices.Contains(hostmachine.AllStages(), wire.HostStage(name)):
+			t.Stages[wire.HostStage(name)] = limit
+		case slices.Contains(judge.FinalizingStages, wire.FinalizingStage(name)):
+			t.Finalizing[wire.FinalizingStage(name)] = limit
+		default:
+			return fmt.Errorf("--hub-stage-timeouts %q: there is no such stage; want one of %q or %q", name, hostmachine.AllStages(), judge.FinalizingStages)
+		}
+	}
+	return nil
+}
+
+// ignition opens the folder of installed systems' Ignition; nil when there is none.
+func (h *hubWork) ignition() (*os.Root, error) {
+	if h.ignitionDir == "" {
+		return nil, nil
+	}
+	root, err := os.OpenRoot(h.ignitionDir)
+	if err != nil {
+		return nil, fmt.Errorf("--hub-ignition-dir: %w", err)
+	}
+	return root, nil
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/pki"
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+func TestSettingsOfTheHubsWork(t *testing.T) {
+	g := NewWithT(t)
+	w := defaults(t.TempDir()).work
+	w.stages, w.soft = "Rebooting=1h, Applying olm manifests=0", true
+	w.images.Installer, w.logLimit = "registry.example/installer:1", 1
+	var o service.Options
+	g.Expect(w.apply(&o)).To(Succeed())
+	g.Expect(o.Timers).To(Equal(service.Timers{
+		Disconnected: 3 * time.Minute, Prepare: 17 * time.Minute, Logs: 10 * time.Minute, KeepEvents: 30 * 24 * time.Hour, Soft: true,
+		Stages:     map[wire.HostStage]time.Duration{wire.HostStageRebooting: time.Hour},
+		Finalizing: map[wire.FinalizingStage]time.Duration{wire.FinalizingStageApplyingOlmManifests: 0},
+	}))
+	g.Expect(o.Images.Installer).To(Equal("registry.example/installer:1"))
+	g.Expect(o.MaxLogBytes).To(Equal(int64(1 << 20)))
+	w.ignitionDir = "/none"
+	_, err := w.ignition()
+	g.Expect(err).To(MatchError(ContainSubstring("--hub-ignition-dir")))
+}
+
+// TestIgnitionComesFromTheFolder: with the wiring that ships.
+func TestIgnitionComesFromTheFolder(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	g.Expect(os.WriteFile(filepath.Join(dir, "master.ign"), []byte(`{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/from-the-folder"}]}}`), 0o600)).To(Succeed())
+	s := defaults(t.TempDir())
+	s.work.ignitionDir = dir
+	h, err := newHub(t.Context(), s, pki.Files{}, nil, nil, slog.New(slog.DiscardHandler))
+	g.Expect(err).NotTo(HaveOccurred())
+	ran := make(chan error, 1)
+	go func() { ran <- h.core.Run(t.Context()) }()
+	t.Cleanup(func() {
+		g.Expect(<-ran).To(Succeed())
+		_, _, _ = h.store.Close(), h.files.Close(), h.closeIgnition()
+	})
+
+	key := store.HostKey{InfraEnvID: "11111111-1111-4111-8111-111111111111", HostID: "aaaaaaaa-0000-4000-8000-000000000001"}
+	_, err = h.core.EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: key.InfraEnvID, Name: "env", SingleHost: true, AutoApprove: true})
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = h.core.RegisterHost(t.Context(), service.Registration{InfraEnvID: key.InfraEnvID, HostID: key.HostID})
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, reply := range []wire.StepReply{
+		{StepType: wire.StepTypeInventory, Output: `{"hostname":"one","cpu":{"count":8,"architecture":"x86_64"},"memory":{"physical_bytes":34359738368},
+			"disks":[{"id":"/dev/disk/by-id/wwn-1","path":"/dev/sda","name":"sda","drive_type":"SSD","size_bytes":200000000000}],
+			"interfaces":[{"name":"eno1","mac_address":"02:00:00:00:00:01","type":"physical","ipv4_addresses":["192.0.2.1/24"]}],
+			"routes":[{"destination":"0.0.0.0","gateway":"192.0.2.254","interface":"eno1"}]}`},
+		{StepType: wire.StepTypeInstallationDiskSpeedCheck, Output: `{"path":"/dev/disk/by-id/wwn-1","io_sync_duration":1}`},
+	} {
+		g.Expect(h.core.Reply(t.Context(), key, reply)).To(Succeed())
+	}
+	g.Eventually(func() (string, error) {
+		f, err := h.core.HostIgnition(t.Context(), key)
+		return string(f.Content), err
+	}, time.Minute, "20ms").Should(ContainSubstring("/etc/from-the-folder"))
+}
