@@ -148,7 +148,7 @@ func (w *fleet) start() {
 	iso := filepath.Join(dir, "live.x86_64.iso")
 	w.Expect(media.WriteFile(iso, media.Options{RootfsBytes: 1 << 20})).To(Succeed())
 	s := settings{
-		oneOfMany: true, kubeconfig: w.kubeconfig(), dataDir: filepath.Join(dir, "data"), logLevel: "error",
+		oneOfMany: true, kubeconfig: w.kubeconfig(), dataDir: filepath.Join(dir, "data"), logLevel: "error", work: defaults(dir).work,
 		metricsAddr: "0", healthAddr: "0", pprofAddr: "0", hubAddr: "127.0.0.1:0", imagesAddr: "127.0.0.1:0", imagesTLS: "0", hubAuth: "token", baseImage: iso,
 	}
 	s.ironic.endpoint, s.ironic.timeout = w.url, 10*time.Second
