@@ -137,19 +137,22 @@ func (r *Registry) CreateCluster(ctx context.Context, p wire.ClusterCreateParams
 	if err != nil {
 		return wire.Cluster{}, err
 	}
-	return r.register(ctx, func(c *store.Cluster) {
+	return r.register(ctx, func(c *store.Cluster) error {
 		Spec{
 			Name: p.Name, BaseDomain: p.BaseDNSDomain, Masters: masters, Version: p.OpenshiftVersion,
 			ReleaseImage: p.OcpReleaseImage, SSHKey: p.SSHPublicKey, PullSecret: p.PullSecret,
 		}.apply(c)
-		c.API.MachineNetworks, c.API.ClusterNetworks, c.API.ServiceNetworks = p.MachineNetworks, p.ClusterNetworks, p.ServiceNetworks
+		oldNetworks{cluster: p.ClusterNetworkCIDR, hostPrefix: p.ClusterNetworkHostPrefix, service: p.ServiceNetworkCIDR}.apply(&c.API)
+		lists{p.MachineNetworks, p.ClusterNetworks, p.ServiceNetworks}.apply(&c.API)
 		c.API.APIVIPs, c.API.IngressVIPs, c.API.NetworkType = p.APIVIPs, p.IngressVIPs, p.NetworkType
 		c.API.HTTPProxy, c.API.HTTPSProxy, c.API.NoProxy = wire.Value(p.HTTPProxy), wire.Value(p.HTTPSProxy), wire.Value(p.NoProxy)
 		c.API.AdditionalNTPSource, c.API.Tags, c.API.DiskEncryption = wire.Value(p.AdditionalNTPSource), wire.Value(p.Tags), p.DiskEncryption
 		c.API.CPUArchitecture, c.API.UserManagedNetworking, c.API.Platform = p.CPUArchitecture, p.UserManagedNetworking, p.Platform
-		c.API.LoadBalancer = p.LoadBalancer
+		c.API.LoadBalancer, c.API.NTPSources, c.API.Hyperthreading = p.LoadBalancer, wire.Value(p.NTPSources), wire.Value(p.Hyperthreading)
+		c.API.SchedulableMasters, c.API.IgnitionEndpoint = p.SchedulableMasters, p.IgnitionEndpoint
 		defaultNetworks(c)
 		unverify(&c.API, wire.Cluster{})
+		return checkGiven(&c.API)
 	})
 }
 
@@ -197,6 +200,9 @@ func (r *Registry) UpdateCluster(ctx context.Context, id string, p wire.V2Cluste
 		before := c.API
 		changeCluster(&c.API, p)
 		unverify(&c.API, before)
+		if err := checkGiven(&c.API); err != nil {
+			return err
+		}
 		if p.ControlPlaneCount != nil {
 			if c.Masters, err = controlPlane(p.ControlPlaneCount, nil); err != nil {
 				return err
@@ -222,13 +228,16 @@ func changeCluster(c *wire.Cluster, p wire.V2ClusterUpdateParams) {
 	wire.Set(&c.NoProxy, p.NoProxy)
 	wire.Set(&c.AdditionalNTPSource, p.AdditionalNTPSource)
 	wire.Set(&c.Tags, p.Tags)
+	wire.Set(&c.NTPSources, p.NTPSources)
+	wire.Set(&c.Hyperthreading, p.Hyperthreading)
+	old := oldNetworks{machine: p.MachineNetworkCIDR, cluster: p.ClusterNetworkCIDR, service: p.ServiceNetworkCIDR}
+	wire.Set(&old.hostPrefix, p.ClusterNetworkHostPrefix)
+	old.apply(c)
+	lists{p.MachineNetworks, p.ClusterNetworks, p.ServiceNetworks}.apply(c)
 	for _, list := range []struct {
 		given bool
 		set   func()
 	}{
-		{p.MachineNetworks != nil, func() { c.MachineNetworks = p.MachineNetworks }},
-		{p.ClusterNetworks != nil, func() { c.ClusterNetworks = p.ClusterNetworks }},
-		{p.ServiceNetworks != nil, func() { c.ServiceNetworks = p.ServiceNetworks }},
 		{p.APIVIPs != nil, func() { c.APIVIPs = p.APIVIPs }},
 		{p.IngressVIPs != nil, func() { c.IngressVIPs = p.IngressVIPs }},
 		{p.DiskEncryption != nil, func() { c.DiskEncryption = p.DiskEncryption }},
@@ -236,6 +245,8 @@ func changeCluster(c *wire.Cluster, p wire.V2ClusterUpdateParams) {
 		{p.NetworkType != nil, func() { c.NetworkType = p.NetworkType }},
 		{p.LoadBalancer != nil, func() { c.LoadBalancer = p.LoadBalancer }},
 		{p.Platform != nil, func() { c.Platform = p.Platform }},
+		{p.SchedulableMasters != nil, func() { c.SchedulableMasters = p.SchedulableMasters }},
+		{p.IgnitionEndpoint != nil, func() { c.IgnitionEndpoint = p.IgnitionEndpoint }},
 	} {
 		if list.given {
 			list.set()

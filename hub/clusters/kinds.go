@@ -23,11 +23,12 @@ func (r *Registry) ImportCluster(ctx context.Context, p wire.ImportClusterParams
 	case uuid.Validate(p.OpenshiftClusterID) != nil:
 		return wire.Cluster{}, refusal.BadRequest("openshift_cluster_id %.80q is not a UUID", p.OpenshiftClusterID)
 	}
-	return r.register(ctx, func(record *store.Cluster) {
+	return r.register(ctx, func(record *store.Cluster) error {
 		c := &record.API
 		c.Kind, c.Status, c.StatusInfo = wire.ClusterKindAddHostsCluster, wire.ClusterStatusAddingHosts, "Hosts can be added"
 		c.Name, c.OpenshiftVersion, c.OpenshiftClusterID = p.Name, p.OpenshiftVersion, p.OpenshiftClusterID
 		c.APIVIPDNSName, c.Imported = new(p.APIVIPDnsname), new(true)
+		return nil
 	})
 }
 
@@ -40,19 +41,22 @@ func (r *Registry) CreateDisconnectedCluster(ctx context.Context, p wire.Disconn
 	case p.OpenshiftVersion == "":
 		return wire.Cluster{}, refusal.BadRequest("openshift_version is required")
 	}
-	return r.register(ctx, func(record *store.Cluster) {
+	return r.register(ctx, func(record *store.Cluster) error {
 		c := &record.API
 		c.Kind, c.Status, c.StatusInfo = wire.ClusterKindDisconnectedCluster, wire.ClusterStatusUnmonitored, "The cluster is installed elsewhere"
 		c.Name, c.OpenshiftVersion = p.Name, p.OpenshiftVersion
+		return nil
 	})
 }
 
 // register stores a new cluster.
-func (r *Registry) register(ctx context.Context, fill func(*store.Cluster)) (wire.Cluster, error) {
+func (r *Registry) register(ctx context.Context, fill func(*store.Cluster) error) (wire.Cluster, error) {
 	var out wire.Cluster
 	err := r.units.Update(ctx, func(w *settle.Work) error {
 		c := New(w, uuid.NewString())
-		fill(c)
+		if err := fill(c); err != nil {
+			return err
+		}
 		w.TouchCluster(c)
 		if err := registered(w, c); err != nil {
 			return err

@@ -86,7 +86,7 @@ func buildNTP(in Input) ([]string, error) {
 		sources = append(sources, in.InfraEnv.AdditionalNTPSources)
 	}
 	if in.Cluster != nil {
-		sources = append(sources, in.Cluster.AdditionalNTPSource)
+		sources = append(sources, in.Cluster.AdditionalNTPSource, in.Cluster.NTPSources)
 	}
 	sources = slices.DeleteFunc(sources, func(s string) bool { return s == "" })
 	return encode(wire.NTPSynchronizationRequest{NTPSource: strings.Join(slices.Compact(sources), ",")})

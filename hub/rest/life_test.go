@@ -134,6 +134,38 @@ func TestOtherKindsOfClusters(t *testing.T) {
 	c.do("POST", "/clusters", `{"name":"edge","openshift_version":"4.20","pull_secret":"{\"auths\":{}}","olm_operators":[{"name":"odf"}]}`, 400)
 }
 
+func TestSettingsOfAClusterThatMeanNothing(t *testing.T) {
+	c := newClient(t, testhub.Start(t, testhub.Options{}).User())
+	cluster := c.newCluster()
+	for body, why := range map[string]string{
+		`{"api_vips":[{"ip":"192.0.2.300"}]}`:                              "want an IP address",
+		`{"ingress_vips":[{"ip":"ingress"}]}`:                              "want an IP address",
+		`{"machine_networks":[{"cidr":"192.0.2.0"}]}`:                      "want a network",
+		`{"machine_networks":[{"cidr":"192.0.2.7/24"}]}`:                   "which is 192.0.2.0/24",
+		`{"machine_network_cidr":"all"}`:                                   "want a network",
+		`{"service_networks":[{"cidr":"172.30.0.0/33"}]}`:                  "want a network",
+		`{"cluster_networks":[{"cidr":"10.128.0.0/14","host_prefix":64}]}`: "want 1 to 32",
+		`{"network_type":"Magic"}`:                                         "want one of",
+		`{"hyperthreading":"some"}`:                                        "want one of",
+		`{"http_proxy":"user:secret@proxy"}`:                               "want a URL",
+	} {
+		answer := c.do("PATCH", cluster, body, 400)
+		c.Expect(answer).To(ContainSubstring(why), body)
+		c.Expect(answer).NotTo(ContainSubstring("secret"))
+	}
+	const create = `{"name":"edge","openshift_version":"4.20","pull_secret":"{\"auths\":{}}",`
+	c.do("POST", "/clusters", create+`"api_vips":[{"ip":"none"}]}`, 400)
+	c.do("POST", "/clusters", create+`"cpu_architecture":"vax"}`, 400)
+
+	made := c.read("POST", "/clusters", create+`"cluster_network_cidr":"10.200.0.0/16","cluster_network_host_prefix":24,"hyperthreading":"masters","schedulable_masters":true,"ntp_sources":"ntp.example"}`, 201)
+	c.Expect(made).To(And(HaveKeyWithValue("hyperthreading", "masters"), HaveKeyWithValue("schedulable_masters", true), HaveKeyWithValue("ntp_sources", "ntp.example"),
+		HaveKeyWithValue("cluster_networks", ConsistOf(And(HaveKeyWithValue("cidr", "10.200.0.0/16"), HaveKeyWithValue("host_prefix", 24.0))))))
+	changed := c.read("PATCH", "/clusters/"+made["id"].(string), `{"machine_network_cidr":"192.0.2.0/24","service_network_cidr":"172.31.0.0/16"}`, 201)
+	c.Expect(changed).To(And(
+		HaveKeyWithValue("machine_networks", ConsistOf(HaveKeyWithValue("cidr", "192.0.2.0/24"))),
+		HaveKeyWithValue("service_networks", ConsistOf(HaveKeyWithValue("cidr", "172.31.0.0/16")))))
+}
+
 func TestRequirementsBeforehand(t *testing.T) {
 	c := newClient(t, testhub.Start(t, testhub.Options{}).User())
 	needs := c.read("GET", c.newCluster()+"/preflight-requirements", "", 200)

@@ -280,7 +280,6 @@ func TestClusterValidations(t *testing.T) {
 		}, pending, "Waiting for a host to see whether " + apiAddress + " is free"}},
 		"broadcast address":    {"api-vips-valid", failure{threeHosts, func(s *scene) { s.cluster.APIVIPs[0].IP = "192.0.2.255" }, "", "broadcast"}},
 		"one address for both": {"api-vips-valid", failure{threeHosts, func(s *scene) { s.cluster.IngressVIPs[0].IP = apiAddress }, "", "both an API and an ingress address"}},
-		"no address":           {"api-vips-valid", failure{threeHosts, func(s *scene) { s.cluster.APIVIPs[0].IP = "192.0.2.999" }, "", "is no address"}},
 		"a host is missing":    {"sufficient-masters-count", failure{threeHosts, func(s *scene) { s.hosts = s.hosts[:2] }, "", "2 of 3 hosts are there"}},
 		"clients do not verify": {"api-vips-valid", failure{threeHosts, func(s *scene) {
 			s.cluster.APIVIPs[0].Verification = new(wire.VIPVerificationSucceeded)
