@@ -126,6 +126,28 @@ func (c Catalog) Versions(begin string, onlyLatest bool) wire.OpenshiftVersions 
 	return out
 }
 
+// Find returns the release of a version, such as 4.20.1, or the newest one of a stream,
+// such as 4.20, for an architecture. A release for several serves each of them.
+func (c Catalog) Find(version, architecture string) (found wire.ReleaseImage, ok bool) {
+	for _, image := range c.Images {
+		fits := image.Version == version || image.OpenshiftVersion == version || stream(image.Version) == version
+		serves := func(a string) bool { return sameArchitecture(a, architecture) }
+		if !fits || !slices.ContainsFunc(architectures(image), serves) && !serves(image.CPUArchitecture) {
+			continue
+		}
+		if !ok || before(found.Version, image.Version) {
+			found, ok = image, true
+		}
+	}
+	return found, ok
+}
+
+// sameArchitecture tells that both are words for the same one.
+func sameArchitecture(a, b string) bool {
+	arm := []string{wire.ReleaseImageCPUArchitectureAarch64, wire.ReleaseImageCPUArchitectureArm64}
+	return a == b || slices.Contains(arm, a) && slices.Contains(arm, b)
+}
+
 func architectures(image wire.ReleaseImage) []string {
 	if len(image.CPUArchitectures) > 0 {
 		return image.CPUArchitectures

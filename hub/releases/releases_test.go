@@ -40,6 +40,27 @@ func TestVersions(t *testing.T) {
 	g.Expect(c.Sources).To(HaveLen(1))
 }
 
+func TestFind(t *testing.T) {
+	c, err := releases.Parse([]byte(file))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	for name, tc := range map[string]struct{ version, architecture, want string }{
+		"a version":                           {"4.20.9", "x86_64", "registry.example/release@sha256:c"},
+		"the newest one of a stream":          {"4.20", "x86_64", "registry.example/release@sha256:d"},
+		"another architecture, by both words": {"4.20.10", "aarch64", "registry.example/release@sha256:e"},
+		"one for several":                     {"4.21", "arm64", "registry.example/release@sha256:f"},
+		"all of them at once":                 {"4.21", "multi", "registry.example/release@sha256:f"},
+		"not for this architecture":           {"4.19.9", "arm64", ""},
+		"an unknown version":                  {"4.2", "x86_64", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			image, ok := c.Find(tc.version, tc.architecture)
+			g.Expect(image.URL).To(Equal(tc.want))
+			g.Expect(ok).To(Equal(tc.want != ""))
+		})
+	}
+}
+
 func TestAListOfImagesAloneIsTakenToo(t *testing.T) {
 	g := NewWithT(t)
 	c, err := releases.Parse([]byte(`[{"openshift_version":"4.20","version":"4.20.1","cpu_architecture":"x86_64","url":"registry.example/release:4.20.1"}]`))

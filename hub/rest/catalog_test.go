@@ -67,6 +67,18 @@ func TestWhatTheHubOffers(t *testing.T) {
 	}
 }
 
+func TestAClusterHasTheImageOfItsRelease(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "releases.yaml")
+	NewWithT(t).Expect(os.WriteFile(file, []byte(offered), 0o600)).To(Succeed())
+	c := newClient(t, testhub.Start(t, testhub.Options{API: func(o *rest.Options) { o.Releases = &releases.File{Path: file} }}).User())
+	create := func(more string) string { return `{"name":"edge","pull_secret":"{\"auths\":{}}",` + more + `}` }
+	c.Expect(c.read("POST", "/clusters", create(`"openshift_version":"4.20"`), 201)).To(And(
+		HaveKeyWithValue("openshift_version", "4.20.10"), HaveKeyWithValue("ocp_release_image", Not(BeEmpty()))))
+	c.Expect(c.do("POST", "/clusters", create(`"openshift_version":"4.99"`), 400)).To(ContainSubstring("4.20.10"))
+	c.Expect(c.read("POST", "/clusters", create(`"openshift_version":"4.99","ocp_release_image":"registry.example/own:1"`), 201)).To(
+		HaveKeyWithValue("ocp_release_image", "registry.example/own:1"))
+}
+
 func TestReleasesFileThatIsBroken(t *testing.T) {
 	g := NewWithT(t)
 	file := filepath.Join(t.TempDir(), "releases.yaml")

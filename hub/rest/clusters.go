@@ -1,10 +1,15 @@
 package rest
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -15,7 +20,27 @@ func createCluster(r *request) (any, error) {
 	if err := r.body(&p); err != nil {
 		return nil, err
 	}
+	if err := r.release(&p); err != nil {
+		return nil, err
+	}
 	return r.hub.CreateCluster(r.Context(), p)
+}
+
+// release fills in the release image of the version that is asked for. A hub without a
+// list of releases takes any version; so does one that is told the image.
+func (r *request) release(p *wire.ClusterCreateParams) error {
+	catalog, err := r.catalog()
+	if err != nil || len(catalog.Images) == 0 || p.OcpReleaseImage != "" || p.OpenshiftVersion == "" {
+		return err
+	}
+	architecture := cmp.Or(p.CPUArchitecture, wire.ClusterCPUArchitectureX8664)
+	image, ok := catalog.Find(p.OpenshiftVersion, architecture)
+	if !ok {
+		return refusal.BadRequest("openshift_version %.40q for %.20s: this hub has %s; see openshift-versions", p.OpenshiftVersion, architecture,
+			strings.Join(slices.Sorted(maps.Keys(catalog.Versions("", false))), ", "))
+	}
+	p.OcpReleaseImage, p.OpenshiftVersion = image.URL, image.Version
+	return nil
 }
 
 func listClusters(r *request) (any, error) {
