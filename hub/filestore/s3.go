@@ -9,10 +9,8 @@ import (
 	"io/fs"
 	"iter"
 	"net/http"
-	"net/url"
 	"os"
 	"path"
-	"strconv"
 	"strings"
 	"time"
 
@@ -170,20 +168,6 @@ func (s *S3) List(ctx context.Context, folder string) iter.Seq2[Info, error] {
 			yield(Info{}, s.failed(ctx, ctx.Err()))
 		}
 	}
-}
-
-// Presign returns a URL by which anybody can download the file for that long,
-// under that name and directly from the server. It is a secret.
-func (s *S3) Presign(ctx context.Context, name, as string, lifetime time.Duration) (string, error) {
-	if _, err := s.Stat(ctx, name); err != nil {
-		return "", err
-	}
-	values := url.Values{"response-content-disposition": {"attachment; filename=" + strconv.Quote(as)}}
-	u, err := s.client.PresignedGetObject(ctx, s.bucket, s.key(name), lifetime, values)
-	if err != nil {
-		return "", s.failed(ctx, err)
-	}
-	return u.String(), nil
 }
 
 // failed sorts an error of an operation, whose context has the reason why it was

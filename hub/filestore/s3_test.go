@@ -2,11 +2,9 @@ package filestore_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -204,33 +202,4 @@ func TestCredentialsChange(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _ = another.Close() })
 	g.Expect(content(t, another, "file")).To(Equal("z"))
-}
-
-// TestPresigned: the URL opens this file for anybody, and nothing else.
-func TestPresigned(t *testing.T) {
-	g := NewWithT(t)
-	server := s3server.New(t)
-	s := bucket(t, server, filestore.S3Options{})
-	put(t, s, "logs/host.tar.gz", "journal")
-	address, err := s.Presign(t.Context(), "logs/host.tar.gz", "host-logs.tar.gz", time.Minute)
-	g.Expect(err).NotTo(HaveOccurred())
-	get := func(address string) (int, http.Header, string) {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
-		g.Expect(err).NotTo(HaveOccurred())
-		answer, err := server.Client(t).Do(r)
-		g.Expect(err).NotTo(HaveOccurred())
-		defer answer.Body.Close()
-		raw, err := io.ReadAll(answer.Body)
-		g.Expect(err).NotTo(HaveOccurred())
-		return answer.StatusCode, answer.Header, string(raw)
-	}
-	code, header, raw := get(address)
-	g.Expect(code).To(Equal(http.StatusOK), raw)
-	g.Expect(raw).To(Equal("journal"))
-	g.Expect(header.Get("Content-Disposition")).To(Equal(`attachment; filename="host-logs.tar.gz"`))
-	put(t, s, "logs/other.tar.gz", "secret")
-	code, _, _ = get(strings.Replace(address, "host.tar.gz?", "other.tar.gz?", 1))
-	g.Expect(code).To(Equal(http.StatusForbidden))
-	_, err = s.Presign(t.Context(), "none", "none", time.Minute)
-	g.Expect(errors.Is(err, fs.ErrNotExist)).To(BeTrue())
 }
