@@ -292,7 +292,7 @@ func TestEverythingGoesAgain(t *testing.T) {
 		}
 		return left, nil
 	}, patience, often).Should(BeZero())
-	w.Expect(w.hub.Clusters(t.Context())).To(BeEmpty())
-	w.Expect(w.hub.InfraEnvs(t.Context(), "")).To(BeEmpty())
+	w.Expect(w.hub.Clusters(t.Context(), store.ClusterFilter{})).To(BeEmpty())
+	w.Expect(w.hub.InfraEnvs(t.Context(), store.InfraEnvFilter{})).To(BeEmpty())
 	w.Expect(w.hub.Hosts(t.Context(), store.HostFilter{})).To(BeEmpty())
 }

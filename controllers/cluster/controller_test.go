@@ -140,7 +140,7 @@ func TestSpecSyncedSaysWhatIsMissing(t *testing.T) {
 			aci := w.pass()
 			w.Expect(condition(aci, "SpecSynced")).To(And(
 				HaveField("Status", corev1.ConditionFalse), HaveField("Reason", "InputError"), HaveField("Message", ContainSubstring(tc.message))))
-			w.Expect(w.hub.Clusters(t.Context())).To(BeEmpty())
+			w.Expect(w.hub.Clusters(t.Context(), store.ClusterFilter{})).To(BeEmpty())
 		})
 	}
 }
@@ -232,7 +232,7 @@ func TestDeletion(t *testing.T) {
 			before(w, cd)
 			w.Expect(w.kube.Delete(t.Context(), aci)).To(Succeed())
 			w.Expect(w.pass()).To(BeNil())
-			w.Expect(w.hub.Clusters(t.Context())).To(BeEmpty())
+			w.Expect(w.hub.Clusters(t.Context(), store.ClusterFilter{})).To(BeEmpty())
 		})
 	}
 }

@@ -176,7 +176,7 @@ func TestImageCreatedSaysWhatIsMissing(t *testing.T) {
 			_, env := w.pass()
 			w.Expect(imageCreated(env)).To(And(
 				HaveField("Status", tc.status), HaveField("Reason", tc.reason), HaveField("Message", ContainSubstring(tc.message))))
-			w.Expect(w.hub.InfraEnvs(t.Context(), "")).To(BeEmpty())
+			w.Expect(w.hub.InfraEnvs(t.Context(), store.InfraEnvFilter{})).To(BeEmpty())
 		})
 	}
 }

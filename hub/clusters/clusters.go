@@ -275,11 +275,11 @@ func (r *Registry) Cluster(ctx context.Context, id string, withHosts bool) (wire
 	return out, err
 }
 
-// Clusters returns all clusters without their hosts.
-func (r *Registry) Clusters(ctx context.Context) (wire.ClusterList, error) {
+// Clusters returns the selected clusters, without their hosts.
+func (r *Registry) Clusters(ctx context.Context, filter store.ClusterFilter) (wire.ClusterList, error) {
 	out := wire.ClusterList{}
 	err := r.units.View(ctx, func(w *settle.Work) error {
-		found, err := w.Reader.Clusters(store.ClusterFilter{})
+		found, err := w.Reader.Clusters(filter)
 		for _, c := range found {
 			out = append(out, c.API)
 		}

@@ -218,11 +218,11 @@ func (r *Registry) InfraEnv(ctx context.Context, id string) (wire.InfraEnv, erro
 	return r.shown(env), nil
 }
 
-// InfraEnvs returns all infra-envs, or those of one cluster.
-func (r *Registry) InfraEnvs(ctx context.Context, clusterID string) (wire.InfraEnvList, error) {
+// InfraEnvs returns the selected infra-envs.
+func (r *Registry) InfraEnvs(ctx context.Context, filter store.InfraEnvFilter) (wire.InfraEnvList, error) {
 	out := wire.InfraEnvList{}
 	err := r.units.View(ctx, func(w *settle.Work) error {
-		found, err := w.Reader.InfraEnvs(store.InfraEnvFilter{ClusterID: clusterID})
+		found, err := w.Reader.InfraEnvs(filter)
 		for _, e := range found {
 			out = append(out, r.shown(e))
 		}

@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/ironflow/ironflow/hub/releases"
 	"github.com/ironflow/ironflow/hub/rest"
+	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/hub/testhub"
 )
@@ -141,6 +143,38 @@ func TestListsOfAnyLength(t *testing.T) {
 		delete(hostIDs, h.ID)
 	}
 	g.Expect(hostIDs).To(BeEmpty(), "each host is there once")
+
+	clusterIDs, envIDs := map[string]bool{}, map[string]bool{env: true}
+	for i := range many {
+		c, err := hub.EnsureCluster(t.Context(), service.ClusterSpec{ID: uuid.NewString(), Name: fmt.Sprint("c", i), Masters: 1})
+		g.Expect(err).NotTo(HaveOccurred())
+		clusterIDs[c.ID] = true
+		e, err := hub.EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: uuid.NewString(), Name: fmt.Sprint("e", i), ClusterID: c.ID})
+		g.Expect(err).NotTo(HaveOccurred())
+		envIDs[e.ID] = true
+	}
+	for _, query := range []string{"", "?with_hosts=true"} {
+		var clusters wire.ClusterList
+		code, raw = hub.User().Do(t, http.MethodGet, "/clusters"+query, nil, &clusters)
+		g.Expect(code).To(Equal(200), raw)
+		ids := map[string]bool{}
+		for _, c := range clusters {
+			ids[c.ID] = true
+		}
+		g.Expect(ids).To(HaveLen(len(clusters)), "each cluster is there once")
+		g.Expect(len(ids)).To(Equal(2*many), "each host has its own, too")
+		for id := range clusterIDs {
+			g.Expect(ids[id]).To(BeTrue())
+		}
+	}
+	var envs wire.InfraEnvList
+	code, raw = hub.User().Do(t, http.MethodGet, "/infra-envs", nil, &envs)
+	g.Expect(code).To(Equal(200), raw)
+	g.Expect(envs).To(HaveLen(many + 1))
+	for _, e := range envs {
+		delete(envIDs, e.ID)
+	}
+	g.Expect(envIDs).To(BeEmpty(), "each infra-env is there once")
 
 	seen := func(query string) wire.EventList {
 		var events wire.EventList

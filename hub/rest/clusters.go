@@ -48,16 +48,7 @@ func listClusters(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	clusters, err := r.hub.Clusters(r.Context())
-	if err != nil || !withHosts {
-		return clusters, err
-	}
-	for i, c := range clusters {
-		if clusters[i], err = r.hub.Cluster(r.Context(), c.ID, true); err != nil {
-			return nil, err
-		}
-	}
-	return clusters, nil
+	return r.clusters(withHosts), nil
 }
 
 func getCluster(r *request) (any, error) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/ironflow/ironflow/hub/protocol"
+	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -56,28 +57,75 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, op protocol.Oper
 	_, _ = io.WriteString(w, "]\n") // a client that is gone is not told that it is
 }
 
-// hosts reads hosts page by page and shows what see leaves of each; nil leaves a host out.
-func (r *request) hosts(filter store.HostFilter, see func(wire.Host) any) list {
+// pages is a list of what read returns page by page, each behind the last item of the
+// page before. show makes an answer's item of each; nil leaves it out.
+func pages[T any](read func(last *T) ([]T, error), show func(T) (any, error)) list {
 	return func(yield func(any, error) bool) {
-		filter.Limit = pageSize
+		var last *T
 		for {
-			page, err := r.hub.Hosts(r.Context(), filter)
+			page, err := read(last)
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			for _, h := range page {
-				if shown := see(h); shown != nil && !yield(shown, nil) {
+			for _, item := range page {
+				shown, err := show(item)
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				if shown != nil && !yield(shown, nil) {
 					return
 				}
 			}
 			if len(page) < pageSize {
 				return
 			}
-			last := page[len(page)-1]
-			filter.After = store.HostKey{InfraEnvID: last.InfraEnvID, HostID: last.ID}
+			last = &page[len(page)-1]
 		}
 	}
+}
+
+// hosts reads hosts page by page and shows what see leaves of each; nil leaves a host out.
+func (r *request) hosts(filter store.HostFilter, see func(wire.Host) any) list {
+	filter.Limit = pageSize
+	return pages(func(last *wire.Host) ([]wire.Host, error) {
+		if last != nil {
+			filter.After = store.HostKey{InfraEnvID: last.InfraEnvID, HostID: last.ID}
+		}
+		return r.hub.Hosts(r.Context(), filter)
+	}, func(h wire.Host) (any, error) { return see(h), nil })
+}
+
+// clusters reads all clusters page by page, with their hosts when wanted.
+func (r *request) clusters(withHosts bool) list {
+	return pages(func(last *wire.Cluster) ([]wire.Cluster, error) {
+		filter := store.ClusterFilter{Limit: pageSize}
+		if last != nil {
+			filter.After = last.ID
+		}
+		return r.hub.Clusters(r.Context(), filter)
+	}, func(c wire.Cluster) (any, error) {
+		if !withHosts {
+			return c, nil
+		}
+		whole, err := r.hub.Cluster(r.Context(), c.ID, true)
+		if service.IsNotFound(err) {
+			return nil, nil // it was removed meanwhile
+		}
+		return whole, err
+	})
+}
+
+// infraEnvs reads the infra-envs of a cluster, or all, page by page.
+func (r *request) infraEnvs(clusterID string) list {
+	return pages(func(last *wire.InfraEnv) ([]wire.InfraEnv, error) {
+		filter := store.InfraEnvFilter{ClusterID: clusterID, Limit: pageSize}
+		if last != nil {
+			filter.After = last.ID
+		}
+		return r.hub.InfraEnvs(r.Context(), filter)
+	}, func(e wire.InfraEnv) (any, error) { return e, nil })
 }
 
 // events reads a part of the timeline page by page, and returns how many events of

@@ -18,7 +18,7 @@ func listInfraEnvs(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.hub.InfraEnvs(r.Context(), cluster)
+	return r.infraEnvs(cluster), nil
 }
 
 func getInfraEnv(r *request) (any, error) {

@@ -42,7 +42,7 @@ func TestTheImagesAddressGoesOut(t *testing.T) {
 	env, err := w.InfraEnv(w.ctx, envID)
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(env.DownloadURL).To(Equal(urls.ISO))
-	list, err := w.InfraEnvs(w.ctx, "")
+	list, err := w.InfraEnvs(w.ctx, store.InfraEnvFilter{})
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(list).To(ConsistOf(HaveField("DownloadURL", urls.ISO)))
 	env, err = w.UpdateInfraEnv(w.ctx, envID, wire.InfraEnvUpdateParams{ImageType: wire.ImageTypeMinimalISO})

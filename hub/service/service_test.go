@@ -426,7 +426,7 @@ func TestUnbindAndDelete(t *testing.T) {
 	_, err := w.UnbindHost(w.ctx, key(hostA))
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(w.status(hostA)).To(Equal(wire.HostStatusUnbinding))
-	w.Expect(w.Clusters(w.ctx)).To(BeEmpty(), "its own cluster ends with the binding")
+	w.Expect(w.Clusters(w.ctx, store.ClusterFilter{})).To(BeEmpty(), "its own cluster ends with the binding")
 	w.Expect(service.Code(w.DeleteInfraEnv(w.ctx, envID))).To(Equal(400), "it has a host")
 	w.Expect(w.DeleteHost(w.ctx, key(hostA))).To(Succeed())
 	w.Expect(service.Code(w.DeleteHost(w.ctx, key(hostA)))).To(Equal(404))

@@ -180,7 +180,7 @@ func records(ctx context.Context, g *WithT, hub *service.Hub) (out []string) {
 	for _, h := range hosts {
 		out = append(out, fmt.Sprint(h.ID, h.Status, h.RequestedHostname, h.Inventory, h.ClusterID != nil, h.Role, h.InstallationDiskID))
 	}
-	clusters, err := hub.Clusters(ctx)
+	clusters, err := hub.Clusters(ctx, store.ClusterFilter{})
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, c := range clusters {
 		out = append(out, fmt.Sprint(c.ID, c.Status, c.StatusInfo, c.TotalHostCount, c.ReadyHostCount))

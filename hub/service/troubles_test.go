@@ -285,7 +285,7 @@ func TestSoftLimits(t *testing.T) {
 // ownStatus is the status of the only cluster.
 func (w *world) ownStatus() string {
 	w.t.Helper()
-	clusters, err := w.Clusters(w.ctx)
+	clusters, err := w.Clusters(w.ctx, store.ClusterFilter{})
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(clusters).To(HaveLen(1))
 	return clusters[0].Status

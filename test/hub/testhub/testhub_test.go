@@ -84,7 +84,7 @@ func TestHostIsInstalledOverHTTP(t *testing.T) {
 	_, found, err := hub.HostByMAC(t.Context(), key.InfraEnvID, mac)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found).To(BeFalse())
-	g.Expect(hub.Clusters(t.Context())).To(BeEmpty())
+	g.Expect(hub.Clusters(t.Context(), store.ClusterFilter{})).To(BeEmpty())
 }
 
 func TestFailedInstallationBeginsAnew(t *testing.T) {
