@@ -108,11 +108,12 @@ func powerCut(f *flow) {
 	f.arrives(h, console, word, name)
 }
 
-// restarted: the live system restarts in mid step.
+// restarted: the live system restarts in mid step, into the live image again.
 func restarted(f *flow) {
 	const name, word = "restart", "restart-e3"
 	h, console := f.forCluster(name, word, nil)
 	f.untilWritten(h, 20)
+	h.Machine.SetOrder([]vm.Source{vm.SourceMedium, vm.SourceDisk})
 	f.Expect(h.Type(f.Context(), "reboot --force --force")).To(Succeed())
 	f.untilReason(h, ContainSubstring("restarted during the installation"), bootLimit)
 	f.arrives(h, console, word, name)
