@@ -24,7 +24,7 @@ func (c *hubChecks) settings() []setting {
 		{"hub-disabled-host-validations", "DISABLED_HOST_VALIDATIONS", "", "comma-separated ids of validations of hosts that are not run", text(&c.disabledHost)},
 		{"hub-disabled-cluster-validations", "DISABLED_CLUSTER_VALIDATIONS", "", "the same of clusters", text(&c.disabledCluster)},
 		{"hub-host-requirements", "HW_VALIDATOR_REQUIREMENTS", "", "requirements of hosts by release, as a JSON list; empty for those of docs/validations.md", text(&c.requirements)},
-		{"hub-agent-version", "IRONFLOW_HUB_AGENT_VERSION", "", "the only version of the agent that hosts may run; empty for any", text(&c.agentVersion)},
+		{"hub-agent-version", "IRONFLOW_HUB_AGENT_VERSION", "", "container image of the only agent that hosts may run; others are told to make way for it; empty for any", text(&c.agentVersion)},
 	}
 }
 

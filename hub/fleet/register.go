@@ -50,7 +50,7 @@ func (f *Fleet) RegisterHost(ctx context.Context, r Registration) (wire.HostRegi
 		if err := w.Settle(); err != nil {
 			return err
 		}
-		answer, err = registrationAnswer(host, cmp.Or(r.AgentVersion, f.units.Rules.Images.Installer))
+		answer, err = registrationAnswer(host, cmp.Or(f.units.Rules.Checks.AgentImage, r.AgentVersion, f.units.Rules.Images.Installer))
 		return err
 	})
 	if err != nil {

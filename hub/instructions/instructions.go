@@ -28,6 +28,8 @@ type Input struct {
 	DiskChecked, ImagesChecked bool
 	// Hurry tells that something is about to happen to the host.
 	Hurry bool
+	// AgentImage is the only agent that the hub wants; empty accepts any.
+	AgentImage string
 	// Artifacts are the live image's parts, for a host that is reclaimed.
 	Artifacts *wire.DownloadBootArtifactsRequest
 	// Disabled are step types that are never sent.
@@ -66,6 +68,9 @@ func For(in Input) (wire.Steps, []SkippedStep) {
 		action = wire.StepsPostStepActionExit
 	}
 	out := wire.Steps{NextInstructionSeconds: int64(wait / time.Second), PostStepAction: &action}
+	if in.outdated() {
+		r.steps = steps(upgrade) // in the place of all others: what they find is asked of the new agent
+	}
 	var skipped []SkippedStep
 	for _, stepType := range r.steps {
 		if slices.Contains(in.Disabled, stepType) {
@@ -81,6 +86,11 @@ func For(in Input) (wire.Steps, []SkippedStep) {
 		}
 	}
 	return out, skipped
+}
+
+// outdated tells that another agent is wanted, while nothing is done to the host yet.
+func (in Input) outdated() bool {
+	return in.AgentImage != "" && in.Host.DiscoveryAgentVersion != in.AgentImage && slices.Contains(upgradable, in.Host.Status)
 }
 
 // Complete returns the steps with ids of their own, and with the cluster's other

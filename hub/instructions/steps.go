@@ -27,6 +27,7 @@ var builders = map[wire.StepType]func(Input) ([]string, error){
 	install:       buildInstall,
 	logs:          buildLogs,
 	stop:          func(Input) ([]string, error) { return []string{}, nil },
+	upgrade:       func(in Input) ([]string, error) { return encode(wire.UpgradeAgentRequest{AgentImage: in.AgentImage}) },
 	bootArtifacts: buildBootArtifacts,
 	reclaimReboot: func(in Input) ([]string, error) { return encode(wire.RebootForReclaimRequest{HostFsMountDir: "/host"}) },
 }

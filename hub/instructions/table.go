@@ -43,7 +43,14 @@ const (
 	logs          = wire.StepTypeLogsGather
 	bootArtifacts = wire.StepTypeDownloadBootArtifacts
 	reclaimReboot = wire.StepTypeRebootForReclaim
+	upgrade       = wire.StepTypeUpgradeAgent
 )
+
+// upgradable are the statuses in which an agent may be told to make way for another one.
+var upgradable = []string{
+	wire.HostStatusDiscovering, wire.HostStatusInsufficient, wire.HostStatusKnown, wire.HostStatusPendingForInput,
+	wire.HostStatusDiscoveringUnbound, wire.HostStatusInsufficientUnbound, wire.HostStatusKnownUnbound,
+}
 
 func steps(types ...wire.StepType) []wire.StepType { return types }
 

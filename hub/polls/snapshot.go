@@ -75,7 +75,7 @@ func snapshotOf(j judge.Judge, host *store.Host, env *store.InfraEnv, c *store.C
 		Host: &host.API, Inventory: facts.Inventory, InfraEnv: &env.API, Images: j.ImagesOf(c),
 		ImagesChecked:    j.ImageCheck(host, c) == hostmachine.Passed,
 		DiskCheckTimeout: judge.DiskCheckTimeout, ImageTimeout: judge.ImageTimeout,
-		Hurry: judge.Hurry(host, c),
+		Hurry: judge.Hurry(host, c), AgentImage: j.Checks.AgentImage,
 	}
 	if c != nil {
 		in.Cluster, in.DiskChecked, in.HasPeers = &c.API, j.DiskCheck(host, c, facts) == hostmachine.Passed, !judge.SingleNode(c)

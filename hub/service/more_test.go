@@ -69,6 +69,27 @@ func TestHostJoinsAnInstalledCluster(t *testing.T) {
 	w.Expect(w.status(hostB)).To(Equal(wire.HostStatusResettingPendingUserAction))
 }
 
+// TestAnotherAgentIsWanted: the agent is told to make way, and nothing else, until the
+// wanted one is there.
+func TestAnotherAgentIsWanted(t *testing.T) {
+	w := start(t, service.Options{Checks: service.Checks{AgentImage: "agent:2"}}, &service.InfraEnvSpec{SingleHost: true})
+	answer, err := w.RegisterHost(w.ctx, service.Registration{InfraEnvID: envID, HostID: hostA, AgentVersion: "agent:1"})
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(answer.NextStepRunnerCommand.Args[0]).To(ContainSubstring(`"agent_version":"agent:2"`))
+	steps, err := w.Instructions(w.ctx, key(hostA), service.Poll{AgentVersion: "agent:1"})
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(steps.Instructions).To(HaveLen(1))
+	w.Expect(steps.Instructions[0].StepType).To(Equal(wire.StepTypeUpgradeAgent))
+	w.Expect(steps.Instructions[0].Args).To(Equal([]string{`{"agent_image":"agent:2"}`}))
+	w.Expect(w.reply(hostA, wire.StepTypeUpgradeAgent, wire.UpgradeAgentResponse{AgentImage: "agent:2", Result: wire.UpgradeAgentResultSuccess})).To(Succeed())
+
+	_, err = w.RegisterHost(w.ctx, service.Registration{InfraEnvID: envID, HostID: hostA, AgentVersion: "agent:2"})
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(w.poll(hostA)).To(ContainElement(wire.StepTypeInventory))
+	w.inventory(hostA, nil)
+	w.Expect(w.status(hostA)).To(Equal(wire.HostStatusKnown))
+}
+
 func TestHeldClusterWaits(t *testing.T) {
 	w := shared(t, service.Options{}, service.ClusterSpec{Hold: true})
 	w.register(hostA)
