@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
@@ -110,6 +111,45 @@ func TestHubThatWasAway(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAHundredInstallationsWhileTheHubIsAway: none of them fails.
+func TestAHundredInstallationsWhileTheHubIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := begin(t, t.TempDir())
+		_, err := p.EnsureInfraEnv(p.ctx, service.InfraEnvSpec{ID: envID, Name: "env", SingleHost: true, AutoApprove: true})
+		p.Expect(err).NotTo(HaveOccurred())
+		var hosts []string
+		for i := range 100 {
+			h := fmt.Sprintf("aaaaaaaa-0000-4000-8000-%012d", i)
+			hosts = append(hosts, h)
+			p.register(h)
+			p.inventory(h, func(inventory *wire.Inventory) {
+				inventory.Hostname = fmt.Sprint("node-", i)
+				inventory.Interfaces[0].MACAddress = fmt.Sprintf("02:00:00:00:01:%02x", i)
+				inventory.Interfaces[0].Ipv4Addresses = []string{fmt.Sprintf("192.0.2.%d/24", i+1)}
+			})
+			p.checkDisk(h)
+		}
+		for _, h := range hosts {
+			p.comesTo(h, wire.HostStatusInstalling)
+			p.Expect(p.stage(h, wire.HostStageWritingImageToDisk)).To(Succeed())
+			p.poll(h)
+		}
+		p.end()
+		pass(10 * time.Minute)
+		p = begin(t, p.dir)
+		defer p.end()
+		for i, h := range hosts { // their polls come one after the other, within a minute and a half
+			pass(900 * time.Millisecond)
+			p.poll(h)
+			p.Expect(p.statuses(hosts[i:])).To(HaveEach(wire.HostStatusInstallingInProgress))
+		}
+		for _, h := range hosts {
+			p.Expect(p.stage(h, wire.HostStageDone)).To(Succeed())
+		}
+		p.Expect(p.statuses(hosts)).To(HaveEach(wire.HostStatusInstalled))
+	})
 }
 
 // TestHostThatDiedWhileTheHubWasAway: it has one silence more, and no longer.
