@@ -94,6 +94,10 @@ func survives(f *flow) {
 	}
 }
 
+// interrupted is what a host says whose machine started anew in mid step: IPA's next step
+// misses the one before, or the hub misses the agent, whichever notices first.
+var interrupted = Or(ContainSubstring("restarted during the installation"), ContainSubstring("stopped answering during the installation"))
+
 // powerCut: the host says so, is not counted as installed, and arrives on the
 // retry, with a firmware that tries the medium first.
 func powerCut(f *flow) {
@@ -102,8 +106,7 @@ func powerCut(f *flow) {
 	f.untilWritten(h, 20)
 	f.Expect(h.Machine.PowerCut(f.Context())).To(Succeed())
 	h.Machine.SetOrder([]vm.Source{vm.SourceMedium, vm.SourceDisk})
-	// Which one it is depends on who is faster: the machine with its start, or the hub's patience.
-	f.untilReason(h, Or(ContainSubstring("restarted during the installation"), ContainSubstring("stopped answering during the installation")), bootLimit)
+	f.untilReason(h, interrupted, bootLimit)
 	f.Expect(h.Timeline.Phases(time.Now())).NotTo(ContainElement(HaveField("Name", string(metal3v1.StateProvisioned))), "not counted as installed")
 	f.arrives(h, console, word, name)
 }
@@ -115,7 +118,7 @@ func restarted(f *flow) {
 	f.untilWritten(h, 20)
 	h.Machine.SetOrder([]vm.Source{vm.SourceMedium, vm.SourceDisk})
 	f.Expect(h.Type(f.Context(), "reboot --force --force")).To(Succeed())
-	f.untilReason(h, ContainSubstring("restarted during the installation"), bootLimit)
+	f.untilReason(h, interrupted, bootLimit)
 	f.arrives(h, console, word, name)
 }
 
