@@ -9,6 +9,7 @@ type Feature string
 const (
 	Service      Feature = "service root"
 	Sessions     Feature = "sessions"
+	Accounts     Feature = "accounts"
 	Systems      Feature = "systems"
 	Power        Feature = "power"
 	BootOverride Feature = "boot override"
@@ -28,7 +29,7 @@ const (
 
 // Features are all features.
 var Features = []Feature{
-	Service, Sessions, Systems, Power, BootOverride, VirtualMedia, Managers, Chassis, Sensors, Interfaces, BIOS, SecureBoot, Storage,
+	Service, Sessions, Accounts, Systems, Power, BootOverride, VirtualMedia, Managers, Chassis, Sensors, Interfaces, BIOS, SecureBoot, Storage,
 	Updates, Events, Tasks, Logs,
 }
 
@@ -68,7 +69,14 @@ var Cases = slices.Concat([]Case{
 	{"secure boot", SecureBoot, true, secureBoot},
 	{"secure boot in this boot", SecureBoot, false, secureBootNow},
 	{"secure boot keys", SecureBoot, false, secureBootKeys},
-}, biosCases, storageCases, updateCases, eventCases)
+}, accountCases, biosCases, storageCases, updateCases, eventCases)
+
+var accountCases = []Case{
+	{"account service", Accounts, false, accountService},
+	{"accounts", Accounts, false, manageAccounts},
+	{"refused accounts", Accounts, false, refusedAccounts},
+	{"new password", Accounts, false, newPassword},
+}
 
 var biosCases = []Case{
 	{"BIOS settings", BIOS, false, biosSettings},

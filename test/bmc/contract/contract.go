@@ -191,6 +191,54 @@ func (w *World) Do(method, path string, body any, headers ...string) Answer {
 	return Answer{status: response.StatusCode, header: response.Header, body: text}
 }
 
+// status is that of a plain request.
+func (w *World) status(method, path string, body any, headers ...string) int {
+	w.T.Helper()
+	return w.Do(method, path, body, headers...).status
+}
+
+// refusal expects a plain request to be refused with a status, and returns what is said.
+func (w *World) refusal(status int, method, path string, body any, headers ...string) string {
+	w.T.Helper()
+	answer := w.Do(method, path, body, headers...)
+	w.Expect(answer.status).To(gomega.Equal(status), "%s %s: %s", method, path, answer.body)
+	return string(answer.body)
+}
+
+// accepted expects a plain request to be accepted.
+func (w *World) accepted(method, path string, body any, headers ...string) Answer {
+	w.T.Helper()
+	answer := w.Do(method, path, body, headers...)
+	w.Expect(answer.status).To(gomega.BeNumerically("<", http.StatusMultipleChoices), "%s %s: %s", method, path, answer.body)
+	return answer
+}
+
+// get reads a resource as it is.
+func (w *World) get(path string) map[string]any {
+	w.T.Helper()
+	var body map[string]any
+	w.Expect(json.Unmarshal(w.accepted(http.MethodGet, path, nil).body, &body)).To(gomega.Succeed())
+	return body
+}
+
+// at walks into nested values: names of properties, and numbers of elements.
+func at(value any, steps ...any) any {
+	for _, step := range steps {
+		switch step := step.(type) {
+		case string:
+			object, _ := value.(map[string]any)
+			value = object[step]
+		case int:
+			list, _ := value.([]any)
+			if step >= len(list) {
+				return nil
+			}
+			value = list[step]
+		}
+	}
+	return value
+}
+
 // members reads the links of a collection, without following them: what belongs to
 // other cases comes and goes, and its BMC restarts.
 func (w *World) members(path string) []string {

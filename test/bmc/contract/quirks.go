@@ -2,6 +2,7 @@ package contract
 
 import (
 	"io"
+	"maps"
 	"net/http"
 	"time"
 
@@ -13,7 +14,19 @@ import (
 
 // QuirkCases has one case for each quirk. Those of shared services are run on a
 // BMC of its own ([OwnBMC]).
-var QuirkCases = map[simulator.Quirk]func(w *World){
+var QuirkCases = func() map[simulator.Quirk]func(w *World) {
+	all := maps.Clone(basicQuirks)
+	for _, table := range ownQuirks {
+		maps.Copy(all, table)
+	}
+	return all
+}()
+
+// ownQuirks are the cases that run on a BMC of their own, by topic.
+var ownQuirks = []map[simulator.Quirk]func(w *World){accountQuirks, etagQuirks}
+
+// basicQuirks are the cases of what needs no more than a system.
+var basicQuirks = map[simulator.Quirk]func(w *World){
 	simulator.PowerStaysOn: func(w *World) {
 		w.Reset(schemas.OnResetType)
 		w.Quirk(simulator.PowerStaysOn, 1)
@@ -259,6 +272,14 @@ var QuirkCases = map[simulator.Quirk]func(w *World){
 }
 
 // OwnBMC are the quirks of what systems share: they need a BMC of their own.
-var OwnBMC = map[simulator.Quirk]bool{
-	simulator.NoEventService: true, simulator.NoUpdateService: true, simulator.NoSessions: true, simulator.SessionLost: true,
-}
+var OwnBMC = func() map[simulator.Quirk]bool {
+	own := map[simulator.Quirk]bool{
+		simulator.NoEventService: true, simulator.NoUpdateService: true, simulator.NoSessions: true, simulator.SessionLost: true,
+	}
+	for _, table := range ownQuirks {
+		for quirk := range table {
+			own[quirk] = true
+		}
+	}
+	return own
+}()

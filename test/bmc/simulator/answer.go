@@ -1,13 +1,9 @@
 package simulator
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"net/http"
-	"strconv"
 	"strings"
 )
 
@@ -66,6 +62,8 @@ type reply struct {
 	location string
 	token    string // X-Auth-Token
 	xml      string // instead of body
+	// stream takes the answer over once the lock is no longer held.
+	stream func(w http.ResponseWriter, r *http.Request)
 }
 
 // The keys of the messages that are used, from the Base registry.
@@ -87,6 +85,11 @@ const (
 	preconditionFailed = "PreconditionFailed"
 	preconditionNeeded = "PreconditionRequired"
 	unavailableNow     = "ServiceTemporarilyUnavailable"
+	insufficient       = "InsufficientPrivilege"
+	changeRequired     = "PasswordChangeRequired"
+	sessionsFull       = "SessionLimitExceeded"
+	wrongFormat        = "PropertyValueFormatError"
+	alreadyExists      = "ResourceAlreadyExists"
 )
 
 // refusal is an answer that is not a success.
@@ -94,7 +97,9 @@ type refusal struct {
 	status   int
 	key      string
 	text     string
-	property string // the JSON pointer or name of what is wrong, or empty
+	property string   // the JSON pointer or name of what is wrong, or empty
+	args     []string // instead of the property
+	id       string   // a MessageId of the vendor instead of the key, or empty
 }
 
 func (r *refusal) Error() string { return r.text }
@@ -108,77 +113,11 @@ func faultAt(property, key, format string, args ...any) error {
 	return &refusal{status: http.StatusBadRequest, key: key, text: fmt.Sprintf(format, args...), property: property}
 }
 
+// oem is a fault with a message of the vendor's own registry.
+func oem(status int, id, format string, args ...any) error {
+	return &refusal{status: status, id: id, text: fmt.Sprintf(format, args...)}
+}
+
 func notFound(what string) error {
 	return fault(http.StatusNotFound, missingResource, "The resource at the URI %s was not found.", what)
-}
-
-// etag is the entity tag of a body.
-func etag(body []byte) string {
-	h := fnv.New64a()
-	_, _ = h.Write(body) // never fails
-	return `"` + strconv.FormatUint(h.Sum64(), 16) + `"`
-}
-
-// encode writes a resource as JSON with sorted keys.
-func encode(body object) []byte {
-	raw, err := json.Marshal(body)
-	if err != nil { // only values that JSON has are put into resources
-		raw = []byte(`{}`)
-	}
-	return raw
-}
-
-// answer writes a success.
-func answer(w http.ResponseWriter, r reply) {
-	h := w.Header()
-	h.Set("OData-Version", "4.0")
-	h.Set("Cache-Control", "no-cache")
-	if r.location != "" {
-		h.Set("Location", r.location)
-	}
-	if r.token != "" {
-		h.Set("X-Auth-Token", r.token)
-	}
-	switch {
-	case r.xml != "":
-		h.Set("Content-Type", "application/xml")
-		w.WriteHeader(r.status)
-		_, _ = w.Write([]byte(r.xml)) // a client that went away is its own affair
-	case r.body == nil:
-		w.WriteHeader(r.status)
-	default:
-		raw := encode(r.body)
-		h.Set("Content-Type", "application/json")
-		h.Set("ETag", etag(raw))
-		w.WriteHeader(r.status)
-		_, _ = w.Write(raw) // as above
-	}
-}
-
-// refuse writes an error the way Redfish wraps it.
-func refuse(w http.ResponseWriter, err error) {
-	var r *refusal
-	if !errors.As(err, &r) {
-		r = &refusal{status: http.StatusInternalServerError, key: generalError, text: err.Error()}
-	}
-	message := object{
-		"@odata.type": "#Message.v1_1_2.Message", "MessageId": "Base.1.18." + r.key, "Message": r.text,
-		"Severity": "Critical", "MessageSeverity": "Critical", "Resolution": "See the message.",
-	}
-	if r.property != "" {
-		message["MessageArgs"], message["RelatedProperties"] = []string{r.property}, []string{"#/" + r.property}
-	}
-	h := w.Header()
-	h.Set("OData-Version", "4.0")
-	h.Set("Content-Type", "application/json")
-	switch r.status {
-	case http.StatusUnauthorized:
-		h.Set("WWW-Authenticate", `Basic realm="Redfish"`)
-	case http.StatusServiceUnavailable:
-		h.Set("Retry-After", "1")
-	}
-	w.WriteHeader(r.status)
-	_, _ = w.Write(encode(object{"error": object{ // as above
-		"code": "Base.1.18." + r.key, "message": r.text, "@Message.ExtendedInfo": []object{message},
-	}}))
 }

@@ -1,11 +1,14 @@
 package simulator
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
 	"net/http"
 	"time"
+
+	"github.com/ironflow/ironflow/test/bmc/simulator/accounts"
 )
 
 // Options configure a Server. The zero value is a BMC without credentials and
@@ -14,6 +17,14 @@ type Options struct {
 	// Username and Password are asked for, as basic authentication or to open a
 	// session, unless Username is empty.
 	Username, Password string
+	// Accounts are further ones; the first is that of Username and Password, with
+	// the ID AccountID ("1" when empty).
+	Accounts  []accounts.Account
+	AccountID string
+	// Policy is what the BMC wants of passwords, and when it locks an account.
+	Policy accounts.Policy
+	// MaxSessions is how many can be open at a time; zero is any number.
+	MaxSessions int
 	// SessionTimeout ends sessions that are not used for so long; 30 min when zero.
 	SessionTimeout time.Duration
 	// Delays are those of systems that bring none of their own.
@@ -52,6 +63,8 @@ type Delays struct {
 	Restart time.Duration
 	// Slow is the delay of an answer under the quirk [Slow]; 5 s when zero.
 	Slow time.Duration
+	// Answer is what every answer takes.
+	Answer time.Duration
 }
 
 const (
@@ -82,6 +95,20 @@ func (o *Options) complete() {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+}
+
+// book are the accounts at the start. What is not unique in them is left out.
+func (o *Options) book() *accounts.Book {
+	list := o.Accounts
+	if o.Username != "" {
+		list = append([]accounts.Account{{ID: cmp.Or(o.AccountID, "1"), UserName: o.Username, Password: o.Password}}, list...)
+	}
+	b, err := accounts.New(o.Policy, list)
+	if err != nil {
+		o.Log.Error("the accounts of a BMC cannot be as they were asked for", "error", err)
+		b, _ = accounts.New(o.Policy, list[:1]) // one is unique
+	}
+	return b
 }
 
 // Fetcher returns a function for [Options.Fetch] that reads the first 64 KiB of

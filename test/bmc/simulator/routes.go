@@ -2,11 +2,14 @@ package simulator
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -15,9 +18,11 @@ const maxBody = 1 << 20
 
 // call is one request. For GET the server's lock is held, else it is not.
 type call struct {
-	s   *Server
-	r   *http.Request
-	sys *system // of the path, nil for what systems share
+	s       *Server
+	r       *http.Request
+	pattern string
+	sys     *system // of the path, nil for what systems share
+	of      *system // whose quirks there are: sys, else the only one, or nil
 	// body is what the request brought, empty if nothing.
 	body object
 }
@@ -25,20 +30,28 @@ type call struct {
 // handler answers one kind of request.
 type handler func(c *call) (reply, error)
 
-// routes makes the multiplexer of the table.
-func (s *Server) routes() *http.ServeMux {
+// serverKey is under which the multiplexer finds the server of a request.
+type serverKey struct{}
+
+// mux is the multiplexer of all servers: thousands of them would need much memory
+// for one each.
+var mux = sync.OnceValue(func() *http.ServeMux {
 	mux := http.NewServeMux()
 	for _, table := range routeTables {
 		for pattern, h := range table {
-			mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, pattern, h) })
+			mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+				if s, ok := r.Context().Value(serverKey{}).(*Server); ok {
+					s.serve(w, r, pattern, h)
+				}
+			})
 		}
 	}
 	return mux
-}
+})
 
 // routeTables are the API by topic: pattern by handler.
 var routeTables = []map[string]handler{
-	serviceRoutes, sessionRoutes, systemRoutes, biosRoutes, mediaRoutes, storageRoutes, chassisRoutes,
+	serviceRoutes, sessionRoutes, accountRoutes, systemRoutes, biosRoutes, mediaRoutes, storageRoutes, chassisRoutes,
 	updateRoutes, taskRoutes, eventRoutes, logRoutes,
 }
 
@@ -61,7 +74,7 @@ var open = map[string]bool{
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.URL.Path = cmp.Or(strings.TrimRight(r.URL.Path, "/"), "/")
-	_, pattern := s.mux.Handler(r)
+	_, pattern := mux().Handler(r)
 	if pattern == "" {
 		pattern = r.Method + " other"
 	}
@@ -70,7 +83,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.unknown(w, r)
 		return
 	}
-	s.mux.ServeHTTP(w, r)
+	mux().ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), serverKey{}, s)))
 }
 
 // unknown answers what no route answers: 404, or 405 for another verb.
@@ -83,19 +96,21 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 	}
 	probe := r.Clone(r.Context())
 	probe.Method = http.MethodGet
-	if _, pattern := s.mux.Handler(probe); pattern != "" && r.Method != http.MethodGet {
-		w.Header().Set("Allow", allowed(pattern))
+	if _, pattern := mux().Handler(probe); pattern != "" && r.Method != http.MethodGet {
+		w.Header().Set("Allow", (&call{s: s, r: r}).allowed(pattern))
 		err = fault(http.StatusMethodNotAllowed, notAllowed, "%s is not allowed on %s.", r.Method, r.URL.Path)
 	}
 	refuse(w, err)
 }
 
 // allowed are the verbs that the path of a pattern takes, for the header Allow.
-func allowed(pattern string) string {
+func (c *call) allowed(pattern string) string {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
 	_, path, _ := strings.Cut(pattern, " ")
 	verbs := []string{http.MethodGet, http.MethodHead}
 	for _, verb := range []string{http.MethodPost, http.MethodPatch, http.MethodDelete} {
-		if _, ok := lookup(verb + " " + path); ok {
+		if _, ok := lookup(verb + " " + path); ok && c.offered(verb+" "+path) {
 			verbs = append(verbs, verb)
 		}
 	}
@@ -104,56 +119,74 @@ func allowed(pattern string) string {
 
 // serve lets quirks and credentials have their say, then runs the handler.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, pattern string, h handler) {
-	c := &call{s: s, r: r}
+	c := &call{s: s, r: r, pattern: pattern}
 	s.mu.Lock()
 	c.sys = s.systems[r.PathValue("system")]
-	of := c.sys
-	if of == nil {
-		of = s.only()
+	c.of = c.sys
+	if c.of == nil {
+		c.of = s.only()
 	}
-	o := s.obstacle(of)
+	o := s.obstacle(c.of, r.URL.Path)
 	s.mu.Unlock()
 	o.wait(r)
-	err := o.err
-	if err == nil {
-		err = c.admit(pattern, of)
+	rep, err := c.run(o, h)
+	if errors.Is(err, errCut) {
+		drop()
 	}
-	if err == nil {
-		err = c.read()
-	}
-	if err == nil {
-		err = c.precondition(pattern, of)
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if (err == nil && reads) || (err != nil && asRefusal(err).status == http.StatusMethodNotAllowed) {
+		w.Header().Set("Allow", c.allowed(pattern))
 	}
 	if err != nil {
 		refuse(w, err)
 		return
 	}
-	rep, err := c.handle(h)
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		w.Header().Set("Allow", allowed(pattern))
-	}
-	answer(w, rep)
+	c.answer(w, rep)
 }
 
-// handle runs a handler, with the lock for reads.
+// run is the request's way to its handler.
+func (c *call) run(o obstacle, h handler) (reply, error) {
+	if o.err != nil {
+		return reply{}, o.err
+	}
+	for _, step := range []func() error{c.admit, c.read, c.object, c.precondition} {
+		if err := step(); err != nil {
+			return reply{}, err
+		}
+	}
+	return c.handle(h)
+}
+
+// object lets the traits object.
+func (c *call) object() error {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	return c.objection()
+}
+
+// handle runs a handler, with the lock for reads, and lets the traits change what
+// comes of it.
 func (c *call) handle(h handler) (reply, error) {
 	if c.r.Method == http.MethodGet || c.r.Method == http.MethodHead {
 		c.s.mu.Lock()
 		defer c.s.mu.Unlock()
+		rep, err := h(c)
+		c.reshape(c.pattern, rep.body, false)
+		return rep, err
 	}
-	return h(c)
+	rep, err := h(c)
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.reshape(c.pattern, rep.body, false)
+	return rep, err
 }
 
 // admit checks the credentials and that the system exists.
-func (c *call) admit(pattern string, of *system) error {
+func (c *call) admit() error {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	if !open[pattern] {
-		if err := c.s.authorize(c.r, of); err != nil {
+	if !open[c.pattern] {
+		if err := c.s.authorize(c.r, c.of); err != nil {
 			return err
 		}
 	}
@@ -180,7 +213,7 @@ func (c *call) read() error {
 }
 
 // precondition checks If-Match against the resource as it is now.
-func (c *call) precondition(pattern string, of *system) error {
+func (c *call) precondition() error {
 	if c.r.Method != http.MethodPatch {
 		return nil
 	}
@@ -188,20 +221,22 @@ func (c *call) precondition(pattern string, of *system) error {
 	defer c.s.mu.Unlock()
 	want := c.r.Header.Get("If-Match")
 	switch {
-	case want == "" && of.has(ETagRequired):
+	case want == "" && c.of.has(ETagRequired):
 		return fault(http.StatusPreconditionRequired, preconditionNeeded, "A change of this resource needs its ETag in If-Match.")
 	case want == "" || want == "*":
 		return nil
 	}
-	read, ok := lookup("GET " + strings.TrimPrefix(pattern, c.r.Method+" "))
+	pattern := "GET " + strings.TrimPrefix(c.pattern, c.r.Method+" ")
+	read, ok := lookup(pattern)
 	if !ok {
 		return nil
 	}
-	now, err := read(&call{s: c.s, r: c.r, sys: c.sys, body: object{}})
+	now, err := read(&call{s: c.s, r: c.r, pattern: pattern, sys: c.sys, of: c.of, body: object{}})
 	if err != nil {
 		return err
 	}
-	if strings.TrimPrefix(want, "W/") != etag(encode(now.body)) {
+	c.reshape(pattern, now.body, true)
+	if strings.TrimPrefix(want, "W/") != tag(now.body) {
 		return fault(http.StatusPreconditionFailed, preconditionFailed, "The ETag in If-Match is not that of the resource.")
 	}
 	return nil
@@ -215,19 +250,18 @@ type obstacle struct {
 }
 
 // obstacle asks the quirks; the lock is held.
-func (s *Server) obstacle(sys *system) obstacle {
+func (s *Server) obstacle(sys *system, address string) obstacle {
 	var o obstacle
 	if sys == nil {
 		return o
 	}
-	if sys.strikes(Slow) {
-		o.delay = sys.delays.Slow
-		if o.delay == 0 {
-			o.delay = defaultSlow
-		}
+	there := func(q Quirk) bool { return sys.inScope(q, address) && sys.strikes(q) }
+	o.delay = sys.delays.Answer
+	if there(Slow) {
+		o.delay += cmp.Or(sys.delays.Slow, defaultSlow)
 	}
-	o.cut = sys.strikes(ConnectionCut)
-	if sys.strikes(Unavailable) || time.Now().Before(sys.restarting) {
+	o.cut = there(ConnectionCut)
+	if there(Unavailable) || time.Now().Before(sys.restarting) {
 		o.err = fault(http.StatusServiceUnavailable, unavailableNow, "The service is temporarily unavailable. Retry in 1 seconds.")
 	}
 	return o
@@ -245,8 +279,13 @@ func (o obstacle) wait(r *http.Request) {
 		}
 	}
 	if o.cut {
-		panic(http.ErrAbortHandler) //nolint:forbidigo // the way in which net/http lets a handler drop a connection
+		drop()
 	}
+}
+
+// drop closes the connection instead of an answer.
+func drop() {
+	panic(http.ErrAbortHandler) //nolint:forbidigo // the way in which net/http lets a handler drop a connection
 }
 
 // Patterns are all requests that a server answers, by verb and path pattern, in

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ironflow/ironflow/test/bmc/simulator/accounts"
 	"github.com/ironflow/ironflow/test/simserver"
 )
 
@@ -15,7 +16,6 @@ import (
 // also by the machines behind it.
 type Server struct {
 	opts  Options
-	mux   *http.ServeMux
 	uuid  string
 	life  context.Context
 	end   context.CancelFunc
@@ -28,6 +28,8 @@ type Server struct {
 	order      []string // system ids as they were added
 	registries map[string]*Registry
 	sessions   map[string]*session // by token
+	book       *accounts.Book
+	logins     map[accounts.Verdict]int
 	tasks      tasks
 	subs       subscriptions
 	timers     *simserver.Timers
@@ -40,10 +42,10 @@ func New(o Options) *Server {
 	s := &Server{
 		opts: o, uuid: newUUID(), systems: map[string]*system{}, registries: map[string]*Registry{},
 		sessions: map[string]*session{}, tasks: tasks{byID: map[string]*task{}}, subs: subscriptions{byID: map[string]*subscription{}},
+		book: o.book(), logins: map[accounts.Verdict]int{},
 	}
 	s.timers = simserver.NewTimers(&s.mu)
 	s.life, s.end = context.WithCancel(context.Background())
-	s.mux = s.routes()
 	return s
 }
 
@@ -133,6 +135,39 @@ func (s *Server) SetQuirk(id string, quirk Quirk, times int) error {
 		return err
 	}
 	sys.quirks[quirk] = times
+	delete(sys.scopes, quirk)
+	return nil
+}
+
+// SetQuirkAt switches a quirk on as [Server.SetQuirk] does, for requests whose path
+// begins so. It narrows the quirks that are about any request: [Slow],
+// [Unavailable], [ConnectionCut], and those of broken answers and of types.
+func (s *Server) SetQuirkAt(id string, quirk Quirk, times int, path string) error {
+	if err := s.SetQuirk(id, quirk, times); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sys, err := s.system(id)
+	if err != nil {
+		return err
+	}
+	if sys.scopes == nil {
+		sys.scopes = map[Quirk]string{}
+	}
+	sys.scopes[quirk] = path
+	return nil
+}
+
+// SetDelays changes how long the things of a system take from now on.
+func (s *Server) SetDelays(id string, delays Delays) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sys, err := s.system(id)
+	if err != nil {
+		return err
+	}
+	sys.delays = delays
 	return nil
 }
 

@@ -23,11 +23,11 @@ func getVersions(*call) (reply, error) {
 }
 
 func getRoot(c *call) (reply, error) {
-	of := c.s.only()
+	of := c.of
 	body := resource("ServiceRoot.v1_16_0.ServiceRoot", "RootService", "Simulated Redfish Service", root+"/", object{
 		"RedfishVersion": redfishVersion, "UUID": c.s.uuid, "Product": "Ironflow BMC simulator", "Vendor": "ACME",
 		"Systems": link("Systems"), "Managers": link("Managers"), "Chassis": link("Chassis"), "Registries": link("Registries"),
-		"SessionService": link("SessionService"), "Tasks": link("TaskService"),
+		"SessionService": link("SessionService"), "AccountService": link("AccountService"), "Tasks": link("TaskService"),
 		"Links": object{"Sessions": link("SessionService", "Sessions")},
 	})
 	if !of.has(NoEventService) {

@@ -2,12 +2,14 @@ package simulator
 
 import (
 	"crypto/rand"
-	"crypto/subtle"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/ironflow/ironflow/test/bmc/simulator/accounts"
 )
 
 var sessionRoutes = map[string]handler{
@@ -20,40 +22,102 @@ var sessionRoutes = map[string]handler{
 
 // session is a client's proof of its credentials.
 type session struct {
-	id   string
-	used time.Time
+	id, account, user, from string
+	created, used           time.Time
+}
+
+// Session is a session of a BMC as a test sees it.
+type Session struct {
+	ID, UserName string
+	Created      time.Time
+}
+
+// Sessions are those that are open, by age.
+func (s *Server) Sessions() []Session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire()
+	list := make([]Session, 0, len(s.sessions))
+	for _, held := range s.sessions {
+		list = append(list, Session{ID: held.id, UserName: held.user, Created: held.created})
+	}
+	slices.SortFunc(list, func(a, b Session) int { return a.Created.Compare(b.Created) })
+	return list
 }
 
 // tokenHeader carries a session's token.
 const tokenHeader = "X-Auth-Token" //nolint:gosec // a header's name
 
-// authorize checks a session's token or basic credentials; the lock is held.
+// isOpen says that the BMC asks nobody for credentials.
+func (s *Server) isOpen() bool { return s.opts.Username == "" && len(s.opts.Accounts) == 0 }
+
+// authorize checks a session's token or basic credentials, and what the account
+// may do; the lock is held.
 func (s *Server) authorize(r *http.Request, of *system) error {
-	if s.opts.Username == "" {
+	if s.isOpen() {
 		return nil
 	}
-	denied := fault(http.StatusUnauthorized, noAccess, "There is no valid session established with the implementation.")
-	if token := r.Header.Get(tokenHeader); token != "" {
-		held := s.sessions[token]
-		switch {
-		case held == nil:
-			return denied
-		case time.Since(held.used) > s.opts.SessionTimeout || of.strikes(SessionLost):
-			delete(s.sessions, token)
-			return denied
-		}
-		held.used = time.Now()
-		return nil
+	account, err := s.authenticate(r, of)
+	if err != nil {
+		return err
 	}
-	user, password, ok := r.BasicAuth()
-	if !ok || !s.credentials(user, password) {
-		return denied
-	}
-	return nil
+	return permit(r, account)
 }
 
-func (s *Server) credentials(user, password string) bool {
-	return subtle.ConstantTimeCompare([]byte(user+"\x00"+password), []byte(s.opts.Username+"\x00"+s.opts.Password)) == 1
+// authenticate finds the account behind a request; the lock is held.
+func (s *Server) authenticate(r *http.Request, of *system) (accounts.Account, error) {
+	denied := fault(http.StatusUnauthorized, noAccess, "There is no valid session established with the implementation.")
+	token := r.Header.Get(tokenHeader)
+	if token == "" {
+		user, password, ok := r.BasicAuth()
+		if !ok || of.has(NoBasic) {
+			return accounts.Account{}, denied
+		}
+		return s.login(r, of, user, password)
+	}
+	held := s.sessions[token]
+	if held == nil {
+		return accounts.Account{}, denied
+	}
+	account, exists := s.book.Get(held.account)
+	if !exists || account.Disabled || time.Since(held.used) > s.opts.SessionTimeout || of.strikes(SessionLost) {
+		delete(s.sessions, token)
+		return accounts.Account{}, denied
+	}
+	held.used = time.Now()
+	if of.strikes(SporadicDenial) {
+		return accounts.Account{}, denied
+	}
+	return account, nil
+}
+
+// login tries a password; the lock is held.
+func (s *Server) login(r *http.Request, of *system, user, password string) (accounts.Account, error) {
+	from, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		from = r.RemoteAddr
+	}
+	account, verdict := s.book.Login(user, password, from, time.Now())
+	s.logins[verdict]++
+	switch {
+	case verdict == accounts.Right && of.strikes(SporadicDenial):
+	case verdict == accounts.Right:
+		return account, nil
+	case verdict == accounts.Locked && of.has(LockoutTold):
+		return account, fault(http.StatusUnauthorized, noAccess, "The account is locked out: too many wrong passwords were tried.")
+	}
+	return account, fault(http.StatusUnauthorized, noAccess, "The user name or the password is wrong.")
+}
+
+// Logins counts the passwords that were tried, by what came of them.
+func (s *Server) Logins() map[accounts.Verdict]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make(map[accounts.Verdict]int, len(s.logins))
+	for verdict, n := range s.logins {
+		all[verdict] = n
+	}
+	return all
 }
 
 func getSessionService(c *call) (reply, error) {
@@ -64,6 +128,7 @@ func getSessionService(c *call) (reply, error) {
 }
 
 func listSessions(c *call) (reply, error) {
+	c.s.expire()
 	ids := make([]string, 0, len(c.s.sessions))
 	for _, held := range c.s.sessions {
 		ids = append(ids, held.id)
@@ -77,18 +142,38 @@ func createSession(c *call) (reply, error) {
 	password, _ := c.body["Password"].(string)
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	if c.s.only().has(NoSessions) {
+	if c.of.has(NoSessions) {
 		return reply{}, fault(http.StatusMethodNotAllowed, notAllowed, "This service has no sessions.")
 	}
-	if c.s.opts.Username != "" && !c.s.credentials(user, password) {
-		return reply{}, fault(http.StatusUnauthorized, noAccess, "The user name or the password is wrong.")
+	account := accounts.Account{UserName: user}
+	if !c.s.isOpen() {
+		var err error
+		if account, err = c.s.login(c.r, c.of, user, password); err != nil {
+			return reply{}, err
+		}
 	}
 	c.s.expire()
-	held := &session{id: strconv.Itoa(c.s.next()), used: time.Now()}
+	if (c.s.opts.MaxSessions > 0 && len(c.s.sessions) >= c.s.opts.MaxSessions) || c.of.strikes(SessionsFull) {
+		return reply{}, c.of.sessionsFull()
+	}
+	now := time.Now()
+	held := &session{id: strconv.Itoa(c.s.next()), account: account.ID, user: user, from: c.r.RemoteAddr, created: now, used: now}
 	token := rand.Text()
 	c.s.sessions[token] = held
-	address := path("SessionService", "Sessions", held.id)
-	return reply{status: http.StatusCreated, location: address, token: token, body: sessionObject(held.id, c.s.opts.Username)}, nil
+	body := held.object()
+	if account.ChangeRequired {
+		body["@Message.ExtendedInfo"] = []object{mustChange(account).message()}
+	}
+	return reply{status: http.StatusCreated, location: path("SessionService", "Sessions", held.id), token: token, body: body}, nil
+}
+
+// sessionsFull refuses a session in the vendor's words; the lock is held.
+func (sys *system) sessionsFull() error {
+	if sys != nil && sys.Vendor == Dell {
+		return oem(http.StatusServiceUnavailable, "IDRAC.2.8.RAC0218", "The maximum number of user sessions is reached.")
+	}
+	return fault(http.StatusServiceUnavailable, sessionsFull,
+		"The session establishment failed due to the number of simultaneous sessions exceeding the limit of the implementation.")
 }
 
 // expire forgets the sessions that were not used for too long; the lock is held.
@@ -100,15 +185,27 @@ func (s *Server) expire() {
 	}
 }
 
-func sessionObject(id, user string) object {
-	return resource("Session.v1_7_2.Session", id, "Session "+id, path("SessionService", "Sessions", id), object{"UserName": user, "Password": nil})
+// endSessions forgets the sessions of an account; the lock is held.
+func (s *Server) endSessions(account string) {
+	for token, held := range s.sessions {
+		if held.account == account {
+			delete(s.sessions, token)
+		}
+	}
+}
+
+func (held *session) object() object {
+	return resource("Session.v1_7_2.Session", held.id, "Session "+held.id, path("SessionService", "Sessions", held.id), object{
+		"UserName": held.user, "Password": nil, "SessionType": "Redfish", "ClientOriginIPAddress": held.from,
+		"CreatedTime": held.created.UTC().Format(time.RFC3339),
+	})
 }
 
 func getSession(c *call) (reply, error) {
 	id := c.r.PathValue("session")
 	for _, held := range c.s.sessions {
 		if held.id == id {
-			return ok(sessionObject(id, c.s.opts.Username))
+			return ok(held.object())
 		}
 	}
 	return reply{}, notFound(c.r.URL.Path)

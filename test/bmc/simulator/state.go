@@ -23,9 +23,10 @@ type system struct {
 	state      State
 	delays     Delays
 	quirks     map[Quirk]int
-	epoch      int        // grows with each switch of the power and ends what was under way
-	transition PowerState // shown while a switch takes effect, else empty
-	progress   string     // BootProgress.LastState
+	scopes     map[Quirk]string // the beginning of the paths at which a quirk is on
+	epoch      int              // grows with each switch of the power and ends what was under way
+	transition PowerState       // shown while a switch takes effect, else empty
+	progress   string           // BootProgress.LastState
 	bios       bios
 	secure     secureBoot
 	storage    []*storage

@@ -10,6 +10,9 @@ type System struct {
 	UUID, Name string
 
 	Manufacturer, Model, SerialNumber, AssetTag string
+	// Vendor is what the service root says and whose OEM parts there are; empty is
+	// ACME, which has none.
+	Vendor Vendor
 	// Power is the state at the start; Off when empty.
 	Power PowerState
 	// Health is OK, Warning or Critical; OK when empty.
@@ -34,6 +37,19 @@ type System struct {
 	// Delays replace those of the Server, unless nil.
 	Delays *Delays
 }
+
+// Vendor is who made a BMC, as the service root shows it.
+type Vendor string
+
+// The vendors with OEM parts.
+const (
+	Dell       Vendor = "Dell"
+	HPE        Vendor = "HPE"
+	Lenovo     Vendor = "Lenovo"
+	Supermicro Vendor = "Supermicro"
+	AMI        Vendor = "AMI"
+	NVIDIA     Vendor = "NVIDIA"
+)
 
 // NIC is an Ethernet interface.
 type NIC struct {

@@ -1,0 +1,372 @@
+package simulator
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ironflow/ironflow/test/bmc/simulator/accounts"
+)
+
+var accountRoutes = map[string]handler{
+	"GET /redfish/v1/AccountService":                       getAccountService,
+	"PATCH /redfish/v1/AccountService":                     patchAccountService,
+	"GET /redfish/v1/AccountService/Roles":                 listRoles,
+	"GET /redfish/v1/AccountService/Roles/{role}":          getRole,
+	"GET /redfish/v1/AccountService/Accounts":              listAccounts,
+	"POST /redfish/v1/AccountService/Accounts":             createAccount,
+	"GET /redfish/v1/AccountService/Accounts/{account}":    getAccount,
+	"PATCH /redfish/v1/AccountService/Accounts/{account}":  patchAccount,
+	"DELETE /redfish/v1/AccountService/Accounts/{account}": deleteAccount,
+}
+
+// privileges are those of the roles.
+var privileges = map[string][]string{
+	accounts.Administrator: {"Login", "ConfigureManager", "ConfigureUsers", "ConfigureSelf", "ConfigureComponents"},
+	accounts.Operator:      {"Login", "ConfigureSelf", "ConfigureComponents"},
+	accounts.ReadOnly:      {"Login", "ConfigureSelf"},
+}
+
+// accountSlots are the fixed accounts of a BMC with [AccountSlots]; the first is reserved.
+const accountSlots = 16
+
+// accountPath is the address of an account.
+func accountPath(id string) string { return path("AccountService", "Accounts", id) }
+
+// mustChange refuses all but a new password.
+func mustChange(a accounts.Account) *refusal {
+	return &refusal{
+		status: http.StatusForbidden, key: changeRequired, args: []string{accountPath(a.ID)},
+		text: fmt.Sprintf("The password provided for this account must be changed before access is granted. PATCH the Password property for this account located at the target URI '%s' to complete this process.", accountPath(a.ID)),
+	}
+}
+
+// permit says whether an account may make a request.
+func permit(r *http.Request, a accounts.Account) error {
+	own := r.URL.Path == accountPath(a.ID)
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	session := strings.HasPrefix(r.URL.Path, path("SessionService", "Sessions"))
+	switch {
+	case own || session && r.Method != http.MethodPost:
+		return nil
+	case a.ChangeRequired:
+		return mustChange(a)
+	case reads || a.Role == accounts.Administrator:
+		return nil
+	case a.Role == accounts.Operator && !strings.HasPrefix(r.URL.Path, path("AccountService")):
+		return nil
+	}
+	return fault(http.StatusForbidden, insufficient, "There are insufficient privileges for the account or credentials associated with the current session to perform the requested operation.")
+}
+
+func getAccountService(c *call) (reply, error) {
+	p := c.s.book.Policy
+	body := resource("AccountService.v1_15_1.AccountService", "AccountService", "Account Service", path("AccountService"), object{
+		"ServiceEnabled": true, "Status": status("OK"), "MinPasswordLength": p.MinLength, "Accounts": link("AccountService", "Accounts"),
+		"Roles": link("AccountService", "Roles"), "AccountLockoutThreshold": p.Threshold, "AccountLockoutDuration": int(p.Lockout.Seconds()),
+	})
+	if p.MaxLength > 0 {
+		body["MaxPasswordLength"] = p.MaxLength
+	}
+	if p.ResetAfter > 0 {
+		body["AccountLockoutCounterResetAfter"] = int(p.ResetAfter.Seconds())
+	}
+	return ok(body)
+}
+
+func patchAccountService(c *call) (reply, error) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	p := c.s.book.Policy
+	for name, value := range c.body {
+		number, isNumber := value.(float64)
+		if !isNumber || number < 0 {
+			return reply{}, faultAt(name, wrongType, "The value '%v' for the property %s is of a different type than the property can accept.", value, name)
+		}
+		switch name {
+		case "MinPasswordLength":
+			p.MinLength = int(number)
+		case "AccountLockoutThreshold":
+			p.Threshold = int(number)
+		case "AccountLockoutDuration":
+			p.Lockout = time.Duration(number) * time.Second
+		default:
+			return reply{}, faultAt(name, unknownProperty, "The property %s is not in the list of valid properties.", name)
+		}
+	}
+	c.s.book.Policy = p
+	return done()
+}
+
+func listRoles(*call) (reply, error) {
+	return ok(collection("Role", "Roles", path("AccountService", "Roles"),
+		links([]string{accounts.Administrator, accounts.Operator, accounts.ReadOnly}, "AccountService", "Roles")))
+}
+
+func getRole(c *call) (reply, error) {
+	id := c.r.PathValue("role")
+	if privileges[id] == nil {
+		return reply{}, notFound(c.r.URL.Path)
+	}
+	return ok(resource("Role.v1_3_2.Role", id, "Role "+id, path("AccountService", "Roles", id), object{
+		"RoleId": id, "IsPredefined": true, "AssignedPrivileges": privileges[id],
+	}))
+}
+
+func listAccounts(c *call) (reply, error) {
+	var ids []string
+	for _, a := range c.s.book.List() {
+		ids = append(ids, a.ID)
+	}
+	if c.of.has(AccountSlots) {
+		ids = nil
+		for n := range accountSlots {
+			ids = append(ids, strconv.Itoa(n+1))
+		}
+	}
+	return ok(collection("ManagerAccount", "Accounts", path("AccountService", "Accounts"), links(ids, "AccountService", "Accounts")))
+}
+
+func (c *call) accountObject(a accounts.Account) object {
+	role := object{}
+	if a.Role != "" {
+		role = object{"Role": link("AccountService", "Roles", a.Role)}
+	}
+	return resource("ManagerAccount.v1_12_1.ManagerAccount", a.ID, "User account "+a.ID, accountPath(a.ID), object{
+		"UserName": a.UserName, "Password": nil, "RoleId": a.Role, "Enabled": !a.Disabled, "Locked": c.s.book.Locked(a.ID, time.Now()),
+		"PasswordChangeRequired": a.ChangeRequired, "AccountTypes": []string{"Redfish"}, "Links": role,
+	})
+}
+
+// account finds the account of the request, a free slot included; the lock is held.
+func (c *call) account() (a accounts.Account, free bool, err error) {
+	id := c.r.PathValue("account")
+	if a, found := c.s.book.Get(id); found {
+		return a, false, nil
+	}
+	if n, err := strconv.Atoi(id); err == nil && c.of.has(AccountSlots) && n >= 1 && n <= accountSlots {
+		return accounts.Account{ID: id, Disabled: true, Role: ""}, true, nil
+	}
+	return accounts.Account{}, false, notFound(c.r.URL.Path)
+}
+
+func getAccount(c *call) (reply, error) {
+	a, _, err := c.account()
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(c.accountObject(a))
+}
+
+func createAccount(c *call) (reply, error) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	change, err := c.accountChange()
+	if err != nil {
+		return reply{}, err
+	}
+	if change.UserName == nil || change.Password == nil {
+		return reply{}, faultAt("UserName", missingProperty, "The properties UserName and Password are required.")
+	}
+	a, err := c.s.book.Add(newAccount("", change))
+	if err != nil {
+		return reply{}, accountFault(err)
+	}
+	made := reply{status: http.StatusCreated, location: accountPath(a.ID), body: c.accountObject(a)}
+	if c.of.has(AccountMessage) {
+		made.location, made.body = "", object{"error": object{"code": "iLO.0.10.ExtendedInfo", "message": "See @Message.ExtendedInfo for more information.",
+			"@Message.ExtendedInfo": []object{{"MessageId": "Base.1.18.Created"}}}}
+	}
+	return made, nil
+}
+
+// newAccount is an account as a request describes it.
+func newAccount(id string, change accounts.Change) accounts.Account {
+	a := accounts.Account{ID: id, UserName: *change.UserName, Password: *change.Password}
+	if change.Role != nil {
+		a.Role = *change.Role
+	}
+	if change.Disabled != nil {
+		a.Disabled = *change.Disabled
+	}
+	if change.ChangeRequired != nil {
+		a.ChangeRequired = *change.ChangeRequired
+	}
+	return a
+}
+
+// accountChange reads what the request wants of an account.
+func (c *call) accountChange() (accounts.Change, error) {
+	var change accounts.Change
+	for name, value := range c.body {
+		text, isText := value.(string)
+		flag, isFlag := value.(bool)
+		wrong := faultAt(name, wrongType, "The value for the property %s is of a different type than the property can accept.", name)
+		switch name {
+		case "UserName", "Password", "RoleId":
+			if !isText {
+				return change, wrong
+			}
+			*map[string]**string{"UserName": &change.UserName, "Password": &change.Password, "RoleId": &change.Role}[name] = &text
+		case "Enabled", "Locked", "PasswordChangeRequired":
+			if !isFlag {
+				return change, wrong
+			}
+			flag = flag != (name != "PasswordChangeRequired") // Enabled false disables, Locked false unlocks
+			*map[string]**bool{"Enabled": &change.Disabled, "Locked": &change.Unlock, "PasswordChangeRequired": &change.ChangeRequired}[name] = &flag
+		case "AccountTypes", "Description", "@odata.etag", "@odata.id":
+		default:
+			return change, faultAt(name, unknownProperty, "The property %s is not in the list of valid properties.", name)
+		}
+	}
+	if change.Role != nil && privileges[*change.Role] == nil {
+		return change, faultAt("RoleId", wrongValue, "The value '%s' for the property RoleId is not in the list of acceptable values.", *change.Role)
+	}
+	return change, nil
+}
+
+// accountFault is what the book has against a change, as an answer.
+func accountFault(err error) error {
+	if policy, is := errors.AsType[*accounts.PolicyError](err); is {
+		return faultAt("Password", wrongFormat, "The value for the property Password is of a different format than the property can accept: %s.", policy.Text)
+	}
+	if errors.Is(err, accounts.ErrExists) {
+		return faultAt("UserName", alreadyExists, "The requested resource of type ManagerAccount with the property UserName already exists.")
+	}
+	return err
+}
+
+func patchAccount(c *call) (reply, error) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	a, free, err := c.account()
+	if err != nil {
+		return reply{}, err
+	}
+	change, err := c.accountChange()
+	switch {
+	case err != nil:
+		return reply{}, err
+	case free:
+		return c.fillSlot(a.ID, change)
+	case change.UserName != nil && *change.UserName == "" && c.of.has(AccountSlots):
+		c.s.endSessions(a.ID)
+		return reply{status: http.StatusOK, body: success()}, c.s.book.Remove(a.ID)
+	case change.Password != nil:
+		return c.changePassword(a, change)
+	}
+	if err := c.s.book.Change(a.ID, change, time.Now()); err != nil {
+		return reply{}, accountFault(err)
+	}
+	return reply{status: http.StatusOK, body: success()}, nil
+}
+
+// changePassword is a change that brings a new password, with all that can go
+// wrong with one; the lock is held.
+func (c *call) changePassword(a accounts.Account, change accounts.Change) (reply, error) {
+	switch {
+	case c.of.strikes(PasswordCutBefore):
+		return reply{}, errCut
+	case c.of.strikes(PasswordRefused):
+		return reply{}, accountFault(&accounts.PolicyError{Text: "it is too simple"})
+	case c.of.strikes(PasswordNotChanged):
+		return reply{status: http.StatusOK, body: success()}, nil
+	}
+	apply := func() error {
+		if err := c.s.book.Change(a.ID, change, time.Now()); err != nil {
+			return accountFault(err)
+		}
+		if c.of.has(FactoryPassword) {
+			c.of.quirks[FactoryPassword] = 0
+		}
+		if !c.of.has(SessionsKept) {
+			c.s.endSessions(a.ID)
+		}
+		return nil
+	}
+	if c.of.strikes(PasswordLate) {
+		c.s.after(c.of.delays.Task, func() { _ = apply() }) // nobody hears of a refusal any more
+		return reply{status: http.StatusOK, body: success()}, nil
+	}
+	if err := apply(); err != nil {
+		return reply{}, err
+	}
+	if c.of.strikes(PasswordCutAfter) {
+		return reply{}, errCut
+	}
+	return reply{status: http.StatusOK, body: success()}, nil
+}
+
+// fillSlot makes an account of a free slot; the lock is held.
+func (c *call) fillSlot(id string, change accounts.Change) (reply, error) {
+	if id == "1" || change.UserName == nil || change.Password == nil || *change.UserName == "" {
+		return reply{}, faultAt("UserName", readOnlyProperty, "The slot %s takes an account only with UserName and Password together, and the first one takes none.", id)
+	}
+	if _, err := c.s.book.Add(newAccount(id, change)); err != nil {
+		return reply{}, accountFault(err)
+	}
+	return reply{status: http.StatusOK, body: success()}, nil
+}
+
+// success is the body of an answer that has nothing to say.
+func success() object {
+	return object{"@Message.ExtendedInfo": []object{{
+		"@odata.type": "#Message.v1_1_2.Message", "MessageId": "Base.1.18.Success", "Message": "The request completed successfully.",
+		"MessageSeverity": "OK", "Severity": "OK", "Resolution": "None.",
+	}}}
+}
+
+func deleteAccount(c *call) (reply, error) {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	a, free, err := c.account()
+	list := c.s.book.List()
+	admins := slices.DeleteFunc(list, func(a accounts.Account) bool { return a.Role != accounts.Administrator })
+	switch {
+	case err != nil:
+		return reply{}, err
+	case free || len(admins) == 1 && admins[0].ID == a.ID:
+		return reply{}, fault(http.StatusBadRequest, notAllowed, "The account %s cannot be removed.", a.ID)
+	}
+	c.s.endSessions(a.ID)
+	return reply{status: http.StatusNoContent}, c.s.book.Remove(a.ID)
+}
+
+// Password is what the BMC takes for a user now, for tests.
+func (s *Server) Password(user string) (string, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, ok := s.book.Find(user)
+	return a.Password, ok
+}
+
+// SetPassword changes a password as somebody at the console does: no policy is
+// asked, and the sessions of the account stay.
+func (s *Server) SetPassword(user, password string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.book.Force(user, password)
+}
+
+// RequirePasswordChange lets a user do nothing until the password is changed.
+func (s *Server) RequirePasswordChange(user string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, ok := s.book.Find(user)
+	if !ok {
+		return accounts.ErrMissing
+	}
+	yes := true
+	return s.book.Change(a.ID, accounts.Change{ChangeRequired: &yes}, time.Now())
+}
+
+// SetPolicy changes what passwords must be, and when accounts are locked out.
+func (s *Server) SetPolicy(policy accounts.Policy) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.book.Policy = policy
+}
