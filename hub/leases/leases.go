@@ -52,7 +52,8 @@ type Options struct {
 	// Leader runs on one program at a time.
 	Leader func(ctx context.Context)
 	// Lost is called when another program has ended or died: what it had only in its
-	// memory is lost. It may be called for this program's own earlier life.
+	// memory is lost. It is called as well when this program begins another life, before
+	// it leads again: while it could not renew its lease, it could not learn anything either.
 	Lost func()
 	// Log is told who leads and who is gone.
 	Log *slog.Logger
@@ -130,6 +131,9 @@ func (k *keeper) renew(ctx context.Context) error {
 			return err
 		}
 		k.self = begin(ctx, lease, k.Member)
+		if len(k.past) > 0 {
+			k.Lost()
+		}
 	} else if err := k.Store.Commit(ctx, &store.Unit{Leases: []*store.Lease{k.self.lease}}); err != nil {
 		if errors.Is(err, store.ErrConflict) {
 			k.end()

@@ -198,9 +198,11 @@ func TestDatabaseThatIsAway(t *testing.T) {
 		link.cut(context.DeadlineExceeded)
 		pass(time.Minute)
 		s.Expect(s.leader()).To(BeEmpty(), "it cannot know whether another one leads by now")
+		s.Expect(s.losses("a")).To(BeZero())
 		link.cut(nil)
 		pass(6 * time.Second)
 		s.Expect(s.leader()).To(Equal("a"))
+		s.Expect(s.losses("a")).To(Equal(1), "it could hear nobody meanwhile")
 	})
 }
 

@@ -30,6 +30,9 @@ func New(units *settle.Units, book *checkins.Book) *Monitor { return &Monitor{un
 // and preparations that take too long, clusters that may be prepared again.
 func (m *Monitor) Run(ctx context.Context) error {
 	m.units.Start() // whatever came between New and here kept agents out
+	var beating sync.WaitGroup
+	defer beating.Wait()
+	beating.Go(func() { m.beat(ctx) })
 	leases.Run(ctx, leases.Options{
 		Store: m.units.Store, Now: m.units.Now, Renewal: m.units.Rules.Timers.Renewal, Log: m.units.Log,
 		Member: m.work, Leader: m.lead,
@@ -37,6 +40,20 @@ func (m *Monitor) Run(ctx context.Context) error {
 		Lost: m.units.Start,
 	})
 	return nil
+}
+
+// beat tells that the program runs, also while nobody calls it, until the context ends.
+func (m *Monitor) beat(ctx context.Context) {
+	ticker := time.NewTicker(m.units.Beat())
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			m.units.Awake()
+		}
+	}
 }
 
 // work does the slow work that units want. Every replica takes part.

@@ -19,18 +19,13 @@ type Units struct {
 	// Ignition gives hosts their configuration.
 	Ignition ignition.Source
 
-	started atomic.Pointer[time.Time]
-	kept    kept
-}
-
-// Start notes that the hub can be reached from now on.
-func (u *Units) Start() {
-	now := u.Now()
-	u.started.Store(&now)
+	started, awake atomic.Pointer[time.Time]
+	kept           kept
 }
 
 // Judge judges at a moment.
 func (u *Units) Judge(now time.Time) judge.Judge {
+	u.Awake()
 	return judge.Judge{Rules: &u.Rules, Moment: judge.Moment{Now: now, Started: *u.started.Load()}}
 }
 
