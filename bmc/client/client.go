@@ -3,22 +3,39 @@ package client
 import (
 	"context"
 	"crypto/x509"
-	"errors"
-	"io"
+	"encoding/json"
+	"fmt"
 	"net/http"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/stmcginnis/gofish"
+
+	"github.com/ironflow/ironflow/bmc/lenient"
 )
 
 // Client talks to one BMC. Its methods may be called by many at once.
-type Client struct{}
+type Client struct {
+	target  Target
+	options Options
+	at      place
+	http    *http.Client
+	turns   *turns
+	breaker breaker
+	auth    *auth
+	secrets *redactor
+	tags    etags
+	fresh   recent
 
-// Answer is a success.
-type Answer struct {
-	Status int
-	Header http.Header
-	Body   []byte
+	requests atomic.Int64
+	sessions atomic.Pointer[string] // where they are opened
+	life     context.Context        // of streams: it ends with Close
+	end      context.CancelFunc
+
+	mu         sync.Mutex
+	connection Connection
+	typed      *gofish.APIClient
 }
 
 // Connection is what the last connections have shown.
@@ -34,56 +51,152 @@ type Connection struct {
 	Dated bool
 }
 
-var errLater = errors.New("not there yet")
-
 // New makes a client. It does no I/O; an unusable URL, CA or pin is an error.
-func New(target Target, options Options) (*Client, error) { return nil, errLater }
+func New(target Target, options Options) (*Client, error) {
+	options.complete()
+	at, err := parsePlace(target.URL)
+	if err != nil {
+		return nil, err
+	}
+	v, err := newVerifier(target.TLS, at.host, options.Now)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{target: target, options: options, at: at, turns: newTurns(options), secrets: newRedactor(target)}
+	v.seen = c.seenLeaf
+	c.http = newHTTP(at, v, options, &c.requests)
+	c.life, c.end = context.WithCancel(context.Background())
+	c.auth = &auth{
+		target: target, now: options.Now, log: options.Log.With("bmc", at.address()), logout: c.logout, gate: make(chan struct{}, 1),
+		login: func(ctx context.Context) (*session, bool, error) { return c.login(ctx, target.Password) },
+	}
+	return c, nil
+}
 
 // Get reads a resource into a struct, best one of values of bmc/lenient. A wrong
 // type gives a zero value and no error; what is not JSON is [Broken].
-func (c *Client) Get(ctx context.Context, path string, into any) error { return errLater }
+func (c *Client) Get(ctx context.Context, path string, into any) error {
+	k, err := c.call(http.MethodGet, path)
+	if err != nil {
+		return err
+	}
+	answer, err := c.run(ctx, k)
+	if err != nil {
+		return err
+	}
+	return c.decode(k, answer, into)
+}
+
+func (c *Client) decode(k call, answer *Answer, into any) error {
+	if err := json.Unmarshal(answer.Body, into); err != nil && !lenient.OnlyTypes(err) {
+		return c.failure(k, Broken, answer.Status, "the answer is no JSON: "+line(err.Error()))
+	}
+	return nil
+}
 
 // GetRaw reads a resource as it is.
-func (c *Client) GetRaw(ctx context.Context, path string) (*Answer, error) { return nil, errLater }
-
-// Members lists the paths of a collection's members over all of its pages, at most
-// limit of them (0: no limit but that of the pages). Complete is false when there
-// are, or may be, more.
-func (c *Client) Members(ctx context.Context, path string, limit int) (paths []string, complete bool, err error) {
-	return nil, false, errLater
+func (c *Client) GetRaw(ctx context.Context, path string) (*Answer, error) {
+	k, err := c.call(http.MethodGet, path)
+	if err != nil {
+		return nil, err
+	}
+	return c.run(ctx, k)
 }
 
-// Post creates something or runs an action. A body of nil is sent as {}.
+// Post creates something or runs an action. A body of nil is sent as {}. It is never
+// repeated, unless the answer proves that nothing was done.
 func (c *Client) Post(ctx context.Context, path string, body any) (*Answer, error) {
-	return nil, errLater
-}
-
-// Patch changes properties of a resource. If-Match is sent and left out as BMCs want it.
-func (c *Client) Patch(ctx context.Context, path string, body any) (*Answer, error) {
-	return nil, errLater
+	if body == nil {
+		body = struct{}{} // some BMCs refuse an action without a body
+	}
+	return c.change(ctx, http.MethodPost, path, body)
 }
 
 // Delete removes a resource.
-func (c *Client) Delete(ctx context.Context, path string) (*Answer, error) { return nil, errLater }
-
-// Stream opens a stream of server-sent events. It ends with the context or Close.
-func (c *Client) Stream(ctx context.Context, path string) (io.ReadCloser, error) {
-	return nil, errLater
+func (c *Client) Delete(ctx context.Context, path string) (*Answer, error) {
+	return c.change(ctx, http.MethodDelete, path, nil)
 }
 
-// Gofish is typed access over the same transport, session and limits. What it
-// returns is good for as long as ctx is.
-func (c *Client) Gofish(ctx context.Context) (*gofish.APIClient, error) { return nil, errLater }
+// change makes a call when no other change is under way.
+func (c *Client) change(ctx context.Context, method, path string, body any) (*Answer, error) {
+	k, err := c.callWith(method, path, body)
+	if err != nil {
+		return nil, err
+	}
+	done, err := c.turns.write(ctx)
+	if err != nil {
+		return nil, c.ended(k, err, "waiting for other changes of the BMC")
+	}
+	defer done()
+	return c.run(ctx, k)
+}
+
+// call begins a call of a path, which may be a link of the BMC's.
+func (c *Client) call(method, link string) (call, error) {
+	path, err := c.at.path(link)
+	if err != nil {
+		return call{}, c.failure(call{method: method, path: line(link)}, Broken, 0, err.Error())
+	}
+	return call{method: method, path: path}, nil
+}
+
+func (c *Client) callWith(method, link string, body any) (call, error) {
+	k, err := c.call(method, link)
+	if err != nil || body == nil {
+		return k, err
+	}
+	if k.body, err = encode(body); err != nil {
+		return call{}, fmt.Errorf("%s %s: %w", method, k.path, err)
+	}
+	c.keepSecrets(&k)
+	return k, nil
+}
+
+// keepSecrets notes the secrets of a call's body, for its own answer and for later ones.
+func (c *Client) keepSecrets(k *call) {
+	k.secrets = secretsOf(k.body)
+	for _, secret := range k.secrets {
+		c.secrets.add(secret)
+	}
+}
 
 // Connection is what the last connections have shown.
-func (c *Client) Connection() Connection { return Connection{} }
+func (c *Client) Connection() Connection {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.connection
+}
 
-// Requests is how many requests were made.
-func (c *Client) Requests() int64 { return 0 }
+func (c *Client) seenLeaf(leaf *x509.Certificate, version uint16) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.connection.Leaf, c.connection.Version = leaf, version
+}
 
-// Verify proves a password of the target's user: it opens a new session, reads with
-// it, and ends it. There is one attempt.
-func (c *Client) Verify(ctx context.Context, password Secret) error { return errLater }
+func (c *Client) seenDate(header http.Header) {
+	date, err := http.ParseTime(header.Get("Date"))
+	if err != nil {
+		return
+	}
+	skew := date.Sub(c.options.Now().Truncate(time.Second))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.connection.Skew, c.connection.Dated = skew, true
+}
+
+// Requests is how many requests were made, logins and redirects included.
+func (c *Client) Requests() int64 { return c.requests.Load() }
 
 // Close ends our session. The client is of no use afterwards.
-func (c *Client) Close(ctx context.Context) error { return errLater }
+func (c *Client) Close(ctx context.Context) error {
+	defer c.http.CloseIdleConnections()
+	c.end()
+	held, err := c.auth.close(ctx)
+	if err != nil {
+		return fmt.Errorf("close the client of the BMC at %s: %w", c.at.address(), err)
+	}
+	if held == nil {
+		return nil
+	}
+	return c.logout(ctx, held)
+}

@@ -1,0 +1,74 @@
+package client
+
+import (
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/ironflow/ironflow/bmc/lenient"
+)
+
+// Answer is a success. A Location header is a path of the BMC; one that names
+// another place is left out.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Location is the path of what was made, or of the task's monitor; empty if the
+// answer names none.
+func (a *Answer) Location() string { return a.Header.Get("Location") }
+
+// tidyLocation cuts the header to a path.
+func (a *Answer) tidyLocation(at place, session bool) {
+	raw := a.Header.Get("Location")
+	if raw == "" {
+		return
+	}
+	path, err := at.path(raw)
+	switch {
+	case err == nil:
+		a.Header.Set("Location", path)
+	case !session: // a session's path is looked for elsewhere, too
+		a.Header.Del("Location")
+	}
+}
+
+// recent are paths that the BMC has given out a short time ago.
+type recent struct {
+	mu    sync.Mutex
+	paths map[string]time.Time
+}
+
+// maxRecent bounds them.
+const maxRecent = 32
+
+func (r *recent) add(path string, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for old, at := range r.paths {
+		if now.Sub(at) > settling {
+			delete(r.paths, old)
+		}
+	}
+	if len(r.paths) >= maxRecent {
+		return
+	}
+	if r.paths == nil {
+		r.paths = map[string]time.Time{}
+	}
+	r.paths[path] = now
+}
+
+func (r *recent) has(path string, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, known := r.paths[path]
+	return known && now.Sub(at) <= settling
+}
+
+// sessionBody is what a new session's body may tell.
+type sessionBody struct {
+	ID lenient.String `json:"@odata.id"`
+}

@@ -1,0 +1,354 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// credential is what a request proves its right with; the zero value is nothing.
+type credential struct {
+	token              string
+	username, password string
+	basic              bool
+}
+
+func (as credential) apply(header http.Header) {
+	switch {
+	case as.token != "":
+		header.Set(tokenHeader, as.token)
+	case as.basic:
+		r := http.Request{Header: header}
+		r.SetBasicAuth(as.username, as.password)
+	}
+}
+
+const tokenHeader = "X-Auth-Token" //nolint:gosec // a header's name
+
+// auth holds what a client knows of its session and its credentials. It sees to it
+// that a wrong password is tried once, and one that was right before twice: more
+// would lock the account.
+type auth struct {
+	target Target
+	now    func() time.Time
+	log    *slog.Logger
+	// login opens a session; logout ends one that was ours.
+	// presented says that the BMC was shown the password.
+	login  func(ctx context.Context) (opened *session, presented bool, err error)
+	logout func(ctx context.Context, s *session) error
+
+	// gate lets password requests through one by one while the password is unproven.
+	gate chan struct{}
+
+	mu       sync.Mutex
+	closed   bool
+	session  *session
+	basic    time.Time // until then without sessions
+	proven   bool      // the password was right at some time
+	denied   int       // refusals of the password in a row
+	verdict  *Error    // no login until the target changes
+	hold     *Error    // no login until holdEnd
+	holdEnd  time.Time
+	flight   *flight
+	mustPath string // of the account whose password must be changed
+}
+
+// session is a session of ours.
+type session struct {
+	token, path string
+	// account is set when the BMC wants the password changed first.
+	account string
+}
+
+// flight is a login that is under way; all who need one wait for it.
+type flight struct {
+	done   chan struct{}
+	logins int
+	err    error
+}
+
+const (
+	// maxLogins is how often a call may present the password.
+	maxLogins = 2
+	// holdTime is how long a login that was refused for another reason than the
+	// password is not repeated.
+	holdTime = time.Minute
+	// chancePause is the pause before a request is repeated that was refused by chance.
+	chancePause = time.Second
+	// How long sessions are not tried again: where there are none, where the table is
+	// full, and where the service was busy.
+	noSessionsTime   = time.Hour
+	fullTime         = 5 * time.Minute
+	busySessionsTime = 30 * time.Second
+)
+
+// pass is what one call has used of its chances.
+type pass struct {
+	logins    int    // passwords presented on its behalf, over all its tries
+	anonymous bool   // try without credentials first
+	stale     string // the token that was refused
+	renewed   bool   // a login was waited for
+	repeats   int    // of requests with a good token
+	wait      time.Duration
+}
+
+// again is the pass of another try of the same call.
+func (p pass) again(k call) pass { return pass{logins: p.logins, anonymous: open(k.path)} }
+
+// credential waits for what a request may use. The returned function is called
+// after the request.
+func (a *auth) credential(ctx context.Context, p *pass) (credential, func(), error) {
+	for {
+		as, running, err := a.look(p)
+		if err != nil {
+			return credential{}, nil, err
+		}
+		if running == nil {
+			if !as.basic {
+				return as, func() {}, nil
+			}
+			done, ok, err := a.guard(ctx)
+			if err != nil || ok {
+				return as, done, err
+			}
+			continue // it turned out while waiting
+		}
+		select {
+		case <-running.done:
+		case <-ctx.Done():
+			return credential{}, nil, context.Cause(ctx)
+		}
+		p.logins, p.renewed = p.logins+running.logins, true
+		if running.err != nil {
+			return credential{}, nil, running.err
+		}
+	}
+}
+
+// look decides what a request may use now, or which login it has to wait for.
+func (a *auth) look(p *pass) (credential, *flight, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := a.now()
+	held := a.session != nil && (p.renewed || a.session.token != p.stale)
+	switch {
+	case a.closed:
+		return credential{}, nil, &Error{Kind: Unreachable, Message: ErrClosed.Error(), cause: ErrClosed}
+	case a.target.Username == "":
+		return credential{}, nil, nil
+	case p.anonymous && held:
+		return credential{token: a.session.token}, nil, nil
+	case p.anonymous:
+		return credential{}, nil, nil
+	case a.verdict != nil:
+		return credential{}, nil, a.verdict
+	case a.target.Basic || now.Before(a.basic):
+		return a.password(), nil, nil
+	case held:
+		return credential{token: a.session.token}, nil, nil
+	case a.hold != nil && now.Before(a.holdEnd):
+		return credential{}, nil, a.hold
+	case a.flight == nil && p.logins >= maxLogins:
+		return credential{}, nil, &Error{Kind: Refused, Status: http.StatusUnauthorized, Message: "the BMC does not accept the session that it has just opened"}
+	case a.flight == nil:
+		a.takeOff(maxLogins - p.logins)
+	}
+	return credential{}, a.flight, nil
+}
+
+func (a *auth) password() credential {
+	return credential{basic: true, username: a.target.Username, password: string(a.target.Password)}
+}
+
+// guard lets one request at a time use a password that is not proven. ok is false
+// when the state has changed while it waited.
+func (a *auth) guard(ctx context.Context) (func(), bool, error) {
+	a.mu.Lock()
+	proven := a.proven && a.denied == 0
+	a.mu.Unlock()
+	if proven {
+		return func() {}, true, nil
+	}
+	done, err := acquire(ctx, a.gate)
+	if err != nil {
+		return nil, false, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.verdict != nil || a.closed || a.proven && a.denied == 0 {
+		done()
+		return func() {}, a.verdict == nil && !a.closed, nil
+	}
+	return done, true, nil
+}
+
+// takeOff starts a login with at most so many tries; the lock is held. It goes on
+// when its caller gives up: a session whose answer nobody hears would be lost.
+func (a *auth) takeOff(tries int) {
+	old := a.session
+	a.session = nil
+	if !a.proven {
+		tries = 1
+	}
+	f := &flight{done: make(chan struct{})}
+	a.flight = f
+	go func() {
+		ctx := context.Background() // each request has a deadline of its own
+		if old != nil && old.path != "" {
+			// By its own token: it works only if the session is alive, and still ours.
+			_ = a.logout(ctx, old)
+		}
+		opened, presented, err := a.attempt(ctx, f, max(tries, 1))
+		a.land(f, opened, presented, err)
+	}()
+}
+
+// attempt logs in, twice at most.
+func (a *auth) attempt(ctx context.Context, f *flight, tries int) (opened *session, presented bool, err error) {
+	for {
+		opened, presented, err = a.login(ctx)
+		if presented {
+			f.logins++
+		}
+		if KindOf(err) != Credentials || f.logins >= tries || pause(ctx, chancePause) != nil {
+			return opened, presented, err
+		}
+	}
+}
+
+// land takes the result of a login.
+func (a *auth) land(f *flight, opened *session, presented bool, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e, is := errors.AsType[*Error](err)
+	switch {
+	case err == nil:
+		a.session, a.proven, a.denied, a.hold, a.mustPath = opened, true, 0, nil, opened.account
+		a.log.Debug("session opened")
+	case !is || !presented:
+		f.err = err
+	case e.Kind == Credentials, e.Kind == LockedOut:
+		f.err = a.final(e)
+	case withoutSession(e) > 0:
+		a.basic = a.now().Add(withoutSession(e))
+		a.log.Info("BMC gives no session; basic authentication is used for a while", "err", e)
+	case e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError:
+		a.hold, a.holdEnd, f.err = e, a.now().Add(holdTime), e
+	default:
+		f.err = e
+	}
+	a.flight = nil
+	close(f.done)
+}
+
+// withoutSession is for how long a refused login means to go without a session; 0:
+// it means something else.
+func withoutSession(e *Error) time.Duration {
+	switch {
+	case e.Kind == NotSupported:
+		return noSessionsTime
+	case e.Kind != Busy || e.Status == 0 || e.Status == http.StatusTooManyRequests:
+		return 0
+	case shortID(e.MessageID) == "ServiceTemporarilyUnavailable":
+		return busySessionsTime
+	}
+	return fullTime
+}
+
+// judge looks at what came of a request. again means: once more, after p.wait. A
+// verdict replaces the answer.
+func (a *auth) judge(p *pass, k call, as credential, err error) (again bool, verdict error) {
+	p.wait = 0
+	e, is := errors.AsType[*Error](err)
+	if !is || e.Status != http.StatusUnauthorized {
+		if err == nil && as.basic && !open(k.path) {
+			a.mu.Lock()
+			a.proven, a.denied = true, 0
+			a.mu.Unlock()
+		}
+		return false, nil
+	}
+	switch {
+	case a.target.Username == "":
+		return false, &Error{Kind: Credentials, Status: e.Status, Message: "the BMC asks for credentials: give a user name and a password", Messages: e.Messages, cause: e}
+	case as == credential{}:
+		p.anonymous = false
+		return true, nil
+	case as.basic:
+		return a.denyBasic(p, e)
+	case p.stale == "":
+		p.stale, p.anonymous = as.token, false
+		return true, nil
+	case p.repeats == 0:
+		p.repeats++
+		p.wait = chancePause
+		return true, nil
+	}
+	e.Kind = Refused // the login worked: it is not the password
+	e.Message = "the login works, but the BMC does not let this user do it: " + e.Message
+	return false, nil
+}
+
+// denyBasic counts a refused password.
+func (a *auth) denyBasic(p *pass, e *Error) (bool, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p.logins++
+	a.denied++
+	if e.Kind != LockedOut {
+		e.Kind = Credentials
+	}
+	if !a.proven || a.denied >= maxLogins || e.Kind == LockedOut {
+		return false, a.final(e)
+	}
+	p.wait = chancePause
+	return p.logins < maxLogins, nil
+}
+
+// final makes a refusal the last one; the lock is held.
+func (a *auth) final(e *Error) *Error {
+	own := *e
+	if own.Kind == LockedOut {
+		own.Message = "the BMC has locked the user out, and no login is tried until its credentials change: wait until the lock ends, and see who logs in with a wrong password"
+	} else {
+		own.Message = "the BMC refuses the user name or the password, and no login is tried until they change: correct them"
+	}
+	if e.Message != "" {
+		own.Message += " (it says: " + e.Message + ")"
+	}
+	a.verdict = &own
+	a.log.Warn("BMC refuses the login; none is tried until the credentials change", "err", &own)
+	return &own
+}
+
+// account is the path of the account whose password must be changed first.
+func (a *auth) account() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.mustPath
+}
+
+// close forbids further logins, waits for the one under way, and hands out the
+// session.
+func (a *auth) close(ctx context.Context) (*session, error) {
+	for {
+		a.mu.Lock()
+		a.closed = true
+		running := a.flight
+		if running == nil {
+			held := a.session
+			a.session = nil
+			a.mu.Unlock()
+			return held, nil
+		}
+		a.mu.Unlock()
+		select {
+		case <-running.done:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}

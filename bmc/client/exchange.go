@@ -1,0 +1,277 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// errSilent ends a request that took too long.
+var errSilent = errors.New("the BMC did not answer in time")
+
+// exchange makes one request, unless the BMC shall be left alone.
+func (c *Client) exchange(ctx context.Context, k call, as credential) (*Answer, error) {
+	switch admission, wait := c.breaker.admit(c.options.Now()); admission {
+	case keepAway:
+		return nil, c.silent(k, wait)
+	case tryRoot:
+		if err := c.tryRoot(ctx); err != nil {
+			e, is := errors.AsType[*Error](err)
+			if !is {
+				return nil, err
+			}
+			e.Message = "the BMC is silent: " + e.Error()
+			return nil, c.about(k, e)
+		}
+	case goOn:
+	}
+	return c.send(ctx, k, as)
+}
+
+func (c *Client) silent(k call, wait time.Duration) error {
+	return &Error{
+		Kind: Unreachable, Method: k.method, Path: c.secrets.clean(k.path), RetryAfter: wait,
+		Message: fmt.Sprintf("the BMC at %s has not answered %d times: it is asked again in %s", c.at.address(), breakerMisses, wait.Round(time.Second)),
+	}
+}
+
+// tryRoot asks for the service root alone.
+func (c *Client) tryRoot(ctx context.Context) error {
+	defer c.breaker.gaveUp() // nothing, when send came to a result
+	_, err := c.send(ctx, call{method: http.MethodGet, path: rootPath}, credential{})
+	if e, is := errors.AsType[*Error](err); is && e.Status != 0 {
+		return nil // any answer will do
+	}
+	return err
+}
+
+// send makes one request when its turn comes.
+func (c *Client) send(ctx context.Context, k call, as credential) (*Answer, error) {
+	done, err := c.turns.take(ctx)
+	if err != nil {
+		return nil, c.ended(k, err, "waiting for other requests to the BMC")
+	}
+	defer done()
+	limited, cancel := context.WithTimeoutCause(ctx, c.options.Timeout, errSilent)
+	defer cancel()
+	request, err := c.request(limited, k, as)
+	if err != nil {
+		return nil, c.lost(ctx, k, err)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, c.lost(ctx, k, cause(limited, err))
+	}
+	defer response.Body.Close()
+	c.seenDate(response.Header)
+	body, err := c.readBody(response)
+	if err != nil {
+		return nil, c.lost(ctx, k, cause(limited, err))
+	}
+	if c.breaker.answered() {
+		c.options.Log.Info("BMC answers again", "bmc", c.at.address())
+	}
+	return c.answer(k, as, response, body)
+}
+
+func (c *Client) request(ctx context.Context, k call, as credential) (*http.Request, error) {
+	var body io.Reader = http.NoBody
+	if k.body != nil {
+		body = bytes.NewReader(k.body)
+	}
+	request, err := http.NewRequestWithContext(ctx, k.method, c.at.base()+k.path, body)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("Accept-Encoding", "identity")
+	request.Header.Set("User-Agent", "ironflow")
+	if k.body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for name, values := range k.header {
+		request.Header[name] = values
+	}
+	as.apply(request.Header)
+	return request, nil
+}
+
+// answer makes of a response a success or an error.
+func (c *Client) answer(k call, as credential, response *http.Response, body []byte) (*Answer, error) {
+	if response.StatusCode == http.StatusNotModified {
+		return &Answer{Status: response.StatusCode, Header: response.Header}, nil
+	}
+	if response.StatusCode < http.StatusMultipleChoices {
+		if looksLikeHTML(body) && !strings.Contains(response.Header.Get("Content-Type"), "xml") {
+			return nil, c.failure(k, NotRedfish, response.StatusCode, "a web page came instead of a Redfish resource: is this the address of a BMC?")
+		}
+		answer := &Answer{Status: response.StatusCode, Header: response.Header, Body: body}
+		answer.tidyLocation(c.at, k.login)
+		return answer, nil
+	}
+	messages := messagesOf(body)
+	kind, message := classify(response.StatusCode, k.login || as.basic, messages)
+	e := &Error{
+		Kind: kind, Method: k.method, Path: k.path, Status: response.StatusCode, MessageID: message.ID, Message: message.Text, Args: message.Args,
+		Resolution: message.Resolution, Messages: messages, RetryAfter: retryAfter(response.Header, c.options.Now()),
+	}
+	if kind == PasswordChange && len(e.Args) > 0 {
+		if path, err := c.at.path(e.Args[0]); err == nil {
+			e.Args[0] = path
+		}
+	}
+	if e.Message == "" {
+		e.Message = strings.ToLower(http.StatusText(response.StatusCode))
+	}
+	c.redact(e, k.secrets)
+	e.body = []byte(c.secrets.clean(string(body), k.secrets...))
+	return nil, e
+}
+
+func (c *Client) failure(k call, kind Kind, status int, text string) *Error {
+	e := &Error{Kind: kind, Method: k.method, Path: k.path, Status: status, Message: text}
+	c.redact(e, k.secrets)
+	return e
+}
+
+// redact takes the secrets out of all texts of an error.
+func (c *Client) redact(e *Error, more []string) {
+	clean := func(text *string) { *text = c.secrets.clean(*text, more...) }
+	cleanAll := func(texts []string) {
+		for i := range texts {
+			clean(&texts[i])
+		}
+	}
+	for _, text := range []*string{&e.Path, &e.MessageID, &e.Message, &e.Resolution} {
+		clean(text)
+	}
+	cleanAll(e.Args)
+	for i := range e.Messages {
+		m := &e.Messages[i]
+		for _, text := range []*string{&m.ID, &m.Text, &m.Resolution, &m.Severity} {
+			clean(text)
+		}
+		cleanAll(m.Args)
+		cleanAll(m.Properties)
+	}
+	if e.cause != nil {
+		if text := e.cause.Error(); c.secrets.clean(text, more...) != text {
+			e.cause = errors.New(c.secrets.clean(text, more...)) // a BMC may send back what it got
+		}
+	}
+}
+
+// cause names why a context ended a request.
+func cause(ctx context.Context, err error) error {
+	if outer, is := errors.AsType[*url.Error](err); is {
+		err = outer.Err // the URL is said already
+	}
+	if ctx.Err() != nil && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// lost makes an error of a request that brought no answer, and tells the breaker.
+func (c *Client) lost(ctx context.Context, k call, err error) error {
+	e := &Error{Kind: Unreachable, Method: k.method, Path: k.path, cause: err}
+	switch {
+	case ctx.Err() != nil: // the caller's own affair
+	case errors.Is(err, errRedirect), errors.Is(err, errRedirectVerb), errors.Is(err, errRedirects),
+		errors.Is(err, errTooLarge), errors.Is(err, errTooDeep), errors.Is(err, errBadGzip):
+		e.Kind = Broken
+		c.breaker.answered()
+	case isTLS(err):
+		e.Kind = TLS
+		e.Message = explainTLS(err)
+		c.breaker.answered()
+	case isReset(err):
+		e.reset = true
+		e.Message = "the BMC broke the connection"
+	case !isNetwork(err):
+		e.Kind = Broken // an answer, but not of HTTP
+		c.breaker.answered()
+	default:
+		if c.breaker.missed(c.options.Now()) {
+			c.options.Log.Warn("BMC is silent; only its service root is asked for now", "bmc", c.at.address())
+		}
+	}
+	if inner, is := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](err); is && inner.Timeout() && e.Message == "" {
+		e.Message = fmt.Sprintf("no answer from %s", c.at.address())
+	}
+	c.redact(e, k.secrets)
+	return e
+}
+
+func isReset(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed) || strings.Contains(err.Error(), "server closed idle connection")
+}
+
+func isNetwork(err error) bool {
+	_, network := errors.AsType[net.Error](err)
+	return network || errors.Is(err, errSilent)
+}
+
+func isTLS(err error) bool {
+	_, verification := errors.AsType[*tls.CertificateVerificationError](err)
+	_, record := errors.AsType[tls.RecordHeaderError](err)
+	_, alert := errors.AsType[tls.AlertError](err)
+	text := err.Error()
+	return verification || record || alert || errors.Is(err, errPin) || errors.Is(err, http.ErrSchemeMismatch) ||
+		strings.Contains(text, "remote error: tls:") || strings.Contains(text, "tls: ")
+}
+
+// explainTLS says what to do about a certificate.
+func explainTLS(err error) string {
+	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
+	_, name := errors.AsType[x509.HostnameError](err)
+	invalid, is := errors.AsType[x509.CertificateInvalidError](err)
+	switch {
+	case unknown:
+		return "the BMC's certificate is of an authority that is not trusted: give its CA or its pin, or do not verify it"
+	case name:
+		return "the BMC's certificate is not for this address: " + line(err.Error())
+	case is && invalid.Reason == x509.Expired:
+		return "the BMC's certificate is not valid now: renew it, or set the clock right: " + line(invalid.Error())
+	}
+	return ""
+}
+
+// longestWish bounds what a BMC may ask for.
+const longestWish = time.Hour
+
+// retryAfter reads the header of that name: seconds, or a date.
+func retryAfter(header http.Header, now time.Time) time.Duration {
+	value := strings.TrimSpace(header.Get("Retry-After"))
+	var wait time.Duration
+	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil {
+		wait = time.Duration(seconds) * time.Second
+	} else if at, err := http.ParseTime(value); err == nil {
+		wait = at.Sub(now)
+	}
+	return min(max(wait, 0), longestWish)
+}
+
+func bodyTag(body []byte) string {
+	var t tagged
+	if json.Unmarshal(body, &t) != nil {
+		return ""
+	}
+	return string(t.Tag)
+}

@@ -1,0 +1,128 @@
+package client
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// redactor takes the secrets of a client out of texts.
+type redactor struct {
+	mu     sync.Mutex
+	fixed  []string // never forgotten: the password and its forms
+	recent []string // the last tokens, and what requests held
+}
+
+const (
+	// shortSecret is the length below which a secret is not searched in texts: it
+	// would hit by chance. Texts that equal it are redacted all the same.
+	shortSecret = 4
+	keptSecrets = 32
+)
+
+func newRedactor(target Target) *redactor {
+	r := &redactor{}
+	if target.Password != "" {
+		password := string(target.Password)
+		r.fixed = []string{password, basicForm(target.Username, password)}
+	}
+	return r
+}
+
+// basicForm is what basic authentication sends.
+func basicForm(username, password string) string {
+	return base64.StdEncoding.EncodeToString([]byte(username + ":" + password))
+}
+
+// add adds a session's token, or a secret that the BMC was told.
+func (r *redactor) add(secret string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if secret == "" || slices.Contains(r.recent, secret) {
+		return
+	}
+	r.recent = append(r.recent, secret)
+	if len(r.recent) > keptSecrets {
+		r.recent = slices.Delete(r.recent, 0, 1)
+	}
+}
+
+// clean replaces secrets in a text: the client's, and those of one call.
+func (r *redactor) clean(text string, more ...string) string {
+	if text == "" {
+		return text
+	}
+	r.mu.Lock()
+	secrets := slices.Concat(r.fixed, r.recent, more)
+	r.mu.Unlock()
+	// The longest first: one may be part of another.
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+	for _, secret := range secrets {
+		text = replace(text, secret)
+	}
+	return text
+}
+
+// replace takes one secret out, also as JSON, URLs and Go's quotes write it.
+func replace(text, secret string) string {
+	switch {
+	case secret == "":
+		return text
+	case text == secret:
+		return redacted
+	case len(secret) < shortSecret:
+		return text
+	}
+	text = strings.ReplaceAll(text, secret, redacted)
+	for _, form := range []string{jsonForm(secret), strings.Trim(strconv.Quote(secret), `"`), url.QueryEscape(secret), url.PathEscape(secret)} {
+		if form != secret {
+			text = strings.ReplaceAll(text, form, redacted)
+		}
+	}
+	return text
+}
+
+func jsonForm(secret string) string {
+	raw, err := json.Marshal(secret)
+	if err != nil || len(raw) < 2 {
+		return secret
+	}
+	return string(raw[1 : len(raw)-1])
+}
+
+// secretNames are parts of the names of properties whose values are secrets.
+var secretNames = []string{"password", "passphrase", "token", "secret", "privatekey", "httpheaders", "context", "destination"}
+
+// secretsOf collects the secret texts of a request's body: BMCs repeat in messages
+// what they do not like.
+func secretsOf(body []byte) []string {
+	var value any
+	if len(body) == 0 || json.Unmarshal(body, &value) != nil {
+		return nil
+	}
+	var found []string
+	var walk func(value any, secret bool)
+	walk = func(value any, secret bool) {
+		switch v := value.(type) {
+		case string:
+			if secret {
+				found = append(found, v)
+			}
+		case []any:
+			for _, element := range v {
+				walk(element, secret)
+			}
+		case map[string]any:
+			for name, member := range v {
+				lower := strings.ToLower(name)
+				walk(member, secret || slices.ContainsFunc(secretNames, func(part string) bool { return strings.Contains(lower, part) }))
+			}
+		}
+	}
+	walk(value, false)
+	return found
+}
