@@ -172,7 +172,9 @@ func (k *keeper) look(ctx context.Context, refs []store.Ref) (failure error) {
 		return err
 	})
 	if err != nil {
-		k.news.missed()
+		for _, ref := range refs {
+			k.schedule.set(store.Deadline{Of: ref}, k.Now().Add(k.again()))
+		}
 		return err
 	}
 	for _, d := range found {

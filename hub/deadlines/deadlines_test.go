@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,6 +39,21 @@ type world struct {
 	// next is what a look finds; none by default.
 	next store.Deadline
 	fail error
+	// away has the store refuse to be read.
+	away atomic.Bool
+}
+
+// read is the store as the deadlines see it.
+type read struct {
+	store.Store
+	w *world
+}
+
+func (r read) View(ctx context.Context, f func(*store.Reader) error) error {
+	if r.w.away.Load() {
+		return errors.New("the store is away")
+	}
+	return r.Store.View(ctx, f)
 }
 
 // inBubble keeps the deadlines of a fresh store while the test runs.
@@ -52,7 +68,7 @@ func inBubble(t *testing.T, prepare, test func(*world)) {
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() {
-			deadlines.Run(ctx, deadlines.Options{Store: s, Now: time.Now, Heard: w.lastHeard, Look: w.look, Grain: time.Second, Log: slog.New(slog.DiscardHandler)})
+			deadlines.Run(ctx, deadlines.Options{Store: read{s, w}, Now: time.Now, Heard: w.lastHeard, Look: w.look, Grain: time.Second, Log: slog.New(slog.DiscardHandler)})
 		})
 		test(w)
 		stop()
@@ -178,6 +194,23 @@ func TestLookThatFails(t *testing.T) {
 		w.mu.Unlock()
 		pass(10 * time.Second)
 		w.Expect(w.seen()).To(HaveLen(2))
+		pass(10 * time.Minute)
+		w.Expect(w.seen()).To(BeEmpty())
+	})
+}
+
+// TestStoreThatIsAwayWhenSomebodyIsDue: nobody says when it is back.
+func TestStoreThatIsAwayWhenSomebodyIsDue(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.host("a", 10*time.Second, 0)
+	}, func(w *world) {
+		pass(5 * time.Second)
+		w.away.Store(true)
+		pass(30 * time.Second)
+		w.Expect(w.seen()).To(BeEmpty())
+		w.away.Store(false)
+		pass(10 * time.Second)
+		w.Expect(w.seen()).To(HaveLen(1))
 		pass(10 * time.Minute)
 		w.Expect(w.seen()).To(BeEmpty())
 	})
