@@ -22,6 +22,11 @@ const (
 	Hold = "ironflow.io/hold"
 	// SingleHost, with the value "true" on an InfraEnv, gives each of its hosts a cluster of its own.
 	SingleHost = "ironflow.io/single-host"
+	// Probe, on a host, asks for a new report of its BMC; any new value counts.
+	Probe = "ironflow.io/probe"
+	// PreflightOverride, with the value "true" on a host, lets it be prepared though its wishes
+	// do not fit the hardware.
+	PreflightOverride = "ironflow.io/preflight-override"
 	// ReplacedImage, on a PreprovisioningImage, stands for the image that its host waits in while
 	// another takes its place; the host is rebooted once that one is handed out.
 	ReplacedImage = "ironflow.io/replaced-image"

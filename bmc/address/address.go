@@ -188,6 +188,15 @@ func (a *Address) SystemPath() string {
 	return a.path
 }
 
+// URL is the address of the BMC's Redfish service, without a path; redfish is false
+// for a BMC of another kind.
+func (a *Address) URL() (base string, redfish bool) {
+	if a.Family != Redfish {
+		return "", false
+	}
+	return a.transport + "://" + a.host, true
+}
+
 // Host is the BMC's host name or IP address, without port and brackets.
 func (a *Address) Host() string { return (&url.URL{Host: a.host}).Hostname() }
 

@@ -35,6 +35,8 @@ type Options struct {
 	Media MediaGate
 	// Firmware keeps the firmware resources of hosts; nil for nobody.
 	Firmware FirmwareKeeper
+	// Preflights know whether the wishes of hosts fit their hardware; nil for nobody.
+	Preflights observe.Preflights
 	// Settings are the flags that decisions depend on.
 	Settings policy.Settings
 	// Concurrency is the number of hosts worked on at once; 0 means 100.

@@ -86,11 +86,12 @@ func newReconciler(c client.Client, live, cache client.Reader, o Options) (*Reco
 	}
 	r.schedule = schedule.New(schedule.Options{
 		Ironics: r.ironics, Limits: o.Limits, Hosts: cache, Memories: r.memories,
-		Progress: o.ProgressChanged, Media: o.Media, Firmware: o.Firmware != nil,
+		Progress: o.ProgressChanged, Media: o.Media, Firmware: o.Firmware != nil, Preflights: o.Preflights != nil,
 	})
 	store := resources.Store{Client: c, Live: live}
 	r.observer = observe.Observer{
 		Settings: o.Settings, Store: store, Metrics: m, Progress: o.Progress, Reads: o.Reads, Media: o.Media, Firmware: o.Firmware,
+		Preflights: o.Preflights,
 	}
 	r.tools = execute.Tools{Store: store, Hosts: cache, Slots: r.schedule.Slots, Media: o.Media, Firmware: o.Firmware}
 	return r, nil

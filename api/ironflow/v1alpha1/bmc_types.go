@@ -64,6 +64,9 @@ type Probed struct {
 	// Request is the value of the annotation ironflow.io/probe that it answered.
 	// +optional
 	Request string `json:"request,omitempty"`
+	// Firmware is a digest of the versions that Ironic knew then.
+	// +optional
+	Firmware string `json:"firmware,omitempty"`
 	// Time is when it ended.
 	Time metav1.Time `json:"time"`
 }

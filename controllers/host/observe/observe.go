@@ -79,8 +79,25 @@ func (b *Observer) observeObjects(ctx context.Context, o *policy.Observed) (err 
 	if o.Media, err = b.observeMedia(ctx, h); err != nil {
 		return err
 	}
-	o.Firmware, err = b.observeFirmware(ctx, h)
+	if o.Firmware, err = b.observeFirmware(ctx, h); err != nil {
+		return err
+	}
+	o.Preflight, err = b.observePreflight(ctx, h)
 	return err
+}
+
+// observePreflight reads the verdict on the host's wishes in the phases that wait for
+// it, and in the one from which a pass may go on to them.
+func (b *Observer) observePreflight(ctx context.Context, h *metal3.BareMetalHost) (policy.Preflight, error) {
+	if b.Preflights == nil {
+		return policy.Preflight{}, nil
+	}
+	switch h.Status.Provisioning.State {
+	case metal3.StateRegistering, metal3.StateInspecting, metal3.StatePreparing, metal3.StateAvailable, metal3.StateReady:
+		return b.Preflights.Preflight(ctx, h)
+	default:
+		return policy.Preflight{}, nil
+	}
 }
 
 // readSummary takes what the watch knows of the host's node. What is remembered of

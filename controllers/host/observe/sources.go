@@ -24,6 +24,8 @@ type Observer struct {
 	Media Media
 	// Firmware has the firmware resources of hosts; nil for nobody.
 	Firmware Firmware
+	// Preflights know whether the wishes of hosts fit their hardware; nil for nobody.
+	Preflights Preflights
 }
 
 // Progress knows how far a host at work is. It is asked in every pass and must answer
@@ -50,4 +52,9 @@ type Firmware interface {
 	Settings(ctx context.Context, h *metal3.BareMetalHost) (*metal3.HostFirmwareSettings, error)
 	Components(ctx context.Context, h *metal3.BareMetalHost) (*metal3.HostFirmwareComponents, error)
 	Policy(ctx context.Context, h *metal3.BareMetalHost) (*metal3.HostUpdatePolicy, error)
+}
+
+// Preflights know what the hardware says of a host's wishes. It must answer from the cache.
+type Preflights interface {
+	Preflight(ctx context.Context, h *metal3.BareMetalHost) (policy.Preflight, error)
 }

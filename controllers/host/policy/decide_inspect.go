@@ -20,6 +20,9 @@ func stepInspecting(o *Observed, d *Decision) {
 		return
 	}
 	start := func() {
+		if !fits(o, d, metal3.InspectionError) {
+			return
+		}
 		d.do(Transition{ironic.Transition{Target: ironic.TargetInspect}})
 		d.event("InspectionStarted", "Hardware inspection started")
 	}

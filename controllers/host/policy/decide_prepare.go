@@ -37,6 +37,7 @@ func prepare(o *Observed, d *Decision) {
 		fail(o, d, metal3.PreparationError, "", p.Problem)
 	case plan.ToDo:
 		switch {
+		case !fits(o, d, metal3.PreparationError):
 		case o.Node.ProvisionState == ironic.StateAvailable:
 			d.do(Transition{ironic.Transition{Target: ironic.TargetManage}})
 		case len(p.Work.Disks) > 0 && !ironic.SameRAIDTarget(o.Node.TargetRAIDConfig, p.Work.Disks):

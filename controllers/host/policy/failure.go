@@ -25,6 +25,7 @@ const (
 	causeGivenUp      = "RetryLimitReached"
 	causeImage        = "LiveImageError"
 	causeVerifying    = "VerificationStuck"
+	causePreflight    = "PreflightFailed"
 )
 
 // errorKind is how an error type is told: one row each.
@@ -148,6 +149,7 @@ func (o *Observed) mayTryNow() bool {
 	return o.BMC.Problem == "" && stalledBy(o, causeCredentials) ||
 		o.Image.Error == "" && stalledBy(o, causeImage) ||
 		stalledBy(o, causeVerifying) && !o.Overdue() ||
+		o.Preflight.Judged && o.Preflight.Misfit == "" && stalledBy(o, causePreflight) ||
 		o.Host.Status.ErrorType == metal3.PowerManagementError && powerMoved(o)
 }
 

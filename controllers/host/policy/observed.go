@@ -40,6 +40,8 @@ type Observed struct {
 	NetworkData map[string]any
 	// Image is the live image.
 	Image nodespec.LiveImage
+	// Preflight is what the hardware says of the host's wishes.
+	Preflight Preflight
 	// Firmware is what is known of the machine's firmware and wished for it.
 	Firmware plan.Firmware
 	// Hardware is what HardwareData holds; nil for none.

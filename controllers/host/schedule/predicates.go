@@ -1,11 +1,14 @@
 package schedule
 
 import (
+	"reflect"
 	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 )
 
 // hostChanged lets the updates of hosts through that a person or another controller
@@ -21,4 +24,13 @@ type finalizersChanged struct{ predicate.Funcs }
 func (finalizersChanged) Update(e event.TypedUpdateEvent[client.Object]) bool {
 	return !slices.Equal(e.ObjectOld.GetFinalizers(), e.ObjectNew.GetFinalizers()) ||
 		e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
+}
+
+// verdictChanged lets the updates of BMCs through whose verdict on the host's wishes is another one.
+var verdictChanged = predicate.Funcs{
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		before, was := e.ObjectOld.(*v1alpha1.BMC)
+		after, is := e.ObjectNew.(*v1alpha1.BMC)
+		return was && is && !reflect.DeepEqual(before.Status.Preflight, after.Status.Preflight)
+	},
 }

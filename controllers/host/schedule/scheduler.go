@@ -14,6 +14,7 @@ import (
 	kreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/controllers/host/capacity"
 	"github.com/ironflow/ironflow/controllers/host/ironics"
 	"github.com/ironflow/ironflow/controllers/host/memory"
@@ -36,6 +37,8 @@ type Options struct {
 	Media Media
 	// Firmware says that firmware resources are kept: changes of them wake their host.
 	Firmware bool
+	// Preflights says that there are BMCs with verdicts: changes of these wake their host.
+	Preflights bool
 }
 
 // Media tells when the virtual media of a host are settled.
@@ -105,6 +108,9 @@ func (s *Scheduler) Watch(mgr ctrl.Manager, b *builder.Builder) (*builder.Builde
 		b = b.Watches(&metal3.HostFirmwareSettings{}, ofItsName).
 			Watches(&metal3.HostFirmwareComponents{}, ofItsName).
 			Watches(&metal3.HostUpdatePolicy{}, ofItsName)
+	}
+	if s.options.Preflights {
+		b = b.Watches(&v1alpha1.BMC{}, ofItsName, builder.WithPredicates(verdictChanged))
 	}
 	return b, nil
 }

@@ -1,0 +1,73 @@
+package bmc
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kclient "sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+)
+
+// probe makes a new report, if one is due. The old one stays while the BMC is away.
+func (r *reconciler) probe(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC, t client.Target, c *client.Client) error {
+	firmware, err := r.firmware(ctx, h)
+	if err != nil {
+		return err
+	}
+	in := input{Address: t.URL + t.System, Request: h.Annotations[names.Probe], Firmware: firmware, State: h.Status.Provisioning.State}
+	if due(b, in) == "" {
+		return nil
+	}
+	report, err := r.options.Probe(ctx, c)
+	key := kclient.ObjectKeyFromObject(h)
+	if err != nil {
+		return r.unreached(key, err)
+	}
+	r.succeeded(key)
+	b.Status.Report = report
+	b.Status.Probed = &v1alpha1.Probed{Address: in.Address, Request: in.Request, Firmware: in.Firmware, Time: metav1.NewTime(r.options.Now())}
+	return nil
+}
+
+// unreached says what follows from a probe that failed. Credentials that a BMC refuses
+// are not tried again: that would lock the account.
+func (r *reconciler) unreached(key kclient.ObjectKey, err error) error {
+	after := again(r.failed(key))
+	switch kindOf(err) {
+	case client.Credentials, client.LockedOut, client.PasswordChange:
+		return &reconcile.Stalled{Reason: ReasonBadCredentials, Message: err.Error(), Err: err}
+	default:
+		return &reconcile.Unavailable{What: "the BMC", Err: err, After: after}
+	}
+}
+
+// firmware is a digest of the versions that Ironic knows of the machine; empty for none.
+func (r *reconciler) firmware(ctx context.Context, h *metal3.BareMetalHost) (string, error) {
+	c := &metal3.HostFirmwareComponents{}
+	if err := r.client.Get(ctx, kclient.ObjectKeyFromObject(h), c); err != nil {
+		if apierrors.IsNotFound(err) {
+			return "", nil
+		}
+		return "", fmt.Errorf("read HostFirmwareComponents: %w", err)
+	}
+	var versions []string
+	for _, component := range c.Status.Components {
+		versions = append(versions, component.Component+" "+component.CurrentVersion)
+	}
+	if len(versions) == 0 {
+		return "", nil
+	}
+	slices.Sort(versions)
+	sum := sha256.Sum256(fmt.Append(nil, versions))
+	return hex.EncodeToString(sum[:8]), nil
+}

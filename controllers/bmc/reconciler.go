@@ -1,0 +1,138 @@
+package bmc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	kclient "sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/controllers/secretcache"
+)
+
+// reconciler keeps the BMC of one host; its key is the host's.
+type reconciler struct {
+	client   kclient.Client
+	secrets  secretcache.Reader
+	options  Options
+	recorder reconcile.Recorder
+
+	mu       sync.Mutex
+	failures map[types.NamespacedName]int // probes that failed in a row
+}
+
+// +kubebuilder:rbac:groups=ironflow.io,resources=bmcs,verbs=get;list;watch;create;update;patch
+// +kubebuilder:rbac:groups=ironflow.io,resources=bmcs/status,verbs=get;update;patch
+// +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts;hostfirmwaresettings;hostfirmwarecomponents,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+
+// Reconcile runs one pass for the host named by req.
+func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	h := &metal3.BareMetalHost{}
+	if err := r.client.Get(ctx, req.NamespacedName, h); err != nil {
+		r.forget(req.NamespacedName)
+		return ctrl.Result{}, kclient.IgnoreNotFound(err)
+	}
+	switch {
+	case !h.DeletionTimestamp.IsZero():
+		r.forget(req.NamespacedName)
+		return ctrl.Result{}, nil // its BMC goes with it
+	case reconcile.KeptOff(h) != "", !known(h):
+		return ctrl.Result{}, nil // a change of the host wakes it
+	}
+	b, err := r.object(ctx, h)
+	if err != nil {
+		return resolve(err)
+	}
+	saver := reconcile.NewSaver(r.client, b)
+	err = r.pass(ctx, h, b)
+	summarise(b, err)
+	if _, saved := saver.Status(ctx, b); saved != nil {
+		return resolve(saved)
+	}
+	return resolve(err)
+}
+
+// known reports a host that has got so far that its BMC is asked: the host controller
+// says what is wrong with the address and the Secret before that.
+func known(h *metal3.BareMetalHost) bool {
+	switch h.Status.Provisioning.State {
+	case metal3.StateNone, metal3.StateUnmanaged:
+		return false
+	default:
+		return h.Spec.BMC.Address != ""
+	}
+}
+
+// object reads the host's BMC, or makes it. The host owns it.
+func (r *reconciler) object(ctx context.Context, h *metal3.BareMetalHost) (*v1alpha1.BMC, error) {
+	b := &v1alpha1.BMC{}
+	err := r.client.Get(ctx, kclient.ObjectKeyFromObject(h), b)
+	if err == nil || !apierrors.IsNotFound(err) {
+		return b, err
+	}
+	b = &v1alpha1.BMC{ObjectMeta: metav1.ObjectMeta{Namespace: h.Namespace, Name: h.Name}}
+	if err := controllerutil.SetControllerReference(h, b, r.client.Scheme()); err != nil {
+		return nil, fmt.Errorf("own the BMC of host %q: %w", h.Name, err)
+	}
+	return b, r.client.Create(ctx, b)
+}
+
+// pass does what is due, in order. It changes the status in memory only.
+func (r *reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC) error {
+	target, err := r.target(ctx, h)
+	if err != nil {
+		return err
+	}
+	c, err := r.options.BMCs.Client(kclient.ObjectKeyFromObject(h).String(), target)
+	if err != nil {
+		return reconcile.Stall(ReasonBadAddress, "spec.bmc of the host: %w", err)
+	}
+	return r.probe(ctx, h, b, target, c)
+}
+
+// resolve tells the queue.
+func resolve(err error) (ctrl.Result, error) {
+	if reconcile.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		return reconcile.RetryConflict(), nil
+	}
+	return reconcile.Resolve(err)
+}
+
+// forget lets go of what is kept of a host.
+func (r *reconciler) forget(key types.NamespacedName) {
+	r.options.BMCs.Drop(key.String())
+	r.succeeded(key)
+}
+
+// failed counts a probe that failed, and returns how many did in a row.
+func (r *reconciler) failed(key types.NamespacedName) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failures[key]++
+	return r.failures[key]
+}
+
+func (r *reconciler) succeeded(key types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.failures, key)
+}
+
+// kindOf is the kind of a BMC's refusal; empty for another error.
+func kindOf(err error) client.Kind {
+	if e, ok := errors.AsType[*client.Error](err); ok {
+		return e.Kind
+	}
+	return ""
+}
