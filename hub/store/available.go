@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql/driver"
 	"errors"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -13,10 +14,11 @@ import (
 )
 
 // passing are the classes of PostgreSQL's errors that are about the server's or
-// the connection's state and not about the statement: connection, authorization
-// (a password that is being changed), rolled back, out of resources, stopped by
-// an operator or a timeout, system.
-var passing = []string{"08", "28", "40", "53", "55", "57", "58"}
+// the connection's state and not about the statement: connection, a server that is
+// a standby (for now), a transaction that took too long, authorization (a password
+// that is being changed), rolled back, out of resources, stopped by an operator or
+// a timeout, system.
+var passing = []string{"08", "25006", "25P03", "25P04", "28", "40", "53", "55", "57", "58"}
 
 // Unavailable reports whether the error means that the database cannot be used
 // at the moment: it is away, locked, or overloaded. The same work may succeed later.
@@ -33,5 +35,6 @@ func Unavailable(err error) bool {
 	if _, ok := errors.AsType[net.Error](err); ok {
 		return true
 	}
-	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, ErrConflict)
+	// A server that vanishes ends the conversation without a word.
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, ErrConflict)
 }

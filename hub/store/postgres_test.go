@@ -1,11 +1,16 @@
 package store_test
 
 import (
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/hub/store"
@@ -56,6 +61,108 @@ func TestLostConnectionMayPass(t *testing.T) {
 
 	_, err = store.OpenPostgres(t.Context(), store.PostgresOptions{URL: "postgres://nobody@127.0.0.1:1/none"})
 	g.Expect(store.Unavailable(err)).To(BeTrue(), "%v", err)
+}
+
+// TestTroubleThatMayPass is everything that ends without anybody changing the program:
+// a server that vanishes, one that has become a standby, a transaction that was given up,
+// a password's file that is being replaced.
+func TestTroubleThatMayPass(t *testing.T) {
+	db := postgres.New(t)
+	with := func(parameters string) store.PostgresOptions {
+		return store.PostgresOptions{URL: db.URL + "&" + parameters, PasswordFile: db.PasswordFile}
+	}
+	for name, trouble := range map[string]func(*testing.T, *WithT) error{
+		"the server vanishes": func(t *testing.T, g *WithT) error {
+			door := doorTo(t, db)
+			s, err := store.OpenPostgres(t.Context(), store.PostgresOptions{URL: door.url, PasswordFile: db.PasswordFile})
+			g.Expect(err).NotTo(HaveOccurred())
+			defer func() { _ = s.Close() }()
+			return s.View(t.Context(), func(r *store.Reader) error {
+				door.slam()
+				_, err := r.Cluster("c")
+				return err
+			})
+		},
+		"a standby": func(t *testing.T, g *WithT) error {
+			_, err := store.OpenPostgres(t.Context(), with("default_transaction_read_only=on"))
+			return err
+		},
+		"a transaction that was given up": func(t *testing.T, g *WithT) (err error) {
+			s, err := store.OpenPostgres(t.Context(), with("idle_in_transaction_session_timeout=1000"))
+			g.Expect(err).NotTo(HaveOccurred())
+			defer func() { _ = s.Close() }()
+			return s.View(t.Context(), func(r *store.Reader) (err error) {
+				g.Eventually(func() bool {
+					_, err = r.Leases()
+					return err == nil
+				}, "40s", "2s").Should(BeFalse())
+				return err
+			})
+		},
+		"a password that is not there": func(t *testing.T, g *WithT) error {
+			_, err := store.OpenPostgres(t.Context(), store.PostgresOptions{URL: db.URL, PasswordFile: filepath.Join(t.TempDir(), "none")})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			err := trouble(t, g)
+			g.Expect(err).To(HaveOccurred())
+			g.Expect(store.Unavailable(err)).To(BeTrue(), "%v", err)
+		})
+	}
+}
+
+// door is a way to the database that can be shut.
+type door struct {
+	url  string
+	mu   sync.Mutex
+	open []net.Conn
+}
+
+func doorTo(t *testing.T, db *postgres.Database) *door {
+	t.Helper()
+	g := NewWithT(t)
+	config, err := pgx.ParseConfig(db.URL)
+	g.Expect(err).NotTo(HaveOccurred())
+	network, address := pgconn.NetworkAddress(config.Host, config.Port)
+	front, err := net.Listen("tcp", "127.0.0.1:0")
+	g.Expect(err).NotTo(HaveOccurred())
+	d := &door{url: "postgres://" + config.User + "@" + front.Addr().String() + "/" + config.Database}
+	var passing sync.WaitGroup
+	passing.Go(func() {
+		for {
+			in, err := front.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial(network, address)
+			if err != nil {
+				_ = in.Close()
+				continue
+			}
+			d.mu.Lock()
+			d.open = append(d.open, in, out)
+			d.mu.Unlock()
+			passing.Go(func() { _, _ = io.Copy(out, in); _ = out.Close() })
+			passing.Go(func() { _, _ = io.Copy(in, out); _ = in.Close() })
+		}
+	})
+	t.Cleanup(func() {
+		_ = front.Close()
+		d.slam()
+		passing.Wait()
+	})
+	return d
+}
+
+// slam breaks all connections off.
+func (d *door) slam() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, c := range d.open {
+		_ = c.Close()
+	}
 }
 
 // TestPasswordOfTheDatabase is read for each connection, and is in no error.
