@@ -1,0 +1,139 @@
+package probe
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/bmc/lenient"
+	"github.com/ironflow/ironflow/bmc/quirks"
+)
+
+// servicePath is where every Redfish service begins.
+const servicePath = "/redfish/v1/"
+
+// mostSystems and mostManagers bound how many are looked at to find the host's.
+const (
+	mostSystems  = 4
+	mostManagers = 3
+)
+
+// identify finds root, system and manager, and what they are.
+func (p *probe) identify() error {
+	p.root = get[serviceRoot](p, lenient.Link{Path: servicePath})
+	if p.root.err != nil {
+		return p.root.err
+	}
+	if p.root.value.RedfishVersion == "" && p.root.value.Systems.Path == "" {
+		return fmt.Errorf("%s: %w", servicePath, ErrNotRedfish)
+	}
+	if err := p.findSystem(); err != nil {
+		return err
+	}
+	p.findManager()
+	root, s, m := p.root.value, p.system.value, p.manager.value
+	p.vendor = vendorOf(root, s, m, chassis{})
+	if p.vendor == "" && p.stop == nil {
+		p.vendor = vendorOf(root, s, m, p.chassis())
+	}
+	r := p.report
+	r.Vendor, r.Model, r.SerialNumber = bounded(p.vendor), bounded(cleaned(string(s.Model))), bounded(serialOf(p.vendor, s))
+	r.ManagerModel, r.BMCVersion = bounded(managerModelOf(p.vendor, m)), bounded(versionOf(string(m.FirmwareVersion)))
+	r.BIOSVersion, r.RedfishVersion = bounded(cleaned(string(s.BiosVersion))), bounded(string(root.RedfishVersion))
+	r.System, r.Manager, r.PowerState = local(p.system.path), local(p.manager.path), bounded(string(s.PowerState.Text))
+	p.set(identities(r, p.system, p.manager)...)
+	if p.o.Quirks != nil {
+		r.Quirks = p.o.Quirks(Identity{Vendor: r.Vendor, Model: r.Model, ManagerModel: r.ManagerModel, BMCVersion: r.BMCVersion, BIOSVersion: r.BIOSVersion})
+	}
+	p.expands = p.o.Expand && bool(root.ProtocolFeaturesSupported.ExpandQuery.Levels) && !quirks.Has(r.Quirks, quirks.NoExpand)
+	return p.stop
+}
+
+// identities are the verdicts on what the machine is.
+func identities(r *v1alpha1.BMCReport, s found[system], m found[manager]) []v1alpha1.Capability {
+	known := func(name, value, proof, where string) v1alpha1.Capability {
+		if value == "" {
+			return unknown(name, "nothing names it: "+where)
+		}
+		return yes(name, value, proof)
+	}
+	out := []v1alpha1.Capability{
+		known(Vendor, r.Vendor, "service root, system, manager", "service root, system, manager, chassis"),
+		known(Model, r.Model, at(s.path, "Model"), s.path),
+		known(System, r.System, "Systems", "Systems"),
+		known(Manager, r.Manager, "ManagedBy, Managers", "ManagedBy, Managers"),
+	}
+	if m.path != "" && m.err != nil {
+		return append(out, unknown(BMCVersion, why(m.err)))
+	}
+	detail := r.ManagerModel
+	if r.BMCVersion != "" && detail != "" {
+		detail += " "
+	}
+	return append(out, known(BMCVersion, detail+r.BMCVersion, at(m.path, "Model, FirmwareVersion"), cmp.Or(m.path, "there is no manager")))
+}
+
+// findSystem reads the host's system.
+func (p *probe) findSystem() error {
+	if p.o.System != "" {
+		p.system = get[system](p, lenient.Link{Path: p.o.System})
+		if p.system.err != nil {
+			return fmt.Errorf("read the system that the address names: %w", p.system.err)
+		}
+		return nil
+	}
+	collection := getList(p, p.root.value.Systems, false)
+	if collection.err != nil {
+		return collection.err
+	}
+	systems := links[system](collection.value.members)
+	if len(systems) == 0 {
+		return ErrNoSystem
+	}
+	fill(p, systems, inOrder(len(systems)), mostSystems, 0, nil)
+	index, remark := chooseSystem(systems)
+	p.system = systems[index]
+	p.remark(remark)
+	return p.system.err
+}
+
+// findManager reads the manager that is the host's BMC. A machine without one is
+// probed all the same.
+func (p *probe) findManager() {
+	var managers []found[manager]
+	for _, link := range p.system.value.Links.Value.ManagedBy {
+		if link.Path != "" {
+			managers = append(managers, found[manager]{path: link.Path, err: errBudget})
+		}
+	}
+	if len(managers) == 0 {
+		collection := getList(p, p.root.value.Managers, false)
+		if collection.err != nil {
+			p.manager = found[manager]{path: collection.path, err: collection.err}
+			p.remark("The managers cannot be read: " + why(collection.err))
+			return
+		}
+		managers = links[manager](collection.value.members)
+	}
+	// One that has a version and a console is it; an empty one is passed over.
+	fill(p, managers, inOrder(len(managers)), mostManagers, 0, func(m found[manager]) bool {
+		p.seen = p.o.Now()
+		return m.value.FirmwareVersion != ""
+	})
+	if index := chooseManager(managers); index >= 0 {
+		p.manager = managers[index]
+		return
+	}
+	if len(managers) > 0 {
+		p.manager = managers[0]
+		p.remark("The manager cannot be read: " + why(p.manager.err))
+	}
+}
+
+// chassis reads the system's chassis, which alone names the vendor of some machines.
+func (p *probe) chassis() chassis {
+	for _, link := range p.system.value.Links.Value.Chassis {
+		return get[chassis](p, link).value
+	}
+	return chassis{}
+}

@@ -1,0 +1,364 @@
+package probe
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/bmc/lenient"
+)
+
+// Bounds of what is read of storage.
+const (
+	mostStorages    = 8
+	mostControllers = 2
+	mostDrives      = 128
+	mostVolumes     = 32
+	// keptForLater is what storage leaves of the budget to what comes after it.
+	keptForLater = 6
+)
+
+// storage reads the storage subsystems with their controllers, and whether volumes
+// can be made. The drives and volumes themselves come later.
+func (p *probe) storage() {
+	p.set(discovered(p.system))
+	listed := getList(p, p.system.value.Storage, true)
+	if !listed.read() {
+		for _, name := range []string{RAID, VolumeCreation, Drives} {
+			p.set(listed.missing(name, "Storage of the system"))
+		}
+		return
+	}
+	p.storages = links[storage](listed.value.members)
+	if n := fill(p, p.storages, inOrder(len(p.storages)), mostStorages, keptForLater, nil); n > 0 {
+		p.remark(fmt.Sprintf("%d of %d storage subsystems were not read, to spare the BMC.", n, len(p.storages)))
+	}
+	for _, f := range p.storages {
+		if f.read() {
+			p.report.Storage = append(p.report.Storage, p.subsystem(f))
+		} else if f.err != nil {
+			p.report.Storage = append(p.report.Storage, v1alpha1.StorageReport{ID: idOf("", f.path), CreatesVolumes: v1alpha1.Unknown})
+			p.remark("Storage " + idOf("", f.path) + " cannot be read: " + why(f.err))
+		}
+	}
+	p.report.Storage = uniqueStorage(p.report.Storage)
+	complete := p.verdicts[StorageDiscovered].State == v1alpha1.Yes
+	p.set(judgeRAID(listed.path, p.report.Storage, complete), judgeVolumes(listed.path, p.report.Storage, complete))
+}
+
+// discovered judges whether the list of storage is complete: some BMCs learn it from
+// the firmware while the host starts.
+func discovered(s found[system]) v1alpha1.Capability {
+	for _, hp := range []systemOfHPE{s.value.Oem.Hpe, s.value.Oem.Hp} {
+		switch state := string(hp.DeviceDiscoveryComplete.DeviceDiscovery); state {
+		case "":
+		case "vMainDeviceDiscoveryComplete":
+			return yes(StorageDiscovered, "", at(s.path, "DeviceDiscovery is "+state))
+		default:
+			return no(StorageDiscovered, at(s.path, "DeviceDiscovery is "+state+": switch the host on and wait for the end of its self-test"))
+		}
+	}
+	if s.value.PowerState.Text == "On" {
+		return yes(StorageDiscovered, "", at(s.path, "PowerState is On"))
+	}
+	return unknown(StorageDiscovered, at(s.path, "the host is not on, and some BMCs know its devices only then"))
+}
+
+// subsystem is what one storage offers.
+func (p *probe) subsystem(f found[storage]) v1alpha1.StorageReport {
+	controllers := f.value.StorageControllers
+	count := len(controllers)
+	if f.value.Controllers.Path != "" && !saysRAID(controllers) && p.budget.left() > keptForLater+1 {
+		listed := getList(p, f.value.Controllers, true)
+		all := links[controller](listed.value.members)
+		fill(p, all, inOrder(len(all)), mostControllers, keptForLater, nil)
+		for _, c := range all {
+			if c.read() {
+				controllers = append(controllers, c.value)
+			}
+		}
+		count = max(count, len(all))
+	}
+	out := v1alpha1.StorageReport{ID: idOf(f.value.ID, f.path), Controllers: count, RAIDTypes: raidTypes(controllers)}
+	for _, c := range controllers {
+		if out.Name = firstOf(c.Model, c.Name); out.Name != "" {
+			break
+		}
+	}
+	if out.Name == "" {
+		out.Name = firstOf(f.value.Name)
+	}
+	out.CreatesVolumes = p.createsVolumes(f, out.RAIDTypes)
+	return out
+}
+
+func saysRAID(controllers []controller) bool {
+	return slices.ContainsFunc(controllers, func(c controller) bool { return c.SupportedRAIDTypes.Set })
+}
+
+// raidTypes are those of all controllers; nil if none says any.
+func raidTypes(controllers []controller) *[]string {
+	if !saysRAID(controllers) {
+		return nil
+	}
+	all := []string{}
+	for _, c := range controllers {
+		for _, kind := range plain(c.SupportedRAIDTypes.Value) {
+			if !slices.Contains(all, kind) {
+				all = append(all, kind)
+			}
+		}
+	}
+	return &all
+}
+
+// createsVolumes reads whether a storage takes new volumes. Those that make none
+// have the collection too, so the controller is asked first.
+func (p *probe) createsVolumes(f found[storage], types *[]string) v1alpha1.CapabilityState {
+	switch {
+	case f.value.Volumes.Path == "", types != nil && len(*types) == 0:
+		return v1alpha1.No
+	case p.budget.left() <= keptForLater:
+		return v1alpha1.Unknown
+	}
+	listed := getList(p, f.value.Volumes, true)
+	p.volumeLists = append(p.volumeLists, volumeList{idOf(f.value.ID, f.path), listed})
+	return takesVolumes(listed)
+}
+
+// volumeList are the volumes of a storage, by its Id.
+type volumeList struct {
+	storage string
+	list    found[list]
+}
+
+func takesVolumes(listed found[list]) v1alpha1.CapabilityState {
+	switch {
+	case !listed.read():
+		return v1alpha1.Unknown
+	case listed.value.annotated || strings.Contains(strings.ToUpper(listed.allow), "POST"):
+		return v1alpha1.Yes
+	case listed.allow == "":
+		return v1alpha1.Unknown
+	}
+	return v1alpha1.No
+}
+
+// judgeRAID is the verdict over all storage. What is not there yet is not "none".
+func judgeRAID(listPath string, all []v1alpha1.StorageReport, complete bool) v1alpha1.Capability {
+	var kinds []string
+	said := true
+	for _, s := range all {
+		if s.RAIDTypes == nil {
+			said = false
+			continue
+		}
+		kinds = append(kinds, *s.RAIDTypes...)
+	}
+	switch {
+	case len(kinds) > 0:
+		return yes(RAID, strings.Join(distinct(kinds), ", "), at(listPath, "SupportedRAIDTypes"))
+	case !said:
+		return unknown(RAID, at(listPath, "a controller does not say SupportedRAIDTypes"))
+	case !complete:
+		return unknown(RAID, at(listPath, "no controller is shown, but the list may not be complete yet"))
+	}
+	return no(RAID, at(listPath, "no controller has RAID types"))
+}
+
+func judgeVolumes(listPath string, all []v1alpha1.StorageReport, complete bool) v1alpha1.Capability {
+	var able []string
+	sure := complete
+	for _, s := range all {
+		switch s.CreatesVolumes {
+		case v1alpha1.Yes:
+			able = append(able, s.ID)
+		case v1alpha1.Unknown:
+			sure = false
+		case v1alpha1.No:
+		}
+	}
+	switch {
+	case len(able) > 0:
+		return yes(VolumeCreation, strings.Join(able, ", "), at(listPath, "Allow of Volumes"))
+	case !sure:
+		return unknown(VolumeCreation, at(listPath, "no storage shows that it takes new volumes, and one does not say"))
+	}
+	return no(VolumeCreation, at(listPath, "no storage takes new volumes"))
+}
+
+// drives reads drives: those that somebody has wishes about, then a sample of the
+// others. All are listed by their Id.
+func (p *probe) drives() {
+	if len(p.storages) == 0 {
+		if _, said := p.verdicts[Drives]; !said {
+			p.set(judgeDrives(p.system.value.Storage.Path, 0, p.verdicts[StorageDiscovered].State == v1alpha1.Yes))
+		}
+		return
+	}
+	total, unread := 0, 0
+	for _, f := range p.storages {
+		i := slices.IndexFunc(p.report.Storage, func(s v1alpha1.StorageReport) bool { return s.ID == idOf(f.value.ID, f.path) })
+		if !f.read() || i < 0 {
+			continue
+		}
+		all := links[drive](f.value.Drives)
+		total += len(all)
+		unread += fill(p, all, p.driveOrder(all), mostDrives, p.volumesWaiting(), nil)
+		for _, d := range all[:min(len(all), mostDrives)] {
+			if report, there := driveReport(d); there {
+				p.report.Storage[i].Drives = append(p.report.Storage[i].Drives, report)
+			}
+		}
+	}
+	for i := range p.report.Storage {
+		p.report.Storage[i].Drives = uniqueDrives(p.report.Storage[i].Drives)
+	}
+	if unread > 0 {
+		p.remark(fmt.Sprintf("%d of %d drives were not read, to spare the BMC: they are listed by their Id.", unread, total))
+	}
+	p.set(judgeDrives(p.system.value.Storage.Path, total, p.verdicts[StorageDiscovered].State == v1alpha1.Yes))
+}
+
+// mostReserved bounds what drives leave to volumes.
+const mostReserved = 2
+
+// volumesWaiting is what drives leave of the budget, so that a few volumes are read.
+func (p *probe) volumesWaiting() int {
+	n := 0
+	for _, of := range p.volumeLists {
+		n += len(of.list.value.members)
+	}
+	return min(n, mostReserved)
+}
+
+// driveOrder is the order in which drives are read.
+func (p *probe) driveOrder(all []found[drive]) []int {
+	wanted := func(i int) int { return boolRank(slices.Contains(p.o.Drives, idOf("", all[i].path))) }
+	order := spread(len(all))
+	slices.SortStableFunc(order, func(a, b int) int { return wanted(b) - wanted(a) })
+	return order
+}
+
+func judgeDrives(listPath string, total int, complete bool) v1alpha1.Capability {
+	switch {
+	case total > 0:
+		return yes(Drives, fmt.Sprintf("%d", total), at(listPath, "Drives"))
+	case !complete:
+		return unknown(Drives, at(listPath, "none is shown, but the list may not be complete yet"))
+	}
+	return no(Drives, at(listPath, "there is none"))
+}
+
+// driveReport is a drive for the report; an empty bay is none.
+func driveReport(f found[drive]) (v1alpha1.DriveReport, bool) {
+	if !f.read() {
+		return v1alpha1.DriveReport{ID: idOf("", f.path)}, true
+	}
+	d := f.value
+	if d.Status.State == "Absent" {
+		return v1alpha1.DriveReport{}, false
+	}
+	return v1alpha1.DriveReport{
+		ID: idOf(d.ID, f.path), Name: bounded(cleaned(string(d.Name))), CapacityBytes: max(0, int64(d.CapacityBytes)),
+		MediaType: bounded(string(d.MediaType)), Protocol: bounded(string(d.Protocol)), Health: healthOf(string(d.Status.Health)), Problem: problem(d),
+	}, true
+}
+
+// problem says why a volume cannot use a drive.
+func problem(d drive) string {
+	switch raid := strings.ToLower(string(d.Oem.Dell.DellPhysicalDisk.RaidStatus)); {
+	case d.Status.Health == "Critical":
+		return "in a critical state"
+	case bool(d.FailurePredicted):
+		return "predicted to fail"
+	case raid == "foreign":
+		return "foreign"
+	case raid == "nonraid":
+		return "not in RAID mode"
+	case raid == "failed" || raid == "blocked":
+		return raid
+	case d.Status.State == "Disabled" || d.Status.State == "UnavailableOffline":
+		return "disabled"
+	}
+	return ""
+}
+
+func healthOf(text string) v1alpha1.HealthState {
+	switch state := v1alpha1.HealthState(text); state {
+	case v1alpha1.HealthOK, v1alpha1.HealthWarning, v1alpha1.HealthCritical:
+		return state
+	case v1alpha1.HealthUnknown:
+	}
+	return v1alpha1.HealthUnknown
+}
+
+// volumes reads the volumes that exist.
+func (p *probe) volumes() {
+	total, unread := 0, 0
+	for _, of := range p.volumeLists {
+		i := slices.IndexFunc(p.report.Storage, func(s v1alpha1.StorageReport) bool { return s.ID == of.storage })
+		if !of.list.read() || i < 0 {
+			continue
+		}
+		all := links[volume](of.list.value.members)
+		total += len(all)
+		unread += fill(p, all, inOrder(len(all)), mostVolumes, 0, nil)
+		for _, v := range all[:min(len(all), mostVolumes)] {
+			p.report.Storage[i].Volumes = append(p.report.Storage[i].Volumes, volumeReport(v))
+		}
+	}
+	if unread > 0 {
+		p.remark(fmt.Sprintf("%d of %d volumes were not read, to spare the BMC: they are listed by their Id.", unread, total))
+	}
+}
+
+func volumeReport(f found[volume]) v1alpha1.VolumeReport {
+	v := f.value
+	out := v1alpha1.VolumeReport{ID: idOf(v.ID, f.path), RAIDType: firstOf(v.RAIDType, v.VolumeType), CapacityBytes: max(0, int64(v.CapacityBytes))}
+	for _, link := range v.Links.Drives {
+		if link.Path != "" && len(out.Drives) < mostDrives {
+			out.Drives = append(out.Drives, idOf("", link.Path))
+		}
+	}
+	return out
+}
+
+// idOf is a resource's Id; by convention it is the end of its path.
+func idOf(id lenient.String, resource string) string {
+	if id != "" {
+		return bounded(string(id))
+	}
+	return bounded(path.Base(strings.TrimRight(resource, "/")))
+}
+
+// firstOf is the first text that says something.
+func firstOf(values ...lenient.String) string {
+	for _, value := range values {
+		if text := cleaned(string(value)); text != "" {
+			return bounded(text)
+		}
+	}
+	return ""
+}
+
+// uniqueStorage keeps the first of those with one Id, which the report's lists ask for.
+func uniqueStorage(all []v1alpha1.StorageReport) []v1alpha1.StorageReport {
+	return unique(all, func(s v1alpha1.StorageReport) string { return s.ID })
+}
+
+func uniqueDrives(all []v1alpha1.DriveReport) []v1alpha1.DriveReport {
+	return unique(all, func(d v1alpha1.DriveReport) string { return d.ID })
+}
+
+func unique[T any](all []T, key func(T) string) []T {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(one T) bool {
+		k := key(one)
+		double := seen[k]
+		seen[k] = true
+		return double
+	})
+}
