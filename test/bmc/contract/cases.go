@@ -109,5 +109,7 @@ var eventCases = []Case{
 	{"refused subscription", Events, false, refusedSubscription},
 	{"delivery of events", Events, false, delivery},
 	{"repeated delivery", Events, false, redelivery},
+	{"event stream", Events, false, eventStream},
+	{"subscriptions by prefix", Events, false, subscriptionsByPrefix},
 	{"log", Logs, false, logEntries},
 }

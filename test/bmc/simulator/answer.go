@@ -90,6 +90,7 @@ const (
 	sessionsFull       = "SessionLimitExceeded"
 	wrongFormat        = "PropertyValueFormatError"
 	alreadyExists      = "ResourceAlreadyExists"
+	subscriptionsFull  = "EventSubscriptionLimitExceeded"
 )
 
 // refusal is an answer that is not a success.
@@ -116,6 +117,11 @@ func faultAt(property, key, format string, args ...any) error {
 // oem is a fault with a message of the vendor's own registry.
 func oem(status int, id, format string, args ...any) error {
 	return &refusal{status: status, id: id, text: fmt.Sprintf(format, args...)}
+}
+
+// oemAt is such a fault with a property.
+func oemAt(property, id, format string, args ...any) error {
+	return &refusal{status: http.StatusBadRequest, id: id, text: fmt.Sprintf(format, args...), property: property}
 }
 
 func notFound(what string) error {

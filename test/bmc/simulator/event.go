@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -49,27 +48,33 @@ func (s *Server) note(sys *system, event Event) {
 	if sys.strikes(EventLost) {
 		return
 	}
-	s.send(event, object{
+	s.send(sys, event, object{
 		"EventId": strconv.Itoa(entry.number), "EventTimestamp": entry.at.UTC().Format(time.RFC3339), "EventType": event.Type,
 		"MessageId": event.MessageID, "Message": event.Message, "MessageArgs": []string{}, "Severity": event.Severity, "MessageSeverity": event.Severity,
 		"MemberId": "0", "OriginOfCondition": link("Systems", sys.ID),
 	})
 }
 
-// send queues an event for each subscriber of its type; the lock is held.
-func (s *Server) send(event Event, record object) {
-	for _, sub := range s.subs.byID {
-		if len(sub.types) > 0 && !slices.Contains(sub.types, event.Type) {
-			continue
-		}
-		record["Context"] = sub.context
-		body := encode(object{
-			"@odata.type": "#Event.v1_10_0.Event", "Id": strconv.Itoa(s.next()), "Name": "Event", "Context": sub.context, "Events": []object{record},
-		})
-		select {
-		case sub.queue <- body:
-		default:
-			s.opts.Log.Warn("event dropped: the destination does not keep up", "subscription", sub.id)
+// send queues an event of a system for each subscriber that wants it; the lock is
+// held.
+func (s *Server) send(sys *system, event Event, record object) {
+	if sys.has(EventsDisabled) || (sys.has(AlertsOnly) && event.Type != "Alert") {
+		return
+	}
+	for _, subs := range []map[string]*subscription{s.subs.byID, s.subs.streams} {
+		for _, sub := range subs {
+			if !sub.wants(event) {
+				continue
+			}
+			record["Context"] = sub.context
+			body := encode(sys.shapeEvent(object{
+				"@odata.type": "#Event.v1_10_0.Event", "Id": strconv.Itoa(s.next()), "Name": "Event", "Context": sub.context,
+			}, record))
+			select {
+			case sub.queue <- body:
+			default:
+				s.opts.Log.Warn("event dropped: the destination does not keep up", "subscription", sub.id)
+			}
 		}
 	}
 }
@@ -85,30 +90,43 @@ func (s *Server) deliver(sub *subscription) {
 			if !open {
 				return
 			}
-			s.tries(sub, body)
+			if !s.tries(sub, body) {
+				return
+			}
 		}
 	}
 }
 
-// tries posts an event until it is taken or the retries are used up.
-func (s *Server) tries(sub *subscription, body []byte) {
+// tries posts an event until it is taken or the retries are used up, and says
+// whether the subscription goes on.
+func (s *Server) tries(sub *subscription, body []byte) bool {
 	for try := 0; ; try++ {
 		err := s.postEvent(sub, body)
 		if err == nil {
-			return
+			return true
 		}
 		s.opts.Log.Warn("event not delivered", "subscription", sub.id, "try", try+1, "error", err)
 		if try == s.opts.EventRetries {
-			return
+			return s.goesOn(sub)
 		}
 		timer := time.NewTimer(s.opts.EventRetryInterval)
 		select {
 		case <-timer.C:
 		case <-s.life.Done():
 			timer.Stop()
-			return
+			return false
 		}
 	}
+}
+
+// goesOn does with a subscription what its policy says of used up retries.
+func (s *Server) goesOn(sub *subscription) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sub.policy == terminate {
+		s.unsubscribe(sub)
+	}
+	return sub.policy != terminate
 }
 
 // eventPatience bounds one delivery.

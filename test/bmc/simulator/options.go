@@ -43,6 +43,9 @@ type Options struct {
 	// dropped, EventRetryInterval the pause between; 3 and 1 s when zero.
 	EventRetries       int
 	EventRetryInterval time.Duration
+	// MaxSubscriptions is how many destinations there can be, MaxStreams how many
+	// event streams; zero is any number.
+	MaxSubscriptions, MaxStreams int
 	// Log hears one line per change; nil is silent.
 	Log *slog.Logger
 }

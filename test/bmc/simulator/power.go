@@ -199,6 +199,7 @@ func resetManager(c *call) (reply, error) {
 // restart makes the BMC unavailable for a while; the lock is held. On a BMC of
 // its own, the system's sessions are gone.
 func (s *Server) restart(sys *system) {
+	s.resetSubscriptions(sys)
 	if sys.delays.Restart == 0 {
 		return
 	}

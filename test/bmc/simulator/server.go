@@ -41,7 +41,8 @@ func New(o Options) *Server {
 	o.complete()
 	s := &Server{
 		opts: o, uuid: newUUID(), systems: map[string]*system{}, registries: map[string]*Registry{},
-		sessions: map[string]*session{}, tasks: tasks{byID: map[string]*task{}}, subs: subscriptions{byID: map[string]*subscription{}},
+		sessions: map[string]*session{}, tasks: tasks{byID: map[string]*task{}},
+		subs: subscriptions{byID: map[string]*subscription{}, streams: map[string]*subscription{}},
 		book: o.book(), logins: map[accounts.Verdict]int{},
 	}
 	s.timers = simserver.NewTimers(&s.mu)

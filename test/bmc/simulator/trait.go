@@ -31,7 +31,7 @@ type oddity struct {
 }
 
 // oddities are the quirks with traits, by topic.
-var oddities = slices.Concat(accountOddities, etagOddities)
+var oddities = slices.Concat(accountOddities, etagOddities, eventOddities)
 
 // Quirks are all quirks. docs/machines.md has this table.
 var Quirks = func() []Info {

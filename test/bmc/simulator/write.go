@@ -39,6 +39,10 @@ func encode(body object) []byte {
 func (c *call) answer(w http.ResponseWriter, r reply) {
 	h := w.Header()
 	h.Set("OData-Version", "4.0")
+	if r.stream != nil {
+		r.stream(w, c.r)
+		return
+	}
 	h.Set("Cache-Control", "no-cache")
 	if r.location != "" {
 		h.Set("Location", r.location)
