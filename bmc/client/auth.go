@@ -40,7 +40,7 @@ type auth struct {
 	login  func(ctx context.Context) (opened *session, presented bool, err error)
 	logout func(ctx context.Context, s *session) error
 
-	// gate lets password requests through one by one while the password is unproven.
+	// gate lets requests with the password through one by one.
 	gate chan struct{}
 
 	mu       sync.Mutex
@@ -163,24 +163,17 @@ func (a *auth) password() credential {
 	return credential{basic: true, username: a.target.Username, password: string(a.target.Password)}
 }
 
-// guard lets one request at a time use a password that is not proven. ok is false
-// when the state has changed while it waited.
-func (a *auth) guard(ctx context.Context) (func(), bool, error) {
-	a.mu.Lock()
-	proven := a.proven && a.denied == 0
-	a.mu.Unlock()
-	if proven {
-		return func() {}, true, nil
-	}
-	done, err := acquire(ctx, a.gate)
-	if err != nil {
+// guard lets one request at a time show the password: were it wrong, many at once
+// would lock the account. ok is false when the state has changed while it waited.
+func (a *auth) guard(ctx context.Context) (done func(), ok bool, err error) {
+	if done, err = acquire(ctx, a.gate); err != nil {
 		return nil, false, err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.verdict != nil || a.closed || a.proven && a.denied == 0 {
+	if a.verdict != nil || a.closed {
 		done()
-		return func() {}, a.verdict == nil && !a.closed, nil
+		return nil, false, nil
 	}
 	return done, true, nil
 }

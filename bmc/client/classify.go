@@ -87,7 +87,10 @@ func ofStatus(status int) Kind {
 	case http.StatusConflict, http.StatusPreconditionFailed, http.StatusPreconditionRequired:
 		return Conflict
 	}
-	if status >= http.StatusInternalServerError {
+	switch {
+	case status < http.StatusBadRequest: // a redirect that leads nowhere
+		return Broken
+	case status >= http.StatusInternalServerError:
 		return Failed
 	}
 	return Refused

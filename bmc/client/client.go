@@ -135,7 +135,8 @@ func (c *Client) change(ctx context.Context, method, path string, body any) (*An
 func (c *Client) call(method, link string) (call, error) {
 	path, err := c.at.path(link)
 	if err != nil {
-		return call{}, c.failure(call{method: method, path: line(link)}, Broken, 0, err.Error())
+		// The link itself may hold credentials.
+		return call{}, c.failure(call{method: method, path: "a link of the BMC"}, Broken, 0, err.Error())
 	}
 	return call{method: method, path: path}, nil
 }

@@ -68,8 +68,6 @@ type Error struct {
 	cause error
 	// reset says that the connection broke before an answer.
 	reset bool
-	// body is the refusal as the BMC sent it, without secrets.
-	body []byte
 }
 
 // Message is one of the messages of an answer (@Message.ExtendedInfo).

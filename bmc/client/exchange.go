@@ -136,7 +136,6 @@ func (c *Client) answer(k call, as credential, response *http.Response, body []b
 		e.Message = strings.ToLower(http.StatusText(response.StatusCode))
 	}
 	c.redact(e, k.secrets)
-	e.body = []byte(c.secrets.clean(string(body), k.secrets...))
 	return nil, e
 }
 

@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -64,13 +65,29 @@ func (t *typedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		defer done()
 	}
 	answer, err := c.run(r.Context(), k)
-	if e, is := errors.AsType[*Error](err); is && e.Status >= http.StatusBadRequest && e.body != nil && !ownVerdict[e.Kind] {
-		return response(r, e.Status, http.Header{"Content-Type": {"application/json"}}, e.body), nil
+	if e, is := errors.AsType[*Error](err); is && e.Status >= http.StatusBadRequest && !ownVerdict[e.Kind] {
+		return response(r, e.Status, http.Header{"Content-Type": {"application/json"}}, refusal(e)), nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	return response(r, answer.Status, answer.Header, answer.Body), nil
+}
+
+// refusal writes an error as Redfish has it: what the BMC sent may hold secrets, in
+// more forms than can be searched.
+func refusal(e *Error) []byte {
+	infos := make([]map[string]any, 0, len(e.Messages))
+	for _, m := range e.Messages {
+		infos = append(infos, map[string]any{
+			"MessageId": m.ID, "Message": m.Text, "MessageArgs": m.Args, "Resolution": m.Resolution, "Severity": m.Severity, "RelatedProperties": m.Properties,
+		})
+	}
+	raw, err := json.Marshal(map[string]any{"error": map[string]any{"code": e.MessageID, "message": e.Message, extendedInfo: infos}})
+	if err != nil { // texts only
+		return []byte(`{}`)
+	}
+	return raw
 }
 
 // ownVerdict are the kinds that only the client itself can tell.

@@ -78,7 +78,9 @@ func replace(text, secret string) string {
 		return text
 	}
 	text = strings.ReplaceAll(text, secret, redacted)
-	for _, form := range []string{jsonForm(secret), strings.Trim(strconv.Quote(secret), `"`), url.QueryEscape(secret), url.PathEscape(secret)} {
+	inJSON := jsonForm(secret)
+	// JSON within JSON: a request that is repeated in a message.
+	for _, form := range []string{jsonForm(inJSON), inJSON, strings.Trim(strconv.Quote(secret), `"`), url.QueryEscape(secret), url.PathEscape(secret)} {
 		if form != secret {
 			text = strings.ReplaceAll(text, form, redacted)
 		}
