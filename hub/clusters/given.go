@@ -2,6 +2,8 @@ package clusters
 
 import (
 	"cmp"
+	"crypto/x509"
+	"encoding/base64"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -49,7 +51,26 @@ func checkGiven(c *wire.Cluster) error {
 	if err := checkNetworks(c); err != nil {
 		return err
 	}
+	if err := checkEndpoint(c.IgnitionEndpoint); err != nil {
+		return err
+	}
 	return checkProxies(c)
+}
+
+// checkEndpoint refuses a place that no Ignition can come from.
+func checkEndpoint(e *wire.IgnitionEndpoint) error {
+	if e == nil {
+		return nil
+	}
+	u, err := url.Parse(wire.Value(e.URL))
+	if wire.Value(e.URL) != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		return refusal.BadRequest("ignition_endpoint.url: want a URL such as https://api.example:22623/config")
+	}
+	pem64 := wire.Value(e.CaCertificate)
+	if raw, err := base64.StdEncoding.DecodeString(pem64); pem64 != "" && (err != nil || !x509.NewCertPool().AppendCertsFromPEM(raw)) {
+		return refusal.BadRequest("ignition_endpoint.ca_certificate: want certificates in PEM, in base64")
+	}
+	return nil
 }
 
 func checkAddresses(c *wire.Cluster) error {

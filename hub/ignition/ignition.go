@@ -79,6 +79,9 @@ type Host struct {
 	SSHKey string
 	// Override is Ignition JSON of any version up to 3.5, merged last.
 	Override string
+	// Pointer says who has the configuration of a host that joins an installed cluster;
+	// used where the source has no file for the role. nil for nobody.
+	Pointer *Pointer
 }
 
 // Render returns the host's configuration, in the oldest version of the
@@ -136,6 +139,9 @@ func Valid(text string) error {
 
 func baseConfig(ctx context.Context, source Source, h Host) (types.Config, error) {
 	raw, err := source.Role(ctx, h.ClusterID, h.Role+".ign")
+	if errors.Is(err, ErrNone) && h.Pointer != nil {
+		return h.Pointer.config(), nil
+	}
 	if errors.Is(err, ErrNone) {
 		return minimal(h), nil
 	}

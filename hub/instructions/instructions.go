@@ -30,6 +30,14 @@ type Input struct {
 	Hurry bool
 	// AgentImage is the only agent that the hub wants; empty accepts any.
 	AgentImage string
+	// EndpointToken and EndpointHeaders are sent to whoever hands out the Ignition of
+	// a host that joins an installed cluster.
+	EndpointToken   string
+	EndpointHeaders []wire.IgnitionEndpointHTTPHeadersParams
+	// TellReboots tells that somebody wants to know how often the host restarts.
+	TellReboots bool
+	// MasterIPs are where a bootstrap host gathers logs, too.
+	MasterIPs []string
 	// Artifacts are the live image's parts, for a host that is reclaimed.
 	Artifacts *wire.DownloadBootArtifactsRequest
 	// Disabled are step types that are never sent.
@@ -44,6 +52,9 @@ type Images struct {
 	Installer, Controller string
 	// Release, MachineConfig and MustGather are empty for clusters without a release.
 	Release, MachineConfig, MustGather string
+	// CoreOS is what is installed on hosts whose live system runs from a disk; empty
+	// leaves that to the installer.
+	CoreOS string
 }
 
 // errNothing tells that a step has nothing to ask and is left out.

@@ -138,13 +138,6 @@ func buildVerifyVIPs(in Input) ([]string, error) {
 	return encode(request)
 }
 
-func buildAPIVIP(in Input) ([]string, error) {
-	if in.Cluster == nil || in.Cluster.APIVIPDNSName == nil || *in.Cluster.APIVIPDNSName == "" {
-		return nil, errNothing
-	}
-	return encode(wire.APIVIPConnectivityRequest{URL: "https://" + *in.Cluster.APIVIPDNSName + ":22623/config/worker"})
-}
-
 func buildDiskSpeed(in Input) ([]string, error) {
 	device := BootDevice(in.Host)
 	switch {
@@ -179,28 +172,6 @@ func (i Images) ToCheck() []string {
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 
-func buildInstall(in Input) ([]string, error) {
-	device := BootDevice(in.Host)
-	if in.Cluster == nil || device == "" {
-		return nil, errors.New("no cluster or no installation disk is chosen")
-	}
-	request := wire.InstallCmdRequest{
-		ClusterID: in.Cluster.ID, InfraEnvID: in.Host.InfraEnvID, HostID: in.Host.ID,
-		Role: in.Host.Role, BootDevice: device, InstallerArgs: in.Host.InstallerArgs,
-		ControllerImage: in.Images.Controller, InstallerImage: in.Images.Installer,
-		McoImage: in.Images.MachineConfig, MustGatherImage: in.Images.MustGather,
-		OpenshiftVersion: in.Cluster.OpenshiftVersion, ControlPlaneCount: in.Cluster.ControlPlaneCount,
-		CheckCvo: new(false),
-	}
-	if in.Host.Bootstrap {
-		request.Role = wire.HostRoleBootstrap
-	}
-	if in.Cluster.HTTPProxy != "" || in.Cluster.HTTPSProxy != "" {
-		request.Proxy = &wire.Proxy{HTTPProxy: &in.Cluster.HTTPProxy, HTTPSProxy: &in.Cluster.HTTPSProxy, NoProxy: &in.Cluster.NoProxy}
-	}
-	return encode(request)
-}
-
 // BootDevice is the device that an installation writes to: the disk's id, or
 // its path for inventories without ids. Empty means that none is chosen.
 func BootDevice(h *wire.Host) string {
@@ -216,6 +187,7 @@ func buildLogs(in Input) ([]string, error) {
 	}
 	return encode(wire.LogsGatherCmdRequest{
 		ClusterID: in.Cluster.ID, HostID: in.Host.ID, InfraEnvID: in.Host.InfraEnvID, Bootstrap: in.Host.Bootstrap, InstallerGather: true,
+		MasterIPs: in.MasterIPs,
 	})
 }
 

@@ -36,8 +36,12 @@ func (d *Desk) Snapshot(ctx context.Context, key store.HostKey) (*snapshots.Host
 		if err != nil {
 			return err
 		}
+		masters, err := mastersFor(w, host, c)
+		if err != nil {
+			return err
+		}
 		var skipped []instructions.SkippedStep
-		s, skipped = snapshotOf(w.Judge, host, env, c)
+		s, skipped = snapshotOf(w.Judge, host, env, c, asked{masters: masters})
 		for _, step := range skipped {
 			d.units.Log.Info("a step could not be built and was left out", "host", host.API.ID, "step", step.Type, "error", step.Err)
 		}
@@ -67,15 +71,22 @@ func (d *Desk) Bored(ctx context.Context, key store.HostKey, step wire.StepType,
 	}
 }
 
+// asked is what the snapshots of few hosts need beside their own records.
+type asked struct {
+	// masters are the addresses of [mastersFor].
+	masters []string
+}
+
 // snapshotOf makes the snapshot of a host: all that is decoded of it is decoded
 // here. c is nil for an unbound host.
-func snapshotOf(j judge.Judge, host *store.Host, env *store.InfraEnv, c *store.Cluster) (*snapshots.Host, []instructions.SkippedStep) {
+func snapshotOf(j judge.Judge, host *store.Host, env *store.InfraEnv, c *store.Cluster, more asked) (*snapshots.Host, []instructions.SkippedStep) {
 	facts := &validations.HostFacts{Host: &host.API, Inventory: judge.Inventory(host)} // all that the disk check asks for
 	in := instructions.Input{
 		Host: &host.API, Inventory: facts.Inventory, InfraEnv: &env.API, Images: j.ImagesOf(c),
 		ImagesChecked:    j.ImageCheck(host, c) == hostmachine.Passed,
 		DiskCheckTimeout: judge.DiskCheckTimeout, ImageTimeout: judge.ImageTimeout,
 		Hurry: judge.Hurry(host, c), AgentImage: j.Checks.AgentImage,
+		EndpointToken: host.EndpointToken, EndpointHeaders: host.EndpointHeaders, MasterIPs: more.masters, TellReboots: c != nil && !c.AutoInstall,
 	}
 	if c != nil {
 		in.Cluster, in.DiskChecked, in.HasPeers = &c.API, j.DiskCheck(host, c, facts) == hostmachine.Passed, !judge.SingleNode(c)
@@ -90,6 +101,25 @@ func snapshotOf(j judge.Judge, host *store.Host, env *store.InfraEnv, c *store.C
 		s.Patience = 0
 	}
 	return s, skipped
+}
+
+// mastersFor are the addresses of the control plane for a bootstrap host that failed:
+// it gathers their logs, too. nil for all other hosts.
+func mastersFor(w *settle.Work, host *store.Host, c *store.Cluster) (addresses []string, err error) {
+	if c == nil || !host.API.Bootstrap || host.API.Status != wire.HostStatusError && host.API.Status != wire.HostStatusCancelled {
+		return nil, nil
+	}
+	hosts, err := w.HostsOf(c.API.ID)
+	for _, h := range hosts {
+		inventory := judge.Inventory(h)
+		if h.API.Role != wire.HostRoleMaster || h.Key() == host.Key() || inventory == nil {
+			continue
+		}
+		if a := judge.AddressIn(c, inventory); a != "" {
+			addresses = append(addresses, a)
+		}
+	}
+	return addresses, err
 }
 
 // peers returns the other hosts of the host's cluster for its connectivity check.

@@ -43,7 +43,7 @@ func TestSnapshotsAreSmall(t *testing.T) {
 		wire.HostStatusInstalling, wire.HostStatusInstallingInProgress, wire.HostStatusError,
 	} {
 		host.API.Status = status
-		s, skipped := snapshotOf(judge.Judge{Rules: &judge.Rules{}}, host, &store.InfraEnv{}, c)
+		s, skipped := snapshotOf(judge.Judge{Rules: &judge.Rules{}}, host, &store.InfraEnv{}, c, asked{})
 		g.Expect(skipped).To(gomega.BeEmpty(), status)
 		g.Expect(s.Size()).To(gomega.BeNumerically("<=", snapshots.MaxSize), status)
 	}

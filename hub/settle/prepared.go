@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ironflow/ironflow/hub/ignition"
+	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/jobs"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/refusal"
@@ -26,8 +27,29 @@ func (u *Units) Jobs() map[string]jobs.Kind {
 func IgnitionOf(h *store.Host, c *store.Cluster) ignition.Host {
 	return ignition.Host{
 		ClusterID: c.API.ID, Role: string(h.API.Role), Hostname: validations.Hostname(&h.API, judge.Inventory(h)),
-		SSHKey: c.API.SSHPublicKey, Override: h.API.IgnitionConfigOverrides,
+		SSHKey: c.API.SSHPublicKey, Override: h.API.IgnitionConfigOverrides, Pointer: pointerOf(h, c),
 	}
+}
+
+// pointerOf says where a host that joins an installed cluster gets its configuration;
+// nil for others. In a cluster without a release that the hub made, nobody hands one out.
+func pointerOf(h *store.Host, c *store.Cluster) *ignition.Pointer {
+	url := instructions.EndpointURL(&c.API, h.API.MachineConfigPoolName)
+	elsewhere := c.API.Imported != nil && *c.API.Imported
+	if !instructions.IsDayTwo(&c.API) || c.API.OpenshiftVersion == "" && !elsewhere || url == "" {
+		return nil
+	}
+	p := &ignition.Pointer{URL: url}
+	if e := c.API.IgnitionEndpoint; e != nil {
+		p.CA = wire.Value(e.CaCertificate)
+	}
+	if h.EndpointToken != "" {
+		p.Headers = append(p.Headers, ignition.Header{Name: "Authorization", Value: "Bearer " + h.EndpointToken})
+	}
+	for _, given := range h.EndpointHeaders {
+		p.Headers = append(p.Headers, ignition.Header{Name: given.Key, Value: given.Value})
+	}
+	return p
 }
 
 // proveIgnition makes the Ignition of each of the cluster's hosts. That it cannot be

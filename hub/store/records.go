@@ -59,6 +59,13 @@ type Host struct {
 	Pooled bool
 	// DiskChosen tells that a person or a controller chose the installation disk.
 	DiskChosen bool
+	// EndpointToken and EndpointHeaders open the Ignition of the installed cluster that
+	// the host joins. They are never part of API.
+	EndpointToken   string
+	EndpointHeaders []wire.IgnitionEndpointHTTPHeadersParams
+	// AgentFailed is the agent's image that the host could not get since its agent
+	// started; empty for none.
+	AgentFailed string
 	// Attempts counts the installations that were started.
 	Attempts int
 	// CutOff is when the installation began that a restart of the machine has cut

@@ -1,0 +1,173 @@
+package instructions_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/instructions"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// released is a host of a cluster with a release, with two disks and two cards.
+func released(in *instructions.Input) {
+	in.Cluster.OpenshiftVersion = "4.20.1"
+	in.Host.InstallationDiskID, in.Host.InstallationDiskPath = "/dev/disk/by-id/one", "/dev/sda"
+	in.Inventory.Interfaces = []wire.Interface{
+		{Name: "eno1", Type: "physical", MACAddress: "52:54:00:AA:00:01", Ipv4Addresses: []string{"192.0.2.7/24"}, Ipv6Addresses: []string{"2001:db8::7/64"}},
+		{Name: "eno2", Type: "physical", MACAddress: "52:54:00:aa:00:02", Ipv4Addresses: []string{"10.0.0.1/8"}},
+		{Name: "bond0", Type: "bond", MACAddress: "52:54:00:aa:00:03", Ipv4Addresses: []string{"192.0.2.8/24"}},
+	}
+	in.Inventory.Disks = []wire.Disk{
+		{ID: "/dev/disk/by-id/one", Path: "/dev/sda", Name: "sda", DriveType: wire.DriveTypeSsd, Bootable: true},
+		{ID: "/dev/disk/by-id/two", Path: "/dev/sdb", Name: "sdb", DriveType: wire.DriveTypeSsd, Bootable: true},
+		{ID: "/dev/disk/by-id/data", Path: "/dev/sdc", Name: "sdc", DriveType: wire.DriveTypeHdd},
+	}
+}
+
+const dhcp = `["--append-karg","ip=52-54-00-aa-00-01:dhcp"]`
+
+func TestTheOrderToInstall(t *testing.T) {
+	driven := func(kind wire.DriveType) func(*instructions.Input) {
+		return func(in *instructions.Input) {
+			in.Cluster.MachineNetworks = nil
+			in.Inventory.Disks[0].DriveType = kind
+		}
+	}
+	for name, tc := range map[string]struct {
+		change func(*instructions.Input)
+		want   func(*wire.InstallCmdRequest)
+	}{
+		"as a rule": {nil, func(*wire.InstallCmdRequest) {}},
+		"a card with addresses of both families": {
+			func(in *instructions.Input) {
+				in.Cluster.MachineNetworks = append(in.Cluster.MachineNetworks, wire.MachineNetwork{CIDR: "2001:db8::/64"})
+			}, func(r *wire.InstallCmdRequest) {
+				r.InstallerArgs = `["--append-karg","ip=52-54-00-aa-00-01:dhcp,dhcp6"]`
+			},
+		},
+		"a static network": {
+			func(in *instructions.Input) { in.InfraEnv = &wire.InfraEnv{StaticNetworkConfig: `[{}]`} },
+			func(r *wire.InstallCmdRequest) { r.InstallerArgs = `["--copy-network"]` },
+		},
+		"what a user says comes last": {
+			func(in *instructions.Input) { in.Host.InstallerArgs = `["--append-karg","a=b"]` },
+			func(r *wire.InstallCmdRequest) {
+				r.InstallerArgs = `["--append-karg","ip=52-54-00-aa-00-01:dhcp","--append-karg","a=b"]`
+			},
+		},
+		"a user's own network": {
+			func(in *instructions.Input) { in.Host.InstallerArgs = `["--append-karg","ip=eno1:off"]` },
+			func(r *wire.InstallCmdRequest) { r.InstallerArgs = `["--append-karg","ip=eno1:off"]` },
+		},
+		"a user's static network": {
+			func(in *instructions.Input) {
+				in.InfraEnv, in.Host.InstallerArgs = &wire.InfraEnv{StaticNetworkConfig: `[{}]`}, `["--copy-network"]`
+			},
+			func(r *wire.InstallCmdRequest) { r.InstallerArgs = `["--copy-network"]` },
+		},
+		"a multipath device": {driven(wire.DriveTypeMultipath), func(r *wire.InstallCmdRequest) {
+			r.InstallerArgs = `["--append-karg","root=/dev/disk/by-label/dm-mpath-root","--append-karg","rw","--append-karg","rd.multipath=default"]`
+		}},
+		"a multipath device over iSCSI": {
+			func(in *instructions.Input) {
+				driven(wire.DriveTypeMultipath)(in)
+				in.Inventory.Disks[0].Name = "mpatha"
+				in.Inventory.Disks = append(in.Inventory.Disks, wire.Disk{ID: "path", Name: "sdd", Holders: "mpatha", DriveType: wire.DriveTypeISCSI, Bootable: true})
+			}, func(r *wire.InstallCmdRequest) {
+				r.InstallerArgs = `["--append-karg","root=/dev/disk/by-label/dm-mpath-root","--append-karg","rw","--append-karg","rd.multipath=default","--append-karg","rd.iscsi.firmware=1"]`
+			},
+		},
+		"an iSCSI disk": {driven(wire.DriveTypeISCSI), func(r *wire.InstallCmdRequest) { r.InstallerArgs = `["--append-karg","rd.iscsi.firmware=1"]` }},
+		"a RAID": {driven(wire.DriveTypeRaid), func(r *wire.InstallCmdRequest) {
+			r.InstallerArgs = `["--append-karg","rd.md=1","--append-karg","rd.auto=1"]`
+		}},
+		"a mainframe": {
+			func(in *instructions.Input) {
+				in.Inventory.CPU = &wire.CPU{Architecture: "s390x"}
+				in.Inventory.Boot = &wire.Boot{CommandLine: "quiet rd.znet=qeth,0.0.1 rd.dasd=0.0.2 ip=192.0.2.7::192.0.2.1:24::enc1:none"}
+			}, func(r *wire.InstallCmdRequest) {
+				r.InstallerArgs = `["--append-karg","rd.znet=qeth,0.0.1","--append-karg","rd.dasd=0.0.2","--append-karg","ip=192.0.2.7::192.0.2.1:24::enc1:none"]`
+				r.EnableSkipMcoReboot = false
+			},
+		},
+		"an old release": {func(in *instructions.Input) { in.Cluster.OpenshiftVersion = "4.14.9" }, func(r *wire.InstallCmdRequest) {
+			r.OpenshiftVersion, r.EnableSkipMcoReboot = "4.14.9", false
+		}},
+		"a mapped device": {func(in *instructions.Input) { in.Host.InstallationDiskPath = "/dev/dm-0" }, func(r *wire.InstallCmdRequest) {
+			r.EnableSkipMcoReboot = false
+		}},
+		"without a release": {func(in *instructions.Input) { in.Cluster.OpenshiftVersion, in.TellReboots = "", true }, func(r *wire.InstallCmdRequest) {
+			r.OpenshiftVersion, r.EnableSkipMcoReboot, r.DisksToFormat = "", false, nil
+		}},
+		"somebody counts restarts": {func(in *instructions.Input) { in.TellReboots = true }, func(r *wire.InstallCmdRequest) { r.NotifyNumReboots = true }},
+		"a disk to keep":           {func(in *instructions.Input) { in.Host.SkipFormattingDisks = "/dev/sdb" }, func(r *wire.InstallCmdRequest) { r.DisksToFormat = nil }},
+		"drives of other machines": {func(in *instructions.Input) { in.Inventory.Disks[1].DriveType = wire.DriveTypeFc }, func(r *wire.InstallCmdRequest) { r.DisksToFormat = nil }},
+		"partitions to keep": {func(in *instructions.Input) { in.Host.InstallerArgs = `["--save-partlabel","data"]` }, func(r *wire.InstallCmdRequest) {
+			r.InstallerArgs, r.SkipInstallationDiskCleanup = `["--append-karg","ip=52-54-00-aa-00-01:dhcp","--save-partlabel","data"]`, true
+		}},
+		"a live system on a disk": {
+			func(in *instructions.Input) {
+				in.Inventory.Boot, in.Images.CoreOS = &wire.Boot{DeviceType: wire.BootDeviceTypePersistent}, "os"
+			},
+			func(r *wire.InstallCmdRequest) { r.CoreosImage = "os" },
+		},
+		"a live system in memory": {func(in *instructions.Input) { in.Images.CoreOS = "os" }, func(*wire.InstallCmdRequest) {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			want := wire.InstallCmdRequest{
+				ClusterID: "c", InfraEnvID: "e", HostID: "h", Role: wire.HostRoleWorker, BootDevice: "/dev/disk/by-id/one", InstallerImage: "i", ControllerImage: "k",
+				OpenshiftVersion: "4.20.1", ControlPlaneCount: 3, CheckCvo: new(false), EnableSkipMcoReboot: true,
+				InstallerArgs: dhcp, DisksToFormat: []string{"/dev/disk/by-id/two"},
+			}
+			tc.want(&want)
+			built, skipped := instructions.For(input(wire.HostStatusInstalling, func(in *instructions.Input) {
+				released(in)
+				if tc.change != nil {
+					tc.change(in)
+				}
+			}))
+			g.Expect(skipped).To(BeEmpty())
+			var got wire.InstallCmdRequest
+			g.Expect(json.Unmarshal([]byte(built.Instructions[0].Args[0]), &got)).To(Succeed())
+			g.Expect(got).To(Equal(want))
+		})
+	}
+}
+
+func TestArgumentsThatCannotBeRead(t *testing.T) {
+	g := NewWithT(t)
+	_, skipped := instructions.For(input(wire.HostStatusInstalling, func(in *instructions.Input) { in.Host.InstallerArgs = "--quiet" }))
+	g.Expect(skipped).To(HaveLen(1))
+	g.Expect(skipped[0].Err).To(MatchError(ContainSubstring("installer arguments")))
+}
+
+func TestWhereAJoiningHostGetsItsIgnition(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*instructions.Input)
+		want   string
+	}{
+		"the API's address": {nil, `{"url":"https://api.c.example:22623/config/worker"}`},
+		"its pool":          {func(in *instructions.Input) { in.Host.MachineConfigPoolName = "infra" }, `{"url":"https://api.c.example:22623/config/infra"}`},
+		"an IPv6 address":   {func(in *instructions.Input) { in.Cluster.APIVIPDNSName = new("2001:db8::1") }, `{"url":"https://[2001:db8::1]:22623/config/worker"}`},
+		"an endpoint of its own": {func(in *instructions.Input) {
+			in.Cluster.IgnitionEndpoint = &wire.IgnitionEndpoint{URL: new("https://ign.example/config/"), CaCertificate: new("Q0E=")}
+			in.EndpointToken, in.EndpointHeaders = "t", []wire.IgnitionEndpointHTTPHeadersParams{{Key: "X-Pool", Value: "p"}}
+		}, `{"url":"https://ign.example/config/worker","ca_certificate":"Q0E=","ignition_endpoint_token":"t","request_headers":[{"key":"X-Pool","value":"p"}]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			built, skipped := instructions.For(input(wire.HostStatusKnown, func(in *instructions.Input) {
+				dayTwo(in)
+				if tc.change != nil {
+					tc.change(in)
+				}
+			}))
+			g.Expect(skipped).To(BeEmpty())
+			g.Expect(built.Instructions[1].StepType).To(Equal(wire.StepTypeAPIVIPConnectivityCheck))
+			g.Expect(built.Instructions[1].Args).To(HaveExactElements(MatchJSON(tc.want)))
+		})
+	}
+}
