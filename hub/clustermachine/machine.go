@@ -29,6 +29,8 @@ const (
 	InstallCompleted = "note the end"
 	// FlagStage marks the finalizing stage as timed out.
 	FlagStage = "flag the finalizing stage"
+	// TellPreparation puts a preparation that took too long on the timeline.
+	TellPreparation = "tell that the preparation took too long"
 	// LogsTimeout sets logs_info to timeout.
 	LogsTimeout = "give up on logs"
 	// BecomeDayTwo makes the kind AddHostsCluster.
@@ -90,7 +92,7 @@ var readinessRules = []rule{
 	{Trigger: Refresh, From: one(preparing), To: ready, When: []guard{hostFailed}, Info: "A host failed its last checks before the installation"},
 	{Trigger: Refresh, From: one(preparing), To: ready, When: []guard{prepareFailed}, Info: "The installation could not be prepared"},
 	{Trigger: Refresh, From: one(preparing), To: installing, When: []guard{allPrepared}, Effects: []string{InstallStarted}, Info: "Installation in progress"},
-	{Trigger: Refresh, From: one(preparing), To: ready, When: []guard{prepareOver}, Info: "The preparation took too long"},
+	{Trigger: Refresh, From: one(preparing), To: ready, When: []guard{prepareOver}, Effects: []string{TellPreparation}, Info: "The preparation took too long"},
 	{Trigger: Refresh, From: one(preparing), To: rules.Same},
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/timeline"
+	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -30,20 +32,33 @@ func (r *Registry) StartInstallation(ctx context.Context, clusterID string) (wir
 
 // CancelInstallation calls an installation off.
 func (r *Registry) CancelInstallation(ctx context.Context, clusterID string) (wire.Cluster, error) {
-	return r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
+	out, err := r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
 		return w.TriggerCluster(c, clustermachine.Cancel)
 	})
+	r.refused(ctx, clusterID, err, wire.Event{Name: "cancel_installation_failed", Message: "the installation cannot be called off"})
+	return out, err
+}
+
+// refused puts a call about a cluster that was refused on the timeline.
+func (r *Registry) refused(ctx context.Context, clusterID string, why error, e wire.Event) {
+	if why == nil {
+		return
+	}
+	e.ClusterID, e.Message = &clusterID, "Cluster "+clusterID+": "+e.Message
+	timeline.Refused(ctx, r.units, why, e, unit.Props{"error": why.Error()})
 }
 
 // ResetCluster makes a cluster ready to be installed anew; its hosts have to
 // register again.
 func (r *Registry) ResetCluster(ctx context.Context, clusterID string) (wire.Cluster, error) {
-	return r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
+	out, err := r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
 		if err := w.TriggerCluster(c, clustermachine.Reset); err != nil {
 			return err
 		}
 		return w.ClusterEvent(c, "cluster_installation_reset", wire.EventSeverityInfo, "the installation is to be done anew", nil)
 	})
+	r.refused(ctx, clusterID, err, wire.Event{Name: "reset_installation_failed", Message: "it cannot be reset"})
+	return out, err
 }
 
 // AllowAddHosts turns an installed cluster into one that takes more hosts.
@@ -60,7 +75,7 @@ func (r *Registry) AllowAddHosts(ctx context.Context, clusterID string) (wire.Cl
 // DeleteCluster removes a cluster that is not being installed. Hosts of its own
 // infra-env go with it, others return to the pool.
 func (r *Registry) DeleteCluster(ctx context.Context, id string) error {
-	return r.units.Update(ctx, func(w *settle.Work) error {
+	err := r.units.Update(ctx, func(w *settle.Work) error {
 		c, err := w.Cluster(id)
 		if err != nil {
 			return err
@@ -83,6 +98,8 @@ func (r *Registry) DeleteCluster(ctx context.Context, id string) error {
 		w.ForgetCluster(c)
 		return nil
 	})
+	r.refused(ctx, id, err, wire.Event{Name: "cluster_deregister_failed", Message: "it cannot be removed"})
+	return err
 }
 
 func leaveDeleted(w *settle.Work, host *store.Host, c *store.Cluster) error {

@@ -210,6 +210,11 @@ func (r *Registry) UpdateCluster(ctx context.Context, id string, p wire.V2Cluste
 			c.API.ControlPlaneCount = *p.ControlPlaneCount
 		}
 		w.TouchCluster(c)
+		if before.HTTPProxy != c.API.HTTPProxy || before.HTTPSProxy != c.API.HTTPSProxy || before.NoProxy != c.API.NoProxy {
+			if err := w.ClusterEvent(c, "proxy_settings_changed", wire.EventSeverityInfo, "its proxy was changed", nil); err != nil {
+				return err
+			}
+		}
 		if err := w.Settle(); err != nil {
 			return err
 		}

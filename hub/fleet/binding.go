@@ -15,7 +15,7 @@ import (
 
 // BindHost gives an unbound host to a cluster; its agent registers again for it.
 func (f *Fleet) BindHost(ctx context.Context, key store.HostKey, clusterID string) (wire.Host, error) {
-	return f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
+	out, err := f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
 		c, err := w.Cluster(clusterID)
 		switch {
 		case refusal.IsNotFound(err):
@@ -40,6 +40,8 @@ func (f *Fleet) BindHost(ctx context.Context, key store.HostKey, clusterID strin
 		w.Touch(host, store.ChangedHost)
 		return w.HostEvent(host, "host_bind_succeeded", wire.EventSeverityInfo, "bound to cluster "+c.API.Name, nil)
 	})
+	f.refused(ctx, key, err, wire.Event{Name: "host_bind_failed", Message: "it cannot be bound"}, "message")
+	return out, err
 }
 
 func fitsArchitecture(host *store.Host, c *store.Cluster) error {
@@ -61,7 +63,7 @@ func fitsArchitecture(host *store.Host, c *store.Cluster) error {
 
 // UnbindHost returns a host to the pool; only while it is not being installed.
 func (f *Fleet) UnbindHost(ctx context.Context, key store.HostKey) (wire.Host, error) {
-	return f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
+	out, err := f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
 		env, err := w.Env(key.InfraEnvID)
 		switch {
 		case err != nil:
@@ -75,6 +77,8 @@ func (f *Fleet) UnbindHost(ctx context.Context, key store.HostKey) (wire.Host, e
 		}
 		return unbind(w, host)
 	})
+	f.refused(ctx, key, err, wire.Event{Name: "host_unbind_failed", Message: "it cannot be unbound"}, "message")
+	return out, err
 }
 
 // unbind takes the host out of its cluster; its own cluster ends with that.

@@ -14,6 +14,7 @@ import (
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/timeline"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -89,6 +90,9 @@ func (f *Fleet) UpdateHost(ctx context.Context, key store.HostKey, p wire.HostUp
 				labels[l.Key] = l.Value
 			}
 			host.API.NodeLabels = unit.Text(labels)
+		}
+		if err := endpoint(host, p); err != nil {
+			return err
 		}
 		if err := selectDisk(host, p.DisksSelectedConfig); err != nil {
 			return err
@@ -183,10 +187,7 @@ func (f *Fleet) InstallHost(ctx context.Context, key store.HostKey) (wire.Host, 
 		if host.API.Kind != wire.HostKindAddToExistingClusterHost {
 			return refusal.Conflict("host %s is installed with its cluster; install the cluster", judge.HostName(host))
 		}
-		if err := w.Trigger(host, hostmachine.Install, ""); err != nil {
-			return err
-		}
-		return w.HostEvent(host, "host_installation_started", wire.EventSeverityInfo, "the installation starts", nil)
+		return w.Trigger(host, hostmachine.Install, "")
 	})
 }
 
@@ -194,7 +195,7 @@ func (f *Fleet) InstallHost(ctx context.Context, key store.HostKey) (wire.Host, 
 // that shares its cluster with others can be reset only after it was added to
 // an installed one; reset the cluster otherwise.
 func (f *Fleet) ResetHost(ctx context.Context, key store.HostKey) (wire.Host, error) {
-	return f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
+	out, err := f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
 		c, err := w.ClusterOf(host)
 		switch {
 		case err != nil:
@@ -208,6 +209,18 @@ func (f *Fleet) ResetHost(ctx context.Context, key store.HostKey) (wire.Host, er
 		}
 		return w.Trigger(host, hostmachine.ResettingPendingUserAction, "")
 	})
+	f.refused(ctx, key, err, wire.Event{Name: "host_installation_reset_failed", Message: "it cannot be reset"}, "error")
+	return out, err
+}
+
+// refused puts a call about a host that was refused on the timeline, with the reason
+// under the key.
+func (f *Fleet) refused(ctx context.Context, key store.HostKey, why error, e wire.Event, reason string) {
+	if why == nil {
+		return
+	}
+	e.HostID, e.InfraEnvID, e.Message = &key.HostID, &key.InfraEnvID, "Host "+key.HostID+": "+e.Message
+	timeline.Refused(ctx, f.units, why, e, unit.Props{reason: why.Error()})
 }
 
 // argFlags are the installer arguments that a user may give.

@@ -19,7 +19,6 @@ import (
 	"github.com/ironflow/ironflow/hub/rules"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
-	"github.com/ironflow/ironflow/hub/timeline"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -53,25 +52,8 @@ func (f *Fleet) RegisterHost(ctx context.Context, r Registration) (wire.HostRegi
 		answer, err = registrationAnswer(host, cmp.Or(f.units.Rules.Checks.AgentImage, r.AgentVersion, f.units.Rules.Images.Installer))
 		return err
 	})
-	if err != nil {
-		f.noteRefusal(ctx, r, err)
-	}
+	f.refused(ctx, store.HostKey{InfraEnvID: r.InfraEnvID, HostID: r.HostID}, err, wire.Event{Name: "host_registration_failed", Message: "registration refused"}, "message")
 	return answer, err
-}
-
-// noteRefusal puts a refused registration on the timeline; the refusal itself
-// left nothing behind.
-func (f *Fleet) noteRefusal(ctx context.Context, r Registration, why error) {
-	if refusal.Code(why) >= http.StatusInternalServerError || refusal.Code(why) == http.StatusNotFound {
-		return
-	}
-	err := timeline.Add(ctx, f.units, wire.Event{
-		Name: "host_registration_failed", Severity: wire.EventSeverityError, Category: wire.EventCategoryUser,
-		HostID: &r.HostID, InfraEnvID: &r.InfraEnvID, Message: "Host " + r.HostID + ": registration refused: " + why.Error(),
-	})
-	if err != nil {
-		f.units.Log.Error("an event was lost", "event", "host_registration_failed", "host", r.HostID, "error", err)
-	}
 }
 
 func register(w *settle.Work, r Registration) (*store.Host, error) {
@@ -99,7 +81,7 @@ func register(w *settle.Work, r Registration) (*store.Host, error) {
 		}
 	}
 	host.API.CheckedInAt, host.API.RegisteredAt = w.At(), w.At()
-	host.API.DiscoveryAgentVersion, host.Attempt = r.AgentVersion, r.Attempt
+	host.API.DiscoveryAgentVersion, host.Attempt, host.AgentFailed = r.AgentVersion, r.Attempt, ""
 	if err := rejoin(w, env, host); err != nil {
 		return nil, err
 	}
@@ -107,7 +89,19 @@ func register(w *settle.Work, r Registration) (*store.Host, error) {
 		return nil, registerRefusal(host, err)
 	}
 	w.Touch(host, store.ChangedHost)
+	if err := upgrades(w, host); err != nil {
+		return nil, err
+	}
 	return host, w.HostEvent(host, "host_registration_succeeded", wire.EventSeverityInfo, "registered", unit.Props{"agent_version": r.AgentVersion})
+}
+
+// upgrades says that the agent will be told to make way for the wanted one.
+func upgrades(w *settle.Work, host *store.Host) error {
+	wanted := w.Checks.AgentImage
+	if wanted == "" || host.API.DiscoveryAgentVersion == wanted {
+		return nil
+	}
+	return w.HostEvent(host, "upgrade_agent_started", wire.EventSeverityInfo, "its agent makes way for "+wanted, unit.Props{"agent_image": wanted})
 }
 
 func registerRefusal(host *store.Host, err error) error {
@@ -216,7 +210,7 @@ func reset(w *settle.Work, host *store.Host, c *store.Cluster) error {
 		return err
 	}
 	host.Reason, c.PreparedAt = reason, time.Time{}
-	return w.HostEvent(host, "host_installation_reset", wire.EventSeverityInfo, "the installation begins anew", unit.Props{"last_failure": reason})
+	return nil
 }
 
 func hostHref(infraEnvID, hostID string) string {

@@ -82,9 +82,6 @@ func (r *Registry) shown(env *store.InfraEnv) wire.InfraEnv {
 	return out
 }
 
-// imageFailed is the protocol's name of the event below.
-const imageFailed = "generate_image_fetch_failed"
-
 // ImageFailed puts on an infra-env's timeline why its live image cannot be made.
 // The reason must not hold secrets.
 func (r *Registry) ImageFailed(ctx context.Context, infraEnvID, reason string) error {
@@ -93,6 +90,6 @@ func (r *Registry) ImageFailed(ctx context.Context, infraEnvID, reason string) e
 		if err != nil {
 			return err
 		}
-		return w.EnvEvent(env, imageFailed, wire.EventSeverityError, "the live image cannot be made: "+reason, unit.Props{"error": reason})
+		return w.EnvEvent(env, "generate_image_fetch_failed", wire.EventSeverityError, "the live image cannot be made: "+reason, unit.Props{"error": reason})
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/snapshots"
 	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/timeline"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -123,10 +124,15 @@ func putInfraEnv(w *settle.Work, env *store.InfraEnv, fresh bool, before store.I
 		return nil
 	}
 	w.PutEnv(env)
-	if !fresh {
-		return nil
+	switch {
+	case fresh:
+		return w.EnvEvent(env, "infra_env_registered", wire.EventSeverityInfo, "registered", nil)
+	case env.API.IgnitionConfigOverride != before.API.IgnitionConfigOverride:
+		return w.EnvEvent(env, "ignition_config_image_generated", wire.EventSeverityInfo, "its live image has another Ignition", unit.Props{"details": "ignition_config_override"})
+	case unit.Text(env.API) != unit.Text(before.API):
+		return w.EnvEvent(env, "image_info_updated", wire.EventSeverityInfo, "its live image is another one", unit.Props{"cluster_id": env.API.ClusterID, "details": "settings"})
 	}
-	return w.EnvEvent(env, "infra_env_registered", wire.EventSeverityInfo, "registered", nil)
+	return nil
 }
 
 // CreateInfraEnv makes an infra-env for a user of the REST API.
@@ -234,7 +240,7 @@ func (r *Registry) InfraEnvs(ctx context.Context, filter store.InfraEnvFilter) (
 // DeleteInfraEnv removes an infra-env without hosts; one with hosts is refused
 // with 400. Its tokens die with it.
 func (r *Registry) DeleteInfraEnv(ctx context.Context, id string) error {
-	return r.units.Update(ctx, func(w *settle.Work) error {
+	err := r.units.Update(ctx, func(w *settle.Work) error {
 		env, err := w.Env(id)
 		if err != nil {
 			return err
@@ -253,6 +259,11 @@ func (r *Registry) DeleteInfraEnv(ctx context.Context, id string) error {
 		w.Remove(env.Ref())
 		return nil
 	})
+	if err != nil {
+		e := wire.Event{Name: "infra_env_deregister_failed", Message: "Infra-env " + id + ": it cannot be removed", InfraEnvID: &id}
+		timeline.Refused(ctx, r.units, err, e, unit.Props{"error": err.Error()})
+	}
+	return err
 }
 
 func (r *Registry) record(ctx context.Context, infraEnvID string) (*store.InfraEnv, error) {

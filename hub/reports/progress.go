@@ -61,7 +61,7 @@ func Stage(w *settle.Work, host *store.Host, stage wire.HostStage, info string) 
 	if old != nil && old.CurrentStage == stage {
 		return nil
 	}
-	return w.HostEvent(host, "host_install_progress_updated", wire.EventSeverityInfo, "reached stage "+string(stage), unit.Props{"stage": stage})
+	return w.HostEvent(host, "host_install_progress_updated", wire.EventSeverityInfo, "reached stage "+string(stage), unit.Props{"event": stage})
 }
 
 // failedStage takes the installer's own word that it has failed.

@@ -3,6 +3,7 @@ package reports
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -136,9 +137,7 @@ var outputs = map[wire.StepType]func(*settle.Work, *store.Host, wire.StepReply) 
 	wire.StepTypeDHCPLeaseAllocate: func(_ *settle.Work, _ *store.Host, r wire.StepReply) error {
 		return decode(r, &wire.DHCPAllocationResponse{})
 	},
-	wire.StepTypeUpgradeAgent: func(_ *settle.Work, _ *store.Host, r wire.StepReply) error {
-		return decode(r, &wire.UpgradeAgentResponse{})
-	},
+	wire.StepTypeUpgradeAgent: tellUpgrade,
 }
 
 // report stores the output as the model T writes it, so that members that the
@@ -196,7 +195,46 @@ func storeDiskSpeed(w *settle.Work, host *store.Host, reply wire.StepReply) erro
 	}
 	host.API.DisksInfo = unit.Text(infos)
 	w.Touch(host, store.ChangedHost)
-	return nil
+	return tellSlowDisk(w, host, reply, found)
+}
+
+// tellSlowDisk says that the disk is slower than an installation needs it.
+func tellSlowDisk(w *settle.Work, host *store.Host, reply wire.StepReply, found wire.DiskSpeedCheckResponse) error {
+	c, err := w.ClusterOf(host)
+	if err != nil || c == nil || reply.ExitCode != 0 {
+		return err
+	}
+	limit := w.NeedsOf(c, w.Facts(host)).DiskSpeedMs
+	if limit == 0 || found.IoSyncDuration <= limit {
+		return nil
+	}
+	return w.HostEvent(host, "disk_speed_slower_than_supported", wire.EventSeverityWarning,
+		fmt.Sprintf("a sync of disk %s takes %d ms; at most %d ms are supported", found.Path, found.IoSyncDuration, limit),
+		unit.Props{"host_disk": found.Path, "fdatasync_duration": found.IoSyncDuration})
+}
+
+// tellUpgrade says what became of the wanted agent's image; no result means that a
+// pull is still running.
+func tellUpgrade(w *settle.Work, host *store.Host, reply wire.StepReply) error {
+	var found wire.UpgradeAgentResponse
+	if err := decode(reply, &found); err != nil {
+		return err
+	}
+	p := unit.Props{"agent_image": found.AgentImage}
+	switch found.Result {
+	case wire.UpgradeAgentResultSuccess:
+		return w.HostEvent(host, "upgrade_agent_finished", wire.EventSeverityInfo, "it has the agent "+found.AgentImage+" and restarts with it", p)
+	case wire.UpgradeAgentResultFailure:
+		if host.AgentFailed == found.AgentImage { // it is told again every minute
+			return nil
+		}
+		host.AgentFailed = found.AgentImage
+		w.Touch(host, store.ChangedHost)
+		return w.HostEvent(host, "upgrade_agent_failed", wire.EventSeverityError, "it cannot get the agent "+found.AgentImage, p)
+	case "":
+		return nil
+	}
+	return refusal.BadRequest("the output of step %s has the result %.40q; want success or failure", reply.StepType, found.Result)
 }
 
 // storeImages keeps the results by image. No output means that a check is still running.
@@ -217,8 +255,14 @@ func storeImages(w *settle.Work, host *store.Host, reply wire.StepReply) error {
 			continue
 		}
 		status[image.Name] = image
-		err := w.HostEvent(host, "image_status_updated", wire.EventSeverityInfo, "image "+image.Name+": "+string(image.Result),
-			unit.Props{"image_status": image.Name, "result": image.Result})
+		severity := wire.EventSeverityInfo
+		if image.Result == wire.ContainerImageAvailabilityResultFailure {
+			severity = wire.EventSeverityWarning
+		}
+		err := w.HostEvent(host, "image_status_updated", severity, "image "+image.Name+": "+string(image.Result), unit.Props{
+			"image_status": image.Name, "result": image.Result,
+			"info": fmt.Sprintf("%.0f bytes in %.1f s, %.1f MB/s", image.SizeBytes, image.Time, image.DownloadRate),
+		})
 		if err != nil {
 			return err
 		}

@@ -25,7 +25,9 @@ import (
 // timelineEvents are all events of the hub. That each comes in its test is checked at
 // the end of the program, see [TestMain]; that none is missing, by [TestNoEventIsForgotten].
 var timelineEvents = []struct{ name, severity, when, test string }{
+	{"cancel_installation_failed", "error", "an installation was to be called off, and cannot be", "TestRefusalsAreToldOf"},
 	{"cluster_degraded_OLM_operators_failed", "warning", "the cluster is installed, and some of its operators are not", "TestFinalizing"},
+	{"cluster_deregister_failed", "error", "a cluster was to be removed, and cannot be", "TestRefusalsAreToldOf"},
 	{"cluster_deregistered", "info", "the cluster was removed", "TestLifeOverHTTP"},
 	{"cluster_finalizing_stage_updated", "info", "the cluster reached a stage of its finalizing", "TestFinalizing"},
 	{"cluster_installation_canceled", "info", "the installation was called off", "TestLifeOverHTTP"},
@@ -40,14 +42,19 @@ var timelineEvents = []struct{ name, severity, when, test string }{
 	{"cluster_status_updated", "info, error", "the cluster has another status", "TestLifeOverHTTP"},
 	{"cluster_validation_failed", "warning", "a check of the cluster that passed fails now", "TestClusterValidations"},
 	{"cluster_validation_fixed", "info", "a check of the cluster that failed passes now", "TestClusterValidations"},
+	{"disk_speed_slower_than_supported", "warning", "a sync of the disk to install to takes longer than the role allows", "TestResetOfAValidation"},
 	{"finalizing_stage_timed_out", "warning", "a stage in which the cluster comes up takes longer than it usually does", "TestFinalizing"},
+	{"generate_image_fetch_failed", "error", "the live image of an infra-env cannot be made", "TestEventsOfTrouble"},
 	{"host_approved_updated", "info", "the host may be installed, or may not any more", "TestEventsOfTrouble"},
+	{"host_bind_failed", "error", "a host was to be given to a cluster, and cannot be", "TestRefusalsAreToldOf"},
 	{"host_bind_succeeded", "info", "the host was given to a cluster", "TestLifeOverHTTP"},
 	{"host_bootstrap_set", "info", "the host was chosen to bootstrap its cluster", "TestLifeOverHTTP"},
 	{"host_deregistered", "info", "the host was removed", "TestLifeOverHTTP"},
 	{"host_discovery_ignition_config_applied", "info", "the Ignition of one host was overridden", "TestLifeOverHTTP"},
 	{"host_install_progress_updated", "info", "the host reached a stage of its installation", "TestLifeOverHTTP"},
+	{"host_installation_cancelled", "info", "the host's installation was called off", "TestLifeOverHTTP"},
 	{"host_installation_reset", "info", "the host's installation begins anew", "TestEveryOperationOfTheProtocolIsAnswered"},
+	{"host_installation_reset_failed", "error", "a host was to be reset, and cannot be", "TestRefusalsAreToldOf"},
 	{"host_installation_started", "info", "a host is installed that joins a cluster", "TestTheRest"},
 	{"host_installer_args_applied", "info", "the arguments of one host's installer were changed", "TestLifeOverHTTP"},
 	{"host_logs_uploaded", "info", "the host sent logs", "TestLogs"},
@@ -58,29 +65,49 @@ var timelineEvents = []struct{ name, severity, when, test string }{
 	{"host_role_updated", "info", "the host got a role that nobody had given it", "TestEventsOfTrouble"},
 	{"host_stage_timed_out", "warning", "a stage takes longer than it usually does", "TestEventsOfTrouble"},
 	{"host_status_updated", "info, warning, error", "the host has another status", "TestLifeOverHTTP"},
+	{"host_unbind_failed", "error", "a host was to be taken out of its cluster, and cannot be", "TestRefusalsAreToldOf"},
 	{"host_unbind_succeeded", "info", "the host was taken out of its cluster", "TestLifeOverHTTP"},
 	{"host_validation_failed", "warning", "a check of the host that passed fails now", "TestHostValidations"},
 	{"host_validation_fixed", "info", "a check of the host that failed passes now", "TestHostValidations"},
+	{"ignition_config_image_generated", "info", "the live image of the infra-env has another Ignition", "TestChangesAreToldOf"},
+	{"image_info_updated", "info", "the live image of the infra-env is another one", "TestChangesAreToldOf"},
 	{"image_status_updated", "info, warning", "the host tried to pull an image", "TestEveryValidationPasses"},
+	{"infra_env_deregister_failed", "error", "an infra-env was to be removed, and cannot be", "TestRefusalsAreToldOf"},
 	{"infra_env_deregistered", "info", "the infra-env was removed", "TestLifeOverHTTP"},
 	{"infra_env_registered", "info", "the infra-env was made", "TestLifeOverHTTP"},
 	{"install_config_applied", "info", "the install-config of the cluster was overridden", "TestInstallConfig"},
+	{"installation_preparing_timed_out", "warning", "an installation could not be prepared in time", inTime},
 	{"prepare_installation_failed", "warning", "an installation cannot be prepared", "TestEventsOfTrouble"},
+	{"proxy_settings_changed", "info", "the cluster has another proxy", "TestChangesAreToldOf"},
+	{"quick_disk_format_performed", "info", "a disk that the host could start from loses what is on it", "TestWhatAHostIsInstalledWith"},
+	{"quick_disk_format_skipped", "info", "such a disk is kept, because somebody wants so", "TestWhatAHostIsInstalledWith"},
+	{"reset_installation_failed", "error", "a cluster was to be reset, and cannot be", "TestRefusalsAreToldOf"},
+	{"upgrade_agent_failed", "error", "the host cannot get the agent that the hub wants", "TestAnAgentThatIsNotTheWantedOne"},
+	{"upgrade_agent_finished", "info", "the host has the agent that the hub wants", "TestAnAgentThatIsNotTheWantedOne"},
+	{"upgrade_agent_started", "info", "the agent is told to make way for the one that the hub wants", "TestAnAgentThatIsNotTheWantedOne"},
+	{"user_required_complete_installation_reset", "info", "a host that was reset has to be booted from the live image", "TestLifeOverHTTP"},
 	{"validations_ignored", "info", "the checks that are ignored were changed", "TestTheRest"},
 }
+
+// inTime is a test of another package, where time goes by as it likes.
+const inTime = "hub/service.TestChecksBeforeAnInstallationThatFail"
 
 func eventsTable() string {
 	var b strings.Builder
 	b.WriteString("| event | severity | when | test |\n|---|---|---|---|\n")
 	for _, e := range timelineEvents {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | `hub/rest.%s` |\n", e.name, e.severity, e.when, e.test)
+		test := e.test
+		if test != inTime {
+			test = "hub/rest." + test
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | `%s` |\n", e.name, e.severity, e.when, test)
 	}
 	return b.String()
 }
 
 // made finds the names of events where they are made; validation events have their
 // kind before the name.
-var made = regexp.MustCompile(`(?:(?:Host|Cluster|Env)Event\([^"{]*|tell\(|wire\.Event\{\s*Name: +)"((?:host|cluster|infra_env|image|install|prepare|finalizing|validations?)_[a-zA-Z_]+)"`)
+var made = regexp.MustCompile(`(?:(?:Host|Cluster|Env)Event\([^"{]*|tell\(|wire\.Event\{\s*Name: +)"((?:host|cluster|infra_env|image|install|installation|prepare|finalizing|validations?|api|cancel|disk|generate|ignition|proxy|quick|reset|upgrade|user)_[a-zA-Z_]+)"`)
 
 // TestNoEventIsForgotten: the table has exactly the events that the hub makes.
 func TestNoEventIsForgotten(t *testing.T) {
@@ -158,6 +185,8 @@ func TestEventsOfTrouble(t *testing.T) {
 	agent.Progress(t, other, wire.HostStageFailed, "the disk is gone")
 	expect("cluster_installation_failed", "the disk is gone")
 
+	g.Expect(hub.ImageFailed(t.Context(), env, "no base medium")).To(Succeed())
+	expect("generate_image_fetch_failed", "no base medium")
 	_, err := hub.EnsureCluster(t.Context(), service.ClusterSpec{ID: uuid.NewString(), Name: "lost", Masters: 1, Was: wire.ClusterStatusInstalled})
 	g.Expect(err).NotTo(HaveOccurred())
 	expect("cluster_recovered", "store was lost")
@@ -176,4 +205,45 @@ func TestEventsOfTrouble(t *testing.T) {
 	code, raw := three.user.Do(t, http.MethodPost, "/clusters/"+three.cluster+"/actions/install", nil, nil)
 	g.Expect(code).To(Equal(http.StatusAccepted), raw)
 	expect("host_role_updated", "its role is master")
+}
+
+// TestRefusalsAreToldOf: what a user wanted and did not get is on the timeline, with the reason.
+func TestRefusalsAreToldOf(t *testing.T) {
+	g := NewWithT(t)
+	f := newFixture(t)
+	user := newClient(t, f.User())
+	host := "/infra-envs/" + f.env + "/hosts/" + f.host.HostID
+	joining, late := user.newCluster(), singleNode(t).play(t, f.Hub)
+	user.do("POST", host+"/actions/bind", `{"cluster_id":"`+strings.TrimPrefix(joining, "/clusters/")+`"}`, 409)
+	user.do("POST", host+"/actions/unbind", "", 409)
+	user.do("POST", "/infra-envs/"+late.hosts[0].InfraEnvID+"/hosts/"+late.hosts[0].HostID+"/actions/reset", "", 409)
+	user.do("POST", joining+"/actions/cancel", "", 409)
+	user.do("POST", joining+"/actions/reset", "", 409)
+	user.do("DELETE", "/clusters/"+f.cluster, "", 409)
+	user.do("DELETE", "/infra-envs/"+f.env, "", 400)
+	for name, key := range map[string]string{
+		"host_bind_failed": "message", "host_unbind_failed": "message", "host_installation_reset_failed": "error", "cancel_installation_failed": "error",
+		"reset_installation_failed": "error", "cluster_deregister_failed": "error", "infra_env_deregister_failed": "error",
+	} {
+		g.Expect(aboutIt(t, f.User(), name)).To(HaveKeyWithValue(key, Not(BeEmpty())), name)
+	}
+	user.do("POST", "/clusters/"+uuid.NewString()+"/actions/cancel", "", 404)
+	g.Expect(told(t, f.User(), "cancel_installation_failed")).To(HaveLen(1), "what does not exist is nothing to tell of")
+}
+
+func TestChangesAreToldOf(t *testing.T) {
+	g := NewWithT(t)
+	hub := testhub.Start(t, testhub.Options{})
+	user := newClient(t, hub.User())
+	cluster := user.newCluster()
+	user.do("PATCH", cluster, `{"http_proxy":"http://user:hunter2@proxy.example:3128"}`, 201)
+	user.do("PATCH", cluster, `{"name":"other"}`, 201)
+	env := user.read("POST", "/infra-envs", `{"name":"pool","pull_secret":"{\"auths\":{}}"}`, 201)["id"].(string)
+	user.do("PATCH", "/infra-envs/"+env, `{"ssh_authorized_key":"ssh-ed25519 AAAA me"}`, 201)
+	user.do("PATCH", "/infra-envs/"+env, `{"ssh_authorized_key":"ssh-ed25519 AAAA me"}`, 201)
+	user.do("PATCH", "/infra-envs/"+env, `{"ignition_config_override":"{\"ignition\":{\"version\":\"3.2.0\"}}"}`, 201)
+	for _, name := range []string{"proxy_settings_changed", "image_info_updated", "ignition_config_image_generated"} {
+		g.Expect(told(t, hub.User(), name)).To(HaveLen(1), name)
+	}
+	g.Expect(hub.Timeline(t)).NotTo(ContainSubstring("hunter2"))
 }

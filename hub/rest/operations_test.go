@@ -134,7 +134,7 @@ func (m covered) Run() int {
 		}
 	}
 	for _, e := range timelineEvents {
-		if in := contract.Told(e.name); !slices.Contains(in, e.test) {
+		if in := contract.Told(e.name); e.test != inTime && !slices.Contains(in, e.test) {
 			fmt.Fprintf(os.Stderr, "event %s did not come in test %q, which the table names for it; it did in %q\n", e.name, e.test, in)
 			code = 1
 		}

@@ -407,6 +407,9 @@ func TestChecksBeforeAnInstallationThatFail(t *testing.T) {
 			events, _, err := w.Events(w.ctx, store.EventFilter{ClusterID: sharedCluster, Message: "The preparation took too long"})
 			w.Expect(err).NotTo(HaveOccurred())
 			w.Expect(events).To(HaveLen(1))
+			events, _, err = w.Events(w.ctx, store.EventFilter{ClusterID: sharedCluster, Message: "could not be prepared in time"})
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(events).To(HaveExactElements(HaveField("Name", "installation_preparing_timed_out")))
 		},
 		"because they are called off": func(t *testing.T) {
 			w := shared(t, service.Options{}, service.ClusterSpec{})

@@ -126,6 +126,8 @@ func (w *Work) clusterEffect(c *store.Cluster, effect string) error {
 		c.API.Kind = wire.ClusterKindAddHostsCluster
 	case clustermachine.LogsTimeout:
 		c.API.LogsInfo = wire.LogsStateTimeout
+	case clustermachine.TellPreparation:
+		return w.ClusterEvent(c, "installation_preparing_timed_out", wire.EventSeverityWarning, "its installation could not be prepared in time", unit.Props{"reason": c.API.StatusInfo})
 	case clustermachine.FlagStage:
 		return w.flagStage(c)
 	}
@@ -138,7 +140,7 @@ func (w *Work) flagStage(c *store.Cluster) error {
 	progress.FinalizingStageTimedOut = true
 	c.API.Progress = &progress
 	return w.ClusterEvent(c, "finalizing_stage_timed_out", wire.EventSeverityWarning, "stage "+string(progress.FinalizingStage)+" takes longer than usual",
-		unit.Props{"stage": progress.FinalizingStage})
+		unit.Props{"stage": progress.FinalizingStage, "minutes": minutes(w.Now, progress.FinalizingStageStartedAt)})
 }
 
 // triggerAll gives the trigger to all hosts of the cluster that have a use for it.

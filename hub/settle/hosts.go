@@ -3,6 +3,7 @@ package settle
 import (
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/judge"
@@ -107,8 +108,12 @@ func (w *Work) applyHost(h *store.Host, d rules.Decision, reason string) error {
 	w.enteredStatus(h, reason)
 	w.Touch(h, store.ChangedStatus)
 	severity := severityOf(d.To)
-	return w.HostEvent(h, "host_status_updated", severity, d.To+" ("+info+")",
+	err := w.HostEvent(h, "host_status_updated", severity, d.To+" ("+info+")",
 		unit.Props{"src_status": from, "new_status": d.To, "info": info, "severity": severity})
+	if err != nil {
+		return err
+	}
+	return w.announce(h)
 }
 
 // enteredStatus keeps the facts that come with a new status.
@@ -163,9 +168,23 @@ func (w *Work) hostEffect(h *store.Host, effect string) error {
 	}
 	w.Touch(h, store.ChangedHost)
 	if effect == hostmachine.SetStageFlag {
-		return w.HostEvent(h, "host_stage_timed_out", wire.EventSeverityWarning, "stage "+string(h.Stage())+" takes longer than usual", unit.Props{"stage": h.Stage()})
+		return w.stageTimedOut(h)
 	}
 	return nil
+}
+
+// stageTimedOut says that the host's stage takes too long.
+func (w *Work) stageTimedOut(h *store.Host) error {
+	p := unit.Props{"stage": h.Stage()}
+	if h.API.Progress != nil {
+		p["minutes"] = minutes(w.Now, h.API.Progress.StageStartedAt)
+	}
+	return w.HostEvent(h, "host_stage_timed_out", wire.EventSeverityWarning, "stage "+string(h.Stage())+" takes longer than usual", p)
+}
+
+// minutes is how long something has taken so far.
+func minutes(now time.Time, since wire.DateTime) int64 {
+	return int64(now.Sub(since.Time) / time.Minute)
 }
 
 // ClearDiscovery forgets what the agent's last life found out. The addresses

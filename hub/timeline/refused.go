@@ -1,0 +1,36 @@
+package timeline
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/ironflow/ironflow/hub/refusal"
+	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/unit"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// Refused puts a call that was refused on the timeline; the refusal itself left
+// nothing behind. Calls about what does not exist, and those that may work when they
+// are repeated, are not noted. The event needs a name, a message, and what it is about.
+func Refused(ctx context.Context, units *settle.Units, why error, e wire.Event, p unit.Props) {
+	if why == nil || refusal.Code(why) >= http.StatusInternalServerError || refusal.Code(why) == http.StatusNotFound {
+		return
+	}
+	for key, id := range map[string]*string{"host_id": e.HostID, "infra_env_id": e.InfraEnvID, "cluster_id": e.ClusterID} {
+		if id != nil {
+			p[key] = *id
+		}
+	}
+	e.Severity, e.Category = wire.EventSeverityError, wire.EventCategoryUser
+	e.Message += ": " + why.Error()
+	raw, err := json.Marshal(p)
+	if err == nil {
+		e.Props = string(raw)
+		err = Add(ctx, units, e)
+	}
+	if err != nil {
+		units.Log.Error("an event was lost", "event", e.Name, "error", err)
+	}
+}
