@@ -55,8 +55,9 @@ func (o *Observed) newlyGiven() *Login {
 }
 
 // pick is the password to log in with next; empty when nothing is left to try. Each is
-// tried once. One whose answer was lost is tried again, after the others, and so is
-// the new one if the BMC refused it and then refuses the old one too: it was late.
+// tried once. One whose answer was lost is tried again, after the others. So is the new
+// one if the BMC has accepted it, and yet refused it and then the old one too: it was
+// late. That makes three wrong logins at most, each the lock-out window after the last.
 func (r *Record) pick(o *Observed) Role {
 	order := []Role{Given, Next, Current}
 	if r.Sent == Refused {
@@ -72,7 +73,7 @@ func (r *Record) pick(o *Observed) Role {
 		func(c *Candidate, _ bool) bool { return !c.Open && c.Refused > 0 && c.Refused < o.Limits.Refusals },
 		func(c *Candidate, _ bool) bool { return c.unanswered() && c.Refused < o.Limits.Refusals },
 		func(c *Candidate, _ bool) bool {
-			return c.Role == Next && budget && r.Sent != Refused && c.Refused == o.Limits.Refusals && !c.Open
+			return c.Role == Next && (r.Sent == Accepted || r.Sent == NoAnswer && budget) && c.Refused == o.Limits.Refusals && !c.Open
 		},
 	}
 	for _, fits := range rules {
