@@ -3,6 +3,7 @@ package probe_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -39,6 +40,9 @@ type fixture struct {
 		ID      string `json:"id"`
 		Message string `json:"message"`
 	} `json:"errors"`
+
+	// expand says that members come with their list when they are asked for.
+	expand bool
 
 	mu    sync.Mutex
 	asked []string
@@ -136,7 +140,7 @@ func (f *fixture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		path = strings.TrimRight(path, "/")
 	}
 	f.mu.Lock()
-	f.asked = append(f.asked, r.Method+" "+path)
+	f.asked = append(f.asked, strings.TrimRight(r.Method+" "+path+"?"+r.URL.RawQuery, "?"))
 	f.mu.Unlock()
 	w.Header()["Date"] = nil
 	w.Header().Set("Content-Type", "application/json")
@@ -154,7 +158,30 @@ func (f *fixture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.encode(w, map[string]any{})
 		return
 	}
+	if f.expand && r.URL.Query().Has("$expand") {
+		body = f.expanded(body)
+	}
 	f.encode(w, body)
+}
+
+// expanded is a resource with its members and drives instead of links to them.
+func (f *fixture) expanded(body any) any {
+	out := maps.Clone(body.(map[string]any))
+	for _, name := range []string{"Members", "Drives"} {
+		list, _ := out[name].([]any)
+		whole := []any{}
+		for _, link := range list {
+			path := link.(map[string]any)["@odata.id"].(string)
+			member, _ := f.Resources[strings.TrimPrefix(path, redfishRoot)].(map[string]any)
+			one := map[string]any{"@odata.id": path}
+			maps.Copy(one, member)
+			whole = append(whole, one)
+		}
+		if list != nil {
+			out[name] = whole
+		}
+	}
+	return out
 }
 
 func (f *fixture) encode(w http.ResponseWriter, body any) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"unicode"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
@@ -54,9 +55,16 @@ func why(err error) string {
 	return bounded(err.Error())
 }
 
-// bounded cuts a text that a BMC chose.
+// bounded is a text that a BMC chose in one line, cut, without what would command a
+// terminal.
 func bounded(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, text)
 	if runes := []rune(text); len(runes) > mostWords {
 		return string(runes[:mostWords]) + " …"
 	}

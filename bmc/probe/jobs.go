@@ -28,8 +28,12 @@ func (p *probe) jobs() {
 		service := get[jobService](p, root.JobService)
 		queue = service.value.Jobs
 		p.set(yes(Jobs, "", at(servicePath, "JobService")))
+	case p.manager.err != nil:
+		p.set(p.manager.missing(Jobs, "the manager"))
 	default:
 		p.set(no(Jobs, "JobService of the service root is not offered"))
+	}
+	if queue.Path == "" {
 		queue = get[taskService](p, root.Tasks).value.Tasks
 	}
 	if queue.Path != "" {
@@ -61,7 +65,7 @@ func (p *probe) readJobs(queue lenient.Link) {
 const keptForDrives = 2
 
 // over are the beginnings of states of jobs and tasks that are at their end.
-var over = []string{"completed", "exception", "killed", "cancelled", "canceled", "failed", "invalid", "reboot completed", "reboot failed"}
+var over = []string{"completed", "exception", "killed", "cancelled", "canceled", "failed", "invalid", "rebootcompleted", "rebootfailed"}
 
 // waits reports whether a job is still to be done.
 func waits(j job) bool {

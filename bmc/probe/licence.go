@@ -62,6 +62,9 @@ func (p *probe) readLicences() ([]string, found[list]) {
 		}
 	}
 	service := get[licenceService](p, p.root.value.LicenseService)
+	if service.path == "" && p.manager.err != nil { // which may have them
+		return nil, found[list]{path: p.manager.path, err: p.manager.err}
+	}
 	if !service.read() {
 		return nil, found[list]{path: service.path, err: service.err}
 	}
@@ -78,7 +81,15 @@ func (p *probe) licencesOfHPE() ([]string, found[list]) {
 			return p.licenceList(link)
 		}
 	}
-	return nil, found[list]{}
+	return nil, found[list]{path: unreadPath(p.manager), err: p.manager.err}
+}
+
+// unreadPath is the path of a resource that could not be read.
+func unreadPath[T any](f found[T]) string {
+	if f.err == nil {
+		return ""
+	}
+	return f.path
 }
 
 // licenceList reads the members of a list of licences.

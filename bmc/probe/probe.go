@@ -146,5 +146,5 @@ func (p *probe) finish() {
 	}
 	r.Certificate = certificate(p.bmc.Connection())
 	r.Time = metav1.NewTime(p.o.Now().UTC().Truncate(time.Second))
-	r.Requests = int(p.bmc.Requests()) + logout
+	r.Requests = int(p.budget.used()) + logout
 }

@@ -14,18 +14,19 @@ import (
 
 // budget counts requests.
 type budget struct {
-	bmc   Reader
-	limit int64 // negative: none
+	bmc    Reader
+	before int64 // requests that the client had made for others
+	limit  int64 // negative: none
 }
 
 func newBudget(bmc Reader, requests int) budget {
 	switch {
 	case requests < 0:
-		return budget{bmc, -1}
+		return budget{bmc: bmc, before: bmc.Requests(), limit: -1}
 	case requests == 0:
 		requests = DefaultRequests
 	}
-	return budget{bmc, int64(requests - logout)}
+	return budget{bmc: bmc, before: bmc.Requests(), limit: int64(requests - logout)}
 }
 
 // left is how many requests may still be made.
@@ -33,8 +34,11 @@ func (b budget) left() int {
 	if b.limit < 0 {
 		return mostMembers
 	}
-	return int(max(0, b.limit-b.bmc.Requests()))
+	return int(max(0, b.limit-b.used()))
 }
+
+// used is how many requests this probe has made.
+func (b budget) used() int64 { return b.bmc.Requests() - b.before }
 
 // mostMembers bounds a list that is read without a budget.
 const mostMembers = 512
@@ -132,8 +136,8 @@ type collection struct {
 // $expand is safe, the members come with it.
 func getList(p *probe, link lenient.Link, expand bool) found[list] {
 	query := ""
-	if expand && p.expands {
-		query = expandQuery
+	if expand {
+		query = p.expandQuery()
 	}
 	c := ask[collection](p, link, query)
 	f := found[list]{path: c.path, allow: c.allow, err: c.err}
@@ -147,8 +151,13 @@ func getList(p *probe, link lenient.Link, expand bool) found[list] {
 	return f
 }
 
-// expandQuery asks for the members themselves, one level deep.
-const expandQuery = "?$expand=.($levels=1)"
+// expandQuery asks for the members themselves, one level deep, where that is safe.
+func (p *probe) expandQuery() string {
+	if !p.expands {
+		return ""
+	}
+	return "?$expand=.($levels=1)"
+}
 
 // furtherPages asks for all members by the client's own paging. What was read stays
 // when that fails.
@@ -211,11 +220,16 @@ func links[T any](members []json.RawMessage) []found[T] {
 // reserve, is used up. Done ends it early; nil never does. It returns how many
 // stayed unread.
 func fill[T any](p *probe, members []found[T], order []int, most, reserve int, done func(found[T]) bool) int {
+	return fillBy(p, members, order, most, reserve, "", done)
+}
+
+// fillBy is fill with a query.
+func fillBy[T any](p *probe, members []found[T], order []int, most, reserve int, query string, done func(found[T]) bool) int {
 	read := 0
 	for _, i := range order {
 		m := &members[i]
 		if m.err != nil && errors.Is(m.err, errBudget) && read < most && p.budget.left() > reserve {
-			*m = get[T](p, lenient.Link{Path: m.path})
+			*m = ask[T](p, lenient.Link{Path: m.path}, query)
 			read++
 		}
 		if done != nil && m.read() && done(*m) {

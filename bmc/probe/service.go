@@ -117,6 +117,8 @@ func (p *probe) certificates() {
 	}
 	f := get[networkProtocol](p, p.manager.value.NetworkProtocol)
 	switch {
+	case p.manager.err != nil:
+		p.set(p.manager.missing(Certificates, "the manager"))
 	case !f.read():
 		p.set(f.missing(Certificates, "CertificateService, and NetworkProtocol of the manager,"))
 	case f.value.HTTPS.Certificates.Path == "":

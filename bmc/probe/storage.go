@@ -24,7 +24,7 @@ const (
 // can be made. The drives and volumes themselves come later.
 func (p *probe) storage() {
 	p.set(discovered(p.system))
-	listed := getList(p, p.system.value.Storage, true)
+	listed := getList(p, p.system.value.Storage, false) // each is read by itself, for its drives
 	if !listed.read() {
 		for _, name := range []string{RAID, VolumeCreation, Drives} {
 			p.set(listed.missing(name, "Storage of the system"))
@@ -32,7 +32,7 @@ func (p *probe) storage() {
 		return
 	}
 	p.storages = links[storage](listed.value.members)
-	if n := fill(p, p.storages, inOrder(len(p.storages)), mostStorages, keptForLater, nil); n > 0 {
+	if n := fillBy(p, p.storages, inOrder(len(p.storages)), mostStorages, keptForLater, p.expandQuery(), nil); n > 0 {
 		p.remark(fmt.Sprintf("%d of %d storage subsystems were not read, to spare the BMC.", n, len(p.storages)))
 	}
 	for _, f := range p.storages {
@@ -199,8 +199,10 @@ func (p *probe) drives() {
 		return
 	}
 	total, unread := 0, 0
+	complete := p.verdicts[StorageDiscovered].State == v1alpha1.Yes
 	for _, f := range p.storages {
 		i := slices.IndexFunc(p.report.Storage, func(s v1alpha1.StorageReport) bool { return s.ID == idOf(f.value.ID, f.path) })
+		complete = complete && f.read()
 		if !f.read() || i < 0 {
 			continue
 		}
@@ -219,7 +221,7 @@ func (p *probe) drives() {
 	if unread > 0 {
 		p.remark(fmt.Sprintf("%d of %d drives were not read, to spare the BMC: they are listed by their Id.", unread, total))
 	}
-	p.set(judgeDrives(p.system.value.Storage.Path, total, p.verdicts[StorageDiscovered].State == v1alpha1.Yes))
+	p.set(judgeDrives(p.system.value.Storage.Path, total, complete))
 }
 
 // mostReserved bounds what drives leave to volumes.
