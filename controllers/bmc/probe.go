@@ -28,7 +28,7 @@ func (r *reconciler) probe(ctx context.Context, h *metal3.BareMetalHost, b *v1al
 	if due(b, in) == "" {
 		return nil
 	}
-	report, err := r.options.Probe(ctx, c)
+	report, err := r.options.Probe(ctx, c, t)
 	key := kclient.ObjectKeyFromObject(h)
 	if err != nil {
 		return r.unreached(key, err)

@@ -39,7 +39,7 @@ type Connections interface {
 type Options struct {
 	BMCs Connections
 	// Probe makes a report of a BMC.
-	Probe func(ctx context.Context, c *client.Client) (*v1alpha1.BMCReport, error)
+	Probe func(ctx context.Context, c *client.Client, t client.Target) (*v1alpha1.BMCReport, error)
 	// CA is what BMCs' certificates are verified with, in PEM; empty for the system's.
 	CA []byte
 	// Now is the time.

@@ -5,6 +5,7 @@ const (
 	claim      = "HostClaim"
 	settings   = "HostFirmwareSettings"
 	components = "HostFirmwareComponents"
+	bmc        = "BMC"
 )
 
 const (
@@ -66,6 +67,7 @@ var Conditions = []Condition{
 	{host, "Stalled", yes, "RetryLimitReached", "It failed too often and is not tried again by itself: remove the cause and set the annotation `ironflow.io/retry`."},
 	{host, "Stalled", yes, "LiveImageError", "The live image cannot be built: see the PreprovisioningImage of the same name."},
 	{host, "Stalled", yes, "VerificationStuck", "Ironic does not come to an end of verifying the BMC: see that its conductor runs; it goes on by itself when the node is put back."},
+	{host, "Stalled", yes, "PreflightFailed", "A wish cannot work on this hardware, and nothing was started for it: the message names the field and what to write instead."},
 	{host, "Stalled", yes, "UnknownIronic", "The annotation `ironflow.io/ironic` names an Ironic that is not configured: correct it, or configure that Ironic."},
 	{host, "Stalled", yes, "NodeOfAnotherHost", "The node that was found in Ironic is, or may be, another host's, and is left alone: the message says whose and what shows it."},
 	{host, "Stalled", yes, "StatusAnnotationUnreadable", "The status annotation cannot be read, so the host is left alone: correct it, or remove it for a new host."},
@@ -108,4 +110,18 @@ var Conditions = []Condition{
 
 	{claim, "Ready", yes, "Provisioned", "Associated, Synchronized and Provisioned are all True."},
 	{claim, "Ready", no, "the reason of the first that is not", "One of them is not: message and reason are that one's."},
+
+	{bmc, "Ready", yes, "Ready", "The BMC was probed, and nothing is wrong with it; Healthy is not counted."},
+	{bmc, "Ready", unknown, "Waiting", "The BMC was not probed yet."},
+	{bmc, "Ready", no, "NoRedfish", "The address is not one of Redfish: nothing more can be known of this BMC."},
+	{bmc, "Ready", no, "BadAddress", "The address or the authorities' certificates cannot be used: the message says what to correct."},
+	{bmc, "Ready", no, "NoCredentials", "The BMC's Secret is missing or incomplete."},
+	{bmc, "Ready", no, "BadCredentials", "The BMC refuses the credentials. No login is tried until the Secret changes, so that the account is not locked."},
+	{bmc, "Ready", no, "as of the first condition that is False", "One of Reachable, CredentialsCurrent, PreflightPassed and InSync is False; its reason and message are repeated."},
+	{bmc, "Reachable", yes, "Answered", "The last call came through."},
+	{bmc, "Reachable", no, "Unreachable, TLS, Busy, NotRedfish, Broken, ...", "The last call did not come through; the reason is the kind of the failure ([bmc.md](bmc.md)). It is tried again after 1 to 16 minutes, and the last report stays."},
+	{bmc, "PreflightPassed", yes, "Passed", "Nothing that is known speaks against the host's wishes. What is not known does not block."},
+	{bmc, "PreflightPassed", yes, "Overridden", "Wishes do not fit the hardware; the annotation `ironflow.io/preflight-override` lets the host go on."},
+	{bmc, "PreflightPassed", no, "PreflightFailed", "Wishes cannot work on this hardware, and nothing is started for them: the message names each field and what to write instead."},
+	{bmc, "PreflightPassed", unknown, "NoReport", "There is no report of the BMC to hold the wishes against."},
 }

@@ -7,7 +7,6 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:shortName=bmcs
 // +kubebuilder:printcolumn:name="Vendor",type=string,JSONPath=`.status.report.vendor`
 // +kubebuilder:printcolumn:name="Model",type=string,JSONPath=`.status.report.model`
 // +kubebuilder:printcolumn:name="BMC",type=string,JSONPath=`.status.report.bmcVersion`
