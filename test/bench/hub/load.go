@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -61,9 +62,9 @@ type load struct {
 }
 
 // beLoad does a phase.
-func beLoad(ctx context.Context, raw string) error {
+func beLoad(ctx context.Context, orders io.Reader) error {
 	l := &load{out: json.NewEncoder(os.Stdout), errors: map[string]int{}}
-	if err := json.Unmarshal([]byte(raw), &l.order); err != nil {
+	if err := json.NewDecoder(orders).Decode(&l.order); err != nil {
 		return err
 	}
 	l.roots = trust(l.CA)

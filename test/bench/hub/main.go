@@ -31,7 +31,7 @@ type options struct {
 	database         string
 	settle, window   time.Duration
 	profile          string
-	load             string
+	load             bool
 }
 
 func main() {
@@ -43,15 +43,15 @@ func main() {
 	flag.DurationVar(&o.settle, "settle", 3*time.Minute, "how long the fleet is left alone before it is watched at rest")
 	flag.DurationVar(&o.window, "window", 2*time.Minute, "how long it is watched")
 	flag.StringVar(&o.profile, "profile", "", "folder for CPU and heap profiles of the hub")
-	flag.StringVar(&o.load, "load", "", "internal: be the fleet, by this JSON")
+	flag.BoolVar(&o.load, "load", false, "internal: be the fleet, by the JSON on standard input")
 	flag.Parse()
 	ctrl.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var err error
 	switch {
-	case o.load != "":
-		err = beLoad(ctx, o.load)
+	case o.load:
+		err = beLoad(ctx, os.Stdin)
 	case o.agents < 20 || o.clusters < 1 || o.database != "sqlite" && o.database != "postgres":
 		err = errors.New("want at least 20 --agents, one of --clusters, and --database sqlite or postgres")
 	default:

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"strings"
 	"time"
 
 	"github.com/ironflow/ironflow/hub/rest"
@@ -88,7 +89,8 @@ func (w *world) run(ctx context.Context, o order, on func(event) error) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	command := exec.CommandContext(ctx, self, "-load", text(o))
+	command := exec.CommandContext(ctx, self, "-load")
+	command.Stdin = strings.NewReader(text(o)) // it holds tokens, and is too long for an argument
 	command.Stderr = os.Stderr
 	out, err := command.StdoutPipe()
 	if err != nil {
