@@ -59,33 +59,33 @@ func (r *redactor) clean(text string, more ...string) string {
 	r.mu.Lock()
 	secrets := slices.Concat(r.fixed, r.recent, more)
 	r.mu.Unlock()
-	// The longest first: one may be part of another.
-	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
-	for _, secret := range secrets {
-		text = replace(text, secret)
-	}
-	return text
-}
-
-// replace takes one secret out, also as JSON, URLs and Go's quotes write it.
-func replace(text, secret string) string {
-	switch {
-	case secret == "":
-		return text
-	case text == secret:
+	if slices.Contains(secrets, text) {
 		return redacted
-	case len(secret) < shortSecret:
-		return text
 	}
-	text = strings.ReplaceAll(text, secret, redacted)
-	inJSON := jsonForm(secret)
-	// JSON within JSON: a request that is repeated in a message.
-	for _, form := range []string{jsonForm(inJSON), inJSON, strings.Trim(strconv.Quote(secret), `"`), url.QueryEscape(secret), url.PathEscape(secret)} {
-		if form != secret {
-			text = strings.ReplaceAll(text, form, redacted)
+	var forms []string
+	for _, secret := range secrets {
+		if len(secret) >= shortSecret {
+			forms = append(forms, formsOf(secret)...)
 		}
 	}
-	return text
+	// The longest first: one may be part of another.
+	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
+	pairs := make([]string, 0, 2*len(forms))
+	for _, form := range forms {
+		if !strings.Contains(redacted, form) { // it would grow with each look
+			pairs = append(pairs, form, redacted)
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// formsOf are a secret as it is, and as JSON, URLs and Go's quotes write it.
+func formsOf(secret string) []string {
+	inJSON := jsonForm(secret)
+	return []string{
+		secret, inJSON, jsonForm(inJSON), // JSON within JSON: a request that is repeated in a message
+		strings.Trim(strconv.Quote(secret), `"`), url.QueryEscape(secret), url.PathEscape(secret),
+	}
 }
 
 func jsonForm(secret string) string {
