@@ -2,6 +2,7 @@ package credentials
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 
 	"github.com/ironflow/ironflow/bmc/client"
@@ -16,23 +17,28 @@ var ErrConflict = errors.New("changed meanwhile")
 // yet. There is nobody to be told.
 var ErrNoNode = errors.New("the host has no node")
 
-// Store reads and writes the two Secrets of one host. Reads must not be older than
-// writes of the same program; a read that is older than another's write costs a
-// conflict, and nothing more.
+// Records reads and writes the record of one host. Reads must not be older than writes
+// of the same program; a read that is older than another's write costs a conflict, and
+// nothing more.
+type Records interface {
+	// Record reads the record's data, none if there is no such object, and its version.
+	Record(ctx context.Context) (data map[string][]byte, version string, err error)
+	// WriteRecord replaces all data of the object if it has that version still, and
+	// creates it if the version is empty and there is none; else [ErrConflict]. It
+	// returns when the data is as safe as the cluster keeps anything. The object
+	// belongs to the host, so that it goes with it.
+	WriteRecord(ctx context.Context, version string, data map[string][]byte) (newVersion string, err error)
+}
+
+// Store reads and writes the two Secrets of one host. The record is the Secret
+// [rotation.RecordName].
 type Store interface {
+	Records
 	// Secret reads the host's Secret. One that is missing is no error.
 	Secret(ctx context.Context) (rotation.Secret, error)
 	// Promote writes user name and password to the host's Secret, and nothing else of
 	// it, if it has that version still; else [ErrConflict].
 	Promote(ctx context.Context, version string, login rotation.Login) error
-	// Record reads the Secret of the record ([rotation.RecordName]): its data, none if
-	// it is missing, and its version.
-	Record(ctx context.Context) (data map[string][]byte, version string, err error)
-	// WriteRecord replaces all data of that Secret if it has that version still, and
-	// creates it if the version is empty and there is none; else [ErrConflict]. It
-	// returns when the data is as safe as the cluster keeps anything. The Secret
-	// belongs to the host, so that it goes with it.
-	WriteRecord(ctx context.Context, version string, data map[string][]byte) (newVersion string, err error)
 }
 
 // Change is a new password for an account.
@@ -68,4 +74,35 @@ type Node interface {
 	// boot device, so that it logs in with what it was told. Whether driver_info is
 	// complete, or what power state Ironic remembers, proves nothing.
 	Prove(ctx context.Context) (rotation.Verdict, error)
+}
+
+// ErrPending is for an issuer that has not signed yet.
+var ErrPending = errors.New("not signed yet")
+
+// Issuer signs requests.
+type Issuer interface {
+	// Sign has a request (PEM) signed, and returns the chain (PEM), the BMC's first. The
+	// same id and request give the same certificate, however often it is called. It does
+	// not wait: [ErrPending] says that there is none yet.
+	Sign(ctx context.Context, id string, request []byte) (chain []byte, err error)
+}
+
+// Server is the web server of one BMC. Each call makes one attempt.
+type Server interface {
+	// Generate has the BMC make a key and a request (PEM) for the names, the first one
+	// as its common name. What is served stays as it is.
+	Generate(ctx context.Context, names []string) (request []byte, err error)
+	// Install has the BMC serve the chain. The answer is never empty.
+	Install(ctx context.Context, chain []byte) (rotation.Answer, error)
+	// Served makes a handshake on a new connection and returns the leaf that was shown,
+	// trusted or not. Nothing is sent.
+	Served(ctx context.Context) (*x509.Certificate, error)
+}
+
+// Truster keeps how the certificate of one BMC is checked.
+type Truster interface {
+	// Trust reads it, with the version of where it stands.
+	Trust(ctx context.Context) (trust client.Trust, version string, err error)
+	// SetTrust writes it if that version holds still; else [ErrConflict].
+	SetTrust(ctx context.Context, version string, trust client.Trust) error
 }

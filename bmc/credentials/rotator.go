@@ -1,13 +1,11 @@
 package credentials
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"time"
 
 	"github.com/ironflow/ironflow/bmc/credentials/password"
@@ -33,11 +31,6 @@ type Rotator struct {
 const (
 	// mostSteps is more than a rotation has; a pass that needs more turns in a circle.
 	mostSteps = 60
-	// mostConflicts is how often a pass reads anew because somebody else has written.
-	mostConflicts = 5
-	// noteTime is how long a note may take after its pass was cancelled: what was done
-	// in the world is worth more than an end in time.
-	noteTime = 10 * time.Second
 	// sendTime is how long a change may take, whether or not its pass was cancelled.
 	sendTime = 2 * time.Minute
 	saltSize = 16
@@ -165,23 +158,16 @@ func (r *Rotator) stage(ctx context.Context, o *rotation.Observed, version strin
 	return err
 }
 
-// note writes the record, also when the pass was cancelled meanwhile.
+// note writes the record.
 func (r *Rotator) note(ctx context.Context, version string, record *rotation.Record) (string, error) {
 	data, err := rotation.Encode(record)
 	if err != nil {
 		return "", err
 	}
-	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
-	defer done()
-	version, err = r.Store.WriteRecord(ctx, version, data)
-	if err != nil {
-		return "", fmt.Errorf("write the record: %w", err)
-	}
-	return version, nil
+	return notebook{r.Store}.note(ctx, version, data)
 }
 
-// answered notes what came of something that was done in the world. It is dear to lose:
-// a write that failed is looked after, and repeated while the record is as it was before.
+// answered writes the record after something that was done in the world.
 func (r *Rotator) answered(ctx context.Context, version string, before, after *rotation.Record) error {
 	was, err := rotation.Encode(before)
 	if err != nil {
@@ -191,26 +177,8 @@ func (r *Rotator) answered(ctx context.Context, version string, before, after *r
 	if err != nil {
 		return err
 	}
-	for range mostConflicts {
-		if _, err = r.note(ctx, version, after); err == nil {
-			return nil
-		}
-		data, now, readErr := r.Store.Record(context.WithoutCancel(ctx))
-		switch {
-		case readErr != nil:
-			return err
-		case same(data, shall):
-			return nil
-		case !same(data, was):
-			return ErrConflict
-		}
-		version = now
-	}
-	return err
+	return notebook{r.Store}.answered(ctx, version, was, shall)
 }
-
-// same compares the data of Secrets.
-func same(a, b map[string][]byte) bool { return maps.EqualFunc(a, b, bytes.Equal) }
 
 func (r *Rotator) send(ctx context.Context, o *rotation.Observed, version string, a rotation.Send) error {
 	record := rotation.Sending(o.Record)

@@ -1,0 +1,400 @@
+package certificate
+
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/pem"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/bmc/credentials/rotation"
+)
+
+// Observed is all that a decision knows.
+type Observed struct {
+	Now time.Time
+	// Host is the host's namespace and name, with a slash between.
+	Host   string
+	Record *Record
+	// Served is the leaf that a handshake of this pass has shown; nil if there was none.
+	Served *x509.Certificate
+	// Trust is how the BMC's certificate is checked now.
+	Trust client.Trust
+	// Issuer names who signs; empty: nothing is replaced. CA is its authority (PEM).
+	Issuer string
+	CA     []byte
+	// Names are the names and addresses under which the BMC is reached, the first one
+	// that of the host's BMC address.
+	Names []string
+	// RenewBefore is how long before its end a certificate is replaced; a third of its
+	// life when zero.
+	RenewBefore time.Duration
+	// Scheduled says that a certificate is replaced without being asked for: when it is
+	// not of the issuer, and before it ends.
+	Scheduled bool
+	// Request is the value of the annotation that asks for it.
+	Request string
+	// AtRest says that neither Ironic nor we are doing anything with the machine.
+	AtRest bool
+	// Unsupported says why the BMC cannot do it.
+	Unsupported string
+	// IronicRefuses says that Ironic checks certificates and does not know the issuer.
+	IronicRefuses bool
+	// Barred says why nobody may log in at the BMC now; see [rotation.MayLogin].
+	Barred string
+	// Turn says that there is a place among the changes that run at once.
+	Turn bool
+}
+
+// Condition is what the host's condition shall say.
+type Condition struct {
+	Status  metav1.ConditionStatus
+	Reason  Reason
+	Message string
+}
+
+// Action is one thing to do.
+type Action interface {
+	// Name is the action in words, for logs and tests.
+	Name() string
+}
+
+type (
+	// Wait is the end of a pass. For is how long; 0 waits for somebody.
+	Wait struct {
+		For       time.Duration
+		Condition Condition
+	}
+	// Generate has the BMC make a key and a request for the names ([Generated]).
+	Generate struct{ Names []string }
+	// Sign asks the issuer, by a name that stays the same for a request ([Signed]).
+	Sign struct {
+		ID      string
+		Request []byte
+	}
+	// SetTrust writes how the BMC's certificate is checked, then the record.
+	SetTrust struct {
+		Trust client.Trust
+		Then  *Record
+	}
+	// Install notes that the chain is sent ([Installed]), sends it, and notes the answer.
+	Install struct{ Chain []byte }
+	// Prove has Ironic read from the BMC ([Proven]).
+	Prove struct{}
+	// Save writes the record.
+	Save struct {
+		Record *Record
+		What   string
+	}
+)
+
+// Name implements [Action].
+func (Wait) Name() string { return "wait" }
+
+// Name implements [Action].
+func (Generate) Name() string { return "have the BMC make a request" }
+
+// Name implements [Action].
+func (Sign) Name() string { return "have the issuer sign the request" }
+
+// Name implements [Action].
+func (SetTrust) Name() string { return "write what is trusted" }
+
+// Name implements [Action].
+func (Install) Name() string { return "send the certificate to the BMC" }
+
+// Name implements [Action].
+func (Prove) Name() string { return "have Ironic reach the BMC" }
+
+// Name implements [Action].
+func (s Save) Name() string { return s.What }
+
+// phase is a row of the table.
+type phase struct {
+	step func(*Observed) Action
+	next []Phase
+	// request and chain say what the record has then.
+	request, chain bool
+	// login says that its step logs in at the BMC, or has Ironic do so.
+	login bool
+}
+
+// phases is the whole machine. It is filled in by init, because steps refer to it.
+var phases map[Phase]phase
+
+func init() {
+	phases = map[Phase]phase{
+		Rested:     {step: begin, next: []Phase{Requested}},
+		Requested:  {step: order, next: []Phase{Issued, Rested}, request: true},
+		Issued:     {step: install, next: []Phase{Installing, Rested}, request: true, chain: true, login: true},
+		Installing: {step: interrupted, next: []Phase{Proving}, request: true, chain: true},
+		Proving:    {step: prove, next: []Phase{Issued, Switching, Rested}, request: true, chain: true},
+		Switching:  {step: swap, next: []Phase{Checking}, request: true, chain: true},
+		Checking:   {step: check, next: []Phase{Rested}, request: true, chain: true, login: true},
+	}
+}
+
+// Decide says what to do now. It is a function of its argument alone.
+func Decide(o *Observed) Action {
+	if r := o.Record; o.Now.Before(r.NotBefore) && r.Phase != Rested {
+		return o.stop(r.NotBefore.Sub(o.Now), r.Trouble.Reason, r.Trouble.Message)
+	}
+	if o.Barred != "" && phases[o.Record.Phase].login {
+		return o.stop(0, ReasonWaiting, o.Barred)
+	}
+	return phases[o.Record.Phase].step(o)
+}
+
+const (
+	// retryFailed is how long a replacement that was given up is left alone.
+	retryFailed = 24 * time.Hour
+	turnWait    = 30 * time.Second
+	// issuerWait is between two looks at a request that nobody has signed yet.
+	issuerWait = 15 * time.Second
+	// restart is how long a BMC's web server may take until it serves a certificate.
+	restart = 30 * time.Second
+	// patience is how long we look before it is sent again; mostInstalls how often.
+	patience     = 5 * time.Minute
+	mostInstalls = 3
+)
+
+// begin is the step at rest.
+func begin(o *Observed) Action {
+	if o.Issuer == "" {
+		return o.stop(0, ReasonNoIssuer, "no issuer is named")
+	}
+	asked := o.Request != "" && o.Request != o.Record.Asked
+	due, wait := o.due()
+	if !asked && !due {
+		if o.Record.Trouble.Reason != "" {
+			return o.stop(wait, o.Record.Trouble.Reason, o.Record.Trouble.Message)
+		}
+		return o.stop(wait, ReasonCurrent, o.text())
+	}
+	switch {
+	case o.Unsupported != "":
+		return o.stop(0, ReasonUnsupported, o.Unsupported)
+	case o.IronicRefuses:
+		return o.stop(0, ReasonIronicRefuses, "Ironic checks the BMC's certificate and does not know the authority of issuer "+o.Issuer+
+			": make the conductors trust it, or switch the check off for this host")
+	case o.Served == nil:
+		return o.stop(time.Minute, ReasonSilent, "the BMC shows no certificate")
+	case o.Barred != "":
+		return o.stop(0, ReasonWaiting, o.Barred)
+	case !o.AtRest:
+		return o.stop(0, ReasonNotAtRest, "the certificate is replaced when the host is at rest")
+	case !o.Turn:
+		return o.stop(turnWait, ReasonWaiting, "the certificates or passwords of other BMCs are being changed")
+	case o.Now.Before(o.Record.NotBefore):
+		return o.stop(o.Record.NotBefore.Sub(o.Now), o.Record.Trouble.Reason, o.Record.Trouble.Message)
+	}
+	return Generate{o.Names}
+}
+
+// Turn is the end of a pass that must go on, while the BMC's password is changed.
+func Turn(o *Observed) Wait {
+	return o.stop(turnWait, ReasonWaiting, "the password of the same BMC is being changed")
+}
+
+// due reports a certificate that is to be replaced without being asked for, or when.
+func (o *Observed) due() (bool, time.Duration) {
+	if !o.Scheduled || o.Served == nil {
+		return false, 0
+	}
+	at := o.Now
+	if Digest(o.Served.Raw) == o.Record.Installed {
+		before := o.RenewBefore
+		if before <= 0 {
+			before = o.Served.NotAfter.Sub(o.Served.NotBefore) / 3
+		}
+		// The spread that passwords have, too: a fleet was installed in one day.
+		at = rotation.Due(o.Host, o.Served.NotBefore, o.Served.NotAfter.Add(-before).Sub(o.Served.NotBefore))
+	}
+	if again := o.Record.GaveUp.Add(retryFailed); !o.Record.GaveUp.IsZero() && again.After(at) {
+		at = again
+	}
+	return !o.Now.Before(at), max(0, at.Sub(o.Now))
+}
+
+func (o *Observed) text() string {
+	if o.Served == nil || o.Record.Installed == "" {
+		return "nobody asks for another certificate"
+	}
+	return "the certificate of issuer " + o.Issuer + " is good until " + o.Served.NotAfter.UTC().Format(time.RFC3339)
+}
+
+// order is the step that has the request signed.
+func order(o *Observed) Action {
+	r := o.Record
+	if _, err := ParseRequest(r.Request); err != nil {
+		return Save{r.giveUp(o, ReasonBadRequest, err.Error()), "give up: nobody should sign this request"}
+	}
+	return Sign{ID: o.id(), Request: r.Request}
+}
+
+// id names the request for the issuer: a name that Kubernetes takes.
+func (o *Observed) id() string {
+	_, name, _ := strings.Cut(o.Host, "/")
+	block, _ := pem.Decode(o.Record.Request)
+	if block == nil {
+		return name
+	}
+	return name + "-bmc-" + Digest(block.Bytes)[:10]
+}
+
+// install is the step of a certificate that was not sent. Before, it is trusted beside
+// the old one wherever both can be.
+func install(o *Observed) Action {
+	r := o.Record
+	if err := CheckIssued(r.Chain, r.Request, o.CA, o.Names, o.Now); err != nil {
+		return Save{r.giveUp(o, ReasonWrongCertificate, err.Error()), "give up: the certificate would lock everybody out"}
+	}
+	if !o.AtRest {
+		return o.stop(0, ReasonNotAtRest, "the certificate is sent when the host is at rest")
+	}
+	if wide, differs := o.widened(); differs {
+		return SetTrust{Trust: wide, Then: r}
+	}
+	return Install{r.Chain}
+}
+
+// widened is what is trusted while either certificate may be served: more authorities
+// can stand side by side. Pins cannot, and the handshake that proves the new one does
+// without.
+func (o *Observed) widened() (client.Trust, bool) {
+	t := o.Trust
+	if len(t.CA) == 0 || t.Pin != "" || t.Insecure || bytes.Contains(t.CA, bytes.TrimSpace(o.CA)) {
+		return t, false
+	}
+	t.CA = append(append(bytes.TrimSpace(bytes.Clone(t.CA)), '\n'), o.CA...)
+	return t, true
+}
+
+// switched is what is trusted once the new certificate is served. Whoever checks
+// nothing is left alone.
+func (o *Observed) switched() client.Trust {
+	t := o.Trust
+	if t.Pin != "" {
+		t.Pin = o.digestOfChain()
+	}
+	if len(t.CA) > 0 {
+		t.CA = bytes.Clone(o.CA)
+	}
+	return t
+}
+
+// interrupted is the step of a record that was left while the certificate was sent.
+func interrupted(o *Observed) Action {
+	return Save{Installed(o, o.Record, rotation.NoAnswer, "this program ended before the answer"), "look whether the certificate that was being sent is served"}
+}
+
+// prove is the step that looks for the new certificate.
+func prove(o *Observed) Action {
+	r := o.Record
+	served := ""
+	if o.Served != nil {
+		served = Digest(o.Served.Raw)
+	}
+	switch served {
+	case "":
+		return Save{r.retry(o, ReasonSilent, "the BMC shows no certificate"), "wait for the BMC"}
+	case o.digestOfChain():
+		return Save{r.to(Switching), "the BMC serves the new certificate"}
+	case r.Old:
+	default:
+		return Save{r.giveUp(o, ReasonForeign, "the BMC serves a certificate that is neither the old nor the new one: somebody else has replaced it"), "give up: somebody else has replaced the certificate"}
+	}
+	switch waited := o.Now.Sub(r.SentAt); {
+	case r.Trouble.Reason == ReasonRefused && r.Installs >= mostInstalls:
+		return Save{r.giveUp(o, ReasonRefused, r.Trouble.Message), "give up: the BMC refuses the certificate"}
+	case r.Trouble.Reason == ReasonRefused && waited >= time.Minute<<r.Installs, r.Installs < mostInstalls && waited >= patience:
+		if !o.AtRest {
+			return o.stop(0, ReasonNotAtRest, "the certificate is sent again when the host is at rest")
+		}
+		again := r.clone()
+		again.Phase = Issued
+		return Save{again, "send the certificate once more"}
+	case r.Trouble.Reason == ReasonRefused:
+		return o.stop(time.Minute<<r.Installs-waited, ReasonRefused, r.Trouble.Message)
+	case waited < patience:
+		return o.stop(restart, ReasonUnderWay, "waiting for the BMC to serve the new certificate")
+	}
+	return o.stop(time.Hour, ReasonNeedsReset, "the BMC has the new certificate and serves the old one: reset the BMC; the rest is done by itself")
+}
+
+// swap is the step that trusts the new certificate alone.
+func swap(o *Observed) Action { return SetTrust{Trust: o.switched(), Then: o.Record.to(Checking)} }
+
+// check is the step that has Ironic reach the BMC.
+func check(*Observed) Action { return Prove{} }
+
+// Generated is the record of a request that the BMC has made.
+func Generated(o *Observed, request []byte) *Record {
+	r := o.Record.to(Requested)
+	r.Attempt, r.Request, r.Chain, r.Installs, r.Old = r.Attempt+1, request, nil, 0, Digest(o.Served.Raw)
+	return r
+}
+
+// NotGenerated is the record of a BMC that has made none.
+func NotGenerated(o *Observed, message string) *Record {
+	return o.Record.retry(o, ReasonBadRequest, "the BMC makes no request: "+message)
+}
+
+// Signed is the record of what the issuer has signed.
+func Signed(o *Observed, chain []byte) *Record {
+	r := o.Record.to(Issued)
+	r.Chain = chain
+	return r
+}
+
+// NotSigned is the record of an issuer that has not signed yet, or refuses to.
+func NotSigned(o *Observed, pending bool, message string) *Record {
+	if pending {
+		r := o.Record.clone()
+		r.NotBefore, r.Trouble = o.Now.Add(issuerWait), Trouble{ReasonUnderWay, "waiting for issuer " + o.Issuer + " to sign"}
+		return r
+	}
+	return o.Record.retry(o, ReasonIssuerFails, "issuer "+o.Issuer+" does not sign: "+message)
+}
+
+// Sending is the record of a certificate that is being sent, to be stored before it is.
+func Sending(o *Observed) *Record {
+	r := o.Record.to(Installing)
+	r.Installs, r.SentAt = r.Installs+1, o.Now
+	return r
+}
+
+// Installed is the record after the answer. A refusal is not taken for the end: what is
+// served decides.
+func Installed(o *Observed, r *Record, answer rotation.Answer, message string) *Record {
+	r = r.to(Proving)
+	r.SentAt = o.Now
+	if answer == rotation.Accepted || answer == rotation.NoAnswer {
+		return r
+	}
+	r.Trouble = Trouble{ReasonRefused, "the BMC does not take the certificate: " + message}
+	return r
+}
+
+// Proven is the record after Ironic has reached the BMC, or has not.
+func Proven(o *Observed, verdict rotation.Verdict, message string) *Record {
+	if verdict == rotation.Right {
+		return o.Record.finish(o)
+	}
+	return o.Record.retry(o, ReasonIronicFails, "the BMC serves the new certificate, and Ironic does not reach it: "+message)
+}
+
+// digestOfChain is the digest of the record's leaf.
+func (o *Observed) digestOfChain() string {
+	if chain, err := ParseChain(o.Record.Chain); err == nil {
+		return Digest(chain[0].Raw)
+	}
+	return ""
+}
+
+func (o *Observed) stop(after time.Duration, reason Reason, message string) Wait {
+	return Wait{For: after, Condition: Condition{statuses[reason], reason, message}}
+}
