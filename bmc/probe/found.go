@@ -58,13 +58,16 @@ func why(err error) string {
 // bounded is a text that a BMC chose in one line, cut, without what would command a
 // terminal.
 func bounded(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "?")), " ")
 	text = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsPrint(r):
 			return r
 		}
 		return -1
-	}, text)
+	}, strings.ToValidUTF8(text, "?"))
+	text = strings.Join(strings.Fields(text), " ")
 	if runes := []rune(text); len(runes) > mostWords {
 		return string(runes[:mostWords]) + " …"
 	}

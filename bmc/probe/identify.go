@@ -37,9 +37,9 @@ func (p *probe) identify() error {
 		p.vendor = vendorOf(root, s, m, p.chassis())
 	}
 	r := p.report
-	r.Vendor, r.Model, r.SerialNumber = bounded(p.vendor), bounded(cleaned(string(s.Model))), bounded(serialOf(p.vendor, s))
-	r.ManagerModel, r.BMCVersion = bounded(managerModelOf(p.vendor, m)), bounded(versionOf(string(m.FirmwareVersion)))
-	r.BIOSVersion, r.RedfishVersion = bounded(cleaned(string(s.BiosVersion))), bounded(string(root.RedfishVersion))
+	r.Vendor, r.Model, r.SerialNumber = bounded(p.vendor), cleaned(string(s.Model)), serialOf(p.vendor, s)
+	r.ManagerModel, r.BMCVersion = managerModelOf(p.vendor, m), versionOf(string(m.FirmwareVersion))
+	r.BIOSVersion, r.RedfishVersion = cleaned(string(s.BiosVersion)), bounded(string(root.RedfishVersion))
 	r.System, r.Manager, r.PowerState = local(p.system.path), local(p.manager.path), bounded(string(s.PowerState.Text))
 	p.set(identities(r, p.system, p.manager)...)
 	if p.o.Quirks != nil {

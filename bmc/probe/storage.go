@@ -264,7 +264,7 @@ func driveReport(f found[drive]) (v1alpha1.DriveReport, bool) {
 		return v1alpha1.DriveReport{}, false
 	}
 	return v1alpha1.DriveReport{
-		ID: idOf(d.ID, f.path), Name: bounded(cleaned(string(d.Name))), CapacityBytes: max(0, int64(d.CapacityBytes)),
+		ID: idOf(d.ID, f.path), Name: cleaned(string(d.Name)), CapacityBytes: max(0, int64(d.CapacityBytes)),
 		MediaType: bounded(string(d.MediaType)), Protocol: bounded(string(d.Protocol)), Health: healthOf(string(d.Status.Health)), Problem: problem(d),
 	}, true
 }

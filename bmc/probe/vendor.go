@@ -74,9 +74,9 @@ func onOpenBMC(m manager) bool {
 // placeholders are what vendors write for nothing.
 var placeholders = []string{"na", "n/a", "none", "null", "unknown", "not specified", "default string", "to be filled by o.e.m."}
 
-// cleaned is a text without blanks around it, and empty if it stands for nothing.
+// cleaned is a text as people read it, and empty if it stands for nothing.
 func cleaned(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
+	text = bounded(text)
 	if slices.Contains(placeholders, strings.ToLower(text)) {
 		return ""
 	}
