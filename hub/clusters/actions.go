@@ -19,13 +19,15 @@ import (
 // StartInstallation starts a ready cluster. Otherwise it is refused with 409
 // and what is missing.
 func (r *Registry) StartInstallation(ctx context.Context, clusterID string) (wire.Cluster, error) {
+	supervised, err := r.units.IsSupervised(ctx, clusterID)
+	if err != nil {
+		return wire.Cluster{}, err
+	}
 	return r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
 		if c.API.Status != wire.ClusterStatusReady {
 			return refusal.Conflict("cluster %s is %s, not ready: %s", c.API.Name, c.API.Status, c.API.StatusInfo)
 		}
-		if err := w.Supervise(c); err != nil {
-			return err
-		}
+		w.Supervise(c, supervised)
 		return w.TriggerCluster(c, clustermachine.Prepare)
 	})
 }
