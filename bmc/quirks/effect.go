@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -16,6 +17,8 @@ const (
 	Wait              Effect = "wait"
 	Retry             Effect = "retry"
 	ImageScheme       Effect = "image-scheme"
+	ImageSize         Effect = "image-size"
+	PlainURL          Effect = "plain-url"
 	WriteProtectFlag  Effect = "write-protect-flag"
 	EjectFirst        Effect = "eject-first"
 	BootOnceKind      Effect = "boot-once-kind"
@@ -54,6 +57,8 @@ var Effects = []EffectRow{
 	{Wait, "give the BMC time after a call before the next one", "a duration, as `10s`", You, checkDuration},
 	{Retry, "take a refusal for a passing one, and ask again", "times and delay, as `6x10s`", You, checkRetry},
 	{ImageScheme, "serve images by these schemes only; preflight refuses a live image with another one", "schemes with commas, as `https,smb`", Ironflow, checkWords},
+	{ImageSize, "virtual media take images up to this size; preflight refuses a larger live image", "MiB, as `1024`", Ironflow, checkSize},
+	{PlainURL, "virtual media take plain paths without ? and =; preflight refuses a live image with another address", "", Ironflow, nil},
 	{WriteProtectFlag, "send or leave out WriteProtected and Inserted when a medium is inserted", "`send` or `omit`", You, oneOf("send", "omit")},
 	{EjectFirst, "eject before an insert, wait, and look whether the slot is empty", "", You, nil},
 	{BootOnceKind, "ask for the next boot in this form", "a boot target, or `settings`, `order`, `full`", You, checkWord},
@@ -127,6 +132,13 @@ func checkRetry(value string) error {
 	found := retryForm.FindStringSubmatch(value)
 	if found == nil || checkDuration(found[1]) != nil {
 		return fmt.Errorf("%q is no number of times and delay: write it as 6x10s", value)
+	}
+	return nil
+}
+
+func checkSize(value string) error {
+	if n, err := strconv.ParseUint(value, 10, 32); err != nil || n == 0 {
+		return fmt.Errorf("%q is no number of MiB: write it as 1024", value)
 	}
 	return nil
 }

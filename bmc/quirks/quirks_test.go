@@ -2,6 +2,7 @@ package quirks_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -143,7 +144,7 @@ func TestTable(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(len(rows)).To(BeNumerically(">=", 70))
 	for _, e := range quirks.Effects {
-		if e.Effect != quirks.SessionOrBasic && e.Effect != quirks.RecommendedDriver { // for sites
+		if !slices.Contains([]quirks.Effect{quirks.SessionOrBasic, quirks.RecommendedDriver, quirks.ImageSize}, e.Effect) { // these are for sites
 			g.Expect(used).To(HaveKey(e.Effect), "an effect that no row has")
 		}
 	}
@@ -202,6 +203,7 @@ func TestParseRefuses(t *testing.T) {
 		"no value":             {row("effect", "wait"), `value: "" is no duration`},
 		"odd duration":         {row("effect", "wait", "value", "soon"), "write it as 10s"},
 		"odd retry":            {row("effect", "retry", "value", "3"), "write it as 6x10s"},
+		"odd size":             {row("effect", "image-size", "value", "0"), "write it as 1024"},
 		"odd version":          {row("effect", "known-bad-version", "value", "new"), "is no version"},
 		"no capability":        {row("effect", "not-supported", "value", "Flying"), `value: "Flying" is none of VirtualMediaCD`},
 		"no capability, bad":   {row("effect", "known-bad-version", "value", "1.0 for Flying"), `value: "Flying" is none of`},
