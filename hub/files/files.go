@@ -21,9 +21,12 @@ type Folder struct {
 	maxLog int64
 }
 
-// New makes the files of the store. maxLog bounds one archive of logs, in bytes.
+// New makes the files of the store. maxLog bounds one archive of logs, in bytes. What the
+// units forget leaves no files.
 func New(units *settle.Units, kept filestore.Store, maxLog int64) *Folder {
-	return &Folder{units: units, store: kept, maxLog: maxLog}
+	d := &Folder{units: units, store: kept, maxLog: maxLog}
+	units.Forgotten = d.forget
+	return d
 }
 
 func (d *Folder) cluster(ctx context.Context, id string) (c *store.Cluster, err error) {

@@ -155,6 +155,19 @@ func hostLogs(key store.HostKey) string {
 
 func clusterLogs(id string) string { return path.Join("logs", "clusters", path.Base(id)+".tar.gz") }
 
+// forget removes the logs of a host or a cluster that is gone, whoever asked for that;
+// the file store has deadlines of its own.
+func (d *Folder) forget(r store.Ref) error {
+	switch r.Kind {
+	case store.KindHost:
+		return d.RemoveHostLogs(context.Background(), store.HostKey{InfraEnvID: r.InfraEnvID, HostID: r.ID})
+	case store.KindCluster:
+		return d.store.Remove(context.Background(), clusterLogs(r.ID))
+	case store.KindInfraEnv, store.KindJob, store.KindLease: // leave nothing
+	}
+	return nil
+}
+
 // RemoveHostLogs removes the archive of a host's logs; a missing one is no error.
 func (d *Folder) RemoveHostLogs(ctx context.Context, key store.HostKey) error {
 	return d.store.Remove(ctx, hostLogs(key))

@@ -23,6 +23,9 @@ type Units struct {
 	// Changed is told of each unit's changes before its caller goes on:
 	// announcements may take a moment, and the caller asks next.
 	Changed func([]store.Change)
+	// Forgotten is told of each host and cluster whose record was removed, so that what
+	// it left elsewhere goes, too. It may be nil; a failure is only logged.
+	Forgotten func(store.Ref) error
 
 	queues queues
 }

@@ -274,7 +274,7 @@ func (w *Work) ForgetHost(h *store.Host) {
 	delete(w.dirtyHosts, h.Key())
 	w.gone[h.Key()] = true
 	w.Announce(store.Change{InfraEnvID: h.API.InfraEnvID, HostID: h.API.ID, ClusterID: h.ClusterID(), What: store.ChangedDeleted})
-	w.Remove(h.Ref())
+	w.forget(h.Ref())
 }
 
 // ForgetCluster removes a cluster from the unit and the store.
@@ -283,7 +283,15 @@ func (w *Work) ForgetCluster(c *store.Cluster) {
 	delete(w.clusters, c.API.ID)
 	delete(w.dirtyClusters, c.API.ID)
 	w.Announce(store.Change{ClusterID: c.API.ID, What: store.ChangedDeleted})
-	w.Remove(c.Ref())
+	w.forget(c.Ref())
+}
+
+// forget removes a record and what it left elsewhere.
+func (w *Work) forget(r store.Ref) {
+	w.Remove(r)
+	if w.units.Forgotten != nil {
+		w.After(func() error { return w.units.Forgotten(r) })
+	}
 }
 
 // PutFile has a file of a cluster written or removed. Its cluster has to be
