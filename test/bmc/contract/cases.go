@@ -25,12 +25,14 @@ const (
 	Events       Feature = "event service"
 	Tasks        Feature = "tasks"
 	Logs         Feature = "logs"
+	Certificates Feature = "certificates"
+	Licences     Feature = "licences"
 )
 
 // Features are all features.
 var Features = []Feature{
 	Service, Sessions, Accounts, Systems, Power, BootOverride, VirtualMedia, Managers, Chassis, Sensors, Interfaces, BIOS, SecureBoot, Storage,
-	Updates, Events, Tasks, Logs,
+	Updates, Events, Tasks, Logs, Certificates, Licences,
 }
 
 // Cases is the table of what BMCs are asked for. Both: sushy-tools' emulator has it too.
@@ -69,13 +71,31 @@ var Cases = slices.Concat([]Case{
 	{"secure boot", SecureBoot, true, secureBoot},
 	{"secure boot in this boot", SecureBoot, false, secureBootNow},
 	{"secure boot keys", SecureBoot, false, secureBootKeys},
-}, accountCases, biosCases, storageCases, updateCases, eventCases)
+}, accountCases, managerCases, healthCases, biosCases, storageCases, updateCases, eventCases)
 
 var accountCases = []Case{
 	{"account service", Accounts, false, accountService},
 	{"accounts", Accounts, false, manageAccounts},
 	{"refused accounts", Accounts, false, refusedAccounts},
 	{"new password", Accounts, false, newPassword},
+}
+
+var managerCases = []Case{
+	{"clock of the manager", Managers, false, managerClock},
+	{"network protocol", Managers, false, networkProtocol},
+	{"log of the manager", Logs, false, managerLogs},
+	{"certificates", Certificates, false, certificates},
+	{"licences", Licences, false, licences},
+	{"jobs", Tasks, false, jobs},
+	{"no settings object", Systems, false, noSettingsObject},
+}
+
+var healthCases = []Case{
+	{"cooling", Sensors, false, cooling},
+	{"power supplies", Sensors, false, supplies},
+	{"states of sensors", Sensors, false, sensorStates},
+	{"memory and processors", Systems, false, memoryModules},
+	{"drives that fail", Storage, false, drivesThatFail},
 }
 
 var biosCases = []Case{

@@ -217,8 +217,14 @@ func (w *World) accepted(method, path string, body any, headers ...string) Answe
 func (w *World) get(path string) map[string]any {
 	w.T.Helper()
 	var body map[string]any
-	w.Expect(json.Unmarshal(w.accepted(http.MethodGet, path, nil).body, &body)).To(gomega.Succeed())
+	w.decode(w.accepted(http.MethodGet, path, nil).body, &body)
 	return body
+}
+
+// decode reads JSON.
+func (w *World) decode(raw []byte, into any) {
+	w.T.Helper()
+	w.Expect(json.Unmarshal(raw, into)).To(gomega.Succeed(), "%s", raw)
 }
 
 // at walks into nested values: names of properties, and numbers of elements.

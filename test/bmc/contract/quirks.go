@@ -23,7 +23,9 @@ var QuirkCases = func() map[simulator.Quirk]func(w *World) {
 }()
 
 // ownQuirks are the cases that run on a BMC of their own, by topic.
-var ownQuirks = []map[simulator.Quirk]func(w *World){accountQuirks, etagQuirks, eventQuirks}
+var ownQuirks = []map[simulator.Quirk]func(w *World){
+	accountQuirks, etagQuirks, eventQuirks, mediaQuirks, systemQuirks, settingsQuirks, storageQuirks, answerQuirks,
+}
 
 // basicQuirks are the cases of what needs no more than a system.
 var basicQuirks = map[simulator.Quirk]func(w *World){

@@ -11,6 +11,8 @@ var biosRoutes = map[string]handler{
 	"GET /redfish/v1/Systems/{system}/Bios":                         getBIOS,
 	"GET /redfish/v1/Systems/{system}/Bios/Settings":                getBIOSSettings,
 	"PATCH /redfish/v1/Systems/{system}/Bios/Settings":              patchBIOSSettings,
+	"GET /redfish/v1/Systems/{system}/Bios/{pending}":               getBIOSSettings,
+	"PATCH /redfish/v1/Systems/{system}/Bios/{pending}":             patchBIOSSettings,
 	"POST /redfish/v1/Systems/{system}/Bios/Actions/Bios.ResetBios": resetBIOS,
 }
 
@@ -20,6 +22,21 @@ type bios struct {
 	current  map[string]any
 	pending  map[string]any
 	applied  time.Time // of the last settings
+	idle     bool      // the pending ones wait for no reset
+}
+
+// SetPending puts settings into the pending ones of a system, as somebody else did.
+// They are applied at the next reset like ours.
+func (s *Server) SetPending(id string, attributes map[string]any) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sys, err := s.system(id)
+	if err != nil {
+		return err
+	}
+	maps.Copy(sys.bios.pending, attributes)
+	sys.bios.idle = false
+	return nil
 }
 
 // newBIOS completes the settings with the registry's defaults.
@@ -75,7 +92,7 @@ func (b *bios) shown(values map[string]any) map[string]any {
 }
 
 func (c *call) biosMissing() error {
-	if c.sys.has(NoBIOS) {
+	if c.sys.has(NoBIOS) || (c.r.PathValue("pending") != "" && (c.r.PathValue("pending") != "SD" || !c.sys.has(BIOSPendingElsewhere))) {
 		return notFound(c.r.URL.Path)
 	}
 	return nil
@@ -105,7 +122,11 @@ func getBIOS(c *call) (reply, error) {
 
 // biosSettings are the pending settings as a resource.
 func (c *call) biosSettings() object {
-	return resource("Bios.v1_2_3.Bios", "Settings", "Pending BIOS settings", path("Systems", c.sys.ID, "Bios", "Settings"), object{
+	place := "Settings"
+	if c.sys.has(BIOSPendingElsewhere) {
+		place = "SD"
+	}
+	return resource("Bios.v1_2_3.Bios", place, "Pending BIOS settings", path("Systems", c.sys.ID, "Bios", place), object{
 		"AttributeRegistry": c.sys.bios.registry.ID, "Attributes": c.sys.bios.shown(c.sys.bios.pending),
 	})
 }
@@ -142,6 +163,7 @@ func patchBIOSSettings(c *call) (reply, error) {
 		}
 	}
 	maps.Copy(c.sys.bios.pending, checked)
+	c.sys.bios.idle = c.sys.has(BIOSNeedsApplyTime) && c.body["@Redfish.SettingsApplyTime"] == nil
 	return ok(c.biosSettings())
 }
 

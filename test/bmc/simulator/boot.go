@@ -1,10 +1,16 @@
 package simulator
 
-import "slices"
+import (
+	"net/http"
+	"slices"
+)
 
 // bootTargets are the boot devices that a system lists; the lock is held.
 func (sys *system) bootTargets() []string {
 	targets := []string{"None", "Pxe", "Cd", "Usb", "Hdd", "BiosSetup"}
+	if sys.has(UsbCdOnly) {
+		targets[2] = "UsbCd"
+	}
 	if !sys.has(NoHTTPBoot) {
 		targets = append(targets, uefiHTTP)
 	}
@@ -39,7 +45,7 @@ var (
 // setBoot changes the boot override once the machine agrees.
 func (c *call) setBoot(values object) error {
 	c.s.mu.Lock()
-	targets, ignored := c.sys.bootTargets(), c.sys.strikes(BootIgnored)
+	targets, ignored := c.sys.bootTargets(), c.sys.strikes(BootIgnored) || (c.sys.has(BootNeedsAll) && partial(values))
 	c.s.mu.Unlock()
 	edit := func(state *State) error { return editBoot(&state.Boot, values, targets) }
 	if ignored {
@@ -81,4 +87,68 @@ func editBoot(boot *Boot, values object, targets []string) error {
 		return faultAt("Boot/BootSourceOverrideTarget", wrongValue, "UefiHttp needs the boot mode UEFI.")
 	}
 	return nil
+}
+
+// secureBoot is what the SecureBoot resource has besides the setting.
+type secureBoot struct {
+	mode    string // UserMode or SetupMode
+	current bool   // in this boot
+}
+
+func getSecureBoot(c *call) (reply, error) {
+	if c.sys.has(NoSecureBoot) {
+		return reply{}, notFound(c.r.URL.Path)
+	}
+	current := "Disabled"
+	if c.sys.secure.current {
+		current = "Enabled"
+	}
+	return ok(resource("SecureBoot.v1_1_0.SecureBoot", "SecureBoot", "UEFI Secure Boot", path("Systems", c.sys.ID, "SecureBoot"), object{
+		"SecureBootEnable": c.sys.state.SecureBoot, "SecureBootCurrentBoot": current, "SecureBootMode": c.sys.secure.mode,
+		"Actions": object{"#SecureBoot.ResetKeys": object{
+			"target":                                path("Systems", c.sys.ID, "SecureBoot", "Actions", "SecureBoot.ResetKeys"),
+			"ResetKeysType@Redfish.AllowableValues": keyResets,
+		}},
+	}))
+}
+
+func patchSecureBoot(c *call) (reply, error) {
+	enable, ok := c.body["SecureBootEnable"].(bool)
+	if !ok {
+		return reply{}, faultAt("SecureBootEnable", wrongType, "The property SecureBootEnable must be true or false.")
+	}
+	c.s.mu.Lock()
+	missing := c.sys.has(NoSecureBoot)
+	c.s.mu.Unlock()
+	if missing {
+		return reply{}, notFound(c.r.URL.Path)
+	}
+	err := c.s.change(c.r.Context(), c.sys, func(state *State) error {
+		if enable && state.Boot.Mode != uefi {
+			return faultAt("SecureBootEnable", notAllowed, "Secure boot needs the boot mode UEFI.")
+		}
+		state.SecureBoot = enable
+		return nil
+	}, func(m Machine, state State) error { return m.BootChanged(c.r.Context(), state) })
+	if err != nil {
+		return reply{}, err
+	}
+	return done()
+}
+
+// keyResets are the ways to reset the keys; the first brings keys, the others leave none.
+var keyResets = []string{"ResetAllKeysToDefault", "DeleteAllKeys", "DeletePK"}
+
+func resetKeys(c *call) (reply, error) {
+	kind, _ := c.body["ResetKeysType"].(string)
+	if !slices.Contains(keyResets, kind) {
+		return reply{}, faultAt("ResetKeysType", wrongParameter, "The value '%s' for the parameter ResetKeysType is not in the list of acceptable values.", kind)
+	}
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	c.sys.secure.mode = "SetupMode"
+	if kind == keyResets[0] {
+		c.sys.secure.mode = "UserMode"
+	}
+	return reply{status: http.StatusNoContent}, nil
 }

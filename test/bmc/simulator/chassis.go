@@ -1,14 +1,11 @@
 package simulator
 
 import (
+	"strconv"
 	"strings"
-	"time"
 )
 
 var chassisRoutes = map[string]handler{
-	"GET /redfish/v1/Managers":                                   listManagers,
-	"GET /redfish/v1/Managers/{system}":                          getManager,
-	"POST /redfish/v1/Managers/{system}/Actions/Manager.Reset":   resetManager,
 	"GET /redfish/v1/Chassis":                                    listChassis,
 	"GET /redfish/v1/Chassis/{system}":                           getChassis,
 	"GET /redfish/v1/Chassis/{system}/Power":                     getPower,
@@ -19,35 +16,18 @@ var chassisRoutes = map[string]handler{
 	"GET /redfish/v1/Chassis/{system}/NetworkAdapters/{adapter}": getAdapter,
 }
 
-func listManagers(c *call) (reply, error) {
-	return ok(collection("Manager", "Managers", path("Managers"), links(c.s.order, "Managers")))
-}
-
-func getManager(c *call) (reply, error) {
-	id := c.sys.ID
-	return ok(resource("Manager.v1_19_1.Manager", id, "BMC of "+c.sys.Name, path("Managers", id), object{
-		"ManagerType": "BMC", "Manufacturer": c.sys.Manufacturer, "Model": "Simulated BMC", "FirmwareVersion": c.sys.firmware[ComponentBMC],
-		"UUID": c.sys.UUID, "ServiceEntryPointUUID": c.s.uuid, "PowerState": On, "Status": status("OK"),
-		"DateTime": time.Now().UTC().Format(time.RFC3339), "VirtualMedia": link("Managers", id, "VirtualMedia"),
-		"Links": object{"ManagerForServers": []object{link("Systems", id)}, "ManagerForChassis": []object{link("Chassis", id)}},
-		"Actions": object{"#Manager.Reset": object{
-			"target":                            path("Managers", id, "Actions", "Manager.Reset"),
-			"ResetType@Redfish.AllowableValues": []ResetType{ResetForceRestart, ResetGracefulRestart},
-		}},
-	}))
-}
-
 func listChassis(c *call) (reply, error) {
-	return ok(collection("Chassis", "Chassis", path("Chassis"), links(c.s.order, "Chassis")))
+	return ok(collection("Chassis", "Chassis", path("Chassis"), links(c.s.idsIn("Chassis"), "Chassis")))
 }
 
 func getChassis(c *call) (reply, error) {
-	id := c.sys.ID
+	id := c.sys.ChassisID
 	return ok(resource("Chassis.v1_25_1.Chassis", id, "Chassis of "+c.sys.Name, path("Chassis", id), object{
 		"ChassisType": "RackMount", "Manufacturer": c.sys.Manufacturer, "Model": c.sys.Model, "SerialNumber": c.sys.SerialNumber,
-		"PowerState": c.sys.state.Power, "Status": status(c.sys.Health), "Power": link("Chassis", id, "Power"), "Thermal": link("Chassis", id, "Thermal"),
+		"PowerState": c.sys.state.Power, "Status": status(c.sys.worst()), "Power": link("Chassis", id, "Power"), "Thermal": link("Chassis", id, "Thermal"),
+		"ThermalSubsystem": link("Chassis", id, "ThermalSubsystem"), "PowerSubsystem": link("Chassis", id, "PowerSubsystem"),
 		"Sensors": link("Chassis", id, "Sensors"), "NetworkAdapters": link("Chassis", id, "NetworkAdapters"),
-		"Links": object{"ComputerSystems": []object{link("Systems", id)}, "ManagedBy": []object{link("Managers", id)}},
+		"Links": object{"ComputerSystems": []object{link("Systems", c.sys.ID)}, "ManagedBy": []object{link("Managers", c.sys.ManagerID)}},
 	}))
 }
 
@@ -57,17 +37,28 @@ type sensor struct {
 	on, off                        float64
 }
 
+// rotational is the kind of sensors that are fans.
+const rotational = "Rotational"
+
+// critical is the temperature beyond which a machine is in danger.
+const critical = 95
+
 // sensors are those of every chassis.
 var sensors = []sensor{
 	{"Inlet", "Inlet temperature", "Temperature", "Cel", "Intake", 22, 21},
 	{"CPU1", "CPU 1 temperature", "Temperature", "Cel", "CPU", 48, 21},
-	{"Fan1", "Fan 1", "Rotational", "RPM", "Fan", 5400, 0},
-	{"Fan2", "Fan 2", "Rotational", "RPM", "Fan", 5460, 0},
+	{"Fan1", "Fan 1", rotational, "RPM", "Fan", 5400, 0},
+	{"Fan2", "Fan 2", rotational, "RPM", "Fan", 5460, 0},
 	{"Power", "Power consumption", "Power", "W", "PowerSupply", 210, 8},
 }
 
 // reading is what a sensor shows now; the lock is held.
 func (sys *system) reading(s sensor) float64 {
+	for _, kind := range []string{PartSensor, PartFan} {
+		if set := sys.parts[Part{kind, s.id}].Reading; set != nil {
+			return *set
+		}
+	}
 	if sys.state.Power == On {
 		return s.on
 	}
@@ -79,31 +70,46 @@ func listSensors(c *call) (reply, error) {
 	for _, s := range sensors {
 		ids = append(ids, s.id)
 	}
-	return ok(collection("Sensor", "Sensors", path("Chassis", c.sys.ID, "Sensors"), links(ids, "Chassis", c.sys.ID, "Sensors")))
+	return ok(collection("Sensor", "Sensors", path("Chassis", c.sys.ChassisID, "Sensors"), links(ids, "Chassis", c.sys.ChassisID, "Sensors")))
 }
 
 func getSensor(c *call) (reply, error) {
 	for _, s := range sensors {
 		if s.id == c.r.PathValue("sensor") {
-			return ok(resource("Sensor.v1_9_0.Sensor", s.id, s.name, path("Chassis", c.sys.ID, "Sensors", s.id), object{
-				"Reading": c.sys.reading(s), "ReadingType": s.kind, "ReadingUnits": s.units, "PhysicalContext": s.context, "Status": status("OK"),
-			}))
+			body := resource("Sensor.v1_9_0.Sensor", s.id, s.name, path("Chassis", c.sys.ChassisID, "Sensors", s.id), object{
+				"Reading": c.sys.reading(s), "ReadingType": s.kind, "ReadingUnits": s.units, "PhysicalContext": s.context, "Status": c.sys.sensorStatus(s),
+			})
+			if s.kind == "Temperature" {
+				body["Thresholds"] = object{"UpperCritical": object{"Reading": critical}}
+			}
+			if state := c.sys.sensorStatus(s)["State"]; state == "Absent" {
+				body["Reading"] = nil
+			}
+			return ok(body)
 		}
 	}
 	return reply{}, notFound(c.r.URL.Path)
 }
 
+// sensorStatus is the Status of a sensor, which a fan shares; the lock is held.
+func (sys *system) sensorStatus(s sensor) object {
+	if _, set := sys.parts[Part{PartFan, s.id}]; set {
+		return sys.partStatus(PartFan, s.id)
+	}
+	return sys.partStatus(PartSensor, s.id)
+}
+
 func getThermal(c *call) (reply, error) {
-	address := path("Chassis", c.sys.ID, "Thermal")
+	address := path("Chassis", c.sys.ChassisID, "Thermal")
 	temperatures, fans := []object{}, []object{}
 	for _, s := range sensors {
-		entry := object{"MemberId": s.id, "Name": s.name, "PhysicalContext": s.context, "Status": status("OK")}
+		entry := object{"MemberId": s.id, "Name": s.name, "PhysicalContext": s.context, "Status": c.sys.sensorStatus(s)}
 		switch s.kind {
 		case "Temperature":
 			entry["@odata.id"], entry["ReadingCelsius"] = address+"#/Temperatures/"+s.id, c.sys.reading(s)
-			entry["UpperThresholdCritical"] = 95
+			entry["UpperThresholdCritical"] = critical
 			temperatures = append(temperatures, entry)
-		case "Rotational":
+		case rotational:
 			entry["@odata.id"], entry["Reading"], entry["ReadingUnits"] = address+"#/Fans/"+s.id, c.sys.reading(s), "RPM"
 			fans = append(fans, entry)
 		}
@@ -114,19 +120,24 @@ func getThermal(c *call) (reply, error) {
 }
 
 func getPower(c *call) (reply, error) {
-	address := path("Chassis", c.sys.ID, "Power")
+	address := path("Chassis", c.sys.ChassisID, "Power")
 	watts := 0.0
 	for _, s := range sensors {
 		if s.kind == "Power" {
 			watts = c.sys.reading(s)
 		}
 	}
+	list := make([]object, 0, len(supplies))
+	for i, id := range supplies {
+		member := strconv.Itoa(i)
+		list = append(list, object{
+			"@odata.id": address + "#/PowerSupplies/" + member, "MemberId": member, "Name": "Power supply " + id, "PowerCapacityWatts": 800,
+			"LastPowerOutputWatts": watts / float64(len(supplies)), "LineInputVoltage": 230, "Status": c.sys.partStatus(PartSupply, id),
+		})
+	}
 	return ok(resource("Power.v1_7_3.Power", "Power", "Power", address, object{
-		"PowerControl": []object{{"@odata.id": address + "#/PowerControl/0", "MemberId": "0", "Name": "System power", "PowerConsumedWatts": watts}},
-		"PowerSupplies": []object{{
-			"@odata.id": address + "#/PowerSupplies/0", "MemberId": "0", "Name": "Power supply 1", "PowerCapacityWatts": 800,
-			"LastPowerOutputWatts": watts, "LineInputVoltage": 230, "Status": status("OK"),
-		}},
+		"PowerControl":  []object{{"@odata.id": address + "#/PowerControl/0", "MemberId": "0", "Name": "System power", "PowerConsumedWatts": watts}},
+		"PowerSupplies": list,
 	}))
 }
 
@@ -142,8 +153,8 @@ func (sys *system) adapters() []string {
 }
 
 func listAdapters(c *call) (reply, error) {
-	return ok(collection("NetworkAdapter", "Network Adapters", path("Chassis", c.sys.ID, "NetworkAdapters"),
-		links(c.sys.adapters(), "Chassis", c.sys.ID, "NetworkAdapters")))
+	return ok(collection("NetworkAdapter", "Network Adapters", path("Chassis", c.sys.ChassisID, "NetworkAdapters"),
+		links(c.sys.adapters(), "Chassis", c.sys.ChassisID, "NetworkAdapters")))
 }
 
 func getAdapter(c *call) (reply, error) {
@@ -152,7 +163,7 @@ func getAdapter(c *call) (reply, error) {
 	if !known {
 		return reply{}, notFound(c.r.URL.Path)
 	}
-	return ok(resource("NetworkAdapter.v1_11_0.NetworkAdapter", id, "Network adapter "+id, path("Chassis", c.sys.ID, "NetworkAdapters", id), object{
+	return ok(resource("NetworkAdapter.v1_11_0.NetworkAdapter", id, "Network adapter "+id, path("Chassis", c.sys.ChassisID, "NetworkAdapters", id), object{
 		"Manufacturer": "ACME", "Model": "Simulated NIC", "Status": status("OK"),
 		"Controllers": []object{{"FirmwarePackageVersion": version}},
 	}))

@@ -19,11 +19,29 @@ var mediaRoutes = map[string]handler{
 	"POST /redfish/v1/Managers/{system}/VirtualMedia/{slot}/Actions/VirtualMedia.EjectMedia":  ejectMedia,
 }
 
-// slots are the virtual media of each system: Id by what it can hold.
-var slots = map[string][]string{"Cd": {"CD", "DVD"}, "Floppy": {"Floppy", "USBStick"}}
+// DefaultSlots are the virtual media of systems that bring none.
+func DefaultSlots() []Slot {
+	return []Slot{{ID: "Cd", Types: []string{"CD", "DVD"}}, {ID: "Floppy", Types: []string{"Floppy", "USBStick"}}}
+}
 
-// slotIDs are the slots in the order in which they are listed.
-var slotIDs = []string{"Cd", "Floppy"}
+// slotIDs are the Ids of the slots.
+func (sys *system) slotIDs() []string {
+	ids := make([]string, 0, len(sys.Slots))
+	for _, slot := range sys.Slots {
+		ids = append(ids, slot.ID)
+	}
+	return ids
+}
+
+// slot is what a slot can hold, nil if there is no such slot.
+func (sys *system) slot(id string) []string {
+	for _, slot := range sys.Slots {
+		if slot.ID == id {
+			return slot.Types
+		}
+	}
+	return nil
+}
 
 // schemes are those of images that a BMC can read.
 var schemes = []string{"http", "https", "nfs", "cifs", "smb"}
@@ -38,7 +56,7 @@ func (c *call) mediaHome() (string, error) {
 	if home == "Systems" && c.sys.has(MediaOnManager) {
 		return "", notFound(c.r.URL.Path)
 	}
-	if slot := c.r.PathValue("slot"); slot != "" && slots[slot] == nil {
+	if slot := c.r.PathValue("slot"); slot != "" && c.sys.slot(slot) == nil {
 		return "", notFound(c.r.URL.Path)
 	}
 	return home, nil
@@ -49,7 +67,7 @@ func listMedia(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(collection("VirtualMedia", "Virtual Media", path(home, c.sys.ID, "VirtualMedia"), links(slotIDs, home, c.sys.ID, "VirtualMedia")))
+	return ok(collection("VirtualMedia", "Virtual Media", path(home, c.sys.idIn(home), "VirtualMedia"), links(c.sys.slotIDs(), home, c.sys.idIn(home), "VirtualMedia")))
 }
 
 func getMedia(c *call) (reply, error) {
@@ -58,10 +76,10 @@ func getMedia(c *call) (reply, error) {
 		return reply{}, err
 	}
 	slot := c.r.PathValue("slot")
-	address := path(home, c.sys.ID, "VirtualMedia", slot)
+	address := path(home, c.sys.idIn(home), "VirtualMedia", slot)
 	medium, inserted := c.sys.state.Media[slot]
 	body := resource("VirtualMedia.v1_6_3.VirtualMedia", slot, "Virtual "+slot, address, object{
-		"MediaTypes": slots[slot], "Inserted": inserted, "Image": nil, "ImageName": nil, "ConnectedVia": "NotConnected",
+		"MediaTypes": c.sys.slot(slot), "Inserted": inserted, "Image": nil, "ImageName": nil, "ConnectedVia": "NotConnected",
 		"WriteProtected": true, "TransferMethod": "Stream", "VerifyCertificate": false, "UserName": nil, "Password": nil, "Status": status("OK"),
 	})
 	if inserted {
@@ -169,6 +187,9 @@ func (c *call) eject() error {
 
 // setMedium fills or empties a slot once the machine agrees.
 func (c *call) setMedium(slot string, medium *Medium) error {
+	c.s.mu.Lock()
+	last := c.sys.state.Media[slot].Image
+	c.s.mu.Unlock()
 	err := c.s.change(c.r.Context(), c.sys, func(state *State) error {
 		delete(state.Media, slot)
 		if medium != nil {
@@ -182,8 +203,13 @@ func (c *call) setMedium(slot string, medium *Medium) error {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
 	text := "ejected from"
+	if c.sys.ejected == nil {
+		c.sys.ejected = map[string]string{}
+	}
+	c.sys.ejected[slot] = last
 	if medium != nil {
 		text = "inserted into"
+		delete(c.sys.ejected, slot)
 	}
 	c.s.note(c.sys, Event{
 		Type: "ResourceUpdated", MessageID: "ResourceEvent.1.3.ResourceChanged", Severity: "OK",

@@ -3,6 +3,7 @@ package simulator
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"io"
 	"log/slog"
 	"net/http"
@@ -23,6 +24,8 @@ type Options struct {
 	AccountID string
 	// Policy is what the BMC wants of passwords, and when it locks an account.
 	Policy accounts.Policy
+	// Certificate is what [Server.TLSConfig] serves; nil makes a self-signed one.
+	Certificate *tls.Certificate
 	// MaxSessions is how many can be open at a time; zero is any number.
 	MaxSessions int
 	// SessionTimeout ends sessions that are not used for so long; 30 min when zero.

@@ -105,6 +105,8 @@ func (sys *system) ignores(reset ResetType, now PowerState) bool {
 		return false
 	case slices.Contains(graceful, reset) && sys.strikes(GracefulIgnored):
 		return true
+	case isRestart(reset) && sys.has(RestartHangs):
+		return true
 	case after == Off:
 		return sys.strikes(PowerStaysOn)
 	case now == Off:
@@ -167,7 +169,7 @@ func (s *Server) post(sys *system) {
 			return
 		}
 		sys.progress = osRunning
-		if len(sys.bios.pending) > 0 {
+		if len(sys.bios.pending) > 0 && !sys.bios.idle {
 			sys.bios.apply(sys.strikes(BIOSNotApplied))
 		}
 		sys.secure.current = sys.state.SecureBoot
@@ -200,6 +202,10 @@ func resetManager(c *call) (reply, error) {
 // its own, the system's sessions are gone.
 func (s *Server) restart(sys *system) {
 	s.resetSubscriptions(sys)
+	delete(sys.quirks, RootLinksVanish)
+	if s.nextKeys != nil {
+		s.keys, s.nextKeys = s.nextKeys, nil
+	}
 	if sys.delays.Restart == 0 {
 		return
 	}

@@ -216,8 +216,3 @@ func (s *Server) resetSubscriptions(sys *system) {
 		}
 	}
 }
-
-const (
-	OddTimes       Quirk = "odd-times"
-	SeverityNormal Quirk = "severity-normal"
-)

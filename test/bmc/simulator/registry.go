@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"unicode/utf8"
@@ -15,6 +16,8 @@ type Registry struct {
 	// BiosAttributeRegistryP89.v1_1_0.
 	ID         string
 	Attributes []Attribute
+	// Dependencies say how settings depend on each other, as they stand in JSON.
+	Dependencies []map[string]any
 }
 
 // Attribute describes one setting.
@@ -31,6 +34,9 @@ type Attribute struct {
 	// zero is without bounds.
 	Lower, Upper, MinLength, MaxLength int
 	ReadOnly                           bool
+	// More are further properties of the entry, such as Hidden, GrayOut, Immutable,
+	// WriteOnly, ScalarIncrement and ValueExpression, as they stand in JSON.
+	More map[string]any
 }
 
 // The types of attributes.
@@ -99,7 +105,7 @@ func (r *Registry) object() object {
 	return resource("AttributeRegistry.v1_3_8.AttributeRegistry", r.ID, "BIOS attribute registry", path("RegistryStore", r.ID), object{
 		"Language": "en", "OwningEntity": "ACME", "RegistryVersion": "1.0.0",
 		"SupportedSystems": []object{{"ProductName": "Simulated Server"}},
-		"RegistryEntries":  object{"Attributes": list, "Dependencies": []object{}, "Menus": []object{}},
+		"RegistryEntries":  object{"Attributes": list, "Dependencies": append([]object{}, r.Dependencies...), "Menus": []object{}},
 	})
 }
 
@@ -123,6 +129,7 @@ func (a Attribute) object() object {
 	case text, password:
 		entry["MinLength"], entry["MaxLength"] = a.MinLength, a.MaxLength
 	}
+	maps.Copy(entry, a.More)
 	return entry
 }
 

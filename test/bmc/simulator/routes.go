@@ -25,6 +25,8 @@ type call struct {
 	of      *system // whose quirks there are: sys, else the only one, or nil
 	// body is what the request brought, empty if nothing.
 	body object
+	// bodiless says that it brought nothing.
+	bodiless bool
 }
 
 // handler answers one kind of request.
@@ -51,7 +53,8 @@ var mux = sync.OnceValue(func() *http.ServeMux {
 
 // routeTables are the API by topic: pattern by handler.
 var routeTables = []map[string]handler{
-	serviceRoutes, sessionRoutes, accountRoutes, systemRoutes, biosRoutes, mediaRoutes, storageRoutes, chassisRoutes,
+	serviceRoutes, sessionRoutes, accountRoutes, systemRoutes, biosRoutes, mediaRoutes, storageRoutes, chassisRoutes, managerRoutes, healthRoutes,
+	licenceRoutes, certificateRoutes, jobRoutes,
 	updateRoutes, taskRoutes, eventRoutes, logRoutes,
 }
 
@@ -74,6 +77,11 @@ var open = map[string]bool{
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.URL.Path = cmp.Or(strings.TrimRight(r.URL.Path, "/"), "/")
+	for _, home := range []string{"Systems", "Managers"} {
+		if rest, lower := strings.CutPrefix(r.URL.Path, root+"/"+strings.ToLower(home)+"/"); lower && s.anyCase() {
+			r.URL.Path = path(home, rest)
+		}
+	}
 	_, pattern := mux().Handler(r)
 	if pattern == "" {
 		pattern = r.Method + " other"
@@ -84,6 +92,13 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	mux().ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), serverKey{}, s)))
+}
+
+// anyCase says whether addresses are taken in either case.
+func (s *Server) anyCase() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.only().has(URICase)
 }
 
 // unknown answers what no route answers: 404, or 405 for another verb.
@@ -100,7 +115,7 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", (&call{s: s, r: r}).allowed(pattern))
 		err = fault(http.StatusMethodNotAllowed, notAllowed, "%s is not allowed on %s.", r.Method, r.URL.Path)
 	}
-	refuse(w, err)
+	refuse(w, err, false)
 }
 
 // allowed are the verbs that the path of a pattern takes, for the header Allow.
@@ -121,13 +136,25 @@ func (c *call) allowed(pattern string) string {
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, pattern string, h handler) {
 	c := &call{s: s, r: r, pattern: pattern}
 	s.mu.Lock()
-	c.sys = s.systems[r.PathValue("system")]
+	if id := r.PathValue("system"); id != "" {
+		home, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, root+"/"), "/")
+		c.sys = s.behind(home, id)
+	}
 	c.of = c.sys
 	if c.of == nil {
 		c.of = s.only()
 	}
 	o := s.obstacle(c.of, r.URL.Path)
+	o.cut = o.cut || s.reused(c.of, r.RemoteAddr)
+	single := c.of.has(ExtendedInfoObject)
+	c.of.date(w.Header())
+	s.enter(c.of, 1)
 	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.enter(c.of, -1)
+		s.mu.Unlock()
+	}()
 	o.wait(r)
 	rep, err := c.run(o, h)
 	if errors.Is(err, errCut) {
@@ -138,10 +165,31 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, pattern string, h
 		w.Header().Set("Allow", c.allowed(pattern))
 	}
 	if err != nil {
-		refuse(w, err)
+		refuse(w, err, single)
 		return
 	}
 	c.answer(w, rep)
+}
+
+// enter counts the requests of a system that are under way; the lock is held.
+func (s *Server) enter(sys *system, n int) {
+	if sys != nil {
+		sys.busy += n
+	}
+}
+
+// reused says whether a connection was used before, for the quirk that cuts it; the
+// lock is held.
+func (s *Server) reused(sys *system, remote string) bool {
+	if !sys.has(ReusedCut) || remote == "" {
+		return false
+	}
+	if s.seen == nil {
+		s.seen = map[string]bool{}
+	}
+	before := s.seen[remote]
+	s.seen[remote] = !before
+	return before
 }
 
 // run is the request's way to its handler.
@@ -149,12 +197,36 @@ func (c *call) run(o obstacle, h handler) (reply, error) {
 	if o.err != nil {
 		return reply{}, o.err
 	}
+	if rep, err := c.stranger(); rep.body != nil || err != nil {
+		return rep, err
+	}
 	for _, step := range []func() error{c.admit, c.read, c.object, c.precondition} {
 		if err := step(); err != nil {
 			return reply{}, err
 		}
 	}
 	return c.handle(h)
+}
+
+// stranger answers for what quirks put beside the systems.
+func (c *call) stranger() (reply, error) {
+	id := c.r.PathValue("system")
+	if id == "" || c.sys != nil {
+		return reply{}, nil
+	}
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if err := c.s.authorize(c.r, c.of); err != nil {
+		return reply{}, err
+	}
+	switch {
+	case c.pattern == systemGet && id == foreignSystemID && c.of.has(ForeignSystem):
+		return ok(resource("ComputerSystem.v1_22_0.ComputerSystem", id, id, c.r.URL.Path, object{"SystemType": "Physical", "PowerState": On, "Status": status("OK")}))
+	case strings.HasPrefix(c.pattern, "GET /redfish/v1/Chassis/{system}") && id == raidChassisID && c.of.has(RAIDChassis):
+		c.s.restart(c.of)
+		return reply{}, errCut
+	}
+	return reply{}, nil
 }
 
 // object lets the traits object.
@@ -204,6 +276,7 @@ func (c *call) read() error {
 		return fault(http.StatusBadRequest, malformedJSON, "The request could not be read: %s", err)
 	}
 	if len(raw) == 0 {
+		c.bodiless = true
 		return nil
 	}
 	if err := json.Unmarshal(raw, &c.body); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/test/bmc/simulator/accounts"
+	"github.com/ironflow/ironflow/test/bmc/simulator/certificate"
 	"github.com/ironflow/ironflow/test/simserver"
 )
 
@@ -29,6 +30,9 @@ type Server struct {
 	registries map[string]*Registry
 	sessions   map[string]*session // by token
 	book       *accounts.Book
+	keys       *certificate.Keys // nil until they are asked for
+	nextKeys   *certificate.Keys // after the next restart
+	seen       map[string]bool   // the connections, for a quirk
 	logins     map[accounts.Verdict]int
 	tasks      tasks
 	subs       subscriptions
@@ -189,6 +193,29 @@ func (s *Server) system(id string) (*system, error) {
 		return sys, nil
 	}
 	return nil, fmt.Errorf("there is no system %q", id)
+}
+
+// behind finds the system of a collection's member: Systems, Managers or Chassis;
+// the lock is held.
+func (s *Server) behind(home, id string) *system {
+	if sys := s.systems[id]; sys != nil && sys.idIn(home) == id {
+		return sys
+	}
+	for _, sys := range s.systems {
+		if sys.idIn(home) == id {
+			return sys
+		}
+	}
+	return nil
+}
+
+// idsIn are the members of such a collection, as they were added; the lock is held.
+func (s *Server) idsIn(home string) []string {
+	ids := make([]string, 0, len(s.order))
+	for _, id := range s.order {
+		ids = append(ids, s.systems[id].idIn(home))
+	}
+	return ids
 }
 
 // only is the single system of the service, nil if there is none or more; the

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 )
@@ -25,11 +26,18 @@ func getVersions(*call) (reply, error) {
 func getRoot(c *call) (reply, error) {
 	of := c.of
 	body := resource("ServiceRoot.v1_16_0.ServiceRoot", "RootService", "Simulated Redfish Service", root+"/", object{
-		"RedfishVersion": redfishVersion, "UUID": c.s.uuid, "Product": "Ironflow BMC simulator", "Vendor": "ACME",
+		"RedfishVersion": redfishVersion, "UUID": c.s.uuid, "Product": "Ironflow BMC simulator", "Vendor": "ACME", "JobService": link("JobService"), "CertificateService": link("CertificateService"),
 		"Systems": link("Systems"), "Managers": link("Managers"), "Chassis": link("Chassis"), "Registries": link("Registries"),
 		"SessionService": link("SessionService"), "AccountService": link("AccountService"), "Tasks": link("TaskService"),
 		"Links": object{"Sessions": link("SessionService", "Sessions")},
 	})
+	if of != nil && of.Vendor != "" {
+		body["Vendor"], body["Product"] = of.Vendor, cmp.Or(of.Product, of.Model)
+		body["Oem"] = object{oemKeys[of.Vendor]: object{}}
+	}
+	if _, there := c.licencesOf(hasLicenceService...); there {
+		body["LicenseService"] = link("LicenseService")
+	}
 	if !of.has(NoEventService) {
 		body["EventService"] = link("EventService")
 	}
@@ -38,6 +46,9 @@ func getRoot(c *call) (reply, error) {
 	}
 	return reply{status: http.StatusOK, body: body}, nil
 }
+
+// oemKeys are the names of the vendors' parts, where they are others.
+var oemKeys = map[Vendor]string{Dell: "Dell", HPE: "Hpe", Lenovo: "Lenovo", Supermicro: "Supermicro", AMI: "Ami", NVIDIA: "Nvidia"}
 
 func getOData(*call) (reply, error) {
 	var value []object

@@ -32,7 +32,12 @@ type system struct {
 	storage    []*storage
 	firmware   map[string]string // version by component
 	log        journal
-	restarting time.Time // until then the BMC answers 503
+	ejected    map[string]string  // the last image of slots that are empty
+	busy       int                // requests under way
+	offset     string             // of the manager's clock, as it was set
+	network    network            // the manager's
+	parts      map[Part]Condition // those that were set
+	restarting time.Time          // until then the BMC answers 503
 }
 
 // Defaults of a system.
@@ -53,6 +58,10 @@ func newSystem(d System, delays Delays) (*system, error) {
 		if _, ok := known[quirk]; !ok {
 			return nil, fmt.Errorf("system %s: there is no quirk %q: see simulator.Quirks", d.ID, quirk)
 		}
+	}
+	d.ManagerID, d.ChassisID = cmp.Or(d.ManagerID, d.ID), cmp.Or(d.ChassisID, d.ID)
+	if d.Slots == nil {
+		d.Slots = DefaultSlots()
 	}
 	d.UUID, d.Name = cmp.Or(d.UUID, d.ID), cmp.Or(d.Name, d.ID)
 	d.Manufacturer, d.Model = cmp.Or(d.Manufacturer, "ACME"), cmp.Or(d.Model, "Simulated Server")
@@ -96,6 +105,17 @@ func newSystem(d System, delays Delays) (*system, error) {
 		return nil, fmt.Errorf("system %s: %w", d.ID, err)
 	}
 	return sys, nil
+}
+
+// idIn is the Id in Systems, Managers or Chassis.
+func (sys *system) idIn(home string) string {
+	switch home {
+	case "Managers":
+		return sys.ManagerID
+	case "Chassis":
+		return sys.ChassisID
+	}
+	return sys.ID
 }
 
 // has says whether a quirk of shape is on; the lock is held. A missing system

@@ -149,9 +149,16 @@ func getDrive(c *call) (reply, error) {
 			volumes = append(volumes, object{"@odata.id": c.storagePath(s, "Volumes", v.ID)})
 		}
 	}
-	return ok(resource("Drive.v1_20_1.Drive", id, "Drive "+id, c.storagePath(s, "Drives", id), object{
+	body := resource("Drive.v1_20_1.Drive", id, "Drive "+id, c.storagePath(s, "Drives", id), object{
 		"Manufacturer": d.Manufacturer, "Model": d.Model, "SerialNumber": d.SerialNumber, "MediaType": d.MediaType,
-		"Protocol": d.Protocol, "CapacityBytes": d.CapacityBytes, "BlockSizeBytes": 512, "Status": status("OK"), "HotspareType": "None",
-		"Revision": defaultVersion, "Links": object{"Volumes": volumes},
-	}))
+		"Protocol": d.Protocol, "CapacityBytes": d.CapacityBytes, "BlockSizeBytes": 512, "Status": c.sys.partStatus(PartDrive, id), "HotspareType": "None",
+		"FailurePredicted": c.sys.parts[Part{PartDrive, id}].Predicted, "Revision": defaultVersion, "Links": object{"Volumes": volumes},
+	})
+	if d.LifeLeft != nil {
+		body["PredictedMediaLifeLeftPercent"] = *d.LifeLeft
+	}
+	if c.sys.Vendor == Dell {
+		body["Oem"] = object{"Dell": object{"DellPhysicalDisk": object{"RaidStatus": cmp.Or(d.RAIDStatus, "Ready")}}}
+	}
+	return ok(body)
 }

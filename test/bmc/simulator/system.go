@@ -1,11 +1,17 @@
 package simulator
 
+import (
+	"fmt"
+	"time"
+)
+
 // System describes a machine with its BMC as it is added. Only ID is needed;
 // what is empty is filled with a plausible server, see [Server.AddSystem].
 type System struct {
-	// ID is the last element of /redfish/v1/Systems/ID. The manager and the
-	// chassis have the same. Usually the UUID.
+	// ID is the last element of /redfish/v1/Systems/ID. Usually the UUID.
 	ID string
+	// ManagerID and ChassisID are those of its manager and chassis; ID when empty.
+	ManagerID, ChassisID string
 	// UUID is ID, and Name is ID, when empty.
 	UUID, Name string
 
@@ -13,6 +19,14 @@ type System struct {
 	// Vendor is what the service root says and whose OEM parts there are; empty is
 	// ACME, which has none.
 	Vendor Vendor
+	// Product is what the service root shows; ManagerModel is the BMC's model.
+	Product, ManagerModel string
+	// Slots are the virtual media; nil is [DefaultSlots], an empty list none.
+	Slots []Slot
+	// Licences are shown where the vendor has them.
+	Licences []Licence
+	// ClockSkew is how far the BMC's clock is ahead.
+	ClockSkew time.Duration
 	// Power is the state at the start; Off when empty.
 	Power PowerState
 	// Health is OK, Warning or Critical; OK when empty.
@@ -50,6 +64,23 @@ const (
 	AMI        Vendor = "AMI"
 	NVIDIA     Vendor = "NVIDIA"
 )
+
+// Slot is a place for a virtual medium.
+type Slot struct {
+	ID string
+	// Types are what it can hold (MediaTypes), such as CD and DVD.
+	Types []string
+}
+
+// Licence is a licence of the BMC.
+type Licence struct {
+	// Name is as the vendor has it, such as iLO Advanced or SFT-DCMS-SINGLE.
+	Name string
+	// Type is Perpetual, Evaluation and the like.
+	Type string
+	// Expired licences are shown, and do not count.
+	Expired bool
+}
 
 // NIC is an Ethernet interface.
 type NIC struct {
@@ -102,6 +133,11 @@ type Drive struct {
 	MediaType                         string // HDD or SSD; SSD when empty
 	Protocol                          string // SAS, SATA or NVMe; SAS when empty
 	CapacityBytes                     int64
+	// LifeLeft is PredictedMediaLifeLeftPercent; nil is not shown.
+	LifeLeft *float64
+	// RAIDStatus is what a controller makes of the drive, in Dell's words: Ready,
+	// Online, Foreign or NonRAID, which cannot be part of a volume. Ready when empty.
+	RAIDStatus string
 }
 
 // Volume is a logical disk.
@@ -119,3 +155,21 @@ type Firmware struct {
 	// NICs are network adapters by Id (the component is nic:Id).
 	NICs map[string]string
 }
+
+// DefaultStorage is the storage of systems that bring none: one RAID controller
+// with four disks of 480 GB each, without volumes.
+func DefaultStorage() []Storage {
+	s := Storage{ID: "RAID.1", Name: "RAID Controller", RAIDTypes: []string{"RAID0", "RAID1", "RAID5", "RAID6", "RAID10"}}
+	for i := range defaultDrives {
+		id := fmt.Sprintf("Disk.%d", i)
+		s.Drives = append(s.Drives, Drive{
+			ID: id, Model: "SIM480", Manufacturer: "ACME", SerialNumber: "SER-" + id, MediaType: "SSD", Protocol: "SAS", CapacityBytes: defaultDriveBytes,
+		})
+	}
+	return []Storage{s}
+}
+
+const (
+	defaultDrives     = 4
+	defaultDriveBytes = 480_103_981_056
+)

@@ -8,11 +8,12 @@ import (
 )
 
 var taskRoutes = map[string]handler{
-	"GET /redfish/v1/TaskService":                     getTaskService,
-	"GET /redfish/v1/TaskService/Tasks":               listTasks,
-	"GET /redfish/v1/TaskService/Tasks/{task}":        getTask,
-	"DELETE /redfish/v1/TaskService/Tasks/{task}":     deleteTask,
-	"GET /redfish/v1/TaskService/TaskMonitors/{task}": getTaskMonitor,
+	"GET /redfish/v1/TaskService":                      getTaskService,
+	"GET /redfish/v1/TaskService/Tasks":                listTasks,
+	"GET /redfish/v1/TaskService/Tasks/{task}":         getTask,
+	"DELETE /redfish/v1/TaskService/Tasks/{task}":      deleteTask,
+	"GET /redfish/v1/TaskService/TaskMonitors/{task}":  getTaskMonitor,
+	"GET /redfish/v1/TaskService/Tasks/{task}/Monitor": getTaskMonitor,
 }
 
 // keptTasks is how many tasks that have ended are remembered.
@@ -134,6 +135,9 @@ func (l *tasks) forget() {
 // accepted answers with a task: 202 and the task monitor's address.
 func (c *call) accepted(t *task) reply {
 	r := reply{status: http.StatusAccepted, location: path("TaskService", "TaskMonitors", t.id)}
+	if t.sys.has(TaskMonitorPath) {
+		r.location = path("TaskService", "Tasks", t.id, "Monitor")
+	}
 	if t.sys.strikes(TaskWithoutLocation) {
 		r.location = ""
 	}
@@ -200,19 +204,6 @@ func getTaskMonitor(c *call) (reply, error) {
 	if !t.over() {
 		return reply{status: http.StatusAccepted, body: t.object(), location: c.r.URL.Path}, nil
 	}
+	t.lost = t.sys.has(TaskGoneAfterRead)
 	return ok(t.object())
-}
-
-func deleteTask(c *call) (reply, error) {
-	c.s.mu.Lock()
-	defer c.s.mu.Unlock()
-	t, err := c.task()
-	if err != nil {
-		return reply{}, err
-	}
-	if !t.over() {
-		t.finish(taskCancelled, t.name+" was cancelled.")
-	}
-	t.lost = true
-	return done()
 }

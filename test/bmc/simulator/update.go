@@ -71,7 +71,7 @@ func (sys *system) components() []string {
 
 // updatesMissing is the quirk of a BMC without updates; the lock is held.
 func (c *call) updatesMissing() error {
-	if c.s.only().has(NoUpdateService) {
+	if c.of.has(NoUpdateService) {
 		return notFound(c.r.URL.Path)
 	}
 	return nil
@@ -210,7 +210,7 @@ func (c *call) updateTarget() (*system, string, error) {
 	}
 	target, _ := targets[0].(string)
 	for _, home := range []string{"Systems", "Managers"} {
-		if sys := c.s.systems[strings.TrimPrefix(target, path(home)+"/")]; sys != nil {
+		if sys := c.s.behind(home, strings.TrimPrefix(target, path(home)+"/")); sys != nil {
 			return sys, "", nil
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ironflow/ironflow/test/bmc/simulator/raid"
 )
 
 // applyTimeKey asks for a time in the body of a request.
@@ -130,8 +132,7 @@ func (c *call) wanted(s *storage) (Volume, error) {
 		v.Name, _ = c.body["DisplayName"].(string)
 	}
 	v.RAIDType, _ = c.body["RAIDType"].(string)
-	plan, known := layouts[v.RAIDType]
-	if !known || !slices.Contains(s.RAIDTypes, v.RAIDType) {
+	if !raid.Known(v.RAIDType) || !slices.Contains(s.RAIDTypes, v.RAIDType) {
 		return v, faultAt("RAIDType", wrongValue, "The value '%v' for the property RAIDType is not in the list of acceptable values.", c.body["RAIDType"])
 	}
 	smallest := int64(0)
@@ -147,7 +148,7 @@ func (c *call) wanted(s *storage) (Volume, error) {
 			smallest = drive.CapacityBytes
 		}
 	}
-	usable, err := plan.usable(len(v.Drives))
+	usable, err := raid.Usable(v.RAIDType, len(v.Drives))
 	if err != nil {
 		return v, faultAt("Links/Drives", wrongValue, "%s %s.", v.RAIDType, err)
 	}
@@ -173,6 +174,9 @@ func (c *call) freeDrive(s *storage, entry any) (Drive, error) {
 	used := s.claimed[id] || slices.ContainsFunc(s.Volumes, func(v Volume) bool { return slices.Contains(v.Drives, id) })
 	if used {
 		return Drive{}, fault(http.StatusConflict, inUse, "The drive %s belongs to a volume already.", id)
+	}
+	if state := s.Drives[i].RAIDStatus; state == "Foreign" || state == "NonRAID" {
+		return Drive{}, fault(http.StatusBadRequest, notAllowed, "The drive %s is %s: it cannot be part of a volume.", id, state)
 	}
 	return s.Drives[i], nil
 }

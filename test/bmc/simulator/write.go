@@ -45,7 +45,7 @@ func (c *call) answer(w http.ResponseWriter, r reply) {
 	}
 	h.Set("Cache-Control", "no-cache")
 	if r.location != "" {
-		h.Set("Location", r.location)
+		h.Set("Location", c.location(r.location))
 	}
 	if r.token != "" {
 		h.Set("X-Auth-Token", r.token)
@@ -60,11 +60,31 @@ func (c *call) answer(w http.ResponseWriter, r reply) {
 	default:
 		h.Set("Content-Type", "application/json")
 		c.s.mu.Lock()
-		raw := c.dress(h, tag(r.body), encode(r.body))
+		raw := encode(r.body)
+		if write := c.writer(); write != nil {
+			c.s.mu.Unlock()
+			write(w, c.r, raw)
+			return
+		}
+		raw = c.dress(h, tag(r.body), raw)
 		c.s.mu.Unlock()
 		w.WriteHeader(r.status)
 		_, _ = w.Write(raw) // as above
 	}
+}
+
+// location is an address as the header Location has it.
+func (c *call) location(address string) string {
+	c.s.mu.Lock()
+	defer c.s.mu.Unlock()
+	if !c.of.has(AbsoluteLocations) || c.r.Host == "" {
+		return address
+	}
+	scheme := "http"
+	if c.r.TLS != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + c.r.Host + address
 }
 
 // message is one entry of ExtendedInfo.
@@ -84,9 +104,14 @@ func (r *refusal) message() object {
 
 func (r *refusal) messageID() string { return cmp.Or(r.id, "Base.1.18."+r.key) }
 
-// refuse writes an error the way Redfish wraps it.
-func refuse(w http.ResponseWriter, err error) {
+// refuse writes an error the way Redfish wraps it, or with one object where a list
+// belongs.
+func refuse(w http.ResponseWriter, err error, single bool) {
 	r := asRefusal(err)
+	body := r.body()
+	if wrapped, ok := body["error"].(object); ok && single {
+		wrapped["@Message.ExtendedInfo"] = r.message()
+	}
 	h := w.Header()
 	h.Set("OData-Version", "4.0")
 	h.Set("Content-Type", "application/json")
@@ -97,7 +122,7 @@ func refuse(w http.ResponseWriter, err error) {
 		h.Set("Retry-After", "1")
 	}
 	w.WriteHeader(r.status)
-	_, _ = w.Write(encode(r.body())) // a client that went away is its own affair
+	_, _ = w.Write(encode(body)) // a client that went away is its own affair
 }
 
 // body is an error as a resource.

@@ -1,4 +1,6 @@
-package simulator
+// Package raid knows how many drives a RAID type needs and how many of them hold
+// data, as a simulated controller does.
+package raid
 
 import "fmt"
 
@@ -10,7 +12,7 @@ type layout struct {
 	mirrored bool
 }
 
-// layouts are the RAID types that the simulator knows, by Volume.RAIDType.
+// layouts are the RAID types that are known, by Volume.RAIDType.
 var layouts = map[string]layout{
 	"RAID0":  {min: 1, spans: 1},
 	"RAID1":  {min: 2, max: 2, spans: 1, parity: 1},
@@ -20,6 +22,16 @@ var layouts = map[string]layout{
 	"RAID50": {min: 6, spans: 2, parity: 1},
 	"RAID60": {min: 8, spans: 2, parity: 2},
 }
+
+// Known says whether there is such a type.
+func Known(kind string) bool {
+	_, known := layouts[kind]
+	return known
+}
+
+// Usable is how many of the drives hold data in a volume of a known type. Its error
+// says what is wrong with their number.
+func Usable(kind string, drives int) (int, error) { return layouts[kind].usable(drives) }
 
 // usable is how many of the drives hold data.
 func (l layout) usable(drives int) (int, error) {
@@ -39,21 +51,3 @@ func (l layout) usable(drives int) (int, error) {
 	}
 	return drives - spans*l.parity, nil
 }
-
-// DefaultStorage is the storage of systems that bring none: one RAID controller
-// with four disks of 480 GB each, without volumes.
-func DefaultStorage() []Storage {
-	s := Storage{ID: "RAID.1", Name: "RAID Controller", RAIDTypes: []string{"RAID0", "RAID1", "RAID5", "RAID6", "RAID10"}}
-	for i := range defaultDrives {
-		id := fmt.Sprintf("Disk.%d", i)
-		s.Drives = append(s.Drives, Drive{
-			ID: id, Model: "SIM480", Manufacturer: "ACME", SerialNumber: "SER-" + id, MediaType: "SSD", Protocol: "SAS", CapacityBytes: defaultDriveBytes,
-		})
-	}
-	return []Storage{s}
-}
-
-const (
-	defaultDrives     = 4
-	defaultDriveBytes = 480_103_981_056
-)
