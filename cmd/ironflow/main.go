@@ -1,5 +1,6 @@
 // Command ironflow is the hub program: controllers, image server and the hub's
-// REST API in one process, and the offline tools for live images.
+// REST API in one process, and the tools for live images and BMCs that need no
+// cluster.
 package main
 
 import (
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironflow/ironflow/api/version"
+	bmccli "github.com/ironflow/ironflow/bmc/cli"
 	"github.com/ironflow/ironflow/imagecustomization/cli"
 )
 
@@ -39,7 +41,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newRunCommand(), newControllersCommand(), newMigrateCommand(), cli.NewCommand())
+	root.AddCommand(newRunCommand(), newControllersCommand(), newMigrateCommand(), cli.NewCommand(), bmccli.NewCommand())
 	root.AddCommand(newPartCommands()...)
 	return root
 }

@@ -1,0 +1,64 @@
+// Package cli holds the commands that work on BMCs without a cluster: `ironflow bmc
+// probe` reads what BMCs are and can, one or many at once, and writes nothing to
+// them.
+//
+// Results are for people (tables, a summary by vendor and model) or for programs
+// (the report of the API as JSON or YAML). The main function is [NewCommand].
+package cli
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// NewCommand returns the "bmc" command with its subcommands.
+func NewCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "bmc",
+		Short: "Look at BMCs without a cluster",
+		Long:  "Reads over Redfish what BMCs are and what they can do, before a host is enrolled.",
+	}
+	c.AddCommand(probeCommand())
+	return c
+}
+
+const probeLong = `Reads over Redfish what BMCs are and what they can do: vendor, versions, each capability with what proved it, the
+quirks that apply, clock, certificate, sessions, storage, firmware and what waits to be done. Nothing is changed.
+
+An address is a host name or IP address, https://HOST[:PORT], or one of spec.bmc.address as
+redfish-virtualmedia://HOST/redfish/v1/Systems/1. The password is never an argument: it comes from --password-file
+or from the environment variable IRONFLOW_BMC_PASSWORD.
+
+Exit codes: 0 all BMCs were probed; 1 one of them was not, or the question was wrong.`
+
+func probeCommand() *cobra.Command {
+	var s settings
+	c := &cobra.Command{
+		Use:   "probe [--file LIST] [ADDRESS...]",
+		Short: "Tell what BMCs are and what they can do; changes nothing",
+		Long:  probeLong,
+		Example: `  IRONFLOW_BMC_PASSWORD=... ironflow bmc probe --username root --insecure 192.0.2.10
+  ironflow bmc probe --username root --password-file pass --ca-file bmcs.pem --file racks.txt --output json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			job, err := s.complete(args, cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			return job.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&s.file, "file", "", "file with one address a line; - is the standard input")
+	f.StringVar(&s.username, "username", "", "account of the BMCs; without it they are asked without credentials")
+	f.StringVar(&s.passwordFile, "password-file", "", "file with its password; without it the environment variable "+passwordEnv)
+	f.StringVar(&s.caFile, "ca-file", "", "file with the authorities (PEM) that are trusted instead of the system's")
+	f.StringVar(&s.pin, "pin", "", "SHA-256 of the certificate that the one BMC must show, in hexadecimal digits")
+	f.BoolVar(&s.insecure, "insecure", false, "accept any certificate; the report shows it")
+	f.BoolVar(&s.basic, "basic", false, "give the password with each request instead of opening a session")
+	f.StringVarP(&s.output, "output", "o", outputTable, "table, json or yaml")
+	f.IntVar(&s.parallel, "parallel", 20, "how many BMCs are probed at a time")
+	f.IntVar(&s.requests, "requests", 0, "bound of the requests to each BMC, 30 when zero; -1 reads every drive and firmware entry")
+	f.Float64Var(&s.rate, "rate", 2, "requests a second to one BMC")
+	f.BoolVar(&s.expand, "expand", false, "ask for lists with their members in one request, where the BMC offers it and no quirk forbids it")
+	f.DurationVar(&s.timeout, "timeout", defaultTimeout, "limit for each BMC")
+	return c
+}
