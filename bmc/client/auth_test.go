@@ -76,7 +76,7 @@ func TestNoLockOut(t *testing.T) {
 							if err := it.Get(t.Context(), system, &struct{}{}); client.KindOf(err) != c.kind {
 								t.Errorf("%s: %v", client.KindOf(err), err)
 							}
-							time.Sleep(10 * time.Minute)
+							elapse(10 * time.Minute)
 						}
 					})
 				}
@@ -165,11 +165,11 @@ func TestFullTableIsLeftAloneForAWhile(t *testing.T) {
 		it := inside(t, f, quick())
 		for range 4 {
 			g.Expect(it.Get(t.Context(), system, &struct{}{})).To(Succeed())
-			time.Sleep(time.Minute)
+			elapse(time.Minute)
 		}
 		g.Expect(logins(f)).To(Equal(1))
 		f.login = nil
-		time.Sleep(2 * time.Minute)
+		elapse(2 * time.Minute)
 		g.Expect(it.Get(t.Context(), system, &struct{}{})).To(Succeed())
 		g.Expect(it.Get(t.Context(), system, &struct{}{})).To(Succeed())
 		g.Expect(logins(f)).To(Equal(1), "a session is tried again, and kept")
@@ -292,7 +292,7 @@ func TestLoginIsNotLostWhenItsCallerLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, f := NewWithT(t), newFake()
 		f.login = func(http.ResponseWriter, *http.Request) bool {
-			time.Sleep(5 * time.Second)
+			elapse(5 * time.Second)
 			return false
 		}
 		it := inside(t, f, quick())

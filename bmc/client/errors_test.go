@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	. "github.com/onsi/gomega"
 
@@ -52,12 +53,14 @@ func TestKinds(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			g, f := NewWithT(t), newFake()
-			f.paths[system] = answers(c.status, c.answer)
-			it := newClient(t, serve(t, f), quick())
-			_, err := it.Post(t.Context(), system, nil)
-			g.Expect(client.KindOf(err)).To(Equal(c.kind), "%v", err)
-			g.Expect(client.KindOf(fmt.Errorf("probe: %w", err))).To(Equal(c.kind))
+			synctest.Test(t, func(t *testing.T) {
+				g, f := NewWithT(t), newFake()
+				f.paths[system] = answers(c.status, c.answer)
+				it := inside(t, f, quick())
+				_, err := it.Post(t.Context(), system, nil)
+				g.Expect(client.KindOf(err)).To(Equal(c.kind), "%v", err)
+				g.Expect(client.KindOf(fmt.Errorf("probe: %w", err))).To(Equal(c.kind))
+			})
 		})
 	}
 	NewWithT(t).Expect(client.KindOf(nil)).To(BeEmpty())

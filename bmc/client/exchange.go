@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -70,7 +71,7 @@ func (c *Client) send(ctx context.Context, k call, as credential) (*Answer, erro
 	if err != nil {
 		return nil, c.lost(ctx, k, err)
 	}
-	response, err := c.http.Do(request)
+	response, err := c.http.Do(request) //nolint:gosec // to the BMC of the target only, see place.path
 	if err != nil {
 		return nil, c.lost(ctx, k, cause(limited, err))
 	}
@@ -101,9 +102,7 @@ func (c *Client) request(ctx context.Context, k call, as credential) (*http.Requ
 	if k.body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	for name, values := range k.header {
-		request.Header[name] = values
-	}
+	maps.Copy(request.Header, k.header)
 	as.apply(request.Header)
 	return request, nil
 }

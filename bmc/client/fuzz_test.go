@@ -138,8 +138,10 @@ func FuzzRedact(f *testing.F) {
 	f.Fuzz(func(t *testing.T, secret, text, request string) {
 		r := newRedactor(Target{Username: "u", Password: Secret(secret)})
 		clean := r.clean(text+secret+text+url.QueryEscape(secret), secretsOf([]byte(request))...)
-		// What stands in for a secret may happen to hold a part of it.
-		if len(secret) >= shortSecret && strings.Contains(strings.ReplaceAll(clean, redacted, "\x00"), secret) && !strings.Contains(redacted, secret) {
+		if len(secret) < shortSecret || strings.Contains(redacted, secret) || strings.Contains(secret, "\x00") {
+			return // not searched, or not to be told from what stands in for it
+		}
+		if strings.Contains(strings.ReplaceAll(clean, redacted, "\x00"), secret) {
 			t.Fatalf("%q is left in %q", secret, clean)
 		}
 	})

@@ -183,7 +183,7 @@ func inside(t *testing.T, h http.Handler, options client.Options) *client.Client
 func insideBasic(t *testing.T, h http.Handler, options client.Options, basic bool) *client.Client {
 	t.Helper()
 	l := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
-	server := &http.Server{Handler: h, ErrorLog: quiet()} //nolint:gosec // a test's
+	server := &http.Server{Handler: h, ErrorLog: quiet()}
 	go func() { _ = server.Serve(l) }()
 	options.Dial = l.dial
 	c, err := client.New(client.Target{URL: "http://bmc.example", Username: user, Password: password, Basic: basic}, options)
@@ -193,6 +193,11 @@ func insideBasic(t *testing.T, h http.Handler, options client.Options, basic boo
 		_ = server.Close()
 	})
 	return c
+}
+
+// elapse lets time go by in a bubble of testing/synctest.
+func elapse(d time.Duration) {
+	time.Sleep(d) //nolint:forbidigo // the clock of testing/synctest: nobody waits
 }
 
 func contextFor(t *testing.T, d time.Duration) (context.Context, context.CancelFunc) {

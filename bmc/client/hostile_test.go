@@ -5,9 +5,11 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -30,9 +32,7 @@ func packed(text []byte) []byte {
 
 func sends(header http.Header, raw []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		for name, values := range header {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), header)
 		_, _ = w.Write(raw)
 	}
 }
@@ -353,7 +353,7 @@ func TestSecretsStayInside(t *testing.T) {
 			say := func(err error) {
 				for ; err != nil; err = unwrap(err) {
 					fmt.Fprintf(&out, "%v %+v %#v %s %q\n", err, err, err, err, err)
-					if e, is := err.(*client.Error); is {
+					if e, is := errors.AsType[*client.Error](err); is {
 						_ = json.NewEncoder(&out).Encode(e)
 						options.Log.Info("failed", "err", e, "whole", fmt.Sprintf("%+v", *e))
 					}
@@ -372,10 +372,8 @@ func TestSecretsStayInside(t *testing.T) {
 			say(err)
 			say(it.Verify(t.Context(), newSecret))
 			if api, err := it.Gofish(t.Context()); err == nil {
-				_, err = api.Get(system)
-				say(err)
-				_, err = api.Patch(system, map[string]any{"Password": newSecret})
-				say(err)
+				say(closing(api.Get(system)))
+				say(closing(api.Patch(system, map[string]any{"Password": newSecret})))
 			}
 			fmt.Fprintf(&out, "%v %+v %#v %s\n", target, target, target, target.Password)
 			_ = json.NewEncoder(&out).Encode(target)

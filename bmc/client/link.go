@@ -35,8 +35,8 @@ var standardPorts = map[string]string{"http": "80", "https": "443"}
 // parsePlace reads a target's URL.
 func parsePlace(raw string) (place, error) {
 	u, err := url.Parse(raw)
-	if err != nil {
-		return place{}, fmt.Errorf("the BMC's URL cannot be read: set it to https://HOST[:PORT]") //nolint:nilerr // the parser's error repeats the URL, which may hold a password
+	if err != nil { // the parser's error repeats the URL, which may hold a password
+		return place{}, fmt.Errorf("the BMC's URL cannot be read: set it to https://HOST[:PORT]")
 	}
 	switch {
 	case u.User != nil:

@@ -117,7 +117,7 @@ func TestOldTLSAndNone(t *testing.T) {
 	g := NewWithT(t)
 	old := httptest.NewUnstartedServer(newFake())
 	old.Config.ErrorLog = quiet()
-	old.TLS = &tls.Config{MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10} //nolint:gosec // what is refused
+	old.TLS = &tls.Config{MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10}
 	old.StartTLS()
 	t.Cleanup(old.Close)
 	it := newClient(t, client.Target{URL: old.URL, TLS: client.Trust{Insecure: true}}, quick())

@@ -13,6 +13,14 @@ import (
 	"github.com/ironflow/ironflow/test/bmc/simulator"
 )
 
+// closing closes an answer and gives its error.
+func closing(answer *http.Response, err error) error {
+	if answer != nil {
+		_ = answer.Body.Close()
+	}
+	return err
+}
+
 // typed resets the system through gofish.
 func typed(g *WithT, t *testing.T, it *client.Client, reset schemas.ResetType) {
 	t.Helper()
@@ -63,9 +71,9 @@ func TestKindOfGofishErrors(t *testing.T) {
 	it := newClient(t, target, quick())
 	api, err := it.Gofish(t.Context())
 	g.Expect(err).NotTo(HaveOccurred())
-	_, err = api.Get("/redfish/v1/A")
+	err = closing(api.Get("/redfish/v1/A"))
 	g.Expect(client.KindOf(err)).To(Equal(client.NotSupported))
-	_, err = api.Get("/redfish/v1/B")
+	err = closing(api.Get("/redfish/v1/B"))
 	g.Expect(client.KindOf(err)).To(Equal(client.Licence))
 	refused, is := errors.AsType[*schemas.Error](err)
 	g.Expect(is).To(BeTrue())
@@ -77,8 +85,7 @@ func TestKindOfGofishErrors(t *testing.T) {
 	api, err = it.Gofish(t.Context())
 	g.Expect(err).NotTo(HaveOccurred(), "the root is open")
 	for range 5 {
-		_, err = api.Get("/redfish/v1/C")
-		g.Expect(client.KindOf(err)).To(Equal(client.Credentials))
+		g.Expect(client.KindOf(closing(api.Get("/redfish/v1/C")))).To(Equal(client.Credentials))
 	}
 	_, wrong, _ := f.counts()
 	g.Expect(wrong).To(Equal(1))
