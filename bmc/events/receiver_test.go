@@ -302,7 +302,7 @@ func TestQueueIsBounded(t *testing.T) {
 		for i := range hosts {
 			r.Register(fmt.Sprint(i), 1)
 		}
-		for i := range 5000 {
+		for i := range 1500 {
 			key := r.options.Keys.Of(fmt.Sprint(i%hosts), 1)
 			g.Expect(deliver(r, key.Part, payload(key, i, fan)).Code).To(Equal(http.StatusNoContent))
 		}

@@ -134,11 +134,12 @@ func (e *logEntry) entry(service string) rules.Entry {
 		out.ID = clip(path[strings.LastIndexByte(path, '/')+1:])
 	}
 	if out.Message == "" {
-		text := string(e.MessageID)
+		var text strings.Builder
+		text.WriteString(string(e.MessageID))
 		for _, arg := range e.Args {
-			text += " " + string(arg)
+			text.WriteString(" " + string(arg))
 		}
-		out.Message = clip(text)
+		out.Message = clip(text.String())
 	}
 	for _, word := range []lenient.String{e.Severity, e.MessageSeverity} {
 		if state := rules.State(string(word)); state != "" {
