@@ -13,6 +13,7 @@ import (
 const (
 	fieldAddress  = "spec.bmc.address"
 	fieldBootMode = "spec.bootMode"
+	fieldImage    = "spec.image.url"
 	fieldRAID     = "spec.raid"
 	fieldHardware = "spec.raid.hardwareRAIDVolumes"
 	fieldSoftware = "spec.raid.softwareRAIDVolumes"
@@ -118,45 +119,53 @@ func upper(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// imageScheme: the BMC fetches the live image itself with virtual media.
-func imageScheme(in *Input) []v1alpha1.Misfit {
-	image := in.Wishes.LiveImage
-	if in.Wishes.Address.Boot != VirtualMedia || image.Scheme == "" {
+// eachImage calls check with the images that the BMC fetches as virtual media.
+func eachImage(in *Input, check func(image LiveImage, name, field string) []v1alpha1.Misfit) []v1alpha1.Misfit {
+	if in.Wishes.Address.Boot != VirtualMedia {
 		return nil
 	}
+	return append(check(in.Wishes.LiveImage, "The live image", fieldAddress), check(in.Wishes.LiveISO, "The live ISO", fieldImage)...)
+}
+
+// imageScheme: the BMC fetches the image itself.
+func imageScheme(in *Input) []v1alpha1.Misfit {
 	allowed := quirks.Values(in.Report.Quirks, quirks.ImageScheme)
 	if len(allowed) == 0 {
 		allowed = in.Report.MediaProtocols
 	}
-	if len(allowed) == 0 || slices.ContainsFunc(allowed, func(s string) bool { return strings.EqualFold(s, image.Scheme) }) {
-		return nil
-	}
-	return one(kindHost, fieldAddress, ReasonImageScheme, fmt.Sprintf(
-		"The live image is served by %s, and virtual media of this BMC take %s: serve it so, or boot over the network with %s.",
-		image.Scheme, list(allowed), overNetwork(in.Wishes.Address.Scheme)))
+	return eachImage(in, func(image LiveImage, name, field string) []v1alpha1.Misfit {
+		if image.Scheme == "" || len(allowed) == 0 || slices.ContainsFunc(allowed, func(s string) bool { return strings.EqualFold(s, image.Scheme) }) {
+			return nil
+		}
+		return one(kindHost, field, ReasonImageScheme, fmt.Sprintf("%s is served by %s, and virtual media of this BMC take %s: serve it so, or boot over the network with %s.",
+			name, image.Scheme, list(allowed), overNetwork(in.Wishes.Address.Scheme)))
+	})
 }
 
 // imageURL: some BMCs refuse more than a plain path.
 func imageURL(in *Input) []v1alpha1.Misfit {
-	if in.Wishes.Address.Boot != VirtualMedia || !in.Wishes.LiveImage.Query || !quirks.Has(in.Report.Quirks, quirks.PlainURL) {
-		return nil
-	}
-	return one(kindHost, fieldAddress, ReasonImageURL,
-		"The live image's address has ? or =, and virtual media of this BMC take plain paths only: serve it from a path that ends in .iso.")
+	return eachImage(in, func(image LiveImage, name, field string) []v1alpha1.Misfit {
+		if !image.Query || !quirks.Has(in.Report.Quirks, quirks.PlainURL) {
+			return nil
+		}
+		return one(kindHost, field, ReasonImageURL,
+			name+" has an address with ? or =, and virtual media of this BMC take plain paths only: serve it from a path that ends in .iso.")
+	})
 }
 
 // imageSize: a site knows how large an image its BMCs take.
 func imageSize(in *Input) []v1alpha1.Misfit {
-	size := in.Wishes.LiveImage.Bytes
-	for _, text := range quirks.Values(in.Report.Quirks, quirks.ImageSize) {
-		most, err := strconv.ParseInt(text, 10, 64)
-		if err == nil && in.Wishes.Address.Boot == VirtualMedia && size > most<<20 {
-			return one(kindHost, fieldAddress, ReasonImageSize, fmt.Sprintf(
-				"The live image has %s, and virtual media of this BMC take %s: use a smaller one, or boot over the network with %s.",
-				amount(size), amount(most<<20), overNetwork(in.Wishes.Address.Scheme)))
+	return eachImage(in, func(image LiveImage, name, field string) []v1alpha1.Misfit {
+		for _, text := range quirks.Values(in.Report.Quirks, quirks.ImageSize) {
+			most, err := strconv.ParseInt(text, 10, 64)
+			if err != nil || image.Bytes <= most<<20 {
+				continue
+			}
+			return one(kindHost, field, ReasonImageSize, fmt.Sprintf("%s has %s, and virtual media of this BMC take %s: use a smaller one, or boot over the network with %s.",
+				name, amount(image.Bytes), amount(most<<20), overNetwork(in.Wishes.Address.Scheme)))
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // bootMode: HTTP boot and aarch64 know UEFI only.

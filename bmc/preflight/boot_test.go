@@ -107,6 +107,10 @@ var bootCases = map[string]test{
 		machine: func(m *machine) { m.site(quirks.ImageSize, "900") },
 		want:    []string{address + "ImageSize"}, says: []string{"has 1 GiB", "take 900 MiB"},
 	},
+	"a live ISO by a scheme that is not taken": {
+		wishes: func(w *preflight.Wishes) { w.LiveISO = preflight.LiveImageAt("nfs://192.0.2.9/a.iso", 0) },
+		want:   []string{host + "spec.image.url ImageScheme"}, says: []string{"The live ISO is served by nfs"},
+	},
 	"an image that is just right": {machine: func(m *machine) { m.site(quirks.ImageSize, "1024") }},
 
 	"secure boot": {wishes: func(w *preflight.Wishes) { w.BootMode = "UEFISecureBoot" }},

@@ -164,6 +164,15 @@ var raidCases = map[string]test{
 		wishes: raid(preflight.Volume{Level: "5", SizeGiB: 100, Count: 9}),
 		want:   []string{volume + " RAIDDisksTooFew"}, says: []string{"on 9 disks is asked for, and there is: 8 × SAS SSD of 1024 GiB"},
 	},
+	"a mirror of spans": {wishes: raid(preflight.Volume{Level: "1+0", SizeGiB: 4096})},
+	"a mirror of spans that is too large": {
+		wishes: raid(preflight.Volume{Level: "1+0", SizeGiB: 4097}),
+		want:   []string{volume + " RAIDDisksTooFew"}, says: []string{"level 1+0 with 4097 GiB"},
+	},
+	"a mirror of spans on named disks": {
+		wishes: raid(preflight.Volume{Level: "1+0", SizeGiB: 2049, Controller: "RAID", Disks: []string{"D0", "D1", "D2", "D3"}}),
+		want:   []string{volume + ".sizeGibibytes RAIDCapacity"}, says: []string{"holds 2048 GiB"},
+	},
 	"too little space": {wishes: raid(preflight.Volume{Level: "1", SizeGiB: 2000}), want: []string{volume + " RAIDDisksTooFew"}},
 	"disks of another kind": {
 		wishes: raid(preflight.Volume{Level: "1", SizeGiB: 100, Rotational: new(true)}),

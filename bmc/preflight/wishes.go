@@ -19,6 +19,8 @@ type Wishes struct {
 	Architecture string
 	// LiveImage is the image that the BMC boots for inspection, preparation and deployment.
 	LiveImage LiveImage
+	// LiveISO is spec.image where that is a live ISO, which the BMC boots as well.
+	LiveISO LiveImage
 	// Volumes are those of hardware RAID. Nil leaves what is there; empty deletes it.
 	Volumes []Volume
 	// SoftwareVolumes are those that the live image makes.

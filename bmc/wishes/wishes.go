@@ -1,0 +1,195 @@
+package wishes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/ironflow/ironflow/bmc/address"
+	"github.com/ironflow/ironflow/bmc/preflight"
+)
+
+// Objects are the objects of one host. All but Host may be nil.
+type Objects struct {
+	Host       *metal3.BareMetalHost
+	Settings   *metal3.HostFirmwareSettings
+	Components *metal3.HostFirmwareComponents
+	// Image is the host's live image. Where there is none, LiveImage is the address of
+	// the one for all hosts; empty is not known.
+	Image     *metal3.PreprovisioningImage
+	LiveImage string
+}
+
+// FromObjects makes the wishes of the one host among objects, as a file has them. Objects
+// of other kinds count for nothing. Settings and components belong to the host
+// by their name.
+func FromObjects(objects ...runtime.Object) (preflight.Wishes, error) {
+	var hosts []string
+	for _, o := range objects {
+		if h, ok := o.(*metal3.BareMetalHost); ok {
+			hosts = append(hosts, h.Name)
+		}
+	}
+	if len(hosts) != 1 {
+		return preflight.Wishes{}, fmt.Errorf("there must be one BareMetalHost to check, and there are %d (%s)", len(hosts), strings.Join(hosts, ", "))
+	}
+	all, err := ByHost(objects...)
+	if err != nil {
+		return preflight.Wishes{}, err
+	}
+	return Of(all[0])
+}
+
+// ByHost sorts objects by the host that they belong to, in the order of the hosts.
+// Settings or components without their host are an error: they would be checked by nobody.
+func ByHost(objects ...runtime.Object) ([]Objects, error) {
+	var all []Objects
+	for _, o := range objects {
+		if h, ok := o.(*metal3.BareMetalHost); ok {
+			all = append(all, Objects{Host: h})
+		}
+	}
+	of := func(kind, namespace, name string) (*Objects, error) {
+		i := slices.IndexFunc(all, func(o Objects) bool {
+			return o.Host.Name == name && (o.Host.Namespace == namespace || o.Host.Namespace == "" || namespace == "")
+		})
+		if i < 0 {
+			return nil, fmt.Errorf("%s %q has no BareMetalHost of that name beside it: add the host, or correct the name", kind, name)
+		}
+		return &all[i], nil
+	}
+	for _, o := range objects {
+		var host *Objects
+		var err error
+		switch o := o.(type) {
+		case *metal3.HostFirmwareSettings:
+			if host, err = of("HostFirmwareSettings", o.Namespace, o.Name); err == nil {
+				host.Settings = o
+			}
+		case *metal3.HostFirmwareComponents:
+			if host, err = of("HostFirmwareComponents", o.Namespace, o.Name); err == nil {
+				host.Components = o
+			}
+		case *metal3.PreprovisioningImage:
+			if host, err = of("PreprovisioningImage", o.Namespace, o.Name); err == nil {
+				host.Image = o
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// Of makes the wishes of a host. An address that cannot be read is an error.
+func Of(o Objects) (preflight.Wishes, error) {
+	spec := &o.Host.Spec
+	at, err := address.Parse(spec.BMC.Address)
+	if err != nil {
+		return preflight.Wishes{}, fmt.Errorf("host %q: spec.bmc.address: %w", o.Host.Name, err)
+	}
+	w := preflight.Wishes{
+		Address:  preflight.Address{Scheme: at.Scheme, Boot: bootKind(at), Redfish: at.Family == address.Redfish},
+		BootMode: string(spec.BootMode), Architecture: spec.Architecture,
+		LiveImage: preflight.LiveImageAt(liveImage(o), 0),
+	}
+	if i := spec.Image; i != nil && i.DiskFormat != nil && *i.DiskFormat == "live-iso" {
+		w.LiveISO = preflight.LiveImageAt(i.URL, 0)
+	}
+	if spec.RAID != nil {
+		w.Volumes, w.SoftwareVolumes = volumes(spec.RAID.HardwareRAIDVolumes), softwareVolumes(spec.RAID.SoftwareRAIDVolumes)
+	}
+	w.Firmware = switches(spec.Firmware) //nolint:staticcheck // it is read to say that nobody carries it out
+	if o.Settings != nil {
+		w.Settings = map[string]any{}
+		for name, value := range o.Settings.Spec.Settings {
+			w.Settings[name] = plain(value)
+		}
+	}
+	if o.Components != nil {
+		for _, u := range o.Components.Spec.Updates {
+			w.Updates = append(w.Updates, preflight.Update{Component: u.Component, URL: u.URL})
+		}
+	}
+	return w, nil
+}
+
+// bootKind is how an address boots the live image.
+func bootKind(a *address.Address) preflight.BootKind {
+	switch {
+	case strings.HasSuffix(a.Interfaces.Boot, "virtual-media"):
+		return preflight.VirtualMedia
+	case a.BootsISO:
+		return preflight.HTTPBoot
+	default:
+		return preflight.Network
+	}
+}
+
+// liveImage is the address of the host's live ISO.
+func liveImage(o Objects) string {
+	if i := o.Image; i != nil && i.Status.ImageUrl != "" && i.Status.Format != metal3.ImageFormatInitRD {
+		return i.Status.ImageUrl
+	}
+	return o.LiveImage
+}
+
+// volumes keeps the difference between none and not said.
+func volumes(wish []metal3.HardwareRAIDVolume) []preflight.Volume {
+	if wish == nil {
+		return nil
+	}
+	out := make([]preflight.Volume, 0, len(wish))
+	for _, v := range wish {
+		out = append(out, preflight.Volume{
+			Level: v.Level, Name: v.Name, SizeGiB: orZero(v.SizeGibibytes), Rotational: v.Rotational, Count: orZero(v.NumberOfPhysicalDisks),
+			Controller: v.Controller, Disks: v.PhysicalDisks,
+		})
+	}
+	return out
+}
+
+func softwareVolumes(wish []metal3.SoftwareRAIDVolume) []preflight.SoftwareVolume {
+	var out []preflight.SoftwareVolume
+	for _, v := range wish {
+		out = append(out, preflight.SoftwareVolume{Level: v.Level, SizeGiB: orZero(v.SizeGibibytes), Disks: len(v.PhysicalDisks)})
+	}
+	return out
+}
+
+func orZero(n *int) int {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+func switches(f *metal3.FirmwareConfig) map[string]bool { //nolint:staticcheck // as above
+	if f == nil {
+		return nil
+	}
+	out := map[string]bool{}
+	for name, on := range map[string]*bool{
+		"virtualizationEnabled":             f.VirtualizationEnabled,
+		"simultaneousMultithreadingEnabled": f.SimultaneousMultithreadingEnabled,
+		"sriovEnabled":                      f.SriovEnabled,
+	} {
+		if on != nil {
+			out[name] = *on
+		}
+	}
+	return out
+}
+
+// plain is a value as Ironic gets it.
+func plain(v intstr.IntOrString) any {
+	if v.Type == intstr.Int {
+		return v.IntValue()
+	}
+	return v.StrVal
+}
