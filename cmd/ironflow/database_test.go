@@ -2,10 +2,12 @@ package main
 
 import (
 	"log/slog"
+	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/test/postgres"
@@ -32,4 +34,39 @@ func TestReplicasShareTheDatabase(t *testing.T) {
 	env, err := other.core.InfraEnv(t.Context(), id)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(env.Name).To(Equal("site"))
+}
+
+// TestPartsShareTheFile: the image server reads the hub's file beside it, and a token that
+// the hub has revoked opens no image. A second hub is refused, as changes would not reach it.
+func TestPartsShareTheFile(t *testing.T) {
+	g := NewWithT(t)
+	s := defaults(t.TempDir())
+	s.hubAuth = "token"
+	open := func(use string) (*hubParts, error) {
+		records, err := parts[slices.IndexFunc(parts, func(p part) bool { return p.use == use })].records(t.Context(), s)
+		if err != nil {
+			return nil, err
+		}
+		h, err := newHubOver(t.Context(), records, s, pki.Files{}, nil, nil, slog.New(slog.DiscardHandler))
+		g.Expect(err).NotTo(HaveOccurred())
+		t.Cleanup(func() { _, _ = h.store.Close(), h.files.Close() })
+		return h, nil
+	}
+	hub, err := open("hub")
+	g.Expect(err).NotTo(HaveOccurred())
+	images, err := open("images")
+	g.Expect(err).NotTo(HaveOccurred())
+	const id = "11111111-1111-4111-8111-111111111111"
+	_, err = hub.core.EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: id, Name: "site"})
+	g.Expect(err).NotTo(HaveOccurred())
+	token, err := hub.core.AgentToken(t.Context(), id)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(images.core.CheckImageToken(t.Context(), token)).To(Equal(id))
+	g.Expect(hub.core.RevokeAgentTokens(t.Context(), id)).To(Succeed())
+	g.Eventually(func() error {
+		_, err := images.core.CheckImageToken(t.Context(), token)
+		return err
+	}, "20s").Should(MatchError(auth.ErrInvalid))
+	_, err = open("hub")
+	g.Expect(err).To(MatchError(ContainSubstring("another program uses it")))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"path/filepath"
@@ -30,7 +31,7 @@ func TestFilesAreBelowTheDataFolder(t *testing.T) {
 	one := hubWith(t, data, fileSettings{})
 	keepAndFind(t, one, one)
 	g.Expect(filepath.Join(data, "logs", "logs", "hosts", "a.tar.gz")).To(BeARegularFile())
-	g.Expect(one.files.Close()).To(Succeed())
+	g.Expect(errors.Join(one.files.Close(), one.store.Close())).To(Succeed())
 	keepAndFind(t, hubWith(t, data, fileSettings{}), hubWith(t, "", fileSettings{address: filepath.Join(data, "logs")}))
 }
 

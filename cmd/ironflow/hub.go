@@ -45,11 +45,17 @@ type hubParts struct {
 }
 
 func newHub(ctx context.Context, s settings, cert pki.Files, urls imageURLs, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
-	h := &hubParts{cert: cert, tls: s.tls}
-	var err error
-	if h.store, err = openStore(ctx, s); err != nil {
+	records, err := openStore(ctx, s)
+	if err != nil {
 		return nil, fmt.Errorf("the hub's store: %w", err)
 	}
+	return newHubOver(ctx, records, s, cert, urls, metrics, log)
+}
+
+// newHubOver makes the hub over records that are open.
+func newHubOver(ctx context.Context, records store.Store, s settings, cert pki.Files, urls imageURLs, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
+	h := &hubParts{cert: cert, tls: s.tls, store: records}
+	var err error
 	if h.files, err = openFiles(ctx, s, log); err != nil {
 		return nil, fmt.Errorf("the hub's files: %w", err)
 	}
@@ -87,6 +93,14 @@ func openStore(ctx context.Context, s settings) (store.Store, error) {
 		return store.OpenPostgres(ctx, store.PostgresOptions{URL: s.database, PasswordFile: s.databasePasswordFile})
 	}
 	return store.OpenSQLite(ctx, filepath.Join(s.dataDir, databaseFile))
+}
+
+// openStoreBeside opens the records for a program that works beside the hub.
+func openStoreBeside(ctx context.Context, s settings) (store.Store, error) {
+	if s.database != "" {
+		return openStore(ctx, s)
+	}
+	return store.OpenSQLiteBeside(ctx, filepath.Join(s.dataDir, databaseFile))
 }
 
 // serve answers agents until ctx ends.

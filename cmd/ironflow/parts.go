@@ -18,6 +18,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/image"
 	"github.com/ironflow/ironflow/controllers/link"
 	"github.com/ironflow/ironflow/controllers/progress"
+	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
 )
 
@@ -33,6 +34,8 @@ type part struct {
 	complete func(*settings) error
 	// make builds and registers it.
 	make func(*program, context.Context) error
+	// records opens the hub's store for it.
+	records func(context.Context, settings) (store.Store, error)
 }
 
 // everyPart are the settings of all parts.
@@ -53,7 +56,7 @@ var parts = []part{
 			"hub-ignition-dir", "hub-installer-image", "hub-controller-image", "hub-machine-config-image", "hub-must-gather-image", "hub-log-limit", "hub-keep-events",
 			"hub-silence", "hub-checks-timeout", "hub-logs-timeout", "hub-stage-timeouts", "hub-soft-timeouts",
 		}),
-		complete: (*settings).completeHub, make: (*program).makeHubPart,
+		complete: (*settings).completeHub, make: (*program).makeHubPart, records: openStore,
 	},
 	{
 		use: "images", short: "Run the image server alone, with the controller that builds live images",
@@ -64,7 +67,7 @@ var parts = []part{
 			"ironic-agent-vlan-interfaces", "ironic-inspector-base-url", "registries-conf", "ca-bundle", "ip-options",
 			"http-proxy", "https-proxy", "no-proxy", "additional-ntp-servers",
 		}),
-		complete: (*settings).completeImages, make: (*program).makeImagesPart,
+		complete: (*settings).completeImages, make: (*program).makeImagesPart, records: openStoreBeside,
 	},
 }
 
@@ -105,7 +108,7 @@ func runPart(ctx context.Context, part part, s settings) error {
 		if err := p.publish(ctx); err != nil {
 			return err
 		}
-		return p.openHub(ctx)
+		return p.openHub(ctx, part)
 	})
 	if err != nil {
 		return err
@@ -136,9 +139,12 @@ func (p *program) alone(do func() error) error {
 }
 
 // openHub opens the hub's core on the data folder.
-func (p *program) openHub(ctx context.Context) error {
-	var err error
-	p.hub, err = newHub(ctx, p.settings, p.cert, p.imageURLs(), metrics.Registry, newSlog(p.settings.logLevel).With("logger", "hub"))
+func (p *program) openHub(ctx context.Context, part part) error {
+	records, err := part.records(ctx, p.settings)
+	if err != nil {
+		return fmt.Errorf("the hub's store: %w", err)
+	}
+	p.hub, err = newHubOver(ctx, records, p.settings, p.cert, p.imageURLs(), metrics.Registry, newSlog(p.settings.logLevel).With("logger", "hub"))
 	return err
 }
 

@@ -140,11 +140,8 @@ func Restore(ctx context.Context, o Options, from io.ReadSeeker) (store.Rows, er
 	if err != nil {
 		return nil, err
 	}
-	rows, err := store.Load(ctx, o.Place, archive)
-	if err != nil {
-		return nil, err
-	}
-	return rows, writeMissing(root, found, missing)
+	// Records without their keys would lock the hosts out, and nothing could be restored over them.
+	return store.Load(ctx, o.Place, archive, func() error { return writeMissing(root, found, missing) })
 }
 
 // check reads the file to its end.

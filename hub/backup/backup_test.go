@@ -75,6 +75,22 @@ func TestRestoreTakesNothingAway(t *testing.T) {
 	g.Expect(filepath.Join(other, "tls")).NotTo(BeADirectory())
 }
 
+// TestRestoreWithoutItsKeys: records whose keys cannot be written are not put back, so
+// that it can be done again.
+func TestRestoreWithoutItsKeys(t *testing.T) {
+	g := NewWithT(t)
+	copied := write(t, g, full(t, g))
+	dir := t.TempDir()
+	g.Expect(os.Symlink("no/such/folder", filepath.Join(dir, "agent.key"))).To(Succeed())
+	_, err := backup.Restore(t.Context(), folder(dir), bytes.NewReader(copied))
+	g.Expect(err).To(MatchError(ContainSubstring("agent.key")))
+	g.Expect(os.Remove(filepath.Join(dir, "agent.key"))).To(Succeed())
+	rows, err := backup.Restore(t.Context(), folder(dir), bytes.NewReader(copied))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(rows).To(HaveKeyWithValue("clusters", int64(1)))
+	g.Expect(os.ReadFile(filepath.Join(dir, "agent.key"))).To(BeEquivalentTo("k1"))
+}
+
 func TestRestoreOfWhatIsNoBackup(t *testing.T) {
 	g := NewWithT(t)
 	copied := write(t, g, full(t, g))

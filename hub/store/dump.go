@@ -150,8 +150,17 @@ func (p Place) open() (*sqlStore, error) {
 
 // Load puts what [Dump] wrote into an empty store, as a whole or not at all. The
 // tables are made, and brought up to date after it where the dump is older. It
-// fails where there are records already, and for a dump of a newer program.
-func Load(ctx context.Context, p Place, from io.Reader) (Rows, error) {
+// fails where there are records already, for a dump of a newer program, and for a
+// file that a program uses. finish, if it is not nil, is done before the whole counts:
+// where it fails, nothing was loaded.
+func Load(ctx context.Context, p Place, from io.Reader, finish func() error) (_ Rows, err error) {
+	if p.Postgres.URL == "" {
+		owner, err := own(p.SQLite)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = owner.Close() }() // which ends the lock
+	}
 	s, err := p.open()
 	if err != nil {
 		return nil, err
@@ -159,9 +168,11 @@ func Load(ctx context.Context, p Place, from io.Reader) (Rows, error) {
 	lines := json.NewDecoder(bufio.NewReaderSize(from, 1<<20))
 	lines.UseNumber()
 	var rows Rows
-	err = s.inTx(ctx, s.write, &sql.TxOptions{}, func(t *tx) error {
-		rows, err = t.load(lines)
-		return err
+	err = s.inTx(ctx, s.write, &sql.TxOptions{}, func(t *tx) (err error) {
+		if rows, err = t.load(lines); err != nil || finish == nil {
+			return err
+		}
+		return finish()
 	})
 	return rows, errors.Join(err, s.Close())
 }
@@ -266,6 +277,11 @@ func (t *tx) loaded(have, want Rows) error {
 	}
 	if t.dialect.counter != "" {
 		if err := t.exec("count events", t.dialect.counter); err != nil {
+			return err
+		}
+	}
+	if t.dialect.announce != nil { // a hub that was not stopped has to look anew
+		if err := t.dialect.announce(t, []Change{{What: ChangedAll}}); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func dump(t *testing.T, g *WithT, name, place string) string {
 }
 
 // fill makes a store with a record of each kind, which stays open.
-func fill(t *testing.T, g *WithT, d database, place string) {
+func fill(t *testing.T, g *WithT, d database, place string) store.Store {
 	s := d.again(t, place)
 	h := host("host-1")
 	h.API.CheckedInAt.Time = dumpedAt
@@ -43,6 +44,7 @@ func fill(t *testing.T, g *WithT, d database, place string) {
 		Events: []wire.Event{{Message: "first"}, {Message: "second"}},
 		Files:  []store.ClusterFile{{ClusterID: "c", Name: "manifests/a.yaml", Content: "a: b\n"}},
 	})).To(Succeed())
+	return s
 }
 
 // TestDumpAndLoad: what was copied is the same in the other store, whichever
@@ -55,7 +57,7 @@ func TestDumpAndLoad(t *testing.T) {
 				old, fresh := databases[from].fresh(t), databases[to].fresh(t)
 				fill(t, g, databases[from], old)
 				copied := dump(t, g, from, old)
-				rows, err := store.Load(t.Context(), placeOf(to, fresh), strings.NewReader(copied))
+				rows, err := store.Load(t.Context(), placeOf(to, fresh), strings.NewReader(copied), nil)
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(rows).To(Equal(store.Rows{
 					"infra_envs": 1, "clusters": 1, "hosts": 2, "host_reports": 2, "host_macs": 2, "host_check_ins": 2, "events": 2, "jobs": 1, "cluster_files": 1,
@@ -79,7 +81,7 @@ func TestLoadAnOlderDump(t *testing.T) {
 			old, err := os.ReadFile("testdata/dump-1.jsonl")
 			g.Expect(err).NotTo(HaveOccurred())
 			place := d.fresh(t)
-			_, err = store.Load(t.Context(), placeOf(name, place), bytes.NewReader(old))
+			_, err = store.Load(t.Context(), placeOf(name, place), bytes.NewReader(old), nil)
 			g.Expect(err).NotTo(HaveOccurred())
 			s := d.again(t, place)
 			h := readHost(t.Context(), g, s, key)
@@ -95,7 +97,7 @@ func TestLoadRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			old := d.fresh(t)
-			fill(t, g, d, old)
+			used := fill(t, g, d, old)
 			whole := dump(t, g, name, old)
 			lines := strings.SplitAfter(strings.TrimSpace(whole), "\n")
 			for what, tc := range map[string]struct{ text, reason string }{
@@ -109,12 +111,22 @@ func TestLoadRefuses(t *testing.T) {
 				"that of a newer program": {strings.Replace(whole, `"tables":`, `"tables":99`, 1), "use the program of its time"},
 			} {
 				place := d.fresh(t)
-				_, err := store.Load(t.Context(), placeOf(name, place), strings.NewReader(tc.text))
+				_, err := store.Load(t.Context(), placeOf(name, place), strings.NewReader(tc.text), nil)
 				g.Expect(err).To(MatchError(ContainSubstring(tc.reason)), what)
 				s := d.again(t, place)
 				g.Expect(readHosts(t.Context(), g, s, store.HostFilter{})).To(BeEmpty(), what)
 			}
-			_, err := store.Load(t.Context(), placeOf(name, old), strings.NewReader(whole))
+			failing := d.fresh(t)
+			_, err := store.Load(t.Context(), placeOf(name, failing), strings.NewReader(whole), func() error { return errors.New("the disk is full") })
+			g.Expect(err).To(MatchError(ContainSubstring("the disk is full")))
+			_, err = store.Load(t.Context(), placeOf(name, failing), strings.NewReader(whole), nil)
+			g.Expect(err).NotTo(HaveOccurred(), "nothing was left of it")
+			if name == "sqlite" {
+				_, err = store.Load(t.Context(), placeOf(name, old), strings.NewReader(whole), nil)
+				g.Expect(err).To(MatchError(ContainSubstring("another program uses it")))
+			}
+			g.Expect(used.Close()).To(Succeed())
+			_, err = store.Load(t.Context(), placeOf(name, old), strings.NewReader(whole), nil)
 			g.Expect(err).To(MatchError(ContainSubstring("1 rows of infra_envs already: stop the hub")))
 		})
 	}

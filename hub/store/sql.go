@@ -96,7 +96,7 @@ func (s *sqlStore) Watch(f func([]Change)) func() { return s.watchers.add(f) }
 
 func (s *sqlStore) Close() error {
 	if s.stop != nil {
-		s.stop()
+		defer s.stop()
 	}
 	if s.read == s.write {
 		return s.write.Close()

@@ -6,6 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
+	"sync"
+	"syscall"
+	"time"
 
 	_ "modernc.org/sqlite" // the driver of that name
 )
@@ -15,9 +19,41 @@ import (
 const readers = 8
 
 // OpenSQLite opens the database file, makes it when it is not there, and brings
-// its tables up to date. Only one process may have it open for writing, so whatever
-// an earlier one held is free.
+// its tables up to date. One program at a time has it, and a second one is refused:
+// changes are announced within the program. So whatever an earlier one held is free.
 func OpenSQLite(ctx context.Context, path string) (Store, error) {
+	owner, err := own(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := openTables(ctx, path)
+	if err != nil {
+		return nil, errors.Join(err, owner.Close())
+	}
+	s.stop = func() { _ = owner.Close() } // which ends the lock
+	if err := s.inTx(ctx, s.write, nil, leaveNobody); err != nil {
+		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), s.Close())
+	}
+	return s, nil
+}
+
+// OpenSQLiteBeside opens the file for a program that works beside the one that has it:
+// it may read all, and write events. What others have changed it is told within
+// a second, as a [ChangedAll].
+func OpenSQLiteBeside(ctx context.Context, path string) (Store, error) {
+	s, err := openTables(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var watching sync.WaitGroup
+	watching.Go(func() { s.watchFile(life) })
+	s.stop = func() { cancel(); watching.Wait() }
+	return s, nil
+}
+
+// openTables opens the file, with its tables up to date.
+func openTables(ctx context.Context, path string) (*sqlStore, error) {
 	write, err := openSQLite(path, 1, "immediate")
 	if err != nil {
 		return nil, err
@@ -26,13 +62,70 @@ func OpenSQLite(ctx context.Context, path string) (Store, error) {
 	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), write.Close())
 	}
-	if err := s.inTx(ctx, write, nil, leaveNobody); err != nil {
-		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), write.Close())
-	}
 	if s.read, err = openSQLite(path, readers, "deferred"); err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
 	return s, nil
+}
+
+// own makes sure that no other program has the file, until what it returns is closed.
+// The lock has a file of its own: SQLite's locks are on the database's.
+func own(path string) (*os.File, error) {
+	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("database %s: %w", path, err)
+	}
+	err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = errors.New("another program uses it: stop that first, or keep the records of several programs in PostgreSQL")
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), lock.Close())
+	}
+	return lock, nil
+}
+
+// lookEvery is how often a program looks whether others have changed the file.
+const lookEvery = time.Second
+
+// watchFile tells that others have changed the file, until the context ends. The
+// connection that asks writes nothing, so all changes are of others to it.
+func (s *sqlStore) watchFile(ctx context.Context) {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	var conn *sql.Conn
+	known := int64(-1)
+	for {
+		version, err := fileVersion(ctx, s.read, &conn)
+		if err != nil || version != known {
+			known = version
+			s.watchers.tell([]Change{{What: ChangedAll}})
+		}
+		select {
+		case <-ctx.Done():
+			if conn != nil {
+				_ = conn.Close() // it only read
+			}
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// fileVersion is a number that changes with the file, on the same connection.
+func fileVersion(ctx context.Context, db *sql.DB, conn **sql.Conn) (version int64, err error) {
+	if *conn == nil {
+		if *conn, err = db.Conn(ctx); err != nil {
+			*conn = nil
+			return -1, err
+		}
+	}
+	if err = (*conn).QueryRowContext(ctx, `PRAGMA data_version`).Scan(&version); err != nil {
+		_ = (*conn).Close() // another one is taken the next time
+		*conn = nil
+		return -1, err
+	}
+	return version, nil
 }
 
 func sqliteDialect() *dialect {

@@ -113,8 +113,32 @@ func TestFileIsOpenedByOneProgram(t *testing.T) {
 	g.Expect(s.Commit(t.Context(), &store.Unit{
 		Leases: []*store.Lease{{Name: "timers", Holder: "killed"}}, Jobs: []*store.Job{{ID: "held", Holder: "killed"}, {ID: "waiting"}},
 	})).To(Succeed())
+	_, err = d.open(t.Context(), place)
+	g.Expect(err).To(MatchError(ContainSubstring("another program uses it")), "changes are announced within a program")
+	g.Expect(read(t.Context(), g, s, (*store.Reader).Leases)).To(HaveLen(1), "it took nothing away")
 	g.Expect(s.Close()).To(Succeed())
 	s = d.again(t, place)
 	g.Expect(read(t.Context(), g, s, (*store.Reader).Leases)).To(BeEmpty())
 	g.Expect(read(t.Context(), g, s, func(r *store.Reader) ([]*store.Job, error) { return r.WaitingJobs(10) })).To(HaveLen(2))
+}
+
+// TestFileIsReadBesideItsProgram: nothing is taken from that, and what it changes is heard.
+func TestFileIsReadBesideItsProgram(t *testing.T) {
+	g := NewWithT(t)
+	d := databases["sqlite"]
+	place := d.fresh(t)
+	s := d.again(t, place)
+	g.Expect(s.Commit(t.Context(), &store.Unit{Leases: []*store.Lease{{Name: "timers", Holder: "hub"}}})).To(Succeed())
+	beside, err := store.OpenSQLiteBeside(t.Context(), place)
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { g.Expect(beside.Close()).To(Succeed()) }()
+	g.Expect(read(t.Context(), g, s, (*store.Reader).Leases)).To(HaveLen(1))
+	var heard heard
+	defer beside.Watch(heard.note)()
+	for i := range 3 {
+		was := len(heard.all())
+		put(t.Context(), g, s, host(fmt.Sprint("host-", i)))
+		g.Eventually(func() []store.Change { return heard.all()[was:] }, "20s").Should(ContainElement(store.Change{What: store.ChangedAll}))
+		g.Expect(readHosts(t.Context(), g, beside, store.HostFilter{})).To(HaveLen(i + 1))
+	}
 }
