@@ -26,9 +26,9 @@ func (b *busy) Role(_ context.Context, _, file string) ([]byte, error) {
 	return nil, ignition.ErrNone
 }
 
-// TestASlowSourceHoldsNobodyUp: while Ignition is asked for, the cluster and its hosts
+// TestSlowSourceHoldsNobodyUp: while Ignition is asked for, the cluster and its hosts
 // can be worked on.
-func TestASlowSourceHoldsNobodyUp(t *testing.T) {
+func TestSlowSourceHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := &busy{}
 		w := shared(t, service.Options{Ignition: source}, service.ClusterSpec{Hold: true})
