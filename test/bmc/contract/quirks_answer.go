@@ -99,6 +99,11 @@ var answerQuirks = map[simulator.Quirk]func(w *World){
 		w.Expect(err).NotTo(HaveOccurred())
 		w.Expect(string(body)).To(ContainSubstring("ExtendedInfo\":{"))
 	},
+	simulator.ExpandSparse: func(w *World) {
+		w.Quirk(simulator.ExpandSparse, simulator.Always)
+		w.Expect(at(w.get("/redfish/v1/Systems?$expand=.($levels=1)"), "Members", 0)).To(And(HaveKey("Id"), Not(HaveKey("UUID"))))
+		w.Expect(at(w.get("/redfish/v1/Systems"), "Members", 0)).NotTo(HaveKey("Id"))
+	},
 	simulator.Paged: func(w *World) {
 		w.Quirk(simulator.Paged, simulator.Always)
 		w.Expect(w.pages(w.chassisPath()+"/Sensors", 10)).To(Equal([]int{2, 2, 1}))

@@ -40,6 +40,10 @@ var mediaQuirks = map[simulator.Quirk]func(w *World){
 		w.Expect(w.get(w.managerPath())).NotTo(HaveKey("VirtualMedia"))
 		w.Expect(w.puts(imageURL)).To(Equal(http.StatusNotFound))
 	},
+	simulator.MediaOnSystem: func(w *World) {
+		w.missing(simulator.MediaOnSystem, w.managerPath(), "VirtualMedia", w.managerPath()+"/VirtualMedia", w.managerPath()+"/VirtualMedia/Cd")
+		w.mediaThere(w.systemCD)
+	},
 	simulator.MediaFirstSlotOnly: func(w *World) {
 		w.Quirk(simulator.MediaFirstSlotOnly, simulator.Always)
 		w.refusal(refused, http.MethodPost, w.slotPath("Floppy")+"/Actions/VirtualMedia.InsertMedia", map[string]any{"Image": imageURL})

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"context"
 	"net/http"
 
 	. "github.com/onsi/gomega" //nolint:staticcheck // these are tests: matchers read as sentences
@@ -114,6 +115,22 @@ var systemQuirks = map[simulator.Quirk]func(w *World){
 		w.Quirk(simulator.NoBootTargets, simulator.Always)
 		w.Expect(w.boot("Target@Redfish.AllowableValues")).To(BeNil())
 	},
+	simulator.HTTPBootNoURI: func(w *World) {
+		w.Quirk(simulator.HTTPBootNoURI, simulator.Always)
+		w.Expect(at(w.get(w.systemPath()), "Boot")).To(And(Not(HaveKey("HttpBootUri")), HaveKeyWithValue("BootSourceOverrideTarget@Redfish.AllowableValues", ContainElement("UefiHttp"))))
+		w.refusal(refused, http.MethodPatch, w.systemPath(), map[string]any{"Boot": map[string]any{"HttpBootUri": imageURL}})
+		w.Expect(w.override("Target", "UefiHttp")).To(Equal(accepted))
+	},
+	simulator.CDIsADrive: func(w *World) {
+		m := &bootTold{}
+		w.Expect(w.Simulator.AddSystem(simulator.System{ID: w.ID, Machine: m})).To(Succeed())
+		w.Expect(w.override("Target", "Cd")).To(Equal(accepted))
+		w.Expect(m.target).To(Equal("Cd"))
+		w.Quirk(simulator.CDIsADrive, simulator.Always)
+		w.Expect(w.override("Target", "Cd")).To(Equal(accepted))
+		w.Expect(m.target).To(Equal("None"))
+		w.Expect(w.boot("Target")).To(Equal("Cd"), "the BMC shows nothing of it")
+	},
 	simulator.BusyInPOST: func(w *World) {
 		w.Quirk(simulator.BusyInPOST, 1)
 		w.Expect(w.refusal(refused, http.MethodPatch, w.systemPath(), map[string]any{"Boot": pairs("Target", "Cd")})).To(ContainSubstring("UnableToModifyDuringSystemPOST"))
@@ -170,4 +187,18 @@ var systemQuirks = map[simulator.Quirk]func(w *World){
 		w.Quirk(simulator.BootProgress1970, simulator.Always)
 		w.Expect(at(w.get(w.systemPath()), "BootProgress", "LastStateTime")).To(HavePrefix("1970-"))
 	},
+}
+
+// bootTold is a machine that remembers what it was told to boot.
+type bootTold struct{ target string }
+
+func (m *bootTold) PowerChanged(context.Context, simulator.State, simulator.ResetType) error {
+	return nil
+}
+
+func (m *bootTold) MediaChanged(context.Context, simulator.State, string) error { return nil }
+
+func (m *bootTold) BootChanged(_ context.Context, s simulator.State) error {
+	m.target = s.Boot.Target
+	return nil
 }

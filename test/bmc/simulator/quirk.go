@@ -100,7 +100,7 @@ var basicQuirks = []Info{
 	{NoSessions, "Sessions are refused with 405; basic authentication works.", true, nil},
 	{SessionLost, "A request with a session's token is answered with 401, and the session is gone.", false, nil},
 	{ETagRequired, "A PATCH without If-Match is refused with 428.", true, []int{6}},
-	{Slow, "An answer comes after Delays.Slow.", false, nil},
+	{Slow, "An answer comes after Delays.Slow.", false, []int{50}},
 	{Unavailable, "A request is answered with 503 and Retry-After.", false, nil},
 	{ConnectionCut, "The connection is closed instead of an answer; the request is not handled.", false, nil},
 }

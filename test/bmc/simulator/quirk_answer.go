@@ -27,6 +27,7 @@ const (
 	MembersBare        Quirk = "members-bare"
 	MembersNull        Quirk = "members-null"
 	ExtendedInfoObject Quirk = "extended-info-object"
+	ExpandSparse       Quirk = "expand-sparse"
 	Paged              Quirk = "paged"
 	NextLinkLoops      Quirk = "next-link-loops"
 	EndlessPages       Quirk = "endless-pages"
@@ -134,6 +135,12 @@ var answerOddities = []oddity{
 		}
 	}),
 	{Info{ExtendedInfoObject, "@Message.ExtendedInfo of an error is one object.", true, []int{65}}, trait{}},
+	{Info{ExpandSparse, "A collection that is asked for with $expand has members that lack most of their properties.", true, []int{52}}, trait{
+		at: []string{"GET *"}, when: func(c *call) bool { return c.r.URL.Query().Has("$expand") },
+		reshape: eachMember(func(address string) any {
+			return object{"@odata.id": address, "Id": address[strings.LastIndex(address, "/")+1:]}
+		}),
+	}},
 	shapes(Paged, "Collections come in pages of two, by @odata.nextLink with $skip.", []int{71}, func(c *call, body object) { page(c, body, false) }),
 	shapes(NextLinkLoops, "The pages of a collection end in the first one: $skip is ignored.", []int{71}, func(c *call, body object) { page(c, body, true) }),
 	shapes(EndlessPages, "Each page of a collection names a next one, for ever.", nil, func(c *call, body object) {

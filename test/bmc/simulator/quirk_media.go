@@ -9,6 +9,7 @@ import (
 // The quirks of virtual media.
 const (
 	NoVirtualMedia            Quirk = "no-virtual-media"
+	MediaOnSystem             Quirk = "media-on-system"
 	MediaFirstSlotOnly        Quirk = "media-first-slot-only"
 	MediaEjectLate            Quirk = "media-eject-late"
 	MediaInsertFails          Quirk = "media-insert-fails"
@@ -71,6 +72,7 @@ var mediaOddities = []oddity{
 		},
 		reshape: removed("VirtualMedia"),
 	}},
+	{Info{MediaOnSystem, "Virtual media are found below the system only.", true, []int{9}}, gone("VirtualMedia", "GET /redfish/v1/Managers/{system}", "* /redfish/v1/Managers/{system}/VirtualMedia*")},
 	{Info{MediaFirstSlotOnly, "Only the first slot takes a medium.", true, []int{10}}, trait{
 		at: inserts, when: inserting(func(c *call) bool { return c.r.PathValue("slot") != c.sys.Slots[0].ID }),
 		refuse: func(c *call) error {

@@ -21,6 +21,8 @@ const (
 	NoPersistentBoot    Quirk = "no-persistent-boot"
 	NoBootOnceList      Quirk = "no-boot-once-list"
 	NoBootTargets       Quirk = "no-boot-targets"
+	HTTPBootNoURI       Quirk = "http-boot-without-uri"
+	CDIsADrive          Quirk = "cd-is-a-drive"
 	BusyInPOST          Quirk = "busy-in-post"
 	BusyAfterPower      Quirk = "busy-after-power"
 	PowerConflict       Quirk = "power-conflict"
@@ -160,6 +162,17 @@ var systemOddities = []oddity{
 	{Info{NoBootTargets, "The values of BootSourceOverrideTarget are not listed.", true, nil}, trait{
 		at: []string{systemGet}, reshape: showsBoot(func(boot object) { delete(boot, bootTarget+allowable) }),
 	}},
+	{Info{HTTPBootNoURI, "UefiHttp is among the boot targets, and HttpBootUri is missing.", true, nil}, trait{
+		at: []string{systemGet, systemPatch}, when: func(c *call) bool { return c.r.Method == http.MethodGet || bootGiven("HttpBootUri")(c) },
+		refuse: func(c *call) error {
+			if c.r.Method == http.MethodGet {
+				return nil
+			}
+			return faultAt("Boot/HttpBootUri", unknownProperty, "The property HttpBootUri is not in the list of valid properties.")
+		},
+		reshape: showsBoot(func(boot object) { delete(boot, "HttpBootUri") }),
+	}},
+	{Info{CDIsADrive, "The boot target Cd is a real drive: the machine does not boot the virtual medium by it.", true, []int{15}}, trait{}},
 	{Info{BusyInPOST, "A change of settings is refused with UnableToModifyDuringSystemPOST.", false, []int{36}}, trait{
 		at: settled, refuse: func(*call) error {
 			return oem(http.StatusBadRequest, "iLO.2.23.UnableToModifyDuringSystemPOST", "The system is in POST: the change cannot be made now.")

@@ -143,12 +143,13 @@ func (s *Server) change(ctx context.Context, sys *system, edit func(*State) erro
 	next := sys.state.clone()
 	err := edit(&next)
 	next.Sequence++
+	told := sys.told(next)
 	s.mu.Unlock()
 	if err != nil {
 		return err
 	}
 	if sys.Machine != nil {
-		if err := tell(sys.Machine, next); err != nil {
+		if err := tell(sys.Machine, told); err != nil {
 			return fault(http.StatusInternalServerError, generalError, "%s", err)
 		}
 	}
@@ -164,6 +165,14 @@ func (s *Server) change(ctx context.Context, sys *system, edit func(*State) erro
 	now.Sequence = next.Sequence
 	sys.state = now
 	return nil
+}
+
+// told is the state as the machine behind the system takes it; the lock is held.
+func (sys *system) told(state State) State {
+	if state.Boot.Target == "Cd" && sys.has(CDIsADrive) {
+		state.Boot.Target = "None" // the drive is empty
+	}
+	return state
 }
 
 // newUUID is a random UUID.
