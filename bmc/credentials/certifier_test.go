@@ -239,6 +239,10 @@ func (w *web) WriteRecord(_ context.Context, version string, data map[string][]b
 			w.version++
 			return credentials.ErrConflict
 		}
+		before, after := certificate.Decode(w.record).Phase, certificate.Decode(data).Phase
+		if before != after {
+			w.g.Expect(certificate.Successors(before)).To(gomega.ContainElement(after), "from %q; %v", before, w.done)
+		}
 		w.record, w.version = data, w.version+1
 		return nil
 	})

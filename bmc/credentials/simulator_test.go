@@ -111,7 +111,7 @@ func (s *simulated) SetPassword(ctx context.Context, change credentials.Change) 
 	err = s.quirky("set", func() error {
 		var err error
 		answer, err = s.host.SetPassword(ctx, change)
-		if answer != rotation.NotSent {
+		if answer != rotation.NotSent && answer != rotation.Unauthorized && answer != rotation.LockedOut {
 			s.w.received[string(change.Password)]++
 		}
 		return err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	mathrand "math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,6 @@ const (
 	cutAfter     fault = "connection cut after"
 	late         fault = "no answer, changed half a minute later"
 	sessionsFull fault = "no session left"
-	sporadic     fault = "right credentials refused"
 	conflict     fault = "conflict"
 	lostAnswer   fault = "written, and the answer lost"
 	ironicDown   fault = "Ironic does not answer"
@@ -92,6 +92,8 @@ type world struct {
 	said            []string
 	intrude         func() // somebody else acts, asked after each effect
 	sim             *simulated
+	sporadic        float64 // how often right credentials are refused
+	only            fault   // of all faults this one alone
 	observed        rotation.Observed
 	gate            *credentials.Gate
 }
@@ -127,6 +129,12 @@ func (w *world) effect(kind string, do func(f fault) error) error {
 	if list := faultsOf[kind]; w.faults > 0 && len(list) > 0 && w.random.Float64() < w.chance {
 		w.faults--
 		f = list[w.random.IntN(len(list))]
+		if w.only != "" {
+			f = fine
+			if slices.Contains(list, w.only) {
+				f = w.only
+			}
+		}
 		w.done = append(w.done, "("+string(f)+")")
 	}
 	err := do(f)
@@ -224,8 +232,10 @@ func (w *world) run() rotation.Wait {
 }
 
 // phase is that of the record.
-func (w *world) phase() rotation.Phase {
-	r, err := rotation.Decode(w.record)
+func (w *world) phase() rotation.Phase { return w.phaseOf(w.record) }
+
+func (w *world) phaseOf(data map[string][]byte) rotation.Phase {
+	r, err := rotation.Decode(data)
 	w.g.Expect(err).NotTo(gomega.HaveOccurred())
 	return r.Phase
 }
@@ -291,6 +301,10 @@ func (s *store) WriteRecord(_ context.Context, version string, data map[string][
 			s.recordVersion++
 			return credentials.ErrConflict
 		}
+		before, after := (*world)(s).phase(), (*world)(s).phaseOf(data)
+		if before != after {
+			s.g.Expect(rotation.Successors(before)).To(gomega.ContainElement(after), "from %q; %v", before, s.done)
+		}
 		s.record, s.recordVersion = data, s.recordVersion+1
 		for key, value := range data {
 			if key != "state" {
@@ -334,6 +348,9 @@ func (b *bmc) authenticate(l rotation.Login) rotation.Verdict {
 		return rotation.Wrong
 	}
 	b.failures = 0
+	if b.random.Float64() < b.sporadic {
+		return rotation.Wrong
+	}
 	return rotation.Right
 }
 
@@ -389,9 +406,6 @@ func (b *bmc) Login(_ context.Context, l rotation.Login) (verdict rotation.Verdi
 			b.authenticate(l)
 			verdict = rotation.Unsure
 			return errors.New("connection reset")
-		case sporadic:
-			verdict = rotation.Wrong
-			return errors.New("401")
 		}
 		if verdict = b.authenticate(l); verdict != rotation.Right {
 			return fmt.Errorf("login of %s with %s refused", l.Username, string(l.Password))

@@ -398,3 +398,6 @@ func (o *Observed) digestOfChain() string {
 func (o *Observed) stop(after time.Duration, reason Reason, message string) Wait {
 	return Wait{For: after, Condition: Condition{statuses[reason], reason, message}}
 }
+
+// Successors are the phases that may follow one.
+func Successors(p Phase) []Phase { return phases[p].next }

@@ -78,6 +78,9 @@ func Decode(data map[string][]byte) (*Record, error) {
 			return nil, fmt.Errorf("the key %q is none of the record's", key)
 		}
 	}
+	if s.Holds != "" && !seen[s.Holds] {
+		return nil, fmt.Errorf("the key %q of the password that holds is missing", s.Holds)
+	}
 	for _, role := range phases[s.Phase].needs {
 		if !seen[role] {
 			return nil, fmt.Errorf("in phase %q the key %s is missing", s.Phase, role)

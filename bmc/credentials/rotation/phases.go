@@ -43,7 +43,7 @@ var phases map[Phase]phase
 func init() {
 	phases = map[Phase]phase{
 		Rested: {
-			step: begin, next: []Phase{Staged},
+			step: begin, next: []Phase{Staged, Finding},
 			stored: "the one in the host's Secret, with a copy in the record",
 			does:   "waits until a change is due or asked for, checks that it may be made, stores a new password",
 		},
@@ -84,3 +84,6 @@ func init() {
 		},
 	}
 }
+
+// Successors are the phases that may follow one.
+func Successors(p Phase) []Phase { return phases[p].next }

@@ -79,9 +79,13 @@ func WasSent(o *Observed, r *Record, answer Answer, message string) *Record {
 	case Refused:
 		r.NotBefore = o.Now
 	case Unauthorized:
-		r.NotBefore = o.Now.Add(o.Limits.Window)
 		r.Wrongs++
-		r.candidate(Current).Refused++
+		c := r.candidate(Current)
+		if c.Refused++; c.Refused < o.Limits.Refusals {
+			r.retry(o, Staged, ReasonUnderWay, "the BMC refuses the old password, as this kind does now and then with a right one: "+message)
+			return r
+		}
+		r.NotBefore = o.Now.Add(o.Limits.Window)
 	default:
 		r.NotBefore = o.Now.Add(lateChange)
 	}
@@ -96,6 +100,8 @@ func (r *Record) outcome() Trouble {
 		return Trouble{ReasonNotKept, "the BMC has accepted a new password and kept the old one: update its firmware, or change the password by hand"}
 	case Refused:
 		return Trouble{ReasonRefused, "the BMC refuses the new password, and keeps the old one: " + r.Said}
+	case Unauthorized:
+		return Trouble{ReasonRefused, "the BMC has refused the old password when it was to be changed, and takes it otherwise: " + r.Said}
 	default:
 		return Trouble{ReasonNotKept, "the BMC has not answered the change of its password, and keeps the old one: " + r.Said}
 	}
