@@ -34,7 +34,7 @@ var members = []struct {
 // Parse reads a site's rows: YAML or JSON, a list of rows. The error lists all
 // faults, each with the row and the member that it is in.
 func Parse(text []byte) ([]Row, error) {
-	rows, err := parse(text)
+	rows, err := parse(text, false)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func Parse(text []byte) ([]Row, error) {
 	return rows, nil
 }
 
-func parse(text []byte) ([]Row, error) {
+func parse(text []byte, builtIn bool) ([]Row, error) {
 	if len(text) > longestTable {
 		return nil, fmt.Errorf("the table of quirks is longer than %d bytes", longestTable)
 	}
@@ -68,7 +68,7 @@ func parse(text []byte) ([]Row, error) {
 	for i, item := range list {
 		row, err := parseRow(item)
 		if err == nil {
-			err = row.complete()
+			err = row.complete(builtIn)
 		}
 		first, twice := seen[row.ID]
 		if twice && row.ID != "" {

@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/bmc/quirks"
+	"github.com/ironflow/ironflow/test/bmc/simulator"
 )
 
 // ids are the names of the rows that apply.
@@ -146,6 +147,32 @@ func TestTable(t *testing.T) {
 	for _, e := range quirks.Effects {
 		if !slices.Contains([]quirks.Effect{quirks.SessionOrBasic, quirks.RecommendedDriver, quirks.ImageSize}, e.Effect) { // these are for sites
 			g.Expect(used).To(HaveKey(e.Effect), "an effect that no row has")
+		}
+	}
+}
+
+// TestTheSimulatorPlaysTheRows: each switch that a row names is there, and each known
+// misbehaviour that the simulator plays has a row.
+func TestTheSimulatorPlaysTheRows(t *testing.T) {
+	g := NewWithT(t)
+	switches := map[string]bool{}
+	for _, info := range simulator.Quirks {
+		switches[string(info.Quirk)] = len(info.Rows) > 0
+	}
+	named := map[string]bool{}
+	for _, r := range quirks.New().Rows() {
+		if r.Simulator == "" {
+			g.Expect(r.Effect).To(BeElementOf(quirks.KnownBadVersion, quirks.RecommendedScheme), "%s: nothing plays it", r.ID)
+			continue
+		}
+		for name := range strings.SplitSeq(r.Simulator, ",") {
+			named[name] = true
+			g.Expect(switches).To(HaveKey(name), r.ID)
+		}
+	}
+	for name, known := range switches {
+		if known {
+			g.Expect(named).To(HaveKey(name), "the simulator plays it, and no row has it")
 		}
 	}
 }

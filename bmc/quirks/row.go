@@ -29,8 +29,8 @@ type Row struct {
 	Advice string `json:"advice"`
 	// Source says where it is known from.
 	Source string `json:"source,omitempty"`
-	// Simulator is the switch that makes the simulated BMC behave so; empty for
-	// what it does not play.
+	// Simulator are the switches that make the simulated BMC behave so, with commas;
+	// empty for what its version alone tells.
 	Simulator string `json:"simulator,omitempty"`
 
 	vendor, model, manager pattern
@@ -48,8 +48,9 @@ const longestText = 1024
 
 var idForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// complete checks the row and prepares its patterns.
-func (r *Row) complete() error {
+// complete checks the row and prepares its patterns. Only built-in rows may say of
+// any effect that Ironflow applies it: of a site's rows that is not true.
+func (r *Row) complete(builtIn bool) error {
 	var problems []error
 	wrong := func(member string, err error) {
 		if err != nil {
@@ -76,12 +77,12 @@ func (r *Row) complete() error {
 			wrong(m.name, fmt.Errorf("it is longer than %d bytes", longestText))
 		}
 	}
-	problems = append(problems, r.completeEffect()...)
+	problems = append(problems, r.completeEffect(builtIn)...)
 	return errors.Join(problems...)
 }
 
 // completeEffect checks the effect, its value and who applies it.
-func (r *Row) completeEffect() []error {
+func (r *Row) completeEffect(builtIn bool) []error {
 	effect, known := describe(r.Effect)
 	if !known {
 		return []error{fmt.Errorf("effect: %q is not one: use one of %s", r.Effect, names(Effects))}
@@ -100,7 +101,7 @@ func (r *Row) completeEffect() []error {
 		r.By = effect.By
 	case !slices.Contains([]Actor{Ironflow, Ironic, You}, r.By):
 		problems = append(problems, fmt.Errorf("by: %q is none of ironflow, ironic, you", r.By))
-	case r.By == Ironflow && effect.By != Ironflow:
+	case r.By == Ironflow && effect.By != Ironflow && !builtIn:
 		problems = append(problems, fmt.Errorf("by: Ironflow does not apply the effect %s by itself", r.Effect))
 	}
 	return problems
