@@ -52,9 +52,11 @@ type Options struct {
 	// Leader runs on one program at a time.
 	Leader func(ctx context.Context)
 	// Lost is called when another program has ended or died: what it had only in its
-	// memory is lost. It is called as well when this program begins another life, before
-	// it leads again: while it could not renew its lease, it could not learn anything either.
+	// memory is lost. A program that starts and dies all the time has it called as often.
 	Lost func()
+	// Back is called when this program begins another life, before it leads again: while
+	// it could not renew its lease, it could not learn anything either.
+	Back func()
 	// Log is told who leads and who is gone.
 	Log *slog.Logger
 }
@@ -132,7 +134,7 @@ func (k *keeper) renew(ctx context.Context) error {
 		}
 		k.self = begin(ctx, lease, k.Member)
 		if len(k.past) > 0 {
-			k.Lost()
+			k.Back()
 		}
 	} else if err := k.Store.Commit(ctx, &store.Unit{Leases: []*store.Lease{k.self.lease}}); err != nil {
 		if errors.Is(err, store.ErrConflict) {

@@ -36,8 +36,7 @@ func (m *Monitor) Run(ctx context.Context) error {
 	leases.Run(ctx, leases.Options{
 		Store: m.units.Store, Now: m.units.Now, Renewal: m.units.Rules.Timers.Renewal, Log: m.units.Log,
 		Member: m.work, Leader: m.lead,
-		// A replica may take its last seconds of signs of life with it, so silence counts anew.
-		Lost: m.units.Start,
+		Lost: m.units.Lost, Back: m.units.Start,
 	})
 	return nil
 }

@@ -3,6 +3,7 @@ package service_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -144,6 +145,25 @@ func TestStoreThatWasAway(t *testing.T) {
 		p.Expect(p.statuses(hosts)).To(HaveEach(wire.HostStatusInstallingInProgress), p.info(hostB))
 		p.poll(hostA)
 		pass(40 * time.Second)
+		p.Expect(p.status(hostC)).To(Equal(wire.HostStatusError))
+	})
+}
+
+// TestReplicaThatStartsAndDiesAllTheTime: what is lost with it are seconds, so it does not
+// hide for ever that hosts are silent, and that limits are over.
+func TestReplicaThatStartsAndDiesAllTheTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, s := beginOver(t, nil)
+		defer p.end()
+		p.threeInstalling()
+		for life := range 3 * 25 {
+			name := fmt.Sprint("life-", life)
+			p.Expect(s.Commit(t.Context(), &store.Unit{Leases: []*store.Lease{{Name: "member/" + name, Holder: name}}})).To(Succeed())
+			pass(20 * time.Second)
+			if life < 6 {
+				p.Expect(p.status(hostC)).To(Equal(wire.HostStatusInstallingInProgress))
+			}
+		}
 		p.Expect(p.status(hostC)).To(Equal(wire.HostStatusError))
 	})
 }

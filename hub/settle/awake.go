@@ -10,6 +10,18 @@ func (u *Units) Start() {
 	u.awake.Store(&now)
 }
 
+// Lost notes that another replica has died. It may have taken its last seconds of signs of
+// life with it, and its hosts have to find another one, so silence counts anew. It does not
+// so soon again, or a replica that dies all the time would hide all that is over.
+func (u *Units) Lost() {
+	now := u.Now()
+	if last := u.lost.Load(); last != nil && now.Sub(*last) < 2*u.Rules.Timers.Silence(true) {
+		return
+	}
+	u.lost.Store(&now)
+	u.Start()
+}
+
 // beats is how many signs of life of the program come in the time after which it
 // counts as one that was away.
 const beats = 3

@@ -19,8 +19,8 @@ type Units struct {
 	// Ignition gives hosts their configuration.
 	Ignition ignition.Source
 
-	started, awake atomic.Pointer[time.Time]
-	kept           kept
+	started, awake, lost atomic.Pointer[time.Time]
+	kept                 kept
 }
 
 // Judge judges at a moment.
