@@ -221,7 +221,7 @@ func (a *auth) land(f *flight, opened *session, presented bool, err error) {
 	case err == nil:
 		a.session, a.proven, a.denied, a.hold, a.mustPath = opened, true, 0, nil, opened.account
 		a.log.Debug("session opened")
-	case !is || !presented:
+	case !is || !presented && !errors.Is(e, errNoSessions):
 		f.err = err
 	case e.Kind == Credentials, e.Kind == LockedOut:
 		f.err = a.final(e)

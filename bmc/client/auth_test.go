@@ -196,9 +196,7 @@ func TestWhereSessionsAreOpened(t *testing.T) {
 	}{
 		"by the root's links":    {`{"RedfishVersion":"1.6.0","Links":{"Sessions":{"@odata.id":"/redfish/v1/Other/Sessions"}}}`, "/redfish/v1/Other/Sessions", 200},
 		"by the session service": {`{"RedfishVersion":"1.6.0","SessionService":{"@odata.id":"/redfish/v1/Sess/"}}`, "/redfish/v1/Sess/Sessions", 200},
-		"by the standard":        {`{"RedfishVersion":"1.6.0"}`, sessions, 200},
 		"by a bare text":         {`{"RedfishVersion":"1.6.0","Links":{"Sessions":"/redfish/v1/Other/Sessions"}}`, "/redfish/v1/Other/Sessions", 200},
-		"links of a wrong type":  {`{"RedfishVersion":"1.6.0","Links":7}`, sessions, 200},
 		"a root behind a login":  {``, sessions, 401},
 	}
 	for name, c := range cases {
@@ -211,6 +209,41 @@ func TestWhereSessionsAreOpened(t *testing.T) {
 			it := newClient(t, serve(t, f), quick())
 			g.Expect(it.Get(t.Context(), system, &struct{}{})).To(Succeed())
 			g.Expect(f.requests()).To(ContainElement("POST " + c.path))
+		})
+	}
+}
+
+// TestServiceThatAnnouncesNoSessions has services that answer 401 to whatever they
+// do not know: it says nothing of the password.
+func TestServiceThatAnnouncesNoSessions(t *testing.T) {
+	cases := map[string]struct {
+		root   http.HandlerFunc
+		logins int
+	}{
+		"none":                  {answers(http.StatusOK, `{"RedfishVersion":"1.6.0"}`), 0},
+		"links of a wrong type": {answers(http.StatusOK, `{"RedfishVersion":"1.6.0","Links":7}`), 0},
+		"a root behind a login": {answers(http.StatusUnauthorized, ""), 1},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			g, f := NewWithT(t), newFake()
+			f.free["/redfish/v1/"], f.login = c.root, says(http.StatusUnauthorized, "")
+			target := serve(t, f)
+			it := newClient(t, target, quick())
+			for range 5 {
+				g.Expect(it.Get(t.Context(), system, &struct{}{})).To(Succeed())
+			}
+			g.Expect(it.Verify(t.Context(), password)).To(Succeed())
+			g.Expect(logins(f)).To(Equal(2 * c.logins))
+
+			target.Password = "wrong"
+			before, _, _ := f.counts()
+			it = newClient(t, target, quick())
+			for range 5 {
+				g.Expect(client.KindOf(it.Get(t.Context(), system, &struct{}{}))).To(Equal(client.Credentials))
+			}
+			after, _, _ := f.counts()
+			g.Expect(after - before).To(Equal(1 + c.logins))
 		})
 	}
 }

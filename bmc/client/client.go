@@ -29,8 +29,8 @@ type Client struct {
 	fresh   recent
 
 	requests atomic.Int64
-	sessions atomic.Pointer[string] // where they are opened
-	life     context.Context        // of streams: it ends with Close
+	sessions atomic.Pointer[sessionsAt] // where they are opened
+	life     context.Context            // of streams: it ends with Close
 	end      context.CancelFunc
 
 	mu         sync.Mutex

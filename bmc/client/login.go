@@ -10,8 +10,11 @@ import (
 	"github.com/ironflow/ironflow/bmc/lenient"
 )
 
-// errNoToken is a login without a session: this service has none that can be used.
-var errNoToken = errors.New("the new session has no token")
+// A service without sessions that can be used.
+var (
+	errNoSessions = errors.New("the service has no sessions")
+	errNoToken    = errors.New("the new session has no token")
+)
 
 const standardSessions = rootPath + "SessionService/Sessions"
 
@@ -25,8 +28,16 @@ type serviceRoot struct {
 	} `json:"Links"`
 }
 
-// sessionsPath is where sessions are opened. It is asked for once.
-func (c *Client) sessionsPath(ctx context.Context) (string, error) {
+// sessionsAt is where sessions are opened; no path: nowhere.
+type sessionsAt struct {
+	path string
+	// guessed says that the service did not say so: then its 401 may mean that there
+	// is no such thing.
+	guessed bool
+}
+
+// findSessions asks the root once where sessions are opened.
+func (c *Client) findSessions(ctx context.Context) (sessionsAt, error) {
 	if known := c.sessions.Load(); known != nil {
 		return *known, nil
 	}
@@ -35,57 +46,65 @@ func (c *Client) sessionsPath(ctx context.Context) (string, error) {
 	e, is := errors.AsType[*Error](err)
 	switch {
 	case is && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden && e.Kind == Refused):
-		return standardSessions, nil // a root behind authentication
+		return sessionsAt{standardSessions, true}, nil // a root behind authentication
 	case is && e.Status == http.StatusNotFound:
-		return "", c.failure(k, NotRedfish, e.Status, "there is no Redfish service root: is this the address of a BMC?")
+		return sessionsAt{}, c.failure(k, NotRedfish, e.Status, "there is no Redfish service root: is this the address of a BMC?")
 	case err != nil:
-		return "", err
+		return sessionsAt{}, err
 	}
-	path, err := c.sessionsOf(k, answer)
+	at, err := c.sessionsOf(k, answer)
 	if err != nil {
-		return "", err
+		return sessionsAt{}, err
 	}
-	c.sessions.Store(&path)
-	return path, nil
+	c.sessions.Store(&at)
+	return at, nil
 }
 
 // sessionsOf reads the root.
-func (c *Client) sessionsOf(k call, answer *Answer) (string, error) {
+func (c *Client) sessionsOf(k call, answer *Answer) (sessionsAt, error) {
 	var root serviceRoot
 	if err := json.Unmarshal(answer.Body, &root); err != nil && !lenient.OnlyTypes(err) {
-		return "", c.failure(k, NotRedfish, answer.Status, "the service root is no JSON: is this the address of a BMC?")
+		return sessionsAt{}, c.failure(k, NotRedfish, answer.Status, "the service root is no JSON: is this the address of a BMC?")
 	}
 	if root.RedfishVersion == "" && !strings.Contains(string(root.Type), "ServiceRoot") {
-		return "", c.failure(k, NotRedfish, answer.Status, "the service root is not that of a Redfish service: is this the address of a BMC?")
+		return sessionsAt{}, c.failure(k, NotRedfish, answer.Status, "the service root is not that of a Redfish service: is this the address of a BMC?")
 	}
 	link := root.Links.Sessions.Path
 	if link == "" && root.SessionService.Path != "" {
 		link = strings.TrimRight(root.SessionService.Path, "/") + "/Sessions"
 	}
 	if link == "" {
-		return standardSessions, nil
+		return sessionsAt{}, nil
 	}
 	path, err := c.at.path(link)
 	if err != nil {
-		return "", c.failure(k, Broken, answer.Status, err.Error())
+		return sessionsAt{}, c.failure(k, Broken, answer.Status, err.Error())
 	}
-	return path, nil
+	return sessionsAt{path: path}, nil
 }
 
 // login opens a session with a password of the target's user.
 func (c *Client) login(ctx context.Context, password Secret) (opened *session, presented bool, err error) {
-	path, err := c.sessionsPath(ctx)
+	at, err := c.findSessions(ctx)
 	if err != nil {
 		return nil, false, err
+	}
+	if at.path == "" {
+		e := c.failure(call{method: http.MethodPost, path: standardSessions}, NotSupported, 0, errNoSessions.Error())
+		e.cause = errNoSessions
+		return nil, false, e
 	}
 	body, err := json.Marshal(map[string]string{"UserName": c.target.Username, "Password": string(password)})
 	if err != nil {
 		return nil, false, err
 	}
-	k := call{method: http.MethodPost, path: path, body: body, secrets: []string{string(password)}, login: true}
+	k := call{method: http.MethodPost, path: at.path, body: body, secrets: []string{string(password)}, login: true}
 	answer, err := c.exchange(ctx, k, credential{})
 	if err != nil {
 		e, is := errors.AsType[*Error](err)
+		if is && e.Kind == Credentials && at.guessed {
+			e.Kind = NotSupported
+		}
 		return nil, is && e.Status != 0, err
 	}
 	token := answer.Header.Get(tokenHeader)

@@ -18,7 +18,7 @@ func (c *Client) Verify(ctx context.Context, password Secret) error {
 	switch {
 	case err == nil:
 		return c.tryOut(ctx, opened)
-	case is && presented && withoutSession(e) > 0:
+	case is && withoutSession(e) > 0 && (presented || errors.Is(e, errNoSessions)):
 		return c.verifyBasic(ctx, password)
 	}
 	return err
