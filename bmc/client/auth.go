@@ -63,13 +63,6 @@ type session struct {
 	account string
 }
 
-// flight is a login that is under way; all who need one wait for it.
-type flight struct {
-	done   chan struct{}
-	logins int
-	err    error
-}
-
 const (
 	// maxLogins is how often a call may present the password.
 	maxLogins = 2
@@ -178,79 +171,6 @@ func (a *auth) guard(ctx context.Context) (done func(), ok bool, err error) {
 	return done, true, nil
 }
 
-// takeOff starts a login with at most so many tries; the lock is held. It goes on
-// when its caller gives up: a session whose answer nobody hears would be lost.
-func (a *auth) takeOff(tries int) {
-	old := a.session
-	a.session = nil
-	if !a.proven {
-		tries = 1
-	}
-	f := &flight{done: make(chan struct{})}
-	a.flight = f
-	go func() {
-		ctx := context.Background() // each request has a deadline of its own
-		if old != nil && old.path != "" {
-			// By its own token: it works only if the session is alive, and still ours.
-			_ = a.logout(ctx, old)
-		}
-		opened, presented, err := a.attempt(ctx, f, max(tries, 1))
-		a.land(f, opened, presented, err)
-	}()
-}
-
-// attempt logs in, twice at most.
-func (a *auth) attempt(ctx context.Context, f *flight, tries int) (opened *session, presented bool, err error) {
-	for {
-		opened, presented, err = a.login(ctx)
-		if presented {
-			f.logins++
-		}
-		if KindOf(err) != Credentials || f.logins >= tries || pause(ctx, chancePause) != nil {
-			return opened, presented, err
-		}
-	}
-}
-
-// land takes the result of a login.
-func (a *auth) land(f *flight, opened *session, presented bool, err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	e, is := errors.AsType[*Error](err)
-	switch {
-	case err == nil:
-		a.session, a.proven, a.denied, a.hold, a.mustPath = opened, true, 0, nil, opened.account
-		a.log.Debug("session opened")
-	case !is || !presented && !errors.Is(e, errNoSessions):
-		f.err = err
-	case e.Kind == Credentials, e.Kind == LockedOut:
-		f.err = a.final(e)
-	case withoutSession(e) > 0:
-		a.basic = a.now().Add(withoutSession(e))
-		a.log.Info("BMC gives no session; basic authentication is used for a while", "err", e)
-	case e.Status >= http.StatusBadRequest && e.Status < http.StatusInternalServerError:
-		a.hold, a.holdEnd, f.err = e, a.now().Add(holdTime), e
-	default:
-		f.err = e
-	}
-	a.flight = nil
-	close(f.done)
-}
-
-// withoutSession is for how long a refused login means to go without a session; 0:
-// it means something else.
-func withoutSession(e *Error) time.Duration {
-	switch {
-	case e.Kind == NotSupported:
-		return noSessionsTime
-	case e.Kind != Busy || e.Status == 0 || e.Status == http.StatusTooManyRequests:
-		return 0
-	case shortID(e.MessageID) == "ServiceTemporarilyUnavailable":
-		return busySessionsTime
-	}
-	return fullTime
-}
-
 // judge looks at what came of a request. again means: once more, after p.wait. A
 // verdict replaces the answer.
 func (a *auth) judge(p *pass, k call, as credential, err error) (again bool, verdict error) {
@@ -299,22 +219,6 @@ func (a *auth) denyBasic(p *pass, e *Error) (bool, error) {
 	}
 	p.wait = chancePause
 	return p.logins < maxLogins, nil
-}
-
-// final makes a refusal the last one; the lock is held.
-func (a *auth) final(e *Error) *Error {
-	own := *e
-	if own.Kind == LockedOut {
-		own.Message = "the BMC has locked the user out, and no login is tried until its credentials change: wait until the lock ends, and see who logs in with a wrong password"
-	} else {
-		own.Message = "the BMC refuses the user name or the password, and no login is tried until they change: correct them"
-	}
-	if e.Message != "" {
-		own.Message += " (it says: " + e.Message + ")"
-	}
-	a.verdict = &own
-	a.log.Warn("BMC refuses the login; none is tried until the credentials change", "err", &own)
-	return &own
 }
 
 // account is the path of the account whose password must be changed first.

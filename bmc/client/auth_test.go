@@ -1,7 +1,6 @@
 package client_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -189,102 +188,6 @@ func logins(f *fake) int {
 	return n
 }
 
-func TestWhereSessionsAreOpened(t *testing.T) {
-	cases := map[string]struct {
-		root, path string
-		status     int
-	}{
-		"by the root's links":    {`{"RedfishVersion":"1.6.0","Links":{"Sessions":{"@odata.id":"/redfish/v1/Other/Sessions"}}}`, "/redfish/v1/Other/Sessions", 200},
-		"by the session service": {`{"RedfishVersion":"1.6.0","SessionService":{"@odata.id":"/redfish/v1/Sess/"}}`, "/redfish/v1/Sess/Sessions", 200},
-		"by a bare text":         {`{"RedfishVersion":"1.6.0","Links":{"Sessions":"/redfish/v1/Other/Sessions"}}`, "/redfish/v1/Other/Sessions", 200},
-		"a root behind a login":  {``, sessions, 401},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			g, f := NewWithT(t), newFake()
-			f.free["/redfish/v1/"] = answers(c.status, c.root)
-			if c.path != sessions {
-				f.free[c.path] = f.open
-			}
-			it := newClient(t, serve(t, f), quick())
-			g.Expect(it.Get(t.Context(), system, &struct{}{})).To(Succeed())
-			g.Expect(f.requests()).To(ContainElement("POST " + c.path))
-		})
-	}
-}
-
-// TestServiceThatAnnouncesNoSessions has services that answer 401 to whatever they
-// do not know: it says nothing of the password.
-func TestServiceThatAnnouncesNoSessions(t *testing.T) {
-	cases := map[string]struct {
-		root   http.HandlerFunc
-		logins int
-	}{
-		"none":                  {answers(http.StatusOK, `{"RedfishVersion":"1.6.0"}`), 0},
-		"links of a wrong type": {answers(http.StatusOK, `{"RedfishVersion":"1.6.0","Links":7}`), 0},
-		"a root behind a login": {answers(http.StatusUnauthorized, ""), 1},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			g, f := NewWithT(t), newFake()
-			f.free["/redfish/v1/"], f.login = c.root, says(http.StatusUnauthorized, "")
-			target := serve(t, f)
-			it := newClient(t, target, quick())
-			for range 5 {
-				g.Expect(it.Get(t.Context(), system, &struct{}{})).To(Succeed())
-			}
-			g.Expect(it.Verify(t.Context(), password)).To(Succeed())
-			g.Expect(logins(f)).To(Equal(2 * c.logins))
-
-			target.Password = "wrong"
-			before, _, _ := f.counts()
-			it = newClient(t, target, quick())
-			for range 5 {
-				g.Expect(client.KindOf(it.Get(t.Context(), system, &struct{}{}))).To(Equal(client.Credentials))
-			}
-			after, _, _ := f.counts()
-			g.Expect(after - before).To(Equal(1 + c.logins))
-		})
-	}
-}
-
-func TestWhatIsNoRedfishServiceGetsNoPassword(t *testing.T) {
-	cases := map[string]struct {
-		answer http.HandlerFunc
-		kind   client.Kind
-	}{
-		"a web page":                {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<!DOCTYPE html><html>")) }, client.NotRedfish},
-		"nothing there":             {answers(http.StatusNotFound, "<html>"), client.NotRedfish},
-		"another API":               {answers(http.StatusOK, `{"name":"another"}`), client.NotRedfish},
-		"half a document":           {answers(http.StatusOK, `{"RedfishVersion":`), client.NotRedfish},
-		"a list":                    {answers(http.StatusOK, `[]`), client.NotRedfish},
-		"sessions elsewhere":        {answers(http.StatusOK, `{"RedfishVersion":"1.6.0","Links":{"Sessions":{"@odata.id":"https://evil.example/s"}}}`), client.Broken},
-		"a service in trouble":      {answers(http.StatusInternalServerError, ``), client.Failed},
-		"a service without licence": {answers(http.StatusForbidden, message("Base.1.0.0.OemLicenseNotPassed", "Not licensed to perform this request.")), client.Licence},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			g, f := NewWithT(t), newFake()
-			f.free["/redfish/v1/"] = c.answer
-			it := newClient(t, serve(t, f), quick())
-			err := it.Get(t.Context(), system, &struct{}{})
-			g.Expect(client.KindOf(err)).To(Equal(c.kind), "%v", err)
-			presented, _, _ := f.counts()
-			g.Expect(presented).To(BeZero())
-		})
-	}
-}
-
-func TestRootNeedsNoCredentials(t *testing.T) {
-	g, f := NewWithT(t), newFake()
-	target := serve(t, f)
-	target.Password = "wrong"
-	it := newClient(t, target, quick())
-	g.Expect(it.Get(t.Context(), "/redfish/v1/", &struct{}{})).To(Succeed())
-	g.Expect(client.KindOf(it.Get(t.Context(), system, &struct{}{}))).To(Equal(client.Credentials))
-	g.Expect(it.Get(t.Context(), "/redfish/v1", &struct{}{})).To(Succeed(), "the root can be read all the same")
-}
-
 func TestPasswordThatMustBeChanged(t *testing.T) {
 	const account = "/redfish/v1/AccountService/Accounts/1"
 	must := message("Base.1.18.PasswordChangeRequired", "The password must be changed.", account)
@@ -317,59 +220,6 @@ func TestPasswordThatMustBeChanged(t *testing.T) {
 				g.Expect(e.Args).To(Equal([]string{account}))
 			}
 			g.Expect(logins(f)).To(Equal(1))
-		})
-	}
-}
-
-func TestLoginIsNotLostWhenItsCallerLeaves(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g, f := NewWithT(t), newFake()
-		f.login = func(http.ResponseWriter, *http.Request) bool {
-			elapse(5 * time.Second)
-			return false
-		}
-		it := inside(t, f, quick())
-		hasty, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		g.Expect(it.Get(hasty, system, &struct{}{})).To(MatchError(context.DeadlineExceeded))
-		_, _, open := f.counts()
-		g.Expect(open).To(BeZero(), "the login is still under way")
-		g.Expect(it.Close(t.Context())).To(Succeed())
-		g.Expect(logins(f)).To(Equal(1))
-		_, _, open = f.counts()
-		g.Expect(open).To(BeZero(), "its session was ended")
-		g.Expect(f.serial).To(Equal(1), "there was one")
-	})
-}
-
-func TestSessionPath(t *testing.T) {
-	cases := map[string]struct{ location, body, ended string }{
-		"a path":           {sessions + "/a", `{}`, sessions + "/a"},
-		"an absolute URL":  {"https://%s" + sessions + "/a", `{}`, sessions + "/a"},
-		"of another host":  {"https://10.0.0.9" + sessions + "/a", `{}`, sessions + "/a"},
-		"by the body":      {"https://10.0.0.9" + sessions + "/b", `{"@odata.id":"` + sessions + `/a"}`, sessions + "/a"},
-		"without location": {"", `{"@odata.id":"` + sessions + `/a"}`, sessions + "/a"},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			g, f := NewWithT(t), newFake()
-			f.login = func(w http.ResponseWriter, r *http.Request) bool {
-				f.mu.Lock()
-				defer f.mu.Unlock()
-				f.tokens["a"] = true
-				w.Header().Set("X-Auth-Token", "a")
-				if c.location != "" {
-					w.Header().Set("Location", strings.Replace(c.location, "%s", r.Host, 1))
-				}
-				body(w, http.StatusCreated, c.body)
-				return true
-			}
-			it := newClient(t, serve(t, f), quick())
-			g.Expect(it.Get(t.Context(), system, &struct{}{})).To(Succeed())
-			g.Expect(it.Close(t.Context())).To(Succeed())
-			g.Expect(f.requests()).To(ContainElement("DELETE " + c.ended))
-			_, _, open := f.counts()
-			g.Expect(open).To(BeZero())
 		})
 	}
 }

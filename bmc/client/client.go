@@ -185,6 +185,9 @@ func (c *Client) seenDate(header http.Header) {
 	c.connection.Skew, c.connection.Dated = skew, true
 }
 
+// System is the path of the target's system; empty where it has to be found.
+func (c *Client) System() string { return c.target.System }
+
 // Requests is how many requests were made, logins and redirects included.
 func (c *Client) Requests() int64 { return c.requests.Load() }
 

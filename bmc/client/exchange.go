@@ -67,19 +67,20 @@ func (c *Client) send(ctx context.Context, k call, as credential) (*Answer, erro
 	defer done()
 	limited, cancel := context.WithTimeoutCause(ctx, c.options.Timeout, errSilent)
 	defer cancel()
+	start := c.options.Now()
 	request, err := c.request(limited, k, as)
 	if err != nil {
-		return nil, c.lost(ctx, k, err)
+		return nil, c.lost(ctx, k, err, start)
 	}
 	response, err := c.http.Do(request) //nolint:gosec // to the BMC of the target only, see place.path
 	if err != nil {
-		return nil, c.lost(ctx, k, cause(limited, err))
+		return nil, c.lost(ctx, k, cause(limited, err), start)
 	}
 	defer response.Body.Close()
 	c.seenDate(response.Header)
 	body, err := c.readBody(response)
 	if err != nil {
-		return nil, c.lost(ctx, k, cause(limited, err))
+		return nil, c.lost(ctx, k, cause(limited, err), start)
 	}
 	if c.breaker.answered() {
 		c.options.Log.Info("BMC answers again", "bmc", c.at.address())
@@ -182,11 +183,18 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
+// patience is how long a BMC may be silent before its caller's leaving is held
+// against it.
+const patience = 10 * time.Second
+
 // lost makes an error of a request that brought no answer, and tells the breaker.
-func (c *Client) lost(ctx context.Context, k call, err error) error {
+func (c *Client) lost(ctx context.Context, k call, err error, start time.Time) error {
 	e := &Error{Kind: Unreachable, Method: k.method, Path: k.path, cause: err}
 	switch {
-	case ctx.Err() != nil: // the caller's own affair
+	case ctx.Err() != nil:
+		if c.options.Now().Sub(start) >= patience {
+			c.missed()
+		}
 	case errors.Is(err, errRedirect), errors.Is(err, errRedirectVerb), errors.Is(err, errRedirects),
 		errors.Is(err, errTooLarge), errors.Is(err, errTooDeep), errors.Is(err, errBadGzip):
 		e.Kind = Broken
@@ -202,9 +210,7 @@ func (c *Client) lost(ctx context.Context, k call, err error) error {
 		e.Kind = Broken // an answer, but not of HTTP
 		c.breaker.answered()
 	default:
-		if c.breaker.missed(c.options.Now()) {
-			c.options.Log.Warn("BMC is silent; only its service root is asked for now", "bmc", c.at.address())
-		}
+		c.missed()
 	}
 	if inner, is := errors.AsType[interface {
 		error
@@ -214,6 +220,12 @@ func (c *Client) lost(ctx context.Context, k call, err error) error {
 	}
 	c.redact(e, k.secrets)
 	return e
+}
+
+func (c *Client) missed() {
+	if c.breaker.missed(c.options.Now()) {
+		c.options.Log.Warn("BMC is silent; only its service root is asked for now", "bmc", c.at.address())
+	}
 }
 
 func isReset(err error) bool {

@@ -49,5 +49,12 @@ func (k call) matching(tag string) call {
 // for want of one.
 func onPrecondition(err error) bool {
 	e, is := errors.AsType[*Error](err)
-	return is && (e.Status == http.StatusPreconditionFailed || e.Status == http.StatusPreconditionRequired)
+	if !is {
+		return false
+	}
+	switch shortID(e.MessageID) {
+	case "PreconditionFailed", "PreconditionRequired":
+		return true
+	}
+	return e.Status == http.StatusPreconditionFailed || e.Status == http.StatusPreconditionRequired
 }

@@ -36,7 +36,7 @@ func (c *Client) Stream(ctx context.Context, path string) (io.ReadCloser, error)
 	}
 }
 
-func (c *Client) openStream(ctx context.Context, k call, as credential) (_ io.ReadCloser, err error) {
+func (c *Client) openStream(ctx context.Context, k call, as credential) (opened io.ReadCloser, err error) {
 	if admission, wait := c.breaker.admit(c.options.Now()); admission == keepAway {
 		return nil, c.silent(k, wait)
 	} else if admission == tryRoot {
@@ -49,13 +49,14 @@ func (c *Client) openStream(ctx context.Context, k call, as credential) (_ io.Re
 		return nil, c.ended(k, err, "waiting for other requests to the BMC")
 	}
 	defer done()
+	start := c.options.Now()
 	open, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(c.life, func() { cancel(ErrClosed) })
 	late := time.AfterFunc(c.options.Timeout, func() { cancel(errSilent) })
 	end := sync.OnceFunc(func() { stop(); cancel(nil) })
 	defer func() {
 		if !late.Stop() && err == nil {
-			err = c.lost(ctx, k, errSilent)
+			opened, err = nil, c.lost(ctx, k, errSilent, start)
 		}
 		if err != nil {
 			end()
@@ -64,11 +65,11 @@ func (c *Client) openStream(ctx context.Context, k call, as credential) (_ io.Re
 	k.header = http.Header{"Accept": {"text/event-stream"}, "Cache-Control": {"no-cache"}}
 	request, err := c.request(open, k, as)
 	if err != nil {
-		return nil, c.lost(ctx, k, err)
+		return nil, c.lost(ctx, k, err, start)
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return nil, c.lost(ctx, k, cause(open, err))
+		return nil, c.lost(ctx, k, cause(open, err), start)
 	}
 	c.seenDate(response.Header)
 	c.breaker.answered()
@@ -78,7 +79,7 @@ func (c *Client) openStream(ctx context.Context, k call, as credential) (_ io.Re
 	defer response.Body.Close()
 	body, err := c.readBody(response)
 	if err != nil {
-		return nil, c.lost(ctx, k, cause(open, err))
+		return nil, c.lost(ctx, k, cause(open, err), start)
 	}
 	if _, err = c.answer(k, as, response, body); err == nil {
 		return nil, c.failure(k, Broken, response.StatusCode, "the answer is no stream")
