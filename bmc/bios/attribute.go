@@ -119,6 +119,7 @@ func (a *Attribute) Typed(wish any) any {
 		if strings.EqualFold(text, "true") || strings.EqualFold(text, "false") {
 			return strings.EqualFold(text, "true")
 		}
+	case Enumeration, String, Password, Unknown:
 	}
 	return text
 }

@@ -25,10 +25,7 @@ func parsed(t *testing.T, attributes, dependencies string) *bios.Registry {
 	return r
 }
 
-func number(n float64) *float64 { return &n }
-
 func TestParseAttribute(t *testing.T) {
-	length := func(n int) *int { return &n }
 	cases := map[string]struct {
 		json string
 		want bios.Attribute
@@ -40,15 +37,15 @@ func TestParseAttribute(t *testing.T) {
 		},
 		"integer": {
 			`{"AttributeName": "Cores", "Type": "Integer", "LowerBound": 0, "UpperBound": 64, "ScalarIncrement": 2}`,
-			bios.Attribute{Name: "Cores", Type: bios.Integer, Lower: number(0), Upper: number(64), Step: number(2)},
+			bios.Attribute{Name: "Cores", Type: bios.Integer, Lower: new(0.0), Upper: new(64.0), Step: new(2.0)},
 		},
 		"-1 is no bound": {
 			`{"AttributeName": "Cores", "Type": "Integer", "LowerBound": 0, "UpperBound": -1}`,
-			bios.Attribute{Name: "Cores", Type: bios.Integer, Lower: number(0)},
+			bios.Attribute{Name: "Cores", Type: bios.Integer, Lower: new(0.0)},
 		},
 		"bounds as texts, and far ones": {
 			`{"AttributeName": "A", "Type": "Integer", "LowerBound": "1", "UpperBound": 18446744073709551615}`,
-			bios.Attribute{Name: "A", Type: bios.Integer, Lower: number(1), Upper: number(18446744073709551615)},
+			bios.Attribute{Name: "A", Type: bios.Integer, Lower: new(1.0), Upper: new(18446744073709551615.0)},
 		},
 		"bounds that nothing meets": {
 			`{"AttributeName": "A", "Type": "Integer", "LowerBound": 5, "UpperBound": 2}`,
@@ -56,7 +53,7 @@ func TestParseAttribute(t *testing.T) {
 		},
 		"string": {
 			`{"AttributeName": "Asset", "Type": "String", "MinLength": 0, "MaxLength": 63, "ValueExpression": "^[a-z]*$"}`,
-			bios.Attribute{Name: "Asset", Type: bios.String, MaxLength: length(63), Expression: "^[a-z]*$"},
+			bios.Attribute{Name: "Asset", Type: bios.String, MaxLength: new(63), Expression: "^[a-z]*$"},
 		},
 		"any case": {
 			`{"attributename": "A", "TYPE": "boolean", "readonly": true}`,

@@ -43,12 +43,14 @@ func TestLocked(t *testing.T) {
 		"the wish makes it hold": {
 			[]string{mapping("B", "ReadOnly", "true", `A NEQ "On"`)},
 			map[string]any{"A": "On"},
-			map[string]any{"A": "Off"}, "read only", `A is not "On"`,
+			map[string]any{"A": "Off"},
+			"read only", `A is not "On"`,
 		},
 		"the wish opens it": {
 			[]string{mapping("B", "Hidden", "true", `A EQU "Off"`)},
 			map[string]any{"A": "Off"},
-			map[string]any{"A": "On"}, "", "",
+			map[string]any{"A": "On"},
+			"", "",
 		},
 		"not known": {[]string{mapping("B", "GrayOut", "true", `X EQU "Off"`)}, map[string]any{"A": "Off"}, nil, "", ""},
 		"and": {
@@ -84,7 +86,8 @@ func TestLocked(t *testing.T) {
 		"a value that another one sets": {
 			[]string{mapping("A", "CurrentValue", `"Off"`, `B LSS 1`), mapping("B", "GrayOut", "true", `A EQU "Off"`)},
 			map[string]any{"A": "On"},
-			map[string]any{"B": json.Number("0")}, "greyed out", `A is "Off"`,
+			map[string]any{"B": json.Number("0")},
+			"greyed out", `A is "Off"`,
 		},
 		"texts have no order": {[]string{mapping("B", "GrayOut", "true", `A GTR "Off"`)}, map[string]any{"A": "On"}, nil, "", ""},
 	}

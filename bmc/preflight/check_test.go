@@ -49,17 +49,17 @@ func TestCheck(t *testing.T) {
 			g := NewWithT(t)
 			_, misfits := c.check()
 			var got []string
-			messages := ""
+			var messages strings.Builder
 			for _, m := range misfits {
 				got = append(got, m.Kind+" "+m.Field+" "+m.Reason)
-				messages += m.Message + "\n"
+				messages.WriteString(m.Message + "\n")
 				seen[m.Reason] = true
 				g.Expect(m.Message).To(HaveSuffix("."))
 				g.Expect(m.Message).NotTo(ContainSubstring("secret"))
 			}
-			g.Expect(got).To(Equal(c.want), messages)
+			g.Expect(got).To(Equal(c.want), messages.String())
 			for _, part := range c.says {
-				g.Expect(strings.ToLower(messages)).To(ContainSubstring(strings.ToLower(part)))
+				g.Expect(strings.ToLower(messages.String())).To(ContainSubstring(strings.ToLower(part)))
 			}
 		})
 	}
@@ -106,8 +106,10 @@ func sound(t *rapid.T) preflight.Wishes {
 		return !strings.Contains(lower, "tpm") && !strings.Contains(lower, "password")
 	})
 	addresses := []preflight.Address{
-		{Scheme: "redfish-virtualmedia", Boot: preflight.VirtualMedia, Redfish: true}, {Scheme: "idrac-virtualmedia", Boot: preflight.VirtualMedia, Redfish: true},
-		{Scheme: "redfish", Boot: preflight.Network, Redfish: true}, {Scheme: "redfish-uefihttp", Boot: preflight.HTTPBoot, Redfish: true},
+		{Scheme: "redfish-virtualmedia", Boot: preflight.VirtualMedia, Redfish: true},
+		{Scheme: "idrac-virtualmedia", Boot: preflight.VirtualMedia, Redfish: true},
+		{Scheme: "redfish", Boot: preflight.Network, Redfish: true},
+		{Scheme: "redfish-uefihttp", Boot: preflight.HTTPBoot, Redfish: true},
 	}
 	w := preflight.Wishes{
 		Address: rapid.SampledFrom(addresses).Draw(t, "address"), BootMode: rapid.SampledFrom([]string{"", "UEFI", "UEFISecureBoot"}).Draw(t, "mode"),
@@ -141,7 +143,7 @@ func sound(t *rapid.T) preflight.Wishes {
 	return w
 }
 
-// TestSwitchedOffRulesLeaveOthers: a verdict has its misfits by object.
+// TestOrderAndBound: a verdict has its misfits by object, and not too many.
 func TestOrderAndBound(t *testing.T) {
 	g := NewWithT(t)
 	w, m := plain(), able()
@@ -186,9 +188,9 @@ func TestDigest(t *testing.T) {
 		seen[preflight.Digest(w)] = name
 	}
 	g.Expect(len(seen)).To(BeNumerically(">", 90), "other wishes have other digests")
-	keep, clear := plain(), plain()
-	clear.Volumes = []preflight.Volume{}
-	g.Expect(preflight.Digest(keep)).NotTo(Equal(preflight.Digest(clear)), "to keep volumes is not to clear them")
+	keep, none := plain(), plain()
+	none.Volumes = []preflight.Volume{}
+	g.Expect(preflight.Digest(keep)).NotTo(Equal(preflight.Digest(none)), "to keep volumes is not to clear them")
 }
 
 func TestLiveImageAt(t *testing.T) {

@@ -90,23 +90,23 @@ func settingNames(in *Input) []v1alpha1.Misfit {
 // nearestSetting is a name that differs by case, or by the suffix that some vendors add.
 func (in *Input) nearestSetting(name string) string {
 	lower := strings.ToLower(name)
-	var close string
+	var near string
 	for _, candidate := range in.Settings.Names() {
 		have := strings.ToLower(candidate)
 		if have == lower {
 			return cut(candidate, longestValue)
 		}
-		if close == "" && (strings.HasPrefix(have, lower+"_") || strings.HasPrefix(lower, have+"_")) {
-			close = cut(candidate, longestValue)
+		if near == "" && (strings.HasPrefix(have, lower+"_") || strings.HasPrefix(lower, have+"_")) {
+			near = cut(candidate, longestValue)
 		}
 	}
-	return close
+	return near
 }
 
 // settingProtected: passwords and the TPM are changed by hand, with a person's presence.
 func settingProtected(in *Input) []v1alpha1.Misfit {
 	return eachSetting(in, func(name string, _ any, a *bios.Attribute) []v1alpha1.Misfit {
-		what := ""
+		var what string
 		switch lower := strings.ToLower(name); {
 		case a != nil && a.Type == bios.Password, strings.Contains(lower, "password"):
 			what = "is a password, and those are never shown or compared"

@@ -22,19 +22,19 @@ func pendingChanges(in *Input) []v1alpha1.Misfit {
 		current, there := in.current(name)
 		return !there || !bios.Same(current, w.Settings[name])
 	})
-	const clear = " Restart the machine, or clear them at the BMC, then ask for a new probe."
+	const next = " Restart the machine, or clear them at the BMC, then ask for a new probe."
 	if foreign := in.foreignSettings(); changes && len(foreign) > 0 {
-		return one(kindSettings, fieldSettings, ReasonPending, "BIOS settings of somebody else wait for a restart and would be applied with these: "+list(foreign)+"."+clear)
+		return one(kindSettings, fieldSettings, ReasonPending, "BIOS settings of somebody else wait for a restart and would be applied with these: "+list(foreign)+"."+next)
 	}
 	if n := in.pendingCount(); changes && n > 0 {
 		return one(kindSettings, fieldSettings, ReasonPending, plural(n, "BIOS setting")+" of somebody else"+map[bool]string{true: " waits", false: " wait"}[n == 1]+
-			" for a restart, and would be applied with these."+clear)
+			" for a restart, and would be applied with these."+next)
 	}
 	jobs := in.Report.PendingJobs
 	if !in.vendor("Dell") || len(jobs) == 0 {
 		return nil
 	}
-	message := "Jobs wait at the BMC, which takes no other change until they are done: " + list(jobs) + "." + clear
+	message := "Jobs wait at the BMC, which takes no other change until they are done: " + list(jobs) + "." + next
 	switch {
 	case w.Volumes != nil:
 		return one(kindHost, fieldHardware, ReasonPending, message)

@@ -3,6 +3,7 @@ package preflight
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -54,10 +55,8 @@ func wrongChoice(a *bios.Attribute, wish any) string {
 		return ""
 	}
 	text := bios.Text(wish)
-	for _, name := range names {
-		if name == text {
-			return ""
-		}
+	if slices.Contains(names, text) {
+		return ""
 	}
 	if near := a.Nearest(text); near != "" {
 		return "the machine writes it as " + quoted(near)
@@ -141,7 +140,7 @@ func settingBootMode(in *Input) []v1alpha1.Misfit {
 	}
 	return eachSetting(in, func(name string, wish any, _ *bios.Attribute) []v1alpha1.Misfit {
 		lower, value := strings.ToLower(name), strings.ToLower(bios.Text(wish))
-		asks := ""
+		var asks string
 		switch {
 		case isBootMode(lower) && (strings.Contains(value, "legacy") || value == "bios"):
 			asks = legacy

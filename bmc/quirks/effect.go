@@ -72,7 +72,7 @@ var Effects = []EffectRow{
 	{NoExpand, "never ask for expanded members", "", Ironflow, nil},
 	{SkipPath, "never read these paths", "patterns with commas, as `/redfish/v1/Chassis/*RAID*`", Ironflow, checkPaths},
 	{OneAtATime, "never have two requests on the way", "", Ironflow, nil},
-	{LeaveOut, "leave these members out of what is sent", "members with commas, as `EventDestination.DeliveryRetryPolicy`", You, checkWords},
+	{LeaveOut, "leave these members out of what is sent; those of a subscription (EventDestination) Ironflow, others you", "members with commas, as `EventDestination.DeliveryRetryPolicy`", Ironflow, checkWords},
 	{Tolerate, "read what is there instead of what the schema asks for", "", Ironflow, nil},
 	{NotSupportedFor, "the BMC shows this, and it does not work; preflight refuses what needs it", "one of the capabilities below, as `VolumeCreation`", Ironflow, oneOf(Capabilities...)},
 	{AdviceOnly, "nobody but a person can do something", "", You, nil},

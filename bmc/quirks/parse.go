@@ -34,7 +34,7 @@ var members = []struct {
 // Parse reads a site's rows: YAML or JSON, a list of rows. The error lists all
 // faults, each with the row and the member that it is in.
 func Parse(text []byte) ([]Row, error) {
-	rows, err := parse(text, false)
+	rows, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func Parse(text []byte) ([]Row, error) {
 	return rows, nil
 }
 
-func parse(text []byte, builtIn bool) ([]Row, error) {
+func parse(text []byte) ([]Row, error) {
 	if len(text) > longestTable {
 		return nil, fmt.Errorf("the table of quirks is longer than %d bytes", longestTable)
 	}
@@ -68,7 +68,7 @@ func parse(text []byte, builtIn bool) ([]Row, error) {
 	for i, item := range list {
 		row, err := parseRow(item)
 		if err == nil {
-			err = row.complete(builtIn)
+			err = row.complete()
 		}
 		first, twice := seen[row.ID]
 		if twice && row.ID != "" {
@@ -124,7 +124,7 @@ func place(i int, id string) string {
 // eachIn puts the place before each of the errors that were joined.
 func eachIn(place string, err error) []error {
 	var list []error
-	if joined, is := err.(interface{ Unwrap() []error }); is { //nolint:errorlint // of this error itself, not of what it wraps
+	if joined, is := err.(interface{ Unwrap() []error }); is {
 		for _, part := range joined.Unwrap() {
 			list = append(list, eachIn(place, part)...)
 		}

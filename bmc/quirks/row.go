@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // Row is a line of the table.
@@ -46,11 +47,13 @@ func (r *Row) General() bool {
 // longestText bounds the members of a site's rows.
 const longestText = 1024
 
+// ourMembers are those that Ironflow itself sends: of a subscription to events.
+const ourMembers = "EventDestination."
+
 var idForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// complete checks the row and prepares its patterns. Only built-in rows may say of
-// any effect that Ironflow applies it: of a site's rows that is not true.
-func (r *Row) complete(builtIn bool) error {
+// complete checks the row and prepares its patterns.
+func (r *Row) complete() error {
 	var problems []error
 	wrong := func(member string, err error) {
 		if err != nil {
@@ -77,12 +80,12 @@ func (r *Row) complete(builtIn bool) error {
 			wrong(m.name, fmt.Errorf("it is longer than %d bytes", longestText))
 		}
 	}
-	problems = append(problems, r.completeEffect(builtIn)...)
+	problems = append(problems, r.completeEffect()...)
 	return errors.Join(problems...)
 }
 
 // completeEffect checks the effect, its value and who applies it.
-func (r *Row) completeEffect(builtIn bool) []error {
+func (r *Row) completeEffect() []error {
 	effect, known := describe(r.Effect)
 	if !known {
 		return []error{fmt.Errorf("effect: %q is not one: use one of %s", r.Effect, names(Effects))}
@@ -96,12 +99,16 @@ func (r *Row) completeEffect(builtIn bool) []error {
 			problems = append(problems, fmt.Errorf("value: %w", err))
 		}
 	}
+	by := effect.By
+	if r.Effect == LeaveOut && !strings.HasPrefix(r.Value, ourMembers) {
+		by = You
+	}
 	switch {
 	case r.By == "":
-		r.By = effect.By
+		r.By = by
 	case !slices.Contains([]Actor{Ironflow, Ironic, You}, r.By):
 		problems = append(problems, fmt.Errorf("by: %q is none of ironflow, ironic, you", r.By))
-	case r.By == Ironflow && effect.By != Ironflow && !builtIn:
+	case r.By == Ironflow && by != Ironflow:
 		problems = append(problems, fmt.Errorf("by: Ironflow does not apply the effect %s by itself", r.Effect))
 	}
 	return problems

@@ -27,7 +27,7 @@ type Identity struct {
 // New returns the built-in table with rows of a site. A row replaces an earlier one
 // with the same ID; the others come last. The rows are those of [Parse].
 func New(site ...[]Row) *Table {
-	rows, err := parse(builtIn, true)
+	rows, err := parse(builtIn)
 	if err != nil {
 		panic("quirks.yaml: " + err.Error()) //nolint:forbidigo // the file is part of the program, and a test reads it
 	}

@@ -68,8 +68,8 @@ func compareNumbers(a, b string) int {
 // cannot be read.
 func Older(version, than string) bool {
 	v, readable := ParseVersion(version)
-	other, comparable := ParseVersion(than)
-	return readable && comparable && v.Compare(other) < 0
+	other, too := ParseVersion(than)
+	return readable && too && v.Compare(other) < 0
 }
 
 // firmwareRange is a list of bounds that all hold, as ">=6.00 <6.10.30.00".
