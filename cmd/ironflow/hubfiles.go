@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/proxyinitrd"
@@ -18,11 +20,26 @@ func (h hubImages) Ignition(ctx context.Context, infraEnv string) ([]byte, error
 }
 
 // Initrd implements rest.LiveFiles: a live system that fetches its root file system
-// through a proxy has to know it.
+// has to know its network by then, and the proxy that it goes through. Both are archives
+// of their own, one behind the other, as the kernel takes them.
 func (h hubImages) Initrd(ctx context.Context, infraEnv string) ([]byte, error) {
-	if _, err := h.Spec(ctx, infraEnv); err != nil { // what no image can be made for has no part of one
+	spec, err := h.Spec(ctx, infraEnv)
+	if err != nil { // what no image can be made for has no part of one
 		return nil, toClient(infraEnv, err)
 	}
+	network, err := embedarea.Content{Files: spec.InitrdFiles}.Archive()
+	if err != nil {
+		return nil, err
+	}
+	proxy, err := h.proxyArchive(ctx, infraEnv)
+	if err != nil || len(network)+len(proxy) == 0 {
+		return nil, err
+	}
+	return slices.Concat(network, proxy), nil
+}
+
+// proxyArchive is the archive with the proxy; nil without one.
+func (h hubImages) proxyArchive(ctx context.Context, infraEnv string) ([]byte, error) {
 	env, err := h.hub.core.InfraEnv(ctx, infraEnv)
 	if err != nil || env.Proxy == nil {
 		return nil, err

@@ -15,7 +15,8 @@ import (
 // hosts of an infra-env, in which the agent starts by itself. Errors wrap
 // [images.ErrBadSpec].
 func OfInfraEnv(env wire.InfraEnv, agent ignition.Agent, pullSecret ignition.Secret) (images.Spec, error) {
-	if err := onlyDHCP(env); err != nil {
+	files, err := networkFiles(env)
+	if err != nil {
 		return images.Spec{}, err
 	}
 	kargs, err := kernelArguments(env.KernelArguments)
@@ -26,17 +27,7 @@ func OfInfraEnv(env wire.InfraEnv, agent ignition.Agent, pullSecret ignition.Sec
 	if err != nil {
 		return images.Spec{}, fmt.Errorf("%w: %w", images.ErrBadSpec, err)
 	}
-	return images.Spec{Ignition: config, Kargs: kargs}, nil
-}
-
-// onlyDHCP refuses static networks: the image is one for many hosts, and a bond or
-// a VLAN of one of them would come up on all.
-func onlyDHCP(env wire.InfraEnv) error {
-	if env.StaticNetworkConfig == "" || env.StaticNetworkConfig == "[]" {
-		return nil
-	}
-	return fmt.Errorf("%w: static_network_config: static networks are not put into an image for many hosts; "+
-		"in Kubernetes, give each BareMetalHost an NMStateConfig or network data", images.ErrBadSpec)
+	return images.Spec{Ignition: config, Kargs: kargs, InitrdFiles: files}, nil
 }
 
 // discovery is the configuration of that image.

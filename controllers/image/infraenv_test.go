@@ -1,6 +1,7 @@
 package image_test
 
 import (
+	"encoding/json"
 	"net/url"
 	"testing"
 
@@ -37,7 +38,36 @@ func TestAnInfraEnvsOwnImage(t *testing.T) {
 	env.KernelArguments = nil
 	_, err = image.OfInfraEnv(env, agent, "")
 	g.Expect(err).NotTo(HaveOccurred())
-	env.StaticNetworkConfig = `[{"network_yaml":"interfaces: []"}]`
+	g.Expect(spec.InitrdFiles).To(BeEmpty())
+}
+
+// TestAnInfraEnvsNetworks: an image for many machines has the network of each of them,
+// with its cards by their addresses, also where a VLAN or a bond lies over them.
+func TestAnInfraEnvsNetworks(t *testing.T) {
+	g := NewWithT(t)
+	const one = `{interfaces: [{name: nic1, type: ethernet, state: up, ipv4: {enabled: false}},
+		{name: nic1.7, type: vlan, state: up, vlan: {base-iface: nic1, id: 7}, ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.7, prefix-length: 24}]}}]}`
+	const other = `{interfaces: [{name: nic1, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]}`
+	config, err := json.Marshal([]wire.HostStaticNetworkConfig{
+		{NetworkYaml: one, MACInterfaceMap: wire.MACInterfaceMap{{MACAddress: "52:54:00:00:00:01", LogicalNICName: "nic1"}}},
+		{NetworkYaml: other, MACInterfaceMap: wire.MACInterfaceMap{{MACAddress: "52:54:00:00:00:02", LogicalNICName: "nic1"}}},
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	env := wire.InfraEnv{StaticNetworkConfig: string(config), NetworkDiscoveryDelaySeconds: new(int64(30))}
+	agent := ignition.Agent{URL: "https://hub.example", InfraEnvID: "0ad6d3b0-1111-4222-8333-000000000001", Version: "1", Token: "t"}
+	spec, err := image.OfInfraEnv(env, agent, "")
+	g.Expect(err).NotTo(HaveOccurred())
+	files := map[string]string{}
+	for _, f := range spec.InitrdFiles {
+		files[f.Name] = string(f.Data)
+	}
+	g.Expect(files["etc/assisted/network/host0/mac_interface.ini"]).To(Equal("52:54:00:00:00:01=nic1\n"))
+	g.Expect(files["etc/assisted/network/host0/nic1.nmconnection"]).To(ContainSubstring("mac-address=52:54:00:00:00:01"))
+	g.Expect(files["etc/assisted/network/host0/nic1.7.nmconnection"]).To(And(ContainSubstring("192.0.2.7/24"), Not(ContainSubstring("parent=nic1"))), "whatever the card is called there")
+	g.Expect(files["etc/assisted/network/host1/nic1.nmconnection"]).To(ContainSubstring("mac-address=52:54:00:00:00:02"))
+	g.Expect(files["etc/systemd/system/pre-network-manager-config.service"]).To(ContainSubstring("DISCOVERY_DELAY_SECONDS=30"))
+
+	env.StaticNetworkConfig = `[{"network_yaml":"interfaces: [{name: a, type: tun}]"}]`
 	_, err = image.OfInfraEnv(env, agent, "")
-	g.Expect(err).To(MatchError(images.ErrBadSpec), "a host that waits for an address in vain says nothing")
+	g.Expect(err).To(And(MatchError(images.ErrBadSpec), MatchError(ContainSubstring("static_network_config: [0].network_yaml"))))
 }

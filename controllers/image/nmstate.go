@@ -67,6 +67,12 @@ func keyfilesOfNMState(config *agentv1.NMStateConfig) (map[string][]byte, error)
 	for _, i := range config.Spec.Interfaces {
 		macs[i.Name] = i.MacAddress
 	}
+	return keyfilesByAddress(document, macs)
+}
+
+// keyfilesByAddress translates an nmstate document whose names of cards are logical:
+// their addresses say which are meant.
+func keyfilesByAddress(document map[string]any, macs map[string]string) (map[string][]byte, error) {
 	interfaces, _ := document["interfaces"].([]any)
 	for _, item := range interfaces {
 		i, _ := item.(map[string]any)

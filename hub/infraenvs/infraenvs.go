@@ -12,6 +12,7 @@ import (
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/snapshots"
+	"github.com/ironflow/ironflow/hub/staticnetwork"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/timeline"
 	"github.com/ironflow/ironflow/hub/unit"
@@ -206,6 +207,9 @@ func (r *Registry) UpdateInfraEnv(ctx context.Context, id string, p wire.InfraEn
 
 // putLists stores lists, which the protocol carries as JSON in text.
 func putLists(env *store.InfraEnv, network []wire.HostStaticNetworkConfig, arguments wire.KernelArguments) error {
+	if err := staticnetwork.Check(network); err != nil {
+		return refusal.BadRequest("%v", err)
+	}
 	if network != nil {
 		env.API.StaticNetworkConfig = unit.Text(network)
 	}

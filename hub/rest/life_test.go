@@ -292,6 +292,7 @@ func TestBootFiles(t *testing.T) {
 	env := user.read("POST", "/infra-envs", `{"name":"pool","pull_secret":"{\"auths\":{}}","kernel_arguments":[{"operation":"append","value":"a=b"}],
 		"static_network_config":[{"network_yaml":"interfaces: []","mac_interface_map":[{"mac_address":"52:54:00:00:00:01","logical_nic_name":"eth0"}]}]}`, 201)["id"].(string)
 	files := "/infra-envs/" + env + "/downloads/files"
+	user.do("PATCH", "/infra-envs/"+env, `{"static_network_config":[{"network_yaml":"interfaces: []","mac_interface_map":[{"mac_address":"eth0","logical_nic_name":"eth0"}]}]}`, 400)
 	g.Expect(user.read("GET", "/infra-envs/"+env+"/downloads/image-url", "", 200)["url"]).To(HaveSuffix("/full.iso"))
 	g.Expect(user.do("GET", files+"?file_name=discovery.ign", "", 200)).To(MatchJSON(`{"ignition":{}}`))
 	g.Expect(user.do("GET", files+"?file_name=static-network-config", "", 200)).To(ContainSubstring("52:54:00:00:00:01=eth0"))

@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/hub/staticnetwork"
+	"github.com/ironflow/ironflow/hub/wire"
 )
 
 func TestArchive(t *testing.T) {
@@ -39,4 +40,37 @@ func TestArchive(t *testing.T) {
 	}
 	_, err = staticnetwork.Archive("x")
 	g.Expect(err).To(HaveOccurred())
+}
+
+func TestCheck(t *testing.T) {
+	card := func(mac, name string) wire.MACInterfaceMap {
+		return wire.MACInterfaceMap{{MACAddress: mac, LogicalNICName: name}}
+	}
+	for name, tc := range map[string]struct {
+		hosts []wire.HostStaticNetworkConfig
+		want  string
+	}{
+		"two hosts": {[]wire.HostStaticNetworkConfig{
+			{NetworkYaml: "interfaces: []", MACInterfaceMap: card("52:54:00:00:00:01", "eth0")}, {NetworkYaml: "{}", MACInterfaceMap: card("52:54:00:00:00:02", "eth0")},
+		}, ""},
+		"no card":       {[]wire.HostStaticNetworkConfig{{NetworkYaml: "{}"}}, "mac_interface_map is empty"},
+		"no YAML":       {[]wire.HostStaticNetworkConfig{{NetworkYaml: "a: [", MACInterfaceMap: card("52:54:00:00:00:01", "eth0")}}, "[0].network_yaml"},
+		"a list":        {[]wire.HostStaticNetworkConfig{{NetworkYaml: "- a", MACInterfaceMap: card("52:54:00:00:00:01", "eth0")}}, "[0].network_yaml"},
+		"no address":    {[]wire.HostStaticNetworkConfig{{NetworkYaml: "{}", MACInterfaceMap: card("eth0", "eth0")}}, "no MAC address"},
+		"no name":       {[]wire.HostStaticNetworkConfig{{NetworkYaml: "{}", MACInterfaceMap: card("52:54:00:00:00:01", "a b")}}, "no name of a card"},
+		"the same name": {[]wire.HostStaticNetworkConfig{{NetworkYaml: "{}", MACInterfaceMap: append(card("52:54:00:00:00:01", "a"), card("52:54:00:00:00:02", "a")...)}}, "two cards have the name a"},
+		"a card of two hosts": {[]wire.HostStaticNetworkConfig{
+			{NetworkYaml: "{}", MACInterfaceMap: card("52:54:00:00:00:0a", "eth0")}, {NetworkYaml: "{}", MACInterfaceMap: card("52:54:00:00:00:0A", "eth0")},
+		}, "that of a card of entry 0, too"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			err := staticnetwork.Check(tc.hosts)
+			if tc.want == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+				return
+			}
+			g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
+		})
+	}
 }

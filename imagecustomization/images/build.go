@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ironflow/ironflow/imagecustomization/embedarea"
+	"github.com/ironflow/ironflow/imagecustomization/iso"
 	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
@@ -28,8 +29,11 @@ func (s *Store) build(ctx context.Context, spec Spec) (Built, []*Revision, error
 		return Built{}, nil, err
 	}
 	content := overlay.Options{
-		Content: embedarea.Content{Ignition: spec.Ignition, Keyfiles: spec.NetworkKeyfiles},
+		Content: embedarea.Content{Ignition: spec.Ignition, Keyfiles: spec.NetworkKeyfiles, Files: spec.InitrdFiles},
 		Kargs:   spec.Kargs,
+	}
+	if len(spec.InitrdFiles) > 0 && !m.Media().Layout.Features[iso.FeatureInitrdNetwork] {
+		return Built{}, nil, fmt.Errorf("%w: %w", ErrBadSpec, overlay.ErrNoInitrdNetwork)
 	}
 	if s.options.Programs != nil {
 		content.Programs = s.options.Programs(m.Arch)

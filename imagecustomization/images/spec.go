@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/ironflow/ironflow/imagecustomization/cpio"
 	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
@@ -79,6 +80,8 @@ type Spec struct {
 	Kind Kind `json:"-"`
 	// NetworkKeyfiles are NetworkManager keyfiles for the initrd, by file name.
 	NetworkKeyfiles map[string][]byte
+	// InitrdFiles are further files of the initrd that have to do with its network.
+	InitrdFiles []cpio.Entry
 	// MACs are the addresses of the cards that the host may boot from over the
 	// network; see [Store.RedirectURL].
 	MACs []string
