@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	. "github.com/onsi/gomega"
@@ -15,6 +16,7 @@ import (
 	"github.com/ironflow/ironflow/hub/releases"
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/hub/testhub"
 )
@@ -187,6 +189,43 @@ func TestListsOfAnyLength(t *testing.T) {
 	g.Expect(seen("?limit=150")).To(Equal(all[:150]))
 	g.Expect(seen("?limit=120&offset=40")).To(Equal(all[40:160]))
 	g.Expect(seen("?message=no+such+thing")).To(BeEmpty())
+}
+
+// TestATimelineThatGrowsMeanwhile: what comes while it is sent moves nothing.
+func TestATimelineThatGrowsMeanwhile(t *testing.T) {
+	for _, order := range []string{"ascending", "descending"} {
+		t.Run(order, func(t *testing.T) {
+			g := NewWithT(t)
+			s := &failingStore{}
+			apiOver(t, s)
+			defer func() { _ = s.Close() }()
+			api, err := rest.New(rest.Options{Hub: s.hub, Auth: rest.Auth{None: true}})
+			g.Expect(err).NotTo(HaveOccurred())
+			unit := &store.Unit{}
+			for i := range 350 {
+				unit.Events = append(unit.Events, wire.Event{Message: fmt.Sprint("event ", i), Severity: wire.EventSeverityInfo, EventTime: wire.At(time.Now())})
+			}
+			g.Expect(s.Commit(t.Context(), unit)).To(Succeed())
+			more := 0
+			s.meanwhile = func() {
+				if more++; more < 20 {
+					g.Expect(s.Commit(t.Context(), &store.Unit{Events: []wire.Event{{Message: fmt.Sprint("late ", more), Severity: wire.EventSeverityInfo, EventTime: wire.At(time.Now())}}})).To(Succeed())
+				}
+			}
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, rest.Base+"/v2/events?message=e&order="+order, nil)
+			w := httptest.NewRecorder()
+			api.ServeHTTP(w, r)
+			var got wire.EventList
+			g.Expect(decodeJSON(w.Body, &got)).To(Succeed(), order)
+			seen := map[string]int{}
+			for _, e := range got {
+				seen[e.Message]++
+			}
+			for i := range 350 {
+				g.Expect(seen).To(HaveKeyWithValue(fmt.Sprint("event ", i), 1))
+			}
+		})
+	}
 }
 
 // TestAListThatBreaksOff: a part must not pass for the whole.

@@ -132,12 +132,12 @@ func (r *request) infraEnvs(clusterID string) list {
 // each severity there are in all of it.
 func (r *request) events(f store.EventFilter) (list, map[string]int, error) {
 	wanted := f.Limit
-	page := func() (wire.EventList, map[string]int, error) {
+	page := func() ([]store.Event, map[string]int, error) {
 		f.Limit = pageSize
 		if wanted > 0 {
 			f.Limit = min(pageSize, wanted)
 		}
-		return r.hub.Events(r.Context(), f)
+		return r.hub.Numbered(r.Context(), f)
 	}
 	found, counts, err := page()
 	if err != nil {
@@ -146,15 +146,15 @@ func (r *request) events(f store.EventFilter) (list, map[string]int, error) {
 	return func(yield func(any, error) bool) {
 		for {
 			for _, e := range found {
-				if !yield(e, nil) {
+				if !yield(e.Event, nil) {
 					return
 				}
 			}
-			f.Offset += len(found)
 			wanted -= len(found)
 			if len(found) < f.Limit || wanted == 0 {
 				return
 			}
+			f.Offset, f.Beyond = 0, found[len(found)-1].Seq
 			if found, _, err = page(); err != nil {
 				yield(nil, err)
 				return

@@ -32,7 +32,9 @@ type failingStore struct {
 	read, write error
 	// left is how many more reads work before they fail; zero for all.
 	left atomic.Int32
-	hub  *service.Hub
+	// meanwhile is done after each read; it may be nil.
+	meanwhile func()
+	hub       *service.Hub
 }
 
 // failAfter has all reads but the next n fail.
@@ -46,6 +48,9 @@ func (s *failingStore) View(ctx context.Context, f func(*store.Reader) error) er
 		return errors.New("disk I/O error")
 	} else if left > 1 {
 		s.left.Store(left - 1)
+	}
+	if s.meanwhile != nil {
+		defer s.meanwhile()
 	}
 	return s.Store.View(ctx, f)
 }

@@ -21,21 +21,17 @@ type EventFilter struct {
 	Descending bool
 	// Limit and Offset page through the result; zero is no limit.
 	Limit, Offset int
+	// Beyond keeps only events behind the one with this number, in the order that is asked
+	// for; zero keeps all. The page behind another one is found by it at once, and events
+	// that have come since do not move it.
+	Beyond int64
 }
 
 // Events returns the selected events and how many there are of each severity
-// before paging.
+// before paging. A page behind another one is not counted again.
 func (r *Reader) Events(f EventFilter) ([]Event, map[string]int, error) {
 	where := f.where()
-	counts := map[string]int{}
-	query := `SELECT severity, COUNT(*) FROM events ` + where.String() + ` GROUP BY severity`
-	err := r.scanAll("count events", query, where.args, func(scan func(...any) error) error {
-		var severity string
-		var n int
-		err := scan(&severity, &n)
-		counts[severity] = n
-		return err
-	})
+	counts, err := r.countEvents(f, where)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -43,7 +39,7 @@ func (r *Reader) Events(f EventFilter) ([]Event, map[string]int, error) {
 	if f.Descending {
 		order = "DESC"
 	}
-	query = `SELECT seq, doc FROM events ` + where.String() + ` ORDER BY seq ` + order
+	query := `SELECT seq, doc FROM events ` + where.String() + ` ORDER BY seq ` + order
 	if f.Limit > 0 || f.Offset > 0 {
 		limit := f.Limit
 		if limit == 0 {
@@ -53,6 +49,22 @@ func (r *Reader) Events(f EventFilter) ([]Event, map[string]int, error) {
 	}
 	events, err := all(r, "list events", query, where.args, scanEvent)
 	return events, counts, err
+}
+
+func (r *Reader) countEvents(f EventFilter, where *conditions) (map[string]int, error) {
+	if f.Beyond != 0 {
+		return nil, nil
+	}
+	counts := map[string]int{}
+	query := `SELECT severity, COUNT(*) FROM events ` + where.String() + ` GROUP BY severity`
+	err := r.scanAll("count events", query, where.args, func(scan func(...any) error) error {
+		var severity string
+		var n int
+		err := scan(&severity, &n)
+		counts[severity] = n
+		return err
+	})
+	return counts, err
 }
 
 func scanEvent(scan func(...any) error) (Event, error) {
@@ -74,6 +86,9 @@ func (f EventFilter) where() *conditions {
 	where.in("category", f.Categories...)
 	if f.ClusterLevel {
 		where.add("host_id = %s", "")
+	}
+	if f.Beyond != 0 {
+		where.add(map[bool]string{false: "seq > %s", true: "seq < %s"}[f.Descending], f.Beyond)
 	}
 	if f.Message != "" {
 		// POSITION of PostgreSQL and INSTR of SQLite differ; LIKE is common to both.

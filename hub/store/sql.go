@@ -86,10 +86,27 @@ func (s *sqlStore) Commit(ctx context.Context, u *Unit) error {
 	return nil
 }
 
+// prunePage is how many events are removed at once: on SQLite all others wait for it, and
+// PostgreSQL ends what takes too long.
+const prunePage = 1000
+
 func (s *sqlStore) Prune(ctx context.Context, then time.Time) error {
-	return s.inTx(ctx, s.write, nil, func(t *tx) error {
-		return t.exec("remove old events", `DELETE FROM events WHERE at < $1`, unix(then))
-	})
+	for {
+		var removed int64
+		err := s.inTx(ctx, s.write, nil, func(t *tx) error {
+			result, err := t.q.ExecContext(t.ctx, `DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE at < $1 ORDER BY at LIMIT $2)`, unix(then), prunePage)
+			if err == nil {
+				removed, err = result.RowsAffected()
+			}
+			if err != nil {
+				return fmt.Errorf("store: remove old events: %w", err)
+			}
+			return nil
+		})
+		if err != nil || removed < prunePage {
+			return err
+		}
+	}
 }
 
 func (s *sqlStore) Watch(f func([]Change)) func() { return s.watchers.add(f) }

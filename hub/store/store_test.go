@@ -97,27 +97,28 @@ func eachDatabase(t *testing.T, test func(t *testing.T, d database)) {
 
 // contract are the cases that every store has to pass.
 var contract = map[string]func(ctx context.Context, g *WithT, s store.Store){
-	"a missing record is ErrNotFound":                    missingRecords,
-	"a host keeps its reports apart":                     hostReports,
-	"a unit is stored as a whole or not at all":          wholeOrNothing,
-	"who read an old version is told":                    oldVersion,
-	"what was only read must not have changed":           readOnly,
-	"a record in the place of another is another":        replaced,
-	"an infra-env with hosts stays":                      infraEnvWithHosts,
-	"hosts are found by MAC":                             hostsByMAC,
-	"check-ins move only the time, and only forward":     checkIns,
-	"hosts are filtered and paged":                       hostFilter,
-	"clusters and infra-envs are filtered and paged":     otherFilters,
-	"deleting a host takes everything but its events":    deleteHost,
-	"events are filtered, paged and counted":             events,
-	"events are numbered in order, and never anew":       eventNumbers,
-	"texts that a database cannot hold are made so":      hostileTexts,
-	"readers see one state, and do not wait for writers": readersDuringWrite,
-	"changes are announced once they are stored":         announcements,
-	"deadlines are found without the records":            deadlines,
-	"a job is claimed by one, and ends once":             jobs,
-	"a lease is held by one":                             leases,
-	"files go with their cluster":                        clusterFiles,
+	"a missing record is ErrNotFound":                                  missingRecords,
+	"a host keeps its reports apart":                                   hostReports,
+	"a unit is stored as a whole or not at all":                        wholeOrNothing,
+	"who read an old version is told":                                  oldVersion,
+	"what was only read must not have changed":                         readOnly,
+	"a record in the place of another is another":                      replaced,
+	"an infra-env with hosts stays":                                    infraEnvWithHosts,
+	"hosts are found by MAC":                                           hostsByMAC,
+	"check-ins move only the time, and only forward":                   checkIns,
+	"hosts are filtered and paged":                                     hostFilter,
+	"clusters and infra-envs are filtered and paged":                   otherFilters,
+	"deleting a host takes everything but its events":                  deleteHost,
+	"events are filtered, paged and counted":                           events,
+	"events are numbered in order, and never anew":                     eventNumbers,
+	"old events are removed, and the page behind another one is found": manyOldEvents,
+	"texts that a database cannot hold are made so":                    hostileTexts,
+	"readers see one state, and do not wait for writers":               readersDuringWrite,
+	"changes are announced once they are stored":                       announcements,
+	"deadlines are found without the records":                          deadlines,
+	"a job is claimed by one, and ends once":                           jobs,
+	"a lease is held by one":                                           leases,
+	"files go with their cluster":                                      clusterFiles,
 }
 
 func TestContract(t *testing.T) {
@@ -435,6 +436,22 @@ func eventNumbers(ctx context.Context, g *WithT, s store.Store) {
 	g.Expect(readEvents(ctx, g, s, store.EventFilter{})).To(BeEmpty())
 	g.Expect(s.Commit(ctx, &store.Unit{Events: []wire.Event{{Message: "c"}}})).To(Succeed())
 	g.Expect(readEvents(ctx, g, s, store.EventFilter{})[0].Seq).To(BeNumerically(">", found[3].Seq))
+}
+
+// manyOldEvents are removed, however many there are, and no younger one is.
+func manyOldEvents(ctx context.Context, g *WithT, s store.Store) {
+	u := &store.Unit{Events: []wire.Event{{Message: "young", EventTime: wire.At(time.Unix(2000, 0))}}}
+	for range 2100 {
+		u.Events = append(u.Events, wire.Event{Message: "old", EventTime: wire.At(time.Unix(1000, 0))})
+	}
+	g.Expect(s.Commit(ctx, u)).To(Succeed())
+	found := readEvents(ctx, g, s, store.EventFilter{Limit: 1, Beyond: readEvents(ctx, g, s, store.EventFilter{Limit: 3})[2].Seq})
+	g.Expect(found).To(HaveLen(1))
+	g.Expect(found[0].Seq).To(Equal(readEvents(ctx, g, s, store.EventFilter{Limit: 1, Offset: 3})[0].Seq))
+	g.Expect(s.Prune(ctx, time.Unix(2000, 0))).To(Succeed())
+	left := readEvents(ctx, g, s, store.EventFilter{})
+	g.Expect(left).To(HaveLen(1))
+	g.Expect(left[0].Message).To(Equal("young"))
 }
 
 func hostileTexts(ctx context.Context, g *WithT, s store.Store) {

@@ -19,16 +19,20 @@ func New(units *settle.Units) *Timeline { return &Timeline{units} }
 // are of each severity.
 func (t *Timeline) Events(ctx context.Context, f store.EventFilter) (wire.EventList, map[string]int, error) {
 	out := wire.EventList{}
-	var counts map[string]int
-	err := t.units.View(ctx, func(w *settle.Work) error {
-		found, n, err := w.Reader.Events(f)
-		counts = n
-		for _, e := range found {
-			out = append(out, e.Event)
-		}
+	found, counts, err := t.Numbered(ctx, f)
+	for _, e := range found {
+		out = append(out, e.Event)
+	}
+	return out, counts, err
+}
+
+// Numbered returns the same with the number of each event, by which the next page is found.
+func (t *Timeline) Numbered(ctx context.Context, f store.EventFilter) (found []store.Event, counts map[string]int, err error) {
+	err = t.units.View(ctx, func(w *settle.Work) (err error) {
+		found, counts, err = w.Reader.Events(f)
 		return err
 	})
-	return out, counts, err
+	return found, counts, err
 }
 
 // AddEvent appends an event that somebody else saw.
