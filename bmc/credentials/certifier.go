@@ -163,6 +163,9 @@ func (c *Certifier) note(ctx context.Context, version string, record *certificat
 }
 
 func (c *Certifier) answered(ctx context.Context, version string, before, after *certificate.Record) error {
+	if !certificate.Follows(before.Phase, after.Phase) {
+		return fmt.Errorf("%w: %q does not follow %q", errTable, after.Phase, before.Phase)
+	}
 	was, err := certificate.Encode(before)
 	if err != nil {
 		return err

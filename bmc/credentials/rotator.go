@@ -39,6 +39,9 @@ const (
 // errCircle is for a decision that never comes to an end.
 var errCircle = errors.New("the rotation of the BMC's password turns in a circle: please report this with the host's condition CredentialsCurrent")
 
+// errTable is for a record that breaks the table of phases.
+var errTable = errors.New("a step that the table of phases does not have: please report this with the host's conditions")
+
 // Pass carries a rotation as far as it goes now, and says what it waits for. Of the
 // observed, Now, Record, RecordProblem, Secret and Turn are filled in here. An error is
 // of the store, or of randomness; what the BMC and Ironic say ends up in the condition.
@@ -113,7 +116,7 @@ func (r *Rotator) do(ctx context.Context, o *rotation.Observed, version string, 
 	switch a := action.(type) {
 	case rotation.Save:
 		r.log(o, a.What)
-		_, err := r.note(ctx, version, a.Record)
+		_, err := r.note(ctx, version, o.Record, a.Record)
 		return err
 	case rotation.Stage:
 		return r.stage(ctx, o, version, a)
@@ -150,17 +153,20 @@ func (r *Rotator) stage(ctx context.Context, o *rotation.Observed, version strin
 	if !o.Record.UnderWay() {
 		if path, route, err = r.BMC.Account(ctx, login); err != nil {
 			o.Now = r.Now()
-			_, err = r.note(ctx, version, rotation.NotFound(o, r.said(o, err)))
+			_, err = r.note(ctx, version, o.Record, rotation.NotFound(o, r.said(o, err)))
 			return err
 		}
 	}
-	_, err = r.note(ctx, version, rotation.Staging(o, made, path, route, salt))
+	_, err = r.note(ctx, version, o.Record, rotation.Staging(o, made, path, route, salt))
 	return err
 }
 
-// note writes the record.
-func (r *Rotator) note(ctx context.Context, version string, record *rotation.Record) (string, error) {
-	data, err := rotation.Encode(record)
+// note writes the record in the place of another one.
+func (r *Rotator) note(ctx context.Context, version string, before, after *rotation.Record) (string, error) {
+	if !rotation.Follows(before.Phase, after.Phase) {
+		return "", fmt.Errorf("%w: %q does not follow %q", errTable, after.Phase, before.Phase)
+	}
+	data, err := rotation.Encode(after)
 	if err != nil {
 		return "", err
 	}
@@ -169,6 +175,9 @@ func (r *Rotator) note(ctx context.Context, version string, record *rotation.Rec
 
 // answered writes the record after something that was done in the world.
 func (r *Rotator) answered(ctx context.Context, version string, before, after *rotation.Record) error {
+	if !rotation.Follows(before.Phase, after.Phase) {
+		return fmt.Errorf("%w: %q does not follow %q", errTable, after.Phase, before.Phase)
+	}
 	was, err := rotation.Encode(before)
 	if err != nil {
 		return err
@@ -182,7 +191,7 @@ func (r *Rotator) answered(ctx context.Context, version string, before, after *r
 
 func (r *Rotator) send(ctx context.Context, o *rotation.Observed, version string, a rotation.Send) error {
 	record := rotation.Sending(o.Record)
-	version, err := r.note(ctx, version, record)
+	version, err := r.note(ctx, version, o.Record, record)
 	if err != nil {
 		return err
 	}
@@ -196,7 +205,7 @@ func (r *Rotator) send(ctx context.Context, o *rotation.Observed, version string
 
 func (r *Rotator) try(ctx context.Context, o *rotation.Observed, version string, a rotation.Try) error {
 	record := rotation.Trying(o, o.Record, a.Role)
-	version, err := r.note(ctx, version, record)
+	version, err := r.note(ctx, version, o.Record, record)
 	if err != nil {
 		return err
 	}

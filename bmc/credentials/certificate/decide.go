@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/x509"
 	"encoding/pem"
+	"slices"
 	"strings"
 	"time"
 
@@ -307,22 +308,32 @@ func prove(o *Observed) Action {
 	default:
 		return Save{r.giveUp(o, ReasonForeign, "the BMC serves a certificate that is neither the old nor the new one: somebody else has replaced it"), "give up: somebody else has replaced the certificate"}
 	}
-	switch waited := o.Now.Sub(r.SentAt); {
-	case r.Trouble.Reason == ReasonRefused && r.Installs >= mostInstalls:
-		return Save{r.giveUp(o, ReasonRefused, r.Trouble.Message), "give up: the BMC refuses the certificate"}
-	case r.Trouble.Reason == ReasonRefused && waited >= time.Minute<<r.Installs, r.Installs < mostInstalls && waited >= patience:
-		if !o.AtRest {
-			return o.stop(0, ReasonNotAtRest, "the certificate is sent again when the host is at rest")
-		}
-		again := r.clone()
-		again.Phase = Issued
-		return Save{again, "send the certificate once more"}
-	case r.Trouble.Reason == ReasonRefused:
-		return o.stop(time.Minute<<r.Installs-waited, ReasonRefused, r.Trouble.Message)
-	case waited < patience:
-		return o.stop(restart, ReasonUnderWay, "waiting for the BMC to serve the new certificate")
+	return again(o)
+}
+
+// again is for a BMC that serves the old certificate still. One that has taken the new
+// one, or may have, is not given up: it may serve it after its next start.
+func again(o *Observed) Action {
+	r := o.Record
+	waited, pause := o.Now.Sub(r.SentAt), patience
+	if r.Trouble.Reason == ReasonRefused {
+		pause = time.Minute << r.Installs
 	}
-	return o.stop(time.Hour, ReasonNeedsReset, "the BMC has the new certificate and serves the old one: reset the BMC; the rest is done by itself")
+	switch {
+	case r.Taken && waited < patience:
+		return o.stop(restart, ReasonUnderWay, "waiting for the BMC to serve the new certificate")
+	case r.Taken || r.Perhaps && r.Installs >= mostInstalls:
+		return o.stop(time.Hour, ReasonNeedsReset, "the BMC has the new certificate and serves the old one: reset the BMC; the rest is done by itself")
+	case r.Installs >= mostInstalls:
+		return Save{r.giveUp(o, ReasonRefused, r.Trouble.Message), "give up: the BMC refuses the certificate"}
+	case waited < pause:
+		return o.stop(min(restart, pause-waited), ReasonUnderWay, "waiting for the BMC to serve the new certificate; "+r.Trouble.Message)
+	case !o.AtRest:
+		return o.stop(0, ReasonNotAtRest, "the certificate is sent again when the host is at rest")
+	}
+	once := r.clone()
+	once.Phase = Issued
+	return Save{once, "send the certificate once more"}
 }
 
 // swap is the step that trusts the new certificate alone.
@@ -334,7 +345,8 @@ func check(*Observed) Action { return Prove{} }
 // Generated is the record of a request that the BMC has made.
 func Generated(o *Observed, request []byte) *Record {
 	r := o.Record.to(Requested)
-	r.Attempt, r.Request, r.Chain, r.Installs, r.Old = r.Attempt+1, request, nil, 0, Digest(o.Served.Raw)
+	r.clear()
+	r.Phase, r.Attempt, r.Request, r.Old = Requested, r.Attempt+1, request, Digest(o.Served.Raw)
 	return r
 }
 
@@ -372,8 +384,17 @@ func Sending(o *Observed) *Record {
 func Installed(o *Observed, r *Record, answer rotation.Answer, message string) *Record {
 	r = r.to(Proving)
 	r.SentAt = o.Now
-	if answer == rotation.Accepted || answer == rotation.NoAnswer {
+	switch answer {
+	case rotation.Accepted:
+		r.Taken = true
 		return r
+	case rotation.NoAnswer:
+		r.Perhaps = true
+		return r
+	case rotation.Refused:
+		// BMCs forget the key of a request once its certificate is there.
+		r.Taken = r.Taken || r.Perhaps
+	default:
 	}
 	r.Trouble = Trouble{ReasonRefused, "the BMC does not take the certificate: " + message}
 	return r
@@ -399,5 +420,7 @@ func (o *Observed) stop(after time.Duration, reason Reason, message string) Wait
 	return Wait{For: after, Condition: Condition{statuses[reason], reason, message}}
 }
 
-// Successors are the phases that may follow one.
-func Successors(p Phase) []Phase { return phases[p].next }
+// Follows reports whether a phase may follow another one, or is the same.
+func Follows(before, after Phase) bool {
+	return before == after || slices.Contains(phases[before].next, after)
+}

@@ -40,6 +40,9 @@ type Record struct {
 	Old     string `json:"old,omitempty"`
 	// Installs counts how often the certificate was sent.
 	Installs int `json:"installs,omitempty"`
+	// Taken says that the BMC has taken it; Perhaps, that it may have.
+	Taken   bool `json:"taken,omitempty"`
+	Perhaps bool `json:"perhaps,omitempty"`
 	// SentAt is when it was sent last.
 	SentAt time.Time `json:"sentAt,omitzero"`
 	// NotBefore is when to try again; Failures counts what failed in a row.
@@ -129,7 +132,7 @@ func (r *Record) retry(o *Observed, reason Reason, message string) *Record {
 // giveUp ends a replacement; the old certificate is served.
 func (r *Record) giveUp(o *Observed, reason Reason, message string) *Record {
 	r = r.clone()
-	r.Phase, r.Request, r.Chain, r.Installs, r.Failures, r.NotBefore = Rested, nil, nil, 0, 0, time.Time{}
+	r.clear()
 	r.Trouble, r.GaveUp, r.Asked = Trouble{reason, message}, o.Now, o.Request
 	return r
 }
@@ -138,6 +141,13 @@ func (r *Record) giveUp(o *Observed, reason Reason, message string) *Record {
 func (r *Record) finish(o *Observed) *Record {
 	r = r.clone()
 	r.Installed, r.Replaced, r.GaveUp, r.Asked = o.digestOfChain(), o.Now, time.Time{}, o.Request
-	r.Phase, r.Request, r.Chain, r.Installs, r.Failures, r.NotBefore, r.Trouble = Rested, nil, nil, 0, 0, time.Time{}, Trouble{}
+	r.clear()
 	return r
+}
+
+// clear drops what belongs to one replacement.
+func (r *Record) clear() {
+	r.Phase, r.Request, r.Chain, r.Old = Rested, nil, nil, ""
+	r.Installs, r.Taken, r.Perhaps, r.SentAt = 0, false, false, time.Time{}
+	r.Failures, r.NotBefore, r.Trouble = 0, time.Time{}, Trouble{}
 }

@@ -1,5 +1,7 @@
 package rotation
 
+import "slices"
+
 // Phase is how far a rotation is. It is written before and after each effect in the
 // world, so that whoever comes next knows what may have happened.
 type Phase string
@@ -85,5 +87,8 @@ func init() {
 	}
 }
 
-// Successors are the phases that may follow one.
-func Successors(p Phase) []Phase { return phases[p].next }
+// Follows reports whether a phase may follow another one, or is the same. A record that
+// breaks the table is not written: what it says would be true of nothing.
+func Follows(before, after Phase) bool {
+	return before == after || slices.Contains(phases[before].next, after)
+}
