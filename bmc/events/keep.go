@@ -175,7 +175,7 @@ func (k *keeper) clear(ctx context.Context) error {
 
 // make subscribes. What a BMC refuses in the body is left out, what it misses added.
 func (k *keeper) make(ctx context.Context, state State) (State, error) {
-	body, spare := k.wanted.body(k.service, isVendor(k.report, "HPE"))
+	body, spare := k.wanted.body(k.service, k.report)
 	for range attempts {
 		answer, err := k.c.Post(ctx, k.service.Subscriptions.Path, body)
 		switch {
@@ -184,7 +184,7 @@ func (k *keeper) make(ctx context.Context, state State) (State, error) {
 		case said(err, "EventSubscriptionLimitExceeded"):
 			state.Problem = fmt.Sprintf("the BMC takes no more event subscriptions, and all %d are others': remove one that nobody needs", k.others)
 			return state, nil
-		case said(err, "ResourceAlreadyExists"):
+		case said(err, "ResourceAlreadyExists", "PropertyValueModified"):
 			return k.adopt(ctx, state, err)
 		case !adapt(body, spare, err):
 			return state, err

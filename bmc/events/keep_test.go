@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"testing"
 	"time"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
-	"github.com/ironflow/ironflow/test/bmc/simulator"
 )
 
 const receiverBase = "https://ironflow.test:8092"
@@ -38,24 +36,24 @@ func TestKeepForms(t *testing.T) {
 	types := []string{"Alert", "MetricReport", "Other"}
 	for name, c := range map[string]struct {
 		bmc    *vendor
-		vendor string
+		quirks []string
 		// want are the members besides Destination, Protocol and Context.
 		want  object
 		posts int
 	}{
 		"types, as iDRAC9 and iLO5": {
-			&vendor{service: object{"EventTypesForSubscription": types, "RegistryPrefixes": []string{"IDRAC"}}}, "Dell",
+			&vendor{service: object{"EventTypesForSubscription": types, "RegistryPrefixes": []string{"IDRAC"}}}, nil,
 			object{"EventTypes": []any{"Alert", "Other"}, "DeliveryRetryPolicy": "RetryForever"},
 			1,
 		},
 		"prefixes, an empty one left out": {
-			&vendor{service: object{"EventTypesForSubscription": []string{}, "RegistryPrefixes": []string{"", "Base", "OpenBMC"}}}, "",
+			&vendor{service: object{"EventTypesForSubscription": []string{}, "RegistryPrefixes": []string{"", "Base", "OpenBMC"}}}, nil,
 			object{"RegistryPrefixes": []any{"Base", "OpenBMC"}, "DeliveryRetryPolicy": "RetryForever"},
 			1,
 		},
-		"neither": {&vendor{service: object{}}, "", object{"DeliveryRetryPolicy": "RetryForever"}, 1},
-		"HPE gets no retry policy": {
-			&vendor{service: object{"RegistryPrefixes": []string{"iLOEvents"}}}, "HPE", object{"RegistryPrefixes": []any{"iLOEvents"}}, 1,
+		"neither": {&vendor{service: object{}}, nil, object{"DeliveryRetryPolicy": "RetryForever"}, 1},
+		"a member that a quirk names is left out": {
+			&vendor{service: object{"RegistryPrefixes": []string{"iLOEvents"}}}, []string{"Other.X,EventDestination.DeliveryRetryPolicy"}, object{"RegistryPrefixes": []any{"iLOEvents"}}, 1,
 		},
 		"what is refused is left out": {
 			&vendor{service: object{"EventTypesForSubscription": types}, refuse: func(body object) (key, argument string) {
@@ -66,7 +64,7 @@ func TestKeepForms(t *testing.T) {
 				}
 				return "", ""
 			}},
-			"",
+			nil,
 			object{},
 			3,
 		},
@@ -79,17 +77,21 @@ func TestKeepForms(t *testing.T) {
 				}
 				return "", ""
 			}},
-			"",
+			nil,
 			object{"ResourceTypes": []any{"Task", "Drive"}, "EventFormatType": "Event", "HttpHeaders": []any{}, "DeliveryRetryPolicy": "RetryForever"},
 			4,
 		},
-		"no Location": {&vendor{service: object{}, nameless: true}, "", object{"DeliveryRetryPolicy": "RetryForever"}, 1},
+		"no Location": {&vendor{service: object{}, nameless: true}, nil, object{"DeliveryRetryPolicy": "RetryForever"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			bmc := c.bmc
 			w := wanted(t, "host-1", 0)
-			state, err := Keep(t.Context(), connect(t, bmc), &v1alpha1.BMCReport{Vendor: c.vendor}, w)
+			report := &v1alpha1.BMCReport{}
+			for _, value := range c.quirks {
+				report.Quirks = append(report.Quirks, v1alpha1.AppliedQuirk{Effect: "leave-out", Value: value})
+			}
+			state, err := Keep(t.Context(), connect(t, bmc), report, w)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(state).To(Equal(State{Did: Made, Path: subscriptionsPath + "/1"}))
 			g.Expect(bmc.asked("POST")).To(Equal(c.posts))
@@ -181,19 +183,24 @@ func TestKeepGoesOn(t *testing.T) {
 	}
 }
 
-// TestKeepDuplicate: the BMC says that it has one, which the list did not show yet.
+// TestKeepDuplicate: the BMC says that it has one, in either of the ways that there
+// are, which the list did not show yet.
 func TestKeepDuplicate(t *testing.T) {
-	g := NewWithT(t)
-	w := wanted(t, "host-1", 0)
-	bmc := &vendor{service: object{}}
-	bmc.refuse = func(object) (key, argument string) {
-		bmc.add(object{"Destination": w.Destination, "Context": w.Key.Context})
-		return "ResourceAlreadyExists", "Destination"
+	for _, key := range []string{"ResourceAlreadyExists", "PropertyValueModified"} {
+		t.Run(key, func(t *testing.T) {
+			g := NewWithT(t)
+			w := wanted(t, "host-1", 0)
+			bmc := &vendor{service: object{}}
+			bmc.refuse = func(object) (string, string) {
+				bmc.add(object{"Destination": w.Destination, "Context": w.Key.Context})
+				return key, "Destination"
+			}
+			state, err := Keep(t.Context(), connect(t, bmc), nil, w)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(state).To(Equal(State{Did: Adopted, Path: subscriptionsPath + "/1"}))
+			g.Expect(bmc.asked("POST")).To(Equal(1))
+		})
 	}
-	state, err := Keep(t.Context(), connect(t, bmc), nil, w)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(state).To(Equal(State{Did: Adopted, Path: subscriptionsPath + "/1"}))
-	g.Expect(bmc.asked("POST")).To(Equal(1))
 }
 
 // TestKeepProblems: what a person has to mend is said, without our secrets.
@@ -253,53 +260,6 @@ func TestRemove(t *testing.T) {
 	g.Expect(bmc.subs[0]["Context"]).To(Equal("m"))
 	g.Expect(Remove(t.Context(), c, w)).To(BeZero(), "again does nothing")
 	g.Expect(Remove(t.Context(), connect(t, &vendor{}), w)).To(BeZero(), "nor where there are no events")
-}
-
-// TestSimulator: from the subscription to the sink, on the simulator: a test event
-// arrives and its time is known, the power events wake, and what a reset has lost is
-// made again.
-func TestSimulator(t *testing.T) {
-	g := NewWithT(t)
-	got := &sink{more: make(chan struct{}, 1)}
-	receiver := NewReceiver(Options{Keys: testKeys(t), Sink: got})
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- receiver.Run(ctx) }()
-	defer func() { cancel(); g.Expect(<-done).To(Succeed()) }()
-	listener := httptest.NewTLSServer(receiver)
-	defer listener.Close()
-
-	sim := simulator.New(simulator.Options{Username: "admin", Password: "password", Events: listener.Client().Transport})
-	defer sim.Close()
-	g.Expect(sim.AddSystem(simulator.System{ID: "1"})).To(Succeed())
-	c := connect(t, sim)
-
-	receiver.Register("host-1", 0)
-	w := &Wanted{Key: testKeys(t).Of("host-1", 0)}
-	w.Destination, _ = w.Key.Destination(listener.URL)
-	report := &v1alpha1.BMCReport{System: "/redfish/v1/Systems/1"}
-	state, err := Keep(t.Context(), c, report, w)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(state.Did).To(Equal(Made), state.Problem)
-
-	arrived, stop := receiver.Await("host-1")
-	defer stop()
-	took, err := Prove(t.Context(), c, report, arrived, time.Now)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(took).To(BeNumerically(">=", 0))
-
-	g.Expect(sim.Emit("1", simulator.Event{Type: "Alert", MessageID: "Environmental.1.0.FanFailed", Severity: "Critical", Message: "Fan 1 failed."})).To(Succeed())
-	got.await(1)
-	g.Expect(got.Alerts()[0].Message).To(Equal("Fan 1 failed."))
-
-	_, err = c.Delete(t.Context(), state.Path)
-	g.Expect(err).NotTo(HaveOccurred())
-	c = connect(t, sim) // that one waits for what it has just made
-	w.Known = state.Path
-	again, err := Keep(t.Context(), c, report, w)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(again.Did).To(Equal(Made))
-	g.Expect(Remove(t.Context(), c, w)).To(Equal(1))
 }
 
 func TestProve(t *testing.T) {

@@ -5,8 +5,10 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/lenient"
+	"github.com/ironflow/ironflow/bmc/quirks"
 )
 
 // Wanted is the subscription that a BMC is to have.
@@ -94,17 +96,25 @@ func (w *Wanted) sameReceiver(destination string) bool {
 }
 
 // body is what is sent to subscribe, and what may be added to it when the BMC asks.
-func (w *Wanted) body(s *service, hpe bool) (body, spare map[string]any) {
-	body = map[string]any{"Destination": w.Destination, "Protocol": "Redfish", "Context": w.Key.Context}
+// What the BMC's quirks say is left out.
+func (w *Wanted) body(s *service, report *v1alpha1.BMCReport) (body, spare map[string]any) {
+	body = map[string]any{
+		"Destination": w.Destination, "Protocol": "Redfish", "Context": w.Key.Context,
+		// Without it many delete a subscription after a few failures.
+		"DeliveryRetryPolicy": "RetryForever",
+	}
 	prefixes := texts(s.Prefixes, "")
 	if types := texts(s.Types, "MetricReport"); len(types) > 0 {
 		body["EventTypes"] = types
 	} else if len(prefixes) > 0 {
 		body["RegistryPrefixes"] = prefixes
 	}
-	if !hpe {
-		// iLOs refuse it. Others delete a subscription after a few failures without.
-		body["DeliveryRetryPolicy"] = "RetryForever"
+	if report != nil {
+		for _, member := range quirks.Values(report.Quirks, quirks.LeaveOut) {
+			if name, is := strings.CutPrefix(strings.TrimSpace(member), "EventDestination."); is && !needed[name] {
+				delete(body, name)
+			}
+		}
 	}
 	spare = map[string]any{"EventFormatType": "Event", "SubscriptionType": "RedfishEvent", "HttpHeaders": []any{}}
 	if types := texts(s.ResourceTypes, ""); len(types) > 0 {

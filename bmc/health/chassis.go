@@ -2,10 +2,13 @@ package health
 
 import (
 	"context"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/ironflow/ironflow/bmc/health/rules"
 	"github.com/ironflow/ironflow/bmc/lenient"
+	"github.com/ironflow/ironflow/bmc/quirks"
 )
 
 // chassis reads what cools and feeds the system.
@@ -28,13 +31,12 @@ func (r *reader) chassis(ctx context.Context, s *system) error {
 	return nil
 }
 
-// harmful says of a chassis that older iDRACs restart when it is read.
-func (r *reader) harmful(path string) bool {
-	if !strings.EqualFold(r.options.Report.Vendor, "Dell") {
-		return false
-	}
-	name := path[strings.LastIndexByte(strings.TrimSuffix(path, "/"), '/')+1:]
-	return strings.Contains(name, "RAID") || strings.Contains(name, "Enclosure")
+// harmful says of a chassis that a quirk forbids to read it: older iDRACs restart.
+func (r *reader) harmful(chassis string) bool {
+	return slices.ContainsFunc(quirks.Values(r.options.Report.Quirks, quirks.SkipPath), func(pattern string) bool {
+		matches, err := path.Match(strings.TrimSpace(pattern), strings.TrimSuffix(chassis, "/"))
+		return matches && err == nil
+	})
 }
 
 // cooling takes the older resource where there is one: it holds in one answer what

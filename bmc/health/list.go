@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -34,24 +33,28 @@ type PartRow struct {
 	Shows string `json:"shows,omitempty"`
 }
 
-// Parts are the parts of a reading: domain by domain, the worst first.
+// worstFirst is the order of states in a list.
+var worstFirst = []v1alpha1.HealthState{v1alpha1.HealthCritical, v1alpha1.HealthWarning, v1alpha1.HealthOK}
+
+// Parts are the parts of a reading: domain by domain, the worst first. What only sums
+// up others is left out, unless none of them shows the same.
 func Parts(r rules.Reading) []PartRow {
 	var rows []PartRow
 	for _, domain := range rules.Domains {
-		from := len(rows)
+		var own []PartRow
 		for _, p := range r.Parts {
-			v, counts := rules.Assess(p)
-			if p.Domain != domain || !counts {
-				continue
+			if v, counts := rules.Assess(p); p.Domain == domain && counts {
+				own = append(own, PartRow{Domain: domain, Kind: p.Kind, Name: p.Name, State: v.State, Reading: rules.Shown(p), Shows: v.Shows})
 			}
-			row := PartRow{Domain: domain, Kind: p.Kind, Name: p.Name, State: v.State, Shows: v.Shows}
-			if p.Value != nil {
-				row.Reading = strings.TrimSpace(strconv.FormatFloat(*p.Value, 'g', 6, 64) + " " + p.Unit)
-			}
-			rows = append(rows, row)
 		}
-		order := []v1alpha1.HealthState{v1alpha1.HealthCritical, v1alpha1.HealthWarning, v1alpha1.HealthOK}
-		slices.SortStableFunc(rows[from:], func(a, b PartRow) int { return slices.Index(order, a.State) - slices.Index(order, b.State) })
+		all := slices.Clone(own)
+		own = slices.DeleteFunc(own, func(sum PartRow) bool {
+			return sum.Kind == rules.Group && slices.ContainsFunc(all, func(r PartRow) bool {
+				return r.Kind != rules.Group && slices.Index(worstFirst, r.State) <= slices.Index(worstFirst, sum.State)
+			})
+		})
+		slices.SortStableFunc(own, func(a, b PartRow) int { return slices.Index(worstFirst, a.State) - slices.Index(worstFirst, b.State) })
+		rows = append(rows, own...)
 	}
 	return rows
 }

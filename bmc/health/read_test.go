@@ -11,7 +11,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/health/rules"
-	"github.com/ironflow/ironflow/test/bmc/simulator"
+	"github.com/ironflow/ironflow/bmc/quirks"
 )
 
 const (
@@ -234,7 +234,7 @@ func TestReadHarmful(t *testing.T) {
 	s["Links"] = object{"Chassis": []object{link("/redfish/v1/Chassis/RAID.Integrated.1-1"), link("/redfish/v1/Chassis/Enclosure.Internal.0-1"), link(box)}}
 	bmc.set(map[string]any{sys: s})
 	w := newWatch(t, bmc)
-	w.report.Vendor = "Dell"
+	w.report.Quirks = quirks.New().Match(quirks.Identity{Vendor: "Dell", Manager: "iDRAC8"})
 	g.Expect(w.pass(1)[rules.Cooling].State).To(Equal(ok))
 	g.Expect(bmc.count("/redfish/v1/Chassis/RAID") + bmc.count("/redfish/v1/Chassis/Enclosure")).To(BeZero())
 }
@@ -262,32 +262,4 @@ func TestReadEnds(t *testing.T) {
 	g.Expect(rows[rules.Storage].Message).To(Equal("not read yet"))
 	g.Expect(bmc.count(sys + "/Storage")).To(BeZero())
 	g.Expect(asked).To(HaveLen(1))
-}
-
-// TestSimulator: on the simulator all is well, and List names its parts.
-func TestSimulator(t *testing.T) {
-	g := NewWithT(t)
-	sim := simulator.New(simulator.Options{Username: "admin", Password: "password"})
-	defer sim.Close()
-	g.Expect(sim.AddSystem(simulator.System{ID: "1"})).To(Succeed())
-	g.Expect(sim.SetPower("1", simulator.On)).To(Succeed())
-	w := newWatch(t, sim)
-	rows := w.pass(1)
-	for _, domain := range []rules.Domain{rules.Power, rules.Cooling, rules.System, rules.Log} {
-		g.Expect(rows[domain].State).To(Equal(ok), "%s: %s", domain, rows[domain].Message)
-	}
-	g.Expect(sim.Emit("1", simulator.Event{Type: "Alert", MessageID: "Environmental.1.0.FanFailed", Severity: "Critical", Message: "Fan 1 failed."})).To(Succeed())
-	rows = w.pass(1)
-	g.Expect(rows[rules.Log]).To(Equal(row(rules.Log, critical, "Fan 1 failed.")))
-	g.Expect(w.alerts).To(HaveLen(1))
-	g.Expect(w.alerts[0].Message).To(Equal("Fan 1 failed."))
-
-	reading, err := List(t.Context(), w.c, w.report)
-	g.Expect(err).NotTo(HaveOccurred())
-	var text strings.Builder
-	g.Expect(WriteParts(&text, Parts(reading))).To(Succeed())
-	g.Expect(text.String()).To(And(ContainSubstring("Inlet temperature"), ContainSubstring("Fan 2"), ContainSubstring("Power supply")))
-	text.Reset()
-	g.Expect(WriteEntries(&text, Entries(reading, 1))).To(Succeed())
-	g.Expect(text.String()).To(ContainSubstring("Fan 1 failed."))
 }

@@ -130,6 +130,14 @@ func byLimits(p Part) (Verdict, bool) {
 	return Verdict{State: v1alpha1.HealthOK}, true
 }
 
+// Shown is a sensor's reading with its unit; empty where there is none.
+func Shown(p Part) string {
+	if p.Value == nil {
+		return ""
+	}
+	return withUnit(*p.Value, p.Unit)
+}
+
 func withUnit(value float64, unit string) string {
 	return strings.TrimSpace(number(value) + " " + unit)
 }
