@@ -35,7 +35,8 @@ type Registration struct {
 
 // RegisterHost notes a host whose agent has started, and answers what the agent
 // needs to go on. A known host starts over as far as its status allows; a host
-// that the hub must not touch again is refused with 403 or 409.
+// that the hub must not touch again is refused with 403 or 409, a new one of a cluster
+// that is closed for now with 503.
 func (f *Fleet) RegisterHost(ctx context.Context, r Registration) (wire.HostRegistrationResponse, error) {
 	if uuid.Validate(r.HostID) != nil {
 		return wire.HostRegistrationResponse{}, refusal.BadRequest("host_id %q is not a UUID", r.HostID)
@@ -133,7 +134,7 @@ func newHost(w *settle.Work, env *store.InfraEnv, r Registration) (*store.Host, 
 		return nil, err
 	}
 	if !slices.Contains(clustermachine.Open, c.API.Status) {
-		return nil, refusal.Conflict("cluster %s takes no new hosts: it is %s", c.API.Name, c.API.Status)
+		return nil, refusal.Later("cluster %s takes no new hosts: it is %s", c.API.Name, c.API.Status)
 	}
 	join(host, c)
 	return host, nil

@@ -17,7 +17,7 @@ import (
 // Error is a refusal with the status code of the protocol. Its text is for
 // people and says what to do.
 type Error struct {
-	// Code is an HTTP status: 400, 403, 404, 408 or 409.
+	// Code is an HTTP status: 400, 403, 404, 408, 409 or 503.
 	Code   int
 	Reason string
 }
@@ -43,6 +43,11 @@ func NotFound(format string, args ...any) error {
 // Conflict refuses what the record's status does not allow.
 func Conflict(format string, args ...any) error {
 	return New(http.StatusConflict, format, args...)
+}
+
+// Later refuses what the record's status does not allow for now: agents ask again.
+func Later(format string, args ...any) error {
+	return New(http.StatusServiceUnavailable, format, args...)
 }
 
 // ErrUnavailable means that the same call may work in a moment.

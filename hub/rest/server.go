@@ -181,7 +181,8 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, op protocol.Operat
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		err, code = errors.New("the body is larger than "+byteCount(tooLarge.Limit)), http.StatusRequestEntityTooLarge
 	}
-	if code >= http.StatusInternalServerError && r.Context().Err() == nil { // whoever is gone is no failure
+	_, refused := errors.AsType[*service.Error](err)                                    // on purpose, with a reason for people
+	if code >= http.StatusInternalServerError && !refused && r.Context().Err() == nil { // whoever is gone is no failure
 		s.log.Error("an operation failed", "operation", op.ID, "error", err)
 	}
 	switch code {
@@ -189,7 +190,11 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, op protocol.Operat
 		writeError(w, code, "the hub could not do this; see its log")
 	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", retryAfter)
-		writeError(w, code, "the hub cannot do this at the moment; ask again")
+		reason := "the hub cannot do this at the moment; ask again"
+		if refused {
+			reason = err.Error()
+		}
+		writeError(w, code, reason)
 	case http.StatusForbidden: // the protocol has one model for refusals of either kind
 		writeInfraError(w, wire.InfraError{Code: int64(code), Message: err.Error()})
 	default:
@@ -215,6 +220,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, op protocol.Oper
 		w.WriteHeader(op.Empty)
 	case *file:
 		b.serve(w, r)
+	case *bundle:
+		s.sendBundle(w, r, op, b)
 	case list:
 		s.stream(w, r, op, b)
 	default:

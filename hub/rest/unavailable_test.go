@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -116,6 +117,29 @@ func TestTokenThatCannotBeLookedUp(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestClusterThatIsClosedForNow: an agent takes 409 for the end, and the cluster may take
+// its host later.
+func TestClusterThatIsClosedForNow(t *testing.T) {
+	g := NewWithT(t)
+	s := &failingStore{}
+	api, _ := apiOver(t, s)
+	defer func() { _ = s.Close() }()
+	const clusterID, env = "cccccccc-0000-4000-8000-000000000001", "22222222-2222-4222-8222-222222222222"
+	unit := &store.Unit{Clusters: []*store.Cluster{{API: wire.Cluster{ID: clusterID, Name: "edge", Status: wire.ClusterStatusFinalizing, StatusUpdatedAt: wire.At(time.Now())}}}}
+	g.Expect(s.Commit(t.Context(), unit)).To(Succeed())
+	_, err := s.hub.EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: env, Name: "edge", ClusterID: clusterID})
+	g.Expect(err).NotTo(HaveOccurred())
+	token, err := s.hub.AgentToken(t.Context(), env)
+	g.Expect(err).NotTo(HaveOccurred())
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, rest.Base+"/v2/infra-envs/"+env+"/hosts", strings.NewReader(`{"host_id": "aaaaaaaa-0000-4000-8000-000000000001"}`))
+	r.Header.Set(wire.HeaderAgentToken, token)
+	w := httptest.NewRecorder()
+	api.ServeHTTP(w, r)
+	g.Expect(w.Code).To(Equal(503), w.Body.String())
+	g.Expect(w.Header().Get("Retry-After")).NotTo(BeEmpty())
+	g.Expect(w.Body.String()).To(ContainSubstring("takes no new hosts: it is finalizing"))
 }
 
 // TestBodyThatDoesNotArriveInTime: an agent drops a reply that is answered with

@@ -44,7 +44,7 @@ func TestHostJoinsAnInstalledCluster(t *testing.T) {
 	w := shared(t, service.Options{}, service.ClusterSpec{})
 	w.installing(hostA)
 	_, err := w.RegisterHost(w.ctx, service.Registration{InfraEnvID: envID, HostID: hostB})
-	w.Expect(service.Code(err)).To(Equal(409), "a cluster that is being installed takes no new hosts")
+	w.Expect(service.Code(err)).To(Equal(503), "a cluster that is being installed takes no new hosts for now")
 	w.Expect(w.stage(hostA, wire.HostStageDone)).To(Succeed())
 	w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusInstalled))
 	_, err = w.AllowAddHosts(w.ctx, sharedCluster)
