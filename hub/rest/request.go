@@ -76,7 +76,7 @@ func (r *request) cluster() (string, error) {
 	if err != nil || r.caller.infraEnvID == "" {
 		return id, err
 	}
-	hosts, err := r.hub.Hosts(r.Context(), store.HostFilter{InfraEnvID: r.caller.infraEnvID, ClusterID: id, Bare: true})
+	hosts, err := r.hub.Hosts(r.Context(), store.HostFilter{InfraEnvID: r.caller.infraEnvID, ClusterID: id, Bare: true, Limit: 1})
 	if err == nil && len(hosts) == 0 {
 		return "", notFound("there is no cluster %s", id)
 	}
