@@ -47,7 +47,7 @@ func (l *lines) done(r result) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.n++
-	what := ""
+	var what string
 	if r.failure != nil {
 		what = r.failure.Address + ": " + r.failure.Kind
 	} else {

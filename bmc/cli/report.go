@@ -40,8 +40,15 @@ func printReport(out io.Writer, r *v1alpha1.BMCReport) error {
 // facts are the lines above the capabilities.
 func facts(r *v1alpha1.BMCReport) [][2]string {
 	out := [][2]string{
-		{"Vendor", r.Vendor}, {"Model", r.Model}, {"Serial number", r.SerialNumber}, {"BMC", bmcOf(r)}, {"BIOS", r.BIOSVersion},
-		{"Redfish", r.RedfishVersion}, {"System", r.System}, {"Manager", r.Manager}, {"Power", r.PowerState},
+		{"Vendor", r.Vendor},
+		{"Model", r.Model},
+		{"Serial number", r.SerialNumber},
+		{"BMC", bmcOf(r)},
+		{"BIOS", r.BIOSVersion},
+		{"Redfish", r.RedfishVersion},
+		{"System", r.System},
+		{"Manager", r.Manager},
+		{"Power", r.PowerState},
 	}
 	if skew := r.ClockSkewSeconds; skew != nil {
 		out = append(out, [2]string{"Clock", fmt.Sprintf("%+d s against ours", *skew)})

@@ -206,7 +206,7 @@ func TestGivesUp(t *testing.T) {
 		"no root":                       {status(http.StatusNotFound, ""), 1, kind(client.NotSupported)},
 		"no systems":                    {status(http.StatusInternalServerError, "/Systems"), 2, kind(client.Failed)},
 		"an empty list of systems":      {answer(`{"RedfishVersion": "1.0", "Systems": {"@odata.id": "/redfish/v1/Systems"}, "Members": []}`), 2, is(probe.ErrNoSystem)},
-		"no link to systems":            {answer(`{"RedfishVersion": "1.0"}`), 1, is(probe.ErrNoSystem)},
+		"no link to systems":            {answer(`{"RedfishVersion": "1.0"}`), 2, is(probe.ErrNoSystem)},
 		"JSON of something else":        {answer(`{"version": 3}`), 1, is(probe.ErrNotRedfish)},
 		"no JSON":                       {answer(`hello`), 1, func(err error) bool { return err != nil }},
 	} {

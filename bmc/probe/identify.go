@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/lenient"
 	"github.com/ironflow/ironflow/bmc/quirks"
 )
@@ -82,9 +83,18 @@ func (p *probe) findSystem() error {
 		}
 		return nil
 	}
-	collection := getList(p, p.root.value.Systems, false)
-	if collection.err != nil {
+	link := p.root.value.Systems
+	if link.Path == "" { // links of the root vanish on some BMCs until they are restarted
+		link.Path = servicePath + "Systems"
+	}
+	collection := getList(p, link, false)
+	switch {
+	case collection.err != nil && p.root.value.Systems.Path == "" && client.KindOf(collection.err) == client.NotSupported:
+		return ErrNoSystem
+	case collection.err != nil:
 		return collection.err
+	case p.root.value.Systems.Path == "":
+		p.remark("The service root does not link to its systems, which are there: some BMCs lose such links until they are restarted, and show less than they can.")
 	}
 	systems := links[system](collection.value.members)
 	if len(systems) == 0 {

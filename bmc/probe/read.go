@@ -205,8 +205,12 @@ func member[T any](raw json.RawMessage) (found[T], bool) {
 	return f, true
 }
 
+// mostListed bounds the members of a list that are looked at.
+const mostListed = 4096
+
 // links are the members of a list that have a path, in their order.
 func links[T any](members []json.RawMessage) []found[T] {
+	members = members[:min(len(members), mostListed)]
 	out := make([]found[T], 0, len(members))
 	for _, raw := range members {
 		if f, ok := member[T](raw); ok {

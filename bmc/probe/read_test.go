@@ -120,7 +120,7 @@ func (r *reader) GetRaw(ctx context.Context, path string) (*client.Answer, error
 	request.URL.Path, request.URL.RawQuery, _ = strings.Cut(path, "?")
 	w := httptest.NewRecorder()
 	r.bmc.ServeHTTP(w, request)
-	kind := client.Kind("")
+	var kind client.Kind
 	switch code := w.Code; {
 	case code == http.StatusOK:
 		return &client.Answer{Status: code, Header: w.Header(), Body: w.Body.Bytes()}, nil

@@ -102,7 +102,7 @@ type manager struct {
 	Oem struct {
 		Hpe, Hp    managerOfHPE
 		Supermicro struct{ LicenseManager lenient.Link }
-		OpenBmc    lenient.Present //nolint:revive // the service's own name
+		OpenBmc    lenient.Present
 	}
 }
 

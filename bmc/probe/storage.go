@@ -207,7 +207,7 @@ func (p *probe) drives() {
 			continue
 		}
 		all := links[drive](f.value.Drives)
-		total += len(all)
+		total += len(f.value.Drives)
 		unread += fill(p, all, p.driveOrder(all), mostDrives, p.volumesWaiting(), nil)
 		for _, d := range all[:min(len(all), mostDrives)] {
 			if report, there := driveReport(d); there {
