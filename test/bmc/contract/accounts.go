@@ -13,10 +13,11 @@ const (
 	sessionsPath = "/redfish/v1/SessionService/Sessions"
 )
 
-// user makes an account that only this case uses, and returns its address.
-func (w *World) user(password string) string {
+// user makes an account that only this case uses, with the password first-secret,
+// and returns its address.
+func (w *World) user() string {
 	w.T.Helper()
-	answer := w.accepted(http.MethodPost, accountsPath, map[string]any{"UserName": w.ID, "Password": password, "RoleId": "Administrator"})
+	answer := w.accepted(http.MethodPost, accountsPath, map[string]any{"UserName": w.ID, "Password": "first-secret", "RoleId": "Administrator"})
 	return strings.TrimPrefix(answer.header.Get("Location"), w.URL)
 }
 
@@ -44,7 +45,7 @@ func accountService(w *World) {
 }
 
 func manageAccounts(w *World) {
-	address := w.user("first-secret")
+	address := w.user()
 	w.Expect(w.members(accountsPath)).To(ContainElement(address))
 	shown := w.get(address)
 	w.Expect(shown).To(And(HaveKeyWithValue("UserName", w.ID), HaveKeyWithValue("Enabled", true), HaveKeyWithValue("Password", BeNil())))
@@ -60,7 +61,7 @@ func manageAccounts(w *World) {
 }
 
 func refusedAccounts(w *World) {
-	address := w.user("first-secret")
+	address := w.user()
 	for name, body := range map[string]map[string]any{
 		"a name that is taken": {"UserName": w.User, "Password": "x"}, "no password": {"UserName": w.ID + "1"},
 		"an unknown role": {"UserName": w.ID + "1", "Password": "x", "RoleId": "King"}, "a number": {"UserName": 1, "Password": "x"},
@@ -74,7 +75,7 @@ func refusedAccounts(w *World) {
 
 // newPassword ends the account's sessions, and is proven by a new one.
 func newPassword(w *World) {
-	address := w.user("first-secret")
+	address := w.user()
 	api, err := w.as("first-secret")
 	w.Expect(err).NotTo(HaveOccurred())
 	w.accepted(http.MethodPatch, address, map[string]any{"Password": "second-secret"})

@@ -20,7 +20,7 @@ var accountQuirks = map[simulator.Quirk]func(w *World){
 	},
 	simulator.RootNeedsLogin: func(w *World) {
 		w.Quirk(simulator.RootNeedsLogin, simulator.Always)
-		answer, err := w.HTTP.Get(w.URL + "/redfish/v1/") //nolint:noctx // a test's
+		answer, err := w.HTTP.Get(w.URL + "/redfish/v1/")
 		w.Expect(err).NotTo(HaveOccurred())
 		w.Expect(answer.Body.Close()).To(Succeed())
 		w.Expect(answer.StatusCode).To(Equal(http.StatusUnauthorized))
@@ -95,14 +95,14 @@ var accountQuirks = map[simulator.Quirk]func(w *World){
 	},
 	simulator.AccountNeedsPassword: func(w *World) {
 		w.Quirk(simulator.AccountNeedsPassword, simulator.Always)
-		address := w.user("first-secret")
+		address := w.user()
 		w.refusal(http.StatusBadRequest, http.MethodPatch, address, map[string]any{"RoleId": "Operator"})
 		w.accepted(http.MethodPatch, address, map[string]any{"RoleId": "Operator", "Password": "second-secret"})
 		w.Expect(w.get(address)).To(HaveKeyWithValue("RoleId", "Operator"))
 	},
 	simulator.LockoutTold: func(w *World) {
 		w.Quirk(simulator.LockoutTold, simulator.Always)
-		w.user("first-secret")
+		w.user()
 		w.accepted(http.MethodPatch, "/redfish/v1/AccountService", map[string]any{"AccountLockoutThreshold": 1, "AccountLockoutDuration": 3600})
 		_, err := w.as("wrong")
 		w.Refused(err, http.StatusUnauthorized)

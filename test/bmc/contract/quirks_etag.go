@@ -101,7 +101,7 @@ func (w *World) raw(path string, headers ...string) (*http.Response, []byte, err
 // tags are the ETag headers of a resource as they are.
 func (w *World) tags(path string, headers ...string) []string {
 	w.T.Helper()
-	answer, _, err := w.raw(path, headers...)
+	answer, _, err := w.raw(path, headers...) //nolint:bodyclose // it was read and closed
 	w.Expect(err).NotTo(HaveOccurred())
 	return answer.Header["Etag"]
 }

@@ -48,7 +48,7 @@ var settingsQuirks = map[simulator.Quirk]func(w *World){
 	},
 	simulator.BIOSNeedsApplyTime: func(w *World) {
 		w.Quirk(simulator.BIOSNeedsApplyTime, simulator.Always)
-		w.Expect(w.set("Disabled")).To(Equal(http.StatusOK))
+		w.Expect(w.set()).To(Equal(http.StatusOK))
 		w.Boots()
 		w.Expect(w.bios().Attributes).To(HaveKeyWithValue(setting, "Enabled"))
 		w.Expect(w.pending()).To(ContainSubstring(setting))
@@ -60,7 +60,7 @@ var settingsQuirks = map[simulator.Quirk]func(w *World){
 	},
 	simulator.BIOSPendingCopy: func(w *World) {
 		w.Quirk(simulator.BIOSPendingCopy, simulator.Always)
-		w.Expect(w.set("Disabled")).To(Equal(http.StatusOK))
+		w.Expect(w.set()).To(Equal(http.StatusOK))
 		w.Expect(at(w.get(w.biosPath()+"/Settings"), "Attributes")).To(And(HaveKeyWithValue(setting, "Disabled"), HaveKeyWithValue(number, 60.0)))
 	},
 	simulator.BIOSPendingBare: func(w *World) {
@@ -71,7 +71,7 @@ var settingsQuirks = map[simulator.Quirk]func(w *World){
 	},
 	simulator.BIOSPendingElsewhere: func(w *World) {
 		w.Quirk(simulator.BIOSPendingElsewhere, simulator.Always)
-		w.Expect(w.set("Disabled")).To(Equal(http.StatusNotFound))
+		w.Expect(w.set()).To(Equal(http.StatusNotFound))
 		address, _ := at(w.get(w.biosPath()), "@Redfish.Settings", "SettingsObject", "@odata.id").(string)
 		w.Expect(address).To(HaveSuffix("/Bios/SD"))
 		w.accepted(http.MethodPatch, address, map[string]any{"Attributes": map[string]any{setting: "Disabled"}}, "If-Match", w.tags(address)[0])
@@ -101,12 +101,12 @@ var settingsQuirks = map[simulator.Quirk]func(w *World){
 	},
 	simulator.PendingJobBlocks: func(w *World) {
 		w.Quirk(simulator.PendingJobBlocks, simulator.Always)
-		w.Expect(w.set("Disabled")).To(Equal(http.StatusOK), "nothing waits")
+		w.Expect(w.set()).To(Equal(http.StatusOK), "nothing waits")
 		id, err := w.Simulator.AddJob(w.ID, "waits")
 		w.Expect(err).NotTo(HaveOccurred())
-		w.Expect(w.set("Disabled")).To(Equal(http.StatusConflict))
+		w.Expect(w.set()).To(Equal(http.StatusConflict))
 		w.accepted(http.MethodDelete, "/redfish/v1/JobService/Jobs/"+id, nil)
-		w.Expect(w.set("Disabled")).To(Equal(http.StatusOK))
+		w.Expect(w.set()).To(Equal(http.StatusOK))
 	},
 	simulator.NoCertificateService: func(w *World) {
 		w.missing(simulator.NoCertificateService, "/redfish/v1", "CertificateService", certificateService, certificateService+"/CertificateLocations")

@@ -34,7 +34,7 @@ func (w *World) listenTo() *stream {
 	request.SetBasicAuth(w.User, w.Password)
 	answer, err := w.HTTP.Do(request)
 	w.Expect(err).NotTo(HaveOccurred())
-	w.T.Cleanup(func() { answer.Body.Close() })
+	w.T.Cleanup(func() { _ = answer.Body.Close() }) // it is cut
 	w.Expect(answer.Header.Get("Content-Type")).To(Equal("text/event-stream"))
 	s := &stream{}
 	lines := bufio.NewScanner(answer.Body)

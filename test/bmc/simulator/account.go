@@ -2,11 +2,9 @@ package simulator
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ironflow/ironflow/test/bmc/simulator/accounts"
@@ -24,44 +22,11 @@ var accountRoutes = map[string]handler{
 	"DELETE /redfish/v1/AccountService/Accounts/{account}": deleteAccount,
 }
 
-// privileges are those of the roles.
-var privileges = map[string][]string{
-	accounts.Administrator: {"Login", "ConfigureManager", "ConfigureUsers", "ConfigureSelf", "ConfigureComponents"},
-	accounts.Operator:      {"Login", "ConfigureSelf", "ConfigureComponents"},
-	accounts.ReadOnly:      {"Login", "ConfigureSelf"},
-}
-
 // accountSlots are the fixed accounts of a BMC with [AccountSlots]; the first is reserved.
 const accountSlots = 16
 
 // accountPath is the address of an account.
 func accountPath(id string) string { return path("AccountService", "Accounts", id) }
-
-// mustChange refuses all but a new password.
-func mustChange(a accounts.Account) *refusal {
-	return &refusal{
-		status: http.StatusForbidden, key: changeRequired, args: []string{accountPath(a.ID)},
-		text: fmt.Sprintf("The password provided for this account must be changed before access is granted. PATCH the Password property for this account located at the target URI '%s' to complete this process.", accountPath(a.ID)),
-	}
-}
-
-// permit says whether an account may make a request.
-func permit(r *http.Request, a accounts.Account) error {
-	own := r.URL.Path == accountPath(a.ID)
-	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-	session := strings.HasPrefix(r.URL.Path, path("SessionService", "Sessions"))
-	switch {
-	case own || session && r.Method != http.MethodPost:
-		return nil
-	case a.ChangeRequired:
-		return mustChange(a)
-	case reads || a.Role == accounts.Administrator:
-		return nil
-	case a.Role == accounts.Operator && !strings.HasPrefix(r.URL.Path, path("AccountService")):
-		return nil
-	}
-	return fault(http.StatusForbidden, insufficient, "There are insufficient privileges for the account or credentials associated with the current session to perform the requested operation.")
-}
 
 func getAccountService(c *call) (reply, error) {
 	p := c.s.book.Policy
@@ -100,21 +65,6 @@ func patchAccountService(c *call) (reply, error) {
 	}
 	c.s.book.Policy = p
 	return done()
-}
-
-func listRoles(*call) (reply, error) {
-	return ok(collection("Role", "Roles", path("AccountService", "Roles"),
-		links([]string{accounts.Administrator, accounts.Operator, accounts.ReadOnly}, "AccountService", "Roles")))
-}
-
-func getRole(c *call) (reply, error) {
-	id := c.r.PathValue("role")
-	if privileges[id] == nil {
-		return reply{}, notFound(c.r.URL.Path)
-	}
-	return ok(resource("Role.v1_3_2.Role", id, "Role "+id, path("AccountService", "Roles", id), object{
-		"RoleId": id, "IsPredefined": true, "AssignedPrivileges": privileges[id],
-	}))
 }
 
 func listAccounts(c *call) (reply, error) {
@@ -178,8 +128,10 @@ func createAccount(c *call) (reply, error) {
 	}
 	made := reply{status: http.StatusCreated, location: accountPath(a.ID), body: c.accountObject(a)}
 	if c.of.has(AccountMessage) {
-		made.location, made.body = "", object{"error": object{"code": "iLO.0.10.ExtendedInfo", "message": "See @Message.ExtendedInfo for more information.",
-			"@Message.ExtendedInfo": []object{{"MessageId": "Base.1.18.Created"}}}}
+		made.location, made.body = "", object{"error": object{
+			"code": "iLO.0.10.ExtendedInfo", "message": "See @Message.ExtendedInfo for more information.",
+			"@Message.ExtendedInfo": []object{{"MessageId": "Base.1.18.Created"}},
+		}}
 	}
 	return made, nil
 }
@@ -334,39 +286,4 @@ func deleteAccount(c *call) (reply, error) {
 	}
 	c.s.endSessions(a.ID)
 	return reply{status: http.StatusNoContent}, c.s.book.Remove(a.ID)
-}
-
-// Password is what the BMC takes for a user now, for tests.
-func (s *Server) Password(user string) (string, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a, ok := s.book.Find(user)
-	return a.Password, ok
-}
-
-// SetPassword changes a password as somebody at the console does: no policy is
-// asked, and the sessions of the account stay.
-func (s *Server) SetPassword(user, password string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.book.Force(user, password)
-}
-
-// RequirePasswordChange lets a user do nothing until the password is changed.
-func (s *Server) RequirePasswordChange(user string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a, ok := s.book.Find(user)
-	if !ok {
-		return accounts.ErrMissing
-	}
-	yes := true
-	return s.book.Change(a.ID, accounts.Change{ChangeRequired: &yes}, time.Now())
-}
-
-// SetPolicy changes what passwords must be, and when accounts are locked out.
-func (s *Server) SetPolicy(policy accounts.Policy) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.book.Policy = policy
 }

@@ -115,13 +115,13 @@ func faultAt(property, key, format string, args ...any) error {
 }
 
 // oem is a fault with a message of the vendor's own registry.
-func oem(status int, id, format string, args ...any) error {
-	return &refusal{status: status, id: id, text: fmt.Sprintf(format, args...)}
+func oem(status int, id, text string) error {
+	return &refusal{status: status, id: id, text: text}
 }
 
 // oemAt is such a fault with a property.
-func oemAt(property, id, format string, args ...any) error {
-	return &refusal{status: http.StatusBadRequest, id: id, text: fmt.Sprintf(format, args...), property: property}
+func oemAt(property, id, text string) error {
+	return &refusal{status: http.StatusBadRequest, id: id, text: text, property: property}
 }
 
 func notFound(what string) error {

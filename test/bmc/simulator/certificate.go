@@ -22,7 +22,8 @@ var certificateRoutes = map[string]handler{
 const certificateID = "1"
 
 // TLSConfig serves with the BMC's certificate: [Options.Certificate], else one that
-// it makes itself, until it is replaced.
+// it makes itself, until it is replaced. A server must be given no other one
+// (httptest brings its own): wrap the listener by tls.NewListener.
 func (s *Server) TLSConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},

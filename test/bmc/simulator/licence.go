@@ -200,8 +200,9 @@ func (sys *system) managerOEM() object {
 		return object{"Supermicro": object{"LicenseManager": link("Managers", id, "LicenseManager")}}
 	case Lenovo:
 		return object{"Lenovo": object{"KCSEnabled": true}}
+	default:
+		return nil
 	}
-	return nil
 }
 
 // getDellAttributes shows the settings of iDRAC that others look at.

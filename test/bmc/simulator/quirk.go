@@ -222,11 +222,11 @@ func (c *call) reshape(pattern string, body object, quiet bool) {
 		return
 	}
 	c.active(pattern, func(o oddity) bool {
-		if o.trait.reshape == nil || (quiet && !o.Shape) {
+		if o.reshape == nil || (quiet && !o.Shape) {
 			return true
 		}
 		if c.hits(o) {
-			o.trait.reshape(c, body)
+			o.reshape(c, body)
 		}
 		return true
 	})

@@ -181,6 +181,7 @@ func (c *call) unlicensed() error {
 		return oem(http.StatusBadRequest, "IDRAC.2.8.LIC501", "A required license is missing or expired.")
 	case Supermicro:
 		return oem(http.StatusForbidden, "SMC.1.0.OemLicenseNotPassed", "Not licensed to perform this request. The following licenses SFT-DCMS-SINGLE were needed.")
+	default:
+		return fault(http.StatusForbidden, notAllowed, "A required license is not installed.")
 	}
-	return fault(http.StatusForbidden, "OperationNotAllowed", "A required license is not installed.")
 }

@@ -176,6 +176,41 @@ func (s *Server) SetDelays(id string, delays Delays) error {
 	return nil
 }
 
+// Password is what the BMC takes for a user now, for tests.
+func (s *Server) Password(user string) (string, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, ok := s.book.Find(user)
+	return a.Password, ok
+}
+
+// SetPassword changes a password as somebody at the console does: no policy is
+// asked, and the sessions of the account stay.
+func (s *Server) SetPassword(user, password string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.book.Force(user, password)
+}
+
+// RequirePasswordChange lets a user do nothing until the password is changed.
+func (s *Server) RequirePasswordChange(user string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, ok := s.book.Find(user)
+	if !ok {
+		return accounts.ErrMissing
+	}
+	yes := true
+	return s.book.Change(a.ID, accounts.Change{ChangeRequired: &yes}, time.Now())
+}
+
+// SetPolicy changes what passwords must be, and when accounts are locked out.
+func (s *Server) SetPolicy(policy accounts.Policy) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.book.Policy = policy
+}
+
 // Transport answers requests without a network; see [simserver.Transport].
 func (s *Server) Transport() http.RoundTripper { return simserver.Transport(s) }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ironflow/ironflow/test/bmc/simulator/accounts"
@@ -222,4 +223,52 @@ func deleteSession(c *call) (reply, error) {
 		}
 	}
 	return reply{}, notFound(fmt.Sprintf("%s/%s", path("SessionService", "Sessions"), id))
+}
+
+// privileges are those of the roles.
+var privileges = map[string][]string{
+	accounts.Administrator: {"Login", "ConfigureManager", "ConfigureUsers", "ConfigureSelf", "ConfigureComponents"},
+	accounts.Operator:      {"Login", "ConfigureSelf", "ConfigureComponents"},
+	accounts.ReadOnly:      {"Login", "ConfigureSelf"},
+}
+
+// mustChange refuses all but a new password.
+func mustChange(a accounts.Account) *refusal {
+	return &refusal{
+		status: http.StatusForbidden, key: changeRequired, args: []string{accountPath(a.ID)},
+		text: fmt.Sprintf("The password provided for this account must be changed before access is granted. PATCH the Password property for this account located at the target URI '%s' to complete this process.", accountPath(a.ID)),
+	}
+}
+
+// permit says whether an account may make a request.
+func permit(r *http.Request, a accounts.Account) error {
+	own := r.URL.Path == accountPath(a.ID)
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	session := strings.HasPrefix(r.URL.Path, path("SessionService", "Sessions"))
+	switch {
+	case own || session && r.Method != http.MethodPost:
+		return nil
+	case a.ChangeRequired:
+		return mustChange(a)
+	case reads || a.Role == accounts.Administrator:
+		return nil
+	case a.Role == accounts.Operator && !strings.HasPrefix(r.URL.Path, path("AccountService")):
+		return nil
+	}
+	return fault(http.StatusForbidden, insufficient, "There are insufficient privileges for the account or credentials associated with the current session to perform the requested operation.")
+}
+
+func listRoles(*call) (reply, error) {
+	return ok(collection("Role", "Roles", path("AccountService", "Roles"),
+		links([]string{accounts.Administrator, accounts.Operator, accounts.ReadOnly}, "AccountService", "Roles")))
+}
+
+func getRole(c *call) (reply, error) {
+	id := c.r.PathValue("role")
+	if privileges[id] == nil {
+		return reply{}, notFound(c.r.URL.Path)
+	}
+	return ok(resource("Role.v1_3_2.Role", id, "Role "+id, path("AccountService", "Roles", id), object{
+		"RoleId": id, "IsPredefined": true, "AssignedPrivileges": privileges[id],
+	}))
 }

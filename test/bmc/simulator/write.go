@@ -122,7 +122,7 @@ func refuse(w http.ResponseWriter, err error, single bool) {
 		h.Set("Retry-After", "1")
 	}
 	w.WriteHeader(r.status)
-	_, _ = w.Write(encode(body)) // a client that went away is its own affair
+	_, _ = w.Write(encode(body)) //nolint:gosec // JSON to a client that may have gone away, not to a browser
 }
 
 // body is an error as a resource.

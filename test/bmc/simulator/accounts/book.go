@@ -99,7 +99,7 @@ func (b *Book) Login(user, password, address string, now time.Time) (Account, Ve
 		b.wrong(key, now)
 		return Account{}, Wrong
 	}
-	if h.Account.Disabled {
+	if h.Disabled {
 		return Account{}, Disabled
 	}
 	delete(b.tries, key)
@@ -236,7 +236,7 @@ func (b *Book) Change(id string, c Change, now time.Time) error {
 	}
 	set(&h.UserName, c.UserName)
 	set(&h.Role, c.Role)
-	set(&h.Account.Disabled, c.Disabled)
+	set(&h.Disabled, c.Disabled)
 	set(&h.ChangeRequired, c.ChangeRequired)
 	if c.Unlock != nil && *c.Unlock {
 		delete(b.tries, id)

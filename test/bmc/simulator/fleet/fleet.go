@@ -198,7 +198,7 @@ func (f *Fleet) Close() {
 	_ = f.web.Close() // nothing of it is used any more
 	for _, b := range f.bmcs {
 		if b.listener != nil {
-			b.listener.Close()
+			_ = b.listener.Close() // closed already if it served
 		}
 	}
 	f.wait.Wait()

@@ -13,8 +13,19 @@ func TestUsable(t *testing.T) {
 		kind         string
 		drives, want int // 0 is refused
 	}{
-		{"RAID0", 1, 1}, {"RAID0", 3, 3}, {"RAID1", 2, 1}, {"RAID1", 3, 0}, {"RAID5", 2, 0}, {"RAID5", 4, 3}, {"RAID6", 4, 2},
-		{"RAID10", 4, 2}, {"RAID10", 5, 0}, {"RAID50", 6, 4}, {"RAID50", 7, 0}, {"RAID60", 8, 4}, {"RAID60", 6, 0},
+		{"RAID0", 1, 1},
+		{"RAID0", 3, 3},
+		{"RAID1", 2, 1},
+		{"RAID1", 3, 0},
+		{"RAID5", 2, 0},
+		{"RAID5", 4, 3},
+		{"RAID6", 4, 2},
+		{"RAID10", 4, 2},
+		{"RAID10", 5, 0},
+		{"RAID50", 6, 4},
+		{"RAID50", 7, 0},
+		{"RAID60", 8, 4},
+		{"RAID60", 6, 0},
 	} {
 		g := NewWithT(t)
 		g.Expect(raid.Known(c.kind)).To(BeTrue())
