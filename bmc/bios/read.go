@@ -109,7 +109,8 @@ func readRegistry(ctx context.Context, bmc Source, at, name string) (*Registry, 
 }
 
 // choose picks a registry: the one with the name, else one that has another version of
-// it, else one for BIOS attributes.
+// it. Where the BIOS gives no name, it is the one for BIOS attributes; else that may be
+// another machine's.
 func choose(members []string, name string) string {
 	base := func(at string) string { return path.Base(strings.TrimRight(at, "/")) }
 	unversioned := func(name string) string {
@@ -120,7 +121,7 @@ func choose(members []string, name string) string {
 		func(at string) bool { return name != "" && strings.EqualFold(base(at), name) },
 		func(at string) bool { return name != "" && strings.EqualFold(unversioned(base(at)), unversioned(name)) },
 		func(at string) bool {
-			return strings.HasPrefix(strings.ToLower(base(at)), "biosattributeregistry")
+			return name == "" && strings.HasPrefix(strings.ToLower(base(at)), "biosattributeregistry")
 		},
 	} {
 		if i := slices.IndexFunc(members, fits); i >= 0 {

@@ -50,6 +50,7 @@ var settingCases = map[string]test{
 	"a password":                     {wishes: set("Secret", "hidden"), want: []string{setting + "Secret SettingProtected"}, says: []string{"is a password"}},
 	"a password by its name":         {wishes: set("SetupPassword", "hidden"), machine: func(m *machine) { m.registry, m.settings = nil, nil }, want: []string{setting + "SetupPassword SettingProtected"}},
 	"the TPM":                        {wishes: set("TpmSecurity", "On"), want: []string{setting + "TpmSecurity SettingProtected"}, says: []string{"by hand"}},
+	"not the TPM":                    {wishes: set("FastPMode", "On"), machine: func(m *machine) { m.registry, m.settings = nil, nil }},
 	"the TPM as it is":               {wishes: set("TpmSecurity", "Off")},
 	"a setting that is not readable": {wishes: set("Note", "x"), want: []string{setting + "Note SettingUnreadable"}},
 

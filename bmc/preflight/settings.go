@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -103,14 +104,17 @@ func (in *Input) nearestSetting(name string) string {
 	return near
 }
 
+// ofTheTPM matches names of the TPM's settings, and not "FastPMode".
+var ofTheTPM = regexp.MustCompile(`Tpm|TPM|(?:^|[^A-Za-z])tpm`)
+
 // settingProtected: passwords and the TPM are changed by hand, with a person's presence.
 func settingProtected(in *Input) []v1alpha1.Misfit {
 	return eachSetting(in, func(name string, _ any, a *bios.Attribute) []v1alpha1.Misfit {
 		var what string
-		switch lower := strings.ToLower(name); {
-		case a != nil && a.Type == bios.Password, strings.Contains(lower, "password"):
+		switch {
+		case a != nil && a.Type == bios.Password, strings.Contains(strings.ToLower(name), "password"):
 			what = "is a password, and those are never shown or compared"
-		case strings.Contains(lower, "tpm"):
+		case ofTheTPM.MatchString(name):
 			what = "is one of the TPM: it may ask for a person at the machine, and may lose keys"
 		default:
 			return nil
