@@ -23,7 +23,8 @@ func (j Judge) ClusterFacts(c *store.Cluster, members []*Member, outcome validat
 		InputMissing: outcome.InputMissing, ValidationsPass: outcome.Pass,
 		Prepared:          prepared == wire.LastInstallationPreparationStatusSuccess,
 		PreparationFailed: prepared == wire.LastInstallationPreparationStatusFailed,
-		AllPrepared:       len(members) > 0, HostsSettled: true, Finalized: true,
+		// A host that was removed is not among the members any more.
+		AllPrepared: len(members) > 0, HostLeft: len(members) < max(1, c.Masters+c.Arbiters+c.Workers), HostsSettled: true, Finalized: true,
 		SingleNode: SingleNode(c), MinMasters: minMasters(c), InState: j.ageOf(c.API.StatusUpdatedAt),
 		PrepareTimeout: j.Timers.Prepare + clusterExtra, SoftTimeouts: j.Timers.Soft,
 	}

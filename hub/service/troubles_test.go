@@ -396,6 +396,18 @@ func TestChecksBeforeAnInstallationThatFail(t *testing.T) {
 			w.is(hostA, wire.HostStatusKnown, "")
 			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusReady))
 		},
+		"because one of the hosts is removed": func(t *testing.T) {
+			w := shared(t, service.Options{Ignition: hanging{}}, service.ClusterSpec{Masters: 3})
+			for _, h := range all {
+				w.register(h)
+				w.inventory(h, nil)
+			}
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusPreparingForInstallation))
+			w.Expect(w.DeleteHost(w.ctx, key(hostC))).To(Succeed())
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusInsufficient))
+			pass(time.Hour)
+			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusInsufficient))
+		},
 		"because files cannot be made in time": func(t *testing.T) {
 			w := shared(t, service.Options{Ignition: hanging{}}, service.ClusterSpec{})
 			w.register(hostA)
