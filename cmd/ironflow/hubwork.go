@@ -25,6 +25,8 @@ type hubWork struct {
 	// stages is a list of STAGE=DURATION.
 	stages string
 	soft   bool
+	// reclaim tells that agents run inside installed clusters.
+	reclaim bool
 }
 
 // settings are those of the hub's installations.
@@ -35,12 +37,14 @@ func (h *hubWork) settings() []setting {
 		{"hub-controller-image", "CONTROLLER_IMAGE", "", "container image of the program that reports from inside a cluster; empty for Ironflow's agent", text(&h.images.Controller)},
 		{"hub-machine-config-image", "IRONFLOW_HUB_MACHINE_CONFIG_IMAGE", "", "container image of the machine config operator, for installers that ask for it", text(&h.images.MachineConfig)},
 		{"hub-must-gather-image", "IRONFLOW_HUB_MUST_GATHER_IMAGE", "", "container image that gathers logs of a cluster, for installers that ask for it", text(&h.images.MustGather)},
+		{"hub-coreos-image", "IRONFLOW_HUB_COREOS_IMAGE", "", "container image of the system that is installed on hosts whose live system runs from a disk; empty leaves it to the installer", text(&h.images.CoreOS)},
 		{"hub-log-limit", "IRONFLOW_HUB_LOG_LIMIT", "250", "largest archive of logs that a host or a cluster may send, in MiB", number(&h.logLimit)},
 		{"hub-keep-events", "IRONFLOW_HUB_KEEP_EVENTS", "720h0m0s", "how long events stay on the timeline", duration(&h.keepEvents)},
 		{"hub-silence", "HOST_MAX_DISCONNECTION_TIME", "3m0s", "how long an agent may be silent; a host that brings up its cluster has two minutes more", duration(&h.silence)},
 		{"hub-checks-timeout", "IRONFLOW_HUB_CHECKS_TIMEOUT", "17m0s", "how long the last checks before an installation may take", duration(&h.checks)},
 		{"hub-logs-timeout", "HOST_LOG_COLLECTION_TIMEOUT", "10m0s", "how long the hub waits for logs of a host that failed", duration(&h.logs)},
 		{"hub-stage-timeouts", "IRONFLOW_HUB_STAGE_TIMEOUTS", "", "comma-separated STAGE=DURATION, in the place of the limits of docs/hub.md, such as Rebooting=1h; 0 for no limit", text(&h.stages)},
+		{"hub-reclaim", "IRONFLOW_HUB_RECLAIM", "false", "agents run inside installed clusters and boot a host that is unbound back into its live image; without them a person does", boolean(&h.reclaim)},
 		{"hub-soft-timeouts", "ENABLE_SOFT_TIMEOUTS", "false", "flag installations that take too long, and let them go on for a day", boolean(&h.soft)},
 	}
 }
@@ -63,7 +67,7 @@ func (h *hubWork) check() error {
 // apply reads the settings into the hub's options; what is zero, as where the hub has no
 // settings of its own, is the hub's default.
 func (h *hubWork) apply(o *service.Options) error {
-	o.Images, o.MaxLogBytes = h.images, int64(h.logLimit)<<20
+	o.Images, o.MaxLogBytes, o.Reclaim = h.images, int64(h.logLimit)<<20, h.reclaim
 	o.Timers = service.Timers{Disconnected: h.silence, Prepare: h.checks, Logs: h.logs, KeepEvents: h.keepEvents, Soft: h.soft}
 	return h.stageTimeouts(&o.Timers)
 }

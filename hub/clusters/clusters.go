@@ -127,9 +127,6 @@ func (r *Registry) CreateCluster(ctx context.Context, p wire.ClusterCreateParams
 	if err := judge.PullSecret(p.PullSecret); err != nil {
 		return wire.Cluster{}, err
 	}
-	if p.VIPDHCPAllocation != nil && *p.VIPDHCPAllocation {
-		return wire.Cluster{}, refusal.BadRequest("vip_dhcp_allocation is not served by this hub; give api_vips and ingress_vips")
-	}
 	if len(p.OlmOperators)+len(p.OperatorBundles) > 0 {
 		return wire.Cluster{}, noOperators()
 	}
@@ -150,6 +147,10 @@ func (r *Registry) CreateCluster(ctx context.Context, p wire.ClusterCreateParams
 		c.API.CPUArchitecture, c.API.UserManagedNetworking, c.API.Platform = p.CPUArchitecture, p.UserManagedNetworking, p.Platform
 		c.API.LoadBalancer, c.API.NTPSources, c.API.Hyperthreading = p.LoadBalancer, wire.Value(p.NTPSources), wire.Value(p.Hyperthreading)
 		c.API.SchedulableMasters, c.API.IgnitionEndpoint = p.SchedulableMasters, p.IgnitionEndpoint
+		c.API.VIPDHCPAllocation = p.VIPDHCPAllocation
+		if err := checkLeased(c.API, p.APIVIPs, p.IngressVIPs); err != nil {
+			return err
+		}
 		defaultNetworks(c)
 		unverify(&c.API, wire.Cluster{})
 		return checkGiven(&c.API)
@@ -199,6 +200,9 @@ func (r *Registry) UpdateCluster(ctx context.Context, id string, p wire.V2Cluste
 		}
 		before := c.API
 		changeCluster(&c.API, p)
+		if err := switchDHCP(c, before, p); err != nil {
+			return err
+		}
 		unverify(&c.API, before)
 		if err := checkGiven(&c.API); err != nil {
 			return err
@@ -249,6 +253,7 @@ func changeCluster(c *wire.Cluster, p wire.V2ClusterUpdateParams) {
 		{p.UserManagedNetworking != nil, func() { c.UserManagedNetworking = p.UserManagedNetworking }},
 		{p.NetworkType != nil, func() { c.NetworkType = p.NetworkType }},
 		{p.LoadBalancer != nil, func() { c.LoadBalancer = p.LoadBalancer }},
+		{p.VIPDHCPAllocation != nil, func() { c.VIPDHCPAllocation = p.VIPDHCPAllocation }},
 		{p.Platform != nil, func() { c.Platform = p.Platform }},
 		{p.SchedulableMasters != nil, func() { c.SchedulableMasters = p.SchedulableMasters }},
 		{p.IgnitionEndpoint != nil, func() { c.IgnitionEndpoint = p.IgnitionEndpoint }},

@@ -81,13 +81,27 @@ func (f *Fleet) UnbindHost(ctx context.Context, key store.HostKey) (wire.Host, e
 	return out, err
 }
 
+// reclaimable are the statuses in which a host may be reclaimed.
+var reclaimable = slices.Concat(hostmachine.PreInstall, []string{
+	wire.HostStatusInstalled, wire.HostStatusAddedToExistingCluster, wire.HostStatusError, wire.HostStatusCancelled,
+})
+
+// leaving is how a host leaves its cluster: where an agent runs inside it, an installed
+// host is booted back into its live image, with nobody's help.
+func leaving(w *settle.Work, host *store.Host) string {
+	if w.Reclaim && slices.Contains(reclaimable, host.API.Status) {
+		return hostmachine.Reclaim
+	}
+	return hostmachine.Unbind
+}
+
 // unbind takes the host out of its cluster; its own cluster ends with that.
 func unbind(w *settle.Work, host *store.Host) error {
 	c, err := w.ClusterOf(host)
 	if err != nil {
 		return err
 	}
-	if err := w.Trigger(host, hostmachine.Unbind, ""); err != nil {
+	if err := w.Trigger(host, leaving(w, host), ""); err != nil {
 		return err
 	}
 	w.LookAt(c.API.ID)

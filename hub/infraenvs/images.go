@@ -36,6 +36,22 @@ func (r *Registry) ImageURLs(ctx context.Context, infraEnvID string) (ImageURLs,
 	return urls, nil
 }
 
+// hostFolder is where an agent in a container finds the host's root.
+const hostFolder = "/host"
+
+// BootArtifacts are the parts of the infra-env's live image, with the right to get
+// them, for a host that boots back into it by itself.
+func (r *Registry) BootArtifacts(env *store.InfraEnv) (*wire.DownloadBootArtifactsRequest, error) {
+	if r.imageURLs == nil {
+		return nil, nil
+	}
+	urls, err := r.urlsOf(env)
+	if err != nil {
+		return nil, err
+	}
+	return &wire.DownloadBootArtifactsRequest{InitrdURL: urls.Initrd, KernelURL: urls.Kernel, RootfsURL: urls.Rootfs, HostFsMountDir: hostFolder}, nil
+}
+
 // imageGeneration grows with either kind of revocation, so that no two are alike.
 func imageGeneration(env *store.InfraEnv) int64 { return env.TokenGeneration + env.ImageGeneration }
 

@@ -34,6 +34,9 @@ type Input struct {
 	// a host that joins an installed cluster.
 	EndpointToken   string
 	EndpointHeaders []wire.IgnitionEndpointHTTPHeadersParams
+	// APILease and IngressLease are what a DHCP server gave the last time for the
+	// cluster's addresses.
+	APILease, IngressLease string
 	// TellReboots tells that somebody wants to know how often the host restarts.
 	TellReboots bool
 	// MasterIPs are where a bootstrap host gathers logs, too.

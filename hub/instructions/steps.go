@@ -21,6 +21,7 @@ var builders = map[wire.StepType]func(Input) ([]string, error){
 	ntp:           buildNTP,
 	domains:       buildDomains,
 	verifyVIPs:    buildVerifyVIPs,
+	dhcpLease:     buildLease,
 	apiVIP:        buildAPIVIP,
 	diskSpeed:     buildDiskSpeed,
 	images:        buildImages,
@@ -55,7 +56,7 @@ const smallest = 22
 // buildFreeAddresses asks only for clusters whose virtual addresses a person
 // still has to choose.
 func buildFreeAddresses(in Input) ([]string, error) {
-	if in.Cluster == nil || in.Inventory == nil || len(in.Cluster.MachineNetworks) == 0 || len(in.Cluster.APIVIPs) > 0 || singleNode(in.Cluster) {
+	if in.Cluster == nil || in.Inventory == nil || len(in.Cluster.MachineNetworks) == 0 || len(in.Cluster.APIVIPs) > 0 || singleNode(in.Cluster) || asksDHCP(in.Cluster) {
 		return nil, errNothing
 	}
 	var networks wire.FreeAddressesRequest

@@ -44,6 +44,7 @@ const (
 	bootArtifacts = wire.StepTypeDownloadBootArtifacts
 	reclaimReboot = wire.StepTypeRebootForReclaim
 	upgrade       = wire.StepTypeUpgradeAgent
+	dhcpLease     = wire.StepTypeDHCPLeaseAllocate
 )
 
 // upgradable are the statuses in which an agent may be told to make way for another one.
@@ -57,16 +58,16 @@ func steps(types ...wire.StepType) []wire.StepType { return types }
 // dayOne is the table for hosts of a cluster that is not installed yet.
 var dayOne = map[string]row{
 	wire.HostStatusDiscovering:     {steps(inventory), Normal, Soon, false},
-	wire.HostStatusKnown:           {steps(connectivity, tang, freeAddresses, inventory, ntp, domains, verifyVIPs), Normal, Soon, false},
-	wire.HostStatusInsufficient:    {steps(inventory, connectivity, tang, freeAddresses, ntp, domains, verifyVIPs), Normal, Attentive, false},
-	wire.HostStatusPendingForInput: {steps(inventory, connectivity, tang, freeAddresses, ntp, domains, verifyVIPs), Normal, Attentive, false},
+	wire.HostStatusKnown:           {steps(connectivity, tang, freeAddresses, dhcpLease, inventory, ntp, domains, verifyVIPs), Normal, Soon, false},
+	wire.HostStatusInsufficient:    {steps(inventory, connectivity, tang, freeAddresses, dhcpLease, ntp, domains, verifyVIPs), Normal, Attentive, false},
+	wire.HostStatusPendingForInput: {steps(inventory, connectivity, tang, freeAddresses, dhcpLease, ntp, domains, verifyVIPs), Normal, Attentive, false},
 	wire.HostStatusDisconnected:    {steps(inventory), BackedOff, Attentive, false},
 
-	wire.HostStatusPreparingForInstallation: {steps(diskSpeed, images), Normal, Soon, false},
+	wire.HostStatusPreparingForInstallation: {steps(dhcpLease, diskSpeed, images), Normal, Soon, false},
 	wire.HostStatusPreparingSuccessful:      {nil, Normal, Soon, false},
 	wire.HostStatusPreparingFailed:          {nil, Normal, Attentive, false},
-	wire.HostStatusInstalling:               {steps(install), Normal, Attentive, false},
-	wire.HostStatusInstallingInProgress:     {nil, Normal, Normal, false},
+	wire.HostStatusInstalling:               {steps(install, dhcpLease), Normal, Attentive, false},
+	wire.HostStatusInstallingInProgress:     {steps(dhcpLease), Normal, Normal, false},
 	wire.HostStatusDisabled:                 {nil, BackedOff, BackedOff, false},
 	wire.HostStatusResetting:                {nil, BackedOff, BackedOff, false},
 	wire.HostStatusError:                    {steps(logs, stop), BackedOff, BackedOff, false},

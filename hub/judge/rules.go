@@ -18,6 +18,9 @@ type Rules struct {
 	Checks Checks
 	// Images of an installation; a cluster with a release has its own one of that.
 	Images instructions.Images
+	// Reclaim tells that agents run inside installed clusters: a host that leaves one
+	// is booted back into its live image by them.
+	Reclaim bool
 }
 
 // Checks change the validations of hosts and clusters.

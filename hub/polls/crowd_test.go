@@ -15,7 +15,7 @@ import (
 // deskAt has a clock that the test turns.
 func deskAt(now *time.Time) *Desk {
 	units := &settle.Units{Units: &unit.Units{Now: func() time.Time { return *now }}}
-	return New(units, nil, nil)
+	return New(units, nil, nil, nil)
 }
 
 // poll lets n hosts poll once.

@@ -28,13 +28,16 @@ type Desk struct {
 	units    *settle.Units
 	cache    *snapshots.Cache
 	checkIns *checkins.Book
+	// artifacts are the parts of an infra-env's live image; nil without an image server.
+	artifacts func(*store.InfraEnv) (*wire.DownloadBootArtifactsRequest, error)
 	// crowd are the hosts that poll, hurried those of them that are on their way to an installation.
 	crowd, hurried crowd
 }
 
-// New makes a desk over the cache and the book, which it shares with others.
-func New(units *settle.Units, cache *snapshots.Cache, book *checkins.Book) *Desk {
-	return &Desk{units: units, cache: cache, checkIns: book}
+// New makes a desk over the cache and the book, which it shares with others. artifacts
+// says where the parts of an infra-env's live image are; nil without an image server.
+func New(units *settle.Units, cache *snapshots.Cache, book *checkins.Book, artifacts func(*store.InfraEnv) (*wire.DownloadBootArtifactsRequest, error)) *Desk {
+	return &Desk{units: units, cache: cache, checkIns: book, artifacts: artifacts}
 }
 
 // Instructions notes the poll and returns what the agent does next. The answer

@@ -36,12 +36,17 @@ func (d *Desk) Snapshot(ctx context.Context, key store.HostKey) (*snapshots.Host
 		if err != nil {
 			return err
 		}
-		masters, err := mastersFor(w, host, c)
-		if err != nil {
+		more := asked{}
+		if more.masters, err = mastersFor(w, host, c); err != nil {
 			return err
 		}
+		if host.API.Status == wire.HostStatusReclaiming && d.artifacts != nil {
+			if more.artifacts, err = d.artifacts(env); err != nil {
+				return err
+			}
+		}
 		var skipped []instructions.SkippedStep
-		s, skipped = snapshotOf(w.Judge, host, env, c, asked{masters: masters})
+		s, skipped = snapshotOf(w.Judge, host, env, c, more)
 		for _, step := range skipped {
 			d.units.Log.Info("a step could not be built and was left out", "host", host.API.ID, "step", step.Type, "error", step.Err)
 		}
@@ -71,10 +76,20 @@ func (d *Desk) Bored(ctx context.Context, key store.HostKey, step wire.StepType,
 	}
 }
 
+// leases are those of the cluster's addresses; c may be nil.
+func leases(c *store.Cluster) store.Leases {
+	if c == nil {
+		return store.Leases{}
+	}
+	return c.Leases
+}
+
 // asked is what the snapshots of few hosts need beside their own records.
 type asked struct {
 	// masters are the addresses of [mastersFor].
 	masters []string
+	// artifacts are the live image's parts, for a host that is reclaimed.
+	artifacts *wire.DownloadBootArtifactsRequest
 }
 
 // snapshotOf makes the snapshot of a host: all that is decoded of it is decoded
@@ -86,7 +101,8 @@ func snapshotOf(j judge.Judge, host *store.Host, env *store.InfraEnv, c *store.C
 		ImagesChecked:    j.ImageCheck(host, c) == hostmachine.Passed,
 		DiskCheckTimeout: judge.DiskCheckTimeout, ImageTimeout: judge.ImageTimeout,
 		Hurry: judge.Hurry(host, c), AgentImage: j.Checks.AgentImage,
-		EndpointToken: host.EndpointToken, EndpointHeaders: host.EndpointHeaders, MasterIPs: more.masters, TellReboots: c != nil && !c.AutoInstall,
+		EndpointToken: host.EndpointToken, EndpointHeaders: host.EndpointHeaders, APILease: leases(c).API, IngressLease: leases(c).Ingress,
+		MasterIPs: more.masters, Artifacts: more.artifacts, TellReboots: c != nil && !c.AutoInstall,
 	}
 	if c != nil {
 		in.Cluster, in.DiskChecked, in.HasPeers = &c.API, j.DiskCheck(host, c, facts) == hostmachine.Passed, !judge.SingleNode(c)

@@ -87,7 +87,7 @@ func failedStep(w *settle.Work, host *store.Host, reply wire.StepReply) error {
 		return mediaLost(w, host)
 	case reply.StepType == wire.StepTypeInstall:
 		return w.TryTrigger(host, hostmachine.InstallationFailed, reason)
-	case reply.StepType == wire.StepTypeDownloadBootArtifacts:
+	case reply.StepType == wire.StepTypeDownloadBootArtifacts || reply.StepType == wire.StepTypeRebootForReclaim:
 		return w.TryTrigger(host, hostmachine.ReclaimFailed, reason)
 	case reply.StepType == wire.StepTypeTangConnectivityCheck:
 		host.API.TangConnectivity = reason
@@ -134,10 +134,11 @@ var outputs = map[wire.StepType]func(*settle.Work, *store.Host, wire.StepReply) 
 	wire.StepTypeInstallationDiskSpeedCheck: storeDiskSpeed,
 	wire.StepTypeContainerImageAvailability: storeImages,
 	wire.StepTypeVerifyVIPs:                 storeVIPs,
-	wire.StepTypeDHCPLeaseAllocate: func(_ *settle.Work, _ *store.Host, r wire.StepReply) error {
-		return decode(r, &wire.DHCPAllocationResponse{})
+	wire.StepTypeDHCPLeaseAllocate:          storeLeases,
+	wire.StepTypeUpgradeAgent:               tellUpgrade,
+	wire.StepTypeDownloadBootArtifacts: func(w *settle.Work, host *store.Host, _ wire.StepReply) error {
+		return w.TryTrigger(host, hostmachine.RebootingForReclaim, "")
 	},
-	wire.StepTypeUpgradeAgent: tellUpgrade,
 }
 
 // report stores the output as the model T writes it, so that members that the

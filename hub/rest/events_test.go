@@ -25,6 +25,7 @@ import (
 // timelineEvents are all events of the hub. That each comes in its test is checked at
 // the end of the program, see [TestMain]; that none is missing, by [TestNoEventIsForgotten].
 var timelineEvents = []struct{ name, severity, when, test string }{
+	{"api_ingress_vip_updated", "info", "a DHCP server gave the cluster its virtual addresses", "TestAddressesOfADHCPServer"},
 	{"cancel_installation_failed", "error", "an installation was to be called off, and cannot be", "TestRefusalsAreToldOf"},
 	{"cluster_degraded_OLM_operators_failed", "warning", "the cluster is installed, and some of its operators are not", "TestFinalizing"},
 	{"cluster_deregister_failed", "error", "a cluster was to be removed, and cannot be", "TestRefusalsAreToldOf"},

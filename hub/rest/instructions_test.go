@@ -129,6 +129,52 @@ func TestWhereAHostThatJoinsGetsItsIgnition(t *testing.T) {
 	g.Expect(argument(t, agent, p.hosts[0], wire.StepTypeAPIVIPConnectivityCheck)).To(MatchJSON(`{"url":"https://ign.example/config/infra","ca_certificate":"` + authority + `"}`))
 }
 
+// TestAddressesOfADHCPServer: the hosts ask it for the cluster's addresses, which the
+// cluster then has as if somebody had set them.
+func TestAddressesOfADHCPServer(t *testing.T) {
+	g := NewWithT(t)
+	hub := testhub.Start(t, testhub.Options{})
+	scene := threeHosts(t)
+	scene.cluster.APIVIPs, scene.cluster.IngressVIPs, scene.cluster.VIPDHCPAllocation = nil, nil, new(true)
+	scene.cluster.MachineNetworks = []wire.MachineNetwork{{CIDR: "192.0.2.0/24"}}
+	p := scene.play(t, hub)
+	user, agent, cluster := newClient(t, p.user), p.agentOf(t, hub, 0), "/clusters/"+p.cluster
+	_, found := p.readCluster(t)
+	g.Expect(found["api-vips-defined"].Status).NotTo(Equal("success"))
+	var request, other wire.DHCPAllocationRequest
+	g.Expect(json.Unmarshal([]byte(argument(t, agent, p.hosts[0], wire.StepTypeDHCPLeaseAllocate)), &request)).To(Succeed())
+	g.Expect(json.Unmarshal([]byte(argument(t, agent, p.hosts[1], wire.StepTypeDHCPLeaseAllocate)), &other)).To(Succeed())
+	g.Expect(request.Interface).To(Equal("eth0"))
+	g.Expect(request.APIVIPMAC).To(MatchRegexp("^02(:[0-9a-f]{2}){5}$"))
+	g.Expect(request.APIVIPMAC).NotTo(Equal(request.IngressVIPMAC))
+	g.Expect(other).To(Equal(request), "all hosts ask for the same")
+
+	reply := func(api, ingress, lease string) int {
+		output, err := json.Marshal(wire.DHCPAllocationResponse{APIVIPAddress: api, IngressVIPAddress: ingress, APIVIPLease: lease, IngressVIPLease: lease})
+		g.Expect(err).NotTo(HaveOccurred())
+		code, _ := agent.Do(t, http.MethodPost, "/infra-envs/"+p.hosts[0].InfraEnvID+"/hosts/"+p.hosts[0].HostID+"/instructions",
+			wire.StepReply{StepType: wire.StepTypeDHCPLeaseAllocate, StepID: "dhcp-lease-allocate-1", Output: string(output)}, nil)
+		return code
+	}
+	g.Expect(reply("203.0.113.7", ingressAddress, "l")).To(Equal(http.StatusBadRequest), "no address of the machine network")
+	g.Expect(reply(apiAddress, ingressAddress, "first")).To(Equal(http.StatusNoContent))
+	g.Expect(reply(apiAddress, ingressAddress, "second")).To(Equal(http.StatusNoContent))
+	g.Expect(aboutIt(t, p.user, "api_ingress_vip_updated")).To(And(HaveKeyWithValue("api_vip", apiAddress), HaveKeyWithValue("ingress_vip", ingressAddress)))
+	got, found := p.readCluster(t)
+	g.Expect(got.APIVIPs).To(HaveExactElements(HaveField("IP", wire.IP(apiAddress))))
+	g.Expect(found["api-vips-defined"].Status).To(Equal("success"))
+	g.Expect(json.Unmarshal([]byte(argument(t, agent, p.hosts[1], wire.StepTypeDHCPLeaseAllocate)), &request)).To(Succeed())
+	g.Expect(request.APIVIPLease).To(Equal("first"), "the lease goes to whoever renews it")
+
+	g.Expect(user.do("PATCH", cluster, `{"api_vips":[{"ip":"192.0.2.99"}]}`, 400)).To(ContainSubstring("vip_dhcp_allocation"))
+	user.do("PATCH", cluster, `{"vip_dhcp_allocation":false}`, 201)
+	got, _ = p.readCluster(t)
+	g.Expect(got.APIVIPs).To(BeEmpty())
+	g.Expect(argument(t, agent, p.hosts[0], wire.StepTypeDHCPLeaseAllocate)).To(BeEmpty())
+	user.do("PATCH", cluster, `{"vip_dhcp_allocation":true,"user_managed_networking":true}`, 400)
+	user.do("POST", "/clusters", `{"name":"alone","pull_secret":"{\"auths\":{}}","vip_dhcp_allocation":true,"api_vips":[{"ip":"192.0.2.9"}]}`, 400)
+}
+
 // TestAnAgentThatIsNotTheWantedOne is told to make way for it, and the timeline says
 // what became of that.
 func TestAnAgentThatIsNotTheWantedOne(t *testing.T) {

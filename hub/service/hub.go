@@ -54,6 +54,9 @@ type Options struct {
 	Now func() time.Time
 	// Timers have defaults, see [Timers].
 	Timers Timers
+	// Reclaim tells that agents run inside installed clusters: a host that leaves one is
+	// booted back into its live image by them. It needs ImageURLs.
+	Reclaim bool
 	// MaxLogBytes bounds one log archive; zero means the protocol's 262,144,000.
 	MaxLogBytes int64
 }
@@ -104,14 +107,15 @@ func New(o Options) (*Hub, error) {
 	units.Start()
 	o.Store.Watch(units.Forget)
 	folder := files.New(units, o.Files, cmp.Or(o.MaxLogBytes, maxLogBytes))
-	desk := polls.New(units, cache, book)
+	environments := infraenvs.New(units, cache, o.TokenKey, o.ImageURLs)
+	desk := polls.New(units, cache, book, environments.BootArtifacts)
 	return &Hub{
 		store:            o.Store,
 		hosts:            fleet.New(units, folder.RemoveHostLogs),
 		fromAgents:       reports.New(units, desk),
 		toAgents:         desk,
 		clusterRegistry:  clusters.NewRegistry(units),
-		infraEnvRegistry: infraenvs.New(units, cache, o.TokenKey, o.ImageURLs),
+		infraEnvRegistry: environments,
 		fileFolder:       folder,
 		events:           timeline.New(units),
 		watch:            monitor.New(units, book),
@@ -122,7 +126,10 @@ func New(o Options) (*Hub, error) {
 func (o Options) units(cache *snapshots.Cache, book *checkins.Book) *settle.Units {
 	units := &settle.Units{
 		Units: &unit.Units{Store: o.Store, Log: o.Log, Now: o.Now, Heard: book.Heard, Changed: cache.Forget},
-		Rules: judge.Rules{Timers: o.Timers.WithDefaults(), Needs: o.Requirements, Checks: o.Checks, Images: o.Images},
+		Rules: judge.Rules{
+			Timers: o.Timers.WithDefaults(), Needs: o.Requirements, Checks: o.Checks, Images: o.Images,
+			Reclaim: o.Reclaim && o.ImageURLs != nil, // without its live image, a host cannot be booted into it
+		},
 
 		Ignition: o.Ignition,
 	}

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -38,13 +37,6 @@ var (
 	hostRules    = tables.Watch(hostmachine.Machine, current)
 	clusterRules = tables.Watch(clustermachine.Machine, current)
 )
-
-// later are triggers that this hub does not give yet, with what will.
-var later = map[string]string{
-	hostmachine.Reclaim:             "not given yet: an agent inside an installed cluster",
-	hostmachine.RebootingForReclaim: "not given yet: an agent inside an installed cluster",
-	hostmachine.ReclaimFailed:       "not given yet: an agent inside an installed cluster",
-}
 
 // rulesDecided fails a program in which a rule did not decide in the test that the
 // page names for it, or in none at all.
@@ -92,12 +84,6 @@ func tableOf[F any](text *string, name string, m *rules.Machine[F], watched *tab
 		}
 		if len(tests) > 0 {
 			return "`hub/service." + tests[0] + "`"
-		}
-		if why := later[m.Rules[i].Trigger]; why != "" {
-			return why
-		}
-		if slices.Equal(m.Rules[i].From, []string{"reclaiming", "reclaiming-rebooting"}) {
-			return later[hostmachine.Reclaim]
 		}
 		problems = append(problems, fmt.Errorf("%s: no test has the rule %d decide: %s from %s", name, i, m.Rules[i].Trigger, m.Rules[i].From))
 		return ""

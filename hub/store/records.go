@@ -132,10 +132,20 @@ type Cluster struct {
 	// Supervised tells that a program inside the cluster reports the end of its
 	// installation, which is then waited for.
 	Supervised bool
+	// Leases are those of its virtual addresses, where a DHCP server gives them.
+	Leases Leases
 	// Routed tells that the certificate of the cluster's routes has come.
 	Routed bool
 	// Due is when a limit of the cluster is over; zero for none.
 	Due time.Time `json:"-"`
+}
+
+// Leases are what a DHCP server gave for the virtual addresses of a cluster, in the
+// agent's own form.
+type Leases struct {
+	API, Ingress string
+	// At is when they were stored.
+	At time.Time
 }
 
 // Event is one line of the timeline, with its place in it.
