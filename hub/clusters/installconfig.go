@@ -15,32 +15,34 @@ import (
 // InstallConfig returns the install-config.yaml that the cluster would be installed
 // with. It holds the pull secret.
 func (r *Registry) InstallConfig(ctx context.Context, clusterID string) (string, error) {
-	var given installconfig.Cluster
+	var text []byte
 	err := r.units.View(ctx, func(w *settle.Work) error {
 		c, err := w.Cluster(clusterID)
 		if err != nil {
 			return err
 		}
-		hosts, err := w.HostsOf(clusterID)
-		if err != nil {
-			return err
-		}
-		given = installconfig.Cluster{API: c.API, PullSecret: c.PullSecret, Masters: c.Masters, Arbiters: c.Arbiters}
-		workers := 0
-		for _, h := range hosts {
-			given.API.Hosts = append(given.API.Hosts, h.API)
-			if h.API.Role == wire.HostRoleWorker {
-				workers++
-			}
-		}
-		given.Workers = max(c.Workers, workers)
-		return nil
+		text, err = RenderInstallConfig(w, c)
+		return err
 	})
-	if err != nil {
-		return "", err
-	}
-	text, err := installconfig.Render(given)
 	return string(text), err
+}
+
+// RenderInstallConfig is the install-config.yaml of the cluster with its hosts.
+func RenderInstallConfig(w *settle.Work, c *store.Cluster) ([]byte, error) {
+	hosts, err := w.HostsOf(c.API.ID)
+	if err != nil {
+		return nil, err
+	}
+	given := installconfig.Cluster{API: c.API, PullSecret: c.PullSecret, Masters: c.Masters, Arbiters: c.Arbiters}
+	workers := 0
+	for _, h := range hosts {
+		given.API.Hosts = append(given.API.Hosts, h.API)
+		if h.API.Role == wire.HostRoleWorker {
+			workers++
+		}
+	}
+	given.Workers = max(c.Workers, workers)
+	return installconfig.Render(given)
 }
 
 // SetInstallConfig replaces the overrides that are merged into the install-config

@@ -80,7 +80,8 @@ func (d *Folder) HostIgnition(ctx context.Context, key store.HostKey) (File, err
 // clusterFiles are the files of a cluster that its Ignition source may have.
 var clusterFiles = []string{"bootstrap.ign", "master.ign", "worker.ign", "arbiter.ign", "metadata.json", "install-config.yaml", "custom_manifests.json", "custom_manifests.yaml"}
 
-// ClusterFile returns a file that the cluster's Ignition source made.
+// ClusterFile returns a file that the cluster's Ignition source made, or what the hub
+// makes of the cluster's record.
 func (d *Folder) ClusterFile(ctx context.Context, clusterID, name string) (File, error) {
 	if !slices.Contains(clusterFiles, name) {
 		return File{}, refusal.BadRequest("file_name %q: want one of %v", name, clusterFiles)
@@ -94,7 +95,10 @@ func (d *Folder) ClusterFile(ctx context.Context, clusterID, name string) (File,
 	}
 	raw, err := d.units.Ignition.Role(ctx, clusterID, name)
 	if errors.Is(err, ignition.ErrNone) {
-		return File{}, refusal.Conflict("cluster %s has no file %s", c.API.Name, name)
+		var ok bool
+		if raw, ok, err = d.made(ctx, clusterID, name); err == nil && !ok {
+			return File{}, refusal.Conflict("cluster %s has no file %s", c.API.Name, name)
+		}
 	}
 	return File{Name: name, Content: raw}, err
 }

@@ -141,7 +141,13 @@ func downloadLogs(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if host == "" {
+	switch kind := wire.LogsType(r.URL.Query().Get("logs_type")); {
+	case kind == wire.LogsTypeHost && host == "":
+		return nil, bad("host_id is required for logs of a host")
+	case host == "" && kind != wire.LogsTypeController:
+		b, err := r.hub.AllLogs(r.Context(), id)
+		return &logBundle{"cluster-" + id + "-logs.tar", b}, err
+	case host == "":
 		f, err := r.hub.ClusterLogs(r.Context(), id)
 		return &file{name: "cluster-" + id + "-logs.tar.gz", archive: f}, err
 	}

@@ -206,6 +206,7 @@ func TestFinalizing(t *testing.T) {
 	user.do("GET", cluster+"/credentials", "", 409)
 	inside.do("PUT", cluster+"/progress", `{"finalizing_stage":"Adding router ca"}`, 409)
 	inside.do("POST", cluster+"/uploads/ingress-cert", `"`+strings.ReplaceAll(certificate, "\n", "\\n")+`"`, 400)
+	user.do("POST", cluster+"/manifests", `{"folder":"openshift","file_name":"b.yaml","content":"`+encoded("kind: B\n")+`"}`, 201)
 	user.do("POST", cluster+"/actions/install", "", 202)
 	g.Eventually(func() any { return user.read("GET", cluster, "", 200)["status"] }, "30s", "20ms").Should(Equal(wire.ClusterStatusInstalling), "its Ignition is made beside the call")
 	for _, stage := range []wire.HostStage{wire.HostStageInstalling, wire.HostStageRebooting, wire.HostStageDone} {
@@ -243,6 +244,9 @@ func TestFinalizing(t *testing.T) {
 	user.do("GET", cluster+"/downloads/credentials?file_name=etc", "", 400)
 	user.do("GET", cluster+"/downloads/files?file_name=metadata.json", "", 200)
 	user.do("GET", cluster+"/downloads/files?file_name=bootstrap.ign", "", 409)
+	g.Expect(user.do("GET", cluster+"/downloads/files?file_name=install-config.yaml", "", 200)).To(ContainSubstring("name: edge"))
+	g.Expect(user.do("GET", cluster+"/downloads/files?file_name=custom_manifests.yaml", "", 200)).To(ContainSubstring("kind: B"))
+	g.Expect(user.do("GET", cluster+"/downloads/files?file_name=custom_manifests.json", "", 200)).To(MatchJSON(`[{"folder":"openshift","file_name":"b.yaml","content":"kind: B\n"}]`))
 	inside.do("POST", cluster+"/actions/complete-installation", `{"is_success":false,"error_info":"odf"}`, 202)
 	g.Expect(user.do("GET", "/events?cluster_id="+p.cluster, "", 200)).To(And(
 		ContainSubstring("cluster_degraded_OLM_operators_failed"), ContainSubstring("cluster_finalizing_stage_updated"), ContainSubstring("cluster_operator_status")))

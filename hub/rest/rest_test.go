@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"archive/tar"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -229,6 +230,20 @@ func TestLogs(t *testing.T) {
 	code, raw := f.User().Do(t, "GET", "/clusters/"+f.cluster+"/logs?host_id="+f.host.HostID, nil, nil)
 	g.Expect(code).To(Equal(200))
 	g.Expect(raw).To(Equal("journal"))
+	_, raw = f.User().Do(t, "GET", "/clusters/"+f.cluster+"/logs?logs_type=controller", nil, nil)
+	g.Expect(raw).To(Equal("journal"))
+	code, _ = f.User().Do(t, "GET", "/clusters/"+f.cluster+"/logs?logs_type=host", nil, nil)
+	g.Expect(code).To(Equal(400))
+	_, raw = f.User().Do(t, "GET", "/clusters/"+f.cluster+"/logs?logs_type=all", nil, nil)
+	bundle, names := tar.NewReader(strings.NewReader(raw)), []string{}
+	for member, err := bundle.Next(); err != io.EOF; member, err = bundle.Next() {
+		g.Expect(err).NotTo(HaveOccurred())
+		names = append(names, member.Name)
+		content, err := io.ReadAll(bundle)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(string(content)).To(Equal("journal"))
+	}
+	g.Expect(names).To(Equal([]string{"controller.tar.gz", "host-" + f.host.HostID + ".tar.gz"}))
 	host, err := f.Host(t.Context(), f.host)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(host.LogsInfo).To(Equal(wire.LogsStateCompleted))

@@ -105,7 +105,7 @@ func presignClusterFile(r *request) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if f, ok := answer.(*file); ok && f.archive != nil {
+		if f, ok := answer.(*file); ok && f.archive != nil { // a bundle opens nothing before it is sent
 			if err := f.archive.Close(); err != nil {
 				return nil, err
 			}

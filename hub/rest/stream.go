@@ -5,7 +5,9 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"strconv"
 
+	"github.com/ironflow/ironflow/hub/files"
 	"github.com/ironflow/ironflow/hub/protocol"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
@@ -55,6 +57,23 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, op protocol.Oper
 		return
 	}
 	_, _ = io.WriteString(w, "]\n") // a client that is gone is not told that it is
+}
+
+// logBundle is an answer of logs that are sent while they are read.
+type logBundle struct {
+	name string
+	logs *files.Bundle
+}
+
+// sendBundle breaks the connection off where a part of the logs cannot be read.
+func (s *Server) sendBundle(w http.ResponseWriter, r *http.Request, op protocol.Operation, b *logBundle) {
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Disposition", "attachment; filename="+strconv.Quote(b.name))
+	w.WriteHeader(op.Success)
+	if err := b.logs.Write(r.Context(), w); err != nil {
+		s.log.Warn("logs broke off", "operation", op.ID, "error", err)
+		panic(http.ErrAbortHandler) //nolint:forbidigo // net/http's own way to break a connection off
+	}
 }
 
 // pages is a list of what read returns page by page, each behind the last item of the

@@ -87,7 +87,9 @@ func Start(t testing.TB, o Options) *Hub {
 	if o.NoAuth {
 		key = auth.Key{}
 	}
-	h.Hub, err = service.New(service.Options{Store: records, Files: kept, TokenKey: key, Timers: o.Timers, Checks: o.Checks, Ignition: source(t, o.IgnitionDir), ImageURLs: o.ImageURLs})
+	h.Hub, err = service.New(service.Options{
+		Store: records, Files: kept, TokenKey: key, Timers: o.Timers, Checks: o.Checks, Ignition: source(t, o.IgnitionDir), ImageURLs: o.ImageURLs,
+	})
 	must(t, err)
 	serve := rest.Options{Hub: h.Hub, Auth: rest.Auth{None: o.NoAuth, UserToken: h.UserToken, Key: key}}
 	if o.API != nil {
