@@ -45,6 +45,7 @@ type auth struct {
 
 	mu       sync.Mutex
 	closed   bool
+	left     bool // whoever closed did not wait for the login
 	session  *session
 	basic    time.Time // until then without sessions
 	proven   bool      // the password was right at some time
@@ -245,6 +246,9 @@ func (a *auth) close(ctx context.Context) (*session, error) {
 		select {
 		case <-running.done:
 		case <-ctx.Done():
+			a.mu.Lock()
+			a.left = true
+			a.mu.Unlock()
 			return nil, context.Cause(ctx)
 		}
 	}

@@ -48,6 +48,14 @@ func (b *breaker) admit(now time.Time) (admission, time.Duration) {
 	return tryRoot, 0
 }
 
+// silent reports whether the BMC was found silent since a request was admitted, and
+// how long it is left alone.
+func (b *breaker) silent(now time.Time) (time.Duration, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.until.Sub(now), b.open
+}
+
 // answered notes that the BMC answers; it reports whether that is news.
 func (b *breaker) answered() bool {
 	b.mu.Lock()

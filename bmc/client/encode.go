@@ -17,10 +17,13 @@ func encode(body any) ([]byte, error) {
 	case []byte:
 		return b, nil
 	}
-	raw, err := json.Marshal(body)
-	if err != nil {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false) // less for a BMC's parser to get wrong
+	if err := encoder.Encode(body); err != nil {
 		return nil, err
 	}
+	raw := bytes.TrimSpace(out.Bytes())
 	if bytes.Contains(raw, []byte(`"`+redacted+`"`)) {
 		return nil, errRedactedBody
 	}

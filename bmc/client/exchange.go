@@ -38,33 +38,44 @@ func (c *Client) exchange(ctx context.Context, k call, as credential) (*Answer, 
 		}
 	case goOn:
 	}
+	done, err := c.turns.take(ctx)
+	if err != nil {
+		return nil, c.ended(k, err, waitingForTurn)
+	}
+	defer done()
+	if wait, silent := c.breaker.silent(c.options.Now()); silent { // while it stood in line
+		return nil, c.silent(k, wait)
+	}
 	return c.send(ctx, k, as)
 }
 
+const waitingForTurn = "waiting for other requests to the BMC"
+
 func (c *Client) silent(k call, wait time.Duration) error {
 	return &Error{
-		Kind: Unreachable, Method: k.method, Path: c.secrets.clean(k.path), RetryAfter: wait,
-		Message: fmt.Sprintf("the BMC at %s has not answered %d times: it is asked again in %s", c.at.address(), breakerMisses, wait.Round(time.Second)),
+		Kind: Unreachable, Method: k.method, Path: c.secrets.clean(k.path), RetryAfter: max(wait, 0),
+		Message: fmt.Sprintf("the BMC at %s has not answered %d times: it is asked again in %s", c.at.address(), breakerMisses, max(wait, 0).Round(time.Second)),
 	}
 }
 
 // tryRoot asks for the service root alone.
 func (c *Client) tryRoot(ctx context.Context) error {
 	defer c.breaker.gaveUp() // nothing, when send came to a result
-	_, err := c.send(ctx, call{method: http.MethodGet, path: rootPath}, credential{})
+	k := call{method: http.MethodGet, path: rootPath}
+	done, err := c.turns.take(ctx)
+	if err != nil {
+		return c.ended(k, err, waitingForTurn)
+	}
+	defer done()
+	_, err = c.send(ctx, k, credential{})
 	if e, is := errors.AsType[*Error](err); is && e.Status != 0 {
 		return nil // any answer will do
 	}
 	return err
 }
 
-// send makes one request when its turn comes.
+// send makes one request now.
 func (c *Client) send(ctx context.Context, k call, as credential) (*Answer, error) {
-	done, err := c.turns.take(ctx)
-	if err != nil {
-		return nil, c.ended(k, err, "waiting for other requests to the BMC")
-	}
-	defer done()
 	limited, cancel := context.WithTimeoutCause(ctx, c.options.Timeout, errSilent)
 	defer cancel()
 	start := c.options.Now()

@@ -31,7 +31,9 @@ func (a *auth) takeOff(tries int) {
 			_ = a.logout(ctx, old)
 		}
 		opened, presented, err := a.attempt(ctx, f, max(tries, 1))
-		a.land(f, opened, presented, err)
+		if a.land(f, opened, presented, err) {
+			_ = a.logout(ctx, opened)
+		}
 	}()
 }
 
@@ -48,10 +50,16 @@ func (a *auth) attempt(ctx context.Context, f *flight, tries int) (opened *sessi
 	}
 }
 
-// land takes the result of a login.
-func (a *auth) land(f *flight, opened *session, presented bool, err error) {
+// land takes the result of a login. It reports whether the new session is nobody's,
+// because the client was closed meanwhile.
+func (a *auth) land(f *flight, opened *session, presented bool, err error) (unwanted bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	defer close(f.done)
+	a.flight = nil
+	if a.left {
+		return err == nil
+	}
 	e, is := errors.AsType[*Error](err)
 	switch {
 	case err == nil:
@@ -70,8 +78,7 @@ func (a *auth) land(f *flight, opened *session, presented bool, err error) {
 	default:
 		f.err = e
 	}
-	a.flight = nil
-	close(f.done)
+	return false
 }
 
 // withoutSession is for how long a refused login means to go without a session; 0:

@@ -162,6 +162,28 @@ func TestCallersTimeEndsTheWait(t *testing.T) {
 	})
 }
 
+func TestSilentBMCWithManyInLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, f := NewWithT(t), newFake()
+		f.paths[system] = func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+		it := inside(t, f, quick())
+		g.Expect(it.Get(t.Context(), sessions, &struct{}{})).To(Succeed())
+		f.requests()
+		var wait sync.WaitGroup
+		start := time.Now()
+		for range 50 {
+			wait.Go(func() {
+				if err := it.Get(t.Context(), system, &struct{}{}); client.KindOf(err) != client.Unreachable {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		g.Expect(f.requests()).To(HaveLen(3))
+		g.Expect(time.Since(start)).To(Equal(90 * time.Second))
+	})
+}
+
 func TestCallersThatDoNotWait(t *testing.T) {
 	cases := map[string]struct {
 		time  time.Duration

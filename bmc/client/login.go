@@ -94,7 +94,7 @@ func (c *Client) login(ctx context.Context, password Secret) (opened *session, p
 		e.cause = errNoSessions
 		return nil, false, e
 	}
-	body, err := json.Marshal(map[string]string{"UserName": c.target.Username, "Password": string(password)})
+	body, err := encode(map[string]string{"UserName": c.target.Username, "Password": string(password)})
 	if err != nil {
 		return nil, false, err
 	}

@@ -130,6 +130,25 @@ func TestLoginIsNotLostWhenItsCallerLeaves(t *testing.T) {
 	})
 }
 
+func TestLoginIsNotLostWhenCloseDoesNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, f := NewWithT(t), newFake()
+		f.login = func(http.ResponseWriter, *http.Request) bool {
+			elapse(5 * time.Second)
+			return false
+		}
+		it := inside(t, f, quick())
+		hasty, cancel := contextFor(t, time.Second)
+		defer cancel()
+		g.Expect(it.Get(hasty, system, &struct{}{})).To(MatchError(context.DeadlineExceeded))
+		g.Expect(it.Close(hasty)).To(MatchError(context.DeadlineExceeded))
+		elapse(time.Minute)
+		_, _, open := f.counts()
+		g.Expect(open).To(BeZero())
+		g.Expect(f.serial).To(Equal(1), "there was a session")
+	})
+}
+
 func TestSessionPath(t *testing.T) {
 	cases := map[string]struct{ location, body, ended string }{
 		"a path":           {sessions + "/a", `{}`, sessions + "/a"},

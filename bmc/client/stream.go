@@ -46,7 +46,7 @@ func (c *Client) openStream(ctx context.Context, k call, as credential) (opened 
 	}
 	done, err := c.turns.take(ctx)
 	if err != nil {
-		return nil, c.ended(k, err, "waiting for other requests to the BMC")
+		return nil, c.ended(k, err, waitingForTurn)
 	}
 	defer done()
 	start := c.options.Now()
