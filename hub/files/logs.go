@@ -160,17 +160,12 @@ func clusterLogs(id string) string { return path.Join("logs", "clusters", path.B
 func (d *Folder) forget(r store.Ref) error {
 	switch r.Kind {
 	case store.KindHost:
-		return d.RemoveHostLogs(context.Background(), store.HostKey{InfraEnvID: r.InfraEnvID, HostID: r.ID})
+		return d.store.Remove(context.Background(), hostLogs(store.HostKey{InfraEnvID: r.InfraEnvID, HostID: r.ID}))
 	case store.KindCluster:
 		return d.store.Remove(context.Background(), clusterLogs(r.ID))
 	case store.KindInfraEnv, store.KindJob, store.KindLease: // leave nothing
 	}
 	return nil
-}
-
-// RemoveHostLogs removes the archive of a host's logs; a missing one is no error.
-func (d *Folder) RemoveHostLogs(ctx context.Context, key store.HostKey) error {
-	return d.store.Remove(ctx, hostLogs(key))
 }
 
 // storeFile keeps a file as a whole: readers see the old one or the new one.

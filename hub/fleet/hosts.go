@@ -21,16 +21,10 @@ import (
 )
 
 // Fleet is the hosts of the hub. All methods are safe for concurrent use.
-type Fleet struct {
-	units *settle.Units
-	// removeLogs forgets the logs of a host; it is no error when there are none.
-	removeLogs func(context.Context, store.HostKey) error
-}
+type Fleet struct{ units *settle.Units }
 
-// New makes the fleet. removeLogs is called for hosts that were removed.
-func New(units *settle.Units, removeLogs func(context.Context, store.HostKey) error) *Fleet {
-	return &Fleet{units: units, removeLogs: removeLogs}
-}
+// New makes the fleet.
+func New(units *settle.Units) *Fleet { return &Fleet{units} }
 
 // Host returns one host with all of its reports.
 func (f *Fleet) Host(ctx context.Context, key store.HostKey) (wire.Host, error) {
@@ -160,11 +154,11 @@ func (f *Fleet) DeleteHost(ctx context.Context, key store.HostKey) error {
 		if err != nil {
 			return err
 		}
-		return f.deleteHost(w, host)
+		return deleteHost(w, host)
 	})
 }
 
-func (f *Fleet) deleteHost(w *settle.Work, host *store.Host) error {
+func deleteHost(w *settle.Work, host *store.Host) error {
 	c, err := w.ClusterOf(host)
 	if err != nil && !refusal.IsNotFound(err) {
 		return err
@@ -173,8 +167,6 @@ func (f *Fleet) deleteHost(w *settle.Work, host *store.Host) error {
 		return err
 	}
 	w.ForgetHost(host)
-	// The host is gone by then, whoever asked for it; the file store has deadlines of its own.
-	w.After(func() error { return f.removeLogs(context.Background(), host.Key()) })
 	if c != nil && c.Own {
 		w.ForgetCluster(c)
 	}

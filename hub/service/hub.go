@@ -111,7 +111,7 @@ func New(o Options) (*Hub, error) {
 	desk := polls.New(units, cache, book, environments.BootArtifacts)
 	return &Hub{
 		store:            o.Store,
-		hosts:            fleet.New(units, folder.RemoveHostLogs),
+		hosts:            fleet.New(units),
 		fromAgents:       reports.New(units, desk),
 		toAgents:         desk,
 		clusterRegistry:  clusters.NewRegistry(units),
