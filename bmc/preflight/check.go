@@ -71,6 +71,10 @@ const mostMisfits = 64
 // Check returns the wishes that cannot work, by object and in the order of the rules.
 // A report, registry or settings that are nil are not known.
 func Check(w Wishes, report *v1alpha1.BMCReport, registry *bios.Registry, settings *bios.Settings) []v1alpha1.Misfit {
+	return check(policies, w, report, registry, settings)
+}
+
+func check(rules []policy, w Wishes, report *v1alpha1.BMCReport, registry *bios.Registry, settings *bios.Settings) []v1alpha1.Misfit {
 	in := &Input{Wishes: w, Registry: registry, Settings: settings}
 	if report != nil {
 		in.Report = *report
@@ -79,8 +83,8 @@ func Check(w Wishes, report *v1alpha1.BMCReport, registry *bios.Registry, settin
 		in.state = registry.Evaluate(settings.Current, in.typedSettings())
 	}
 	var misfits []v1alpha1.Misfit
-	for _, check := range policies {
-		misfits = append(misfits, check(in)...)
+	for _, rule := range rules {
+		misfits = append(misfits, rule(in)...)
 	}
 	slices.SortStableFunc(misfits, func(a, b v1alpha1.Misfit) int {
 		return cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind))

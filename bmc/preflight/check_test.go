@@ -31,7 +31,8 @@ func all(t *testing.T) map[string]test {
 	return cases
 }
 
-func (c test) check() (preflight.Wishes, []v1alpha1.Misfit) {
+// world are the wishes and the machine of a case.
+func (c test) world() (preflight.Wishes, *machine) {
 	w, m := plain(), able()
 	if c.wishes != nil {
 		c.wishes(&w)
@@ -39,6 +40,11 @@ func (c test) check() (preflight.Wishes, []v1alpha1.Misfit) {
 	if c.machine != nil {
 		c.machine(m)
 	}
+	return w, m
+}
+
+func (c test) check() (preflight.Wishes, []v1alpha1.Misfit) {
+	w, m := c.world()
 	return w, preflight.Check(w, &m.report, m.registry, m.settings)
 }
 
@@ -65,6 +71,28 @@ func TestCheck(t *testing.T) {
 	}
 	for _, r := range preflight.Reasons {
 		NewWithT(t).Expect(seen).To(HaveKey(r.Name), "a reason without a case")
+	}
+}
+
+// TestEachRuleMatters: without a rule, the verdict on some case is another one.
+func TestEachRuleMatters(t *testing.T) {
+	type verdict struct {
+		wishes  preflight.Wishes
+		machine *machine
+		want    int
+	}
+	var verdicts []verdict
+	for _, c := range all(t) {
+		if len(c.want) > 0 {
+			w, m := c.world()
+			verdicts = append(verdicts, verdict{w, m, len(c.want)})
+		}
+	}
+	for rule := range preflight.Rules {
+		missed := slices.ContainsFunc(verdicts, func(v verdict) bool {
+			return len(preflight.CheckWithout(rule, v.wishes, &v.machine.report, v.machine.registry, v.machine.settings)) < v.want
+		})
+		NewWithT(t).Expect(missed).To(BeTrue(), "no case needs rule %d of the table", rule)
 	}
 }
 

@@ -3,6 +3,7 @@ package preflight_test
 import (
 	"fmt"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -57,12 +58,12 @@ func TestProbedMachine(t *testing.T) {
 				c.wishes(&w)
 			}
 			var got []string
-			messages := ""
+			var messages strings.Builder
 			for _, m := range preflight.Check(w, report, registry, settings) {
 				got = append(got, m.Reason)
-				messages += fmt.Sprintln(m.Field, m.Message)
+				messages.WriteString(fmt.Sprintln(m.Field, m.Message))
 			}
-			g.Expect(got).To(ConsistOf(c.want), messages)
+			g.Expect(got).To(ConsistOf(c.want), messages.String())
 		})
 	}
 }
