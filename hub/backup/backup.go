@@ -206,9 +206,19 @@ func writeMissing(root *os.Root, found map[string][]byte, missing []string) erro
 		if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
 			return fmt.Errorf("data folder: %w", err)
 		}
-		if err := root.WriteFile(name, found[name], 0o600); err != nil {
+		if err := writeKey(root, name, found[name]); err != nil {
 			return fmt.Errorf("data folder: %w", err)
 		}
 	}
 	return nil
+}
+
+// writeKey makes the file; one that somebody has made meanwhile is left alone.
+func writeKey(root *os.Root, name string, key []byte) error {
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(key)
+	return errors.Join(err, f.Sync(), f.Close())
 }
