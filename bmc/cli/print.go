@@ -55,7 +55,7 @@ func (j *job) print(out io.Writer, results []result) error {
 
 func (j *job) printTable(out io.Writer, results []result) error {
 	if j.single {
-		return printReport(out, results[0].report)
+		return PrintReport(out, results[0].report)
 	}
 	t := newTable(out, "ADDRESS", "VENDOR", "MODEL", "SERIAL", "BMC", "BIOS", strings.ToUpper(strings.Join(titles(), "\t")), "QUIRKS")
 	for _, r := range results {

@@ -9,8 +9,8 @@ import (
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 )
 
-// printReport shows one report to people.
-func printReport(out io.Writer, r *v1alpha1.BMCReport) error {
+// PrintReport shows one report to people.
+func PrintReport(out io.Writer, r *v1alpha1.BMCReport) error {
 	t := newTable(out, "ADDRESS", r.Address)
 	for _, line := range facts(r) {
 		if line[1] != "" {

@@ -1,0 +1,154 @@
+package probe
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+)
+
+// Bounds of what a report lists of each storage.
+const (
+	mostDrives  = 128
+	mostVolumes = 32
+)
+
+// drives reads drives: those that somebody has wishes about, then a sample of the
+// others. All are listed by their Id.
+func (p *probe) drives() {
+	if len(p.storages) == 0 {
+		if _, said := p.verdicts[Drives]; !said {
+			p.set(judgeDrives(p.system.value.Storage.Path, 0, p.verdicts[StorageDiscovered].State == v1alpha1.Yes))
+		}
+		return
+	}
+	total, unread := 0, 0
+	complete := p.verdicts[StorageDiscovered].State == v1alpha1.Yes
+	for _, f := range p.storages {
+		i := slices.IndexFunc(p.report.Storage, func(s v1alpha1.StorageReport) bool { return s.ID == idOf(f.value.ID, f.path) })
+		complete = complete && f.read()
+		if !f.read() || i < 0 {
+			continue
+		}
+		all := links[drive](f.value.Drives)
+		total += len(f.value.Drives)
+		unread += fill(p, all, p.driveOrder(all), mostDrives, p.volumesWaiting(), nil)
+		for _, d := range all[:min(len(all), mostDrives)] {
+			if report, there := driveReport(d); there {
+				p.report.Storage[i].Drives = append(p.report.Storage[i].Drives, report)
+			}
+		}
+	}
+	for i := range p.report.Storage {
+		p.report.Storage[i].Drives = uniqueDrives(p.report.Storage[i].Drives)
+	}
+	if unread > 0 {
+		p.remark(fmt.Sprintf("%d of %d drives were not read, to spare the BMC: they are listed by their Id.", unread, total))
+	}
+	p.set(judgeDrives(p.system.value.Storage.Path, total, complete))
+}
+
+// mostReserved bounds what drives leave to volumes.
+const mostReserved = 2
+
+// volumesWaiting is what drives leave of the budget, so that a few volumes are read.
+func (p *probe) volumesWaiting() int {
+	n := 0
+	for _, of := range p.volumeLists {
+		n += len(of.list.value.members)
+	}
+	return min(n, mostReserved)
+}
+
+// driveOrder is the order in which drives are read.
+func (p *probe) driveOrder(all []found[drive]) []int {
+	wanted := func(i int) int { return boolRank(slices.Contains(p.o.Drives, idOf("", all[i].path))) }
+	order := spread(len(all))
+	slices.SortStableFunc(order, func(a, b int) int { return wanted(b) - wanted(a) })
+	return order
+}
+
+func judgeDrives(listPath string, total int, complete bool) v1alpha1.Capability {
+	switch {
+	case total > 0:
+		return yes(Drives, fmt.Sprintf("%d", total), at(listPath, "Drives"))
+	case !complete:
+		return unknown(Drives, at(listPath, "none is shown, but the list may not be complete yet"))
+	}
+	return no(Drives, at(listPath, "there is none"))
+}
+
+// driveReport is a drive for the report; an empty bay is none.
+func driveReport(f found[drive]) (v1alpha1.DriveReport, bool) {
+	if !f.read() {
+		return v1alpha1.DriveReport{ID: idOf("", f.path)}, true
+	}
+	d := f.value
+	if d.Status.State == "Absent" {
+		return v1alpha1.DriveReport{}, false
+	}
+	return v1alpha1.DriveReport{
+		ID: idOf(d.ID, f.path), Name: cleaned(string(d.Name)), CapacityBytes: max(0, int64(d.CapacityBytes)),
+		MediaType: bounded(string(d.MediaType)), Protocol: bounded(string(d.Protocol)), Health: healthOf(string(d.Status.Health)), Problem: problem(d),
+	}, true
+}
+
+// problem says why a volume cannot use a drive.
+func problem(d drive) string {
+	switch raid := strings.ToLower(string(d.Oem.Dell.DellPhysicalDisk.RaidStatus)); {
+	case d.Status.Health == "Critical":
+		return "in a critical state"
+	case bool(d.FailurePredicted):
+		return "predicted to fail"
+	case raid == "foreign":
+		return "foreign"
+	case raid == "nonraid":
+		return "not in RAID mode"
+	case raid == "failed" || raid == "blocked":
+		return raid
+	case d.Status.State == "Disabled" || d.Status.State == "UnavailableOffline":
+		return "disabled"
+	}
+	return ""
+}
+
+func healthOf(text string) v1alpha1.HealthState {
+	switch state := v1alpha1.HealthState(text); state {
+	case v1alpha1.HealthOK, v1alpha1.HealthWarning, v1alpha1.HealthCritical:
+		return state
+	case v1alpha1.HealthUnknown:
+	}
+	return v1alpha1.HealthUnknown
+}
+
+// volumes reads the volumes that exist.
+func (p *probe) volumes() {
+	total, unread := 0, 0
+	for _, of := range p.volumeLists {
+		i := slices.IndexFunc(p.report.Storage, func(s v1alpha1.StorageReport) bool { return s.ID == of.storage })
+		if !of.list.read() || i < 0 {
+			continue
+		}
+		all := links[volume](of.list.value.members)
+		total += len(all)
+		unread += fill(p, all, inOrder(len(all)), mostVolumes, 0, nil)
+		for _, v := range all[:min(len(all), mostVolumes)] {
+			p.report.Storage[i].Volumes = append(p.report.Storage[i].Volumes, volumeReport(v))
+		}
+	}
+	if unread > 0 {
+		p.remark(fmt.Sprintf("%d of %d volumes were not read, to spare the BMC: they are listed by their Id.", unread, total))
+	}
+}
+
+func volumeReport(f found[volume]) v1alpha1.VolumeReport {
+	v := f.value
+	out := v1alpha1.VolumeReport{ID: idOf(v.ID, f.path), RAIDType: firstOf(v.RAIDType, v.VolumeType), CapacityBytes: max(0, int64(v.CapacityBytes))}
+	for _, link := range v.Links.Drives {
+		if link.Path != "" && len(out.Drives) < mostDrives {
+			out.Drives = append(out.Drives, idOf("", link.Path))
+		}
+	}
+	return out
+}
