@@ -61,7 +61,7 @@ func TestProbedMachine(t *testing.T) {
 			var messages strings.Builder
 			for _, m := range preflight.Check(w, report, registry, settings) {
 				got = append(got, m.Reason)
-				messages.WriteString(fmt.Sprintln(m.Field, m.Message))
+				fmt.Fprintln(&messages, m.Field, m.Message)
 			}
 			g.Expect(got).To(ConsistOf(c.want), messages.String())
 		})

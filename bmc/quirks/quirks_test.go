@@ -112,7 +112,7 @@ func TestApplied(t *testing.T) {
 			g.Expect(q.Effect).To(Equal("no-etag"))
 			g.Expect(q.Value).To(Equal("actions"))
 		case "dell-idrac10-slot-1":
-			g.Expect(q.Applied).To(BeFalse(), "Ironic does it")
+			g.Expect(q.Applied).To(BeTrue(), "Ironic does it")
 		case "dell-media-detached":
 			g.Expect(q.Applied).To(BeFalse(), "a person does it")
 		}

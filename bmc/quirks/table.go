@@ -46,13 +46,14 @@ func New(site ...[]Row) *Table {
 // Rows are the rows of the table, in its order.
 func (t *Table) Rows() []Row { return slices.Clone(t.rows) }
 
-// Match returns the rows that apply to a BMC, in the order of the table.
+// Match returns the rows that apply to a BMC, in the order of the table. Applied are
+// those that nobody has to care for, whether Ironflow or Ironic does.
 func (t *Table) Match(id Identity) []v1alpha1.AppliedQuirk {
 	var list []v1alpha1.AppliedQuirk
 	for i := range t.rows {
 		if r := &t.rows[i]; !r.General() && r.matches(id) {
 			list = append(list, v1alpha1.AppliedQuirk{
-				ID: r.ID, Applied: r.By == Ironflow, Effect: string(r.Effect), Value: r.Value, Advice: r.Advice,
+				ID: r.ID, Applied: r.By != You, Effect: string(r.Effect), Value: r.Value, Advice: r.Advice,
 			})
 		}
 	}
