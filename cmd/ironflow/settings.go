@@ -58,6 +58,7 @@ type settings struct {
 	ipa             ipaSettings
 	live            liveSystemSettings
 	hosts           hostSettings
+	bmcs            bmcSettings
 }
 
 // imageSettings tell what live images are made of.
@@ -147,12 +148,12 @@ type setting struct {
 
 // table lists every setting of `ironflow run`, in the order of the documentation.
 func (s *settings) table() []setting {
-	return slices.Concat(s.common(), s.services())
+	return slices.Concat(s.common(), s.bmcs.settings(), s.services())
 }
 
 // controllersTable lists the settings of `ironflow controllers`.
 func (s *settings) controllersTable() []setting {
-	return slices.Concat(s.common(), s.liveImages())
+	return slices.Concat(s.common(), s.bmcs.settings(), s.liveImages())
 }
 
 // common are the settings of everything that runs controllers.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,6 +20,11 @@ import (
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
+// longestProbe bounds a probe, and so how long a host waits for the verdict on its wishes.
+const longestProbe = 2 * time.Minute
+
+var errTooLong = errors.New("the BMC did not give its report within two minutes")
+
 // probe makes a new report, if one is due. The old one stays while the BMC is away.
 func (r *reconciler) probe(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC, t client.Target, c *client.Client) error {
 	firmware, err := r.firmware(ctx, h)
@@ -28,6 +35,8 @@ func (r *reconciler) probe(ctx context.Context, h *metal3.BareMetalHost, b *v1al
 	if due(b, in) == "" {
 		return nil
 	}
+	ctx, stop := context.WithTimeoutCause(ctx, longestProbe, errTooLong)
+	defer stop()
 	report, err := r.options.Probe(ctx, c, t)
 	key := kclient.ObjectKeyFromObject(h)
 	if err != nil {

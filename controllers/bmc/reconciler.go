@@ -33,7 +33,7 @@ type reconciler struct {
 
 // +kubebuilder:rbac:groups=ironflow.io,resources=bmcs,verbs=get;list;watch;create;update;patch
 // +kubebuilder:rbac:groups=ironflow.io,resources=bmcs/status,verbs=get;update;patch
-// +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts;hostfirmwaresettings;hostfirmwarecomponents,verbs=get;list;watch
+// +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts;hostfirmwaresettings;hostfirmwarecomponents;preprovisioningimages,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 
 // Reconcile runs one pass for the host named by req.
@@ -88,17 +88,33 @@ func (r *reconciler) object(ctx context.Context, h *metal3.BareMetalHost) (*v1al
 	return b, r.client.Create(ctx, b)
 }
 
-// pass does what is due, in order. It changes the status in memory only.
+// pass does what is due, in order. It changes the status in memory only. The verdict on
+// the wishes comes in any case: what is not known of a BMC is no obstacle for its host.
 func (r *reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC) error {
-	target, err := r.target(ctx, h)
-	if err != nil {
-		return err
+	t, c, err := r.connect(ctx, h)
+	if err == nil {
+		err = r.probe(ctx, h, b, t, c)
 	}
-	c, err := r.options.BMCs.Client(kclient.ObjectKeyFromObject(h).String(), target)
 	if err != nil {
-		return reconcile.Stall(ReasonBadAddress, "spec.bmc of the host: %w", err)
+		c = nil
 	}
-	return r.probe(ctx, h, b, target, c)
+	if judged := r.judge(ctx, h, b, c); judged != nil && err == nil {
+		err = judged
+	}
+	return err
+}
+
+// connect makes the client of the host's BMC.
+func (r *reconciler) connect(ctx context.Context, h *metal3.BareMetalHost) (client.Target, *client.Client, error) {
+	t, err := r.target(ctx, h)
+	if err != nil {
+		return t, nil, err
+	}
+	c, err := r.options.BMCs.Client(kclient.ObjectKeyFromObject(h).String(), t)
+	if err != nil {
+		return t, nil, reconcile.Stall(ReasonBadAddress, "spec.bmc of the host: %w", err)
+	}
+	return t, c, nil
 }
 
 // resolve tells the queue.

@@ -59,6 +59,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		For(&metal3.BareMetalHost{}, builder.WithPredicates(matters{})).
 		Watches(&metal3.HostFirmwareSettings{}, same, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&metal3.HostFirmwareComponents{}, same).
+		Watches(&metal3.PreprovisioningImage{}, same).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("set up the controller of BMCs: %w", err)
@@ -82,6 +83,7 @@ type seen struct {
 	credentials string
 	keptOff     string
 	probe       string
+	override    string
 	leaving     bool
 }
 
@@ -89,6 +91,6 @@ type seen struct {
 func seenOf(h *metal3.BareMetalHost) seen {
 	return seen{
 		state: h.Status.Provisioning.State, credentials: h.Status.TriedCredentials.Version + " " + h.Status.GoodCredentials.Version,
-		keptOff: reconcile.KeptOff(h), probe: h.Annotations[names.Probe], leaving: !h.DeletionTimestamp.IsZero(),
+		keptOff: reconcile.KeptOff(h), probe: h.Annotations[names.Probe], override: h.Annotations[names.PreflightOverride], leaving: !h.DeletionTimestamp.IsZero(),
 	}
 }

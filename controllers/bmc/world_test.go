@@ -13,12 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	kclient "sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/probe"
+	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/test/bmc/simulator"
 	"github.com/ironflow/ironflow/test/kubeapi"
 )
@@ -51,7 +53,7 @@ func newWorld(t *testing.T, system simulator.System) *world {
 	for _, add := range []func(*runtime.Scheme) error{metal3.AddToScheme, clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		w.Expect(add(scheme)).To(Succeed())
 	}
-	api, err := kubeapi.New(scheme, &metal3.BareMetalHost{}, &metal3.HostFirmwareSettings{}, &metal3.HostFirmwareComponents{}, &corev1.Secret{}, &v1alpha1.BMC{})
+	api, err := kubeapi.New(scheme, &metal3.BareMetalHost{}, &metal3.HostFirmwareSettings{}, &metal3.HostFirmwareComponents{}, &metal3.PreprovisioningImage{}, &corev1.Secret{}, &v1alpha1.BMC{})
 	w.Expect(err).NotTo(HaveOccurred())
 	w.kube, err = api.Client(scheme)
 	w.Expect(err).NotTo(HaveOccurred())
@@ -106,7 +108,7 @@ func (w *world) until(kind string, status metav1.ConditionStatus, reason string)
 	w.Eventually(func() *metav1.Condition {
 		b := w.bmc()
 		return meta.FindStatusCondition(b.Status.Conditions, kind)
-	}).WithTimeout(30 * time.Second).Should(And(Not(BeNil()), HaveField("Status", status), HaveField("Reason", reason)))
+	}).WithTimeout(20 * time.Second).Should(And(Not(BeNil()), HaveField("Status", status), HaveField("Reason", reason)))
 	return w.bmc()
 }
 
@@ -130,7 +132,7 @@ func TestAnotherReportIsMadeWhenAskedFor(t *testing.T) {
 	first := w.until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
 	for _, value := range []string{"1", "2"} {
 		w.host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{"ironflow.io/probe": value} })
-		w.Eventually(func() string { return w.bmc().Status.Probed.Request }).WithTimeout(5 * time.Second).Should(Equal(value), "%+v", w.bmc().Status.Conditions)
+		w.Eventually(func() string { return w.bmc().Status.Probed.Request }).WithTimeout(5*time.Second).Should(Equal(value), "%+v", w.bmc().Status.Conditions)
 	}
 	w.Expect(w.bmc().Status.Report.Requests).To(BeNumerically("<=", 30))
 	w.Expect(w.bmc().UID).To(Equal(first.UID))
@@ -207,4 +209,73 @@ func TestNoSecretIsInTheStatus(t *testing.T) {
 	raw, err := json.Marshal(b)
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(string(raw)).NotTo(ContainSubstring(password))
+}
+
+// level asks for a volume of 10 GiB.
+func level(text string) func(*metal3.BareMetalHost) {
+	return func(h *metal3.BareMetalHost) {
+		h.Spec.RAID = &metal3.RAIDConfig{HardwareRAIDVolumes: []metal3.HardwareRAIDVolume{{Level: text, SizeGibibytes: new(10)}}}
+	}
+}
+
+// verdict is what the host controller is told.
+func (w *world) verdict() policy.Preflight {
+	w.t.Helper()
+	h := &metal3.BareMetalHost{}
+	w.Expect(w.kube.Get(w.t.Context(), key, h)).To(Succeed())
+	p, err := Verdicts{Client: w.kube}.Preflight(w.t.Context(), h)
+	w.Expect(err).NotTo(HaveOccurred())
+	return p
+}
+
+// TestTheVerdictOnAWish: from a wish that cannot work to one that can, and over a
+// person's word.
+func TestTheVerdictOnAWish(t *testing.T) {
+	w := newWorld(t, simulator.System{})
+	w.Expect(w.verdict()).To(Equal(policy.Preflight{On: true}), "nobody has judged")
+	w.host(level("2"))
+	w.registering()
+	b := w.until(v1alpha1.PreflightPassed, metav1.ConditionFalse, ReasonPreflightFailed)
+	w.Expect(b.Status.Preflight.Misfits).To(ContainElement(And(HaveField("Kind", "BareMetalHost"), HaveField("Field", ContainSubstring("spec.raid.hardwareRAIDVolumes[0]")))))
+	w.Expect(w.verdict()).To(And(HaveField("Judged", true), HaveField("Misfit", ContainSubstring("spec.raid.hardwareRAIDVolumes[0]"))))
+	w.until(v1alpha1.Ready, metav1.ConditionFalse, ReasonPreflightFailed)
+
+	w.host(func(h *metal3.BareMetalHost) {
+		h.Annotations = map[string]string{"ironflow.io/preflight-override": "true"}
+	})
+	w.until(v1alpha1.PreflightPassed, metav1.ConditionTrue, ReasonOverridden)
+	w.Expect(w.verdict()).To(Equal(policy.Preflight{On: true, Judged: true}))
+
+	w.host(func(h *metal3.BareMetalHost) { h.Annotations = nil; level("1")(h) })
+	w.until(v1alpha1.PreflightPassed, metav1.ConditionTrue, ReasonPassed)
+	w.Expect(w.verdict()).To(Equal(policy.Preflight{On: true, Judged: true}))
+	w.until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
+}
+
+// TestWhatIsNotKnownDoesNotBlock: a host waits for a verdict, not for a BMC.
+func TestWhatIsNotKnownDoesNotBlock(t *testing.T) {
+	for name, change := range map[string]func(*world){
+		"a BMC that is away":    func(w *world) { w.Expect(w.sim.SetQuirk("1", simulator.ConnectionCut, simulator.Always)).To(Succeed()) },
+		"no Secret":             func(w *world) { w.host(func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = "none" }) },
+		"a BMC without Redfish": func(w *world) { w.host(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "ipmi://192.0.2.1" }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, simulator.System{})
+			change(w)
+			w.registering()
+			w.until(v1alpha1.PreflightPassed, metav1.ConditionUnknown, ReasonNoReport)
+			w.Expect(w.verdict()).To(Equal(policy.Preflight{On: true, Judged: true}))
+		})
+	}
+}
+
+// TestASettingThatTheBIOSDoesNotKnow: the registry is read for it.
+func TestASettingThatTheBIOSDoesNotKnow(t *testing.T) {
+	w := newWorld(t, simulator.System{})
+	s := &metal3.HostFirmwareSettings{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	s.Spec.Settings = metal3.DesiredSettingsMap{"NoSuchSetting": intstr.FromString("Enabled")}
+	w.create(s)
+	w.registering()
+	b := w.until(v1alpha1.PreflightPassed, metav1.ConditionFalse, ReasonPreflightFailed)
+	w.Expect(b.Status.Preflight.Misfits).To(ContainElement(And(HaveField("Kind", "HostFirmwareSettings"), HaveField("Field", ContainSubstring("NoSuchSetting")))))
 }

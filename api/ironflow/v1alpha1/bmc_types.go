@@ -75,6 +75,9 @@ type PreflightStatus struct {
 	// Wishes is a digest of what was checked. A host with other wishes waits for
 	// another verdict.
 	Wishes string `json:"wishes"`
+	// Report is the time of the report that they were held against; none if there was none.
+	// +optional
+	Report *metav1.Time `json:"report,omitempty"`
 	// Overridden says that the annotation ironflow.io/preflight-override lets the host go on.
 	// +optional
 	Overridden bool `json:"overridden,omitempty"`

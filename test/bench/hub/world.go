@@ -36,8 +36,8 @@ type world struct {
 	drop func() error
 }
 
-func newWorld(ctx context.Context, o options) (w *world, err error) {
-	w = &world{options: o, drop: func() error { return nil }}
+func newWorld(ctx context.Context, o options) (_ *world, err error) {
+	w := &world{options: o, drop: func() error { return nil }}
 	if w.lab, err = lab.New(lab.Options{Progress: progress.Lines(os.Stderr)}); err != nil {
 		return nil, err
 	}

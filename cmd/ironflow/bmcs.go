@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/bmc/probe"
+	"github.com/ironflow/ironflow/bmc/quirks"
+	"github.com/ironflow/ironflow/controllers/bmc"
+)
+
+// bmcSettings tell whether and how BMCs are asked by this program itself.
+type bmcSettings struct {
+	on bool
+	// caFile and quirksFile may be empty.
+	caFile, quirksFile string
+}
+
+func (b *bmcSettings) settings() []setting {
+	return []setting{
+		{"bmc", "IRONFLOW_BMC", "false", "ask BMCs over Redfish what they are and can do (kind BMC), and check the wishes of hosts against that before their machines are started for them", boolean(&b.on)},
+		{"bmc-ca", "IRONFLOW_BMC_CA_FILE", "", "file with the certificates that BMCs are trusted for; empty for the system's; a host's disableCertificateVerification trusts any", text(&b.caFile)},
+		{"bmc-quirks", "IRONFLOW_BMC_QUIRKS_FILE", "", "YAML file with a site's own rows of the table of quirks, such as a mounted ConfigMap; see docs/quirks.md", text(&b.quirksFile)},
+	}
+}
+
+// makeBMCs registers the controller of BMCs, and returns what the host controller
+// reads of it.
+func (p *program) makeBMCs() (*bmc.Verdicts, error) {
+	b := p.settings.bmcs
+	var ca []byte
+	if b.caFile != "" {
+		var err error
+		if ca, err = os.ReadFile(b.caFile); err != nil {
+			return nil, fmt.Errorf("--bmc-ca: %w", err)
+		}
+	}
+	table := quirks.New()
+	if b.quirksFile != "" {
+		text, err := os.ReadFile(b.quirksFile)
+		if err != nil {
+			return nil, fmt.Errorf("--bmc-quirks: %w", err)
+		}
+		rows, err := quirks.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("--bmc-quirks %s: %w", b.quirksFile, err)
+		}
+		table = quirks.New(rows)
+	}
+	pool := client.NewPool(client.Options{})
+	closing := everywhere(func(ctx context.Context) error {
+		<-ctx.Done()
+		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), closeSessions)
+		defer stop()
+		return pool.Close(ctx)
+	})
+	err := errors.Join(p.manager.Add(closing), bmc.Setup(p.manager, bmc.Options{
+		BMCs: pool, CA: ca, Now: time.Now, //nolint:forbidigo // the program's clock
+		Probe: func(ctx context.Context, c *client.Client, t client.Target) (*v1alpha1.BMCReport, error) {
+			return probe.Probe(ctx, c, probe.Options{
+				Address: t.URL, System: t.System, Username: t.Username,
+				Quirks: func(id probe.Identity) []v1alpha1.AppliedQuirk { return table.Match(quirks.Identity{Vendor: id.Vendor, Model: id.Model, Manager: id.ManagerModel, Version: id.BMCVersion}) },
+			})
+		},
+	}))
+	return &bmc.Verdicts{Client: p.manager.GetClient()}, err
+}
+
+// closeSessions is how long the end of the program waits for BMCs to end our sessions.
+const closeSessions = 5 * time.Second
