@@ -38,6 +38,19 @@ func TestDocs(t *testing.T) {
 	}
 }
 
+// TestTheExampleCanBeRead: the rows that the page shows are rows.
+func TestTheExampleCanBeRead(t *testing.T) {
+	g := NewWithT(t)
+	raw, err := os.ReadFile("../../docs/quirks.md")
+	g.Expect(err).NotTo(HaveOccurred())
+	_, rest, _ := strings.Cut(string(raw), "```yaml\n")
+	example, _, ok := strings.Cut(rest, "```")
+	g.Expect(ok).To(BeTrue(), "the page has no example")
+	rows, err := quirks.Parse([]byte(example))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(quirks.New(rows).Match(quirks.Identity{Vendor: "Supermicro", Model: "SYS-619C", Version: "1.73.6"})).To(ContainElement(HaveField("ID", rows[0].ID)))
+}
+
 func effects() string {
 	var b strings.Builder
 	b.WriteString("| effect | means | value | by |\n|---|---|---|---|\n")
