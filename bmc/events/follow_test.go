@@ -66,6 +66,8 @@ func TestFollow(t *testing.T) {
 			case 1:
 				// Neither MemberId nor EventType; several data lines; a comment; CR LF.
 				return text(": hello\r\nid: 1\r\nevent: x\r\ndata: {\"Events\":\r\ndata: [{" + fan + "}]}\r\n\r\n" + record(power) + "data: {\"Events\":[{" + power), nil
+			case 3:
+				return open(""), nil // never says anything
 			default:
 				return open(record(power) + "data: broken\n\n"), nil
 			}

@@ -33,7 +33,7 @@ func wanted(t *testing.T, host string, generation int) *Wanted {
 
 // TestKeepForms: each vendor gets the form that it takes.
 func TestKeepForms(t *testing.T) {
-	types := []string{"Alert", "MetricReport", "Other"}
+	types := []string{"Alert", "MetricReport", "", "Other"}
 	for name, c := range map[string]struct {
 		bmc    *vendor
 		quirks []string

@@ -123,8 +123,8 @@ func (r *reader) forwards(ctx context.Context, l rules.LogReading, page logPage,
 	}
 	if cursor.ID == "" {
 		if last, found := lastPage(page, len(entries)); found {
-			// A service that does not know the query answers with the first page again.
-			if jumped, others, err := r.page(ctx, l.Service, last); err == nil && len(others) > 0 && others[0].ID != entries[0].ID {
+			// A service that does not know the query answers with the first page again: no harm.
+			if jumped, others, err := r.page(ctx, l.Service, last); err == nil && len(others) > 0 {
 				page, entries, l.All = jumped, others, false
 			}
 		}

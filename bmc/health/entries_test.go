@@ -169,6 +169,9 @@ func TestLogIsBounded(t *testing.T) {
 				b.pages = 0
 				w.pass(1)
 				g.Expect(b.pages).To(BeNumerically("<=", logPages+1))
+				if !b.deaf {
+					g.Expect(w.past.Logs[entries].ID).To(Equal("5005"), "and its end is read at once")
+				}
 			}
 		})
 	}

@@ -54,7 +54,7 @@ func TestJudgeNamesTheWorst(t *testing.T) {
 	g := NewWithT(t)
 	r := reading(
 		fanPart("1", "OK"), fanPart("3", "Critical"), fanPart("2", "Critical"), fanPart("4", "Warning"),
-		Part{Domain: Storage, Kind: Group, ID: "/s", Name: "Storage RAID", Health: "OK", Rollup: "Warning"},
+		Part{Domain: Storage, Kind: Group, ID: "/s", Name: "A subsystem", Health: "OK", Rollup: "Warning"},
 		Part{Domain: Storage, Kind: Drive, ID: "/s/d", Name: "Drive 7", Health: "OK", FailurePredicted: true},
 		Part{Domain: Memory, Kind: Group, ID: "m", Name: "Memory", Health: "OK"},
 	)
