@@ -383,10 +383,14 @@ func TestACertificateIsReplaced(t *testing.T) {
 // TestCertificateKilledAtEachStep kills the program before and after each thing that it
 // does, 50 times with random failures, with each kind of trust.
 func TestCertificateKilledAtEachStep(t *testing.T) {
+	rounds := 50
+	if testing.Short() {
+		rounds = 5
+	}
 	whole := newWeb(t, 1)
 	whole.run()
 	for at := 1; at <= whole.effects+3; at++ {
-		for round := range 50 {
+		for round := range rounds {
 			w := newWeb(t, uint64(at*50+round))
 			w.killAt, w.killAfter, w.faults = at, round%2 == 0, round%5
 			wait := w.run()

@@ -191,6 +191,24 @@ func TestABMCThatRefusesEveryPassword(t *testing.T) {
 	w.g.Expect(w.received).To(gomega.HaveLen(4))
 }
 
+// TestAChangeThatComesTrueAfterItWasGivenUp: nobody can know of it, but the password is
+// there. Copied to the host's Secret, it is taken over.
+func TestAChangeThatComesTrueAfterItWasGivenUp(t *testing.T) {
+	w := newWorld(t, 1)
+	old := w.password
+	w.faults, w.chance, w.only, w.lateBy = 100, 1, late, 3*time.Hour
+	wait := w.run()
+	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(rotation.ReasonNotKept), wait.Condition.Message)
+	w.g.Expect(w.password).To(gomega.Equal(old))
+	w.faults = 0
+	w.pass(4 * time.Hour)
+	w.g.Expect(w.password).NotTo(gomega.Equal(old))
+	w.g.Expect(string(w.record["earlier-1"])).To(gomega.Equal(w.password))
+	w.give(w.password)
+	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(rotation.ReasonCurrent))
+	w.g.Expect(w.mayLogin()).To(gomega.BeTrue())
+}
+
 // TestNothingIsSentWhileTheHostIsAtWork: a password that was stored waits, and one that
 // may have been set is found out about all the same.
 func TestNothingIsSentWhileTheHostIsAtWork(t *testing.T) {

@@ -66,7 +66,10 @@ func TestKilledAtEachStep(t *testing.T) {
 // held at every moment; in the end there is no quarantine, since nobody else has
 // changed anything, and the host's Secret has what the BMC has.
 func TestKilledAtEachStepWhileThingsGoWrong(t *testing.T) {
-	const rounds = 50
+	rounds := 50
+	if testing.Short() {
+		rounds = 10
+	}
 	outcomes := map[rotation.Reason]int{}
 	worst := 0
 	for at := 1; at <= effectsOfAChange(t)+6; at++ {

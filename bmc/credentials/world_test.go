@@ -94,6 +94,7 @@ type world struct {
 	sim             *simulated
 	sporadic        float64 // how often right credentials are refused
 	only            fault   // of all faults this one alone
+	lateBy          time.Duration
 	observed        rotation.Observed
 	gate            *credentials.Gate
 }
@@ -101,7 +102,7 @@ type world struct {
 func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{
 		t: t, g: gomega.NewWithT(t), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), random: mathrand.New(mathrand.NewPCG(seed, 7)),
-		user: "root", password: `old"pass word\<1`, threshold: 3, lockFor: time.Minute, received: map[string]int{}, gate: &credentials.Gate{Most: 4},
+		lateBy: 30 * time.Second, user: "root", password: `old"pass word\<1`, threshold: 3, lockFor: time.Minute, received: map[string]int{}, gate: &credentials.Gate{Most: 4},
 	}
 	w.secret, w.secretVersion = rotation.Login{Username: w.user, Password: client.Secret(w.password)}, 1
 	w.told = w.password
@@ -376,7 +377,7 @@ func (b *bmc) SetPassword(_ context.Context, c credentials.Change) (answer rotat
 			answer = rotation.Accepted
 			return nil
 		case late:
-			b.pending, b.pendingAt = string(c.Password), b.now.Add(30*time.Second)
+			b.pending, b.pendingAt = string(c.Password), b.now.Add(b.lateBy)
 			answer = rotation.NoAnswer
 			return errors.New("timeout")
 		case cutAfter:

@@ -21,10 +21,11 @@ var errRandom = errors.New("the source of randomness gives no usable password: c
 // character at once, has no run such as abc or 321, and does not hold the user's name
 // forwards or backwards: BMCs refuse such, each for a reason of its own.
 func Generate(random io.Reader, recipe Recipe, username string) (client.Secret, error) {
-	all := ""
-	for _, c := range recipe.Classes {
-		all += alphabet[c]
+	parts := make([]string, len(recipe.Classes))
+	for i, c := range recipe.Classes {
+		parts[i] = alphabet[c]
 	}
+	all := strings.Join(parts, "")
 	if all == "" || recipe.Length < len(recipe.Classes) {
 		return "", fmt.Errorf("make a password of %d characters of %d classes: not possible", recipe.Length, len(recipe.Classes))
 	}

@@ -116,11 +116,11 @@ func TestABrokenSourceOfRandomnessIsNoPassword(t *testing.T) {
 
 func TestPolicyOfFlagsAndAnnotations(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                 "length=20,least=16,classes=lower+upper+digit+symbol",
-		"length=32":                        "length=32,least=16,classes=lower+upper+digit+symbol",
-		"length=12":                        "length=12,least=12,classes=lower+upper+digit+symbol",
-		"least=24":                         "length=24,least=24,classes=lower+upper+digit+symbol",
-		" classes = digit+lower , least=8": "length=20,least=8,classes=lower+digit",
+		"":                                "length=20,least=16,classes=lower+upper+digit+symbol",
+		"length=32":                       "length=32,least=16,classes=lower+upper+digit+symbol",
+		"length=12":                       "length=12,least=12,classes=lower+upper+digit+symbol",
+		"least=24":                        "length=24,least=24,classes=lower+upper+digit+symbol",
+		"classes = digit+lower , least=8": "length=20,least=8,classes=lower+digit",
 	} {
 		t.Run("good "+text, func(t *testing.T) {
 			g := gomega.NewWithT(t)

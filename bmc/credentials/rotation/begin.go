@@ -125,9 +125,9 @@ func foreign(o *Observed) Action {
 	case copied == nil || copied.Login == o.Secret.Login:
 		return nil
 	case !r.isFormer(o.Secret.Login):
-		return Save{r.with(o.Secret.Login, Finding), "somebody has changed the password in the host's Secret: find out whether it holds"}
+		return Save{r.with(o.Secret.Login), "somebody has changed the password in the host's Secret: find out whether it holds"}
 	case o.again():
-		next := r.with(o.Secret.Login, Finding)
+		next := r.with(o.Secret.Login)
 		next.Retry = o.Retry
 		return Save{next, "somebody asks for another try: find out whether the former password holds"}
 	}

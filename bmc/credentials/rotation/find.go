@@ -9,7 +9,7 @@ import (
 func find(o *Observed) Action {
 	r := o.Record
 	if given := o.newlyGiven(); given != nil {
-		return Save{r.with(*given, Finding), "somebody has changed the password in the host's Secret: find out whether it holds"}
+		return Save{r.with(*given), "somebody has changed the password in the host's Secret: find out whether it holds"}
 	}
 	given := r.candidate(Given)
 	asked := given != nil && given.Login == o.Secret.Login
@@ -156,14 +156,15 @@ func notApplied(o *Observed) Action {
 	return Stage{recipe}
 }
 
-// with is the record with a login that somebody has put into the host's Secret.
-func (r *Record) with(given Login, phase Phase) *Record {
+// with is the record with a login that somebody has put into the host's Secret, and
+// that is to be found out about.
+func (r *Record) with(given Login) *Record {
 	r = r.clone()
 	if old := r.candidate(Given); old != nil && old.Login != given {
 		r.drop(Given)
 	}
 	r.put(Candidate{Role: Given, Login: given})
-	r.Phase, r.Holds = phase, ""
+	r.Phase, r.Holds = Finding, ""
 	return r
 }
 
@@ -227,7 +228,7 @@ func (o *Observed) again() bool { return o.Retry != "" && o.Retry != o.Record.Re
 func quarantined(o *Observed) Action {
 	r := o.Record
 	if given := o.newlyGiven(); given != nil {
-		return Save{r.with(*given, Finding).waiting(o), "somebody has changed the password in the host's Secret: find out whether it holds"}
+		return Save{r.with(*given).waiting(o), "somebody has changed the password in the host's Secret: find out whether it holds"}
 	}
 	if o.again() || o.putBack() {
 		next := r.clone().waiting(o)

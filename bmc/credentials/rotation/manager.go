@@ -1,6 +1,9 @@
 package rotation
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Annotations that users write.
 const (
@@ -55,15 +58,15 @@ func ManagerOf(labels, annotations map[string]string, owners []string) string {
 			return m.by
 		}
 	}
-	for _, kind := range owners {
-		for _, m := range marks {
-			if m.owner == kind {
-				return m.by
-			}
-		}
-		return "its owner, which is of kind " + kind
+	if len(owners) == 0 {
+		return ""
 	}
-	return ""
+	for _, m := range marks {
+		if m.owner != "" && slices.Contains(owners, m.owner) {
+			return m.by
+		}
+	}
+	return "its owner, which is of kind " + owners[0]
 }
 
 // has reports a key with a value. A key that ends in a slash stands for all that begin so.

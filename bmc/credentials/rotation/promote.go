@@ -16,7 +16,7 @@ func promote(o *Observed) Action {
 	case o.Secret.Login == current:
 		return Promote{Login: next, Version: o.Secret.Version}
 	}
-	return Save{r.with(o.Secret.Login, Finding), "somebody has changed the password in the host's Secret: find out whether it holds"}
+	return Save{r.with(o.Secret.Login), "somebody has changed the password in the host's Secret: find out whether it holds"}
 }
 
 // tell is the step that gives Ironic's node what the host's Secret has.

@@ -17,8 +17,8 @@ func Due(host string, last time.Time, every time.Duration) time.Time {
 	sum := fnv.New64a()
 	_, _ = sum.Write([]byte(host))
 	// The low bits of this sum are better spread than the high ones.
-	part := time.Duration(sum.Sum64() % 1000)
-	return last.Add(every - every/spread*part/1000)
+	part := int64(sum.Sum64() % 1000)
+	return last.Add(every - time.Duration(int64(every/spread)/1000*part))
 }
 
 // last is when the password was changed last, as far as is known: a Secret that was

@@ -1,0 +1,62 @@
+package certificate_test
+
+import (
+	"crypto/x509"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/bmc/credentials/certificate"
+)
+
+// TestWhenACertificateIsReplaced has what begins a replacement and what keeps it from
+// being made.
+func TestWhenACertificateIsReplaced(t *testing.T) {
+	g := gomega.NewWithT(t)
+	k := key(g)
+	served := issue(g, func(c *x509.Certificate) { c.NotBefore, c.NotAfter = noon.AddDate(0, 0, -30), noon.AddDate(0, 0, 60) }, nil, k.Public(), k)
+	digest := certificate.Digest(served.Raw)
+	ours := func(o *certificate.Observed) { o.Request, o.Scheduled, o.Record.Installed = "", true, digest }
+	for name, c := range map[string]struct {
+		change func(o *certificate.Observed)
+		reason certificate.Reason // empty: it begins
+	}{
+		"asked":                          {func(*certificate.Observed) {}, ""},
+		"asked and done":                 {func(o *certificate.Observed) { o.Record.Asked = "1" }, certificate.ReasonCurrent},
+		"no issuer":                      {func(o *certificate.Observed) { o.Issuer = "" }, certificate.ReasonNoIssuer},
+		"not of the issuer, by schedule": {func(o *certificate.Observed) { o.Request, o.Scheduled = "", true }, ""},
+		"not of the issuer, no schedule": {func(o *certificate.Observed) { o.Request = "" }, certificate.ReasonCurrent},
+		"of the issuer, and young":       {ours, certificate.ReasonCurrent},
+		"of the issuer, a third left":    {func(o *certificate.Observed) { ours(o); o.Now = noon.AddDate(0, 0, 31) }, ""},
+		"of the issuer, 10 days asked":   {func(o *certificate.Observed) { ours(o); o.Now, o.RenewBefore = noon.AddDate(0, 0, 31), 10*24*time.Hour }, certificate.ReasonCurrent},
+		"given up an hour ago": {func(o *certificate.Observed) {
+			o.Request, o.Scheduled, o.Record.GaveUp = "", true, noon.Add(-time.Hour)
+			o.Record.Trouble.Reason = certificate.ReasonRefused
+		}, certificate.ReasonRefused},
+		"the BMC cannot":        {func(o *certificate.Observed) { o.Unsupported = "no CertificateService" }, certificate.ReasonUnsupported},
+		"Ironic would refuse":   {func(o *certificate.Observed) { o.IronicRefuses = true }, certificate.ReasonIronicRefuses},
+		"in quarantine":         {func(o *certificate.Observed) { o.Barred = "quarantine" }, certificate.ReasonWaiting},
+		"at work":               {func(o *certificate.Observed) { o.AtRest = false }, certificate.ReasonNotAtRest},
+		"too many":              {func(o *certificate.Observed) { o.Turn = false }, certificate.ReasonWaiting},
+		"the BMC shows nothing": {func(o *certificate.Observed) { o.Served = nil }, certificate.ReasonSilent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := gomega.NewWithT(t)
+			o := &certificate.Observed{
+				Now: noon, Host: "metal3/host-1", Record: &certificate.Record{}, Served: served, Issuer: "site", Names: []string{"192.0.2.1"},
+				Request: "1", AtRest: true, Turn: true,
+			}
+			c.change(o)
+			action := certificate.Decide(o)
+			if c.reason == "" {
+				g.Expect(action).To(gomega.BeAssignableToTypeOf(certificate.Generate{}))
+				return
+			}
+			wait, is := action.(certificate.Wait)
+			g.Expect(is).To(gomega.BeTrue(), "%#v", action)
+			g.Expect(wait.Condition.Reason).To(gomega.Equal(c.reason), wait.Condition.Message)
+			g.Expect(wait.Condition.Status).NotTo(gomega.BeEmpty())
+		})
+	}
+}
