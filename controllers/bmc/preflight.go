@@ -1,0 +1,138 @@
+package bmc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kclient "sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/bmc/bios"
+	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/bmc/preflight"
+	"github.com/ironflow/ironflow/bmc/wishes"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+)
+
+// Reasons of PreflightPassed.
+const (
+	ReasonPassed          = "Passed"
+	ReasonOverridden      = "Overridden"
+	ReasonPreflightFailed = "PreflightFailed"
+	ReasonNoReport        = "NoReport"
+)
+
+// judge holds the host's wishes against the report, if there are other wishes or
+// another report. It always comes to a verdict: the host waits for one. A client that
+// is nil has nobody to ask for BIOS settings.
+func (r *reconciler) judge(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC, c *client.Client) error {
+	w, err := wishesOf(ctx, r.client, h)
+	if err != nil {
+		return err
+	}
+	report := b.Status.Report
+	now := v1alpha1.PreflightStatus{Wishes: preflight.Digest(w), Overridden: h.Annotations[names.PreflightOverride] == "true"}
+	if report != nil {
+		now.Report = &report.Time
+	}
+	if last := b.Status.Preflight; last != nil && last.Wishes == now.Wishes && last.Overridden == now.Overridden && last.Report.Equal(now.Report) {
+		return nil
+	}
+	var settings *bios.Settings
+	var registry *bios.Registry
+	if c != nil && report != nil && len(w.Settings) > 0 {
+		where := bios.Where{System: report.System}
+		if report.BIOS != nil {
+			where.RegistryPath = report.BIOS.RegistryPath
+		}
+		settings, registry, _ = bios.Read(ctx, c, where) // what cannot be read is not known, and blocks nothing
+	}
+	now.Misfits = preflight.Check(w, report, registry, settings)
+	b.Status.Preflight = &now
+	passed(b)
+	return nil
+}
+
+// passed says what the verdict means.
+func passed(b *v1alpha1.BMC) {
+	p := b.Status.Preflight
+	switch text := describe(p.Misfits); {
+	case len(p.Misfits) > 0 && p.Overridden:
+		reconcile.SetCondition(b, v1alpha1.PreflightPassed, metav1.ConditionTrue, ReasonOverridden, "the annotation "+names.PreflightOverride+" lets the host go on with: "+text)
+	case len(p.Misfits) > 0:
+		reconcile.SetCondition(b, v1alpha1.PreflightPassed, metav1.ConditionFalse, ReasonPreflightFailed, text)
+	case b.Status.Report == nil:
+		reconcile.SetCondition(b, v1alpha1.PreflightPassed, metav1.ConditionUnknown, ReasonNoReport, "there is no report of the BMC to hold the host's wishes against")
+	default:
+		reconcile.SetCondition(b, v1alpha1.PreflightPassed, metav1.ConditionTrue, ReasonPassed, "nothing that is known speaks against the host's wishes")
+	}
+}
+
+// describe is a verdict for people.
+func describe(misfits []v1alpha1.Misfit) string {
+	lines := make([]string, 0, len(misfits))
+	for _, m := range misfits {
+		lines = append(lines, m.Kind+" "+m.Field+": "+m.Message)
+	}
+	return strings.Join(lines, "; ")
+}
+
+// wishesOf reads what a host asks of its hardware.
+func wishesOf(ctx context.Context, reader kclient.Reader, h *metal3.BareMetalHost) (preflight.Wishes, error) {
+	o := wishes.Objects{Host: h, Settings: &metal3.HostFirmwareSettings{}, Components: &metal3.HostFirmwareComponents{}, Image: &metal3.PreprovisioningImage{}}
+	var errs []error
+	read := func(object kclient.Object) bool {
+		err := reader.Get(ctx, kclient.ObjectKeyFromObject(h), object)
+		if err != nil && !apierrors.IsNotFound(err) {
+			errs = append(errs, fmt.Errorf("read what host %q asks of its hardware: %w", h.Name, err))
+		}
+		return err == nil
+	}
+	if !read(o.Settings) {
+		o.Settings = nil
+	}
+	if !read(o.Components) {
+		o.Components = nil
+	}
+	if !read(o.Image) {
+		o.Image = nil
+	}
+	if len(errs) > 0 {
+		return preflight.Wishes{}, errors.Join(errs...)
+	}
+	return wishes.Of(o)
+}
+
+// Verdicts are what the host controller reads of BMCs.
+type Verdicts struct {
+	// Client reads from the manager's cache.
+	Client kclient.Reader
+}
+
+// Preflight is the verdict on the host's wishes as they are now.
+func (v Verdicts) Preflight(ctx context.Context, h *metal3.BareMetalHost) (policy.Preflight, error) {
+	w, err := wishesOf(ctx, v.Client, h)
+	if err != nil {
+		return policy.Preflight{}, nil //nolint:nilerr // an address that cannot be read is an error of its own on the host
+	}
+	b := &v1alpha1.BMC{}
+	switch err := v.Client.Get(ctx, kclient.ObjectKeyFromObject(h), b); {
+	case apierrors.IsNotFound(err):
+		return policy.Preflight{On: true}, nil
+	case err != nil:
+		return policy.Preflight{}, fmt.Errorf("read the BMC of host %q: %w", h.Name, err)
+	}
+	p := b.Status.Preflight
+	verdict := policy.Preflight{On: true, Judged: p != nil && p.Wishes == preflight.Digest(w)}
+	if verdict.Judged && !p.Overridden {
+		verdict.Misfit = describe(p.Misfits)
+	}
+	return verdict, nil
+}
