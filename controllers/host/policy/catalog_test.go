@@ -42,7 +42,7 @@ func situations() []situation {
 		{Health: "Critical"},
 		{Health: "Purple"},
 	}
-	causes := []string{"", causeCredentials, causeUnknownState, causeRejected, causeGivenUp, causeImage, causeVerifying, causeRestore, causeEndpoint, causeForeign}
+	causes := []string{"", causeCredentials, causeUnknownState, causeRejected, causeGivenUp, causeImage, causeVerifying, causePreflight, causeRestore, causeEndpoint, causeForeign}
 	var all []situation
 	for state := range phases {
 		add := func(status metal3.OperationalStatus, kind metal3.ErrorType, s Findings) {
