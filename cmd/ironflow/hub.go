@@ -20,6 +20,7 @@ import (
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/pki"
+	"github.com/ironflow/ironflow/hub/releases"
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
@@ -37,9 +38,12 @@ type hubParts struct {
 	api   *rest.Server
 	cert  pki.Files
 	tls   tlsSettings
+	log   *slog.Logger
 	store store.Store
 	files fileStore
 	door  door
+	// releases are asked for while the hub serves.
+	releases *releases.File
 	// ignition is the folder of installed systems' Ignition; nil for none.
 	ignition *os.Root
 }
@@ -54,7 +58,7 @@ func newHub(ctx context.Context, s settings, cert pki.Files, urls imageURLs, met
 
 // newHubOver makes the hub over records that are open.
 func newHubOver(ctx context.Context, records store.Store, s settings, cert pki.Files, urls imageURLs, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
-	h := &hubParts{cert: cert, tls: s.tls, store: records}
+	h := &hubParts{cert: cert, tls: s.tls, log: log, store: records}
 	var err error
 	if h.files, err = openFiles(ctx, s, log); err != nil {
 		return nil, fmt.Errorf("the hub's files: %w", err)
@@ -83,6 +87,7 @@ func newHubOver(ctx context.Context, records store.Store, s settings, cert pki.F
 	if err := s.api.apply(&api); err != nil {
 		return nil, err
 	}
+	h.releases = api.Releases
 	h.api, err = rest.New(api)
 	return h, err
 }
@@ -117,6 +122,13 @@ func (h *hubParts) serve(ctx context.Context, addr string) error {
 	keeping, watching := make(chan error, 1), make(chan error, 1)
 	go func() { keeping <- h.core.KeepCheckIns(ctx) }()
 	go func() { watching <- h.core.Run(ctx) }()
+	asking := make(chan struct{})
+	go func() {
+		defer close(asking)
+		h.releases.Run(ctx, func(err error) {
+			h.log.Warn("the update service did not tell all releases; the hub asks again", "error", err)
+		})
+	}()
 	server := h.api.HTTPServer()
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(tls.NewListener(listener, config)) }()
@@ -134,6 +146,7 @@ func (h *hubParts) serve(ctx context.Context, addr string) error {
 	if !errors.Is(failure, http.ErrServerClosed) {
 		return failure
 	}
+	<-asking
 	return errors.Join(err, <-keeping, <-watching, h.store.Close(), h.files.Close(), h.closeIgnition())
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"strings"
 
@@ -14,6 +15,8 @@ import (
 type hubAPI struct {
 	// userTokenFile holds the token of users; releasesFile the releases that clusters can have.
 	userTokenFile, releasesFile string
+	// updateService knows the releases of the file's sources.
+	updateService string
 }
 
 // settings are those of the hub's REST API.
@@ -21,6 +24,7 @@ func (a *hubAPI) settings() []setting {
 	return []setting{
 		{"hub-user-token-file", "IRONFLOW_HUB_USER_TOKEN_FILE", "", "file with the token that users of the hub's REST API send (Authorization: Bearer TOKEN), at least 16 characters; empty refuses them: Kubernetes is the users' API", text(&a.userTokenFile)},
 		{"hub-releases-file", "IRONFLOW_HUB_RELEASES_FILE", "", "YAML or JSON file with release_images and release_sources, such as a mounted ConfigMap, read again when it changes; empty for no list of releases", text(&a.releasesFile)},
+		{"hub-update-service", "IRONFLOW_HUB_UPDATE_SERVICE", "", "URL of an update service, such as https://api.openshift.com/api/upgrades_info/v1/graph, that is asked for the releases of release_sources every 3 hours; empty for none, and the sources are only shown", text(&a.updateService)},
 	}
 }
 
@@ -30,7 +34,10 @@ func (a *hubAPI) apply(o *rest.Options) error {
 	if o.Auth.UserToken, err = a.userToken(); err != nil {
 		return err
 	}
-	o.Releases = &releases.File{Path: a.releasesFile}
+	if u, err := url.Parse(a.updateService); a.updateService != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
+		return fmt.Errorf("--hub-update-service %q is not a URL such as https://host/graph", a.updateService)
+	}
+	o.Releases = &releases.File{Path: a.releasesFile, Service: releases.Service{URL: a.updateService}}
 	if _, err := o.Releases.Catalog(); err != nil {
 		return fmt.Errorf("--hub-releases-file: %w", err)
 	}

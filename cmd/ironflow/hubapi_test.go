@@ -63,6 +63,7 @@ func TestSettingsOfTheAPIThatCannotWork(t *testing.T) {
 	}{
 		"no token":        {hubAPI{userTokenFile: filepath.Join(dir, "none")}, "--hub-user-token-file"},
 		"a short token":   {hubAPI{userTokenFile: short}, "less than 16 characters"},
+		"no address":      {hubAPI{updateService: "somewhere"}, "--hub-update-service"},
 		"broken releases": {hubAPI{releasesFile: broken}, "--hub-releases-file"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,8 +1,9 @@
 // Package releases knows which releases of OpenShift a hub offers.
 //
 // They come from a file in YAML or JSON, such as a mounted ConfigMap: the release
-// images as existing hubs are configured with them, and optionally the sources
-// that they were taken from. The main type is [File]; without one there are none.
+// images as existing hubs are configured with them, and optionally sources: channels
+// of which an update service knows the releases. What the file names itself wins. The
+// main type is [File]; without one there are none.
 package releases
 
 import (
@@ -30,7 +31,7 @@ const maxFile = 4 << 20
 type Catalog struct {
 	// Images are the releases, each for one version and architecture.
 	Images wire.ReleaseImages `json:"release_images"`
-	// Sources are only shown.
+	// Sources are channels whose releases [Service] is asked for.
 	Sources wire.ReleaseSources `json:"release_sources"`
 }
 
@@ -39,16 +40,34 @@ type Catalog struct {
 type File struct {
 	// Path of the file.
 	Path string
+	// Service is asked for the releases of the file's sources, see [File.Run].
+	Service Service
 
 	mu      sync.Mutex
 	read    time.Time
 	size    int64
 	catalog Catalog
+	// asked is what the update service said last.
+	asked wire.ReleaseImages
 }
 
-// Catalog returns the file's content. Where the file has become unreadable, the
-// error says why.
+// Catalog returns the file's content, with the releases of its sources. Where the file
+// has become unreadable, the error says why.
 func (f *File) Catalog() (Catalog, error) {
+	own, err := f.own()
+	if err != nil || f == nil {
+		return own, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(own.Sources) > 0 {
+		own.Images = joined(own.Images, f.asked)
+	}
+	return own, nil
+}
+
+// own is the file's content alone.
+func (f *File) own() (Catalog, error) {
 	if f == nil || f.Path == "" {
 		return Catalog{}, nil
 	}
