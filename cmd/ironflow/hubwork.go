@@ -22,6 +22,9 @@ type hubWork struct {
 	// logLimit bounds an archive of logs, in MiB.
 	logLimit                          int
 	silence, checks, logs, keepEvents time.Duration
+	// diskCheck and pulls bound single checks on the host; pause, renewal and again are
+	// how often the hub looks, says that it lives, and tries once more.
+	diskCheck, pulls, pause, renewal, again time.Duration
 	// stages is a list of STAGE=DURATION.
 	stages string
 	soft   bool
@@ -42,6 +45,11 @@ func (h *hubWork) settings() []setting {
 		{"hub-keep-events", "IRONFLOW_HUB_KEEP_EVENTS", "720h0m0s", "how long events stay on the timeline", duration(&h.keepEvents)},
 		{"hub-silence", "HOST_MAX_DISCONNECTION_TIME", "3m0s", "how long an agent may be silent; a host that brings up its cluster has two minutes more", duration(&h.silence)},
 		{"hub-checks-timeout", "IRONFLOW_HUB_CHECKS_TIMEOUT", "17m0s", "how long the last checks before an installation may take", duration(&h.checks)},
+		{"hub-disk-check-timeout", "DISK_CHECK_TIMEOUT", "8m0s", "how long a host may measure its disk", duration(&h.diskCheck)},
+		{"hub-image-check-timeout", "IMAGE_AVAILABILITY_TIMEOUT", "16m0s", "how long a host may pull the images of an installation", duration(&h.pulls)},
+		{"hub-monitor-interval", "HOST_MONITOR_INTERVAL", "1s", "least pause between two looks at the hosts and clusters whose time is over", duration(&h.pause)},
+		{"hub-lease-renewal", "IRONFLOW_HUB_LEASE_RENEWAL", "5s", "how often a replica says that it lives; it is taken for gone after three times that", duration(&h.renewal)},
+		{"hub-prepare-again", "IRONFLOW_HUB_PREPARE_AGAIN", "1m0s", "pause before an installation that could not be prepared is tried again", duration(&h.again)},
 		{"hub-logs-timeout", "HOST_LOG_COLLECTION_TIMEOUT", "10m0s", "how long the hub waits for logs of a host that failed", duration(&h.logs)},
 		{"hub-stage-timeouts", "IRONFLOW_HUB_STAGE_TIMEOUTS", "", "comma-separated STAGE=DURATION, in the place of the limits of docs/hub.md, such as Rebooting=1h; 0 for no limit", text(&h.stages)},
 		{"hub-reclaim", "IRONFLOW_HUB_RECLAIM", "false", "agents run inside installed clusters and boot a host that is unbound back into its live image; without them a person does", boolean(&h.reclaim)},
@@ -53,6 +61,8 @@ func (h *hubWork) settings() []setting {
 func (h *hubWork) check() error {
 	for flag, d := range map[string]time.Duration{
 		"hub-keep-events": h.keepEvents, "hub-silence": h.silence, "hub-checks-timeout": h.checks, "hub-logs-timeout": h.logs,
+		"hub-disk-check-timeout": h.diskCheck, "hub-image-check-timeout": h.pulls, "hub-monitor-interval": h.pause, "hub-lease-renewal": h.renewal,
+		"hub-prepare-again": h.again,
 	} {
 		if d <= 0 {
 			return fmt.Errorf("--%s %s: want more than 0", flag, d)
@@ -68,7 +78,10 @@ func (h *hubWork) check() error {
 // settings of its own, is the hub's default.
 func (h *hubWork) apply(o *service.Options) error {
 	o.Images, o.MaxLogBytes, o.Reclaim = h.images, int64(h.logLimit)<<20, h.reclaim
-	o.Timers = service.Timers{Disconnected: h.silence, Prepare: h.checks, Logs: h.logs, KeepEvents: h.keepEvents, Soft: h.soft}
+	o.Timers = service.Timers{
+		Disconnected: h.silence, Prepare: h.checks, Logs: h.logs, KeepEvents: h.keepEvents, Soft: h.soft,
+		DiskCheck: h.diskCheck, Images: h.pulls, Monitor: h.pause, Renewal: h.renewal, Repeat: h.again,
+	}
 	return h.stageTimeouts(&o.Timers)
 }
 

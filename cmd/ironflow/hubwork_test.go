@@ -24,6 +24,7 @@ func TestSettingsOfTheHubsWork(t *testing.T) {
 	g.Expect(w.apply(&o)).To(Succeed())
 	g.Expect(o.Timers).To(Equal(service.Timers{
 		Disconnected: 3 * time.Minute, Prepare: 17 * time.Minute, Logs: 10 * time.Minute, KeepEvents: 30 * 24 * time.Hour, Soft: true,
+		DiskCheck: 8 * time.Minute, Images: 16 * time.Minute, Monitor: time.Second, Renewal: 5 * time.Second, Repeat: time.Minute,
 		Stages:     map[wire.HostStage]time.Duration{wire.HostStageRebooting: time.Hour},
 		Finalizing: map[wire.FinalizingStage]time.Duration{wire.FinalizingStageApplyingOlmManifests: 0},
 	}))

@@ -60,6 +60,9 @@ type Images struct {
 	CoreOS string
 }
 
+// IsStep tells that hosts are asked for steps of the type.
+func IsStep(t wire.StepType) bool { return builders[t] != nil }
+
 // errNothing tells that a step has nothing to ask and is left out.
 var errNothing = errors.New("nothing to ask")
 

@@ -3,19 +3,12 @@ package judge
 import (
 	"encoding/json"
 	"strings"
-	"time"
 
 	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
-)
-
-// Limits of the last checks before an installation, as told to the host.
-const (
-	DiskCheckTimeout = 8 * time.Minute
-	ImageTimeout     = 16 * time.Minute
 )
 
 // DiskCheck says what the measurement of the installation disk came to.

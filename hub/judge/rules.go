@@ -27,6 +27,8 @@ type Rules struct {
 type Checks struct {
 	// DisabledHost and DisabledCluster are ids of checks that are not run.
 	DisabledHost, DisabledCluster []string
+	// DisabledSteps are never asked of hosts.
+	DisabledSteps []wire.StepType
 	// AgentImage is the only agent that hosts may run; empty accepts any.
 	AgentImage string
 }

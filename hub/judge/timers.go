@@ -22,6 +22,8 @@ type Timers struct {
 	Repeat time.Duration
 	// Logs is how long the hub waits for logs of a failed host; 10 min.
 	Logs time.Duration
+	// DiskCheck and Images bound a measurement of a disk and pulls of images on the host; 8 and 16 min.
+	DiskCheck, Images time.Duration
 	// KeepEvents is how long events stay on the timeline; 30 days.
 	KeepEvents time.Duration
 	// Stages overrides the limits of single stages.
@@ -39,6 +41,7 @@ func (t Timers) WithDefaults() Timers {
 	t.Prepare = cmp.Or(t.Prepare, 17*time.Minute)
 	t.Repeat = cmp.Or(t.Repeat, time.Minute)
 	t.Logs = cmp.Or(t.Logs, 10*time.Minute)
+	t.DiskCheck, t.Images = cmp.Or(t.DiskCheck, 8*time.Minute), cmp.Or(t.Images, 16*time.Minute)
 	t.KeepEvents = cmp.Or(t.KeepEvents, 30*24*time.Hour)
 	return t
 }

@@ -99,7 +99,7 @@ func snapshotOf(j judge.Judge, host *store.Host, env *store.InfraEnv, c *store.C
 	in := instructions.Input{
 		Host: &host.API, Inventory: facts.Inventory, InfraEnv: &env.API, Images: j.ImagesOf(c),
 		ImagesChecked:    j.ImageCheck(host, c) == hostmachine.Passed,
-		DiskCheckTimeout: judge.DiskCheckTimeout, ImageTimeout: judge.ImageTimeout,
+		DiskCheckTimeout: j.Timers.DiskCheck, ImageTimeout: j.Timers.Images, Disabled: j.Checks.DisabledSteps,
 		Hurry: judge.Hurry(host, c), AgentImage: j.Checks.AgentImage,
 		EndpointToken: host.EndpointToken, EndpointHeaders: host.EndpointHeaders, APILease: leases(c).API, IngressLease: leases(c).Ingress,
 		MasterIPs: more.masters, Artifacts: more.artifacts, TellReboots: c != nil && !c.AutoInstall,

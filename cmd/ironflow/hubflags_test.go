@@ -1,0 +1,71 @@
+package main
+
+import (
+	"log/slog"
+	"reflect"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"github.com/spf13/pflag"
+
+	"github.com/ironflow/ironflow/hub/rest"
+	"github.com/ironflow/ironflow/hub/service"
+)
+
+// notSettings are members of the hub's options that no flag can give: parts of the
+// program, and what follows from other settings.
+var notSettings = []string{
+	"Options.Store", "Options.Files", "Options.Ignition", "Options.TokenKey", "Options.Log", "Options.ImageURLs", "Options.Now",
+	"Options.Hub", "Options.Auth", "Options.PublicURL", "Options.LiveFiles", "Options.Registerer",
+}
+
+// TestEveryOptionOfTheHubIsAFlag: with all flags given, no option is left at zero.
+func TestEveryOptionOfTheHubIsAFlag(t *testing.T) {
+	g := NewWithT(t)
+	var checks hubChecks
+	var work hubWork
+	var api hubAPI
+	flags := pflag.NewFlagSet("hub", pflag.ContinueOnError)
+	for _, table := range [][]setting{checks.settings(), work.settings(), api.settings()} {
+		bind(flags, table)
+	}
+	given := map[string]string{
+		"hub-disabled-host-validations": "ntp-synced", "hub-disabled-cluster-validations": "ntp-server-configured", "hub-disabled-steps": "tang-connectivity-check",
+		"hub-host-requirements": `[{"version":"default","master":{"cpu_cores":1,"ram_mib":1,"disk_size_gb":1},"worker":{"cpu_cores":1,"ram_mib":1,"disk_size_gb":1}}]`,
+		"hub-agent-version":     "a", "hub-installer-image": "i", "hub-controller-image": "c", "hub-machine-config-image": "m", "hub-must-gather-image": "g", "hub-coreos-image": "o",
+		"hub-stage-timeouts": "Rebooting=1h,Adding router ca=1h", "hub-soft-timeouts": "true", "hub-reclaim": "true",
+	}
+	for flag, value := range given {
+		g.Expect(flags.Set(flag, value)).To(Succeed(), flag)
+	}
+	core, served := service.Options{}, rest.Options{Log: slog.New(slog.DiscardHandler)}
+	g.Expect(checks.apply(&core)).To(Succeed())
+	g.Expect(work.apply(&core)).To(Succeed())
+	g.Expect(api.apply(&served)).To(Succeed())
+	var zero []string
+	var look func(name string, v reflect.Value)
+	look = func(name string, v reflect.Value) {
+		for _, known := range notSettings {
+			if name == known {
+				return
+			}
+		}
+		if v.Kind() == reflect.Struct && v.NumField() > 0 && v.Type().PkgPath() != "time" {
+			for i := range v.NumField() {
+				look(v.Type().Name()+"."+v.Type().Field(i).Name, v.Field(i))
+			}
+			return
+		}
+		if v.IsZero() || v.Kind() == reflect.Map && v.Len() == 0 {
+			zero = append(zero, name)
+		}
+	}
+	look("Options", reflect.ValueOf(core))
+	look("Options", reflect.ValueOf(served))
+	// What the release is, each cluster says itself.
+	g.Expect(zero).To(ConsistOf("Images.Release"))
+}
+
+func TestAStepThatDoesNotExist(t *testing.T) {
+	NewWithT(t).Expect((&hubChecks{disabledSteps: "dance"}).apply(&service.Options{})).To(MatchError(ContainSubstring("--hub-disabled-steps")))
+}
