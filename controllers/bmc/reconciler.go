@@ -91,7 +91,7 @@ func (r *reconciler) object(ctx context.Context, h *metal3.BareMetalHost) (*v1al
 // pass does what is due, in order. It changes the status in memory only. The verdict on
 // the wishes comes in any case: what is not known of a BMC is no obstacle for its host.
 func (r *reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC) error {
-	t, c, err := r.connect(ctx, h)
+	t, c, err := r.connect(ctx, h, b)
 	if err == nil {
 		err = r.probe(ctx, h, b, t, c)
 	}
@@ -105,8 +105,8 @@ func (r *reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alp
 }
 
 // connect makes the client of the host's BMC.
-func (r *reconciler) connect(ctx context.Context, h *metal3.BareMetalHost) (client.Target, *client.Client, error) {
-	t, err := r.target(ctx, h)
+func (r *reconciler) connect(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC) (client.Target, *client.Client, error) {
+	t, err := r.target(ctx, h, b)
 	if err != nil {
 		return t, nil, err
 	}

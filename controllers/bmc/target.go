@@ -3,14 +3,17 @@ package bmc
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/address"
 	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/bmc/quirks"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
@@ -24,7 +27,7 @@ const (
 
 // target says how the BMC of a host is reached. What a person has to mend is a
 // [reconcile.Stalled].
-func (r *reconciler) target(ctx context.Context, h *metal3.BareMetalHost) (client.Target, error) {
+func (r *reconciler) target(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC) (client.Target, error) {
 	a, err := address.Parse(h.Spec.BMC.Address)
 	if err != nil {
 		return client.Target{}, reconcile.Stall(ReasonBadAddress, "spec.bmc.address of the host: %w", err)
@@ -48,5 +51,13 @@ func (r *reconciler) target(ctx context.Context, h *metal3.BareMetalHost) (clien
 	if t.Username == "" || t.Password == "" {
 		return client.Target{}, reconcile.Stall(ReasonNoCredentials, "the BMC's Secret %s needs the keys username and password, both not empty", strconv.Quote(key.Name))
 	}
+	t.Basic = basicOnly(b, t)
 	return t, nil
+}
+
+// basicOnly reports whether the BMC is known for sessions that do not work. The first
+// probe finds that out, so that it still tries one.
+func basicOnly(b *v1alpha1.BMC, t client.Target) bool {
+	report, probed := b.Status.Report, b.Status.Probed
+	return report != nil && probed != nil && probed.Address == t.URL+t.System && slices.Contains(quirks.Values(report.Quirks, quirks.SessionOrBasic), "basic")
 }

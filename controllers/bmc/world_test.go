@@ -38,6 +38,8 @@ type world struct {
 	kube kclient.Client
 	sim  *simulator.Server
 	pool *client.Pool
+	// quirks are those that the reports have.
+	quirks []v1alpha1.AppliedQuirk
 }
 
 var key = kclient.ObjectKey{Namespace: "lab", Name: "host-1"}
@@ -62,7 +64,10 @@ func newWorld(t *testing.T, system simulator.System) *world {
 	w.Expect(Setup(mgr, Options{
 		BMCs: w.pool, Now: time.Now,
 		Probe: func(ctx context.Context, c *client.Client, target client.Target) (*v1alpha1.BMCReport, error) {
-			return probe.Probe(ctx, c, probe.Options{Address: target.URL, System: target.System, Username: target.Username})
+			return probe.Probe(ctx, c, probe.Options{
+				Address: target.URL, System: target.System, Username: target.Username,
+				Quirks: func(probe.Identity) []v1alpha1.AppliedQuirk { return w.quirks },
+			})
 		},
 	})).To(Succeed())
 	kubeapi.Start(t, mgr)
@@ -136,6 +141,30 @@ func TestAnotherReportIsMadeWhenAskedFor(t *testing.T) {
 	}
 	w.Expect(w.bmc().Status.Report.Requests).To(BeNumerically("<=", 30))
 	w.Expect(w.bmc().UID).To(Equal(first.UID))
+}
+
+// TestABMCWithoutSessions: who is known for that is not asked for one again.
+func TestABMCWithoutSessions(t *testing.T) {
+	const login = "POST /redfish/v1/SessionService/Sessions"
+	for name, c := range map[string]struct {
+		quirks []v1alpha1.AppliedQuirk
+		logins int
+	}{
+		"a row says so":    {quirks: []v1alpha1.AppliedQuirk{{ID: "site-no-sessions", Effect: "session-or-basic", Value: "basic", Applied: true}}},
+		"a row of another": {quirks: []v1alpha1.AppliedQuirk{{ID: "site-sessions", Effect: "session-or-basic", Value: "session", Applied: true}}, logins: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, simulator.System{})
+			w.quirks = c.quirks
+			w.registering()
+			w.until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
+			w.Expect(w.sim.Counts()).To(HaveKeyWithValue(login, 1), "the first probe cannot know")
+			w.host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{"ironflow.io/probe": "again"} })
+			w.Eventually(func() string { return w.bmc().Status.Probed.Request }).WithTimeout(20 * time.Second).Should(Equal("again"))
+			w.Expect(w.sim.Counts()).To(HaveKeyWithValue(login, 1))
+			w.Eventually(w.sim.Sessions).WithTimeout(20*time.Second).Should(HaveLen(c.logins), "the one that is not used any more is ended")
+		})
+	}
 }
 
 func TestAnotherReportIsMadeOfOtherFirmware(t *testing.T) {
