@@ -23,7 +23,7 @@ func PrintReport(out io.Writer, r *v1alpha1.BMCReport) error {
 	fmt.Fprintln(out)
 	t = newTable(out, "CAPABILITY", "STATE", "DETAIL", "PROOF")
 	for _, c := range r.Capabilities {
-		t.row(c.Name, string(c.State), c.Detail, c.Proof)
+		t.row(c.Name, string(c.State), cut(c.Detail, widestDetail), cut(c.Proof, widestProof))
 	}
 	if err := t.end(); err != nil {
 		return err
@@ -35,6 +35,20 @@ func PrintReport(out io.Writer, r *v1alpha1.BMCReport) error {
 		return err
 	}
 	return printNotes(out, r)
+}
+
+// The widest columns of the table of capabilities; JSON and YAML have all of it.
+const (
+	widestDetail = 48
+	widestProof  = 120
+)
+
+// cut shortens a text for a table.
+func cut(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
 }
 
 // facts are the lines above the capabilities.

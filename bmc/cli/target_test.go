@@ -100,6 +100,12 @@ func TestBar(t *testing.T) {
 	g.Expect(out.String()).NotTo(ContainSubstring("\n"))
 }
 
+func TestCut(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(cut("short", 5)).To(Equal("short"))
+	g.Expect(cut("longer…x", 6)).To(Equal("longe…"))
+}
+
 // TestTidy: an error holds words of a BMC, which do not command the terminal.
 func TestTidy(t *testing.T) {
 	NewWithT(t).Expect(tidy("a\x1b[2J\nb\u202e \x07c")).To(Equal("a[2J b c"))

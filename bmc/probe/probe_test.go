@@ -24,6 +24,18 @@ func examine(t testing.TB, f *fixture, o probe.Options) (*v1alpha1.BMCReport, er
 	return probe.Probe(t.Context(), connect(t, f, "", ""), o)
 }
 
+// BenchmarkProbe is what a probe itself costs, without network and TLS.
+func BenchmarkProbe(b *testing.B) {
+	f := load(b, "dell-idrac9")
+	for b.Loop() {
+		r := &reader{f, 0}
+		if _, err := probe.Probe(b.Context(), r, probe.Options{Now: func() time.Time { return f.Now }}); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(r.n), "requests")
+	}
+}
+
 // TestReports holds the report of each vendor's shape against its golden copy.
 func TestReports(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "bmcs", "*.yaml"))
