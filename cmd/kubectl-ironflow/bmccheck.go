@@ -1,0 +1,152 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	ironflowv1 "github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/bmc/bios"
+	"github.com/ironflow/ironflow/bmc/preflight"
+	"github.com/ironflow/ironflow/bmc/wishes"
+)
+
+const checkLong = `Holds the wishes of the BareMetalHosts in a file, with their HostFirmwareSettings and HostFirmwareComponents, against what
+the BMCs of the same names in the cluster have reported, and says which cannot work, and what to write instead. Nothing is
+changed. With --report they are held against one report of "ironflow bmc probe --output json", and no cluster is needed.
+
+Exit codes: 0 nothing that is known speaks against the wishes; 1 a wish cannot work, or the question was wrong.`
+
+// newBMCCheck holds wishes against reports before they are applied.
+func newBMCCheck(c *connection) *cobra.Command {
+	var file, report string
+	cmd := &cobra.Command{
+		Use: "check -f FILE", Short: "Say which wishes of hosts in a file cannot work on their hardware", Long: checkLong, Args: cobra.NoArgs,
+		Example: `  kubectl ironflow bmc check -f hosts.yaml
+  ironflow bmc probe --username root 192.0.2.10 --output json >report.json && kubectl ironflow bmc check -f hosts.yaml --report report.json`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			hosts, err := readHostsFile(file, cmd.InOrStdin(), cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			look, err := c.known(report)
+			if err != nil {
+				return err
+			}
+			results, err := checkHosts(cmd.Context(), hosts, look)
+			if err != nil {
+				return err
+			}
+			return printChecks(cmd.OutOrStdout(), results)
+		},
+	}
+	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the hosts and what belongs to them; - is the standard input")
+	cmd.Flags().StringVar(&report, "report", "", "file with a report of ironflow bmc probe --output json, which is used instead of those in the cluster")
+	_ = cmd.MarkFlagRequired("filename") // the flag exists
+	return cmd
+}
+
+// knowledge is what is known of a host's hardware; nil parts are not known.
+type knowledge struct {
+	report   *ironflowv1.BMCReport
+	registry *bios.Registry
+	settings *bios.Settings
+}
+
+// knowing finds what is known of a host, which may name its namespace.
+type knowing func(ctx context.Context, host types.NamespacedName) (knowledge, error)
+
+// known reads from a file, or else from the cluster.
+func (c *connection) known(file string) (knowing, error) {
+	if file != "" {
+		report, err := readReport(file)
+		return func(context.Context, types.NamespacedName) (knowledge, error) { return knowledge{report: report}, nil }, err
+	}
+	cl, namespace, err := c.open()
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, host types.NamespacedName) (knowledge, error) {
+		host.Namespace = cmp.Or(host.Namespace, namespace)
+		return fromCluster(ctx, cl, host)
+	}, nil
+}
+
+// checked is the verdict on a host.
+type checked struct {
+	host    string
+	misfits []ironflowv1.Misfit
+	// reported says that there was a report to hold the wishes against.
+	reported bool
+}
+
+func checkHosts(ctx context.Context, hosts []wishes.Objects, look knowing) ([]checked, error) {
+	var results []checked
+	for _, o := range hosts {
+		w, err := wishes.Of(o)
+		if err != nil {
+			return nil, err
+		}
+		k, err := look(ctx, client.ObjectKeyFromObject(o.Host))
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, checked{host: o.Host.Name, misfits: preflight.Check(w, k.report, k.registry, k.settings), reported: k.report != nil})
+	}
+	return results, nil
+}
+
+// printChecks shows the verdicts. An error says that there are misfits.
+func printChecks(out io.Writer, results []checked) error {
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	misfits, bad := 0, 0
+	for _, r := range results {
+		for i, m := range r.misfits {
+			if misfits == 0 && i == 0 {
+				fmt.Fprintln(t, "HOST\tKIND\tFIELD\tREASON\tMESSAGE")
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", r.host, m.Kind, m.Field, m.Reason, m.Message)
+			misfits++
+		}
+		if len(r.misfits) > 0 {
+			bad++
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, r := range results {
+		if err := r.printRest(out); err != nil {
+			return err
+		}
+	}
+	switch misfits {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("1 misfit, on 1 of %d hosts", len(results))
+	default:
+		return fmt.Errorf("%d misfits, on %d of %d hosts", misfits, bad, len(results))
+	}
+}
+
+// printRest says what the table does not: that all is well, and how much that is worth.
+func (r checked) printRest(out io.Writer) error {
+	var err error
+	switch {
+	case !r.reported:
+		_, err = fmt.Fprintf(out, "%s: there is no report of its BMC, so only what needs none was checked\n", r.host)
+	case len(r.misfits) == 0:
+		_, err = fmt.Fprintf(out, "%s: nothing that is known speaks against its wishes\n", r.host)
+	}
+	return err
+}
+
+var errNoHost = errors.New("there is no BareMetalHost in it")

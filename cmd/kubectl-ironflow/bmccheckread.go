@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	yamlutil "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	ironflowv1 "github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/bmc/bios"
+	"github.com/ironflow/ironflow/bmc/wishes"
+)
+
+// readHostsFile reads the hosts of a file. What a document has beyond its kind goes
+// to warn: a wish that is spelled wrongly is none.
+func readHostsFile(name string, in io.Reader, warn io.Writer) ([]wishes.Objects, error) {
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		in = file
+	}
+	objects, warnings, err := decodeObjects(in)
+	for _, w := range warnings {
+		fmt.Fprintln(warn, "warning:", w)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	hosts, err := wishes.ByHost(objects...)
+	if err == nil && len(hosts) == 0 {
+		err = errNoHost
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return hosts, nil
+}
+
+// decodeObjects reads documents of YAML or JSON, lists among them, and keeps what
+// holds wishes.
+func decodeObjects(in io.Reader) (objects []runtime.Object, warnings []string, err error) {
+	documents := yamlutil.NewYAMLOrJSONDecoder(in, 4096)
+	for n := 1; ; n++ {
+		var document runtime.RawExtension
+		switch err := documents.Decode(&document); {
+		case errors.Is(err, io.EOF):
+			return objects, warnings, nil
+		case err != nil:
+			return nil, warnings, fmt.Errorf("document %d: %w", n, err)
+		}
+		found, odd, err := decodeDocument(document.Raw)
+		warnings = append(warnings, odd...)
+		if err != nil {
+			return nil, warnings, fmt.Errorf("document %d: %w", n, err)
+		}
+		objects = append(objects, found...)
+	}
+}
+
+// wishKinds are the kinds that hold wishes.
+var wishKinds = map[string]func() client.Object{
+	"BareMetalHost":          func() client.Object { return &metal3v1.BareMetalHost{} },
+	"HostFirmwareSettings":   func() client.Object { return &metal3v1.HostFirmwareSettings{} },
+	"HostFirmwareComponents": func() client.Object { return &metal3v1.HostFirmwareComponents{} },
+}
+
+func decodeDocument(raw []byte) (objects []runtime.Object, warnings []string, err error) {
+	var document struct {
+		metav1.TypeMeta `json:",inline"`
+
+		Items []json.RawMessage `json:"items"`
+	}
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil, nil
+	}
+	if err := json.Unmarshal(raw, &document); err != nil {
+		return nil, nil, err
+	}
+	for _, item := range document.Items {
+		found, odd, err := decodeDocument(item)
+		if err != nil {
+			return nil, warnings, err
+		}
+		objects, warnings = append(objects, found...), append(warnings, odd...)
+	}
+	empty, holds := wishKinds[document.Kind]
+	if !holds || document.GroupVersionKind().Group != metal3v1.GroupVersion.Group {
+		return objects, warnings, nil
+	}
+	o := empty()
+	if odd := yaml.UnmarshalStrict(raw, o); odd != nil {
+		o = empty()
+		if err := yaml.Unmarshal(raw, o); err != nil {
+			return nil, warnings, fmt.Errorf("%s %q: %w", document.Kind, o.GetName(), err)
+		}
+		warnings = append(warnings, fmt.Sprintf("%s %q: %v", document.Kind, o.GetName(), odd))
+	}
+	return append(objects, o), warnings, nil
+}
+
+// readReport reads a report of `ironflow bmc probe`.
+func readReport(name string) (*ironflowv1.BMCReport, error) {
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var report struct {
+		ironflowv1.BMCReport `json:",inline"`
+
+		Reports []json.RawMessage `json:"reports"`
+	}
+	switch err := yaml.Unmarshal(raw, &report); {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", name, err)
+	case report.Reports != nil:
+		return nil, fmt.Errorf("%s holds several reports: probe one address", name)
+	case len(report.Capabilities) == 0:
+		return nil, fmt.Errorf("%s is no report of ironflow bmc probe --output json", name)
+	}
+	return &report.BMCReport, nil
+}
+
+// fromCluster reads what is known of a host's hardware: the report of its BMC, and the
+// BIOS settings as Ironic has read them.
+func fromCluster(ctx context.Context, cl client.Client, host types.NamespacedName) (knowledge, error) {
+	b, s := &ironflowv1.BMC{}, &metal3v1.HostFirmwareSettings{}
+	for _, o := range []client.Object{b, s} {
+		if err := cl.Get(ctx, host, o); err != nil && !apierrors.IsNotFound(err) {
+			return knowledge{}, fmt.Errorf("read what is known of host %s: %w", host.Name, err)
+		}
+	}
+	k := knowledge{report: b.Status.Report}
+	ref := s.Status.FirmwareSchema
+	if ref == nil || len(s.Status.Settings) == 0 {
+		return k, nil
+	}
+	schema := &metal3v1.FirmwareSchema{}
+	switch err := cl.Get(ctx, types.NamespacedName{Namespace: host.Namespace, Name: ref.Name}, schema); {
+	case apierrors.IsNotFound(err):
+		return k, nil
+	case err != nil:
+		return knowledge{}, fmt.Errorf("read the BIOS settings that host %s can have: %w", host.Name, err)
+	}
+	var err error
+	k.registry, k.settings, err = readSchema(schema, s.Status.Settings)
+	return k, err
+}
+
+// readSchema makes a registry of a FirmwareSchema, and gives the settings its types.
+func readSchema(schema *metal3v1.FirmwareSchema, values metal3v1.SettingsMap) (*bios.Registry, *bios.Settings, error) {
+	type choice struct {
+		ValueName string
+	}
+	type attribute struct {
+		AttributeName, Type    string
+		Value                  []choice `json:",omitempty"`
+		LowerBound, UpperBound *int     `json:",omitempty"`
+		MinLength, MaxLength   *int     `json:",omitempty"`
+		ReadOnly               bool     `json:",omitempty"`
+	}
+	var list []attribute
+	for name, s := range schema.Spec.Schema {
+		a := attribute{AttributeName: name, Type: s.AttributeType, LowerBound: s.LowerBound, UpperBound: s.UpperBound, MinLength: s.MinLength, MaxLength: s.MaxLength}
+		a.ReadOnly = s.ReadOnly != nil && *s.ReadOnly
+		for _, value := range s.AllowableValues {
+			a.Value = append(a.Value, choice{value})
+		}
+		list = append(list, a)
+	}
+	raw, err := json.Marshal(map[string]any{"RegistryEntries": map[string]any{"Attributes": list}})
+	if err != nil {
+		return nil, nil, err
+	}
+	registry, err := bios.ParseRegistry(raw)
+	if errors.Is(err, bios.ErrNoRegistry) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("FirmwareSchema %s: %w", schema.Name, err)
+	}
+	settings := &bios.Settings{Current: map[string]any{}}
+	for name := range schema.Spec.Schema {
+		settings.Current[name] = nil // it is there, and its value is not known
+	}
+	for name, value := range values {
+		settings.Current[name] = nil
+		if a := registry.Attribute(name); a != nil {
+			settings.Current[name] = a.Typed(value)
+		}
+	}
+	return registry, settings, nil
+}
