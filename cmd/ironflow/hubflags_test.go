@@ -28,6 +28,9 @@ func TestEveryOptionOfTheHubIsAFlag(t *testing.T) {
 	flags := pflag.NewFlagSet("hub", pflag.ContinueOnError)
 	for _, table := range [][]setting{checks.settings(), work.settings(), api.settings()} {
 		bind(flags, table)
+		for _, row := range table {
+			g.Expect(parts[0].flags).To(ContainElement(row.flag), "ironflow %s, too", parts[0].use)
+		}
 	}
 	given := map[string]string{
 		"hub-disabled-host-validations": "ntp-synced", "hub-disabled-cluster-validations": "ntp-server-configured", "hub-disabled-steps": "tang-connectivity-check",
