@@ -32,6 +32,8 @@ type Desk struct {
 	artifacts func(*store.InfraEnv) (*wire.DownloadBootArtifactsRequest, error)
 	// crowd are the hosts that poll, hurried those of them that are on their way to an installation.
 	crowd, hurried crowd
+	// pulls are the hosts that pull images.
+	pulls throttle
 }
 
 // New makes a desk over the cache and the book, which it shares with others. artifacts
@@ -65,7 +67,8 @@ func (d *Desk) Instructions(ctx context.Context, key store.HostKey, p Poll) (wir
 	} else {
 		d.checkIns.Note(key, now, p.Timestamp)
 	}
-	return instructions.Complete(s.Steps, func() ([]byte, error) { return d.peers(ctx, s) })
+	steps, err := instructions.Complete(s.Steps, func() ([]byte, error) { return d.peers(ctx, s) })
+	return d.spread(steps, s, d.units.Now()), err
 }
 
 // isNews reports whether a poll changes more than the time of the last one.
