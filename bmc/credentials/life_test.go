@@ -209,6 +209,31 @@ func TestAChangeThatComesTrueAfterItWasGivenUp(t *testing.T) {
 	w.g.Expect(w.mayLogin()).To(gomega.BeTrue())
 }
 
+// TestAnEarlierPasswordComesTrue while the next one is being sent: it is found, at once
+// where the lock-out allows for another login, else when a person asks.
+func TestAnEarlierPasswordComesTrue(t *testing.T) {
+	for wrong, reason := range map[int]rotation.Reason{4: rotation.ReasonCurrent, 2: rotation.ReasonNeitherHolds} {
+		t.Run(fmt.Sprint(wrong, " wrong logins allowed"), func(t *testing.T) {
+			w := newWorld(t, 1)
+			w.observed.Limits.Wrong = wrong
+			w.faults, w.chance, w.only, w.lateBy = 1, 1, late, 160*time.Second
+			w.skip = 3
+			wait := w.run()
+			w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason), "%s %v", wait.Condition.Message, w.done)
+			if reason == rotation.ReasonNeitherHolds {
+				w.g.Expect(wait.Condition.Message).To(gomega.ContainSubstring("earlier-1"))
+				w.silent()
+				w.observed.Retry = "1"
+				w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(rotation.ReasonCurrent))
+			}
+			w.g.Expect(w.received).To(gomega.HaveLen(1), "the second one was refused with the old password")
+			w.g.Expect(w.received).To(gomega.HaveKey(w.password))
+			w.g.Expect(string(w.secret.Password)).To(gomega.Equal(w.password))
+			w.g.Expect(w.proven).To(gomega.Equal(w.password))
+		})
+	}
+}
+
 // TestNothingIsSentWhileTheHostIsAtWork: a password that was stored waits, and one that
 // may have been set is found out about all the same.
 func TestNothingIsSentWhileTheHostIsAtWork(t *testing.T) {

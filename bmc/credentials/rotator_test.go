@@ -106,6 +106,7 @@ func TestSomebodyChangesThingsMeanwhile(t *testing.T) {
 		moment, foreign := 1+w.random.IntN(15), fmt.Sprintf("Foreign-%d-word", round)
 		w.ever = append(w.ever, foreign)
 		w.outside = true
+		midway := false // the Secret was changed while a change of ours was under way
 		w.intrude = func() {
 			if w.effects != moment {
 				return
@@ -114,12 +115,16 @@ func TestSomebodyChangesThingsMeanwhile(t *testing.T) {
 				w.password, w.pending = foreign, ""
 			}
 			if round%3 != 1 {
+				midway = w.phase() != rotation.Rested
 				w.secret.Password, w.secretVersion = client.Secret(foreign), w.secretVersion+1
 			}
 		}
 		wait := w.run()
 		why := fmt.Sprintf("round %d: %s: %s: %v", round, wait.Condition.Reason, wait.Condition.Message, w.done)
 		w.tellsNothing()
+		if midway {
+			w.g.Expect(string(w.secret.Password)).To(gomega.Equal(foreign), "what a user writes is never written over; %s", why)
+		}
 		if w.phase() == rotation.Rested && wait.Condition.Reason != rotation.ReasonReverted {
 			w.g.Expect(string(w.secret.Password) == w.password || wait.Condition.Reason == rotation.ReasonCurrent).To(gomega.BeTrue(), why)
 			continue

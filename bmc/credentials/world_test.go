@@ -95,6 +95,7 @@ type world struct {
 	sporadic        float64 // how often right credentials are refused
 	only            fault   // of all faults this one alone
 	lateBy          time.Duration
+	skip            int // how many effects cannot go wrong before
 	observed        rotation.Observed
 	gate            *credentials.Gate
 }
@@ -127,7 +128,8 @@ func (w *world) effect(kind string, do func(f fault) error) error {
 		return errKilled
 	}
 	f := fine
-	if list := faultsOf[kind]; w.faults > 0 && len(list) > 0 && w.random.Float64() < w.chance {
+	w.skip--
+	if list := faultsOf[kind]; w.faults > 0 && w.skip < 0 && len(list) > 0 && w.random.Float64() < w.chance {
 		w.faults--
 		f = list[w.random.IntN(len(list))]
 		if w.only != "" {
@@ -156,7 +158,7 @@ func (w *world) tick() { w.pass(300 * time.Millisecond) }
 
 func (w *world) pass(d time.Duration) {
 	if w.sim != nil {
-		time.Sleep(d)
+		<-time.After(d) // the time of synctest
 		w.look()
 		return
 	}
@@ -384,6 +386,7 @@ func (b *bmc) SetPassword(_ context.Context, c credentials.Change) (answer rotat
 			b.password = string(c.Password)
 			answer = rotation.NoAnswer
 			return errors.New("connection reset")
+		default:
 		}
 		b.password = string(c.Password)
 		answer = rotation.Accepted
@@ -402,6 +405,7 @@ func (b *bmc) Login(_ context.Context, l rotation.Login) (verdict rotation.Verdi
 			b.authenticate(l)
 			verdict = rotation.Unsure
 			return errors.New("connection reset")
+		default:
 		}
 		if verdict = b.authenticate(l); verdict != rotation.Right {
 			return fmt.Errorf("login of %s with %s refused", l.Username, string(l.Password))

@@ -66,7 +66,7 @@ func (r *Record) pick(o *Observed) Role {
 	if next := r.candidate(Next); r.Holds != "" || next != nil && !next.Proved.IsZero() {
 		order = []Role{Given} // what holds was found out before
 	}
-	budget := r.Wrongs < o.Limits.Wrong
+	budget := r.Bold || r.Wrongs < o.Limits.Wrong
 	spare := r.earlier()
 	rules := []func(c *Candidate, extra bool) bool{
 		func(c *Candidate, extra bool) bool { return c.untried() && (!extra || budget) },
@@ -200,7 +200,7 @@ func (r *Record) promoting() *Record {
 func (r *Record) quarantine(o *Observed) *Record {
 	r = r.clone()
 	r.Phase, r.Retry = Quarantined, o.Retry
-	var tried []string
+	var tried, untried []string
 	for _, c := range r.Candidates {
 		switch {
 		case !c.Proved.IsZero() && c.Role != Given:
@@ -210,11 +210,16 @@ func (r *Record) quarantine(o *Observed) *Record {
 			return r
 		case c.Refused > 0 || c.Open || c.Lost > 0:
 			tried = append(tried, string(c.Role))
+		default:
+			untried = append(untried, string(c.Role))
 		}
 	}
-	r.Trouble = Trouble{ReasonNeitherHolds, "the BMC refuses all passwords that we have (" + strings.Join(tried, ", ") +
-		"), somebody has changed it: nobody logs in until the right one is in the Secret " + o.Secret.Name +
-		", or until the host gets a new value of the annotation " + retryAnnotation}
+	text := "the BMC refuses the passwords that we have (" + strings.Join(tried, ", ") + "), somebody has changed it: nobody logs in until the right one is in the Secret " +
+		o.Secret.Name + ", or until the host gets a new value of the annotation " + retryAnnotation
+	if len(untried) > 0 {
+		text += ", which has those tried too that a lock-out forbids now (" + strings.Join(untried, ", ") + ")"
+	}
+	r.Trouble = Trouble{ReasonNeitherHolds, text}
 	return r
 }
 
@@ -232,7 +237,7 @@ func quarantined(o *Observed) Action {
 	}
 	if o.again() || o.putBack() {
 		next := r.clone().waiting(o)
-		next.Phase, next.Retry, next.Holds, next.Wrongs = Finding, o.Retry, "", 0
+		next.Phase, next.Retry, next.Holds, next.Wrongs, next.Bold = Finding, o.Retry, "", 0, true
 		if given := next.candidate(Given); given != nil && given.Login != o.Secret.Login {
 			next.drop(Given)
 		}

@@ -116,6 +116,9 @@ type Record struct {
 	NotBefore time.Time `json:"notBefore,omitzero"`
 	// Wrongs counts logins in a row that were refused, or whose answer is not known.
 	Wrongs int `json:"wrongs,omitempty"`
+	// Bold says that a person has asked for another try: passwords of earlier attempts
+	// are tried too, whatever the lock-out allows without.
+	Bold bool `json:"bold,omitempty"`
 	// Doubted says that what Ironic was refused with was found out about once more.
 	Doubted bool `json:"doubted,omitempty"`
 	// Failures counts what failed in a row for other reasons.

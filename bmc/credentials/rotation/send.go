@@ -31,7 +31,7 @@ func Staging(o *Observed, next client.Secret, account string, route Route, salt 
 	r.put(Candidate{Role: Next, Login: Login{Username: current.Username, Password: next}})
 	r.Phase, r.Attempt, r.Secret, r.Account, r.Route = Staged, r.Attempt+1, o.Secret.Name, account, route
 	r.Sent, r.Said, r.Holds, r.Failures, r.Wrongs, r.Salt = "", "", "", 0, 0, salt
-	r.Trouble, r.GaveUp, r.NotBefore = Trouble{}, time.Time{}, time.Time{}
+	r.Trouble, r.GaveUp, r.NotBefore, r.Bold = Trouble{}, time.Time{}, time.Time{}, false
 	return r
 }
 
@@ -163,7 +163,7 @@ func (r *Record) abandon(o *Observed, why Trouble) *Record {
 // rest clears what belongs to one rotation.
 func (r *Record) rest() {
 	r.Phase, r.Sent, r.Said, r.Holds, r.Route, r.Attempt, r.Wrongs, r.Failures = Rested, "", "", "", ByAccount, 0, 0, 0
-	r.NotBefore, r.Trouble, r.Doubted = time.Time{}, Trouble{}, false
+	r.NotBefore, r.Trouble, r.Doubted, r.Bold = time.Time{}, Trouble{}, false, false
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
 		*c = Candidate{Role: c.Role, Login: c.Login, Proved: c.Proved}
