@@ -1,6 +1,6 @@
 // Package cli holds the commands that work on BMCs without a cluster: `ironflow bmc
-// probe` reads what BMCs are and can, one or many at once, and writes nothing to
-// them.
+// probe` reads what BMCs are and can, one or many at once; health, log and events look
+// at one. Nothing is written to them.
 //
 // Results are for people (tables, a summary by vendor and model) or for programs
 // (the report of the API as JSON or YAML). The main function is [NewCommand].
@@ -15,9 +15,9 @@ func NewCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bmc",
 		Short: "Look at BMCs without a cluster",
-		Long:  "Reads over Redfish what BMCs are and what they can do, before a host is enrolled.",
+		Long:  "Reads over Redfish what BMCs are and can do, how their machines are, and what they tell, before a host is enrolled.",
 	}
-	c.AddCommand(probeCommand())
+	c.AddCommand(probeCommand(), healthCommand(), logCommand(), eventsCommand())
 	return c
 }
 
@@ -46,19 +46,12 @@ func probeCommand() *cobra.Command {
 			return job.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
+	s.access(c)
 	f := c.Flags()
 	f.StringVar(&s.file, "file", "", "file with one address a line; - is the standard input")
-	f.StringVar(&s.username, "username", "", "account of the BMCs; without it they are asked without credentials")
-	f.StringVar(&s.passwordFile, "password-file", "", "file with its password; without it the environment variable "+passwordEnv)
-	f.StringVar(&s.caFile, "ca-file", "", "file with the authorities (PEM) that are trusted instead of the system's")
-	f.StringVar(&s.pin, "pin", "", "SHA-256 of the certificate that the one BMC must show, in hexadecimal digits")
-	f.BoolVar(&s.insecure, "insecure", false, "accept any certificate; the report shows it")
-	f.BoolVar(&s.basic, "basic", false, "give the password with each request instead of opening a session")
 	f.StringVarP(&s.output, "output", "o", outputTable, "table, json or yaml")
 	f.IntVar(&s.parallel, "parallel", 20, "how many BMCs are probed at a time")
 	f.IntVar(&s.requests, "requests", 0, "bound of the requests to each BMC, 30 when zero; -1 reads every drive and firmware entry")
-	f.Float64Var(&s.rate, "rate", 2, "requests a second to one BMC")
 	f.BoolVar(&s.expand, "expand", false, "ask for lists with their members in one request, where the BMC offers it and no quirk forbids it")
-	f.DurationVar(&s.timeout, "timeout", defaultTimeout, "limit for each BMC")
 	return c
 }

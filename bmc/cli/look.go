@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/bmc/events"
+	"github.com/ironflow/ironflow/bmc/health"
+	"github.com/ironflow/ironflow/bmc/probe"
+)
+
+// access adds the flags by which BMCs are reached.
+func (s *settings) access(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&s.username, "username", "", "account of the BMCs; without it they are asked without credentials")
+	f.StringVar(&s.passwordFile, "password-file", "", "file with its password; without it the environment variable "+passwordEnv)
+	f.StringVar(&s.caFile, "ca-file", "", "file with the authorities (PEM) that are trusted instead of the system's")
+	f.StringVar(&s.pin, "pin", "", "SHA-256 of the certificate that the one BMC must show, in hexadecimal digits")
+	f.BoolVar(&s.insecure, "insecure", false, "accept any certificate; the report shows it")
+	f.BoolVar(&s.basic, "basic", false, "give the password with each request instead of opening a session")
+	f.Float64Var(&s.rate, "rate", defaultRate, "requests a second to one BMC")
+	f.DurationVar(&s.timeout, "timeout", defaultTimeout, "limit for each BMC")
+}
+
+// defaultRate is what every BMC stands.
+const defaultRate = 2
+
+// lookCommand is a command that looks at one BMC.
+func lookCommand(c *cobra.Command, look func(ctx context.Context, bmc *client.Client, t target, out io.Writer) error) *cobra.Command {
+	var s settings
+	c.Args = cobra.ExactArgs(1)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		s.output, s.parallel = outputTable, 1
+		job, err := s.complete(args, cmd.InOrStdin())
+		if err != nil {
+			return err
+		}
+		return job.look(cmd.Context(), cmd.OutOrStdout(), look)
+	}
+	s.access(c)
+	return c
+}
+
+// look opens the BMC, looks, and ends our session.
+func (j *job) look(ctx context.Context, out io.Writer, look func(ctx context.Context, bmc *client.Client, t target, out io.Writer) error) error {
+	t := j.targets[0]
+	c, err := client.New(t.Target, client.Options{Rate: j.rate})
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.name, err)
+	}
+	defer func() {
+		end, stop := context.WithTimeout(context.WithoutCancel(ctx), closing)
+		defer stop()
+		_ = c.Close(end) // a session that stays ends by itself; what was asked for has been said
+	}()
+	if err := look(ctx, c, t, out); err != nil {
+		f := failed(t.name, err)
+		return fmt.Errorf("%s: %s (%s): %s", f.Address, f.Message, f.Kind, f.Next)
+	}
+	return nil
+}
+
+// report is what leads to the parts of a machine.
+func report(ctx context.Context, c *client.Client, t target) (*v1alpha1.BMCReport, error) {
+	return probe.Probe(ctx, c, probe.Options{Address: t.name, System: t.System, Username: t.Username})
+}
+
+func healthCommand() *cobra.Command {
+	return lookCommand(&cobra.Command{Use: "health ADDRESS", Short: "Show how each part of a machine is, the worst first"},
+		func(ctx context.Context, c *client.Client, t target, out io.Writer) error {
+			r, err := report(ctx, c, t)
+			if err != nil {
+				return err
+			}
+			reading, err := health.List(ctx, c, r)
+			if err != nil {
+				return err
+			}
+			return health.WriteParts(out, health.Parts(reading))
+		})
+}
+
+func logCommand() *cobra.Command {
+	var limit int
+	c := lookCommand(&cobra.Command{Use: "log ADDRESS", Short: "Show the last entries of a machine's logs, oldest first"},
+		func(ctx context.Context, c *client.Client, t target, out io.Writer) error {
+			r, err := report(ctx, c, t)
+			if err != nil {
+				return err
+			}
+			reading, err := health.List(ctx, c, r)
+			if err != nil {
+				return err
+			}
+			return health.WriteEntries(out, health.Entries(reading, limit))
+		})
+	c.Flags().IntVar(&limit, "limit", 50, "how many entries; 0 for all")
+	return c
+}
+
+func eventsCommand() *cobra.Command {
+	return lookCommand(&cobra.Command{Use: "events ADDRESS", Short: "Show what a BMC tells by its event stream, until interrupted"},
+		func(ctx context.Context, c *client.Client, t target, out io.Writer) error {
+			return events.Follow(ctx, c, t.name, printer{out})
+		})
+}
+
+// printer writes what a BMC tells, a line each.
+type printer struct{ out io.Writer }
+
+// Wake implements [events.Sink].
+func (p printer) Wake(w events.Wake) {
+	fmt.Fprintf(p.out, "%-8s something is to be read anew\n", w.Kind)
+}
+
+// Alert implements [events.Sink].
+func (p printer) Alert(a events.Alert) {
+	fmt.Fprintf(p.out, "%-8s %s %s\n", a.Severity, a.Time.UTC().Format(time.DateTime), a.Message)
+}

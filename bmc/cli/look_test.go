@@ -1,0 +1,95 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/bmc/cli"
+	"github.com/ironflow/ironflow/test/bmc/simulator"
+)
+
+// looking are the arguments of a verb for one BMC.
+func looking(t *testing.T, verb string, args ...string) []string {
+	t.Helper()
+	return append([]string{verb}, probing(t, args...)[1:]...)
+}
+
+func TestHealthNamesThePartThatFails(t *testing.T) {
+	g := NewWithT(t)
+	server, s := bmc(t, dell)
+	got, err := run(t.Context(), looking(t, "health", "--insecure", server.URL)...)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(got.out).To(ContainSubstring("Cooling"))
+	g.Expect(got.out).NotTo(ContainSubstring("Critical"))
+
+	g.Expect(s.SetPart("1", simulator.Part{Kind: simulator.PartFan, ID: "Fan1"}, simulator.Condition{Health: "Critical"})).To(Succeed())
+	got, err = run(t.Context(), looking(t, "health", "--insecure", server.URL)...)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(got.out).To(MatchRegexp(`(?m)^Cooling .*Critical`))
+	g.Expect(s.Sessions()).To(BeEmpty(), "our session was ended")
+}
+
+func TestLogShowsTheLastEntries(t *testing.T) {
+	g := NewWithT(t)
+	server, s := bmc(t, dell)
+	g.Expect(s.AddLog("1", simulator.Entry{Event: simulator.Event{Severity: "Warning", Message: "a fan is slow"}}, simulator.Entry{Event: simulator.Event{Severity: "Critical", Message: "a fan has stopped"}})).To(Succeed())
+	got, err := run(t.Context(), looking(t, "log", "--insecure", "--limit", "1", server.URL)...)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(got.out).To(ContainSubstring("a fan has stopped"))
+	g.Expect(got.out).NotTo(ContainSubstring("a fan is slow"))
+}
+
+// buffer is written by the command and read by the test.
+type buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+func TestEventsAreShownUntilInterrupted(t *testing.T) {
+	g := NewWithT(t)
+	server, s := bmc(t, dell)
+	ctx, stop := context.WithCancel(t.Context())
+	out := &buffer{}
+	c := cli.NewCommand()
+	c.SetOut(out)
+	c.SetArgs(looking(t, "events", "--insecure", server.URL))
+	ended := make(chan error, 1)
+	go func() { ended <- c.ExecuteContext(ctx) }()
+	g.Eventually(func() string {
+		_ = s.Emit("1", simulator.Event{Type: "Alert", MessageID: "Platform.1.0.PlatformError", Severity: "Critical", Message: "the machine has burnt down"})
+		return out.String()
+	}).WithTimeout(30 * time.Second).WithPolling(50 * time.Millisecond).Should(ContainSubstring("the machine has burnt down"))
+	stop()
+	g.Eventually(ended).WithTimeout(30 * time.Second).Should(Receive(BeNil()))
+}
+
+func TestOneAddressIsLookedAt(t *testing.T) {
+	for _, verb := range []string{"health", "log", "events"} {
+		t.Run(verb, func(t *testing.T) {
+			g := NewWithT(t)
+			_, err := run(t.Context(), verb)
+			g.Expect(err).To(MatchError(ContainSubstring("accepts 1 arg")))
+			_, err = run(t.Context(), looking(t, verb, "http://127.0.0.1:1")...)
+			g.Expect(err).To(MatchError(ContainSubstring("Unreachable")))
+			g.Expect(strings.Contains(err.Error(), password)).To(BeFalse())
+		})
+	}
+}
