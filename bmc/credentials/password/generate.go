@@ -9,8 +9,8 @@ import (
 	"github.com/ironflow/ironflow/bmc/client"
 )
 
-// tries is how many passwords are thrown away before the source of randomness is
-// taken for a broken one. Of a good one about half are taken.
+// tries is how many characters, or passwords, are thrown away one after the other before
+// the source of randomness is taken for a broken one. Of a good one most are kept.
 const tries = 200
 
 // errRandom is for a source that gives the same again and again.
@@ -30,58 +30,71 @@ func Generate(random io.Reader, recipe Recipe, username string) (client.Secret, 
 		return "", fmt.Errorf("make a password of %d characters of %d classes: not possible", recipe.Length, len(recipe.Classes))
 	}
 	for range tries {
-		candidate := make([]byte, recipe.Length)
-		for i := range candidate {
-			c, err := pick(random, all)
+		made := make([]byte, 0, recipe.Length)
+		for len(made) < recipe.Length {
+			c, err := next(random, all, made, recipe.Length)
 			if err != nil {
 				return "", fmt.Errorf("make a password: %w", err)
 			}
-			candidate[i] = c
+			made = append(made, c)
 		}
-		if text := string(candidate); acceptable(text, recipe.Classes, username) {
+		if text := string(made); hasAll(text, recipe.Classes) && !holds(text, username) {
 			return client.Secret(text), nil
 		}
 	}
 	return "", errRandom
 }
 
-// pick is a character of the alphabet, each as likely as the others.
-func pick(random io.Reader, alphabet string) (byte, error) {
-	fair := 256 - 256%len(alphabet)
-	var one [1]byte
-	for range 1000 {
-		if _, err := io.ReadFull(random, one[:]); err != nil {
-			return 0, err
-		}
-		if int(one[0]) < fair {
-			return alphabet[int(one[0])%len(alphabet)], nil
+// next is a character that may stand after those that were made.
+func next(random io.Reader, from string, made []byte, length int) (byte, error) {
+	for range tries {
+		c, err := pick(random, from)
+		if err != nil || fits(made, c, length) {
+			return c, err
 		}
 	}
 	return 0, errRandom
 }
 
-// acceptable reports whether no BMC has a reason to refuse a password.
-func acceptable(text string, want []Class, username string) bool {
+// pick is a character of the alphabet, each as likely as the others.
+func pick(random io.Reader, from string) (byte, error) {
+	fair := 256 - 256%len(from)
+	var one [1]byte
+	for range tries {
+		if _, err := io.ReadFull(random, one[:]); err != nil {
+			return 0, err
+		}
+		if int(one[0]) < fair {
+			return from[int(one[0])%len(from)], nil
+		}
+	}
+	return 0, errRandom
+}
+
+// fits reports whether a character may stand at the end of what was made: not twice in
+// a row, not as the third of a run up or down, and no sign at either end, where it is
+// taken for an option or a formula.
+func fits(made []byte, c byte, length int) bool {
+	n := len(made)
+	if (n == 0 || n == length-1) && strings.IndexByte(alphabet[Symbol], c) >= 0 {
+		return false
+	}
+	if n == 0 {
+		return true
+	}
+	step := int(c) - int(made[n-1])
+	run := n > 1 && (step == 1 || step == -1) && int(made[n-1])-int(made[n-2]) == step
+	return step != 0 && !run
+}
+
+// hasAll reports a character of each class.
+func hasAll(text string, want []Class) bool {
 	for _, c := range want {
 		if !strings.ContainsAny(text, alphabet[c]) {
 			return false
 		}
 	}
-	if strings.ContainsAny(text[:1]+text[len(text)-1:], alphabet[Symbol]) {
-		return false // a sign in front is taken for an option or a formula
-	}
-	return !repeats(text) && !holds(text, username)
-}
-
-// repeats reports two equal characters side by side, or three in a row up or down.
-func repeats(text string) bool {
-	for i := 1; i < len(text); i++ {
-		step := int(text[i]) - int(text[i-1])
-		if step == 0 || i > 1 && (step == 1 || step == -1) && int(text[i-1])-int(text[i-2]) == step {
-			return true
-		}
-	}
-	return false
+	return true
 }
 
 // holds reports a user's name within a password, in either direction, whatever the case.
