@@ -42,6 +42,7 @@ var Cases = slices.Concat([]Case{
 	{"what is not there", Service, true, missing},
 	{"wrong password", Service, true, wrongPassword},
 	{"ETag", Service, false, etags},
+	{"rules of the protocol", Service, false, protocolRules},
 	{"session", Sessions, false, sessions},
 	{"session service", Sessions, false, sessionService},
 	{"system", Systems, true, system},

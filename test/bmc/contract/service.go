@@ -52,6 +52,30 @@ func etags(w *World) {
 	w.Expect(w.Do(http.MethodPatch, w.systemPath(), body, "If-Match", "*").status).To(BeNumerically("<", 300))
 }
 
+// protocolRules are those of DSP0266 that its validator looks at and nothing else
+// here does.
+func protocolRules(w *World) {
+	answer, _, err := w.raw(w.systemPath()) //nolint:bodyclose // it was read and closed
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(answer.Header.Get("Link")).To(MatchRegexp(`^<http.*/ComputerSystem\.v[0-9_]+\.json>; rel=describedby$`))
+	same, body, err := w.raw(w.systemPath(), "If-None-Match", answer.Header.Get("ETag")) //nolint:bodyclose // as above
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(same.StatusCode).To(Equal(http.StatusNotModified))
+	w.Expect(body).To(BeEmpty())
+	w.refusal(http.StatusPreconditionFailed, http.MethodGet, w.systemPath(), nil, "OData-Version", "4.1")
+	made := w.accepted(http.MethodPost, accountsPath+"/Members", map[string]any{"UserName": w.ID, "Password": "first-secret"})
+	w.Expect(made.header.Get("Location")).To(HavePrefix(accountsPath + "/"))
+	network := w.managerPath() + "/NetworkProtocol"
+	for _, c := range []struct{ patch, want []any }{
+		{[]any{"a.test", "b.test"}, []any{"a.test", "b.test"}},
+		{[]any{map[string]any{}, "c.test"}, []any{"a.test", "c.test"}},
+		{[]any{nil, map[string]any{}}, []any{"c.test"}},
+	} {
+		w.accepted(http.MethodPatch, network, map[string]any{"NTP": map[string]any{"NTPServers": c.patch}})
+		w.Expect(at(w.get(network), "NTP", "NTPServers")).To(Equal(c.want))
+	}
+}
+
 func sessions(w *World) {
 	api := w.Connect(false, w.Password)
 	_, err := schemas.GetComputerSystem(api, w.systemPath())

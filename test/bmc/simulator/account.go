@@ -214,7 +214,15 @@ func patchAccount(c *call) (reply, error) {
 	if err := c.s.book.Change(a.ID, change, time.Now()); err != nil {
 		return reply{}, accountFault(err)
 	}
-	return reply{status: http.StatusOK, body: success()}, nil
+	return c.changed(a.ID), nil
+}
+
+// changed answers with the account as it is now; the lock is held.
+func (c *call) changed(id string) reply {
+	a, _ := c.s.book.Get(id)
+	body := c.accountObject(a)
+	body["@Message.ExtendedInfo"] = success()["@Message.ExtendedInfo"]
+	return reply{status: http.StatusOK, body: body}
 }
 
 // changePassword is a change that brings a new password, with all that can go
@@ -250,7 +258,7 @@ func (c *call) changePassword(a accounts.Account, change accounts.Change) (reply
 	if c.of.strikes(PasswordCutAfter) {
 		return reply{}, errCut
 	}
-	return reply{status: http.StatusOK, body: success()}, nil
+	return c.changed(a.ID), nil
 }
 
 // fillSlot makes an account of a free slot; the lock is held.
@@ -261,7 +269,7 @@ func (c *call) fillSlot(id string, change accounts.Change) (reply, error) {
 	if _, err := c.s.book.Add(newAccount(id, change)); err != nil {
 		return reply{}, accountFault(err)
 	}
-	return reply{status: http.StatusOK, body: success()}, nil
+	return c.changed(id), nil
 }
 
 // success is the body of an answer that has nothing to say.

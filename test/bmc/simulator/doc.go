@@ -8,16 +8,16 @@
 // with an attribute registry, storage with RAID volumes, firmware updates, secure
 // boot, events with delivery and as a stream, tasks and jobs, sensors and parts that
 // fail, logs, accounts with a password policy and lock-out, certificates, licences
-// and a clock. The machine behind a system
-// implements [Machine] and is asked before power, boot or media change; what it
-// does by itself it tells with [Server.SetPower].
+// and a clock. The machine behind a system implements [Machine] and is asked before
+// power, boot or media change; what it does by itself it tells with
+// [Server.SetPower].
 //
 // A [Quirk] makes one system misbehave; [Quirks] lists them all, those of hostile
 // and broken answers among them. Package profile has BMCs in the shapes of real ones,
-// package fleet runs thousands at addresses of their own. What the server
-// answers is held to sushy-tools' emulator, to the real Ironic and to gofish by the
-// contract tests of bmc/contract. All delays use the time package, hence the
-// bubble's clock inside testing/synctest ([Server.Transport] needs no network).
+// package fleet runs thousands at addresses of their own. What the server answers is
+// held to sushy-tools' emulator, to the real Ironic and to gofish by the contract
+// tests of bmc/contract. All delays use the time package, hence the bubble's clock
+// inside testing/synctest ([Server.Transport] needs no network).
 //
 // The shapes are those of DMTF's Redfish schemas (DSP0266, DSP0268), in the subset
 // that those clients read.

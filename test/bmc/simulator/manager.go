@@ -122,12 +122,8 @@ func patchNetworkProtocol(c *call) (reply, error) {
 		case name == "HostName":
 			n.hostName, _ = value.(string)
 		case name == "NTP" && part != nil:
-			n.ntp = nil
-			list, _ := part["NTPServers"].([]any)
-			for _, entry := range list {
-				if server, ok := entry.(string); ok && server != "" {
-					n.ntp = append(n.ntp, server)
-				}
+			if list, given := part["NTPServers"].([]any); given {
+				n.ntp = patched(n.ntp, list)
 			}
 		case name == "IPMI" && part != nil:
 			n.ipmi = part["ProtocolEnabled"] == true
@@ -138,6 +134,25 @@ func patchNetworkProtocol(c *call) (reply, error) {
 	}
 	c.sys.network = n
 	return done()
+}
+
+// patched is a list after a PATCH: an empty object leaves its element, null takes
+// it away.
+func patched(before []string, list []any) []string {
+	var after []string
+	for i, entry := range list {
+		switch entry := entry.(type) {
+		case string:
+			if entry != "" {
+				after = append(after, entry)
+			}
+		case object:
+			if i < len(before) {
+				after = append(after, before[i])
+			}
+		}
+	}
+	return after
 }
 
 // managerNIC is the one interface of each BMC.

@@ -76,6 +76,9 @@ var open = map[string]bool{
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.URL.Path = cmp.Or(strings.TrimRight(r.URL.Path, "/"), "/")
+	if to, collection := strings.CutSuffix(r.URL.Path, "/Members"); collection && r.Method == http.MethodPost {
+		r.URL.Path = to // DSP0266: the same as a POST to the collection
+	}
 	for _, home := range []string{"Systems", "Managers"} {
 		if rest, lower := strings.CutPrefix(r.URL.Path, root+"/"+strings.ToLower(home)+"/"); lower && s.anyCase() {
 			r.URL.Path = path(home, rest)
@@ -178,12 +181,20 @@ func (c *call) run(o obstacle, h handler) (reply, error) {
 	if rep, err := c.stranger(); rep.body != nil || err != nil {
 		return rep, err
 	}
-	for _, step := range []func() error{c.admit, c.read, c.object, c.precondition} {
+	for _, step := range []func() error{c.admit, c.version, c.read, c.object, c.precondition} {
 		if err := step(); err != nil {
 			return reply{}, err
 		}
 	}
 	return c.handle(h)
+}
+
+// version refuses a version of OData that is not the one.
+func (c *call) version() error {
+	if given := c.r.Header.Get("OData-Version"); given != "" && given != "4.0" {
+		return fault(http.StatusPreconditionFailed, "HeaderInvalid", "Header 'OData-Version' is invalid.")
+	}
+	return nil
 }
 
 // object lets the traits object.

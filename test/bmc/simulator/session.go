@@ -246,7 +246,7 @@ func permit(r *http.Request, a accounts.Account) error {
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	session := strings.HasPrefix(r.URL.Path, path("SessionService", "Sessions"))
 	switch {
-	case own || session && r.Method != http.MethodPost:
+	case own, session && r.Method == http.MethodDelete, session && reads && !a.ChangeRequired:
 		return nil
 	case a.ChangeRequired:
 		return mustChange(a)

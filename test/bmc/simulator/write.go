@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"strings"
 )
 
 // etag is the entity tag of a body.
@@ -59,6 +60,9 @@ func (c *call) answer(w http.ResponseWriter, r reply) {
 		w.WriteHeader(r.status)
 	default:
 		h.Set("Content-Type", "application/json")
+		if schema := describedBy(r.body); schema != "" && c.r.Method != http.MethodPost {
+			h.Set("Link", "<"+schema+">; rel=describedby")
+		}
 		c.s.mu.Lock()
 		raw := encode(r.body)
 		if write := c.writer(); write != nil {
@@ -68,9 +72,24 @@ func (c *call) answer(w http.ResponseWriter, r reply) {
 		}
 		raw = c.dress(h, tag(r.body), raw)
 		c.s.mu.Unlock()
+		if held := c.r.Header.Get("If-None-Match"); held != "" && r.status == http.StatusOK && held == h.Get("ETag") {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
 		w.WriteHeader(r.status)
 		_, _ = w.Write(raw) // as above
 	}
+}
+
+// describedBy is the address of a resource's schema, as its type says.
+func describedBy(body object) string {
+	kind, _ := body["@odata.type"].(string)
+	end := strings.LastIndex(kind, ".")
+	if end < 0 {
+		return ""
+	}
+	name := strings.TrimPrefix(kind[:end], "#")
+	return "http://redfish.dmtf.org/schemas/v1/" + name + ".json"
 }
 
 // location is an address as the header Location has it.
