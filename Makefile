@@ -106,6 +106,10 @@ test: lab-programs test-tools s3-server $(BIN)/gotestsum ## Unit tests and the r
 	@$(BIN)/ironflow-lab prepare
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) $(TESTFLAGS) ./...
 
+.PHONY: test-postgres
+test-postgres: $(BIN)/gotestsum ## The suite of the hub's REST API over a real PostgreSQL (that of the store and the core runs on both anyway)
+	@IRONFLOW_TEST_DATABASE=postgres $(GOTEST) $(TESTFLAGS) ./hub/rest
+
 # What cannot be built or installed is found out first, before anything runs for an hour.
 .PHONY: test-e2e
 test-e2e: need-e2e coreos-installer e2e-tools s3-server lab-programs $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd, boots in QEMU (needs root, cargo)

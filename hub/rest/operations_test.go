@@ -1,10 +1,10 @@
 package rest_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +15,7 @@ import (
 	"github.com/ironflow/ironflow/hub/protocol"
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/test/hub/contract"
+	"github.com/ironflow/ironflow/test/postgres"
 )
 
 // covers is the test that shows each operation doing what it is there for. That it
@@ -107,39 +108,37 @@ var covers = map[string]string{
 // in covers shows.
 var refused = []string{"V2ListOperatorProperties", "V2GetBundle"}
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(covered{m}) }
+func TestMain(m *testing.M) {
+	postgres.Main(m, func() error { return goleak.Find() }, covered)
+}
 
 // covered fails a program in which an operation did not succeed, or an event did not
 // come, in its test.
-type covered struct{ *testing.M }
-
-// Run implements [goleak.TestingM].
-func (m covered) Run() int {
-	code := m.M.Run()
-	if code != 0 || flag.Lookup("test.run").Value.String() != "" || flag.Lookup("test.fuzz").Value.String() != "" || flag.Lookup("test.list").Value.String() != "" {
-		return code
+func covered() error {
+	for _, name := range []string{"test.run", "test.fuzz", "test.list"} {
+		if flag.Lookup(name).Value.String() != "" {
+			return nil
+		}
 	}
 	operations, err := protocol.Operations()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+		return err
 	}
+	var problems []error
 	for _, op := range operations {
 		if slices.Contains(refused, op.ID) {
 			continue
 		}
 		if in := contract.Succeeded(op.ID); !slices.Contains(in, covers[op.ID]) {
-			fmt.Fprintf(os.Stderr, "operation %s did not succeed in test %q, which the table names for it; it did in %q\n", op.ID, covers[op.ID], in)
-			code = 1
+			problems = append(problems, fmt.Errorf("operation %s did not succeed in test %q, which the table names for it; it did in %q", op.ID, covers[op.ID], in))
 		}
 	}
 	for _, e := range timelineEvents {
 		if in := contract.Told(e.name); e.test != inTime && !slices.Contains(in, e.test) {
-			fmt.Fprintf(os.Stderr, "event %s did not come in test %q, which the table names for it; it did in %q\n", e.name, e.test, in)
-			code = 1
+			problems = append(problems, fmt.Errorf("event %s did not come in test %q, which the table names for it; it did in %q", e.name, e.test, in))
 		}
 	}
-	return code
+	return errors.Join(problems...)
 }
 
 func operationsTable(t *testing.T) string {

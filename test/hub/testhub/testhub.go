@@ -1,5 +1,5 @@
-// Package testhub starts a real hub for the tests of other packages: SQLite and
-// files in a temporary folder, the REST API over TLS on a free loopback port,
+// Package testhub starts a real hub for the tests of other packages: SQLite (or
+// PostgreSQL, see [DatabaseEnv]) and files in a temporary folder, the REST API over TLS on a free loopback port,
 // and the monitor. Nothing in it is faked, and each of its answers is held against
 // the OpenAPI document.
 package testhub
@@ -25,6 +25,7 @@ import (
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/hub/contract"
+	"github.com/ironflow/ironflow/test/postgres"
 )
 
 // Options change the hub; the zero value is one that checks tokens.
@@ -73,8 +74,7 @@ func Start(t testing.TB, o Options) *Hub {
 		dir = t.TempDir()
 	}
 	h := &Hub{Dir: dir, UserToken: "user-" + uuid.NewString(), CAFile: filepath.Join(dir, "ca.crt")}
-	records, err := store.OpenSQLite(context.Background(), filepath.Join(dir, "hub.sqlite"))
-	must(t, err)
+	records := openRecords(t, dir)
 	kept := o.Files
 	if kept == nil {
 		folder, err := filestore.OpenDirectory(filepath.Join(dir, "files"))
@@ -117,6 +117,30 @@ func Start(t testing.TB, o Options) *Hub {
 	})
 	t.Cleanup(h.stop)
 	return h
+}
+
+// DatabaseEnv chooses PostgreSQL for all hubs of a test program, by the value
+// "postgres"; otherwise they have SQLite. The program ends the server, see package postgres.
+const DatabaseEnv = "IRONFLOW_TEST_DATABASE"
+
+// databases are those of PostgreSQL by the folders of their hubs.
+var databases sync.Map
+
+func openRecords(t testing.TB, dir string) store.Store {
+	t.Helper()
+	if os.Getenv(DatabaseEnv) != "postgres" {
+		records, err := store.OpenSQLite(context.Background(), filepath.Join(dir, "hub.sqlite"))
+		must(t, err)
+		return records
+	}
+	known, ok := databases.Load(dir)
+	if !ok {
+		known, _ = databases.LoadOrStore(dir, postgres.New(t))
+	}
+	db := known.(*postgres.Database)
+	records, err := store.OpenPostgres(context.Background(), store.PostgresOptions{URL: db.URL, PasswordFile: db.PasswordFile})
+	must(t, err)
+	return records
 }
 
 // tell notes what has come onto the timeline, for the table of events.
