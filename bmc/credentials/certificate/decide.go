@@ -2,116 +2,14 @@ package certificate
 
 import (
 	"bytes"
-	"crypto/x509"
 	"encoding/pem"
 	"slices"
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 )
-
-// Observed is all that a decision knows.
-type Observed struct {
-	Now time.Time
-	// Host is the host's namespace and name, with a slash between.
-	Host   string
-	Record *Record
-	// Served is the leaf that a handshake of this pass has shown; nil if there was none.
-	Served *x509.Certificate
-	// Trust is how the BMC's certificate is checked now.
-	Trust client.Trust
-	// Issuer names who signs; empty: nothing is replaced. CA is its authority (PEM).
-	Issuer string
-	CA     []byte
-	// Names are the names and addresses under which the BMC is reached, the first one
-	// that of the host's BMC address.
-	Names []string
-	// RenewBefore is how long before its end a certificate is replaced; a third of its
-	// life when zero.
-	RenewBefore time.Duration
-	// Scheduled says that a certificate is replaced without being asked for: when it is
-	// not of the issuer, and before it ends.
-	Scheduled bool
-	// Request is the value of the annotation that asks for it.
-	Request string
-	// AtRest says that neither Ironic nor we are doing anything with the machine.
-	AtRest bool
-	// Unsupported says why the BMC cannot do it.
-	Unsupported string
-	// IronicRefuses says that Ironic checks certificates and does not know the issuer.
-	IronicRefuses bool
-	// Barred says why nobody may log in at the BMC now; see [rotation.MayLogin].
-	Barred string
-	// Turn says that there is a place among the changes that run at once.
-	Turn bool
-}
-
-// Condition is what the host's condition shall say.
-type Condition struct {
-	Status  metav1.ConditionStatus
-	Reason  Reason
-	Message string
-}
-
-// Action is one thing to do.
-type Action interface {
-	// Name is the action in words, for logs and tests.
-	Name() string
-}
-
-type (
-	// Wait is the end of a pass. For is how long; 0 waits for somebody.
-	Wait struct {
-		For       time.Duration
-		Condition Condition
-	}
-	// Generate has the BMC make a key and a request for the names ([Generated]).
-	Generate struct{ Names []string }
-	// Sign asks the issuer, by a name that stays the same for a request ([Signed]).
-	Sign struct {
-		ID      string
-		Request []byte
-	}
-	// SetTrust writes how the BMC's certificate is checked, then the record.
-	SetTrust struct {
-		Trust client.Trust
-		Then  *Record
-	}
-	// Install notes that the chain is sent ([Installed]), sends it, and notes the answer.
-	Install struct{ Chain []byte }
-	// Prove has Ironic read from the BMC ([Proven]).
-	Prove struct{}
-	// Save writes the record.
-	Save struct {
-		Record *Record
-		What   string
-	}
-)
-
-// Name implements [Action].
-func (Wait) Name() string { return "wait" }
-
-// Name implements [Action].
-func (Generate) Name() string { return "have the BMC make a request" }
-
-// Name implements [Action].
-func (Sign) Name() string { return "have the issuer sign the request" }
-
-// Name implements [Action].
-func (SetTrust) Name() string { return "write what is trusted" }
-
-// Name implements [Action].
-func (Install) Name() string { return "send the certificate to the BMC" }
-
-// Name implements [Action].
-func (Prove) Name() string { return "have Ironic reach the BMC" }
-
-// Name implements [Action].
-func (s Save) Name() string { return s.What }
 
 // phase is a row of the table.
 type phase struct {
@@ -341,72 +239,6 @@ func swap(o *Observed) Action { return SetTrust{Trust: o.switched(), Then: o.Rec
 
 // check is the step that has Ironic reach the BMC.
 func check(*Observed) Action { return Prove{} }
-
-// Generated is the record of a request that the BMC has made.
-func Generated(o *Observed, request []byte) *Record {
-	r := o.Record.to(Requested)
-	r.clear()
-	r.Phase, r.Attempt, r.Request, r.Old = Requested, r.Attempt+1, request, Digest(o.Served.Raw)
-	return r
-}
-
-// NotGenerated is the record of a BMC that has made none.
-func NotGenerated(o *Observed, message string) *Record {
-	return o.Record.retry(o, ReasonBadRequest, "the BMC makes no request: "+message)
-}
-
-// Signed is the record of what the issuer has signed.
-func Signed(o *Observed, chain []byte) *Record {
-	r := o.Record.to(Issued)
-	r.Chain = chain
-	return r
-}
-
-// NotSigned is the record of an issuer that has not signed yet, or refuses to.
-func NotSigned(o *Observed, pending bool, message string) *Record {
-	if pending {
-		r := o.Record.clone()
-		r.NotBefore, r.Trouble = o.Now.Add(issuerWait), Trouble{ReasonUnderWay, "waiting for issuer " + o.Issuer + " to sign"}
-		return r
-	}
-	return o.Record.retry(o, ReasonIssuerFails, "issuer "+o.Issuer+" does not sign: "+message)
-}
-
-// Sending is the record of a certificate that is being sent, to be stored before it is.
-func Sending(o *Observed) *Record {
-	r := o.Record.to(Installing)
-	r.Installs, r.SentAt = r.Installs+1, o.Now
-	return r
-}
-
-// Installed is the record after the answer. A refusal is not taken for the end: what is
-// served decides.
-func Installed(o *Observed, r *Record, answer rotation.Answer, message string) *Record {
-	r = r.to(Proving)
-	r.SentAt = o.Now
-	switch answer {
-	case rotation.Accepted:
-		r.Taken = true
-		return r
-	case rotation.NoAnswer:
-		r.Perhaps = true
-		return r
-	case rotation.Refused:
-		// BMCs forget the key of a request once its certificate is there.
-		r.Taken = r.Taken || r.Perhaps
-	default:
-	}
-	r.Trouble = Trouble{ReasonRefused, "the BMC does not take the certificate: " + message}
-	return r
-}
-
-// Proven is the record after Ironic has reached the BMC, or has not.
-func Proven(o *Observed, verdict rotation.Verdict, message string) *Record {
-	if verdict == rotation.Right {
-		return o.Record.finish(o)
-	}
-	return o.Record.retry(o, ReasonIronicFails, "the BMC serves the new certificate, and Ironic does not reach it: "+message)
-}
 
 // digestOfChain is the digest of the record's leaf.
 func (o *Observed) digestOfChain() string {

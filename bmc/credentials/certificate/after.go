@@ -1,0 +1,71 @@
+package certificate
+
+import "github.com/ironflow/ironflow/bmc/credentials/rotation"
+
+// The record after something was done in the world.
+
+// Generated is the record of a request that the BMC has made.
+func Generated(o *Observed, request []byte) *Record {
+	r := o.Record.to(Requested)
+	r.clear()
+	r.Phase, r.Attempt, r.Request, r.Old = Requested, r.Attempt+1, request, Digest(o.Served.Raw)
+	return r
+}
+
+// NotGenerated is the record of a BMC that has made none.
+func NotGenerated(o *Observed, message string) *Record {
+	return o.Record.retry(o, ReasonBadRequest, "the BMC makes no request: "+message)
+}
+
+// Signed is the record of what the issuer has signed.
+func Signed(o *Observed, chain []byte) *Record {
+	r := o.Record.to(Issued)
+	r.Chain = chain
+	return r
+}
+
+// NotSigned is the record of an issuer that has not signed yet, or refuses to.
+func NotSigned(o *Observed, pending bool, message string) *Record {
+	if pending {
+		r := o.Record.clone()
+		r.NotBefore, r.Trouble = o.Now.Add(issuerWait), Trouble{ReasonUnderWay, "waiting for issuer " + o.Issuer + " to sign"}
+		return r
+	}
+	return o.Record.retry(o, ReasonIssuerFails, "issuer "+o.Issuer+" does not sign: "+message)
+}
+
+// Sending is the record of a certificate that is being sent, to be stored before it is.
+func Sending(o *Observed) *Record {
+	r := o.Record.to(Installing)
+	r.Installs, r.SentAt = r.Installs+1, o.Now
+	return r
+}
+
+// Installed is the record after the answer. A refusal is not taken for the end: what is
+// served decides.
+func Installed(o *Observed, r *Record, answer rotation.Answer, message string) *Record {
+	r = r.to(Proving)
+	r.SentAt = o.Now
+	switch answer {
+	case rotation.Accepted:
+		r.Taken = true
+		return r
+	case rotation.NoAnswer:
+		r.Perhaps = true
+		return r
+	case rotation.Refused:
+		// BMCs forget the key of a request once its certificate is there.
+		r.Taken = r.Taken || r.Perhaps
+	default:
+	}
+	r.Trouble = Trouble{ReasonRefused, "the BMC does not take the certificate: " + message}
+	return r
+}
+
+// Proven is the record after Ironic has reached the BMC, or has not.
+func Proven(o *Observed, verdict rotation.Verdict, message string) *Record {
+	if verdict == rotation.Right {
+		return o.Record.finish(o)
+	}
+	return o.Record.retry(o, ReasonIronicFails, "the BMC serves the new certificate, and Ironic does not reach it: "+message)
+}
