@@ -210,7 +210,11 @@ func reset(w *settle.Work, host *store.Host, c *store.Cluster) error {
 	} else if err != nil {
 		return err
 	}
-	host.Reason, c.PreparedAt = reason, time.Time{}
+	host.Reason = reason
+	if !c.PreparedAt.IsZero() {
+		c.PreparedAt = time.Time{}
+		w.TouchCluster(c)
+	}
 	return nil
 }
 

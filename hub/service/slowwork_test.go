@@ -48,3 +48,23 @@ func TestSlowSourceHoldsNobodyUp(t *testing.T) {
 		w.Expect(c.MonitoredOperators).NotTo(BeEmpty(), "it is watched to its end")
 	})
 }
+
+// TestHostThatIsResetAfterItsCluster: what it forgets is forgotten for good, also when the reset of
+// its cluster came first.
+func TestHostThatIsResetAfterItsCluster(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := start(t, service.Options{}, nil)
+		w.installing(hostA)
+		h, err := w.Host(w.ctx, key(hostA))
+		w.Expect(err).NotTo(HaveOccurred())
+		_, err = w.CancelInstallation(w.ctx, *h.ClusterID)
+		w.Expect(err).NotTo(HaveOccurred())
+		_, err = w.ResetCluster(w.ctx, *h.ClusterID)
+		w.Expect(err).NotTo(HaveOccurred())
+		_, err = w.ResetHost(w.ctx, key(hostA))
+		w.Expect(err).NotTo(HaveOccurred())
+		w.register(hostA)
+		w.inventory(hostA, nil)
+		w.Expect(w.status(hostA)).To(Equal(wire.HostStatusPreparingForInstallation), "it begins anew, and does not wait to repeat: "+w.info(hostA))
+	})
+}
