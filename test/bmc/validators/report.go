@@ -27,7 +27,7 @@ func ReadProtocol(r io.Reader) (findings []Finding, passed int, err error) {
 	for {
 		row, err := table.Read()
 		switch {
-		case err == io.EOF: //nolint:errorlint // as the package documents it
+		case err == io.EOF:
 			return findings, passed, nil
 		case err != nil:
 			return nil, 0, fmt.Errorf("read the report of the protocol validator: %w", err)
