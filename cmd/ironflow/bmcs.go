@@ -12,6 +12,7 @@ import (
 	"github.com/ironflow/ironflow/bmc/probe"
 	"github.com/ironflow/ironflow/bmc/quirks"
 	"github.com/ironflow/ironflow/controllers/bmc"
+	"github.com/ironflow/ironflow/controllers/bmchealth"
 )
 
 // bmcSettings tell whether and how BMCs are asked by this program itself.
@@ -19,6 +20,8 @@ type bmcSettings struct {
 	on bool
 	// caFile and quirksFile may be empty.
 	caFile, quirksFile string
+	// healthEvery is the time between two readings of a host's parts; 0 for never.
+	healthEvery time.Duration
 }
 
 func (b *bmcSettings) settings() []setting {
@@ -26,6 +29,7 @@ func (b *bmcSettings) settings() []setting {
 		{"bmc", "IRONFLOW_BMC", "false", "ask BMCs over Redfish what they are and can do (kind BMC), and check the wishes of hosts against that before their machines are started for them", boolean(&b.on)},
 		{"bmc-ca", "IRONFLOW_BMC_CA_FILE", "", "file with the certificates that BMCs are trusted for; empty for the system's; a host's disableCertificateVerification trusts any", text(&b.caFile)},
 		{"bmc-quirks", "IRONFLOW_BMC_QUIRKS_FILE", "", "YAML file with a site's own rows of the table of quirks, such as a mounted ConfigMap; see docs/quirks.md", text(&b.quirksFile)},
+		{"bmc-health-every", "IRONFLOW_BMC_HEALTH_EVERY", "15m", "time between two readings of how the parts of a machine are, by at most 12 requests to its BMC; 0 for never", duration(&b.healthEvery)},
 	}
 }
 
@@ -59,15 +63,21 @@ func (p *program) makeBMCs() (*bmc.Verdicts, error) {
 		defer stop()
 		return pool.Close(ctx)
 	})
-	err := errors.Join(p.manager.Add(closing), bmc.Setup(p.manager, bmc.Options{
+	options := bmc.Options{
 		BMCs: pool, CA: ca, Now: time.Now, //nolint:forbidigo // the program's clock
 		Probe: func(ctx context.Context, c *client.Client, t client.Target) (*v1alpha1.BMCReport, error) {
 			return probe.Probe(ctx, c, probe.Options{
 				Address: t.URL, System: t.System, Username: t.Username,
-				Quirks: func(id probe.Identity) []v1alpha1.AppliedQuirk { return table.Match(quirks.Identity{Vendor: id.Vendor, Model: id.Model, Manager: id.ManagerModel, Version: id.BMCVersion}) },
+				Quirks: func(id probe.Identity) []v1alpha1.AppliedQuirk {
+					return table.Match(quirks.Identity{Vendor: id.Vendor, Model: id.Model, Manager: id.ManagerModel, Version: id.BMCVersion})
+				},
 			})
 		},
-	}))
+	}
+	err := errors.Join(p.manager.Add(closing), bmc.Setup(p.manager, options))
+	if b.healthEvery > 0 {
+		err = errors.Join(err, bmchealth.Setup(p.manager, bmchealth.Options{Connect: bmc.Connect(p.manager, options), Interval: b.healthEvery, Now: options.Now}))
+	}
 	return &bmc.Verdicts{Client: p.manager.GetClient()}, err
 }
 

@@ -89,7 +89,7 @@ func TestRowsAreUniqueAndSaySomething(t *testing.T) {
 // tellers are the packages whose events are listed, by the kinds that they tell about.
 var tellers = map[string][]string{
 	"host/policy": {"BareMetalHost"}, "host/execute": {"BareMetalHost"}, "firmware": {"HostFirmwareSettings", "HostFirmwareComponents"}, "media": {"DataImage"},
-	"subscription": {"BMCEventSubscription"}, "claim": {"HostClaim", "HostDeployPolicy", "BareMetalHost"}, "link": {"BareMetalHost"},
+	"subscription": {"BMCEventSubscription"}, "claim": {"HostClaim", "HostDeployPolicy", "BareMetalHost"}, "link": {"BareMetalHost"}, "bmchealth": {"BareMetalHost"},
 }
 
 // TestEveryEventIsListed reads the controllers' source: what is told there has a

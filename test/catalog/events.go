@@ -61,6 +61,10 @@ var Events = []Event{
 	{image, "DataImageDetached", false, "It was ejected."},
 	{image, "DataImageFailed", true, "Ironic or the BMC could not attach or eject it; it is tried again."},
 
+	{host, "HardwareWarning", true, "A part of the machine is not well, or its log says so (with `--bmc`)."},
+	{host, "HardwareCritical", true, "A part of the machine has failed, or its log says so (with `--bmc`)."},
+	{host, "HardwareWell", false, "A part of the machine is well again (with `--bmc`)."},
+
 	{subscription, "SubscriptionCreated", false, "The BMC sends its events."},
 	{subscription, "SubscriptionLost", true, "The BMC has forgotten the subscription; it is made again."},
 	{subscription, "SubscriptionFailed", true, "Something has to be mended; the text is also in `status.error`."},

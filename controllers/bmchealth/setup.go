@@ -1,0 +1,64 @@
+package bmchealth
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	kclient "sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+)
+
+// concurrency is how many BMCs are read at once; passes mostly wait for answers.
+const concurrency = 64
+
+// reportingController is what events name as their source.
+const reportingController = "ironflow.io/bmc-health-controller"
+
+// Options wire the controller. All are required.
+type Options struct {
+	Connect Connect
+	// Interval is the time between two readings of a host.
+	Interval time.Duration
+	// Now is the time.
+	Now func() time.Time
+}
+
+// Setup adds the controller to a manager.
+func Setup(mgr ctrl.Manager, o Options) error {
+	r := &reconciler{
+		client: mgr.GetClient(), options: o, past: map[types.NamespacedName]kept{},
+		recorder: reconcile.Recorder{Sink: mgr.GetEventRecorder(reportingController)},
+	}
+	same := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object kclient.Object) []ctrl.Request {
+		return []ctrl.Request{{NamespacedName: kclient.ObjectKeyFromObject(object)}}
+	})
+	err := ctrl.NewControllerManagedBy(mgr).Named("bmc-health").WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
+		For(&v1alpha1.BMC{}, builder.WithPredicates(reported)).
+		Watches(&metal3.BareMetalHost{}, same, builder.WithPredicates(predicate.AnnotationChangedPredicate{})).
+		Complete(r)
+	if err != nil {
+		return fmt.Errorf("set up the controller of health: %w", err)
+	}
+	return nil
+}
+
+// reported lets the updates of BMCs through that have a first report. What else changes
+// there is no reason to read earlier.
+var reported = predicate.Funcs{
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		before, was := e.ObjectOld.(*v1alpha1.BMC)
+		after, is := e.ObjectNew.(*v1alpha1.BMC)
+		return was && is && before.Status.Report == nil && after.Status.Report != nil
+	},
+}
