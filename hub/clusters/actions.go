@@ -10,7 +10,6 @@ import (
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
-	"github.com/ironflow/ironflow/hub/timeline"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -47,7 +46,7 @@ func (r *Registry) refused(ctx context.Context, clusterID string, why error, e w
 		return
 	}
 	e.ClusterID, e.Message = &clusterID, "Cluster "+clusterID+": "+e.Message
-	timeline.Refused(ctx, r.units, why, e, unit.Props{"error": why.Error()})
+	r.units.Refused(ctx, why, e, unit.Props{"error": why.Error()})
 }
 
 // ResetCluster makes a cluster ready to be installed anew; its hosts have to

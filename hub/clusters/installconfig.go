@@ -21,28 +21,10 @@ func (r *Registry) InstallConfig(ctx context.Context, clusterID string) (string,
 		if err != nil {
 			return err
 		}
-		text, err = RenderInstallConfig(w, c)
+		text, err = w.InstallConfig(c)
 		return err
 	})
 	return string(text), err
-}
-
-// RenderInstallConfig is the install-config.yaml of the cluster with its hosts.
-func RenderInstallConfig(w *settle.Work, c *store.Cluster) ([]byte, error) {
-	hosts, err := w.HostsOf(c.API.ID)
-	if err != nil {
-		return nil, err
-	}
-	given := installconfig.Cluster{API: c.API, PullSecret: c.PullSecret, Masters: c.Masters, Arbiters: c.Arbiters}
-	workers := 0
-	for _, h := range hosts {
-		given.API.Hosts = append(given.API.Hosts, h.API)
-		if h.API.Role == wire.HostRoleWorker {
-			workers++
-		}
-	}
-	given.Workers = max(c.Workers, workers)
-	return installconfig.Render(given)
 }
 
 // SetInstallConfig replaces the overrides that are merged into the install-config

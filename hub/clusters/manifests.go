@@ -41,7 +41,7 @@ func (r *Registry) Manifest(ctx context.Context, clusterID, folder, name string)
 		if find(c, folder, name) < 0 {
 			return noManifest(c, folder, name)
 		}
-		content, err = w.Reader.ClusterFile(clusterID, ManifestFile(folder, name))
+		content, err = w.Reader.ClusterFile(clusterID, manifests.File(folder, name))
 		return err
 	})
 	return content, err
@@ -75,7 +75,7 @@ func (r *Registry) UpdateManifest(ctx context.Context, clusterID string, p wire.
 		if find(c, folder, p.FileName) < 0 {
 			return noManifest(c, folder, p.FileName)
 		}
-		content, err := w.Reader.ClusterFile(clusterID, ManifestFile(folder, p.FileName))
+		content, err := w.Reader.ClusterFile(clusterID, manifests.File(folder, p.FileName))
 		if err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func addManifest(w *settle.Work, c *store.Cluster, m wire.Manifest, content stri
 			return cmp.Or(cmp.Compare(a.Folder, b.Folder), cmp.Compare(a.FileName, b.FileName))
 		})
 	}
-	w.PutFile(store.ClusterFile{ClusterID: c.API.ID, Name: ManifestFile(m.Folder, m.FileName), Content: content})
+	w.PutFile(store.ClusterFile{ClusterID: c.API.ID, Name: manifests.File(m.Folder, m.FileName), Content: content})
 	return nil
 }
 
@@ -152,7 +152,7 @@ func removeManifest(w *settle.Work, c *store.Cluster, folder, name string) {
 	if i := find(c, folder, name); i >= 0 {
 		c.Manifests = slices.Delete(c.Manifests, i, i+1)
 	}
-	w.PutFile(store.ClusterFile{ClusterID: c.API.ID, Name: ManifestFile(folder, name), Gone: true})
+	w.PutFile(store.ClusterFile{ClusterID: c.API.ID, Name: manifests.File(folder, name), Gone: true})
 }
 
 func find(c *store.Cluster, folder, name string) int {
@@ -162,6 +162,3 @@ func find(c *store.Cluster, folder, name string) int {
 func noManifest(c *store.Cluster, folder, name string) error {
 	return refusal.NotFound("cluster %s has no manifest %.40s/%.80s", c.API.Name, folder, name)
 }
-
-// ManifestFile is the name of the file with a manifest of a cluster.
-func ManifestFile(folder, name string) string { return "manifests/" + folder + "/" + name }

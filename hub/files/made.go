@@ -6,7 +6,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/ironflow/ironflow/hub/clusters"
+	"github.com/ironflow/ironflow/hub/manifests"
 	"github.com/ironflow/ironflow/hub/settle"
 )
 
@@ -39,12 +39,12 @@ func (d *Folder) made(ctx context.Context, clusterID, name string) (content []by
 			return err
 		}
 		if name == installConfig {
-			content, err = clusters.RenderInstallConfig(w, c)
+			content, err = w.InstallConfig(c)
 			return err
 		}
 		var all []manifest
 		for _, m := range c.Manifests {
-			text, err := w.Reader.ClusterFile(clusterID, clusters.ManifestFile(m.Folder, m.FileName))
+			text, err := w.Reader.ClusterFile(clusterID, manifests.File(m.Folder, m.FileName))
 			if err != nil {
 				return err
 			}

@@ -14,7 +14,6 @@ import (
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
-	"github.com/ironflow/ironflow/hub/timeline"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -212,7 +211,7 @@ func (f *Fleet) refused(ctx context.Context, key store.HostKey, why error, e wir
 		return
 	}
 	e.HostID, e.InfraEnvID, e.Message = &key.HostID, &key.InfraEnvID, "Host "+key.HostID+": "+e.Message
-	timeline.Refused(ctx, f.units, why, e, unit.Props{reason: why.Error()})
+	f.units.Refused(ctx, why, e, unit.Props{reason: why.Error()})
 }
 
 // argFlags are the installer arguments that a user may give.

@@ -173,7 +173,7 @@ func restart(w *settle.Work, host *store.Host, c *store.Cluster) error {
 
 // ReleaseHost is told by the controllers when the machine was given back: the host is forgotten, and with it its own cluster. Its events stay.
 func (f *Fleet) ReleaseHost(ctx context.Context, key store.HostKey) error {
-	return f.change(ctx, key, func(w *settle.Work, host *store.Host) error { return deleteHost(w, host) })
+	return f.change(ctx, key, deleteHost)
 }
 
 var percentForm = regexp.MustCompile(`(\d{1,3})\s?%`)

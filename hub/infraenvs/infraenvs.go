@@ -14,7 +14,6 @@ import (
 	"github.com/ironflow/ironflow/hub/snapshots"
 	"github.com/ironflow/ironflow/hub/staticnetwork"
 	"github.com/ironflow/ironflow/hub/store"
-	"github.com/ironflow/ironflow/hub/timeline"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -265,7 +264,7 @@ func (r *Registry) DeleteInfraEnv(ctx context.Context, id string) error {
 	})
 	if err != nil {
 		e := wire.Event{Name: "infra_env_deregister_failed", Message: "Infra-env " + id + ": it cannot be removed", InfraEnvID: &id}
-		timeline.Refused(ctx, r.units, err, e, unit.Props{"error": err.Error()})
+		r.units.Refused(ctx, err, e, unit.Props{"error": err.Error()})
 	}
 	return err
 }

@@ -40,7 +40,7 @@ func buildAPIVIP(in Input) ([]string, error) {
 		request.IgnitionEndpointToken = &in.EndpointToken
 	}
 	for _, h := range in.EndpointHeaders {
-		request.RequestHeaders = append(request.RequestHeaders, wire.APIVIPConnectivityAdditionalRequestHeader{Key: h.Key, Value: h.Value})
+		request.RequestHeaders = append(request.RequestHeaders, wire.APIVIPConnectivityAdditionalRequestHeader(h))
 	}
 	return encode(request)
 }

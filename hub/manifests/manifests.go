@@ -101,3 +101,6 @@ func check(name string, content []byte) error {
 	}
 	return nil
 }
+
+// File is the name of the stored file with a manifest of a cluster.
+func File(folder, name string) string { return "manifests/" + folder + "/" + name }

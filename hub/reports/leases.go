@@ -53,7 +53,7 @@ func storeLeases(w *settle.Work, host *store.Host, reply wire.StepReply) error {
 
 // leasable refuses addresses that the cluster cannot have.
 func leasable(c *store.Cluster, found wire.DHCPAllocationResponse) error {
-	for _, text := range []string{string(found.APIVIPAddress), string(found.IngressVIPAddress)} {
+	for _, text := range []string{found.APIVIPAddress, found.IngressVIPAddress} {
 		a, err := netip.ParseAddr(text)
 		if err != nil || !slices.ContainsFunc(c.API.MachineNetworks, func(n wire.MachineNetwork) bool {
 			p, err := netip.ParsePrefix(string(n.CIDR))

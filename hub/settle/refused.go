@@ -1,4 +1,4 @@
-package timeline
+package settle
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/ironflow/ironflow/hub/refusal"
-	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -14,7 +14,7 @@ import (
 // Refused puts a call that was refused on the timeline; the refusal itself left
 // nothing behind. Calls about what does not exist, and those that may work when they
 // are repeated, are not noted. The event needs a name, a message, and what it is about.
-func Refused(ctx context.Context, units *settle.Units, why error, e wire.Event, p unit.Props) {
+func (u *Units) Refused(ctx context.Context, why error, e wire.Event, p unit.Props) {
 	if why == nil || refusal.Code(why) >= http.StatusInternalServerError || refusal.Code(why) == http.StatusNotFound {
 		return
 	}
@@ -28,9 +28,10 @@ func Refused(ctx context.Context, units *settle.Units, why error, e wire.Event, 
 	raw, err := json.Marshal(p)
 	if err == nil {
 		e.Props = string(raw)
-		err = Add(ctx, units, e)
+		e.EventTime = wire.At(u.Now())
+		err = u.Store.Commit(ctx, &store.Unit{Events: []wire.Event{e}})
 	}
 	if err != nil {
-		units.Log.Error("an event was lost", "event", e.Name, "error", err)
+		u.Log.Error("an event was lost", "event", e.Name, "error", err)
 	}
 }
