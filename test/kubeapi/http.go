@@ -1,6 +1,7 @@
 package kubeapi
 
 import (
+	"bytes"
 	"io"
 	"maps"
 	"net/http"
@@ -16,7 +17,7 @@ import (
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if told := s.discovery(strings.Trim(r.URL.Path, "/")); told != nil {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(encode(told)) // who hangs up needs no answer
+		_, _ = io.Copy(w, bytes.NewReader(encode(told))) // who hangs up needs no answer
 		return
 	}
 	answer, err := s.RoundTrip(r)
@@ -48,7 +49,7 @@ func (f flushed) Write(p []byte) (int, error) {
 
 // discovery answers the questions for groups and kinds; nil for another path.
 func (s *Server) discovery(path string) any {
-	group, version := "", ""
+	var group, version string
 	switch parts := strings.Split(path, "/"); {
 	case path == "api":
 		return metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}}

@@ -16,6 +16,7 @@ import (
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
+	ironflowv1 "github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/config"
 )
 
@@ -24,7 +25,7 @@ func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, metal3v1.AddToScheme,
-		agentv1.AddToScheme, hivev1.AddToScheme, hiveextv1.AddToScheme,
+		agentv1.AddToScheme, hivev1.AddToScheme, hiveextv1.AddToScheme, ironflowv1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package shipped
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ type Process struct {
 	Log string
 
 	program string
+	command string
 	env     []string
 	log     *os.File
 	dir     string
@@ -47,7 +49,7 @@ func launch(ctx context.Context, o Options, settings map[string]string) (*Proces
 	}
 	p := &Process{
 		HubURL: settings["IRONFLOW_HUB_PUBLISH_URL"], ImagesURL: settings["IRONFLOW_IMAGES_PUBLISH_URL"], Log: path,
-		program: o.Program, dir: o.Lab.Dir, log: log, env: os.Environ(), kill: make(chan struct{}), ended: make(chan struct{}), health: settings["IRONFLOW_HEALTH_ADDR"],
+		program: o.Program, command: cmp.Or(o.Command, "run"), dir: o.Lab.Dir, log: log, env: os.Environ(), kill: make(chan struct{}), ended: make(chan struct{}), health: settings["IRONFLOW_HEALTH_ADDR"],
 	}
 	for k, v := range settings {
 		p.env = append(p.env, k+"="+v)
@@ -67,7 +69,7 @@ func launch(ctx context.Context, o Options, settings map[string]string) (*Proces
 // supervise runs the program until ctx ends.
 func (p *Process) supervise(ctx context.Context) error {
 	for {
-		life, err := guard.Start(guard.Command{Path: p.program, Args: []string{"run"}, Dir: p.dir, Env: p.env, Output: p.log})
+		life, err := guard.Start(guard.Command{Path: p.program, Args: []string{p.command}, Dir: p.dir, Env: p.env, Output: p.log})
 		if err != nil {
 			return err
 		}

@@ -23,8 +23,9 @@ import (
 type Options struct {
 	// Lab has the running control plane and Ironic; logs and state go into its folder.
 	Lab *lab.Lab
-	// Program is the path of ironflow.
-	Program string
+	// Program is the path of ironflow, Command what it is to do: run, if empty, or
+	// controllers, which needs no HostPrograms and no BaseISO.
+	Program, Command string
 	// HostPrograms is the folder of the agent and the step that ride in live images.
 	HostPrograms string
 	// BaseISO is the medium that live images are made of.
