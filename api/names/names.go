@@ -27,6 +27,10 @@ const (
 	// PreflightOverride, with the value "true" on a host, lets it be prepared though its wishes
 	// do not fit the hardware.
 	PreflightOverride = "ironflow.io/preflight-override"
+	// RotateCredentials, on a host, asks for a new password of its BMC; any new value counts.
+	RotateCredentials = "ironflow.io/rotate-credentials"
+	// PasswordPolicy, on a host, is what that password is made of, in place of the flag's.
+	PasswordPolicy = "ironflow.io/password-policy"
 	// ReplacedImage, on a PreprovisioningImage, stands for the image that its host waits in while
 	// another takes its place; the host is rebooted once that one is handed out.
 	ReplacedImage = "ironflow.io/replaced-image"

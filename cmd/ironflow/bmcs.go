@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
@@ -13,6 +14,7 @@ import (
 	"github.com/ironflow/ironflow/bmc/quirks"
 	"github.com/ironflow/ironflow/controllers/bmc"
 	"github.com/ironflow/ironflow/controllers/bmchealth"
+	"github.com/ironflow/ironflow/controllers/bmcrotation"
 )
 
 // bmcSettings tell whether and how BMCs are asked by this program itself.
@@ -22,15 +24,16 @@ type bmcSettings struct {
 	caFile, quirksFile string
 	// healthEvery is the time between two readings of a host's parts; 0 for never.
 	healthEvery time.Duration
+	rotation    rotationSettings
 }
 
 func (b *bmcSettings) settings() []setting {
-	return []setting{
+	return slices.Concat([]setting{
 		{"bmc", "IRONFLOW_BMC", "false", "ask BMCs over Redfish what they are and can do (kind BMC), and check the wishes of hosts against that before their machines are started for them", boolean(&b.on)},
 		{"bmc-ca", "IRONFLOW_BMC_CA_FILE", "", "file with the certificates that BMCs are trusted for; empty for the system's; a host's disableCertificateVerification trusts any", text(&b.caFile)},
 		{"bmc-quirks", "IRONFLOW_BMC_QUIRKS_FILE", "", "YAML file with a site's own rows of the table of quirks, such as a mounted ConfigMap; see docs/quirks.md", text(&b.quirksFile)},
 		{"bmc-health-every", "IRONFLOW_BMC_HEALTH_EVERY", "15m", "time between two readings of how the parts of a machine are, by at most 12 requests to its BMC; 0 for never", duration(&b.healthEvery)},
-	}
+	}, b.rotation.settings())
 }
 
 // makeBMCs registers the controller of BMCs, and returns what the host controller
@@ -64,7 +67,7 @@ func (p *program) makeBMCs() (*bmc.Verdicts, error) {
 		return pool.Close(ctx)
 	})
 	options := bmc.Options{
-		BMCs: pool, CA: ca, Now: time.Now, //nolint:forbidigo // the program's clock
+		BMCs: bmcrotation.Guard{Pool: pool, Reader: p.manager.GetClient()}, CA: ca, Now: time.Now, //nolint:forbidigo // the program's clock
 		Probe: func(ctx context.Context, c *client.Client, t client.Target) (*v1alpha1.BMCReport, error) {
 			return probe.Probe(ctx, c, probe.Options{
 				Address: t.URL, System: t.System, Username: t.Username,
@@ -74,7 +77,7 @@ func (p *program) makeBMCs() (*bmc.Verdicts, error) {
 			})
 		},
 	}
-	err := errors.Join(p.manager.Add(closing), bmc.Setup(p.manager, options))
+	err := errors.Join(p.manager.Add(closing), bmc.Setup(p.manager, options), p.makeRotations(pool, ca))
 	if b.healthEvery > 0 {
 		err = errors.Join(err, bmchealth.Setup(p.manager, bmchealth.Options{Connect: bmc.Connect(p.manager, options), Interval: b.healthEvery, Now: options.Now}))
 	}

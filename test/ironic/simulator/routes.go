@@ -46,6 +46,8 @@ var routeTable = map[string]handler{
 	"POST /v1/ports":                          createPort,
 	"PATCH /v1/ports/{port}":                  patchPort,
 	"DELETE /v1/ports/{port}":                 deletePort,
+
+	"GET /v1/nodes/{node}/management/boot_device": getBootDevice,
 }
 
 func (s *Server) routes() *http.ServeMux {

@@ -1,0 +1,66 @@
+package bmcrotation
+
+import (
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+)
+
+// matters lets those updates of hosts through that a pass depends on.
+type matters struct{ predicate.Funcs }
+
+// Update implements predicate.Predicate.
+func (matters) Update(e event.TypedUpdateEvent[client.Object]) bool {
+	before, was := e.ObjectOld.(*metal3.BareMetalHost)
+	after, is := e.ObjectNew.(*metal3.BareMetalHost)
+	return was && is && (before.Generation != after.Generation || seenOf(before) != seenOf(after))
+}
+
+// seen is what a pass depends on of a host, besides its spec.
+type seen struct {
+	state                             metal3.ProvisioningState
+	status                            metal3.OperationalStatus
+	failing                           metal3.ErrorType
+	node, request, policy, retry, off string
+}
+
+func seenOf(h *metal3.BareMetalHost) seen {
+	return seen{
+		state: h.Status.Provisioning.State, status: h.Status.OperationalStatus, failing: h.Status.ErrorType, node: h.Status.Provisioning.ID,
+		request: h.Annotations[names.RotateCredentials], policy: h.Annotations[names.PasswordPolicy], retry: h.Annotations[names.Retry], off: reconcile.KeptOff(h),
+	}
+}
+
+// moved lets those updates of hosts through after which others may share their Secret
+// or BMC, or not any more. Hosts that come are let through as well, and those that go.
+type moved struct{ predicate.Funcs }
+
+// Update implements predicate.Predicate.
+func (moved) Update(e event.TypedUpdateEvent[client.Object]) bool {
+	before, was := e.ObjectOld.(*metal3.BareMetalHost)
+	after, is := e.ObjectNew.(*metal3.BareMetalHost)
+	return was && is && before.Spec.BMC != after.Spec.BMC
+}
+
+// probed lets those updates of BMCs through that bring another report: what passwords
+// the BMC takes is in there.
+type probed struct{ predicate.Funcs }
+
+// Update implements predicate.Predicate.
+func (probed) Update(e event.TypedUpdateEvent[client.Object]) bool {
+	before, was := e.ObjectOld.(*v1alpha1.BMC)
+	after, is := e.ObjectNew.(*v1alpha1.BMC)
+	return was && is && probeOf(before) != probeOf(after)
+}
+
+func probeOf(b *v1alpha1.BMC) v1alpha1.Probed {
+	if b.Status.Probed == nil {
+		return v1alpha1.Probed{}
+	}
+	return *b.Status.Probed
+}
