@@ -67,7 +67,7 @@ func (p *program) makeBMCs() (*bmc.Verdicts, error) {
 		return pool.Close(ctx)
 	})
 	options := bmc.Options{
-		BMCs: bmcrotation.Guard{Pool: pool, Reader: p.manager.GetClient()}, CA: ca, Now: time.Now, //nolint:forbidigo // the program's clock
+		BMCs: bmcrotation.Guard{Pool: pool, Reader: p.manager.GetClient()}, CA: ca, Now: time.Now,
 		Probe: func(ctx context.Context, c *client.Client, t client.Target) (*v1alpha1.BMCReport, error) {
 			return probe.Probe(ctx, c, probe.Options{
 				Address: t.URL, System: t.System, Username: t.Username,

@@ -42,7 +42,7 @@ func (p *program) makeRotations(pool *client.Pool, ca []byte) error {
 	}
 	return bmcrotation.Setup(p.manager, bmcrotation.Options{
 		BMCs: pool, CA: ca, Ironics: func(h *metal3.BareMetalHost) (bmcrotation.Gateway, error) { return p.ironicOf(h) },
-		Every: r.every, AtOnce: r.atOnce, Policy: policy, Random: rand.Reader, Now: time.Now, //nolint:forbidigo // the program's clock
+		Every: r.every, AtOnce: r.atOnce, Policy: policy, Random: rand.Reader, Now: time.Now,
 		Log: slog.New(logr.ToSlogHandler(p.log)),
 	})
 }
