@@ -89,8 +89,10 @@ func aBMC(name string) *ironflowv1.BMC {
 	b.Status.Report = &ironflowv1.BMCReport{
 		Address: "https://192.0.2.1", Vendor: "Maker", Model: "One", BMCVersion: "7.1",
 		Capabilities: []ironflowv1.Capability{
-			{Name: "SecureBoot", State: ironflowv1.No, Proof: "the system has no SecureBoot"}, {Name: "VolumeCreation", State: ironflowv1.Yes, Proof: "POST"},
-			{Name: "StorageDiscovered", State: ironflowv1.Yes}, {Name: "VirtualMediaCD", State: ironflowv1.Yes},
+			{Name: "SecureBoot", State: ironflowv1.No, Proof: "the system has no SecureBoot"},
+			{Name: "VolumeCreation", State: ironflowv1.Yes, Proof: "POST"},
+			{Name: "StorageDiscovered", State: ironflowv1.Yes},
+			{Name: "VirtualMediaCD", State: ironflowv1.Yes},
 		},
 		Storage: []ironflowv1.StorageReport{{
 			ID: "RAID.1", Controllers: 1, RAIDTypes: &[]string{"RAID0", "RAID1"}, CreatesVolumes: ironflowv1.Yes,

@@ -18,6 +18,9 @@ type input struct {
 	Firmware string
 	// State is the host's phase.
 	State metal3.ProvisioningState
+	// Rested is when the host came to rest with wishes that can be looked for; zero for
+	// nothing to look for.
+	Rested time.Time
 }
 
 // due says why the BMC is to be probed; empty for no reason.
@@ -34,6 +37,8 @@ func due(b *v1alpha1.BMC, in input) string {
 		return "asked for"
 	case last.Firmware != in.Firmware && in.Firmware != "":
 		return "other firmware"
+	case last.Time.Time.Before(in.Rested):
+		return "work was done on the host"
 	}
 	return ""
 }

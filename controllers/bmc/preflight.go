@@ -32,32 +32,23 @@ const (
 // judge holds the host's wishes against the report, if there are other wishes or
 // another report. It always comes to a verdict: the host waits for one. A client that
 // is nil has nobody to ask for BIOS settings.
-func (r *reconciler) judge(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC, c *client.Client) error {
-	w, err := wishesOf(ctx, r.client, h)
-	if err != nil {
-		return err
-	}
+func (r *reconciler) judge(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC, w preflight.Wishes, c *client.Client) {
 	report := b.Status.Report
 	now := v1alpha1.PreflightStatus{Wishes: preflight.Digest(w), Overridden: h.Annotations[names.PreflightOverride] == "true"}
 	if report != nil {
 		now.Report = &report.Time
 	}
 	if last := b.Status.Preflight; last != nil && last.Wishes == now.Wishes && last.Overridden == now.Overridden && last.Report.Equal(now.Report) {
-		return nil
+		return
 	}
 	var settings *bios.Settings
 	var registry *bios.Registry
 	if c != nil && report != nil && len(w.Settings) > 0 {
-		where := bios.Where{System: report.System}
-		if report.BIOS != nil {
-			where.RegistryPath = report.BIOS.RegistryPath
-		}
-		settings, registry, _ = bios.Read(ctx, c, where) // what cannot be read is not known, and blocks nothing
+		settings, registry, _ = bios.Read(ctx, c, where(report)) // what cannot be read is not known, and blocks nothing
 	}
 	now.Misfits = preflight.Check(w, report, registry, settings)
 	b.Status.Preflight = &now
 	passed(b)
-	return nil
 }
 
 // passed says what the verdict means.
@@ -84,8 +75,15 @@ func describe(misfits []v1alpha1.Misfit) string {
 	return strings.Join(lines, "; ")
 }
 
-// wishesOf reads what a host asks of its hardware.
-func wishesOf(ctx context.Context, reader kclient.Reader, h *metal3.BareMetalHost) (preflight.Wishes, error) {
+// hostObjects is what a host asks of its hardware, and the objects that hold it; nil for none.
+type hostObjects struct {
+	wishes     preflight.Wishes
+	settings   *metal3.HostFirmwareSettings
+	components *metal3.HostFirmwareComponents
+}
+
+// objectsOf reads what a host asks of its hardware.
+func objectsOf(ctx context.Context, reader kclient.Reader, h *metal3.BareMetalHost) (hostObjects, error) {
 	o := wishes.Objects{Host: h, Settings: &metal3.HostFirmwareSettings{}, Components: &metal3.HostFirmwareComponents{}, Image: &metal3.PreprovisioningImage{}}
 	var errs []error
 	read := func(object kclient.Object) bool {
@@ -105,9 +103,10 @@ func wishesOf(ctx context.Context, reader kclient.Reader, h *metal3.BareMetalHos
 		o.Image = nil
 	}
 	if len(errs) > 0 {
-		return preflight.Wishes{}, errors.Join(errs...)
+		return hostObjects{}, errors.Join(errs...)
 	}
-	return wishes.Of(o)
+	w, err := wishes.Of(o)
+	return hostObjects{wishes: w, settings: o.Settings, components: o.Components}, err
 }
 
 // Verdicts are what the host controller reads of BMCs.
@@ -118,7 +117,7 @@ type Verdicts struct {
 
 // Preflight is the verdict on the host's wishes as they are now.
 func (v Verdicts) Preflight(ctx context.Context, h *metal3.BareMetalHost) (policy.Preflight, error) {
-	w, err := wishesOf(ctx, v.Client, h)
+	o, err := objectsOf(ctx, v.Client, h)
 	if err != nil {
 		return policy.Preflight{}, nil //nolint:nilerr // an address that cannot be read is an error of its own on the host
 	}
@@ -130,7 +129,7 @@ func (v Verdicts) Preflight(ctx context.Context, h *metal3.BareMetalHost) (polic
 		return policy.Preflight{}, fmt.Errorf("read the BMC of host %q: %w", h.Name, err)
 	}
 	p := b.Status.Preflight
-	verdict := policy.Preflight{On: true, Judged: p != nil && p.Wishes == preflight.Digest(w)}
+	verdict := policy.Preflight{On: true, Judged: p != nil && p.Wishes == preflight.Digest(o.wishes)}
 	if verdict.Judged && !p.Overridden {
 		verdict.Misfit = describe(p.Misfits)
 	}

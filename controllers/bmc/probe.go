@@ -26,12 +26,15 @@ const longestProbe = 2 * time.Minute
 var errTooLong = errors.New("the BMC did not give its report within two minutes")
 
 // probe makes a new report, if one is due. The old one stays while the BMC is away.
-func (r *reconciler) probe(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC, t client.Target, c *client.Client) error {
+func (r *reconciler) probe(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC, o hostObjects, t client.Target, c *client.Client) error {
 	firmware, err := r.firmware(ctx, h)
 	if err != nil {
 		return err
 	}
 	in := input{Address: t.URL + t.System, Request: h.Annotations[names.Probe], Firmware: firmware, State: h.Status.Provisioning.State}
+	if lasting(o.wishes) {
+		in.Rested = rested(h)
+	}
 	if due(b, in) == "" {
 		return nil
 	}

@@ -28,7 +28,8 @@ type reconciler struct {
 	recorder reconcile.Recorder
 
 	mu       sync.Mutex
-	failures map[types.NamespacedName]int // probes that failed in a row
+	failures map[types.NamespacedName]int    // probes that failed in a row
+	verdicts map[types.NamespacedName]string // digests of what InSync is about
 }
 
 // +kubebuilder:rbac:groups=ironflow.io,resources=bmcs,verbs=get;list;watch;create;update;patch
@@ -91,15 +92,20 @@ func (r *reconciler) object(ctx context.Context, h *metal3.BareMetalHost) (*v1al
 // pass does what is due, in order. It changes the status in memory only. The verdict on
 // the wishes comes in any case: what is not known of a BMC is no obstacle for its host.
 func (r *reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC) error {
+	o, unread := objectsOf(ctx, r.client, h)
 	t, c, err := r.connect(ctx, h, b)
 	if err == nil {
-		err = r.probe(ctx, h, b, t, c)
+		err = r.probe(ctx, h, b, o, t, c)
 	}
 	if err != nil {
 		c = nil
 	}
-	if judged := r.judge(ctx, h, b, c); judged != nil && err == nil {
-		err = judged
+	switch {
+	case unread == nil:
+		r.judge(ctx, h, b, o.wishes, c)
+		r.inSync(ctx, h, b, o, c)
+	case err == nil:
+		err = unread
 	}
 	return err
 }
@@ -129,6 +135,7 @@ func resolve(err error) (ctrl.Result, error) {
 func (r *reconciler) forget(key types.NamespacedName) {
 	r.options.BMCs.Drop(key.String())
 	r.succeeded(key)
+	r.setCompared(key, "")
 }
 
 // failed counts a probe that failed, and returns how many did in a row.
@@ -143,6 +150,23 @@ func (r *reconciler) succeeded(key types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.failures, key)
+}
+
+// compared is the digest of what InSync is about; empty after a start.
+func (r *reconciler) compared(key types.NamespacedName) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.verdicts[key]
+}
+
+func (r *reconciler) setCompared(key types.NamespacedName, digest string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if digest == "" {
+		delete(r.verdicts, key)
+		return
+	}
+	r.verdicts[key] = digest
 }
 
 // kindOf is the kind of a BMC's refusal; empty for another error.

@@ -3,6 +3,7 @@ package bmc
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -50,14 +51,14 @@ type Options struct {
 func Setup(mgr ctrl.Manager, o Options) error {
 	r := &reconciler{
 		client: mgr.GetClient(), secrets: secretcache.Reader{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}, options: o,
-		recorder: reconcile.Recorder{Sink: mgr.GetEventRecorder(reportingController)}, failures: map[types.NamespacedName]int{},
+		recorder: reconcile.Recorder{Sink: mgr.GetEventRecorder(reportingController)}, failures: map[types.NamespacedName]int{}, verdicts: map[types.NamespacedName]string{},
 	}
 	same := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object kclient.Object) []ctrl.Request {
 		return []ctrl.Request{{NamespacedName: kclient.ObjectKeyFromObject(object)}}
 	})
 	err := ctrl.NewControllerManagedBy(mgr).Named("bmc").WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
 		For(&metal3.BareMetalHost{}, builder.WithPredicates(matters{})).
-		Watches(&metal3.HostFirmwareSettings{}, same, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&metal3.HostFirmwareSettings{}, same, builder.WithPredicates(predicate.Or[kclient.Object](predicate.GenerationChangedPredicate{}, otherSettings{}))).
 		Watches(&metal3.HostFirmwareComponents{}, same).
 		Watches(&metal3.PreprovisioningImage{}, same).
 		Complete(r)
@@ -77,6 +78,16 @@ func (matters) Update(e event.TypedUpdateEvent[kclient.Object]) bool {
 	return was && is && (before.Generation != after.Generation || seenOf(before) != seenOf(after))
 }
 
+// otherSettings lets those updates of HostFirmwareSettings through that show other settings.
+type otherSettings struct{ predicate.Funcs }
+
+// Update implements predicate.Predicate.
+func (otherSettings) Update(e event.TypedUpdateEvent[kclient.Object]) bool {
+	before, was := e.ObjectOld.(*metal3.HostFirmwareSettings)
+	after, is := e.ObjectNew.(*metal3.HostFirmwareSettings)
+	return was && is && !maps.Equal(before.Status.Settings, after.Status.Settings)
+}
+
 // seen is what a pass depends on of a host, besides its spec.
 type seen struct {
 	state       metal3.ProvisioningState
@@ -85,12 +96,13 @@ type seen struct {
 	probe       string
 	override    string
 	leaving     bool
+	rested      int64
 }
 
 // A new version of the Secret shows as the one that the host controller has tried.
 func seenOf(h *metal3.BareMetalHost) seen {
 	return seen{
 		state: h.Status.Provisioning.State, credentials: h.Status.TriedCredentials.Version + " " + h.Status.GoodCredentials.Version,
-		keptOff: reconcile.KeptOff(h), probe: h.Annotations[names.Probe], override: h.Annotations[names.PreflightOverride], leaving: !h.DeletionTimestamp.IsZero(),
+		keptOff: reconcile.KeptOff(h), probe: h.Annotations[names.Probe], override: h.Annotations[names.PreflightOverride], leaving: !h.DeletionTimestamp.IsZero(), rested: rested(h).Unix(),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,6 +39,8 @@ type world struct {
 	kube kclient.Client
 	sim  *simulator.Server
 	pool *client.Pool
+	// ahead is how far the controller's clock is, in nanoseconds.
+	ahead atomic.Int64
 	// quirks are those that the reports have.
 	quirks []v1alpha1.AppliedQuirk
 }
@@ -62,7 +65,7 @@ func newWorld(t *testing.T, system simulator.System) *world {
 	mgr, err := api.Manager(scheme, nil)
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(Setup(mgr, Options{
-		BMCs: w.pool, Now: time.Now,
+		BMCs: w.pool, Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) },
 		Probe: func(ctx context.Context, c *client.Client, target client.Target) (*v1alpha1.BMCReport, error) {
 			return probe.Probe(ctx, c, probe.Options{
 				Address: target.URL, System: target.System, Username: target.Username,
