@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/test/bmc/simulator"
 )
@@ -26,6 +27,8 @@ type refusal struct {
 	// wish edits the host before it is created; others are what belongs to it.
 	wish   func(*metal3.BareMetalHost)
 	others func(*world) []client.Object
+	// lasting says that the wish is looked for afterwards.
+	lasting bool
 	// later makes the wish that cannot work when the host is available, instead.
 	later func(*testing.T, *host)
 	// correct mends the wish, and there says what is then to be seen.
@@ -61,7 +64,7 @@ func TestWishesThatCannotWork(t *testing.T) {
 
 var refusals = map[string]refusal{
 	"raid-level": {
-		field: "spec.raid.hardwareRAIDVolumes[0].level", error: metal3.PreparationError,
+		field: "spec.raid.hardwareRAIDVolumes[0].level", error: metal3.PreparationError, lasting: true,
 		// What controllers are in a machine that is off is not known for sure, and blocks nothing.
 		system: simulator.System{Power: simulator.On},
 		wish: func(h *metal3.BareMetalHost) {
@@ -75,7 +78,7 @@ var refusals = map[string]refusal{
 		},
 	},
 	"bios-setting": {
-		field: "spec.settings.SysProfile", error: metal3.InspectionError,
+		field: "spec.settings.SysProfile", error: metal3.InspectionError, lasting: true,
 		wish: func(*metal3.BareMetalHost) {},
 		others: func(*world) []client.Object {
 			return []client.Object{&metal3.HostFirmwareSettings{Spec: metal3.HostFirmwareSettingsSpec{Settings: metal3.DesiredSettingsMap{"SysProfile": intstr.FromString("Loud")}}}}
@@ -92,7 +95,7 @@ var refusals = map[string]refusal{
 		},
 	},
 	"firmware-update": {
-		field: "spec.updates[0].url", error: metal3.InspectionError,
+		field: "spec.updates[0].url", error: metal3.InspectionError, lasting: true,
 		wish: func(*metal3.BareMetalHost) {},
 		others: func(*world) []client.Object {
 			return []client.Object{&metal3.HostFirmwareComponents{Spec: metal3.HostFirmwareComponentsSpec{
@@ -151,13 +154,20 @@ func (c refusal) refused(t *testing.T, h *host) {
 	t.Logf("refused: %s", b.Status.ErrorMessage)
 	g.Expect(b.Status.ErrorMessage).To(ContainSubstring(c.field))
 	g.Expect(meta.FindStatusCondition(b.Status.Conditions, "Stalled")).To(And(Not(BeNil()), HaveField("Reason", "PreflightFailed")))
-	g.Expect(h.verdict(t)).To(And(HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "PreflightFailed"), HaveField("Message", ContainSubstring(c.field))))
+	g.Expect(h.condition(t, v1alpha1.PreflightPassed)).To(And(HaveField("Status", metav1.ConditionFalse), HaveField("Reason", "PreflightFailed"), HaveField("Message", ContainSubstring(c.field))))
 }
 
 // corrected waits until the host has gone on, and shows that the wish came true.
 func (c refusal) corrected(t *testing.T, h *host) {
 	g := NewWithT(t)
-	h.until(t, "available", func(b *metal3.BareMetalHost) bool { return available(b) && h.verdict(t).Status == metav1.ConditionTrue })
+	h.until(t, "available", func(b *metal3.BareMetalHost) bool {
+		return available(b) && h.condition(t, v1alpha1.PreflightPassed).Status == metav1.ConditionTrue
+	})
+	if c.lasting {
+		h.until(t, "in sync", func(*metal3.BareMetalHost) bool {
+			return h.condition(t, v1alpha1.InSync).Status == metav1.ConditionTrue
+		})
+	}
 	g.Expect(h.get(t).Annotations).NotTo(HaveKey(names.Retry))
 	g.Expect(h.get(t).Status.ErrorCount).To(BeZero())
 	c.there(t, h)

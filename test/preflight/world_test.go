@@ -215,17 +215,17 @@ func (h *host) until(t *testing.T, what string, ok func(*metal3.BareMetalHost) b
 		if ok(object) {
 			return nil
 		}
-		return fmt.Errorf("state %q, error %q, conditions %v, asked %q, BMC %+v", object.Status.Provisioning.State, object.Status.ErrorMessage, object.Status.Conditions, h.targets(t), h.verdict(t))
+		return fmt.Errorf("state %q, error %q, conditions %v, asked %q, BMC %+v", object.Status.Provisioning.State, object.Status.ErrorMessage, object.Status.Conditions, h.targets(t), h.condition(t, v1alpha1.Ready))
 	}, patience, glance).Should(Succeed(), what)
 	t.Logf("%s after %s", what, time.Since(begin).Round(100*time.Millisecond))
 }
 
-// verdict is the BMC's condition.
-func (h *host) verdict(t *testing.T) metav1.Condition {
+// condition is one of the BMC's; the zero value while there is none.
+func (h *host) condition(t *testing.T, kind string) metav1.Condition {
 	t.Helper()
 	b := &v1alpha1.BMC{}
 	NewWithT(t).Expect(client.IgnoreNotFound(h.kube.Get(t.Context(), h.key(), b))).To(Succeed())
-	if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.PreflightPassed); c != nil {
+	if c := meta.FindStatusCondition(b.Status.Conditions, kind); c != nil {
 		return *c
 	}
 	return metav1.Condition{}
