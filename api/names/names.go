@@ -28,7 +28,7 @@ const (
 	// do not fit the hardware.
 	PreflightOverride = "ironflow.io/preflight-override"
 	// RotateCredentials, on a host, asks for a new password of its BMC; any new value counts.
-	RotateCredentials = "ironflow.io/rotate-credentials"
+	RotateCredentials = "ironflow.io/rotate-credentials" //nolint:gosec // the name of an annotation
 	// PasswordPolicy, on a host, is what that password is made of, in place of the flag's.
 	PasswordPolicy = "ironflow.io/password-policy"
 	// ReplacedImage, on a PreprovisioningImage, stands for the image that its host waits in while

@@ -3,6 +3,7 @@ package main
 import (
 	"log/slog"
 	"reflect"
+	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -48,10 +49,8 @@ func TestEveryOptionOfTheHubIsAFlag(t *testing.T) {
 	var zero []string
 	var look func(name string, v reflect.Value)
 	look = func(name string, v reflect.Value) {
-		for _, known := range notSettings {
-			if name == known {
-				return
-			}
+		if slices.Contains(notSettings, name) {
+			return
 		}
 		if v.Kind() == reflect.Struct && v.NumField() > 0 && v.Type().PkgPath() != "time" {
 			for i := range v.NumField() {
