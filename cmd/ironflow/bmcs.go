@@ -32,7 +32,7 @@ func (b *bmcSettings) settings() []setting {
 		{"bmc", "IRONFLOW_BMC", "false", "ask BMCs over Redfish what they are and can do (kind BMC), and check the wishes of hosts against that before their machines are started for them", boolean(&b.on)},
 		{"bmc-ca", "IRONFLOW_BMC_CA_FILE", "", "file with the certificates that BMCs are trusted for; empty for the system's; a host's disableCertificateVerification trusts any", text(&b.caFile)},
 		{"bmc-quirks", "IRONFLOW_BMC_QUIRKS_FILE", "", "YAML file with a site's own rows of the table of quirks, such as a mounted ConfigMap; see docs/quirks.md", text(&b.quirksFile)},
-		{"bmc-health-every", "IRONFLOW_BMC_HEALTH_EVERY", "15m", "time between two readings of how the parts of a machine are, by at most 12 requests to its BMC; 0 for never", duration(&b.healthEvery)},
+		{"bmc-health-every", "IRONFLOW_BMC_HEALTH_EVERY", "15m0s", "time between two readings of how the parts of a machine are, by at most 12 requests to its BMC; 0 for never", duration(&b.healthEvery)},
 	}, b.rotation.settings())
 }
 

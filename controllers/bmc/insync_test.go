@@ -150,5 +150,5 @@ func TestInSyncFollows(t *testing.T) {
 	w.host(func(h *metal3.BareMetalHost) { h.Spec.Description = "rack 7" })
 	w.Consistently(func() int { return w.sim.Total("") }).WithTimeout(300*time.Millisecond).Should(Equal(asked), "what was compared is not read again")
 	w.host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{"ironflow.io/probe": "now"} })
-	w.Eventually(func() int { return w.sim.Total("") }).WithTimeout(20*time.Second).Should(BeNumerically(">", asked), "another report is compared")
+	w.Eventually(func() int { return w.sim.Total("") }).WithTimeout(time.Minute).Should(BeNumerically(">", asked), "another report is compared")
 }

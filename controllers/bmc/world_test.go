@@ -116,7 +116,7 @@ func (w *world) until(kind string, status metav1.ConditionStatus, reason string)
 	w.Eventually(func() *metav1.Condition {
 		b := w.bmc()
 		return meta.FindStatusCondition(b.Status.Conditions, kind)
-	}).WithTimeout(20 * time.Second).Should(And(Not(BeNil()), HaveField("Status", status), HaveField("Reason", reason)))
+	}).WithTimeout(time.Minute).Should(And(Not(BeNil()), HaveField("Status", status), HaveField("Reason", reason)))
 	return w.bmc()
 }
 
@@ -140,7 +140,7 @@ func TestAnotherReportIsMadeWhenAskedFor(t *testing.T) {
 	first := w.until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
 	for _, value := range []string{"1", "2"} {
 		w.host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{"ironflow.io/probe": value} })
-		w.Eventually(func() string { return w.bmc().Status.Probed.Request }).WithTimeout(5*time.Second).Should(Equal(value), "%+v", w.bmc().Status.Conditions)
+		w.Eventually(func() string { return w.bmc().Status.Probed.Request }).WithTimeout(time.Minute).Should(Equal(value), "%+v", w.bmc().Status.Conditions)
 	}
 	w.Expect(w.bmc().Status.Report.Requests).To(BeNumerically("<=", 30))
 	w.Expect(w.bmc().UID).To(Equal(first.UID))
@@ -163,9 +163,9 @@ func TestABMCWithoutSessions(t *testing.T) {
 			w.until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
 			w.Expect(w.sim.Counts()).To(HaveKeyWithValue(login, 1), "the first probe cannot know")
 			w.host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{"ironflow.io/probe": "again"} })
-			w.Eventually(func() string { return w.bmc().Status.Probed.Request }).WithTimeout(20 * time.Second).Should(Equal("again"))
+			w.Eventually(func() string { return w.bmc().Status.Probed.Request }).WithTimeout(time.Minute).Should(Equal("again"))
 			w.Expect(w.sim.Counts()).To(HaveKeyWithValue(login, 1))
-			w.Eventually(w.sim.Sessions).WithTimeout(20*time.Second).Should(HaveLen(c.logins), "the one that is not used any more is ended")
+			w.Eventually(w.sim.Sessions).WithTimeout(time.Minute).Should(HaveLen(c.logins), "the one that is not used any more is ended")
 		})
 	}
 }
@@ -178,7 +178,7 @@ func TestAnotherReportIsMadeOfOtherFirmware(t *testing.T) {
 	w.create(c)
 	c.Status.Components = []metal3.FirmwareComponentStatus{{Component: "bmc", CurrentVersion: "2.0"}}
 	w.Expect(w.kube.Status().Update(t.Context(), c)).To(Succeed())
-	w.Eventually(func() string { return w.bmc().Status.Probed.Firmware }).WithTimeout(30 * time.Second).ShouldNot(BeEmpty())
+	w.Eventually(func() string { return w.bmc().Status.Probed.Firmware }).WithTimeout(time.Minute).ShouldNot(BeEmpty())
 }
 
 func TestWhatAPersonHasToMend(t *testing.T) {

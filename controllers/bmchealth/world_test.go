@@ -86,7 +86,7 @@ func (w *world) healthy() metav1.Condition {
 
 func (w *world) until(status metav1.ConditionStatus, reason string) metav1.Condition {
 	w.t.Helper()
-	w.Eventually(w.healthy).WithTimeout(30 * time.Second).WithPolling(20 * time.Millisecond).Should(And(HaveField("Status", status), HaveField("Reason", reason)))
+	w.Eventually(w.healthy).WithTimeout(time.Minute).WithPolling(20 * time.Millisecond).Should(And(HaveField("Status", status), HaveField("Reason", reason)))
 	return w.healthy()
 }
 
@@ -109,10 +109,10 @@ func TestAFanThatFailsAndIsReplaced(t *testing.T) {
 	fan := simulator.Part{Kind: simulator.PartFan, ID: "Fan1"}
 	w.Expect(w.sim.SetPart("1", fan, simulator.Condition{Health: "Critical"})).To(Succeed())
 	w.Expect(w.until(metav1.ConditionFalse, "Critical").Message).To(ContainSubstring("Fan1"))
-	w.Eventually(w.told.Events).WithTimeout(30 * time.Second).Should(Receive(ContainSubstring(EventCritical)))
-	w.Eventually(w.cooling).WithTimeout(30 * time.Second).Should(Equal(v1alpha1.HealthCritical))
+	w.Eventually(w.told.Events).WithTimeout(time.Minute).Should(Receive(ContainSubstring(EventCritical)))
+	w.Eventually(w.cooling).WithTimeout(time.Minute).Should(Equal(v1alpha1.HealthCritical))
 	w.Expect(w.sim.SetPart("1", fan, simulator.Condition{Health: "OK"})).To(Succeed())
-	w.Eventually(w.cooling).WithTimeout(30 * time.Second).Should(Equal(v1alpha1.HealthOK))
+	w.Eventually(w.cooling).WithTimeout(time.Minute).Should(Equal(v1alpha1.HealthOK))
 }
 
 // TestABMCThatFallsSilent: nothing is known then, which is no fault of the machine.

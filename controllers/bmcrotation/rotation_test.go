@@ -67,8 +67,8 @@ func TestAPasswordIsChangedOnRequest(t *testing.T) {
 	w.ask("1")
 	w.Consistently(w.bmcPassword).WithTimeout(300*time.Millisecond).Should(Equal(first), "a request is served once")
 	w.ask("2")
-	w.Eventually(w.bmcPassword).WithTimeout(30 * time.Second).ShouldNot(Equal(first))
-	w.Eventually(func() string { return w.stored("host-1-bmc-rotation")["current"] }).WithTimeout(30 * time.Second).Should(Equal(w.bmcPassword()))
+	w.Eventually(w.bmcPassword).WithTimeout(time.Minute).ShouldNot(Equal(first))
+	w.Eventually(func() string { return w.stored("host-1-bmc-rotation")["current"] }).WithTimeout(time.Minute).Should(Equal(w.bmcPassword()))
 	second := w.done()
 
 	b := &v1alpha1.BMC{}
@@ -208,7 +208,7 @@ func TestTheProgramIsKilled(t *testing.T) {
 			w.ask("1")
 			w.reach(c.phase)
 			if c.phase == rotation.Setting {
-				w.Eventually(w.bmcPassword).WithTimeout(30 * time.Second).ShouldNot(Equal(original))
+				w.Eventually(w.bmcPassword).WithTimeout(time.Minute).ShouldNot(Equal(original))
 			}
 			stop()
 			w.Expect(w.bmcPassword() == original).To(Equal(c.phase == rotation.Staged))

@@ -160,7 +160,7 @@ func (w *world) bmcPassword() string {
 // reach waits until the record has a phase.
 func (w *world) reach(phase rotation.Phase) {
 	w.t.Helper()
-	w.Eventually(func() string { return w.stored("host-1-bmc-rotation")["state"] }).WithTimeout(30 * time.Second).
+	w.Eventually(func() string { return w.stored("host-1-bmc-rotation")["state"] }).WithTimeout(time.Minute).
 		Should(ContainSubstring(`"phase": "` + string(phase) + `"`))
 }
 
@@ -175,7 +175,7 @@ func (w *world) until(reason rotation.Reason, words string) metav1.Condition {
 			seen = *c
 		}
 		return seen
-	}).WithTimeout(30 * time.Second).Should(And(HaveField("Reason", string(reason)), HaveField("Message", ContainSubstring(words))))
+	}).WithTimeout(time.Minute).Should(And(HaveField("Reason", string(reason)), HaveField("Message", ContainSubstring(words))))
 	return seen
 }
 

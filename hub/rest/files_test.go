@@ -57,7 +57,7 @@ func TestLogsOnS3(t *testing.T) {
 		return code, again
 	}
 	download := func() (code int, again, content string, broken error) {
-		return call(http.MethodGet, "", "", http.NoBody)
+		return call(http.MethodGet, "logs_type=controller", "", http.NoBody)
 	}
 	whole := strings.Repeat("journal ", 1<<18)
 	isWhole := func() bool {
