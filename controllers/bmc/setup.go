@@ -7,6 +7,7 @@ import (
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -75,7 +76,8 @@ type matters struct{ predicate.Funcs }
 func (matters) Update(e event.TypedUpdateEvent[kclient.Object]) bool {
 	before, was := e.ObjectOld.(*metal3.BareMetalHost)
 	after, is := e.ObjectNew.(*metal3.BareMetalHost)
-	return was && is && (before.Generation != after.Generation || seenOf(before) != seenOf(after))
+	return was && is && (before.Generation != after.Generation || seenOf(before) != seenOf(after) ||
+		!apiequality.Semantic.DeepEqual(before.Status.Provisioning.RAID, after.Status.Provisioning.RAID))
 }
 
 // otherSettings lets those updates of HostFirmwareSettings through that show other settings.
