@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -108,15 +109,32 @@ func openStoreBeside(ctx context.Context, s settings) (store.Store, error) {
 	return store.OpenSQLiteBeside(ctx, filepath.Join(s.dataDir, databaseFile))
 }
 
-// serve answers agents until ctx ends.
-func (h *hubParts) serve(ctx context.Context, addr string) error {
+// listeners are those at the address, with TLS, and at the plain one, unless it is empty.
+func (h *hubParts) listeners(ctx context.Context, addr, plain string) ([]net.Listener, error) {
 	config, err := serverTLS(h.cert, h.tls)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	listener, err := listen(ctx, addr)
+	secure, err := listen(ctx, addr)
 	if err != nil {
-		return fmt.Errorf("hub: %w", err)
+		return nil, fmt.Errorf("hub: %w", err)
+	}
+	all := []net.Listener{tls.NewListener(secure, config)}
+	if plain == "" {
+		return all, nil
+	}
+	listener, err := listen(ctx, plain)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("hub: %w", err), secure.Close())
+	}
+	return append(all, listener), nil
+}
+
+// serve answers agents at the address, and without TLS at the plain one unless it is empty, until ctx ends.
+func (h *hubParts) serve(ctx context.Context, addr, plain string) error {
+	listeners, err := h.listeners(ctx, addr, plain)
+	if err != nil {
+		return err
 	}
 	h.door.opened.Store(true)
 	keeping, watching := make(chan error, 1), make(chan error, 1)
@@ -130,8 +148,10 @@ func (h *hubParts) serve(ctx context.Context, addr string) error {
 		})
 	}()
 	server := h.api.HTTPServer()
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(tls.NewListener(listener, config)) }()
+	failed := make(chan error, len(listeners))
+	for _, listener := range listeners {
+		go func() { failed <- server.Serve(listener) }()
+	}
 	select {
 	case err := <-failed:
 		return fmt.Errorf("hub: %w", err)

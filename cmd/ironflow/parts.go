@@ -50,7 +50,7 @@ var parts = []part{
 	{
 		use: "hub", short: "Run the hub alone: its REST API and the controllers of its resources",
 		lease: names.HubLease, flags: slices.Concat(everyPart, []string{
-			"hub-addr", "images-publish-url",
+			"hub-addr", "hub-plain-addr", "images-publish-url",
 			"files", "files-endpoint", "files-region", "files-addressing", "files-ca", "files-credentials-file",
 			"hub-user-token-file", "hub-releases-file", "hub-update-service",
 			"hub-disabled-host-validations", "hub-disabled-cluster-validations", "hub-disabled-steps", "hub-host-requirements", "hub-agent-version",

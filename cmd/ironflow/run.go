@@ -185,7 +185,7 @@ func (p *program) serveHub() error {
 	if err := p.manager.AddReadyzCheck("hub", p.hub.door.check); err != nil {
 		return err
 	}
-	return p.manager.Add(everywhere(func(ctx context.Context) error { return p.hub.serve(ctx, p.settings.hubAddr) }))
+	return p.manager.Add(everywhere(func(ctx context.Context) error { return p.hub.serve(ctx, p.settings.hubAddr, p.settings.hubPlainAddr) }))
 }
 
 // everywhere runs on every replica, leader or not.

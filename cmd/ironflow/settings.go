@@ -43,6 +43,7 @@ type settings struct {
 	tls             tlsSettings
 	healthAddr      string
 	hubAddr         string
+	hubPlainAddr    string
 	hubURL          string
 	hubAuth         string
 	checks          hubChecks
@@ -209,6 +210,7 @@ func (s *settings) services() []setting {
 	rows = append(rows, s.files.settings()...)
 	rows = append(rows, []setting{
 		{"hub-addr", "IRONFLOW_HUB_ADDR", ":8090", "address of the hub's REST API (TLS)", text(&s.hubAddr)},
+		{"hub-plain-addr", "IRONFLOW_HUB_PLAIN_ADDR", "", "address of the hub's REST API without TLS, beside the other, for a proxy that ends TLS; keep it from other networks, such as by 127.0.0.1:8091 for a proxy in the same pod; empty for none", text(&s.hubPlainAddr)},
 		{"hub-publish-url", "IRONFLOW_HUB_PUBLISH_URL", "", "URL by which machines reach the hub; empty for https://127.0.0.1 and the port of hub-addr", text(&s.hubURL)},
 		{"hub-auth", "IRONFLOW_HUB_AUTH", "token", "how agents authenticate: token or none", text(&s.hubAuth)},
 	}...)

@@ -54,6 +54,11 @@ func (c *client) close() { c.http.CloseIdleConnections() }
 // ids are taken out of the errors' paths, so that the same errors are counted together.
 var ids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}`)
 
+// failure is the error of a call.
+func failure(method, path, why string) error {
+	return fmt.Errorf("%s %s: %s", method, ids.ReplaceAllString(path, "ID"), ids.ReplaceAllString(why, "ID"))
+}
+
 // do makes a call below /v2 and decodes the answer into out.
 func (c *client) do(ctx context.Context, token, method, path string, in, out any) error {
 	var body io.Reader = http.NoBody
@@ -70,18 +75,17 @@ func (c *client) do(ctx context.Context, token, method, path string, in, out any
 		r.Header.Set(wire.HeaderAgentToken, token)
 	}
 	r.Header.Set("Content-Type", "application/json")
-	what := method + " " + ids.ReplaceAllString(path, "ID") + ": "
 	answer, err := c.http.Do(r)
 	if err != nil {
-		return fmt.Errorf("%s%s", what, ids.ReplaceAllString(err.Error(), "ID"))
+		return failure(method, path, err.Error())
 	}
 	defer answer.Body.Close()
 	raw, err := io.ReadAll(answer.Body)
 	if err != nil {
-		return fmt.Errorf("%s%w", what, err)
+		return failure(method, path, err.Error())
 	}
 	if answer.StatusCode >= 300 {
-		return fmt.Errorf("%s%s: %.300s", what, answer.Status, ids.ReplaceAllString(string(raw), "ID"))
+		return failure(method, path, fmt.Sprintf("%s: %.300s", answer.Status, raw))
 	}
 	if out == nil {
 		return nil

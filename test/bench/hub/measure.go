@@ -27,6 +27,7 @@ type figures struct {
 	Instruction float64 `json:"instruction_p99_ms"`
 	Reaction    float64 `json:"reaction_p99_ms"`
 	Polls       float64 `json:"polls_per_s"`
+	PollsTLS    float64 `json:"polls_tls_per_s"`
 	Storm       float64 `json:"storm_s"`
 	Clusters    float64 `json:"clusters_s"`
 	Start       float64 `json:"start_s"`
@@ -39,6 +40,9 @@ var limits = map[string]float64{
 	"cores": 0.5, "rss_mib": 500, "instruction_p99_ms": 50, "reaction_p99_ms": 100, "polls_per_s": -10_000,
 	"storm_s": 180, "clusters_s": 300, "start_s": 2, "list_mib": 50,
 }
+
+// saturateTime is how long the closed loops poll.
+const saturateTime = 20 * time.Second
 
 // measure takes all figures and prints them.
 func measure(ctx context.Context, o options) (err error) {
@@ -82,7 +86,10 @@ func verdict(raw []byte) error {
 
 // run starts the process with the load and hands its events to on.
 func (w *world) run(ctx context.Context, o order, on func(event) error) error {
-	o.URL, o.CA = w.hub.URL, w.hub.CA
+	o.CA = w.hub.CA
+	if o.URL == "" {
+		o.URL = w.hub.URL
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -118,7 +125,7 @@ func (w *world) run(ctx context.Context, o order, on func(event) error) error {
 
 // fleet boots the fleet and watches it at rest.
 func (w *world) fleet(ctx context.Context, f *figures) error {
-	w.profile(ctx, "boot")
+	w.profile(ctx, "boot", profileTime)
 	var before usage.Process
 	var begun time.Time
 	return w.run(ctx, order{Phase: "live", Groups: w.groups, Boot: time.Minute, Settle: w.options.settle, Window: w.options.window, Reactions: 100}, func(e event) error {
@@ -132,7 +139,7 @@ func (w *world) fleet(ctx context.Context, f *figures) error {
 			return w.allJudged(ctx)
 		case windowBegin:
 			before, begun = u, time.Now()
-			w.profile(ctx, "rest")
+			w.profile(ctx, "rest", profileTime)
 		case windowEnd:
 			f.Cores = round((u.CPU - before.CPU).Seconds() / time.Since(begun).Seconds())
 			f.RSS, f.Instruction = mib(u.Resident), round(e.Figures["p99_ms"])
@@ -144,12 +151,31 @@ func (w *world) fleet(ctx context.Context, f *figures) error {
 	})
 }
 
-// saturate polls in a closed loop.
+// saturate polls in a closed loop, without TLS as behind a proxy that ends it, and with.
 func (w *world) saturate(ctx context.Context, f *figures) error {
-	return w.run(ctx, order{Phase: "saturate", Groups: w.groups, Window: 20 * time.Second}, func(e event) error {
-		f.Polls = math.Round(e.Figures["per_s"])
-		return nil
-	})
+	for _, loop := range []struct {
+		name, url string
+		figure    *float64
+	}{{"plain", w.hub.PlainURL, &f.Polls}, {"tls", w.hub.URL, &f.PollsTLS}} {
+		w.profile(ctx, "polls-"+loop.name, saturateTime)
+		before, err := w.used()
+		if err != nil {
+			return err
+		}
+		err = w.run(ctx, order{Phase: "saturate", URL: loop.url, Groups: w.groups, Window: saturateTime}, func(e event) error {
+			*loop.figure = math.Round(e.Figures["per_s"])
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		after, err := w.used()
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%.0f polls a second (%s), for which the hub took %.2f cores\n", *loop.figure, loop.name, (after.CPU-before.CPU).Seconds()/saturateTime.Seconds())
+	}
+	return nil
 }
 
 // list reads all hosts of the pool, which is the longest list, and sees what that takes in memory.

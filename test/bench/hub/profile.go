@@ -7,17 +7,18 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"time"
 )
 
-// profileSeconds is how long the hub's processor time is looked at.
-const profileSeconds = 60
+// profileTime is how long the hub's processor time is looked at where nothing ends sooner.
+const profileTime = time.Minute
 
-// profile keeps a CPU profile of a part, from now on, and the heap after it.
-func (w *world) profile(ctx context.Context, part string) {
+// profile keeps a CPU profile of a part, from now on, and of the heap.
+func (w *world) profile(ctx context.Context, part string, took time.Duration) {
 	if w.options.profile == "" {
 		return
 	}
-	for name, path := range map[string]string{"cpu": fmt.Sprintf("profile?seconds=%d", profileSeconds), "heap": "heap", "goroutines": "goroutine"} {
+	for name, path := range map[string]string{"cpu": fmt.Sprintf("profile?seconds=%.0f", took.Seconds()), "heap": "heap", "goroutines": "goroutine"} {
 		go func() {
 			if err := w.keep(ctx, path, filepath.Join(w.options.profile, part+"-"+name+".pprof")); err != nil && ctx.Err() == nil {
 				fmt.Fprintln(os.Stderr, "profile:", err)

@@ -71,7 +71,7 @@ func newWorld(ctx context.Context, o options) (_ *world, err error) {
 		args = append(args, "--database", db.URL, "--database-password-file", db.PasswordFile)
 	}
 	if w.hub, err = program.New(program.Options{
-		Program: o.program, Kubeconfig: plane.Kubeconfig, Dir: filepath.Join(w.lab.Dir, "hub"), UserToken: userToken, Args: args,
+		Program: o.program, Kubeconfig: plane.Kubeconfig, Dir: filepath.Join(w.lab.Dir, "hub"), UserToken: userToken, Plain: true, Args: args,
 	}); err != nil {
 		return nil, err
 	}

@@ -33,6 +33,8 @@ type Options struct {
 	Name string
 	// UserToken opens the REST API for users; empty leaves it closed.
 	UserToken string
+	// Plain serves the API without TLS, too.
+	Plain bool
 	// Args are further flags.
 	Args []string
 }
@@ -41,6 +43,8 @@ type Options struct {
 type Hub struct {
 	// URL is the address of its API, CA the file with the authority of its certificate.
 	URL, CA string
+	// PlainURL is the address of its API without TLS; empty without [Options.Plain].
+	PlainURL string
 	// Data is its data folder, Log its log over all lives.
 	Data, Log string
 
@@ -56,7 +60,7 @@ func New(o Options) (*Hub, error) {
 		o.Name = "hub"
 	}
 	set := &ports.Set{}
-	var addresses [3]string
+	var addresses [4]string
 	for i := range addresses {
 		port, err := set.Free()
 		if err != nil {
@@ -73,6 +77,10 @@ func New(o Options) (*Hub, error) {
 		"hub", "--kubeconfig", o.Kubeconfig, "--data-dir", h.Data, "--hub-addr", addresses[0], "--hub-publish-url", h.URL,
 		"--metrics-addr", addresses[1], "--health-addr", addresses[2],
 	}, o.Args...)
+	if o.Plain {
+		h.PlainURL = "http://" + addresses[3]
+		args = append(args, "--hub-plain-addr", addresses[3])
+	}
 	if o.UserToken != "" {
 		file := filepath.Join(o.Dir, "user-token")
 		if err := errors.Join(os.MkdirAll(o.Dir, 0o700), os.WriteFile(file, []byte(o.UserToken), 0o600)); err != nil {
