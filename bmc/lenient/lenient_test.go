@@ -1,7 +1,12 @@
 package lenient_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,6 +82,8 @@ func TestTime(t *testing.T) {
 		"null":              {`null`, ""},
 		"a month too many":  {`"2026-13-01T00:00:00Z"`, ""},
 		"something else":    {`"soon"`, ""},
+		"after the last":    {`"9999-12-31T23:59:59-01:00"`, ""},
+		"before the first":  {`"0001-01-01T00:00:00+01:00"`, ""},
 		"an object instead": {`{}`, ""},
 	}
 	for name, c := range cases {
@@ -168,6 +175,27 @@ func TestList(t *testing.T) {
 	})
 }
 
+// TestManyAreBounded: a small answer with a million elements is read in part. Without
+// a bound it would take hundreds of megabytes.
+func TestManyAreBounded(t *testing.T) {
+	type large struct {
+		Name   lenient.String
+		Values [4]lenient.Optional[lenient.Float]
+	}
+	elements := strings.Repeat("{},", 1<<17)
+	members := &strings.Builder{}
+	for i := range 1 << 16 {
+		fmt.Fprintf(members, `"%d":{},`, i)
+	}
+	g := NewWithT(t)
+	var list lenient.List[large]
+	var byName lenient.Map[large]
+	g.Expect(json.Unmarshal([]byte("["+elements+"{}]"), &list)).To(Succeed())
+	g.Expect(list).To(HaveLen(lenient.MaxElements))
+	g.Expect(json.Unmarshal([]byte("{"+members.String()+`"":{}}`), &byName)).To(Succeed())
+	g.Expect(byName).To(HaveLen(lenient.MaxElements))
+}
+
 func TestMap(t *testing.T) {
 	g := NewWithT(t)
 	var got, none lenient.Map[lenient.Int]
@@ -175,6 +203,53 @@ func TestMap(t *testing.T) {
 	g.Expect(got).To(Equal(lenient.Map[lenient.Int]{"a": 1, "b": 2}))
 	g.Expect(json.Unmarshal([]byte(`[1]`), &none)).To(Succeed())
 	g.Expect(none).To(BeEmpty())
+	g.Expect(json.Unmarshal([]byte(`{"a\"\u0062:": 1, "c" : [2], "d":{"e":3,"f":"}"} ,"g":7,"g":8,"h":1,"h":"x"}`), &got)).To(Succeed())
+	g.Expect(got).To(Equal(lenient.Map[lenient.Int]{`a"b:`: 1, "g": 8}))
+}
+
+// FuzzMany holds the walk over lists and objects against the one of encoding/json.
+func FuzzMany(f *testing.F) {
+	for _, seed := range []string{
+		`[]`, `[ ]`, `[1,[2,{"a":"]"}],"\\",null]`, `{"a":1,"b" : {"c":[","]},"a":2}`, `{"\u0061\"":"}"}`, `{"":0}`, "[\n1\t,\r2 ]", `[[[`, `{"a"`, `{1:2}`, `["`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var list lenient.List[json.RawMessage]
+		var byName lenient.Map[json.RawMessage]
+		_, _ = list.UnmarshalJSON(raw), byName.UnmarshalJSON(raw) // whatever it is, it ends
+		if !json.Valid(raw) || len(raw) > lenient.MaxElements {
+			return
+		}
+		var elements []json.RawMessage
+		if json.Unmarshal(raw, &elements) == nil && elements != nil {
+			same(t, raw, list, slices.DeleteFunc(elements, null))
+		}
+		var members map[string]json.RawMessage
+		if json.Unmarshal(raw, &members) == nil && members != nil {
+			maps.DeleteFunc(members, func(_ string, member json.RawMessage) bool { return null(member) })
+			if len(members) != len(byName) {
+				t.Fatalf("%s: %v", raw, byName)
+			}
+			for name := range members {
+				same(t, raw, []json.RawMessage{byName[name]}, []json.RawMessage{members[name]})
+			}
+		}
+	})
+}
+
+func null(raw json.RawMessage) bool { return string(raw) == "null" }
+
+func same(t *testing.T, raw []byte, got, want []json.RawMessage) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %q instead of %q", raw, got, want)
+	}
+	for i := range got {
+		if !bytes.Equal(got[i], want[i]) {
+			t.Fatalf("%s: %q instead of %q", raw, got[i], want[i])
+		}
+	}
 }
 
 func TestOptionalAndPresent(t *testing.T) {

@@ -5,12 +5,18 @@ import (
 	"encoding/json"
 )
 
+// MaxElements bounds what a List or a Map is read of: in an answer of a few megabytes
+// is room for a million empty objects, and as values these take a hundred times as
+// much. Who has to know that there were more sets a lower bound of his own.
+const MaxElements = 1 << 15
+
 // List is a list of values. One object or one text instead of a list is a list of
-// one; elements that are null or cannot be read are left out.
+// one; elements that are null or cannot be read are left out, as are those behind the
+// first MaxElements.
 type List[T any] []T
 
-// Map is an object of values by name. Members that cannot be read are left out;
-// anything but an object is an empty map.
+// Map is an object of values by name. Members that cannot be read are left out, as are
+// those behind the first MaxElements; anything but an object is an empty map.
 type Map[T any] map[string]T
 
 // Optional is a value that may be missing. Set is false where the property is
@@ -23,15 +29,17 @@ type Optional[T any] struct {
 // UnmarshalJSON implements json.Unmarshaler; it never fails.
 func (l *List[T]) UnmarshalJSON(raw []byte) error {
 	*l = nil
-	raw = bytes.TrimSpace(raw)
-	var elements []json.RawMessage
-	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &elements) != nil {
-		elements = []json.RawMessage{raw}
-	}
-	for _, element := range elements {
+	add := func(element []byte) {
 		if value, ok := read[T](element); ok {
 			*l = append(*l, value)
 		}
+	}
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '[' {
+		add(raw)
+		return nil
+	}
+	for element := range parts(raw) {
+		add(element)
 	}
 	return nil
 }
@@ -39,15 +47,18 @@ func (l *List[T]) UnmarshalJSON(raw []byte) error {
 // UnmarshalJSON implements json.Unmarshaler; it never fails.
 func (m *Map[T]) UnmarshalJSON(raw []byte) error {
 	*m = nil
-	var members map[string]json.RawMessage
-	if json.Unmarshal(raw, &members) != nil {
-		return nil //nolint:nilerr // what cannot be read is the zero value
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '{' {
+		return nil
 	}
-	for name, member := range members {
-		if value, ok := read[T](member); ok {
-			if *m == nil {
-				*m = make(Map[T], len(members))
-			}
+	for member := range parts(raw) {
+		name, element := named(member)
+		value, ok := read[T](element)
+		switch {
+		case !ok:
+			delete(*m, name) // the last of several with one name counts
+		case *m == nil:
+			*m = Map[T]{name: value}
+		default:
 			(*m)[name] = value
 		}
 	}

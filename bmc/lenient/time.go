@@ -39,10 +39,17 @@ func (t *Time) parse(raw []byte) bool {
 		return false
 	}
 	for _, layout := range layouts {
-		if at, err := time.Parse(layout, text); err == nil {
+		if at, err := time.Parse(layout, text); err == nil && writable(at) {
 			t.Time = at
 			return true
 		}
 	}
 	return false
+}
+
+// writable reports whether a time can be written as RFC 3339 in UTC, where an offset
+// may lead out of the years that it knows: an object with such a time is refused whole.
+func writable(at time.Time) bool {
+	year := at.UTC().Year()
+	return year >= 1 && year <= 9999
 }
