@@ -31,6 +31,11 @@ const (
 	RotateCredentials = "ironflow.io/rotate-credentials" //nolint:gosec // the name of an annotation
 	// PasswordPolicy, on a host, is what that password is made of, in place of the flag's.
 	PasswordPolicy = "ironflow.io/password-policy"
+	// RotateManagedSecret, with the value "true" on a BMC's Secret that is rendered from
+	// elsewhere, allows to change its password all the same.
+	RotateManagedSecret = "ironflow.io/rotate-managed-secret" //nolint:gosec // the name of an annotation
+	// ReplaceCertificate, on a host, asks for a new certificate of its BMC; any new value counts.
+	ReplaceCertificate = "ironflow.io/replace-certificate"
 	// ReplacedImage, on a PreprovisioningImage, stands for the image that its host waits in while
 	// another takes its place; the host is rebooted once that one is handed out.
 	ReplacedImage = "ironflow.io/replaced-image"

@@ -23,6 +23,7 @@ import (
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/credentials"
 	"github.com/ironflow/ironflow/bmc/credentials/certificate"
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 )
 
@@ -214,7 +215,7 @@ func (w *web) run() certificate.Wait {
 		case err != nil:
 			w.g.Expect(err.Error()).NotTo(gomega.ContainSubstring("please report"), "%v", w.done)
 			w.pass(time.Second)
-		case wait.For == 0 || wait.For >= 2*time.Hour || wait.Condition.Reason == certificate.ReasonNeedsReset:
+		case wait.For == 0 || wait.For >= 2*time.Hour || wait.Condition.Reason == reason.NeedsReset:
 			return wait
 		default:
 			w.pass(wait.For)
@@ -370,7 +371,7 @@ func TestACertificateIsReplaced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWeb(t, uint64(seed))
 			wait := w.run()
-			w.g.Expect(wait.Condition.Reason).To(gomega.Equal(certificate.ReasonCurrent), wait.Condition.Message)
+			w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.Current), wait.Condition.Message)
 			w.replaced(wait.Condition.Message)
 			w.g.Expect(w.gate.Inside()).To(gomega.BeZero())
 			before := w.effects
@@ -395,7 +396,7 @@ func TestCertificateKilledAtEachStep(t *testing.T) {
 			w.killAt, w.killAfter, w.faults = at, round%2 == 0, round%5
 			wait := w.run()
 			why := fmt.Sprintf("killed at %d, round %d: %s: %s: %v", at, round, wait.Condition.Reason, wait.Condition.Message, w.done)
-			w.g.Expect(wait.Condition.Reason).To(gomega.Equal(certificate.ReasonCurrent), why)
+			w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.Current), why)
 			w.replaced(why)
 		}
 	}
@@ -406,11 +407,11 @@ func TestACertificateThatNeedsAReset(t *testing.T) {
 	w := newWeb(t, 0)
 	w.reset = true
 	wait := w.run()
-	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(certificate.ReasonNeedsReset), wait.Condition.Message)
+	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.NeedsReset), wait.Condition.Message)
 	w.g.Expect(w.accepted()).To(gomega.BeTrue(), "the old certificate is served and trusted")
 	w.reset = false
 	wait = w.run()
-	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(certificate.ReasonCurrent), wait.Condition.Message)
+	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.Current), wait.Condition.Message)
 	w.replaced("after the reset")
 }
 
@@ -426,6 +427,6 @@ func TestAForeignCertificateEndsAReplacement(t *testing.T) {
 	w.served, w.next, w.foreign = stranger.sign(w.g, key.Public(), []string{bmcAddress}, w.now), nil, true
 	w.pass(time.Hour)
 	wait := w.run()
-	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(certificate.ReasonForeign), wait.Condition.Message)
+	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.Foreign), wait.Condition.Message)
 	w.g.Expect(w.trust).To(gomega.Equal(old))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/credentials"
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 )
 
@@ -49,14 +50,14 @@ func TestTheFormerPasswordComesBack(t *testing.T) {
 	logins := w.logins
 	w.give(old)
 	wait := w.run()
-	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(rotation.ReasonReverted))
+	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.Reverted))
 	w.g.Expect(wait.Condition.Message).To(gomega.And(gomega.ContainSubstring("key current of the Secret host-1-bmc-rotation"), gomega.ContainSubstring("host-1-bmc")))
 	w.g.Expect(w.logins).To(gomega.Equal(logins))
 	w.g.Expect(w.mayLogin()).To(gomega.BeFalse())
 	w.g.Expect(string(w.record["current"])).To(gomega.Equal(w.password))
 	w.silent()
 	w.give(string(w.record["current"]))
-	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(rotation.ReasonCurrent))
+	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(reason.Current))
 	w.g.Expect(w.mayLogin()).To(gomega.BeTrue())
 	w.tellsNothing()
 }
@@ -70,9 +71,9 @@ func TestTheBMCIsSetBackToo(t *testing.T) {
 	w.outside = true
 	w.password = old
 	w.give(old)
-	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(rotation.ReasonReverted))
+	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(reason.Reverted))
 	w.observed.Retry = "now"
-	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(rotation.ReasonCurrent))
+	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(reason.Current))
 	w.g.Expect(w.stored()).To(gomega.HaveEach(old))
 }
 
@@ -86,7 +87,7 @@ func TestAUserChangesThePassword(t *testing.T) {
 	w.give(w.password)
 	logins := w.logins
 	w.g.Expect(w.mayLogin()).To(gomega.BeFalse(), "until it is proven")
-	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(rotation.ReasonCurrent))
+	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(reason.Current))
 	w.g.Expect(w.logins).To(gomega.Equal(logins + 1))
 	w.g.Expect(w.stored()).To(gomega.HaveEach(w.password))
 	w.g.Expect(w.mayLogin()).To(gomega.BeTrue())
@@ -98,13 +99,13 @@ func TestAUserMistypesThePassword(t *testing.T) {
 	w.run()
 	w.give("mistyped")
 	wait := w.run()
-	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(rotation.ReasonSecretChanged))
+	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.SecretChanged))
 	w.g.Expect(wait.Condition.Message).To(gomega.ContainSubstring("key current of the Secret host-1-bmc-rotation"))
 	w.g.Expect(w.wrong).To(gomega.Equal(1))
 	w.silent()
 	w.g.Expect(w.mayLogin()).To(gomega.BeFalse())
 	w.give(string(w.record["current"]))
-	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(rotation.ReasonCurrent))
+	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(reason.Current))
 	w.g.Expect(w.wrong).To(gomega.Equal(1))
 	w.tellsNothing()
 }
@@ -117,7 +118,7 @@ func TestQuarantineAndTheWaysOut(t *testing.T) {
 		w.password = "somebody-elses"
 		w.ever = append(w.ever, w.password)
 		wait := w.run()
-		w.g.Expect(wait.Condition.Reason).To(gomega.Equal(rotation.ReasonNeitherHolds))
+		w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.NeitherHolds))
 		w.g.Expect(wait.Condition.Message).To(gomega.And(gomega.ContainSubstring("host-1-bmc"), gomega.ContainSubstring("ironflow.io/retry")))
 		w.g.Expect(w.wrong).To(gomega.BeNumerically("<=", 2))
 		w.g.Expect(w.mayLogin()).To(gomega.BeFalse())
@@ -129,7 +130,7 @@ func TestQuarantineAndTheWaysOut(t *testing.T) {
 	t.Run("the right password in the Secret", func(t *testing.T) {
 		w, _ := quarantined(t)
 		w.give(w.password)
-		w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(rotation.ReasonCurrent))
+		w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(reason.Current))
 		w.g.Expect(w.mayLogin()).To(gomega.BeTrue())
 	})
 	t.Run("another wrong password in the Secret", func(t *testing.T) {
@@ -148,7 +149,7 @@ func TestQuarantineAndTheWaysOut(t *testing.T) {
 		w.silent()
 		w.observed.Retry = "2026-03-01"
 		wait := w.run()
-		w.g.Expect(wait.Condition.Reason).To(gomega.Equal(rotation.ReasonCurrent), wait.Condition.Message)
+		w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.Current), wait.Condition.Message)
 		w.g.Expect(string(w.secret.Password)).To(gomega.Equal(w.password))
 		w.g.Expect(w.password).NotTo(gomega.Equal(old), "what was asked for is done after all")
 	})
@@ -163,7 +164,7 @@ func TestABMCThatRefusesRightCredentialsNowAndThen(t *testing.T) {
 		w.observed.Limits.Refusals, w.observed.Limits.Wrong = 5, 12
 		w.sporadic = 0.4
 		wait := w.run()
-		w.g.Expect(wait.Condition.Reason).To(gomega.Equal(rotation.ReasonCurrent), "%s %v", wait.Condition.Message, w.done)
+		w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.Current), "%s %v", wait.Condition.Message, w.done)
 		w.g.Expect(string(w.secret.Password)).To(gomega.Equal(w.password))
 		w.g.Expect(w.received).To(gomega.HaveLen(1))
 	}
@@ -178,7 +179,7 @@ func TestABMCThatRefusesEveryPassword(t *testing.T) {
 	w.faults, w.chance = 1000, 1
 	w.only = refused
 	wait := w.run()
-	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(rotation.ReasonRefused))
+	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.Refused))
 	w.g.Expect(wait.Condition.Message).To(gomega.ContainSubstring("of a different format"))
 	w.g.Expect(wait.For).To(gomega.BeNumerically("~", 24*time.Hour, time.Hour))
 	w.g.Expect(w.received).To(gomega.HaveLen(3))
@@ -187,7 +188,7 @@ func TestABMCThatRefusesEveryPassword(t *testing.T) {
 	w.tellsNothing()
 	w.pass(wait.For)
 	w.faults = 0
-	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(rotation.ReasonCurrent))
+	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(reason.Current))
 	w.g.Expect(w.received).To(gomega.HaveLen(4))
 }
 
@@ -198,33 +199,33 @@ func TestAChangeThatComesTrueAfterItWasGivenUp(t *testing.T) {
 	old := w.password
 	w.faults, w.chance, w.only, w.lateBy = 100, 1, late, 3*time.Hour
 	wait := w.run()
-	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(rotation.ReasonNotKept), wait.Condition.Message)
+	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.NotKept), wait.Condition.Message)
 	w.g.Expect(w.password).To(gomega.Equal(old))
 	w.faults = 0
 	w.pass(4 * time.Hour)
 	w.g.Expect(w.password).NotTo(gomega.Equal(old))
 	w.g.Expect(string(w.record["earlier-1"])).To(gomega.Equal(w.password))
 	w.give(w.password)
-	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(rotation.ReasonCurrent))
+	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(reason.Current))
 	w.g.Expect(w.mayLogin()).To(gomega.BeTrue())
 }
 
 // TestAnEarlierPasswordComesTrue while the next one is being sent: it is found, at once
 // where the lock-out allows for another login, else when a person asks.
 func TestAnEarlierPasswordComesTrue(t *testing.T) {
-	for wrong, reason := range map[int]rotation.Reason{4: rotation.ReasonCurrent, 2: rotation.ReasonNeitherHolds} {
+	for wrong, end := range map[int]reason.Reason{4: reason.Current, 2: reason.NeitherHolds} {
 		t.Run(fmt.Sprint(wrong, " wrong logins allowed"), func(t *testing.T) {
 			w := newWorld(t, 1)
 			w.observed.Limits.Wrong = wrong
 			w.faults, w.chance, w.only, w.lateBy = 1, 1, late, 160*time.Second
 			w.skip = 3
 			wait := w.run()
-			w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason), "%s %v", wait.Condition.Message, w.done)
-			if reason == rotation.ReasonNeitherHolds {
+			w.g.Expect(wait.Condition.Reason).To(gomega.Equal(end), "%s %v", wait.Condition.Message, w.done)
+			if end == reason.NeitherHolds {
 				w.g.Expect(wait.Condition.Message).To(gomega.ContainSubstring("earlier-1"))
 				w.silent()
 				w.observed.Retry = "1"
-				w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(rotation.ReasonCurrent))
+				w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(reason.Current))
 			}
 			w.g.Expect(w.received).To(gomega.HaveLen(1), "the second one was refused with the old password")
 			w.g.Expect(w.received).To(gomega.HaveKey(w.password))
@@ -246,7 +247,7 @@ func TestNothingIsSentWhileTheHostIsAtWork(t *testing.T) {
 	w.killAt, w.killAfter = 2, true // the note of the new password
 	w.observed.AtRest = true
 	wait := w.run()
-	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(rotation.ReasonNotAtRest))
+	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.NotAtRest))
 	w.g.Expect(w.received).To(gomega.BeEmpty())
 	w.intrude = nil
 	w.observed.AtRest = true
@@ -255,7 +256,7 @@ func TestNothingIsSentWhileTheHostIsAtWork(t *testing.T) {
 	_, err := r.Pass(t.Context(), w.observed)
 	w.g.Expect(err).To(gomega.HaveOccurred())
 	w.observed.AtRest = false
-	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(rotation.ReasonCurrent))
+	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(reason.Current))
 	w.g.Expect(string(w.secret.Password)).To(gomega.Equal(w.password))
 }
 
@@ -265,18 +266,18 @@ func TestIronicStaysAway(t *testing.T) {
 	w := newWorld(t, 1)
 	w.faults, w.chance, w.only = 40, 1, ironicDown
 	r := w.program()
-	seen := map[rotation.Reason]bool{}
+	seen := map[reason.Reason]bool{}
 	for range 12 {
 		wait, err := r.Pass(t.Context(), w.observed)
 		w.g.Expect(err).NotTo(gomega.HaveOccurred())
 		seen[wait.Condition.Reason] = true
 		w.pass(wait.For)
 	}
-	w.g.Expect(seen).To(gomega.HaveKey(rotation.ReasonIronicFails))
+	w.g.Expect(seen).To(gomega.HaveKey(reason.IronicFails))
 	w.g.Expect(string(w.secret.Password)).To(gomega.Equal(w.password))
 	w.g.Expect(w.mayLogin()).To(gomega.BeTrue())
 	w.faults = 0
-	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(rotation.ReasonCurrent))
+	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(reason.Current))
 	w.g.Expect(w.proven).To(gomega.Equal(w.password))
 }
 
@@ -314,7 +315,7 @@ func TestAProgramThatIsStoppedDoesNotCutAChangeOff(t *testing.T) {
 	w.g.Expect(err).To(gomega.MatchError(context.Canceled))
 	w.g.Expect(w.phase()).To(gomega.Equal(rotation.Finding))
 	w.g.Expect(w.received).To(gomega.HaveLen(1))
-	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(rotation.ReasonCurrent))
+	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(reason.Current))
 	w.g.Expect(w.wrong).To(gomega.BeZero())
 }
 

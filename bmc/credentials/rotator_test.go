@@ -8,6 +8,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 )
 
@@ -16,7 +17,7 @@ func TestAChange(t *testing.T) {
 	w := newWorld(t, 1)
 	old := w.password
 	wait := w.run()
-	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(rotation.ReasonCurrent), wait.Condition.Message)
+	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.Current), wait.Condition.Message)
 	w.g.Expect(w.password).NotTo(gomega.Equal(old))
 	w.g.Expect(w.stored()).To(gomega.HaveEach(w.password), "the old one is dropped")
 	w.g.Expect([]string{string(w.secret.Password), w.told, w.proven}).To(gomega.HaveEach(w.password))
@@ -26,7 +27,7 @@ func TestAChange(t *testing.T) {
 	}), "stored before it is sent, proven before it is promoted, promoted before Ironic is told")
 	w.tellsNothing()
 
-	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(rotation.ReasonCurrent))
+	w.g.Expect(w.run().Condition.Reason).To(gomega.Equal(reason.Current))
 	w.g.Expect(w.received).To(gomega.HaveLen(1), "the same request is served once")
 	w.observed.Request = "2"
 	w.run()
@@ -50,7 +51,7 @@ func TestKilledAtEachStep(t *testing.T) {
 				old := w.password
 				w.killAt, w.killAfter = at, after
 				wait := w.run()
-				w.g.Expect(wait.Condition.Reason).To(gomega.Equal(rotation.ReasonCurrent), "%s: %v", wait.Condition.Message, w.done)
+				w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.Current), "%s: %v", wait.Condition.Message, w.done)
 				w.g.Expect(w.password).NotTo(gomega.Equal(old))
 				w.g.Expect(w.stored()).To(gomega.HaveEach(w.password))
 				w.g.Expect(w.proven).To(gomega.Equal(w.password))
@@ -70,7 +71,7 @@ func TestKilledAtEachStepWhileThingsGoWrong(t *testing.T) {
 	if testing.Short() {
 		rounds = 10
 	}
-	outcomes := map[rotation.Reason]int{}
+	outcomes := map[reason.Reason]int{}
 	worst := 0
 	for at := 1; at <= effectsOfAChange(t)+6; at++ {
 		for round := range rounds {
@@ -88,7 +89,7 @@ func TestKilledAtEachStepWhileThingsGoWrong(t *testing.T) {
 		}
 	}
 	t.Logf("outcomes: %v; most wrong logins in a round: %d", outcomes, worst)
-	gomega.NewWithT(t).Expect(outcomes[rotation.ReasonCurrent]).To(gomega.BeNumerically(">", outcomes[rotation.ReasonRefused]+outcomes[rotation.ReasonNotKept]),
+	gomega.NewWithT(t).Expect(outcomes[reason.Current]).To(gomega.BeNumerically(">", outcomes[reason.Refused]+outcomes[reason.NotKept]),
 		"most come to their end in spite of all")
 }
 
@@ -125,13 +126,13 @@ func TestSomebodyChangesThingsMeanwhile(t *testing.T) {
 		if midway {
 			w.g.Expect(string(w.secret.Password)).To(gomega.Equal(foreign), "what a user writes is never written over; %s", why)
 		}
-		if w.phase() == rotation.Rested && wait.Condition.Reason != rotation.ReasonReverted {
-			w.g.Expect(string(w.secret.Password) == w.password || wait.Condition.Reason == rotation.ReasonCurrent).To(gomega.BeTrue(), why)
+		if w.phase() == rotation.Rested && wait.Condition.Reason != reason.Reverted {
+			w.g.Expect(string(w.secret.Password) == w.password || wait.Condition.Reason == reason.Current).To(gomega.BeTrue(), why)
 			continue
 		}
 		quarantined++
 		w.g.Expect(w.phase()).To(gomega.Equal(rotation.Quarantined), why)
-		w.g.Expect(wait.Condition.Reason).To(gomega.BeElementOf(rotation.ReasonNeitherHolds, rotation.ReasonSecretChanged), why)
+		w.g.Expect(wait.Condition.Reason).To(gomega.BeElementOf(reason.NeitherHolds, reason.SecretChanged), why)
 		w.g.Expect(wait.For).To(gomega.BeZero(), "it waits for somebody")
 		before := w.logins
 		for range 20 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/credentials"
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
 	"github.com/ironflow/ironflow/bmc/credentials/redfish"
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 	"github.com/ironflow/ironflow/test/bmc/simulator"
@@ -168,7 +169,7 @@ func TestAChangeAtTheSimulator(t *testing.T) {
 		simulate(w)
 		old := w.password
 		wait := w.run()
-		w.g.Expect(wait.Condition.Reason).To(gomega.Equal(rotation.ReasonCurrent), wait.Condition.Message)
+		w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.Current), wait.Condition.Message)
 		w.g.Expect(w.password).NotTo(gomega.Equal(old))
 		w.g.Expect([]string{string(w.secret.Password), w.told, w.proven}).To(gomega.HaveEach(w.password))
 		w.g.Expect(w.wrong).To(gomega.BeZero())
@@ -185,7 +186,7 @@ func TestKilledAtEachStepAtTheSimulator(t *testing.T) {
 	if testing.Short() {
 		rounds = 5
 	}
-	outcomes := map[rotation.Reason]int{}
+	outcomes := map[reason.Reason]int{}
 	worst := 0
 	for at := 1; at <= effectsOfAChange(t)+3; at++ {
 		for round := range rounds {

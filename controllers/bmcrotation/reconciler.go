@@ -15,6 +15,7 @@ import (
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/bmc/credentials"
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
 	"github.com/ironflow/ironflow/bmc/credentials/redfish"
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 	"github.com/ironflow/ironflow/controllers/reconcile"
@@ -108,7 +109,7 @@ func (r *reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alp
 		Gate: r.gate, Address: r.enter(key, baseOf(h)), Random: r.options.Random, Now: r.options.Now, Log: r.options.Log,
 	}
 	wait, err := rotator.Pass(ctx, o)
-	if err != nil || wait.Condition.Reason != rotation.ReasonNotAtRest || !restful(h) {
+	if err != nil || wait.Condition.Reason != reason.NotAtRest || !restful(h) {
 		return wait, err
 	}
 	if why := n.busy(ctx); why != "" {

@@ -15,6 +15,7 @@ import (
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/test/catalog"
@@ -23,7 +24,7 @@ import (
 // done asserts that everybody has the same new password, and returns it.
 func (w *world) done() string {
 	w.t.Helper()
-	w.until(rotation.ReasonCurrent, "was changed at")
+	w.until(reason.Current, "was changed at")
 	fresh := w.bmcPassword()
 	w.Expect(fresh).NotTo(Or(BeEmpty(), Equal(original)), "the old one is gone from the BMC")
 	w.Expect(w.stored("bmc")).To(Equal(map[string]string{"username": user, "password": fresh, "other": "theirs"}))
@@ -35,15 +36,12 @@ func (w *world) done() string {
 	return fresh
 }
 
-func TestTheNamesOfTheAnnotations(t *testing.T) {
-	g := NewWithT(t)
-	g.Expect(names.RotateCredentials).To(Equal(rotation.RequestAnnotation))
-	g.Expect(names.PasswordPolicy).To(Equal(rotation.PolicyAnnotation))
-}
-
 func TestEveryReasonIsListed(t *testing.T) {
 	g := NewWithT(t)
-	for _, r := range rotation.Reasons {
+	for _, r := range reason.All {
+		if !r.Has(reason.Password) {
+			continue
+		}
 		g.Expect(catalog.Has("BMC", v1alpha1.CredentialsCurrent, string(r.Status), string(r.Reason))).To(BeTrue(), "%s is not in the catalogue of conditions", r.Reason)
 	}
 }
@@ -86,7 +84,7 @@ func TestAPasswordIsChangedBySchedule(t *testing.T) {
 	w := newWorld(t)
 	w.every = 1000 * time.Hour
 	stop := w.start()
-	w.until(rotation.ReasonCurrent, "the next change is due at")
+	w.until(reason.Current, "the next change is due at")
 	w.Expect(w.bmcPassword()).To(Equal(original))
 	stop()
 	w.ahead.Store(int64(1001 * time.Hour))
@@ -104,11 +102,11 @@ func TestWhatKeepsAPassword(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		before, after func(w *world)
-		reason        rotation.Reason
+		reason        reason.Reason
 		says          string
 	}{
 		"a Secret of several hosts": {
-			before: func(w *world) { w.host("host-3", "bmc"); w.host("host-2", "bmc") }, reason: rotation.ReasonSharedSecret, says: "host-2, host-3",
+			before: func(w *world) { w.host("host-3", "bmc"); w.host("host-2", "bmc") }, reason: reason.SharedSecret, says: "host-2, host-3",
 			after: func(w *world) {
 				for _, other := range []string{"host-2", "host-3"} {
 					w.Expect(w.kube.Delete(w.t.Context(), &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: other}})).To(Succeed())
@@ -116,19 +114,19 @@ func TestWhatKeepsAPassword(t *testing.T) {
 			},
 		},
 		"an account of several hosts": {
-			before: func(w *world) { w.secret("other", user, original); w.host("host-2", "other") }, reason: rotation.ReasonSharedAccount, says: "lab/host-2",
+			before: func(w *world) { w.secret("other", user, original); w.host("host-2", "other") }, reason: reason.SharedAccount, says: "lab/host-2",
 			after: func(w *world) {
 				w.change("host-2", func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "redfish://192.0.2.1" })
 			},
 		},
-		"provisioning": {before: at(metal3.StateProvisioning), reason: rotation.ReasonNotAtRest, says: "at rest", after: at(metal3.StateProvisioned)},
+		"provisioning": {before: at(metal3.StateProvisioning), reason: reason.NotAtRest, says: "at rest", after: at(metal3.StateProvisioned)},
 		"a wish": {
 			before: func(w *world) {
 				w.change(key.Name, func(h *metal3.BareMetalHost) {
 					h.Spec.Online, h.Spec.Image = true, &metal3.Image{URL: "http://images.test/x"}
 				})
 			},
-			reason: rotation.ReasonNotAtRest, says: "at rest",
+			reason: reason.NotAtRest, says: "at rest",
 			after: func(w *world) { w.change(key.Name, func(h *metal3.BareMetalHost) { h.Spec.Image = nil }) },
 		},
 		"an error": {
@@ -137,7 +135,7 @@ func TestWhatKeepsAPassword(t *testing.T) {
 					h.Status.OperationalStatus, h.Status.ErrorType = metal3.OperationalStatusError, metal3.PowerManagementError
 				})
 			},
-			reason: rotation.ReasonNotAtRest, says: "at rest",
+			reason: reason.NotAtRest, says: "at rest",
 			after: func(w *world) {
 				w.change(key.Name, func(h *metal3.BareMetalHost) {
 					h.Status.OperationalStatus, h.Status.ErrorType = metal3.OperationalStatusOK, ""
@@ -148,13 +146,13 @@ func TestWhatKeepsAPassword(t *testing.T) {
 			before: func(w *world) {
 				w.change(key.Name, func(h *metal3.BareMetalHost) { h.Status.OperationalStatus = metal3.OperationalStatusServicing })
 			},
-			reason: rotation.ReasonNotAtRest, says: "at rest",
+			reason: reason.NotAtRest, says: "at rest",
 			after: func(w *world) {
 				w.change(key.Name, func(h *metal3.BareMetalHost) { h.Status.OperationalStatus = metal3.OperationalStatusOK })
 			},
 		},
 		"a node at work": {
-			before: func(w *world) { w.ironic.set(func() { w.ironic.state = ironic.StateCleaning }) }, reason: rotation.ReasonNotAtRest, says: "Ironic's node is cleaning",
+			before: func(w *world) { w.ironic.set(func() { w.ironic.state = ironic.StateCleaning }) }, reason: reason.NotAtRest, says: "Ironic's node is cleaning",
 			after: func(w *world) {
 				w.ironic.set(func() { w.ironic.state = ironic.StateAvailable })
 				w.change(key.Name, func(h *metal3.BareMetalHost) { h.Annotations[names.Retry] = "1" }) // it is asked once a minute otherwise
@@ -164,7 +162,7 @@ func TestWhatKeepsAPassword(t *testing.T) {
 			before: func(w *world) {
 				w.change(key.Name, func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.PasswordPolicy: "long"} })
 			},
-			reason: rotation.ReasonPolicyInvalid, says: names.PasswordPolicy,
+			reason: reason.PolicyInvalid, says: names.PasswordPolicy,
 			after: func(w *world) {
 				w.change(key.Name, func(h *metal3.BareMetalHost) { delete(h.Annotations, names.PasswordPolicy) })
 			},
@@ -217,7 +215,7 @@ func TestTheProgramIsKilled(t *testing.T) {
 			w.api.Intercept(nil)
 			stop = w.start()
 			if c.phase == rotation.Setting { // the BMC may still be at it
-				w.until(rotation.ReasonUnderWay, "")
+				w.until(reason.RotationUnderWay, "")
 				stop()
 				w.ahead.Add(int64(5 * time.Minute))
 				w.start()
@@ -240,7 +238,7 @@ func TestAHostWithoutANode(t *testing.T) {
 			away(w)
 			w.start()
 			w.ask("1")
-			w.until(rotation.ReasonCurrent, "was changed at")
+			w.until(reason.Current, "was changed at")
 			w.Expect(w.stored("bmc")).To(HaveKeyWithValue("password", w.bmcPassword()))
 			username, _ := w.ironic.login()
 			w.Expect(username).To(BeEmpty())

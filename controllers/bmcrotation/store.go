@@ -102,7 +102,7 @@ func (s *store) Secret(ctx context.Context) (rotation.Secret, error) {
 	answer.Found, answer.Login, answer.Version, answer.Written = true, loginOf(read), read.ResourceVersion, read.CreationTimestamp.Time
 	answer.Immutable = read.Immutable != nil && *read.Immutable
 	answer.Manager = rotation.ManagerOf(read.Labels, read.Annotations, owners)
-	answer.ManagerAllowed = read.Annotations[rotation.AllowManagedAnnotation] == "true"
+	answer.ManagerAllowed = read.Annotations[names.RotateManagedSecret] == "true"
 	return answer, nil
 }
 

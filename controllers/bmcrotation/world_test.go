@@ -24,6 +24,7 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/credentials/password"
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/test/bmc/simulator"
@@ -165,7 +166,7 @@ func (w *world) reach(phase rotation.Phase) {
 }
 
 // until waits for the condition's reason, and for words of its message.
-func (w *world) until(reason rotation.Reason, words string) metav1.Condition {
+func (w *world) until(reason reason.Reason, words string) metav1.Condition {
 	w.t.Helper()
 	var seen metav1.Condition
 	w.Eventually(func() metav1.Condition {

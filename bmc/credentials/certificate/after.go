@@ -1,6 +1,9 @@
 package certificate
 
-import "github.com/ironflow/ironflow/bmc/credentials/rotation"
+import (
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
+	"github.com/ironflow/ironflow/bmc/credentials/rotation"
+)
 
 // The record after something was done in the world.
 
@@ -14,7 +17,7 @@ func Generated(o *Observed, request []byte) *Record {
 
 // NotGenerated is the record of a BMC that has made none.
 func NotGenerated(o *Observed, message string) *Record {
-	return o.Record.retry(o, ReasonBadRequest, "the BMC makes no request: "+message)
+	return o.Record.retry(o, reason.BadRequest, "the BMC makes no request: "+message)
 }
 
 // Signed is the record of what the issuer has signed.
@@ -28,10 +31,10 @@ func Signed(o *Observed, chain []byte) *Record {
 func NotSigned(o *Observed, pending bool, message string) *Record {
 	if pending {
 		r := o.Record.clone()
-		r.NotBefore, r.Trouble = o.Now.Add(issuerWait), Trouble{ReasonUnderWay, "waiting for issuer " + o.Issuer + " to sign"}
+		r.NotBefore, r.Trouble = o.Now.Add(issuerWait), reason.ReplacementUnderWay.Trouble("waiting for issuer "+o.Issuer+" to sign")
 		return r
 	}
-	return o.Record.retry(o, ReasonIssuerFails, "issuer "+o.Issuer+" does not sign: "+message)
+	return o.Record.retry(o, reason.IssuerFails, "issuer "+o.Issuer+" does not sign: "+message)
 }
 
 // Sending is the record of a certificate that is being sent, to be stored before it is.
@@ -58,7 +61,7 @@ func Installed(o *Observed, r *Record, answer rotation.Answer, message string) *
 		r.Taken = r.Taken || r.Perhaps
 	default:
 	}
-	r.Trouble = Trouble{ReasonRefused, "the BMC does not take the certificate: " + message}
+	r.Trouble = reason.Refused.Trouble("the BMC does not take the certificate: " + message)
 	return r
 }
 
@@ -67,5 +70,5 @@ func Proven(o *Observed, verdict rotation.Verdict, message string) *Record {
 	if verdict == rotation.Right {
 		return o.Record.finish(o)
 	}
-	return o.Record.retry(o, ReasonIronicFails, "the BMC serves the new certificate, and Ironic does not reach it: "+message)
+	return o.Record.retry(o, reason.IronicFails, "the BMC serves the new certificate, and Ironic does not reach it: "+message)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 )
 
@@ -42,7 +43,7 @@ func Decide(o *Observed) Action {
 		return o.stop(r.NotBefore.Sub(o.Now), r.Trouble.Reason, r.Trouble.Message)
 	}
 	if o.Barred != "" && phases[o.Record.Phase].login {
-		return o.stop(0, ReasonWaiting, o.Barred)
+		return o.stop(0, reason.WaitingForTurn, o.Barred)
 	}
 	return phases[o.Record.Phase].step(o)
 }
@@ -63,7 +64,7 @@ const (
 // begin is the step at rest.
 func begin(o *Observed) Action {
 	if o.Issuer == "" {
-		return o.stop(0, ReasonNoIssuer, "no issuer is named")
+		return o.stop(0, reason.NoIssuer, "no issuer is named")
 	}
 	asked := o.Request != "" && o.Request != o.Record.Asked
 	due, wait := o.due()
@@ -71,22 +72,22 @@ func begin(o *Observed) Action {
 		if o.Record.Trouble.Reason != "" {
 			return o.stop(wait, o.Record.Trouble.Reason, o.Record.Trouble.Message)
 		}
-		return o.stop(wait, ReasonCurrent, o.text())
+		return o.stop(wait, reason.Current, o.text())
 	}
 	switch {
 	case o.Unsupported != "":
-		return o.stop(0, ReasonUnsupported, o.Unsupported)
+		return o.stop(0, reason.Unsupported, o.Unsupported)
 	case o.IronicRefuses:
-		return o.stop(0, ReasonIronicRefuses, "Ironic checks the BMC's certificate and does not know the authority of issuer "+o.Issuer+
+		return o.stop(0, reason.IronicRefuses, "Ironic checks the BMC's certificate and does not know the authority of issuer "+o.Issuer+
 			": make the conductors trust it, or switch the check off for this host")
 	case o.Served == nil:
-		return o.stop(time.Minute, ReasonSilent, "the BMC shows no certificate")
+		return o.stop(time.Minute, reason.BMCSilent, "the BMC shows no certificate")
 	case o.Barred != "":
-		return o.stop(0, ReasonWaiting, o.Barred)
+		return o.stop(0, reason.WaitingForTurn, o.Barred)
 	case !o.AtRest:
-		return o.stop(0, ReasonNotAtRest, "the certificate is replaced when the host is at rest")
+		return o.stop(0, reason.NotAtRest, "the certificate is replaced when the host is at rest")
 	case !o.Turn:
-		return o.stop(turnWait, ReasonWaiting, "the certificates or passwords of other BMCs are being changed")
+		return o.stop(turnWait, reason.WaitingForTurn, "the certificates or passwords of other BMCs are being changed")
 	case o.Now.Before(o.Record.NotBefore):
 		return o.stop(o.Record.NotBefore.Sub(o.Now), o.Record.Trouble.Reason, o.Record.Trouble.Message)
 	}
@@ -95,7 +96,7 @@ func begin(o *Observed) Action {
 
 // Turn is the end of a pass that must go on, while the BMC's password is changed.
 func Turn(o *Observed) Wait {
-	return o.stop(turnWait, ReasonWaiting, "the password of the same BMC is being changed")
+	return o.stop(turnWait, reason.WaitingForTurn, "the password of the same BMC is being changed")
 }
 
 // due reports a certificate that is to be replaced without being asked for, or when.
@@ -129,7 +130,7 @@ func (o *Observed) text() string {
 func order(o *Observed) Action {
 	r := o.Record
 	if _, err := ParseRequest(r.Request); err != nil {
-		return Save{r.giveUp(o, ReasonBadRequest, err.Error()), "give up: nobody should sign this request"}
+		return Save{r.giveUp(o, reason.BadRequest, err.Error()), "give up: nobody should sign this request"}
 	}
 	return Sign{ID: o.id(), Request: r.Request}
 }
@@ -149,10 +150,10 @@ func (o *Observed) id() string {
 func install(o *Observed) Action {
 	r := o.Record
 	if err := CheckIssued(r.Chain, r.Request, o.CA, o.Names, o.Now); err != nil {
-		return Save{r.giveUp(o, ReasonWrongCertificate, err.Error()), "give up: the certificate would lock everybody out"}
+		return Save{r.giveUp(o, reason.WrongCertificate, err.Error()), "give up: the certificate would lock everybody out"}
 	}
 	if !o.AtRest {
-		return o.stop(0, ReasonNotAtRest, "the certificate is sent when the host is at rest")
+		return o.stop(0, reason.NotAtRest, "the certificate is sent when the host is at rest")
 	}
 	if wide, differs := o.widened(); differs {
 		return SetTrust{Trust: wide, Then: r}
@@ -199,12 +200,12 @@ func prove(o *Observed) Action {
 	}
 	switch served {
 	case "":
-		return Save{r.retry(o, ReasonSilent, "the BMC shows no certificate"), "wait for the BMC"}
+		return Save{r.retry(o, reason.BMCSilent, "the BMC shows no certificate"), "wait for the BMC"}
 	case o.digestOfChain():
 		return Save{r.to(Switching), "the BMC serves the new certificate"}
 	case r.Old:
 	default:
-		return Save{r.giveUp(o, ReasonForeign, "the BMC serves a certificate that is neither the old nor the new one: somebody else has replaced it"), "give up: somebody else has replaced the certificate"}
+		return Save{r.giveUp(o, reason.Foreign, "the BMC serves a certificate that is neither the old nor the new one: somebody else has replaced it"), "give up: somebody else has replaced the certificate"}
 	}
 	return again(o)
 }
@@ -214,20 +215,20 @@ func prove(o *Observed) Action {
 func again(o *Observed) Action {
 	r := o.Record
 	waited, pause := o.Now.Sub(r.SentAt), patience
-	if r.Trouble.Reason == ReasonRefused {
+	if r.Trouble.Reason == reason.Refused {
 		pause = time.Minute << r.Installs
 	}
 	switch {
 	case r.Taken && waited < patience:
-		return o.stop(restart, ReasonUnderWay, "waiting for the BMC to serve the new certificate")
+		return o.stop(restart, reason.ReplacementUnderWay, "waiting for the BMC to serve the new certificate")
 	case r.Taken || r.Perhaps && r.Installs >= mostInstalls:
-		return o.stop(time.Hour, ReasonNeedsReset, "the BMC has the new certificate and serves the old one: reset the BMC; the rest is done by itself")
+		return o.stop(time.Hour, reason.NeedsReset, "the BMC has the new certificate and serves the old one: reset the BMC; the rest is done by itself")
 	case r.Installs >= mostInstalls:
-		return Save{r.giveUp(o, ReasonRefused, r.Trouble.Message), "give up: the BMC refuses the certificate"}
+		return Save{r.giveUp(o, reason.Refused, r.Trouble.Message), "give up: the BMC refuses the certificate"}
 	case waited < pause:
-		return o.stop(min(restart, pause-waited), ReasonUnderWay, "waiting for the BMC to serve the new certificate; "+r.Trouble.Message)
+		return o.stop(min(restart, pause-waited), reason.ReplacementUnderWay, "waiting for the BMC to serve the new certificate; "+r.Trouble.Message)
 	case !o.AtRest:
-		return o.stop(0, ReasonNotAtRest, "the certificate is sent again when the host is at rest")
+		return o.stop(0, reason.NotAtRest, "the certificate is sent again when the host is at rest")
 	}
 	once := r.clone()
 	once.Phase = Issued
@@ -248,8 +249,8 @@ func (o *Observed) digestOfChain() string {
 	return ""
 }
 
-func (o *Observed) stop(after time.Duration, reason Reason, message string) Wait {
-	return Wait{For: after, Condition: Condition{statuses[reason], reason, message}}
+func (o *Observed) stop(after time.Duration, why reason.Reason, message string) Wait {
+	return Wait{For: after, Condition: why.Condition(message)}
 }
 
 // Follows reports whether a phase may follow another one, or is the same.

@@ -8,6 +8,7 @@ import (
 	"github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/bmc/credentials/certificate"
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
 )
 
 // TestWhenACertificateIsReplaced has what begins a replacement and what keeps it from
@@ -20,26 +21,26 @@ func TestWhenACertificateIsReplaced(t *testing.T) {
 	ours := func(o *certificate.Observed) { o.Request, o.Scheduled, o.Record.Installed = "", true, digest }
 	for name, c := range map[string]struct {
 		change func(o *certificate.Observed)
-		reason certificate.Reason // empty: it begins
+		reason reason.Reason // empty: it begins
 	}{
 		"asked":                          {func(*certificate.Observed) {}, ""},
-		"asked and done":                 {func(o *certificate.Observed) { o.Record.Asked = "1" }, certificate.ReasonCurrent},
-		"no issuer":                      {func(o *certificate.Observed) { o.Issuer = "" }, certificate.ReasonNoIssuer},
+		"asked and done":                 {func(o *certificate.Observed) { o.Record.Asked = "1" }, reason.Current},
+		"no issuer":                      {func(o *certificate.Observed) { o.Issuer = "" }, reason.NoIssuer},
 		"not of the issuer, by schedule": {func(o *certificate.Observed) { o.Request, o.Scheduled = "", true }, ""},
-		"not of the issuer, no schedule": {func(o *certificate.Observed) { o.Request = "" }, certificate.ReasonCurrent},
-		"of the issuer, and young":       {ours, certificate.ReasonCurrent},
+		"not of the issuer, no schedule": {func(o *certificate.Observed) { o.Request = "" }, reason.Current},
+		"of the issuer, and young":       {ours, reason.Current},
 		"of the issuer, a third left":    {func(o *certificate.Observed) { ours(o); o.Now = noon.AddDate(0, 0, 31) }, ""},
-		"of the issuer, 10 days asked":   {func(o *certificate.Observed) { ours(o); o.Now, o.RenewBefore = noon.AddDate(0, 0, 31), 10*24*time.Hour }, certificate.ReasonCurrent},
+		"of the issuer, 10 days asked":   {func(o *certificate.Observed) { ours(o); o.Now, o.RenewBefore = noon.AddDate(0, 0, 31), 10*24*time.Hour }, reason.Current},
 		"given up an hour ago": {func(o *certificate.Observed) {
 			o.Request, o.Scheduled, o.Record.GaveUp = "", true, noon.Add(-time.Hour)
-			o.Record.Trouble.Reason = certificate.ReasonRefused
-		}, certificate.ReasonRefused},
-		"the BMC cannot":        {func(o *certificate.Observed) { o.Unsupported = "no CertificateService" }, certificate.ReasonUnsupported},
-		"Ironic would refuse":   {func(o *certificate.Observed) { o.IronicRefuses = true }, certificate.ReasonIronicRefuses},
-		"in quarantine":         {func(o *certificate.Observed) { o.Barred = "quarantine" }, certificate.ReasonWaiting},
-		"at work":               {func(o *certificate.Observed) { o.AtRest = false }, certificate.ReasonNotAtRest},
-		"too many":              {func(o *certificate.Observed) { o.Turn = false }, certificate.ReasonWaiting},
-		"the BMC shows nothing": {func(o *certificate.Observed) { o.Served = nil }, certificate.ReasonSilent},
+			o.Record.Trouble.Reason = reason.Refused
+		}, reason.Refused},
+		"the BMC cannot":        {func(o *certificate.Observed) { o.Unsupported = "no CertificateService" }, reason.Unsupported},
+		"Ironic would refuse":   {func(o *certificate.Observed) { o.IronicRefuses = true }, reason.IronicRefuses},
+		"in quarantine":         {func(o *certificate.Observed) { o.Barred = "quarantine" }, reason.WaitingForTurn},
+		"at work":               {func(o *certificate.Observed) { o.AtRest = false }, reason.NotAtRest},
+		"too many":              {func(o *certificate.Observed) { o.Turn = false }, reason.WaitingForTurn},
+		"the BMC shows nothing": {func(o *certificate.Observed) { o.Served = nil }, reason.BMCSilent},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)

@@ -4,9 +4,8 @@ import (
 	"crypto/x509"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
 )
 
 // Observed is all that a decision knows.
@@ -45,13 +44,6 @@ type Observed struct {
 	Turn bool
 }
 
-// Condition is what the host's condition shall say.
-type Condition struct {
-	Status  metav1.ConditionStatus
-	Reason  Reason
-	Message string
-}
-
 // Action is one thing to do.
 type Action interface {
 	// Name is the action in words, for logs and tests.
@@ -62,7 +54,7 @@ type (
 	// Wait is the end of a pass. For is how long; 0 waits for somebody.
 	Wait struct {
 		For       time.Duration
-		Condition Condition
+		Condition reason.Condition
 	}
 	// Generate has the BMC make a key and a request for the names ([Generated]).
 	Generate struct{ Names []string }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
 )
 
 // Phase is how far a replacement is.
@@ -49,19 +51,13 @@ type Record struct {
 	NotBefore time.Time `json:"notBefore,omitzero"`
 	Failures  int       `json:"failures,omitempty"`
 	// Trouble is the last failure, for people.
-	Trouble Trouble `json:"trouble,omitzero"`
+	Trouble reason.Trouble `json:"trouble,omitzero"`
 	// Asked is the value of the annotation that is, or was last, served.
 	Asked string `json:"asked,omitempty"`
 	// Installed is the digest of the certificate that was installed last.
 	Installed string    `json:"installed,omitempty"`
 	Replaced  time.Time `json:"replaced,omitzero"`
 	GaveUp    time.Time `json:"gaveUp,omitzero"`
-}
-
-// Trouble is a failure as a condition has it.
-type Trouble struct {
-	Reason  Reason `json:"reason,omitempty"`
-	Message string `json:"message,omitempty"`
 }
 
 // UnderWay reports a replacement that has begun and is carried on whatever the flags say.
@@ -115,25 +111,25 @@ func (r *Record) clone() *Record {
 // to goes on to a phase.
 func (r *Record) to(phase Phase) *Record {
 	r = r.clone()
-	r.Phase, r.NotBefore, r.Failures, r.Trouble = phase, time.Time{}, 0, Trouble{}
+	r.Phase, r.NotBefore, r.Failures, r.Trouble = phase, time.Time{}, 0, reason.Trouble{}
 	return r
 }
 
 // retry stays in a phase after a failure: after a minute, twice as long after each
 // further one, an hour at most.
-func (r *Record) retry(o *Observed, reason Reason, message string) *Record {
+func (r *Record) retry(o *Observed, why reason.Reason, message string) *Record {
 	r = r.clone()
 	r.Failures++
 	r.NotBefore = o.Now.Add(min(time.Minute<<min(r.Failures-1, 6), time.Hour))
-	r.Trouble = Trouble{reason, message}
+	r.Trouble = reason.Trouble{Reason: why, Message: message}
 	return r
 }
 
 // giveUp ends a replacement; the old certificate is served.
-func (r *Record) giveUp(o *Observed, reason Reason, message string) *Record {
+func (r *Record) giveUp(o *Observed, why reason.Reason, message string) *Record {
 	r = r.clone()
 	r.clear()
-	r.Trouble, r.GaveUp, r.Asked = Trouble{reason, message}, o.Now, o.Request
+	r.Trouble, r.GaveUp, r.Asked = reason.Trouble{Reason: why, Message: message}, o.Now, o.Request
 	return r
 }
 
@@ -149,5 +145,5 @@ func (r *Record) finish(o *Observed) *Record {
 func (r *Record) clear() {
 	r.Phase, r.Request, r.Chain, r.Old = Rested, nil, nil, ""
 	r.Installs, r.Taken, r.Perhaps, r.SentAt = 0, false, false, time.Time{}
-	r.Failures, r.NotBefore, r.Trouble = 0, time.Time{}, Trouble{}
+	r.Failures, r.NotBefore, r.Trouble = 0, time.Time{}, reason.Trouble{}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/credentials"
 	"github.com/ironflow/ironflow/bmc/credentials/certificate"
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
 	"github.com/ironflow/ironflow/bmc/credentials/redfish"
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 	"github.com/ironflow/ironflow/test/bmc/simulator"
@@ -137,7 +138,7 @@ func TestACertificateOverRedfish(t *testing.T) {
 			for range 40 {
 				wait, err = certifier.Pass(t.Context(), observed)
 				b.g.Expect(err).NotTo(gomega.HaveOccurred())
-				if c.reset && wait.Condition.Reason == certificate.ReasonNeedsReset {
+				if c.reset && wait.Condition.Reason == reason.NeedsReset {
 					c.reset = false
 					b.restart()
 				}
@@ -146,7 +147,7 @@ func TestACertificateOverRedfish(t *testing.T) {
 				}
 				s.now = s.now.Add(wait.For)
 			}
-			b.g.Expect(wait.Condition.Reason).To(gomega.Equal(certificate.ReasonCurrent), wait.Condition.Message)
+			b.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.Current), wait.Condition.Message)
 			b.g.Expect(c.reset).To(gomega.BeFalse(), "a person was asked to reset the BMC")
 			after, err := server.Served(t.Context())
 			b.g.Expect(err).NotTo(gomega.HaveOccurred())

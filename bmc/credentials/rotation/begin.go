@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/credentials/password"
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
 )
 
 // trigger is why a change is begun.
@@ -29,7 +31,7 @@ const retryFailed = 24 * time.Hour
 // begin is the step at rest.
 func begin(o *Observed) Action {
 	if !o.Secret.Found || !o.Secret.Login.usable() {
-		return o.stop(0, ReasonSecretMissing, "the Secret "+o.Secret.Name+" does not exist, or lacks username or password")
+		return o.stop(0, reason.SecretMissing, "the Secret "+o.Secret.Name+" does not exist, or lacks username or password")
 	}
 	why, wait := o.trigger()
 	if action := foreign(o); action != nil {
@@ -39,7 +41,7 @@ func begin(o *Observed) Action {
 		if failed := o.Record.Trouble; failed.Reason != "" {
 			return o.stop(wait, failed.Reason, failed.Message)
 		}
-		return o.stop(wait, ReasonCurrent, o.currentText(wait))
+		return o.stop(wait, reason.Current, o.currentText(wait))
 	}
 	for _, obstacle := range obstacles {
 		if message, after, there := obstacle.there(o, why); there {
@@ -48,7 +50,7 @@ func begin(o *Observed) Action {
 	}
 	recipe, problem := o.plan()
 	if problem != "" {
-		return o.stop(0, ReasonPolicyImpossible, problem)
+		return o.stop(0, reason.PolicyImpossible, problem)
 	}
 	if r := o.Record; o.Now.Before(r.NotBefore) {
 		return o.stop(r.NotBefore.Sub(o.Now), r.Trouble.Reason, r.Trouble.Message)
@@ -60,7 +62,7 @@ func begin(o *Observed) Action {
 // looked may have been refused: the next look waits for the lock-out window at least.
 func NotFound(o *Observed, message string) *Record {
 	r := o.Record.clone()
-	r.retry(o, Rested, ReasonAccountUnknown, "the account of the BMC cannot be found: "+message)
+	r.retry(o, Rested, reason.AccountUnknown, "the account of the BMC cannot be found: "+message)
 	r.NotBefore = later(r.NotBefore, o.Now.Add(o.Limits.Window))
 	return r
 }
@@ -68,7 +70,7 @@ func NotFound(o *Observed, message string) *Record {
 // Turn is the end of a pass that must go on with a change, while another host changes
 // the same BMC.
 func Turn(o *Observed) Wait {
-	return o.stop(turnWait, ReasonWaitingForTurn, "another host changes the password of the same BMC")
+	return o.stop(turnWait, reason.WaitingForTurn, "another host changes the password of the same BMC")
 }
 
 // plan is what a new password is made of, or why there can be none.
@@ -131,13 +133,13 @@ func foreign(o *Observed) Action {
 		next.Retry = o.Retry
 		return Save{next, "somebody asks for another try: find out whether the former password holds"}
 	}
-	return o.stop(0, ReasonReverted, "the password before the last change is back in the Secret "+o.Secret.Name+
+	return o.stop(0, reason.Reverted, "the password before the last change is back in the Secret "+o.Secret.Name+
 		", and the BMC has the new one: copy it from the key "+string(Current)+" of the Secret "+o.recordName()+" to where the Secret comes from")
 }
 
 // obstacle is one thing that may keep a change from being made.
 type obstacle struct {
-	reason Reason
+	reason reason.Reason
 	// there says so, and when to look again; 0 when a change of what it is about
 	// wakes the host.
 	there func(o *Observed, why trigger) (message string, after time.Duration, there bool)
@@ -145,46 +147,46 @@ type obstacle struct {
 
 // obstacles are in the order in which they are told: what a person has to mend first.
 var obstacles = []obstacle{
-	{ReasonUnsupported, func(o *Observed, _ trigger) (string, time.Duration, bool) {
+	{reason.Unsupported, func(o *Observed, _ trigger) (string, time.Duration, bool) {
 		return o.Unsupported, 0, o.Unsupported != ""
 	}},
 	// With a shared Secret the other hosts would be left with a password that is wrong.
-	{ReasonSharedSecret, func(o *Observed, _ trigger) (string, time.Duration, bool) {
+	{reason.SharedSecret, func(o *Observed, _ trigger) (string, time.Duration, bool) {
 		return fmt.Sprintf("the Secret %s is used by other hosts too: %s; give each host a Secret of its own",
 			o.Secret.Name, strings.Join(o.Sharers, ", ")), 0, len(o.Sharers) > 0
 	}},
 	// The same through Secrets of their own: a chassis has one BMC for several systems.
-	{ReasonSharedAccount, func(o *Observed, _ trigger) (string, time.Duration, bool) {
+	{reason.SharedAccount, func(o *Observed, _ trigger) (string, time.Duration, bool) {
 		return fmt.Sprintf("the account %q of this BMC is used by other hosts too: %s; give each host an account of its own",
 			o.Secret.Login.Username, strings.Join(o.Neighbours, ", ")), 0, len(o.Neighbours) > 0
 	}},
-	{ReasonImmutableSecret, func(o *Observed, _ trigger) (string, time.Duration, bool) {
+	{reason.ImmutableSecret, func(o *Observed, _ trigger) (string, time.Duration, bool) {
 		return "the Secret " + o.Secret.Name + " is immutable: replace it by one that is not", 0, o.Secret.Immutable
 	}},
-	{ReasonManagedSecret, func(o *Observed, _ trigger) (string, time.Duration, bool) {
+	{reason.ManagedSecret, func(o *Observed, _ trigger) (string, time.Duration, bool) {
 		return fmt.Sprintf("the Secret %s is rendered by %s, which would put the old password back: take it out of there, "+
 				"or allow it by the annotation %s: \"true\" on the Secret and carry each new password back yourself",
-				o.Secret.Name, o.Secret.Manager, AllowManagedAnnotation),
+				o.Secret.Name, o.Secret.Manager, names.RotateManagedSecret),
 			0, o.Secret.Manager != "" && !o.Secret.ManagerAllowed
 	}},
-	{ReasonPolicyInvalid, func(o *Observed, _ trigger) (string, time.Duration, bool) {
+	{reason.PolicyInvalid, func(o *Observed, _ trigger) (string, time.Duration, bool) {
 		return o.PolicyProblem, 0, o.PolicyProblem != ""
 	}},
 	// Nobody watches a change by schedule: without the BMC's rules it is a guess, and a
 	// fleet of the same model would make the same wrong one. Whoever asks, watches.
-	{ReasonPolicyUnknown, func(o *Observed, why trigger) (string, time.Duration, bool) {
-		return "it is not known what passwords this BMC takes: ask for a change by the annotation " + RequestAnnotation + ", and watch it",
+	{reason.PolicyUnknown, func(o *Observed, why trigger) (string, time.Duration, bool) {
+		return "it is not known what passwords this BMC takes: ask for a change by the annotation " + names.RotateCredentials + ", and watch it",
 			0, !o.Limits.Known && why != asked
 	}},
-	{ReasonChangeInterval, func(o *Observed, _ trigger) (string, time.Duration, bool) {
+	{reason.ChangeInterval, func(o *Observed, _ trigger) (string, time.Duration, bool) {
 		again := o.Record.Rotated.Add(o.Limits.Interval)
 		return "this BMC takes no other change before " + again.UTC().Format(time.RFC3339), again.Sub(o.Now),
 			!o.Record.Rotated.IsZero() && o.Now.Before(again)
 	}},
-	{ReasonNotAtRest, func(o *Observed, _ trigger) (string, time.Duration, bool) {
+	{reason.NotAtRest, func(o *Observed, _ trigger) (string, time.Duration, bool) {
 		return "the password is changed when the host is at rest", 0, !o.AtRest
 	}},
-	{ReasonWaitingForTurn, func(o *Observed, _ trigger) (string, time.Duration, bool) {
+	{reason.WaitingForTurn, func(o *Observed, _ trigger) (string, time.Duration, bool) {
 		return "the passwords of other hosts are being changed", turnWait, !o.Turn
 	}},
 }

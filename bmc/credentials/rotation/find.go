@@ -3,6 +3,9 @@ package rotation
 import (
 	"strings"
 	"time"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
 )
 
 // find is the step that finds out which password holds.
@@ -27,7 +30,7 @@ func find(o *Observed) Action {
 	case role == "":
 		return Save{r.quarantine(o), "quarantine: no stored password holds"}
 	case o.Now.Before(r.NotBefore):
-		return o.stop(r.NotBefore.Sub(o.Now), ReasonUnderWay, o.findingText())
+		return o.stop(r.NotBefore.Sub(o.Now), reason.RotationUnderWay, o.findingText())
 	}
 	login, _ := r.Login(role)
 	return Try{Role: role, Login: login}
@@ -35,7 +38,7 @@ func find(o *Observed) Action {
 
 func (o *Observed) findingText() string {
 	text := "finding out which password the BMC has, with the lock-out window between two logins"
-	if trouble := o.Record.Trouble; trouble.Reason == ReasonBMCSilent || trouble.Reason == ReasonLockedOut {
+	if trouble := o.Record.Trouble; trouble.Reason == reason.BMCSilent || trouble.Reason == reason.LockedOut {
 		text += "; " + trouble.Message
 	}
 	return text
@@ -117,19 +120,19 @@ func Tried(o *Observed, r *Record, role Role, verdict Verdict, message string) *
 		r.Failures = 0
 	case Locked:
 		r.Wrongs--
-		r.hold(o, ReasonLockedOut, "the BMC refuses every login for a while: "+message)
+		r.hold(o, reason.LockedOut, "the BMC refuses every login for a while: "+message)
 	default:
 		r.Wrongs--
-		r.hold(o, ReasonBMCSilent, "the BMC does not answer a login: "+message)
+		r.hold(o, reason.BMCSilent, "the BMC does not answer a login: "+message)
 	}
 	return r
 }
 
 // hold waits after a login that says nothing about the password, for the lock-out
 // window at least: the BMC may have counted it.
-func (r *Record) hold(o *Observed, reason Reason, message string) {
+func (r *Record) hold(o *Observed, why reason.Reason, message string) {
 	window := r.NotBefore
-	r.retry(o, r.Phase, reason, message)
+	r.retry(o, r.Phase, why, message)
 	r.NotBefore = later(window, r.NotBefore)
 }
 
@@ -138,20 +141,20 @@ func notApplied(o *Observed) Action {
 	r := o.Record
 	switch {
 	case r.Attempt == 0 || r.candidate(Next) == nil:
-		return Save{r.abandon(o, Trouble{}), "done: the password of the record holds"}
+		return Save{r.abandon(o, reason.Trouble{}), "done: the password of the record holds"}
 	case r.Attempt >= attempts:
 		return Save{r.abandon(o, r.outcome()), "give up: the BMC keeps the old password"}
 	case !o.AtRest:
 		// The request stays: it is served when the host is at rest.
-		return Save{r.abandon(o, Trouble{}), "give up for now: the BMC has the old password, and the host is at work"}
+		return Save{r.abandon(o, reason.Trouble{}), "give up for now: the BMC has the old password, and the host is at work"}
 	}
 	recipe, problem := o.plan()
 	if problem != "" {
-		return Save{r.abandon(o, Trouble{ReasonPolicyImpossible, problem}), "give up: no other password can be made"}
+		return Save{r.abandon(o, reason.PolicyImpossible.Trouble(problem)), "give up: no other password can be made"}
 	}
 	proved := r.candidate(Current).Proved
 	if again := proved.Add(backOff(r.Attempt)); o.Now.Before(again) {
-		return o.stop(again.Sub(o.Now), ReasonUnderWay, "another password is tried soon; "+r.outcome().Message)
+		return o.stop(again.Sub(o.Now), reason.RotationUnderWay, "another password is tried soon; "+r.outcome().Message)
 	}
 	return Stage{recipe}
 }
@@ -192,7 +195,7 @@ func (r *Record) promoting() *Record {
 		late.Role = Next
 		r.put(late)
 	}
-	r.Phase, r.Holds, r.Trouble, r.NotBefore = Promoting, "", Trouble{}, time.Time{}
+	r.Phase, r.Holds, r.Trouble, r.NotBefore = Promoting, "", reason.Trouble{}, time.Time{}
 	return r
 }
 
@@ -204,9 +207,9 @@ func (r *Record) quarantine(o *Observed) *Record {
 	for _, c := range r.Candidates {
 		switch {
 		case !c.Proved.IsZero() && c.Role != Given:
-			r.Trouble = Trouble{ReasonSecretChanged, "the password that somebody put into the Secret " + o.Secret.Name +
+			r.Trouble = reason.SecretChanged.Trouble("the password that somebody put into the Secret " + o.Secret.Name +
 				" does not work; the one that was proven last is under the key " + string(c.Role) + " of the Secret " + o.recordName() +
-				": copy it, or set the password at the BMC and give the host a new value of the annotation " + retryAnnotation}
+				": copy it, or set the password at the BMC and give the host a new value of the annotation " + names.Retry)
 			return r
 		case c.Refused > 0 || c.Open || c.Lost > 0:
 			tried = append(tried, string(c.Role))
@@ -215,16 +218,13 @@ func (r *Record) quarantine(o *Observed) *Record {
 		}
 	}
 	text := "the BMC refuses the passwords that we have (" + strings.Join(tried, ", ") + "), somebody has changed it: nobody logs in until the right one is in the Secret " +
-		o.Secret.Name + ", or until the host gets a new value of the annotation " + retryAnnotation
+		o.Secret.Name + ", or until the host gets a new value of the annotation " + names.Retry
 	if len(untried) > 0 {
 		text += ", which has those tried too that a lock-out forbids now (" + strings.Join(untried, ", ") + ")"
 	}
-	r.Trouble = Trouble{ReasonNeitherHolds, text}
+	r.Trouble = reason.NeitherHolds.Trouble(text)
 	return r
 }
-
-// retryAnnotation is names.Retry, which asks for another try of whatever fails.
-const retryAnnotation = "ironflow.io/retry"
 
 // again reports a request for another try that was not dealt with.
 func (o *Observed) again() bool { return o.Retry != "" && o.Retry != o.Record.Retry }
@@ -264,6 +264,6 @@ func (o *Observed) putBack() bool {
 // waiting keeps the lock-out window of the last login.
 func (r *Record) waiting(o *Observed) *Record {
 	r.NotBefore = later(r.NotBefore, o.Now)
-	r.Trouble = Trouble{}
+	r.Trouble = reason.Trouble{}
 	return r
 }

@@ -5,18 +5,6 @@ import (
 	"strings"
 )
 
-// Annotations that users write.
-const (
-	// RequestAnnotation, on a host, asks for a change of its BMC's password; any new
-	// value counts.
-	RequestAnnotation = "ironflow.io/rotate-credentials"
-	// PolicyAnnotation, on a host, is its password policy in place of the flag's.
-	PolicyAnnotation = "ironflow.io/password-policy"
-	// AllowManagedAnnotation, on a Secret that is rendered from elsewhere, allows to
-	// write to it all the same, with the value "true".
-	AllowManagedAnnotation = "ironflow.io/rotate-managed-secret"
-)
-
 // mark is a sign on a Secret of what renders it.
 type mark struct {
 	label, annotation string // exact, or the beginning when it ends in /

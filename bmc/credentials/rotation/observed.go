@@ -1,9 +1,11 @@
 package rotation
 
 import (
+	"strings"
 	"time"
 
 	"github.com/ironflow/ironflow/bmc/credentials/password"
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
 )
 
 // Secret is the host's Secret as it was read.
@@ -70,7 +72,7 @@ type (
 	// Wait is the end of a pass. For is how long; 0 waits for somebody.
 	Wait struct {
 		For       time.Duration
-		Condition Condition
+		Condition reason.Condition
 	}
 	// Stage makes a password of the recipe and stores it: see [Staging].
 	Stage struct{ Recipe password.Recipe }
@@ -122,10 +124,24 @@ func (Prove) Name() string { return "have Ironic prove the new password" }
 // Name implements [Action].
 func (s Save) Name() string { return s.What }
 
+// stop ends a pass.
+func (o *Observed) stop(after time.Duration, why reason.Reason, message string) Wait {
+	return Wait{For: after, Condition: why.Condition(message)}
+}
+
+// recordName is the name of the Secret that holds the record.
+func (o *Observed) recordName() string {
+	_, name, found := strings.Cut(o.Host, "/")
+	if !found {
+		name = o.Host
+	}
+	return RecordName(name)
+}
+
 // Decide says what to do now. It is a function of its argument alone.
 func Decide(o *Observed) Action {
 	if o.RecordProblem != "" {
-		return o.stop(0, ReasonRecordUnreadable, "the Secret "+o.recordName()+" cannot be read: "+o.RecordProblem+
+		return o.stop(0, reason.RecordUnreadable, "the Secret "+o.recordName()+" cannot be read: "+o.RecordProblem+
 			"; it may hold the only copy of a password: mend it, or delete it once the password in the host's Secret is known to work")
 	}
 	return phases[o.Record.Phase].step(o)

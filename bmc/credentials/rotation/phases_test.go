@@ -35,13 +35,3 @@ func TestPhasesAreATable(t *testing.T) {
 		g.Expect(reach(name)).To(gomega.HaveKey(Rested), "from %s", name)
 	}
 }
-
-// TestReasonsAreATable holds that each reason has a row, and one only.
-func TestReasonsAreATable(t *testing.T) {
-	g := gomega.NewWithT(t)
-	g.Expect(statuses).To(gomega.HaveLen(len(Reasons)))
-	for _, info := range Reasons {
-		g.Expect(info.Means).To(gomega.HaveSuffix("."), string(info.Reason))
-		g.Expect(info.Do).To(gomega.HaveSuffix("."), string(info.Reason))
-	}
-}

@@ -1,6 +1,10 @@
 package rotation
 
-import "time"
+import (
+	"time"
+
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
+)
 
 // promote is the step of a new password that holds and stands in the record alone.
 func promote(o *Observed) Action {
@@ -9,7 +13,7 @@ func promote(o *Observed) Action {
 	current, _ := r.Login(Current)
 	switch {
 	case !o.Secret.Found:
-		return o.stop(0, ReasonSecretMissing, "the Secret "+o.Secret.Name+" does not exist any more: the BMC's password is under the key "+
+		return o.stop(0, reason.SecretMissing, "the Secret "+o.Secret.Name+" does not exist any more: the BMC's password is under the key "+
 			string(Next)+" of the Secret "+o.recordName())
 	case o.Secret.Login == next:
 		return Save{r.to(Telling), "the host's Secret has the new password"}
@@ -44,7 +48,7 @@ func overtaken(o *Observed) Action {
 		return Save{r.finish(o), "done: the new password holds; somebody has changed the host's Secret again"}
 	}
 	if o.Now.Before(r.NotBefore) {
-		return o.stop(r.NotBefore.Sub(o.Now), o.troubleOr(ReasonUnderWay), r.Trouble.Message)
+		return o.stop(r.NotBefore.Sub(o.Now), o.troubleOr(reason.RotationUnderWay), r.Trouble.Message)
 	}
 	return nil
 }
@@ -54,7 +58,7 @@ func overtaken(o *Observed) Action {
 func WasTold(o *Observed, r *Record, message string) *Record {
 	r = r.clone()
 	if message != "" {
-		r.retry(o, Telling, ReasonIronicFails, "Ironic does not take the new password: "+message)
+		r.retry(o, Telling, reason.IronicFails, "Ironic does not take the new password: "+message)
 		return r
 	}
 	return r.to(Checking)
@@ -71,10 +75,10 @@ func Proven(o *Observed, r *Record, verdict Verdict, message string) *Record {
 		if verdict == Wrong && r.Failures > 0 && !r.Doubted {
 			return r.doubt(o)
 		}
-		r.retry(o, Telling, ReasonIronicFails, "Ironic is refused by the BMC with the new password, which works for us: "+message)
+		r.retry(o, Telling, reason.IronicFails, "Ironic is refused by the BMC with the new password, which works for us: "+message)
 		r.NotBefore = later(r.NotBefore, o.Now.Add(o.Limits.Window))
 	default:
-		r.retry(o, Telling, ReasonIronicFails, "Ironic cannot prove the new password: "+message)
+		r.retry(o, Telling, reason.IronicFails, "Ironic cannot prove the new password: "+message)
 	}
 	return r
 }
@@ -87,7 +91,7 @@ func (r *Record) doubt(o *Observed) *Record {
 		c := &r.Candidates[i]
 		*c = Candidate{Role: c.Role, Login: c.Login}
 	}
-	r.Phase, r.Doubted, r.Failures, r.Trouble = Finding, true, 0, Trouble{}
+	r.Phase, r.Doubted, r.Failures, r.Trouble = Finding, true, 0, reason.Trouble{}
 	r.NotBefore = o.Now.Add(o.Limits.Window)
 	return r
 }

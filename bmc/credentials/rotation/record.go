@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
 )
 
 // Login is a user's name with a password.
@@ -124,7 +125,7 @@ type Record struct {
 	// Failures counts what failed in a row for other reasons.
 	Failures int `json:"failures,omitempty"`
 	// Trouble is the last failure, for people.
-	Trouble Trouble `json:"trouble,omitzero"`
+	Trouble reason.Trouble `json:"trouble,omitzero"`
 	// Request is the value of the annotation that is, or was last, served.
 	Request string `json:"request,omitempty"`
 	// Retry is the last value of the annotation ironflow.io/retry that was dealt with.
@@ -135,12 +136,6 @@ type Record struct {
 	// Salt and Former tell the password before the current one when it comes back.
 	Salt   []byte `json:"salt,omitempty"`
 	Former []byte `json:"former,omitempty"`
-}
-
-// Trouble is a failure as a condition has it.
-type Trouble struct {
-	Reason  Reason `json:"reason,omitempty"`
-	Message string `json:"message,omitempty"`
 }
 
 // UnderWay reports a rotation that has begun: it must be carried on, also when

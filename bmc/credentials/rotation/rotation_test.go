@@ -9,7 +9,9 @@ import (
 
 	"github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/bmc/credentials/password"
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 )
 
@@ -32,28 +34,28 @@ func TestWhatKeepsAChangeFromBeingMade(t *testing.T) {
 	gomega.NewWithT(t).Expect(rotation.Decide(ready())).To(gomega.BeAssignableToTypeOf(rotation.Stage{}))
 	for name, c := range map[string]struct {
 		change func(o *rotation.Observed)
-		reason rotation.Reason
+		reason reason.Reason
 		says   string
 		wait   time.Duration
 	}{
-		"nobody asks":          {func(o *rotation.Observed) { o.Request = "" }, rotation.ReasonCurrent, "not changed by us yet", 0},
-		"asked and done":       {func(o *rotation.Observed) { o.Record.Request = "1" }, rotation.ReasonCurrent, "", 0},
-		"no Secret":            {func(o *rotation.Observed) { o.Secret.Found = false }, rotation.ReasonSecretMissing, "bmc-1", 0},
-		"an empty Secret":      {func(o *rotation.Observed) { o.Secret.Login.Password = "" }, rotation.ReasonSecretMissing, "bmc-1", 0},
-		"an ipmi address":      {func(o *rotation.Observed) { o.Unsupported = "no Redfish" }, rotation.ReasonUnsupported, "no Redfish", 0},
-		"a shared Secret":      {func(o *rotation.Observed) { o.Sharers = []string{"metal3/host-2", "metal3/host-3"} }, rotation.ReasonSharedSecret, "metal3/host-2, metal3/host-3", 0},
-		"a shared account":     {func(o *rotation.Observed) { o.Neighbours = []string{"metal3/blade-2"} }, rotation.ReasonSharedAccount, "metal3/blade-2", 0},
-		"an immutable Secret":  {func(o *rotation.Observed) { o.Secret.Immutable = true }, rotation.ReasonImmutableSecret, "immutable", 0},
-		"a rendered Secret":    {func(o *rotation.Observed) { o.Secret.Manager = "Flux" }, rotation.ReasonManagedSecret, rotation.AllowManagedAnnotation, 0},
-		"a policy that is no":  {func(o *rotation.Observed) { o.PolicyProblem = "length=x" }, rotation.ReasonPolicyInvalid, "length=x", 0},
-		"a policy too long":    {func(o *rotation.Observed) { o.Policy.Least = 24 }, rotation.ReasonPolicyImpossible, "at most 20", 0},
-		"a host at work":       {func(o *rotation.Observed) { o.AtRest = false }, rotation.ReasonNotAtRest, "at rest", 0},
-		"too many at once":     {func(o *rotation.Observed) { o.Turn = false }, rotation.ReasonWaitingForTurn, "", 30 * time.Second},
-		"too soon for the BMC": {func(o *rotation.Observed) { o.Limits.Interval, o.Record.Rotated = 24*time.Hour, noon.Add(-time.Hour) }, rotation.ReasonChangeInterval, "2026-03-02T11:00:00Z", 23 * time.Hour},
+		"nobody asks":          {func(o *rotation.Observed) { o.Request = "" }, reason.Current, "not changed by us yet", 0},
+		"asked and done":       {func(o *rotation.Observed) { o.Record.Request = "1" }, reason.Current, "", 0},
+		"no Secret":            {func(o *rotation.Observed) { o.Secret.Found = false }, reason.SecretMissing, "bmc-1", 0},
+		"an empty Secret":      {func(o *rotation.Observed) { o.Secret.Login.Password = "" }, reason.SecretMissing, "bmc-1", 0},
+		"an ipmi address":      {func(o *rotation.Observed) { o.Unsupported = "no Redfish" }, reason.Unsupported, "no Redfish", 0},
+		"a shared Secret":      {func(o *rotation.Observed) { o.Sharers = []string{"metal3/host-2", "metal3/host-3"} }, reason.SharedSecret, "metal3/host-2, metal3/host-3", 0},
+		"a shared account":     {func(o *rotation.Observed) { o.Neighbours = []string{"metal3/blade-2"} }, reason.SharedAccount, "metal3/blade-2", 0},
+		"an immutable Secret":  {func(o *rotation.Observed) { o.Secret.Immutable = true }, reason.ImmutableSecret, "immutable", 0},
+		"a rendered Secret":    {func(o *rotation.Observed) { o.Secret.Manager = "Flux" }, reason.ManagedSecret, names.RotateManagedSecret, 0},
+		"a policy that is no":  {func(o *rotation.Observed) { o.PolicyProblem = "length=x" }, reason.PolicyInvalid, "length=x", 0},
+		"a policy too long":    {func(o *rotation.Observed) { o.Policy.Least = 24 }, reason.PolicyImpossible, "at most 20", 0},
+		"a host at work":       {func(o *rotation.Observed) { o.AtRest = false }, reason.NotAtRest, "at rest", 0},
+		"too many at once":     {func(o *rotation.Observed) { o.Turn = false }, reason.WaitingForTurn, "", 30 * time.Second},
+		"too soon for the BMC": {func(o *rotation.Observed) { o.Limits.Interval, o.Record.Rotated = 24*time.Hour, noon.Add(-time.Hour) }, reason.ChangeInterval, "2026-03-02T11:00:00Z", 23 * time.Hour},
 		"a BMC of which nothing is known, by schedule": {func(o *rotation.Observed) {
 			o.Request, o.Every, o.Limits.Known = "", 24*time.Hour, false
-		}, rotation.ReasonPolicyUnknown, rotation.RequestAnnotation, 0},
-		"a record that cannot be read": {func(o *rotation.Observed) { o.RecordProblem = "phase unknown" }, rotation.ReasonRecordUnreadable, "host-1-bmc-rotation", 0},
+		}, reason.PolicyUnknown, names.RotateCredentials, 0},
+		"a record that cannot be read": {func(o *rotation.Observed) { o.RecordProblem = "phase unknown" }, reason.RecordUnreadable, "host-1-bmc-rotation", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
 )
 
 // attempts is how many new passwords are sent in one rotation. A BMC refuses one for
@@ -31,7 +32,7 @@ func Staging(o *Observed, next client.Secret, account string, route Route, salt 
 	r.put(Candidate{Role: Next, Login: Login{Username: current.Username, Password: next}})
 	r.Phase, r.Attempt, r.Secret, r.Account, r.Route = Staged, r.Attempt+1, o.Secret.Name, account, route
 	r.Sent, r.Said, r.Holds, r.Failures, r.Wrongs, r.Salt = "", "", "", 0, 0, salt
-	r.Trouble, r.GaveUp, r.NotBefore, r.Bold = Trouble{}, time.Time{}, time.Time{}, false
+	r.Trouble, r.GaveUp, r.NotBefore, r.Bold = reason.Trouble{}, time.Time{}, time.Time{}, false
 	return r
 }
 
@@ -42,15 +43,15 @@ func send(o *Observed) Action {
 	next, _ := r.Login(Next)
 	switch {
 	case o.Secret.Found && o.Secret.Login != current:
-		return Save{r.abandon(o, Trouble{}), "give up: somebody has changed the Secret, and nothing was sent"}
+		return Save{r.abandon(o, reason.Trouble{}), "give up: somebody has changed the Secret, and nothing was sent"}
 	case !o.Secret.Found:
-		return o.stop(0, ReasonSecretMissing, "the Secret "+o.Secret.Name+" does not exist any more, and nothing was sent")
+		return o.stop(0, reason.SecretMissing, "the Secret "+o.Secret.Name+" does not exist any more, and nothing was sent")
 	case len(o.Sharers) > 0 || len(o.Neighbours) > 0 || o.Secret.Manager != "" && !o.Secret.ManagerAllowed:
-		return Save{r.abandon(o, Trouble{}), "give up: the Secret is not ours to change any more, and nothing was sent"}
+		return Save{r.abandon(o, reason.Trouble{}), "give up: the Secret is not ours to change any more, and nothing was sent"}
 	case o.Now.Before(r.NotBefore):
-		return o.stop(r.NotBefore.Sub(o.Now), o.troubleOr(ReasonUnderWay), r.Trouble.Message)
+		return o.stop(r.NotBefore.Sub(o.Now), o.troubleOr(reason.RotationUnderWay), r.Trouble.Message)
 	case !o.AtRest:
-		return o.stop(0, ReasonNotAtRest, "a new password is stored, and is sent when the host is at rest")
+		return o.stop(0, reason.NotAtRest, "a new password is stored, and is sent when the host is at rest")
 	}
 	return Send{Login: current, New: next}
 }
@@ -68,10 +69,10 @@ func WasSent(o *Observed, r *Record, answer Answer, message string) *Record {
 	r.Sent, r.Said, r.Phase = answer, message, Finding
 	switch answer {
 	case NotSent:
-		r.retry(o, Staged, ReasonBMCSilent, "the BMC cannot be asked to change the password: "+message)
+		r.retry(o, Staged, reason.BMCSilent, "the BMC cannot be asked to change the password: "+message)
 		return r
 	case LockedOut:
-		r.retry(o, Staged, ReasonLockedOut, "the BMC refuses every login for a while: "+message)
+		r.retry(o, Staged, reason.LockedOut, "the BMC refuses every login for a while: "+message)
 		r.NotBefore = later(r.NotBefore, o.Now.Add(o.Limits.Window))
 		return r
 	case Accepted:
@@ -82,28 +83,28 @@ func WasSent(o *Observed, r *Record, answer Answer, message string) *Record {
 		r.Wrongs++
 		c := r.candidate(Current)
 		if c.Refused++; c.Refused < o.Limits.Refusals {
-			r.retry(o, Staged, ReasonUnderWay, "the BMC refuses the old password, as this kind does now and then with a right one: "+message)
+			r.retry(o, Staged, reason.RotationUnderWay, "the BMC refuses the old password, as this kind does now and then with a right one: "+message)
 			return r
 		}
 		r.NotBefore = o.Now.Add(o.Limits.Window)
 	default:
 		r.NotBefore = o.Now.Add(lateChange)
 	}
-	r.Failures, r.Trouble = 0, Trouble{}
+	r.Failures, r.Trouble = 0, reason.Trouble{}
 	return r
 }
 
 // outcome is what a BMC that has kept the old password did with the new one.
-func (r *Record) outcome() Trouble {
+func (r *Record) outcome() reason.Trouble {
 	switch r.Sent {
 	case Accepted:
-		return Trouble{ReasonNotKept, "the BMC has accepted a new password and kept the old one: update its firmware, or change the password by hand"}
+		return reason.NotKept.Trouble("the BMC has accepted a new password and kept the old one: update its firmware, or change the password by hand")
 	case Refused:
-		return Trouble{ReasonRefused, "the BMC refuses the new password, and keeps the old one: " + r.Said}
+		return reason.Refused.Trouble("the BMC refuses the new password, and keeps the old one: " + r.Said)
 	case Unauthorized:
-		return Trouble{ReasonRefused, "the BMC has refused the old password when it was to be changed, and takes it otherwise: " + r.Said}
+		return reason.Refused.Trouble("the BMC has refused the old password when it was to be changed, and takes it otherwise: " + r.Said)
 	default:
-		return Trouble{ReasonNotKept, "the BMC has not answered the change of its password, and keeps the old one: " + r.Said}
+		return reason.NotKept.Trouble("the BMC has not answered the change of its password, and keeps the old one: " + r.Said)
 	}
 }
 
@@ -117,10 +118,10 @@ func interrupted(o *Observed) Action {
 
 // retry goes back to a phase after a failure that says nothing about passwords, after
 // a minute, twice as long after each further one, an hour at most.
-func (r *Record) retry(o *Observed, phase Phase, reason Reason, message string) {
+func (r *Record) retry(o *Observed, phase Phase, why reason.Reason, message string) {
 	r.Phase, r.Failures = phase, r.Failures+1
 	r.NotBefore = o.Now.Add(backOff(r.Failures))
-	r.Trouble = Trouble{reason, message}
+	r.Trouble = reason.Trouble{Reason: why, Message: message}
 }
 
 // backOff is the wait after a number of failures in a row.
@@ -136,16 +137,16 @@ func later(a, b time.Time) time.Time {
 }
 
 // troubleOr is the reason of the last failure, or another one.
-func (o *Observed) troubleOr(reason Reason) Reason {
+func (o *Observed) troubleOr(why reason.Reason) reason.Reason {
 	if o.Record.Trouble.Reason != "" {
 		return o.Record.Trouble.Reason
 	}
-	return reason
+	return why
 }
 
 // abandon ends a rotation without a change. What was sent is kept: nobody can be sure
 // that it will never hold. What was not sent is dropped.
-func (r *Record) abandon(o *Observed, why Trouble) *Record {
+func (r *Record) abandon(o *Observed, why reason.Trouble) *Record {
 	r = r.clone()
 	if tried := r.candidate(Next); tried != nil && r.Phase != Staged {
 		r.keep(tried.Login)
@@ -163,7 +164,7 @@ func (r *Record) abandon(o *Observed, why Trouble) *Record {
 // rest clears what belongs to one rotation.
 func (r *Record) rest() {
 	r.Phase, r.Sent, r.Said, r.Holds, r.Route, r.Attempt, r.Wrongs, r.Failures = Rested, "", "", "", ByAccount, 0, 0, 0
-	r.NotBefore, r.Trouble, r.Doubted, r.Bold = time.Time{}, Trouble{}, false, false
+	r.NotBefore, r.Trouble, r.Doubted, r.Bold = time.Time{}, reason.Trouble{}, false, false
 	for i := range r.Candidates {
 		c := &r.Candidates[i]
 		*c = Candidate{Role: c.Role, Login: c.Login, Proved: c.Proved}
