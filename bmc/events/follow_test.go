@@ -83,6 +83,7 @@ func TestFollow(t *testing.T) {
 
 		// A stream that says nothing for ten minutes is opened anew, and that is no failure.
 		<-time.After(time.Hour)
+		synctest.Wait()
 		g.Expect(len(s.connects)).To(BeNumerically("~", 7, 1))
 		cancel()
 		g.Expect(<-done).To(Succeed())

@@ -54,7 +54,7 @@ func Keep(ctx context.Context, c BMC, report *v1alpha1.BMCReport, wanted *Wanted
 	if wanted.Known != "" {
 		s, err := look(ctx, c, wanted.Known)
 		if err != nil && client.KindOf(err) != client.NotSupported {
-			return State{}, err
+			return State{}, wanted.conceal(err)
 		}
 		if err == nil && wanted.relate(s) == right {
 			return State{Did: Kept, Path: wanted.Known}, nil
@@ -63,9 +63,9 @@ func Keep(ctx context.Context, c BMC, report *v1alpha1.BMCReport, wanted *Wanted
 	k := keeper{c: c, wanted: wanted, report: report}
 	state, err := k.keep(ctx)
 	if text := problem(err); text != "" {
-		return State{Did: Nothing, Problem: text, Stream: state.Stream}, nil
+		return State{Did: Nothing, Problem: wanted.hide(text), Stream: state.Stream}, nil
 	}
-	return state, err
+	return state, wanted.conceal(err)
 }
 
 // Remove takes all subscriptions of the host's keys away. A BMC without events has
@@ -87,7 +87,7 @@ func Remove(ctx context.Context, c BMC, wanted *Wanted) (removed int, err error)
 		k.stale = append(k.stale, found.path)
 	}
 	err = k.clear(ctx)
-	return k.removed, err
+	return k.removed, wanted.conceal(err)
 }
 
 // keeper is one pass of Keep or Remove.

@@ -18,6 +18,8 @@ type Options struct {
 	// Keys derives the hosts' addresses, Sink gets what they tell.
 	Keys Keys
 	Sink Sink
+	// Heard is told of each delivery of a host that was taken; nil for nobody. It must not block.
+	Heard func(host string, at time.Time)
 	// HostRate and HostBurst bound the deliveries of one host, a second and at once:
 	// 10 and 100. Rate and Burst bound those of all: 5000 and 10000. What is beyond is
 	// taken unread and becomes one wake of the kind meaning.Look.
@@ -190,6 +192,9 @@ func (r *Receiver) take(e *entry, payload meaning.Payload, intact bool, now time
 	r.counters.taken.Add(1)
 	r.counters.events.Add(int64(len(payload.Events)))
 	r.hosts.arrived(e, now)
+	if r.options.Heard != nil {
+		r.options.Heard(e.host, now)
+	}
 	if !intact || payload.More > 0 {
 		r.missed(e)
 	}
