@@ -61,6 +61,12 @@ func (r *recent) add(path string, now time.Time) {
 	r.paths[path] = now
 }
 
+func (r *recent) forget(path string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.paths, path)
+}
+
 func (r *recent) has(path string, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

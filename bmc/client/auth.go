@@ -50,7 +50,8 @@ type auth struct {
 	basic    time.Time // until then without sessions
 	proven   bool      // the password was right at some time
 	denied   int       // refusals of the password in a row
-	verdict  *Error    // no login until the target changes
+	verdict  *Error    // no login until the target changes, or until then
+	lockEnd  time.Time // when a verdict of a lock ends; zero for others
 	hold     *Error    // no login until holdEnd
 	holdEnd  time.Time
 	flight   *flight
@@ -67,6 +68,9 @@ type session struct {
 const (
 	// maxLogins is how often a call may present the password.
 	maxLogins = 2
+	// lockTime is how long nothing is tried after the BMC has locked the user out: longer
+	// than the locks that are known, so that the next login prolongs none.
+	lockTime = time.Hour
 	// holdTime is how long a login that was refused for another reason than the
 	// password is not repeated.
 	holdTime = time.Minute
@@ -137,8 +141,8 @@ func (a *auth) look(p *pass) (credential, *flight, error) {
 		return credential{token: a.session.token}, nil, nil
 	case p.anonymous:
 		return credential{}, nil, nil
-	case a.verdict != nil:
-		return credential{}, nil, a.verdict
+	case a.refused(now) != nil:
+		return credential{}, nil, a.refused(now)
 	case a.target.Basic || now.Before(a.basic):
 		return a.password(), nil, nil
 	case held:
@@ -153,6 +157,21 @@ func (a *auth) look(p *pass) (credential, *flight, error) {
 	return credential{}, a.flight, nil
 }
 
+// refused is why no login is tried, if so; the lock is held. A lock ends, and whose
+// password was right before has to prove it anew.
+func (a *auth) refused(now time.Time) *Error {
+	switch {
+	case a.verdict == nil || a.lockEnd.IsZero():
+		return a.verdict
+	case now.Before(a.lockEnd):
+		own := *a.verdict
+		own.RetryAfter = a.lockEnd.Sub(now)
+		return &own
+	}
+	a.verdict, a.lockEnd, a.denied, a.proven = nil, time.Time{}, 0, false
+	return nil
+}
+
 func (a *auth) password() credential {
 	return credential{basic: true, username: a.target.Username, password: string(a.target.Password)}
 }
@@ -165,7 +184,7 @@ func (a *auth) guard(ctx context.Context) (done func(), ok bool, err error) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.verdict != nil || a.closed {
+	if a.refused(a.now()) != nil || a.closed {
 		done()
 		return nil, false, nil
 	}

@@ -24,6 +24,7 @@ func TestNoLockOut(t *testing.T) {
 		first   bool
 		refused int
 		kind    client.Kind
+		hourly  bool // a login an hour
 	}{
 		"wrong from the beginning":     {refused: 1, kind: client.Credentials},
 		"wrong, without sessions":      {basic: true, refused: 1, kind: client.Credentials},
@@ -43,7 +44,7 @@ func TestNoLockOut(t *testing.T) {
 			arrange: func(f *fake) {
 				f.login = says(http.StatusForbidden, message("Vendor.1.0.AccountLocked", "The account is locked out."))
 			},
-			kind: client.LockedOut,
+			kind: client.LockedOut, hourly: true,
 		},
 		"an older HPE": {
 			arrange: func(f *fake) {
@@ -82,7 +83,64 @@ func TestNoLockOut(t *testing.T) {
 				wait.Wait()
 				presented, refused, _ := f.counts()
 				g.Expect(refused).To(Equal(c.refused))
-				g.Expect(presented - before).To(BeNumerically("<=", 2))
+				if c.hourly {
+					g.Expect(presented - before).To(Equal(5))
+				} else {
+					g.Expect(presented - before).To(BeNumerically("<=", 2))
+				}
+			})
+		})
+	}
+}
+
+// TestALockEnds: a user who was locked out, by whoever, is tried again after an hour
+// with one login, so that a right password works again by itself.
+func TestALockEnds(t *testing.T) {
+	for name, basic := range map[string]bool{"with sessions": false, "without sessions": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, f := NewWithT(t), newFake()
+				locked := says(http.StatusForbidden, message("Vendor.1.0.AccountLocked", "The account is locked out."))
+				f.login = locked
+				f.free[system] = func(w http.ResponseWriter, r *http.Request) {
+					switch {
+					case !f.allowed(r):
+						body(w, http.StatusUnauthorized, "")
+					case basic && f.login != nil:
+						body(w, http.StatusUnauthorized, message("Vendor.1.0.AccountLocked", "The account is locked out."))
+					default:
+						body(w, http.StatusOK, `{}`)
+					}
+				}
+				it := insideBasic(t, f, quick(), basic)
+				ask := func() error { return it.Get(t.Context(), system, &struct{}{}) }
+				for range 12 {
+					err := ask()
+					g.Expect(client.KindOf(err)).To(Equal(client.LockedOut))
+					g.Expect(err).To(HaveField("RetryAfter", BeNumerically("<=", time.Hour)))
+					g.Expect(err).To(HaveField("RetryAfter", BeNumerically(">", 0)))
+					elapse(10 * time.Minute)
+				}
+				presented, _, _ := f.counts()
+				g.Expect(presented).To(Equal(2), "one login an hour")
+				f.login = nil
+				g.Expect(ask()).To(Succeed())
+				presented, _, _ = f.counts()
+				g.Expect(presented).To(Equal(3))
+
+				f.login = locked
+				f.forgetSessions()
+				g.Expect(client.KindOf(ask())).To(Equal(client.LockedOut))
+				f.login = nil
+				f.setPassword("another")
+				elapse(time.Hour)
+				_, before, _ := f.counts()
+				for range 30 {
+					g.Expect(client.KindOf(ask())).To(Equal(client.Credentials))
+					elapse(10 * time.Minute)
+				}
+				_, refused, _ := f.counts()
+				g.Expect(refused-before).To(Equal(1), "the lock may have been for that password: it is tried once")
 			})
 		})
 	}

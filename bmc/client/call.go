@@ -23,6 +23,9 @@ var ErrClosed = errors.New("the client is closed: ask the pool for the one of no
 // run makes a call, again where a rule says so.
 func (c *Client) run(ctx context.Context, k call) (*Answer, error) {
 	t, p := tried{}, pass{}
+	if k.method == http.MethodDelete {
+		c.fresh.forget(k.path) // it is missing for another reason from now on
+	}
 	for {
 		p = p.again(k)
 		answer, err := c.authorized(ctx, k, &p)

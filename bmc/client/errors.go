@@ -21,7 +21,7 @@ const (
 	// Credentials: user name or password is wrong. No further login is tried.
 	Credentials Kind = "Credentials"
 	// LockedOut: the BMC has locked the account or the caller out. No further login
-	// is tried.
+	// is tried before RetryAfter.
 	LockedOut Kind = "LockedOut"
 	// PasswordChange: the password must be changed first. Args hold the account's path.
 	PasswordChange Kind = "PasswordChange"

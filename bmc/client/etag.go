@@ -15,8 +15,12 @@ type etags struct {
 	tags map[string]string
 }
 
-// maxTags bounds the tags that are kept.
-const maxTags = 512
+// maxTags bounds the tags that are kept, maxTag how long one is: longer ones are noise,
+// and no header takes them.
+const (
+	maxTags = 512
+	maxTag  = 1024
+)
 
 func (t *etags) get(path string) string {
 	t.mu.Lock()
@@ -59,7 +63,7 @@ func tagOf(header http.Header, body func() string) string {
 	return tidyTag(body())
 }
 
-// tidyTag mends a tag: doubled quotes, and tags that are empty.
+// tidyTag mends a tag: doubled quotes, and tags that are empty or no tags.
 func tidyTag(tag string) string {
 	tag = strings.TrimSpace(tag)
 	weak := strings.HasPrefix(tag, "W/")
@@ -67,7 +71,7 @@ func tidyTag(tag string) string {
 	for len(opaque) > 4 && strings.HasPrefix(opaque, `""`) && strings.HasSuffix(opaque, `""`) {
 		opaque = opaque[1 : len(opaque)-1]
 	}
-	if strings.Trim(opaque, `"`) == "" || strings.ContainsFunc(opaque, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+	if len(tag) > maxTag || strings.Trim(opaque, `"`) == "" || strings.ContainsFunc(opaque, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return ""
 	}
 	if weak {

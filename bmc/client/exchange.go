@@ -33,7 +33,9 @@ func (c *Client) exchange(ctx context.Context, k call, as credential) (*Answer, 
 			if !is {
 				return nil, err
 			}
-			e.Message = "the BMC is silent: " + e.Error()
+			if e.Kind == Unreachable {
+				e.Message = "the BMC is silent: " + e.Error()
+			}
 			return nil, c.about(k, e)
 		}
 	case goOn:

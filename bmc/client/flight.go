@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 )
@@ -95,11 +96,13 @@ func withoutSession(e *Error) time.Duration {
 	return fullTime
 }
 
-// final makes a refusal the last one; the lock is held.
+// final makes a refusal the last one, that of a lock for an hour; the lock is held.
 func (a *auth) final(e *Error) *Error {
 	own := *e
 	if own.Kind == LockedOut {
-		own.Message = "the BMC has locked the user out, and no login is tried until its credentials change: wait until the lock ends, and see who logs in with a wrong password"
+		a.lockEnd = a.now().Add(lockTime)
+		own.RetryAfter = lockTime
+		own.Message = fmt.Sprintf("the BMC has locked the user out, and no login is tried for %s or until the credentials change: see who logs in with a wrong password", lockTime)
 	} else {
 		own.Message = "the BMC refuses the user name or the password, and no login is tried until they change: correct them"
 	}
@@ -107,6 +110,6 @@ func (a *auth) final(e *Error) *Error {
 		own.Message += " (it says: " + e.Message + ")"
 	}
 	a.verdict = &own
-	a.log.Warn("BMC refuses the login; none is tried until the credentials change", "err", &own)
+	a.log.Warn("BMC refuses the login; it is not tried again", "err", &own)
 	return &own
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/ironflow/ironflow/bmc/lenient"
@@ -143,6 +144,51 @@ func FuzzRedact(f *testing.F) {
 		}
 		if strings.Contains(strings.ReplaceAll(clean, redacted, "\x00"), secret) {
 			t.Fatalf("%q is left in %q", secret, clean)
+		}
+	})
+}
+
+// FuzzTags holds tags to what a header may hold, and the tries of a change to a few.
+func FuzzTags(f *testing.F) {
+	for _, seed := range []string{`"1"`, `W/"1-gzip"`, `""1""`, `W/""`, `""""""`, "a\r\nb", ` x `, `W/W/"1"`, strings.Repeat("x", 4096)} {
+		f.Add(seed, seed)
+	}
+	f.Fuzz(func(t *testing.T, one, other string) {
+		used, now := tidyTag(one), tidyTag(other)
+		if tidyTag(used) != used {
+			t.Fatalf("%q becomes %q, that %q", one, used, tidyTag(used))
+		}
+		tries := matches(used, now)
+		if len(tries) > 4 {
+			t.Fatalf("%d tries: %q", len(tries), tries)
+		}
+		for _, tag := range append(tries, used, now) {
+			if len(tag) > maxTag || strings.ContainsAny(tag, "\r\n\x00") {
+				t.Fatalf("%q is no tag", tag)
+			}
+		}
+	})
+}
+
+// FuzzRoot reads anything as a service root, and a time as Retry-After.
+func FuzzRoot(f *testing.F) {
+	for _, seed := range []string{
+		`{"RedfishVersion":"1.6.0","Links":{"Sessions":{"@odata.id":"/s"}}}`, `{"@odata.type":"#ServiceRoot.v1_5_0.ServiceRoot","SessionService":"/x/"}`,
+		`{"RedfishVersion":1,"Links":{"Sessions":"https://evil.example/s"}}`, `{"RedfishVersion":"1","Links":[],"SessionService":{"@odata.id":["/x"]}}`, `[]`, `12`, `Sat, 01 Jan 2000 00:00:04 GMT`,
+	} {
+		f.Add([]byte(seed))
+	}
+	c, err := New(Target{URL: "https://bmc.example"}, Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		at, err := c.sessionsOf(call{method: http.MethodGet, path: rootPath}, &Answer{Status: http.StatusOK, Body: raw})
+		if err == nil && at.path != "" {
+			stays(t, c.at, at.path)
+		}
+		if wait := retryAfter(http.Header{"Retry-After": {string(raw)}}, time.Unix(1_700_000_000, 0)); wait < 0 || wait > longestWish {
+			t.Fatalf("%q is %s", raw, wait)
 		}
 	})
 }

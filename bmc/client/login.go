@@ -113,7 +113,7 @@ func (c *Client) login(ctx context.Context, password Secret) (opened *session, p
 		e.cause = errNoToken
 		return nil, true, e
 	}
-	c.secrets.add(token)
+	c.secrets.addToken(token)
 	return &session{token: token, path: c.sessionPath(answer), account: c.accountToChange(answer)}, true, nil
 }
 

@@ -14,7 +14,8 @@ import (
 type redactor struct {
 	mu     sync.Mutex
 	fixed  []string // never forgotten: the password and its forms
-	recent []string // the last tokens, and what requests held
+	tokens []string // of the last sessions; what requests held does not push them out
+	recent []string // what requests held
 }
 
 const (
@@ -22,6 +23,7 @@ const (
 	// would hit by chance. Texts that equal it are redacted all the same.
 	shortSecret = 4
 	keptSecrets = 32
+	keptTokens  = 8
 )
 
 func newRedactor(target Target) *redactor {
@@ -38,17 +40,27 @@ func basicForm(username, password string) string {
 	return base64.StdEncoding.EncodeToString([]byte(username + ":" + password))
 }
 
-// add adds a session's token, or a secret that the BMC was told.
+// add adds a secret that the BMC was told.
 func (r *redactor) add(secret string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if secret == "" || slices.Contains(r.recent, secret) {
-		return
+	r.recent = withNewest(r.recent, secret, keptSecrets)
+}
+
+// addToken adds the token of a session.
+func (r *redactor) addToken(token string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tokens = withNewest(r.tokens, token, keptTokens)
+}
+
+// withNewest adds a text to a list of so many, as the newest of them.
+func withNewest(list []string, text string, most int) []string {
+	if text == "" {
+		return list
 	}
-	r.recent = append(r.recent, secret)
-	if len(r.recent) > keptSecrets {
-		r.recent = slices.Delete(r.recent, 0, 1)
-	}
+	list = append(slices.DeleteFunc(list, func(known string) bool { return known == text }), text)
+	return list[max(0, len(list)-most):]
 }
 
 // clean replaces secrets in a text: the client's, and those of one call.
@@ -57,7 +69,7 @@ func (r *redactor) clean(text string, more ...string) string {
 		return text
 	}
 	r.mu.Lock()
-	secrets := slices.Concat(r.fixed, r.recent, more)
+	secrets := slices.Concat(r.fixed, r.tokens, r.recent, more)
 	r.mu.Unlock()
 	if slices.Contains(secrets, text) {
 		return redacted

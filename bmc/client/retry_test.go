@@ -119,6 +119,32 @@ func TestJobThatIsNotThereYet(t *testing.T) {
 	})
 }
 
+// TestWhatWeDeleteIsGone: a 404 after our own deletion is believed at once.
+func TestWhatWeDeleteIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, f := NewWithT(t), newFake()
+		const list, made = "/redfish/v1/EventService/Subscriptions", "/redfish/v1/EventService/Subscriptions/7"
+		f.paths[list] = func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", made)
+			body(w, http.StatusCreated, `{}`)
+		}
+		f.paths[made] = func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodDelete {
+				f.paths[made] = answers(http.StatusNotFound, "")
+			}
+			body(w, http.StatusOK, `{}`)
+		}
+		it := inside(t, f, quick())
+		answer, err := it.Post(t.Context(), list, map[string]string{})
+		g.Expect(err).NotTo(HaveOccurred())
+		_, err = it.Delete(t.Context(), answer.Location())
+		g.Expect(err).NotTo(HaveOccurred())
+		start := time.Now()
+		g.Expect(client.KindOf(it.Get(t.Context(), made, &struct{}{}))).To(Equal(client.NotSupported))
+		g.Expect(time.Since(start)).To(BeZero())
+	})
+}
+
 func TestConnectionThatBreaks(t *testing.T) {
 	cases := map[string]struct {
 		method string

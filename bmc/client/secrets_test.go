@@ -129,6 +129,33 @@ func TestSecretsStayInside(t *testing.T) {
 	}
 }
 
+// TestATokenStaysASecret: the token of a session is known as one for as long as the
+// session lives, however many other secrets were sent since.
+func TestATokenStaysASecret(t *testing.T) {
+	g, f := NewWithT(t), newFake()
+	it := newClient(t, serve(t, f), quick())
+	for i := range 100 {
+		_, err := it.Post(t.Context(), system, map[string]string{"Destination": fmt.Sprintf("https://events.example/%d", i)})
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	f.paths[system] = func(w http.ResponseWriter, r *http.Request) {
+		body(w, http.StatusBadRequest, message("Base.1.0.GeneralError", "What is "+r.Header.Get("X-Auth-Token")+"?"))
+	}
+	err := it.Get(t.Context(), system, &struct{}{})
+	g.Expect(err).To(MatchError(ContainSubstring("What is [redacted]?")))
+}
+
+// TestASecretHasNoOtherForm: not even a wrong verb shows it.
+func TestASecretHasNoOtherForm(t *testing.T) {
+	g := NewWithT(t)
+	target := client.Target{URL: "https://192.0.2.1", Password: "hunter2"}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t", "%08.3f", "%z"} {
+		for _, value := range []any{target, &target, target.Password, []client.Secret{target.Password}, map[string]client.Secret{"a": target.Password}} {
+			g.Expect(fmt.Sprintf(verb, value)).NotTo(Or(ContainSubstring("hunter2"), ContainSubstring("68756e74657232")), verb)
+		}
+	}
+}
+
 func unwrap(err error) error {
 	if u, is := err.(interface{ Unwrap() error }); is {
 		return u.Unwrap()

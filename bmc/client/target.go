@@ -2,6 +2,8 @@ package client
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"log/slog"
 )
 
@@ -36,6 +38,10 @@ type Trust struct {
 type Secret string
 
 const redacted = "[redacted]"
+
+// Format writes a fixed text in place of the secret, for each verb: for a wrong one
+// fmt would look inside.
+func (Secret) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, redacted) }
 
 // String returns a fixed text in place of the secret.
 func (Secret) String() string { return redacted }
