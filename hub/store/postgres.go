@@ -72,13 +72,11 @@ func OpenPostgres(ctx context.Context, o PostgresOptions) (Store, error) {
 }
 
 // open makes a pool of at most that many connections.
-func (o PostgresOptions) open(config *pgx.ConnConfig, most int) *sql.DB {
+func (o PostgresOptions) open(config *pgx.ConnConfig, most int) *pool {
 	db := stdlib.OpenDB(*config, stdlib.OptionBeforeConnect(func(_ context.Context, c *pgx.ConnConfig) error { return o.password(c) }))
-	db.SetMaxOpenConns(most)
-	db.SetMaxIdleConns(most)
 	db.SetConnMaxIdleTime(idleFor)
 	db.SetConnMaxLifetime(connectionAge)
-	return db
+	return newPool(db, most)
 }
 
 func postgresDialect() *dialect {

@@ -27,7 +27,7 @@ type dialect struct {
 
 // sqlStore is a store over one or two connection pools of the same database.
 type sqlStore struct {
-	read, write *sql.DB
+	read, write *pool
 	dialect     *dialect
 	watchers    watchers
 	// stop ends what runs beside the pools; it may be nil.
@@ -121,11 +121,12 @@ func (s *sqlStore) Close() error {
 	return errors.Join(s.read.Close(), s.write.Close())
 }
 
-func (s *sqlStore) inTx(ctx context.Context, db *sql.DB, opts *sql.TxOptions, f func(*tx) error) error {
-	begun, err := db.BeginTx(ctx, opts)
+func (s *sqlStore) inTx(ctx context.Context, p *pool, opts *sql.TxOptions, f func(*tx) error) error {
+	begun, done, err := p.begin(ctx, opts)
 	if err != nil {
 		return fmt.Errorf("store: begin: %w", err)
 	}
+	defer done()
 	if err := f(&tx{Reader{ctx: ctx, q: begun, dialect: s.dialect}}); err != nil {
 		return errors.Join(err, ignoreDone(begun.Rollback()))
 	}

@@ -96,7 +96,7 @@ func (s *sqlStore) watchFile(ctx context.Context) {
 	var conn *sql.Conn
 	known := int64(-1)
 	for {
-		version, err := fileVersion(ctx, s.read, &conn)
+		version, err := fileVersion(ctx, s.read.DB, &conn)
 		if err != nil || version != known {
 			known = version
 			s.watchers.tell([]Change{{What: ChangedAll}})
@@ -135,7 +135,7 @@ func sqliteDialect() *dialect {
 // openSQLite opens a pool. synchronous=NORMAL with WAL survives the death of
 // the process; after a power failure the last moments may be missing, which the
 // hosts' next polls repair.
-func openSQLite(path string, connections int, lock string) (*sql.DB, error) {
+func openSQLite(path string, connections int, lock string) (*pool, error) {
 	q := url.Values{"_txlock": {lock}, "_pragma": {
 		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(ON)",
 	}}
@@ -143,7 +143,5 @@ func openSQLite(path string, connections int, lock string) (*sql.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
-	db.SetMaxOpenConns(connections)
-	db.SetMaxIdleConns(connections)
-	return db, nil
+	return newPool(db, connections), nil
 }

@@ -28,6 +28,7 @@ type Units struct {
 	Forgotten func(store.Ref) error
 
 	queues queues
+	gate   gate
 }
 
 const (
@@ -71,9 +72,14 @@ func (u *Units) Update(ctx context.Context, f func(*Work) error) error {
 
 // attempt does the work once and stores what came of it.
 func (u *Units) attempt(ctx context.Context, f func(*Work) error, mine *turns) (*Work, error) {
+	leave, err := u.gate.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	var w *Work
 	var changes *store.Unit
-	err := u.Store.View(ctx, func(r *store.Reader) (err error) {
+	err = u.Store.View(ctx, func(r *store.Reader) (err error) {
 		w = u.work(ctx, r)
 		w.turns = mine
 		if err := f(w); err != nil {
