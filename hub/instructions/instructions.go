@@ -113,7 +113,7 @@ func (in Input) outdated() bool {
 // Complete returns the steps with ids of their own, and with the cluster's other
 // hosts for a connectivity check: a wire.ConnectivityCheckParams in JSON. Without
 // any there is nothing to check. peers is asked only where a step needs it.
-func Complete(steps wire.Steps, peers func() ([]byte, error)) (wire.Steps, error) {
+func Complete(steps wire.Steps, peers func() (string, error)) (wire.Steps, error) {
 	given := steps.Instructions
 	steps.Instructions = nil
 	for _, step := range given {
@@ -122,10 +122,10 @@ func Complete(steps wire.Steps, peers func() ([]byte, error)) (wire.Steps, error
 			if err != nil {
 				return wire.Steps{}, err
 			}
-			if len(others) == 0 {
+			if others == "" {
 				continue
 			}
-			step.Args = []string{string(others)}
+			step.Args = []string{others}
 		}
 		step.StepID = stepID(step.StepType)
 		steps.Instructions = append(steps.Instructions, step)

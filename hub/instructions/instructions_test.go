@@ -93,7 +93,7 @@ func TestStepsOfEachStatus(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			built, skipped := instructions.For(input(tc.status, tc.change))
-			got, err := instructions.Complete(built, func() ([]byte, error) { return []byte(`[{"host_id":"p"}]`), nil })
+			got, err := instructions.Complete(built, func() (string, error) { return `[{"host_id":"p"}]`, nil })
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(skipped).To(BeEmpty())
 			var types []wire.StepType
@@ -155,7 +155,7 @@ func TestPeersComeLast(t *testing.T) {
 	g := NewWithT(t)
 	built, _ := instructions.For(input(wire.HostStatusKnown, nil))
 	with := func(peers string, err error) (wire.Steps, error) {
-		return instructions.Complete(built, func() ([]byte, error) { return []byte(peers), err })
+		return instructions.Complete(built, func() (string, error) { return peers, err })
 	}
 	first, err := with(`[{"host_id":"p"}]`, nil)
 	g.Expect(err).NotTo(HaveOccurred())

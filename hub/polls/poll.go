@@ -67,7 +67,7 @@ func (d *Desk) Instructions(ctx context.Context, key store.HostKey, p Poll) (wir
 	} else {
 		d.checkIns.Note(key, now, p.Timestamp)
 	}
-	steps, err := instructions.Complete(s.Steps, func() ([]byte, error) { return d.peers(ctx, s) })
+	steps, err := instructions.Complete(s.Steps, func() (string, error) { return d.peers(ctx, s) })
 	return d.spread(steps, s, d.units.Now()), err
 }
 

@@ -139,7 +139,7 @@ func mastersFor(w *settle.Work, host *store.Host, c *store.Cluster) (addresses [
 }
 
 // peers returns the other hosts of the host's cluster for its connectivity check.
-func (d *Desk) peers(ctx context.Context, s *snapshots.Host) ([]byte, error) {
+func (d *Desk) peers(ctx context.Context, s *snapshots.Host) (string, error) {
 	list := func() (keys []store.HostKey, err error) {
 		err = d.units.View(ctx, func(w *settle.Work) error {
 			found, err := w.Reader.Hosts(store.HostFilter{ClusterID: s.ClusterID, Bare: true})

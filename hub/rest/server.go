@@ -100,11 +100,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// idleTimeout is how long a connection is kept that nobody uses. It lies between the pauses of hosts on
-// their way to an installation (2 to 10 s), which go on with the same connection, and those of hosts at rest (60 s
-// and more), which open another one: an open connection takes 24 to 38 KiB, so 10,000 of them
-// more than half of rss_mib in `make bench-hub`.
-const idleTimeout = 20 * time.Second
+// idleTimeout is how long a connection is kept that nobody uses: longer than most steps take on a host,
+// and than the pauses of hosts on their way to an installation, which go on with the same connection.
+// Hosts at rest (60 s and more) open another one: an open connection takes 24 to 38 KiB, so 10,000 of
+// them more than half of rss_mib in `make bench-hub`.
+const idleTimeout = 10 * time.Second
 
 // HTTPServer returns an http.Server with this API and deadlines that hostile
 // clients cannot stretch. Uploads have their own, longer one.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ironflow/ironflow/hub/store"
@@ -46,24 +47,32 @@ func (p *Peers) take() []store.HostKey {
 	return keys
 }
 
-// Others returns the list in JSON without the host itself; nil for nobody. list
+// Others returns the list in JSON without the host itself; empty for nobody. list
 // names the cluster's hosts, look returns what peers are told of one: nothing for
 // a host that has left or is not to be asked for.
-func (p *Peers) Others(self store.HostKey, list func() ([]store.HostKey, error), look func(store.HostKey) ([]byte, error)) ([]byte, error) {
+func (p *Peers) Others(self store.HostKey, list func() ([]store.HostKey, error), look func(store.HostKey) ([]byte, error)) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.refresh(list, look); err != nil {
-		return nil, err
+		return "", err
 	}
 	before, after := p.text, []byte(nil)
 	if s, listed := p.spans[self]; listed {
 		before, after = bytes.TrimSuffix(p.text[:s.from], []byte(",")), bytes.TrimPrefix(p.text[s.to:], []byte(","))
 	}
-	parts := slices.DeleteFunc([][]byte{before, after}, func(part []byte) bool { return len(part) == 0 })
-	if len(parts) == 0 {
-		return nil, nil
+	if len(before)+len(after) == 0 {
+		return "", nil
 	}
-	return slices.Concat([]byte("["), bytes.Join(parts, []byte(",")), []byte("]")), nil
+	var all strings.Builder
+	all.Grow(len(before) + len(after) + len("[,]"))
+	all.WriteByte('[')
+	all.Write(before)
+	if len(before) > 0 && len(after) > 0 {
+		all.WriteByte(',')
+	}
+	all.Write(after)
+	all.WriteByte(']')
+	return all.String(), nil
 }
 
 func (p *Peers) refresh(list func() ([]store.HostKey, error), look func(store.HostKey) ([]byte, error)) error {

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// checkInsPage is how many check-ins one statement writes.
-const checkInsPage = 500
+// checkInsPage is how many check-ins one statement writes. SQLite's driver looks the name of each
+// parameter up among all others, so larger pages take longer for a host.
+const checkInsPage = 100
 
 // writeCheckIns notes signs of life. The rows come with their hosts, so one of an
 // unknown host changes nothing. All programs write in the same order, so that

@@ -199,13 +199,19 @@ func (l *load) saturate(ctx context.Context) error {
 	var running sync.WaitGroup
 	for c := range connections {
 		running.Go(func() {
-			calls := l.newClient()
+			calls, err := l.dial(ctx)
+			if err != nil {
+				l.failed(err.Error())
+				return
+			}
 			defer calls.close()
 			for i := c; ctx.Err() == nil; i = (i + connections) % len(machines) {
-				agent := &agent{machine: machines[i], load: l, calls: calls}
-				if _, err := agent.poll(ctx); err != nil && ctx.Err() == nil {
+				begin := time.Now()
+				if err := calls.poll(machines[i]); err != nil {
 					l.failed(err.Error())
+					return
 				}
+				l.polled(time.Since(begin))
 			}
 		})
 	}
