@@ -23,10 +23,7 @@ const (
 func summarise(b *v1alpha1.BMC, err error) {
 	if stalled, ok := errors.AsType[*reconcile.Stalled](err); ok {
 		reconcile.SetCondition(b, v1alpha1.Reachable, metav1.ConditionFalse, stalled.Reason, stalled.Message)
-		reconcile.SetCondition(b, v1alpha1.Ready, metav1.ConditionFalse, stalled.Reason, stalled.Message)
-		return
-	}
-	if away, ok := errors.AsType[*reconcile.Unavailable](err); ok {
+	} else if away, ok := errors.AsType[*reconcile.Unavailable](err); ok {
 		reason := string(kindOf(away.Err))
 		if reason == "" {
 			reason = "Unavailable"
@@ -35,7 +32,8 @@ func summarise(b *v1alpha1.BMC, err error) {
 	} else if b.Status.Report != nil && err == nil {
 		reconcile.SetCondition(b, v1alpha1.Reachable, metav1.ConditionTrue, ReasonAnswered, "the BMC answers")
 	}
-	ready(b)
+	status, reason, message := readiness(b)
+	reconcile.SetCondition(b, v1alpha1.Ready, status, reason, message)
 }
 
 // before Ready are the conditions that it is computed of, in the order in which a
@@ -43,16 +41,15 @@ func summarise(b *v1alpha1.BMC, err error) {
 // BMC from being used.
 var beforeReady = []string{v1alpha1.Reachable, v1alpha1.CredentialsCurrent, v1alpha1.PreflightPassed, v1alpha1.InSync}
 
-func ready(b *v1alpha1.BMC) {
+// readiness is what Ready has to be.
+func readiness(b *v1alpha1.BMC) (status metav1.ConditionStatus, reason, message string) {
 	for _, kind := range beforeReady {
 		if c := meta.FindStatusCondition(b.Status.Conditions, kind); c != nil && c.Status == metav1.ConditionFalse {
-			reconcile.SetCondition(b, v1alpha1.Ready, metav1.ConditionFalse, c.Reason, c.Message)
-			return
+			return metav1.ConditionFalse, c.Reason, c.Message
 		}
 	}
 	if b.Status.Report == nil {
-		reconcile.SetCondition(b, v1alpha1.Ready, metav1.ConditionUnknown, ReasonWaiting, "the BMC was not probed yet")
-		return
+		return metav1.ConditionUnknown, ReasonWaiting, "the BMC was not probed yet"
 	}
-	reconcile.SetCondition(b, v1alpha1.Ready, metav1.ConditionTrue, ReasonReady, "the BMC was probed; see its report")
+	return metav1.ConditionTrue, ReasonReady, "the BMC was probed; see its report"
 }

@@ -22,10 +22,9 @@ import (
 
 // reconciler keeps the BMC of one host; its key is the host's.
 type reconciler struct {
-	client   kclient.Client
-	secrets  secretcache.Reader
-	options  Options
-	recorder reconcile.Recorder
+	client  kclient.Client
+	secrets secretcache.Reader
+	options Options
 
 	mu       sync.Mutex
 	failures map[types.NamespacedName]int    // probes that failed in a row
@@ -44,6 +43,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		r.forget(req.NamespacedName)
 		return ctrl.Result{}, kclient.IgnoreNotFound(err)
 	}
+	h = readOf(h)
 	switch {
 	case !h.DeletionTimestamp.IsZero():
 		r.forget(req.NamespacedName)

@@ -3,33 +3,25 @@ package bmc
 import (
 	"context"
 	"fmt"
-	"maps"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	kclient "sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
-	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/bmc/client"
-	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/controllers/secretcache"
 )
 
 // concurrency is how many BMCs are asked at once. Passes mostly wait: a BMC takes no
 // more than a few requests a second, so that a probe takes ten seconds and more.
 const concurrency = 256
-
-// reportingController is what events name as their source.
-const reportingController = "ironflow.io/bmc-controller"
 
 // Connections has one client for each BMC; *client.Pool implements it.
 type Connections interface {
@@ -52,59 +44,20 @@ type Options struct {
 func Setup(mgr ctrl.Manager, o Options) error {
 	r := &reconciler{
 		client: mgr.GetClient(), secrets: secretcache.Reader{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}, options: o,
-		recorder: reconcile.Recorder{Sink: mgr.GetEventRecorder(reportingController)}, failures: map[types.NamespacedName]int{}, verdicts: map[types.NamespacedName]string{},
+		failures: map[types.NamespacedName]int{}, verdicts: map[types.NamespacedName]string{},
 	}
 	same := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object kclient.Object) []ctrl.Request {
 		return []ctrl.Request{{NamespacedName: kclient.ObjectKeyFromObject(object)}}
 	})
 	err := ctrl.NewControllerManagedBy(mgr).Named("bmc").WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
-		For(&metal3.BareMetalHost{}, builder.WithPredicates(matters{})).
+		For(&metal3.BareMetalHost{}, builder.WithPredicates(otherToRead{})).
 		Watches(&metal3.HostFirmwareSettings{}, same, builder.WithPredicates(predicate.Or[kclient.Object](predicate.GenerationChangedPredicate{}, otherSettings{}))).
 		Watches(&metal3.HostFirmwareComponents{}, same).
 		Watches(&metal3.PreprovisioningImage{}, same).
+		Watches(&v1alpha1.BMC{}, same, builder.WithPredicates(staleReady)).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("set up the controller of BMCs: %w", err)
 	}
 	return nil
-}
-
-// matters lets those updates of hosts through that a pass depends on.
-type matters struct{ predicate.Funcs }
-
-// Update implements predicate.Predicate.
-func (matters) Update(e event.TypedUpdateEvent[kclient.Object]) bool {
-	before, was := e.ObjectOld.(*metal3.BareMetalHost)
-	after, is := e.ObjectNew.(*metal3.BareMetalHost)
-	return was && is && (before.Generation != after.Generation || seenOf(before) != seenOf(after) ||
-		!apiequality.Semantic.DeepEqual(before.Status.Provisioning.RAID, after.Status.Provisioning.RAID))
-}
-
-// otherSettings lets those updates of HostFirmwareSettings through that show other settings.
-type otherSettings struct{ predicate.Funcs }
-
-// Update implements predicate.Predicate.
-func (otherSettings) Update(e event.TypedUpdateEvent[kclient.Object]) bool {
-	before, was := e.ObjectOld.(*metal3.HostFirmwareSettings)
-	after, is := e.ObjectNew.(*metal3.HostFirmwareSettings)
-	return was && is && !maps.Equal(before.Status.Settings, after.Status.Settings)
-}
-
-// seen is what a pass depends on of a host, besides its spec.
-type seen struct {
-	state       metal3.ProvisioningState
-	credentials string
-	keptOff     string
-	probe       string
-	override    string
-	leaving     bool
-	rested      int64
-}
-
-// A new version of the Secret shows as the one that the host controller has tried.
-func seenOf(h *metal3.BareMetalHost) seen {
-	return seen{
-		state: h.Status.Provisioning.State, credentials: h.Status.TriedCredentials.Version + " " + h.Status.GoodCredentials.Version,
-		keptOff: reconcile.KeptOff(h), probe: h.Annotations[names.Probe], override: h.Annotations[names.PreflightOverride], leaving: !h.DeletionTimestamp.IsZero(), rested: rested(h).Unix(),
-	}
 }
