@@ -36,6 +36,11 @@ const (
 	RotateManagedSecret = "ironflow.io/rotate-managed-secret" //nolint:gosec // the name of an annotation
 	// ReplaceCertificate, on a host, asks for a new certificate of its BMC; any new value counts.
 	ReplaceCertificate = "ironflow.io/replace-certificate"
+	// EventKey, on a host, is the number of the key that its BMC's events come with; another
+	// number is another key.
+	EventKey = "ironflow.io/event-key"
+	// Told, on a BMC, is what another replica than the leader has heard of it; ours to write.
+	Told = "ironflow.io/told"
 	// ReplacedImage, on a PreprovisioningImage, stands for the image that its host waits in while
 	// another takes its place; the host is rebooted once that one is handed out.
 	ReplacedImage = "ironflow.io/replaced-image"

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -40,6 +41,8 @@ type reconciler struct {
 
 	mu   sync.Mutex
 	past map[types.NamespacedName]kept
+	// asked has the hosts whose BMCs have had something to say since they were read.
+	asked map[types.NamespacedName]bool
 }
 
 // kept is what is remembered of a host.
@@ -66,15 +69,18 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, nil // a change of the host or of its BMC wakes it
 	}
 	last := r.remembered(req.NamespacedName)
-	if wait := r.interval(last) - r.options.Now().Sub(last.read); !last.read.IsZero() && wait > 0 {
+	if wait := r.interval(b, last) - r.options.Now().Sub(last.read); !last.read.IsZero() && wait > 0 {
 		return ctrl.Result{RequeueAfter: wait}, nil
 	}
+	asked := r.heed(req.NamespacedName) // what is told from now on asks for another reading
 	saver := reconcile.NewSaver(r.client, b)
 	past, alerts, err := r.read(ctx, h, b, last.past)
 	if err != nil {
+		r.ask(req.NamespacedName, asked)
 		return reconcile.Resolve(err)
 	}
 	if _, err := saver.Status(ctx, b); err != nil {
+		r.ask(req.NamespacedName, asked)
 		if reconcile.IsConflict(err) {
 			return reconcile.RetryConflict(), nil
 		}
@@ -83,18 +89,30 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	now := kept{past, r.options.Now()}
 	r.remember(req.NamespacedName, now)
 	r.recorder.Record(h, b, told(alerts)...)
-	return ctrl.Result{RequeueAfter: r.interval(now)}, nil
+	return ctrl.Result{RequeueAfter: r.interval(b, now)}, nil
 }
 
-// lookAgain is how soon what looks different is confirmed.
-const lookAgain = time.Minute
+const (
+	// lookAgain is how soon what looks different is confirmed.
+	lookAgain = time.Minute
+	// askedAgain is between two readings that BMCs ask for: what one says in a row, and
+	// one that goes mad, costs no more.
+	askedAgain = 30 * time.Second
+)
 
 // interval is the time until the next reading.
-func (r *reconciler) interval(k kept) time.Duration {
-	if k.past.Pending() {
-		return min(lookAgain, r.options.Interval)
+func (r *reconciler) interval(b *v1alpha1.BMC, k kept) time.Duration {
+	every := r.options.Interval
+	switch {
+	case r.wasAsked(kclient.ObjectKeyFromObject(b)):
+		return min(askedAgain, every)
+	case k.past.Pending():
+		return min(lookAgain, every)
+	case r.options.WithEvents > 0 && meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.Subscribed):
+		return max(every, r.options.WithEvents)
+	default:
+		return every
 	}
-	return r.options.Interval
 }
 
 // read asks the BMC and judges. That it is silent is a judgement, too.
@@ -166,6 +184,31 @@ func (r *reconciler) forget(key types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.past, key)
+	delete(r.asked, key)
+}
+
+// ask notes that a host's BMC has something to say.
+func (r *reconciler) ask(key types.NamespacedName, really bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if really {
+		r.asked[key] = true
+	}
+}
+
+// heed takes the note back, and says whether there was one.
+func (r *reconciler) heed(key types.NamespacedName) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	asked := r.asked[key]
+	delete(r.asked, key)
+	return asked
+}
+
+func (r *reconciler) wasAsked(key types.NamespacedName) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.asked[key]
 }
 
 // Connect makes the client of a host's BMC.

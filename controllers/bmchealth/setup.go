@@ -7,6 +7,7 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	kclient "sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/controllers/reconcile"
@@ -25,11 +27,20 @@ const concurrency = 64
 // reportingController is what events name as their source.
 const reportingController = "ironflow.io/bmc-health-controller"
 
-// Options wire the controller. All are required.
+// Events tell of hosts whose parts, or logs, have something new.
+type Events interface {
+	OnHealth(tell func(key types.NamespacedName))
+}
+
+// Options wire the controller. Connect, Interval and Now are required.
 type Options struct {
 	Connect Connect
 	// Interval is the time between two readings of a host.
 	Interval time.Duration
+	// WithEvents is that of a host whose BMC tells by itself what is new; 0 for the same.
+	WithEvents time.Duration
+	// Events have hosts read at once whose BMCs have something to say; nil for never.
+	Events Events
 	// Now is the time.
 	Now func() time.Time
 }
@@ -37,19 +48,30 @@ type Options struct {
 // Setup adds the controller to a manager.
 func Setup(mgr ctrl.Manager, o Options) error {
 	r := &reconciler{
-		client: mgr.GetClient(), options: o, past: map[types.NamespacedName]kept{},
+		client: mgr.GetClient(), options: o, past: map[types.NamespacedName]kept{}, asked: map[types.NamespacedName]bool{},
 		recorder: reconcile.Recorder{Sink: mgr.GetEventRecorder(reportingController)},
 	}
 	same := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object kclient.Object) []ctrl.Request {
 		return []ctrl.Request{{NamespacedName: kclient.ObjectKeyFromObject(object)}}
 	})
-	err := ctrl.NewControllerManagedBy(mgr).Named("bmc-health").WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
+	b := ctrl.NewControllerManagedBy(mgr).Named("bmc-health").WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
 		For(&v1alpha1.BMC{}, builder.WithPredicates(reported)).
-		Watches(&metal3.BareMetalHost{}, same, builder.WithPredicates(predicate.AnnotationChangedPredicate{})).
-		Complete(r)
-	if err != nil {
+		Watches(&metal3.BareMetalHost{}, same, builder.WithPredicates(predicate.AnnotationChangedPredicate{}))
+	if o.Events != nil {
+		b = b.WatchesRawSource(source.Func(r.hear))
+	}
+	if err := b.Complete(r); err != nil {
 		return fmt.Errorf("set up the controller of health: %w", err)
 	}
+	return nil
+}
+
+// hear has hosts read whose BMCs have something to say.
+func (r *reconciler) hear(_ context.Context, q workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
+	r.options.Events.OnHealth(func(key types.NamespacedName) {
+		r.ask(key, true)
+		q.Add(ctrl.Request{NamespacedName: key})
+	})
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/events"
 	kclient "sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,9 +36,20 @@ type world struct {
 	told *events.FakeRecorder
 	// reads counts the readings.
 	reads atomic.Int64
+	// tell says that the BMC has something to say.
+	tell func(key types.NamespacedName)
 }
 
+// OnHealth implements Events.
+func (w *world) OnHealth(tell func(key types.NamespacedName)) { w.tell = tell }
+
 func newWorld(t *testing.T, change func(h *metal3.BareMetalHost)) *world {
+	t.Helper()
+	return newWorldWith(t, Options{Interval: 20 * time.Millisecond}, change)
+}
+
+// newWorldWith does so with other intervals.
+func newWorldWith(t *testing.T, o Options, change func(h *metal3.BareMetalHost)) *world {
 	t.Helper()
 	w := &world{WithT: NewWithT(t), t: t, sim: simulator.New(simulator.Options{}), told: events.NewFakeRecorder(100)}
 	server := httptest.NewServer(w.sim)
@@ -57,10 +69,12 @@ func newWorld(t *testing.T, change func(h *metal3.BareMetalHost)) *world {
 	w.Expect(err).NotTo(HaveOccurred())
 	mgr, err := api.Manager(scheme, w.told)
 	w.Expect(err).NotTo(HaveOccurred())
-	w.Expect(Setup(mgr, Options{
-		Interval: 20 * time.Millisecond, Now: time.Now,
-		Connect: func(context.Context, *metal3.BareMetalHost) (*client.Client, error) { w.reads.Add(1); return bmc, nil },
-	})).To(Succeed())
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.Events = w
+	o.Connect = func(context.Context, *metal3.BareMetalHost) (*client.Client, error) { w.reads.Add(1); return bmc, nil }
+	w.Expect(Setup(mgr, o)).To(Succeed())
 	h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	if change != nil {
 		change(h)

@@ -110,7 +110,7 @@ func (p *pass) finish(ctx context.Context, wait policy.Wait, err error) (ctrl.Re
 		n := p.Known.Node
 		p.Watch.Expect(n.UUID, (n.ProvisionState.Busy() || n.TargetPowerState != "") && !p.Known.Overdue())
 	}
-	if p.Asked {
+	if p.Asked || p.Known.LookingAtPower() {
 		p.Watch.Nudge()
 	}
 	if reconcile.IsConflict(err) {
@@ -134,6 +134,10 @@ func (p *pass) remember(ctx context.Context, key client.ObjectKey) {
 		Node: memory.Cached(o.State(), o.Detail, o.Node), Fresh: o.Fresh && !o.Steady(), NoInventory: o.NoInventory,
 		PowerAsked: o.PowerAsked, SoftRefused: o.SoftRefused, Rebooted: o.Rebooted, Busy: o.Busy,
 		TurnedAway: o.TurnedAway, Removed: o.Detail == policy.Missing && before.Removed,
+		Answered: p.told, PowerLooked: o.PowerLooked,
+	}
+	if o.PowerTold && o.Steady() && o.Node != nil && o.Node.TargetPowerState == "" {
+		m.Answered = before.Answered // Ironic is not at work on the machine, so that it may not know
 	}
 	if o.Node != nil && o.Node.ProvisionState == ironic.StateVerifying {
 		m.Verifying = cmp.Or(o.Verifying, o.Now)

@@ -37,6 +37,8 @@ type Options struct {
 	Firmware FirmwareKeeper
 	// Preflights know whether the wishes of hosts fit their hardware; nil for nobody.
 	Preflights observe.Preflights
+	// Events tell what BMCs say by themselves; nil for nobody.
+	Events schedule.Events
 	// Settings are the flags that decisions depend on.
 	Settings policy.Settings
 	// Concurrency is the number of hosts worked on at once; 0 means 100.

@@ -26,6 +26,7 @@ type pass struct {
 	execute.Work
 
 	lost  memory.Silence // of the agent, as the pass began
+	told  uint64         // how often the BMC had told of the power then
 	cause string         // of an error that was recorded in this pass
 	down  string         // why Ironic cannot be asked
 	// nodeRemoved means that the host's node is gone and the host is yet to be released.

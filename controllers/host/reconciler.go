@@ -94,7 +94,7 @@ func (r *Reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, m memory
 	o.Ironic = assigned
 	r.schedule.Slots.Observe(o)
 	p := &pass{
-		Reconciler: r, lost: m.LostAgent,
+		Reconciler: r, lost: m.LostAgent, told: m.Told,
 		Work: execute.Work{Tools: r.tools, Endpoint: e, Log: ctrl.LoggerFrom(ctx), Saver: saver, Known: *o},
 	}
 	wait, err := p.run(ctx)

@@ -86,7 +86,7 @@ func newReconciler(c client.Client, live, cache client.Reader, o Options) (*Reco
 	}
 	r.schedule = schedule.New(schedule.Options{
 		Ironics: r.ironics, Limits: o.Limits, Hosts: cache, Memories: r.memories,
-		Progress: o.ProgressChanged, Media: o.Media, Firmware: o.Firmware != nil, Preflights: o.Preflights != nil,
+		Progress: o.ProgressChanged, Media: o.Media, Events: o.Events, Firmware: o.Firmware != nil, Preflights: o.Preflights != nil,
 	})
 	store := resources.Store{Client: c, Live: live}
 	r.observer = observe.Observer{

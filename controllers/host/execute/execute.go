@@ -75,6 +75,12 @@ func (w *Work) onIronic(ctx context.Context, action policy.Action) error {
 			o.Node.TargetRAIDConfig = ironic.RAIDTarget(a.Disks)
 		}
 		return err
+	case policy.LookAtPower:
+		err := g.SetPower(ctx, o.Node.UUID, ironic.PowerRequest{Target: a.Wanted})
+		if err == nil {
+			o.PowerTold, o.PowerLooked, w.Asked = false, o.Now, true
+		}
+		return err
 	case policy.Transition, policy.Power, policy.Maintenance, policy.Remove:
 		return w.change(ctx, action)
 	}

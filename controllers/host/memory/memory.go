@@ -49,6 +49,11 @@ type Memory struct {
 	Seen string
 	// Removed means that the node was deleted by this process.
 	Removed bool
+	// Told counts how often the BMC has told of the machine's power, Answered how much of
+	// that was heeded.
+	Told, Answered uint64
+	// PowerLooked is when Ironic was last asked because of that.
+	PowerLooked time.Time
 	// Released is the host that was let go of: what the cache still shows of it is
 	// over. Its node's end may be heard of before its own.
 	Released types.UID
@@ -104,7 +109,7 @@ func (s Silence) Of(n *ironic.Node) bool {
 func (s *Memories) Put(key types.NamespacedName, m Memory, handled bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m.LostAgent = Silence{}
+	m.LostAgent, m.Told = Silence{}, s.m[key].Told
 	if !handled {
 		m.LostAgent = s.m[key].LostAgent
 	}
@@ -117,6 +122,15 @@ func (s *Memories) LostAgent(key types.NamespacedName, row ironic.Row) {
 	defer s.mu.Unlock()
 	m := s.m[key]
 	m.LostAgent = Silence{Node: row.UUID, Last: row.Agent.LastHeartbeat}
+	s.set(key, m)
+}
+
+// TellPower notes that a BMC has told of its machine's power.
+func (s *Memories) TellPower(key types.NamespacedName) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.m[key]
+	m.Told++
 	s.set(key, m)
 }
 

@@ -39,6 +39,7 @@ func (b *Observer) Observe(ctx context.Context, h *metal3.BareMetalHost, m *memo
 	o.Ports, o.PowerAsked, o.SoftRefused = m.Ports, m.PowerAsked, m.SoftRefused
 	o.LostAgent, o.Rebooted, o.Busy, o.Looked = m.LostAgent.Of(o.Node), m.Rebooted, m.Busy, m.Looked
 	o.TurnedAway, o.Verifying = m.TurnedAway, m.Verifying
+	o.PowerTold, o.PowerLooked = m.Told != m.Answered, m.PowerLooked
 	o.Retry = b.retryAsked(ctx, o, m)
 	return o, nil
 }
@@ -105,7 +106,7 @@ func (b *Observer) observePreflight(ctx context.Context, h *metal3.BareMetalHost
 func readSummary(o *policy.Observed, m *memory.Memory, watch ironics.Table) {
 	id := o.Host.Status.Provisioning.ID
 	if m.NodeID != id {
-		*m = memory.Memory{NodeID: id, Seen: m.Seen, LostAgent: m.LostAgent}
+		*m = memory.Memory{NodeID: id, Seen: m.Seen, LostAgent: m.LostAgent, Told: m.Told, Answered: m.Answered}
 	}
 	if id == "" {
 		return

@@ -72,6 +72,9 @@ type (
 	SetRAID struct{ Disks []ironic.LogicalDisk }
 	// Power asks for a power state.
 	Power struct{ ironic.PowerRequest }
+	// LookAtPower has Ironic look at once whether the machine is as it is wanted: asked for
+	// what it takes for true, it reads the BMC and does nothing if that is so.
+	LookAtPower struct{ Wanted ironic.PowerState }
 	// Maintenance sets the flag with a reason, or unsets it.
 	Maintenance struct {
 		On     bool
@@ -157,6 +160,9 @@ func (t Transition) Name() string { return "ask for " + string(t.Target) }
 
 // Name implements Action.
 func (p Power) Name() string { return "ask for " + string(p.Target) }
+
+// Name implements Action.
+func (LookAtPower) Name() string { return "look at power" }
 
 // Name implements Action.
 func (m Maintenance) Name() string {

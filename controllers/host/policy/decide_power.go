@@ -58,8 +58,46 @@ func stepPower(o *Observed, d *Decision) {
 			switchOff(o, d, reboot)
 		}
 	default:
-		asWanted(o, d)
+		if !lookAtPower(o, d, on) {
+			asWanted(o, d)
+		}
 	}
+}
+
+const (
+	// powerLookGap is between two looks at a machine's power that events cause.
+	powerLookGap = 10 * time.Second
+	// powerLookTime is how long after one the node is watched for what came of it, and
+	// powerLookEvery how often.
+	powerLookTime  = 6 * time.Second
+	powerLookEvery = 2 * time.Second
+)
+
+// LookingAtPower reports a node that is watched for what came of such a look.
+func (o *Observed) LookingAtPower() bool { return o.Now.Sub(o.PowerLooked) < powerLookTime }
+
+// lookAtPower has Ironic look at a machine whose BMC has told of its power, and reports
+// whether there is something to do for that. Ironic itself looks once a minute as a rule.
+func lookAtPower(o *Observed, d *Decision, on bool) bool {
+	wanted, since := ironic.PowerOff, o.Now.Sub(o.PowerLooked)
+	if on {
+		wanted = ironic.PowerOn
+	}
+	switch {
+	case o.Failing(), !on && o.Host.Spec.DisablePowerOff:
+		return false
+	case o.PowerTold && since < powerLookGap:
+		complete(d)
+		d.wait(powerLookGap-since, view.Note{})
+	case o.PowerTold:
+		d.do(LookAtPower{Wanted: wanted})
+	case o.LookingAtPower():
+		complete(d)
+		d.wait(powerLookEvery, view.Note{})
+	default:
+		return false
+	}
+	return true
 }
 
 // staysOff reports whether a machine that is seen off was seen so just now, with

@@ -87,6 +87,10 @@ type Observed struct {
 	Media Media
 	// Read is how far the BMC has read the live image.
 	Read ImageRead
+	// PowerTold means that the machine's BMC has told of its power, and that Ironic has not
+	// looked since as far as we know. PowerLooked is when it was last asked to.
+	PowerTold   bool
+	PowerLooked time.Time
 	// Busy is who held the node when a call was last turned away, and since when.
 	Busy Holder
 	// TurnedAway means that a restart that was announced was turned away by a locked node.

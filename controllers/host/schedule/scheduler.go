@@ -37,6 +37,8 @@ type Options struct {
 	Media Media
 	// Firmware says that firmware resources are kept: changes of them wake their host.
 	Firmware bool
+	// Events tell what BMCs say by themselves; nil for never.
+	Events Events
 	// Preflights says that there are BMCs with verdicts: changes of these wake their host.
 	Preflights bool
 }
@@ -44,6 +46,11 @@ type Options struct {
 // Media tells when the virtual media of a host are settled.
 type Media interface {
 	OnSettled(tell func(key types.NamespacedName))
+}
+
+// Events tell what the BMCs of hosts say by themselves, such as that power was switched.
+type Events interface {
+	OnHost(tell func(key types.NamespacedName, power bool))
 }
 
 // Scheduler decides when a host is looked at.
@@ -103,6 +110,9 @@ func (s *Scheduler) Watch(mgr ctrl.Manager, b *builder.Builder) (*builder.Builde
 	}
 	if s.options.Media != nil {
 		b = b.WatchesRawSource(source.Func(s.feedMedia))
+	}
+	if s.options.Events != nil {
+		b = b.WatchesRawSource(source.Func(s.feedEvents))
 	}
 	if s.options.Firmware {
 		b = b.Watches(&metal3.HostFirmwareSettings{}, ofItsName).

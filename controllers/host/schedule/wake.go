@@ -113,6 +113,24 @@ func (s *Scheduler) feedMedia(_ context.Context, q queue) error {
 	return nil
 }
 
+// feedEvents wakes the hosts whose BMCs have something to say, and has the changes of
+// their Ironic's nodes looked for at once.
+func (s *Scheduler) feedEvents(ctx context.Context, q queue) error {
+	s.options.Events.OnHost(func(key types.NamespacedName, power bool) {
+		if power {
+			s.options.Memories.TellPower(key)
+		}
+		s.addUrgent(q, key)
+		own := s.ironicOf(ctx, key)
+		for name, watch := range s.options.Ironics.Watches() {
+			if own == "" || own == name {
+				watch.Nudge()
+			}
+		}
+	})
+	return nil
+}
+
 // hostOfNode finds the host of a node by the node's name.
 func hostOfNode(c ironic.Change) (types.NamespacedName, bool) {
 	name := c.Name

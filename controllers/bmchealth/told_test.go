@@ -1,0 +1,59 @@
+package bmchealth
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/test/bmc/simulator"
+)
+
+// TestAPartThatABMCTellsOf is read at once, though the next reading is hours away.
+func TestAPartThatABMCTellsOf(t *testing.T) {
+	var ahead atomic.Int64
+	w := newWorldWith(t, Options{Interval: time.Hour, Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }}, nil)
+	w.until(metav1.ConditionTrue, ReasonAllWell)
+	w.Expect(w.sim.SetPart("1", simulator.Part{Kind: simulator.PartFan, ID: "Fan1"}, simulator.Condition{Health: "Critical"})).To(Succeed())
+	reads := w.reads.Load()
+	w.Consistently(w.reads.Load).WithTimeout(300*time.Millisecond).Should(Equal(reads), "nobody has told")
+	ahead.Store(int64(askedAgain + time.Second))
+	w.tell(key)
+	w.Eventually(w.reads.Load).WithTimeout(time.Minute).Should(Equal(reads + 1))
+	w.Eventually(w.cooling).WithTimeout(time.Minute).ShouldNot(Equal(v1alpha1.HealthUnknown))
+	for range 100 {
+		w.tell(key)
+	}
+	w.Consistently(w.reads.Load).WithTimeout(300*time.Millisecond).Should(Equal(reads+1), "a BMC that goes mad waits")
+}
+
+// TestIntervals: who is told of what is new reads less often.
+func TestIntervals(t *testing.T) {
+	const every, withEvents = 15 * time.Minute, 4 * time.Hour
+	for name, c := range map[string]struct {
+		subscribed metav1.ConditionStatus
+		asked      bool
+		want       time.Duration
+	}{
+		"without events":            {"", false, every},
+		"with events":               {metav1.ConditionTrue, false, withEvents},
+		"events that do not arrive": {metav1.ConditionFalse, false, every},
+		"with events, and told":     {metav1.ConditionTrue, true, askedAgain},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			r := &reconciler{options: Options{Interval: every, WithEvents: withEvents}, asked: map[types.NamespacedName]bool{}}
+			b := &v1alpha1.BMC{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+			if c.subscribed != "" {
+				reconcile.SetCondition(b, v1alpha1.Subscribed, c.subscribed, "", "")
+			}
+			r.ask(key, c.asked)
+			g.Expect(r.interval(b, kept{})).To(Equal(c.want))
+		})
+	}
+}
