@@ -78,6 +78,12 @@ func (c *Client) tryRoot(ctx context.Context) error {
 
 // send makes one request now.
 func (c *Client) send(ctx context.Context, k call, as credential) (*Answer, error) {
+	answer, err := c.try(ctx, k, as)
+	c.options.Asked(KindOf(err))
+	return answer, err
+}
+
+func (c *Client) try(ctx context.Context, k call, as credential) (*Answer, error) {
 	limited, cancel := context.WithTimeoutCause(ctx, c.options.Timeout, errSilent)
 	defer cancel()
 	start := c.options.Now()

@@ -29,6 +29,9 @@ type Options struct {
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Now is the clock; nil is the system's.
 	Now func() time.Time
+	// Asked hears of each request that was made, by the kind of its error; empty for one
+	// that succeeded. It must not block.
+	Asked func(kind Kind)
 	// Log hears of logins and of a BMC that falls silent; nil is silent.
 	Log *slog.Logger
 }
@@ -55,6 +58,9 @@ func (o *Options) complete() {
 	o.MaxPages = orDefault(o.MaxPages, defaultMaxPages)
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Asked == nil {
+		o.Asked = func(Kind) {}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

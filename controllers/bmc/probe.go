@@ -40,7 +40,9 @@ func (r *reconciler) probe(ctx context.Context, h *metal3.BareMetalHost, b *v1al
 	}
 	ctx, stop := context.WithTimeoutCause(ctx, longestProbe, errTooLong)
 	defer stop()
+	began := r.options.Now()
 	report, err := r.options.Probe(ctx, c, t)
+	r.options.Metrics.Probed(r.options.Now().Sub(began), err)
 	key := kclient.ObjectKeyFromObject(h)
 	if err != nil {
 		return r.unreached(key, err)

@@ -16,12 +16,13 @@ import (
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/controllers/bmc/metrics"
 	"github.com/ironflow/ironflow/controllers/secretcache"
 )
 
 // concurrency is how many BMCs are asked at once. Passes mostly wait: a BMC takes no
 // more than a few requests a second, so that a probe takes ten seconds and more.
-const concurrency = 256
+const concurrency = 512
 
 // Connections has one client for each BMC; *client.Pool implements it.
 type Connections interface {
@@ -29,7 +30,7 @@ type Connections interface {
 	Drop(key string)
 }
 
-// Options wire the controller. All but CA are required.
+// Options wire the controller. All but CA and Metrics are required.
 type Options struct {
 	BMCs Connections
 	// Probe makes a report of a BMC.
@@ -38,6 +39,8 @@ type Options struct {
 	CA []byte
 	// Now is the time.
 	Now func() time.Time
+	// Metrics count probes; nil counts none.
+	Metrics *metrics.Metrics
 }
 
 // Setup adds the controller to a manager.

@@ -45,12 +45,14 @@ func TestWhatWakesAPass(t *testing.T) {
 		"an end":                      {change: func(h *metal3.BareMetalHost) { h.DeletionTimestamp = new(metav1.NewTime(then)) }, wakes: true},
 		"volumes that were made":      {change: func(h *metal3.BareMetalHost) { h.Status.Provisioning.RAID = &metal3.RAIDConfig{} }, wakes: true},
 		"rest":                        {change: atRest, wakes: true},
-		"another rest":                {before: atRest, change: func(h *metal3.BareMetalHost) { h.Status.Conditions = progressing(metav1.ConditionFalse, then.Add(time.Minute)) }, wakes: true},
-		"a fault at rest":             {before: atRest, change: func(h *metal3.BareMetalHost) { h.Status.ErrorType = metal3.PowerManagementError }, wakes: true},
-		"words on the way":            {change: func(h *metal3.BareMetalHost) { h.Status.Conditions = progressing(metav1.ConditionTrue, then) }},
-		"power":                       {change: func(h *metal3.BareMetalHost) { h.Status.PoweredOn = true }},
-		"an annotation of others":     {change: annotate("example.org/note")},
-		"a label":                     {change: func(h *metal3.BareMetalHost) { h.Labels = map[string]string{"rack": "7"} }},
+		"another rest": {before: atRest, change: func(h *metal3.BareMetalHost) {
+			h.Status.Conditions = progressing(metav1.ConditionFalse, then.Add(time.Minute))
+		}, wakes: true},
+		"a fault at rest":         {before: atRest, change: func(h *metal3.BareMetalHost) { h.Status.ErrorType = metal3.PowerManagementError }, wakes: true},
+		"words on the way":        {change: func(h *metal3.BareMetalHost) { h.Status.Conditions = progressing(metav1.ConditionTrue, then) }},
+		"power":                   {change: func(h *metal3.BareMetalHost) { h.Status.PoweredOn = true }},
+		"an annotation of others": {change: annotate("example.org/note")},
+		"a label":                 {change: func(h *metal3.BareMetalHost) { h.Labels = map[string]string{"rack": "7"} }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
