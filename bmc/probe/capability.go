@@ -69,7 +69,7 @@ var Capabilities = []Row{
 	{BIOSSettings, "BIOS settings can be read and changed.", "Attributes and @Redfish.Settings of the system's Bios"},
 	{BIOSRegistry, "The BIOS settings are described.", "a registry with the name that Bios gives, whatever its version; else one that is called after the BIOS"},
 	{RAID, "A controller makes volumes.", "SupportedRAIDTypes of the controllers; an empty list is No, a missing one Unknown"},
-	{StorageDiscovered, "The list of storage is complete.", "DeviceDiscoveryComplete of HPE; a system that is on for others"},
+	{StorageDiscovered, "The list of storage is complete.", "DeviceDiscoveryComplete of HPE; a system that is on and past its self-test for others"},
 	{VolumeCreation, "Volumes can be made through Redfish.", "POST in Allow of Volumes, or its capabilities object, at a controller that makes volumes"},
 	{Drives, "Drives are listed.", "Drives of each storage; those that were not read have their Id only"},
 	{SimpleUpdate, "The BMC fetches a firmware image from a URL.", "SimpleUpdate of the update service"},

@@ -49,6 +49,13 @@ func TestHostileAnswers(t *testing.T) {
 			f.Resources[dellRAID].(map[string]any)["Drives"] = many
 			f.Resources[dellRAID+"/Volumes"].(map[string]any)["Members"] = many[:20_000]
 		},
+		"ten thousand controllers": func(f *fixture) {
+			many := make([]any, 10_000)
+			for i := range many {
+				many[i] = linkTo(fmt.Sprintf("%s/Storage/%d-%s", dellSystem, i, strings.Repeat("x", 200)))
+			}
+			f.Resources[dellSystem+"/Storage"].(map[string]any)["Members"] = many
+		},
 		"texts without an end": func(f *fixture) {
 			s := f.Resources[dellSystem].(map[string]any)
 			s["Model"], s["SKU"], s["PowerState"], s["BiosVersion"] = long, long, long, long
@@ -249,17 +256,51 @@ func TestSilence(t *testing.T) {
 	g.Expect(r.n).To(Equal(int64(11)), "three requests without an answer are enough")
 }
 
+// TestInterrupted: who ends a probe gets no report of what happened to be read, whether
+// the end comes with an answer, before one, or between two requests.
 func TestInterrupted(t *testing.T) {
-	g := NewWithT(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	f := load(t, "dell-idrac9")
-	r := &reader{http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		if strings.HasSuffix(q.URL.Path, "/Bios") {
-			cancel()
+	for name, c := range map[string]struct {
+		at     string
+		answer bool
+	}{
+		"with an answer":           {"/Bios", true},
+		"before an answer":         {"/Bios", false},
+		"before the last answer":   {"/Accounts", false},
+		"with the last":            {"/Accounts", true},
+		"while a list is read":     {"/FirmwareInventory", false},
+		"while members are listed": {"/Systems", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			r := &endedAt{reader{load(t, "dell-idrac9"), 0}, c.at, c.answer, cancel, 0}
+			report, err := probe.Probe(ctx, r, probe.Options{Username: "root", Requests: -1})
+			g.Expect(r.reached).To(BeNumerically(">", 0), "the test ends nothing")
+			g.Expect(err).To(MatchError(context.Canceled))
+			g.Expect(report).To(BeNil())
+			g.Expect(r.n).To(Equal(r.reached), "nothing more is asked")
+		})
+	}
+}
+
+// endedAt ends the context of the probe at a path, and gives an answer all the same or
+// the error that the client has then.
+type endedAt struct {
+	reader
+	path    string
+	answer  bool
+	end     context.CancelFunc
+	reached int64
+}
+
+func (r *endedAt) GetRaw(ctx context.Context, path string) (*client.Answer, error) {
+	if strings.HasSuffix(path, r.path) && r.reached == 0 {
+		r.end()
+		r.reached = r.n + 1
+		if !r.answer {
+			r.n++
+			return nil, &client.Error{Kind: client.Unreachable, Method: http.MethodGet, Path: path, Message: "no answer"}
 		}
-		f.ServeHTTP(w, q)
-	}), 0}
-	_, err := probe.Probe(ctx, r, probe.Options{})
-	g.Expect(err).To(MatchError(context.Canceled))
-	g.Expect(r.n).To(BeNumerically("<", 10))
+	}
+	return r.reader.GetRaw(ctx, path)
 }

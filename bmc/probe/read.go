@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ironflow/ironflow/bmc/client"
@@ -51,8 +52,9 @@ func (p *probe) allowed(path string) error {
 	switch {
 	case p.stop != nil:
 		return p.stop
-	case p.ctx.Err() != nil:
-		return context.Cause(p.ctx)
+	case p.ctx.Err() != nil: // a report of the rest would say that nothing of it is known
+		p.stop = context.Cause(p.ctx)
+		return p.stop
 	case p.restarts(path), quirks.Skips(p.report.Quirks, path):
 		return errSpared
 	case p.budget.left() == 0:
@@ -74,6 +76,10 @@ func (p *probe) restarts(path string) bool {
 // outcome notes how a request went, and whether to go on. Wrong credentials end a
 // probe at once, as each further try may lock the account.
 func (p *probe) outcome(err error) error {
+	if p.ctx.Err() != nil {
+		p.stop = context.Cause(p.ctx)
+		return p.stop
+	}
 	switch client.KindOf(err) {
 	case client.Credentials, client.LockedOut, client.PasswordChange, client.TLS:
 		p.stop = err
@@ -83,9 +89,6 @@ func (p *probe) outcome(err error) error {
 		}
 	default:
 		p.silent = 0
-		if p.ctx.Err() != nil {
-			p.stop = context.Cause(p.ctx)
-		}
 	}
 	return err
 }
@@ -181,6 +184,9 @@ func (p *probe) furtherPages(f *found[list]) {
 	}
 }
 
+// ofLinks are the members that a link may have beside its path.
+var ofLinks = []string{"href", "extref", "Id", "MemberId", "Name", "Description", "title", "rel"}
+
 // member is a member of a list: read if it came whole, else a link.
 func member[T any](raw json.RawMessage) (found[T], bool) {
 	var f found[T]
@@ -194,7 +200,7 @@ func member[T any](raw json.RawMessage) (found[T], bool) {
 		return f, true
 	}
 	for name := range members {
-		if name[:min(1, len(name))] == "@" || name == "href" || name == "extref" {
+		if strings.HasPrefix(name, "@") || slices.Contains(ofLinks, name) {
 			continue
 		}
 		if err := json.Unmarshal(raw, &f.value); err == nil || lenient.OnlyTypes(err) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -172,6 +173,65 @@ func TestNotOffered(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWhileTheHostStarts: what a host in its self-test does not show is not missing.
+func TestWhileTheHostStarts(t *testing.T) {
+	for name, c := range map[string]struct {
+		members map[string]any
+		raid    v1alpha1.CapabilityState
+	}{
+		"in its self-test":           {map[string]any{"BootProgress": map[string]any{"LastState": "MemoryInitializationStarted"}}, v1alpha1.Unknown},
+		"when its buses are set up":  {map[string]any{"BootProgress": map[string]any{"LastState": "PCIResourceConfigStarted"}}, v1alpha1.Unknown},
+		"after its self-test":        {map[string]any{"BootProgress": map[string]any{"LastState": "SystemHardwareInitializationComplete"}}, v1alpha1.No},
+		"when its system runs":       {map[string]any{"BootProgress": map[string]any{"LastState": "OSRunning"}}, v1alpha1.No},
+		"nothing is said of it":      {nil, v1alpha1.No},
+		"an HPE in its self-test":    {map[string]any{"Oem": map[string]any{"Hpe": map[string]any{"PostState": "InPost"}}}, v1alpha1.Unknown},
+		"an HPE after its self-test": {map[string]any{"Oem": map[string]any{"Hpe": map[string]any{"PostState": "FinishedPost"}}}, v1alpha1.No},
+		"an HPE that knows it all":   {map[string]any{"Oem": map[string]any{"Hpe": map[string]any{"PostState": "InPost", "DeviceDiscoveryComplete": map[string]any{"DeviceDiscovery": "vMainDeviceDiscoveryComplete"}}}}, v1alpha1.No},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			f := load(t, "dell-idrac9")
+			maps.Copy(f.Resources[dellSystem].(map[string]any), c.members)
+			f.Resources[dellSystem+"/Storage"] = map[string]any{"Members": []any{}}
+			report, err := examine(t, f, probe.Options{})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(states(report)).To(HaveKeyWithValue(probe.RAID, c.raid))
+			g.Expect(states(report)).To(HaveKeyWithValue(probe.VolumeCreation, c.raid))
+			g.Expect(states(report)).To(HaveKeyWithValue(probe.Drives, c.raid))
+		})
+	}
+}
+
+// TestALinkWithATitle: a member that says more of what it leads to than its path is a
+// link all the same, and what it leads to is read.
+func TestALinkWithATitle(t *testing.T) {
+	g := NewWithT(t)
+	f := load(t, "dell-idrac9")
+	for path, body := range f.Resources {
+		resource, is := body.(map[string]any)
+		if !is {
+			continue
+		}
+		for _, name := range []string{"Members", "Drives"} {
+			list, _ := resource[name].([]any)
+			for i, one := range list {
+				if len(one.(map[string]any)) > 1 {
+					continue // it comes whole
+				}
+				link := one.(map[string]any)["@odata.id"].(string)
+				list[i] = map[string]any{"@odata.id": link, "Name": "Number " + link, "Id": link[strings.LastIndex(link, "/")+1:], "title": path}
+			}
+		}
+	}
+	report, err := examine(t, f, probe.Options{Requests: 100})
+	g.Expect(err).NotTo(HaveOccurred())
+	plain, err := examine(t, load(t, "dell-idrac9"), probe.Options{Requests: 100})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(states(report)).To(Equal(states(plain)))
+	g.Expect(report.Storage).To(Equal(plain.Storage))
+	g.Expect(report.Firmware).To(Equal(plain.Firmware))
 }
 
 // TestEveryRowIsJudged: each report has each capability once, in the table's order,

@@ -15,6 +15,8 @@ import (
 const (
 	mostStorages    = 8
 	mostControllers = 2
+	// mostSubsystems bounds how many a report lists, with those that were not read.
+	mostSubsystems = 64
 	// keptForLater is what storage leaves of the budget to what comes after it.
 	keptForLater = 6
 )
@@ -30,9 +32,11 @@ func (p *probe) storage() {
 		}
 		return
 	}
-	p.storages = links[storage](listed.value.members)
-	if n := fillBy(p, p.storages, inOrder(len(p.storages)), mostStorages, keptForLater, p.expandQuery(), nil); n > 0 {
-		p.remark(fmt.Sprintf("%d of %d storage subsystems were not read, to spare the BMC.", n, len(p.storages)))
+	all := links[storage](listed.value.members)
+	p.storages = all[:min(len(all), mostSubsystems)]
+	n := fillBy(p, p.storages, inOrder(len(p.storages)), mostStorages, keptForLater, p.expandQuery(), nil)
+	if n += len(all) - len(p.storages); n > 0 {
+		p.remark(fmt.Sprintf("%d of %d storage subsystems were not read, to spare the BMC.", n, len(all)))
 	}
 	for _, f := range p.storages {
 		if f.read() {
@@ -61,10 +65,32 @@ func discovered(s found[system]) v1alpha1.Capability {
 			return no(StorageDiscovered, at(s.path, "DeviceDiscovery is "+state+": switch the host on and wait for the end of its self-test"))
 		}
 	}
-	if s.value.PowerState.Text == "On" {
+	switch stage := inSelfTest(s.value); {
+	case s.value.PowerState.Text != "On":
+	case stage != "":
+		return unknown(StorageDiscovered, at(s.path, "the host is in its self-test ("+stage+"), and some BMCs know its devices only after it"))
+	default:
 		return yes(StorageDiscovered, "", at(s.path, "PowerState is On"))
 	}
 	return unknown(StorageDiscovered, at(s.path, "the host is not on, and some BMCs know its devices only then"))
+}
+
+// early are the stages of a boot in which the firmware still looks for devices, in the
+// words of the standard and of HPE.
+var early = []string{
+	"PrimaryProcessorInitializationStarted", "BusInitializationStarted", "MemoryInitializationStarted",
+	"SecondaryProcessorInitializationStarted", "PCIResourceConfigStarted", "Reset", "InPost",
+}
+
+// inSelfTest is the stage of a host that still looks for its devices; empty for others,
+// and for those that say nothing of it.
+func inSelfTest(s system) string {
+	for _, stage := range []lenient.String{s.BootProgress.Value.LastState, s.Oem.Hpe.PostState, s.Oem.Hp.PostState} {
+		if slices.Contains(early, string(stage)) {
+			return string(stage)
+		}
+	}
+	return ""
 }
 
 // subsystem is what one storage offers.
