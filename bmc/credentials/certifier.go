@@ -47,6 +47,9 @@ func (c *Certifier) Pass(ctx context.Context, o certificate.Observed) (certifica
 		}
 		action := certificate.Decide(&seen)
 		if wait, is := action.(certificate.Wait); is {
+			if wait.For == 0 || seen.Record.Failures >= mostFailures {
+				c.Gate.Leave(c.Address, c.owner(&seen))
+			}
 			return wait, nil
 		}
 		if !c.Gate.Enter(c.Address, c.owner(&seen), seen.Record.UnderWay()) {

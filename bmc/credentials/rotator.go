@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/credentials/password"
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 )
@@ -34,6 +35,8 @@ const (
 	// sendTime is how long a change may take, whether or not its pass was cancelled.
 	sendTime = 2 * time.Minute
 	saltSize = 16
+	// mostFailures is after how many in a row a change gives its place to another one.
+	mostFailures = 3
 )
 
 // errCircle is for a decision that never comes to an end.
@@ -59,6 +62,9 @@ func (r *Rotator) Pass(ctx context.Context, o rotation.Observed) (rotation.Wait,
 		}
 		action := rotation.Decide(&seen)
 		if wait, is := action.(rotation.Wait); is {
+			if wait.For == 0 || seen.Record.Failures >= mostFailures {
+				r.Gate.Leave(r.Address, o.Host) // others need not wait for somebody, or for a BMC that is away
+			}
 			return wait, nil
 		}
 		if !r.enter(&seen) {
@@ -153,12 +159,16 @@ func (r *Rotator) stage(ctx context.Context, o *rotation.Observed, version strin
 	if !o.Record.UnderWay() {
 		if path, route, err = r.BMC.Account(ctx, login); err != nil {
 			o.Now = r.Now()
-			_, err = r.note(ctx, version, o.Record, rotation.NotFound(o, r.said(o, err)))
+			after := rotation.NotFound(o, r.said(o, err))
+			if client.KindOf(err) == client.Credentials {
+				after = rotation.Unwelcome(o)
+			}
+			_, err = r.note(ctx, version, o.Record, after)
 			return err
 		}
 	}
 	_, err = r.note(ctx, version, o.Record, rotation.Staging(o, made, path, route, salt))
-	return err
+	return secretsOf(o.Record, login, made).clean(err)
 }
 
 // note writes the record in the place of another one.

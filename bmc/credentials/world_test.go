@@ -79,6 +79,7 @@ type world struct {
 	record        map[string][]byte
 	recordVersion int
 	told, proven  string // Ironic's
+	immutable     bool   // the host's Secret
 
 	// The program.
 	killAt, effects int
@@ -263,7 +264,7 @@ func (s *store) Secret(context.Context) (rotation.Secret, error) {
 		return rotation.Secret{}, errKilled
 	}
 	return rotation.Secret{
-		Name: "host-1-bmc", Found: s.secret.Username != "", Login: s.secret, Version: fmt.Sprint(s.secretVersion),
+		Name: "host-1-bmc", Found: s.secret.Username != "", Login: s.secret, Version: fmt.Sprint(s.secretVersion), Immutable: s.immutable,
 		Written: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 	}, nil
 }
@@ -320,10 +321,17 @@ func (s *store) WriteRecord(_ context.Context, version string, data map[string][
 // bmc is the world as a BMC.
 type bmc world
 
-func (b *bmc) Account(context.Context, rotation.Login) (string, rotation.Route, error) {
+func (b *bmc) Account(_ context.Context, login rotation.Login) (string, rotation.Route, error) {
 	err := (*world)(b).effect("account", func(f fault) error {
 		if f == sessionsFull {
 			return errors.New("no session left")
+		}
+		switch b.authenticate(login) {
+		case rotation.Wrong:
+			return &client.Error{Kind: client.Credentials, Message: "wrong password " + string(login.Password)}
+		case rotation.Locked:
+			return &client.Error{Kind: client.LockedOut}
+		default:
 		}
 		return nil
 	})

@@ -3,6 +3,9 @@ package bmcrotation
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -25,7 +28,9 @@ import (
 // not say that the host is at rest.
 func (r *reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC) (rotation.Observed, client.Target, error) {
 	o := rotation.Observed{
-		Host: kclient.ObjectKeyFromObject(h).String(), Every: r.options.Every, Policy: r.options.Policy, Limits: r.options.limits(b.Status.Report),
+		BMC:     rotation.Place{Address: h.Spec.BMC.Address, Base: baseOf(h), Insecure: h.Spec.BMC.DisableCertificateVerification},
+		Leaving: h.UID == "" || !h.DeletionTimestamp.IsZero(),
+		Host:    kclient.ObjectKeyFromObject(h).String(), Every: r.options.Every, Policy: r.options.Policy, Limits: r.options.limits(b.Status.Report),
 		Request: h.Annotations[names.RotateCredentials], Retry: h.Annotations[names.Retry],
 		Demanded: b.Status.Report != nil && b.Status.Report.Accounts != nil && b.Status.Report.Accounts.PasswordChangeRequired,
 	}
@@ -63,15 +68,32 @@ func basicOnly(b *v1alpha1.BMC, t client.Target) bool {
 // secretOf is the name of the Secret of a host's BMC.
 func secretOf(h *metal3.BareMetalHost) string { return h.Spec.BMC.CredentialsName }
 
-// baseOf is the address of a host's BMC without its path; empty for one that is not of
-// Redfish.
+// baseOf is the address of a host's BMC without its path, in one spelling for all that
+// are the same; empty for one that is not of Redfish.
 func baseOf(h *metal3.BareMetalHost) string {
 	a, err := address.Parse(h.Spec.BMC.Address)
 	if err != nil {
 		return ""
 	}
 	base, _ := a.URL()
-	return strings.ToLower(base)
+	u, err := url.Parse(strings.ToLower(base))
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	host := u.Hostname()
+	if ip, err := netip.ParseAddr(host); err == nil {
+		host = ip.Unmap().String()
+	}
+	port := u.Port()
+	if port == "" {
+		port = u.Scheme // its usual one
+	}
+	for scheme, usual := range map[string]string{"http": "80", "https": "443"} {
+		if u.Scheme == scheme && port == usual {
+			port = scheme
+		}
+	}
+	return u.Scheme + "://" + net.JoinHostPort(host, port)
 }
 
 // sharers are the other hosts that log in with the host's Secret, sorted.
@@ -154,7 +176,11 @@ func restful(h *metal3.BareMetalHost) bool {
 		if h.NeedsProvisioning() {
 			return false
 		}
-	case metal3.StateProvisioned, metal3.StateExternallyProvisioned:
+	case metal3.StateProvisioned:
+		if otherWish(h) {
+			return false
+		}
+	case metal3.StateExternallyProvisioned:
 	default:
 		return false
 	}
@@ -164,4 +190,21 @@ func restful(h *metal3.BareMetalHost) bool {
 	default:
 		return false
 	}
+}
+
+// otherWish reports a host that is about to be given back or installed anew: its spec no
+// longer asks for what is on it.
+func otherWish(h *metal3.BareMetalHost) bool {
+	var image string
+	if h.Spec.Image != nil {
+		image = h.Spec.Image.URL
+	}
+	return image != h.Status.Provisioning.Image.URL || methodOf(h.Spec.CustomDeploy) != methodOf(h.Status.Provisioning.CustomDeploy)
+}
+
+func methodOf(c *metal3.CustomDeploy) string {
+	if c == nil {
+		return ""
+	}
+	return c.Method
 }

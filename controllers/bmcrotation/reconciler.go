@@ -39,26 +39,30 @@ const askAgain = time.Minute
 // +kubebuilder:rbac:groups=ironflow.io,resources=bmcs,verbs=get;list;watch
 // +kubebuilder:rbac:groups=ironflow.io,resources=bmcs/status,verbs=get;update;patch
 // +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts,verbs=get;list;watch
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;update;patch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;update;patch;delete
 
 // Reconcile runs one pass for the host named by req.
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	h := &metal3.BareMetalHost{}
 	if err := r.client.Get(ctx, req.NamespacedName, h); err != nil {
 		if apierrors.IsNotFound(err) {
-			r.leave(req.String())
+			return r.orphan(ctx, req.NamespacedName)
 		}
-		return ctrl.Result{}, kclient.IgnoreNotFound(err)
+		return ctrl.Result{}, err
 	}
 	b := &v1alpha1.BMC{}
 	if err := r.client.Get(ctx, req.NamespacedName, b); err != nil {
 		return ctrl.Result{}, kclient.IgnoreNotFound(err) // the controller of BMCs makes it, which wakes the host
 	}
 	if concerned, err := r.concerned(ctx, h); err != nil || !concerned {
+		r.leave(req.String()) // others need not wait until the host is let go of
 		return ctrl.Result{}, err
 	}
 	wait, err := r.pass(ctx, h, b)
 	if err != nil {
+		if reconcile.IsConflict(err) {
+			return reconcile.RetryConflict(), nil
+		}
 		return ctrl.Result{}, err
 	}
 	saver := reconcile.NewSaver(r.client, b)
@@ -101,23 +105,26 @@ func (r *reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alp
 		return rotation.Wait{}, err
 	}
 	key := kclient.ObjectKeyFromObject(h).String()
-	n := &node{host: h, ironics: r.options.Ironics}
+	n, s := &node{host: h, ironics: r.options.Ironics}, &store{client: r.client, live: r.live, host: h}
 	rotator := &credentials.Rotator{
-		Store: &store{client: r.client, live: r.live, host: h}, Node: n,
+		Store: s, Node: n,
 		// The report's account may be that of the user before; it is looked for instead.
 		BMC:  &redfish.Host{Pool: r.options.BMCs, Key: key, Target: target, Attributes: o.Limits.Attributes},
 		Gate: r.gate, Address: r.enter(key, baseOf(h)), Random: r.options.Random, Now: r.options.Now, Log: r.options.Log,
 	}
 	wait, err := rotator.Pass(ctx, o)
-	if err != nil || wait.Condition.Reason != reason.NotAtRest || !restful(h) {
+	if err == nil && wait.Condition.Reason == reason.NotAtRest && restful(h) {
+		if why := n.busy(ctx); why != "" {
+			wait.For, wait.Condition.Message = askAgain, fmt.Sprintf("%s: %s", wait.Condition.Message, why)
+		} else {
+			o.AtRest = true
+			wait, err = rotator.Pass(ctx, o)
+		}
+	}
+	if err != nil {
 		return wait, err
 	}
-	if why := n.busy(ctx); why != "" {
-		wait.For, wait.Condition.Message = askAgain, fmt.Sprintf("%s: %s", wait.Condition.Message, why)
-		return wait, nil
-	}
-	o.AtRest = true
-	return rotator.Pass(ctx, o)
+	return wait, s.settle(ctx)
 }
 
 // enter remembers the BMC of a host, so that its place is given back when the host goes.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,8 +26,9 @@ type store struct {
 	client kclient.Client
 	live   kclient.Reader
 	host   *metal3.BareMetalHost
-	// record is the object that was read or written last.
+	// record is the object that was read or written last, and secret the host's.
 	record *corev1.Secret
+	secret rotation.Secret
 }
 
 var _ credentials.Store = (*store)(nil)
@@ -50,7 +53,9 @@ func (s *store) Record(ctx context.Context) (map[string][]byte, string, error) {
 }
 
 // WriteRecord implements [credentials.Records]. The record has the label of Secrets
-// that the cache holds, so that a host without one costs no request.
+// that the cache holds, so that a host without one costs no request. In the middle of a
+// change it belongs to nobody: it may hold the only copy of the BMC's password, and
+// must not go with a host that is deleted.
 func (s *store) WriteRecord(ctx context.Context, version string, data map[string][]byte) (string, error) {
 	if version == "" {
 		made := &corev1.Secret{
@@ -59,8 +64,8 @@ func (s *store) WriteRecord(ctx context.Context, version string, data map[string
 			},
 			Data: data,
 		}
-		if err := controllerutil.SetControllerReference(s.host, made, s.client.Scheme()); err != nil {
-			return "", fmt.Errorf("own the record of host %q: %w", s.host.Name, err)
+		if err := s.own(made, underWay(data)); err != nil {
+			return "", err
 		}
 		if err := conflict(s.client.Create(ctx, made)); err != nil {
 			return "", err
@@ -73,6 +78,9 @@ func (s *store) WriteRecord(ctx context.Context, version string, data map[string
 	}
 	after := s.record.DeepCopy()
 	after.Data = data
+	if underWay(data) {
+		after.OwnerReferences = withoutHosts(after.OwnerReferences)
+	}
 	if err := conflict(s.client.Update(ctx, after)); err != nil {
 		return "", err
 	}
@@ -80,9 +88,56 @@ func (s *store) WriteRecord(ctx context.Context, version string, data map[string
 	return after.ResourceVersion, nil
 }
 
+// underWay reports the data of a record in the middle of a change.
+func underWay(data map[string][]byte) bool {
+	r, err := rotation.Decode(data)
+	return err != nil || r.UnderWay()
+}
+
+// withoutHosts are owners that are no hosts: one of the same name that was deleted counts
+// no more than ours.
+func withoutHosts(owners []metav1.OwnerReference) []metav1.OwnerReference {
+	return slices.DeleteFunc(slices.Clone(owners), func(o metav1.OwnerReference) bool { return o.Kind == "BareMetalHost" })
+}
+
+// own has a record go with its host, or outlive it.
+func (s *store) own(record *corev1.Secret, alone bool) error {
+	record.OwnerReferences = withoutHosts(record.OwnerReferences)
+	if alone || s.host.UID == "" {
+		return nil
+	}
+	if err := controllerutil.SetControllerReference(s.host, record, s.client.Scheme()); err != nil {
+		return fmt.Errorf("own the record of host %q: %w", s.host.Name, err)
+	}
+	return nil
+}
+
+// settle ends a pass: a record that is not needed for itself goes with its host, at
+// once if there is none any more.
+func (s *store) settle(ctx context.Context) error {
+	if s.record == nil {
+		return nil
+	}
+	r, err := rotation.Decode(s.record.Data)
+	if err != nil {
+		return nil //nolint:nilerr // it stays as it is, and the condition says what is wrong with it
+	}
+	alone := r.Needed(s.secret)
+	if !alone && s.host.UID == "" {
+		version := s.record.ResourceVersion
+		return kclient.IgnoreNotFound(s.client.Delete(ctx, s.record, kclient.Preconditions{ResourceVersion: &version}))
+	}
+	after := s.record.DeepCopy()
+	if err := s.own(after, alone); err != nil || apiequality.Semantic.DeepEqual(after.OwnerReferences, s.record.OwnerReferences) {
+		return err
+	}
+	return s.client.Update(ctx, after)
+}
+
 // Secret implements [credentials.Store].
-func (s *store) Secret(ctx context.Context) (rotation.Secret, error) {
-	answer := rotation.Secret{Name: secretOf(s.host)}
+func (s *store) Secret(ctx context.Context) (answer rotation.Secret, err error) {
+	defer func() { s.secret = answer }()
+	answer = rotation.Secret{Name: secretOf(s.host)}
 	if answer.Name == "" {
 		return answer, nil
 	}

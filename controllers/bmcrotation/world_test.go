@@ -49,9 +49,12 @@ type world struct {
 	kube   kclient.Client
 	sim    *simulator.Server
 	base   string
+	http   *httptest.Server
 	pool   *client.Pool
 	ironic *told
 	every  time.Duration
+	// wrap stands before the BMC.
+	wrap atomic.Pointer[func(http.Handler) http.Handler]
 	// ahead is how much the program's clock is ahead of ours.
 	ahead atomic.Int64
 }
@@ -63,7 +66,14 @@ func newWorld(t *testing.T) *world {
 		pool: client.NewPool(client.Options{Rate: 10_000, Burst: 10_000}),
 	}
 	w.ironic = &told{sim: w.sim, state: ironic.StateAvailable}
-	server := httptest.NewServer(w.sim)
+	server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		if wrap := w.wrap.Load(); wrap != nil {
+			(*wrap)(w.sim).ServeHTTP(answer, r)
+			return
+		}
+		w.sim.ServeHTTP(answer, r)
+	}))
+	w.http = server
 	t.Cleanup(func() { server.Close(); w.sim.Close() })
 	w.base = server.URL
 	w.Expect(w.sim.AddSystem(simulator.System{ID: "1"})).To(Succeed())

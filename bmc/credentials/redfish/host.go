@@ -188,7 +188,8 @@ func readable(err error) bool {
 }
 
 // after is what became of a change. What the client remembers of a login that was
-// refused would outlive the next password.
+// refused would outlive the next password; and whoever else reads with it would log in
+// again with the one before, once the BMC has ended its session.
 func (h *Host) after(answer rotation.Answer, err error) (rotation.Answer, error) {
 	switch client.KindOf(err) {
 	case client.Credentials:
@@ -196,9 +197,10 @@ func (h *Host) after(answer rotation.Answer, err error) (rotation.Answer, error)
 	case client.LockedOut:
 		answer = rotation.LockedOut
 	default:
-		return answer, err
 	}
-	h.Pool.Drop(h.Key)
+	if answer != rotation.NotSent {
+		h.Pool.Drop(h.Key)
+	}
 	return answer, err
 }
 

@@ -286,3 +286,25 @@ func TestAnIDRACThatDemandsAChange(t *testing.T) {
 		})
 	}
 }
+
+// TestWhoReadsMeanwhileLogsInNoMore: a read of another part of the program goes on while
+// the password is changed, and the BMC ends its session. It must not log in again with
+// the password before.
+func TestWhoReadsMeanwhileLogsInNoMore(t *testing.T) {
+	for name, quirk := range map[string]simulator.Quirk{"accepted": "", "no answer": simulator.PasswordCutAfter} {
+		t.Run(name, func(t *testing.T) {
+			b := start(t, profile.OpenBMC(), nil)
+			if quirk != "" {
+				b.quirk(quirk, 1)
+			}
+			target := b.host.Target
+			target.Username, target.Password = user, old
+			reader, err := b.host.Pool.Client(b.host.Key, target)
+			b.g.Expect(err).NotTo(gomega.HaveOccurred())
+			b.g.Expect(reader.Get(t.Context(), "/redfish/v1/Systems", &struct{}{})).To(gomega.Succeed())
+			_, _ = b.host.SetPassword(t.Context(), credentials.Change{Login: login, Account: b.account(), Password: fresh})
+			b.g.Expect(reader.Get(t.Context(), "/redfish/v1/Systems", &struct{}{})).NotTo(gomega.Succeed())
+			b.g.Expect(b.Logins()[accounts.Wrong]).To(gomega.BeZero())
+		})
+	}
+}

@@ -30,6 +30,9 @@ const retryFailed = 24 * time.Hour
 
 // begin is the step at rest.
 func begin(o *Observed) Action {
+	if o.Leaving {
+		return o.stop(0, reason.Current, o.currentText(0))
+	}
 	if !o.Secret.Found || !o.Secret.Login.usable() {
 		return o.stop(0, reason.SecretMissing, "the Secret "+o.Secret.Name+" does not exist, or lacks username or password")
 	}
@@ -64,6 +67,21 @@ func NotFound(o *Observed, message string) *Record {
 	r := o.Record.clone()
 	r.retry(o, Rested, reason.AccountUnknown, "the account of the BMC cannot be found: "+message)
 	r.NotBefore = later(r.NotBefore, o.Now.Add(o.Limits.Window))
+	return r
+}
+
+// Unwelcome is the record of a host whose BMC has refused the password of its Secret
+// before a change of ours had begun. One refusal proves nothing with some BMCs; what is
+// found out in the end may be a quarantine.
+func Unwelcome(o *Observed) *Record {
+	r := o.Record.at(o)
+	if old := r.candidate(Current); old == nil || old.Login != o.Secret.Login {
+		r.put(Candidate{Role: Current, Login: o.Secret.Login})
+	}
+	r.candidate(Current).Proved = time.Time{}
+	r.candidate(Current).Refused = 1
+	r.Phase, r.Secret, r.Holds, r.Wrongs, r.Attempt, r.Trouble = Finding, o.Secret.Name, "", 1, 0, reason.Trouble{}
+	r.NotBefore = o.Now.Add(o.Limits.Window)
 	return r
 }
 
@@ -127,11 +145,9 @@ func foreign(o *Observed) Action {
 	case copied == nil || copied.Login == o.Secret.Login:
 		return nil
 	case !r.isFormer(o.Secret.Login):
-		return Save{r.with(o.Secret.Login), "somebody has changed the password in the host's Secret: find out whether it holds"}
+		return Save{r.at(o).with(o.Secret.Login), "somebody has changed the password in the host's Secret: find out whether it holds"}
 	case o.again():
-		next := r.with(o.Secret.Login)
-		next.Retry = o.Retry
-		return Save{next, "somebody asks for another try: find out whether the former password holds"}
+		return Save{r.at(o).with(o.Secret.Login), "somebody asks for another try: find out whether the former password holds"}
 	}
 	return o.stop(0, reason.Reverted, "the password before the last change is back in the Secret "+o.Secret.Name+
 		", and the BMC has the new one: copy it from the key "+string(Current)+" of the Secret "+o.recordName()+" to where the Secret comes from")

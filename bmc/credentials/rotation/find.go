@@ -233,10 +233,10 @@ func (o *Observed) again() bool { return o.Retry != "" && o.Retry != o.Record.Re
 func quarantined(o *Observed) Action {
 	r := o.Record
 	if given := o.newlyGiven(); given != nil {
-		return Save{r.with(*given).waiting(o), "somebody has changed the password in the host's Secret: find out whether it holds"}
+		return Save{r.at(o).with(*given).waiting(o), "somebody has changed the password in the host's Secret: find out whether it holds"}
 	}
 	if o.again() || o.putBack() {
-		next := r.clone().waiting(o)
+		next := r.at(o).waiting(o)
 		next.Phase, next.Retry, next.Holds, next.Wrongs, next.Bold = Finding, o.Retry, "", 0, true
 		if given := next.candidate(Given); given != nil && given.Login != o.Secret.Login {
 			next.drop(Given)

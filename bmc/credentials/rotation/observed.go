@@ -37,6 +37,10 @@ type Observed struct {
 	Record        *Record
 	RecordProblem string
 	Secret        Secret
+	// BMC is the host's.
+	BMC Place
+	// Leaving says that the host is being deleted, or is gone: nothing is begun.
+	Leaving bool
 	// Sharers are other hosts with the same Secret.
 	Sharers []string
 	// Neighbours are other hosts with the same account at the same BMC.
@@ -143,6 +147,9 @@ func Decide(o *Observed) Action {
 	if o.RecordProblem != "" {
 		return o.stop(0, reason.RecordUnreadable, "the Secret "+o.recordName()+" cannot be read: "+o.RecordProblem+
 			"; it may hold the only copy of a password: mend it, or delete it once the password in the host's Secret is known to work")
+	}
+	if action := moved(o); action != nil {
+		return action
 	}
 	return phases[o.Record.Phase].step(o)
 }

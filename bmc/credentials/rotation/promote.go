@@ -1,6 +1,7 @@
 package rotation
 
 import (
+	"strings"
 	"time"
 
 	"github.com/ironflow/ironflow/bmc/credentials/reason"
@@ -17,6 +18,13 @@ func promote(o *Observed) Action {
 			string(Next)+" of the Secret "+o.recordName())
 	case o.Secret.Login == next:
 		return Save{r.to(Telling), "the host's Secret has the new password"}
+	case o.Secret.Login == current && len(o.Sharers) > 0:
+		// Theirs would be gone with the old password: this may be the only copy of it.
+		return o.stop(0, reason.SharedSecret, "the Secret "+o.Secret.Name+" is used by other hosts too since the change began: "+strings.Join(o.Sharers, ", ")+
+			"; give each host a Secret of its own; until then the password of this BMC is under the key "+string(Next)+" of the Secret "+o.recordName())
+	case o.Secret.Login == current && o.Secret.Immutable:
+		return o.stop(0, reason.ImmutableSecret, "the Secret "+o.Secret.Name+" is immutable since the change began: replace it by one that is not, with the same content; the BMC's password is under the key "+
+			string(Next)+" of the Secret "+o.recordName())
 	case o.Secret.Login == current:
 		return Promote{Login: next, Version: o.Secret.Version}
 	}

@@ -96,11 +96,22 @@ const (
 	Unsure Verdict = "Unsure"
 )
 
+// Place says where a BMC is, and what else is needed to reach it again without its host.
+type Place struct {
+	// Address is the host's spec.bmc.address, Base what tells BMCs apart in it.
+	Address string `json:"address,omitempty"`
+	Base    string `json:"base,omitempty"`
+	// Insecure says that its certificate is not checked.
+	Insecure bool `json:"insecure,omitempty"`
+}
+
 // Record is what is known of a host's rotation. It outlives the program.
 type Record struct {
 	Phase Phase `json:"phase,omitempty"`
 	// Secret is the name of the host's Secret.
 	Secret string `json:"secret,omitempty"`
+	// BMC is the one whose password is changed.
+	BMC Place `json:"bmc,omitzero"`
 	// Account is the path of the account at the BMC.
 	Account string `json:"account,omitempty"`
 	Route   Route  `json:"route,omitempty"`

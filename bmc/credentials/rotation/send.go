@@ -31,6 +31,7 @@ func Staging(o *Observed, next client.Secret, account string, route Route, salt 
 	r.put(Candidate{Role: Current, Login: current})
 	r.put(Candidate{Role: Next, Login: Login{Username: current.Username, Password: next}})
 	r.Phase, r.Attempt, r.Secret, r.Account, r.Route = Staged, r.Attempt+1, o.Secret.Name, account, route
+	r.BMC, r.Retry = o.BMC, o.Retry
 	r.Sent, r.Said, r.Holds, r.Failures, r.Wrongs, r.Salt = "", "", "", 0, 0, salt
 	r.Trouble, r.GaveUp, r.NotBefore, r.Bold = reason.Trouble{}, time.Time{}, time.Time{}, false
 	return r
@@ -42,6 +43,8 @@ func send(o *Observed) Action {
 	current, _ := r.Login(Current)
 	next, _ := r.Login(Next)
 	switch {
+	case o.Leaving:
+		return Save{r.abandon(o, reason.Trouble{}), "give up: the host is being deleted, and nothing was sent"}
 	case o.Secret.Found && o.Secret.Login != current:
 		return Save{r.abandon(o, reason.Trouble{}), "give up: somebody has changed the Secret, and nothing was sent"}
 	case !o.Secret.Found:
