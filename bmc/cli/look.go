@@ -13,6 +13,7 @@ import (
 	"github.com/ironflow/ironflow/bmc/events"
 	"github.com/ironflow/ironflow/bmc/health"
 	"github.com/ironflow/ironflow/bmc/probe"
+	"github.com/ironflow/ironflow/bmc/quirks"
 )
 
 // access adds the flags by which BMCs are reached.
@@ -68,7 +69,7 @@ func (j *job) look(ctx context.Context, out io.Writer, look func(ctx context.Con
 
 // report is what leads to the parts of a machine.
 func report(ctx context.Context, c *client.Client, t target) (*v1alpha1.BMCReport, error) {
-	return probe.Probe(ctx, c, probe.Options{Address: t.name, System: t.System, Username: t.Username})
+	return probe.Probe(ctx, c, probe.Options{Address: t.name, System: t.System, Username: t.Username, Quirks: matching(quirks.New())})
 }
 
 func healthCommand() *cobra.Command {

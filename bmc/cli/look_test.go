@@ -3,8 +3,11 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,6 +36,30 @@ func TestHealthNamesThePartThatFails(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(got.out).To(MatchRegexp(`(?m)^Cooling .*Critical`))
 	g.Expect(s.Sessions()).To(BeEmpty(), "our session was ended")
+}
+
+// TestALookHarmsNoBMC: the quirks of the BMC count for those who look, too.
+func TestALookHarmsNoBMC(t *testing.T) {
+	for _, verb := range []string{"health", "log"} {
+		t.Run(verb, func(t *testing.T) {
+			g := NewWithT(t)
+			old := dell
+			old.ManagerModel, old.Quirks = "iDRAC8", map[simulator.Quirk]int{simulator.RAIDChassis: simulator.Always}
+			_, s := bmc(t, old)
+			var asked, harm atomic.Int64
+			server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if asked.Add(1); strings.Contains(r.URL.Path, "/Chassis/Enclosure.") {
+					harm.Add(1)
+				}
+				s.ServeHTTP(w, r)
+			}))
+			t.Cleanup(server.Close)
+			_, err := run(t.Context(), looking(t, verb, "--insecure", server.URL)...)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(asked.Load()).To(BeNumerically(">", 10))
+			g.Expect(harm.Load()).To(BeZero(), "that restarts the BMC")
+		})
+	}
 }
 
 func TestLogShowsTheLastEntries(t *testing.T) {

@@ -101,9 +101,7 @@ func (j *job) probe(ctx context.Context, t target, table *quirks.Table) result {
 	defer cancel()
 	report, err := probe.Probe(limited, c, probe.Options{
 		Address: t.name, System: t.System, Username: t.Username, Requests: j.requests, Expand: j.expand,
-		Quirks: func(id probe.Identity) []v1alpha1.AppliedQuirk {
-			return table.Match(quirks.Identity{Vendor: id.Vendor, Model: id.Model, Manager: id.ManagerModel, Version: id.BMCVersion})
-		},
+		Quirks: matching(table),
 	})
 	if err != nil && limited.Err() != nil {
 		err = errors.Join(context.Cause(limited), err)
@@ -118,6 +116,13 @@ func (j *job) probe(ctx context.Context, t target, table *quirks.Table) result {
 		report.Remarks = append(report.Remarks, tidy("Our session could not be ended: "+ended.Error()))
 	}
 	return result{report: report}
+}
+
+// matching finds the rows of a table for what a probe has found.
+func matching(table *quirks.Table) func(probe.Identity) []v1alpha1.AppliedQuirk {
+	return func(id probe.Identity) []v1alpha1.AppliedQuirk {
+		return table.Match(quirks.Identity{Vendor: id.Vendor, Model: id.Model, Manager: id.ManagerModel, Version: id.BMCVersion})
+	}
 }
 
 var errTooLong = errors.New("the probe took longer than --timeout")

@@ -2,9 +2,6 @@ package health
 
 import (
 	"context"
-	"path"
-	"slices"
-	"strings"
 
 	"github.com/ironflow/ironflow/bmc/health/rules"
 	"github.com/ironflow/ironflow/bmc/lenient"
@@ -31,12 +28,11 @@ func (r *reader) chassis(ctx context.Context, s *system) error {
 	return nil
 }
 
-// harmful says of a chassis that a quirk forbids to read it: older iDRACs restart.
-func (r *reader) harmful(chassis string) bool {
-	return slices.ContainsFunc(quirks.Values(r.options.Report.Quirks, quirks.SkipPath), func(pattern string) bool {
-		matches, err := path.Match(strings.TrimSpace(pattern), strings.TrimSuffix(chassis, "/"))
-		return matches && err == nil
-	})
+// harmful says of a resource that reading it restarts the BMC: a quirk says so, or nobody
+// knows better.
+func (r *reader) harmful(path string) bool {
+	report := r.options.Report
+	return quirks.Skips(report.Quirks, path) || report.ManagerModel == "" && quirks.MayRestart(report.Vendor, path)
 }
 
 // cooling takes the older resource where there is one: it holds in one answer what

@@ -200,9 +200,11 @@ func (r *reader) queue(well bool, domain rules.Domain, kind rules.Kind, paths []
 }
 
 func (r *reader) later(well bool, v visit) {
-	if well {
+	switch {
+	case r.harmful(v.path): // a drive may be below the chassis of its enclosure
+	case well:
 		r.idle = append(r.idle, v)
-	} else {
+	default:
 		r.need = append(r.need, v)
 	}
 }

@@ -1,7 +1,9 @@
 package health
 
 import (
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -98,12 +100,36 @@ func TestSimulatorFaults(t *testing.T) {
 	}
 }
 
-// TestSimulatorHarmful: the chassis that restarts the BMC is not read.
+// TestSimulatorHarmful: the chassis that restarts the BMC is not read, by a pass or by a
+// person who looks; neither where the BMC's kind could not be found out.
 func TestSimulatorHarmful(t *testing.T) {
-	g := NewWithT(t)
-	_, w := simulated(t, simulator.RAIDChassis)
-	w.report.Quirks = quirks.New().Match(quirks.Identity{Vendor: "Dell", Manager: "iDRAC8"})
-	g.Expect(w.pass(3)[rules.Cooling].State).To(Equal(ok))
+	for name, c := range map[string]struct {
+		report v1alpha1.BMCReport
+		reads  bool
+	}{
+		"an iDRAC8":        {report: v1alpha1.BMCReport{Vendor: "Dell", ManagerModel: "iDRAC8"}},
+		"an unknown iDRAC": {report: v1alpha1.BMCReport{Vendor: "Dell"}},
+		"nobody knows":     {},
+		"an iDRAC9":        {report: v1alpha1.BMCReport{Vendor: "Dell", ManagerModel: "iDRAC9"}, reads: true},
+		"another vendor":   {report: v1alpha1.BMCReport{Vendor: "HPE"}, reads: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			sim, _ := simulated(t, simulator.RAIDChassis)
+			var asked atomic.Int64
+			w := newWatch(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.Contains(r.URL.Path, "/Chassis/Enclosure.") {
+					asked.Add(1)
+				}
+				sim.ServeHTTP(w, r)
+			}))
+			w.report.Vendor, w.report.ManagerModel = c.report.Vendor, c.report.ManagerModel
+			w.report.Quirks = quirks.New().Match(quirks.Identity{Vendor: c.report.Vendor, Manager: c.report.ManagerModel})
+			w.pass(2)
+			_, _ = List(t.Context(), w.c, w.report)
+			g.Expect(asked.Load() > 0).To(Equal(c.reads), "%d reads of the chassis", asked.Load())
+		})
+	}
 }
 
 // TestSimulatorList: a person sees the parts and the log.

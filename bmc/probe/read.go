@@ -55,22 +55,12 @@ func (p *probe) allowed(path string) error {
 	case p.ctx.Err() != nil: // a report of the rest would say that nothing of it is known
 		p.stop = context.Cause(p.ctx)
 		return p.stop
-	case p.restarts(path), quirks.Skips(p.report.Quirks, path):
+	case quirks.MayRestart(p.vendor, path), quirks.Skips(p.report.Quirks, path):
 		return errSpared
 	case p.budget.left() == 0:
 		return errBudget
 	}
 	return nil
-}
-
-// restarts reports whether reading a path may restart the BMC: the chassis of RAID
-// controllers and enclosures on iDRACs, hence also on what is not known yet.
-func (p *probe) restarts(path string) bool {
-	if p.vendor != "" && p.vendor != dell {
-		return false
-	}
-	_, chassis, is := strings.Cut(strings.ToLower(path), "/chassis/")
-	return is && (strings.Contains(chassis, "raid") || strings.Contains(chassis, "enclosure"))
 }
 
 // outcome notes how a request went, and whether to go on. Wrong credentials end a

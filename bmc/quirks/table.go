@@ -123,3 +123,14 @@ func Skips(list []v1alpha1.AppliedQuirk, resource string) bool {
 		return false
 	})
 }
+
+// MayRestart reports whether reading a path may restart a BMC of which no more than the
+// vendor is known, or not even that: older iDRACs do not stand it when the chassis of
+// RAID controllers and enclosures are read. What is known better has a row in the table.
+func MayRestart(vendor, resource string) bool {
+	if vendor != "" && vendor != "Dell" {
+		return false
+	}
+	_, chassis, is := strings.Cut(strings.ToLower(resource), "/chassis/")
+	return is && (strings.Contains(chassis, "raid") || strings.Contains(chassis, "enclosure"))
+}

@@ -87,7 +87,7 @@ var answerOddities = []oddity{
 		at: []string{"GET /redfish/v1/Systems"}, reshape: extraMember("Systems", foreignSystemID),
 	}},
 	{Info{RAIDChassis, "There is a chassis of a RAID controller; a read of it restarts the BMC.", true, []int{57}}, trait{
-		at: []string{"GET /redfish/v1/Chassis"}, reshape: extraMember("Chassis", raidChassisID),
+		at: []string{"GET /redfish/v1/Chassis", systemGet}, reshape: raidChassis,
 	}},
 	{Info{NoManagedBy, "The system does not name its manager.", true, []int{67}}, trait{at: []string{systemGet}, reshape: func(_ *call, body object) {
 		if links, ok := body["Links"].(object); ok {
@@ -192,6 +192,18 @@ func extraMember(home, id string) func(c *call, body object) {
 		members, _ := body["Members"].([]object)
 		body["Members"], body["Members@odata.count"] = append([]object{link(home, id)}, members...), len(members)+1
 	}
+}
+
+// raidChassis puts the chassis of the RAID controller before the others, in the list of
+// all and in that of the system.
+func raidChassis(c *call, body object) {
+	links, is := body["Links"].(object)
+	if !is {
+		extraMember("Chassis", raidChassisID)(c, body)
+		return
+	}
+	own, _ := links["Chassis"].([]object)
+	body["Links"] = object{"ManagedBy": links["ManagedBy"], "Chassis": append([]object{link("Chassis", raidChassisID)}, own...)}
 }
 
 // eachMember replaces the links of a collection.
