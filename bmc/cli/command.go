@@ -47,6 +47,7 @@ func probeCommand() *cobra.Command {
 		},
 	}
 	s.access(c)
+	s.limit(c)
 	f := c.Flags()
 	f.StringVar(&s.file, "file", "", "file with one address a line; - is the standard input")
 	f.StringVarP(&s.output, "output", "o", outputTable, "table, json or yaml")

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +14,7 @@ import (
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/events"
 	"github.com/ironflow/ironflow/bmc/health"
+	"github.com/ironflow/ironflow/bmc/health/rules"
 	"github.com/ironflow/ironflow/bmc/probe"
 	"github.com/ironflow/ironflow/bmc/quirks"
 )
@@ -26,15 +29,32 @@ func (s *settings) access(c *cobra.Command) {
 	f.BoolVar(&s.insecure, "insecure", false, "accept any certificate; the report shows it")
 	f.BoolVar(&s.basic, "basic", false, "give the password with each request instead of opening a session")
 	f.Float64Var(&s.rate, "rate", defaultRate, "requests a second to one BMC")
-	f.DurationVar(&s.timeout, "timeout", defaultTimeout, "limit for each BMC")
+}
+
+// limit adds the flag that ends what takes too long.
+func (s *settings) limit(c *cobra.Command) {
+	c.Flags().DurationVar(&s.timeout, "timeout", defaultTimeout, "limit for each BMC")
 }
 
 // defaultRate is what every BMC stands.
 const defaultRate = 2
 
+// looker looks at a BMC and prints what it sees.
+type looker func(ctx context.Context, bmc *client.Client, t target, out io.Writer) error
+
 // lookCommand is a command that looks at one BMC.
-func lookCommand(c *cobra.Command, look func(ctx context.Context, bmc *client.Client, t target, out io.Writer) error) *cobra.Command {
-	var s settings
+func lookCommand(c *cobra.Command, look looker) *cobra.Command {
+	s := &settings{}
+	s.limit(c)
+	return s.command(c, look)
+}
+
+// followCommand is a command that looks at one BMC until it is interrupted.
+func followCommand(c *cobra.Command, look looker) *cobra.Command {
+	return (&settings{endless: true}).command(c, look)
+}
+
+func (s *settings) command(c *cobra.Command, look looker) *cobra.Command {
 	c.Args = cobra.ExactArgs(1)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		s.output, s.parallel = outputTable, 1
@@ -49,7 +69,7 @@ func lookCommand(c *cobra.Command, look func(ctx context.Context, bmc *client.Cl
 }
 
 // look opens the BMC, looks, and ends our session.
-func (j *job) look(ctx context.Context, out io.Writer, look func(ctx context.Context, bmc *client.Client, t target, out io.Writer) error) error {
+func (j *job) look(ctx context.Context, out io.Writer, look looker) error {
 	t := j.targets[0]
 	c, err := client.New(t.Target, client.Options{Rate: j.rate})
 	if err != nil {
@@ -60,7 +80,15 @@ func (j *job) look(ctx context.Context, out io.Writer, look func(ctx context.Con
 		defer stop()
 		_ = c.Close(end) // a session that stays ends by itself; what was asked for has been said
 	}()
-	if err := look(ctx, c, t, out); err != nil {
+	limited, stop := ctx, context.CancelFunc(func() {})
+	if !j.endless {
+		limited, stop = context.WithTimeoutCause(ctx, j.timeout, errTooLong)
+	}
+	defer stop()
+	if err := look(limited, c, t, out); err != nil {
+		if limited.Err() != nil {
+			err = errors.Join(context.Cause(limited), err)
+		}
 		f := failed(t.name, err)
 		return fmt.Errorf("%s: %s (%s): %s", f.Address, f.Message, f.Kind, f.Next)
 	}
@@ -75,15 +103,17 @@ func report(ctx context.Context, c *client.Client, t target) (*v1alpha1.BMCRepor
 func healthCommand() *cobra.Command {
 	return lookCommand(&cobra.Command{Use: "health ADDRESS", Short: "Show how each part of a machine is, the worst first"},
 		func(ctx context.Context, c *client.Client, t target, out io.Writer) error {
-			r, err := report(ctx, c, t)
+			reading, err := read(ctx, c, t)
 			if err != nil {
 				return err
 			}
-			reading, err := health.List(ctx, c, r)
-			if err != nil {
+			if err := health.WriteParts(out, health.Parts(reading)); err != nil {
 				return err
 			}
-			return health.WriteParts(out, health.Parts(reading))
+			if reading.Off {
+				fmt.Fprintln(out, "the machine is off: its parts are shown when it is on")
+			}
+			return printMissing(out, reading, slices.DeleteFunc(slices.Clone(rules.Domains), func(d rules.Domain) bool { return d == rules.Log })...)
 		})
 }
 
@@ -91,22 +121,47 @@ func logCommand() *cobra.Command {
 	var limit int
 	c := lookCommand(&cobra.Command{Use: "log ADDRESS", Short: "Show the last entries of a machine's logs, oldest first"},
 		func(ctx context.Context, c *client.Client, t target, out io.Writer) error {
-			r, err := report(ctx, c, t)
+			reading, err := read(ctx, c, t)
 			if err != nil {
 				return err
 			}
-			reading, err := health.List(ctx, c, r)
-			if err != nil {
+			if err := health.WriteEntries(out, health.Entries(reading, limit)); err != nil {
 				return err
 			}
-			return health.WriteEntries(out, health.Entries(reading, limit))
+			return printMissing(out, reading, rules.Log)
 		})
 	c.Flags().IntVar(&limit, "limit", 50, "how many entries; 0 for all")
 	return c
 }
 
+// read reads everything of a machine.
+func read(ctx context.Context, c *client.Client, t target) (rules.Reading, error) {
+	r, err := report(ctx, c, t)
+	if err != nil {
+		return rules.Reading{}, err
+	}
+	reading, err := health.List(ctx, c, r)
+	if err == nil {
+		err = ctx.Err()
+	}
+	return reading, err
+}
+
+// printMissing says what could not be read: else an empty list would pass for one of
+// a machine that has nothing to say.
+func printMissing(out io.Writer, reading rules.Reading, domains ...rules.Domain) error {
+	for _, domain := range domains {
+		if reason, missing := reading.Missing[domain]; missing {
+			if _, err := fmt.Fprintf(out, "%s could not be read: %s\n", domain, tidy(reason)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func eventsCommand() *cobra.Command {
-	return lookCommand(&cobra.Command{Use: "events ADDRESS", Short: "Show what a BMC tells by its event stream, until interrupted"},
+	return followCommand(&cobra.Command{Use: "events ADDRESS", Short: "Show what a BMC tells by its event stream, until interrupted"},
 		func(ctx context.Context, c *client.Client, t target, out io.Writer) error {
 			return events.Follow(ctx, c, t.name, printer{out})
 		})

@@ -62,6 +62,56 @@ func TestALookHarmsNoBMC(t *testing.T) {
 	}
 }
 
+// TestWhatCouldNotBeSeenIsSaid: an empty list is not taken for a machine that is well.
+func TestWhatCouldNotBeSeenIsSaid(t *testing.T) {
+	refuse := func(part string) func(*simulator.Server) http.Handler {
+		return func(s *simulator.Server) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.Contains(r.URL.Path, part) {
+					w.WriteHeader(http.StatusForbidden)
+					return
+				}
+				s.ServeHTTP(w, r)
+			})
+		}
+	}
+	off := func(s *simulator.Server) http.Handler {
+		_ = s.SetPower("1", simulator.Off)
+		return s
+	}
+	for name, c := range map[string]struct {
+		verb    string
+		machine func(*simulator.Server) http.Handler
+		says    string
+	}{
+		"the log is refused":        {"log", refuse("/LogServices"), "Log could not be read: GET /redfish/v1/Systems/1/LogServices: forbidden"},
+		"a part is refused":         {"health", refuse("/Memory"), "Memory could not be read: GET /redfish/v1/Systems/1/Memory: forbidden"},
+		"the machine is off":        {"health", off, "the machine is off"},
+		"the log of a machine, off": {"log", off, "CREATED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			_, s := bmc(t, dell)
+			server := httptest.NewTLSServer(c.machine(s))
+			t.Cleanup(server.Close)
+			got, err := run(t.Context(), looking(t, c.verb, "--insecure", server.URL)...)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(got.out).To(ContainSubstring(c.says))
+		})
+	}
+}
+
+// TestALookIsLimited: --timeout holds for those who look, too.
+func TestALookIsLimited(t *testing.T) {
+	for _, verb := range []string{"health", "log"} {
+		t.Run(verb, func(t *testing.T) {
+			server, _ := bmc(t, dell)
+			_, err := run(t.Context(), looking(t, verb, "--insecure", "--timeout", "1ns", server.URL)...)
+			NewWithT(t).Expect(err).To(MatchError(And(ContainSubstring("(Timeout)"), ContainSubstring("raise --timeout"))))
+		})
+	}
+}
+
 func TestLogShowsTheLastEntries(t *testing.T) {
 	g := NewWithT(t)
 	server, s := bmc(t, dell)

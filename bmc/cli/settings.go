@@ -35,6 +35,8 @@ type settings struct {
 	parallel, requests           int
 	rate                         float64
 	timeout                      time.Duration
+	// endless says that no timeout counts.
+	endless bool
 }
 
 // complete checks the flags and reads the files that they name.
@@ -46,7 +48,7 @@ func (s *settings) complete(args []string, stdin io.Reader) (*job, error) {
 		return nil, fmt.Errorf("--parallel is %d: set it to 1 or more", s.parallel)
 	case s.rate <= 0:
 		return nil, fmt.Errorf("--rate is %g: set it to more than 0", s.rate)
-	case s.timeout <= 0:
+	case s.timeout <= 0 && !s.endless:
 		return nil, fmt.Errorf("--timeout is %s: set it to more than 0", s.timeout)
 	}
 	targets, err := s.targets(args, stdin)
