@@ -117,7 +117,7 @@ func (c *Certifier) do(ctx context.Context, o *certificate.Observed, version, tr
 		request, err := c.Server.Generate(ctx, a.Names)
 		o.Now = c.Now()
 		if after = certificate.Generated(o, request); err != nil {
-			after = certificate.NotGenerated(o, short(err))
+			after = certificate.NotGenerated(o, errors.Is(err, ErrUnsupported), short(err))
 		}
 	case certificate.Sign:
 		chain, err := c.Issuer.Sign(ctx, a.ID, a.Request)

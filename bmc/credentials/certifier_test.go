@@ -90,6 +90,7 @@ type web struct {
 	pending int
 
 	trust        client.Trust
+	system       []byte // the system's authorities
 	trustVersion int
 	record       map[string][]byte
 	version      int
@@ -114,11 +115,14 @@ func newWeb(t *testing.T, seed uint64) *web {
 	g.Expect(err).NotTo(gomega.HaveOccurred())
 	w.served = vendor.sign(g, key.Public(), []string{bmcAddress}, now)
 	w.issuer = newAuthority(g, "site", now)
-	switch seed % 3 {
+	w.system = vendor.pem()
+	switch seed % 4 {
 	case 0:
 		w.trust = client.Trust{Pin: certificate.Digest(w.served)}
 	case 1:
 		w.trust = client.Trust{CA: vendor.pem()}
+	case 2:
+		w.trust = client.Trust{} // the system's
 	default:
 		w.trust = client.Trust{Insecure: true}
 	}
@@ -180,6 +184,9 @@ func (w *web) accepted() bool {
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(w.trust.CA)
+	if len(w.trust.CA) == 0 {
+		pool.AppendCertsFromPEM(w.system)
+	}
 	leaf, err := x509.ParseCertificate(w.served)
 	w.g.Expect(err).NotTo(gomega.HaveOccurred())
 	_, err = leaf.Verify(x509.VerifyOptions{Roots: pool, DNSName: bmcAddress, CurrentTime: w.now})
@@ -198,7 +205,7 @@ func (w *web) check(when string) {
 	w.g.Expect(err).NotTo(gomega.HaveOccurred(), "after %s of %v", when, w.done)
 	w.g.Expect(r.Phase).To(gomega.BeElementOf(certificate.Installing, certificate.Proving, certificate.Switching, certificate.Issued), "after %s of %v", when, w.done)
 	w.g.Expect(certificate.Digest(chain[0].Raw)).To(gomega.Equal(certificate.Digest(w.served)))
-	w.g.Expect(w.trust.Pin).NotTo(gomega.BeEmpty(), "authorities are trusted side by side")
+	w.g.Expect(w.trust.CA).To(gomega.BeEmpty(), "authorities are trusted side by side")
 }
 
 func (w *web) run() certificate.Wait {
@@ -215,7 +222,7 @@ func (w *web) run() certificate.Wait {
 		case err != nil:
 			w.g.Expect(err.Error()).NotTo(gomega.ContainSubstring("please report"), "%v", w.done)
 			w.pass(time.Second)
-		case wait.For == 0 || wait.For >= 2*time.Hour || wait.Condition.Reason == reason.NeedsReset:
+		case wait.For == 0 || wait.For >= 2*time.Hour || wait.Condition.Reason == reason.NeedsReset && w.reset:
 			return wait
 		default:
 			w.pass(wait.For)
@@ -367,7 +374,7 @@ func (w *web) replaced(why string) {
 
 // TestACertificateIsReplaced is the way without trouble, with each kind of trust.
 func TestACertificateIsReplaced(t *testing.T) {
-	for seed, name := range []string{"a pin", "an authority", "no check"} {
+	for seed, name := range []string{"a pin", "an authority", "the system's authorities", "no check"} {
 		t.Run(name, func(t *testing.T) {
 			w := newWeb(t, uint64(seed))
 			wait := w.run()
@@ -429,4 +436,23 @@ func TestAForeignCertificateEndsAReplacement(t *testing.T) {
 	wait := w.run()
 	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.Foreign), wait.Condition.Message)
 	w.g.Expect(w.trust).To(gomega.Equal(old))
+}
+
+// TestABMCThatCannot is left alone for a day, not asked each hour.
+func TestABMCThatCannot(t *testing.T) {
+	w := newWeb(t, 0)
+	w.observed.Request, w.observed.Scheduled = "", true
+	c := w.program()
+	c.Server = unable{w}
+	wait, err := c.Pass(t.Context(), w.observed)
+	w.g.Expect(err).NotTo(gomega.HaveOccurred())
+	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.Unsupported), wait.Condition.Message)
+	w.g.Expect(wait.For).To(gomega.BeNumerically("~", 24*time.Hour, time.Minute))
+	w.g.Expect(w.gate.Inside()).To(gomega.BeZero())
+}
+
+type unable struct{ *web }
+
+func (unable) Generate(context.Context, []string) ([]byte, error) {
+	return nil, fmt.Errorf("%w: no CertificateService", credentials.ErrUnsupported)
 }

@@ -79,11 +79,14 @@ type Node interface {
 // ErrPending is for an issuer that has not signed yet.
 var ErrPending = errors.New("not signed yet")
 
+// ErrUnsupported is for a BMC that cannot do what it is asked for, whoever asks.
+var ErrUnsupported = errors.New("the BMC cannot do it")
+
 // Issuer signs requests.
 type Issuer interface {
 	// Sign has a request (PEM) signed, and returns the chain (PEM), the BMC's first. The
-	// same id and request give the same certificate, however often it is called. It does
-	// not wait: [ErrPending] says that there is none yet.
+	// same id and request give the same certificate, or one as good, however often it is
+	// called. It does not wait: [ErrPending] says that there is none yet.
 	Sign(ctx context.Context, id string, request []byte) (chain []byte, err error)
 }
 

@@ -15,8 +15,11 @@ func Generated(o *Observed, request []byte) *Record {
 	return r
 }
 
-// NotGenerated is the record of a BMC that has made none.
-func NotGenerated(o *Observed, message string) *Record {
+// NotGenerated is the record of a BMC that has made none; never says that it cannot.
+func NotGenerated(o *Observed, never bool, message string) *Record {
+	if never {
+		return o.Record.giveUp(o, reason.Unsupported, message)
+	}
 	return o.Record.retry(o, reason.BadRequest, "the BMC makes no request: "+message)
 }
 

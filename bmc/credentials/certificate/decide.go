@@ -68,6 +68,12 @@ func begin(o *Observed) Action {
 	}
 	asked := o.Request != "" && o.Request != o.Record.Asked
 	due, wait := o.due()
+	if (asked || o.Scheduled) && o.Now.Before(o.Record.NotBefore) {
+		return o.stop(o.Record.NotBefore.Sub(o.Now), o.Record.Trouble.Reason, o.Record.Trouble.Message)
+	}
+	if o.Scheduled && !asked && o.Served == nil {
+		return o.stop(time.Hour, reason.BMCSilent, "the BMC shows no certificate, so that it is not known whether another one is due")
+	}
 	if !asked && !due {
 		if o.Record.Trouble.Reason != "" {
 			return o.stop(wait, o.Record.Trouble.Reason, o.Record.Trouble.Message)
@@ -88,8 +94,6 @@ func begin(o *Observed) Action {
 		return o.stop(0, reason.NotAtRest, "the certificate is replaced when the host is at rest")
 	case !o.Turn:
 		return o.stop(turnWait, reason.WaitingForTurn, "the certificates or passwords of other BMCs are being changed")
-	case o.Now.Before(o.Record.NotBefore):
-		return o.stop(o.Record.NotBefore.Sub(o.Now), o.Record.Trouble.Reason, o.Record.Trouble.Message)
 	}
 	return Generate{o.Names}
 }
@@ -162,8 +166,8 @@ func install(o *Observed) Action {
 }
 
 // widened is what is trusted while either certificate may be served: more authorities
-// can stand side by side. Pins cannot, and the handshake that proves the new one does
-// without.
+// can stand side by side. Pins cannot, nor the system's authorities with others, and the
+// handshake that proves the new one does without.
 func (o *Observed) widened() (client.Trust, bool) {
 	t := o.Trust
 	if len(t.CA) == 0 || t.Pin != "" || t.Insecure || bytes.Contains(t.CA, bytes.TrimSpace(o.CA)) {
@@ -180,7 +184,8 @@ func (o *Observed) switched() client.Trust {
 	if t.Pin != "" {
 		t.Pin = o.digestOfChain()
 	}
-	if len(t.CA) > 0 {
+	// The system's authorities know nothing of an issuer of the site's own.
+	if len(t.CA) > 0 || t.Pin == "" && !t.Insecure {
 		t.CA = bytes.Clone(o.CA)
 	}
 	return t
@@ -216,14 +221,16 @@ func again(o *Observed) Action {
 	r := o.Record
 	waited, pause := o.Now.Sub(r.SentAt), patience
 	if r.Trouble.Reason == reason.Refused {
-		pause = time.Minute << r.Installs
+		pause = min(time.Minute<<min(r.Installs, 6), time.Hour)
 	}
 	switch {
 	case r.Taken && waited < patience:
 		return o.stop(restart, reason.ReplacementUnderWay, "waiting for the BMC to serve the new certificate")
-	case r.Taken || r.Perhaps && r.Installs >= mostInstalls:
+	case r.Perhaps && !r.Taken && r.Installs >= mostInstalls && waited < time.Hour:
+		return o.stop(time.Hour-waited, reason.NeedsReset, "the BMC may have the new certificate and serves the old one: reset the BMC; it is sent once more in an hour")
+	case r.Taken:
 		return o.stop(time.Hour, reason.NeedsReset, "the BMC has the new certificate and serves the old one: reset the BMC; the rest is done by itself")
-	case r.Installs >= mostInstalls:
+	case r.Installs >= mostInstalls && !r.Perhaps:
 		return Save{r.giveUp(o, reason.Refused, r.Trouble.Message), "give up: the BMC refuses the certificate"}
 	case waited < pause:
 		return o.stop(min(restart, pause-waited), reason.ReplacementUnderWay, "waiting for the BMC to serve the new certificate; "+r.Trouble.Message)

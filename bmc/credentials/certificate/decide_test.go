@@ -41,6 +41,13 @@ func TestWhenACertificateIsReplaced(t *testing.T) {
 		"at work":               {func(o *certificate.Observed) { o.AtRest = false }, reason.NotAtRest},
 		"too many":              {func(o *certificate.Observed) { o.Turn = false }, reason.WaitingForTurn},
 		"the BMC shows nothing": {func(o *certificate.Observed) { o.Served = nil }, reason.BMCSilent},
+		"the BMC shows nothing, by schedule": {func(o *certificate.Observed) {
+			o.Request, o.Scheduled, o.Served = "", true, nil
+		}, reason.BMCSilent},
+		"failed a minute ago, by schedule": {func(o *certificate.Observed) {
+			o.Request, o.Scheduled, o.Served = "", true, nil // nobody looks meanwhile
+			o.Record.NotBefore, o.Record.Trouble = noon.Add(time.Minute), reason.BadRequest.Trouble("not now")
+		}, reason.BadRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := gomega.NewWithT(t)
@@ -58,6 +65,9 @@ func TestWhenACertificateIsReplaced(t *testing.T) {
 			g.Expect(is).To(gomega.BeTrue(), "%#v", action)
 			g.Expect(wait.Condition.Reason).To(gomega.Equal(c.reason), wait.Condition.Message)
 			g.Expect(wait.Condition.Status).NotTo(gomega.BeEmpty())
+			if o.Scheduled {
+				g.Expect(wait.For).To(gomega.BeNumerically(">", 0), "a schedule is looked at again")
+			}
 		})
 	}
 }

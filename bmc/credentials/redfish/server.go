@@ -47,7 +47,7 @@ const handshakeTime = 15 * time.Second
 type places struct{ generate, replace, collection string }
 
 // errNoService is for a BMC that cannot do it.
-var errNoService = errors.New("the BMC has no CertificateService: replace the certificate by hand")
+var errNoService = fmt.Errorf("%w: it has no CertificateService that makes requests and replaces certificates: replace the certificate by hand", credentials.ErrUnsupported)
 
 // find looks the places up.
 func (s *Server) find(ctx context.Context, c *client.Client) (places, error) {
