@@ -15,6 +15,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/bmc"
 	"github.com/ironflow/ironflow/controllers/bmchealth"
 	"github.com/ironflow/ironflow/controllers/bmcrotation"
+	"github.com/ironflow/ironflow/controllers/host"
 )
 
 // bmcSettings tell whether and how BMCs are asked by this program itself.
@@ -24,6 +25,7 @@ type bmcSettings struct {
 	caFile, quirksFile string
 	// healthEvery is the time between two readings of a host's parts; 0 for never.
 	healthEvery time.Duration
+	events      eventSettings
 	rotation    rotationSettings
 }
 
@@ -33,39 +35,32 @@ func (b *bmcSettings) settings() []setting {
 		{"bmc-ca", "IRONFLOW_BMC_CA_FILE", "", "file with the certificates that BMCs are trusted for; empty for the system's; a host's disableCertificateVerification trusts any", text(&b.caFile)},
 		{"bmc-quirks", "IRONFLOW_BMC_QUIRKS_FILE", "", "YAML file with a site's own rows of the table of quirks, such as a mounted ConfigMap; see docs/quirks.md", text(&b.quirksFile)},
 		{"bmc-health-every", "IRONFLOW_BMC_HEALTH_EVERY", "15m0s", "time between two readings of how the parts of a machine are, by at most 12 requests to its BMC; 0 for never", duration(&b.healthEvery)},
-	}, b.rotation.settings())
+	}, b.events.settings(), b.rotation.settings())
 }
 
-// makeBMCs registers the controller of BMCs, and returns what the host controller
-// reads of it.
-func (p *program) makeBMCs() (*bmc.Verdicts, error) {
+// makeBMCs registers the controllers of BMCs, and tells the host controller of them.
+func (p *program) makeBMCs(hosts *host.Options) error {
 	b := p.settings.bmcs
 	var ca []byte
 	if b.caFile != "" {
 		var err error
 		if ca, err = os.ReadFile(b.caFile); err != nil {
-			return nil, fmt.Errorf("--bmc-ca: %w", err)
+			return fmt.Errorf("--bmc-ca: %w", err)
 		}
 	}
 	table := quirks.New()
 	if b.quirksFile != "" {
 		text, err := os.ReadFile(b.quirksFile)
 		if err != nil {
-			return nil, fmt.Errorf("--bmc-quirks: %w", err)
+			return fmt.Errorf("--bmc-quirks: %w", err)
 		}
 		rows, err := quirks.Parse(text)
 		if err != nil {
-			return nil, fmt.Errorf("--bmc-quirks %s: %w", b.quirksFile, err)
+			return fmt.Errorf("--bmc-quirks %s: %w", b.quirksFile, err)
 		}
 		table = quirks.New(rows)
 	}
 	pool := client.NewPool(client.Options{})
-	closing := everywhere(func(ctx context.Context) error {
-		<-ctx.Done()
-		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), closeSessions)
-		defer stop()
-		return pool.Close(ctx)
-	})
 	options := bmc.Options{
 		BMCs: bmcrotation.Guard{Pool: pool, Reader: p.manager.GetClient()}, CA: ca, Now: time.Now,
 		Probe: func(ctx context.Context, c *client.Client, t client.Target) (*v1alpha1.BMCReport, error) {
@@ -77,11 +72,20 @@ func (p *program) makeBMCs() (*bmc.Verdicts, error) {
 			})
 		},
 	}
-	err := errors.Join(p.manager.Add(closing), bmc.Setup(p.manager, options), p.makeRotations(pool, ca))
-	if b.healthEvery > 0 {
-		err = errors.Join(err, bmchealth.Setup(p.manager, bmchealth.Options{Connect: bmc.Connect(p.manager, options), Interval: b.healthEvery, Now: options.Now}))
+	hosts.Preflights = &bmc.Verdicts{Client: p.manager.GetClient()}
+	ears, err := p.makeEvents(options)
+	if err != nil {
+		return err
 	}
-	return &bmc.Verdicts{Client: p.manager.GetClient()}, err
+	health := bmchealth.Options{Connect: bmc.Connect(p.manager, options), Interval: b.healthEvery, Now: options.Now}
+	if ears != nil {
+		hosts.Events, health.Events, health.WithEvents = ears, ears, b.events.healthEvery
+	}
+	err = errors.Join(p.manager.Add(closing(pool)), bmc.Setup(p.manager, options), p.makeRotations(pool, ca))
+	if b.healthEvery > 0 {
+		err = errors.Join(err, bmchealth.Setup(p.manager, health))
+	}
+	return err
 }
 
 // closeSessions is how long the end of the program waits for BMCs to end our sessions.

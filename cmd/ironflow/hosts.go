@@ -62,11 +62,9 @@ func (p *program) makeHosts(o host.Options) error {
 	o.Ironics, o.Limits, o.Media, o.Firmware = p.ironics, p.settings.hosts.limits, gate, keeper
 	o.Metrics, o.HostSeries, o.Concurrency = metrics.Registry, p.settings.hosts.series, p.settings.hosts.concurrency
 	if p.settings.bmcs.on {
-		verdicts, err := p.makeBMCs()
-		if err != nil {
+		if err := p.makeBMCs(&o); err != nil {
 			return err
 		}
-		o.Preflights = verdicts
 	}
 	return host.Setup(p.manager, o)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"github.com/ironflow/ironflow/controllers/bmcevents"
 	"github.com/ironflow/ironflow/controllers/host/metrics"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -116,6 +117,7 @@ func registered(t *testing.T) map[string]metric {
 	l := &listing{metrics: map[string]metric{}}
 	scheme := runtime.NewScheme()
 	g.Expect(metal3v1.AddToScheme(scheme)).To(Succeed())
+	g.Expect(bmcevents.RegisterMetrics(l)).To(Succeed())
 	g.Expect(metrics.Register(l, fake.NewClientBuilder().WithScheme(scheme).Build())).To(Succeed())
 	iso := filepath.Join(t.TempDir(), "live.iso")
 	g.Expect(media.WriteFile(iso, media.Options{RootfsBytes: 1 << 20})).To(Succeed())

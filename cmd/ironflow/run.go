@@ -75,7 +75,7 @@ func (p *program) publish(context.Context) error {
 		s.imagesURL = "http://" + loopback(s.imagesAddr)
 	}
 	hosts := []string{"127.0.0.1", "localhost", "ironflow." + names.HubNamespace + ".svc"}
-	for _, u := range []string{s.hubURL, s.imagesURL} {
+	for _, u := range []string{s.hubURL, s.imagesURL, s.bmcs.events.url} {
 		if host := hostOf(u); host != "" {
 			hosts = append(hosts, host)
 		}

@@ -328,7 +328,7 @@ const secretFlag = "ironflow-secret"
 
 // complete fills in what follows from other settings, and refuses what cannot work.
 func (s *settings) complete() error {
-	if err := errors.Join(s.completeIronic(), s.completeHosts(), s.work.check()); err != nil {
+	if err := errors.Join(s.completeIronic(), s.completeHosts(), s.bmcs.checkEvents(true), s.work.check()); err != nil {
 		return err
 	}
 	if s.ipa.ironicURL == "" {
@@ -376,7 +376,7 @@ func (s *settings) completeIronic() error {
 
 // completeControllers refuses what cannot work without an image server.
 func (s *settings) completeControllers() error {
-	return errors.Join(s.completeLiveImages(), s.completeHosts(), s.completeIronic())
+	return errors.Join(s.completeLiveImages(), s.completeHosts(), s.bmcs.checkEvents(false), s.completeIronic())
 }
 
 func text(p *string) func(*pflag.FlagSet, setting) {

@@ -90,6 +90,7 @@ func TestRowsAreUniqueAndSaySomething(t *testing.T) {
 var tellers = map[string][]string{
 	"host/policy": {"BareMetalHost"}, "host/execute": {"BareMetalHost"}, "firmware": {"HostFirmwareSettings", "HostFirmwareComponents"}, "media": {"DataImage"},
 	"subscription": {"BMCEventSubscription"}, "claim": {"HostClaim", "HostDeployPolicy", "BareMetalHost"}, "link": {"BareMetalHost"}, "bmchealth": {"BareMetalHost"},
+	"bmcevents": {"BareMetalHost"},
 }
 
 // TestEveryEventIsListed reads the controllers' source: what is told there has a

@@ -157,4 +157,9 @@ var Conditions = []Condition{
 	{bmc, "InSync", no, "Drift", "They show something else: the message has field, wanted and seen value and who shows it. Nothing is done about it unasked."},
 	{bmc, "InSync", unknown, "AtWork", "The host is not at rest, or shows an error: it is compared afterwards."},
 	{bmc, "InSync", unknown, "NotKnown", "The BMC could not be asked since the work was done; it is tried again as for Reachable."},
+	{bmc, "Subscribed", yes, "EventsArrive", "The BMC sends its events, and they arrive; the message says how long a test event took. Without `--bmc-events-addr` there is no condition."},
+	{bmc, "Subscribed", yes, "NotTested", "The BMC has the subscription, and cannot send a test event: whether its events arrive shows with the first."},
+	{bmc, "Subscribed", no, "EventsDoNotArrive", "The BMC has the subscription, and its test event did not arrive: check the way from the BMC to the receiver, its port, the name in `--bmc-events-publish-url`, and whether the BMC trusts the certificate."},
+	{bmc, "Subscribed", no, "NotPossible", "The BMC takes no subscription: the message says why, and what to do."},
+	{bmc, "Subscribed", unknown, "BMCUnreachable", "The BMC could not be asked for its subscription: it is tried again after 1 minute, then less often."},
 }

@@ -1,0 +1,13 @@
+// Package bmcevents has the BMCs of hosts tell by themselves what happens to their
+// machines, and wakes those who wait for it. It keeps one subscription at each BMC, says
+// on the kind BMC how that stands (condition Subscribed), and turns alerts into events of
+// the host. Where a BMC cannot reach the receiver, its stream is read while something is
+// under way on the host.
+//
+// [Ears] take what is told. They listen on every replica; on those that do not lead they
+// leave a note on the kind BMC, which the leader reads. What is to be done about a
+// subscription is decided in one place ([decide]); package bmc/events does it. Nothing is
+// stored: keys follow from the hosts' UIDs, and a subscription is found by its key.
+//
+// Entry point: [Setup].
+package bmcevents

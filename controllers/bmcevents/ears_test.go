@@ -1,0 +1,87 @@
+package bmcevents
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/types"
+	kevents "k8s.io/client-go/tools/events"
+
+	"github.com/ironflow/ironflow/bmc/events"
+	"github.com/ironflow/ironflow/bmc/events/meaning"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+)
+
+// newEars are those of one host, at rest or not, on the leader.
+func newEars(t *testing.T, busy bool, told *kevents.FakeRecorder) *Ears {
+	t.Helper()
+	c, err := newCounts(nil, nil)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return &Ears{
+		recorder: reconcile.Recorder{Sink: told}, counts: c, now: func() time.Time { return noon }, leads: func() bool { return true },
+		hosts: map[types.UID]*host{"u": {key: key, uid: "u", underWay: busy, alerts: rate.NewLimiter(rate.Every(alertPause), alertBurst)}},
+	}
+}
+
+// TestWhoIsWoken: each kind of event wakes those who do its reads; a host at rest waits
+// for its power only, so that a fleet that talks costs no passes.
+func TestWhoIsWoken(t *testing.T) {
+	for _, c := range []struct {
+		kind         meaning.Kind
+		busy         bool
+		host, health bool
+	}{
+		{meaning.Power, false, true, false}, {meaning.Power, true, true, false},
+		{meaning.Boot, false, false, false}, {meaning.Boot, true, true, false},
+		{meaning.Task, false, false, false}, {meaning.Task, true, true, false},
+		{meaning.Health, true, false, true}, {meaning.Log, false, false, true},
+		{meaning.Look, false, false, true}, {meaning.Look, true, true, true},
+		{meaning.Other, true, false, false},
+	} {
+		g := NewWithT(t)
+		ears, host, health := newEars(t, c.busy, nil), 0, 0
+		ears.OnHost(func(k types.NamespacedName, power bool) {
+			g.Expect(k).To(Equal(key))
+			g.Expect(power).To(Equal(c.kind == meaning.Power))
+			host++
+		})
+		ears.OnHealth(func(types.NamespacedName) { health++ })
+		ears.Wake(events.Wake{Host: "u", Kind: c.kind})
+		ears.Wake(events.Wake{Host: "nobody", Kind: c.kind})
+		g.Expect([]bool{host == 1, health == 1}).To(Equal([]bool{c.host, c.health}), "%s, busy %t", c.kind, c.busy)
+	}
+}
+
+// TestAMadBMC does not fill the cluster with events.
+func TestAMadBMC(t *testing.T) {
+	g := NewWithT(t)
+	told := kevents.NewFakeRecorder(2000)
+	ears := newEars(t, false, told)
+	for range 1000 {
+		ears.Alert(events.Alert{Host: "u", Severity: meaning.Warning, Message: "hot"})
+	}
+	g.Expect(told.Events).To(HaveLen(alertBurst))
+	g.Expect(<-told.Events).To(ContainSubstring("Warning " + EventAlertWarning))
+}
+
+// TestNotes: what is told of a host at once is one note, and that events arrive is said
+// once in a while.
+func TestNotes(t *testing.T) {
+	g := NewWithT(t)
+	ears := newEars(t, false, nil)
+	ears.leads, ears.notes = func() bool { return false }, newNotes(nil, ears.now)
+	for i := range 1000 {
+		ears.heard("u", noon.Add(time.Duration(i)*time.Millisecond))
+	}
+	g.Expect(ears.notes.pending).To(Equal(map[types.NamespacedName][]meaning.Kind{key: {meaning.Other}}))
+	for range 1000 {
+		ears.Wake(events.Wake{Host: "u", Kind: meaning.Power})
+	}
+	g.Expect(ears.notes.pending).To(Equal(map[types.NamespacedName][]meaning.Kind{key: {meaning.Other, meaning.Power}}))
+	clear(ears.notes.pending)
+	ears.heard("u", noon.Add(2*time.Second))
+	g.Expect(ears.notes.pending).To(BeEmpty())
+	g.Expect(noteOf([]meaning.Kind{meaning.Other, meaning.Power}, noon)).To(Equal("Other,Power 2026-01-02T12:00:00Z"))
+}
