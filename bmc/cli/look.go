@@ -95,15 +95,18 @@ func (j *job) look(ctx context.Context, out io.Writer, look looker) error {
 	return nil
 }
 
+// toIdentify is what a probe needs to find out what a BMC is, and which system is meant.
+const toIdentify = 14
+
 // report is what leads to the parts of a machine.
 func report(ctx context.Context, c *client.Client, t target) (*v1alpha1.BMCReport, error) {
-	return probe.Probe(ctx, c, probe.Options{Address: t.name, System: t.System, Username: t.Username, Quirks: matching(quirks.New())})
+	return probe.Probe(ctx, c, probe.Options{Address: t.name, System: t.System, Requests: toIdentify, Quirks: matching(quirks.New())})
 }
 
 func healthCommand() *cobra.Command {
 	return lookCommand(&cobra.Command{Use: "health ADDRESS", Short: "Show how each part of a machine is, the worst first"},
 		func(ctx context.Context, c *client.Client, t target, out io.Writer) error {
-			reading, err := read(ctx, c, t)
+			reading, err := read(ctx, c, t, health.List)
 			if err != nil {
 				return err
 			}
@@ -121,26 +124,42 @@ func logCommand() *cobra.Command {
 	var limit int
 	c := lookCommand(&cobra.Command{Use: "log ADDRESS", Short: "Show the last entries of a machine's logs, oldest first"},
 		func(ctx context.Context, c *client.Client, t target, out io.Writer) error {
-			reading, err := read(ctx, c, t)
-			if err != nil {
-				return err
-			}
-			if err := health.WriteEntries(out, health.Entries(reading, limit)); err != nil {
-				return err
-			}
-			return printMissing(out, reading, rules.Log)
+			return printLog(ctx, c, t, out, limit)
 		})
-	c.Flags().IntVar(&limit, "limit", 50, "how many entries; 0 for all")
+	c.Flags().IntVar(&limit, "limit", DefaultEntries, "how many entries; 0 for all")
 	return c
 }
 
-// read reads everything of a machine.
-func read(ctx context.Context, c *client.Client, t target) (rules.Reading, error) {
+// DefaultEntries is how many entries of a log are shown.
+const DefaultEntries = 50
+
+// Log prints the last entries of the logs of a machine, oldest first, at most limit of
+// them (0: all).
+func Log(ctx context.Context, out io.Writer, bmc client.Target, limit int) error {
+	j := &job{settings: settings{rate: defaultRate, timeout: defaultTimeout}, targets: []target{{bmc, bmc.URL + bmc.System}}}
+	return j.look(ctx, out, func(ctx context.Context, c *client.Client, t target, out io.Writer) error {
+		return printLog(ctx, c, t, out, limit)
+	})
+}
+
+func printLog(ctx context.Context, c *client.Client, t target, out io.Writer, limit int) error {
+	reading, err := read(ctx, c, t, health.Logs)
+	if err != nil {
+		return err
+	}
+	if err := health.WriteEntries(out, health.Entries(reading, limit)); err != nil {
+		return err
+	}
+	return printMissing(out, reading, rules.Log)
+}
+
+// read finds the machine, and reads of it what is asked for.
+func read(ctx context.Context, c *client.Client, t target, what func(context.Context, health.Getter, *v1alpha1.BMCReport) (rules.Reading, error)) (rules.Reading, error) {
 	r, err := report(ctx, c, t)
 	if err != nil {
 		return rules.Reading{}, err
 	}
-	reading, err := health.List(ctx, c, r)
+	reading, err := what(ctx, c, r)
 	if err == nil {
 		err = ctx.Err()
 	}

@@ -120,6 +120,7 @@ func TestLogShowsTheLastEntries(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(got.out).To(ContainSubstring("a fan has stopped"))
 	g.Expect(got.out).NotTo(ContainSubstring("a fan is slow"))
+	g.Expect(s.Total("")).To(BeNumerically("<=", 20), "at two a second, a person waits for them")
 }
 
 // buffer is written by the command and read by the test.

@@ -21,6 +21,11 @@ func List(ctx context.Context, c Getter, report *v1alpha1.BMCReport) (rules.Read
 	return Read(ctx, c, Options{Report: report, Requests: listRequests, Everything: true})
 }
 
+// Logs reads the logs for a person who looks.
+func Logs(ctx context.Context, c Getter, report *v1alpha1.BMCReport) (rules.Reading, error) {
+	return Read(ctx, c, Options{Report: report, Requests: listRequests, LogsAlone: true})
+}
+
 // PartRow is a part as it is listed.
 type PartRow struct {
 	Domain rules.Domain         `json:"domain"`

@@ -30,6 +30,8 @@ type Options struct {
 	Requests int
 	// Everything reads every part, also where the BMC says that all of a kind are well.
 	Everything bool
+	// LogsAlone reads the logs and no parts.
+	LogsAlone bool
 	// Now is the clock; time.Now when nil.
 	Now func() time.Time
 }
@@ -125,7 +127,7 @@ func (r *reader) all(ctx context.Context) error {
 		r.out.Whole[domain] = true
 	}
 	r.part(r.logs(ctx, &s), rules.Log)
-	if r.out.Off {
+	if r.out.Off || r.options.LogsAlone {
 		return nil
 	}
 	whole := s.Status.into(rules.Part{Domain: rules.System, Kind: rules.Whole, ID: r.options.Report.System, Name: "System"})

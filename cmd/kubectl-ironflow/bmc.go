@@ -25,7 +25,7 @@ import (
 
 func newBMC(c *connection) *cobra.Command {
 	cmd := &cobra.Command{Use: "bmc", Short: "What is known of the hosts' BMCs (needs the setting --bmc of ironflow)"}
-	cmd.AddCommand(newBMCProbe(c), newBMCHealth(c), newBMCQuirks(c), newBMCCheck(c))
+	cmd.AddCommand(newBMCProbe(c), newBMCHealth(c), newBMCLog(c), newBMCQuirks(c), newBMCCheck(c))
 	return cmd
 }
 

@@ -11,6 +11,7 @@ import (
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/clientcmd"
@@ -35,10 +36,10 @@ func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{WithT: NewWithT(t), t: t, kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{metal3v1.AddToScheme, ironflowv1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, metal3v1.AddToScheme, ironflowv1.AddToScheme} {
 		s.Expect(add(scheme)).To(Succeed())
 	}
-	api, err := kubeapi.New(scheme, &metal3v1.BareMetalHost{}, &metal3v1.HostFirmwareSettings{}, &metal3v1.FirmwareSchema{}, &ironflowv1.BMC{})
+	api, err := kubeapi.New(scheme, &metal3v1.BareMetalHost{}, &metal3v1.HostFirmwareSettings{}, &metal3v1.FirmwareSchema{}, &corev1.Secret{}, &ironflowv1.BMC{})
 	s.Expect(err).NotTo(HaveOccurred())
 	server := httptest.NewServer(api)
 	t.Cleanup(server.Close)
@@ -58,7 +59,8 @@ func (s *site) create(o client.Object) {
 	full, ok := o.DeepCopyObject().(client.Object)
 	s.Expect(ok).To(BeTrue())
 	s.Expect(s.kube.Create(s.t.Context(), o)).To(Succeed())
-	if _, plain := o.(*metal3v1.FirmwareSchema); plain {
+	switch o.(type) {
+	case *metal3v1.FirmwareSchema, *corev1.Secret:
 		return
 	}
 	full.SetResourceVersion(o.GetResourceVersion())

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/ironflow/ironflow/bmc/address"
+	"github.com/ironflow/ironflow/bmc/cli"
+	bmcclient "github.com/ironflow/ironflow/bmc/client"
+)
+
+const logLong = `Prints the last entries of the logs of a host's machine. Logs are not kept in the cluster: the BMC is asked from here, with
+the credentials of the host's Secret, which you must be allowed to read. Nothing is changed.`
+
+// newBMCLog asks a BMC for its log.
+func newBMCLog(c *connection) *cobra.Command {
+	var limit int
+	var caFile string
+	cmd := &cobra.Command{
+		Use: "log HOST", Short: "Show the last entries of the logs of a host's machine, oldest first", Long: logLong, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var ca []byte
+			if caFile != "" {
+				var err error
+				if ca, err = os.ReadFile(caFile); err != nil {
+					return fmt.Errorf("--ca-file: %w", err)
+				}
+			}
+			target, err := c.target(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			target.TLS.CA = ca
+			return cli.Log(cmd.Context(), cmd.OutOrStdout(), target, limit)
+		},
+	}
+	cmd.Flags().IntVar(&limit, "limit", cli.DefaultEntries, "how many entries; 0 for all")
+	cmd.Flags().StringVar(&caFile, "ca-file", "", "file with the authorities (PEM) of the BMC's certificate, instead of the system's")
+	return cmd
+}
+
+// target says how the BMC of a host is reached.
+func (c *connection) target(ctx context.Context, name string) (bmcclient.Target, error) {
+	cl, namespace, err := c.open()
+	if err != nil {
+		return bmcclient.Target{}, err
+	}
+	h := &metal3v1.BareMetalHost{}
+	if err := cl.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, h); err != nil {
+		return bmcclient.Target{}, fmt.Errorf("host %s: %w", name, err)
+	}
+	a, err := address.Parse(h.Spec.BMC.Address)
+	if err != nil {
+		return bmcclient.Target{}, fmt.Errorf("host %s: spec.bmc.address: %w", name, err)
+	}
+	base, redfish := a.URL()
+	if !redfish {
+		return bmcclient.Target{}, fmt.Errorf("host %s: its BMC is not one of Redfish (%s), and only those can be asked", name, a.Scheme)
+	}
+	secret := &corev1.Secret{}
+	if err := cl.Get(ctx, types.NamespacedName{Namespace: namespace, Name: h.Spec.BMC.CredentialsName}, secret); err != nil {
+		return bmcclient.Target{}, fmt.Errorf("host %s: the Secret of its BMC: %w", name, err)
+	}
+	return bmcclient.Target{
+		URL: base, System: a.SystemPath(), TLS: bmcclient.Trust{Insecure: h.Spec.BMC.DisableCertificateVerification},
+		Username: strings.TrimSpace(string(secret.Data["username"])), Password: bmcclient.Secret(strings.TrimSpace(string(secret.Data["password"]))),
+	}, nil
+}
