@@ -18,8 +18,8 @@ import (
 
 // phase puts the host into a phase, or to rest in it.
 func (w *world) phase(state metal3.ProvisioningState, progressing metav1.ConditionStatus) {
-	w.t.Helper()
-	w.host(func(h *metal3.BareMetalHost) {
+	w.T.Helper()
+	w.Host(func(h *metal3.BareMetalHost) {
 		h.Status.Provisioning.State, h.Status.OperationalStatus = state, metal3.OperationalStatusOK
 		h.Status.Conditions = []metav1.Condition{{Type: metal3.ProgressingCondition, Status: progressing, Reason: "Test", LastTransitionTime: metav1.NewTime(time.Now().Add(-time.Second))}}
 	})
@@ -27,35 +27,35 @@ func (w *world) phase(state metal3.ProvisioningState, progressing metav1.Conditi
 
 // settings asks for a BIOS setting, and shows what Ironic has read.
 func (w *world) settings(wish, shown string) {
-	w.t.Helper()
+	w.T.Helper()
 	s := &metal3.HostFirmwareSettings{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	s.Spec.Settings = metal3.DesiredSettingsMap{"SysProfile": intstr.FromString(wish)}
-	w.create(s)
+	w.Create(s)
 	w.showSetting(shown)
 }
 
 func (w *world) showSetting(shown string) {
-	w.t.Helper()
+	w.T.Helper()
 	s := &metal3.HostFirmwareSettings{}
-	w.Expect(w.kube.Get(w.t.Context(), key, s)).To(Succeed())
+	w.Expect(w.Kube.Get(w.T.Context(), key, s)).To(Succeed())
 	s.Status.Settings = metal3.SettingsMap{"SysProfile": shown}
-	w.Expect(w.kube.Status().Update(w.t.Context(), s)).To(Succeed())
+	w.Expect(w.Kube.Status().Update(w.T.Context(), s)).To(Succeed())
 }
 
 // updated asks for a BIOS update, and shows the version that Ironic has read.
 func (w *world) updated(version string) {
-	w.t.Helper()
+	w.T.Helper()
 	c := &metal3.HostFirmwareComponents{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	c.Spec.Updates = []metal3.FirmwareUpdate{{Component: "bios", URL: "https://192.0.2.9/bios.bin"}}
-	w.create(c)
+	w.Create(c)
 	c.Status.Components = []metal3.FirmwareComponentStatus{{Component: "bios", CurrentVersion: version}}
-	w.Expect(w.kube.Status().Update(w.t.Context(), c)).To(Succeed())
+	w.Expect(w.Kube.Status().Update(w.T.Context(), c)).To(Succeed())
 }
 
 // made asks for a mirror that Ironic says it has made.
 func (w *world) made() {
-	w.t.Helper()
-	w.host(func(h *metal3.BareMetalHost) { level("1")(h); h.Status.Provisioning.RAID = h.Spec.RAID })
+	w.T.Helper()
+	w.Host(func(h *metal3.BareMetalHost) { level("1")(h); h.Status.Provisioning.RAID = h.Spec.RAID })
 }
 
 // profile is a machine with a value of the setting SysProfile.
@@ -92,7 +92,7 @@ func TestInSync(t *testing.T) {
 		"the volume is there":     {mirror(simulator.Volume{RAIDType: "RAID1", CapacityBytes: 10 << 30, Drives: []string{"Disk.0", "Disk.1"}}), (*world).made, metav1.ConditionTrue, ReasonInSync, ""},
 		"the volume is gone":      {mirror(), (*world).made, metav1.ConditionFalse, ReasonDrift, "spec.raid.hardwareRAIDVolumes[0] of BareMetalHost"},
 		"a volume is of another":  {mirror(simulator.Volume{RAIDType: "RAID0", CapacityBytes: 10 << 30, Drives: []string{"Disk.0"}}), (*world).made, metav1.ConditionFalse, ReasonDrift, "RAID0"},
-		"the volume was not made": {mirror(), func(w *world) { w.host(level("1")) }, metav1.ConditionTrue, ReasonInSync, ""},
+		"the volume was not made": {mirror(), func(w *world) { w.Host(level("1")) }, metav1.ConditionTrue, ReasonInSync, ""},
 		"the version is there":    {simulator.System{Firmware: simulator.Firmware{BIOS: "2.1.0"}}, func(w *world) { w.updated("2.1.0") }, metav1.ConditionTrue, ReasonInSync, ""},
 		"the BMC has another":     {simulator.System{Firmware: simulator.Firmware{BIOS: "1.0.0"}}, func(w *world) { w.updated("2.1.0") }, metav1.ConditionFalse, ReasonDrift, "2.1.0, and the BMC shows 1.0.0."},
 		"the work is not over": {profile("Custom"), func(w *world) {
@@ -101,28 +101,28 @@ func TestInSync(t *testing.T) {
 		}, metav1.ConditionUnknown, ReasonAtWork, ""},
 		"the host shows an error": {profile("Custom"), func(w *world) {
 			w.settings("DenseConfig", "Custom")
-			w.host(func(h *metal3.BareMetalHost) { h.Status.ErrorType = metal3.PreparationError })
+			w.Host(func(h *metal3.BareMetalHost) { h.Status.ErrorType = metal3.PreparationError })
 		}, metav1.ConditionUnknown, ReasonAtWork, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, c.system)
 			w.ahead.Store(int64(-time.Hour)) // the report of the registration is an old one
 			w.registering()
-			w.until(v1alpha1.Reachable, metav1.ConditionTrue, ReasonAnswered)
+			w.Until(v1alpha1.Reachable, metav1.ConditionTrue, ReasonAnswered)
 			w.ahead.Store(0)
 			if c.reason != ReasonAtWork {
 				w.phase(metal3.StateAvailable, metav1.ConditionFalse)
 			}
 			c.wish(w)
-			b := w.until(v1alpha1.InSync, c.status, c.reason)
+			b := w.Until(v1alpha1.InSync, c.status, c.reason)
 			w.Expect(meta.FindStatusCondition(b.Status.Conditions, v1alpha1.InSync).Message).To(ContainSubstring(c.says))
 			if c.reason == ReasonInSync || c.reason == ReasonDrift {
 				w.Expect(b.Status.Probed.Time.Time).To(BeTemporally(">", time.Now().Add(-time.Minute)), "it was probed after the work")
 			}
 			if c.reason == ReasonDrift {
-				w.until(v1alpha1.Ready, metav1.ConditionFalse, ReasonDrift)
+				w.Until(v1alpha1.Ready, metav1.ConditionFalse, ReasonDrift)
 			}
-			for request, n := range w.sim.Counts() {
+			for request, n := range w.Sim.Counts() {
 				w.Expect(strings.HasPrefix(request, "GET ") || strings.Contains(request, "/Sessions")).To(BeTrue(), "%d times %s: nothing is done to the machine", n, request)
 			}
 		})
@@ -135,20 +135,20 @@ func TestInSyncFollows(t *testing.T) {
 	w := newWorld(t, profile("DenseConfig"))
 	w.ahead.Store(int64(-time.Hour))
 	w.registering()
-	w.until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
+	w.Until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
 	w.ahead.Store(0)
 	w.phase(metal3.StateAvailable, metav1.ConditionFalse)
 	w.Consistently(func() *metav1.Condition {
-		b := w.bmc()
+		b := w.BMC()
 		return meta.FindStatusCondition(b.Status.Conditions, v1alpha1.InSync)
 	}).WithTimeout(300 * time.Millisecond).Should(BeNil())
 	w.settings("DenseConfig", "Custom")
-	w.until(v1alpha1.InSync, metav1.ConditionFalse, ReasonDrift)
+	w.Until(v1alpha1.InSync, metav1.ConditionFalse, ReasonDrift)
 	w.showSetting("DenseConfig")
-	w.until(v1alpha1.InSync, metav1.ConditionTrue, ReasonInSync)
-	asked := w.sim.Total("")
-	w.host(func(h *metal3.BareMetalHost) { h.Spec.Description = "rack 7" })
-	w.Consistently(func() int { return w.sim.Total("") }).WithTimeout(300*time.Millisecond).Should(Equal(asked), "what was compared is not read again")
-	w.host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{"ironflow.io/probe": "now"} })
-	w.Eventually(func() int { return w.sim.Total("") }).WithTimeout(time.Minute).Should(BeNumerically(">", asked), "another report is compared")
+	w.Until(v1alpha1.InSync, metav1.ConditionTrue, ReasonInSync)
+	asked := w.Sim.Total("")
+	w.Host(func(h *metal3.BareMetalHost) { h.Spec.Description = "rack 7" })
+	w.Consistently(func() int { return w.Sim.Total("") }).WithTimeout(300*time.Millisecond).Should(Equal(asked), "what was compared is not read again")
+	w.Host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{"ironflow.io/probe": "now"} })
+	w.Eventually(func() int { return w.Sim.Total("") }).WithTimeout(time.Minute).Should(BeNumerically(">", asked), "another report is compared")
 }

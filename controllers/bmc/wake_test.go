@@ -73,21 +73,21 @@ func TestWhatWakesAPass(t *testing.T) {
 func TestReadyFollowsWhatOthersFind(t *testing.T) {
 	w := newWorld(t, simulator.System{})
 	w.registering()
-	w.until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
-	asked := w.sim.Total("")
+	w.Until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
+	asked := w.Sim.Total("")
 	found := func(status metav1.ConditionStatus, reason, message string) {
 		w.Eventually(func() error {
-			b := w.bmc()
+			b := w.BMC()
 			reconcile.SetCondition(&b, v1alpha1.CredentialsCurrent, status, reason, message)
-			return w.kube.Status().Update(t.Context(), &b)
+			return w.Kube.Status().Update(t.Context(), &b)
 		}).WithTimeout(time.Minute).Should(Succeed())
 	}
 	found(metav1.ConditionFalse, "Quarantined", "neither password holds")
-	w.until(v1alpha1.Ready, metav1.ConditionFalse, "Quarantined")
+	w.Until(v1alpha1.Ready, metav1.ConditionFalse, "Quarantined")
 	found(metav1.ConditionFalse, "Quarantined", "neither password holds; see docs")
-	w.Eventually(func() []metav1.Condition { return w.bmc().Status.Conditions }).WithTimeout(time.Minute).
+	w.Eventually(func() []metav1.Condition { return w.BMC().Status.Conditions }).WithTimeout(time.Minute).
 		Should(ContainElement(And(HaveField("Type", v1alpha1.Ready), HaveField("Message", "neither password holds; see docs"))))
 	found(metav1.ConditionTrue, "Current", "")
-	w.until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
-	w.Expect(w.sim.Total("")).To(Equal(asked))
+	w.Until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
+	w.Expect(w.Sim.Total("")).To(Equal(asked))
 }

@@ -3,41 +3,34 @@ package bmc
 import (
 	"context"
 	"encoding/json"
-	"net/http/httptest"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	kclient "sigs.k8s.io/controller-runtime/pkg/client"
+
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/probe"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/test/bmc/simulator"
-	"github.com/ironflow/ironflow/test/kubeapi"
+	shared "github.com/ironflow/ironflow/test/bmc/world"
 )
 
-const (
-	user     = "admin"
-	password = "s1mulated-Secret"
-)
+const password = shared.Password
 
-// world is the controller as the program makes it, over an API in memory, a host and
-// its simulated BMC.
+var key = shared.Key
+
+// world is the controller as the program makes it, with a host and its simulated BMC.
 type world struct {
-	*WithT
-	t    *testing.T
-	kube kclient.Client
-	sim  *simulator.Server
+	*shared.World
+
 	pool *client.Pool
 	// ahead is how far the controller's clock is, in nanoseconds.
 	ahead atomic.Int64
@@ -45,105 +38,53 @@ type world struct {
 	quirks []v1alpha1.AppliedQuirk
 }
 
-var key = kclient.ObjectKey{Namespace: "lab", Name: "host-1"}
-
 func newWorld(t *testing.T, system simulator.System) *world {
 	t.Helper()
-	w := &world{WithT: NewWithT(t), t: t, sim: simulator.New(simulator.Options{Username: user, Password: password}), pool: client.NewPool(client.Options{Rate: 10_000, Burst: 10_000})}
-	server := httptest.NewServer(w.sim)
-	t.Cleanup(func() { server.Close(); w.sim.Close() })
-	system.ID = "1"
-	w.Expect(w.sim.AddSystem(system)).To(Succeed())
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{metal3.AddToScheme, clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
-		w.Expect(add(scheme)).To(Succeed())
-	}
-	api, err := kubeapi.New(scheme, &metal3.BareMetalHost{}, &metal3.HostFirmwareSettings{}, &metal3.HostFirmwareComponents{}, &metal3.PreprovisioningImage{}, &corev1.Secret{}, &v1alpha1.BMC{})
-	w.Expect(err).NotTo(HaveOccurred())
-	w.kube, err = api.Client(scheme)
-	w.Expect(err).NotTo(HaveOccurred())
-	mgr, err := api.Manager(scheme, nil)
-	w.Expect(err).NotTo(HaveOccurred())
-	w.Expect(Setup(mgr, Options{
-		BMCs: w.pool, Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) },
-		Probe: func(ctx context.Context, c *client.Client, target client.Target) (*v1alpha1.BMCReport, error) {
-			return probe.Probe(ctx, c, probe.Options{
-				Address: target.URL, System: target.System, Username: target.Username,
-				Quirks: func(probe.Identity) []v1alpha1.AppliedQuirk { return w.quirks },
-			})
-		},
-	})).To(Succeed())
-	kubeapi.Start(t, mgr)
-	w.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: "bmc"}, Data: map[string][]byte{"username": []byte(user), "password": []byte(password)}})
-	h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-	h.Spec.BMC = metal3.BMCDetails{Address: "redfish-virtualmedia+" + server.URL + "/redfish/v1/Systems/1", CredentialsName: "bmc"}
-	w.create(h)
+	w := &world{World: shared.New(t, system), pool: shared.Pool()}
+	w.Start(nil, func(mgr ctrl.Manager) error {
+		return Setup(mgr, Options{
+			BMCs: w.pool, Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) },
+			Probe: func(ctx context.Context, c *client.Client, target client.Target) (*v1alpha1.BMCReport, error) {
+				return probe.Probe(ctx, c, probe.Options{
+					Address: target.URL, System: target.System, Username: target.Username,
+					Quirks: func(probe.Identity) []v1alpha1.AppliedQuirk { return w.quirks },
+				})
+			},
+		})
+	})
+	w.CreateSecret(shared.Secret, shared.User, shared.Password)
+	w.CreateHost()
 	return w
 }
 
-func (w *world) create(o kclient.Object) {
-	w.t.Helper()
-	w.Expect(w.kube.Create(w.t.Context(), o)).To(Succeed())
-}
-
-// host changes the host's status, and its metadata and spec.
-func (w *world) host(change func(h *metal3.BareMetalHost)) {
-	w.t.Helper()
-	h := &metal3.BareMetalHost{}
-	w.Expect(w.kube.Get(w.t.Context(), key, h)).To(Succeed())
-	before := h.DeepCopy()
-	change(h)
-	status := h.Status
-	w.Expect(w.kube.Patch(w.t.Context(), h, kclient.MergeFrom(before))).To(Succeed())
-	before, h.Status = h.DeepCopy(), status
-	w.Expect(w.kube.Status().Patch(w.t.Context(), h, kclient.MergeFrom(before))).To(Succeed())
-}
-
-// bmc reads the host's BMC; the zero value when there is none.
-func (w *world) bmc() v1alpha1.BMC {
-	b := v1alpha1.BMC{}
-	w.Expect(kclient.IgnoreNotFound(w.kube.Get(w.t.Context(), key, &b))).To(Succeed())
-	return b
-}
-
 func (w *world) registering() {
-	w.host(func(h *metal3.BareMetalHost) { h.Status.Provisioning.State = metal3.StateRegistering })
-}
-
-// until waits for a condition of the BMC.
-func (w *world) until(kind string, status metav1.ConditionStatus, reason string) v1alpha1.BMC {
-	w.t.Helper()
-	w.Eventually(func() *metav1.Condition {
-		b := w.bmc()
-		return meta.FindStatusCondition(b.Status.Conditions, kind)
-	}).WithTimeout(time.Minute).Should(And(Not(BeNil()), HaveField("Status", status), HaveField("Reason", reason)))
-	return w.bmc()
+	w.Host(func(h *metal3.BareMetalHost) { h.Status.Provisioning.State = metal3.StateRegistering })
 }
 
 func TestABMCIsProbedAtRegistration(t *testing.T) {
 	w := newWorld(t, simulator.System{})
-	w.Consistently(func() string { return w.bmc().Name }).WithTimeout(300*time.Millisecond).Should(BeEmpty(), "not before the host controller has taken the host")
+	w.Consistently(func() string { return w.BMC().Name }).WithTimeout(300*time.Millisecond).Should(BeEmpty(), "not before the host controller has taken the host")
 	w.registering()
-	b := w.until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
+	b := w.Until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
 	w.Expect(b.Status.Report.Vendor).NotTo(BeEmpty())
 	w.Expect(b.OwnerReferences).To(ConsistOf(HaveField("Name", key.Name)), "it goes with its host")
-	w.until(v1alpha1.Reachable, metav1.ConditionTrue, ReasonAnswered)
+	w.Until(v1alpha1.Reachable, metav1.ConditionTrue, ReasonAnswered)
 
-	asked := w.sim.Total("")
-	w.host(func(h *metal3.BareMetalHost) { h.Status.Provisioning.State = metal3.StateInspecting })
-	w.Consistently(func() int { return w.sim.Total("") }).WithTimeout(300*time.Millisecond).Should(Equal(asked), "what is known is not asked again")
+	asked := w.Sim.Total("")
+	w.Host(func(h *metal3.BareMetalHost) { h.Status.Provisioning.State = metal3.StateInspecting })
+	w.Consistently(func() int { return w.Sim.Total("") }).WithTimeout(300*time.Millisecond).Should(Equal(asked), "what is known is not asked again")
 }
 
 func TestAnotherReportIsMadeWhenAskedFor(t *testing.T) {
 	w := newWorld(t, simulator.System{})
 	w.registering()
-	first := w.until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
+	first := w.Until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
 	for _, value := range []string{"1", "2"} {
-		w.host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{"ironflow.io/probe": value} })
-		w.Eventually(func() string { return w.bmc().Status.Probed.Request }).WithTimeout(time.Minute).Should(Equal(value), "%+v", w.bmc().Status.Conditions)
+		w.Host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{"ironflow.io/probe": value} })
+		w.Eventually(func() string { return w.BMC().Status.Probed.Request }).WithTimeout(time.Minute).Should(Equal(value), "%+v", w.BMC().Status.Conditions)
 	}
-	w.Expect(w.bmc().Status.Report.Requests).To(BeNumerically("<=", 30))
-	w.Expect(w.bmc().UID).To(Equal(first.UID))
+	w.Expect(w.BMC().Status.Report.Requests).To(BeNumerically("<=", 30))
+	w.Expect(w.BMC().UID).To(Equal(first.UID))
 }
 
 // TestABMCWithoutSessions: who is known for that is not asked for one again.
@@ -160,12 +101,12 @@ func TestABMCWithoutSessions(t *testing.T) {
 			w := newWorld(t, simulator.System{})
 			w.quirks = c.quirks
 			w.registering()
-			w.until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
-			w.Expect(w.sim.Counts()).To(HaveKeyWithValue(login, 1), "the first probe cannot know")
-			w.host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{"ironflow.io/probe": "again"} })
-			w.Eventually(func() string { return w.bmc().Status.Probed.Request }).WithTimeout(time.Minute).Should(Equal("again"))
-			w.Expect(w.sim.Counts()).To(HaveKeyWithValue(login, 1))
-			w.Eventually(w.sim.Sessions).WithTimeout(time.Minute).Should(HaveLen(c.logins), "the one that is not used any more is ended")
+			w.Until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
+			w.Expect(w.Sim.Counts()).To(HaveKeyWithValue(login, 1), "the first probe cannot know")
+			w.Host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{"ironflow.io/probe": "again"} })
+			w.Eventually(func() string { return w.BMC().Status.Probed.Request }).WithTimeout(time.Minute).Should(Equal("again"))
+			w.Expect(w.Sim.Counts()).To(HaveKeyWithValue(login, 1))
+			w.Eventually(w.Sim.Sessions).WithTimeout(time.Minute).Should(HaveLen(c.logins), "the one that is not used any more is ended")
 		})
 	}
 }
@@ -173,12 +114,12 @@ func TestABMCWithoutSessions(t *testing.T) {
 func TestAnotherReportIsMadeOfOtherFirmware(t *testing.T) {
 	w := newWorld(t, simulator.System{})
 	w.registering()
-	w.until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
+	w.Until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
 	c := &metal3.HostFirmwareComponents{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-	w.create(c)
+	w.Create(c)
 	c.Status.Components = []metal3.FirmwareComponentStatus{{Component: "bmc", CurrentVersion: "2.0"}}
-	w.Expect(w.kube.Status().Update(t.Context(), c)).To(Succeed())
-	w.Eventually(func() string { return w.bmc().Status.Probed.Firmware }).WithTimeout(time.Minute).ShouldNot(BeEmpty())
+	w.Expect(w.Kube.Status().Update(t.Context(), c)).To(Succeed())
+	w.Eventually(func() string { return w.BMC().Status.Probed.Firmware }).WithTimeout(time.Minute).ShouldNot(BeEmpty())
 }
 
 func TestWhatAPersonHasToMend(t *testing.T) {
@@ -188,15 +129,15 @@ func TestWhatAPersonHasToMend(t *testing.T) {
 		says   string
 	}{
 		"a BMC without Redfish": {
-			change: func(w *world) { w.host(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "ipmi://192.0.2.1" }) }, reason: ReasonNoRedfish, says: "ipmi",
+			change: func(w *world) { w.Host(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "ipmi://192.0.2.1" }) }, reason: ReasonNoRedfish, says: "ipmi",
 		},
 		"no Secret": {
-			change: func(w *world) { w.host(func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = "other" }) }, reason: ReasonNoCredentials, says: `"other" does not exist`,
+			change: func(w *world) { w.Host(func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = "other" }) }, reason: ReasonNoCredentials, says: `"other" does not exist`,
 		},
 		"a wrong password": {
 			change: func(w *world) {
-				w.create(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: "wrong"}, Data: map[string][]byte{"username": []byte(user), "password": []byte("n0t-The-One")}})
-				w.host(func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = "wrong" })
+				w.CreateSecret("wrong", shared.User, "n0t-The-One")
+				w.Host(func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = "wrong" })
 			}, reason: ReasonBadCredentials, says: "refuses",
 		},
 	} {
@@ -204,7 +145,7 @@ func TestWhatAPersonHasToMend(t *testing.T) {
 			w := newWorld(t, simulator.System{})
 			c.change(w)
 			w.registering()
-			b := w.until(v1alpha1.Ready, metav1.ConditionFalse, c.reason)
+			b := w.Until(v1alpha1.Ready, metav1.ConditionFalse, c.reason)
 			message := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.Ready).Message
 			w.Expect(message).To(ContainSubstring(c.says))
 			w.Expect(message).NotTo(Or(ContainSubstring(password), ContainSubstring("n0t-The-One")))
@@ -216,10 +157,10 @@ func TestWhatAPersonHasToMend(t *testing.T) {
 func TestAnOldReportStays(t *testing.T) {
 	w := newWorld(t, simulator.System{})
 	w.registering()
-	w.until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
-	w.Expect(w.sim.SetQuirk("1", simulator.ConnectionCut, simulator.Always)).To(Succeed())
-	w.host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{"ironflow.io/probe": "now"} })
-	b := w.until(v1alpha1.Reachable, metav1.ConditionFalse, string(client.Unreachable))
+	w.Until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
+	w.Expect(w.Sim.SetQuirk("1", simulator.ConnectionCut, simulator.Always)).To(Succeed())
+	w.Host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{"ironflow.io/probe": "now"} })
+	b := w.Until(v1alpha1.Reachable, metav1.ConditionFalse, string(client.Unreachable))
 	w.Expect(b.Status.Report).NotTo(BeNil())
 	w.Expect(b.Status.Probed.Request).To(BeEmpty(), "it is tried again")
 }
@@ -227,17 +168,17 @@ func TestAnOldReportStays(t *testing.T) {
 // TestAHeldHostIsLeftAlone: nobody asks its BMC.
 func TestAHeldHostIsLeftAlone(t *testing.T) {
 	w := newWorld(t, simulator.System{})
-	w.host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{"ironflow.io/hold": ""} })
+	w.Host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{"ironflow.io/hold": ""} })
 	w.registering()
-	w.Consistently(func() int { return w.sim.Total("") }).WithTimeout(300 * time.Millisecond).Should(BeZero())
-	w.host(func(h *metal3.BareMetalHost) { h.Annotations = nil })
-	w.until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
+	w.Consistently(func() int { return w.Sim.Total("") }).WithTimeout(300 * time.Millisecond).Should(BeZero())
+	w.Host(func(h *metal3.BareMetalHost) { h.Annotations = nil })
+	w.Until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
 }
 
 func TestNoSecretIsInTheStatus(t *testing.T) {
 	w := newWorld(t, simulator.System{})
 	w.registering()
-	b := w.until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
+	b := w.Until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
 	raw, err := json.Marshal(b)
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(string(raw)).NotTo(ContainSubstring(password))
@@ -252,10 +193,10 @@ func level(text string) func(*metal3.BareMetalHost) {
 
 // verdict is what the host controller is told.
 func (w *world) verdict() policy.Preflight {
-	w.t.Helper()
+	w.T.Helper()
 	h := &metal3.BareMetalHost{}
-	w.Expect(w.kube.Get(w.t.Context(), key, h)).To(Succeed())
-	p, err := Verdicts{Client: w.kube}.Preflight(w.t.Context(), h)
+	w.Expect(w.Kube.Get(w.T.Context(), key, h)).To(Succeed())
+	p, err := Verdicts{Client: w.Kube}.Preflight(w.T.Context(), h)
 	w.Expect(err).NotTo(HaveOccurred())
 	return p
 }
@@ -265,37 +206,37 @@ func (w *world) verdict() policy.Preflight {
 func TestTheVerdictOnAWish(t *testing.T) {
 	w := newWorld(t, simulator.System{})
 	w.Expect(w.verdict()).To(Equal(policy.Preflight{On: true}), "nobody has judged")
-	w.host(level("2"))
+	w.Host(level("2"))
 	w.registering()
-	b := w.until(v1alpha1.PreflightPassed, metav1.ConditionFalse, ReasonPreflightFailed)
+	b := w.Until(v1alpha1.PreflightPassed, metav1.ConditionFalse, ReasonPreflightFailed)
 	w.Expect(b.Status.Preflight.Misfits).To(ContainElement(And(HaveField("Kind", "BareMetalHost"), HaveField("Field", ContainSubstring("spec.raid.hardwareRAIDVolumes[0]")))))
 	w.Expect(w.verdict()).To(And(HaveField("Judged", true), HaveField("Misfit", ContainSubstring("spec.raid.hardwareRAIDVolumes[0]"))))
-	w.until(v1alpha1.Ready, metav1.ConditionFalse, ReasonPreflightFailed)
+	w.Until(v1alpha1.Ready, metav1.ConditionFalse, ReasonPreflightFailed)
 
-	w.host(func(h *metal3.BareMetalHost) {
+	w.Host(func(h *metal3.BareMetalHost) {
 		h.Annotations = map[string]string{"ironflow.io/preflight-override": "true"}
 	})
-	w.until(v1alpha1.PreflightPassed, metav1.ConditionTrue, ReasonOverridden)
+	w.Until(v1alpha1.PreflightPassed, metav1.ConditionTrue, ReasonOverridden)
 	w.Expect(w.verdict()).To(Equal(policy.Preflight{On: true, Judged: true}))
 
-	w.host(func(h *metal3.BareMetalHost) { h.Annotations = nil; level("1")(h) })
-	w.until(v1alpha1.PreflightPassed, metav1.ConditionTrue, ReasonPassed)
+	w.Host(func(h *metal3.BareMetalHost) { h.Annotations = nil; level("1")(h) })
+	w.Until(v1alpha1.PreflightPassed, metav1.ConditionTrue, ReasonPassed)
 	w.Expect(w.verdict()).To(Equal(policy.Preflight{On: true, Judged: true}))
-	w.until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
+	w.Until(v1alpha1.Ready, metav1.ConditionTrue, ReasonReady)
 }
 
 // TestWhatIsNotKnownDoesNotBlock: a host waits for a verdict, not for a BMC.
 func TestWhatIsNotKnownDoesNotBlock(t *testing.T) {
 	for name, change := range map[string]func(*world){
-		"a BMC that is away":    func(w *world) { w.Expect(w.sim.SetQuirk("1", simulator.ConnectionCut, simulator.Always)).To(Succeed()) },
-		"no Secret":             func(w *world) { w.host(func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = "none" }) },
-		"a BMC without Redfish": func(w *world) { w.host(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "ipmi://192.0.2.1" }) },
+		"a BMC that is away":    func(w *world) { w.Expect(w.Sim.SetQuirk("1", simulator.ConnectionCut, simulator.Always)).To(Succeed()) },
+		"no Secret":             func(w *world) { w.Host(func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = "none" }) },
+		"a BMC without Redfish": func(w *world) { w.Host(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "ipmi://192.0.2.1" }) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, simulator.System{})
 			change(w)
 			w.registering()
-			w.until(v1alpha1.PreflightPassed, metav1.ConditionUnknown, ReasonNoReport)
+			w.Until(v1alpha1.PreflightPassed, metav1.ConditionUnknown, ReasonNoReport)
 			w.Expect(w.verdict()).To(Equal(policy.Preflight{On: true, Judged: true}))
 		})
 	}
@@ -306,8 +247,8 @@ func TestASettingThatTheBIOSDoesNotKnow(t *testing.T) {
 	w := newWorld(t, simulator.System{})
 	s := &metal3.HostFirmwareSettings{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	s.Spec.Settings = metal3.DesiredSettingsMap{"NoSuchSetting": intstr.FromString("Enabled")}
-	w.create(s)
+	w.Create(s)
 	w.registering()
-	b := w.until(v1alpha1.PreflightPassed, metav1.ConditionFalse, ReasonPreflightFailed)
+	b := w.Until(v1alpha1.PreflightPassed, metav1.ConditionFalse, ReasonPreflightFailed)
 	w.Expect(b.Status.Preflight.Misfits).To(ContainElement(And(HaveField("Kind", "HostFirmwareSettings"), HaveField("Field", ContainSubstring("NoSuchSetting")))))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/test/bmc/simulator"
+	shared "github.com/ironflow/ironflow/test/bmc/world"
 )
 
 // TestAPartThatABMCTellsOf is read at once, though the next reading is hours away.
@@ -19,15 +20,15 @@ func TestAPartThatABMCTellsOf(t *testing.T) {
 	var ahead atomic.Int64
 	w := newWorldWith(t, Options{Interval: time.Hour, Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }}, nil)
 	w.until(metav1.ConditionTrue, ReasonAllWell)
-	w.Expect(w.sim.SetPart("1", simulator.Part{Kind: simulator.PartFan, ID: "Fan1"}, simulator.Condition{Health: "Critical"})).To(Succeed())
+	w.Expect(w.Sim.SetPart("1", simulator.Part{Kind: simulator.PartFan, ID: "Fan1"}, simulator.Condition{Health: "Critical"})).To(Succeed())
 	reads := w.reads.Load()
 	w.Consistently(w.reads.Load).WithTimeout(300*time.Millisecond).Should(Equal(reads), "nobody has told")
 	ahead.Store(int64(askedAgain + time.Second))
-	w.tell(key)
+	w.tell(shared.Key)
 	w.Eventually(w.reads.Load).WithTimeout(time.Minute).Should(Equal(reads + 1))
 	w.Eventually(w.cooling).WithTimeout(time.Minute).ShouldNot(Equal(v1alpha1.HealthUnknown))
 	for range 100 {
-		w.tell(key)
+		w.tell(shared.Key)
 	}
 	w.Consistently(w.reads.Load).WithTimeout(300*time.Millisecond).Should(Equal(reads+1), "a BMC that goes mad waits")
 }
@@ -48,11 +49,11 @@ func TestIntervals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			r := &reconciler{options: Options{Interval: every, WithEvents: withEvents}, asked: map[types.NamespacedName]bool{}}
-			b := &v1alpha1.BMC{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+			b := &v1alpha1.BMC{ObjectMeta: metav1.ObjectMeta{Namespace: shared.Key.Namespace, Name: shared.Key.Name}}
 			if c.subscribed != "" {
 				reconcile.SetCondition(b, v1alpha1.Subscribed, c.subscribed, "", "")
 			}
-			r.ask(key, c.asked)
+			r.ask(shared.Key, c.asked)
 			g.Expect(r.interval(b, kept{})).To(Equal(c.want))
 		})
 	}
