@@ -110,7 +110,7 @@ func (e *eventSettings) tls(own pki.Files, s tlsSettings) (*tls.Config, error) {
 
 // makeEvents registers the controller of subscriptions and, on every replica, the
 // receiver; nil where BMCs push nothing.
-func (p *program) makeEvents(options bmc.Options) (*bmcevents.Ears, error) {
+func (p *program) makeEvents(options bmc.Options, asking client.Options) (*bmcevents.Ears, error) {
 	e := &p.settings.bmcs.events
 	if !e.on() {
 		return nil, nil
@@ -124,7 +124,7 @@ func (p *program) makeEvents(options bmc.Options) (*bmcevents.Ears, error) {
 		return nil, err
 	}
 	// A host that leaves has its client dropped by the controller of BMCs.
-	parting, apart := client.NewPool(client.Options{}), options
+	parting, apart := client.NewPool(asking), options
 	apart.BMCs = bmcrotation.Guard{Pool: parting, Reader: p.manager.GetClient()}
 	ears, err := bmcevents.Setup(p.manager, bmcevents.Options{
 		Keys: keys, URL: e.url, Connect: bmc.Connect(p.manager, options), Parting: bmc.Connect(p.manager, apart), Parted: parting.Drop,

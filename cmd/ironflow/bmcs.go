@@ -8,11 +8,14 @@ import (
 	"slices"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/probe"
 	"github.com/ironflow/ironflow/bmc/quirks"
 	"github.com/ironflow/ironflow/controllers/bmc"
+	bmcmetrics "github.com/ironflow/ironflow/controllers/bmc/metrics"
 	"github.com/ironflow/ironflow/controllers/bmchealth"
 	"github.com/ironflow/ironflow/controllers/bmcrotation"
 	"github.com/ironflow/ironflow/controllers/host"
@@ -33,7 +36,7 @@ func (b *bmcSettings) settings() []setting {
 	return slices.Concat([]setting{
 		{"bmc", "IRONFLOW_BMC", "false", "ask BMCs over Redfish what they are and can do (kind BMC), and check the wishes of hosts against that before their machines are started for them", boolean(&b.on)},
 		{"bmc-ca", "IRONFLOW_BMC_CA_FILE", "", "file with the certificates that BMCs are trusted for; empty for the system's; a host's disableCertificateVerification trusts any", text(&b.caFile)},
-		{"bmc-quirks", "IRONFLOW_BMC_QUIRKS_FILE", "", "YAML file with a site's own rows of the table of quirks, such as a mounted ConfigMap; see docs/quirks.md", text(&b.quirksFile)},
+		{"bmc-quirks", "IRONFLOW_BMC_QUIRKS_FILE", "", "YAML file with a site's own rows of the table of quirks, such as a mounted ConfigMap, read again when it changes; see docs/quirks.md", text(&b.quirksFile)},
 		{"bmc-health-every", "IRONFLOW_BMC_HEALTH_EVERY", "15m0s", "time between two readings of how the parts of a machine are, by at most 12 requests to its BMC; 0 for never", duration(&b.healthEvery)},
 	}, b.events.settings(), b.rotation.settings())
 }
@@ -48,32 +51,30 @@ func (p *program) makeBMCs(hosts *host.Options) error {
 			return fmt.Errorf("--bmc-ca: %w", err)
 		}
 	}
-	table := quirks.New()
-	if b.quirksFile != "" {
-		text, err := os.ReadFile(b.quirksFile)
-		if err != nil {
-			return fmt.Errorf("--bmc-quirks: %w", err)
-		}
-		rows, err := quirks.Parse(text)
-		if err != nil {
-			return fmt.Errorf("--bmc-quirks %s: %w", b.quirksFile, err)
-		}
-		table = quirks.New(rows)
+	table := &quirks.File{Path: b.quirksFile}
+	if _, err := table.Table(); err != nil {
+		return fmt.Errorf("--bmc-quirks: %w", err)
 	}
-	pool := client.NewPool(client.Options{})
+	counts, err := bmcmetrics.New(metrics.Registry)
+	if err != nil {
+		return err
+	}
+	if err := bmcmetrics.RegisterFleet(metrics.Registry, p.manager.GetClient()); err != nil {
+		return err
+	}
+	asking := client.Options{Asked: counts.Requested}
+	pool := client.NewPool(asking)
 	options := bmc.Options{
-		BMCs: bmcrotation.Guard{Pool: pool, Reader: p.manager.GetClient()}, CA: ca, Now: time.Now,
+		BMCs: bmcrotation.Guard{Pool: pool, Reader: p.manager.GetClient()}, CA: ca, Now: time.Now, Metrics: counts,
 		Probe: func(ctx context.Context, c *client.Client, t client.Target) (*v1alpha1.BMCReport, error) {
 			return probe.Probe(ctx, c, probe.Options{
 				Address: t.URL, System: t.System, Username: t.Username,
-				Quirks: func(id probe.Identity) []v1alpha1.AppliedQuirk {
-					return table.Match(quirks.Identity{Vendor: id.Vendor, Model: id.Model, Manager: id.ManagerModel, Version: id.BMCVersion})
-				},
+				Quirks: func(id probe.Identity) []v1alpha1.AppliedQuirk { return p.quirksOf(table, id) },
 			})
 		},
 	}
 	hosts.Preflights = &bmc.Verdicts{Client: p.manager.GetClient()}
-	ears, err := p.makeEvents(options)
+	ears, err := p.makeEvents(options, asking)
 	if err != nil {
 		return err
 	}
@@ -86,6 +87,16 @@ func (p *program) makeBMCs(hosts *host.Options) error {
 		err = errors.Join(err, bmchealth.Setup(p.manager, health))
 	}
 	return err
+}
+
+// quirksOf are the rows that apply to a BMC. Rows that a site has got wrong are logged
+// and not used; those of before stay.
+func (p *program) quirksOf(table *quirks.File, id probe.Identity) []v1alpha1.AppliedQuirk {
+	rows, err := table.Table()
+	if err != nil {
+		p.log.Error(err, "the file of --bmc-quirks is not used as it is now: correct it; the rows of before stay")
+	}
+	return rows.Match(quirks.Identity{Vendor: id.Vendor, Model: id.Model, Manager: id.ManagerModel, Version: id.BMCVersion})
 }
 
 // closeSessions is how long the end of the program waits for BMCs to end our sessions.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-logr/logr"
 
+	bmcmetrics "github.com/ironflow/ironflow/controllers/bmc/metrics"
 	"github.com/ironflow/ironflow/controllers/bmcevents"
 	"github.com/ironflow/ironflow/controllers/host/metrics"
 
@@ -118,6 +119,9 @@ func registered(t *testing.T) map[string]metric {
 	scheme := runtime.NewScheme()
 	g.Expect(metal3v1.AddToScheme(scheme)).To(Succeed())
 	g.Expect(bmcevents.RegisterMetrics(l)).To(Succeed())
+	_, err := bmcmetrics.New(l)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(bmcmetrics.RegisterFleet(l, fake.NewClientBuilder().Build())).To(Succeed())
 	g.Expect(metrics.Register(l, fake.NewClientBuilder().WithScheme(scheme).Build())).To(Succeed())
 	iso := filepath.Join(t.TempDir(), "live.iso")
 	g.Expect(media.WriteFile(iso, media.Options{RootfsBytes: 1 << 20})).To(Succeed())
@@ -126,7 +130,7 @@ func registered(t *testing.T) map[string]metric {
 	s.ironic.endpoint = "http://192.0.2.1:6385"
 	config := ironicConfig(s.ironic)
 	config.Registerer = l
-	_, err := ironic.New(t.Context(), config)
+	_, err = ironic.New(t.Context(), config)
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = newImages(t.Context(), s, pki.Files{}, l, logr.Discard())
 	g.Expect(err).NotTo(HaveOccurred())
