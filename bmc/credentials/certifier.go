@@ -71,7 +71,10 @@ func (c *Certifier) Pass(ctx context.Context, o certificate.Observed) (certifica
 }
 
 // owner is the host as the gate knows it here: a password of the same host is another's.
-func (c *Certifier) owner(o *certificate.Observed) string { return o.Host + " (certificate)" }
+func (c *Certifier) owner(o *certificate.Observed) string { return CertificateOwner(o.Host) }
+
+// CertificateOwner is the owner of a place at the [Gate] for the certificate of a host's BMC.
+func CertificateOwner(host string) string { return host + " (certificate)" }
 
 // observe reads the record and what is trusted, looks at what is served, and gives the
 // host's place back if it needs none.

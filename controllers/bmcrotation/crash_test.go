@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	ctrl "sigs.k8s.io/controller-runtime"
 	kclient "sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
@@ -41,7 +42,9 @@ var errKilled = errors.New("killed")
 // nothing of it reaches anybody.
 type mortal struct {
 	*world
-	r *reconciler
+	// programs makes the reconcilers of a program that starts.
+	programs func() []reconcile.Reconciler
+	running  []reconcile.Reconciler
 
 	mu      sync.Mutex
 	effects int
@@ -49,10 +52,18 @@ type mortal struct {
 	after   bool
 	dead    bool
 	done    []string
+	ca      []byte // that of BMCs
 }
 
 func newMortal(t *testing.T) *mortal {
 	m := &mortal{world: newWorld(t)}
+	m.programs = m.rotations
+	m.live()
+	return m
+}
+
+// live lets the first program of the world live.
+func (m *mortal) live() {
 	m.api.Intercept(func(r *http.Request) *kubeapi.Fault {
 		writes := r.Method != http.MethodGet && strings.Contains(r.URL.Path, "/secrets")
 		if lives, after := m.effect(writes, r.Method+" "+r.URL.Path); !lives {
@@ -75,7 +86,6 @@ func newMortal(t *testing.T) *mortal {
 	}
 	m.wrap.Store(&wrap)
 	m.start()
-	return m
 }
 
 // effect is one thing that the program does: lives says that it goes on, after that it
@@ -105,17 +115,28 @@ func (m *mortal) start() {
 	m.dead, m.killAt = false, 0
 	m.mu.Unlock()
 	m.pool = client.NewPool(client.Options{Rate: 10_000, Burst: 10_000})
-	m.r = &reconciler{
-		client: cached{m.kube}, live: m.kube, gate: &credentials.Gate{Most: 1}, inside: map[string]string{},
+	m.running = m.programs()
+}
+
+// rotations are the reconcilers of passwords alone.
+func (m *mortal) rotations() []reconcile.Reconciler {
+	return []reconcile.Reconciler{m.rotation(&credentials.Gate{Most: 1})}
+}
+
+func (m *mortal) rotation(gate *credentials.Gate) reconcile.Reconciler {
+	return &reconciler{
+		client: cached{m.kube}, live: m.kube, places: newPlaces(gate),
 		options: Options{
 			BMCs: m.pool, Random: crand.Reader, Ironics: func(*metal3.BareMetalHost) (Gateway, error) { return mortalIronic{m}, nil },
-			Now: func() time.Time { return time.Now().Add(time.Duration(m.ahead.Load())) },
+			CA: m.ca, Now: m.now,
 			limits: func(*v1alpha1.BMCReport) password.Limits {
 				return password.Limits{Max: 20, Wrong: 2, Refusals: 1, Known: true, Window: 65 * time.Second, Settle: 5 * time.Second}
 			},
 		},
 	}
 }
+
+func (m *mortal) now() time.Time { return time.Now().Add(time.Duration(m.ahead.Load())) }
 
 func (m *mortal) died() bool {
 	m.mu.Lock()
@@ -128,22 +149,34 @@ func (m *mortal) died() bool {
 func (m *mortal) run(why func() string) reason.Reason {
 	m.t.Helper()
 	for range 60 {
-		result, err := m.r.Reconcile(m.t.Context(), ctrl.Request{NamespacedName: key})
+		after := m.turn(why)
 		if m.died() {
 			m.start()
-			m.ahead.Add(int64(20 * time.Second))
-			m.stands(why)
-			continue
+			after = 20 * time.Second
 		}
-		m.Expect(err).NotTo(HaveOccurred(), why())
 		m.stands(why)
-		if result.RequeueAfter == 0 {
+		if after == 0 {
 			return m.told()
 		}
-		m.ahead.Add(int64(result.RequeueAfter))
+		m.ahead.Add(int64(after))
 	}
 	m.t.Fatal("no end: " + why())
 	return ""
+}
+
+// turn has each reconciler make a pass, and returns when the first is to be made again.
+func (m *mortal) turn(why func() string) (after time.Duration) {
+	for _, r := range m.running {
+		result, err := r.Reconcile(m.t.Context(), ctrl.Request{NamespacedName: key})
+		if m.died() {
+			return 0
+		}
+		m.Expect(err).NotTo(HaveOccurred(), why())
+		if wait := result.RequeueAfter; wait > 0 && (after == 0 || wait < after) {
+			after = wait
+		}
+	}
+	return after
 }
 
 // stands holds the promise: a stored password opens the BMC.

@@ -18,7 +18,8 @@ import (
 
 // Guard gives out the clients of a pool to everybody but the rotation itself. While a
 // host's password is being changed, and in quarantine, it gives one that reaches
-// nobody: a wrong login might lock the account.
+// nobody: a wrong login might lock the account. A BMC whose certificate we have replaced is
+// trusted by what that was signed with.
 type Guard struct {
 	// Pool is that of [Options].
 	Pool *client.Pool
@@ -33,6 +34,9 @@ func (g Guard) Client(key string, t client.Target) (*client.Client, error) {
 	case err != nil:
 		why = err.Error()
 	case why == "":
+		if t.TLS, err = trustOf(context.Background(), g.Reader, key, t); err != nil {
+			return nil, err
+		}
 		return g.Pool.Client(key, t)
 	}
 	return client.New(t, client.Options{Dial: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New(why) }})

@@ -42,6 +42,7 @@ func (r *reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, b *v1
 		o.Policy = policy
 	}
 	target := client.Target{TLS: client.Trust{CA: r.options.CA, Insecure: h.Spec.BMC.DisableCertificateVerification}}
+	var err error
 	switch a, err := address.Parse(h.Spec.BMC.Address); {
 	case err != nil:
 		o.Unsupported = "spec.bmc.address of the host: " + err.Error()
@@ -52,7 +53,9 @@ func (r *reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, b *v1
 		target.System = a.SystemPath()
 		target.Basic = basicOnly(b, target)
 	}
-	var err error
+	if target.TLS, err = trustOf(ctx, r.client, o.Host, target); err != nil {
+		return o, target, err
+	}
 	if o.Sharers, err = r.sharers(ctx, h); err == nil {
 		o.Neighbours, err = r.neighbours(ctx, h)
 	}
@@ -68,6 +71,24 @@ func basicOnly(b *v1alpha1.BMC, t client.Target) bool {
 // secretOf is the name of the Secret of a host's BMC.
 func secretOf(h *metal3.BareMetalHost) string { return h.Spec.BMC.CredentialsName }
 
+// spelled is a base address in the one spelling for all that are the same.
+func spelled(base string) string {
+	u, err := url.Parse(strings.ToLower(base))
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	host, port := u.Hostname(), u.Port()
+	if ip, err := netip.ParseAddr(host); err == nil {
+		host = ip.Unmap().String()
+	}
+	if port == "" {
+		port = usualPorts[u.Scheme]
+	}
+	return u.Scheme + "://" + net.JoinHostPort(host, port)
+}
+
+var usualPorts = map[string]string{"http": "80", "https": "443"}
+
 // baseOf is the address of a host's BMC without its path, in one spelling for all that
 // are the same; empty for one that is not of Redfish.
 func baseOf(h *metal3.BareMetalHost) string {
@@ -76,24 +97,7 @@ func baseOf(h *metal3.BareMetalHost) string {
 		return ""
 	}
 	base, _ := a.URL()
-	u, err := url.Parse(strings.ToLower(base))
-	if err != nil || u.Host == "" {
-		return ""
-	}
-	host := u.Hostname()
-	if ip, err := netip.ParseAddr(host); err == nil {
-		host = ip.Unmap().String()
-	}
-	port := u.Port()
-	if port == "" {
-		port = u.Scheme // its usual one
-	}
-	for scheme, usual := range map[string]string{"http": "80", "https": "443"} {
-		if u.Scheme == scheme && port == usual {
-			port = scheme
-		}
-	}
-	return u.Scheme + "://" + net.JoinHostPort(host, port)
+	return spelled(base)
 }
 
 // sharers are the other hosts that log in with the host's Secret, sorted.

@@ -57,6 +57,6 @@ func (r *reconciler) orphan(ctx context.Context, key types.NamespacedName) (ctrl
 
 // part lets go of all that is kept of a host that is gone.
 func (r *reconciler) part(key types.NamespacedName) {
-	r.leave(key.String())
+	r.places.leave(key.String())
 	r.options.BMCs.Drop(key.String())
 }

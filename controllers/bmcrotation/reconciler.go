@@ -3,7 +3,6 @@ package bmcrotation
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -26,11 +25,7 @@ type reconciler struct {
 	client  kclient.Client
 	live    kclient.Reader
 	options Options
-	gate    *credentials.Gate
-
-	mu sync.Mutex
-	// inside has the BMC that a host may have a place at the gate for, by host.
-	inside map[string]string
+	places  *places
 }
 
 // askAgain is when a node that was busy is looked at again.
@@ -55,7 +50,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, kclient.IgnoreNotFound(err) // the controller of BMCs makes it, which wakes the host
 	}
 	if concerned, err := r.concerned(ctx, h); err != nil || !concerned {
-		r.leave(req.String()) // others need not wait until the host is let go of
+		r.places.leave(req.String()) // others need not wait until the host is let go of
 		return ctrl.Result{}, err
 	}
 	wait, err := r.pass(ctx, h, b)
@@ -110,7 +105,7 @@ func (r *reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alp
 		Store: s, Node: n,
 		// The report's account may be that of the user before; it is looked for instead.
 		BMC:  &redfish.Host{Pool: r.options.BMCs, Key: key, Target: target, Attributes: o.Limits.Attributes},
-		Gate: r.gate, Address: r.enter(key, baseOf(h)), Random: r.options.Random, Now: r.options.Now, Log: r.options.Log,
+		Gate: r.places.gate, Address: r.places.enter(key, baseOf(h)), Random: r.options.Random, Now: r.options.Now, Log: r.options.Log,
 	}
 	wait, err := rotator.Pass(ctx, o)
 	if err == nil && wait.Condition.Reason == reason.NotAtRest && restful(h) {
@@ -125,24 +120,4 @@ func (r *reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alp
 		return wait, err
 	}
 	return wait, s.settle(ctx)
-}
-
-// enter remembers the BMC of a host, so that its place is given back when the host goes.
-// One that was given another address has no place at the former one any more.
-func (r *reconciler) enter(host, base string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if before, there := r.inside[host]; there && before != base {
-		r.gate.Leave(before, host)
-	}
-	r.inside[host] = base
-	return base
-}
-
-// leave gives the place of a host back that is gone.
-func (r *reconciler) leave(host string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.gate.Leave(r.inside[host], host)
-	delete(r.inside, host)
 }

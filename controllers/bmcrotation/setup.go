@@ -29,7 +29,7 @@ import (
 // at once is another thing, see [Options].
 const concurrency = 16
 
-// Options wire the controller. BMCs, Ironics, Random and Now are required.
+// Options wire the controller. BMCs, Ironics, Gate, Random and Now are required.
 type Options struct {
 	// BMCs has a client for each BMC, by namespace and name of the host: the one that
 	// the controller of BMCs uses too, so that it has the new password at once.
@@ -40,8 +40,8 @@ type Options struct {
 	Ironics Ironics
 	// Every is the time between two changes; 0: on request only.
 	Every time.Duration
-	// AtOnce is how many passwords may be under way; less than one counts as one.
-	AtOnce int
+	// Gate bounds how many changes are under way, of passwords and certificates together.
+	Gate *credentials.Gate
 	// Policy is what passwords are made of, where a host says nothing else.
 	Policy password.Policy
 	// Random is crypto/rand's Reader.
@@ -69,7 +69,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	}
 	r := &reconciler{
 		client: mgr.GetClient(), live: mgr.GetAPIReader(), options: o,
-		gate: &credentials.Gate{Most: max(o.AtOnce, 1)}, inside: map[string]string{},
+		places: newPlaces(o.Gate),
 	}
 	ctx, fields := context.Background(), mgr.GetFieldIndexer()
 	err := errors.Join(

@@ -27,12 +27,14 @@ type seen struct {
 	status                            metal3.OperationalStatus
 	failing                           metal3.ErrorType
 	node, request, policy, retry, off string
+	certificate                       string
 }
 
 func seenOf(h *metal3.BareMetalHost) seen {
 	return seen{
 		state: h.Status.Provisioning.State, status: h.Status.OperationalStatus, failing: h.Status.ErrorType, node: h.Status.Provisioning.ID,
 		request: h.Annotations[names.RotateCredentials], policy: h.Annotations[names.PasswordPolicy], retry: h.Annotations[names.Retry], off: reconcile.KeptOff(h),
+		certificate: h.Annotations[names.ReplaceCertificate],
 	}
 }
 

@@ -3,6 +3,9 @@ package bmcrotation
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -23,6 +26,7 @@ import (
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/bmc/credentials"
 	"github.com/ironflow/ironflow/bmc/credentials/password"
 	"github.com/ironflow/ironflow/bmc/credentials/reason"
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
@@ -52,6 +56,7 @@ type world struct {
 	http   *httptest.Server
 	pool   *client.Pool
 	ironic *told
+	gate   *credentials.Gate
 	every  time.Duration
 	// wrap stands before the BMC.
 	wrap atomic.Pointer[func(http.Handler) http.Handler]
@@ -59,23 +64,34 @@ type world struct {
 	ahead atomic.Int64
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T) *world { return newWorldOver(t, false) }
+
+// newWorldOver is newWorld with a BMC that is reached over TLS, or not.
+func newWorldOver(t *testing.T, secure bool) *world {
 	t.Helper()
 	w := &world{
 		WithT: NewWithT(t), t: t, scheme: runtime.NewScheme(), sim: simulator.New(simulator.Options{Username: user, Password: original}),
 		pool: client.NewPool(client.Options{Rate: 10_000, Burst: 10_000}),
 	}
 	w.ironic = &told{sim: w.sim, state: ironic.StateAvailable}
-	server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
 		if wrap := w.wrap.Load(); wrap != nil {
 			(*wrap)(w.sim).ServeHTTP(answer, r)
 			return
 		}
 		w.sim.ServeHTTP(answer, r)
 	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	if secure {
+		server.Listener = tls.NewListener(server.Listener, w.sim.TLSConfig())
+	}
+	server.Start()
 	w.http = server
 	t.Cleanup(func() { server.Close(); w.sim.Close() })
 	w.base = server.URL
+	if secure {
+		w.base = strings.Replace(server.URL, "http:", "https:", 1)
+	}
 	w.Expect(w.sim.AddSystem(simulator.System{ID: "1"})).To(Succeed())
 	for _, add := range []func(*runtime.Scheme) error{metal3.AddToScheme, clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		w.Expect(add(w.scheme)).To(Succeed())
@@ -93,10 +109,11 @@ func newWorld(t *testing.T) *world {
 // start starts the program; stop ends it and waits for that.
 func (w *world) start() (stop func()) {
 	w.t.Helper()
+	w.gate = &credentials.Gate{Most: 1}
 	mgr, err := w.api.Manager(w.scheme, nil)
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(Setup(mgr, Options{
-		BMCs: w.pool, Random: rand.Reader, Every: w.every, Ironics: func(*metal3.BareMetalHost) (Gateway, error) { return w.ironic, nil },
+		BMCs: w.pool, Gate: w.gate, Random: rand.Reader, Every: w.every, Ironics: func(*metal3.BareMetalHost) (Gateway, error) { return w.ironic, nil },
 		Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) },
 		limits: func(*v1alpha1.BMCReport) password.Limits {
 			return password.Limits{Max: 20, Wrong: 2, Refusals: 1, Known: true}

@@ -18,6 +18,8 @@ const (
 	Subscribed = "Subscribed"
 	// CredentialsCurrent says how the rotation of the password stands.
 	CredentialsCurrent = "CredentialsCurrent"
+	// CertificateCurrent says how the replacement of its web server's certificate stands.
+	CertificateCurrent = "CertificateCurrent"
 )
 
 // GetConditions returns the conditions.

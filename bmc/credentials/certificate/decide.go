@@ -83,6 +83,8 @@ func begin(o *Observed) Action {
 	switch {
 	case o.Unsupported != "":
 		return o.stop(0, reason.Unsupported, o.Unsupported)
+	case o.IssuerProblem != "":
+		return o.stop(10*time.Minute, reason.IssuerFails, o.IssuerProblem)
 	case o.IronicRefuses:
 		return o.stop(0, reason.IronicRefuses, "Ironic checks the BMC's certificate and does not know the authority of issuer "+o.Issuer+
 			": make the conductors trust it, or switch the check off for this host")

@@ -21,6 +21,8 @@ type Observed struct {
 	// Issuer names who signs; empty: nothing is replaced. CA is its authority (PEM).
 	Issuer string
 	CA     []byte
+	// IssuerProblem says why it cannot sign.
+	IssuerProblem string
 	// Names are the names and addresses under which the BMC is reached, the first one
 	// that of the host's BMC address.
 	Names []string
