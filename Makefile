@@ -176,6 +176,12 @@ bench-fleet: prerequisites ## A fleet on a real kube-apiserver and the Ironic si
 	@$(GOBUILD) -o $(BIN)/bench-fleet ./test/bench/fleet
 	@$(BIN)/bench-fleet --ironflow $(BIN)/ironflow --hosts '$(or $(HOSTS),1000)' --rest '$(or $(REST),1m)'
 
+.PHONY: bench-bmc
+bench-bmc: prerequisites ## What asking BMCs costs, with a simulated BMC for each host: HOSTS=1000
+	@$(GOBUILD) -o $(BIN)/ironflow ./cmd/ironflow
+	@$(GOBUILD) -o $(BIN)/bench-bmc ./test/bench/bmc
+	@$(BIN)/bench-bmc --ironflow $(BIN)/ironflow --hosts '$(or $(HOSTS),1000)'
+
 .PHONY: bench-agent
 bench-agent: prerequisites need-root ## The host agent as shipped, and a fleet of them: AGENTS=2000 (needs root)
 	@for p in ironflow ironflow-agent; do $(GOBUILD) -o $(BIN)/$$p ./cmd/$$p; done
