@@ -1,6 +1,7 @@
 // Package pages reads the tables of docs/ for tests that hold them against the
 // code, and finds the tests that a page names. A table is found by the heading
-// above it; a [Row] is one of its lines.
+// above it; a [Row] is one of its lines. [Generated] are the parts of a page that
+// tests write.
 package pages
 
 import (
