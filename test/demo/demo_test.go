@@ -47,7 +47,7 @@ func run(t *testing.T, o demo.Options) (demo.Summary, string) {
 	g := NewWithT(t)
 	var out strings.Builder
 	o.BinDir, o.Once, o.Out, o.StateDir = programs(t), true, &out, t.TempDir()
-	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 45*time.Minute)
 	defer cancel()
 	err := demo.Run(ctx, o)
 	g.Expect(err).NotTo(HaveOccurred(), out.String())

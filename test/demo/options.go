@@ -56,12 +56,13 @@ func (o Options) validate() error {
 	return nil
 }
 
-// patience is how long the slowest host may take for one direction.
+// patience is how long the slowest host may take for one direction: a tenth of it is usual, the rest is
+// for a machine that does much else.
 func (o Options) patience() time.Duration {
 	if o.Machine {
 		return machinePatience
 	}
-	return 6*time.Minute + time.Duration(o.Hosts)*15*time.Second + time.Duration(o.Kills)*20*time.Second
+	return 15*time.Minute + time.Duration(o.Hosts)*15*time.Second + time.Duration(o.Kills)*20*time.Second
 }
 
 // Faults lists the names that Options.Fault takes.
