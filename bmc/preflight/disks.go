@@ -24,10 +24,13 @@ func (in *Input) storageComplete() bool {
 	if in.capability(capabilityStorageDiscovered).State != v1alpha1.Yes || len(in.Report.Storage) == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(in.Report.Storage, func(s v1alpha1.StorageReport) bool {
-		unread := s.Controllers == 0 && len(s.Drives) == 0 && s.CreatesVolumes == v1alpha1.Unknown
-		return unread || len(s.Drives) >= mostDrives
-	})
+	return !slices.ContainsFunc(in.Report.Storage, cutShort)
+}
+
+// cutShort reports whether a controller was not read, or has more disks than a report lists.
+func cutShort(s v1alpha1.StorageReport) bool {
+	unread := s.Controllers == 0 && len(s.Drives) == 0 && s.CreatesVolumes == v1alpha1.Unknown
+	return unread || len(s.Drives) >= mostDrives
 }
 
 // skipped reports whether Ironic passes a controller over.
@@ -165,7 +168,7 @@ func (in *Input) diskIDs(controller string) string {
 
 // called reports whether a controller is meant by a name: its id, or what it is.
 func called(s *v1alpha1.StorageReport, name string) bool {
-	return strings.EqualFold(s.ID, name) || strings.EqualFold(s.Name, name)
+	return name != "" && (strings.EqualFold(s.ID, name) || strings.EqualFold(s.Name, name))
 }
 
 func (in *Input) controllerKnown(name string) bool {

@@ -145,7 +145,7 @@ func volumeLevels(in *Input) []v1alpha1.Misfit {
 			return one(kindHost, at+".level", ReasonRAIDLevel, fmt.Sprintf("Ironic knows no level %s: write one of %s.", quoted(v.Level), strings.Join(levelNames, ", ")))
 		}
 		var offered []string
-		for _, s := range in.candidates(v) {
+		for _, s := range in.wanted(v) {
 			types := supported(s)
 			if types == nil || hasType(*types, l.redfish) {
 				return nil
@@ -156,11 +156,40 @@ func volumeLevels(in *Input) []v1alpha1.Misfit {
 				}
 			}
 		}
-		if len(offered) == 0 || len(v.Disks) == 0 && !in.storageComplete() {
+		if len(offered) == 0 || len(v.Disks) == 0 && !in.controllerKnown(v.Controller) && !in.levelsKnown() {
 			return nil
 		}
 		return one(kindHost, at+".level", ReasonRAIDLevel, fmt.Sprintf(
 			"Level %s (%s) is asked for, and the controller offers %s: write %s.", v.Level, l.redfish, list(offered), levelsOf(offered)))
+	})
+}
+
+// wanted are the controllers that a volume may lie on: the one that is named, also where
+// Ironic would take another one; else those that Ironic can choose.
+func (in *Input) wanted(v *Volume) []*v1alpha1.StorageReport {
+	if len(v.Disks) == 0 {
+		for i := range in.Report.Storage {
+			if s := &in.Report.Storage[i]; !skipped(s) && called(s, v.Controller) {
+				return []*v1alpha1.StorageReport{s}
+			}
+		}
+	}
+	return in.candidates(v)
+}
+
+// levelsKnown reports whether the report has all controllers that make volumes. A BMC
+// that shows what is behind a RAID controller while the machine is off keeps what it has
+// learnt, of all of them; one that has just been switched on may show more in a minute.
+func (in *Input) levelsKnown() bool {
+	if in.storageComplete() {
+		return true
+	}
+	if in.Report.PowerState != "Off" || in.capability(capabilityStorageDiscovered).State != v1alpha1.Unknown || slices.ContainsFunc(in.Report.Storage, cutShort) {
+		return false
+	}
+	return slices.ContainsFunc(in.Report.Storage, func(s v1alpha1.StorageReport) bool {
+		seen := slices.ContainsFunc(s.Drives, func(d v1alpha1.DriveReport) bool { return capacity(&d) > 0 })
+		return seen && s.RAIDTypes != nil && len(*s.RAIDTypes) > 0
 	})
 }
 

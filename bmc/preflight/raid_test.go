@@ -22,6 +22,15 @@ func drive(id string, change func(*v1alpha1.DriveReport)) func(*machine) {
 	}
 }
 
+// inStandby is a machine with a controller of two levels, of which more may not be known.
+func inStandby(discovered v1alpha1.CapabilityState, power string) func(*machine) {
+	return func(m *machine) {
+		m.can("StorageDiscovered", discovered, "")
+		m.report.PowerState = power
+		m.report.Storage[1].RAIDTypes = &[]string{"RAID0", "RAID1"}
+	}
+}
+
 var raidCases = map[string]test{
 	"a mirror of named disks":           {wishes: raid(mirror("D0", "D1"))},
 	"a mirror of any disks":             {wishes: raid(preflight.Volume{Level: "1", SizeGiB: 100})},
@@ -68,6 +77,46 @@ var raidCases = map[string]test{
 		wishes:  raid(preflight.Volume{Level: "5", SizeGiB: 100}),
 		machine: func(m *machine) { m.report.Storage[1].RAIDTypes = &[]string{"RAID1Triple"} },
 		want:    []string{volume + ".level RAIDLevel"}, says: []string{"write no volume, as Ironic makes none of these"},
+	},
+	"a level that no controller has, seen while the machine is off": {
+		wishes: raid(preflight.Volume{Level: "5", SizeGiB: 100}), machine: inStandby(v1alpha1.Unknown, "Off"),
+		want: []string{volume + ".level RAIDLevel"}, says: []string{"offers RAID0, RAID1: write 0 or 1"},
+	},
+	"a level that no controller has, of a machine that shows no disks while it is off": {
+		wishes: raid(preflight.Volume{Level: "5", SizeGiB: 100}), machine: func(m *machine) {
+			inStandby(v1alpha1.Unknown, "Off")(m)
+			for i := range m.report.Storage[1].Drives {
+				m.report.Storage[1].Drives[i].CapacityBytes = 0
+			}
+		},
+	},
+	"a level that no controller has, beside one that was not read": {
+		wishes: raid(preflight.Volume{Level: "5", SizeGiB: 100}), machine: func(m *machine) {
+			inStandby(v1alpha1.Unknown, "Off")(m)
+			m.report.Storage = append(m.report.Storage, v1alpha1.StorageReport{ID: "X", CreatesVolumes: v1alpha1.Unknown})
+		},
+	},
+	"a level that no controller has, while the machine starts":             {wishes: raid(preflight.Volume{Level: "5", SizeGiB: 100}), machine: inStandby(v1alpha1.Unknown, "On")},
+	"a level that no controller has, where the BMC says that it knows few": {wishes: raid(preflight.Volume{Level: "5", SizeGiB: 100}), machine: inStandby(v1alpha1.No, "Off")},
+	"a level that the named controller has not, while the machine starts": {
+		wishes: raid(preflight.Volume{Level: "5", SizeGiB: 100, Controller: "RAID"}), machine: inStandby(v1alpha1.Unknown, "On"),
+		want: []string{volume + ".level RAIDLevel"}, says: []string{"offers RAID0, RAID1: write 0 or 1"},
+	},
+	"a level that another controller than the named one has": {
+		wishes: raid(preflight.Volume{Level: "5", SizeGiB: 100, Controller: "RAID"}), machine: func(m *machine) {
+			inStandby(v1alpha1.Yes, "On")(m)
+			m.report.Storage = append(m.report.Storage, storage("OTHER", &[]string{"RAID5"}, "O0", "O1", "O2"))
+		},
+		want: []string{volume + ".level RAIDLevel"},
+	},
+	"a level of a controller that is not known yet": {
+		wishes: raid(preflight.Volume{Level: "5", SizeGiB: 100, Controller: "OTHER"}), machine: inStandby(v1alpha1.Unknown, "On"),
+	},
+	"a controller without a name is not the one of a volume that names none": {
+		wishes: raid(preflight.Volume{Level: "5", SizeGiB: 100}), machine: func(m *machine) {
+			inStandby(v1alpha1.Unknown, "On")(m)
+			m.report.Storage[1].Name = ""
+		},
 	},
 	"a controller that says no levels": {wishes: raid(preflight.Volume{Level: "5", SizeGiB: 100}), machine: func(m *machine) { m.report.Storage[1].RAIDTypes = nil }},
 	"levels in other letters":          {wishes: raid(mirror("D0", "D1")), machine: func(m *machine) { m.report.Storage[1].RAIDTypes = &[]string{"Raid1"} }},
