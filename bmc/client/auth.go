@@ -63,6 +63,8 @@ type session struct {
 	token, path string
 	// account is set when the BMC wants the password changed first.
 	account string
+	// used is when the BMC last took the token.
+	used time.Time
 }
 
 const (
@@ -76,6 +78,9 @@ const (
 	holdTime = time.Minute
 	// chancePause is the pause before a request is repeated that was refused by chance.
 	chancePause = time.Second
+	// idleTime is how long a session is not used before a refusal of its token means that
+	// it has ended: no known BMC ends them sooner.
+	idleTime = 25 * time.Second
 	// How long sessions are not tried again: where there are none, where the table is
 	// full, and where the service was busy.
 	noSessionsTime   = time.Hour
@@ -197,6 +202,9 @@ func (a *auth) judge(p *pass, k call, as credential, err error) (again bool, ver
 	p.wait = 0
 	e, is := errors.AsType[*Error](err)
 	if !is || e.Status != http.StatusUnauthorized {
+		if err == nil || is && e.Status != 0 {
+			a.used(as)
+		}
 		if err == nil && as.basic && !open(k.path) {
 			a.mu.Lock()
 			a.proven, a.denied = true, 0
@@ -223,6 +231,15 @@ func (a *auth) judge(p *pass, k call, as credential, err error) (again bool, ver
 	e.Kind = Refused // the login worked: it is not the password
 	e.Message = "the login works, but the BMC does not let this user do it: " + e.Message
 	return false, nil
+}
+
+// used notes that the BMC has taken a token.
+func (a *auth) used(as credential) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.session != nil && as.token == a.session.token {
+		a.session.used = a.now()
+	}
 }
 
 // denyBasic counts a refused password.

@@ -20,6 +20,9 @@ type flight struct {
 func (a *auth) takeOff(tries int) {
 	old := a.session
 	a.session = nil
+	if old != nil && a.now().Sub(old.used) >= idleTime {
+		old = nil // it has ended by itself, and BMCs bear few requests
+	}
 	if !a.proven {
 		tries = 1
 	}
@@ -65,6 +68,7 @@ func (a *auth) land(f *flight, opened *session, presented bool, err error) (unwa
 	switch {
 	case err == nil:
 		a.session, a.proven, a.denied, a.hold, a.mustPath = opened, true, 0, nil, opened.account
+		opened.used = a.now()
 		a.log.Debug("session opened")
 	case !is || !presented && !errors.Is(e, errNoSessions):
 		f.err = err

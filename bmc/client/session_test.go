@@ -180,3 +180,28 @@ func TestSessionPath(t *testing.T) {
 		})
 	}
 }
+
+// TestASessionThatEnded: one that was not used for long is not ended once more; one that
+// was refused in the midst of work may still be there.
+func TestASessionThatEnded(t *testing.T) {
+	for name, c := range map[string]struct {
+		idle time.Duration
+		want []string
+	}{
+		"at work":       {time.Second, []string{"GET " + system, "DELETE " + sessions + "/token-1", "POST " + sessions, "GET " + system}},
+		"after a pause": {time.Minute, []string{"GET " + system, "POST " + sessions, "GET " + system}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, f := NewWithT(t), newFake()
+				it := inside(t, f, quick())
+				g.Expect(it.Get(t.Context(), system, &struct{}{})).To(Succeed())
+				_ = f.requests() // those of the first login
+				elapse(c.idle)
+				f.forgetSessions()
+				g.Expect(it.Get(t.Context(), system, &struct{}{})).To(Succeed())
+				g.Expect(f.requests()).To(Equal(c.want))
+			})
+		})
+	}
+}
