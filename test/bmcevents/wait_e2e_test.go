@@ -3,6 +3,7 @@
 package bmcevents_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -28,27 +29,37 @@ func TestAnEventSavesTheWait(t *testing.T) {
 	})
 	g.Expect(w.condition(t, v1alpha1.Subscribed)).To(BeZero(), "off: nothing is said, and nothing subscribed to")
 	g.Expect(w.hall.Lab.Redfish.Simulator.Subscriptions()).To(BeEmpty())
-	on, booted, asked := w.cutOff(t)
-	g.Expect(asked).To(Equal("power off"), "Ironic had noticed")
-	t.Logf("without events: on again after %s, booted after %s", on, booted)
+	before := w.cutOff(t)
+	g.Expect(before.power).To(Equal("power off"), "Ironic had noticed")
+	t.Logf("without events: %s", before)
 
 	w.start(t, w.listen(t))
 	g.Eventually(func() metav1.Condition { return w.condition(t, v1alpha1.Subscribed) }, patience, glance).
 		Should(And(HaveField("Status", metav1.ConditionTrue), HaveField("Reason", "EventsArrive")))
 	t.Logf("subscribed: %s", w.condition(t, v1alpha1.Subscribed).Message)
-	onNow, bootedNow, asked := w.cutOff(t)
-	g.Expect(asked).To(Equal("power on"), "Ironic had not")
-	t.Logf("with events: on again after %s, booted after %s", onNow, bootedNow)
-
-	// What is at rest with the machine on costs Ironic nothing, and the BMC nothing.
+	after := w.cutOff(t)
+	g.Expect(after.power).To(Equal("power on"), "Ironic had not")
+	t.Logf("with events: %s; without: %s", after, before)
 	g.Expect(w.hall.Lab.Redfish.Simulator.Subscriptions()).To(HaveLen(1))
 	g.Expect(w.kube.Delete(t.Context(), w.host(t))).To(Succeed())
 	g.Eventually(w.hall.Lab.Redfish.Simulator.Subscriptions, patience, glance).Should(BeEmpty(), "it goes with its host")
 }
 
+// waits are what somebody had to wait for.
+type waits struct {
+	asked, on, booted time.Duration
+	// power is what Ironic took for the machine's when it was first asked for a change.
+	power string
+}
+
+// String is for a person's eye.
+func (w waits) String() string {
+	return fmt.Sprintf("Ironic asked after %.1f s, machine on after %.1f s, booted after %.1f s", w.asked.Seconds(), w.on.Seconds(), w.booted.Seconds())
+}
+
 // cutOff switches the machine off as a person at its button does, and waits until it
-// runs again. Asked is what Ironic took for its power when it was asked for a change.
-func (w *world) cutOff(t *testing.T) (on, booted time.Duration, asked string) {
+// runs again.
+func (w *world) cutOff(t *testing.T) waits {
 	t.Helper()
 	g := NewWithT(t)
 	w.forget()
@@ -61,11 +72,13 @@ func (w *world) cutOff(t *testing.T) (on, booted time.Duration, asked string) {
 	w.redfish(t, &system)
 	g.Expect(system.PowerState).To(Equal("Off"))
 	g.Eventually(func() string { w.redfish(t, &system); return system.PowerState }, patience, glance).Should(Equal("On"))
-	on = time.Since(begin).Round(10 * time.Millisecond)
+	took := waits{on: time.Since(begin)}
 	g.Eventually(func() string { w.redfish(t, &system); return system.BootProgress.LastState }, patience, glance).Should(Equal("OSRunning"))
-	booted = time.Since(begin).Round(10 * time.Millisecond)
+	took.booted = time.Since(begin)
 	w.until(t, "at rest", func(h *metal3.BareMetalHost) bool {
 		return h.Status.PoweredOn && h.Status.ErrorType == "" && h.Status.OperationalStatus == metal3.OperationalStatusOK
 	})
-	return on, booted, w.firstAsked()
+	first := w.firstAsked()
+	took.asked, took.power = first.at.Sub(begin), first.power
+	return took
 }

@@ -54,7 +54,14 @@ type world struct {
 	ironflow *shipped.Process
 
 	mu    sync.Mutex
-	asked []string // what Ironic took for the machine's power when it was asked for a change
+	asked []question
+}
+
+// question is a change of power that Ironic was asked for.
+type question struct {
+	at time.Time
+	// power is what Ironic took for the machine's.
+	power string
 }
 
 // program is the compiled one; `make test-e2e` says where.
@@ -164,7 +171,7 @@ func (w *world) ear(t *testing.T) {
 				return
 			}
 			w.mu.Lock()
-			w.asked = append(w.asked, now.Power)
+			w.asked = append(w.asked, question{time.Now(), now.Power})
 			w.mu.Unlock()
 		}
 		ironic.ServeHTTP(answer, r)
@@ -179,12 +186,12 @@ func (w *world) forget() {
 	w.asked = nil
 }
 
-// firstAsked is what Ironic took for the power when it was first asked for a change.
-func (w *world) firstAsked() string {
+// firstAsked is the first change that Ironic was asked for; the zero value for none.
+func (w *world) firstAsked() question {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.asked) == 0 {
-		return "nobody has asked"
+		return question{}
 	}
 	return w.asked[0]
 }
