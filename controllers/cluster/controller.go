@@ -14,10 +14,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
@@ -87,6 +87,7 @@ func Setup(mgr ctrl.Manager, hub Hub) error {
 		Named("cluster").
 		For(&hiveextv1.AgentClusterInstall{}).
 		Watches(&hivev1.ClusterDeployment{}, handler.EnqueueRequestsFromMapFunc(r.installsOfDeployment)).
+		Watches(&agentv1.Agent{}, handler.EnqueueRequestsFromMapFunc(r.installsOfAgent), builder.WithPredicates(leaving)).
 		WatchesRawSource(source.Channel(changes, &handler.EnqueueRequestForObject{})).
 		Complete(r)
 }
@@ -161,18 +162,16 @@ func (r *reconciler) register(ctx context.Context, aci *hiveextv1.AgentClusterIn
 
 // deserted reports whether the hosts of an attempt that ended were deprovisioned:
 // nothing of it is left but the record. A hub that has lost its store gets its
-// hosts back from their Agents; they count until then.
+// hosts back from their Agents; they count until then. A machine that has
+// registered anew, and waits to be bound, does not: it would wait for ever.
 func (r *reconciler) deserted(ctx context.Context, cd *hivev1.ClusterDeployment, record *wire.Cluster) (bool, error) {
 	if !ended(record.Status) || len(record.Hosts) > 0 {
 		return false, nil
 	}
 	var list agentv1.AgentList
 	err := r.Client.List(ctx, &list)
-	bound := func(a agentv1.Agent) bool {
-		ref := a.Spec.ClusterDeploymentName
-		return ref != nil && ref.Namespace == cd.Namespace && ref.Name == cd.Name
-	}
-	return err == nil && !slices.ContainsFunc(list.Items, bound), err
+	left := func(a agentv1.Agent) bool { return takesPart(&a) == client.ObjectKeyFromObject(cd) }
+	return err == nil && !slices.ContainsFunc(list.Items, left), err
 }
 
 const deploymentKind = "ClusterDeployment"
@@ -254,19 +253,4 @@ func (r *reconciler) deregister(ctx context.Context, aci *hiveextv1.AgentCluster
 		return fmt.Errorf("remove cluster %s from the hub: %w", aci.Name, err)
 	}
 	return nil
-}
-
-func (r *reconciler) installsOfDeployment(ctx context.Context, obj client.Object) []ctrlreconcile.Request {
-	var list hiveextv1.AgentClusterInstallList
-	if err := r.Client.List(ctx, &list, client.InNamespace(obj.GetNamespace())); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "cannot list AgentClusterInstalls", "namespace", obj.GetNamespace())
-		return nil
-	}
-	var requests []ctrlreconcile.Request
-	for i := range list.Items {
-		if list.Items[i].Spec.ClusterDeploymentRef.Name == obj.GetName() {
-			requests = append(requests, ctrlreconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
-		}
-	}
-	return requests
 }

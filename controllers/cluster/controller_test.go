@@ -184,6 +184,63 @@ func TestAFailedClusterBeginsAnewWithoutItsHosts(t *testing.T) {
 	w.Expect(condition(aci, "Failed").Status).To(Equal(corev1.ConditionFalse))
 }
 
+// TestAHostThatWaitsToBeBoundIsOfNoAttempt: a machine that was deprovisioned and has registered anew
+// waits for the very cluster whose record is to be reset.
+func TestAHostThatWaitsToBeBoundIsOfNoAttempt(t *testing.T) {
+	now := metav1.Now()
+	for name, tc := range map[string]struct {
+		change func(*agentv1.Agent)
+		want   string
+	}{
+		"its installation has failed": {func(a *agentv1.Agent) { a.Status.DebugInfo.State = wire.HostStatusError }, wire.ClusterStatusError},
+		"it was cancelled":            {func(a *agentv1.Agent) { a.Status.DebugInfo.State = wire.HostStatusCancelled }, wire.ClusterStatusError},
+		"it is of another cluster": {func(a *agentv1.Agent) {
+			a.Status.DebugInfo.State, a.Spec.ClusterDeploymentName.Name = wire.HostStatusError, "other"
+		}, wire.ClusterStatusInsufficient},
+		"it has registered":             {func(*agentv1.Agent) {}, wire.ClusterStatusInsufficient},
+		"its inventory is not known":    {func(a *agentv1.Agent) { a.Status.DebugInfo.State = wire.HostStatusDiscoveringUnbound }, wire.ClusterStatusInsufficient},
+		"it waits to be bound":          {func(a *agentv1.Agent) { a.Status.DebugInfo.State = wire.HostStatusKnownUnbound }, wire.ClusterStatusInsufficient},
+		"its Agent is about to be gone": {func(a *agentv1.Agent) { a.Status.DebugInfo.State, a.DeletionTimestamp = wire.HostStatusError, &now }, wire.ClusterStatusInsufficient},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cd := deployment()
+			aci := install()
+			aci.Status.DebugInfo.State = wire.ClusterStatusError
+			host := &agentv1.Agent{ObjectMeta: metav1.ObjectMeta{Namespace: "site", Name: uuid.NewString(), Finalizers: []string{"example.com/kept"}}}
+			host.Spec.ClusterDeploymentName = &agentv1.ClusterReference{Namespace: cd.Namespace, Name: cd.Name}
+			tc.change(host)
+			w := newWorld(t, cd, aci, host)
+			w.Expect(w.pass().Status.DebugInfo.State).To(Equal(tc.want))
+		})
+	}
+}
+
+// TestAnAgentThatLeavesWakesItsCluster, and nothing else that happens to it does.
+func TestAnAgentThatLeavesWakesItsCluster(t *testing.T) {
+	g := NewWithT(t)
+	cd := deployment()
+	w := newWorld(t, cd, install())
+	agent := func(state string) *agentv1.Agent {
+		a := &agentv1.Agent{}
+		a.Spec.ClusterDeploymentName = &agentv1.ClusterReference{Namespace: cd.Namespace, Name: cd.Name}
+		a.Status.DebugInfo.State = state
+		return a
+	}
+	now := metav1.Now()
+	going := agent(wire.HostStatusError)
+	going.DeletionTimestamp = &now
+	update := func(before, after *agentv1.Agent) bool {
+		return leaving.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after})
+	}
+	g.Expect(update(agent(wire.HostStatusError), going)).To(BeTrue())
+	g.Expect(update(agent(wire.HostStatusError), agent(wire.HostStatusDiscoveringUnbound))).To(BeTrue(), "it was unbound")
+	g.Expect(update(agent(wire.HostStatusInstalling), agent(wire.HostStatusInstallingInProgress))).To(BeFalse())
+	g.Expect(leaving.Create(event.CreateEvent{Object: agent("")})).To(BeFalse())
+	g.Expect(leaving.Delete(event.DeleteEvent{Object: going})).To(BeTrue())
+	g.Expect(w.r.installsOfAgent(t.Context(), going)).To(HaveExactElements(HaveField("NamespacedName", key)))
+	g.Expect(w.r.installsOfAgent(t.Context(), &agentv1.Agent{})).To(BeEmpty(), "it belongs to no cluster")
+}
+
 // TestAClusterComesBackFromItsResource after the hub has lost its store, and is
 // not installed again without a person's word.
 func TestAClusterComesBackFromItsResource(t *testing.T) {
@@ -202,6 +259,7 @@ func TestAClusterComesBackFromItsResource(t *testing.T) {
 			cd := deployment()
 			host := &agentv1.Agent{ObjectMeta: metav1.ObjectMeta{Namespace: "site", Name: uuid.NewString()}}
 			host.Spec.ClusterDeploymentName = &agentv1.ClusterReference{Namespace: cd.Namespace, Name: cd.Name}
+			host.Status.DebugInfo.State = wire.HostStatusInstallingInProgress
 			aci := install()
 			aci.Status.DebugInfo.State = was
 			w := newWorld(t, cd, aci, host)
