@@ -91,7 +91,7 @@ func (l *Lab) StartRedfish(ctx context.Context, options RedfishOptions) (*Redfis
 	r.machine = l.notifier(options)
 	r.Simulator = simulator.New(simulator.Options{
 		Username: r.User, Password: r.Password, Delays: options.Delays, Fetch: options.Fetch,
-		Events: l.client("", "").Transport, Log: slog.New(slog.NewTextHandler(r.log, nil)),
+		Events: l.client("", "").Transport, Certificate: &r.certificate, Log: slog.New(slog.NewTextHandler(r.log, nil)),
 	})
 	for _, system := range options.Systems {
 		if err := r.AddSystem(system); err != nil {
@@ -178,7 +178,7 @@ func (r *Redfish) Start(ctx context.Context) error {
 	logger := slog.New(slog.NewTextHandler(r.log, nil))
 	server := &http.Server{
 		Handler: r.Simulator, ReadHeaderTimeout: 20 * time.Second, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
-		TLSConfig: &tls.Config{Certificates: []tls.Certificate{r.certificate}, MinVersion: tls.VersionTLS12},
+		TLSConfig: r.Simulator.TLSConfig(), // the lab's certificate, until somebody replaces it
 	}
 	go func() {
 		if err := server.ServeTLS(listener, "", ""); !errors.Is(err, http.ErrServerClosed) {

@@ -27,6 +27,7 @@ type Hall struct {
 	Ironic *lab.Ironic
 
 	managers []ipa.Manager
+	bmcs     lab.RedfishOptions // who simulated BMCs notify
 	write    func(ctx context.Context, image ipa.Image) (device string, err error)
 	mu       sync.Mutex
 	machines map[string]*Machine // by system UUID
@@ -60,6 +61,7 @@ func Start(t *testing.T, l *lab.Lab, o HallOptions) *Hall {
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.bmcs = lab.RedfishOptions{NotifierURL: receiver.URL(), NotifierUser: user, NotifierPassword: password}
 	if o.Redfish != nil {
 		bmcs := *o.Redfish
 		bmcs.NotifierURL, bmcs.NotifierUser, bmcs.NotifierPassword = receiver.URL(), user, password
@@ -132,6 +134,25 @@ func (h *Hall) AddSimulated(t testing.TB, system simulator.System) *Machine {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// AddAlone makes a machine whose simulated BMC is one of its own: no other machine has
+// its address, accounts and certificate. The BMC ends with the test.
+func (h *Hall) AddAlone(t testing.TB, system simulator.System) (*Machine, *lab.Redfish) {
+	t.Helper()
+	others := h.Lab.Redfish
+	r, err := h.Lab.StartRedfish(t.Context(), h.bmcs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Lab.Redfish = others
+	t.Cleanup(func() { r.Kill(); r.Simulator.Close() })
+	m := h.machine(board{URL: r.URL, User: r.User, Password: r.Password, address: r.Address, setPower: r.SetPower})
+	system.ID, system.NICs = m.System, []simulator.NIC{{MAC: m.MAC}}
+	if err := r.AddSystem(system); err != nil {
+		t.Fatal(err)
+	}
+	return m, r
 }
 
 // machine makes a machine without telling its BMC.
