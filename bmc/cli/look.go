@@ -196,5 +196,5 @@ func (p printer) Wake(w events.Wake) {
 
 // Alert implements [events.Sink].
 func (p printer) Alert(a events.Alert) {
-	fmt.Fprintf(p.out, "%-8s %s %s\n", a.Severity, a.Time.UTC().Format(time.DateTime), a.Message)
+	fmt.Fprintf(p.out, "%-8s %s %s\n", a.Severity, a.Time.UTC().Format(time.DateTime), tidy(a.Message))
 }

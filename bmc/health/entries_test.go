@@ -1,6 +1,7 @@
 package health
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -10,10 +11,14 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode"
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/health/rules"
+	"github.com/ironflow/ironflow/bmc/lenient"
 )
 
 // logBMC is a BMC with a log of one vendor's habits.
@@ -223,7 +228,7 @@ func TestLogPlaces(t *testing.T) {
 func FuzzEntries(f *testing.F) {
 	for _, seed := range []string{
 		`[{"Id":1,"Created":"2026-08-01T04:00:00-0600","Severity":"Critical","Message":"m"}]`, `[{"@odata.id":"/x/1"}]`, `[null,1,"x",[],{"Oem":{"Hpe":{"Repaired":true}}}]`,
-		`{"Id":"x"}`, `[{"MessageArgs":"x","MessageId":"A.1.0.B"},`, `null`, ``, `[{"Created":0,"Resolved":"true"}]`,
+		`{"Id":"x"}`, `[{"Message":"\u009b2J \u202egnorw","Id":"\u0085"}]`, `[{"MessageArgs":"x","MessageId":"A.1.0.B"},`, `null`, ``, `[{"Created":0,"Resolved":"true"}]`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -234,8 +239,57 @@ func FuzzEntries(f *testing.F) {
 		}
 		for i := range list {
 			e := list[i].entry("/log")
-			if len(e.ID) > longest || len(e.Message) > longest || e.Severity == "" || strings.ContainsAny(e.Message, "\n\x1b") {
-				t.Fatalf("%+v", e)
+			if len(e.ID) > longest || len(e.Message) > longest || e.Severity == "" || strings.ContainsFunc(e.ID+e.MessageID+e.Message, unprintable) {
+				t.Fatalf("%#v", e)
+			}
+		}
+	})
+}
+
+// unprintable are the signs that could command a terminal, or turn what it shows.
+func unprintable(r rune) bool { return !unicode.IsPrint(r) }
+
+// same answers every read with one text.
+type same []byte
+
+func (s same) Get(_ context.Context, path string, into any) error {
+	if err := json.Unmarshal(s, into); err != nil && !lenient.OnlyTypes(err) {
+		return &client.Error{Kind: client.Broken, Method: http.MethodGet, Path: path, Message: err.Error()}
+	}
+	return nil
+}
+
+// FuzzRead answers every read with the same text: whatever it is, a pass ends within its
+// requests, and what is judged of it, twice, is bounded and for people.
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, `{"PowerState":"On","Status":{"Health":"Critical"},"Links":{"Chassis":["/c"]},"Thermal":"/t","Fans":[{"Name":"f\u009b","Reading":1e300,"LowerThresholdCritical":-5}],"Power":"/p","PowerSupplies":[{"Status":"x"}]}`,
+		`{"Storage":"/s","Memory":"/m","Processors":"/p","LogServices":"/l","Members":[{"@odata.id":"/SEL","Id":"1","Severity":"Critical","Message":"m"}],"Entries":"/e","Members@odata.nextLink":"/n?$skip=1","Members@odata.count":99999}`,
+		`{"Links":{"Chassis":["/c"]},"ThermalSubsystem":"/t","PowerSubsystem":"/p","Sensors":"/s","LeakDetection":"/l","Members":["/a","/a"],"ReadingType":"Temperature","Reading":"NaN","Thresholds":{"UpperCritical":{"Reading":1}}}`,
+		`{"Links":{"Chassis":["/c"]},"Thermal":"/t","Fans":[{"Name":"f","Reading":2,"UpperThresholdCritical":1,"ReadingUnits":"\u009b2J` + strings.Repeat("x", 100_000) + `","Status":{"State":"Enabled","Health":"OK"}}],"Status":{"State":"Enabled","Health":"\u202eCritical` + strings.Repeat("y", 100_000) + `"}}`,
+		`{"PowerState":"Off","MemorySummary":[],"Members":{"@odata.id":"/x"}}`, `[`, `null`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var past rules.Past
+		for range 2 {
+			reading, _ := Read(t.Context(), same(body), Options{Report: &v1alpha1.BMCReport{System: sys}, Past: past, Now: func() time.Time { return noon }})
+			if reading.Requests > defaultRequests {
+				t.Fatalf("%d requests", reading.Requests)
+			}
+			rows, next, alerts := rules.Judge(reading, past)
+			past = next
+			if len(rows) > len(rules.Domains) {
+				t.Fatalf("%d rows", len(rows))
+			}
+			if raw, err := json.Marshal([]any{rows, alerts}); err != nil || len(raw) > 64<<10 {
+				t.Fatalf("%d bytes: %v", len(raw), err)
+			}
+			for _, part := range Parts(reading) {
+				if strings.ContainsFunc(part.Name+part.Reading+part.Shows, unprintable) {
+					t.Fatalf("%#v", part)
+				}
 			}
 		}
 	})

@@ -2,6 +2,7 @@ package health
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/ironflow/ironflow/bmc/health/rules"
 	"github.com/ironflow/ironflow/bmc/lenient"
@@ -16,7 +17,7 @@ type status struct {
 
 // into puts a status into a part.
 func (s status) into(p rules.Part) rules.Part {
-	p.State, p.Health, p.Rollup = string(s.State), string(s.Health), string(s.Rollup)
+	p.State, p.Health, p.Rollup = clip(string(s.State)), clip(string(s.Health)), clip(string(s.Rollup))
 	return p
 }
 
@@ -111,7 +112,7 @@ func (l *limited) part(kind rules.Kind) rules.Part {
 		l.Name = l.FanName
 	}
 	p := l.common.part(rules.Cooling, kind, "")
-	p.Value, p.Unit = value(l.Reading), string(l.ReadingUnits)
+	p.Value, p.Unit = value(l.Reading), clip(string(l.ReadingUnits))
 	if kind == rules.Temperature {
 		p.Value, p.Unit = value(l.ReadingCelsius), "Cel"
 	}
@@ -142,7 +143,7 @@ type hpeSupply struct {
 
 func (s *supply) part(path string) rules.Part {
 	p := s.common.part(rules.Power, rules.Supply, path)
-	p.VendorState = string(s.Oem.Hpe.PowerSupplyStatus.State + s.Oem.Hp.PowerSupplyStatus.State)
+	p.VendorState = clip(string(s.Oem.Hpe.PowerSupplyStatus.State + s.Oem.Hp.PowerSupplyStatus.State))
 	return p
 }
 
@@ -195,7 +196,7 @@ func (s *sensor) part(path string) (p rules.Part, counts bool) {
 	}
 	p = s.common.part(rules.Cooling, kind, path)
 	t := s.Thresholds
-	p.Value, p.Unit = value(s.Reading), string(s.Units)
+	p.Value, p.Unit = value(s.Reading), clip(string(s.Units))
 	p.UpperCritical, p.UpperCaution = value(t.UpperCritical.Reading), value(t.UpperCaution.Reading)
 	p.LowerCritical, p.LowerCaution = value(t.LowerCritical.Reading), value(t.LowerCaution.Reading)
 	return p, true
@@ -229,16 +230,24 @@ func (m *member) part(domain rules.Domain, kind rules.Kind, path string) rules.P
 	return p
 }
 
-// longest is the most that is kept of a name.
+// longest is the most that is kept of a text, in bytes.
 const longest = 256
 
+// clip is a text that a BMC chose in one line, cut, without what would command a
+// terminal or turn what it shows.
 func clip(text string) string {
+	if len(text) > 4*longest {
+		text = text[:4*longest]
+	}
 	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		switch {
+		case unicode.IsSpace(r):
 			return ' '
+		case unicode.IsPrint(r):
+			return r
 		}
-		return r
-	}, text)
+		return -1
+	}, strings.ToValidUTF8(text, ""))
 	if len(text) > longest {
 		text = text[:longest]
 	}
