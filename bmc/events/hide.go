@@ -30,7 +30,7 @@ func (w *Wanted) conceal(err error) error {
 }
 
 // concealed is an error with another text.
-type concealed struct { //nolint:errname // it stands for its cause
+type concealed struct {
 	text  string
 	cause error
 }
@@ -42,4 +42,4 @@ func (c *concealed) Error() string { return c.text }
 func (c *concealed) Is(target error) bool { return errors.Is(c.cause, target) }
 
 // As implements the interface of errors.As.
-func (c *concealed) As(target any) bool { return errors.As(c.cause, target) } //nolint:forbidigo // this is its other half
+func (c *concealed) As(target any) bool { return errors.As(c.cause, target) }

@@ -33,11 +33,16 @@ func TestWhoIsWoken(t *testing.T) {
 		busy         bool
 		host, health bool
 	}{
-		{meaning.Power, false, true, false}, {meaning.Power, true, true, false},
-		{meaning.Boot, false, false, false}, {meaning.Boot, true, true, false},
-		{meaning.Task, false, false, false}, {meaning.Task, true, true, false},
-		{meaning.Health, true, false, true}, {meaning.Log, false, false, true},
-		{meaning.Look, false, false, true}, {meaning.Look, true, true, true},
+		{meaning.Power, false, true, false},
+		{meaning.Power, true, true, false},
+		{meaning.Boot, false, false, false},
+		{meaning.Boot, true, true, false},
+		{meaning.Task, false, false, false},
+		{meaning.Task, true, true, false},
+		{meaning.Health, true, false, true},
+		{meaning.Log, false, false, true},
+		{meaning.Look, false, false, true},
+		{meaning.Look, true, true, true},
 		{meaning.Other, true, false, false},
 	} {
 		g := NewWithT(t)

@@ -63,8 +63,11 @@ func (d *deliveries) Collect(to chan<- prometheus.Metric) {
 		n      int64
 		result string
 	}{
-		{d.taken, c.Taken, "taken"}, {d.taken, c.Overflowed, "overflowed"}, {d.taken, c.Refused, "refused"},
-		{d.events, c.Events - c.Repeated, "new"}, {d.events, c.Repeated, "repeated"},
+		{d.taken, c.Taken, "taken"},
+		{d.taken, c.Overflowed, "overflowed"},
+		{d.taken, c.Refused, "refused"},
+		{d.events, c.Events - c.Repeated, "new"},
+		{d.events, c.Repeated, "repeated"},
 	} {
 		to <- prometheus.MustNewConstMetric(row.desc, prometheus.CounterValue, float64(row.n), row.result)
 	}

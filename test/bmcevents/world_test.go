@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -115,9 +116,7 @@ func (w *world) start(t *testing.T, more map[string]string) {
 	t.Helper()
 	w.stop(t)
 	settings := map[string]string{"IRONIC_ENDPOINT": w.endpoint, "DEPLOY_ISO_URL": "http://127.0.0.1:1/live.iso", "IRONFLOW_BMC": "true"}
-	for name, value := range more {
-		settings[name] = value
-	}
+	maps.Copy(settings, more)
 	var err error
 	w.ironflow, err = shipped.Start(t.Context(), shipped.Options{Lab: w.hall.Lab, Program: w.program, Command: "controllers", Settings: settings})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
