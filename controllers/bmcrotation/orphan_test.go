@@ -74,16 +74,10 @@ func TestARecordGoesWithItsHost(t *testing.T) {
 	w.ask("1")
 	fresh := w.done()
 	w.Eventually(w.owners).WithTimeout(time.Minute).Should(HaveLen(1))
-	put := func(pass string) {
-		s := &corev1.Secret{}
-		w.Expect(w.kube.Get(t.Context(), kclient.ObjectKey{Namespace: key.Namespace, Name: "bmc"}, s)).To(Succeed())
-		s.Data["password"] = []byte(pass)
-		w.Expect(w.kube.Update(t.Context(), s)).To(Succeed())
-	}
-	put(original)
+	w.put(original)
 	w.until(reason.Reverted, "host-1-bmc-rotation")
 	w.Eventually(w.owners).WithTimeout(time.Minute).Should(BeEmpty())
-	put(fresh)
+	w.put(fresh)
 	w.until(reason.Current, "")
 	w.Eventually(w.owners).WithTimeout(time.Minute).Should(HaveLen(1))
 	w.remove()

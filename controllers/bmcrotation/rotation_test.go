@@ -18,6 +18,7 @@ import (
 	"github.com/ironflow/ironflow/bmc/credentials/reason"
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/test/bmc/simulator/accounts"
 	"github.com/ironflow/ironflow/test/catalog"
 )
 
@@ -255,4 +256,50 @@ func TestAHeldHostIsLeftAlone(t *testing.T) {
 	w.Consistently(func() int { return w.sim.Total("") }).WithTimeout(300 * time.Millisecond).Should(BeZero())
 	w.ask("1")
 	w.done()
+}
+
+// TestAUserEditsTheSecretInTheMiddle, when the BMC has our password already: what the user
+// writes is never written over. It is tried once, and if it is wrong the record has the
+// one that works; with that copied, all is well.
+func TestAUserEditsTheSecretInTheMiddle(t *testing.T) {
+	for name, set := range map[string]bool{"mistyped": false, "set at the BMC too": true} {
+		t.Run(name, func(t *testing.T) {
+			const theirs = "Users-own-word-1"
+			w := newWorld(t)
+			w.cut(http.MethodPatch, "bmc", 0)
+			stop := w.start()
+			w.ask("1")
+			w.reach(rotation.Promoting)
+			stop()
+			w.api.Intercept(nil)
+			ours := w.bmcPassword()
+			if set {
+				w.Expect(w.sim.SetPassword(user, theirs)).To(Succeed())
+			}
+			w.put(theirs)
+			w.start()
+			if set {
+				w.until(reason.Current, "was changed at")
+				w.Expect(w.stored("host-1-bmc-rotation")).To(HaveKeyWithValue("current", theirs))
+				w.Expect(w.sim.Logins()[accounts.Wrong]).To(BeZero())
+			} else {
+				condition := w.until(reason.SecretChanged, "host-1-bmc-rotation")
+				w.Expect(condition.Message).NotTo(Or(ContainSubstring(theirs), ContainSubstring(ours), ContainSubstring(original)))
+				w.Expect(w.sim.Logins()[accounts.Wrong]).To(Equal(1))
+				w.put(ours)
+				w.until(reason.Current, "")
+			}
+			w.Expect(w.stored("bmc")).To(HaveKeyWithValue("password", w.bmcPassword()))
+			w.Expect(w.sim.Logins()[accounts.Wrong]).To(BeNumerically("<=", 1))
+		})
+	}
+}
+
+// put writes a password to the host's Secret, as a user does.
+func (w *world) put(pass string) {
+	w.t.Helper()
+	s := &corev1.Secret{}
+	w.Expect(w.kube.Get(w.t.Context(), kclient.ObjectKey{Namespace: key.Namespace, Name: "bmc"}, s)).To(Succeed())
+	s.Data["password"] = []byte(pass)
+	w.Expect(w.kube.Update(w.t.Context(), s)).To(Succeed())
 }
