@@ -1,6 +1,7 @@
 package polls
 
 import (
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -37,16 +38,29 @@ func (c *crowd) meet(key store.HostKey, at time.Time) int {
 	return max(len(c.now), len(c.before))
 }
 
-// PollGap notes that the host polls and returns the least time until its next
-// poll, in whole seconds: with few hosts none, and the more hosts there are the
+// Pause notes that the host polls and returns when it polls again, in whole seconds.
+//
+// gap is the least time until then: with few hosts none, and the more hosts there are the
 // longer, so that those which hurry leave room for all. It never exceeds the
 // usual delay of a minute. delay is what the hub asks for: a host that is to come
 // back soon is on its way to an installation, and only others on theirs count.
-func (d *Desk) PollGap(key store.HostKey, delay time.Duration) time.Duration {
+//
+// pause is for agents that know no gap: the delay, or the gap where that is longer. In a
+// large fleet it is up to a tenth shorter, at random: hosts that were once answered together
+// would come together ever after.
+func (d *Desk) Pause(key store.HostKey, delay time.Duration) (pause, gap time.Duration) {
 	now := d.units.Now()
 	hosts := d.crowd.meet(key, now)
 	if delay > 0 && delay < instructions.Normal {
 		hosts = d.hurried.meet(key, now)
 	}
-	return min(time.Duration((hosts+pollsPerSecond-1)/pollsPerSecond)*time.Second, crowdWindow)
+	gap = min(time.Duration((hosts+pollsPerSecond-1)/pollsPerSecond)*time.Second, crowdWindow)
+	if delay <= 0 {
+		return delay, gap // the agent is not to come back
+	}
+	pause = max(delay, gap)
+	if hosts > pollsPerSecond {
+		pause -= rand.N(pause/10 + 1).Truncate(time.Second) //nolint:gosec // it is no secret
+	}
+	return pause, gap
 }

@@ -21,7 +21,7 @@ func deskAt(now *time.Time) *Desk {
 // poll lets n hosts poll once.
 func poll(d *Desk, n int) (last time.Duration) {
 	for i := range n {
-		last = d.PollGap(store.HostKey{InfraEnvID: "e", HostID: fmt.Sprint(i)}, time.Minute)
+		_, last = d.Pause(store.HostKey{InfraEnvID: "e", HostID: fmt.Sprint(i)}, time.Minute)
 	}
 	return last
 }
@@ -58,11 +58,34 @@ func TestAHostOnItsWayIsNotHeldUpByThoseAtRest(t *testing.T) {
 	d := deskAt(&now)
 	hurried := func(n int) (last time.Duration) {
 		for i := range n {
-			last = d.PollGap(store.HostKey{InfraEnvID: "e", HostID: fmt.Sprint(i)}, 2*time.Second)
+			_, last = d.Pause(store.HostKey{InfraEnvID: "e", HostID: fmt.Sprint(i)}, 2*time.Second)
 		}
 		return last
 	}
 	g.Expect(poll(d, 10_000)).To(gomega.Equal(50 * time.Second))
 	g.Expect(hurried(1)).To(gomega.Equal(time.Second))
 	g.Expect(hurried(10_000)).To(gomega.Equal(50*time.Second), "a whole fleet that hurries shares the hub")
+}
+
+// TestACrowdDoesNotStayTogether: hosts that are answered at the same time are not told the same time.
+func TestACrowdDoesNotStayTogether(t *testing.T) {
+	g := gomega.NewWithT(t)
+	now := time.Unix(1000, 0)
+	pauses := func(hosts int, delay time.Duration) map[time.Duration]int {
+		d, seen := deskAt(&now), map[time.Duration]int{}
+		poll(d, hosts)
+		for i := range hosts {
+			pause, _ := d.Pause(store.HostKey{InfraEnvID: "e", HostID: fmt.Sprint(i)}, delay)
+			g.Expect(pause).To(gomega.Equal(pause.Truncate(time.Second)), "the protocol knows whole seconds")
+			seen[pause]++
+		}
+		return seen
+	}
+	g.Expect(pauses(100, time.Minute)).To(gomega.HaveLen(1), "few hosts are told the time that is meant")
+	many := pauses(10_000, time.Minute)
+	g.Expect(len(many)).To(gomega.BeNumerically(">=", 6), "%v", many)
+	for pause := range many {
+		g.Expect(pause).To(gomega.And(gomega.BeNumerically(">=", 54*time.Second), gomega.BeNumerically("<=", time.Minute)))
+	}
+	g.Expect(pauses(10_000, 0)).To(gomega.HaveKeyWithValue(time.Duration(0), 10_000), "who is not to come back is not told to")
 }

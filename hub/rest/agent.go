@@ -49,11 +49,9 @@ func nextSteps(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	gap := int64(r.hub.PollGap(key, time.Duration(steps.NextInstructionSeconds)*time.Second) / time.Second)
-	r.w.Header().Set(wire.HeaderPollGap, strconv.FormatInt(gap, 10))
-	if steps.NextInstructionSeconds > 0 { // agents that know no gap keep to this delay
-		steps.NextInstructionSeconds = max(steps.NextInstructionSeconds, gap)
-	}
+	pause, gap := r.hub.Pause(key, time.Duration(steps.NextInstructionSeconds)*time.Second)
+	r.w.Header().Set(wire.HeaderPollGap, strconv.FormatInt(int64(gap/time.Second), 10))
+	steps.NextInstructionSeconds = int64(pause / time.Second)
 	return steps, nil
 }
 

@@ -347,7 +347,7 @@ func TestAPollSaysTheLeastGapToTheNext(t *testing.T) {
 	g.Expect(delay).To(BeNumerically("<", 51))
 	crowd := func(delay time.Duration) {
 		for i := range 10_000 {
-			f.PollGap(store.HostKey{InfraEnvID: "crowd", HostID: strconv.Itoa(i)}, delay)
+			f.Pause(store.HostKey{InfraEnvID: "crowd", HostID: strconv.Itoa(i)}, delay)
 		}
 	}
 	crowd(time.Minute)
@@ -357,7 +357,7 @@ func TestAPollSaysTheLeastGapToTheNext(t *testing.T) {
 	crowd(2 * time.Second)
 	gap, delay = f.pollOnce(t, key)
 	g.Expect(gap).To(Equal("51"))
-	g.Expect(delay).To(BeEquivalentTo(51), "also for agents that do not know the gap")
+	g.Expect(delay).To(And(BeNumerically(">=", 46), BeNumerically("<=", 51)), "also for agents that do not know the gap")
 }
 
 // pollOnce polls as an agent and returns the least gap and the delay that the hub asks for.
