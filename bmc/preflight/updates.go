@@ -181,7 +181,7 @@ func updateVersions(in *Input) []v1alpha1.Misfit {
 	return eachUpdate(in, func(u *Update, at string) []v1alpha1.Misfit {
 		for _, f := range in.entries(u.Component) {
 			if f.LowestSupportedVersion != "" && quirks.Older(u.Version, f.LowestSupportedVersion) {
-				return one(kindComponents, at+".url", ReasonUpdateVersion, fmt.Sprintf("The image is version %s, and %s takes %s or later: use such an image.", cut(u.Version, longestValue), f.ID, cut(f.LowestSupportedVersion, longestValue)))
+				return one(kindComponents, at+".url", ReasonUpdateVersion, fmt.Sprintf("The image is version %s by its name, and %s takes %s or later: use such an image.", cut(u.Version, longestValue), f.ID, cut(f.LowestSupportedVersion, longestValue)))
 			}
 		}
 		return nil

@@ -2,6 +2,9 @@ package wishes
 
 import (
 	"fmt"
+	"net/url"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -113,10 +116,28 @@ func Of(o Objects) (preflight.Wishes, error) {
 	}
 	if o.Components != nil {
 		for _, u := range o.Components.Spec.Updates {
-			w.Updates = append(w.Updates, preflight.Update{Component: u.Component, URL: u.URL})
+			w.Updates = append(w.Updates, preflight.Update{Component: u.Component, URL: u.URL, Version: versionIn(u.URL)})
 		}
 	}
 	return w, nil
+}
+
+// numbered is a version within a file's name: three dotted numbers at least, since two
+// may be a model's or a date's.
+var numbered = regexp.MustCompile(`(?:^|[^0-9.])([0-9]+(?:\.[0-9]+){2,})`)
+
+// versionIn is the version that a firmware image has in its file's name, as vendors
+// call theirs; empty where it has none, or several.
+func versionIn(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	found := numbered.FindAllStringSubmatch(path.Base(u.Path), 2)
+	if len(found) != 1 {
+		return ""
+	}
+	return found[0][1]
 }
 
 // bootKind is how an address boots the live image.

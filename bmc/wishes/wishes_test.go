@@ -135,3 +135,37 @@ func TestByHost(t *testing.T) {
 	_, err = wishes.ByHost(other, settings)
 	g.Expect(err).To(HaveOccurred())
 }
+
+// TestVersionOfAnImage: the version of a firmware image is read off its file's name, in
+// the vendors' forms; what may be something else is none.
+func TestVersionOfAnImage(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://192.0.2.9/iDRAC-with-Lifecycle-Controller_Firmware_8V9HP_WN64_6.10.30.00_A00.EXE": "6.10.30.00",
+		"https://192.0.2.9/fw/BIOS_T9YP9_WN64_1.10.2.EXE":                                          "1.10.2",
+		"https://192.0.2.9/BMC_X12AST2600-F201MS_20230411_01.01.20_STDsp.bin?x=9.9.9":              "01.01.20",
+		"https://192.0.2.9/obmc-v2.14.0.tar.gz":                                                    "2.14.0",
+		"https://192.0.2.9/2.14.0":                                                                 "2.14.0",
+		"https://192.0.2.9/lnvgy_fw_xcc_tei3a8l-2.83_anyos_noarch.uxz":                             "",
+		"https://192.0.2.9/ilo5_272.bin":                                                           "",
+		"https://192.0.2.9/1.2.3_to_1.2.4.bin":                                                     "",
+		"https://192.0.2.9/1.2.3/image.bin":                                                        "",
+		"https://192.0.2.9":                                                                        "",
+		"%zz":                                                                                      "",
+	} {
+		t.Run(address, func(t *testing.T) {
+			g := NewWithT(t)
+			w, err := wishes.Of(wishes.Objects{
+				Host:       read[metal3.BareMetalHost](t, host),
+				Components: &metal3.HostFirmwareComponents{Spec: metal3.HostFirmwareComponentsSpec{Updates: []metal3.FirmwareUpdate{{Component: "bmc", URL: address}}}},
+			})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(w.Updates).To(Equal([]preflight.Update{{Component: "bmc", URL: address, Version: want}}))
+			old := &v1alpha1.BMCReport{Firmware: []v1alpha1.FirmwareReport{{ID: "BMC", LowestSupportedVersion: "99.0"}}}
+			refused := false
+			for _, m := range preflight.Check(w, old, nil, nil) {
+				refused = refused || m.Reason == preflight.ReasonUpdateVersion
+			}
+			g.Expect(refused).To(Equal(want != ""), "what is not known is not refused")
+		})
+	}
+}
