@@ -41,6 +41,7 @@ type BMCStatus struct {
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	// Report is the last one that could be made. It stays while the BMC is away.
+	// +structType=atomic
 	// +optional
 	Report *BMCReport `json:"report,omitempty"`
 	// Probed says what the last probe was made for, so that it is not made twice.
