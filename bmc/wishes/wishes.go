@@ -25,6 +25,27 @@ type Objects struct {
 	// the one for all hosts; empty is not known.
 	Image     *metal3.PreprovisioningImage
 	LiveImage string
+	// Sizes are the sizes of images in bytes by their addresses, as far as they are
+	// known. [Images] says whose are of use.
+	Sizes map[string]int64
+}
+
+// Images are the addresses of the images that a host's wishes name, each once.
+func Images(o Objects) []string {
+	var all []string
+	add := func(address string) {
+		if address != "" && !slices.Contains(all, address) {
+			all = append(all, address)
+		}
+	}
+	add(liveImage(o))
+	add(liveISO(o))
+	if o.Components != nil {
+		for _, u := range o.Components.Spec.Updates {
+			add(u.URL)
+		}
+	}
+	return all
 }
 
 // FromObjects makes the wishes of the one host among objects, as a file has them. Objects
@@ -99,10 +120,7 @@ func Of(o Objects) (preflight.Wishes, error) {
 	w := preflight.Wishes{
 		Address:  preflight.Address{Scheme: at.Scheme, Boot: bootKind(at), Redfish: at.Family == address.Redfish},
 		BootMode: string(spec.BootMode), Architecture: spec.Architecture,
-		LiveImage: preflight.LiveImageAt(liveImage(o), 0),
-	}
-	if i := spec.Image; i != nil && i.DiskFormat != nil && *i.DiskFormat == "live-iso" {
-		w.LiveISO = preflight.LiveImageAt(i.URL, 0)
+		LiveImage: preflight.LiveImageAt(liveImage(o), o.Sizes[liveImage(o)]), LiveISO: preflight.LiveImageAt(liveISO(o), o.Sizes[liveISO(o)]),
 	}
 	if spec.RAID != nil {
 		w.Volumes, w.SoftwareVolumes = volumes(spec.RAID.HardwareRAIDVolumes), softwareVolumes(spec.RAID.SoftwareRAIDVolumes)
@@ -116,7 +134,7 @@ func Of(o Objects) (preflight.Wishes, error) {
 	}
 	if o.Components != nil {
 		for _, u := range o.Components.Spec.Updates {
-			w.Updates = append(w.Updates, preflight.Update{Component: u.Component, URL: u.URL, Version: versionIn(u.URL)})
+			w.Updates = append(w.Updates, preflight.Update{Component: u.Component, URL: u.URL, Version: versionIn(u.URL), Bytes: o.Sizes[u.URL]})
 		}
 	}
 	return w, nil
@@ -158,6 +176,14 @@ func liveImage(o Objects) string {
 		return i.Status.ImageUrl
 	}
 	return o.LiveImage
+}
+
+// liveISO is the address of spec.image where the BMC boots it.
+func liveISO(o Objects) string {
+	if i := o.Host.Spec.Image; i != nil && i.DiskFormat != nil && *i.DiskFormat == "live-iso" {
+		return i.URL
+	}
+	return ""
 }
 
 // volumes keeps the difference between none and not said.

@@ -169,3 +169,28 @@ func TestVersionOfAnImage(t *testing.T) {
 		})
 	}
 }
+
+// TestSizesOfImages: what is known of an image's size is held against what the BMC takes.
+func TestSizesOfImages(t *testing.T) {
+	g := NewWithT(t)
+	const iso, firmware, live = "https://192.0.2.9/live.iso?a=b", "https://192.0.2.9/bmc", "http://192.0.2.9/i/node-1.iso"
+	o := wishes.Objects{
+		Host: read[metal3.BareMetalHost](t, host), LiveImage: live,
+		Components: &metal3.HostFirmwareComponents{Spec: metal3.HostFirmwareComponentsSpec{Updates: []metal3.FirmwareUpdate{{Component: "bmc", URL: firmware}, {Component: "bios", URL: firmware}}}},
+	}
+	g.Expect(wishes.Images(o)).To(Equal([]string{live, iso, firmware}))
+	report := &v1alpha1.BMCReport{MaxImageBytes: 1 << 20, Quirks: []v1alpha1.AppliedQuirk{{ID: "site", Effect: "image-size", Value: "1024"}}}
+	sizes := func() (reasons []string) {
+		w, err := wishes.Of(o)
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, m := range preflight.Check(w, report, nil, nil) {
+			if m.Reason == preflight.ReasonImageSize || m.Reason == preflight.ReasonUpdateSize {
+				reasons = append(reasons, m.Field)
+			}
+		}
+		return reasons
+	}
+	g.Expect(sizes()).To(BeEmpty(), "nothing is known of them")
+	o.Sizes = map[string]int64{iso: 2 << 30, firmware: 2 << 20, live: 1 << 20}
+	g.Expect(sizes()).To(Equal([]string{"spec.image.url", "spec.updates[0].url", "spec.updates[1].url"}))
+}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,7 @@ import (
 
 	ironflowv1 "github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/bios"
+	"github.com/ironflow/ironflow/bmc/images"
 	"github.com/ironflow/ironflow/bmc/preflight"
 	"github.com/ironflow/ironflow/bmc/wishes"
 )
@@ -27,6 +30,7 @@ Exit codes: 0 nothing that is known speaks against the wishes; 1 a wish cannot w
 // newBMCCheck holds wishes against reports before they are applied.
 func newBMCCheck(c *connection) *cobra.Command {
 	var file, report string
+	var askSizes bool
 	cmd := &cobra.Command{
 		Use: "check -f FILE", Short: "Say which wishes of hosts in a file cannot work on their hardware", Long: checkLong, Args: cobra.NoArgs,
 		Example: `  kubectl ironflow bmc check -f hosts.yaml
@@ -40,6 +44,9 @@ func newBMCCheck(c *connection) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if askSizes {
+				withSizes(cmd.Context(), hosts)
+			}
 			results, err := checkHosts(cmd.Context(), hosts, look)
 			if err != nil {
 				return err
@@ -49,8 +56,25 @@ func newBMCCheck(c *connection) *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the hosts and what belongs to them; - is the standard input")
 	cmd.Flags().StringVar(&report, "report", "", "file with a report of ironflow bmc probe --output json, which is used instead of those in the cluster")
+	cmd.Flags().BoolVar(&askSizes, "ask-sizes", false, "ask the web servers of live ISOs and firmware images how large they are (HEAD), to hold that against what the BMCs take")
 	_ = cmd.MarkFlagRequired("filename") // the flag exists
 	return cmd
+}
+
+// withSizes asks for the sizes of the images that hosts name.
+func withSizes(ctx context.Context, hosts []wishes.Objects) {
+	var addresses []string
+	for _, o := range hosts {
+		for _, address := range wishes.Images(o) {
+			if !slices.Contains(addresses, address) {
+				addresses = append(addresses, address)
+			}
+		}
+	}
+	sizes := images.Sizes(ctx, &http.Client{}, addresses)
+	for i := range hosts {
+		hosts[i].Sizes = sizes
+	}
 }
 
 // knowledge is what is known of a host's hardware; nil parts are not known.

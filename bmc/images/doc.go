@@ -1,0 +1,5 @@
+// Package images asks web servers how large the images of wishes are, so that preflight
+// can hold them against what a BMC takes. [Sizes] makes one HEAD request for each
+// address; what a server does not say, or says too late, is not known and stands in the
+// way of nothing.
+package images
