@@ -15,8 +15,9 @@ import (
 )
 
 // readers is how many reading connections SQLite gets; WAL lets them read while
-// the one writer writes.
-const readers = 8
+// the one writer writes. They are more than the units of work that are under way at once,
+// so that looks and polls do not wait for those.
+const readers = 24
 
 // OpenSQLite opens the database file, makes it when it is not there, and brings
 // its tables up to date. One program at a time has it, and a second one is refused:

@@ -72,7 +72,7 @@ func (u *Units) Update(ctx context.Context, f func(*Work) error) error {
 
 // attempt does the work once and stores what came of it.
 func (u *Units) attempt(ctx context.Context, f func(*Work) error, mine *turns) (*Work, error) {
-	leave, err := u.gate.enter(ctx)
+	leave, err := u.gate.enter(ctx, len(mine.mine) > 0)
 	if err != nil {
 		return nil, err
 	}
