@@ -32,15 +32,26 @@ func readOf(h *metal3.BareMetalHost) *metal3.BareMetalHost {
 		}
 	}
 	from, to := &h.Status, &read.Status
-	to.Provisioning.State, to.Provisioning.RAID = from.Provisioning.State, from.Provisioning.RAID
+	to.Provisioning.State, to.Provisioning.RAID = busy(from.Provisioning.State), from.Provisioning.RAID
 	// A new version of the Secret shows as the one that the host controller has tried.
-	to.TriedCredentials.Version, to.GoodCredentials.Version = from.TriedCredentials.Version, from.GoodCredentials.Version
+	to.TriedCredentials.Version = from.TriedCredentials.Version
 	// On the way to rest much changes that says only: not yet.
 	if since := rested(h); !since.IsZero() {
-		to.OperationalStatus = from.OperationalStatus
+		to.Provisioning.State, to.OperationalStatus = from.Provisioning.State, from.OperationalStatus
 		to.Conditions = []metav1.Condition{{Type: metal3.ProgressingCondition, Status: metav1.ConditionFalse, LastTransitionTime: metav1.NewTime(since)}}
 	}
 	return read
+}
+
+// busy is the phase of a host that is not at rest. All are one for a pass but those in
+// which a BMC is not asked.
+func busy(state metal3.ProvisioningState) metal3.ProvisioningState {
+	switch state {
+	case metal3.StateNone, metal3.StateUnmanaged, metal3.StatePreparing:
+		return state
+	default:
+		return metal3.StateRegistering
+	}
 }
 
 // otherToRead lets those updates of hosts through that a pass depends on.

@@ -27,6 +27,9 @@ func TestWhatWakesAPass(t *testing.T) {
 		h.Status.Provisioning.State, h.Status.OperationalStatus = metal3.StateAvailable, metal3.OperationalStatusOK
 		h.Status.Conditions = progressing(metav1.ConditionFalse, then)
 	}
+	inPhase := func(state metal3.ProvisioningState) func(h *metal3.BareMetalHost) {
+		return func(h *metal3.BareMetalHost) { h.Status.Provisioning.State = state }
+	}
 	annotate := func(key string) func(h *metal3.BareMetalHost) {
 		return func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{key: "true"} }
 	}
@@ -36,7 +39,10 @@ func TestWhatWakesAPass(t *testing.T) {
 	}{
 		"a wish":                      {change: level("1"), wakes: true},
 		"another address":             {change: func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "redfish://192.0.2.2" }, wakes: true},
-		"a phase":                     {change: func(h *metal3.BareMetalHost) { h.Status.Provisioning.State = metal3.StateInspecting }, wakes: true},
+		"a host that is taken":        {before: inPhase(metal3.StateNone), change: inPhase(metal3.StateRegistering), wakes: true},
+		"preparation":                 {change: inPhase(metal3.StatePreparing), wakes: true},
+		"its end":                     {before: inPhase(metal3.StatePreparing), change: inPhase(metal3.StateProvisioning), wakes: true},
+		"a phase like that before":    {change: inPhase(metal3.StateInspecting)},
 		"another password":            {change: func(h *metal3.BareMetalHost) { h.Status.TriedCredentials.Version = "7" }, wakes: true},
 		"a probe that is asked for":   {change: annotate("ironflow.io/probe"), wakes: true},
 		"a verdict that is overruled": {change: annotate("ironflow.io/preflight-override"), wakes: true},
