@@ -1,0 +1,75 @@
+package unit
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	. "github.com/onsi/gomega"
+)
+
+var errEnough = errors.New("it has seen enough")
+
+// TestFewUnitsAreUnderWayAtOnce: however many calls there are.
+func TestFewUnitsAreUnderWayAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, u := open(t)
+		var working atomic.Int64
+		goOn, ended := make(chan struct{}), make(chan error)
+		const calls = 5 * atOnce
+		for range calls {
+			go func() {
+				ended <- u.Update(t.Context(), func(*Work) error {
+					working.Add(1)
+					<-goOn
+					return errEnough
+				})
+			}()
+		}
+		synctest.Wait()
+		g.Expect(working.Load()).To(BeEquivalentTo(atOnce))
+		close(goOn)
+		for range calls {
+			g.Expect(<-ended).To(MatchError(errEnough))
+		}
+		g.Expect(working.Load()).To(BeEquivalentTo(calls))
+	})
+}
+
+// TestWhoseTurnItIsDoesNotWaitBehindOthers: otherwise each host of a large cluster would hold up all that come after it.
+func TestWhoseTurnItIsDoesNotWaitBehindOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, u := open(t)
+		goOn, firstGoesOn := make(chan struct{}), make(chan struct{})
+		first, second, others := make(chan error), make(chan error), make(chan error)
+		go func() {
+			first <- u.Update(t.Context(), func(w *Work) error {
+				err := count("a")(w)
+				<-firstGoesOn
+				return err
+			})
+		}()
+		synctest.Wait()
+		go func() { second <- u.Update(t.Context(), count("a")) }()
+		synctest.Wait()
+		const calls = 3 * atOnce
+		for range calls {
+			go func() {
+				others <- u.Update(t.Context(), func(*Work) error {
+					<-goOn
+					return errEnough
+				})
+			}()
+		}
+		synctest.Wait()
+		close(firstGoesOn)
+		g.Expect(<-first).To(Succeed())
+		g.Expect(<-second).To(Succeed(), "while many others wait")
+		close(goOn)
+		for range calls {
+			g.Expect(<-others).To(MatchError(errEnough))
+		}
+		g.Expect(u.counted(t.Context(), g, "a")).To(BeEquivalentTo(2))
+	})
+}
