@@ -79,8 +79,9 @@ func (s *sealed) served() *x509.Certificate {
 	s.t.Helper()
 	c, err := tls.Dial("tcp", strings.TrimPrefix(s.base, "https://"), &tls.Config{InsecureSkipVerify: true})
 	s.Expect(err).NotTo(HaveOccurred())
-	defer c.Close()
-	return c.ConnectionState().PeerCertificates[0]
+	shown := c.ConnectionState().PeerCertificates[0]
+	s.Expect(c.Close()).To(Succeed())
+	return shown
 }
 
 // replace asks for another certificate.
@@ -141,7 +142,7 @@ func TestACertificateIsReplacedOnRequest(t *testing.T) {
 	s.run(why)
 	s.Expect(s.condition()).To(And(HaveField("Reason", "Current"), HaveField("Message", ContainSubstring("issuer site is good until"))))
 	s.signed(why())
-	s.Expect(string(s.stored("host-1-bmc-certificate")["ca.crt"])).To(Equal(string(s.issuer.CA())), "the authority before is trusted no more")
+	s.Expect(s.stored("host-1-bmc-certificate")["ca.crt"]).To(Equal(string(s.issuer.CA())), "the authority before is trusted no more")
 	first := s.served().SerialNumber
 	s.run(why)
 	s.Expect(s.served().SerialNumber).To(Equal(first))

@@ -125,6 +125,7 @@ func (h *host) issuer(t *testing.T) string {
 	t.Helper()
 	c, err := tls.Dial("tcp", strings.TrimPrefix(h.bmc.URL, "https://"), &tls.Config{InsecureSkipVerify: true})
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	defer c.Close()
-	return c.ConnectionState().PeerCertificates[0].Issuer.CommonName
+	name := c.ConnectionState().PeerCertificates[0].Issuer.CommonName
+	NewWithT(t).Expect(c.Close()).To(Succeed())
+	return name
 }

@@ -37,7 +37,7 @@ import (
 
 const (
 	// patience bounds every wait on the real Ironic, glance is how often it is looked.
-	patience = 6 * time.Minute
+	patience = 10 * time.Minute
 	glance   = 300 * time.Millisecond
 
 	namespace = "default"

@@ -35,13 +35,13 @@ func TestWhenACertificateIsReplaced(t *testing.T) {
 			o.Request, o.Scheduled, o.Record.GaveUp = "", true, noon.Add(-time.Hour)
 			o.Record.Trouble.Reason = reason.Refused
 		}, reason.Refused},
-		"the BMC cannot":        {func(o *certificate.Observed) { o.Unsupported = "no CertificateService" }, reason.Unsupported},
-		"Ironic would refuse":   {func(o *certificate.Observed) { o.IronicRefuses = true }, reason.IronicRefuses},
-		"in quarantine":         {func(o *certificate.Observed) { o.Barred = "quarantine" }, reason.WaitingForTurn},
+		"the BMC cannot":         {func(o *certificate.Observed) { o.Unsupported = "no CertificateService" }, reason.Unsupported},
+		"Ironic would refuse":    {func(o *certificate.Observed) { o.IronicRefuses = true }, reason.IronicRefuses},
+		"in quarantine":          {func(o *certificate.Observed) { o.Barred = "quarantine" }, reason.WaitingForTurn},
 		"an issuer that is none": {func(o *certificate.Observed) { o.IssuerProblem = "no key" }, reason.IssuerFails},
-		"at work":               {func(o *certificate.Observed) { o.AtRest = false }, reason.NotAtRest},
-		"too many":              {func(o *certificate.Observed) { o.Turn = false }, reason.WaitingForTurn},
-		"the BMC shows nothing": {func(o *certificate.Observed) { o.Served = nil }, reason.BMCSilent},
+		"at work":                {func(o *certificate.Observed) { o.AtRest = false }, reason.NotAtRest},
+		"too many":               {func(o *certificate.Observed) { o.Turn = false }, reason.WaitingForTurn},
+		"the BMC shows nothing":  {func(o *certificate.Observed) { o.Served = nil }, reason.BMCSilent},
 		"the BMC shows nothing, by schedule": {func(o *certificate.Observed) {
 			o.Request, o.Scheduled, o.Served = "", true, nil
 		}, reason.BMCSilent},
