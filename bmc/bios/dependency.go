@@ -76,12 +76,12 @@ func (w *wireDependency) dependency() (d dependency, ok bool) {
 	if w.Type != "" && !strings.EqualFold(string(w.Type), "Map") || d.attribute == "" || d.property == "" {
 		return d, false
 	}
-	if d.value, ok = value(to.MapToValue); !ok || len(to.MapFrom) == 0 || len(to.MapFrom) > maxConditions {
+	if d.value, ok = Decode(to.MapToValue); !ok || len(to.MapFrom) == 0 || len(to.MapFrom) > maxConditions {
 		return d, false
 	}
 	for i, from := range to.MapFrom {
 		c := condition{attribute: string(from.MapFromAttribute), property: propertyOf(string(from.MapFromProperty)), operator: strings.ToUpper(string(from.MapFromCondition))}
-		if c.value, ok = value(from.MapFromValue); !ok || c.attribute == "" || c.property == "" {
+		if c.value, ok = Decode(from.MapFromValue); !ok || c.attribute == "" || c.property == "" {
 			return d, false
 		}
 		// The term stands with the later of two conditions, with some vendors with the earlier.

@@ -137,7 +137,7 @@ func (w *wireAttribute) attribute() *Attribute {
 
 // boundOf reads a bound. -1 is what some vendors write for none.
 func boundOf(raw json.RawMessage) *float64 {
-	v, ok := value(raw)
+	v, ok := Decode(raw)
 	if !ok {
 		return nil
 	}

@@ -70,7 +70,7 @@ func parseBIOS(raw []byte) (*wireBIOS, error) {
 func (w *wireBIOS) values() map[string]any {
 	values := make(map[string]any, len(w.Attributes))
 	for name, raw := range w.Attributes {
-		if v, ok := value(raw); ok {
+		if v, ok := Decode(raw); ok {
 			values[name] = v
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// value reads a JSON value: nil, bool, string or json.Number; ok is false for
+// Decode reads a JSON value: nil, bool, string or json.Number; ok is false for
 // objects, lists and what is no JSON.
-func value(raw json.RawMessage) (v any, ok bool) {
+func Decode(raw json.RawMessage) (v any, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	if err := d.Decode(&v); err != nil {

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
-	"reflect"
 	"strings"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	values "github.com/ironflow/ironflow/bmc/bios"
 )
 
 // bios reads the settings and those that wait for a restart.
@@ -61,13 +61,11 @@ func pendingSettings(current, waiting map[string]json.RawMessage) int {
 	return n
 }
 
-// sameValue compares JSON values by what they mean.
+// sameValue compares settings by what they mean, as what reads the settings does.
 func sameValue(a, b json.RawMessage) bool {
-	var x, y any
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return false
-	}
-	return reflect.DeepEqual(x, y)
+	x, first := values.Decode(a)
+	y, second := values.Decode(b)
+	return first && second && values.Same(x, y)
 }
 
 // registry looks for the description of the BIOS settings.

@@ -113,8 +113,9 @@ func TestPendingSettings(t *testing.T) {
 		`{"A": "Enabled"}`:  0,
 		`{"A": "Disabled"}`: 1,
 		`{"A": "Enabled", "B": 1.0, "C": null, "D": true}`: 0,
-		`{"A": "Enabled", "B": "1", "C": "x", "D": false}`: 3,
-		`{"E": 1}`: 1,
+		`{"A": "Enabled", "B": "1", "C": "x", "D": false}`: 2, // a number that is written as a text is no change
+		`{"B": "2", "D": "true", "A": {}}`:                 2,
+		`{"E": 1}`:                                         1,
 	} {
 		NewWithT(t).Expect(pendingSettings(current, parse(waiting))).To(Equal(want), waiting)
 	}
