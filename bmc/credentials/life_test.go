@@ -271,6 +271,7 @@ func TestIronicStaysAway(t *testing.T) {
 		wait, err := r.Pass(t.Context(), w.observed)
 		w.g.Expect(err).NotTo(gomega.HaveOccurred())
 		seen[wait.Condition.Reason] = true
+		w.g.Expect(wait.For).To(gomega.BeNumerically("<=", 2*time.Minute), "Ironic may be trying the password before meanwhile")
 		w.pass(wait.For)
 	}
 	w.g.Expect(seen).To(gomega.HaveKey(reason.IronicFails))

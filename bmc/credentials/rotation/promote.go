@@ -67,7 +67,7 @@ func WasTold(o *Observed, r *Record, message string) *Record {
 	r = r.clone()
 	if message != "" {
 		r.retry(o, Telling, reason.IronicFails, "Ironic does not take the new password: "+message)
-		return r
+		return r.soon(o)
 	}
 	return r.to(Checking)
 }
@@ -87,6 +87,19 @@ func Proven(o *Observed, r *Record, verdict Verdict, message string) *Record {
 		r.NotBefore = later(r.NotBefore, o.Now.Add(o.Limits.Window))
 	default:
 		r.retry(o, Telling, reason.IronicFails, "Ironic cannot prove the new password: "+message)
+		return r.soon(o)
+	}
+	return r
+}
+
+// mostIronic bounds the wait for an Ironic that does not answer. It may not have been told
+// yet, and goes on trying the password before meanwhile.
+const mostIronic = 2 * time.Minute
+
+// soon bounds the wait of a record.
+func (r *Record) soon(o *Observed) *Record {
+	if latest := o.Now.Add(mostIronic); r.NotBefore.After(latest) {
+		r.NotBefore = latest
 	}
 	return r
 }
