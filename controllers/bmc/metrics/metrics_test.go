@@ -3,6 +3,7 @@ package metrics_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,16 +77,16 @@ func shown(t *testing.T, r *prometheus.Registry) []string {
 	var list []string
 	for _, f := range families {
 		for _, m := range f.GetMetric() {
-			line := f.GetName()
+			values := []string{f.GetName()}
 			for _, l := range m.GetLabel() {
-				line += " " + l.GetValue()
+				values = append(values, l.GetValue())
 			}
 			if h := m.GetHistogram(); h != nil {
-				line += fmt.Sprintf(" %d of %g s", h.GetSampleCount(), h.GetSampleSum())
+				values = append(values, fmt.Sprintf("%d of %g s", h.GetSampleCount(), h.GetSampleSum()))
 			} else {
-				line += fmt.Sprintf(" %g", m.GetCounter().GetValue()+m.GetGauge().GetValue())
+				values = append(values, fmt.Sprint(m.GetCounter().GetValue()+m.GetGauge().GetValue()))
 			}
-			list = append(list, line)
+			list = append(list, strings.Join(values, " "))
 		}
 	}
 	return list
