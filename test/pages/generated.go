@@ -38,7 +38,7 @@ func (g Generated) Hold(t testing.TB, name, text string) {
 		t.Errorf("docs/%s: the part %q is not what the code says: run %s\nit has:\n%s\nand the code says:\n%s", g.Page, name, command, old, text)
 	default:
 		file := filepath.Join(g.Root, "docs", g.Page)
-		if err := os.WriteFile(file, []byte(before+begin+text+end+after), 0o644); err != nil { //nolint:gosec // a page of the tree
+		if err := os.WriteFile(file, []byte(before+begin+text+end+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
