@@ -14,6 +14,7 @@ import (
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/probe"
 	"github.com/ironflow/ironflow/bmc/quirks"
+	"github.com/ironflow/ironflow/bmc/quirks/site"
 	"github.com/ironflow/ironflow/controllers/bmc"
 	bmcmetrics "github.com/ironflow/ironflow/controllers/bmc/metrics"
 	"github.com/ironflow/ironflow/controllers/bmchealth"
@@ -51,7 +52,7 @@ func (p *program) makeBMCs(hosts *host.Options) error {
 			return fmt.Errorf("--bmc-ca: %w", err)
 		}
 	}
-	table := &quirks.File{Path: b.quirksFile}
+	table := &site.File{Path: b.quirksFile}
 	if _, err := table.Table(); err != nil {
 		return fmt.Errorf("--bmc-quirks: %w", err)
 	}
@@ -91,7 +92,7 @@ func (p *program) makeBMCs(hosts *host.Options) error {
 
 // quirksOf are the rows that apply to a BMC. Rows that a site has got wrong are logged
 // and not used; those of before stay.
-func (p *program) quirksOf(table *quirks.File, id probe.Identity) []v1alpha1.AppliedQuirk {
+func (p *program) quirksOf(table *site.File, id probe.Identity) []v1alpha1.AppliedQuirk {
 	rows, err := table.Table()
 	if err != nil {
 		p.log.Error(err, "the file of --bmc-quirks is not used as it is now: correct it; the rows of before stay")

@@ -33,6 +33,7 @@ type roll struct {
 const (
 	pathRoll     = "/roll"
 	pathRequests = "/requests"
+	pathKinds    = "/kinds"
 	pathEmit     = "/emit"
 	pathPower    = "/power"
 )
@@ -72,6 +73,15 @@ func beBMCs(ctx context.Context, address string, n int, delay time.Duration) err
 			counts = append(counts, f.BMC(i).Total(""))
 		}
 		answer(w, counts)
+	})
+	mux.HandleFunc("GET "+pathKinds, func(w http.ResponseWriter, _ *http.Request) {
+		kinds := map[string]int{}
+		for i := range f.Len() {
+			for kind, n := range f.BMC(i).Counts() {
+				kinds[kind] += n
+			}
+		}
+		answer(w, kinds)
 	})
 	mux.HandleFunc("POST "+pathEmit, func(w http.ResponseWriter, r *http.Request) {
 		events, _ := strconv.Atoi(r.FormValue("events")) // the bench gives numbers
@@ -162,6 +172,12 @@ func (b bmcs) roll(ctx context.Context) (roll, error) {
 func (b bmcs) requests(ctx context.Context) ([]int, error) {
 	var counts []int
 	return counts, b.ask(ctx, http.MethodGet, pathRequests, &counts)
+}
+
+// kinds are the requests that all BMCs have got since their start, by verb and path.
+func (b bmcs) kinds(ctx context.Context) (map[string]int, error) {
+	var kinds map[string]int
+	return kinds, b.ask(ctx, http.MethodGet, pathKinds, &kinds)
 }
 
 // emit has so many events told, so many a second. It returns when the first was.

@@ -71,10 +71,10 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	m := measured{defaults: defaults}
-	if err := inWorld(ctx, o, func(ctx context.Context, w *world) error { return m.without(ctx, w) }); err != nil {
+	if err := inWorld(ctx, o, m.without); err != nil {
 		return fmt.Errorf("without BMCs: %w", err)
 	}
-	if err := inWorld(ctx, o, func(ctx context.Context, w *world) error { return m.with(ctx, w) }); err != nil {
+	if err := inWorld(ctx, o, m.with); err != nil {
 		return fmt.Errorf("with BMCs: %w", err)
 	}
 	return report(os.Stdout, m.result(o.hosts))
@@ -139,7 +139,7 @@ func (m *measured) with(ctx context.Context, w *world) error {
 	if err != nil {
 		return err
 	}
-	if most := m.requests + mostPerReading; int(slices.Max(counts)) > most {
+	if most := m.requests + mostPerReading; slices.Max(counts) > most {
 		return fmt.Errorf("a BMC got %d requests: more than %d for the largest report and %d for a reading of its health", slices.Max(counts), m.requests, mostPerReading)
 	}
 	return m.hear(ctx, w)
@@ -188,7 +188,7 @@ func (m *measured) rest(ctx context.Context, w *world, flags []string) error {
 		return err
 	}
 	say("the program reads health")
-	before, err := w.fleet.requests(ctx)
+	before, err := w.fleet.kinds(ctx)
 	if err != nil {
 		return err
 	}

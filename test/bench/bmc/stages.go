@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -159,39 +160,50 @@ func (w *world) react(ctx context.Context) (time.Duration, error) {
 // looks is how many requests a look at a BMC's subscription takes, in the mean of all
 // hosts over some looks.
 func (w *world) looks(ctx context.Context) (float64, error) {
-	before, err := w.quiet(ctx)
+	if _, err := w.quiet(ctx); err != nil {
+		return 0, err
+	}
+	say("%d hosts rest for %s, and the program gets to know their BMCs", w.options.hosts, settling)
+	pause(ctx, settling)
+	before, err := w.fleet.kinds(ctx)
 	if err != nil {
 		return 0, err
 	}
 	say("%d hosts rest for %s", w.options.hosts, restFor)
 	pause(ctx, restFor)
-	after, err := w.fleet.requests(ctx)
-	if err != nil {
-		return 0, err
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
 	}
-	return (sum(after) - sum(before)) / float64(w.options.hosts) / (restFor.Minutes() / lookEvery.Minutes()), ctx.Err()
+	after, err := w.perHost(ctx, before)
+	return after / (restFor.Minutes() / lookEvery.Minutes()), err
 }
 
 const (
 	// lookEvery is the shortest time between two looks that the program takes.
 	lookEvery = time.Minute
-	restFor   = 2 * time.Minute
+	// settling is two looks: after them the program knows how long sessions live.
+	settling = 2 * time.Minute
+	restFor  = 2 * time.Minute
 )
 
 // readings is how many requests a reading of a machine's health takes, in the mean of all
 // hosts: those that the program makes right after its start, when it knows of none.
-func (w *world) readings(ctx context.Context, before []int) (float64, error) {
+func (w *world) readings(ctx context.Context, before map[string]int) (float64, error) {
 	pause(ctx, quietFor)
-	after, err := w.quiet(ctx)
-	if err != nil {
+	if _, err := w.quiet(ctx); err != nil {
 		return 0, err
 	}
-	return (sum(after) - sum(before)) / float64(w.options.hosts), nil
+	return w.perHost(ctx, before)
 }
 
-func sum(list []int) (total float64) {
-	for _, n := range list {
-		total += float64(n)
+// perHost is how many requests were made since before, for one host, and says which.
+func (w *world) perHost(ctx context.Context, before map[string]int) (total float64, err error) {
+	after, err := w.fleet.kinds(ctx)
+	for _, kind := range slices.Sorted(maps.Keys(after)) {
+		if n := float64(after[kind]-before[kind]) / float64(w.options.hosts); n > 0 {
+			say("%6.2f a host  %s", n, kind)
+			total += n
+		}
 	}
-	return total
+	return total, err
 }

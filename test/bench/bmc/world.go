@@ -169,7 +169,8 @@ func (w *world) run(ctx context.Context, flags ...string) error {
 		args = append(args, "--pprof-addr", w.pprof)
 	}
 	w.runs++
-	log, err := "controllers-"+strconv.Itoa(w.runs), error(nil)
+	log := "controllers-" + strconv.Itoa(w.runs)
+	var err error
 	if w.program, err = w.start(log, w.options.program, append(args, flags...)...); err != nil {
 		return err
 	}

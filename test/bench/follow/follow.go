@@ -58,7 +58,7 @@ func (o Objects[T]) watch(ctx context.Context, version string) error {
 			Object T               `json:"object"`
 		}
 		switch err := decoder.Decode(&e); {
-		case err == io.EOF: //nolint:errorlint // a decoder returns it as it is
+		case err == io.EOF:
 			return nil
 		case err != nil:
 			return err

@@ -1,4 +1,4 @@
-package quirks_test
+package site_test
 
 import (
 	"os"
@@ -9,6 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/bmc/quirks"
+	"github.com/ironflow/ironflow/bmc/quirks/site"
 )
 
 // TestAFileThatChanges: its rows hold when it does, and stay while it is wrong or away.
@@ -21,10 +22,13 @@ func TestAFileThatChanges(t *testing.T) {
 		g.Expect(os.WriteFile(path, []byte(text), 0o600)).To(Succeed())
 		g.Expect(os.Chtimes(path, begin, begin.Add(time.Duration(step)*time.Minute))).To(Succeed())
 	}
-	f := quirks.File{Path: path}
-	site := func() []string {
+	f := site.File{Path: path}
+	rows := func() (ids []string) {
 		table, _ := f.Table()
-		return ids(table, quirks.Identity{Vendor: "Acme"})
+		for _, q := range table.Match(quirks.Identity{Vendor: "Acme"}) {
+			ids = append(ids, q.ID)
+		}
+		return ids
 	}
 	row := func(id string) string {
 		return "- id: " + id + "\n  vendor: Acme\n  effect: session-or-basic\n  value: basic\n  source: ours\n  advice: none\n"
@@ -32,22 +36,22 @@ func TestAFileThatChanges(t *testing.T) {
 
 	_, err := f.Table()
 	g.Expect(err).To(MatchError(And(ContainSubstring(path), ContainSubstring("no such file"))))
-	g.Expect(site()).NotTo(ContainElement("acme-1"))
+	g.Expect(rows()).NotTo(ContainElement("acme-1"))
 	write(1, row("acme-1"))
 	g.Expect(f.Table()).NotTo(BeNil())
-	g.Expect(site()).To(ContainElement("acme-1"))
+	g.Expect(rows()).To(ContainElement("acme-1"))
 	write(2, row("acme-2"))
-	g.Expect(site()).To(And(ContainElement("acme-2"), Not(ContainElement("acme-1"))))
+	g.Expect(rows()).To(And(ContainElement("acme-2"), Not(ContainElement("acme-1"))))
 
 	write(3, "- id: acme-3\n  vendr: Acme\n")
 	for range 2 { // also when it was seen to be wrong before
 		_, err = f.Table()
 		g.Expect(err).To(MatchError(And(ContainSubstring(path), ContainSubstring("vendr"))))
-		g.Expect(site()).To(ContainElement("acme-2"))
+		g.Expect(rows()).To(ContainElement("acme-2"))
 	}
 	g.Expect(os.Remove(path)).To(Succeed())
-	g.Expect(site()).To(ContainElement("acme-2"))
+	g.Expect(rows()).To(ContainElement("acme-2"))
 	write(3, row("acme-4"))
-	g.Expect(site()).To(ContainElement("acme-4"), "also one that is as old as the one before")
-	g.Expect((&quirks.File{}).Table()).NotTo(BeNil(), "no file is no fault")
+	g.Expect(rows()).To(ContainElement("acme-4"), "also one that is as old as the one before")
+	g.Expect((&site.File{}).Table()).NotTo(BeNil(), "no file is no fault")
 }
