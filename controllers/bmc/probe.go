@@ -54,11 +54,16 @@ func (r *reconciler) probe(ctx context.Context, h *metal3.BareMetalHost, b *v1al
 }
 
 // unreached says what follows from a probe that failed. Credentials that a BMC refuses
-// are not tried again: that would lock the account.
+// are not tried again: that would lock the account. A lock ends, so after one they are.
 func (r *reconciler) unreached(key kclient.ObjectKey, err error) error {
 	after := again(r.failed(key))
 	switch kindOf(err) {
-	case client.Credentials, client.LockedOut, client.PasswordChange:
+	case client.LockedOut:
+		if e, ok := errors.AsType[*client.Error](err); ok && e.RetryAfter > 0 {
+			return &reconcile.Unavailable{What: "the BMC's account", Err: err, After: e.RetryAfter}
+		}
+		return &reconcile.Stalled{Reason: ReasonBadCredentials, Message: err.Error(), Err: err}
+	case client.Credentials, client.PasswordChange:
 		return &reconcile.Stalled{Reason: ReasonBadCredentials, Message: err.Error(), Err: err}
 	default:
 		return &reconcile.Unavailable{What: "the BMC", Err: err, After: after}
