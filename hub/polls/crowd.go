@@ -1,7 +1,7 @@
 package polls
 
 import (
-	"math/rand/v2"
+	"hash/fnv"
 	"sync"
 	"time"
 
@@ -48,8 +48,7 @@ func (c *crowd) meet(key store.HostKey, at time.Time) int {
 // back soon is on its way to an installation, and only others on theirs count.
 //
 // pause is for agents that know no gap: the delay, or the gap where that is longer. In a
-// large fleet it is up to a tenth shorter, at random: hosts that were once answered together
-// would come together ever after.
+// large fleet it is up to a quarter shorter until the host comes at its own moment of the pause.
 func (d *Desk) Pause(key store.HostKey, delay time.Duration) (pause, gap time.Duration) {
 	now := d.units.Now()
 	hosts := d.crowd.meet(key, now)
@@ -62,7 +61,19 @@ func (d *Desk) Pause(key store.HostKey, delay time.Duration) (pause, gap time.Du
 	}
 	pause = max(delay, gap)
 	if hosts > pollsPerSecond {
-		pause -= rand.N(pause/10 + 1).Truncate(time.Second) //nolint:gosec // it is no secret
+		pause -= early(key, now, pause)
 	}
 	return pause, gap
+}
+
+// early is by how much sooner a host comes, in whole seconds. Hosts that were once answered together, as
+// those of a large cluster that booted together, would come together ever after: each has a moment within
+// the pause, and is brought there step by step.
+func early(key store.HostKey, now time.Time, pause time.Duration) time.Duration {
+	name := fnv.New64a()
+	_, _ = name.Write([]byte(key.HostID)) // it never fails
+	seconds := int64(pause / time.Second)
+	moment := int64(name.Sum64() >> 1 % uint64(seconds))
+	late := (now.Unix() + seconds - moment) % seconds
+	return time.Duration(min(late, seconds/4)) * time.Second
 }

@@ -67,25 +67,43 @@ func TestAHostOnItsWayIsNotHeldUpByThoseAtRest(t *testing.T) {
 	g.Expect(hurried(10_000)).To(gomega.Equal(time.Minute), "a whole fleet that hurries shares the hub")
 }
 
-// TestACrowdDoesNotStayTogether: hosts that are answered at the same time are not told the same time.
+// TestACrowdDoesNotStayTogether: hosts that were once answered together come evenly spread a few polls
+// later, and from then on at the longest pause.
 func TestACrowdDoesNotStayTogether(t *testing.T) {
 	g := gomega.NewWithT(t)
+	const hosts, minutes = 6000, 8
 	now := time.Unix(1000, 0)
-	pauses := func(hosts int, delay time.Duration) map[time.Duration]int {
-		d, seen := deskAt(&now), map[time.Duration]int{}
-		poll(d, hosts)
-		for i := range hosts {
-			pause, _ := d.Pause(store.HostKey{InfraEnvID: "e", HostID: fmt.Sprint(i)}, delay)
-			g.Expect(pause).To(gomega.Equal(pause.Truncate(time.Second)), "the protocol knows whole seconds")
-			seen[pause]++
+	d, due := deskAt(&now), map[int64][]int{now.Unix(): nil}
+	poll(d, hosts)
+	for i := range hosts {
+		due[now.Unix()] = append(due[now.Unix()], i)
+	}
+	begin := now
+	for second := range int64(60 * minutes) {
+		now = begin.Add(time.Duration(second) * time.Second)
+		coming := due[now.Unix()]
+		if second >= 60*(minutes-1) {
+			g.Expect(len(coming)).To(gomega.BeNumerically("~", hosts/60, 50), "second %d", second)
 		}
-		return seen
+		for _, i := range coming {
+			pause, _ := d.Pause(store.HostKey{InfraEnvID: "e", HostID: fmt.Sprint("host-", i)}, time.Minute)
+			g.Expect(pause).To(gomega.And(gomega.BeNumerically(">=", 45*time.Second), gomega.BeNumerically("<=", time.Minute)))
+			if second >= 60*(minutes-1) {
+				g.Expect(pause).To(gomega.Equal(time.Minute), "second %d", second)
+			}
+			next := now.Add(pause).Unix() // the protocol knows whole seconds
+			due[next] = append(due[next], i)
+		}
 	}
-	g.Expect(pauses(100, time.Minute)).To(gomega.HaveLen(1), "few hosts are told the time that is meant")
-	many := pauses(10_000, time.Minute)
-	g.Expect(len(many)).To(gomega.BeNumerically(">=", 6), "%v", many)
-	for pause := range many {
-		g.Expect(pause).To(gomega.And(gomega.BeNumerically(">=", 54*time.Second), gomega.BeNumerically("<=", time.Minute)))
-	}
-	g.Expect(pauses(10_000, 0)).To(gomega.HaveKeyWithValue(time.Duration(0), 10_000), "who is not to come back is not told to")
+}
+
+func TestFewHostsAndThoseThatAreNotToComeBack(t *testing.T) {
+	g := gomega.NewWithT(t)
+	now := time.Unix(1000, 0)
+	d := deskAt(&now)
+	pause, gap := d.Pause(store.HostKey{InfraEnvID: "e", HostID: "a"}, time.Minute)
+	g.Expect([]time.Duration{pause, gap}).To(gomega.Equal([]time.Duration{time.Minute, time.Second}), "few hosts are told the time that is meant")
+	poll(d, 10_000)
+	pause, _ = d.Pause(store.HostKey{InfraEnvID: "e", HostID: "a"}, 0)
+	g.Expect(pause).To(gomega.BeZero())
 }
