@@ -15,6 +15,7 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/test/vm"
+	"github.com/ironflow/ironflow/test/vm/lan"
 )
 
 // How long parts of a flow may take on two busy cores without hardware
@@ -86,7 +87,9 @@ func (f *flow) inspected(h *Host) {
 	}
 	f.Expect(found.NIC).NotTo(BeEmpty())
 	for _, nic := range h.Config.NICs {
-		f.Expect(found.NIC).To(ContainElement(HaveField("MAC", nic.MAC)))
+		f.Expect(found.NIC).To(ContainElement(And(HaveField("MAC", nic.MAC), HaveField("LLDP", HaveValue(Equal(metal3v1.LLDP{
+			SwitchID: f.world.Network.Switch(), PortID: nic.Tap, SwitchSystemName: lan.SwitchName,
+		}))))), "where the switch says that the card is plugged in")
 	}
 }
 

@@ -31,6 +31,8 @@ type Network struct {
 	links  []netlink.Link
 	relays []*relay
 	server *guard.Process
+	// announcer tells the taps what they are plugged into.
+	announcer *announcer
 }
 
 // Start makes the network.
@@ -55,6 +57,10 @@ func (n *Network) start(ctx context.Context) error {
 	}
 	n.bridge = &netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: n.name, Alias: alias(os.Getpid())}}
 	if err := n.add(n.bridge, n.options.Prefix); err != nil {
+		return err
+	}
+	var err error
+	if n.announcer, err = startAnnouncer(n.bridge); err != nil {
 		return err
 	}
 	segments := []segment{{device: n.name, prefix: n.options.Prefix, dhcp: n.options.DHCP}}
@@ -115,9 +121,17 @@ func (n *Network) Tap(_ context.Context, name string) (string, error) {
 		return "", fmt.Errorf("%q is not a name for a tap: at most eight letters and digits", name)
 	}
 	device := n.name + "-" + name
-	_, err := n.plug(device)
-	return device, err
+	tap, err := n.plug(device)
+	if err != nil {
+		return "", err
+	}
+	n.announcer.add(tap)
+	return device, nil
 }
+
+// Switch is what a card hears by LLDP that it is plugged into: the switch's hardware
+// address. The port's name is the tap's, the switch's name is [SwitchName].
+func (n *Network) Switch() string { return n.announcer.from.String() }
 
 // SetUp takes the network away from a tap or brings it back. The machine's card
 // keeps its link: it is as if a switch on the way had failed.
@@ -200,6 +214,10 @@ func (n *Network) Close() error {
 		r.close()
 	}
 	var failed []error
+	if n.announcer != nil {
+		failed = append(failed, n.announcer.close())
+		n.announcer = nil
+	}
 	for _, link := range n.links {
 		if err := netlink.LinkDel(link); err != nil {
 			failed = append(failed, fmt.Errorf("remove the device %s: %w", link.Attrs().Name, err))

@@ -150,3 +150,12 @@ func TestNamesAndEnd(t *testing.T) {
 		g.Expect(strings.Contains(link.Attrs().Alias, "ironflow") && strings.HasSuffix(link.Attrs().Alias, " "+strconv.Itoa(os.Getpid()))).To(BeFalse(), link.Attrs().Name)
 	}
 }
+
+// TestCardsHearWhereTheyAre is the switch's LLDP on a tap.
+func TestCardsHearWhereTheyAre(t *testing.T) {
+	n := begin(t, lan.Options{})
+	c, device := plug(t, n)
+	c.Eventually(c.got, time.Minute).Should(Receive(And(
+		HavePrefix("\x01\x80\xc2\x00\x00\x0e"), ContainSubstring(device), ContainSubstring(lan.SwitchName),
+	)))
+}
