@@ -26,7 +26,7 @@ help: ## Show this help
 ##@ See it work
 
 .PHONY: demo
-demo: lab-programs $(if $(filter 1 true yes,$(MACHINE)),coreos-installer machine-programs) ## Whole flow on simulated machines and a real Ironic: HOSTS=3 ONCE=1 FAULT=noboot|truncated-read|agent-dies|install|ironic-restart, MACHINE=1 with one whole virtual machine (needs root, cargo)
+demo: $(if $(filter 1 true yes,$(MACHINE)),need-root) lab-programs $(if $(filter 1 true yes,$(MACHINE)),coreos-installer machine-programs) ## Whole flow on simulated machines and a real Ironic: HOSTS=3 ONCE=1 FAULT=noboot|truncated-read|agent-dies|install|ironic-restart, MACHINE=1 with one whole virtual machine (needs root, cargo)
 	@$(BIN)/ironflow-lab demo --hosts '$(or $(HOSTS),3)' $(if $(filter 1 true yes,$(ONCE)),--once) $(if $(filter 1 true yes,$(MACHINE)),--machine) $(if $(FAULT),--fault '$(FAULT)')
 
 .PHONY: lab
@@ -125,11 +125,12 @@ test-smoke: need-e2e coreos-installer e2e-tools lab-programs $(BIN)/gotestsum ##
 	@$(MAKE) --no-print-directory test-ipa
 	@IRONFLOW_BIN=$(BIN) bash test/scripts/smoke.sh $(GOTEST)
 
-# The flow of TestInstalled is the first part of one of TestFlows.
+# The flow of TestInstalled is the first part of one of TestFlows. The flows take most of the time, and wait in much of it:
+# what tests the machine alone runs beside them.
 .PHONY: test-machine
-test-machine: coreos-installer lab-programs machine-programs $(BIN)/gotestsum ## Whole machines in QEMU, their network and the flows on them (needs root, cargo): FLOW=TestInstalled|TestFlows/power_cut|...
+test-machine: need-root coreos-installer lab-programs machine-programs $(BIN)/gotestsum ## Whole machines in QEMU, their network and the flows on them (needs root, cargo): FLOW=TestInstalled|TestFlows/disk/power_cut|...
 	@$(BIN)/ironflow-lab prepare
-	@IRONFLOW_BIN=$(BIN) $(BIN)/gotestsum --format testname -- -p 1 -vet=off -timeout 180m -tags machine $(if $(FLOW),-run '$(FLOW)' ./test/vm/flows,-skip '^TestInstalled$$' ./test/vm/...)
+	@IRONFLOW_BIN=$(BIN) $(BIN)/gotestsum --format testname -- -p 2 -vet=off -timeout 180m -tags machine $(if $(FLOW),-run '$(FLOW)' ./test/vm/flows,-skip '^TestInstalled$$' ./test/vm/...)
 
 .PHONY: test-ipa
 test-ipa: ## The IPA plugin with the real ironic-python-agent (Python; part of test-e2e and test-smoke)

@@ -26,7 +26,7 @@ type files struct {
 func arguments(config Config, p plan, f files) []string {
 	args := []string{
 		"-name", config.Name, "-uuid", config.UUID, "-nodefaults", "-no-user-config", "-S",
-		"-machine", machineType(p), "-accel", "tcg,thread=multi,tb-size=512", "-cpu", "max", "-smp", strconv.Itoa(config.CPUs), "-m", strconv.Itoa(config.MemoryMiB),
+		"-machine", machineType(p), "-accel", "tcg,thread=multi,tb-size=512", "-cpu", config.CPU, "-smp", strconv.Itoa(config.CPUs), "-m", strconv.Itoa(config.MemoryMiB),
 		"-smbios", "type=1,manufacturer=Ironflow,product=Test machine,serial=" + value(config.Name) + ",uuid=" + config.UUID,
 		"-rtc", "base=utc", "-display", "none", "-device", "VGA,vgamem_mb=16", "-device", "virtio-rng-pci",
 		// A reset ends QEMU too, so that the next start has the BMC's boot order; both wait to be told to quit, so that the reason is known.

@@ -4,22 +4,19 @@ package flows
 
 import (
 	"strings"
-	"testing"
 	"time"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/agent/scenario"
-	"github.com/ironflow/ironflow/test/scenario/generate"
 	"github.com/ironflow/ironflow/test/vm"
 )
 
-// TestCluster is a cluster of three hosts by the hub: a whole machine, and two
+// clusterOfThree is a cluster of three hosts by the hub: a whole machine, and two
 // simulated ones, whose agents run dry.
-func TestCluster(t *testing.T) {
-	simulated := generate.Machines(2, generate.Options{Prefix: "rehearsed-"})
-	f := newFlow(t, newWorld(t, func(o *Options) { o.Simulated = simulated }))
+func clusterOfThree(f *flow) {
+	simulated := f.world.options.Simulated
 	const cluster, name, word = "three", "whole", "whole-d1"
 	f.Expect(f.world.CreateInfraEnv(f.Context())).To(Succeed())
 	f.Expect(f.world.CreateCluster(f.Context(), cluster, 1+len(simulated))).To(Succeed())

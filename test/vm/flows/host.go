@@ -49,7 +49,7 @@ func (w *World) defaultConfig(name string) vm.Config {
 	return vm.Config{
 		UUID: id, Name: name, Dir: MachineDir(w.options.Dir, name),
 		Board: w.Lab.Emulator,
-		CPUs:  2, MemoryMiB: 3072,
+		CPUs:  2, CPU: w.cpu, MemoryMiB: 3072,
 		Disks: []vm.Disk{
 			{Kind: vm.DiskSCSI, SizeMiB: 12 << 10, Serial: "S" + strings.ToUpper(id[:8]), WWN: "0x5000c500" + id[:8]},
 			{Kind: vm.DiskNVMe, SizeMiB: 11 << 10, Serial: "N" + strings.ToUpper(id[:8])},
@@ -120,22 +120,33 @@ func (h *Host) Create(ctx context.Context, change func(*metal3v1.BareMetalHost))
 	return nil
 }
 
-// look is how often a host is read, as by somebody who watches it.
+// look is how often a host is read by one who waits for something.
 const look = 500 * time.Millisecond
 
-// watch records what a user sees of the host.
+// watch records what a user sees of the host, again and again.
 func (h *Host) watch(ctx context.Context) {
-	ticker := time.NewTicker(look)
-	defer ticker.Stop()
 	for {
-		host, err := h.Get(ctx)
-		if err == nil {
-			h.Timeline.Look(time.Now(), view.Of(host))
-		}
+		h.see(ctx)
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-time.After(look):
+		}
+	}
+}
+
+// see records each state of the host, until the Kubernetes API ends the watch. By
+// looking now and then an error would be missed that is gone at once, because what
+// follows it is under way.
+func (h *Host) see(ctx context.Context) {
+	changes, err := h.world.Client.Watch(ctx, &metal3v1.BareMetalHostList{}, client.InNamespace(Namespace), client.MatchingFields{"metadata.name": h.Name})
+	if err != nil {
+		return
+	}
+	defer changes.Stop()
+	for change := range changes.ResultChan() {
+		if host, ok := change.Object.(*metal3v1.BareMetalHost); ok {
+			h.Timeline.Look(time.Now(), view.Of(host))
 		}
 	}
 }

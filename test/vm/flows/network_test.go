@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
-	"testing"
 	"time"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -19,29 +18,14 @@ import (
 	"github.com/ironflow/ironflow/test/vm/lan"
 )
 
-// quiet is a network without DHCP, and with a VLAN. It is not the one of the other
-// flows, so both can be there at once.
+// quiet is a network where nobody gets an address, and with a VLAN: hosts have what
+// their users say in nmstate. It is not the one of the other flows, so both can be
+// there at once.
 func quiet() lan.Options {
 	off := lan.DHCP{Off: true}
 	return lan.Options{
 		Prefix: netip.MustParsePrefix("172.23.0.1/24"), DHCP: off,
 		VLANs: []lan.VLAN{{ID: 7, Prefix: netip.MustParsePrefix("172.23.7.1/24"), DHCP: off}},
-	}
-}
-
-// TestWithoutDHCP are the flows in a network where nobody gets an address: hosts
-// have what their users say in nmstate.
-func TestWithoutDHCP(t *testing.T) {
-	w := newWorld(t, func(o *Options) { o.Network = quiet() })
-	for _, c := range []struct {
-		name string
-		run  func(f *flow)
-	}{
-		{"live ISO", liveISO},
-		{"static address and classic image", staticAddress},
-		{"VLAN on a bond", vlanOnBond},
-	} {
-		t.Run(c.name, func(t *testing.T) { c.run(newFlow(t, w)) })
 	}
 }
 

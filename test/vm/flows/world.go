@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +21,7 @@ import (
 	"github.com/ironflow/ironflow/test/machine"
 	"github.com/ironflow/ironflow/test/machine/bmc"
 	"github.com/ironflow/ironflow/test/shipped"
+	"github.com/ironflow/ironflow/test/vm"
 	"github.com/ironflow/ironflow/test/vm/lan"
 	"github.com/ironflow/ironflow/test/vm/medium"
 	"github.com/ironflow/ironflow/test/vm/registry"
@@ -42,6 +44,9 @@ type Options struct {
 	IPAImage string
 	// Network is the machines' network; its folder is chosen here.
 	Network lan.Options
+	// InspectionLimit is how long Ironic waits for an inspection; zero is its own half
+	// an hour.
+	InspectionLimit time.Duration
 	// Simulated are machines besides, of package machine.
 	Simulated []*scenario.Scenario
 	// Out hears what is started.
@@ -60,6 +65,7 @@ type World struct {
 	Fleet *machine.Fleet
 
 	options  Options
+	cpu      string             // of the machines, as package vm takes it
 	registry *registry.Registry // nil if the image is elsewhere
 	receiver *bmc.Receiver
 
@@ -97,7 +103,7 @@ func (w *World) start(ctx context.Context) error {
 		StateDir: filepath.Join(w.options.Dir, "lab"), Address: w.Network.Address,
 		Progress:     func(e progress.Event) { w.say("%s", e) },
 		ControlPlane: &lab.ControlPlaneOptions{Controllers: true},
-		Ironic:       metal3(),
+		Ironic:       metal3(w.options.InspectionLimit),
 		Emulator:     &lab.EmulatorOptions{NotifierURL: w.receiver.URL(), NotifierUser: user, NotifierPassword: password},
 	})
 	if err != nil {
@@ -127,7 +133,9 @@ func (w *World) start(ctx context.Context) error {
 // fetch makes the medium and ironic-python-agent's image where the options name
 // none; both take minutes at the first time only.
 func (w *World) fetch(ctx context.Context) error {
+	w.cpu = vm.FullCPU // what a site's medium needs is not known here
 	if w.options.LiveISO == "" {
+		w.cpu = vm.LeanCPU
 		w.say("the live ISO of Debian packages (made at the first time)")
 		media, err := medium.Make(ctx)
 		if err != nil {

@@ -59,7 +59,8 @@ func newWorld(t *testing.T, changes ...func(*Options)) *World {
 	if logs == "" {
 		logs = filepath.Join(os.TempDir(), "ironflow-machine")
 	}
-	dir := filepath.Join(logs, time.Now().Format("0102-150405"))
+	// Two worlds may begin in the same second.
+	dir := filepath.Join(logs, time.Now().Format("0102-150405-")+strings.ReplaceAll(t.Name(), "/", "-"))
 	g.Expect(os.MkdirAll(dir, 0o700)).To(Succeed())
 	source, err := filepath.Abs("../../..")
 	g.Expect(err).NotTo(HaveOccurred())

@@ -20,6 +20,7 @@ import (
 
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/test/needs"
+	"github.com/ironflow/ironflow/test/vm"
 	"github.com/ironflow/ironflow/test/vm/medium"
 )
 
@@ -122,7 +123,7 @@ func boot(t *testing.T, want *regexp.Regexp, args ...string) string {
 	defer cancel()
 	console := filepath.Join(t.TempDir(), "console")
 	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", append([]string{
-		"-M", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "3072", "-nographic", "-nodefaults", "-no-reboot",
+		"-M", "q35", "-accel", "tcg,thread=multi", "-cpu", vm.LeanCPU, "-smp", "2", "-m", "3072", "-nographic", "-nodefaults", "-no-reboot",
 		"-serial", "file:" + console, "-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net,romfile=", "-device", "virtio-rng-pci",
 	}, args...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
