@@ -48,7 +48,7 @@ func (c *crowd) meet(key store.HostKey, at time.Time) int {
 // back soon is on its way to an installation, and only others on theirs count.
 //
 // pause is for agents that know no gap: the delay, or the gap where that is longer. In a
-// large fleet it is up to a quarter shorter until the host comes at its own moment of the pause.
+// large fleet it is up to a half shorter until the host comes at its own moment of the pause.
 func (d *Desk) Pause(key store.HostKey, delay time.Duration) (pause, gap time.Duration) {
 	now := d.units.Now()
 	hosts := d.crowd.meet(key, now)
@@ -75,5 +75,5 @@ func early(key store.HostKey, now time.Time, pause time.Duration) time.Duration 
 	seconds := int64(pause / time.Second)
 	moment := int64(name.Sum64() >> 1 % uint64(seconds))
 	late := (now.Unix() + seconds - moment) % seconds
-	return time.Duration(min(late, seconds/4)) * time.Second
+	return time.Duration(min(late, seconds/2)) * time.Second
 }
