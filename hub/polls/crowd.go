@@ -55,7 +55,7 @@ func (d *Desk) Pause(key store.HostKey, delay time.Duration) (pause, gap time.Du
 	if delay > 0 && delay < instructions.Normal {
 		hosts = d.hurried.meet(key, now)
 	}
-	gap = min(time.Duration((hosts+pollsPerSecond-1)/pollsPerSecond)*time.Second, crowdWindow)
+	gap = gapFor(hosts)
 	if delay <= 0 {
 		return delay, gap // the agent is not to come back
 	}
@@ -64,6 +64,16 @@ func (d *Desk) Pause(key store.HostKey, delay time.Duration) (pause, gap time.Du
 		pause -= early(key, now, pause)
 	}
 	return pause, gap
+}
+
+// gapFor is the least pause between two polls of so many hosts. Long ones go by tens of seconds: each
+// change of the pause moves the moments at which hosts come, see [early].
+func gapFor(hosts int) time.Duration {
+	seconds := (hosts + pollsPerSecond - 1) / pollsPerSecond
+	if seconds > 10 {
+		seconds = (seconds + 9) / 10 * 10
+	}
+	return min(time.Duration(seconds)*time.Second, crowdWindow)
 }
 
 // early is by how much sooner a host comes, in whole seconds. Hosts that were once answered together, as
