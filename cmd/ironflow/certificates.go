@@ -63,7 +63,7 @@ func readAuthority(folder string) (*authority.Authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // nothing was written
 	chain, err := root.ReadFile("tls.crt")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(folder, "tls.crt"), err)

@@ -17,7 +17,7 @@ func TestConnectionsGoToWhoCameFirst(t *testing.T) {
 		g := gomega.NewWithT(t)
 		p, err := openSQLite(filepath.Join(t.TempDir(), "records"), 1, "immediate")
 		g.Expect(err).NotTo(gomega.HaveOccurred())
-		defer p.Close()
+		defer func() { g.Expect(p.Close()).To(gomega.Succeed()) }()
 		first, done, err := p.begin(t.Context(), nil)
 		g.Expect(err).NotTo(gomega.HaveOccurred())
 		var order []int

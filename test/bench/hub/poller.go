@@ -52,9 +52,9 @@ func (p *poller) poll(a machine) error {
 	if err != nil {
 		return err
 	}
+	defer answer.Body.Close()
 	p.answer.Reset()
-	_, err = p.answer.ReadFrom(answer.Body)
-	if err != nil {
+	if _, err := p.answer.ReadFrom(answer.Body); err != nil {
 		return err
 	}
 	if answer.StatusCode != http.StatusOK || !bytes.Contains(p.answer.Bytes(), []byte(`"next_instruction_seconds"`)) {
