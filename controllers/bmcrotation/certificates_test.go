@@ -94,6 +94,8 @@ func (s *sealed) replace(value string) {
 
 // condition is CertificateCurrent.
 func (s *sealed) condition() metav1.Condition {
+	s.looking.Store(true)
+	defer s.looking.Store(false)
 	b := v1alpha1.BMC{}
 	s.Expect(s.kube.Get(s.t.Context(), key, &b)).To(Succeed())
 	if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.CertificateCurrent); c != nil {
