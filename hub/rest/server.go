@@ -103,8 +103,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // idleTimeout is how long a connection is kept that nobody uses: longer than most steps take on a host,
 // and than the pauses of hosts on their way to an installation, which go on with the same connection.
 // Hosts at rest (60 s and more) open another one: an open connection takes 24 to 38 KiB, so 10,000 of
-// them more than half of rss_mib in `make bench-hub`.
-const idleTimeout = 10 * time.Second
+// them more than half of rss_mib in `make bench-hub`. Pauses are whole seconds: this is none, or a
+// connection would be closed at the very moment at which its host sends something.
+const idleTimeout = 12500 * time.Millisecond
 
 // HTTPServer returns an http.Server with this API and deadlines that hostile
 // clients cannot stretch. Uploads have their own, longer one.
