@@ -2,10 +2,14 @@ package unit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/ironflow/ironflow/hub/refusal"
 )
 
 // atOnce is how many attempts are under way at the same time, and how many more of units that have their
@@ -14,6 +18,13 @@ import (
 // (rss_mib of `make bench-hub`).
 const atOnce = 8
 
+// gatePatience is how long an attempt waits for the others. Agents give a call up after 30 s: a hub that is
+// further behind would only work for those who are gone, so it tells the others to come later.
+const gatePatience = 25 * time.Second
+
+// errCrowded is why a wait at the gate ended.
+var errCrowded = errors.New("too many units of work wait")
+
 // gate lets attempts in, in the order in which they came. Whoever has a cluster's turn does not wait behind
 // those who have none, or all hosts of the cluster would wait with it. The zero value is ready.
 type gate struct {
@@ -21,14 +32,20 @@ type gate struct {
 	others, holders *semaphore.Weighted
 }
 
-// enter waits until an attempt may begin; leave tells that it has ended.
+// enter waits until an attempt may begin; leave tells that it has ended. After [gatePatience] it refuses
+// with 503.
 func (g *gate) enter(ctx context.Context, hasTurn bool) (leave func(), err error) {
 	g.once.Do(func() { g.others, g.holders = semaphore.NewWeighted(atOnce), semaphore.NewWeighted(atOnce) })
 	slots := g.others
 	if hasTurn {
 		slots = g.holders
 	}
-	if err := slots.Acquire(ctx, 1); err != nil {
+	patient, cancel := context.WithTimeoutCause(ctx, gatePatience, errCrowded)
+	defer cancel()
+	if err := slots.Acquire(patient, 1); err != nil {
+		if ctx.Err() == nil && errors.Is(context.Cause(patient), errCrowded) {
+			return nil, refusal.Later("the hub has more to do than it gets through; ask again")
+		}
 		return nil, fmt.Errorf("wait for other units of work: %w", err)
 	}
 	return func() { slots.Release(1) }, nil

@@ -2,11 +2,15 @@ package unit
 
 import (
 	"errors"
+	"net/http"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/refusal"
 )
 
 var errEnough = errors.New("it has seen enough")
@@ -34,6 +38,35 @@ func TestFewUnitsAreUnderWayAtOnce(t *testing.T) {
 			g.Expect(<-ended).To(MatchError(errEnough))
 		}
 		g.Expect(working.Load()).To(BeEquivalentTo(calls))
+	})
+}
+
+// TestWhoWaitsTooLongIsToldToComeLater: the agent would be gone before its turn, and all who wait behind it.
+func TestWhoWaitsTooLongIsToldToComeLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, u := open(t)
+		goOn, ended := make(chan struct{}), make(chan error)
+		work := func() {
+			ended <- u.Update(t.Context(), func(*Work) error {
+				<-goOn
+				return errEnough
+			})
+		}
+		for range atOnce {
+			go work()
+		}
+		synctest.Wait()
+		begin := time.Now()
+		go work()
+		err := <-ended
+		g.Expect(refusal.Code(err)).To(Equal(http.StatusServiceUnavailable), "%v", err)
+		g.Expect(time.Since(begin)).To(BeNumerically("<", 30*time.Second), "before the agent gives up")
+		close(goOn)
+		for range atOnce {
+			g.Expect(<-ended).To(MatchError(errEnough))
+		}
+		go work()
+		g.Expect(<-ended).To(MatchError(errEnough), "whoever asks later is let in")
 	})
 }
 

@@ -75,6 +75,9 @@ func (c *client) do(ctx context.Context, token, method, path string, in, out any
 		r.Header.Set(wire.HeaderAgentToken, token)
 	}
 	r.Header.Set("Content-Type", "application/json")
+	// The hub may close a connection at the moment at which a call is sent. Agents send it once more, and the hub
+	// takes what it has for the same: the key without a value tells this to net/http and is not sent.
+	r.Header["Idempotency-Key"] = nil
 	answer, err := c.http.Do(r)
 	if err != nil {
 		return failure(method, path, err.Error())
