@@ -4,14 +4,9 @@ package bmcevents_test
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,40 +14,31 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/test/bmc/simulator"
+	"github.com/ironflow/ironflow/test/bmc/world/real"
 	"github.com/ironflow/ironflow/test/lab"
-	"github.com/ironflow/ironflow/test/lab/labtest"
 	"github.com/ironflow/ironflow/test/machine/ironictest"
-	"github.com/ironflow/ironflow/test/shipped"
 )
 
 const (
-	// patience bounds every wait on the real Ironic, glance is how often it is looked.
 	patience = 4 * time.Minute
 	glance   = 100 * time.Millisecond
 )
 
-var key = client.ObjectKey{Namespace: "default", Name: "told"}
-
 // world is one host, with the program and everything around it.
 type world struct {
+	*real.World
+
 	hall     *ironictest.Hall
-	machine  *ironictest.Machine
 	kube     client.Client
-	ironic   ironictest.Ironic
+	machine  *ironictest.Machine
+	one      *real.Host
 	endpoint string // of Ironic, with an ear in between
-	program  string
-	ironflow *shipped.Process
 
 	mu    sync.Mutex
 	asked []question
@@ -65,72 +51,28 @@ type question struct {
 	power string
 }
 
-// program is the compiled one; `make test-e2e` says where.
-func program(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("IRONFLOW_BIN")
-	if dir == "" {
-		dir = "../../bin"
-	}
-	path, err := filepath.Abs(filepath.Join(dir, "ironflow"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		message := "ironflow is not built: run make lab-programs, or make test-e2e"
-		if os.Getenv("CI") == "true" {
-			t.Fatal(message)
-		}
-		t.Skip(message)
-	}
-	return path
-}
-
 // newWorld starts all but the program. Ironic looks at the power of machines as often as
 // it does by default, and leaves it as it is, as metal3 has it.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{program: program(t)}
-	ctrl.SetLogger(logr.Discard())
-	g := NewWithT(t)
-	l := labtest.New(t)
-	w.hall = ironictest.Start(t, l, ironictest.HallOptions{
+	w := &world{World: real.New(t, real.Options{Patience: patience, Glance: glance, Hall: ironictest.HallOptions{
 		Redfish: &lab.RedfishOptions{Delays: simulator.Delays{Power: time.Second, POST: 2 * time.Second}},
 		Ironic: lab.IronicOptions{Overrides: map[string]map[string]string{
 			"conductor": {"sync_power_state_interval": "60", "force_power_state_during_sync": "false"},
 		}},
-	})
-	w.ironic = ironictest.Ironic{URL: l.Ironic.URL, HTTP: l.Ironic.HTTPClient()}
-	_, err := l.StartControlPlane(t.Context(), lab.ControlPlaneOptions{Controllers: true})
-	g.Expect(err).NotTo(HaveOccurred())
-	w.kube, err = shipped.NewClient(l.ControlPlane.Config())
-	g.Expect(err).NotTo(HaveOccurred())
+	}})}
+	w.hall, w.kube = w.Hall, w.Kube
 	w.machine = w.hall.AddSimulated(t, simulator.System{Power: simulator.On})
-	w.ear(t)
-	t.Cleanup(func() { w.stop(t) })
+	w.endpoint = w.Ear(t, w.hear)
 	return w
 }
 
 // start runs the program, in the place of the one that ran before.
 func (w *world) start(t *testing.T, more map[string]string) {
 	t.Helper()
-	w.stop(t)
-	settings := map[string]string{"IRONIC_ENDPOINT": w.endpoint, "DEPLOY_ISO_URL": "http://127.0.0.1:1/live.iso", "IRONFLOW_BMC": "true"}
+	settings := map[string]string{"IRONIC_ENDPOINT": w.endpoint}
 	maps.Copy(settings, more)
-	var err error
-	w.ironflow, err = shipped.Start(t.Context(), shipped.Options{Lab: w.hall.Lab, Program: w.program, Command: "controllers", Settings: settings})
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-}
-
-func (w *world) stop(t *testing.T) {
-	t.Helper()
-	if w.ironflow == nil {
-		return
-	}
-	if err := w.ironflow.Stop(); err != nil {
-		t.Errorf("stop ironflow: %v", err)
-	}
-	w.ironflow = nil
+	w.Start(t, settings)
 }
 
 // listen are the settings of a program that BMCs push their events to.
@@ -152,31 +94,21 @@ func (w *world) listen(t *testing.T) map[string]string {
 	}
 }
 
-// ear listens between the program and Ironic.
-func (w *world) ear(t *testing.T) {
-	t.Helper()
-	target, err := url.Parse(w.hall.Ironic.URL)
-	if err != nil {
-		t.Fatal(err)
+// hear notes what Ironic takes for the machine's power when it is asked for another.
+func (w *world) hear(ctx context.Context, wish real.Wish) error {
+	if wish.Of != "power" {
+		return nil
 	}
-	ironic := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }, Transport: w.ironic.HTTP.Transport}
-	ear := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
-		if node, is := strings.CutSuffix(r.URL.Path, "/states/power"); is && r.Method == http.MethodPut {
-			var now struct {
-				Power string `json:"power_state"`
-			}
-			if err := w.ironic.Call(r.Context(), http.MethodGet, node+"?fields=power_state", nil, &now); err != nil {
-				http.Error(answer, err.Error(), http.StatusBadGateway)
-				return
-			}
-			w.mu.Lock()
-			w.asked = append(w.asked, question{time.Now(), now.Power})
-			w.mu.Unlock()
-		}
-		ironic.ServeHTTP(answer, r)
-	}))
-	t.Cleanup(ear.Close)
-	w.endpoint = ear.URL
+	var now struct {
+		Power string `json:"power_state"`
+	}
+	if err := w.Ironic.Call(ctx, http.MethodGet, "/v1/nodes/"+wish.Node+"?fields=power_state", nil, &now); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked = append(w.asked, question{time.Now(), now.Power})
+	return nil
 }
 
 func (w *world) forget() {
@@ -198,67 +130,24 @@ func (w *world) firstAsked() question {
 // create makes the host, which is on and not inspected.
 func (w *world) create(t *testing.T) {
 	t.Helper()
-	g := NewWithT(t)
-	user, password := w.machine.Credentials()
-	g.Expect(w.kube.Create(t.Context(), &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}, StringData: map[string]string{"username": user, "password": password},
-	})).To(Succeed())
-	g.Expect(w.kube.Create(t.Context(), &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}, Spec: metal3.BareMetalHostSpec{
-		Online: true, BootMACAddress: w.machine.MAC, AutomatedCleaningMode: metal3.CleaningModeDisabled, InspectionMode: metal3.InspectionModeDisabled,
-		BMC: metal3.BMCDetails{Address: w.machine.Address(), CredentialsName: key.Name, DisableCertificateVerification: true},
-	}})).To(Succeed())
-	t.Cleanup(func() { w.tell(t) })
+	w.one = w.Register(t, "told", w.machine, w.hall.Lab.Redfish, func(h *metal3.BareMetalHost) {
+		h.Spec.Online, h.Spec.InspectionMode = true, metal3.InspectionModeDisabled
+	})
 }
 
-// tell says after a failure what was known of the machine.
-func (w *world) tell(t *testing.T) {
-	t.Helper()
-	b := &v1alpha1.BMC{}
-	if t.Failed() && w.kube.Get(context.Background(), key, b) == nil {
-		raw, _ := json.Marshal(b.Status.Conditions) // for a person's eye
-		t.Logf("the BMC: %s", raw)
-	}
-}
-
-func (w *world) host(t *testing.T) *metal3.BareMetalHost {
-	t.Helper()
-	h := &metal3.BareMetalHost{}
-	NewWithT(t).Expect(w.kube.Get(t.Context(), key, h)).To(Succeed())
-	return h
-}
+func (w *world) host(t *testing.T) *metal3.BareMetalHost { return w.one.Get(t) }
 
 func (w *world) until(t *testing.T, what string, ok func(*metal3.BareMetalHost) bool) {
 	t.Helper()
-	NewWithT(t).Eventually(func() error {
-		h := w.host(t)
-		if ok(h) {
-			return nil
-		}
-		return fmt.Errorf("state %q, error %q, conditions %v", h.Status.Provisioning.State, h.Status.ErrorMessage, h.Status.Conditions)
-	}, patience, glance).Should(Succeed(), what)
+	w.one.Until(t, what, ok)
 }
 
-// condition is one of the BMC's; the zero value while there is none.
 func (w *world) condition(t *testing.T, kind string) metav1.Condition {
-	t.Helper()
-	b := &v1alpha1.BMC{}
-	NewWithT(t).Expect(client.IgnoreNotFound(w.kube.Get(t.Context(), key, b))).To(Succeed())
-	if c := meta.FindStatusCondition(b.Status.Conditions, kind); c != nil {
-		return *c
-	}
-	return metav1.Condition{}
+	return w.one.Condition(t, kind)
 }
 
 // redfish reads the machine's system.
 func (w *world) redfish(t *testing.T, into any) {
 	t.Helper()
-	g := NewWithT(t)
-	bmc := w.hall.Lab.Redfish
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, bmc.SystemURL(w.machine.System), http.NoBody)
-	g.Expect(err).NotTo(HaveOccurred())
-	request.SetBasicAuth(bmc.User, bmc.Password)
-	answer, err := bmc.HTTP.Do(request)
-	g.Expect(err).NotTo(HaveOccurred())
-	defer answer.Body.Close()
-	g.Expect(json.NewDecoder(answer.Body).Decode(into)).To(Succeed())
+	w.one.Redfish(t, "", into)
 }

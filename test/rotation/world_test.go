@@ -17,83 +17,38 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
-	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/test/bmc/simulator"
+	"github.com/ironflow/ironflow/test/bmc/world/real"
 	"github.com/ironflow/ironflow/test/lab"
-	"github.com/ironflow/ironflow/test/lab/labtest"
-	"github.com/ironflow/ironflow/test/machine/ironictest"
 	"github.com/ironflow/ironflow/test/shipped"
 )
 
 const (
-	// patience bounds every wait on the real Ironic, glance is how often it is looked.
 	patience = 10 * time.Minute
 	glance   = 300 * time.Millisecond
 
-	namespace = "default"
-	issuer    = "the site"
+	issuer = "the site"
 )
 
 // world is the program with everything around it.
 type world struct {
-	hall    *ironictest.Hall
-	kube    client.Client
-	ironic  ironictest.Ironic
-	program *shipped.Process
-}
+	*real.World
 
-// program is the compiled one; `make test-e2e` says where.
-func program(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("IRONFLOW_BIN")
-	if dir == "" {
-		dir = "../../bin"
-	}
-	path, err := filepath.Abs(filepath.Join(dir, "ironflow"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		message := "ironflow is not built: run make lab-programs, or make test-e2e"
-		if os.Getenv("CI") == "true" {
-			t.Fatal(message)
-		}
-		t.Skip(message)
-	}
-	return path
+	program *shipped.Process
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	path := program(t)
-	ctrl.SetLogger(logr.Discard())
-	g := NewWithT(t)
-	l := labtest.New(t)
-	w := &world{hall: ironictest.Start(t, l, ironictest.HallOptions{})}
-	w.ironic = ironictest.Ironic{URL: l.Ironic.URL, HTTP: l.Ironic.HTTPClient()}
-	_, err := l.StartControlPlane(t.Context(), lab.ControlPlaneOptions{Controllers: true})
-	g.Expect(err).NotTo(HaveOccurred())
-	w.program, err = shipped.Start(t.Context(), shipped.Options{Lab: l, Program: path, Command: "controllers", Settings: map[string]string{
-		"DEPLOY_ISO_URL": "http://127.0.0.1:1/live.iso", "IRONFLOW_BMC": "true", "IRONFLOW_BMC_ROTATIONS": "3", "IRONFLOW_BMC_ISSUER_DIR": authority(t),
-	}})
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() {
-		if err := w.program.Stop(); err != nil {
-			t.Errorf("stop ironflow: %v", err)
-		}
-	})
-	w.kube, err = shipped.NewClient(l.ControlPlane.Config())
-	g.Expect(err).NotTo(HaveOccurred())
+	w := &world{World: real.New(t, real.Options{Patience: patience, Glance: glance})}
+	w.Start(t, map[string]string{"IRONFLOW_BMC_ROTATIONS": "3", "IRONFLOW_BMC_ISSUER_DIR": authority(t)})
+	w.program = w.Program
 	return w
 }
 
@@ -118,11 +73,11 @@ func authority(t *testing.T) string {
 
 // host is a host with its machine and its BMC.
 type host struct {
-	*world
+	*real.Host
 
-	name    string
-	machine *ironictest.Machine
-	bmc     *lab.Redfish
+	world *world
+	name  string
+	bmc   *lab.Redfish
 	// passwords are those that were taken before.
 	passwords []string
 }
@@ -130,32 +85,25 @@ type host struct {
 // newHost registers a host; annotations may ask for a change at once.
 func (w *world) newHost(t *testing.T, name string, annotations map[string]string) *host {
 	t.Helper()
-	g := NewWithT(t)
-	h := &host{world: w, name: name}
-	h.machine, h.bmc = w.hall.AddAlone(t, simulator.System{})
-	user, password := h.machine.Credentials()
-	h.passwords = []string{password}
-	g.Expect(w.kube.Create(t.Context(), &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, StringData: map[string]string{"username": user, "password": password},
-	})).To(Succeed())
-	g.Expect(w.kube.Create(t.Context(), &metal3.BareMetalHost{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Annotations: annotations},
-		Spec: metal3.BareMetalHostSpec{
-			BootMACAddress: h.machine.MAC, AutomatedCleaningMode: metal3.CleaningModeDisabled,
-			BMC: metal3.BMCDetails{Address: h.machine.Address(), CredentialsName: name, DisableCertificateVerification: true},
-		},
-	})).To(Succeed())
+	machine, bmc := w.Hall.AddAlone(t, simulator.System{})
+	_, password := machine.Credentials()
+	h := &host{world: w, name: name, bmc: bmc, passwords: []string{password}}
+	h.Host = w.Register(t, name, machine, bmc, func(b *metal3.BareMetalHost) { b.Annotations = annotations })
+	h.Also = func(t *testing.T) string {
+		c := h.condition(t, v1alpha1.CredentialsCurrent)
+		return fmt.Sprintf("%s: %s; certificate %s", c.Reason, c.Message, h.condition(t, v1alpha1.CertificateCurrent).Reason)
+	}
 	return h
 }
 
-func (h *host) key() client.ObjectKey { return client.ObjectKey{Namespace: namespace, Name: h.name} }
+func (h *host) get(t *testing.T) *metal3.BareMetalHost { return h.Get(t) }
 
-func (h *host) get(t *testing.T) *metal3.BareMetalHost {
+func (h *host) until(t *testing.T, what string, ok func(*metal3.BareMetalHost) bool) {
 	t.Helper()
-	object := &metal3.BareMetalHost{}
-	NewWithT(t).Expect(h.kube.Get(t.Context(), h.key(), object)).To(Succeed())
-	return object
+	h.Until(t, what, ok)
 }
+
+func (h *host) condition(t *testing.T, kind string) metav1.Condition { return h.Condition(t, kind) }
 
 // ask asks for something by an annotation.
 func (h *host) ask(t *testing.T, annotation, value string) {
@@ -163,62 +111,25 @@ func (h *host) ask(t *testing.T, annotation, value string) {
 	object := h.get(t)
 	before := object.DeepCopy()
 	metav1.SetMetaDataAnnotation(&object.ObjectMeta, annotation, value)
-	NewWithT(t).Expect(h.kube.Patch(t.Context(), object, client.MergeFrom(before))).To(Succeed())
-}
-
-// until waits for a state of the host.
-func (h *host) until(t *testing.T, what string, ok func(*metal3.BareMetalHost) bool) {
-	t.Helper()
-	begin, told := time.Now(), ""
-	NewWithT(t).Eventually(func() error {
-		object := h.get(t)
-		if c := h.condition(t, v1alpha1.CredentialsCurrent); c.Reason+c.Message != told {
-			told = c.Reason + c.Message
-			t.Logf("%s: after %s: %s: %s", h.name, time.Since(begin).Round(100*time.Millisecond), c.Reason, c.Message)
-		}
-		if ok(object) {
-			return nil
-		}
-		return fmt.Errorf("%s: state %q, error %q, password %+v, certificate %+v", h.name, object.Status.Provisioning.State, object.Status.ErrorMessage,
-			h.condition(t, v1alpha1.CredentialsCurrent), h.condition(t, v1alpha1.CertificateCurrent))
-	}, patience, glance).Should(Succeed(), what)
-	t.Logf("%s: %s after %s", h.name, what, time.Since(begin).Round(100*time.Millisecond))
-}
-
-// condition is one of the BMC's; the zero value while there is none.
-func (h *host) condition(t *testing.T, kind string) metav1.Condition {
-	t.Helper()
-	b := &v1alpha1.BMC{}
-	NewWithT(t).Expect(client.IgnoreNotFound(h.kube.Get(t.Context(), h.key(), b))).To(Succeed())
-	if c := meta.FindStatusCondition(b.Status.Conditions, kind); c != nil {
-		return *c
-	}
-	return metav1.Condition{}
+	NewWithT(t).Expect(h.world.Kube.Patch(t.Context(), object, client.MergeFrom(before))).To(Succeed())
 }
 
 // stored is the password of the host's Secret.
 func (h *host) stored(t *testing.T) string {
 	t.Helper()
 	s := &corev1.Secret{}
-	NewWithT(t).Expect(h.kube.Get(t.Context(), h.key(), s)).To(Succeed())
+	NewWithT(t).Expect(h.world.Kube.Get(t.Context(), h.Key(), s)).To(Succeed())
 	return string(s.Data["password"])
 }
 
 // opens is the status with which the BMC answers a login.
 func (h *host) opens(t *testing.T, password string) int {
 	t.Helper()
-	g := NewWithT(t)
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.bmc.SystemURL(h.machine.System), http.NoBody)
-	g.Expect(err).NotTo(HaveOccurred())
-	request.SetBasicAuth(h.bmc.User, password)
-	answer, err := h.bmc.HTTP.Do(request)
-	g.Expect(err).NotTo(HaveOccurred())
-	defer answer.Body.Close()
-	return answer.StatusCode
+	return h.Ask(t, "", password, nil)
 }
 
 // throughIronic has Ironic read from the BMC, with what its node has.
 func (h *host) throughIronic(t *testing.T) error {
 	t.Helper()
-	return h.ironic.Call(t.Context(), http.MethodGet, "/v1/nodes/"+namespace+names.NodeNameSeparator+h.name+"/management/boot_device", nil, &struct{}{})
+	return h.world.Ironic.Call(t.Context(), http.MethodGet, "/v1/nodes/"+h.Node()+"/management/boot_device", nil, &struct{}{})
 }
