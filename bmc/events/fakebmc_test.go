@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -22,6 +23,8 @@ type vendor struct {
 	service object
 	// refuse answers a POST: the message's key, its argument; empty to accept.
 	refuse func(body object) (key, argument string)
+	// missing is the status of a path that is not there; 0 for 404.
+	missing int
 	// nameless leaves Location out.
 	nameless bool
 
@@ -98,7 +101,7 @@ func (v *vendor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		i := slices.IndexFunc(v.subs, func(sub object) bool { return sub["@odata.id"] == path })
 		switch {
 		case i < 0:
-			refusal(404, "ResourceMissingAtURI", path)
+			refusal(cmp.Or(v.missing, 404), "ResourceMissingAtURI", path)
 		case r.Method == http.MethodDelete:
 			v.subs = slices.Delete(v.subs, i, i+1)
 			w.WriteHeader(http.StatusNoContent)

@@ -34,7 +34,7 @@ const (
 	// maxFailures within failureWindow are one too many.
 	maxFailures   = 5
 	failureWindow = 5 * time.Minute
-	// steady is how long a stream without an event has to last to count as a good one.
+	// steady is how long a stream has to last to count as a good one.
 	steady = 30 * time.Second
 	// quiet is how long a stream may say nothing before it is opened anew: its other end
 	// may have gone without a word.
@@ -43,7 +43,8 @@ const (
 
 // Follow reads the stream of a host's BMC into the sink until the context ends,
 // which gives nil. A stream that breaks is opened again after 1 to 30 s; after five
-// failures in five minutes it returns ErrGivenUp. What happened in between may have
+// failures in five minutes it returns ErrGivenUp. One that brings something each time is
+// not given up, though it may end at once. What happened in between may have
 // been missed, hence each beginning is a wake of the kind meaning.Look. A stream
 // holds one of the BMC's sessions: follow hosts on which something is under way.
 func Follow(ctx context.Context, c Streamer, host string, sink Sink) error {
@@ -58,14 +59,14 @@ func Follow(ctx context.Context, c Streamer, host string, sink Sink) error {
 	}
 	f := follower{c: c, host: host, sink: sink, path: service.Stream.Path}
 	for ctx.Err() == nil {
-		heard, err := f.connect(ctx)
+		served, lasted, err := f.connect(ctx)
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // the caller has ended it
 		}
 		if final(err) {
 			return err
 		}
-		if wait, goOn := f.failures.next(time.Now(), heard); !goOn {
+		if wait, goOn := f.failures.next(time.Now(), served, lasted); !goOn {
 			return errors.Join(ErrGivenUp, err)
 		} else if !pause(ctx, wait) {
 			return nil
@@ -93,12 +94,12 @@ type follower struct {
 	failures failures
 }
 
-// connect opens the stream and reads it until it breaks. Good says that it has
-// served, if only by lasting.
-func (f *follower) connect(ctx context.Context) (good bool, err error) {
+// connect opens the stream and reads it until it breaks. Served says that it has brought
+// something, lasted that it was there for a while.
+func (f *follower) connect(ctx context.Context) (served, lasted bool, err error) {
 	stream, err := f.c.Stream(ctx, f.path)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	began := time.Now()
 	end := func() { _ = stream.Close() } // what was read is all that counts
@@ -114,14 +115,14 @@ func (f *follower) connect(ctx context.Context) (good bool, err error) {
 	for {
 		data, err := records.next()
 		if err != nil && !errors.Is(err, errTooLong) {
-			return good || time.Since(began) >= steady, err
+			return served, time.Since(began) >= steady, err
 		}
 		if ctx.Err() != nil {
-			return good, ctx.Err()
+			return served, false, ctx.Err()
 		}
 		payload, damage := meaning.Parse(data)
 		hand(f.sink, f.host, payload.Events, damage != nil || payload.More > 0, time.Now())
-		good = good || len(payload.Events) > 0
+		served = served || len(payload.Events) > 0
 	}
 }
 
@@ -131,14 +132,19 @@ type failures struct {
 	wait time.Duration
 }
 
-// next returns how long to wait, and whether to go on at all. After a connection
-// that was good the count and the pauses begin anew.
-func (f *failures) next(now time.Time, good bool) (wait time.Duration, goOn bool) {
-	if good {
+// next returns how long to wait, and whether to go on at all. After a connection that has
+// lasted the count and the pauses begin anew; after one that has served and ended at once
+// only the count does, lest the BMC is asked each second for ever.
+func (f *failures) next(now time.Time, served, lasted bool) (wait time.Duration, goOn bool) {
+	switch {
+	case lasted:
 		*f = failures{}
 		return jitter(firstPause), true
+	case served:
+		f.at = nil
+	default:
+		f.at = append(f.at, now)
 	}
-	f.at = append(f.at, now)
 	for len(f.at) > 0 && now.Sub(f.at[0]) > failureWindow {
 		f.at = f.at[1:]
 	}

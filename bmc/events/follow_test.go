@@ -112,15 +112,28 @@ func TestFailures(t *testing.T) {
 	// One failure in 100 s is never five in five minutes; the pause grows to its bound.
 	var f failures
 	for i := range 20 {
-		wait, goOn := f.next(now.Add(time.Duration(i)*100*time.Second), false)
+		wait, goOn := f.next(now.Add(time.Duration(i)*100*time.Second), false, false)
 		g.Expect(goOn).To(BeTrue())
 		g.Expect(wait).To(And(BeNumerically(">=", min(firstPause<<i, maxPause)), BeNumerically("<=", maxPause)))
 	}
 	// A good connection lets it begin anew.
-	wait, goOn := f.next(now, true)
+	wait, goOn := f.next(now, false, true)
 	g.Expect(goOn).To(BeTrue())
 	g.Expect(wait).To(BeNumerically("<", 2*firstPause))
 	g.Expect(f.at).To(BeEmpty())
+}
+
+// TestFollowOneEventEach: a BMC that ends its stream behind each event is listened to on,
+// but not asked each second for ever.
+func TestFollowOneEventEach(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		s := &streamer{began: time.Now(), play: func(int) (io.ReadCloser, error) { return text(record(power)), nil }}
+		ctx, stop := context.WithTimeout(t.Context(), time.Hour)
+		defer stop()
+		g.Expect(Follow(ctx, s, "host-1", &sink{})).To(Succeed(), "it is not given up")
+		g.Expect(len(s.connects)).To(And(BeNumerically(">", 100), BeNumerically("<", 130)), "one in 30 s in the end")
+	})
 }
 
 // TestFollowShortStreams: streams that end at once without an event count as failures.

@@ -53,7 +53,8 @@ const (
 func Keep(ctx context.Context, c BMC, report *v1alpha1.BMCReport, wanted *Wanted) (State, error) {
 	if wanted.Known != "" {
 		s, err := look(ctx, c, wanted.Known)
-		if err != nil && client.KindOf(err) != client.NotSupported {
+		// Some BMCs refuse a path that is not there any more.
+		if kind := client.KindOf(err); err != nil && kind != client.NotSupported && kind != client.Refused {
 			return State{}, wanted.conceal(err)
 		}
 		if err == nil && wanted.relate(s) == right {

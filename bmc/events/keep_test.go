@@ -332,3 +332,15 @@ func without(name string) func(object) (string, string) {
 		return "", ""
 	}
 }
+
+// TestKeepWhatIsRefused: a BMC that refuses a path which is not there any more is
+// subscribed to again.
+func TestKeepWhatIsRefused(t *testing.T) {
+	g := NewWithT(t)
+	bmc, w := &vendor{service: object{}, missing: http.StatusBadRequest}, wanted(t, "host-1", 0)
+	w.Known = subscriptionsPath + "/9"
+	state, err := Keep(t.Context(), connect(t, bmc), &v1alpha1.BMCReport{}, w)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(state.Did).To(Equal(Made))
+	g.Expect(bmc.subs).To(HaveLen(1))
+}

@@ -50,8 +50,10 @@ var _ events.Sink = (*Ears)(nil)
 
 // host is a host whose BMC is listened to.
 type host struct {
-	key      types.NamespacedName
-	uid      types.UID
+	key types.NamespacedName
+	uid types.UID
+	// voice is what deliveries of its BMC come under.
+	voice    string
 	newest   int // generation of the key
 	underWay bool
 	// heard is when a delivery last arrived, here or at another replica.
@@ -77,7 +79,7 @@ func (e *Ears) OnHealth(tell func(key types.NamespacedName)) {
 
 // Wake implements events.Sink.
 func (e *Ears) Wake(w events.Wake) {
-	h, known := e.hostOf(types.UID(w.Host))
+	h, known := e.hostOf(w.Host)
 	if !known {
 		return
 	}
@@ -115,10 +117,8 @@ func (e *Ears) wake(key types.NamespacedName, underWay bool, kind meaning.Kind) 
 
 // Alert implements events.Sink: a person may see it with the host.
 func (e *Ears) Alert(a events.Alert) {
-	e.mu.Lock()
-	h := e.hosts[types.UID(a.Host)]
-	e.mu.Unlock()
-	if h == nil {
+	h, known := e.hostOf(a.Host)
+	if !known {
 		return
 	}
 	if !h.alerts.AllowN(e.now(), 1) {
@@ -138,25 +138,19 @@ func (e *Ears) Alert(a events.Alert) {
 	e.recorder.Record(about, nil, reconcile.Event{Warning: a.Severity != meaning.OK, Reason: reason, Message: a.Message})
 }
 
-// heard notes that a delivery of a host has arrived. Other replicas tell the leader of
-// the first, and then once in a while.
-func (e *Ears) heard(uid string, at time.Time) {
+// heard notes that a delivery of a host has arrived. Other replicas tell the leader,
+// which may wait for a test event.
+func (e *Ears) heard(voice string, at time.Time) {
 	e.mu.Lock()
-	h := e.hosts[types.UID(uid)]
-	if h == nil {
-		e.mu.Unlock()
-		return
+	h := e.of(voice)
+	if h != nil {
+		h.arrived(at)
 	}
-	tell := !e.leads() && at.Sub(h.heard) >= arrivalPause
-	h.arrived(at)
 	e.mu.Unlock()
-	if tell {
+	if h != nil && !e.leads() {
 		e.notes.leave(h.key, meaning.Other)
 	}
 }
-
-// arrivalPause is between two notes that say no more than that events arrive.
-const arrivalPause = 5 * time.Minute
 
 // arrived tells those who wait; the lock of the ears is held.
 func (h *host) arrived(at time.Time) {
@@ -194,26 +188,35 @@ func (e *Ears) lastHeard(uid types.UID) time.Time {
 
 // take reads the note of another replica: what was told there.
 func (e *Ears) take(uid types.UID, note string) {
-	h, known := e.hostOf(uid)
-	if !known {
+	e.mu.Lock()
+	h := e.hosts[uid]
+	if h == nil {
+		e.mu.Unlock()
 		return
 	}
-	e.mu.Lock()
-	if live := e.hosts[uid]; live != nil {
-		live.arrived(e.now())
-	}
+	h.arrived(e.now())
+	key, busy := h.key, h.underWay
 	e.mu.Unlock()
 	kinds, _, _ := strings.Cut(note, " ")
 	for kind := range strings.SplitSeq(kinds, ",") {
-		e.wake(h.key, h.underWay, meaning.Kind(kind))
+		e.wake(key, busy, meaning.Kind(kind))
 	}
 }
 
+// of is the host that a voice belongs to; nil for nobody's. The lock of the ears is held.
+func (e *Ears) of(voice string) *host {
+	uid, _, _ := strings.Cut(voice, " ")
+	if h := e.hosts[types.UID(uid)]; h != nil && h.voice == voice {
+		return h
+	}
+	return nil
+}
+
 // hostOf is a copy of what is known of a host.
-func (e *Ears) hostOf(uid types.UID) (host, bool) {
+func (e *Ears) hostOf(voice string) (host, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if h := e.hosts[uid]; h != nil {
+	if h := e.of(voice); h != nil {
 		return *h, true
 	}
 	return host{}, false

@@ -21,7 +21,7 @@ func newEars(t *testing.T, busy bool, told *kevents.FakeRecorder) *Ears {
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return &Ears{
 		recorder: reconcile.Recorder{Sink: told}, counts: c, now: func() time.Time { return noon }, leads: func() bool { return true },
-		hosts: map[types.UID]*host{"u": {key: key, uid: "u", underWay: busy, alerts: rate.NewLimiter(rate.Every(alertPause), alertBurst)}},
+		hosts: map[types.UID]*host{"u": {key: key, uid: "u", voice: "u", underWay: busy, alerts: rate.NewLimiter(rate.Every(alertPause), alertBurst)}},
 	}
 }
 
@@ -71,12 +71,13 @@ func TestAMadBMC(t *testing.T) {
 	g.Expect(<-told.Events).To(ContainSubstring("Warning " + EventAlertWarning))
 }
 
-// TestNotes: what is told of a host at once is one note, and that events arrive is said
-// once in a while.
+// TestNotes: what is told of a host at once is one note, a host that says much costs one in
+// five seconds, and each delivery is followed by one as long as a test event is waited for.
 func TestNotes(t *testing.T) {
 	g := NewWithT(t)
 	ears := newEars(t, false, nil)
-	ears.leads, ears.notes = func() bool { return false }, newNotes(nil, ears.now)
+	now := noon
+	ears.leads, ears.notes = func() bool { return false }, newNotes(nil, func() time.Time { return now })
 	for i := range 1000 {
 		ears.heard("u", noon.Add(time.Duration(i)*time.Millisecond))
 	}
@@ -85,8 +86,22 @@ func TestNotes(t *testing.T) {
 		ears.Wake(events.Wake{Host: "u", Kind: meaning.Power})
 	}
 	g.Expect(ears.notes.pending).To(Equal(map[types.NamespacedName][]meaning.Kind{key: {meaning.Other, meaning.Power}}))
-	clear(ears.notes.pending)
-	ears.heard("u", noon.Add(2*time.Second))
-	g.Expect(ears.notes.pending).To(BeEmpty())
+	due := func(after time.Duration, want ...meaning.Kind) {
+		t.Helper()
+		now = now.Add(after)
+		got, more := ears.notes.due()
+		g.Expect(got[key]).To(Equal(want))
+		g.Expect(more).To(Equal(len(ears.notes.pending) > 0))
+	}
+	due(0, meaning.Other, meaning.Power)
+	ears.Wake(events.Wake{Host: "u", Kind: meaning.Power})
+	due(notePause - 1)
+	due(1, meaning.Power)
+	ears.heard("u", now)
+	due(arrivalPause - 1)
+	due(1, meaning.Other)
+	g.Expect(arrivalPause + noteGap).To(BeNumerically("<", testTime))
+	due(arrivalPause)
+	g.Expect(ears.notes.written).To(BeEmpty())
 	g.Expect(noteOf([]meaning.Kind{meaning.Other, meaning.Power}, noon)).To(Equal("Other,Power 2026-01-02T12:00:00Z"))
 }

@@ -36,9 +36,11 @@ func TestLife(t *testing.T) {
 	w.Eventually(func() []string { woken, _ := w.wakes(); return woken }).WithTimeout(patience).Should(Equal([]string{"host-1 power"}))
 	w.Expect(w.sim.Total("")).To(Equal(asked), "nothing is asked for what is told")
 
+	stored := w.bmc().ResourceVersion
 	w.later()
 	w.Eventually(func() int { return w.sim.Total("") }).WithTimeout(patience).Should(Equal(asked + 1))
 	w.Consistently(func() int { return w.sim.Total("") }).WithTimeout(200*time.Millisecond).Should(Equal(asked+1), "one that is in order costs one request")
+	w.Expect(w.bmc().ResourceVersion).To(Equal(stored), "nothing is written that was there")
 	w.Expect(w.subscribed().Message).To(Equal(c.Message), "and says what it said")
 
 	w.Expect(w.kube.Delete(t.Context(), &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}})).To(Succeed())
@@ -57,8 +59,12 @@ func TestRepair(t *testing.T) {
 			_, err := w.connect().Post(t.Context(), "/redfish/v1/Managers/1/Actions/Manager.Reset", map[string]any{"ResetType": "ForceRestart"})
 			w.Expect(err).NotTo(HaveOccurred())
 			w.Expect(w.sim.Subscriptions()).NotTo(Equal(before))
+			_, read := w.wakes()
 			w.later()
 			w.Eventually(w.sim.Subscriptions).WithTimeout(patience).Should(HaveLen(1))
+			if quirk == simulator.SubscriptionsLost {
+				w.Eventually(func() int { _, health := w.wakes(); return health }).WithTimeout(patience).Should(BeNumerically(">", read), "what was not told is read")
+			}
 			w.until(metav1.ConditionTrue, ReasonArrives)
 			w.fail()
 			w.Eventually(w.told.Events).WithTimeout(patience).Should(Receive(ContainSubstring(EventAlertCritical)))
@@ -199,15 +205,15 @@ func TestOthersTellTheLeader(t *testing.T) {
 	ears := w.start()
 	w.host()
 	w.until(metav1.ConditionTrue, ReasonArrives)
-	w.Eventually(func() bool { _, known := ears.hostOf(w.uid()); return known }).Should(BeTrue())
+	w.Eventually(func() bool { _, known := ears.hostOf(w.voice()); return known }).Should(BeTrue())
 
 	other := &Ears{
-		counts: ears.counts, now: time.Now, leads: func() bool { return false }, notes: newNotes(w.kube, time.Now), hosts: map[types.UID]*host{w.uid(): {key: key, uid: w.uid()}},
+		counts: ears.counts, now: time.Now, leads: func() bool { return false }, notes: newNotes(w.kube, time.Now), hosts: map[types.UID]*host{w.uid(): {key: key, uid: w.uid(), voice: w.voice()}},
 	}
 	go other.notes.run(t.Context())
 	before := ears.lastHeard(w.uid())
-	other.Wake(events.Wake{Host: string(w.uid()), Kind: "Power"})
-	other.Wake(events.Wake{Host: string(w.uid()), Kind: "Health"})
+	other.Wake(events.Wake{Host: w.voice(), Kind: "Power"})
+	other.Wake(events.Wake{Host: w.voice(), Kind: "Health"})
 	w.Eventually(func() []string { woken, _ := w.wakes(); return woken }).WithTimeout(patience).Should(Equal([]string{"host-1 power"}))
 	w.Eventually(func() int { _, health := w.wakes(); return health }).WithTimeout(patience).Should(BeNumerically(">", 0))
 	w.Expect(ears.lastHeard(w.uid())).To(BeTemporally(">", before), "a test event may arrive there, too")

@@ -26,16 +26,25 @@ type notes struct {
 
 	mu      sync.Mutex
 	pending map[types.NamespacedName][]meaning.Kind
-	more    chan struct{} // capacity 1
+	written map[types.NamespacedName]time.Time // when a host's last note was, as long as that matters
+	more    chan struct{}                      // capacity 1
 }
 
 func newNotes(client kclient.Client, now func() time.Time) *notes {
-	return &notes{client: client, now: now, pending: map[types.NamespacedName][]meaning.Kind{}, more: make(chan struct{}, 1)}
+	return &notes{client: client, now: now, pending: map[types.NamespacedName][]meaning.Kind{}, written: map[types.NamespacedName]time.Time{}, more: make(chan struct{}, 1)}
 }
 
-// noteGap is how long what is told of all hosts is gathered before it is written: what a
-// BMC says at once is one note.
-const noteGap = 100 * time.Millisecond
+const (
+	// noteGap is how long what is told of all hosts is gathered before it is written: what
+	// a BMC says at once is one note.
+	noteGap = 100 * time.Millisecond
+	// notePause is between two notes of a host: a BMC that goes mad costs no more. What
+	// is told meanwhile is in the next one.
+	notePause = 5 * time.Second
+	// arrivalPause is before one that says no more than that events arrive. The leader may
+	// wait for it, testTime long.
+	arrivalPause = 20 * time.Second
+)
 
 // leave has a note written.
 func (n *notes) leave(key types.NamespacedName, kind meaning.Kind) {
@@ -44,6 +53,10 @@ func (n *notes) leave(key types.NamespacedName, kind meaning.Kind) {
 	if !slices.Contains(n.pending[key], kind) {
 		n.pending[key] = append(n.pending[key], kind)
 	}
+	n.wake()
+}
+
+func (n *notes) wake() {
 	select {
 	case n.more <- struct{}{}:
 	default:
@@ -64,14 +77,40 @@ func (n *notes) run(ctx context.Context) {
 			return
 		case <-time.After(noteGap):
 		}
-		n.mu.Lock()
-		all := n.pending
-		n.pending = map[types.NamespacedName][]meaning.Kind{}
-		n.mu.Unlock()
-		for key, kinds := range all {
+		due, more := n.due()
+		for key, kinds := range due {
 			_ = n.write(ctx, key, kinds)
 		}
+		if more {
+			n.wake()
+		}
 	}
+}
+
+// due takes the notes that are to be written now. More says that others wait.
+func (n *notes) due() (due map[types.NamespacedName][]meaning.Kind, more bool) {
+	now := n.now()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for key, at := range n.written {
+		if now.Sub(at) >= arrivalPause {
+			delete(n.written, key)
+		}
+	}
+	due = map[types.NamespacedName][]meaning.Kind{}
+	for key, kinds := range n.pending {
+		pause := notePause
+		if len(kinds) == 1 && kinds[0] == meaning.Other {
+			pause = arrivalPause
+		}
+		if at, was := n.written[key]; was && now.Sub(at) < pause {
+			more = true
+			continue
+		}
+		due[key], n.written[key] = kinds, now
+		delete(n.pending, key)
+	}
+	return due, more
 }
 
 func (n *notes) write(ctx context.Context, key types.NamespacedName, kinds []meaning.Kind) error {

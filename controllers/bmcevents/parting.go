@@ -17,12 +17,12 @@ import (
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
-// parting is the removal of a leaving host's subscription. It is begun while the host is
-// still there and its Secret can be read, holds up nothing, and goes on when the host is
-// gone. What is left at a BMC that cannot be reached is refused by the receiver, and
-// removed when the BMC is some host's again.
+// parting is the removal of a subscription from the BMC of a leaving host, or from the one
+// that a host had before. It is begun while the Secret can be read, holds up nothing, and
+// goes on when the host is gone. What is left at a BMC that cannot be reached is refused by
+// the receiver, and removed when the BMC is some host's again.
 type parting struct {
-	uid    types.UID
+	voice  string
 	c      *client.Client
 	wanted *events.Wanted
 	until  time.Time
@@ -40,32 +40,68 @@ const (
 const EventLeft = "EventSubscriptionLeft"
 
 // begin takes along what is needed to remove a host's subscription. Where there never
-// was one, nothing is asked.
+// was one, nothing is asked. Subscriptions that no host owns stay: the list of hosts would
+// be old when they are looked for.
 func (r *reconciler) begin(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC) error {
 	key := kclient.ObjectKeyFromObject(h)
 	r.mu.Lock()
 	p := r.parting[key]
 	r.mu.Unlock()
-	if p != nil && p.uid == h.UID || meta.FindStatusCondition(b.Status.Conditions, v1alpha1.Subscribed) == nil {
+	if p != nil && p.voice == voiceOf(h) || meta.FindStatusCondition(b.Status.Conditions, v1alpha1.Subscribed) == nil {
 		return nil
 	}
 	wanted, err := r.wanted(ctx, h)
 	if err != nil {
 		return err
 	}
+	wanted.Orphan = nil
 	c, err := r.options.Parting(ctx, h)
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.parting[key] = &parting{uid: h.UID, c: c, wanted: wanted, until: r.options.Now().Add(partingTime)}
+	r.parting[key] = &parting{voice: voiceOf(h), c: c, wanted: wanted, until: r.options.Now().Add(partingTime)}
 	return nil
 }
 
-// part tries to remove the subscription of a host that leaves or has left; h is nil for
-// one that has.
-func (r *reconciler) part(ctx context.Context, key types.NamespacedName, h *metal3.BareMetalHost) (ctrl.Result, error) {
+// moved begins to part from the BMC that a host had before. Where its Secret has gone with
+// it, its subscription stays.
+func (r *reconciler) moved(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC) {
+	before := h.DeepCopy()
+	before.Spec.BMC = r.last(kclient.ObjectKeyFromObject(h)).BMC
+	if before.Spec.BMC.Address == "" || voiceOf(before) == voiceOf(h) {
+		return
+	}
+	r.forget(kclient.ObjectKeyFromObject(h))
+	if err := r.begin(ctx, before, b); err != nil {
+		ctrl.LoggerFrom(ctx).Info("the event subscription stays at the BMC that the host had before; what it sends is refused", "err", err.Error())
+	}
+}
+
+// rest goes on with a parting from another BMC than the host's, and says when it is tried
+// again, 0 for never. One from this BMC is off: the host has come back to it.
+func (r *reconciler) rest(ctx context.Context, h *metal3.BareMetalHost) time.Duration {
+	key := kclient.ObjectKeyFromObject(h)
+	r.mu.Lock()
+	p := r.parting[key]
+	back := p != nil && p.voice == voiceOf(h)
+	if back {
+		delete(r.parting, key)
+	}
+	r.mu.Unlock()
+	if back {
+		r.options.Parted(key.String())
+	}
+	if p == nil || back {
+		return 0
+	}
+	return r.part(ctx, key, nil)
+}
+
+// part tries to remove the subscription of a host that leaves or has left, and says when
+// it is tried again, 0 for never; h is nil for one that has left.
+func (r *reconciler) part(ctx context.Context, key types.NamespacedName, h *metal3.BareMetalHost) time.Duration {
 	r.mu.Lock()
 	p := r.parting[key]
 	if h == nil && p != nil && p.c == nil {
@@ -73,13 +109,13 @@ func (r *reconciler) part(ctx context.Context, key types.NamespacedName, h *meta
 	}
 	r.mu.Unlock()
 	if p == nil || p.c == nil {
-		return ctrl.Result{}, nil
+		return 0
 	}
 	ctx, stop := context.WithTimeout(ctx, longestTry)
 	defer stop()
 	_, err := events.Remove(ctx, p.c, p.wanted)
 	if err != nil && !hopeless(err) && r.options.Now().Before(p.until) {
-		return ctrl.Result{RequeueAfter: partingPause}, nil
+		return partingPause
 	}
 	if err != nil && h != nil {
 		r.recorder.Record(h, nil, reconcile.Event{Warning: true, Reason: EventLeft, Message: fmt.Sprintf(
@@ -93,7 +129,7 @@ func (r *reconciler) part(ctx context.Context, key types.NamespacedName, h *meta
 	} else {
 		p.c = nil // done, and not to be begun again
 	}
-	return ctrl.Result{}, nil
+	return 0
 }
 
 // hopeless reports an error after which another try would do harm, or nothing else.

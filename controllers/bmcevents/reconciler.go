@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +19,8 @@ import (
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/events"
+	"github.com/ironflow/ironflow/bmc/events/meaning"
+	"github.com/ironflow/ironflow/controllers/bmcstatus"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
@@ -26,6 +29,7 @@ type reconciler struct {
 	client   kclient.Client
 	options  Options
 	ears     *Ears
+	status   bmcstatus.Writer
 	streams  *streams
 	recorder reconcile.Recorder
 
@@ -47,7 +51,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 			return ctrl.Result{}, err
 		}
 		r.forget(req.NamespacedName)
-		return r.part(ctx, req.NamespacedName, nil)
+		return ctrl.Result{RequeueAfter: r.part(ctx, req.NamespacedName, nil)}, nil
 	}
 	if reconcile.KeptOff(h) != "" {
 		r.streams.end(req.NamespacedName)
@@ -62,16 +66,17 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		if err := r.begin(ctx, h, b); err != nil {
 			return reconcile.Resolve(err)
 		}
-		return r.part(ctx, req.NamespacedName, h)
+		return ctrl.Result{RequeueAfter: r.part(ctx, req.NamespacedName, h)}, nil
 	}
-	wait, err := r.pass(ctx, h, b)
-	if reconcile.IsConflict(err) {
-		return reconcile.RetryConflict(), nil
+	r.moved(ctx, h, b)
+	result, err := bmcstatus.Outcome(r.pass(ctx, h, b))
+	if wait := r.rest(ctx, h); wait > 0 && (result.RequeueAfter == 0 || wait < result.RequeueAfter) {
+		result.RequeueAfter = wait
 	}
 	if err != nil {
-		return reconcile.Resolve(err)
+		return ctrl.Result{}, err
 	}
-	return ctrl.Result{RequeueAfter: wait}, nil
+	return result, nil
 }
 
 // pass does what is due, and says when the next is.
@@ -79,7 +84,7 @@ func (r *reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alp
 	key := kclient.ObjectKeyFromObject(h)
 	f := facts{Now: r.options.Now(), Every: r.options.Every, UnderWay: underWay(h), Last: r.last(key)}
 	f.Away = away(h, b, f.Last)
-	f.Wanted = fmt.Sprint(generation(h), " ", r.options.URL, " ", probedAt(b))
+	f.Wanted = fmt.Sprint(generation(h), " ", r.options.URL, " ", baseOf(h), " ", probedAt(b))
 	if f.Last.Arrives != arrives && r.ears.lastHeard(h.UID).After(f.Last.At) && !f.Last.At.IsZero() {
 		f.Last.arrived()
 		r.remember(key, f.Last)
@@ -96,20 +101,21 @@ func (r *reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alp
 	}
 	// What was found is said in each pass: in the one that found it, others may have
 	// written in between.
-	saver := reconcile.NewSaver(r.client, b)
+	before := b.DeepCopy()
 	if v := f.Last.Verdict; v.Reason != "" {
 		reconcile.SetCondition(b, v1alpha1.Subscribed, v.Status, v.Reason, v.Message)
 	}
-	if _, err := saver.Status(ctx, b); err != nil {
+	if err := r.status.Save(ctx, before, b); err != nil {
 		return 0, err
 	}
 	return p.Wait, r.follow(ctx, h, p.Follow)
 }
 
-// away reports a BMC that is not to be asked: nothing is known of it yet, or its firmware
-// is being changed, when BMCs answer nonsense.
+// away reports a BMC that is not to be asked: nothing is known of it yet, or only of the
+// one before it, or its firmware is being changed, when BMCs answer nonsense.
 func away(h *metal3.BareMetalHost, b *v1alpha1.BMC, last look) bool {
-	return b.Status.Report == nil || h.Status.Provisioning.State == metal3.StatePreparing && !last.At.IsZero()
+	other := b.Status.Probed != nil && !strings.HasPrefix(b.Status.Probed.Address+"/", baseOf(h)+"/")
+	return b.Status.Report == nil || other || h.Status.Provisioning.State == metal3.StatePreparing && !last.At.IsZero()
 }
 
 // probedAt is when the report was made: after other firmware, a subscription is looked
@@ -133,7 +139,7 @@ var errTooLong = errors.New("the BMC took too long to answer")
 func (r *reconciler) look(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC, f facts) (look, error) {
 	ctx, stop := context.WithTimeoutCause(ctx, longestLook, errTooLong)
 	defer stop()
-	found := look{Wanted: f.Wanted}
+	found := look{Wanted: f.Wanted, BMC: h.Spec.BMC}
 	wanted, err := r.wanted(ctx, h)
 	if err != nil {
 		return found, err
@@ -146,9 +152,12 @@ func (r *reconciler) look(ctx context.Context, h *metal3.BareMetalHost, b *v1alp
 	}
 	if err != nil {
 		found = f.Last
-		found.At, found.Wanted, found.Failures = r.options.Now(), f.Wanted, f.Last.Failures+1
+		found.At, found.Wanted, found.BMC, found.Failures = r.options.Now(), f.Wanted, h.Spec.BMC, f.Last.Failures+1
 		found.Verdict = verdict{metav1.ConditionUnknown, ReasonUnreachable, "the subscription could not be looked at: " + err.Error()}
 		return found, nil
+	}
+	if state.Did == events.Made && meta.FindStatusCondition(b.Status.Conditions, v1alpha1.Subscribed) != nil {
+		r.ears.wake(kclient.ObjectKeyFromObject(h), f.UnderWay, meaning.Look) // what happened without it was not told
 	}
 	// One that is where it was is looked at alone, so that nothing is said of streams.
 	found.Known, found.Stream = state.Path, state.Stream || state.Did == events.Kept && f.Last.Stream
@@ -209,7 +218,7 @@ func (r *reconciler) follow(ctx context.Context, h *metal3.BareMetalHost, on boo
 	if err != nil {
 		return err
 	}
-	r.streams.begin(key, string(h.UID), c)
+	r.streams.begin(key, voiceOf(h), c)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"golang.org/x/time/rate"
@@ -16,9 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/bmc/address"
 )
 
-// keptGenerations is how many former keys of a host are taken, and removed from its BMC.
+// keptGenerations is how many former keys of a host are looked for at its BMC.
 const keptGenerations = 4
 
 // generation is that of a host's key: another number is another key.
@@ -30,7 +32,8 @@ func generation(h *metal3.BareMetalHost) int {
 	return int(n)
 }
 
-// generations are those of the keys that a host's BMC may have, the one in use first.
+// generations are those of the keys that a host's BMC may have, the one in use first. What
+// comes with the others is refused: somebody may know them.
 func generations(newest int) []int {
 	var all []int
 	for n := newest; n >= 0 && n >= newest-keptGenerations; n-- {
@@ -46,38 +49,57 @@ func underWay(h *metal3.BareMetalHost) bool {
 	return c == nil || c.Status != metav1.ConditionFalse
 }
 
+// baseOf is the address of a host's BMC without its path; empty for one that is not of Redfish.
+func baseOf(h *metal3.BareMetalHost) string {
+	a, err := address.Parse(h.Spec.BMC.Address)
+	if err != nil {
+		return ""
+	}
+	base, _ := a.URL()
+	return base
+}
+
+// voiceOf is what a host's keys are made of: the host and its BMC. A BMC that was the
+// host's before does not speak for it any more.
+func voiceOf(h *metal3.BareMetalHost) string { return string(h.UID) + " " + baseOf(h) }
+
 // put takes deliveries for a host from now on.
 func (e *Ears) put(h *metal3.BareMetalHost) {
-	newest, busy := generation(h), underWay(h)
+	voice, newest := voiceOf(h), generation(h)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if known := e.hosts[h.UID]; known != nil && known.newest == newest {
-		known.underWay = busy
+	known := e.hosts[h.UID]
+	if known == nil {
+		known = &host{
+			key: types.NamespacedName{Namespace: h.Namespace, Name: h.Name}, uid: h.UID, alerts: rate.NewLimiter(rate.Every(alertPause), alertBurst),
+		}
+		e.hosts[h.UID] = known
+	}
+	known.underWay = underWay(h)
+	if known.voice == voice && known.newest == newest {
 		return
 	}
-	e.receiver.Register(string(h.UID), generations(newest)...)
-	e.hosts[h.UID] = &host{
-		key: types.NamespacedName{Namespace: h.Namespace, Name: h.Name}, uid: h.UID, newest: newest, underWay: busy,
-		alerts: rate.NewLimiter(rate.Every(alertPause), alertBurst),
+	if known.voice != voice {
+		e.receiver.Forget(known.voice)
+		known.heard, known.waiting = time.Time{}, nil // that was another BMC
 	}
+	known.voice, known.newest = voice, newest
+	e.receiver.Register(voice, newest)
 }
 
 // drop takes none for it any more.
 func (e *Ears) drop(h *metal3.BareMetalHost) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.receiver.Forget(string(h.UID))
-	delete(e.hosts, h.UID)
+	if known := e.hosts[h.UID]; known != nil {
+		e.receiver.Forget(known.voice)
+		delete(e.hosts, h.UID)
+	}
 }
 
-// Run listens until the context ends, on every replica. It begins when all hosts are
-// known: a delivery before that would be refused, which BMCs hold against a subscription.
-// open makes the listener.
-func (e *Ears) Run(ctx context.Context, hosts cache.Cache, open func(ctx context.Context) (net.Listener, error), config *tls.Config) error {
-	informer, err := hosts.GetInformer(ctx, &metal3.BareMetalHost{})
-	if err != nil {
-		return fmt.Errorf("follow the hosts whose BMCs tell: %w", err)
-	}
+// follow does so with every host that comes, changes and goes. A host that was made anew
+// while nobody looked comes as a change of the one before.
+func (e *Ears) follow() toolscache.ResourceEventHandler {
 	handle := func(do func(*metal3.BareMetalHost)) func(any) {
 		return func(o any) {
 			if gone, is := o.(toolscache.DeletedFinalStateUnknown); is {
@@ -88,9 +110,25 @@ func (e *Ears) Run(ctx context.Context, hosts cache.Cache, open func(ctx context
 			}
 		}
 	}
-	registration, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc: handle(e.put), DeleteFunc: handle(e.drop), UpdateFunc: func(_, o any) { handle(e.put)(o) },
-	})
+	put, drop := handle(e.put), handle(e.drop)
+	return toolscache.ResourceEventHandlerFuncs{AddFunc: put, DeleteFunc: drop, UpdateFunc: func(before, after any) {
+		was, _ := before.(*metal3.BareMetalHost)
+		if is, ok := after.(*metal3.BareMetalHost); ok && was != nil && was.UID != is.UID {
+			drop(was)
+		}
+		put(after)
+	}}
+}
+
+// Run listens until the context ends, on every replica. It begins when all hosts are
+// known: a delivery before that would be refused, which BMCs hold against a subscription.
+// open makes the listener.
+func (e *Ears) Run(ctx context.Context, hosts cache.Cache, open func(ctx context.Context) (net.Listener, error), config *tls.Config) error {
+	informer, err := hosts.GetInformer(ctx, &metal3.BareMetalHost{})
+	if err != nil {
+		return fmt.Errorf("follow the hosts whose BMCs tell: %w", err)
+	}
+	registration, err := informer.AddEventHandler(e.follow())
 	if err != nil {
 		return fmt.Errorf("follow the hosts whose BMCs tell: %w", err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/events"
+	"github.com/ironflow/ironflow/controllers/bmcstatus"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
@@ -78,7 +79,8 @@ func Setup(mgr ctrl.Manager, o Options) (*Ears, error) {
 		return nil, err
 	}
 	r := &reconciler{
-		client: mgr.GetClient(), options: o, ears: ears, recorder: recorder, streams: &streams{sink: ears, by: map[types.NamespacedName]*stream{}},
+		client: mgr.GetClient(), options: o, ears: ears, recorder: recorder,
+		status: bmcstatus.Writer{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}, streams: &streams{sink: ears, by: map[types.NamespacedName]*stream{}},
 		looks: map[types.NamespacedName]look{}, parting: map[types.NamespacedName]*parting{},
 	}
 	if err := mgr.Add(r.streams); err != nil {

@@ -56,9 +56,10 @@ type world struct {
 	deaf atomic.Bool
 	stop func()
 
-	mu     sync.Mutex
-	woken  []string // hosts that were, "power" behind those because of it
-	health int
+	mu      sync.Mutex
+	clients map[string]*client.Client
+	woken   []string // hosts that were, "power" behind those because of it
+	health  int
 }
 
 // RoundTrip is how the BMC's deliveries go.
@@ -75,16 +76,13 @@ func newWorld(t *testing.T, quirks ...simulator.Quirk) *world {
 	t.Helper()
 	w := &world{WithT: NewWithT(t), t: t, told: kevents.NewFakeRecorder(1000), scheme: runtime.NewScheme(), pattern: httptest.NewTLSServer(http.NotFoundHandler())}
 	t.Cleanup(w.pattern.Close)
-	w.sim = simulator.New(simulator.Options{Events: w, EventRetryInterval: time.Millisecond})
-	server := httptest.NewServer(w.sim)
-	t.Cleanup(func() { server.Close(); w.sim.Close() })
-	w.bmcURL = server.URL
-	w.Expect(w.sim.AddSystem(simulator.System{ID: "1", Power: simulator.On})).To(Succeed())
+	w.clients = map[string]*client.Client{}
+	w.sim, w.bmcURL = w.newBMC()
 	for _, quirk := range quirks {
 		w.Expect(w.sim.SetQuirk("1", quirk, simulator.Always)).To(Succeed())
 	}
 	var err error
-	w.report, err = probe.Probe(t.Context(), w.connect(), probe.Options{Address: server.URL})
+	w.report, err = probe.Probe(t.Context(), w.connect(), probe.Options{Address: w.bmcURL})
 	w.Expect(err).NotTo(HaveOccurred())
 	for _, add := range []func(*runtime.Scheme) error{metal3.AddToScheme, clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
 		w.Expect(add(w.scheme)).To(Succeed())
@@ -100,12 +98,37 @@ func newWorld(t *testing.T, quirks ...simulator.Quirk) *world {
 	return w
 }
 
+// newBMC starts a BMC of a machine that is on.
+func (w *world) newBMC() (sim *simulator.Server, url string) {
+	w.t.Helper()
+	sim = simulator.New(simulator.Options{Events: w, EventRetryInterval: time.Millisecond})
+	server := httptest.NewServer(sim)
+	w.t.Cleanup(func() { server.Close(); sim.Close() })
+	w.Expect(sim.AddSystem(simulator.System{ID: "1", Power: simulator.On})).To(Succeed())
+	return sim, server.URL
+}
+
 // connect makes a client of the BMC.
 func (w *world) connect() *client.Client {
 	w.t.Helper()
 	c, err := client.New(client.Target{URL: w.bmcURL, System: "/redfish/v1/Systems/1"}, client.Options{Rate: 10_000, Burst: 10_000, Now: w.now})
 	w.Expect(err).NotTo(HaveOccurred())
 	return c
+}
+
+// clientOf is the client of a host's BMC, the same for all who ask.
+func (w *world) clientOf(_ context.Context, h *metal3.BareMetalHost) (*client.Client, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	base := baseOf(h)
+	if w.clients[base] == nil {
+		c, err := client.New(client.Target{URL: base, System: "/redfish/v1/Systems/1"}, client.Options{Rate: 10_000, Burst: 10_000, Now: w.now})
+		if err != nil {
+			return nil, err
+		}
+		w.clients[base] = c
+	}
+	return w.clients[base], nil
 }
 
 // now is the time of everybody but the BMC.
@@ -116,10 +139,8 @@ func (w *world) start() *Ears {
 	w.t.Helper()
 	mgr, err := w.api.Manager(w.scheme, w.told)
 	w.Expect(err).NotTo(HaveOccurred())
-	bmc := w.connect()
-	connect := func(context.Context, *metal3.BareMetalHost) (*client.Client, error) { return bmc, nil }
 	ears, err := Setup(mgr, Options{
-		Keys: w.keys, URL: "https://" + w.listener.Addr().String(), Connect: connect, Parting: connect, Parted: func(string) {}, Every: every, TestTime: 2 * time.Second,
+		Keys: w.keys, URL: "https://" + w.listener.Addr().String(), Connect: w.clientOf, Parting: w.clientOf, Parted: func(string) {}, Every: every, TestTime: 2 * time.Second,
 		Now: w.now,
 	})
 	w.Expect(err).NotTo(HaveOccurred())
@@ -179,6 +200,24 @@ func (w *world) host() {
 	w.Expect(w.kube.Status().Update(w.t.Context(), b)).To(Succeed())
 }
 
+// move gives the host another BMC.
+func (w *world) move() {
+	w.t.Helper()
+	w.sim, w.bmcURL = w.newBMC()
+	h := &metal3.BareMetalHost{}
+	w.Expect(w.kube.Get(w.t.Context(), key, h)).To(Succeed())
+	before := h.DeepCopy()
+	h.Spec.BMC.Address = "redfish-virtualmedia+" + w.bmcURL + "/redfish/v1/Systems/1"
+	w.Expect(w.kube.Patch(w.t.Context(), h, kclient.MergeFrom(before))).To(Succeed())
+}
+
+// bmc is the host's, as it is stored.
+func (w *world) bmc() *v1alpha1.BMC {
+	b := &v1alpha1.BMC{}
+	w.Expect(w.kube.Get(w.t.Context(), key, b)).To(Succeed())
+	return b
+}
+
 // progressing says whether something is under way on the host.
 func (w *world) progressing(status metav1.ConditionStatus) {
 	w.t.Helper()
@@ -209,8 +248,7 @@ func (w *world) later() {
 
 // subscribed is the condition; the zero value when there is none.
 func (w *world) subscribed() metav1.Condition {
-	b := v1alpha1.BMC{}
-	w.Expect(w.kube.Get(w.t.Context(), key, &b)).To(Succeed())
+	b := w.bmc()
 	if c := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.Subscribed); c != nil {
 		return *c
 	}
@@ -233,6 +271,13 @@ func (w *world) uid() types.UID {
 	h := &metal3.BareMetalHost{}
 	w.Expect(w.kube.Get(w.t.Context(), key, h)).To(Succeed())
 	return h.UID
+}
+
+// voice is what the deliveries of the host's BMC come under.
+func (w *world) voice() string {
+	h := &metal3.BareMetalHost{}
+	w.Expect(w.kube.Get(w.t.Context(), key, h)).To(Succeed())
+	return voiceOf(h)
 }
 
 func newListener(ctx context.Context, address string) (net.Listener, error) {

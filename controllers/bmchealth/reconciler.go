@@ -7,7 +7,6 @@ import (
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -17,6 +16,7 @@ import (
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/health"
 	"github.com/ironflow/ironflow/bmc/health/rules"
+	"github.com/ironflow/ironflow/controllers/bmcstatus"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
@@ -36,6 +36,7 @@ const (
 // reconciler reads the health of one host; its key is the host's.
 type reconciler struct {
 	client   kclient.Client
+	status   bmcstatus.Writer
 	options  Options
 	recorder reconcile.Recorder
 
@@ -73,23 +74,19 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{RequeueAfter: wait}, nil
 	}
 	asked := r.heed(req.NamespacedName) // what is told from now on asks for another reading
-	saver := reconcile.NewSaver(r.client, b)
+	before := b.DeepCopy()
 	past, alerts, err := r.read(ctx, h, b, last.past)
+	if err == nil {
+		err = r.status.Save(ctx, before, b)
+	}
 	if err != nil {
 		r.ask(req.NamespacedName, asked)
-		return reconcile.Resolve(err)
-	}
-	if _, err := saver.Status(ctx, b); err != nil {
-		r.ask(req.NamespacedName, asked)
-		if reconcile.IsConflict(err) {
-			return reconcile.RetryConflict(), nil
-		}
-		return reconcile.Resolve(err)
+		return bmcstatus.Outcome(0, err)
 	}
 	now := kept{past, r.options.Now()}
 	r.remember(req.NamespacedName, now)
 	r.recorder.Record(h, b, told(alerts)...)
-	return ctrl.Result{RequeueAfter: r.interval(b, now)}, nil
+	return bmcstatus.Outcome(r.interval(b, now), nil)
 }
 
 const (
@@ -108,7 +105,7 @@ func (r *reconciler) interval(b *v1alpha1.BMC, k kept) time.Duration {
 		return min(askedAgain, every)
 	case k.past.Pending():
 		return min(lookAgain, every)
-	case r.options.WithEvents > 0 && meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.Subscribed):
+	case r.options.WithEvents > 0 && tells(b):
 		return max(every, r.options.WithEvents)
 	default:
 		return every

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -18,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/controllers/bmcstatus"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
@@ -48,7 +50,7 @@ type Options struct {
 // Setup adds the controller to a manager.
 func Setup(mgr ctrl.Manager, o Options) error {
 	r := &reconciler{
-		client: mgr.GetClient(), options: o, past: map[types.NamespacedName]kept{}, asked: map[types.NamespacedName]bool{},
+		client: mgr.GetClient(), status: bmcstatus.Writer{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}, options: o, past: map[types.NamespacedName]kept{}, asked: map[types.NamespacedName]bool{},
 		recorder: reconcile.Recorder{Sink: mgr.GetEventRecorder(reportingController)},
 	}
 	same := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object kclient.Object) []ctrl.Request {
@@ -75,12 +77,18 @@ func (r *reconciler) hear(_ context.Context, q workqueue.TypedRateLimitingInterf
 	return nil
 }
 
-// reported lets the updates of BMCs through that have a first report. What else changes
-// there is no reason to read earlier.
+// reported lets the updates of BMCs through that have a first report, and those after which
+// a BMC tells, or tells no more, what is new: the next reading is due at another time then.
+// What else changes there is no reason to read earlier.
 var reported = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
 		before, was := e.ObjectOld.(*v1alpha1.BMC)
 		after, is := e.ObjectNew.(*v1alpha1.BMC)
-		return was && is && before.Status.Report == nil && after.Status.Report != nil
+		return was && is && (before.Status.Report == nil && after.Status.Report != nil || tells(before) != tells(after))
 	},
+}
+
+// tells reports a BMC that says by itself what is new.
+func tells(b *v1alpha1.BMC) bool {
+	return meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.Subscribed)
 }

@@ -58,3 +58,25 @@ func TestIntervals(t *testing.T) {
 		})
 	}
 }
+
+// TestASubscriptionThatBreaks: the next reading is not as far away any more as with events.
+func TestASubscriptionThatBreaks(t *testing.T) {
+	var ahead atomic.Int64
+	w := newWorldWith(t, Options{Interval: time.Hour, WithEvents: 24 * time.Hour, Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }}, nil)
+	w.until(metav1.ConditionTrue, ReasonAllWell)
+	w.others(v1alpha1.Subscribed, metav1.ConditionTrue)
+	reads := w.reads.Load()
+	ahead.Store(int64(2 * time.Hour))
+	w.Consistently(w.reads.Load).WithTimeout(300 * time.Millisecond).Should(Equal(reads))
+	w.others(v1alpha1.Subscribed, metav1.ConditionFalse)
+	w.Eventually(w.reads.Load).WithTimeout(time.Minute).Should(Equal(reads + 1))
+}
+
+// TestOthersWriteMeanwhile: what others write while a BMC is read stays, and the BMC is
+// not read once more for it.
+func TestOthersWriteMeanwhile(t *testing.T) {
+	w := newBusyWorld(t, Options{Interval: time.Hour}, nil, func(w *world) { w.others(v1alpha1.CredentialsCurrent, metav1.ConditionTrue) })
+	w.until(metav1.ConditionTrue, ReasonAllWell)
+	w.Expect(w.Condition(v1alpha1.CredentialsCurrent).Status).To(Equal(metav1.ConditionTrue))
+	w.Consistently(w.reads.Load).WithTimeout(300 * time.Millisecond).Should(Equal(int64(1)))
+}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/test/bmc/simulator"
 	shared "github.com/ironflow/ironflow/test/bmc/world"
 )
@@ -41,13 +42,23 @@ func newWorld(t *testing.T, change func(h *metal3.BareMetalHost)) *world {
 // newWorldWith does so with other intervals.
 func newWorldWith(t *testing.T, o Options, change func(h *metal3.BareMetalHost)) *world {
 	t.Helper()
+	return newBusyWorld(t, o, change, func(*world) {})
+}
+
+// newBusyWorld does so, where something happens while a BMC is read.
+func newBusyWorld(t *testing.T, o Options, change func(h *metal3.BareMetalHost), meanwhile func(w *world)) *world {
+	t.Helper()
 	w := &world{World: shared.New(t, simulator.System{Power: simulator.On}), told: events.NewFakeRecorder(100)}
 	bmc := w.Client()
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	o.Events = w
-	o.Connect = func(context.Context, *metal3.BareMetalHost) (*client.Client, error) { w.reads.Add(1); return bmc, nil }
+	o.Connect = func(context.Context, *metal3.BareMetalHost) (*client.Client, error) {
+		w.reads.Add(1)
+		meanwhile(w)
+		return bmc, nil
+	}
 	w.CreateHost()
 	if change != nil {
 		w.Host(change)
@@ -58,6 +69,16 @@ func newWorldWith(t *testing.T, o Options, change func(h *metal3.BareMetalHost))
 }
 
 func (w *world) healthy() metav1.Condition { return w.Condition(v1alpha1.Healthy) }
+
+// others writes a condition of another controller.
+func (w *world) others(kind string, status metav1.ConditionStatus) {
+	w.T.Helper()
+	w.Eventually(func() error {
+		b := w.BMC()
+		reconcile.SetCondition(&b, kind, status, "", "")
+		return w.Kube.Status().Update(w.T.Context(), &b)
+	}).WithTimeout(time.Minute).Should(Succeed())
+}
 
 func (w *world) until(status metav1.ConditionStatus, reason string) metav1.Condition {
 	w.T.Helper()

@@ -1,0 +1,120 @@
+package bmcevents
+
+import (
+	"testing"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/bmc/events"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/test/bmc/simulator"
+)
+
+// TestAnotherBMC: a host that gets another BMC is told by that one alone, and the former
+// one is asked to let go.
+func TestAnotherBMC(t *testing.T) {
+	for name, answers := range map[string]bool{"the former answers": true, "the former does not answer": false} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.start()
+			w.host()
+			w.until(metav1.ConditionTrue, ReasonArrives)
+			former := w.sim
+			if !answers {
+				w.Expect(former.SetQuirk("1", simulator.ConnectionCut, simulator.Always)).To(Succeed())
+			}
+			w.move()
+			w.Eventually(w.sim.Subscriptions).WithTimeout(patience).Should(HaveLen(1))
+			if answers {
+				w.Eventually(former.Subscriptions).WithTimeout(patience).Should(BeEmpty())
+			}
+			w.until(metav1.ConditionTrue, ReasonArrives)
+			broken := simulator.Condition{Health: "Critical"}
+			w.Expect(former.SetPart("1", simulator.Part{Kind: simulator.PartFan, ID: "Fan1"}, broken)).To(Succeed())
+			w.Consistently(w.told.Events).WithTimeout(300*time.Millisecond).ShouldNot(Receive(), "it is not this host's fan")
+			w.fail()
+			w.Eventually(w.told.Events).WithTimeout(patience).Should(Receive(ContainSubstring(EventAlertCritical)))
+		})
+	}
+}
+
+// TestAway: a BMC is left alone as long as its report is that of another one.
+func TestAway(t *testing.T) {
+	for name, c := range map[string]struct {
+		report bool
+		probed string
+		state  metal3.ProvisioningState
+		looked bool
+		want   bool
+	}{
+		"nothing is known":         {want: true},
+		"it was probed":            {report: true, probed: "https://192.0.2.1/redfish/v1/Systems/1"},
+		"without a path":           {report: true, probed: "https://192.0.2.1"},
+		"another BMC was":          {report: true, probed: "https://192.0.2.10/redfish/v1/Systems/1", want: true},
+		"its firmware is changed":  {report: true, state: metal3.StatePreparing, looked: true, want: true},
+		"before the first look at": {report: true, state: metal3.StatePreparing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, b, last := &metal3.BareMetalHost{}, &v1alpha1.BMC{}, look{}
+			h.Spec.BMC.Address, h.Status.Provisioning.State = "redfish://192.0.2.1/redfish/v1/Systems/1", c.state
+			if c.report {
+				b.Status.Report = &v1alpha1.BMCReport{}
+			}
+			if c.probed != "" {
+				b.Status.Probed = &v1alpha1.Probed{Address: c.probed}
+			}
+			if c.looked {
+				last.At = noon
+			}
+			NewWithT(t).Expect(away(h, b, last)).To(Equal(c.want))
+		})
+	}
+}
+
+// TestAHostMadeAnew: the subscription of a host that went is removed though another one
+// has its name already, and that one's stays.
+func TestAHostMadeAnew(t *testing.T) {
+	w := newWorld(t)
+	parted := 0
+	r := &reconciler{
+		client: w.kube, looks: map[types.NamespacedName]look{}, parting: map[types.NamespacedName]*parting{},
+		options: Options{Keys: w.keys, URL: "https://192.0.2.7:8092", Parting: w.clientOf, Parted: func(string) { parted++ }, Now: w.now},
+	}
+	host := func(uid types.UID) *metal3.BareMetalHost {
+		h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: uid}}
+		h.Spec.BMC.Address = "redfish+" + w.bmcURL + "/redfish/v1/Systems/1"
+		wanted, err := r.wanted(t.Context(), h)
+		w.Expect(err).NotTo(HaveOccurred())
+		_, err = events.Keep(t.Context(), w.connect(), w.report, wanted)
+		w.Expect(err).NotTo(HaveOccurred())
+		return h
+	}
+	b := &v1alpha1.BMC{}
+	reconcile.SetCondition(b, v1alpha1.Subscribed, metav1.ConditionTrue, ReasonArrives, "")
+	gone := host("a")
+	w.Expect(r.begin(t.Context(), gone, b)).To(Succeed())
+	w.Expect(r.parting[key].wanted.Orphan).To(BeNil(), "whose the others are shows later")
+	now := host("b")
+	w.Expect(w.sim.Subscriptions()).To(HaveLen(2))
+
+	w.Expect(w.sim.SetQuirk("1", simulator.ConnectionCut, simulator.Always)).To(Succeed())
+	w.Expect(r.rest(t.Context(), now)).To(Equal(partingPause))
+	w.Expect(w.sim.SetQuirk("1", simulator.ConnectionCut, 0)).To(Succeed())
+	w.ahead.Add(int64(5 * time.Minute)) // the client leaves a silent BMC alone for a while
+	w.Expect(r.rest(t.Context(), now)).To(BeZero())
+	key := w.keys.Of(voiceOf(now), 0)
+	w.Expect(w.sim.Subscriptions()).To(ConsistOf(HaveField("Destination", HaveSuffix(key.Part))))
+	w.Expect(parted).To(Equal(1))
+	w.Expect(r.parting).To(BeEmpty())
+
+	w.Expect(r.begin(t.Context(), now, b)).To(Succeed())
+	w.Expect(r.rest(t.Context(), now)).To(BeZero())
+	w.Expect(w.sim.Subscriptions()).To(HaveLen(1), "a host that has come back to its BMC stays")
+	w.Expect(parted).To(Equal(2))
+	w.Expect(r.parting).To(BeEmpty())
+}
