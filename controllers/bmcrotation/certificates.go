@@ -9,9 +9,8 @@ import (
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
-	kclient "sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
@@ -19,7 +18,7 @@ import (
 	"github.com/ironflow/ironflow/bmc/credentials/authority"
 	"github.com/ironflow/ironflow/bmc/credentials/certificate"
 	"github.com/ironflow/ironflow/bmc/credentials/reason"
-	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 )
 
 // CertificateOptions wire the controller of certificates. All but CA, Authority,
@@ -47,85 +46,58 @@ type CertificateOptions struct {
 	Log *slog.Logger
 }
 
+// SetupCertificates adds the controller of certificates to a manager, after [Setup].
+func SetupCertificates(mgr ctrl.Manager, o CertificateOptions) error {
+	r := &certifier{loop: newLoop(mgr, o.Gate), options: o}
+	if err := r.watch(mgr, "bmccertificate", rotation.RecordName(""), certificate.RecordName("")).Complete(r); err != nil {
+		return fmt.Errorf("set up the controller of BMCs' certificates: %w", err)
+	}
+	return nil
+}
+
 // certifier replaces the certificate of one host's BMC; its key is the host's.
 type certifier struct {
-	client  kclient.Client
-	live    kclient.Reader
+	loop
+
 	options CertificateOptions
-	places  *places
 }
 
-// +kubebuilder:rbac:groups=ironflow.io,resources=bmcs,verbs=get;list;watch
-// +kubebuilder:rbac:groups=ironflow.io,resources=bmcs/status,verbs=get;update;patch
-// +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts,verbs=get;list;watch
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;update;patch
-
-// Reconcile runs one pass for the host named by req.
+// Reconcile implements reconcile.Reconciler.
 func (r *certifier) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	h, b := &metal3.BareMetalHost{}, &v1alpha1.BMC{}
-	if err := r.client.Get(ctx, req.NamespacedName, h); err != nil {
-		if apierrors.IsNotFound(err) {
-			r.places.leave(placeOf(req.String()))
-		}
-		return ctrl.Result{}, kclient.IgnoreNotFound(err)
-	}
-	if err := r.client.Get(ctx, req.NamespacedName, b); err != nil {
-		return ctrl.Result{}, kclient.IgnoreNotFound(err) // the controller of BMCs makes it, which wakes the host
-	}
-	if concerned, err := r.concerned(ctx, h); err != nil || !concerned {
-		r.places.leave(placeOf(req.String()))
-		return ctrl.Result{}, err
-	}
-	wait, err := r.pass(ctx, h, b)
-	if err != nil {
-		if reconcile.IsConflict(err) {
-			return reconcile.RetryConflict(), nil
-		}
-		return ctrl.Result{}, err
-	}
-	saver := reconcile.NewSaver(r.client, b)
-	reconcile.SetCondition(b, v1alpha1.CertificateCurrent, wait.Condition.Status, string(wait.Condition.Reason), wait.Condition.Message)
-	if _, err := saver.Status(ctx, b); err != nil {
-		if reconcile.IsConflict(err) {
-			return reconcile.RetryConflict(), nil
-		}
-		return ctrl.Result{}, kclient.IgnoreNotFound(err)
-	}
-	return ctrl.Result{RequeueAfter: wait.For}, nil
+	return r.reconcile(ctx, req, r)
 }
 
-// placeOf is the owner of a host's place at the gate, as [credentials.Certifier] has it.
-func placeOf(host string) string { return credentials.CertificateOwner(host) }
+func (*certifier) condition() string { return v1alpha1.CertificateCurrent }
 
-// pass carries a replacement as far as it goes now. As with passwords, Ironic is asked
-// whether the node is at rest when everything else is well.
-func (r *certifier) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC) (certificate.Wait, error) {
+func (*certifier) owner(host string) string { return credentials.CertificateOwner(host) }
+
+// gone implements [work]. The record goes with its host: none of it opens anything.
+func (r *certifier) gone(_ context.Context, key types.NamespacedName) (ctrl.Result, error) {
+	r.places.leave(r.owner(key.String()))
+	return ctrl.Result{}, nil
+}
+
+// pass implements [work].
+func (r *certifier) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC) (reason.Wait, error) {
 	o, server, err := r.observe(ctx, h, b)
 	if err != nil {
-		return certificate.Wait{}, err
+		return reason.Wait{}, err
 	}
-	n := &node{host: h, ironics: r.options.Ironics}
-	s := &certificateStore{client: r.client, live: r.live, host: h, target: server.Host.Target, issuer: o.CA}
+	n, s := &node{host: h, ironics: r.options.Ironics}, r.store(h, server.Host.Target, o.CA)
 	if server.Host.Target.TLS, _, err = s.Trust(ctx); err != nil {
-		return certificate.Wait{}, err
+		return reason.Wait{}, err
 	}
 	if len(o.CA) == 0 && s.held != nil {
 		o.CA = s.held.Data[issuerKey] // what has begun is carried on without the flags
 	}
 	c := &credentials.Certifier{
 		Records: s, Server: server, Issuer: issuer{r.options, o.Names}, Truster: s, Node: n, Gate: r.places.gate,
-		Address: r.places.enter(placeOf(o.Host), baseOf(h)), Now: r.options.Now, Log: r.options.Log,
+		Address: r.places.enter(r.owner(o.Host), baseOf(h)), Now: r.options.Now, Log: r.options.Log,
 	}
-	wait, err := c.Pass(ctx, o)
-	if err != nil || wait.Condition.Reason != reason.NotAtRest || !restful(h) {
-		return wait, err
-	}
-	if why := n.busy(ctx); why != "" {
-		wait.For, wait.Condition.Message = askAgain, fmt.Sprintf("%s: %s", wait.Condition.Message, why)
-		return wait, nil
-	}
-	o.AtRest = true
-	return c.Pass(ctx, o)
+	return n.whenAtRest(ctx, func(rests bool) (reason.Wait, error) {
+		o.AtRest = rests
+		return c.Pass(ctx, o)
+	})
 }
 
 // issuer has the authority sign. It implements [credentials.Issuer].

@@ -68,7 +68,7 @@ func newSealed(t *testing.T) *sealed {
 		gate := &credentials.Gate{Most: 1}
 		o := s.options
 		o.BMCs, o.CA, o.Gate, o.Ironics = s.pool, s.ca, gate, func(*metal3.BareMetalHost) (Gateway, error) { return mortalIronic{s.mortal}, nil }
-		return []reconcile.Reconciler{s.rotation(gate), &certifier{client: cached{s.kube}, live: s.kube, options: o, places: newPlaces(gate)}}
+		return []reconcile.Reconciler{s.rotation(gate), &certifier{loop: s.loop(gate), options: o}}
 	}
 	s.live()
 	return s

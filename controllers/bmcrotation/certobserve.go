@@ -12,24 +12,16 @@ import (
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/bmc/address"
-	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/credentials/certificate"
 	"github.com/ironflow/ironflow/bmc/credentials/redfish"
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
-	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/controllers/secretcache"
 )
 
 // concerned reports a host whose certificate somebody asks for, or that may be due, and
 // one with a replacement under way.
 func (r *certifier) concerned(ctx context.Context, h *metal3.BareMetalHost) (bool, error) {
-	switch h.Status.Provisioning.State {
-	case metal3.StateNone, metal3.StateUnmanaged:
-		return false, nil
-	default:
-	}
-	if reconcile.KeptOff(h) != "" || !h.DeletionTimestamp.IsZero() || h.Spec.BMC.Address == "" {
+	if !h.DeletionTimestamp.IsZero() {
 		return false, nil
 	}
 	if h.Annotations[names.ReplaceCertificate] != "" || r.options.Scheduled && r.options.Authority != nil && strings.HasPrefix(baseOf(h), "https:") {
@@ -57,27 +49,18 @@ func (r *certifier) observe(ctx context.Context, h *metal3.BareMetalHost, b *v1a
 			o.Issuer, o.CA = a.Name(), a.CA()
 		}
 	}
-	server := &redfish.Server{Host: &redfish.Host{
-		Pool: r.options.BMCs, Key: o.Host,
-		Target: client.Target{TLS: client.Trust{CA: r.options.CA, Insecure: h.Spec.BMC.DisableCertificateVerification}},
-	}}
-	switch a, err := address.Parse(h.Spec.BMC.Address); {
+	target, a, err := targetOf(h, b, r.options.CA)
+	server := &redfish.Server{Host: &redfish.Host{Pool: r.options.BMCs, Key: o.Host, Target: target}}
+	switch {
 	case err != nil:
-		o.Unsupported = "spec.bmc.address of the host: " + err.Error()
-	case !strings.HasPrefix(baseOf(h), "https:"):
+		o.Unsupported = err.Error()
+	case !strings.HasPrefix(target.URL, "https:"):
 		o.Unsupported = "the address " + a.Scheme + " is not one of Redfish over https"
 	default:
-		server.Host.Target.URL, _ = a.URL()
-		server.Host.Target.System = a.SystemPath()
-		server.Host.Target.Basic = basicOnly(b, server.Host.Target)
 		o.Names = []string{a.Host()}
 	}
-	login, barred, err := r.login(ctx, h)
-	if err != nil {
-		return o, nil, err
-	}
-	o.Barred, server.Login = barred, login
-	return o, server, nil
+	server.Login, o.Barred, err = r.login(ctx, h)
+	return o, server, err
 }
 
 // login is that of the host's Secret, or why nobody may log in with it now.

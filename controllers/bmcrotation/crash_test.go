@@ -133,7 +133,7 @@ func (m *mortal) rotations() []reconcile.Reconciler {
 
 func (m *mortal) rotation(gate *credentials.Gate) reconcile.Reconciler {
 	return &reconciler{
-		client: cached{m.kube}, live: m.kube, places: newPlaces(gate),
+		loop: m.loop(gate),
 		options: Options{
 			BMCs: m.pool, Random: crand.Reader, Ironics: func(*metal3.BareMetalHost) (Gateway, error) { return mortalIronic{m}, nil },
 			CA: m.ca, Now: m.now,
@@ -142,6 +142,10 @@ func (m *mortal) rotation(gate *credentials.Gate) reconcile.Reconciler {
 			},
 		},
 	}
+}
+
+func (m *mortal) loop(gate *credentials.Gate) loop {
+	return loop{client: cached{m.kube}, live: m.kube, places: newPlaces(gate)}
 }
 
 func (m *mortal) now() time.Time { return time.Now().Add(time.Duration(m.ahead.Load())) }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/ironflow/ironflow/bmc/address"
 	"github.com/ironflow/ironflow/bmc/credentials"
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -80,6 +82,23 @@ func (n *node) busy(ctx context.Context) string {
 		return "Ironic's node is in maintenance"
 	}
 	return ""
+}
+
+// askAgain is when a node that was busy is looked at again.
+const askAgain = time.Minute
+
+// whenAtRest makes a pass, and another one if only Ironic's word is missing that the node
+// is at rest: most passes end without one.
+func (n *node) whenAtRest(ctx context.Context, pass func(rests bool) (reason.Wait, error)) (reason.Wait, error) {
+	wait, err := pass(false)
+	if err != nil || wait.Condition.Reason != reason.NotAtRest || !restful(n.host) {
+		return wait, err
+	}
+	if why := n.busy(ctx); why != "" {
+		wait.For, wait.Condition.Message = askAgain, fmt.Sprintf("%s: %s", wait.Condition.Message, why)
+		return wait, nil
+	}
+	return pass(true)
 }
 
 // Tell implements [credentials.Node].

@@ -41,17 +41,12 @@ func (r *reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, b *v1
 		}
 		o.Policy = policy
 	}
-	target := client.Target{TLS: client.Trust{CA: r.options.CA, Insecure: h.Spec.BMC.DisableCertificateVerification}}
-	var err error
-	switch a, err := address.Parse(h.Spec.BMC.Address); {
+	target, a, err := targetOf(h, b, r.options.CA)
+	switch {
 	case err != nil:
-		o.Unsupported = "spec.bmc.address of the host: " + err.Error()
+		o.Unsupported = err.Error()
 	case a.Family != address.Redfish:
 		o.Unsupported = "the address " + a.Scheme + " is not one of Redfish: change the password by hand"
-	default:
-		target.URL, _ = a.URL()
-		target.System = a.SystemPath()
-		target.Basic = basicOnly(b, target)
 	}
 	if target.TLS, err = trustOf(ctx, r.client, o.Host, target); err != nil {
 		return o, target, err
@@ -60,6 +55,22 @@ func (r *reconciler) observe(ctx context.Context, h *metal3.BareMetalHost, b *v1
 		o.Neighbours, err = r.neighbours(ctx, h)
 	}
 	return o, target, err
+}
+
+// targetOf is how a host's BMC is reached, without a login; without a URL if it is not of
+// Redfish.
+func targetOf(h *metal3.BareMetalHost, b *v1alpha1.BMC, ca []byte) (client.Target, *address.Address, error) {
+	t := client.Target{TLS: client.Trust{CA: ca, Insecure: h.Spec.BMC.DisableCertificateVerification}}
+	a, err := address.Parse(h.Spec.BMC.Address)
+	switch {
+	case err != nil:
+		return t, a, fmt.Errorf("spec.bmc.address of the host: %w", err)
+	case a.Family == address.Redfish:
+		t.URL, _ = a.URL()
+		t.System = a.SystemPath()
+		t.Basic = basicOnly(b, t)
+	}
+	return t, a, nil
 }
 
 // basicOnly reports whether the BMC is known for sessions that do not work.

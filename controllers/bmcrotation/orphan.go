@@ -6,32 +6,28 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	kclient "sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
-	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
 // lookAgain is between two looks at the change of a host that is gone: nobody has a
 // condition to read, and whoever mends its Secret does not wake it.
 const lookAgain = time.Hour
 
-// orphan ends the change of a host that was deleted in the middle of it. The record is
+// gone ends the change of a host that was deleted in the middle of it. The record is
 // not deleted with the host then, and has what is needed to reach the BMC. So the
 // deletion waits for nothing, and the Secret that the host had is right in the end.
-func (r *reconciler) orphan(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
+func (r *reconciler) gone(ctx context.Context, key types.NamespacedName) (ctrl.Result, error) {
 	gone := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
 	stored := &corev1.Secret{}
 	if err := r.client.Get(ctx, recordKey(gone), stored); err != nil {
 		r.part(key)
-		if apierrors.IsNotFound(err) {
-			return ctrl.Result{}, nil
-		}
-		return ctrl.Result{}, err
+		return ctrl.Result{}, kclient.IgnoreNotFound(err)
 	}
 	record, err := rotation.Decode(stored.Data)
 	if err != nil || !record.UnderWay() || record.Phase == rotation.Quarantined || record.BMC.Address == "" {
@@ -41,10 +37,7 @@ func (r *reconciler) orphan(ctx context.Context, key types.NamespacedName) (ctrl
 	gone.Spec.BMC = metal3.BMCDetails{Address: record.BMC.Address, CredentialsName: record.Secret, DisableCertificateVerification: record.BMC.Insecure}
 	wait, err := r.pass(ctx, gone, &v1alpha1.BMC{})
 	if err != nil {
-		if reconcile.IsConflict(err) {
-			return reconcile.RetryConflict(), nil
-		}
-		return ctrl.Result{}, err
+		return again(0, err)
 	}
 	if r.options.Log != nil {
 		r.options.Log.Info("BMC password of a host that is gone", "host", key.String(), "reason", string(wait.Condition.Reason), "message", wait.Condition.Message)

@@ -67,10 +67,6 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	if o.limits == nil {
 		o.limits = password.LimitsOf
 	}
-	r := &reconciler{
-		client: mgr.GetClient(), live: mgr.GetAPIReader(), options: o,
-		places: newPlaces(o.Gate),
-	}
 	ctx, fields := context.Background(), mgr.GetFieldIndexer()
 	err := errors.Join(
 		fields.IndexField(ctx, &metal3.BareMetalHost{}, secretIndex, func(o kclient.Object) []string { return indexed(o, secretOf) }),
@@ -79,18 +75,29 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	if err != nil {
 		return fmt.Errorf("index hosts by what their BMCs share: %w", err)
 	}
-	secrets := handler.EnqueueRequestsFromMapFunc(r.ofSecret)
-	err = ctrl.NewControllerManagedBy(mgr).Named("bmcrotation").WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
-		For(&metal3.BareMetalHost{}, builder.WithPredicates(matters{})).
-		Watches(&metal3.BareMetalHost{}, handler.EnqueueRequestsFromMapFunc(r.beside), builder.WithPredicates(moved{})).
-		Watches(&v1alpha1.BMC{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(probed{})).
-		Watches(&corev1.Secret{}, secrets).
-		WatchesMetadata(&corev1.Secret{}, secrets, builder.WithPredicates(secretcache.Unlabelled)).
-		Complete(r)
-	if err != nil {
+	r := &reconciler{loop: newLoop(mgr, o.Gate), options: o}
+	if err := r.watch(mgr, "bmcrotation", rotation.RecordName("")).Complete(r); err != nil {
 		return fmt.Errorf("set up the controller of BMCs' passwords: %w", err)
 	}
 	return nil
+}
+
+func newLoop(mgr ctrl.Manager, gate *credentials.Gate) loop {
+	return loop{client: mgr.GetClient(), live: mgr.GetAPIReader(), places: newPlaces(gate)}
+}
+
+// watch wakes hosts for all that a pass depends on; records are the ends of the names of
+// records.
+func (l loop) watch(mgr ctrl.Manager, name string, records ...string) *builder.Builder {
+	secrets := handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, secret kclient.Object) []ctrl.Request {
+		return l.ofSecret(ctx, secret, records)
+	})
+	return ctrl.NewControllerManagedBy(mgr).Named(name).WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
+		For(&metal3.BareMetalHost{}, builder.WithPredicates(matters{})).
+		Watches(&metal3.BareMetalHost{}, handler.EnqueueRequestsFromMapFunc(l.beside), builder.WithPredicates(moved{})).
+		Watches(&v1alpha1.BMC{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(probed{})).
+		Watches(&corev1.Secret{}, secrets).
+		WatchesMetadata(&corev1.Secret{}, secrets, builder.WithPredicates(secretcache.Unlabelled))
 }
 
 // indexed is a host's value for an index; none if it is empty.
@@ -103,31 +110,33 @@ func indexed(o kclient.Object, of func(*metal3.BareMetalHost) string) []string {
 
 // ofSecret are the hosts that a Secret is about: those that log in with it, and the one
 // whose record it is.
-func (r *reconciler) ofSecret(ctx context.Context, secret kclient.Object) []ctrl.Request {
+func (l loop) ofSecret(ctx context.Context, secret kclient.Object, records []string) []ctrl.Request {
 	var list metal3.BareMetalHostList
-	if err := r.client.List(ctx, &list, kclient.InNamespace(secret.GetNamespace()), kclient.MatchingFields{secretIndex: secret.GetName()}); err != nil {
+	if err := l.client.List(ctx, &list, kclient.InNamespace(secret.GetNamespace()), kclient.MatchingFields{secretIndex: secret.GetName()}); err != nil {
 		return nil
 	}
 	all := requests(&list)
-	if host, is := strings.CutSuffix(secret.GetName(), rotation.RecordName("")); is {
-		all = append(all, ctrl.Request{NamespacedName: kclient.ObjectKey{Namespace: secret.GetNamespace(), Name: host}})
+	for _, record := range records {
+		if host, is := strings.CutSuffix(secret.GetName(), record); is {
+			all = append(all, ctrl.Request{NamespacedName: kclient.ObjectKey{Namespace: secret.GetNamespace(), Name: host}})
+		}
 	}
 	return all
 }
 
 // beside are the hosts that may share a Secret or a BMC with one that has come, gone or
 // changed.
-func (r *reconciler) beside(ctx context.Context, o kclient.Object) []ctrl.Request {
+func (l loop) beside(ctx context.Context, o kclient.Object) []ctrl.Request {
 	h, is := o.(*metal3.BareMetalHost)
 	if !is {
 		return nil
 	}
 	var same, near metal3.BareMetalHostList
 	if secretOf(h) != "" {
-		_ = r.client.List(ctx, &same, kclient.InNamespace(h.Namespace), kclient.MatchingFields{secretIndex: secretOf(h)})
+		_ = l.client.List(ctx, &same, kclient.InNamespace(h.Namespace), kclient.MatchingFields{secretIndex: secretOf(h)})
 	}
 	if baseOf(h) != "" {
-		_ = r.client.List(ctx, &near, kclient.MatchingFields{baseIndex: baseOf(h)})
+		_ = l.client.List(ctx, &near, kclient.MatchingFields{baseIndex: baseOf(h)})
 	}
 	return append(requests(&same), requests(&near)...)
 }

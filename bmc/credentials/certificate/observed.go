@@ -53,11 +53,8 @@ type Action interface {
 }
 
 type (
-	// Wait is the end of a pass. For is how long; 0 waits for somebody.
-	Wait struct {
-		For       time.Duration
-		Condition reason.Condition
-	}
+	// Wait is the end of a pass.
+	Wait = reason.Wait
 	// Generate has the BMC make a key and a request for the names ([Generated]).
 	Generate struct{ Names []string }
 	// Sign asks the issuer, by a name that stays the same for a request ([Signed]).
@@ -80,9 +77,6 @@ type (
 		What   string
 	}
 )
-
-// Name implements [Action].
-func (Wait) Name() string { return "wait" }
 
 // Name implements [Action].
 func (Generate) Name() string { return "have the BMC make a request" }

@@ -1,6 +1,10 @@
 package reason
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // Reason is why a condition is as it is.
 type Reason string
@@ -61,6 +65,16 @@ type Condition struct {
 func (r Reason) Condition(message string) Condition {
 	return Condition{Status: statuses[r], Reason: r, Message: message}
 }
+
+// Wait is the end of a pass: an action of both packages. For is how long; 0 waits for
+// somebody.
+type Wait struct {
+	For       time.Duration
+	Condition Condition
+}
+
+// Name is the action in words, for logs and tests.
+func (Wait) Name() string { return "wait" }
 
 // Trouble is a failure as a record keeps it for a condition.
 type Trouble struct {

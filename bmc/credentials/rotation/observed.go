@@ -73,11 +73,8 @@ type Action interface {
 }
 
 type (
-	// Wait is the end of a pass. For is how long; 0 waits for somebody.
-	Wait struct {
-		For       time.Duration
-		Condition reason.Condition
-	}
+	// Wait is the end of a pass.
+	Wait = reason.Wait
 	// Stage makes a password of the recipe and stores it: see [Staging].
 	Stage struct{ Recipe password.Recipe }
 	// Send notes that the password is being sent ([Sending]), sends it, and notes the
@@ -103,9 +100,6 @@ type (
 		What   string
 	}
 )
-
-// Name implements [Action].
-func (Wait) Name() string { return "wait" }
 
 // Name implements [Action].
 func (Stage) Name() string { return "store a new password" }
