@@ -10,63 +10,40 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
-	"github.com/go-logr/logr"
-	"sigs.k8s.io/controller-runtime/pkg/log"
-
+	"github.com/ironflow/ironflow/test/bench/fleets"
 	"github.com/ironflow/ironflow/test/bench/profile"
 )
 
 // options are the flags.
 type options struct {
-	hosts    int
-	program  string
-	answer   time.Duration
-	limit    time.Duration
-	stateDir string
-	profile  string
+	fleets.Flags
+
+	answer time.Duration
 }
 
 func main() {
 	var o options
+	o.Define(10 * time.Minute)
 	address := flag.String("bmcs", "", "internal: be the BMCs, asked by the bench at this address")
-	flag.IntVar(&o.hosts, "hosts", 1000, "number of hosts")
-	flag.StringVar(&o.program, "ironflow", "bin/ironflow", "the program to measure")
 	flag.DurationVar(&o.answer, "answer", 50*time.Millisecond, "time that a BMC takes for an answer")
-	flag.DurationVar(&o.limit, "limit", 10*time.Minute, "limit of each stage")
-	flag.StringVar(&o.stateDir, "state-dir", "", "folder of state and logs that is kept (default a temporary one)")
-	flag.StringVar(&o.profile, "profile", "", "folder for profiles of the program")
-	flag.Parse()
-	log.SetLogger(logr.Discard())
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	var err error
-	if *address != "" {
-		err = beBMCs(ctx, *address, o.hosts, o.answer)
-	} else {
-		err = run(ctx, o)
-	}
-	if err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintln(os.Stderr, "bench bmc:", err)
-		os.Exit(1) //nolint:gocritic // nothing is left to clean up here
-	}
+	o.Main("bench bmc", func(ctx context.Context) error {
+		if *address != "" {
+			return beBMCs(ctx, *address, o.Hosts, o.answer)
+		}
+		return run(ctx, o)
+	})
 }
 
 // run measures and reports.
 func run(ctx context.Context, o options) error {
-	if o.hosts < 1 {
-		return fmt.Errorf("--hosts %d: at least one host is needed", o.hosts)
-	}
-	defaults, err := intervalsOf(ctx, o.program)
+	defaults, err := intervalsOf(ctx, o.Program)
 	if err != nil {
 		return err
 	}
@@ -77,7 +54,7 @@ func run(ctx context.Context, o options) error {
 	if err := inWorld(ctx, o, m.with); err != nil {
 		return fmt.Errorf("with BMCs: %w", err)
 	}
-	return report(os.Stdout, m.result(o.hosts))
+	return report(os.Stdout, m.result(o.Hosts))
 }
 
 // inWorld does something in a world of its own.
@@ -110,7 +87,7 @@ type measured struct {
 
 // without measures the program that asks no BMCs.
 func (m *measured) without(ctx context.Context, w *world) error {
-	say("%d hosts without their BMCs", w.options.hosts)
+	say("%d hosts without their BMCs", w.options.Hosts)
 	if err := w.run(ctx); err != nil {
 		return err
 	}
@@ -124,12 +101,12 @@ func (m *measured) without(ctx context.Context, w *world) error {
 // with measures the program that does: while hosts are registered, while events arrive,
 // and at rest, when it looks at subscriptions and reads the health of machines.
 func (m *measured) with(ctx context.Context, w *world) error {
-	say("%d hosts with their BMCs", w.options.hosts)
+	say("%d hosts with their BMCs", w.options.Hosts)
 	if err := w.run(ctx, w.asking()...); err != nil {
 		return err
 	}
 	w.keepProfiles(ctx, "with")
-	available, probed, u, err := w.register(ctx, w.options.hosts)
+	available, probed, u, err := w.register(ctx, w.options.Hosts)
 	if err != nil {
 		return err
 	}
@@ -201,13 +178,13 @@ func (m *measured) rest(ctx context.Context, w *world, flags []string) error {
 
 // keepProfiles keeps a CPU profile of the next minute, and the heap after it, if asked.
 func (w *world) keepProfiles(ctx context.Context, part string) {
-	if w.options.profile == "" {
+	if w.options.Profile == "" {
 		return
 	}
 	address := w.pprof
 	go func() {
 		for _, p := range []struct{ file, kind string }{{"cpu", "profile?seconds=60"}, {"heap", "heap"}, {"allocs", "allocs"}} {
-			if err := profile.Keep(ctx, address, p.kind, filepath.Join(w.options.profile, part+"-"+p.file+".pprof")); err != nil && ctx.Err() == nil {
+			if err := profile.Keep(ctx, address, p.kind, filepath.Join(w.options.Profile, part+"-"+p.file+".pprof")); err != nil && ctx.Err() == nil {
 				say("profile: %v", err)
 			}
 		}

@@ -28,7 +28,7 @@ func (w *world) used() (used, error) {
 func (w *world) register(ctx context.Context, probed int) (allAvailable, allProbed time.Duration, u used, err error) {
 	making := make(chan error, 1)
 	go func() { making <- w.hosts.create(ctx, w.roll.Systems) }()
-	allAvailable, allProbed, err = w.hosts.until(ctx, w.options.limit, w.options.hosts, probed)
+	allAvailable, allProbed, err = w.hosts.until(ctx, w.options.Limit, w.options.Hosts, probed)
 	if err = errors.Join(err, <-making); err == nil {
 		u, err = w.used()
 	}
@@ -40,7 +40,7 @@ const quietFor = 10 * time.Second
 
 // quiet waits until the BMCs are asked no more, and returns how many requests each has got.
 func (w *world) quiet(ctx context.Context) ([]int, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, w.options.limit, fmt.Errorf("BMCs are asked all the time, for %s", w.options.limit))
+	ctx, cancel := context.WithTimeoutCause(ctx, w.options.Limit, fmt.Errorf("BMCs are asked all the time, for %s", w.options.Limit))
 	defer cancel()
 	var last []int
 	for since := time.Now(); ; pause(ctx, time.Second) {
@@ -59,9 +59,9 @@ func (w *world) quiet(ctx context.Context) ([]int, error) {
 
 // subscribe waits until all BMCs push their events, and until nothing is asked any more.
 func (w *world) subscribe(ctx context.Context) error {
-	limited, cancel := context.WithTimeoutCause(ctx, w.options.limit, fmt.Errorf("not all BMCs push their events within %s", w.options.limit))
+	limited, cancel := context.WithTimeoutCause(ctx, w.options.Limit, fmt.Errorf("not all BMCs push their events within %s", w.options.Limit))
 	defer cancel()
-	for n := w.hosts.subscribed(); n < w.options.hosts; n = w.hosts.subscribed() {
+	for n := w.hosts.subscribed(); n < w.options.Hosts; n = w.hosts.subscribed() {
 		if limited.Err() != nil {
 			return fmt.Errorf("%w: %d do", context.Cause(limited), n)
 		}
@@ -83,7 +83,7 @@ const (
 // flood has the BMCs tell events, and returns how many a second were taken, until the
 // last one was. One that was not taken is an error.
 func (w *world) flood(ctx context.Context) (perSecond float64, err error) {
-	rate := int(math.Ceil(eventsPerHost * float64(w.options.hosts)))
+	rate := int(math.Ceil(eventsPerHost * float64(w.options.Hosts)))
 	wanted := rate * int(eventsFor.Seconds())
 	before, err := w.told(ctx)
 	if err != nil {
@@ -124,7 +124,7 @@ const (
 // react has machines change their power by themselves, and returns how soon the program
 // asks Ironic for their nodes: 99 of 100 are faster.
 func (w *world) react(ctx context.Context) (time.Duration, error) {
-	wakes := min(mostWakes, w.options.hosts)
+	wakes := min(mostWakes, w.options.Hosts)
 	say("%d machines change their power", wakes)
 	took, errs := make(chan time.Duration, wakes), make(chan error, wakes)
 	for i := range wakes {
@@ -163,13 +163,13 @@ func (w *world) looks(ctx context.Context) (float64, error) {
 	if _, err := w.quiet(ctx); err != nil {
 		return 0, err
 	}
-	say("%d hosts rest for %s, and the program gets to know their BMCs", w.options.hosts, settling)
+	say("%d hosts rest for %s, and the program gets to know their BMCs", w.options.Hosts, settling)
 	pause(ctx, settling)
 	before, err := w.fleet.kinds(ctx)
 	if err != nil {
 		return 0, err
 	}
-	say("%d hosts rest for %s", w.options.hosts, restFor)
+	say("%d hosts rest for %s", w.options.Hosts, restFor)
 	pause(ctx, restFor)
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
@@ -200,7 +200,7 @@ func (w *world) readings(ctx context.Context, before map[string]int) (float64, e
 func (w *world) perHost(ctx context.Context, before map[string]int) (total float64, err error) {
 	after, err := w.fleet.kinds(ctx)
 	for _, kind := range slices.Sorted(maps.Keys(after)) {
-		if n := float64(after[kind]-before[kind]) / float64(w.options.hosts); n > 0 {
+		if n := float64(after[kind]-before[kind]) / float64(w.options.Hosts); n > 0 {
 			say("%6.2f a host  %s", n, kind)
 			total += n
 		}

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/ironflow/ironflow/config"
+	"github.com/ironflow/ironflow/test/bench/fleets"
 	"github.com/ironflow/ironflow/test/bench/usage"
 	ironicsim "github.com/ironflow/ironflow/test/ironic/simulator"
 	"github.com/ironflow/ironflow/test/lab"
@@ -22,11 +23,6 @@ import (
 	"github.com/ironflow/ironflow/test/lab/ports"
 	"github.com/ironflow/ironflow/test/lab/progress"
 )
-
-// delays are those of the bench of fleets.
-var delays = ironicsim.Delays{
-	Verify: 500 * time.Millisecond, Inspect: 5 * time.Second, Clean: 5 * time.Second, Deploy: 5 * time.Second, Power: time.Second,
-}
 
 // world is one run: an API server, an Ironic and BMCs that are simulated, the program,
 // and hosts.
@@ -53,9 +49,9 @@ type world struct {
 
 // newWorld starts everything but the program.
 func newWorld(ctx context.Context, o options) (_ *world, err error) {
-	w := &world{options: o, ironic: ironicsim.New(ironicsim.Options{Delays: delays, AutomatedClean: true})}
+	w := &world{options: o, ironic: ironicsim.New(ironicsim.Options{Delays: fleets.Delays, AutomatedClean: true})}
 	w.calls = newCalls(w.ironic)
-	if w.lab, err = lab.New(lab.Options{StateDir: o.stateDir, Progress: progress.Lines(os.Stderr)}); err != nil {
+	if w.lab, err = lab.New(lab.Options{StateDir: o.StateDir, Progress: progress.Lines(os.Stderr)}); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -122,7 +118,7 @@ func (w *world) startBMCs(ctx context.Context, o options) error {
 		return err
 	}
 	w.fleet = bmcs{url: "http://" + address}
-	if w.bmcs, err = w.start("bmcs", self, "-bmcs", address, "-hosts", strconv.Itoa(o.hosts), "-answer", o.answer.String()); err != nil {
+	if w.bmcs, err = w.start("bmcs", self, "-bmcs", address, "-hosts", strconv.Itoa(o.Hosts), "-answer", o.answer.String()); err != nil {
 		return err
 	}
 	return w.until(ctx, w.bmcs, "bmcs", func() error {
@@ -165,13 +161,13 @@ func (w *world) run(ctx context.Context, flags ...string) error {
 		"controllers", "--kubeconfig", w.kubeconfig, "--ironic-endpoint", "http://" + w.server.Addr, "--deploy-iso-url", "http://images.example/live.iso",
 		"--metrics-addr", w.metrics, "--metrics-insecure", "--health-addr", health,
 	}
-	if w.options.profile != "" {
+	if w.options.Profile != "" {
 		args = append(args, "--pprof-addr", w.pprof)
 	}
 	w.runs++
 	log := "controllers-" + strconv.Itoa(w.runs)
 	var err error
-	if w.program, err = w.start(log, w.options.program, append(args, flags...)...); err != nil {
+	if w.program, err = w.start(log, w.options.Program, append(args, flags...)...); err != nil {
 		return err
 	}
 	return w.until(ctx, w.program, log, func() error {

@@ -112,7 +112,7 @@ func (f *fleet) create(ctx context.Context) error {
 			return f.kube.Create(ctx, host(i))
 		})
 	}()
-	return errors.Join(f.until(ctx, stageAvailable, f.hosts, func(s state) bool { return s.phase == metal3.StateAvailable && s.on }), <-making)
+	return errors.Join(f.until(ctx, stageAvailable, f.Hosts, func(s state) bool { return s.phase == metal3.StateAvailable && s.on }), <-making)
 }
 
 // provision asks for an image on every host and waits until it is there.
@@ -127,12 +127,12 @@ func (f *fleet) provision(ctx context.Context) error {
 			return f.kube.Patch(ctx, h, client.RawPatch(types.MergePatchType, []byte(wish)))
 		})
 	}()
-	return errors.Join(f.until(ctx, stageProvisioned, f.hosts, func(s state) bool { return s.phase == metal3.StateProvisioned }), <-asking)
+	return errors.Join(f.until(ctx, stageProvisioned, f.Hosts, func(s state) bool { return s.phase == metal3.StateProvisioned }), <-asking)
 }
 
 // rest leaves the fleet alone.
 func (f *fleet) rest(ctx context.Context) error {
-	f.say("%d hosts rest for %s", f.hosts, f.options.rest)
+	f.say("%d hosts rest for %s", f.Hosts, f.options.rest)
 	timer := time.NewTimer(f.options.rest)
 	defer timer.Stop()
 	select {
@@ -166,7 +166,7 @@ func (f *fleet) each(do func(i int) error) error {
 			}
 		})
 	}
-	for i := range f.hosts {
+	for i := range f.Hosts {
 		next <- i
 	}
 	close(next)
@@ -177,7 +177,7 @@ func (f *fleet) each(do func(i int) error) error {
 // until waits until as many hosts are as wanted, or, without a wish, until none
 // is left.
 func (f *fleet) until(ctx context.Context, what string, wanted int, is func(state) bool) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, f.limit, fmt.Errorf("not all hosts are %s within %s", what, f.limit))
+	ctx, cancel := context.WithTimeoutCause(ctx, f.Limit, fmt.Errorf("not all hosts are %s within %s", what, f.Limit))
 	defer cancel()
 	tick := time.NewTicker(talk)
 	defer tick.Stop()

@@ -11,63 +11,40 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/log"
-
-	"github.com/go-logr/logr"
+	"github.com/ironflow/ironflow/test/bench/fleets"
 )
 
 // options are the flags.
 type options struct {
-	hosts    int
-	program  string
-	rest     time.Duration
-	limit    time.Duration
-	stateDir string
-	stages   string
-	profile  bool
+	fleets.Flags
+
+	rest   time.Duration
+	stages string
 }
 
 func main() {
 	var o options
+	o.Define(15 * time.Minute)
 	simulator := flag.String("simulator", "", "internal: be the Ironic simulator, on this address")
-	flag.IntVar(&o.hosts, "hosts", 1000, "number of hosts")
-	flag.StringVar(&o.program, "ironflow", "bin/ironflow", "the program to measure")
 	flag.DurationVar(&o.rest, "rest", time.Minute, "how long the provisioned fleet is watched at rest")
-	flag.DurationVar(&o.limit, "limit", 15*time.Minute, "limit of each stage")
-	flag.StringVar(&o.stateDir, "state-dir", "", "folder of state and logs that is kept (default a temporary one)")
 	flag.StringVar(&o.stages, "stages", "all", "stages to run, by their names in the table (the first is always run)")
-	flag.BoolVar(&o.profile, "profile", false, "keep profiles of the controller in the folder of state: CPU of the way to available, heap after it")
-	flag.Parse()
-	log.SetLogger(logr.Discard())
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	var err error
-	if *simulator != "" {
-		err = simulate(ctx, *simulator)
-	} else {
-		err = run(ctx, o)
-	}
-	if err != nil && !errors.Is(err, context.Canceled) {
-		fmt.Fprintln(os.Stderr, "bench fleet:", err)
-		os.Exit(1) //nolint:gocritic // nothing is left to clean up here
-	}
+	o.Main("bench fleet", func(ctx context.Context) error {
+		if *simulator != "" {
+			return simulate(ctx, *simulator)
+		}
+		return run(ctx, o)
+	})
 }
 
 // run measures and reports.
 func run(ctx context.Context, o options) error {
-	if o.hosts < 1 {
-		return fmt.Errorf("--hosts %d: at least one host is needed", o.hosts)
-	}
 	s, err := setUp(ctx, o)
 	if err != nil {
 		return err
@@ -79,10 +56,10 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	if o.profile {
-		go s.profile(ctx)
+	if o.Profile != "" {
+		go s.profile(ctx, o.Profile)
 	}
-	r := &report{hosts: o.hosts}
+	r := &report{hosts: o.Hosts}
 	for _, stage := range []struct {
 		name string
 		do   func(context.Context) error

@@ -9,14 +9,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ironflow/ironflow/test/bench/fleets"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
-
-// delays are those that the figures of the existing operator were measured with.
-var delays = simulator.Delays{
-	Verify: 500 * time.Millisecond, Inspect: 5 * time.Second, Clean: 5 * time.Second,
-	Deploy: 5 * time.Second, Power: time.Second,
-}
 
 // figuresPath is where the simulator tells its figures; the rest is Ironic's API.
 const figuresPath = "/bench/figures"
@@ -40,7 +35,7 @@ type reactions struct {
 
 // simulate serves the simulator on an address until the context ends.
 func simulate(ctx context.Context, address string) error {
-	ironic := simulator.New(simulator.Options{Delays: delays, AutomatedClean: true})
+	ironic := simulator.New(simulator.Options{Delays: fleets.Delays, AutomatedClean: true})
 	defer ironic.Close()
 	mux := http.NewServeMux()
 	mux.Handle("/", ironic)

@@ -53,7 +53,7 @@ type measurement struct {
 func setUp(ctx context.Context, o options) (*surroundings, error) {
 	s := &surroundings{}
 	var err error
-	if s.lab, err = lab.New(lab.Options{StateDir: o.stateDir, Progress: progress.Lines(os.Stderr)}); err != nil {
+	if s.lab, err = lab.New(lab.Options{StateDir: o.StateDir, Progress: progress.Lines(os.Stderr)}); err != nil {
 		return nil, err
 	}
 	for _, start := range []func(context.Context, options) error{s.startAPI, s.startSimulator, s.startController} {
@@ -129,11 +129,11 @@ func (s *surroundings) startController(ctx context.Context, o options) error {
 	health, metrics := addresses[0], addresses[1]
 	s.pprof = addresses[2]
 	// Addresses only: what is measured is what everybody gets.
-	command := guard.Command{Path: o.program, Args: []string{
+	command := guard.Command{Path: o.Program, Args: []string{
 		"controllers", "--kubeconfig", kubeconfig, "--ironic-endpoint", s.ironicURL,
 		"--deploy-iso-url", "http://images.example/live.iso", "--metrics-addr", metrics, "--health-addr", health,
 	}}
-	if o.profile {
+	if o.Profile != "" {
 		command.Args = append(command.Args, "--pprof-addr", s.pprof)
 	}
 	if s.controller, err = s.start(command, "controllers"); err != nil {
