@@ -32,6 +32,11 @@ func summarise(b *v1alpha1.BMC, err error) {
 	} else if b.Status.Report != nil && err == nil {
 		reconcile.SetCondition(b, v1alpha1.Reachable, metav1.ConditionTrue, ReasonAnswered, "the BMC answers")
 	}
+	settle(b)
+}
+
+// settle sets Ready.
+func settle(b *v1alpha1.BMC) {
 	status, reason, message := readiness(b)
 	reconcile.SetCondition(b, v1alpha1.Ready, status, reason, message)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/controllers/bmcstatus"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/controllers/secretcache"
 )
@@ -24,6 +25,7 @@ import (
 type reconciler struct {
 	client  kclient.Client
 	secrets secretcache.Reader
+	status  bmcstatus.Writer
 	options Options
 
 	mu       sync.Mutex
@@ -55,10 +57,10 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err != nil {
 		return resolve(err)
 	}
-	saver := reconcile.NewSaver(r.client, b)
+	before := b.DeepCopy()
 	err = r.pass(ctx, h, b)
 	summarise(b, err)
-	if _, saved := saver.Status(ctx, b); saved != nil {
+	if saved := r.status.Save(ctx, before, b); saved != nil {
 		return resolve(saved)
 	}
 	return resolve(err)
@@ -125,10 +127,10 @@ func (r *reconciler) connect(ctx context.Context, h *metal3.BareMetalHost, b *v1
 
 // resolve tells the queue.
 func resolve(err error) (ctrl.Result, error) {
-	if reconcile.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+	if apierrors.IsAlreadyExists(err) {
 		return reconcile.RetryConflict(), nil
 	}
-	return reconcile.Resolve(err)
+	return bmcstatus.Outcome(0, err)
 }
 
 // forget lets go of what is kept of a host.

@@ -17,6 +17,7 @@ import (
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/controllers/bmc/metrics"
+	"github.com/ironflow/ironflow/controllers/bmcstatus"
 	"github.com/ironflow/ironflow/controllers/secretcache"
 )
 
@@ -47,6 +48,7 @@ type Options struct {
 func Setup(mgr ctrl.Manager, o Options) error {
 	r := &reconciler{
 		client: mgr.GetClient(), secrets: secretcache.Reader{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}, options: o,
+		status:   bmcstatus.Writer{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Settle: settle},
 		failures: map[types.NamespacedName]int{}, verdicts: map[types.NamespacedName]string{},
 	}
 	same := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object kclient.Object) []ctrl.Request {
