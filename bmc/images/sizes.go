@@ -42,8 +42,7 @@ func Sizes(ctx context.Context, c *http.Client, addresses []string) map[string]i
 
 // sizeOf is the size of one image; 0 is not known.
 func sizeOf(ctx context.Context, c *http.Client, address string) int64 {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+	if !askable(address) {
 		return 0
 	}
 	ctx, stop := context.WithTimeout(ctx, patience)
@@ -63,4 +62,10 @@ func sizeOf(ctx context.Context, c *http.Client, address string) int64 {
 		return 0
 	}
 	return max(0, response.ContentLength)
+}
+
+// askable reports an address of a web server.
+func askable(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/address"
 	"github.com/ironflow/ironflow/bmc/preflight"
 )
@@ -26,21 +27,32 @@ type Objects struct {
 	Image     *metal3.PreprovisioningImage
 	LiveImage string
 	// Sizes are the sizes of images in bytes by their addresses, as far as they are
-	// known. [Images] says whose are of use.
+	// known. [Images] are theirs, and [Weighed] those that are of use for a BMC.
 	Sizes map[string]int64
 }
 
 // Images are the addresses of the images that a host's wishes name, each once.
-func Images(o Objects) []string {
+func Images(o Objects) []string { return images(o, true, true) }
+
+// Weighed are those whose sizes matter to the host's BMC, with the wishes that [Of] has
+// made. A report that is nil is not known.
+func Weighed(o Objects, w preflight.Wishes, report *v1alpha1.BMCReport) []string {
+	live, firmware := preflight.Bounds(w, report)
+	return images(o, live, firmware)
+}
+
+func images(o Objects, live, firmware bool) []string {
 	var all []string
 	add := func(address string) {
 		if address != "" && !slices.Contains(all, address) {
 			all = append(all, address)
 		}
 	}
-	add(liveImage(o))
-	add(liveISO(o))
-	if o.Components != nil {
+	if live {
+		add(liveImage(o))
+		add(liveISO(o))
+	}
+	if firmware && o.Components != nil {
 		for _, u := range o.Components.Spec.Updates {
 			add(u.URL)
 		}

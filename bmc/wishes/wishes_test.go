@@ -180,6 +180,11 @@ func TestSizesOfImages(t *testing.T) {
 	}
 	g.Expect(wishes.Images(o)).To(Equal([]string{live, iso, firmware}))
 	report := &v1alpha1.BMCReport{MaxImageBytes: 1 << 20, Quirks: []v1alpha1.AppliedQuirk{{ID: "site", Effect: "image-size", Value: "1024"}}}
+	w, err := wishes.Of(o)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(wishes.Weighed(o, w, report)).To(Equal([]string{live, iso, firmware}))
+	g.Expect(wishes.Weighed(o, w, &v1alpha1.BMCReport{MaxImageBytes: 1})).To(Equal([]string{firmware}))
+	g.Expect(wishes.Weighed(o, w, nil)).To(BeEmpty())
 	sizes := func() (reasons []string) {
 		w, err := wishes.Of(o)
 		g.Expect(err).NotTo(HaveOccurred())

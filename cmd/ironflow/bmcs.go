@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/bmc/images"
 	"github.com/ironflow/ironflow/bmc/probe"
 	"github.com/ironflow/ironflow/bmc/quirks"
 	"github.com/ironflow/ironflow/bmc/quirks/site"
@@ -27,6 +28,8 @@ type bmcSettings struct {
 	on bool
 	// caFile and quirksFile may be empty.
 	caFile, quirksFile string
+	// imageSizes has web servers asked how large images are.
+	imageSizes bool
 	// healthEvery is the time between two readings of a host's parts; 0 for never.
 	healthEvery time.Duration
 	events      eventSettings
@@ -38,6 +41,7 @@ func (b *bmcSettings) settings() []setting {
 		{"bmc", "IRONFLOW_BMC", "false", "ask BMCs over Redfish what they are and can do (kind BMC), and check the wishes of hosts against that before their machines are started for them", boolean(&b.on)},
 		{"bmc-ca", "IRONFLOW_BMC_CA_FILE", "", "file with the certificates that BMCs are trusted for; empty for the system's; a host's disableCertificateVerification trusts any", text(&b.caFile)},
 		{"bmc-quirks", "IRONFLOW_BMC_QUIRKS_FILE", "", "YAML file with a site's own rows of the table of quirks, such as a mounted ConfigMap, read again when it changes; see docs/quirks.md", text(&b.quirksFile)},
+		{"bmc-image-sizes", "IRONFLOW_BMC_IMAGE_SIZES", "true", "ask the web servers of live ISOs and firmware images how large they are, where a BMC is known to take them up to a size only; see docs/preflight.md", boolean(&b.imageSizes)},
 		{"bmc-health-every", "IRONFLOW_BMC_HEALTH_EVERY", "15m0s", "time between two readings of how the parts of a machine are, by at most 12 requests to its BMC; 0 for never", duration(&b.healthEvery)},
 	}, b.events.settings(), b.rotation.settings())
 }
@@ -73,6 +77,13 @@ func (p *program) makeBMCs(hosts *host.Options) error {
 				Quirks: func(id probe.Identity) []v1alpha1.AppliedQuirk { return p.quirksOf(table, id) },
 			})
 		},
+	}
+	if b.imageSizes {
+		book := images.NewBook(images.Client(), time.Now)
+		if err := p.manager.Add(book); err != nil {
+			return err
+		}
+		options.Sizes = book
 	}
 	hosts.Preflights = &bmc.Verdicts{Client: p.manager.GetClient()}
 	ears, err := p.makeEvents(options, asking)

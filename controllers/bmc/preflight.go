@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,18 +30,23 @@ const (
 	ReasonNoReport        = "NoReport"
 )
 
-// judge holds the host's wishes against the report, if there are other wishes or
-// another report. It always comes to a verdict: the host waits for one. A client that
-// is nil has nobody to ask for BIOS settings.
-func (r *reconciler) judge(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC, w preflight.Wishes, c *client.Client) {
+// judge holds the host's wishes against the report, if there are other wishes, another
+// report, or something new of the images that they name. It always comes to a verdict,
+// at the latest when the servers of images have had their time: the host waits for one.
+// A client that is nil has nobody to ask for BIOS settings. It returns when to look
+// again; 0 for when something changes.
+func (r *reconciler) judge(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC, o hostObjects, c *client.Client) (after time.Duration) {
 	report := b.Status.Report
-	now := v1alpha1.PreflightStatus{Wishes: preflight.Digest(w), Overridden: h.Annotations[names.PreflightOverride] == "true"}
+	now := v1alpha1.PreflightStatus{Wishes: preflight.Digest(o.wishes), Overridden: h.Annotations[names.PreflightOverride] == "true"}
 	if report != nil {
 		now.Report = &report.Time
 	}
-	if last := b.Status.Preflight; last != nil && last.Wishes == now.Wishes && last.Overridden == now.Overridden && last.Report.Equal(now.Report) {
-		return
+	known := r.known(h, weighed(b.Status.Preflight, now, o, report))
+	what, after := next(b.Status.Preflight, now, known)
+	if what != judgeAnew {
+		return after
 	}
+	w := o.weighing(known.Sizes)
 	var settings *bios.Settings
 	var registry *bios.Registry
 	if c != nil && report != nil && len(w.Settings) > 0 {
@@ -49,6 +55,7 @@ func (r *reconciler) judge(ctx context.Context, h *metal3.BareMetalHost, b *v1al
 	now.Misfits = preflight.Check(w, report, registry, settings)
 	b.Status.Preflight = &now
 	passed(b)
+	return lookAgain(now.Misfits)
 }
 
 // passed says what the verdict means.
@@ -77,7 +84,9 @@ func describe(misfits []v1alpha1.Misfit) string {
 
 // hostObjects is what a host asks of its hardware, and the objects that hold it; nil for none.
 type hostObjects struct {
+	// wishes know no sizes of images: a verdict is about what was asked for.
 	wishes     preflight.Wishes
+	all        wishes.Objects
 	settings   *metal3.HostFirmwareSettings
 	components *metal3.HostFirmwareComponents
 }
@@ -106,7 +115,7 @@ func objectsOf(ctx context.Context, reader kclient.Reader, h *metal3.BareMetalHo
 		return hostObjects{}, errors.Join(errs...)
 	}
 	w, err := wishes.Of(o)
-	return hostObjects{wishes: w, settings: o.Settings, components: o.Components}, err
+	return hostObjects{wishes: w, all: o, settings: o.Settings, components: o.Components}, err
 }
 
 // Verdicts are what the host controller reads of BMCs.

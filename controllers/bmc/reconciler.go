@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -27,6 +28,8 @@ type reconciler struct {
 	secrets secretcache.Reader
 	status  bmcstatus.Writer
 	options Options
+	// wake has a pass made for a host.
+	wake func(key types.NamespacedName)
 
 	mu       sync.Mutex
 	failures map[types.NamespacedName]int    // probes that failed in a row
@@ -58,12 +61,13 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return resolve(err)
 	}
 	before := b.DeepCopy()
-	err = r.pass(ctx, h, b)
+	after, err := r.pass(ctx, h, b)
 	summarise(b, err)
 	if saved := r.status.Save(ctx, before, b); saved != nil {
 		return resolve(saved)
 	}
-	return resolve(err)
+	result, err := resolve(err)
+	return within(result, err, after), err
 }
 
 // known reports a host that has got so far that its BMC is asked: the host controller
@@ -93,7 +97,8 @@ func (r *reconciler) object(ctx context.Context, h *metal3.BareMetalHost) (*v1al
 
 // pass does what is due, in order. It changes the status in memory only. The verdict on
 // the wishes comes in any case: what is not known of a BMC is no obstacle for its host.
-func (r *reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC) error {
+// It returns when the verdict is looked at again; 0 for when something changes.
+func (r *reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC) (after time.Duration, err error) {
 	o, unread := objectsOf(ctx, r.client, h)
 	t, c, err := r.connect(ctx, h, b)
 	if err == nil {
@@ -104,12 +109,12 @@ func (r *reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alp
 	}
 	switch {
 	case unread == nil:
-		r.judge(ctx, h, b, o.wishes, c)
+		after = r.judge(ctx, h, b, o, c)
 		r.inSync(ctx, h, b, o, c)
 	case err == nil:
 		err = unread
 	}
-	return err
+	return after, err
 }
 
 // connect makes the client of the host's BMC.

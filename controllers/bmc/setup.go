@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
@@ -31,13 +32,15 @@ type Connections interface {
 	Drop(key string)
 }
 
-// Options wire the controller. All but CA and Metrics are required.
+// Options wire the controller. All but CA, Sizes and Metrics are required.
 type Options struct {
 	BMCs Connections
 	// Probe makes a report of a BMC.
 	Probe func(ctx context.Context, c *client.Client, t client.Target) (*v1alpha1.BMCReport, error)
 	// CA is what BMCs' certificates are verified with, in PEM; empty for the system's.
 	CA []byte
+	// Sizes know those of images; nil knows none.
+	Sizes Sizes
 	// Now is the time.
 	Now func() time.Time
 	// Metrics count probes; nil counts none.
@@ -60,6 +63,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		Watches(&metal3.HostFirmwareComponents{}, same).
 		Watches(&metal3.PreprovisioningImage{}, same).
 		Watches(&v1alpha1.BMC{}, same, builder.WithPredicates(staleReady)).
+		WatchesRawSource(source.Func(r.hear)).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("set up the controller of BMCs: %w", err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/bmc/images"
 	"github.com/ironflow/ironflow/bmc/probe"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/test/bmc/simulator"
@@ -36,13 +37,18 @@ type world struct {
 	ahead atomic.Int64
 	// quirks are those that the reports have.
 	quirks []v1alpha1.AppliedQuirk
+	// sizes are those of images; nil knows none.
+	sizes *images.Book
 }
 
-func newWorld(t *testing.T, system simulator.System) *world {
+func newWorld(t *testing.T, system simulator.System, with ...func(*world)) *world {
 	t.Helper()
 	w := &world{World: shared.New(t, system), pool: shared.Pool()}
+	for _, set := range with {
+		set(w)
+	}
 	w.Start(nil, func(mgr ctrl.Manager) error {
-		return Setup(mgr, Options{
+		o := Options{
 			BMCs: w.pool, Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) },
 			Probe: func(ctx context.Context, c *client.Client, target client.Target) (*v1alpha1.BMCReport, error) {
 				return probe.Probe(ctx, c, probe.Options{
@@ -50,7 +56,12 @@ func newWorld(t *testing.T, system simulator.System) *world {
 					Quirks: func(probe.Identity) []v1alpha1.AppliedQuirk { return w.quirks },
 				})
 			},
-		})
+		}
+		if w.sizes != nil {
+			o.Sizes = w.sizes
+			w.Expect(mgr.Add(w.sizes)).To(Succeed())
+		}
+		return Setup(mgr, o)
 	})
 	w.CreateSecret(shared.Secret, shared.User, shared.Password)
 	w.CreateHost()

@@ -1,0 +1,41 @@
+package preflight_test
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/bmc/preflight"
+)
+
+// TestBounds: sizes are of use where a rule could refuse them, and nowhere else.
+func TestBounds(t *testing.T) {
+	row := []v1alpha1.AppliedQuirk{{ID: "site", Effect: "image-size", Value: "1"}}
+	for name, c := range map[string]struct {
+		boot           preflight.BootKind
+		report         *v1alpha1.BMCReport
+		live, firmware bool
+	}{
+		"no report":              {boot: preflight.VirtualMedia},
+		"no bound":               {boot: preflight.VirtualMedia, report: &v1alpha1.BMCReport{}},
+		"a row of the site":      {boot: preflight.VirtualMedia, report: &v1alpha1.BMCReport{Quirks: row}, live: true},
+		"boot over the network":  {boot: preflight.Network, report: &v1alpha1.BMCReport{Quirks: row}},
+		"what the BMC says":      {boot: preflight.Network, report: &v1alpha1.BMCReport{MaxImageBytes: 1 << 20}, firmware: true},
+		"a row and what it says": {boot: preflight.VirtualMedia, report: &v1alpha1.BMCReport{Quirks: row, MaxImageBytes: 1 << 20}, live: true, firmware: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := preflight.Wishes{
+				Address: preflight.Address{Scheme: "redfish-virtualmedia", Boot: c.boot, Redfish: true},
+				LiveISO: preflight.LiveImage{Scheme: "https"}, Updates: []preflight.Update{{Component: "bios", URL: "https://192.0.2.9/bios"}},
+			}
+			live, firmware := preflight.Bounds(w, c.report)
+			g.Expect(live).To(Equal(c.live))
+			g.Expect(firmware).To(Equal(c.firmware))
+			g.Expect(preflight.TooLarge(preflight.Check(w, c.report, nil, nil))).To(BeFalse(), "nothing is known of them")
+			w.LiveISO.Bytes, w.Updates[0].Bytes = 2<<20, 2<<20
+			g.Expect(preflight.TooLarge(preflight.Check(w, c.report, nil, nil))).To(Equal(live || firmware))
+		})
+	}
+}
