@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/bmc/credentials/certificate"
+	"github.com/ironflow/ironflow/bmc/credentials/reason"
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 )
 
@@ -47,7 +48,7 @@ func (c *Certifier) Pass(ctx context.Context, o certificate.Observed) (certifica
 		}
 		action := certificate.Decide(&seen)
 		if wait, is := action.(certificate.Wait); is {
-			if wait.For == 0 || seen.Record.Failures >= mostFailures {
+			if wait.For == 0 || wait.Condition.Reason == reason.NeedsReset || seen.Record.Failures >= mostFailures {
 				c.Gate.Leave(c.Address, c.owner(&seen))
 			}
 			return wait, nil
@@ -123,9 +124,9 @@ func (c *Certifier) do(ctx context.Context, o *certificate.Observed, version, tr
 			after = certificate.NotGenerated(o, errors.Is(err, ErrUnsupported), short(err))
 		}
 	case certificate.Sign:
-		chain, err := c.Issuer.Sign(ctx, a.ID, a.Request)
+		chain, ca, err := c.Issuer.Sign(ctx, a.ID, a.Request)
 		o.Now = c.Now()
-		if after = certificate.Signed(o, chain); err != nil {
+		if after = certificate.Signed(o, chain, ca); err != nil {
 			after = certificate.NotSigned(o, errors.Is(err, ErrPending), short(err))
 		}
 	case certificate.SetTrust:

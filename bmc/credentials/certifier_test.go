@@ -127,7 +127,7 @@ func newWeb(t *testing.T, seed uint64) *web {
 		w.trust = client.Trust{Insecure: true}
 	}
 	w.observed = certificate.Observed{
-		Host: "metal3/host-1", Issuer: "site", CA: w.issuer.pem(), Names: []string{bmcAddress, "bmc.example"}, Request: "1", AtRest: true,
+		Host: "metal3/host-1", Issuer: "site", Names: []string{bmcAddress, "bmc.example"}, Request: "1", AtRest: true,
 	}
 	w.gate.Most = 2
 	return w
@@ -269,7 +269,7 @@ func (w *web) Generate(_ context.Context, names []string) (request []byte, err e
 	return request, err
 }
 
-func (w *web) Sign(_ context.Context, id string, request []byte) (chain []byte, err error) {
+func (w *web) Sign(_ context.Context, id string, request []byte) (chain, ca []byte, err error) {
 	err = w.effect("sign", func(fails bool) error {
 		if w.signed[id] == nil {
 			parsed, err := certificate.ParseRequest(request)
@@ -282,7 +282,7 @@ func (w *web) Sign(_ context.Context, id string, request []byte) (chain []byte, 
 		chain = w.signed[id]
 		return nil
 	})
-	return chain, err
+	return chain, w.issuer.pem(), err
 }
 
 func (w *web) Install(_ context.Context, chain []byte) (answer rotation.Answer, err error) {
@@ -420,6 +420,71 @@ func TestACertificateThatNeedsAReset(t *testing.T) {
 	wait = w.run()
 	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.Current), wait.Condition.Message)
 	w.replaced("after the reset")
+}
+
+// TestABMCThatNeedsAResetKeepsNobodyWaiting: nobody may come for weeks, and its place is
+// free meanwhile.
+func TestABMCThatNeedsAResetKeepsNobodyWaiting(t *testing.T) {
+	w := newWeb(t, 0)
+	w.reset = true
+	wait := w.run()
+	w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.NeedsReset), wait.Condition.Message)
+	w.g.Expect(w.gate.Inside()).To(gomega.BeZero(), "others may change theirs")
+}
+
+// TestABMCThatLosesTheCertificateInAReset: it has taken it, and comes back with the old one
+// and nothing else. Whoever asks again gets another one; until then none is made.
+func TestABMCThatLosesTheCertificateInAReset(t *testing.T) {
+	for seed := range uint64(4) { // each kind of trust
+		w := newWeb(t, seed)
+		w.reset = true
+		wait := w.run()
+		w.g.Expect(wait.Condition.Message).To(gomega.ContainSubstring("ask again"))
+		w.next, w.reset = nil, false
+		before := w.effects
+		for range 48 {
+			w.pass(time.Hour)
+			wait, err := w.program().Pass(t.Context(), w.observed)
+			w.g.Expect(err).NotTo(gomega.HaveOccurred())
+			w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.NeedsReset), wait.Condition.Message)
+		}
+		w.g.Expect(w.effects).To(gomega.Equal(before), "nobody has asked")
+		w.observed.Request = "2"
+		wait = w.run()
+		w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.Current), wait.Condition.Message)
+		w.replaced(wait.Condition.Message)
+	}
+}
+
+// TestTheIssuerIsReplacedInTheMiddle: whatever is on the way to the BMC is trusted by what
+// it was signed with, and the next one by the new issuer.
+func TestTheIssuerIsReplacedInTheMiddle(t *testing.T) {
+	whole := newWeb(t, 1)
+	whole.run()
+	for at := 1; at <= whole.effects; at++ {
+		for seed := range uint64(4) {
+			w := newWeb(t, seed)
+			w.killAt, w.killAfter = at, true
+			first, c := w.issuer, w.program()
+			for over := false; !w.dead && !over; {
+				wait, _ := c.Pass(t.Context(), w.observed)
+				w.pass(wait.For)
+				over = wait.Condition.Reason == reason.Current
+			}
+			w.issuer, w.signed = newAuthority(w.g, "another", w.now), map[string][]byte{}
+			wait := w.run()
+			why := fmt.Sprintf("replaced after %d: %s: %v", at, wait.Condition.Message, w.done)
+			w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.Current), why)
+			w.g.Expect(w.accepted()).To(gomega.BeTrue(), why)
+			leaf, err := x509.ParseCertificate(w.served)
+			w.g.Expect(err).NotTo(gomega.HaveOccurred())
+			w.g.Expect(leaf.Issuer.CommonName).To(gomega.BeElementOf(first.cert.Subject.CommonName, "another"), why)
+			w.observed.Request = "2"
+			wait = w.run()
+			w.g.Expect(wait.Condition.Reason).To(gomega.Equal(reason.Current), why)
+			w.replaced(why)
+		}
+	}
 }
 
 // TestAForeignCertificateEndsAReplacement: trust is not switched to what we did not order.

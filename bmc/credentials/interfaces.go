@@ -84,10 +84,11 @@ var ErrUnsupported = errors.New("the BMC cannot do it")
 
 // Issuer signs requests.
 type Issuer interface {
-	// Sign has a request (PEM) signed, and returns the chain (PEM), the BMC's first. The
-	// same id and request give the same certificate, or one as good, however often it is
-	// called. It does not wait: [ErrPending] says that there is none yet.
-	Sign(ctx context.Context, id string, request []byte) (chain []byte, err error)
+	// Sign has a request (PEM) signed, and returns the chain (PEM), the BMC's first, and
+	// the authority (PEM) that vouches for it. The same id and request give the same
+	// certificate, or one as good, however often it is called. It does not wait:
+	// [ErrPending] says that there is none yet.
+	Sign(ctx context.Context, id string, request []byte) (chain, ca []byte, err error)
 }
 
 // Server is the web server of one BMC. Each call makes one attempt.

@@ -83,12 +83,9 @@ func (r *certifier) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alph
 	if err != nil {
 		return reason.Wait{}, err
 	}
-	n, s := &node{host: h, ironics: r.options.Ironics}, r.store(h, server.Host.Target, o.CA)
+	n, s := &node{host: h, ironics: r.options.Ironics}, r.store(h, server.Host.Target)
 	if server.Host.Target.TLS, _, err = s.Trust(ctx); err != nil {
 		return reason.Wait{}, err
-	}
-	if len(o.CA) == 0 && s.held != nil {
-		o.CA = s.held.Data[issuerKey] // what has begun is carried on without the flags
 	}
 	c := &credentials.Certifier{
 		Records: s, Server: server, Issuer: issuer{r.options, o.Names}, Truster: s, Node: n, Gate: r.places.gate,
@@ -107,15 +104,16 @@ type issuer struct {
 }
 
 // Sign implements [credentials.Issuer]. The names are ours, not the request's.
-func (i issuer) Sign(_ context.Context, _ string, request []byte) ([]byte, error) {
+func (i issuer) Sign(_ context.Context, _ string, request []byte) (chain, ca []byte, err error) {
 	if i.options.Authority == nil {
-		return nil, errors.New("no issuer is named any more: name it again until the replacement is over")
+		return nil, nil, errors.New("no issuer is named any more: name it again until the replacement is over")
 	}
 	a, err := i.options.Authority()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return a.Sign(i.options.Random, request, i.names, i.options.Life, i.options.Now())
+	chain, err = a.Sign(i.options.Random, request, i.names, i.options.Life, i.options.Now())
+	return chain, a.CA(), err
 }
 
 var _ credentials.Issuer = issuer{}

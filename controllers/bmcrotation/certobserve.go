@@ -46,7 +46,7 @@ func (r *certifier) observe(ctx context.Context, h *metal3.BareMetalHost, b *v1a
 		if err != nil {
 			o.Issuer, o.IssuerProblem = "of the flag", "the issuer cannot be read: "+err.Error()
 		} else {
-			o.Issuer, o.CA = a.Name(), a.CA()
+			o.Issuer = a.Name()
 		}
 	}
 	target, a, err := targetOf(h, b, r.options.CA)

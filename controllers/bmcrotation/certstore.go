@@ -22,8 +22,6 @@ type certificateStore struct {
 
 	// target says how the BMC is checked as long as nothing was replaced.
 	target client.Target
-	// issuer is what its certificates are trusted by; empty if none is named now.
-	issuer []byte
 }
 
 var (
@@ -37,10 +35,10 @@ func certificateKey(h *metal3.BareMetalHost) types.NamespacedName {
 }
 
 // kept are the keys that are not the record's own.
-var kept = []string{trustedKey, pinKey, baseKey, issuerKey}
+var kept = []string{trustedKey, pinKey, baseKey}
 
-func (r *certifier) store(h *metal3.BareMetalHost, target client.Target, issuer []byte) *certificateStore {
-	return &certificateStore{object: object{client: r.client, live: r.live, host: h, key: certificateKey(h)}, target: target, issuer: issuer}
+func (r *certifier) store(h *metal3.BareMetalHost, target client.Target) *certificateStore {
+	return &certificateStore{object: object{client: r.client, live: r.live, host: h, key: certificateKey(h)}, target: target}
 }
 
 // current reads the object. What is of another BMC is not there.
@@ -78,9 +76,6 @@ func (s *certificateStore) WriteRecord(ctx context.Context, version string, own 
 				data[key] = value
 			}
 		}
-	}
-	if len(s.issuer) > 0 {
-		data[issuerKey] = s.issuer
 	}
 	return s.save(ctx, version, data)
 }

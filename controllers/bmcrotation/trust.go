@@ -20,8 +20,6 @@ const (
 	trustedKey = "ca.crt"
 	pinKey     = "pin"
 	baseKey    = "base"
-	// issuerKey has the issuer's authority, for a replacement that outlives its flags.
-	issuerKey = "issuer.crt"
 )
 
 // trustOf is how the certificate of a host's BMC is checked: as the target says, unless

@@ -11,7 +11,7 @@ import (
 func Generated(o *Observed, request []byte) *Record {
 	r := o.Record.to(Requested)
 	r.clear()
-	r.Phase, r.Attempt, r.Request, r.Old = Requested, r.Attempt+1, request, Digest(o.Served.Raw)
+	r.Phase, r.Attempt, r.Request, r.Old, r.Serves = Requested, r.Attempt+1, request, Digest(o.Served.Raw), o.Request
 	return r
 }
 
@@ -23,10 +23,11 @@ func NotGenerated(o *Observed, never bool, message string) *Record {
 	return o.Record.retry(o, reason.BadRequest, "the BMC makes no request: "+message)
 }
 
-// Signed is the record of what the issuer has signed.
-func Signed(o *Observed, chain []byte) *Record {
+// Signed is the record of what the issuer has signed, with the authority that vouches
+// for it: the issuer may be another one before the BMC serves it.
+func Signed(o *Observed, chain, ca []byte) *Record {
 	r := o.Record.to(Issued)
-	r.Chain = chain
+	r.Chain, r.CA = chain, ca
 	return r
 }
 

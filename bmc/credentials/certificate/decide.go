@@ -155,7 +155,7 @@ func (o *Observed) id() string {
 // the old one wherever both can be.
 func install(o *Observed) Action {
 	r := o.Record
-	if err := CheckIssued(r.Chain, r.Request, o.CA, o.Names, o.Now); err != nil {
+	if err := CheckIssued(r.Chain, r.Request, r.CA, o.Names, o.Now); err != nil {
 		return Save{r.giveUp(o, reason.WrongCertificate, err.Error()), "give up: the certificate would lock everybody out"}
 	}
 	if !o.AtRest {
@@ -172,10 +172,10 @@ func install(o *Observed) Action {
 // handshake that proves the new one does without.
 func (o *Observed) widened() (client.Trust, bool) {
 	t := o.Trust
-	if len(t.CA) == 0 || t.Pin != "" || t.Insecure || bytes.Contains(t.CA, bytes.TrimSpace(o.CA)) {
+	if len(t.CA) == 0 || t.Pin != "" || t.Insecure || bytes.Contains(t.CA, bytes.TrimSpace(o.Record.CA)) {
 		return t, false
 	}
-	t.CA = append(append(bytes.TrimSpace(bytes.Clone(t.CA)), '\n'), o.CA...)
+	t.CA = append(append(bytes.TrimSpace(bytes.Clone(t.CA)), '\n'), o.Record.CA...)
 	return t, true
 }
 
@@ -188,7 +188,7 @@ func (o *Observed) switched() client.Trust {
 	}
 	// The system's authorities know nothing of an issuer of the site's own.
 	if len(t.CA) > 0 || t.Pin == "" && !t.Insecure {
-		t.CA = bytes.Clone(o.CA)
+		t.CA = bytes.Clone(o.Record.CA)
 	}
 	return t
 }
@@ -226,12 +226,17 @@ func again(o *Observed) Action {
 		pause = min(time.Minute<<min(r.Installs, 6), time.Hour)
 	}
 	switch {
+	case r.Taken && o.Request != "" && o.Request != r.Serves:
+		// A BMC that has lost the certificate in a reset never serves it.
+		anew := r.giveUp(o, "", "")
+		anew.Asked, anew.GaveUp = r.Serves, time.Time{}
+		return Save{anew, "give up: somebody asks again"}
 	case r.Taken && waited < patience:
 		return o.stop(restart, reason.ReplacementUnderWay, "waiting for the BMC to serve the new certificate")
 	case r.Perhaps && !r.Taken && r.Installs >= mostInstalls && waited < time.Hour:
 		return o.stop(time.Hour-waited, reason.NeedsReset, "the BMC may have the new certificate and serves the old one: reset the BMC; it is sent once more in an hour")
 	case r.Taken:
-		return o.stop(time.Hour, reason.NeedsReset, "the BMC has the new certificate and serves the old one: reset the BMC; the rest is done by itself")
+		return o.stop(time.Hour, reason.NeedsReset, "the BMC has the new certificate and serves the old one: reset the BMC; the rest is done by itself. If it still serves the old one afterwards, ask again")
 	case r.Installs >= mostInstalls && !r.Perhaps:
 		return Save{r.giveUp(o, reason.Refused, r.Trouble.Message), "give up: the BMC refuses the certificate"}
 	case waited < pause:

@@ -18,9 +18,8 @@ type Observed struct {
 	Served *x509.Certificate
 	// Trust is how the BMC's certificate is checked now.
 	Trust client.Trust
-	// Issuer names who signs; empty: nothing is replaced. CA is its authority (PEM).
+	// Issuer names who signs; empty: nothing is replaced.
 	Issuer string
-	CA     []byte
 	// IssuerProblem says why it cannot sign.
 	IssuerProblem string
 	// Names are the names and addresses under which the BMC is reached, the first one

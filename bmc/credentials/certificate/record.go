@@ -35,11 +35,15 @@ type Record struct {
 	Phase Phase `json:"phase,omitempty"`
 	// Attempt counts requests; with the host's name it names one for the issuer.
 	Attempt int `json:"attempt,omitempty"`
-	// Request is the BMC's (PEM), Chain the issuer's answer (PEM, the leaf first), and
-	// Old the digest of the certificate that was served before.
+	// Request is the BMC's (PEM), Chain the issuer's answer (PEM, the leaf first), CA the
+	// authority that vouches for it (PEM), and Old the digest of the certificate that was
+	// served before.
 	Request []byte `json:"-"`
 	Chain   []byte `json:"-"`
+	CA      []byte `json:"-"`
 	Old     string `json:"old,omitempty"`
+	// Serves is the value of the annotation when it began.
+	Serves string `json:"serves,omitempty"`
 	// Installs counts how often the certificate was sent.
 	Installs int `json:"installs,omitempty"`
 	// Taken says that the BMC has taken it; Perhaps, that it may have.
@@ -67,6 +71,7 @@ const (
 	stateKey   = "state"
 	requestKey = "request.pem"
 	chainKey   = "certificate.pem"
+	caKey      = "issuer.crt"
 )
 
 // RecordName is the name of the object that holds a host's record.
@@ -79,11 +84,10 @@ func Encode(r *Record) (map[string][]byte, error) {
 		return nil, fmt.Errorf("encode the record of a certificate: %w", err)
 	}
 	data := map[string][]byte{stateKey: raw}
-	if len(r.Request) > 0 {
-		data[requestKey] = r.Request
-	}
-	if len(r.Chain) > 0 {
-		data[chainKey] = r.Chain
+	for key, value := range map[string][]byte{requestKey: r.Request, chainKey: r.Chain, caKey: r.CA} {
+		if len(value) > 0 {
+			data[key] = value
+		}
 	}
 	return data, nil
 }
@@ -95,9 +99,9 @@ func Decode(data map[string][]byte) *Record {
 	if err := json.Unmarshal(data[stateKey], r); err != nil {
 		return &Record{}
 	}
-	r.Request, r.Chain = data[requestKey], data[chainKey]
+	r.Request, r.Chain, r.CA = data[requestKey], data[chainKey], data[caKey]
 	row, known := phases[r.Phase]
-	if !known || row.request && len(r.Request) == 0 || row.chain && len(r.Chain) == 0 {
+	if !known || row.request && len(r.Request) == 0 || row.chain && (len(r.Chain) == 0 || len(r.CA) == 0) {
 		return &Record{Attempt: r.Attempt, Asked: r.Asked, Installed: r.Installed}
 	}
 	return r
@@ -143,7 +147,7 @@ func (r *Record) finish(o *Observed) *Record {
 
 // clear drops what belongs to one replacement.
 func (r *Record) clear() {
-	r.Phase, r.Request, r.Chain, r.Old = Rested, nil, nil, ""
+	r.Phase, r.Request, r.Chain, r.CA, r.Old, r.Serves = Rested, nil, nil, nil, "", ""
 	r.Installs, r.Taken, r.Perhaps, r.SentAt = 0, false, false, time.Time{}
 	r.Failures, r.NotBefore, r.Trouble = 0, time.Time{}, reason.Trouble{}
 }

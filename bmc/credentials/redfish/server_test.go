@@ -56,10 +56,10 @@ func block(der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-func (s *site) Sign(_ context.Context, id string, request []byte) ([]byte, error) {
+func (s *site) Sign(_ context.Context, id string, request []byte) (chain, ca []byte, err error) {
 	asked, err := certificate.ParseRequest(request)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if s.signed[id] == nil {
 		template := &x509.Certificate{
@@ -68,12 +68,12 @@ func (s *site) Sign(_ context.Context, id string, request []byte) ([]byte, error
 		}
 		der, err := x509.CreateCertificate(rand.Reader, template, s.root, asked.PublicKey, s.key)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		s.signed[id] = append(block(der), block(s.root.Raw)...)
-		return nil, fmt.Errorf("request %s: %w", id, credentials.ErrPending)
+		return nil, nil, fmt.Errorf("request %s: %w", id, credentials.ErrPending)
 	}
-	return s.signed[id], nil
+	return s.signed[id], block(s.root.Raw), nil
 }
 
 func (s *site) Record(context.Context) (map[string][]byte, string, error) {
@@ -132,7 +132,7 @@ func TestACertificateOverRedfish(t *testing.T) {
 				Records: s, Server: server, Issuer: s, Truster: s, Node: s, Gate: &credentials.Gate{Most: 1}, Address: b.http.URL, Now: func() time.Time { return s.now },
 			}
 			observed := certificate.Observed{
-				Host: "metal3/host-1", Issuer: "site", CA: block(s.root.Raw), Names: []string{u.Hostname(), "bmc.test"}, Request: "1", AtRest: true,
+				Host: "metal3/host-1", Issuer: "site", Names: []string{u.Hostname(), "bmc.test"}, Request: "1", AtRest: true,
 			}
 			var wait certificate.Wait
 			for range 40 {
