@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -41,4 +42,22 @@ func TestOthersWriteDuringAProbe(t *testing.T) {
 	w.Expect(b.Status.Report).NotTo(BeNil())
 	w.Expect(w.Condition(v1alpha1.CredentialsCurrent).Reason).To(Equal("Quarantined"))
 	w.Consistently(probes.Load).WithTimeout(300 * time.Millisecond).Should(Equal(int64(1)))
+}
+
+// TestConnectWithoutTheKindBMC: it may go before its host, and others have to take leave of
+// the machine's BMC.
+func TestConnectWithoutTheKindBMC(t *testing.T) {
+	w := &world{World: shared.New(t, simulator.System{}), pool: shared.Pool()}
+	var connect func(ctx context.Context, h *metal3.BareMetalHost) (*client.Client, error)
+	w.Start(nil, func(mgr ctrl.Manager) error {
+		connect = Connect(mgr, Options{BMCs: w.pool})
+		return nil
+	})
+	w.CreateSecret(shared.Secret, shared.User, shared.Password)
+	w.CreateHost()
+	h := &metal3.BareMetalHost{}
+	w.Expect(w.Kube.Get(t.Context(), key, h)).To(Succeed())
+	c, err := connect(t.Context(), h)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(c.Verify(t.Context(), shared.Password)).To(Succeed())
 }

@@ -47,6 +47,19 @@ func TestLife(t *testing.T) {
 	w.Eventually(w.sim.Subscriptions).WithTimeout(patience).Should(ConsistOf(HaveField("Destination", ContainSubstring("others"))))
 }
 
+// TestTheKindBMCGoesFirst: a deletion in the foreground takes the kind BMC before the
+// host, and the subscription all the same.
+func TestTheKindBMCGoesFirst(t *testing.T) {
+	w := newWorld(t)
+	w.start()
+	w.host()
+	w.until(metav1.ConditionTrue, ReasonArrives)
+	w.Expect(w.kube.Delete(t.Context(), w.bmc())).To(Succeed())
+	w.Expect(w.sim.Subscriptions()).To(HaveLen(1))
+	w.Expect(w.kube.Delete(t.Context(), &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}})).To(Succeed())
+	w.Eventually(w.sim.Subscriptions).WithTimeout(patience).Should(BeEmpty())
+}
+
 // TestRepair: what a BMC's reset has lost is made again with the next look.
 func TestRepair(t *testing.T) {
 	for _, quirk := range []simulator.Quirk{simulator.SubscriptionsLost, simulator.SubscriptionsRenamed} {

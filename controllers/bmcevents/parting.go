@@ -47,7 +47,8 @@ func (r *reconciler) begin(ctx context.Context, h *metal3.BareMetalHost, b *v1al
 	r.mu.Lock()
 	p := r.parting[key]
 	r.mu.Unlock()
-	if p != nil && p.voice == voiceOf(h) || meta.FindStatusCondition(b.Status.Conditions, v1alpha1.Subscribed) == nil {
+	never := r.last(key).Known == "" && meta.FindStatusCondition(b.Status.Conditions, v1alpha1.Subscribed) == nil
+	if p != nil && p.voice == voiceOf(h) || never {
 		return nil
 	}
 	wanted, err := r.wanted(ctx, h)
@@ -73,8 +74,9 @@ func (r *reconciler) moved(ctx context.Context, h *metal3.BareMetalHost, b *v1al
 	if before.Spec.BMC.Address == "" || voiceOf(before) == voiceOf(h) {
 		return
 	}
+	err := r.begin(ctx, before, b)
 	r.forget(kclient.ObjectKeyFromObject(h))
-	if err := r.begin(ctx, before, b); err != nil {
+	if err != nil {
 		ctrl.LoggerFrom(ctx).Info("the event subscription stays at the BMC that the host had before; what it sends is refused", "err", err.Error())
 	}
 }

@@ -58,12 +58,16 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, nil // a change of the host wakes it
 	}
 	b := &v1alpha1.BMC{}
-	if err := r.client.Get(ctx, req.NamespacedName, b); err != nil {
-		return ctrl.Result{}, kclient.IgnoreNotFound(err) // the controller of BMCs makes it, which wakes the host
+	leaves := !h.DeletionTimestamp.IsZero()
+	// The kind BMC may go before a host that leaves; else the controller of BMCs makes it,
+	// which wakes the host.
+	if err := r.client.Get(ctx, req.NamespacedName, b); err != nil && (!leaves || !apierrors.IsNotFound(err)) {
+		return ctrl.Result{}, kclient.IgnoreNotFound(err)
 	}
-	if !h.DeletionTimestamp.IsZero() {
+	if leaves {
+		err := r.begin(ctx, h, b)
 		r.forget(req.NamespacedName)
-		if err := r.begin(ctx, h, b); err != nil {
+		if err != nil {
 			return reconcile.Resolve(err)
 		}
 		return ctrl.Result{RequeueAfter: r.part(ctx, req.NamespacedName, h)}, nil
