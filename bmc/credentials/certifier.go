@@ -106,7 +106,7 @@ func (c *Certifier) looks(o *certificate.Observed) bool {
 	if o.Now.Before(o.Record.NotBefore) {
 		return false
 	}
-	resting := o.Record.Phase == certificate.Rested && o.Issuer != ""
+	resting := o.Record.Phase == certificate.Rested && o.Issuer != "" && o.Through == ""
 	return resting || o.Record.Phase == certificate.Proving
 }
 

@@ -10,8 +10,10 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	mathrand "math/rand/v2"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +22,8 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	kclient "sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
@@ -107,7 +111,13 @@ func (s *sealed) condition() metav1.Condition {
 // letsIn holds that whoever is told by the guard how the BMC is checked gets in.
 func (s *sealed) letsIn(why string) {
 	s.t.Helper()
-	c, err := Guard{Pool: client.NewPool(client.Options{Now: s.now}), Reader: s.kube}.Client(key.String(), client.Target{
+	s.letsInAs(key.Name, why)
+}
+
+// letsInAs is letsIn for another host.
+func (s *sealed) letsInAs(host, why string) {
+	s.t.Helper()
+	c, err := Guard{Pool: client.NewPool(client.Options{Now: s.now}), Reader: cached{s.kube}}.Client(key.Namespace+"/"+host, client.Target{
 		URL: s.base, Username: user, Password: client.Secret(s.stored("bmc")["password"]), TLS: client.Trust{CA: s.ca}, Basic: true,
 	})
 	s.Expect(err).NotTo(HaveOccurred())
@@ -237,10 +247,10 @@ func TestAnotherBMCIsCheckedAsBefore(t *testing.T) {
 	s := newSealed(t)
 	s.replace("1")
 	s.run(func() string { return fmt.Sprint(s.done, s.condition()) })
-	trust, err := trustOf(t.Context(), s.kube, key.String(), client.Target{URL: s.base, TLS: client.Trust{CA: s.ca}})
+	trust, err := trustOf(t.Context(), cached{s.kube}, key.String(), client.Target{URL: s.base, TLS: client.Trust{CA: s.ca}})
 	s.Expect(err).NotTo(HaveOccurred())
 	s.Expect(string(trust.CA)).To(Equal(string(s.issuer.CA())))
-	trust, err = trustOf(t.Context(), s.kube, key.String(), client.Target{URL: "https://192.0.2.9", TLS: client.Trust{CA: s.ca}})
+	trust, err = trustOf(t.Context(), cached{s.kube}, key.String(), client.Target{URL: "https://192.0.2.9", TLS: client.Trust{CA: s.ca}})
 	s.Expect(err).NotTo(HaveOccurred())
 	s.Expect(string(trust.CA)).To(Equal(string(s.ca)))
 }
@@ -263,6 +273,70 @@ func TestACertificateIsCarriedOnWithoutTheFlags(t *testing.T) {
 	s.resetBMC()
 	s.run(why)
 	s.signed(why())
+}
+
+// TestHostsOfOneBMC, as blades behind one chassis controller: the certificate is replaced
+// through one of them, the other one is let in with it too, and none takes it for foreign.
+func TestHostsOfOneBMC(t *testing.T) {
+	s := newSealed(t)
+	s.options.Scheduled = true
+	s.secret("other", user, original)
+	s.host("host-2", "other")
+	s.start()
+	why := func() string { return fmt.Sprint(s.done, s.condition()) }
+	both := func() {
+		for _, name := range []string{"host-2", key.Name} {
+			for range 2 {
+				_, err := s.running[1].Reconcile(t.Context(), ctrl.Request{NamespacedName: kclient.ObjectKey{Namespace: key.Namespace, Name: name}})
+				s.Expect(err).NotTo(HaveOccurred())
+			}
+		}
+	}
+	both()
+	s.signed(why())
+	s.letsInAs("host-2", "it has the same BMC")
+	first := s.served().SerialNumber
+	both()
+	s.Expect(s.served().SerialNumber).To(Equal(first), "one has replaced it, the other leaves it")
+	b := v1alpha1.BMC{}
+	s.Expect(s.kube.Get(t.Context(), kclient.ObjectKey{Namespace: key.Namespace, Name: "host-2"}, &b)).To(Succeed())
+	s.Expect(meta.FindStatusCondition(b.Status.Conditions, v1alpha1.CertificateCurrent)).To(And(HaveField("Reason", "Current"), HaveField("Message", ContainSubstring("through host lab/host-1"))))
+
+	trust, err := trustOf(t.Context(), cached{s.kube}, "elsewhere/host-3", client.Target{URL: s.base, TLS: client.Trust{CA: s.ca}})
+	s.Expect(err).NotTo(HaveOccurred())
+	s.Expect(string(trust.CA)).To(Equal(string(s.ca)), "Secrets of another namespace are not believed")
+}
+
+// TestNoPasswordInACertificatesWords: a BMC that repeats the login that it refuses.
+func TestNoPasswordInACertificatesWords(t *testing.T) {
+	s := newSealed(t)
+	wrap := func(bmc http.Handler) http.Handler {
+		return http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodPost {
+				bmc.ServeHTTP(answer, r)
+				return
+			}
+			answer.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(answer, `{"error":{"code":"Base.1.18.GeneralError","message":"the password `+original+` of `+user+` is not to my taste"}}`)
+		})
+	}
+	s.wrap.Store(&wrap)
+	s.replace("1")
+	s.turn(func() string { return "" })
+	s.Expect(s.condition().Message).To(And(ContainSubstring("is not to my taste"), Not(ContainSubstring(original))))
+	s.Expect(s.stored("host-1-bmc-certificate")["state"]).NotTo(ContainSubstring(original))
+}
+
+// TestAWrongPasswordIsNotTriedForACertificate again and again: that would lock the account.
+func TestAWrongPasswordIsNotTriedForACertificate(t *testing.T) {
+	s := newSealed(t)
+	s.Expect(s.sim.SetPassword(user, "s0mebody-Elses")).To(Succeed())
+	s.replace("1")
+	for range 20 {
+		wait := s.turn(func() string { return fmt.Sprint(s.condition()) })
+		s.ahead.Add(int64(wait))
+	}
+	s.Expect(s.sim.Logins()[accounts.Wrong]).To(BeNumerically("<=", 2), fmt.Sprint(s.condition()))
 }
 
 // resetBMC starts the BMC anew.

@@ -2,6 +2,7 @@ package bmcrotation
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -59,8 +60,25 @@ func (r *certifier) observe(ctx context.Context, h *metal3.BareMetalHost, b *v1a
 	default:
 		o.Names = []string{a.Host()}
 	}
+	if o.Through, err = r.through(ctx, h); err != nil {
+		return o, server, err
+	}
 	server.Login, o.Barred, err = r.login(ctx, h)
 	return o, server, err
+}
+
+// through is the host that the certificate of this one's BMC is replaced through: of
+// several at the same BMC, as blades behind one chassis controller, the first by name.
+// Empty is the host itself. Each would take the others' certificate for a foreign one.
+func (r *certifier) through(ctx context.Context, h *metal3.BareMetalHost) (string, error) {
+	hosts, err := atBase(ctx, r.client, baseOf(h))
+	if err != nil || len(hosts) < 2 {
+		return "", err
+	}
+	if first := slices.Min(hosts); first != kclient.ObjectKeyFromObject(h).String() {
+		return first, nil
+	}
+	return "", nil
 }
 
 // login is that of the host's Secret, or why nobody may log in with it now.

@@ -14,7 +14,7 @@ import (
 // followed by one that asks the BMC for other things first.
 func TestNobodyElseLogsInMeanwhile(t *testing.T) {
 	w := newWorld(t)
-	guard := Guard{Pool: w.pool, Reader: w.kube}
+	guard := Guard{Pool: w.pool, Reader: cached{w.kube}}
 	read := func(pass string) error {
 		c, err := guard.Client(key.String(), client.Target{URL: w.base, System: "/redfish/v1/Systems/1", Username: user, Password: client.Secret(pass)})
 		w.Expect(err).NotTo(HaveOccurred())

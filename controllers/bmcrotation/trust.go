@@ -3,8 +3,10 @@ package bmcrotation
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,20 +25,51 @@ const (
 )
 
 // trustOf is how the certificate of a host's BMC is checked: as the target says, unless
-// we have replaced it. Whoever checks nothing goes on so.
+// we have replaced it, through this host or another one of the namespace at the same
+// BMC. Whoever checks nothing goes on so.
 func trustOf(ctx context.Context, reader kclient.Reader, key string, t client.Target) (client.Trust, error) {
 	if t.TLS.Insecure {
 		return t.TLS, nil
 	}
-	namespace, name, _ := strings.Cut(key, "/")
-	secret := &corev1.Secret{}
-	switch err := reader.Get(ctx, types.NamespacedName{Namespace: namespace, Name: certificate.RecordName(name)}, secret); {
-	case apierrors.IsNotFound(err):
-		return t.TLS, nil
-	case err != nil:
-		return t.TLS, fmt.Errorf("read what BMC %s is trusted by: %w", key, err)
+	hosts, err := atBase(ctx, reader, spelled(t.URL))
+	if err != nil {
+		return t.TLS, err
 	}
-	return trusted(secret.Data, t), nil
+	namespace, _, _ := strings.Cut(key, "/")
+	for _, host := range append([]string{key}, hosts...) {
+		// Whoever writes Secrets in another namespace says nothing of what we trust in this one.
+		of, name, _ := strings.Cut(host, "/")
+		if of != namespace {
+			continue
+		}
+		secret := &corev1.Secret{}
+		err := reader.Get(ctx, types.NamespacedName{Namespace: of, Name: certificate.RecordName(name)}, secret)
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return t.TLS, fmt.Errorf("read what BMC %s is trusted by: %w", host, err)
+		case string(secret.Data[baseKey]) == spelled(t.URL):
+			return trusted(secret.Data, t), nil
+		}
+	}
+	return t.TLS, nil
+}
+
+// atBase are the hosts of a BMC, sorted.
+func atBase(ctx context.Context, reader kclient.Reader, base string) ([]string, error) {
+	if base == "" {
+		return nil, nil
+	}
+	var list metal3.BareMetalHostList
+	if err := reader.List(ctx, &list, kclient.MatchingFields{baseIndex: base}); err != nil {
+		return nil, fmt.Errorf("list the hosts of BMC %s: %w", base, err)
+	}
+	hosts := make([]string, 0, len(list.Items))
+	for i := range list.Items {
+		hosts = append(hosts, kclient.ObjectKeyFromObject(&list.Items[i]).String())
+	}
+	slices.Sort(hosts)
+	return hosts, nil
 }
 
 // trusted is the trust that a record's data give a target. They are of one BMC: a host

@@ -66,6 +66,9 @@ func begin(o *Observed) Action {
 	if o.Issuer == "" {
 		return o.stop(0, reason.NoIssuer, "no issuer is named")
 	}
+	if o.Through != "" {
+		return o.stop(0, reason.Current, "the certificate of this BMC is replaced through host "+o.Through+", which has the same one")
+	}
 	asked := o.Request != "" && o.Request != o.Record.Asked
 	due, wait := o.due()
 	if (asked || o.Scheduled) && o.Now.Before(o.Record.NotBefore) {

@@ -38,6 +38,7 @@ func TestWhenACertificateIsReplaced(t *testing.T) {
 		"the BMC cannot":         {func(o *certificate.Observed) { o.Unsupported = "no CertificateService" }, reason.Unsupported},
 		"Ironic would refuse":    {func(o *certificate.Observed) { o.IronicRefuses = true }, reason.IronicRefuses},
 		"in quarantine":          {func(o *certificate.Observed) { o.Barred = "quarantine" }, reason.WaitingForTurn},
+		"through another host":   {func(o *certificate.Observed) { o.Through = "metal3/host-0" }, reason.Current},
 		"an issuer that is none": {func(o *certificate.Observed) { o.IssuerProblem = "no key" }, reason.IssuerFails},
 		"at work":                {func(o *certificate.Observed) { o.AtRest = false }, reason.NotAtRest},
 		"too many":               {func(o *certificate.Observed) { o.Turn = false }, reason.WaitingForTurn},

@@ -37,6 +37,8 @@ type Observed struct {
 	AtRest bool
 	// Unsupported says why the BMC cannot do it.
 	Unsupported string
+	// Through is another host of the same BMC, through which its certificate is replaced.
+	Through string
 	// IronicRefuses says that Ironic checks certificates and does not know the issuer.
 	IronicRefuses bool
 	// Barred says why nobody may log in at the BMC now; see [rotation.MayLogin].
