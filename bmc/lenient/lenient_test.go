@@ -60,6 +60,23 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// FuzzString holds the way for texts without escapes against encoding/json.
+func FuzzString(f *testing.F) {
+	for _, seed := range []string{`""`, `"Dell Inc."`, `"a\u00e9\n"`, `"\""`, `"é"`, `"\\"`, "\"\xff\"", "\"\x7f\"", `"`, `"a"b"`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var want string
+		if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &want) != nil {
+			want = ""
+		}
+		var got lenient.String
+		if _ = got.UnmarshalJSON(raw); len(raw) > 0 && raw[0] == '"' && string(got) != want {
+			t.Fatalf("%q: %q instead of %q", raw, got, want)
+		}
+	})
+}
+
 func TestTime(t *testing.T) {
 	cases := map[string]struct {
 		json string
