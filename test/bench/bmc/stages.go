@@ -181,7 +181,7 @@ func (w *world) looks(ctx context.Context) (float64, error) {
 const (
 	// lookEvery is the shortest time between two looks that the program takes.
 	lookEvery = time.Minute
-	// settling is two looks: after them the program knows how long sessions live.
+	// settling is two looks: after its start the program has to find the subscriptions.
 	settling = 2 * time.Minute
 	restFor  = 2 * time.Minute
 )
