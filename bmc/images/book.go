@@ -11,8 +11,9 @@ const (
 	// Turn bounds how long an image's turn and its server's answer take together: who
 	// waits for a size waits no longer.
 	Turn = 15 * time.Second
-	// Keep is how long a size is held, and Again how long it is held that none is known.
-	Keep  = 5 * time.Minute
+	// Keep is how long a size is held.
+	Keep = 5 * time.Minute
+	// Again is how long it is held that none is known.
 	Again = time.Minute
 	// mostKept bounds the images that are known or asked for.
 	mostKept = 4096

@@ -69,7 +69,7 @@ func TestAFleetWithOneImage(t *testing.T) {
 		}
 		synctest.Wait()
 		g.Expect(told.Load()).To(BeZero())
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		synctest.Wait()
 		g.Expect(told.Load()).To(BeEquivalentTo(1000))
 		known := images.Known{Sizes: map[string]int64{image: 7}}
@@ -77,9 +77,9 @@ func TestAFleetWithOneImage(t *testing.T) {
 			g.Expect(b.Look([]string{image}, "any", nil)).To(Equal(known))
 		}
 		g.Expect(server.asked.Load()).To(BeEquivalentTo(1))
-		time.Sleep(images.Keep)
+		<-time.After(images.Keep)
 		g.Expect(b.Look([]string{image}, "any", func() {}).Open).To(BeTrue())
-		time.Sleep(2 * time.Second)
+		<-time.After(2 * time.Second)
 		g.Expect(b.Look([]string{image}, "any", nil)).To(Equal(known))
 		g.Expect(server.asked.Load()).To(BeEquivalentTo(2))
 	})
@@ -98,7 +98,7 @@ func TestAServerThatIsAway(t *testing.T) {
 		g.Expect(told).To(Equal(1))
 		g.Expect(b.Look([]string{image}, "host", nil)).To(Equal(images.Known{Sizes: map[string]int64{}, Missing: true}))
 		server.away.Store(false)
-		time.Sleep(images.Again)
+		<-time.After(images.Again)
 		g.Expect(b.Look([]string{image}, "host", func() { told++ }).Open).To(BeTrue())
 		synctest.Wait()
 		g.Expect(b.Look([]string{image}, "host", nil).Sizes).To(HaveKeyWithValue(image, int64(7)))
@@ -123,7 +123,7 @@ func TestNobodyWaitsForever(t *testing.T) {
 					many = append(many, fmt.Sprintf("http://images.example/%d", i))
 				}
 				g.Expect(b.Look(many, "host", func() {}).Open).To(BeTrue())
-				time.Sleep(images.Turn)
+				<-time.After(images.Turn)
 				synctest.Wait()
 				g.Expect(b.Look(many, "host", func() {})).To(Equal(images.Known{Sizes: map[string]int64{}, Missing: true}))
 				g.Expect(server.asked.Load()).To(BeNumerically("<", 20), "who has come too late is not asked for")
@@ -146,7 +146,7 @@ func TestABookHasSoManyPages(t *testing.T) {
 			}
 		}
 		g.Expect(b.Look(page(4999), "host", func() {})).To(Equal(images.Known{Sizes: map[string]int64{}, Missing: true}))
-		time.Sleep(images.Keep)
+		<-time.After(images.Keep)
 		g.Expect(b.Look(page(4999), "host", func() {}).Open).To(BeTrue(), "old pages make room")
 	})
 }

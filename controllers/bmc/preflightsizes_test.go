@@ -215,12 +215,12 @@ func TestAFleetWithOneImage(t *testing.T) {
 		}
 		g.Expect(server.asked.Load()).To(BeEquivalentTo(1))
 		for range 3 {
-			time.Sleep(images.Keep)
+			<-time.After(images.Keep)
 			round()
 		}
 		g.Expect(server.asked.Load()).To(BeEquivalentTo(4))
 		server.sizes["/large.iso"] = 1 << 20
-		time.Sleep(images.Keep)
+		<-time.After(images.Keep)
 		round()
 		g.Expect(round()).To(BeZero(), "nobody looks at it any more")
 		for _, host := range fleet {

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/test/bmc/simulator"
-	"github.com/ironflow/ironflow/test/bmc/world/real"
+	"github.com/ironflow/ironflow/test/bmc/world/whole"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/machine/ironictest"
 )
@@ -32,12 +32,12 @@ const (
 
 // world is one host, with the program and everything around it.
 type world struct {
-	*real.World
+	*whole.World
 
 	hall     *ironictest.Hall
 	kube     client.Client
 	machine  *ironictest.Machine
-	one      *real.Host
+	one      *whole.Host
 	endpoint string // of Ironic, with an ear in between
 
 	mu    sync.Mutex
@@ -55,7 +55,7 @@ type question struct {
 // it does by default, and leaves it as it is, as metal3 has it.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{World: real.New(t, real.Options{Patience: patience, Glance: glance, Hall: ironictest.HallOptions{
+	w := &world{World: whole.New(t, whole.Options{Patience: patience, Glance: glance, Hall: ironictest.HallOptions{
 		Redfish: &lab.RedfishOptions{Delays: simulator.Delays{Power: time.Second, POST: 2 * time.Second}},
 		Ironic: lab.IronicOptions{Overrides: map[string]map[string]string{
 			"conductor": {"sync_power_state_interval": "60", "force_power_state_during_sync": "false"},
@@ -95,7 +95,7 @@ func (w *world) listen(t *testing.T) map[string]string {
 }
 
 // hear notes what Ironic takes for the machine's power when it is asked for another.
-func (w *world) hear(ctx context.Context, wish real.Wish) error {
+func (w *world) hear(ctx context.Context, wish whole.Wish) error {
 	if wish.Of != "power" {
 		return nil
 	}

@@ -21,7 +21,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/test/bmc/simulator"
-	"github.com/ironflow/ironflow/test/bmc/world/real"
+	"github.com/ironflow/ironflow/test/bmc/world/whole"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/machine/ironictest"
 )
@@ -35,17 +35,17 @@ const (
 
 // world is the program with everything around it.
 type world struct {
-	*real.World
+	*whole.World
 
 	images string // where firmware is fetched from
 
 	mu    sync.Mutex
-	asked []real.Wish // what the program asked Ironic to do
+	asked []whole.Wish // what the program asked Ironic to do
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{World: real.New(t, real.Options{Patience: patience, Glance: glance, Hall: ironictest.HallOptions{
+	w := &world{World: whole.New(t, whole.Options{Patience: patience, Glance: glance, Hall: ironictest.HallOptions{
 		Redfish: &lab.RedfishOptions{Delays: simulator.Delays{Task: time.Second, POST: time.Second}},
 	}})}
 	images := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, _ *http.Request) { _, _ = answer.Write(make([]byte, 4096)) }))
@@ -55,7 +55,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) hear(_ context.Context, wish real.Wish) error {
+func (w *world) hear(_ context.Context, wish whole.Wish) error {
 	if wish.Of == "provision" {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -66,7 +66,7 @@ func (w *world) hear(_ context.Context, wish real.Wish) error {
 
 // host is a host with its machine.
 type host struct {
-	*real.Host
+	*whole.Host
 	*world
 
 	name    string
@@ -83,7 +83,7 @@ func (w *world) newHost(t *testing.T, name string, system simulator.System, wish
 	system.Storage[0].RAIDTypes, system.Storage[0].Volumes = []string{"RAID0", "RAID1"}, []simulator.Volume{volume}
 	h := &host{world: w, name: name, machine: w.Hall.AddSimulated(t, system)}
 	for _, o := range others {
-		o.SetNamespace(real.Namespace)
+		o.SetNamespace(whole.Namespace)
 		o.SetName(name)
 		NewWithT(t).Expect(w.Kube.Create(t.Context(), o)).To(Succeed())
 	}

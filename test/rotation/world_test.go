@@ -25,7 +25,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/test/bmc/simulator"
-	"github.com/ironflow/ironflow/test/bmc/world/real"
+	"github.com/ironflow/ironflow/test/bmc/world/whole"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/shipped"
 )
@@ -39,14 +39,14 @@ const (
 
 // world is the program with everything around it.
 type world struct {
-	*real.World
+	*whole.World
 
 	program *shipped.Process
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{World: real.New(t, real.Options{Patience: patience, Glance: glance})}
+	w := &world{World: whole.New(t, whole.Options{Patience: patience, Glance: glance})}
 	w.Start(t, map[string]string{"IRONFLOW_BMC_ROTATIONS": "3", "IRONFLOW_BMC_ISSUER_DIR": authority(t)})
 	w.program = w.Program
 	return w
@@ -73,7 +73,7 @@ func authority(t *testing.T) string {
 
 // host is a host with its machine and its BMC.
 type host struct {
-	*real.Host
+	*whole.Host
 
 	world *world
 	name  string

@@ -1,8 +1,9 @@
-package real
+package whole
 
 import (
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -68,7 +69,7 @@ func program(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(path); err != nil {
+	if _, err := exec.LookPath(path); err != nil {
 		message := "ironflow is not built: run make lab-programs, or make test-e2e"
 		if os.Getenv("CI") == "true" {
 			t.Fatal(message)
