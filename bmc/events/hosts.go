@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"hash/maphash"
 	"sync"
-	"time"
 
 	"golang.org/x/time/rate"
 
@@ -31,9 +30,6 @@ type entry struct {
 	keys   []Key
 	limit  *rate.Limiter
 	bodies chan struct{}
-
-	// waiting are those that wait for the next delivery; with the lock of hosts.
-	waiting []chan time.Time
 
 	// queued and looking belong to the queue, with its lock.
 	queued  int
@@ -119,43 +115,6 @@ func (h *hosts) gone(e *entry) bool {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return h.byName[e.host] != e
-}
-
-func (h *hosts) await(host string) (arrived <-chan time.Time, stop func()) {
-	waiter := make(chan time.Time, 1)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	e := h.byName[host]
-	if e == nil {
-		return waiter, func() {}
-	}
-	e.waiting = append(e.waiting, waiter)
-	return waiter, func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		for i, other := range e.waiting {
-			if other == waiter {
-				e.waiting = append(e.waiting[:i], e.waiting[i+1:]...)
-				return
-			}
-		}
-	}
-}
-
-// arrived tells those that wait.
-func (h *hosts) arrived(e *entry, now time.Time) {
-	h.mu.RLock()
-	none := len(e.waiting) == 0
-	h.mu.RUnlock()
-	if none {
-		return
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, waiter := range e.waiting {
-		waiter <- now // each has room for the one that it gets
-	}
-	e.waiting = nil
 }
 
 var seed = maphash.MakeSeed()

@@ -18,7 +18,7 @@ var (
 )
 
 // Prove lets a BMC send a test event and returns how long it took to arrive. Arrived
-// is of [Receiver.Await], asked for before; the context bounds the wait.
+// gets what [Options.Heard] is told from now on; the context bounds the wait.
 func Prove(ctx context.Context, c BMC, report *v1alpha1.BMCReport, arrived <-chan time.Time, now func() time.Time) (time.Duration, error) {
 	service, err := readService(ctx, c)
 	if err != nil {

@@ -105,12 +105,6 @@ func (r *Receiver) Register(host string, generations ...int) {
 // Forget takes no deliveries for a host any more.
 func (r *Receiver) Forget(host string) { r.hosts.forget(host) }
 
-// Await reports the next delivery of a host on the channel, once. Call the function
-// when nobody waits any more. The host must be registered.
-func (r *Receiver) Await(host string) (arrived <-chan time.Time, stop func()) {
-	return r.hosts.await(host)
-}
-
 // Counts are the figures for metrics.
 func (r *Receiver) Counts() Counts { return r.counters.read() }
 
@@ -191,7 +185,6 @@ func (r *Receiver) read(w http.ResponseWriter, request *http.Request) (payload m
 func (r *Receiver) take(e *entry, payload meaning.Payload, intact bool, now time.Time) {
 	r.counters.taken.Add(1)
 	r.counters.events.Add(int64(len(payload.Events)))
-	r.hosts.arrived(e, now)
 	if r.options.Heard != nil {
 		r.options.Heard(e.host, now)
 	}

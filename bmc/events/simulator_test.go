@@ -21,6 +21,7 @@ type scene struct {
 	t        *testing.T
 	got      *sink
 	receiver *Receiver
+	arrived  chan time.Time
 	sim      *simulator.Server
 	c        *client.Client
 	report   *v1alpha1.BMCReport
@@ -30,7 +31,13 @@ type scene struct {
 func newScene(t *testing.T, quirks ...simulator.Quirk) *scene {
 	t.Helper()
 	s := &scene{WithT: NewWithT(t), t: t, got: &sink{more: make(chan struct{}, 1)}, report: &v1alpha1.BMCReport{System: "/redfish/v1/Systems/1"}}
-	s.receiver = NewReceiver(Options{Keys: testKeys(t), Sink: s.got})
+	s.arrived = make(chan time.Time, 1)
+	s.receiver = NewReceiver(Options{Keys: testKeys(t), Sink: s.got, Heard: func(_ string, at time.Time) {
+		select {
+		case s.arrived <- at:
+		default:
+		}
+	}})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- s.receiver.Run(ctx) }()
@@ -91,9 +98,7 @@ func TestPushed(t *testing.T) {
 			}
 			s := newScene(t, quirks...)
 			s.Expect(s.keep().Did).To(Equal(Made))
-			arrived, stop := s.receiver.Await("host-1")
-			defer stop()
-			_, err := Prove(t.Context(), s.c, s.report, arrived, time.Now)
+			_, err := Prove(t.Context(), s.c, s.report, s.arrived, time.Now)
 			if quirk == simulator.NoTestEvent {
 				s.Expect(err).To(MatchError(ErrNoTest))
 			} else {
