@@ -183,7 +183,15 @@ func TestDecide(t *testing.T) {
 			s := ""
 			o.Failure, o.Node.Reservation = &s, "conductor-1"
 		}}, says: "Ironic to end its handling of the failure"},
-		"provisioning failed, nobody knows":  {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install, func(o *Observed) { s := ""; o.Failure = &s }}, err: metal3.ProvisioningError, says: "gives no reason"},
+		"provisioning failed, nobody knows": {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install, func(o *Observed) { s := ""; o.Failure = &s }}, err: metal3.ProvisioningError, says: "gives no reason"},
+		"provisioning failed, the agent in mid installation": {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install, func(o *Observed) {
+			s := ""
+			o.Failure, o.Progress = &s, Progress{Stage: "Writing image to disk", Percent: 50}
+		}}, err: metal3.ProvisioningError, says: `The agent had come to "Writing image to disk" and did not end: the machine was restarted during the installation`},
+		"provisioning failed, the live image was never read": {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install, func(o *Observed) {
+			s := ""
+			o.Failure, o.Progress = &s, Progress{Stage: "BMC reads the live image", Percent: 20, Reading: true}
+		}}, err: metal3.ProvisioningError, says: `gives no reason for state "deploy failed"`},
 		"provisioning gives up a failed one": {state: metal3.StateProvisioning, node: ironic.StateDeployFailed, given: []func(*Observed){install, func(o *Observed) { stalled(o, metal3.ProvisioningError, "ProvisioningError", time.Hour) }}, enter: metal3.StateDeprovisioning},
 		"provisioning, wish gone":            {state: metal3.StateProvisioning, node: ironic.StateDeployWait, enter: metal3.StateDeprovisioning},
 		"provisioning, cleaning failed": {state: metal3.StateProvisioning, node: ironic.StateCleanFailed, given: []func(*Observed){install, func(o *Observed) {

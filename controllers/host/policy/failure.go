@@ -219,7 +219,17 @@ func ironicReason(o *Observed, d *Decision) (reason string, known bool) {
 		d.wait(WaitBusy, view.Note{Step: "reading why it failed", WaitingFor: "Ironic to end its handling of the failure"})
 		return "", false
 	}
-	return "Ironic gives no reason for state " + strconv.Quote(string(o.Node.ProvisionState)), true
+	return "Ironic gives no reason for state " + strconv.Quote(string(o.Node.ProvisionState)) + cutShort(o), true
+}
+
+// cutShort is what the hub's last word on an installation tells of a deployment whose reason is lost: Ironic
+// clears the reason of a failed deploy step when it switches the machine off, and without a history it is gone.
+func cutShort(o *Observed) string {
+	if o.Node.ProvisionState != ironic.StateDeployFailed || o.Progress.Stage == "" || o.Progress.Reading || hubFailed(o) {
+		return ""
+	}
+	return fmt.Sprintf(" (it forgets it when it switches the machine off, unless its setting [conductor]node_history is true). "+
+		"The agent had come to %q and did not end: the machine was restarted during the installation, or the agent was killed; see the machine's console", o.Progress.Stage)
 }
 
 // unexpected shows a node in a state that this phase cannot leave by itself.
