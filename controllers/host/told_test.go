@@ -83,6 +83,7 @@ func TestAChangeOfPowerIsSeenAtOnce(t *testing.T) {
 			node := w.host().Status.Provisioning.ID
 			w.sim.ResetCounts()
 			w.until("right after a look", time.Minute, func(*metal3.BareMetalHost) bool { return w.sim.Total("GET /v1/nodes") > 0 })
+			synctest.Wait() // the look is counted before it is answered
 			w.sim.Edit(node, map[string]any{"power_state": "power off"})
 			if tells {
 				told.tell(lab, true)
