@@ -107,8 +107,8 @@ test: lab-programs test-tools s3-server $(BIN)/gotestsum ## Unit tests and the r
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) $(TESTFLAGS) ./...
 
 .PHONY: test-postgres
-test-postgres: $(BIN)/gotestsum ## The suite of the hub's REST API over a real PostgreSQL (that of the store and the core runs on both anyway)
-	@IRONFLOW_TEST_DATABASE=postgres $(GOTEST) $(TESTFLAGS) ./hub/rest
+test-postgres: s3-server $(BIN)/gotestsum ## The suite of the hub's REST API over a real PostgreSQL (that of the store and the core runs on both anyway)
+	@IRONFLOW_TEST_DATABASE=postgres IRONFLOW_BIN=$(BIN) $(GOTEST) $(TESTFLAGS) ./hub/rest
 
 # What cannot be built or installed is found out first, before anything runs for an hour.
 .PHONY: test-e2e
