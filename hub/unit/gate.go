@@ -2,7 +2,6 @@ package unit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -22,9 +21,6 @@ const atOnce = 8
 // further behind would only work for those who are gone, so it tells the others to come later.
 const gatePatience = 25 * time.Second
 
-// errCrowded is why a wait at the gate ended.
-var errCrowded = errors.New("too many units of work wait")
-
 // gate lets attempts in, in the order in which they came. Whoever has a cluster's turn does not wait behind
 // those who have none, or all hosts of the cluster would wait with it. The zero value is ready.
 type gate struct {
@@ -40,10 +36,10 @@ func (g *gate) enter(ctx context.Context, hasTurn bool) (leave func(), err error
 	if hasTurn {
 		slots = g.holders
 	}
-	patient, cancel := context.WithTimeoutCause(ctx, gatePatience, errCrowded)
+	patient, cancel := context.WithTimeout(ctx, gatePatience)
 	defer cancel()
 	if err := slots.Acquire(patient, 1); err != nil {
-		if ctx.Err() == nil && errors.Is(context.Cause(patient), errCrowded) {
+		if ctx.Err() == nil { // it is the patience that has ended
 			return nil, refusal.Later("the hub has more to do than it gets through; ask again")
 		}
 		return nil, fmt.Errorf("wait for other units of work: %w", err)
