@@ -43,15 +43,12 @@ type work interface {
 
 // reconcile runs one pass for the host named by req.
 func (l loop) reconcile(ctx context.Context, req ctrl.Request, w work) (ctrl.Result, error) {
-	h, b := &metal3.BareMetalHost{}, &v1alpha1.BMC{}
+	h := &metal3.BareMetalHost{}
 	if err := l.client.Get(ctx, req.NamespacedName, h); err != nil {
 		if apierrors.IsNotFound(err) {
 			return w.gone(ctx, req.NamespacedName)
 		}
 		return ctrl.Result{}, err
-	}
-	if err := l.client.Get(ctx, req.NamespacedName, b); err != nil {
-		return ctrl.Result{}, kclient.IgnoreNotFound(err) // the controller of BMCs makes it, which wakes the host
 	}
 	concerned := mayBeAsked(h)
 	if concerned {
@@ -64,6 +61,10 @@ func (l loop) reconcile(ctx context.Context, req ctrl.Request, w work) (ctrl.Res
 	if !concerned {
 		l.places.leave(w.owner(req.String())) // others need not wait until the host is let go of
 		return ctrl.Result{}, nil
+	}
+	b := &v1alpha1.BMC{}
+	if err := l.client.Get(ctx, req.NamespacedName, b); err != nil {
+		return ctrl.Result{}, kclient.IgnoreNotFound(err) // the controller of BMCs makes it, which wakes the host
 	}
 	wait, err := w.pass(ctx, h, b)
 	if err != nil {

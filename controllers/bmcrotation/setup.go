@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -124,7 +125,7 @@ func (l loop) ofSecret(ctx context.Context, secret kclient.Object, records []str
 	return all
 }
 
-// beside are the hosts that may share a Secret or a BMC with one that has come, gone or
+// beside are the other hosts that may share a Secret or a BMC with one that has come, gone or
 // changed.
 func (l loop) beside(ctx context.Context, o kclient.Object) []ctrl.Request {
 	h, is := o.(*metal3.BareMetalHost)
@@ -138,7 +139,8 @@ func (l loop) beside(ctx context.Context, o kclient.Object) []ctrl.Request {
 	if baseOf(h) != "" {
 		_ = l.client.List(ctx, &near, kclient.MatchingFields{baseIndex: baseOf(h)})
 	}
-	return append(requests(&same), requests(&near)...)
+	self := ctrl.Request{NamespacedName: kclient.ObjectKeyFromObject(h)}
+	return slices.DeleteFunc(append(requests(&same), requests(&near)...), func(r ctrl.Request) bool { return r == self })
 }
 
 func requests(list *metal3.BareMetalHostList) []ctrl.Request {
