@@ -70,7 +70,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, nil // a change of the host or of its BMC wakes it
 	}
 	last := r.remembered(req.NamespacedName)
-	if wait := r.interval(b, last) - r.options.Now().Sub(last.read); !last.read.IsZero() && wait > 0 {
+	if wait := r.due(h, b, last).Sub(r.options.Now()); wait > 0 {
 		return ctrl.Result{RequeueAfter: wait}, nil
 	}
 	asked := r.heed(req.NamespacedName) // what is told from now on asks for another reading
@@ -95,7 +95,33 @@ const (
 	// askedAgain is between two readings that BMCs ask for: what one says in a row, and
 	// one that goes mad, costs no more.
 	askedAgain = 30 * time.Second
+	// getReady is how long a host may take to get ready, before its parts are read for
+	// the first time all the same. Its BMC has more to do with Ironic's requests until
+	// then, and the parts come and go with each boot.
+	getReady = 5 * time.Minute
 )
+
+// due is when the next reading is.
+func (r *reconciler) due(h *metal3.BareMetalHost, b *v1alpha1.BMC, last kept) time.Time {
+	switch {
+	case !last.read.IsZero():
+		return last.read.Add(r.interval(b, last))
+	case getsReady(h) && !r.wasAsked(kclient.ObjectKeyFromObject(h)):
+		return b.Status.Report.Time.Add(getReady)
+	default:
+		return time.Time{}
+	}
+}
+
+// getsReady reports a host that Ironic gets to know and prepares.
+func getsReady(h *metal3.BareMetalHost) bool {
+	switch h.Status.Provisioning.State {
+	case metal3.StateRegistering, metal3.StateMatchProfile, metal3.StateInspecting, metal3.StatePreparing:
+		return true
+	default:
+		return false
+	}
+}
 
 // interval is the time until the next reading.
 func (r *reconciler) interval(b *v1alpha1.BMC, k kept) time.Duration {

@@ -58,7 +58,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	})
 	b := ctrl.NewControllerManagedBy(mgr).Named("bmc-health").WithOptions(controller.Options{MaxConcurrentReconciles: concurrency}).
 		For(&v1alpha1.BMC{}, builder.WithPredicates(reported)).
-		Watches(&metal3.BareMetalHost{}, same, builder.WithPredicates(predicate.AnnotationChangedPredicate{}))
+		Watches(&metal3.BareMetalHost{}, same, builder.WithPredicates(predicate.Or[kclient.Object](predicate.AnnotationChangedPredicate{}, ready)))
 	if o.Events != nil {
 		b = b.WatchesRawSource(source.Func(r.hear))
 	}
@@ -85,6 +85,15 @@ var reported = predicate.Funcs{
 		before, was := e.ObjectOld.(*v1alpha1.BMC)
 		after, is := e.ObjectNew.(*v1alpha1.BMC)
 		return was && is && (before.Status.Report == nil && after.Status.Report != nil || tells(before) != tells(after))
+	},
+}
+
+// ready lets the updates of hosts through after which these are ready.
+var ready = predicate.Funcs{
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		before, was := e.ObjectOld.(*metal3.BareMetalHost)
+		after, is := e.ObjectNew.(*metal3.BareMetalHost)
+		return was && is && getsReady(before) && !getsReady(after)
 	},
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -57,6 +58,33 @@ func TestIntervals(t *testing.T) {
 			g.Expect(r.interval(b, kept{})).To(Equal(c.want))
 		})
 	}
+}
+
+// TestAHostThatGetsReady is read as soon as it is, and in time if that never happens.
+func TestAHostThatGetsReady(t *testing.T) {
+	for name, c := range map[string]struct {
+		ahead time.Duration
+		wake  func(w *world)
+	}{
+		"it is":                  {wake: func(w *world) { w.Host(inState(metal3.StateAvailable)) }},
+		"its BMC says something": {wake: func(w *world) { w.tell(shared.Key) }},
+		"it hangs": {ahead: getReady + time.Second, wake: func(w *world) { // the time that wakes it is real
+			w.Host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{"example.com/look": ""} })
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var ahead atomic.Int64
+			w := newWorldWith(t, Options{Interval: time.Hour, Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }}, inState(metal3.StateInspecting))
+			w.Consistently(w.reads.Load).WithTimeout(300*time.Millisecond).Should(BeZero(), "its BMC has enough to do")
+			ahead.Store(int64(c.ahead))
+			c.wake(w)
+			w.until(metav1.ConditionTrue, ReasonAllWell)
+		})
+	}
+}
+
+func inState(s metal3.ProvisioningState) func(h *metal3.BareMetalHost) {
+	return func(h *metal3.BareMetalHost) { h.Status.Provisioning.State = s }
 }
 
 // TestASubscriptionThatBreaks: the next reading is not as far away any more as with events.
