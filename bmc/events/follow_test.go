@@ -76,8 +76,8 @@ func TestFollow(t *testing.T) {
 		done := make(chan error)
 		go func() { done <- Follow(ctx, s, "host-1", got) }()
 		<-time.After(5 * time.Second)
-		look, wake := Wake{"host-1", meaning.Look}, Wake{"host-1", meaning.Power}
-		g.Expect(got.Wakes()).To(Equal([]Wake{look, {"host-1", meaning.Health}, wake, look, wake, look}))
+		look, wake := Wake{Host: "host-1", Kind: meaning.Look}, Wake{Host: "host-1", Kind: meaning.Power}
+		g.Expect(got.Wakes()).To(Equal([]Wake{look, {Host: "host-1", Kind: meaning.Health}, wake, look, wake, look}))
 		g.Expect(got.Alerts()).To(HaveLen(1))
 		g.Expect(got.Alerts()[0].Message).To(Equal("Fan 1 failed."))
 

@@ -120,7 +120,7 @@ func TestDelivery(t *testing.T) {
 		g.Expect(deliver(r, key.Part, payload(key, 1, power)).Code).To(Equal(http.StatusNoContent))
 		g.Expect(deliver(r, key.Part, payload(key, 2, fan)).Code).To(Equal(http.StatusNoContent))
 		synctest.Wait()
-		g.Expect(got.Wakes()).To(Equal([]Wake{{"host-1", meaning.Power}, {"host-1", meaning.Health}}))
+		g.Expect(got.Wakes()).To(Equal([]Wake{{Host: "host-1", Kind: meaning.Power}, {Host: "host-1", Kind: meaning.Health}}))
 		g.Expect(got.Alerts()).To(Equal([]Alert{{
 			Host: "host-1", Severity: meaning.Critical, Message: "Fan 1 failed.", Time: time.Date(2026, 8, 1, 10, 0, 0, 0, time.UTC), ID: "2",
 		}}))
@@ -142,6 +142,50 @@ func TestDelivery(t *testing.T) {
 		r.Forget("host-1")
 		g.Expect(deliver(r, key.Part, payload(key, 5, power)).Code).To(Equal(http.StatusNotFound))
 	})
+}
+
+// TestWhatItIsAbout: a BMC with several systems says of which it tells, pushed and in its
+// stream.
+func TestWhatItIsAbout(t *testing.T) {
+	const first, second = "/redfish/v1/Systems/1", "/redfish/v1/Systems/2"
+	told := power + `,"OriginOfCondition":{"@odata.id":"` + first + `"}},{` + power + `,"OriginOfCondition":"` + second + `"},{` + power +
+		`,"OriginOfCondition":"` + second + `"},{` + fan + `,"OriginOfCondition":{"@odata.id":"` + second + `/Fans/1"}},{` + fan
+	wakes := []Wake{
+		{Host: "host-1", Kind: meaning.Power, System: first},
+		{Host: "host-1", Kind: meaning.Power, System: second},
+		{Host: "host-1", Kind: meaning.Health, System: second},
+		{Host: "host-1", Kind: meaning.Health},
+	}
+	for name, tell := range map[string]func(t *testing.T) *sink{
+		"pushed": func(t *testing.T) *sink {
+			r, got := running(t, Options{})
+			key := r.options.Keys.Of("host-1", 0)
+			r.Register("host-1", 0)
+			NewWithT(t).Expect(deliver(r, key.Part, payload(key, 1, told)).Code).To(Equal(http.StatusNoContent))
+			synctest.Wait()
+			return got
+		},
+		"streamed": func(t *testing.T) *sink {
+			ctx, stop := context.WithCancel(t.Context())
+			got, done := &sink{}, make(chan error)
+			s := &streamer{began: time.Now(), play: func(int) (io.ReadCloser, error) { return open(record(told)), nil }}
+			go func() { done <- Follow(ctx, s, "host-1", got) }()
+			synctest.Wait()
+			stop()
+			NewWithT(t).Expect(<-done).To(Succeed())
+			got.wakes = got.wakes[1:] // the stream's beginning
+			return got
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				got := tell(t)
+				g.Expect(got.Wakes()).To(Equal(wakes))
+				g.Expect(got.Alerts()).To(HaveExactElements(HaveField("System", second), HaveField("System", "")))
+			})
+		})
+	}
 }
 
 // counting counts what is read of a body.
@@ -245,7 +289,7 @@ func TestHostileBodies(t *testing.T) {
 				key := r.options.Keys.Of("host-1", 1)
 				g.Expect(deliver(r, key.Part, c.body(key)).Code).To(Equal(c.code))
 				synctest.Wait()
-				look := Wake{"host-1", meaning.Look}
+				look := Wake{Host: "host-1", Kind: meaning.Look}
 				if c.look {
 					g.Expect(got.Wakes()).To(Equal([]Wake{look}), "what was not read makes us look")
 				} else {
@@ -274,12 +318,12 @@ func TestHostBeyondItsRate(t *testing.T) {
 		synctest.Wait()
 		looks := 0
 		for _, w := range got.Wakes() {
-			if w == (Wake{"loud", meaning.Look}) {
+			if w == (Wake{Host: "loud", Kind: meaning.Look}) {
 				looks++
 			}
 		}
 		g.Expect(looks).To(BeNumerically(">=", 1))
-		g.Expect(got.Wakes()).To(ContainElement(Wake{"calm", meaning.Power}))
+		g.Expect(got.Wakes()).To(ContainElement(Wake{Host: "calm", Kind: meaning.Power}))
 
 		<-time.After(5 * time.Second)
 		before := r.Counts().Taken
@@ -410,7 +454,7 @@ func TestSlowBody(t *testing.T) {
 		g.Expect(answer.Body.Close()).To(Succeed())
 		g.Expect(near.Close()).To(Succeed())
 		synctest.Wait()
-		g.Expect(got.Wakes()).To(Equal([]Wake{{"host-1", meaning.Look}}))
+		g.Expect(got.Wakes()).To(Equal([]Wake{{Host: "host-1", Kind: meaning.Look}}))
 		g.Expect(r.limits.bodies).To(BeEmpty())
 	})
 }

@@ -110,7 +110,7 @@ func TestPushed(t *testing.T) {
 			s.Expect(alert.Severity).To(Equal(meaning.Critical))
 			s.Expect(alert.Message).To(ContainSubstring("Fan1"))
 			s.Expect(alert.Time).To(BeTemporally("~", time.Now(), 10*time.Minute))
-			s.Expect(s.got.Wakes()).To(ContainElement(Wake{"host-1", meaning.Health}))
+			s.Expect(s.got.Wakes()).To(ContainElement(Wake{Host: "host-1", Kind: meaning.Health, System: "/redfish/v1/Systems/1"}))
 			s.Expect(s.keep().Did).To(Equal(Kept))
 			s.Expect(Remove(t.Context(), s.c, s.wanted)).To(Equal(1))
 			s.Expect(s.sim.Subscriptions()).To(BeEmpty())

@@ -12,6 +12,9 @@ type Wake struct {
 	Host string
 	// Kind says what, by meaning.Reads.
 	Kind meaning.Kind
+	// System is the path of the system that it is about, of [meaning.SystemOf]; empty where
+	// nobody says. A BMC with several tells each subscriber of them all.
+	System string
 }
 
 // Alert is what a BMC says to people.
@@ -23,6 +26,8 @@ type Alert struct {
 	Time time.Time
 	// ID is the BMC's number of the event, empty where it gives none.
 	ID string
+	// System is the path of the system that it is about, as in [Wake].
+	System string
 }
 
 // Sink takes what BMCs tell. Its methods are called one after the other by each
@@ -32,18 +37,18 @@ type Sink interface {
 	Alert(alert Alert)
 }
 
-// hand gives the events of one payload to a sink: each kind once.
+// hand gives the events of one payload to a sink: each kind once, for each system.
 func hand(sink Sink, host string, events []meaning.Event, more bool, now time.Time) {
-	seen := map[meaning.Kind]bool{meaning.Other: true, meaning.Look: !more}
-	wake := func(kind meaning.Kind) {
-		if !seen[kind] {
-			seen[kind] = true
-			sink.Wake(Wake{Host: host, Kind: kind})
-		}
+	if more {
+		sink.Wake(Wake{Host: host, Kind: meaning.Look})
 	}
-	wake(meaning.Look)
+	seen := map[Wake]bool{}
 	for _, e := range events {
-		wake(meaning.Of(e))
+		w := Wake{Host: host, Kind: meaning.Of(e), System: meaning.SystemOf(e.Origin)}
+		if w.Kind != meaning.Other && !seen[w] {
+			seen[w] = true
+			sink.Wake(w)
+		}
 	}
 	for _, e := range events {
 		if !meaning.Tells(e) {
@@ -53,6 +58,6 @@ func hand(sink Sink, host string, events []meaning.Event, more bool, now time.Ti
 		if at.IsZero() {
 			at = now
 		}
-		sink.Alert(Alert{Host: host, Severity: e.Severity, Message: e.Message, Time: at, ID: e.ID})
+		sink.Alert(Alert{Host: host, Severity: e.Severity, Message: e.Message, Time: at, ID: e.ID, System: meaning.SystemOf(e.Origin)})
 	}
 }

@@ -42,6 +42,7 @@ type Ears struct {
 
 	mu       sync.Mutex
 	hosts    map[types.UID]*host
+	machines map[machine]int // how many hosts name each; those that none names are not there
 	onHost   []func(key types.NamespacedName, power bool)
 	onHealth []func(key types.NamespacedName)
 }
@@ -55,6 +56,7 @@ type host struct {
 	// voice is what deliveries of its BMC come under.
 	voice    string
 	newest   int // generation of the key
+	machine  machine
 	underWay bool
 	// heard is when a delivery last arrived, here or at another replica.
 	heard time.Time
@@ -80,7 +82,7 @@ func (e *Ears) OnHealth(tell func(key types.NamespacedName)) {
 // Wake implements events.Sink.
 func (e *Ears) Wake(w events.Wake) {
 	h, known := e.hostOf(w.Host)
-	if !known {
+	if !known || e.elsewhere(h.machine, w.System) {
 		return
 	}
 	e.counts.wakes.WithLabelValues(string(w.Kind)).Inc()
@@ -119,6 +121,10 @@ func (e *Ears) wake(key types.NamespacedName, underWay bool, kind meaning.Kind) 
 func (e *Ears) Alert(a events.Alert) {
 	h, known := e.hostOf(a.Host)
 	if !known {
+		return
+	}
+	if e.elsewhere(h.machine, a.System) {
+		e.counts.alerts.WithLabelValues("elsewhere").Inc()
 		return
 	}
 	if !h.alerts.AllowN(e.now(), 1) {

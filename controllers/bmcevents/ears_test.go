@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,7 +21,7 @@ func newEars(t *testing.T, busy bool, told *kevents.FakeRecorder) *Ears {
 	c, err := newCounts(nil, nil)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return &Ears{
-		recorder: reconcile.Recorder{Sink: told}, counts: c, now: func() time.Time { return noon }, leads: func() bool { return true },
+		recorder: reconcile.Recorder{Sink: told}, counts: c, now: func() time.Time { return noon }, leads: func() bool { return true }, machines: map[machine]int{},
 		hosts: map[types.UID]*host{"u": {key: key, uid: "u", voice: "u", underWay: busy, alerts: rate.NewLimiter(rate.Every(alertPause), alertBurst)}},
 	}
 }
@@ -56,6 +57,58 @@ func TestWhoIsWoken(t *testing.T) {
 		ears.Wake(events.Wake{Host: "u", Kind: c.kind})
 		ears.Wake(events.Wake{Host: "nobody", Kind: c.kind})
 		g.Expect([]bool{host == 1, health == 1}).To(Equal([]bool{c.host, c.health}), "%s, busy %t", c.kind, c.busy)
+	}
+}
+
+// TestWhoseMachineItIs: a BMC with several machines tells of them all to each of their hosts.
+// What is another host's is left out; all else is heard.
+func TestWhoseMachineItIs(t *testing.T) {
+	for _, c := range []struct {
+		address, origin string
+		want            bool
+	}{
+		{"redfish://192.0.2.1/redfish/v1/Systems/1", "/redfish/v1/Systems/1", true},
+		{"redfish://192.0.2.1/redfish/v1/Systems/1", "/redfish/v1/Systems/1/LogServices/SEL/Entries/3", true},
+		{"redfish://192.0.2.1/redfish/v1/Systems/1/", "/redfish/v1/systems/1/Processors/CPU1", true},
+		{"redfish://192.0.2.1/redfish/v1/Systems/1", "/redfish/v1/Systems/2", false},
+		{"redfish://192.0.2.1/redfish/v1/Systems/1", "/redfish/v1/Systems/2/Memory/DIMM1", false},
+		{"redfish-virtualmedia+https://192.0.2.1/redfish/v1/Systems/1", "https://192.0.2.1/redfish/v1/Systems/2/Memory/DIMM1", false},
+		{"redfish://192.0.2.1/redfish/v1/Systems/1", "/redfish/v1/Systems/12", true}, // nobody's, as a board with accelerators is
+		{"redfish://192.0.2.1/redfish/v1/Systems/1", "", true},
+		{"redfish://192.0.2.1/redfish/v1/Systems/1", "/redfish/v1/Systems", true},
+		{"redfish://192.0.2.1/redfish/v1/Systems/1", "/redfish/v1/Chassis/2/Sensors/Fan1", true},
+		{"redfish://192.0.2.1/redfish/v1/Systems/1", "/redfish/v1/Managers/2/LogServices/IML/Entries/3", true},
+		{"redfish://192.0.2.1/redfish/v1/Systems/1", "/redfish/v1/TaskService/Tasks/2", true},
+		{"redfish://192.0.2.1", "/redfish/v1/Systems/2", true},                      // its BMC has but one
+		{"redfish://192.0.2.9/redfish/v1/Systems/1", "/redfish/v1/Systems/2", true}, // that of the neighbour is another BMC's
+	} {
+		g := NewWithT(t)
+		told := kevents.NewFakeRecorder(10)
+		ears, woken := newEars(t, true, told), 0
+		ears.OnHost(func(types.NamespacedName, bool) { woken++ })
+		keys, err := events.NewKeys(secretOf("k"))
+		g.Expect(err).NotTo(HaveOccurred())
+		ears.receiver = events.NewReceiver(events.Options{Keys: keys, Sink: ears})
+		own, neighbour := &metal3.BareMetalHost{}, &metal3.BareMetalHost{}
+		own.UID, own.Spec.BMC.Address = "own", c.address
+		neighbour.UID, neighbour.Spec.BMC.Address = "neighbour", "redfish://192.0.2.1/redfish/v1/Systems/2"
+		ears.put(own)
+		ears.put(neighbour)
+		tell := func() {
+			system := meaning.SystemOf(c.origin)
+			ears.Wake(events.Wake{Host: voiceOf(own), Kind: meaning.Task, System: system})
+			ears.Alert(events.Alert{Host: voiceOf(own), Severity: meaning.Critical, System: system})
+		}
+		tell()
+		g.Expect([]bool{woken == 1, len(told.Events) == 1}).To(HaveEach(c.want), "%s of %s", c.origin, c.address)
+		neighbour.Spec.BMC.Address = "redfish://192.0.2.1/redfish/v1/Systems/3"
+		ears.put(neighbour)
+		woken = 0
+		tell()
+		g.Expect(woken).To(Equal(1), "it is nobody's any more")
+		ears.drop(neighbour)
+		ears.drop(own)
+		g.Expect(ears.machines).To(BeEmpty())
 	}
 }
 

@@ -132,6 +132,45 @@ func TestStreamInstead(t *testing.T) {
 	w.until(metav1.ConditionTrue, ReasonArrives)
 }
 
+// TestAnotherMachineOfTheBMC: what a BMC tells of the machine of another host is not
+// this host's, whichever way it is told.
+func TestAnotherMachineOfTheBMC(t *testing.T) {
+	for name, deaf := range map[string]bool{"pushed": false, "by its stream": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.deaf.Store(deaf)
+			w.Expect(w.sim.AddSystem(simulator.System{ID: "2", Power: simulator.On})).To(Succeed())
+			ears := w.start()
+			w.host()
+			if deaf {
+				w.until(metav1.ConditionFalse, ReasonMissing)
+				w.progressing(metav1.ConditionTrue)
+				w.Eventually(func() []string { woken, _ := w.wakes(); return woken }).WithTimeout(patience).Should(ContainElement("host-1"), "the stream is open")
+			} else {
+				w.until(metav1.ConditionTrue, ReasonArrives)
+			}
+			fan := simulator.Part{Kind: simulator.PartFan, ID: "Fan1"}
+			w.Expect(w.sim.SetPart("2", fan, simulator.Condition{Health: "Critical"})).To(Succeed())
+			w.Eventually(w.told.Events).WithTimeout(patience).Should(Receive(ContainSubstring(EventAlertCritical)), "it is no host's, so that all hear it")
+
+			neighbour := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: "host-2"}}
+			neighbour.Spec.BMC.Address = "redfish+" + w.bmcURL + "/redfish/v1/Systems/2"
+			w.Expect(w.kube.Create(t.Context(), neighbour)).To(Succeed())
+			w.Eventually(func() bool { _, known := ears.hostOf(voiceOf(neighbour)); return known }).WithTimeout(patience).Should(BeTrue())
+			w.Expect(w.sim.SetPower("2", simulator.Off)).To(Succeed())
+			w.Expect(w.sim.SetPart("2", fan, simulator.Condition{Health: "OK"})).To(Succeed())
+			w.fail()
+			var next string
+			w.Eventually(w.told.Events).WithTimeout(patience).Should(Receive(&next))
+			w.Expect(next).To(ContainSubstring(EventAlertCritical), "that the neighbour's fan is well again was told before it")
+			woken, _ := w.wakes()
+			w.Expect(woken).NotTo(ContainElement("host-1 power"))
+			w.Expect(w.sim.SetPower("1", simulator.Off)).To(Succeed())
+			w.Eventually(func() []string { woken, _ := w.wakes(); return woken }).WithTimeout(patience).Should(ContainElement("host-1 power"))
+		})
+	}
+}
+
 // TestASilentBMCHoldsUpNoDeletion: the host goes when the others let it go.
 func TestASilentBMCHoldsUpNoDeletion(t *testing.T) {
 	w := newWorld(t)

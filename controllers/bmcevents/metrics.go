@@ -21,7 +21,7 @@ func newCounts(to prometheus.Registerer, read func() events.Counts) (*counts, er
 			Name: "ironflow_bmc_event_wakes_total", Help: "What BMCs have told that somebody may wait for, by kind.",
 		}, []string{"kind"}),
 		alerts: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "ironflow_bmc_event_alerts_total", Help: "Alerts of BMCs that became events of their hosts (told), or were too many for that (held).",
+			Name: "ironflow_bmc_event_alerts_total", Help: "Alerts of BMCs that became events of their hosts (told), were too many for that (held), or were about another host of the same BMC (elsewhere).",
 		}, []string{"result"}),
 	}
 	if to == nil {

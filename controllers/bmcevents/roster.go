@@ -76,6 +76,7 @@ func (e *Ears) put(h *metal3.BareMetalHost) {
 		e.hosts[h.UID] = known
 	}
 	known.underWay = underWay(h)
+	e.move(known, machineOf(h))
 	if known.voice == voice && known.newest == newest {
 		return
 	}
@@ -93,6 +94,7 @@ func (e *Ears) drop(h *metal3.BareMetalHost) {
 	defer e.mu.Unlock()
 	if known := e.hosts[h.UID]; known != nil {
 		e.receiver.Forget(known.voice)
+		e.move(known, machine{})
 		delete(e.hosts, h.UID)
 	}
 }

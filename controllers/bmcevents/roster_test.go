@@ -23,7 +23,7 @@ func TestWhoIsHeard(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	e := newEars(t, false, nil)
 	e.receiver = events.NewReceiver(events.Options{Keys: keys, Sink: e, Heard: e.heard, Now: e.now})
-	e.hosts = map[types.UID]*host{}
+	e.hosts, e.machines = map[types.UID]*host{}, map[machine]int{}
 	heard := func(h *metal3.BareMetalHost) bool {
 		k := keys.Of(voiceOf(h), generation(h))
 		answer := httptest.NewRecorder()

@@ -63,7 +63,7 @@ func Setup(mgr ctrl.Manager, o Options) (*Ears, error) {
 	}
 	recorder := reconcile.Recorder{Sink: mgr.GetEventRecorder(reportingController)}
 	ears := &Ears{
-		recorder: recorder, now: o.Now, notes: newNotes(mgr.GetClient(), o.Now), hosts: map[types.UID]*host{},
+		recorder: recorder, now: o.Now, notes: newNotes(mgr.GetClient(), o.Now), hosts: map[types.UID]*host{}, machines: map[machine]int{},
 		leads: func() bool {
 			select {
 			case <-mgr.Elected():

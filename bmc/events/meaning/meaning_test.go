@@ -178,6 +178,39 @@ func TestRules(t *testing.T) {
 	}
 }
 
+func TestSystemOf(t *testing.T) {
+	for path, want := range map[string]string{
+		"/redfish/v1/Systems/1":                                      "/redfish/v1/Systems/1",
+		"/redfish/v1/Systems/1/":                                     "/redfish/v1/Systems/1",
+		"/redfish/v1/systems/1/LogServices/SEL/Entries/3":            "/redfish/v1/Systems/1",
+		"/redfish/v1/Systems/System.Embedded.1#/Boot":                "/redfish/v1/Systems/System.Embedded.1",
+		"/redfish/v1/Systems/a%20b/Memory/1":                         "/redfish/v1/Systems/a b",
+		"/redfish/v1/Systems/50%/Memory/1":                           "/redfish/v1/Systems/50%",
+		"https://192.0.2.1/redfish/v1/Systems/1/Bios":                "/redfish/v1/Systems/1",
+		"/redfish/v1/Systems":                                        "",
+		"/redfish/v1/Systems/":                                       "",
+		"/redfish/v1/Chassis/1/Sensors/Fan1":                         "",
+		"/redfish/v1/Managers/1/LogServices/IML/Entries/3":           "",
+		"/redfish/v1/AggregationService/X/redfish/v1/Systems/1/Bios": "",
+		"/redfish/v1/TaskService/Tasks/1":                            "",
+		"":                                                           "",
+	} {
+		NewWithT(t).Expect(SystemOf(path)).To(Equal(want), path)
+	}
+}
+
+// FuzzSystemOf: whatever an origin is, a system or nothing comes of it.
+func FuzzSystemOf(f *testing.F) {
+	for _, seed := range []string{"/redfish/v1/Systems/1/Bios", "https://h/redfish/v1/Systems/%31", "/redfish/v1/Systems/%", "/redfish/v1/Systems/\xff"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, path string) {
+		if system := SystemOf(path); system != "" && (!strings.HasPrefix(system, "/redfish/v1/Systems/") || len(system) > len("/redfish/v1/Systems/")+len(path)) {
+			t.Fatalf("%q gives %q", path, system)
+		}
+	})
+}
+
 // FuzzParse: no payload makes it fail otherwise than by ErrDamaged, and what is kept
 // stays within its bounds.
 func FuzzParse(f *testing.F) {
