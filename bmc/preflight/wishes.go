@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -56,7 +57,9 @@ type Address struct {
 
 // LiveImage is what matters of a live image's address. The zero value is not known.
 type LiveImage struct {
-	Scheme string
+	// Address tells images apart: a verdict on another one is another verdict.
+	Address string
+	Scheme  string
 	// Query says that the address has more than a path.
 	Query bool
 	// Bytes is its size; 0 is not known.
@@ -67,9 +70,9 @@ type LiveImage struct {
 func LiveImageAt(address string, size int64) LiveImage {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme == "" {
-		return LiveImage{Bytes: size}
+		return LiveImage{Address: address, Bytes: size}
 	}
-	return LiveImage{Scheme: strings.ToLower(u.Scheme), Query: u.RawQuery != "" || strings.Contains(u.Path, "="), Bytes: size}
+	return LiveImage{Address: address, Scheme: strings.ToLower(u.Scheme), Query: u.RawQuery != "" || strings.Contains(u.Path, "="), Bytes: size}
 }
 
 // Volume is a volume of hardware RAID.
@@ -104,11 +107,16 @@ type Update struct {
 	Bytes   int64
 }
 
-// Digest is the same for the same wishes. It goes into v1alpha1.PreflightStatus.
-func Digest(w Wishes) string {
+// Digest is the same for the same wishes and the same addresses of images: those
+// whose sizes matter. Wishes do not tell two live images apart. It goes into
+// v1alpha1.PreflightStatus.
+func Digest(w Wishes, images ...string) string {
 	raw, err := json.Marshal(w)
 	if err != nil {
 		return "" // no value of these types fails
+	}
+	for _, address := range images {
+		raw = strconv.AppendQuote(raw, address)
 	}
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:16])

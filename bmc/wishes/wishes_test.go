@@ -53,7 +53,8 @@ func TestFromObjects(t *testing.T) {
 	g.Expect(got).To(Equal(preflight.Wishes{
 		Address:  preflight.Address{Scheme: "idrac-virtualmedia", Boot: preflight.VirtualMedia, Redfish: true},
 		BootMode: "UEFISecureBoot", Architecture: "x86_64",
-		LiveImage: preflight.LiveImage{Scheme: "http"}, LiveISO: preflight.LiveImage{Scheme: "https", Query: true},
+		LiveImage: preflight.LiveImage{Address: "http://192.0.2.9/i/node-1.iso", Scheme: "http"},
+		LiveISO:   preflight.LiveImage{Address: "https://192.0.2.9/live.iso?a=b", Scheme: "https", Query: true},
 		Volumes: []preflight.Volume{
 			{Level: "5", SizeGiB: 100, Count: 4, Rotational: new(true), Name: "data"},
 			{Level: "1", Controller: "RAID.1", Disks: []string{"a", "b"}},

@@ -70,7 +70,7 @@ func (p *program) makeBMCs(hosts *host.Options) error {
 	asking := client.Options{Asked: counts.Requested}
 	pool := client.NewPool(asking)
 	options := bmc.Options{
-		BMCs: bmcrotation.Guard{Pool: pool, Reader: p.manager.GetClient()}, CA: ca, Now: time.Now, Metrics: counts,
+		BMCs: bmcrotation.Guard{Pool: pool, Reader: p.manager.GetClient()}, CA: ca, Now: time.Now, Metrics: counts, LiveImage: hosts.Settings.LiveISO,
 		Probe: func(ctx context.Context, c *client.Client, t client.Target) (*v1alpha1.BMCReport, error) {
 			return probe.Probe(ctx, c, probe.Options{
 				Address: t.URL, System: t.System, Username: t.Username,
@@ -85,7 +85,7 @@ func (p *program) makeBMCs(hosts *host.Options) error {
 		}
 		options.Sizes = book
 	}
-	hosts.Preflights = &bmc.Verdicts{Client: p.manager.GetClient()}
+	hosts.Preflights = &bmc.Verdicts{Client: p.manager.GetClient(), LiveImage: options.LiveImage}
 	ears, err := p.makeEvents(options, asking)
 	if err != nil {
 		return err

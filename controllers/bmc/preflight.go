@@ -37,7 +37,7 @@ const (
 // again; 0 for when something changes.
 func (r *reconciler) judge(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC, o hostObjects, c *client.Client) (after time.Duration) {
 	report := b.Status.Report
-	now := v1alpha1.PreflightStatus{Wishes: preflight.Digest(o.wishes), Overridden: h.Annotations[names.PreflightOverride] == "true"}
+	now := v1alpha1.PreflightStatus{Wishes: o.digest(report), Overridden: h.Annotations[names.PreflightOverride] == "true"}
 	if report != nil {
 		now.Report = &report.Time
 	}
@@ -91,8 +91,13 @@ type hostObjects struct {
 	components *metal3.HostFirmwareComponents
 }
 
+// LiveImage is the address of the live ISO that a host boots where none is built for it;
+// empty for none. Nil knows of none.
+type LiveImage func(h *metal3.BareMetalHost) string
+
 // objectsOf reads what a host asks of its hardware.
-func objectsOf(ctx context.Context, reader kclient.Reader, h *metal3.BareMetalHost) (hostObjects, error) {
+func objectsOf(ctx context.Context, reader kclient.Reader, live LiveImage, h *metal3.BareMetalHost) (hostObjects, error) {
+	h = readOf(h) // a verdict has the same wishes for whoever makes and for whoever reads it
 	o := wishes.Objects{Host: h, Settings: &metal3.HostFirmwareSettings{}, Components: &metal3.HostFirmwareComponents{}, Image: &metal3.PreprovisioningImage{}}
 	var errs []error
 	read := func(object kclient.Object) bool {
@@ -114,6 +119,9 @@ func objectsOf(ctx context.Context, reader kclient.Reader, h *metal3.BareMetalHo
 	if len(errs) > 0 {
 		return hostObjects{}, errors.Join(errs...)
 	}
+	if live != nil {
+		o.LiveImage = live(h)
+	}
 	w, err := wishes.Of(o)
 	return hostObjects{wishes: w, all: o, settings: o.Settings, components: o.Components}, err
 }
@@ -122,11 +130,13 @@ func objectsOf(ctx context.Context, reader kclient.Reader, h *metal3.BareMetalHo
 type Verdicts struct {
 	// Client reads from the manager's cache.
 	Client kclient.Reader
+	// LiveImage is that of [Options].
+	LiveImage LiveImage
 }
 
 // Preflight is the verdict on the host's wishes as they are now.
 func (v Verdicts) Preflight(ctx context.Context, h *metal3.BareMetalHost) (policy.Preflight, error) {
-	o, err := objectsOf(ctx, v.Client, h)
+	o, err := objectsOf(ctx, v.Client, v.LiveImage, h)
 	if err != nil {
 		return policy.Preflight{}, nil //nolint:nilerr // an address that cannot be read is an error of its own on the host
 	}
@@ -138,7 +148,7 @@ func (v Verdicts) Preflight(ctx context.Context, h *metal3.BareMetalHost) (polic
 		return policy.Preflight{}, fmt.Errorf("read the BMC of host %q: %w", h.Name, err)
 	}
 	p := b.Status.Preflight
-	verdict := policy.Preflight{On: true, Judged: p != nil && p.Wishes == preflight.Digest(o.wishes)}
+	verdict := policy.Preflight{On: true, Judged: p != nil && p.Wishes == o.digest(b.Status.Report)}
 	if verdict.Judged && !p.Overridden {
 		verdict.Misfit = describe(p.Misfits)
 	}

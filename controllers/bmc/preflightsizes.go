@@ -62,6 +62,11 @@ func weighed(last *v1alpha1.PreflightStatus, now v1alpha1.PreflightStatus, o hos
 	return wishes.Weighed(o.all, o.wishes, report)
 }
 
+// digest tells wishes apart, and images where their sizes matter.
+func (o hostObjects) digest(report *v1alpha1.BMCReport) string {
+	return preflight.Digest(o.wishes, wishes.Weighed(o.all, o.wishes, report)...)
+}
+
 // lookAgain is when a verdict is looked at again though nothing has changed in the
 // cluster; 0 for never.
 func lookAgain(misfits []v1alpha1.Misfit) time.Duration {

@@ -19,6 +19,7 @@ import (
 	"github.com/ironflow/ironflow/bmc/images"
 	"github.com/ironflow/ironflow/bmc/preflight"
 	"github.com/ironflow/ironflow/bmc/wishes"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/test/bmc/simulator"
 )
@@ -98,6 +99,34 @@ func TestAnImageThatIsTooLarge(t *testing.T) {
 	}
 }
 
+// TestTheLiveImageOfAllHosts is a wish like one that is built for a host.
+func TestTheLiveImageOfAllHosts(t *testing.T) {
+	settings := nodespec.Settings{DeployISO: small, ByArchitecture: map[string]nodespec.LiveImageURLs{"aarch64": {ISO: large}}, Architecture: "x86_64"}
+	w := newWorld(t, simulator.System{}, book(newImages()), func(w *world) { w.live = settings.LiveISO })
+	w.quirks = fits
+	w.registering()
+	w.Until(v1alpha1.PreflightPassed, metav1.ConditionTrue, ReasonPassed)
+	w.Host(func(h *metal3.BareMetalHost) {
+		h.Status.HardwareDetails = &metal3.HardwareDetails{CPU: metal3.CPU{Arch: "aarch64"}}
+	})
+	b := w.Until(v1alpha1.PreflightPassed, metav1.ConditionFalse, ReasonPreflightFailed)
+	w.Expect(b.Status.Preflight.Misfits).To(ConsistOf(HaveField("Message", ContainSubstring("has 3 GiB"))))
+	w.Expect(w.verdict()).To(And(HaveField("Judged", true), HaveField("Misfit", ContainSubstring("3 GiB"))))
+	settings.BuildImages = true
+	w.Expect(settings.LiveISO(&metal3.BareMetalHost{})).To(BeEmpty(), "its own is not built yet")
+}
+
+// TestAnotherImageIsWeighedAgain though the verdict on the one before was good.
+func TestAnotherImageIsWeighedAgain(t *testing.T) {
+	w := newWorld(t, simulator.System{}, book(newImages()))
+	w.quirks = fits
+	w.Host(boots(small))
+	w.registering()
+	w.Until(v1alpha1.PreflightPassed, metav1.ConditionTrue, ReasonPassed)
+	w.Host(boots(large))
+	w.Until(v1alpha1.PreflightPassed, metav1.ConditionFalse, ReasonPreflightFailed)
+}
+
 // TestAHostWaitsForTheSizeOfItsImage: no verdict comes before the server has answered,
 // so that nothing is done for an image that turns out too large.
 func TestAHostWaitsForTheSizeOfItsImage(t *testing.T) {
@@ -110,6 +139,19 @@ func TestAHostWaitsForTheSizeOfItsImage(t *testing.T) {
 	w.Eventually(server.asked.Load).WithTimeout(time.Minute).Should(BeEquivalentTo(1))
 	w.Consistently(func() policy.Preflight { return w.verdict() }).WithTimeout(300 * time.Millisecond).Should(Equal(policy.Preflight{On: true}))
 	close(server.holds)
+	w.Until(v1alpha1.PreflightPassed, metav1.ConditionFalse, ReasonPreflightFailed)
+}
+
+// TestAnotherImageIsAnotherWish: a verdict on one image is none on the next, though both
+// are asked for in the same way.
+func TestAnotherImageIsAnotherWish(t *testing.T) {
+	w := newWorld(t, simulator.System{}, book(newImages()))
+	w.quirks = fits
+	w.Host(boots(small))
+	w.registering()
+	w.Until(v1alpha1.PreflightPassed, metav1.ConditionTrue, ReasonPassed)
+	w.Host(boots(large))
+	w.Expect(w.verdict().Misfit+fmt.Sprint(w.verdict().Judged)).To(Or(Equal("false"), ContainSubstring("3 GiB")), "not for a moment")
 	w.Until(v1alpha1.PreflightPassed, metav1.ConditionFalse, ReasonPreflightFailed)
 }
 

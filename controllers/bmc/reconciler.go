@@ -99,7 +99,7 @@ func (r *reconciler) object(ctx context.Context, h *metal3.BareMetalHost) (*v1al
 // the wishes comes in any case: what is not known of a BMC is no obstacle for its host.
 // It returns when the verdict is looked at again; 0 for when something changes.
 func (r *reconciler) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC) (after time.Duration, err error) {
-	o, unread := objectsOf(ctx, r.client, h)
+	o, unread := objectsOf(ctx, r.client, r.options.LiveImage, h)
 	t, c, err := r.connect(ctx, h, b)
 	if err == nil {
 		err = r.probe(ctx, h, b, o, t, c)

@@ -32,13 +32,15 @@ type Connections interface {
 	Drop(key string)
 }
 
-// Options wire the controller. All but CA, Sizes and Metrics are required.
+// Options wire the controller. All but CA, LiveImage, Sizes and Metrics are required.
 type Options struct {
 	BMCs Connections
 	// Probe makes a report of a BMC.
 	Probe func(ctx context.Context, c *client.Client, t client.Target) (*v1alpha1.BMCReport, error)
 	// CA is what BMCs' certificates are verified with, in PEM; empty for the system's.
 	CA []byte
+	// LiveImage has the live images that are not built per host.
+	LiveImage LiveImage
 	// Sizes know those of images; nil knows none.
 	Sizes Sizes
 	// Now is the time.

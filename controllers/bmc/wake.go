@@ -35,6 +35,9 @@ func readOf(h *metal3.BareMetalHost) *metal3.BareMetalHost {
 	to.Provisioning.State, to.Provisioning.RAID = busy(from.Provisioning.State), from.Provisioning.RAID
 	// A new version of the Secret shows as the one that the host controller has tried.
 	to.TriedCredentials.Version = from.TriedCredentials.Version
+	if found := from.HardwareDetails; found != nil && found.CPU.Arch != "" { // which live image it boots
+		to.HardwareDetails = &metal3.HardwareDetails{CPU: metal3.CPU{Arch: found.CPU.Arch}}
+	}
 	// On the way to rest much changes that says only: not yet.
 	if since := rested(h); !since.IsZero() {
 		to.Provisioning.State, to.OperationalStatus = from.Provisioning.State, from.OperationalStatus

@@ -54,7 +54,11 @@ func TestWhatWakesAPass(t *testing.T) {
 		"another rest": {before: atRest, change: func(h *metal3.BareMetalHost) {
 			h.Status.Conditions = progressing(metav1.ConditionFalse, then.Add(time.Minute))
 		}, wakes: true},
-		"a fault at rest":         {before: atRest, change: func(h *metal3.BareMetalHost) { h.Status.ErrorType = metal3.PowerManagementError }, wakes: true},
+		"a fault at rest": {before: atRest, change: func(h *metal3.BareMetalHost) { h.Status.ErrorType = metal3.PowerManagementError }, wakes: true},
+		"an architecture that is found": {change: func(h *metal3.BareMetalHost) {
+			h.Status.HardwareDetails = &metal3.HardwareDetails{CPU: metal3.CPU{Arch: "aarch64"}}
+		}, wakes: true},
+		"parts that are found":    {change: func(h *metal3.BareMetalHost) { h.Status.HardwareDetails = &metal3.HardwareDetails{RAMMebibytes: 1} }},
 		"words on the way":        {change: func(h *metal3.BareMetalHost) { h.Status.Conditions = progressing(metav1.ConditionTrue, then) }},
 		"power":                   {change: func(h *metal3.BareMetalHost) { h.Status.PoweredOn = true }},
 		"an annotation of others": {change: annotate("example.org/note")},

@@ -39,6 +39,8 @@ type world struct {
 	quirks []v1alpha1.AppliedQuirk
 	// sizes are those of images; nil knows none.
 	sizes *images.Book
+	// live has the live images that are not built per host; nil knows of none.
+	live LiveImage
 }
 
 func newWorld(t *testing.T, system simulator.System, with ...func(*world)) *world {
@@ -49,7 +51,8 @@ func newWorld(t *testing.T, system simulator.System, with ...func(*world)) *worl
 	}
 	w.Start(nil, func(mgr ctrl.Manager) error {
 		o := Options{
-			BMCs: w.pool, Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) },
+			LiveImage: w.live,
+			BMCs:      w.pool, Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) },
 			Probe: func(ctx context.Context, c *client.Client, target client.Target) (*v1alpha1.BMCReport, error) {
 				return probe.Probe(ctx, c, probe.Options{
 					Address: target.URL, System: target.System, Username: target.Username,
@@ -207,7 +210,7 @@ func (w *world) verdict() policy.Preflight {
 	w.T.Helper()
 	h := &metal3.BareMetalHost{}
 	w.Expect(w.Kube.Get(w.T.Context(), key, h)).To(Succeed())
-	p, err := Verdicts{Client: w.Kube}.Preflight(w.T.Context(), h)
+	p, err := Verdicts{Client: w.Kube, LiveImage: w.live}.Preflight(w.T.Context(), h)
 	w.Expect(err).NotTo(HaveOccurred())
 	return p
 }

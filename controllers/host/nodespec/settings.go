@@ -1,6 +1,10 @@
 package nodespec
 
-import "cmp"
+import (
+	"cmp"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+)
 
 // LiveImageURLs are where a live image comes from that is not built per host.
 type LiveImageURLs struct {
@@ -13,6 +17,15 @@ func (s Settings) LiveImageFor(architecture string) LiveImageURLs {
 	return LiveImageURLs{
 		ISO: cmp.Or(own.ISO, s.DeployISO), Kernel: cmp.Or(own.Kernel, s.DeployKernel), Ramdisk: cmp.Or(own.Ramdisk, s.DeployRamdisk),
 	}
+}
+
+// LiveISO is the address of the live ISO that a host boots where its BMC takes one;
+// empty where one is built for the host, and where Ironic's own configuration decides.
+func (s Settings) LiveISO(h *metal3.BareMetalHost) string {
+	if s.BuildImages {
+		return ""
+	}
+	return s.LiveImageFor(architecture(Input{Host: h, Settings: s})).ISO
 }
 
 // Settings are the flags that the fields of nodes depend on.
