@@ -219,6 +219,11 @@ func TestDigest(t *testing.T) {
 	keep, none := plain(), plain()
 	none.Volumes = []preflight.Volume{}
 	g.Expect(preflight.Digest(keep)).NotTo(Equal(preflight.Digest(none)), "to keep volumes is not to clear them")
+	moved := plain()
+	moved.LiveImage.Address = "http://192.0.2.9/built-anew.iso"
+	g.Expect(preflight.Digest(moved)).To(Equal(preflight.Digest(keep)), "where nobody weighs it, a live image is like the next")
+	g.Expect(preflight.Digest(moved, moved.LiveImage.Address)).NotTo(Equal(preflight.Digest(moved, "http://192.0.2.9/b.iso")))
+	g.Expect(preflight.Digest(moved, "a", "b")).NotTo(Equal(preflight.Digest(moved, "ab")))
 }
 
 func TestLiveImageAt(t *testing.T) {
@@ -231,6 +236,7 @@ func TestLiveImageAt(t *testing.T) {
 		"http://192.0.2.9/%zz?secret": {Bytes: 5},
 	}
 	for address, want := range cases {
+		want.Address = address
 		NewWithT(t).Expect(preflight.LiveImageAt(address, 5)).To(Equal(want), address)
 	}
 }

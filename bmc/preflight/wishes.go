@@ -57,8 +57,9 @@ type Address struct {
 
 // LiveImage is what matters of a live image's address. The zero value is not known.
 type LiveImage struct {
-	// Address tells images apart: a verdict on another one is another verdict.
-	Address string
+	// Address is where it is. [Digest] has it only where the size matters: no other check
+	// depends on it, and live images are often built anew.
+	Address string `json:"-"`
 	Scheme  string
 	// Query says that the address has more than a path.
 	Query bool
@@ -107,9 +108,8 @@ type Update struct {
 	Bytes   int64
 }
 
-// Digest is the same for the same wishes and the same addresses of images: those
-// whose sizes matter. Wishes do not tell two live images apart. It goes into
-// v1alpha1.PreflightStatus.
+// Digest is the same for the same wishes and the same addresses of images: those whose
+// sizes matter. It goes into v1alpha1.PreflightStatus.
 func Digest(w Wishes, images ...string) string {
 	raw, err := json.Marshal(w)
 	if err != nil {
