@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
@@ -24,3 +25,26 @@ func TooLarge(misfits []v1alpha1.Misfit) bool {
 		return m.Reason == ReasonImageSize || m.Reason == ReasonUpdateSize
 	})
 }
+
+// Refused are the addresses of the images that a verdict on these wishes found too large.
+func Refused(w Wishes, misfits []v1alpha1.Misfit) []string {
+	var all []string
+	for _, m := range misfits {
+		switch {
+		case m.Reason == ReasonImageSize && m.Field == fieldAddress:
+			all = append(all, w.LiveImage.Address)
+		case m.Reason == ReasonImageSize:
+			all = append(all, w.LiveISO.Address)
+		case m.Reason == ReasonUpdateSize:
+			for i := range w.Updates {
+				if m.Field == urlOf(i) {
+					all = append(all, w.Updates[i].URL)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// urlOf is the field with the address of an update.
+func urlOf(i int) string { return fmt.Sprintf("%s[%d].url", fieldUpdates, i) }

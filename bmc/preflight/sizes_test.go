@@ -39,3 +39,16 @@ func TestBounds(t *testing.T) {
 		})
 	}
 }
+
+// TestRefused: each refusal leads back to the image that it is about.
+func TestRefused(t *testing.T) {
+	w := preflight.Wishes{
+		Address:   preflight.Address{Scheme: "redfish-virtualmedia", Boot: preflight.VirtualMedia, Redfish: true},
+		LiveImage: preflight.LiveImageAt("https://192.0.2.9/a", 2<<20), LiveISO: preflight.LiveImageAt("https://192.0.2.9/b", 2<<20),
+		Updates: []preflight.Update{{Component: "bmc", URL: "https://192.0.2.9/small", Bytes: 1}, {Component: "bios", URL: "https://192.0.2.9/c", Bytes: 2 << 20}},
+	}
+	report := &v1alpha1.BMCReport{Quirks: []v1alpha1.AppliedQuirk{{ID: "site", Effect: "image-size", Value: "1"}}, MaxImageBytes: 1 << 20}
+	g := NewWithT(t)
+	g.Expect(preflight.Refused(w, preflight.Check(w, report, nil, nil))).To(ConsistOf("https://192.0.2.9/a", "https://192.0.2.9/b", "https://192.0.2.9/c"))
+	g.Expect(preflight.Refused(w, []v1alpha1.Misfit{{Field: "spec.updates[7].url", Reason: preflight.ReasonUpdateSize}, {Reason: preflight.ReasonRAIDLevel}})).To(BeEmpty())
+}

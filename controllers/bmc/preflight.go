@@ -42,7 +42,7 @@ func (r *reconciler) judge(ctx context.Context, h *metal3.BareMetalHost, b *v1al
 		now.Report = &report.Time
 	}
 	known := r.known(h, weighed(b.Status.Preflight, now, o, report))
-	what, after := next(b.Status.Preflight, now, known)
+	what, after := next(b.Status.Preflight, now, o.wishes, known)
 	if what != judgeAnew {
 		return after
 	}

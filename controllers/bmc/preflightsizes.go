@@ -2,6 +2,7 @@ package bmc
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -32,7 +33,7 @@ const (
 
 // next decides about the verdict, and says when to look again; 0 for when something
 // changes. The new one has all but its misfits.
-func next(last *v1alpha1.PreflightStatus, now v1alpha1.PreflightStatus, known images.Known) (what step, after time.Duration) {
+func next(last *v1alpha1.PreflightStatus, now v1alpha1.PreflightStatus, w preflight.Wishes, known images.Known) (what step, after time.Duration) {
 	switch {
 	case known.Open:
 		return waitForSizes, images.Turn
@@ -40,11 +41,16 @@ func next(last *v1alpha1.PreflightStatus, now v1alpha1.PreflightStatus, known im
 		return judgeAnew, 0 // what is not known of images refuses nothing
 	case !preflight.TooLarge(last.Misfits):
 		return letStand, 0
-	case known.Missing:
-		return letStand, images.Again // a server that is away takes back no refusal
+	case known.Missing && !all(preflight.Refused(w, last.Misfits), known.Sizes):
+		return letStand, images.Again // a server that is away takes back no refusal of its images
 	default:
 		return judgeAnew, 0
 	}
+}
+
+// all reports whether the sizes of these images are known.
+func all(images []string, sizes map[string]int64) bool {
+	return !slices.ContainsFunc(images, func(address string) bool { return sizes[address] == 0 })
 }
 
 // same reports whether the last verdict is about the wishes, the report and the word of

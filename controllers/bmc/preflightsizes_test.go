@@ -99,6 +99,25 @@ func TestAnImageThatIsTooLarge(t *testing.T) {
 	}
 }
 
+// TestARefusalEndsThoughAnotherImageIsNotKnown: the host's own live image is one of which
+// nobody says the size.
+func TestARefusalEndsThoughAnotherImageIsNotKnown(t *testing.T) {
+	server := newImages()
+	w := newWorld(t, simulator.System{}, book(server))
+	w.quirks = fits
+	image := &metal3.PreprovisioningImage{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	w.Create(image)
+	image.Status.ImageUrl, image.Status.Format = "https://images.example/unsaid.iso", metal3.ImageFormatISO
+	w.Expect(w.Kube.Status().Update(t.Context(), image)).To(Succeed())
+	w.Host(boots(large))
+	w.registering()
+	w.Until(v1alpha1.PreflightPassed, metav1.ConditionFalse, ReasonPreflightFailed)
+	server.sizes["/large.iso"] = 1 << 20
+	w.ahead.Store(int64(images.Keep))
+	w.Host(func(h *metal3.BareMetalHost) { h.Spec.Description = "rack 7" })
+	w.Until(v1alpha1.PreflightPassed, metav1.ConditionTrue, ReasonPassed)
+}
+
 // TestTheLiveImageOfAllHosts is a wish like one that is built for a host.
 func TestTheLiveImageOfAllHosts(t *testing.T) {
 	settings := nodespec.Settings{DeployISO: small, ByArchitecture: map[string]nodespec.LiveImageURLs{"aarch64": {ISO: large}}, Architecture: "x86_64"}
@@ -186,7 +205,7 @@ func TestNext(t *testing.T) {
 	verdict := func(reasons ...string) *v1alpha1.PreflightStatus {
 		v := now
 		for _, reason := range reasons {
-			v.Misfits = append(v.Misfits, v1alpha1.Misfit{Reason: reason})
+			v.Misfits = append(v.Misfits, v1alpha1.Misfit{Field: "spec.updates[0].url", Reason: reason})
 		}
 		return &v
 	}
@@ -208,10 +227,13 @@ func TestNext(t *testing.T) {
 		"too large, and now known":              {last: tooLarge, want: judgeAnew},
 		"too large, and being asked for again":  {last: tooLarge, known: images.Known{Open: true}, want: waitForSizes, after: images.Turn},
 		"too large, and the server is away now": {last: tooLarge, known: images.Known{Missing: true}, want: letStand, after: images.Again},
+		"too large, and another one is known":   {last: tooLarge, known: images.Known{Missing: true, Sizes: map[string]int64{"other": 1}}, want: letStand, after: images.Again},
+		"too large, and another one is not":     {last: tooLarge, known: images.Known{Missing: true, Sizes: map[string]int64{"one": 1}}, want: judgeAnew},
+		"too large, and nobody asks any more":   {last: tooLarge, want: judgeAnew},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			what, after := next(c.last, now, c.known)
+			what, after := next(c.last, now, preflight.Wishes{Updates: []preflight.Update{{URL: "one"}, {URL: "other"}}}, c.known)
 			g.Expect(what).To(Equal(c.want))
 			g.Expect(after).To(Equal(c.after))
 		})
