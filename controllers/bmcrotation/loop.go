@@ -2,7 +2,6 @@ package bmcrotation
 
 import (
 	"context"
-	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/credentials/reason"
+	"github.com/ironflow/ironflow/controllers/bmcstatus"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
@@ -68,20 +68,18 @@ func (l loop) reconcile(ctx context.Context, req ctrl.Request, w work) (ctrl.Res
 	}
 	wait, err := w.pass(ctx, h, b)
 	if err != nil {
-		return again(0, err)
+		return again(err)
 	}
-	saver := reconcile.NewSaver(l.client, b)
+	before := b.DeepCopy()
 	reconcile.SetCondition(b, w.condition(), wait.Condition.Status, string(wait.Condition.Reason), wait.Condition.Message)
-	_, err = saver.Status(ctx, b)
-	return again(wait.For, kclient.IgnoreNotFound(err))
+	writer := bmcstatus.Writer{Client: l.client, Live: l.live}
+	return bmcstatus.Outcome(wait.For, writer.Save(ctx, before, b))
 }
 
-// again is the end of a pass.
-func again(after time.Duration, err error) (ctrl.Result, error) {
-	switch {
-	case err == nil:
-		return ctrl.Result{RequeueAfter: after}, nil
-	case reconcile.IsConflict(err):
+// again tells the queue that a pass has failed. No condition says why, so that it is
+// tried again whatever the error is.
+func again(err error) (ctrl.Result, error) {
+	if reconcile.IsConflict(err) {
 		return reconcile.RetryConflict(), nil
 	}
 	return ctrl.Result{}, err

@@ -37,7 +37,7 @@ func (r *reconciler) gone(ctx context.Context, key types.NamespacedName) (ctrl.R
 	gone.Spec.BMC = metal3.BMCDetails{Address: record.BMC.Address, CredentialsName: record.Secret, DisableCertificateVerification: record.BMC.Insecure}
 	wait, err := r.pass(ctx, gone, &v1alpha1.BMC{})
 	if err != nil {
-		return again(0, err)
+		return again(err)
 	}
 	if r.options.Log != nil {
 		r.options.Log.Info("BMC password of a host that is gone", "host", key.String(), "reason", string(wait.Condition.Reason), "message", wait.Condition.Message)
