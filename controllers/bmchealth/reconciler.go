@@ -81,12 +81,22 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	if err != nil {
 		r.ask(req.NamespacedName, asked)
-		return bmcstatus.Outcome(0, err)
+		return r.tryAgain(err)
 	}
 	now := kept{past, r.options.Now()}
 	r.remember(req.NamespacedName, now)
 	r.recorder.Record(h, b, told(alerts)...)
 	return bmcstatus.Outcome(r.interval(b, now), nil)
+}
+
+// tryAgain is the end of a pass that failed. What a person has to mend is looked at again
+// at the usual time: it may be a Secret, whose changes wake nobody here.
+func (r *reconciler) tryAgain(err error) (ctrl.Result, error) {
+	result, err := bmcstatus.Outcome(0, err)
+	if err == nil && result.RequeueAfter == 0 {
+		result.RequeueAfter = r.options.Interval
+	}
+	return result, err
 }
 
 const (

@@ -27,6 +27,8 @@ type world struct {
 	told *events.FakeRecorder
 	// reads counts the readings.
 	reads atomic.Int64
+	// stalled says that a person has to mend something before the BMC can be asked.
+	stalled atomic.Bool
 	// tell says that the BMC has something to say.
 	tell func(key types.NamespacedName)
 }
@@ -56,6 +58,9 @@ func newBusyWorld(t *testing.T, o Options, change func(h *metal3.BareMetalHost),
 	o.Events = w
 	o.Connect = func(context.Context, *metal3.BareMetalHost) (*client.Client, error) {
 		w.reads.Add(1)
+		if w.stalled.Load() {
+			return nil, reconcile.Stall("NoCredentials", "the BMC's Secret does not exist")
+		}
 		meanwhile(w)
 		return bmc, nil
 	}
@@ -115,6 +120,19 @@ func TestABMCThatFallsSilent(t *testing.T) {
 	w.until(metav1.ConditionTrue, ReasonAllWell)
 	w.Expect(w.Sim.SetQuirk("1", simulator.ConnectionCut, simulator.Always)).To(Succeed())
 	w.until(metav1.ConditionUnknown, ReasonUnread)
+}
+
+// TestWhatAPersonMends: the parts are read again after that, though nothing of host and BMC
+// has changed.
+func TestWhatAPersonMends(t *testing.T) {
+	w := newWorld(t, nil)
+	w.until(metav1.ConditionTrue, ReasonAllWell)
+	w.stalled.Store(true)
+	reads := w.reads.Load()
+	w.Eventually(w.reads.Load).WithTimeout(time.Minute).Should(BeNumerically(">", reads+1))
+	w.Expect(w.Sim.SetPart("1", simulator.Part{Kind: simulator.PartFan, ID: "Fan1"}, simulator.Condition{Health: "Critical"})).To(Succeed())
+	w.stalled.Store(false)
+	w.until(metav1.ConditionFalse, "Critical")
 }
 
 func TestAHeldHostIsNotRead(t *testing.T) {
