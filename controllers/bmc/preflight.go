@@ -37,7 +37,7 @@ const (
 // again; 0 for when something changes.
 func (r *reconciler) judge(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC, o hostObjects, c *client.Client) (after time.Duration) {
 	report := b.Status.Report
-	now := v1alpha1.PreflightStatus{Wishes: o.digest(report), Overridden: h.Annotations[names.PreflightOverride] == "true"}
+	now := v1alpha1.PreflightStatus{Wishes: o.digest(report), Overridden: overridden(h)}
 	if report != nil {
 		now.Report = &report.Time
 	}
@@ -56,6 +56,11 @@ func (r *reconciler) judge(ctx context.Context, h *metal3.BareMetalHost, b *v1al
 	b.Status.Preflight = &now
 	passed(b)
 	return lookAgain(now.Misfits)
+}
+
+// overridden reports a host that is to go on whatever the verdict is.
+func overridden(h *metal3.BareMetalHost) bool {
+	return h.Annotations[names.PreflightOverride] == "true"
 }
 
 // passed says what the verdict means.
@@ -95,6 +100,9 @@ type hostObjects struct {
 // empty for none. Nil knows of none.
 type LiveImage func(h *metal3.BareMetalHost) string
 
+// errUnread is for objects that could not be read, unlike wishes that make no sense.
+var errUnread = errors.New("read what a host asks of its hardware")
+
 // objectsOf reads what a host asks of its hardware.
 func objectsOf(ctx context.Context, reader kclient.Reader, live LiveImage, h *metal3.BareMetalHost) (hostObjects, error) {
 	h = readOf(h) // a verdict has the same wishes for whoever makes and for whoever reads it
@@ -103,7 +111,7 @@ func objectsOf(ctx context.Context, reader kclient.Reader, live LiveImage, h *me
 	read := func(object kclient.Object) bool {
 		err := reader.Get(ctx, kclient.ObjectKeyFromObject(h), object)
 		if err != nil && !apierrors.IsNotFound(err) {
-			errs = append(errs, fmt.Errorf("read what host %q asks of its hardware: %w", h.Name, err))
+			errs = append(errs, fmt.Errorf("host %q: %w: %w", h.Name, errUnread, err))
 		}
 		return err == nil
 	}
@@ -137,7 +145,10 @@ type Verdicts struct {
 // Preflight is the verdict on the host's wishes as they are now.
 func (v Verdicts) Preflight(ctx context.Context, h *metal3.BareMetalHost) (policy.Preflight, error) {
 	o, err := objectsOf(ctx, v.Client, v.LiveImage, h)
-	if err != nil {
+	switch {
+	case errors.Is(err, errUnread):
+		return policy.Preflight{}, err
+	case err != nil:
 		return policy.Preflight{}, nil //nolint:nilerr // an address that cannot be read is an error of its own on the host
 	}
 	b := &v1alpha1.BMC{}
@@ -148,7 +159,8 @@ func (v Verdicts) Preflight(ctx context.Context, h *metal3.BareMetalHost) (polic
 		return policy.Preflight{}, fmt.Errorf("read the BMC of host %q: %w", h.Name, err)
 	}
 	p := b.Status.Preflight
-	verdict := policy.Preflight{On: true, Judged: p != nil && p.Wishes == o.digest(b.Status.Report)}
+	judged := p != nil && p.Wishes == o.digest(b.Status.Report) && p.Overridden == overridden(h) && !ofFormer(b, h)
+	verdict := policy.Preflight{On: true, Judged: judged}
 	if verdict.Judged && !p.Overridden {
 		verdict.Misfit = describe(p.Misfits)
 	}

@@ -3,7 +3,6 @@ package bmc
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	kclient "sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
@@ -85,12 +83,15 @@ func known(h *metal3.BareMetalHost) bool {
 func (r *reconciler) object(ctx context.Context, h *metal3.BareMetalHost) (*v1alpha1.BMC, error) {
 	b := &v1alpha1.BMC{}
 	err := r.client.Get(ctx, kclient.ObjectKeyFromObject(h), b)
-	if err == nil || !apierrors.IsNotFound(err) {
+	switch {
+	case err == nil && ofFormer(b, h):
+		return b, r.takeOver(ctx, h, b)
+	case err == nil || !apierrors.IsNotFound(err):
 		return b, err
 	}
 	b = &v1alpha1.BMC{ObjectMeta: metav1.ObjectMeta{Namespace: h.Namespace, Name: h.Name}}
-	if err := controllerutil.SetControllerReference(h, b, r.client.Scheme()); err != nil {
-		return nil, fmt.Errorf("own the BMC of host %q: %w", h.Name, err)
+	if err := r.own(h, b); err != nil {
+		return nil, err
 	}
 	return b, r.client.Create(ctx, b)
 }

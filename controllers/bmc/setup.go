@@ -64,7 +64,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		Watches(&metal3.HostFirmwareSettings{}, same, builder.WithPredicates(predicate.Or[kclient.Object](predicate.GenerationChangedPredicate{}, otherSettings{}))).
 		Watches(&metal3.HostFirmwareComponents{}, same).
 		Watches(&metal3.PreprovisioningImage{}, same).
-		Watches(&v1alpha1.BMC{}, same, builder.WithPredicates(staleReady)).
+		Watches(&v1alpha1.BMC{}, same, builder.WithPredicates(lacking{})).
 		WatchesRawSource(source.Func(r.hear)).
 		Complete(r)
 	if err != nil {

@@ -77,9 +77,18 @@ func (otherSettings) Update(e event.TypedUpdateEvent[kclient.Object]) bool {
 	return was && is && !maps.Equal(before.Status.Settings, after.Status.Settings)
 }
 
-// staleReady lets those BMCs through whose Ready does not follow from their other
-// conditions: other controllers write those too. Our own writes keep it so.
-var staleReady = predicate.NewPredicateFuncs(func(o kclient.Object) bool {
+// lacking lets those BMCs through whose Ready does not follow from their other conditions:
+// other controllers write those too, and our own writes keep it so. One that was deleted is
+// let through as well: its host lacks one.
+type lacking struct{ predicate.Funcs }
+
+// Create implements predicate.Predicate.
+func (lacking) Create(e event.TypedCreateEvent[kclient.Object]) bool { return staleReady(e.Object) }
+
+// Update implements predicate.Predicate.
+func (lacking) Update(e event.TypedUpdateEvent[kclient.Object]) bool { return staleReady(e.ObjectNew) }
+
+func staleReady(o kclient.Object) bool {
 	b, is := o.(*v1alpha1.BMC)
 	if !is {
 		return false
@@ -87,4 +96,4 @@ var staleReady = predicate.NewPredicateFuncs(func(o kclient.Object) bool {
 	now := meta.FindStatusCondition(b.Status.Conditions, v1alpha1.Ready)
 	status, reason, message := readiness(b)
 	return now != nil && (now.Status != status || now.Reason != reason || now.Message != message)
-})
+}
