@@ -15,8 +15,10 @@ const (
 	Keep = 5 * time.Minute
 	// Again is how long it is held that none is known.
 	Again = time.Minute
-	// mostKept bounds the images that are known or asked for.
-	mostKept = 4096
+	// mostKept bounds the images that are known or asked for, mostOfOne those of one look.
+	mostKept, mostOfOne = 4096, 32
+	// askers is how many images are asked for at a time, of all servers.
+	askers = 32
 )
 
 // Book holds the sizes of images, so that a fleet with one image asks its server once.
@@ -24,9 +26,9 @@ const (
 type Book struct {
 	client *http.Client
 	now    func() time.Time
-	queue  chan string // addresses of open pages
 
 	mu    sync.Mutex
+	turns turns            // addresses of open pages
 	pages map[string]*page // by address
 }
 
@@ -44,7 +46,7 @@ type page struct {
 
 // NewBook makes an empty book. Nothing is asked before [Book.Start].
 func NewBook(c *http.Client, now func() time.Time) *Book {
-	return &Book{client: c, now: now, queue: make(chan string, mostKept), pages: map[string]*page{}}
+	return &Book{client: c, now: now, turns: newTurns(mostKept), pages: map[string]*page{}}
 }
 
 // Known is what a book knows of some images.
@@ -64,8 +66,8 @@ type Known struct {
 func (b *Book) Look(addresses []string, who string, told func()) Known {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	known, now := Known{Sizes: map[string]int64{}}, b.now()
-	for _, address := range addresses {
+	known, now := Known{Sizes: map[string]int64{}, Missing: len(addresses) > mostOfOne}, b.now()
+	for _, address := range addresses[:min(len(addresses), mostOfOne)] {
 		switch p := b.page(address, now); {
 		case p != nil && p.open && now.Before(p.until):
 			known.Open = true
@@ -86,16 +88,13 @@ func (b *Book) page(address string, now time.Time) *page {
 	if p != nil && (p.open || now.Before(p.until)) {
 		return p
 	}
-	if !askable(address) || !b.room(address, now) {
+	server := serverOf(address)
+	if server == "" || !b.room(address, now) {
 		return nil
 	}
-	select {
-	case b.queue <- address:
-		b.pages[address] = &page{open: true, until: now.Add(Turn), waiting: map[string]func(){}}
-		return b.pages[address]
-	default:
-		return nil
-	}
+	b.turns.add(server, address)
+	b.pages[address] = &page{open: true, until: now.Add(Turn), waiting: map[string]func(){}}
+	return b.pages[address]
 }
 
 // room reports whether there is a page left for the address, and makes room.
@@ -114,14 +113,14 @@ func (b *Book) room(address string, now time.Time) bool {
 // Start asks for the sizes of images until ctx ends.
 func (b *Book) Start(ctx context.Context) error {
 	var asking sync.WaitGroup
-	for range atOnce {
+	for range askers {
 		asking.Go(func() {
 			for {
 				select {
 				case <-ctx.Done():
 					return
-				case address := <-b.queue:
-					b.ask(ctx, address)
+				case server := <-b.turns.ready:
+					b.ask(ctx, server)
 				}
 			}
 		})
@@ -130,27 +129,31 @@ func (b *Book) Start(ctx context.Context) error {
 	return nil
 }
 
-// ask closes the page of an image. One whose turn came too late is not asked for any more.
-func (b *Book) ask(ctx context.Context, address string) {
+// ask closes the page of a server's next image. One whose turn came too late is not asked
+// for any more.
+func (b *Book) ask(ctx context.Context, server string) {
+	address, inTime := b.take(server)
 	size := int64(0)
-	if b.inTime(address) {
+	if inTime {
 		size = sizeOf(ctx, b.client, address)
 	}
-	for _, told := range b.close(address, size) {
+	for _, told := range b.close(server, address, size) {
 		told()
 	}
 }
 
-func (b *Book) inTime(address string) bool {
+func (b *Book) take(server string) (address string, inTime bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.now().Before(b.pages[address].until)
+	address = b.turns.take(server)
+	return address, b.now().Before(b.pages[address].until)
 }
 
 // close writes what was learned, and returns whom to tell.
-func (b *Book) close(address string, size int64) map[string]func() {
+func (b *Book) close(server, address string, size int64) map[string]func() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.turns.done(server)
 	p := b.pages[address]
 	waiting, keep := p.waiting, Again
 	if size > 0 {

@@ -132,6 +132,47 @@ func TestNobodyWaitsForever(t *testing.T) {
 	}
 }
 
+// TestAServerThatIsSilent keeps nobody waiting who asks others, however many images are
+// said to be there.
+func TestAServerThatIsSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		b := open(t, byHost{"silent.example": &web{after: time.Hour}, "images.example": &web{size: 7}})
+		for i := range 1000 {
+			b.Look([]string{fmt.Sprintf("http://silent.example/%d", i)}, "hostile", func() {})
+		}
+		told := false
+		g.Expect(b.Look([]string{image}, "host", func() { told = true }).Open).To(BeTrue())
+		synctest.Wait()
+		g.Expect(told).To(BeTrue())
+		g.Expect(b.Look([]string{image}, "host", nil).Sizes).To(HaveKeyWithValue(image, int64(7)))
+	})
+}
+
+// TestAHostWithManyImages: no host has others wait for all that it names.
+func TestAHostWithManyImages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		server := &web{size: 7}
+		b := open(t, server)
+		var many []string
+		for i := range 5000 {
+			many = append(many, fmt.Sprintf("http://images.example/%d", i))
+		}
+		b.Look(many, "hostile", func() {})
+		synctest.Wait()
+		known := b.Look(many, "hostile", func() {})
+		g.Expect(known.Missing).To(BeTrue())
+		g.Expect(known.Sizes).To(HaveLen(int(server.asked.Load())))
+		g.Expect(known.Sizes).To(And(HaveKey(many[0]), HaveLen(32)))
+	})
+}
+
+// byHost is several servers.
+type byHost map[string]http.RoundTripper
+
+func (s byHost) RoundTrip(r *http.Request) (*http.Response, error) { return s[r.URL.Host].RoundTrip(r) }
+
 // TestABookHasSoManyPages: what came too late for one is not known.
 func TestABookHasSoManyPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

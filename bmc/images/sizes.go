@@ -4,12 +4,14 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 )
 
 const (
-	// patience bounds each question, atOnce how many are asked at a time.
+	// patience bounds each question, atOnce how many a server, or all servers of [Sizes],
+	// are asked at a time.
 	patience = 5 * time.Second
 	atOnce   = 4
 	// mostImages bounds how many are asked for.
@@ -42,7 +44,7 @@ func Sizes(ctx context.Context, c *http.Client, addresses []string) map[string]i
 
 // sizeOf is the size of one image; 0 is not known.
 func sizeOf(ctx context.Context, c *http.Client, address string) int64 {
-	if !askable(address) {
+	if serverOf(address) == "" {
 		return 0
 	}
 	ctx, stop := context.WithTimeout(ctx, patience)
@@ -64,8 +66,11 @@ func sizeOf(ctx context.Context, c *http.Client, address string) int64 {
 	return max(0, response.ContentLength)
 }
 
-// askable reports an address of a web server.
-func askable(address string) bool {
+// serverOf is the web server with an image, as host and port; empty for another address.
+func serverOf(address string) string {
 	u, err := url.Parse(address)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	return strings.ToLower(u.Host)
 }
