@@ -41,6 +41,9 @@ const (
 	EventKey = "ironflow.io/event-key"
 	// Told, on a BMC, is what another replica than the leader has heard of it; ours to write.
 	Told = "ironflow.io/told"
+	// SubscribedAt, on a BMC, names the BMCs that may have an event subscription of the host,
+	// the former ones among them; ours to write, and sealed.
+	SubscribedAt = "ironflow.io/subscribed-at"
 	// ReplacedImage, on a PreprovisioningImage, stands for the image that its host waits in while
 	// another takes its place; the host is rebooted once that one is handed out.
 	ReplacedImage = "ironflow.io/replaced-image"

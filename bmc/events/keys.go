@@ -3,6 +3,7 @@ package events
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -54,6 +55,17 @@ func (k Keys) derive(use, host string, generation int) string {
 	// A host's name may hold anything, hence it is last.
 	mac.Write([]byte("ironflow bmc events\x00" + use + "\x00" + strconv.Itoa(generation) + "\x00" + host))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:keyBytes])
+}
+
+// Seal is a mark that nobody without the server's secret can put on a text about a host.
+// The host is best its UID, which has no zero byte.
+func (k Keys) Seal(host, text string) string {
+	return k.derive("seal", host+"\x00"+text, 0)
+}
+
+// Sealed reports whether a mark is that of a text about a host.
+func (k Keys) Sealed(host, text, seal string) bool {
+	return subtle.ConstantTimeCompare([]byte(seal), []byte(k.Seal(host, text))) == 1
 }
 
 // maxDestination is the longest destination that OpenBMC takes.

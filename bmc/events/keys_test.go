@@ -75,3 +75,18 @@ func TestDestination(t *testing.T) {
 		})
 	}
 }
+
+// TestSeal: a mark holds for one text about one host, of one secret.
+func TestSeal(t *testing.T) {
+	g := NewWithT(t)
+	keys := testKeys(t)
+	others, err := NewKeys([]byte(strings.Repeat("o", minSecret)))
+	g.Expect(err).NotTo(HaveOccurred())
+	seal := keys.Seal("host-1", "text")
+	g.Expect(keys.Sealed("host-1", "text", seal)).To(BeTrue())
+	g.Expect(keys.Sealed("host-2", "text", seal)).To(BeFalse())
+	g.Expect(keys.Sealed("host-1", "texts", seal)).To(BeFalse())
+	g.Expect(keys.Sealed("host-1", "text", "")).To(BeFalse())
+	g.Expect(others.Sealed("host-1", "text", seal)).To(BeFalse())
+	g.Expect([]string{keys.Of("host-1", 0).Part, keys.Of("host-1\x00text", 0).Part}).NotTo(ContainElement(seal), "it tells no key")
+}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/bmc/events"
@@ -28,10 +27,9 @@ type facts struct {
 
 // look is what was found out about a subscription.
 type look struct {
-	// At is when, Wanted what was wanted then, and of which BMC.
-	At     time.Time
-	Wanted string
-	BMC    metal3.BMCDetails
+	// At is when, Wanted what was wanted then, and Voice that of the host then.
+	At            time.Time
+	Wanted, Voice string
 	// Known is the path of the subscription; empty for none.
 	Known string
 	// Arrives says whether events do, as far as that is known.

@@ -6,8 +6,9 @@
 //
 // [Ears] take what is told. They listen on every replica; on those that do not lead they
 // leave a note on the kind BMC, which the leader reads. What is to be done about a
-// subscription is decided in one place ([decide]); package bmc/events does it. Nothing is
-// stored: keys follow from the hosts' UIDs, and a subscription is found by its key.
+// subscription is decided in one place ([decide]); package bmc/events does it. Keys are not
+// stored: they follow from the hosts' UIDs and BMCs, and a subscription is found by its key.
+// At which BMCs there may be some is noted on the kind BMC.
 //
 // Entry point: [Setup].
 package bmcevents

@@ -202,13 +202,8 @@ func TestRestart(t *testing.T) {
 			w.host()
 			w.until(metav1.ConditionTrue, ReasonArrives)
 			before, tests := w.sim.Subscriptions(), w.sim.Total("POST /redfish/v1/EventService/Actions")
-			w.stop()
-			address := w.listener.Addr().String()
+			w.end()
 			var err error
-			w.Eventually(func() error {
-				w.listener, err = newListener(t.Context(), address)
-				return err
-			}).WithTimeout(patience).Should(Succeed())
 			w.keys, err = events.NewKeys(secretOf(c.secret))
 			w.Expect(err).NotTo(HaveOccurred())
 			asked := w.sim.Total("")

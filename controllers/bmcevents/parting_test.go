@@ -1,6 +1,8 @@
 package bmcevents
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/events"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/test/bmc/simulator"
@@ -82,7 +85,7 @@ func TestAHostMadeAnew(t *testing.T) {
 	w := newWorld(t)
 	parted := 0
 	r := &reconciler{
-		client: w.kube, looks: map[types.NamespacedName]look{}, parting: map[types.NamespacedName]*parting{},
+		client: w.kube, looks: map[types.NamespacedName]look{}, parting: map[types.NamespacedName][]*parting{},
 		options: Options{Keys: w.keys, URL: "https://192.0.2.7:8092", Parting: w.clientOf, Parted: func(string) { parted++ }, Now: w.now},
 	}
 	host := func(uid types.UID) *metal3.BareMetalHost {
@@ -95,26 +98,83 @@ func TestAHostMadeAnew(t *testing.T) {
 		return h
 	}
 	b := &v1alpha1.BMC{}
-	reconcile.SetCondition(b, v1alpha1.Subscribed, metav1.ConditionTrue, ReasonArrives, "")
 	gone := host("a")
-	w.Expect(r.begin(t.Context(), gone, b)).To(Succeed())
-	w.Expect(r.parting[key].wanted.Orphan).To(BeNil(), "whose the others are shows later")
+	w.Expect(r.begin(t.Context(), gone, []place{placeOf(gone)})).To(Succeed())
+	w.Expect(r.parting[key][0].wanted.Orphan).To(BeNil(), "whose the others are shows later")
 	now := host("b")
 	w.Expect(w.sim.Subscriptions()).To(HaveLen(2))
 
 	w.Expect(w.sim.SetQuirk("1", simulator.ConnectionCut, simulator.Always)).To(Succeed())
-	w.Expect(r.rest(t.Context(), now)).To(Equal(partingPause))
+	w.Expect(r.rest(t.Context(), now, b)).To(Equal(partingPause))
 	w.Expect(w.sim.SetQuirk("1", simulator.ConnectionCut, 0)).To(Succeed())
 	w.ahead.Add(int64(5 * time.Minute)) // the client leaves a silent BMC alone for a while
-	w.Expect(r.rest(t.Context(), now)).To(BeZero())
+	w.Expect(r.rest(t.Context(), now, b)).To(BeZero())
 	key := w.keys.Of(voiceOf(now), 0)
 	w.Expect(w.sim.Subscriptions()).To(ConsistOf(HaveField("Destination", HaveSuffix(key.Part))))
 	w.Expect(parted).To(Equal(1))
 	w.Expect(r.parting).To(BeEmpty())
 
-	w.Expect(r.begin(t.Context(), now, b)).To(Succeed())
-	w.Expect(r.rest(t.Context(), now)).To(BeZero())
+	w.Expect(r.begin(t.Context(), now, []place{placeOf(now)})).To(Succeed())
+	w.Expect(r.rest(t.Context(), now, b)).To(BeZero())
 	w.Expect(w.sim.Subscriptions()).To(HaveLen(1), "a host that has come back to its BMC stays")
-	w.Expect(parted).To(Equal(2))
 	w.Expect(r.parting).To(BeEmpty())
+}
+
+// TestTheSecretWentWithTheBMC: where nobody can log in any more, nothing is tried twice, and
+// it is said. A client that was made before goes on.
+func TestTheSecretWentWithTheBMC(t *testing.T) {
+	stall := reconcile.Stall("NoCredentials", "the BMC's Secret does not exist")
+	for name, c := range map[string]struct {
+		first, second error // of the way to a client
+		silent        bool  // the BMC, at first
+		waits         bool
+		left          int
+		says          string
+	}{
+		"it was gone":             {first: stall, left: 1, says: "Secret does not exist; what"},
+		"it goes after the first": {second: stall, silent: true, waits: true},
+		"the API server is away":  {first: errors.New("away"), waits: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			parted, problem := 0, c.first
+			r := &reconciler{
+				client: w.kube, looks: map[types.NamespacedName]look{}, parting: map[types.NamespacedName][]*parting{}, recorder: reconcile.Recorder{Sink: w.told},
+				options: Options{Keys: w.keys, URL: "https://192.0.2.7:8092", Parted: func(string) { parted++ }, Now: w.now, Parting: func(ctx context.Context, h *metal3.BareMetalHost) (*client.Client, error) {
+					if problem != nil {
+						return nil, problem
+					}
+					return w.clientOf(ctx, h)
+				}},
+			}
+			was := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "u"}}
+			was.Spec.BMC.Address = "redfish+" + w.bmcURL + "/redfish/v1/Systems/1"
+			wanted, err := r.wanted(t.Context(), was)
+			w.Expect(err).NotTo(HaveOccurred())
+			_, err = events.Keep(t.Context(), w.connect(), w.report, wanted)
+			w.Expect(err).NotTo(HaveOccurred())
+			h := was.DeepCopy()
+			h.Spec.BMC.Address = "redfish://192.0.2.1"
+			w.Expect(r.begin(t.Context(), h, []place{placeOf(was)})).To(Succeed())
+			if c.silent {
+				w.Expect(w.sim.SetQuirk("1", simulator.ConnectionCut, simulator.Always)).To(Succeed())
+			}
+			if c.waits {
+				w.Expect(r.rest(t.Context(), h, &v1alpha1.BMC{})).To(Equal(partingPause))
+			}
+			w.Expect(w.sim.SetQuirk("1", simulator.ConnectionCut, 0)).To(Succeed())
+			if c.waits {
+				problem = c.second
+				w.ahead.Add(int64(5 * time.Minute))
+			}
+			w.Expect(r.rest(t.Context(), h, &v1alpha1.BMC{})).To(BeZero())
+			w.Expect(w.sim.Subscriptions()).To(HaveLen(c.left))
+			w.Expect(parted).To(Equal(1))
+			w.Expect(r.parting).To(BeEmpty())
+			if c.says != "" {
+				w.Expect(w.told.Events).To(Receive(And(ContainSubstring(EventLeft), ContainSubstring(c.says))))
+			}
+			w.Expect(w.told.Events).To(BeEmpty())
+		})
+	}
 }

@@ -35,7 +35,7 @@ type reconciler struct {
 
 	mu      sync.Mutex
 	looks   map[types.NamespacedName]look
-	parting map[types.NamespacedName]*parting
+	parting map[types.NamespacedName][]*parting
 }
 
 // +kubebuilder:rbac:groups=ironflow.io,resources=bmcs,verbs=get;list;watch;patch
@@ -65,16 +65,14 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, kclient.IgnoreNotFound(err)
 	}
 	if leaves {
-		err := r.begin(ctx, h, b)
-		r.forget(req.NamespacedName)
-		if err != nil {
-			return reconcile.Resolve(err)
-		}
-		return ctrl.Result{RequeueAfter: r.part(ctx, req.NamespacedName, h)}, nil
+		return r.leave(ctx, h, b)
 	}
-	r.moved(ctx, h, b)
+	r.moved(h)
+	if err := r.begin(ctx, h, r.left(h, b)); err != nil {
+		return reconcile.Resolve(err)
+	}
 	result, err := bmcstatus.Outcome(r.pass(ctx, h, b))
-	if wait := r.rest(ctx, h); wait > 0 && (result.RequeueAfter == 0 || wait < result.RequeueAfter) {
+	if wait := r.rest(ctx, h, b); wait > 0 && (result.RequeueAfter == 0 || wait < result.RequeueAfter) {
 		result.RequeueAfter = wait
 	}
 	if err != nil {
@@ -143,9 +141,12 @@ var errTooLong = errors.New("the BMC took too long to answer")
 func (r *reconciler) look(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC, f facts) (look, error) {
 	ctx, stop := context.WithTimeoutCause(ctx, longestLook, errTooLong)
 	defer stop()
-	found := look{Wanted: f.Wanted, BMC: h.Spec.BMC}
+	found := look{Wanted: f.Wanted, Voice: voiceOf(h)}
 	wanted, err := r.wanted(ctx, h)
 	if err != nil {
+		return found, err
+	}
+	if err := r.enter(ctx, h, b); err != nil {
 		return found, err
 	}
 	wanted.Known = f.Last.Known
@@ -156,7 +157,7 @@ func (r *reconciler) look(ctx context.Context, h *metal3.BareMetalHost, b *v1alp
 	}
 	if err != nil {
 		found = f.Last
-		found.At, found.Wanted, found.BMC, found.Failures = r.options.Now(), f.Wanted, h.Spec.BMC, f.Last.Failures+1
+		found.At, found.Wanted, found.Voice, found.Failures = r.options.Now(), f.Wanted, voiceOf(h), f.Last.Failures+1
 		found.Verdict = verdict{metav1.ConditionUnknown, ReasonUnreachable, "the subscription could not be looked at: " + err.Error()}
 		return found, nil
 	}

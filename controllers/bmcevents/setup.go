@@ -81,7 +81,7 @@ func Setup(mgr ctrl.Manager, o Options) (*Ears, error) {
 	r := &reconciler{
 		client: mgr.GetClient(), options: o, ears: ears, recorder: recorder,
 		status: bmcstatus.Writer{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}, streams: &streams{sink: ears, by: map[types.NamespacedName]*stream{}},
-		looks: map[types.NamespacedName]look{}, parting: map[types.NamespacedName]*parting{},
+		looks: map[types.NamespacedName]look{}, parting: map[types.NamespacedName][]*parting{},
 	}
 	if err := mgr.Add(r.streams); err != nil {
 		return nil, err

@@ -159,6 +159,17 @@ func (w *world) start() *Ears {
 	return ears
 }
 
+// end ends the controller, so that it can be started again.
+func (w *world) end() {
+	w.t.Helper()
+	w.stop()
+	address := w.listener.Addr().String()
+	w.Eventually(func() (err error) {
+		w.listener, err = newListener(w.t.Context(), address)
+		return err
+	}).WithTimeout(patience).Should(Succeed())
+}
+
 type everywhere func(context.Context) error
 
 // Start implements manager.Runnable.

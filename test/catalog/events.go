@@ -67,7 +67,7 @@ var Events = []Event{
 	{host, "BMCAlertWarning", true, "The BMC has told of something that is not well (with `--bmc-events-addr`)."},
 	{host, "BMCAlertCritical", true, "The BMC has told of something that has failed (with `--bmc-events-addr`)."},
 	{host, "BMCAlertWell", false, "The BMC has told of something that is well again (with `--bmc-events-addr`)."},
-	{host, "EventSubscriptionLeft", true, "The host goes, and its BMC could not be asked to remove the event subscription: what it sends is refused, and the subscription goes when the BMC is some host's again."},
+	{host, "EventSubscriptionLeft", true, "The host goes or has another BMC, and this one could not be asked to remove the event subscription: what it sends is refused, and the subscription goes when the BMC is some host's again."},
 
 	{subscription, "SubscriptionCreated", false, "The BMC sends its events."},
 	{subscription, "SubscriptionLost", true, "The BMC has forgotten the subscription; it is made again."},
