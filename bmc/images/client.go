@@ -24,8 +24,11 @@ var (
 // to. It follows few redirects, tells their targets nothing of the address before, and
 // connects to no address that means something else here than for a BMC: loopback and
 // link-local ones, whatever name leads there. It uses no proxy, as BMCs use none.
-func Client() *http.Client {
-	dialer := &net.Dialer{Timeout: patience, Control: othersOnly}
+func Client() *http.Client { return connecting(othersOnly) }
+
+// connecting makes that client with another rule of whom to connect to.
+func connecting(to func(network, address string, c syscall.RawConn) error) *http.Client {
+	dialer := &net.Dialer{Timeout: patience, Control: to}
 	return &http.Client{
 		CheckRedirect: careful,
 		// Questions are rare, so that no connection is worth keeping.

@@ -1,10 +1,14 @@
 package images
 
 import (
+	"bufio"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -36,6 +40,71 @@ func TestNothingOfThisMachineIsAsked(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(Sizes(t.Context(), Client(), []string{server.URL, byName})).To(BeEmpty())
 	g.Expect(asked.Load()).To(BeZero())
+}
+
+// TestHostileServers: whatever one answers, a size comes of it at once, or none.
+func TestHostileServers(t *testing.T) {
+	forever := func(text string) func(net.Conn) {
+		return func(c net.Conn) {
+			for {
+				if _, err := io.WriteString(c, text); err != nil {
+					return
+				}
+			}
+		}
+	}
+	const ok = "HTTP/1.1 200 OK\r\n"
+	for name, c := range map[string]struct {
+		answer string
+		then   func(net.Conn)
+		size   int64
+	}{
+		"an image":                   {answer: ok + "Content-Length: 7\r\n\r\n", size: 7},
+		"a body that never ends":     {answer: ok + "Content-Length: 7\r\n\r\n", then: forever("0123456789abcdef"), size: 7},
+		"a header that never ends":   {answer: ok, then: forever("X-Y: " + strings.Repeat("z", 1000) + "\r\n")},
+		"one line that never ends":   {answer: ok, then: forever("zzzzzzzzzzzzzzzz")},
+		"hints that never end":       {then: forever("HTTP/1.1 103 Early Hints\r\nLink: " + strings.Repeat("z", 1000) + "\r\n\r\n")},
+		"no length":                  {answer: ok + "\r\n"},
+		"a body in chunks":           {answer: ok + "Transfer-Encoding: chunked\r\n\r\n"},
+		"chunks with a length":       {answer: ok + "Transfer-Encoding: chunked\r\nContent-Length: 7\r\n\r\n", size: 7},
+		"a length below nothing":     {answer: ok + "Content-Length: -7\r\n\r\n"},
+		"a length that is no number": {answer: ok + "Content-Length: 0x7\r\n\r\n"},
+		"two lengths":                {answer: ok + "Content-Length: 7\r\nContent-Length: 8\r\n\r\n"},
+		"more than there are bytes":  {answer: ok + "Content-Length: 99999999999999999999\r\n\r\n"},
+		"part of an image":           {answer: "HTTP/1.1 206 Partial Content\r\nContent-Length: 7\r\n\r\n"},
+		"no HEAD":                    {answer: "HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 7\r\n\r\n"},
+		"another protocol":           {answer: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"},
+		"packed":                     {answer: ok + "Content-Encoding: gzip\r\nContent-Length: 7\r\n\r\n"},
+		"moved to a file":            {answer: "HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\n\r\n"},
+		"moved to nowhere":           {answer: "HTTP/1.1 302 Found\r\nLocation: http://%zz/\r\n\r\n"},
+		"no HTTP":                    {answer: "SSH-2.0-OpenSSH_9.9\r\n"},
+		"nothing":                    {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			server, err := net.Listen("tcp", "127.0.0.1:0")
+			g.Expect(err).NotTo(HaveOccurred())
+			t.Cleanup(func() { _ = server.Close() })
+			go func() {
+				for {
+					conn, err := server.Accept()
+					if err != nil {
+						return
+					}
+					go func() {
+						defer conn.Close()
+						_, _ = http.ReadRequest(bufio.NewReader(conn))
+						_, _ = io.WriteString(conn, c.answer)
+						if c.then != nil {
+							c.then(conn)
+						}
+					}()
+				}
+			}()
+			anybody := connecting(func(string, string, syscall.RawConn) error { return nil })
+			g.Expect(sizeOf(t.Context(), anybody, "http://user:secret@"+server.Addr().String()+"/image.iso")).To(Equal(c.size))
+		})
+	}
 }
 
 // TestRedirects: some are followed, and the next server does not hear from where.
