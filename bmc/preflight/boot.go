@@ -161,8 +161,9 @@ func imageSize(in *Input) []v1alpha1.Misfit {
 			if err != nil || image.Bytes <= most<<20 {
 				continue
 			}
+			has, takes := amounts(image.Bytes, most<<20)
 			return one(kindHost, field, ReasonImageSize, fmt.Sprintf("%s has %s, and virtual media of this BMC take %s: use a smaller one, or boot over the network with %s.",
-				name, amount(image.Bytes), amount(most<<20), overNetwork(in.Wishes.Address.Scheme)))
+				name, has, takes, overNetwork(in.Wishes.Address.Scheme)))
 		}
 		return nil
 	})

@@ -52,3 +52,16 @@ func TestRefused(t *testing.T) {
 	g.Expect(preflight.Refused(w, preflight.Check(w, report, nil, nil))).To(ConsistOf("https://192.0.2.9/a", "https://192.0.2.9/b", "https://192.0.2.9/c"))
 	g.Expect(preflight.Refused(w, []v1alpha1.Misfit{{Field: "spec.updates[7].url", Reason: preflight.ReasonUpdateSize}, {Reason: preflight.ReasonRAIDLevel}})).To(BeEmpty())
 }
+
+// TestAnImageThatIsALittleTooLarge: a person sees two numbers that differ.
+func TestAnImageThatIsALittleTooLarge(t *testing.T) {
+	w := preflight.Wishes{
+		Address: preflight.Address{Scheme: "redfish-virtualmedia", Boot: preflight.VirtualMedia, Redfish: true},
+		LiveISO: preflight.LiveImageAt("https://192.0.2.9/b", 1<<30+1), Updates: []preflight.Update{{Component: "bios", URL: "https://192.0.2.9/c", Bytes: 1<<20 + 512}},
+	}
+	report := &v1alpha1.BMCReport{Quirks: []v1alpha1.AppliedQuirk{{ID: "site", Effect: "image-size", Value: "1024"}}, MaxImageBytes: 1 << 20}
+	NewWithT(t).Expect(preflight.Check(w, report, nil, nil)).To(ConsistOf(
+		HaveField("Message", ContainSubstring("has 1073741825 bytes, and virtual media of this BMC take 1073741824 bytes")),
+		HaveField("Message", ContainSubstring("has 1049088 bytes, and the BMC takes 1048576 bytes")),
+	))
+}

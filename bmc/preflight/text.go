@@ -65,6 +65,14 @@ func amount(bytes int64) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(bytes)/mib), ".0") + " MiB"
 }
 
+// amounts are two sizes in words that differ where they do.
+func amounts(a, b int64) (first, second string) {
+	if first, second = amount(a), amount(b); first != second || a == b {
+		return first, second
+	}
+	return strconv.FormatInt(a, 10) + " bytes", strconv.FormatInt(b, 10) + " bytes"
+}
+
 // plural is a number with its noun.
 func plural(n int, noun string) string {
 	if n == 1 {

@@ -172,7 +172,8 @@ func updateSizes(in *Input) []v1alpha1.Misfit {
 		if most <= 0 || u.Bytes <= most {
 			return nil
 		}
-		return one(kindComponents, at+".url", ReasonUpdateSize, fmt.Sprintf("The image has %s, and the BMC takes %s: use an image of %s alone.", amount(u.Bytes), amount(most), u.Component))
+		has, takes := amounts(u.Bytes, most)
+		return one(kindComponents, at+".url", ReasonUpdateSize, fmt.Sprintf("The image has %s, and the BMC takes %s: use an image of %s alone.", has, takes, u.Component))
 	})
 }
 
