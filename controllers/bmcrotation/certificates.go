@@ -83,7 +83,11 @@ func (r *certifier) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alph
 	if err != nil {
 		return reason.Wait{}, err
 	}
-	n, s := &node{host: h, ironics: r.options.Ironics}, r.store(h, server.Host.Target)
+	found, err := trustOf(ctx, r.client, o.Host, server.Host.Target)
+	if err != nil {
+		return reason.Wait{}, err
+	}
+	n, s := &node{host: h, ironics: r.options.Ironics}, r.store(h, server.Host.Target, found)
 	if server.Host.Target.TLS, _, err = s.Trust(ctx); err != nil {
 		return reason.Wait{}, err
 	}

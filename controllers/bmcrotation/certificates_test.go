@@ -307,6 +307,39 @@ func TestHostsOfOneBMC(t *testing.T) {
 	s.Expect(string(trust.CA)).To(Equal(string(s.ca)), "Secrets of another namespace are not believed")
 }
 
+// TestAHostThatComesToABMC whose certificate was replaced through another one, and through
+// which it is replaced from now on: it gets in, and its certificate is what all trust.
+func TestAHostThatComesToABMC(t *testing.T) {
+	s := newSealed(t)
+	why := func() string { return fmt.Sprint(s.done, s.condition()) }
+	s.replace("1")
+	s.run(why)
+	s.signed(why())
+	s.secret("other", user, original)
+	s.host("host-0", "other")
+	s.letsInAs("host-0", "as it is")
+	first, before := s.served().SerialNumber, s.issuer
+	s.issuer = site(s.WithT)
+	s.change("host-0", func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.ReplaceCertificate: "1"} })
+	b := v1alpha1.BMC{}
+	for range 20 {
+		result, err := s.running[1].Reconcile(t.Context(), ctrl.Request{NamespacedName: kclient.ObjectKey{Namespace: key.Namespace, Name: "host-0"}})
+		s.Expect(err).NotTo(HaveOccurred())
+		s.ahead.Add(int64(result.RequeueAfter))
+		s.letsInAs(key.Name, "in the middle")
+		s.Expect(s.kube.Get(t.Context(), kclient.ObjectKey{Namespace: key.Namespace, Name: "host-0"}, &b)).To(Succeed())
+		if meta.IsStatusConditionTrue(b.Status.Conditions, v1alpha1.CertificateCurrent) {
+			break
+		}
+	}
+	s.Expect(s.served().SerialNumber).NotTo(Equal(first), "%v", b.Status.Conditions)
+	s.signed(fmt.Sprint(b.Status.Conditions))
+	s.letsInAs("host-0", "through which it was replaced")
+	trust, err := trustOf(t.Context(), cached{s.kube}, key.String(), client.Target{URL: s.base, TLS: client.Trust{CA: s.ca}})
+	s.Expect(err).NotTo(HaveOccurred())
+	s.Expect(string(trust.CA)).NotTo(ContainSubstring(string(before.CA())), "the authority before is trusted no more")
+}
+
 // TestNoPasswordInACertificatesWords: a BMC that repeats the login that it refuses.
 func TestNoPasswordInACertificatesWords(t *testing.T) {
 	s := newSealed(t)

@@ -20,8 +20,10 @@ import (
 type certificateStore struct {
 	object
 
-	// target says how the BMC is checked as long as nothing was replaced.
+	// target says how the BMC is checked as long as nothing was replaced, found how as long
+	// as nothing was through this host.
 	target client.Target
+	found  client.Trust
 }
 
 var (
@@ -37,8 +39,8 @@ func certificateKey(h *metal3.BareMetalHost) types.NamespacedName {
 // kept are the keys that are not the record's own.
 var kept = []string{trustedKey, pinKey, baseKey}
 
-func (r *certifier) store(h *metal3.BareMetalHost, target client.Target) *certificateStore {
-	return &certificateStore{object: object{client: r.client, live: r.live, host: h, key: certificateKey(h)}, target: target}
+func (r *certifier) store(h *metal3.BareMetalHost, target client.Target, found client.Trust) *certificateStore {
+	return &certificateStore{object: object{client: r.client, live: r.live, host: h, key: certificateKey(h)}, target: target, found: found}
 }
 
 // current reads the object. What is of another BMC is not there.
@@ -86,8 +88,11 @@ func (s *certificateStore) Trust(ctx context.Context) (client.Trust, string, err
 	if err != nil {
 		return client.Trust{}, "", err
 	}
-	if s.target.TLS.Insecure {
+	switch {
+	case s.target.TLS.Insecure:
 		return s.target.TLS, version, nil
+	case !decides(data, s.target):
+		return s.found, version, nil
 	}
 	return trusted(data, s.target), version, nil
 }

@@ -26,7 +26,7 @@ const (
 
 // trustOf is how the certificate of a host's BMC is checked: as the target says, unless
 // we have replaced it, through this host or another one of the namespace at the same
-// BMC. Whoever checks nothing goes on so.
+// BMC: of several, through the first by name last. Whoever checks nothing goes on so.
 func trustOf(ctx context.Context, reader kclient.Reader, key string, t client.Target) (client.Trust, error) {
 	if t.TLS.Insecure {
 		return t.TLS, nil
@@ -36,7 +36,7 @@ func trustOf(ctx context.Context, reader kclient.Reader, key string, t client.Ta
 		return t.TLS, err
 	}
 	namespace, _, _ := strings.Cut(key, "/")
-	for _, host := range append([]string{key}, hosts...) {
+	for _, host := range append(hosts, key) {
 		// Whoever writes Secrets in another namespace says nothing of what we trust in this one.
 		of, name, _ := strings.Cut(host, "/")
 		if of != namespace {
@@ -48,7 +48,7 @@ func trustOf(ctx context.Context, reader kclient.Reader, key string, t client.Ta
 		case apierrors.IsNotFound(err):
 		case err != nil:
 			return t.TLS, fmt.Errorf("read what BMC %s is trusted by: %w", host, err)
-		case string(secret.Data[baseKey]) == spelled(t.URL):
+		case decides(secret.Data, t):
 			return trusted(secret.Data, t), nil
 		}
 	}
@@ -70,6 +70,12 @@ func atBase(ctx context.Context, reader kclient.Reader, base string) ([]string, 
 	}
 	slices.Sort(hosts)
 	return hosts, nil
+}
+
+// decides reports the data of a record that says how a target is trusted: something was
+// replaced through it, or is about to be.
+func decides(data map[string][]byte, t client.Target) bool {
+	return string(data[baseKey]) == spelled(t.URL) && (len(data[trustedKey])+len(data[pinKey]) > 0 || certificate.Decode(data).Installed != "")
 }
 
 // trusted is the trust that a record's data give a target. They are of one BMC: a host
