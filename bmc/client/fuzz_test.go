@@ -74,6 +74,7 @@ func FuzzPath(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
+	f.Add("/" + strings.Repeat("\xd9", maxLink/2)) // three times as long when it is escaped
 	at := place{"https", "bmc.example", "443"}
 	f.Fuzz(func(t *testing.T, link string) {
 		path, err := at.path(link)

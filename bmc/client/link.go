@@ -63,8 +63,8 @@ func placeOf(u *url.URL) place {
 // path cuts a link to what is asked for at the place: path and query. A link to
 // another place, or none at all, is an error.
 func (p place) path(link string) (string, error) {
-	if len(link) > maxLink {
-		return "", fmt.Errorf("a link of %d characters is not followed", len(link))
+	if len(link) > maxLink { // before it is read
+		return "", tooLong(link)
 	}
 	u, err := url.Parse(strings.TrimSpace(link))
 	if err != nil {
@@ -91,7 +91,14 @@ func (p place) path(link string) (string, error) {
 	if u.RawQuery != "" {
 		path += "?" + strings.ReplaceAll(u.RawQuery, " ", "%20")
 	}
+	if len(path) > maxLink { // escapes make it longer
+		return "", tooLong(path)
+	}
 	return path, nil
+}
+
+func tooLong(link string) error {
+	return fmt.Errorf("a link of %d characters is not followed", len(link))
 }
 
 // address is the host and port, for messages.
