@@ -158,7 +158,7 @@ func (w *world) run(ctx context.Context, flags ...string) error {
 	health := addresses[0]
 	w.metrics, w.pprof = addresses[1], addresses[2]
 	args := []string{
-		"controllers", "--kubeconfig", w.kubeconfig, "--ironic-endpoint", "http://" + w.server.Addr, "--deploy-iso-url", "http://images.example/live.iso",
+		"controllers", "--kubeconfig", w.kubeconfig, "--ironic-endpoint", "http://" + w.server.Addr, "--deploy-iso-url", "https://images.example/live.iso",
 		"--metrics-addr", w.metrics, "--metrics-insecure", "--health-addr", health,
 	}
 	if w.options.Profile != "" {
