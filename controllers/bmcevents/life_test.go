@@ -11,6 +11,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/bmc/events"
+	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/test/bmc/simulator"
 )
 
@@ -130,6 +131,23 @@ func TestStreamInstead(t *testing.T) {
 	w.deaf.Store(false)
 	w.later()
 	w.until(metav1.ConditionTrue, ReasonArrives)
+}
+
+// TestASecretThatIsMissingForAWhile: a stream that cannot be followed keeps nobody from
+// looking again.
+func TestASecretThatIsMissingForAWhile(t *testing.T) {
+	w := newWorld(t)
+	w.every = 2 * time.Second
+	w.deaf.Store(true)
+	w.start()
+	w.host()
+	w.until(metav1.ConditionFalse, ReasonMissing)
+	w.refuse(reconcile.Stall("NoSecret", "the Secret is missing"))
+	w.progressing(metav1.ConditionTrue)
+	w.until(metav1.ConditionUnknown, ReasonUnreachable)
+	w.refuse(nil)
+	w.until(metav1.ConditionFalse, ReasonMissing)
+	w.Eventually(func() int { return w.sim.Total("GET /redfish/v1/EventService/SSE") }).WithTimeout(patience).Should(BeNumerically(">", 0))
 }
 
 // TestAnotherMachineOfTheBMC: what a BMC tells of the machine of another host is not

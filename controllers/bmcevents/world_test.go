@@ -54,10 +54,13 @@ type world struct {
 	report   *v1alpha1.BMCReport
 	// deaf has the BMC's deliveries fail.
 	deaf atomic.Bool
-	stop func()
+	// every is the time between two looks at a subscription.
+	every time.Duration
+	stop  func()
 
 	mu      sync.Mutex
 	clients map[string]*client.Client
+	refused error    // why nobody gets a client of a BMC
 	woken   []string // hosts that were, "power" behind those because of it
 	health  int
 }
@@ -74,7 +77,7 @@ func secretOf(word string) []byte { return []byte(strings.Repeat(word, 32)) }
 
 func newWorld(t *testing.T, quirks ...simulator.Quirk) *world {
 	t.Helper()
-	w := &world{WithT: NewWithT(t), t: t, told: kevents.NewFakeRecorder(1000), scheme: runtime.NewScheme(), pattern: httptest.NewTLSServer(http.NotFoundHandler())}
+	w := &world{WithT: NewWithT(t), t: t, every: every, told: kevents.NewFakeRecorder(1000), scheme: runtime.NewScheme(), pattern: httptest.NewTLSServer(http.NotFoundHandler())}
 	t.Cleanup(w.pattern.Close)
 	w.clients = map[string]*client.Client{}
 	w.sim, w.bmcURL = w.newBMC()
@@ -120,6 +123,9 @@ func (w *world) connect() *client.Client {
 func (w *world) clientOf(_ context.Context, h *metal3.BareMetalHost) (*client.Client, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.refused != nil {
+		return nil, w.refused
+	}
 	base := baseOf(h)
 	if w.clients[base] == nil {
 		c, err := client.New(client.Target{URL: base, System: "/redfish/v1/Systems/1"}, client.Options{Rate: 10_000, Burst: 10_000, Now: w.now})
@@ -131,6 +137,13 @@ func (w *world) clientOf(_ context.Context, h *metal3.BareMetalHost) (*client.Cl
 	return w.clients[base], nil
 }
 
+// refuse has the client of a BMC be refused; nil for not any more.
+func (w *world) refuse(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.refused = err
+}
+
 // now is the time of everybody but the BMC.
 func (w *world) now() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
 
@@ -140,7 +153,7 @@ func (w *world) start() *Ears {
 	mgr, err := w.api.Manager(w.scheme, w.told)
 	w.Expect(err).NotTo(HaveOccurred())
 	ears, err := Setup(mgr, Options{
-		Keys: w.keys, URL: "https://" + w.listener.Addr().String(), Connect: w.clientOf, Parting: w.clientOf, Parted: func(string) {}, Every: every, TestTime: 2 * time.Second,
+		Keys: w.keys, URL: "https://" + w.listener.Addr().String(), Connect: w.clientOf, Parting: w.clientOf, Parted: func(string) {}, Every: w.every, TestTime: 2 * time.Second,
 		Now: w.now,
 	})
 	w.Expect(err).NotTo(HaveOccurred())

@@ -82,14 +82,17 @@ func change[T any](into *T, before, after T) {
 }
 
 // Outcome tells the queue what came of a pass: when the next is due, 0 for a change, or
-// what went wrong.
+// what went wrong. What a person has to mend takes no wait away: the rest goes on.
 func Outcome(next time.Duration, err error) (ctrl.Result, error) {
 	switch {
 	case err == nil:
 		return ctrl.Result{RequeueAfter: next}, nil
 	case reconcile.IsConflict(err):
 		return reconcile.RetryConflict(), nil
-	default:
-		return reconcile.Resolve(err)
 	}
+	result, err := reconcile.Resolve(err)
+	if err == nil && result.RequeueAfter == 0 {
+		result.RequeueAfter = next
+	}
+	return result, err
 }

@@ -158,7 +158,8 @@ func TestOthersAreFasterEachTime(t *testing.T) {
 func TestOutcome(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(Outcome(time.Hour, nil)).To(Equal(ctrl.Result{RequeueAfter: time.Hour}))
-	g.Expect(Outcome(time.Hour, reconcile.Stall("X", "x"))).To(Equal(ctrl.Result{}))
+	g.Expect(Outcome(time.Hour, reconcile.Stall("X", "x"))).To(Equal(ctrl.Result{RequeueAfter: time.Hour}))
+	g.Expect(Outcome(0, reconcile.Stall("X", "x"))).To(Equal(ctrl.Result{}))
 	_, err := Outcome(0, errors.New("x"))
 	g.Expect(err).To(MatchError("x"))
 }
