@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -49,21 +50,57 @@ func sizeOf(ctx context.Context, c *http.Client, address string) int64 {
 	}
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
-	request, err := http.NewRequestWithContext(ctx, http.MethodHead, address, http.NoBody)
+	status, size := ask(ctx, c, http.MethodHead, address)
+	if headRefused(status) {
+		_, size = ask(ctx, c, http.MethodGet, address)
+	}
+	return max(0, size)
+}
+
+// headRefused reports a server that may answer GET all the same: signed addresses are
+// often good for one method only.
+func headRefused(status int) bool {
+	return status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented || status == http.StatusForbidden
+}
+
+// ask asks once, and fetches nothing: a GET is for the first byte, and not even that is
+// read. The status is 0 when there was no answer.
+func ask(ctx context.Context, c *http.Client, method, address string) (status int, size int64) {
+	request, err := http.NewRequestWithContext(ctx, method, address, http.NoBody)
 	if err != nil {
-		return 0
+		return 0, 0
 	}
 	request.Header.Set("Accept-Encoding", "identity")
 	request.Header.Set("User-Agent", "ironflow")
+	if method == http.MethodGet {
+		request.Header.Set("Range", "bytes=0-0")
+	}
 	response, err := c.Do(request)
 	if err != nil {
-		return 0
+		return 0, 0
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Encoding") != "" {
+	if response.Header.Get("Content-Encoding") == "" {
+		size = sizeIn(response)
+	}
+	return response.StatusCode, size
+}
+
+// sizeIn is the size of the whole in an answer; 0 or less is not known.
+func sizeIn(response *http.Response) int64 {
+	switch response.StatusCode {
+	case http.StatusOK:
+		return response.ContentLength
+	case http.StatusPartialContent: // RFC 9110, 14.4: "bytes 0-0/1234"
+		_, whole, _ := strings.Cut(response.Header.Get("Content-Range"), "/")
+		size, err := strconv.ParseInt(whole, 10, 64)
+		if err != nil { // * among others
+			return 0
+		}
+		return size
+	default:
 		return 0
 	}
-	return max(0, response.ContentLength)
 }
 
 // serverOf is the web server with an image, as host and port; empty for another address.
