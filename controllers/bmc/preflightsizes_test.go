@@ -135,17 +135,6 @@ func TestTheLiveImageOfAllHosts(t *testing.T) {
 	w.Expect(settings.LiveISO(&metal3.BareMetalHost{})).To(BeEmpty(), "its own is not built yet")
 }
 
-// TestAnotherImageIsWeighedAgain though the verdict on the one before was good.
-func TestAnotherImageIsWeighedAgain(t *testing.T) {
-	w := newWorld(t, simulator.System{}, book(newImages()))
-	w.quirks = fits
-	w.Host(boots(small))
-	w.registering()
-	w.Until(v1alpha1.PreflightPassed, metav1.ConditionTrue, ReasonPassed)
-	w.Host(boots(large))
-	w.Until(v1alpha1.PreflightPassed, metav1.ConditionFalse, ReasonPreflightFailed)
-}
-
 // TestAHostWaitsForTheSizeOfItsImage: no verdict comes before the server has answered,
 // so that nothing is done for an image that turns out too large.
 func TestAHostWaitsForTheSizeOfItsImage(t *testing.T) {
