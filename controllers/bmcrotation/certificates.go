@@ -87,10 +87,11 @@ func (r *certifier) pass(ctx context.Context, h *metal3.BareMetalHost, b *v1alph
 	if err != nil {
 		return reason.Wait{}, err
 	}
-	n, s := &node{host: h, ironics: r.options.Ironics}, r.store(h, server.Host.Target, found)
+	n, s := &node{host: h, ironics: r.options.Ironics, unreached: true}, r.store(h, server.Host.Target, found)
 	if server.Host.Target.TLS, _, err = s.Trust(ctx); err != nil {
 		return reason.Wait{}, err
 	}
+	server.Ours, server.Now = s.installed(), r.options.Now
 	c := &credentials.Certifier{
 		Records: s, Server: server, Issuer: issuer{r.options, o.Names}, Truster: s, Node: n, Gate: r.places.gate,
 		Address: r.places.enter(r.owner(o.Host), baseOf(h)), Now: r.options.Now, Log: r.options.Log,

@@ -32,6 +32,8 @@ import (
 	"github.com/ironflow/ironflow/bmc/credentials"
 	"github.com/ironflow/ironflow/bmc/credentials/authority"
 	"github.com/ironflow/ironflow/bmc/credentials/reason"
+	"github.com/ironflow/ironflow/bmc/credentials/redfish"
+	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/test/bmc/simulator"
 	"github.com/ironflow/ironflow/test/bmc/simulator/accounts"
@@ -189,6 +191,70 @@ func TestACertificateIsReplacedBySchedule(t *testing.T) {
 	until(20 * 24 * time.Hour)
 	s.Expect(s.served().SerialNumber).NotTo(Equal(first))
 	s.signed(why())
+}
+
+// TestACertificateThatHasEnded while nobody was there to renew it: ours is replaced all the
+// same, one of somebody else is not trusted for it.
+func TestACertificateThatHasEnded(t *testing.T) {
+	for name, c := range map[string]struct {
+		foreign, asked, replaced bool
+	}{
+		"ours":                         {replaced: true},
+		"ours, on request":             {asked: true, replaced: true},
+		"of somebody else":             {foreign: true},
+		"of somebody else, on request": {foreign: true, asked: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSealed(t)
+			why := func() string { return fmt.Sprint(s.done, s.condition()) }
+			s.replace("1")
+			s.run(why)
+			s.signed(why())
+			if c.foreign {
+				s.serveForeign()
+			}
+			s.ahead.Add(int64(100 * 24 * time.Hour))
+			before := s.served()
+			s.Expect(before.NotAfter.Before(s.now())).To(BeTrue())
+			if s.options.Scheduled = !c.asked; c.asked {
+				s.replace("2")
+			}
+			s.ironic.set(func() { s.ironic.unreached = true })
+			s.done = nil
+			s.start() // a program that has no connection yet
+			for range 10 {
+				s.ahead.Add(int64(s.turn(why)))
+			}
+			if c.replaced {
+				s.Expect(s.served().SerialNumber).NotTo(Equal(before.SerialNumber), why())
+				s.signed(why())
+				s.Expect(s.condition()).To(HaveField("Reason", "Current"))
+				return
+			}
+			s.Expect(s.served().Equal(before)).To(BeTrue(), why())
+			s.Expect(s.done).NotTo(ContainElement(ContainSubstring("/redfish/")), "nobody logs in")
+			s.Expect(s.condition()).To(HaveField("Message", ContainSubstring("certificate")), why())
+		})
+	}
+}
+
+// serveForeign has somebody else replace the BMC's certificate, for a month.
+func (s *sealed) serveForeign() {
+	s.t.Helper()
+	server := redfish.Server{
+		Host: &redfish.Host{
+			Pool: client.NewPool(client.Options{Rate: 10_000, Burst: 10_000}), Key: "else",
+			Target: client.Target{URL: s.base, TLS: client.Trust{Insecure: true}, Basic: true},
+		},
+		Login: rotation.Login{Username: user, Password: client.Secret(s.bmcPassword())},
+	}
+	names := []string{"127.0.0.1"}
+	request, err := server.Generate(s.t.Context(), names)
+	s.Expect(err).NotTo(HaveOccurred())
+	chain, err := site(s.WithT).Sign(rand.Reader, request, names, 30*24*time.Hour, time.Now())
+	s.Expect(err).NotTo(HaveOccurred())
+	_, err = server.Install(s.t.Context(), chain)
+	s.Expect(err).NotTo(HaveOccurred())
 }
 
 // TestWhatKeepsACertificate: nothing is sent to the BMC, and the condition says why.

@@ -97,6 +97,14 @@ func (s *certificateStore) Trust(ctx context.Context) (client.Trust, string, err
 	return trusted(data, s.target), version, nil
 }
 
+// installed is the digest of the certificate that was installed last, as of the last read.
+func (s *certificateStore) installed() string {
+	if s.held == nil || string(s.held.Data[baseKey]) != spelled(s.target.URL) {
+		return ""
+	}
+	return certificate.Decode(s.held.Data).Installed
+}
+
 // SetTrust implements [credentials.Truster].
 func (s *certificateStore) SetTrust(ctx context.Context, version string, trust client.Trust) error {
 	if s.target.TLS.Insecure {

@@ -122,7 +122,7 @@ func (m *mortal) start() {
 	m.mu.Lock()
 	m.dead, m.killAt = false, 0
 	m.mu.Unlock()
-	m.pool = client.NewPool(client.Options{Rate: 10_000, Burst: 10_000})
+	m.pool = client.NewPool(client.Options{Rate: 10_000, Burst: 10_000, Now: m.now})
 	m.running = m.programs()
 }
 

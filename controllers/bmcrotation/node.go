@@ -32,7 +32,14 @@ type Ironics func(h *metal3.BareMetalHost) (Gateway, error)
 type node struct {
 	host    *metal3.BareMetalHost
 	ironics Ironics
+	// unreached says that a node may be at rest whose BMC Ironic does not reach: its
+	// certificate, which is to be replaced, may be why.
+	unreached bool
 }
+
+// faultPower is Ironic's fault of a node whose BMC it does not reach. It takes the node
+// out of maintenance by itself.
+const faultPower = "power failure"
 
 var _ credentials.Node = (*node)(nil)
 
@@ -78,7 +85,7 @@ func (n *node) busy(ctx context.Context) string {
 		return "Ironic's node is locked by " + read.Reservation
 	case read.TargetPowerState != "":
 		return "the machine is being switched"
-	case read.Maintenance:
+	case read.Maintenance && !(n.unreached && read.Fault == faultPower):
 		return "Ironic's node is in maintenance"
 	}
 	return ""

@@ -215,6 +215,8 @@ type told struct {
 	state              ironic.ProvisionState
 	username, password string
 	gone               bool
+	// unreached says that Ironic has given the BMC up.
+	unreached bool
 }
 
 func (i *told) set(do func()) {
@@ -235,7 +237,11 @@ func (i *told) Get(_ context.Context, uuid string) (*ironic.Node, error) {
 	if i.gone || uuid != node1 {
 		return nil, &ironic.Error{Kind: ironic.Gone, Op: "get node", Node: uuid}
 	}
-	return &ironic.Node{UUID: uuid, ProvisionState: i.state}, nil
+	n := &ironic.Node{UUID: uuid, ProvisionState: i.state}
+	if i.unreached {
+		n.Maintenance, n.Fault = true, "power failure"
+	}
+	return n, nil
 }
 
 func (i *told) Update(_ context.Context, n *ironic.Node, d ironic.Desired) (*ironic.Node, bool, error) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/credentials"
+	"github.com/ironflow/ironflow/bmc/credentials/certificate"
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 	"github.com/ironflow/ironflow/bmc/lenient"
 )
@@ -34,6 +35,10 @@ type Server struct {
 	// Manager is the manager's path of the BMC's report; empty: the first one.
 	Manager string
 	Subject Subject
+	// Ours is the digest of the certificate that we have installed last; empty for none.
+	Ours string
+	// Now is the time.
+	Now func() time.Time
 	// Dial opens connections for handshakes; nil is a plain dialer.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
@@ -48,6 +53,26 @@ type places struct{ generate, replace, collection string }
 
 // errNoService is for a BMC that cannot do it.
 var errNoService = fmt.Errorf("%w: it has no CertificateService that makes requests and replaces certificates: replace the certificate by hand", credentials.ErrUnsupported)
+
+// client logs in. A certificate of ours that has ended, while nobody was there to renew
+// it, is trusted by its digest, for nothing else than to replace it: whoever serves it has
+// the key that the BMC made for us.
+func (s *Server) client(ctx context.Context) (*client.Client, error) {
+	host := *s.Host
+	if s.ended(ctx) {
+		host.Target.TLS = client.Trust{Pin: s.Ours}
+	}
+	return host.as(s.Login)
+}
+
+// ended reports that the BMC serves our certificate beyond its end.
+func (s *Server) ended(ctx context.Context) bool {
+	if s.Ours == "" || s.Host.Target.TLS.Insecure {
+		return false
+	}
+	served, err := s.Served(ctx)
+	return err == nil && certificate.Digest(served.Raw) == s.Ours && s.Now().After(served.NotAfter)
+}
 
 // find looks the places up.
 func (s *Server) find(ctx context.Context, c *client.Client) (places, error) {
@@ -122,7 +147,7 @@ func (s *Server) Generate(ctx context.Context, names []string) ([]byte, error) {
 	if len(names) == 0 {
 		return nil, errors.New("make a request: there is no name to make it for")
 	}
-	c, err := s.Host.as(s.Login)
+	c, err := s.client(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +179,7 @@ func (s *Server) Generate(ctx context.Context, names []string) ([]byte, error) {
 
 // Install implements [credentials.Server]. A BMC that takes no chain is given the leaf.
 func (s *Server) Install(ctx context.Context, chain []byte) (rotation.Answer, error) {
-	c, err := s.Host.as(s.Login)
+	c, err := s.client(ctx)
 	if err != nil {
 		return rotation.NotSent, err
 	}
