@@ -25,7 +25,7 @@ type refusal struct {
 	// system is the machine.
 	system simulator.System
 	// wish edits the host before it is created; others are what belongs to it.
-	wish   func(*metal3.BareMetalHost)
+	wish   func(*world, *metal3.BareMetalHost)
 	others func(*world) []client.Object
 	// lasting says that the wish is looked for afterwards.
 	lasting bool
@@ -67,7 +67,7 @@ var refusals = map[string]refusal{
 		field: "spec.raid.hardwareRAIDVolumes[0].level", error: metal3.PreparationError, lasting: true,
 		// What controllers are in a machine that is off is not known for sure, and blocks nothing.
 		system: simulator.System{Power: simulator.On},
-		wish: func(h *metal3.BareMetalHost) {
+		wish: func(_ *world, h *metal3.BareMetalHost) {
 			h.Spec.Online, h.Spec.InspectionMode = true, metal3.InspectionModeDisabled
 		},
 		later:   func(t *testing.T, h *host) { change(t, h, &metal3.BareMetalHost{}, mirrored("5")) },
@@ -79,7 +79,7 @@ var refusals = map[string]refusal{
 	},
 	"bios-setting": {
 		field: "spec.settings.SysProfile", error: metal3.InspectionError, lasting: true,
-		wish: func(*metal3.BareMetalHost) {},
+		wish: func(*world, *metal3.BareMetalHost) {},
 		others: func(*world) []client.Object {
 			return []client.Object{&metal3.HostFirmwareSettings{Spec: metal3.HostFirmwareSettingsSpec{Settings: metal3.DesiredSettingsMap{"SysProfile": intstr.FromString("Loud")}}}}
 		},
@@ -96,7 +96,7 @@ var refusals = map[string]refusal{
 	},
 	"firmware-update": {
 		field: "spec.updates[0].url", error: metal3.InspectionError, lasting: true,
-		wish: func(*metal3.BareMetalHost) {},
+		wish: func(*world, *metal3.BareMetalHost) {},
 		others: func(*world) []client.Object {
 			return []client.Object{&metal3.HostFirmwareComponents{Spec: metal3.HostFirmwareComponentsSpec{
 				Updates: []metal3.FirmwareUpdate{{Component: "bios", URL: "ftp://192.0.2.9/bios-2.1.0.bin"}},
@@ -111,9 +111,21 @@ var refusals = map[string]refusal{
 			NewWithT(t).Expect(system.BiosVersion).To(Equal("2.1.0"))
 		},
 	},
+	"image-size": {
+		field: "spec.image.url", error: metal3.InspectionError,
+		wish: func(w *world, h *metal3.BareMetalHost) {
+			h.Spec.Image = &metal3.Image{URL: w.images + large, DiskFormat: new("live-iso")}
+		},
+		correct: func(t *testing.T, h *host) {
+			change(t, h, &metal3.BareMetalHost{}, func(b *metal3.BareMetalHost) { b.Spec.Image.URL = h.images + "/small.iso" })
+		},
+		there: func(t *testing.T, h *host) {
+			NewWithT(t).Expect(h.volumes(t)).To(Equal([]string{volume.RAIDType}), "nobody asked for others")
+		},
+	},
 	"boot-mode": {
 		field: "spec.bootMode", error: metal3.InspectionError, system: simulator.System{Quirks: map[simulator.Quirk]int{simulator.NoSecureBoot: simulator.Always}},
-		wish: func(h *metal3.BareMetalHost) { h.Spec.BootMode = metal3.UEFISecureBoot },
+		wish: func(_ *world, h *metal3.BareMetalHost) { h.Spec.BootMode = metal3.UEFISecureBoot },
 		correct: func(t *testing.T, h *host) {
 			change(t, h, &metal3.BareMetalHost{}, func(b *metal3.BareMetalHost) { b.Spec.BootMode = metal3.UEFI })
 		},
@@ -139,7 +151,7 @@ func (c refusal) create(t *testing.T, w *world, name string) *host {
 	if c.others != nil {
 		others = c.others(w)
 	}
-	return w.newHost(t, name, c.system, c.wish, others...)
+	return w.newHost(t, name, c.system, func(h *metal3.BareMetalHost) { c.wish(w, h) }, others...)
 }
 
 // refused waits for the refusal, and shows that a person can see it.

@@ -5,10 +5,14 @@ package preflight_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +28,7 @@ import (
 	"github.com/ironflow/ironflow/test/bmc/world/whole"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/machine/ironictest"
+	"github.com/ironflow/ironflow/test/needs"
 )
 
 const (
@@ -48,11 +53,40 @@ func newWorld(t *testing.T) *world {
 	w := &world{World: whole.New(t, whole.Options{Patience: patience, Glance: glance, Hall: ironictest.HallOptions{
 		Redfish: &lab.RedfishOptions{Delays: simulator.Delays{Task: time.Second, POST: time.Second}},
 	}})}
-	images := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, _ *http.Request) { _, _ = answer.Write(make([]byte, 4096)) }))
-	t.Cleanup(images.Close)
-	w.images = images.URL
-	w.Start(t, map[string]string{"IRONIC_ENDPOINT": w.Ear(t, w.hear)})
+	w.images = serveImages(t)
+	quirks := filepath.Join(t.TempDir(), "quirks.yaml")
+	NewWithT(t).Expect(os.WriteFile(quirks, []byte(ownRow), 0o600)).To(Succeed())
+	w.Start(t, map[string]string{"IRONIC_ENDPOINT": w.Ear(t, w.hear), "IRONFLOW_BMC_QUIRKS_FILE": quirks})
 	return w
+}
+
+const (
+	// ownRow is a site's: virtual media take 1 GiB.
+	ownRow = `[{id: site-media, vendor: "*", effect: image-size, value: "1024", advice: Larger images are cut off.}]`
+	// large is the path of an image that has more.
+	large = "/large.iso"
+)
+
+// serveImages serves images at an address that is asked for their sizes, and returns its URL.
+func serveImages(t *testing.T) string {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", net.JoinHostPort(needs.Address(t).String(), "0"))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		size := int64(4096)
+		if r.URL.Path == large {
+			size = 3 << 30
+		}
+		answer.Header().Set("Content-Length", strconv.FormatInt(size, 10))
+		if r.Method == http.MethodGet && size == 4096 { // nobody fetches the large one
+			_, _ = answer.Write(make([]byte, size))
+		}
+	}))
+	NewWithT(t).Expect(server.Listener.Close()).To(Succeed())
+	server.Listener = listener
+	server.Start()
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 func (w *world) hear(_ context.Context, wish whole.Wish) error {
