@@ -85,7 +85,7 @@ func (n *node) busy(ctx context.Context) string {
 		return "Ironic's node is locked by " + read.Reservation
 	case read.TargetPowerState != "":
 		return "the machine is being switched"
-	case read.Maintenance && !(n.unreached && read.Fault == faultPower):
+	case read.Maintenance && (!n.unreached || read.Fault != faultPower):
 		return "Ironic's node is in maintenance"
 	}
 	return ""
