@@ -178,3 +178,24 @@ func TestTheSecretWentWithTheBMC(t *testing.T) {
 		})
 	}
 }
+
+// TestAnotherBMCInTheSameSecond: the report of the host's new BMC wakes the host, though
+// that of the former is of the same second.
+func TestAnotherBMCInTheSameSecond(t *testing.T) {
+	w := newWorld(t)
+	probed := func(url string) {
+		b := w.bmc()
+		b.Status.Probed = &v1alpha1.Probed{Address: url, Time: metav1.NewTime(noon)}
+		w.Expect(w.kube.Status().Update(t.Context(), b)).To(Succeed())
+	}
+	w.host()
+	probed(w.bmcURL)
+	w.start()
+	w.until(metav1.ConditionTrue, ReasonArrives)
+	former := w.sim
+	w.move()
+	w.Eventually(former.Subscriptions).WithTimeout(patience).Should(BeEmpty())
+	w.Eventually(w.noted).WithTimeout(patience).Should(BeEmpty(), "nobody asks the new one before it is known")
+	probed(w.bmcURL)
+	w.Eventually(w.sim.Subscriptions).WithTimeout(patience).Should(HaveLen(1))
+}

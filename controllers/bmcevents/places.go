@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -39,7 +40,8 @@ func placeOf(h *metal3.BareMetalHost) place {
 	if !is {
 		return place{}
 	}
-	return place{"redfish+" + base + a.SystemPath(), h.Spec.BMC.CredentialsName, h.Spec.BMC.DisableCertificateVerification}
+	path := url.URL{Path: a.SystemPath()} // which was unescaped when it was read
+	return place{"redfish+" + base + path.EscapedPath(), h.Spec.BMC.CredentialsName, h.Spec.BMC.DisableCertificateVerification}
 }
 
 // host is a host as it was when it had that BMC.

@@ -152,3 +152,25 @@ func TestPlaces(t *testing.T) {
 	w.Expect(r.keepPlaces(t.Context(), h, b, nil)).To(Succeed())
 	w.Expect(w.bmc().Annotations).NotTo(HaveKey(names.SubscribedAt))
 }
+
+// TestAPlaceIsItsHosts: what is noted leads to the same machine of the same BMC, however
+// the host's address is written. Else a BMC would be parted from as long as a host has it.
+func TestAPlaceIsItsHosts(t *testing.T) {
+	for _, written := range []string{
+		"redfish://192.0.2.1",
+		"redfish-virtualmedia+http://BMC.example.com:8000/redfish/v1/Systems/1/",
+		"idrac-virtualmedia://[2001:db8::1]/redfish/v1/Systems/System.Embedded.1",
+		"redfish://192.0.2.1/redfish/v1/Systems/node%20one",
+		"redfish://192.0.2.1/redfish/v1/Systems/50%25",
+		"redfish://192.0.2.1/redfish/v1/Systems/one%3Ftwo%23three",
+	} {
+		t.Run(written, func(t *testing.T) {
+			g := NewWithT(t)
+			h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{UID: "u"}}
+			h.Spec.BMC.Address = written
+			was := placeOf(h).host(h)
+			g.Expect(voiceOf(was)).To(Equal(voiceOf(h)))
+			g.Expect(machineOf(was)).To(Equal(machineOf(h)))
+		})
+	}
+}

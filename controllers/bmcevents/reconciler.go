@@ -120,13 +120,13 @@ func away(h *metal3.BareMetalHost, b *v1alpha1.BMC, last look) bool {
 	return b.Status.Report == nil || other || h.Status.Provisioning.State == metal3.StatePreparing && !last.At.IsZero()
 }
 
-// probedAt is when the report was made: after other firmware, a subscription is looked
-// for at once.
-func probedAt(b *v1alpha1.BMC) int64 {
+// probedAt is when and where the report was made: after other firmware, a subscription is
+// looked for at once. Two BMCs may be probed within a second.
+func probedAt(b *v1alpha1.BMC) string {
 	if b.Status.Probed == nil {
-		return 0
+		return ""
 	}
-	return b.Status.Probed.Time.Unix()
+	return fmt.Sprint(b.Status.Probed.Time.Unix(), " ", b.Status.Probed.Address)
 }
 
 // longestLook bounds a look at a BMC, and testTime how long a test event may take.
