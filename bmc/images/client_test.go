@@ -42,7 +42,8 @@ func TestNothingOfThisMachineIsAsked(t *testing.T) {
 	g.Expect(asked.Load()).To(BeZero())
 }
 
-// TestHostileServers: whatever one answers, a size comes of it at once, or none.
+// TestHostileServers: whatever one answers, to HEAD, or to GET after it has refused HEAD, a
+// size comes of it at once, or none.
 func TestHostileServers(t *testing.T) {
 	forever := func(text string) func(net.Conn) {
 		return func(c net.Conn) {
@@ -53,11 +54,13 @@ func TestHostileServers(t *testing.T) {
 			}
 		}
 	}
-	const ok = "HTTP/1.1 200 OK\r\n"
+	const ok, part = "HTTP/1.1 200 OK\r\n", "HTTP/1.1 206 Partial Content\r\n"
 	for name, c := range map[string]struct {
 		answer string
 		then   func(net.Conn)
 		size   int64
+		// byGET is the size where it is another one.
+		byGET *int64
 	}{
 		"an image":                   {answer: ok + "Content-Length: 7\r\n\r\n", size: 7},
 		"a body that never ends":     {answer: ok + "Content-Length: 7\r\n\r\n", then: forever("0123456789abcdef"), size: 7},
@@ -66,12 +69,16 @@ func TestHostileServers(t *testing.T) {
 		"hints that never end":       {then: forever("HTTP/1.1 103 Early Hints\r\nLink: " + strings.Repeat("z", 1000) + "\r\n\r\n")},
 		"no length":                  {answer: ok + "\r\n"},
 		"a body in chunks":           {answer: ok + "Transfer-Encoding: chunked\r\n\r\n"},
-		"chunks with a length":       {answer: ok + "Transfer-Encoding: chunked\r\nContent-Length: 7\r\n\r\n", size: 7},
+		"chunks with a length":       {answer: ok + "Transfer-Encoding: chunked\r\nContent-Length: 7\r\n\r\n", size: 7, byGET: new(int64(0))},
 		"a length below nothing":     {answer: ok + "Content-Length: -7\r\n\r\n"},
 		"a length that is no number": {answer: ok + "Content-Length: 0x7\r\n\r\n"},
 		"two lengths":                {answer: ok + "Content-Length: 7\r\nContent-Length: 8\r\n\r\n"},
 		"more than there are bytes":  {answer: ok + "Content-Length: 99999999999999999999\r\n\r\n"},
-		"part of an image":           {answer: "HTTP/1.1 206 Partial Content\r\nContent-Length: 7\r\n\r\n"},
+		"part of an image":           {answer: part + "Content-Length: 7\r\n\r\n"},
+		"a part that never ends":     {answer: part + "Content-Range: bytes 0-0/7\r\n\r\n", then: forever("0123456789abcdef"), size: 7},
+		"a range that never ends":    {answer: part + "Content-Range: bytes 0-0/", then: forever("9999999999999999")},
+		"a packed part":              {answer: part + "Content-Encoding: gzip\r\nContent-Range: bytes 0-0/7\r\n\r\n"},
+		"several parts":              {answer: part + "Content-Type: multipart/byteranges; boundary=x\r\n\r\n"},
 		"no HEAD":                    {answer: "HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 7\r\n\r\n"},
 		"another protocol":           {answer: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"},
 		"packed":                     {answer: ok + "Content-Encoding: gzip\r\nContent-Length: 7\r\n\r\n"},
@@ -80,30 +87,40 @@ func TestHostileServers(t *testing.T) {
 		"no HTTP":                    {answer: "SSH-2.0-OpenSSH_9.9\r\n"},
 		"nothing":                    {},
 	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			server, err := net.Listen("tcp", "127.0.0.1:0")
-			g.Expect(err).NotTo(HaveOccurred())
-			t.Cleanup(func() { _ = server.Close() })
-			go func() {
-				for {
-					conn, err := server.Accept()
-					if err != nil {
-						return
-					}
-					go func() {
-						defer conn.Close()
-						_, _ = http.ReadRequest(bufio.NewReader(conn))
-						_, _ = io.WriteString(conn, c.answer)
-						if c.then != nil {
-							c.then(conn)
+		for _, method := range []string{http.MethodHead, http.MethodGet} {
+			t.Run(name+"/"+method, func(t *testing.T) {
+				g := NewWithT(t)
+				server, err := net.Listen("tcp", "127.0.0.1:0")
+				g.Expect(err).NotTo(HaveOccurred())
+				t.Cleanup(func() { _ = server.Close() })
+				go func() {
+					for {
+						conn, err := server.Accept()
+						if err != nil {
+							return
 						}
-					}()
+						go func() {
+							defer conn.Close()
+							r, err := http.ReadRequest(bufio.NewReader(conn))
+							if err != nil || r.Method != method {
+								_, _ = io.WriteString(conn, "HTTP/1.1 405 Method Not Allowed\r\n\r\n")
+								return
+							}
+							_, _ = io.WriteString(conn, c.answer)
+							if c.then != nil {
+								c.then(conn)
+							}
+						}()
+					}
+				}()
+				size := c.size
+				if method == http.MethodGet && c.byGET != nil {
+					size = *c.byGET
 				}
-			}()
-			anybody := connecting(func(string, string, syscall.RawConn) error { return nil })
-			g.Expect(sizeOf(t.Context(), anybody, "http://user:secret@"+server.Addr().String()+"/image.iso")).To(Equal(c.size))
-		})
+				anybody := connecting(func(string, string, syscall.RawConn) error { return nil })
+				g.Expect(sizeOf(t.Context(), anybody, "http://user:secret@"+server.Addr().String()+"/image.iso")).To(Equal(size))
+			})
+		}
 	}
 }
 

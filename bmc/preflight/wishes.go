@@ -108,14 +108,14 @@ type Update struct {
 	Bytes   int64
 }
 
-// Digest is the same for the same wishes and the same addresses of images: those whose
-// sizes matter. It goes into v1alpha1.PreflightStatus.
-func Digest(w Wishes, images ...string) string {
+// Digest is the same for the same wishes and the same addresses: that of the BMC, and those
+// of images whose sizes matter. It goes into v1alpha1.PreflightStatus.
+func Digest(w Wishes, addresses ...string) string {
 	raw, err := json.Marshal(w)
 	if err != nil {
 		return "" // no value of these types fails
 	}
-	for _, address := range images {
+	for _, address := range addresses {
 		raw = strconv.AppendQuote(raw, address)
 	}
 	sum := sha256.Sum256(raw)

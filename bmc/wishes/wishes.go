@@ -22,8 +22,8 @@ type Objects struct {
 	Host       *metal3.BareMetalHost
 	Settings   *metal3.HostFirmwareSettings
 	Components *metal3.HostFirmwareComponents
-	// Image is the host's live image. Where there is none, LiveImage is the address of
-	// the one for all hosts; empty is not known.
+	// Image is the host's live image. LiveImage is the address of the one for all hosts,
+	// and goes before it: with such a one none is built, and Image is left from before.
 	Image     *metal3.PreprovisioningImage
 	LiveImage string
 	// Sizes are the sizes of images in bytes by their addresses, as far as they are
@@ -184,7 +184,7 @@ func bootKind(a *address.Address) preflight.BootKind {
 
 // liveImage is the address of the host's live ISO.
 func liveImage(o Objects) string {
-	if i := o.Image; i != nil && i.Status.ImageUrl != "" && i.Status.Format != metal3.ImageFormatInitRD {
+	if i := o.Image; o.LiveImage == "" && i != nil && i.Status.Format != metal3.ImageFormatInitRD {
 		return i.Status.ImageUrl
 	}
 	return o.LiveImage

@@ -56,7 +56,7 @@ func newBMCCheck(c *connection) *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the hosts and what belongs to them; - is the standard input")
 	cmd.Flags().StringVar(&report, "report", "", "file with a report of ironflow bmc probe --output json, which is used instead of those in the cluster")
-	cmd.Flags().BoolVar(&askSizes, "ask-sizes", false, "ask the web servers of live ISOs and firmware images how large they are (HEAD), to hold that against what the BMCs take")
+	cmd.Flags().BoolVar(&askSizes, "ask-sizes", false, "ask the web servers of live ISOs and firmware images how large they are, to hold that against what the BMCs take")
 	_ = cmd.MarkFlagRequired("filename") // the flag exists
 	return cmd
 }

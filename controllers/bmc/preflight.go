@@ -37,10 +37,7 @@ const (
 // again; 0 for when something changes.
 func (r *reconciler) judge(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC, o hostObjects, c *client.Client) (after time.Duration) {
 	report := b.Status.Report
-	now := v1alpha1.PreflightStatus{Wishes: o.digest(report), Overridden: overridden(h)}
-	if report != nil {
-		now.Report = &report.Time
-	}
+	now := v1alpha1.PreflightStatus{Wishes: o.digest(report), Overridden: overridden(h), Report: reportOf(b)}
 	known := r.known(h, weighed(b.Status.Preflight, now, o, report))
 	what, after := next(b.Status.Preflight, now, o.wishes, known)
 	if what != judgeAnew {
@@ -56,6 +53,14 @@ func (r *reconciler) judge(ctx context.Context, h *metal3.BareMetalHost, b *v1al
 	b.Status.Preflight = &now
 	passed(b)
 	return lookAgain(now.Misfits)
+}
+
+// reportOf tells reports of a BMC apart; nil is for none.
+func reportOf(b *v1alpha1.BMC) *metav1.Time {
+	if b.Status.Report == nil {
+		return nil
+	}
+	return &b.Status.Report.Time
 }
 
 // overridden reports a host that is to go on whatever the verdict is.
@@ -159,7 +164,7 @@ func (v Verdicts) Preflight(ctx context.Context, h *metal3.BareMetalHost) (polic
 		return policy.Preflight{}, fmt.Errorf("read the BMC of host %q: %w", h.Name, err)
 	}
 	p := b.Status.Preflight
-	judged := p != nil && p.Wishes == o.digest(b.Status.Report) && p.Overridden == overridden(h) && !ofFormer(b, h)
+	judged := p != nil && p.Wishes == o.digest(b.Status.Report) && p.Overridden == overridden(h) && p.Report.Equal(reportOf(b)) && !ofFormer(b, h)
 	verdict := policy.Preflight{On: true, Judged: judged}
 	if verdict.Judged && !p.Overridden {
 		verdict.Misfit = describe(p.Misfits)

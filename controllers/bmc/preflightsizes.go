@@ -68,9 +68,9 @@ func weighed(last *v1alpha1.PreflightStatus, now v1alpha1.PreflightStatus, o hos
 	return wishes.Weighed(o.all, o.wishes, report)
 }
 
-// digest tells wishes apart, and images where their sizes matter.
+// digest tells wishes apart, BMCs, and images where their sizes matter.
 func (o hostObjects) digest(report *v1alpha1.BMCReport) string {
-	return preflight.Digest(o.wishes, wishes.Weighed(o.all, o.wishes, report)...)
+	return preflight.Digest(o.wishes, append(wishes.Weighed(o.all, o.wishes, report), o.all.Host.Spec.BMC.Address)...)
 }
 
 // lookAgain is when a verdict is looked at again though nothing has changed in the

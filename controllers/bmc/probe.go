@@ -25,7 +25,8 @@ const longestProbe = 2 * time.Minute
 
 var errTooLong = errors.New("the BMC did not give its report within two minutes")
 
-// probe makes a new report, if one is due. The old one stays while the BMC is away.
+// probe makes a new report, if one is due. The old one stays while the BMC is
+// away, unless it is of another BMC.
 func (r *reconciler) probe(ctx context.Context, h *metal3.BareMetalHost, b *v1alpha1.BMC, o hostObjects, t client.Target, c *client.Client) error {
 	firmware, err := r.firmware(ctx, h)
 	if err != nil {
@@ -38,6 +39,10 @@ func (r *reconciler) probe(ctx context.Context, h *metal3.BareMetalHost, b *v1al
 	if due(b, in) == "" {
 		return nil
 	}
+	before := b.Status.Report
+	if last := b.Status.Probed; last != nil && last.Address != in.Address { // it says nothing of this BMC
+		b.Status.Report, b.Status.Probed = nil, nil
+	}
 	ctx, stop := context.WithTimeoutCause(ctx, longestProbe, errTooLong)
 	defer stop()
 	began := r.options.Now()
@@ -48,6 +53,9 @@ func (r *reconciler) probe(ctx context.Context, h *metal3.BareMetalHost, b *v1al
 		return r.unreached(key, err)
 	}
 	r.succeeded(key)
+	if before != nil && !report.Time.After(before.Time.Time) { // verdicts tell reports apart by their time
+		report.Time = metav1.NewTime(before.Time.Add(time.Second))
+	}
 	b.Status.Report = report
 	b.Status.Probed = &v1alpha1.Probed{Address: in.Address, Request: in.Request, Firmware: in.Firmware, Time: metav1.NewTime(r.options.Now())}
 	return nil

@@ -119,7 +119,7 @@ var Conditions = []Condition{
 	{bmc, "Ready", no, "BadCredentials", "The BMC refuses the credentials. No login is tried until the Secret changes, so that the account is not locked."},
 	{bmc, "Ready", no, "as of the first condition that is False", "One of Reachable, CredentialsCurrent, PreflightPassed and InSync is False; its reason and message are repeated."},
 	{bmc, "Reachable", yes, "Answered", "The last call came through."},
-	{bmc, "Reachable", no, "Unreachable, TLS, Busy, NotRedfish, Broken, ...", "The last call did not come through; the reason is the kind of the failure ([bmc.md](bmc.md)). It is tried again after 1 to 16 minutes, and the last report stays."},
+	{bmc, "Reachable", no, "Unreachable, TLS, Busy, NotRedfish, Broken, ...", "The last call did not come through; the reason is the kind of the failure ([bmc.md](bmc.md)). It is tried again after 1 to 16 minutes, and the last report stays, unless it is of another BMC."},
 	{bmc, "Healthy", yes, "AllWell", "The BMC shows no part that is not well."},
 	{bmc, "Healthy", no, "Warning", "A part is not well: the message names the worst."},
 	{bmc, "Healthy", no, "Critical", "A part has failed: the message names it."},
