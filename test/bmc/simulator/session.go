@@ -3,6 +3,7 @@ package simulator
 import (
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -114,11 +115,7 @@ func (s *Server) login(r *http.Request, of *system, user, password string) (acco
 func (s *Server) Logins() map[accounts.Verdict]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := make(map[accounts.Verdict]int, len(s.logins))
-	for verdict, n := range s.logins {
-		all[verdict] = n
-	}
-	return all
+	return maps.Clone(s.logins)
 }
 
 func getSessionService(c *call) (reply, error) {
