@@ -10,6 +10,10 @@ import (
 // instance_info.
 const Masked = "******"
 
+// FaultPower is the fault of a node whose BMC Ironic does not reach any more. It puts the
+// node into maintenance with it, and takes both back when the BMC answers again.
+const FaultPower = "power failure"
+
 // Node is a snapshot of one Ironic node: plain values, no client types. Times
 // are UTC and zero where Ironic has null.
 type Node struct {
@@ -23,7 +27,7 @@ type Node struct {
 
 	Maintenance       bool
 	MaintenanceReason string
-	Fault             string // "power failure", "clean failure" …; empty when none
+	Fault             string // FaultPower, "clean failure" …; empty when none
 	Reservation       string // conductor that holds the node's lock; empty when free
 	LastError         string // cut at 4,096 characters, and erased in some failures: see Gateway.FailureReason
 

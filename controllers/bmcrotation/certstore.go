@@ -46,7 +46,7 @@ func (r *certifier) store(h *metal3.BareMetalHost, target client.Target, found c
 // current reads the object. What is of another BMC is not there.
 func (s *certificateStore) current(ctx context.Context) (data map[string][]byte, version string, err error) {
 	data, version, err = s.read(ctx)
-	if string(data[baseKey]) != spelled(s.target.URL) {
+	if !about(data, s.target) {
 		data = nil
 	}
 	return data, version, err
@@ -72,7 +72,7 @@ func (s *certificateStore) Record(ctx context.Context) (map[string][]byte, strin
 // WriteRecord implements [credentials.Records].
 func (s *certificateStore) WriteRecord(ctx context.Context, version string, own map[string][]byte) (string, error) {
 	data := maps.Clone(own)
-	if s.held != nil && string(s.held.Data[baseKey]) == spelled(s.target.URL) {
+	if s.held != nil && about(s.held.Data, s.target) {
 		for _, key := range kept {
 			if value, there := s.held.Data[key]; there {
 				data[key] = value
@@ -99,7 +99,7 @@ func (s *certificateStore) Trust(ctx context.Context) (client.Trust, string, err
 
 // installed is the digest of the certificate that was installed last, as of the last read.
 func (s *certificateStore) installed() string {
-	if s.held == nil || string(s.held.Data[baseKey]) != spelled(s.target.URL) {
+	if s.held == nil || !about(s.held.Data, s.target) {
 		return ""
 	}
 	return certificate.Decode(s.held.Data).Installed

@@ -37,10 +37,6 @@ type node struct {
 	unreached bool
 }
 
-// faultPower is Ironic's fault of a node whose BMC it does not reach. It takes the node
-// out of maintenance by itself.
-const faultPower = "power failure"
-
 var _ credentials.Node = (*node)(nil)
 
 // gateway is the host's Ironic, and the node's UUID there.
@@ -85,7 +81,7 @@ func (n *node) busy(ctx context.Context) string {
 		return "Ironic's node is locked by " + read.Reservation
 	case read.TargetPowerState != "":
 		return "the machine is being switched"
-	case read.Maintenance && (!n.unreached || read.Fault != faultPower):
+	case read.Maintenance && (!n.unreached || read.Fault != ironic.FaultPower):
 		return "Ironic's node is in maintenance"
 	}
 	return ""

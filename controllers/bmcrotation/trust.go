@@ -72,16 +72,21 @@ func atBase(ctx context.Context, reader kclient.Reader, base string) ([]string, 
 	return hosts, nil
 }
 
+// about reports the data of a record that is about a target's BMC.
+func about(data map[string][]byte, t client.Target) bool {
+	return string(data[baseKey]) == spelled(t.URL)
+}
+
 // decides reports the data of a record that says how a target is trusted: something was
 // replaced through it, or is about to be.
 func decides(data map[string][]byte, t client.Target) bool {
-	return string(data[baseKey]) == spelled(t.URL) && (len(data[trustedKey])+len(data[pinKey]) > 0 || certificate.Decode(data).Installed != "")
+	return about(data, t) && (len(data[trustedKey])+len(data[pinKey]) > 0 || certificate.Decode(data).Installed != "")
 }
 
 // trusted is the trust that a record's data give a target. They are of one BMC: a host
 // that was given another one is checked as if nothing had been replaced.
 func trusted(data map[string][]byte, t client.Target) client.Trust {
-	if string(data[baseKey]) != spelled(t.URL) {
+	if !about(data, t) {
 		return t.TLS
 	}
 	if ca := data[trustedKey]; len(ca) > 0 {

@@ -239,7 +239,7 @@ func (i *told) Get(_ context.Context, uuid string) (*ironic.Node, error) {
 	}
 	n := &ironic.Node{UUID: uuid, ProvisionState: i.state}
 	if i.unreached {
-		n.Maintenance, n.Fault = true, "power failure"
+		n.Maintenance, n.Fault = true, ironic.FaultPower
 	}
 	return n, nil
 }

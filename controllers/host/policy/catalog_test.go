@@ -33,7 +33,7 @@ func situations() []situation {
 	nodes := []*ironic.Node{
 		nil,
 		{},
-		{Fault: faultPower},
+		{Fault: ironic.FaultPower},
 		{Fault: "clean failure"},
 		{Maintenance: true},
 		{ProvisionState: ironic.StateActive, PowerState: "error"},
@@ -59,7 +59,7 @@ func situations() []situation {
 		}
 		add(metal3.OperationalStatusOK, "", Findings{Down: "connection refused"})
 		add(metal3.OperationalStatusServicing, "", Findings{})
-		add(metal3.OperationalStatusDetached, "", Findings{Node: &ironic.Node{Fault: faultPower}})
+		add(metal3.OperationalStatusDetached, "", Findings{Node: &ironic.Node{Fault: ironic.FaultPower}})
 		for errorType := range errorKinds {
 			for _, cause := range causes {
 				add(metal3.OperationalStatusError, errorType, Findings{Cause: cause})
@@ -123,7 +123,7 @@ func TestUpstreamConditions(t *testing.T) {
 	status := func(s metal3.OperationalStatus) func(*metal3.BareMetalHost) {
 		return func(h *metal3.BareMetalHost) { h.Status.OperationalStatus = s }
 	}
-	powerless := Findings{Node: &ironic.Node{Fault: faultPower}}
+	powerless := Findings{Node: &ironic.Node{Fault: ironic.FaultPower}}
 	for name, c := range map[string]struct {
 		state State
 		given func(*metal3.BareMetalHost)

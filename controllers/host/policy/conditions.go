@@ -105,7 +105,7 @@ func setManageable(h *metal3.BareMetalHost, s Findings) {
 		set(metav1.ConditionFalse, metal3.RegisteringReason, s.Note.Message())
 	case state == StateDeleting && (s.Node == nil || !byPerson(s.Node)), isDetached(h):
 		set(metav1.ConditionTrue, metal3.ManageableReason, "") // the node's own troubles end with it
-	case s.Node != nil && s.Node.Fault == faultPower:
+	case s.Node != nil && s.Node.Fault == ironic.FaultPower:
 		set(metav1.ConditionFalse, metal3.PowerFailureReason, faultText(s.Node)+". Next: check the BMC, its network and its Secret; "+
 			"Ironic asks it every few minutes (power_failure_recovery_interval), and the host goes on by itself when it answers")
 	case s.Node != nil && s.Node.Fault != "":

@@ -339,7 +339,7 @@ func blocked(o *Observed, d *Decision) bool {
 	case n.Fault == "" && o.Detail == Full && !byPerson(n):
 		d.do(Maintenance{On: false}) // what it was for is over, or was called off
 	case inMaintenance(o, d):
-	case n.Fault == faultPower && !o.Deleting():
+	case n.Fault == ironic.FaultPower && !o.Deleting():
 		d.wait(lookAgain, view.Note{
 			Step: "power failure", Text: n.LastError,
 			WaitingFor: "the BMC to answer Ironic's power queries again, which are made every few minutes",
@@ -376,6 +376,3 @@ func byPerson(n *ironic.Node) bool {
 	ours := []string{detachReason, driverReason, deleteReason, otherDeleteReason}
 	return n.Maintenance && n.Fault == "" && !slices.Contains(ours, n.MaintenanceReason)
 }
-
-// faultPower is the fault that Ironic sets when it cannot reach a BMC any more.
-const faultPower = "power failure"

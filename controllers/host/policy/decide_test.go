@@ -152,7 +152,7 @@ func TestDecide(t *testing.T) {
 		"available, hints changed": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Host.Spec.RootDeviceHints = &metal3.RootDeviceHints{Model: "x"} }}, enter: metal3.StatePreparing},
 		"available, inspect again": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Host.Annotations = map[string]string{names.Inspect: ""} }}, enter: metal3.StateInspecting},
 		"available, maintenance":   {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install, func(o *Observed) { o.Node.Maintenance, o.Node.MaintenanceReason = true, "fan" }}, says: "in maintenance: fan"},
-		"available, power fault":   {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install, func(o *Observed) { o.Node.Maintenance, o.Node.Fault = true, faultPower }}, says: "power failure"},
+		"available, power fault":   {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install, func(o *Observed) { o.Node.Maintenance, o.Node.Fault = true, ironic.FaultPower }}, says: "power failure"},
 
 		"provisioning cleans first":           {state: metal3.StateProvisioning, node: ironic.StateManageable, given: []func(*Observed){install}, do: "ask for provide"},
 		"provisioning waits for cleaning":     {state: metal3.StateProvisioning, node: ironic.StateCleanWait, given: []func(*Observed){install}, says: "cleaning"},
