@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/controllers/reconcile"
-	"github.com/ironflow/ironflow/ironic"
 )
 
 // phaseUnsaved reports whether the phase that the next call belongs to is not
@@ -130,20 +128,11 @@ func (p *pass) remember(ctx context.Context, key client.ObjectKey) {
 	o := &p.Known
 	before := p.memories.Get(key)
 	m := memory.Memory{
-		NodeID: o.Host.Status.Provisioning.ID, Looked: o.Looked, Ports: o.Ports,
-		Node: memory.Cached(o.State(), o.Detail, o.Node), Fresh: o.Fresh && !o.Steady(), NoInventory: o.NoInventory,
-		PowerAsked: o.PowerAsked, SoftRefused: o.SoftRefused, Rebooted: o.Rebooted, Busy: o.Busy,
-		TurnedAway: o.TurnedAway, Removed: o.Detail == policy.Missing && before.Removed,
-		Answered: p.told, PowerLooked: o.PowerLooked,
+		Kept: o.Keep(p.failedNow), NodeID: o.Host.Status.Provisioning.ID, Node: memory.Cached(o.State(), o.Detail, o.Node),
+		Removed: o.Detail == policy.Missing && before.Removed, Answered: p.told,
 	}
 	if o.PowerTold && o.Steady() && o.Node != nil && o.Node.TargetPowerState == "" {
 		m.Answered = before.Answered // Ironic is not at work on the machine, so that it may not know
-	}
-	if o.Node != nil && o.Node.ProvisionState == ironic.StateVerifying {
-		m.Verifying = cmp.Or(o.Verifying, o.Now)
-	}
-	if o.Node == nil || policy.Fulfilled(o.Node, m.PowerAsked) || p.failedNow {
-		m.PowerAsked = "" // its failure counts once
 	}
 	switch {
 	case !o.Failing() && policy.FailedDetaches(o.Host) == 0:

@@ -18,44 +18,25 @@ import (
 
 // Memory is what is remembered of one host.
 type Memory struct {
+	// Kept is what the next decision is told as it is.
+	policy.Kept
 	// NodeID is the node that the rest is about.
 	NodeID string
-	// Looked is when the node was last read in full.
-	Looked time.Time
-	// Ports names the ports that were ensured.
-	Ports string
-	// Node is the node as last read in full, while that is worth something.
+	// Node is the node as last read in full, while that is worth something. Lost: one
+	// more read.
 	Node *ironic.Node
-	// Fresh means that the node was enrolled by this process.
-	Fresh bool
-	// NoInventory means that the node was not inspected yet.
-	NoInventory bool
-	// PowerAsked is the last accepted power request that was not seen fulfilled.
-	PowerAsked ironic.PowerState
-	// SoftRefused means that the driver knows no soft power action.
-	SoftRefused bool
 	// LostAgent is the agent that the watch reported as lost; zero for none.
 	LostAgent Silence
-	// Rebooted is when the machine was last rebooted to learn why an installation
-	// was cut off.
-	Rebooted time.Time
-	// Busy is who has held the node, and since when.
-	Busy policy.Holder
-	// TurnedAway means that a restart was announced, but not accepted.
-	TurnedAway bool
-	// Verifying is since when the node is seen to be verified.
-	Verifying time.Time
-	// Seen is the fingerprint of what the present error was recorded with.
+	// Seen is the fingerprint of what the present error was recorded with. Lost: the
+	// generation and the retry annotation tell whether something was changed.
 	Seen string
-	// Removed means that the node was deleted by this process.
+	// Removed means that the node was deleted by this process. Lost: it is looked for.
 	Removed bool
 	// Told counts how often the BMC has told of the machine's power, Answered how much of
-	// that was heeded.
+	// that was heeded. Lost: Ironic looks at the power by itself, once a minute as a rule.
 	Told, Answered uint64
-	// PowerLooked is when Ironic was last asked because of that.
-	PowerLooked time.Time
 	// Released is the host that was let go of: what the cache still shows of it is
-	// over. Its node's end may be heard of before its own.
+	// over. Its node's end may be heard of before its own. Lost: the cache is new as well.
 	Released types.UID
 }
 

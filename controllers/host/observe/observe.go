@@ -35,11 +35,8 @@ func (b *Observer) Observe(ctx context.Context, h *metal3.BareMetalHost, m *memo
 		o.Read = b.Reads.ImageRead(client.ObjectKeyFromObject(h))
 	}
 	readSummary(o, m, watch)
-	o.Fresh, o.NoInventory = m.Fresh, m.NoInventory
-	o.Ports, o.PowerAsked, o.SoftRefused = m.Ports, m.PowerAsked, m.SoftRefused
-	o.LostAgent, o.Rebooted, o.Busy, o.Looked = m.LostAgent.Of(o.Node), m.Rebooted, m.Busy, m.Looked
-	o.TurnedAway, o.Verifying = m.TurnedAway, m.Verifying
-	o.PowerTold, o.PowerLooked = m.Told != m.Answered, m.PowerLooked
+	o.Kept = m.Kept
+	o.LostAgent, o.PowerTold = m.LostAgent.Of(o.Node), m.Told != m.Answered
 	o.Retry = b.retryAsked(ctx, o, m)
 	return o, nil
 }

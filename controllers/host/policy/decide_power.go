@@ -158,8 +158,8 @@ func powerMoved(o *Observed) bool {
 	return known && on != o.Host.Status.PoweredOn
 }
 
-// Fulfilled reports whether a power request shows in the node.
-func Fulfilled(n *ironic.Node, asked ironic.PowerState) bool {
+// fulfilled reports whether a power request shows in the node.
+func fulfilled(n *ironic.Node, asked ironic.PowerState) bool {
 	on, known := poweredOn(n)
 	switch asked {
 	case ironic.PowerOn:

@@ -15,6 +15,8 @@ import (
 // before, never changed by a decision. A fact that is missing is asked for by an
 // action whose result lands here.
 type Observed struct {
+	// Kept is what earlier passes have left, and what this one leaves.
+	Kept
 	// Now is the time of the decision.
 	Now time.Time
 	// Host is the resource with the status as decided so far.
@@ -31,8 +33,6 @@ type Observed struct {
 	Detail Detail
 	// Node is the Ironic node; nil when Detail is Unknown or Missing.
 	Node *ironic.Node
-	// Looked is when the node was last read in full; zero for never.
-	Looked time.Time
 	// BMC is how to reach the host's controller.
 	BMC nodespec.BMC
 	// NetworkData is what the live image is told of networks through the node; nil for
@@ -48,8 +48,6 @@ type Observed struct {
 	Hardware *metal3.HardwareDetails
 	// Inventory is Ironic's inspection result, once asked for.
 	Inventory *ironic.Inventory
-	// NoInventory means that it was asked for and there is none.
-	NoInventory bool
 	// ConfigDrive is what the instance will be given, once asked for.
 	ConfigDrive *nodespec.ConfigDrive
 	// PullSecret is what the image's registry is shown, once asked for.
@@ -60,41 +58,21 @@ type Observed struct {
 	Unfit *[]ironic.ValidationFailure
 	// Applied is what the node was brought to in this pass, if it was.
 	Applied *ironic.Desired
-	// Ports is the set of ports that the node is known to have.
-	Ports string
-	// Fresh means that this process has enrolled the node: it has no ports but ours
-	// and those that inspection made.
-	Fresh bool
 	// Retry means that somebody asked for a new attempt, or changed what it depends on.
 	Retry bool
 	// LostAgent means that the agent in the live image stopped talking to Ironic.
 	LostAgent bool
-	// Rebooted is when the machine was last rebooted through Ironic to learn why an
-	// installation was cut off; zero for never.
-	Rebooted time.Time
-	// PowerAsked is the power request that was last accepted and not seen fulfilled.
-	PowerAsked ironic.PowerState
-	// SoftRefused means that the driver knows no soft power action.
-	SoftRefused bool
 	// AbortRefused means that this Ironic cannot abort a deployment.
 	AbortRefused bool
 	// Progress is what the hub or the image server knows about this host.
 	Progress Progress
-	// Verifying is since when the node is seen to be verified, by our own clock; zero for
-	// not, or not before this pass.
-	Verifying time.Time
 	// Media is how the host's virtual media stand before its machine is started.
 	Media Media
 	// Read is how far the BMC has read the live image.
 	Read ImageRead
 	// PowerTold means that the machine's BMC has told of its power, and that Ironic has not
-	// looked since as far as we know. PowerLooked is when it was last asked to.
-	PowerTold   bool
-	PowerLooked time.Time
-	// Busy is who held the node when a call was last turned away, and since when.
-	Busy Holder
-	// TurnedAway means that a restart that was announced was turned away by a locked node.
-	TurnedAway bool
+	// looked since as far as we know.
+	PowerTold bool
 }
 
 // Settings are the flags that decisions depend on.
@@ -123,14 +101,6 @@ const (
 	// Full means that Node is complete.
 	Full
 )
-
-// Holder is who had a node locked.
-type Holder struct {
-	// Text is Ironic's answer.
-	Text string
-	// Since is when the node was first found locked; zero for not at all.
-	Since time.Time
-}
 
 // Progress is what other parts know about a host at work. The zero value means
 // that nobody knows anything.

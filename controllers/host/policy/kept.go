@@ -1,0 +1,67 @@
+package policy
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// Kept is what is remembered of a host from one pass to the next, in this process
+// alone: a restart of the program, or another leader, loses it at any time. So nothing
+// is in it whose loss would have something else done to a machine; that is stored on
+// the host or on its node. Each field says what its loss costs.
+type Kept struct {
+	// Looked is when the node was last read in full; zero for never. Lost: one more read.
+	Looked time.Time
+	// Ports is the set of ports that the node is known to have. Lost: they are compared again.
+	Ports string
+	// Fresh means that this process has enrolled the node: it has no ports but ours
+	// and those that inspection made. Lost: its ports are read before some are created.
+	Fresh bool
+	// NoInventory means that the inspection result was asked for and there is none. Lost:
+	// it is asked for again.
+	NoInventory bool
+	// PowerAsked is the power request that was last accepted and not seen fulfilled. Lost:
+	// the same power state, which the host's spec asks for, is asked for once more before
+	// the reason why it does not come about is shown.
+	PowerAsked ironic.PowerState
+	// SoftRefused means that the driver knows no soft power action. Lost: it refuses once more.
+	SoftRefused bool
+	// Rebooted is when the machine was last rebooted through Ironic to learn why an
+	// installation was cut off; zero for never.
+	Rebooted time.Time
+	// Verifying is since when the node is seen to be verified, by our own clock; zero for
+	// not, or not before this pass. Lost: the limit on that begins anew.
+	Verifying time.Time
+	// PowerLooked is when Ironic was last asked to look at the machine's power because its
+	// BMC had told of it. Lost: what came of that is seen at the watch's usual pace.
+	PowerLooked time.Time
+	// Busy is who held the node when a call was last turned away, and since when. Lost: a
+	// lock that lasts is shown half a minute later.
+	Busy Holder
+	// TurnedAway means that a restart that was announced was turned away by a locked node.
+	TurnedAway bool
+}
+
+// Keep is what the next pass is to know. failed means that this pass has recorded an error.
+func (o *Observed) Keep(failed bool) Kept {
+	k := o.Kept
+	k.Fresh = k.Fresh && !o.Steady()
+	k.Verifying = time.Time{}
+	if o.Node != nil && o.Node.ProvisionState == ironic.StateVerifying {
+		k.Verifying = cmp.Or(o.Verifying, o.Now)
+	}
+	if o.Node == nil || fulfilled(o.Node, k.PowerAsked) || failed {
+		k.PowerAsked = "" // its failure counts once
+	}
+	return k
+}
+
+// Holder is who had a node locked.
+type Holder struct {
+	// Text is Ironic's answer.
+	Text string
+	// Since is when the node was first found locked; zero for not at all.
+	Since time.Time
+}
