@@ -1,6 +1,8 @@
 package host
 
 import (
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -50,6 +52,8 @@ type Options struct {
 	HostSeries bool
 	// Name names the controller; empty means "baremetalhost".
 	Name string
+	// Now is the clock that hosts are decided by; nil means time.Now.
+	Now func() time.Time
 }
 
 // MediaGate settles the virtual media of hosts.

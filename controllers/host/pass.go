@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"fmt"
-	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,7 +36,7 @@ type pass struct {
 // run alternates decisions and actions until the host has to wait.
 func (p *pass) run(ctx context.Context) (policy.Wait, error) {
 	for range maxDecisions {
-		p.Known.Now = time.Now()
+		p.Known.Now = p.options.Now()
 		d := policy.Decide(&p.Known)
 		wait, more, err := p.carryOut(ctx, d)
 		if err != nil || !more {

@@ -3,12 +3,16 @@ package host
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ironflow/ironflow/controllers/host/memory"
 )
 
 // Rehearsal runs passes whose writes somebody holds back: its client and gateway
-// make none, and tell what the controller wanted to write.
+// make none, and tell what the controller wanted to write. Where they stand for a
+// whole world instead, it runs the controller in that world, pass by pass.
 type Rehearsal struct {
 	reconciler *Reconciler
 }
@@ -22,6 +26,21 @@ func NewRehearsal(c client.Client, o Options) (*Rehearsal, error) {
 
 // Pass runs one pass for a host, as the controller would right after its start.
 func (r *Rehearsal) Pass(ctx context.Context, key client.ObjectKey) error {
-	_, err := r.reconciler.Reconcile(ctx, ctrl.Request{NamespacedName: key})
+	_, err := r.Next(ctx, key)
 	return err
+}
+
+// Next runs the host's next pass, and says when the one after it is due.
+func (r *Rehearsal) Next(ctx context.Context, key client.ObjectKey) (ctrl.Result, error) {
+	return r.reconciler.Reconcile(ctx, ctrl.Request{NamespacedName: key})
+}
+
+// Memory is what the controller remembers of a host between passes.
+func (r *Rehearsal) Memory(key types.NamespacedName) memory.Memory {
+	return r.reconciler.memories.Get(key)
+}
+
+// Remember has the next pass begin with this memory, and no other.
+func (r *Rehearsal) Remember(key types.NamespacedName, m memory.Memory) {
+	r.reconciler.memories.Load(key, m)
 }

@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"errors"
+	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -73,6 +74,9 @@ func newReconciler(c client.Client, live, cache client.Reader, o Options) (*Reco
 	if (o.Gateway == nil || o.Watch == nil) && (o.Ironics == nil || len(o.Ironics.All()) == 0) {
 		return nil, errors.New("host controller: Gateway and Watch, or Ironics, must be set")
 	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	if o.Settings.Architecture == "" {
 		o.Settings.Architecture = nodespec.OwnArchitecture()
 	}
@@ -90,7 +94,7 @@ func newReconciler(c client.Client, live, cache client.Reader, o Options) (*Reco
 	})
 	store := resources.Store{Client: c, Live: live}
 	r.observer = observe.Observer{
-		Settings: o.Settings, Store: store, Metrics: m, Progress: o.Progress, Reads: o.Reads, Media: o.Media, Firmware: o.Firmware,
+		Now: o.Now, Settings: o.Settings, Store: store, Metrics: m, Progress: o.Progress, Reads: o.Reads, Media: o.Media, Firmware: o.Firmware,
 		Preflights: o.Preflights,
 	}
 	r.tools = execute.Tools{Store: store, Hosts: cache, Slots: r.schedule.Slots, Media: o.Media, Firmware: o.Firmware}

@@ -72,6 +72,13 @@ func (s *Memories) Get(key types.NamespacedName) Memory {
 	return s.m[key]
 }
 
+// Load replaces all that is remembered of a host: a rehearsal goes on from anywhere.
+func (s *Memories) Load(key types.NamespacedName, m Memory) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.set(key, m)
+}
+
 // Silence is the report of an agent that fell silent: on which node, and when that
 // had heard of it last. It says nothing about another node, and is over when the
 // agent is heard of again.

@@ -2,7 +2,6 @@ package observe
 
 import (
 	"context"
-	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,7 +19,7 @@ import (
 // Observe reads what every pass needs. What is remembered of another node than the
 // host's is dropped from m.
 func (b *Observer) Observe(ctx context.Context, h *metal3.BareMetalHost, m *memory.Memory, watch ironics.Table) (*policy.Observed, error) {
-	o := &policy.Observed{Now: time.Now(), Host: h, Settings: b.Settings}
+	o := &policy.Observed{Now: b.Now(), Host: h, Settings: b.Settings}
 	if reconcile.KeptOff(h) == "" {
 		if err := b.observeObjects(ctx, o); err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/types"
@@ -13,6 +14,8 @@ import (
 
 // Observer gathers what is known of hosts.
 type Observer struct {
+	// Now is the clock.
+	Now      func() time.Time
 	Settings policy.Settings
 	Store    resources.Store
 	Metrics  *metrics.Metrics
