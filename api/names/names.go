@@ -50,6 +50,9 @@ const (
 	// CopiedLabels, on a PreprovisioningImage, names the labels that it has from its host, with commas
 	// between them: these go when the host loses them. Ours to write.
 	CopiedLabels = "ironflow.io/copied-labels"
+	// HandedOutFor, on a PreprovisioningImage whose host was given another InfraEnv's label, is the
+	// InfraEnv from before and what stands for the address that was handed out for it. Ours to write.
+	HandedOutFor = "ironflow.io/handed-out-for"
 )
 
 // metal3.io annotations, labels and finalizers.

@@ -92,7 +92,7 @@ func TestLabelsOfAHostReachItsImage(t *testing.T) {
 		w.start(policy.Settings{Settings: nodespec.Settings{BuildImages: true}})
 		set(nil)
 		g.Expect(image().Labels).To(Equal(map[string]string{"site": "a"}), "after a restart too")
-		g.Expect(image().Annotations).To(BeEmpty())
+		g.Expect(image().Annotations).NotTo(HaveKey(names.CopiedLabels))
 		g.Expect(image().Spec).To(Equal(spec))
 
 		version := image().ResourceVersion

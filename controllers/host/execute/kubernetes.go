@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 )
 
@@ -27,12 +28,17 @@ func (w *Work) onKubernetes(ctx context.Context, action policy.Action) error {
 		if err != nil {
 			return err
 		}
-		o.Image, err = w.Store.JudgeImage(ctx, h, image, a.Spec, o.Settings.LiveImageFor(a.Spec.Architecture).Kernel)
+		err = w.judgeImage(ctx, image, a.Spec)
 		o.Image.Asked = true
 		return err
 	case policy.LabelImage:
+		image, err := w.Store.LabelImage(ctx, h)
+		if err != nil {
+			return err
+		}
+		err = w.judgeImage(ctx, image, nodespec.ImageSpec(o.NodeInput()))
 		o.Image.Unlike = false
-		return w.Store.LabelImage(ctx, h)
+		return err
 	case policy.SaveHardware:
 		if err := w.Store.SaveHardware(ctx, h, a.Details); err != nil {
 			return err
@@ -59,6 +65,13 @@ func (w *Work) onKubernetes(ctx context.Context, action policy.Action) error {
 		return nil
 	}
 	return fmt.Errorf("action %q has no executor", action.Name())
+}
+
+// judgeImage reads what the host's image is after a write of it.
+func (w *Work) judgeImage(ctx context.Context, image *metal3.PreprovisioningImage, want metal3.PreprovisioningImageSpec) (err error) {
+	o := &w.Known
+	o.Image, err = w.Store.JudgeImage(ctx, o.Host, image, want, o.Settings.LiveImageFor(want.Architecture).Kernel)
+	return err
 }
 
 // claim puts finalizer and assignment on the host, in one write.

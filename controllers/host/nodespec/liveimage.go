@@ -1,17 +1,14 @@
 package nodespec
 
 import (
-	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -71,16 +68,16 @@ func imageInfo(in Input) ironic.Fields {
 	return nil
 }
 
-// ReadImage judges a PreprovisioningImage against what the host asks for.
+// ReadImage judges a host's PreprovisioningImage against what the host asks for.
 // secretVersion is the resource version of the network data Secret, empty when
 // the spec names none. fallbackKernel is used for an initrd without a kernel.
-func ReadImage(image *metal3.PreprovisioningImage, want metal3.PreprovisioningImageSpec, secretVersion, fallbackKernel string) LiveImage {
+func ReadImage(h *metal3.BareMetalHost, image *metal3.PreprovisioningImage, want metal3.PreprovisioningImageSpec, secretVersion, fallbackKernel string) LiveImage {
 	if image == nil || !sameImageSpec(image.Spec, want) {
 		return LiveImage{}
 	}
 	s := image.Status
 	live := LiveImage{
-		Asked: true, Format: s.Format, URL: s.ImageUrl, Kernel: s.KernelUrl, KernelParams: s.ExtraKernelParams,
+		Asked: true, Relabelled: relabelled(image), Format: s.Format, URL: s.ImageUrl, Kernel: s.KernelUrl, KernelParams: s.ExtraKernelParams,
 	}
 	ready := meta.FindStatusCondition(s.Conditions, string(metal3.ConditionImageReady))
 	broken := meta.FindStatusCondition(s.Conditions, string(metal3.ConditionImageError))
@@ -91,6 +88,8 @@ func ReadImage(image *metal3.PreprovisioningImage, want metal3.PreprovisioningIm
 		if ready != nil {
 			live.Note = ready.Message
 		}
+	case !ForItsInfraEnv(h, image):
+		live.Note = "the image was built for another InfraEnv than the host's label names"
 	case s.Architecture != want.Architecture:
 		live.Note = "the image is for " + s.Architecture
 	case s.NetworkData.Name != want.NetworkDataName || want.NetworkDataName != "" && s.NetworkData.Version != secretVersion:
@@ -105,31 +104,6 @@ func ReadImage(image *metal3.PreprovisioningImage, want metal3.PreprovisioningIm
 	return live
 }
 
-// CopyLabels gives an image the labels of its host, and takes away those that it had
-// from the host and the host has no more. Those that others have put on the image stay.
-// It reports whether there was something to change.
-func CopyLabels(h *metal3.BareMetalHost, image *metal3.PreprovisioningImage) bool {
-	labels := maps.Clone(image.Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	for key := range strings.SplitSeq(image.Annotations[names.CopiedLabels], ",") {
-		delete(labels, key)
-	}
-	maps.Copy(labels, h.Labels)
-	if maps.Equal(labels, image.Labels) {
-		return false
-	}
-	image.Labels = labels
-	copied := strings.Join(slices.Sorted(maps.Keys(h.Labels)), ",")
-	if copied == "" {
-		delete(image.Annotations, names.CopiedLabels)
-	} else {
-		metav1.SetMetaDataAnnotation(&image.ObjectMeta, names.CopiedLabels, copied)
-	}
-	return true
-}
-
 func sameImageSpec(a, b metal3.PreprovisioningImageSpec) bool {
 	return equality.Semantic.DeepEqual(a, b)
 }
@@ -140,6 +114,9 @@ type LiveImage struct {
 	Asked bool
 	// Unlike is true when the object's labels do not follow the host's.
 	Unlike bool
+	// Relabelled is true when the host had the label of another InfraEnv before: what its
+	// node names may hold the agent of that one.
+	Relabelled bool
 	// Ready is true when the image can be used.
 	Ready bool
 	// Error is why it will not become ready without help, empty otherwise.

@@ -40,7 +40,7 @@ func TestReadImage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			image := ready()
 			c.change(image)
-			got := ReadImage(image, want, "", "")
+			got := ReadImage(&metal3.BareMetalHost{}, image, want, "", "")
 			got.URL, got.Format = "", ""
 			NewWithT(t).Expect(got).To(Equal(c.want))
 		})

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"slices"
+
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/plan"
 
@@ -57,11 +59,18 @@ func liveImage(o *Observed, d *Decision) bool {
 			return false
 		}
 		fail(o, d, metal3.RegistrationError, causeImage, o.Image.Error)
-	case o.State() == metal3.StateProvisioning && nodespec.HasImage(o.Node):
+	case deploysAlready(o):
 		return true // the one from before will do
 	default:
 		d.count(Count{Metric: MetricWaitImage})
 		d.wait(waitImage, view.Note{Step: "building the live image", Text: o.Image.Note, WaitingFor: "the PreprovisioningImage to become ready"})
 	}
 	return false
+}
+
+// deploysAlready reports whether a host that is being provisioned can do with the live
+// image that its node names: it has been booted, or is of the host's InfraEnv.
+func deploysAlready(o *Observed) bool {
+	return o.State() == metal3.StateProvisioning && nodespec.HasImage(o.Node) &&
+		(slices.Contains(o.phase().running, o.Node.ProvisionState) || !o.Image.Relabelled && !o.Image.Unlike)
 }

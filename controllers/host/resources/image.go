@@ -25,7 +25,7 @@ func (s Store) JudgeImage(ctx context.Context, h *metal3.BareMetalHost, image *m
 			version = secret.ResourceVersion
 		}
 	}
-	live := nodespec.ReadImage(image, want, version, fallbackKernel)
+	live := nodespec.ReadImage(h, image, want, version, fallbackKernel)
 	live.Unlike = image != nil && nodespec.CopyLabels(h, image.DeepCopy())
 	return live, nil
 }

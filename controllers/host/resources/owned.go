@@ -49,21 +49,23 @@ func (s Store) AskImage(ctx context.Context, h *metal3.BareMetalHost, spec metal
 	return image, nil
 }
 
-// LabelImage gives the host's PreprovisioningImage the labels of the host.
-func (s Store) LabelImage(ctx context.Context, h *metal3.BareMetalHost) error {
+// LabelImage gives the host's PreprovisioningImage the labels of the host, and returns
+// it; nil when there is none.
+func (s Store) LabelImage(ctx context.Context, h *metal3.BareMetalHost) (*metal3.PreprovisioningImage, error) {
 	image, err := s.Image(ctx, h)
 	if err != nil || image == nil {
-		return err
+		return nil, err
 	}
 	before := image.DeepCopy()
 	if !nodespec.CopyLabels(h, image) {
-		return nil
+		return image, nil
 	}
+	// What is noted about the status has to be about the one that is there.
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := s.Client.Patch(ctx, image, patch); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("label PreprovisioningImage %s: %w", client.ObjectKeyFromObject(h), err)
+	if err := s.Client.Patch(ctx, image, patch); err != nil {
+		return nil, client.IgnoreNotFound(fmt.Errorf("label PreprovisioningImage %s: %w", client.ObjectKeyFromObject(h), err))
 	}
-	return nil
+	return image, nil
 }
 
 // Hardware returns what HardwareData holds; nil for none.
