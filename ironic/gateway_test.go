@@ -197,7 +197,7 @@ func TestSecretsStayOutOfErrors(t *testing.T) {
 			`{"agent_token": "abcdefgh"} while fetching https://bob:builder@images.test/x`}
 	})
 	_, enrolErr := g.Enrol(t.Context(), ironic.Enrolment{Name: "n", Driver: "redfish", DriverInfo: map[string]any{"redfish_password": "bmc-secret"}})
-	_, _, updateErr := g.Update(t.Context(), &ironic.Node{UUID: "u"}, ironic.Desired{DriverInfo: ironic.Fields{"redfish_password": "bmc-secret"}})
+	_, _, updateErr := g.Update(t.Context(), &ironic.Node{Row: ironic.Row{UUID: "u"}}, ironic.Desired{DriverInfo: ironic.Fields{"redfish_password": "bmc-secret"}})
 	deployErr := g.Transition(t.Context(), "u", ironic.Transition{Target: ironic.TargetActive, ConfigDrive: map[string]any{"user_data": "c2VjcmV0IGRhdGE="}})
 	for _, err := range []error{enrolErr, updateErr} {
 		e.Expect(err.Error()).NotTo(ContainSubstring("bmc-secret"))

@@ -17,23 +17,12 @@ const FaultPower = "power failure"
 // Node is a snapshot of one Ironic node: plain values, no client types. Times
 // are UTC and zero where Ironic has null.
 type Node struct {
-	UUID string
-	Name string
+	Row // what the watch keeps as well
 
-	ProvisionState       ProvisionState
-	TargetProvisionState ProvisionState
-	PowerState           PowerState
-	TargetPowerState     PowerState
-
-	Maintenance       bool
 	MaintenanceReason string
-	Fault             string // FaultPower, "clean failure" …; empty when none
-	Reservation       string // conductor that holds the node's lock; empty when free
-	LastError         string // cut at 4,096 characters, and erased in some failures: see Gateway.FailureReason
 
-	ProvisionUpdatedAt time.Time
-	CreatedAt          time.Time
-	UpdatedAt          time.Time
+	CreatedAt time.Time
+	UpdatedAt time.Time
 	// InspectionFinishedAt is when the last inspection ended.
 	InspectionFinishedAt time.Time
 
@@ -52,18 +41,14 @@ type Node struct {
 	RAIDConfig         map[string]any
 	TargetRAIDConfig   map[string]any
 
-	DeployStep  Step
 	CleanStep   Step
 	ServiceStep Step
 	Interfaces  Interfaces
 
 	AutomatedClean  *bool // nil: as configured in Ironic
 	DisablePowerOff bool
-	Health          string // "OK", "Warning", "Critical"; empty below API 1.109
 	BootMode        string // "uefi", "bios" or empty: as last seen on the machine
 	SecureBoot      *bool  // as last seen on the machine
-
-	Agent AgentInfo
 }
 
 // Step is one deploy, clean or service step. The zero Step means that none runs.
@@ -114,18 +99,8 @@ type AgentInfo struct {
 
 // wireNode is the JSON of a node as Ironic sends it.
 type wireNode struct {
-	UUID                 string         `json:"uuid"`
-	Name                 string         `json:"name"`
-	ProvisionState       ProvisionState `json:"provision_state"`
-	TargetProvisionState ProvisionState `json:"target_provision_state"`
-	PowerState           PowerState     `json:"power_state"`
-	TargetPowerState     PowerState     `json:"target_power_state"`
-	Maintenance          bool           `json:"maintenance"`
+	wireRow
 	MaintenanceReason    string         `json:"maintenance_reason"`
-	Fault                string         `json:"fault"`
-	Reservation          string         `json:"reservation"`
-	LastError            string         `json:"last_error"`
-	ProvisionUpdatedAt   time.Time      `json:"provision_updated_at"`
 	CreatedAt            time.Time      `json:"created_at"`
 	UpdatedAt            time.Time      `json:"updated_at"`
 	InspectionFinishedAt time.Time      `json:"inspection_finished_at"`
@@ -138,16 +113,13 @@ type wireNode struct {
 	InstanceInfo         map[string]any `json:"instance_info"`
 	Properties           map[string]any `json:"properties"`
 	Extra                map[string]any `json:"extra"`
-	DriverInternalInfo   map[string]any `json:"driver_internal_info"`
 	NetworkData          map[string]any `json:"network_data"`
 	RAIDConfig           map[string]any `json:"raid_config"`
 	TargetRAIDConfig     map[string]any `json:"target_raid_config"`
-	DeployStep           Step           `json:"deploy_step"`
 	CleanStep            Step           `json:"clean_step"`
 	ServiceStep          Step           `json:"service_step"`
 	AutomatedClean       *bool          `json:"automated_clean"`
 	DisablePowerOff      bool           `json:"disable_power_off"`
-	Health               string         `json:"health"`
 	BootMode             string         `json:"boot_mode"`
 	SecureBoot           *bool          `json:"secure_boot"`
 	Interfaces
@@ -155,23 +127,19 @@ type wireNode struct {
 
 // node turns the wire form into a snapshot.
 func (w *wireNode) node() *Node {
+	row := w.row()
+	row.DeployStep, row.Agent = w.DeployStep, agentInfo(w.DriverInternalInfo)
 	return &Node{
-		UUID: w.UUID, Name: w.Name,
-		ProvisionState: w.ProvisionState, TargetProvisionState: w.TargetProvisionState,
-		PowerState: w.PowerState, TargetPowerState: w.TargetPowerState,
-		Maintenance: w.Maintenance, MaintenanceReason: w.MaintenanceReason,
-		Fault: w.Fault, Reservation: w.Reservation, LastError: Redact(w.LastError),
-		ProvisionUpdatedAt: w.ProvisionUpdatedAt, CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt,
-		InspectionFinishedAt: w.InspectionFinishedAt,
-		InstanceUUID:         w.InstanceUUID, Driver: w.Driver, Owner: w.Owner,
+		Row: row, MaintenanceReason: w.MaintenanceReason,
+		CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt, InspectionFinishedAt: w.InspectionFinishedAt,
+		InstanceUUID: w.InstanceUUID, Driver: w.Driver, Owner: w.Owner,
 		Conductor: w.Conductor, ConductorGroup: w.ConductorGroup,
 		DriverInfo: w.DriverInfo, InstanceInfo: w.InstanceInfo, Properties: w.Properties, Extra: w.Extra,
 		DriverInternalInfo: w.DriverInternalInfo, NetworkData: w.NetworkData,
 		RAIDConfig: w.RAIDConfig, TargetRAIDConfig: w.TargetRAIDConfig,
-		DeployStep: w.DeployStep, CleanStep: w.CleanStep, ServiceStep: w.ServiceStep,
+		CleanStep: w.CleanStep, ServiceStep: w.ServiceStep,
 		Interfaces: w.Interfaces, AutomatedClean: w.AutomatedClean, DisablePowerOff: w.DisablePowerOff,
-		Health: w.Health, BootMode: w.BootMode, SecureBoot: w.SecureBoot,
-		Agent: agentInfo(w.DriverInternalInfo),
+		BootMode: w.BootMode, SecureBoot: w.SecureBoot,
 	}
 }
 

@@ -8,20 +8,23 @@ import (
 )
 
 // Row is what the watch knows of a node: the fields that are cheap to list, and,
-// while a deployment waits for the ramdisk, how far it is.
+// while a deployment waits for the ramdisk, how far it is. It is part of [Node].
 type Row struct {
-	UUID                 string
-	Name                 string
+	UUID string
+	Name string
+
 	ProvisionState       ProvisionState
 	TargetProvisionState ProvisionState
 	PowerState           PowerState
 	TargetPowerState     PowerState
-	Maintenance          bool
-	Fault                string
-	Reservation          string
-	ProvisionUpdatedAt   time.Time
-	LastError            string
-	Health               string // empty below API 1.109
+
+	Maintenance bool
+	Fault       string // FaultPower, "clean failure" …; empty when none
+	Reservation string // conductor that holds the node's lock; empty when free
+	LastError   string // cut at 4,096 characters, and erased in some failures: see Gateway.FailureReason
+
+	ProvisionUpdatedAt time.Time
+	Health             string // "OK", "Warning", "Critical"; empty below API 1.109
 
 	DeployStep Step
 	Agent      AgentInfo
@@ -50,7 +53,7 @@ func (g *Gateway) listedFields(ctx context.Context, state ProvisionState) string
 	return strings.Join(fields, ",")
 }
 
-// wireRow is an entry of a list: the fields of a node that lists are asked for.
+// wireRow is an entry of a list: the fields of a node that lists are asked for, and a node in full has too.
 // Lists are long, and read often.
 type wireRow struct {
 	UUID                 string         `json:"uuid"`
@@ -80,26 +83,6 @@ func (w *wireRow) row() Row {
 		r.DeployStep, r.Agent = w.DeployStep, agentInfo(w.DriverInternalInfo)
 	}
 	return r
-}
-
-// Row is what the watch would know of a node that was read in full.
-func (n *Node) Row() Row {
-	return Row{
-		UUID: n.UUID, Name: n.Name, ProvisionState: n.ProvisionState, TargetProvisionState: n.TargetProvisionState,
-		PowerState: n.PowerState, TargetPowerState: n.TargetPowerState, Maintenance: n.Maintenance, Fault: n.Fault,
-		Reservation: n.Reservation, ProvisionUpdatedAt: n.ProvisionUpdatedAt, LastError: n.LastError, Health: n.Health,
-		DeployStep: n.DeployStep, Agent: n.Agent,
-	}
-}
-
-// Show writes what a row says into a snapshot of the same node.
-func (r Row) Show(n *Node) {
-	n.UUID, n.Name = r.UUID, r.Name
-	n.ProvisionState, n.TargetProvisionState = r.ProvisionState, r.TargetProvisionState
-	n.PowerState, n.TargetPowerState = r.PowerState, r.TargetPowerState
-	n.Maintenance, n.Fault, n.Reservation = r.Maintenance, r.Fault, r.Reservation
-	n.ProvisionUpdatedAt, n.LastError, n.Health = r.ProvisionUpdatedAt, r.LastError, r.Health
-	n.DeployStep, n.Agent = r.DeployStep, r.Agent
 }
 
 // inFlight reports whether the node is in a busy state, or changes its power.

@@ -291,7 +291,7 @@ func TestWhatOthersSawHidesNothing(t *testing.T) {
 			s.Edit(uuid, map[string]any{"provision_state": "verifying"})
 			n, err := g.Get(t.Context(), uuid)
 			e.Expect(err).NotTo(HaveOccurred())
-			w.Learn(n.Row())
+			w.Learn(n.Row)
 		}
 		pass(2 * time.Second)
 		news := of(got.take(), ironic.Changed)
@@ -314,7 +314,7 @@ func TestWhatAListLacksIsNoNews(t *testing.T) {
 		n, err := g.Get(t.Context(), uuids[1])
 		e.Expect(err).NotTo(HaveOccurred())
 		e.Expect(n.Agent.URL).NotTo(BeEmpty())
-		w.Learn(n.Row())
+		w.Learn(n.Row)
 		pass(10 * time.Minute)
 		e.Expect(got.take()).To(BeEmpty())
 	})

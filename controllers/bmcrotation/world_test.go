@@ -237,7 +237,7 @@ func (i *told) Get(_ context.Context, uuid string) (*ironic.Node, error) {
 	if i.gone || uuid != node1 {
 		return nil, &ironic.Error{Kind: ironic.Gone, Op: "get node", Node: uuid}
 	}
-	n := &ironic.Node{UUID: uuid, ProvisionState: i.state}
+	n := &ironic.Node{Row: ironic.Row{UUID: uuid, ProvisionState: i.state}}
 	if i.unreached {
 		n.Maintenance, n.Fault = true, ironic.FaultPower
 	}

@@ -177,7 +177,7 @@ func TestAHostGoesOnWhenItsNodeIsShownToBeIts(t *testing.T) {
 		w.until("refused", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.RegistrationError })
 		gateway, err := ironic.New(t.Context(), ironic.Config{URL: "http://ironic.test", Transport: w.sim.Transport()})
 		w.g.Expect(err).NotTo(HaveOccurred())
-		_, _, err = gateway.Update(t.Context(), &ironic.Node{UUID: "strange", Name: "host-1"}, ironic.Desired{Name: new("elsewhere~host-1")})
+		_, _, err = gateway.Update(t.Context(), &ironic.Node{Row: ironic.Row{UUID: "strange", Name: "host-1"}}, ironic.Desired{Name: new("elsewhere~host-1")})
 		w.g.Expect(err).NotTo(HaveOccurred())
 		w.annotate(names.Retry, "1")
 		w.untilState(metal3.StateAvailable, time.Minute)

@@ -23,7 +23,7 @@ func given(changes ...func(*Input)) Input {
 	in := Input{
 		Now: noon, Host: h, Open: true,
 		Image: &metal3.DataImage{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "host-1"}, Spec: metal3.DataImageSpec{URL: image}},
-		Node:  &ironic.Node{ProvisionState: ironic.StateActive, PowerState: ironic.PowerOff},
+		Node:  &ironic.Node{Row: ironic.Row{ProvisionState: ironic.StateActive, PowerState: ironic.PowerOff}},
 	}
 	for _, change := range changes {
 		change(&in)

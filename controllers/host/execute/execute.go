@@ -131,7 +131,7 @@ func (w *Work) change(ctx context.Context, action policy.Action) error {
 		return nil
 	}
 	w.Asked = true
-	w.Watch.Learn(o.Node.Row())
+	w.Watch.Learn(o.Node.Row)
 	return nil
 }
 

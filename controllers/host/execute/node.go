@@ -38,7 +38,7 @@ func (w *Work) see(n *ironic.Node, err error) error {
 		return err
 	}
 	o := &w.Known
-	w.Watch.Learn(n.Row())
+	w.Watch.Learn(n.Row)
 	if o.Node == nil || o.Node.UUID != n.UUID {
 		o.Fresh = false
 		o.Applied, o.Inventory, o.NoInventory, o.Failure, o.Unfit = nil, nil, false, nil, nil

@@ -120,5 +120,5 @@ func readSummary(o *policy.Observed, m *memory.Memory, watch ironics.Table) {
 		*o.Node = *m.Node
 		o.Detail = policy.Cached
 	}
-	row.Show(o.Node)
+	o.Node.Row = row
 }

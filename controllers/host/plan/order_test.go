@@ -29,7 +29,7 @@ func TestUnsureVolumes(t *testing.T) {
 		"somebody else's cleaning, failed": {&Order{Since: past, Failed: true}, []raidPart{hardwareVolumes}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := &ironic.Node{ProvisionState: ironic.StateManageable, ProvisionUpdatedAt: noon}
+			n := &ironic.Node{Row: ironic.Row{ProvisionState: ironic.StateManageable, ProvisionUpdatedAt: noon}}
 			g := NewWithT(t)
 			if c.want == nil {
 				g.Expect(c.order.unsure(n, asked)).To(BeEmpty())
@@ -62,7 +62,7 @@ func TestAbortedServicingIsNotDone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			past := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-			node := &ironic.Node{ProvisionState: ironic.StateActive, ProvisionUpdatedAt: past.Add(time.Minute), LastError: c.word}
+			node := &ironic.Node{Row: ironic.Row{ProvisionState: ironic.StateActive, ProvisionUpdatedAt: past.Add(time.Minute), LastError: c.word}}
 			NewWithT(t).Expect((&Order{Service: true, Since: past}).Done(node)).To(Equal(c.done))
 		})
 	}

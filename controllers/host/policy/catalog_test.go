@@ -33,14 +33,14 @@ func situations() []situation {
 	nodes := []*ironic.Node{
 		nil,
 		{},
-		{Fault: ironic.FaultPower},
-		{Fault: "clean failure"},
-		{Maintenance: true},
-		{ProvisionState: ironic.StateActive, PowerState: "error"},
-		{Health: "OK"},
-		{Health: "Warning"},
-		{Health: "Critical"},
-		{Health: "Purple"},
+		{Row: ironic.Row{Fault: ironic.FaultPower}},
+		{Row: ironic.Row{Fault: "clean failure"}},
+		{Row: ironic.Row{Maintenance: true}},
+		{Row: ironic.Row{ProvisionState: ironic.StateActive, PowerState: "error"}},
+		{Row: ironic.Row{Health: "OK"}},
+		{Row: ironic.Row{Health: "Warning"}},
+		{Row: ironic.Row{Health: "Critical"}},
+		{Row: ironic.Row{Health: "Purple"}},
 	}
 	causes := []string{"", causeCredentials, causeUnknownState, causeRejected, causeGivenUp, causeImage, causeVerifying, causePreflight, causeRestore, causeEndpoint, causeForeign}
 	var all []situation
@@ -59,7 +59,7 @@ func situations() []situation {
 		}
 		add(metal3.OperationalStatusOK, "", Findings{Down: "connection refused"})
 		add(metal3.OperationalStatusServicing, "", Findings{})
-		add(metal3.OperationalStatusDetached, "", Findings{Node: &ironic.Node{Fault: ironic.FaultPower}})
+		add(metal3.OperationalStatusDetached, "", Findings{Node: &ironic.Node{Row: ironic.Row{Fault: ironic.FaultPower}}})
 		for errorType := range errorKinds {
 			for _, cause := range causes {
 				add(metal3.OperationalStatusError, errorType, Findings{Cause: cause})
@@ -123,7 +123,7 @@ func TestUpstreamConditions(t *testing.T) {
 	status := func(s metal3.OperationalStatus) func(*metal3.BareMetalHost) {
 		return func(h *metal3.BareMetalHost) { h.Status.OperationalStatus = s }
 	}
-	powerless := Findings{Node: &ironic.Node{Fault: ironic.FaultPower}}
+	powerless := Findings{Node: &ironic.Node{Row: ironic.Row{Fault: ironic.FaultPower}}}
 	for name, c := range map[string]struct {
 		state State
 		given func(*metal3.BareMetalHost)
@@ -150,10 +150,10 @@ func TestUpstreamConditions(t *testing.T) {
 		"power failure, registering": {state: metal3.StateRegistering, sight: powerless, want: with(working("Registering"), metal3.ManageableCondition, says{no, "Registering"})},
 		"power failure, deleting":    {state: StateDeleting, sight: powerless, want: working("Deleting")},
 		"power failure, detached":    {state: metal3.StateProvisioned, sight: powerless, given: status(metal3.OperationalStatusDetached), want: with(with(provisioned(), metal3.ReadyCondition, says{no, "Detached"}), metal3.ProgressingCondition, says{no, "Detached"})},
-		"healthy":                    {state: metal3.StateProvisioned, sight: Findings{Node: &ironic.Node{Health: "OK"}}, want: with(provisioned(), metal3.HealthyCondition, says{yes, "Healthy"})},
-		"warning":                    {state: metal3.StateProvisioned, sight: Findings{Node: &ironic.Node{Health: "Warning"}}, want: with(provisioned(), metal3.HealthyCondition, says{no, "Warning"})},
-		"critical":                   {state: metal3.StateProvisioned, sight: Findings{Node: &ironic.Node{Health: "Critical"}}, want: with(provisioned(), metal3.HealthyCondition, says{no, "CriticalError"})},
-		"another word":               {state: metal3.StateProvisioned, sight: Findings{Node: &ironic.Node{Health: "so so"}}, want: with(provisioned(), metal3.HealthyCondition, says{unknown, "Unknown"})},
+		"healthy":                    {state: metal3.StateProvisioned, sight: Findings{Node: &ironic.Node{Row: ironic.Row{Health: "OK"}}}, want: with(provisioned(), metal3.HealthyCondition, says{yes, "Healthy"})},
+		"warning":                    {state: metal3.StateProvisioned, sight: Findings{Node: &ironic.Node{Row: ironic.Row{Health: "Warning"}}}, want: with(provisioned(), metal3.HealthyCondition, says{no, "Warning"})},
+		"critical":                   {state: metal3.StateProvisioned, sight: Findings{Node: &ironic.Node{Row: ironic.Row{Health: "Critical"}}}, want: with(provisioned(), metal3.HealthyCondition, says{no, "CriticalError"})},
+		"another word":               {state: metal3.StateProvisioned, sight: Findings{Node: &ironic.Node{Row: ironic.Row{Health: "so so"}}}, want: with(provisioned(), metal3.HealthyCondition, says{unknown, "Unknown"})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -180,7 +180,7 @@ func TestHealthKeepsWhatItSaidLast(t *testing.T) {
 	g := NewWithT(t)
 	h := &metal3.BareMetalHost{}
 	h.Status.Provisioning.State = metal3.StateProvisioned
-	Summarise(h, Findings{Now: noon, Node: &ironic.Node{Health: "Warning"}})
+	Summarise(h, Findings{Now: noon, Node: &ironic.Node{Row: ironic.Row{Health: "Warning"}}})
 	Summarise(h, Findings{Now: noon.Add(time.Hour), Node: &ironic.Node{}})
 	Summarise(h, Findings{Now: noon.Add(time.Hour)})
 	g.Expect(meta.FindStatusCondition(h.Status.Conditions, metal3.HealthyCondition).Reason).To(Equal("Warning"))

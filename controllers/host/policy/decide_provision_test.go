@@ -93,14 +93,14 @@ func TestTheImageIsReadUntilTheLiveSystemCalls(t *testing.T) {
 		node  ironic.Node
 		shown bool
 	}{
-		"inspection":                   {metal3.StateInspecting, ironic.Node{ProvisionState: ironic.StateInspectWait}, true},
-		"cleaning, boot":               {metal3.StateProvisioning, ironic.Node{ProvisionState: ironic.StateCleanWait}, true},
-		"cleaning, heartbeat":          {metal3.StateProvisioning, ironic.Node{ProvisionState: ironic.StateCleanWait, Agent: called}, false},
-		"cleaning, step":               {metal3.StateProvisioning, ironic.Node{ProvisionState: ironic.StateCleanWait, CleanStep: ironic.Step{Name: "erase_devices_metadata"}}, false},
-		"deployment, boot":             {metal3.StateProvisioning, ironic.Node{ProvisionState: ironic.StateDeployWait, DeployStep: ironic.Step{Name: "deploy"}}, true},
-		"deployment, heartbeat":        {metal3.StateProvisioning, ironic.Node{ProvisionState: ironic.StateDeployWait, DeployStep: ironic.Step{Name: "deploy"}, Agent: called}, false},
-		"deployment, live system's":    {metal3.StateProvisioning, ironic.Node{ProvisionState: ironic.StateDeployWait, DeployStep: ironic.Step{Name: names.StartAssistedInstall}}, false},
-		"deployment, between requests": {metal3.StateProvisioning, ironic.Node{ProvisionState: ironic.StateDeploying, Agent: called}, false},
+		"inspection":                   {metal3.StateInspecting, ironic.Node{Row: ironic.Row{ProvisionState: ironic.StateInspectWait}}, true},
+		"cleaning, boot":               {metal3.StateProvisioning, ironic.Node{Row: ironic.Row{ProvisionState: ironic.StateCleanWait}}, true},
+		"cleaning, heartbeat":          {metal3.StateProvisioning, ironic.Node{Row: ironic.Row{ProvisionState: ironic.StateCleanWait, Agent: called}}, false},
+		"cleaning, step":               {metal3.StateProvisioning, ironic.Node{Row: ironic.Row{ProvisionState: ironic.StateCleanWait}, CleanStep: ironic.Step{Name: "erase_devices_metadata"}}, false},
+		"deployment, boot":             {metal3.StateProvisioning, ironic.Node{Row: ironic.Row{ProvisionState: ironic.StateDeployWait, DeployStep: ironic.Step{Name: "deploy"}}}, true},
+		"deployment, heartbeat":        {metal3.StateProvisioning, ironic.Node{Row: ironic.Row{ProvisionState: ironic.StateDeployWait, DeployStep: ironic.Step{Name: "deploy"}, Agent: called}}, false},
+		"deployment, live system's":    {metal3.StateProvisioning, ironic.Node{Row: ironic.Row{ProvisionState: ironic.StateDeployWait, DeployStep: ironic.Step{Name: names.StartAssistedInstall}}}, false},
+		"deployment, between requests": {metal3.StateProvisioning, ironic.Node{Row: ironic.Row{ProvisionState: ironic.StateDeploying, Agent: called}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -42,10 +42,8 @@ func observed(state State, node ironic.ProvisionState) *Observed {
 	h.Status.Provisioning.RootDeviceHints = nodespec.RootHints(h)
 	o := &Observed{
 		Now: noon, Host: h, Kept: Kept{Looked: noon}, Detail: Full, Firmware: plan.Firmware{Made: true},
-		BMC: nodespec.BMC{Secret: "bmc", Version: "7", Username: "admin", Password: "x", Access: nodespec.Access{Driver: "redfish", TakesISO: true}},
-		Node: &ironic.Node{
-			UUID: "node-a", Name: "lab~a", Driver: "redfish", ProvisionState: node, PowerState: ironic.PowerOn, ProvisionUpdatedAt: noon,
-		},
+		BMC:  nodespec.BMC{Secret: "bmc", Version: "7", Username: "admin", Password: "x", Access: nodespec.Access{Driver: "redfish", TakesISO: true}},
+		Node: &ironic.Node{Row: ironic.Row{UUID: "node-a", Name: "lab~a", ProvisionState: node, PowerState: ironic.PowerOn, ProvisionUpdatedAt: noon}, Driver: "redfish"},
 	}
 	applied := desired(o)
 	o.Applied = &applied

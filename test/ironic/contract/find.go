@@ -156,7 +156,7 @@ func refusals(w *World) {
 		},
 		"removal of a key that is not there": {
 			func() error {
-				_, _, err := w.Gateway.Update(ctx, &ironic.Node{UUID: n.UUID, Extra: map[string]any{"ghost": 1}},
+				_, _, err := w.Gateway.Update(ctx, &ironic.Node{Row: ironic.Row{UUID: n.UUID}, Extra: map[string]any{"ghost": 1}},
 					ironic.Desired{Extra: ironic.Fields{"ghost": ironic.Remove}})
 				return err
 			}, ironic.Rejected, "ghost",
