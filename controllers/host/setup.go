@@ -92,7 +92,7 @@ func newReconciler(c client.Client, live, cache client.Reader, o Options) (*Reco
 		Ironics: r.ironics, Limits: o.Limits, Hosts: cache, Memories: r.memories,
 		Progress: o.ProgressChanged, Media: o.Media, Events: o.Events, Firmware: o.Firmware != nil, Preflights: o.Preflights != nil,
 	})
-	store := resources.Store{Client: c, Live: live}
+	store := resources.Store{Client: c, Live: live, Cache: cache}
 	r.observer = observe.Observer{
 		Now: o.Now, Settings: o.Settings, Store: store, Metrics: m, Progress: o.Progress, Reads: o.Reads, Media: o.Media, Firmware: o.Firmware,
 		Preflights: o.Preflights,

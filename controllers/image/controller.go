@@ -11,13 +11,10 @@ import (
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -74,10 +71,11 @@ type Reconciler struct {
 	options Options
 	first   *firstPass
 	live    client.Reader // of Secrets that the cache leaves out
+	cached  client.Reader // the cache as it is, without waiting for writes of others to be there
 }
 
 func newReconciler(c client.Client, o Options) *Reconciler {
-	r := &Reconciler{options: o, first: newFirstPass(c, o), live: c}
+	r := &Reconciler{options: o, first: newFirstPass(c, o), live: c, cached: c}
 	r.Reconciler = reconcile.Reconciler[*metal3v1.PreprovisioningImage]{
 		Client:    c,
 		New:       func() *metal3v1.PreprovisioningImage { return &metal3v1.PreprovisioningImage{} },
@@ -98,9 +96,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 // Setup registers the controller with the manager.
 func Setup(mgr ctrl.Manager, o Options) error {
 	r := newReconciler(mgr.GetClient(), o)
-	r.live = mgr.GetAPIReader()
+	r.live, r.cached = mgr.GetAPIReader(), mgr.GetCache()
 	if err := mgr.Add(r.first); err != nil {
 		return err
+	}
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), &corev1.Secret{}, ownedIndex, owningImages); err != nil {
+		return fmt.Errorf("index Secrets by the images that own them: %w", err)
 	}
 	b := ctrl.NewControllerManagedBy(mgr).
 		Named("image").
@@ -242,39 +243,8 @@ func (r *Reconciler) observe(ctx context.Context, image *metal3v1.Preprovisionin
 			return in, "", err
 		}
 	}
-	if image.Spec.NetworkDataName == "" {
-		return in, "", nil
-	}
-	secret, found, err := r.secret(ctx, types.NamespacedName{Namespace: key.Namespace, Name: image.Spec.NetworkDataName})
-	if err != nil || !found {
-		in.NetworkDataMissing = err == nil
-		return in, "", err
-	}
-	in.NetworkData = secret.Data
-	err = r.claim(ctx, image, secret)
-	return in, secret.ResourceVersion, err
-}
-
-// claim marks the Secret with the network data as the contract has it: with the
-// label by which others keep it in their caches, and with the image as an owner.
-// The Secret then has the version that the status is to name.
-func (r *Reconciler) claim(ctx context.Context, image *metal3v1.PreprovisioningImage, secret *corev1.Secret) error {
-	before := secret.DeepCopy()
-	if err := controllerutil.SetOwnerReference(image, secret, r.Client.Scheme()); err != nil {
-		return fmt.Errorf("own Secret %s: %w", client.ObjectKeyFromObject(secret), err)
-	}
-	metav1.SetMetaDataLabel(&secret.ObjectMeta, names.EnvironmentLabel, names.EnvironmentValue)
-	if equality.Semantic.DeepEqual(before, secret) {
-		return nil
-	}
-	err := r.Client.Patch(ctx, secret, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-	if reconcile.IsConflict(err) {
-		return reconcile.WaitFor(nextPass, "a fresh copy of Secret %s", before.Name)
-	}
-	if err != nil {
-		return fmt.Errorf("mark Secret %s: %w", client.ObjectKeyFromObject(before), err)
-	}
-	return nil
+	version, err := r.observeNetwork(ctx, &in)
+	return in, version, err
 }
 
 // observeInfraEnv reads the environment and the pull secret that its images carry.

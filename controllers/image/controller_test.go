@@ -97,6 +97,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	w := &world{WithT: g, t: t, store: &shelf{}, hostPatched: func() {}, base: ignition.HostConfig{SSHKeys: []string{testKey + "operator"}}}
 	w.kube = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&metal3v1.PreprovisioningImage{}, &agentv1.InfraEnv{}).
+		WithIndex(&corev1.Secret{}, ownedIndex, owningImages).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, options ...client.PatchOption) error {
 				if _, ok := o.(*metal3v1.BareMetalHost); ok {

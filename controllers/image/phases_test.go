@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
 )
@@ -69,6 +70,32 @@ func TestTheNetworkSecretIsMarkedOnce(t *testing.T) {
 	w.settled()
 	w.Expect(w.network().ResourceVersion).To(Equal(s.ResourceVersion))
 	w.Expect(i.Status.NetworkData.Version).To(Equal(s.ResourceVersion), "hosts compare with the Secret as it is now")
+}
+
+// Garbage collection takes a Secret with its last owner: one that holds no network data, or
+// that the image names no more, must not go with it.
+func TestANetworkSecretThatWasNamedByMistakeIsNotOwned(t *testing.T) {
+	const good = "[connection]\nid=eth0\ntype=ethernet\n"
+	for name, mistake := range map[string]*corev1.Secret{
+		"no network data":         secret("mistake", "dsn", "x"),
+		"that of another machine": secret("mistake", "eth0.nmconnection", good),
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, asked(func(i *metal3v1.PreprovisioningImage) { i.Spec.NetworkDataName = "mistake" }), mistake, secret("net", "eth0.nmconnection", good))
+			i := w.settled()
+			w.Expect(w.kube.Get(t.Context(), client.ObjectKeyFromObject(mistake), mistake)).To(Succeed())
+			w.Expect(mistake.Labels).To(HaveKey(names.EnvironmentLabel), "a change of it is seen")
+			if name == "no network data" {
+				w.Expect(mistake.OwnerReferences).To(BeEmpty())
+			}
+			i.Spec.NetworkDataName = "net"
+			w.Expect(w.kube.Update(t.Context(), i)).To(Succeed())
+			w.settled()
+			w.Expect(w.kube.Get(t.Context(), client.ObjectKeyFromObject(mistake), mistake)).To(Succeed())
+			w.Expect(mistake.OwnerReferences).To(BeEmpty())
+			w.Expect(w.network().OwnerReferences).To(HaveLen(1))
+		})
+	}
 }
 
 // A host that waits in its old image is rebooted into the new one, once, when the

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -101,7 +102,15 @@ func ReadImage(h *metal3.BareMetalHost, image *metal3.PreprovisioningImage, want
 	default:
 		live.Ready = s.ImageUrl != ""
 	}
+	if !image.DeletionTimestamp.IsZero() && !(live.Ready && Held(image)) {
+		return LiveImage{Note: "the PreprovisioningImage is being deleted"} // nothing is built for it any more
+	}
 	return live
+}
+
+// Held reports whether an image is there until its host lets it go.
+func Held(image *metal3.PreprovisioningImage) bool {
+	return slices.Contains(image.Finalizers, names.HostImageFinalizer)
 }
 
 func sameImageSpec(a, b metal3.PreprovisioningImageSpec) bool {
@@ -112,7 +121,8 @@ func sameImageSpec(a, b metal3.PreprovisioningImageSpec) bool {
 type LiveImage struct {
 	// Asked is true when the object exists as wanted.
 	Asked bool
-	// Unlike is true when the object's labels do not follow the host's.
+	// Unlike is true when the object's labels do not follow the host's, or when nothing
+	// keeps the object from being deleted before its host.
 	Unlike bool
 	// Relabelled is true when the host had the label of another InfraEnv before: what its
 	// node names may hold the agent of that one.

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"time"
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/plan"
@@ -40,7 +41,7 @@ func bootsImage(o *Observed) bool {
 		// Ironic does not adopt a node that names no live image.
 		return o.Node.ProvisionState == ironic.StateManageable && !nodespec.HasImage(o.Node) || toBeServiced(o)
 	case metal3.StateDeprovisioning:
-		return nodespec.AutomatedClean(o.Host) && o.Node.ProvisionState != ironic.StateAvailable && !o.Deleting()
+		return nodespec.AutomatedClean(o.Host) && o.Node.ProvisionState != ironic.StateAvailable
 	default:
 		return false
 	}
@@ -51,6 +52,8 @@ func liveImage(o *Observed, d *Decision) bool {
 	switch {
 	case o.Image.Ready:
 		return true
+	case o.Deleting() && !imageMayCome(o):
+		return true // the one that the node names has to do
 	case !o.Image.Asked:
 		d.do(AskImage{nodespec.ImageSpec(o.NodeInput())})
 	case o.Image.Error != "":
@@ -63,7 +66,11 @@ func liveImage(o *Observed, d *Decision) bool {
 		return true // the one from before will do
 	default:
 		d.count(Count{Metric: MetricWaitImage})
-		d.wait(waitImage, view.Note{Step: "building the live image", Text: o.Image.Note, WaitingFor: "the PreprovisioningImage to become ready"})
+		after := waitImage
+		if o.Deleting() {
+			after = min(after, imageDue(o).Sub(o.Now))
+		}
+		d.wait(after, view.Note{Step: "building the live image", Text: o.Image.Note, WaitingFor: "the PreprovisioningImage to become ready"})
 	}
 	return false
 }
@@ -74,3 +81,13 @@ func deploysAlready(o *Observed) bool {
 	return o.State() == metal3.StateProvisioning && nodespec.HasImage(o.Node) &&
 		(slices.Contains(o.phase().running, o.Node.ProvisionState) || !o.Image.Relabelled && !o.Image.Unlike)
 }
+
+// imageMayCome reports whether the live image of a host that is being deleted is worth
+// waiting for: it is being built, and its host was deleted a short while ago. None is
+// asked for any more, and what it is made of, such as its InfraEnv, may be going too.
+func imageMayCome(o *Observed) bool {
+	return o.Image.Asked && o.Image.Error == "" && o.Now.Before(imageDue(o))
+}
+
+// imageDue is until when a host that is being deleted waits for its live image.
+func imageDue(o *Observed) time.Time { return o.Host.DeletionTimestamp.Add(waitImage) }

@@ -26,6 +26,11 @@ import (
 func (s Store) BMC(ctx context.Context, h *metal3.BareMetalHost) (nodespec.BMC, error) {
 	details := h.Spec.BMC
 	b := nodespec.BMC{Secret: details.CredentialsName}
+	if h.DeletionTimestamp.IsZero() {
+		if err := s.leaveFormer(ctx, h); err != nil {
+			return b, err
+		}
+	}
 	switch {
 	case details.Address == "":
 		b.Problem = "spec.bmc.address is empty: set it to the address of the machine's BMC"
@@ -53,6 +58,7 @@ func (s Store) BMC(ctx context.Context, h *metal3.BareMetalHost) (nodespec.BMC, 
 	b.Password = strings.TrimSpace(string(secret.Data["password"]))
 	if b.Username == "" || b.Password == "" {
 		b.Problem = "the BMC's Secret " + strconv.Quote(secret.Name) + " needs the keys username and password, both not empty"
+		return b, s.disown(ctx, h, secret)
 	}
 	if err := s.claim(ctx, h, secret); err != nil {
 		return b, err
@@ -139,6 +145,70 @@ func (s Store) releaseSecret(ctx context.Context, h *metal3.BareMetalHost, name 
 	return s.unmark(ctx, h, name, func(*corev1.Secret) {})
 }
 
+// disown takes a host's marks off a Secret that holds no credentials. Whatever it is, such
+// as one that the host names by mistake, it must not go with the host.
+func (s Store) disown(ctx context.Context, h *metal3.BareMetalHost, secret *corev1.Secret) error {
+	if !h.DeletionTimestamp.IsZero() || !slices.Contains(indexHeld(secret), string(h.UID)) {
+		return nil
+	}
+	return s.LeaveSecret(ctx, h, secret.Name)
+}
+
+// bmcSecrets names the Secrets that a host has use for as its BMC's: that of its spec, the
+// one that Ironic was told of last, and the one that was good.
+func bmcSecrets(h *metal3.BareMetalHost) []string {
+	list := []string{h.Spec.BMC.CredentialsName}
+	for _, used := range []metal3.CredentialsStatus{h.Status.TriedCredentials, h.Status.GoodCredentials} {
+		if used.Reference != nil && !slices.Contains(list, used.Reference.Name) {
+			list = append(list, used.Reference.Name)
+		}
+	}
+	return list
+}
+
+// leaveFormer takes a host's marks off Secrets that it named before, and has no use for.
+// One that the cache does not show yet is found by a later pass, or at the host's end.
+func (s Store) leaveFormer(ctx context.Context, h *metal3.BareMetalHost) error {
+	var held corev1.SecretList
+	err := s.Cache.List(ctx, &held, client.InNamespace(h.Namespace), client.MatchingFields{HeldIndex: string(h.UID)}, client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return fmt.Errorf("list the Secrets that host %s owns: %w", client.ObjectKeyFromObject(h), err)
+	}
+	used := bmcSecrets(h)
+	for i := range held.Items {
+		if name := held.Items[i].Name; !slices.Contains(used, name) {
+			if err := s.LeaveSecret(ctx, h, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// HeldIndex indexes the Secrets of BMCs by the UIDs of the hosts that own them.
+const HeldIndex = "ironflow.held"
+
+// IndexHeld returns what a Secret is found by in [HeldIndex].
+func IndexHeld(object client.Object) []string {
+	secret, ok := object.(*corev1.Secret)
+	if !ok {
+		return nil
+	}
+	return indexHeld(secret)
+}
+
+func indexHeld(secret *corev1.Secret) (hosts []string) {
+	if !controllerutil.ContainsFinalizer(secret, names.SecretFinalizer) {
+		return nil // such as a copy that was made for the host
+	}
+	for _, owner := range secret.OwnerReferences {
+		if ofHost(owner) {
+			hosts = append(hosts, string(owner.UID))
+		}
+	}
+	return hosts
+}
+
 // LeaveSecret takes a host's marks off a BMC Secret that the host does not use any more.
 func (s Store) LeaveSecret(ctx context.Context, h *metal3.BareMetalHost, name string) error {
 	return s.unmark(ctx, h, name, func(secret *corev1.Secret) {
@@ -159,6 +229,9 @@ func (s Store) unmark(ctx context.Context, h *metal3.BareMetalHost, name string,
 	before := secret.DeepCopy()
 	more(secret)
 	used, err := s.usedByOthers(ctx, h, secret)
+	if err == nil && !used {
+		used, err = s.namedByOthers(ctx, h, name)
+	}
 	if err != nil {
 		return err
 	}

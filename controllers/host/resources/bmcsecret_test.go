@@ -39,7 +39,7 @@ func TestUnknownSecretIsReadAndMarkedAtOnce(t *testing.T) {
 			return c.Patch(ctx, obj, patch, opts...)
 		},
 	})
-	s := Store{Client: cache, Live: cache} // nor does the API server show one
+	s := Store{Client: cache, Live: cache, Cache: cache} // nor does the API server show one
 	h := labHost(metal3.StateRegistering)
 	b, err := s.BMC(t.Context(), h)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -78,7 +78,7 @@ func TestOwnerOfTheSameName(t *testing.T) {
 		Data: map[string][]byte{"username": []byte("admin"), "password": []byte("x")},
 	}
 	kube := newKube(t, secret)
-	s := Store{Client: kube, Live: kube}
+	s := Store{Client: kube, Live: kube, Cache: kube}
 	_, err := s.BMC(t.Context(), h)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(kube.Get(t.Context(), client.ObjectKeyFromObject(secret), secret)).To(Succeed())

@@ -45,7 +45,7 @@ func TestConfigDrive(t *testing.T) {
 			c.change(&h.Spec)
 			kube := fake.NewClientBuilder().WithObjects(secret("user", map[string]string{"userData": "#!"}), secret("value", map[string]string{"value": "v"}),
 				secret("net", map[string]string{"networkData": "links: []"}), secret("meta", map[string]string{"metaData": `{"rack":"7"}`})).Build()
-			drive, err := Store{Client: kube, Live: kube}.ConfigDrive(t.Context(), h)
+			drive, err := Store{Client: kube, Live: kube, Cache: kube}.ConfigDrive(t.Context(), h)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(drive.Problem).To(ContainSubstring(c.says))
 			if c.says != "" {

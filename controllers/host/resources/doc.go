@@ -14,4 +14,6 @@ type Store struct {
 	Client client.Client
 	// Live reads from the API server.
 	Live client.Reader
+	// Cache reads from the cache as it is, without waiting for our own writes to be there.
+	Cache client.Reader
 }

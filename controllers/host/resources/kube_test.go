@@ -5,6 +5,7 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -21,7 +22,8 @@ func newKube(t *testing.T, objects ...client.Object) client.Client {
 	for _, add := range []func(*runtime.Scheme) error{metal3.AddToScheme, clientgoscheme.AddToScheme} {
 		NewWithT(t).Expect(add(scheme)).To(Succeed())
 	}
-	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithIndex(&corev1.Secret{}, HeldIndex, IndexHeld).WithIndex(&metal3.BareMetalHost{}, NamedIndex, IndexNamed).Build()
 }
 
 // labHost is a host in a phase.

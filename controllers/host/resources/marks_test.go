@@ -23,7 +23,7 @@ func TestMarksOfASecret(t *testing.T) {
 		Data:       map[string][]byte{"username": []byte("admin\n"), "password": []byte(" x ")},
 	}
 	kube := newKube(t, secret)
-	s := Store{Client: kube, Live: kube}
+	s := Store{Client: kube, Live: kube, Cache: kube}
 	first := labHost(metal3.StateRegistering)
 	second := first.DeepCopy()
 	second.Name, second.UID = "b", "uid-b"
@@ -66,7 +66,7 @@ func TestTwoHostsThatGoAtOnceFreeTheirSecret(t *testing.T) {
 		Data:       map[string][]byte{"username": []byte("admin"), "password": []byte("x")},
 	}
 	kube := newKube(t, secret)
-	s := Store{Client: kube, Live: kube}
+	s := Store{Client: kube, Live: kube, Cache: kube}
 	first := labHost(metal3.StateRegistering)
 	second := first.DeepCopy()
 	second.Name, second.UID = "b", "uid-b"
@@ -91,7 +91,7 @@ func TestTwoHostsThatGoAtOnceFreeTheirSecret(t *testing.T) {
 func TestHardwareDataIsTheHosts(t *testing.T) {
 	g := NewWithT(t)
 	kube := newKube(t)
-	k := Store{Client: kube, Live: kube}
+	k := Store{Client: kube, Live: kube, Cache: kube}
 	h := labHost(metal3.StateInspecting)
 	data := &metal3.HardwareData{ObjectMeta: metaOf(h)}
 	for _, hostname := range []string{"first", "again"} {
@@ -127,7 +127,7 @@ func (s stale) Get(ctx context.Context, key client.ObjectKey, into client.Object
 func TestAFinalizerOfSomebodyElseIsNotBroughtBack(t *testing.T) {
 	g := NewWithT(t)
 	kube := newKube(t)
-	k := Store{Client: kube, Live: kube}
+	k := Store{Client: kube, Live: kube, Cache: kube}
 	h := labHost(metal3.StateInspecting)
 	g.Expect(k.SaveHardware(t.Context(), h, &metal3.HardwareDetails{Hostname: "first"})).To(Succeed())
 	data := &metal3.HardwareData{ObjectMeta: metaOf(h)}

@@ -3,7 +3,6 @@ package resources
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,60 +11,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/wire"
 )
 
-// The objects that belong to a host: its PreprovisioningImage and its HardwareData.
+// What belongs to a host: its HardwareData, and what it lets go of at its end.
 
 func metaOf(h *metal3.BareMetalHost) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: h.Namespace, Name: h.Name}
-}
-
-// Image returns the host's PreprovisioningImage; nil for none.
-func (s Store) Image(ctx context.Context, h *metal3.BareMetalHost) (*metal3.PreprovisioningImage, error) {
-	image := &metal3.PreprovisioningImage{}
-	err := s.Client.Get(ctx, client.ObjectKeyFromObject(h), image)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read PreprovisioningImage %s: %w", client.ObjectKeyFromObject(h), err)
-	}
-	return image, nil
-}
-
-// AskImage creates the host's PreprovisioningImage or changes what it asks for.
-func (s Store) AskImage(ctx context.Context, h *metal3.BareMetalHost, spec metal3.PreprovisioningImageSpec) (*metal3.PreprovisioningImage, error) {
-	image := &metal3.PreprovisioningImage{ObjectMeta: metaOf(h)}
-	_, err := controllerutil.CreateOrPatch(ctx, s.Client, image, func() error {
-		image.Spec = spec
-		nodespec.CopyLabels(h, image)
-		return controllerutil.SetControllerReference(h, image, s.Client.Scheme())
-	})
-	if err != nil {
-		return nil, fmt.Errorf("ask for PreprovisioningImage %s: %w", client.ObjectKeyFromObject(h), err)
-	}
-	return image, nil
-}
-
-// LabelImage gives the host's PreprovisioningImage the labels of the host, and returns
-// it; nil when there is none.
-func (s Store) LabelImage(ctx context.Context, h *metal3.BareMetalHost) (*metal3.PreprovisioningImage, error) {
-	image, err := s.Image(ctx, h)
-	if err != nil || image == nil {
-		return nil, err
-	}
-	before := image.DeepCopy()
-	if !nodespec.CopyLabels(h, image) {
-		return image, nil
-	}
-	// What is noted about the status has to be about the one that is there.
-	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := s.Client.Patch(ctx, image, patch); err != nil {
-		return nil, client.IgnoreNotFound(fmt.Errorf("label PreprovisioningImage %s: %w", client.ObjectKeyFromObject(h), err))
-	}
-	return image, nil
 }
 
 // Hardware returns what HardwareData holds; nil for none.
@@ -124,18 +76,19 @@ func (s Store) dropFinalizer(ctx context.Context, obj client.Object, finalizer s
 }
 
 // Release drops every hold on what belongs to a host: its Secrets, its objects. The
-// host's own finalizer is left to its writer.
+// host's own finalizer is left to its writer. A Secret that the host does not name any
+// more does not go with it.
 func (s Store) Release(ctx context.Context, h *metal3.BareMetalHost) error {
-	secretNames := []string{h.Spec.BMC.CredentialsName}
-	for _, used := range []metal3.CredentialsStatus{h.Status.TriedCredentials, h.Status.GoodCredentials} {
-		if used.Reference != nil && !slices.Contains(secretNames, used.Reference.Name) {
-			secretNames = append(secretNames, used.Reference.Name)
-		}
+	if err := s.leaveFormer(ctx, h); err != nil {
+		return err
 	}
-	for _, name := range secretNames {
+	for _, name := range bmcSecrets(h) {
 		if err := s.releaseSecret(ctx, h, name); err != nil {
 			return err
 		}
+	}
+	if err := s.releaseNetwork(ctx, h, h.Spec.PreprovisioningNetworkDataName); err != nil {
+		return err
 	}
 	return s.releaseOwned(ctx, h)
 }

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -90,14 +91,15 @@ func (s *Scheduler) ironicOf(ctx context.Context, key types.NamespacedName) stri
 // Hurry lets the next look at a host pass the start limiter.
 func (s *Scheduler) Hurry(key types.NamespacedName) { s.starts.hurry(key) }
 
-// secretIndex indexes hosts by the names of all Secrets that they refer to.
-const secretIndex = "ironflow.secrets"
-
 // Watch has a controller woken by all that concerns a host.
 func (s *Scheduler) Watch(mgr ctrl.Manager, b *builder.Builder) (*builder.Builder, error) {
-	err := mgr.GetFieldIndexer().IndexField(context.Background(), &metal3.BareMetalHost{}, secretIndex, indexSecrets)
+	index := mgr.GetFieldIndexer()
+	err := errors.Join(
+		index.IndexField(context.Background(), &metal3.BareMetalHost{}, resources.NamedIndex, resources.IndexNamed),
+		index.IndexField(context.Background(), &corev1.Secret{}, resources.HeldIndex, resources.IndexHeld),
+	)
 	if err != nil {
-		return nil, fmt.Errorf("index hosts by Secret: %w", err)
+		return nil, fmt.Errorf("index hosts and their Secrets: %w", err)
 	}
 	ofSecret, ofItsName := handler.EnqueueRequestsFromMapFunc(s.hostsOfSecret), handler.EnqueueRequestsFromMapFunc(sameName)
 	b = b.For(&metal3.BareMetalHost{}, builder.WithPredicates(hostChanged)).
@@ -130,24 +132,12 @@ func sameName(_ context.Context, object client.Object) []kreconcile.Request {
 	return []kreconcile.Request{{NamespacedName: client.ObjectKeyFromObject(object)}}
 }
 
-func indexSecrets(obj client.Object) []string {
-	h, ok := obj.(*metal3.BareMetalHost)
-	if !ok {
-		return nil
-	}
-	list := resources.SecretNames(h)
-	if h.Spec.BMC.CredentialsName != "" {
-		list = append(list, h.Spec.BMC.CredentialsName)
-	}
-	return list
-}
-
 // hostsOfSecret finds the hosts that refer to a Secret.
 func (s *Scheduler) hostsOfSecret(ctx context.Context, secret client.Object) []kreconcile.Request {
 	var hosts metal3.BareMetalHostList
 	// From the cache as it is: the client would wait for all writes of hosts that are
 	// under way, and hold up the news of all Secrets.
-	err := s.options.Hosts.List(ctx, &hosts, client.InNamespace(secret.GetNamespace()), client.MatchingFields{secretIndex: secret.GetName()})
+	err := s.options.Hosts.List(ctx, &hosts, client.InNamespace(secret.GetNamespace()), client.MatchingFields{resources.NamedIndex: secret.GetName()})
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "list hosts of a Secret", "secret", client.ObjectKeyFromObject(secret))
 		return nil
