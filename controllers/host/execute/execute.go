@@ -93,6 +93,9 @@ func (w *Work) change(ctx context.Context, action policy.Action) error {
 	o, g, id := &w.Known, w.Gateway, w.Known.Node.UUID
 	switch a := action.(type) {
 	case policy.Transition:
+		if a.Target == ironic.TargetInspect {
+			o.Inventory, o.NoInventory = nil, false // also where Ironic takes it, and the answer is lost
+		}
 		if err := g.Transition(ctx, id, a.Transition); err != nil {
 			return err
 		}
@@ -100,9 +103,6 @@ func (w *Work) change(ctx context.Context, action policy.Action) error {
 		ExpectTransition(o.Node, a.Target)
 		if !o.Node.ProvisionState.Busy() {
 			o.Detail = policy.Summary // it is there already, at a time that is not known yet
-		}
-		if a.Target == ironic.TargetInspect {
-			o.Inventory, o.NoInventory = nil, false
 		}
 	case policy.Power:
 		if err := g.SetPower(ctx, id, a.PowerRequest); err != nil {
@@ -112,7 +112,7 @@ func (w *Work) change(ctx context.Context, action policy.Action) error {
 			w.Media.Started(client.ObjectKeyFromObject(o.Host))
 		}
 		o.Node.TargetPowerState, o.Node.LastError = a.Target, ""
-		o.PowerAsked, o.LostAgent = a.Target, false
+		o.PowerAsked, o.LostAgent, o.TurnedAway = a.Target, false, false
 		if a.Target == ironic.PowerRebooting {
 			o.Rebooted = o.Now
 		}

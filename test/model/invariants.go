@@ -1,0 +1,194 @@
+package model
+
+import (
+	"strings"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// What must hold. The first part is checked when Ironic takes a request, against what
+// the users of the machine's hosts have asked for since its system was installed; the
+// second where a host has come to rest.
+
+// mayGo reports whether somebody has asked for what is installed on a machine to go.
+func (w *World) mayGo(address string) bool {
+	for _, key := range w.ownersOf(address) {
+		if a := w.asked[key]; a.Destroy || a.Forgotten {
+			return true
+		}
+	}
+	return false
+}
+
+// wipe takes what is on a machine's disk.
+func (w *World) wipe(id, how string) {
+	n := w.nodes[id]
+	if m := w.machines[n.address]; m.installed() && !w.mayGo(n.address) {
+		w.breaks("WIPED UNASKED: Ironic %s the machine of node %s, which has %q on its disk, and nobody has asked for that to go", how, n.Name, m.Disk)
+	}
+	w.set(n.address, func(m *machine) { m.Disk, m.On = "", true })
+}
+
+// boot restarts a machine out of its system.
+func (w *World) boot(id, how string) {
+	n := w.nodes[id]
+	if m := w.machines[n.address]; m.installed() && !w.mayGo(n.address) {
+		w.breaks("INTERRUPTED UNASKED: Ironic %s the machine of node %s, which runs %q", how, n.Name, m.Disk)
+	}
+	w.set(n.address, func(m *machine) { m.On = true })
+}
+
+// installed ends the deployment of a node: from now on, that counts.
+func (w *World) installed(n *node) {
+	for _, key := range w.ownersOf(n.address) {
+		h, a := w.host(key), w.asked[key]
+		a.Destroy = h.DeletionTimestamp != nil || differs(h, w.machines[n.address].Disk)
+		a.Off, a.Restarts, a.Forgotten = !h.Spec.Online, reboots(h), false
+		w.asked[key] = a
+	}
+}
+
+// reboots counts the annotations of a host that ask for a restart.
+func reboots(h *metal3.BareMetalHost) int {
+	count := 0
+	for key := range h.Annotations {
+		if key == names.Reboot || strings.HasPrefix(key, names.Reboot+"/") {
+			count++
+		}
+	}
+	return count
+}
+
+// checkPower holds a change of power against what was asked for.
+func (w *World) checkPower(n *node, target ironic.PowerState) {
+	m := w.machines[n.address]
+	if !m.installed() || !m.On || target == ironic.PowerOn || w.mayGo(n.address) {
+		return
+	}
+	for _, key := range w.ownersOf(n.address) {
+		a := w.asked[key]
+		if a.Off {
+			return
+		}
+		if a.Restarts > 0 {
+			return
+		}
+	}
+	w.breaks("SWITCHED OFF UNASKED: Ironic is asked for %q of the machine of node %s, which runs %q", target, n.Name, m.Disk)
+}
+
+// restarted counts a running machine that was switched off.
+func (w *World) restarted(address string) {
+	for _, key := range w.ownersOf(address) {
+		if a := w.asked[key]; !a.Off && a.Restarts > 0 {
+			a.Restarts--
+			w.asked[key] = a
+			return
+		}
+	}
+}
+
+// checkInspection holds an inspection against what was asked for.
+func (w *World) checkInspection(n *node) {
+	for _, key := range w.ownersOf(n.address) {
+		if a := w.asked[key]; a.Inspections > 0 {
+			a.Inspections--
+			w.asked[key] = a
+			return
+		}
+	}
+	w.breaks("INSPECTED TWICE: the machine of node %s is inspected, and nobody has asked for that since the last time", n.Name)
+}
+
+// checkDeployment holds a deployment against what is asked for.
+func (w *World) checkDeployment(n *node, wish string) {
+	if strings.HasPrefix(wish, " with ") && strings.TrimSpace(wish) == "with" {
+		w.breaks("DEPLOYED NOTHING: node %s is deployed without an image or a method", n.Name)
+	}
+}
+
+// checkEnrolled finds a second node for one machine.
+func (w *World) checkEnrolled(n *node) {
+	for _, other := range w.nodes {
+		if other.UUID != n.UUID && other.address == n.address {
+			w.breaks("TWO NODES: %s and %s are nodes of one machine", other.Name, n.Name)
+		}
+	}
+}
+
+// checkRest says what is wrong with a host that nothing will wake any more: whether it
+// has what is asked for, or says whom it waits for, and whether what it says is true.
+func (w *World) checkRest(key types.NamespacedName) {
+	h := w.host(key)
+	if h == nil {
+		return
+	}
+	status := h.Status
+	condition := func(kind string) *metav1.Condition { return meta.FindStatusCondition(status.Conditions, kind) }
+	if reconcile.KeptOff(h) != "" {
+		return
+	}
+	n := w.nodes[status.Provisioning.ID]
+	if c := condition(metal3.ReadyCondition); c != nil && c.Status == metav1.ConditionTrue && (n == nil || n.ProvisionState != ironic.StateActive) {
+		w.breaks("UNTRUE: host %s says that it is ready, and its node is %s", key.Name, stateOf(n))
+	}
+	note := view.Note{}
+	if c := condition(metal3.ProgressingCondition); c != nil {
+		note = view.ParseNote(c.Message)
+	}
+	explained := note.WaitingFor != "" || status.ErrorType != "" && status.ErrorMessage != ""
+	if what := w.unfulfilled(h, n); what != "" && !explained {
+		w.breaks("WAITS FOR NOTHING: host %s is in state %q, its node is %s; %s, nothing will wake it, and it says %q",
+			key.Name, status.Provisioning.State, stateOf(n), what, note.Message())
+	}
+	_, detached := h.Annotations[names.Detached]
+	if !detached && status.ErrorType == "" && h.DeletionTimestamp == nil && n != nil && n.PowerState != "" && status.PoweredOn != (n.PowerState == ironic.PowerOn) && note.WaitingFor == "" {
+		w.breaks("UNTRUE: host %s says poweredOn %t, and its node is %q", key.Name, status.PoweredOn, n.PowerState)
+	}
+}
+
+func stateOf(n *node) string {
+	if n == nil {
+		return "not there"
+	}
+	return string(n.ProvisionState)
+}
+
+// unfulfilled names what is asked of a host and is not so; empty for nothing.
+func (w *World) unfulfilled(h *metal3.BareMetalHost, n *node) string {
+	_, detach := h.Annotations[names.Detached]
+	m, state := w.machineOf(h), h.Status.Provisioning.State
+	switch wish := wishOf(h); {
+	case h.DeletionTimestamp != nil:
+		return "it is to be deleted"
+	case detach && h.Status.OperationalStatus == metal3.OperationalStatusDetached:
+		if n != nil {
+			return "it is detached and has a node"
+		}
+		return ""
+	case detach && (state == metal3.StateProvisioned || state == metal3.StateExternallyProvisioned || state == metal3.StateAvailable):
+		return "it is to be detached"
+	case h.Spec.ExternallyProvisioned && state != metal3.StateExternallyProvisioned && state != metal3.StateProvisioned:
+		return "it is to be taken over as it is"
+	case h.Spec.ExternallyProvisioned:
+	case wish != "" && state == metal3.StateAvailable && !h.Spec.Online: // it is deployed when it is to be on
+	case wish == "" && state != metal3.StateAvailable:
+		return "it is to be available"
+	case wish != "" && state != metal3.StateProvisioned:
+		return "it is to be provisioned"
+	case wish != "" && differs(h, m.Disk):
+		return "it is to have " + wish + " and has " + m.Disk
+	}
+	if reboots(h) == 0 && m.On != h.Spec.Online && !h.Spec.DisablePowerOff {
+		return "its machine is to be " + string(power(h.Spec.Online))
+	}
+	return ""
+}

@@ -1,0 +1,107 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+)
+
+// machine is what the BMC of a machine would tell, and what is on its disk.
+type machine struct {
+	On bool
+	// Disk is what is installed: a wish, "partial" while that is written, empty for nothing.
+	Disk string
+	// Password is what the BMC takes.
+	Password string
+}
+
+// partial is on a disk that an image is being written to.
+const partial = "partial"
+
+// installed reports whether a machine has a whole system on its disk.
+func (m machine) installed() bool { return m.Disk != "" && m.Disk != partial }
+
+// outside is what somebody else has installed.
+const outside = "installed by somebody else"
+
+// asked is what a host's users have asked for that may touch its machine, since
+// what is on that has been there.
+type asked struct {
+	// Destroy means that what is installed may go.
+	Destroy bool
+	// Off means that the machine may be switched off for as long as it is asked for.
+	Off bool
+	// Restarts are the restarts that were asked for and have not happened.
+	Restarts int
+	// Inspections are those that may be made.
+	Inspections int
+	// Forgotten means that neither the cluster nor Ironic knows what was asked for.
+	Forgotten bool
+}
+
+// wishOf is what a spec asks to have installed, empty for nothing.
+func wishOf(h *metal3.BareMetalHost) string {
+	if !nodespec.WantsInstance(h) {
+		return ""
+	}
+	return wishText(h.Spec.Image, h.Spec.CustomDeploy)
+}
+
+func wishText(image *metal3.Image, custom *metal3.CustomDeploy) string {
+	url := ""
+	if image != nil {
+		url = image.URL
+	}
+	return fmt.Sprintf("%s with %s", url, nodespec.MethodOf(custom))
+}
+
+// differs reports whether a spec asks for something else than what is installed. An
+// image beside a method, or a method beside an image, is no other one.
+func differs(h *metal3.BareMetalHost, disk string) bool {
+	if h.Spec.ExternallyProvisioned {
+		return false
+	}
+	if !nodespec.WantsInstance(h) {
+		return true
+	}
+	if disk == outside {
+		return false
+	}
+	url, method, _ := strings.Cut(disk, " with ")
+	wanted := ""
+	if h.Spec.Image != nil {
+		wanted = h.Spec.Image.URL
+	}
+	m := nodespec.MethodOf(h.Spec.CustomDeploy)
+	return url != "" && wanted != url || method != "" && m != method
+}
+
+// machineOf is the machine of a host: that of its BMC.
+func (w *World) machineOf(h *metal3.BareMetalHost) machine { return w.machines[systemOf(h)] }
+
+// systemOf names the machine of a host.
+func systemOf(h *metal3.BareMetalHost) string {
+	return strings.TrimPrefix(h.Spec.BMC.Address, bmcHost)
+}
+
+// ownersOf are the hosts of a machine.
+func (w *World) ownersOf(address string) []types.NamespacedName {
+	var list []types.NamespacedName
+	for _, key := range w.hosts() {
+		if systemOf(w.host(key)) == address {
+			list = append(list, key)
+		}
+	}
+	return list
+}
+
+// breaks records that an invariant does not hold, the first one.
+func (w *World) breaks(format string, args ...any) {
+	if w.broken == "" {
+		w.broken = fmt.Sprintf(format, args...)
+	}
+}

@@ -1,0 +1,185 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ironflow/ironflow/controllers/host"
+	"github.com/ironflow/ironflow/controllers/host/memory"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+)
+
+// answer is how Ironic answers a request that changes something.
+type answer string
+
+const (
+	taken   answer = ""
+	busy    answer = "busy"
+	refused answer = "refused"
+	lost    answer = "lost"
+	down    answer = "down"
+)
+
+// upset is what goes wrong in the passes that follow a move. The zero value is nothing.
+type upset struct {
+	// Crash ends the process right after so many writes, counted from 1.
+	Crash int
+	// Request is the request to Ironic, counted from 1, that gets this Answer.
+	Request int
+	Answer  answer
+	// Stale means that the cache does not show the last change of a user in the first pass.
+	Stale bool
+}
+
+// run is the controller at work in a world: one for each worker, since it goes from
+// world to world.
+type run struct {
+	world     *World
+	rehearsal *host.Rehearsal
+	upset     upset
+	stale     bool
+	writes    int // so far, since the move
+	requests  int
+	telling   bool
+}
+
+// crashed is what a pass ends with that was cut off.
+type crashed struct{}
+
+func newRun() (*run, error) {
+	r := &run{}
+	c := &cluster{run: r}
+	rehearsal, err := host.NewRehearsal(c, host.Options{
+		Gateway: gateway{r}, Watch: watch{r}, Now: func() time.Time { return r.world.Now },
+		Settings: policy.Settings{MaxAttempts: 3, Settings: nodespec.Settings{DeployISO: "http://images/live.iso", Architecture: "x86_64"}},
+	})
+	r.rehearsal = rehearsal
+	return r, err
+}
+
+var _ client.Client = (*cluster)(nil)
+
+func (r *run) note(format string, args ...any) {
+	if r.telling {
+		r.world.told = append(r.world.told, fmt.Sprintf(format, args...))
+	}
+}
+
+// answer says how the next request to Ironic is answered.
+func (r *run) answer() answer {
+	r.requests++
+	if r.requests == r.upset.Request {
+		return r.upset.Answer
+	}
+	return taken
+}
+
+// beforeWrite and wrote are around each write.
+func (r *run) beforeWrite() {}
+
+func (r *run) wrote(format string, args ...any) {
+	r.note(format, args...)
+	r.writes++
+	if r.writes == r.upset.Crash {
+		r.note("the controller dies")
+		panic(crashed{})
+	}
+}
+
+// maxPasses bounds the passes that follow a move without time going by.
+const maxPasses = 30
+
+// toRest runs passes until no host is woken any more.
+func (r *run) toRest(w *World) {
+	r.world = w
+	for range maxPasses {
+		key, found := w.nextWoken()
+		if !found || w.broken != "" {
+			return
+		}
+		delete(w.woken, key)
+		r.pass(key)
+	}
+	w.breaks("NO REST: after %d passes hosts are still woken, without anything having happened", maxPasses)
+}
+
+// nextWoken is the first host that is to be looked at.
+func (w *World) nextWoken() (types.NamespacedName, bool) {
+	for _, key := range hostKeys {
+		if w.woken[key] {
+			return key, true
+		}
+	}
+	return types.NamespacedName{}, false
+}
+
+// pass runs one pass of a host.
+func (r *run) pass(key types.NamespacedName) {
+	w := r.world
+	defer func() {
+		r.stale = false
+		if cut := recover(); cut != nil {
+			if _, is := cut.(crashed); !is {
+				panic(cut)
+			}
+			w.restart()
+		}
+	}()
+	r.rehearsal.Remember(key, w.memories[key])
+	_, r.stale = w.before[key]
+	r.stale = r.stale && r.upset.Stale
+	if !r.stale {
+		delete(w.before, key)
+	}
+	result, err := r.rehearsal.Next(quiet, key)
+	w.settle(key, r.rehearsal.Memory(key), result, err)
+	if r.stale {
+		w.woken[key] = w.host(key) != nil // when the cache hears of the change
+		delete(w.before, key)
+	}
+	if err != nil {
+		r.note("the pass ends with an error: %v", err)
+	}
+}
+
+// quiet is a context whose log goes nowhere.
+var quiet = ctrl.LoggerInto(context.Background(), logr.Discard())
+
+// settle takes over what a pass has come to.
+func (w *World) settle(key types.NamespacedName, m memory.Memory, result ctrl.Result, err error) {
+	delete(w.timers, key)
+	if w.host(key) == nil {
+		delete(w.memories, key)
+		delete(w.errors, key)
+		return
+	}
+	w.memories[key] = m
+	switch {
+	case err != nil:
+		w.errors[key]++
+		w.timers[key] = w.Now.Add(time.Duration(min(w.errors[key], 10)) * time.Second)
+	case result.RequeueAfter > 0:
+		w.timers[key] = w.Now.Add(result.RequeueAfter)
+		delete(w.errors, key)
+	default:
+		delete(w.errors, key)
+	}
+}
+
+// restart is a new process, or another leader: it remembers nothing, and looks at all.
+func (w *World) restart() {
+	clear(w.memories)
+	clear(w.timers)
+	clear(w.errors)
+	clear(w.before)
+	for _, key := range w.hosts() {
+		w.woken[key] = true
+	}
+}

@@ -1,0 +1,60 @@
+package model
+
+import (
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Scenario is a world that histories begin in.
+type Scenario struct {
+	Name string
+	// change edits the world before the controller sees it.
+	change func(w *World, h *metal3.BareMetalHost)
+	// settled lets the world come to rest first, without counting that.
+	settled bool
+}
+
+// Scenarios are those of one host.
+func Scenarios() []Scenario {
+	return []Scenario{
+		{Name: "new", change: func(*World, *metal3.BareMetalHost) {}},
+		{Name: "provisioned", settled: true, change: func(_ *World, h *metal3.BareMetalHost) { h.Spec.Image = image("A") }},
+		{Name: "available", settled: true, change: func(*World, *metal3.BareMetalHost) {}},
+		{Name: "provisioned by a method", settled: true, change: func(_ *World, h *metal3.BareMetalHost) {
+			h.Spec.CustomDeploy = &metal3.CustomDeploy{Method: "M"}
+		}},
+		{Name: "externally provisioned", settled: true, change: func(w *World, h *metal3.BareMetalHost) {
+			h.Spec.ExternallyProvisioned = true
+			w.machines[machineOne] = machine{On: true, Disk: outside, Password: "right"}
+		}},
+		{Name: "an image that redirects", change: func(w *World, h *metal3.BareMetalHost) {
+			h.Spec.Image, w.redirect = image("A"), true
+		}},
+		{Name: "never off", settled: true, change: func(_ *World, h *metal3.BareMetalHost) {
+			h.Spec.Image, h.Spec.DisablePowerOff = image("A"), true
+		}},
+	}
+}
+
+// begin makes the scenario's world.
+func (s Scenario) begin(r *run, users, faults int) *World {
+	w := NewWorld()
+	h := newHost("a", "1", "bmc")
+	w.machines[machineOne] = machine{Password: "right"}
+	w.put(&corev1.Secret{ObjectMeta: objectMeta("bmc"), Data: map[string][]byte{"username": []byte("admin"), "password": []byte("right")}})
+	s.change(w, h)
+	w.put(h)
+	w.asked[named("a")] = asked{Inspections: 1, Off: !h.Spec.Online}
+	w.woken[named("a")] = true
+	r.world, r.upset = w, upset{}
+	r.toRest(w)
+	for range longLife {
+		m, more := w.fair()
+		if !more || !s.settled {
+			break
+		}
+		r.make(w, step{move: m})
+	}
+	w.users, w.faults = users, faults
+	return w
+}

@@ -1,0 +1,311 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// step is a move with what goes wrong in the passes that follow it.
+type step struct {
+	move
+	upset
+}
+
+// String is a step as a story tells it, and as [Replay] reads it.
+func (s step) String() string {
+	text := s.move.String()
+	switch {
+	case s.Crash > 0:
+		text += fmt.Sprintf("; crash after write %d", s.Crash)
+	case s.Request > 0:
+		text += fmt.Sprintf("; request %d is %s", s.Request, s.Answer)
+	case s.Stale:
+		text += "; stale cache"
+	}
+	return text
+}
+
+// make makes a step, and lets the controller come to rest.
+func (r *run) make(w *World, s step) (writes, requests int) {
+	switch s.kind {
+	case user:
+		w.users--
+	case fault:
+		w.faults--
+	case free:
+	}
+	if s.upset != (upset{}) {
+		w.faults--
+	}
+	r.world, r.upset, r.writes, r.requests = w, s.upset, 0, 0
+	s.do(w, s.about)
+	r.toRest(w)
+	w.remember()
+	return r.writes, r.requests
+}
+
+// remember makes a backup of hosts that are available for the first time.
+func (w *World) remember() {
+	for _, key := range w.hosts() {
+		if h := w.host(key); w.saved[key] == nil && h.Status.Provisioning.State == "available" && h.Status.ErrorType == "" {
+			w.saved[key] = h
+		}
+	}
+}
+
+// path is a history, the last step first.
+type path struct {
+	before *path
+	step   step
+	depth  int
+}
+
+func (p *path) steps() []step {
+	var list []step
+	for ; p != nil; p = p.before {
+		list = append(list, p.step)
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// place is a world that a search has come to.
+type place struct {
+	world    *World
+	path     *path
+	scenario string
+}
+
+// Counterexample is a history that must not be.
+type Counterexample struct {
+	Scenario string
+	Steps    []string
+	Broken   string
+}
+
+// Result is what a search has come to.
+type Result struct {
+	States, Steps, Depth int
+	Complete             bool // no history within the budgets is left out
+	Found                []Counterexample
+}
+
+// Limits bound a search.
+type Limits struct {
+	Users, Faults int
+	States        int // at most; 0 for no bound
+	Depth         int
+	Workers       int
+	Found         int // counterexamples after which it ends
+}
+
+// search is one search at work.
+type search struct {
+	Limits
+
+	mu    sync.Mutex
+	seen  map[uint64]struct{}
+	live  map[uint64]struct{} // from which a host comes to rest as it should
+	next  []place
+	found Result
+}
+
+// Search walks the histories of scenarios, the shortest first, until the context ends.
+func Search(ctx context.Context, scenarios []Scenario, l Limits) (Result, error) {
+	s := &search{Limits: l, seen: map[uint64]struct{}{}, live: map[uint64]struct{}{}}
+	runs := make([]*run, max(l.Workers, 1))
+	for i := range runs {
+		var err error
+		if runs[i], err = newRun(); err != nil {
+			return Result{}, err
+		}
+	}
+	for _, scenario := range scenarios {
+		w := scenario.begin(runs[0], l.Users, l.Faults)
+		s.arrive(runs[0], place{world: w, scenario: scenario.Name})
+	}
+	for len(s.next) > 0 && s.found.Depth < l.Depth && ctx.Err() == nil && !s.enough() {
+		level := s.next
+		s.next = nil
+		s.found.Depth++
+		s.walk(ctx, runs, level)
+	}
+	s.found.Complete = len(s.next) == 0
+	return s.found, nil
+}
+
+func (s *search) enough() bool {
+	return s.Found > 0 && len(s.found.Found) >= s.Found || s.States > 0 && s.found.States >= s.States
+}
+
+// walk goes on from all places of a level.
+func (s *search) walk(ctx context.Context, runs []*run, level []place) {
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	at := 0
+	for _, r := range runs {
+		group.Go(func() {
+			for {
+				mu.Lock()
+				if at >= len(level) || ctx.Err() != nil || s.stop() {
+					mu.Unlock()
+					return
+				}
+				from := level[at]
+				level[at] = place{}
+				at++
+				mu.Unlock()
+				s.expand(r, from)
+			}
+		})
+	}
+	group.Wait()
+	if at < len(level) {
+		s.next = append(s.next, level[at:]...)
+	}
+}
+
+func (s *search) stop() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.enough()
+}
+
+// expand makes every step from a place.
+func (s *search) expand(r *run, from place) {
+	for _, m := range from.world.moves() {
+		writes, requests := s.try(r, from, step{move: m})
+		left := from.world.faults
+		if m.kind == fault {
+			left--
+		}
+		if left <= 0 {
+			continue
+		}
+		for k := 1; k <= writes; k++ {
+			s.try(r, from, step{m, upset{Crash: k}})
+		}
+		for k := 1; k <= requests; k++ {
+			for _, a := range []answer{busy, refused, lost, down} {
+				s.try(r, from, step{m, upset{Request: k, Answer: a}})
+			}
+		}
+		if m.kind == user {
+			s.try(r, from, step{m, upset{Stale: true}})
+		}
+	}
+}
+
+// try makes one step from a place.
+func (s *search) try(r *run, from place, st step) (writes, requests int) {
+	w := from.world.copy()
+	writes, requests = r.make(w, st)
+	depth := 1
+	if from.path != nil {
+		depth = from.path.depth + 1
+	}
+	s.arrive(r, place{world: w, scenario: from.scenario, path: &path{before: from.path, step: st, depth: depth}})
+	return writes, requests
+}
+
+// arrive takes a place in, if nobody was there.
+func (s *search) arrive(r *run, p place) {
+	key := p.world.hash()
+	s.mu.Lock()
+	s.found.Steps++
+	_, known := s.seen[key]
+	s.seen[key] = struct{}{}
+	if !known {
+		s.found.States++
+	}
+	s.mu.Unlock()
+	if p.world.broken != "" {
+		s.report(p, nil, p.world.broken)
+		return
+	}
+	if known {
+		return
+	}
+	if tail, broken := s.comesToRest(r, p.world); broken != "" {
+		s.report(p, tail, broken)
+		return
+	}
+	s.mu.Lock()
+	s.next = append(s.next, p)
+	s.mu.Unlock()
+}
+
+// report takes a counterexample down: the first one of its kind.
+func (s *search) report(p place, tail []string, broken string) {
+	c := Counterexample{Scenario: p.scenario, Broken: broken}
+	for _, st := range p.path.steps() {
+		c.Steps = append(c.Steps, st.String())
+	}
+	c.Steps = append(c.Steps, tail...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.ContainsFunc(s.found.Found, func(known Counterexample) bool { return known.covers(c) }) {
+		s.found.Found = append(s.found.Found, c)
+	}
+}
+
+const (
+	// longLife bounds what a world needs to come to rest by itself.
+	longLife = 400
+	// patience is how long a host may go on trying what fails.
+	patience = 48 * time.Hour
+)
+
+// comesToRest goes on from a world as fair does, to its end, and says what is wrong
+// with that.
+func (s *search) comesToRest(r *run, w *World) (tail []string, broken string) {
+	w = w.copy()
+	var way []uint64
+	began := w.Now
+	for range longLife {
+		key := w.hash()
+		s.mu.Lock()
+		_, known := s.live[key]
+		s.mu.Unlock()
+		if known || slices.Contains(way, key) {
+			if !known {
+				w.checkAll()
+			}
+			break
+		}
+		way = append(way, key)
+		m, more := w.fair()
+		if !more {
+			w.checkAll()
+		}
+		if !more || w.Now.Sub(began) > patience {
+			break
+		}
+		r.make(w, step{move: m})
+		tail = append(tail, m.String())
+		if w.broken != "" {
+			return tail, w.broken
+		}
+	}
+	if w.broken == "" && len(way) >= longLife {
+		return tail, fmt.Sprintf("NO END: after %d steps by itself it is still not at rest", longLife)
+	}
+	if w.broken != "" {
+		return tail, w.broken
+	}
+	s.mu.Lock()
+	for _, key := range way {
+		s.live[key] = struct{}{}
+	}
+	s.mu.Unlock()
+	return nil, ""
+}
+
+func (w *World) checkAll() {
+	for _, key := range w.hosts() {
+		w.checkRest(key)
+	}
+}

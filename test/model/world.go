@@ -1,0 +1,98 @@
+package model
+
+import (
+	"maps"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ironflow/ironflow/controllers/host/memory"
+)
+
+// World is one point of a history. What a map or pointer of it leads to is never
+// changed, only replaced, so that a copy of the maps is a copy of the world.
+type World struct {
+	Now time.Time
+
+	// objects are what the API server has; before is a host as it was before the last
+	// change of a user, while the cache may still show that.
+	objects map[objectKey]client.Object
+	before  map[types.NamespacedName]*metal3.BareMetalHost
+	// saved are statuses of hosts as a backup has them.
+	saved map[types.NamespacedName]*metal3.BareMetalHost
+
+	nodes    map[string]*node
+	ports    map[string]string // MAC address to node
+	machines map[string]machine
+	made     int // changes of nodes so far
+	removed  int // nodes
+	redirect bool
+
+	// The controller's process: what it remembers, whom it will look at, and when.
+	memories map[types.NamespacedName]memory.Memory
+	woken    map[types.NamespacedName]bool
+	timers   map[types.NamespacedName]time.Time
+	errors   map[types.NamespacedName]int // passes in a row that ended in an error
+
+	asked map[types.NamespacedName]asked
+
+	// left are the moves of users and the disturbances that this history may still have.
+	users, faults int
+
+	broken string // the invariant that does not hold; empty for none
+	told   []string
+}
+
+// objectKey names an object.
+type objectKey struct {
+	kind string
+	types.NamespacedName
+}
+
+// epoch is when histories begin.
+var epoch = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// NewWorld is a world with nothing in it.
+func NewWorld() *World {
+	return &World{
+		Now: epoch, objects: map[objectKey]client.Object{}, before: map[types.NamespacedName]*metal3.BareMetalHost{},
+		saved: map[types.NamespacedName]*metal3.BareMetalHost{},
+		nodes: map[string]*node{}, ports: map[string]string{}, machines: map[string]machine{},
+		memories: map[types.NamespacedName]memory.Memory{}, woken: map[types.NamespacedName]bool{},
+		timers: map[types.NamespacedName]time.Time{}, errors: map[types.NamespacedName]int{},
+		asked: map[types.NamespacedName]asked{},
+	}
+}
+
+// copy is a world that goes on by itself.
+func (w *World) copy() *World {
+	c := *w
+	c.objects, c.before, c.saved = maps.Clone(w.objects), maps.Clone(w.before), maps.Clone(w.saved)
+	c.nodes, c.ports, c.machines = maps.Clone(w.nodes), maps.Clone(w.ports), maps.Clone(w.machines)
+	c.memories, c.woken, c.timers, c.errors = maps.Clone(w.memories), maps.Clone(w.woken), maps.Clone(w.timers), maps.Clone(w.errors)
+	c.asked = maps.Clone(w.asked)
+	c.told = nil
+	return &c
+}
+
+// host returns a host as it is stored; nil for none. It must not be changed.
+func (w *World) host(key types.NamespacedName) *metal3.BareMetalHost {
+	h, _ := w.objects[objectKey{"BareMetalHost", key}].(*metal3.BareMetalHost)
+	return h
+}
+
+// hosts are the hosts' names, in order.
+func (w *World) hosts() []types.NamespacedName {
+	var list []types.NamespacedName
+	for _, key := range hostKeys {
+		if w.host(key) != nil {
+			list = append(list, key)
+		}
+	}
+	return list
+}
+
+// hostKeys are the hosts that a world may have.
+var hostKeys = []types.NamespacedName{{Namespace: "lab", Name: "a"}, {Namespace: "lab", Name: "b"}}
