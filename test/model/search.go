@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 )
 
 // step is a move with what goes wrong in the passes that follow it.
@@ -252,60 +251,23 @@ func (s *search) report(p place, tail []string, broken string) {
 	}
 }
 
-const (
-	// longLife bounds what a world needs to come to rest by itself.
-	longLife = 400
-	// patience is how long a host may go on trying what fails.
-	patience = 48 * time.Hour
-)
-
-// comesToRest goes on from a world as fair does, to its end, and says what is wrong
-// with that.
+// comesToRest goes on from a world by itself, and says what is wrong with that.
 func (s *search) comesToRest(r *run, w *World) (tail []string, broken string) {
-	w = w.copy()
 	var way []uint64
-	began := w.Now
-	for range longLife {
-		key := w.hash()
-		s.mu.Lock()
-		_, known := s.live[key]
-		s.mu.Unlock()
-		if known || slices.Contains(way, key) {
-			if !known {
-				w.checkAll()
-			}
-			break
-		}
+	tail, broken = r.comesToRest(w, func(key uint64) bool {
 		way = append(way, key)
-		m, more := w.fair()
-		if !more {
-			w.checkAll()
-		}
-		if !more || w.Now.Sub(began) > patience {
-			break
-		}
-		r.make(w, step{move: m})
-		tail = append(tail, m.String())
-		if w.broken != "" {
-			return tail, w.broken
-		}
-	}
-	if w.broken == "" && len(way) >= longLife {
-		return tail, fmt.Sprintf("NO END: after %d steps by itself it is still not at rest", longLife)
-	}
-	if w.broken != "" {
-		return tail, w.broken
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		_, known := s.live[key]
+		return known
+	})
+	if broken != "" {
+		return tail, broken
 	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, key := range way {
 		s.live[key] = struct{}{}
 	}
-	s.mu.Unlock()
 	return nil, ""
-}
-
-func (w *World) checkAll() {
-	for _, key := range w.hosts() {
-		w.checkRest(key)
-	}
 }

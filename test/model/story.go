@@ -16,7 +16,7 @@ func (c Counterexample) covers(other Counterexample) bool {
 
 // unusual are the steps that do not go by themselves.
 func (c Counterexample) unusual() []string {
-	var list []string
+	list := []string{"scenario: " + c.Scenario}
 	for _, s := range c.Steps {
 		name, upset, _ := strings.Cut(s, ";")
 		byItself := strings.HasPrefix(s, "Ironic goes on") || s == "time goes by" || strings.HasPrefix(s, "the agent calls")
@@ -35,6 +35,13 @@ func (c Counterexample) unusual() []string {
 // String is the counterexample's short form, which [Replay] reads.
 func (c Counterexample) String() string {
 	return c.Broken + "\nscenario: " + c.Scenario + "\n" + strings.Join(c.Steps, "\n") + "\n"
+}
+
+// ParseCounterexample reads what String has written.
+func ParseCounterexample(text string) Counterexample {
+	broken, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	lines := strings.Split(rest, "\n")
+	return Counterexample{Broken: broken, Scenario: strings.TrimPrefix(lines[0], "scenario: "), Steps: lines[1:]}
 }
 
 // Replay makes the steps of a counterexample again, and tells what the controller did.
@@ -78,10 +85,9 @@ func Replay(scenarios []Scenario, text string) (story string, broken string, err
 				stateOf(w.nodes[h.Status.Provisioning.ID]), w.machineOf(h))
 		}
 	}
+	r.telling = false
 	if w.broken == "" {
-		if _, more := w.fair(); !more {
-			w.checkAll()
-		}
+		_, w.broken = r.comesToRest(w, func(uint64) bool { return false })
 	}
 	return b.String(), w.broken, nil
 }

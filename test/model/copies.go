@@ -1,0 +1,66 @@
+package model
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/ironflow/ironflow/api/names"
+)
+
+// copies are what is done to a host as a whole: moves to another cluster, and backups.
+var copies = []move{
+	{
+		fault, "moved to another cluster with its status:", "", func(w *World, about string) bool { return w.host(named(about)).DeletionTimestamp == nil },
+		func(w *World, about string) { w.transfer(about, true) },
+	},
+	{
+		fault, "moved to another cluster without its status:", "", func(w *World, about string) bool { return w.host(named(about)).DeletionTimestamp == nil },
+		func(w *World, about string) { w.transfer(about, false) },
+	},
+	{
+		fault, "restored from a backup of when it was available:", "",
+		func(w *World, about string) bool { return w.saved[named(about)] != nil },
+		func(w *World, about string) {
+			w.later(moment)
+			key := named(about)
+			old := w.saved[key].DeepCopy()
+			old.Generation = w.host(key).Generation + 1
+			w.replace(objectKey{"BareMetalHost", key}, old)
+			a := w.asked[key]
+			a.Destroy, a.Off, a.Restarts = false, false, 0
+			w.asked[key] = a
+			w.restart()
+		},
+	},
+}
+
+// transfer makes a host anew, as in another cluster.
+func (w *World) transfer(about string, withStatus bool) {
+	w.later(moment)
+	key := named(about)
+	old := w.host(key)
+	h := &metal3.BareMetalHost{Spec: *old.Spec.DeepCopy()}
+	h.Namespace, h.Name, h.Labels = old.Namespace, old.Name, maps.Clone(old.Labels)
+	h.UID, h.Annotations = old.UID+"+", maps.Clone(old.Annotations)
+	if withStatus {
+		raw, err := json.Marshal(old.Status)
+		if err != nil {
+			panic(fmt.Sprintf("a status that has no JSON: %v", err))
+		}
+		h.Annotations = with(h.Annotations, names.Status, string(raw))
+	}
+	w.changeSecret(about, func(s *corev1.Secret) { s.Finalizers, s.OwnerReferences, s.Labels = nil, nil, nil })
+	for _, kind := range []string{"BareMetalHost", "HardwareData", "PreprovisioningImage"} {
+		delete(w.objects, objectKey{kind, key})
+	}
+	w.put(h)
+	a := w.asked[key]
+	a.Inspections++
+	a.Forgotten = a.Forgotten || !withStatus && len(w.nodes) == 0
+	w.asked[key] = a
+	w.restart()
+}
