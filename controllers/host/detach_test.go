@@ -14,7 +14,10 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
@@ -76,5 +79,44 @@ func TestDetachingThatFailsIsCalledOff(t *testing.T) {
 			return !n.Maintenance && meta.FindStatusCondition(h.Status.Conditions, "DetachFailed") == nil
 		})
 		g.Expect(w.host().Status.ErrorCount).To(BeZero())
+	})
+}
+
+// TestADetachedHostNeedsNoCredentials: it has a node in no Ironic.
+func TestADetachedHostNeedsNoCredentials(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateProvisioned, time.Minute)
+		w.annotate(names.Detached, "")
+		w.until("detached", time.Minute, detached)
+		let(time.Minute)
+		secret := &corev1.Secret{}
+		w.g.Expect(w.kube.Get(t.Context(), client.ObjectKey{Namespace: lab.Namespace, Name: "bmc"}, secret)).To(Succeed())
+		secret.Data = map[string][]byte{}
+		w.g.Expect(w.kube.Update(t.Context(), secret)).To(Succeed())
+		let(10 * time.Minute)
+		t.Logf("%q %q %q", w.host().Status.OperationalStatus, w.host().Status.ErrorType, w.host().Status.ErrorMessage)
+		w.g.Expect(detached(w.host())).To(BeTrue())
+	})
+}
+
+// TestAFailingHostThatIsToBeDetachedIsDetachedAfterARestart: letting go of a node is no further attempt at what failed.
+func TestAFailingHostThatIsToBeDetachedIsDetachedAfterARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, simulator.Options{}, policy.Settings{}, nil)
+		defer func() { w.stop() }()
+		w.untilAtRest()
+		h := w.host()
+		h.Status.ErrorType, h.Status.ErrorMessage, h.Status.ErrorCount = metal3.PowerManagementError, "no power", 9
+		h.Status.OperationalStatus = metal3.OperationalStatusError
+		meta.SetStatusCondition(&h.Status.Conditions, metav1.Condition{
+			Type: "Stalled", Status: metav1.ConditionTrue, Reason: "PowerManagementError", ObservedGeneration: h.Generation, LastTransitionTime: metav1.Now(),
+		})
+		w.g.Expect(w.kube.Status().Update(t.Context(), h)).To(Succeed())
+		w.stop()
+		w.annotate(names.Detached, "")
+		w.start(policy.Settings{})
+		w.g.Expect(w.until("detached", 12*time.Hour, detached)).To(BeNumerically("<", time.Minute))
 	})
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/memory"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/controllers/host/schedule"
+	"github.com/ironflow/ironflow/controllers/host/trigger"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
@@ -32,6 +34,9 @@ func (p *pass) phaseUnsaved() bool {
 func (p *pass) save(ctx context.Context, note view.Note) error {
 	h := p.Known.Host
 	p.acknowledgeRetry()
+	if err := p.recordTriggers(ctx); err != nil {
+		return err
+	}
 	policy.Summarise(h, policy.Findings{
 		Now: p.Known.Now, Told: p.Known.Applied != nil, Node: p.Known.Node, Note: note, Down: p.down, Cause: p.cause,
 	})
@@ -93,7 +98,7 @@ func (p *pass) finish(ctx context.Context, wait policy.Wait, err error) (ctrl.Re
 	if p.Gone {
 		p.schedule.Slots.Queue.Leave(key)
 	} else {
-		p.schedule.Slots.Settle(&p.Known, p.down != "")
+		p.schedule.Slots.Settle(&p.Known, p.ending(err))
 	}
 	if p.Gone || p.nodeRemoved && err == nil {
 		return p.part(key), nil
@@ -103,7 +108,7 @@ func (p *pass) finish(ctx context.Context, wait policy.Wait, err error) (ctrl.Re
 			err = errors.Join(err, client.IgnoreNotFound(saveErr))
 		}
 	}
-	p.remember(ctx, key)
+	p.remember(key)
 	if p.Known.Node != nil {
 		n := p.Known.Node
 		p.Watch.Expect(n.UUID, (n.ProvisionState.Busy() || n.TargetPowerState != "") && !p.Known.Overdue())
@@ -123,8 +128,20 @@ func (p *pass) finish(ctx context.Context, wait policy.Wait, err error) (ctrl.Re
 	return ctrl.Result{RequeueAfter: wait.After}, nil
 }
 
+// ending says for the slots how the pass ended.
+func (p *pass) ending(err error) schedule.Ending {
+	switch {
+	case p.down != "" || reconcile.IsConflict(err):
+		return schedule.Unanswered
+	case err != nil:
+		return schedule.CutShort
+	default:
+		return schedule.Complete
+	}
+}
+
 // remember keeps what the next pass is spared by.
-func (p *pass) remember(ctx context.Context, key client.ObjectKey) {
+func (p *pass) remember(key client.ObjectKey) {
 	o := &p.Known
 	before := p.memories.Get(key)
 	m := memory.Memory{
@@ -134,15 +151,26 @@ func (p *pass) remember(ctx context.Context, key client.ObjectKey) {
 	if o.PowerTold && o.Steady() && o.Node != nil && o.Node.TargetPowerState == "" {
 		m.Answered = before.Answered // Ironic is not at work on the machine, so that it may not know
 	}
-	switch {
-	case !o.Failing() && policy.FailedDetaches(o.Host) == 0:
-	case p.failedNow || before.Seen == "":
-		m.Seen = p.observer.Fingerprint(ctx, o)
-	default:
-		m.Seen = before.Seen
-	}
 	handled := before.LostAgent == p.lost && !o.LostAgent
 	p.memories.Put(key, m, handled)
+}
+
+// recordTriggers stores what an error was recorded with, together with the error. One that
+// somebody else has recorded is taken as it is found, once nothing asks for an attempt.
+func (p *pass) recordTriggers(ctx context.Context) error {
+	h := p.Known.Host
+	_, known := trigger.RecordOf(h)
+	switch {
+	case !policy.Failed(h):
+		reconcile.DropCondition(h, trigger.Condition)
+	case p.failedNow, !known && !p.Known.Retry && reconcile.KeptOff(h) == "":
+		record, err := p.observer.Triggers(ctx, &p.Known)
+		if err != nil {
+			return err
+		}
+		record.Store(h)
+	}
+	return nil
 }
 
 // acknowledgeRetry notes the present value of the annotation in the status: once

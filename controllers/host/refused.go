@@ -71,6 +71,7 @@ func (p *pass) rejected(ctx context.Context, action policy.Action, err error) (p
 		p.Known.AbortRefused = true
 		return policy.Wait{}, true, nil
 	}
+	p.Known.Busy = policy.Holder{} // Ironic has answered
 	d := policy.Rejected(&p.Known, action, textOf(err))
 	if policy.Detaching(&p.Known) {
 		p.failedNow = true

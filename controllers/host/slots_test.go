@@ -4,12 +4,14 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -292,6 +294,78 @@ func TestSlotsOfAnIronicThatDoesNotAnswer(t *testing.T) {
 				}
 				let(time.Hour)
 				w.g.Expect(w.host().Status.OperationalStatus).To(BeEquivalentTo(metal3.OperationalStatusDelayed))
+			})
+		})
+	}
+}
+
+// apart creates another host whose BMC has a Secret of its own.
+func (w *world) apart(name, mac string) types.NamespacedName {
+	w.t.Helper()
+	w.g.Expect(w.kube.Create(w.t.Context(), &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: "bmc-of-" + name},
+		Data:       map[string][]byte{"username": []byte("admin"), "password": []byte("hunter2hunter2")},
+	})).To(Succeed())
+	w.g.Expect(w.kube.Create(w.t.Context(), &metal3.BareMetalHost{
+		ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: name},
+		Spec: metal3.BareMetalHostSpec{
+			Online: true, BootMACAddress: mac,
+			BMC: metal3.BMCDetails{Address: "redfish-virtualmedia://bmc.test/redfish/v1/Systems/" + name, CredentialsName: "bmc-of-" + name},
+		},
+	})).To(Succeed())
+	return types.NamespacedName{Namespace: lab.Namespace, Name: name}
+}
+
+// TestAFailingHostKeepsItsPlaceInLine: a host whose attempt is due again waits for a slot
+// like any other, first come, first served, and is woken by its turn.
+func TestAFailingHostKeepsItsPlaceInLine(t *testing.T) {
+	for name, others := range map[string]bool{"nobody else waits": false, "another host comes later": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var broken atomic.Bool
+				broken.Store(true)
+				o := assisted(func(o simulator.Operation) simulator.Outcome {
+					switch {
+					case o.Name != "inspect":
+					case o.Node.Name == "lab~host-1" && broken.Load():
+						return simulator.Outcome{Error: "no link"}
+					case o.Node.Name != "lab~host-1" && o.Node.ProvisionState == "inspect wait":
+						return simulator.Outcome{Delay: 12 * time.Minute}
+					}
+					return simulator.Outcome{}
+				})
+				w := newWorldWith(t, o, Options{Limits: capacity.Limits{Total: 1}}, nil)
+				defer func() { w.stop() }()
+				first := w.key
+				w.until("failed", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.InspectionError })
+				broken.Store(false)
+				w.apart("host-2", otherMAC)
+				w.untilNode("lab~host-2", "inspect wait", time.Minute)
+				w.annotate(names.Retry, "1")
+				w.until("delayed", time.Minute, func(h *metal3.BareMetalHost) bool {
+					return h.Status.OperationalStatus == metal3.OperationalStatusDelayed
+				})
+				t.Logf("in line: %q %q %q, %s", w.host().Status.OperationalStatus, w.host().Status.ErrorType, w.host().Status.ErrorMessage,
+					condition(w.host(), metal3.ProgressingCondition).Message)
+				if others {
+					let(time.Second)
+					w.apart("host-3", "52:54:00:00:00:03")
+				}
+				w.key = first
+				begin := time.Now()
+				for {
+					n, _ := w.sim.Node("lab~host-2")
+					if n.ProvisionState == "manageable" {
+						break
+					}
+					let(100 * time.Millisecond)
+					w.g.Expect(time.Since(begin)).To(BeNumerically("<", time.Hour))
+				}
+				took := w.untilNode("lab~host-1", "inspect wait", 2*time.Hour)
+				n3, _ := w.sim.Node("lab~host-3")
+				t.Logf("the slot was free; host-1 began after %s; host-3 is %q; host-1 says %s %s", took, n3.ProvisionState,
+					w.host().Status.OperationalStatus, w.host().Status.ErrorType)
+				w.g.Expect(took).To(BeNumerically("<", 5*time.Second), "it was the first in line, and is woken")
 			})
 		})
 	}

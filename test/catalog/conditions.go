@@ -73,6 +73,10 @@ var Conditions = []Condition{
 	{host, "Stalled", yes, "StatusAnnotationUnreadable", "The status annotation cannot be read, so the host is left alone: correct it, or remove it for a new host."},
 
 	{host, "DetachFailed", yes, "DetachError", "Ironic refuses to let go of the node: the message says why, and when it is tried again. The host stays as it is."},
+	{host, "FailedWith", yes, "Recorded", "What the present error, or a failed detachment, was recorded with, by digests: a change of one of these tries again at once, also after a restart of the program. See [what tries again at once](baremetalhost.md#what-tries-again-at-once)."},
+	{host, "RetryAcknowledged", yes, "RetryHandled", "The value of `ironflow.io/retry` that was dealt with."},
+	{host, "DeploymentsFailed", yes, "InARow", "How many deployments of one wish have failed in a row: `--max-provisioning-retries` ends them."},
+	{host, "CredentialsSent", yes, "Sent", "A digest of the BMC's username and password that Ironic was sent last, so that a mark on their Secret is no new password. It has the Secret's UID for a key: nothing can be guessed from it."},
 
 	{settings, "ChangeDetected", yes, "Success", "The wish differs from what the machine has."},
 	{settings, "ChangeDetected", no, "Success", "The machine has what is wished for."},

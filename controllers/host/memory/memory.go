@@ -27,9 +27,6 @@ type Memory struct {
 	Node *ironic.Node
 	// LostAgent is the agent that the watch reported as lost; zero for none.
 	LostAgent Silence
-	// Seen is the fingerprint of what the present error was recorded with. Lost: the
-	// generation and the retry annotation tell whether something was changed.
-	Seen string
 	// Removed means that the node was deleted by this process. Lost: it is looked for.
 	Removed bool
 	// Told counts how often the BMC has told of the machine's power, Answered how much of

@@ -65,6 +65,9 @@ func OwnArchitecture() string {
 type BMC struct {
 	// Secret and Version are the Secret's name and resource version.
 	Secret, Version string
+	// Content is a digest of the user name and the password, which marks on the Secret
+	// leave as it is; empty without a Secret.
+	Content string
 	// Username and Password are its content; never logged.
 	Username, Password string
 	// Access is what the address says about driver and interfaces.

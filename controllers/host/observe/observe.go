@@ -36,8 +36,9 @@ func (b *Observer) Observe(ctx context.Context, h *metal3.BareMetalHost, m *memo
 	readSummary(o, m, watch)
 	o.Kept = m.Kept
 	o.LostAgent, o.PowerTold = m.LostAgent.Of(o.Node), m.Told != m.Answered
-	o.Retry = b.retryAsked(ctx, o, m)
-	return o, nil
+	var err error
+	o.Retry, err = b.retryAsked(ctx, o)
+	return o, err
 }
 
 // Forget drops what is remembered for a host that is gone.
@@ -102,7 +103,7 @@ func (b *Observer) observePreflight(ctx context.Context, h *metal3.BareMetalHost
 func readSummary(o *policy.Observed, m *memory.Memory, watch ironics.Table) {
 	id := o.Host.Status.Provisioning.ID
 	if m.NodeID != id {
-		*m = memory.Memory{NodeID: id, Seen: m.Seen, LostAgent: m.LostAgent, Told: m.Told, Answered: m.Answered}
+		*m = memory.Memory{NodeID: id, LostAgent: m.LostAgent, Told: m.Told, Answered: m.Answered}
 	}
 	if id == "" {
 		return

@@ -292,13 +292,17 @@ func judged(conditions []metav1.Condition, generation int64, kind string) bool {
 	return c != nil && c.ObservedGeneration == generation
 }
 
-// Wish names what is asked for, to tell whether it has changed.
+// Wish names what is asked for, to tell whether it has changed; it is empty for nothing.
+// A resource that is made without a wish asks for nothing.
 func (f *Firmware) Wish() []any {
-	list := []any{f.Policy}
-	if f.Settings != nil {
+	var list []any
+	if f.Policy != (metal3.HostUpdatePolicySpec{}) {
+		list = append(list, f.Policy)
+	}
+	if f.Settings != nil && len(f.Settings.Spec.Settings) > 0 {
 		list = append(list, f.Settings.Spec)
 	}
-	if f.Components != nil {
+	if f.Components != nil && len(f.Components.Spec.Updates) > 0 {
 		list = append(list, f.Components.Spec)
 	}
 	return list

@@ -15,7 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/trigger"
 	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/test/catalog"
 )
@@ -70,7 +72,16 @@ func situations() []situation {
 	d := &Decision{}
 	failDetach(&Observed{Now: noon, Host: refused}, d, "it broke")
 	refused.Status.Conditions = d.Status.Conditions
-	return append(all, situation{refused, Findings{Now: noon}})
+	kept := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Generation: 7}}
+	kept.Status.Provisioning.State = metal3.StateProvisioning
+	o := &Observed{Now: noon, Host: kept, BMC: nodespec.BMC{Secret: "bmc", Version: "1", Content: "c0ffee"}}
+	d = decideWith(o)
+	triedCredentials(o, d)
+	countFailedDeployment(o, d)
+	kept.Status.Conditions = d.Status.Conditions
+	trigger.Of(trigger.Facts{Host: kept}).Store(kept)
+	reconcile.SetCondition(kept, RetryCondition, metav1.ConditionTrue, ReasonRetryHandled, RetryMessage("now"))
+	return append(all, situation{refused, Findings{Now: noon}}, situation{kept, Findings{Now: noon}})
 }
 
 // TestConditionsAreThoseOfTheCatalogue computes the conditions of every situation:

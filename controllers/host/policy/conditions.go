@@ -234,7 +234,10 @@ func orType(reason string) string {
 // stalledText says what is wrong, when it is tried again and what a person can do.
 func stalledText(h *metal3.BareMetalHost, cause string, since time.Time) string {
 	next := "it is tried again at " + since.Add(backOff(h, h.Status.ErrorCount)).UTC().Format(time.RFC3339)
-	if cause == causeGivenUp {
+	switch {
+	case isDetached(h):
+		next = "it is not tried again while the host is detached"
+	case cause == causeGivenUp:
 		next = "it is not tried again by itself"
 	}
 	return reconcile.Cut(fmt.Sprintf("%s (attempt %d; %s). Next: %s", h.Status.ErrorMessage, h.Status.ErrorCount, next, view.Advice(h.Status.ErrorType)), 32768)

@@ -94,6 +94,8 @@ func init() {
 		// Before the credentials and the back-off: the wish to delete leads to another phase,
 		// for which neither of them is an obstacle.
 		concernDeletion,
+		// Before the credentials and the back-off: a host without a node needs neither.
+		concernDetached,
 		// Before the back-off: a Secret that is missing or mended shows at once.
 		concernCredentials,
 		// Before everything that asks Ironic: a failing host leaves it alone until it is due.
@@ -165,10 +167,11 @@ func concernDeletion(o *Observed, d *Decision) {
 }
 
 // concernCredentials reports a BMC Secret or address that cannot be used. While
-// the host is deleted that is no obstacle: it then counts as "no credentials".
+// the host is deleted that is no obstacle: it then counts as "no credentials". Nor is it
+// while the host is detached: Ironic lets go of a node without asking its BMC.
 func concernCredentials(o *Observed, d *Decision) {
 	state := o.State()
-	if o.BMC.Problem == "" || o.Deleting() || state == StateNone || state == metal3.StateUnmanaged {
+	if o.BMC.Problem == "" || o.Deleting() || Detaching(o) || state == StateNone || state == metal3.StateUnmanaged {
 		return
 	}
 	if !o.Failing() || o.Host.Status.ErrorMessage != o.BMC.Problem {
@@ -188,9 +191,10 @@ func concernCredentials(o *Observed, d *Decision) {
 }
 
 // concernBackOff leaves a failing host alone until its next attempt is due, asked
-// for, or pointless because Ironic shows the operation under way again.
+// for, or pointless because Ironic shows the operation under way again. To let go of the
+// node is no further attempt: that has a back-off of its own.
 func concernBackOff(o *Observed, d *Decision) {
-	if !o.Failing() {
+	if !o.Failing() || Detaching(o) {
 		return
 	}
 	if o.Node != nil && owned(o) && slices.Contains(o.phase().running, o.Node.ProvisionState) && !o.Overdue() {

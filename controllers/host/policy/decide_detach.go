@@ -13,20 +13,23 @@ import (
 // detachReason is what a node says while its host is being detached.
 const detachReason = "detached by Ironflow"
 
-// concernDetach removes a host that rests from Ironic, without touching the
-// machine, and keeps it so until the annotation goes.
-func concernDetach(o *Observed, d *Decision) {
-	wants, is := WantsDetach(o.Host), isDetached(o.Host)
+// concernDetached leaves a detached host alone until the annotation goes.
+func concernDetached(o *Observed, d *Decision) {
 	switch {
 	case FailedDetaches(o.Host) > 0 && !Detaching(o):
 		meta.RemoveStatusCondition(&d.Status.Conditions, detachCondition)
 		d.Again = true
-	case o.Deleting():
-	case wants && is:
+	case o.Deleting() || !isDetached(o.Host):
+	case WantsDetach(o.Host):
 		d.wait(0, view.Note{Step: "detached", WaitingFor: "somebody to remove the annotation " + names.Detached})
-	case is:
+	default:
 		attach(o, d)
-	case Detaching(o):
+	}
+}
+
+// concernDetach removes a host that rests from Ironic, without touching the machine.
+func concernDetach(o *Observed, d *Decision) {
+	if Detaching(o) {
 		detach(o, d)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1/profile"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -205,6 +204,10 @@ func ensureConfigured(o *Observed, d *Decision) {
 		d.Again = true
 		return
 	}
+	if rememberCredentials(o, d) {
+		d.Again = true
+		return
+	}
 	switch {
 	case !registrationFailing(o):
 	case o.settled():
@@ -279,15 +282,6 @@ func wantsPorts(o *Observed) bool {
 	return !o.phase().steady || o.Node.ProvisionState == ironic.StateManageable && o.State() != metal3.StateAvailable
 }
 
-// NewCredentials reports whether Ironic has not been told the Secret's present content.
-func NewCredentials(o *Observed) bool {
-	if o.BMC.Problem != "" {
-		return false
-	}
-	tried := o.Host.Status.TriedCredentials
-	return tried.Reference == nil || tried.Reference.Name != o.BMC.Secret || tried.Version != o.BMC.Version
-}
-
 // newSpec reports whether Ironic has not been told all of the present spec: the
 // condition Manageable keeps the generation that it was told last.
 func newSpec(o *Observed) bool {
@@ -299,32 +293,6 @@ func newSpec(o *Observed) bool {
 // spec nor the Secret has changed since that was done.
 func (o *Observed) settled() bool {
 	return o.Detail == Summary && o.phase().steady && !NewCredentials(o) && !newSpec(o)
-}
-
-// leaveSecret gives a Secret back whose place another one has taken.
-func leaveSecret(o *Observed, d *Decision, c metal3.CredentialsStatus) {
-	if c.Reference != nil && c.Reference.Name != o.BMC.Secret {
-		d.ReleaseSecrets = append(d.ReleaseSecrets, c.Reference.Name)
-	}
-}
-
-// triedCredentials records what is sent to Ironic. What was tried before and never
-// came to be good is left; what was good stays the host's until there is better.
-func triedCredentials(o *Observed, d *Decision) {
-	if tried, good := o.Host.Status.TriedCredentials, o.Host.Status.GoodCredentials.Reference; good == nil || tried.Reference == nil || *good != *tried.Reference {
-		leaveSecret(o, d, tried)
-	}
-	d.Status.TriedCredentials = metal3.CredentialsStatus{
-		Reference: &corev1.SecretReference{Name: o.BMC.Secret, Namespace: o.Host.Namespace},
-		Version:   o.BMC.Version,
-	}
-}
-
-func sameCredentials(a, b metal3.CredentialsStatus) bool {
-	if a.Version != b.Version || (a.Reference == nil) != (b.Reference == nil) {
-		return false
-	}
-	return a.Reference == nil || *a.Reference == *b.Reference
 }
 
 // blocked reports a node that must not be touched now: one that a person took

@@ -37,6 +37,9 @@ func FailedDetaches(h *metal3.BareMetalHost) int {
 	return n
 }
 
+// Failed reports whether a host shows an error, or could not be detached.
+func Failed(h *metal3.BareMetalHost) bool { return h.Status.ErrorType != "" || FailedDetaches(h) > 0 }
+
 // nextDetach is when a host that could not be detached is tried again by itself; zero
 // for one that was not tried.
 func nextDetach(o *Observed) time.Time {

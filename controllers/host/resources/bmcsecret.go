@@ -63,6 +63,7 @@ func (s Store) BMC(ctx context.Context, h *metal3.BareMetalHost) (nodespec.BMC, 
 	if err := s.claim(ctx, h, secret); err != nil {
 		return b, err
 	}
+	b.Content = contentDigest(secret, []string{b.Username, b.Password})
 	b.Version = secret.ResourceVersion
 	return b, nil
 }

@@ -84,9 +84,22 @@ func (s *Slots) Pause(h *metal3.BareMetalHost) {
 	}
 }
 
-// Settle ends a host's work, or its wait, when a pass has shown so. down means that
-// Ironic did not answer: the host may be at work or not.
-func (s *Slots) Settle(o *policy.Observed, down bool) {
+// Ending is how a pass ended.
+type Ending int
+
+const (
+	// Complete means that the pass has shown what the host wants.
+	Complete Ending = iota
+	// Unanswered means that Ironic did not answer, or that the host has changed meanwhile
+	// and is looked at again at once: it may be at work or not.
+	Unanswered
+	// CutShort means that an error ended the pass before it was seen what the host wants.
+	CutShort
+)
+
+// Settle ends a host's work, or its wait, when a pass has shown so. A place in line is
+// given up by the host alone: it has got its slot, wants none any more, or is gone.
+func (s *Slots) Settle(o *policy.Observed, ending Ending) {
 	key := client.ObjectKeyFromObject(o.Host)
 	if !o.Slot.Needed {
 		s.Queue.Leave(key) // its label or address may have changed
@@ -94,15 +107,15 @@ func (s *Slots) Settle(o *policy.Observed, down bool) {
 	}
 	busy := o.Node != nil && o.Node.ProvisionState.Busy()
 	mayWork := slices.Contains(working, o.State()) || busy && counts(o.State(), o.Node.ProvisionState)
-	atWork := busy || !o.Busy.Since.IsZero() || down
+	atWork := busy || !o.Busy.Since.IsZero() || ending == Unanswered
 	switch {
-	case o.Failing() || !mayWork:
+	case !mayWork:
 		s.Queue.Leave(key)
 	case o.Slot.Granted && !atWork:
 		s.Queue.Leave(key)
 	case !o.Slot.Granted && busy:
 		s.Queue.Hold(key, policy.Place(o))
-	case !o.Slot.Granted && !o.Slot.Asked:
+	case !o.Slot.Granted && !o.Slot.Asked && ending == Complete:
 		s.Queue.Leave(key) // does not want any more
 	}
 }

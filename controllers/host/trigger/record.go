@@ -1,0 +1,91 @@
+package trigger
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ironflow/ironflow/controllers/reconcile"
+)
+
+// Condition is on hosts that show an error, or that could not be detached. Its message is
+// what that was recorded with, so that the program knows after a restart as well whether
+// somebody has changed something since.
+const Condition = "FailedWith"
+
+// reasonRecorded is the condition's one reason.
+const reasonRecorded = "Recorded"
+
+// Record is the value of each trigger, by its name.
+type Record map[string]string
+
+// Of reads the triggers of a host.
+func Of(f Facts) Record {
+	r := Record{}
+	for _, t := range Table {
+		r[t.Name] = t.Of(f)
+	}
+	return r
+}
+
+// nothing stands for an empty value.
+const nothing = "-"
+
+// recordHead begins the condition's message.
+const recordHead = "a change of one of these tries again at once: "
+
+// Store writes a record into the status of its host.
+func (r Record) Store(h *metal3.BareMetalHost) {
+	reconcile.SetCondition(h, Condition, metav1.ConditionTrue, reasonRecorded, r.message())
+}
+
+// message is what the condition says.
+func (r Record) message() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(r)) {
+		parts = append(parts, name+"="+cmp.Or(r[name], nothing))
+	}
+	return recordHead + strings.Join(parts, " ")
+}
+
+// RecordOf reads what a host's error was recorded with; known is false where nobody has
+// recorded it: the error is another program's, or an older version's.
+func RecordOf(h *metal3.BareMetalHost) (r Record, known bool) {
+	c := meta.FindStatusCondition(h.Status.Conditions, Condition)
+	if c == nil {
+		return nil, false
+	}
+	text, ours := strings.CutPrefix(c.Message, recordHead)
+	if !ours {
+		return nil, false
+	}
+	r = Record{}
+	for part := range strings.FieldsSeq(text) {
+		if name, value, is := strings.Cut(part, "="); is {
+			r[name] = strings.TrimSuffix(value, nothing)
+		}
+	}
+	return r, true
+}
+
+// Changed names the triggers that differ from a record, for an error of a type. A trigger
+// that a former version did not know counts as unchanged.
+func Changed(before, now Record, kind metal3.ErrorType) []string {
+	var list []string
+	for _, t := range Table {
+		was, known := before[t.Name]
+		is := now[t.Name]
+		switch {
+		case !known, was == is, t.Request && is == "":
+		case t.Steers && kind == metal3.ProvisioningError:
+		default:
+			list = append(list, t.Name)
+		}
+	}
+	return list
+}
