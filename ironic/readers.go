@@ -134,7 +134,7 @@ func (w *Watch) readState(ctx context.Context, state ProvisionState) (map[string
 			seen[r.UUID] = true
 			w.report(inFlightReader)(w.table.merge(r, state == StateDeployWait, p.asked))
 			if state == StateDeployWait {
-				w.report(inFlightReader)(w.table.observe(r.UUID, now, w.options.lostAfter()))
+				w.report(inFlightReader)(w.table.observe(r.UUID, now, w.options.lostAfter))
 			}
 		}
 		w.mu.Unlock()

@@ -11,6 +11,9 @@ type table struct {
 	place int               // the highest place in the feed that was given out
 	// expected are the nodes, all of them known, that hosts of ours wait for.
 	expected map[string]bool
+	// rhythm is the longest pause between two heartbeats of a ramdisk that was seen from
+	// its begin to its end, with nothing happening that makes a ramdisk beat besides.
+	rhythm time.Duration
 }
 
 // entry is one node.
@@ -34,6 +37,8 @@ type entry struct {
 type beat struct {
 	value  time.Time // Ironic's, compared for equality only
 	seenAt time.Time // when the value was first seen
+	begun  bool      // seenAt is when it came: it followed another one
+	did    string    // what the ramdisk was doing then
 	told   bool      // its loss was reported
 }
 
@@ -166,17 +171,26 @@ func (t *table) arrange(rows []Row) {
 }
 
 // observe looks at the heartbeat of a row that was just merged and reports an
-// agent that fell silent.
-func (t *table) observe(uuid string, now time.Time, lostAfter time.Duration) (Change, bool) {
+// agent that fell silent: lostAfter is the limit, by the rhythm; zero for none.
+func (t *table) observe(uuid string, now time.Time, lostAfter func(rhythm time.Duration) time.Duration) (Change, bool) {
 	e, known := t.rows[uuid]
-	if !known || e.row.Agent.URL == "" {
+	if !known {
+		return Change{}, false
+	}
+	if e.row.Agent.URL == "" {
+		e.beat = beat{} // the next one is of another boot
 		return Change{}, false
 	}
 	if last := e.row.Agent.LastHeartbeat; !last.Equal(e.beat.value) || e.beat.seenAt.IsZero() {
-		e.beat = beat{value: last, seenAt: now}
+		next := beat{value: last, seenAt: now, begun: !e.beat.seenAt.IsZero(), did: e.row.DeployStep.String() + e.row.Agent.StatusMessage}
+		if e.beat.begun && !e.beat.told && e.beat.did == next.did {
+			t.rhythm = max(t.rhythm, now.Sub(e.beat.seenAt))
+		}
+		e.beat = next
 		return Change{}, false
 	}
-	if e.beat.told || now.Sub(e.beat.seenAt) <= lostAfter {
+	limit := lostAfter(t.rhythm)
+	if e.beat.told || limit == 0 || now.Sub(e.beat.seenAt) <= limit {
 		return Change{}, false
 	}
 	e.beat.told = true
@@ -187,7 +201,7 @@ func (t *table) observe(uuid string, now time.Time, lostAfter time.Duration) (Ch
 func (t *table) forgive(now time.Time) {
 	for _, e := range t.rows {
 		if !e.beat.seenAt.IsZero() {
-			e.beat.seenAt = now
+			e.beat.seenAt, e.beat.begun = now, false
 		}
 	}
 }

@@ -16,8 +16,9 @@ type WatchOptions struct {
 	Sweep      time.Duration // between sweeps: 5 min
 	NudgeGap   time.Duration // between two feed reads that nudges cause: 200 ms
 	RetryAfter time.Duration // after a failed read, doubled up to FeedIdle: 1 s
-	// HeartbeatTimeout is Ironic's own ramdisk_heartbeat_timeout: 300 s. A ramdisk
-	// beats at the latest every 0.6 of it.
+	// HeartbeatTimeout is Ironic's own ramdisk_heartbeat_timeout, which its API does not
+	// tell: a ramdisk beats every 0.3 to 0.6 of it. Zero means that it is not known, and
+	// that the rhythm is learnt.
 	HeartbeatTimeout time.Duration
 	HeartbeatMargin  time.Duration // added before an agent counts as lost: 30 s
 	FeedPage         int           // rows of a feed page: 50
@@ -39,7 +40,6 @@ func (o *WatchOptions) complete() {
 	orDefault(&o.Sweep, 5*time.Minute)
 	orDefault(&o.NudgeGap, 200*time.Millisecond)
 	orDefault(&o.RetryAfter, time.Second)
-	orDefault(&o.HeartbeatTimeout, 300*time.Second)
 	orDefault(&o.HeartbeatMargin, 30*time.Second)
 	orDefault(&o.FeedPage, 50)
 	orDefault(&o.SweepPage, 1000)
@@ -48,9 +48,28 @@ func (o *WatchOptions) complete() {
 	}
 }
 
-// lostAfter is the age of the last heartbeat from which an agent counts as lost.
-func (o *WatchOptions) lostAfter() time.Duration {
-	return o.HeartbeatTimeout*6/10 + o.HeartbeatMargin
+const (
+	// shortestRhythm is the least pause between two heartbeats that is taken for the
+	// ramdisk's rhythm, 0.3 of Ironic's default: what is shorter has an occasion, as a
+	// rule, such as the end of a step.
+	shortestRhythm = 90 * time.Second
+	// rhythmFactor makes a limit of the longest pause that was seen: the next one may be
+	// twice as long, and one heartbeat may be lost, since Ironic drops those that come
+	// while the node is locked.
+	rhythmFactor = 4
+)
+
+// lostAfter is the age of the last heartbeat from which an agent counts as lost, by
+// the longest pause between two of them that was seen with this Ironic. Zero means
+// that this is not known, so that none counts as lost.
+func (o *WatchOptions) lostAfter(rhythm time.Duration) time.Duration {
+	switch {
+	case o.HeartbeatTimeout > 0:
+		return o.HeartbeatTimeout*6/10 + o.HeartbeatMargin
+	case rhythm < shortestRhythm:
+		return 0
+	}
+	return rhythmFactor*rhythm + o.HeartbeatMargin
 }
 
 // ChangeKind says what happened to a node.

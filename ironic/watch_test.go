@@ -347,7 +347,7 @@ func TestProgressAndLostAgent(t *testing.T) {
 		g, s, uuids := fleet(t, simulator.Options{Heartbeat: time.Minute, Delays: simulator.Delays{Deploy: time.Hour, Work: time.Second}}, 60)
 		s.Edit(uuids[5], map[string]any{"provision_state": "available"})
 		e.Expect(g.Transition(t.Context(), uuids[5], ironic.Transition{Target: ironic.TargetActive})).To(Succeed())
-		w, got, stop := watching(t.Context(), g, ironic.WatchOptions{})
+		w, got, stop := watching(t.Context(), g, ironic.WatchOptions{HeartbeatTimeout: 300 * time.Second})
 		defer stop()
 		w.Expect(uuids[5], true)
 		pass(6 * time.Second)
@@ -369,6 +369,35 @@ func TestProgressAndLostAgent(t *testing.T) {
 		pass(10 * time.Minute)
 		e.Expect(of(got.take(), ironic.LostAgent)).To(BeEmpty(), "said once")
 	})
+}
+
+// TestTheRhythmOfHeartbeatsIsLearnt: how often a ramdisk beats is Ironic's own setting, which its API does not tell. None
+// counts as lost before that is known, nor before a pause has lasted for longer than any that may be.
+func TestTheRhythmOfHeartbeatsIsLearnt(t *testing.T) {
+	for name, c := range map[string]struct{ pause, heard, silent, lost time.Duration }{
+		"one beat says nothing":             {5 * time.Minute, time.Minute, 2 * time.Hour, 0},
+		"no more than the default's":        {2 * time.Minute, 20 * time.Minute, 8 * time.Minute, 2 * time.Minute},
+		"of a time-out that was raised":     {5 * time.Minute, 20 * time.Minute, 20 * time.Minute, 6 * time.Minute},
+		"what is shorter is not its rhythm": {20 * time.Second, time.Hour, 2 * time.Hour, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := NewWithT(t)
+				g, s, uuids := fleet(t, simulator.Options{Heartbeat: c.pause, Delays: simulator.Delays{Deploy: 5 * time.Hour, Work: time.Second}}, 1)
+				s.Edit(uuids[0], map[string]any{"provision_state": "available"})
+				w, got, stop := watching(t.Context(), g, ironic.WatchOptions{})
+				defer stop()
+				e.Expect(g.Transition(t.Context(), uuids[0], ironic.Transition{Target: ironic.TargetActive})).To(Succeed())
+				w.Expect(uuids[0], true)
+				pass(c.heard)
+				s.LoseAgent(uuids[0], true)
+				pass(c.silent - c.pause)
+				e.Expect(of(got.take(), ironic.LostAgent)).To(BeEmpty(), "it may only be slow")
+				pass(c.pause + c.lost)
+				e.Expect(len(of(got.take(), ironic.LostAgent)) == 1).To(Equal(c.lost != 0))
+			})
+		})
+	}
 }
 
 func TestWatchSurvivesAnOutage(t *testing.T) {

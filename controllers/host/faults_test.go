@@ -322,7 +322,8 @@ func TestLostAgentIsRestartedForItsReason(t *testing.T) {
 		o.Delays = delays
 		o.Delays.Deploy = time.Hour
 		w := newWorld(t, o, policy.Settings{}, wantInstall)
-		defer w.stop()
+		defer func() { w.stop() }()
+		w.knowHeartbeats()
 		w.until("installing", time.Minute, func(h *metal3.BareMetalHost) bool {
 			return strings.Contains(condition(h, metal3.ProgressingCondition).Message, names.StartAssistedInstall)
 		})

@@ -31,9 +31,7 @@ func (p *pass) refused(ctx context.Context, d *policy.Decision, err error) (poli
 	case ctx.Err() != nil:
 		return policy.Wait{}, false, ctx.Err()
 	case kind == ironic.Busy:
-		_, power := d.Do.(policy.Power)
-		p.Known.TurnedAway = power && policy.MarkOf(p.Known.Host) != nil
-		return p.busy(d.Do, err), false, nil
+		return p.busy(d.Do, err), false, p.turnedAway(ctx, d.Do)
 	case kind == ironic.Gone:
 		p.Lose(policy.Unknown)
 		return policy.Wait{}, true, nil
@@ -43,6 +41,17 @@ func (p *pass) refused(ctx context.Context, d *policy.Decision, err error) (poli
 	p.down = textOf(err)
 	p.metrics.Add(policy.Count{Metric: metrics.NotReady})
 	return policy.Wait{Note: view.Note{Step: d.Do.Name()}, After: reconcile.DefaultUnavailable}, false, nil
+}
+
+// turnedAway writes down that a restart that was announced was not taken: it is to be
+// asked for again, whatever happens to this process.
+func (p *pass) turnedAway(ctx context.Context, action policy.Action) error {
+	m := policy.MarkOf(p.Known.Host)
+	if _, power := action.(policy.Power); !power || m == nil || m.TurnedAway {
+		return nil
+	}
+	m.TurnedAway = true
+	return p.Do(ctx, policy.Announce{Mark: *m})
 }
 
 // busy waits for whoever holds the node. A lock that lasts is shown.

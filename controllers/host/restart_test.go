@@ -1,7 +1,9 @@
 package host
 
 import (
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/memory"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
 // TestBackInDiscovery: the hub sees the machine again in the middle of its
@@ -67,7 +70,8 @@ func TestSilenceOfABygoneDeployment(t *testing.T) {
 		o.Delays = delays
 		o.Delays.Deploy = time.Hour
 		w := newWorld(t, o, policy.Settings{}, wantInstall)
-		defer w.stop()
+		defer func() { w.stop() }()
+		w.knowHeartbeats()
 		installing := func(h *metal3.BareMetalHost) bool {
 			n, _ := w.sim.Node(nodespec.NodeName(h))
 			return n.ProvisionState == "wait call-back" && strings.Contains(condition(h, metal3.ProgressingCondition).Message, names.StartAssistedInstall)
@@ -89,5 +93,145 @@ func TestSilenceOfABygoneDeployment(t *testing.T) {
 		w.until("installing again", time.Minute, installing)
 		let(time.Minute)
 		g.Expect(w.events.list()).NotTo(ContainElement("AgentLost"))
+	})
+}
+
+// TestAnAgentThatCallsSeldomIsNotLost: how often a ramdisk calls is Ironic's own setting ([api]ramdisk_heartbeat_timeout,
+// of which a ramdisk takes 0.3 to 0.6), which is raised for large fleets.
+func TestAnAgentThatCallsSeldomIsNotLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := assisted(nil)
+		o.Delays = delays
+		o.Delays.Deploy = time.Hour
+		o.Heartbeat = 5 * time.Minute // of a time-out of 600 s
+		w := newWorld(t, o, policy.Settings{}, wantInstall)
+		defer func() { w.stop() }()
+		w.untilNode("lab~host-1", "wait call-back", 5*time.Minute)
+		w.sim.ResetCounts()
+		let(30 * time.Minute)
+		w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/power"]).To(BeZero())
+		w.g.Expect(w.events.list()).NotTo(ContainElement("AgentLost"))
+	})
+}
+
+// TestAMachineIsRestartedOnceForOneReason: once in a deployment, whoever says that it was cut off, and however often the
+// controller is restarted meanwhile.
+func TestAMachineIsRestartedOnceForOneReason(t *testing.T) {
+	cutOff := func(w *world) {
+		w.report(policy.Progress{Stage: "error", CutOff: time.Now().Add(-30 * time.Second), Failure: "The host restarted unexpectedly", FailedAt: time.Now()})
+	}
+	silent := func(w *world) { w.sim.LoseAgent(nodespec.NodeName(w.host()), true) }
+	for name, says := range map[string]func(*world){"the hub": cutOff, "Ironic": silent, "both": func(w *world) { cutOff(w); silent(w) }} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := assisted(nil)
+				o.Delays = delays
+				o.Delays.Deploy = 5 * time.Hour
+				w := newWorld(t, o, policy.Settings{}, wantInstall)
+				defer func() { w.stop() }()
+				w.knowHeartbeats()
+				restarts := func() int { return w.sim.Counts()["PUT /v1/nodes/{node}/states/power"] }
+				w.untilInstalling()
+				let(time.Minute)
+				w.sim.ResetCounts()
+				says(w)
+				let(10 * time.Minute)
+				w.g.Expect(restarts()).To(Equal(1))
+				for range 3 {
+					w.stop()
+					w.start(policy.Settings{})
+					w.progressed <- w.key
+					let(10 * time.Minute)
+				}
+				w.g.Expect(restarts()).To(Equal(1))
+			})
+		})
+	}
+}
+
+// TestTheNextDeploymentIsRestartedForItsOwnReason: that one was restarted says nothing of the next.
+func TestTheNextDeploymentIsRestartedForItsOwnReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := assisted(nil)
+		o.Delays = delays
+		o.Delays.Deploy = 5 * time.Hour
+		w := newWorld(t, o, policy.Settings{}, wantInstall)
+		defer func() { w.stop() }()
+		restarts := func() int { return w.sim.Counts()["PUT /v1/nodes/{node}/states/power"] }
+		cutOff := func() {
+			let(time.Minute)
+			w.report(policy.Progress{Stage: "error", CutOff: time.Now().Add(-30 * time.Second), Failure: "The host restarted unexpectedly", FailedAt: time.Now()})
+			let(time.Minute)
+		}
+		w.untilInstalling()
+		w.sim.ResetCounts()
+		cutOff()
+		w.g.Expect(restarts()).To(Equal(1))
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.CustomDeploy = nil })
+		w.untilState(metal3.StateAvailable, 10*time.Minute)
+		w.g.Expect(w.host().Annotations).NotTo(HaveKey(names.Rebooting))
+		w.edit(wantInstall)
+		w.untilInstalling()
+		w.sim.ResetCounts()
+		cutOff()
+		w.g.Expect(restarts()).To(Equal(1))
+	})
+}
+
+// TestARestartThatIsTurnedAwayIsAskedForAgain, also by a controller that was started meanwhile: and never twice.
+func TestARestartThatIsTurnedAwayIsAskedForAgain(t *testing.T) {
+	for name, c := range map[string]struct{ moved, restarted bool }{
+		"whoever held the node has changed it":                 {true, true},
+		"nothing of it has changed":                            {false, true},
+		"whoever held the node has changed it, one controller": {true, false},
+		"nothing of it has changed, one controller":            {false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) {
+					wantInstall(h)
+					h.Spec.DisablePowerOff = true
+				})
+				defer func() { w.stop() }()
+				w.untilState(metal3.StateProvisioned, time.Minute)
+				let(time.Minute)
+				w.sim.ResetCounts()
+				var locked atomic.Bool
+				locked.Store(true)
+				w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+					if r.Method != http.MethodPut || !strings.HasSuffix(r.URL.Path, "/states/power") || !locked.Load() {
+						return nil
+					}
+					return &simulator.Fault{Status: http.StatusConflict, Text: "Node is locked by host conductor-1"}
+				})
+				restarts := func() int { return w.sim.Counts()["PUT /v1/nodes/{node}/states/power"] }
+				w.annotate(names.Reboot, `{"mode":"hard"}`)
+				let(30 * time.Second)
+				w.g.Expect(restarts()).To(BeNumerically("~", 10, 3), "it is asked for every three seconds")
+				if c.restarted {
+					w.stop()
+				}
+				locked.Store(false)
+				w.sim.ResetCounts()
+				if c.moved {
+					w.sim.Edit("lab~host-1", map[string]any{"description": "looked after"})
+				}
+				if c.restarted {
+					w.start(policy.Settings{})
+				}
+				let(10 * time.Minute)
+				w.g.Expect(restarts()).To(Equal(1), "however often it is looked at")
+				w.g.Expect(w.host().Annotations).NotTo(HaveKey(names.Rebooting))
+			})
+		})
+	}
+}
+
+// untilInstalling waits until the live image of a deployment installs.
+func (w *world) untilInstalling() {
+	w.t.Helper()
+	w.until("installing", 2*time.Minute, func(h *metal3.BareMetalHost) bool {
+		n, _ := w.sim.Node(nodespec.NodeName(h))
+		return n.ProvisionState == "wait call-back" && strings.Contains(condition(h, metal3.ProgressingCondition).Message, names.StartAssistedInstall)
 	})
 }

@@ -53,15 +53,16 @@ type world struct {
 
 	progressed chan types.NamespacedName
 
-	mu       sync.Mutex
-	mayFail  bool // passes are expected to end in errors
-	panics   bool // who is asked for progress panics
-	progress policy.Progress
-	left     []types.NamespacedName // hosts that nobody asks the hub for any more
-	statuses int
-	passes   int
-	ended    func(ctrl.Result)
-	refuse   func(*http.Request) *kubeapi.Fault
+	mu         sync.Mutex
+	mayFail    bool // passes are expected to end in errors
+	panics     bool // who is asked for progress panics
+	progress   policy.Progress
+	heartbeats time.Duration          // Ironic's time-out of a ramdisk, where the program is told; zero: not
+	left       []types.NamespacedName // hosts that nobody asks the hub for any more
+	statuses   int
+	passes     int
+	ended      func(ctrl.Result)
+	refuse     func(*http.Request) *kubeapi.Fault
 }
 
 // delays are those that the speed figures are measured with.
@@ -138,7 +139,7 @@ func (w *world) start(s policy.Settings) {
 	if o.Ironics == nil {
 		gateway, err := ironic.New(w.t.Context(), ironic.Config{URL: "http://ironic.test", Transport: w.sim.Transport()})
 		w.g.Expect(err).NotTo(HaveOccurred())
-		watch := ironic.NewWatch(gateway, ironic.WatchOptions{})
+		watch := ironic.NewWatch(gateway, ironic.WatchOptions{HeartbeatTimeout: w.heartbeats})
 		o.Gateway, o.Watch, read = gateway, watch, gateway
 		w.g.Expect(mgr.Add(manager.RunnableFunc(watch.Run))).To(Succeed())
 	}
@@ -148,6 +149,13 @@ func (w *world) start(s policy.Settings) {
 	w.g.Expect(err).NotTo(HaveOccurred())
 	w.g.Expect(w.rec.register(mgr, passes{w.rec, w})).To(Succeed())
 	w.stop, w.over = kubeapi.Start(w.t, mgr)
+}
+
+// knowHeartbeats starts the program anew with Ironic's default time-out of a ramdisk.
+func (w *world) knowHeartbeats() {
+	w.stop()
+	w.heartbeats = 5 * time.Minute
+	w.start(w.with.Settings)
 }
 
 // seen counts what is written, and refuses what a test wants to be refused.

@@ -112,10 +112,7 @@ func (w *Work) change(ctx context.Context, action policy.Action) error {
 			w.Media.Started(client.ObjectKeyFromObject(o.Host))
 		}
 		o.Node.TargetPowerState, o.Node.LastError = a.Target, ""
-		o.PowerAsked, o.LostAgent, o.TurnedAway = a.Target, false, false
-		if a.Target == ironic.PowerRebooting {
-			o.Rebooted = o.Now
-		}
+		o.PowerAsked, o.LostAgent = a.Target, false
 	case policy.Maintenance:
 		if err := g.SetMaintenance(ctx, id, a.On, a.Reason); err != nil {
 			return err

@@ -103,7 +103,6 @@ func (w *Work) release(ctx context.Context) error {
 // announce writes down that a restart is about to be asked for, in the place of what
 // asked for it.
 func (w *Work) announce(ctx context.Context, a policy.Announce) error {
-	w.Known.TurnedAway = false
 	return w.Saver.Metadata(ctx, w.Known.Host, func(h *metal3.BareMetalHost) {
 		for _, key := range a.Drop {
 			delete(h.Annotations, key)

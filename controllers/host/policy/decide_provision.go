@@ -55,6 +55,8 @@ func stepProvisioning(o *Observed, d *Decision) {
 // config drive is read, Ironic validates, and is asked.
 func deploy(o *Observed, d *Decision) {
 	switch {
+	case MarkOf(o.Host) != nil:
+		dropMark(d) // of the deployment before
 	case dropReboots(o, d):
 	case nodespec.NeedsConfigDrive(o.Host) && o.ConfigDrive == nil:
 		d.do(ReadConfigDrive{})
@@ -103,17 +105,12 @@ func watchDeploy(o *Observed, d *Decision) {
 	if startOver(o, d) {
 		return
 	}
+	if restartCutOff(o, d) {
+		return
+	}
 	switch {
-	case o.LostAgent && !o.Node.DeployStep.IsZero():
-		rebootForReason(d, "the agent in the live image stopped talking to Ironic during "+o.Node.DeployStep.Name)
-		return
-	case restartedInStep(o) && o.Rebooted.Before(o.Progress.CutOff):
-		rebootForReason(d, "the machine came back in discovery during "+o.Node.DeployStep.Name)
-		return
-	case restartedInStep(o):
-		note := deployNote(o)
-		note.WaitingFor = "the fresh live image to say why the installation was cut off"
-		d.wait(lookAgain, note)
+	case whyCutOff(o) != "" && (restartedInStep(o) || !hubFailed(o)):
+		d.wait(lookAgain, cutOffNote(o))
 		return
 	case !hubFailed(o) || o.Node.DeployStep.Name != names.StartAssistedInstall:
 		d.wait(lookAgain, deployNote(o))
@@ -135,21 +132,6 @@ func watchDeploy(o *Observed, d *Decision) {
 	}
 	fail(o, d, metal3.ProvisioningError, "", reason)
 	d.do(Transition{ironic.Transition{Target: ironic.TargetDeleted}})
-}
-
-// rebootForReason has Ironic reboot a machine that was restarted behind its back:
-// only then does it take the fresh live image on, in which confirm_install fails
-// with the reason.
-func rebootForReason(d *Decision, why string) {
-	d.do(Power{ironic.PowerRequest{Target: ironic.PowerRebooting}})
-	d.warn("AgentLost", why+"; the machine is restarted so that the deployment ends with a reason")
-}
-
-// restartedInStep reports whether the hub saw the machine come back in discovery
-// and cut this deployment's installation off. One that began earlier does not
-// count: the hub may learn only from this deployment that it is over.
-func restartedInStep(o *Observed) bool {
-	return o.Node.DeployStep.Name == names.StartAssistedInstall && o.Progress.CutOff.After(o.Host.Status.OperationHistory.Provision.Start.Time)
 }
 
 // hubFailed reports whether the hub has declared this deployment's installation

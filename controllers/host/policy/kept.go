@@ -28,9 +28,6 @@ type Kept struct {
 	PowerAsked ironic.PowerState
 	// SoftRefused means that the driver knows no soft power action. Lost: it refuses once more.
 	SoftRefused bool
-	// Rebooted is when the machine was last rebooted through Ironic to learn why an
-	// installation was cut off; zero for never.
-	Rebooted time.Time
 	// Verifying is since when the node is seen to be verified, by our own clock; zero for
 	// not, or not before this pass. Lost: the limit on that begins anew.
 	Verifying time.Time
@@ -40,8 +37,6 @@ type Kept struct {
 	// Busy is who held the node when a call was last turned away, and since when. Lost: a
 	// lock that lasts is shown half a minute later.
 	Busy Holder
-	// TurnedAway means that a restart that was announced was turned away by a locked node.
-	TurnedAway bool
 }
 
 // Keep is what the next pass is to know. failed means that this pass has recorded an error.

@@ -17,7 +17,8 @@ import (
 // from before Ironic is asked until that is known to be done. A restart shows in
 // nothing that can be looked up afterwards: the mark's Since is a time of the
 // node's own that any request moves, so that a controller that dies at any moment
-// neither asks twice nor forgets to ask.
+// neither asks twice nor forgets to ask. The mark of a restart that nobody asked for
+// stays until the deployment ends in which it was made.
 type Mark struct {
 	// Hard is true when the machine is not asked to shut its system down first.
 	Hard bool `json:"hard,omitempty"`
@@ -26,6 +27,12 @@ type Mark struct {
 	Since time.Time `json:"since"`
 	// State is the node's: in another one, what the mark is about is over.
 	State ironic.ProvisionState `json:"state"`
+	// TurnedAway means that Ironic did not take the request, because somebody else had
+	// the node locked, who may have moved it meanwhile.
+	TurnedAway bool `json:"turnedAway,omitempty"`
+	// CutOff means that nobody asked for the restart: an installation was cut off, and
+	// Ironic is to learn why. It is made once in a deployment.
+	CutOff bool `json:"cutOff,omitempty"`
 }
 
 // MarkOf reads a host's mark; nil for none. One that cannot be read is older than
@@ -104,11 +111,15 @@ func restart(o *Observed, d *Decision, m Mark) {
 		d.wait(lookAgain, view.Note{Step: "restarting the machine", Text: string(n.TargetPowerState)})
 	case o.Detail != Full:
 		d.do(Refresh{})
+	case m.TurnedAway && n.Reservation != "":
+		d.wait(WaitBusy, view.Note{Step: "restarting the machine", WaitingFor: "whoever holds the node in Ironic"})
+	case m.TurnedAway:
+		// Whoever had locked the node may have moved it since.
+		d.do(Announce{Mark: Mark{Hard: m.Hard, Since: n.UpdatedAt, State: n.ProvisionState}})
 	case n.UpdatedAt.Equal(m.Since):
 		askRestart(o, d, m)
-	case o.Failing() || o.TurnedAway:
-		// It failed and is due again, or whoever had locked the node has moved it since.
-		d.do(Announce{Mark: Mark{Hard: m.Hard || o.Failing(), Since: n.UpdatedAt, State: n.ProvisionState}})
+	case o.Failing(): // it failed and is due again
+		d.do(Announce{Mark: Mark{Hard: true, Since: n.UpdatedAt, State: n.ProvisionState}})
 	case n.LastError != "":
 		fail(o, d, metal3.PowerManagementError, "", "Ironic could not restart the machine: "+n.LastError)
 	default:
@@ -132,6 +143,9 @@ func askRestart(o *Observed, d *Decision, m Mark) {
 // the operation anew, with a restart of the machine.
 func startOver(o *Observed, d *Decision) bool {
 	forced, m, n := ForcedReboots(o.Host), MarkOf(o.Host), o.Node
+	if m != nil && m.CutOff {
+		m = nil // of a restart that nobody asked for
+	}
 	switch {
 	case m == nil && len(forced) == 0:
 		return false

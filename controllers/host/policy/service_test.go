@@ -134,6 +134,10 @@ func TestPowerModes(t *testing.T) {
 			o.Host.Annotations = map[string]string{names.Rebooting: Mark{Hard: hard, Since: since, State: o.Node.ProvisionState}.Value()}
 		}
 	}
+	turnedAway := func(o *Observed) {
+		o.Node.UpdatedAt = noon
+		o.Host.Annotations = map[string]string{names.Rebooting: Mark{Since: noon, State: o.Node.ProvisionState, TurnedAway: true}.Value()}
+	}
 	for name, c := range map[string]struct {
 		given []func(*Observed)
 		do    string
@@ -154,7 +158,8 @@ func TestPowerModes(t *testing.T) {
 		"never off: under way":                  {[]func(*Observed){on, never, marked(false, noon), func(o *Observed) { o.Node.TargetPowerState = ironic.PowerOn }}, "", false, ""},
 		"never off: done":                       {[]func(*Observed){on, never, marked(false, noon.Add(-time.Hour))}, "", true, ""},
 		"never off: failed":                     {[]func(*Observed){on, never, marked(false, noon.Add(-time.Hour)), func(o *Observed) { o.Node.LastError = "no" }}, "", false, "PowerManagementError"},
-		"never off: turned away":                {[]func(*Observed){on, never, marked(false, noon.Add(-time.Hour)), func(o *Observed) { o.TurnedAway = true }}, "announce restart", false, ""},
+		"never off: turned away":                {[]func(*Observed){on, never, turnedAway}, "announce restart", false, ""},
+		"never off: turned away, still locked":  {[]func(*Observed){on, never, turnedAway, func(o *Observed) { o.Node.Reservation = "conductor-1" }}, "", false, ""},
 		"never off: a key does not hold it off": {[]func(*Observed){on, never, func(o *Observed) { o.Host.Annotations = map[string]string{names.Reboot + "/x": ""} }}, "", false, ""},
 		"never off: offline by an old spec":     {[]func(*Observed){on, never, func(o *Observed) { o.Host.Spec.Online = false }}, "", false, ""},
 		"off: the annotation goes":              {[]func(*Observed){reboot("")}, "", true, ""},

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 
@@ -9,12 +10,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/api/names"
 )
 
 // hostChanged lets the updates of hosts through that a person or another controller
 // makes. Changes of the status are ours.
 var hostChanged = predicate.Or[client.Object](predicate.GenerationChangedPredicate{},
-	predicate.AnnotationChangedPredicate{}, predicate.LabelChangedPredicate{}, finalizersChanged{})
+	annotationsChanged{}, predicate.LabelChangedPredicate{}, finalizersChanged{})
+
+// annotationsChanged lets updates through that change an annotation of somebody else's:
+// a restart that was turned away is asked for again after a while, not as soon as that is
+// written down.
+type annotationsChanged struct{ predicate.Funcs }
+
+// Update implements predicate.Predicate.
+func (annotationsChanged) Update(e event.TypedUpdateEvent[client.Object]) bool {
+	before, after := maps.Clone(e.ObjectOld.GetAnnotations()), maps.Clone(e.ObjectNew.GetAnnotations())
+	delete(before, names.Rebooting)
+	delete(after, names.Rebooting)
+	return !maps.Equal(before, after)
+}
 
 // finalizersChanged lets updates through that add or remove a finalizer: a host
 // whose last other finalizer went may go on to its end.
