@@ -3,9 +3,9 @@
 // the owner of HostUpdatePolicy.
 //
 // It reads what Ironic has cached about a machine, never the BMC itself, and
-// never on a timer: when a host comes to rest for the first time or after an
-// inspection (its resources exist since its registration), and when the host controller asks because it has just changed
-// something. It decides what of a wish is valid and still differs, but changes
+// never on a timer: when the host controller asks, which it does before a host is
+// available and after it has changed something, and when a host came to rest of which
+// something is unread (its resources exist since its registration). It decides what of a wish is valid and still differs, but changes
 // no machine: preparing and servicing belong to package host, which uses a
 // [Keeper] and the pure functions [SettingsWish] and [UpdatesWish].
 //

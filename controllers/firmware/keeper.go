@@ -32,6 +32,7 @@ type Keeper struct {
 	client   client.Client
 	gateway  Gateway
 	recorder reconcile.Recorder
+	unread   unread
 }
 
 // NewKeeper makes a Keeper. The zero recorder drops the events.
@@ -115,6 +116,14 @@ func (k *Keeper) makeComponents(ctx context.Context, h *metal3.BareMetalHost) (*
 // ReadSettings takes over what Ironic knows of the machine's settings, creating
 // the resource if there is none, and judges the spec by it.
 func (k *Keeper) ReadSettings(ctx context.Context, h *metal3.BareMetalHost, node string) (*metal3.HostFirmwareSettings, error) {
+	s, err := k.readSettings(ctx, h, node)
+	if err == nil {
+		k.unread.read(h, left{settings: true})
+	}
+	return s, err
+}
+
+func (k *Keeper) readSettings(ctx context.Context, h *metal3.BareMetalHost, node string) (*metal3.HostFirmwareSettings, error) {
 	settings, err := k.gateway.BIOS(ctx, node)
 	if err != nil {
 		return nil, err
@@ -192,6 +201,14 @@ func (k *Keeper) ensureSchema(ctx context.Context, h *metal3.BareMetalHost, sche
 // component: nil then means that there is nothing to keep. done, unless nil, are
 // the updates that were carried out.
 func (k *Keeper) ReadComponents(ctx context.Context, h *metal3.BareMetalHost, node string, done []metal3.FirmwareUpdate) (*metal3.HostFirmwareComponents, error) {
+	c, err := k.readComponents(ctx, h, node, done)
+	if err == nil {
+		k.unread.read(h, left{components: true})
+	}
+	return c, err
+}
+
+func (k *Keeper) readComponents(ctx context.Context, h *metal3.BareMetalHost, node string, done []metal3.FirmwareUpdate) (*metal3.HostFirmwareComponents, error) {
 	listed, err := k.gateway.Firmware(ctx, node)
 	if err != nil {
 		return nil, err

@@ -3,12 +3,10 @@ package firmware
 import (
 	"context"
 	"errors"
-	"sync"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -21,9 +19,6 @@ import (
 type reconciler struct {
 	client client.Client
 	keeper *Keeper
-
-	mu    sync.Mutex
-	stale map[types.NamespacedName]bool // hosts that were inspected or registered since they were last read
 }
 
 // +kubebuilder:rbac:groups=metal3.io,resources=hostfirmwaresettings;hostfirmwarecomponents,verbs=get;list;watch;create;update;patch
@@ -37,14 +32,14 @@ type reconciler struct {
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	h := &metal3.BareMetalHost{}
 	if err := r.client.Get(ctx, req.NamespacedName, h); err != nil {
-		r.forget(req.NamespacedName)
+		r.keeper.unread.forget(req.NamespacedName)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if leftAlone(h) {
 		return ctrl.Result{}, nil
 	}
 	if examined(h) {
-		r.remember(req.NamespacedName)
+		r.keeper.unread.examined(h)
 	}
 	return resolve(r.pass(ctx, h))
 }
@@ -59,15 +54,15 @@ func (r *reconciler) pass(ctx context.Context, h *metal3.BareMetalHost) error {
 		return err
 	}
 	describable, listable := r.keeper.describable(h, h.Status.Provisioning.ID)
-	unread := r.isStale(h) || describable && (s == nil || s.Status.Settings == nil)
-	if err := r.components(ctx, h, unread, listable && describable && s == nil); err != nil {
+	unread, never := r.keeper.unread.of(h), describable && (s == nil || s.Status.Settings == nil)
+	if err := r.components(ctx, h, unread.components || never, listable && describable && s == nil); err != nil {
 		return err
 	}
-	if err := r.settings(ctx, h, s, unread, describable); err != nil {
+	if err := r.settings(ctx, h, s, unread.settings || never, describable); err != nil {
 		return err
 	}
 	if atRest(h) {
-		r.forget(client.ObjectKeyFromObject(h))
+		r.keeper.unread.forget(client.ObjectKeyFromObject(h))
 	}
 	return r.policy(ctx, h)
 }
@@ -180,22 +175,4 @@ func owned(object client.Object, h *metal3.BareMetalHost) bool {
 		}
 	}
 	return false
-}
-
-func (r *reconciler) remember(key types.NamespacedName) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.stale[key] = true
-}
-
-func (r *reconciler) forget(key types.NamespacedName) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.stale, key)
-}
-
-func (r *reconciler) isStale(h *metal3.BareMetalHost) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.stale[client.ObjectKeyFromObject(h)]
 }

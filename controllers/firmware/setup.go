@@ -4,7 +4,6 @@ import (
 	"context"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -45,7 +44,7 @@ func Setup(mgr ctrl.Manager, o Options) (*Keeper, error) {
 }
 
 func newReconciler(c client.Client, keeper *Keeper) *reconciler {
-	return &reconciler{client: c, keeper: keeper, stale: map[types.NamespacedName]bool{}}
+	return &reconciler{client: c, keeper: keeper}
 }
 
 // sameName maps a resource to the host that it is about.

@@ -1,7 +1,9 @@
 package host
 
 import (
+	"net/http"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +13,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -81,6 +84,14 @@ func TestFirmwareResourcesExistBeforeAHostIsRegistered(t *testing.T) {
 				defer w.stop()
 				host := w.shows(&metal3.BareMetalHostList{}, registered)
 				settings, components := w.shows(&metal3.HostFirmwareSettingsList{}, every), w.shows(&metal3.HostFirmwareComponentsList{}, every)
+				available := w.shows(&metal3.BareMetalHostList{}, func(o client.Object) bool {
+					h, is := o.(*metal3.BareMetalHost)
+					return is && h.Status.Provisioning.State == metal3.StateAvailable
+				})
+				listed := w.shows(&metal3.HostFirmwareComponentsList{}, func(o client.Object) bool {
+					f, is := o.(*metal3.HostFirmwareComponents)
+					return is && len(f.Status.Components) > 0
+				})
 				described := w.shows(&metal3.HostFirmwareSettingsList{}, func(o client.Object) bool {
 					s, is := o.(*metal3.HostFirmwareSettings)
 					return is && s.Status.Settings["BootMode"] == "Bios"
@@ -98,11 +109,44 @@ func TestFirmwareResourcesExistBeforeAHostIsRegistered(t *testing.T) {
 						g.Expect(made[kind]).To(BeZero(), kind)
 					}
 				}
-				g.Expect(described() > 0).To(Equal(c.settings), "data follows")
+				told := map[string]uint64{"settings": described(), "components": listed()}
+				g.Expect(told["settings"] > 0).To(Equal(c.settings), "data follows")
+				g.Expect(told["components"] > 0).To(Equal(c.components))
+				if rest := available(); rest > 0 {
+					g.Expect(told).To(HaveEach(BeNumerically("<", rest)), "and is there before the host is available")
+				}
 				if !c.settings && !c.components {
 					g.Expect(w.api.Counts()).NotTo(HaveKey(And(ContainSubstring("hostfirmware"), Not(HavePrefix("watch ")))), "nothing is written")
 				}
 				g.Expect(w.sim.Counts()["GET /v1/nodes/{node}/firmware"]).To(BeNumerically("<=", map[bool]int{true: 2, false: 1}[c.components]))
+			})
+		})
+	}
+}
+
+// TestAnIronicThatTellsNothingOfFirmwareHoldsNobodyUp: without a wish, a host goes on.
+func TestAnIronicThatTellsNothingOfFirmwareHoldsNobodyUp(t *testing.T) {
+	for name, status := range map[string]int{"refused": http.StatusNotAcceptable, "not found": http.StatusNotFound} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, simulator.Options{}, policy.Settings{}, func(h *metal3.BareMetalHost) {
+					h.Spec.BMC.Address = "idrac-virtualmedia://bmc.test/redfish/v1/Systems/1"
+				})
+				defer w.stop()
+				w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+					if strings.HasSuffix(r.URL.Path, "/bios") || strings.HasSuffix(r.URL.Path, "/firmware") {
+						return &simulator.Fault{Status: status, Text: "no such thing"}
+					}
+					return nil
+				})
+				for _, object := range []client.Object{
+					&metal3.HostFirmwareSettings{ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: lab.Name}, Spec: metal3.HostFirmwareSettingsSpec{Settings: metal3.DesiredSettingsMap{}}},
+					&metal3.HostFirmwareComponents{ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: lab.Name}, Spec: metal3.HostFirmwareComponentsSpec{Updates: []metal3.FirmwareUpdate{}}},
+				} {
+					w.g.Expect(w.kube.Create(t.Context(), object)).To(Succeed())
+				}
+				w.untilState(metal3.StateAvailable, time.Minute)
+				w.g.Expect(w.host().Status.ErrorType).To(BeEmpty())
 			})
 		})
 	}

@@ -158,8 +158,8 @@ func ofSite(rack *corev1.ConfigMap) metav1.ObjectMeta {
 	}
 }
 
-// startManager runs the controller as the program does.
-func startManager(t *testing.T, plane *lab.ControlPlane, scheme *runtime.Scheme, gateway *ironic.Gateway, s policy.Settings, name string) {
+// startManager runs the controller as the program does, with more that is to run beside it.
+func startManager(t *testing.T, plane *lab.ControlPlane, scheme *runtime.Scheme, gateway *ironic.Gateway, s policy.Settings, name string, more ...func(ctrl.Manager) error) {
 	t.Helper()
 	g := NewWithT(t)
 	mgr, err := ctrl.NewManager(plane.Config(), ctrl.Options{
@@ -171,6 +171,9 @@ func startManager(t *testing.T, plane *lab.ControlPlane, scheme *runtime.Scheme,
 	keeper, err := firmware.Setup(mgr, firmware.Options{Gateway: gateway, Name: name + "-firmware"})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(host.Setup(mgr, host.Options{Gateway: gateway, Watch: watch, Settings: s, Firmware: keeper, Name: name})).To(Succeed())
+	for _, add := range more {
+		g.Expect(add(mgr)).To(Succeed())
+	}
 	done := make(chan error, 1)
 	go func() { _ = watch.Run(t.Context()) }()
 	go func() { done <- mgr.Start(t.Context()) }()
@@ -182,7 +185,7 @@ func startManager(t *testing.T, plane *lab.ControlPlane, scheme *runtime.Scheme,
 }
 
 // createHost makes a host, and its Secret with what a site has marked on it.
-func createHost(t *testing.T, kube client.Client, n int, marks metav1.ObjectMeta) {
+func createHost(t *testing.T, kube client.Client, n int, marks metav1.ObjectMeta, change ...func(*metal3.BareMetalHost)) {
 	t.Helper()
 	g := NewWithT(t)
 	name := fmt.Sprintf("host-%d", n)
@@ -191,13 +194,17 @@ func createHost(t *testing.T, kube client.Client, n int, marks metav1.ObjectMeta
 		ObjectMeta: marks,
 		StringData: map[string]string{"username": "admin", "password": "hunter2hunter2"},
 	})).To(Succeed())
-	g.Expect(kube.Create(t.Context(), &metal3.BareMetalHost{
+	h := &metal3.BareMetalHost{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
 		Spec: metal3.BareMetalHostSpec{
 			Online: true, BootMACAddress: fmt.Sprintf("52:54:00:00:00:%02x", n),
 			BMC: metal3.BMCDetails{Address: "redfish-virtualmedia://bmc.test/redfish/v1/Systems/" + name, CredentialsName: name},
 		},
-	})).To(Succeed())
+	}
+	for _, c := range change {
+		c(h)
+	}
+	g.Expect(kube.Create(t.Context(), h)).To(Succeed())
 }
 
 func eachHost(t *testing.T, kube client.Client, do func(*metal3.BareMetalHost)) {

@@ -46,6 +46,11 @@ func (r *Reconciler) observeNetwork(ctx context.Context, in *Input) (version str
 		return "", err
 	}
 	in.NetworkData = secret.Data
+	if last := image.Status.NetworkData; !secret.DeletionTimestamp.IsZero() && last.Name == secret.Name && last.Version != "" {
+		// It is there for as long as hosts hold it. That somebody has deleted it is no other
+		// content: an image that was built anew for that would be none for a while.
+		return last.Version, nil
+	}
 	_, _, unfit := networkOf(*in)
 	err = r.mark(ctx, secret, func(secret *corev1.Secret) error {
 		metav1.SetMetaDataLabel(&secret.ObjectMeta, names.EnvironmentLabel, names.EnvironmentValue)

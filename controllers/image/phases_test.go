@@ -72,6 +72,23 @@ func TestTheNetworkSecretIsMarkedOnce(t *testing.T) {
 	w.Expect(i.Status.NetworkData.Version).To(Equal(s.ResourceVersion), "hosts compare with the Secret as it is now")
 }
 
+// Whoever deletes a namespace deletes the Secrets first: an image that changed for that would
+// be without an address when its host is to be cleaned by it.
+func TestADeletedNetworkSecretThatIsHeldChangesNoImage(t *testing.T) {
+	net := secret("net", "eth0.nmconnection", "[connection]\nid=eth0\ntype=ethernet\n")
+	net.Finalizers = []string{names.SecretFinalizer}
+	w := newWorld(t, asked(withNetwork), net)
+	before := w.settled()
+	w.Expect(w.kube.Delete(t.Context(), w.network())).To(Succeed())
+	w.Expect(w.network().ResourceVersion).NotTo(Equal(before.Status.NetworkData.Version))
+	for range 3 {
+		after, _, err := w.pass()
+		w.Expect(err).NotTo(HaveOccurred())
+		w.Expect(after.Status).To(Equal(before.Status))
+	}
+	w.Expect(w.store.removed).To(BeEmpty())
+}
+
 // Garbage collection takes a Secret with its last owner: one that holds no network data, or
 // that the image names no more, must not go with it.
 func TestANetworkSecretThatWasNamedByMistakeIsNotOwned(t *testing.T) {

@@ -83,9 +83,9 @@ func ReadImage(h *metal3.BareMetalHost, image *metal3.PreprovisioningImage, want
 	ready := meta.FindStatusCondition(s.Conditions, string(metal3.ConditionImageReady))
 	broken := meta.FindStatusCondition(s.Conditions, string(metal3.ConditionImageError))
 	switch {
-	case broken != nil && broken.Status == metav1.ConditionTrue && broken.ObservedGeneration >= image.Generation:
+	case broken != nil && broken.Status == metav1.ConditionTrue && broken.ObservedGeneration >= produced(image):
 		live.Error = "the live image cannot be built: " + broken.Message
-	case ready == nil || ready.Status != metav1.ConditionTrue || ready.ObservedGeneration != image.Generation:
+	case ready == nil || ready.Status != metav1.ConditionTrue || ready.ObservedGeneration != produced(image):
 		if ready != nil {
 			live.Note = ready.Message
 		}
@@ -106,6 +106,15 @@ func ReadImage(h *metal3.BareMetalHost, image *metal3.PreprovisioningImage, want
 		return LiveImage{Note: "the PreprovisioningImage is being deleted"} // nothing is built for it any more
 	}
 	return live
+}
+
+// produced is the generation that an image's status is to be of. Its deletion is a generation
+// too, of which nothing is built any more.
+func produced(image *metal3.PreprovisioningImage) int64 {
+	if image.DeletionTimestamp.IsZero() {
+		return image.Generation
+	}
+	return image.Generation - 1
 }
 
 // Held reports whether an image is there until its host lets it go.

@@ -292,6 +292,20 @@ func judged(conditions []metav1.Condition, generation int64, kind string) bool {
 	return c != nil && c.ObservedGeneration == generation
 }
 
+// Unread is what was not taken over from Ironic in this pass; nil for nothing. Before a
+// host comes to rest for the first time, and after an inspection, that is new to its
+// resources.
+func (f *Firmware) Unread() *Reading {
+	switch {
+	case f.Settings != nil && !f.SettingsRead:
+		return &Reading{}
+	case f.Components != nil && !f.ComponentsRead:
+		return &Reading{Components: true}
+	default:
+		return nil
+	}
+}
+
 // Wish names what is asked for, to tell whether it has changed; it is empty for nothing.
 // A resource that is made without a wish asks for nothing.
 func (f *Firmware) Wish() []any {

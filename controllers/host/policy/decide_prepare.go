@@ -47,6 +47,10 @@ func prepare(o *Observed, d *Decision) {
 			d.event("PreparingStarted", "Preparing started: "+stepNames(p.Work.Steps))
 		}
 	case plan.AllDone:
+		if look := o.Firmware.Unread(); look != nil { // whoever waits for the host to be available finds it told
+			d.do(readFirmware(*look))
+			return
+		}
 		d.Status.Provisioning.RootDeviceHints = nodespec.RootHints(o.Host)
 		d.Status.Provisioning.RAID = o.Host.Spec.RAID.DeepCopy()
 		if failedDeployments(o.Host, &d.Status) == 0 {

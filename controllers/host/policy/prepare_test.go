@@ -49,6 +49,9 @@ var (
 	redfish  = func(o *Observed) { o.BMC.Access.Interfaces.RAID = "redfish" }
 )
 
+// read has the firmware resources taken over in this pass.
+func read(o *Observed) { o.Firmware.SettingsRead, o.Firmware.ComponentsRead = true, true }
+
 func wishRAID(r *metal3.RAIDConfig) func(*Observed) {
 	return func(o *Observed) { redfish(o); o.Host.Spec.RAID = r }
 }
@@ -126,13 +129,16 @@ func TestPrepare(t *testing.T) {
 		"BIOS settings not judged yet":    {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Bios", "Uefi"), func(o *Observed) { o.Firmware.Settings.Generation = 4 }}, do: "read BIOS settings"},
 		"BIOS settings that are not the machine's": {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Bios", "Uefi"), func(o *Observed) {
 			o.Firmware.Settings.Status.Conditions[1].Status = metav1.ConditionFalse
-		}}, enter: metal3.StateAvailable},
+		}, read}, enter: metal3.StateAvailable},
 		"BIOS settings applied: read again": {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Bios", "Uefi"), done, settled}, do: "read BIOS settings"},
 		"BIOS settings applied and seen":    {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Bios", "Uefi"), done, settled, func(o *Observed) { o.Firmware.Settings.Status.Settings["BootMode"] = "Uefi" }}, do: "update node"},
 		"BIOS settings ignored by the BMC":  {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Bios", "Uefi"), done, func(o *Observed) { o.Firmware.SettingsRead = true }, settled}, err: true, says: "BootMode=Uefi were applied without an error"},
 		"firmware":                          {node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Firmware.Components = componentsOf(nil, flash) }, ordered(noon, nil), settled}, do: "ask for clean", steps: "firmware.update"},
 		"firmware done is recorded":         {node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Firmware.Components = componentsOf(nil, flash) }, done, settled}, do: "read firmware components"},
-		"firmware recorded":                 {node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Firmware.Components = componentsOf(flash, flash) }}, enter: metal3.StateAvailable},
+		"firmware recorded":                 {node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Firmware.Components = componentsOf(flash, flash) }, read}, enter: metal3.StateAvailable},
+		"nothing wished, settings unread":   {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Uefi", "Uefi")}, do: "read BIOS settings"},
+		"nothing wished, components unread": {node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Firmware.Components = componentsOf(nil, nil) }}, do: "read firmware components"},
+		"nothing wished, both read":         {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Uefi", "Uefi"), read}, enter: metal3.StateAvailable},
 		"all of it in one cleaning":         {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), wishSetting("Bios", "Uefi"), func(o *Observed) { o.Firmware.Components = componentsOf(nil, flash) }, ordered(noon, nil), targeted, settled}, do: "ask for clean", steps: "raid.delete_configuration, raid.create_configuration, bios.apply_configuration, firmware.update"},
 		"the live image is waited for":      {node: ironic.StateManageable, given: []func(*Observed){wishRAID(mirror), func(o *Observed) { o.Settings.BuildImages, o.Image = true, nodespec.LiveImage{Asked: true} }}, says: "building the live image"},
 		"no live image for nothing to do":   {node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Settings.BuildImages = true }}, enter: metal3.StateAvailable},

@@ -108,6 +108,9 @@ func (s Store) JudgeImage(ctx context.Context, h *metal3.BareMetalHost, image *m
 				return nodespec.LiveImage{}, err
 			}
 			version = secret.ResourceVersion
+			if image != nil && !secret.DeletionTimestamp.IsZero() {
+				version = image.Status.NetworkData.Version // that is no other content
+			}
 		}
 	}
 	live := nodespec.ReadImage(h, image, want, version, fallbackKernel)

@@ -5,6 +5,7 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -50,6 +51,29 @@ func TestImagesFromBeforeAreHeldToo(t *testing.T) {
 	g.Expect(live.Unlike).To(BeFalse())
 }
 
+// TestADeletedNetworkSecretIsNoOtherContent: the image that was built of it is the present one.
+func TestADeletedNetworkSecretIsNoOtherContent(t *testing.T) {
+	g := NewWithT(t)
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "net"}}
+	kube := newKube(t, secret)
+	s := Store{Client: kube, Live: kube, Cache: kube}
+	h := labHost(metal3.StateDeprovisioning)
+	h.Spec.PreprovisioningNetworkDataName = "net"
+	want := metal3.PreprovisioningImageSpec{Architecture: "x86_64", NetworkDataName: "net", AcceptFormats: []metal3.ImageFormat{metal3.ImageFormatISO}}
+	_, err := s.JudgeImage(t.Context(), h, nil, want, "") // holds it
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(kube.Get(t.Context(), client.ObjectKeyFromObject(secret), secret)).To(Succeed())
+	image := &metal3.PreprovisioningImage{ObjectMeta: metaOf(h), Spec: want, Status: metal3.PreprovisioningImageStatus{
+		ImageUrl: "http://images.test/a.iso", Format: metal3.ImageFormatISO, Architecture: "x86_64",
+		NetworkData: metal3.SecretStatus{Name: "net", Version: secret.ResourceVersion},
+		Conditions:  []metav1.Condition{{Type: "Ready", Status: "True"}},
+	}}
+	g.Expect(kube.Delete(t.Context(), secret)).To(Succeed())
+	live, err := s.JudgeImage(t.Context(), h, image, want, "")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(live.Ready).To(BeTrue(), live.Note)
+}
+
 // TestAnImageThatSomebodyDeletes is used on by its host while it is ready and as wanted.
 // It does not change any more, so that another one takes its place once it is of no use.
 func TestAnImageThatSomebodyDeletes(t *testing.T) {
@@ -67,6 +91,9 @@ func TestAnImageThatSomebodyDeletes(t *testing.T) {
 	}
 	g.Expect(kube.Update(t.Context(), image)).To(Succeed())
 	g.Expect(kube.Delete(t.Context(), image)).To(Succeed())
+	g.Expect(kube.Get(t.Context(), client.ObjectKeyFromObject(image), image)).To(Succeed())
+	image.Generation = 2 // which a real API server does
+	g.Expect(kube.Update(t.Context(), image)).To(Succeed())
 	judge := func() bool {
 		t.Helper()
 		image, err := s.Image(t.Context(), h)
