@@ -93,7 +93,7 @@ func (c *cluster) List(_ context.Context, into client.ObjectList, _ ...client.Li
 
 // Create implements client.Writer.
 func (c *cluster) Create(_ context.Context, obj client.Object, _ ...client.CreateOption) error {
-	c.run.beforeWrite()
+	c.run.checkHold("create " + obj.GetName())
 	c.world().put(obj)
 	c.run.wrote("creates %s %s", keyOf(obj).kind, obj.GetName())
 	return nil
@@ -123,7 +123,7 @@ func (c *cluster) Delete(_ context.Context, obj client.Object, _ ...client.Delet
 	if _, found := c.world().objects[key]; !found {
 		return notFound(key)
 	}
-	c.run.beforeWrite()
+	c.run.checkHold("delete " + key.Name)
 	c.world().remove(key)
 	c.run.wrote("deletes %s %s", key.kind, key.Name)
 	return nil
@@ -200,7 +200,9 @@ func (c *cluster) patch(obj client.Object, patch client.Patch, status bool) erro
 		fill(obj, stored)
 		return nil
 	}
-	c.run.beforeWrite()
+	if !status {
+		c.run.checkHold("write " + key.Name)
+	}
 	after, err := merged(stored, obj, data, status)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/ironic"
 )
 
 // copies are what is done to a host as a whole: moves to another cluster, and backups.
@@ -60,7 +61,18 @@ func (w *World) transfer(about string, withStatus bool) {
 	w.put(h)
 	a := w.asked[key]
 	a.Inspections++
-	a.Forgotten = a.Forgotten || !withStatus && len(w.nodes) == 0
+	_, detached := h.Annotations[names.Detached]
+	a.Forgotten = a.Forgotten || !withStatus && !detached && !w.active(systemOf(h))
 	w.asked[key] = a
 	w.restart()
+}
+
+// active reports whether a machine's node says that something is installed.
+func (w *World) active(address string) bool {
+	for _, n := range w.nodes {
+		if n.address == address && n.ProvisionState == ironic.StateActive {
+			return true
+		}
+	}
+	return false
 }

@@ -34,13 +34,16 @@ func TestDeep(t *testing.T) {
 	result, err := Search(ctx, Scenarios(), Limits{
 		Users: number("MODEL_USERS", 2), Faults: number("MODEL_FAULTS", 2), Depth: number("MODEL_DEPTH", 60),
 		States: number("MODEL_STATES", 1_000_000), Workers: runtime.GOMAXPROCS(0),
+		Known: knownOnes(),
 	})
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, c := range result.Found {
 		fmt.Printf("\n%s", c)
 	}
+	all, killed := tryMutations(t)
 	last, err := json.Marshal(map[string]any{
 		"states": result.States, "steps": result.Steps, "depth": result.Depth, "complete": result.Complete, "counterexamples": len(result.Found),
+		"mutations": all, "killed": killed,
 	})
 	g.Expect(err).NotTo(HaveOccurred())
 	fmt.Printf("%s\n", last)

@@ -47,6 +47,9 @@ func (w *World) hear(key types.NamespacedName, before, after *metal3.BareMetalHo
 		a.Restarts += more
 		a.Inspections += len(policy.ForcedReboots(after)) // one under way is begun anew
 	}
+	if _, was := before.Annotations[names.Detached]; was {
+		a.Inspections++ // one that was cut off is made again
+	}
 	if _, was := before.Annotations[names.Inspect]; !was {
 		if _, is := after.Annotations[names.Inspect]; is {
 			a.Inspections++

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -73,7 +74,7 @@ func (g gateway) write(op, id string, do func(w *World) error) error {
 	case found && n.Reservation != "":
 		return failed(ironic.Busy, op, "node is locked by host "+n.Reservation)
 	}
-	g.run.beforeWrite()
+	g.run.checkHold(op)
 	if err := do(w); err != nil {
 		g.run.note("Ironic refuses %q: %v", op, err)
 		return err
@@ -183,7 +184,7 @@ func (g gateway) Delete(_ context.Context, id string) error {
 
 // lose takes a node and its ports away.
 func (w *World) lose(id string) {
-	row := w.nodes[id].Row
+	row, address := w.nodes[id].Row, w.nodes[id].address
 	delete(w.nodes, id)
 	for mac, owner := range w.ports {
 		if owner == id {
@@ -191,6 +192,12 @@ func (w *World) lose(id string) {
 		}
 	}
 	w.removed++
+	for _, key := range w.ownersOf(address) {
+		if a := w.asked[key]; !nodespec.InUse(w.host(key)) {
+			a.Forgotten = true // nothing says what is on the machine
+			w.asked[key] = a
+		}
+	}
 	w.wakeForNode(row, ironic.Row{})
 }
 

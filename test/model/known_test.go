@@ -2,44 +2,65 @@ package model
 
 // known are histories that must not be and still are: each is a fault of the product
 // that is yet to be mended. A search may find them, and what is no more than them and
-// more moves. When one is mended, it goes from here to the stories that are replayed.
-var known = []string{
-	// Ironic writes the target of a redirect into instance_info, which is read as another wish.
-	`INTERRUPTED UNASKED: redirected image
+// more moves. When one is mended, it goes from here to those that are replayed.
+var known = []struct {
+	why string
+	// everywhere covers the same moves in every scenario, not only in the story's.
+	everywhere bool
+	story      string
+}{
+	{why: "Ironic writes the target of a redirect into instance_info, which is read as another wish", story: `
+INTERRUPTED UNASKED: redirected image
 scenario: an image that redirects
 Ironic goes on with node-0
 Ironic goes on with node-0
 Ironic goes on with node-0
-Ironic goes on with node-0`,
-	// A method beside an image, or an image beside a method, is read as another wish.
-	`INTERRUPTED UNASKED: method beside an image
+Ironic goes on with node-0`},
+	{why: "a method beside an image is read as another wish", everywhere: true, story: `
+INTERRUPTED UNASKED: method beside an image
 scenario: provisioned
-method M for a`,
-	`WIPED UNASKED: method beside an image
+method M for a`},
+	{why: "a method beside an image is read as another wish", everywhere: true, story: `
+WIPED UNASKED: method beside an image
 scenario: provisioned
 Ironic's database is lost
-method M for a`,
-	`INTERRUPTED UNASKED: method beside an image
-scenario: never off
-method M for a`,
-	`WIPED UNASKED: method beside an image
-scenario: never off
-Ironic's database is lost
-method M for a`,
-	`INTERRUPTED UNASKED: image beside a method
+method M for a`},
+	{why: "an image beside a method is read as another wish", everywhere: true, story: `
+INTERRUPTED UNASKED: image beside a method
 scenario: provisioned by a method
-image A for a`,
-	`WIPED UNASKED: image beside a method
+image A for a`},
+	{why: "an image beside a method is read as another wish", everywhere: true, story: `
+INTERRUPTED UNASKED: image beside a method
 scenario: provisioned by a method
-Ironic's database is lost
-image A for a`,
-	`INTERRUPTED UNASKED: image beside a method
-scenario: provisioned by a method
-image B for a`,
-	`WIPED UNASKED: image beside a method
+image B for a`},
+	{why: "an image beside a method is read as another wish", story: `
+WIPED UNASKED: image beside a method
 scenario: provisioned by a method
 Ironic's database is lost
-image B for a`,
+image A for a`},
+	{why: "an image beside a method is read as another wish", story: `
+WIPED UNASKED: image beside a method
+scenario: provisioned by a method
+Ironic's database is lost
+image B for a`},
+	{why: "a second host with the BMC of one in use is inspected through that BMC", story: `
+TWO NODES: one machine
+scenario: two hosts of one BMC`},
+	{why: "a host that is detached by its annotation is taken for a new one when its status is lost", everywhere: true, story: `
+INTERRUPTED UNASKED: inspected
+scenario: provisioned
+annotation detached on a
+moved to another cluster without its status: a`},
+	{why: "a machine that somebody undeploys is shown as provisioned", everywhere: true, story: `
+UNTRUE: ready
+scenario: provisioned
+somebody undeploys node-0
+Ironic fails with node-0`},
+	{why: "an error of before a restart was announced is taken for the restart's own after a crash", story: `
+SWITCHED OFF UNASKED: twice
+scenario: provisioned
+annotation hard forced reboot on a; request 1 is refused
+no power-off for a; crash after write 3`},
 }
 
 // mended are histories that were found once. They are replayed, and nothing breaks.

@@ -87,18 +87,23 @@ func (w *World) later(d time.Duration) {
 	}
 }
 
+// due is when the first host is to be looked at.
+func (w *World) due() time.Time {
+	var next time.Time
+	for _, due := range w.timers {
+		if next.IsZero() || due.Before(next) {
+			next = due
+		}
+	}
+	return next
+}
+
 // worldMoves happen to no host in particular.
 var worldMoves = []move{
 	{
 		free, "time goes by", "", func(w *World, _ string) bool { return len(w.timers) > 0 },
 		func(w *World, _ string) {
-			var next time.Time
-			for _, due := range w.timers {
-				if next.IsZero() || due.Before(next) {
-					next = due
-				}
-			}
-			w.later(max(next.Sub(w.Now), 0).Truncate(time.Second) + time.Second) // statuses hold whole seconds
+			w.later(max(w.due().Sub(w.Now), 0).Truncate(time.Second) + time.Second) // statuses hold whole seconds
 		},
 	},
 	{
@@ -115,7 +120,6 @@ var worldMoves = []move{
 			for _, key := range w.hosts() {
 				a := w.asked[key]
 				a.Inspections++
-				a.Forgotten = a.Forgotten || w.host(key).Status.Provisioning.State == ""
 				w.asked[key] = a
 			}
 		},

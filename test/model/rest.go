@@ -43,8 +43,13 @@ func (r *run) comesToRest(w *World, known func(uint64) bool) (tail []string, bro
 	return tail, fmt.Sprintf("NO END: after %d steps by itself it is still not at rest", longLife)
 }
 
-// checkAll checks the hosts of a world at rest.
+// checkAll checks the hosts of a world at rest, and that no node is left without one.
 func (w *World) checkAll() {
+	for _, id := range sortedKeys(w.nodes) {
+		if n := w.nodes[id]; len(w.ownersOf(n.address)) == 0 {
+			w.breaks("LEFT BEHIND: node %s is in Ironic, and the host of its machine is gone", n.Name)
+		}
+	}
 	for _, key := range w.hosts() {
 		w.checkRest(key)
 	}

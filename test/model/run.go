@@ -14,6 +14,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/memory"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
 // answer is how Ironic answers a request that changes something.
@@ -43,6 +44,7 @@ type upset struct {
 type run struct {
 	world     *World
 	rehearsal *host.Rehearsal
+	host      types.NamespacedName // whose pass it is
 	upset     upset
 	stale     bool
 	writes    int // so far, since the move
@@ -81,9 +83,15 @@ func (r *run) answer() answer {
 	return taken
 }
 
-// beforeWrite and wrote are around each write.
-func (r *run) beforeWrite() {}
+// checkHold is before each write but that of a status: none is made for a host that
+// somebody keeps everybody off.
+func (r *run) checkHold(what string) {
+	if h := r.world.host(r.host); h != nil && !r.stale && reconcile.KeptOff(h) != "" {
+		r.world.breaks("TOUCHED ON HOLD: %s, for host %s, which has the annotation %s", what, h.Name, reconcile.KeptOff(h))
+	}
+}
 
+// wrote is after each write.
 func (r *run) wrote(format string, args ...any) {
 	r.note(format, args...)
 	r.writes++
@@ -132,6 +140,7 @@ func (r *run) pass(key types.NamespacedName) {
 			w.restart()
 		}
 	}()
+	r.host = key
 	r.rehearsal.Remember(key, w.memories[key])
 	_, r.stale = w.before[key]
 	r.stale = r.stale && r.upset.Stale

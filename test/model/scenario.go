@@ -12,10 +12,15 @@ type Scenario struct {
 	change func(w *World, h *metal3.BareMetalHost)
 	// settled lets the world come to rest first, without counting that.
 	settled bool
+	// second is made then; nil for none.
+	second func(w *World) *metal3.BareMetalHost
 }
 
-// Scenarios are those of one host.
-func Scenarios() []Scenario {
+// Scenarios are all that there are.
+func Scenarios() []Scenario { return append(ofOne(), ofTwo()...) }
+
+// ofOne are the scenarios of one host.
+func ofOne() []Scenario {
 	return []Scenario{
 		{Name: "new", change: func(*World, *metal3.BareMetalHost) {}},
 		{Name: "provisioned", settled: true, change: func(_ *World, h *metal3.BareMetalHost) { h.Spec.Image = image("A") }},
@@ -32,6 +37,27 @@ func Scenarios() []Scenario {
 		}},
 		{Name: "never off", settled: true, change: func(_ *World, h *metal3.BareMetalHost) {
 			h.Spec.Image, h.Spec.DisablePowerOff = image("A"), true
+		}},
+	}
+}
+
+// ofTwo are the scenarios of two hosts that have something in common: the first one is
+// provisioned when the second one is made.
+func ofTwo() []Scenario {
+	provisioned := func(_ *World, h *metal3.BareMetalHost) { h.Spec.Image = image("A") }
+	return []Scenario{
+		{Name: "two hosts of one BMC", settled: true, change: provisioned, second: func(w *World) *metal3.BareMetalHost {
+			h := newHost("b", "2", "bmc")
+			h.Spec.BMC.Address = bmcHost + machineOne
+			return h
+		}},
+		{Name: "two hosts of one MAC address", settled: true, change: provisioned, second: func(w *World) *metal3.BareMetalHost {
+			h := newHost("b", "2", "bmc")
+			h.Spec.BootMACAddress = "52:54:00:00:00:01"
+			return h
+		}},
+		{Name: "two hosts of one Secret", settled: true, change: provisioned, second: func(w *World) *metal3.BareMetalHost {
+			return newHost("b", "2", "bmc")
 		}},
 	}
 }
@@ -55,6 +81,20 @@ func (s Scenario) begin(r *run, users, faults int) *World {
 		}
 		r.make(w, step{move: m})
 	}
+	if s.second != nil {
+		b := s.second(w)
+		if _, there := w.machines[systemOf(b)]; !there {
+			w.machines[systemOf(b)] = machine{Password: "right"}
+		}
+		w.put(b)
+		w.asked[named("b")] = asked{Inspections: 1, Off: !b.Spec.Online}
+		w.woken[named("b")] = true
+		r.world, r.upset = w, upset{}
+		r.toRest(w)
+	}
 	w.users, w.faults = users, faults
+	if s.second != nil {
+		w.faults = max(faults-1, 0) // there is twice as much that can happen
+	}
 	return w
 }

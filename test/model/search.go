@@ -98,7 +98,9 @@ type Limits struct {
 	States        int // at most; 0 for no bound
 	Depth         int
 	Workers       int
-	Found         int // counterexamples after which it ends
+	Found         int // counterexamples after which it ends; 0 for no bound
+	// Known are counterexamples that say nothing new, and neither does what they cover.
+	Known []Counterexample
 }
 
 // search is one search at work.
@@ -246,7 +248,8 @@ func (s *search) report(p place, tail []string, broken string) {
 	c.Steps = append(c.Steps, tail...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !slices.ContainsFunc(s.found.Found, func(known Counterexample) bool { return known.covers(c) }) {
+	known := append(slices.Clone(s.Known), s.found.Found...)
+	if !slices.ContainsFunc(known, func(known Counterexample) bool { return known.covers(c) }) {
 		s.found.Found = append(s.found.Found, c)
 	}
 }
