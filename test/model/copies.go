@@ -7,6 +7,7 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic"
@@ -32,7 +33,7 @@ var copies = []move{
 			old.Generation = w.host(key).Generation + 1
 			w.replace(objectKey{"BareMetalHost", key}, old)
 			a := w.asked[key]
-			a.Destroy, a.Off, a.Restarts = false, false, 0
+			a.Destroy, a.Off, a.Restarts = a.Destroy && w.workedOn(key), false, 0
 			w.asked[key] = a
 			w.restart()
 		},
@@ -71,6 +72,17 @@ func (w *World) transfer(about string, withStatus bool) {
 func (w *World) active(address string) bool {
 	for _, n := range w.nodes {
 		if n.address == address && n.ProvisionState == ironic.StateActive {
+			return true
+		}
+	}
+	return false
+}
+
+// workedOn reports whether Ironic is at work on a host's machine: what was asked for before
+// goes on.
+func (w *World) workedOn(key types.NamespacedName) bool {
+	for _, n := range w.nodes {
+		if n.address == systemOf(w.host(key)) && n.ProvisionState.Busy() {
 			return true
 		}
 	}

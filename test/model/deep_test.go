@@ -33,7 +33,7 @@ func TestDeep(t *testing.T) {
 	defer cancel()
 	result, err := Search(ctx, Scenarios(), Limits{
 		Users: number("MODEL_USERS", 2), Faults: number("MODEL_FAULTS", 2), Depth: number("MODEL_DEPTH", 60),
-		States: number("MODEL_STATES", 1_000_000), Workers: runtime.GOMAXPROCS(0),
+		States: number("MODEL_STATES", 200_000), Seed: uint64(number("MODEL_SEED", 1)), Workers: runtime.GOMAXPROCS(0),
 		Known: knownOnes(),
 	})
 	g.Expect(err).NotTo(HaveOccurred())

@@ -144,6 +144,9 @@ func init() {
 				a := w.asked[key]
 				a.Destroy, a.Off = true, true
 				w.asked[key] = a
+				if len(w.host(key).Finalizers) == 0 {
+					w.abandon(systemOf(w.host(key))) // nobody can hold it
+				}
 				w.remove(objectKey{"BareMetalHost", key})
 				w.woken[key] = true
 			},
@@ -151,6 +154,10 @@ func init() {
 		{
 			user, "another password in the Secret of", "", always,
 			func(w *World, about string) { w.secret(about, "other") },
+		},
+		{
+			user, "an empty password in the Secret of", "", always,
+			func(w *World, about string) { w.secret(about, "") },
 		},
 		{
 			user, "the right password in the Secret of", "", always,
@@ -188,6 +195,15 @@ func with(m map[string]string, key, value string) map[string]string {
 	}
 	m[key] = value
 	return m
+}
+
+// abandon has nobody look after a machine's nodes any more.
+func (w *World) abandon(address string) {
+	for _, id := range sortedKeys(w.nodes) {
+		if w.nodes[id].address == address {
+			w.change(id, func(n *node) { n.abandoned = true })
+		}
+	}
 }
 
 // secret changes the password in a host's Secret.

@@ -1,12 +1,15 @@
 package model
 
 import (
+	"slices"
 	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/view"
@@ -51,7 +54,7 @@ func (w *World) installed(n *node) {
 	for _, key := range w.ownersOf(n.address) {
 		h, a := w.host(key), w.asked[key]
 		a.Destroy = h.DeletionTimestamp != nil || differs(h, w.machines[n.address].Disk)
-		a.Off, a.Restarts, a.Forgotten = !h.Spec.Online, reboots(h), false
+		a.Off, a.Forgotten = keptOff(h), false
 		w.asked[key] = a
 	}
 }
@@ -92,6 +95,19 @@ func (w *World) restarted(address string) {
 			a.Restarts--
 			w.asked[key] = a
 			return
+		}
+	}
+}
+
+// checkKeys finds an annotation by which a client keeps a machine off, and that the
+// controller has taken away while the host lives.
+func (w *World) checkKeys(before, after client.Object) {
+	if after.GetDeletionTimestamp() != nil {
+		return
+	}
+	for key := range before.GetAnnotations() {
+		if _, there := after.GetAnnotations()[key]; !there && strings.HasPrefix(key, names.Reboot+"/") {
+			w.breaks("TAKEN FROM A CLIENT: the controller removes the annotation %s of host %s", key, after.GetName())
 		}
 	}
 }
@@ -149,10 +165,19 @@ func (w *World) checkRest(key types.NamespacedName) {
 		w.breaks("WAITS FOR NOTHING: host %s is in state %q, its node is %s; %s, nothing will wake it, and it says %q",
 			key.Name, status.Provisioning.State, stateOf(n), what, note.Message())
 	}
+	if s := w.secretOf(h); s != nil && n != nil && status.ErrorType == "" && h.DeletionTimestamp == nil && note.WaitingFor == "" && n.password != string(s.Data["password"]) {
+		w.breaks("UNTRUE: nothing is wrong with host %s, and Ironic does not know the password in its Secret", key.Name)
+	}
 	_, detached := h.Annotations[names.Detached]
 	if !detached && status.ErrorType == "" && h.DeletionTimestamp == nil && n != nil && n.PowerState != "" && status.PoweredOn != (n.PowerState == ironic.PowerOn) && note.WaitingFor == "" {
 		w.breaks("UNTRUE: host %s says poweredOn %t, and its node is %q", key.Name, status.PoweredOn, n.PowerState)
 	}
+}
+
+// secretOf is the Secret of a host's BMC; nil for none.
+func (w *World) secretOf(h *metal3.BareMetalHost) *corev1.Secret {
+	s, _ := w.objects[objectKey{"Secret", named(h.Spec.BMC.CredentialsName)}].(*corev1.Secret)
+	return s
 }
 
 func stateOf(n *node) string {
@@ -191,4 +216,25 @@ func (w *World) unfulfilled(h *metal3.BareMetalHost, n *node) string {
 		return "its machine is to be " + string(power(h.Spec.Online))
 	}
 	return ""
+}
+
+// reasons are parts of what hosts say that fail although the world answers: only a person
+// can end that.
+var reasons = []string{"unauthorized", "deployments in a row have failed", "is left alone", "conflicts with", "does not exist", "cannot be read", "needs the keys"}
+
+// checkRecovered finds a host that fails after a long time in which all that it asks for
+// is done.
+func (w *World) checkRecovered() {
+	for _, key := range w.hosts() {
+		h := w.host(key)
+		text := h.Status.ErrorMessage
+		if h.Status.OperationalStatus == metal3.OperationalStatusDetached {
+			continue // nothing is tried
+		}
+		if h.Status.ErrorType == "" || reconcile.KeptOff(h) != "" || slices.ContainsFunc(reasons, func(part string) bool { return strings.Contains(text, part) }) {
+			continue
+		}
+		w.breaks("NEVER RECOVERS: host %s is in state %q, its node is %s, and it still fails: %s", key.Name, h.Status.Provisioning.State,
+			stateOf(w.nodes[h.Status.Provisioning.ID]), text)
+	}
 }

@@ -19,9 +19,13 @@ type node struct {
 
 	address  string // of the BMC
 	password string
-	silent   bool // the agent in the live image does not call
-	wish     string
-	inspect  bool // there is an inventory
+	// abandoned means that its host went without a controller, or that somebody else has
+	// taken it, so that it may stay.
+	abandoned bool
+	silent    bool // the agent in the live image does not call
+	wish      string
+	inspect   bool // there is an inventory
+	restarts  int  // of the machine, in this deployment
 }
 
 // change replaces a node by a changed copy. Every change moves updated_at.

@@ -56,6 +56,29 @@ UNTRUE: ready
 scenario: provisioned
 somebody undeploys node-0
 Ironic fails with node-0`},
+	{why: "a machine is switched off by a backup of before its deployment", story: `
+SWITCHED OFF UNASKED: backup
+scenario: provisioned, with a backup of when it was off
+restored from a backup of when it was available: a`},
+	{why: "a client's key is taken away", everywhere: true, story: `
+TAKEN FROM A CLIENT: key
+scenario: new
+annotation reboot by a client on a`},
+	{why: "a client's key is taken away", everywhere: true, story: `
+TAKEN FROM A CLIENT: key
+scenario: two hosts of one Secret
+annotation reboot by a client on b`},
+	{why: "an image beside a method is read as another wish", story: `
+WIPED UNASKED: image beside a method
+scenario: provisioned by a method
+annotation detached on a
+annotation detached off a; stale cache
+image B for a`},
+	{why: "a power error stays where power-off is forbidden afterwards", everywhere: true, story: `
+NEVER RECOVERS: power error
+scenario: provisioned
+offline a; request 1 is refused
+no power-off for a`},
 	{why: "an error of before a restart was announced is taken for the restart's own after a crash", story: `
 SWITCHED OFF UNASKED: twice
 scenario: provisioned
@@ -65,6 +88,14 @@ no power-off for a; crash after write 3`},
 
 // mended are histories that were found once. They are replayed, and nothing breaks.
 var mended = map[string]string{
+	"a verification that ends late is not followed by others without a pause": `
+scenario: a wrong password
+time goes by
+time goes by
+time goes by
+time goes by
+Ironic goes on with node-0
+Ironic goes on with node-0`,
 	"an inspection whose answer was lost is not made twice": `
 scenario: new
 Ironic goes on with node-0; request 1 is lost

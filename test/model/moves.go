@@ -54,6 +54,9 @@ func (w *World) moves() []move {
 
 // fair is what happens next if the world answers and nobody does anything; false at rest.
 func (w *World) fair() (move, bool) {
+	if _, woken := w.nextWoken(); woken {
+		return worldMoves[1], true
+	}
 	for _, id := range sortedKeys(w.nodes) {
 		if w.nodes[id].works() {
 			m := nodeMoves[0]
@@ -106,6 +109,7 @@ var worldMoves = []move{
 			w.later(max(w.due().Sub(w.Now), 0).Truncate(time.Second) + time.Second) // statuses hold whole seconds
 		},
 	},
+	{free, "the controller is back", "", func(w *World, _ string) bool { _, woken := w.nextWoken(); return woken }, func(w *World, _ string) { w.later(moment) }},
 	{
 		fault, "Ironic's database is lost", "", func(w *World, _ string) bool { return len(w.nodes) > 0 },
 		func(w *World, _ string) {
@@ -189,7 +193,10 @@ var nodeMoves = []move{
 	},
 	{
 		fault, "somebody renames", "", func(w *World, id string) bool { return w.nodes[id].Reservation == "" && w.nodes[id].Name != "renamed" },
-		func(w *World, id string) { w.later(moment); w.change(id, func(n *node) { n.Name = "renamed" }) },
+		func(w *World, id string) {
+			w.later(moment)
+			w.change(id, func(n *node) { n.Name, n.abandoned = "renamed", true })
+		},
 	},
 	{
 		fault, "somebody presses the button of", "", func(w *World, id string) bool { return w.nodes[id].PowerState != "" && !w.nodes[id].works() },

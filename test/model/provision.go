@@ -127,9 +127,15 @@ func deploy(w *World, id string, t ironic.Transition) {
 	w.wipe(id, "deploys over")
 	wish := deployedWish(n, t)
 	w.checkDeployment(n, wish)
+	for _, key := range w.ownersOf(n.address) {
+		a := w.asked[key]
+		a.Restarts = 0 // what was asked for before is not meant for what comes
+		w.asked[key] = a
+	}
 	w.machines[n.address] = w.machines[n.address].with(partial)
 	w.change(id, func(n *node) {
 		n.ProvisionState, n.TargetProvisionState, n.LastError, n.wish = ironic.StateDeployWait, ironic.StateActive, "", wish
+		n.restarts = 0
 		n.DeployStep = ironic.Step{Interface: "deploy", Name: "deploy"}
 		if w.redirect && n.InstanceInfo["image_source"] != nil {
 			n.InstanceInfo["image_source"] = "http://mirror/redirected"
@@ -260,7 +266,15 @@ func (g gateway) SetPower(_ context.Context, id string, r ironic.PowerRequest) e
 			return nil
 		}
 		w.checkPower(w.nodes[id], r.Target)
-		w.change(id, func(n *node) { n.TargetPowerState, n.Reservation, n.LastError = r.Target, conductor, "" })
+		w.change(id, func(n *node) {
+			n.TargetPowerState, n.Reservation, n.LastError = r.Target, conductor, ""
+			if n.ProvisionState == ironic.StateDeployWait {
+				n.restarts++
+			}
+		})
+		if n := w.nodes[id]; n.restarts > 1 {
+			w.breaks("RESTARTED TWICE: the machine of node %s is restarted for the second time in one deployment", n.Name)
+		}
 		return nil
 	})
 }

@@ -32,6 +32,7 @@ func (r *run) comesToRest(w *World, known func(uint64) bool) (tail []string, bro
 			w.checkAll()
 		}
 		if !more || w.Now.Sub(began) > patience {
+			w.checkRecovered()
 			return tail, w.broken
 		}
 		r.make(w, step{move: m})
@@ -46,7 +47,7 @@ func (r *run) comesToRest(w *World, known func(uint64) bool) (tail []string, bro
 // checkAll checks the hosts of a world at rest, and that no node is left without one.
 func (w *World) checkAll() {
 	for _, id := range sortedKeys(w.nodes) {
-		if n := w.nodes[id]; len(w.ownersOf(n.address)) == 0 {
+		if n := w.nodes[id]; len(w.ownersOf(n.address)) == 0 && !n.abandoned {
 			w.breaks("LEFT BEHIND: node %s is in Ironic, and the host of its machine is gone", n.Name)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 // mostAttempts is how often Ironic may be asked for something in 48 hours in which all
 // fails: a back-off of 2^n minutes up to 512 leaves 14 failures, each of a few requests.
-const mostAttempts = 80
+const mostAttempts = 36
 
 // TestRetriesAreBounded has all fail that Ironic does, while others change what a host
 // is not about.

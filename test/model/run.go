@@ -50,6 +50,7 @@ type run struct {
 	writes    int // so far, since the move
 	requests  int
 	telling   bool
+	dead      bool // the process, until the next step
 }
 
 // crashed is what a pass ends with that was cut off.
@@ -104,12 +105,12 @@ func (r *run) wrote(format string, args ...any) {
 // maxPasses bounds the passes that follow a move without time going by.
 const maxPasses = 30
 
-// toRest runs passes until no host is woken any more.
+// toRest runs passes until no host is woken any more, or the process has died.
 func (r *run) toRest(w *World) {
-	r.world = w
+	r.world, r.dead = w, false
 	for range maxPasses {
 		key, found := w.nextWoken()
-		if !found || w.broken != "" {
+		if !found || w.broken != "" || r.dead {
 			return
 		}
 		delete(w.woken, key)
@@ -138,6 +139,7 @@ func (r *run) pass(key types.NamespacedName) {
 				panic(cut)
 			}
 			w.restart()
+			r.dead = true
 		}
 	}()
 	r.host = key

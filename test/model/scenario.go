@@ -12,6 +12,8 @@ type Scenario struct {
 	change func(w *World, h *metal3.BareMetalHost)
 	// settled lets the world come to rest first, without counting that.
 	settled bool
+	// then is what a user changes when it has settled; nil for nothing.
+	then func(h *metal3.BareMetalHost)
 	// second is made then; nil for none.
 	second func(w *World) *metal3.BareMetalHost
 }
@@ -23,6 +25,9 @@ func Scenarios() []Scenario { return append(ofOne(), ofTwo()...) }
 func ofOne() []Scenario {
 	return []Scenario{
 		{Name: "new", change: func(*World, *metal3.BareMetalHost) {}},
+		{Name: "a wrong password", change: func(w *World, _ *metal3.BareMetalHost) {
+			w.machines[machineOne] = machine{Password: "not that of the Secret"}
+		}},
 		{Name: "provisioned", settled: true, change: func(_ *World, h *metal3.BareMetalHost) { h.Spec.Image = image("A") }},
 		{Name: "available", settled: true, change: func(*World, *metal3.BareMetalHost) {}},
 		{Name: "provisioned by a method", settled: true, change: func(_ *World, h *metal3.BareMetalHost) {
@@ -35,6 +40,9 @@ func ofOne() []Scenario {
 		{Name: "an image that redirects", change: func(w *World, h *metal3.BareMetalHost) {
 			h.Spec.Image, w.redirect = image("A"), true
 		}},
+		{Name: "provisioned, with a backup of when it was off", settled: true, change: func(_ *World, h *metal3.BareMetalHost) {
+			h.Spec.Online = false
+		}, then: func(h *metal3.BareMetalHost) { h.Spec.Image, h.Spec.Online = image("A"), true }},
 		{Name: "never off", settled: true, change: func(_ *World, h *metal3.BareMetalHost) {
 			h.Spec.Image, h.Spec.DisablePowerOff = image("A"), true
 		}},
@@ -74,12 +82,11 @@ func (s Scenario) begin(r *run, users, faults int) *World {
 	w.woken[named("a")] = true
 	r.world, r.upset = w, upset{}
 	r.toRest(w)
-	for range longLife {
-		m, more := w.fair()
-		if !more || !s.settled {
-			break
-		}
-		r.make(w, step{move: m})
+	s.settle(r, w)
+	if s.then != nil {
+		w.edit("a", s.then)
+		r.toRest(w)
+		s.settle(r, w)
 	}
 	if s.second != nil {
 		b := s.second(w)
@@ -97,4 +104,15 @@ func (s Scenario) begin(r *run, users, faults int) *World {
 		w.faults = max(faults-1, 0) // there is twice as much that can happen
 	}
 	return w
+}
+
+// settle lets a world come to rest, if that is the scenario's.
+func (s Scenario) settle(r *run, w *World) {
+	for range longLife {
+		m, more := w.fair()
+		if !more || !s.settled {
+			return
+		}
+		r.make(w, step{move: m})
+	}
 }

@@ -28,7 +28,7 @@ func (s step) String() string {
 }
 
 // make makes a step, and lets the controller come to rest.
-func (r *run) make(w *World, s step) (writes, requests int) {
+func (r *run) make(w *World, s step) {
 	switch s.kind {
 	case user:
 		w.users--
@@ -43,7 +43,6 @@ func (r *run) make(w *World, s step) (writes, requests int) {
 	s.do(w, s.about)
 	r.toRest(w)
 	w.remember()
-	return r.writes, r.requests
 }
 
 // remember makes a backup of hosts that are available for the first time.
@@ -99,6 +98,8 @@ type Limits struct {
 	Depth         int
 	Workers       int
 	Found         int // counterexamples after which it ends; 0 for no bound
+	// Seed, unless 0, has walks by chance follow upon the search, until the context ends.
+	Seed uint64
 	// Known are counterexamples that say nothing new, and neither does what they cover.
 	Known []Counterexample
 }
@@ -126,7 +127,7 @@ func Search(ctx context.Context, scenarios []Scenario, l Limits) (Result, error)
 	}
 	for _, scenario := range scenarios {
 		w := scenario.begin(runs[0], l.Users, l.Faults)
-		s.arrive(runs[0], place{world: w, scenario: scenario.Name})
+		s.arrive(runs[0], place{world: w, scenario: scenario.Name}, true)
 	}
 	for len(s.next) > 0 && s.found.Depth < l.Depth && ctx.Err() == nil && !s.enough() {
 		level := s.next
@@ -134,7 +135,10 @@ func Search(ctx context.Context, scenarios []Scenario, l Limits) (Result, error)
 		s.found.Depth++
 		s.walk(ctx, runs, level)
 	}
-	s.found.Complete = len(s.next) == 0
+	if s.found.Complete = len(s.next) == 0; s.Seed != 0 {
+		s.next, s.States = nil, 0
+		s.wander(ctx, runs, scenarios)
+	}
 	return s.found, nil
 }
 
@@ -202,18 +206,25 @@ func (s *search) expand(r *run, from place) {
 
 // try makes one step from a place.
 func (s *search) try(r *run, from place, st step) (writes, requests int) {
+	to := s.step(r, from, st)
+	writes, requests = r.writes, r.requests
+	s.arrive(r, to, true)
+	return writes, requests
+}
+
+// step is where a step from a place leads.
+func (s *search) step(r *run, from place, st step) place {
 	w := from.world.copy()
-	writes, requests = r.make(w, st)
+	r.make(w, st)
 	depth := 1
 	if from.path != nil {
 		depth = from.path.depth + 1
 	}
-	s.arrive(r, place{world: w, scenario: from.scenario, path: &path{before: from.path, step: st, depth: depth}})
-	return writes, requests
+	return place{world: w, scenario: from.scenario, path: &path{before: from.path, step: st, depth: depth}}
 }
 
-// arrive takes a place in, if nobody was there.
-func (s *search) arrive(r *run, p place) {
+// arrive takes a place in, if nobody was there. All is gone on from, if it is to be searched.
+func (s *search) arrive(r *run, p place, goOn bool) {
 	key := p.world.hash()
 	s.mu.Lock()
 	s.found.Steps++
@@ -234,9 +245,11 @@ func (s *search) arrive(r *run, p place) {
 		s.report(p, tail, broken)
 		return
 	}
-	s.mu.Lock()
-	s.next = append(s.next, p)
-	s.mu.Unlock()
+	if goOn {
+		s.mu.Lock()
+		s.next = append(s.next, p)
+		s.mu.Unlock()
+	}
 }
 
 // report takes a counterexample down: the first one of its kind.

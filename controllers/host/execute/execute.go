@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -96,6 +97,7 @@ func (w *Work) change(ctx context.Context, action policy.Action) error {
 		if a.Target == ironic.TargetInspect {
 			o.Inventory, o.NoInventory = nil, false // also where Ironic takes it, and the answer is lost
 		}
+		o.Verifying = time.Time{} // of another verification
 		if err := g.Transition(ctx, id, a.Transition); err != nil {
 			return err
 		}
