@@ -130,7 +130,7 @@ func (w *wireNode) node() *Node {
 	row := w.row()
 	row.DeployStep, row.Agent = w.DeployStep, agentInfo(w.DriverInternalInfo)
 	return &Node{
-		Row: row, MaintenanceReason: w.MaintenanceReason,
+		Row: row, MaintenanceReason: Redact(w.MaintenanceReason),
 		CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt, InspectionFinishedAt: w.InspectionFinishedAt,
 		InstanceUUID: w.InstanceUUID, Driver: w.Driver, Owner: w.Owner,
 		Conductor: w.Conductor, ConductorGroup: w.ConductorGroup,
@@ -152,7 +152,7 @@ func agentInfo(info map[string]any) AgentInfo {
 		LastHeartbeat:   ironicTime(text("agent_last_heartbeat")),
 		Version:         text("agent_version"),
 		Status:          text("agent_status"),
-		StatusMessage:   text("agent_status_message"),
+		StatusMessage:   Redact(text("agent_status_message")),
 		DeployStepIndex: -1,
 	}
 	if i, ok := number(info["deploy_step_index"]); ok {

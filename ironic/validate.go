@@ -26,7 +26,7 @@ func (g *Gateway) Validate(ctx context.Context, uuid string) ([]ValidationFailur
 	var failed []ValidationFailure
 	for _, name := range slices.Sorted(maps.Keys(answer)) {
 		if r := answer[name]; r.Result != nil && !*r.Result {
-			failed = append(failed, ValidationFailure{Interface: name, Reason: r.Reason})
+			failed = append(failed, ValidationFailure{Interface: name, Reason: g.redactor.clean(r.Reason, nil)})
 		}
 	}
 	return failed, nil

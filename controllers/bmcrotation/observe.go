@@ -21,6 +21,7 @@ import (
 	"github.com/ironflow/ironflow/bmc/credentials/password"
 	"github.com/ironflow/ironflow/bmc/credentials/rotation"
 	"github.com/ironflow/ironflow/bmc/quirks"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/secretcache"
 )
 
@@ -192,7 +193,7 @@ func restful(h *metal3.BareMetalHost) bool {
 			return false
 		}
 	case metal3.StateProvisioned:
-		if otherWish(h) {
+		if nodespec.Changed(nodespec.Wanted(h), nodespec.Deployed(h)) {
 			return false
 		}
 	case metal3.StateExternallyProvisioned:
@@ -205,21 +206,4 @@ func restful(h *metal3.BareMetalHost) bool {
 	default:
 		return false
 	}
-}
-
-// otherWish reports a host that is about to be given back or installed anew: its spec no
-// longer asks for what is on it.
-func otherWish(h *metal3.BareMetalHost) bool {
-	var image string
-	if h.Spec.Image != nil {
-		image = h.Spec.Image.URL
-	}
-	return image != h.Status.Provisioning.Image.URL || methodOf(h.Spec.CustomDeploy) != methodOf(h.Status.Provisioning.CustomDeploy)
-}
-
-func methodOf(c *metal3.CustomDeploy) string {
-	if c == nil {
-		return ""
-	}
-	return c.Method
 }

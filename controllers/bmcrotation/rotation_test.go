@@ -120,7 +120,21 @@ func TestWhatKeepsAPassword(t *testing.T) {
 				w.change("host-2", func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = "redfish://192.0.2.1" })
 			},
 		},
-		"provisioning": {before: at(metal3.StateProvisioning), reason: reason.NotAtRest, says: "at rest", after: at(metal3.StateProvisioned)},
+		"provisioning": {
+			before: func(w *world) {
+				at(metal3.StateProvisioning)(w)
+				w.change(key.Name, func(h *metal3.BareMetalHost) { h.Spec.Image = &metal3.Image{URL: "http://images.test/x"} })
+			},
+			reason: reason.NotAtRest, says: "at rest",
+			after: func(w *world) {
+				w.change(key.Name, func(h *metal3.BareMetalHost) {
+					h.Status.Provisioning.State, h.Status.Provisioning.Image = metal3.StateProvisioned, *h.Spec.Image
+				})
+			},
+		},
+		"about to be given back": {
+			before: at(metal3.StateProvisioned), reason: reason.NotAtRest, says: "at rest", after: at(metal3.StateAvailable),
+		},
 		"a wish": {
 			before: func(w *world) {
 				w.change(key.Name, func(h *metal3.BareMetalHost) {

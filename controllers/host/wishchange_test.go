@@ -14,29 +14,33 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
+// osImage asks for an image that is written to a disk.
+func osImage(h *metal3.BareMetalHost) {
+	h.Spec.Image = &metal3.Image{URL: "http://images/disk.raw", DiskFormat: new("raw"), Checksum: "abc", ChecksumType: metal3.SHA256}
+}
+
 // TestWishThatChangesInMidDeployment: a host shows what was deployed on it, whatever
-// its spec says by then, and is then given back and deployed as it says now.
+// its spec says by then. Where that is another image or method, it is then given back
+// and deployed as it says now; what is asked for besides changes nothing.
 func TestWishThatChangesInMidDeployment(t *testing.T) {
-	iso, other := "live-iso", "raw"
 	liveISO := func(h *metal3.BareMetalHost) {
-		h.Spec.Image = &metal3.Image{URL: "http://images/live.iso", DiskFormat: &iso}
-	}
-	disk := func(h *metal3.BareMetalHost) {
-		h.Spec.Image = &metal3.Image{URL: "http://images/disk.raw", DiskFormat: &other, Checksum: "abc", ChecksumType: metal3.SHA256}
+		h.Spec.Image = &metal3.Image{URL: "http://images/live.iso", DiskFormat: new("live-iso")}
 	}
 	for name, c := range map[string]struct {
 		first, then func(*metal3.BareMetalHost)
 		image       string
 		method      string
+		stays       bool
 	}{
-		"a custom method is added to a live ISO": {first: liveISO, then: wantInstall, image: "http://images/live.iso"},
-		"a custom method is added to an image":   {first: disk, then: wantInstall, image: "http://images/disk.raw"},
-		"an image is added to a custom method":   {first: wantInstall, then: disk, method: names.StartAssistedInstall},
-		"another image":                          {first: liveISO, then: disk, image: "http://images/live.iso"},
+		"a custom method is added to a live ISO": {first: liveISO, then: wantInstall, image: "http://images/live.iso", stays: true},
+		"a custom method is added to an image":   {first: osImage, then: wantInstall, image: "http://images/disk.raw", stays: true},
+		"an image is added to a custom method":   {first: wantInstall, then: osImage, method: names.StartAssistedInstall, stays: true},
+		"another image":                          {first: liveISO, then: osImage, image: "http://images/live.iso"},
 		"a custom method is removed": {first: func(h *metal3.BareMetalHost) {
-			disk(h)
+			osImage(h)
 			wantInstall(h)
 		}, then: func(h *metal3.BareMetalHost) { h.Spec.CustomDeploy = nil }, image: "http://images/disk.raw", method: names.StartAssistedInstall},
 	} {
@@ -53,12 +57,21 @@ func TestWishThatChangesInMidDeployment(t *testing.T) {
 					return h.Status.Provisioning.State == metal3.StateProvisioning && strings.HasPrefix(n.ProvisionState, "wait call")
 				})
 				w.edit(c.then)
-				w.untilState(metal3.StateDeprovisioning, time.Minute)
+				if c.stays {
+					w.untilState(metal3.StateProvisioned, time.Minute)
+				} else {
+					w.untilState(metal3.StateDeprovisioning, time.Minute)
+				}
 				h := w.host()
 				g.Expect(h.Status.Provisioning.Image.URL).To(Equal(c.image))
 				g.Expect(nodespec.MethodOf(h.Status.Provisioning.CustomDeploy)).To(Equal(c.method))
 				if c.image != "" {
 					g.Expect(h.Status.Provisioning.Image).To(Equal(*first.Image))
+				}
+				if c.stays {
+					let(time.Hour)
+					g.Expect(w.host().Status.Provisioning).To(Equal(h.Status.Provisioning))
+					return
 				}
 				w.untilState(metal3.StateProvisioned, 5*time.Minute)
 				h = w.host()
@@ -71,4 +84,60 @@ func TestWishThatChangesInMidDeployment(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAMethodBesideAnImageWipesNothing: a host that runs something is given back when another
+// image or method is asked for than is there, not when one is asked for besides.
+func TestAMethodBesideAnImageWipesNothing(t *testing.T) {
+	for name, c := range map[string]struct{ before, after func(*metal3.BareMetalHost) }{
+		"a method is added to a host with an image": {osImage, wantInstall},
+		"an image is added to a host with a method": {wantInstall, osImage},
+		"another checksum":                          {osImage, func(h *metal3.BareMetalHost) { h.Spec.Image.Checksum = "def" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, c.before)
+				defer func() { w.stop() }()
+				w.untilState(metal3.StateProvisioned, time.Minute)
+				let(time.Minute)
+				w.edit(c.after)
+				let(time.Hour)
+				n, _ := w.sim.Node(w.host().Status.Provisioning.ID)
+				w.g.Expect(n.ProvisionState).To(Equal("active"))
+				w.g.Expect(w.events.list()).NotTo(ContainElement("DeprovisioningStarted"))
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.Image, h.Spec.CustomDeploy = nil, nil })
+				w.untilState(metal3.StateAvailable, 5*time.Minute)
+				let(time.Minute)
+				n, _ = w.sim.Node(w.host().Status.Provisioning.ID)
+				w.g.Expect(n.Fields["extra"]).NotTo(HaveKey("ironflow_wish"), "nothing is on the machine")
+			})
+		})
+	}
+}
+
+// TestAFleetOfTheExistingOperatorThatHasBoth: hosts that it keeps as they are must not be
+// wiped by taking them over.
+func TestAFleetOfTheExistingOperatorThatHasBoth(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) {
+			h.Annotations = map[string]string{names.Paused: ""}
+			osImage(h)
+			wantInstall(h) // set later, as an upgraded machine controller does
+		})
+		defer func() { w.stop() }()
+		w.g.Expect(w.sim.Put(simulator.Seed{Fields: map[string]any{
+			"uuid": "u1", "name": "lab~host-1", "driver": "redfish", "provision_state": "active", "power_state": "power on",
+			"instance_info": map[string]any{"image_source": "http://images/disk.raw"},
+		}, Ports: map[string]bool{ownMAC: true}})).To(Succeed())
+		h := w.host()
+		h.Status.Provisioning.Image = *h.Spec.Image
+		h.Status.PoweredOn, h.Status.OperationalStatus = true, metal3.OperationalStatusOK
+		w.setStatus(h, metal3.StateProvisioned, "u1")
+		w.unpause()
+		let(time.Hour)
+		n, _ := w.sim.Node("u1")
+		w.g.Expect(n.ProvisionState).To(Equal("active"))
+		w.g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateProvisioned))
+		w.g.Expect(w.events.list()).NotTo(ContainElement("DeprovisioningStarted"))
+	})
 }

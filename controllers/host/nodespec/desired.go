@@ -40,6 +40,9 @@ type Input struct {
 	Hardware *metal3.HardwareDetails
 	// PullSecret is "user:password" for the image's registry; empty for none.
 	PullSecret string
+	// DefaultDeploy means that the deploy interface was set back to Ironic's default in
+	// this pass.
+	DefaultDeploy bool
 }
 
 // Enrolment is the node to create for a host that Ironic does not know.
@@ -203,13 +206,15 @@ func Desired(in Input) ironic.Desired {
 	case state == metal3.StateInspecting:
 		d.Interfaces.Inspect = inspectInterface(h, in.BMC.Access)
 	case state == metal3.StateProvisioning && Deployable(in.Node.ProvisionState):
-		desiredInstance(h, in.Settings, h.Spec.Image, h.Spec.CustomDeploy, &d)
+		desiredInstance(h, in.Settings, Wanted(h), &d)
 		addPullSecret(in.PullSecret, h.Spec.Image, &d)
-		leaveOtherDeployments(in.Node, &d)
+		leaveOtherDeployments(in, &d)
 	case in.Node.ProvisionState == ironic.StateManageable && state == metal3.StateProvisioned:
 		// A node that was lost and enrolled again is adopted as what it runs.
-		desiredInstance(h, in.Settings, &h.Status.Provisioning.Image, h.Status.Provisioning.CustomDeploy, &d)
-		leaveOtherDeployments(in.Node, &d)
+		desiredInstance(h, in.Settings, Deployed(h), &d)
+		leaveOtherDeployments(in, &d)
+	case state == metal3.StateAvailable && !WantsInstance(h):
+		d.Extra = ironic.Fields{keyWish: ironic.Remove} // of what was deployed last
 	}
 	return d
 }

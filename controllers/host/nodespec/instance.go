@@ -1,8 +1,6 @@
 package nodespec
 
 import (
-	"cmp"
-
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/ironflow/ironflow/ironic"
@@ -18,9 +16,6 @@ const (
 	keyBootISO     = "boot_iso"
 	keyRootDevice  = "root_device"
 	keyPersistent  = "force_persistent_boot_device"
-	// keyMethod is ours: which custom method the deployment was asked for. It
-	// tells a wish that changed meanwhile from the one that was carried out.
-	keyMethod = "ironflow_method"
 )
 
 // Deploy interfaces.
@@ -30,20 +25,19 @@ const (
 	deployImage   = "direct"
 )
 
-// desiredInstance adds what a deployment of this image and method needs.
-func desiredInstance(h *metal3.BareMetalHost, s Settings, image *metal3.Image, custom *metal3.CustomDeploy, d *ironic.Desired) {
+// desiredInstance adds what the deployment of a wish needs, and the record of the wish.
+func desiredInstance(h *metal3.BareMetalHost, s Settings, w Wish, d *ironic.Desired) {
 	instance := string(h.UID)
 	d.InstanceUUID = &instance
-	method := MethodOf(custom)
-	d.InstanceInfo = imageFields(image)
+	d.InstanceInfo = imageFields(w.Image)
+	w.record(d)
 	d.InstanceInfo["capabilities"] = instanceCapabilities(h.BootMode())
 	d.InstanceInfo[keyRootDevice] = orRemove(len(HintMap(RootHints(h))) > 0, HintMap(RootHints(h)))
-	d.InstanceInfo[keyMethod] = orRemove(method != "", method)
 	persistent := s.DirectDeployPersistentBoot
 	switch {
-	case method != "":
+	case w.Method != "":
 		d.Interfaces.Deploy = deployCustom
-	case image.IsLiveISO():
+	case w.Image.IsLiveISO():
 		d.Interfaces.Deploy = deployRamdisk
 		persistent = s.LiveISOPersistentBoot
 	}
@@ -54,12 +48,17 @@ func desiredInstance(h *metal3.BareMetalHost, s Settings, image *metal3.Image, c
 }
 
 // leaveOtherDeployments takes a node that gets an image away from the deploy
-// interface of a live ISO or a custom method that it had before. Any other one is
-// left as it is.
-func leaveOtherDeployments(n *ironic.Node, d *ironic.Desired) {
-	have := n.Interfaces.Deploy
-	if d.Interfaces.Deploy == "" && (have == deployRamdisk || have == deployCustom) {
+// interface of a live ISO or a custom method that it had before, back to Ironic's
+// default, which need not be "direct" (autodetect, bootc). Any other one is left as it is.
+// Where the default is one of the two itself, and so writes no image, it is "direct".
+func leaveOtherDeployments(in Input, d *ironic.Desired) {
+	have := in.Node.Interfaces.Deploy
+	switch {
+	case d.Interfaces.Deploy != "" || have != deployRamdisk && have != deployCustom:
+	case in.DefaultDeploy:
 		d.Interfaces.Deploy = deployImage
+	default:
+		d.ResetInterfaces = []string{"deploy"}
 	}
 }
 
@@ -121,45 +120,6 @@ func deployInterface(h *metal3.BareMetalHost) string {
 		return deployRamdisk
 	}
 	return ""
-}
-
-// DeployedImage is the image that a node was deployed with: the wish, if it is
-// still the one that was carried out, else what the node knows about it.
-func DeployedImage(n *ironic.Node, wish *metal3.Image) metal3.Image {
-	known := imageOf(n.InstanceInfo)
-	if wish != nil && (n.InstanceInfo == nil || wish.URL == known.URL && wish.IsLiveISO() == known.IsLiveISO()) {
-		return *wish.DeepCopy()
-	}
-	return known
-}
-
-// imageOf reads what imageFields has written.
-func imageOf(info map[string]any) metal3.Image {
-	if iso := text(info, keyBootISO); iso != "" {
-		return metal3.Image{URL: iso, DiskFormat: new(diskFormatISO)}
-	}
-	image := metal3.Image{
-		URL: text(info, keyImageSource), Checksum: cmp.Or(text(info, keyHashValue), text(info, keyChecksum)),
-		ChecksumType: metal3.ChecksumType(text(info, keyHashAlgo)),
-	}
-	if format := text(info, keyDiskFormat); format != "" {
-		image.DiskFormat = &format
-	}
-	return image
-}
-
-// diskFormatISO is the format of an image that the machine runs from its virtual media.
-const diskFormatISO = "live-iso"
-
-// DeployedMethod is the custom method that a node was deployed with; nil for none.
-func DeployedMethod(n *ironic.Node, wish *metal3.CustomDeploy) *metal3.CustomDeploy {
-	switch method, recorded := n.InstanceInfo[keyMethod].(string); {
-	case recorded:
-		return &metal3.CustomDeploy{Method: method}
-	case n.Interfaces.Deploy != deployCustom && n.InstanceInfo != nil:
-		return nil // whoever deploys with a method does it with that interface
-	}
-	return wish.DeepCopy() // deployed by another controller: believe the spec
 }
 
 // MethodOf is the custom deploy method, empty for none.

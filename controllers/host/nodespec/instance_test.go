@@ -22,7 +22,7 @@ func TestInstance(t *testing.T) {
 	}{
 		"image with a typed checksum": {
 			&metal3.Image{URL: "u", Checksum: "c", ChecksumType: metal3.SHA256, DiskFormat: &raw}, nil,
-			ironic.Fields{keyImageSource: "u", keyHashAlgo: "sha256", keyHashValue: "c", keyDiskFormat: "raw", keyChecksum: ironic.Remove, keyBootISO: ironic.Remove, keyMethod: ironic.Remove},
+			ironic.Fields{keyImageSource: "u", keyHashAlgo: "sha256", keyHashValue: "c", keyDiskFormat: "raw", keyChecksum: ironic.Remove, keyBootISO: ironic.Remove},
 			"",
 		},
 		"image with any checksum": {
@@ -37,12 +37,12 @@ func TestInstance(t *testing.T) {
 		},
 		"custom method": {
 			nil, &metal3.CustomDeploy{Method: "m"},
-			ironic.Fields{keyImageSource: ironic.Remove, keyBootISO: ironic.Remove, keyMethod: "m"},
+			ironic.Fields{keyImageSource: ironic.Remove, keyBootISO: ironic.Remove},
 			deployCustom,
 		},
 		"custom method with an image": {
 			&metal3.Image{URL: "u", Checksum: "c"}, &metal3.CustomDeploy{Method: "m"},
-			ironic.Fields{keyImageSource: "u", keyChecksum: "c", keyMethod: "m"},
+			ironic.Fields{keyImageSource: "u", keyChecksum: "c"},
 			deployCustom,
 		},
 	} {
@@ -50,7 +50,7 @@ func TestInstance(t *testing.T) {
 			g := NewWithT(t)
 			h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "a", UID: "uid-a"}}
 			d := ironic.Desired{DriverInfo: ironic.Fields{}}
-			desiredInstance(h, Settings{}, c.image, c.custom, &d)
+			desiredInstance(h, Settings{}, WishOf(c.image, c.custom), &d)
 			for key, value := range c.info {
 				g.Expect(d.InstanceInfo).To(HaveKeyWithValue(key, value))
 			}
@@ -59,18 +59,6 @@ func TestInstance(t *testing.T) {
 			g.Expect(d.DriverInfo).To(HaveKeyWithValue(keyPersistent, "Default"))
 		})
 	}
-}
-
-func TestDeployedIsWhatIronicWasAskedFor(t *testing.T) {
-	g := NewWithT(t)
-	n := &ironic.Node{InstanceInfo: map[string]any{keyImageSource: "http://old"}}
-	g.Expect(DeployedImage(n, &metal3.Image{URL: "http://new"}).URL).To(Equal("http://old"), "the wish changed meanwhile")
-	g.Expect(DeployedImage(n, &metal3.Image{URL: "http://old", Checksum: "c"}).Checksum).To(Equal("c"))
-	n = &ironic.Node{InstanceInfo: map[string]any{keyMethod: "old"}}
-	g.Expect(DeployedMethod(n, &metal3.CustomDeploy{Method: "new"}).Method).To(Equal("old"))
-	g.Expect(DeployedImage(n, nil).URL).To(BeEmpty())
-	n = &ironic.Node{InstanceInfo: map[string]any{}, Interfaces: ironic.Interfaces{Deploy: deployCustom}}
-	g.Expect(DeployedMethod(n, &metal3.CustomDeploy{Method: "m"}).Method).To(Equal("m"), "deployed by another controller")
 }
 
 func TestPersistentBootDevice(t *testing.T) {
@@ -88,7 +76,7 @@ func TestPersistentBootDevice(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := ironic.Desired{DriverInfo: ironic.Fields{}}
-			desiredInstance(&metal3.BareMetalHost{}, c.settings, c.image, c.custom, &d)
+			desiredInstance(&metal3.BareMetalHost{}, c.settings, WishOf(c.image, c.custom), &d)
 			NewWithT(t).Expect(d.DriverInfo).To(HaveKeyWithValue(keyPersistent, c.want))
 		})
 	}

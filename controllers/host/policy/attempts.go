@@ -1,9 +1,7 @@
 package policy
 
 import (
-	"encoding/json"
 	"fmt"
-	"hash/fnv"
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 
@@ -24,14 +22,6 @@ const reasonInARow = "InARow"
 // failuresFormat is the condition's message.
 const failuresFormat = "deployments that failed in a row: %d of wish %s"
 
-// wishID names what a host is asked to run: another image or method, another name.
-func wishID(h *metal3.BareMetalHost) string {
-	sum := fnv.New32a()
-	raw, err := json.Marshal([]any{h.Spec.Image, nodespec.MethodOf(h.Spec.CustomDeploy)})
-	fmt.Fprintln(sum, string(raw), err)
-	return fmt.Sprintf("%08x", sum.Sum32())
-}
-
 // failedDeployments is how many deployments of the host's present wish have failed
 // in a row.
 func failedDeployments(h *metal3.BareMetalHost, s *metal3.BareMetalHostStatus) int {
@@ -40,7 +30,7 @@ func failedDeployments(h *metal3.BareMetalHost, s *metal3.BareMetalHostStatus) i
 		return 0
 	}
 	n, wish := 0, ""
-	if _, err := fmt.Sscanf(c.Message, failuresFormat, &n, &wish); err != nil || wish != wishID(h) {
+	if _, err := fmt.Sscanf(c.Message, failuresFormat, &n, &wish); err != nil || wish != nodespec.Wanted(h).Digest() {
 		return 0
 	}
 	return n
@@ -51,7 +41,7 @@ func countFailedDeployment(o *Observed, d *Decision) {
 	n := failedDeployments(o.Host, &d.Status) + 1
 	meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
 		Type: failuresCondition, Status: metav1.ConditionTrue, Reason: reasonInARow,
-		Message:            fmt.Sprintf(failuresFormat, n, wishID(o.Host)),
+		Message:            fmt.Sprintf(failuresFormat, n, nodespec.Wanted(o.Host).Digest()),
 		ObservedGeneration: o.Host.Generation, LastTransitionTime: metav1.NewTime(o.Now).Rfc3339Copy(),
 	})
 }

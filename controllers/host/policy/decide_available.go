@@ -55,31 +55,17 @@ func startProvisioning(o *Observed, d *Decision) {
 		forgetFailedDeployments(d)
 	}
 	enter(o, d, metal3.StateProvisioning)
-	d.event("ProvisioningStarted", "Provisioning started: "+wishText(o.Host.Spec.Image, o.Host.Spec.CustomDeploy))
+	d.event("ProvisioningStarted", "Provisioning started: "+nodespec.Wanted(o.Host).String())
 }
 
 // forgetInstance clears what the status says about a deployment.
 func forgetInstance(d *Decision) {
 	p := &d.Status.Provisioning
-	p.Image = metal3.Image{}
-	p.CustomDeploy = nil
+	nodespec.Wish{}.ToStatus(p)
 	p.RootDeviceHints = nil
 	if p.RAID != nil {
 		p.RAID.SoftwareRAIDVolumes = nil
 	}
-}
-
-// wishText names what is, or is to be, deployed, without the credentials of its URL.
-func wishText(image *metal3.Image, custom *metal3.CustomDeploy) string {
-	switch {
-	case custom != nil && image != nil && image.URL != "":
-		return custom.Method + " with " + ironic.Redact(image.URL)
-	case custom != nil:
-		return custom.Method
-	case image != nil:
-		return ironic.Redact(image.URL)
-	}
-	return "nothing"
 }
 
 // atRest reports whether the node is in a state in which power may be changed and

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/plan"
@@ -28,6 +29,7 @@ func (o *Observed) NodeInput() nodespec.Input {
 func desired(o *Observed) ironic.Desired {
 	in := o.NodeInput()
 	in.NameImage = namesImage(o)
+	in.DefaultDeploy = o.Applied != nil && slices.Contains(o.Applied.ResetInterfaces, "deploy")
 	d := nodespec.Desired(in)
 	plan.AddOrder(o.planInput(), o.Detail == Full, &d)
 	return d

@@ -191,26 +191,24 @@ func deployFailed(o *Observed, d *Decision) {
 }
 
 // otherWish reports whether the node was asked to deploy something else than the
-// spec asks for now.
+// spec asks for now. What it was asked for is not known of every node: then it is
+// taken for what the spec asks for.
 func otherWish(o *Observed) bool {
-	if o.Node.InstanceInfo == nil {
-		return false
-	}
-	wanted := ""
-	if o.Host.Spec.Image != nil {
-		wanted = o.Host.Spec.Image.URL
-	}
-	return nodespec.DeployedImage(o.Node, o.Host.Spec.Image).URL != wanted ||
-		nodespec.MethodOf(nodespec.DeployedMethod(o.Node, o.Host.Spec.CustomDeploy)) != nodespec.MethodOf(o.Host.Spec.CustomDeploy)
+	asked, known := nodespec.RecordedWish(o.Node)
+	return known && !asked.Same(nodespec.Wanted(o.Host))
 }
 
 // deployFailure words a failed deployment: for an image as the existing operator
 // does, for a custom method by the step's name and its own text.
 func deployFailure(o *Observed, reason string) string {
-	if image := o.Host.Spec.Image; image != nil && image.URL != "" && nodespec.MethodOf(o.Host.Spec.CustomDeploy) == "" {
-		return fmt.Sprintf("Image provisioning failed (url: %s, checksum: %s): %s", ironic.Redact(image.URL), ironic.Redact(image.Checksum), reason)
+	wish := nodespec.Wanted(o.Host)
+	switch {
+	case wish.Method != "" || wish.Image == nil:
+		return stepFailure(o.Node.UUID, reason)
+	case wish.Image.Checksum == "":
+		return fmt.Sprintf("Image provisioning failed (url: %s): %s", wish, reason)
 	}
-	return stepFailure(o.Node.UUID, reason)
+	return fmt.Sprintf("Image provisioning failed (url: %s, checksum: %s): %s", wish, ironic.Redact(wish.Image.Checksum), reason)
 }
 
 // stepFailure shortens "Deploy step deploy.X failed on node UUID. TEXT" to
@@ -228,12 +226,16 @@ func stepFailure(uuid, reason string) string {
 }
 
 // deployed records what is on the machine now: what Ironic was asked to deploy,
-// which may differ from what the spec says by now.
+// which may differ from what the spec says by now. Where that is not known, the
+// spec is believed.
 func deployed(o *Observed, d *Decision) {
-	d.Status.Provisioning.Image = nodespec.DeployedImage(o.Node, o.Host.Spec.Image)
-	d.Status.Provisioning.CustomDeploy = nodespec.DeployedMethod(o.Node, o.Host.Spec.CustomDeploy)
+	wish, known := nodespec.RecordedWish(o.Node)
+	if !known {
+		wish = nodespec.Wanted(o.Host)
+	}
+	wish.ToStatus(&d.Status.Provisioning)
 	complete(d)
 	forgetFailedDeployments(d)
-	d.event("ProvisioningComplete", "Provisioning completed: "+wishText(&d.Status.Provisioning.Image, d.Status.Provisioning.CustomDeploy))
+	d.event("ProvisioningComplete", "Provisioning completed: "+wish.String())
 	enter(o, d, metal3.StateProvisioned)
 }

@@ -43,23 +43,6 @@ func TestWhoseReason(t *testing.T) {
 	}
 }
 
-// TestFailedDeploymentOfAnotherWish: a live ISO that failed is no failure of the
-// custom method that was asked for since.
-func TestFailedDeploymentOfAnotherWish(t *testing.T) {
-	g := NewWithT(t)
-	o := observed(metal3.StateProvisioning, ironic.StateDeployFailed)
-	iso := "live-iso"
-	o.Host.Spec.Image = &metal3.Image{URL: "http://images/live.iso", DiskFormat: &iso}
-	wantInstall(o.Host)
-	o.Node.Interfaces.Deploy = "ramdisk"
-	o.Node.InstanceInfo = map[string]any{"boot_iso": "http://images/live.iso"}
-	o.Node.LastError = "no such image"
-	settled(o)
-	d := Decide(o)
-	g.Expect(d.Status.ErrorType).To(BeEmpty())
-	g.Expect(d.Status.Provisioning.State).To(Equal(metal3.StateDeprovisioning))
-}
-
 // TestStatesThatNobodyAskedForAreShown: a person has put the node into a state that
 // no phase asks for. It is left alone, and the host says where it is.
 func TestStatesThatNobodyAskedForAreShown(t *testing.T) {

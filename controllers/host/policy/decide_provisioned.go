@@ -12,7 +12,7 @@ import (
 // stepProvisioned keeps a deployed host: adopted by Ironic, powered as wanted, and
 // given back when the wish changes.
 func stepProvisioned(o *Observed, d *Decision) {
-	if wishChanged(o.Host) {
+	if nodespec.Changed(nodespec.Wanted(o.Host), nodespec.Deployed(o.Host)) {
 		startDeprovisioning(o, d)
 		return
 	}
@@ -24,23 +24,10 @@ func stepProvisioned(o *Observed, d *Decision) {
 	}
 }
 
-// wishChanged reports whether the spec no longer asks for what is on the machine.
-func wishChanged(h *metal3.BareMetalHost) bool {
-	wanted := ""
-	if h.Spec.Image != nil {
-		wanted = h.Spec.Image.URL
-	}
-	return !nodespec.WantsInstance(h) || wanted != h.Status.Provisioning.Image.URL ||
-		nodespec.MethodOf(h.Spec.CustomDeploy) != nodespec.MethodOf(h.Status.Provisioning.CustomDeploy)
-}
-
 // stepExternallyProvisioned keeps a host that somebody else installed.
 func stepExternallyProvisioned(o *Observed, d *Decision) {
 	if !o.Host.Spec.ExternallyProvisioned {
-		if o.Host.Spec.Image != nil {
-			d.Status.Provisioning.Image = *o.Host.Spec.Image.DeepCopy()
-		}
-		d.Status.Provisioning.CustomDeploy = o.Host.Spec.CustomDeploy.DeepCopy()
+		nodespec.Wanted(o.Host).ToStatus(&d.Status.Provisioning)
 		enter(o, d, metal3.StateProvisioned)
 		return
 	}

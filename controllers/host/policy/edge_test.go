@@ -90,14 +90,15 @@ func TestDeletionWaitsForTheAttachment(t *testing.T) {
 func TestDeploymentThatIsNoLongerAskedFor(t *testing.T) {
 	g := NewWithT(t)
 	o := observed(metal3.StateProvisioning, ironic.StateDeployFailed)
+	o.Host.Spec.Image = &metal3.Image{URL: "http://old", Checksum: "x"}
+	asked(o)
 	o.Host.Spec.Image = &metal3.Image{URL: "http://new", Checksum: "x"}
-	o.Node.InstanceInfo = map[string]any{"image_source": "http://old"}
 	o.Node.LastError = "no such image"
 	settled(o)
 	d := Decide(o)
 	g.Expect(d.Status.Provisioning.State).To(Equal(metal3.StateDeprovisioning))
 	g.Expect(d.Status.ErrorType).To(BeEmpty(), "the mistake is corrected already")
-	o.Node.InstanceInfo = map[string]any{"image_source": "http://new"}
+	asked(o)
 	g.Expect(Decide(o).Status.ErrorType).To(Equal(metal3.ProvisioningError))
 }
 
@@ -161,22 +162,31 @@ func TestPullSecretReachesTheNode(t *testing.T) {
 }
 
 func TestDeployInterfaceFollowsTheWish(t *testing.T) {
+	image := func(h *metal3.BareMetalHost) { h.Spec.Image = &metal3.Image{URL: "u"} }
 	for name, c := range map[string]struct {
 		have   string
 		change func(*metal3.BareMetalHost)
-		want   string
+		want   string   // empty leaves it
+		reset  []string // to Ironic's default
 	}{
-		"image after a live ISO":       {"ramdisk", func(h *metal3.BareMetalHost) { h.Spec.Image = &metal3.Image{URL: "u"} }, "direct"},
-		"image after a custom method":  {"custom-agent", func(h *metal3.BareMetalHost) { h.Spec.Image = &metal3.Image{URL: "u"} }, "direct"},
-		"image with a site's own":      {"ansible", func(h *metal3.BareMetalHost) { h.Spec.Image = &metal3.Image{URL: "u"} }, ""},
-		"custom method after an image": {"direct", wantInstall, "custom-agent"},
-		"live ISO after an image":      {"direct", func(h *metal3.BareMetalHost) { h.Spec.Image = &metal3.Image{URL: "u", DiskFormat: new("live-iso")} }, "ramdisk"},
+		"image after a live ISO":       {"ramdisk", image, "", []string{"deploy"}},
+		"image after a custom method":  {"custom-agent", image, "", []string{"deploy"}},
+		"image with a site's own":      {"ansible", image, "", nil},
+		"image, to be found out":       {"autodetect", image, "", nil},
+		"custom method after an image": {"direct", wantInstall, "custom-agent", nil},
+		"live ISO after an image":      {"direct", func(h *metal3.BareMetalHost) { h.Spec.Image = &metal3.Image{URL: "u", DiskFormat: new("live-iso")} }, "ramdisk", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := observed(metal3.StateProvisioning, ironic.StateAvailable)
 			o.Node.Interfaces.Deploy = c.have
 			c.change(o.Host)
-			NewWithT(t).Expect(desired(o).Interfaces.Deploy).To(Equal(c.want))
+			g := NewWithT(t)
+			d := desired(o)
+			g.Expect(d.Interfaces.Deploy).To(Equal(c.want))
+			g.Expect(d.ResetInterfaces).To(Equal(c.reset))
+			if o.Applied = &d; c.reset != nil {
+				g.Expect(desired(o).Interfaces.Deploy).To(Equal("direct"), "Ironic's default writes no image")
+			}
 		})
 	}
 }

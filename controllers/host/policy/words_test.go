@@ -6,6 +6,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -19,8 +20,8 @@ func TestCredentialsOfAnImageStayOutOfWords(t *testing.T) {
 		say    func(*Observed) string
 		want   string
 	}{
-		"event":                    {say: func(o *Observed) string { return wishText(o.Host.Spec.Image, o.Host.Spec.CustomDeploy) }, want: "https://[redacted]@images.test/os.raw"},
-		"event of a custom method": {custom: method, say: func(o *Observed) string { return wishText(o.Host.Spec.Image, o.Host.Spec.CustomDeploy) }, want: "install with https://[redacted]@images.test/os.raw"},
+		"event":                    {say: func(o *Observed) string { return nodespec.Wanted(o.Host).String() }, want: "https://[redacted]@images.test/os.raw"},
+		"event of a custom method": {custom: method, say: func(o *Observed) string { return nodespec.Wanted(o.Host).String() }, want: "install with https://[redacted]@images.test/os.raw"},
 		"error": {
 			say:  func(o *Observed) string { return deployFailure(o, "no space") },
 			want: "Image provisioning failed (url: https://[redacted]@images.test/os.raw, checksum: https://[redacted]@images.test/sums): no space",
@@ -33,4 +34,11 @@ func TestCredentialsOfAnImageStayOutOfWords(t *testing.T) {
 			NewWithT(t).Expect(c.say(o)).To(Equal(c.want))
 		})
 	}
+}
+
+// TestAnImageWithoutAChecksum says nothing of checksums where an image has none.
+func TestAnImageWithoutAChecksum(t *testing.T) {
+	o := observed(metal3.StateProvisioning, ironic.StateDeployFailed)
+	o.Host.Spec.Image = &metal3.Image{URL: "oci://registry.test/os:1"}
+	NewWithT(t).Expect(deployFailure(o, "no space left")).To(Equal("Image provisioning failed (url: oci://registry.test/os:1): no space left"))
 }

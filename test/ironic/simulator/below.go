@@ -28,6 +28,9 @@ func validateNode(s *Server, r *http.Request) (int, any, error) {
 		all["deploy"] = map[string]any{"result": false, "reason": "Cannot validate image information for node " + n.uuid +
 			" because one or more parameters are missing from its instance_info. Missing are: ['image_source']"}
 	}
+	if outcome := s.behave(n, "validate", ""); outcome.Error != "" {
+		all["deploy"] = map[string]any{"result": false, "reason": outcome.Error}
+	}
 	return http.StatusOK, all, nil
 }
 

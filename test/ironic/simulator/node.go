@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"maps"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -28,6 +29,7 @@ type node struct {
 	bootMode               string
 	secureBoot             bool
 	interfaces             map[string]string // "deploy_interface" → "custom-agent"
+	deployInterface        string            // its default
 	driverInfo             map[string]any
 	instanceInfo           map[string]any
 	properties             map[string]any
@@ -170,9 +172,13 @@ func (n *node) whole(minor int) map[string]any {
 }
 
 // secretWords mark the keys whose values are shown masked.
-var secretWords = []string{"password", "secret", "token", "configdrive", "passphrase", "private_key"}
+var secretWords = []string{"password", "secret", "token", "configdrive", "passphrase", "private_key", "image_url"}
 
 const maskedText = "******"
+
+// secretInText finds secrets in texts, such as the token of a signed address: what
+// follows is hidden up to the next space or quote.
+var secretInText = regexp.MustCompile(`(?i)((?:password|token)[0-9]*\s*=\s*)[^\s'"]+`)
 
 // masked returns a copy without secrets, as Ironic shows objects.
 func masked(m map[string]any) map[string]any {
@@ -184,8 +190,14 @@ func masked(m map[string]any) map[string]any {
 				copied[key] = maskedText
 			}
 		}
-		if nested, ok := value.(map[string]any); ok && copied[key] != maskedText {
-			copied[key] = masked(nested)
+		if copied[key] == maskedText {
+			continue
+		}
+		switch value := value.(type) {
+		case map[string]any:
+			copied[key] = masked(value)
+		case string:
+			copied[key] = secretInText.ReplaceAllString(value, "${1}"+maskedText)
 		}
 	}
 	return copied

@@ -138,6 +138,9 @@ func (n *node) write(name string, value any) bool {
 		s, isText := value.(string)
 		if value == nil {
 			s, isText = standard, true
+			if name == "deploy_interface" {
+				s = n.deployInterface
+			}
 		}
 		n.interfaces[name] = s
 		return isText
@@ -152,6 +155,8 @@ func createNode(s *Server, r *http.Request) (int, any, error) {
 	}
 	n := &node{uuid: newUUID(), provision: "enroll", created: time.Now(), interfaces: map[string]string{}}
 	maps.Copy(n.interfaces, interfaceFields)
+	n.deployInterface = s.opts.DeployInterface
+	n.interfaces["deploy_interface"] = n.deployInterface
 	n.bios, n.firmware = copies(s.opts.BIOS), copies(s.opts.Firmware)
 	if id, ok := body["uuid"].(string); ok {
 		n.uuid = id

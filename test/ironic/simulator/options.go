@@ -26,6 +26,11 @@ type Options struct {
 	Behave func(Operation) Outcome
 	// BIOS and Firmware are what each new node's machine reports, until SetBIOS and SetFirmware.
 	BIOS, Firmware []map[string]any
+	// Redirect is where an image's address leads, which a deployment by the interface
+	// "direct" writes over the address; nil, or an empty text: nowhere else.
+	Redirect func(address string) string
+	// DeployInterface is the default deploy interface; "custom-agent" when empty.
+	DeployInterface string
 	// Inventory makes the result of an inspection; nil: a plausible machine.
 	Inventory func(Node) map[string]any
 }
@@ -43,7 +48,7 @@ type Delays struct {
 
 // Operation is one thing that is about to be done to a node.
 type Operation struct {
-	Name string // "verify", "inspect", "clean", "deploy", "adopt", "undeploy", "service", "power", "media"
+	Name string // "verify", "inspect", "clean", "deploy", "adopt", "undeploy", "service", "power", "media", "validate" (of what a deployment needs)
 	Step string // of clean, deploy and service: the running step, "interface.step"; of media: "attach URL" or "detach"
 	Node Node
 }
@@ -91,6 +96,9 @@ func (o *Options) complete() {
 	}
 	if o.CallbackTimeout == 0 {
 		o.CallbackTimeout = defaultCallbackTimeout
+	}
+	if o.DeployInterface == "" {
+		o.DeployInterface = interfaceFields["deploy_interface"]
 	}
 	if o.Inventory == nil {
 		o.Inventory = plausibleInventory

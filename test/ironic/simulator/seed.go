@@ -28,6 +28,8 @@ func (s *Server) Put(seed Seed) error {
 	defer s.mu.Unlock()
 	n := &node{interfaces: map[string]string{}, created: time.Now(), provUpdated: time.Now(), inventory: seed.Inventory, subs: seed.Subscriptions}
 	maps.Copy(n.interfaces, interfaceFields)
+	n.deployInterface = s.opts.DeployInterface
+	n.interfaces["deploy_interface"] = n.deployInterface
 	for name, value := range seed.Fields {
 		if name == "uuid" {
 			n.uuid, _ = value.(string)

@@ -174,6 +174,7 @@ func deploy(s *Server, n *node, r request) (program, error) {
 		n.internalSet("deploy_steps", objects(all))
 		n.internalSet("deploy_step_index", 0)
 		n.deployStep = first.object()
+		s.takeImage(n)
 	}
 	share := s.opts.Delays.Deploy / time.Duration(max(1, len(inBand)))
 	for i := range inBand {
@@ -185,6 +186,20 @@ func deploy(s *Server, n *node, r request) (program, error) {
 		phases = append(phases, p)
 	}
 	return program{name: "deploy", target: "active", fails: "deploy failed", ends: "active", phases: phases}, nil
+}
+
+// takeImage writes into instance_info what the interface "direct" does at the start of a
+// deployment: the address that the image's own leads to takes its place.
+func (s *Server) takeImage(n *node) {
+	source, ok := n.instanceInfo["image_source"].(string)
+	if !ok || n.interfaces["deploy_interface"] == "custom-agent" {
+		return
+	}
+	if s.opts.Redirect != nil {
+		source = cmp.Or(s.opts.Redirect(source), source)
+	}
+	n.instanceInfo = object(n.instanceInfo)
+	n.instanceInfo["image_source"], n.instanceInfo["image_url"], n.instanceInfo["image_type"] = source, source, "whole-disk"
 }
 
 // inBandSteps puts the requested steps and those that the ramdisk runs by itself

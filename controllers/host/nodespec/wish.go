@@ -1,0 +1,123 @@
+package nodespec
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// Wish is what a host is, or was, asked to run: an image, a custom method, or both.
+// The zero Wish asks for nothing.
+//
+// Whether something else is asked for than was deployed is decided by two wishes, never
+// by the node's instance_info: Ironic writes there itself (the address that an image's
+// own redirects to, the format and the checksum of what it has converted), and hides
+// parts of addresses when it is read.
+type Wish struct {
+	// Image is nil for none.
+	Image *metal3.Image `json:"image,omitempty"`
+	// Method is empty for none.
+	Method string `json:"method,omitempty"`
+}
+
+// keyWish is, in extra, the wish that a node's deployment carries out, and in
+// instance_info that wish's digest. Ironic empties instance_info with the instance, so
+// that a wish in extra without its digest is one of before.
+const keyWish = "ironflow_wish"
+
+// WishOf is the wish for an image and a method, each of which may be nil or empty.
+func WishOf(image *metal3.Image, custom *metal3.CustomDeploy) Wish {
+	w := Wish{Method: MethodOf(custom)}
+	if image != nil && image.URL != "" {
+		w.Image = image.DeepCopy()
+	}
+	return w
+}
+
+// Wanted is what the spec asks for.
+func Wanted(h *metal3.BareMetalHost) Wish { return WishOf(h.Spec.Image, h.Spec.CustomDeploy) }
+
+// Deployed is what the status says is on the machine; the zero Wish where that is nothing
+// or not known.
+func Deployed(h *metal3.BareMetalHost) Wish {
+	return WishOf(&h.Status.Provisioning.Image, h.Status.Provisioning.CustomDeploy)
+}
+
+// RecordedWish is the wish that the node's deployment carries out. It is not known of a
+// deployment that another controller, or an older version, has begun.
+func RecordedWish(n *ironic.Node) (w Wish, known bool) {
+	raw, err := json.Marshal(n.Extra[keyWish])
+	if err != nil || json.Unmarshal(raw, &w) != nil || w == (Wish{}) || text(n.InstanceInfo, keyWish) != w.Digest() {
+		return Wish{}, false
+	}
+	return w, true
+}
+
+// record has the node keep the wish. It goes with the fields of the instance, in the
+// request that is made before the deployment.
+func (w Wish) record(d *ironic.Desired) {
+	if w == (Wish{}) {
+		return
+	}
+	d.InstanceInfo[keyWish] = w.Digest()
+	d.Extra = ironic.Fields{keyWish: w}
+}
+
+// Digest names the wish: another image, method, format or checksum, another name.
+func (w Wish) Digest() string {
+	sum := fnv.New64a()
+	raw, err := json.Marshal(w)
+	fmt.Fprintln(sum, string(raw), err)
+	return fmt.Sprintf("%016x", sum.Sum64())
+}
+
+// Same reports whether two wishes agree in everything.
+func (w Wish) Same(other Wish) bool { return equality.Semantic.DeepEqual(w, other) }
+
+// URL is the image's address, empty for none.
+func (w Wish) URL() string {
+	if w.Image == nil {
+		return ""
+	}
+	return w.Image.URL
+}
+
+// Changed reports whether a host that runs something is to be given back, as the existing
+// operator decides it: nothing is wanted any more, or the image's address or the method is
+// not the one that is known to be there. What is wanted besides touches nothing: a method
+// where only an image is known, an image where only a method is, another checksum or format
+// of the same address.
+func Changed(wanted, deployed Wish) bool {
+	return wanted == (Wish{}) ||
+		deployed.URL() != "" && wanted.URL() != deployed.URL() ||
+		deployed.Method != "" && wanted.Method != deployed.Method
+}
+
+// ToStatus puts the wish where the status says what is on the machine.
+func (w Wish) ToStatus(p *metal3.ProvisionStatus) {
+	p.Image, p.CustomDeploy = metal3.Image{}, nil
+	if w.Image != nil {
+		p.Image = *w.Image.DeepCopy()
+	}
+	if w.Method != "" {
+		p.CustomDeploy = &metal3.CustomDeploy{Method: w.Method}
+	}
+}
+
+// String names what is, or is to be, deployed, without the credentials of its address.
+func (w Wish) String() string {
+	switch {
+	case w.Method != "" && w.Image != nil:
+		return w.Method + " with " + ironic.Redact(w.Image.URL)
+	case w.Method != "":
+		return w.Method
+	case w.Image != nil:
+		return ironic.Redact(w.Image.URL)
+	}
+	return "nothing"
+}
