@@ -373,6 +373,50 @@ func TestOutput(t *testing.T) {
 	s.Expect(back.ExitCode()).To(Equal(migrate.ExitWarning))
 }
 
+// TestAWipeIsABlocker: what would be the end of a running system is more than a warning,
+// unless the host is deleted.
+func TestAWipeIsABlocker(t *testing.T) {
+	method := func(h *metal3.BareMetalHost) { h.Spec.CustomDeploy = &metal3.CustomDeploy{Method: "install_coreos"} }
+	for name, c := range map[string]struct {
+		situation string
+		change    func(*metal3.BareMetalHost)
+		want      []string
+		code      int
+	}{
+		"another image": {"provisioned", func(h *metal3.BareMetalHost) { h.Spec.Image.URL = "http://bob:builder@images.test/new" }, []string{
+			"blocker fleet/provisioned: Ironflow would give its machine back, and so wipe it: the spec asks for http://[redacted]@images.test/new, " +
+				"the status says that http://192.0.2.250/images/os.qcow2 is on it: correct the spec, or let the existing operator give it back first",
+		}, migrate.ExitBlocker},
+		"nothing any more": {"provisioned", func(h *metal3.BareMetalHost) { h.Spec.Image = nil }, []string{
+			"blocker fleet/provisioned: Ironflow would give its machine back, and so wipe it: the spec asks for nothing, " +
+				"the status says that http://192.0.2.250/images/os.qcow2 is on it: correct the spec, or let the existing operator give it back first",
+		}, migrate.ExitBlocker},
+		"no longer installed by somebody else, and nothing wanted": {"externally-provisioned", func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = false }, []string{
+			"blocker fleet/externally-provisioned: Ironflow would give its machine back, and so wipe it: the spec asks for nothing, " +
+				"the status says that nothing is on it: correct the spec, or let the existing operator give it back first",
+		}, migrate.ExitBlocker},
+		"a method beside the image": {"provisioned", method, nil, migrate.ExitReady},
+		"another checksum":          {"provisioned", func(h *metal3.BareMetalHost) { h.Spec.Image.Checksum = "0" }, nil, migrate.ExitReady},
+		"another method":            {"custom-deploy", func(h *metal3.BareMetalHost) { h.Spec.CustomDeploy.Method = "other" }, []string{"blocker"}, migrate.ExitBlocker},
+		"a machine that is to be off": {"provisioned", func(h *metal3.BareMetalHost) { h.Spec.Online = false }, []string{
+			"warning fleet/provisioned: Ironflow would begin with: PUT",
+		}, migrate.ExitWarning},
+		"being given back already": {"deprovisioning", func(*metal3.BareMetalHost) {}, nil, migrate.ExitReady},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, c.situation)
+			edit(s, bmh(c.situation), c.change)
+			r := s.check()
+			found := about(r, "rehearsal")
+			s.Expect(found).To(HaveLen(len(c.want)), "%v", found)
+			for i, want := range c.want {
+				s.Expect(found[i]).To(HavePrefix(want))
+			}
+			s.Expect(r.ExitCode()).To(Equal(c.code), "%v", r.Findings)
+		})
+	}
+}
+
 // TestDocsNameEveryCheck keeps docs/migrate.md complete.
 func TestDocsNameEveryCheck(t *testing.T) {
 	g := NewWithT(t)

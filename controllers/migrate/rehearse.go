@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -15,6 +16,7 @@ import (
 
 	"github.com/ironflow/ironflow/controllers/firmware"
 	"github.com/ironflow/ironflow/controllers/host"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -43,6 +45,9 @@ func checkRehearsal(ctx context.Context, s *state) error {
 		}
 		row.Writes = s.held.writes[row.key()]
 		switch after := s.held.status; {
+		case wipes(h, after, row.Writes):
+			s.found(Blocker, row.key(), "Ironflow would give its machine back, and so wipe it: the spec asks for %s, the status says that %s is on it: "+
+				"correct the spec, or let the existing operator give it back first", nodespec.Wanted(h), nodespec.Deployed(h))
 		case len(row.Writes) > 0:
 			s.found(Warning, row.key(), "Ironflow would begin with: %s", strings.Join(row.Writes, "; "))
 		case after == nil:
@@ -53,6 +58,22 @@ func checkRehearsal(ctx context.Context, s *state) error {
 		}
 	}
 	return nil
+}
+
+// wipes reports a host in use whose machine would not be kept as it is.
+func wipes(h *metal3.BareMetalHost, after *metal3.BareMetalHostStatus, writes []string) bool {
+	if !nodespec.InUse(h) || !h.DeletionTimestamp.IsZero() {
+		return false
+	}
+	return after != nil && !nodespec.InUse(&metal3.BareMetalHost{Status: *after}) || slices.ContainsFunc(writes, wiping)
+}
+
+// wiping reports a request, as it is noted, that has Ironic tear an instance down, clean
+// or deploy.
+func wiping(write string) bool {
+	return slices.ContainsFunc([]ironic.Target{ironic.TargetDeleted, ironic.TargetClean, ironic.TargetProvide, ironic.TargetActive}, func(t ironic.Target) bool {
+		return strings.HasSuffix(write, "/states/provision ("+string(t)+")")
+	})
 }
 
 // heldBack keeps writes from being made and notes them, for one host at a time.
