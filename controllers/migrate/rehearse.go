@@ -3,6 +3,7 @@ package migrate
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -50,10 +51,12 @@ func checkRehearsal(ctx context.Context, s *state) error {
 				"correct the spec, or let the existing operator give it back first", nodespec.Wanted(h), nodespec.Deployed(h))
 		case len(row.Writes) > 0:
 			s.found(Warning, row.key(), "Ironflow would begin with: %s", strings.Join(row.Writes, "; "))
+		}
+		switch after := s.held.status; {
 		case after == nil:
 		case after.ErrorType != "" && after.ErrorMessage != h.Status.ErrorMessage:
 			s.found(Warning, row.key(), "the host would show a new %s: %s", after.ErrorType, after.ErrorMessage)
-		case after.Provisioning.State != h.Status.Provisioning.State:
+		case len(row.Writes) == 0 && after.Provisioning.State != h.Status.Provisioning.State:
 			s.found(Note, row.key(), "the host would go on to state %q", after.Provisioning.State)
 		}
 	}
@@ -146,23 +149,48 @@ func asked(r *http.Request) string {
 	return summary(bytes.TrimSpace(raw))
 }
 
+// holdsImage reports a write that only puts the host's finalizer on its live image, which
+// the existing operator does not.
+func holdsImage(obj client.Object, patch client.Patch) bool {
+	if _, ok := obj.(*metal3.PreprovisioningImage); !ok {
+		return false
+	}
+	raw, err := patch.Data(obj)
+	if err != nil {
+		return false
+	}
+	var change map[string]map[string]any
+	if json.Unmarshal(raw, &change) != nil {
+		return false
+	}
+	delete(change["metadata"], "resourceVersion") // that it is made to
+	_, finalizers := change["metadata"]["finalizers"]
+	return finalizers && len(change) == 1 && len(change["metadata"]) == 1
+}
+
 // client reads from the API server and notes writes instead of making them. Writes
-// of status and of events are what a take-over is: they are not noted.
+// of status, of events, of the finalizer on live images and of what settings a machine's
+// firmware has are what a take-over is: they are not noted.
 func (b *heldBack) client(c client.WithWatch) client.Client {
 	said := func(verb string, obj client.Object) {
 		b.note("%s %T %s/%s", verb, obj, obj.GetNamespace(), obj.GetName())
 	}
 	return interceptor.NewClient(c, interceptor.Funcs{
+		List: (&indexes{}).List,
 		Create: func(_ context.Context, _ client.WithWatch, obj client.Object, _ ...client.CreateOption) error {
-			said("create", obj)
+			if _, schema := obj.(*metal3.FirmwareSchema); !schema {
+				said("create", obj)
+			}
 			return nil
 		},
 		Update: func(_ context.Context, _ client.WithWatch, obj client.Object, _ ...client.UpdateOption) error {
 			said("update", obj)
 			return nil
 		},
-		Patch: func(_ context.Context, _ client.WithWatch, obj client.Object, _ client.Patch, _ ...client.PatchOption) error {
-			said("patch", obj)
+		Patch: func(_ context.Context, _ client.WithWatch, obj client.Object, patch client.Patch, _ ...client.PatchOption) error {
+			if !holdsImage(obj, patch) {
+				said("patch", obj)
+			}
 			return nil
 		},
 		Delete: func(_ context.Context, _ client.WithWatch, obj client.Object, _ ...client.DeleteOption) error {

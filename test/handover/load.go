@@ -11,6 +11,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -83,6 +84,7 @@ func loadHost(ctx context.Context, c client.Client, sim *simulator.Server, name 
 	status, leaving := host.Object["status"], host.GetDeletionTimestamp() != nil
 	delete(host.Object, "status")
 	host.SetDeletionTimestamp(nil)
+	host.SetUID(types.UID("uid-of-" + name)) // a fake API gives none
 	if err := c.Create(ctx, host); err != nil {
 		return err
 	}
