@@ -3,9 +3,12 @@ package ironic
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/ironflow/ironflow/bmc/lenient"
 )
 
 // Inventory is the result of a node's last inspection: what the ramdisk, or the
@@ -81,107 +84,125 @@ type VLANInfo struct {
 // Inventory reads the result of the node's last inspection. ErrNoInventory
 // means that there was none.
 func (g *Gateway) Inventory(ctx context.Context, uuid string) (*Inventory, error) {
-	var w wireInventory
-	err := g.get(ctx, "get inventory", uuid, nodePath(uuid, "inventory"), &w)
+	var raw json.RawMessage
+	err := g.get(ctx, "get inventory", uuid, nodePath(uuid, "inventory"), &raw)
 	if statusOf(err) == http.StatusNotFound && KindOf(err) != Gone {
 		return nil, ErrNoInventory
 	}
 	if err != nil {
 		return nil, err
 	}
+	var w wireInventory
+	if err := json.Unmarshal(raw, &w); err != nil && !lenient.OnlyTypes(err) {
+		return nil, fmt.Errorf("read the inventory of node %s: %w", uuid, err)
+	}
 	return w.inventory(), nil
 }
 
-// wireInventory is the JSON of GET inventory.
+// wireInventory is the JSON of GET inventory. What the ramdisk or the BMC reports is stored
+// by Ironic as it comes: a value of another type is lost alone.
 type wireInventory struct {
 	Inventory struct {
-		Hostname   string `json:"hostname"`
-		BMCAddress string `json:"bmc_address"`
+		Hostname   lenient.String `json:"hostname"`
+		BMCAddress lenient.String `json:"bmc_address"`
 		Boot       struct {
-			Mode string `json:"current_boot_mode"`
+			Mode lenient.String `json:"current_boot_mode"`
 		} `json:"boot"`
 		CPU struct {
-			Architecture string   `json:"architecture"`
-			Model        string   `json:"model_name"`
-			Count        int      `json:"count"`
-			Frequency    any      `json:"frequency"` // text, number or null
-			Flags        []string `json:"flags"`
+			Architecture lenient.String               `json:"architecture"`
+			Model        lenient.String               `json:"model_name"`
+			Count        lenient.Int                  `json:"count"`
+			Frequency    lenient.Float                `json:"frequency"` // text, number or null
+			Flags        lenient.List[lenient.String] `json:"flags"`
 		} `json:"cpu"`
 		Memory struct {
-			PhysicalMB int `json:"physical_mb"`
+			PhysicalMB lenient.Int `json:"physical_mb"`
 		} `json:"memory"`
 		System struct {
-			Manufacturer string `json:"manufacturer"`
-			Product      string `json:"product_name"`
-			Serial       string `json:"serial_number"`
+			Manufacturer lenient.String `json:"manufacturer"`
+			Product      lenient.String `json:"product_name"`
+			Serial       lenient.String `json:"serial_number"`
 			Firmware     struct {
-				Vendor  string `json:"vendor"`
-				Version string `json:"version"`
-				Date    string `json:"build_date"`
+				Vendor  lenient.String `json:"vendor"`
+				Version lenient.String `json:"version"`
+				Date    lenient.String `json:"build_date"`
 			} `json:"firmware"`
 		} `json:"system_vendor"`
-		Disks      []wireDisk `json:"disks"`
-		Interfaces []wireNIC  `json:"interfaces"`
+		Disks      lenient.List[wireDisk] `json:"disks"`
+		Interfaces lenient.List[wireNIC]  `json:"interfaces"`
 	} `json:"inventory"`
 	Plugin struct {
-		AllInterfaces map[string]struct {
-			PXE bool `json:"pxe_enabled"`
-		} `json:"all_interfaces"`
-		ParsedLLDP map[string]map[string]any `json:"parsed_lldp"`
+		AllInterfaces lenient.Map[struct {
+			PXE lenient.Bool `json:"pxe_enabled"`
+		}] `json:"all_interfaces"`
+		ParsedLLDP lenient.Map[map[string]any] `json:"parsed_lldp"`
 	} `json:"plugin_data"`
 }
 
 type wireDisk struct {
-	Name               string `json:"name"`
-	ByPath             string `json:"by_path"`
-	Model              string `json:"model"`
-	Vendor             string `json:"vendor"`
-	Serial             string `json:"serial"`
-	HCTL               string `json:"hctl"`
-	WWN                string `json:"wwn"`
-	WWNVendorExtension string `json:"wwn_vendor_extension"`
-	WWNWithExtension   string `json:"wwn_with_extension"`
-	SizeBytes          int64  `json:"size"`
-	Rotational         bool   `json:"rotational"`
+	Name               lenient.String `json:"name"`
+	ByPath             lenient.String `json:"by_path"`
+	Model              lenient.String `json:"model"`
+	Vendor             lenient.String `json:"vendor"`
+	Serial             lenient.String `json:"serial"`
+	HCTL               lenient.String `json:"hctl"`
+	WWN                lenient.String `json:"wwn"`
+	WWNVendorExtension lenient.String `json:"wwn_vendor_extension"`
+	WWNWithExtension   lenient.String `json:"wwn_with_extension"`
+	SizeBytes          lenient.Int    `json:"size"`
+	Rotational         lenient.Bool   `json:"rotational"`
 }
 
 type wireNIC struct {
-	Name       string `json:"name"`
-	MAC        string `json:"mac_address"`
-	IPv4       string `json:"ipv4_address"`
-	IPv6       string `json:"ipv6_address"`
-	Vendor     string `json:"vendor"`
-	Product    string `json:"product"`
-	PCIAddress string `json:"pci_address"`
-	SpeedMbps  int    `json:"speed_mbps"`
-	Carrier    bool   `json:"has_carrier"`
+	Name       lenient.String `json:"name"`
+	MAC        lenient.String `json:"mac_address"`
+	IPv4       lenient.String `json:"ipv4_address"`
+	IPv6       lenient.String `json:"ipv6_address"`
+	Vendor     lenient.String `json:"vendor"`
+	Product    lenient.String `json:"product"`
+	PCIAddress lenient.String `json:"pci_address"`
+	SpeedMbps  lenient.Int    `json:"speed_mbps"`
+	Carrier    lenient.Bool   `json:"has_carrier"`
 }
 
 func (w *wireInventory) inventory() *Inventory {
 	i := w.Inventory
-	mhz, ok := number(i.CPU.Frequency)
-	if text, isText := i.CPU.Frequency.(string); isText && !ok {
-		mhz, _ = number(json.Number(strings.TrimSpace(text)))
-	}
 	inv := &Inventory{
-		Hostname: i.Hostname, BMCAddress: i.BMCAddress, BootMode: i.Boot.Mode, MemoryMiB: i.Memory.PhysicalMB,
+		Hostname: string(i.Hostname), BMCAddress: string(i.BMCAddress), BootMode: string(i.Boot.Mode), MemoryMiB: int(i.Memory.PhysicalMB),
 		System: SystemInfo{
-			Manufacturer: i.System.Manufacturer, Product: i.System.Product, Serial: i.System.Serial,
-			FirmwareVendor: i.System.Firmware.Vendor, FirmwareVersion: i.System.Firmware.Version, FirmwareDay: i.System.Firmware.Date,
+			Manufacturer: string(i.System.Manufacturer), Product: string(i.System.Product), Serial: string(i.System.Serial),
+			FirmwareVendor: string(i.System.Firmware.Vendor), FirmwareVersion: string(i.System.Firmware.Version), FirmwareDay: string(i.System.Firmware.Date),
 		},
-		CPU: CPUInfo{Architecture: i.CPU.Architecture, Model: i.CPU.Model, Count: i.CPU.Count, MHz: mhz, Flags: slices.Sorted(slices.Values(i.CPU.Flags))},
+		CPU: CPUInfo{Architecture: string(i.CPU.Architecture), Model: string(i.CPU.Model), Count: int(i.CPU.Count), MHz: float64(i.CPU.Frequency)},
 	}
+	for _, flag := range i.CPU.Flags {
+		inv.CPU.Flags = append(inv.CPU.Flags, string(flag))
+	}
+	slices.Sort(inv.CPU.Flags)
 	for _, d := range i.Disks {
-		inv.Disks = append(inv.Disks, DiskInfo(d))
+		inv.Disks = append(inv.Disks, d.disk())
 	}
 	for _, n := range i.Interfaces {
-		inv.NICs = append(inv.NICs, NICInfo{
-			Name: n.Name, MAC: strings.ToLower(n.MAC), IPv4: n.IPv4, IPv6: n.IPv6, Vendor: n.Vendor, Product: n.Product,
-			PCIAddress: n.PCIAddress, SpeedMbps: n.SpeedMbps, Carrier: n.Carrier,
-			PXE: w.Plugin.AllInterfaces[n.Name].PXE, LLDP: lldp(w.Plugin.ParsedLLDP[n.Name]),
-		})
+		nic := n.nic()
+		nic.PXE, nic.LLDP = bool(w.Plugin.AllInterfaces[nic.Name].PXE), lldp(w.Plugin.ParsedLLDP[nic.Name])
+		inv.NICs = append(inv.NICs, nic)
 	}
 	return inv
+}
+
+func (d wireDisk) disk() DiskInfo {
+	return DiskInfo{
+		Name: string(d.Name), ByPath: string(d.ByPath), Model: string(d.Model), Vendor: string(d.Vendor), Serial: string(d.Serial), HCTL: string(d.HCTL),
+		WWN: string(d.WWN), WWNVendorExtension: string(d.WWNVendorExtension), WWNWithExtension: string(d.WWNWithExtension),
+		SizeBytes: int64(d.SizeBytes), Rotational: bool(d.Rotational),
+	}
+}
+
+func (n wireNIC) nic() NICInfo {
+	return NICInfo{
+		Name: string(n.Name), MAC: strings.ToLower(string(n.MAC)), IPv4: string(n.IPv4), IPv6: string(n.IPv6), Vendor: string(n.Vendor),
+		Product: string(n.Product), PCIAddress: string(n.PCIAddress), SpeedMbps: int(n.SpeedMbps), Carrier: bool(n.Carrier),
+	}
 }
 
 // lldp reads the parsed LLDP data of one interface; numbers come as JSON

@@ -207,7 +207,7 @@ func (r *Reconciler) call(ctx context.Context, in *Input, v Verdict) error {
 			return err
 		}
 		obj.Status.SubscriptionID, in.Node = id, uuid
-		r.recorder.Record(obj, nil, reconcile.Event{Reason: EventCreated, Message: "The BMC sends its events to " + obj.Spec.Destination})
+		r.recorder.Record(obj, nil, reconcile.Event{Reason: EventCreated, Message: "The BMC sends its events to " + receiver(obj.Spec.Destination)})
 	case Nothing:
 	}
 	return nil
@@ -225,7 +225,7 @@ func (r *Reconciler) refused(in *Input, do Action, err error) error {
 	case typed && (e.Kind == ironic.Rejected || e.Status == http.StatusInternalServerError):
 		// Ironic passes on what the BMC could not do as its own failure.
 		return r.conclude(in, Verdict{
-			Error: "Ironic could not " + do.String() + ": " + e.Text, Wait: "the BMC", After: r.proven.failed(in.Object),
+			Error: "Ironic could not " + do.String() + ": " + withoutDestination(e.Text, in.Object.Spec.Destination), Wait: "the BMC", After: r.proven.failed(in.Object),
 		})
 	}
 	return &reconcile.Unavailable{What: "Ironic", Err: err}

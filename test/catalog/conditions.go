@@ -17,6 +17,7 @@ const (
 // Conditions is everything that conditions can say, in the order of the documentation.
 var Conditions = []Condition{
 	{host, "Progressing", no, "NotProgressing", "The host is at rest; the message names what keeps it from being as wanted, if anything does."},
+	{host, "Progressing", no, "OnHold", "Nobody acts on the host: remove the annotation `ironflow.io/hold` to go on."},
 	{host, "Progressing", no, "Detached", "Ironic does not manage the host: remove the annotation `baremetalhost.metal3.io/detached` to go on."},
 	{host, "Progressing", yes, "Registering", "The node is enrolled and the BMC's credentials are verified."},
 	{host, "Progressing", yes, "Inspecting", "The hardware is inspected."},
@@ -62,6 +63,7 @@ var Conditions = []Condition{
 	{host, "Stalled", yes, "PowerManagementError", "The machine could not be switched: check the BMC."},
 	{host, "Stalled", yes, "ServicingError", "Servicing of a provisioned machine failed."},
 	{host, "Stalled", yes, "BMCCredentialError", "The BMC's Secret or address cannot be used: the message says what to correct."},
+	{host, "Stalled", yes, "InvalidSpec", "A field of the spec, or the Secret that it refers to, cannot be used: the message names it. It is tried again at once when that changes."},
 	{host, "Stalled", yes, "UnknownState", "The status names a state that this version does not know: upgrade, or restore the status."},
 	{host, "Stalled", yes, "RejectedByIronic", "Ironic refuses a request, with its text: correct the spec or Ironic's configuration."},
 	{host, "Stalled", yes, "RetryLimitReached", "It failed too often and is not tried again by itself: remove the cause and set the annotation `ironflow.io/retry`."},

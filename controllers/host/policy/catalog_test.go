@@ -44,7 +44,7 @@ func situations() []situation {
 		{Row: ironic.Row{Health: "Critical"}},
 		{Row: ironic.Row{Health: "Purple"}},
 	}
-	causes := []string{"", causeCredentials, causeUnknownState, causeRejected, causeGivenUp, causeImage, causeVerifying, causePreflight, causeRestore, causeEndpoint, causeForeign}
+	causes := []string{"", causeCredentials, causeUnknownState, causeRejected, causeGivenUp, causeImage, causeVerifying, causePreflight, causeSpec, causeRestore, causeEndpoint, causeForeign}
 	var all []situation
 	for state := range phases {
 		add := func(status metal3.OperationalStatus, kind metal3.ErrorType, s Findings) {
@@ -61,6 +61,8 @@ func situations() []situation {
 		}
 		add(metal3.OperationalStatusOK, "", Findings{Down: "connection refused"})
 		add(metal3.OperationalStatusServicing, "", Findings{})
+		add(metal3.OperationalStatusOK, "", Findings{})
+		all[len(all)-1].h.Annotations = map[string]string{names.Hold: "me"}
 		add(metal3.OperationalStatusDetached, "", Findings{Node: &ironic.Node{Row: ironic.Row{Fault: ironic.FaultPower}}})
 		for errorType := range errorKinds {
 			for _, cause := range causes {

@@ -24,6 +24,7 @@ const (
 	reasonFault             = "NodeFault"
 	reasonPowerUnknown      = "PowerStateUnknown"
 	reasonNotFailing        = "NotFailing"
+	reasonOnHold            = "OnHold"
 )
 
 // Findings is what conditions are computed from besides the host.
@@ -60,7 +61,8 @@ func boolStatus(b bool) metav1.ConditionStatus {
 }
 
 // setProgressing says phase, step and percent. At rest it is False, and its
-// message says what keeps a host that is not left alone (power, maintenance).
+// message says what keeps a host that is not left alone (power, maintenance). It is
+// False on hold as well, in whatever phase: nobody goes on with it.
 func setProgressing(h *metal3.BareMetalHost, s Findings) {
 	reason := phases[h.Status.Provisioning.State].reason
 	note := s.Note
@@ -73,6 +75,8 @@ func setProgressing(h *metal3.BareMetalHost, s Findings) {
 	}
 	message := note.Message()
 	switch {
+	case reconcile.KeptOff(h) != "":
+		reconcile.SetCondition(h, metal3.ProgressingCondition, metav1.ConditionFalse, reasonOnHold, message)
 	case isDetached(h):
 		reconcile.SetCondition(h, metal3.ProgressingCondition, metav1.ConditionFalse, metal3.DetachedReason, message)
 	case reason == "":
@@ -235,10 +239,12 @@ func orType(reason string) string {
 func stalledText(h *metal3.BareMetalHost, cause string, since time.Time) string {
 	next := "it is tried again at " + since.Add(backOff(h, h.Status.ErrorCount)).UTC().Format(time.RFC3339)
 	switch {
+	case reconcile.KeptOff(h) != "":
+		next = "it is not tried again while the host is on hold"
 	case isDetached(h):
 		next = "it is not tried again while the host is detached"
 	case cause == causeGivenUp:
 		next = "it is not tried again by itself"
 	}
-	return reconcile.Cut(fmt.Sprintf("%s (attempt %d; %s). Next: %s", h.Status.ErrorMessage, h.Status.ErrorCount, next, view.Advice(h.Status.ErrorType)), 32768)
+	return reconcile.Cut(fmt.Sprintf("%s (attempt %d; %s). Next: %s", h.Status.ErrorMessage, h.Status.ErrorCount, next, view.AdviceFor(cause).Do), 32768)
 }

@@ -61,7 +61,7 @@ func deploy(o *Observed, d *Decision) {
 	case nodespec.NeedsConfigDrive(o.Host) && o.ConfigDrive == nil:
 		d.do(ReadConfigDrive{})
 	case nodespec.NeedsConfigDrive(o.Host) && o.ConfigDrive.Problem != "":
-		fail(o, d, metal3.ProvisioningError, "", o.ConfigDrive.Problem)
+		fail(o, d, metal3.ProvisioningError, causeSpec, o.ConfigDrive.Problem)
 		d.count(Count{MetricHostConfigError, []string{"instance"}})
 	case o.Unfit == nil:
 		d.do(Validate{})

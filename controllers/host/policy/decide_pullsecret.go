@@ -18,7 +18,7 @@ func pullSecretRead(o *Observed, d *Decision) bool {
 	case o.PullSecret == nil:
 		d.do(ReadPullSecret{})
 	case o.PullSecret.Problem != "":
-		fail(o, d, metal3.ProvisioningError, "", o.PullSecret.Problem)
+		fail(o, d, metal3.ProvisioningError, causeSpec, o.PullSecret.Problem)
 		if o.PullSecret.Reason != "" {
 			d.warn(o.PullSecret.Reason, o.PullSecret.Problem)
 		}

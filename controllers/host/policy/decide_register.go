@@ -43,7 +43,7 @@ func stepUnmanaged(o *Observed, d *Decision) {
 func stepRegistering(o *Observed, d *Decision) {
 	named := nodespec.HardwareProfile(o.Host)
 	if _, err := profile.GetProfile(named); err != nil {
-		fail(o, d, metal3.RegistrationError, "", "spec.hardwareProfile "+strconv.Quote(named)+" is not known: correct it, or remove it and set spec.rootDeviceHints")
+		fail(o, d, metal3.RegistrationError, causeSpec, "spec.hardwareProfile "+strconv.Quote(named)+" is not known: correct it, or remove it and set spec.rootDeviceHints")
 		return
 	}
 	if !o.Firmware.Made { // whoever waits for the end of the registration finds them

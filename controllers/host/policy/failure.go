@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -26,6 +27,7 @@ const (
 	causeImage        = "LiveImageError"
 	causeVerifying    = "VerificationStuck"
 	causePreflight    = "PreflightFailed"
+	causeSpec         = "InvalidSpec"
 )
 
 // errorKind is how an error type is told: one row each.
@@ -149,6 +151,7 @@ func (o *Observed) mayTryNow() bool {
 	return o.BMC.Problem == "" && stalledBy(o, causeCredentials) ||
 		o.Image.Error == "" && stalledBy(o, causeImage) ||
 		stalledBy(o, causeVerifying) && !o.Overdue() ||
+		o.Host.Annotations[names.Status] == "" && stalledBy(o, causeRestore) ||
 		o.Preflight.Judged && o.Preflight.Misfit == "" && stalledBy(o, causePreflight) ||
 		o.Host.Status.ErrorType == metal3.PowerManagementError && powerMoved(o)
 }

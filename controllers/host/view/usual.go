@@ -4,6 +4,8 @@ import (
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/api/names"
 )
 
 // usual is how long a phase lasts at most on ordinary machines: firmware that
@@ -27,10 +29,12 @@ func Usual(state metal3.ProvisioningState) time.Duration { return usual[state] }
 const ReasonOverdue = "Overdue"
 
 // Stuck says why a host does not get on: the reason of its error, or
-// [ReasonOverdue]; empty for one that does, and for one that somebody has paused.
+// [ReasonOverdue]; empty for one that does, and for one that somebody has paused or holds.
 func Stuck(h *metal3.BareMetalHost, now time.Time) string {
-	if _, paused := h.Annotations[metal3.PausedAnnotation]; paused {
-		return ""
+	for _, key := range []string{names.Paused, names.Hold} {
+		if _, kept := h.Annotations[key]; kept {
+			return ""
+		}
 	}
 	for _, c := range h.Status.Conditions {
 		if c.Type == StalledCondition && c.Status == "True" {

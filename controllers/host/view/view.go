@@ -7,6 +7,8 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ironflow/ironflow/api/names"
 )
 
 // Condition types of ours beside the upstream ones.
@@ -20,11 +22,12 @@ const (
 type View struct {
 	Namespace, Name string
 	// Phase is the provisioning state, "new" before the first, with "detached",
-	// "paused" or "deleting" in its place where that is the news.
+	// "paused", "on hold" or "deleting" in its place where that is the news.
 	Phase string
 	// State is the bare provisioning state.
 	State string
-	// Note is what happens right now; its Step is empty at rest.
+	// Note is what happens right now, or what keeps a host at rest from being as wanted;
+	// its Step is empty for a host that is left alone.
 	Note
 	// Since is when the phase began.
 	Since time.Time
@@ -42,6 +45,8 @@ type View struct {
 	Consumer string
 	// Method is the custom deploy method or the image's URL that is wanted, empty for none.
 	Method string
+
+	progressing bool
 }
 
 // Of reads a host.
@@ -56,8 +61,8 @@ func Of(h *metal3.BareMetalHost) View {
 	if c := h.Spec.ConsumerRef; c != nil {
 		v.Consumer = c.Kind + "/" + c.Name
 	}
-	if c := meta.FindStatusCondition(h.Status.Conditions, metal3.ProgressingCondition); c != nil && c.Status == metav1.ConditionTrue {
-		v.Note = ParseNote(c.Message)
+	if c := meta.FindStatusCondition(h.Status.Conditions, metal3.ProgressingCondition); c != nil {
+		v.Note, v.progressing = ParseNote(c.Message), c.Status == metav1.ConditionTrue
 	}
 	v.Reason = reason(h)
 	v.NextAction = nextAction(h)
@@ -65,7 +70,7 @@ func Of(h *metal3.BareMetalHost) View {
 }
 
 // Busy reports whether something is under way that will end by itself.
-func (v View) Busy() bool { return v.ErrorType == "" && v.Step != "" }
+func (v View) Busy() bool { return v.ErrorType == "" && v.progressing && v.Step != "" }
 
 // InPhase is how long the phase has lasted at now; 0 when unknown.
 func (v View) InPhase(now time.Time) time.Duration {
@@ -78,9 +83,12 @@ func (v View) InPhase(now time.Time) time.Duration {
 // phaseOf names the phase with what overrides it.
 func phaseOf(h *metal3.BareMetalHost) string {
 	_, paused := h.Annotations[metal3.PausedAnnotation]
+	_, held := h.Annotations[names.Hold]
 	switch {
 	case paused:
 		return "paused"
+	case held:
+		return "on hold"
 	case h.Status.OperationalStatus == metal3.OperationalStatusDetached:
 		return "detached"
 	case h.Status.Provisioning.State == "":

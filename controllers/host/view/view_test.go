@@ -11,6 +11,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/test/catalog"
 )
 
 func TestMessage(t *testing.T) {
@@ -102,5 +103,86 @@ func TestView(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) { c.check(NewWithT(t), view.Of(c.host)) })
+	}
+}
+
+// TestAHeldHostSaysSo: Progressing is False on hold, and readers get to see why.
+func TestAHeldHostSaysSo(t *testing.T) {
+	for name, state := range map[string]metal3.ProvisioningState{"at rest": metal3.StateAvailable, "at work": metal3.StateInspecting} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			h := &metal3.BareMetalHost{}
+			h.Annotations = map[string]string{names.Hold: "me"}
+			h.Status.Provisioning.State = state
+			h.Status.OperationHistory.Inspect.Start = metav1.NewTime(time.Unix(1, 0))
+			h.Status.Conditions = []metav1.Condition{{
+				Type: metal3.ProgressingCondition, Status: metav1.ConditionFalse, Reason: "OnHold",
+				Message: "on hold; waiting for somebody to remove the annotation " + names.Hold,
+			}}
+			v := view.Of(h)
+			g.Expect(v.Phase).To(Equal("on hold"))
+			g.Expect(v.Step).To(Equal("on hold"))
+			g.Expect(v.WaitingFor).To(ContainSubstring(names.Hold))
+			g.Expect(v.Busy()).To(BeFalse())
+			g.Expect(view.Stuck(h, time.Unix(1e6, 0))).To(BeEmpty(), "it is not late: nobody goes on with it")
+		})
+	}
+}
+
+// TestWhatKeepsAHostAtRestIsShown: one that rests and is not as wanted does not look idle.
+func TestWhatKeepsAHostAtRestIsShown(t *testing.T) {
+	g := NewWithT(t)
+	h := &metal3.BareMetalHost{}
+	h.Status.Provisioning.State = metal3.StateAvailable
+	h.Status.Conditions = []metav1.Condition{{
+		Type: metal3.ProgressingCondition, Status: metav1.ConditionFalse, Reason: "NotProgressing",
+		Message: "in maintenance: disk swap; waiting for somebody to take the node out of maintenance in Ironic",
+	}}
+	v := view.Of(h)
+	g.Expect(v.Step + " " + v.WaitingFor).To(Equal("in maintenance somebody to take the node out of maintenance in Ironic"))
+	g.Expect(v.Busy()).To(BeFalse())
+}
+
+// TestAdviceFollowsTheReason: each reason of the Stalled condition has its own, and what
+// ends by itself asks nobody for another attempt.
+func TestAdviceFollowsTheReason(t *testing.T) {
+	g := NewWithT(t)
+	for c := range catalog.Of("BareMetalHost") {
+		if c.Type == view.StalledCondition && c.Status == "True" {
+			g.Expect(view.AdviceFor(c.Reason).Do).NotTo(Equal("see the reason"), c.Reason)
+		}
+	}
+	for name, c := range map[string]struct {
+		kind   metal3.ErrorType
+		reason string // of the Stalled condition; empty for none
+		change func(*metal3.BareMetalHost)
+		says   string
+		never  string
+	}{
+		"refused by Ironic, not the machine": {metal3.InspectionError, "RejectedByIronic", nil, "Ironic's configuration", "console"},
+		"the image, not the BMC":             {metal3.RegistrationError, "LiveImageError", nil, "PreprovisioningImage", "kubectl annotate"},
+		"a Secret":                           {metal3.RegistrationError, "BMCCredentialError", nil, "it goes on by itself", "kubectl annotate"},
+		"a profile, not the BMC":             {metal3.RegistrationError, "InvalidSpec", nil, "field of the spec", "bmc.address"},
+		"of another program":                 {metal3.InspectionError, "", nil, "console", ""},
+		"of a version that is not known":     {metal3.InspectionError, "Moon", nil, "see the reason", "console"},
+		"detached, where no attempt is made": {metal3.PowerManagementError, "PowerManagementError", func(h *metal3.BareMetalHost) { h.Status.OperationalStatus = metal3.OperationalStatusDetached }, names.Detached, names.Retry},
+		"on hold, where no attempt is made":  {metal3.PowerManagementError, "PowerManagementError", func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.Hold: ""} }, names.Hold, names.Retry},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			h := &metal3.BareMetalHost{}
+			h.Status.ErrorType = c.kind
+			if c.reason != "" {
+				h.Status.Conditions = []metav1.Condition{{Type: view.StalledCondition, Status: metav1.ConditionTrue, Reason: c.reason}}
+			}
+			if c.change != nil {
+				c.change(h)
+			}
+			next := view.Of(h).NextAction
+			g.Expect(next).To(ContainSubstring(c.says))
+			if c.never != "" {
+				g.Expect(next).NotTo(ContainSubstring(c.never))
+			}
+		})
 	}
 }

@@ -1,0 +1,64 @@
+package policy
+
+import (
+	"testing"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// TestLettingGoWaitsForNothing: neither the back-off of what failed nor credentials are
+// needed to take a node out of Ironic, nor to stay without one, nor to come back.
+func TestLettingGoWaitsForNothing(t *testing.T) {
+	wanted := func(o *Observed) { o.Host.Annotations = map[string]string{names.Detached: ""} }
+	detached := func(o *Observed) { o.Host.Status.OperationalStatus = metal3.OperationalStatusDetached }
+	failing := func(o *Observed) { stalled(o, metal3.PowerManagementError, "PowerManagementError", time.Second) }
+	givenUp := func(o *Observed) { stalled(o, metal3.ProvisioningError, causeGivenUp, time.Hour) }
+	unusable := func(o *Observed) { o.BMC.Problem = "the BMC's Secret \"bmc\" does not exist" }
+	for name, c := range map[string]struct {
+		state State
+		given []func(*Observed)
+		do    string
+		says  string
+		back  metal3.OperationalStatus // after being attached again
+	}{
+		"failing":                             {state: metal3.StateAvailable, given: []func(*Observed){wanted, failing}, do: "remove node"},
+		"given up":                            {state: metal3.StateAvailable, given: []func(*Observed){wanted, givenUp}, do: "remove node"},
+		"no credentials":                      {state: metal3.StateAvailable, given: []func(*Observed){wanted, unusable}, do: "remove node"},
+		"failing, in no state to be detached": {state: metal3.StateInspecting, given: []func(*Observed){wanted, failing}, says: "after a failure"},
+		"detached, no credentials":            {state: metal3.StateAvailable, given: []func(*Observed){wanted, unusable, detached}, says: "detached"},
+		"detached, failing":                   {state: metal3.StateAvailable, given: []func(*Observed){wanted, failing, detached}, says: "detached"},
+		"to be attached, failing":             {state: metal3.StateAvailable, given: []func(*Observed){failing, detached}, back: metal3.OperationalStatusError},
+		"to be attached, no credentials":      {state: metal3.StateAvailable, given: []func(*Observed){unusable, detached}, back: metal3.OperationalStatusOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			node := ironic.StateManageable
+			if c.state == metal3.StateAvailable {
+				node = ironic.StateAvailable
+			}
+			o := observed(c.state, node)
+			for _, given := range c.given {
+				given(o)
+			}
+			d := Decide(o)
+			g.Expect(d.NewlyFailing()).To(BeFalse())
+			switch {
+			case c.do != "":
+				g.Expect(d.Do).NotTo(BeNil(), "it waits: %+v", d.Wait)
+				g.Expect(d.Do.Name()).To(Equal(c.do))
+			case c.says != "":
+				g.Expect(d.Do).To(BeNil())
+				g.Expect(d.Wait.Step).To(Equal(c.says))
+				g.Expect(d.Status.OperationalStatus).To(Equal(o.Host.Status.OperationalStatus))
+			default:
+				g.Expect(d.Status.OperationalStatus).To(Equal(c.back))
+				g.Expect(d.Again).To(BeTrue())
+			}
+		})
+	}
+}
