@@ -80,7 +80,9 @@ func TestForcedKeyHoldsAHostAtRestOff(t *testing.T) {
 }
 
 // TestRebootsOfBeforeAnOperation: what was asked for before an inspection or a
-// deployment begins neither starts it over nor reboots the machine after it.
+// deployment begins neither starts it over nor reboots the machine after it. A key is its
+// client's: it stays, and has the machine off once it is in use; with force it keeps the
+// operation from being begun until its client takes it away.
 func TestRebootsOfBeforeAnOperation(t *testing.T) {
 	for name, c := range map[string]struct{ key, value string }{
 		"forced":                  {names.Reboot, forcedHard},
@@ -88,6 +90,7 @@ func TestRebootsOfBeforeAnOperation(t *testing.T) {
 		"a client's key":          {names.Reboot + "/me", ""},
 		"a client's key by force": {names.Reboot + "/me", forcedHard},
 	} {
+		keyed := c.key != names.Reboot
 		annotated := func(h *metal3.BareMetalHost) {
 			if h.Annotations == nil {
 				h.Annotations = map[string]string{}
@@ -135,10 +138,20 @@ func TestRebootsOfBeforeAnOperation(t *testing.T) {
 					w := newWorld(t, assisted(a.behave), policy.Settings{}, nil)
 					defer w.stop()
 					scene(w)
+					if keyed && c.value != "" {
+						let(time.Hour)
+						g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateProvisioning))
+						w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, c.key) })
+					}
 					w.untilState(metal3.StateProvisioned, 5*time.Minute)
 					a.since()
 					let(time.Hour)
 					g.Expect(w.events.list()).NotTo(ContainElement("ForcedReboot"))
+					if keyed && c.value == "" {
+						g.Expect(w.host().Status.PoweredOn).To(BeFalse())
+						g.Expect(w.host().Annotations).To(HaveKey(c.key))
+						return
+					}
 					g.Expect(a.since()).To(BeEmpty(), "the machine is left alone after its deployment")
 					h := w.host()
 					g.Expect(h.Status.PoweredOn).To(BeTrue())
@@ -150,6 +163,11 @@ func TestRebootsOfBeforeAnOperation(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, assisted(nil), policy.Settings{}, annotated)
 				defer w.stop()
+				if keyed && c.value != "" {
+					let(time.Hour)
+					w.g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateInspecting))
+					w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, c.key) })
+				}
 				w.untilState(metal3.StateAvailable, time.Minute)
 				w.g.Expect(w.events.list()).NotTo(ContainElement("ForcedReboot"))
 			})

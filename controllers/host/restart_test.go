@@ -235,3 +235,63 @@ func (w *world) untilInstalling() {
 		return n.ProvisionState == "wait call-back" && strings.Contains(condition(h, metal3.ProgressingCondition).Message, names.StartAssistedInstall)
 	})
 }
+
+// TestAKeyKeepsAMachineOffUntilItsOwnerTakesItAway: reboot.metal3.io/KEY is its client's, who takes it away, whatever becomes
+// of the host meanwhile.
+func TestAKeyKeepsAMachineOffUntilItsOwnerTakesItAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateProvisioned, time.Minute)
+		let(time.Minute)
+		const fence = names.Reboot + "/fencing-agent"
+		w.annotate(fence, "")
+		w.until("off", 10*time.Minute, func(h *metal3.BareMetalHost) bool { return !h.Status.PoweredOn })
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.CustomDeploy = nil })
+		w.untilState(metal3.StateAvailable, 5*time.Minute)
+		w.annotate(names.Inspect, "")
+		w.untilState(metal3.StateInspecting, 5*time.Minute)
+		w.untilState(metal3.StateAvailable, 5*time.Minute)
+		w.edit(wantInstall)
+		w.untilState(metal3.StateProvisioned, 5*time.Minute)
+		let(10 * time.Minute)
+		w.g.Expect(w.host().Annotations).To(HaveKey(fence))
+		w.g.Expect(w.host().Status.PoweredOn).To(BeFalse())
+		w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, fence) })
+		w.until("on", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn })
+	})
+}
+
+// TestAKeyWithForceEndsAnOperationUntilItsOwnerTakesItAway: it counts whatever the host does. What it has ended is begun anew
+// once the key is gone, and not before.
+func TestAKeyWithForceEndsAnOperationUntilItsOwnerTakesItAway(t *testing.T) {
+	const fence = names.Reboot + "/fencing-agent"
+	for name, c := range map[string]struct {
+		node  string
+		state policy.State
+	}{
+		"an inspection": {"inspect wait", metal3.StateInspecting},
+		"a deployment":  {"wait call-back", metal3.StateProvisioning},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := assisted(nil)
+				o.Delays = delays
+				o.Delays.Inspect, o.Delays.Deploy = time.Minute, time.Minute
+				w := newWorld(t, o, policy.Settings{}, wantInstall)
+				defer func() { w.stop() }()
+				w.untilNode("lab~host-1", c.node, 10*time.Minute)
+				w.annotate(fence, `{"force":true}`)
+				let(time.Minute)
+				w.sim.ResetCounts()
+				let(time.Hour)
+				w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]).To(BeZero(), "nothing is begun")
+				w.g.Expect(w.host().Status.Provisioning.State).To(Equal(c.state))
+				w.g.Expect(w.host().Annotations).To(HaveKey(fence))
+				w.g.Expect(condition(w.host(), metal3.ProgressingCondition).Message).To(ContainSubstring(fence))
+				w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, fence) })
+				w.untilState(metal3.StateProvisioned, 10*time.Minute)
+			})
+		})
+	}
+}

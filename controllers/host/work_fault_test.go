@@ -145,3 +145,30 @@ func (w *world) allowServicing() {
 		Spec:       metal3.HostUpdatePolicySpec{FirmwareSettings: metal3.HostUpdatePolicyOnReboot, FirmwareUpdates: metal3.HostUpdatePolicyOnReboot},
 	})).To(Succeed())
 }
+
+// TestAWishForAMachineThatIsNeverOffSaysWhatItWaitsFor: servicing needs a machine that is off.
+func TestAWishForAMachineThatIsNeverOffSaysWhatItWaitsFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := workingWorld(t, func(h *metal3.BareMetalHost) {
+			wantInstall(h)
+			h.Spec.DisablePowerOff = true
+		})
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateProvisioned, 5*time.Minute)
+		let(time.Minute)
+		w.allowServicing()
+		w.wish()
+		said := func() string { return condition(w.host(), metal3.ProgressingCondition).Message }
+		let(time.Minute)
+		w.g.Expect(said()).To(ContainSubstring("spec.disablePowerOff"), "as soon as it is asked for")
+		w.annotate(names.Reboot, `{"mode":"hard"}`)
+		let(time.Hour)
+		w.g.Expect(said()).To(ContainSubstring("spec.disablePowerOff"))
+		w.g.Expect(w.sim.Steps()["bios.apply_configuration"]).To(BeZero())
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.DisablePowerOff = false })
+		w.annotate(names.Reboot, `{"mode":"hard"}`)
+		w.until("carried out", 10*time.Minute, func(*metal3.BareMetalHost) bool { return w.sim.Steps()["bios.apply_configuration"] == 1 })
+		let(time.Minute)
+		w.g.Expect(said()).NotTo(ContainSubstring("spec.disablePowerOff"))
+	})
+}

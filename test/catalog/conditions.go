@@ -71,6 +71,7 @@ var Conditions = []Condition{
 	{host, "Stalled", yes, "VerificationStuck", "Ironic does not come to an end of verifying the BMC: see that its conductor runs; it goes on by itself when the node is put back."},
 	{host, "Stalled", yes, "PreflightFailed", "A wish cannot work on this hardware, and nothing was started for it: the message names the field and what to write instead."},
 	{host, "Stalled", yes, "UnknownIronic", "The annotation `ironflow.io/ironic` names an Ironic that is not configured: correct it, or configure that Ironic."},
+	{host, "Stalled", yes, "UnknownInstance", "Something was deployed on the machine of which the host's status knows nothing, as after a restore from an older backup; nothing is done to it: set spec.externallyProvisioned to keep it, or undeploy its node in Ironic to have the machine cleaned."},
 	{host, "Stalled", yes, "NodeOfAnotherHost", "The node that was found in Ironic is, or may be, another host's, and is left alone: the message says whose and what shows it."},
 	{host, "Stalled", yes, "StatusAnnotationUnreadable", "The status annotation cannot be read, so the host is left alone: correct it, or remove it for a new host."},
 

@@ -78,7 +78,7 @@ func deprovisioningGivenUp(o *Observed, d *Decision) bool {
 func deprovisioned(o *Observed, d *Decision) {
 	again := o.Host.NeedsProvisioning() && !o.Host.WasProvisioned() && !o.Deleting()
 	forgetInstance(d)
-	d.DropAnnotations = rebootAnnotations(o.Host) // they were for what was on the machine
+	d.DropAnnotations = ours(rebootAnnotations(o.Host)) // it was for what was on the machine
 	if !again {
 		complete(d)
 		forgetFailedDeployments(d)

@@ -36,7 +36,7 @@ func stepInspecting(o *Observed, d *Decision) {
 		}
 		d.wait(lookAgain, inspectionNote(o))
 	case ironic.StateInspectFailed:
-		if dropReboots(o, d) {
+		if notBefore(o, d) {
 			return
 		}
 		afterFailure(o, d, metal3.InspectionError, start)
@@ -57,7 +57,7 @@ func inspectManageable(o *Observed, d *Decision, start func()) {
 		d.DropAnnotations = []string{names.Inspect}
 		d.Again = true
 	case inspectAgain(o.Host), o.NoInventory:
-		if !dropReboots(o, d) {
+		if !notBefore(o, d) {
 			start()
 		}
 	case o.Inventory == nil:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/plan"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
@@ -127,7 +128,19 @@ func asWanted(o *Observed, d *Decision) {
 		clearError(d)
 	}
 	complete(d)
-	d.wait(0, view.Note{})
+	d.wait(0, wishNote(o))
+}
+
+// wishNote says what a wish waits for that is carried out while the machine is off, on a
+// host whose machine is not to be switched off.
+func wishNote(o *Observed) view.Note {
+	if !o.Host.Spec.DisablePowerOff || !nodespec.InUse(o.Host) || o.plan().Is != plan.ToDo {
+		return view.Note{}
+	}
+	return view.Note{
+		Step: "firmware changes wait", Text: "they are made while the machine is off, and spec.disablePowerOff is set",
+		WaitingFor: "somebody to allow power-off and to reboot the host, or to take the wish back",
+	}
 }
 
 // poweredOn reads the node's power; known is false for anything but on and off.

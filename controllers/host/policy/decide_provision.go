@@ -57,7 +57,7 @@ func deploy(o *Observed, d *Decision) {
 	switch {
 	case MarkOf(o.Host) != nil:
 		dropMark(d) // of the deployment before
-	case dropReboots(o, d):
+	case notBefore(o, d):
 	case nodespec.NeedsConfigDrive(o.Host) && o.ConfigDrive == nil:
 		d.do(ReadConfigDrive{})
 	case nodespec.NeedsConfigDrive(o.Host) && o.ConfigDrive.Problem != "":

@@ -148,7 +148,8 @@ func (o *Observed) mayTryNow() bool {
 		return true
 	}
 	// What was the problem is none any more.
-	return o.BMC.Problem == "" && stalledBy(o, causeCredentials) ||
+	return stalledBy(o, causeBaseline) || // who looks again, and does nothing else
+		o.BMC.Problem == "" && stalledBy(o, causeCredentials) ||
 		o.Image.Error == "" && stalledBy(o, causeImage) ||
 		stalledBy(o, causeVerifying) && !o.Overdue() ||
 		o.Host.Annotations[names.Status] == "" && stalledBy(o, causeRestore) ||

@@ -23,6 +23,8 @@ type phase struct {
 	// node is true where the host's Ironic node is looked up, enrolled and kept
 	// as wanted before the step.
 	node bool
+	// free is true where nothing is taken to run on the machine.
+	free bool
 	// steady is true where a host rests: power is managed, and it may be detached.
 	steady bool
 	// running are Ironic's states in which the phase's operation is under way; an
@@ -69,8 +71,8 @@ func init() {
 			running: verifying, fails: metal3.RegistrationError, reason: "Registering",
 		},
 		metal3.StateInspecting: {
-			step: stepInspecting, deleted: metal3.StatePoweringOffBeforeDelete, node: true,
-			next:    []State{metal3.StatePreparing},
+			step: stepInspecting, deleted: metal3.StatePoweringOffBeforeDelete, node: true, free: true,
+			next:    []State{metal3.StatePreparing, metal3.StateExternallyProvisioned},
 			running: examining, fails: metal3.InspectionError, reason: metal3.InspectingReason,
 		},
 		metal3.StateMatchProfile: {
@@ -78,12 +80,12 @@ func init() {
 			next: []State{metal3.StatePreparing}, reason: metal3.PreparingReason,
 		},
 		metal3.StatePreparing: {
-			step: stepPreparing, deleted: metal3.StatePoweringOffBeforeDelete, node: true,
-			next:    []State{metal3.StateAvailable},
+			step: stepPreparing, deleted: metal3.StatePoweringOffBeforeDelete, node: true, free: true,
+			next:    []State{metal3.StateAvailable, metal3.StateExternallyProvisioned},
 			running: cleaning, fails: metal3.PreparationError, reason: metal3.PreparingReason,
 		},
 		metal3.StateAvailable: {
-			step: stepAvailable, deleted: metal3.StatePoweringOffBeforeDelete, node: true, steady: true,
+			step: stepAvailable, deleted: metal3.StatePoweringOffBeforeDelete, node: true, free: true, steady: true,
 			next: []State{
 				metal3.StateExternallyProvisioned, metal3.StateInspecting, metal3.StatePreparing,
 				metal3.StateProvisioning,
@@ -91,7 +93,7 @@ func init() {
 			fails: metal3.RegistrationError,
 		},
 		metal3.StateReady: {
-			step: stepAvailable, deleted: metal3.StatePoweringOffBeforeDelete, node: true, steady: true,
+			step: stepAvailable, deleted: metal3.StatePoweringOffBeforeDelete, node: true, free: true, steady: true,
 			next: []State{
 				metal3.StateExternallyProvisioned, metal3.StateInspecting, metal3.StatePreparing,
 				metal3.StateProvisioning,

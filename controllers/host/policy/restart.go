@@ -152,7 +152,7 @@ func startOver(o *Observed, d *Decision) bool {
 	case o.Detail != Full:
 		d.do(Refresh{})
 	case m == nil:
-		d.do(Announce{Mark{Hard: true, Since: n.ProvisionUpdatedAt, State: n.ProvisionState}, forced})
+		d.do(Announce{Mark{Hard: true, Since: n.ProvisionUpdatedAt, State: n.ProvisionState}, ours(forced)})
 	case m.State != n.ProvisionState, !m.Since.Equal(n.ProvisionUpdatedAt):
 		dropMark(d) // it was asked for: this is the operation that it led to
 	default:
@@ -167,17 +167,33 @@ func startOver(o *Observed, d *Decision) bool {
 	return true
 }
 
-// dropReboots takes the annotations that ask for a reboot off a host whose machine
-// is about to boot for an operation, and reports whether there are any: they were not
-// meant for the operation, nor for what comes after. They go before it is asked for,
-// so that none of them is taken for a request to start it over.
-func dropReboots(o *Observed, d *Decision) bool {
-	outdated := rebootAnnotations(o.Host)
-	if len(outdated) == 0 {
-		return false
+// notBefore keeps an operation from being begun that boots the machine, and reports
+// whether it is not: while an annotation with a key and force would have the machine
+// off, and before the annotation without a key is off the host. That was not meant for
+// the operation, nor for what comes after, and goes before it is asked for, so that it is
+// not taken for a request to start it over.
+func notBefore(o *Observed, d *Decision) bool {
+	if outdated := ours(rebootAnnotations(o.Host)); len(outdated) > 0 {
+		d.DropAnnotations, d.Again = outdated, true
+		return true
 	}
-	d.DropAnnotations, d.Again = outdated, true
-	return true
+	if held := ForcedReboots(o.Host); len(held) > 0 {
+		d.wait(0, view.Note{
+			Step: "not begun, since the machine would boot", Text: "annotation " + held[0] + " with force",
+			WaitingFor: "the client that has set the annotation to remove it",
+		})
+		return true
+	}
+	return false
+}
+
+// ours are those of some reboot annotations that are ours to remove: one with a key is its
+// client's, who has the machine off for as long as it is there.
+func ours(keys []string) []string {
+	if slices.Contains(keys, names.Reboot) {
+		return []string{names.Reboot}
+	}
+	return nil
 }
 
 // rebootAnnotations names the annotations of a host that ask for a reboot, sorted.

@@ -1,0 +1,114 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/view"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// Baseline is whether it is known what is on a host's machine. What destroys something,
+// or may stop something that runs, is done from a known baseline alone: a status that
+// was lost, or is older than what happened to the machine, is no "nothing is on it".
+type Baseline int
+
+const (
+	// BaselineKnown means that the host's status and its node agree on what is on the machine.
+	BaselineKnown Baseline = iota
+	// BaselineOfWish means that the status knows of nothing on the machine, but the node
+	// holds what the spec asks for: it is taken over as it is.
+	BaselineOfWish
+	// BaselineUnknown means that the status knows of nothing on the machine, while Ironic
+	// holds an instance on its node.
+	BaselineUnknown
+)
+
+// causeBaseline is the cause of a machine that runs something that its host's status
+// does not know of.
+const causeBaseline = "UnknownInstance"
+
+// inUse are Ironic's states of a node that holds an instance.
+var inUse = []ironic.ProvisionState{
+	ironic.StateActive, ironic.StateServicing, ironic.StateServiceWait, ironic.StateServiceHold, ironic.StateServiceFailed,
+	ironic.StateRescuing, ironic.StateRescueWait, ironic.StateRescue, ironic.StateRescueFailed, ironic.StateUnrescuing, ironic.StateUnrescueFailed,
+}
+
+// Baseline compares what the status says of the machine with its node.
+func (o *Observed) Baseline() Baseline {
+	switch {
+	case o.Node == nil || !o.phase().free || !slices.Contains(inUse, o.Node.ProvisionState):
+		return BaselineKnown
+	case o.Host.Spec.ExternallyProvisioned: // somebody says so
+		return BaselineOfWish
+	case o.available() && nodespec.WantsInstance(o.Host) && holdsWish(o):
+		return BaselineOfWish
+	default:
+		return BaselineUnknown
+	}
+}
+
+// holdsWish reports whether a node says by itself that it holds what the spec asks for.
+func holdsWish(o *Observed) bool {
+	wanted := ""
+	if o.Host.Spec.Image != nil {
+		wanted = o.Host.Spec.Image.URL
+	}
+	return nodespec.DeployedImage(o.Node, nil).URL == wanted &&
+		nodespec.MethodOf(nodespec.DeployedMethod(o.Node, nil)) == nodespec.MethodOf(o.Host.Spec.CustomDeploy)
+}
+
+// available reports a host that is ready to be deployed.
+func (o *Observed) available() bool {
+	return o.State() == metal3.StateAvailable || o.State() == metal3.StateReady
+}
+
+// concernBaseline takes over what runs on a machine as the spec says, and leaves a
+// machine alone that runs something of which nothing is known.
+func concernBaseline(o *Observed, d *Decision) {
+	b := o.Baseline()
+	switch {
+	case b == BaselineKnown:
+	case o.Node.UUID != o.Host.Status.Provisioning.ID:
+		d.Status.Provisioning.ID = o.Node.UUID
+		d.Again = true
+	case o.available() && o.Detail == Summary: // the watch does not keep what was deployed
+		if !stalledBy(o, causeBaseline) || o.Retry {
+			d.do(Refresh{})
+			return
+		}
+		leftRunning(o, d)
+	case b == BaselineUnknown:
+		leftRunning(o, d)
+	case o.Host.Spec.ExternallyProvisioned && (o.State() == metal3.StateInspecting || o.State() == metal3.StatePreparing):
+		enter(o, d, metal3.StateExternallyProvisioned)
+	case o.available() && !o.Host.Spec.ExternallyProvisioned:
+		enter(o, d, metal3.StateProvisioning) // which ends at once, with what the node holds
+	}
+}
+
+// leftRunning says why nothing is done to a machine.
+func leftRunning(o *Observed, d *Decision) {
+	if !stalledBy(o, causeBaseline) || o.Retry {
+		fail(o, d, metal3.RegistrationError, causeBaseline, fmt.Sprintf(
+			"node %s in Ironic is %q: something was deployed on this machine (%s) of which the host's status knows nothing, as after a restore "+
+				"from an older backup, so nothing is done to it. To keep what runs, set spec.externallyProvisioned; to have the machine "+
+				"cleaned, undeploy the node in Ironic", DisplayName(o.Node), o.Node.ProvisionState, instanceText(o)))
+	}
+	d.wait(0, view.Note{
+		Step: "left as it is: something runs on the machine", Text: "node " + string(o.Node.ProvisionState),
+		WaitingFor: "somebody to set spec.externallyProvisioned, or to undeploy the node in Ironic",
+	})
+}
+
+// instanceText names what a node holds.
+func instanceText(o *Observed) string {
+	image := nodespec.DeployedImage(o.Node, nil)
+	if text := wishText(&image, nodespec.DeployedMethod(o.Node, nil)); text != "" {
+		return text
+	}
+	return "Ironic does not say what"
+}
