@@ -81,7 +81,9 @@ func TestAnActiveNodeOfAnAvailableHostIsNotSwitchedOff(t *testing.T) {
 				w.g.Expect(h.Status.ErrorMessage).To(And(ContainSubstring("start_assisted_install"), ContainSubstring("spec.externallyProvisioned")))
 				w.g.Expect(condition(h, metal3.ProgressingCondition).Message).To(ContainSubstring("somebody to set spec.externallyProvisioned"))
 
-				w.edit(func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned, h.Spec.Online, h.Annotations = true, true, nil })
+				w.edit(func(h *metal3.BareMetalHost) {
+					h.Spec.ExternallyProvisioned, h.Spec.Online, h.Annotations = true, true, nil
+				})
 				w.untilState(metal3.StateExternallyProvisioned, time.Minute)
 				let(time.Minute)
 				w.runs()

@@ -91,3 +91,26 @@ func imageMayCome(o *Observed) bool {
 
 // imageDue is until when a host that is being deleted waits for its live image.
 func imageDue(o *Observed) time.Time { return o.Host.DeletionTimestamp.Add(waitImage) }
+
+// wantsPullSecret reports whether credentials must be read before the node is
+// told what to deploy.
+func wantsPullSecret(o *Observed) bool {
+	return o.State() == metal3.StateProvisioning && nodespec.Deployable(o.Node.ProvisionState) && nodespec.PullSecretName(o.Host.Spec.Image) != ""
+}
+
+// pullSecretRead has the credentials read and reports whether they can be used.
+func pullSecretRead(o *Observed, d *Decision) bool {
+	switch {
+	case o.PullSecret == nil:
+		d.do(ReadPullSecret{})
+	case o.PullSecret.Problem != "":
+		fail(o, d, metal3.ProvisioningError, causeSpec, o.PullSecret.Problem)
+		if o.PullSecret.Reason != "" {
+			d.warn(o.PullSecret.Reason, o.PullSecret.Problem)
+		}
+		d.count(Count{MetricHostConfigError, []string{"image pull secret"}})
+	default:
+		return true
+	}
+	return false
+}

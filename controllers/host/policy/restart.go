@@ -207,3 +207,16 @@ func rebootAnnotations(h *metal3.BareMetalHost) []string {
 	slices.Sort(list)
 	return list
 }
+
+// ForcedReboots names the reboot annotations that count whatever the host is doing,
+// sorted.
+func ForcedReboots(h *metal3.BareMetalHost) []string {
+	var forced []string
+	for _, key := range rebootAnnotations(h) {
+		var args metal3.RebootAnnotationArguments
+		if json.Unmarshal([]byte(h.Annotations[key]), &args) == nil && args.Force {
+			forced = append(forced, key)
+		}
+	}
+	return forced
+}
