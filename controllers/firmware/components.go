@@ -65,6 +65,33 @@ func (c componentsConditioned) GetConditions() []metav1.Condition { return c.Sta
 // SetConditions implements reconcile.Conditioned.
 func (c componentsConditioned) SetConditions(list []metav1.Condition) { c.Status.Conditions = list }
 
+// updatesUnknown reports a wish of which nobody can tell whether it was carried out: the
+// host was moved here with its status, as clusterctl does, and its components' status
+// was not. A machine is not flashed for that.
+func updatesUnknown(h *metal3.BareMetalHost, c *metal3.HostFirmwareComponents) bool {
+	registered := h.Status.OperationHistory.Register.Start
+	moved := !registered.IsZero() && registered.Before(&h.CreationTimestamp)
+	return moved && c.Status.LastUpdated == nil && len(c.Spec.Updates) > 0
+}
+
+// takeAsMade takes the updates that are wished for as carried out, and says so.
+func takeAsMade(c *metal3.HostFirmwareComponents) {
+	c.Status.Updates = slices.Clone(c.Spec.Updates)
+	reconcile.SetCondition(componentsConditioned{c}, string(metal3.HostFirmwareComponentsChangeDetected), metav1.ConditionFalse, reasonTakenAsMade,
+		"the host was moved here without this status, so that it is not known which updates the machine has: those of the spec are taken as made, "+
+			"and nothing is flashed. Compare status.components; to have one flashed, change its url, such as by a fragment")
+}
+
+// changeReason is the reason and message of the condition ChangeDetected: what was taken
+// as made stays so until the wish is another one.
+func changeReason(c *metal3.HostFirmwareComponents, changed metav1.ConditionStatus) (reason, message string) {
+	was := meta.FindStatusCondition(c.Status.Conditions, string(metal3.HostFirmwareComponentsChangeDetected))
+	if was != nil && was.Reason == reasonTakenAsMade && was.ObservedGeneration == c.Generation && changed == metav1.ConditionFalse {
+		return was.Reason, was.Message
+	}
+	return reasonComponent, ""
+}
+
 // judgeUpdates sets the conditions for the present spec and returns an event if
 // it is refused, once per spec.
 func judgeUpdates(c *metal3.HostFirmwareComponents) []reconcile.Event {
@@ -74,7 +101,8 @@ func judgeUpdates(c *metal3.HostFirmwareComponents) []reconcile.Event {
 	if !slices.Equal(c.Spec.Updates, c.Status.Updates) {
 		changed = metav1.ConditionTrue
 	}
-	reconcile.SetCondition(componentsConditioned{c}, string(metal3.HostFirmwareComponentsChangeDetected), changed, reasonComponent, "")
+	reason, message := changeReason(c, changed)
+	reconcile.SetCondition(componentsConditioned{c}, string(metal3.HostFirmwareComponentsChangeDetected), changed, reason, message)
 	err := c.ValidateHostFirmwareComponents()
 	if err == nil {
 		reconcile.SetCondition(componentsConditioned{c}, string(metal3.HostFirmwareComponentsValid), metav1.ConditionTrue, reasonComponent, "")

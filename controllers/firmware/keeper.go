@@ -225,8 +225,11 @@ func (k *Keeper) readComponents(ctx context.Context, h *metal3.BareMetalHost, no
 	}
 	saver := reconcile.NewSaver(k.client, c)
 	c.Status.Components = components
-	if done != nil {
+	switch {
+	case done != nil:
 		c.Status.Updates = done
+	case updatesUnknown(h, c):
+		takeAsMade(c)
 	}
 	return c, k.saveComponents(ctx, saver, c)
 }

@@ -20,6 +20,7 @@ const (
 	reasonConfiguration    = "ConfigurationError"
 	reasonComponent        = "OK"
 	reasonInvalidComponent = "InvalidComponent"
+	reasonTakenAsMade      = "TakenAsMade"
 )
 
 // reasonValidation is the reason of the event about each wish that is refused.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic"
@@ -171,4 +173,72 @@ func TestAWishForAMachineThatIsNeverOffSaysWhatItWaitsFor(t *testing.T) {
 		let(time.Minute)
 		w.g.Expect(said()).NotTo(ContainSubstring("spec.disablePowerOff"))
 	})
+}
+
+// TestFirmwareIsNotFlashedAgainAfterAMove: the status of HostFirmwareComponents does not move with it, so that what the machine
+// has is not known. A wish of after the move is carried out.
+func TestFirmwareIsNotFlashedAgainAfterAMove(t *testing.T) {
+	for name, change := range map[string]func(*metal3.BareMetalHost){"available": nil, "provisioned": wantInstall} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := workingWorld(t, nil)
+				defer func() { w.stop() }()
+				w.untilAtRest()
+				w.wish()
+				w.until("flashed", 5*time.Minute, func(h *metal3.BareMetalHost) bool {
+					return w.sim.Steps()["firmware.update"] == 1 && h.Status.Provisioning.State == metal3.StateAvailable
+				})
+				if change != nil {
+					w.edit(change)
+					w.untilState(metal3.StateProvisioned, 5*time.Minute)
+				}
+				let(5 * time.Minute)
+				w.stop()
+				w.move()
+				w.start(w.with.Settings)
+				w.unpause()
+				let(10 * time.Minute)
+				if change != nil {
+					w.allowServicing()
+					w.annotate(names.Reboot, "")
+					let(10 * time.Minute)
+				}
+				w.g.Expect(w.sim.Steps()["firmware.update"]).To(Equal(1))
+				components := &metal3.HostFirmwareComponents{}
+				w.g.Expect(w.kube.Get(t.Context(), w.key, components)).To(Succeed())
+				w.g.Expect(components.Status.Conditions).To(ContainElement(HaveField("Reason", "TakenAsMade")))
+
+				components.Spec.Updates = []metal3.FirmwareUpdate{{Component: "bios", URL: "http://images/bios-3"}}
+				w.g.Expect(w.kube.Update(t.Context(), components)).To(Succeed())
+				let(time.Minute)
+				if change != nil {
+					w.annotate(names.Reboot, "")
+				}
+				w.until("flashed again", 10*time.Minute, func(*metal3.BareMetalHost) bool { return w.sim.Steps()["firmware.update"] == 2 })
+			})
+		})
+	}
+}
+
+// move has host and firmware resources made anew as clusterctl does: all of the host's status comes with it, in an annotation, and
+// none of theirs.
+func (w *world) move() {
+	w.t.Helper()
+	ctx, old := w.t.Context(), w.host()
+	raw, err := json.Marshal(old.Status)
+	w.g.Expect(err).NotTo(HaveOccurred())
+	settings, components := &metal3.HostFirmwareSettings{}, &metal3.HostFirmwareComponents{}
+	w.g.Expect(w.kube.Get(ctx, w.key, settings)).To(Succeed())
+	w.g.Expect(w.kube.Get(ctx, w.key, components)).To(Succeed())
+	for _, o := range []client.Object{settings.DeepCopy(), components.DeepCopy(), old.DeepCopy()} {
+		o.SetFinalizers(nil)
+		w.g.Expect(w.kube.Update(ctx, o)).To(Succeed())
+		w.g.Expect(client.IgnoreNotFound(w.kube.Delete(ctx, o))).To(Succeed())
+	}
+	at := metav1.ObjectMeta{Namespace: old.Namespace, Name: old.Name}
+	moved := &metal3.BareMetalHost{ObjectMeta: *at.DeepCopy(), Spec: old.Spec}
+	moved.Annotations = map[string]string{names.Status: string(raw), names.Paused: ""}
+	w.g.Expect(w.kube.Create(ctx, moved)).To(Succeed())
+	w.g.Expect(w.kube.Create(ctx, &metal3.HostFirmwareSettings{ObjectMeta: at, Spec: settings.Spec})).To(Succeed())
+	w.g.Expect(w.kube.Create(ctx, &metal3.HostFirmwareComponents{ObjectMeta: at, Spec: components.Spec})).To(Succeed())
 }

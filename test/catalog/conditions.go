@@ -87,6 +87,7 @@ var Conditions = []Condition{
 	{settings, "Valid", no, "ConfigurationError", "The wish does not fit, or nothing was read from the machine: the message names the setting."},
 	{components, "ChangeDetected", yes, "OK", "Updates are wished for that were not made."},
 	{components, "ChangeDetected", no, "OK", "All that is wished for was made."},
+	{components, "ChangeDetected", no, "TakenAsMade", "The host was moved here without this status: what is wished for is taken as made, and nothing is flashed. To have an update flashed, change its url."},
 	{components, "Valid", yes, "OK", "The machine has the components that are to be updated."},
 	{components, "Valid", no, "InvalidComponent", "A component is not known: the message names it."},
 
