@@ -36,6 +36,7 @@ var advice = map[string]Advice{
 	"PreflightFailed":            {Do: "write what the reason says in the place of the wish", Ends: true},
 	"UnknownIronic":              {Do: "correct the annotation " + names.Ironic + ", or configure that Ironic", Ends: true},
 	"NodeOfAnotherHost":          {Do: "settle whose machine it is, as the reason says"},
+	"UnknownInstance":            {Do: "set spec.externallyProvisioned to keep what runs, or undeploy the node in Ironic", Ends: true},
 	"VerificationStuck":          {Do: "see that Ironic's conductor runs", Ends: true},
 	"RejectedByIronic":           {Do: "correct what Ironic names, in the spec or in Ironic's configuration"},
 	"RetryLimitReached":          {Do: "remove the cause of the failures"},
