@@ -119,21 +119,3 @@ func concernForceDelete(o *Observed, d *Decision) {
 	d.count(Count{Metric: MetricDeleteNoDeprov})
 	d.do(Release{})
 }
-
-// abandon ends an operation that waits for the machine, so that its node can be
-// removed or the machine switched off; it reports whether there is one. An Ironic
-// that cannot abort a deployment is asked to tear it down.
-func abandon(o *Observed, d *Decision) bool {
-	target := ironic.TargetAbort
-	switch o.Node.ProvisionState {
-	case ironic.StateInspectWait, ironic.StateCleanWait, ironic.StateServiceWait:
-	case ironic.StateDeployWait:
-		if o.AbortRefused {
-			target = ironic.TargetDeleted
-		}
-	default:
-		return false
-	}
-	d.do(Transition{ironic.Transition{Target: target}})
-	return true
-}

@@ -173,18 +173,26 @@ func startOver(o *Observed, d *Decision) bool {
 // the operation, nor for what comes after, and goes before it is asked for, so that it is
 // not taken for a request to start it over.
 func notBefore(o *Observed, d *Decision) bool {
-	if outdated := ours(rebootAnnotations(o.Host)); len(outdated) > 0 {
-		d.DropAnnotations, d.Again = outdated, true
-		return true
+	outdated := ours(rebootAnnotations(o.Host))
+	if len(outdated) == 0 {
+		return heldByKey(o, d)
 	}
-	if held := ForcedReboots(o.Host); len(held) > 0 {
-		d.wait(0, view.Note{
-			Step: "not begun, since the machine would boot", Text: "annotation " + held[0] + " with force",
-			WaitingFor: "the client that has set the annotation to remove it",
-		})
-		return true
+	d.DropAnnotations, d.Again = outdated, true
+	return true
+}
+
+// heldByKey waits while an annotation with a key and force would have the machine off,
+// and reports whether one does.
+func heldByKey(o *Observed, d *Decision) bool {
+	held := ForcedReboots(o.Host)
+	if len(held) == 0 {
+		return false
 	}
-	return false
+	d.wait(0, view.Note{
+		Step: "not begun, since the machine would boot", Text: "annotation " + held[0] + " with force",
+		WaitingFor: "the client that has set the annotation to remove it",
+	})
+	return true
 }
 
 // ours are those of some reboot annotations that are ours to remove: one with a key is its
@@ -206,17 +214,4 @@ func rebootAnnotations(h *metal3.BareMetalHost) []string {
 	}
 	slices.Sort(list)
 	return list
-}
-
-// ForcedReboots names the reboot annotations that count whatever the host is doing,
-// sorted.
-func ForcedReboots(h *metal3.BareMetalHost) []string {
-	var forced []string
-	for _, key := range rebootAnnotations(h) {
-		var args metal3.RebootAnnotationArguments
-		if json.Unmarshal([]byte(h.Annotations[key]), &args) == nil && args.Force {
-			forced = append(forced, key)
-		}
-	}
-	return forced
 }
