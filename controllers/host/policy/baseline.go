@@ -51,14 +51,10 @@ func (o *Observed) Baseline() Baseline {
 	}
 }
 
-// holdsWish reports whether a node says by itself that it holds what the spec asks for.
+// holdsWish reports whether it is recorded on a node that it holds what the spec asks for.
 func holdsWish(o *Observed) bool {
-	wanted := ""
-	if o.Host.Spec.Image != nil {
-		wanted = o.Host.Spec.Image.URL
-	}
-	return nodespec.DeployedImage(o.Node, nil).URL == wanted &&
-		nodespec.MethodOf(nodespec.DeployedMethod(o.Node, nil)) == nodespec.MethodOf(o.Host.Spec.CustomDeploy)
+	asked, known := nodespec.RecordedWish(o.Node)
+	return known && asked.Same(nodespec.Wanted(o.Host))
 }
 
 // available reports a host that is ready to be deployed.
@@ -95,7 +91,7 @@ func leftRunning(o *Observed, d *Decision) {
 	if !stalledBy(o, causeBaseline) || o.Retry {
 		fail(o, d, metal3.RegistrationError, causeBaseline, fmt.Sprintf(
 			"node %s in Ironic is %q: something was deployed on this machine (%s) of which the host's status knows nothing, as after a restore "+
-				"from an older backup, so nothing is done to it. To keep what runs, set spec.externallyProvisioned; to have the machine "+
+				"from an older backup, so the machine is left alone. To keep what runs, set spec.externallyProvisioned; to have the machine "+
 				"cleaned, undeploy the node in Ironic", DisplayName(o.Node), o.Node.ProvisionState, instanceText(o)))
 	}
 	d.wait(0, view.Note{
@@ -106,9 +102,8 @@ func leftRunning(o *Observed, d *Decision) {
 
 // instanceText names what a node holds.
 func instanceText(o *Observed) string {
-	image := nodespec.DeployedImage(o.Node, nil)
-	if text := wishText(&image, nodespec.DeployedMethod(o.Node, nil)); text != "" {
-		return text
+	if asked, known := nodespec.RecordedWish(o.Node); known {
+		return asked.String()
 	}
-	return "Ironic does not say what"
+	return "what it is was not recorded"
 }
