@@ -95,6 +95,9 @@ func vanished(err error, key client.ObjectKey) bool {
 // finish saves, remembers, and says when to look again.
 func (p *pass) finish(ctx context.Context, wait policy.Wait, err error) (ctrl.Result, error) {
 	key := client.ObjectKeyFromObject(p.Known.Host)
+	if !p.locked && p.ending(err) == schedule.Complete {
+		p.Known.Busy = policy.Holder{} // it asks for nothing that somebody could be in the way of
+	}
 	if p.Gone {
 		p.schedule.Slots.Queue.Leave(key)
 	} else {
@@ -156,10 +159,11 @@ func (p *pass) remember(key client.ObjectKey) {
 }
 
 // recordTriggers stores what an error was recorded with, together with the error. One that
-// somebody else has recorded is taken as it is found, once nothing asks for an attempt.
+// somebody else has recorded, or that came with the host from another cluster, is taken as it is found, once nothing asks for an attempt.
 func (p *pass) recordTriggers(ctx context.Context) error {
 	h := p.Known.Host
-	_, known := trigger.RecordOf(h)
+	record, known := trigger.RecordOf(h)
+	known = known && !record.Moved(h)
 	switch {
 	case !policy.Failed(h):
 		reconcile.DropCondition(h, trigger.Condition)

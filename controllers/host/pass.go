@@ -31,6 +31,7 @@ type pass struct {
 	// nodeRemoved means that the host's node is gone and the host is yet to be released.
 	nodeRemoved bool
 	failedNow   bool // an error was recorded
+	locked      bool // a call was turned away by somebody who holds the node
 }
 
 // run alternates decisions and actions until the host has to wait.

@@ -56,6 +56,7 @@ func (p *pass) turnedAway(ctx context.Context, action policy.Action) error {
 
 // busy waits for whoever holds the node. A lock that lasts is shown.
 func (p *pass) busy(action policy.Action, err error) policy.Wait {
+	p.locked = true
 	if p.Known.Busy.Since.IsZero() {
 		p.Known.Busy.Since = p.Known.Now
 	}

@@ -370,3 +370,30 @@ func TestAFailingHostKeepsItsPlaceInLine(t *testing.T) {
 		})
 	}
 }
+
+// TestASlotIsNotKeptByALockFromBefore: a failing host that has got its slot and is turned
+// away by a locked node keeps it for its next try. On hold it tries no more.
+func TestASlotIsNotKeptByALockFromBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var broken atomic.Bool
+		broken.Store(true)
+		w := newWorldWith(t, assisted(failing(&broken, "inspect", "", "no link")), Options{Limits: capacity.Limits{Total: 1}}, nil)
+		defer func() { w.stop() }()
+		first := w.key
+		w.until("failed", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.InspectionError })
+		broken.Store(false)
+		id := w.host().Status.Provisioning.ID
+		w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+			if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, id+"/states/provision") {
+				return &simulator.Fault{Status: http.StatusConflict, Text: "Node is locked by host conductor-1."}
+			}
+			return nil
+		})
+		w.annotate(names.Retry, "1")
+		let(10 * time.Second)
+		w.g.Expect(w.rec.schedule.Slots.Queue.Holds(first)).To(BeTrue(), "it tries again in a moment")
+		w.annotate(names.Hold, "me")
+		let(10 * time.Second)
+		w.g.Expect(w.rec.schedule.Slots.Queue.Holds(first)).To(BeFalse())
+	})
+}

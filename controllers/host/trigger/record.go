@@ -24,9 +24,13 @@ const reasonRecorded = "Recorded"
 // Record is the value of each trigger, by its name.
 type Record map[string]string
 
+// owner is what a record is kept by beside the triggers: the UID of its host. A host that
+// was moved to another cluster brings the record of the one that it was.
+const owner = "host"
+
 // Of reads the triggers of a host.
 func Of(f Facts) Record {
-	r := Record{}
+	r := Record{owner: string(f.Host.UID)}
 	for _, t := range Table {
 		r[t.Name] = t.Of(f)
 	}
@@ -73,16 +77,23 @@ func RecordOf(h *metal3.BareMetalHost) (r Record, known bool) {
 	return r, true
 }
 
+// Moved reports whether a record is that of a host in another cluster, where generations
+// and Secrets were others.
+func (r Record) Moved(h *metal3.BareMetalHost) bool { return r[owner] != string(h.UID) }
+
 // Changed names the triggers that differ from a record, for an error of a type. A trigger
-// that a former version did not know counts as unchanged.
+// that a former version did not know counts as unchanged, and so do all after a move.
 func Changed(before, now Record, kind metal3.ErrorType) []string {
+	if before[owner] != now[owner] {
+		return nil
+	}
 	var list []string
 	for _, t := range Table {
 		was, known := before[t.Name]
 		is := now[t.Name]
 		switch {
 		case !known, was == is, t.Request && is == "":
-		case t.Steers && kind == metal3.ProvisioningError:
+		case slices.Contains(t.Not, kind):
 		default:
 			list = append(list, t.Name)
 		}

@@ -38,10 +38,17 @@ type Trigger struct {
 	// Request says that only what is there counts, not that it goes: it is taken away when
 	// it has been dealt with.
 	Request bool
-	// Steers says that it steers a machine and is no part of what a deployment is made from:
-	// a failed deployment is not tried again for it.
-	Steers bool
+	// Not lists the errors after which it is no reason: it steers a machine, and is no part
+	// of what failed.
+	Not []metal3.ErrorType
 }
+
+// deployment is what failed where no annotation that steers a machine counts.
+var deployment = []metal3.ErrorType{metal3.ProvisioningError}
+
+// unready are the errors of a machine on which nothing runs that could be rebooted: what
+// asks for that is dropped.
+var unready = []metal3.ErrorType{metal3.ProvisioningError, metal3.InspectionError, metal3.PreparationError}
 
 // Table is all that counts.
 var Table = []Trigger{
@@ -56,10 +63,10 @@ var Table = []Trigger{
 		Of: func(f Facts) string { return digestOf(len(f.Secrets) > 0, f.Secrets) }},
 	{Name: "firmware", Means: "the spec of HostFirmwareSettings, HostFirmwareComponents or HostUpdatePolicy",
 		Of: func(f Facts) string { return digestOf(len(f.Firmware) > 0, f.Firmware) }},
-	{Name: "ironic", Means: "`" + names.Ironic + "`", Steers: true, Of: annotation(names.Ironic)},
-	{Name: "inspect", Means: "`" + names.Inspect + "`", Request: true, Steers: true, Of: annotation(names.Inspect)},
-	{Name: "reboot", Means: "`" + names.Reboot + "`", Request: true, Steers: true, Of: annotation(names.Reboot)},
-	{Name: "kept-off", Means: "`" + names.Reboot + "/KEY`, set or removed by its client", Steers: true,
+	{Name: "ironic", Means: "`" + names.Ironic + "`", Not: deployment, Of: annotation(names.Ironic)},
+	{Name: "inspect", Means: "`" + names.Inspect + "`", Request: true, Not: deployment, Of: annotation(names.Inspect)},
+	{Name: "reboot", Means: "`" + names.Reboot + "`", Request: true, Not: unready, Of: annotation(names.Reboot)},
+	{Name: "kept-off", Means: "`" + names.Reboot + "/KEY`, set or removed by its client", Not: unready,
 		Of: func(f Facts) string { keys := keptOff(f.Host); return digestOf(len(keys) > 0, keys) }},
 	{Name: "detached", Means: "`" + names.Detached + "`, for a detachment that failed", Request: true,
 		Of: func(f Facts) string {

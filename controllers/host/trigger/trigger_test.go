@@ -21,7 +21,7 @@ const docsFile = "../../../docs/baremetalhost.md"
 // facts are those of a host with all that can be changed.
 func facts() Facts {
 	h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "lab", Name: "host-1", Generation: 3, ResourceVersion: "17",
+		Namespace: "lab", Name: "host-1", UID: "uid-1", Generation: 3, ResourceVersion: "17",
 		Annotations: map[string]string{
 			names.Retry: "1", names.Ironic: "west", names.Inspect: "", names.Reboot: "", names.Reboot + "/fence": "", names.Detached: "",
 		},
@@ -57,10 +57,10 @@ func TestWhatCounts(t *testing.T) {
 		"another Ironic":        {set(names.Ironic, "east"), "ironic", false},
 		"inspection":            {set(names.Inspect, "disabled"), "inspect", false},
 		"inspection was begun":  {without(names.Inspect), "", false},
-		"reboot":                {set(names.Reboot, `{"mode":"hard"}`), "reboot", false},
+		"reboot":                {set(names.Reboot, `{"mode":"hard"}`), "", false},
 		"rebooted":              {without(names.Reboot), "", false},
-		"kept off by another":   {set(names.Reboot+"/other", ""), "kept-off", false},
-		"kept off no more":      {without(names.Reboot + "/fence"), "kept-off", false},
+		"kept off by another":   {set(names.Reboot+"/other", ""), "", false},
+		"kept off no more":      {without(names.Reboot + "/fence"), "", false},
 		"detachment is another": {set(names.Detached, `{"force":true}`), "", false},
 		"hold":                  {set(names.Hold, "me"), "", false},
 		"pause":                 {set(names.Paused, ""), "", false},
@@ -107,6 +107,36 @@ func TestADetachmentThatFailed(t *testing.T) {
 	g.Expect(Changed(before, Of(f), "")).To(BeEmpty())
 }
 
+// TestPowerIsSteeredAtOnce: a reboot that is asked for, and a client that keeps the machine
+// off or lets it go, do not wait until the last request of power is due again.
+func TestPowerIsSteeredAtOnce(t *testing.T) {
+	g := NewWithT(t)
+	for change, want := range map[string]string{names.Reboot: "reboot", names.Reboot + "/other": "kept-off"} {
+		f := facts()
+		before := Of(f)
+		f.Host.Annotations[change] = `{"mode":"hard"}`
+		g.Expect(Changed(before, Of(f), metal3.PowerManagementError)).To(Equal([]string{want}))
+	}
+	f := facts()
+	before := Of(f)
+	delete(f.Host.Annotations, names.Reboot)
+	g.Expect(Changed(before, Of(f), metal3.PowerManagementError)).To(BeEmpty(), "it was done")
+	delete(f.Host.Annotations, names.Reboot+"/fence")
+	g.Expect(Changed(before, Of(f), metal3.PowerManagementError)).To(Equal([]string{"kept-off"}))
+}
+
+// TestAMoveIsNoChange: in another cluster all generations and digests are others.
+func TestAMoveIsNoChange(t *testing.T) {
+	g := NewWithT(t)
+	f := facts()
+	Of(f).Store(f.Host)
+	f.Host.UID, f.Host.Generation, f.Credentials = "uid-2", 1, "beef"
+	stored, known := RecordOf(f.Host)
+	g.Expect(known).To(BeTrue())
+	g.Expect(stored.Moved(f.Host)).To(BeTrue())
+	g.Expect(Changed(stored, Of(f), metal3.ProvisioningError)).To(BeEmpty())
+}
+
 // TestTheRecordOfAnotherVersion: a trigger that a record does not name has not changed, and
 // one that this version does not know is passed over.
 func TestTheRecordOfAnotherVersion(t *testing.T) {
@@ -151,10 +181,18 @@ func TestDocsAreGenerated(t *testing.T) {
 	_, tail, found := strings.Cut(rest, end)
 	g.Expect(found).To(BeTrue())
 	var b strings.Builder
-	b.WriteString("| in `FailedWith` | what counts | also after a failed deployment | its removal counts |\n|---|---|---|---|\n")
+	b.WriteString("| in `FailedWith` | what counts | not after | its removal counts |\n|---|---|---|---|\n")
 	word := map[bool]string{true: "yes", false: "no"}
 	for _, row := range Table {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", row.Name, row.Means, word[!row.Steers], word[!row.Request])
+		not := "-"
+		if len(row.Not) > 0 {
+			var kinds []string
+			for _, kind := range row.Not {
+				kinds = append(kinds, string(kind))
+			}
+			not = strings.Join(kinds, ", ")
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", row.Name, row.Means, not, word[!row.Request])
 	}
 	want := head + begin + b.String() + end + tail
 	if *update {
