@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -258,7 +259,7 @@ func TestEveryControllerKeepsOff(t *testing.T) {
 				},
 				func(c *crew) bool {
 					h, _ := read(c, "assisted", &metal3v1.BareMetalHost{})
-					return h.Spec.CustomDeploy == nil
+					return !slices.Contains(h.Finalizers, names.BMACFinalizer)
 				},
 			},
 			"image": {

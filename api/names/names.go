@@ -21,6 +21,13 @@ const (
 	Rebooting = "ironflow.io/rebooting"
 	// Hold stops every automatic action on this host.
 	Hold = "ironflow.io/hold"
+	// DeployOwner, on a host, records that what it is deployed with is the linking controller's; ours to write.
+	DeployOwner = "ironflow.io/deploy-owner"
+	// GiveBack, with the host's name as value, has a host that was installed for an InfraEnv cleaned, and
+	// given back to its pool.
+	GiveBack = "ironflow.io/give-back"
+	// GivingBack, on a host that is being given back, is since when and why; ours to write.
+	GivingBack = "ironflow.io/giving-back"
 	// SingleHost, with the value "true" on an InfraEnv, gives each of its hosts a cluster of its own.
 	SingleHost = "ironflow.io/single-host"
 	// Probe, on a host, asks for a new report of its BMC; any new value counts.
@@ -89,6 +96,8 @@ const (
 	BMACInstallerArgs     = "bmac.agent-install.openshift.io/installer-args"
 	BMACIgnitionOverrides = "bmac.agent-install.openshift.io/ignition-config-overrides"
 
+	// BMACRemove has the machine of a host that is deleted cleaned, and its Agent deleted.
+	BMACRemove        = "bmac.agent-install.openshift.io/remove-agent-and-node-on-delete"
 	BMACFinalizer     = "bmac.agent-install.openshift.io/deprovision"
 	BMACManage        = "bmac.agent-install.openshift.io/allow-provisioned-host-management"
 	InfraEnvFinalizer = "infraenv.agent-install.openshift.io/ai-deprovision"

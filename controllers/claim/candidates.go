@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/deployowner"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
@@ -54,7 +55,7 @@ func free(h *metal3.BareMetalHost) bool {
 		(state == metal3.StateAvailable || state == metal3.StateReady) && h.Status.ErrorMessage == "" &&
 		h.Status.OperationalStatus != metal3.OperationalStatusDetached &&
 		// Somebody else has asked for something without a consumerRef.
-		h.Spec.Image == nil && h.Spec.CustomDeploy == nil && !h.Spec.ExternallyProvisioned
+		deployowner.Of(h) == deployowner.Nobody
 }
 
 // untouchable reports annotations that keep everybody off a host.

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/deployowner"
 	"github.com/ironflow/ironflow/test/catalog"
 )
 
@@ -46,6 +47,9 @@ func inputs() []Input {
 		{Claim: claim(nil), Host: host(nil)},
 		{Claim: claim(func(c *metal3.HostClaim) { c.Spec.PoweredOn = true }), Host: host(nil)},
 		{Claim: claim(nil), Host: host(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.Hold: ""} })},
+		{Claim: claim(nil), Host: host(func(h *metal3.BareMetalHost) {
+			h.Annotations = map[string]string{names.DeployOwner: deployowner.InfraEnvValue}
+		})},
 		{Claim: claim(gone), Host: host(func(h *metal3.BareMetalHost) { h.Status.Provisioning.State = metal3.StateDeprovisioning })},
 		{Claim: claim(gone), Host: host(func(h *metal3.BareMetalHost) {
 			h.Status.Provisioning.State, h.Status.ErrorMessage = metal3.StateDeprovisioning, "no power"

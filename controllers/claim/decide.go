@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/deployowner"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
@@ -81,6 +82,7 @@ const (
 	reasonHostTaken     = "BareMetalHostTaken"
 	reasonBadSelector   = "BadHostSelector"
 	reasonNotAssociated = "NotAssociated"
+	reasonOfInfraEnv    = "HostOfInfraEnv"
 )
 
 // Decide returns the next thing to do for a claim.
@@ -173,6 +175,12 @@ func keep(in Input) Verdict {
 		v.Wait = "somebody to remove the annotation " + key + " of the host"
 		return v
 	}
+	if deployowner.Of(in.Host) == deployowner.InfraEnv {
+		v.Synchronized = Condition{Reason: reasonOfInfraEnv, Message: "the host is being, or was, installed for the InfraEnv that its label " + names.InfraEnvLabel +
+			" names, so nothing is written to it. Next: take the label away, and then what it is deployed with (spec.customDeploy), or the consumerRef"}
+		v.Wait = "somebody to settle whose host it is"
+		return v
+	}
 	if p := in.Secrets.Problem; p != nil {
 		v.Synchronized = *p
 		v.Wait = "the Secret"
@@ -221,6 +229,8 @@ func giveBack(in Input) Verdict {
 		v.Associated.Message = "the host has the annotation " + key + ", so nothing is written to it: remove it to have the host cleaned and released"
 		v.Wait = "somebody to remove the annotation " + key + " of the host"
 		return v
+	case deployowner.Of(in.Host) == deployowner.InfraEnv: // what runs there is not the claim's
+		return v.release(in)
 	case in.Claim.Annotations[names.ForceDelete] == in.Claim.Name, !in.Host.DeletionTimestamp.IsZero():
 		return v.release(in)
 	case keptOff(in.Host) != "":

@@ -2,20 +2,25 @@ package link_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/link"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/hub/service"
@@ -40,6 +45,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	scheme := runtime.NewScheme()
 	g.Expect(metal3v1.AddToScheme(scheme)).To(Succeed())
 	g.Expect(agentv1.AddToScheme(scheme)).To(Succeed())
+	g.Expect(corev1.AddToScheme(scheme)).To(Succeed())
 	kube := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&metal3v1.BareMetalHost{}, &agentv1.Agent{}).
 		WithIndex(&agentv1.Agent{}, link.MACIndex, link.AgentMACs).
@@ -60,7 +66,7 @@ func withMAC(h *metal3v1.BareMetalHost) { h.Spec.BootMACAddress = "02:00:00:00:0
 func registered(name string, at time.Time, change ...func(*agentv1.Agent)) *agentv1.Agent {
 	a := agent(change...)
 	a.Namespace, a.Name, a.CreationTimestamp = key.Namespace, name, metav1.NewTime(at)
-	a.Labels = map[string]string{names.InfraEnvLabel: "edge"}
+	metav1.SetMetaDataLabel(&a.ObjectMeta, names.InfraEnvLabel, "edge")
 	a.Status.Inventory.Interfaces = []agentv1.HostInterface{{Name: "eno1", MacAddress: "02:00:00:00:00:01"}, {Name: "eno2", MacAddress: "02:00:00:00:AA:01"}}
 	return a
 }
@@ -70,12 +76,29 @@ func (w *world) pass() *metal3v1.BareMetalHost {
 	w.t.Helper()
 	result, err := w.r.Reconcile(w.t.Context(), ctrl.Request{NamespacedName: key})
 	w.Expect(err).NotTo(HaveOccurred())
-	w.Expect(result).To(Equal(ctrl.Result{}))
+	if result != (ctrl.Result{}) { // only a deadline is waited for without being woken
+		w.Expect(w.host().Annotations).To(HaveKey(names.GivingBack))
+	}
 	h := &metal3v1.BareMetalHost{}
 	if w.kube.Get(w.t.Context(), key, h) != nil {
 		return nil
 	}
 	return h
+}
+
+func (w *world) host() *metal3v1.BareMetalHost {
+	w.t.Helper()
+	h := &metal3v1.BareMetalHost{}
+	w.Expect(w.kube.Get(w.t.Context(), key, h)).To(Succeed())
+	return h
+}
+
+// linkedSays is the condition of the host that this controller writes.
+func (w *world) linkedSays() metav1.Condition {
+	w.t.Helper()
+	c := meta.FindStatusCondition(w.host().Status.Conditions, link.ConditionLinked)
+	w.Expect(c).NotTo(BeNil())
+	return *c
 }
 
 func (w *world) agent(name string) *agentv1.Agent {
@@ -250,7 +273,6 @@ func TestAnAgentWithoutAnInventoryIsFoundByItsLabel(t *testing.T) {
 func TestAHostThatIsGivenBackLosesItsAgent(t *testing.T) {
 	for name, h := range map[string]*metal3v1.BareMetalHost{
 		"deprovisioned": host(metal3v1.StateDeprovisioning, asked, withMAC),
-		"label removed": host(metal3v1.StateProvisioned, asked, withMAC, unlabelled),
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := registered("agent", time.Now())
@@ -302,7 +324,7 @@ func TestTheHubIsToldThatTheDeploymentFailed(t *testing.T) {
 }
 
 func TestHostsWithoutAMACAddressHaveNoAgent(t *testing.T) {
-	w := newWorld(t, host(metal3v1.StateProvisioning, asked), registered("agent", time.Now()))
+	w := newWorld(t, host(metal3v1.StateProvisioning, asked, func(h *metal3v1.BareMetalHost) { h.Spec.BootMACAddress = "" }), registered("agent", time.Now()))
 	w.pass()
 	w.Expect(w.agent("agent").Spec.Approved).To(BeFalse())
 }
@@ -319,7 +341,7 @@ func (s *said) Eventf(_, _ runtime.Object, _, reason, _, note string, args ...an
 func TestARunningSystemIsNotWipedForTheAgent(t *testing.T) {
 	ready := image(metav1.ConditionTrue, agentv1.ReasonInfraEnvAvailable)
 	ready.Namespace, ready.Name = key.Namespace, key.Name
-	w := newWorld(t, ready, host(metal3v1.StateProvisioned, withMAC, func(h *metal3v1.BareMetalHost) {
+	w := newWorld(t, ready, host(metal3v1.StateProvisioned, withMAC, unrecorded, func(h *metal3v1.BareMetalHost) {
 		h.Spec.CustomDeploy = &metal3v1.CustomDeploy{Method: names.InstallCoreOS}
 		h.Status.Provisioning.CustomDeploy = h.Spec.CustomDeploy
 	}))
@@ -362,4 +384,150 @@ func TestNobodyTouchesAHostThatIsKeptOff(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestAHostWithoutABootMACAddressIsNotStarted: nothing could tell that an Agent is its machine, so the step would wait
+// for an approval that never comes.
+func TestAHostWithoutABootMACAddressIsNotStarted(t *testing.T) {
+	h := host(metal3v1.StateAvailable)
+	h.Spec.BootMACAddress = ""
+	h.Spec.BMC.Address = "redfish-virtualmedia://192.0.2.1/redfish/v1/Systems/1" // needs no boot MAC address
+	w := newWorld(t, h)
+	ready := image(metav1.ConditionTrue, agentv1.ReasonInfraEnvAvailable)
+	ready.Namespace, ready.Name = key.Namespace, key.Name
+	w.Expect(w.kube.Create(t.Context(), ready)).To(Succeed())
+	w.Expect(w.kube.Create(t.Context(), registered("ours", time.Now()))).To(Succeed())
+	got := w.pass()
+	w.Expect(w.agent("ours").Spec.Approved).To(BeFalse(), "it is not recognised")
+	w.Expect(got.Spec.CustomDeploy).To(BeNil(), "the machine would boot for nothing")
+	w.Expect(w.linkedSays()).To(And(HaveField("Reason", link.ReasonNoBootMACAddress), HaveField("Message", ContainSubstring("Next: "))))
+}
+
+// TestALabelThatGoesWipesNothing: with assisted-service, a host without the label loses the finalizer, and that is all. An
+// installed machine is nobody's to wipe because a label went.
+func TestALabelThatGoesWipesNothing(t *testing.T) {
+	linked := registered("ours", time.Now(), linked, inHub(wire.HostStatusInstalled))
+	w := newWorld(t, host(metal3v1.StateProvisioned, asked, withMAC, unlabelled, annotated(names.Detached, link.Owner)), linked)
+	h := w.pass()
+	w.Expect(h.Finalizers).To(BeEmpty())
+	w.Expect(h.Spec.CustomDeploy).NotTo(BeNil(), "this deprovisions the machine, which runs what was installed on it")
+	w.Expect(h.Annotations).To(HaveKey(names.Detached))
+	w.Expect(w.agent("ours")).NotTo(BeNil())
+}
+
+// TestAnUnboundHostIsGivenBack: an installed host that was taken out of its cluster waits for somebody to boot it from the
+// discovery image: that is this controller, which has the host deprovisioned and deployed again.
+func TestAnUnboundHostIsGivenBack(t *testing.T) {
+	linked := registered("ours", time.Now(), unbound)
+	w := newWorld(t, host(metal3v1.StateProvisioned, asked, withMAC, annotated(names.Detached, link.Owner)), linked)
+	for range 3 {
+		w.pass()
+	}
+	h := w.pass()
+	w.Expect(h.Annotations).NotTo(HaveKey(names.Detached))
+	w.Expect(h.Spec.CustomDeploy).To(BeNil())
+	w.Expect(w.linkedSays()).To(And(HaveField("Reason", link.ReasonGivingBack), HaveField("Message", And(ContainSubstring("taken out of its cluster"), ContainSubstring(" by ")))))
+}
+
+// TestAHostThatIsNotTakenOverHasNoAgentApproved: what is said to stay as it is must not be installed over.
+func TestAHostThatIsNotTakenOverHasNoAgentApproved(t *testing.T) {
+	for name, change := range map[string]func(*metal3v1.BareMetalHost){
+		"deployed from an image": func(h *metal3v1.BareMetalHost) {
+			h.Spec.Image = &metal3v1.Image{URL: "http://images.example/os.raw"}
+		},
+		"somebody else's system": func(h *metal3v1.BareMetalHost) {
+			h.Spec.ExternallyProvisioned, h.Status.Provisioning.State = true, metal3v1.StateExternallyProvisioned
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, host(metal3v1.StateProvisioned, withMAC, func(h *metal3v1.BareMetalHost) { delete(h.Annotations, names.DeployOwner) }, annotated(names.BMACCluster, "site/prod"), change), registered("ours", time.Now()))
+			ready := image(metav1.ConditionTrue, agentv1.ReasonInfraEnvAvailable)
+			ready.Namespace, ready.Name = key.Namespace, key.Name
+			w.Expect(w.kube.Create(t.Context(), ready)).To(Succeed())
+			h := w.pass()
+			w.Expect(h.Spec.CustomDeploy).To(BeNil())
+			w.Expect(w.agent("ours").Spec.Approved).To(BeFalse())
+			w.Expect(w.agent("ours").Spec.ClusterDeploymentName).To(BeNil())
+			w.Expect(w.linkedSays()).To(And(HaveField("Reason", link.EventNotTakenOver), HaveField("Message", ContainSubstring("Next: "))))
+		})
+	}
+}
+
+// TestAnAgentThatSomebodyBootedByHandIsNotRemoved: the machine of a labelled host that waits for its live image registers from a
+// discovery image that a person has booted. It is of no earlier installation.
+func TestAnAgentThatSomebodyBootedByHandIsNotRemoved(t *testing.T) {
+	w := newWorld(t, host(metal3v1.StateAvailable, withMAC), registered("ours", time.Now(), inHub(wire.HostStatusKnownUnbound)))
+	w.pass()
+	w.Expect(w.agent("ours")).NotTo(BeNil(), "it registers anew, and is removed anew; nobody is told why")
+}
+
+// TestAnAgentThatIsDeletedGivesItsMachineBack: its deletion alone does; one along with the InfraEnv or the namespace is
+// no wish to have machines wiped, and one that nobody has seen is not concluded from what is missing.
+func TestAnAgentThatIsDeletedGivesItsMachineBack(t *testing.T) {
+	deleted := metav1.Now()
+	for name, c := range map[string]struct {
+		unseen bool
+		env    *metav1.Time
+		space  *metav1.Time
+		given  bool
+	}{
+		"alone":                  {given: true},
+		"with its InfraEnv":      {env: &deleted},
+		"with its namespace":     {space: &deleted},
+		"while nobody was there": {unseen: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			going := func(at *metav1.Time) metav1.ObjectMeta {
+				m := metav1.ObjectMeta{DeletionTimestamp: at}
+				if at != nil {
+					m.Finalizers = []string{"example.com/later"}
+				}
+				return m
+			}
+			env, space := &agentv1.InfraEnv{ObjectMeta: going(c.env)}, &corev1.Namespace{ObjectMeta: going(c.space)}
+			env.Namespace, env.Name, space.Name = key.Namespace, "edge", key.Namespace
+			w := newWorld(t, host(metal3v1.StateProvisioned, asked, withMAC, annotated(names.Detached, link.Owner)), env, space)
+			gone := registered("ours", time.Now(), linked)
+			gone.DeletionTimestamp = &deleted
+			if !c.unseen {
+				link.HostsOfAgent(w.r, t.Context(), gone)
+			}
+			h := w.pass()
+			w.Expect(h.Spec.CustomDeploy == nil).To(Equal(c.given))
+			w.Expect(h.Annotations).To(HaveKey(map[bool]string{true: names.GivingBack, false: names.Detached}[c.given]))
+			h = w.pass()
+			w.Expect(h.Spec.CustomDeploy == nil).To(Equal(c.given), "it is not seen anew")
+		})
+	}
+}
+
+// TestAHostWithALongName: names may have 253 characters, and the values of labels 63.
+func TestAHostWithALongName(t *testing.T) {
+	long := host(metal3v1.StateProvisioning, asked, withMAC)
+	long.Name = strings.Repeat("rack-12.", 20) + "node-0"
+	w := newWorld(t, long, registered("ours", time.Now()))
+	_, err := w.r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(long)})
+	w.Expect(err).NotTo(HaveOccurred())
+	ours := w.agent("ours")
+	w.Expect(validation.IsValidLabelValue(ours.Labels[names.AgentHostLabel])).To(BeEmpty(), "the API server refuses it, and the agent is never approved")
+	w.Expect(ours.Spec.Approved).To(BeTrue())
+	ours.Status.Inventory.Interfaces = nil // between two registrations, its label alone tells
+	w.Expect(link.HostsOfAgent(w.r, t.Context(), ours)).To(ConsistOf(ctrl.Request{NamespacedName: client.ObjectKeyFromObject(long)}))
+
+	another := long.DeepCopy()
+	another.Name = strings.Repeat("rack-12.", 20) + "node-1"
+	w.Expect(hubid.HostLabel(another.Name)).NotTo(Equal(hubid.HostLabel(long.Name)))
+	w.Expect(hubid.HostLabel("node-0")).To(Equal("node-0"))
+}
+
+// TestARefusalIsToldOnce: by an event when it begins, and by the condition as long as it lasts.
+func TestARefusalIsToldOnce(t *testing.T) {
+	w := newWorld(t, host(metal3v1.StateProvisioned, withMAC, unrecorded, func(h *metal3v1.BareMetalHost) {
+		h.Spec.Image = &metal3v1.Image{URL: "http://images.example/os.raw"}
+	}))
+	var events said
+	w.r.Recorder = reconcile.Recorder{Sink: &events}
+	first := w.pass()
+	w.Expect(w.pass().ResourceVersion).To(Equal(first.ResourceVersion))
+	w.Expect(events).To(HaveLen(1))
 }

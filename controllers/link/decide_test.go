@@ -5,10 +5,12 @@ import (
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/deployowner"
 	"github.com/ironflow/ironflow/controllers/link"
 )
 
@@ -18,7 +20,8 @@ func host(state metal3v1.ProvisioningState, change ...func(*metal3v1.BareMetalHo
 	h.Name, h.Namespace = "node-0", "site"
 	h.Labels = map[string]string{names.InfraEnvLabel: "edge"}
 	h.Finalizers = []string{names.BMACFinalizer}
-	h.Annotations = map[string]string{}
+	h.Annotations = map[string]string{names.DeployOwner: deployowner.InfraEnvValue}
+	h.Spec.BootMACAddress = "02:00:00:00:00:01"
 	h.Status.Provisioning.State = state
 	for _, c := range change {
 		c(h)
@@ -29,6 +32,9 @@ func host(state metal3v1.ProvisioningState, change ...func(*metal3v1.BareMetalHo
 func asked(h *metal3v1.BareMetalHost) {
 	h.Spec.CustomDeploy = &metal3v1.CustomDeploy{Method: names.StartAssistedInstall}
 }
+
+// unrecorded is a host that this controller has never had.
+func unrecorded(h *metal3v1.BareMetalHost) { h.Annotations = nil }
 
 func unlabelled(h *metal3v1.BareMetalHost) { h.Labels = nil }
 
@@ -43,6 +49,7 @@ func annotated(key, value string) func(*metal3v1.BareMetalHost) {
 
 func image(status metav1.ConditionStatus, reason string) *metal3v1.PreprovisioningImage {
 	i := &metal3v1.PreprovisioningImage{}
+	i.Labels = map[string]string{names.InfraEnvLabel: "edge"}
 	i.Status.Conditions = []metav1.Condition{{Type: string(metal3v1.ConditionImageReady), Status: status, Reason: reason}}
 	return i
 }
@@ -56,6 +63,9 @@ func agent(change ...func(*agentv1.Agent)) *agentv1.Agent {
 	}
 	return a
 }
+
+// linked says that the Agent was linked to the host.
+func linked(a *agentv1.Agent) { a.Labels = map[string]string{names.AgentHostLabel: "node-0"} }
 
 func provisioningError(message string) func(*metal3v1.BareMetalHost) {
 	return func(h *metal3v1.BareMetalHost) {
@@ -71,52 +81,96 @@ func inHub(state string) func(*agentv1.Agent) {
 func TestHostSide(t *testing.T) {
 	ready := image(metav1.ConditionTrue, agentv1.ReasonInfraEnvAvailable)
 	for name, tc := range map[string]struct {
-		in      link.Input
-		want    func(g *WithT, h *metal3v1.BareMetalHost)
-		waiting string
-		tells   string // what the event about the host says, among other things
+		in     link.Input
+		want   func(g *WithT, h *metal3v1.BareMetalHost)
+		reason string // of the condition
+		tells  string // what it says, among other things
 	}{
 		"a host without the label is left alone": {
 			in: link.Input{Host: host(metal3v1.StateAvailable, unlabelled, func(h *metal3v1.BareMetalHost) { h.Finalizers = nil }), Image: ready},
+		},
+		"it is recorded whose the deployment is, before anything is asked for": {
+			in: link.Input{Host: host(metal3v1.StateInspecting, func(h *metal3v1.BareMetalHost) { h.Finalizers, h.Annotations = nil, nil })},
+			want: func(g *WithT, h *metal3v1.BareMetalHost) {
+				g.Expect(h.Finalizers).To(ConsistOf(names.BMACFinalizer))
+				g.Expect(h.Annotations).To(HaveKeyWithValue(names.DeployOwner, deployowner.InfraEnvValue))
+				g.Expect(h.Spec.CustomDeploy).To(BeNil())
+			},
+			reason: link.ReasonWaitingForImage,
 		},
 		"the step is asked for when the image with the agent is ready": {
 			in: link.Input{Host: host(metal3v1.StateAvailable), Image: ready},
 			want: func(g *WithT, h *metal3v1.BareMetalHost) {
 				g.Expect(h.Spec.CustomDeploy.Method).To(Equal("start_assisted_install"))
 			},
+			reason: link.ReasonWaitingForAgent,
 		},
 		"an image without the agent is not enough": {
-			in:      link.Input{Host: host(metal3v1.StateAvailable), Image: image(metav1.ConditionTrue, "ImageSuccess")},
-			waiting: "the live image with the agent",
+			in:     link.Input{Host: host(metal3v1.StateAvailable), Image: image(metav1.ConditionTrue, "ImageSuccess")},
+			reason: link.ReasonWaitingForImage,
 		},
 		"an image that is not ready is not enough": {
-			in:      link.Input{Host: host(metal3v1.StateAvailable), Image: image(metav1.ConditionFalse, agentv1.ReasonInfraEnvAvailable)},
-			waiting: "the live image with the agent",
+			in:     link.Input{Host: host(metal3v1.StateAvailable), Image: image(metav1.ConditionFalse, agentv1.ReasonInfraEnvAvailable)},
+			reason: link.ReasonWaitingForImage,
+		},
+		"an image with the agent of another InfraEnv is not enough": {
+			in: link.Input{Image: ready, Host: host(metal3v1.StateAvailable, func(h *metal3v1.BareMetalHost) {
+				h.Labels[names.InfraEnvLabel] = "pool"
+			})},
+			reason: link.ReasonWaitingForImage, tells: "InfraEnv pool",
 		},
 		"without an image nothing is asked for": {
-			in: link.Input{Host: host(metal3v1.StateInspecting)}, waiting: "the host's PreprovisioningImage",
+			in: link.Input{Host: host(metal3v1.StateInspecting)}, reason: link.ReasonWaitingForImage,
+		},
+		"a host whose Agent nobody could tell is not started": {
+			in: link.Input{Image: ready, Host: host(metal3v1.StateAvailable, func(h *metal3v1.BareMetalHost) {
+				h.Spec.BootMACAddress = ""
+			})},
+			reason: link.ReasonNoBootMACAddress, tells: "spec.bootMACAddress",
 		},
 		"a host that is deployed from an image is not taken over": {
-			in: link.Input{Image: ready, Host: host(metal3v1.StateProvisioned, func(h *metal3v1.BareMetalHost) {
+			in: link.Input{Image: ready, Host: host(metal3v1.StateProvisioned, unrecorded, func(h *metal3v1.BareMetalHost) {
 				h.Spec.Image = &metal3v1.Image{URL: "http://images.example/os.raw"}
 			})},
-			waiting: "spec.image to be removed: the host is deployed from an image",
-			tells:   "spec.image",
+			reason: link.EventNotTakenOver, tells: "remove spec.image",
+		},
+		"nor is a machine that somebody else has installed": {
+			in: link.Input{Image: ready, Host: host(metal3v1.StateExternallyProvisioned, unrecorded, func(h *metal3v1.BareMetalHost) {
+				h.Spec.ExternallyProvisioned = true
+			})},
+			reason: link.EventNotTakenOver, tells: "remove spec.externallyProvisioned",
+		},
+		"nor is a host of a claim": {
+			in: link.Input{Image: ready, Host: host(metal3v1.StateAvailable, unrecorded, func(h *metal3v1.BareMetalHost) {
+				h.Spec.ConsumerRef = &corev1.ObjectReference{Kind: "HostClaim", Namespace: "team-a", Name: "mine"}
+			})},
+			reason: link.EventNotTakenOver, tells: "HostClaim team-a/mine",
 		},
 		"a method that a person has chosen is not replaced, whatever runs": {
-			in: link.Input{Image: ready, Host: host(metal3v1.StateProvisioned, func(h *metal3v1.BareMetalHost) {
+			in: link.Input{Image: ready, Host: host(metal3v1.StateProvisioned, unrecorded, func(h *metal3v1.BareMetalHost) {
 				h.Spec.CustomDeploy = &metal3v1.CustomDeploy{Method: names.InstallCoreOS}
 				h.Status.Provisioning.CustomDeploy = h.Spec.CustomDeploy
 			})},
-			waiting: `spec.customDeploy to be removed: the host is deployed by "install_coreos"`,
-			tells:   `kubectl label bmh -n site node-0 infraenvs.agent-install.openshift.io-`,
+			reason: link.EventNotTakenOver, tells: `kubectl label bmh -n site node-0 infraenvs.agent-install.openshift.io-`,
 		},
 		"a method that nobody has carried out yet is not replaced either": {
-			in: link.Input{Host: host(metal3v1.StateInspecting, func(h *metal3v1.BareMetalHost) {
+			in: link.Input{Host: host(metal3v1.StateInspecting, unrecorded, func(h *metal3v1.BareMetalHost) {
 				h.Spec.CustomDeploy = &metal3v1.CustomDeploy{Method: names.InstallCoreOS}
 			})},
-			waiting: `spec.customDeploy to be removed: the host is deployed by "install_coreos"`,
-			tells:   "remove spec.customDeploy",
+			reason: link.EventNotTakenOver, tells: "remove spec.customDeploy",
+		},
+		"who writes a method over ours has the host": {
+			in: link.Input{Image: ready, Host: host(metal3v1.StateAvailable, func(h *metal3v1.BareMetalHost) {
+				h.Spec.CustomDeploy = &metal3v1.CustomDeploy{Method: names.InstallCoreOS}
+			})},
+			want:   func(g *WithT, h *metal3v1.BareMetalHost) { g.Expect(h.Annotations).NotTo(HaveKey(names.DeployOwner)) },
+			reason: link.EventNotTakenOver,
+		},
+		"the method that a person takes away from an installed machine is not asked for again": {
+			in: link.Input{Image: ready, Host: host(metal3v1.StateProvisioned, annotated(names.BMACManage, ""), func(h *metal3v1.BareMetalHost) {
+				h.Status.Provisioning.CustomDeploy = &metal3v1.CustomDeploy{Method: names.StartAssistedInstall}
+			})},
+			reason: link.ReasonGivingBack,
 		},
 		"a person's method outlives the label": {
 			in: link.Input{Host: host(metal3v1.StateProvisioned, unlabelled, func(h *metal3v1.BareMetalHost) {
@@ -132,15 +186,23 @@ func TestHostSide(t *testing.T) {
 			want: func(g *WithT, h *metal3v1.BareMetalHost) {
 				g.Expect(h.Annotations).To(HaveKeyWithValue(names.Detached, link.Owner))
 			},
+			reason: link.ReasonWaitingForAgent,
+		},
+		"one that is to be cleaned when it is deleted is detached until then": {
+			in: link.Input{Host: host(metal3v1.StateProvisioned, asked, annotated(names.BMACRemove, ""), annotated(names.Detached, link.Owner))},
+			want: func(g *WithT, h *metal3v1.BareMetalHost) {
+				g.Expect(h.Annotations).To(HaveKeyWithValue(names.Detached, `{"deleteAction":"delay"}`))
+			},
+			reason: link.ReasonWaitingForAgent,
 		},
 		"an installed host that the user manages stays attached": {
-			in: link.Input{Host: host(metal3v1.StateProvisioned, asked, annotated(names.BMACManage, "")), Image: ready},
+			in: link.Input{Host: host(metal3v1.StateProvisioned, asked, annotated(names.BMACManage, "")), Image: ready}, reason: link.ReasonWaitingForAgent,
 		},
-		"a removed label gives the host back": {
+		"a label that goes ends the care, and no more": {
 			in: link.Input{Host: host(metal3v1.StateProvisioned, asked, unlabelled, annotated(names.Detached, link.Owner))},
 			want: func(g *WithT, h *metal3v1.BareMetalHost) {
-				g.Expect(h.Spec.CustomDeploy).To(BeNil())
-				g.Expect(h.Annotations).NotTo(HaveKey(names.Detached))
+				g.Expect(h.Spec.CustomDeploy).NotTo(BeNil())
+				g.Expect(h.Annotations).To(Equal(map[string]string{names.Detached: link.Owner}))
 				g.Expect(h.Finalizers).To(BeEmpty())
 			},
 		},
@@ -157,17 +219,26 @@ func TestHostSide(t *testing.T) {
 				g.Expect(h.Spec.CustomDeploy).NotTo(BeNil())
 			},
 		},
+		"one whose machine is to be cleaned with it is attached first": {
+			in: link.Input{Host: host(metal3v1.StateProvisioned, asked, deleting, annotated(names.BMACRemove, ""), annotated(names.Detached, `{"deleteAction":"delay"}`))},
+			want: func(g *WithT, h *metal3v1.BareMetalHost) {
+				g.Expect(h.Annotations).NotTo(HaveKey(names.Detached))
+				g.Expect(h.Finalizers).NotTo(BeEmpty())
+			},
+			reason: link.ReasonRemoving, tells: "kubectl delete node",
+		},
+		"and let go once it is": {
+			in:   link.Input{Host: host(metal3v1.StatePoweringOffBeforeDelete, asked, deleting, annotated(names.BMACRemove, ""))},
+			want: func(g *WithT, h *metal3v1.BareMetalHost) { g.Expect(h.Finalizers).To(BeEmpty()) },
+		},
 		"a held host is not touched": {
-			in:      link.Input{Host: host(metal3v1.StateAvailable, annotated(names.Hold, "")), Image: ready},
-			waiting: "annotation ironflow.io/hold to be removed",
+			in: link.Input{Host: host(metal3v1.StateAvailable, annotated(names.Hold, "")), Image: ready},
 		},
 		"a paused host is not touched": {
-			in:      link.Input{Host: host(metal3v1.StateAvailable, annotated(names.Paused, "")), Image: ready},
-			waiting: "annotation baremetalhost.metal3.io/paused to be removed",
+			in: link.Input{Host: host(metal3v1.StateAvailable, annotated(names.Paused, "")), Image: ready},
 		},
 		"the deletion of a paused host waits": {
-			in:      link.Input{Host: host(metal3v1.StateProvisioned, asked, deleting, annotated(names.Paused, "by hand"))},
-			waiting: "annotation baremetalhost.metal3.io/paused to be removed",
+			in: link.Input{Host: host(metal3v1.StateProvisioned, asked, deleting, annotated(names.Paused, "by hand"))},
 		},
 		"what was paused in this controller's name is let go by it": {
 			in: link.Input{Host: host(metal3v1.StateProvisioned, asked, deleting, annotated(names.Paused, link.Owner))},
@@ -182,12 +253,8 @@ func TestHostSide(t *testing.T) {
 			before := tc.in.Host.DeepCopy()
 			plan := link.Decide(tc.in)
 			g.Expect(tc.in.Host).To(Equal(before), "a decision never changes its input")
-			g.Expect(plan.Waiting).To(Equal(tc.waiting))
-			if tc.tells == "" {
-				g.Expect(plan.Event).To(BeNil())
-			} else {
-				g.Expect(plan.Event).To(HaveValue(And(HaveField("Warning", true), HaveField("Reason", link.EventNotTakenOver), HaveField("Message", ContainSubstring(tc.tells)))))
-			}
+			g.Expect(plan.Says.Reason).To(Equal(tc.reason))
+			g.Expect(plan.Says.Message).To(ContainSubstring(tc.tells))
 			if tc.want == nil {
 				g.Expect(plan.Host).To(BeNil())
 				return
@@ -200,6 +267,9 @@ func TestHostSide(t *testing.T) {
 
 func TestAgentSide(t *testing.T) {
 	gone := func(g *WithT, p link.Plan) { g.Expect(p.DeleteAgent).To(BeTrue()) }
+	stays := func(g *WithT, p link.Plan) {
+		g.Expect(p).To(And(HaveField("DeleteAgent", false), HaveField("Agent", BeNil())))
+	}
 	for name, tc := range map[string]struct {
 		in   link.Input
 		want func(g *WithT, p link.Plan)
@@ -226,7 +296,7 @@ func TestAgentSide(t *testing.T) {
 			})},
 			func(g *WithT, p link.Plan) {
 				g.Expect(p.Agent.Spec.ClusterDeploymentName).NotTo(BeNil())
-				g.Expect(p.Waiting).To(ContainSubstring("cluster-reference to be namespace/name"))
+				g.Expect(p.Says.Reason).To(Equal(link.ReasonBadClusterReference))
 			},
 		},
 		"overrides reach the agent, and go with their annotation's text": {
@@ -243,7 +313,9 @@ func TestAgentSide(t *testing.T) {
 				now := metav1.Now()
 				a.DeletionTimestamp = &now
 			})},
-			func(g *WithT, p link.Plan) { g.Expect(p).To(Equal(link.Plan{})) },
+			func(g *WithT, p link.Plan) {
+				g.Expect(p).To(And(HaveField("Agent", BeNil()), HaveField("Host", BeNil()), HaveField("DeleteAgent", false)))
+			},
 		},
 		"a failed deployment ends the installation": {
 			link.Input{Host: host(metal3v1.StateProvisioning, asked, provisioningError("deploy step failed")), Agent: agent(inHub("installing-in-progress"))},
@@ -271,11 +343,23 @@ func TestAgentSide(t *testing.T) {
 			func(g *WithT, p link.Plan) { g.Expect(p.Agent).To(BeNil()) },
 		},
 		"a deprovisioned host loses its agent": {link.Input{Host: host(metal3v1.StateDeprovisioning, asked), Agent: agent()}, gone},
-		"an available host has no agent":       {link.Input{Host: host(metal3v1.StateAvailable, asked), Agent: agent()}, gone},
-		"a host that is given back loses it":   {link.Input{Host: host(metal3v1.StateProvisioned, asked, unlabelled), Agent: agent()}, gone},
-		"a deleted host takes it along":        {link.Input{Host: host(metal3v1.StateProvisioned, asked, deleting), Agent: agent()}, gone},
+		"an available host has no agent":       {link.Input{Host: host(metal3v1.StateAvailable, asked), Agent: agent(linked)}, gone},
+		"a deleted host takes it along":        {link.Input{Host: host(metal3v1.StateProvisioned, asked, deleting), Agent: agent(linked)}, gone},
+		"so does one that is removed when it is clean": {
+			link.Input{Host: host(metal3v1.StateDeleting, asked, deleting, annotated(names.BMACRemove, "")), Agent: agent(linked)}, gone,
+		},
+		"a label that goes takes nothing along": {link.Input{Host: host(metal3v1.StateProvisioned, asked, unlabelled), Agent: agent(linked)}, stays},
+		"nor does a deleted host take along what a person has booted": {
+			link.Input{Host: host(metal3v1.StateAvailable, deleting), Agent: agent()}, stays,
+		},
+		"a machine that a person has booted is neither approved nor removed": {link.Input{Host: host(metal3v1.StateAvailable), Agent: agent()}, stays},
+		"nor while its host is given back that runs something else": {
+			link.Input{Host: host(metal3v1.StateDeprovisioning, unrecorded, func(h *metal3v1.BareMetalHost) {
+				h.Spec.Image = &metal3v1.Image{URL: "http://images.example/os.raw"}
+			}), Agent: agent()}, stays,
+		},
 		"a detached machine outlives its host object": {
-			link.Input{Host: host(metal3v1.StateProvisioned, asked, deleting, annotated(names.Detached, link.Owner)), Agent: agent()},
+			link.Input{Host: host(metal3v1.StateProvisioned, asked, deleting, annotated(names.Detached, link.Owner)), Agent: agent(linked)},
 			func(g *WithT, p link.Plan) { g.Expect(p.DeleteAgent).To(BeFalse()) },
 		},
 	} {

@@ -6,10 +6,14 @@
 // image with the agent is Ready, the controller asks for the deploy step
 // start_assisted_install; when an Agent with the host's boot MAC address
 // appears, it copies what the user said about the host (role, name, cluster,
-// root disk) to it. A host that is deprovisioned loses its Agent: what was
-// installed is gone, and the next boot registers afresh. Removing the label
-// gives the host back. A host that asks for another deployment, by a method or an
-// image, is left as it is; an event says so.
+// root disk) to it. An installed host is detached.
+//
+// There are three verbs. Lending is the above; a host whose deployment is a person's or a
+// claim's (package deployowner) is left as it is, and so is its Agent. Giving back has the
+// machine attached, deprovisioned and cleaned: it is asked for explicitly, by taking the
+// Agent out of its cluster, by deleting the Agent, or by an annotation, and is recorded on the
+// host until it is done. Forgetting, when the label goes, ends the care and touches no machine.
+// The condition Linked says what this controller comes to and what to do next.
 //
 // All policy is in [Decide], which is pure; the reconciler reads, applies the
 // plan with one patch per object, and is woken by watches.

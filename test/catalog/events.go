@@ -52,7 +52,7 @@ var Events = []Event{
 	{host, "AgentInDoubt", true, "Several machines of one InfraEnv claim the host's boot MAC address; none of them is taken for it."},
 	{host, "BareMetalHostAssociated", false, "The host was bound to a HostClaim."},
 	{host, "HostReleased", false, "A HostClaim has given the host back."},
-	{host, "NotTakenOver", true, "The host has an InfraEnv's label, and a deploy method or an image of its own, which is not replaced."},
+	{host, "NotTakenOver", true, "The host has an InfraEnv's label, and what it is deployed with is a person's or a claim's, which is not replaced."},
 
 	{settings, "ValidationFailed", true, "A setting does not fit what the machine offers."},
 	{components, "ValidationFailed", true, "An update names a component that is not known."},

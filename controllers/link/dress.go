@@ -1,0 +1,108 @@
+package link
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/hubid"
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// rebooting is the last stage that the agent itself can report.
+const rebooting = string(wire.HostStageRebooting)
+
+// dress copies what the user said about the host to its Agent; nil when nothing
+// changes.
+func dress(agent *agentv1.Agent, host *metal3v1.BareMetalHost) *agentv1.Agent {
+	want := agent.DeepCopy()
+	want.Spec.Approved = true
+	metav1.SetMetaDataLabel(&want.ObjectMeta, names.AgentHostLabel, hubid.HostLabel(host.Name))
+	if hubid.HostLabel(host.Name) != host.Name {
+		metav1.SetMetaDataAnnotation(&want.ObjectMeta, names.AgentHostLabel, host.Name)
+	}
+	if role := host.Annotations[names.BMACRole]; role != "" {
+		want.Spec.Role = role
+	}
+	if name := host.Annotations[names.BMACHostname]; name != "" {
+		want.Spec.Hostname = name
+	}
+	if pool := host.Annotations[names.BMACMachineConfigPool]; pool != "" {
+		want.Spec.MachineConfigPool = pool
+	}
+	if args, ok := host.Annotations[names.BMACInstallerArgs]; ok {
+		want.Spec.InstallerArgs = args
+	}
+	if config, ok := host.Annotations[names.BMACIgnitionOverrides]; ok {
+		want.Spec.IgnitionConfigOverrides = config
+	}
+	if ref, ok := clusterReference(host); ok && ref != nil {
+		want.Spec.ClusterDeploymentName = ref
+		if ref.Name == "" {
+			want.Spec.ClusterDeploymentName = nil
+		}
+	}
+	if id, ok := InstallationDisk(agent.Status.Inventory.Disks, host.Spec.RootDeviceHints); ok {
+		want.Spec.InstallationDiskID = id
+	}
+	if sameAgent(agent, want) {
+		return nil
+	}
+	return want
+}
+
+// linkedTo says that the host's Agent is linked, and what of the host cannot reach it.
+func linkedTo(agent *agentv1.Agent, host *metal3v1.BareMetalHost) Word {
+	if _, ok := clusterReference(host); !ok {
+		return no(ReasonBadClusterReference, "annotation "+names.BMACCluster+" is neither namespace/name nor empty, so the Agent keeps its cluster. Next: correct the annotation")
+	}
+	return Word{True: true, Reason: ReasonLinked, Message: "Agent " + agent.Name + " is the host's machine"}
+}
+
+// hostNamed is the name of the host that an Agent is linked to, empty for none.
+func hostNamed(agent metav1.Object) string {
+	return cmp.Or(agent.GetAnnotations()[names.AgentHostLabel], agent.GetLabels()[names.AgentHostLabel])
+}
+
+// clusterReference reads the annotation "namespace/name". It returns nil without
+// the annotation, an empty reference when its text is empty, which unbinds, and
+// false for any other text: a typing error must not take a host out of its cluster.
+func clusterReference(host *metal3v1.BareMetalHost) (ref *agentv1.ClusterReference, ok bool) {
+	text, given := host.Annotations[names.BMACCluster]
+	if !given {
+		return nil, true
+	}
+	if text == "" {
+		return &agentv1.ClusterReference{}, true
+	}
+	namespace, name, found := strings.Cut(text, "/")
+	if !found || namespace == "" || name == "" || strings.Contains(name, "/") {
+		return nil, false
+	}
+	return &agentv1.ClusterReference{Namespace: namespace, Name: name}, true
+}
+
+// completed reports that Ironic has booted the machine from its disk while the
+// hub still counts it as installing.
+func completed(in Input) bool {
+	p := in.Agent.Status.Progress
+	return in.Host.Status.Provisioning.State == metal3v1.StateProvisioned && p != nil && p.CurrentStage == rebooting
+}
+
+// failed returns why Ironic gave the deployment up while the hub still counts
+// the host as installing; empty when it did not. An error of deprovisioning has
+// the same type, but nothing is being installed then.
+func failed(in Input) string {
+	s := in.Host.Status
+	if s.ErrorType != metal3v1.ProvisioningError || s.Provisioning.State != metal3v1.StateProvisioning ||
+		!slices.Contains(hostmachine.Installing, in.Agent.Status.DebugInfo.State) {
+		return ""
+	}
+	return cmp.Or(s.ErrorMessage, "the deployment failed; see the BareMetalHost")
+}

@@ -1,0 +1,134 @@
+package link
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/deployowner"
+)
+
+// giveBackLimit is how long a host may take to be attached, deprovisioned and cleaned
+// before its condition says that it is late. Nothing is done about it: a cleaning that
+// erases disks in full may take longer.
+const giveBackLimit = time.Hour
+
+// Why a host is given back: each is an explicit wish of a person.
+const (
+	becauseUnbound = "its Agent was taken out of its cluster"
+	becauseDeleted = "its Agent was deleted"
+	becauseAsked   = "the annotation " + names.GiveBack + " asks for it"
+)
+
+// askedBack returns why a host whose machine was started by this controller is to be
+// given back; empty for a host that nobody wants back.
+func askedBack(in Input) string {
+	host := in.Host
+	state := host.Status.Provisioning.State
+	if state != metal3v1.StateProvisioned && state != metal3v1.StateProvisioning {
+		return ""
+	}
+	switch {
+	case host.Annotations[names.GiveBack] == host.Name:
+		return becauseAsked
+	case method(host) != names.StartAssistedInstall:
+		return "" // a person has taken it away, or runs something else
+	case in.Agent != nil && unbound(in.Agent):
+		return becauseUnbound
+	case in.AgentDeleted && state == metal3v1.StateProvisioned:
+		return becauseDeleted // while it is installed, its machine registers again
+	}
+	return ""
+}
+
+// unbound reports an installed machine that was taken out of its cluster and waits for
+// somebody to boot it from its live image.
+func unbound(agent *agentv1.Agent) bool {
+	bound := agentv1.FindCondition(agent.Status.Conditions, agentv1.ConditionBound)
+	return bound != nil && bound.Status != "True" && bound.Reason == agentv1.ReasonUnbindingPendingUserAction
+}
+
+// giveBack has a host attached, deprovisioned and cleaned, in one write with the record
+// that it is under way. What a person holds is not taken: it says what to do instead.
+func giveBack(in Input, host *metal3v1.BareMetalHost, why string) Plan {
+	if deployowner.Of(host) != deployowner.InfraEnv {
+		return Plan{Says: no(ReasonGiveBackRefused, why+", but what the host is deployed with is not its InfraEnv's. "+
+			"Next: remove what its owner has written (spec.image, spec.customDeploy or the claim) to have it cleaned, or take the annotation "+names.GiveBack+" away")}
+	}
+	if _, detached := host.Annotations[names.Detached]; detached && !ours(host, names.Detached) {
+		return Plan{Says: no(ReasonGiveBackRefused, fmt.Sprintf("%s, but a person has detached the host, so it cannot be cleaned. Next: kubectl annotate bmh -n %s %s %s-",
+			why, host.Namespace, host.Name, names.Detached))}
+	}
+	removeOwned(host, names.Detached)
+	removeOwned(host, names.Paused)
+	host.Spec.CustomDeploy = nil
+	annotate(host, names.GivingBack, in.Now.UTC().Format(time.RFC3339)+" "+why)
+	return underWay(in, host)
+}
+
+// givingBack reports whether a host is being given back.
+func givingBack(host *metal3v1.BareMetalHost) bool {
+	_, recorded := host.Annotations[names.GivingBack]
+	return recorded
+}
+
+// goOnGivingBack waits until nothing of the deployment is on the machine, and removes
+// the Agent that tells of it.
+func goOnGivingBack(in Input, host *metal3v1.BareMetalHost) Plan {
+	if inUse(host) {
+		plan := underWay(in, host)
+		plan.DeleteAgent = stale(in)
+		return plan
+	}
+	delete(host.Annotations, names.GivingBack)
+	if host.Annotations[names.GiveBack] == host.Name {
+		delete(host.Annotations, names.GiveBack)
+	}
+	return Plan{DeleteAgent: stale(in), Says: no(ReasonGivenBack, "the machine was given back and is clean")}
+}
+
+// underWay says what a host that is being given back waits for, and since when.
+func underWay(in Input, host *metal3v1.BareMetalHost) Plan {
+	text, why, _ := strings.Cut(host.Annotations[names.GivingBack], " ")
+	since, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		since = in.Now
+	}
+	due := since.Add(giveBackLimit)
+	state := string(in.Host.Status.Provisioning.State)
+	switch {
+	case method(host) == names.StartAssistedInstall:
+		return Plan{Says: no(ReasonGiveBackRefused, fmt.Sprintf("the host is being given back, because %s, and somebody has written spec.customDeploy again. "+
+			"Next: remove spec.customDeploy where it comes from, or, to keep what runs, kubectl annotate bmh -n %s %s %s-", why, host.Namespace, host.Name, names.GivingBack))}
+	case in.Now.Before(due):
+		return Plan{After: due.Sub(in.Now), Says: no(ReasonGivingBack, fmt.Sprintf("the host is being given back since %s, because %s: it is to be attached, deprovisioned and cleaned by %s",
+			since.UTC().Format(time.RFC3339), why, due.UTC().Format(time.RFC3339)))}
+	}
+	trouble := in.Host.Status.ErrorMessage
+	if trouble == "" {
+		trouble = "it shows no error"
+	}
+	return Plan{Says: no(ReasonGiveBackLate, fmt.Sprintf("the host is being given back since %s, because %s, and is still %s: %s. "+
+		"Next: see its conditions Progressing and Stalled; a cleaning that erases disks in full may take longer", since.UTC().Format(time.RFC3339), why, state, trouble))}
+}
+
+// stale reports an Agent whose installation no longer exists, because the machine under
+// it, which this controller had started, is being, or has been, deprovisioned.
+func stale(in Input) bool {
+	if in.Agent == nil {
+		return false
+	}
+	started := method(in.Host) == names.StartAssistedInstall || runs(in.Host) == names.StartAssistedInstall
+	switch in.Host.Status.Provisioning.State {
+	case metal3v1.StateDeprovisioning:
+		return linkedAgent(in) || started
+	case metal3v1.StateAvailable, metal3v1.StateReady:
+		return linkedAgent(in)
+	default:
+		return false
+	}
+}

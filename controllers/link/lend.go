@@ -1,0 +1,135 @@
+package link
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/deployowner"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+)
+
+// untilReleased is the value of the annotation detached of a host whose machine is to be
+// cleaned when the host is deleted: the deletion waits for this controller.
+const untilReleased = `{"deleteAction":"delay"}`
+
+// lend has a host installed by the agent of the InfraEnv that its label names, and
+// copies to its Agent what the user said about it.
+func lend(in Input, host *metal3v1.BareMetalHost) Plan {
+	if !slices.Contains(host.Finalizers, names.BMACFinalizer) {
+		host.Finalizers = append(host.Finalizers, names.BMACFinalizer)
+	}
+	if len(in.Claims) > 0 {
+		return Plan{Says: inDoubt(in)}
+	}
+	if stale(in) {
+		return Plan{DeleteAgent: true, Says: no(ReasonGivingBack, "the Agent of the earlier installation is being deleted")}
+	}
+	switch deployowner.Of(host) {
+	case deployowner.User, deployowner.Consumer:
+		delete(host.Annotations, names.DeployOwner)
+		return Plan{Says: notTakenOver(host)}
+	case deployowner.Nobody, deployowner.InfraEnv:
+	}
+	annotate(host, names.DeployOwner, deployowner.InfraEnvValue)
+	handOver(host)
+	plan := Plan{Says: ask(in, host)}
+	if in.Agent == nil || !in.Agent.DeletionTimestamp.IsZero() || !started(host) {
+		return plan
+	}
+	plan.Agent = dress(in.Agent, host)
+	plan.Says = linkedTo(in.Agent, host)
+	plan.Completed = completed(in)
+	plan.Failed = failed(in)
+	return plan
+}
+
+// started reports whether the host's machine was started by this controller.
+func started(host *metal3v1.BareMetalHost) bool {
+	state := host.Status.Provisioning.State
+	return method(host) == names.StartAssistedInstall && (state == metal3v1.StateProvisioning || state == metal3v1.StateProvisioned)
+}
+
+// inDoubt asks a person which of the machines is the host.
+func inDoubt(in Input) Word {
+	var list []string
+	for _, a := range in.Claims {
+		list = append(list, a.Name)
+	}
+	slices.Sort(list)
+	return no(EventAgentInDoubt, fmt.Sprintf("several machines of InfraEnv %s say that they have this host's boot MAC address %s: Agents %s. None of them is approved, completed or removed. "+
+		"Next: look at their inventories, and kubectl delete agent -n %s those that are not this host",
+		in.Host.Labels[names.InfraEnvLabel], in.Host.Spec.BootMACAddress, strings.Join(list, ", "), in.Host.Namespace))
+}
+
+// notTakenOver leaves a host alone, and its Agent, whose deployment is another's.
+func notTakenOver(host *metal3v1.BareMetalHost) Word {
+	field, because := "spec.image", "the host is deployed from an image"
+	switch ref := host.Spec.ConsumerRef; {
+	case deployowner.Of(host) == deployowner.Consumer:
+		field, because = "spec.consumerRef by deleting what it names", fmt.Sprintf("the host is given to %s %s/%s", ref.Kind, ref.Namespace, ref.Name)
+	case method(host) != "":
+		field, because = "spec.customDeploy", fmt.Sprintf("the host is deployed by %q", method(host))
+	case host.Spec.Image == nil:
+		field, because = "spec.externallyProvisioned", "somebody else has installed the host"
+	}
+	return no(EventNotTakenOver, fmt.Sprintf("%s, and stays so although it has the label %s; no Agent of it is approved. Next: to keep it, kubectl label bmh -n %s %s %s-; "+
+		"to have the agent install it, remove %s, which wipes what it runs",
+		because, names.InfraEnvLabel, host.Namespace, host.Name, names.InfraEnvLabel, field))
+}
+
+// handOver detaches an installed host, unless the user keeps managing it.
+func handOver(host *metal3v1.BareMetalHost) {
+	if _, managed := host.Annotations[names.BMACManage]; managed {
+		removeOwned(host, names.Detached)
+		removeOwned(host, names.Paused)
+		return
+	}
+	if host.Status.Provisioning.State != metal3v1.StateProvisioned || method(host) != names.StartAssistedInstall {
+		return
+	}
+	value := Owner
+	if _, remove := host.Annotations[names.BMACRemove]; remove {
+		value = untilReleased
+	}
+	if _, there := host.Annotations[names.Detached]; !there || ours(host, names.Detached) {
+		annotate(host, names.Detached, value)
+	}
+}
+
+// ask requests the deploy step once the image with the agent is Ready, and returns what
+// the host waits for. A method that a person takes away from an installed machine is not
+// asked for again before the machine is clean: taking it away is how it is given back.
+func ask(in Input, host *metal3v1.BareMetalHost) Word {
+	switch {
+	case host.Spec.BootMACAddress == "":
+		return no(ReasonNoBootMACAddress, "nothing could tell which Agent is this host's, so it is not started. Next: set spec.bootMACAddress to the address of a network card of the machine")
+	case method(host) == names.StartAssistedInstall:
+		return no(ReasonWaitingForAgent, "the deploy step "+names.StartAssistedInstall+" is asked for; the machine has not registered")
+	case inUse(host) && runs(host) == names.StartAssistedInstall:
+		return no(ReasonGivingBack, "spec.customDeploy was taken away: the machine is asked for again once it is clean")
+	}
+	if _, detached := host.Annotations[names.Detached]; detached {
+		return no(ReasonWaitingForImage, "the host is detached. Next: remove the annotation "+names.Detached)
+	}
+	if !agentReady(in) {
+		return no(ReasonWaitingForImage, "the live image with the agent of InfraEnv "+host.Labels[names.InfraEnvLabel]+" is not ready. Next: see the PreprovisioningImage of the same name")
+	}
+	host.Spec.CustomDeploy = &metal3v1.CustomDeploy{Method: names.StartAssistedInstall}
+	return no(ReasonWaitingForAgent, "the deploy step "+names.StartAssistedInstall+" is asked for; the machine has not registered")
+}
+
+// agentReady reports whether the host's live image holds the agent of its InfraEnv.
+func agentReady(in Input) bool {
+	if in.Image == nil || !nodespec.ForItsInfraEnv(in.Host, in.Image) {
+		return false
+	}
+	ready := meta.FindStatusCondition(in.Image.Status.Conditions, string(metal3v1.ConditionImageReady))
+	return ready != nil && ready.Status == metav1.ConditionTrue && ready.Reason == agentv1.ReasonInfraEnvAvailable
+}
