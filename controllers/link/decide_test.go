@@ -105,6 +105,13 @@ func TestHostSide(t *testing.T) {
 			},
 			reason: link.ReasonWaitingForAgent,
 		},
+		"a wish to have a free host back is not kept for what is deployed later": {
+			in: link.Input{Host: host(metal3v1.StateAvailable, annotated(names.GiveBack, "node-0"))},
+			want: func(g *WithT, h *metal3v1.BareMetalHost) {
+				g.Expect(h.Annotations).NotTo(HaveKey(names.GiveBack))
+			},
+			reason: link.ReasonWaitingForImage,
+		},
 		"an image without the agent is not enough": {
 			in:     link.Input{Host: host(metal3v1.StateAvailable), Image: image(metav1.ConditionTrue, "ImageSuccess")},
 			reason: link.ReasonWaitingForImage,

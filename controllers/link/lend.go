@@ -25,6 +25,9 @@ func lend(in Input, host *metal3v1.BareMetalHost) Plan {
 	if !slices.Contains(host.Finalizers, names.BMACFinalizer) {
 		host.Finalizers = append(host.Finalizers, names.BMACFinalizer)
 	}
+	if !inUse(host) && host.Annotations[names.GiveBack] == host.Name {
+		delete(host.Annotations, names.GiveBack) // there is nothing to give back, and it is not to be meant for what comes
+	}
 	if len(in.Claims) > 0 {
 		return Plan{Says: inDoubt(in)}
 	}
