@@ -101,6 +101,9 @@ func TestConditionsAreThoseOfTheCatalogue(t *testing.T) {
 		}
 	}
 	for c := range catalog.Of(kind) {
+		if c.Type == "Linked" {
+			continue // the linking controller's: its own test holds it against the catalogue
+		}
 		c.Means = ""
 		g.Expect(said).To(HaveKey(c), "never said")
 	}
