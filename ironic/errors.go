@@ -97,6 +97,7 @@ func KindOf(err error) Kind {
 type MACConflictError struct {
 	MAC       string
 	OtherNode string // name of the other node, or its UUID when it has none
+	OtherID   string // its UUID
 }
 
 // Error names both sides of the conflict and the way out.

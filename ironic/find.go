@@ -98,7 +98,7 @@ func (g *Gateway) findByMAC(ctx context.Context, id Identity) (*Node, error) {
 		return nil, err
 	}
 	if n.Name != "" && n.Name != id.Name {
-		return nil, &MACConflictError{MAC: strings.ToLower(id.BootMAC), OtherNode: n.Name}
+		return nil, &MACConflictError{MAC: strings.ToLower(id.BootMAC), OtherNode: n.Name, OtherID: n.UUID}
 	}
 	return n, nil
 }

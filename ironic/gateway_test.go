@@ -328,7 +328,10 @@ func TestCallsAreIdempotent(t *testing.T) {
 			return err
 		})
 		e.Expect(s.Nodes()).To(HaveLen(1))
-		twice(func() error { return g.EnsurePorts(t.Context(), n.UUID, []ironic.Port{{MAC: "52:54:00:00:00:01"}}) })
+		twice(func() error {
+			_, err := g.EnsurePorts(t.Context(), n.UUID, []ironic.Port{{MAC: "52:54:00:00:00:01"}})
+			return err
+		})
 		e.Expect(s.Nodes()[0].Ports).To(HaveLen(1))
 		twice(func() error {
 			return g.Transition(t.Context(), n.UUID, ironic.Transition{Target: ironic.TargetManage})

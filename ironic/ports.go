@@ -2,6 +2,7 @@ package ironic
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -11,6 +12,18 @@ import (
 type Port struct {
 	MAC        string // any case; Ironic keeps lower case
 	PXEEnabled bool
+	// Optional means that the node can do without it: one that another node has, or that
+	// Ironic refuses, is left out.
+	Optional bool
+}
+
+// PortLeftOut is an optional port that was not made.
+type PortLeftOut struct {
+	MAC string
+	// Owner is the id of the node that has the MAC address; empty if Ironic refuses it.
+	Owner string
+	// Reason says who has it, or what Ironic says.
+	Reason string
 }
 
 // wirePort is a port as Ironic sends and takes it.
@@ -28,43 +41,55 @@ type portList struct {
 
 // EnsurePorts creates the ports that the node lacks and corrects pxe_enabled
 // where it differs. Ports that are not named are left alone. A MAC address on
-// another node is a *MACConflictError.
-func (g *Gateway) EnsurePorts(ctx context.Context, uuid string, ports []Port) error {
+// another node is a *MACConflictError, unless the port is optional.
+func (g *Gateway) EnsurePorts(ctx context.Context, uuid string, ports []Port) (left []PortLeftOut, err error) {
 	if len(ports) == 0 {
-		return nil
+		return nil, nil
 	}
 	there, err := g.ports(ctx, uuid)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var missing []Port
 	for _, want := range ports {
-		mac := strings.ToLower(want.MAC)
-		have, found := there[mac]
-		switch {
-		case !found:
-			err = g.createPort(ctx, uuid, wirePort{NodeUUID: uuid, Address: mac, PXEEnabled: want.PXEEnabled})
-		default:
-			err = g.correctPort(ctx, have, want.PXEEnabled)
+		have, found := there[strings.ToLower(want.MAC)]
+		if !found {
+			missing = append(missing, want)
+		} else if err := g.correctPort(ctx, have, want.PXEEnabled); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return err
-		}
-		there[mac] = wirePort{UUID: have.UUID, Address: mac, PXEEnabled: want.PXEEnabled}
 	}
-	return nil
+	return g.AddPorts(ctx, uuid, missing)
 }
 
 // AddPorts creates ports that the node is thought to lack, without looking first.
 // One that is there is corrected; a MAC address on another node is a
-// *MACConflictError. Repeated after a crash it does nothing.
-func (g *Gateway) AddPorts(ctx context.Context, uuid string, ports []Port) error {
+// *MACConflictError, unless the port is optional. Repeated after a crash it does nothing.
+func (g *Gateway) AddPorts(ctx context.Context, uuid string, ports []Port) (left []PortLeftOut, err error) {
 	for _, p := range ports {
 		mac := strings.ToLower(p.MAC)
-		if err := g.createPort(ctx, uuid, wirePort{NodeUUID: uuid, Address: mac, PXEEnabled: p.PXEEnabled}); err != nil {
-			return err
+		err := g.createPort(ctx, uuid, wirePort{NodeUUID: uuid, Address: mac, PXEEnabled: p.PXEEnabled})
+		switch {
+		case err == nil:
+		case p.Optional && KindOf(err) == Rejected:
+			left = append(left, leftOut(mac, err))
+		default:
+			return left, err
 		}
 	}
-	return nil
+	return left, nil
+}
+
+// leftOut is the port that err is about.
+func leftOut(mac string, err error) PortLeftOut {
+	if conflict, is := errors.AsType[*MACConflictError](err); is {
+		return PortLeftOut{MAC: mac, Owner: conflict.OtherID, Reason: "node " + conflict.OtherNode + " has it"}
+	}
+	text := err.Error()
+	if e, is := errors.AsType[*Error](err); is {
+		text = e.Text
+	}
+	return PortLeftOut{MAC: mac, Reason: "Ironic refuses it: " + text}
 }
 
 // NodeOfPort returns the id of the node that has a port with this MAC address.
@@ -148,5 +173,5 @@ func (g *Gateway) createPort(ctx context.Context, uuid string, p wirePort) error
 	if n, readErr := g.read(ctx, other); readErr == nil && n.Name != "" {
 		other = n.Name
 	}
-	return &MACConflictError{MAC: p.Address, OtherNode: other}
+	return &MACConflictError{MAC: p.Address, OtherNode: other, OtherID: there.NodeUUID}
 }

@@ -127,3 +127,20 @@ func TestAnUnreadIronicHoldsUpItsOwnHostsOnly(t *testing.T) {
 		w.untilState(metal3.StateAvailable, time.Minute)
 	})
 }
+
+// TestAHostDoesNotLeaveItsNodeBehindInAnotherIronic: the annotation is changed on a host at rest.
+func TestAHostDoesNotLeaveItsNodeBehindInAnotherIronic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set, sims := pair.Watched(t, simulator.Options{Delays: delays, AutomatedClean: true})
+		w := newWorldWith(t, simulator.Options{}, Options{Ironics: set}, func(h *metal3.BareMetalHost) {
+			h.Annotations = map[string]string{names.Ironic: "east"}
+		})
+		defer func() { w.stop() }()
+		w.untilAtRest()
+		w.edit(func(h *metal3.BareMetalHost) { h.Annotations[names.Ironic] = "west" })
+		let(10 * time.Minute)
+		t.Logf("east %d, west %d; host %s %q events %v", len(sims["east"].Nodes()), len(sims["west"].Nodes()), w.host().Status.Provisioning.State,
+			w.host().Status.ErrorMessage, w.events.list())
+		w.g.Expect(len(sims["east"].Nodes())+len(sims["west"].Nodes())).To(Equal(1), "nodes of one machine")
+	})
+}

@@ -95,6 +95,7 @@ func (w *world) inEast(count int) {
 		h := w.host()
 		h.ObjectMeta = metav1.ObjectMeta{Namespace: w.key.Namespace, Name: fmt.Sprint("east-", n), Annotations: map[string]string{names.Ironic: "east"}}
 		h.Spec.BootMACAddress = fmt.Sprintf("52:54:00:00:01:%02x", n)
+		h.Spec.BMC.Address = fmt.Sprint("redfish-virtualmedia://bmc.test/redfish/v1/Systems/east-", n)
 		w.g.Expect(w.kube.Create(w.t.Context(), h)).To(Succeed())
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,8 +17,9 @@ import (
 // indexed are the indexes that the host controller has its cache keep. Neither an API
 // server nor the check's client has them.
 var indexed = map[string]client.IndexerFunc{
-	resources.HeldIndex:  resources.IndexHeld,
-	resources.NamedIndex: resources.IndexNamed,
+	resources.HeldIndex:    resources.IndexHeld,
+	resources.NamedIndex:   resources.IndexNamed,
+	resources.MachineIndex: resources.IndexMachines,
 }
 
 // indexes answers lists by an index: what a namespace has of a kind is read once.
@@ -56,7 +58,9 @@ func (x *indexes) all(ctx context.Context, c client.WithWatch, list client.Objec
 	if all, there := x.read[key]; there {
 		return all, nil
 	}
-	if err := c.List(ctx, list, client.InNamespace(namespace)); err != nil {
+	// Other hosts of a machine may be anywhere; those that may not be read are not known.
+	err := c.List(ctx, list, client.InNamespace(namespace))
+	if err != nil && (namespace != "" || !apierrors.IsForbidden(err)) {
 		return nil, err
 	}
 	all, err := meta.ExtractList(list)

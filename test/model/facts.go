@@ -16,26 +16,28 @@ func (g gateway) NodeOfPort(_ context.Context, mac string) (string, bool, error)
 }
 
 // EnsurePorts implements ironics.Ports.
-func (g gateway) EnsurePorts(ctx context.Context, id string, ports []ironic.Port) error {
+func (g gateway) EnsurePorts(ctx context.Context, id string, ports []ironic.Port) ([]ironic.PortLeftOut, error) {
 	return g.AddPorts(ctx, id, ports)
 }
 
 // AddPorts implements ironics.Ports.
-func (g gateway) AddPorts(_ context.Context, id string, ports []ironic.Port) error {
+func (g gateway) AddPorts(_ context.Context, id string, ports []ironic.Port) (left []ironic.PortLeftOut, err error) {
 	w := g.world()
 	for _, p := range ports {
 		mac := strings.ToLower(p.MAC)
 		switch owner, found := w.ports[mac]; {
 		case found && owner == id:
+		case found && p.Optional:
+			left = append(left, ironic.PortLeftOut{MAC: mac, Owner: owner, Reason: "node " + w.nodes[owner].Name + " has it"})
 		case found:
-			return &ironic.MACConflictError{MAC: mac, OtherNode: w.nodes[owner].Name}
+			return left, &ironic.MACConflictError{MAC: mac, OtherNode: w.nodes[owner].Name, OtherID: owner}
 		default:
 			if err := g.write("create port "+mac, id, func(w *World) error { w.ports[mac] = id; return nil }); err != nil {
-				return err
+				return left, err
 			}
 		}
 	}
-	return nil
+	return left, nil
 }
 
 // RemovePorts implements ironics.Ports.

@@ -144,19 +144,6 @@ func (w *Work) enrol(ctx context.Context, a policy.Enrol) error {
 	return nil
 }
 
-// ensurePorts creates the missing ports, with a look first if they are not known.
-func (w *Work) ensurePorts(ctx context.Context, a policy.EnsurePorts) error {
-	if len(a.Gone) > 0 {
-		if err := w.Gateway.RemovePorts(ctx, w.Known.Node.UUID, a.Gone); err != nil {
-			return err
-		}
-	}
-	if a.Missing != nil {
-		return w.Gateway.AddPorts(ctx, w.Known.Node.UUID, a.Missing)
-	}
-	return w.Gateway.EnsurePorts(ctx, w.Known.Node.UUID, a.Ports)
-}
-
 // transitionResult is the state that a node shows once Ironic took a request, by
 // the state it was in; the empty state stands for any other.
 var transitionResult = map[ironic.Target]map[ironic.ProvisionState]ironic.ProvisionState{

@@ -19,8 +19,8 @@ type Nodes interface {
 // Ports find, create, correct and remove ports of nodes.
 type Ports interface {
 	NodeOfPort(ctx context.Context, mac string) (uuid string, found bool, err error)
-	EnsurePorts(ctx context.Context, uuid string, ports []ironic.Port) error
-	AddPorts(ctx context.Context, uuid string, ports []ironic.Port) error
+	EnsurePorts(ctx context.Context, uuid string, ports []ironic.Port) ([]ironic.PortLeftOut, error)
+	AddPorts(ctx context.Context, uuid string, ports []ironic.Port) ([]ironic.PortLeftOut, error)
 	RemovePorts(ctx context.Context, uuid string, macs []string) error
 }
 

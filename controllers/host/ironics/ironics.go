@@ -46,13 +46,44 @@ func (s Set) Of(h *metal3.BareMetalHost) (Endpoint, policy.Assignment) {
 		if err != nil {
 			return fallback, policy.Assignment{Problem: "the annotation " + names.Ironic + " cannot be followed: " + err.Error()}
 		}
-		return Endpoint{e.Gateway, e.Watch}, policy.Assignment{Name: e.Name()}
+		return Endpoint{e.Gateway, e.Watch}, checked(s.Several, e, h)
 	}
 	e, unread := choose(s.Several, h)
 	if e == nil {
 		return fallback, policy.Assignment{Waiting: true, Unread: unread}
 	}
 	return Endpoint{e.Gateway, e.Watch}, policy.Assignment{Name: e.Name(), Unwritten: true}
+}
+
+// checked is the assignment that stands on a host, unless the host's node is in another
+// Ironic: that one would keep it, and a machine must not have two. A host that is yet
+// being registered, or is detached, has none to leave behind.
+func checked(all *ironic.Endpoints, e *ironic.Endpoint, h *metal3.BareMetalHost) policy.Assignment {
+	a := policy.Assignment{Name: e.Name()}
+	id, status := h.Status.Provisioning.ID, h.Status
+	if _, there := e.Watch.Row(id); id == "" || there || status.Provisioning.State == metal3.StateRegistering ||
+		status.OperationalStatus == metal3.OperationalStatusDetached {
+		return a
+	}
+	var missing []string
+	for _, other := range all.All() {
+		if other == e {
+			continue
+		}
+		if _, there := other.Watch.Row(id); there {
+			a.Elsewhere = true
+			a.Problem = "the annotation " + names.Ironic + " says " + e.Name() + ", but the host's node " + id + " is in " + other.Name() +
+				": set it back, or detach the host first (annotation " + names.Detached + ")"
+			return a
+		}
+		if !isRead(other.Watch) {
+			missing = append(missing, other.Name())
+		}
+	}
+	if len(missing) > 0 {
+		a.Waiting, a.Unread = true, strings.Join(missing, ", ")
+	}
+	return a
 }
 
 // choose assigns a host that carries no assignment; to none, while its node may be in

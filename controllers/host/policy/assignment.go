@@ -1,8 +1,6 @@
 package policy
 
 import (
-	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/view"
 )
@@ -19,10 +17,16 @@ type Assignment struct {
 	Unread string
 	// Problem is what is wrong with the assignment that stands on the host.
 	Problem string
+	// Elsewhere means that the problem is the host's node, which is in another Ironic.
+	Elsewhere bool
 }
 
-// causeEndpoint is the cause of an assignment to an Ironic that is not configured.
-const causeEndpoint = "UnknownIronic"
+// Causes of an assignment to an Ironic that is not configured, or that the host's node is
+// not in.
+const (
+	causeEndpoint  = "UnknownIronic"
+	causeElsewhere = "NodeInAnotherIronic"
+)
 
 // concernEndpoint stops a host whose Ironic is not known. A detached host has a node
 // in none, and can go without.
@@ -37,13 +41,17 @@ func concernEndpoint(o *Observed, d *Decision) {
 	case o.Ironic.Waiting:
 		d.wait(WaitBusy, view.Note{Step: "choosing an Ironic", WaitingFor: "an Ironic that answers"})
 	case o.Ironic.Problem == "":
-		if stalledBy(o, causeEndpoint) {
+		if stalledBy(o, causeEndpoint) || stalledBy(o, causeElsewhere) {
 			clearError(d)
 			d.Again = true
 		}
 	default:
+		cause := causeEndpoint
+		if o.Ironic.Elsewhere {
+			cause = causeElsewhere
+		}
 		if o.Host.Status.ErrorMessage != o.Ironic.Problem {
-			fail(o, d, metal3.RegistrationError, causeEndpoint, o.Ironic.Problem)
+			fail(o, d, o.registrationError(), cause, o.Ironic.Problem)
 		}
 		d.wait(0, view.Note{Step: "looking for the host's Ironic", WaitingFor: "somebody to correct the annotation, or to configure that Ironic"})
 	}

@@ -44,7 +44,7 @@ func situations() []situation {
 		{Row: ironic.Row{Health: "Critical"}},
 		{Row: ironic.Row{Health: "Purple"}},
 	}
-	causes := []string{"", causeCredentials, causeUnknownState, causeRejected, causeGivenUp, causeImage, causeVerifying, causePreflight, causeSpec, causeRestore, causeEndpoint, causeForeign, causeBaseline}
+	causes := []string{"", causeCredentials, causeUnknownState, causeRejected, causeGivenUp, causeImage, causeVerifying, causePreflight, causeSpec, causeRestore, causeEndpoint, causeForeign, causeElsewhere, causeDouble, causeUndeployed, causeBaseline}
 	var all []situation
 	for state := range phases {
 		add := func(status metal3.OperationalStatus, kind metal3.ErrorType, s Findings) {

@@ -91,6 +91,8 @@ func init() {
 		concernLabels,
 		// Before everything that needs BMC or node: this needs neither.
 		concernHardware,
+		// Before the deletion, which may switch a machine off: it has to be the host's own.
+		concernDouble,
 		// Before the credentials and the back-off: the wish to delete leads to another phase,
 		// for which neither of them is an obstacle.
 		concernDeletion,

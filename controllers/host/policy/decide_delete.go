@@ -69,11 +69,7 @@ func stepDeleting(o *Observed, d *Decision) {
 	}
 	switch o.Detail {
 	case Unknown:
-		if o.Host.Status.Provisioning.ID == "" && o.BMC.Problem != "" {
-			d.do(Release{}) // it never got as far as a node
-			return
-		}
-		d.do(LookUp{})
+		d.do(LookUp{}) // there may be one of whose id nothing is stored
 	case Missing:
 		d.do(Release{})
 	default:

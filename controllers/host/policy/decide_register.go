@@ -264,7 +264,7 @@ func ensureFields(o *Observed, d *Decision) bool {
 // ensurePorts creates missing ports and removes those of network interfaces that are
 // gone, and reports whether there was something to do.
 func ensurePorts(o *Observed, d *Decision) bool {
-	want := nodespec.Ports(o.Host, newestHardware(o))
+	want := nodespec.Ports(o.Host, newestHardware(o), o.Neighbours.Shared)
 	if len(want) == 0 || nodespec.PortsKey(o.Node.UUID, want) == o.Ports {
 		return false
 	}
@@ -292,7 +292,7 @@ func newSpec(o *Observed) bool {
 // settled reports a node at rest with which nothing is to be compared: neither the
 // spec nor the Secret has changed since that was done.
 func (o *Observed) settled() bool {
-	return o.Detail == Summary && o.phase().steady && !NewCredentials(o) && !newSpec(o)
+	return o.Detail == Summary && o.phase().steady && !NewCredentials(o) && !newSpec(o) && o.Node.Name == nodespec.NodeName(o.Host)
 }
 
 // blocked reports a node that must not be touched now: one that a person took

@@ -27,6 +27,8 @@ type Observed struct {
 	Ironic Assignment
 	// Owner is what is known of whose the node is.
 	Owner Owner
+	// Neighbours is what other hosts have in common with this one.
+	Neighbours Neighbours
 	// Slot is how the host stands with the limits on hosts at work.
 	Slot Slot
 	// Detail says how well the node is known.

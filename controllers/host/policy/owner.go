@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
+	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -126,5 +128,97 @@ func (e *Evidence) Weigh(h, other *metal3.BareMetalHost, n *ironic.Node) {
 	}
 	if nodespec.NodeName(other) == n.Name && (id == "" || id == n.UUID) {
 		e.Named = name
+	}
+}
+
+// causeDouble is the cause of a host whose machine is another host's.
+const causeDouble = "MachineOfAnotherHost"
+
+// Neighbours is what other hosts have in common with a host.
+type Neighbours struct {
+	// Double says which other host the machine belongs to, and why; empty for none.
+	Double string
+	// Shared are MAC addresses of the host's machine that others' machines have as well:
+	// that of a card by which the system talks to its BMC, as a rule.
+	Shared []string
+}
+
+// JudgeNeighbours looks whose the machine of a host is, and which MAC addresses tell
+// nothing.
+func JudgeNeighbours(h *metal3.BareMetalHost, others []*metal3.BareMetalHost) Neighbours {
+	var n Neighbours
+	own, first := nodespec.HardwareMACs(h), h
+	for _, other := range others {
+		if common := nodespec.SameMachine(h, other); common != "" && !comesFirst(first, other) {
+			first = other
+			n.Double = fmt.Sprintf("host %s/%s has the same %s, and one machine has one host: correct or delete the host that is wrong",
+				other.Namespace, other.Name, common)
+		}
+		for _, mac := range nodespec.HardwareMACs(other) {
+			if slices.Contains(own, mac) && !slices.Contains(n.Shared, mac) {
+				n.Shared = append(n.Shared, mac)
+			}
+		}
+		if boot := strings.ToLower(other.Spec.BootMACAddress); slices.Contains(own, boot) && !slices.Contains(n.Shared, boot) {
+			n.Shared = append(n.Shared, boot)
+		}
+	}
+	slices.Sort(n.Shared)
+	return n
+}
+
+// comesFirst reports whether the machine of two hosts is rather a's than b's: that of the
+// one that is in use, else of the one that has a node, else of the older one. Where both
+// are in use, nobody knows, and neither is held up.
+func comesFirst(a, b *metal3.BareMetalHost) bool {
+	if x, y := standing(a), standing(b); x != y {
+		return x > y
+	} else if x == isUsed {
+		return true
+	}
+	if !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
+		return a.CreationTimestamp.Before(&b.CreationTimestamp)
+	}
+	return a.Namespace+"/"+a.Name < b.Namespace+"/"+b.Name
+}
+
+// How much speaks for a machine being a host's.
+const (
+	isNew = iota
+	hasNode
+	isUsed
+)
+
+func standing(h *metal3.BareMetalHost) int {
+	switch h.Status.Provisioning.State {
+	case metal3.StateProvisioning, metal3.StateProvisioned, metal3.StateExternallyProvisioned, metal3.StateDeprovisioning:
+		return isUsed
+	default:
+	}
+	if h.Status.Provisioning.ID != "" {
+		return hasNode
+	}
+	return isNew
+}
+
+// concernDouble lets nothing happen to a machine that is another host's. A host that is
+// being deleted goes without it.
+func concernDouble(o *Observed, d *Decision) {
+	switch {
+	case o.Neighbours.Double == "":
+		if stalledBy(o, causeDouble) {
+			clearError(d)
+			d.Again = true
+		}
+	case o.State() == StateDeleting, isDetached(o.Host) && !o.Deleting():
+	case o.State() == StateNone, o.State() == metal3.StateUnmanaged: // nothing is done there
+	case o.Deleting():
+		d.warn(causeDouble, "the host is deleted without touching a machine: "+o.Neighbours.Double)
+		enter(o, d, StateDeleting)
+	default:
+		if !o.Failing() || o.Host.Status.ErrorMessage != o.Neighbours.Double {
+			fail(o, d, o.registrationError(), causeDouble, o.Neighbours.Double)
+		}
+		d.wait(0, view.Note{Step: "looking for the host's machine", WaitingFor: "somebody to correct or delete one of the two hosts"})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	kreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -96,6 +97,8 @@ func (s *Scheduler) Watch(mgr ctrl.Manager, b *builder.Builder) (*builder.Builde
 	index := mgr.GetFieldIndexer()
 	err := errors.Join(
 		index.IndexField(context.Background(), &metal3.BareMetalHost{}, resources.NamedIndex, resources.IndexNamed),
+		index.IndexField(context.Background(), &metal3.BareMetalHost{}, resources.MachineIndex, resources.IndexMachines),
+		index.IndexField(context.Background(), &metal3.BareMetalHost{}, nodeIndex, indexNode),
 		index.IndexField(context.Background(), &corev1.Secret{}, resources.HeldIndex, resources.IndexHeld),
 	)
 	if err != nil {
@@ -106,6 +109,7 @@ func (s *Scheduler) Watch(mgr ctrl.Manager, b *builder.Builder) (*builder.Builde
 		Owns(&metal3.PreprovisioningImage{}).
 		Watches(&corev1.Secret{}, ofSecret).
 		WatchesMetadata(&corev1.Secret{}, ofSecret, builder.WithPredicates(secretcache.Unlabelled)).
+		Watches(&metal3.BareMetalHost{}, handler.EnqueueRequestsFromMapFunc(s.neighbours), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesRawSource(source.Func(s.feedNodes))
 	if s.options.Progress != nil {
 		b = b.WatchesRawSource(source.Func(s.feedProgress))

@@ -39,9 +39,9 @@ func (s *Scheduler) feedNodes(ctx context.Context, q queue) error {
 		go s.whenRead(ctx, q, name, watch)
 	}
 	if s.options.Ironics.Several != nil {
-		go forward(ctx, s.options.Ironics.Several.Changes(), func(c ironic.EndpointChange) { s.nodeChanged(q, c.Change) })
+		go forward(ctx, s.options.Ironics.Several.Changes(), func(c ironic.EndpointChange) { s.nodeChanged(ctx, q, c.Change) })
 	} else {
-		go forward(ctx, s.options.Ironics.One.Watch.Changes(), func(c ironic.Change) { s.nodeChanged(q, c) })
+		go forward(ctx, s.options.Ironics.One.Watch.Changes(), func(c ironic.Change) { s.nodeChanged(ctx, q, c) })
 	}
 	return nil
 }
@@ -64,10 +64,22 @@ func (s *Scheduler) whenRead(ctx context.Context, q queue, name string, watch ir
 	}
 	s.Slots.countWorking(name, hosts.Items)
 	for i := range hosts.Items {
-		if _, assigned := hosts.Items[i].Annotations[names.Ironic]; s.options.Ironics.Assigns() && !assigned {
-			add(q, client.ObjectKeyFromObject(&hosts.Items[i]))
+		h := &hosts.Items[i]
+		if s.options.Ironics.Assigns() && s.waitedForOne(h) {
+			add(q, client.ObjectKeyFromObject(h))
 		}
 	}
+}
+
+// waitedForOne reports whether a host may have waited for an Ironic to be read: it has none
+// yet, or its node is not known where it shall be.
+func (s *Scheduler) waitedForOne(h *metal3.BareMetalHost) bool {
+	if _, assigned := h.Annotations[names.Ironic]; !assigned {
+		return true
+	}
+	e, _ := s.options.Ironics.Of(h)
+	_, known := e.Watch.Row(h.Status.Provisioning.ID)
+	return !known
 }
 
 // forward hands on what a channel delivers until the context ends.
@@ -85,20 +97,18 @@ func forward[T any](ctx context.Context, from <-chan T, to func(T)) {
 	}
 }
 
-// nodeChanged wakes the host of a node. It is urgent if Ironic has done its part.
-func (s *Scheduler) nodeChanged(q queue, change ironic.Change) {
-	key, ours := hostOfNode(change)
-	if !ours {
-		return
+// nodeChanged wakes the hosts of a node. It is urgent if Ironic has done its part.
+func (s *Scheduler) nodeChanged(ctx context.Context, q queue, change ironic.Change) {
+	for _, key := range s.hostsOfNode(ctx, change) {
+		if change.Kind == ironic.LostAgent {
+			s.options.Memories.LostAgent(key, change.Row)
+		}
+		if (change.Kind == ironic.Changed || change.Kind == ironic.Appeared) && change.Row.UnderWay() {
+			add(q, key) // there is at most progress to show
+			continue
+		}
+		s.addUrgent(q, key)
 	}
-	if change.Kind == ironic.LostAgent {
-		s.options.Memories.LostAgent(key, change.Row)
-	}
-	if (change.Kind == ironic.Changed || change.Kind == ironic.Appeared) && change.Row.UnderWay() {
-		add(q, key) // there is at most progress to show
-		return
-	}
-	s.addUrgent(q, key)
 }
 
 // feedProgress wakes the hosts whose progress changed.

@@ -4,12 +4,18 @@ import (
 	"fmt"
 	"testing"
 
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	kreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/ironflow/ironflow/controllers/host/memory"
+	"github.com/ironflow/ironflow/controllers/host/resources"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -35,14 +41,14 @@ func TestWhoIsUrgent(t *testing.T) {
 			q := priorityqueue.New[kreconcile.Request]("urgent")
 			defer q.ShutDown()
 			memories := &memory.Memories{}
-			s := New(Options{Memories: memories})
+			s := New(Options{Memories: memories, Hosts: hosts(t)})
 			s.starts.open(func(types.NamespacedName) {})
 			for n := range startPlaces {
 				_, now := s.Start(t.Context(), types.NamespacedName{Namespace: "lab", Name: fmt.Sprint("other-", n)})
 				g.Expect(now).To(BeTrue())
 			}
 			c.row.Name, c.row.UUID = "lab~a", "node-a"
-			s.nodeChanged(q, ironic.Change{Kind: c.kind, Row: c.row})
+			s.nodeChanged(t.Context(), q, ironic.Change{Kind: c.kind, UUID: c.row.UUID, Row: c.row})
 			next, _ := q.Get()
 			key := types.NamespacedName{Namespace: "lab", Name: "a"}
 			g.Expect(next.NamespacedName).To(Equal(key))
@@ -51,6 +57,28 @@ func TestWhoIsUrgent(t *testing.T) {
 			g.Expect(memories.Get(key).LostAgent.Node == "node-a").To(Equal(c.kind == ironic.LostAgent))
 		})
 	}
+}
+
+// hosts is a cache of hosts that is indexed as the controller's.
+func hosts(t *testing.T, list ...client.Object) client.Reader {
+	scheme := runtime.NewScheme()
+	NewWithT(t).Expect(metal3.AddToScheme(scheme)).To(Succeed())
+	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(list...).WithIndex(&metal3.BareMetalHost{}, nodeIndex, indexNode).
+		WithIndex(&metal3.BareMetalHost{}, resources.MachineIndex, resources.IndexMachines).Build()
+}
+
+// TestHostsOfANode finds hosts by the id that they have stored, whatever the node's name
+// is, and by its name, because a new host has not stored the id yet.
+func TestHostsOfANode(t *testing.T) {
+	g := NewWithT(t)
+	h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "a"}}
+	h.Status.Provisioning.ID = "node-a"
+	s := New(Options{Memories: &memory.Memories{}, Hosts: hosts(t, h)})
+	a, b := types.NamespacedName{Namespace: "lab", Name: "a"}, types.NamespacedName{Namespace: "lab", Name: "b"}
+	for name, want := range map[string][]types.NamespacedName{"lab~a": {a}, "": {a}, "rack7-u12": {a}, "lab~b": {b, a}} {
+		g.Expect(s.hostsOfNode(t.Context(), ironic.Change{UUID: "node-a", Row: ironic.Row{UUID: "node-a", Name: name}})).To(Equal(want), name)
+	}
+	g.Expect(s.hostsOfNode(t.Context(), ironic.Change{UUID: "node-b", Row: ironic.Row{UUID: "node-b", Name: "lab~b"}})).To(ConsistOf(b))
 }
 
 // TestNodesOfOthers wakes nobody for a node that is not named after a host.

@@ -51,7 +51,7 @@ func byMAC(w *World) {
 	n, m := w.Enrol()
 	id := ironic.Identity{Name: w.Name(), BootMAC: strings.ToUpper(m.MAC)}
 	_, err := w.Gateway.Find(w.T.Context(), id)
-	w.Expect(err).To(BeEquivalentTo(&ironic.MACConflictError{MAC: m.MAC, OtherNode: n.Name}))
+	w.Expect(err).To(BeEquivalentTo(&ironic.MACConflictError{MAC: m.MAC, OtherNode: n.Name, OtherID: n.UUID}))
 	none := ""
 	w.Update(n, ironic.Desired{Name: &none})
 	found, err := w.Gateway.Find(w.T.Context(), id)

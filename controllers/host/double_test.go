@@ -1,0 +1,129 @@
+package host
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ironflow/ironflow/controllers/host/policy"
+)
+
+// twin creates a host whose BMC is that of the world's first one: copied, and forgotten to change.
+func (w *world) twin(address string) (first *metal3.BareMetalHost) {
+	w.t.Helper()
+	first = w.host()
+	h := &metal3.BareMetalHost{
+		ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: "host-2"},
+		Spec:       metal3.BareMetalHostSpec{Online: true, BootMACAddress: otherMAC, BMC: first.Spec.BMC},
+	}
+	h.Spec.BMC.Address = address
+	w.g.Expect(w.kube.Create(w.t.Context(), h)).To(Succeed())
+	w.key.Name = "host-2"
+	return first
+}
+
+// TestTwoHostsOfOneBMC: the second host would have the machine of the first one rebooted. It
+// is refused, whatever the address is spelt like, goes without touching the machine, and is
+// registered as soon as the machine is nobody else's.
+func TestTwoHostsOfOneBMC(t *testing.T) {
+	refused := func(w *world) {
+		w.g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateRegistering), "its machine is another host's, in use")
+		w.g.Expect(w.host().Status.ErrorMessage).To(And(ContainSubstring("lab/host-1"), ContainSubstring("BMC address")))
+		w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("MachineOfAnotherHost"))
+		w.g.Expect(w.sim.Nodes()).To(HaveLen(1))
+	}
+	for name, then := range map[string]func(w *world, first *metal3.BareMetalHost){
+		"it is corrected": func(w *world, _ *metal3.BareMetalHost) {
+			w.edit(func(h *metal3.BareMetalHost) {
+				h.Spec.BMC.Address = "redfish-virtualmedia://bmc.test/redfish/v1/Systems/2"
+			})
+			w.untilState(metal3.StateAvailable, 5*time.Minute)
+		},
+		"the other one goes": func(w *world, first *metal3.BareMetalHost) {
+			w.g.Expect(w.kube.Delete(w.t.Context(), first)).To(Succeed())
+			w.untilState(metal3.StateAvailable, 10*time.Minute)
+		},
+		"the other one gets another address": func(w *world, first *metal3.BareMetalHost) {
+			second := w.key
+			w.key = lab
+			w.edit(func(h *metal3.BareMetalHost) {
+				h.Spec.BMC.Address = "redfish-virtualmedia://bmc.test/redfish/v1/Systems/9"
+			})
+			w.key = second
+			w.untilState(metal3.StateAvailable, 5*time.Minute)
+		},
+		"it is deleted": func(w *world, _ *metal3.BareMetalHost) {
+			w.g.Expect(w.kube.Delete(w.t.Context(), w.host())).To(Succeed())
+			let(time.Minute)
+			w.g.Expect(w.host()).To(BeNil())
+			n, _ := w.sim.Node("lab~host-1")
+			w.g.Expect(n.PowerState).To(Equal("power on"), "it is not switched off by a host that it is not of")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
+				defer func() { w.stop() }()
+				w.untilState(metal3.StateProvisioned, time.Minute)
+				let(time.Minute)
+				first := w.twin("redfish://BMC.test:443/redfish/v1/Systems/1/")
+				let(10 * time.Minute)
+				refused(w)
+				then(w, first)
+			})
+		})
+	}
+}
+
+// TestTwoHostsThatAreNew: the older one is registered, whichever is looked at first.
+func TestTwoHostsThatAreNew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, nil)
+		defer func() { w.stop() }()
+		let(time.Second) // timestamps of the API server are whole seconds
+		w.twin(w.host().Spec.BMC.Address)
+		let(10 * time.Minute)
+		w.g.Expect(w.host().Status.ErrorMessage).To(ContainSubstring("lab/host-1"))
+		w.g.Expect(w.sim.Nodes()).To(HaveLen(1))
+		w.key = lab
+		w.untilState(metal3.StateAvailable, time.Minute)
+	})
+}
+
+// TestWhoseTheMachineIs: who comes first, by what the hosts' status says.
+func TestWhoseTheMachineIs(t *testing.T) {
+	const address = "redfish://bmc.test/redfish/v1/Systems/1"
+	host := func(name string, age time.Duration, state policy.State, id string) *metal3.BareMetalHost {
+		h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: name, CreationTimestamp: metav1.NewTime(time.Unix(1e9, 0).Add(-age))}}
+		h.Spec.BMC.Address = address
+		h.Status.Provisioning.State, h.Status.Provisioning.ID = state, id
+		return h
+	}
+	for name, c := range map[string]struct {
+		a, b               *metal3.BareMetalHost
+		refusedA, refusedB bool
+	}{
+		"the older one":                 {host("b", time.Hour, "", ""), host("a", 0, "", ""), false, true},
+		"of one age, by name":           {host("b", 0, "", ""), host("a", 0, "", ""), true, false},
+		"the one that has a node":       {host("a", time.Hour, "", ""), host("b", 0, metal3.StateAvailable, "id"), true, false},
+		"the one that is in use":        {host("a", time.Hour, metal3.StateAvailable, "id"), host("b", 0, metal3.StateProvisioned, ""), true, false},
+		"a foreign system":              {host("a", time.Hour, metal3.StateExternallyProvisioned, ""), host("b", 2*time.Hour, metal3.StateAvailable, "id"), false, true},
+		"both in use: nobody knows":     {host("a", time.Hour, metal3.StateProvisioned, "x"), host("b", 0, metal3.StateProvisioned, "y"), false, false},
+		"both have a node: the older":   {host("b", time.Hour, metal3.StateAvailable, "x"), host("a", 0, metal3.StateAvailable, "y"), false, true},
+		"one is taken down, in between": {host("a", 0, metal3.StateDeprovisioning, "x"), host("b", time.Hour, metal3.StateInspecting, "y"), false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			g.Expect(policy.JudgeNeighbours(c.a, []*metal3.BareMetalHost{c.b}).Double != "").To(Equal(c.refusedA))
+			g.Expect(policy.JudgeNeighbours(c.b, []*metal3.BareMetalHost{c.a}).Double != "").To(Equal(c.refusedB))
+		})
+	}
+	g := NewWithT(t)
+	other := host("b", 0, metal3.StateProvisioned, "y")
+	other.Spec.BMC.Address = "redfish://bmc.test/redfish/v1/Systems/2"
+	g.Expect(policy.JudgeNeighbours(host("a", 0, "", ""), []*metal3.BareMetalHost{other}).Double).To(BeEmpty(), "two systems of one BMC")
+}
