@@ -34,7 +34,7 @@ type reconciler struct {
 	verdicts map[types.NamespacedName]string // digests of what InSync is about
 }
 
-// +kubebuilder:rbac:groups=ironflow.io,resources=bmcs,verbs=get;list;watch;create;update;patch
+// +kubebuilder:rbac:groups=ironflow.io,resources=bmcs,verbs=get;list;watch;create;update;patch;delete
 // +kubebuilder:rbac:groups=ironflow.io,resources=bmcs/status,verbs=get;update;patch
 // +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts;hostfirmwaresettings;hostfirmwarecomponents;preprovisioningimages,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch

@@ -2,6 +2,7 @@ package bmcrotation
 
 import (
 	"context"
+	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -39,7 +40,7 @@ type work interface {
 // +kubebuilder:rbac:groups=ironflow.io,resources=bmcs,verbs=get;list;watch
 // +kubebuilder:rbac:groups=ironflow.io,resources=bmcs/status,verbs=get;update;patch
 // +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts,verbs=get;list;watch
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;update;patch;delete
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;update;patch;delete
 
 // reconcile runs one pass for the host named by req.
 func (l loop) reconcile(ctx context.Context, req ctrl.Request, w work) (ctrl.Result, error) {
@@ -67,7 +68,10 @@ func (l loop) reconcile(ctx context.Context, req ctrl.Request, w work) (ctrl.Res
 		return ctrl.Result{}, kclient.IgnoreNotFound(err) // the controller of BMCs makes it, which wakes the host
 	}
 	wait, err := w.pass(ctx, h, b)
-	if err != nil {
+	if apierrors.IsForbidden(err) {
+		wait = reason.Wait{For: askForRight, Condition: reason.Unsupported.Condition(
+			"Ironflow lacks a right: " + err.Error() + ". Next: kubectl apply -k config/bmc-rotation")}
+	} else if err != nil {
 		return again(err)
 	}
 	before := b.DeepCopy()
@@ -75,6 +79,9 @@ func (l loop) reconcile(ctx context.Context, req ctrl.Request, w work) (ctrl.Res
 	writer := bmcstatus.Writer{Client: l.client, Live: l.live}
 	return bmcstatus.Outcome(wait.For, writer.Save(ctx, before, b))
 }
+
+// askForRight is when a right that is missing is asked for again: nothing tells when it is given.
+const askForRight = time.Minute
 
 // again tells the queue that a pass has failed. No condition says why, so that it is
 // tried again whatever the error is.

@@ -69,7 +69,7 @@ func Setup(mgr ctrl.Manager) error {
 // +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts,verbs=get;list;watch;update;patch
 // +kubebuilder:rbac:groups=metal3.io,resources=hardwaredata,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;update;patch;delete
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;update;patch;delete
 // +kubebuilder:rbac:groups="";events.k8s.io,resources=events,verbs=create;patch;update
 
 // maxDecisions bounds a pass: bind, Secrets, spec, and spares.
@@ -91,6 +91,12 @@ func (r *Reconciler) settle(ctx context.Context, c *metal3.HostClaim) error {
 				// Somebody else was faster, or our copy is old: the next pass sees it.
 				report(in, v)
 				return reconcile.WaitFor(hurry(c), "a fresh copy of the host")
+			}
+			if apierrors.IsForbidden(err) {
+				v.Synchronized = Condition{
+					Reason: metal3.BareMetalHostNotSynchronizedReason, Message: "Ironflow lacks a right: " + err.Error() + ". Next: kubectl apply -k config/hostclaims",
+				}
+				report(in, v)
 			}
 			return err
 		}

@@ -29,6 +29,8 @@ type world struct {
 	// before is called before each write; an error refuses it. after refuses the
 	// answer of a write that was done.
 	before, after func() error
+	// refuseCreate refuses what is made; nil for nothing.
+	refuseCreate func(client.Object) error
 }
 
 var (
@@ -58,7 +60,14 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 				return w.write(func() error { return c.Patch(ctx, o, p, opts...) })
 			},
 			Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
-				return w.write(func() error { return c.Create(ctx, o, opts...) })
+				return w.write(func() error {
+					if w.refuseCreate != nil {
+						if err := w.refuseCreate(o); err != nil {
+							return err
+						}
+					}
+					return c.Create(ctx, o, opts...)
+				})
 			},
 			Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
 				return w.write(func() error { return c.Delete(ctx, o, opts...) })

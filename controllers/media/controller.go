@@ -94,7 +94,7 @@ func imageOfHost(cache client.Reader) handler.MapFunc {
 // queue is where the gate puts hosts that are about to start.
 type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
 
-// +kubebuilder:rbac:groups=metal3.io,resources=dataimages,verbs=get;list;watch;update;patch
+// +kubebuilder:rbac:groups=metal3.io,resources=dataimages,verbs=get;list;watch;update;patch;delete
 // +kubebuilder:rbac:groups=metal3.io,resources=dataimages/status,verbs=get;update;patch
 // +kubebuilder:rbac:groups=metal3.io,resources=dataimages/finalizers,verbs=update
 // +kubebuilder:rbac:groups=metal3.io,resources=baremetalhosts,verbs=get;list;watch

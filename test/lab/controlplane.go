@@ -161,6 +161,8 @@ func (l *Lab) startAPI(ctx context.Context, c *ControlPlane, etcd string, option
 		"--cert-dir=" + dir,
 		// Nobody makes service accounts or runs behind a service here.
 		"--disable-admission-plugins=ServiceAccount", "--endpoint-reconciler-type=none",
+		// As OpenShift and careful sites have it: who sets owners needs the right to.
+		"--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
 	}
 	if options.Audit {
 		c.AuditLog = l.logFile("audit")
