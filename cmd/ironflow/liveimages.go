@@ -61,7 +61,7 @@ func (p *program) baseConfig() (ignition.HostConfig, error) {
 		}
 	}
 	return ignition.HostConfig{
-		SSHKeys: keys, PullSecret: pull, Registries: registries, CABundle: bundle, NTPServers: listOf(live.ntp),
+		SSHKeys: append(keys, linesOf(p.settings.ipa.moreKey)...), PullSecret: pull, Registries: registries, CABundle: bundle, NTPServers: listOf(live.ntp),
 		Proxy: ignition.Proxy{HTTP: live.proxyHTTP, HTTPS: live.proxyHTTPS, No: live.noProxy},
 	}, nil
 }

@@ -3,10 +3,7 @@ package main
 import (
 	"crypto/tls"
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -41,37 +38,4 @@ func (p *program) metricsOptions() (metricsserver.Options, error) {
 	}
 	o.TLSOpts = append(o.TLSOpts, func(c *tls.Config) { c.GetCertificate = serving.GetCertificate })
 	return o, nil
-}
-
-// tlsSettings are what our TLS listeners agree to.
-type tlsSettings struct {
-	minVersion string
-	ciphers    string
-}
-
-// tlsVersions are the values of tls-min-version.
-var tlsVersions = map[string]uint16{"": tls.VersionTLS12, "TLS12": tls.VersionTLS12, "TLS13": tls.VersionTLS13}
-
-// harden is what the settings do to a listener's TLS.
-func (t tlsSettings) harden() (func(*tls.Config), error) {
-	version, known := tlsVersions[t.minVersion]
-	if !known {
-		return nil, fmt.Errorf("--tls-min-version %q is neither TLS12 nor TLS13", t.minVersion)
-	}
-	suites := map[string]uint16{}
-	for _, suite := range tls.CipherSuites() {
-		suites[suite.Name] = suite.ID
-	}
-	var ids []uint16
-	for name := range strings.SplitSeq(t.ciphers, ",") {
-		if name = strings.TrimSpace(name); name == "" {
-			continue
-		}
-		id, known := suites[name]
-		if !known {
-			return nil, fmt.Errorf("--tls-cipher-suites: %q is none of %s", name, strings.Join(slices.Sorted(maps.Keys(suites)), ", "))
-		}
-		ids = append(ids, id)
-	}
-	return func(c *tls.Config) { c.MinVersion, c.CipherSuites = version, ids }, nil
 }

@@ -40,7 +40,8 @@ type part struct {
 
 // everyPart are the settings of all parts.
 var everyPart = []string{
-	"namespace", "kubeconfig", "log-level", "leader-elect", "lease-namespace", "metrics-addr", "metrics-insecure", "metrics-cert-dir", "tls-min-version", "tls-cipher-suites",
+	"namespace", "kubeconfig", "log-level", "leader-elect", "lease-namespace", "metrics-addr", "metrics-insecure", "metrics-cert-dir", "tls-min-version", "tls-max-version", "tls-cipher-suites", "tls-curve-preferences",
+	"lease-duration-seconds", "renew-deadline-seconds", "retry-period-seconds",
 	"health-addr", "pprof-addr",
 	"data-dir", "database", "database-password-file", "hub-publish-url", "hub-auth",
 }

@@ -127,6 +127,10 @@ func (p *program) managerOptions() (ctrl.Options, error) {
 	if err != nil {
 		return ctrl.Options{}, err
 	}
+	lease, renew, retry, err := p.settings.election.times()
+	if err != nil {
+		return ctrl.Options{}, err
+	}
 	readYourWrites := true
 	return ctrl.Options{
 		Scheme:                        scheme,
@@ -142,6 +146,9 @@ func (p *program) managerOptions() (ctrl.Options, error) {
 		LeaderElectionNamespace:       p.settings.leaderNamespace,
 		LeaderElectionID:              cmp.Or(p.lease, names.ControllersLease),
 		LeaderElectionReleaseOnCancel: true,
+		LeaseDuration:                 &lease,
+		RenewDeadline:                 &renew,
+		RetryPeriod:                   &retry,
 	}, nil
 }
 
@@ -281,11 +288,15 @@ func readLines(file string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var lines []string
-	for line := range strings.Lines(string(raw)) {
+	return linesOf(string(raw)), nil
+}
+
+// linesOf are the lines of a text that say something.
+func linesOf(text string) (lines []string) {
+	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {
 			lines = append(lines, line)
 		}
 	}
-	return lines, nil
+	return lines
 }

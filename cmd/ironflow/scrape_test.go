@@ -108,33 +108,3 @@ func TestCertificateOfTheMetrics(t *testing.T) {
 		})
 	}
 }
-
-func TestTLSSettings(t *testing.T) {
-	for name, c := range map[string]struct {
-		settings tlsSettings
-		version  uint16
-		suites   []uint16
-		says     string
-	}{
-		"by default":         {version: tls.VersionTLS12},
-		"the newest":         {settings: tlsSettings{minVersion: "TLS13"}, version: tls.VersionTLS13},
-		"an old one":         {settings: tlsSettings{minVersion: "TLS10"}, says: "neither TLS12 nor TLS13"},
-		"suites":             {settings: tlsSettings{ciphers: "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"}, version: tls.VersionTLS12, suites: []uint16{tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384}},
-		"an insecure suite":  {settings: tlsSettings{ciphers: "TLS_RSA_WITH_RC4_128_SHA"}, says: "is none of TLS_AES_128_GCM_SHA256"},
-		"a misspelt version": {settings: tlsSettings{minVersion: "1.2"}, says: "--tls-min-version"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			harden, err := c.settings.harden()
-			if c.says != "" {
-				g.Expect(err).To(MatchError(ContainSubstring(c.says)))
-				return
-			}
-			g.Expect(err).NotTo(HaveOccurred())
-			var config tls.Config
-			harden(&config)
-			g.Expect(config.MinVersion).To(Equal(c.version))
-			g.Expect(config.CipherSuites).To(Equal(c.suites))
-		})
-	}
-}

@@ -41,6 +41,7 @@ type settings struct {
 	metricsInsecure bool
 	metricsCertDir  string
 	tls             tlsSettings
+	election        electionSettings
 	healthAddr      string
 	hubAddr         string
 	hubPlainAddr    string
@@ -123,7 +124,9 @@ type ipaSettings struct {
 	caFile     string
 	agentImage string
 	sshKey     string
-	foreign    bool
+	// moreKey is a key itself.
+	moreKey string
+	foreign bool
 }
 
 // liveSystemSettings are what every live image begins with.
@@ -149,12 +152,12 @@ type setting struct {
 
 // table lists every setting of `ironflow run`, in the order of the documentation.
 func (s *settings) table() []setting {
-	return slices.Concat(s.common(), s.bmcs.settings(), s.services())
+	return slices.Concat(s.common(), s.tls.settings(), s.election.settings(), s.bmcs.settings(), s.services())
 }
 
 // controllersTable lists the settings of `ironflow controllers`.
 func (s *settings) controllersTable() []setting {
-	return slices.Concat(s.common(), s.bmcs.settings(), s.liveImages())
+	return slices.Concat(s.common(), s.tls.settings(), s.election.settings(), s.bmcs.settings(), s.liveImages())
 }
 
 // common are the settings of everything that runs controllers.
@@ -168,8 +171,6 @@ func (s *settings) common() []setting {
 		{"metrics-addr", "IRONFLOW_METRICS_ADDR", ":9443", "address of the metrics listener; 0 switches it off", text(&s.metricsAddr)},
 		{"metrics-insecure", "IRONFLOW_METRICS_INSECURE", "false", "serve metrics over plain HTTP to everybody, for a laboratory; else over HTTPS, to those whom the Kubernetes API lets read them", boolean(&s.metricsInsecure)},
 		{"metrics-cert-dir", "IRONFLOW_METRICS_CERT_DIR", "", "folder with tls.crt and tls.key of the metrics listener; empty for a certificate of our own", text(&s.metricsCertDir)},
-		{"tls-min-version", "IRONFLOW_TLS_MIN_VERSION", "TLS12", "TLS12 or TLS13, of the metrics listener and of the hub's API", text(&s.tls.minVersion)},
-		{"tls-cipher-suites", "IRONFLOW_TLS_CIPHER_SUITES", "", "comma-separated cipher suites of TLS 1.2 for the same, by their IANA names; empty for Go's choice", text(&s.tls.ciphers)},
 		{"health-addr", "IRONFLOW_HEALTH_ADDR", ":9440", "address of /healthz and /readyz; 0 switches it off", text(&s.healthAddr)},
 		{"pprof-addr", "IRONFLOW_PPROF_ADDR", "0", "address of the Go profiler's listener; 0 switches it off", text(&s.pprofAddr)},
 		{"concurrency", "BMO_CONCURRENCY", "0", "hosts worked on at once; 0 for 100", number(&s.hosts.concurrency)},
@@ -232,6 +233,7 @@ func (s *settings) services() []setting {
 		{"ironic-agent-image", "IRONIC_AGENT_IMAGE", "", "container image of ironic-python-agent", text(&s.ipa.agentImage)},
 		{"ironic-agent-foreign", "IRONFLOW_IRONIC_AGENT_FOREIGN", "false", "the container image lacks Ironflow's IPA plugin: leave the agent's gate out", boolean(&s.ipa.foreign)},
 		{"ssh-key-file", "IRONFLOW_SSH_KEY_FILE", "", "public keys for user core in the live image", text(&s.ipa.sshKey)},
+		{"ssh-key", "IRONIC_RAMDISK_SSH_KEY", "", "one more such key, itself", text(&s.ipa.moreKey)},
 	}...)
 	return slices.Concat(rows, s.liveSystem())
 }

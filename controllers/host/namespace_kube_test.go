@@ -126,6 +126,14 @@ func TestAMachineIsCleanedBeforeItsImageGoes(t *testing.T) {
 			g.Expect(kube.Delete(t.Context(), h)).To(Succeed())
 		},
 	}
+	deletions["image-from-before"] = func(g Gomega, h *metal3.BareMetalHost) {
+		i := &metal3.PreprovisioningImage{}
+		g.Expect(kube.Get(t.Context(), client.ObjectKeyFromObject(h), i)).To(Succeed())
+		before := i.DeepCopy()
+		i.Finalizers = []string{names.ImageFinalizer} // as the existing operator leaves it
+		g.Expect(kube.Patch(t.Context(), i, client.MergeFrom(before))).To(Succeed())
+		deletions["image"](g, h)
+	}
 	for name, remove := range deletions {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -11,6 +11,7 @@ import (
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -352,9 +353,17 @@ func infraEnvSettings(c *ignition.HostConfig, env *agentv1.InfraEnv) {
 
 // discard forgets the image, once nobody else holds the object any more: a host
 // that is being deprovisioned still boots it.
-func (r *Reconciler) discard(_ context.Context, image *metal3v1.PreprovisioningImage) error {
+func (r *Reconciler) discard(ctx context.Context, image *metal3v1.PreprovisioningImage) error {
 	if len(image.Finalizers) > 1 {
 		return reconcile.WaitFor(0, "the other finalizers %v of the image to go", image.Finalizers)
+	}
+	host := &metal3v1.BareMetalHost{}
+	if found, err := r.get(ctx, client.ObjectKeyFromObject(image), host); err != nil {
+		return err
+	} else if found && metav1.IsControlledBy(image, host) && slices.Contains(host.Finalizers, names.HostFinalizer) {
+		// Its host is yet to be released, and has put no finalizer on the image: that is so
+		// with images that another version made. The end of the host wakes the image.
+		return reconcile.WaitFor(0, "the host %s to be released", host.Name)
 	}
 	return r.options.Store.Remove(storeKey(image))
 }

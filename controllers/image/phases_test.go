@@ -72,6 +72,41 @@ func TestTheNetworkSecretIsMarkedOnce(t *testing.T) {
 	w.Expect(i.Status.NetworkData.Version).To(Equal(s.ResourceVersion), "hosts compare with the Secret as it is now")
 }
 
+// The host of an image that another version made has put no finalizer on it. Until the host is
+// released, or gives the image up, it may be cleaned by it.
+func TestADeletedImageIsServedUntilItsHostIsReleased(t *testing.T) {
+	for name, end := range map[string]func(*world, *metal3v1.BareMetalHost){
+		"released": func(w *world, h *metal3v1.BareMetalHost) {
+			h.Finalizers = nil
+			w.Expect(w.kube.Update(w.t.Context(), h)).To(Succeed())
+		},
+		"given up": func(w *world, _ *metal3v1.BareMetalHost) {
+			i := &metal3v1.PreprovisioningImage{}
+			w.Expect(w.kube.Get(w.t.Context(), key, i)).To(Succeed())
+			i.OwnerReferences = nil
+			w.Expect(w.kube.Update(w.t.Context(), i)).To(Succeed())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := &metal3v1.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "uid-host", Finalizers: []string{names.HostFinalizer}}}
+			w := newWorld(t, h, asked(func(i *metal3v1.PreprovisioningImage) {
+				i.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(h, metal3v1.GroupVersion.WithKind("BareMetalHost"))}
+			}))
+			i := w.settled()
+			w.Expect(w.kube.Delete(t.Context(), i)).To(Succeed())
+			i, _, err := w.pass()
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(i).NotTo(BeNil())
+			w.Expect(w.store.removed).To(BeEmpty())
+			end(w, h)
+			i, _, err = w.pass()
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(i).To(BeNil())
+			w.Expect(w.store.removed).To(HaveLen(1))
+		})
+	}
+}
+
 // Whoever deletes a namespace deletes the Secrets first: an image that changed for that would
 // be without an address when its host is to be cleaned by it.
 func TestADeletedNetworkSecretThatIsHeldChangesNoImage(t *testing.T) {

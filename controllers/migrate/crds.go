@@ -32,7 +32,7 @@ func checkCRDs(ctx context.Context, s *state) error {
 		err := s.options.Client.Get(ctx, client.ObjectKeyFromObject(want), have)
 		switch {
 		case apierrors.IsNotFound(err):
-			s.found(missing(want), want.Name, "the kind is not there: kubectl apply -k config/crd")
+			s.found(missing(want), want.Name, "the kind is not there: ironflow crds --apply")
 			continue
 		case err != nil:
 			return fmt.Errorf("read CustomResourceDefinition %s: %w", want.Name, err)
@@ -54,50 +54,24 @@ func missing(crd *apiextensionsv1.CustomResourceDefinition) Severity {
 func (s *state) compareCRD(have, want *apiextensionsv1.CustomResourceDefinition) {
 	theirs, ours := schemaOf(have), schemaOf(want)
 	if theirs == nil || ours == nil {
-		s.found(Blocker, want.Name, "version %s is not served: Ironflow needs it; kubectl apply -k config/crd", hostVersion)
+		s.found(Blocker, want.Name, "version %s is not served: Ironflow needs it: update the CRD", hostVersion)
 		return
 	}
 	lacking, unknown := lackingNames("", *ours, *theirs), lackingNames("", *theirs, *ours)
+	how := "ironflow crds --apply"
+	if len(unknown) > 0 {
+		how = "get CRDs of a version that has both; config/crd would drop what Ironflow's lacks"
+	}
 	if len(lacking) > 0 {
 		severity := Warning
 		if slices.Contains(lacking, "status.conditions") {
 			severity = Blocker // the API server would drop them without a word
 		}
-		s.found(severity, want.Name, "the schema is older than Ironflow's, it lacks %s: kubectl apply -k config/crd", some(lacking))
+		s.found(severity, want.Name, "the schema is older than Ironflow's, it lacks %s: %s", some(lacking), how)
 	}
 	if len(unknown) > 0 {
-		s.found(Note, want.Name, "the schema is newer than Ironflow's; objects that use %s are named under fields", some(unknown))
+		s.found(Note, want.Name, "the schema is newer than Ironflow's: leave it as it is, config/crd would drop %s; objects that use that are named under fields", some(unknown))
 	}
-}
-
-// schemaOf is the schema of the version that Ironflow uses, if it is served.
-func schemaOf(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.JSONSchemaProps {
-	for _, v := range crd.Spec.Versions {
-		if v.Name == hostVersion && v.Served && v.Schema != nil {
-			return v.Schema.OpenAPIV3Schema
-		}
-	}
-	return nil
-}
-
-// lackingNames lists the paths of members that a has and b lacks, without those
-// below a path that is lacking itself.
-func lackingNames(path string, a, b apiextensionsv1.JSONSchemaProps) []string {
-	var list []string
-	for name, member := range a.Properties {
-		here := strings.TrimPrefix(path+"."+name, ".")
-		other, there := b.Properties[name]
-		if !there {
-			list = append(list, here)
-			continue
-		}
-		list = append(list, lackingNames(here, member, other)...)
-	}
-	if a.Items != nil && a.Items.Schema != nil && b.Items != nil && b.Items.Schema != nil {
-		list = append(list, lackingNames(path+"[]", *a.Items.Schema, *b.Items.Schema)...)
-	}
-	slices.Sort(list)
-	return list
 }
 
 // shown is how many names a text lists.

@@ -102,7 +102,7 @@ func ReadImage(h *metal3.BareMetalHost, image *metal3.PreprovisioningImage, want
 	default:
 		live.Ready = s.ImageUrl != ""
 	}
-	if !image.DeletionTimestamp.IsZero() && !(live.Ready && Held(image)) {
+	if !image.DeletionTimestamp.IsZero() && !(live.Ready && held(image)) {
 		return LiveImage{Note: "the PreprovisioningImage is being deleted"} // nothing is built for it any more
 	}
 	return live
@@ -117,9 +117,10 @@ func produced(image *metal3.PreprovisioningImage) int64 {
 	return image.Generation - 1
 }
 
-// Held reports whether an image is there until its host lets it go.
-func Held(image *metal3.PreprovisioningImage) bool {
-	return slices.Contains(image.Finalizers, names.HostImageFinalizer)
+// held reports whether an image that somebody has deleted stays until its host lets it go:
+// by the host's finalizer, or by that of an image controller.
+func held(image *metal3.PreprovisioningImage) bool {
+	return slices.Contains(image.Finalizers, names.HostImageFinalizer) || slices.Contains(image.Finalizers, names.ImageFinalizer)
 }
 
 func sameImageSpec(a, b metal3.PreprovisioningImageSpec) bool {
@@ -130,8 +131,7 @@ func sameImageSpec(a, b metal3.PreprovisioningImageSpec) bool {
 type LiveImage struct {
 	// Asked is true when the object exists as wanted.
 	Asked bool
-	// Unlike is true when the object's labels do not follow the host's, or when nothing
-	// keeps the object from being deleted before its host.
+	// Unlike is true when the object's labels do not follow the host's.
 	Unlike bool
 	// Relabelled is true when the host had the label of another InfraEnv before: what its
 	// node names may hold the agent of that one.

@@ -292,14 +292,15 @@ func judged(conditions []metav1.Condition, generation int64, kind string) bool {
 	return c != nil && c.ObservedGeneration == generation
 }
 
-// Unread is what was not taken over from Ironic in this pass; nil for nothing. Before a
-// host comes to rest for the first time, and after an inspection, that is new to its
-// resources.
-func (f *Firmware) Unread() *Reading {
-	switch {
-	case f.Settings != nil && !f.SettingsRead:
+// Unread is what a host's resources do not show yet of what Ironic knows of its machine; nil for
+// nothing: they were never filled in, or not since the last inspection ended.
+func (f *Firmware) Unread(h *metal3.BareMetalHost) *Reading {
+	inspected := h.Status.OperationHistory.Inspect.End
+	since := func(updated *metav1.Time) bool { return updated != nil && !updated.Before(&inspected) }
+	switch s, c := f.Settings, f.Components; {
+	case s != nil && !f.SettingsRead && (s.Status.Settings == nil || !since(s.Status.LastUpdated)):
 		return &Reading{}
-	case f.Components != nil && !f.ComponentsRead:
+	case c != nil && !f.ComponentsRead && !since(c.Status.LastUpdated):
 		return &Reading{Components: true}
 	default:
 		return nil

@@ -47,7 +47,7 @@ func prepare(o *Observed, d *Decision) {
 			d.event("PreparingStarted", "Preparing started: "+stepNames(p.Work.Steps))
 		}
 	case plan.AllDone:
-		if look := o.Firmware.Unread(); look != nil { // whoever waits for the host to be available finds it told
+		if look := o.Firmware.Unread(o.Host); look != nil { // whoever waits for the host to be available finds it told
 			d.do(readFirmware(*look))
 			return
 		}

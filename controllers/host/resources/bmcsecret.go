@@ -146,10 +146,13 @@ func (s Store) releaseSecret(ctx context.Context, h *metal3.BareMetalHost, name 
 	return s.unmark(ctx, h, name, func(*corev1.Secret) {})
 }
 
-// disown takes a host's marks off a Secret that holds no credentials. Whatever it is, such
-// as one that the host names by mistake, it must not go with the host.
+// disown takes a host's marks off a Secret that holds no credentials and never held any for
+// the host. Whatever it is, such as one that the host names by mistake, it must not go with the host.
 func (s Store) disown(ctx context.Context, h *metal3.BareMetalHost, secret *corev1.Secret) error {
-	if !h.DeletionTimestamp.IsZero() || !slices.Contains(indexHeld(secret), string(h.UID)) {
+	used := slices.ContainsFunc([]metal3.CredentialsStatus{h.Status.TriedCredentials, h.Status.GoodCredentials}, func(c metal3.CredentialsStatus) bool {
+		return c.Reference != nil && c.Reference.Name == secret.Name
+	})
+	if used || !h.DeletionTimestamp.IsZero() || !slices.Contains(indexHeld(secret), string(h.UID)) {
 		return nil
 	}
 	return s.LeaveSecret(ctx, h, secret.Name)
@@ -170,6 +173,9 @@ func bmcSecrets(h *metal3.BareMetalHost) []string {
 // leaveFormer takes a host's marks off Secrets that it named before, and has no use for.
 // One that the cache does not show yet is found by a later pass, or at the host's end.
 func (s Store) leaveFormer(ctx context.Context, h *metal3.BareMetalHost) error {
+	if h.UID == "" {
+		return nil // it owns nothing
+	}
 	var held corev1.SecretList
 	err := s.Cache.List(ctx, &held, client.InNamespace(h.Namespace), client.MatchingFields{HeldIndex: string(h.UID)}, client.UnsafeDisableDeepCopy)
 	if err != nil {

@@ -3,10 +3,12 @@ package resources
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -17,7 +19,9 @@ import (
 
 // The request for a host's live image. The host holds it by a finalizer until the host is
 // released: whoever deletes a namespace, or a host with its dependents first, deletes the
-// image while the machine is still to be cleaned by it.
+// image while the machine is still to be cleaned by it. An image from before, of a fleet that
+// was taken over, gets that finalizer when it is written to for another reason; until then the
+// image controller waits for the host that controls it.
 
 // Image returns the host's PreprovisioningImage; nil for none.
 func (s Store) Image(ctx context.Context, h *metal3.BareMetalHost) (*metal3.PreprovisioningImage, error) {
@@ -45,7 +49,7 @@ func (s Store) AskImage(ctx context.Context, h *metal3.BareMetalHost, spec metal
 		}
 	}
 	if image != nil && !image.DeletionTimestamp.IsZero() {
-		return image, s.dropFinalizer(ctx, image, names.HostImageFinalizer)
+		return image, s.letGo(ctx, h, image)
 	}
 	wanted := &metal3.PreprovisioningImage{ObjectMeta: metaOf(h)}
 	if image != nil {
@@ -61,6 +65,17 @@ func (s Store) AskImage(ctx context.Context, h *metal3.BareMetalHost, spec metal
 		return nil, fmt.Errorf("ask for PreprovisioningImage %s: %w", client.ObjectKeyFromObject(h), err)
 	}
 	return wanted, nil
+}
+
+// letGo gives an image up that somebody has deleted: nothing of the host holds it any more.
+func (s Store) letGo(ctx context.Context, h *metal3.BareMetalHost, image *metal3.PreprovisioningImage) error {
+	before := image.DeepCopy()
+	controllerutil.RemoveFinalizer(image, names.HostImageFinalizer)
+	image.OwnerReferences = slices.DeleteFunc(image.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == h.UID })
+	if err := s.writeImage(ctx, before, image); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("let go of PreprovisioningImage %s: %w", client.ObjectKeyFromObject(h), err)
+	}
+	return nil
 }
 
 // writeImage creates an image, or changes the one of before if there is something to change.
@@ -117,11 +132,8 @@ func (s Store) JudgeImage(ctx context.Context, h *metal3.BareMetalHost, image *m
 	if image == nil {
 		return live, nil
 	}
-	otherLabels := nodespec.CopyLabels(h, image.DeepCopy())
-	switch {
-	case image.DeletionTimestamp.IsZero():
-		live.Unlike = otherLabels || !nodespec.Held(image)
-	case otherLabels && h.DeletionTimestamp.IsZero(): // it does not change any more
+	live.Unlike = nodespec.CopyLabels(h, image.DeepCopy())
+	if !image.DeletionTimestamp.IsZero() && h.DeletionTimestamp.IsZero() && live.Unlike { // it does not change any more
 		live = nodespec.LiveImage{Note: "the PreprovisioningImage is being deleted"}
 	}
 	return live, nil
