@@ -115,3 +115,29 @@ func TestImagesOfTheExistingOperatorAreLeftAsTheyAre(t *testing.T) {
 	g.Expect(nodespec.CopyLabels(h, image)).To(BeTrue())
 	g.Expect(image.Labels).To(Equal(map[string]string{"old": "x", "row": "7"}), "from then on, it is known what was the host's")
 }
+
+// TestALiveImageThatSomebodyDeletesIsMadeAnew once nothing is to be expected of it any more.
+func TestALiveImageThatSomebodyDeletesIsMadeAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		w := newWorld(t, assisted(nil), policy.Settings{Settings: nodespec.Settings{BuildImages: true}}, nil)
+		defer w.stop()
+		image := &metal3.PreprovisioningImage{}
+		w.until("asked for", time.Minute, func(*metal3.BareMetalHost) bool { return w.kube.Get(t.Context(), w.key, image) == nil })
+		let(time.Second)
+		image.Finalizers = append(image.Finalizers, names.ImageFinalizer) // of whoever builds it
+		g.Expect(w.kube.Update(t.Context(), image)).To(Succeed())
+		g.Expect(w.kube.Delete(t.Context(), image)).To(Succeed())
+		let(time.Second)
+		g.Expect(w.kube.Get(t.Context(), w.key, image)).To(Succeed())
+		g.Expect(image.Finalizers).To(ConsistOf(names.ImageFinalizer), "the host has given it up")
+		image.Finalizers = nil
+		g.Expect(w.kube.Update(t.Context(), image)).To(Succeed())
+		let(time.Second)
+		anew := &metal3.PreprovisioningImage{}
+		g.Expect(w.kube.Get(t.Context(), w.key, anew)).To(Succeed())
+		g.Expect(anew.DeletionTimestamp).To(BeNil())
+		w.imageReady()
+		w.untilAtRest()
+	})
+}

@@ -106,7 +106,7 @@ func (s *Scheduler) Watch(mgr ctrl.Manager, b *builder.Builder) (*builder.Builde
 	}
 	ofSecret, ofItsName := handler.EnqueueRequestsFromMapFunc(s.hostsOfSecret), handler.EnqueueRequestsFromMapFunc(sameName)
 	b = b.For(&metal3.BareMetalHost{}, builder.WithPredicates(hostChanged)).
-		Owns(&metal3.PreprovisioningImage{}).
+		Watches(&metal3.PreprovisioningImage{}, ofItsName). // one that the host has given up has no owner
 		Watches(&corev1.Secret{}, ofSecret).
 		WatchesMetadata(&corev1.Secret{}, ofSecret, builder.WithPredicates(secretcache.Unlabelled)).
 		Watches(&metal3.BareMetalHost{}, handler.EnqueueRequestsFromMapFunc(s.neighbours), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
