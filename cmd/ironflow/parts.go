@@ -65,7 +65,7 @@ var parts = []part{
 		use: "images", short: "Run the image server alone, with the controller that builds live images",
 		lease: names.ImagesLease, flags: slices.Concat(everyPart, []string{
 			"images-addr", "images-tls-addr", "images-publish-url", "images-per-address", "base-image", "base-image-list", "host-programs", "live-nmstatectl", "agent-image",
-			"ironic-base-url", "ironic-agent-ca", "ironic-agent-image", "ironic-agent-foreign", "ssh-key-file",
+			"ironic-base-url", "ironic-agent-ca", "ironic-agent-image", "ironic-agent-foreign", "ssh-key-file", "ssh-key",
 			"ironic-agent-image-arm", "ironic-agent-image-insecure", "ironic-agent-pull-secret", "ironic-agent-pull-secret-file",
 			"ironic-agent-vlan-interfaces", "ironic-inspector-base-url", "registries-conf", "ca-bundle", "ip-options",
 			"http-proxy", "https-proxy", "no-proxy", "additional-ntp-servers",
