@@ -8,7 +8,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/controllers/host/memory"
-	"github.com/ironflow/ironflow/controllers/host/resources"
 )
 
 // Rehearsal runs passes whose writes somebody holds back: its client and gateway
@@ -21,7 +20,7 @@ type Rehearsal struct {
 // NewRehearsal prepares for passes over any number of hosts. Options.Watch must
 // know no node yet, as right after a start; no event is published.
 func NewRehearsal(c client.Client, o Options) (*Rehearsal, error) {
-	r, err := newReconciler(c, c, resources.Unindexed{Reader: c}, o)
+	r, err := newReconciler(c, c, c, o)
 	return &Rehearsal{r}, err
 }
 

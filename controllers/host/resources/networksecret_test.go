@@ -75,28 +75,6 @@ func TestASharedNetworkSecretIsHeldForTheLastOfItsHosts(t *testing.T) {
 	g.Expect(held()).To(BeEmpty())
 }
 
-// TestWithoutIndexes finds the same where nobody keeps them.
-func TestWithoutIndexes(t *testing.T) {
-	g := NewWithT(t)
-	h := labHost(metal3.StateProvisioned)
-	h.Spec.PreprovisioningNetworkDataName = "net"
-	other := h.DeepCopy()
-	other.Name, other.UID, other.Spec.PreprovisioningNetworkDataName = "b", "uid-b", ""
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "lab", Name: "held", Finalizers: []string{names.SecretFinalizer},
-		OwnerReferences: []metav1.OwnerReference{{APIVersion: metal3.GroupVersion.String(), Kind: "BareMetalHost", Name: "a", UID: "uid-a"}},
-	}}
-	kube := newKube(t, h, other, secret, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "net"}})
-	for name, reader := range map[string]client.Reader{"indexed": kube, "not": Unindexed{kube}} {
-		var secrets corev1.SecretList
-		g.Expect(reader.List(t.Context(), &secrets, client.InNamespace("lab"), client.MatchingFields{HeldIndex: "uid-a"})).To(Succeed(), name)
-		g.Expect(secrets.Items).To(ConsistOf(HaveField("Name", "held")), name)
-		var hosts metal3.BareMetalHostList
-		g.Expect(reader.List(t.Context(), &hosts, client.InNamespace("lab"), client.MatchingFields{NamedIndex: "net"})).To(Succeed(), name)
-		g.Expect(hosts.Items).To(ConsistOf(HaveField("Name", "a")), name)
-	}
-}
-
 // TestANetworkSecretThatIsNamedNoMoreIsLetGo when the image asks for another.
 func TestANetworkSecretThatIsNamedNoMoreIsLetGo(t *testing.T) {
 	g := NewWithT(t)
