@@ -9,40 +9,6 @@ var known = []struct {
 	everywhere bool
 	story      string
 }{
-	{why: "Ironic writes the target of a redirect into instance_info, which is read as another wish", story: `
-INTERRUPTED UNASKED: redirected image
-scenario: an image that redirects
-Ironic goes on with node-0
-Ironic goes on with node-0
-Ironic goes on with node-0
-Ironic goes on with node-0`},
-	{why: "a method beside an image is read as another wish", everywhere: true, story: `
-INTERRUPTED UNASKED: method beside an image
-scenario: provisioned
-method M for a`},
-	{why: "a method beside an image is read as another wish", everywhere: true, story: `
-WIPED UNASKED: method beside an image
-scenario: provisioned
-Ironic's database is lost
-method M for a`},
-	{why: "an image beside a method is read as another wish", everywhere: true, story: `
-INTERRUPTED UNASKED: image beside a method
-scenario: provisioned by a method
-image A for a`},
-	{why: "an image beside a method is read as another wish", everywhere: true, story: `
-INTERRUPTED UNASKED: image beside a method
-scenario: provisioned by a method
-image B for a`},
-	{why: "an image beside a method is read as another wish", story: `
-WIPED UNASKED: image beside a method
-scenario: provisioned by a method
-Ironic's database is lost
-image A for a`},
-	{why: "an image beside a method is read as another wish", story: `
-WIPED UNASKED: image beside a method
-scenario: provisioned by a method
-Ironic's database is lost
-image B for a`},
 	{why: "a second host with the BMC of one in use is inspected through that BMC", story: `
 TWO NODES: one machine
 scenario: two hosts of one BMC`},
@@ -68,12 +34,6 @@ annotation reboot by a client on a`},
 TAKEN FROM A CLIENT: key
 scenario: two hosts of one Secret
 annotation reboot by a client on b`},
-	{why: "an image beside a method is read as another wish", story: `
-WIPED UNASKED: image beside a method
-scenario: provisioned by a method
-annotation detached on a
-annotation detached off a; stale cache
-image B for a`},
 	{why: "a power error stays where power-off is forbidden afterwards", everywhere: true, story: `
 NEVER RECOVERS: power error
 scenario: provisioned
@@ -88,6 +48,31 @@ no power-off for a; crash after write 3`},
 
 // mended are histories that were found once. They are replayed, and nothing breaks.
 var mended = map[string]string{
+	"an image whose address redirects stays deployed": `
+scenario: an image that redirects
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic goes on with node-0`,
+	"a method beside an image is no other wish": `
+scenario: provisioned
+method M for a`,
+	"a method beside an image is no other wish for a node that was lost": `
+scenario: provisioned
+Ironic's database is lost
+method M for a`,
+	"an image beside a method is no other wish": `
+scenario: provisioned by a method
+image A for a`,
+	"an image beside a method is no other wish for a node that was lost": `
+scenario: provisioned by a method
+Ironic's database is lost
+image B for a`,
+	"an image beside a method is no other wish for a host that is attached again": `
+scenario: provisioned by a method
+annotation detached on a
+annotation detached off a; stale cache
+image B for a`,
 	"a verification that ends late is not followed by others without a pause": `
 scenario: a wrong password
 time goes by
