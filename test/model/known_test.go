@@ -22,18 +22,16 @@ UNTRUE: ready
 scenario: provisioned
 somebody undeploys node-0
 Ironic fails with node-0`},
-	{why: "a machine is switched off by a backup of before its deployment", story: `
-SWITCHED OFF UNASKED: backup
+	{why: "a backup of before a deployment, and no node that tells of it: the machine is switched off", story: `
+SWITCHED OFF UNASKED: backup without a node
 scenario: provisioned, with a backup of when it was off
+Ironic's database is lost
 restored from a backup of when it was available: a`},
-	{why: "a client's key is taken away", everywhere: true, story: `
-TAKEN FROM A CLIENT: key
-scenario: new
-annotation reboot by a client on a`},
-	{why: "a client's key is taken away", everywhere: true, story: `
-TAKEN FROM A CLIENT: key
-scenario: two hosts of one Secret
-annotation reboot by a client on b`},
+	{why: "a backup of before a deployment, and no node that tells of it: the machine is switched off", story: `
+SWITCHED OFF UNASKED: backup of a detached host
+scenario: provisioned, with a backup of when it was off
+annotation detached on a
+restored from a backup of when it was available: a`},
 	{why: "a power error stays where power-off is forbidden afterwards", everywhere: true, story: `
 NEVER RECOVERS: power error
 scenario: provisioned
@@ -48,6 +46,15 @@ no power-off for a; crash after write 3`},
 
 // mended are histories that were found once. They are replayed, and nothing breaks.
 var mended = map[string]string{
+	"a backup of before a deployment switches nothing off": `
+scenario: provisioned, with a backup of when it was off
+restored from a backup of when it was available: a`,
+	"a client's key stays": `
+scenario: new
+annotation reboot by a client on a`,
+	"a client's key stays on the second host of a Secret": `
+scenario: two hosts of one Secret
+annotation reboot by a client on b`,
 	"an image whose address redirects stays deployed": `
 scenario: an image that redirects
 Ironic goes on with node-0

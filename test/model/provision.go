@@ -283,7 +283,7 @@ func (g gateway) SetPower(_ context.Context, id string, r ironic.PowerRequest) e
 func (w *World) switched(id string) {
 	n := w.nodes[id]
 	on := n.TargetPowerState != ironic.PowerOff && n.TargetPowerState != ironic.PowerSoftOff
-	if w.machines[n.address].On && n.TargetPowerState != ironic.PowerOn {
+	if m := w.machines[n.address]; m.On && m.installed() && n.TargetPowerState != ironic.PowerOn {
 		w.restarted(n.address)
 	}
 	w.set(n.address, func(m *machine) { m.On = on })
