@@ -110,7 +110,7 @@ func (p *program) makeIronics(ctx context.Context) error {
 			return err
 		}
 		log := p.log.WithName("node-watch").WithValues("ironic", gateway.Name())
-		if _, err := p.ironics.Add(gateway, ironic.WatchOptions{Log: log}); err != nil {
+		if _, err := p.ironics.Add(gateway, ironic.WatchOptions{Log: log, HeartbeatTimeout: p.settings.ironic.heartbeats}); err != nil {
 			return err
 		}
 	}

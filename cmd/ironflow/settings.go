@@ -101,15 +101,16 @@ type hostSettings struct {
 type ironicSettings struct {
 	endpoint string
 	// endpoints is a file that lists several, in the place of the others.
-	endpoints string
-	authRoot  string
-	caFile    string
-	certFile  string
-	keyFile   string
-	insecure  bool
-	skipNames bool
-	timeout   time.Duration
-	keystone  keystoneSettings
+	endpoints  string
+	authRoot   string
+	caFile     string
+	certFile   string
+	keyFile    string
+	insecure   bool
+	skipNames  bool
+	timeout    time.Duration
+	heartbeats time.Duration // Ironic's own limit for those of ramdisks; 0: not known
+	keystone   keystoneSettings
 }
 
 // keystoneSettings tell how this program gets its tokens for Ironic; the password
@@ -198,6 +199,7 @@ func (s *settings) common() []setting {
 		{"ironic-keystone-domain", "OS_USER_DOMAIN_NAME", "Default", "domain of the user and of the project", text(&s.ironic.keystone.domain)},
 		{"ironic-keystone-project", "OS_PROJECT_NAME", "", "project to act in; empty for the whole system", text(&s.ironic.keystone.project)},
 		{"ironic-timeout", "IRONIC_CLIENT_TIMEOUT", "30s", "limit of one request to Ironic", duration(&s.ironic.timeout)},
+		{"ironic-heartbeat-timeout", "IRONFLOW_IRONIC_HEARTBEAT_TIMEOUT", "0s", "Ironic's own [api]ramdisk_heartbeat_timeout, from which follows when a ramdisk has fallen silent; 0 learns it from the heartbeats", duration(&s.ironic.heartbeats)},
 	}
 }
 
