@@ -114,6 +114,21 @@ func TestARefusedInspectionIsToldOnce(t *testing.T) {
 
 // TestALookAtTheBMCTriesNothingAgain: `kubectl ironflow bmc probe` annotates the host. Who looks why
 // a host has failed does not ask for another attempt.
+func TestALookAtTheBMCTriesNothingAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		var broken atomic.Bool
+		broken.Store(true)
+		w := newWorld(t, assisted(failing(&broken, "inspect", "", "no carrier")), policy.Settings{}, nil)
+		defer w.stop()
+		attempts := func() int { return w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"] }
+		w.until("failed", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.InspectionError })
+		first := attempts()
+		w.annotate(names.Probe, "2026-11-26T17:40:58Z")
+		let(20 * time.Second)
+		g.Expect(attempts()).To(Equal(first))
+	})
+}
 
 // TestAnotherHostOfTheSameSecretIsNoReasonToTryAgain: hosts whose BMCs have one Secret are a fleet's everyday. That one more
 // uses it changes nothing for a host that has failed too often and waits for somebody.

@@ -1,0 +1,38 @@
+package features
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/test/pages"
+)
+
+// TestWhenIsAMachineTouched holds the table of docs/baremetalhost.md to the code: each
+// request of the gateway that can change a machine has a row, and each row an existing test.
+func TestWhenIsAMachineTouched(t *testing.T) {
+	g := NewWithT(t)
+	page, err := os.ReadFile(filepath.Join(root, "docs", "baremetalhost.md"))
+	g.Expect(err).NotTo(HaveOccurred())
+	_, section, found := strings.Cut(string(page), "\n## When is a machine touched\n")
+	g.Expect(found).To(BeTrue())
+	section, _, _ = strings.Cut(section, "\n## ")
+	g.Expect(pages.Tests(t, root, section)).To(BeNumerically(">", 20))
+	for line := range strings.Lines(section) {
+		if cells := strings.Split(strings.TrimSpace(line), " | "); strings.HasPrefix(line, "| ") && cells[0] != "| request" {
+			g.Expect(cells).To(HaveLen(5), line)
+			g.Expect(cells[4]).To(MatchRegexp(named.String()), line)
+		}
+	}
+	for _, file := range []string{"transition.go", "state.go"} {
+		code, err := os.ReadFile(filepath.Join(root, "ironic", file))
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, request := range regexp.MustCompile(`(?m)^\t(?:Target\w+ +Target|Power(?:On|Off|SoftOff|Rebooting|SoftRebooting) +PowerState) = "([a-z ]+)"`).FindAllStringSubmatch(string(code), -1) {
+			g.Expect(section).To(MatchRegexp("(?m)^\\| [^|]*`"+request[1]+"`"), "a request without a row")
+		}
+	}
+}
