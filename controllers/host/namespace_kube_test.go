@@ -122,7 +122,11 @@ func TestAMachineIsCleanedBeforeItsImageGoes(t *testing.T) {
 		"image": func(g Gomega, h *metal3.BareMetalHost) {
 			g.Expect(kube.Delete(t.Context(), &metal3.PreprovisioningImage{ObjectMeta: metav1.ObjectMeta{Namespace: h.Namespace, Name: h.Name}})).To(Succeed())
 			g.Expect(kube.Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: h.Namespace, Name: "net"}})).To(Succeed())
-			time.Sleep(time.Second) // it is seen before its host goes
+			g.Eventually(func(g Gomega) { // it is seen before its host goes
+				i := &metal3.PreprovisioningImage{}
+				g.Expect(kube.Get(t.Context(), client.ObjectKeyFromObject(h), i)).To(Succeed())
+				g.Expect(i.DeletionTimestamp).NotTo(BeNil())
+			}).Should(Succeed())
 			g.Expect(kube.Delete(t.Context(), h)).To(Succeed())
 		},
 	}

@@ -56,7 +56,7 @@ func (r *Reconciler) observeNetwork(ctx context.Context, in *Input) (version str
 		metav1.SetMetaDataLabel(&secret.ObjectMeta, names.EnvironmentLabel, names.EnvironmentValue)
 		if unfit != nil {
 			disown(secret, image)
-			return nil
+			return nil //nolint:nilerr // that it cannot be used is said on the image, and is no failure to mark it
 		}
 		return controllerutil.SetOwnerReference(image, secret, r.Client.Scheme())
 	})

@@ -134,9 +134,9 @@ func (r *Reconciler) agentDeleted(ctx context.Context, in Input) (bool, error) {
 		if client.IgnoreNotFound(err) != nil {
 			return false, err
 		}
-		if err != nil || !parent.GetDeletionTimestamp().IsZero() {
+		if err != nil || !parent.GetDeletionTimestamp().IsZero() { // gone, or going
 			r.deleted.Delete(key)
-			return false, nil
+			return false, nil //nolint:nilerr // that it is not there is the answer
 		}
 	}
 	return true, nil

@@ -51,7 +51,7 @@ func (w *World) transfer(about string, withStatus bool) {
 	if withStatus {
 		raw, err := json.Marshal(old.Status)
 		if err != nil {
-			panic(fmt.Sprintf("a status that has no JSON: %v", err))
+			panic(fmt.Sprintf("a status that has no JSON: %v", err)) //nolint:forbidigo // a status is plain values
 		}
 		h.Annotations = with(h.Annotations, names.Status, string(raw))
 	}

@@ -180,9 +180,15 @@ func init() {
 		},
 	}
 	for _, a := range [][3]string{
-		{"reboot", names.Reboot, ""}, {"hard forced reboot", names.Reboot, `{"mode":"hard","force":true}`}, {"reboot by a client", names.Reboot + "/client", ""},
-		{"inspect", names.Inspect, ""}, {"paused", names.Paused, ""}, {"hold", names.Hold, ""},
-		{"detached", names.Detached, ""}, {"detached by force", names.Detached, `{"force":true}`}, {"other", "somebody/else", "x"},
+		{"reboot", names.Reboot, ""},
+		{"hard forced reboot", names.Reboot, `{"mode":"hard","force":true}`},
+		{"reboot by a client", names.Reboot + "/client", ""},
+		{"inspect", names.Inspect, ""},
+		{"paused", names.Paused, ""},
+		{"hold", names.Hold, ""},
+		{"detached", names.Detached, ""},
+		{"detached by force", names.Detached, `{"force":true}`},
+		{"other", "somebody/else", "x"},
 	} {
 		hostMoves = append(hostMoves, annotate(a[0], a[1], a[2])...)
 	}

@@ -220,8 +220,10 @@ func (w *World) unfulfilled(h *metal3.BareMetalHost, n *node) string {
 
 // reasons are parts of what hosts say that fail although the world answers: only a person
 // can end that.
-var reasons = []string{"unauthorized", "deployments in a row have failed", "is left alone", "conflicts with", "does not exist", "cannot be read", "needs the keys",
-	"one machine has one host", "bring the node to manageable"}
+var reasons = []string{
+	"unauthorized", "deployments in a row have failed", "is left alone", "conflicts with", "does not exist", "cannot be read", "needs the keys",
+	"one machine has one host", "bring the node to manageable",
+}
 
 // checkRecovered finds a host that fails after a long time in which all that it asks for
 // is done.

@@ -111,7 +111,7 @@ func TestStory(t *testing.T) {
 		t.Skip("MODEL_STORY names no file")
 	}
 	g := NewWithT(t)
-	text, err := os.ReadFile(name) //nolint:gosec // the name is the user's
+	text, err := os.ReadFile(name)
 	g.Expect(err).NotTo(HaveOccurred())
 	story, broken, err := Replay(Scenarios(), string(text))
 	t.Logf("%s\n%s", story, broken)

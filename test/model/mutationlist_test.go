@@ -2,8 +2,10 @@ package model
 
 // mutations are the faults that are put back, or in, one at a time.
 var mutations = []mutation{
-	{name: "an inspection whose answer was lost", file: "execute/execute.go",
-		old: "o.Inventory, o.NoInventory = nil, false // also", new: "// also"},
+	{
+		name: "an inspection whose answer was lost", file: "execute/execute.go",
+		old: "o.Inventory, o.NoInventory = nil, false // also", new: "// also",
+	},
 	{name: "no wake-up after a wait", file: "finish.go", old: "return ctrl.Result{RequeueAfter: wait.After}, nil", new: "return ctrl.Result{}, nil"},
 	{name: "no back-off", file: "policy/failure.go", old: "return full - time.Duration(float64(full)*share)", new: "return full*time.Duration(share) - full*time.Duration(share)"},
 	{name: "a held host is worked on", file: "policy/decide.go", old: "		concernHold,\n", new: ""},

@@ -9,13 +9,13 @@ func objectMeta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: "lab", Name: name}
 }
 
-// newHost is a host of a machine and a Secret, without a wish.
-func newHost(name, system, secret string) *metal3.BareMetalHost {
+// newHost is a host of a machine and the one Secret, without a wish.
+func newHost(name, system string) *metal3.BareMetalHost {
 	return &metal3.BareMetalHost{
 		ObjectMeta: objectMeta(name),
 		Spec: metal3.BareMetalHostSpec{
 			Online: true, BootMACAddress: "52:54:00:00:00:0" + system,
-			BMC: metal3.BMCDetails{Address: bmcHost + machineOne[:len(machineOne)-1] + system, CredentialsName: secret},
+			BMC: metal3.BMCDetails{Address: bmcHost + machineOne[:len(machineOne)-1] + system, CredentialsName: "bmc"},
 		},
 	}
 }

@@ -186,6 +186,7 @@ func (w *World) fail(id, why string) {
 			n.ProvisionState = ironic.StateError
 		case ironic.StateAdopting:
 			n.ProvisionState = ironic.StateAdoptFailed
+		default: // nothing was under way
 		}
 	})
 }
@@ -238,6 +239,7 @@ func (w *World) goOn(id string) {
 		w.clean(id, ironic.StateAvailable)
 	case ironic.StateAdopting:
 		w.change(id, func(n *node) { n.ProvisionState, n.Reservation = ironic.StateActive, "" })
+	default: // it rests
 	}
 }
 

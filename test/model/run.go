@@ -98,7 +98,7 @@ func (r *run) wrote(format string, args ...any) {
 	r.writes++
 	if r.writes == r.upset.Crash {
 		r.note("the controller dies")
-		panic(crashed{})
+		panic(crashed{}) //nolint:forbidigo // as a process dies: nothing after the write is done
 	}
 }
 
@@ -136,7 +136,7 @@ func (r *run) pass(key types.NamespacedName) {
 		r.stale = false
 		if cut := recover(); cut != nil {
 			if _, is := cut.(crashed); !is {
-				panic(cut)
+				panic(cut) //nolint:forbidigo // another panic than ours goes on
 			}
 			w.restart()
 			r.dead = true

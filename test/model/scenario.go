@@ -55,17 +55,17 @@ func ofTwo() []Scenario {
 	provisioned := func(_ *World, h *metal3.BareMetalHost) { h.Spec.Image = image("A") }
 	return []Scenario{
 		{Name: "two hosts of one BMC", settled: true, change: provisioned, second: func(w *World) *metal3.BareMetalHost {
-			h := newHost("b", "2", "bmc")
+			h := newHost("b", "2")
 			h.Spec.BMC.Address = bmcHost + machineOne
 			return h
 		}},
 		{Name: "two hosts of one MAC address", settled: true, change: provisioned, second: func(w *World) *metal3.BareMetalHost {
-			h := newHost("b", "2", "bmc")
+			h := newHost("b", "2")
 			h.Spec.BootMACAddress = "52:54:00:00:00:01"
 			return h
 		}},
 		{Name: "two hosts of one Secret", settled: true, change: provisioned, second: func(w *World) *metal3.BareMetalHost {
-			return newHost("b", "2", "bmc")
+			return newHost("b", "2")
 		}},
 	}
 }
@@ -73,7 +73,7 @@ func ofTwo() []Scenario {
 // begin makes the scenario's world.
 func (s Scenario) begin(r *run, users, faults int) *World {
 	w := NewWorld()
-	h := newHost("a", "1", "bmc")
+	h := newHost("a", "1")
 	w.machines[machineOne] = machine{Password: "right"}
 	w.put(&corev1.Secret{ObjectMeta: objectMeta("bmc"), Data: map[string][]byte{"username": []byte("admin"), "password": []byte("right")}})
 	s.change(w, h)

@@ -102,7 +102,9 @@ func Replay(scenarios []Scenario, text string) (story string, broken string, err
 func (w *World) stepOf(line string) (step, error) {
 	name, rest, _ := strings.Cut(line, "; ")
 	var s step
-	fmt.Sscanf(rest, "crash after write %d", &s.Crash)
+	if n, _ := fmt.Sscanf(rest, "crash after write %d", &s.Crash); n < 1 {
+		s.Crash = 0
+	}
 	if n, _ := fmt.Sscanf(rest, "request %d is %s", &s.Request, &s.Answer); n < 2 {
 		s.Request = 0
 	}

@@ -29,7 +29,7 @@ func (g gateway) Update(_ context.Context, have *ironic.Node, d ironic.Desired) 
 	}
 	after := *present
 	after.Node = *shown(present)
-	changed := apply(&after, d, g.run)
+	changed := apply(&after, d)
 	if len(changed) == 0 {
 		return shown(present), false, nil
 	}
@@ -55,7 +55,7 @@ func (g gateway) Update(_ context.Context, have *ironic.Node, d ironic.Desired) 
 }
 
 // apply brings a node to what is desired, and names the members that were changed.
-func apply(n *node, d ironic.Desired, r *run) []string {
+func apply(n *node, d ironic.Desired) []string {
 	var changed []string
 	set := func(name string, have *string, want *string) {
 		if want != nil && *have != *want {

@@ -102,7 +102,7 @@ func ReadImage(h *metal3.BareMetalHost, image *metal3.PreprovisioningImage, want
 	default:
 		live.Ready = s.ImageUrl != ""
 	}
-	if !image.DeletionTimestamp.IsZero() && !(live.Ready && held(image)) {
+	if !image.DeletionTimestamp.IsZero() && (!live.Ready || !held(image)) {
 		return LiveImage{Note: "the PreprovisioningImage is being deleted"} // nothing is built for it any more
 	}
 	return live

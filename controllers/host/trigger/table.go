@@ -52,29 +52,43 @@ var unready = []metal3.ErrorType{metal3.ProvisioningError, metal3.InspectionErro
 
 // Table is all that counts.
 var Table = []Trigger{
-	{Name: "spec", Means: "any field of the host's spec (`metadata.generation`)",
-		Of: func(f Facts) string { return strconv.FormatInt(f.Host.Generation, 10) }},
-	{Name: "deletion", Means: "the host is deleted", Request: true,
-		Of: func(f Facts) string { return present(f.Host.DeletionTimestamp != nil) }},
+	{
+		Name: "spec", Means: "any field of the host's spec (`metadata.generation`)",
+		Of: func(f Facts) string { return strconv.FormatInt(f.Host.Generation, 10) },
+	},
+	{
+		Name: "deletion", Means: "the host is deleted", Request: true,
+		Of: func(f Facts) string { return present(f.Host.DeletionTimestamp != nil) },
+	},
 	{Name: "retry", Means: "another value of `" + names.Retry + "`", Request: true, Of: annotation(names.Retry)},
-	{Name: "credentials", Means: "username or password in the BMC's Secret",
-		Of: func(f Facts) string { return f.Credentials }},
-	{Name: "secrets", Means: "the content of another Secret that the spec names",
-		Of: func(f Facts) string { return digestOf(len(f.Secrets) > 0, f.Secrets) }},
-	{Name: "firmware", Means: "the spec of HostFirmwareSettings, HostFirmwareComponents or HostUpdatePolicy",
-		Of: func(f Facts) string { return digestOf(len(f.Firmware) > 0, f.Firmware) }},
+	{
+		Name: "credentials", Means: "username or password in the BMC's Secret",
+		Of: func(f Facts) string { return f.Credentials },
+	},
+	{
+		Name: "secrets", Means: "the content of another Secret that the spec names",
+		Of: func(f Facts) string { return digestOf(len(f.Secrets) > 0, f.Secrets) },
+	},
+	{
+		Name: "firmware", Means: "the spec of HostFirmwareSettings, HostFirmwareComponents or HostUpdatePolicy",
+		Of: func(f Facts) string { return digestOf(len(f.Firmware) > 0, f.Firmware) },
+	},
 	{Name: "ironic", Means: "`" + names.Ironic + "`", Not: deployment, Of: annotation(names.Ironic)},
 	{Name: "inspect", Means: "`" + names.Inspect + "`", Request: true, Not: deployment, Of: annotation(names.Inspect)},
 	{Name: "reboot", Means: "`" + names.Reboot + "`", Request: true, Not: unready, Of: annotation(names.Reboot)},
-	{Name: "kept-off", Means: "`" + names.Reboot + "/KEY`, set or removed by its client", Not: unready,
-		Of: func(f Facts) string { keys := keptOff(f.Host); return digestOf(len(keys) > 0, keys) }},
-	{Name: "detached", Means: "`" + names.Detached + "`, for a detachment that failed", Request: true,
+	{
+		Name: "kept-off", Means: "`" + names.Reboot + "/KEY`, set or removed by its client", Not: unready,
+		Of: func(f Facts) string { keys := keptOff(f.Host); return digestOf(len(keys) > 0, keys) },
+	},
+	{
+		Name: "detached", Means: "`" + names.Detached + "`, for a detachment that failed", Request: true,
 		Of: func(f Facts) string {
 			if !f.Detaching {
 				return ""
 			}
 			return annotation(names.Detached)(f)
-		}},
+		},
+	},
 }
 
 // annotation reads one annotation.
