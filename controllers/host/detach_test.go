@@ -120,3 +120,31 @@ func TestAFailingHostThatIsToBeDetachedIsDetachedAfterARestart(t *testing.T) {
 		w.g.Expect(w.until("detached", 12*time.Hour, detached)).To(BeNumerically("<", time.Minute))
 	})
 }
+
+// TestADetachedHostWhoseStatusIsLost is neither enrolled nor inspected, and goes when it is deleted.
+func TestADetachedHostWhoseStatusIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateProvisioned, time.Minute)
+		w.annotate(names.Detached, "")
+		w.until("detached", time.Minute, detached)
+		w.stop()
+		h := w.host()
+		h.Status = metal3.BareMetalHostStatus{}
+		g.Expect(w.kube.Status().Update(t.Context(), h)).To(Succeed())
+		w.start(policy.Settings{})
+		w.until("detached again", time.Minute, detached)
+		let(time.Hour)
+		g.Expect(w.sim.Nodes()).To(BeEmpty())
+		h = w.host()
+		g.Expect(h.Status.ErrorType).To(BeEmpty())
+		g.Expect(condition(h, metal3.ProgressingCondition).Message).To(ContainSubstring("somebody to remove the annotation " + names.Detached))
+
+		g.Expect(w.kube.Delete(t.Context(), h)).To(Succeed())
+		let(time.Minute)
+		g.Expect(w.kube.Get(t.Context(), w.key, &metal3.BareMetalHost{})).NotTo(Succeed())
+		g.Expect(w.sim.Nodes()).To(BeEmpty())
+	})
+}

@@ -89,7 +89,7 @@ func TestRebootOfAMachineThatMustNotBeOff(t *testing.T) {
 // TestKilledWhileRestarting kills the controller at each request of a reboot that
 // can only be asked for once, and of a deployment that is started over.
 func TestKilledWhileRestarting(t *testing.T) {
-	for name, life := range map[string]func(*testing.T, int32, bool) bool{"never off": rebootedLife, "started over": startedOverLife} {
+	for name, life := range map[string]func(*testing.T, int32, bool) bool{"never off": rebootedLife, "never off, after a failure": rebootedAfterFailureLife, "started over": startedOverLife} {
 		for when, handled := range map[string]bool{" before it is handled": false, " before its answer": true} {
 			t.Run(name+when, func(t *testing.T) {
 				n := int32(1)
@@ -115,6 +115,26 @@ func rebootedLife(t *testing.T, n int32, handled bool) (killed bool) {
 		if !killed {
 			w.g.Expect(w.events.list()).To(ContainElement("PowerOff"))
 		}
+	})
+	return killed
+}
+
+// rebootedAfterFailureLife kills the controller while the host still shows the error of the attempt before.
+func rebootedAfterFailureLife(t *testing.T, n int32, handled bool) (killed bool) {
+	synctest.Test(t, func(t *testing.T) {
+		var a asked
+		w := neverOffWorld(t, &a)
+		defer func() { w.stop() }()
+		a.dead.Store(true)
+		w.annotate(names.Reboot, `{"mode":"hard"}`)
+		w.until("failed", time.Minute, failures(1))
+		a.dead.Store(false)
+		a.since()
+		seen := w.killAt(n, handled)
+		w.until("rebooted", time.Hour, unmarked)
+		let(time.Minute)
+		w.g.Expect(a.since()).To(Equal([]string{"rebooting"}), "killed at request %d: %v", n, w.events.texts)
+		killed = seen.Load() >= n
 	})
 	return killed
 }

@@ -9,19 +9,6 @@ var known = []struct {
 	everywhere bool
 	story      string
 }{
-	{why: "a second host with the BMC of one in use is inspected through that BMC", story: `
-TWO NODES: one machine
-scenario: two hosts of one BMC`},
-	{why: "a host that is detached by its annotation is taken for a new one when its status is lost", everywhere: true, story: `
-INTERRUPTED UNASKED: inspected
-scenario: provisioned
-annotation detached on a
-moved to another cluster without its status: a`},
-	{why: "a machine that somebody undeploys is shown as provisioned", everywhere: true, story: `
-UNTRUE: ready
-scenario: provisioned
-somebody undeploys node-0
-Ironic fails with node-0`},
 	{why: "a backup of before a deployment, and no node that tells of it: the machine is switched off", story: `
 SWITCHED OFF UNASKED: backup without a node
 scenario: provisioned, with a backup of when it was off
@@ -32,16 +19,12 @@ SWITCHED OFF UNASKED: backup of a detached host
 scenario: provisioned, with a backup of when it was off
 annotation detached on a
 restored from a backup of when it was available: a`},
-	{why: "a power error stays where power-off is forbidden afterwards", everywhere: true, story: `
-NEVER RECOVERS: power error
-scenario: provisioned
-offline a; request 1 is refused
-no power-off for a`},
-	{why: "an error of before a restart was announced is taken for the restart's own after a crash", story: `
-SWITCHED OFF UNASKED: twice
-scenario: provisioned
-annotation hard forced reboot on a; request 1 is refused
-no power-off for a; crash after write 3`},
+	{why: "an externally provisioned machine that somebody undeploys is shown as ready", everywhere: true, story: `
+UNTRUE: ready
+scenario: externally provisioned
+somebody undeploys node-0
+Ironic fails with node-0
+time goes by`},
 }
 
 // mended are histories that were found once. They are replayed, and nothing breaks.
@@ -100,4 +83,26 @@ Ironic goes on with node-0`,
 scenario: never off
 annotation hard forced reboot on a; request 1 is busy
 Ironic goes on with node-0`,
+	"a second host with the BMC of one in use waits": `
+scenario: two hosts of one BMC`,
+	"a host that is detached by its annotation stays so when its status is lost": `
+scenario: provisioned
+annotation detached on a
+moved to another cluster without its status: a`,
+	"a machine that somebody undeploys is not shown as ready": `
+scenario: provisioned
+somebody undeploys node-0
+Ironic fails with node-0`,
+	"a power error ends where power-off is forbidden afterwards": `
+scenario: provisioned
+offline a; request 1 is refused
+no power-off for a`,
+	"an error of before a restart was announced is not the restart's own after a crash": `
+scenario: provisioned
+annotation hard forced reboot on a; request 1 is refused
+no power-off for a; crash after write 3`,
+	"an error of a restart that was refused is not that of the next request after a crash": `
+scenario: never off
+annotation hard forced reboot on a; request 1 is refused
+time goes by; crash after write 2`,
 }

@@ -29,9 +29,23 @@ func concernDetached(o *Observed, d *Decision) {
 
 // concernDetach removes a host that rests from Ironic, without touching the machine.
 func concernDetach(o *Observed, d *Decision) {
-	if Detaching(o) {
+	switch {
+	case Detaching(o):
 		detach(o, d)
+	case detachedBefore(o) && o.Detail == Unknown:
+		d.do(LookUp{})
+	case detachedBefore(o) && o.Detail == Missing:
+		d.Status.OperationalStatus = metal3.OperationalStatusDetached
+		d.event("Detached", "the host has no status and no node, and its annotation says that it is detached: it is not enrolled")
+		d.Again = true
 	}
+}
+
+// detachedBefore reports a host that knows of no node and carries the annotation: its
+// status may have been lost after it was detached, and its machine run what was deployed.
+func detachedBefore(o *Observed) bool {
+	fresh := o.State() == StateNone || o.State() == metal3.StateRegistering && o.Host.Status.Provisioning.ID == ""
+	return fresh && o.Host.HasBMCDetails() && WantsDetach(o.Host) && !isDetached(o.Host) && !o.Deleting()
 }
 
 // Detaching reports whether all that is done with the node is to let go of it.

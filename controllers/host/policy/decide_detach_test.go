@@ -6,6 +6,7 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic"
@@ -62,3 +63,57 @@ func TestLettingGoWaitsForNothing(t *testing.T) {
 		})
 	}
 }
+
+// TestAHostWithoutAStatusThatIsDetached is no new one: its status was lost, and its machine may run what was deployed.
+func TestAHostWithoutAStatusThatIsDetached(t *testing.T) {
+	for name, c := range map[string]struct {
+		state  State
+		given  func(*Observed)
+		do     Action
+		status metal3.OperationalStatus
+		enter  State
+		says   string
+	}{
+		"its node is looked for":         {state: StateNone, given: func(o *Observed) { o.Detail = Unknown }, do: LookUp{}},
+		"there is none":                  {state: StateNone, status: metal3.OperationalStatusDetached},
+		"there is one":                   {state: StateNone, given: func(o *Observed) { o.Detail, o.Node = Full, hostNode() }, enter: metal3.StateRegistering},
+		"it was about to be registered":  {state: metal3.StateRegistering, status: metal3.OperationalStatusDetached},
+		"known as detached":              {state: StateNone, given: knownDetached, status: metal3.OperationalStatusDetached, says: names.Detached},
+		"without the annotation":         {state: StateNone, given: func(o *Observed) { o.Host.Annotations = nil }, enter: metal3.StateRegistering},
+		"the annotation went":            {state: StateNone, given: func(o *Observed) { knownDetached(o); o.Host.Annotations = nil }, status: metal3.OperationalStatusOK},
+		"to be deleted":                  {state: StateNone, given: deletedNow, enter: StateDeleting},
+		"to be deleted, known":           {state: StateNone, given: func(o *Observed) { knownDetached(o); deletedNow(o) }, enter: StateDeleting, status: metal3.OperationalStatusDetached},
+		"without a BMC it is discovered": {state: StateNone, given: func(o *Observed) { o.Host.Spec.BMC = metal3.BMCDetails{} }, enter: metal3.StateUnmanaged, status: metal3.OperationalStatusDiscovered},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := observed(c.state, ironic.StateManageable)
+			o.Node, o.Detail, o.Applied = nil, Missing, nil
+			o.Host.Status = metal3.BareMetalHostStatus{Provisioning: metal3.ProvisionStatus{State: c.state}}
+			o.Host.Annotations = map[string]string{names.Detached: ""}
+			if c.given != nil {
+				c.given(o)
+			}
+			d := Decide(o)
+			if c.do == nil {
+				g.Expect(d.Do).To(BeNil())
+			} else {
+				g.Expect(d.Do).To(Equal(c.do))
+			}
+			if c.enter == "" {
+				c.enter = c.state
+			}
+			g.Expect(d.Status.Provisioning.State).To(Equal(c.enter))
+			if c.status != "" {
+				g.Expect(d.Status.OperationalStatus).To(Equal(c.status))
+			}
+			g.Expect(d.Wait.Message()).To(ContainSubstring(c.says))
+		})
+	}
+}
+
+func hostNode() *ironic.Node { return observed(metal3.StateAvailable, ironic.StateActive).Node }
+
+func knownDetached(o *Observed) { o.Host.Status.OperationalStatus = metal3.OperationalStatusDetached }
+
+func deletedNow(o *Observed) { now := metav1.NewTime(noon); o.Host.DeletionTimestamp = &now }

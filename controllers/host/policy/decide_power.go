@@ -124,11 +124,16 @@ func waitForPower(o *Observed, d *Decision) {
 // asWanted ends the pass of a host whose node and power are as the spec says: what
 // failed before is over, and so is its count.
 func asWanted(o *Observed, d *Decision) {
+	settle(o, d)
+	d.wait(0, wishNote(o))
+}
+
+// settle ends what failed before on a host of which nothing is left to be done.
+func settle(o *Observed, d *Decision) {
 	if o.Failing() {
 		clearError(d)
 	}
 	complete(d)
-	d.wait(0, wishNote(o))
 }
 
 // wishNote says what a wish waits for that is carried out while the machine is off, on a

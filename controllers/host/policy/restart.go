@@ -33,6 +33,9 @@ type Mark struct {
 	// CutOff means that nobody asked for the restart: an installation was cut off, and
 	// Ironic is to learn why. It is made once in a deployment.
 	CutOff bool `json:"cutOff,omitempty"`
+	// Failed is when the error was recorded that the host showed as the mark was put on
+	// it; zero for none. That one is not of the restart, whatever came of it since.
+	Failed time.Time `json:"failed,omitzero"`
 }
 
 // MarkOf reads a host's mark; nil for none. One that cannot be read is older than
@@ -85,17 +88,19 @@ func neverOff(o *Observed, d *Decision, r reboot) bool {
 	case r.plain:
 		if mediaSettled(o, d, true) {
 			hard := r.hard || o.Host.Status.ErrorCount > 0
-			d.do(Announce{Mark{Hard: hard, Since: o.Node.UpdatedAt, State: o.Node.ProvisionState}, []string{names.Reboot}})
+			d.do(Announce{Mark{Hard: hard, Since: o.Node.UpdatedAt, State: o.Node.ProvisionState, Failed: failingSince(o)}, []string{names.Reboot}})
 			if r.problem != "" {
 				d.warn("InvalidAnnotationValue", r.problem)
 			}
 		}
 	case r.asked:
+		settle(o, d)
 		d.wait(0, view.Note{
 			Step: "on although an annotation " + names.Reboot + "/… would have it off", Text: "spec.disablePowerOff is set",
 			WaitingFor: "somebody to remove the annotation (" + names.Reboot + " restarts the machine), or to allow power-off",
 		})
 	default:
+		settle(o, d)
 		d.wait(0, view.Note{
 			Step: "on although spec.online is false", Text: "spec.disablePowerOff is set", WaitingFor: "somebody to change one of them",
 		})
@@ -115,16 +120,27 @@ func restart(o *Observed, d *Decision, m Mark) {
 		d.wait(WaitBusy, view.Note{Step: "restarting the machine", WaitingFor: "whoever holds the node in Ironic"})
 	case m.TurnedAway:
 		// Whoever had locked the node may have moved it since.
-		d.do(Announce{Mark: Mark{Hard: m.Hard, Since: n.UpdatedAt, State: n.ProvisionState}})
+		d.do(Announce{Mark: Mark{Hard: m.Hard, Since: n.UpdatedAt, State: n.ProvisionState, Failed: failingSince(o)}})
+	case o.Failing() && !failingSince(o).Equal(m.Failed):
+		// It failed and is due again, or was refused. The error is told apart from one of
+		// the next request: a controller that dies after that has not stored its end.
+		hard := m.Hard || !n.UpdatedAt.Equal(m.Since)
+		d.do(Announce{Mark: Mark{Hard: hard, Since: n.UpdatedAt, State: n.ProvisionState, Failed: failingSince(o)}})
 	case n.UpdatedAt.Equal(m.Since):
 		askRestart(o, d, m)
-	case o.Failing(): // it failed and is due again
-		d.do(Announce{Mark: Mark{Hard: true, Since: n.UpdatedAt, State: n.ProvisionState}})
 	case n.LastError != "":
 		fail(o, d, metal3.PowerManagementError, "", "Ironic could not restart the machine: "+n.LastError)
 	default:
 		dropMark(d)
 	}
+}
+
+// failingSince is when the error was recorded that the host shows; zero for none.
+func failingSince(o *Observed) time.Time {
+	if !o.Failing() {
+		return time.Time{}
+	}
+	return failedAt(o)
 }
 
 // askRestart makes the request.

@@ -1,0 +1,104 @@
+package policy
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/ironic"
+)
+
+// neverOffHost is a host in use that must not be switched off, which failed an hour ago.
+func neverOffHost(change func(*Observed)) *Observed {
+	o := observed(metal3.StateProvisioned, ironic.StateActive)
+	o.Node.UpdatedAt = noon
+	o.Host.Spec.DisablePowerOff = true
+	o.Host.Spec.CustomDeploy = &metal3.CustomDeploy{Method: "m"}
+	o.Host.Status.Provisioning.CustomDeploy = &metal3.CustomDeploy{Method: "m"}
+	o.Host.Annotations = map[string]string{}
+	stalled(o, metal3.PowerManagementError, causeRejected, time.Hour)
+	change(o)
+	applied := desired(o)
+	o.Applied = &applied
+	return o
+}
+
+// TestAnErrorFromBeforeARestart is not the restart's own, whether its end was stored or not.
+func TestAnErrorFromBeforeARestart(t *testing.T) {
+	before, failed := noon.Add(-time.Minute), noon.Add(-time.Hour)
+	mark := func(m Mark) func(*Observed) {
+		m.State = ironic.StateActive
+		return func(o *Observed) { o.Host.Annotations[names.Rebooting] = m.Value() }
+	}
+	for name, c := range map[string]struct {
+		given func(*Observed)
+		do    Action
+		err   metal3.ErrorType // after the decision
+	}{
+		"it is told apart when the restart is announced": {
+			func(o *Observed) { o.Host.Annotations[names.Reboot] = "" },
+			Announce{Mark{Hard: true, Since: noon, State: ironic.StateActive, Failed: failed}, []string{names.Reboot}}, metal3.PowerManagementError,
+		},
+		"the restart is asked for": {
+			mark(Mark{Hard: true, Since: noon, Failed: failed}),
+			Power{ironic.PowerRequest{Target: ironic.PowerRebooting}}, "",
+		},
+		"the restart was made": {
+			mark(Mark{Hard: true, Since: before, Failed: failed}), nil, metal3.PowerManagementError,
+		},
+		"the restart failed, too": {
+			func(o *Observed) {
+				mark(Mark{Hard: true, Since: before, Failed: failed})(o)
+				o.Node.LastError = "no answer"
+			}, nil, metal3.PowerManagementError,
+		},
+		"an error after the mark is the restart's own": {
+			mark(Mark{Since: before}), Announce{Mark: Mark{Hard: true, Since: noon, State: ironic.StateActive, Failed: failed}}, metal3.PowerManagementError,
+		},
+		"a request that was refused is announced again before it is made": {
+			mark(Mark{Since: noon}), Announce{Mark: Mark{Since: noon, State: ironic.StateActive, Failed: failed}}, metal3.PowerManagementError,
+		},
+		"a request that was turned away": {
+			mark(Mark{Since: before, TurnedAway: true}), Announce{Mark: Mark{Since: noon, State: ironic.StateActive, Failed: failed}}, metal3.PowerManagementError,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := neverOffHost(c.given)
+			d := Decide(o)
+			g.Expect(d.Status.ErrorType).To(Equal(c.err))
+			switch {
+			case c.do != nil:
+				g.Expect(d.Do).To(Equal(c.do))
+			case o.Node.LastError != "":
+				g.Expect(d.Do).To(BeNil())
+				g.Expect(d.Status.ErrorMessage).To(ContainSubstring(o.Node.LastError))
+			default:
+				g.Expect(d.Do).To(BeNil())
+				g.Expect(d.DropAnnotations).To(ContainElement(names.Rebooting))
+			}
+		})
+	}
+}
+
+// TestAPowerErrorEndsWhereTheMachineMustNotBeOff: nothing is left to be done that failed.
+func TestAPowerErrorEndsWhereTheMachineMustNotBeOff(t *testing.T) {
+	for name, given := range map[string]func(*Observed){
+		"offline":        func(o *Observed) { o.Host.Spec.Online = false },
+		"a client's key": func(o *Observed) { o.Host.Annotations[names.Reboot+"/me"] = "" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			d := Decide(neverOffHost(given))
+			g.Expect(d.Do).To(BeNil())
+			g.Expect(d.Status.ErrorType).To(BeEmpty())
+			g.Expect(d.Status.ErrorCount).To(BeZero())
+			g.Expect(d.Status.OperationalStatus).To(Equal(metal3.OperationalStatusOK))
+			g.Expect(d.Wait.Message()).To(ContainSubstring("spec.disablePowerOff is set"))
+		})
+	}
+}
