@@ -38,7 +38,7 @@ func (p *pass) save(ctx context.Context, note view.Note) error {
 		return err
 	}
 	policy.Summarise(h, policy.Findings{
-		Now: p.Known.Now, Told: p.Known.Applied != nil, Node: p.Known.Node, Note: note, Down: p.down, Cause: p.cause,
+		Now: p.Known.Now, Told: p.Known.Applied != nil, Sight: p.Known.Sight, Note: note, Down: p.down, Cause: p.cause,
 	})
 	if p.Saver.Changed(h) {
 		now := metav1.NewTime(p.Known.Now).Rfc3339Copy()
@@ -148,8 +148,8 @@ func (p *pass) remember(key client.ObjectKey) {
 	o := &p.Known
 	before := p.memories.Get(key)
 	m := memory.Memory{
-		Kept: o.Keep(p.failedNow), NodeID: o.Host.Status.Provisioning.ID, Node: memory.Cached(o.State(), o.Detail, o.Node),
-		Removed: o.Detail == policy.Missing && before.Removed, Answered: p.told,
+		Kept: o.Keep(p.failedNow), NodeID: o.Host.Status.Provisioning.ID, Node: memory.Cached(o.State(), o.Sight),
+		Removed: o.Missing && before.Removed, Answered: p.told,
 	}
 	if o.PowerTold && o.Steady() && o.Node != nil && o.Node.TargetPowerState == "" {
 		m.Answered = before.Answered // Ironic is not at work on the machine, so that it may not know

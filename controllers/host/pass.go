@@ -11,6 +11,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/memory"
 	"github.com/ironflow/ironflow/controllers/host/metrics"
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -71,11 +72,11 @@ func (p *pass) carryOut(ctx context.Context, d *policy.Decision) (wait policy.Wa
 	if err := p.accept(ctx, d); err != nil || p.Gone {
 		return policy.Wait{}, false, err
 	}
-	if _, removed := d.Do.(policy.Remove); removed && p.Known.Deleting() {
+	if _, removed := d.Do.(nodeaction.Remove); removed && p.Known.Deleting() {
 		p.nodeRemoved = true
 		return policy.Wait{}, false, nil
 	}
-	if t, ok := d.Do.(policy.Transition); ok && t.Target == ironic.TargetAbort {
+	if t, ok := d.Do.(nodeaction.Transition); ok && t.Target == ironic.TargetAbort {
 		return policy.Wait{Note: view.Note{Step: "ending what Ironic does"}, After: policy.WaitAborted}, false, nil
 	}
 	return d.Wait, !d.NewlyFailing(), nil
@@ -84,13 +85,15 @@ func (p *pass) carryOut(ctx context.Context, d *policy.Decision) (wait policy.Wa
 // noteAfter is what will be said once the action of a decision is accepted, so
 // that saving the intent and the result takes one patch.
 func (p *pass) noteAfter(d *policy.Decision) view.Note {
-	t, ok := d.Do.(policy.Transition)
-	if !ok || p.Known.Node == nil {
+	t, ok := d.Do.(nodeaction.Transition)
+	if !ok {
 		return view.Note{Step: d.Do.Name()}
 	}
-	next, node := p.Known, *p.Known.Node
-	next.Node = &node
-	execute.ExpectTransition(&node, t.Target)
+	next := p.Known
+	next.Sight = p.Known.Sight.Copy()
+	if n, known := next.InFull(); known {
+		execute.ExpectTransition(n.Node(), t.Target)
+	}
 	return policy.Decide(&next).Wait.Note
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ironflow/ironflow/controllers/host/metrics"
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/ironic"
@@ -33,7 +34,7 @@ func (p *pass) refused(ctx context.Context, d *policy.Decision, err error) (poli
 	case kind == ironic.Busy:
 		return p.busy(d.Do, err), false, p.turnedAway(ctx, d.Do)
 	case kind == ironic.Gone:
-		p.Lose(policy.Unknown)
+		p.Lose(nodeaction.Sight{})
 		return policy.Wait{}, true, nil
 	case kind == ironic.Rejected:
 		return p.rejected(ctx, d.Do, err)
@@ -47,7 +48,7 @@ func (p *pass) refused(ctx context.Context, d *policy.Decision, err error) (poli
 // asked for again, whatever happens to this process.
 func (p *pass) turnedAway(ctx context.Context, action policy.Action) error {
 	m := policy.MarkOf(p.Known.Host)
-	if _, power := action.(policy.Power); !power || m == nil || m.TurnedAway {
+	if _, power := action.(nodeaction.Power); !power || m == nil || m.TurnedAway {
 		return nil
 	}
 	m.TurnedAway = true
@@ -73,11 +74,11 @@ func (p *pass) busy(action policy.Action, err error) policy.Wait {
 // actions, which some drivers do not have, and the abort of a deployment, which
 // older Ironics do not.
 func (p *pass) rejected(ctx context.Context, action policy.Action, err error) (policy.Wait, bool, error) {
-	if a, ok := action.(policy.Power); ok && (a.Target == ironic.PowerSoftOff || a.Target == ironic.PowerSoftRebooting) {
+	if a, ok := action.(nodeaction.Power); ok && (a.Target == ironic.PowerSoftOff || a.Target == ironic.PowerSoftRebooting) {
 		p.Known.SoftRefused = true
 		return policy.Wait{}, true, nil
 	}
-	if a, ok := action.(policy.Transition); ok && a.Target == ironic.TargetAbort && p.Known.Node.ProvisionState == ironic.StateDeployWait && !p.Known.AbortRefused {
+	if a, ok := action.(nodeaction.Transition); ok && a.Target == ironic.TargetAbort && p.Known.Node.ProvisionState == ironic.StateDeployWait && !p.Known.AbortRefused {
 		p.Known.AbortRefused = true
 		return policy.Wait{}, true, nil
 	}

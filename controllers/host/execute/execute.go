@@ -10,6 +10,7 @@ import (
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -29,60 +30,63 @@ func (w *Work) Do(ctx context.Context, action policy.Action) error {
 // onIronic makes the call that an action stands for.
 func (w *Work) onIronic(ctx context.Context, action policy.Action) error {
 	o, g := &w.Known, w.Gateway
+	if a, on := action.(nodeaction.OnNode); on && a.Node() == nil {
+		return fmt.Errorf("action %q was made from no node", action.Name())
+	}
 	switch a := action.(type) {
 	case policy.LookUp:
 		return w.lookUp(ctx)
-	case policy.FindOwner:
-		return w.findOwner(ctx)
+	case nodeaction.FindOwner:
+		return w.findOwner(ctx, a)
 	case policy.Refresh:
 		n, err := g.Get(ctx, o.Node.UUID)
 		return w.see(n, err)
 	case policy.Enrol:
 		return w.enrol(ctx, a)
-	case policy.Update:
-		n, _, err := g.Update(ctx, o.Node, a.Desired)
+	case nodeaction.Update:
+		n, _, err := g.Update(ctx, a.Node(), a.Desired)
 		if err == nil {
 			o.Applied = &a.Desired
 		}
 		return w.see(n, err)
-	case policy.EnsurePorts:
+	case nodeaction.EnsurePorts:
 		err := w.ensurePorts(ctx, a)
 		if _, conflict := errors.AsType[*ironic.MACConflictError](err); conflict && o.Deleting() {
 			err = nil // an address of another's is none of this host's, and no obstacle to its end
 		}
 		if err == nil {
-			o.Ports = nodespec.PortsKey(o.Node.UUID, a.Ports)
+			o.Ports = nodespec.PortsKey(a.Node().UUID, a.Ports)
 		}
 		return err
-	case policy.ReadInventory:
+	case nodeaction.ReadInventory:
 		return w.readInventory(ctx)
-	case policy.MakeFirmware, policy.ReadSettings, policy.ReadComponents:
+	case nodeaction.MakeFirmware, nodeaction.ReadSettings, nodeaction.ReadComponents:
 		return w.readFirmware(ctx, action)
-	case policy.ReadFailure:
-		text, err := g.FailureReason(ctx, o.Node.UUID, a.Since)
+	case nodeaction.ReadFailure:
+		text, err := g.FailureReason(ctx, a.Node().UUID, a.Since)
 		if err == nil {
 			o.Failure = &text
 		}
 		return err
-	case policy.Validate:
-		unfit, err := g.Validate(ctx, o.Node.UUID)
+	case nodeaction.Validate:
+		unfit, err := g.Validate(ctx, a.Node().UUID)
 		if err == nil {
 			o.Unfit = &unfit
 		}
 		return err
-	case policy.SetRAID:
-		err := g.SetRAID(ctx, o.Node.UUID, a.Disks)
+	case nodeaction.SetRAID:
+		err := g.SetRAID(ctx, a.Node().UUID, a.Disks)
 		if err == nil {
-			o.Node.TargetRAIDConfig = ironic.RAIDTarget(a.Disks)
+			a.Node().TargetRAIDConfig = ironic.RAIDTarget(a.Disks)
 		}
 		return err
-	case policy.LookAtPower:
-		err := g.SetPower(ctx, o.Node.UUID, ironic.PowerRequest{Target: a.Wanted})
+	case nodeaction.LookAtPower:
+		err := g.SetPower(ctx, a.Node().UUID, ironic.PowerRequest{Target: a.Wanted})
 		if err == nil {
 			o.PowerTold, o.PowerLooked, w.Asked = false, o.Now, true
 		}
 		return err
-	case policy.Transition, policy.Power, policy.Maintenance, policy.Remove:
+	case nodeaction.Transition, nodeaction.Power, nodeaction.Maintenance, nodeaction.Remove:
 		return w.change(ctx, action)
 	}
 	return fmt.Errorf("action %q has no executor", action.Name())
@@ -91,23 +95,23 @@ func (w *Work) onIronic(ctx context.Context, action policy.Action) error {
 // change makes the calls that change what the node does. What Ironic took, the
 // node is expected to show: the next decision then waits for it.
 func (w *Work) change(ctx context.Context, action policy.Action) error {
-	o, g, id := &w.Known, w.Gateway, w.Known.Node.UUID
+	o, g := &w.Known, w.Gateway
 	switch a := action.(type) {
-	case policy.Transition:
+	case nodeaction.Transition:
 		if a.Target == ironic.TargetInspect {
 			o.Inventory, o.NoInventory = nil, false // also where Ironic takes it, and the answer is lost
 		}
 		o.Verifying = time.Time{} // of another verification
-		if err := g.Transition(ctx, id, a.Transition); err != nil {
+		if err := g.Transition(ctx, a.Node().UUID, a.Transition); err != nil {
 			return err
 		}
 		o.LostAgent = false // whatever the node did before, it does something else now
-		ExpectTransition(o.Node, a.Target)
+		ExpectTransition(a.Node(), a.Target)
 		if !o.Node.ProvisionState.Busy() {
-			o.Detail = policy.Summary // it is there already, at a time that is not known yet
+			o.Sight = o.Summary() // it is there already, at a time that is not known yet
 		}
-	case policy.Power:
-		if err := g.SetPower(ctx, id, a.PowerRequest); err != nil {
+	case nodeaction.Power:
+		if err := g.SetPower(ctx, a.Node().UUID, a.PowerRequest); err != nil {
 			return err
 		}
 		if w.Media != nil && a.Target != ironic.PowerOff && a.Target != ironic.PowerSoftOff {
@@ -115,22 +119,23 @@ func (w *Work) change(ctx context.Context, action policy.Action) error {
 		}
 		o.Node.TargetPowerState, o.Node.LastError = a.Target, ""
 		o.PowerAsked, o.LostAgent = a.Target, false
-	case policy.Maintenance:
-		if err := g.SetMaintenance(ctx, id, a.On, a.Reason); err != nil {
+	case nodeaction.Maintenance:
+		if err := g.SetMaintenance(ctx, a.Node().UUID, a.On, a.Reason); err != nil {
 			return err
 		}
-		o.Node.Maintenance, o.Node.MaintenanceReason, o.Node.Fault = a.On, a.Reason, ""
+		n := a.Node()
+		n.Maintenance, n.MaintenanceReason, n.Fault = a.On, a.Reason, ""
 		return nil
-	case policy.Remove:
-		if err := g.Delete(ctx, id); err != nil {
+	case nodeaction.Remove:
+		if err := g.Delete(ctx, a.Node().UUID); err != nil {
 			return err
 		}
-		w.Watch.Forget(id)
-		w.Lose(policy.Missing)
+		w.Watch.Forget(a.Node().UUID)
+		w.Lose(nodeaction.Missing())
 		return nil
 	}
 	w.Asked = true
-	w.Watch.Learn(o.Node.Row)
+	w.Watch.Learn(*o.Node)
 	return nil
 }
 

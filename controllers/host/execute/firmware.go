@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -13,12 +14,12 @@ import (
 func (w *Work) readFirmware(ctx context.Context, action policy.Action) (err error) {
 	o, keeper := &w.Known, w.Firmware
 	switch a := action.(type) {
-	case policy.MakeFirmware:
-		err := keeper.Make(ctx, o.Host, o.Node.UUID)
+	case nodeaction.MakeFirmware:
+		err := keeper.Make(ctx, o.Host, a.Node().UUID)
 		o.Firmware.Made = err == nil
 		return err
-	case policy.ReadSettings:
-		settings, err := keeper.ReadSettings(ctx, o.Host, o.Node.UUID)
+	case nodeaction.ReadSettings:
+		settings, err := keeper.ReadSettings(ctx, o.Host, a.Node().UUID)
 		switch s := o.Firmware.Settings; {
 		case err == nil:
 			o.Firmware.Settings, o.Firmware.SettingsRead = settings, true
@@ -26,8 +27,8 @@ func (w *Work) readFirmware(ctx context.Context, action policy.Action) (err erro
 			o.Firmware.SettingsRead, err = true, nil
 		}
 		return err
-	case policy.ReadComponents:
-		components, err := keeper.ReadComponents(ctx, o.Host, o.Node.UUID, a.Done)
+	case nodeaction.ReadComponents:
+		components, err := keeper.ReadComponents(ctx, o.Host, a.Node().UUID, a.Done)
 		switch c := o.Firmware.Components; {
 		case err == nil:
 			o.Firmware.Components, o.Firmware.ComponentsRead = components, true

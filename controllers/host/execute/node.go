@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
-	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -17,7 +17,7 @@ func (w *Work) lookUp(ctx context.Context) error {
 	id.Unknown = id.UUID == "" && w.unknown(id.Name) && w.unknown(ironic.PlainName(id.Name))
 	n, err := w.Gateway.Find(ctx, id)
 	if errors.Is(err, ironic.ErrNotFound) {
-		w.Lose(policy.Missing)
+		w.Lose(nodeaction.Missing())
 		return nil
 	}
 	if w.foreignAddress(err) {
@@ -43,14 +43,14 @@ func (w *Work) see(n *ironic.Node, err error) error {
 		o.Fresh = false
 		o.Applied, o.Inventory, o.NoInventory, o.Failure, o.Unfit = nil, nil, false, nil, nil
 	}
-	o.Node, o.Detail, o.Looked = n, policy.Full, o.Now
+	o.Sight, o.Looked = nodeaction.JustRead(n), o.Now
 	return nil
 }
 
-// Lose drops everything that was known of a node.
-func (w *Work) Lose(s policy.Detail) {
+// Lose drops everything that was known of a node. What is left to see is s.
+func (w *Work) Lose(s nodeaction.Sight) {
 	o := &w.Known
-	o.Node, o.Detail, o.Ports, o.PowerAsked, o.Fresh = nil, s, "", "", false
+	o.Sight, o.Ports, o.PowerAsked, o.Fresh = s, "", "", false
 	o.Applied, o.Inventory, o.NoInventory, o.Failure, o.Unfit = nil, nil, false, nil, nil
 }
 

@@ -13,21 +13,22 @@ import (
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/ironic"
 )
 
 // findOwner looks whose the node is that was found. All hosts are gone through, but
 // only for a node that does not have the host's full name: once in its life.
-func (w *Work) findOwner(ctx context.Context) error {
+func (w *Work) findOwner(ctx context.Context, a nodeaction.FindOwner) error {
 	o := &w.Known
 	e, err := w.evidence(ctx)
 	if err != nil {
 		return err
 	}
 	before := o.Owner.Other
-	o.Owner = policy.Judge(o.Host, o.Node, e)
+	o.Owner = policy.Judge(o.Host, a.Node(), e)
 	if o.Owner.Foreign != "" || o.Owner.Other != "" {
-		w.Lose(policy.Unknown)
+		w.Lose(nodeaction.Sight{})
 	}
 	if o.Owner.Other == "" {
 		o.Owner.Other = before

@@ -7,14 +7,14 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/ironic"
 )
 
 // ensurePorts creates the missing ports, with a look first if they are not known.
-func (w *Work) ensurePorts(ctx context.Context, a policy.EnsurePorts) (err error) {
-	id := w.Known.Node.UUID
+func (w *Work) ensurePorts(ctx context.Context, a nodeaction.EnsurePorts) (err error) {
+	id := a.Node().UUID
 	if len(a.Gone) > 0 {
 		if err := w.Gateway.RemovePorts(ctx, id, a.Gone); err != nil {
 			return err

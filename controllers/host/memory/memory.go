@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -46,11 +47,12 @@ var cached = map[policy.State][]ironic.ProvisionState{
 
 // Cached returns what is worth keeping of a node that is known in full; nil for
 // nothing. What Ironic keeps for itself is left out: nothing is decided by it.
-func Cached(state policy.State, s policy.Detail, n *ironic.Node) *ironic.Node {
-	if n == nil || s != policy.Full && s != policy.Cached || n.Maintenance || n.Fault != "" || !slices.Contains(cached[state], n.ProvisionState) {
+func Cached(state policy.State, s nodeaction.Sight) *ironic.Node {
+	n, known := s.InFull()
+	if !known || n.Maintenance || n.Fault != "" || !slices.Contains(cached[state], n.ProvisionState) {
 		return nil
 	}
-	kept := *n
+	kept := *n.Node()
 	kept.DriverInternalInfo, kept.Agent = nil, ironic.AgentInfo{}
 	return &kept
 }
@@ -85,7 +87,7 @@ type Silence struct {
 }
 
 // Of reports whether the silence is that of a node's agent, and lasts.
-func (s Silence) Of(n *ironic.Node) bool {
+func (s Silence) Of(n *ironic.Row) bool {
 	return n != nil && s.Node != "" && s.Node == n.UUID && !n.Agent.LastHeartbeat.After(s.Last)
 }
 

@@ -11,12 +11,12 @@ import (
 
 func TestSilence(t *testing.T) {
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	node := func(uuid string, last time.Time) *ironic.Node {
-		return &ironic.Node{Row: ironic.Row{UUID: uuid, Agent: ironic.AgentInfo{LastHeartbeat: last}}}
+	node := func(uuid string, last time.Time) *ironic.Row {
+		return &ironic.Row{UUID: uuid, Agent: ironic.AgentInfo{LastHeartbeat: last}}
 	}
 	for name, c := range map[string]struct {
 		s    Silence
-		n    *ironic.Node
+		n    *ironic.Row
 		want bool
 	}{
 		"no report":     {Silence{}, node("a", noon), false},

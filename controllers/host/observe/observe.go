@@ -12,8 +12,8 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/metrics"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/controllers/reconcile"
-	"github.com/ironflow/ironflow/ironic"
 )
 
 // Observe reads what every pass needs. What is remembered of another node than the
@@ -112,17 +112,15 @@ func readSummary(o *policy.Observed, m *memory.Memory, watch ironics.Table) {
 		return
 	}
 	if m.Removed {
-		o.Detail = policy.Missing
+		o.Sight = nodeaction.Missing()
 		return
 	}
 	row, known := watch.Row(id)
 	if !known {
 		return
 	}
-	o.Detail, o.Node = policy.Summary, &ironic.Node{}
+	o.Sight = nodeaction.Summary(row)
 	if m.Node != nil && m.Node.UUID == id {
-		*o.Node = *m.Node
-		o.Detail = policy.Cached
+		o.Sight = nodeaction.Remembered(*m.Node, row)
 	}
-	o.Node.Row = row
 }

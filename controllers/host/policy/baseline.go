@@ -53,8 +53,18 @@ func (o *Observed) Baseline() Baseline {
 
 // holdsWish reports whether it is recorded on a node that it holds what the spec asks for.
 func holdsWish(o *Observed) bool {
-	asked, known := nodespec.RecordedWish(o.Node)
+	asked, known := recordedWish(o)
 	return known && asked.Same(nodespec.Wanted(o.Host))
+}
+
+// recordedWish is what stands on a node of what it was asked to hold. The watch does not
+// keep that.
+func recordedWish(o *Observed) (asked nodespec.Wish, known bool) {
+	n, read := o.InFull()
+	if !read {
+		return nodespec.Wish{}, false
+	}
+	return nodespec.RecordedWish(n.Node())
 }
 
 // available reports a host that is ready to be deployed.
@@ -66,17 +76,18 @@ func (o *Observed) available() bool {
 // machine alone that runs something of which nothing is known.
 func concernBaseline(o *Observed, d *Decision) {
 	b := o.Baseline()
+	_, read := o.InFull()
 	switch {
 	case b == BaselineKnown:
 	case o.Node.UUID != o.Host.Status.Provisioning.ID:
 		d.Status.Provisioning.ID = o.Node.UUID
 		d.Again = true
-	case o.available() && o.Detail == Summary: // the watch does not keep what was deployed
-		if !stalledBy(o, causeBaseline) || o.Retry {
-			d.do(Refresh{})
+	case o.available() && !read: // the watch does not keep what was deployed
+		if stalledBy(o, causeBaseline) && !o.Retry {
+			leftRunning(o, d)
 			return
 		}
-		leftRunning(o, d)
+		o.knownNode(d)
 	case b == BaselineUnknown:
 		leftRunning(o, d)
 	case o.Host.Spec.ExternallyProvisioned && (o.State() == metal3.StateInspecting || o.State() == metal3.StatePreparing):
@@ -102,7 +113,7 @@ func leftRunning(o *Observed, d *Decision) {
 
 // instanceText names what a node holds.
 func instanceText(o *Observed) string {
-	if asked, known := nodespec.RecordedWish(o.Node); known {
+	if asked, known := recordedWish(o); known {
 		return asked.String()
 	}
 	return "what it is was not recorded"

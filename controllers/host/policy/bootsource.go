@@ -23,7 +23,7 @@ type ImageRead struct {
 // told is what others say of the host's work. A live system never reads all of its
 // image, so how far that is says nothing more as soon as the live system has called.
 func told(o *Observed) Progress {
-	if o.Progress.Reading && liveSystemCalled(o.Node) {
+	if o.Progress.Reading && liveSystemCalled(o) {
 		return Progress{}
 	}
 	return o.Progress
@@ -31,9 +31,24 @@ func told(o *Observed) Progress {
 
 // liveSystemCalled reports whether Ironic has heard the live system of this boot: by
 // a heartbeat, or because a step runs that only the live system can do.
-func liveSystemCalled(n *ironic.Node) bool {
-	booting := n.DeployStep.IsZero() || n.DeployStep.Name == bootStep
-	return n.Agent.URL != "" || !booting || !n.CleanStep.IsZero() || !n.ServiceStep.IsZero()
+func liveSystemCalled(o *Observed) bool {
+	step := o.Node.DeployStep
+	booting := step.IsZero() || step.Name == bootStep
+	return o.Node.Agent.URL != "" || !booting || !runningStep(o).IsZero()
+}
+
+// runningStep is the clean or service step that runs, as far as that is known: the watch
+// does not tell.
+func runningStep(o *Observed) ironic.Step {
+	n, known := o.InFull()
+	switch {
+	case !known:
+		return ironic.Step{}
+	case !n.CleanStep.IsZero():
+		return n.CleanStep
+	default:
+		return n.ServiceStep
+	}
 }
 
 // bootStep is Ironic's deploy step that boots the live image.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/capacity"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -29,7 +30,7 @@ const waitSlot = lookAgain
 // takesSlot reports whether an action makes a machine boot the live image or work
 // for long. Ending what is under way takes none: it has one.
 func takesSlot(o *Observed, a Action) bool {
-	t, is := a.(Transition)
+	t, is := a.(nodeaction.Transition)
 	if !is {
 		return false
 	}

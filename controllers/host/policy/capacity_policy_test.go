@@ -43,7 +43,7 @@ func TestSlots(t *testing.T) {
 			for _, change := range c.given {
 				change(o)
 			}
-			if want := desired(o); o.Applied == nil || !sameDesired(*o.Applied, want) {
+			if want := wanted(o); o.Applied == nil || !sameDesired(*o.Applied, want) {
 				o.Applied = &want
 			}
 			d := Decide(o)

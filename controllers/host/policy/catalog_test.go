@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
@@ -32,17 +33,17 @@ type situation struct {
 
 // situations are all phases, with all that makes a difference to a condition.
 func situations() []situation {
-	nodes := []*ironic.Node{
-		nil,
+	nodes := []nodeaction.Sight{
 		{},
-		{Row: ironic.Row{Fault: ironic.FaultPower}},
-		{Row: ironic.Row{Fault: "clean failure"}},
-		{Row: ironic.Row{Maintenance: true}},
-		{Row: ironic.Row{ProvisionState: ironic.StateActive, PowerState: "error"}},
-		{Row: ironic.Row{Health: "OK"}},
-		{Row: ironic.Row{Health: "Warning"}},
-		{Row: ironic.Row{Health: "Critical"}},
-		{Row: ironic.Row{Health: "Purple"}},
+		nodeaction.Summary(ironic.Row{}),
+		nodeaction.Summary(ironic.Row{Fault: ironic.FaultPower}),
+		nodeaction.Summary(ironic.Row{Fault: "clean failure"}),
+		nodeaction.Summary(ironic.Row{Maintenance: true}),
+		nodeaction.Summary(ironic.Row{ProvisionState: ironic.StateActive, PowerState: "error"}),
+		nodeaction.Summary(ironic.Row{Health: "OK"}),
+		nodeaction.Summary(ironic.Row{Health: "Warning"}),
+		nodeaction.Summary(ironic.Row{Health: "Critical"}),
+		nodeaction.Summary(ironic.Row{Health: "Purple"}),
 	}
 	causes := []string{"", causeCredentials, causeUnknownState, causeRejected, causeGivenUp, causeImage, causeVerifying, causePreflight, causeSpec, causeRestore, causeEndpoint, causeForeign, causeElsewhere, causeDouble, causeUndeployed, causeBaseline}
 	var all []situation
@@ -57,13 +58,13 @@ func situations() []situation {
 			all = append(all, situation{h, s})
 		}
 		for _, node := range nodes {
-			add(metal3.OperationalStatusOK, "", Findings{Node: node})
+			add(metal3.OperationalStatusOK, "", Findings{Sight: node})
 		}
 		add(metal3.OperationalStatusOK, "", Findings{Down: "connection refused"})
 		add(metal3.OperationalStatusServicing, "", Findings{})
 		add(metal3.OperationalStatusOK, "", Findings{})
 		all[len(all)-1].h.Annotations = map[string]string{names.Hold: "me"}
-		add(metal3.OperationalStatusDetached, "", Findings{Node: &ironic.Node{Row: ironic.Row{Fault: ironic.FaultPower}}})
+		add(metal3.OperationalStatusDetached, "", Findings{Sight: nodeaction.Summary(ironic.Row{Fault: ironic.FaultPower})})
 		for errorType := range errorKinds {
 			for _, cause := range causes {
 				add(metal3.OperationalStatusError, errorType, Findings{Cause: cause})
@@ -139,7 +140,7 @@ func TestUpstreamConditions(t *testing.T) {
 	status := func(s metal3.OperationalStatus) func(*metal3.BareMetalHost) {
 		return func(h *metal3.BareMetalHost) { h.Status.OperationalStatus = s }
 	}
-	powerless := Findings{Node: &ironic.Node{Row: ironic.Row{Fault: ironic.FaultPower}}}
+	powerless := Findings{Sight: nodeaction.Summary(ironic.Row{Fault: ironic.FaultPower})}
 	for name, c := range map[string]struct {
 		state State
 		given func(*metal3.BareMetalHost)
@@ -166,10 +167,10 @@ func TestUpstreamConditions(t *testing.T) {
 		"power failure, registering": {state: metal3.StateRegistering, sight: powerless, want: with(working("Registering"), metal3.ManageableCondition, says{no, "Registering"})},
 		"power failure, deleting":    {state: StateDeleting, sight: powerless, want: working("Deleting")},
 		"power failure, detached":    {state: metal3.StateProvisioned, sight: powerless, given: status(metal3.OperationalStatusDetached), want: with(with(provisioned(), metal3.ReadyCondition, says{no, "Detached"}), metal3.ProgressingCondition, says{no, "Detached"})},
-		"healthy":                    {state: metal3.StateProvisioned, sight: Findings{Node: &ironic.Node{Row: ironic.Row{Health: "OK"}}}, want: with(provisioned(), metal3.HealthyCondition, says{yes, "Healthy"})},
-		"warning":                    {state: metal3.StateProvisioned, sight: Findings{Node: &ironic.Node{Row: ironic.Row{Health: "Warning"}}}, want: with(provisioned(), metal3.HealthyCondition, says{no, "Warning"})},
-		"critical":                   {state: metal3.StateProvisioned, sight: Findings{Node: &ironic.Node{Row: ironic.Row{Health: "Critical"}}}, want: with(provisioned(), metal3.HealthyCondition, says{no, "CriticalError"})},
-		"another word":               {state: metal3.StateProvisioned, sight: Findings{Node: &ironic.Node{Row: ironic.Row{Health: "so so"}}}, want: with(provisioned(), metal3.HealthyCondition, says{unknown, "Unknown"})},
+		"healthy":                    {state: metal3.StateProvisioned, sight: Findings{Sight: nodeaction.Summary(ironic.Row{Health: "OK"})}, want: with(provisioned(), metal3.HealthyCondition, says{yes, "Healthy"})},
+		"warning":                    {state: metal3.StateProvisioned, sight: Findings{Sight: nodeaction.Summary(ironic.Row{Health: "Warning"})}, want: with(provisioned(), metal3.HealthyCondition, says{no, "Warning"})},
+		"critical":                   {state: metal3.StateProvisioned, sight: Findings{Sight: nodeaction.Summary(ironic.Row{Health: "Critical"})}, want: with(provisioned(), metal3.HealthyCondition, says{no, "CriticalError"})},
+		"another word":               {state: metal3.StateProvisioned, sight: Findings{Sight: nodeaction.Summary(ironic.Row{Health: "so so"})}, want: with(provisioned(), metal3.HealthyCondition, says{unknown, "Unknown"})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -196,8 +197,8 @@ func TestHealthKeepsWhatItSaidLast(t *testing.T) {
 	g := NewWithT(t)
 	h := &metal3.BareMetalHost{}
 	h.Status.Provisioning.State = metal3.StateProvisioned
-	Summarise(h, Findings{Now: noon, Node: &ironic.Node{Row: ironic.Row{Health: "Warning"}}})
-	Summarise(h, Findings{Now: noon.Add(time.Hour), Node: &ironic.Node{}})
+	Summarise(h, Findings{Now: noon, Sight: nodeaction.Summary(ironic.Row{Health: "Warning"})})
+	Summarise(h, Findings{Now: noon.Add(time.Hour), Sight: nodeaction.Summary(ironic.Row{})})
 	Summarise(h, Findings{Now: noon.Add(time.Hour)})
 	g.Expect(meta.FindStatusCondition(h.Status.Conditions, metal3.HealthyCondition).Reason).To(Equal("Warning"))
 }

@@ -12,6 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/ironic"
@@ -33,8 +34,8 @@ type Findings struct {
 	Now time.Time
 	// Told means that Ironic was told all of the spec in this pass.
 	Told bool
-	// Node is the node as last known in this pass, nil for unknown.
-	Node *ironic.Node
+	// Sight is what is known of the node at the end of this pass.
+	nodeaction.Sight
 	// Note is what happens.
 	Note view.Note
 	// Down is why Ironic cannot be asked, empty while it answers.
@@ -107,7 +108,7 @@ func setManageable(h *metal3.BareMetalHost, s Findings) {
 		set(metav1.ConditionFalse, metal3.RegistrationFailedReason, h.Status.ErrorMessage)
 	case state == metal3.StateRegistering:
 		set(metav1.ConditionFalse, metal3.RegisteringReason, s.Note.Message())
-	case state == StateDeleting && (s.Node == nil || !byPerson(s.Node)), isDetached(h):
+	case state == StateDeleting && (s.Node == nil || !byPerson(s.Sight)), isDetached(h):
 		set(metav1.ConditionTrue, metal3.ManageableReason, "") // the node's own troubles end with it
 	case s.Node != nil && s.Node.Fault == ironic.FaultPower:
 		set(metav1.ConditionFalse, metal3.PowerFailureReason, faultText(s.Node)+". Next: check the BMC, its network and its Secret; "+
@@ -115,7 +116,7 @@ func setManageable(h *metal3.BareMetalHost, s Findings) {
 	case s.Node != nil && s.Node.Fault != "":
 		set(metav1.ConditionFalse, reasonFault, faultText(s.Node)+". Next: see Stalled; the next attempt clears it")
 	case s.Node != nil && s.Node.Maintenance:
-		set(metav1.ConditionFalse, reasonMaintenance, "the node is in maintenance in Ironic: "+s.Node.MaintenanceReason+". Next: take it out of maintenance there")
+		set(metav1.ConditionFalse, reasonMaintenance, "the node is in maintenance in Ironic: "+whyMaintenance(s.Sight)+". Next: take it out of maintenance there")
 	case s.Node != nil && phases[state].steady && powerUnknown(s.Node):
 		set(metav1.ConditionFalse, reasonPowerUnknown, powerUnknownText(s.Node)+". Next: check the BMC, its network and its Secret; "+
 			"Ironic asks it at its next power sync, and the host goes on by itself when it answers")
@@ -133,7 +134,7 @@ func keepsTrouble(h *metal3.BareMetalHost) bool {
 }
 
 // powerUnknownText says what Ironic has in the place of a power state.
-func powerUnknownText(n *ironic.Node) string {
+func powerUnknownText(n *ironic.Row) string {
 	text := "Ironic does not know whether the machine is on (power state " + cmp.Or(string(n.PowerState), "null") + ")"
 	if n.LastError != "" {
 		text += ": " + n.LastError
@@ -141,7 +142,7 @@ func powerUnknownText(n *ironic.Node) string {
 	return text
 }
 
-func faultText(n *ironic.Node) string {
+func faultText(n *ironic.Row) string {
 	text := "Ironic reports: " + n.Fault
 	if n.LastError != "" {
 		text += ": " + n.LastError

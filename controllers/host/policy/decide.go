@@ -7,6 +7,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
@@ -16,8 +17,8 @@ import (
 //
 // A summary of the node (the fields that the watch keeps) is good enough to wait on,
 // never to act on: an action on Ironic or a new phase waits until the node has been
-// read in full. A cached node (read in full before) is good enough for all but what
-// changes the machine, or ends the node.
+// read in full. A node that was read in full before is good enough for all but what
+// changes the machine, or ends the node. The types of package nodeaction see to it.
 func Decide(o *Observed) *Decision {
 	d := decideWith(o)
 	choose(o, d)
@@ -25,23 +26,11 @@ func Decide(o *Observed) *Decision {
 	if attempts(d.Do) && !d.NewlyFailing() {
 		clearError(d) // counts once the action is accepted
 	}
-	if tooVague(o, d) {
+	if looking(d) || tooVague(o, d) {
 		d = decideWith(o)
 		d.do(Refresh{})
 	}
 	return d
-}
-
-// tooVague reports a decision that wants a better look at the node first.
-func tooVague(o *Observed, d *Decision) bool {
-	switch o.Detail {
-	case Summary:
-		return ToIronicWrite(d.Do) || d.Status.Provisioning.State != o.State() || d.NewlyFailing()
-	case Cached:
-		return onMachine(d.Do) || d.NewlyFailing()
-	default:
-		return false
-	}
 }
 
 // ToIronicWrite reports whether a changes or asks Ironic beyond a look at the node.
@@ -50,7 +39,7 @@ func ToIronicWrite(a Action) bool {
 		return false
 	}
 	switch a.(type) {
-	case LookUp, FindOwner, Refresh:
+	case LookUp, nodeaction.FindOwner, Refresh:
 		return false
 	}
 	return true
@@ -224,8 +213,8 @@ func concernBackOff(o *Observed, d *Decision) {
 
 // concernStale looks at a node again that has been believed for long enough.
 func concernStale(o *Observed, d *Decision) {
-	if (o.Detail == Summary || o.Detail == Cached) && o.Node.ProvisionState.Busy() && o.Now.Sub(o.Looked) >= lookAgain {
-		d.do(Refresh{})
+	if o.Node != nil && o.Node.ProvisionState.Busy() && o.Now.Sub(o.Looked) >= lookAgain {
+		o.readNode(d)
 	}
 }
 

@@ -70,7 +70,7 @@ func forgetInstance(d *Decision) {
 
 // atRest reports whether the node is in a state in which power may be changed and
 // a host may be detached.
-func atRest(n *ironic.Node) bool {
+func atRest(n *ironic.Row) bool {
 	switch n.ProvisionState {
 	case ironic.StateManageable, ironic.StateAvailable, ironic.StateActive:
 		return true

@@ -14,17 +14,18 @@ import (
 func restartCutOff(o *Observed, d *Decision) bool {
 	why, m := whyCutOff(o), MarkOf(o.Host)
 	made := m != nil && m.CutOff
-	switch {
-	case why == "" || made && !m.TurnedAway && o.Detail != Full:
+	if _, read := o.AsRead(); why == "" || made && !m.TurnedAway && !read {
 		return false
-	case o.Detail != Full:
-		d.do(Refresh{}) // the watch does not keep updated_at
-	case made && m.TurnedAway && o.Node.Reservation != "":
+	}
+	n, ok := o.readNode(d) // the watch does not keep updated_at
+	switch {
+	case !ok:
+	case made && m.TurnedAway && n.Reservation != "":
 		d.wait(WaitBusy, view.Note{Step: "restarting the machine", WaitingFor: "whoever holds the node in Ironic"})
 	case !made, m.TurnedAway:
-		d.do(Announce{Mark: Mark{Hard: true, CutOff: true, Since: o.Node.UpdatedAt, State: o.Node.ProvisionState}})
-	case o.Node.UpdatedAt.Equal(m.Since) && o.Node.TargetPowerState == "":
-		d.do(Power{ironic.PowerRequest{Target: ironic.PowerRebooting}})
+		d.do(Announce{Mark: Mark{Hard: true, CutOff: true, Since: n.UpdatedAt, State: n.ProvisionState}})
+	case n.UpdatedAt.Equal(m.Since) && n.TargetPowerState == "":
+		d.do(n.Power(ironic.PowerRequest{Target: ironic.PowerRebooting}))
 		d.warn("AgentLost", why+"; the machine is restarted, once in this deployment, so that it ends with a reason")
 	default:
 		return false

@@ -41,7 +41,7 @@ func interrupted(o *Observed, d *Decision) bool {
 	case ironic.StateInspectWait:
 		return abandon(o, d)
 	case ironic.StateInspectFailed:
-		d.do(Transition{ironic.Transition{Target: ironic.TargetManage}})
+		manage(o, d)
 		return true
 	default:
 		return false
@@ -67,11 +67,11 @@ func stepDeleting(o *Observed, d *Decision) {
 		notDeleted(d)
 		return
 	}
-	switch o.Detail {
-	case Unknown:
-		d.do(LookUp{}) // there may be one of whose id nothing is stored
-	case Missing:
+	switch {
+	case o.Missing:
 		d.do(Release{})
+	case o.Node == nil:
+		d.do(LookUp{}) // there may be one of whose id nothing is stored
 	default:
 		if inMaintenance(o, d) || WantsDetach(o.Host) && detachArguments(o.Host).Force && abandon(o, d) {
 			return
@@ -87,10 +87,15 @@ func removeNode(o *Observed, d *Decision, reason string) {
 	switch {
 	case n.ProvisionState.Busy() && !o.Overdue():
 		d.wait(lookAgain, view.Note{Step: "waiting to remove the node", WaitingFor: "Ironic to end what it is doing (" + string(n.ProvisionState) + ")"})
-	case !removable(n.ProvisionState) && !n.Maintenance:
-		d.do(Maintenance{On: true, Reason: reason})
 	default:
-		d.do(Remove{})
+		read, ok := o.readNode(d)
+		switch {
+		case !ok:
+		case !removable(n.ProvisionState) && !n.Maintenance:
+			d.do(read.SetMaintenance(reason))
+		default:
+			d.do(read.Remove())
+		}
 	}
 }
 

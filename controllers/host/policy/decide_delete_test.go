@@ -18,7 +18,7 @@ func TestWhoseMaintenanceHoldsUpADeletion(t *testing.T) {
 			o := observed(StateDeleting, ironic.StateActive)
 			now := metav1.NewTime(noon)
 			o.Host.DeletionTimestamp = &now
-			o.Node.Maintenance, o.Node.MaintenanceReason = true, reason
+			o.Node.Maintenance, full(o).MaintenanceReason = true, reason
 			d := Decide(o)
 			if does == "" {
 				g.Expect(d.Do).To(BeNil())

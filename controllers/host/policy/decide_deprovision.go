@@ -20,8 +20,7 @@ func stepDeprovisioning(o *Observed, d *Decision) {
 	if deprovisioningGivenUp(o, d) {
 		return
 	}
-	tearDown := func() { d.do(Transition{ironic.Transition{Target: ironic.TargetDeleted}}) }
-	manage := Transition{ironic.Transition{Target: ironic.TargetManage}}
+	tearDown := func() { target(o, d, ironic.TargetDeleted) }
 	switch o.Node.ProvisionState {
 	case ironic.StateActive, ironic.StateDeployFailed, ironic.StateDeployWait, ironic.StateServiceWait, ironic.StateServiceFailed:
 		tearDown()
@@ -36,9 +35,9 @@ func stepDeprovisioning(o *Observed, d *Decision) {
 	case ironic.StateCleanFailed:
 		afterFailure(o, d, metal3.ProvisioningError, func() { leaveCleanFailed(o, d) })
 	case ironic.StateInspectFailed, ironic.StateAdoptFailed:
-		d.do(manage)
+		manage(o, d)
 	case ironic.StateManageable:
-		d.do(Transition{ironic.Transition{Target: ironic.TargetProvide}})
+		target(o, d, ironic.TargetProvide)
 	case ironic.StateAvailable:
 		deprovisioned(o, d)
 	default:

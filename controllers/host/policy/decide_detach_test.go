@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -74,9 +75,9 @@ func TestAHostWithoutAStatusThatIsDetached(t *testing.T) {
 		enter  State
 		says   string
 	}{
-		"its node is looked for":         {state: StateNone, given: func(o *Observed) { o.Detail = Unknown }, do: LookUp{}},
+		"its node is looked for":         {state: StateNone, given: func(o *Observed) { o.Sight = nodeaction.Sight{} }, do: LookUp{}},
 		"there is none":                  {state: StateNone, status: metal3.OperationalStatusDetached},
-		"there is one":                   {state: StateNone, given: func(o *Observed) { o.Detail, o.Node = Full, hostNode() }, enter: metal3.StateRegistering},
+		"there is one":                   {state: StateNone, given: func(o *Observed) { o.Sight = observed(metal3.StateAvailable, ironic.StateActive).Sight }, enter: metal3.StateRegistering},
 		"it was about to be registered":  {state: metal3.StateRegistering, status: metal3.OperationalStatusDetached},
 		"known as detached":              {state: StateNone, given: knownDetached, status: metal3.OperationalStatusDetached, says: names.Detached},
 		"without the annotation":         {state: StateNone, given: func(o *Observed) { o.Host.Annotations = nil }, enter: metal3.StateRegistering},
@@ -88,7 +89,7 @@ func TestAHostWithoutAStatusThatIsDetached(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			o := observed(c.state, ironic.StateManageable)
-			o.Node, o.Detail, o.Applied = nil, Missing, nil
+			o.Sight, o.Applied = nodeaction.Missing(), nil
 			o.Host.Status = metal3.BareMetalHostStatus{Provisioning: metal3.ProvisionStatus{State: c.state}}
 			o.Host.Annotations = map[string]string{names.Detached: ""}
 			if c.given != nil {
@@ -111,8 +112,6 @@ func TestAHostWithoutAStatusThatIsDetached(t *testing.T) {
 		})
 	}
 }
-
-func hostNode() *ironic.Node { return observed(metal3.StateAvailable, ironic.StateActive).Node }
 
 func knownDetached(o *Observed) { o.Host.Status.OperationalStatus = metal3.OperationalStatusDetached }
 

@@ -25,16 +25,16 @@ func ForcedReboots(h *metal3.BareMetalHost) []string {
 // removed or the machine switched off; it reports whether there is one. An Ironic
 // that cannot abort a deployment is asked to tear it down.
 func abandon(o *Observed, d *Decision) bool {
-	target := ironic.TargetAbort
+	end := ironic.TargetAbort
 	switch o.Node.ProvisionState {
 	case ironic.StateInspectWait, ironic.StateCleanWait, ironic.StateServiceWait:
 	case ironic.StateDeployWait:
 		if o.AbortRefused {
-			target = ironic.TargetDeleted
+			end = ironic.TargetDeleted
 		}
 	default:
 		return false
 	}
-	d.do(Transition{ironic.Transition{Target: target}})
+	target(o, d, end)
 	return true
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/plan"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
@@ -14,32 +15,34 @@ import (
 )
 
 // wantsImage reports whether a live image is to be ready before the host goes on.
-func wantsImage(o *Observed) bool { return o.Settings.BuildImages && bootsImage(o) }
+func wantsImage(o *Observed, n nodeaction.Known) bool {
+	return o.Settings.BuildImages && bootsImage(o, n)
+}
 
 // namesImage reports whether the node is to name the newest live image: on the way
 // to being used, and before it boots one. Any other keeps what it names, so that
 // taking a fleet over, or building its images anew, touches nothing.
-func namesImage(o *Observed) bool {
+func namesImage(o *Observed, n nodeaction.Known) bool {
 	switch o.State() {
 	case metal3.StateRegistering, metal3.StateInspecting, metal3.StateProvisioning:
 		return true
 	default:
-		return bootsImage(o)
+		return bootsImage(o, n)
 	}
 }
 
 // bootsImage reports whether what comes next boots the live image.
-func bootsImage(o *Observed) bool {
+func bootsImage(o *Observed, n nodeaction.Known) bool {
 	switch o.State() {
 	case metal3.StateInspecting:
 		return nodespec.BootsForInspection(o.Host) && o.Inventory == nil
 	case metal3.StatePreparing:
-		return o.Node.ProvisionState == ironic.StateManageable && o.plan().Is == plan.ToDo
+		return n.ProvisionState == ironic.StateManageable && o.plan(n).Is == plan.ToDo
 	case metal3.StateProvisioning:
 		return o.Node.ProvisionState != ironic.StateActive && o.Host.Status.ErrorType != metal3.ProvisioningError
 	case metal3.StateProvisioned, metal3.StateExternallyProvisioned:
 		// Ironic does not adopt a node that names no live image.
-		return o.Node.ProvisionState == ironic.StateManageable && !nodespec.HasImage(o.Node) || toBeServiced(o)
+		return n.ProvisionState == ironic.StateManageable && !nodespec.HasImage(n.Node()) || toBeServiced(o, n)
 	case metal3.StateDeprovisioning:
 		return nodespec.AutomatedClean(o.Host) && o.Node.ProvisionState != ironic.StateAvailable
 	default:
@@ -48,7 +51,7 @@ func bootsImage(o *Observed) bool {
 }
 
 // liveImage asks for the host's live image and reports whether it can be used.
-func liveImage(o *Observed, d *Decision) bool {
+func liveImage(o *Observed, d *Decision, n nodeaction.Known) bool {
 	switch {
 	case o.Image.Ready:
 		return true
@@ -62,7 +65,7 @@ func liveImage(o *Observed, d *Decision) bool {
 			return false
 		}
 		fail(o, d, metal3.RegistrationError, causeImage, o.Image.Error)
-	case deploysAlready(o):
+	case deploysAlready(o, n):
 		return true // the one from before will do
 	default:
 		d.count(Count{Metric: MetricWaitImage})
@@ -77,8 +80,8 @@ func liveImage(o *Observed, d *Decision) bool {
 
 // deploysAlready reports whether a host that is being provisioned can do with the live
 // image that its node names: it has been booted, or is of the host's InfraEnv.
-func deploysAlready(o *Observed) bool {
-	return o.State() == metal3.StateProvisioning && nodespec.HasImage(o.Node) &&
+func deploysAlready(o *Observed, n nodeaction.Known) bool {
+	return o.State() == metal3.StateProvisioning && nodespec.HasImage(n.Node()) &&
 		(slices.Contains(o.phase().running, o.Node.ProvisionState) || !o.Image.Relabelled && !o.Image.Unlike)
 }
 

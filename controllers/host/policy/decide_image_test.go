@@ -17,7 +17,7 @@ import (
 func deprovisioning() *Observed {
 	o := observed(metal3.StateDeprovisioning, ironic.StateActive)
 	o.Settings.BuildImages = true
-	o.Node.DriverInfo = map[string]any{"deploy_iso": "http://images.test/before.iso"}
+	full(o).DriverInfo = map[string]any{"deploy_iso": "http://images.test/before.iso"}
 	o.Image = nodespec.LiveImage{Asked: true, Ready: true, Format: metal3.ImageFormatISO, URL: "http://images.test/now.iso"}
 	return o
 }
@@ -40,7 +40,7 @@ func TestAMachineIsCleanedByTheImageThatIsServed(t *testing.T) {
 			g := NewWithT(t)
 			o := deprovisioning()
 			given(o)
-			g.Expect(desired(o).DriverInfo).To(HaveKeyWithValue("deploy_iso", "http://images.test/now.iso"))
+			g.Expect(wanted(o).DriverInfo).To(HaveKeyWithValue("deploy_iso", "http://images.test/now.iso"))
 		})
 	}
 }
@@ -71,13 +71,13 @@ func TestWhoWaitsForALiveImageToBeCleaned(t *testing.T) {
 			o.Image = c.image
 			c.given(o)
 			d := &Decision{Status: *o.Host.Status.DeepCopy()}
-			g.Expect(!wantsImage(o) || liveImage(o, d)).To(Equal(c.goes))
+			g.Expect(!wantsImage(o, known(o)) || liveImage(o, d, known(o))).To(Equal(c.goes))
 			if c.after >= 0 { // else it fails, and the back-off says
 				g.Expect(d.Wait.After).To(Equal(c.after))
 			}
 			if c.goes {
 				g.Expect(d.Do).To(BeNil(), "nothing is asked for")
-				g.Expect(desired(o).DriverInfo).NotTo(HaveKey("deploy_iso"), "the node names what it named")
+				g.Expect(wanted(o).DriverInfo).NotTo(HaveKey("deploy_iso"), "the node names what it named")
 			}
 		})
 	}

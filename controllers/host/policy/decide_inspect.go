@@ -8,6 +8,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -23,7 +24,9 @@ func stepInspecting(o *Observed, d *Decision) {
 		if !fits(o, d, metal3.InspectionError) {
 			return
 		}
-		d.do(Transition{ironic.Transition{Target: ironic.TargetInspect}})
+		if n, ok := o.knownNode(d); ok {
+			d.do(n.Inspect())
+		}
 		d.event("InspectionStarted", "Hardware inspection started")
 	}
 	switch o.Node.ProvisionState {
@@ -41,7 +44,7 @@ func stepInspecting(o *Observed, d *Decision) {
 		}
 		afterFailure(o, d, metal3.InspectionError, start)
 	case ironic.StateAvailable:
-		d.do(Transition{ironic.Transition{Target: ironic.TargetManage}})
+		manage(o, d)
 	case ironic.StateManageable:
 		inspectManageable(o, d, start)
 	default:
@@ -51,17 +54,27 @@ func stepInspecting(o *Observed, d *Decision) {
 
 // inspectManageable starts an inspection unless its result is there.
 func inspectManageable(o *Observed, d *Decision, start func()) {
+	again := inspectAgain(o.Host)
+	if again {
+		switch n, ok := o.readNode(d); {
+		case !ok:
+			return
+		case inspectedSince(o, n):
+			// It ended before anybody could see it run: we were away.
+			d.DropAnnotations = []string{names.Inspect}
+			d.Again = true
+			return
+		}
+	}
 	switch {
-	case inspectAgain(o.Host) && inspectedSince(o):
-		// It ended before anybody could see it run: we were away.
-		d.DropAnnotations = []string{names.Inspect}
-		d.Again = true
-	case inspectAgain(o.Host), o.NoInventory:
+	case again, o.NoInventory:
 		if !notBefore(o, d) {
 			start()
 		}
 	case o.Inventory == nil:
-		d.do(ReadInventory{})
+		if n, ok := o.knownNode(d); ok {
+			d.do(n.ReadInventory())
+		}
 	default:
 		details := nodespec.HardwareDetails(o.Inventory)
 		if !nodespec.SameHardware(o.Hardware, details) {
@@ -77,9 +90,9 @@ func inspectManageable(o *Observed, d *Decision, start func()) {
 // inspectedSince reports whether the node's last inspection ended after the phase
 // began. The two clocks may differ: by as much as they do, a wish that follows
 // right upon an inspection counts as fulfilled by it, or is fulfilled twice.
-func inspectedSince(o *Observed) bool {
+func inspectedSince(o *Observed, n nodeaction.Read) bool {
 	began := o.Host.Status.OperationHistory.Inspect.Start
-	return !began.IsZero() && o.Node.InspectionFinishedAt.After(began.Add(statusTick))
+	return !began.IsZero() && n.InspectionFinishedAt.After(began.Add(statusTick))
 }
 
 // statusTick is what times in a status are rounded to.

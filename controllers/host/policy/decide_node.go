@@ -6,6 +6,7 @@ import (
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/plan"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
@@ -15,7 +16,7 @@ import (
 // NodeInput is what the fields of the host's node follow from.
 func (o *Observed) NodeInput() nodespec.Input {
 	in := nodespec.Input{
-		Host: o.Host, Node: o.Node, Settings: o.Settings.Settings, BMC: o.BMC, Image: o.Image,
+		Host: o.Host, Settings: o.Settings.Settings, BMC: o.BMC, Image: o.Image,
 		NetworkData: o.NetworkData, Hardware: o.Hardware, NewCredentials: NewCredentials(o),
 	}
 	if o.PullSecret != nil {
@@ -26,12 +27,13 @@ func (o *Observed) NodeInput() nodespec.Input {
 
 // desired is what the host's node shall look like, with the order of the work that
 // Ironic is about to be asked for.
-func desired(o *Observed) ironic.Desired {
+func desired(o *Observed, n nodeaction.Known) ironic.Desired {
 	in := o.NodeInput()
-	in.NameImage = namesImage(o)
+	in.Node, in.NameImage = n.Node(), namesImage(o, n)
 	in.DefaultDeploy = o.Applied != nil && slices.Contains(o.Applied.ResetInterfaces, "deploy")
 	d := nodespec.Desired(in)
-	plan.AddOrder(o.planInput(), o.Detail == Full, &d)
+	_, read := o.AsRead()
+	plan.AddOrder(o.planInput(n), read, &d)
 	return d
 }
 

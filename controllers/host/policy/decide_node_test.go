@@ -31,7 +31,7 @@ func TestArchitecture(t *testing.T) {
 			o := observed(metal3.StateInspecting, ironic.StateManageable)
 			o.Settings.Architecture = "x86_64"
 			c.given(o)
-			g.Expect(desired(o).Properties).To(HaveKeyWithValue("cpu_arch", c.want))
+			g.Expect(wanted(o).Properties).To(HaveKeyWithValue("cpu_arch", c.want))
 			g.Expect(nodespec.Enrolment(o.NodeInput()).Properties).To(HaveKeyWithValue("cpu_arch", c.want))
 			g.Expect(nodespec.ImageSpec(o.NodeInput()).Architecture).To(Equal(c.want))
 			g.Expect(o.Host.Spec.Architecture).NotTo(Equal("aarch64"), "the spec is the user's")
@@ -47,7 +47,7 @@ func TestNetworkOfTheLiveImage(t *testing.T) {
 		external any
 	}{
 		"through the node":                {given: func(o *Observed) { o.NetworkData = data }, want: data},
-		"no longer named: removed":        {given: func(o *Observed) { o.Node.NetworkData = data }, want: map[string]any{}},
+		"no longer named: removed":        {given: func(o *Observed) { full(o).NetworkData = data }, want: map[string]any{}},
 		"neither named nor there":         {given: func(*Observed) {}},
 		"within the image":                {given: func(o *Observed) { o.Settings.BuildImages, o.Image.Ready = true, true }},
 		"not read: left as it is":         {given: func(o *Observed) { o.BMC.Problem = "no Secret" }},
@@ -59,7 +59,7 @@ func TestNetworkOfTheLiveImage(t *testing.T) {
 			o := observed(metal3.StateInspecting, ironic.StateManageable)
 			o.Settings.ExternalURLv6 = "http://[fd00::1]:6180"
 			c.given(o)
-			d := desired(o)
+			d := wanted(o)
 			g.Expect(d.NetworkData).To(Equal(c.want))
 			if c.external == nil {
 				g.Expect(d.DriverInfo).NotTo(HaveKey("external_http_url"))
@@ -93,7 +93,7 @@ func TestLiveImageOfAnArchitecture(t *testing.T) {
 			g := NewWithT(t)
 			o := observed(metal3.StateInspecting, ironic.StateManageable)
 			o.Settings, o.Host.Spec.Architecture, o.BMC.Access.TakesISO = s, c.architecture, c.iso
-			info := desired(o).DriverInfo
+			info := wanted(o).DriverInfo
 			for _, key := range []string{"deploy_iso", "deploy_kernel", "deploy_ramdisk"} {
 				want, named := c.want[key]
 				if !named {

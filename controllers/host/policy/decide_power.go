@@ -8,6 +8,7 @@ import (
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/plan"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
@@ -91,7 +92,9 @@ func lookAtPower(o *Observed, d *Decision, on bool) bool {
 		complete(d)
 		d.wait(powerLookGap-since, view.Note{})
 	case o.PowerTold:
-		d.do(LookAtPower{Wanted: wanted})
+		if n, ok := o.knownNode(d); ok {
+			d.do(n.LookAtPower(wanted))
+		}
 	case o.LookingAtPower():
 		complete(d)
 		d.wait(powerLookEvery, view.Note{})
@@ -105,9 +108,9 @@ func lookAtPower(o *Observed, d *Decision, on bool) bool {
 // nobody at work on it: a request to switch it on may have been taken that its node
 // does not show yet. What follows from a machine that is off is not begun before.
 func staysOff(o *Observed, d *Decision) bool {
+	_, read := o.readNode(d)
 	switch {
-	case o.Detail != Full:
-		d.do(Refresh{})
+	case !read:
 	case o.Node.Reservation != "":
 		d.wait(WaitBusy, view.Note{Step: "switching power", WaitingFor: "whoever holds the node in Ironic"})
 	default:
@@ -139,7 +142,7 @@ func settle(o *Observed, d *Decision) {
 // wishNote says what a wish waits for that is carried out while the machine is off, on a
 // host whose machine is not to be switched off.
 func wishNote(o *Observed) view.Note {
-	if !o.Host.Spec.DisablePowerOff || !nodespec.InUse(o.Host) || o.plan().Is != plan.ToDo {
+	if !o.Host.Spec.DisablePowerOff || !nodespec.InUse(o.Host) || !serviceWished(o) || !plan.FirmwareChanged(o.Firmware) {
 		return view.Note{}
 	}
 	return view.Note{
@@ -149,7 +152,7 @@ func wishNote(o *Observed) view.Note {
 }
 
 // poweredOn reads the node's power; known is false for anything but on and off.
-func poweredOn(n *ironic.Node) (on, known bool) {
+func poweredOn(n *ironic.Row) (on, known bool) {
 	switch n.PowerState {
 	case ironic.PowerOn:
 		return true, true
@@ -162,7 +165,7 @@ func poweredOn(n *ironic.Node) (on, known bool) {
 
 // powerUnknown reports a node at rest of which Ironic does not know whether it is on,
 // and that it does not switch either.
-func powerUnknown(n *ironic.Node) bool {
+func powerUnknown(n *ironic.Row) bool {
 	_, known := poweredOn(n)
 	return !known && n.TargetPowerState == "" && atRest(n)
 }
@@ -177,7 +180,7 @@ func powerMoved(o *Observed) bool {
 }
 
 // fulfilled reports whether a power request shows in the node.
-func fulfilled(n *ironic.Node, asked ironic.PowerState) bool {
+func fulfilled(n *ironic.Row, asked ironic.PowerState) bool {
 	on, known := poweredOn(n)
 	switch asked {
 	case ironic.PowerOn:
@@ -197,7 +200,7 @@ func switchOff(o *Observed, d *Decision, r reboot) {
 		target = ironic.PowerSoftOff
 	}
 	switchPower(o, d, target)
-	if _, asking := d.Do.(Power); asking && r.problem != "" {
+	if _, asking := d.Do.(nodeaction.Power); asking && r.problem != "" {
 		d.warn("InvalidAnnotationValue", r.problem)
 	}
 }
@@ -219,7 +222,7 @@ func switchPower(o *Observed, d *Decision, target ironic.PowerState) {
 	if target == ironic.PowerSoftOff {
 		request.Timeout = softTimeout
 	}
-	d.do(Power{request})
+	power(o, d, request)
 	reason, label := "PowerOff", "off"
 	if target == ironic.PowerOn {
 		reason, label = "PowerOn", "on"

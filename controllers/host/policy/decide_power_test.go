@@ -8,6 +8,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -16,7 +17,7 @@ func TestMachinesStartWithTheirMedia(t *testing.T) {
 	never := func(o *Observed) {
 		o.Host.Spec.DisablePowerOff = true
 		o.Host.Annotations = map[string]string{names.Reboot: ""}
-		applied := desired(o)
+		applied := wanted(o)
 		o.Applied = &applied
 	}
 	pending, asked := Media{Pending: true}, Media{Pending: true, Asked: true, Note: "404"}
@@ -26,20 +27,20 @@ func TestMachinesStartWithTheirMedia(t *testing.T) {
 		do    Action
 		says  string
 	}{
-		"nothing stands in the way":          {off, Media{}, Power{}, ""},
+		"nothing stands in the way":          {off, Media{}, nodeaction.Power{}, ""},
 		"the media are asked for first":      {off, pending, SettleMedia{}, ""},
 		"and waited for":                     {off, asked, nil, "404"},
 		"a machine that is never off":        {never, pending, SettleMedia{Restart: true}, ""},
 		"a machine that is never off, asked": {never, asked, nil, "404"},
 		"a running machine is left alone":    {func(*Observed) {}, pending, nil, ""},
-		"power off needs no media":           {func(o *Observed) { o.Host.Spec.Online = false }, pending, Power{}, ""},
+		"power off needs no media":           {func(o *Observed) { o.Host.Spec.Online = false }, pending, nodeaction.Power{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			o := observed(metal3.StateProvisioned, ironic.StateActive)
 			o.Host.Spec.CustomDeploy = &metal3.CustomDeploy{Method: "m"}
 			o.Host.Status.Provisioning.CustomDeploy = &metal3.CustomDeploy{Method: "m"}
-			applied := desired(o)
+			applied := wanted(o)
 			o.Applied = &applied
 			c.given(o)
 			o.Media = c.media

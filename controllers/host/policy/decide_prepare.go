@@ -3,6 +3,7 @@ package policy
 import (
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/plan"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
@@ -27,9 +28,13 @@ func stepPreparing(o *Observed, d *Decision) {
 
 // prepare carries out the plan of an idle node.
 func prepare(o *Observed, d *Decision) {
-	switch p := o.plan(); p.Is {
+	n, ok := o.knownNode(d)
+	if !ok {
+		return
+	}
+	switch p := o.plan(n); p.Is {
 	case plan.ToLook:
-		d.do(readFirmware(p.Look))
+		d.do(readFirmware(n, p.Look))
 	case plan.ToRecord:
 		d.Status.Provisioning.RAID = p.RAID.DeepCopy()
 		d.Again = true
@@ -39,16 +44,18 @@ func prepare(o *Observed, d *Decision) {
 		switch {
 		case !fits(o, d, metal3.PreparationError):
 		case o.Node.ProvisionState == ironic.StateAvailable:
-			d.do(Transition{ironic.Transition{Target: ironic.TargetManage}})
-		case len(p.Work.Disks) > 0 && !ironic.SameRAIDTarget(o.Node.TargetRAIDConfig, p.Work.Disks):
-			d.do(SetRAID{p.Work.Disks})
+			manage(o, d)
+		case len(p.Work.Disks) > 0 && !ironic.SameRAIDTarget(n.TargetRAIDConfig, p.Work.Disks):
+			if read, ok := o.readNode(d); ok {
+				d.do(read.SetRAID(p.Work.Disks))
+			}
 		default:
-			d.do(Transition{ironic.Transition{Target: ironic.TargetClean, CleanSteps: p.Work.Steps}})
+			transition(o, d, ironic.Transition{Target: ironic.TargetClean, CleanSteps: p.Work.Steps})
 			d.event("PreparingStarted", "Preparing started: "+stepNames(p.Work.Steps))
 		}
 	case plan.AllDone:
 		if look := o.Firmware.Unread(o.Host); look != nil { // whoever waits for the host to be available finds it told
-			d.do(readFirmware(*look))
+			d.do(readFirmware(n, *look))
 			return
 		}
 		d.Status.Provisioning.RootDeviceHints = nodespec.RootHints(o.Host)
@@ -61,18 +68,18 @@ func prepare(o *Observed, d *Decision) {
 }
 
 // plan is what is left to be done on the machine in the host's phase.
-func (o *Observed) plan() plan.Plan { return plan.Of(o.planInput()) }
+func (o *Observed) plan(n nodeaction.Known) plan.Plan { return plan.Of(o.planInput(n)) }
 
-func (o *Observed) planInput() plan.Input {
-	return plan.Input{Host: o.Host, Node: o.Node, RAIDInterface: o.BMC.Access.Interfaces.RAID, Firmware: o.Firmware}
+func (o *Observed) planInput(n nodeaction.Known) plan.Input {
+	return plan.Input{Host: o.Host, Node: n.Node(), RAIDInterface: o.BMC.Access.Interfaces.RAID, Firmware: o.Firmware}
 }
 
 // readFirmware is the action that takes over what a plan is missing.
-func readFirmware(l plan.Reading) Action {
+func readFirmware(n nodeaction.Known, l plan.Reading) Action {
 	if l.Components {
-		return ReadComponents{Done: l.Done}
+		return n.ReadComponents(l.Done)
 	}
-	return ReadSettings{}
+	return n.ReadSettings()
 }
 
 // stepNames joins the names of steps for a reader.
@@ -91,16 +98,16 @@ func stepNames(steps []ironic.Step) string {
 // when cleaning failed, and back to manageable.
 func leaveCleanFailed(o *Observed, d *Decision) {
 	if o.Node.Maintenance {
-		d.do(Maintenance{On: false})
+		endMaintenance(o, d)
 		return
 	}
-	d.do(Transition{ironic.Transition{Target: ironic.TargetManage}})
+	manage(o, d)
 }
 
 // cleaningNote says which cleaning step runs.
 func cleaningNote(o *Observed) view.Note {
 	note := view.Note{Step: "cleaning"}
-	if s := o.Node.CleanStep; !s.IsZero() {
+	if s := runningStep(o); !s.IsZero() {
 		note.Text = s.Name
 	}
 	return withProgress(note, told(o))

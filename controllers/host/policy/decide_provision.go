@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
@@ -31,9 +32,9 @@ func stepProvisioning(o *Observed, d *Decision) {
 	}
 	switch o.Node.ProvisionState {
 	case ironic.StateManageable:
-		d.do(Transition{ironic.Transition{Target: ironic.TargetProvide}})
+		target(o, d, ironic.TargetProvide)
 	case ironic.StateInspectFailed, ironic.StateAdoptFailed:
-		d.do(Transition{ironic.Transition{Target: ironic.TargetManage}})
+		manage(o, d)
 	case ironic.StateCleaning, ironic.StateCleanWait:
 		d.wait(lookAgain, cleaningNote(o))
 	case ironic.StateCleanFailed:
@@ -64,11 +65,13 @@ func deploy(o *Observed, d *Decision) {
 		fail(o, d, metal3.ProvisioningError, causeSpec, o.ConfigDrive.Problem)
 		d.count(Count{MetricHostConfigError, []string{"instance"}})
 	case o.Unfit == nil:
-		d.do(Validate{})
+		if n, ok := o.readNode(d); ok {
+			d.do(n.Validate())
+		}
 	case unfitText(*o.Unfit) != "":
 		fail(o, d, metal3.ProvisioningError, "", "host validation error: "+unfitText(*o.Unfit))
 	default:
-		d.do(Transition{deployment(o)})
+		transition(o, d, deployment(o))
 	}
 }
 
@@ -123,7 +126,7 @@ func watchDeploy(o *Observed, d *Decision) {
 		return
 	}
 	if o.Failure == nil {
-		d.do(ReadFailure{Since: o.Node.ProvisionUpdatedAt.Add(-historySlack)})
+		readFailure(o, d)
 		return
 	}
 	reason := names.StartAssistedInstall + " failed: " + o.Progress.Failure
@@ -131,7 +134,7 @@ func watchDeploy(o *Observed, d *Decision) {
 		reason = deployFailure(o, *o.Failure)
 	}
 	fail(o, d, metal3.ProvisioningError, "", reason)
-	d.do(Transition{ironic.Transition{Target: ironic.TargetDeleted}})
+	target(o, d, ironic.TargetDeleted)
 }
 
 // hubFailed reports whether the hub has declared this deployment's installation
@@ -173,7 +176,11 @@ func withProgress(n view.Note, p Progress) view.Note {
 // deployFailed records why a deployment failed. One that a restart of Ironic cut
 // off is started again at once.
 func deployFailed(o *Observed, d *Decision) {
-	if otherWish(o) {
+	n, ok := o.readNode(d)
+	switch {
+	case !ok:
+		return
+	case otherWish(o, n):
 		d.event("WishChanged", "the deployment that failed is no longer what the spec asks for; the present wish is carried out")
 		startDeprovisioning(o, d)
 		return
@@ -193,8 +200,8 @@ func deployFailed(o *Observed, d *Decision) {
 // otherWish reports whether the node was asked to deploy something else than the
 // spec asks for now. What it was asked for is not known of every node: then it is
 // taken for what the spec asks for.
-func otherWish(o *Observed) bool {
-	asked, known := nodespec.RecordedWish(o.Node)
+func otherWish(o *Observed, n nodeaction.Read) bool {
+	asked, known := nodespec.RecordedWish(n.Node())
 	return known && !asked.Same(nodespec.Wanted(o.Host))
 }
 
@@ -229,7 +236,11 @@ func stepFailure(uuid, reason string) string {
 // which may differ from what the spec says by now. Where that is not known, the
 // spec is believed.
 func deployed(o *Observed, d *Decision) {
-	wish, known := nodespec.RecordedWish(o.Node)
+	n, ok := o.readNode(d)
+	if !ok {
+		return
+	}
+	wish, known := nodespec.RecordedWish(n.Node())
 	if !known {
 		wish = nodespec.Wanted(o.Host)
 	}

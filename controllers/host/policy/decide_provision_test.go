@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -32,13 +33,13 @@ func TestWhoseReason(t *testing.T) {
 			o.Host.Status.OperationHistory.Provision.Start = metav1.NewTime(noon.Add(-time.Hour))
 			o.Node.DeployStep = ironic.Step{Interface: "deploy", Name: names.StartAssistedInstall}
 			o.Progress = Progress{Stage: "error", Failure: "cancelled by the user", FailedAt: noon.Add(-waitVerdict)}
-			applied := desired(o)
+			applied := wanted(o)
 			o.Applied = &applied
-			g.Expect(Decide(o).Do).To(BeAssignableToTypeOf(ReadFailure{}))
+			g.Expect(Decide(o).Do).To(BeAssignableToTypeOf(nodeaction.ReadFailure{}))
 			o.Failure = &c.history
 			d := Decide(o)
 			g.Expect(d.Status.ErrorMessage).To(Equal(c.want))
-			g.Expect(d.Do).To(Equal(Transition{ironic.Transition{Target: ironic.TargetDeleted}}))
+			g.Expect(d.Do).To(HaveField("Target", ironic.TargetDeleted))
 		})
 	}
 }
@@ -89,7 +90,7 @@ func TestTheImageIsReadUntilTheLiveSystemCalls(t *testing.T) {
 			g := NewWithT(t)
 			o := observed(c.state, c.node.ProvisionState)
 			wantInstall(o.Host)
-			o.Node.DeployStep, o.Node.CleanStep, o.Node.Agent = c.node.DeployStep, c.node.CleanStep, c.node.Agent
+			o.Node.DeployStep, full(o).CleanStep, o.Node.Agent = c.node.DeployStep, c.node.CleanStep, c.node.Agent
 			settled(o)
 			o.Progress = Progress{Stage: text, Percent: 55, Reading: true}
 			said := Decide(o).Wait

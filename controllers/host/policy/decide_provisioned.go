@@ -72,14 +72,14 @@ func stepExternallyProvisioned(o *Observed, d *Decision) {
 // adopted has Ironic take an installed machine as active, without touching it,
 // and reports whether that is done.
 func adopted(o *Observed, d *Decision) bool {
-	adopt := func() { d.do(Transition{ironic.Transition{Target: ironic.TargetAdopt}}) }
+	adopt := func() { target(o, d, ironic.TargetAdopt) }
 	switch o.Node.ProvisionState {
 	case ironic.StateActive:
 		return true
 	case ironic.StateManageable:
 		adopt()
 	case ironic.StateAvailable: // it was ours to deploy until now
-		d.do(Transition{ironic.Transition{Target: ironic.TargetManage}})
+		manage(o, d)
 	case ironic.StateAdopting:
 		d.wait(lookAgain, view.Note{Step: "adopting the installed machine"})
 	case ironic.StateAdoptFailed:

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -47,7 +48,9 @@ func stepRegistering(o *Observed, d *Decision) {
 		return
 	}
 	if !o.Firmware.Made { // whoever waits for the end of the registration finds them
-		d.do(MakeFirmware{})
+		if n, ok := o.knownNode(d); ok {
+			d.do(n.MakeFirmware())
+		}
 		return
 	}
 	complete(d)
@@ -69,14 +72,13 @@ func stepRegistering(o *Observed, d *Decision) {
 // its fields and ports as this phase wants them. It has nothing to do for a node
 // that is as wanted, and for one that is busy.
 func ensureNode(o *Observed, d *Decision) {
-	switch o.Detail {
-	case Unknown:
-		d.do(LookUp{})
-		return
-	case Missing:
+	switch {
+	case o.Missing:
 		ensureEnrolled(o, d)
 		return
-	default:
+	case o.Node == nil:
+		d.do(LookUp{})
+		return
 	}
 	if o.Node.UUID != o.Host.Status.Provisioning.ID {
 		d.Status.Provisioning.ID = o.Node.UUID
@@ -124,16 +126,15 @@ func ensureVerified(o *Observed, d *Decision) {
 	if ensureFields(o, d) || ensurePorts(o, d) {
 		return
 	}
-	manage := Transition{ironic.Transition{Target: ironic.TargetManage}}
 	fresh := o.Node.LastError == "" || o.Applied != nil && o.Applied.SendSecrets
 	if fresh || o.Failing() {
 		if registrationGivenUp(o, d) {
 			return
 		}
-		d.do(manage)
+		manage(o, d)
 		return
 	}
-	afterFailure(o, d, o.registrationError(), func() { d.do(manage) })
+	afterFailure(o, d, o.registrationError(), func() { manage(o, d) })
 	if d.NewlyFailing() {
 		d.count(Count{Metric: MetricCredRefused})
 	}
@@ -160,8 +161,6 @@ func awaitVerified(o *Observed, d *Decision) {
 		}
 		d.wait(min(left, lookAgain), view.Note{Step: "verifying the BMC credentials", WaitingFor: "the BMC to answer Ironic"})
 	case registrationGivenUp(o, d):
-	case o.Detail != Full:
-		d.do(Refresh{})
 	default:
 		holder := "nobody"
 		if o.Node.Reservation != "" {
@@ -211,7 +210,7 @@ func ensureConfigured(o *Observed, d *Decision) {
 	switch {
 	case !registrationFailing(o):
 	case o.settled():
-		d.do(Refresh{}) // so that it is compared
+		o.knownNode(d) // so that it is compared
 	default:
 		clearError(d)
 		d.Again = true
@@ -220,15 +219,12 @@ func ensureConfigured(o *Observed, d *Decision) {
 
 // asDesired compares the node with what the phase wants, and reports whether that is it.
 func asDesired(o *Observed, d *Decision) bool {
-	if o.Detail == Summary && o.phase().steady {
-		d.do(Refresh{})
+	n, ok := o.knownNode(d)
+	if !ok || wantsImage(o, n) && !liveImage(o, d, n) || wantsPullSecret(o) && !pullSecretRead(o, d) {
 		return false
 	}
-	if wantsImage(o) && !liveImage(o, d) || wantsPullSecret(o) && !pullSecretRead(o, d) {
-		return false
-	}
-	if o.Detail == Full && nodespec.OtherDriver(o.Node, o.BMC) {
-		d.do(Maintenance{On: true, Reason: driverReason})
+	if n, read := o.AsRead(); read && nodespec.OtherDriver(n.Node(), o.BMC) {
+		d.do(n.SetMaintenance(driverReason))
 		return false
 	}
 	if ensureFields(o, d) {
@@ -249,11 +245,15 @@ func registrationFailing(o *Observed) bool {
 // ensureFields brings the node's fields to what is wanted, and reports whether
 // there was something to do.
 func ensureFields(o *Observed, d *Decision) bool {
-	want := desired(o)
+	n, ok := o.knownNode(d)
+	if !ok {
+		return true
+	}
+	want := desired(o, n)
 	if o.Applied != nil && sameDesired(*o.Applied, want) {
 		return false
 	}
-	d.do(Update{want})
+	d.do(n.Update(want))
 	if want.SendSecrets {
 		triedCredentials(o, d)
 		d.count(Count{Metric: MetricCredentials})
@@ -268,11 +268,13 @@ func ensurePorts(o *Observed, d *Decision) bool {
 	if len(want) == 0 || nodespec.PortsKey(o.Node.UUID, want) == o.Ports {
 		return false
 	}
-	action := EnsurePorts{Ports: want, Gone: nodespec.PortsGone(o.Host, o.Hardware, o.Inventory, want)}
-	if o.Fresh && action.Gone == nil {
-		action.Missing = nodespec.PortsLacking(want, o.Ports)
+	list := nodeaction.PortList{Ports: want, Gone: nodespec.PortsGone(o.Host, o.Hardware, o.Inventory, want)}
+	if o.Fresh && list.Gone == nil {
+		list.Missing = nodespec.PortsLacking(want, o.Ports)
 	}
-	d.do(action)
+	if n, ok := o.knownNode(d); ok {
+		d.do(n.EnsurePorts(list))
+	}
 	return true
 }
 
@@ -292,7 +294,8 @@ func newSpec(o *Observed) bool {
 // settled reports a node at rest with which nothing is to be compared: neither the
 // spec nor the Secret has changed since that was done.
 func (o *Observed) settled() bool {
-	return o.Detail == Summary && o.phase().steady && !NewCredentials(o) && !newSpec(o) && o.Node.Name == nodespec.NodeName(o.Host)
+	_, known := o.InFull()
+	return !known && o.phase().steady && !NewCredentials(o) && !newSpec(o) && o.Node.Name == nodespec.NodeName(o.Host)
 }
 
 // blocked reports a node that must not be touched now: one that a person took
@@ -304,9 +307,9 @@ func blocked(o *Observed, d *Decision) bool {
 	switch {
 	case !n.Maintenance && n.Fault == "":
 		return false
-	case n.Fault == "" && o.Detail == Full && !byPerson(n):
-		d.do(Maintenance{On: false}) // what it was for is over, or was called off
 	case inMaintenance(o, d):
+	case n.Maintenance && n.Fault == "":
+		endMaintenance(o, d) // what it was for is over, or was called off
 	case n.Fault == ironic.FaultPower && !o.Deleting():
 		d.wait(lookAgain, view.Note{
 			Step: "power failure", Text: n.LastError,
@@ -321,13 +324,13 @@ func blocked(o *Observed, d *Decision) bool {
 // inMaintenance waits while a person has the node in maintenance, and reports whether
 // that may be so.
 func inMaintenance(o *Observed, d *Decision) bool {
-	n := o.Node
-	switch {
-	case !n.Maintenance || n.Fault != "":
+	if !o.Node.Maintenance || o.Node.Fault != "" {
 		return false
-	case o.Detail != Full:
-		d.do(Refresh{}) // for the reason, which the watch does not keep
-	case !byPerson(n):
+	}
+	n, ok := o.readNode(d) // for the reason, which the watch does not keep
+	switch {
+	case !ok:
+	case !byPerson(o.Sight):
 		return false
 	default:
 		who := "somebody to take the node out of maintenance in Ironic"
@@ -339,8 +342,25 @@ func inMaintenance(o *Observed, d *Decision) bool {
 	return true
 }
 
-// byPerson reports whether neither Ironic nor a controller has set a node's maintenance.
-func byPerson(n *ironic.Node) bool {
+// byPerson reports whether neither Ironic nor a controller has set a node's maintenance,
+// as far as its reason is known.
+func byPerson(s nodeaction.Sight) bool {
 	ours := []string{detachReason, driverReason, deleteReason, otherDeleteReason}
-	return n.Maintenance && n.Fault == "" && !slices.Contains(ours, n.MaintenanceReason)
+	return s.Node.Maintenance && s.Node.Fault == "" && !slices.Contains(ours, whyMaintenance(s))
+}
+
+// whyMaintenance is the reason of a node's maintenance; empty where the node was not read.
+func whyMaintenance(s nodeaction.Sight) string {
+	n, known := s.InFull()
+	if !known {
+		return ""
+	}
+	return n.MaintenanceReason
+}
+
+// endMaintenance takes the node out of maintenance.
+func endMaintenance(o *Observed, d *Decision) {
+	if n, ok := o.readNode(d); ok {
+		d.do(n.EndMaintenance())
+	}
 }

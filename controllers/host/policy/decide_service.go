@@ -3,6 +3,7 @@ package policy
 import (
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/plan"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
@@ -24,8 +25,8 @@ func servicing(o *Observed, d *Decision) bool {
 	case ironic.StateServicing:
 		d.wait(lookAgain, serviceNote(o))
 	case ironic.StateServiceWait:
-		if o.Detail == Full && !serviceWished(o) {
-			abortService(d)
+		if _, read := o.AsRead(); read && !serviceWished(o) {
+			abortService(o, d)
 			return true
 		}
 		d.wait(lookAgain, serviceNote(o))
@@ -50,35 +51,35 @@ func serviceActive(o *Observed, d *Decision) bool {
 	if status.OperationalStatus != metal3.OperationalStatusServicing {
 		return false
 	}
-	if o.Detail == Summary {
-		d.do(Refresh{})
+	n, ok := o.knownNode(d)
+	if !ok {
 		return true
 	}
-	switch p := o.plan(); {
+	switch p := o.plan(n); {
 	case p.Is == plan.ToLook:
-		d.do(readFirmware(p.Look))
+		d.do(readFirmware(n, p.Look))
 	case p.Is == plan.Hopeless:
 		fail(o, d, metal3.ServicingError, "", p.Problem)
-	case p.Is == plan.ToDo && plan.InReboot(o.Host, o.Node):
-		startService(d, p.Work)
+	case p.Is == plan.ToDo && plan.InReboot(o.Host, n.Node()):
+		startService(o, d, p.Work)
 	default:
-		endService(o, d, p)
+		endService(o, d, n, p)
 	}
 	return true
 }
 
 // endService ends servicing. It is complete only if Ironic was seen to carry it out:
 // with a machine that runs again before Ironic was asked, it waits for the next reboot.
-func endService(o *Observed, d *Decision, p plan.Plan) {
+func endService(o *Observed, d *Decision, n nodeaction.Known, p plan.Plan) {
 	d.Status.OperationalStatus = metal3.OperationalStatusOK
 	d.Again = true
-	switch have := plan.OrderOf(o.Node); {
-	case have.Done(o.Node):
+	switch have := plan.OrderOf(n.Node()); {
+	case have.Done(n.Node()):
 		complete(d)
 		d.event("ServicingComplete", "Servicing completed")
 	case p.Is == plan.ToDo:
 		d.event("ServicingPutOff", "Servicing had not begun, and the machine is in no reboot any more; what is asked for is done in its next one")
-	case have == nil || !have.Started(o.Node):
+	case have == nil || !have.Started(n.Node()):
 		d.event("ServicingAborted", nothingToService)
 	}
 }
@@ -92,7 +93,11 @@ func serviceBeforePowerOn(o *Observed, d *Decision) bool {
 	if o.Node.ProvisionState != ironic.StateActive || !nodespec.InUse(o.Host) {
 		return false
 	}
-	switch p := o.plan(); p.Is {
+	n, ok := o.knownNode(d)
+	if !ok {
+		return true
+	}
+	switch p := o.plan(n); p.Is {
 	case plan.ToDo:
 		if !staysOff(o, d) {
 			return true
@@ -102,19 +107,19 @@ func serviceBeforePowerOn(o *Observed, d *Decision) bool {
 		d.Again = true
 		return true
 	case plan.ToLook:
-		d.do(readFirmware(p.Look))
+		d.do(readFirmware(n, p.Look))
 		return true
 	default:
 		return false
 	}
 }
 
-func startService(d *Decision, w plan.Work) {
-	d.do(Transition{ironic.Transition{Target: ironic.TargetService, ServiceSteps: w.Steps}})
+func startService(o *Observed, d *Decision, w plan.Work) {
+	transition(o, d, ironic.Transition{Target: ironic.TargetService, ServiceSteps: w.Steps})
 }
 
-func abortService(d *Decision) {
-	d.do(Transition{ironic.Transition{Target: ironic.TargetAbort}})
+func abortService(o *Observed, d *Decision) {
+	target(o, d, ironic.TargetAbort)
 	d.event("ServicingAborted", nothingToService)
 }
 
@@ -122,13 +127,13 @@ func abortService(d *Decision) {
 func serviceFailed(o *Observed, d *Decision) {
 	leave := func(next func()) {
 		if o.Node.Maintenance {
-			d.do(Maintenance{On: false})
+			endMaintenance(o, d)
 			return
 		}
 		next()
 	}
 	if !serviceWished(o) {
-		leave(func() { abortService(d) })
+		leave(func() { abortService(o, d) })
 		return
 	}
 	afterFailure(o, d, metal3.ServicingError, func() { leave(func() { serviceAgain(o, d) }) })
@@ -136,17 +141,21 @@ func serviceFailed(o *Observed, d *Decision) {
 
 // serviceAgain asks for the work that is left, once the node holds its order.
 func serviceAgain(o *Observed, d *Decision) {
-	p := o.plan()
+	n, ok := o.knownNode(d)
+	if !ok {
+		return
+	}
+	p := o.plan(n)
 	switch {
 	case p.Is == plan.ToLook:
-		d.do(readFirmware(p.Look))
+		d.do(readFirmware(n, p.Look))
 	case p.Is != plan.ToDo:
-		abortService(d)
-	case !plan.OrderOf(o.Node).Same(&p.Work.Order):
-		d.do(Update{ironic.Desired{Extra: ironic.Fields{plan.KeyOrder: p.Work.Order.Value()}}})
+		abortService(o, d)
+	case !plan.OrderOf(n.Node()).Same(&p.Work.Order):
+		d.do(n.Update(ironic.Desired{Extra: ironic.Fields{plan.KeyOrder: p.Work.Order.Value()}}))
 	default:
 		d.Status.OperationalStatus = metal3.OperationalStatusServicing
-		startService(d, p.Work)
+		startService(o, d, p.Work)
 	}
 }
 
@@ -161,17 +170,17 @@ func serviceWished(o *Observed) bool {
 // serviceNote says which step runs.
 func serviceNote(o *Observed) view.Note {
 	note := view.Note{Step: "servicing"}
-	if s := o.Node.ServiceStep; !s.IsZero() {
+	if s := runningStep(o); !s.IsZero() {
 		note.Text = s.Name
 	}
 	return withProgress(note, told(o))
 }
 
 // toBeServiced reports whether servicing is about to be asked for.
-func toBeServiced(o *Observed) bool {
-	switch o.Node.ProvisionState {
+func toBeServiced(o *Observed, n nodeaction.Known) bool {
+	switch n.ProvisionState {
 	case ironic.StateActive:
-		return o.Host.Status.OperationalStatus == metal3.OperationalStatusServicing && o.plan().Is == plan.ToDo
+		return o.Host.Status.OperationalStatus == metal3.OperationalStatusServicing && o.plan(n).Is == plan.ToDo
 	case ironic.StateServiceFailed:
 		return o.Failing() && serviceWished(o)
 	default:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/plan"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
@@ -41,14 +42,29 @@ func observed(state State, node ironic.ProvisionState) *Observed {
 	}
 	h.Status.Provisioning.RootDeviceHints = nodespec.RootHints(h)
 	o := &Observed{
-		Now: noon, Host: h, Kept: Kept{Looked: noon}, Detail: Full, Firmware: plan.Firmware{Made: true},
-		BMC:  nodespec.BMC{Secret: "bmc", Version: "7", Username: "admin", Password: "x", Access: nodespec.Access{Driver: "redfish", TakesISO: true}},
-		Node: &ironic.Node{Row: ironic.Row{UUID: "node-a", Name: "lab~a", ProvisionState: node, PowerState: ironic.PowerOn, ProvisionUpdatedAt: noon}, Driver: "redfish"},
+		Now: noon, Host: h, Kept: Kept{Looked: noon}, Firmware: plan.Firmware{Made: true},
+		BMC:   nodespec.BMC{Secret: "bmc", Version: "7", Username: "admin", Password: "x", Access: nodespec.Access{Driver: "redfish", TakesISO: true}},
+		Sight: nodeaction.JustRead(&ironic.Node{Row: ironic.Row{UUID: "node-a", Name: "lab~a", ProvisionState: node, PowerState: ironic.PowerOn, ProvisionUpdatedAt: noon}, Driver: "redfish"}),
 	}
-	applied := desired(o)
+	applied := wanted(o)
 	o.Applied = &applied
 	return o
 }
+
+// known is the node as it was read.
+func known(o *Observed) nodeaction.Known {
+	n, _ := o.InFull()
+	return n
+}
+
+// full is the whole node, to be changed.
+func full(o *Observed) *ironic.Node { return known(o).Node() }
+
+// wanted is what the node shall look like.
+func wanted(o *Observed) ironic.Desired { return desired(o, known(o)) }
+
+// planOf is what is left to be done on the machine.
+func planOf(o *Observed) plan.Plan { return o.plan(known(o)) }
 
 // wantInstall asks for an installation.
 func wantInstall(h *metal3.BareMetalHost) {
@@ -66,7 +82,7 @@ func stalled(o *Observed, kind metal3.ErrorType, cause string, since time.Durati
 }
 
 func TestDecide(t *testing.T) {
-	reapplied := func(o *Observed) { applied := desired(o); o.Applied = &applied }
+	reapplied := func(o *Observed) { applied := wanted(o); o.Applied = &applied }
 	deleting := func(o *Observed) { now := metav1.NewTime(noon); o.Host.DeletionTimestamp = &now }
 	image := func(o *Observed) { o.Host.Spec.Image = &metal3.Image{URL: "http://images/os.raw", Checksum: "abc"} }
 	install := func(o *Observed) { wantInstall(o.Host); reapplied(o) }
@@ -85,8 +101,8 @@ func TestDecide(t *testing.T) {
 		"unmanaged waits":                   {state: metal3.StateUnmanaged, given: []func(*Observed){func(o *Observed) { o.Host.Spec.BMC = metal3.BMCDetails{} }}, says: "unmanaged"},
 		"held host is left alone":           {state: metal3.StateDeprovisioning, node: ironic.StateActive, given: []func(*Observed){func(o *Observed) { o.Host.Annotations = map[string]string{names.Hold: ""} }}, says: "on hold"},
 
-		"registering looks the node up":          {state: metal3.StateRegistering, given: []func(*Observed){func(o *Observed) { o.Detail, o.Node = Unknown, nil }}, do: "look up node"},
-		"registering enrols a missing node":      {state: metal3.StateRegistering, given: []func(*Observed){func(o *Observed) { o.Detail, o.Node = Missing, nil }}, do: "enrol node"},
+		"registering looks the node up":          {state: metal3.StateRegistering, given: []func(*Observed){func(o *Observed) { o.Sight = nodeaction.Sight{} }}, do: "look up node"},
+		"registering enrols a missing node":      {state: metal3.StateRegistering, given: []func(*Observed){func(o *Observed) { o.Sight = nodeaction.Missing() }}, do: "enrol node"},
 		"registering verifies":                   {state: metal3.StateRegistering, node: ironic.StateEnroll, do: "ask for manage"},
 		"registering waits for the verification": {state: metal3.StateRegistering, node: ironic.StateVerifying, says: "verifying the BMC credentials"},
 		"registering reports a refusal":          {state: metal3.StateRegistering, node: ironic.StateEnroll, given: []func(*Observed){func(o *Observed) { o.Node.LastError = "401" }}, err: metal3.RegistrationError, says: "401"},
@@ -109,9 +125,9 @@ func TestDecide(t *testing.T) {
 		"missing Secret is an error once":     {state: metal3.StateRegistering, given: []func(*Observed){func(o *Observed) { o.BMC = nodespec.BMC{Problem: "no Secret", Missing: true} }}, err: metal3.RegistrationError, says: "no Secret"},
 		"mended credentials need no back-off": {state: metal3.StateRegistering, node: ironic.StateEnroll, given: []func(*Observed){func(o *Observed) { stalled(o, metal3.RegistrationError, causeCredentials, 0) }}, do: "ask for manage"},
 
-		"a summary is not acted on":      {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Detail = Summary }}, do: "read node"},
-		"a summary is good to wait on":   {state: metal3.StateInspecting, node: ironic.StateInspectWait, given: []func(*Observed){func(o *Observed) { o.Detail = Summary }}, says: "inspecting the hardware"},
-		"an old summary is looked at":    {state: metal3.StateInspecting, node: ironic.StateInspectWait, given: []func(*Observed){func(o *Observed) { o.Detail = Summary; o.Looked = noon.Add(-time.Hour) }}, do: "read node"},
+		"a summary is not acted on":      {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Sight = o.Summary() }}, do: "read node"},
+		"a summary is good to wait on":   {state: metal3.StateInspecting, node: ironic.StateInspectWait, given: []func(*Observed){func(o *Observed) { o.Sight = o.Summary() }}, says: "inspecting the hardware"},
+		"an old summary is looked at":    {state: metal3.StateInspecting, node: ironic.StateInspectWait, given: []func(*Observed){func(o *Observed) { o.Sight = o.Summary(); o.Looked = noon.Add(-time.Hour) }}, do: "read node"},
 		"inspecting reads what there is": {state: metal3.StateInspecting, node: ironic.StateManageable, do: "read inventory"},
 		"inspecting starts":              {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.NoInventory = true }}, do: "ask for inspect"},
 		"inspecting again": {state: metal3.StateInspecting, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) {
@@ -149,7 +165,7 @@ func TestDecide(t *testing.T) {
 		"available, wish, offline": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install, func(o *Observed) { o.Host.Spec.Online = false }}, do: "ask for power off"},
 		"available, hints changed": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Host.Spec.RootDeviceHints = &metal3.RootDeviceHints{Model: "x"} }}, enter: metal3.StatePreparing},
 		"available, inspect again": {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Host.Annotations = map[string]string{names.Inspect: ""} }}, enter: metal3.StateInspecting},
-		"available, maintenance":   {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install, func(o *Observed) { o.Node.Maintenance, o.Node.MaintenanceReason = true, "fan" }}, says: "in maintenance: fan"},
+		"available, maintenance":   {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install, func(o *Observed) { o.Node.Maintenance, full(o).MaintenanceReason = true, "fan" }}, says: "in maintenance: fan"},
 		"available, power fault":   {state: metal3.StateAvailable, node: ironic.StateManageable, given: []func(*Observed){install, func(o *Observed) { o.Node.Maintenance, o.Node.Fault = true, ironic.FaultPower }}, says: "power failure"},
 
 		"provisioning cleans first":           {state: metal3.StateProvisioning, node: ironic.StateManageable, given: []func(*Observed){install}, do: "ask for provide"},
@@ -238,7 +254,7 @@ func TestDecide(t *testing.T) {
 		"powered off":                 {state: metal3.StatePoweringOffBeforeDelete, node: ironic.StateManageable, given: []func(*Observed){deleting, func(o *Observed) { o.Node.PowerState = ironic.PowerOff }}, enter: StateDeleting},
 		"deleting removes the node":   {state: StateDeleting, node: ironic.StateManageable, given: []func(*Observed){deleting}, do: "remove node"},
 		"deleting an active node":     {state: StateDeleting, node: ironic.StateActive, given: []func(*Observed){deleting}, do: "set maintenance"},
-		"deleting releases":           {state: StateDeleting, given: []func(*Observed){deleting, func(o *Observed) { o.Detail, o.Node = Missing, nil }}, do: "release host"},
+		"deleting releases":           {state: StateDeleting, given: []func(*Observed){deleting, func(o *Observed) { o.Sight = nodeaction.Missing() }}, do: "release host"},
 		"deleting, delayed, detached": {state: metal3.StateProvisioned, given: []func(*Observed){deleting, func(o *Observed) {
 			o.Host.Status.OperationalStatus = metal3.OperationalStatusDetached
 			o.Host.Annotations = map[string]string{names.Detached: `{"deleteAction":"delay"}`}
@@ -251,7 +267,7 @@ func TestDecide(t *testing.T) {
 			o.Host.Annotations = map[string]string{names.Detached: `{"deleteAction":"delete"}`}
 		}}, enter: StateDeleting},
 		"deleting, no node, no Secret": {state: metal3.StateProvisioned, given: []func(*Observed){deleting, func(o *Observed) {
-			o.Detail, o.Node = Missing, nil
+			o.Sight = nodeaction.Missing()
 			o.BMC = nodespec.BMC{Problem: "gone"}
 			o.Host.Status.Provisioning.State = metal3.StateDeprovisioning
 		}}, enter: StateDeleting},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
@@ -44,7 +45,7 @@ func TestForce(t *testing.T) {
 		"reboot while the conductor works":     {metal3.StateInspecting, ironic.StateInspecting, []func(*Observed){annotate(names.Reboot, forced)}, "", nil, "inspecting the hardware"},
 		"reboot of a deployment":               {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Reboot+"/me", forced)}, "announce restart", nil, ""},
 		"reboot of a deployment, announced":    {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, marked(noon)}, "ask for deleted", []string{names.Rebooting}, ""},
-		"reboot of a deployment, summary":      {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Reboot, forced), func(o *Observed) { o.Detail = Summary }}, "read node", nil, ""},
+		"reboot of a deployment, summary":      {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Reboot, forced), func(o *Observed) { o.Sight = o.Summary() }}, "read node", nil, ""},
 		"detach waits for the end":             {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Detached, "")}, "", nil, "starting the deployment"},
 		"detach by force, deployment":          {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Detached, `{"force":true}`)}, "ask for abort", nil, ""},
 		"detach by force, old Ironic":          {metal3.StateProvisioning, ironic.StateDeployWait, []func(*Observed){install, annotate(names.Detached, `{"force":true}`), func(o *Observed) { o.AbortRefused = true }}, "ask for deleted", nil, ""},
@@ -152,7 +153,7 @@ func TestPullSecretReachesTheNode(t *testing.T) {
 	o.Host.Spec.Image = &metal3.Image{URL: "oci://quay.example/os", OCIAuthSecretName: new("pull")}
 	g.Expect(Decide(o).Do).To(Equal(ReadPullSecret{}))
 	o.PullSecret = &nodespec.PullSecret{Value: "u:p"}
-	update, ok := Decide(o).Do.(Update)
+	update, ok := Decide(o).Do.(nodeaction.Update)
 	g.Expect(ok).To(BeTrue())
 	g.Expect(update.Desired.InstanceInfo).To(And(HaveKeyWithValue("image_pull_secret", "u:p"), HaveKeyWithValue("image_source", "oci://quay.example/os"), HaveKeyWithValue("image_checksum", ironic.Remove)))
 	o.PullSecret = &nodespec.PullSecret{Problem: "no such Secret", Reason: "ImageAuthFormatUnsupported"}
@@ -178,14 +179,14 @@ func TestDeployInterfaceFollowsTheWish(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := observed(metal3.StateProvisioning, ironic.StateAvailable)
-			o.Node.Interfaces.Deploy = c.have
+			full(o).Interfaces.Deploy = c.have
 			c.change(o.Host)
 			g := NewWithT(t)
-			d := desired(o)
+			d := wanted(o)
 			g.Expect(d.Interfaces.Deploy).To(Equal(c.want))
 			g.Expect(d.ResetInterfaces).To(Equal(c.reset))
 			if o.Applied = &d; c.reset != nil {
-				g.Expect(desired(o).Interfaces.Deploy).To(Equal("direct"), "Ironic's default writes no image")
+				g.Expect(wanted(o).Interfaces.Deploy).To(Equal("direct"), "Ironic's default writes no image")
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -86,7 +87,7 @@ func Rejected(o *Observed, action Action, text string) *Decision {
 		return d
 	}
 	kind := o.phase().fails
-	if _, ok := action.(Power); ok {
+	if _, ok := action.(nodeaction.Power); ok {
 		kind = metal3.PowerManagementError
 	}
 	if kind == "" {
@@ -213,7 +214,7 @@ func ironicReason(o *Observed, d *Decision) (reason string, known bool) {
 		return short, true
 	}
 	if o.Failure == nil {
-		d.do(ReadFailure{Since: o.Node.ProvisionUpdatedAt.Add(-historySlack)})
+		readFailure(o, d)
 		return "", false
 	}
 	for _, text := range []string{*o.Failure, short} {
@@ -226,6 +227,13 @@ func ironicReason(o *Observed, d *Decision) (reason string, known bool) {
 		return "", false
 	}
 	return "Ironic gives no reason for state " + strconv.Quote(string(o.Node.ProvisionState)) + cutShort(o), true
+}
+
+// readFailure asks for the newest error of the node's present state.
+func readFailure(o *Observed, d *Decision) {
+	if n, ok := o.knownNode(d); ok {
+		d.do(n.ReadFailure(n.ProvisionUpdatedAt.Add(-historySlack)))
+	}
 }
 
 // cutShort is what the hub's last word on an installation tells of a deployment whose reason is lost: Ironic

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/plan"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
@@ -17,6 +18,8 @@ import (
 type Observed struct {
 	// Kept is what earlier passes have left, and what this one leaves.
 	Kept
+	// Sight is what is known of the Ironic node, and how well.
+	nodeaction.Sight
 	// Now is the time of the decision.
 	Now time.Time
 	// Host is the resource with the status as decided so far.
@@ -31,10 +34,6 @@ type Observed struct {
 	Neighbours Neighbours
 	// Slot is how the host stands with the limits on hosts at work.
 	Slot Slot
-	// Detail says how well the node is known.
-	Detail Detail
-	// Node is the Ironic node; nil when Detail is Unknown or Missing.
-	Node *ironic.Node
 	// BMC is how to reach the host's controller.
 	BMC nodespec.BMC
 	// NetworkData is what the live image is told of networks through the node; nil for
@@ -86,23 +85,6 @@ type Settings struct {
 	// NoProvisioningNetwork refuses BMCs whose machines boot the live image over the network.
 	NoProvisioningNetwork bool
 }
-
-// Detail says how well a node is known.
-type Detail int
-
-const (
-	// Unknown means that the node was not looked for.
-	Unknown Detail = iota
-	// Summary means that Node holds the few fields that the watch keeps.
-	Summary
-	// Missing means that Ironic has no node of this host.
-	Missing
-	// Cached means that Node is as it was last read in full, with what the watch
-	// keeps as of now: good enough for all that does not touch the machine's disks.
-	Cached
-	// Full means that Node is complete.
-	Full
-)
 
 // Progress is what other parts know about a host at work. The zero value means
 // that nobody knows anything.

@@ -42,7 +42,9 @@ func concernOwner(o *Observed, d *Decision) {
 	case isDetached(o.Host) && !o.Deleting():
 	case o.Owner.Foreign == "":
 		if o.Node != nil && !owned(o) {
-			d.do(FindOwner{})
+			if n, ok := o.knownNode(d); ok {
+				d.do(n.FindOwner())
+			}
 		}
 	case !o.Deleting():
 		fail(o, d, o.registrationError(), causeForeign, o.Owner.Foreign)
@@ -74,7 +76,7 @@ func Judge(h *metal3.BareMetalHost, n *ironic.Node, e Evidence) Owner {
 	full := nodespec.NodeName(h)
 	foreign := func(format string, args ...any) Owner {
 		return Owner{Foreign: fmt.Sprintf("node %s in Ironic is left alone: %s; if it is this host's machine, name it %s in Ironic, otherwise correct or delete the host that is wrong",
-			DisplayName(n), fmt.Sprintf(format, args...), full)}
+			DisplayName(&n.Row), fmt.Sprintf(format, args...), full)}
 	}
 	shortName := n.Name == h.Name
 	switch {
@@ -105,7 +107,7 @@ func Judge(h *metal3.BareMetalHost, n *ironic.Node, e Evidence) Owner {
 }
 
 // DisplayName is a node's name, or its id where it has none.
-func DisplayName(n *ironic.Node) string {
+func DisplayName(n *ironic.Row) string {
 	if n.Name == "" {
 		return n.UUID
 	}
@@ -113,7 +115,7 @@ func DisplayName(n *ironic.Node) string {
 }
 
 // Weigh adds to the evidence what another host has in common with the node.
-func (e *Evidence) Weigh(h, other *metal3.BareMetalHost, n *ironic.Node) {
+func (e *Evidence) Weigh(h, other *metal3.BareMetalHost, n *ironic.Row) {
 	name, id := other.Namespace+"/"+other.Name, other.Status.Provisioning.ID
 	mac, theirs := h.Spec.BootMACAddress, other.Spec.BootMACAddress
 	same := mac != "" && strings.EqualFold(mac, theirs)

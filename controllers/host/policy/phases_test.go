@@ -8,6 +8,7 @@ import (
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/plan"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
@@ -88,17 +89,13 @@ func TestNothingUnasked(t *testing.T) {
 }
 
 func checkUnasked(r *rapid.T, o *Observed, d *Decision) {
-	if o.Detail != Full && ToIronicWrite(d.Do) {
-		if _, enrol := d.Do.(Enrol); !enrol || o.Detail != Missing {
-			r.Fatalf("%s on a node that was not looked at", d.Do.Name())
-		}
-	}
+	checkLooked(r, o, d.Do)
 	_, held := o.Host.Annotations[names.Hold]
 	if held && d.Do != nil {
 		r.Fatalf("%s on a held host", d.Do.Name())
 	}
 	switch a := d.Do.(type) {
-	case Transition:
+	case nodeaction.Transition:
 		wish := nodespec.WantsInstance(o.Host) && o.State() == metal3.StateProvisioning && !o.Deleting()
 		back := o.State() == metal3.StateDeprovisioning
 		switch a.Target {
@@ -123,11 +120,11 @@ func checkUnasked(r *rapid.T, o *Observed, d *Decision) {
 			}
 		default:
 		}
-	case Remove:
+	case nodeaction.Remove:
 		if ending := o.Deleting() && o.State() == StateDeleting; !ending && !WantsDetach(o.Host) {
 			r.Fatalf("node removed in %q", o.State())
 		}
-	case Power:
+	case nodeaction.Power:
 		if o.State() == metal3.StatePoweringOffBeforeDelete && !o.Deleting() {
 			r.Fatalf("switched off to be deleted, but nobody deletes it")
 		}
@@ -141,13 +138,34 @@ func checkUnasked(r *rapid.T, o *Observed, d *Decision) {
 	}
 }
 
+// checkLooked lets nothing be done by what the watch tells alone, and nothing to a
+// machine by what was read before.
+func checkLooked(r *rapid.T, o *Observed, a Action) {
+	_, known := o.InFull()
+	_, read := o.AsRead()
+	if _, enrol := a.(Enrol); enrol && o.Missing || read || !ToIronicWrite(a) {
+		return
+	}
+	if !known {
+		r.Fatalf("%s on a node that was not looked at", a.Name())
+	}
+	switch a := a.(type) {
+	case nodeaction.Transition:
+		if a.Target != ironic.TargetManage && a.Target != ironic.TargetInspect {
+			r.Fatalf("%s on a node that was read before", a.Name())
+		}
+	case nodeaction.Power, nodeaction.Maintenance, nodeaction.SetRAID, nodeaction.Validate, nodeaction.Remove:
+		r.Fatalf("%s on a node that was read before", a.Name())
+	}
+}
+
 // checkWork looks at requests for manual cleaning and servicing: volumes are
 // touched only in preparing and for a difference that the spec asks for, and a
 // machine in use only while it is off in a reboot and its policy allows it.
-func checkWork(r *rapid.T, o *Observed, t Transition) {
+func checkWork(r *rapid.T, o *Observed, t nodeaction.Transition) {
 	// A draw whose update is made shows it (see settled): what is on the node is what counts.
-	have := plan.OrderOf(o.Node)
-	if have == nil || have.Started(o.Node) || have.Failed {
+	have := plan.OrderOf(full(o))
+	if have == nil || have.Started(full(o)) || have.Failed {
 		r.Fatalf("%s without an order on the node: %+v", t.Target, have)
 	}
 	for _, step := range append(slices.Clone(t.CleanSteps), t.ServiceSteps...) {
@@ -175,7 +193,7 @@ func checkWork(r *rapid.T, o *Observed, t Transition) {
 		r.Fatalf("manual cleaning in %q", o.State())
 	case t.Target == ironic.TargetService && (!nodespec.InUse(o.Host) || o.Firmware.Policy == (metal3.HostUpdatePolicySpec{})):
 		r.Fatalf("servicing in %q without a policy", o.State())
-	case t.Target == ironic.TargetService && o.Node.ProvisionState == ironic.StateActive && !plan.InReboot(o.Host, o.Node):
+	case t.Target == ironic.TargetService && o.Node.ProvisionState == ironic.StateActive && !plan.InReboot(o.Host, full(o)):
 		r.Fatalf("servicing of a machine that runs")
 	}
 }
@@ -204,10 +222,10 @@ func drawWork(r *rapid.T, o *Observed) {
 		return
 	}
 	since := rapid.SampledFrom([]time.Time{noon, noon.Add(-time.Minute)}).Draw(r, "since")
-	if p := o.plan(); p.Is == plan.ToDo {
+	if p := planOf(o); p.Is == plan.ToDo {
 		ordered(since, func(w *plan.Order) { w.Failed = flag("failed") })(o)
 		if flag("target") {
-			o.Node.TargetRAIDConfig = ironic.RAIDTarget(p.Work.Disks)
+			full(o).TargetRAIDConfig = ironic.RAIDTarget(p.Work.Disks)
 		}
 	}
 	if o.Applied != nil {
@@ -260,7 +278,7 @@ func drawObserved(r *rapid.T, states []State) *Observed {
 		o.BMC = nodespec.BMC{Secret: "bmc", Problem: "bad"}
 	}
 	if rarely("maintenance") {
-		o.Node.Maintenance, o.Node.MaintenanceReason = true, rapid.SampledFrom([]string{"fan", detachReason}).Draw(r, "why")
+		o.Node.Maintenance, full(o).MaintenanceReason = true, rapid.SampledFrom([]string{"fan", detachReason}).Draw(r, "why")
 	}
 	o.Settings.BuildImages = flag("images")
 	o.Image = nodespec.LiveImage{Asked: flag("image asked"), Ready: flag("image ready")}
@@ -274,7 +292,7 @@ func drawObserved(r *rapid.T, states []State) *Observed {
 		h.Annotations[names.Rebooting] = Mark{
 			Since: rapid.SampledFrom([]time.Time{noon, noon.Add(-time.Minute)}).Draw(r, "announced when"), State: o.Node.ProvisionState,
 		}.Value()
-		o.Node.UpdatedAt = noon
+		full(o).UpdatedAt = noon
 	}
 	drawWork(r, o)
 	if flag("validated") {
@@ -288,10 +306,9 @@ func drawObserved(r *rapid.T, states []State) *Observed {
 		o.Progress = Progress{Failure: "cancelled", FailedAt: noon.Add(-time.Minute)}
 		o.Node.DeployStep = ironic.Step{Interface: "deploy", Name: names.StartAssistedInstall}
 	}
-	o.Detail = rapid.SampledFrom([]Detail{Unknown, Summary, Missing, Full}).Draw(r, "sight")
-	if o.Detail == Unknown || o.Detail == Missing {
-		o.Node = nil
-	}
+	o.Sight = rapid.SampledFrom([]nodeaction.Sight{
+		{}, o.Summary(), nodeaction.Missing(), nodeaction.Remembered(*full(o), *o.Node), o.Sight,
+	}).Draw(r, "sight")
 	h.Status.TriedCredentials.Reference = &corev1.SecretReference{Name: "bmc", Namespace: h.Namespace}
 	return o
 }

@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -85,7 +86,7 @@ func TestACorrectedWishGoesOn(t *testing.T) {
 			o.Preflight = c.verdict
 			d := Decide(o)
 			if c.goesOn {
-				g.Expect(d.Do).To(BeAssignableToTypeOf(SetRAID{}), "%+v", d)
+				g.Expect(d.Do).To(BeAssignableToTypeOf(nodeaction.SetRAID{}), "%+v", d)
 				return
 			}
 			g.Expect(d.Do).To(BeNil(), "%+v", d)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/plan"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
@@ -69,33 +70,36 @@ func wishSetting(have, want string) func(*Observed) {
 // ordered puts the order that the plan comes to on the node, as of some moment.
 func ordered(since time.Time, change func(*plan.Order)) func(*Observed) {
 	return func(o *Observed) {
-		work := o.plan().Work
+		work := planOf(o).Work
 		work.Order.Since = since
 		if change != nil {
 			change(&work.Order)
 		}
-		o.Node.Extra = map[string]any{plan.KeyOrder: work.Order.Value()}
+		full(o).Extra = map[string]any{plan.KeyOrder: work.Order.Value()}
 	}
 }
 
 // settled is the node after an update to what is wanted: as Ironic's answer has it, it
 // shows the order that the update wrote.
 func settled(o *Observed) {
-	applied := desired(o)
+	if _, known := o.InFull(); !known {
+		return // with a summary nothing was compared
+	}
+	applied := wanted(o)
 	o.Applied = &applied
 	switch order, named := applied.Extra[plan.KeyOrder]; {
 	case !named:
 	case order == ironic.Remove:
-		delete(o.Node.Extra, plan.KeyOrder)
-	case o.Node.Extra == nil:
-		o.Node.Extra = map[string]any{plan.KeyOrder: order}
+		delete(full(o).Extra, plan.KeyOrder)
+	case full(o).Extra == nil:
+		full(o).Extra = map[string]any{plan.KeyOrder: order}
 	default:
-		o.Node.Extra[plan.KeyOrder] = order
+		full(o).Extra[plan.KeyOrder] = order
 	}
 }
 
 func TestPrepare(t *testing.T) {
-	targeted := func(o *Observed) { o.Node.TargetRAIDConfig = ironic.RAIDTarget(o.plan().Work.Disks) }
+	targeted := func(o *Observed) { full(o).TargetRAIDConfig = ironic.RAIDTarget(planOf(o).Work.Disks) }
 	done := ordered(noon.Add(-time.Minute), nil)
 	failed := ordered(noon.Add(-time.Minute), func(w *plan.Order) { w.Failed = true })
 	for name, c := range map[string]struct {
@@ -122,7 +126,7 @@ func TestPrepare(t *testing.T) {
 		"hardware away, software next":    {node: ironic.StateManageable, given: []func(*Observed){wishRAID(&metal3.RAIDConfig{HardwareRAIDVolumes: []metal3.HardwareRAIDVolume{}, SoftwareRAIDVolumes: softRAID.SoftwareRAIDVolumes}), haveRAID(mirror), wishSetting("Bios", "Uefi"), ordered(noon, nil), settled}, do: "ask for clean", steps: "raid.delete_configuration"},
 		"an available node is taken back": {node: ironic.StateAvailable, given: []func(*Observed){wishRAID(mirror), settled}, do: "ask for manage"},
 		"no RAID with this driver":        {node: ironic.StateManageable, given: []func(*Observed){func(o *Observed) { o.Host.Spec.RAID = mirror; settled(o) }}, err: true, says: "cannot set up RAID"},
-		"cleaning":                        {node: ironic.StateCleanWait, given: []func(*Observed){wishRAID(mirror), func(o *Observed) { o.Node.CleanStep = ironic.Step{Interface: "raid", Name: "create_configuration"} }}, says: "cleaning: create_configuration"},
+		"cleaning":                        {node: ironic.StateCleanWait, given: []func(*Observed){wishRAID(mirror), func(o *Observed) { full(o).CleanStep = ironic.Step{Interface: "raid", Name: "create_configuration"} }}, says: "cleaning: create_configuration"},
 		"a failure marks the order":       {node: ironic.StateCleanFailed, given: []func(*Observed){wishRAID(mirror), func(o *Observed) { o.Node.LastError = "no disk" }, done}, do: "update node"},
 		"then it is reported":             {node: ironic.StateCleanFailed, given: []func(*Observed){wishRAID(mirror), func(o *Observed) { o.Node.LastError = "no disk" }, ordered(noon.Add(-time.Minute), func(w *plan.Order) { w.Failed = true }), settled}, err: true, says: "no disk"},
 		"BIOS settings":                   {node: ironic.StateManageable, given: []func(*Observed){wishSetting("Bios", "Uefi"), ordered(noon, nil), settled}, do: "ask for clean", steps: "bios.apply_configuration"},
@@ -159,7 +163,7 @@ func TestPrepare(t *testing.T) {
 				did = d.Do.Name()
 			}
 			g.Expect(did).To(Equal(c.do), "%+v", d)
-			if tr, ok := d.Do.(Transition); ok && c.steps != "" {
+			if tr, ok := d.Do.(nodeaction.Transition); ok && c.steps != "" {
 				g.Expect(stepNames(tr.CleanSteps)).To(Equal(c.steps))
 			}
 			if c.err {
@@ -187,7 +191,7 @@ func TestRAIDResultIsRecordedBeforeItsOrderGoes(t *testing.T) {
 	g.Expect(d.Status.Provisioning.RAID).To(Equal(mirror))
 	o.Host.Status = d.Status
 	d = Decide(o)
-	g.Expect(d.Do).To(BeAssignableToTypeOf(Update{}))
+	g.Expect(d.Do).To(BeAssignableToTypeOf(nodeaction.Update{}))
 	g.Expect(Announced(d.Do, metal3.StatePreparing)).To(BeTrue(), "the status is stored before the order goes")
 }
 

@@ -83,12 +83,11 @@ func neverOff(o *Observed, d *Decision, r reboot) bool {
 	switch {
 	case !o.Host.Spec.DisablePowerOff:
 		return false
-	case r.plain && o.Detail != Full:
-		d.do(Refresh{}) // the watch does not keep updated_at
 	case r.plain:
-		if mediaSettled(o, d, true) {
+		n, ok := o.readNode(d) // the watch does not keep updated_at
+		if ok && mediaSettled(o, d, true) {
 			hard := r.hard || o.Host.Status.ErrorCount > 0
-			d.do(Announce{Mark{Hard: hard, Since: o.Node.UpdatedAt, State: o.Node.ProvisionState, Failed: failingSince(o)}, []string{names.Reboot}})
+			d.do(Announce{Mark{Hard: hard, Since: n.UpdatedAt, State: n.ProvisionState, Failed: failingSince(o)}, []string{names.Reboot}})
 			if r.problem != "" {
 				d.warn("InvalidAnnotationValue", r.problem)
 			}
@@ -110,12 +109,13 @@ func neverOff(o *Observed, d *Decision, r reboot) bool {
 
 // restart carries out what a mark has announced, until the machine is up again.
 func restart(o *Observed, d *Decision, m Mark) {
-	n := o.Node
+	if moving := o.Node.TargetPowerState; moving != "" {
+		d.wait(lookAgain, view.Note{Step: "restarting the machine", Text: string(moving)})
+		return
+	}
+	n, ok := o.readNode(d)
 	switch {
-	case n.TargetPowerState != "":
-		d.wait(lookAgain, view.Note{Step: "restarting the machine", Text: string(n.TargetPowerState)})
-	case o.Detail != Full:
-		d.do(Refresh{})
+	case !ok:
 	case m.TurnedAway && n.Reservation != "":
 		d.wait(WaitBusy, view.Note{Step: "restarting the machine", WaitingFor: "whoever holds the node in Ironic"})
 	case m.TurnedAway:
@@ -149,7 +149,7 @@ func askRestart(o *Observed, d *Decision, m Mark) {
 	if !m.Hard && !o.SoftRefused {
 		request = ironic.PowerRequest{Target: ironic.PowerSoftRebooting, Timeout: softTimeout}
 	}
-	d.do(Power{request})
+	power(o, d, request)
 	d.event("PowerOff", "Host is asked to do: "+string(request.Target))
 	d.count(Count{MetricPowerChange, []string{"off"}})
 }
@@ -158,25 +158,26 @@ func askRestart(o *Observed, d *Decision, m Mark) {
 // request of a forced reboot, and reports whether it does. The phase then starts
 // the operation anew, with a restart of the machine.
 func startOver(o *Observed, d *Decision) bool {
-	forced, m, n := ForcedReboots(o.Host), MarkOf(o.Host), o.Node
+	forced, m := ForcedReboots(o.Host), MarkOf(o.Host)
 	if m != nil && m.CutOff {
 		m = nil // of a restart that nobody asked for
 	}
-	switch {
-	case m == nil && len(forced) == 0:
+	if m == nil && len(forced) == 0 {
 		return false
-	case o.Detail != Full:
-		d.do(Refresh{})
+	}
+	n, ok := o.readNode(d)
+	switch {
+	case !ok:
 	case m == nil:
 		d.do(Announce{Mark{Hard: true, Since: n.ProvisionUpdatedAt, State: n.ProvisionState}, ours(forced)})
 	case m.State != n.ProvisionState, !m.Since.Equal(n.ProvisionUpdatedAt):
 		dropMark(d) // it was asked for: this is the operation that it led to
 	default:
-		target := ironic.TargetDeleted
+		end := ironic.TargetDeleted
 		if n.ProvisionState == ironic.StateInspectWait {
-			target = ironic.TargetAbort
+			end = ironic.TargetAbort
 		}
-		d.do(Transition{ironic.Transition{Target: target}})
+		target(o, d, end)
 		d.DropAnnotations = []string{names.Rebooting}
 		d.event("ForcedReboot", "what the machine was doing ("+string(n.ProvisionState)+") is started over on request of a reboot annotation with force")
 	}

@@ -12,17 +12,23 @@ import (
 	"github.com/ironflow/ironflow/ironic"
 )
 
+// rebooting stands for the request to restart a machine, which is made from its node.
+type rebooting struct{}
+
+// Name implements Action.
+func (rebooting) Name() string { return "restart" }
+
 // neverOffHost is a host in use that must not be switched off, which failed an hour ago.
 func neverOffHost(change func(*Observed)) *Observed {
 	o := observed(metal3.StateProvisioned, ironic.StateActive)
-	o.Node.UpdatedAt = noon
+	full(o).UpdatedAt = noon
 	o.Host.Spec.DisablePowerOff = true
 	o.Host.Spec.CustomDeploy = &metal3.CustomDeploy{Method: "m"}
 	o.Host.Status.Provisioning.CustomDeploy = &metal3.CustomDeploy{Method: "m"}
 	o.Host.Annotations = map[string]string{}
 	stalled(o, metal3.PowerManagementError, causeRejected, time.Hour)
 	change(o)
-	applied := desired(o)
+	applied := desired(o, known(o))
 	o.Applied = &applied
 	return o
 }
@@ -45,7 +51,7 @@ func TestAnErrorFromBeforeARestart(t *testing.T) {
 		},
 		"the restart is asked for": {
 			mark(Mark{Hard: true, Since: noon, Failed: failed}),
-			Power{ironic.PowerRequest{Target: ironic.PowerRebooting}}, "",
+			rebooting{}, "",
 		},
 		"the restart was made": {
 			mark(Mark{Hard: true, Since: before, Failed: failed}), nil, metal3.PowerManagementError,
@@ -72,6 +78,8 @@ func TestAnErrorFromBeforeARestart(t *testing.T) {
 			d := Decide(o)
 			g.Expect(d.Status.ErrorType).To(Equal(c.err))
 			switch {
+			case c.do == Action(rebooting{}):
+				g.Expect(d.Do).To(HaveField("PowerRequest.Target", ironic.PowerRebooting))
 			case c.do != nil:
 				g.Expect(d.Do).To(Equal(c.do))
 			case o.Node.LastError != "":

@@ -68,8 +68,8 @@ func TestServicing(t *testing.T) {
 		"then the request":                         {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, ordered(noon, nil), settled}, do: "ask for service", status: "servicing"},
 		"the live image is waited for":             {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, func(o *Observed) { o.Settings.BuildImages, o.Image = true, nodespec.LiveImage{Asked: true} }}, status: "servicing", says: "building the live image"},
 		"a wish that was not judged is read first": {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, func(o *Observed) { o.Firmware.Settings.Generation = 9 }}, do: "read BIOS settings", status: "OK"},
-		"a summary does not tell":                  {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, func(o *Observed) { o.Detail = Summary }}, do: "read node", status: "servicing"},
-		"it runs":                                  {node: ironic.StateServiceWait, given: []func(*Observed){wish, onReboot, under, func(o *Observed) { o.Node.ServiceStep = ironic.Step{Interface: "bios", Name: "apply_configuration"} }}, status: "servicing", says: "servicing: apply_configuration"},
+		"a summary does not tell":                  {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, func(o *Observed) { o.Sight = o.Summary() }}, do: "read node", status: "servicing"},
+		"it runs":                                  {node: ironic.StateServiceWait, given: []func(*Observed){wish, onReboot, under, func(o *Observed) { full(o).ServiceStep = ironic.Step{Interface: "bios", Name: "apply_configuration"} }}, status: "servicing", says: "servicing: apply_configuration"},
 		"it runs although the status says no":      {node: ironic.StateServicing, given: []func(*Observed){wish, onReboot}, status: "servicing"},
 		"the wish is gone":                         {node: ironic.StateServiceWait, given: []func(*Observed){onReboot, under}, do: "ask for abort", status: "servicing"},
 		"done: read again":                         {node: ironic.StateActive, given: []func(*Observed){wish, onReboot, under, ordered(past, nil), settled}, do: "read BIOS settings", status: "servicing"},
@@ -126,16 +126,16 @@ func TestPowerModes(t *testing.T) {
 	reboot := func(value string) func(*Observed) {
 		return func(o *Observed) { o.Host.Annotations = map[string]string{names.Reboot: value} }
 	}
-	never := func(o *Observed) { o.Host.Spec.DisablePowerOff, o.Node.DisablePowerOff = true, true; settled(o) }
+	never := func(o *Observed) { o.Host.Spec.DisablePowerOff, full(o).DisablePowerOff = true, true; settled(o) }
 	on := func(o *Observed) { o.Node.PowerState, o.Host.Status.PoweredOn = ironic.PowerOn, true }
 	marked := func(hard bool, since time.Time) func(*Observed) {
 		return func(o *Observed) {
-			o.Node.UpdatedAt = noon
+			full(o).UpdatedAt = noon
 			o.Host.Annotations = map[string]string{names.Rebooting: Mark{Hard: hard, Since: since, State: o.Node.ProvisionState}.Value()}
 		}
 	}
 	turnedAway := func(o *Observed) {
-		o.Node.UpdatedAt = noon
+		full(o).UpdatedAt = noon
 		o.Host.Annotations = map[string]string{names.Rebooting: Mark{Since: noon, State: o.Node.ProvisionState, TurnedAway: true}.Value()}
 	}
 	for name, c := range map[string]struct {
@@ -151,7 +151,7 @@ func TestPowerModes(t *testing.T) {
 		"a value that cannot be read":           {[]func(*Observed){on, reboot("hard")}, "ask for soft power off", false, "InvalidAnnotationValue"},
 		"hard after an error":                   {[]func(*Observed){on, reboot(""), func(o *Observed) { o.Host.Status.ErrorCount = 1 }}, "ask for power off", false, "PowerOff"},
 		"never off: announced first":            {[]func(*Observed){on, never, reboot("")}, "announce restart", false, ""},
-		"never off: looked at before":           {[]func(*Observed){on, never, reboot(""), func(o *Observed) { o.Detail = Summary }}, "read node", false, ""},
+		"never off: looked at before":           {[]func(*Observed){on, never, reboot(""), func(o *Observed) { o.Sight = o.Summary() }}, "read node", false, ""},
 		"never off: soft":                       {[]func(*Observed){on, never, marked(false, noon)}, "ask for soft rebooting", false, "PowerOff"},
 		"never off: hard":                       {[]func(*Observed){on, never, marked(true, noon)}, "ask for rebooting", false, "PowerOff"},
 		"never off: no soft":                    {[]func(*Observed){on, never, marked(false, noon), func(o *Observed) { o.SoftRefused = true }}, "ask for rebooting", false, "PowerOff"},
@@ -163,7 +163,7 @@ func TestPowerModes(t *testing.T) {
 		"never off: a key does not hold it off": {[]func(*Observed){on, never, func(o *Observed) { o.Host.Annotations = map[string]string{names.Reboot + "/x": ""} }}, "", false, ""},
 		"never off: offline by an old spec":     {[]func(*Observed){on, never, func(o *Observed) { o.Host.Spec.Online = false }}, "", false, ""},
 		"off: the annotation goes":              {[]func(*Observed){reboot("")}, "", true, ""},
-		"off, says the watch: looked at before": {[]func(*Observed){reboot(""), func(o *Observed) { o.Detail = Summary }}, "read node", false, ""},
+		"off, says the watch: looked at before": {[]func(*Observed){reboot(""), func(o *Observed) { o.Sight = o.Summary() }}, "read node", false, ""},
 		"off, and locked: it may be started":    {[]func(*Observed){reboot(""), func(o *Observed) { o.Node.Reservation = "conductor-1" }}, "", false, ""},
 		"off, being started: the request stays": {[]func(*Observed){reboot(""), func(o *Observed) { o.Node.TargetPowerState = ironic.PowerOn }}, "", false, ""},
 		"off while a key is there":              {[]func(*Observed){reboot(""), func(o *Observed) { o.Host.Annotations[names.Reboot+"/x"] = "" }}, "", false, ""},

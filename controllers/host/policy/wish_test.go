@@ -15,15 +15,15 @@ import (
 
 // asked has the node be as it is before the deployment of what the host asks for now.
 func asked(o *Observed) {
-	o.Node.InstanceInfo, o.Node.Extra = map[string]any{}, map[string]any{}
+	full(o).InstanceInfo, full(o).Extra = map[string]any{}, map[string]any{}
 	state := o.Node.ProvisionState
 	o.Node.ProvisionState = ironic.StateAvailable
-	want := desired(o)
+	want := wanted(o)
 	o.Node.ProvisionState = state
-	maps.Copy(o.Node.Extra, want.Extra)
+	maps.Copy(full(o).Extra, want.Extra)
 	for key, value := range want.InstanceInfo {
 		if value != ironic.Remove {
-			o.Node.InstanceInfo[key] = value
+			full(o).InstanceInfo[key] = value
 		}
 	}
 }
@@ -31,7 +31,7 @@ func asked(o *Observed) {
 // rewrite is what Ironic does to instance_info: the address that the image's own leads to,
 // and the format and the checksum of what it has converted, take the place of what was asked for.
 func rewrite(o *Observed) {
-	info := o.Node.InstanceInfo
+	info := full(o).InstanceInfo
 	info["image_source"], info["image_url"] = "https://mirror-7.test/os.raw", ironic.Masked
 	info["image_disk_format"], info["image_checksum"] = "raw", nil
 	info["image_os_hash_algo"], info["image_os_hash_value"] = "sha256", "0123"
@@ -46,7 +46,10 @@ func TestWhatWasAskedForTellsWhatIsThere(t *testing.T) {
 		}
 	}
 	nothing := func(*metal3.BareMetalHost) {}
-	unrecorded := func(o *Observed) { delete(o.Node.Extra, "ironflow_wish"); delete(o.Node.InstanceInfo, "ironflow_wish") }
+	unrecorded := func(o *Observed) {
+		delete(full(o).Extra, "ironflow_wish")
+		delete(full(o).InstanceInfo, "ironflow_wish")
+	}
 	for name, c := range map[string]struct {
 		first, then func(*metal3.BareMetalHost)
 		given       func(*Observed)
@@ -65,9 +68,9 @@ func TestWhatWasAskedForTellsWhatIsThere(t *testing.T) {
 		"recorded by nobody, then another": {first: image("http://a/os"), then: image("http://b/os"), given: unrecorded, image: "http://b/os"},
 		"recorded by nobody, a method":     {first: wantInstall, then: nothing, given: unrecorded, method: names.StartAssistedInstall},
 		"what is recorded is of a deployment before": {first: image("http://a/os"), then: image("http://b/os"), given: func(o *Observed) {
-			o.Node.InstanceInfo = map[string]any{"image_source": "http://b/os"} // another controller has given the machine back and deployed it
+			full(o).InstanceInfo = map[string]any{"image_source": "http://b/os"} // another controller has given the machine back and deployed it
 		}, image: "http://b/os"},
-		"what is recorded cannot be read": {first: image("http://a/os"), then: nothing, given: func(o *Observed) { o.Node.Extra["ironflow_wish"] = "by hand" }, image: "http://a/os"},
+		"what is recorded cannot be read": {first: image("http://a/os"), then: nothing, given: func(o *Observed) { full(o).Extra["ironflow_wish"] = "by hand" }, image: "http://a/os"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := func(node ironic.ProvisionState) *Decision {
@@ -144,8 +147,8 @@ func TestWhatGivesAMachineBack(t *testing.T) {
 func TestTheRecordGoesWithTheMachine(t *testing.T) {
 	g := NewWithT(t)
 	o := observed(metal3.StateAvailable, ironic.StateAvailable)
-	o.Node.Extra = map[string]any{"ironflow_wish": map[string]any{"method": "m"}}
-	g.Expect(desired(o).Extra).To(HaveKeyWithValue("ironflow_wish", ironic.Remove))
+	full(o).Extra = map[string]any{"ironflow_wish": map[string]any{"method": "m"}}
+	g.Expect(wanted(o).Extra).To(HaveKeyWithValue("ironflow_wish", ironic.Remove))
 	wantInstall(o.Host)
-	g.Expect(desired(o).Extra).NotTo(HaveKey("ironflow_wish"), "it is about to be written anew")
+	g.Expect(wanted(o).Extra).NotTo(HaveKey("ironflow_wish"), "it is about to be written anew")
 }
