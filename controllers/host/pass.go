@@ -90,7 +90,7 @@ func (p *pass) noteAfter(d *policy.Decision) view.Note {
 		return view.Note{Step: d.Do.Name()}
 	}
 	next := p.Known
-	next.Sight = p.Known.Sight.Copy()
+	next.Sight = p.Known.Copy()
 	if n, known := next.InFull(); known {
 		execute.ExpectTransition(n.Node(), t.Target)
 	}

@@ -63,14 +63,14 @@ func serviceActive(o *Observed, d *Decision) bool {
 	case p.Is == plan.ToDo && plan.InReboot(o.Host, n.Node()):
 		startService(o, d, p.Work)
 	default:
-		endService(o, d, n, p)
+		endService(d, n, p)
 	}
 	return true
 }
 
 // endService ends servicing. It is complete only if Ironic was seen to carry it out:
 // with a machine that runs again before Ironic was asked, it waits for the next reboot.
-func endService(o *Observed, d *Decision, n nodeaction.Known, p plan.Plan) {
+func endService(d *Decision, n nodeaction.Known, p plan.Plan) {
 	d.Status.OperationalStatus = metal3.OperationalStatusOK
 	d.Again = true
 	switch have := plan.OrderOf(n.Node()); {
