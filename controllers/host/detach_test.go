@@ -134,11 +134,13 @@ func TestADetachedHostWhoseStatusIsLost(t *testing.T) {
 		h := w.host()
 		h.Status = metal3.BareMetalHostStatus{}
 		g.Expect(w.kube.Status().Update(t.Context(), h)).To(Succeed())
+		w.sim.ResetCounts()
 		w.start(policy.Settings{})
 		w.until("detached again", time.Minute, detached)
 		let(time.Hour)
-		g.Expect(w.sim.Nodes()).To(BeEmpty())
+		g.Expect(w.sim.Counts()["POST /v1/nodes"]).To(BeZero(), "it was enrolled, and detached when it was available")
 		h = w.host()
+		g.Expect(h.Status.Provisioning.State).To(BeEmpty())
 		g.Expect(h.Status.ErrorType).To(BeEmpty())
 		g.Expect(condition(h, metal3.ProgressingCondition).Message).To(ContainSubstring("somebody to remove the annotation " + names.Detached))
 
