@@ -13,9 +13,21 @@ import (
 // has no node to act on, and Ironic is not asked.
 func TestAnActionFromNoNodeIsNotCarriedOut(t *testing.T) {
 	for _, a := range []policy.Action{
-		nodeaction.Transition{}, nodeaction.Power{}, nodeaction.Maintenance{}, nodeaction.SetRAID{}, nodeaction.Validate{}, nodeaction.Remove{},
-		nodeaction.Update{}, nodeaction.EnsurePorts{}, nodeaction.LookAtPower{}, nodeaction.FindOwner{}, nodeaction.ReadInventory{},
-		nodeaction.ReadFailure{}, nodeaction.MakeFirmware{}, nodeaction.ReadSettings{}, nodeaction.ReadComponents{},
+		nodeaction.Transition{},
+		nodeaction.Power{},
+		nodeaction.Maintenance{},
+		nodeaction.SetRAID{},
+		nodeaction.Validate{},
+		nodeaction.Remove{},
+		nodeaction.Update{},
+		nodeaction.EnsurePorts{},
+		nodeaction.LookAtPower{},
+		nodeaction.FindOwner{},
+		nodeaction.ReadInventory{},
+		nodeaction.ReadFailure{},
+		nodeaction.MakeFirmware{},
+		nodeaction.ReadSettings{},
+		nodeaction.ReadComponents{},
 	} {
 		w := &Work{}
 		NewWithT(t).Expect(w.onIronic(t.Context(), a)).To(MatchError(ContainSubstring("was made from no node")), a.Name())

@@ -19,13 +19,13 @@ func TestNewCredentials(t *testing.T) {
 		secret        string
 		isNew         bool
 	}{
-		"nothing was sent":                          {isNew: true},
-		"as it was sent":                            {secret: "bmc", version: "2", sent: "c0ffee"},
-		"marked since":                              {secret: "bmc", version: "1", sent: "c0ffee"},
-		"changed since":                             {secret: "bmc", version: "1", sent: "beef", isNew: true},
-		"sent by another program":                   {secret: "bmc", version: "2"},
-		"sent by another program and changed since": {secret: "bmc", version: "1", isNew: true},
-		"another Secret":                            {secret: "other", version: "2", sent: "c0ffee", isNew: true},
+		"nothing was sent":                 {isNew: true},
+		"as it was sent":                   {secret: "bmc", version: "2", sent: "c0ffee"},
+		"marked since":                     {secret: "bmc", version: "1", sent: "c0ffee"},
+		"changed since":                    {secret: "bmc", version: "1", sent: "beef", isNew: true},
+		"another program's":                {secret: "bmc", version: "2"},
+		"another program's, changed since": {secret: "bmc", version: "1", isNew: true},
+		"another Secret":                   {secret: "other", version: "2", sent: "c0ffee", isNew: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

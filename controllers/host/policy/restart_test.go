@@ -47,11 +47,13 @@ func TestAnErrorFromBeforeARestart(t *testing.T) {
 	}{
 		"it is told apart when the restart is announced": {
 			func(o *Observed) { o.Host.Annotations[names.Reboot] = "" },
-			Announce{Mark{Hard: true, Since: noon, State: ironic.StateActive, Failed: failed}, []string{names.Reboot}}, metal3.PowerManagementError,
+			Announce{Mark{Hard: true, Since: noon, State: ironic.StateActive, Failed: failed}, []string{names.Reboot}},
+			metal3.PowerManagementError,
 		},
 		"the restart is asked for": {
 			mark(Mark{Hard: true, Since: noon, Failed: failed}),
-			rebooting{}, "",
+			rebooting{},
+			"",
 		},
 		"the restart was made": {
 			mark(Mark{Hard: true, Since: before, Failed: failed}), nil, metal3.PowerManagementError,
