@@ -83,11 +83,14 @@ func decide(in Input, host *metal3v1.BareMetalHost) Plan {
 		return Plan{}
 	case givingBack(host):
 		return goOnGivingBack(in, host) // asked for, and recorded: it ends although the label goes
-	case !labelled:
+	case !labelled && host.Annotations[names.GiveBack] != host.Name:
 		return forget(host)
 	}
 	if why := askedBack(in); why != "" {
 		return giveBack(in, host, why)
+	}
+	if !labelled {
+		return forget(host)
 	}
 	return lend(in, host)
 }

@@ -45,6 +45,9 @@ func TestWhoAsksForAHostBack(t *testing.T) {
 		"its Agent is being deleted":      {link.Input{Host: installedHost(), Agent: deletedAgent, AgentDeleted: true}, true, link.ReasonGivingBack, "was deleted"},
 		"its Agent was deleted":           {link.Input{Host: installedHost(), AgentDeleted: true}, true, link.ReasonGivingBack, "was deleted"},
 		"the annotation with its name":    {link.Input{Host: installedHost(annotated(names.GiveBack, "node-0")), Agent: agent(linked)}, true, link.ReasonGivingBack, names.GiveBack},
+		"the annotation, and the label goes in the same edit": {
+			link.Input{Host: installedHost(annotated(names.GiveBack, "node-0"), unlabelled), Agent: agent(linked)}, true, link.ReasonGivingBack, names.GiveBack,
+		},
 		"while it is being installed": {
 			link.Input{Host: host(metal3v1.StateProvisioning, asked, annotated(names.GiveBack, "node-0"))}, true, link.ReasonGivingBack, names.GiveBack,
 		},

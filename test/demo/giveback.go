@@ -15,7 +15,7 @@ import (
 func (d *demo) giveBack(ctx context.Context) error {
 	d.screen.Say("giving every host back: deprovision, clean, available")
 	for _, m := range d.machines {
-		if err := unlabel(ctx, d.client, m.name); err != nil {
+		if err := giveBack(ctx, d.client, m.name); err != nil {
 			return err
 		}
 	}

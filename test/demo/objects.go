@@ -101,9 +101,12 @@ func annotate(ctx context.Context, c client.Client, name, key, value string) err
 	return patchHost(ctx, c, name, map[string]any{"metadata": map[string]any{"annotations": map[string]any{key: value}}})
 }
 
-// unlabel takes the InfraEnv label off a host: its user gives it back.
-func unlabel(ctx context.Context, c client.Client, name string) error {
-	return patchHost(ctx, c, name, map[string]any{"metadata": map[string]any{"labels": map[string]any{names.InfraEnvLabel: nil}}})
+// giveBack asks for a host to be cleaned, and takes the InfraEnv label off, so that it is
+// not installed again.
+func giveBack(ctx context.Context, c client.Client, name string) error {
+	return patchHost(ctx, c, name, map[string]any{"metadata": map[string]any{
+		"annotations": map[string]any{names.GiveBack: name}, "labels": map[string]any{names.InfraEnvLabel: nil},
+	}})
 }
 
 func patchHost(ctx context.Context, c client.Client, name string, patch map[string]any) error {

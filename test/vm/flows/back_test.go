@@ -41,7 +41,9 @@ func (f *flow) softwareRAID(h *Host) {
 func (f *flow) back(h *Host, disk int) {
 	f.Helper()
 	f.Expect(Signatures(h.Machine.DiskPath(disk))).NotTo(BeEmpty())
-	f.Expect(h.Patch(f.Context(), map[string]any{"metadata": map[string]any{"labels": map[string]any{names.InfraEnvLabel: nil}}})).To(Succeed())
+	f.Expect(h.Patch(f.Context(), map[string]any{"metadata": map[string]any{
+		"annotations": map[string]any{names.GiveBack: h.Name}, "labels": map[string]any{names.InfraEnvLabel: nil},
+	}})).To(Succeed())
 	f.available(h, disk)
 }
 
