@@ -2,6 +2,7 @@ package subscription
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -52,12 +53,12 @@ func TestWhatASubscriptionTells(t *testing.T) {
 				return fault
 			})
 			w.settle()
-			told := ""
+			var told strings.Builder
 			for len(sink.Events) > 0 {
-				told += <-sink.Events
+				told.WriteString(<-sink.Events)
 			}
-			w.Expect(told).To(ContainSubstring("https://events.test"))
-			w.Expect(told + w.object().Status.Error).NotTo(ContainSubstring("tokentoken"))
+			w.Expect(told.String()).To(ContainSubstring("https://events.test"))
+			w.Expect(told.String() + w.object().Status.Error).NotTo(ContainSubstring("tokentoken"))
 		})
 	}
 }
