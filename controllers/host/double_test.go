@@ -118,12 +118,15 @@ func TestWhoseTheMachineIs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			g.Expect(policy.JudgeNeighbours(c.a, []*metal3.BareMetalHost{c.b}).Double != "").To(Equal(c.refusedA))
-			g.Expect(policy.JudgeNeighbours(c.b, []*metal3.BareMetalHost{c.a}).Double != "").To(Equal(c.refusedB))
+			g.Expect(policy.JudgeDouble(c.a, []*metal3.BareMetalHost{c.b}) != "").To(Equal(c.refusedA))
+			g.Expect(policy.JudgeDouble(c.b, []*metal3.BareMetalHost{c.a}) != "").To(Equal(c.refusedB))
 		})
 	}
 	g := NewWithT(t)
+	one, two, three := host("a", 0, "", ""), host("b", time.Hour, metal3.StateProvisioned, "x"), host("c", 0, metal3.StateProvisioned, "y")
+	g.Expect(policy.JudgeDouble(one, []*metal3.BareMetalHost{two, three})).To(Equal(policy.JudgeDouble(one, []*metal3.BareMetalHost{three, two})),
+		"in whatever order they are found")
 	other := host("b", 0, metal3.StateProvisioned, "y")
 	other.Spec.BMC.Address = "redfish://bmc.test/redfish/v1/Systems/2"
-	g.Expect(policy.JudgeNeighbours(host("a", 0, "", ""), []*metal3.BareMetalHost{other}).Double).To(BeEmpty(), "two systems of one BMC")
+	g.Expect(policy.JudgeDouble(host("a", 0, "", ""), []*metal3.BareMetalHost{other})).To(BeEmpty(), "two systems of one BMC")
 }

@@ -46,7 +46,8 @@ func (w *Work) leftOut(ctx context.Context, left []ironic.PortLeftOut) error {
 		case other == nil || other.Spec.BootMACAddress == "" || strings.EqualFold(other.Spec.BootMACAddress, p.MAC):
 			continue
 		}
-		if err := w.Gateway.RemovePorts(ctx, p.Owner, []string{p.MAC}); err != nil {
+		// One that is at work keeps it for now: the next host of that address asks again.
+		if err := w.Gateway.RemovePorts(ctx, p.Owner, []string{p.MAC}); ironic.KindOf(err) == ironic.Unavailable {
 			return err
 		}
 	}

@@ -11,28 +11,47 @@ import (
 // A machine is the system behind its BMC and the MAC address that it boots from. No other
 // address tells machines apart.
 
-// MachineKeys are what a host is found by among all: its BMC, its boot MAC address, and
-// what other MAC addresses its machine has. Hosts with a key in common may be one
-// machine: see [SameMachine] and [HardwareMACs].
+// MachineKeys are what a host is found by among all: its BMC, the system behind that, and
+// the MAC addresses of its machine.
 func MachineKeys(h *metal3.BareMetalHost) []string {
 	var keys []string
-	if bmc, _, known := machineOf(h); known {
-		keys = append(keys, KeyBMC+bmc)
+	if bmc, system, known := machineOf(h); known {
+		keys = append(keys, keyBMC+bmc, keyOfSystem(bmc, system))
 	}
 	if h.Spec.BootMACAddress != "" {
-		keys = append(keys, KeyMAC+strings.ToLower(h.Spec.BootMACAddress))
+		keys = append(keys, KeyOfMAC(h.Spec.BootMACAddress))
 	}
 	for _, mac := range HardwareMACs(h) {
-		keys = append(keys, KeyMAC+mac)
+		keys = append(keys, KeyOfMAC(mac))
 	}
 	return keys
 }
 
-// What keys of machines begin with.
-const (
-	KeyBMC = "bmc "
-	KeyMAC = "mac "
-)
+// DoubleKeys are the keys of all hosts that may be of a host's machine: [SameMachine] tells
+// whether they are. One BMC may have thousands of systems, of which one is looked for.
+func DoubleKeys(h *metal3.BareMetalHost) []string {
+	var keys []string
+	switch bmc, system, known := machineOf(h); {
+	case !known:
+	case system == "":
+		keys = append(keys, keyBMC+bmc)
+	default:
+		keys = append(keys, keyOfSystem(bmc, system), keyOfSystem(bmc, ""))
+	}
+	if h.Spec.BootMACAddress != "" {
+		keys = append(keys, KeyOfMAC(h.Spec.BootMACAddress))
+	}
+	return keys
+}
+
+// keyBMC begins the key of a BMC.
+const keyBMC = "bmc "
+
+// keyOfSystem is the key of a system behind a BMC; empty for the only one.
+func keyOfSystem(bmc, system string) string { return "system " + bmc + " " + system }
+
+// KeyOfMAC is the key of a MAC address.
+func KeyOfMAC(mac string) string { return "mac " + strings.ToLower(mac) }
 
 // SameMachine says what two hosts have in common that only one machine can have; empty
 // for nothing.

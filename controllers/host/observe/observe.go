@@ -61,7 +61,7 @@ func (b *Observer) observeObjects(ctx context.Context, o *policy.Observed) (err 
 			return err
 		}
 	}
-	if err := b.observeNeighbours(ctx, o); err != nil {
+	if err := b.observeDoubles(ctx, o); err != nil {
 		return err
 	}
 	if err := b.observeNetwork(ctx, o); err != nil {

@@ -264,7 +264,7 @@ func ensureFields(o *Observed, d *Decision) bool {
 // ensurePorts creates missing ports and removes those of network interfaces that are
 // gone, and reports whether there was something to do.
 func ensurePorts(o *Observed, d *Decision) bool {
-	want := nodespec.Ports(o.Host, newestHardware(o), o.Neighbours.Shared)
+	want := nodespec.Ports(o.Host, newestHardware(o), o.SharedMACs)
 	if len(want) == 0 || nodespec.PortsKey(o.Node.UUID, want) == o.Ports {
 		return false
 	}

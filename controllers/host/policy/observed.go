@@ -30,8 +30,10 @@ type Observed struct {
 	Ironic Assignment
 	// Owner is what is known of whose the node is.
 	Owner Owner
-	// Neighbours is what other hosts have in common with this one.
-	Neighbours Neighbours
+	// Double says which other host the machine belongs to, and why; empty for none.
+	Double string
+	// SharedMACs are MAC addresses of the machine that others' machines have as well.
+	SharedMACs []string
 	// Slot is how the host stands with the limits on hosts at work.
 	Slot Slot
 	// BMC is how to reach the host's controller.

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -136,47 +135,30 @@ func (e *Evidence) Weigh(h, other *metal3.BareMetalHost, n *ironic.Row) {
 // causeDouble is the cause of a host whose machine is another host's.
 const causeDouble = "MachineOfAnotherHost"
 
-// Neighbours is what other hosts have in common with a host.
-type Neighbours struct {
-	// Double says which other host the machine belongs to, and why; empty for none.
-	Double string
-	// Shared are MAC addresses of the host's machine that others' machines have as well:
-	// that of a card by which the system talks to its BMC, as a rule.
-	Shared []string
-}
-
-// JudgeNeighbours looks whose the machine of a host is, and which MAC addresses tell
-// nothing.
-func JudgeNeighbours(h *metal3.BareMetalHost, others []*metal3.BareMetalHost) Neighbours {
-	var n Neighbours
-	own, first := nodespec.HardwareMACs(h), h
+// JudgeDouble says which of the others the machine of a host belongs to rather than to the
+// host itself, and why; empty for none. Of several it is the same one each time.
+func JudgeDouble(h *metal3.BareMetalHost, others []*metal3.BareMetalHost) string {
+	first, why := h, ""
 	for _, other := range others {
-		if common := nodespec.SameMachine(h, other); common != "" && !comesFirst(first, other) {
-			first = other
-			n.Double = fmt.Sprintf("host %s/%s has the same %s, and one machine has one host: correct or delete the host that is wrong",
-				other.Namespace, other.Name, common)
+		common := nodespec.SameMachine(h, other)
+		if common == "" || standing(h) == isUsed && standing(other) == isUsed {
+			continue // both are in use: nobody knows whose it is, and neither is held up
 		}
-		for _, mac := range nodespec.HardwareMACs(other) {
-			if slices.Contains(own, mac) && !slices.Contains(n.Shared, mac) {
-				n.Shared = append(n.Shared, mac)
-			}
-		}
-		if boot := strings.ToLower(other.Spec.BootMACAddress); slices.Contains(own, boot) && !slices.Contains(n.Shared, boot) {
-			n.Shared = append(n.Shared, boot)
+		if comesFirst(other, first) {
+			first, why = other, common
 		}
 	}
-	slices.Sort(n.Shared)
-	return n
+	if first == h {
+		return ""
+	}
+	return fmt.Sprintf("host %s/%s has the same %s, and one machine has one host: correct or delete the host that is wrong", first.Namespace, first.Name, why)
 }
 
-// comesFirst reports whether the machine of two hosts is rather a's than b's: that of the
-// one that is in use, else of the one that has a node, else of the older one. Where both
-// are in use, nobody knows, and neither is held up.
+// comesFirst reports whether a machine is rather a's than b's: that of the one that is in
+// use, else of the one that has a node, else of the older one.
 func comesFirst(a, b *metal3.BareMetalHost) bool {
 	if x, y := standing(a), standing(b); x != y {
 		return x > y
-	} else if x == isUsed {
-		return true
 	}
 	if !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
 		return a.CreationTimestamp.Before(&b.CreationTimestamp)
@@ -207,19 +189,19 @@ func standing(h *metal3.BareMetalHost) int {
 // being deleted goes without it.
 func concernDouble(o *Observed, d *Decision) {
 	switch {
-	case o.Neighbours.Double == "":
+	case o.Double == "":
 		if stalledBy(o, causeDouble) {
 			clearError(d)
 			d.Again = true
 		}
-	case o.State() == StateDeleting, isDetached(o.Host) && !o.Deleting():
+	case o.State() == StateDeleting, isDetached(o.Host) && !o.Deleting(), Detaching(o):
 	case o.State() == StateNone, o.State() == metal3.StateUnmanaged: // nothing is done there
 	case o.Deleting():
-		d.warn(causeDouble, "the host is deleted without touching a machine: "+o.Neighbours.Double)
+		d.warn(causeDouble, "the host is deleted without touching a machine: "+o.Double)
 		enter(o, d, StateDeleting)
 	default:
-		if !o.Failing() || o.Host.Status.ErrorMessage != o.Neighbours.Double {
-			fail(o, d, o.registrationError(), causeDouble, o.Neighbours.Double)
+		if !o.Failing() || o.Host.Status.ErrorMessage != o.Double {
+			fail(o, d, o.registrationError(), causeDouble, o.Double)
 		}
 		d.wait(0, view.Note{Step: "looking for the host's machine", WaitingFor: "somebody to correct or delete one of the two hosts"})
 	}

@@ -45,14 +45,14 @@ func (s *Scheduler) hostsOfNode(ctx context.Context, c ironic.Change) []types.Na
 	return keys
 }
 
-// neighbours finds the hosts that may be of the same machine as one that is new, gone or
+// doubles finds the hosts of the same machine as one that is new, gone or
 // another than before.
-func (s *Scheduler) neighbours(ctx context.Context, object client.Object) []kreconcile.Request {
+func (s *Scheduler) doubles(ctx context.Context, object client.Object) []kreconcile.Request {
 	h, is := object.(*metal3.BareMetalHost)
 	if !is {
 		return nil
 	}
-	others, err := resources.Neighbours(ctx, s.options.Hosts, h)
+	others, err := resources.MayBeDoubles(ctx, s.options.Hosts, h)
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "list hosts of a machine", "host", client.ObjectKeyFromObject(h))
 		return nil

@@ -109,7 +109,7 @@ func (s *Scheduler) Watch(mgr ctrl.Manager, b *builder.Builder) (*builder.Builde
 		Watches(&metal3.PreprovisioningImage{}, ofItsName). // one that the host has given up has no owner
 		Watches(&corev1.Secret{}, ofSecret).
 		WatchesMetadata(&corev1.Secret{}, ofSecret, builder.WithPredicates(secretcache.Unlabelled)).
-		Watches(&metal3.BareMetalHost{}, handler.EnqueueRequestsFromMapFunc(s.neighbours), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&metal3.BareMetalHost{}, handler.EnqueueRequestsFromMapFunc(s.doubles), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesRawSource(source.Func(s.feedNodes))
 	if s.options.Progress != nil {
 		b = b.WatchesRawSource(source.Func(s.feedProgress))
