@@ -1,6 +1,7 @@
 package host
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/ironic"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
@@ -37,22 +39,44 @@ func TestANodeThatSomebodyRenamesStillWakesItsHost(t *testing.T) {
 	})
 }
 
+// TestAMachineThatSomebodyUndeployedIsNotShownAsProvisioned: it is told once, and nothing is
+// done to the machine, however often the host is looked at.
 func TestAMachineThatSomebodyUndeployedIsNotShownAsProvisioned(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
-		defer func() { w.stop() }()
-		w.untilState(metal3.StateProvisioned, time.Minute)
-		let(time.Minute)
-		person, err := ironic.New(t.Context(), ironic.Config{URL: "http://ironic.test", Transport: w.sim.Transport()})
-		w.g.Expect(err).NotTo(HaveOccurred())
-		before := len(w.events.list())
-		w.g.Expect(person.Transition(t.Context(), w.host().Status.Provisioning.ID, ironic.Transition{Target: ironic.TargetDeleted})).To(Succeed())
-		let(10 * time.Minute)
-		n, _ := w.sim.Node("lab~host-1")
-		t.Logf("host %s, Ready %s, Progressing %q, node %s %s, events since %v", w.host().Status.Provisioning.State, condition(w.host(), metal3.ReadyCondition).Status,
-			condition(w.host(), metal3.ProgressingCondition).Message, n.ProvisionState, n.PowerState, w.events.list()[before:])
-		w.g.Expect(condition(w.host(), metal3.ReadyCondition).Status).NotTo(BeEquivalentTo("True"), "its disk was cleaned")
-	})
+	for name, change := range map[string]func(*metal3.BareMetalHost){
+		"deployed":               wantInstall,
+		"externally provisioned": func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = true },
+	} {
+		for _, fails := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, ", undeploying fails: ", fails), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var broken atomic.Bool
+					w := newWorld(t, assisted(failing(&broken, "undeploy", "", "no answer")), policy.Settings{}, change)
+					defer func() { w.stop() }()
+					w.until("in use", 2*time.Minute, nodespec.InUse)
+					let(time.Minute)
+					broken.Store(fails)
+					person, err := ironic.New(t.Context(), ironic.Config{URL: "http://ironic.test", Transport: w.sim.Transport()})
+					w.g.Expect(err).NotTo(HaveOccurred())
+					w.g.Expect(person.Transition(t.Context(), w.host().Status.Provisioning.ID, ironic.Transition{Target: ironic.TargetDeleted})).To(Succeed())
+					let(10 * time.Minute)
+					n, _ := w.sim.Node("lab~host-1")
+					if name == "externally provisioned" && !fails {
+						// An available node is where such a host comes from: nothing tells the two apart.
+						w.g.Expect(n.ProvisionState).To(Equal("active"), "adopted again")
+						return
+					}
+					w.g.Expect(condition(w.host(), metal3.ReadyCondition).Status).NotTo(BeEquivalentTo("True"), "node %s", n.ProvisionState)
+					w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("NodeNotActive"))
+					told := count1(w.events.list(), "ProvisionedRegistrationError")
+					for i := range 5 {
+						w.annotate("example.com/anything", fmt.Sprint(i))
+						let(time.Hour)
+					}
+					w.g.Expect(count1(w.events.list(), "ProvisionedRegistrationError")).To(Equal(told), "told once")
+				})
+			})
+		}
+	}
 }
 
 func TestANodeWhoseIDWasNeverStoredGoesWithItsHost(t *testing.T) {

@@ -22,6 +22,9 @@ import (
 // that it names, tells its processes, and waits to be killed.
 const envVictim = "LAB_TEST_VICTIM"
 
+// allProcesses are five guards, five programs, and Ironic's worker at least.
+const allProcesses = 11
+
 // runVictim is that program.
 func runVictim(dir string) error {
 	ctx := context.Background()
@@ -30,6 +33,10 @@ func runVictim(dir string) error {
 	})
 	if err != nil {
 		return err
+	}
+	// Ironic answers a little before it has forked its worker.
+	for len(l.Processes()) < allProcesses {
+		time.Sleep(50 * time.Millisecond)
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(l.Processes()); err != nil {
 		return err
@@ -54,8 +61,7 @@ func TestNothingOutlivesAKilledLab(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	var pids []int
 	g.Expect(json.Unmarshal(line, &pids)).To(Succeed())
-	// Five guards, five programs, and Ironic's worker at least.
-	g.Expect(len(pids)).To(BeNumerically(">=", 11))
+	g.Expect(len(pids)).To(BeNumerically(">=", allProcesses))
 	g.Expect(mentioning(dir)).NotTo(BeEmpty())
 
 	g.Expect(victim.Process.Kill()).To(Succeed())

@@ -4,10 +4,8 @@ package model
 // that is yet to be mended. A search may find them, and what is no more than them and
 // more moves. When one is mended, it goes from here to those that are replayed.
 var known = []struct {
-	why string
-	// everywhere covers the same moves in every scenario, not only in the story's.
-	everywhere bool
-	story      string
+	why   string
+	story string
 }{
 	{why: "a backup of before a deployment, and no node that tells of it: the machine is switched off", story: `
 SWITCHED OFF UNASKED: backup without a node
@@ -19,12 +17,6 @@ SWITCHED OFF UNASKED: backup of a detached host
 scenario: provisioned, with a backup of when it was off
 annotation detached on a
 restored from a backup of when it was available: a`},
-	{why: "an externally provisioned machine that somebody undeploys is shown as ready", everywhere: true, story: `
-UNTRUE: ready
-scenario: externally provisioned
-somebody undeploys node-0
-Ironic fails with node-0
-time goes by`},
 }
 
 // mended are histories that were found once. They are replayed, and nothing breaks.
@@ -91,6 +83,10 @@ annotation detached on a
 moved to another cluster without its status: a`,
 	"a machine that somebody undeploys is not shown as ready": `
 scenario: provisioned
+somebody undeploys node-0
+Ironic fails with node-0`,
+	"an externally provisioned machine that somebody undeploys is not shown as ready": `
+scenario: externally provisioned
 somebody undeploys node-0
 Ironic fails with node-0`,
 	"a power error ends where power-off is forbidden afterwards": `

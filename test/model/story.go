@@ -14,15 +14,9 @@ func (c Counterexample) covers(other Counterexample) bool {
 	return strings.HasPrefix(other.Broken, kind+":") && !slices.ContainsFunc(c.unusual(), func(s string) bool { return !slices.Contains(theirs, s) })
 }
 
-// anywhere is in the place of a scenario in what covers the same in all scenarios.
-const anywhere = "any"
-
 // unusual are the steps that do not go by themselves.
 func (c Counterexample) unusual() []string {
-	var list []string
-	if c.Scenario != anywhere {
-		list = append(list, "scenario: "+c.Scenario)
-	}
+	list := []string{"scenario: " + c.Scenario}
 	for _, s := range c.Steps {
 		name, upset, _ := strings.Cut(s, ";")
 		byItself := strings.HasPrefix(s, "Ironic goes on") || s == "time goes by" || strings.HasPrefix(s, "the agent calls") || s == "the controller is back"

@@ -25,11 +25,23 @@ const (
 	// BaselineUnknown means that the status knows of nothing on the machine, while Ironic
 	// holds an instance on its node.
 	BaselineUnknown
+	// BaselineGone means that the status knows of something on the machine, and that
+	// somebody has undeployed, cleaned or deployed the node in Ironic.
+	BaselineGone
 )
 
-// causeBaseline is the cause of a machine that runs something that its host's status
-// does not know of.
-const causeBaseline = "UnknownInstance"
+// Causes of a machine that runs something that its host's status does not know of, and of
+// one whose node does not hold what the status says.
+const (
+	causeBaseline   = "UnknownInstance"
+	causeUndeployed = "NodeNotActive"
+)
+
+// tornDown are states that the node of a host in use comes into by nobody but somebody who
+// deploys, undeploys or cleans it in Ironic.
+var tornDown = slices.Concat(deploying, releasing, []ironic.ProvisionState{
+	ironic.StateCleanFailed, ironic.StateAvailable, ironic.StateDeployFailed, ironic.StateError,
+})
 
 // inUse are Ironic's states of a node that holds an instance.
 var inUse = []ironic.ProvisionState{
@@ -40,7 +52,11 @@ var inUse = []ironic.ProvisionState{
 // Baseline compares what the status says of the machine with its node.
 func (o *Observed) Baseline() Baseline {
 	switch {
-	case o.Node == nil || !o.phase().free || !slices.Contains(inUse, o.Node.ProvisionState):
+	case o.Node == nil:
+		return BaselineKnown
+	case nodespec.InUse(o.Host):
+		return o.baselineInUse()
+	case !o.phase().free || !slices.Contains(inUse, o.Node.ProvisionState):
 		return BaselineKnown
 	case o.Host.Spec.ExternallyProvisioned: // somebody says so
 		return BaselineOfWish
@@ -48,6 +64,22 @@ func (o *Observed) Baseline() Baseline {
 		return BaselineOfWish
 	default:
 		return BaselineUnknown
+	}
+}
+
+// baselineInUse is that of a host in use. One that is to be given back needs none; one that
+// was ours to deploy until now comes from an available node.
+func (o *Observed) baselineInUse() Baseline {
+	state, external := o.Node.ProvisionState, o.State() == metal3.StateExternallyProvisioned
+	switch {
+	case !slices.Contains(tornDown, state):
+		return BaselineKnown
+	case external && (state == ironic.StateAvailable || !o.Host.Spec.ExternallyProvisioned):
+		return BaselineKnown
+	case !external && otherWanted(o.Host):
+		return BaselineKnown
+	default:
+		return BaselineGone
 	}
 }
 
@@ -90,6 +122,8 @@ func concernBaseline(o *Observed, d *Decision) {
 		o.knownNode(d)
 	case b == BaselineUnknown:
 		leftRunning(o, d)
+	case b == BaselineGone:
+		undeployed(o, d)
 	case o.Host.Spec.ExternallyProvisioned && (o.State() == metal3.StateInspecting || o.State() == metal3.StatePreparing):
 		enter(o, d, metal3.StateExternallyProvisioned)
 	case o.available() && !o.Host.Spec.ExternallyProvisioned:
@@ -109,6 +143,23 @@ func leftRunning(o *Observed, d *Decision) {
 		Step: "left as it is: something runs on the machine", Text: "node " + string(o.Node.ProvisionState),
 		WaitingFor: "somebody to set spec.externallyProvisioned, or to undeploy the node in Ironic",
 	})
+}
+
+// undeployed says what was seen of a machine in use, and that nothing is done to it. To
+// adopt it would only hide that what was installed is gone.
+func undeployed(o *Observed, d *Decision) {
+	state := o.Node.ProvisionState
+	again := "remove spec.image and spec.customDeploy, and set them again when the host is available"
+	if o.Host.Spec.ExternallyProvisioned {
+		again = "install it as it was installed before"
+	}
+	text := fmt.Sprintf("node %s is %q in Ironic, though this host is in use: somebody has undeployed, cleaned or deployed it there. "+
+		"What was installed is most likely gone; nothing is done to the machine. To install it again, %s. "+
+		"If the machine still runs what it shall, bring the node to manageable in Ironic: then it is adopted", o.Node.UUID, state, again)
+	if !stalledBy(o, causeUndeployed) || o.Host.Status.ErrorMessage != text {
+		fail(o, d, metal3.ProvisionedRegistrationError, causeUndeployed, text)
+	}
+	d.wait(0, view.Note{Step: "node is " + string(state), WaitingFor: "somebody to install the machine again, or to bring the node to manageable in Ironic"})
 }
 
 // instanceText names what a node holds.

@@ -1,9 +1,6 @@
 package policy
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -15,11 +12,11 @@ import (
 // stepProvisioned keeps a deployed host: adopted by Ironic, powered as wanted, and
 // given back when the wish changes.
 func stepProvisioned(o *Observed, d *Decision) {
-	if nodespec.Changed(nodespec.Wanted(o.Host), nodespec.Deployed(o.Host)) {
+	if otherWanted(o.Host) {
 		startDeprovisioning(o, d)
 		return
 	}
-	if undeployed(o, d) || servicing(o, d) {
+	if servicing(o, d) {
 		return
 	}
 	if adopted(o, d) {
@@ -27,31 +24,9 @@ func stepProvisioned(o *Observed, d *Decision) {
 	}
 }
 
-// causeUndeployed is the cause of a machine that was taken out of use behind the host's back.
-const causeUndeployed = "NodeNotActive"
-
-// tornDown are states that the node of a host in use comes into by nobody but somebody who
-// deploys, undeploys or cleans it in Ironic.
-var tornDown = slices.Concat(deploying, releasing, []ironic.ProvisionState{
-	ironic.StateCleanFailed, ironic.StateAvailable, ironic.StateDeployFailed, ironic.StateError,
-})
-
-// undeployed stops at a node that is not active any more, because somebody has seen to that
-// in Ironic: what the host's status says is not on the machine, or may not be. Adopting it
-// would only hide that.
-func undeployed(o *Observed, d *Decision) bool {
-	state := o.Node.ProvisionState
-	if !slices.Contains(tornDown, state) {
-		return false
-	}
-	text := fmt.Sprintf("node %s is %q in Ironic, though this host is provisioned: somebody has undeployed, cleaned or deployed it there. "+
-		"What was installed is most likely gone; nothing is done to the machine. To install it again, remove spec.image and spec.customDeploy, and set them again when the host is available. "+
-		"If the machine still runs what it shall, bring the node to manageable in Ironic: then it is adopted", o.Node.UUID, state)
-	if !stalledBy(o, causeUndeployed) || o.Host.Status.ErrorMessage != text {
-		fail(o, d, metal3.ProvisionedRegistrationError, causeUndeployed, text)
-	}
-	d.wait(0, view.Note{Step: "node is " + string(state), WaitingFor: "somebody to install the machine again, or to bring the node to manageable in Ironic"})
-	return true
+// otherWanted reports whether the spec asks for something else than is known to be on the machine.
+func otherWanted(h *metal3.BareMetalHost) bool {
+	return nodespec.Changed(nodespec.Wanted(h), nodespec.Deployed(h))
 }
 
 // stepExternallyProvisioned keeps a host that somebody else installed.

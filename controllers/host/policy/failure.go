@@ -153,7 +153,7 @@ func (o *Observed) mayTryNow() bool {
 		o.BMC.Problem == "" && stalledBy(o, causeCredentials) ||
 		o.Image.Error == "" && stalledBy(o, causeImage) ||
 		o.Double == "" && stalledBy(o, causeDouble) ||
-		o.Node != nil && stalledBy(o, causeUndeployed) || // its states tell
+		stalledBy(o, causeUndeployed) || // likewise
 		stalledBy(o, causeVerifying) && !o.Overdue() ||
 		o.Host.Annotations[names.Status] == "" && stalledBy(o, causeRestore) ||
 		o.Preflight.Judged && o.Preflight.Misfit == "" && stalledBy(o, causePreflight) ||

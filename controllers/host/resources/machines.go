@@ -53,7 +53,9 @@ func SharedMACs(ctx context.Context, cache client.Reader, h *metal3.BareMetalHos
 		if err != nil {
 			return nil, err
 		}
-		others := func(other metal3.BareMetalHost) bool { return client.ObjectKeyFromObject(&other) != client.ObjectKeyFromObject(h) }
+		others := func(other metal3.BareMetalHost) bool {
+			return client.ObjectKeyFromObject(&other) != client.ObjectKeyFromObject(h)
+		}
 		if slices.ContainsFunc(hosts, others) {
 			shared = append(shared, mac)
 		}
