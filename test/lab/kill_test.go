@@ -35,8 +35,10 @@ func runVictim(dir string) error {
 		return err
 	}
 	// Ironic answers a little before it has forked its worker.
-	for len(l.Processes()) < allProcesses {
-		time.Sleep(50 * time.Millisecond)
+	for range time.Tick(50 * time.Millisecond) {
+		if len(l.Processes()) >= allProcesses {
+			break
+		}
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(l.Processes()); err != nil {
 		return err
