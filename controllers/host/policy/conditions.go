@@ -238,7 +238,7 @@ func orType(reason string) string {
 
 // stalledText says what is wrong, when it is tried again and what a person can do.
 func stalledText(h *metal3.BareMetalHost, cause string, since time.Time) string {
-	next := "it is tried again at " + since.Add(backOff(h, h.Status.ErrorCount)).UTC().Format(time.RFC3339)
+	next, advice := "it is tried again at "+since.Add(backOff(h, h.Status.ErrorCount)).UTC().Format(time.RFC3339), view.AdviceFor(cause)
 	switch {
 	case reconcile.KeptOff(h) != "":
 		next = "it is not tried again while the host is on hold"
@@ -246,6 +246,8 @@ func stalledText(h *metal3.BareMetalHost, cause string, since time.Time) string 
 		next = "it is not tried again while the host is detached"
 	case cause == causeGivenUp:
 		next = "it is not tried again by itself"
+	case advice.Ends:
+		next = "it goes on by itself when that is mended"
 	}
-	return reconcile.Cut(fmt.Sprintf("%s (attempt %d; %s). Next: %s", h.Status.ErrorMessage, h.Status.ErrorCount, next, view.AdviceFor(cause).Do), 32768)
+	return reconcile.Cut(fmt.Sprintf("%s (attempt %d; %s). Next: %s", h.Status.ErrorMessage, h.Status.ErrorCount, next, advice.Do), 32768)
 }

@@ -142,7 +142,7 @@ func settle(o *Observed, d *Decision) {
 // wishNote says what a wish waits for that is carried out while the machine is off, on a
 // host whose machine is not to be switched off.
 func wishNote(o *Observed) view.Note {
-	if !o.Host.Spec.DisablePowerOff || !nodespec.InUse(o.Host) || !serviceWished(o) || !plan.FirmwareChanged(o.Firmware) {
+	if !o.Host.Spec.DisablePowerOff || !nodespec.InUse(o.Host) || !plan.FirmwareChanged(allowedFirmware(o)) {
 		return view.Note{}
 	}
 	return view.Note{

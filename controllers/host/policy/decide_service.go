@@ -161,10 +161,20 @@ func serviceAgain(o *Observed, d *Decision) {
 
 // serviceWished reports whether anything is still asked for that the policy allows.
 func serviceWished(o *Observed) bool {
-	f := &o.Firmware
-	settings := f.Policy.FirmwareSettings == metal3.HostUpdatePolicyOnReboot && f.Settings != nil && len(f.Settings.Spec.Settings) > 0
-	updates := f.Policy.FirmwareUpdates == metal3.HostUpdatePolicyOnReboot && f.Components != nil && len(f.Components.Spec.Updates) > 0
-	return settings || updates
+	f := allowedFirmware(o)
+	return f.Settings != nil && len(f.Settings.Spec.Settings) > 0 || f.Components != nil && len(f.Components.Spec.Updates) > 0
+}
+
+// allowedFirmware leaves out the resources of what the policy does not allow on a host in use.
+func allowedFirmware(o *Observed) plan.Firmware {
+	f := o.Firmware
+	if f.Policy.FirmwareSettings != metal3.HostUpdatePolicyOnReboot {
+		f.Settings = nil
+	}
+	if f.Policy.FirmwareUpdates != metal3.HostUpdatePolicyOnReboot {
+		f.Components = nil
+	}
+	return f
 }
 
 // serviceNote says which step runs.

@@ -10,6 +10,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic"
@@ -196,4 +197,22 @@ func TestPowerIsSeenBeforeItIsActedUpon(t *testing.T) {
 	g.Expect(d.Do).To(BeNil())
 	g.Expect(d.Status.PoweredOn).To(BeFalse())
 	g.Expect(d.Status.ErrorType).To(BeEmpty(), "what is seen differs from what failed")
+}
+
+// TestAWishThatIsNotAllowedIsNotToldToWait: updates may be made on a host in use, and there
+// are none; settings may not.
+func TestAWishThatIsNotAllowedIsNotToldToWait(t *testing.T) {
+	for kind, says := range map[metal3.UpdatePolicy]string{"": "", metal3.HostUpdatePolicyOnReboot: "firmware changes wait"} {
+		g := NewWithT(t)
+		o := inUseWith(ironic.StateActive, wishSetting("Bios", "Uefi"))
+		o.Node.PowerState, o.Host.Status.PoweredOn, o.Host.Spec.DisablePowerOff = ironic.PowerOn, true, true
+		o.Firmware.Policy = metal3.HostUpdatePolicySpec{FirmwareSettings: kind, FirmwareUpdates: metal3.HostUpdatePolicyOnReboot}
+		o.Firmware.Components = &metal3.HostFirmwareComponents{
+			Spec: metal3.HostFirmwareComponentsSpec{Updates: []metal3.FirmwareUpdate{{Component: "bios", URL: "http://images/bios-2"}}},
+			Status: metal3.HostFirmwareComponentsStatus{Conditions: []metav1.Condition{
+				{Type: string(metal3.HostFirmwareComponentsChangeDetected), Status: metav1.ConditionFalse},
+			}},
+		}
+		g.Expect(wishNote(o).Step).To(Equal(says), "settings %q", kind)
+	}
 }

@@ -42,3 +42,15 @@ func TestAnImageWithoutAChecksum(t *testing.T) {
 	o.Host.Spec.Image = &metal3.Image{URL: "oci://registry.test/os:1"}
 	NewWithT(t).Expect(deployFailure(o, "no space left")).To(Equal("Image provisioning failed (url: oci://registry.test/os:1): no space left"))
 }
+
+// TestStalledSaysWhetherItIsTriedAgain: an error that ends when its cause does has no next attempt to wait for.
+func TestStalledSaysWhetherItIsTriedAgain(t *testing.T) {
+	g := NewWithT(t)
+	h := &metal3.BareMetalHost{}
+	h.Status.ErrorMessage, h.Status.ErrorCount = "it is so", 1
+	for _, cause := range []string{causeDouble, causeUndeployed, causeBaseline, causeElsewhere, causeEndpoint, causeRestore} {
+		g.Expect(stalledText(h, cause, noon)).To(And(ContainSubstring("it goes on by itself when that is mended"), Not(ContainSubstring("tried again at"))), cause)
+	}
+	g.Expect(stalledText(h, "ProvisioningError", noon)).To(ContainSubstring("it is tried again at 20"))
+	g.Expect(stalledText(h, causeGivenUp, noon)).To(ContainSubstring("it is not tried again by itself"))
+}
