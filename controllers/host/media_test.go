@@ -26,13 +26,13 @@ type fakeGate struct {
 	tell    func(types.NamespacedName)
 }
 
-func (f *fakeGate) Media(context.Context, types.NamespacedName) (policy.Media, error) {
+func (f *fakeGate) Media(context.Context, *metal3.BareMetalHost) (policy.Media, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return policy.Media{Pending: !f.settled, Asked: f.asked}, nil
 }
 
-func (f *fakeGate) Ask(types.NamespacedName, bool) {
+func (f *fakeGate) Ask(*metal3.BareMetalHost, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asked = true

@@ -178,8 +178,9 @@ func (r *Reconciler) settle(ctx context.Context, image *metal3.DataImage) error 
 
 // recall adds what the gate remembers.
 func (r *Reconciler) recall(key types.NamespacedName, in *Input) {
-	v, open := r.gate.visit(key)
+	v, open := r.gate.visit(key, in.Host)
 	in.Open, in.Restart, in.Confirmed, in.Trial, in.Due = open, v.restart, v.confirmed, v.trial, v.due
+	in.Since, in.Freed = v.since, v.settled && !v.of.inUse
 	if v.tried != "" && v.tried != wish(in.Image) {
 		in.Due = time.Time{} // something has changed: a new attempt at once
 	}
@@ -253,7 +254,10 @@ func (r *Reconciler) conclude(in *Input, v Verdict, stored *metal3.DataImageStat
 		r.recorder.Record(image, in.Host, *v.Event)
 	}
 	key := client.ObjectKeyFromObject(image)
-	if v.Over {
+	switch {
+	case v.Over && saved && !InUse(in.Host):
+		r.gate.gone(key) // nothing is left to eject
+	case v.Over:
 		r.gate.Started(key)
 	}
 	r.gate.update(key, func(u *visit) {

@@ -21,9 +21,13 @@ type Input struct {
 	Image *metal3.DataImage
 	// Host is the BareMetalHost of the same name; nil when there is none.
 	Host *metal3.BareMetalHost
-	// Open means that the host controller waits with a power-on; Restart, that the
-	// machine stays on until then, because its power must never be cut.
+	// Open means that the host controller waits: with a power-on of a machine in use,
+	// or, with one that is not, until nothing of its former use is inserted. Restart
+	// means that a machine in use stays on until then, because its power must never be cut.
 	Open, Restart bool
+	// Since is when it began to wait; Freed means that it was let go in the meantime.
+	Since time.Time
+	Freed bool
 	// Confirmed is the address that was seen inserted since Open; empty for none.
 	Confirmed string
 	// Node is the host's node, read in full in this pass; nil until asked for.
@@ -78,8 +82,8 @@ type Verdict struct {
 	Status metal3.DataImageStatus
 	// Settled lets the machine start.
 	Settled bool
-	// Over means that the machine runs already, or is to stay off: the host does not
-	// wait any more.
+	// Over means that the machine runs already, or is to stay off, or that nothing is
+	// left to eject: the host does not wait any more.
 	Over bool
 	// Drop lets the object go, when it is being deleted.
 	Drop bool
@@ -99,6 +103,8 @@ const (
 	grace = 15 * time.Second
 	// clocks is how far Ironic's clock may be behind ours.
 	clocks = time.Minute
+	// ejectLimit is how long the deletion of a host waits for a BMC to eject.
+	ejectLimit = 10 * time.Minute
 )
 
 // Reasons of events on DataImages.
@@ -106,6 +112,7 @@ const (
 	EventAttached = "DataImageAttached"
 	EventDetached = "DataImageDetached"
 	EventFailed   = "DataImageFailed"
+	EventLeft     = "DataImageLeft"
 )
 
 // Decide returns the next thing to do for a DataImage. Rules that need nothing
@@ -113,7 +120,7 @@ const (
 func Decide(in Input) Verdict {
 	v := Verdict{Status: *in.Image.Status.DeepCopy()}
 	for _, rule := range []func(Input, *Verdict) bool{
-		hostAbsent, hostUnused, neverAttached, notNow, backOff, nodeFree, mediaSeen,
+		hostAbsent, hostUnused, neverAttached, notNow, givenUp, backOff, nodeFree, mediaSeen,
 	} {
 		if rule(in, &v) {
 			return v
@@ -125,9 +132,10 @@ func Decide(in Input) Verdict {
 
 func deleting(in Input) bool { return !in.Image.DeletionTimestamp.IsZero() }
 
-// wanted is the address that is to be inserted, empty for none.
+// wanted is the address that is to be inserted, empty for none: a machine that is
+// not in use goes to its next user with an empty drive.
 func wanted(in Input) string {
-	if deleting(in) {
+	if deleting(in) || !InUse(in.Host) {
 		return ""
 	}
 	return in.Image.Spec.URL
@@ -149,6 +157,7 @@ func hostAbsent(in Input, v *Verdict) bool {
 		return false
 	case deleting(in):
 		v.Drop = true
+		v.left(in, "the host is detached from Ironic")
 		return true
 	}
 	return v.wait(0, "somebody to attach the host again")
@@ -160,15 +169,55 @@ func InUse(h *metal3.BareMetalHost) bool {
 	return state == metal3.StateProvisioned || state == metal3.StateExternallyProvisioned
 }
 
-// hostUnused forgets what was attached to a machine that was given back: Ironic
-// ejects it when it boots its own image there.
+// left tells that a medium stays in the drive that nothing remembers any more.
+func (v *Verdict) left(in Input, why string) {
+	if url := in.Image.Status.AttachedImage.URL; url != "" {
+		v.Event = &reconcile.Event{Warning: true, Reason: EventLeft, Message: ironic.Redact(url) +
+			" may still be in the machine's virtual CD drive and is not ejected any more, because " + why + ": eject it at the BMC"}
+	}
+}
+
+// hostUnused sees to a machine that was given back. Only a boot by virtual media
+// empties its drive, so what was attached for the former use is ejected. When, says the
+// host controller: before that, Ironic may be booting the machine by virtual media.
 func hostUnused(in Input, v *Verdict) bool {
-	if InUse(in.Host) {
+	switch {
+	case InUse(in.Host):
+		return false
+	case in.Image.Status.AttachedImage.URL == "":
+		v.Drop, v.Over = deleting(in), true
+		return v.wait(0, "the host to be provisioned")
+	case !in.Open:
+		return v.wait(0, "the host to be available, to eject what was attached before")
+	}
+	return false
+}
+
+// timeLeft is how long a host that is being deleted still waits. of is false for a
+// host that waits for as long as it takes.
+func timeLeft(in Input) (left time.Duration, of bool) {
+	if InUse(in.Host) || in.Host.DeletionTimestamp.IsZero() || !in.Open {
+		return 0, false
+	}
+	begin := in.Host.DeletionTimestamp.Time
+	if in.Since.After(begin) {
+		begin = in.Since
+	}
+	return ejectLimit - in.Now.Sub(begin), true
+}
+
+// givenUp lets a host go that is being deleted and whose drive could not be emptied: a
+// dead BMC must not hold it.
+func givenUp(in Input, v *Verdict) bool {
+	left, limited := timeLeft(in)
+	if !in.Freed && (!limited || left > 0) {
 		return false
 	}
-	v.Status.AttachedImage.URL = ""
-	v.Drop = deleting(in)
-	return v.wait(0, "the host to be provisioned")
+	v.Settled, v.Drop = true, deleting(in)
+	if !in.Freed {
+		v.left(in, "the host is being deleted and the BMC could not eject it within "+ejectLimit.String())
+	}
+	return v.wait(0, "the host to be gone")
 }
 
 // neverAttached lets an object go that has left no trace.
@@ -180,7 +229,7 @@ func neverAttached(in Input, v *Verdict) bool {
 // notNow leaves a running machine alone, and one whose media are as wanted.
 func notNow(in Input, v *Verdict) bool {
 	switch {
-	case in.Open && !in.Restart && !in.Host.Spec.Online:
+	case in.Open && InUse(in.Host) && !in.Restart && !in.Host.Spec.Online:
 		v.Over = true // nobody wants to start the machine any more
 		return v.wait(0, "the host's next power-on")
 	case in.Open && in.Confirmed != "" && in.Confirmed == wanted(in) && in.Confirmed == in.Image.Status.AttachedImage.URL:
@@ -200,10 +249,11 @@ func backOff(in Input, v *Verdict) bool {
 	if !in.Now.Before(in.Due) {
 		return false
 	}
-	return v.wait(in.Due.Sub(in.Now), "the next attempt, after: "+in.Image.Status.Error.Message)
+	return v.wait(untilNext(in, in.Due.Sub(in.Now)), "the next attempt, after: "+in.Image.Status.Error.Message)
 }
 
-// nodeFree makes sure that nobody works on the node and that its machine does not run.
+// nodeFree makes sure that nobody works on the node, and that its machine does not run
+// a system of somebody's.
 func nodeFree(in Input, v *Verdict) bool {
 	n := in.Node
 	switch {
@@ -211,6 +261,11 @@ func nodeFree(in Input, v *Verdict) bool {
 		v.Do = ReadNode
 	case n.Reservation != "" || n.TargetPowerState != "":
 		v.wait(lookSoon, "Ironic to end what it does on the node ("+n.Reservation+")")
+	case !InUse(in.Host):
+		if !n.ProvisionState.Busy() {
+			return false
+		}
+		v.wait(lookSoon, "the node to be at rest, it is "+string(n.ProvisionState))
 	case n.ProvisionState != ironic.StateActive:
 		v.wait(lookSoon, "the node to be active, it is "+string(n.ProvisionState))
 	case n.PowerState != ironic.PowerOff && !in.Restart && in.Host.Status.PoweredOn:
@@ -321,7 +376,15 @@ func failed(in Input, v *Verdict, message string) {
 	v.Status.LastReconciled = &now
 	v.Status.Error = metal3.DataImageError{Count: in.Image.Status.Error.Count + 1, Message: message}
 	v.Event = &reconcile.Event{Warning: true, Reason: EventFailed, Message: message}
-	v.wait(attemptAgain(in.Image, v.Status.Error.Count), "the next attempt, after: "+message)
+	v.wait(untilNext(in, attemptAgain(in.Image, v.Status.Error.Count)), "the next attempt, after: "+message)
+}
+
+// untilNext shortens a pause to what is left of the deletion's patience.
+func untilNext(in Input, pause time.Duration) time.Duration {
+	if left, limited := timeLeft(in); limited {
+		return max(0, min(pause, left))
+	}
+	return pause
 }
 
 // attemptAgain is the pause after the n-th failure in a row.

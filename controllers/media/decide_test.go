@@ -60,6 +60,10 @@ func TestDecide(t *testing.T) {
 	noHost := func(in *Input) { in.Host = nil }
 	detachedHost := func(in *Input) { in.Host.Status.OperationalStatus = metal3.OperationalStatusDetached }
 	closed := func(in *Input) { in.Open = false }
+	node := func(s ironic.ProvisionState) func(*Input) { return func(in *Input) { in.Node.ProvisionState = s } }
+	offline := func(in *Input) { in.Host.Spec.Online = false }
+	going := func(in *Input) { in.Host.DeletionTimestamp = &metav1.Time{Time: noon.Add(-time.Hour)} }
+	waiting := func(d time.Duration) func(*Input) { return func(in *Input) { in.Since = noon.Add(-d) } }
 	failure := func(text string) func(*Input) { return func(in *Input) { in.Failure = &text } }
 	erred := func(in *Input) { in.Image.Status.Error = metal3.DataImageError{Count: 1, Message: "no"} }
 	for name, c := range map[string]struct {
@@ -75,9 +79,21 @@ func TestDecide(t *testing.T) {
 		"no host, deleted":                    {in: given(noHost, gone, holds(image)), drop: true, url: image},
 		"detached":                            {in: given(detachedHost), wait: "attach the host again"},
 		"detached, deleted":                   {in: given(detachedHost, gone, holds(image)), drop: true, url: image},
-		"not provisioned":                     {in: given(state(metal3.StateAvailable)), wait: "provisioned"},
-		"given back: nothing is left":         {in: given(state(metal3.StateDeprovisioning), holds(image)), wait: "provisioned"},
-		"given back and deleted":              {in: given(state(metal3.StateAvailable), holds(image), gone), drop: true, wait: "provisioned"},
+		"not provisioned":                     {in: given(state(metal3.StateAvailable)), over: true, wait: "provisioned"},
+		"not provisioned, deleted":            {in: given(state(metal3.StateAvailable), gone), over: true, drop: true, wait: "provisioned"},
+		"given back: remembered":              {in: given(state(metal3.StateDeprovisioning), holds(image), closed), url: image, wait: "to be available"},
+		"given back and deleted: remembered":  {in: given(state(metal3.StateDeprovisioning), holds(image), closed, gone), url: image, wait: "to be available"},
+		"given back: the node is at work":     {in: given(state(metal3.StateAvailable), holds(image), node(ironic.StateCleanWait)), url: image, wait: "clean wait"},
+		"given back: looked at":               {in: given(state(metal3.StateAvailable), holds(image), node(ironic.StateAvailable)), do: Look, url: image},
+		"given back: ejected":                 {in: given(state(metal3.StateAvailable), holds(image), node(ironic.StateAvailable), shows(published)), do: Detach, url: image},
+		"given back: a boot image stays":      {in: given(state(metal3.StateAvailable), holds(image), node(ironic.StateAvailable), shows("http://ironic/redfish/boot-node-1.iso")), wait: "saved"},
+		"given back: it is to stay off":       {in: given(state(metal3.StateAvailable), holds(image), node(ironic.StateAvailable), shows(published), offline), do: Detach, url: image},
+		"given back: nothing is left":         {in: given(state(metal3.StateAvailable), holds(image), node(ironic.StateAvailable), shows(), tried(Detach, time.Second)), wait: "saved"},
+		"given back and deleted":              {in: given(state(metal3.StateAvailable), holds(image), gone, node(ironic.StateAvailable), shows(), tried(Detach, time.Second)), drop: true},
+		"given back: refused is not given up": {in: given(state(metal3.StateAvailable), holds(image), node(ironic.StateAvailable), waiting(time.Hour), shows(published)), do: Detach, url: image},
+		"host deleted: tried":                 {in: given(state(metal3.StatePoweringOffBeforeDelete), holds(image), node(ironic.StateAvailable), going, waiting(time.Minute), shows(published)), do: Detach, url: image},
+		"host deleted: given up":              {in: given(state(metal3.StatePoweringOffBeforeDelete), holds(image), node(ironic.StateAvailable), going, waiting(ejectLimit), shows(published)), settled: true, url: image, wait: "to be gone"},
+		"in use, host deleted: not yet":       {in: given(holds(image), going, waiting(time.Hour), shows(published)), settled: true, url: image},
 		"externally provisioned counts":       {in: given(state(metal3.StateExternallyProvisioned), holds(image)), do: Look, url: image},
 		"deleted before it was attached":      {in: given(gone), drop: true},
 		"running: waits":                      {in: given(closed), wait: "next power-on"},

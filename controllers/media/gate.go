@@ -15,7 +15,7 @@ import (
 )
 
 // Gate is where the host controller asks for a host's media before it starts the
-// machine. It implements host.MediaGate; none of its methods blocks.
+// machine, and before a machine that was given back is used again. It implements host.MediaGate; none of its methods blocks.
 type Gate struct {
 	client client.Reader
 
@@ -25,15 +25,33 @@ type Gate struct {
 	tellHost func(types.NamespacedName)
 }
 
-// visit is the time between the wish to start a machine and its start.
+// visit is the time between the wish to start a machine and its start, or that in which
+// a machine is emptied of what was attached for its former use.
 type visit struct {
+	of        use
+	since     time.Time
 	restart   bool
-	settled   bool   // the machine may start
+	settled   bool   // the host may go on
 	note      string // what is waited for
 	confirmed string // address that was seen inserted
 	trial     Trial
 	due       time.Time // of the next attempt
 	tried     string    // what the object said when the last attempt failed
+}
+
+// use is what a host was asked for: of another host, or by a machine in another use, it
+// says nothing.
+type use struct {
+	host  types.UID
+	inUse bool
+}
+
+// useOf is that of a host as it is now; the zero value for none.
+func useOf(h *metal3.BareMetalHost) use {
+	if h == nil {
+		return use{}
+	}
+	return use{h.UID, InUse(h)}
 }
 
 var _ host.MediaGate = (*Gate)(nil)
@@ -44,26 +62,27 @@ func NewGate(c client.Reader) *Gate {
 	return &Gate{client: c, visits: map[types.NamespacedName]visit{}, wake: nobody, tellHost: nobody}
 }
 
-// Media implements host.MediaGate.
-func (g *Gate) Media(ctx context.Context, key types.NamespacedName) (policy.Media, error) {
-	err := g.client.Get(ctx, key, &metal3.DataImage{})
+// Media implements host.MediaGate. A machine that is not in use waits only for the
+// ejection of what is known to have been attached.
+func (g *Gate) Media(ctx context.Context, h *metal3.BareMetalHost) (policy.Media, error) {
+	key, image := client.ObjectKeyFromObject(h), &metal3.DataImage{}
+	err := g.client.Get(ctx, key, image)
 	if client.IgnoreNotFound(err) != nil {
 		return policy.Media{}, err
 	}
-	if err != nil {
-		return policy.Media{}, nil // no DataImage: nothing to wait for
+	if err != nil || !InUse(h) && image.Status.AttachedImage.URL == "" {
+		return policy.Media{}, nil //nolint:nilerr // no DataImage, or none that was attached: nothing to wait for
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	v, asked := g.visits[key]
+	v, asked := g.visit(key, h)
 	return policy.Media{Pending: !v.settled, Asked: asked, Note: v.note}, nil
 }
 
 // Ask implements host.MediaGate.
-func (g *Gate) Ask(key types.NamespacedName, restart bool) {
+func (g *Gate) Ask(h *metal3.BareMetalHost, restart bool) {
+	key := client.ObjectKeyFromObject(h)
 	g.mu.Lock()
-	if _, there := g.visits[key]; !there {
-		g.visits[key] = visit{restart: restart}
+	if v, there := g.visits[key]; !there || v.of != useOf(h) {
+		g.visits[key] = visit{of: useOf(h), since: time.Now(), restart: restart}
 	}
 	wake := g.wake
 	g.mu.Unlock()
@@ -92,11 +111,14 @@ func (g *Gate) onAsked(wake func(types.NamespacedName)) {
 }
 
 // visit returns what is remembered; open is false when the host does not wait.
-func (g *Gate) visit(key types.NamespacedName) (v visit, open bool) {
+func (g *Gate) visit(key types.NamespacedName, h *metal3.BareMetalHost) (visit, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	v, open = g.visits[key]
-	return v, open
+	v, there := g.visits[key]
+	if !there || v.of != useOf(h) {
+		return visit{}, false
+	}
+	return v, true
 }
 
 // update changes a visit that still lasts, and tells the host when it is news to it.

@@ -141,6 +141,13 @@ func (w *world) theGate() *Gate {
 	return w.gate
 }
 
+// theHost is the host as it is stored.
+func (w *world) theHost() *metal3.BareMetalHost {
+	h := &metal3.BareMetalHost{}
+	w.Expect(w.kube.Get(w.t.Context(), key, h)).To(Succeed())
+	return h
+}
+
 // powerOn does what the host controller does before it starts a machine, and
 // returns how long it has waited.
 func (w *world) powerOn(limit time.Duration) time.Duration {
@@ -148,7 +155,7 @@ func (w *world) powerOn(limit time.Duration) time.Duration {
 	begin := time.Now()
 	for time.Since(begin) < limit {
 		gate := w.theGate()
-		m, err := gate.Media(w.t.Context(), key)
+		m, err := gate.Media(w.t.Context(), w.theHost())
 		w.Expect(err).NotTo(HaveOccurred())
 		if !m.Pending {
 			w.Expect(w.gateway.SetPower(w.t.Context(), w.node, ironic.PowerRequest{Target: ironic.PowerOn})).To(Succeed())
@@ -156,7 +163,7 @@ func (w *world) powerOn(limit time.Duration) time.Duration {
 			return time.Since(begin)
 		}
 		if !m.Asked {
-			gate.Ask(key, false)
+			gate.Ask(w.theHost(), false)
 		}
 		let(100 * time.Millisecond)
 	}
@@ -235,11 +242,11 @@ func TestLife(t *testing.T) {
 func TestWhatTheBMCCannotDo(t *testing.T) {
 	bubble(t, "the reason is shown and tried again", func(w *world) {
 		w.behave.Store(&simulator.Outcome{Error: "404 Not Found"})
-		w.theGate().Ask(key, false)
+		w.theGate().Ask(w.theHost(), false)
 		let(30 * time.Second)
 		w.Expect(w.image().Status.Error.Message).To(ContainSubstring("404 Not Found"))
 		w.Expect(w.image().Status.Error.Count).To(Equal(1))
-		m, err := w.theGate().Media(w.t.Context(), key)
+		m, err := w.theGate().Media(w.t.Context(), w.theHost())
 		w.Expect(err).NotTo(HaveOccurred())
 		w.Expect(m).To(And(HaveField("Pending", true), HaveField("Asked", true), HaveField("Note", ContainSubstring("404"))), "the host says why it does not start")
 		let(10 * time.Minute)
@@ -252,7 +259,7 @@ func TestWhatTheBMCCannotDo(t *testing.T) {
 	})
 	bubble(t, "without the image the machine may start", func(w *world) {
 		w.behave.Store(&simulator.Outcome{Error: "404 Not Found"})
-		w.theGate().Ask(key, false)
+		w.theGate().Ask(w.theHost(), false)
 		let(30 * time.Second)
 		w.Expect(w.kube.Delete(w.t.Context(), w.image())).To(Succeed())
 		w.powerOn(time.Minute)
@@ -266,7 +273,7 @@ func TestWhatTheBMCCannotDo(t *testing.T) {
 			}
 			return nil
 		})
-		w.theGate().Ask(key, false)
+		w.theGate().Ask(w.theHost(), false)
 		let(time.Minute)
 		w.Expect(w.image().Status.Error).To(BeZero())
 		w.sim.Intercept(nil)
@@ -275,10 +282,10 @@ func TestWhatTheBMCCannotDo(t *testing.T) {
 	})
 	bubble(t, "Ironic away is no error", func(w *world) {
 		w.sim.Intercept(func(*http.Request) *simulator.Fault { return &simulator.Fault{Status: http.StatusServiceUnavailable} })
-		w.theGate().Ask(key, false)
+		w.theGate().Ask(w.theHost(), false)
 		let(time.Minute)
 		w.Expect(w.image().Status.Error).To(BeZero())
-		m, err := w.theGate().Media(w.t.Context(), key)
+		m, err := w.theGate().Media(w.t.Context(), w.theHost())
 		w.Expect(err).NotTo(HaveOccurred())
 		w.Expect(m.Note).To(ContainSubstring("unavailable"))
 		w.sim.Intercept(nil)
@@ -331,7 +338,7 @@ func TestKilledAtEveryRequest(t *testing.T) {
 // TestGateKnowsNoImage lets hosts without a DataImage start at once.
 func TestGateKnowsNoImage(t *testing.T) {
 	bubble(t, "no DataImage", func(w *world) {
-		m, err := w.theGate().Media(w.t.Context(), types.NamespacedName{Namespace: "lab", Name: "other"})
+		m, err := w.theGate().Media(w.t.Context(), &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "other"}})
 		w.Expect(err).NotTo(HaveOccurred())
 		w.Expect(m).To(Equal(policy.Media{}))
 	})
@@ -382,7 +389,7 @@ func TestNobodyTouchesTheMediaOfAHostThatIsKeptOff(t *testing.T) {
 		goOn := func(w *world) { w.host(func(h *metal3.BareMetalHost) { h.Annotations = nil }) }
 		prepared(t, annotation+", new", keep, func(w *world) {
 			before := w.image()
-			w.theGate().Ask(key, false)
+			w.theGate().Ask(w.theHost(), false)
 			let(time.Hour)
 			w.Expect(w.image()).To(Equal(before), "no finalizer, no owner, no status")
 			w.Expect(w.sim.Media(w.node)).To(BeEmpty())
@@ -397,7 +404,7 @@ func TestNobodyTouchesTheMediaOfAHostThatIsKeptOff(t *testing.T) {
 			let(time.Second) // hosts and images are watched apart: the controller has to have heard of the first change
 			w.Expect(w.kube.Delete(w.t.Context(), w.image())).To(Succeed())
 			before := w.image()
-			w.theGate().Ask(key, false)
+			w.theGate().Ask(w.theHost(), false)
 			let(time.Hour)
 			w.Expect(w.image()).To(Equal(before))
 			w.Expect(w.sim.Media(w.node)).To(Equal(image))

@@ -62,6 +62,7 @@ var Events = []Event{
 	{image, "DataImageAttached", false, "The image is in the machine's virtual CD drive."},
 	{image, "DataImageDetached", false, "It was ejected."},
 	{image, "DataImageFailed", true, "Ironic or the BMC could not attach or eject it; it is tried again."},
+	{image, "DataImageLeft", true, "It may still be in the drive and is not ejected any more: the host is detached, or is being deleted and its BMC could not do it within ten minutes."},
 
 	{host, "HardwareWarning", true, "A part of the machine is not well, or its log says so (with `--bmc`)."},
 	{host, "HardwareCritical", true, "A part of the machine has failed, or its log says so (with `--bmc`)."},

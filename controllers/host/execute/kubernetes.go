@@ -60,7 +60,7 @@ func (w *Work) onKubernetes(ctx context.Context, action policy.Action) error {
 	case policy.Announce:
 		return w.announce(ctx, a)
 	case policy.SettleMedia:
-		w.Media.Ask(client.ObjectKeyFromObject(h), a.Restart)
+		w.Media.Ask(h, a.Restart)
 		o.Media.Asked = true
 		return nil
 	}

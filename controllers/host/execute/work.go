@@ -53,10 +53,10 @@ type Slots interface {
 }
 
 // Media has virtual media brought to what the host's DataImage says before a machine
-// is started. No method blocks.
+// is started, and ejected before one that was given back is used again. No method blocks.
 type Media interface {
 	// Ask has the media settled. restart says that the machine stays on until then.
-	Ask(key types.NamespacedName, restart bool)
+	Ask(h *metal3.BareMetalHost, restart bool)
 	// Started ends what Ask began: the machine runs.
 	Started(key types.NamespacedName)
 }

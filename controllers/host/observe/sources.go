@@ -47,7 +47,7 @@ type ImageReads interface {
 // Media knows how the virtual media of a host stand. It must answer from memory and
 // the cache.
 type Media interface {
-	Media(ctx context.Context, key types.NamespacedName) (policy.Media, error)
+	Media(ctx context.Context, h *metal3.BareMetalHost) (policy.Media, error)
 }
 
 // Firmware has the firmware resources of a host, nil for none.

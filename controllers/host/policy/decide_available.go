@@ -20,6 +20,8 @@ func stepAvailable(o *Observed, d *Decision) {
 	case host.Spec.ExternallyProvisioned:
 		forgetInstance(d)
 		enter(o, d, metal3.StateExternallyProvisioned)
+	case atRest(o.Node) && o.Media.Pending:
+		emptyDrive(o, d)
 	case inspectAgain(host) && !host.InspectionDisabled():
 		enter(o, d, metal3.StateInspecting)
 	case !equality.Semantic.DeepEqual(host.Status.Provisioning.RootDeviceHints, nodespec.RootHints(host)),

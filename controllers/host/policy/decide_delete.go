@@ -24,7 +24,9 @@ func stepPoweringOff(o *Observed, d *Decision) {
 		unexpected(o, d)
 	case o.Node.TargetPowerState == "" && o.Node.PowerState == ironic.PowerOff, o.Host.Spec.DisablePowerOff:
 		d.Status.PoweredOn = false
-		enter(o, d, StateDeleting)
+		if !atRest(o.Node) || mediaSettled(o, d, false) {
+			enter(o, d, StateDeleting)
+		}
 	default:
 		switchPower(o, d, ironic.PowerOff)
 	}

@@ -12,6 +12,44 @@ import (
 	"github.com/ironflow/ironflow/ironic"
 )
 
+// TestAnAvailableMachineIsEmptiedFirst: whatever is asked for, except that it be off.
+func TestAnAvailableMachineIsEmptiedFirst(t *testing.T) {
+	wishes := map[string]func(*Observed){
+		"nothing":     func(*Observed) {},
+		"an image":    func(o *Observed) { o.Host.Spec.Image = &metal3.Image{URL: "http://images.test/second.img"} },
+		"inspection":  func(o *Observed) { o.Host.Annotations = map[string]string{names.Inspect: ""} },
+		"preparation": func(o *Observed) { o.Host.Spec.RootDeviceHints = &metal3.RootDeviceHints{DeviceName: "/dev/sdb"} },
+		"to be off, which it must not be": func(o *Observed) {
+			o.Host.Spec.Online, o.Host.Spec.DisablePowerOff = false, true
+		},
+	}
+	for name, wish := range wishes {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := observed(metal3.StateAvailable, ironic.StateAvailable)
+			wish(o)
+			applied := wanted(o)
+			o.Applied = &applied
+			o.Media = Media{Pending: true}
+			g.Expect(Decide(o).Do).To(Equal(SettleMedia{}))
+			o.Media = Media{Pending: true, Asked: true, Note: "it is stuck"}
+			d := Decide(o)
+			g.Expect(d.Do).To(BeNil())
+			g.Expect(d.Status.Provisioning.State).To(Equal(metal3.StateAvailable))
+			g.Expect(d.Wait.Message()).To(And(ContainSubstring("former use"), ContainSubstring("it is stuck")))
+		})
+	}
+	t.Run("to be off", func(t *testing.T) {
+		g := NewWithT(t)
+		o := observed(metal3.StateAvailable, ironic.StateAvailable)
+		o.Host.Spec.Online = false
+		applied := wanted(o)
+		o.Applied = &applied
+		o.Media = Media{Pending: true, Asked: true}
+		g.Expect(Decide(o).Do).To(BeAssignableToTypeOf(nodeaction.Power{}))
+	})
+}
+
 func TestMachinesStartWithTheirMedia(t *testing.T) {
 	off := func(o *Observed) { o.Node.PowerState, o.Host.Status.PoweredOn = ironic.PowerOff, false }
 	never := func(o *Observed) {
