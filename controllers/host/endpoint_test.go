@@ -144,3 +144,102 @@ func TestAHostDoesNotLeaveItsNodeBehindInAnotherIronic(t *testing.T) {
 		w.g.Expect(len(sims["east"].Nodes())+len(sims["west"].Nodes())).To(Equal(1), "nodes of one machine")
 	})
 }
+
+// TestAHostThatIsBeingRegisteredLeavesNoNodeBehind: the annotation is changed while the node is new. The host
+// waits, and goes on when it is set back; its node goes with it when it is deleted. No other Ironic gets a node.
+func TestAHostThatIsBeingRegisteredLeavesNoNodeBehind(t *testing.T) {
+	refuse := func(o simulator.Operation) simulator.Outcome {
+		if o.Name == "verify" {
+			return simulator.Outcome{Error: "no answer from the BMC"}
+		}
+		return simulator.Outcome{}
+	}
+	verified := func(w *world) {
+		w.edit(func(h *metal3.BareMetalHost) { h.Annotations[names.Ironic] = "east" })
+		w.untilState(metal3.StateAvailable, 10*time.Minute)
+	}
+	deleted := func(w *world) {
+		w.g.Expect(w.kube.Delete(w.t.Context(), w.host())).To(Succeed())
+		w.until("gone", 10*time.Minute, func(h *metal3.BareMetalHost) bool { return h == nil })
+	}
+	for name, c := range map[string]struct {
+		node   string
+		behave func(simulator.Operation) simulator.Outcome
+		then   func(*world)
+		nodes  int
+	}{
+		"verified, and set back": {node: "verifying", then: verified, nodes: 1},
+		"verified, and deleted":  {node: "verifying", then: deleted},
+		"refused, and deleted":   {node: "enroll", behave: refuse, then: deleted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				slow := delays
+				slow.Verify = time.Minute
+				set, sims := pair.Watched(t, simulator.Options{Delays: slow, Behave: c.behave})
+				w := newWorldWith(t, simulator.Options{}, Options{Ironics: set}, func(h *metal3.BareMetalHost) {
+					h.Annotations = map[string]string{names.Ironic: "east"}
+				})
+				defer func() { w.stop() }()
+				w.sim = sims["east"]
+				w.untilNode("lab~host-1", c.node, 5*time.Minute)
+				if c.behave != nil {
+					w.until("refused", 5*time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType != "" })
+				}
+				w.edit(func(h *metal3.BareMetalHost) { h.Annotations[names.Ironic] = "west" })
+				let(20 * time.Minute)
+				w.g.Expect(len(sims["west"].Nodes())).To(BeZero(), "nodes in west")
+				w.g.Expect(len(sims["east"].Nodes())).To(Equal(1), "nodes in east")
+				w.g.Expect(condition(w.host(), "Stalled")).To(And(HaveField("Reason", "NodeInAnotherIronic"),
+					HaveField("Message", And(ContainSubstring("set it back"), ContainSubstring("delete the host")))))
+				c.then(w)
+				w.g.Expect(len(sims["east"].Nodes())).To(Equal(c.nodes), "nodes in east")
+				w.g.Expect(len(sims["west"].Nodes())).To(BeZero(), "nodes in west")
+			})
+		})
+	}
+}
+
+// TestANodeWhoseIDWasNotStoredIsNotLeftBehindInAnotherIronic: the annotation is changed at the moment when the node
+// is made, and the program is killed before its id is stored.
+func TestANodeWhoseIDWasNotStoredIsNotLeftBehindInAnotherIronic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set, sims := pair.Watched(t, simulator.Options{Delays: delays})
+		w := newWorldWith(t, simulator.Options{}, Options{Ironics: set}, func(h *metal3.BareMetalHost) {
+			h.Annotations = map[string]string{names.Ironic: "east", names.Paused: ""}
+		})
+		defer func() { w.stop() }()
+		w.g.Expect(sims["east"].Put(simulator.Seed{Fields: map[string]any{
+			"uuid": "made-before", "name": "lab~host-1", "driver": "redfish", "provision_state": "enroll",
+		}, Ports: map[string]bool{ownMAC: true}})).To(Succeed())
+		w.setStatus(w.host(), metal3.StateRegistering, "")
+		let(10 * time.Minute) // the watch has seen it
+		w.edit(func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.Ironic: "west"} })
+		let(10 * time.Minute)
+		w.g.Expect(len(sims["west"].Nodes())).To(BeZero(), "nodes in west")
+		w.g.Expect(condition(w.host(), "Stalled")).To(HaveField("Reason", "NodeInAnotherIronic"))
+		w.edit(func(h *metal3.BareMetalHost) { h.Annotations[names.Ironic] = "east" })
+		w.untilState(metal3.StateAvailable, 10*time.Minute)
+		w.g.Expect(w.host().Status.Provisioning.ID).To(Equal("made-before"))
+		w.g.Expect(len(sims["west"].Nodes())).To(BeZero(), "nodes in west")
+	})
+}
+
+// TestADeletedHostGoesFromTheIronicThatHasItsNode: what its annotation says now does not hold up its deletion.
+func TestADeletedHostGoesFromTheIronicThatHasItsNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set, sims := pair.Watched(t, simulator.Options{Delays: delays})
+		w := newWorldWith(t, simulator.Options{}, Options{Ironics: set}, func(h *metal3.BareMetalHost) {
+			h.Annotations = map[string]string{names.Ironic: "east"}
+		})
+		defer func() { w.stop() }()
+		w.untilAtRest()
+		w.edit(func(h *metal3.BareMetalHost) { h.Annotations[names.Ironic] = "west" })
+		let(10 * time.Minute)
+		w.g.Expect(condition(w.host(), "Stalled").Message).To(ContainSubstring("detach the host first"))
+		w.g.Expect(w.kube.Delete(w.t.Context(), w.host())).To(Succeed())
+		w.until("gone", 10*time.Minute, func(h *metal3.BareMetalHost) bool { return h == nil })
+		w.g.Expect(len(sims["east"].Nodes())).To(BeZero(), "nodes in east")
+		w.g.Expect(len(sims["west"].Nodes())).To(BeZero(), "nodes in west")
+	})
+}

@@ -46,7 +46,7 @@ func (s Set) Of(h *metal3.BareMetalHost) (Endpoint, policy.Assignment) {
 		if err != nil {
 			return fallback, policy.Assignment{Problem: "the annotation " + names.Ironic + " cannot be followed: " + err.Error()}
 		}
-		return Endpoint{e.Gateway, e.Watch}, checked(s.Several, e, h)
+		return checked(s.Several, e, h)
 	}
 	e, unread := choose(s.Several, h)
 	if e == nil {
@@ -56,34 +56,60 @@ func (s Set) Of(h *metal3.BareMetalHost) (Endpoint, policy.Assignment) {
 }
 
 // checked is the assignment that stands on a host, unless the host's node is in another
-// Ironic: that one would keep it, and a machine must not have two. A host that is yet
-// being registered, or is detached, has none to leave behind.
-func checked(all *ironic.Endpoints, e *ironic.Endpoint, h *metal3.BareMetalHost) policy.Assignment {
-	a := policy.Assignment{Name: e.Name()}
-	id, status := h.Status.Provisioning.ID, h.Status
-	if _, there := e.Watch.Row(id); id == "" || there || status.Provisioning.State == metal3.StateRegistering ||
-		status.OperationalStatus == metal3.OperationalStatusDetached {
-		return a
+// Ironic: that one would keep it, and a machine must not have two. A host that is being
+// deleted belongs where its node is; one that is detached has none to leave behind.
+func checked(all *ironic.Endpoints, e *ironic.Endpoint, h *metal3.BareMetalHost) (Endpoint, policy.Assignment) {
+	at, a := Endpoint{e.Gateway, e.Watch}, policy.Assignment{Name: e.Name()}
+	_, there := nodeOf(e.Watch, h)
+	if !mayHaveNode(h) || there {
+		return at, a
 	}
 	var missing []string
 	for _, other := range all.All() {
 		if other == e {
 			continue
 		}
-		if _, there := other.Watch.Row(id); there {
-			a.Elsewhere = true
-			a.Problem = "the annotation " + names.Ironic + " says " + e.Name() + ", but the host's node " + id + " is in " + other.Name() +
-				": set it back, or detach the host first (annotation " + names.Detached + ")"
-			return a
+		if node, there := nodeOf(other.Watch, h); there && h.DeletionTimestamp != nil {
+			return Endpoint{other.Gateway, other.Watch}, policy.Assignment{Name: other.Name()}
+		} else if there {
+			a.Elsewhere, a.Problem = true, elsewhere(e.Name(), other.Name(), node, h)
+			return at, a
 		}
 		if !isRead(other.Watch) {
 			missing = append(missing, other.Name())
 		}
 	}
-	if len(missing) > 0 {
+	if len(missing) > 0 && h.Status.Provisioning.ID != "" {
 		a.Waiting, a.Unread = true, strings.Join(missing, ", ")
 	}
-	return a
+	return at, a
+}
+
+// mayHaveNode reports whether a host has a node, or may have one whose id was not stored
+// because the program was killed at that moment.
+func mayHaveNode(h *metal3.BareMetalHost) bool {
+	return h.Status.OperationalStatus != metal3.OperationalStatusDetached &&
+		(h.Status.Provisioning.ID != "" || h.Status.Provisioning.State == metal3.StateRegistering)
+}
+
+// nodeOf finds a host's node among those of an Ironic: by its id or, while that is not
+// stored, by its full name.
+func nodeOf(w Watch, h *metal3.BareMetalHost) (id string, there bool) {
+	if id = h.Status.Provisioning.ID; id != "" {
+		_, there = w.Row(id)
+		return id, there
+	}
+	row, there, _ := w.Named(nodespec.NodeName(h))
+	return row.UUID, there
+}
+
+// elsewhere says what is wrong and what to do. A host can be detached when it is registered.
+func elsewhere(said, is, node string, h *metal3.BareMetalHost) string {
+	way := "detach the host first (annotation " + names.Detached + ")"
+	if h.Status.Provisioning.State == metal3.StateRegistering {
+		way = "delete the host, which removes that node, and create it anew"
+	}
+	return "the annotation " + names.Ironic + " says " + said + ", but the host's node " + node + " is in " + is + ": set it back, or " + way
 }
 
 // choose assigns a host that carries no assignment; to none, while its node may be in

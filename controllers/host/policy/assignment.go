@@ -34,9 +34,13 @@ func concernEndpoint(o *Observed, d *Decision) {
 	switch {
 	case isDetached(o.Host) && (o.Ironic.Waiting || o.Ironic.Problem != ""):
 	case o.Ironic.Unread != "":
+		way := "somebody to name one in the annotation " + names.Ironic
+		if o.Ironic.Name != "" { // one is named already
+			way = "somebody to take it out of the configuration"
+		}
 		d.wait(0, view.Note{
 			Step: "choosing an Ironic", Text: "the host may have a node in one that was not read yet",
-			WaitingFor: "Ironic " + o.Ironic.Unread + " to answer, or somebody to name one in the annotation " + names.Ironic,
+			WaitingFor: "Ironic " + o.Ironic.Unread + " to answer, or " + way,
 		})
 	case o.Ironic.Waiting:
 		d.wait(WaitBusy, view.Note{Step: "choosing an Ironic", WaitingFor: "an Ironic that answers"})
