@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -395,5 +396,65 @@ func TestASlotIsNotKeptByALockFromBefore(t *testing.T) {
 		w.annotate(names.Hold, "me")
 		let(10 * time.Second)
 		w.g.Expect(w.rec.schedule.Slots.Queue.Holds(first)).To(BeFalse())
+	})
+}
+
+// TestTheLineIsKeptOverRestarts: hosts wait for the one slot, one of them for another attempt, while the program
+// starts anew again and again and more hosts come. Nobody is overtaken, in whatever order the hosts are listed.
+func TestTheLineIsKeptOverRestarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mended atomic.Bool
+		o := assisted(func(o simulator.Operation) simulator.Outcome {
+			switch {
+			case o.Name != "inspect" || o.Node.ProvisionState != "inspect wait":
+			case o.Node.Name == "lab~host-9":
+				return simulator.Outcome{Delay: 20 * time.Minute}
+			case o.Node.Name == "lab~host-1" && !mended.Load():
+				return simulator.Outcome{Delay: time.Minute, Error: "no link"}
+			}
+			return simulator.Outcome{}
+		})
+		w := newWorldWith(t, o, Options{Limits: capacity.Limits{Total: 1}}, nil)
+		defer func() { w.stop() }()
+		inLine := func() {
+			w.until("delayed", time.Minute, func(h *metal3.BareMetalHost) bool {
+				return h.Status.OperationalStatus == metal3.OperationalStatusDelayed
+			})
+			let(2 * time.Second) // times in the status are whole seconds
+		}
+		comes := func(name string) {
+			w.key = w.apart(name, "52:54:00:00:01:0"+name[len("host-"):])
+			inLine()
+		}
+		again := func() {
+			w.stop()
+			w.start(w.with.Settings)
+			let(10 * time.Second)
+		}
+		w.untilNode("lab~host-1", "inspect wait", time.Minute)
+		comes("host-9")
+		comes("host-5")
+		w.untilNode("lab~host-9", "inspect wait", 2*time.Minute)
+		mended.Store(true)
+		w.key = lab
+		w.annotate(names.Retry, "1")
+		inLine() // behind host-5, which waited before it failed
+		again()
+		comes("host-3")
+		again()
+		comes("host-2")
+		again()
+		line := []string{"host-5", "host-1", "host-3", "host-2"}
+		var began []string
+		for len(began) < len(line) {
+			let(100 * time.Millisecond)
+			for _, name := range line {
+				n, _ := w.sim.Node("lab~" + name)
+				if n.ProvisionState == "inspect wait" && !slices.Contains(began, name) {
+					began = append(began, name)
+				}
+			}
+		}
+		w.g.Expect(began).To(Equal(line))
 	})
 }

@@ -5,13 +5,14 @@
 // those that boot over the network, those of one Ironic, those of one failure
 // domain) and keeps the others waiting: first come, first served, and nobody is
 // overtaken on a slot that it could have used. It is memory only: who is at work
-// after a restart is told with [Queue.Hold]. It knows neither Ironic nor the API
-// server.
+// after a restart is told with [Queue.Hold], and who was in line before it with
+// [Queue.Restore]. It knows neither Ironic nor the API server.
 package capacity
 
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -78,6 +79,7 @@ type waiter struct {
 	key    types.NamespacedName
 	ironic string
 	scopes []scope
+	since  time.Time // for one that was in line before the start; zero for one that has come since
 }
 
 // Queue counts the hosts at work and keeps the others in order. Make one with
@@ -152,9 +154,9 @@ func (q *Queue) Ask(key types.NamespacedName, p Place) Verdict {
 	i := slices.IndexFunc(q.waiting, func(w waiter) bool { return w.key == key })
 	if i < 0 {
 		i = len(q.waiting)
-		q.waiting = append(q.waiting, waiter{})
+		q.waiting = append(q.waiting, waiter{key: key})
 	}
-	q.waiting[i] = waiter{key, p.Ironic, q.limits.scopes(p)} // its label may have changed
+	q.waiting[i].ironic, q.waiting[i].scopes = p.Ironic, q.limits.scopes(p) // its label may have changed
 	full, waits := q.blocked(i)
 	if !waits {
 		q.take(i)
@@ -172,6 +174,23 @@ func (q *Queue) Hold(key types.NamespacedName, p Place) {
 	}
 	q.drop(key)
 	q.count(key, q.limits.scopes(p))
+}
+
+// Restore gives a host that was in line before the start its place: by the time since when
+// it waits, and before all that have come since the start. Its Ironic is yet closed, so
+// that nobody is let in before all have theirs.
+func (q *Queue) Restore(key types.NamespacedName, p Place, since time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if _, holds := q.holders[key]; holds {
+		return
+	}
+	q.drop(key) // it may have asked already
+	i := slices.IndexFunc(q.waiting, func(w waiter) bool { return w.since.IsZero() || w.since.After(since) })
+	if i < 0 {
+		i = len(q.waiting)
+	}
+	q.waiting = slices.Insert(q.waiting, i, waiter{key, p.Ironic, q.limits.scopes(p), since})
 }
 
 // Leave ends a host's work, or its wait, and lets others in.

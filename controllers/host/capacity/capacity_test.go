@@ -3,6 +3,7 @@ package capacity_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/types"
@@ -72,6 +73,30 @@ func TestWhoCameFirstIsLetInFirst(t *testing.T) {
 	q.Leave(key(0))
 	g.Expect(granted).To(Equal([]string{"host-0", "host-2"}))
 	g.Expect(q.Holds(key(2))).To(BeTrue())
+}
+
+// TestWhoWaitedBeforeAStartComesFirst: by how long it has waited, whoever asks first.
+func TestWhoWaitedBeforeAStartComesFirst(t *testing.T) {
+	g := NewWithT(t)
+	q := capacity.New(capacity.Limits{Total: 1})
+	var granted []string
+	q.OnGrant(func(k types.NamespacedName) { granted = append(granted, k.Name) })
+	q.Close("east")
+	east, west, start := capacity.Place{Ironic: "east"}, capacity.Place{Ironic: "west"}, time.Unix(1e9, 0)
+	q.Hold(key(9), west)
+	q.Ask(key(0), east) // is new
+	q.Ask(key(1), east) // has waited before, and asks before it gets its place
+	q.Restore(key(2), west, start.Add(time.Minute))
+	q.Restore(key(1), east, start.Add(time.Hour))
+	q.Restore(key(3), east, start)
+	q.Restore(key(9), west, start) // is at work
+	q.Open("east")
+	g.Expect(q.Ask(key(1), east)).To(Equal(capacity.Verdict{Limit: "all hosts", Of: 1, Ahead: 2}), "asking again changes nothing")
+	granted = nil
+	for _, i := range []int{9, 3, 2, 1} {
+		q.Leave(key(i))
+	}
+	g.Expect(granted).To(Equal([]string{"host-3", "host-2", "host-1", "host-0"}))
 }
 
 // TestAClosedIronicHoldsUpItsOwnHosts keeps those of one Ironic in line until who is at

@@ -2,14 +2,17 @@ package schedule
 
 import (
 	"slices"
+	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/controllers/host/capacity"
 	"github.com/ironflow/ironflow/controllers/host/ironics"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -38,23 +41,39 @@ func (s *Slots) Take(o *policy.Observed) {
 	o.Slot.Granted = o.Slot.Verdict.Granted
 }
 
-// countWorking gives slots to the hosts of an Ironic that have been at work since
-// before this process began, now that its nodes are known.
-func (s *Slots) countWorking(name string, hosts []metal3.BareMetalHost) {
+// resume gives the hosts of an Ironic what they had before this process began, now that
+// its nodes are known: a slot to those at work, their places in line to those that wait.
+func (s *Slots) resume(name string, hosts []metal3.BareMetalHost) {
 	for i := range hosts {
 		h := &hosts[i]
 		e, assigned := s.Ironics.Of(h)
-		if assigned.Name != name || !atWork(e, h) {
+		working := atWork(e, h)
+		if assigned.Name != name || !working && h.Status.OperationalStatus != metal3.OperationalStatusDelayed {
 			continue
 		}
-		o := &policy.Observed{Host: h, Ironic: assigned}
+		key, o := client.ObjectKeyFromObject(h), &policy.Observed{Host: h, Ironic: assigned}
 		o.BMC.Access, _ = nodespec.AccessOf(h) // an address that cannot be read counts as network boot
-		s.Queue.Hold(client.ObjectKeyFromObject(h), policy.Place(o))
+		if !working {
+			s.Queue.Restore(key, policy.Place(o), waitsSince(h))
+			continue
+		}
+		s.Queue.Hold(key, policy.Place(o))
 		if !atWork(e, h) {
-			s.Queue.Leave(client.ObjectKeyFromObject(h)) // it has ended meanwhile, and was told of that
+			s.Queue.Leave(key) // it has ended meanwhile, and was told of that
 		}
 	}
 	s.Queue.Open(name)
+}
+
+// waitsSince is since when a host waits for a slot, by what is stored: since its phase
+// began, or since it failed in it. Who has had a slot has a later time afterwards, so that
+// nobody is overtaken again and again over restarts.
+func waitsSince(h *metal3.BareMetalHost) time.Time {
+	since := view.Since(h)
+	if c := meta.FindStatusCondition(h.Status.Conditions, view.StalledCondition); c != nil && c.LastTransitionTime.After(since) {
+		return c.LastTransitionTime.Time
+	}
+	return since
 }
 
 // atWork reports whether the watch shows a host at work.

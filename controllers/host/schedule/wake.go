@@ -46,8 +46,8 @@ func (s *Scheduler) feedNodes(ctx context.Context, q queue) error {
 	return nil
 }
 
-// whenRead counts the hosts that are at work in an Ironic, once its nodes are known,
-// and wakes those that have waited for that: in line, or for an Ironic at all.
+// whenRead gives the hosts of an Ironic their slots and places in line of before the start,
+// once its nodes are known, and wakes those that have waited for that: in line, or for an Ironic at all.
 func (s *Scheduler) whenRead(ctx context.Context, q queue, name string, watch ironics.Watch) {
 	select {
 	case <-ctx.Done():
@@ -62,7 +62,7 @@ func (s *Scheduler) whenRead(ctx context.Context, q queue, name string, watch ir
 		case <-time.After(cacheDelay):
 		}
 	}
-	s.Slots.countWorking(name, hosts.Items)
+	s.Slots.resume(name, hosts.Items)
 	for i := range hosts.Items {
 		h := &hosts.Items[i]
 		if s.options.Ironics.Assigns() && s.waitedForOne(h) {
