@@ -1,13 +1,17 @@
 package host
 
 import (
+	"encoding/json"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/controllers/host/policy"
 )
@@ -79,6 +83,51 @@ func TestTwoHostsOfOneBMC(t *testing.T) {
 	}
 }
 
+// TestAHostOfAnotherNamespaceIsNotNamed: who may read one namespace only is not told what hosts there are in another,
+// nor how their BMC's address is written there. The log says which host it is.
+func TestAHostOfAnotherNamespaceIsNotNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) {
+			h.Spec.BMC.Address = "redfish-virtualmedia://bmc.test:443/redfish/v1/Systems/1/"
+		})
+		defer func() { w.stop() }()
+		var mu sync.Mutex
+		var logged []string
+		w.mu.Lock()
+		w.log = funcr.New(func(_, args string) {
+			mu.Lock()
+			defer mu.Unlock()
+			logged = append(logged, args)
+		}, funcr.Options{}).GetSink()
+		w.mu.Unlock()
+		w.untilAtRest()
+		before := len(w.events.said())
+		h := &metal3.BareMetalHost{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "tenant", Name: "mine"},
+			Spec:       metal3.BareMetalHostSpec{Online: true, BootMACAddress: otherMAC, BMC: w.host().Spec.BMC},
+		}
+		h.Spec.BMC.Address = "redfish://bmc.test/redfish/v1/Systems/1"
+		w.g.Expect(w.kube.Create(t.Context(), h)).To(Succeed())
+		w.key = client.ObjectKeyFromObject(h)
+		w.until("refused", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType != "" })
+		w.g.Expect(condition(w.host(), "Stalled")).To(And(HaveField("Reason", "MachineOfAnotherHost"),
+			HaveField("Message", And(ContainSubstring("a host of another namespace"), ContainSubstring(h.Spec.BMC.Address)))))
+		status, err := json.Marshal(w.host().Status)
+		w.g.Expect(err).NotTo(HaveOccurred())
+		w.g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
+		w.until("gone", time.Minute, func(h *metal3.BareMetalHost) bool { return h == nil })
+		told := w.events.said()[before:]
+		w.g.Expect(told).To(And(ContainSubstring("without touching a machine"), ContainSubstring("another namespace")))
+		for _, secret := range []string{"host-1", "lab/", ":443"} {
+			w.g.Expect(string(status)).NotTo(ContainSubstring(secret))
+			w.g.Expect(told).NotTo(ContainSubstring(secret))
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		w.g.Expect(logged).To(ContainElement(ContainSubstring(`"otherHost"="lab/host-1"`)))
+	})
+}
+
 // TestTwoHostsThatAreNew: the older one is registered, whichever is looked at first.
 func TestTwoHostsThatAreNew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -118,8 +167,8 @@ func TestWhoseTheMachineIs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			g.Expect(policy.JudgeDouble(c.a, []*metal3.BareMetalHost{c.b}) != "").To(Equal(c.refusedA))
-			g.Expect(policy.JudgeDouble(c.b, []*metal3.BareMetalHost{c.a}) != "").To(Equal(c.refusedB))
+			g.Expect(policy.JudgeDouble(c.a, []*metal3.BareMetalHost{c.b}).Why != "").To(Equal(c.refusedA))
+			g.Expect(policy.JudgeDouble(c.b, []*metal3.BareMetalHost{c.a}).Why != "").To(Equal(c.refusedB))
 		})
 	}
 	g := NewWithT(t)
@@ -128,5 +177,5 @@ func TestWhoseTheMachineIs(t *testing.T) {
 		"in whatever order they are found")
 	other := host("b", 0, metal3.StateProvisioned, "y")
 	other.Spec.BMC.Address = "redfish://bmc.test/redfish/v1/Systems/2"
-	g.Expect(policy.JudgeDouble(host("a", 0, "", ""), []*metal3.BareMetalHost{other})).To(BeEmpty(), "two systems of one BMC")
+	g.Expect(policy.JudgeDouble(host("a", 0, "", ""), []*metal3.BareMetalHost{other})).To(BeZero(), "two systems of one BMC")
 }

@@ -118,6 +118,9 @@ func (p *pass) accept(ctx context.Context, d *policy.Decision) error {
 	} else if d.Status.ErrorType == "" {
 		p.cause = ""
 	}
+	if d.Other != "" {
+		p.Log.Info("the host's machine is another host's", "otherHost", d.Other)
+	}
 	h.Status = d.Status
 	p.Events = append(p.Events, d.Events...)
 	p.metrics.AddFor(client.ObjectKeyFromObject(h), d.Counts...)

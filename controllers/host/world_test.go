@@ -25,6 +25,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/util/retry"
 
+	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -57,6 +58,7 @@ type world struct {
 	mayFail    bool // passes are expected to end in errors
 	panics     bool // who is asked for progress panics
 	progress   policy.Progress
+	log        logr.LogSink           // what the passes log; nil: nothing
 	heartbeats time.Duration          // Ironic's time-out of a ramdisk, where the program is told; zero: not
 	left       []types.NamespacedName // hosts that nobody asks the hub for any more
 	statuses   int
@@ -188,6 +190,9 @@ type passes struct {
 func (p passes) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	p.w.mu.Lock()
 	p.w.passes++
+	if p.w.log != nil {
+		ctx = ctrl.LoggerInto(ctx, logr.New(p.w.log))
+	}
 	p.w.mu.Unlock()
 	result, err := p.Reconciler.Reconcile(ctx, request)
 	p.w.mu.Lock()
@@ -328,6 +333,13 @@ func (l *eventLog) Eventf(_, related runtime.Object, _, reason, _, note string, 
 	l.reasons = append(l.reasons, reason)
 	l.related = append(l.related, related)
 	l.texts = append(l.texts, reason+": "+fmt.Sprintf(note, args...))
+}
+
+// said is the texts of the events so far, a line each.
+func (l *eventLog) said() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.texts, "\n")
 }
 
 func (l *eventLog) list() []string {

@@ -74,7 +74,7 @@ var Conditions = []Condition{
 	{host, "Stalled", yes, "UnknownInstance", "Something was deployed on the machine of which the host's status knows nothing, as after a restore from an older backup; nothing is done to it: set spec.externallyProvisioned to keep it, or undeploy its node in Ironic to have the machine cleaned."},
 	{host, "Stalled", yes, "NodeOfAnotherHost", "The node that was found in Ironic is, or may be, another host's, and is left alone: the message says whose and what shows it."},
 	{host, "Stalled", yes, "NodeInAnotherIronic", "The annotation `ironflow.io/ironic` was changed while the host's node is in another Ironic, which would keep it: set it back, or detach the host first; one that is still being registered is deleted and created anew."},
-	{host, "Stalled", yes, "MachineOfAnotherHost", "Another host, which the message names, has the same BMC and system, or the same boot MAC address. The machine is left alone: correct or delete the host that is wrong."},
+	{host, "Stalled", yes, "MachineOfAnotherHost", "Another host, which the message names if it is of the same namespace and the log in any case, has the same BMC and system, or the same boot MAC address. The machine is left alone: correct or delete the host that is wrong."},
 	{host, "Stalled", yes, "NodeNotActive", "Somebody has undeployed, cleaned or deployed the node of a provisioned host in Ironic. Nothing is done to the machine: the message says how it is installed or adopted again."},
 	{host, "Stalled", yes, "StatusAnnotationUnreadable", "The status annotation cannot be read, so the host is left alone: correct it, or remove it for a new host."},
 

@@ -30,6 +30,8 @@ type Decision struct {
 	ReleaseSecrets []string
 	// Cause is the reason of a new error, for the Stalled condition.
 	Cause string
+	// Other names another host that this is about, for the log alone: see [Double].
+	Other string
 }
 
 // Wait says what a host at rest in this pass waits for.

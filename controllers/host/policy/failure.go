@@ -152,7 +152,7 @@ func (o *Observed) mayTryNow() bool {
 	return stalledBy(o, causeBaseline) || // who looks again, and does nothing else
 		o.BMC.Problem == "" && stalledBy(o, causeCredentials) ||
 		o.Image.Error == "" && stalledBy(o, causeImage) ||
-		o.Double == "" && stalledBy(o, causeDouble) ||
+		o.Double == Double{} && stalledBy(o, causeDouble) ||
 		stalledBy(o, causeUndeployed) || // likewise
 		stalledBy(o, causeVerifying) && !o.Overdue() ||
 		o.Host.Annotations[names.Status] == "" && stalledBy(o, causeRestore) ||

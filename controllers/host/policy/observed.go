@@ -30,8 +30,8 @@ type Observed struct {
 	Ironic Assignment
 	// Owner is what is known of whose the node is.
 	Owner Owner
-	// Double says which other host the machine belongs to, and why; empty for none.
-	Double string
+	// Double is the other host that the machine belongs to, if any.
+	Double Double
 	// SharedMACs are MAC addresses of the machine that others' machines have as well.
 	SharedMACs []string
 	// Slot is how the host stands with the limits on hosts at work.

@@ -135,23 +135,38 @@ func (e *Evidence) Weigh(h, other *metal3.BareMetalHost, n *ironic.Row) {
 // causeDouble is the cause of a host whose machine is another host's.
 const causeDouble = "MachineOfAnotherHost"
 
+// Double is the other host that a host's machine belongs to; the zero value is none.
+type Double struct {
+	// Why says what the two have in common, for the host's status and events. It names the
+	// other one only to those who may read it: who may read one namespace may not read all.
+	Why string
+	// Other is the other one's namespace and name, for the log.
+	Other string
+}
+
 // JudgeDouble says which of the others the machine of a host belongs to rather than to the
-// host itself, and why; empty for none. Of several it is the same one each time.
-func JudgeDouble(h *metal3.BareMetalHost, others []*metal3.BareMetalHost) string {
-	first, why := h, ""
+// host itself, and why. Of several it is the same one each time.
+func JudgeDouble(h *metal3.BareMetalHost, others []*metal3.BareMetalHost) Double {
+	first := h
 	for _, other := range others {
-		common := nodespec.SameMachine(h, other)
-		if common == "" || standing(h) == isUsed && standing(other) == isUsed {
+		if nodespec.SameMachine(h, other) == "" || standing(h) == isUsed && standing(other) == isUsed {
 			continue // both are in use: nobody knows whose it is, and neither is held up
 		}
 		if comesFirst(other, first) {
-			first, why = other, common
+			first = other
 		}
 	}
 	if first == h {
-		return ""
+		return Double{}
 	}
-	return fmt.Sprintf("host %s/%s has the same %s, and one machine has one host: correct or delete the host that is wrong", first.Namespace, first.Name, why)
+	d := Double{Other: first.Namespace + "/" + first.Name}
+	if first.Namespace == h.Namespace {
+		d.Why = fmt.Sprintf("host %s has the same %s, and one machine has one host: correct or delete the host that is wrong", d.Other, nodespec.SameMachine(h, first))
+		return d
+	}
+	d.Why = fmt.Sprintf("a host of another namespace has the same %s, and one machine has one host: correct or delete the host that is wrong; "+
+		"who may list hosts of all namespaces finds the other one by that, and the controller's log names it", nodespec.SameMachine(first, h)) // as this host spells it
+	return d
 }
 
 // comesFirst reports whether a machine is rather a's than b's: that of the one that is in
@@ -189,7 +204,7 @@ func standing(h *metal3.BareMetalHost) int {
 // being deleted goes without it.
 func concernDouble(o *Observed, d *Decision) {
 	switch {
-	case o.Double == "":
+	case o.Double == Double{}:
 		if stalledBy(o, causeDouble) {
 			clearError(d)
 			d.Again = true
@@ -197,11 +212,13 @@ func concernDouble(o *Observed, d *Decision) {
 	case o.State() == StateDeleting, isDetached(o.Host) && !o.Deleting(), Detaching(o):
 	case o.State() == StateNone, o.State() == metal3.StateUnmanaged: // nothing is done there
 	case o.Deleting():
-		d.warn(causeDouble, "the host is deleted without touching a machine: "+o.Double)
+		d.warn(causeDouble, "the host is deleted without touching a machine: "+o.Double.Why)
+		d.Other = o.Double.Other
 		enter(o, d, StateDeleting)
 	default:
-		if !o.Failing() || o.Host.Status.ErrorMessage != o.Double {
-			fail(o, d, o.registrationError(), causeDouble, o.Double)
+		if !o.Failing() || o.Host.Status.ErrorMessage != o.Double.Why {
+			fail(o, d, o.registrationError(), causeDouble, o.Double.Why)
+			d.Other = o.Double.Other
 		}
 		d.wait(0, view.Note{Step: "looking for the host's machine", WaitingFor: "somebody to correct or delete one of the two hosts"})
 	}
