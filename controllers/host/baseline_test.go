@@ -120,3 +120,92 @@ func TestWhatRunsAlreadyIsTakenOver(t *testing.T) {
 		w.g.Expect(w.host().Status.ErrorType).To(BeEmpty())
 	})
 }
+
+// withoutNode is a restored world whose node is gone as well: Ironic's database was lost with the cluster's, or the host was
+// detached. The machine, as its BMC shows, is on or off.
+func withoutNode(t *testing.T, power string, change func(*metal3.BareMetalHost)) *world {
+	t.Helper()
+	w := restored(t, change)
+	w.stop()
+	w.sim.Wipe()
+	w.sim.ResetCounts()
+	w.start(policy.Settings{})
+	w.until("enrolled", time.Minute, func(*metal3.BareMetalHost) bool { _, found := w.sim.Node("lab~host-1"); return found })
+	w.sim.Edit("lab~host-1", map[string]any{"power_state": power})
+	return w
+}
+
+// TestAMachineThatIsOnAndWhoseNodeIsGoneIsLeftAlone: the status of a backup says that it is free and off.
+func TestAMachineThatIsOnAndWhoseNodeIsGoneIsLeftAlone(t *testing.T) {
+	never := []string{"power", "provision"}
+	for name, c := range map[string]struct {
+		change func(*metal3.BareMetalHost)
+		mend   func(*metal3.BareMetalHost)
+		ends   metal3.ProvisioningState
+	}{
+		"what runs is kept": {mend: func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned, h.Spec.Online = true, true }, ends: metal3.StateExternallyProvisioned},
+		"an image is asked for, by a program that takes it for free": {
+			change: func(h *metal3.BareMetalHost) { h.Spec.Online = true; wantInstall(h) },
+			mend:   func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = true }, ends: metal3.StateExternallyProvisioned,
+		},
+		"it is inspected": {mend: func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{"inspect.metal3.io": ""} }, ends: metal3.StateAvailable},
+		"it may be on":    {mend: func(h *metal3.BareMetalHost) { h.Spec.Online = true }, ends: metal3.StateAvailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				change := c.change
+				if change == nil {
+					change = func(*metal3.BareMetalHost) {}
+				}
+				w := withoutNode(t, "power on", change)
+				defer func() { w.stop() }()
+				w.until("told", time.Minute, func(h *metal3.BareMetalHost) bool { return condition(h, "Stalled").Reason == "MachineMayBeInUse" })
+				for i := range 3 { // nor by a restart, a retry or time
+					w.annotate("ironflow.io/retry", string(rune('a'+i)))
+					let(time.Hour)
+					w.stop()
+					w.start(policy.Settings{})
+					let(time.Hour)
+				}
+				w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/"+never[0]]).To(BeZero())
+				w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/"+never[1]]).To(Equal(1), "verified")
+				w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("MachineMayBeInUse"))
+				w.g.Expect(condition(w.host(), metal3.ProgressingCondition).Message).To(ContainSubstring("somebody to set spec.externallyProvisioned"))
+
+				w.edit(c.mend)
+				w.until("mended", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
+					return h.Status.Provisioning.State == c.ends && h.Status.ErrorType == ""
+				})
+				let(10 * time.Minute)
+				w.g.Expect(w.host().Status.ErrorType).To(BeEmpty())
+				if name == "it is inspected" {
+					w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]).To(BeNumerically(">", 1))
+					return
+				}
+				w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/power"]).To(BeZero())
+			})
+		})
+	}
+}
+
+// TestAMachineThatIsOffAndWhoseNodeIsGoneIsFree: a fleet of free machines outlives the loss of Ironic's database by itself.
+func TestAMachineThatIsOffAndWhoseNodeIsGoneIsFree(t *testing.T) {
+	for name, power := range map[string]string{"off": "power off", "on, and switched off by hand": "power on"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := withoutNode(t, power, func(*metal3.BareMetalHost) {})
+				defer func() { w.stop() }()
+				let(time.Hour)
+				w.sim.Edit("lab~host-1", map[string]any{"power_state": "power off"})
+				let(time.Hour)
+				w.g.Expect(w.host().Status.ErrorType).To(BeEmpty())
+				w.edit(func(h *metal3.BareMetalHost) {
+					h.Spec.Online = true
+					wantInstall(h)
+				})
+				w.untilState(metal3.StateProvisioned, 10*time.Minute)
+				w.g.Expect(w.host().Status.ErrorType).To(BeEmpty())
+			})
+		})
+	}
+}

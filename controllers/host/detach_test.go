@@ -150,3 +150,24 @@ func TestADetachedHostWhoseStatusIsLost(t *testing.T) {
 		g.Expect(w.sim.Nodes()).To(BeEmpty())
 	})
 }
+
+// TestADetachedHostWhoseStatusIsLostWhileItsNodeIsEnrolled: the node of an enrolment that was under way tells of nothing that runs.
+func TestADetachedHostWhoseStatusIsLostWhileItsNodeIsEnrolled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		w := newWorld(t, simulator.Options{}, policy.Settings{}, nil)
+		defer func() { w.stop() }()
+		w.until("a node", time.Minute, func(*metal3.BareMetalHost) bool { return len(w.sim.Nodes()) == 1 })
+		w.stop()
+		w.annotate(names.Detached, "")
+		h := w.host()
+		h.Status = metal3.BareMetalHostStatus{}
+		g.Expect(w.kube.Status().Update(t.Context(), h)).To(Succeed())
+		w.start(policy.Settings{})
+		w.until("detached", time.Minute, detached)
+		let(time.Hour)
+		g.Expect(w.sim.Nodes()).To(BeEmpty())
+		g.Expect(w.host().Status.OperationHistory.Inspect.Start.IsZero()).To(BeTrue())
+		g.Expect(w.host().Status.Provisioning.State).To(BeEmpty())
+	})
+}

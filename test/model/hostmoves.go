@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 )
 
@@ -53,10 +54,30 @@ func (w *World) hear(key types.NamespacedName, before, after *metal3.BareMetalHo
 	if _, was := before.Annotations[names.Inspect]; !was {
 		if _, is := after.Annotations[names.Inspect]; is {
 			a.Inspections++
+			a.Inspect = !nodespec.InUse(after)
 		}
 	}
-	a.Destroy = a.Destroy || m.installed() && !sameJSON(before.Spec, after.Spec) && differs(after, m.Disk)
+	a.Destroy = a.Destroy || m.installed() && !sameJSON(before.Spec, after.Spec) && differs(after, m.Disk) || declaredOther(before, after, m.Disk)
+	a.Forgotten = a.Forgotten || attachedAsNew(before, after) && !w.active(systemOf(after))
 	w.asked[key] = a
+	if after.Spec.ExternallyProvisioned && !before.Spec.ExternallyProvisioned {
+		w.set(systemOf(after), func(m *machine) { m.Nobodys = false })
+	}
+}
+
+// declaredOther reports another wish for a machine that somebody else has installed. Its
+// user has said first what is on it, by a wish without externallyProvisioned.
+func declaredOther(before, after *metal3.BareMetalHost, disk string) bool {
+	said := wishOf(before)
+	return disk == outside && !before.Spec.ExternallyProvisioned && said != "" && differs(after, said)
+}
+
+// attachedAsNew reports that a detached host is attached of which no status is left: where
+// no node tells what its machine runs either, nobody can tell it from a new host.
+func attachedAsNew(before, after *metal3.BareMetalHost) bool {
+	_, was := before.Annotations[names.Detached]
+	_, is := after.Annotations[names.Detached]
+	return was && !is && after.Status.Provisioning.State == policy.StateNone
 }
 
 // keptOff reports whether a host's machine is asked to be off for as long as that stands.

@@ -31,6 +31,12 @@ func (w *World) mayGo(address string) bool {
 	return false
 }
 
+// mayInspect reports whether somebody has asked for a machine to be inspected that nobody
+// is known to use.
+func (w *World) mayInspect(address string) bool {
+	return slices.ContainsFunc(w.ownersOf(address), func(key types.NamespacedName) bool { return w.asked[key].Inspect })
+}
+
 // wipe takes what is on a machine's disk.
 func (w *World) wipe(id, how string) {
 	n := w.nodes[id]
@@ -43,7 +49,7 @@ func (w *World) wipe(id, how string) {
 // boot restarts a machine out of its system.
 func (w *World) boot(id, how string) {
 	n := w.nodes[id]
-	if m := w.machines[n.address]; m.installed() && !w.mayGo(n.address) {
+	if m := w.machines[n.address]; m.installed() && !w.mayGo(n.address) && (how != "inspects" || !w.mayInspect(n.address)) {
 		w.breaks("INTERRUPTED UNASKED: Ironic %s the machine of node %s, which runs %q", how, n.Name, m.Disk)
 	}
 	w.set(n.address, func(m *machine) { m.On = true })
@@ -54,7 +60,7 @@ func (w *World) installed(n *node) {
 	for _, key := range w.ownersOf(n.address) {
 		h, a := w.host(key), w.asked[key]
 		a.Destroy = h.DeletionTimestamp != nil || differs(h, w.machines[n.address].Disk)
-		a.Off, a.Forgotten = keptOff(h), false
+		a.Off, a.Forgotten, a.Inspect = keptOff(h), false, false
 		w.asked[key] = a
 	}
 }

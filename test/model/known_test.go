@@ -6,18 +6,7 @@ package model
 var known = []struct {
 	why   string
 	story string
-}{
-	{why: "a backup of before a deployment, and no node that tells of it: the machine is switched off", story: `
-SWITCHED OFF UNASKED: backup without a node
-scenario: provisioned, with a backup of when it was off
-Ironic's database is lost
-restored from a backup of when it was available: a`},
-	{why: "a backup of before a deployment, and no node that tells of it: the machine is switched off", story: `
-SWITCHED OFF UNASKED: backup of a detached host
-scenario: provisioned, with a backup of when it was off
-annotation detached on a
-restored from a backup of when it was available: a`},
-}
+}{}
 
 // mended are histories that were found once. They are replayed, and nothing breaks.
 var mended = map[string]string{
@@ -89,6 +78,32 @@ Ironic fails with node-0`,
 scenario: externally provisioned
 somebody undeploys node-0
 Ironic fails with node-0`,
+	"a backup of before a deployment, and no node that tells of it, switches nothing off": `
+scenario: provisioned, with a backup of when it was off
+Ironic's database is lost
+restored from a backup of when it was available: a`,
+	"a backup of before a deployment, of a detached host, switches nothing off": `
+scenario: provisioned, with a backup of when it was off
+annotation detached on a
+restored from a backup of when it was available: a`,
+	"a backup of before a deployment, and no node that tells of it, is no free machine": `
+scenario: new
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic goes on with node-0
+image A for a; stale cache
+Ironic goes on with node-0
+Ironic goes on with node-0
+annotation detached on a
+restored from a backup of when it was available: a
+Ironic goes on with node-1
+image A for a`,
+	"a host that is detached by its annotation stays so when its status is lost while its node is enrolled": `
+scenario: provisioned
+Ironic's database is lost
+annotation detached on a
+moved to another cluster without its status: a
+Ironic goes on with node-1`,
 	"a power error ends where power-off is forbidden afterwards": `
 scenario: provisioned
 offline a; request 1 is refused

@@ -15,6 +15,9 @@ type machine struct {
 	On bool
 	// Disk is what is installed: a wish, "partial" while that is written, empty for nothing.
 	Disk string
+	// Nobodys means that the machine's host was given back as was asked: what its disk
+	// still has is nobody's.
+	Nobodys bool
 	// Password is what the BMC takes.
 	Password string
 }
@@ -22,8 +25,8 @@ type machine struct {
 // partial is on a disk that an image is being written to.
 const partial = "partial"
 
-// installed reports whether a machine has a whole system on its disk.
-func (m machine) installed() bool { return m.Disk != "" && m.Disk != partial }
+// installed reports whether a machine has somebody's whole system on its disk.
+func (m machine) installed() bool { return m.Disk != "" && m.Disk != partial && !m.Nobodys }
 
 // outside is what somebody else has installed.
 const outside = "installed by somebody else"
@@ -39,6 +42,9 @@ type asked struct {
 	Restarts int
 	// Inspections are those that may be made.
 	Inspections int
+	// Inspect means that somebody has asked for an inspection of a machine that their host
+	// knows of nothing on.
+	Inspect bool
 	// Forgotten means that neither the cluster nor Ironic knows what was asked for.
 	Forgotten bool
 }

@@ -7,6 +7,8 @@ var mutations = []mutation{
 		old: "o.Inventory, o.NoInventory = nil, false // also", new: "// also",
 	},
 	{name: "no wake-up after a wait", file: "finish.go", old: "return ctrl.Result{RequeueAfter: wait.After}, nil", new: "return ctrl.Result{}, nil"},
+	{name: "a machine that is on and whose node is gone is free", file: "nodespec/desired.go", old: "	if lostNode(h) {\n", new: "	if false {\n"},
+	{name: "a node that tells of nothing is taken for a detached host's", file: "policy/decide_detach.go", old: "	case detachedBefore(o) && !slices.Contains(inUse, o.Node.ProvisionState):\n", new: "	case false && slices.Contains(inUse, o.Node.ProvisionState):\n"},
 	{name: "no back-off", file: "policy/failure.go", old: "return full - time.Duration(float64(full)*share)", new: "return full*time.Duration(share) - full*time.Duration(share)"},
 	{name: "a held host is worked on", file: "policy/decide.go", old: "		concernHold,\n", new: ""},
 	{name: "a paused host is worked on", file: "reconciler.go", old: "reconcile.KeptOff(h) == names.Paused", new: "reconcile.KeptOff(h) == names.Paused && false"},

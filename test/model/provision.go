@@ -159,6 +159,9 @@ func deployedWish(n *node, t ironic.Transition) string {
 // undeploy takes the instance away.
 func undeploy(w *World, id string, _ ironic.Transition) {
 	w.boot(id, "undeploys")
+	if address := w.nodes[id].address; w.mayGo(address) {
+		w.set(address, func(m *machine) { m.Nobodys = true })
+	}
 	w.change(id, func(n *node) {
 		n.ProvisionState, n.LastError, n.Reservation = ironic.StateDeleting, "", conductor
 		n.InstanceUUID, n.InstanceInfo, n.DeployStep = "", map[string]any{}, ironic.Step{}
@@ -223,7 +226,7 @@ func (w *World) goOn(id string) {
 			n.ProvisionState, n.TargetProvisionState, n.PowerState = n.TargetProvisionState, "", ironic.PowerOff
 		})
 	case ironic.StateDeployWait:
-		w.set(n.address, func(m *machine) { m.On, m.Disk = true, n.wish })
+		w.set(n.address, func(m *machine) { m.On, m.Disk, m.Nobodys = true, n.wish, false })
 		w.change(id, func(n *node) {
 			n.ProvisionState, n.TargetProvisionState, n.PowerState, n.DeployStep = ironic.StateActive, "", ironic.PowerOn, ironic.Step{}
 		})

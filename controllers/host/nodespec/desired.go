@@ -58,6 +58,9 @@ func Enrolment(in Input) ironic.Enrolment {
 		DisablePowerOff: h.Spec.DisablePowerOff,
 		NetworkData:     in.NetworkData,
 	}
+	if lostNode(h) {
+		e.Extra = map[string]any{keyBaseline: baselineUnknown}
+	}
 	e.Interfaces.Deploy = deployInterface(h)
 	e.Interfaces.Inspect = inspectInterface(h, in.BMC.Access)
 	return e
@@ -216,6 +219,7 @@ func Desired(in Input) ironic.Desired {
 	case state == metal3.StateAvailable && !WantsInstance(h):
 		d.Extra = ironic.Fields{keyWish: ironic.Remove} // of what was deployed last
 	}
+	desiredBaseline(in, &d)
 	return d
 }
 

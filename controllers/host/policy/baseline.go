@@ -6,6 +6,7 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/ironic"
@@ -28,12 +29,16 @@ const (
 	// BaselineGone means that the status knows of something on the machine, and that
 	// somebody has undeployed, cleaned or deployed the node in Ironic.
 	BaselineGone
+	// BaselineUnproven means that the status knows of nothing on the machine, which is on,
+	// and that its node was enrolled in the place of one that is gone.
+	BaselineUnproven
 )
 
-// Causes of a machine that runs something that its host's status does not know of, and of
-// one whose node does not hold what the status says.
+// Causes of a machine that runs something that its host's status does not know of, of one
+// that may do so, and of one whose node does not hold what the status says.
 const (
 	causeBaseline   = "UnknownInstance"
+	causeUnproven   = "MachineMayBeInUse"
 	causeUndeployed = "NodeNotActive"
 )
 
@@ -56,6 +61,8 @@ func (o *Observed) Baseline() Baseline {
 		return BaselineKnown
 	case nodespec.InUse(o.Host):
 		return o.baselineInUse()
+	case o.mayBeInUse():
+		return BaselineUnproven
 	case !o.phase().free || !slices.Contains(inUse, o.Node.ProvisionState):
 		return BaselineKnown
 	case o.Host.Spec.ExternallyProvisioned: // somebody says so
@@ -65,6 +72,19 @@ func (o *Observed) Baseline() Baseline {
 	default:
 		return BaselineUnknown
 	}
+}
+
+// mayBeInUse reports a machine that is on and that nobody has called free since its node was
+// lost. The watch does not keep what is recorded of that on the node: all that would touch
+// the machine reads it.
+func (o *Observed) mayBeInUse() bool {
+	if on, _ := poweredOn(o.Node); !nodespec.MayBeInUse(o.Host, on) || inspectAgain(o.Host) {
+		return false
+	}
+	if n, read := o.InFull(); read {
+		return nodespec.Unproven(n.Node())
+	}
+	return stalledBy(o, causeUnproven) && !o.Retry
 }
 
 // baselineInUse is that of a host in use. One that is to be given back needs none; one that
@@ -114,6 +134,8 @@ func concernBaseline(o *Observed, d *Decision) {
 	case o.Node.UUID != o.Host.Status.Provisioning.ID:
 		d.Status.Provisioning.ID = o.Node.UUID
 		d.Again = true
+	case b == BaselineUnproven:
+		leftOn(o, d)
 	case o.available() && !read: // the watch does not keep what was deployed
 		if stalledBy(o, causeBaseline) && !o.Retry {
 			leftRunning(o, d)
@@ -142,6 +164,19 @@ func leftRunning(o *Observed, d *Decision) {
 	d.wait(0, view.Note{
 		Step: "left as it is: something runs on the machine", Text: "node " + string(o.Node.ProvisionState),
 		WaitingFor: "somebody to set spec.externallyProvisioned, or to undeploy the node in Ironic",
+	})
+}
+
+// leftOn says why nothing is done to a machine that is on.
+func leftOn(o *Observed, d *Decision) {
+	if !stalledBy(o, causeUnproven) || o.Retry {
+		fail(o, d, metal3.RegistrationError, causeUnproven, fmt.Sprintf(
+			"the machine is on, while the host's status says that it is free and off, and its former node is gone from Ironic (now node %s): after a "+
+				"restore from an older backup something may run on it that nobody knows of, so it is left alone. To keep what runs, set "+
+				"spec.externallyProvisioned. If nothing is needed of it, switch it off by its BMC, or have it inspected (annotation %s)", DisplayName(o.Node), names.Inspect))
+	}
+	d.wait(0, view.Note{
+		Step: "left as it is: the machine is on, and may be in use", WaitingFor: "somebody to set spec.externallyProvisioned, to switch the machine off, or to have it inspected",
 	})
 }
 

@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -42,6 +43,10 @@ func concernDetach(o *Observed, d *Decision) {
 		d.Status.OperationalStatus = metal3.OperationalStatusDetached
 		d.event("Detached", "the host has no status and no node, and its annotation says that it is detached: it is not enrolled")
 		d.Again = true
+	case detachedBefore(o) && !slices.Contains(inUse, o.Node.ProvisionState):
+		// A node that tells of no instance, such as one of an enrolment that was under way,
+		// says nothing of what the machine runs.
+		removeNode(o, d, detachReason)
 	}
 }
 

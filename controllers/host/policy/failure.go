@@ -152,6 +152,7 @@ func (o *Observed) mayTryNow() bool {
 	return stalledBy(o, causeBaseline) || // who looks again, and does nothing else
 		o.BMC.Problem == "" && stalledBy(o, causeCredentials) ||
 		o.Image.Error == "" && stalledBy(o, causeImage) ||
+		stalledBy(o, causeUnproven) || // likewise
 		o.Double == Double{} && stalledBy(o, causeDouble) ||
 		stalledBy(o, causeUndeployed) || // likewise
 		stalledBy(o, causeVerifying) && !o.Overdue() ||
