@@ -16,8 +16,8 @@ const (
 	Ironic = "ironflow.io/ironic"
 	// StepDeadlines overrides deadlines of the deploy step, e.g. "start=10m,idle=30m,total=3h".
 	StepDeadlines = "ironflow.io/step-deadlines"
-	// Rebooting stands in the place of a reboot annotation while a restart is made sure of, and on a host whose
-	// deployment was cut off and whose machine was restarted for that; ours to write.
+	// Rebooting stands in the place of a reboot annotation, or beside it, while a restart is made sure of, and on a
+	// host whose deployment was cut off and whose machine was restarted for that; ours to write.
 	Rebooting = "ironflow.io/rebooting"
 	// Hold stops every automatic action on this host.
 	Hold = "ironflow.io/hold"

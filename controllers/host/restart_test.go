@@ -227,6 +227,65 @@ func TestARestartThatIsTurnedAwayIsAskedForAgain(t *testing.T) {
 	}
 }
 
+// TestOneRestartForOneWish: a machine that was switched off for a restart, and that
+// somebody switches on before that was seen, is not switched off again.
+func TestOneRestartForOneWish(t *testing.T) {
+	for name, value := range map[string]string{"soft": "", "hard": forcedHard} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := assisted(nil)
+				o.Delays = delays
+				w := newWorld(t, o, policy.Settings{}, wantInstall)
+				defer func() { w.stop() }()
+				w.untilState(metal3.StateProvisioned, 5*time.Minute)
+				let(time.Minute)
+				w.sim.ResetCounts()
+				w.annotate(names.Reboot, value)
+				requests := func() int { return w.sim.Counts()["PUT /v1/nodes/{node}/states/power"] }
+				for requests() == 0 {
+					let(10 * time.Millisecond)
+				}
+				w.stop() // before the machine is off
+				let(10 * time.Minute)
+				n, _ := w.sim.Node(nodespec.NodeName(w.host()))
+				w.g.Expect(n.PowerState).To(BeEquivalentTo("power off"))
+				w.g.Expect(w.host().Annotations).To(HaveKey(names.Reboot))
+				w.sim.Edit("lab~host-1", map[string]any{"power_state": "power on"})
+				w.start(policy.Settings{})
+				let(time.Hour)
+				w.g.Expect(requests()).To(Equal(1))
+				w.g.Expect(w.host().Annotations).NotTo(Or(HaveKey(names.Reboot), HaveKey(names.Rebooting)))
+				w.g.Expect(w.host().Status.PoweredOn).To(BeTrue())
+				w.sim.ResetCounts()
+				w.annotate(names.Reboot, value)
+				let(time.Hour)
+				w.g.Expect(requests()).To(Equal(2), "the next wish is carried out: off and on")
+				w.g.Expect(w.host().Annotations).NotTo(Or(HaveKey(names.Reboot), HaveKey(names.Rebooting)))
+				w.g.Expect(w.host().Status.PoweredOn).To(BeTrue())
+			})
+		})
+	}
+}
+
+// TestARebootWithoutForceOfADeployment neither starts it over nor restarts what it has installed.
+func TestARebootWithoutForceOfADeployment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := assisted(nil)
+		o.Delays = delays
+		w := newWorld(t, o, policy.Settings{}, wantInstall)
+		defer func() { w.stop() }()
+		w.untilInstalling()
+		w.annotate(names.Reboot, "")
+		w.untilState(metal3.StateProvisioned, 10*time.Minute)
+		w.sim.ResetCounts()
+		let(time.Hour)
+		w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/power"]).To(BeZero())
+		w.g.Expect(w.host().Annotations).NotTo(HaveKey(names.Reboot))
+		w.g.Expect(w.host().Status.PoweredOn).To(BeTrue())
+		w.g.Expect(w.events.list()).NotTo(ContainElement("ForcedReboot"))
+	})
+}
+
 // untilInstalling waits until the live image of a deployment installs.
 func (w *world) untilInstalling() {
 	w.t.Helper()

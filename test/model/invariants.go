@@ -37,22 +37,25 @@ func (w *World) mayInspect(address string) bool {
 	return slices.ContainsFunc(w.ownersOf(address), func(key types.NamespacedName) bool { return w.asked[key].Inspect })
 }
 
-// wipe takes what is on a machine's disk.
+// wipe takes what is on a machine's disk, by the live image that Ironic boots on it: Ironic
+// itself has switched the machine on, and so knows that it is.
 func (w *World) wipe(id, how string) {
 	n := w.nodes[id]
 	if m := w.machines[n.address]; m.installed() && !w.mayGo(n.address) {
 		w.breaks("WIPED UNASKED: Ironic %s the machine of node %s, which has %q on its disk, and nobody has asked for that to go", how, n.Name, m.Disk)
 	}
 	w.set(n.address, func(m *machine) { m.Disk, m.On = "", true })
+	w.change(id, func(n *node) { n.PowerState = ironic.PowerOn })
 }
 
-// boot restarts a machine out of its system.
+// boot restarts a machine out of its system, which Ironic does itself, as in wipe.
 func (w *World) boot(id, how string) {
 	n := w.nodes[id]
 	if m := w.machines[n.address]; m.installed() && !w.mayGo(n.address) && (how != "inspects" || !w.mayInspect(n.address)) {
 		w.breaks("INTERRUPTED UNASKED: Ironic %s the machine of node %s, which runs %q", how, n.Name, m.Disk)
 	}
 	w.set(n.address, func(m *machine) { m.On = true })
+	w.change(id, func(n *node) { n.PowerState = ironic.PowerOn })
 }
 
 // installed ends the deployment of a node: from now on, that counts.

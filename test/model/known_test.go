@@ -116,4 +116,38 @@ no power-off for a; crash after write 3`,
 scenario: never off
 annotation hard forced reboot on a; request 1 is refused
 time goes by; crash after write 2`,
+	"a machine that was off for a restart is not switched off again": `
+scenario: provisioned
+annotation reboot on a
+Ironic goes on with node-0; crash after write 1
+somebody presses the button of node-0`,
+	"a machine that was off for a hard restart is not switched off again": `
+scenario: provisioned
+annotation hard forced reboot on a
+Ironic goes on with node-0; crash after write 1
+somebody presses the button of node-0`,
+	"a machine that was off for a restart while its host failed is not switched off again": `
+scenario: two hosts of one BMC
+annotation hard forced reboot on a
+delete b
+another password in the Secret of a; request 1 is refused
+Ironic goes on with node-0
+somebody presses the button of node-0
+time goes by`,
+	"a reboot of before a deployment that the cache did not show is not made after it": `
+scenario: available
+image A for a
+Ironic goes on with node-0; request 1 is busy
+annotation reboot on a; stale cache
+Ironic goes on with node-0`,
+	"a machine that a cleaning which failed has left on is switched off": `
+scenario: provisioned by a method
+offline a; crash after write 3
+Ironic goes on with node-0
+no method for a
+no cleaning for a
+the controller restarts
+Ironic goes on with node-0
+Ironic fails with node-0
+time goes by`,
 }

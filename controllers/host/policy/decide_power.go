@@ -40,21 +40,22 @@ func stepPower(o *Observed, d *Decision) {
 		d.wait(0, view.Note{Step: "power state unknown", Text: o.Node.LastError, WaitingFor: "Ironic to learn from the BMC whether the machine is on"})
 	case !known:
 		d.wait(0, view.Note{Step: "switching power", Text: string(o.Node.TargetPowerState)})
-	case m != nil && m.State == o.Node.ProvisionState:
+	case m != nil && (m.State != o.Node.ProvisionState || m.Off && !reboot.plain):
+		dropMark(d) // of an operation that is over, or of a restart that nobody asks for any more
+	case m != nil && !m.Off:
 		restart(o, d, *m)
-	case m != nil:
-		dropMark(d) // of an operation that is over
 	case o.Node.TargetPowerState != "":
 		waitForPower(o, d)
 	case reboot.asked && !on && reboot.once:
 		if staysOff(o, d) {
-			d.DropAnnotations = []string{names.Reboot}
-			d.Again = true
+			restarted(d, m)
 		}
 	case o.Host.Spec.Online && !reboot.asked && !on:
 		if mediaSettled(o, d, false) && !serviceBeforePowerOn(o, d) {
 			switchPower(o, d, ironic.PowerOn)
 		}
+	case on && reboot.once && (m != nil || !o.Host.Spec.DisablePowerOff):
+		offOnce(o, d, reboot, m)
 	case on && (reboot.asked || !o.Host.Spec.Online):
 		if !neverOff(o, d, reboot) {
 			switchOff(o, d, reboot)

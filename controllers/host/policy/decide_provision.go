@@ -240,6 +240,12 @@ func deployed(o *Observed, d *Decision) {
 	if !ok {
 		return
 	}
+	if outdated := ours(rebootAnnotations(o.Host)); len(outdated) > 0 {
+		// Not meant for the system that is there from now on: it goes before the phase is
+		// another one, in which it would restart the machine.
+		d.DropAnnotations, d.Again = outdated, true
+		return
+	}
 	wish, known := nodespec.RecordedWish(n.Node())
 	if !known {
 		wish = nodespec.Wanted(o.Host)

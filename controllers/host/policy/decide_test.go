@@ -224,9 +224,9 @@ func TestDecide(t *testing.T) {
 			o.Host.Annotations = map[string]string{names.Detached: ""}
 			o.Node.Maintenance = true
 		}}, do: "remove node"},
-		"provisioned, reboot soft":     {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, func(o *Observed) { o.Host.Annotations = map[string]string{names.Reboot: ""} }}, do: "ask for soft power off"},
-		"provisioned, reboot hard":     {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, func(o *Observed) { o.Host.Annotations = map[string]string{names.Reboot: `{"mode":"hard"}`} }}, do: "ask for power off"},
-		"provisioned, reboot, no soft": {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, func(o *Observed) { o.Host.Annotations = map[string]string{names.Reboot: ""}; o.SoftRefused = true }}, do: "ask for power off"},
+		"provisioned, reboot soft":     {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, annotated(names.Reboot, ""), announced}, do: "ask for soft power off"},
+		"provisioned, reboot hard":     {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, annotated(names.Reboot, `{"mode":"hard"}`), announced}, do: "ask for power off"},
+		"provisioned, reboot, no soft": {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, annotated(names.Reboot, ""), announced, func(o *Observed) { o.SoftRefused = true }}, do: "ask for power off"},
 		"provisioned, off by a key": {state: metal3.StateProvisioned, node: ironic.StateActive, given: []func(*Observed){install, provisionedWithInstall, func(o *Observed) {
 			o.Host.Annotations = map[string]string{names.Reboot + "/x": ""}
 			o.Node.PowerState, o.Host.Status.PoweredOn = ironic.PowerOff, false

@@ -13,10 +13,10 @@ import (
 	"github.com/ironflow/ironflow/ironic"
 )
 
-// Mark stands on a host, in the place of the annotations that asked for a restart,
-// from before Ironic is asked until that is known to be done. A restart shows in
-// nothing that can be looked up afterwards: the mark's Since is a time of the
-// node's own that any request moves, so that a controller that dies at any moment
+// Mark stands on a host, in the place of the annotations that asked for a restart or
+// beside the one that asked for it, from before Ironic is asked until that is known to be
+// done. A restart shows in nothing that can be looked up afterwards: the mark's Since is a
+// time of the node's own that any request moves, so that a controller that dies at any moment
 // neither asks twice nor forgets to ask. The mark of a restart that nobody asked for
 // stays until the deployment ends in which it was made.
 type Mark struct {
@@ -30,6 +30,9 @@ type Mark struct {
 	// TurnedAway means that Ironic did not take the request, because somebody else had
 	// the node locked, who may have moved it meanwhile.
 	TurnedAway bool `json:"turnedAway,omitempty"`
+	// Off means that the machine is switched off for the restart: the annotation that asks
+	// for it stays beside the mark until it was, and both go together.
+	Off bool `json:"off,omitempty"`
 	// CutOff means that nobody asked for the restart: an installation was cut off, and
 	// Ironic is to learn why. It is made once in a deployment.
 	CutOff bool `json:"cutOff,omitempty"`
@@ -121,7 +124,7 @@ func restart(o *Observed, d *Decision, m Mark) {
 	case m.TurnedAway:
 		// Whoever had locked the node may have moved it since.
 		d.do(Announce{Mark: Mark{Hard: m.Hard, Since: n.UpdatedAt, State: n.ProvisionState, Failed: failingSince(o)}})
-	case o.Failing() && !failingSince(o).Equal(m.Failed):
+	case failedSince(o, m):
 		// It failed and is due again, or was refused. The error is told apart from one of
 		// the next request: a controller that dies after that has not stored its end.
 		hard := m.Hard || !n.UpdatedAt.Equal(m.Since)
@@ -133,6 +136,42 @@ func restart(o *Observed, d *Decision, m Mark) {
 	default:
 		dropMark(d)
 	}
+}
+
+// offOnce switches a machine off for the one restart that the annotation without a key
+// asks for. A machine that runs again after it was switched off, seen off or not, has had
+// its restart: it is not switched off a second time.
+func offOnce(o *Observed, d *Decision, r reboot, m *Mark) {
+	n, ok := o.readNode(d) // the watch does not keep updated_at
+	switch {
+	case !ok:
+	case n.Reservation != "" && m != nil:
+		d.wait(WaitBusy, view.Note{Step: "restarting the machine", WaitingFor: "whoever holds the node in Ironic"})
+	case m == nil, m.TurnedAway, failedSince(o, *m):
+		d.do(Announce{Mark: Mark{Off: true, Since: n.UpdatedAt, State: n.ProvisionState, Failed: failingSince(o)}})
+	case n.UpdatedAt.Equal(m.Since), n.LastError != "":
+		if !neverOff(o, d, r) {
+			switchOff(o, d, r)
+		}
+	default:
+		settle(o, d)
+		restarted(d, m)
+	}
+}
+
+// restarted takes off the host what asked for a restart that is made: in one write, so
+// that neither is taken for another one.
+func restarted(d *Decision, m *Mark) {
+	d.DropAnnotations, d.Again = []string{names.Reboot}, true
+	if m != nil {
+		dropMark(d)
+	}
+}
+
+// failedSince reports that the host shows an error of switching power that is not from
+// before a mark was put on it. Another error says nothing about the restart.
+func failedSince(o *Observed, m Mark) bool {
+	return o.Host.Status.ErrorType == metal3.PowerManagementError && !failingSince(o).Equal(m.Failed)
 }
 
 // failingSince is when the error was recorded that the host shows; zero for none.

@@ -18,6 +18,17 @@ type rebooting struct{}
 // Name implements Action.
 func (rebooting) Name() string { return "restart" }
 
+// announced puts the mark on a host that is switched off for a restart, before Ironic is asked.
+func announced(o *Observed) {
+	full(o).UpdatedAt = noon
+	o.Host.Annotations[names.Rebooting] = Mark{Off: true, Since: noon, State: o.Node.ProvisionState}.Value()
+}
+
+// annotated gives a host one annotation.
+func annotated(key, value string) func(*Observed) {
+	return func(o *Observed) { o.Host.Annotations = map[string]string{key: value} }
+}
+
 // neverOffHost is a host in use that must not be switched off, which failed an hour ago.
 func neverOffHost(change func(*Observed)) *Observed {
 	o := observed(metal3.StateProvisioned, ironic.StateActive)
@@ -111,4 +122,51 @@ func TestAPowerErrorEndsWhereTheMachineMustNotBeOff(t *testing.T) {
 			g.Expect(d.Wait.Message()).To(ContainSubstring("spec.disablePowerOff is set"))
 		})
 	}
+}
+
+// TestARestartOfAMachineThatWasOffIsOver whatever else failed meanwhile, and both that
+// asked for it go in one write.
+func TestARestartOfAMachineThatWasOffIsOver(t *testing.T) {
+	runsAgain := func(o *Observed) {
+		o.Host.Spec.DisablePowerOff = false
+		o.Host.Annotations[names.Reboot] = ""
+		o.Host.Annotations[names.Rebooting] = Mark{Off: true, Since: noon.Add(-time.Minute), State: ironic.StateActive}.Value()
+	}
+	for name, c := range map[string]struct {
+		given func(*Observed)
+		over  bool
+	}{
+		"its own error, of which it is tried again": {func(*Observed) {}, false},
+		"an error of something else":                {func(o *Observed) { o.Host.Status.ErrorType = metal3.ProvisioningError }, true},
+		"no error": {func(o *Observed) {
+			o.Host.Status.ErrorType, o.Host.Status.OperationalStatus = "", metal3.OperationalStatusOK
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			d := Decide(neverOffHost(func(o *Observed) { runsAgain(o); c.given(o) }))
+			if c.over {
+				g.Expect(d.Do).To(BeNil())
+				g.Expect(d.DropAnnotations).To(ConsistOf(names.Reboot, names.Rebooting))
+				return
+			}
+			g.Expect(d.Do).To(HaveField("Mark", And(HaveField("Off", true), HaveField("Since", noon))))
+			g.Expect(d.DropAnnotations).To(BeEmpty())
+		})
+	}
+}
+
+// TestARebootOfBeforeADeploymentEndedIsOver: it goes while the host is still being
+// provisioned, since afterwards it would restart the machine.
+func TestARebootOfBeforeADeploymentEndedIsOver(t *testing.T) {
+	g := NewWithT(t)
+	o := observed(metal3.StateProvisioning, ironic.StateActive)
+	wantInstall(o.Host)
+	o.Host.Annotations = map[string]string{names.Reboot: "", names.Reboot + "/me": ""}
+	settled(o)
+	d := Decide(o)
+	g.Expect(d.Status.Provisioning.State).To(Equal(metal3.StateProvisioning))
+	g.Expect(d.DropAnnotations).To(ConsistOf(names.Reboot), "a key is its client's")
+	delete(o.Host.Annotations, names.Reboot)
+	g.Expect(Decide(o).Status.Provisioning.State).To(Equal(metal3.StateProvisioned))
 }

@@ -135,6 +135,7 @@ func TestPowerModes(t *testing.T) {
 			o.Host.Annotations = map[string]string{names.Rebooting: Mark{Hard: hard, Since: since, State: o.Node.ProvisionState}.Value()}
 		}
 	}
+	touched := func(o *Observed) { full(o).UpdatedAt = noon.Add(time.Minute) }
 	turnedAway := func(o *Observed) {
 		full(o).UpdatedAt = noon
 		o.Host.Annotations = map[string]string{names.Rebooting: Mark{Since: noon, State: o.Node.ProvisionState, TurnedAway: true}.Value()}
@@ -145,12 +146,21 @@ func TestPowerModes(t *testing.T) {
 		drop  bool
 		event string
 	}{
-		"soft":                                  {[]func(*Observed){on, reboot("")}, "ask for soft power off", false, "PowerOff"},
-		"soft by name":                          {[]func(*Observed){on, reboot(`{"mode":"soft"}`)}, "ask for soft power off", false, "PowerOff"},
-		"hard":                                  {[]func(*Observed){on, reboot(`{"mode":"hard"}`)}, "ask for power off", false, "PowerOff"},
+		"soft":                                  {[]func(*Observed){on, reboot(""), announced}, "ask for soft power off", false, "PowerOff"},
+		"soft by name":                          {[]func(*Observed){on, reboot(`{"mode":"soft"}`), announced}, "ask for soft power off", false, "PowerOff"},
+		"hard":                                  {[]func(*Observed){on, reboot(`{"mode":"hard"}`), announced}, "ask for power off", false, "PowerOff"},
 		"any hard one wins":                     {[]func(*Observed){on, reboot(""), func(o *Observed) { o.Host.Annotations[names.Reboot+"/x"] = `{"mode":"hard"}` }}, "ask for power off", false, "PowerOff"},
-		"a value that cannot be read":           {[]func(*Observed){on, reboot("hard")}, "ask for soft power off", false, "InvalidAnnotationValue"},
-		"hard after an error":                   {[]func(*Observed){on, reboot(""), func(o *Observed) { o.Host.Status.ErrorCount = 1 }}, "ask for power off", false, "PowerOff"},
+		"a value that cannot be read":           {[]func(*Observed){on, reboot("hard"), announced}, "ask for soft power off", false, "InvalidAnnotationValue"},
+		"hard after an error":                   {[]func(*Observed){on, reboot(""), announced, func(o *Observed) { o.Host.Status.ErrorCount = 1 }}, "ask for power off", false, "PowerOff"},
+		"announced first":                       {[]func(*Observed){on, reboot("")}, "announce restart", false, ""},
+		"announced: looked at before":           {[]func(*Observed){on, reboot(""), func(o *Observed) { o.Sight = o.Summary() }}, "read node", false, ""},
+		"was off, and runs again":               {[]func(*Observed){on, reboot(""), announced, touched}, "", true, ""},
+		"was off, and is never to be again":     {[]func(*Observed){on, reboot(""), announced, touched, never}, "", true, ""},
+		"announced, now never off":              {[]func(*Observed){on, reboot(""), announced, never}, "announce restart", false, ""},
+		"was it off? somebody has the node":     {[]func(*Observed){on, reboot(""), announced, touched, func(o *Observed) { o.Node.Reservation = "conductor-1" }}, "", false, ""},
+		"was not off, Ironic says":              {[]func(*Observed){on, reboot(""), announced, touched, func(o *Observed) { o.Node.LastError = "aborted" }}, "ask for soft power off", false, "PowerOff"},
+		"announced, then taken back":            {[]func(*Observed){on, reboot(""), announced, func(o *Observed) { delete(o.Host.Annotations, names.Reboot) }}, "", true, ""},
+		"was off once, and a client's key":      {[]func(*Observed){on, reboot(""), announced, touched, func(o *Observed) { o.Host.Annotations[names.Reboot+"/x"] = "" }}, "ask for soft power off", false, "PowerOff"},
 		"never off: announced first":            {[]func(*Observed){on, never, reboot("")}, "announce restart", false, ""},
 		"never off: looked at before":           {[]func(*Observed){on, never, reboot(""), func(o *Observed) { o.Sight = o.Summary() }}, "read node", false, ""},
 		"never off: soft":                       {[]func(*Observed){on, never, marked(false, noon)}, "ask for soft rebooting", false, "PowerOff"},
