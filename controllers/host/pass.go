@@ -58,8 +58,7 @@ func (p *pass) carryOut(ctx context.Context, d *policy.Decision) (wait policy.Wa
 		if err := p.save(ctx, p.noteAfter(d)); err != nil {
 			return policy.Wait{}, false, err
 		}
-		// What was saved stays said: the result is no reason for a second patch.
-		d.Status.Conditions, d.Status.LastUpdated = p.Known.Host.Status.Conditions, p.Known.Host.Status.LastUpdated
+		d.SavedBefore(&p.Known.Host.Status)
 	}
 	if err := p.Do(ctx, d.Do); err != nil {
 		return p.refused(ctx, d, err)

@@ -84,6 +84,7 @@ var Conditions = []Condition{
 	{host, "RetryAcknowledged", yes, "RetryHandled", "The value of `ironflow.io/retry` that was dealt with."},
 	{host, "DeploymentsFailed", yes, "InARow", "How many deployments of one wish have failed in a row: `--max-provisioning-retries` ends them."},
 	{host, "CredentialsSent", yes, "Sent", "A digest of the BMC's username and password that Ironic was sent last, so that a mark on their Secret is no new password. It has the Secret's UID for a key: nothing can be guessed from it."},
+	{host, "CredentialsSent", no, "Sending", "Ironic is about to be sent another username or password of the BMC. It is sent them again where nobody has recorded that it was."},
 
 	{host, "Linked", yes, "Linked", "The host has the label of an InfraEnv, and its Agent, which the message names, is approved."},
 	{host, "Linked", no, "WaitingForImage", "The live image with the agent of the InfraEnv is not ready: see the PreprovisioningImage."},

@@ -104,6 +104,14 @@ Ironic's database is lost
 annotation detached on a
 moved to another cluster without its status: a
 Ironic goes on with node-1`,
+	"a password that was sent before a crash is not taken for that of before": `
+scenario: provisioned
+another password in the Secret of a; crash after write 2
+the right password in the Secret of a`,
+	"a password that was sent, or was to be sent, before a crash is not taken for that of before": `
+scenario: provisioned
+another password in the Secret of a; crash after write 1
+the right password in the Secret of a`,
 	"a power error ends where power-off is forbidden afterwards": `
 scenario: provisioned
 offline a; request 1 is refused

@@ -116,7 +116,7 @@ func Announced(a Action, stored State) bool {
 		}
 	case nodeaction.Update:
 		_, order := a.Desired.Extra[plan.KeyOrder]
-		return order
+		return order || a.Desired.SendSecrets
 	case nodeaction.Remove:
 		return true
 	}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -15,8 +16,12 @@ import (
 // host that begins to use it, above all.
 const sentCondition = "CredentialsSent"
 
-// reasonSent is the condition's one reason.
-const reasonSent = "Sent"
+// Reasons of the condition. It is False while Ironic is sent others: should the program be
+// killed then, nobody knows which of them Ironic has, and it does not show them.
+const (
+	reasonSent    = "Sent"
+	reasonSending = "Sending"
+)
 
 // sentHead begins the condition's message.
 const sentHead = "digest of the username and password that Ironic was sent last: "
@@ -28,7 +33,7 @@ func NewCredentials(o *Observed) bool {
 	}
 	tried := o.Host.Status.TriedCredentials
 	switch {
-	case tried.Reference == nil || tried.Reference.Name != o.BMC.Secret:
+	case tried.Reference == nil || tried.Reference.Name != o.BMC.Secret || sending(o.Host):
 		return true
 	case tried.Version == o.BMC.Version:
 		return false
@@ -46,6 +51,41 @@ func sentCredentials(h *metal3.BareMetalHost) string {
 	}
 	digest, _ := strings.CutPrefix(c.Message, sentHead)
 	return digest
+}
+
+// SavedBefore takes over what was saved before the request that is decided on, but for what
+// that one sends: what was saved stays said, so that the result is no reason for a second patch.
+func (d *Decision) SavedBefore(saved *metal3.BareMetalHostStatus) {
+	sent := meta.FindStatusCondition(d.Status.Conditions, sentCondition)
+	d.Status.Conditions, d.Status.LastUpdated = slices.Clone(saved.Conditions), saved.LastUpdated
+	if sent != nil {
+		meta.SetStatusCondition(&d.Status.Conditions, *sent)
+	}
+}
+
+// SameSending reports whether two statuses agree on whether Ironic is being sent credentials.
+func SameSending(a, b *metal3.BareMetalHostStatus) bool {
+	return meta.IsStatusConditionFalse(a.Conditions, sentCondition) == meta.IsStatusConditionFalse(b.Conditions, sentCondition)
+}
+
+// sending reports whether it was recorded that Ironic is about to be sent credentials, and
+// not yet that it was.
+func sending(h *metal3.BareMetalHost) bool {
+	return meta.IsStatusConditionFalse(h.Status.Conditions, sentCondition)
+}
+
+// announceCredentials records that Ironic is about to be sent others than it was, and
+// reports whether it does. Of a host that it was sent none for, it will be sent them anyhow.
+func announceCredentials(o *Observed, d *Decision) bool {
+	if o.Host.Status.TriedCredentials.Reference == nil || sending(o.Host) {
+		return false
+	}
+	meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
+		Type: sentCondition, Status: metav1.ConditionFalse, Reason: reasonSending, Message: "Ironic is being sent another username or password",
+		ObservedGeneration: o.Host.Generation, LastTransitionTime: metav1.NewTime(o.Now).Rfc3339Copy(),
+	})
+	d.Again = true
+	return true
 }
 
 // rememberCredentials records the digest of credentials that were sent without it, while

@@ -17,6 +17,7 @@ func TestNewCredentials(t *testing.T) {
 	for name, c := range map[string]struct {
 		version, sent string // of what Ironic was told; the present ones are 2 and c0ffee
 		secret        string
+		begun         bool // to be sent others
 		isNew         bool
 	}{
 		"nothing was sent":                 {isNew: true},
@@ -25,6 +26,7 @@ func TestNewCredentials(t *testing.T) {
 		"changed since":                    {secret: "bmc", version: "1", sent: "beef", isNew: true},
 		"another program's":                {secret: "bmc", version: "2"},
 		"another program's, changed since": {secret: "bmc", version: "1", isNew: true},
+		"one that is being sent":           {secret: "bmc", version: "2", sent: "c0ffee", begun: true, isNew: true},
 		"another Secret":                   {secret: "other", version: "2", sent: "c0ffee", isNew: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -39,6 +41,12 @@ func TestNewCredentials(t *testing.T) {
 				d := decideWith(o)
 				setSent(&Observed{Now: noon, Host: o.Host, BMC: nodespec.BMC{Content: c.sent}}, d)
 				o.Host.Status = d.Status
+			}
+			if c.begun {
+				d := decideWith(o)
+				g.Expect(announceCredentials(o, d)).To(BeTrue())
+				o.Host.Status = d.Status
+				g.Expect(announceCredentials(o, d)).To(BeFalse(), "once")
 			}
 			g.Expect(NewCredentials(o)).To(Equal(c.isNew))
 			d := decideWith(o)

@@ -253,6 +253,9 @@ func ensureFields(o *Observed, d *Decision) bool {
 	if o.Applied != nil && sameDesired(*o.Applied, want) {
 		return false
 	}
+	if want.SendSecrets && announceCredentials(o, d) {
+		return true
+	}
 	d.do(n.Update(want))
 	if want.SendSecrets {
 		triedCredentials(o, d)
