@@ -94,9 +94,13 @@ func (c *cluster) List(_ context.Context, into client.ObjectList, _ ...client.Li
 // Create implements client.Writer.
 func (c *cluster) Create(_ context.Context, obj client.Object, _ ...client.CreateOption) error {
 	c.run.checkHold("create " + obj.GetName())
+	answer := c.run.store()
+	if answer == refused {
+		return apierrors.NewServiceUnavailable("the model refuses to create " + obj.GetName())
+	}
 	c.world().put(obj)
 	c.run.wrote("creates %s %s", keyOf(obj).kind, obj.GetName())
-	return nil
+	return unheard(answer)
 }
 
 // put stores a new object.
@@ -124,9 +128,13 @@ func (c *cluster) Delete(_ context.Context, obj client.Object, _ ...client.Delet
 		return notFound(key)
 	}
 	c.run.checkHold("delete " + key.Name)
+	answer := c.run.store()
+	if answer == refused {
+		return apierrors.NewServiceUnavailable("the model refuses to delete " + key.Name)
+	}
 	c.world().remove(key)
 	c.run.wrote("deletes %s %s", key.kind, key.Name)
-	return nil
+	return unheard(answer)
 }
 
 // remove deletes an object, or marks it as being deleted while somebody holds it.
@@ -203,18 +211,22 @@ func (c *cluster) patch(obj client.Object, patch client.Patch, status bool) erro
 	if !status {
 		c.run.checkHold("write " + key.Name)
 	}
+	answer := c.run.store()
 	after, err := merged(stored, obj, data, status)
 	if err != nil {
 		return err
 	}
-	if after == nil {
+	if after == nil || answer == refused {
+		c.run.note("the API server refuses a write of %s %s", key.kind, key.Name)
 		return apierrors.NewConflict(schema.GroupResource{Group: metal3.GroupVersion.Group, Resource: "baremetalhosts"}, key.Name,
 			fmt.Errorf("the object has been modified"))
 	}
 	w := c.world()
 	was := stored.GetResourceVersion()
 	w.replace(key, after)
-	fill(obj, after)
+	if answer != lost {
+		fill(obj, after)
+	}
 	if key.kind == "BareMetalHost" {
 		delete(w.before, key.NamespacedName) // the cache shows what its own client has written
 	}
@@ -225,6 +237,14 @@ func (c *cluster) patch(obj client.Object, patch client.Patch, status bool) erro
 		w.remove(key)
 	}
 	c.run.wrote("writes %s of %s %s (from %s): %s", part(status), key.kind, key.Name, was, data)
+	return unheard(answer)
+}
+
+// unheard is the error of a write whose answer is lost.
+func unheard(a answer) error {
+	if a == lost {
+		return apierrors.NewInternalError(fmt.Errorf("connection reset by peer"))
+	}
 	return nil
 }
 

@@ -25,19 +25,29 @@ var copies = []move{
 	},
 	{
 		fault, "restored from a backup of when it was available:", "",
-		func(w *World, about string) bool { return w.saved[named(about)] != nil },
-		func(w *World, about string) {
-			w.later(moment)
-			key := named(about)
-			old := w.saved[key].DeepCopy()
-			old.Generation = w.host(key).Generation + 1
-			w.replace(objectKey{"BareMetalHost", key}, old)
-			a := w.asked[key]
-			a.Destroy, a.Off, a.Restarts = a.Destroy && w.workedOn(key), false, 0
-			w.asked[key] = a
-			w.restart()
-		},
+		func(w *World, about string) bool { return w.saved[backup{named(about), metal3.StateAvailable}] != nil },
+		func(w *World, about string) { w.restore(about, metal3.StateAvailable) },
 	},
+	{
+		fault, "restored from a backup of when it was provisioned:", "",
+		func(w *World, about string) bool {
+			return w.saved[backup{named(about), metal3.StateProvisioned}] != nil
+		},
+		func(w *World, about string) { w.restore(about, metal3.StateProvisioned) },
+	},
+}
+
+// restore puts a host back as a backup has it.
+func (w *World) restore(about string, state metal3.ProvisioningState) {
+	w.later(moment)
+	key := named(about)
+	old := w.saved[backup{key, state}].DeepCopy()
+	old.Generation = w.host(key).Generation + 1
+	w.replace(objectKey{"BareMetalHost", key}, old)
+	a := w.asked[key]
+	a.Destroy, a.Off, a.Restarts, a.Anew = a.Destroy && w.workedOn(key), false, 0, true
+	w.asked[key] = a
+	w.restart()
 }
 
 // transfer makes a host anew, as in another cluster.
@@ -63,6 +73,7 @@ func (w *World) transfer(about string, withStatus bool) {
 	a := w.asked[key]
 	a.Inspections++
 	_, detached := h.Annotations[names.Detached]
+	a.Anew = a.Anew || !withStatus
 	a.Forgotten = a.Forgotten || !withStatus && !detached && !w.active(systemOf(h))
 	w.asked[key] = a
 	w.restart()

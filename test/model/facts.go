@@ -11,6 +11,9 @@ import (
 
 // NodeOfPort implements ironics.Ports.
 func (g gateway) NodeOfPort(_ context.Context, mac string) (string, bool, error) {
+	if err := g.run.look("find port"); err != nil {
+		return "", false, err
+	}
 	id, found := g.world().ports[strings.ToLower(mac)]
 	return id, found, nil
 }
@@ -55,6 +58,9 @@ func (g gateway) RemovePorts(_ context.Context, id string, macs []string) error 
 // SetMaintenance implements ironics.Actions.
 func (g gateway) SetMaintenance(_ context.Context, id string, on bool, reason string) error {
 	return g.write(fmt.Sprintf("maintenance %t", on), id, func(w *World) error {
+		if n := w.nodes[id]; !on && n.MaintenanceReason == byHand {
+			w.breaks("TAKEN FROM A PERSON: the controller takes node %s out of maintenance, which somebody has it in", n.Name)
+		}
 		w.change(id, func(n *node) { n.Maintenance, n.MaintenanceReason, n.Fault = on, reason, "" })
 		return nil
 	})
@@ -73,6 +79,9 @@ func (g gateway) SetRAID(_ context.Context, id string, disks []ironic.LogicalDis
 
 // Inventory implements ironics.Facts.
 func (g gateway) Inventory(_ context.Context, id string) (*ironic.Inventory, error) {
+	if err := g.run.look("read inventory"); err != nil {
+		return nil, err
+	}
 	switch n, found := g.world().nodes[id]; {
 	case !found:
 		return nil, failed(ironic.Gone, "read inventory", "node not found")
@@ -84,6 +93,9 @@ func (g gateway) Inventory(_ context.Context, id string) (*ironic.Inventory, err
 
 // FailureReason implements ironics.Facts.
 func (g gateway) FailureReason(_ context.Context, id string, _ time.Time) (string, error) {
+	if err := g.run.look("read history"); err != nil {
+		return "", err
+	}
 	if n, found := g.world().nodes[id]; found {
 		return n.LastError, nil
 	}

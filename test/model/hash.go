@@ -33,7 +33,7 @@ func (w *World) hash() uint64 {
 	out := json.NewEncoder(&b)
 	for _, key := range w.hosts() {
 		h := w.host(key)
-		fmt.Fprintln(&b, key.Name, h.UID, h.DeletionTimestamp != nil, h.Finalizers, w.woken[key], w.asked[key], w.saved[key] != nil, w.before[key] != nil,
+		fmt.Fprintln(&b, key.Name, h.UID, h.DeletionTimestamp != nil, h.Finalizers, w.woken[key], w.asked[key], w.before[key] != nil,
 			rank(h.Status.OperationHistory.Inspect.Start.Time), w.errors[key])
 		if due, is := w.timers[key]; is {
 			fmt.Fprintln(&b, bits.Len(uint(max(due.Sub(w.Now), 0)/time.Minute)))
@@ -41,14 +41,14 @@ func (w *World) hash() uint64 {
 		for _, t := range timesIn(h.Annotations["ironflow.io/rebooting"]) {
 			fmt.Fprintln(&b, rank(t))
 		}
-		_ = out.Encode(h.Annotations)
+		_ = out.Encode([]map[string]string{h.Annotations, h.Labels})
 		_ = out.Encode(h.Spec)
 		_ = out.Encode(bare(h))
 		_ = out.Encode(w.memories[key])
 	}
 	for _, id := range sortedKeys(w.nodes) {
 		n := *w.nodes[id]
-		fmt.Fprintln(&b, rank(n.UpdatedAt), rank(n.ProvisionUpdatedAt), rank(n.InspectionFinishedAt), n.password, n.silent, n.wish, n.inspect, n.restarts)
+		fmt.Fprintln(&b, rank(n.UpdatedAt), rank(n.ProvisionUpdatedAt), rank(n.InspectionFinishedAt), n.password, n.silent, n.wish, n.inspect, n.restarts, n.abandoned, n.address)
 		n.UpdatedAt, n.ProvisionUpdatedAt, n.InspectionFinishedAt, n.CreatedAt = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 		n.Agent = ironic.AgentInfo{}
 		_ = out.Encode(n.Node)
@@ -56,11 +56,32 @@ func (w *World) hash() uint64 {
 	for _, address := range sortedKeys(w.machines) {
 		fmt.Fprintln(&b, address, w.machines[address])
 	}
-	fmt.Fprintln(&b, w.users, w.faults, len(w.ports), w.redirect)
+	fmt.Fprintln(&b, w.users, w.faults, w.ports, w.redirect, w.tenants, w.rows != nil)
+	w.hashBehind(&b)
 	w.hashSecrets(&b)
 	sum := fnv.New64a()
 	_, _ = sum.Write(withoutTimes(b.Bytes())) // a hash takes everything
 	return sum.Sum64()
+}
+
+// hashBehind is what backups hold, and what a watch shows that is behind.
+func (w *World) hashBehind(b *bytes.Buffer) {
+	out := json.NewEncoder(b)
+	for _, key := range w.hosts() {
+		for _, state := range []metal3.ProvisioningState{metal3.StateAvailable, metal3.StateProvisioned} {
+			if old := w.saved[backup{key, state}]; old != nil {
+				fmt.Fprintln(b, state, old.UID)
+				_ = out.Encode([]map[string]string{old.Annotations, old.Labels})
+				_ = out.Encode(old.Spec)
+				_ = out.Encode(bare(old))
+			}
+		}
+	}
+	for _, id := range sortedKeys(w.rows) {
+		row := w.rows[id]
+		row.Agent = ironic.AgentInfo{}
+		_ = out.Encode(row)
+	}
 }
 
 func (w *World) hashSecrets(b *bytes.Buffer) {

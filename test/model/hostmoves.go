@@ -3,11 +3,9 @@ package model
 import (
 	"cmp"
 	"maps"
-	"strconv"
 	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -46,7 +44,7 @@ func (w *World) hear(key types.NamespacedName, before, after *metal3.BareMetalHo
 	}
 	if more := reboots(after) - reboots(before); more > 0 {
 		a.Restarts += more
-		a.Inspections += len(policy.ForcedReboots(after)) // one under way is begun anew
+		a.Inspections += forced(after) // one under way is begun anew
 	}
 	if _, was := before.Annotations[names.Detached]; was {
 		a.Inspections++ // one that was cut off is made again
@@ -55,6 +53,15 @@ func (w *World) hear(key types.NamespacedName, before, after *metal3.BareMetalHo
 		if _, is := after.Annotations[names.Inspect]; is {
 			a.Inspections++
 			a.Inspect = !nodespec.InUse(after)
+		}
+	}
+	if detach := after.Annotations[names.Detached]; strings.Contains(detach, "force") && detach != before.Annotations[names.Detached] {
+		a.Anew = true
+	}
+	a.Anew = a.Anew || forced(after) > forced(before) || after.Spec.ExternallyProvisioned != before.Spec.ExternallyProvisioned
+	for _, id := range sortedKeys(w.nodes) {
+		if n := w.nodes[id]; n.address == systemOf(after) && n.wish != "" && differs(after, n.wish) {
+			a.Anew = true
 		}
 	}
 	a.Destroy = a.Destroy || m.installed() && !sameJSON(before.Spec, after.Spec) && differs(after, m.Disk) || declaredOther(before, after, m.Disk)
@@ -90,6 +97,17 @@ func keptOff(h *metal3.BareMetalHost) bool {
 	return !h.Spec.Online
 }
 
+// forced counts the annotations of a host that ask for a restart with force.
+func forced(h *metal3.BareMetalHost) int {
+	count := 0
+	for key, value := range h.Annotations {
+		if isReboot(key) && strings.Contains(value, `"force":true`) {
+			count++
+		}
+	}
+	return count
+}
+
 // named is the host of a name.
 func named(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: "lab", Name: name}
@@ -120,50 +138,18 @@ func annotate(what, key, value string) []move {
 	}
 }
 
-// set is the move that gives a spec a value, unless it has it.
-func set(what string, change func(s *metal3.BareMetalHostSpec)) move {
-	return move{
-		user, what, "", func(w *World, about string) bool {
-			spec := w.host(named(about)).Spec.DeepCopy()
-			change(spec)
-			return !sameJSON(spec, w.host(named(about)).Spec)
-		},
-		func(w *World, about string) {
-			w.edit(about, func(h *metal3.BareMetalHost) { change(&h.Spec) })
-		},
-	}
-}
-
-// image is an image of a wish.
-func image(name string) *metal3.Image {
-	if name == "" {
-		return nil
-	}
-	return &metal3.Image{URL: "http://images/" + name, Checksum: "sum-" + name, ChecksumType: metal3.SHA256}
-}
-
 // hostMoves happen to a host. They are filled in by init, which joins them.
 var hostMoves []move
 
 func init() {
 	hostMoves = []move{
-		set("image A for", func(s *metal3.BareMetalHostSpec) { s.Image = image("A") }),
-		set("image B for", func(s *metal3.BareMetalHostSpec) { s.Image = image("B") }),
-		set("no image for", func(s *metal3.BareMetalHostSpec) { s.Image = nil }),
-		set("method M for", func(s *metal3.BareMetalHostSpec) { s.CustomDeploy = &metal3.CustomDeploy{Method: "M"} }),
-		set("no method for", func(s *metal3.BareMetalHostSpec) { s.CustomDeploy = nil }),
-		set("online", func(s *metal3.BareMetalHostSpec) { s.Online = true }),
-		set("offline", func(s *metal3.BareMetalHostSpec) { s.Online = false }),
-		set("no power-off for", func(s *metal3.BareMetalHostSpec) { s.DisablePowerOff = true }),
-		set("no cleaning for", func(s *metal3.BareMetalHostSpec) { s.AutomatedCleaningMode = metal3.CleaningModeDisabled }),
-		set("not externally provisioned", func(s *metal3.BareMetalHostSpec) { s.ExternallyProvisioned = false }),
 		{
 			user, "delete", "", func(w *World, about string) bool { return w.host(named(about)).DeletionTimestamp == nil },
 			func(w *World, about string) {
 				w.later(moment)
 				key := named(about)
 				a := w.asked[key]
-				a.Destroy, a.Off = true, true
+				a.Destroy, a.Off, a.Anew = true, true, true
 				w.asked[key] = a
 				if len(w.host(key).Finalizers) == 0 {
 					w.abandon(systemOf(w.host(key))) // nobody can hold it
@@ -173,22 +159,9 @@ func init() {
 			},
 		},
 		{
-			user, "another password in the Secret of", "", always,
-			func(w *World, about string) { w.secret(about, "other") },
-		},
-		{
-			user, "an empty password in the Secret of", "", always,
-			func(w *World, about string) { w.secret(about, "") },
-		},
-		{
-			user, "the right password in the Secret of", "", always,
-			func(w *World, about string) { w.secret(about, "right") },
-		},
-		{
-			user, "a label on the Secret of", "", always,
+			user, "a label on", "", func(w *World, about string) bool { return w.host(named(about)).Labels["some"] == "" },
 			func(w *World, about string) {
-				w.later(moment)
-				w.changeSecret(about, func(s *corev1.Secret) { s.Labels = with(s.Labels, "some", strconv.Itoa(len(s.Labels["some"]))) })
+				w.edit(about, func(h *metal3.BareMetalHost) { h.Labels = with(h.Labels, "some", "label") })
 			},
 		},
 		{
@@ -204,6 +177,7 @@ func init() {
 		{"reboot", names.Reboot, ""},
 		{"hard forced reboot", names.Reboot, `{"mode":"hard","force":true}`},
 		{"reboot by a client", names.Reboot + "/client", ""},
+		{"forced reboot by a client", names.Reboot + "/fence", `{"force":true}`},
 		{"inspect", names.Inspect, ""},
 		{"paused", names.Paused, ""},
 		{"hold", names.Hold, ""},
@@ -213,7 +187,7 @@ func init() {
 	} {
 		hostMoves = append(hostMoves, annotate(a[0], a[1], a[2])...)
 	}
-	hostMoves = append(hostMoves, copies...)
+	hostMoves = append(append(append(hostMoves, specMoves...), secretMoves...), copies...)
 }
 
 func with(m map[string]string, key, value string) map[string]string {
@@ -231,24 +205,4 @@ func (w *World) abandon(address string) {
 			w.change(id, func(n *node) { n.abandoned = true })
 		}
 	}
-}
-
-// secret changes the password in a host's Secret.
-func (w *World) secret(about, password string) {
-	w.later(moment)
-	w.changeSecret(about, func(s *corev1.Secret) {
-		s.Data = map[string][]byte{"username": []byte("admin"), "password": []byte(password)}
-	})
-}
-
-func (w *World) changeSecret(about string, change func(*corev1.Secret)) {
-	key := objectKey{"Secret", named(w.host(named(about)).Spec.BMC.CredentialsName)}
-	before, is := w.objects[key].(*corev1.Secret)
-	if !is {
-		return
-	}
-	after := before.DeepCopy()
-	change(after)
-	w.replace(key, after)
-	w.wakeFor(key, before, after)
 }

@@ -23,7 +23,7 @@ import (
 
 // mayGo reports whether somebody has asked for what is installed on a machine to go.
 func (w *World) mayGo(address string) bool {
-	for _, key := range w.ownersOf(address) {
+	for _, key := range w.tenantsOf(address) {
 		if a := w.asked[key]; a.Destroy || a.Forgotten {
 			return true
 		}
@@ -37,6 +37,16 @@ func (w *World) mayInspect(address string) bool {
 	return slices.ContainsFunc(w.ownersOf(address), func(key types.NamespacedName) bool { return w.asked[key].Inspect })
 }
 
+// tenantsOf are the hosts whose wishes count for what is on a machine: the one that it was
+// installed for, and all hosts of the machine where that is not known.
+func (w *World) tenantsOf(address string) []types.NamespacedName {
+	owners := w.ownersOf(address)
+	if tenant, known := w.tenants[address]; known && slices.Contains(owners, tenant) {
+		return []types.NamespacedName{tenant}
+	}
+	return owners
+}
+
 // wipe takes what is on a machine's disk, by the live image that Ironic boots on it: Ironic
 // itself has switched the machine on, and so knows that it is.
 func (w *World) wipe(id, how string) {
@@ -44,6 +54,7 @@ func (w *World) wipe(id, how string) {
 	if m := w.machines[n.address]; m.installed() && !w.mayGo(n.address) {
 		w.breaks("WIPED UNASKED: Ironic %s the machine of node %s, which has %q on its disk, and nobody has asked for that to go", how, n.Name, m.Disk)
 	}
+	delete(w.tenants, n.address)
 	w.set(n.address, func(m *machine) { m.Disk, m.On = "", true })
 	w.change(id, func(n *node) { n.PowerState = ironic.PowerOn })
 }
@@ -65,6 +76,9 @@ func (w *World) installed(n *node) {
 		a.Destroy = h.DeletionTimestamp != nil || differs(h, w.machines[n.address].Disk)
 		a.Off, a.Forgotten, a.Inspect = keptOff(h), false, false
 		w.asked[key] = a
+		if h.Status.Provisioning.ID == n.UUID {
+			w.tenants[n.address] = key
+		}
 	}
 }
 
@@ -72,11 +86,15 @@ func (w *World) installed(n *node) {
 func reboots(h *metal3.BareMetalHost) int {
 	count := 0
 	for key := range h.Annotations {
-		if key == names.Reboot || strings.HasPrefix(key, names.Reboot+"/") {
+		if isReboot(key) {
 			count++
 		}
 	}
 	return count
+}
+
+func isReboot(key string) bool {
+	return key == names.Reboot || strings.HasPrefix(key, names.Reboot+"/")
 }
 
 // checkPower holds a change of power against what was asked for.
@@ -85,12 +103,8 @@ func (w *World) checkPower(n *node, target ironic.PowerState) {
 	if !m.installed() || !m.On || target == ironic.PowerOn || w.mayGo(n.address) {
 		return
 	}
-	for _, key := range w.ownersOf(n.address) {
-		a := w.asked[key]
-		if a.Off {
-			return
-		}
-		if a.Restarts > 0 {
+	for _, key := range w.tenantsOf(n.address) {
+		if a := w.asked[key]; a.Off || a.Restarts > 0 {
 			return
 		}
 	}
@@ -99,7 +113,7 @@ func (w *World) checkPower(n *node, target ironic.PowerState) {
 
 // restarted counts a running machine that was switched off.
 func (w *World) restarted(address string) {
-	for _, key := range w.ownersOf(address) {
+	for _, key := range w.tenantsOf(address) {
 		if a := w.asked[key]; !a.Off && a.Restarts > 0 {
 			a.Restarts--
 			w.asked[key] = a
@@ -138,6 +152,26 @@ func (w *World) checkDeployment(n *node, wish string) {
 	if strings.HasPrefix(wish, " with ") && strings.TrimSpace(wish) == "with" {
 		w.breaks("DEPLOYED NOTHING: node %s is deployed without an image or a method", n.Name)
 	}
+	for _, key := range w.ownersOf(n.address) {
+		if wishOf(w.host(key)) == wish || w.before[key] != nil && wishOf(w.before[key]) == wish {
+			return
+		}
+	}
+	w.breaks("DEPLOYED ANOTHER: node %s is deployed with %q, and no host of its machine asks for that", n.Name, wish)
+}
+
+// checkCutOff holds the end of a deployment that is under way against what was asked for
+// since it began.
+func (w *World) checkCutOff(n *node, how string) {
+	if n.ProvisionState != ironic.StateDeployWait || n.silent {
+		return
+	}
+	for _, key := range w.ownersOf(n.address) {
+		if a := w.asked[key]; a.Anew || a.Destroy || a.Forgotten {
+			return
+		}
+	}
+	w.breaks("CUT OFF UNASKED: Ironic %s the machine of node %s while %q is deployed, which is what is asked for", how, n.Name, n.wish)
 }
 
 // checkEnrolled finds a second node for one machine.
@@ -161,15 +195,18 @@ func (w *World) checkRest(key types.NamespacedName) {
 	if reconcile.KeptOff(h) != "" {
 		return
 	}
+	w.checkInstalled(key)
 	n := w.nodes[status.Provisioning.ID]
-	if c := condition(metal3.ReadyCondition); c != nil && c.Status == metav1.ConditionTrue && (n == nil || n.ProvisionState != ironic.StateActive) {
+	if c := condition(metal3.ReadyCondition); c != nil && c.Status == metav1.ConditionTrue && (n == nil || n.ProvisionState != ironic.StateActive && !n.Maintenance) {
 		w.breaks("UNTRUE: host %s says that it is ready, and its node is %s", key.Name, stateOf(n))
 	}
 	note := view.Note{}
 	if c := condition(metal3.ProgressingCondition); c != nil {
 		note = view.ParseNote(c.Message)
 	}
-	explained := note.WaitingFor != "" || status.ErrorType != "" && status.ErrorMessage != ""
+	_, due := w.timers[key]
+	goesOn := due || n != nil && n.works()
+	explained := forPerson(note) || goesOn && note.WaitingFor != "" || status.ErrorType != "" && status.ErrorMessage != ""
 	if what := w.unfulfilled(h, n); what != "" && !explained {
 		w.breaks("WAITS FOR NOTHING: host %s is in state %q, its node is %s; %s, nothing will wake it, and it says %q",
 			key.Name, status.Provisioning.State, stateOf(n), what, note.Message())
@@ -181,6 +218,34 @@ func (w *World) checkRest(key types.NamespacedName) {
 	if !detached && status.ErrorType == "" && h.DeletionTimestamp == nil && n != nil && n.PowerState != "" && status.PoweredOn != (n.PowerState == ironic.PowerOn) && note.WaitingFor == "" {
 		w.breaks("UNTRUE: host %s says poweredOn %t, and its node is %q", key.Name, status.PoweredOn, n.PowerState)
 	}
+}
+
+// persons are how those are named whom a host at rest may wait for: nothing that goes on by
+// itself will wake it.
+var persons = []string{"somebody", "a usable Secret", "a readable annotation", "the client", "an address and credentials"}
+
+// forPerson reports whether a note says that somebody has to act.
+func forPerson(n view.Note) bool {
+	return slices.ContainsFunc(persons, func(who string) bool { return strings.HasPrefix(n.WaitingFor, who) })
+}
+
+// checkInstalled holds what a host that is provisioned says of its machine against that.
+func (w *World) checkInstalled(key types.NamespacedName) {
+	h := w.host(key)
+	p, disk := h.Status.Provisioning, w.machineOf(h).Disk
+	if p.State != metal3.StateProvisioned || h.Status.ErrorType != "" || h.DeletionTimestamp != nil || disk == outside || disk == "" || disk == partial {
+		return
+	}
+	if said := wishText(&p.Image, p.CustomDeploy); said != disk && !besides(said, disk) {
+		w.breaks("UNTRUE: host %s says that its machine has %q, and it has %q", key.Name, said, disk)
+	}
+}
+
+// besides reports whether a wish has another one's image or method, and is more or less besides.
+func besides(a, b string) bool {
+	urlA, methodA, _ := strings.Cut(a, " with ")
+	urlB, methodB, _ := strings.Cut(b, " with ")
+	return (urlA == urlB || urlA == "" || urlB == "") && (methodA == methodB || methodA == "" || methodB == "")
 }
 
 // secretOf is the Secret of a host's BMC; nil for none.
@@ -245,6 +310,9 @@ func (w *World) checkRecovered() {
 		}
 		if h.Status.ErrorType == "" || reconcile.KeptOff(h) != "" || slices.ContainsFunc(reasons, func(part string) bool { return strings.Contains(text, part) }) {
 			continue
+		}
+		if c := meta.FindStatusCondition(h.Status.Conditions, metal3.ProgressingCondition); c != nil && forPerson(view.ParseNote(c.Message)) {
+			continue // somebody keeps it from being tried again
 		}
 		w.breaks("NEVER RECOVERS: host %s is in state %q, its node is %s, and it still fails: %s", key.Name, h.Status.Provisioning.State,
 			stateOf(w.nodes[h.Status.Provisioning.ID]), text)

@@ -104,6 +104,14 @@ func shown(n *node) *ironic.Node {
 
 // Get implements ironics.Nodes.
 func (g gateway) Get(_ context.Context, ident string) (*ironic.Node, error) {
+	if err := g.run.look("get node"); err != nil {
+		return nil, err
+	}
+	return g.node(ident)
+}
+
+// node is the node of an id or a name.
+func (g gateway) node(ident string) (*ironic.Node, error) {
 	for _, id := range sortedKeys(g.world().nodes) {
 		if n := g.world().nodes[id]; n.UUID == ident || n.Name == ident && ident != "" {
 			return shown(n), nil
@@ -113,12 +121,15 @@ func (g gateway) Get(_ context.Context, ident string) (*ironic.Node, error) {
 }
 
 // Find implements ironics.Nodes as ironic.Gateway does.
-func (g gateway) Find(ctx context.Context, id ironic.Identity) (*ironic.Node, error) {
+func (g gateway) Find(_ context.Context, id ironic.Identity) (*ironic.Node, error) {
+	if err := g.run.look("find node"); err != nil {
+		return nil, err
+	}
 	for _, ident := range []string{id.UUID, id.Name, ironic.PlainName(id.Name)} {
 		if ident == "" || id.Unknown {
 			continue
 		}
-		if n, err := g.Get(ctx, ident); err == nil && (n.UUID != id.Other || ident == id.Name) {
+		if n, err := g.node(ident); err == nil && (n.UUID != id.Other || ident == id.Name) {
 			return n, nil
 		}
 	}
@@ -134,8 +145,8 @@ func (g gateway) Find(ctx context.Context, id ironic.Identity) (*ironic.Node, er
 }
 
 // Create implements ironics.Nodes.
-func (g gateway) Create(ctx context.Context, e ironic.Enrolment) (*ironic.Node, bool, error) {
-	if n, err := g.Get(ctx, e.Name); err == nil {
+func (g gateway) Create(_ context.Context, e ironic.Enrolment) (*ironic.Node, bool, error) {
+	if n, err := g.node(e.Name); err == nil {
 		return n, false, nil
 	}
 	var id string

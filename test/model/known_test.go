@@ -6,7 +6,21 @@ package model
 var known = []struct {
 	why   string
 	story string
-}{}
+}{
+	{why: "a backup of before another image was asked for, restored while that is deployed: it is told as the one of before", story: `
+UNTRUE: another image than the status says
+scenario: given back
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was provisioned: a`},
+	{why: "a backup of before another image was asked for, restored while that is deployed: it is told as the one of before", story: `
+UNTRUE: another image than the status says
+scenario: provisioned
+image B for a
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was provisioned: a`},
+}
 
 // mended are histories that were found once. They are replayed, and nothing breaks.
 var mended = map[string]string{

@@ -45,6 +45,9 @@ type asked struct {
 	// Inspect means that somebody has asked for an inspection of a machine that their host
 	// knows of nothing on.
 	Inspect bool
+	// Anew means that a deployment that is under way may be ended, since somebody has asked
+	// for something else, or for another start, since it began.
+	Anew bool
 	// Forgotten means that neither the cluster nor Ironic knows what was asked for.
 	Forgotten bool
 }

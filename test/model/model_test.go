@@ -45,7 +45,7 @@ func TestHistories(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			if l.States = 12_000; testing.Short() {
+			if l.States = 11_000; testing.Short() {
 				l.States = 500
 			}
 			l.Depth, l.Workers, l.Known, l.Found = 60, 2, knownOnes(), 10

@@ -57,6 +57,9 @@ func (w *World) fair() (move, bool) {
 	if _, woken := w.nextWoken(); woken {
 		return worldMoves[1], true
 	}
+	if w.rows != nil {
+		return caughtUp, true
+	}
 	for _, id := range sortedKeys(w.nodes) {
 		if w.nodes[id].works() {
 			m := nodeMoves[0]
@@ -64,6 +67,13 @@ func (w *World) fair() (move, bool) {
 				m = agentBack
 				m.about = id
 			}
+			return m, true
+		}
+	}
+	for _, id := range sortedKeys(w.nodes) {
+		if w.nodes[id].blind() {
+			m := powerSeen
+			m.about = id
 			return m, true
 		}
 	}
@@ -115,11 +125,7 @@ var worldMoves = []move{
 		func(w *World, _ string) {
 			w.later(moment)
 			for _, id := range sortedKeys(w.nodes) {
-				n := w.nodes[id]
-				if w.machines[n.address].Disk == partial {
-					w.set(n.address, func(m *machine) { m.Disk = "" })
-				}
-				w.lose(id)
+				w.vanish(id)
 			}
 			for _, key := range w.hosts() {
 				a := w.asked[key]
@@ -128,10 +134,21 @@ var worldMoves = []move{
 			}
 		},
 	},
+	{
+		fault, "the watch falls behind", "", func(w *World, _ string) bool { return w.rows == nil },
+		func(w *World, _ string) { w.later(moment); w.rows = w.shows() },
+	},
+	caughtUp,
 	{fault, "the controller restarts", "", always, func(w *World, _ string) { w.later(moment); w.restart() }},
 }
 
 func always(*World, string) bool { return true }
+
+// caughtUp has the watch see what it has missed.
+var caughtUp = move{
+	free, "the watch catches up", "", func(w *World, _ string) bool { return w.rows != nil },
+	func(w *World, _ string) { w.later(moment); w.catchUp() },
+}
 
 // agentBack has an agent call again.
 var agentBack = move{
@@ -140,6 +157,43 @@ var agentBack = move{
 		w.later(moment)
 		w.change(id, func(n *node) { n.silent, n.Agent.LastHeartbeat = false, w.stamp() })
 	},
+}
+
+// powerSeen has Ironic ask the BMC again.
+var powerSeen = move{
+	free, "Ironic sees the power of", "", func(w *World, id string) bool { return w.nodes[id].blind() },
+	func(w *World, id string) {
+		w.later(moment)
+		w.change(id, func(n *node) { n.PowerState = power(w.machines[n.address].On) })
+	},
+}
+
+// blind reports whether Ironic does not know whether a machine is on that it looks after.
+func (n *node) blind() bool {
+	return n.PowerState == "" && !n.works() && n.ProvisionState != ironic.StateEnroll
+}
+
+// byHand is why a person takes a node into maintenance.
+const byHand = "somebody works on it"
+
+// cutOffText is in the error of what a conductor fails as it starts.
+const cutOffText = "state can't be resumed by conductor"
+
+// inspectAgain allows another inspection of a node's machine.
+func (w *World) inspectAgain(id string) {
+	for _, key := range w.ownersOf(w.nodes[id].address) {
+		a := w.asked[key]
+		a.Inspections++
+		w.asked[key] = a
+	}
+}
+
+// vanish takes a node away behind the controller's back.
+func (w *World) vanish(id string) {
+	if address := w.nodes[id].address; w.machines[address].Disk == partial {
+		w.set(address, func(m *machine) { m.Disk = "" })
+	}
+	w.lose(id)
 }
 
 // nodeMoves happen to a node.
@@ -153,11 +207,8 @@ var nodeMoves = []move{
 		fault, "Ironic fails with", "", func(w *World, id string) bool { return w.nodes[id].works() },
 		func(w *World, id string) {
 			w.later(working)
-			for _, key := range w.ownersOf(w.nodes[id].address) {
-				if a := w.asked[key]; w.nodes[id].ProvisionState == ironic.StateInspectWait {
-					a.Inspections++
-					w.asked[key] = a
-				}
+			if w.nodes[id].ProvisionState == ironic.StateInspectWait {
+				w.inspectAgain(id)
 			}
 			if w.nodes[id].TargetPowerState != "" {
 				w.change(id, func(n *node) { n.TargetPowerState, n.Reservation, n.LastError = "", "", "Failed to change power state" })
@@ -166,6 +217,35 @@ var nodeMoves = []move{
 			w.fail(id, "it failed")
 		},
 	},
+	{
+		fault, "a restart of Ironic cuts off", "", func(w *World, id string) bool {
+			return w.nodes[id].works() && w.nodes[id].TargetPowerState == ""
+		},
+		func(w *World, id string) {
+			w.later(working)
+			w.inspectAgain(id)
+			w.fail(id, "The deployment "+cutOffText)
+		},
+	},
+	{
+		fault, "somebody takes into maintenance", "", func(w *World, id string) bool { return !w.nodes[id].Maintenance },
+		func(w *World, id string) {
+			w.later(moment)
+			w.change(id, func(n *node) { n.Maintenance, n.MaintenanceReason = true, byHand })
+		},
+	},
+	{
+		fault, "somebody removes", "", func(w *World, id string) bool { return w.nodes[id].Reservation == "" },
+		func(w *World, id string) { w.later(moment); w.inspectAgain(id); w.vanish(id) },
+	},
+	{
+		fault, "Ironic loses sight of the power of", "", func(w *World, id string) bool { n := w.nodes[id]; return n.PowerState != "" && !n.works() },
+		func(w *World, id string) {
+			w.later(moment)
+			w.change(id, func(n *node) { n.PowerState, n.LastError = "", "the BMC did not answer" })
+		},
+	},
+	powerSeen,
 	{
 		fault, "the agent falls silent on", "", func(w *World, id string) bool {
 			n := w.nodes[id]

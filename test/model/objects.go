@@ -2,6 +2,7 @@ package model
 
 import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -25,3 +26,8 @@ const (
 	bmcHost    = "redfish-virtualmedia://bmc.test"
 	machineOne = "/redfish/v1/Systems/1"
 )
+
+// newSecret is a Secret that the BMC of every machine takes.
+func newSecret(name string) *corev1.Secret {
+	return &corev1.Secret{ObjectMeta: objectMeta(name), Data: map[string][]byte{"username": []byte("admin"), "password": []byte("right")}}
+}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -42,14 +43,17 @@ func init() {
 			start:     provide, touches: true,
 		},
 		ironic.TargetActive: {
-			from:      []ironic.ProvisionState{ironic.StateAvailable, ironic.StateDeployFailed, ironic.StateError},
+			from:      []ironic.ProvisionState{ironic.StateAvailable, ironic.StateDeployFailed},
 			fulfilled: []ironic.ProvisionState{ironic.StateDeploying, ironic.StateDeployWait, ironic.StateActive},
 			start:     deploy, touches: true,
 		},
 		ironic.TargetDeleted: {
 			from:      []ironic.ProvisionState{ironic.StateActive, ironic.StateDeployFailed, ironic.StateError, ironic.StateDeployWait},
 			fulfilled: []ironic.ProvisionState{ironic.StateDeleting, ironic.StateAvailable},
-			start:     undeploy,
+			start: func(w *World, id string, t ironic.Transition) {
+				w.checkCutOff(w.nodes[id], "undeploys")
+				undeploy(w, id, t)
+			},
 		},
 		ironic.TargetAdopt: {
 			from:      []ironic.ProvisionState{ironic.StateManageable, ironic.StateAdoptFailed},
@@ -61,6 +65,7 @@ func init() {
 		ironic.TargetAbort: {
 			from: []ironic.ProvisionState{ironic.StateInspectWait, ironic.StateCleanWait, ironic.StateDeployWait},
 			start: func(w *World, id string, _ ironic.Transition) {
+				w.checkCutOff(w.nodes[id], "aborts")
 				w.fail(id, "the operation was aborted by request")
 			},
 		},
@@ -130,6 +135,7 @@ func deploy(w *World, id string, t ironic.Transition) {
 	for _, key := range w.ownersOf(n.address) {
 		a := w.asked[key]
 		a.Restarts = 0 // what was asked for before is not meant for what comes
+		a.Anew = w.host(key).DeletionTimestamp != nil || differs(w.host(key), wish)
 		w.asked[key] = a
 	}
 	w.machines[n.address] = w.machines[n.address].with(partial)
@@ -137,15 +143,20 @@ func deploy(w *World, id string, t ironic.Transition) {
 		n.ProvisionState, n.TargetProvisionState, n.LastError, n.wish = ironic.StateDeployWait, ironic.StateActive, "", wish
 		n.restarts = 0
 		n.DeployStep = ironic.Step{Interface: "deploy", Name: "deploy"}
-		if w.redirect && n.InstanceInfo["image_source"] != nil {
-			n.InstanceInfo["image_source"] = "http://mirror/redirected"
+		if url, is := n.InstanceInfo["image_source"].(string); is && w.redirect {
+			n.InstanceInfo = maps.Clone(n.InstanceInfo)
+			n.InstanceInfo["image_source"] = mirror + strings.TrimPrefix(url, mirror)
 		}
 	})
 }
 
+// mirror is what addresses redirect to, which Ironic writes over them.
+const mirror = "http://mirror/?of="
+
 // deployedWish is what a deployment installs.
 func deployedWish(n *node, t ironic.Transition) string {
 	url, _ := n.InstanceInfo["image_source"].(string)
+	url = strings.TrimPrefix(url, mirror)
 	if iso, is := n.InstanceInfo["boot_iso"].(string); is {
 		url = iso
 	}
@@ -180,8 +191,8 @@ func (w *World) fail(id, why string) {
 			n.ProvisionState = ironic.StateInspectFailed
 		case ironic.StateCleanWait:
 			n.ProvisionState, n.Maintenance, n.Fault = ironic.StateCleanFailed, !strings.Contains(why, "abort"), "clean failure"
-			if !n.Maintenance {
-				n.Fault = ""
+			if n.MaintenanceReason = why; !n.Maintenance {
+				n.Fault, n.MaintenanceReason = "", ""
 			}
 		case ironic.StateDeployWait:
 			n.ProvisionState = ironic.StateDeployFailed

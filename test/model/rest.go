@@ -24,6 +24,7 @@ func (r *run) comesToRest(w *World, known func(uint64) bool) (tail []string, bro
 			return nil, ""
 		case been[key]: // it goes round, as a host does that is looked at every few minutes
 			w.checkAll()
+			w.checkRecovered()
 			return tail, w.broken
 		}
 		been[key] = true

@@ -6,6 +6,8 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/ironflow/ironflow/ironic"
 )
 
 // attempts counts the requests for a provision state that a run makes.
@@ -24,20 +26,34 @@ func (r *run) attempts() int {
 type noise struct {
 	name string
 	make func(w *World, about string)
+	// fails is the move by which what Ironic does fails.
+	fails string
+	// in is the only state of a node in which that happens; empty for all.
+	in ironic.ProvisionState
 }
+
+// Moves by which what Ironic does fails: for a reason of the machine, and for its own.
+const (
+	failing = "Ironic fails with"
+	cutOffs = "a restart of Ironic cuts off"
+)
 
 // noises are all that a host hears without being asked for anything.
 var noises = []noise{
-	{"nothing", func(*World, string) {}},
+	{"nothing", func(*World, string) {}, failing, ""},
 	{"labels on the Secret", func(w *World, about string) {
 		w.changeSecret(about, func(s *corev1.Secret) { s.Labels = with(s.Labels, "some", s.Labels["some"]+"i") })
-	}},
+	}, failing, ""},
 	{"annotations of others", func(w *World, about string) {
 		w.edit(about, func(h *metal3.BareMetalHost) {
 			h.Annotations = with(h.Annotations, "somebody/else", h.Annotations["somebody/else"]+"i")
 		})
-	}},
-	{"restarts of the controller", func(w *World, _ string) { w.restart() }},
+	}, failing, ""},
+	{"restarts of the controller", func(w *World, _ string) { w.restart() }, failing, ""},
+	{"restarts of Ironic", func(*World, string) {}, cutOffs, ""},
+	{"deployments alone that fail", func(*World, string) {}, failing, ironic.StateDeployWait},
+	{"deployments alone that restarts of Ironic cut off", func(*World, string) {}, cutOffs, ironic.StateDeployWait},
+	{"inspections alone that restarts of Ironic cut off", func(*World, string) {}, cutOffs, ironic.StateInspectWait},
 }
 
 // failing lets everything that Ironic does fail for as long as patience lasts, with
@@ -63,7 +79,11 @@ func (r *run) failing(w *World, about string, n noise) int {
 			r.toRest(w)
 		case m.name == nodeMoves[0].name:
 			for _, fails := range nodeMoves {
-				if fails.name == "Ironic fails with" {
+				if n.in != "" && w.nodes[m.about].ProvisionState != n.in {
+					r.make(w, step{move: m})
+					break
+				}
+				if fails.name == n.fails {
 					fails.kind, fails.about = free, m.about
 					r.make(w, step{move: fails})
 				}

@@ -15,6 +15,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/controllers/reconcile"
+	"github.com/ironflow/ironflow/ironic"
 )
 
 // answer is how Ironic answers a request that changes something.
@@ -35,6 +36,11 @@ type upset struct {
 	// Request is the request to Ironic, counted from 1, that gets this Answer.
 	Request int
 	Answer  answer
+	// Read is the look at Ironic, counted from 1, that gets no answer.
+	Read int
+	// Write is the write to the API server, counted from 1, that is refused because the
+	// object has changed meanwhile, or whose answer is lost.
+	Write int
 	// Stale means that the cache does not show the last change of a user in the first pass.
 	Stale bool
 }
@@ -47,10 +53,17 @@ type run struct {
 	host      types.NamespacedName // whose pass it is
 	upset     upset
 	stale     bool
-	writes    int // so far, since the move
-	requests  int
-	telling   bool
-	dead      bool // the process, until the next step
+	counts
+	telling bool
+	dead    bool // the process, until the next step
+}
+
+// counts are what was done since the move.
+type counts struct {
+	writes   int // of any kind
+	requests int // to Ironic, to change something
+	reads    int // of Ironic
+	stored   int // at the API server
 }
 
 // crashed is what a pass ends with that was cut off.
@@ -79,6 +92,25 @@ func (r *run) note(format string, args ...any) {
 func (r *run) answer() answer {
 	r.requests++
 	if r.requests == r.upset.Request {
+		return r.upset.Answer
+	}
+	return taken
+}
+
+// look says whether the next look at Ironic is answered.
+func (r *run) look(op string) error {
+	r.reads++
+	if r.reads != r.upset.Read {
+		return nil
+	}
+	r.note("Ironic does not answer %q", op)
+	return failed(ironic.Unavailable, op, "connection refused")
+}
+
+// store says how the next write to the API server is answered.
+func (r *run) store() answer {
+	r.stored++
+	if r.stored == r.upset.Write {
 		return r.upset.Answer
 	}
 	return taken
@@ -190,6 +222,7 @@ func (w *World) restart() {
 	clear(w.timers)
 	clear(w.errors)
 	clear(w.before)
+	w.rows = nil // a new watch lists all
 	for _, key := range w.hosts() {
 		w.woken[key] = true
 	}

@@ -1,8 +1,11 @@
 package model
 
 import (
+	"slices"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	corev1 "k8s.io/api/core/v1"
+
+	"github.com/ironflow/ironflow/ironic"
 )
 
 // Scenario is a world that histories begin in.
@@ -10,6 +13,8 @@ type Scenario struct {
 	Name string
 	// change edits the world before the controller sees it.
 	change func(w *World, h *metal3.BareMetalHost)
+	// until has Ironic come to a state first; empty for none.
+	until ironic.ProvisionState
 	// settled lets the world come to rest first, without counting that.
 	settled bool
 	// then is what a user changes when it has settled; nil for nothing.
@@ -43,6 +48,14 @@ func ofOne() []Scenario {
 		{Name: "provisioned, with a backup of when it was off", settled: true, change: func(_ *World, h *metal3.BareMetalHost) {
 			h.Spec.Online = false
 		}, then: func(h *metal3.BareMetalHost) { h.Spec.Image, h.Spec.Online = image("A"), true }},
+		{Name: "inspecting", until: ironic.StateInspectWait, change: func(*World, *metal3.BareMetalHost) {}},
+		{Name: "deploying", until: ironic.StateDeployWait, change: func(_ *World, h *metal3.BareMetalHost) { h.Spec.Image = image("A") }},
+		{Name: "deploying by a method", until: ironic.StateDeployWait, change: func(_ *World, h *metal3.BareMetalHost) {
+			h.Spec.CustomDeploy = &metal3.CustomDeploy{Method: "M"}
+		}},
+		{Name: "given back", settled: true, change: func(_ *World, h *metal3.BareMetalHost) { h.Spec.Image = image("A") }, then: func(h *metal3.BareMetalHost) {
+			h.Spec.Image = image("B")
+		}, until: ironic.StateDeleting},
 		{Name: "never off", settled: true, change: func(_ *World, h *metal3.BareMetalHost) {
 			h.Spec.Image, h.Spec.DisablePowerOff = image("A"), true
 		}},
@@ -75,19 +88,24 @@ func (s Scenario) begin(r *run, users, faults int) *World {
 	w := NewWorld()
 	h := newHost("a", "1")
 	w.machines[machineOne] = machine{Password: "right"}
-	w.put(&corev1.Secret{ObjectMeta: objectMeta("bmc"), Data: map[string][]byte{"username": []byte("admin"), "password": []byte("right")}})
+	w.put(newSecret("bmc"))
 	s.change(w, h)
 	w.put(h)
 	w.asked[named("a")] = asked{Inspections: 1, Off: !h.Spec.Online}
 	w.woken[named("a")] = true
 	r.world, r.upset = w, upset{}
 	r.toRest(w)
-	s.settle(r, w)
+	if s.then != nil || s.until == "" {
+		s.settle(r, w)
+	}
 	if s.then != nil {
 		w.edit("a", s.then)
 		r.toRest(w)
-		s.settle(r, w)
+		if s.until == "" {
+			s.settle(r, w)
+		}
 	}
+	s.comeTo(r, w)
 	if s.second != nil {
 		b := s.second(w)
 		if _, there := w.machines[systemOf(b)]; !there {
@@ -111,6 +129,17 @@ func (s Scenario) settle(r *run, w *World) {
 	for range longLife {
 		m, more := w.fair()
 		if !more || !s.settled {
+			return
+		}
+		r.make(w, step{move: m})
+	}
+}
+
+// comeTo lets a world go on until its node is in the state that the scenario begins in.
+func (s Scenario) comeTo(r *run, w *World) {
+	for range longLife {
+		m, more := w.fair()
+		if !more || s.until == "" || slices.ContainsFunc(sortedKeys(w.nodes), func(id string) bool { return w.nodes[id].ProvisionState == s.until }) {
 			return
 		}
 		r.make(w, step{move: m})

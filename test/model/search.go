@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 )
 
 // step is a move with what goes wrong in the passes that follow it.
@@ -21,6 +23,10 @@ func (s step) String() string {
 		text += fmt.Sprintf("; crash after write %d", s.Crash)
 	case s.Request > 0:
 		text += fmt.Sprintf("; request %d is %s", s.Request, s.Answer)
+	case s.Read > 0:
+		text += fmt.Sprintf("; look %d fails", s.Read)
+	case s.Write > 0:
+		text += fmt.Sprintf("; write %d is %s", s.Write, s.Answer)
 	case s.Stale:
 		text += "; stale cache"
 	}
@@ -39,17 +45,19 @@ func (r *run) make(w *World, s step) {
 	if s.upset != (upset{}) {
 		w.faults--
 	}
-	r.world, r.upset, r.writes, r.requests = w, s.upset, 0, 0
+	r.world, r.upset, r.counts = w, s.upset, counts{}
 	s.do(w, s.about)
 	r.toRest(w)
 	w.remember()
 }
 
-// remember makes a backup of hosts that are available for the first time.
+// remember makes a backup of hosts that are available, or provisioned, for the first time.
 func (w *World) remember() {
 	for _, key := range w.hosts() {
-		if h := w.host(key); w.saved[key] == nil && h.Status.Provisioning.State == "available" && h.Status.ErrorType == "" {
-			w.saved[key] = h
+		h := w.host(key)
+		b := backup{key, h.Status.Provisioning.State}
+		if (b.state == metal3.StateAvailable || b.state == metal3.StateProvisioned) && w.saved[b] == nil && h.Status.ErrorType == "" {
+			w.saved[b] = h
 		}
 	}
 }
@@ -182,7 +190,7 @@ func (s *search) stop() bool {
 // expand makes every step from a place.
 func (s *search) expand(r *run, from place) {
 	for _, m := range from.world.moves() {
-		writes, requests := s.try(r, from, step{move: m})
+		made := s.try(r, from, step{move: m})
 		left := from.world.faults
 		if m.kind == fault {
 			left--
@@ -190,13 +198,20 @@ func (s *search) expand(r *run, from place) {
 		if left <= 0 {
 			continue
 		}
-		for k := 1; k <= writes; k++ {
+		for k := 1; k <= made.writes; k++ {
 			s.try(r, from, step{m, upset{Crash: k}})
 		}
-		for k := 1; k <= requests; k++ {
+		for k := 1; k <= made.requests; k++ {
 			for _, a := range []answer{busy, refused, lost, down} {
 				s.try(r, from, step{m, upset{Request: k, Answer: a}})
 			}
+		}
+		for k := 1; k <= made.reads; k++ {
+			s.try(r, from, step{m, upset{Read: k}})
+		}
+		for k := 1; k <= made.stored; k++ {
+			s.try(r, from, step{m, upset{Write: k, Answer: refused}})
+			s.try(r, from, step{m, upset{Write: k, Answer: lost}})
 		}
 		if m.kind == user {
 			s.try(r, from, step{m, upset{Stale: true}})
@@ -205,11 +220,11 @@ func (s *search) expand(r *run, from place) {
 }
 
 // try makes one step from a place.
-func (s *search) try(r *run, from place, st step) (writes, requests int) {
+func (s *search) try(r *run, from place, st step) counts {
 	to := s.step(r, from, st)
-	writes, requests = r.writes, r.requests
+	made := r.counts
 	s.arrive(r, to, true)
-	return writes, requests
+	return made
 }
 
 // step is where a step from a place leads.

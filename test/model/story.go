@@ -102,6 +102,12 @@ func (w *World) stepOf(line string) (step, error) {
 	if n, _ := fmt.Sscanf(rest, "request %d is %s", &s.Request, &s.Answer); n < 2 {
 		s.Request = 0
 	}
+	if n, _ := fmt.Sscanf(rest, "look %d fails", &s.Read); n < 1 {
+		s.Read = 0
+	}
+	if n, _ := fmt.Sscanf(rest, "write %d is %s", &s.Write, &s.Answer); n < 2 {
+		s.Write = 0
+	}
 	s.Stale = rest == "stale cache"
 	for _, m := range w.moves() {
 		if m.String() == name {

@@ -56,11 +56,15 @@ func (w *World) byChance(chance *rand.Rand) (step, bool) {
 	if left <= 0 || chance.IntN(10) >= upsets {
 		return st, true
 	}
-	switch chance.IntN(3) {
+	switch chance.IntN(5) {
 	case 0:
 		st.Crash = 1 + chance.IntN(6)
 	case 1:
 		st.Request, st.Answer = 1+chance.IntN(4), []answer{busy, refused, lost, down}[chance.IntN(4)]
+	case 2:
+		st.Read = 1 + chance.IntN(3)
+	case 3:
+		st.Write, st.Answer = 1+chance.IntN(4), []answer{refused, lost}[chance.IntN(2)]
 	default:
 		st.Stale = st.kind == user
 	}

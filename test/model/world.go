@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/controllers/host/memory"
+	"github.com/ironflow/ironflow/ironic"
 )
 
 // World is one point of a history. What a map or pointer of it leads to is never
@@ -20,12 +21,17 @@ type World struct {
 	// change of a user, while the cache may still show that.
 	objects map[objectKey]client.Object
 	before  map[types.NamespacedName]*metal3.BareMetalHost
-	// saved are statuses of hosts as a backup has them.
-	saved map[types.NamespacedName]*metal3.BareMetalHost
+	// saved are hosts as a backup has them, by when it was made.
+	saved map[backup]*metal3.BareMetalHost
 
 	nodes    map[string]*node
 	ports    map[string]string // MAC address to node
 	machines map[string]machine
+	// tenants are the hosts for which what is on a machine was installed: nobody else's
+	// wish counts for that.
+	tenants map[string]types.NamespacedName
+	// rows are what the watch shows while it is behind; nil while it is not.
+	rows     map[string]ironic.Row
 	made     int // changes of nodes so far
 	removed  int // nodes
 	redirect bool
@@ -45,6 +51,12 @@ type World struct {
 	told   []string
 }
 
+// backup names a backup: of which host, and of which state that was in for the first time.
+type backup struct {
+	host  types.NamespacedName
+	state metal3.ProvisioningState
+}
+
 // objectKey names an object.
 type objectKey struct {
 	kind string
@@ -58,7 +70,7 @@ var epoch = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 func NewWorld() *World {
 	return &World{
 		Now: epoch, objects: map[objectKey]client.Object{}, before: map[types.NamespacedName]*metal3.BareMetalHost{},
-		saved: map[types.NamespacedName]*metal3.BareMetalHost{},
+		saved: map[backup]*metal3.BareMetalHost{}, tenants: map[string]types.NamespacedName{},
 		nodes: map[string]*node{}, ports: map[string]string{}, machines: map[string]machine{},
 		memories: map[types.NamespacedName]memory.Memory{}, woken: map[types.NamespacedName]bool{},
 		timers: map[types.NamespacedName]time.Time{}, errors: map[types.NamespacedName]int{},
@@ -72,7 +84,7 @@ func (w *World) copy() *World {
 	c.objects, c.before, c.saved = maps.Clone(w.objects), maps.Clone(w.before), maps.Clone(w.saved)
 	c.nodes, c.ports, c.machines = maps.Clone(w.nodes), maps.Clone(w.ports), maps.Clone(w.machines)
 	c.memories, c.woken, c.timers, c.errors = maps.Clone(w.memories), maps.Clone(w.woken), maps.Clone(w.timers), maps.Clone(w.errors)
-	c.asked = maps.Clone(w.asked)
+	c.asked, c.tenants, c.rows = maps.Clone(w.asked), maps.Clone(w.tenants), maps.Clone(w.rows)
 	c.told = nil
 	return &c
 }
