@@ -162,6 +162,7 @@ func TestWhoseTheMachineIs(t *testing.T) {
 		"the one that is in use":        {host("a", time.Hour, metal3.StateAvailable, "id"), host("b", 0, metal3.StateProvisioned, ""), true, false},
 		"a foreign system":              {host("a", time.Hour, metal3.StateExternallyProvisioned, ""), host("b", 2*time.Hour, metal3.StateAvailable, "id"), false, true},
 		"both in use: nobody knows":     {host("a", time.Hour, metal3.StateProvisioned, "x"), host("b", 0, metal3.StateProvisioned, "y"), false, false},
+		"both in use, one was detached": {host("a", time.Hour, metal3.StateProvisioned, ""), host("b", 0, metal3.StateProvisioned, "y"), true, false},
 		"both have a node: the older":   {host("b", time.Hour, metal3.StateAvailable, "x"), host("a", 0, metal3.StateAvailable, "y"), false, true},
 		"one is taken down, in between": {host("a", 0, metal3.StateDeprovisioning, "x"), host("b", time.Hour, metal3.StateInspecting, "y"), false, true},
 	} {

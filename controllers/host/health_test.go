@@ -46,6 +46,26 @@ func TestHealthAtRest(t *testing.T) {
 	}
 }
 
+// TestHealthOfADetachedHost: nobody looks at its machine any more, so that nothing is
+// said of it.
+func TestHealthOfADetachedHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
+		defer w.stop()
+		w.untilState(metal3.StateProvisioned, time.Minute)
+		w.sim.Edit(nodespec.NodeName(w.host()), map[string]any{"health": "OK"})
+		w.until("told", time.Minute, func(h *metal3.BareMetalHost) bool {
+			return condition(h, metal3.HealthyCondition).Reason == metal3.HealthyReason
+		})
+		w.annotate(metal3.DetachedAnnotation, "")
+		w.until("detached", time.Minute, func(h *metal3.BareMetalHost) bool {
+			return h.Status.OperationalStatus == metal3.OperationalStatusDetached
+		})
+		let(time.Minute)
+		NewWithT(t).Expect(condition(w.host(), metal3.HealthyCondition).Reason).To(Equal(metal3.UnknownHealthReason))
+	})
+}
+
 // TestHealthOfAnOldIronic has an Ironic that does not know of health: nothing is said
 // about it, and the host lives as any other.
 func TestHealthOfAnOldIronic(t *testing.T) {

@@ -52,7 +52,7 @@ var Conditions = []Condition{
 	{host, "Healthy", yes, "Healthy", "The machine's BMC says that its hardware is fine."},
 	{host, "Healthy", no, "Warning", "The BMC reports a problem: look at the machine."},
 	{host, "Healthy", no, "CriticalError", "The BMC reports a critical problem: look at the machine."},
-	{host, "Healthy", unknown, "Unknown", "The BMC says something else. Without a word from it, the condition keeps what it said last."},
+	{host, "Healthy", unknown, "Unknown", "The BMC says something else, or the host is detached. Without a word from it, the condition keeps what it said last."},
 
 	{host, "Stalled", no, "NotFailing", "No error is shown."},
 	{host, "Stalled", yes, "RegistrationError", "Registration failed: check `spec.bmc`, the BMC's Secret and that the BMC answers."},

@@ -186,8 +186,13 @@ func setReady(h *metal3.BareMetalHost, _ Findings) {
 	reconcile.SetCondition(h, metal3.ReadyCondition, boolStatus(status), reason, message)
 }
 
-// setHealthy repeats what Ironic says about the machine's own health.
+// setHealthy repeats what Ironic says about the machine's own health. Of a detached host
+// it says nothing any more.
 func setHealthy(h *metal3.BareMetalHost, s Findings) {
+	if isDetached(h) && meta.FindStatusCondition(h.Status.Conditions, metal3.HealthyCondition) != nil {
+		reconcile.SetCondition(h, metal3.HealthyCondition, metav1.ConditionUnknown, metal3.UnknownHealthReason, "the host is detached: nobody looks at its machine")
+		return
+	}
 	if s.Node == nil || s.Node.Health == "" {
 		return
 	}

@@ -174,7 +174,9 @@ func withProgress(n view.Note, p Progress) view.Note {
 }
 
 // deployFailed records why a deployment failed. One that a restart of Ironic cut
-// off is started again at once.
+// off is started again at once, but only one in a row: an image that Ironic cannot
+// handle may be what ends it. What was being taken down is taken down: its node
+// keeps nothing of what it was to be deployed with.
 func deployFailed(o *Observed, d *Decision) {
 	n, ok := o.readNode(d)
 	switch {
@@ -188,10 +190,15 @@ func deployFailed(o *Observed, d *Decision) {
 	reason, known := ironicReason(o, d)
 	switch {
 	case !known:
-	case ironic.FailedByRestart(reason):
+	case ironic.FailedByRestart(reason) && o.Node.ProvisionState == ironic.StateError:
+		d.warn("IronicRestarted", "Ironic cut the operation off, the machine is given back before it is deployed again: "+reason)
+		startDeprovisioning(o, d)
+	case ironic.FailedByRestart(reason) && failedDeployments(o.Host, &d.Status) == 0:
 		d.warn("IronicRestarted", "Ironic cut the deployment off, it is started again: "+reason)
 		d.count(Count{Metric: MetricRetries, Labels: []string{"ironic restarted"}})
-		deploy(o, d)
+		if deploy(o, d); attempts(d.Do) {
+			countFailedDeployment(o, d)
+		}
 	default:
 		fail(o, d, metal3.ProvisioningError, "", deployFailure(o, reason))
 	}

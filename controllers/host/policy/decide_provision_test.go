@@ -44,6 +44,52 @@ func TestWhoseReason(t *testing.T) {
 	}
 }
 
+// TestADeploymentThatRestartsOfIronicCutOff is begun anew at once, but not without end, and
+// not from a node that was being taken down: that keeps nothing to be deployed.
+func TestADeploymentThatRestartsOfIronicCutOff(t *testing.T) {
+	g := NewWithT(t)
+	cut := func(state ironic.ProvisionState) *Observed {
+		o := observed(metal3.StateProvisioning, state)
+		wantInstall(o.Host)
+		o.Node.LastError = "The deploying state can't be resumed by conductor x. Moving to fail state."
+		applied := wanted(o)
+		o.Applied, o.Unfit = &applied, &[]ironic.ValidationFailure{}
+		return o
+	}
+	o := cut(ironic.StateDeployFailed)
+	first := Decide(o)
+	g.Expect(first.Do).To(HaveField("Target", ironic.TargetActive))
+	g.Expect(first.Status.ErrorType).To(BeEmpty())
+
+	o = cut(ironic.StateDeployFailed)
+	o.Host.Status.Conditions = first.Status.Conditions
+	second := Decide(o)
+	g.Expect(second.Do).To(BeNil())
+	g.Expect(second.Status.ErrorType).To(Equal(metal3.ProvisioningError))
+	g.Expect(failedDeployments(o.Host, &second.Status)).To(Equal(2), "so that the limit holds")
+
+	down := Decide(cut(ironic.StateError))
+	g.Expect(down.Status.Provisioning.State).To(Equal(metal3.StateDeprovisioning))
+	g.Expect(down.Status.ErrorType).To(BeEmpty())
+}
+
+// TestAnInspectionThatRestartsOfIronicCutOff is begun anew at once the first time only.
+func TestAnInspectionThatRestartsOfIronicCutOff(t *testing.T) {
+	g := NewWithT(t)
+	cut := func(count int) *Decision {
+		o := observed(metal3.StateInspecting, ironic.StateInspectFailed)
+		o.Node.LastError = "The inspecting state can't be resumed by conductor x. Moving to fail state."
+		o.Host.Status.ErrorCount = count
+		settled(o)
+		return Decide(o)
+	}
+	first := cut(0)
+	g.Expect(first.Do).To(HaveField("Target", ironic.TargetInspect))
+	g.Expect(first.Status.ErrorCount).To(Equal(1))
+	g.Expect(first.Status.ErrorType).To(BeEmpty())
+	g.Expect(cut(1).Status.ErrorType).To(Equal(metal3.InspectionError))
+}
+
 // TestStatesThatNobodyAskedForAreShown: a person has put the node into a state that
 // no phase asks for. It is left alone, and the host says where it is.
 func TestStatesThatNobodyAskedForAreShown(t *testing.T) {

@@ -1,8 +1,10 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
@@ -61,6 +63,9 @@ func parseStatus(raw string) (*metal3.BareMetalHostStatus, reconcile.Unknown, er
 	unknown, err := reconcile.DecodeKnown([]byte(raw), &s)
 	if err != nil {
 		return nil, nil, err
+	}
+	if strings.TrimSpace(raw) == "null" {
+		return nil, nil, errors.New("it is null, which says nothing about the machine")
 	}
 	_, knownState := phases[s.Provisioning.State]
 	_, knownError := errorKinds[s.ErrorType]

@@ -186,8 +186,10 @@ func afterFailure(o *Observed, d *Decision, kind metal3.ErrorType, again func())
 	if !known {
 		return
 	}
-	if cutOff(reason) {
-		again()
+	if cutOff(reason) && o.Host.Status.ErrorCount == 0 {
+		if again(); attempts(d.Do) {
+			d.Status.ErrorCount++ // only one in a row: what is tried may be what ends Ironic
+		}
 		d.warn("IronicRestarted", "Ironic cut the operation off, it is started again: "+reason)
 		d.count(Count{Metric: MetricRetries, Labels: []string{"ironic restarted"}})
 		return

@@ -149,7 +149,7 @@ type Double struct {
 func JudgeDouble(h *metal3.BareMetalHost, others []*metal3.BareMetalHost) Double {
 	first := h
 	for _, other := range others {
-		if nodespec.SameMachine(h, other) == "" || standing(h) == isUsed && standing(other) == isUsed {
+		if nodespec.SameMachine(h, other) == "" || standing(h) == standing(other) && standing(h) >= isUsed {
 			continue // both are in use: nobody knows whose it is, and neither is held up
 		}
 		if comesFirst(other, first) {
@@ -170,7 +170,8 @@ func JudgeDouble(h *metal3.BareMetalHost, others []*metal3.BareMetalHost) Double
 }
 
 // comesFirst reports whether a machine is rather a's than b's: that of the one that is in
-// use, else of the one that has a node, else of the older one.
+// use, rather with a node than without, else of the one that has a node, else of the
+// older one.
 func comesFirst(a, b *metal3.BareMetalHost) bool {
 	if x, y := standing(a), standing(b); x != y {
 		return x > y
@@ -185,12 +186,16 @@ func comesFirst(a, b *metal3.BareMetalHost) bool {
 const (
 	isNew = iota
 	hasNode
-	isUsed
+	isUsed        // but has no node, as after it was detached: its address may be another one since
+	isUsedByANode // likewise with a node
 )
 
 func standing(h *metal3.BareMetalHost) int {
 	switch h.Status.Provisioning.State {
 	case metal3.StateProvisioning, metal3.StateProvisioned, metal3.StateExternallyProvisioned, metal3.StateDeprovisioning:
+		if h.Status.Provisioning.ID != "" {
+			return isUsedByANode
+		}
 		return isUsed
 	default:
 	}

@@ -13,6 +13,7 @@ func TestStatusAnnotation(t *testing.T) {
 		"a status":                      {`{"operationalStatus":"OK","provisioning":{"state":"available","ID":"x"}}`, ""},
 		"while it is serviced":          {`{"operationalStatus":"servicing","provisioning":{"state":"provisioned","ID":"x"}}`, ""},
 		"with an error":                 {`{"operationalStatus":"error","errorType":"inspection error","provisioning":{"state":"inspecting","ID":"x"}}`, ""},
+		"null":                          {`null`, "says nothing"},
 		"no JSON":                       {`OK`, "invalid character"},
 		"text behind it":                {`{} {}`, "after top-level value"},
 		"a member twice":                {`{"errorCount":1,"errorCount":2}`, "duplicate field"},
