@@ -2,6 +2,7 @@ package image
 
 import (
 	"context"
+	"slices"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/client-go/util/workqueue"
@@ -85,6 +86,15 @@ func (bootCardChanged) Update(e event.TypedUpdateEvent[client.Object]) bool {
 	old, wasHost := e.ObjectOld.(*metal3v1.BareMetalHost)
 	now, isHost := e.ObjectNew.(*metal3v1.BareMetalHost)
 	return wasHost && isHost && old.Spec.BootMACAddress != now.Spec.BootMACAddress
+}
+
+// hostReleased lets a host through that has lost its finalizer: its image may go. One that is
+// deleted with its dependents first is not gone before that.
+type hostReleased struct{ predicate.Funcs }
+
+// Update implements predicate.Predicate.
+func (hostReleased) Update(e event.TypedUpdateEvent[client.Object]) bool {
+	return slices.Contains(e.ObjectOld.GetFinalizers(), names.HostFinalizer) && !slices.Contains(e.ObjectNew.GetFinalizers(), names.HostFinalizer)
 }
 
 func (r *Reconciler) imagesWhere(ctx context.Context, obj client.Object, belongs func(*metal3v1.PreprovisioningImage) bool) []ctrlreconcile.Request {
