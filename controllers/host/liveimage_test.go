@@ -13,6 +13,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -140,4 +141,44 @@ func TestALiveImageThatSomebodyDeletesIsMadeAnew(t *testing.T) {
 		w.imageReady()
 		w.untilAtRest()
 	})
+}
+
+// TestNetworkSecretsThatAHostAtRestHasNamedGoWithIt: it asks for no other image when it names
+// another Secret, and nobody else takes the finalizer of the one before away.
+func TestNetworkSecretsThatAHostAtRestHasNamedGoWithIt(t *testing.T) {
+	for name, next := range map[string][]string{"another": {"net-2"}, "two more": {"net-2", "net-3"}, "none": {""}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{Settings: nodespec.Settings{BuildImages: true}}, func(h *metal3.BareMetalHost) {
+					h.Spec.PreprovisioningNetworkDataName = "net-1"
+				})
+				defer func() { w.stop() }()
+				secrets := []string{"net-1", "net-2", "net-3"}
+				for _, name := range secrets {
+					w.g.Expect(w.kube.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: name}})).To(Succeed())
+				}
+				image := &metal3.PreprovisioningImage{}
+				w.until("asked for", time.Minute, func(*metal3.BareMetalHost) bool { return w.kube.Get(t.Context(), w.key, image) == nil })
+				let(time.Second)
+				w.g.Expect(w.kube.Get(t.Context(), w.key, image)).To(Succeed())
+				image.Status = metal3.PreprovisioningImageStatus{
+					ImageUrl: "http://images/a.iso", Format: metal3.ImageFormatISO, Architecture: image.Spec.Architecture,
+					NetworkData: metal3.SecretStatus{Name: "net-1", Version: w.readSecret("net-1").ResourceVersion},
+					Conditions:  []metav1.Condition{{Type: "Ready", Status: metav1.ConditionTrue, ObservedGeneration: image.Generation}},
+				}
+				w.g.Expect(w.kube.Status().Update(t.Context(), image)).To(Succeed())
+				w.untilAtRest()
+				for _, name := range next {
+					w.edit(func(h *metal3.BareMetalHost) { h.Spec.PreprovisioningNetworkDataName = name })
+					let(time.Minute)
+				}
+				w.g.Expect(w.readSecret("net-1").Finalizers).NotTo(BeEmpty(), "the image is still of it")
+				w.g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
+				w.until("gone", 10*time.Minute, func(h *metal3.BareMetalHost) bool { return h == nil })
+				for _, name := range secrets {
+					w.g.Expect(w.readSecret(name).Finalizers).To(BeEmpty(), name)
+				}
+			})
+		})
+	}
 }

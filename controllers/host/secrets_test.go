@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
@@ -110,4 +111,55 @@ func TestASecretThatLosesItsCredentialsForAWhileStaysTheHosts(t *testing.T) {
 		w.g.Expect(w.readSecret("bmc").OwnerReferences).To(HaveLen(1))
 		w.g.Expect(w.readSecret("bmc").Finalizers).To(HaveLen(1))
 	})
+}
+
+// TestASecretThatIsBeingDeletedServesAsLongAsItIsThere: somebody else holds it, and no
+// finalizer may be added to it any more.
+func TestASecretThatIsBeingDeletedServesAsLongAsItIsThere(t *testing.T) {
+	for name, labels := range map[string]map[string]string{
+		"known": {names.EnvironmentLabel: names.EnvironmentValue}, "not known": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, simulator.Options{}, policy.Settings{}, func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = "none" })
+				defer func() { w.stop() }()
+				w.otherSecret(map[string]string{"username": "admin", "password": "x"})
+				secret := w.readSecret("other")
+				secret.Labels, secret.Finalizers = labels, []string{"example.com/hold"}
+				w.g.Expect(w.kube.Update(t.Context(), secret)).To(Succeed())
+				w.g.Expect(w.kube.Delete(t.Context(), secret)).To(Succeed())
+				let(time.Second)
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.CredentialsName = "other" })
+				w.untilState(metal3.StateAvailable, 5*time.Minute)
+				w.g.Expect(w.readSecret("other").Finalizers).To(ConsistOf("example.com/hold"))
+			})
+		})
+	}
+}
+
+// TestASecretOfAnotherNamespaceIsNotTakenForOneOfTheHosts: the host's namespace may have one
+// of the same name, with what is meant for another machine.
+func TestASecretOfAnotherNamespaceIsNotTakenForOneOfTheHosts(t *testing.T) {
+	for key, name := range map[string]func(*metal3.BareMetalHost, *corev1.SecretReference){
+		"userData":    func(h *metal3.BareMetalHost, r *corev1.SecretReference) { h.Spec.UserData = r },
+		"networkData": func(h *metal3.BareMetalHost, r *corev1.SecretReference) { h.Spec.NetworkData = r },
+		"metaData":    func(h *metal3.BareMetalHost, r *corev1.SecretReference) { h.Spec.MetaData = r },
+	} {
+		t.Run(key, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, simulator.Options{}, policy.Settings{}, func(h *metal3.BareMetalHost) {
+					osImage(h)
+					name(h, &corev1.SecretReference{Name: "other", Namespace: "elsewhere"})
+				})
+				defer func() { w.stop() }()
+				w.otherSecret(map[string]string{key: "{}"})
+				w.until("refused", 5*time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == metal3.ProvisioningError })
+				w.g.Expect(w.host().Status.ErrorMessage).To(And(ContainSubstring("elsewhere"), ContainSubstring(key)))
+				w.edit(func(h *metal3.BareMetalHost) {
+					name(h, &corev1.SecretReference{Name: "other", Namespace: lab.Namespace})
+				})
+				w.untilState(metal3.StateProvisioned, 5*time.Minute)
+			})
+		})
+	}
 }

@@ -132,6 +132,9 @@ func finalizers(g *WithT, t *testing.T, kube client.WithWatch) {
 	h = stored(g, t, kube, h)
 	g.Expect(h.DeletionTimestamp.IsZero()).To(BeFalse())
 	g.Expect(h.Generation).To(Equal(int64(2)), "it is another wish")
+	more := h.DeepCopy()
+	more.Finalizers = append(more.Finalizers, "example.com/more")
+	g.Expect(apierrors.IsInvalid(kube.Patch(t.Context(), more, client.MergeFrom(h)))).To(BeTrue(), "no new finalizers can be added")
 	before := h.DeepCopy()
 	h.Finalizers = nil
 	g.Expect(kube.Patch(t.Context(), h, client.MergeFrom(before))).To(Succeed())

@@ -9,14 +9,17 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // object is an object as it is stored, never changed.
@@ -138,6 +141,11 @@ func (s *Server) update(r *request, d document) (*object, error) {
 	m.Name, m.Namespace, m.UID, m.CreationTimestamp = old.meta.Name, old.meta.Namespace, old.meta.UID, old.meta.CreationTimestamp
 	m.DeletionTimestamp, m.DeletionGracePeriodSeconds, m.GenerateName = old.meta.DeletionTimestamp, old.meta.DeletionGracePeriodSeconds, old.meta.GenerateName
 	m.Generation, m.ResourceVersion = old.meta.Generation, old.meta.ResourceVersion
+	if added := slices.ContainsFunc(m.Finalizers, func(f string) bool { return !slices.Contains(old.meta.Finalizers, f) }); added && m.DeletionTimestamp != nil {
+		return nil, apierrors.NewInvalid(schema.GroupKind{Group: r.kind.resource.Group, Kind: r.kind.resource.Resource}, r.key.name, field.ErrorList{
+			field.Forbidden(field.NewPath("metadata", "finalizers"), "no new finalizers can be added if the object is being deleted"),
+		})
+	}
 	content := sameContent(before, d)
 	if content && reflect.DeepEqual(before["status"], d["status"]) && bytes.Equal(encode(m), encode(old.meta)) {
 		return old, nil // as the API server: nothing is written, nobody is woken

@@ -91,6 +91,8 @@ func (s Store) bmcSecret(ctx context.Context, h *metal3.BareMetalHost) (secret *
 	switch err = s.Client.Patch(ctx, secret, client.StrategicMergeFrom(bare)); {
 	case apierrors.IsNotFound(err):
 		return nil, false, nil
+	case apierrors.IsInvalid(err): // it is being deleted, and takes no finalizer any more
+		return s.Secret(ctx, key)
 	case err != nil:
 		return nil, false, fmt.Errorf("mark Secret %s: %w", key, err)
 	}
@@ -103,7 +105,9 @@ func (s Store) mark(h *metal3.BareMetalHost, secret *corev1.Secret) error {
 		secret.Labels = map[string]string{}
 	}
 	secret.Labels[names.EnvironmentLabel] = names.EnvironmentValue
-	controllerutil.AddFinalizer(secret, names.SecretFinalizer)
+	if secret.DeletionTimestamp.IsZero() { // else no finalizer may be added
+		controllerutil.AddFinalizer(secret, names.SecretFinalizer)
+	}
 	secret.OwnerReferences = slices.DeleteFunc(secret.OwnerReferences, func(r metav1.OwnerReference) bool { return namesake(r, h) })
 	if err := controllerutil.SetOwnerReference(h, secret, s.Client.Scheme()); err != nil {
 		return fmt.Errorf("own Secret %s: %w", client.ObjectKeyFromObject(secret), err)
@@ -126,7 +130,8 @@ func ofHost(r metav1.OwnerReference) bool {
 func (s Store) claim(ctx context.Context, h *metal3.BareMetalHost, secret *corev1.Secret) error {
 	owned := slices.ContainsFunc(secret.OwnerReferences, func(r metav1.OwnerReference) bool { return r.UID == h.UID }) &&
 		!slices.ContainsFunc(secret.OwnerReferences, func(r metav1.OwnerReference) bool { return namesake(r, h) })
-	marked := secret.Labels[names.EnvironmentLabel] == names.EnvironmentValue && controllerutil.ContainsFinalizer(secret, names.SecretFinalizer)
+	marked := secret.Labels[names.EnvironmentLabel] == names.EnvironmentValue &&
+		(controllerutil.ContainsFinalizer(secret, names.SecretFinalizer) || !secret.DeletionTimestamp.IsZero())
 	if !h.DeletionTimestamp.IsZero() || owned && marked {
 		return nil
 	}

@@ -119,8 +119,10 @@ func (s Store) JudgeImage(ctx context.Context, h *metal3.BareMetalHost, image *m
 			return nodespec.LiveImage{}, err
 		}
 		if found {
-			if err := s.holdNetwork(ctx, h, secret); err != nil {
-				return nodespec.LiveImage{}, err
+			if image == nil || image.Spec.NetworkDataName == secret.Name { // else it is not known later what to let go of
+				if err := s.holdNetwork(ctx, h, secret); err != nil {
+					return nodespec.LiveImage{}, err
+				}
 			}
 			version = secret.ResourceVersion
 			if image != nil && !secret.DeletionTimestamp.IsZero() {

@@ -90,5 +90,15 @@ func (s Store) Release(ctx context.Context, h *metal3.BareMetalHost) error {
 	if err := s.releaseNetwork(ctx, h, h.Spec.PreprovisioningNetworkDataName); err != nil {
 		return err
 	}
+	// A host at rest asks for no other image when it names another Secret: the one before is still held.
+	image, err := s.Image(ctx, h)
+	if err != nil {
+		return err
+	}
+	if image != nil {
+		if err := s.releaseNetwork(ctx, h, image.Spec.NetworkDataName); err != nil {
+			return err
+		}
+	}
 	return s.releaseOwned(ctx, h)
 }

@@ -56,6 +56,11 @@ func (s Store) ConfigDrive(ctx context.Context, h *metal3.BareMetalHost) (*nodes
 		if ref == nil || ref.Name == "" || c.Problem != "" {
 			return nil, nil
 		}
+		if ref.Namespace != "" && ref.Namespace != h.Namespace {
+			c.Problem = "the Secret " + strconv.Quote(ref.Name) + " with the " + key + " is said to be in namespace " + strconv.Quote(ref.Namespace) +
+				": it must be in the host's own, " + strconv.Quote(h.Namespace)
+			return nil, nil
+		}
 		raw, found, problem, err := s.Value(ctx, h, ref.Name, key)
 		if problem == "" && !found && !optional {
 			problem = "the Secret " + strconv.Quote(ref.Name) + " has neither the key " + key + " nor value"
