@@ -203,3 +203,20 @@ func TestDetachingThatWasCalledOff(t *testing.T) {
 		})
 	})
 }
+
+// TestWhatSomebodyHasSetForABMCStays: a way to log in, or a certificate, without which Ironic
+// does not reach the BMC any more. Another wish of the host takes none of it away.
+func TestWhatSomebodyHasSetForABMCStays(t *testing.T) {
+	eachAtRest(t, func(t *testing.T, w *world) {
+		set := map[string]any{"redfish_auth_type": "basic", "redfish_verify_ca": "/etc/ironic/bmc.pem", "redfish_root_prefix": "/redfish/v1/"}
+		info := w.driverInfo()
+		maps.Copy(info, set)
+		w.g.Expect(w.sim.Edit("lab~host-1", map[string]any{"driver_info": info})).To(BeTrue())
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.AutomatedCleaningMode = metal3.CleaningModeDisabled })
+		let(10 * time.Minute)
+		w.g.Expect(w.sim.Total("PATCH")).NotTo(BeZero(), "the node was told")
+		for key, value := range set {
+			w.g.Expect(w.driverInfo()).To(HaveKeyWithValue(key, value))
+		}
+	})
+}

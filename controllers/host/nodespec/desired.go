@@ -105,15 +105,27 @@ func desiredBMC(in Input, d *ironic.Desired) {
 		d.Interfaces.Inspect = inspectInterface(in.Host, in.BMC.Access)
 	}
 	maps.Copy(d.DriverInfo, bmcInfo(in.BMC))
-	for key := range in.Node.DriverInfo {
-		// What another scheme of the address left behind.
-		if _, wanted := d.DriverInfo[key]; !wanted && (strings.HasPrefix(key, "ipmi_") || strings.HasPrefix(key, "redfish_")) {
+	for key, value := range in.Node.DriverInfo {
+		// What another scheme of the address left behind. Other keys are somebody's own, such as
+		// a way to log in, and so is a certificate to verify the BMC by.
+		if _, wanted := d.DriverInfo[key]; !wanted && slices.Contains(addressKeys, key) || !wanted && isVerifyOff(key, value) {
 			d.DriverInfo[key] = ironic.Remove
 		}
 	}
 	if in.NewCredentials {
 		d.SendSecrets = true
 	}
+}
+
+// addressKeys are the keys of driver_info that an address and its Secret fill, of all schemes.
+var addressKeys = []string{
+	"ipmi_address", "ipmi_port", "ipmi_priv_level", "ipmi_username", "ipmi_password",
+	"redfish_address", "redfish_system_id", "redfish_username", "redfish_password",
+}
+
+// isVerifyOff reports what spec.bmc.disableCertificateVerification writes into driver_info.
+func isVerifyOff(key string, value any) bool {
+	return (key == "ipmi_verify_ca" || key == "redfish_verify_ca") && value == false
 }
 
 // renameable reports whether Ironic lets the driver and the interfaces of a node change.
