@@ -4,7 +4,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,8 +58,8 @@ func ReadPullSecret(secret *corev1.Secret, image string) *PullSecret {
 		return &PullSecret{Reason: reasonAuthFormat, Problem: fmt.Sprintf(
 			"the image pull Secret %q has type %q: it must be %s or %s", secret.Name, secret.Type, corev1.SecretTypeDockerConfigJson, corev1.SecretTypeDockercfg)}
 	}
-	registry := registryOf(image)
-	value, err := registryAuth(raw, registry, secret.Type == corev1.SecretTypeDockerConfigJson)
+	registry, repository := registryOf(image)
+	value, err := registryAuth(raw, registry, repository, secret.Type == corev1.SecretTypeDockerConfigJson)
 	switch {
 	case err != nil:
 		return &PullSecret{Reason: reasonAuthParse, Problem: "the image pull Secret " + strconv.Quote(secret.Name) + " cannot be read: " + err.Error()}
@@ -70,32 +72,45 @@ func ReadPullSecret(secret *corev1.Secret, image string) *PullSecret {
 // registryAlias is the name under which credentials of Docker Hub are kept.
 const registryAlias = "index.docker.io"
 
-// registryOf is the registry of an OCI image's URL.
-func registryOf(image string) string {
+// registryOf is the registry of an OCI image's URL, and the path below it.
+func registryOf(image string) (registry, repository string) {
 	u, err := url.Parse(image)
 	if err != nil {
-		return ""
+		return "", ""
 	}
-	return registryName(u.Host)
+	registry, _ = registryName(u.Host)
+	return registry, strings.Trim(u.Path, "/")
 }
 
-// registryName brings a key of a Docker configuration into one form: a host and
-// its port.
-func registryName(key string) string {
-	if _, rest, found := strings.Cut(key, "://"); found {
+// registryName brings a key of a Docker configuration into one form: a host and its port,
+// and the path that it is limited to. The path of a key with a scheme, such as /v2/, is that
+// of the registry's API and limits nothing.
+func registryName(key string) (host, path string) {
+	_, rest, isURL := strings.Cut(key, "://")
+	if isURL {
 		key = rest
 	}
-	host, _, _ := strings.Cut(key, "/")
-	host = strings.ToLower(host)
-	if host == "docker.io" || host == "registry-1.docker.io" {
-		return registryAlias
+	host, path, _ = strings.Cut(key, "/")
+	if host, path = strings.ToLower(host), strings.Trim(path, "/"); isURL {
+		path = ""
 	}
-	return host
+	if host == "docker.io" || host == "registry-1.docker.io" {
+		host = registryAlias
+	}
+	return host, path
 }
 
-// registryAuth finds "user:password" for a registry; empty for no entry. A
-// dockerconfigjson keeps its entries below "auths".
-func registryAuth(raw []byte, registry string, nested bool) (string, error) {
+// covers reports whether a key that is limited to a path is one for a repository. A tag or a
+// digest may follow the repository's name.
+func covers(path, repository string) bool {
+	rest, below := strings.CutPrefix(repository, path)
+	return path == "" || below && (rest == "" || strings.ContainsAny(rest[:1], "/:@"))
+}
+
+// registryAuth finds "user:password" for a repository of a registry; empty for no entry. Of
+// several entries it is the one with the longest path. A dockerconfigjson keeps its
+// entries below "auths".
+func registryAuth(raw []byte, registry, repository string, nested bool) (string, error) {
 	type entry struct {
 		Username string `json:"username"`
 		Password string `json:"password"`
@@ -115,20 +130,25 @@ func registryAuth(raw []byte, registry string, nested bool) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("it is no Docker configuration (%T)", err) // the text could quote credentials
 	}
-	for key, e := range entries {
-		if registryName(key) != registry {
-			continue
+	var best *entry
+	longest := -1
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		host, path := registryName(key)
+		if host == registry && covers(path, repository) && len(path) > longest {
+			best, longest = new(entries[key]), len(path)
 		}
-		if e.Username != "" || e.Password != "" {
-			return e.Username + ":" + e.Password, nil
-		}
-		decoded, err := base64.StdEncoding.DecodeString(e.Auth)
-		if err != nil || !strings.Contains(string(decoded), ":") {
-			return "", fmt.Errorf("the entry for %s has an auth that is not the base64 form of user:password", registry)
-		}
-		return string(decoded), nil
 	}
-	return "", nil
+	switch {
+	case best == nil:
+		return "", nil
+	case best.Username != "" || best.Password != "":
+		return best.Username + ":" + best.Password, nil
+	}
+	decoded, err := base64.StdEncoding.DecodeString(best.Auth)
+	if err != nil || !strings.Contains(string(decoded), ":") {
+		return "", fmt.Errorf("the entry for %s has an auth that is not the base64 form of user:password", registry)
+	}
+	return string(decoded), nil
 }
 
 // Reasons of the events about pull secrets.

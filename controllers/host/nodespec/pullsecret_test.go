@@ -18,10 +18,16 @@ func TestPullSecrets(t *testing.T) {
 		says   string
 		reason string
 	}{
-		"user and password":      {kind: corev1.SecretTypeDockerConfigJson, raw: `{"auths":{"quay.example:5000":{"username":"u","password":"p"}}}`, value: "u:p"},
-		"base64":                 {kind: corev1.SecretTypeDockerConfigJson, raw: `{"auths":{"https://quay.example:5000/v2/":{"auth":"dTpwOnA="}}}`, value: "u:p:p"},
-		"old format":             {kind: corev1.SecretTypeDockercfg, raw: `{"quay.example:5000":{"auth":"dTpw"}}`, value: "u:p"},
-		"Docker Hub's alias":     {kind: corev1.SecretTypeDockerConfigJson, raw: `{"auths":{"https://index.docker.io/v1/":{"auth":"dTpw"}}}`, image: "oci://docker.io/library/x", value: "u:p"},
+		"user and password":  {kind: corev1.SecretTypeDockerConfigJson, raw: `{"auths":{"quay.example:5000":{"username":"u","password":"p"}}}`, value: "u:p"},
+		"base64":             {kind: corev1.SecretTypeDockerConfigJson, raw: `{"auths":{"https://quay.example:5000/v2/":{"auth":"dTpwOnA="}}}`, value: "u:p:p"},
+		"old format":         {kind: corev1.SecretTypeDockercfg, raw: `{"quay.example:5000":{"auth":"dTpw"}}`, value: "u:p"},
+		"Docker Hub's alias": {kind: corev1.SecretTypeDockerConfigJson, raw: `{"auths":{"https://index.docker.io/v1/":{"auth":"dTpw"}}}`, image: "oci://docker.io/library/x", value: "u:p"},
+		"the longest path": {
+			kind: corev1.SecretTypeDockerConfigJson, value: "u:p",
+			raw: `{"auths":{"quay.example:5000":{"auth":"YTph"},"quay.example:5000/os":{"auth":"dTpw"},"quay.example:5000/other":{"auth":"Yjpi"},"quay.example:5000/os/im":{"auth":"Yzpj"}}}`,
+		},
+		"another path":           {kind: corev1.SecretTypeDockerConfigJson, raw: `{"auths":{"quay.example:5000/other":{"auth":"dTpw"}}}`, says: "no entry"},
+		"a path of its tag":      {kind: corev1.SecretTypeDockerConfigJson, raw: `{"auths":{"quay.example:5000/os/image":{"auth":"dTpw"}}}`, value: "u:p"},
 		"another registry":       {kind: corev1.SecretTypeDockerConfigJson, raw: `{"auths":{"quay.example":{"auth":"dTpw"}}}`, says: "no entry"},
 		"another type":           {kind: corev1.SecretTypeOpaque, raw: `{}`, says: "must be", reason: reasonAuthFormat},
 		"no JSON":                {kind: corev1.SecretTypeDockerConfigJson, raw: `hush`, says: "no Docker configuration", reason: reasonAuthParse},
