@@ -70,10 +70,11 @@ func (r *redactor) file(path string, literal Secret) (Secret, error) {
 var secretKey = regexp.MustCompile(`(?i)passw|secret|token|configdrive|user_data|private_key|auth_key|priv_key|httpheaders|authorization`)
 
 // looksSecret finds what no list knows: the credentials of an Authorization header,
-// with its scheme or without, key-value pairs, and user parts of URLs.
+// with its scheme or without, key-value pairs, and user parts of URLs, and the part of a
+// live image's path that opens it.
 var looksSecret = regexp.MustCompile(`(?i)(authorization["']?\s*[:=]\s*["']?(?:(?:basic|bearer|digest|negotiate)\s+)?)([^\s"',;}]+)` +
 	`|("?[\w.-]*(?:password|passwd|secret|token)[\w.-]*["']?\s*[:=]\s*["']?)([^\s"',;}]+)` +
-	`|(://)[^\s/@"'<>]+@`)
+	`|(://)[^\s/@"'<>]+@` + `|(/by(?:token|apikey)/)[^\s/?"'<>]+`)
 
 // clean returns the text without secrets; body is the request's, if any.
 func (r *redactor) clean(text string, body any) string {
@@ -89,14 +90,14 @@ func (r *redactor) clean(text string, body any) string {
 }
 
 // Redact removes from a text what looks like a secret: credentials of HTTP
-// headers, values of keys that are named like one, and the user part of URLs.
+// headers, values of keys that are named like one, the user part of URLs, and tokens in the paths of live images.
 func Redact(text string) string {
 	return looksSecret.ReplaceAllStringFunc(text, func(match string) string {
 		m := looksSecret.FindStringSubmatch(match)
 		if m[5] != "" {
 			return m[5] + redacted + "@"
 		}
-		return m[1] + m[3] + redacted
+		return m[1] + m[3] + m[6] + redacted
 	})
 }
 

@@ -44,3 +44,25 @@ func TestWhatIronicSaysOfAnImageIsToldWithoutItsPassword(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatIronicSaysOfALiveImageIsToldWithoutItsToken: whoever has the token of its path may
+// fetch the host's configuration.
+func TestWhatIronicSaysOfALiveImageIsToldWithoutItsToken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, simulator.Options{Behave: func(o simulator.Operation) simulator.Outcome {
+			if o.Name == "inspect" {
+				return simulator.Outcome{Error: "cannot insert https://images.test/bytoken/s3cr3tpass/4.20/x86_64/full.iso"}
+			}
+			return simulator.Outcome{}
+		}}, policy.Settings{}, nil)
+		defer func() { w.stop() }()
+		w.until("refused", 2*time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType != "" })
+		raw, err := json.Marshal(w.host().Status)
+		w.g.Expect(err).NotTo(HaveOccurred())
+		w.events.mu.Lock()
+		texts := strings.Join(w.events.texts, "\n")
+		w.events.mu.Unlock()
+		w.g.Expect(w.host().Status.ErrorMessage).To(And(ContainSubstring("images.test"), ContainSubstring("full.iso")))
+		w.g.Expect(string(raw) + texts).NotTo(ContainSubstring("s3cr3tpass"))
+	})
+}
