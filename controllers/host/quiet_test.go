@@ -47,3 +47,29 @@ func TestIronicIsLeftInPeaceWhenWorkIsCutOff(t *testing.T) {
 		})
 	}
 }
+
+// TestAnAddressWithSecretsIsNotWrittenAgain: of that of the live image, too, Ironic's answer is
+// compared with what was asked for.
+func TestAnAddressWithSecretsIsNotWrittenAgain(t *testing.T) {
+	for name, c := range resting {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := policy.Settings{Settings: nodespec.Settings{DeployISO: "https://user:pw@images/live.iso?image_token=abc"}}
+				w := newWorld(t, assisted(nil), s, c.want)
+				defer func() { w.stop() }()
+				w.untilState(c.rest, 2*time.Minute)
+				let(time.Minute)
+				w.sim.ResetCounts()
+				for range 3 {
+					w.annotate("example.com/note", time.Now().String())
+					let(time.Minute)
+					w.stop()
+					w.start(s)
+					let(time.Hour)
+				}
+				w.g.Expect(w.sim.Total("PATCH")).To(BeZero(), "%v", w.sim.Counts())
+				w.g.Expect(w.touched()).To(BeEmpty())
+			})
+		})
+	}
+}
