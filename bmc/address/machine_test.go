@@ -20,6 +20,7 @@ func TestOneMachineInManySpellings(t *testing.T) {
 		{"redfish-virtualmedia://bmc.test:8443/redfish/v1/Systems/1"},
 		{"redfish://[2001:db8::1]/redfish/v1/Systems/1", "redfish://[2001:0DB8:0::1]:443/redfish/v1/Systems/1"},
 		{"redfish://other.test", "redfish://other.test/", "redfish://other.test/redfish/v1/"},
+		{"redfish://192.0.2.9", "redfish://[::ffff:192.0.2.9]"},
 		{"ipmi://192.0.2.1", "192.0.2.1", "192.0.2.1:623", "ipmi://192.0.2.1:623?privilegelevel=OPERATOR"},
 		{"ipmi://192.0.2.1:6230", "libvirt://192.0.2.1:6230"},
 	} {
@@ -34,5 +35,5 @@ func TestOneMachineInManySpellings(t *testing.T) {
 			seen[m] = i
 		}
 	}
-	g.Expect(seen).To(HaveLen(8))
+	g.Expect(seen).To(HaveLen(9))
 }

@@ -180,3 +180,50 @@ func TestWhoseTheMachineIs(t *testing.T) {
 	other.Spec.BMC.Address = "redfish://bmc.test/redfish/v1/Systems/2"
 	g.Expect(policy.JudgeDouble(host("a", 0, "", ""), []*metal3.BareMetalHost{other})).To(BeZero(), "two systems of one BMC")
 }
+
+// TestTwoHostsOfOneBMCByTwoProtocols: by one of them the machine of the other would be booted.
+func TestTwoHostsOfOneBMCByTwoProtocols(t *testing.T) {
+	for address, same := range map[string]bool{"ipmi://BMC.test": true, "bmc.test:623": true, "ipmi://bmc.test:6230": false, "ipmi://other.test": false} {
+		t.Run(address, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
+				defer func() { w.stop() }()
+				w.untilState(metal3.StateProvisioned, time.Minute)
+				let(time.Minute)
+				w.twin(address)
+				let(10 * time.Minute)
+				if !same {
+					w.g.Expect(w.sim.Nodes()).To(HaveLen(2))
+					return
+				}
+				w.g.Expect(w.sim.Nodes()).To(HaveLen(1))
+				w.g.Expect(w.host().Status.ErrorMessage).To(And(ContainSubstring("lab/host-1"), ContainSubstring("another protocol")))
+			})
+		})
+	}
+}
+
+// TestAHostLearnsThatItsMachineIsItsOwnAgain: the other host, which was in use, has been given
+// back. That is a change of its status alone.
+func TestAHostLearnsThatItsMachineIsItsOwnAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, nil)
+		defer func() { w.stop() }()
+		w.untilAtRest()
+		first := w.twin("redfish-virtualmedia://bmc.test/redfish/v1/Systems/2")
+		w.untilState(metal3.StateAvailable, 2*time.Minute)
+		w.edit(wantInstall)
+		w.untilState(metal3.StateProvisioned, 2*time.Minute)
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.BMC.Address = first.Spec.BMC.Address })
+		let(time.Minute)
+		second := w.key
+		w.key = lab
+		w.g.Expect(w.host().Status.ErrorMessage).To(ContainSubstring("lab/host-2"), "which is in use")
+		w.key = second
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.CustomDeploy = nil })
+		let(time.Hour)
+		w.g.Expect(w.host().Status.ErrorMessage).To(ContainSubstring("lab/host-1"), "which is older")
+		w.key = lab
+		w.g.Expect(w.host().Status.ErrorMessage).To(BeEmpty())
+	})
+}

@@ -15,8 +15,11 @@ import (
 // the MAC addresses of its machine.
 func MachineKeys(h *metal3.BareMetalHost) []string {
 	var keys []string
-	if bmc, system, known := machineOf(h); known {
-		keys = append(keys, keyBMC+bmc, keyOfSystem(bmc, system))
+	if m := machineOf(h); m.known {
+		keys = append(keys, keyBMC+m.bmc, keyOfSystem(m.bmc, m.system))
+		if m.device != "" {
+			keys = append(keys, keyOfDevice(m.family, m.device))
+		}
 	}
 	if h.Spec.BootMACAddress != "" {
 		keys = append(keys, KeyOfMAC(h.Spec.BootMACAddress))
@@ -31,17 +34,29 @@ func MachineKeys(h *metal3.BareMetalHost) []string {
 // whether they are. One BMC may have thousands of systems, of which one is looked for.
 func DoubleKeys(h *metal3.BareMetalHost) []string {
 	var keys []string
-	switch bmc, system, known := machineOf(h); {
-	case !known:
-	case system == "":
-		keys = append(keys, keyBMC+bmc)
+	m := machineOf(h)
+	switch {
+	case !m.known:
+	case m.system == "":
+		keys = append(keys, keyBMC+m.bmc)
 	default:
-		keys = append(keys, keyOfSystem(bmc, system), keyOfSystem(bmc, ""))
+		keys = append(keys, keyOfSystem(m.bmc, m.system), keyOfSystem(m.bmc, ""))
+	}
+	if m.device != "" {
+		keys = append(keys, keyOfDevice(otherFamily[m.family], m.device))
 	}
 	if h.Spec.BootMACAddress != "" {
 		keys = append(keys, KeyOfMAC(h.Spec.BootMACAddress))
 	}
 	return keys
+}
+
+// otherFamily is the other protocol that a BMC may speak.
+var otherFamily = map[address.Family]address.Family{address.IPMI: address.Redfish, address.Redfish: address.IPMI}
+
+// keyOfDevice is the key of a BMC that is reached by a protocol at that one's own port.
+func keyOfDevice(family address.Family, device string) string {
+	return "device " + string(family) + " " + device
 }
 
 // keyBMC begins the key of a BMC.
@@ -56,27 +71,36 @@ func KeyOfMAC(mac string) string { return "mac " + strings.ToLower(mac) }
 // SameMachine says what two hosts have in common that only one machine can have; empty
 // for nothing.
 func SameMachine(a, b *metal3.BareMetalHost) string {
-	bmcA, systemA, knownA := machineOf(a)
-	bmcB, systemB, knownB := machineOf(b)
+	x, y := machineOf(a), machineOf(b)
 	switch {
-	case knownA && knownB && bmcA == bmcB && (systemA == systemB || systemA == "" || systemB == ""):
+	case x.known && y.known && x.bmc == y.bmc && (x.system == y.system || x.system == "" || y.system == ""):
 		return "BMC address " + b.Spec.BMC.Address
+	case x.device != "" && x.device == y.device && x.family != y.family:
+		return "BMC, by another protocol, at address " + b.Spec.BMC.Address
 	case a.Spec.BootMACAddress != "" && strings.EqualFold(a.Spec.BootMACAddress, b.Spec.BootMACAddress):
 		return "boot MAC address " + b.Spec.BootMACAddress
 	}
 	return ""
 }
 
-// machineOf reads the address of a host's BMC; known is false where there is none that
+// machine is what the address of a host's BMC says; known is false where there is none that
 // can be read.
-func machineOf(h *metal3.BareMetalHost) (bmc, system string, known bool) {
+type machine struct {
+	bmc, system string
+	family      address.Family
+	device      string
+	known       bool
+}
+
+func machineOf(h *metal3.BareMetalHost) machine {
 	if h.Spec.BMC.Address == "" {
-		return "", "", false
+		return machine{}
 	}
 	a, err := address.Parse(h.Spec.BMC.Address)
 	if err != nil {
-		return "", "", false
+		return machine{}
 	}
-	bmc, system = a.Machine()
-	return bmc, system, true
+	m := machine{family: a.Family, device: a.Device(), known: true}
+	m.bmc, m.system = a.Machine()
+	return m
 }

@@ -27,6 +27,9 @@ type Owner struct {
 	// Other is the id of a node that has the host's name without the namespace, and
 	// that is another host's for certain: it is passed over.
 	Other string
+	// Enrolled is the id of a node that an earlier enrolment of this host made, and that
+	// somebody has renamed before its id was stored; empty for none.
+	Enrolled string
 }
 
 // owned reports whether the node that was found is known to be the host's.
@@ -57,6 +60,8 @@ func concernOwner(o *Observed, d *Decision) {
 
 // Evidence is what speaks for and against a node being a host's.
 type Evidence struct {
+	// Enrolled means that the node has the id that the host's enrolment names.
+	Enrolled bool
 	// OnPort means that the host's boot MAC address is on one of the node's ports.
 	OnPort bool
 	// ByID, ByMAC and ByName are other hosts: whose status names the node, that have
@@ -67,7 +72,8 @@ type Evidence struct {
 }
 
 // Judge says whose a node is that was found for a host: its own by its full name; by
-// its id, unless another host has the same or the node's name; by the boot MAC
+// its id, that of its status or of its enrolment, unless another host has the same or
+// the node's name; by the boot MAC
 // address or the name without the namespace, where nothing else speaks for another
 // host. Where none is seen that it would belong to, it may be one's that this
 // controller does not watch.
@@ -78,14 +84,19 @@ func Judge(h *metal3.BareMetalHost, n *ironic.Node, e Evidence) Owner {
 			DisplayName(&n.Row), fmt.Sprintf(format, args...), full)}
 	}
 	shortName := n.Name == h.Name
+	byStatus := n.UUID == h.Status.Provisioning.ID
+	known := "this host's status names it"
+	if !byStatus {
+		known = "it was made for this host"
+	}
 	switch {
 	case n.Name == full:
 		return Owner{Shown: n.UUID}
-	case n.UUID == h.Status.Provisioning.ID && e.Named != "":
-		return foreign("this host's status names it, but its name is that of host %s", e.Named)
-	case n.UUID == h.Status.Provisioning.ID && len(e.ByID) > 0:
-		return foreign("this host's status names it, and that of host %s does", e.ByID[0])
-	case n.UUID == h.Status.Provisioning.ID:
+	case (byStatus || e.Enrolled) && e.Named != "":
+		return foreign("%s, but its name is that of host %s", known, e.Named)
+	case (byStatus || e.Enrolled) && len(e.ByID) > 0:
+		return foreign("%s, and so does that of host %s", known, e.ByID[0])
+	case byStatus || e.Enrolled:
 		return Owner{Shown: n.UUID}
 	case len(e.ByID) > 0 && shortName:
 		return Owner{Other: n.UUID}
@@ -149,7 +160,7 @@ type Double struct {
 func JudgeDouble(h *metal3.BareMetalHost, others []*metal3.BareMetalHost) Double {
 	first := h
 	for _, other := range others {
-		if nodespec.SameMachine(h, other) == "" || standing(h) == standing(other) && standing(h) >= isUsed {
+		if nodespec.SameMachine(h, other) == "" || Standing(h) == Standing(other) && Standing(h) >= isUsed {
 			continue // both are in use: nobody knows whose it is, and neither is held up
 		}
 		if comesFirst(other, first) {
@@ -173,7 +184,7 @@ func JudgeDouble(h *metal3.BareMetalHost, others []*metal3.BareMetalHost) Double
 // use, rather with a node than without, else of the one that has a node, else of the
 // older one.
 func comesFirst(a, b *metal3.BareMetalHost) bool {
-	if x, y := standing(a), standing(b); x != y {
+	if x, y := Standing(a), Standing(b); x != y {
 		return x > y
 	}
 	if !a.CreationTimestamp.Equal(&b.CreationTimestamp) {
@@ -190,7 +201,9 @@ const (
 	isUsedByANode // likewise with a node
 )
 
-func standing(h *metal3.BareMetalHost) int {
+// Standing is how much speaks for the machine that a host names being its own: more for a
+// greater number. Whose a machine is of several hosts may change with it.
+func Standing(h *metal3.BareMetalHost) int {
 	switch h.Status.Provisioning.State {
 	case metal3.StateProvisioning, metal3.StateProvisioned, metal3.StateExternallyProvisioned, metal3.StateDeprovisioning:
 		if h.Status.Provisioning.ID != "" {

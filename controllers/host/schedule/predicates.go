@@ -5,12 +5,14 @@ import (
 	"reflect"
 	"slices"
 
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/policy"
 )
 
 // hostChanged lets the updates of hosts through that a person or another controller
@@ -40,6 +42,16 @@ func (finalizersChanged) Update(e event.TypedUpdateEvent[client.Object]) bool {
 	return !slices.Equal(e.ObjectOld.GetFinalizers(), e.ObjectNew.GetFinalizers()) ||
 		e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()
 }
+
+// machineChanged lets the updates of hosts through after which the machine of another host
+// may be another one's: of the spec, and of how much speaks for the host.
+var machineChanged = predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.Funcs{
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		before, was := e.ObjectOld.(*metal3.BareMetalHost)
+		after, is := e.ObjectNew.(*metal3.BareMetalHost)
+		return was && is && policy.Standing(before) != policy.Standing(after)
+	},
+})
 
 // verdictChanged lets the updates of BMCs through whose verdict on the host's wishes is another one.
 var verdictChanged = predicate.Funcs{

@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	kreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -109,7 +108,7 @@ func (s *Scheduler) Watch(mgr ctrl.Manager, b *builder.Builder) (*builder.Builde
 		Watches(&metal3.PreprovisioningImage{}, ofItsName). // one that the host has given up has no owner
 		Watches(&corev1.Secret{}, ofSecret).
 		WatchesMetadata(&corev1.Secret{}, ofSecret, builder.WithPredicates(secretcache.Unlabelled)).
-		Watches(&metal3.BareMetalHost{}, handler.EnqueueRequestsFromMapFunc(s.doubles), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&metal3.BareMetalHost{}, handler.EnqueueRequestsFromMapFunc(s.doubles), builder.WithPredicates(machineChanged)).
 		WatchesRawSource(source.Func(s.feedNodes))
 	if s.options.Progress != nil {
 		b = b.WatchesRawSource(source.Func(s.feedProgress))
