@@ -38,7 +38,8 @@ type wireEnrolment struct {
 }
 
 // Enrol creates a node. If a node of that name or UUID exists, because an
-// earlier enrolment was not heard of, it is returned as it is.
+// earlier enrolment was not heard of, it is returned as it is: that of the name, or
+// that of the UUID where somebody has renamed it since.
 func (g *Gateway) Enrol(ctx context.Context, e Enrolment) (*Node, error) {
 	n, _, err := g.Create(ctx, e)
 	return n, err
@@ -60,8 +61,14 @@ func (g *Gateway) Create(ctx context.Context, e Enrolment) (n *Node, created boo
 	if err == nil {
 		return g.taken(&w), true, nil
 	}
-	if statusOf(err) == http.StatusConflict && e.Name != "" {
-		if n, findErr := g.read(ctx, e.Name); KindOf(findErr) != Gone {
+	if statusOf(err) != http.StatusConflict {
+		return nil, false, err
+	}
+	for _, ident := range []string{e.Name, e.UUID} {
+		if ident == "" {
+			continue
+		}
+		if n, findErr := g.read(ctx, ident); KindOf(findErr) != Gone {
 			return n, false, findErr
 		}
 	}

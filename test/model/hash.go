@@ -48,7 +48,7 @@ func (w *World) hash() uint64 {
 	}
 	for _, id := range sortedKeys(w.nodes) {
 		n := *w.nodes[id]
-		fmt.Fprintln(&b, rank(n.UpdatedAt), rank(n.ProvisionUpdatedAt), rank(n.InspectionFinishedAt), n.password, n.silent, n.wish, n.inspect, n.restarts, n.abandoned, n.address)
+		fmt.Fprintln(&b, rank(n.UpdatedAt), rank(n.ProvisionUpdatedAt), rank(n.InspectionFinishedAt), n.password, n.silent, n.wish, n.inspect, n.restarts, n.chosen, n.abandoned, n.unheld, n.address)
 		n.UpdatedAt, n.ProvisionUpdatedAt, n.InspectionFinishedAt, n.CreatedAt = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 		n.Agent = ironic.AgentInfo{}
 		_ = out.Encode(n.Node)

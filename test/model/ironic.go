@@ -19,13 +19,17 @@ type node struct {
 
 	address  string // of the BMC
 	password string
+	chosen   string // the id that its enrolment named; nodes are numbered nonetheless
 	// abandoned means that its host went without a controller, or that somebody else has
 	// taken it, so that it may stay.
 	abandoned bool
-	silent    bool // the agent in the live image does not call
-	wish      string
-	inspect   bool // there is an inventory
-	restarts  int  // of the machine, in this deployment
+	// unheld means that its host was deleted before a controller could hold it up by a
+	// finalizer: Kubernetes lets such a host go at once, and nobody could remove the node.
+	unheld   bool
+	silent   bool // the agent in the live image does not call
+	wish     string
+	inspect  bool // there is an inventory
+	restarts int  // of the machine, in this deployment
 }
 
 // change replaces a node by a changed copy. Every change moves updated_at.
@@ -149,6 +153,11 @@ func (g gateway) Create(_ context.Context, e ironic.Enrolment) (*ironic.Node, bo
 	if n, err := g.node(e.Name); err == nil {
 		return n, false, nil
 	}
+	for _, id := range sortedKeys(g.world().nodes) {
+		if n := g.world().nodes[id]; e.UUID != "" && n.chosen == e.UUID {
+			return shown(n), false, nil
+		}
+	}
 	var id string
 	err := g.write("enrol node "+e.Name, "", func(w *World) error {
 		w.made++
@@ -160,7 +169,7 @@ func (g gateway) Create(_ context.Context, e ironic.Enrolment) (*ironic.Node, bo
 			AutomatedClean: e.AutomatedClean, DisablePowerOff: e.DisablePowerOff, NetworkData: e.NetworkData,
 			DriverInfo: maps.Clone(e.DriverInfo), Properties: maps.Clone(e.Properties), Extra: maps.Clone(e.Extra),
 			InstanceInfo: map[string]any{}, CreatedAt: at, UpdatedAt: at,
-		}}
+		}, chosen: e.UUID}
 		if n.Extra == nil {
 			n.Extra = map[string]any{}
 		}

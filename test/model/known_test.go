@@ -27,6 +27,19 @@ var mended = map[string]string{
 	"a backup of before a deployment switches nothing off": `
 scenario: provisioned, with a backup of when it was off
 restored from a backup of when it was available: a`,
+	"a node that is renamed before its id is stored is found by the id that its enrolment named": `
+scenario: provisioned
+Ironic's database is lost; crash after write 1
+somebody renames node-1`,
+	"a host that is attached again has one node, though it is renamed before its id is stored": `
+scenario: provisioned
+annotation detached on a
+annotation detached off a; crash after write 1
+somebody renames node-1`,
+	"the node of a host that was deleted before it had a finalizer counts for nobody": `
+scenario: two hosts of one BMC
+moved to another cluster with its status: a; crash after write 1
+delete a`,
 	"a client's key stays": `
 scenario: new
 annotation reboot by a client on a`,

@@ -146,6 +146,9 @@ func (w *Work) enrol(ctx context.Context, a policy.Enrol) error {
 		return err
 	}
 	w.Known.Fresh, w.Known.NoInventory = created, created
+	if !created && n.Name != a.Enrolment.Name {
+		w.Known.Owner.Enrolled = n.UUID // found by the id alone, and that is the host's
+	}
 	return nil
 }
 

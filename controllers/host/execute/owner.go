@@ -39,7 +39,7 @@ func (w *Work) findOwner(ctx context.Context, a nodeaction.FindOwner) error {
 // evidence gathers what speaks for and against the node being the host's.
 func (w *Work) evidence(ctx context.Context) (policy.Evidence, error) {
 	h, n := w.Known.Host, w.Known.Node
-	var e policy.Evidence
+	e := policy.Evidence{Enrolled: n.UUID == w.Known.Owner.Enrolled}
 	var hosts metal3.BareMetalHostList
 	if err := w.Hosts.List(ctx, &hosts, client.UnsafeDisableDeepCopy); err != nil {
 		return e, fmt.Errorf("look whose node %s is: %w", policy.DisplayName(n), err)
@@ -49,7 +49,7 @@ func (w *Work) evidence(ctx context.Context) (policy.Evidence, error) {
 			e.Weigh(h, other, n)
 		}
 	}
-	if n.UUID == h.Status.Provisioning.ID {
+	if n.UUID == h.Status.Provisioning.ID || e.Enrolled {
 		return e, w.whoIsNamed(ctx, &e)
 	}
 	if e.OnPort = n.Name == ""; e.OnPort || h.Spec.BootMACAddress == "" {

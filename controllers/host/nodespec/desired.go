@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/ironflow/ironflow/api/names"
@@ -14,6 +15,17 @@ import (
 // NodeName is the name that a host's node has in Ironic.
 func NodeName(h *metal3.BareMetalHost) string {
 	return h.Namespace + names.NodeNameSeparator + h.Name
+}
+
+// EnrolmentID is the id that a host's new node is given. It follows from the host's UID
+// and from the node that its status names, so that an enrolment that is made again,
+// because the controller ended before the id was stored, names the same node whatever
+// its name is by then. A node that follows one that is gone has another id than that.
+func EnrolmentID(h *metal3.BareMetalHost) string {
+	if h.UID == "" {
+		return ""
+	}
+	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("ironflow.io/node/"+string(h.UID)+"/"+h.Status.Provisioning.ID)).String()
 }
 
 // Input is what the fields of a host's node follow from.
@@ -50,7 +62,7 @@ func Enrolment(in Input) ironic.Enrolment {
 	h := in.Host
 	clean := AutomatedClean(h)
 	e := ironic.Enrolment{
-		Name:   NodeName(h),
+		UUID: EnrolmentID(h), Name: NodeName(h),
 		Driver: in.BMC.Access.Driver, Interfaces: in.BMC.Access.Interfaces,
 		DriverInfo:      enrolmentInfo(in),
 		Properties:      map[string]any{"capabilities": capabilities("", h.BootMode()), "cpu_arch": architecture(in)},

@@ -23,6 +23,11 @@ func enrol(w *World) {
 	again, err := w.Gateway.Enrol(w.T.Context(), e)
 	w.Expect(err).NotTo(HaveOccurred(), "the first answer may have been lost")
 	w.Expect(again.UUID).To(Equal(n.UUID))
+	e.UUID, e.Name = n.UUID, w.Name()+"-other"
+	again, err = w.Gateway.Enrol(w.T.Context(), e)
+	w.Expect(err).NotTo(HaveOccurred(), "the node was renamed since")
+	w.Expect(again.UUID).To(Equal(n.UUID))
+	w.Expect(again.Name).To(Equal(n.Name))
 }
 
 func identity(w *World) {
