@@ -43,7 +43,7 @@ import (
 const hosts = 3
 
 // kubePatience bounds every wait on the real API server.
-const kubePatience = 8 * time.Minute
+const kubePatience = 3 * time.Minute
 
 // TestOnARealAPIServer takes hosts through their life on a real kube-apiserver
 // with the real schemas, where a status that is not complete, an event that is

@@ -153,6 +153,8 @@ func init() {
 				w.asked[key] = a
 				if len(w.host(key).Finalizers) == 0 {
 					w.abandon(systemOf(w.host(key))) // nobody can hold it
+					// Its deletion asks for what is installed to go.
+					w.set(systemOf(w.host(key)), func(m *machine) { m.Nobodys = true })
 				}
 				w.remove(objectKey{"BareMetalHost", key})
 				w.woken[key] = true
