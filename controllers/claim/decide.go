@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -245,7 +246,7 @@ func giveBack(in Input) Verdict {
 	case !equality.Semantic.DeepEqual(*v.Spec, in.Host.Spec):
 		v.Do = Write
 	case !clean(in.Host):
-		v.Associated.Message = "the host is being deprovisioned, it is " + string(in.Host.Status.Provisioning.State)
+		v.Associated.Message = "the host is being deprovisioned, it is " + cmp.Or(string(in.Host.Status.Provisioning.State), "without a status yet")
 		if in.Host.Status.ErrorMessage != "" {
 			v.Associated.Reason = metal3.HostClaimDeletionFailedReason
 			v.Associated.Message = "the host cannot be deprovisioned: " + in.Host.Status.ErrorMessage
@@ -266,12 +267,18 @@ func (v Verdict) release(in Input) Verdict {
 	return v
 }
 
-// clean reports whether nothing of a claim is on the host, nor on its way there.
+// clean reports whether nothing of a claim is on the host, nor on its way there. A host that
+// has no status, knows of no node yet, or finds something on the machine that it knows nothing
+// of, as after a restore from a backup, cannot tell.
 func clean(h *metal3.BareMetalHost) bool {
-	switch h.Status.Provisioning.State {
+	p := h.Status.Provisioning
+	if p.State == metal3.StateNone || p.State == metal3.StateRegistering && p.ID == "" || h.Status.ErrorType == metal3.RegistrationError {
+		return false
+	}
+	switch p.State {
 	case metal3.StateProvisioning, metal3.StateProvisioned, metal3.StateDeprovisioning:
 		return false
 	default:
-		return h.Status.Provisioning.Image.URL == "" && h.Status.Provisioning.CustomDeploy == nil
+		return p.Image.URL == "" && p.CustomDeploy == nil
 	}
 }

@@ -354,6 +354,34 @@ func TestForcedRelease(t *testing.T) {
 	w.Expect(w.host().Spec.Image).NotTo(BeNil(), "released as it is")
 }
 
+// TestAHostWhoseStatusIsLostIsNotReleasedAsClean: it comes from a backup without its status while its claim is being deleted. What
+// its machine holds is known once its node was looked up; until then it is nobody else's.
+func TestAHostWhoseStatusIsLostIsNotReleasedAsClean(t *testing.T) {
+	for _, state := range []metal3.ProvisioningState{metal3.StateNone, metal3.StateRegistering} {
+		t.Run(string(state), func(t *testing.T) {
+			w := newWorld(t)
+			w.create(wish)
+			w.settle()
+			w.state(metal3.StateProvisioned, nil)
+			w.Expect(w.kube.Delete(t.Context(), w.claim())).To(Succeed())
+			w.state(state, func(h *metal3.BareMetalHost) { h.Status.Provisioning = metal3.ProvisionStatus{State: state} })
+			w.settle()
+			w.Expect(w.host().Spec.Image).To(BeNil())
+			w.Expect(w.host().Spec.ConsumerRef).NotTo(BeNil(), "what the claim has put on the machine may be there still")
+			w.state(metal3.StateAvailable, func(h *metal3.BareMetalHost) {
+				h.Status.Provisioning.ID, h.Status.ErrorType, h.Status.ErrorMessage = "node-1", metal3.RegistrationError, "something was deployed on this machine"
+			})
+			w.settle()
+			w.Expect(w.host().Spec.ConsumerRef).NotTo(BeNil())
+			w.Expect(w.condition(metal3.AssociatedCondition).Message).To(ContainSubstring("something was deployed"))
+			w.state(metal3.StateAvailable, func(h *metal3.BareMetalHost) { h.Status.ErrorType, h.Status.ErrorMessage = "", "" })
+			w.settle()
+			w.Expect(w.claim()).To(BeNil())
+			w.Expect(w.host().Spec.ConsumerRef).To(BeNil())
+		})
+	}
+}
+
 // TestKilledAtEveryWrite ends the controller at each of its writes in turn,
 // before it is done and before its answer: always one host, and it comes back.
 func TestKilledAtEveryWrite(t *testing.T) {
