@@ -248,3 +248,29 @@ func TestTheRebootIsNotLostWithTheProgram(t *testing.T) {
 	w.Expect(w.settled().Status.ImageUrl).NotTo(Equal(first.Status.ImageUrl))
 	w.Expect(asked).To(Equal(1))
 }
+
+// TestADeploymentThatHasBegunIsNotRestarted: it begins between the look at the host, which waits in its old image, and the request
+// to reboot it. A forced reboot would start the deployment over.
+func TestADeploymentThatHasBegunIsNotRestarted(t *testing.T) {
+	host := &metal3v1.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	host.Status.PoweredOn, host.Status.Provisioning.State = true, metal3v1.StateAvailable
+	w := newWorld(t, asked(ofEdge), host, edge(), secret("pull", corev1.DockerConfigJsonKey, `{"auths":{}}`))
+	h := &metal3v1.BareMetalHost{}
+	w.hostPatched = func() {
+		w.Expect(w.kube.Get(t.Context(), key, h)).To(Succeed())
+		if h.Status.Provisioning.State == metal3v1.StateAvailable {
+			h.Status.Provisioning.State = metal3v1.StateProvisioning
+			w.Expect(w.kube.Update(t.Context(), h)).To(Succeed())
+		}
+	}
+	w.settled()
+	w.base.SSHKeys = nil
+	for range 6 {
+		_, _, err := w.pass()
+		w.Expect(errors.Unwrap(err)).NotTo(HaveOccurred())
+	}
+	w.Expect(w.kube.Get(t.Context(), key, h)).To(Succeed())
+	w.Expect(h.Status.Provisioning.State).To(Equal(metal3v1.StateProvisioning))
+	w.Expect(h.Annotations).NotTo(HaveKey(names.Reboot))
+	w.Expect(w.settled().Annotations).NotTo(HaveKey(names.ReplacedImage), "it boots the new image by itself")
+}

@@ -49,13 +49,19 @@ func (r *Reconciler) restartWaiting(ctx context.Context, in Input, saved bool) e
 	return r.note(ctx, in.Image, "")
 }
 
+// askForReboot writes to the host as it was looked at: a reboot that reaches it after it has
+// begun something else would start that over.
 func (r *Reconciler) askForReboot(ctx context.Context, host *metal3v1.BareMetalHost) error {
-	patch := client.MergeFrom(host.DeepCopy())
+	patch := client.MergeFromWithOptions(host.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	if host.Annotations == nil {
 		host.Annotations = map[string]string{}
 	}
 	host.Annotations[names.Reboot] = forcedReboot
-	if err := r.Client.Patch(ctx, host, patch); err != nil {
+	err := r.Client.Patch(ctx, host, patch)
+	if reconcile.IsConflict(err) {
+		return reconcile.WaitFor(nextPass, "a fresh copy of the host")
+	}
+	if err != nil {
 		return fmt.Errorf("ask for a reboot into the new live image: %w", err)
 	}
 	return nil
