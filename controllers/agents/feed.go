@@ -81,8 +81,7 @@ func (f *feed) host(ctx context.Context, key store.HostKey) {
 	agent := &agentv1.Agent{}
 	err = f.client.Get(ctx, types.NamespacedName{Namespace: env.Namespace, Name: key.HostID}, agent)
 	if apierrors.IsNotFound(err) {
-		agent = newAgent(env, key.HostID)
-		err = client.IgnoreAlreadyExists(f.client.Create(ctx, agent))
+		agent, err = f.make(ctx, env, key)
 	}
 	if err != nil {
 		log.Error(err, "cannot make the Agent of a host")
@@ -92,6 +91,30 @@ func (f *feed) host(ctx context.Context, key store.HostKey) {
 	case f.out <- event.GenericEvent{Object: agent}:
 	case <-ctx.Done():
 	}
+}
+
+// make makes the Agent of a record. An Agent that was lost, as after a restore from a backup, is
+// made anew with what the record has: what it would not say would be taken for a wish, such
+// as the one to have an installed host out of its cluster.
+func (f *feed) make(ctx context.Context, env *agentv1.InfraEnv, key store.HostKey) (*agentv1.Agent, error) {
+	agent := newAgent(env, key.HostID)
+	view, record, err := f.hub.View(ctx, key)
+	if err != nil {
+		return agent, err
+	}
+	agent.Spec.Approved = agent.Spec.Approved || view.Approved
+	agent.Spec.InstallerArgs, agent.Spec.IgnitionConfigOverrides = record.InstallerArgs, record.IgnitionConfigOverrides
+	agent.Spec.NodeLabels = textMap(record.NodeLabels)
+	if agent.Spec.ClusterDeploymentName == nil && view.ClusterID != "" {
+		cd, err := deploymentOf(ctx, f.client, view.ClusterID)
+		if err != nil {
+			return agent, err
+		}
+		if cd != nil {
+			agent.Spec.ClusterDeploymentName = &agentv1.ClusterReference{Namespace: cd.Namespace, Name: cd.Name}
+		}
+	}
+	return agent, client.IgnoreAlreadyExists(f.client.Create(ctx, agent))
 }
 
 // infraEnv finds the resource of a record; nil when there is none.

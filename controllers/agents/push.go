@@ -11,10 +11,13 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/hubid"
+	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -147,6 +150,12 @@ func (r *reconciler) binding(ctx context.Context, agent *agentv1.Agent, env *age
 	if err != nil || want == view.ClusterID {
 		return nil, err
 	}
+	var theirs *hivev1.ClusterDeployment // of the cluster that the host belongs to
+	if view.ClusterID != "" {
+		if theirs, err = deploymentOf(ctx, r.Client, view.ClusterID); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case view.ClusterID == "" && view.Status == wire.HostStatusKnownUnbound:
 		return &call{"bind to " + agent.Spec.ClusterDeploymentName.Name, func(ctx context.Context, key store.HostKey) error {
@@ -155,11 +164,12 @@ func (r *reconciler) binding(ctx context.Context, agent *agentv1.Agent, env *age
 		}}, nil
 	case view.ClusterID == "":
 		return nil, nil // once its inventory is checked, the hub wakes us
-	case want == "":
-		ours, err := r.ofResource(ctx, view.ClusterID)
-		if err != nil || !ours || env.Spec.ClusterRef != nil {
-			return nil, err // nobody put it there by this resource, so nobody takes it out
-		}
+	case want == "" && (theirs == nil || env.Spec.ClusterRef != nil):
+		return nil, nil // nobody put it there by this resource, so nobody takes it out
+	case theirs == nil && !slices.Contains(hostmachine.PreInstall, view.Status):
+		return nil, inputError{fmt.Errorf("the host belongs to a cluster of the hub that has no ClusterDeployment any more, and %s/%s is another one, even if it has the same name, as after a restore from a backup: "+
+			"the host stays where it is. Next: delete the Agent, or annotate its BareMetalHost with %s, to have the machine cleaned and installed for the new one",
+			agent.Spec.ClusterDeploymentName.Namespace, agent.Spec.ClusterDeploymentName.Name, names.GiveBack)}
 	}
 	return &call{"take the host out of its cluster", func(ctx context.Context, key store.HostKey) error {
 		_, err := r.hub.UnbindHost(ctx, key)
@@ -184,12 +194,17 @@ func (r *reconciler) wantedCluster(ctx context.Context, agent *agentv1.Agent) (s
 	return hubid.Cluster(cd), nil
 }
 
-// ofResource reports whether a ClusterDeployment stands for the hub's cluster. A
-// host's own cluster and those of the REST API have none.
-func (r *reconciler) ofResource(ctx context.Context, clusterID string) (bool, error) {
+// deploymentOf is the ClusterDeployment that stands for the hub's cluster. A host's own
+// cluster and those of the REST API have none.
+func deploymentOf(ctx context.Context, c client.Reader, clusterID string) (*hivev1.ClusterDeployment, error) {
 	var list hivev1.ClusterDeploymentList
-	if err := r.Client.List(ctx, &list); err != nil {
-		return false, err
+	if err := c.List(ctx, &list); err != nil {
+		return nil, err
 	}
-	return slices.ContainsFunc(list.Items, func(cd hivev1.ClusterDeployment) bool { return hubid.Cluster(&cd) == clusterID }), nil
+	for i := range list.Items {
+		if hubid.Cluster(&list.Items[i]) == clusterID {
+			return &list.Items[i], nil
+		}
+	}
+	return nil, nil //nolint:nilnil // none is an answer
 }
