@@ -28,6 +28,9 @@ const (
 	GiveBack = "ironflow.io/give-back"
 	// GivingBack, on a host that is being given back, is since when and why; ours to write.
 	GivingBack = "ironflow.io/giving-back"
+	// PreserveHosts, on an AgentClusterInstall, records that its ClusterDeployment says preserveOnDelete; ours
+	// to write.
+	PreserveHosts = "ironflow.io/preserve-hosts"
 	// SingleHost, with the value "true" on an InfraEnv, gives each of its hosts a cluster of its own.
 	SingleHost = "ironflow.io/single-host"
 	// Probe, on a host, asks for a new report of its BMC; any new value counts.

@@ -23,6 +23,7 @@ import (
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/controllers/secretcache"
@@ -110,17 +111,22 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 }
 
 // adopt makes the ClusterDeployment the owner: both go together, and the owner's
-// UID, which is the record's id, is still known when it went first.
+// UID, which is the record's id, is still known when it went first. So is whether its
+// hosts are to stay as they are.
 func (r *reconciler) adopt(ctx context.Context, key types.NamespacedName) error {
 	aci, cd := &hiveextv1.AgentClusterInstall{}, &hivev1.ClusterDeployment{}
 	if err := r.Client.Get(ctx, key, aci); err != nil || !aci.DeletionTimestamp.IsZero() {
 		return err
 	}
 	err := r.Client.Get(ctx, types.NamespacedName{Namespace: aci.Namespace, Name: aci.Spec.ClusterDeploymentRef.Name}, cd)
-	if err != nil || owner(aci) == cd.UID {
+	if err != nil || owner(aci) == cd.UID && preserved(aci) == cd.Spec.PreserveOnDelete {
 		return err
 	}
 	owned := aci.DeepCopy()
+	delete(owned.Annotations, names.PreserveHosts)
+	if cd.Spec.PreserveOnDelete {
+		metav1.SetMetaDataAnnotation(&owned.ObjectMeta, names.PreserveHosts, "true")
+	}
 	owned.OwnerReferences = append(slices.DeleteFunc(owned.OwnerReferences, isDeployment), metav1.OwnerReference{
 		APIVersion: hivev1.GroupVersion.String(), Kind: deploymentKind, Name: cd.Name, UID: cd.UID,
 	})
@@ -172,6 +178,12 @@ func (r *reconciler) deserted(ctx context.Context, cd *hivev1.ClusterDeployment,
 	err := r.Client.List(ctx, &list)
 	left := func(a agentv1.Agent) bool { return takesPart(&a) == client.ObjectKeyFromObject(cd) }
 	return err == nil && !slices.ContainsFunc(list.Items, left), err
+}
+
+// preserved reports whether the ClusterDeployment says that its hosts are kept.
+func preserved(aci *hiveextv1.AgentClusterInstall) bool {
+	_, is := aci.Annotations[names.PreserveHosts]
+	return is
 }
 
 const deploymentKind = "ClusterDeployment"
@@ -236,11 +248,12 @@ func hubError(err error) error {
 }
 
 // deregister removes the record. An installation that runs is called off: the
-// cluster that it would make is not wanted any more.
+// cluster that it would make is not wanted any more. With preserveOnDelete the record stays:
+// hosts that leave their cluster are given back, and cleaned.
 func (r *reconciler) deregister(ctx context.Context, aci *hiveextv1.AgentClusterInstall) error {
 	id := string(owner(aci))
-	if id == "" {
-		return nil // it never got as far as to be registered
+	if id == "" || preserved(aci) {
+		return nil // it never got as far as to be registered, or the cluster runs on
 	}
 	err := r.hub.DeleteCluster(ctx, id)
 	if service.Code(err) == http.StatusConflict {

@@ -295,6 +295,40 @@ func TestDeletion(t *testing.T) {
 	}
 }
 
+// TestAClusterThatIsPreservedKeepsItsHosts: its resources go, in either order. Hosts that leave their cluster are given back, and
+// their machines wiped: these stay, as spec.preserveOnDelete says, and go when that is taken back before.
+func TestAClusterThatIsPreservedKeepsItsHosts(t *testing.T) {
+	for name, c := range map[string]struct{ first, regretted bool }{
+		"the ClusterDeployment goes first":         {first: true},
+		"its installation goes alone":              {},
+		"it was to be preserved, and is not after": {first: true, regretted: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cd := deployment(func(cd *hivev1.ClusterDeployment) { cd.Spec.PreserveOnDelete = true })
+			w := newWorld(t, cd, install())
+			aci := w.pass()
+			_, host := w.installing(cd)
+			if c.regretted {
+				cd.Spec.PreserveOnDelete = false
+				w.Expect(w.kube.Update(t.Context(), cd)).To(Succeed())
+				aci = w.pass()
+			}
+			if c.first {
+				w.Expect(w.kube.Delete(t.Context(), cd)).To(Succeed())
+			}
+			w.Expect(w.kube.Delete(t.Context(), aci)).To(Succeed())
+			w.Expect(w.pass()).To(BeNil())
+			if c.regretted {
+				w.Expect(w.hub.Clusters(t.Context(), store.ClusterFilter{})).To(BeEmpty())
+				return
+			}
+			view, _, err := w.hub.View(t.Context(), host)
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(view).To(And(HaveField("ClusterID", hubid.Cluster(cd)), HaveField("Installing", true)))
+		})
+	}
+}
+
 func TestAResourceThatWasNeverRegisteredGoesAtOnce(t *testing.T) {
 	w := newWorld(t, install())
 	w.Expect(w.kube.Delete(t.Context(), w.pass())).To(Succeed())
