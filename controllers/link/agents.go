@@ -8,6 +8,7 @@ import (
 	"github.com/go-logr/logr"
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -107,8 +108,9 @@ func bootMAC(obj client.Object) []string {
 // agentDeleted reports whether somebody deletes, or has deleted, the Agent of the host
 // and nothing else. Agents go along with their InfraEnv and with their namespace, too,
 // which is no wish to have a machine cleaned: both are read past the cache, which may
-// not have heard of it yet. What was seen is held in memory until it is recorded on the
-// host; without it the host stays as it is.
+// not have heard of it yet, and another InfraEnv may have taken the name since. An Agent
+// that went before the host was made, or installed, was of another installation. What was
+// seen is held in memory until it is recorded on the host; without it the host stays as it is.
 func (r *Reconciler) agentDeleted(ctx context.Context, in Input) (bool, error) {
 	key := client.ObjectKeyFromObject(in.Host)
 	seen, ok := r.deleted.Load(key)
@@ -117,7 +119,7 @@ func (r *Reconciler) agentDeleted(ctx context.Context, in Input) (bool, error) {
 	}
 	agent, ok := seen.(*agentv1.Agent)
 	state := in.Host.Status.Provisioning.State
-	if !ok || state != metal3v1.StateProvisioned || len(in.Claims) > 0 || in.Agent != nil && in.Agent.DeletionTimestamp.IsZero() ||
+	if !ok || state != metal3v1.StateProvisioned || !deletedSince(agent, in.Host) || len(in.Claims) > 0 || in.Agent != nil && in.Agent.DeletionTimestamp.IsZero() ||
 		!slices.Contains(agentMACs(agent), strings.ToLower(in.Host.Spec.BootMACAddress)) {
 		r.deleted.Delete(key)
 		return false, nil
@@ -134,10 +136,28 @@ func (r *Reconciler) agentDeleted(ctx context.Context, in Input) (bool, error) {
 		if client.IgnoreNotFound(err) != nil {
 			return false, err
 		}
-		if err != nil || !parent.GetDeletionTimestamp().IsZero() { // gone, or going
+		if err != nil || !parent.GetDeletionTimestamp().IsZero() || disowned(agent, parent) { // gone, or going
 			r.deleted.Delete(key)
 			return false, nil //nolint:nilerr // that it is not there is the answer
 		}
 	}
 	return true, nil
+}
+
+// deletedSince reports whether an Agent was deleted while its host was there, and installed.
+func deletedSince(agent *agentv1.Agent, host *metal3v1.BareMetalHost) bool {
+	at := agent.DeletionTimestamp
+	installed := host.Status.OperationHistory.Provision.End
+	return at != nil && at.After(host.CreationTimestamp.Time) && at.After(installed.Time)
+}
+
+// disowned reports whether the InfraEnv of an Agent's name is another one than that which the
+// Agent belongs to.
+func disowned(agent *agentv1.Agent, env client.Object) bool {
+	if _, is := env.(*agentv1.InfraEnv); !is {
+		return false
+	}
+	return slices.ContainsFunc(agent.OwnerReferences, func(o metav1.OwnerReference) bool {
+		return o.Kind == "InfraEnv" && o.Name == env.GetName() && o.UID != env.GetUID()
+	})
 }

@@ -90,6 +90,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (Input, error) {
 	host := &metal3v1.BareMetalHost{}
 	if err := r.Client.Get(ctx, key, host); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			r.deleted.Delete(key) // it is no wish about a host of the same name that may come
+		}
 		return Input{}, err
 	}
 	in := Input{Host: host, Now: time.Now()}
@@ -117,7 +120,9 @@ func (r *Reconciler) observe(ctx context.Context, key types.NamespacedName) (Inp
 // apply sends at most one patch per object, against the copy that was decided on.
 func (r *Reconciler) apply(ctx context.Context, in Input, plan Plan) error {
 	if plan.DeleteAgent && in.Agent.DeletionTimestamp.IsZero() {
-		if err := client.IgnoreNotFound(r.Client.Delete(ctx, in.Agent)); err != nil {
+		// A machine that registers anew has an Agent of the same name, which is not to go.
+		this := client.Preconditions{UID: &in.Agent.UID, ResourceVersion: &in.Agent.ResourceVersion}
+		if err := client.IgnoreNotFound(r.Client.Delete(ctx, in.Agent, this)); err != nil {
 			return fmt.Errorf("delete agent %s: %w", in.Agent.Name, err)
 		}
 	}

@@ -283,7 +283,7 @@ func TestAHostThatIsGivenBackLosesItsAgent(t *testing.T) {
 		})
 	}
 	t.Run("deleted", func(t *testing.T) {
-		w := newWorld(t, host(metal3v1.StateProvisioned, asked, withMAC), registered("agent", time.Now()))
+		w := newWorld(t, host(metal3v1.StateProvisioned, asked, withMAC), registered("agent", time.Now(), inHub(wire.HostStatusInstalled)))
 		h := w.pass()
 		delete(h.Annotations, names.Detached)
 		w.Expect(w.kube.Update(t.Context(), h)).To(Succeed())

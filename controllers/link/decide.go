@@ -61,7 +61,7 @@ type Plan struct {
 
 // Decide returns what to change for one host.
 func Decide(in Input) Plan {
-	if key := reconcile.KeptOff(in.Host); key != "" && in.Host.Annotations[key] != Owner {
+	if keptOff(in.Host) {
 		return Plan{Untouched: true}
 	}
 	host := in.Host.DeepCopy()
@@ -72,6 +72,17 @@ func Decide(in Input) Plan {
 	return plan
 }
 
+// keptOff reports whether somebody keeps everybody off the host. A pause in this
+// controller's name does not; a hold beside it does.
+func keptOff(host *metal3v1.BareMetalHost) bool {
+	key := reconcile.KeptOff(host)
+	if key == names.Paused && ours(host, key) {
+		_, held := host.Annotations[names.Hold]
+		return held
+	}
+	return key != ""
+}
+
 // decide chooses the verb: forget, give back or lend.
 func decide(in Input, host *metal3v1.BareMetalHost) Plan {
 	linked := slices.Contains(host.Finalizers, names.BMACFinalizer)
@@ -79,7 +90,7 @@ func decide(in Input, host *metal3v1.BareMetalHost) Plan {
 	switch {
 	case !host.DeletionTimestamp.IsZero():
 		return release(in, host, linked)
-	case !labelled && !linked:
+	case !labelled && !linked && !recorded(host):
 		return Plan{}
 	case givingBack(host):
 		return goOnGivingBack(in, host) // asked for, and recorded: it ends although the label goes
@@ -93,6 +104,13 @@ func decide(in Input, host *metal3v1.BareMetalHost) Plan {
 		return forget(host)
 	}
 	return lend(in, host)
+}
+
+// recorded reports whether this controller has written about the host, whatever became of
+// its finalizer: what it wrote keeps others off.
+func recorded(host *metal3v1.BareMetalHost) bool {
+	_, owned := host.Annotations[names.DeployOwner]
+	return owned || givingBack(host)
 }
 
 // annotate sets an annotation.
@@ -114,7 +132,7 @@ func removeOwned(host *metal3v1.BareMetalHost, key string) {
 func ours(host *metal3v1.BareMetalHost, key string) bool {
 	value := host.Annotations[key]
 	_, remove := host.Annotations[names.BMACRemove]
-	return value == Owner || key == names.Detached && remove && value == untilReleased
+	return value == Owner || key == names.Detached && (value == untilReleased || remove && value == delayed)
 }
 
 // method is the one that the host's spec asks to be deployed by, empty for none.

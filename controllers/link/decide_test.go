@@ -33,6 +33,9 @@ func asked(h *metal3v1.BareMetalHost) {
 	h.Spec.CustomDeploy = &metal3v1.CustomDeploy{Method: names.StartAssistedInstall}
 }
 
+// delayed is the annotation of a host whose deletion waits for this controller.
+const delayed = `{"deleteAction":"delay","by":"assisted-service-controller"}`
+
 // unrecorded is a host that this controller has never had.
 func unrecorded(h *metal3v1.BareMetalHost) { h.Annotations = nil }
 
@@ -87,7 +90,13 @@ func TestHostSide(t *testing.T) {
 		tells  string // what it says, among other things
 	}{
 		"a host without the label is left alone": {
-			in: link.Input{Host: host(metal3v1.StateAvailable, unlabelled, func(h *metal3v1.BareMetalHost) { h.Finalizers = nil }), Image: ready},
+			in: link.Input{Host: host(metal3v1.StateAvailable, unlabelled, unrecorded, func(h *metal3v1.BareMetalHost) { h.Finalizers = nil }), Image: ready},
+		},
+		"but what was recorded of it goes with the label, although somebody took the finalizer along": {
+			in: link.Input{Host: host(metal3v1.StateAvailable, unlabelled, func(h *metal3v1.BareMetalHost) { h.Finalizers = nil })},
+			want: func(g *WithT, h *metal3v1.BareMetalHost) {
+				g.Expect(h.Annotations).NotTo(HaveKey(names.DeployOwner), "claims would keep off it for ever")
+			},
 		},
 		"it is recorded whose the deployment is, before anything is asked for": {
 			in: link.Input{Host: host(metal3v1.StateInspecting, func(h *metal3v1.BareMetalHost) { h.Finalizers, h.Annotations = nil, nil })},
@@ -179,6 +188,12 @@ func TestHostSide(t *testing.T) {
 			})},
 			reason: link.ReasonGivingBack,
 		},
+		"nor from one that is being installed": {
+			in: link.Input{Image: ready, Host: host(metal3v1.StateProvisioning)}, reason: link.ReasonGivingBack,
+		},
+		"nor before it is clean": {
+			in: link.Input{Image: ready, Host: host(metal3v1.StateDeprovisioning)}, reason: link.ReasonGivingBack,
+		},
 		"a person's method outlives the label": {
 			in: link.Input{Host: host(metal3v1.StateProvisioned, unlabelled, func(h *metal3v1.BareMetalHost) {
 				h.Spec.CustomDeploy = &metal3v1.CustomDeploy{Method: names.InstallCoreOS}
@@ -198,8 +213,19 @@ func TestHostSide(t *testing.T) {
 		"one that is to be cleaned when it is deleted is detached until then": {
 			in: link.Input{Host: host(metal3v1.StateProvisioned, asked, annotated(names.BMACRemove, ""), annotated(names.Detached, link.Owner))},
 			want: func(g *WithT, h *metal3v1.BareMetalHost) {
-				g.Expect(h.Annotations).To(HaveKeyWithValue(names.Detached, `{"deleteAction":"delay"}`))
+				g.Expect(h.Annotations).To(HaveKeyWithValue(names.Detached, delayed))
 			},
+			reason: link.ReasonWaitingForAgent,
+		},
+		"and no longer when that is taken back": {
+			in: link.Input{Host: host(metal3v1.StateProvisioned, asked, annotated(names.Detached, delayed))},
+			want: func(g *WithT, h *metal3v1.BareMetalHost) {
+				g.Expect(h.Annotations).To(HaveKeyWithValue(names.Detached, link.Owner), "the deletion of the host would wait for ever")
+			},
+			reason: link.ReasonWaitingForAgent,
+		},
+		"a person's delay of the deletion stays": {
+			in:     link.Input{Host: host(metal3v1.StateProvisioned, asked, annotated(names.Detached, `{"deleteAction":"delay"}`))},
 			reason: link.ReasonWaitingForAgent,
 		},
 		"an installed host that the user manages stays attached": {
@@ -227,7 +253,7 @@ func TestHostSide(t *testing.T) {
 			},
 		},
 		"one whose machine is to be cleaned with it is attached first": {
-			in: link.Input{Host: host(metal3v1.StateProvisioned, asked, deleting, annotated(names.BMACRemove, ""), annotated(names.Detached, `{"deleteAction":"delay"}`))},
+			in: link.Input{Host: host(metal3v1.StateProvisioned, asked, deleting, annotated(names.BMACRemove, ""), annotated(names.Detached, delayed))},
 			want: func(g *WithT, h *metal3v1.BareMetalHost) {
 				g.Expect(h.Annotations).NotTo(HaveKey(names.Detached))
 				g.Expect(h.Finalizers).NotTo(BeEmpty())
@@ -240,6 +266,9 @@ func TestHostSide(t *testing.T) {
 		},
 		"a held host is not touched": {
 			in: link.Input{Host: host(metal3v1.StateAvailable, annotated(names.Hold, "")), Image: ready},
+		},
+		"nor is one that is paused in this controller's name as well": {
+			in: link.Input{Host: host(metal3v1.StateProvisioned, asked, annotated(names.Hold, "me"), annotated(names.Paused, link.Owner), annotated(names.GiveBack, "node-0"))},
 		},
 		"a paused host is not touched": {
 			in: link.Input{Host: host(metal3v1.StateAvailable, annotated(names.Paused, "")), Image: ready},

@@ -22,7 +22,7 @@ const rebooting = string(wire.HostStageRebooting)
 // changes.
 func dress(agent *agentv1.Agent, host *metal3v1.BareMetalHost) *agentv1.Agent {
 	want := agent.DeepCopy()
-	want.Spec.Approved = true
+	want.Spec.Approved = agent.Spec.Approved || disksKnown(agent, host)
 	metav1.SetMetaDataLabel(&want.ObjectMeta, names.AgentHostLabel, hubid.HostLabel(host.Name))
 	if hubid.HostLabel(host.Name) != host.Name {
 		metav1.SetMetaDataAnnotation(&want.ObjectMeta, names.AgentHostLabel, host.Name)
@@ -57,10 +57,21 @@ func dress(agent *agentv1.Agent, host *metal3v1.BareMetalHost) *agentv1.Agent {
 	return want
 }
 
+// disksKnown reports whether the disk to install can be told before the Agent is approved,
+// which may start the installation: with hints, once the machine has told its disks.
+func disksKnown(agent *agentv1.Agent, host *metal3v1.BareMetalHost) bool {
+	_, told := InstallationDisk(agent.Status.Inventory.Disks, host.Spec.RootDeviceHints)
+	hints := host.Spec.RootDeviceHints
+	return told || hints == nil || *hints == (metal3v1.RootDeviceHints{})
+}
+
 // linkedTo says that the host's Agent is linked, and what of the host cannot reach it.
 func linkedTo(agent *agentv1.Agent, host *metal3v1.BareMetalHost) Word {
 	if _, ok := clusterReference(host); !ok {
 		return no(ReasonBadClusterReference, "annotation "+names.BMACCluster+" is neither namespace/name nor empty, so the Agent keeps its cluster. Next: correct the annotation")
+	}
+	if !agent.Spec.Approved && !disksKnown(agent, host) {
+		return no(ReasonWaitingForAgent, "Agent "+agent.Name+" has not told the disks of the machine yet, among which spec.rootDeviceHints choose: it is approved then")
 	}
 	return Word{True: true, Reason: ReasonLinked, Message: "Agent " + agent.Name + " is the host's machine"}
 }

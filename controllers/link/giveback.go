@@ -37,8 +37,8 @@ func askedBack(in Input) string {
 		return becauseAsked
 	case method(host) != names.StartAssistedInstall:
 		return "" // a person has taken it away, or runs something else
-	case in.Agent != nil && unbound(in.Agent):
-		return becauseUnbound
+	case state == metal3v1.StateProvisioned && linkedAgent(in) && in.Agent.DeletionTimestamp.IsZero() && unbound(in.Agent):
+		return becauseUnbound // while it is deployed, it is on its way into its live image
 	case in.AgentDeleted && state == metal3v1.StateProvisioned:
 		return becauseDeleted // while it is installed, its machine registers again
 	}
@@ -79,16 +79,31 @@ func givingBack(host *metal3v1.BareMetalHost) bool {
 // goOnGivingBack waits until nothing of the deployment is on the machine, and removes
 // the Agent that tells of it.
 func goOnGivingBack(in Input, host *metal3v1.BareMetalHost) Plan {
-	if inUse(host) {
-		plan := underWay(in, host)
-		plan.DeleteAgent = stale(in)
-		return plan
+	plan := Plan{DeleteAgent: stale(in), Says: no(ReasonGivenBack, "the machine was given back and is clean")}
+	switch state := host.Status.Provisioning.State; {
+	case state == metal3v1.StateExternallyProvisioned:
+		plan.Says = no(ReasonGiveBackRefused, "the host was to be given back, and somebody has set spec.externallyProvisioned: its machine is not cleaned. Next: nothing, or remove that field")
+	case !cleaned(state):
+		going := underWay(in, host)
+		going.DeleteAgent = plan.DeleteAgent
+		return going
 	}
 	delete(host.Annotations, names.GivingBack)
 	if host.Annotations[names.GiveBack] == host.Name {
 		delete(host.Annotations, names.GiveBack)
 	}
-	return Plan{DeleteAgent: stale(in), Says: no(ReasonGivenBack, "the machine was given back and is clean")}
+	return plan
+}
+
+// cleaned reports whether a host that was deprovisioned has got through with it. One whose
+// state was lost, or that is registered anew, has not.
+func cleaned(state metal3v1.ProvisioningState) bool {
+	switch state {
+	case metal3v1.StateAvailable, metal3v1.StateReady, metal3v1.StatePreparing, metal3v1.StateInspecting, metal3v1.StateMatchProfile:
+		return true
+	default:
+		return false
+	}
 }
 
 // underWay says what a host that is being given back waits for, and since when.
@@ -127,7 +142,9 @@ func stale(in Input) bool {
 	case metal3v1.StateDeprovisioning:
 		return linkedAgent(in) || started
 	case metal3v1.StateAvailable, metal3v1.StateReady:
-		return linkedAgent(in)
+		// One that registered after the host was deprovisioned last tells that the status is older
+		// than the machine's installation, as after a restore from a backup.
+		return linkedAgent(in) && !in.Agent.CreationTimestamp.After(in.Host.Status.OperationHistory.Deprovision.End.Time)
 	default:
 		return false
 	}

@@ -53,7 +53,11 @@ func TestWhoAsksForAHostBack(t *testing.T) {
 		},
 
 		"the annotation with another name": {link.Input{Host: installedHost(annotated(names.GiveBack, "node-1")), Agent: agent(linked)}, false, link.ReasonLinked, ""},
-		"an Agent that is missing":         {link.Input{Host: installedHost()}, false, link.ReasonWaitingForAgent, ""},
+		"it says so while it is deployed, on its way into its live image": {
+			link.Input{Host: host(metal3v1.StateProvisioning, asked), Agent: agent(unbound, func(a *agentv1.Agent) { a.Spec.Approved = true })}, false, link.ReasonLinked, "",
+		},
+		"the annotation that a person misspelt": {link.Input{Host: installedHost(annotated(names.GiveBack, "Node-0")), Agent: agent(linked)}, false, link.ReasonLinked, ""},
+		"an Agent that is missing":              {link.Input{Host: installedHost()}, false, link.ReasonWaitingForAgent, ""},
 		"an Agent that goes along with its InfraEnv": {
 			link.Input{Host: installedHost(), Agent: deletedAgent}, false, link.ReasonWaitingForAgent, "",
 		},
@@ -113,6 +117,8 @@ func TestGivingBackGoesOnToItsEnd(t *testing.T) {
 		"it is not attached yet":         {host(metal3v1.StateProvisioned, giving), time.Minute, link.ReasonGivingBack, false, false},
 		"the label goes":                 {host(metal3v1.StateProvisioned, giving, unlabelled), time.Minute, link.ReasonGivingBack, false, false},
 		"it is being cleaned":            {host(metal3v1.StateDeprovisioning, giving), time.Minute, link.ReasonGivingBack, true, false},
+		"its status was lost":            {host(metal3v1.StateNone, giving), time.Minute, link.ReasonGivingBack, false, false},
+		"it is registered anew":          {host(metal3v1.StateRegistering, giving), time.Minute, link.ReasonGivingBack, false, false},
 		"it takes long":                  {host(metal3v1.StateDeprovisioning, giving), 2 * time.Hour, link.ReasonGiveBackLate, true, false},
 		"somebody writes the wish again": {host(metal3v1.StateProvisioned, giving, asked), time.Minute, link.ReasonGiveBackRefused, false, false},
 		"it is clean":                    {host(metal3v1.StateAvailable, giving, annotated(names.GiveBack, "node-0")), time.Minute, link.ReasonGivenBack, true, true},
@@ -130,4 +136,10 @@ func TestGivingBackGoesOnToItsEnd(t *testing.T) {
 			g.Expect(plan.Host).To(BeNil(), "nothing is written twice, so that nobody is fought with")
 		})
 	}
+	t.Run("somebody says that its machine is installed", func(t *testing.T) {
+		g := NewWithT(t)
+		plan := link.Decide(link.Input{Host: host(metal3v1.StateExternallyProvisioned, giving, func(h *metal3v1.BareMetalHost) { h.Spec.ExternallyProvisioned = true })})
+		g.Expect(plan.Says).To(And(HaveField("Reason", link.ReasonGiveBackRefused), HaveField("Message", ContainSubstring("is not cleaned"))))
+		g.Expect(plan.Host.Annotations).NotTo(HaveKey(names.GivingBack), "it would wait for ever")
+	})
 }

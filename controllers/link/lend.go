@@ -13,11 +13,18 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/deployowner"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/hub/hostmachine"
+	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // untilReleased is the value of the annotation detached of a host whose machine is to be
-// cleaned when the host is deleted: the deletion waits for this controller.
-const untilReleased = `{"deleteAction":"delay"}`
+// cleaned when the host is deleted: the deletion waits for this controller. It names who has
+// set it, which nobody else reads, so that a person's delay is not taken for it. Before, it was
+// that of a person.
+const (
+	untilReleased = `{"deleteAction":"delay","by":"` + Owner + `"}`
+	delayed       = `{"deleteAction":"delay"}`
+)
 
 // lend has a host installed by the agent of the InfraEnv that its label names, and
 // copies to its Agent what the user said about it.
@@ -46,6 +53,10 @@ func lend(in Input, host *metal3v1.BareMetalHost) Plan {
 	if in.Agent == nil || !in.Agent.DeletionTimestamp.IsZero() || !started(host) {
 		return plan
 	}
+	if !linkedAgent(in) && !takesPart(in) {
+		plan.Says = bootedOtherwise(in)
+		return plan
+	}
 	plan.Agent = dress(in.Agent, host)
 	plan.Says = linkedTo(in.Agent, host)
 	plan.Completed = completed(in)
@@ -57,6 +68,23 @@ func lend(in Input, host *metal3v1.BareMetalHost) Plan {
 func started(host *metal3v1.BareMetalHost) bool {
 	state := host.Status.Provisioning.State
 	return method(host) == names.StartAssistedInstall && (state == metal3v1.StateProvisioning || state == metal3v1.StateProvisioned)
+}
+
+// takesPart reports whether the machine of an Agent that was not linked yet may be the host's:
+// it is being deployed; or it was, and the hub knows of the installation, which this controller
+// did not see because somebody kept it off the host.
+func takesPart(in Input) bool {
+	state := in.Agent.Status.DebugInfo.State
+	return in.Host.Status.Provisioning.State == metal3v1.StateProvisioning || slices.Contains(hostmachine.Installing, state) ||
+		state == wire.HostStatusInstalled || state == wire.HostStatusAddedToExistingCluster
+}
+
+// bootedOtherwise leaves an Agent alone that registers under the address of a host whose
+// deployment has ended: nobody has asked for its machine to be installed.
+func bootedOtherwise(in Input) Word {
+	return no(EventAgentInDoubt, fmt.Sprintf("Agent %s says that it has this host's boot MAC address %s, and registered after the host was installed: it is another machine, or somebody has booted this one. "+
+		"It is not approved. Next: if the machine is to be installed anew, kubectl annotate bmh -n %s %s %s=%s; else kubectl delete agent -n %s %s",
+		in.Agent.Name, in.Host.Spec.BootMACAddress, in.Host.Namespace, in.Host.Name, names.GiveBack, in.Host.Name, in.Host.Namespace, in.Agent.Name))
 }
 
 // inDoubt asks a person which of the machines is the host.
@@ -107,15 +135,16 @@ func handOver(host *metal3v1.BareMetalHost) {
 }
 
 // ask requests the deploy step once the image with the agent is Ready, and returns what
-// the host waits for. A method that a person takes away from an installed machine is not
-// asked for again before the machine is clean: taking it away is how it is given back.
+// the host waits for. A method that a person takes away from a machine that is installed, or
+// is being installed, is not asked for again before the machine is clean: taking it away is
+// how that is ended.
 func ask(in Input, host *metal3v1.BareMetalHost) Word {
 	switch {
 	case host.Spec.BootMACAddress == "":
 		return no(ReasonNoBootMACAddress, "nothing could tell which Agent is this host's, so it is not started. Next: set spec.bootMACAddress to the address of a network card of the machine")
 	case method(host) == names.StartAssistedInstall:
 		return no(ReasonWaitingForAgent, "the deploy step "+names.StartAssistedInstall+" is asked for; the machine has not registered")
-	case inUse(host) && runs(host) == names.StartAssistedInstall:
+	case ending(host):
 		return no(ReasonGivingBack, "spec.customDeploy was taken away: the machine is asked for again once it is clean")
 	}
 	if _, detached := host.Annotations[names.Detached]; detached {
@@ -126,6 +155,19 @@ func ask(in Input, host *metal3v1.BareMetalHost) Word {
 	}
 	host.Spec.CustomDeploy = &metal3v1.CustomDeploy{Method: names.StartAssistedInstall}
 	return no(ReasonWaitingForAgent, "the deploy step "+names.StartAssistedInstall+" is asked for; the machine has not registered")
+}
+
+// ending reports whether a machine that was started is to be clean before it is asked for
+// again. What is being deployed is not in the status yet.
+func ending(host *metal3v1.BareMetalHost) bool {
+	switch host.Status.Provisioning.State {
+	case metal3v1.StateProvisioning, metal3v1.StateDeprovisioning:
+		return true
+	case metal3v1.StateProvisioned:
+		return runs(host) == names.StartAssistedInstall
+	default:
+		return false
+	}
 }
 
 // agentReady reports whether the host's live image holds the agent of its InfraEnv.

@@ -88,11 +88,11 @@ var Conditions = []Condition{
 
 	{host, "Linked", yes, "Linked", "The host has the label of an InfraEnv, and its Agent, which the message names, is approved."},
 	{host, "Linked", no, "WaitingForImage", "The live image with the agent of the InfraEnv is not ready: see the PreprovisioningImage."},
-	{host, "Linked", no, "WaitingForAgent", "The deploy step is asked for; the machine has not registered, or its Agent is gone."},
+	{host, "Linked", no, "WaitingForAgent", "The deploy step is asked for; the machine has not registered, or has not told its disks, or its Agent is gone."},
 	{host, "Linked", no, "NoBootMACAddress", "Nothing could tell which Agent is the host's, so it is not started: set `spec.bootMACAddress`."},
 	{host, "Linked", no, "BadClusterReference", "The annotation `bmac.agent-install.openshift.io/cluster-reference` cannot be read: correct it."},
 	{host, "Linked", no, "NotTakenOver", "The host is deployed with what a person or a claim has asked for, which stays: no Agent is approved. The message says what to do to change that."},
-	{host, "Linked", no, "AgentInDoubt", "Several machines say that they have the host's boot MAC address: delete the Agents that are not it."},
+	{host, "Linked", no, "AgentInDoubt", "Several machines say that they have the host's boot MAC address, or one does after the host was installed: delete the Agents that are not it."},
 	{host, "Linked", no, "GivingBack", "The machine is being attached, deprovisioned and cleaned: the message says who asked, and until when it is to be done."},
 	{host, "Linked", no, "GivenBack", "It is clean again."},
 	{host, "Linked", no, "GiveBackLate", "It takes longer than an hour: see Progressing and Stalled."},

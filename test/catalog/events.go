@@ -51,7 +51,7 @@ var Events = []Event{
 	{host, "NodeOfAnotherHost", true, "The host was deleted; the node that was found for it is, or may be, another host's and was left alone."},
 	{host, "MachineOfAnotherHost", true, "The host was deleted; its machine is another host's and was left alone."},
 	{host, "PortsLeftOut", false, "Network interfaces, other than the one that the machine boots from, have no port in Ironic: their address is on another node, or Ironic refuses it. Nothing is missing without them."},
-	{host, "AgentInDoubt", true, "Several machines of one InfraEnv claim the host's boot MAC address; none of them is taken for it."},
+	{host, "AgentInDoubt", true, "Several machines of one InfraEnv claim the host's boot MAC address, or one does after the host was installed; none of them is taken for it."},
 	{host, "BareMetalHostAssociated", false, "The host was bound to a HostClaim."},
 	{host, "HostReleased", false, "A HostClaim has given the host back."},
 	{host, "NotTakenOver", true, "The host has an InfraEnv's label, and what it is deployed with is a person's or a claim's, which is not replaced."},
