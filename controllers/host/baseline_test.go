@@ -15,7 +15,19 @@ import (
 // runs on its machine: change edits what the backup holds.
 func restored(t *testing.T, change func(*metal3.BareMetalHost)) *world {
 	t.Helper()
-	w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) { h.Spec.Online = false })
+	w, restore := backedUp(t)
+	w.stop()
+	restore(change)
+	w.sim.ResetCounts()
+	w.start(policy.Settings{})
+	return w
+}
+
+// backedUp is a world in which something was deployed since a backup was made, and what
+// restores that.
+func backedUp(t *testing.T) (w *world, restore func(change func(*metal3.BareMetalHost))) {
+	t.Helper()
+	w = newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) { h.Spec.Online = false })
 	w.untilState(metal3.StateAvailable, time.Minute)
 	let(time.Minute)
 	backup := w.host()
@@ -25,15 +37,13 @@ func restored(t *testing.T, change func(*metal3.BareMetalHost)) *world {
 	})
 	w.untilState(metal3.StateProvisioned, time.Minute)
 	let(time.Minute)
-	w.stop()
-	change(backup)
-	w.edit(func(h *metal3.BareMetalHost) { h.Spec, h.Annotations = backup.Spec, backup.Annotations })
-	h := w.host()
-	h.Status = backup.Status
-	w.g.Expect(w.kube.Status().Update(t.Context(), h)).To(Succeed())
-	w.sim.ResetCounts()
-	w.start(policy.Settings{})
-	return w
+	return w, func(change func(*metal3.BareMetalHost)) {
+		change(backup)
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec, h.Annotations = backup.Spec, backup.Annotations })
+		h := w.host()
+		h.Status = backup.Status
+		w.g.Expect(w.kube.Status().Update(t.Context(), h)).To(Succeed())
+	}
 }
 
 // runs expects that nothing was done to the machine.

@@ -15,9 +15,11 @@ const keyBaseline = "ironflow_baseline"
 const baselineUnknown = "unknown"
 
 // lostNode reports a host whose status says that it had a node, and that its machine is in
-// use, or free and off. If it is on, and free by the status, that is not of now.
-func lostNode(h *metal3.BareMetalHost) bool {
-	return h.Status.Provisioning.ID != "" && (InUse(h) || free(h) && !h.Status.PoweredOn)
+// use, or free and off, or was left alone already. If it is on, and free by the status, that
+// is not of now.
+func lostNode(in Input) bool {
+	h := in.Host
+	return h.Status.Provisioning.ID != "" && (InUse(h) || free(h) && (!h.Status.PoweredOn || in.LeftAlone))
 }
 
 // free reports a host that can be deployed.
@@ -29,20 +31,21 @@ func free(h *metal3.BareMetalHost) bool {
 // Unproven reports whether it is recorded on a node that its machine may not be free.
 func Unproven(n *ironic.Node) bool { return n.Extra[keyBaseline] == baselineUnknown }
 
-// MayBeInUse reports whether a machine is to be left alone of which that is recorded. It may
-// be worked on when it is seen off, and when somebody says what it is: by
-// externallyProvisioned, by the wish for an inspection, or by spec.online with nothing to be
-// deployed. One request that asks for an image and for online alike says nothing of that.
-func MayBeInUse(h *metal3.BareMetalHost, on bool) bool {
-	return free(h) && on && !h.Spec.ExternallyProvisioned && (!h.Spec.Online || WantsInstance(h))
+// MayBeInUse reports whether a machine is to be left alone of which that is recorded, and
+// which is not known to be off. Nothing is left to be said when somebody says that what runs
+// is to be kept, and as long as the machine is to be on, and nothing is to be deployed.
+func MayBeInUse(h *metal3.BareMetalHost, power ironic.PowerState) bool {
+	return free(h) && power != ironic.PowerOff && !h.Spec.ExternallyProvisioned && (!h.Spec.Online || WantsInstance(h))
 }
 
 // desiredBaseline has the record go once it is over: the node itself tells, by now, or the
-// machine may be worked on.
+// machine is about to be worked on. That a free machine is off is not enough: it may come on
+// by itself, as after a loss of mains, and run what it ran before.
 func desiredBaseline(in Input, d *ironic.Desired) {
-	n := in.Node
-	adopting := InUse(in.Host) && n.ProvisionState != ironic.StateActive
-	if !Unproven(n) || n.PowerState == "" || adopting || MayBeInUse(in.Host, n.PowerState == ironic.PowerOn) {
+	h, n := in.Host, in.Node
+	adopting := InUse(h) && n.ProvisionState != ironic.StateActive
+	waits := free(h) && (!h.Spec.Online || n.PowerState != ironic.PowerOff)
+	if !Unproven(n) || adopting || waits {
 		return
 	}
 	if d.Extra == nil {

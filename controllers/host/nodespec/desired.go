@@ -38,6 +38,8 @@ type Input struct {
 	Settings Settings
 	// BMC is how to reach the host's controller.
 	BMC BMC
+	// LeftAlone means that the host's machine is left alone, because something may run on it.
+	LeftAlone bool
 	// NewCredentials means that Ironic was not told the present content of the Secret.
 	NewCredentials bool
 	// Image is the live image.
@@ -70,7 +72,7 @@ func Enrolment(in Input) ironic.Enrolment {
 		DisablePowerOff: h.Spec.DisablePowerOff,
 		NetworkData:     in.NetworkData,
 	}
-	if lostNode(h) {
+	if lostNode(in) {
 		e.Extra = map[string]any{keyBaseline: baselineUnknown}
 	}
 	e.Interfaces.Deploy = deployInterface(h)

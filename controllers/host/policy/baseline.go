@@ -8,6 +8,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/trigger"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -74,17 +75,24 @@ func (o *Observed) Baseline() Baseline {
 	}
 }
 
-// mayBeInUse reports a machine that is on and that nobody has called free since its node was
-// lost. The watch does not keep what is recorded of that on the node: all that would touch
+// mayBeInUse reports a machine that is not off and that nobody has called free since its node
+// was lost. The watch does not keep what is recorded of that on the node: all that would touch
 // the machine reads it.
 func (o *Observed) mayBeInUse() bool {
-	if on, _ := poweredOn(o.Node); !nodespec.MayBeInUse(o.Host, on) || inspectAgain(o.Host) {
+	if !nodespec.MayBeInUse(o.Host, o.Node.PowerState) {
 		return false
 	}
 	if n, read := o.InFull(); read {
 		return nodespec.Unproven(n.Node())
 	}
-	return stalledBy(o, causeUnproven) && !o.Retry
+	return stalledBy(o, causeUnproven)
+}
+
+// inspectionAskedSince reports whether somebody asks for an inspection who may have read why
+// the machine is left alone. One that was asked for before may be of the backup as well.
+func (o *Observed) inspectionAskedSince() bool {
+	failedWith, known := trigger.RecordOf(o.Host)
+	return stalledBy(o, causeUnproven) && known && failedWith[trigger.Inspect] == "" && inspectAgain(o.Host) && !o.Host.InspectionDisabled()
 }
 
 // baselineInUse is that of a host in use. One that is to be given back needs none; one that
@@ -134,8 +142,11 @@ func concernBaseline(o *Observed, d *Decision) {
 	case o.Node.UUID != o.Host.Status.Provisioning.ID:
 		d.Status.Provisioning.ID = o.Node.UUID
 		d.Again = true
-	case b == BaselineUnproven:
-		leftOn(o, d)
+	case b == BaselineUnproven && !read && o.Retry:
+		o.knownNode(d)
+	case b == BaselineUnproven && o.inspectionAskedSince():
+		enter(o, d, metal3.StateInspecting)
+	case b == BaselineUnproven: // its node, and how its BMC is reached, is kept as wanted: see concernUnproven
 	case o.available() && !read: // the watch does not keep what was deployed
 		if stalledBy(o, causeBaseline) && !o.Retry {
 			leftRunning(o, d)
@@ -167,11 +178,20 @@ func leftRunning(o *Observed, d *Decision) {
 	})
 }
 
-// leftOn says why nothing is done to a machine that is on.
-func leftOn(o *Observed, d *Decision) {
-	if !stalledBy(o, causeUnproven) || o.Retry {
+// concernUnproven says why nothing is done to a machine that is on. Whether it is may be yet
+// to be learnt.
+func concernUnproven(o *Observed, d *Decision) {
+	if o.Baseline() != BaselineUnproven {
+		return
+	}
+	on, known := poweredOn(o.Node)
+	switch {
+	case !known:
+		d.wait(0, view.Note{Step: "power state unknown", Text: o.Node.LastError, WaitingFor: "Ironic to learn from the BMC whether the machine is on"})
+		return
+	case on && (!stalledBy(o, causeUnproven) || o.Retry):
 		fail(o, d, metal3.RegistrationError, causeUnproven, fmt.Sprintf(
-			"the machine is on, while the host's status says that it is free and off, and its former node is gone from Ironic (now node %s): after a "+
+			"the machine is on, while the host's status knows of nothing on it, and its former node is gone from Ironic (now node %s): after a "+
 				"restore from an older backup something may run on it that nobody knows of, so it is left alone. To keep what runs, set "+
 				"spec.externallyProvisioned. If nothing is needed of it, switch it off by its BMC, or have it inspected (annotation %s)", DisplayName(o.Node), names.Inspect))
 	}

@@ -102,6 +102,9 @@ func init() {
 		concernStale,
 		// Before the step, which relies on a node that is verified and as the phase wants it.
 		concernNode,
+		// After the node, so that Ironic reaches the BMC and sees a machine that somebody
+		// switches off, and before the step, which may touch one that runs something.
+		concernUnproven,
 		// Last: the phase's own step always has something to say.
 		concernStep,
 	}

@@ -18,6 +18,7 @@ func (o *Observed) NodeInput() nodespec.Input {
 	in := nodespec.Input{
 		Host: o.Host, Settings: o.Settings.Settings, BMC: o.BMC, Image: o.Image,
 		NetworkData: o.NetworkData, Hardware: o.Hardware, NewCredentials: NewCredentials(o),
+		LeftAlone: stalledBy(o, causeBaseline) || stalledBy(o, causeUnproven),
 	}
 	if o.PullSecret != nil {
 		in.PullSecret = o.PullSecret.Value

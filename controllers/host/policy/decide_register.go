@@ -239,7 +239,7 @@ func asDesired(o *Observed, d *Decision) bool {
 func registrationFailing(o *Observed) bool {
 	kind := o.Host.Status.ErrorType
 	return (kind == metal3.RegistrationError || kind == metal3.ProvisionedRegistrationError) &&
-		!o.Deleting() && !o.Node.ProvisionState.Failed()
+		!o.Deleting() && !o.Node.ProvisionState.Failed() && o.Baseline() != BaselineUnproven
 }
 
 // ensureFields brings the node's fields to what is wanted, and reports whether

@@ -50,6 +50,9 @@ var deployment = []metal3.ErrorType{metal3.ProvisioningError}
 // asks for that is dropped.
 var unready = []metal3.ErrorType{metal3.ProvisioningError, metal3.InspectionError, metal3.PreparationError}
 
+// Inspect is the name of the trigger that asks for an inspection.
+const Inspect = "inspect"
+
 // Table is all that counts.
 var Table = []Trigger{
 	{
@@ -74,7 +77,7 @@ var Table = []Trigger{
 		Of: func(f Facts) string { return digestOf(len(f.Firmware) > 0, f.Firmware) },
 	},
 	{Name: "ironic", Means: "`" + names.Ironic + "`", Not: deployment, Of: annotation(names.Ironic)},
-	{Name: "inspect", Means: "`" + names.Inspect + "`", Request: true, Not: deployment, Of: annotation(names.Inspect)},
+	{Name: Inspect, Means: "`" + names.Inspect + "`", Request: true, Not: deployment, Of: annotation(names.Inspect)},
 	{Name: "reboot", Means: "`" + names.Reboot + "`", Request: true, Not: unready, Of: annotation(names.Reboot)},
 	{
 		Name: "kept-off", Means: "`" + names.Reboot + "/KEY`, set or removed by its client", Not: unready,

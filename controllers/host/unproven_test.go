@@ -1,0 +1,319 @@
+package host
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+)
+
+// enrolledAgain waits until the host has a node again, and has the machine on or off.
+func (w *world) enrolledAgain(power string) {
+	w.t.Helper()
+	w.until("enrolled", 10*time.Minute, func(*metal3.BareMetalHost) bool { return len(w.sim.Nodes()) == 1 })
+	n, _ := w.sim.Node("lab~host-1")
+	w.g.Expect(n.ProvisionState).To(BeElementOf("enroll", "verifying"), "what its power is, is not known yet")
+	w.g.Expect(w.sim.Edit(n.UUID, map[string]any{"power_state": power})).To(BeTrue())
+}
+
+// restoredWithoutNode is restored, in an Ironic that has lost its database before the program saw what it held.
+func restoredWithoutNode(t *testing.T, change func(*metal3.BareMetalHost)) *world {
+	t.Helper()
+	w, restore := backedUp(t)
+	w.stop()
+	restore(change)
+	w.sim.Wipe()
+	w.sim.ResetCounts()
+	w.start(policy.Settings{})
+	w.enrolledAgain("power on")
+	return w
+}
+
+// foundOn expects that the host says so, and that nothing was done to the machine but to
+// verify its BMC.
+func (w *world) foundOn() {
+	w.t.Helper()
+	h := w.host()
+	w.g.Expect(condition(h, "Stalled").Reason).To(Equal("MachineMayBeInUse"), h.Status.ErrorMessage)
+	w.g.Expect(h.Status.ErrorMessage).To(And(ContainSubstring("spec.externallyProvisioned"), ContainSubstring("switch it off"), ContainSubstring("lab~host-1")))
+	w.g.Expect(h.Status.ErrorCount).To(Equal(1), "nothing is tried that could fail")
+	w.g.Expect(condition(h, metal3.ProgressingCondition).Message).To(ContainSubstring("somebody to set spec.externallyProvisioned"))
+	w.verifiedOnly()
+}
+
+func (w *world) verifiedOnly() {
+	w.t.Helper()
+	n, _ := w.sim.Node("lab~host-1")
+	w.g.Expect(n.PowerState).To(Equal("power on"))
+	w.g.Expect(n.ProvisionState).To(Equal("manageable"))
+	w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/power"]).To(BeZero())
+	w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]).To(Equal(1))
+}
+
+// TestAMachineThatRunsIsNotSwitchedOffWhenItsNodeIsGone, nor restarted, deployed, inspected or prepared, when the
+// cluster was restored from a backup of when it was free, and off: what runs on it is not known.
+func TestAMachineThatRunsIsNotSwitchedOffWhenItsNodeIsGone(t *testing.T) {
+	for name, change := range map[string]func(*metal3.BareMetalHost){
+		"off": func(*metal3.BareMetalHost) {},
+		"an image is asked for": func(h *metal3.BareMetalHost) {
+			h.Spec.Online, h.Spec.Image = true, &metal3.Image{URL: "http://images.test/another.img", Checksum: "c0ffee"}
+		},
+		"a reboot with force": func(h *metal3.BareMetalHost) {
+			h.Annotations = map[string]string{names.Reboot: `{"force":true,"mode":"hard"}`}
+		},
+		"an inspection": func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.Inspect: ""} },
+		"other root hints": func(h *metal3.BareMetalHost) {
+			h.Spec.RootDeviceHints = &metal3.RootDeviceHints{DeviceName: "/dev/sdx"}
+		},
+		"ready": func(h *metal3.BareMetalHost) { h.Status.Provisioning.State = metal3.StateReady },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := restoredWithoutNode(t, change)
+				defer func() { w.stop() }()
+				let(time.Hour)
+				w.foundOn()
+				told := count1(w.events.list(), "RegistrationError")
+				w.stop()
+				w.start(policy.Settings{})
+				let(time.Hour)
+				w.annotate("example.com/anything", "")
+				let(time.Hour)
+				w.foundOn()
+				w.g.Expect(count1(w.events.list(), "RegistrationError")).To(Equal(told), "told once")
+			})
+		})
+	}
+}
+
+// TestAMachineThatWasInUseIsNotTakenForAFreeOne: the backup comes while the node of what runs is being made anew.
+func TestAMachineThatWasInUseIsNotTakenForAFreeOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, restore := backedUp(t)
+		defer func() { w.stop() }()
+		w.sim.Wipe()
+		w.sim.ResetCounts()
+		w.enrolledAgain("power on")
+		w.stop()
+		restore(func(*metal3.BareMetalHost) {})
+		w.start(policy.Settings{})
+		let(time.Hour)
+		w.foundOn()
+	})
+}
+
+// TestAMachineThatWasLeftAloneIsSoWithoutItsNode loses the node of one that is left alone, and that was seen to be on.
+func TestAMachineThatWasLeftAloneIsSoWithoutItsNode(t *testing.T) {
+	for name, begin := range map[string]func(*testing.T, func(*metal3.BareMetalHost)) *world{
+		"because of what Ironic holds":     restored,
+		"because it was on without a node": restoredWithoutNode,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := begin(t, func(*metal3.BareMetalHost) {})
+				defer func() { w.stop() }()
+				let(time.Minute)
+				h := w.host()
+				w.g.Expect(h.Status.ErrorType).To(Equal(metal3.RegistrationError))
+				h.Status.PoweredOn = true
+				w.g.Expect(w.kube.Status().Update(t.Context(), h)).To(Succeed())
+				w.sim.Wipe()
+				w.sim.ResetCounts()
+				w.enrolledAgain("power on")
+				let(time.Hour)
+				w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("MachineMayBeInUse"))
+				w.verifiedOnly()
+			})
+		})
+	}
+}
+
+// TestAFreeHostThatSomebodyUsesWhileItIsDetached is not switched off when it is attached again.
+func TestAFreeHostThatSomebodyUsesWhileItIsDetached(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) { h.Spec.Online = false })
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateAvailable, time.Minute)
+		let(time.Minute)
+		w.annotate(names.Detached, "")
+		w.until("detached", time.Minute, detached)
+		w.sim.ResetCounts()
+		w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Detached) })
+		w.enrolledAgain("power on")
+		let(time.Hour)
+		w.foundOn()
+	})
+}
+
+// TestTheBMCOfAMachineThatWasFoundOnIsFollowed: otherwise Ironic would not see that somebody switches it off.
+func TestTheBMCOfAMachineThatWasFoundOnIsFollowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := restoredWithoutNode(t, func(*metal3.BareMetalHost) {})
+		defer func() { w.stop() }()
+		let(time.Hour)
+		w.foundOn()
+		w.edit(func(h *metal3.BareMetalHost) {
+			h.Spec.BMC.Address = strings.Replace(h.Spec.BMC.Address, "bmc.test", "bmc-2.test", 1)
+		})
+		let(time.Hour)
+		n, _ := w.sim.Node("lab~host-1")
+		w.g.Expect(n.Fields["driver_info"]).To(HaveKeyWithValue("redfish_address", ContainSubstring("bmc-2.test")))
+		w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("MachineMayBeInUse"))
+		w.verifiedOnly()
+	})
+}
+
+// TestWhatIsSaidOfAMachineThatWasFoundOnHolds: each way out, and that the host goes on by itself.
+func TestWhatIsSaidOfAMachineThatWasFoundOnHolds(t *testing.T) {
+	for name, c := range map[string]struct {
+		say  func(*world)
+		then func(*world)
+	}{
+		"it is to be kept": {
+			func(w *world) {
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned, h.Spec.Online = true, true })
+			},
+			func(w *world) {
+				w.untilState(metal3.StateExternallyProvisioned, time.Minute)
+				let(time.Hour)
+				n, _ := w.sim.Node("lab~host-1")
+				w.g.Expect([]string{n.ProvisionState, n.PowerState}).To(Equal([]string{"active", "power on"}))
+				w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/power"]).To(BeZero())
+			},
+		},
+		"it is switched off": {
+			func(w *world) { w.sim.Edit("lab~host-1", map[string]any{"power_state": "power off"}) },
+			func(w *world) {
+				w.until("well", 45*time.Second, well)
+				w.g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateAvailable))
+				let(time.Hour)
+				w.g.Expect(w.sim.Edit("lab~host-1", map[string]any{"power_state": "power on"})).To(BeTrue())
+				let(time.Hour)
+				w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("MachineMayBeInUse"), "again, for the same reason")
+				w.sim.Edit("lab~host-1", map[string]any{"power_state": "power off"})
+				w.until("well", 10*time.Minute, well)
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.Online = true })
+				w.until("on, as asked", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.PoweredOn && well(h) })
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.Online = false })
+				w.until("off, as asked", time.Minute, func(h *metal3.BareMetalHost) bool { return !h.Status.PoweredOn && well(h) })
+			},
+		},
+		"it is to be inspected": {
+			func(w *world) { w.annotate(names.Inspect, "") },
+			func(w *world) {
+				w.untilState(metal3.StateInspecting, time.Minute)
+				w.untilState(metal3.StateAvailable, time.Minute)
+				let(time.Minute)
+				w.g.Expect(well(w.host())).To(BeTrue())
+				w.g.Expect(w.host().Annotations).NotTo(HaveKey(names.Inspect))
+			},
+		},
+		"it is deleted": {
+			func(w *world) { w.g.Expect(w.kube.Delete(w.t.Context(), w.host())).To(Succeed()) },
+			func(w *world) {
+				w.until("gone", 10*time.Minute, func(h *metal3.BareMetalHost) bool { return h == nil })
+				w.g.Expect(w.sim.Nodes()).To(BeEmpty())
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := restoredWithoutNode(t, func(*metal3.BareMetalHost) {})
+				defer func() { w.stop() }()
+				w.until("left alone", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType != "" })
+				w.foundOn()
+				c.say(w)
+				c.then(w)
+				if h := w.host(); h != nil && h.Status.Provisioning.State == metal3.StateAvailable {
+					w.edit(func(h *metal3.BareMetalHost) {
+						h.Spec.Online = true
+						wantInstall(h)
+					})
+					w.untilState(metal3.StateProvisioned, 2*time.Minute)
+				}
+			})
+		})
+	}
+}
+
+func well(h *metal3.BareMetalHost) bool {
+	return h.Status.ErrorType == "" && condition(h, "Stalled").Status == "False"
+}
+
+// TestAMachineThatWasJustSwitchedOnIsNotDeployed: it was last seen off, and may be on for another reason than this host's
+// spec. As long as nothing else is asked of it, there is nothing to say.
+func TestAMachineThatWasJustSwitchedOnIsNotDeployed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := restoredWithoutNode(t, func(h *metal3.BareMetalHost) { h.Spec.Online = true })
+		defer func() { w.stop() }()
+		for range 2 { // nor does a restart forget it, nor what is compared then
+			let(time.Hour)
+			w.g.Expect(well(w.host())).To(BeTrue())
+			w.verifiedOnly()
+			w.stop()
+			w.edit(func(h *metal3.BareMetalHost) { h.Spec.Architecture = "x86_64" })
+			w.start(policy.Settings{})
+		}
+		w.edit(wantInstall)
+		let(time.Hour)
+		w.foundOn()
+	})
+}
+
+// TestAFleetOfFreeHostsOutlivesTheDatabase loses Ironic's database: no free host is held up whose machine is as its
+// status has it, whatever is asked of it meanwhile, and what is asked for later is done.
+func TestAFleetOfFreeHostsOutlivesTheDatabase(t *testing.T) {
+	for name, c := range map[string]struct {
+		online bool
+		asked  func(*metal3.BareMetalHost) // while Ironic is away
+		power  string                      // what the machine is found in
+		ends   string
+	}{
+		"on":                         {online: true, power: "power on", ends: "power on"},
+		"on, and off by then":        {online: true, power: "power off", ends: "power on"},
+		"on, to be off":              {online: true, asked: func(h *metal3.BareMetalHost) { h.Spec.Online = false }, power: "power on", ends: "power off"},
+		"off":                        {power: "power off", ends: "power off"},
+		"off, to be on":              {asked: func(h *metal3.BareMetalHost) { h.Spec.Online = true }, power: "power off", ends: "power on"},
+		"on, to be deployed":         {online: true, asked: wantInstall, power: "power on"},
+		"off, to be deployed":        {asked: func(h *metal3.BareMetalHost) { h.Spec.Online = true; wantInstall(h) }, power: "power off"},
+		"off, to be inspected again": {asked: func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.Inspect: ""} }, power: "power off", ends: "power off"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) { h.Spec.Online = c.online })
+				defer func() { w.stop() }()
+				w.untilState(metal3.StateAvailable, time.Minute)
+				let(time.Minute)
+				w.stop()
+				w.sim.Wipe()
+				if c.asked != nil {
+					w.edit(c.asked)
+				}
+				w.start(policy.Settings{})
+				w.enrolledAgain(c.power)
+				if c.ends != "" {
+					let(10 * time.Minute)
+					h := w.host()
+					w.g.Expect(well(h)).To(BeTrue(), "%s", h.Status.ErrorMessage)
+					w.g.Expect(h.Status.Provisioning.State).To(Equal(metal3.StateAvailable))
+					n, _ := w.sim.Node("lab~host-1")
+					w.g.Expect(n.PowerState).To(Equal(c.ends))
+					w.edit(func(h *metal3.BareMetalHost) {
+						h.Spec.Online = true
+						wantInstall(h)
+					})
+				}
+				w.untilState(metal3.StateProvisioned, 2*time.Minute)
+				w.g.Expect(w.events.list()).NotTo(ContainElement("RegistrationError"))
+				n, _ := w.sim.Node("lab~host-1")
+				w.g.Expect(n.Fields["extra"]).NotTo(HaveKey("ironflow_baseline"))
+			})
+		})
+	}
+}
