@@ -60,7 +60,6 @@ var mutations = []mutation{
 	{name: "an Ironic that is down is forgotten", file: "refused.go", old: "After: reconcile.DefaultUnavailable}", new: "After: 0}"},
 	{name: "a locked node is not tried again", file: "refused.go", old: "After: policy.WaitBusy}", new: "After: 0}"},
 	{name: "what was expected of a node", file: "execute/execute.go", old: "		n.ProvisionState = next\n", new: ""},
-	{name: "a plain reboot starts a deployment over", file: "policy/decide_force.go", old: "== nil && args.Force {", new: "== nil {"},
 	{name: "a deployment is begun again for each restart of Ironic", file: "policy/decide_provision.go", old: "ironic.FailedByRestart(reason) && failedDeployments(o.Host, &d.Status) == 0:", new: "ironic.FailedByRestart(reason):"},
 	{name: "an operation is begun again for each restart of Ironic", file: "policy/failure.go", old: "cutOff(reason) && o.Host.Status.ErrorCount == 0 {", new: "cutOff(reason) {"},
 	{
