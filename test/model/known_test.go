@@ -131,6 +131,14 @@ Ironic's database is lost
 annotation detached on a
 moved to another cluster without its status: a
 Ironic goes on with node-1`,
+	"a password that a lost node was enrolled with before a crash is not taken for that of before": `
+scenario: provisioned
+annotation hold on a
+Ironic's database is lost
+another password in the Secret of a
+annotation hold off a; crash after write 2
+the right password in the Secret of a
+Ironic goes on with node-1`,
 	"a password that was sent before a crash is not taken for that of before": `
 scenario: provisioned
 another password in the Secret of a; crash after write 2

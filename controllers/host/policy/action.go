@@ -117,6 +117,8 @@ func Announced(a Action, stored State) bool {
 	case nodeaction.Update:
 		_, order := a.Desired.Extra[plan.KeyOrder]
 		return order || a.Desired.SendSecrets
+	case Enrol: // of a host that Ironic was sent credentials for before
+		return stored != StateNone
 	case nodeaction.Remove:
 		return true
 	}

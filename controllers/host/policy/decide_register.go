@@ -114,6 +114,9 @@ func ensureEnrolled(o *Observed, d *Decision) {
 		d.do(AskImage{nodespec.ImageSpec(o.NodeInput())}) // built while the BMC is verified
 		return
 	}
+	if NewCredentials(o) && announceCredentials(o, d) {
+		return
+	}
 	d.do(Enrol{nodespec.Enrolment(o.NodeInput())})
 	triedCredentials(o, d)
 	d.event("Registered", "Registered new host")
