@@ -273,6 +273,7 @@ func TestARebootWithoutForceOfADeployment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := assisted(nil)
 		o.Delays = delays
+		o.Delays.Deploy = time.Minute // longer than two looks at the node are apart
 		w := newWorld(t, o, policy.Settings{}, wantInstall)
 		defer func() { w.stop() }()
 		w.untilInstalling()
