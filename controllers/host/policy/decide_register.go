@@ -196,7 +196,7 @@ func (o *Observed) registrationError() metal3.ErrorType {
 
 // ensureConfigured keeps a verified node as the phase wants it.
 func ensureConfigured(o *Observed, d *Decision) {
-	if !o.settled() && !asDesired(o, d) {
+	if !o.settled() && !restartFirst(o) && !asDesired(o, d) {
 		return
 	}
 	if !sameCredentials(o.Host.Status.GoodCredentials, o.Host.Status.TriedCredentials) {

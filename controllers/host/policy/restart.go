@@ -168,6 +168,14 @@ func restarted(d *Decision, m *Mark) {
 	}
 }
 
+// restartFirst reports that a restart was announced, which is carried out before the node is
+// brought to what is new in the spec: that would move the time by which it is told whether
+// Ironic was asked. Where something fails, or Ironic has an old password, that comes first.
+func restartFirst(o *Observed) bool {
+	m := MarkOf(o.Host)
+	return m != nil && m.State == o.Node.ProvisionState && o.phase().steady && !o.Failing() && !NewCredentials(o)
+}
+
 // failedSince reports that the host shows an error of switching power that is not from
 // before a mark was put on it. Another error says nothing about the restart.
 func failedSince(o *Observed, m Mark) bool {

@@ -170,3 +170,34 @@ func TestARebootOfBeforeADeploymentEndedIsOver(t *testing.T) {
 	delete(o.Host.Annotations, names.Reboot)
 	g.Expect(Decide(o).Status.Provisioning.State).To(Equal(metal3.StateProvisioned))
 }
+
+// TestARestartComesBeforeWhatIsNewInTheSpec: an update of the node would move the time by which a restart that was announced,
+// and not asked for because the program was killed, is told from one that was made. What is new is told afterwards.
+func TestARestartComesBeforeWhatIsNewInTheSpec(t *testing.T) {
+	for name, c := range map[string]struct {
+		off bool
+		do  string
+	}{"switched off": {true, "ask for soft power off"}, "never off": {false, "ask for soft rebooting"}} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			o := observed(metal3.StateProvisioned, ironic.StateActive)
+			wantInstall(o.Host)
+			provisionedWithInstall(o)
+			settled(o)
+			full(o).UpdatedAt = noon
+			o.Host.Spec.DisablePowerOff = !c.off
+			o.Host.Annotations = map[string]string{names.Rebooting: Mark{Off: c.off, Since: noon, State: ironic.StateActive}.Value()}
+			if c.off {
+				o.Host.Annotations[names.Reboot] = ""
+			}
+			o.Host.Spec.AutomatedCleaningMode, o.Applied = metal3.CleaningModeDisabled, nil
+			d := Decide(o)
+			g.Expect(d.Do).NotTo(BeNil(), "%+v", d.Wait)
+			g.Expect(d.Do.Name()).To(Equal(c.do))
+
+			delete(o.Host.Annotations, names.Rebooting)
+			delete(o.Host.Annotations, names.Reboot)
+			g.Expect(Decide(o).Do.Name()).To(Equal("update node"))
+		})
+	}
+}
