@@ -128,7 +128,7 @@ type wireNode struct {
 // node turns the wire form into a snapshot.
 func (w *wireNode) node() *Node {
 	row := w.row()
-	row.DeployStep, row.Agent = w.DeployStep, agentInfo(w.DriverInternalInfo)
+	row.DeployStep, row.Agent, row.Wish = w.DeployStep, agentInfo(w.DriverInternalInfo), WishDigest(w.Extra[KeyWish])
 	return &Node{
 		Row: row, MaintenanceReason: Redact(w.MaintenanceReason),
 		CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt, InspectionFinishedAt: w.InspectionFinishedAt,

@@ -2,7 +2,10 @@ package ironic
 
 import (
 	"context"
+	"encoding/json"
+	"hash/fnv"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -26,15 +29,37 @@ type Row struct {
 	ProvisionUpdatedAt time.Time
 	Health             string // "OK", "Warning", "Critical"; empty below API 1.109
 
+	// Wish is the digest of what the host controller had the node keep of its deployment, in
+	// extra; empty for nothing: see WishDigest.
+	Wish string
+
 	DeployStep Step
 	Agent      AgentInfo
+}
+
+// KeyWish is the entry of extra that Row.Wish is the digest of.
+const KeyWish = "ironflow_wish"
+
+// WishDigest names a value of KeyWish, as it was sent or as Ironic gives it back; empty for none.
+func WishDigest(wish any) string {
+	var plain any
+	raw, err := json.Marshal(wish)
+	if err != nil || json.Unmarshal(raw, &plain) != nil || plain == nil {
+		return ""
+	}
+	if raw, err = json.Marshal(plain); err != nil { // the members in one order
+		return ""
+	}
+	sum := fnv.New64a()
+	_, _ = sum.Write(raw) // a hash takes everything
+	return strconv.FormatUint(sum.Sum64(), 16)
 }
 
 // rowFields are the fields of every list that the watch asks for. All are
 // columns of one table, so that Ironic answers without a join.
 var rowFields = []string{
 	"uuid", "name", "provision_state", "target_provision_state", "power_state", "target_power_state", "maintenance",
-	"fault", "reservation", "provision_updated_at", "last_error",
+	"fault", "reservation", "provision_updated_at", "last_error", "extra",
 }
 
 // progressFields are asked for besides, in the one state that needs them.
@@ -70,6 +95,12 @@ type wireRow struct {
 	Health               string         `json:"health"`
 	DeployStep           Step           `json:"deploy_step"`
 	DriverInternalInfo   map[string]any `json:"driver_internal_info"`
+	Extra                wireExtra      `json:"extra"`
+}
+
+// wireExtra is what lists are read for of extra, where others keep things as well.
+type wireExtra struct {
+	Wish any `json:"ironflow_wish"`
 }
 
 // row keeps of a list entry what the watch compares.
@@ -77,7 +108,7 @@ func (w *wireRow) row() Row {
 	r := Row{
 		UUID: w.UUID, Name: w.Name, ProvisionState: w.ProvisionState, TargetProvisionState: w.TargetProvisionState,
 		PowerState: w.PowerState, TargetPowerState: w.TargetPowerState, Maintenance: w.Maintenance, Fault: w.Fault, Reservation: w.Reservation,
-		ProvisionUpdatedAt: w.ProvisionUpdatedAt, LastError: Redact(w.LastError), Health: w.Health,
+		ProvisionUpdatedAt: w.ProvisionUpdatedAt, LastError: Redact(w.LastError), Health: w.Health, Wish: WishDigest(w.Extra.Wish),
 	}
 	if w.DriverInternalInfo != nil {
 		r.DeployStep, r.Agent = w.DeployStep, agentInfo(w.DriverInternalInfo)
@@ -101,7 +132,7 @@ func (r Row) sameFields(o Row) bool {
 		r.TargetProvisionState == o.TargetProvisionState && r.PowerState == o.PowerState &&
 		r.TargetPowerState == o.TargetPowerState &&
 		r.Maintenance == o.Maintenance && r.Fault == o.Fault && r.Reservation == o.Reservation &&
-		r.ProvisionUpdatedAt.Equal(o.ProvisionUpdatedAt) && r.LastError == o.LastError && r.Health == o.Health
+		r.ProvisionUpdatedAt.Equal(o.ProvisionUpdatedAt) && r.LastError == o.LastError && r.Health == o.Health && r.Wish == o.Wish
 }
 
 // sameProgress compares how far a deployment is; heartbeats alone do not count.

@@ -39,10 +39,7 @@ func backedUp(t *testing.T) (w *world, restore func(change func(*metal3.BareMeta
 	let(time.Minute)
 	return w, func(change func(*metal3.BareMetalHost)) {
 		change(backup)
-		w.edit(func(h *metal3.BareMetalHost) { h.Spec, h.Annotations = backup.Spec, backup.Annotations })
-		h := w.host()
-		h.Status = backup.Status
-		w.g.Expect(w.kube.Status().Update(t.Context(), h)).To(Succeed())
+		w.putBack(backup)
 	}
 }
 

@@ -23,18 +23,19 @@ var copies = []move{
 		fault, "moved to another cluster without its status:", "", func(w *World, about string) bool { return w.host(named(about)).DeletionTimestamp == nil },
 		func(w *World, about string) { w.transfer(about, false) },
 	},
-	{
-		fault, "restored from a backup of when it was available:", "",
-		func(w *World, about string) bool { return w.saved[backup{named(about), metal3.StateAvailable}] != nil },
-		func(w *World, about string) { w.restore(about, metal3.StateAvailable) },
-	},
-	{
-		fault, "restored from a backup of when it was provisioned:", "",
-		func(w *World, about string) bool {
-			return w.saved[backup{named(about), metal3.StateProvisioned}] != nil
-		},
-		func(w *World, about string) { w.restore(about, metal3.StateProvisioned) },
-	},
+	restored("available", metal3.StateAvailable),
+	restored("being deployed", metal3.StateProvisioning),
+	restored("provisioned", metal3.StateProvisioned),
+	restored("given back", metal3.StateDeprovisioning),
+}
+
+// restored is the restore of a host from the backup of a state.
+func restored(when string, state metal3.ProvisioningState) move {
+	return move{
+		fault, "restored from a backup of when it was " + when + ":", "",
+		func(w *World, about string) bool { return w.saved[backup{named(about), state}] != nil },
+		func(w *World, about string) { w.restore(about, state) },
+	}
 }
 
 // restore puts a host back as a backup has it.

@@ -12,6 +12,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -56,6 +57,12 @@ func (w *World) hash() uint64 {
 	for _, address := range sortedKeys(w.machines) {
 		fmt.Fprintln(&b, address, w.machines[address])
 	}
+	for _, key := range w.hosts() {
+		h := w.host(key)
+		if n := w.nodes[h.Status.Provisioning.ID]; n != nil {
+			fmt.Fprintln(&b, nodespec.OfAnotherTime(h, &n.Node))
+		}
+	}
 	fmt.Fprintln(&b, w.users, w.faults, w.ports, w.redirect, w.tenants, w.rows != nil)
 	w.hashBehind(&b)
 	w.hashSecrets(&b)
@@ -68,7 +75,7 @@ func (w *World) hash() uint64 {
 func (w *World) hashBehind(b *bytes.Buffer) {
 	out := json.NewEncoder(b)
 	for _, key := range w.hosts() {
-		for _, state := range []metal3.ProvisioningState{metal3.StateAvailable, metal3.StateProvisioned} {
+		for _, state := range backedUp {
 			if old := w.saved[backup{key, state}]; old != nil {
 				fmt.Fprintln(b, state, old.UID)
 				_ = out.Encode([]map[string]string{old.Annotations, old.Labels})

@@ -39,6 +39,7 @@ func (w *World) change(id string, edit func(*node)) *node {
 	edit(&n)
 	w.made++ // no two changes have one time
 	n.UpdatedAt = w.stamp()
+	n.Wish = ironic.WishDigest(n.Extra[ironic.KeyWish])
 	if n.ProvisionState != before.ProvisionState {
 		n.ProvisionUpdatedAt = n.UpdatedAt
 	}

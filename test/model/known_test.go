@@ -3,27 +3,44 @@ package model
 // known are histories that must not be and still are: each is a fault of the product
 // that is yet to be mended. A search may find them, and what is no more than them and
 // more moves. When one is mended, it goes from here to those that are replayed.
-var known = []struct {
-	why   string
-	story string
-}{
-	{why: "a backup of before another image was asked for, restored while that is deployed: it is told as the one of before", story: `
-UNTRUE: another image than the status says
+var known []struct{ why, story string }
+
+// mended are histories that were found once. They are replayed, and nothing breaks.
+var mended = map[string]string{
+	"a backup of before another image was asked for, restored while that is deployed, is not told as what is there": `
 scenario: given back
 Ironic goes on with node-0
 Ironic goes on with node-0
-restored from a backup of when it was provisioned: a`},
-	{why: "a backup of before another image was asked for, restored while that is deployed: it is told as the one of before", story: `
-UNTRUE: another image than the status says
+restored from a backup of when it was provisioned: a`,
+	"a backup of before another image was asked for, and that is deployed, is not told as what is there": `
 scenario: provisioned
 image B for a
 Ironic goes on with node-0
 Ironic goes on with node-0
-restored from a backup of when it was provisioned: a`},
-}
-
-// mended are histories that were found once. They are replayed, and nothing breaks.
-var mended = map[string]string{
+restored from a backup of when it was provisioned: a`,
+	"a backup of when a machine was given back does not give back what was deployed since": `
+scenario: provisioned
+image B for a
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was given back: a`,
+	"a backup of when a machine was being deployed does not deploy another system than runs": `
+scenario: provisioned
+image B for a
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was being deployed: a`,
+	"a backup of when a machine was given back does not give back the same that was deployed since": `
+scenario: provisioned
+no image for a
+Ironic goes on with node-0
+Ironic goes on with node-0
+image A for a
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was given back: a`,
 	"a backup of before a deployment switches nothing off": `
 scenario: provisioned, with a backup of when it was off
 restored from a backup of when it was available: a`,

@@ -7,6 +7,8 @@ var mutations = []mutation{
 		old: "o.Inventory, o.NoInventory = nil, false // also", new: "// also",
 	},
 	{name: "no wake-up after a wait", file: "finish.go", old: "return ctrl.Result{RequeueAfter: wait.After}, nil", new: "return ctrl.Result{}, nil"},
+	{name: "what a backup says is on a machine is believed", file: "policy/baseline.go", old: "	case o.holdsOther():\n		return BaselineOther\n", new: ""},
+	{name: "a deployment is told from another by its wish alone", file: "policy/baseline.go", old: " || nodespec.OfAnotherTime(o.Host, n.Node()))", new: ")"},
 	{name: "a machine that is on and whose node is gone is free", file: "nodespec/desired.go", old: "	if lostNode(in) {\n", new: "	if false {\n"},
 	{name: "what is recorded of a machine whose node is gone is not read", file: "policy/baseline.go", old: "	case o.mayBeInUse():\n		return BaselineUnproven\n", new: ""},
 	{name: "a machine that was in use is free without its node", file: "nodespec/baseline.go", old: "(InUse(h) || free(h) && (", new: "(free(h) && ("},

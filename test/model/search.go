@@ -51,12 +51,15 @@ func (r *run) make(w *World, s step) {
 	w.remember()
 }
 
-// remember makes a backup of hosts that are available, or provisioned, for the first time.
+// backedUp are the states of which there are backups.
+var backedUp = []metal3.ProvisioningState{metal3.StateAvailable, metal3.StateProvisioning, metal3.StateProvisioned, metal3.StateDeprovisioning}
+
+// remember makes a backup of hosts that are in one of those states for the first time.
 func (w *World) remember() {
 	for _, key := range w.hosts() {
 		h := w.host(key)
 		b := backup{key, h.Status.Provisioning.State}
-		if (b.state == metal3.StateAvailable || b.state == metal3.StateProvisioned) && w.saved[b] == nil && h.Status.ErrorType == "" {
+		if slices.Contains(backedUp, b.state) && w.saved[b] == nil && h.Status.ErrorType == "" {
 			w.saved[b] = h
 		}
 	}

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -25,10 +27,36 @@ type Wish struct {
 	Method string `json:"method,omitempty"`
 }
 
-// keyWish is, in extra, the wish that a node's deployment carries out, and in
+// keyWish is, in extra (where the watch sees that it is another one), the wish that a node's deployment carries out, and in
 // instance_info that wish's digest. Ironic empties instance_info with the instance, so
 // that a wish in extra without its digest is one of before.
-const keyWish = "ironflow_wish"
+const keyWish = ironic.KeyWish
+
+// keyBegun is, in instance_info, when the deployment began that the node holds, as the host's
+// status had it then. It tells a deployment from an earlier one of the same wish.
+const keyBegun = "ironflow_begun"
+
+// Begun is when the deployment began that a host's status knows of; empty for none.
+func Begun(h *metal3.BareMetalHost) string {
+	start := h.Status.OperationHistory.Provision.Start
+	if start.IsZero() {
+		return ""
+	}
+	return start.UTC().Format(time.RFC3339)
+}
+
+// OfAnotherTime reports whether a node holds a deployment that began at another time than the
+// one that the host's status knows of, as far as both are known.
+func OfAnotherTime(h *metal3.BareMetalHost, n *ironic.Node) bool {
+	recorded, told := text(n.InstanceInfo, keyBegun), Begun(h)
+	return recorded != "" && told != "" && recorded != told
+}
+
+// RecordedBegin is when the deployment began that a node holds; false where that is not known.
+func RecordedBegin(n *ironic.Node) (metav1.Time, bool) {
+	at, err := time.Parse(time.RFC3339, text(n.InstanceInfo, keyBegun))
+	return metav1.NewTime(at), err == nil
+}
 
 // WishOf is the wish for an image and a method, each of which may be nil or empty.
 func WishOf(image *metal3.Image, custom *metal3.CustomDeploy) Wish {

@@ -30,17 +30,22 @@ const (
 	// BaselineGone means that the status knows of something on the machine, and that
 	// somebody has undeployed, cleaned or deployed the node in Ironic.
 	BaselineGone
+	// BaselineOther means that the status knows of something on the machine, and that Ironic
+	// has deployed something else on it, as after a restore from an older backup.
+	BaselineOther
 	// BaselineUnproven means that the status knows of nothing on the machine, which is on,
 	// and that its node was enrolled in the place of one that is gone.
 	BaselineUnproven
 )
 
 // Causes of a machine that runs something that its host's status does not know of, of one
-// that may do so, and of one whose node does not hold what the status says.
+// that may do so, of one whose node holds nothing of what the status says, and of one whose
+// node holds something else.
 const (
 	causeBaseline   = "UnknownInstance"
 	causeUnproven   = "MachineMayBeInUse"
 	causeUndeployed = "NodeNotActive"
+	causeOther      = "OtherInstance"
 )
 
 // tornDown are states that the node of a host in use comes into by nobody but somebody who
@@ -55,11 +60,16 @@ var inUse = []ironic.ProvisionState{
 	ironic.StateRescuing, ironic.StateRescueWait, ironic.StateRescue, ironic.StateRescueFailed, ironic.StateUnrescuing, ironic.StateUnrescueFailed,
 }
 
+// installed are the phases in which a node may hold an instance that is the host's.
+var installed = []State{metal3.StateProvisioning, metal3.StateProvisioned, metal3.StateDeprovisioning}
+
 // Baseline compares what the status says of the machine with its node.
 func (o *Observed) Baseline() Baseline {
 	switch {
 	case o.Node == nil:
 		return BaselineKnown
+	case o.holdsOther():
+		return BaselineOther
 	case nodespec.InUse(o.Host):
 		return o.baselineInUse()
 	case o.mayBeInUse():
@@ -111,6 +121,24 @@ func (o *Observed) baselineInUse() Baseline {
 	}
 }
 
+// holdsOther reports whether Ironic has deployed something else on a machine than the status
+// says of it, or may have: whoever acts by that reads the node first.
+func (o *Observed) holdsOther() bool {
+	told, inWork := nodespec.Deployed(o.Host), o.State() == metal3.StateProvisioning
+	switch {
+	case o.Deleting() || !slices.Contains(installed, o.State()) || !slices.Contains(inUse, o.Node.ProvisionState):
+		return false
+	case told == (nodespec.Wish{}) && !inWork:
+		return false
+	}
+	n, read := o.InFull()
+	if !read { // the watch shows whether it was recorded otherwise; at the end of a deployment it is read anyway
+		return !inWork && o.Node.Wish != "" && o.Node.Wish != ironic.WishDigest(told) && o.Node.Wish != o.Wish
+	}
+	asked, known := nodespec.RecordedWish(n.Node())
+	return known && (nodespec.OfAnotherTime(o.Host, n.Node()) || !inWork && nodespec.Changed(asked, told))
+}
+
 // holdsWish reports whether it is recorded on a node that it holds what the spec asks for.
 func holdsWish(o *Observed) bool {
 	asked, known := recordedWish(o)
@@ -142,6 +170,8 @@ func concernBaseline(o *Observed, d *Decision) {
 	case o.Node.UUID != o.Host.Status.Provisioning.ID:
 		d.Status.Provisioning.ID = o.Node.UUID
 		d.Again = true
+	case b == BaselineOther && !read && stalledBy(o, causeOther) && !o.Retry:
+		d.wait(0, otherNote(o))
 	case b == BaselineUnproven && !read && o.Retry:
 		o.knownNode(d)
 	case b == BaselineUnproven && o.inspectionAskedSince():
@@ -157,6 +187,8 @@ func concernBaseline(o *Observed, d *Decision) {
 		leftRunning(o, d)
 	case b == BaselineGone:
 		undeployed(o, d)
+	case b == BaselineOther:
+		holdingOther(o, d)
 	case o.Host.Spec.ExternallyProvisioned && (o.State() == metal3.StateInspecting || o.State() == metal3.StatePreparing):
 		enter(o, d, metal3.StateExternallyProvisioned)
 	case o.available() && !o.Host.Spec.ExternallyProvisioned:
@@ -215,6 +247,44 @@ func undeployed(o *Observed, d *Decision) {
 		fail(o, d, metal3.ProvisionedRegistrationError, causeUndeployed, text)
 	}
 	d.wait(0, view.Note{Step: "node is " + string(state), WaitingFor: "somebody to install the machine again, or to bring the node to manageable in Ironic"})
+}
+
+// holdingOther takes over what the node holds if the spec asks for that, and says otherwise
+// why nothing is done to the machine.
+func holdingOther(o *Observed, d *Decision) {
+	n, ok := o.knownNode(d)
+	if !ok {
+		return
+	}
+	asked, _ := nodespec.RecordedWish(n.Node())
+	told, wanted := nodespec.Deployed(o.Host), nodespec.Wanted(o.Host)
+	if !nodespec.Changed(wanted, asked) {
+		asked.ToStatus(&d.Status.Provisioning)
+		if begun, known := nodespec.RecordedBegin(n.Node()); known {
+			d.Status.OperationHistory.Provision.Start = begun
+		}
+		clearError(d)
+		if o.State() != metal3.StateProvisioned {
+			enter(o, d, metal3.StateProvisioned)
+		}
+		d.Again = true
+		return
+	}
+	text := fmt.Sprintf("Ironic has deployed %s on node %s, as is recorded there, and the host's status says that %s is on this machine, as after a "+
+		"restore from an older backup: nothing is done to the machine. To keep what runs, set spec.image and spec.customDeploy to what was deployed; "+
+		"to have the machine installed anew, undeploy the node in Ironic", asked, DisplayName(o.Node), told)
+	if !stalledBy(o, causeOther) || o.Host.Status.ErrorMessage != text {
+		fail(o, d, metal3.ProvisionedRegistrationError, causeOther, text)
+	}
+	d.wait(0, otherNote(o))
+}
+
+// otherNote is whom a machine waits for that holds something else than its host's status says.
+func otherNote(o *Observed) view.Note {
+	return view.Note{
+		Step: "left as it is: something else was deployed than the status says", Text: "node " + string(o.Node.ProvisionState),
+		WaitingFor: "somebody to set spec.image and spec.customDeploy to what was deployed, or to undeploy the node in Ironic",
+	}
 }
 
 // instanceText names what a node holds.

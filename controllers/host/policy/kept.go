@@ -34,6 +34,9 @@ type Kept struct {
 	// PowerLooked is when Ironic was last asked to look at the machine's power because its
 	// BMC had told of it. Lost: what came of that is seen at the watch's usual pace.
 	PowerLooked time.Time
+	// Wish is, as ironic.Row has it, what the node is known to hold that is none other than the
+	// status says, although it is written otherwise. Lost: one more read.
+	Wish string
 	// Busy is who held the node when a call was last turned away, and since when. Lost: a
 	// lock that lasts is shown half a minute later.
 	Busy Holder
@@ -49,6 +52,12 @@ func (o *Observed) Keep(failed bool) Kept {
 	}
 	if o.Node == nil || fulfilled(o.Node, k.PowerAsked) || failed {
 		k.PowerAsked = "" // its failure counts once
+	}
+	if _, read := o.InFull(); read {
+		k.Wish = ""
+		if !o.holdsOther() {
+			k.Wish = o.Node.Wish
+		}
 	}
 	return k
 }
