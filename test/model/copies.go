@@ -33,7 +33,7 @@ var copies = []move{
 func restored(when string, state metal3.ProvisioningState) move {
 	return move{
 		fault, "restored from a backup of when it was " + when + ":", "",
-		func(w *World, about string) bool { return w.saved[backup{named(about), state}] != nil },
+		func(w *World, about string) bool { return w.saved[backup{named(about), state}].host != nil },
 		func(w *World, about string) { w.restore(about, state) },
 	}
 }
@@ -42,11 +42,13 @@ func restored(when string, state metal3.ProvisioningState) move {
 func (w *World) restore(about string, state metal3.ProvisioningState) {
 	w.later(moment)
 	key := named(about)
-	old := w.saved[backup{key, state}].DeepCopy()
+	copied := w.saved[backup{key, state}]
+	old := copied.host.DeepCopy()
 	old.Generation = w.host(key).Generation + 1
 	w.replace(objectKey{"BareMetalHost", key}, old)
 	a := w.asked[key]
-	a.Destroy, a.Off, a.Restarts, a.Anew = a.Destroy && w.workedOn(key), false, 0, true
+	same := copied.installs == w.installs[systemOf(old)]
+	a.Destroy, a.Off, a.Restarts, a.Anew = a.Destroy && w.workedOn(key) || same && copied.destroy, false, 0, true
 	w.asked[key] = a
 	w.restart()
 }

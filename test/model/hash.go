@@ -76,8 +76,9 @@ func (w *World) hashBehind(b *bytes.Buffer) {
 	out := json.NewEncoder(b)
 	for _, key := range w.hosts() {
 		for _, state := range backedUp {
-			if old := w.saved[backup{key, state}]; old != nil {
-				fmt.Fprintln(b, state, old.UID)
+			if copied := w.saved[backup{key, state}]; copied.host != nil {
+				old := copied.host
+				fmt.Fprintln(b, state, old.UID, copied.destroy, copied.installs == w.installs[systemOf(old)])
 				_ = out.Encode([]map[string]string{old.Annotations, old.Labels})
 				_ = out.Encode(old.Spec)
 				_ = out.Encode(bare(old))

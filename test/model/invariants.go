@@ -71,6 +71,7 @@ func (w *World) boot(id, how string) {
 
 // installed ends the deployment of a node: from now on, that counts.
 func (w *World) installed(n *node) {
+	w.installs[n.address]++
 	for _, key := range w.ownersOf(n.address) {
 		h, a := w.host(key), w.asked[key]
 		a.Destroy = h.DeletionTimestamp != nil || differs(h, w.machines[n.address].Disk)

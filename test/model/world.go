@@ -22,7 +22,7 @@ type World struct {
 	objects map[objectKey]client.Object
 	before  map[types.NamespacedName]*metal3.BareMetalHost
 	// saved are hosts as a backup has them, by when it was made.
-	saved map[backup]*metal3.BareMetalHost
+	saved map[backup]saved
 
 	nodes    map[string]*node
 	ports    map[string]string // MAC address to node
@@ -30,6 +30,8 @@ type World struct {
 	// tenants are the hosts for which what is on a machine was installed: nobody else's
 	// wish counts for that.
 	tenants map[string]types.NamespacedName
+	// installs count what was installed on each machine.
+	installs map[string]int
 	// rows are what the watch shows while it is behind; nil while it is not.
 	rows     map[string]ironic.Row
 	made     int // changes of nodes so far
@@ -57,6 +59,14 @@ type backup struct {
 	state metal3.ProvisioningState
 }
 
+// saved is what a backup holds: a host, whether what was installed might go by what was asked
+// for until then, and what that was.
+type saved struct {
+	host     *metal3.BareMetalHost
+	destroy  bool
+	installs int
+}
+
 // objectKey names an object.
 type objectKey struct {
 	kind string
@@ -70,7 +80,7 @@ var epoch = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 func NewWorld() *World {
 	return &World{
 		Now: epoch, objects: map[objectKey]client.Object{}, before: map[types.NamespacedName]*metal3.BareMetalHost{},
-		saved: map[backup]*metal3.BareMetalHost{}, tenants: map[string]types.NamespacedName{},
+		saved: map[backup]saved{}, installs: map[string]int{}, tenants: map[string]types.NamespacedName{},
 		nodes: map[string]*node{}, ports: map[string]string{}, machines: map[string]machine{},
 		memories: map[types.NamespacedName]memory.Memory{}, woken: map[types.NamespacedName]bool{},
 		timers: map[types.NamespacedName]time.Time{}, errors: map[types.NamespacedName]int{},
@@ -85,7 +95,7 @@ func (w *World) copy() *World {
 	c.nodes, c.ports, c.machines = maps.Clone(w.nodes), maps.Clone(w.ports), maps.Clone(w.machines)
 	c.memories, c.woken, c.timers, c.errors = maps.Clone(w.memories), maps.Clone(w.woken), maps.Clone(w.timers), maps.Clone(w.errors)
 	c.asked, c.tenants, c.rows = maps.Clone(w.asked), maps.Clone(w.tenants), maps.Clone(w.rows)
-	c.told = nil
+	c.installs, c.told = maps.Clone(w.installs), nil
 	return &c
 }
 

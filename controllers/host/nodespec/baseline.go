@@ -1,6 +1,8 @@
 package nodespec
 
 import (
+	"slices"
+
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/ironflow/ironflow/ironic"
@@ -14,12 +16,30 @@ const keyBaseline = "ironflow_baseline"
 // baselineUnknown is its value.
 const baselineUnknown = "unknown"
 
-// lostNode reports a host whose status says that it had a node, and that its machine is in
-// use, or free and off, or was left alone already. If it is on, and free by the status, that
-// is not of now.
+// lostNode reports a host whose status says that it had a node, and is no word of that its
+// machine is free: the machine is in use, or was left alone already; it is said to be free and
+// off, and if it is on, that is not of now; or Ironic was at work on it, which may have ended
+// since.
 func lostNode(in Input) bool {
 	h := in.Host
-	return h.Status.Provisioning.ID != "" && (InUse(h) || free(h) && (!h.Status.PoweredOn || in.LeftAlone))
+	switch {
+	case h.Status.Provisioning.ID == "":
+		return false
+	case InUse(h) || in.LeftAlone:
+		return true
+	case free(h):
+		return !h.Status.PoweredOn
+	default:
+		return !in.SeenAtWork
+	}
+}
+
+// inWork are the phases in which a machine is worked on that nobody uses.
+var inWork = []metal3.ProvisioningState{metal3.StateInspecting, metal3.StatePreparing, metal3.StateProvisioning, metal3.StateDeprovisioning}
+
+// Worked reports whether the host's machine is worked on.
+func Worked(h *metal3.BareMetalHost) bool {
+	return slices.Contains(inWork, h.Status.Provisioning.State)
 }
 
 // free reports a host that can be deployed.
@@ -33,9 +53,18 @@ func Unproven(n *ironic.Node) bool { return n.Extra[keyBaseline] == baselineUnkn
 
 // MayBeInUse reports whether a machine is to be left alone of which that is recorded, and
 // which is not known to be off. Nothing is left to be said when somebody says that what runs
-// is to be kept, and as long as the machine is to be on, and nothing is to be deployed.
-func MayBeInUse(h *metal3.BareMetalHost, power ironic.PowerState) bool {
-	return free(h) && power != ironic.PowerOff && !h.Spec.ExternallyProvisioned && (!h.Spec.Online || WantsInstance(h))
+// is to be kept, where an active node tells, and as long as the machine is to be on, and nothing is to be deployed.
+func MayBeInUse(h *metal3.BareMetalHost, n *ironic.Row) bool {
+	if n.PowerState == ironic.PowerOff || h.Spec.ExternallyProvisioned || h.DeletionTimestamp != nil {
+		return false
+	}
+	return Worked(h) && n.ProvisionState != ironic.StateActive || free(h) && (!h.Spec.Online || WantsInstance(h))
+}
+
+// heldBack reports a machine that is to be worked on, and that is left alone until somebody
+// has called it free.
+func heldBack(in Input) bool {
+	return Worked(in.Host) && Unproven(in.Node) && !in.CalledFree && MayBeInUse(in.Host, &in.Node.Row)
 }
 
 // desiredBaseline has the record go once it is over: the node itself tells, by now, or the
@@ -44,7 +73,9 @@ func MayBeInUse(h *metal3.BareMetalHost, power ironic.PowerState) bool {
 func desiredBaseline(in Input, d *ironic.Desired) {
 	h, n := in.Host, in.Node
 	adopting := InUse(h) && n.ProvisionState != ironic.StateActive
-	waits := free(h) && (!h.Spec.Online || n.PowerState != ironic.PowerOff)
+	waits := free(h) && (!h.Spec.Online || n.PowerState != ironic.PowerOff) ||
+		h.Status.Provisioning.State == metal3.StateRegistering ||
+		heldBack(in)
 	if !Unproven(n) || adopting || waits {
 		return
 	}

@@ -40,6 +40,12 @@ type Input struct {
 	BMC BMC
 	// LeftAlone means that the host's machine is left alone, because something may run on it.
 	LeftAlone bool
+	// SeenAtWork means that this process has seen a node of the host in the present phase:
+	// that this one is gone is no sign that the host's status is of a backup.
+	SeenAtWork bool
+	// CalledFree means that somebody has called a machine free that is left alone because
+	// something may run on it.
+	CalledFree bool
 	// NewCredentials means that Ironic was not told the present content of the Secret.
 	NewCredentials bool
 	// Image is the live image.
@@ -234,6 +240,7 @@ func Desired(in Input) ironic.Desired {
 	switch {
 	case state == metal3.StateInspecting:
 		d.Interfaces.Inspect = inspectInterface(h, in.BMC.Access)
+	case heldBack(in): // nothing is deployed
 	case state == metal3.StateProvisioning && Deployable(in.Node.ProvisionState):
 		desiredInstance(h, in.Settings, Wanted(h), &d)
 		addPullSecret(in.PullSecret, h.Spec.Image, &d)

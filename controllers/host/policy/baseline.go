@@ -89,13 +89,19 @@ func (o *Observed) Baseline() Baseline {
 // was lost. The watch does not keep what is recorded of that on the node: all that would touch
 // the machine reads it.
 func (o *Observed) mayBeInUse() bool {
-	if !nodespec.MayBeInUse(o.Host, o.Node.PowerState) {
+	if !nodespec.MayBeInUse(o.Host, o.Node) {
 		return false
 	}
 	if n, read := o.InFull(); read {
 		return nodespec.Unproven(n.Node())
 	}
 	return stalledBy(o, causeUnproven)
+}
+
+// keptAsItIs reports a machine that was left alone while it was worked on, and of which
+// somebody says now that what runs on it is to be kept.
+func (o *Observed) keptAsItIs() bool {
+	return o.Host.Spec.ExternallyProvisioned && nodespec.Worked(o.Host) && stalledBy(o, causeUnproven)
 }
 
 // inspectionAskedSince reports whether somebody asks for an inspection who may have read why
@@ -166,6 +172,10 @@ func concernBaseline(o *Observed, d *Decision) {
 	b := o.Baseline()
 	_, read := o.InFull()
 	switch {
+	case b == BaselineKnown && o.keptAsItIs():
+		if n, ok := o.knownNode(d); ok && nodespec.Unproven(n.Node()) {
+			enter(o, d, metal3.StateExternallyProvisioned)
+		}
 	case b == BaselineKnown:
 	case o.Node.UUID != o.Host.Status.Provisioning.ID:
 		d.Status.Provisioning.ID = o.Node.UUID
@@ -174,7 +184,7 @@ func concernBaseline(o *Observed, d *Decision) {
 		d.wait(0, otherNote(o))
 	case b == BaselineUnproven && !read && o.Retry:
 		o.knownNode(d)
-	case b == BaselineUnproven && o.inspectionAskedSince():
+	case b == BaselineUnproven && o.inspectionAskedSince() && !nodespec.Worked(o.Host): // otherwise the record goes: see concernNode
 		enter(o, d, metal3.StateInspecting)
 	case b == BaselineUnproven: // its node, and how its BMC is reached, is kept as wanted: see concernUnproven
 	case o.available() && !read: // the watch does not keep what was deployed
@@ -223,9 +233,9 @@ func concernUnproven(o *Observed, d *Decision) {
 		return
 	case on && (!stalledBy(o, causeUnproven) || o.Retry):
 		fail(o, d, metal3.RegistrationError, causeUnproven, fmt.Sprintf(
-			"the machine is on, while the host's status knows of nothing on it, and its former node is gone from Ironic (now node %s): after a "+
+			"the machine is on, while the host's status (%s) knows of nothing on it, and its former node is gone from Ironic (now node %s): after a "+
 				"restore from an older backup something may run on it that nobody knows of, so it is left alone. To keep what runs, set "+
-				"spec.externallyProvisioned. If nothing is needed of it, switch it off by its BMC, or have it inspected (annotation %s)", DisplayName(o.Node), names.Inspect))
+				"spec.externallyProvisioned. If nothing is needed of it, switch it off by its BMC, or have it inspected (annotation %s)", o.State(), DisplayName(o.Node), names.Inspect))
 	}
 	d.wait(0, view.Note{
 		Step: "left as it is: the machine is on, and may be in use", WaitingFor: "somebody to set spec.externallyProvisioned, to switch the machine off, or to have it inspected",

@@ -15,14 +15,22 @@ import (
 func TestWhatANewNodeRemembers(t *testing.T) {
 	for name, c := range map[string]struct {
 		state State
+		seen  State // the phase in which its node was seen last
 		given func(*metal3.BareMetalHost)
 		want  bool
 	}{
-		"a new host":                   {state: metal3.StateRegistering},
-		"inspecting":                   {state: metal3.StateInspecting},
-		"preparing":                    {state: metal3.StatePreparing},
-		"provisioning":                 {state: metal3.StateProvisioning},
-		"deprovisioning":               {state: metal3.StateDeprovisioning},
+		"a new host":                   {state: metal3.StateRegistering, given: func(h *metal3.BareMetalHost) { h.Status.Provisioning.ID = "" }},
+		"registering, seen":            {state: metal3.StateRegistering, seen: metal3.StateRegistering},
+		"inspecting, seen":             {state: metal3.StateInspecting, seen: metal3.StateInspecting},
+		"preparing, seen":              {state: metal3.StatePreparing, seen: metal3.StatePreparing},
+		"provisioning, seen":           {state: metal3.StateProvisioning, seen: metal3.StateProvisioning},
+		"deprovisioning, seen":         {state: metal3.StateDeprovisioning, seen: metal3.StateDeprovisioning},
+		"registering":                  {state: metal3.StateRegistering, want: true},
+		"inspecting":                   {state: metal3.StateInspecting, want: true},
+		"preparing":                    {state: metal3.StatePreparing, want: true},
+		"provisioning":                 {state: metal3.StateProvisioning, want: true},
+		"deprovisioning":               {state: metal3.StateDeprovisioning, want: true},
+		"provisioning, seen later":     {state: metal3.StateProvisioning, seen: metal3.StateProvisioned, want: true},
 		"provisioned":                  {state: metal3.StateProvisioned, given: wantInstall, want: true},
 		"externally provisioned":       {state: metal3.StateExternallyProvisioned, given: func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = true }, want: true},
 		"off":                          {state: metal3.StateAvailable, given: func(h *metal3.BareMetalHost) { h.Spec.Online = false }, want: true},
@@ -38,7 +46,7 @@ func TestWhatANewNodeRemembers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			o := observed(c.state, ironic.StateManageable)
-			o.Host.Status.Provisioning.ID = "before"
+			o.Host.Status.Provisioning.ID, o.SeenIn = "before", c.seen
 			o.Sight, o.Host.Spec.Online, o.Host.Status.PoweredOn = nodeaction.Missing(), true, false
 			if c.given != nil {
 				c.given(o.Host)

@@ -18,7 +18,8 @@ func (o *Observed) NodeInput() nodespec.Input {
 	in := nodespec.Input{
 		Host: o.Host, Settings: o.Settings.Settings, BMC: o.BMC, Image: o.Image,
 		NetworkData: o.NetworkData, Hardware: o.Hardware, NewCredentials: NewCredentials(o),
-		LeftAlone: stalledBy(o, causeBaseline) || stalledBy(o, causeUnproven),
+		LeftAlone:  stalledBy(o, causeBaseline) || stalledBy(o, causeUnproven),
+		SeenAtWork: o.SeenIn == o.State(), CalledFree: o.inspectionAskedSince(),
 	}
 	if o.PullSecret != nil {
 		in.PullSecret = o.PullSecret.Value

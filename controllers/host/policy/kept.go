@@ -37,6 +37,10 @@ type Kept struct {
 	// Wish is, as ironic.Row has it, what the node is known to hold that is none other than the
 	// status says, although it is written otherwise. Lost: one more read.
 	Wish string
+	// SeenIn is the phase in which the host's node was last seen, with nothing on the machine
+	// that the status does not know of. Lost, with the node: the machine is left alone if it is
+	// on, until somebody says that nothing of it is needed.
+	SeenIn State
 	// Busy is who held the node when a call was last turned away, and since when. Lost: a
 	// lock that lasts is shown half a minute later.
 	Busy Holder
@@ -52,6 +56,9 @@ func (o *Observed) Keep(failed bool) Kept {
 	}
 	if o.Node == nil || fulfilled(o.Node, k.PowerAsked) || failed {
 		k.PowerAsked = "" // its failure counts once
+	}
+	if o.Node != nil && o.Baseline() == BaselineKnown {
+		k.SeenIn = o.State()
 	}
 	if _, read := o.InFull(); read {
 		k.Wish = ""

@@ -102,7 +102,7 @@ func init() {
 		},
 		metal3.StateProvisioning: {
 			step: stepProvisioning, deleted: metal3.StateDeprovisioning, node: true,
-			next:    []State{metal3.StateDeprovisioning, metal3.StateProvisioned},
+			next:    []State{metal3.StateDeprovisioning, metal3.StateProvisioned, metal3.StateExternallyProvisioned},
 			running: deploying, fails: metal3.ProvisioningError, reason: metal3.ProvisioningReason,
 		},
 		metal3.StateProvisioned: {
@@ -117,7 +117,10 @@ func init() {
 		},
 		metal3.StateDeprovisioning: {
 			step: stepDeprovisioning, deleted: metal3.StateDeprovisioning, node: true,
-			next:    []State{metal3.StateAvailable, metal3.StatePoweringOffBeforeDelete, StateDeleting},
+			next: []State{
+				metal3.StateAvailable, metal3.StatePoweringOffBeforeDelete, StateDeleting,
+				metal3.StateProvisioned, metal3.StateExternallyProvisioned,
+			},
 			running: releasing, fails: metal3.ProvisioningError, reason: metal3.DeprovisioningReason,
 		},
 		metal3.StatePoweringOffBeforeDelete: {

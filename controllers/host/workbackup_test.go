@@ -1,0 +1,111 @@
+package host
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+)
+
+// TestABackupOfWhenAMachineWasWorkedOn touches nothing: the work has ended since, something runs on the machine, and its node
+// is gone, as with Ironic's database or by a detachment.
+func TestABackupOfWhenAMachineWasWorkedOn(t *testing.T) {
+	for state, at := range map[metal3.ProvisioningState]metal3.ProvisioningState{
+		metal3.StateInspecting: metal3.StateInspecting, metal3.StatePreparing: metal3.StateInspecting,
+		metal3.StateProvisioning: metal3.StateProvisioning, metal3.StateDeprovisioning: metal3.StateDeprovisioning,
+	} {
+		for name, end := range map[string]struct {
+			by   func(*world)
+			want func(*metal3.BareMetalHost) bool
+		}{
+			"what runs is kept": {
+				by: func(w *world) { w.edit(func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = true }) },
+				want: func(h *metal3.BareMetalHost) bool {
+					return h.Status.Provisioning.State == metal3.StateExternallyProvisioned
+				},
+			},
+			"it is switched off": {
+				by:   func(w *world) { w.sim.Edit("lab~host-1", map[string]any{"power_state": "power off"}) },
+				want: func(h *metal3.BareMetalHost) bool { return rests(h) },
+			},
+			"an inspection is asked for": {
+				by:   func(w *world) { w.annotate(names.Inspect, "") },
+				want: func(h *metal3.BareMetalHost) bool { return rests(h) },
+			},
+		} {
+			t.Run(string(state)+"/"+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) {
+						h.Spec.Online = true
+						askFor("http://images.test/first.img")(h)
+					})
+					defer func() { w.stop() }()
+					backup := w.backup(at)
+					backup.Status.Provisioning.State = state // one is too short to be seen
+					w.edit(askFor("http://images.test/second.img"))
+					w.until("installed", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
+						return h.Status.Provisioning.Image.URL == "http://images.test/second.img"
+					})
+					w.stop()
+					w.putBack(backup)
+					w.sim.Wipe()
+					w.sim.ResetCounts()
+					w.start(policy.Settings{})
+					w.enrolledAgain("power on")
+					let(time.Hour)
+					w.foundOn()
+					w.g.Expect(w.host().Status.ErrorMessage).To(ContainSubstring("(" + string(state) + ")"))
+
+					end.by(w)
+					w.until(name, 10*time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == "" && end.want(h) })
+					let(time.Minute)
+					w.edit(func(h *metal3.BareMetalHost) {
+						h.Spec.ExternallyProvisioned = false
+						askFor("http://images.test/second.img")(h)
+					})
+					w.untilState(metal3.StateProvisioned, 10*time.Minute)
+					w.edit(func(h *metal3.BareMetalHost) { h.Spec.Image = nil })
+					w.untilState(metal3.StateAvailable, 10*time.Minute)
+					n, _ := w.sim.Node("lab~host-1")
+					w.g.Expect(n.Fields["extra"]).NotTo(HaveKey("ironflow_baseline"))
+				})
+			})
+		}
+	}
+}
+
+// rests reports a host that has come to an end of its work.
+func rests(h *metal3.BareMetalHost) bool {
+	return h.Status.Provisioning.State == metal3.StateProvisioned || h.Status.Provisioning.State == metal3.StateAvailable
+}
+
+// TestWorkGoesOnThoughTheDatabaseIsLost: who has seen the machine worked on needs nobody to say that it is free.
+func TestWorkGoesOnThoughTheDatabaseIsLost(t *testing.T) {
+	for _, state := range []metal3.ProvisioningState{metal3.StateInspecting, metal3.StateProvisioning, metal3.StateDeprovisioning} {
+		t.Run(string(state), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) {
+					h.Spec.Online = true
+					askFor("http://images.test/first.img")(h)
+				})
+				defer func() { w.stop() }()
+				if state == metal3.StateDeprovisioning {
+					w.untilState(metal3.StateProvisioned, 10*time.Minute)
+					w.edit(func(h *metal3.BareMetalHost) { h.Spec.Image = nil })
+				}
+				w.untilState(state, 10*time.Minute)
+				let(time.Second)
+				w.g.Expect(w.host().Status.Provisioning.State).To(Equal(state))
+				w.sim.Wipe()
+				w.enrolledAgain("power on")
+				w.until("the end", 10*time.Minute, rests)
+				w.g.Expect(w.host().Status.ErrorType).To(BeEmpty())
+			})
+		})
+	}
+}
