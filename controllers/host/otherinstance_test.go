@@ -95,7 +95,9 @@ func (w *world) backup(state metal3.ProvisioningState) (h *metal3.BareMetalHost)
 func (w *world) putBack(backup *metal3.BareMetalHost) {
 	w.t.Helper()
 	w.edit(func(h *metal3.BareMetalHost) { h.Spec, h.Annotations = backup.Spec, backup.Annotations })
-	h := w.host()
-	h.Status = backup.Status
-	w.g.Expect(w.kube.Status().Update(w.t.Context(), h)).To(Succeed())
+	w.g.Eventually(func() error { // what was stopped may be heard of once more
+		h := w.host()
+		h.Status = backup.Status
+		return w.kube.Status().Update(w.t.Context(), h)
+	}).Should(Succeed())
 }

@@ -73,7 +73,7 @@ func heldBack(in Input) bool {
 func desiredBaseline(in Input, d *ironic.Desired) {
 	h, n := in.Host, in.Node
 	adopting := InUse(h) && n.ProvisionState != ironic.StateActive
-	waits := free(h) && (!h.Spec.Online || n.PowerState != ironic.PowerOff) ||
+	waits := free(h) && !in.CalledFree && (!h.Spec.Online || n.PowerState != ironic.PowerOff) ||
 		h.Status.Provisioning.State == metal3.StateRegistering ||
 		heldBack(in)
 	if !Unproven(n) || adopting || waits {

@@ -184,8 +184,6 @@ func concernBaseline(o *Observed, d *Decision) {
 		d.wait(0, otherNote(o))
 	case b == BaselineUnproven && !read && o.Retry:
 		o.knownNode(d)
-	case b == BaselineUnproven && o.inspectionAskedSince() && !nodespec.Worked(o.Host): // otherwise the record goes: see concernNode
-		enter(o, d, metal3.StateInspecting)
 	case b == BaselineUnproven: // its node, and how its BMC is reached, is kept as wanted: see concernUnproven
 	case o.available() && !read: // the watch does not keep what was deployed
 		if stalledBy(o, causeBaseline) && !o.Retry {
