@@ -44,6 +44,7 @@ func (s Sources) pieces(order Order) []Piece {
 		s.network(),
 		single("inventory.json", s.inventory),
 		s.file("step.json", hostfile.StepFile),
+		s.file("status.json", hostfile.StatusFile),
 		s.file("reason.json", hostfile.ReasonFile),
 		s.file("agent.json", state.Path),
 	)

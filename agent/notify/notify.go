@@ -1,6 +1,6 @@
 // Package notify tells systemd, and through it the deploy step, how the agent
-// is: READY=1 once, and STATUS= with the text of [hostfile.Status]. A status is
-// sent when it changes and is renewed at least every [Renew], because a step
+// is: READY=1 once, and STATUS= with the text of [hostfile.Status], whose fields are
+// in the status file by then. A status is sent when it changes and is renewed at least every [Renew], because a step
 // takes a silent agent for a stuck one. Outside of systemd nothing is sent.
 package notify
 
@@ -25,6 +25,7 @@ const maxText = 400
 // Notifier sends the agent's state. Make it with [New].
 type Notifier struct {
 	send func(state string) error
+	keep func(hostfile.Status) error
 	log  *slog.Logger
 
 	mu    sync.Mutex
@@ -40,13 +41,17 @@ func Systemd(state string) error {
 	return err
 }
 
-// New returns a notifier that sends with the function, such as [Systemd]; nil
-// sends nothing. A process has one service manager but may have many agents.
-func New(log *slog.Logger, send func(state string) error) *Notifier {
+// New returns a notifier that sends with the function, such as [Systemd], and keeps
+// each status with the other, such as [File], before it is sent; nil sends, or keeps,
+// nothing. A process has one service manager but may have many agents.
+func New(log *slog.Logger, send func(state string) error, keep func(hostfile.Status) error) *Notifier {
 	if send == nil {
 		send = func(string) error { return nil }
 	}
-	return &Notifier{send: send, log: log, last: hostfile.Status{Part: hostfile.PartStarting, Percent: -1}, sent: make(chan struct{}, 1)}
+	if keep == nil {
+		keep = func(hostfile.Status) error { return nil }
+	}
+	return &Notifier{send: send, keep: keep, log: log, last: hostfile.Status{Part: hostfile.PartStarting, Percent: -1}, sent: make(chan struct{}, 1)}
 }
 
 // Ready sends READY=1; only the first call does anything.
@@ -125,6 +130,9 @@ func (n *Notifier) Run(ctx context.Context) {
 func (n *Notifier) deliverStatus() {
 	s := n.last
 	s.At = time.Now()
+	if err := n.keep(s); err != nil {
+		n.log.Warn("the status cannot be kept; the step reads it from its text", "error", err)
+	}
 	n.deliver("STATUS=" + s.String())
 }
 

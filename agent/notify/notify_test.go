@@ -19,7 +19,7 @@ import (
 
 func recorder() (*notify.Notifier, *[]string) {
 	var sent []string
-	return notify.New(slog.New(slog.DiscardHandler), func(s string) error { sent = append(sent, s); return nil }), &sent
+	return notify.New(slog.New(slog.DiscardHandler), func(s string) error { sent = append(sent, s); return nil }, nil), &sent
 }
 
 func TestStatusSaysItOnce(t *testing.T) {
@@ -71,7 +71,7 @@ func TestTheServiceManagersSocket(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = socket.Close() }()
 	t.Setenv("NOTIFY_SOCKET", filepath.Join(folder, "s"))
-	notify.New(slog.New(slog.DiscardHandler), notify.Systemd).Ready()
+	notify.New(slog.New(slog.DiscardHandler), notify.Systemd, nil).Ready()
 	packet := make([]byte, 64)
 	n, err := socket.Read(packet)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -80,7 +80,7 @@ func TestTheServiceManagersSocket(t *testing.T) {
 
 func TestWithoutAServiceManagerTheStatusIsStillKnown(t *testing.T) {
 	g := NewWithT(t)
-	n := notify.New(slog.New(slog.DiscardHandler), nil)
+	n := notify.New(slog.New(slog.DiscardHandler), nil, nil)
 	n.Ready()
 	n.Waiting("approve the host")
 	g.Expect(n.Last().Text).To(Equal("approve the host"))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"sync"
 	"sync/atomic"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/ironflow/ironflow/agent/media"
 	"github.com/ironflow/ironflow/agent/notify"
 	"github.com/ironflow/ironflow/agent/outbox"
+	"github.com/ironflow/ironflow/agent/outcome"
 	"github.com/ironflow/ironflow/agent/poll"
 	"github.com/ironflow/ironflow/agent/probe"
 	"github.com/ironflow/ironflow/agent/probe/table"
@@ -73,7 +75,7 @@ func newAgent(cfg Config) (*agent, error) {
 	}
 	a := &agent{
 		cfg: cfg, log: cfg.Log, machine: machine,
-		state: state.Open(cfg.Dir), notifier: notify.New(cfg.Log, cfg.Notify),
+		state: state.Open(cfg.Dir), notifier: newNotifier(cfg),
 		hostID:  identify(cfg, machine),
 		mishaps: install.Mishaps{Faults: cfg.Dry.Faults(machine), Notify: cfg.Notify, Log: cfg.Log},
 		changed: make(chan struct{}, 1), leave: make(chan string, 1), ends: make(chan ending, 1),
@@ -96,6 +98,16 @@ func newAgent(cfg Config) (*agent, error) {
 		a.dispatcher.Media = a.mediaCheck
 	}
 	return a, nil
+}
+
+// newNotifier keeps the status in a file where there is somebody to read it: what
+// follows the unit of this process.
+func newNotifier(cfg Config) *notify.Notifier {
+	invocation := os.Getenv(outcome.InvocationEnv)
+	if cfg.Notify == nil || invocation == "" {
+		return notify.New(cfg.Log, cfg.Notify, nil)
+	}
+	return notify.New(cfg.Log, cfg.Notify, notify.File(cfg.Dir, invocation))
 }
 
 // mediaCheck tells whether the boot medium can be read. While an installer runs

@@ -95,16 +95,20 @@ func (a *agent) container() container.Runner {
 
 // startForeign is the step install of a foreign hub. The hub repeats it each
 // minute: while the installer runs it is answered with 125, and then with its end.
-func (a *agent) startForeign(job install.Job) steps.Result {
+func (a *agent) startForeign(ctx context.Context, job install.Job) steps.Result {
 	if answer := a.foreign.begin(); answer != nil {
 		return *answer
+	}
+	runner := a.container()
+	if err := runner.Clear(ctx); err != nil { // before the order is kept: a crash follows what is there
+		a.log.Warn("the container of an earlier installer was not removed", "error", err)
 	}
 	// Kept, so that a restarted agent does not register, which would fail the installation.
 	if err := a.state.SetInstall(&state.Install{Request: job.Request, Attempt: 1, Disk: job.Disk}); err != nil {
 		a.log.Warn("the order cannot be kept; a crash will register again", "error", err)
 	}
-	ctx, done := a.foreign.follow(a.work)
-	go a.runForeign(ctx, done, job, a.container().Run)
+	work, done := a.foreign.follow(a.work)
+	go a.runForeign(work, done, job, runner.Run)
 	return steps.Silent
 }
 
@@ -170,5 +174,5 @@ func (a *agent) stopInstaller(ctx context.Context) bool {
 // foreign installer ran: that is how it says that it is done, and how its
 // container ends is what counts. There is no marker, so nobody takes the exit for a proof.
 func stoppedByInstaller() *outcome.End {
-	return &outcome.End{Exit: exitcode.AgentInstalled, Text: "the hub's own installer has stopped this agent; the end of its container counts"}
+	return &outcome.End{Exit: exitcode.AgentInstalled, Text: "the agent was stopped while the hub's own installer ran; the end of its container counts"}
 }

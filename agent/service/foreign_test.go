@@ -130,6 +130,7 @@ func TestAForeignHubsInstaller(t *testing.T) {
 			g.Expect(e.count("stop")).To(Equal(tc.stopped))
 			if tc.pull == nil {
 				g.Expect(e.count("run")).To(Equal(1), "one installer, however often it is ordered")
+				g.Expect(e.ran[0]).To(Equal("rm"), "how an earlier one ended says nothing of this one")
 			}
 			if tc.reply != 0 {
 				h.mu.Lock()

@@ -17,7 +17,7 @@ import (
 func TestOnlyADryRunPretends(t *testing.T) {
 	g := NewWithT(t)
 	log := slog.New(slog.DiscardHandler)
-	a := &agent{log: log, state: state.Open(Config{}.Dir), notifier: notify.New(log, nil)}
+	a := &agent{log: log, state: state.Open(Config{}.Dir), notifier: notify.New(log, nil, nil)}
 	a.setInstaller()
 	g.Expect(a.installer.Installer).To(BeAssignableToTypeOf(&coreos.Installer{}))
 	a.cfg.Dry = dryrun.Settings{Enabled: true}

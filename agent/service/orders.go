@@ -28,7 +28,7 @@ func (a *agent) installStep(ctx context.Context, args []string) steps.Result {
 		return steps.Failed(steps.ExitBad, "%v", err)
 	}
 	if a.isForeign(job) {
-		return a.startForeign(job)
+		return a.startForeign(ctx, job)
 	}
 	switch err := a.installer.Start(a.work, job); {
 	case errors.Is(err, install.ErrRunning):

@@ -40,6 +40,8 @@ const (
 	StopFile = RunDir + "/stop"
 	// ReasonFile is the agent's last word. Writers: agent, and the unit's ExecStopPost.
 	ReasonFile = RunDir + "/reason.json"
+	// StatusFile is what the agent is at, see [AgentStatus]. Writer: agent.
+	StatusFile = RunDir + "/status.json"
 	// InstalledFile is the done marker. Writer: agent, before it ends.
 	InstalledFile = RunDir + "/installed.json"
 

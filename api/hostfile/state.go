@@ -58,6 +58,18 @@ type StepSeen struct {
 	SubState    string `json:"sub_state,omitempty"`
 	StatusText  string `json:"status_text,omitempty"`
 	NRestarts   int    `json:"n_restarts,omitempty"`
+	// Status is what the text meant.
+	Status Status `json:"status,omitzero"`
+}
+
+// AgentStatus is the content of [StatusFile]: the status that the agent shows in
+// its unit's StatusText, for whoever decides on it. The sentence is for people.
+type AgentStatus struct {
+	// BootID and InvocationID tie the status to one run of the unit.
+	BootID       string `json:"boot_id"`
+	InvocationID string `json:"invocation_id"`
+	// Status is what the agent is at.
+	Status Status `json:"status"`
 }
 
 // Reason is the content of [ReasonFile]: the agent's last word, completed by the

@@ -17,31 +17,33 @@ const (
 	PartEnding     = "ending"
 )
 
-// Status is what the agent says about itself with sd_notify's STATUS=, and what
-// the step reads back from the unit's StatusText:
+// Status is what the agent says about itself: with its fields in [StatusFile], which
+// the step reads, and in one line with sd_notify's STATUS=, which people read:
 //
 //	waiting: the host waits for approval; approve it in the hub [12:05:31]
 //	installing: Writing image to disk 45% (to /dev/sda) [12:07:02]
+//	installing: (the hub's own installer is at work) [12:09:00]
 //
 // systemd announces a status only when the text differs from the one before.
 // The time at the end makes each renewal a new text, and so a sign of life; an
 // agent renews at least every 5 minutes.
 type Status struct {
 	// Part is one of the Part constants; empty for a text of another form.
-	Part string
-	// Stage is the hub's name of the installation stage, only with PartInstalling and PartEnding.
-	Stage string
+	Part string `json:"part,omitempty"`
+	// Stage is the hub's name of the installation stage, only with PartInstalling and
+	// PartEnding. It is empty where somebody else reports the stages to the hub.
+	Stage string `json:"stage,omitempty"`
 	// Percent is the progress within the stage, 0 to 100; -1 when unknown.
-	Percent int
+	Percent int `json:"percent"`
 	// Text is for people: what is waited for and who can end it, or a detail of the stage.
-	Text string
-	// At is when the agent said so; only the time of day (UTC) travels.
-	At time.Time
+	Text string `json:"text,omitempty"`
+	// At is when the agent said so; in the line only the time of day (UTC) travels.
+	At time.Time `json:"at,omitzero"`
 }
 
 var (
 	statusForm = regexp.MustCompile(`^(starting|waiting|installing|ending): (.*?)(?: \[(\d\d:\d\d:\d\d)\])?$`)
-	stageForm  = regexp.MustCompile(`^(.*?)(?: (\d{1,3})%)?(?: \((.*)\))?$`)
+	stageForm  = regexp.MustCompile(`^(.*?)(?:(?:^| )(\d{1,3})%)?(?:(?:^| )\((.*)\))?$`)
 )
 
 // String renders the status in one line, without line breaks.
@@ -65,8 +67,9 @@ func (s Status) String() string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// ParseStatus reads a unit's StatusText. A text of another form (a foreign
-// agent, an empty one) comes back whole as Text, with an empty Part.
+// ParseStatus reads a unit's StatusText, for an agent that keeps no [StatusFile].
+// A text of another form (a foreign agent, an empty one) comes back whole as Text,
+// with an empty Part.
 func ParseStatus(text string) Status {
 	m := statusForm.FindStringSubmatch(text)
 	if m == nil {

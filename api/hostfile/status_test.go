@@ -19,6 +19,8 @@ func TestStatusText(t *testing.T) {
 		"starting":         {hostfile.Status{Part: "starting", Percent: -1, Text: "inventory"}, "starting: inventory"},
 		"stage":            {hostfile.Status{Part: "installing", Stage: "Writing image to disk", Percent: 45, Text: "to /dev/sda", At: at}, "installing: Writing image to disk 45% (to /dev/sda) [12:05:31]"},
 		"stage only":       {hostfile.Status{Part: "installing", Stage: "Rebooting", Percent: -1}, "installing: Rebooting"},
+		"no stage":         {hostfile.Status{Part: "installing", Percent: -1, Text: "to /dev/sda (slow)", At: at}, "installing: (to /dev/sda (slow)) [12:05:31]"},
+		"percent only":     {hostfile.Status{Part: "installing", Percent: 7}, "installing: 7%"},
 		"percent, no text": {hostfile.Status{Part: "ending", Stage: "Done", Percent: 100}, "ending: Done 100%"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -36,4 +38,28 @@ func TestStatusOfAnotherForm(t *testing.T) {
 	}
 	g.Expect(hostfile.ParseStatus("installing: Installing 999%").Percent).To(Equal(100))
 	g.Expect(hostfile.Status{Part: "waiting", Text: "two\nlines"}.String()).To(Equal("waiting: two lines"))
+}
+
+// TestStatusWithoutAStage: a text in brackets is no stage.
+func TestStatusWithoutAStage(t *testing.T) {
+	g := NewWithT(t)
+	s := hostfile.Status{Part: hostfile.PartInstalling, Percent: -1, Text: "the hub's own installer is at work: quay.example/installer:v2"}
+	g.Expect(hostfile.ParseStatus(s.String())).To(Equal(s))
+}
+
+// FuzzParseStatus: whatever a unit's text says, reading it and writing it again
+// settles: nothing moves between stage and text.
+func FuzzParseStatus(f *testing.F) {
+	for _, text := range []string{
+		"installing: Writing image to disk 45% (to /dev/sda) [12:05:31]", "installing: (x)", "installing: 7%", "ending: 7% (a) (b)",
+		"waiting: approve (in the hub) [25:00:00]", "installing: a 999% (b", "installing:  [12:05:31]", "\xff\xfe",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		once := hostfile.ParseStatus(hostfile.ParseStatus(text).String())
+		if twice := hostfile.ParseStatus(once.String()); once.Part != "" && twice != once {
+			t.Errorf("%q: %+v became %+v", text, once, twice)
+		}
+	})
 }

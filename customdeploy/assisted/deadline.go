@@ -17,7 +17,8 @@ type deadline struct {
 //	starting    start, from the gate or the crash to READY
 //	waiting     idle only: nobody knows how long a person takes to approve; of a unit that
 //	            never says anything nothing is known, and the total counts from its start
-//	installing  the stage's own limit, the total without the time in which others are waited for, and a longer idle
+//	installing  the stage's own limit where the agent knows the stage, the total without the time in which others are
+//	            waited for, and a longer idle
 //	ending      the time that the unit may take to stop
 func (o Observation) deadlines() []deadline {
 	c := o.Clocks
@@ -31,9 +32,9 @@ func (o Observation) deadlines() []deadline {
 		return []deadline{{Installed, c.Marked.Add(o.stopTime() + endGrace)}}
 	case hostfile.PartInstalling:
 		stage := o.Status.Stage
-		list := []deadline{
-			{StageDeadline, c.Stage.Add(o.stageLimit())},
-			{IdleDeadline, c.Sign.Add(o.idleInstalling())},
+		list := []deadline{{IdleDeadline, c.Sign.Add(o.idleInstalling())}}
+		if stage != "" { // an installer that reports its stages to the hub alone is late in none
+			list = append(list, deadline{StageDeadline, c.Stage.Add(o.stageLimit())})
 		}
 		if !waitsForOthers(stage) {
 			list = append(list, deadline{TotalDeadline, c.Installing.Add(o.Limits.Total + c.Excluded)})
@@ -55,7 +56,7 @@ func (o Observation) deadlines() []deadline {
 // as the stage may take, because not every stage has something to tell.
 func (o Observation) idleInstalling() time.Duration {
 	idle := max(o.Limits.Idle, otherStage)
-	if waitsForOthers(o.Status.Stage) {
+	if o.Status.Stage == "" || waitsForOthers(o.Status.Stage) {
 		return idle
 	}
 	return max(idle, stageLimit(o.Status.Stage))

@@ -123,6 +123,32 @@ func (f *fakeUnits) Journal(context.Context, string, string, int) ([]string, err
 	return f.journal, nil
 }
 
+// fakeContainer is a foreign installer's container.
+type fakeContainer struct {
+	mu        sync.Mutex
+	installed bool
+	fails     error // what Stop and Remove say
+	did       []string
+	began     time.Time // what was asked for
+	units     *fakeUnits
+}
+
+func (c *fakeContainer) note(what string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	unit, _ := c.units.Unit(context.Background(), "")
+	c.did = append(c.did, what+" while the unit is "+unit.ActiveState)
+	return c.fails
+}
+
+func (c *fakeContainer) Stop(context.Context) error   { return c.note("stopped") }
+func (c *fakeContainer) Remove(context.Context) error { return c.note("removed") }
+func (c *fakeContainer) Installed(_ context.Context, began time.Time) bool {
+	_ = c.note("asked")
+	c.began = began
+	return c.installed
+}
+
 // scene is one run of the step against a fake systemd and real files.
 type scene struct {
 	t       *testing.T
@@ -134,6 +160,8 @@ type scene struct {
 	stages  []string
 	cancel  context.CancelCauseFunc
 	ended   chan step.Report
+
+	container *fakeContainer
 }
 
 func newScene(t *testing.T) *scene {
@@ -151,9 +179,10 @@ func newScene(t *testing.T) *scene {
 		t.Fatal(err)
 	}
 	s := &scene{t: t, units: newFakeUnits(), host: host, changed: make(chan struct{}, 1), ended: make(chan step.Report, 1)}
+	s.container = &fakeContainer{units: s.units}
 	booted := time.Now().Add(-time.Hour)
 	s.step = &Step{
-		Units: s.units, Watch: func(context.Context) (<-chan struct{}, error) { return s.changed, nil },
+		Units: s.units, Foreign: s.container, Watch: func(context.Context) (<-chan struct{}, error) { return s.changed, nil },
 		Uptime: func() time.Duration { return time.Since(booted) },
 	}
 	s.req = &step.Request{

@@ -75,6 +75,14 @@ func (h Host) Marker(invocations ...string) (hostfile.Installed, bool) {
 	return m, false
 }
 
+// Status returns what the agent of this run of the unit says it is at, and false
+// where it keeps no such file.
+func (h Host) Status(invocation string) (hostfile.Status, bool) {
+	var s hostfile.AgentStatus
+	err := h.Read(hostfile.StatusFile, &s)
+	return s.Status, err == nil && s.BootID == h.bootID && s.InvocationID == invocation && invocation != ""
+}
+
 // Reason returns the agent's last word in this boot, nil when there is none.
 func (h Host) Reason() *hostfile.Reason {
 	var r hostfile.Reason
@@ -117,7 +125,7 @@ func (h Host) GateOpen() bool {
 // ForgetEarlier removes what an earlier step of this boot left behind, so that
 // it cannot be taken for this step's.
 func (h Host) ForgetEarlier() error {
-	return errors.Join(h.remove(hostfile.InstalledFile), h.remove(hostfile.ReasonFile), h.remove(hostfile.StopFile))
+	return errors.Join(h.remove(hostfile.InstalledFile), h.remove(hostfile.ReasonFile), h.remove(hostfile.StatusFile), h.remove(hostfile.StopFile))
 }
 
 func (h Host) remove(path string) error {

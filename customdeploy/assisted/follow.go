@@ -2,6 +2,7 @@ package assisted
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -107,7 +108,7 @@ func (f *follower) decide(ctx context.Context) (Verdict, bool) {
 	v := f.judge()
 	if v.Action == AskForeign {
 		f.obs.Foreign = ForeignNone
-		if f.askForeign != nil && f.askForeign(ctx, f.state.StartedAt) {
+		if f.foreign != nil && f.foreign.Installed(ctx, f.began()) {
 			f.obs.Foreign = ForeignDone
 			f.mark()
 		}
@@ -124,6 +125,18 @@ func (f *follower) decide(ctx context.Context) (Verdict, bool) {
 	f.readFiles()
 	v = f.judge()
 	return v, v.Action == Finish
+}
+
+// began is when the step began, by the clock of the day as it is now or as it was
+// then, whichever is earlier: that clock may be set in mid step, and the beginning of
+// a container is known by it alone.
+func (f *follower) began() time.Time {
+	now := time.Now()
+	began := now.Add(-now.Sub(f.obs.Clocks.Begun)).Round(0) // the difference is of the monotonic clock
+	if began.After(f.state.StartedAt) {
+		return f.state.StartedAt
+	}
+	return began
 }
 
 // mark writes the done marker in the place of an installer that has none, for
@@ -186,7 +199,7 @@ func (f *follower) look(ctx context.Context) {
 // progress.
 func (f *follower) see(u systemd.Properties) {
 	before := f.obs.Unit
-	f.obs.see(u, time.Now())
+	f.obs.see(u, f.said(u), time.Now())
 	// The id of an earlier run stays on the unit until it is started.
 	if (f.obs.Started || !u.Ended()) && u.InvocationID != "" && u.InvocationID != f.state.InvocationID && !f.installed() {
 		f.state.InvocationID = u.InvocationID
@@ -196,6 +209,18 @@ func (f *follower) see(u systemd.Properties) {
 	if u != before {
 		f.showProgress(u)
 	}
+}
+
+// said is what the agent says by its status: by its file, which is written before the
+// unit's text changes, or by the text of an agent that keeps none.
+func (f *follower) said(u systemd.Properties) hostfile.Status {
+	if u.StatusText == "" {
+		return hostfile.Status{Percent: -1} // a new run has said nothing yet
+	}
+	if s, ok := f.host.Status(u.InvocationID); ok {
+		return s
+	}
+	return hostfile.ParseStatus(u.StatusText)
 }
 
 // installed tells whether the run in the step file has left its done marker. The
@@ -249,9 +274,9 @@ func (f *follower) lost(ctx context.Context, c Cause, err error) step.Report {
 
 // report collects the evidence and puts the end into words.
 func (f *follower) report(ctx context.Context, c Cause, cause error) step.Report {
+	e := Evidence{Unit: hostfile.AgentUnit, Reason: f.host.Reason(), Error: cause, Foreign: f.stopForeign(ctx, c)}
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), evidenceTime)
 	defer done()
-	e := Evidence{Unit: hostfile.AgentUnit, Reason: f.host.Reason(), Error: cause}
 	if m, ok := f.host.Marker(f.state.InvocationID, f.obs.Unit.InvocationID); ok {
 		e.Marker = &m
 	}
@@ -265,3 +290,26 @@ func (f *follower) report(ctx context.Context, c Cause, cause error) step.Report
 	}
 	return report(f.obs, c, e)
 }
+
+// stopForeign ends the container of a foreign installer when the step gives up: it
+// outlives the agent's unit, and would go on writing a disk that nobody owns any more.
+// It is asked of systemd, which a step that has lost it cannot do.
+func (f *follower) stopForeign(ctx context.Context, c Cause) error {
+	if f.foreign == nil || !f.obs.Started || c.Outcome() == step.Done {
+		return nil
+	}
+	if c == SystemdLost {
+		if s := f.obs.Status; s.Part == hostfile.PartInstalling && s.Stage == "" {
+			return errNotAsked
+		}
+		return nil
+	}
+	err := f.foreign.Stop(context.WithoutCancel(ctx))
+	if err != nil {
+		f.log.Warn("the container of a foreign installer was not stopped", "error", err)
+	}
+	return err
+}
+
+// errNotAsked is why a container may go on when systemd is lost.
+var errNotAsked = errors.New("systemd does not answer")

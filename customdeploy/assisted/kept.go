@@ -62,6 +62,7 @@ func (o *Observation) store(state *hostfile.StepState, uptime time.Duration, now
 	state.Seen = hostfile.StepSeen{
 		ActiveState: o.Unit.ActiveState, SubState: o.Unit.SubState, NRestarts: o.Unit.NRestarts,
 		StatusText: strings.ToValidUTF8(o.Unit.StatusText[:min(len(o.Unit.StatusText), maxKeptText)], ""),
+		Status:     o.Status,
 	}
 }
 
@@ -84,6 +85,6 @@ func (o *Observation) restore(state hostfile.StepState, uptime time.Duration) {
 	o.Unit.ActiveState, o.Unit.SubState, o.Unit.NRestarts = state.Seen.ActiveState, state.Seen.SubState, state.Seen.NRestarts
 	o.Unit.InvocationID, o.Unit.StatusText = state.InvocationID, state.Seen.StatusText
 	if text := state.Seen.StatusText; text != "" {
-		o.LastText, o.Status = text, hostfile.ParseStatus(text)
+		o.LastText, o.Status = text, state.Seen.Status
 	}
 }

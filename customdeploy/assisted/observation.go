@@ -119,8 +119,9 @@ func (o Observation) stopLimit() time.Duration {
 	return limit
 }
 
-// see folds a new snapshot of the unit into the observation.
-func (o *Observation) see(u systemd.Properties, now time.Time) {
+// see folds a new snapshot of the unit, and what its agent says by it, into the
+// observation.
+func (o *Observation) see(u systemd.Properties, said hostfile.Status, now time.Time) {
 	before := o.Unit
 	o.Now, o.Unit = now, u
 	c := &o.Clocks
@@ -152,7 +153,7 @@ func (o *Observation) see(u systemd.Properties, now time.Time) {
 	}
 	// What an agent says because it was stopped would hide what it was at.
 	if u.StatusText != before.StatusText && u.StatusText != "" && o.Stopped == "" {
-		o.seeStatus(hostfile.ParseStatus(u.StatusText), now)
+		o.seeStatus(said, now)
 	}
 }
 

@@ -21,6 +21,8 @@ type Evidence struct {
 	Reason  *hostfile.Reason
 	Marker  *hostfile.Installed
 	Journal []string
+	// Foreign is why a foreign installer's container may still be at work.
+	Foreign error
 	// Error is what went wrong in the step itself, for causes such as StartRefused.
 	Error error
 }
@@ -185,9 +187,10 @@ func (o Observation) lastWord(e Evidence) string {
 // code was written for it by the unit's ExecStopPost, which knows less than systemd.
 func spoken(r *hostfile.Reason) bool { return r != nil && r.Exit >= 0 }
 
-// obeyed tells whether the agent's reason is only that the step has stopped it.
+// obeyed tells whether the agent's reason is only that the step has stopped it. With a
+// foreign installer in its container, an agent takes each stop for that installer's.
 func (o Observation) obeyed(r *hostfile.Reason) bool {
-	return o.Stopped != "" && r.Exit == exitcode.AgentCancelled
+	return o.Stopped != "" && (r.Exit == exitcode.AgentCancelled || r.Exit == exitcode.AgentInstalled)
 }
 
 // failure says how the unit ended, in words.
@@ -221,6 +224,9 @@ func detail(o Observation, e Evidence) []string {
 	}
 	if r := e.Reason; spoken(r) {
 		lines = append(lines, fmt.Sprintf("agent's reason: %s (stage %q, %d %%, exit %d)", orElse(r.Text, "none given"), r.Stage, r.Percent, r.Exit))
+	}
+	if e.Foreign != nil {
+		lines = append(lines, fmt.Sprintf("the container of another hub's installer may still be at work, and write the disk: %v", e.Foreign))
 	}
 	for _, line := range e.Journal {
 		lines = append(lines, "journal: "+printable(line))

@@ -18,13 +18,24 @@ const Name = "start_assisted_install"
 type Step struct {
 	// Units is the host's systemd.
 	Units systemd.Manager
-	// AskForeign tells whether an installer without done marker, which began after
-	// that moment, has ended well; nil means that there is none.
-	AskForeign func(ctx context.Context, began time.Time) bool
+	// Foreign knows installers that are not ours; nil means that the host can run none.
+	Foreign ForeignInstaller
 	// Uptime replaces Host.Uptime in tests.
 	Uptime func() time.Duration
 	// Watch replaces Host.WatchRunDir in tests.
 	Watch func(ctx context.Context) (<-chan struct{}, error)
+}
+
+// ForeignInstaller is an installer without done marker, in a container of its own.
+// While the agent's unit lives the agent owns the container, before and after that the
+// step does.
+type ForeignInstaller interface {
+	// Installed tells whether one that began after that moment has ended well.
+	Installed(ctx context.Context, began time.Time) bool
+	// Stop ends it, whatever it is doing, and keeps its last words. None is a success.
+	Stop(ctx context.Context) error
+	// Remove ends it and forgets it.
+	Remove(ctx context.Context) error
 }
 
 // Definition is the step for the registry.
@@ -75,7 +86,7 @@ func (s *Step) Run(ctx context.Context, req *step.Request) step.Report {
 		if v := Decide(f.obs); v.Action == Finish { // the image does not fit: nothing is opened
 			return f.report(ctx, v.Cause, nil)
 		}
-		if err := f.prepare(); err != nil {
+		if err := f.prepare(ctx); err != nil {
 			return f.report(ctx, HostTrouble, err)
 		}
 	}
@@ -122,7 +133,7 @@ func (s *Step) newFollower(req *step.Request, host Host, limits step.Deadlines) 
 	}
 	now := time.Now()
 	return &follower{
-		units: s.Units, askForeign: s.AskForeign, watch: watch, uptime: uptime,
+		units: s.Units, foreign: s.Foreign, watch: watch, uptime: uptime,
 		host: host, log: req.Log, progress: req.Progress,
 		obs: Observation{Now: now, Limits: limits, Clocks: Clocks{Begun: now}},
 	}
@@ -130,12 +141,12 @@ func (s *Step) newFollower(req *step.Request, host Host, limits step.Deadlines) 
 
 // follower is one run of the step.
 type follower struct {
-	units      systemd.Manager
-	askForeign func(ctx context.Context, began time.Time) bool
-	watch      func(ctx context.Context) (<-chan struct{}, error)
-	host       Host
-	log        *slog.Logger
-	progress   func(stage string, percent int, text string)
+	units    systemd.Manager
+	foreign  ForeignInstaller
+	watch    func(ctx context.Context) (<-chan struct{}, error)
+	host     Host
+	log      *slog.Logger
+	progress func(stage string, percent int, text string)
 
 	uptime func() time.Duration
 
@@ -156,8 +167,14 @@ func (f *follower) resume(state hostfile.StepState, unit systemd.Properties) {
 }
 
 // prepare writes the step file and opens the gate, in this order: an open gate
-// without a step file would be nobody's.
-func (f *follower) prepare() error {
+// without a step file would be nobody's. An installer of an earlier attempt of this
+// boot, whose step was killed, has no owner any more and may write the disk just now.
+func (f *follower) prepare(ctx context.Context) error {
+	if f.foreign != nil {
+		if err := f.foreign.Remove(ctx); err != nil { // its name stays taken, so that no second one can begin
+			f.log.Warn("the container of an earlier attempt's installer was not removed", "error", err)
+		}
+	}
 	if err := f.host.ForgetEarlier(); err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func run(newUnits Units, args []string, stdin io.Reader, stdout, stderr io.Write
 	defer end()
 	installer := &assisted.Step{Units: units}
 	if systemd, ok := units.(foreign.Host); ok {
-		installer.AskForeign = func(ctx context.Context, began time.Time) bool { return foreign.Installed(ctx, systemd, began) }
+		installer.Foreign = foreign.Installer{Host: systemd}
 	}
 	inRoot := hostexec.InRoot(host)
 	bootable := func(ctx context.Context, host hostfile.Dir, disk string) (bool, error) {

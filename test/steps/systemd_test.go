@@ -144,9 +144,17 @@ var realCases = []realCase{
 	{name: "step killed, its deadline goes on", writing: time.Minute, args: `{"stage_s": 8}`, during: deadlineGoesOn, code: -1},
 
 	// Installers that are not ours: no marker, but a container with an exit status.
-	{name: "foreign installer done", script: foreignScript, before: podman("echo 0"), during: stopUnit("Rebooting"), after: foreignInstalled},
+	{name: "foreign installer done", script: foreignScript, before: podman(justBegan + "echo 0"), during: stopUnit("Rebooting"), after: foreignInstalled},
 	{
-		name: "foreign installer failed", script: foreignScript, before: podman("echo 1"), during: stopUnit("Rebooting"),
+		name: "foreign installer of an earlier attempt", script: foreignScript, before: podman("[ $1 = inspect ] && { echo 1; exit; }; echo 0"), during: stopUnit("Rebooting"),
+		code: exitcode.StepFailed, reason: "stopped before the installation was done",
+	},
+	{
+		name: "foreign installer, the step gives up", script: []string{"ready", "status=installing: (the hub's own installer is at work)", "sleep=1m"}, before: podman(justBegan), args: `{"total_s": 2}`,
+		code: exitcode.StepDeadline, reason: "(total deadline); its last status: installing: (the hub's own installer is at work)", after: containerStopped,
+	},
+	{
+		name: "foreign installer failed", script: foreignScript, before: podman(justBegan + "echo 1"), during: stopUnit("Rebooting"),
 		code: exitcode.StepFailed, reason: "stopped before the installation was done",
 	},
 	{
@@ -206,16 +214,33 @@ var outOfMemory = realCase{
 // foreignScript is an agent whose installer stops its unit without a marker.
 var foreignScript = []string{"ready", "status=installing: Rebooting"}
 
-const podmanPath = "/usr/local/bin/podman"
+const (
+	podmanPath = "/usr/local/bin/podman"
+	// podmanSaid is what it was asked for, a line each.
+	podmanSaid = "/run/podman-said"
+	// justBegan is a container engine whose container began after the step.
+	justBegan = "[ $1 = inspect ] && { date +%s; exit; }\n"
+)
 
 // podman puts a container engine into the machine that knows the installer's container.
 func podman(script string) func(*testing.T, *WithT, *lab) {
 	return func(t *testing.T, g *WithT, l *lab) {
-		l.write(t, podmanPath, []byte("#!/bin/sh\n"+script+"\n"))
+		l.write(t, podmanPath, []byte("#!/bin/sh\necho \"$@\" >> "+podmanSaid+"\n"+script+"\n"))
 		path := l.Host.Path(podmanPath)
 		g.Expect(os.Chmod(path, 0o755)).To(Succeed())
-		t.Cleanup(func() { _ = os.Remove(path) })
+		t.Cleanup(func() { _, _ = os.Remove(path), os.Remove(l.Host.Path(podmanSaid)) })
 	}
+}
+
+// containerStopped asks for what an installer needs whose step has given up.
+func containerStopped(_ *testing.T, g *WithT, l *lab, _ report) {
+	said, err := os.ReadFile(l.Host.Path(podmanSaid))
+	g.Expect(err).NotTo(HaveOccurred())
+	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+	g.Expect(lines).To(HaveExactElements(
+		"stop --ignore --time 5 assisted-installer", "rm --force --ignore assisted-installer", // of an earlier attempt, at the start
+		"stop --ignore --time 5 assisted-installer",
+	))
 }
 
 func foreignInstalled(t *testing.T, g *WithT, l *lab, r report) {

@@ -228,6 +228,13 @@ func (r Runner) Run(ctx context.Context, job install.Job) steps.Result {
 	return r.Follow(ctx, job)
 }
 
+// Clear removes the container of an installer that an earlier order has started, if it
+// has ended: how it ended says nothing of the next. One that still runs stays, and
+// keeps the name, so that no second one writes the disk beside it.
+func (r Runner) Clear(ctx context.Context) error {
+	return r.Commands.Run(ctx, command.Command{Name: "podman", Args: []string{"rm", "--ignore", Name}})
+}
+
 // Resume goes on after a process that died: it follows the installer that runs, or
 // has run, and starts it where there is none.
 func (r Runner) Resume(ctx context.Context, job install.Job) steps.Result {

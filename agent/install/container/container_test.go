@@ -183,6 +183,13 @@ func TestAfterACrash(t *testing.T) {
 	}
 }
 
+func TestClear(t *testing.T) {
+	g := NewWithT(t)
+	p := &played.Programs{}
+	g.Expect(runner(p).Clear(t.Context())).To(Succeed())
+	g.Expect(p.Lines()).To(Equal([]string{"podman rm --ignore assisted-installer"}), "without --force, which would end one that runs")
+}
+
 func TestStop(t *testing.T) {
 	g := NewWithT(t)
 	p := &played.Programs{}
