@@ -14,7 +14,6 @@ type Program struct {
 var allowed = []Program{
 	{"blockdev", "makes the kernel read the new partition table of the installed disk"},
 	{"coreos-installer", "writes the image: it is the field's program for that, and checks signatures"},
-	{"efibootmgr", "writes the firmware's boot menu: variables differ by firmware, and it knows them"},
 	{"installer-gather.sh", "gathers the logs of a control plane: the script comes with the bootstrap host's Ignition and knows what is there"},
 	{"journalctl", "exports the journal for log bundles: a reader in Go needs libsystemd"},
 	{"lsblk", "lists disks with what udev and libblkid know of them"},

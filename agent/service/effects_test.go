@@ -86,7 +86,7 @@ func (p childHost) Run(_ context.Context, c command.Command) error {
 		answer = `{"blockdevices": [{"path": "/dev/sda", "type": "disk", "fstype": null, "children": [
 			{"path": "/dev/sda1", "type": "part", "fstype": "linux_raid_member", "children": [{"path": "/dev/md0", "type": "raid1", "fstype": "LVM2_member"}]}]}]}`
 	case strings.HasPrefix(line, "lsblk"):
-		answer = `{"blockdevices": [{"path": "/dev/sda", "children": [{"path": "/dev/sda2", "parttype": "c12a7328-f81f-11d2-ba4b-00a0c93ec93b", "partuuid": "aaaa"}]}]}`
+		answer = `{"blockdevices": [{"path": "/dev/sda", "children": [{"path": "/dev/sda2", "parttype": "c12a7328-f81f-11d2-ba4b-00a0c93ec93b", "partuuid": "11111111-0000-0000-0000-000000000001"}]}]}`
 	case strings.HasPrefix(line, "lvm pvs"):
 		answer = "vg0"
 	case strings.HasPrefix(line, "mount "):
@@ -132,6 +132,9 @@ func (p childHost) Reboot(context.Context, time.Duration) error {
 	return nil
 }
 
+// bootOrder is the firmware's variable; the host has no entry yet.
+const bootOrder = "/sys/firmware/efi/efivars/BootOrder-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+
 // victim is the host of one case, and the parent's side of its child.
 type victim struct {
 	g   *WithT
@@ -145,7 +148,8 @@ func newVictim(t *testing.T, request wire.InstallCmdRequest) *victim {
 	v := &victim{g: NewWithT(t), t: t, dir: hostfile.Dir{Root: t.TempDir()}}
 	for path, text := range map[string]string{
 		hostfile.BootIDPath(): bootID + "\n", "/proc/1/mountinfo": "", "/sys/class/block/sda2/partition": "2\n",
-		"/sys/class/dmi/id/board_serial": "SER-1\n", "/sys/firmware/efi/x": "", "/dev/x": "",
+		"/sys/class/block/sda2/start": "2048\n", "/sys/class/block/sda2/size": "260096\n", "/sys/class/block/sda/queue/logical_block_size": "512\n",
+		"/sys/class/dmi/id/board_serial": "SER-1\n", bootOrder: "\x07\x00\x00\x00", "/dev/x": "",
 		"/proc/sys/kernel/hostname": "localhost\n",
 	} {
 		v.g.Expect(os.MkdirAll(filepath.Dir(v.dir.Path(path)), 0o755)).To(Succeed())
@@ -289,6 +293,8 @@ func killedAt(t *testing.T, request wire.InstallCmdRequest, point string) string
 	}
 	g.Expect(writers(again)).To(ContainElement(And(HavePrefix("coreos-installer install"), HaveSuffix(" /dev/sda"))))
 	g.Expect(log).To(ContainSubstring("attempt=2"))
+	g.Expect(v.dir.Path(bootOrder)).To(BeAnExistingFile())
+	g.Expect(os.ReadFile(v.dir.Path(bootOrder))).To(HaveLen(6), "one entry, however often it was made")
 	return "no marker: the same disk written again, then installed"
 }
 

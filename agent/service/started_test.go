@@ -27,7 +27,7 @@ import (
 // started are the programs that an installation starts; the host's own firmware,
 // leftovers on its disk and the bootstrap role are all there.
 var started = []string{
-	"blockdev", "coreos-installer", "efibootmgr", "lsblk", "lvm", "mdadm", "mount", "podman", "udevadm", "umount", "wipefs",
+	"blockdev", "coreos-installer", "lsblk", "lvm", "mdadm", "mount", "podman", "udevadm", "umount", "wipefs",
 }
 
 // playsProgram plays one of these programs when the test's own binary was started

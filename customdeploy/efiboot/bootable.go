@@ -1,24 +1,35 @@
 // Package efiboot is the firmware's boot menu on UEFI hosts: [Firmware.First] puts
 // the system that was just installed first in it, [Bootable] tells whether the
 // firmware will find a system on a disk at all. Entries are known by partition and
-// loader, never by label; efibootmgr does the writing.
+// loader, never by label. The menu is read and written as the variables that the
+// kernel shows in efivarfs, without a program between: one entry that a program does
+// not understand must not keep the others from being looked at.
 package efiboot
 
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
-	"strings"
+
+	"github.com/google/uuid"
 
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/blockdev"
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
 )
 
+// bootedByUEFI tells whether there is a firmware with a boot menu.
+func bootedByUEFI(host hostfile.Dir) bool {
+	_, err := os.Stat(host.Path("/sys/firmware/efi"))
+	return err == nil
+}
+
 // Bootable tells whether the firmware will find a system on the disk that an
 // installer has written: by an entry of its boot menu for one of the disk's
-// partitions, or by the fall-back loader on it. Without UEFI, or without a disk
-// to look at, the answer is yes. An error means that it cannot be found out.
+// partitions, which must be active and in the boot order, or by the fall-back loader
+// on it. Without UEFI, or without a disk to look at, the answer is yes. An error means
+// that it cannot be found out.
 func Bootable(ctx context.Context, run hostexec.Exec, host hostfile.Dir, disk string) (bool, error) {
 	if disk == "" || !bootedByUEFI(host) {
 		return true, nil
@@ -27,8 +38,11 @@ func Bootable(ctx context.Context, run hostexec.Exec, host hostfile.Dir, disk st
 	if err != nil {
 		return false, err
 	}
-	menu, trouble := hostexec.Output(ctx, run, "efibootmgr", "-v")
-	if slices.ContainsFunc(list, func(p blockdev.Partition) bool { return p.UUID != "" && hasEntry(menu, p.UUID) }) {
+	menu, trouble := readMenu(host)
+	if slices.ContainsFunc(list, func(p blockdev.Partition) bool {
+		id, err := uuid.Parse(p.UUID)
+		return err == nil && menu.boots(id)
+	}) {
 		return true, nil
 	}
 	for _, p := range list {
@@ -42,9 +56,4 @@ func Bootable(ctx context.Context, run hostexec.Exec, host hostfile.Dir, disk st
 		trouble = errors.Join(trouble, err)
 	}
 	return false, trouble
-}
-
-// hasEntry tells whether an entry of the menu starts from the partition.
-func hasEntry(menu, partUUID string) bool {
-	return slices.ContainsFunc(entryForm.FindAllStringSubmatch(menu, -1), func(m []string) bool { return strings.EqualFold(m[2], partUUID) })
 }

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/blockdev"
@@ -18,34 +19,20 @@ import (
 )
 
 const (
-	espMount = hostfile.RunDir + "/esp"
-
 	efiTries = 6
 	efiPause = 5 * time.Second
+
+	// sector is the kernel's unit of sizes in sysfs, whatever the disk's is.
+	sector = 512
 )
-
-// loaders are the boot loaders that are looked for on the ESP, the vendors'
-// own before the fall-back that firmware tries by itself.
-var loaders = []string{
-	"EFI/redhat/shimx64.efi", "EFI/redhat/shimaa64.efi",
-	"EFI/fedora/shimx64.efi", "EFI/fedora/shimaa64.efi",
-	"EFI/centos/shimx64.efi", "EFI/centos/shimaa64.efi",
-}
-
-var fallbacks = []string{"EFI/BOOT/BOOTX64.EFI", "EFI/BOOT/BOOTAA64.EFI"}
-
-// bootedByUEFI tells whether there is a firmware with a boot menu.
-func bootedByUEFI(host hostfile.Dir) bool {
-	_, err := os.Stat(host.Path("/sys/firmware/efi"))
-	return err == nil
-}
 
 // Firmware is the boot menu of one host.
 type Firmware struct {
 	// Exec runs commands in the root of Host.
 	Exec hostexec.Exec
 	Host hostfile.Dir
-	// Label is the name of a new entry.
+	// Label is the name of a new entry, and of those that are removed when their disk is
+	// written anew.
 	Label string
 
 	hasFallback bool
@@ -64,8 +51,8 @@ func (f *Firmware) First(ctx context.Context, disk string) (warning string, err 
 		if err == nil {
 			return "", nil
 		}
-		if hostexec.Missing(err) {
-			break // it will not appear
+		if hostexec.Missing(err) || refused(err) {
+			break // it will not change
 		}
 		if try < efiTries-1 {
 			select { // the kernel still reads the new partitions, or the device is busy
@@ -81,7 +68,8 @@ func (f *Firmware) First(ctx context.Context, disk string) (warning string, err 
 	return "", fmt.Errorf("boot entry: %w", err)
 }
 
-// addEntry makes or moves the entry; it returns the loader that it found.
+// addEntry makes the entry, or makes the one that is there count; it returns the
+// loader that it found.
 func (f *Firmware) addEntry(ctx context.Context, disk string) (string, error) {
 	esp, err := findESP(ctx, f.Exec, disk)
 	if err != nil {
@@ -91,34 +79,44 @@ func (f *Firmware) addEntry(ctx context.Context, disk string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	menu, err := hostexec.Output(ctx, f.Exec, "efibootmgr", "-v")
+	partition, err := guid(esp)
 	if err != nil {
 		return loader, err
 	}
-	path := `\` + strings.ReplaceAll(loader, "/", `\`)
-	if entry := findEntry(menu, esp.UUID, path); entry != "" {
-		_, err = hostexec.Output(ctx, f.Exec, "efibootmgr", "--bootorder", strings.Join(firstInOrder(menu, entry), ","))
-		return loader, err
-	}
-	number, err := esp.Number(f.Host)
+	menu, err := readMenu(f.Host)
 	if err != nil {
 		return loader, err
 	}
-	// A new entry is put first in the order by efibootmgr.
-	_, err = hostexec.Output(ctx, f.Exec, "efibootmgr", "--create", "--disk", disk, "--part", strconv.Itoa(number), "--label", f.Label, "--loader", path)
-	return loader, err
+	menu.removeDead(f.Label, partitions(f.Host, partition))
+	number, found := menu.find(partition, inMenu(loader))
+	if found {
+		err = menu.activate(number)
+	} else {
+		var drive hardDrive
+		if drive, err = f.place(esp, partition, disk); err == nil {
+			number, err = menu.add(newOption(f.Label, drive, inMenu(loader)))
+		}
+	}
+	if err != nil {
+		return loader, err
+	}
+	return loader, menu.putFirst(number)
 }
 
-func findESP(ctx context.Context, run hostexec.Exec, disk string) (blockdev.Partition, error) {
-	list, err := blockdev.Partitions(ctx, run, disk)
+// guid is what firmware knows a partition by.
+func guid(p blockdev.Partition) (uuid.UUID, error) {
+	if p.UUID == "" {
+		return uuid.Nil, fmt.Errorf("the GUID of partition %s is not known yet", p.Path)
+	}
+	id, err := uuid.Parse(p.UUID)
 	if err != nil {
-		return blockdev.Partition{}, err
+		return uuid.Nil, fmt.Errorf("partition %s is called %q: %w", p.Path, p.UUID, errNoGPT)
 	}
-	if i := slices.IndexFunc(list, blockdev.Partition.IsESP); i >= 0 {
-		return list[i], nil
-	}
-	return blockdev.Partition{}, fmt.Errorf("%s has no EFI system partition", disk)
+	return id, nil
 }
+
+// errNoGPT is for a partition table that knows no GUIDs.
+var errNoGPT = errors.New("the disk has no GPT")
 
 // findLoader looks for the best loader on the ESP.
 func (f *Firmware) findLoader(ctx context.Context, device string) (string, error) {
@@ -133,52 +131,56 @@ func (f *Firmware) findLoader(ctx context.Context, device string) (string, error
 	return found[0], nil
 }
 
-func isFallback(loader string) bool { return slices.Contains(fallbacks, loader) }
-
-// loadersOn mounts the ESP read-only and returns the loaders on it that are
-// known, the vendors' own first.
-func loadersOn(ctx context.Context, run hostexec.Exec, host hostfile.Dir, device string) (found []string, err error) {
-	if err := os.MkdirAll(host.Path(espMount), 0o700); err != nil {
-		return nil, err
+// place is the partition as firmware has it, in blocks of the disk.
+func (f *Firmware) place(p blockdev.Partition, id uuid.UUID, disk string) (hardDrive, error) {
+	number, err := p.Number(f.Host)
+	if err != nil {
+		return hardDrive{}, err
 	}
-	defer func() { _ = os.Remove(host.Path(espMount)) }()
-	if _, err := hostexec.Output(ctx, run, "mount", "-o", "ro", device, espMount); err != nil {
-		return nil, err
+	block, err := f.kernel(disk, "queue/logical_block_size")
+	if err != nil {
+		return hardDrive{}, err
 	}
-	defer func() { _, _ = hostexec.Output(context.WithoutCancel(ctx), run, "umount", espMount) }()
-	for _, loader := range slices.Concat(loaders, fallbacks) {
-		if _, err := os.Stat(host.Path(filepath.Join(espMount, loader))); err == nil {
-			found = append(found, loader)
-		}
+	start, err := f.kernel(p.Path, "start")
+	if err != nil {
+		return hardDrive{}, err
 	}
-	return found, nil
+	size, err := f.kernel(p.Path, "size")
+	if err != nil {
+		return hardDrive{}, err
+	}
+	per := max(block/sector, 1)
+	return hardDrive{number: uint32(number), start: start / per, size: size / per, partition: id}, nil //nolint:gosec // a table has 128 partitions
 }
 
-var (
-	entryForm = regexp.MustCompile(`(?mi)^Boot([0-9A-F]{4})\*?\s+.*HD\(\d+,GPT,([0-9a-f-]+),.*?/(?:File\()?(\\[^)\s]*)\)?`)
-	orderForm = regexp.MustCompile(`(?m)^BootOrder:\s*(\S*)`)
-)
-
-// findEntry returns the number of the entry with this partition and path.
-// Labels do not count: other systems use the same ones.
-func findEntry(menu, partUUID, path string) string {
-	for _, m := range entryForm.FindAllStringSubmatch(menu, -1) {
-		if strings.EqualFold(m[2], partUUID) && strings.EqualFold(m[3], path) {
-			return m[1]
-		}
+// kernel is a number that the kernel knows of a block device.
+func (f *Firmware) kernel(device, name string) (uint64, error) {
+	raw, err := os.ReadFile(f.Host.Path(filepath.Join("/sys/class/block", filepath.Base(device), name)))
+	if err != nil {
+		return 0, fmt.Errorf("%s of %s: %w", name, device, err)
 	}
-	return ""
+	value, err := strconv.ParseUint(strings.TrimSpace(string(raw)), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s of %s: the kernel says %q", name, device, raw)
+	}
+	return value, nil
 }
 
-// firstInOrder moves the entry to the front and keeps the others.
-func firstInOrder(menu, entry string) []string {
-	order := []string{entry}
-	if m := orderForm.FindStringSubmatch(menu); m != nil {
-		for number := range strings.SplitSeq(m[1], ",") {
-			if number != "" && number != entry {
-				order = append(order, number)
-			}
+// partitions are the GUIDs of all partitions of the host, among them the new one,
+// which udev may not know yet; none when they cannot be listed.
+func partitions(host hostfile.Dir, own uuid.UUID) []uuid.UUID {
+	list, err := os.ReadDir(host.Path("/dev/disk/by-partuuid"))
+	if err != nil {
+		return nil
+	}
+	var found []uuid.UUID
+	for _, link := range list {
+		if id, err := uuid.Parse(link.Name()); err == nil {
+			found = append(found, id)
 		}
 	}
-	return order
+	if len(found) == 0 {
+		return nil
+	}
+	return append(found, own)
 }

@@ -79,11 +79,12 @@ var stop = fmt.Sprintf("podman stop --ignore --time %d %s", int(stopGrace.Second
 // ended waits for the container and succeeds if it began after the moment and ended
 // with 0. The name may be taken by the container of an earlier attempt, for which
 // podman answers at once. One that is gone already, because it was started with
-// --rm, is found among the events.
+// --rm, is found among the events. systemd itself replaces what is in curly brackets
+// behind a dollar sign, so there is none.
 func ended(began time.Time) string {
 	return fmt.Sprintf(`code=$(timeout %d podman wait %[2]s) && began=$(podman inspect --format '{{.State.StartedAt.Unix}}' %[2]s) || `+
 		`{ began=%[3]d; code=$(podman events --stream=false --since %[3]d `+
 		`--filter container=%[2]s --filter event=died --format '{{.ContainerExitCode}}' | tail -n 1); }; `+
-		`[ "$code" = 0 ] && [ "${began##* }" -ge %[3]d ]`,
+		`[ "$code" = 0 ] && [ "$began" -ge %[3]d ]`,
 		int(limit.Seconds()), container, began.Unix())
 }

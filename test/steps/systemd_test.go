@@ -150,7 +150,7 @@ var realCases = []realCase{
 		code: exitcode.StepFailed, reason: "stopped before the installation was done",
 	},
 	{
-		name: "foreign installer, the step gives up", script: []string{"ready", "status=installing: (the hub's own installer is at work)", "sleep=1m"}, before: podman(justBegan), args: `{"total_s": 2}`,
+		name: "foreign installer, the step gives up", script: []string{"ready", "status=installing: (the hub's own installer is at work)", "sleep=1m"}, before: podman(justBegan + ":"), args: `{"total_s": 2}`,
 		code: exitcode.StepDeadline, reason: "(total deadline); its last status: installing: (the hub's own installer is at work)", after: containerStopped,
 	},
 	{
