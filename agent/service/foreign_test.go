@@ -79,7 +79,11 @@ func TestAForeignHubsInstaller(t *testing.T) {
 		reason  string
 		reply   int64 // of the hub's repeated orders, besides 125
 		stopped int
+		away    bool // the hub dies while it works
 	}{
+		"the hub dies, it ends well": {
+			during: func(e *engine, _ context.CancelFunc) { e.ends <- "0" }, away: true, exit: exitcode.AgentInstalled, reason: "the end of its container counts",
+		},
 		"it ends well":         {during: func(e *engine, _ context.CancelFunc) { e.ends <- "0" }, exit: exitcode.AgentInstalled, reason: "the end of its container counts"},
 		"it stops our unit":    {during: func(_ *engine, stop context.CancelFunc) { stop() }, exit: exitcode.AgentInstalled, reason: "the end of its container counts"},
 		"it fails":             {during: func(e *engine, _ context.CancelFunc) { e.ends <- "1" }, exit: exitcode.AgentFailed, reason: "the hub's own installer failed: the installer ended with exit status 1", reply: 1},
@@ -120,6 +124,10 @@ func TestAForeignHubsInstaller(t *testing.T) {
 					})
 				}
 				g.Eventually(running).WithTimeout(time.Minute).Should(BeTrue(), "%v", &log)
+				if tc.away {
+					h.CloseClientConnections()
+					h.Close()
+				}
 				tc.during(e, stop)
 			}
 			g.Eventually(done).WithTimeout(time.Minute).Should(Receive(Equal(tc.exit)), "%v", &log)

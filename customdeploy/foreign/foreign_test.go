@@ -66,6 +66,7 @@ func TestInstalled(t *testing.T) {
 		"gone while it is looked at":      {`case $1 in wait) echo 0;; events) echo 0;; *) exit 1;; esac`, true},
 		"never there":                     {`[ $1 = events ]`, false},
 		"wait breaks off in mid sentence": {`[ $1 = wait ] && { echo 0; exit 125; }`, false},
+		"made, but never started":         {`case $1 in wait) echo 0;; inspect) echo -62135596800;; esac`, false}, // as podman 4.3 answers
 		"its beginning is not known":      {`case $1 in wait) echo 0;; inspect) echo "no such field";; esac`, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -242,7 +242,20 @@ func (r Runner) Resume(ctx context.Context, job install.Job) steps.Result {
 	if hostexec.ExitStatus(err) == 1 {
 		return r.Run(ctx, job)
 	}
+	if r.neverStarted(ctx) {
+		if err := r.Clear(ctx); err != nil {
+			r.Log.Warn("the container that was never started was not removed", "error", err)
+		}
+		return r.Run(ctx, job)
+	}
 	return r.Follow(ctx, job)
+}
+
+// neverStarted tells whether there is a container that only was made: podman was
+// killed in between, and says of it that it has ended with 0.
+func (r Runner) neverStarted(ctx context.Context) bool {
+	out, err := command.Output(ctx, r.Commands, "podman", "container", "inspect", "--format", "{{.State.Status}}", Name)
+	return err == nil && slices.Contains([]string{"created", "configured", "initialized"}, strings.TrimSpace(string(out)))
 }
 
 // Follow waits for the end of an installer that runs already.

@@ -27,8 +27,9 @@ type podman struct {
 	// run plays podman run, if set; exit is what podman wait writes.
 	run  played.Program
 	exit string
-	// absent means that there is no container of that name.
+	// absent means that there is no container of that name; status is its own.
 	absent bool
+	status string
 }
 
 func (p podman) programs() *played.Programs {
@@ -38,8 +39,9 @@ func (p podman) programs() *played.Programs {
 		all.On("podman pull", played.Hangs)
 	}
 	if p.absent {
-		all.On("podman container", played.Fails(1, ""))
+		all.On("podman container exists", played.Fails(1, ""))
 	}
+	all.On("podman container inspect", played.Says(p.status+"\n"))
 	if p.run != nil {
 		all.On("podman run", p.run)
 	}
@@ -166,14 +168,17 @@ func TestResults(t *testing.T) {
 func TestAfterACrash(t *testing.T) {
 	for name, tc := range map[string]struct {
 		absent bool
+		status string
 		ran    []string
 	}{
-		"the installer runs":   {false, []string{"container exists assisted-installer", "wait assisted-installer", "logs --tail 200 assisted-installer"}},
-		"it was never started": {true, []string{"container exists assisted-installer", "pull --quiet quay.example/installer:1", "run", "wait assisted-installer", "logs --tail 200 assisted-installer"}},
+		"it was made, and podman killed": {false, "created", []string{"container exists assisted-installer", "container inspect", "rm --ignore assisted-installer", "pull --quiet quay.example/installer:1", "run", "wait assisted-installer", "logs --tail 200 assisted-installer"}},
+		"the installer has ended":        {false, "exited", []string{"container exists assisted-installer", "container inspect", "wait assisted-installer", "logs --tail 200 assisted-installer"}},
+		"the installer runs":             {false, "running", []string{"container exists assisted-installer", "container inspect", "wait assisted-installer", "logs --tail 200 assisted-installer"}},
+		"it was never started":           {true, "", []string{"container exists assisted-installer", "pull --quiet quay.example/installer:1", "run", "wait assisted-installer", "logs --tail 200 assisted-installer"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			p := podman{absent: tc.absent, exit: "0"}.programs()
+			p := podman{absent: tc.absent, status: tc.status, exit: "0"}.programs()
 			g.Expect(runner(p).Resume(t.Context(), full())).To(Equal(steps.Result{Output: "Rebooting"}))
 			g.Expect(p.Lines()).To(HaveLen(len(tc.ran)))
 			for i, line := range tc.ran {
