@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 )
@@ -23,8 +24,8 @@ const (
 // 14.2). What is not understood counts as no range, because some boot ROMs send
 // nonsense and can do with the whole file.
 func parseRange(header string, size int64) (kind rangeKind, off, length int64) {
-	spec, ok := strings.CutPrefix(header, "bytes=")
-	if !ok {
+	unit, spec, ok := strings.Cut(header, "=")
+	if !ok || !strings.EqualFold(unit, "bytes") {
 		return rangeNone, 0, size
 	}
 	if strings.IndexByte(spec, ',') >= 0 {
@@ -37,13 +38,13 @@ func parseRange(header string, size int64) (kind rangeKind, off, length int64) {
 	if first == "" {
 		return suffixRange(last, size)
 	}
-	from, err := strconv.ParseUint(first, 10, 63)
+	from, err := position(first)
 	if err != nil {
 		return rangeNone, 0, size
 	}
 	to := uint64(size) - 1
 	if last != "" {
-		n, err := strconv.ParseUint(last, 10, 63)
+		n, err := position(last)
 		if err != nil || n < from {
 			return rangeNone, 0, size
 		}
@@ -55,9 +56,19 @@ func parseRange(header string, size int64) (kind rangeKind, off, length int64) {
 	return rangeOne, int64(from), int64(to-from) + 1
 }
 
+// position reads a number of a range. It has no bound (RFC 9110 section 14.1.2): one
+// that is larger than any file counts as the largest.
+func position(digits string) (uint64, error) {
+	n, err := strconv.ParseUint(digits, 10, 63)
+	if errors.Is(err, strconv.ErrRange) {
+		return n, nil // the largest
+	}
+	return n, err
+}
+
 // suffixRange reads the "-N" form: the last N bytes.
 func suffixRange(last string, size int64) (kind rangeKind, off, length int64) {
-	n, err := strconv.ParseUint(last, 10, 63)
+	n, err := position(last)
 	switch {
 	case err != nil:
 		return rangeNone, 0, size
