@@ -29,6 +29,7 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/media"
+	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
 
 // shelf is a store that remembers what was put in it, or refuses with err; with
@@ -323,8 +324,7 @@ func TestInfraEnvSettingsReachTheImage(t *testing.T) {
 		w.Expect(text).To(ContainSubstring(want))
 	}
 	w.Expect(strings.Count(text, "on leave")).To(BeZero())
-	w.Expect(spec.Kargs.Append).To(Equal([]string{"quiet"}))
-	w.Expect(spec.Kargs.Delete).To(Equal([]string{"rhgb"}))
+	w.Expect(spec.Kargs.Operations).To(Equal([]overlay.KargsOperation{{Operation: "append", Value: "quiet"}, {Operation: "delete", Value: "rhgb"}}))
 
 	pull := secret("pull", corev1.DockerConfigJsonKey, `{"auths":{"other.example":{}}}`)
 	w.Expect(w.r.imagesOfSecret(t.Context(), pull)).To(ConsistOf(ctrl.Request{NamespacedName: key}), "a new pull secret makes a new image")

@@ -122,17 +122,10 @@ func Decide(in Input) Verdict {
 	return Verdict{Build: r}
 }
 
-// kargsOf sorts the environment's changes of the kernel's command line.
+// kargsOf are the environment's changes of the kernel's command line, in their order.
 func kargsOf(arguments []agentv1.KernelArgument) (edit overlay.KargsEdit) {
 	for _, a := range arguments {
-		switch a.Operation {
-		case "append":
-			edit.Append = append(edit.Append, a.Value)
-		case "replace":
-			edit.Replace = append(edit.Replace, a.Value)
-		case "delete":
-			edit.Delete = append(edit.Delete, a.Value)
-		}
+		edit.Operations = append(edit.Operations, overlay.KargsOperation(a))
 	}
 	return edit
 }

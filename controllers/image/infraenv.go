@@ -50,7 +50,7 @@ func discovery(env wire.InfraEnv, agent ignition.Agent, secret ignition.Secret) 
 }
 
 // kernelArguments reads the infra-env's changes of the kernel's command line,
-// a JSON list in a string.
+// a JSON list in a string, and keeps their order.
 func kernelArguments(text *string) (edit overlay.KargsEdit, err error) {
 	if value(text) == "" {
 		return edit, nil
@@ -60,14 +60,7 @@ func kernelArguments(text *string) (edit overlay.KargsEdit, err error) {
 		return edit, fmt.Errorf("%w: kernel arguments: %w", images.ErrBadSpec, err)
 	}
 	for _, a := range arguments {
-		switch a.Operation {
-		case "append":
-			edit.Append = append(edit.Append, a.Value)
-		case "replace":
-			edit.Replace = append(edit.Replace, a.Value)
-		case "delete":
-			edit.Delete = append(edit.Delete, a.Value)
-		}
+		edit.Operations = append(edit.Operations, overlay.KargsOperation{Operation: a.Operation, Value: a.Value})
 	}
 	return edit, nil
 }

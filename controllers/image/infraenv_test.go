@@ -11,6 +11,7 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
 
 func TestAnInfraEnvsOwnImage(t *testing.T) {
@@ -27,8 +28,7 @@ func TestAnInfraEnvsOwnImage(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(text).To(And(ContainSubstring("ntp2.example"), ContainSubstring(proxy), ContainSubstring("HR4f me"), ContainSubstring("/etc/authfile.json")))
 	g.Expect(text).NotTo(Or(ContainSubstring("ironic-agent.service"), ContainSubstring("agent.gate")), "without Ironic the agent starts by itself")
-	g.Expect(spec.Kargs.Append).To(Equal([]string{"a=b"}))
-	g.Expect(spec.Kargs.Delete).To(Equal([]string{"quiet"}))
+	g.Expect(spec.Kargs.Operations).To(Equal([]overlay.KargsOperation{{Operation: "append", Value: "a=b"}, {Operation: "delete", Value: "quiet"}}))
 
 	broken := "["
 	env.KernelArguments = &broken

@@ -3,6 +3,7 @@ package infraenvs
 import (
 	"cmp"
 	"context"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -212,8 +213,30 @@ func putLists(env *store.InfraEnv, network []wire.HostStaticNetworkConfig, argum
 	if network != nil {
 		env.API.StaticNetworkConfig = unit.Text(network)
 	}
+	if err := checkKernelArguments(arguments); err != nil {
+		return err
+	}
 	if arguments != nil {
 		env.API.KernelArguments = new(unit.Text(arguments))
+	}
+	return nil
+}
+
+// checkKernelArguments refuses what no image could be built with.
+func checkKernelArguments(arguments wire.KernelArguments) error {
+	for i, a := range arguments {
+		switch a.Operation {
+		case wire.KernelArgumentOperationAppend, wire.KernelArgumentOperationDelete:
+		case wire.KernelArgumentOperationReplace:
+			if strings.Count(a.Value, "=") < 2 {
+				return refusal.BadRequest("kernel_arguments[%d].value %q: want KEY=OLD=NEW for the operation replace", i, a.Value)
+			}
+		default:
+			return refusal.BadRequest("kernel_arguments[%d].operation %q: want append, replace or delete", i, a.Operation)
+		}
+		if a.Value == "" {
+			return refusal.BadRequest("kernel_arguments[%d].value is empty: name the argument", i)
+		}
 	}
 	return nil
 }

@@ -335,6 +335,14 @@ func TestBootFiles(t *testing.T) {
 	user.do("POST", "/infra-envs/"+env+"/regenerate-signing-key", "", 204)
 	nobody.do("GET", signed, "", 401)
 	agent.Poll(t, host)
+	for arguments, want := range map[string]string{
+		`{"operation":"append","value":"x"},{"operation":"prepend","value":"x"}`: "kernel_arguments[1].operation",
+		`{"value":"x"}`:                         "kernel_arguments[0].operation",
+		`{"operation":"append","value":""}`:     "kernel_arguments[0].value is empty",
+		`{"operation":"replace","value":"x=y"}`: "want KEY=OLD=NEW",
+	} {
+		g.Expect(user.do("PATCH", "/infra-envs/"+env, `{"kernel_arguments":[`+arguments+`]}`, 400)).To(ContainSubstring(want))
+	}
 	user.do("PATCH", "/infra-envs/"+env, `{"kernel_arguments":[{"operation":"delete","value":"quiet"}]}`, 201)
 	g.Expect(user.do("GET", files+"?file_name=ipxe-script", "", 400)).To(ContainSubstring("append"))
 }

@@ -97,7 +97,7 @@ func (s *Store) buildMinimal(spec Spec, m *media.Medium, content overlay.Options
 // buildInitrd makes the initrd with the host's archive behind it, and the kernel
 // and root file system of the same medium.
 func (s *Store) buildInitrd(spec Spec, m *media.Medium, content overlay.Options) (Built, []*Revision, error) {
-	if len(spec.Kargs.Delete)+len(spec.Kargs.Replace) > 0 {
+	if !spec.Kargs.OnlyAppends() {
 		return Built{}, nil, fmt.Errorf("%w: kernel arguments of an initrd can only be appended", ErrBadSpec)
 	}
 	// The arguments end up on a line of an iPXE script and in the BMC's hands.

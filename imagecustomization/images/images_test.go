@@ -10,6 +10,7 @@ import (
 
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/media"
+	"github.com/ironflow/ironflow/imagecustomization/overlay"
 	"github.com/ironflow/ironflow/test/liveimage"
 	testmedia "github.com/ironflow/ironflow/test/media"
 )
@@ -123,6 +124,15 @@ func TestRefusals(t *testing.T) {
 		{"bad keyfile", edit(func(s *images.Spec) { s.NetworkKeyfiles = map[string][]byte{"a/b": nil} }), images.ErrBadSpec, "keyfile"},
 		{"bad argument of an initrd", edit(func(s *images.Spec) { s.Format = "initrd"; s.Kargs.Append = []string{"a\nshell"} }), images.ErrBadSpec, "control character"},
 		{"empty argument of an initrd", edit(func(s *images.Spec) { s.Format = "initrd"; s.Kargs.Append = []string{""} }), images.ErrBadSpec, "empty"},
+		{"an operation that is not known", edit(func(s *images.Spec) {
+			s.Kargs.Operations = []overlay.KargsOperation{{Operation: "prepend", Value: "x"}}
+		}), images.ErrBadSpec, `"prepend" is not known`},
+		{"the same in an initrd", edit(func(s *images.Spec) {
+			s.Format, s.Kargs.Operations = "initrd", []overlay.KargsOperation{{Operation: "prepend", Value: "x"}}
+		}), images.ErrBadSpec, `"prepend" is not known`},
+		{"an operation of an initrd that deletes", edit(func(s *images.Spec) {
+			s.Format, s.Kargs.Operations = "initrd", []overlay.KargsOperation{{Operation: "delete", Value: "x"}}
+		}), images.ErrBadSpec, "only be appended"},
 		{"deletion in an initrd", edit(func(s *images.Spec) { s.Format = "initrd"; s.Kargs.Delete = []string{"x"} }), images.ErrBadSpec, "only be appended"},
 	}
 	for _, tc := range cases {

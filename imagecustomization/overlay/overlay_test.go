@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -240,6 +241,14 @@ func TestKeyfilesNeedAMediumThatUsesThem(t *testing.T) {
 	NewWithT(t).Expect(err).To(MatchError(overlay.ErrNoInitrdNetwork))
 }
 
+// operations are pairs of operation and value.
+func operations(pairs ...string) (edit overlay.KargsEdit) {
+	for pair := range slices.Chunk(pairs, 2) {
+		edit.Operations = append(edit.Operations, overlay.KargsOperation{Operation: pair[0], Value: pair[1]})
+	}
+	return edit
+}
+
 func TestKargsEdit(t *testing.T) {
 	const now = "a=1 b c=2 c=3"
 	cases := []struct {
@@ -252,6 +261,11 @@ func TestKargsEdit(t *testing.T) {
 		{name: "delete", edit: overlay.KargsEdit{Delete: []string{"c=2", "b"}}, want: "a=1 c=3"},
 		{name: "replace", edit: overlay.KargsEdit{Replace: []string{"c=3=9"}}, want: "a=1 b c=2 c=9"},
 		{name: "all in order", edit: overlay.KargsEdit{Delete: []string{"a=1"}, Replace: []string{"c=2=4"}, Append: []string{"a=1"}}, want: "b c=4 c=3 a=1"},
+		{name: "operations in their order", edit: operations("append", "d=1", "replace", "d=1=2", "delete", "b", "append", "b", "append", "x", "delete", "x"), want: "a=1 c=2 c=3 d=2 b"},
+		{name: "operations before the others", edit: overlay.KargsEdit{Operations: operations("append", "d").Operations, Delete: []string{"d"}, Append: []string{"e"}}, want: now + " e"},
+		{name: "an operation that is not known", edit: operations("append", "x", "prepend", "y"), err: `operation 2 on the kernel arguments: "prepend" is not known: want append, replace or delete`},
+		{name: "no operation", edit: operations("", "y"), err: `operation 1 on the kernel arguments: "" is not known`},
+		{name: "a deletion too early", edit: operations("delete", "x", "append", "x"), err: "operation 1 on the kernel arguments: kernel argument \"x\" cannot be deleted"},
 		{name: "delete what is not there", edit: overlay.KargsEdit{Delete: []string{"c"}}, err: "not there"},
 		{name: "replace what is not there", edit: overlay.KargsEdit{Replace: []string{"c=7=8"}}, err: "not there"},
 		{name: "replace without a value", edit: overlay.KargsEdit{Replace: []string{"b"}}, err: "KEY=OLD=NEW"},

@@ -168,7 +168,7 @@ type KernelArgument struct {
 	// +kubebuilder:validation:Enum=append;replace;delete
 	// +optional
 	Operation string `json:"operation,omitempty"`
-	// Value is the argument; for replace, "old=new".
+	// Value is the argument; for replace KEY=OLD=NEW.
 	// +kubebuilder:validation:Pattern=`^(?:(?:[^ \t\n\r"]+)|(?:"[^"]*"))+$`
 	// +optional
 	Value string `json:"value,omitempty"`
