@@ -130,27 +130,33 @@ func TestWhoGivesUpStopsTheContainer(t *testing.T) {
 					return systemd.JobDone, nil
 				}
 			},
-			[]string{removed, "stopped while the unit is inactive"}, "(idle deadline); its last status: installing: (the hub's own installer is at work",
+			[]string{removed, "stopped while the unit is inactive"},
+			"(idle deadline); its last status: installing: (the hub's own installer is at work",
 		},
 		"cancelled": {
 			func(s *scene) { s.cancel(errors.New("the signal terminated")) },
-			[]string{removed, "stopped while the unit is inactive"}, "cancelled by the signal terminated",
+			[]string{removed, "stopped while the unit is inactive"},
+			"cancelled by the signal terminated",
 		},
 		"stopped by a person": {
 			func(s *scene) { s.units.state("inactive", "dead") },
-			[]string{removed, "asked while the unit is inactive", "stopped while the unit is inactive"}, "stopped before the installation was done",
+			[]string{removed, "asked while the unit is inactive", "stopped while the unit is inactive"},
+			"stopped before the installation was done",
 		},
 		"the agent gives up": {
 			func(s *scene) { s.fail(exitcode.AgentFailed) },
-			[]string{removed, "stopped while the unit is failed"}, "installation failed",
+			[]string{removed, "stopped while the unit is failed"},
+			"installation failed",
 		},
 		"it is done": {
 			func(s *scene) { s.container.installed = true; s.units.state("inactive", "dead") },
-			[]string{removed, "asked while the unit is inactive"}, "",
+			[]string{removed, "asked while the unit is inactive"},
+			"",
 		},
 		"ours is done": {
 			func(s *scene) { s.mark(); s.units.state("inactive", "dead") },
-			[]string{removed}, "",
+			[]string{removed},
+			"",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

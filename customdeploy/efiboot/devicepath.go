@@ -44,7 +44,7 @@ func (d hardDrive) node() []byte {
 
 func fileNode(path string) []byte {
 	name := text(path)
-	raw := binary.LittleEndian.AppendUint16([]byte{typeMedia, mediaFile}, uint16(nodeHead+len(name))) //nolint:gosec // a path of ours has less than 100 bytes
+	raw := binary.LittleEndian.AppendUint16([]byte{typeMedia, mediaFile}, uint16(nodeHead+len(name)))
 	return append(raw, name...)
 }
 

@@ -150,7 +150,7 @@ func (f *Firmware) place(p blockdev.Partition, id uuid.UUID, disk string) (hardD
 		return hardDrive{}, err
 	}
 	per := max(block/sector, 1)
-	return hardDrive{number: uint32(number), start: start / per, size: size / per, partition: id}, nil //nolint:gosec // a table has 128 partitions
+	return hardDrive{number: uint32(number), start: start / per, size: size / per, partition: id}, nil
 }
 
 // kernel is a number that the kernel knows of a block device.

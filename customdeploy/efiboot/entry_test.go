@@ -30,58 +30,81 @@ func TestFirst(t *testing.T) {
 		menus []string
 	}{
 		"a new entry": {
-			[]uint16{0}, map[uint16][]byte{0: app("UiApp")},
-			[]uint16{1, 0}, []string{"0000* UiApp 00000000", `0001* CoreOS 11111111 \EFI\redhat\shimx64.efi`},
+			[]uint16{0},
+			map[uint16][]byte{0: app("UiApp")},
+			[]uint16{1, 0},
+			[]string{"0000* UiApp 00000000", `0001* CoreOS 11111111 \EFI\redhat\shimx64.efi`},
 		},
 		"no menu at all": {
 			nil, nil,
-			[]uint16{0}, []string{`0000* CoreOS 11111111 \EFI\redhat\shimx64.efi`},
+			[]uint16{0},
+			[]string{`0000* CoreOS 11111111 \EFI\redhat\shimx64.efi`},
 		},
 		"one of another label": {
-			[]uint16{0, 1}, map[uint16][]byte{0: app("UiApp"), 1: starts("Red Hat Enterprise Linux", espID, redhat)},
-			[]uint16{1, 0}, []string{"0000* UiApp 00000000", `0001* Red Hat Enterprise Linux 11111111 \EFI\redhat\shimx64.efi`},
+			[]uint16{0, 1},
+			map[uint16][]byte{0: app("UiApp"), 1: starts("Red Hat Enterprise Linux", espID, redhat)},
+			[]uint16{1, 0},
+			[]string{"0000* UiApp 00000000", `0001* Red Hat Enterprise Linux 11111111 \EFI\redhat\shimx64.efi`},
 		},
 		"one with capitals": {
-			[]uint16{0, 1}, map[uint16][]byte{0: app("UiApp"), 1: starts("CoreOS", espID, "EFI/REDHAT/SHIMX64.EFI")},
-			[]uint16{1, 0}, []string{"0000* UiApp 00000000", `0001* CoreOS 11111111 \EFI\REDHAT\SHIMX64.EFI`},
+			[]uint16{0, 1},
+			map[uint16][]byte{0: app("UiApp"), 1: starts("CoreOS", espID, "EFI/REDHAT/SHIMX64.EFI")},
+			[]uint16{1, 0},
+			[]string{"0000* UiApp 00000000", `0001* CoreOS 11111111 \EFI\REDHAT\SHIMX64.EFI`},
 		},
 		"one for the firmware's menu only": {
-			[]uint16{1}, map[uint16][]byte{1: with(0x101, ours)},
-			[]uint16{1}, []string{`0001* CoreOS 11111111 \EFI\redhat\shimx64.efi`},
+			[]uint16{1},
+			map[uint16][]byte{1: with(0x101, ours)},
+			[]uint16{1},
+			[]string{`0001* CoreOS 11111111 \EFI\redhat\shimx64.efi`},
 		},
 		"one outside the order": {
-			[]uint16{0}, map[uint16][]byte{0: app("UiApp"), 1: ours},
-			[]uint16{1, 0}, []string{"0000* UiApp 00000000", `0001* CoreOS 11111111 \EFI\redhat\shimx64.efi`},
+			[]uint16{0},
+			map[uint16][]byte{0: app("UiApp"), 1: ours},
+			[]uint16{1, 0},
+			[]string{"0000* UiApp 00000000", `0001* CoreOS 11111111 \EFI\redhat\shimx64.efi`},
 		},
 		"two, one outside the order": {
-			[]uint16{2}, map[uint16][]byte{1: ours, 2: ours},
-			[]uint16{2}, []string{`0001* CoreOS 11111111 \EFI\redhat\shimx64.efi`, `0002* CoreOS 11111111 \EFI\redhat\shimx64.efi`},
+			[]uint16{2},
+			map[uint16][]byte{1: ours, 2: ours},
+			[]uint16{2},
+			[]string{`0001* CoreOS 11111111 \EFI\redhat\shimx64.efi`, `0002* CoreOS 11111111 \EFI\redhat\shimx64.efi`},
 		},
 		"the same loader of another disk": {
-			[]uint16{1}, map[uint16][]byte{1: starts("CoreOS", otherID, redhat)},
-			[]uint16{0, 1}, []string{`0000* CoreOS 11111111 \EFI\redhat\shimx64.efi`, `0001* CoreOS 99999999 \EFI\redhat\shimx64.efi`},
+			[]uint16{1},
+			map[uint16][]byte{1: starts("CoreOS", otherID, redhat)},
+			[]uint16{0, 1},
+			[]string{`0000* CoreOS 11111111 \EFI\redhat\shimx64.efi`, `0001* CoreOS 99999999 \EFI\redhat\shimx64.efi`},
 		},
 		"a number of the order is not given away": {
-			[]uint16{0}, map[uint16][]byte{2: app("UiApp")},
-			[]uint16{1}, []string{`0001* CoreOS 11111111 \EFI\redhat\shimx64.efi`, "0002* UiApp 00000000"},
+			[]uint16{0},
+			map[uint16][]byte{2: app("UiApp")},
+			[]uint16{1},
+			[]string{`0001* CoreOS 11111111 \EFI\redhat\shimx64.efi`, "0002* UiApp 00000000"},
 		},
 		"an order that names one twice": {
-			[]uint16{0, 3, 0, 3}, map[uint16][]byte{0: app("UiApp"), 3: ours},
-			[]uint16{3, 0}, []string{"0000* UiApp 00000000", `0003* CoreOS 11111111 \EFI\redhat\shimx64.efi`},
+			[]uint16{0, 3, 0, 3},
+			map[uint16][]byte{0: app("UiApp"), 3: ours},
+			[]uint16{3, 0},
+			[]string{"0000* UiApp 00000000", `0003* CoreOS 11111111 \EFI\redhat\shimx64.efi`},
 		},
 		"dead ones of earlier installations": {
-			[]uint16{0, 1, 2, 3, 4}, map[uint16][]byte{
+			[]uint16{0, 1, 2, 3, 4},
+			map[uint16][]byte{
 				0: app("UiApp"), 1: starts("CoreOS", goneID, redhat), 2: starts("CoreOS", goneID, fallback),
 				3: starts("Windows", goneID, redhat), 4: starts("CoreOS", goneID, "EFI/custom/loader.efi"),
 			},
-			[]uint16{5, 0, 3, 4}, []string{
+			[]uint16{5, 0, 3, 4},
+			[]string{
 				"0000* UiApp 00000000", `0003* Windows 22222222 \EFI\redhat\shimx64.efi`, `0004* CoreOS 22222222 \EFI\custom\loader.efi`,
 				`0005* CoreOS 11111111 \EFI\redhat\shimx64.efi`,
 			},
 		},
 		"broken ones keep their places": {
-			[]uint16{0, 1, 2}, map[uint16][]byte{0: {}, 1: ours[:9], 2: app("UiApp")},
-			[]uint16{3, 0, 1, 2}, []string{"0000 00000000", "0001 00000000", "0002* UiApp 00000000", `0003* CoreOS 11111111 \EFI\redhat\shimx64.efi`},
+			[]uint16{0, 1, 2},
+			map[uint16][]byte{0: {}, 1: ours[:9], 2: app("UiApp")},
+			[]uint16{3, 0, 1, 2},
+			[]string{"0000 00000000", "0001 00000000", "0002* UiApp 00000000", `0003* CoreOS 11111111 \EFI\redhat\shimx64.efi`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

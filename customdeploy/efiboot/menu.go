@@ -119,7 +119,7 @@ func (m menu) add(raw []byte) (uint16, error) {
 		named[number] = true
 	}
 	for n := range 1 << 16 {
-		number := uint16(n) //nolint:gosec // below 1<<16
+		number := uint16(n)
 		if _, taken := m.entries[number]; taken || named[number] {
 			continue
 		}

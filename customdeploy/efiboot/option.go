@@ -72,7 +72,7 @@ func activated(raw []byte) []byte {
 func newOption(label string, drive hardDrive, loader string) []byte {
 	path := slices.Concat(drive.node(), fileNode(loader), endNode)
 	raw := binary.LittleEndian.AppendUint32(nil, optionActive)
-	raw = binary.LittleEndian.AppendUint16(raw, uint16(len(path))) //nolint:gosec // a path of ours has less than 200 bytes
+	raw = binary.LittleEndian.AppendUint16(raw, uint16(len(path)))
 	return slices.Concat(raw, text(label), path)
 }
 
