@@ -250,3 +250,25 @@ func TestAContainersBeginningIsComparedByTheSameClock(t *testing.T) {
 		})
 	}
 }
+
+// TestAStepThatTakesOverLeavesTheContainerAtWork: the agent still owns it, and goes on.
+func TestAStepThatTakesOverLeavesTheContainerAtWork(t *testing.T) {
+	for _, confirm := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			g := NewWithT(t)
+			s := newScene(t)
+			s.becomesReady(0)
+			s.run()
+			pass(time.Minute)
+			s.says("aa", atWork)
+			pass(time.Minute)
+			s.ipaRestarts(g, confirm)
+			pass(time.Minute)
+			g.Expect(s.container.did).To(Equal([]string{"removed while the unit is inactive"}), "nothing but at the start")
+			s.container.installed = true
+			s.units.state("inactive", "dead")
+			r := <-s.ended
+			g.Expect(r.Outcome).To(Equal(step.Done), "%+v", r)
+		})
+	}
+}
