@@ -7,8 +7,9 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
+
+	"github.com/ironflow/ironflow/customdeploy/hostexec"
 )
 
 // Command is one program to start.
@@ -24,13 +25,15 @@ type Command struct {
 	Root string
 	// Stdin is read to its end; nil is an empty input.
 	Stdin io.Reader
-	// Stdout and Stderr take the output as it comes; nil drops it.
+	// Stdout and Stderr take the output as it comes; nil drops it. What a program is
+	// asked for stands in Stdout; Stderr is for people.
 	Stdout, Stderr io.Writer
 }
 
 // Runner starts programs and waits for their end. The error is an [ExitError]
 // for a program that ended badly, wraps [ErrNotAllowed] or [hostexec.ErrMissing] for one
-// that was not started, and wraps the context's cause for one that was stopped.
+// that was not started, wraps the context's cause for one that was stopped, and
+// [hostexec.ErrStuck] for one that even SIGKILL does not end: Run returns all the same.
 type Runner interface {
 	Run(ctx context.Context, c Command) error
 }
@@ -39,24 +42,4 @@ type Runner interface {
 var ErrNotAllowed = errors.New("this program is not one that the agent may start")
 
 // ExitError is the end of a program with a status that is not 0.
-type ExitError struct {
-	Name string
-	// Code is the exit status, or -1 when a signal ended it.
-	Code int
-	// Last is the last line that the program wrote to stderr, if it was kept.
-	Last string
-}
-
-func (e *ExitError) Error() string {
-	text := fmt.Sprintf("%s: exit status %d", e.Name, e.Code)
-	if e.Code < 0 {
-		text = e.Name + ": ended by a signal"
-	}
-	if e.Last != "" {
-		text += ": " + e.Last
-	}
-	return text
-}
-
-// ExitCode is the exit status, as of *exec.ExitError.
-func (e *ExitError) ExitCode() int { return e.Code }
+type ExitError = hostexec.ExitError

@@ -1,19 +1,13 @@
 package command
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -56,41 +50,10 @@ func (h Host) Run(ctx context.Context, c Command) error {
 	if h.Started != nil {
 		h.Started(c)
 	}
-	var last lastLine
-	cmd := exec.CommandContext(ctx, program, c.Args...)
-	cmd.Args[0] = c.Name
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, io.Writer(&last)
-	if c.Stderr != nil {
-		cmd.Stderr = io.MultiWriter(&last, c.Stderr)
-	}
-	cmd.Env = append([]string{"PATH=" + strings.Join(path, ":"), "LANG=C.UTF-8"}, c.Env...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = killAfter
-	cmd.Dir = "/"
-	if root != "/" {
-		cmd.SysProcAttr.Chroot = root
-	}
-	err = cmd.Run()
-	if cmd.Process != nil && ctx.Err() != nil { // what the program itself had started must not stay
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-	}
-	return ended(ctx, c.Name, err, last.text())
-}
-
-// ended turns the end of a program into the errors of [Runner].
-func ended(ctx context.Context, name string, err error, last string) error {
-	exit, exited := errors.AsType[*exec.ExitError](err)
-	switch {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return fmt.Errorf("%s: %w", name, context.Cause(ctx))
-	case exited:
-		return &ExitError{Name: name, Code: exit.ExitCode(), Last: last}
-	default:
-		return fmt.Errorf("%s: %w", name, err)
-	}
+	return hostexec.Program{
+		Path: program, Args: c.Args, Root: root, KillAfter: killAfter, Stdin: c.Stdin, Stdout: c.Stdout, Stderr: c.Stderr,
+		Env: append([]string{"PATH=" + strings.Join(path, ":"), "LANG=C.UTF-8"}, c.Env...),
+	}.Run(ctx)
 }
 
 // find returns the program's path as seen from inside the root.
@@ -103,23 +66,4 @@ func find(root, name string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("%s: %w", name, hostexec.ErrMissing)
-}
-
-// lastLine keeps the end of what is written.
-type lastLine struct{ tail []byte }
-
-const keptTail = 4 << 10
-
-func (l *lastLine) Write(p []byte) (int, error) {
-	l.tail = append(l.tail, p...)
-	if extra := len(l.tail) - keptTail; extra > 0 {
-		l.tail = slices.Delete(l.tail, 0, extra)
-	}
-	return len(p), nil
-}
-
-func (l *lastLine) text() string {
-	text := bytes.TrimSpace(l.tail)
-	text = text[bytes.LastIndexAny(text, "\r\n")+1:]
-	return strings.ToValidUTF8(string(text), "�")
 }

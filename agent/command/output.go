@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
 )
@@ -36,8 +37,21 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// Lines runs programs in the shape that the shared code below customdeploy
-// takes: each line of stdout and stderr is handed over as it comes.
+// Exec runs programs in the shape that the shared code below customdeploy takes:
+// each line of standard output is handed over as it comes, and what the program
+// says beside that goes to the log.
+func Exec(r Runner, log *slog.Logger) hostexec.Exec {
+	return func(ctx context.Context, argv []string, line func(string)) error {
+		out, said := hostexec.NewLineWriter(line), hostexec.LogLines(log, argv[0])
+		err := r.Run(ctx, Command{Name: argv[0], Args: argv[1:], Stdout: out, Stderr: said})
+		out.Flush()
+		said.Flush()
+		return err
+	}
+}
+
+// Lines is [Exec] for programs that show their progress or their log: the lines of
+// both streams are handed over. Nobody may take them for an answer.
 func Lines(r Runner) hostexec.Exec {
 	return func(ctx context.Context, argv []string, line func(string)) error {
 		w := hostexec.NewLineWriter(line)

@@ -75,7 +75,8 @@ func (e *Error) Unwrap() error { return e.err }
 
 // Runner runs coreos-installer with retries and deadlines.
 type Runner struct {
-	// Exec runs it in the host's root.
+	// Exec runs it in the host's root. Its progress and its reasons stand on standard
+	// error, so it must hand both streams over.
 	Exec hostexec.Exec
 	// Idle is how long it may write nothing.
 	Idle time.Duration
@@ -89,11 +90,13 @@ type Runner struct {
 
 // Install runs the command; argv[0] is coreos-installer. The error wraps
 // [ErrMissing], [ErrIdle] or the context's cause, and is an [Error] for a run
-// that began.
+// that began. A run that does not even end when it is killed is given up, with an
+// error that wraps [hostexec.ErrStuck] as well.
 func (r Runner) Install(ctx context.Context, argv []string) error {
 	for try := 0; ; try++ {
 		err := r.once(ctx, argv)
-		if err == nil || ctx.Err() != nil || errors.Is(err, ErrMissing) || try == len(r.Pauses) {
+		// One that is stuck may still write when its disk answers: nothing else may then.
+		if err == nil || ctx.Err() != nil || errors.Is(err, ErrMissing) || errors.Is(err, hostexec.ErrStuck) || try == len(r.Pauses) {
 			return err
 		}
 		r.Warn(err)
@@ -111,7 +114,7 @@ func (r Runner) once(ctx context.Context, argv []string) error {
 	idle := time.AfterFunc(r.Idle, func() { cancel(ErrIdle) })
 	defer idle.Stop()
 	var last []string
-	err := r.Exec(ctx, argv, func(line string) {
+	err := hostexec.Bounded(r.Exec)(ctx, argv, func(line string) {
 		idle.Reset(r.Idle)
 		if m := percentForm.FindStringSubmatch(line); m != nil {
 			percent, _ := strconv.Atoi(m[1])
@@ -125,6 +128,8 @@ func (r Runner) once(ctx context.Context, argv []string) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, hostexec.ErrStuck):
+		return &Error{err, last}
 	case ctx.Err() != nil:
 		return &Error{context.Cause(ctx), last}
 	case hostexec.Missing(err):

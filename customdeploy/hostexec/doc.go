@@ -1,6 +1,11 @@
-// Package hostexec is how the host-side programs run other programs: [Exec] is
-// the one shape that the packages beside it take. [InRoot] runs programs in a
-// host's root; the agent brings its own runner with its table of what it may start.
+// Package hostexec is how the host-side programs run other programs: [Program] is
+// one of them, and [Exec] the one shape that the packages beside it take. [Root]
+// runs programs in a host's root; the agent brings its own runner with its table
+// of what it may start.
+//
+// What a program is asked for stands on its standard output; what it writes to
+// standard error is for people. And no program is waited for without an end: one
+// that a device holds in the kernel is given up, see [ErrStuck].
 package hostexec
 
 import (
@@ -8,11 +13,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
-// Exec runs a command in the host's root and hands each line of its output,
-// stdout and stderr together, to line, one at a time. A carriage return ends a
-// line too, as progress displays use it. The error holds the exit status only.
+// Exec runs a command in the host's root and hands each line of its standard
+// output to line, one at a time; [Root.Both] adds those of standard error. A
+// carriage return ends a line too, as progress displays use it. The error is an
+// [ExitError] for a program that ended badly.
 type Exec func(ctx context.Context, argv []string, line func(string)) error
 
 // ErrMissing means that the host has no such program.
@@ -24,7 +31,30 @@ const exitNotFound = 127
 // Missing tells whether the program was not there at all.
 func Missing(err error) bool { return errors.Is(err, ErrMissing) || ExitStatus(err) == exitNotFound }
 
-// exitCoder is an error with an exit status, such as *exec.ExitError.
+// ExitError is the end of a program with a status that is not 0.
+type ExitError struct {
+	Name string
+	// Code is the exit status, or -1 when a signal ended it.
+	Code int
+	// Last is the last line that the program wrote to standard error.
+	Last string
+}
+
+func (e *ExitError) Error() string {
+	text := fmt.Sprintf("%s: exit status %d", e.Name, e.Code)
+	if e.Code < 0 {
+		text = e.Name + ": ended by a signal"
+	}
+	if e.Last != "" {
+		text += ": " + e.Last
+	}
+	return text
+}
+
+// ExitCode is the exit status, as of *exec.ExitError.
+func (e *ExitError) ExitCode() int { return e.Code }
+
+// exitCoder is an error with an exit status, such as *ExitError.
 type exitCoder interface {
 	error
 	ExitCode() int
@@ -38,12 +68,23 @@ func ExitStatus(err error) int {
 	return -1
 }
 
-// Output runs a command and returns what it wrote. The error of one that was
-// stopped is the context's cause; of one that failed, its last line.
+// unbounded is how long a program may take whose context has no end of its own.
+const unbounded = 5 * time.Minute
+
+// Output runs a command and returns what it wrote to standard output. The error of
+// one that was stopped is the context's cause; of one that failed, its last line.
+// It returns soon after the context has ended, whatever the program does.
 func Output(ctx context.Context, run Exec, argv ...string) (string, error) {
+	if ctx.Done() == nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, unbounded, fmt.Errorf("no end in %v", unbounded))
+		defer cancel()
+	}
 	var b strings.Builder
-	err := run(ctx, argv, func(line string) { b.WriteString(line + "\n") })
+	err := Bounded(run)(ctx, argv, func(line string) { b.WriteString(line + "\n") })
 	switch {
+	case errors.Is(err, ErrStuck):
+		return "", fmt.Errorf("%s: %w", argv[0], err)
 	case err != nil && ctx.Err() != nil: // it was killed: the deadline or the cancellation is the reason
 		return "", fmt.Errorf("%s: %w", argv[0], context.Cause(ctx))
 	case err != nil:
@@ -62,5 +103,5 @@ func failed(program string, err error, last string) error {
 
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
-	return text[strings.LastIndex(text, "\n")+1:]
+	return text[strings.LastIndexAny(text, "\r\n")+1:]
 }

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
+
+	"github.com/ironflow/ironflow/customdeploy/hostexec"
 )
 
 // Journal implements systemd.Manager with the host's own journalctl, run in the
@@ -20,19 +20,15 @@ func (m *Manager) Journal(ctx context.Context, unit, invocation string, n int) (
 		// What the unit's processes wrote, and what systemd wrote about them.
 		args = append(args, "_SYSTEMD_INVOCATION_ID="+invocation, "+", "INVOCATION_ID="+invocation)
 	}
-	cmd := exec.CommandContext(ctx, "/usr/bin/journalctl", args...)
-	cmd.Env = []string{"PATH=/usr/bin:/bin", "LANG=C.UTF-8", "SYSTEMD_COLORS=0"}
-	if root := m.root.Path("/"); root != "/" {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root}
-		cmd.Dir = "/"
-	}
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	var out bytes.Buffer
+	err := hostexec.Program{
+		Path: "/usr/bin/journalctl", Args: args, Root: m.root.Path("/"), Stdout: &out,
+		Env: []string{"PATH=/usr/bin:/bin", "LANG=C.UTF-8", "SYSTEMD_COLORS=0"},
+	}.Run(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("journalctl for %s: %w: %s", unit, err, strings.TrimSpace(stderr.String()))
+		return nil, fmt.Errorf("journal of %s: %w", unit, err)
 	}
-	text := strings.TrimRight(string(out), "\n")
+	text := strings.TrimRight(out.String(), "\n")
 	if text == "" {
 		return nil, nil
 	}
