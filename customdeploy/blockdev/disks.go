@@ -4,36 +4,62 @@
 package blockdev
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
 )
 
-// Disk is a whole disk of the host.
+// Disk is a whole disk of the host, or what stands for one: the disk behind several
+// paths, a software RAID.
 type Disk struct {
-	// Path is the kernel's name below /dev.
-	Path string
+	// Path is its name below /dev, KernelName the kernel's own: /dev/mapper/mpatha is dm-0.
+	Path, KernelName string
+	// Kind is lsblk's type: disk, mpath, raid1 and so on.
+	Kind string
+	// Transport is how it is attached, as lsblk names it: sata, nvme, fc, iscsi; empty where it cannot tell.
+	Transport string
 	// Links are its names below /dev/disk/by-path.
-	Links                                     []string
-	SizeBytes                                 int64
-	Rotational                                bool
-	Model, Vendor, Serial, HCTL               string
-	WWN, WWNWithExtension, WWNVendorExtension string
+	Links                       []string
+	SizeBytes                   int64
+	Rotational                  bool
+	Model, Vendor, Serial, HCTL string
+	WWN                         string
+	// WWNs and Serials are the other names that the same things have: what lsblk
+	// shows (and an inspection with it) is not always what udev calls so.
+	WWNs, Serials                        []string
+	WWNWithExtension, WWNVendorExtension string
+	// Paths are the disks by which a multipath disk is reached, see [Join].
+	Paths []Disk
 }
 
-// DiskColumns are lsblk's columns of [lsblkDisk].
-const DiskColumns = "PATH,TYPE,SIZE,ROTA,RO,MODEL,VENDOR,SERIAL,HCTL"
+// Kinds of disks that are none by themselves.
+const (
+	KindMultipath = "mpath"
+	kindDisk      = "disk"
+	kindRAID      = "raid" // a level follows
+)
+
+// IsRAID tells whether it is a software RAID.
+func (d Disk) IsRAID() bool { return isRAID(d.Kind) }
+
+func isRAID(kind string) bool { return strings.HasPrefix(kind, kindRAID) || kind == "linear" }
+
+// DiskColumns are lsblk's columns of [lsblkDisk]. Without NAME lsblk shows all
+// devices in a row, also those that lie on others.
+const DiskColumns = "PATH,KNAME,TYPE,SIZE,ROTA,RO,MODEL,VENDOR,SERIAL,WWN,HCTL,TRAN"
 
 // lsblkDisk is one row of lsblk's JSON. Older versions write numbers and
 // booleans as text.
 type lsblkDisk struct {
 	Path   string `json:"path"`
+	KName  string `json:"kname"`
 	Type   string `json:"type"`
 	Size   flex   `json:"size"`
 	Rota   flex   `json:"rota"`
@@ -41,7 +67,9 @@ type lsblkDisk struct {
 	Model  string `json:"model"`
 	Vendor string `json:"vendor"`
 	Serial string `json:"serial"`
+	WWN    string `json:"wwn"`
 	HCTL   string `json:"hctl"`
+	Tran   string `json:"tran"`
 }
 
 // flex is a number or boolean, maybe as text.
@@ -65,35 +93,84 @@ func (f *flex) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// Disks lists the host's disks that could be written.
+// Disks lists the host's disks that could be written, each once, in lsblk's order.
+// Paths of a multipath disk and members of a RAID are among them; [Tree] tells what
+// lies on what.
 func Disks(ctx context.Context, run hostexec.Exec, host hostfile.Dir) ([]Disk, error) {
-	out, err := hostexec.Output(ctx, run, "lsblk", "--json", "--bytes", "--nodeps", "--output", DiskColumns)
+	out, err := hostexec.Output(ctx, run, "lsblk", "--json", "--bytes", "--output", DiskColumns)
 	if err != nil {
 		return nil, err
 	}
-	var table struct {
-		Devices []lsblkDisk `json:"blockdevices"`
-	}
-	if err := json.Unmarshal([]byte(out), &table); err != nil {
-		return nil, fmt.Errorf("lsblk's answer: %w", err)
+	rows, err := decode[lsblkDisk](out)
+	if err != nil {
+		return nil, err
 	}
 	links := pathLinks(host)
 	var disks []Disk
-	for _, d := range table.Devices {
-		name := filepath.Base(d.Path)
-		if d.Type != "disk" || d.RO != 0 || d.Size == 0 || strings.HasPrefix(name, "zram") {
+	seen := map[string]bool{}
+	for _, row := range rows {
+		if !row.isDisk() || seen[row.Path] { // what lies on several disks is shown below each
 			continue
 		}
-		disk := Disk{
-			Path: d.Path, Links: links[name], SizeBytes: int64(d.Size), Rotational: d.Rota != 0,
-			Model: strings.TrimSpace(d.Model), Vendor: strings.TrimSpace(d.Vendor), Serial: d.Serial, HCTL: d.HCTL,
-		}
-		if err := disk.addWWN(ctx, run); err != nil {
+		seen[row.Path] = true
+		disk := row.disk()
+		disk.Links = links[disk.KernelName]
+		if err := disk.addNames(ctx, run); err != nil {
 			return nil, err
 		}
 		disks = append(disks, disk)
 	}
 	return disks, nil
+}
+
+// notDisks are how the kernel names devices that lsblk calls disks.
+var notDisks = []string{"zram", "ram", "fd"}
+
+func (r lsblkDisk) isDisk() bool {
+	if r.RO != 0 || r.Size == 0 || r.Type != kindDisk && r.Type != KindMultipath && !isRAID(r.Type) {
+		return false
+	}
+	return !slices.ContainsFunc(notDisks, func(name string) bool { return strings.HasPrefix(r.kernelName(), name) })
+}
+
+func (r lsblkDisk) kernelName() string { return cmp.Or(r.KName, filepath.Base(r.Path)) }
+
+func (r lsblkDisk) disk() Disk {
+	return Disk{
+		Path: r.Path, KernelName: r.kernelName(), Kind: r.Type, Transport: r.Tran, SizeBytes: int64(r.Size), Rotational: r.Rota != 0,
+		Model: strings.TrimSpace(r.Model), Vendor: strings.TrimSpace(r.Vendor), Serial: r.Serial, HCTL: r.HCTL, WWNs: named(r.WWN),
+	}
+}
+
+// named is the list of the names that are there.
+func named(names ...string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+}
+
+// Join gives multipath disks their paths, and returns the disks that are no path of
+// another one.
+func Join(disks []Disk, tree []Device) []Disk {
+	above := map[string]string{} // path of a disk, multipath disk on it
+	for _, device := range tree {
+		for _, child := range device.Children {
+			if child.Type == KindMultipath {
+				above[device.Path] = child.Path
+			}
+		}
+	}
+	var whole []Disk
+	for _, d := range disks {
+		if above[d.Path] != "" {
+			continue
+		}
+		for _, path := range disks {
+			if above[path.Path] == d.Path {
+				d.Paths = append(d.Paths, path)
+			}
+		}
+		whole = append(whole, d)
+	}
+	return whole
 }
 
 // pathLinks maps kernel names to their links below /dev/disk/by-path.
@@ -111,22 +188,22 @@ func pathLinks(host hostfile.Dir) map[string][]string {
 	return links
 }
 
-// addWWN asks udev for the world-wide names, which lsblk shows only in part.
-func (d *Disk) addWWN(ctx context.Context, run hostexec.Exec) error {
+// addNames asks udev for the world-wide names and the serial numbers, which lsblk
+// shows only in part. The device mapper has names of its own for them.
+func (d *Disk) addNames(ctx context.Context, run hostexec.Exec) error {
 	out, err := hostexec.Output(ctx, run, "udevadm", "info", "--query=property", "--name="+d.Path)
 	if err != nil {
 		return err
 	}
+	known := map[string]string{}
 	for line := range strings.Lines(out) {
-		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
-		switch key {
-		case "ID_WWN":
-			d.WWN = value
-		case "ID_WWN_WITH_EXTENSION":
-			d.WWNWithExtension = value
-		case "ID_WWN_VENDOR_EXTENSION":
-			d.WWNVendorExtension = value
+		if key, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
+			known[key] = value
 		}
 	}
+	property := func(name string) string { return cmp.Or(known["ID_"+name], known["DM_"+name]) }
+	d.WWN, d.WWNWithExtension, d.WWNVendorExtension = property("WWN"), property("WWN_WITH_EXTENSION"), property("WWN_VENDOR_EXTENSION")
+	d.WWNs = append(d.WWNs, named(d.WWNWithExtension)...)
+	d.Serials = named(property("SERIAL_SHORT"), property("SERIAL"))
 	return nil
 }

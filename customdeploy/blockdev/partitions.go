@@ -2,7 +2,6 @@ package blockdev
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,14 +46,12 @@ func Partitions(ctx context.Context, run hostexec.Exec, disk string) ([]Partitio
 	if err != nil {
 		return nil, err
 	}
-	var table struct {
-		Devices []Partition `json:"blockdevices"`
-	}
-	if err := json.Unmarshal([]byte(out), &table); err != nil {
-		return nil, fmt.Errorf("lsblk's answer: %w", err)
+	rows, err := decode[Partition](out)
+	if err != nil {
+		return nil, err
 	}
 	var list []Partition
-	for _, d := range table.Devices { // the disk with its partitions below, or all in a row
+	for _, d := range rows { // the disk with its partitions below, or all in a row
 		list = append(append(list, d), d.Children...)
 	}
 	return list, nil

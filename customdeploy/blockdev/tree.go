@@ -1,9 +1,10 @@
 package blockdev
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
@@ -11,7 +12,7 @@ import (
 
 // TreeColumns are lsblk's columns of [Device]. Without NAME lsblk gives no tree
 // but all devices in a row.
-const TreeColumns = "NAME,PATH,TYPE,FSTYPE,MAJ:MIN"
+const TreeColumns = "NAME,KNAME,PATH,TYPE,FSTYPE,MAJ:MIN"
 
 // Contents of a device that say what it is a part of, as lsblk names them.
 const (
@@ -22,6 +23,8 @@ const (
 // Device is a row of lsblk's tree: a disk, or what lies on one.
 type Device struct {
 	Path string `json:"path"`
+	// KName is the kernel's own name: that of /dev/mapper/mpatha is dm-0.
+	KName string `json:"kname"`
 	// Type is disk, part, lvm, raid1, mpath and so on; FSType its content.
 	Type   string `json:"type"`
 	FSType string `json:"fstype"`
@@ -30,22 +33,39 @@ type Device struct {
 	Children []Device `json:"children"`
 }
 
+// KernelName is how sysfs calls the device.
+func (d Device) KernelName() string { return cmp.Or(d.KName, filepath.Base(d.Path)) }
+
+// IsRAID tells whether it is an assembled software RAID.
+func (d Device) IsRAID() bool { return isRAID(d.Type) }
+
+// Find returns the device of that path, wherever it lies in the tree.
+func Find(tree []Device, path string) (Device, bool) {
+	for _, d := range tree {
+		if d.Path == path {
+			return d, true
+		}
+		if found, ok := Find(d.Children, path); ok {
+			return found, true
+		}
+	}
+	return Device{}, false
+}
+
 // Tree returns the disks with what lies on them: of the named ones, or of all.
 func Tree(ctx context.Context, run hostexec.Exec, disks ...string) ([]Device, error) {
 	out, err := hostexec.Output(ctx, run, append([]string{"lsblk", "--json", "--output", TreeColumns}, disks...)...)
 	if err != nil {
 		return nil, err
 	}
-	var table struct {
-		Devices []Device `json:"blockdevices"`
+	tree, err := decode[Device](out)
+	if err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal([]byte(out), &table); err != nil {
-		return nil, fmt.Errorf("lsblk's answer: %w", err)
+	if len(disks) > 0 && len(tree) != len(disks) {
+		return nil, fmt.Errorf("lsblk's answer for %v is no tree: it begins with %d devices", disks, len(tree))
 	}
-	if len(disks) > 0 && len(table.Devices) != len(disks) {
-		return nil, fmt.Errorf("lsblk's answer for %v is no tree: it begins with %d devices", disks, len(table.Devices))
-	}
-	return table.Devices, nil
+	return tree, nil
 }
 
 // rescanTime bounds what is only of use.

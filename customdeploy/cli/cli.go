@@ -87,13 +87,14 @@ func run(newUnits Units, args []string, stdin io.Reader, stdout, stderr io.Write
 	if systemd, ok := units.(foreign.Host); ok {
 		installer.Foreign = foreign.Installer{Host: systemd}
 	}
-	inRoot := hostexec.InRoot(host)
+	log := slog.New(slog.NewTextHandler(stderr, nil))
+	inRoot := hostexec.Root{Host: host, Log: log}.Exec
 	bootable := func(ctx context.Context, host hostfile.Dir, disk string) (bool, error) {
 		return efiboot.Bootable(ctx, inRoot, host, disk)
 	}
 	steps := step.Registry{
 		installer.Definition(),
-		(&coreos.Step{Exec: inRoot, Hostname: os.Hostname}).Definition(),
+		(&coreos.Step{Exec: inRoot, Installer: hostexec.Root{Host: host, Both: true}.Exec, Hostname: os.Hostname}).Definition(),
 		(&confirm.Step{Units: units, Assisted: installer, Bootable: bootable}).Definition(),
 	}
 	switch args[0] {
@@ -114,7 +115,6 @@ func run(newUnits Units, args []string, stdin io.Reader, stdout, stderr io.Write
 	}
 	ctx, done := untilSignal()
 	defer done()
-	log := slog.New(slog.NewTextHandler(stderr, nil))
 	return step.Run(ctx, steps, args[0], host, step.Streams{In: stdin, Out: stdout, Log: log})
 }
 

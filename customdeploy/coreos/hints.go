@@ -1,6 +1,7 @@
 package coreos
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,18 +15,20 @@ import (
 const minimumGiB = 4
 
 // hintFields are the root device hints, with the value of a disk that each is
-// compared with. Sizes are whole GiB.
+// compared with: those of several values fit when one of them does. Sizes are GiB
+// with their fraction, as Ironic compares them.
 var hintFields = map[string]func(blockdev.Disk) any{
 	"name":                 func(d blockdev.Disk) any { return append([]string{d.Path}, d.Links...) },
 	"hctl":                 func(d blockdev.Disk) any { return d.HCTL },
 	"model":                func(d blockdev.Disk) any { return d.Model },
 	"vendor":               func(d blockdev.Disk) any { return d.Vendor },
-	"serial":               func(d blockdev.Disk) any { return d.Serial },
-	"wwn":                  func(d blockdev.Disk) any { return d.WWN },
+	"serial":               func(d blockdev.Disk) any { return append([]string{d.Serial}, d.Serials...) },
+	"wwn":                  func(d blockdev.Disk) any { return append([]string{d.WWN}, d.WWNs...) },
 	"wwn_with_extension":   func(d blockdev.Disk) any { return d.WWNWithExtension },
 	"wwn_vendor_extension": func(d blockdev.Disk) any { return d.WWNVendorExtension },
 	"by_path":              func(d blockdev.Disk) any { return d.Links },
-	"size":                 func(d blockdev.Disk) any { return d.SizeBytes >> 30 },
+	"size":                 func(d blockdev.Disk) any { return float64(d.SizeBytes) / (1 << 30) },
+	"tran":                 func(d blockdev.Disk) any { return d.Transport },
 	"rotational":           func(d blockdev.Disk) any { return d.Rotational },
 }
 
@@ -55,46 +58,42 @@ func knownHints() string {
 	return strings.Join(names, ", ")
 }
 
-// Choose returns the disk to install on and why. Hints that fit no disk are
-// refused, and so are hints that fit every one of several disks: they do not
-// say what was meant. Without hints it is the smallest disk of at least 4 GiB.
+// Choose returns the disk to install on and why: the first that fits the hints, in
+// the order of the list, as Ironic does it; without hints the smallest disk of at
+// least 4 GiB, and of equal ones the first by name.
 func (h Hints) Choose(disks []blockdev.Disk) (blockdev.Disk, string, error) {
 	if err := h.Check(); err != nil {
 		return blockdev.Disk{}, "", err
 	}
-	slices.SortFunc(disks, func(a, b blockdev.Disk) int { return strings.Compare(a.Path, b.Path) })
 	if len(h) == 0 {
 		return smallest(disks)
 	}
-	var fit []blockdev.Disk
-	for _, d := range disks {
-		if h.fits(d) {
-			fit = append(fit, d)
-		}
-	}
-	switch {
-	case len(fit) == 0:
+	i := slices.IndexFunc(disks, h.fits)
+	if i < 0 {
 		return blockdev.Disk{}, "", fmt.Errorf("no disk fits the root device hints %s; there are: %s", h, list(disks))
-	case len(fit) == len(disks) && len(disks) > 1:
-		return blockdev.Disk{}, "", fmt.Errorf("all %d disks fit the root device hints %s; name one: %s", len(disks), h, list(disks))
 	}
-	return fit[0], fmt.Sprintf("fits the hints %s", h), nil
+	return disks[i], fmt.Sprintf("the first that fits the hints %s", h), nil
 }
 
 func smallest(disks []blockdev.Disk) (blockdev.Disk, string, error) {
-	var best *blockdev.Disk
-	for i, d := range disks {
-		if d.SizeBytes >= minimumGiB<<30 && (best == nil || d.SizeBytes < best.SizeBytes) {
-			best = &disks[i]
-		}
-	}
-	if best == nil {
+	disks = slices.Clone(disks)
+	slices.SortFunc(disks, func(a, b blockdev.Disk) int {
+		return cmp.Or(cmp.Compare(a.SizeBytes, b.SizeBytes), strings.Compare(a.Path, b.Path))
+	})
+	i := slices.IndexFunc(disks, func(d blockdev.Disk) bool { return d.SizeBytes >= minimumGiB<<30 })
+	if i < 0 {
 		return blockdev.Disk{}, "", fmt.Errorf("no disk has %d GiB; there are: %s", minimumGiB, list(disks))
 	}
-	return *best, fmt.Sprintf("the smallest disk of at least %d GiB; there are no hints", minimumGiB), nil
+	return disks[i], fmt.Sprintf("the smallest disk of at least %d GiB; there are no hints", minimumGiB), nil
 }
 
+// fits tells whether all hints fit the disk, or one of the paths to it: a person who
+// sees one path and names it means the disk.
 func (h Hints) fits(d blockdev.Disk) bool {
+	return h.fit(d) || slices.ContainsFunc(d.Paths, h.fit)
+}
+
+func (h Hints) fit(d blockdev.Disk) bool {
 	for name, want := range h {
 		if ok, err := matches(hintFields[name](d), want); err != nil || !ok {
 			return false
@@ -130,7 +129,7 @@ func matches(have, want any) (bool, error) {
 	case bool:
 		b, err := boolean(want)
 		return b == have, err
-	case int64:
+	case float64:
 		return compareNumber(have, want)
 	case []string:
 		return compareTexts(have, want)
@@ -176,18 +175,23 @@ func alternatives(text string) ([]string, bool) {
 	return all, true
 }
 
-func compareNumber(have int64, want any) (bool, error) {
+func compareNumber(have float64, want any) (bool, error) {
 	text := fmt.Sprint(want)
 	if f, ok := want.(float64); ok {
 		text = strconv.FormatFloat(f, 'f', -1, 64)
 	}
 	if all, ok := alternatives(text); ok {
-		return slices.Contains(all, strconv.FormatInt(have, 10)), nil
+		for _, one := range all {
+			if n, err := number(one); err != nil || n == have {
+				return err == nil, err
+			}
+		}
+		return false, nil
 	}
 	op, value := split(text)
-	n, err := strconv.ParseInt(value, 10, 64)
+	n, err := number(value)
 	if err != nil {
-		return false, fmt.Errorf("%q is not a number", value)
+		return false, err
 	}
 	switch op {
 	case "", "==":
@@ -204,6 +208,15 @@ func compareNumber(have int64, want any) (bool, error) {
 		return have != n, nil
 	}
 	return false, fmt.Errorf("operator %s does not compare numbers", op)
+}
+
+// number reads a hint's number; Ironic takes whole ones only.
+func number(text string) (float64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a number", text)
+	}
+	return float64(n), nil
 }
 
 // compareTexts holds when one of the disk's values fits; case does not count.

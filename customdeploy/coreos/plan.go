@@ -27,6 +27,8 @@ const (
 // Plan is what will be installed, complete and checked.
 type Plan struct {
 	Hints Hints
+	// Skip says what may not be touched.
+	Skip Skip
 	// ImageURL is where the image comes from; empty for the one of the live system (--offline).
 	ImageURL string
 	// HashAlgo and HashValue are the image's digest; empty for none.
@@ -42,7 +44,7 @@ type Plan struct {
 // NewPlan reads the node. Nothing is touched; an error names the member.
 func NewPlan(node step.Node, hostname string) (Plan, error) {
 	var p Plan
-	return p, errors.Join(p.readHints(node), p.readImage(node.InstanceInfo), p.readConfigDrive(node.InstanceInfo, hostname))
+	return p, errors.Join(p.readHints(node), p.readSkip(node), p.readImage(node.InstanceInfo), p.readConfigDrive(node.InstanceInfo, hostname))
 }
 
 // readHints takes the instance's root device hints before the node's.

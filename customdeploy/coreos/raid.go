@@ -5,16 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ironflow/ironflow/customdeploy/blockdev"
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
 )
 
-// device is something of a software RAID, with the disks that it lies on.
+// device is something of a software RAID, with the disks that it lies on and, for a
+// member, the arrays that it belongs to.
 type device struct {
-	path  string
-	disks []string
+	path          string
+	disks, arrays []string
 }
 
 // raids are a host's software RAIDs: the assembled arrays, those on top of
@@ -29,11 +29,15 @@ func findRAIDs(ctx context.Context, run hostexec.Exec) (raids, error) {
 	if err != nil {
 		return raids{}, err
 	}
+	return raidsOf(disks), nil
+}
+
+func raidsOf(tree []blockdev.Device) raids {
 	var r raids
-	for _, disk := range disks {
+	for _, disk := range tree {
 		r.collect(disk, disk.Path)
 	}
-	return r, nil
+	return r
 }
 
 // collect notes what lies on the disk, the upper devices first. An array shows
@@ -42,18 +46,22 @@ func (r *raids) collect(d blockdev.Device, disk string) {
 	for _, child := range d.Children {
 		r.collect(child, disk)
 	}
-	if strings.HasPrefix(d.Type, "raid") {
-		r.arrays = note(r.arrays, d.Path, disk)
+	if d.IsRAID() {
+		r.arrays = note(r.arrays, d.Path, disk, nil)
 	}
 	if d.FSType == blockdev.RAIDMember {
-		r.members = note(r.members, d.Path, disk)
+		var arrays []string
+		for _, child := range d.Children {
+			arrays = append(arrays, child.Path)
+		}
+		r.members = note(r.members, d.Path, disk, arrays)
 	}
 }
 
-func note(list []device, path, disk string) []device {
+func note(list []device, path, disk string, arrays []string) []device {
 	i := slices.IndexFunc(list, func(d device) bool { return d.path == path })
 	if i < 0 {
-		return append(list, device{path, []string{disk}})
+		return append(list, device{path, []string{disk}, arrays})
 	}
 	if !slices.Contains(list[i].disks, disk) {
 		list[i].disks = append(list[i].disks, disk)
@@ -61,11 +69,21 @@ func note(list []device, path, disk string) []device {
 	return list
 }
 
+// without leaves out what is one of the kept devices, or lies on one.
+func (r raids) without(kept []string) raids {
+	stays := func(d device) bool {
+		return slices.ContainsFunc(slices.Concat([]string{d.path}, d.disks, d.arrays), func(path string) bool { return slices.Contains(kept, path) })
+	}
+	return raids{arrays: slices.DeleteFunc(r.arrays, stays), members: slices.DeleteFunc(r.members, stays)}
+}
+
 // removeRAIDs removes all software RAIDs of the host: an array that came back at
 // the next boot would hold the installed disk, or bring an old system back. What
-// fails elsewhere than on the disk to install on is only warned about.
-func removeRAIDs(ctx context.Context, run hostexec.Exec, disk string, warn func(error)) (removed []string, err error) {
+// fails elsewhere than on the disk to install on is only warned about. Disks and
+// arrays that are kept stay as they are.
+func removeRAIDs(ctx context.Context, run hostexec.Exec, disk string, warn func(error), kept ...string) (removed []string, err error) {
 	found, err := findRAIDs(ctx, run)
+	found = found.without(kept)
 	if err != nil || len(found.arrays)+len(found.members) == 0 {
 		return nil, err
 	}

@@ -95,9 +95,11 @@ func TestRemoveRAIDs(t *testing.T) {
 
 // TestRAIDsAndCleaning: who has switched automated cleaning off keeps the arrays.
 func TestRAIDsAndCleaning(t *testing.T) {
+	const onAnotherDisk = `{"blockdevices": [{"path": "/dev/sda", "type": "disk", "fstype": "linux_raid_member", "children": [
+		{"path": "/dev/md0", "type": "raid0", "fstype": "ext4"}]}, {"path": "/dev/sdb", "type": "disk", "fstype": null}]}`
 	for name, tc := range map[string]struct {
-		clean *bool
-		asks  bool
+		clean   *bool
+		removes bool
 	}{
 		"not said": {nil, true}, "on": {new(true), true}, "off": {new(false), false},
 	} {
@@ -105,12 +107,14 @@ func TestRAIDsAndCleaning(t *testing.T) {
 			g := NewWithT(t)
 			m := newMachine(t)
 			m.install = func(context.Context, []string, func(string)) error { return nil }
-			m.clean = tc.clean
-			asked := false
-			m.raids = func() { asked = true }
+			m.clean, m.tree = tc.clean, onAnotherDisk
 			r := m.run(t.Context(), map[string]any{"root_device": map[string]any{"serial": "s== B"}})
 			g.Expect(r.Outcome).To(Equal(step.Done), "%+v", r)
-			g.Expect(asked).To(Equal(tc.asks))
+			removed := ContainElement(HavePrefix("mdadm --stop"))
+			if !tc.removes {
+				removed = Not(removed)
+			}
+			g.Expect(m.commands).To(removed)
 		})
 	}
 }

@@ -37,6 +37,9 @@ var Defaults = step.Deadlines{Idle: 10 * time.Minute, Total: time.Hour}
 type Step struct {
 	// Exec runs commands in the host's root.
 	Exec hostexec.Exec
+	// Installer runs coreos-installer there and hands over what it writes to both
+	// streams; nil is Exec.
+	Installer hostexec.Exec
 	// Hostname is the host's present name.
 	Hostname func() (string, error)
 }
@@ -79,15 +82,16 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 	defer unlock()
 	ctx, cancel := context.WithTimeoutCause(ctx, limits.Total, errTotal)
 	defer cancel()
-	disks, err := blockdev.Disks(ctx, s.Exec, req.Host)
-	if err != nil {
-		return failed(fmt.Errorf("list the disks: %w", err))
-	}
-	disk, why, err := plan.Hints.Choose(disks)
+	disk, err := s.choose(ctx, req, plan)
 	if err != nil {
 		return failed(err)
 	}
-	req.Log.Info("disk chosen", "disk", disk.Path, "why", why)
+	req.Log.Info("disk chosen", "disk", disk.Path, "why", disk.why)
+	args, err := disk.kernelArgs(plan.KernelArgs, req.Host)
+	if err != nil {
+		return failed(err)
+	}
+	plan.KernelArgs = append(args, plan.KernelArgs...)
 	state, err := begin(host, req.Node.UUID)
 	if err != nil {
 		return failed(err)
@@ -98,7 +102,7 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 		return failed(err)
 	}
 	defer ready.close()
-	removed, err := s.clear(ctx, req, disk.Path)
+	removed, err := s.clear(ctx, req, disk)
 	if err != nil {
 		return failed(err)
 	}
@@ -120,17 +124,17 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 		return failed(fmt.Errorf("installed, but the done marker cannot be written: %w", err))
 	}
 	return step.Report{Outcome: step.Done, Reason: warning, Result: map[string]any{
-		"outcome": "installed", "disk": disk.Path, "why": why, "seconds": int(time.Since(began).Seconds()), "warning": warning,
+		"outcome": "installed", "disk": disk.Path, "why": disk.why, "seconds": int(time.Since(began).Seconds()), "warning": warning,
 		"removed_raids": removed,
 	}}
 }
 
 // clear removes software RAIDs, unless the node keeps its disks as they are.
-func (s *Step) clear(ctx context.Context, req *step.Request, disk string) (removed []string, err error) {
-	if clean := req.Node.AutomatedClean; clean != nil && !*clean {
+func (s *Step) clear(ctx context.Context, req *step.Request, disk target) (removed []string, err error) {
+	if keepsArrays(req.Node) {
 		return nil, nil
 	}
-	return removeRAIDs(ctx, s.Exec, disk, func(err error) { req.Log.Warn("a software RAID stays", "error", err) })
+	return removeRAIDs(ctx, s.Exec, disk.Path, func(err error) { req.Log.Warn("a software RAID stays", "error", err) }, disk.kept...)
 }
 
 // begin leaves the record that confirm_install asks for. The step has no unit;
@@ -149,8 +153,12 @@ func begin(host assisted.Host, node string) (hostfile.StepState, error) {
 
 // write runs coreos-installer.
 func (s *Step) write(ctx context.Context, req *step.Request, ready *ready, disk string, idle time.Duration) error {
+	installer := s.Installer
+	if installer == nil {
+		installer = s.Exec
+	}
 	run := coreosinstaller.Runner{
-		Exec: s.Exec, Idle: idle, Pauses: retryAfter,
+		Exec: installer, Idle: idle, Pauses: retryAfter,
 		Progress: func(percent int, line string) { req.Progress("write image", percent, line) },
 		Warn:     func(err error) { req.Log.Warn("coreos-installer failed; it is tried again", "error", err) },
 	}

@@ -22,6 +22,15 @@ type Input struct {
 	Node  Node              `json:"node"`
 	Ports []json.RawMessage `json:"ports"`
 	Args  Args              `json:"args"`
+	// RootDevice is IPA's own answer to which disk is the one to install to; nil when
+	// it was not asked.
+	RootDevice *RootDevice `json:"root_device"`
+}
+
+// RootDevice is what IPA answers: a device, or why there is none.
+type RootDevice struct {
+	Name  string `json:"name"`
+	Error string `json:"error"`
 }
 
 // Node is the part of an Ironic node that steps look at.

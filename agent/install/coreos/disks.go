@@ -1,120 +1,31 @@
 package coreos
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/ironflow/ironflow/agent/install"
 	"github.com/ironflow/ironflow/agent/install/effect"
-	"github.com/ironflow/ironflow/agent/inventory/disks"
-	"github.com/ironflow/ironflow/agent/inventory/mounts"
-	machine "github.com/ironflow/ironflow/agent/inventory/source"
 	"github.com/ironflow/ironflow/customdeploy/blockdev"
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
+	"github.com/ironflow/ironflow/customdeploy/writable"
 )
 
-// unused refuses what is no whole disk or only a path of one, and a disk of which something is mounted or swapped to:
-// it carries the running system, or somebody works with it.
+// unused refuses a disk that may not be written: what is no whole disk or only a
+// path of one, and a disk of which something is in use.
 func (i *Installer) unused(ctx context.Context, disk string) error {
-	tree, err := blockdev.Tree(ctx, i.exec(), disk)
+	host, err := writable.Look(ctx, i.exec(), i.Dir, disk)
 	if err != nil {
 		return err
 	}
-	for _, d := range tree {
-		if slices.Contains(piecesOfDisks, d.Type) {
-			return fmt.Errorf("%s is no whole disk, its type is %s", disk, d.Type)
-		}
-		// Its paths are held by multipathd, and each is the same disk as the others.
-		if n := slices.IndexFunc(d.Children, func(c blockdev.Device) bool { return c.Type == "mpath" }); n >= 0 {
-			return fmt.Errorf("%s is one path of the multipath disk %s; the order must name that", disk, d.Children[n].Path)
-		}
+	err = host.Refusal(disk)
+	if path, ok := errors.AsType[*writable.PathError](err); ok {
+		return fmt.Errorf("%w; the order must name that", path)
 	}
-	mounted, err := i.mounts()
-	if err != nil {
-		return err
-	}
-	for _, d := range flatten(tree) {
-		point, ok := mounted[d.Number]
-		if !ok {
-			point, ok = mounted[d.Path]
-		}
-		if ok {
-			return fmt.Errorf("%s is in use: %s is mounted on %s", disk, d.Path, point)
-		}
-	}
-	// What the mount table does not name: swap, and file systems of many devices.
-	m := machine.Live(i.Dir)
-	if at := disks.InUse(m, filepath.Base(disk), mounts.Read(m)); len(at) > 0 {
-		return fmt.Errorf("%s is in use: something of it is mounted on %s", disk, at[0])
-	}
-	return nil
-}
-
-// piecesOfDisks are lsblk's types of what lies on a disk.
-var piecesOfDisks = []string{"part", "lvm", "crypt"}
-
-// mounts are the mount points of devices, as the host's first process sees them,
-// by the device's number and by the name that it was mounted by: a device has
-// many names, and some file systems (btrfs) have a number of their own.
-func (i *Installer) mounts() (map[string]string, error) {
-	f, err := os.Open(i.Dir.Path("/proc/1/mountinfo"))
-	if err != nil {
-		return nil, fmt.Errorf("list what is mounted: %w", err)
-	}
-	defer f.Close()
-	points := map[string]string{}
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		// ID PARENT MAJ:MIN ROOT POINT OPTIONS [FIELDS] - TYPE SOURCE SUPER
-		front, back, _ := strings.Cut(lines.Text(), " - ")
-		mount, source := strings.Fields(front), strings.Fields(back)
-		if len(mount) < 5 || len(source) < 2 {
-			continue
-		}
-		if !strings.HasPrefix(mount[2], "0:") { // no device
-			points[mount[2]] = mount[4]
-		}
-		if strings.HasPrefix(source[1], "/dev/") {
-			points[source[1]] = mount[4]
-		}
-	}
-	return points, lines.Err()
-}
-
-// layer is a device of a disk's tree.
-type layer struct {
-	blockdev.Device
-	// own is true for the disk itself and its partitions: what is written to them
-	// is written to this disk. Anything else (RAID, LVM, a cache) may reach to
-	// other disks.
-	own bool
-}
-
-// flatten lists the devices of a tree, the upper ones first, each once.
-func flatten(tree []blockdev.Device) []layer {
-	var out []layer
-	seen := map[string]bool{}
-	var walk func(d blockdev.Device, own bool)
-	walk = func(d blockdev.Device, own bool) {
-		for _, child := range d.Children {
-			walk(child, own && child.Type == "part")
-		}
-		if !seen[d.Path] {
-			seen[d.Path] = true
-			out = append(out, layer{d, own})
-		}
-	}
-	for _, d := range tree {
-		walk(d, true)
-	}
-	return out
+	return err
 }
 
 // unmoved finds the device of the order once more: names below /dev/disk are
@@ -185,7 +96,7 @@ func (i *Installer) apart(ctx context.Context, disk, ordered string) error {
 			return err
 		}
 		for _, root := range upper {
-			if slices.ContainsFunc(flatten(lower), func(l layer) bool { return l.Path == root.Path }) {
+			if slices.ContainsFunc(writable.Flatten(lower), func(l writable.Layer) bool { return l.Path == root.Path }) {
 				return fmt.Errorf("%s lies on %s; one of them is the disk to install to", pair[1], pair[0])
 			}
 		}
@@ -202,24 +113,24 @@ func (i *Installer) cleanDisk(ctx context.Context, disk string) error {
 	if err != nil {
 		return err
 	}
-	devices := flatten(tree)
+	devices := writable.Flatten(tree)
 	for _, d := range devices {
 		if d.FSType == blockdev.LVMMember {
 			i.try(ctx, effect.RemoveVolumeGroup, d.Path, func() error { return i.removePhysicalVolume(ctx, d) })
 		}
 	}
 	for _, d := range devices {
-		if isArray(d) && !d.own {
+		if isArray(d) && !d.Own {
 			i.try(ctx, effect.StopRAID, d.Path, i.command(ctx, "mdadm", "--stop", d.Path))
 		}
 	}
 	for _, d := range devices {
-		if d.FSType == blockdev.RAIDMember && d.own {
+		if d.FSType == blockdev.RAIDMember && d.Own {
 			i.try(ctx, effect.ZeroRAIDMember, d.Path, i.command(ctx, "mdadm", "--zero-superblock", d.Path))
 		}
 	}
 	for _, d := range devices {
-		if d.own {
+		if d.Own {
 			i.try(ctx, effect.WipeSignatures, d.Path, i.command(ctx, "wipefs", "--all", "--force", d.Path))
 		}
 	}
@@ -227,14 +138,14 @@ func (i *Installer) cleanDisk(ctx context.Context, disk string) error {
 }
 
 // isArray tells whether mdadm has made the device.
-func isArray(d layer) bool {
-	return strings.HasPrefix(d.Type, "raid") || slices.Contains([]string{"md", "linear", "container"}, d.Type)
+func isArray(d writable.Layer) bool {
+	return d.IsRAID() || d.Type == "md" || d.Type == "container"
 }
 
 // removePhysicalVolume deactivates the volume group of the device and takes the
 // device out of it, if it is the disk's own: on an array the label belongs to
 // the other members as well.
-func (i *Installer) removePhysicalVolume(ctx context.Context, device layer) error {
+func (i *Installer) removePhysicalVolume(ctx context.Context, device writable.Layer) error {
 	out, err := hostexec.Output(ctx, i.exec(), "lvm", "pvs", "--noheadings", "--options", "vg_name", device.Path)
 	if err != nil {
 		return err
@@ -245,7 +156,7 @@ func (i *Installer) removePhysicalVolume(ctx context.Context, device layer) erro
 			i.Log.Warn("the volume group stays active", "group", lines[0], "error", err)
 		}
 	}
-	if !device.own {
+	if !device.Own {
 		return nil
 	}
 	return i.command(ctx, "lvm", "pvremove", "--yes", "--force", "--force", device.Path)()

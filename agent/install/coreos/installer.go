@@ -119,9 +119,10 @@ func (i *Installer) Tasks(ctx context.Context, job install.Job) ([]install.Task,
 // look at a disk or clean it are done in seconds, unless a device hangs.
 const patience = 5 * time.Minute
 
-// exec is the runner in the shape of the shared code.
+// exec is the runner in the shape of the shared code: it hands over what programs
+// answer, and logs what they say besides.
 func (i *Installer) exec() hostexec.Exec {
-	run := command.Lines(i.Commands)
+	run := command.Exec(i.Commands, i.Log)
 	return func(ctx context.Context, argv []string, line func(string)) error {
 		ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no end in %v", patience))
 		defer cancel()

@@ -1,0 +1,145 @@
+package coreos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/blockdev"
+	"github.com/ironflow/ironflow/customdeploy/step"
+	"github.com/ironflow/ironflow/customdeploy/writable"
+)
+
+// target is the disk to install to.
+type target struct {
+	blockdev.Disk
+	why string
+	// kept are the disks and arrays that stay as they are.
+	kept []string
+}
+
+// choose takes the disk that IPA itself would take: by IPA's own answer where the
+// plugin has asked, else by the same rules. Either must be one that may be written.
+func (s *Step) choose(ctx context.Context, req *step.Request, plan Plan) (target, error) {
+	all, err := blockdev.Disks(ctx, s.Exec, req.Host)
+	if err != nil {
+		return target{}, fmt.Errorf("list the disks: %w", err)
+	}
+	host, err := writable.Look(ctx, s.Exec, req.Host)
+	if err != nil {
+		return target{}, err
+	}
+	disks := blockdev.Join(all, host.Tree)
+	if err := plan.keep(ctx, s.Exec, host, disks, keepsArrays(req.Node)); err != nil {
+		return target{}, err
+	}
+	chosen, why, err := answered(req.RootDevice, disks, host)
+	if err == nil && chosen.Path == "" {
+		chosen, why, err = plan.Hints.Choose(offered(disks, host))
+		if err != nil {
+			err = errors.Join(err, refusals(disks, host))
+		}
+	}
+	if err != nil {
+		return target{}, err
+	}
+	t := target{Disk: chosen, why: why}
+	for _, d := range writable.Flatten(host.Tree) {
+		if host.Kept(d.Path) != "" {
+			t.kept = append(t.kept, d.Path)
+		}
+	}
+	return t, nil
+}
+
+// keepsArrays tells that the node's owner has switched cleaning off.
+func keepsArrays(node step.Node) bool { return node.AutomatedClean != nil && !*node.AutomatedClean }
+
+// answered is the disk of IPA's answer; an empty one when there is no answer that
+// holds. A path of a multipath disk means that disk: IPA sees it only where its own
+// container has the multipath tools. A software RAID that the step removes first is
+// no answer.
+func answered(answer *step.RootDevice, disks []blockdev.Disk, host *writable.Host) (blockdev.Disk, string, error) {
+	none := blockdev.Disk{}
+	if answer == nil {
+		return none, "", nil
+	}
+	if answer.Error != "" {
+		return none, "", fmt.Errorf("IPA finds no disk to install to: %s; there are: %s", answer.Error, list(disks))
+	}
+	is := func(d blockdev.Disk) bool { return d.Path == answer.Name || "/dev/"+d.KernelName == answer.Name }
+	i := slices.IndexFunc(disks, func(d blockdev.Disk) bool { return is(d) || slices.ContainsFunc(d.Paths, is) })
+	switch {
+	case i < 0:
+		return none, "", fmt.Errorf("IPA takes %s, which is none of the disks that may be written: %s", answer.Name, list(disks))
+	case disks[i].IsRAID() && host.Kept(disks[i].Path) == "":
+		return none, "", nil
+	case disks[i].IsRAID():
+		return none, "", fmt.Errorf("IPA takes the software RAID %s; no firmware boots CoreOS from one: name a disk in rootDeviceHints, and mirror it by the Ignition config (boot_device.mirror of Butane)", answer.Name)
+	}
+	if err := host.Refusal(disks[i].Path); err != nil {
+		return none, "", fmt.Errorf("IPA takes %s, but %w; name another disk in rootDeviceHints", answer.Name, err)
+	}
+	if disks[i].Path != answer.Name && len(disks[i].Paths) > 0 {
+		return disks[i], fmt.Sprintf("IPA takes %s, which is this multipath disk", answer.Name), nil
+	}
+	return disks[i], "IPA takes it", nil
+}
+
+// offered are the disks that may be chosen.
+func offered(disks []blockdev.Disk, host *writable.Host) []blockdev.Disk {
+	return slices.DeleteFunc(slices.Clone(disks), func(d blockdev.Disk) bool { return d.IsRAID() || host.Refusal(d.Path) != nil })
+}
+
+// refusals say why the other disks are none to choose.
+func refusals(disks []blockdev.Disk, host *writable.Host) error {
+	var all []error
+	for _, d := range disks {
+		if !d.IsRAID() {
+			all = append(all, host.Refusal(d.Path))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// bootTable is the firmware's table of iSCSI targets.
+const bootTable = "/sys/firmware/ibft"
+
+// Arguments by which the installed system finds its root, as the hub adds them for
+// the agent's installer.
+var (
+	multipathArgs = []string{"root=/dev/disk/by-label/dm-mpath-root", "rw", "rd.multipath=default"}
+	iscsiArgs     = []string{"rd.iscsi.firmware=1"}
+)
+
+// kernelArgs are what the installed system needs to find this disk again. The user's
+// own arguments win: who says where the root or the target is needs none of ours.
+func (t target) kernelArgs(own []string, dir hostfile.Dir) ([]string, error) {
+	var args []string
+	has := func(begins ...string) bool {
+		return slices.ContainsFunc(own, func(arg string) bool {
+			return slices.ContainsFunc(begins, func(begin string) bool { return strings.HasPrefix(arg, begin) })
+		})
+	}
+	if t.Kind == blockdev.KindMultipath && !has("root=", "rd.multipath=") {
+		args = append(args, multipathArgs...)
+	}
+	if t.overISCSI() && !has("netroot=iscsi:", "rd.iscsi.") {
+		if _, err := os.Stat(dir.Path(bootTable)); err != nil {
+			return nil, fmt.Errorf("%s is an iSCSI disk that the firmware does not know (there is no %s), so the machine cannot boot from it: set the target up in the firmware, or give netroot=iscsi:… in coreos_append_karg", t.Path, bootTable)
+		}
+		args = append(args, iscsiArgs...)
+	}
+	return args, nil
+}
+
+// overISCSI tells whether the disk, or a path to it, is an iSCSI target.
+func (t target) overISCSI() bool {
+	return slices.ContainsFunc(append(slices.Clone(t.Paths), t.Disk), func(d blockdev.Disk) bool {
+		return d.Transport == "iscsi" || slices.ContainsFunc(d.Links, func(link string) bool { return strings.Contains(link, "-iscsi-") })
+	})
+}
