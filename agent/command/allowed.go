@@ -22,6 +22,7 @@ var allowed = []Program{
 	{"mount", "mounts the EFI system partition in the host's own mount namespace"},
 	{"podman", "pulls and runs container images"},
 	{"rpm-ostree", "drops the roll-back deployment of an installed host whose /boot is too small for the discovery image"},
+	{"sync", "has what is written to the installed disk reach it, and hears of its errors: a disk that hangs would hold the agent itself"},
 	{"systemctl", "reboots an installed host from inside a container, which does not see the host's D-Bus"},
 	{"udevadm", "waits until udev knows the new partitions"},
 	{"umount", "the counterpart of mount"},

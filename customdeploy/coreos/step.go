@@ -158,7 +158,7 @@ func (s *Step) write(ctx context.Context, req *step.Request, ready *ready, disk 
 		installer = s.Exec
 	}
 	run := coreosinstaller.Runner{
-		Exec: installer, Idle: idle, Pauses: retryAfter,
+		Exec: installer, Disk: disk, Query: s.Exec, Idle: idle, Pauses: retryAfter,
 		Progress: func(percent int, line string) { req.Progress("write image", percent, line) },
 		Warn:     func(err error) { req.Log.Warn("coreos-installer failed; it is tried again", "error", err) },
 	}

@@ -42,6 +42,9 @@ func (e *Error) Error() string {
 	if code := hostexec.ExitStatus(e.err); code >= 0 {
 		how = fmt.Sprintf("exit status %d", code) // a runner may have added a last line of its own
 	}
+	if errors.Is(e.err, ErrDisk) {
+		return how // what it said last is not about that
+	}
 	if reason := reasonOf(e.Last); reason != "" {
 		return fmt.Sprintf("coreos-installer: %s (%s)", reason, how)
 	}
@@ -78,25 +81,31 @@ type Runner struct {
 	// Exec runs it in the host's root. Its progress and its reasons stand on standard
 	// error, so it must hand both streams over.
 	Exec hostexec.Exec
+	// Disk is the one that is written. If it is set, its errors are looked for in
+	// the meantime, with sync run by Query in the same root: see [ErrDisk].
+	Disk  string
+	Query hostexec.Exec
+	// Pause is the time between two looks at the disk; 0 is five seconds.
+	Pause time.Duration
 	// Idle is how long it may write nothing.
 	Idle time.Duration
 	// Pauses come before the second and each later try: two make three tries.
 	Pauses []time.Duration
 	// Progress is told the percent, 0 to 100, with the line that says it.
 	Progress func(percent int, line string)
-	// Warn tells about a try that failed and is repeated.
+	// Warn tells about a try that failed and is repeated, and of a disk that cannot be
+	// looked at.
 	Warn func(err error)
 }
 
 // Install runs the command; argv[0] is coreos-installer. The error wraps
-// [ErrMissing], [ErrIdle] or the context's cause, and is an [Error] for a run
+// [ErrMissing], [ErrIdle], [ErrDisk] or the context's cause, and is an [Error] for a run
 // that began. A run that does not even end when it is killed is given up, with an
 // error that wraps [hostexec.ErrStuck] as well.
 func (r Runner) Install(ctx context.Context, argv []string) error {
 	for try := 0; ; try++ {
 		err := r.once(ctx, argv)
-		// One that is stuck may still write when its disk answers: nothing else may then.
-		if err == nil || ctx.Err() != nil || errors.Is(err, ErrMissing) || errors.Is(err, hostexec.ErrStuck) || try == len(r.Pauses) {
+		if err == nil || ctx.Err() != nil || final(err) || try == len(r.Pauses) {
 			return err
 		}
 		r.Warn(err)
@@ -108,11 +117,20 @@ func (r Runner) Install(ctx context.Context, argv []string) error {
 	}
 }
 
+// final tells that another try is of no use: there is no program, or no disk to rely
+// on. One that is stuck may still write when its disk answers: nothing else may then.
+func final(err error) bool {
+	return errors.Is(err, ErrMissing) || errors.Is(err, hostexec.ErrStuck) || errors.Is(err, ErrDisk)
+}
+
 func (r Runner) once(ctx context.Context, argv []string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	idle := time.AfterFunc(r.Idle, func() { cancel(ErrIdle) })
 	defer idle.Stop()
+	if r.Disk != "" {
+		go r.watch(ctx, cancel)
+	}
 	var last []string
 	err := hostexec.Bounded(r.Exec)(ctx, argv, func(line string) {
 		idle.Reset(r.Idle)
@@ -126,6 +144,8 @@ func (r Runner) once(ctx context.Context, argv []string) error {
 		}
 	})
 	switch {
+	case errors.Is(context.Cause(ctx), ErrDisk) && !errors.Is(err, hostexec.ErrStuck):
+		return &Error{context.Cause(ctx), last} // it may have ended well nevertheless
 	case err == nil:
 		return nil
 	case errors.Is(err, hostexec.ErrStuck):
