@@ -89,8 +89,8 @@ type machine struct {
 	version error
 	// clean is the node's automated_clean.
 	clean *bool
-	// tree is what lies on the disks, as lsblk shows it.
-	tree string
+	// tree is what lies on the disks, as lsblk shows it; export is what mdadm says of an array.
+	tree, export string
 }
 
 func newMachine(t *testing.T) *machine {
@@ -139,6 +139,10 @@ func (m *machine) exec(ctx context.Context, argv []string, line func(string)) er
 			{"path": "/dev/sdd", "type": "disk", "size": 10737418240, "rota": true, "ro": true}]}`)
 	case "udevadm":
 		line("ID_WWN=0x" + filepath.Base(argv[len(argv)-1]))
+	case "mdadm":
+		if argv[1] == "--detail" {
+			line(m.export)
+		}
 	case "coreos-installer":
 		return m.install(ctx, argv, line)
 	}
