@@ -39,7 +39,8 @@ def send(node, message=None):
     client = hardware.API_CLIENT
     token = getattr(client, 'agent_token', None)
     url = (node.get('driver_internal_info') or {}).get('agent_url')
-    if not (client and token and url and node.get('uuid')):
+    api = api_url(client)
+    if not (api and token and url and node.get('uuid')):
         LOG.debug('No heartbeat: token or call-back URL are not known')
         return False
     body = {'callback_url': url, 'agent_token': token,
@@ -50,8 +51,7 @@ def send(node, message=None):
     verify, cert = utils.get_ssl_client_options(cfg.CONF)
     try:
         answer = requests.post(
-            '%s/v1/heartbeat/%s' % (client.api_urls[0].rstrip('/'),
-                                    node['uuid']),
+            '%s/v1/heartbeat/%s' % (api.rstrip('/'), node['uuid']),
             json=body, verify=verify, cert=cert, timeout=TIMEOUT,
             headers={'X-OpenStack-Ironic-API-Version': API_VERSION})
     except requests.RequestException as exc:
@@ -64,6 +64,12 @@ def send(node, message=None):
                     answer.status_code)
         return False
     return True
+
+
+def api_url(client):
+    """Return Ironic's address, which older IPAs (9.4) keep as the only one."""
+    urls = getattr(client, 'api_urls', None)
+    return urls[0] if urls else getattr(client, 'api_url', None)
 
 
 def client_version():

@@ -6,6 +6,7 @@ import subprocess
 
 from oslo_log import log
 
+from ironflow_ipa import bounded
 from ironflow_ipa import host
 
 LOG = log.getLogger(__name__)
@@ -15,6 +16,7 @@ INSTALLER = 'assisted-installer'
 UNITS = ('agent.service', 'ironic-agent.service')
 FILES = ('step.json', 'reason.json', 'installed.json')
 TIMEOUT = 30
+GRACE = 5
 
 # What stands before a secret, as in the agent's own logs (agent/redact).
 _NAMES = (rb'(?:token|passw(?:or)?d|passphrase|secret|secret-key'
@@ -40,9 +42,10 @@ def redact(raw):
 
 
 def _output(command):
-    return subprocess.run(
-        host.in_root(command), stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, timeout=TIMEOUT).stdout
+    return bounded.call(
+        TIMEOUT + GRACE, subprocess.run, host.in_root(command),
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        timeout=TIMEOUT).stdout
 
 
 def collect(io_dict):

@@ -11,6 +11,9 @@ from ironic_python_agent import utils
 from oslo_log import log
 
 from ironflow_ipa import beat
+from ironflow_ipa import bounded
+from ironflow_ipa import disks
+from ironflow_ipa import hooks
 from ironflow_ipa import host
 from ironflow_ipa import identity
 from ironflow_ipa import logs
@@ -21,6 +24,7 @@ LOG = log.getLogger(__name__)
 
 # This container's file; the host's is hostnamed's.
 ETC_HOSTNAME = '/etc/hostname'
+HOSTNAME_TIMEOUT = 30
 # The hub hears this step's agent itself; beats would only cost Ironic time.
 HEARD_BY_HUB = ('start_assisted_install', 'confirm_install')
 
@@ -45,6 +49,7 @@ class IronflowHardwareManager(hardware.HardwareManager):
 
     def evaluate_hardware_support(self):
         """Be asked first. An exception would leave the manager out."""
+        hooks.check(beat.client_version())
         self._fix_hostname()
         return hardware.HardwareSupport.SERVICE_PROVIDER
 
@@ -74,7 +79,8 @@ class IronflowHardwareManager(hardware.HardwareManager):
         identity.save_token()
         progress = progress_of(step, node)
         try:
-            return program.run(step, node, ports, args, progress)
+            root_device = disks.root_device() if step in disks.STEPS else None
+            return program.run(step, node, ports, args, progress, root_device)
         except program.StepFailed as exc:
             raise errors.DeploymentError(str(exc))
         finally:
@@ -91,6 +97,11 @@ class IronflowHardwareManager(hardware.HardwareManager):
                           'will end the deployment')
             raise errors.IncompatibleHardwareMethodError()
 
+    def list_network_interfaces(self):
+        if hooks.filters_devices():
+            raise errors.IncompatibleHardwareMethodError()
+        return nics.listed(self)
+
     def filter_device(self, device):
         if isinstance(device, hardware.NetworkInterface) and nics.skip(
                 device.name, device.mac_address, utils.get_agent_params()):
@@ -106,8 +117,10 @@ class IronflowHardwareManager(hardware.HardwareManager):
         if not name:
             return
         try:
-            subprocess.run([host.step_program(), 'set-hostname', name],
-                           env=host.environment(), check=True, timeout=30)
+            bounded.call(
+                HOSTNAME_TIMEOUT + 5, subprocess.run,
+                [host.step_program(), 'set-hostname', name],
+                env=host.environment(), check=True, timeout=HOSTNAME_TIMEOUT)
             # The container has a file of its own, from before.
             with open(ETC_HOSTNAME, 'w') as f:
                 f.write(socket.gethostname() + '\n')

@@ -2,6 +2,9 @@
 
 import os
 
+from ironic_python_agent import errors
+from ironic_python_agent import hardware
+from ironic_python_agent import utils
 from oslo_log import log
 
 LOG = log.getLogger(__name__)
@@ -41,3 +44,21 @@ def skip(name, mac, params, sysfs='/sys'):
         return False
     LOG.info('Leaving out %s (driver %s): a link to the BMC', name, driver)
     return True
+
+
+def listed(own):
+    """Return the interfaces of the other managers without those left out.
+
+    For an IPA that does not ask for each device.
+    """
+    for manager in hardware.get_managers():
+        if manager is own:
+            continue
+        try:
+            found = manager.list_network_interfaces()
+        except errors.IncompatibleHardwareMethodError:
+            continue
+        params = utils.get_agent_params()
+        return [nic for nic in found
+                if not skip(nic.name, nic.mac_address, params)]
+    raise errors.IncompatibleHardwareMethodError()

@@ -7,6 +7,7 @@ import threading
 
 from oslo_log import log
 
+from ironflow_ipa import bounded
 from ironflow_ipa import host
 
 LOG = log.getLogger(__name__)
@@ -22,6 +23,8 @@ MAX_LIST = 1 << 20
 MAX_LINE = 1 << 20
 MAX_LOG_LINE = 64 << 10
 LIST_TIMEOUT = 30
+# How long a program may take to end that has said its last word, or was killed.
+GRACE = 20
 
 
 class StepFailed(Exception):
@@ -34,6 +37,15 @@ def list_steps():
     :raises: OSError, SubprocessError or ValueError if the program does not
         list any.
     """
+    out = bounded.call(LIST_TIMEOUT + GRACE, _list)
+    steps = json.loads(out)
+    if not isinstance(steps, list) or \
+            not all(isinstance(step, dict) for step in steps):
+        raise ValueError('ironflow-step listed no steps: %r' % out[:200])
+    return steps
+
+
+def _list():
     command = [host.step_program(), 'list']
     with subprocess.Popen(command, env=host.environment(),
                           stdout=subprocess.PIPE) as process:
@@ -50,17 +62,14 @@ def list_steps():
             timer.cancel()
     if code:
         raise subprocess.CalledProcessError(code, command)
-    steps = json.loads(out)
-    if not isinstance(steps, list) or \
-            not all(isinstance(step, dict) for step in steps):
-        raise ValueError('ironflow-step listed no steps: %r' % out[:200])
-    return steps
+    return out
 
 
-def run(step, node, ports, args, on_progress):
+def run(step, node, ports, args, on_progress, root_device=None):
     """Run a step to its end.
 
     :param on_progress: called with each progress line (a dict).
+    :param root_device: IPA's choice of the disk to install to, see disks.py.
     :returns: the step's result (a dict).
     :raises: StepFailed with the reason.
     """
@@ -76,24 +85,63 @@ def run(step, node, ports, args, on_progress):
     reader = threading.Thread(
         target=_read_log, args=(process.stderr, step, stderr), daemon=True)
     reader.start()
-    report = None
+    given = {'node': node, 'ports': ports, 'args': args}
+    if root_device:
+        given['root_device'] = root_device
     try:
-        process.stdin.write(json.dumps(
-            {'node': node, 'ports': ports, 'args': args}).encode())
+        process.stdin.write(json.dumps(given).encode())
         process.stdin.close()
     except BrokenPipeError:
         pass  # it has ended already; its last words say why
-    for raw in _lines(process.stdout):
-        line = _parse(raw)
-        if line and line['outcome']:
-            report = line
-        elif line:
-            _guard(on_progress, line)
-    code = process.wait()
+    report = _listen(process.stdout, on_progress)
+    code = _end(process, step)
     reader.join(timeout=5)
-    if code == 0 and report and report['outcome'] == 'done':
+    done = report and report['outcome'] == 'done'
+    if done and code in (0, None):
         return report['result']
     raise StepFailed(reason(step, code, report, stderr))
+
+
+def _listen(stream, on_progress):
+    """Return the step's report, None when its output ends without one.
+
+    The output of a program that a device holds does not end: after the report
+    it is not waited for longer than a moment.
+    """
+    reports, told = [], threading.Event()
+
+    def listen():
+        try:
+            for raw in _lines(stream):
+                line = _parse(raw)
+                if line and line['outcome']:
+                    reports.append(line)
+                    told.set()
+                elif line:
+                    _guard(on_progress, line)
+        finally:
+            told.set()
+    thread = threading.Thread(target=listen, name='step-output', daemon=True)
+    thread.start()
+    told.wait()
+    thread.join(GRACE)
+    return reports[-1] if reports else None
+
+
+def _end(process, step):
+    """Return the exit code, None for a program that does not end by itself."""
+    try:
+        return process.wait(GRACE)
+    except subprocess.TimeoutExpired:
+        LOG.error('The program of step %s has said its last word and does '
+                  'not end; it is killed', step)
+    process.kill()
+    try:
+        process.wait(GRACE)
+    except subprocess.TimeoutExpired:
+        LOG.error('The program of step %s does not end although it was '
+                  'killed: a device holds it', step)
+    return None
 
 
 def reason(step, code, report, stderr):
@@ -101,7 +149,8 @@ def reason(step, code, report, stderr):
     if report and report['reason']:
         lines = [report['reason']] + report['detail']
     else:
-        how = ('was killed by signal %d' % -code if code < 0
+        how = ('does not end' if code is None
+               else 'was killed by signal %d' % -code if code < 0
                else 'ended with exit code %d and no result' % code)
         lines = ['the program of step %s %s' % (step, how)] + list(stderr)
     lines[0] = _cut(lines[0], MAX_FIRST_LINE)
