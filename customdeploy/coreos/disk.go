@@ -37,7 +37,7 @@ func (s *Step) choose(ctx context.Context, req *step.Request, plan Plan) (target
 	if err := plan.keep(ctx, s.Exec, host, disks, keepsArrays(req.Node)); err != nil {
 		return target{}, err
 	}
-	chosen, why, err := answered(req.RootDevice, disks, host)
+	chosen, why, err := answered(req, disks, host)
 	if err == nil && chosen.Path == "" {
 		chosen, why, err = plan.Hints.Choose(offered(disks, host))
 		if err != nil {
@@ -62,9 +62,9 @@ func keepsArrays(node step.Node) bool { return node.AutomatedClean != nil && !*n
 // answered is the disk of IPA's answer; an empty one when there is no answer that
 // holds. A path of a multipath disk means that disk: IPA sees it only where its own
 // container has the multipath tools. A software RAID that the step removes first is
-// no answer.
-func answered(answer *step.RootDevice, disks []blockdev.Disk, host *writable.Host) (blockdev.Disk, string, error) {
-	none := blockdev.Disk{}
+// no answer; one that stays is, such as the node's root volume.
+func answered(req *step.Request, disks []blockdev.Disk, host *writable.Host) (blockdev.Disk, string, error) {
+	none, answer := blockdev.Disk{}, req.RootDevice
 	if answer == nil {
 		return none, "", nil
 	}
@@ -78,10 +78,14 @@ func answered(answer *step.RootDevice, disks []blockdev.Disk, host *writable.Hos
 		return none, "", fmt.Errorf("IPA takes %s, which is none of the disks that may be written: %s", answer.Name, list(disks))
 	case disks[i].IsRAID() && host.Kept(disks[i].Path) == "":
 		return none, "", nil
-	case disks[i].IsRAID():
-		return none, "", fmt.Errorf("IPA takes the software RAID %s; no firmware boots CoreOS from one: name a disk in rootDeviceHints, and mirror it by the Ignition config (boot_device.mirror of Butane)", answer.Name)
+	case disks[i].IsRAID() && !exists(req.Host, firmwareUEFI):
+		return none, "", fmt.Errorf("IPA takes the software RAID %s, from which no BIOS boots CoreOS: name a disk in rootDeviceHints, and mirror it by the Ignition config (boot_device.mirror of Butane)", answer.Name)
 	}
-	if err := host.Refusal(disks[i].Path); err != nil {
+	refusal := host.Refusal
+	if disks[i].IsRAID() {
+		refusal = host.InUse // it stays an array
+	}
+	if err := refusal(disks[i].Path); err != nil {
 		return none, "", fmt.Errorf("IPA takes %s, but %w; name another disk in rootDeviceHints", answer.Name, err)
 	}
 	if disks[i].Path != answer.Name && len(disks[i].Paths) > 0 {
@@ -106,14 +110,23 @@ func refusals(disks []blockdev.Disk, host *writable.Host) error {
 	return errors.Join(all...)
 }
 
-// bootTable is the firmware's table of iSCSI targets.
-const bootTable = "/sys/firmware/ibft"
+// What the firmware tells: that it is UEFI, and its table of iSCSI targets.
+const (
+	firmwareUEFI = "/sys/firmware/efi"
+	bootTable    = "/sys/firmware/ibft"
+)
+
+func exists(dir hostfile.Dir, path string) bool {
+	_, err := os.Stat(dir.Path(path))
+	return err == nil
+}
 
 // Arguments by which the installed system finds its root, as the hub adds them for
 // the agent's installer.
 var (
 	multipathArgs = []string{"root=/dev/disk/by-label/dm-mpath-root", "rw", "rd.multipath=default"}
 	iscsiArgs     = []string{"rd.iscsi.firmware=1"}
+	raidArgs      = []string{"rd.md=1", "rd.auto=1"}
 )
 
 // kernelArgs are what the installed system needs to find this disk again. The user's
@@ -128,8 +141,11 @@ func (t target) kernelArgs(own []string, dir hostfile.Dir) ([]string, error) {
 	if t.Kind == blockdev.KindMultipath && !has("root=", "rd.multipath=") {
 		args = append(args, multipathArgs...)
 	}
+	if t.IsRAID() && !has("rd.md", "rd.auto") {
+		args = append(args, raidArgs...)
+	}
 	if t.overISCSI() && !has("netroot=iscsi:", "rd.iscsi.") {
-		if _, err := os.Stat(dir.Path(bootTable)); err != nil {
+		if !exists(dir, bootTable) {
 			return nil, fmt.Errorf("%s is an iSCSI disk that the firmware does not know (there is no %s), so the machine cannot boot from it: set the target up in the firmware, or give netroot=iscsi:… in coreos_append_karg", t.Path, bootTable)
 		}
 		args = append(args, iscsiArgs...)

@@ -212,6 +212,7 @@ func TestTheDiskThatIsTaken(t *testing.T) {
 		node   step.Node
 		answer *step.RootDevice
 		mounts string
+		uefi   bool
 		want   string
 		stays  bool // the array
 		reason string
@@ -226,7 +227,9 @@ func TestTheDiskThatIsTaken(t *testing.T) {
 		"by the kernel's name":                          {answer: ipa("/dev/dm-0"), want: "/dev/mapper/mpatha"},
 		"a path, where IPA sees no multipath":           {answer: ipa("/dev/sdb"), want: "/dev/mapper/mpatha"},
 		"IPA takes an array that goes":                  {answer: ipa("/dev/md0"), want: "/dev/mapper/mpatha"},
-		"IPA takes an array that stays":                 {node: step.Node{AutomatedClean: &off}, answer: ipa("/dev/md0"), stays: true, reason: "IPA takes the software RAID /dev/md0; no firmware boots CoreOS from one"},
+		"IPA takes an array that stays, on UEFI":        {node: step.Node{AutomatedClean: &off}, answer: ipa("/dev/md0"), uefi: true, want: "/dev/md0", stays: true},
+		"IPA takes an array that stays, on BIOS":        {node: step.Node{AutomatedClean: &off}, answer: ipa("/dev/md0"), stays: true, reason: "IPA takes the software RAID /dev/md0, from which no BIOS boots CoreOS"},
+		"IPA takes an array that is in use":             {node: step.Node{AutomatedClean: &off}, answer: ipa("/dev/md0"), uefi: true, mounts: "23 1 9:0 / /data rw - xfs /dev/md0 rw\n", stays: true, reason: "/dev/md0 is in use: /dev/md0 is mounted on /data"},
 		"IPA takes what is in use":                      {answer: ipa("/dev/sde"), mounts: "23 1 8:64 / /run/media/iso rw - iso9660 /dev/sde rw\n", reason: "IPA takes /dev/sde, but /dev/sde is in use: /dev/sde is mounted on /run/media/iso; name another disk in rootDeviceHints"},
 		"IPA takes what is none":                        {answer: ipa("/dev/sdz"), reason: "IPA takes /dev/sdz, which is none of the disks that may be written"},
 		"IPA finds none":                                {answer: &step.RootDevice{Error: "No suitable device was found"}, reason: "IPA finds no disk to install to: No suitable device was found; there are: /dev/mapper/mpatha (100 GiB"},
@@ -247,6 +250,9 @@ func TestTheDiskThatIsTaken(t *testing.T) {
 			m, s, written := listed(t, fmt.Sprintf(fleet, "fc"), fleetTree)
 			m.export = "MD_LEVEL=raid1\nMD_NAME=oldhost:data\n"
 			played.Write(t, m.host, "/proc/1/mountinfo", tc.mounts)
+			if tc.uefi {
+				played.Write(t, m.host, "/sys/firmware/efi/fw_platform_size", "64")
+			}
 			req := order(m, tc.node)
 			req.RootDevice = tc.answer
 			r := s.Run(t.Context(), req)
@@ -262,7 +268,7 @@ func TestTheDiskThatIsTaken(t *testing.T) {
 				removes = Not(ContainElement(MatchRegexp("^(wipefs|mdadm --(stop|zero))")))
 			}
 			g.Expect(m.commands).To(removes)
-			g.Expect(r.Result).To(HaveKeyWithValue("why", Not(BeEmpty())))
+			g.Expect(r.Result).To(And(HaveKeyWithValue("why", Not(BeEmpty())), HaveKeyWithValue("boot_entries", map[bool]string{true: "ipa", false: "step"}[tc.uefi])))
 		})
 	}
 }

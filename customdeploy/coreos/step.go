@@ -111,8 +111,7 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 	}
 	req.Progress("boot entry", 0, "")
 	blockdev.Rescan(ctx, s.Exec, disk.Path, func(err error) { req.Log.Warn("the new partitions may not be known yet", "error", err) })
-	menu := efiboot.Firmware{Exec: s.Exec, Host: req.Host, Label: efiLabel}
-	warning, err := menu.First(ctx, disk.Path)
+	entries, warning, err := s.bootEntries(ctx, req, disk)
 	if err != nil {
 		return failed(err)
 	}
@@ -125,8 +124,19 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 	}
 	return step.Report{Outcome: step.Done, Reason: warning, Result: map[string]any{
 		"outcome": "installed", "disk": disk.Path, "why": disk.why, "seconds": int(time.Since(began).Seconds()), "warning": warning,
-		"removed_raids": removed,
+		"removed_raids": removed, "boot_entries": entries,
 	}}
+}
+
+// bootEntries puts the system into the firmware's boot menu. No firmware reads a
+// software RAID: what IPA keeps beside it on each member, IPA fills and enters itself.
+func (s *Step) bootEntries(ctx context.Context, req *step.Request, disk target) (by, warning string, err error) {
+	if disk.IsRAID() {
+		return "ipa", "", nil
+	}
+	menu := efiboot.Firmware{Exec: s.Exec, Host: req.Host, Label: efiLabel}
+	warning, err = menu.First(ctx, disk.Path)
+	return "step", warning, err
 }
 
 // clear removes software RAIDs, unless the node keeps its disks as they are.

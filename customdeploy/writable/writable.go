@@ -80,6 +80,15 @@ func (h *Host) Refusal(disk string) error {
 	return h.uses.of(device)
 }
 
+// InUse says what of the disk is in use, nil for nothing: a part of [Host.Refusal].
+func (h *Host) InUse(disk string) error {
+	device, ok := blockdev.Find(h.Tree, disk)
+	if !ok {
+		return nil
+	}
+	return h.uses.of(device)
+}
+
 // Layer is a device of a disk's tree.
 type Layer struct {
 	blockdev.Device

@@ -5,6 +5,7 @@ does not know is never called, and nothing says so. So each is looked for, and w
 is missing is told with what is lost.
 """
 
+from ironic_python_agent import efi_utils
 from ironic_python_agent import errors
 from ironic_python_agent import hardware
 from ironic_python_agent import tls_utils
@@ -19,6 +20,7 @@ NEWEST = '13.0.0'
 
 # What is looked for, where, and what is lost without it.
 NEEDED = (
+    (efi_utils, 'manage_uefi', 'nothing is installed on a software RAID'),
     (errors, 'DeploymentError', 'a step that fails says no reason'),
     (errors, 'DeviceNotFound', 'steps that write a disk fail'),
     (hardware, 'API_CLIENT', 'no heartbeat right after a step, no progress'),

@@ -80,7 +80,10 @@ class IronflowHardwareManager(hardware.HardwareManager):
         progress = progress_of(step, node)
         try:
             root_device = disks.root_device() if step in disks.STEPS else None
-            return program.run(step, node, ports, args, progress, root_device)
+            result = program.run(
+                step, node, ports, args, progress, root_device)
+            disks.boot_entries(result)
+            return result
         except program.StepFailed as exc:
             raise errors.DeploymentError(str(exc))
         finally:

@@ -1,3 +1,4 @@
+from ironic_python_agent import efi_utils
 from ironic_python_agent import errors
 from ironic_python_agent import hardware
 import pytest
@@ -100,3 +101,23 @@ def test_other_errors_are_not_taken_for_no_disk(root, ipa, monkeypatch):
         lambda *a, **kw: (_ for _ in ()).throw(
             errors.HardwareManagerMethodNotFound('get_os_install_device')))
     assert disks.root_device() is None
+
+
+def test_the_boot_entries_of_a_raid_are_ipa_s(monkeypatch):
+    made = []
+    monkeypatch.setattr(efi_utils, 'manage_uefi',
+                        lambda disk: made.append(disk) or True)
+    disks.boot_entries({})
+    disks.boot_entries({'boot_entries': 'step', 'disk': '/dev/sda'})
+    assert made == []
+    disks.boot_entries({'boot_entries': 'ipa', 'disk': '/dev/md0'})
+    assert made == ['/dev/md0']
+
+
+@pytest.mark.parametrize('ends', [
+    lambda disk: False,
+    lambda disk: (_ for _ in ()).throw(errors.DeviceNotFound('no ESP'))])
+def test_a_raid_that_does_not_boot_fails_the_step(monkeypatch, ends):
+    monkeypatch.setattr(efi_utils, 'manage_uefi', ends)
+    with pytest.raises(program.StepFailed, match='/dev/md0.* would not boot'):
+        disks.boot_entries({'boot_entries': 'ipa', 'disk': '/dev/md0'})
