@@ -34,7 +34,7 @@ def node(hints=None, skip=None):
             'properties': {'skip_block_devices': skip or []}}
 
 
-TWO = (disk('/dev/sda', 480), disk('/dev/sdb', 480, wwn=['0x5b', '0x5b00']))
+TWO = (disk('/dev/sda', 480), disk('/dev/sdb', 480, wwn='0x5b00'))
 
 
 @pytest.mark.parametrize('given,found,want', [
