@@ -68,14 +68,16 @@ func ExitStatus(err error) int {
 	return -1
 }
 
-// unbounded is how long a program may take whose context has no end of its own.
+// unbounded is how long a program may take whose context has no deadline: what looks
+// at a device is done in seconds, unless the device hangs.
 const unbounded = 5 * time.Minute
 
 // Output runs a command and returns what it wrote to standard output. The error of
 // one that was stopped is the context's cause; of one that failed, its last line.
-// It returns soon after the context has ended, whatever the program does.
+// It returns soon after the context's deadline (without one, after five minutes),
+// whatever the program does.
 func Output(ctx context.Context, run Exec, argv ...string) (string, error) {
-	if ctx.Done() == nil {
+	if _, bounded := ctx.Deadline(); !bounded {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, unbounded, fmt.Errorf("no end in %v", unbounded))
 		defer cancel()

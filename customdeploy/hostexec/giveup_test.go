@@ -27,6 +27,9 @@ func TestAProgramThatDoesNotEndIsGivenUp(t *testing.T) {
 		"with a deadline": {func(t *testing.T) (context.Context, context.CancelFunc) {
 			return context.WithTimeoutCause(t.Context(), time.Minute, errors.New("the deadline"))
 		}, time.Minute + GiveUpAfter, "lsblk: the deadline; it does not end although it was killed"},
+		"without a deadline": {func(t *testing.T) (context.Context, context.CancelFunc) {
+			return context.WithCancel(t.Context())
+		}, unbounded + GiveUpAfter, "lsblk: no end in 5m0s; it does not end although it was killed"},
 		"of which nobody sees the end": {func(t *testing.T) (context.Context, context.CancelFunc) {
 			return context.WithoutCancel(t.Context()), func() {}
 		}, unbounded + GiveUpAfter, "lsblk: no end in 5m0s; it does not end although it was killed"},

@@ -1,11 +1,9 @@
 package writable
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/ironflow/ironflow/agent/inventory/disks"
@@ -14,10 +12,6 @@ import (
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/blockdev"
 )
-
-// mountTable is that of the host's first process; an installer's own may be that of
-// a container.
-const mountTable = "/proc/1/mountinfo"
 
 // uses is what of a host's disks is in use.
 type uses struct {
@@ -29,34 +23,26 @@ type uses struct {
 	table  []mounts.Mount
 }
 
+// readUses reads what the host's first process and this one have mounted.
 func readUses(dir hostfile.Dir) (uses, error) {
-	m := source.Live(dir)
-	u := uses{machine: m, points: map[string]string{}, table: mounts.Read(m)}
-	f, err := os.Open(dir.Path(mountTable))
-	if errors.Is(err, fs.ErrNotExist) {
-		return u, nil // no processes, no mounts
-	}
-	if err != nil {
+	u := uses{machine: source.Live(dir), points: map[string]string{}}
+	var err error
+	u.table, err = mounts.All(u.machine)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // a root directory without processes of its own
+		u.table = mounts.Read(u.machine)
+	case err != nil:
 		return u, fmt.Errorf("list what is mounted: %w", err)
 	}
-	defer f.Close()
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		// ID PARENT MAJ:MIN ROOT POINT OPTIONS [FIELDS] - TYPE SOURCE SUPER
-		front, back, _ := strings.Cut(lines.Text(), " - ")
-		mount, source := strings.Fields(front), strings.Fields(back)
-		if len(mount) < 5 || len(source) < 2 {
-			continue
+	for _, m := range u.table {
+		if !strings.HasPrefix(m.Device, "0:") { // no device
+			u.points[m.Device] = m.Target
 		}
-		if !strings.HasPrefix(mount[2], "0:") { // no device
-			u.points[mount[2]] = mount[4]
-		}
-		if strings.HasPrefix(source[1], "/dev/") {
-			u.points[source[1]] = mount[4]
+		if strings.HasPrefix(m.Source, "/dev/") {
+			u.points[m.Source] = m.Target
 		}
 	}
-	return u, lines.Err()
+	return u, nil
 }
 
 // of says what of the disk is in use: it carries the running system, or somebody

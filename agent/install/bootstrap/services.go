@@ -22,6 +22,8 @@ const (
 	// unpackTries is how often the machine-config operator's image is run.
 	unpackTries = 3
 	unpackPause = 5 * time.Second
+	// unpackLimit bounds one run: it pulls the image first.
+	unpackLimit = 30 * time.Minute
 	// startPatience is how long a service may take until it counts as under way.
 	startPatience = 30 * time.Second
 )
@@ -69,7 +71,9 @@ func (r *Role) runMachineConfig(ctx context.Context, request wire.InstallCmdRequ
 	}
 	env := append(slices.Clone(r.Env), install.Proxies(request.Proxy)...)
 	for try := 1; ; try++ {
-		_, err := hostexec.Output(ctx, command.Lines(command.WithEnv(r.Commands, env...)), args...)
+		bounded, done := context.WithTimeoutCause(ctx, unpackLimit, fmt.Errorf("no end in %v", unpackLimit))
+		_, err := hostexec.Output(bounded, command.Lines(command.WithEnv(r.Commands, env...)), args...)
+		done()
 		if err == nil || ctx.Err() != nil || try == unpackTries {
 			return err
 		}
