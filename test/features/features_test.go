@@ -17,8 +17,9 @@ import (
 // root is the top of the tree.
 const root = "../.."
 
-// named is a test in the page: `package.TestName` or `package.TestName/case`.
-var named = regexp.MustCompile("`([a-z0-9/]+)\\.(Test[A-Za-z0-9]*)(?:/([^`]+))?`")
+// named is a test in the page: `package.TestName`, `package.TestName/case`, or
+// `file.py::test_name` of the IPA plugin.
+var named = regexp.MustCompile("`([a-z0-9/]+)\\.(Test[A-Za-z0-9]*)(?:/([^`]+))?`|`[a-z0-9_/]+\\.py::test_[a-z0-9_]+`")
 
 func TestEveryNamedTestExists(t *testing.T) {
 	g := NewWithT(t)

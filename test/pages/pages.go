@@ -83,10 +83,20 @@ func cells(line string) []string {
 // fuzz test.
 var named = regexp.MustCompile("`([a-z0-9/-]+)\\.((?:Test|Fuzz|Benchmark)[A-Za-z0-9]*)(?:/([^`]+))?`")
 
+// inPython is a test in Python: `file.py::test_name`.
+var inPython = regexp.MustCompile("`([a-z0-9_/-]+\\.py)::(test_[a-z0-9_]+)`")
+
 // Tests returns how many tests the text names, and checks that each exists in
 // the tree whose top is root: the function, and the case by its quoted name.
 func Tests(t testing.TB, root, text string) int {
 	t.Helper()
+	pythons := inPython.FindAllStringSubmatch(text, -1)
+	for _, match := range pythons {
+		raw, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(match[1])))
+		if err != nil || !strings.Contains(string(raw), "\ndef "+match[2]+"(") {
+			t.Errorf("%s has no %s", match[1], match[2])
+		}
+	}
 	found := named.FindAllStringSubmatch(text, -1)
 	for _, match := range found {
 		folder, test, name := match[1], match[2], match[3]
@@ -98,7 +108,7 @@ func Tests(t testing.TB, root, text string) int {
 			t.Errorf("%s of %s has no case %q", test, folder, name)
 		}
 	}
-	return len(found)
+	return len(found) + len(pythons)
 }
 
 // sources are the tests of a package, of every tier.
