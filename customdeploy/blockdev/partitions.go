@@ -2,9 +2,12 @@ package blockdev
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -27,9 +30,25 @@ type Partition struct {
 	Children []Partition
 }
 
-// Number is the partition's place in its table, from the kernel.
+// mapped is how the device mapper's name of a partition begins, such as that of a
+// multipath disk: part2-mpath-3600508b4.
+var mapped = regexp.MustCompile(`^part(\d+)-`)
+
+// Number is the partition's place in its table, from the kernel, or for a partition
+// of a mapped disk from the device mapper.
 func (p Partition) Number(host hostfile.Dir) (int, error) {
-	raw, err := os.ReadFile(host.Path(filepath.Join("/sys/class/block", filepath.Base(p.Path), "partition")))
+	name := filepath.Base(p.Path)
+	if target, err := os.Readlink(host.Path(p.Path)); err == nil { // /dev/mapper/mpatha2 is dm-3
+		name = filepath.Base(target)
+	}
+	folder := host.Path(filepath.Join("/sys/class/block", name))
+	raw, err := os.ReadFile(filepath.Join(folder, "partition"))
+	if errors.Is(err, fs.ErrNotExist) {
+		id, _ := os.ReadFile(filepath.Join(folder, "dm/uuid")) // what is no mapped device has none
+		if match := mapped.FindSubmatch(id); match != nil {
+			raw, err = match[1], nil
+		}
+	}
 	if err != nil {
 		return 0, fmt.Errorf("the number of partition %s: %w", p.Path, err)
 	}

@@ -18,6 +18,8 @@ import (
 type target struct {
 	blockdev.Disk
 	why string
+	// args are the kernel arguments that the installed system needs to find it.
+	args []string
 	// kept are the disks and arrays that stay as they are.
 	kept []string
 }
@@ -53,7 +55,8 @@ func (s *Step) choose(ctx context.Context, req *step.Request, plan Plan) (target
 			t.kept = append(t.kept, d.Path)
 		}
 	}
-	return t, nil
+	t.args, err = t.kernelArgs(plan.KernelArgs, req.Host)
+	return t, err
 }
 
 // keepsArrays tells that the node's owner has switched cleaning off.

@@ -143,7 +143,7 @@ func TestAProgramThatCannotBeKilled(t *testing.T) {
 		free := make(chan struct{})
 		m.install = func(context.Context, []string, func(string)) error { <-free; return nil }
 		ended := make(chan step.Report, 1)
-		go func() { ended <- s.Run(context.Background(), order(m, step.Node{InstanceInfo: map[string]any{}})) }()
+		go func() { ended <- s.Run(t.Context(), order(m, step.Node{InstanceInfo: map[string]any{}})) }()
 		var r *step.Report
 		select {
 		case got := <-ended:

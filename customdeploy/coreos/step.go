@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -87,11 +88,7 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 		return failed(err)
 	}
 	req.Log.Info("disk chosen", "disk", disk.Path, "why", disk.why)
-	args, err := disk.kernelArgs(plan.KernelArgs, req.Host)
-	if err != nil {
-		return failed(err)
-	}
-	plan.KernelArgs = append(args, plan.KernelArgs...)
+	plan.KernelArgs = slices.Concat(disk.args, plan.KernelArgs)
 	state, err := begin(host, req.Node.UUID)
 	if err != nil {
 		return failed(err)

@@ -84,7 +84,9 @@ func TestADiskThatFailsIsNoticedWhileItIsWritten(t *testing.T) {
 
 func TestWhatIsHeardOfTheDisk(t *testing.T) {
 	says := func(text string) hostexec.Exec {
-		return func(context.Context, []string, func(string)) error { return &hostexec.ExitError{Name: "sync", Code: 1, Last: text} }
+		return func(context.Context, []string, func(string)) error {
+			return &hostexec.ExitError{Name: "sync", Code: 1, Last: text}
+		}
 	}
 	for name, tc := range map[string]struct {
 		query hostexec.Exec
