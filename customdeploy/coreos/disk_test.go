@@ -219,6 +219,7 @@ func TestTheDiskThatIsTaken(t *testing.T) {
 	}{
 		"the smallest: the disk behind the paths":       {want: "/dev/mapper/mpatha"},
 		"a path that the hints name":                    {node: hints(map[string]any{"hctl": "2:0:0:0"}), want: "/dev/mapper/mpatha"},
+		"by the name that an inspection shows":          {node: hints(map[string]any{"name": "/dev/dm-0"}), want: "/dev/mapper/mpatha"},
 		"by its transport":                              {node: hints(map[string]any{"tran": "sas"}), want: "/dev/sde"},
 		"a member of an array that is removed":          {node: hints(map[string]any{"name": "/dev/sdc"}), want: "/dev/sdc"},
 		"arrays are kept":                               {node: step.Node{AutomatedClean: &off, InstanceInfo: map[string]any{"root_device": map[string]any{"name": "/dev/sdc"}}}, stays: true, reason: "/dev/sdc is a member of /dev/md0, which must stay as it is: the node's automated_clean is off"},

@@ -18,7 +18,7 @@ const minimumGiB = 4
 // compared with: those of several values fit when one of them does. Sizes are GiB
 // with their fraction, as Ironic compares them.
 var hintFields = map[string]func(blockdev.Disk) any{
-	"name":                 func(d blockdev.Disk) any { return append([]string{d.Path}, d.Links...) },
+	"name":                 func(d blockdev.Disk) any { return append([]string{d.Path, "/dev/" + d.KernelName}, d.Links...) },
 	"hctl":                 func(d blockdev.Disk) any { return d.HCTL },
 	"model":                func(d blockdev.Disk) any { return d.Model },
 	"vendor":               func(d blockdev.Disk) any { return d.Vendor },
@@ -181,12 +181,15 @@ func compareNumber(have float64, want any) (bool, error) {
 		text = strconv.FormatFloat(f, 'f', -1, 64)
 	}
 	if all, ok := alternatives(text); ok {
+		found := false
 		for _, one := range all {
-			if n, err := number(one); err != nil || n == have {
-				return err == nil, err
+			n, err := number(one)
+			if err != nil {
+				return false, err
 			}
+			found = found || n == have
 		}
-		return false, nil
+		return found, nil
 	}
 	op, value := split(text)
 	n, err := number(value)

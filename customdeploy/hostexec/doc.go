@@ -86,7 +86,7 @@ func Output(ctx context.Context, run Exec, argv ...string) (string, error) {
 	err := Bounded(run)(ctx, argv, func(line string) { b.WriteString(line + "\n") })
 	switch {
 	case errors.Is(err, ErrStuck):
-		return "", fmt.Errorf("%s: %w", argv[0], err)
+		return "", named(argv[0], err)
 	case err != nil && ctx.Err() != nil: // it was killed: the deadline or the cancellation is the reason
 		return "", fmt.Errorf("%s: %w", argv[0], context.Cause(ctx))
 	case err != nil:
@@ -97,11 +97,21 @@ func Output(ctx context.Context, run Exec, argv ...string) (string, error) {
 
 // failed names the program and its last line, unless the error does already.
 func failed(program string, err error, last string) error {
-	if text := err.Error(); strings.HasPrefix(text, program+": ") {
+	if isNamed(program, err) {
 		return err
 	}
 	return fmt.Errorf("%s: %w: %s", program, err, last)
 }
+
+// named names the program, unless the error does already.
+func named(program string, err error) error {
+	if isNamed(program, err) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", program, err)
+}
+
+func isNamed(program string, err error) bool { return strings.HasPrefix(err.Error(), program+": ") }
 
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)

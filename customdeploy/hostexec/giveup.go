@@ -15,8 +15,8 @@ import (
 var ErrStuck = errors.New("it does not end although it was killed: a device that does not answer holds it in the kernel")
 
 // GiveUpAfter is how long after the end of its context a program is given up. It
-// is more than what [Root] leaves between SIGTERM and SIGKILL.
-const GiveUpAfter = 15 * time.Second
+// is more than what [Program] takes to give one up.
+const GiveUpAfter = 20 * time.Second
 
 // Bounded is the same as run, but returns at most [GiveUpAfter] later than its
 // context ends, with an error that wraps [ErrStuck] and the context's cause.
