@@ -124,7 +124,7 @@ func Disks(ctx context.Context, run hostexec.Exec, host hostfile.Dir) ([]Disk, e
 }
 
 // notDisks are how the kernel names devices that lsblk calls disks.
-var notDisks = []string{"zram", "ram", "fd"}
+var notDisks = []string{"zram", "ram", "fd", "sr"}
 
 func (r lsblkDisk) isDisk() bool {
 	if r.RO != 0 || r.Size == 0 || r.Type != kindDisk && r.Type != KindMultipath && !isRAID(r.Type) {
