@@ -159,6 +159,8 @@ func (m *machine) run(ctx context.Context, info map[string]any) step.Report {
 }
 
 func (m *machine) installs() (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for _, name := range m.ran {
 		if name == "coreos-installer" {
 			n++

@@ -128,9 +128,7 @@ func (r Runner) once(ctx context.Context, argv []string) error {
 	defer cancel(nil)
 	idle := time.AfterFunc(r.Idle, func() { cancel(ErrIdle) })
 	defer idle.Stop()
-	if r.Disk != "" {
-		go r.watch(ctx, cancel)
-	}
+	watched := r.watched(ctx, cancel)
 	var last []string
 	err := hostexec.Bounded(r.Exec)(ctx, argv, func(line string) {
 		idle.Reset(r.Idle)
@@ -143,6 +141,7 @@ func (r Runner) once(ctx context.Context, argv []string) error {
 			last = append(last, line)[max(0, len(last)+1-tailLines):]
 		}
 	})
+	watched()
 	switch {
 	case errors.Is(context.Cause(ctx), ErrDisk) && !errors.Is(err, hostexec.ErrStuck):
 		return &Error{context.Cause(ctx), last} // it may have ended well nevertheless

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
@@ -20,6 +21,21 @@ const lookEvery = 5 * time.Second
 
 // lost are what sync says of a disk that fails, and of one that is gone.
 var lost = []string{"error syncing", "Input/output error", "No such device"}
+
+// watched watches the disk, if there is one, until the function that it returns is
+// called, which waits for the end of a look that is under way.
+func (r Runner) watched(ctx context.Context, fail func(error)) (end func()) {
+	if r.Disk == "" {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var looking sync.WaitGroup
+	looking.Go(func() { r.watch(ctx, fail) })
+	return func() {
+		cancel()
+		looking.Wait()
+	}
+}
 
 // watch looks for errors of the disk while it is written. The kernel keeps what is
 // written in memory for minutes, and tells of what it could not write only when

@@ -25,9 +25,14 @@ func NewLineWriter(line func(string)) *LineWriter { return &LineWriter{line: lin
 func (w *LineWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	looked := len(w.rest) // there is no end of a line in it
 	w.rest = append(w.rest, p...)
 	for {
-		i := bytes.IndexAny(w.rest, "\r\n")
+		i := bytes.IndexAny(w.rest[looked:], "\r\n")
+		if i >= 0 {
+			i += looked
+		}
+		looked = 0
 		switch {
 		case i >= 0 && i <= maxLine:
 			w.line(string(w.rest[:i]))
