@@ -2,6 +2,7 @@ package link
 
 import (
 	"path"
+	"regexp"
 	"strings"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -38,11 +39,19 @@ func InstallationDisk(disks []agentv1.HostDisk, hints *metal3v1.RootDeviceHints)
 	return fallback, true
 }
 
+// place is where a disk is plugged in, by a name below /dev/disk/by-path. udev gives a
+// SATA disk two of them, with the number of the device behind the port and without.
+func place(name string) string {
+	return firstOfPort.ReplaceAllString(path.Base(name), "$1")
+}
+
+var firstOfPort = regexp.MustCompile(`(-ata-[0-9]+)\.0$`)
+
 // fits reports whether the disk has all that the hints ask for, and that at
 // least one of them could be compared.
 func fits(disk *agentv1.HostDisk, h *metal3v1.RootDeviceHints) bool {
 	checks := []struct{ asked, ok bool }{
-		{h.DeviceName != "", h.DeviceName == disk.Path || path.Base(h.DeviceName) == path.Base(disk.ByPath) && disk.ByPath != ""},
+		{h.DeviceName != "", h.DeviceName == disk.Path || disk.ByPath != "" && place(h.DeviceName) == place(disk.ByPath)},
 		{h.HCTL != "", h.HCTL == disk.Hctl},
 		{h.Model != "", strings.Contains(disk.Model, h.Model)},
 		{h.Vendor != "", strings.Contains(disk.Vendor, h.Vendor)},

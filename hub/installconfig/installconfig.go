@@ -9,10 +9,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -174,7 +176,7 @@ func platform(a wire.Cluster) object {
 	}
 	if kind == wire.PlatformTypeBaremetal {
 		content["provisioningNetwork"] = "Disabled"
-		if machines := baremetalHosts(a.Hosts); machines != nil {
+		if machines := baremetalHosts(a); machines != nil {
 			content["hosts"] = machines
 		}
 	}
@@ -183,9 +185,9 @@ func platform(a wire.Cluster) object {
 
 // baremetalHosts names the machines. Without the address of a BMC each is managed
 // by nobody, which is what an installation from a live image leaves behind.
-func baremetalHosts(hosts []wire.Host) []any {
+func baremetalHosts(a wire.Cluster) []any {
 	var out []any
-	for _, h := range hosts {
+	for _, h := range a.Hosts {
 		var inventory wire.Inventory
 		if h.Inventory == "" || json.Unmarshal([]byte(h.Inventory), &inventory) != nil {
 			continue
@@ -195,8 +197,8 @@ func baremetalHosts(hosts []wire.Host) []any {
 			name = inventory.Hostname
 		}
 		machine := object{"name": name, "role": string(h.Role), "hardwareProfile": "unknown", "bootMode": "UEFI"}
-		if len(inventory.Interfaces) > 0 {
-			machine["bootMACAddress"] = inventory.Interfaces[0].MACAddress
+		if mac := bootMAC(a.MachineNetworks, inventory.Interfaces); mac != "" {
+			machine["bootMACAddress"] = mac
 		}
 		if inventory.Boot != nil && inventory.Boot.CurrentBootMode == "bios" {
 			machine["bootMode"] = "legacy"
@@ -204,6 +206,25 @@ func baremetalHosts(hosts []wire.Host) []any {
 		out = append(out, machine)
 	}
 	return out
+}
+
+// bootMAC is the address of the card in a machine network, which tells the machine from
+// others: a BMC may show the host a card that has the same address in every machine.
+// Where no card is in such a network, it is the first with an address of its own.
+func bootMAC(networks []wire.MachineNetwork, cards []wire.Interface) string {
+	for _, fits := range []func(c wire.Interface) bool{
+		func(c wire.Interface) bool {
+			return validations.InMachineNetworks(networks, slices.Concat(c.Ipv4Addresses, c.Ipv6Addresses))
+		},
+		func(c wire.Interface) bool { return len(c.Ipv4Addresses)+len(c.Ipv6Addresses) > 0 },
+		func(wire.Interface) bool { return true },
+	} {
+		i := slices.IndexFunc(cards, func(c wire.Interface) bool { return c.MACAddress != "" && fits(c) })
+		if i >= 0 {
+			return cards[i].MACAddress
+		}
+	}
+	return ""
 }
 
 func proxyOf(a wire.Cluster) object {

@@ -1,6 +1,7 @@
 package installconfig_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -87,4 +88,34 @@ func TestOverridesThatAreNone(t *testing.T) {
 		t.Run(text, func(t *testing.T) { NewWithT(t).Expect(installconfig.Check(text)).NotTo(Succeed()) })
 	}
 	NewWithT(t).Expect(installconfig.Check("")).To(Succeed())
+}
+
+// TestTheBootAddressTellsMachinesApart: BMCs show a USB card to the host that has the same
+// address in every machine, and comes first.
+func TestTheBootAddressTellsMachinesApart(t *testing.T) {
+	const usb = "be:3a:f2:b6:05:9f"
+	inventory := func(cards ...wire.Interface) string {
+		raw, err := json.Marshal(wire.Inventory{Hostname: "m", Interfaces: append([]wire.Interface{{Name: "lo"}, {Name: "enp0s20f0u8u3c2", MACAddress: usb}}, cards...)})
+		NewWithT(t).Expect(err).NotTo(HaveOccurred())
+		return string(raw)
+	}
+	card := func(mac string, addresses ...string) wire.Interface {
+		return wire.Interface{Name: "ens1f0", MACAddress: mac, Ipv4Addresses: addresses}
+	}
+	for name, tc := range map[string]struct{ inventory, want string }{
+		"in the machine network": {inventory(card("52:54:00:00:00:02", "198.51.100.1/24"), card("52:54:00:00:00:01", "192.0.2.1/24")), "52:54:00:00:00:01"},
+		"by IPv6":                {inventory(card("52:54:00:00:00:02", "198.51.100.1/24"), wire.Interface{MACAddress: "52:54:00:00:00:01", Ipv6Addresses: []string{"2001:db8::1/64"}}), "52:54:00:00:00:01"},
+		"in none":                {inventory(card("52:54:00:00:00:02", "198.51.100.1/24")), "52:54:00:00:00:02"},
+		"without addresses":      {inventory(card("52:54:00:00:00:02")), usb},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			c := edge()
+			c.API.MachineNetworks = append(c.API.MachineNetworks, wire.MachineNetwork{CIDR: "2001:db8::/64"})
+			c.API.Hosts = []wire.Host{{RequestedHostname: "m0", Role: wire.HostRoleMaster, Inventory: tc.inventory}}
+			text, err := installconfig.Render(c)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(string(text)).To(MatchRegexp(`bootMACAddress: "?` + tc.want + `"?\n`))
+		})
+	}
 }

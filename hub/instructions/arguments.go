@@ -3,7 +3,6 @@ package instructions
 import (
 	"encoding/json"
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 
@@ -39,12 +38,16 @@ func installerArgs(in Input) (string, error) {
 	}
 	kargs := slices.Concat(in.driveArguments(), in.mainframeArguments())
 	var args []string
-	switch own := ownNetwork(given); {
-	case own:
-	case in.InfraEnv != nil && in.InfraEnv.StaticNetworkConfig != "" && in.InfraEnv.StaticNetworkConfig != "[]":
+	addressed := slices.ContainsFunc(slices.Concat(kargs, given), isNetwork)
+	if !addressed {
+		kargs = append(kargs, in.diskNetworkArguments()...)
+	}
+	switch {
+	case ownNetwork(given):
+	case in.hasStaticNetworks():
 		args = append(args, copyNetwork)
-	case !slices.ContainsFunc(kargs, isNetwork):
-		kargs = append(kargs, in.dhcpArguments()...)
+	case !addressed:
+		kargs = append(kargs, in.dhcpArguments(kargs)...)
 	}
 	for _, karg := range kargs {
 		if !slices.Contains(given, karg) {
@@ -66,22 +69,30 @@ func ownNetwork(given []string) bool {
 
 func isNetwork(karg string) bool { return strings.HasPrefix(karg, "ip=") }
 
+// hasStaticNetworks tells that the live system's network is that of a document.
+func (in Input) hasStaticNetworks() bool {
+	return in.InfraEnv != nil && in.InfraEnv.StaticNetworkConfig != "" && in.InfraEnv.StaticNetworkConfig != "[]"
+}
+
 func (in Input) driveArguments() []string {
-	if in.Inventory == nil {
-		return nil
-	}
-	disk := validations.FindDisk(in.Inventory, BootDevice(in.Host))
+	disk := in.installationDisk()
 	if disk == nil {
 		return nil
 	}
 	kargs := driveKargs[disk.DriveType]
-	overISCSI := func(d wire.Disk) bool {
-		return d.DriveType == wire.DriveTypeISCSI && slices.Contains(strings.Split(d.Holders, ","), disk.Name)
-	}
-	if disk.DriveType == wire.DriveTypeMultipath && slices.ContainsFunc(in.Inventory.Disks, overISCSI) {
+	overISCSI := func(path *wire.Disk) bool { return path.DriveType == wire.DriveTypeISCSI }
+	if disk.DriveType == wire.DriveTypeMultipath && slices.ContainsFunc(validations.Paths(disk, in.Inventory), overISCSI) {
 		kargs = slices.Concat(kargs, driveKargs[wire.DriveTypeISCSI])
 	}
 	return kargs
+}
+
+// installationDisk is the disk to install to, nil where it is not known.
+func (in Input) installationDisk() *wire.Disk {
+	if in.Inventory == nil {
+		return nil
+	}
+	return validations.FindDisk(in.Inventory, BootDevice(in.Host))
 }
 
 func (in Input) mainframeArguments() (kargs []string) {
@@ -99,13 +110,14 @@ func (in Input) mainframeArguments() (kargs []string) {
 
 // dhcpArguments have the cards in the cluster's machine networks ask for addresses:
 // the first start of the installed system waits for them. A bond or a VLAN cannot be
-// told that way.
-func (in Input) dhcpArguments() (kargs []string) {
+// told that way. A card that the arguments name already is left out.
+func (in Input) dhcpArguments(named []string) (kargs []string) {
 	if in.Inventory == nil {
 		return nil
 	}
-	for _, nic := range in.Inventory.Interfaces {
-		if nic.MACAddress == "" || nic.Type != "" && nic.Type != "physical" {
+	for i := range in.Inventory.Interfaces {
+		nic := &in.Inventory.Interfaces[i]
+		if !isCard(nic) || slices.ContainsFunc(named, func(karg string) bool { return strings.Contains(karg, card(nic)+":") }) {
 			continue
 		}
 		var kinds []string
@@ -116,18 +128,12 @@ func (in Input) dhcpArguments() (kargs []string) {
 			kinds = append(kinds, "dhcp6")
 		}
 		if len(kinds) > 0 {
-			kargs = append(kargs, "ip="+strings.ReplaceAll(strings.ToLower(nic.MACAddress), ":", "-")+":"+strings.Join(kinds, ","))
+			kargs = append(kargs, "ip="+card(nic)+":"+strings.Join(kinds, ","))
 		}
 	}
 	return kargs
 }
 
 func (in Input) inMachineNetwork(addresses []string) bool {
-	return slices.ContainsFunc(in.Cluster.MachineNetworks, func(n wire.MachineNetwork) bool {
-		network, err := netip.ParsePrefix(string(n.CIDR))
-		return err == nil && slices.ContainsFunc(addresses, func(text string) bool {
-			a, err := netip.ParsePrefix(text)
-			return err == nil && network.Contains(a.Addr())
-		})
-	})
+	return validations.InMachineNetworks(in.Cluster.MachineNetworks, addresses)
 }

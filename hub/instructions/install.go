@@ -55,13 +55,15 @@ func (in Input) sparesReboot() bool {
 		!strings.HasPrefix(in.Host.InstallationDiskPath, "/dev/dm-")
 }
 
-// shared are the types of drives that other machines may use as well.
-var shared = []wire.DriveType{wire.DriveTypeFc, wire.DriveTypeISCSI, wire.DriveTypeMultipath}
+// untouched are the types of drives that are never formatted beside the installation
+// disk: those that other machines may use as well, and logical volumes, one of which may
+// be the disk of a virtual machine and look as if it could be booted from.
+var untouched = []wire.DriveType{wire.DriveTypeFc, wire.DriveTypeISCSI, wire.DriveTypeMultipath, wire.DriveTypeLvm}
 
 // OtherDisks returns the disks beside the one to install to that the firmware could
 // start from: those that lose what is on them, so that it does not, and those that
-// somebody wants to keep. Of a cluster without a release, and of drives that other
-// machines may use, nothing is taken. inventory may be nil.
+// somebody wants to keep. Of a cluster without a release, of drives that other machines
+// may use, and of what is part of something else, nothing is taken. inventory may be nil.
 func OtherDisks(h *wire.Host, inventory *wire.Inventory, c *wire.Cluster) (format, keep []wire.Disk) {
 	if inventory == nil || c == nil || c.OpenshiftVersion == "" {
 		return nil, nil
@@ -70,7 +72,7 @@ func OtherDisks(h *wire.Host, inventory *wire.Inventory, c *wire.Cluster) (forma
 	for _, d := range inventory.Disks {
 		mine := BootDevice(h)
 		switch {
-		case d.ID == "" || !d.Bootable || d.Removable || d.IsInstallationMedia || d.Holders != "" || slices.Contains(shared, d.DriveType) ||
+		case d.ID == "" || !d.Bootable || d.Removable || d.IsInstallationMedia || d.Holders != "" || slices.Contains(untouched, d.DriveType) ||
 			strings.Contains(d.Path, "mmcblk") || mine == d.ID || mine == d.Path || mine == d.ByID:
 		case slices.ContainsFunc(kept, func(id string) bool { return id != "" && slices.Contains([]string{d.ID, d.Path, d.ByID, d.ByPath}, id) }):
 			keep = append(keep, d)

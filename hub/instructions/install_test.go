@@ -2,6 +2,8 @@ package instructions_test
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -103,6 +105,7 @@ func TestTheOrderToInstall(t *testing.T) {
 		}},
 		"somebody counts restarts": {func(in *instructions.Input) { in.TellReboots = true }, func(r *wire.InstallCmdRequest) { r.NotifyNumReboots = true }},
 		"a disk to keep":           {func(in *instructions.Input) { in.Host.SkipFormattingDisks = "/dev/sdb" }, func(r *wire.InstallCmdRequest) { r.DisksToFormat = nil }},
+		"a logical volume":         {func(in *instructions.Input) { in.Inventory.Disks[1].DriveType = wire.DriveTypeLvm }, func(r *wire.InstallCmdRequest) { r.DisksToFormat = nil }},
 		"drives of other machines": {func(in *instructions.Input) { in.Inventory.Disks[1].DriveType = wire.DriveTypeFc }, func(r *wire.InstallCmdRequest) { r.DisksToFormat = nil }},
 		"partitions to keep": {func(in *instructions.Input) { in.Host.InstallerArgs = `["--save-partlabel","data"]` }, func(r *wire.InstallCmdRequest) {
 			r.InstallerArgs, r.SkipInstallationDiskCleanup = `["--append-karg","ip=52-54-00-aa-00-01:dhcp","--save-partlabel","data"]`, true
@@ -133,6 +136,89 @@ func TestTheOrderToInstall(t *testing.T) {
 			var got wire.InstallCmdRequest
 			g.Expect(json.Unmarshal([]byte(built.Instructions[0].Args[0]), &got)).To(Succeed())
 			g.Expect(got).To(Equal(want))
+		})
+	}
+}
+
+// TestOtherDisks: what is formatted beside the installation disk is never a logical
+// volume, whatever it begins with (assisted-service#3982).
+func TestOtherDisks(t *testing.T) {
+	g := NewWithT(t)
+	h := &wire.Host{InstallationDiskID: "/dev/sda", InstallationDiskPath: "/dev/sda"}
+	disk := func(name string, kind wire.DriveType, holders string) wire.Disk {
+		return wire.Disk{ID: "/dev/" + name, Path: "/dev/" + name, Name: name, DriveType: kind, Bootable: true, Holders: holders}
+	}
+	inventory := &wire.Inventory{Disks: []wire.Disk{
+		disk("sda", wire.DriveTypeSsd, ""), disk("sdb", wire.DriveTypeHdd, "dm-0"), disk("dm-0", wire.DriveTypeLvm, ""), disk("sdc", wire.DriveTypeHdd, ""),
+		disk("sdd", wire.DriveTypeFc, ""), disk("sde", wire.DriveTypeISCSI, ""), disk("dm-1", wire.DriveTypeMultipath, ""),
+	}}
+	format, keep := instructions.OtherDisks(h, inventory, &wire.Cluster{OpenshiftVersion: "4.20.1"})
+	g.Expect(format).To(ConsistOf(HaveField("ID", "/dev/sdc")))
+	g.Expect(keep).To(BeEmpty())
+}
+
+// TestTheNetworkOfTheDisk: the card that an iSCSI disk is reached over lies outside of the
+// machine network by rule, and has to have its address before the root file system is
+// there (assisted-service#6218, #6602, #7192).
+func TestTheNetworkOfTheDisk(t *testing.T) {
+	iscsi := func(id, name, holders, address string) wire.Disk {
+		return wire.Disk{ID: id, Path: "/dev/" + name, Name: name, DriveType: wire.DriveTypeISCSI, Holders: holders, Iscsi: &wire.Iscsi{HostIPAddress: address}}
+	}
+	mapped := wire.Disk{ID: "/dev/disk/by-id/one", Path: "/dev/dm-0", Name: "dm-0", DriveType: wire.DriveTypeMultipath}
+	single := iscsi("/dev/disk/by-id/one", "sda", "", "10.0.0.1")
+	inMap := func(mac string) *wire.InfraEnv {
+		return &wire.InfraEnv{StaticNetworkConfig: `[{"network_yaml":"{}","mac_interface_map":[{"mac_address":"` + mac + `","logical_nic_name":"san"}]}]`}
+	}
+	const machine, san = "ip=52-54-00-aa-00-01:dhcp", "ip=52-54-00-aa-00-02:dhcp"
+	for name, tc := range map[string]struct {
+		disks  []wire.Disk
+		change func(*instructions.Input)
+		want   []string // beside rd.iscsi.firmware=1
+	}{
+		"a disk":              {[]wire.Disk{single}, nil, []string{san, machine}},
+		"over IPv6":           {[]wire.Disk{iscsi("/dev/disk/by-id/one", "sda", "", "fd00::1")}, nil, []string{"ip=52-54-00-aa-00-02:dhcp6", machine}},
+		"the paths of one":    {[]wire.Disk{mapped, iscsi("p1", "sdb", "dm-0", "10.0.0.1"), iscsi("p2", "sdc", "dm-0", "10.1.0.1")}, nil, []string{san, "ip=52-54-00-aa-00-04:dhcp", machine}},
+		"two paths of a card": {[]wire.Disk{mapped, iscsi("p1", "sdb", "dm-0", "10.0.0.1"), iscsi("p2", "sdc", "dm-0", "10.0.0.1")}, nil, []string{san, machine}},
+		"the machine network's card": {
+			[]wire.Disk{iscsi("/dev/disk/by-id/one", "sda", "", "192.0.2.7")}, nil, []string{machine},
+		},
+		"an address of nobody": {[]wire.Disk{iscsi("/dev/disk/by-id/one", "sda", "", "10.9.9.9")}, nil, []string{machine}},
+		"a bond":               {[]wire.Disk{iscsi("/dev/disk/by-id/one", "sda", "", "192.0.2.8")}, nil, []string{machine}},
+		"a user's own network": {[]wire.Disk{single}, func(in *instructions.Input) { in.Host.InstallerArgs = `["--append-karg","ip=eno2:off"]` }, []string{"ip=eno2:off"}},
+		"a user's files": {
+			[]wire.Disk{single}, func(in *instructions.Input) { in.Host.InstallerArgs = `["--copy-network"]` }, []string{san, "--copy-network"},
+		},
+		"a static network of another card": {[]wire.Disk{single}, func(in *instructions.Input) { in.InfraEnv = inMap("52:54:00:AA:00:01") }, []string{"--copy-network", san}},
+		"a static network of the card": {
+			[]wire.Disk{single}, func(in *instructions.Input) { in.InfraEnv = inMap("52:54:00:AA:00:02") },
+			[]string{"--copy-network", "ip=10.0.0.1:::255.0.0.0::52-54-00-aa-00-02:none"},
+		},
+		"a static network of the card over IPv6": {
+			[]wire.Disk{iscsi("/dev/disk/by-id/one", "sda", "", "fd00::1")}, func(in *instructions.Input) { in.InfraEnv = inMap("52:54:00:AA:00:02") },
+			[]string{"--copy-network", "ip=[fd00::1]:::64::52-54-00-aa-00-02:none"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			built, skipped := instructions.For(input(wire.HostStatusInstalling, func(in *instructions.Input) {
+				released(in)
+				in.Inventory.Interfaces[1].Ipv6Addresses = []string{"fd00::1/64"}
+				in.Inventory.Interfaces = append(in.Inventory.Interfaces, wire.Interface{Name: "eno3", MACAddress: "52:54:00:aa:00:04", Ipv4Addresses: []string{"10.1.0.1/16"}})
+				in.Inventory.Disks = tc.disks
+				if tc.change != nil {
+					tc.change(in)
+				}
+			}))
+			g.Expect(skipped).To(BeEmpty())
+			var request wire.InstallCmdRequest
+			g.Expect(json.Unmarshal([]byte(built.Instructions[0].Args[0]), &request)).To(Succeed())
+			var args []string
+			g.Expect(json.Unmarshal([]byte(request.InstallerArgs), &args)).To(Succeed())
+			g.Expect(args).To(ContainElement("rd.iscsi.firmware=1"))
+			args = slices.DeleteFunc(args, func(a string) bool {
+				return a == "--append-karg" || a == "rd.iscsi.firmware=1" || !strings.HasPrefix(a, "ip=") && a != "--copy-network"
+			})
+			g.Expect(args).To(Equal(tc.want))
 		})
 	}
 }

@@ -39,17 +39,20 @@ const gigabyte = 1_000_000_000
 const (
 	tooSmall     = "Disk is too small"
 	wrongType    = "Drive type"
-	removable    = "Disk is removable"
 	bootMedium   = "Disk is the boot medium"
-	held         = "Disk is part of"
+	aPath        = "Disk is a path of"
 	mixedPaths   = "Multipath device has"
 	onDefaultNIC = "iSCSI disk is reached"
 )
 
-var ownReasons = []string{tooSmall, wrongType, removable, bootMedium, held, mixedPaths, onDefaultNIC}
+// formerReasons are those that an earlier hub has left in its records.
+var formerReasons = []string{"Disk is removable", "Disk is part of"}
+
+var ownReasons = append([]string{tooSmall, wrongType, bootMedium, aPath, mixedPaths, onDefaultNIC}, formerReasons...)
 
 // WhyNot returns why a disk of the inventory cannot be installed to; none means
-// that it can. The agent's own reasons come first.
+// that it can. The agent's own reasons come first. What LVM or a software RAID holds
+// can be installed to, as can removable disks: the installer cleans them.
 func WhyNot(d *wire.Disk, inventory *wire.Inventory, needs Requirements) []string {
 	reasons := slices.DeleteFunc(slices.Clone(d.InstallationEligibility.NotEligibleReasons), isOwnReason)
 	add := func(applies bool, format string, args ...any) {
@@ -67,9 +70,9 @@ func WhyNot(d *wire.Disk, inventory *wire.Inventory, needs Requirements) []strin
 	case arch != "" && len(rule.only) > 0 && !slices.Contains(rule.only, arch):
 		add(true, wrongType+" %s cannot be installed to on %s", d.DriveType, arch)
 	}
-	add(d.Removable, removable)
 	add(d.IsInstallationMedia, bootMedium)
-	add(d.Holders != "", held+" %s", d.Holders)
+	device := multipathOf(d, inventory)
+	add(device != "", aPath+" %s; choose that", device)
 	add(d.DriveType == wire.DriveTypeMultipath && !alikePaths(d, inventory), mixedPaths+" paths that are neither all Fibre Channel nor all iSCSI")
 	add(onDefaultRoute(d, inventory), onDefaultNIC+" over the interface of the default route; use another network for it")
 	return reasons
@@ -86,49 +89,82 @@ func architecture(inventory *wire.Inventory) string {
 	return inventory.CPU.Architecture
 }
 
-// alikePaths tells that all paths of a multipath device are of one kind that a
-// system can boot from. A device whose paths are not shown is believed.
-func alikePaths(d *wire.Disk, inventory *wire.Inventory) bool {
-	var kinds []wire.DriveType
-	for i := range inventory.Disks {
-		path := &inventory.Disks[i]
-		// The first look is cheap: there may be thousands of disks.
-		if strings.Contains(path.Holders, d.Name) && slices.Contains(strings.Split(path.Holders, ","), d.Name) {
-			kinds = append(kinds, path.DriveType)
-		}
-	}
-	kinds = slices.Compact(kinds)
-	return len(kinds) == 0 || len(kinds) == 1 && (kinds[0] == wire.DriveTypeFc || kinds[0] == wire.DriveTypeISCSI)
+// heldBy tells whether the device is built on the disk.
+func heldBy(d *wire.Disk, device string) bool {
+	// The first look is cheap: there may be thousands of disks.
+	return strings.Contains(d.Holders, device) && slices.Contains(strings.Split(d.Holders, ","), device)
 }
 
-// onDefaultRoute tells that an iSCSI disk is reached over an interface that the
-// installed system will configure anew while it uses the disk.
-func onDefaultRoute(d *wire.Disk, inventory *wire.Inventory) bool {
-	if d.Iscsi == nil || d.Iscsi.HostIPAddress == "" {
-		return false
-	}
-	nic := nicOf(inventory, d.Iscsi.HostIPAddress)
-	return nic != "" && slices.ContainsFunc(inventory.Routes, func(r wire.Route) bool { return isDefault(r) && r.Interface == nic })
-}
-
-// nicOf is the name of the interface with the address, or "".
-func nicOf(inventory *wire.Inventory, address string) string {
-	a, err := netip.ParseAddr(address)
-	if err != nil {
+// multipathOf is the name of the multipath device that the disk is a path of, or "".
+func multipathOf(d *wire.Disk, inventory *wire.Inventory) string {
+	if d.Holders == "" {
 		return ""
 	}
-	for _, nic := range inventory.Interfaces {
-		for _, text := range slices.Concat(nic.Ipv4Addresses, nic.Ipv6Addresses) {
-			if p, err := netip.ParsePrefix(text); err == nil && p.Addr() == a {
-				return nic.Name
-			}
+	for i := range inventory.Disks {
+		if other := &inventory.Disks[i]; other.DriveType == wire.DriveTypeMultipath && heldBy(d, other.Name) {
+			return other.Name
 		}
 	}
 	return ""
 }
 
-// Eligible returns the disks that can be installed to, the best first:
-// bootable, not NVMe, HDD before SSD, smaller, then by address.
+// Paths are the disks that a multipath device consists of; any other disk is its own path.
+func Paths(d *wire.Disk, inventory *wire.Inventory) (paths []*wire.Disk) {
+	if d.DriveType != wire.DriveTypeMultipath {
+		return []*wire.Disk{d}
+	}
+	for i := range inventory.Disks {
+		if path := &inventory.Disks[i]; heldBy(path, d.Name) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// alikePaths tells that all paths of a multipath device are of one kind that a
+// system can boot from. A device whose paths are not shown is believed.
+func alikePaths(d *wire.Disk, inventory *wire.Inventory) bool {
+	paths := Paths(d, inventory)
+	all := func(kind wire.DriveType) bool {
+		return !slices.ContainsFunc(paths, func(p *wire.Disk) bool { return p.DriveType != kind })
+	}
+	return all(wire.DriveTypeFc) || all(wire.DriveTypeISCSI)
+}
+
+// onDefaultRoute tells that an iSCSI disk, or a path of one, is reached over an interface
+// that the installed system will configure anew while it uses the disk.
+func onDefaultRoute(d *wire.Disk, inventory *wire.Inventory) bool {
+	return slices.ContainsFunc(Paths(d, inventory), func(path *wire.Disk) bool {
+		nic := ISCSIInterface(path, inventory)
+		return nic != nil && slices.ContainsFunc(inventory.Routes, func(r wire.Route) bool { return isDefault(r) && r.Interface == nic.Name })
+	})
+}
+
+// ISCSIInterface is the interface that an iSCSI disk is reached over; nil for any other
+// disk, and where no interface has the address that the disk tells.
+func ISCSIInterface(d *wire.Disk, inventory *wire.Inventory) *wire.Interface {
+	if d.Iscsi == nil {
+		return nil
+	}
+	a, err := netip.ParseAddr(d.Iscsi.HostIPAddress)
+	if err != nil {
+		return nil
+	}
+	for i := range inventory.Interfaces {
+		nic := &inventory.Interfaces[i]
+		for _, text := range slices.Concat(nic.Ipv4Addresses, nic.Ipv6Addresses) {
+			if p, err := netip.ParsePrefix(text); err == nil && p.Addr() == a {
+				return nic
+			}
+		}
+	}
+	return nil
+}
+
+// Eligible returns the disks that can be installed to, the best first: bootable, not
+// NVMe, HDD before SSD, smaller, then by address. What would be lost with it comes
+// last: a member of a RAID that can be installed to itself, and a removable disk, which
+// somebody may have left in the machine.
 func Eligible(inventory *wire.Inventory, needs Requirements) []*wire.Disk {
 	var out []*wire.Disk
 	for i := range inventory.Disks {
@@ -136,8 +172,19 @@ func Eligible(inventory *wire.Inventory, needs Requirements) []*wire.Disk {
 			out = append(out, &inventory.Disks[i])
 		}
 	}
+	var arrays []string
+	for _, d := range out {
+		if d.DriveType == wire.DriveTypeRaid {
+			arrays = append(arrays, d.Name)
+		}
+	}
+	isMember := func(d *wire.Disk) bool {
+		return slices.ContainsFunc(arrays, func(array string) bool { return heldBy(d, array) })
+	}
 	slices.SortStableFunc(out, func(a, b *wire.Disk) int {
 		return cmp.Or(
+			before(!a.Removable, !b.Removable),
+			before(!isMember(a), !isMember(b)),
 			before(a.Bootable, b.Bootable),
 			before(!isNVMe(a), !isNVMe(b)),
 			before(a.DriveType == wire.DriveTypeHdd, b.DriveType == wire.DriveTypeHdd),

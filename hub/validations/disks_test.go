@@ -30,6 +30,11 @@ func TestEligibleDisks(t *testing.T) {
 		disk("usb", wire.DriveTypeSsd, 200, func(d *wire.Disk) { d.Removable = true }),
 		disk("iso", wire.DriveTypeSsd, 200, func(d *wire.Disk) { d.IsInstallationMedia = true }),
 		disk("lvm", wire.DriveTypeSsd, 200, func(d *wire.Disk) { d.Holders = "dm-0" }),
+		disk("member", wire.DriveTypeSsd, 150, func(d *wire.Disk) { d.Holders = "md127"; d.Bootable = true }),
+		disk("md127", wire.DriveTypeRaid, 180, nil),
+		disk("former", wire.DriveTypeSsd, 300, func(d *wire.Disk) {
+			d.InstallationEligibility.NotEligibleReasons = []string{"Disk is removable", "Disk is part of dm-1"}
+		}),
 		disk("bad", wire.DriveTypeSsd, 200, func(d *wire.Disk) { d.InstallationEligibility.NotEligibleReasons = []string{"Disk is mounted"} }),
 	}}
 	g := NewWithT(t)
@@ -38,7 +43,8 @@ func TestEligibleDisks(t *testing.T) {
 	for _, d := range validations.Eligible(inventory, needs) {
 		names = append(names, d.Name)
 	}
-	g.Expect(names).To(Equal([]string{"sdc", "sda", "sdb", "nvme0n1"}), "HDD before SSD, then smaller, then by name, NVMe last")
+	g.Expect(names).To(Equal([]string{"sdc", "md127", "lvm", "sda", "sdb", "former", "nvme0n1", "member", "usb"}),
+		"HDD before SSD, then smaller, then by name, then NVMe; members of an array and removable disks last")
 
 	validations.Judge(inventory, needs)
 	for _, d := range inventory.Disks {
@@ -59,18 +65,23 @@ func TestDrivesByReleaseAndArchitecture(t *testing.T) {
 		change        func(*wire.Inventory)
 		want          string // part of the reason; empty for a disk that can be installed to
 	}{
-		"RAID":                          {wire.DriveTypeRaid, "4.14", "x86_64", nil, ""},
-		"RAID too early":                {wire.DriveTypeRaid, "4.13.9", "x86_64", nil, "4.14 or later"},
-		"iSCSI":                         {wire.DriveTypeISCSI, "4.15", "x86_64", nil, ""},
-		"iSCSI too early":               {wire.DriveTypeISCSI, "4.14", "x86_64", nil, "4.15 or later"},
-		"iSCSI without a release":       {wire.DriveTypeISCSI, "", "x86_64", nil, ""},
-		"iSCSI on the default route":    {wire.DriveTypeISCSI, "4.20", "x86_64", overDefaultRoute, "default route"},
-		"Fibre Channel":                 {wire.DriveTypeFc, "4.20", "s390x", nil, ""},
-		"Fibre Channel on ARM":          {wire.DriveTypeFc, "4.20", "aarch64", nil, "aarch64"},
-		"DASD":                          {wire.DriveTypeEckd, "4.20", "s390x", nil, ""},
-		"DASD on a PC":                  {wire.DriveTypeEckd, "4.20", "x86_64", nil, "x86_64"},
-		"multipath over Fibre Channel":  {wire.DriveTypeMultipath, "4.20", "x86_64", pathsOf(wire.DriveTypeFc, wire.DriveTypeFc), ""},
-		"multipath over iSCSI":          {wire.DriveTypeMultipath, "4.20", "x86_64", pathsOf(wire.DriveTypeISCSI), ""},
+		"RAID":                         {wire.DriveTypeRaid, "4.14", "x86_64", nil, ""},
+		"RAID too early":               {wire.DriveTypeRaid, "4.13.9", "x86_64", nil, "4.14 or later"},
+		"iSCSI":                        {wire.DriveTypeISCSI, "4.15", "x86_64", nil, ""},
+		"iSCSI too early":              {wire.DriveTypeISCSI, "4.14", "x86_64", nil, "4.15 or later"},
+		"iSCSI without a release":      {wire.DriveTypeISCSI, "", "x86_64", nil, ""},
+		"iSCSI on the default route":   {wire.DriveTypeISCSI, "4.20", "x86_64", overDefaultRoute, "default route"},
+		"Fibre Channel":                {wire.DriveTypeFc, "4.20", "s390x", nil, ""},
+		"Fibre Channel on ARM":         {wire.DriveTypeFc, "4.20", "aarch64", nil, "aarch64"},
+		"DASD":                         {wire.DriveTypeEckd, "4.20", "s390x", nil, ""},
+		"DASD on a PC":                 {wire.DriveTypeEckd, "4.20", "x86_64", nil, "x86_64"},
+		"multipath over Fibre Channel": {wire.DriveTypeMultipath, "4.20", "x86_64", pathsOf(wire.DriveTypeFc, wire.DriveTypeFc), ""},
+		"multipath over iSCSI":         {wire.DriveTypeMultipath, "4.20", "x86_64", pathsOf(wire.DriveTypeISCSI), ""},
+		"multipath on the default route": {wire.DriveTypeMultipath, "4.20", "x86_64", func(i *wire.Inventory) {
+			overDefaultRoute(i)
+			pathsOf(wire.DriveTypeISCSI, wire.DriveTypeISCSI)(i)
+			i.Disks[2].Iscsi, i.Disks[0].Iscsi = i.Disks[0].Iscsi, nil
+		}, "default route"},
 		"multipath over both":           {wire.DriveTypeMultipath, "4.20", "x86_64", pathsOf(wire.DriveTypeISCSI, wire.DriveTypeFc), "neither all"},
 		"multipath over something else": {wire.DriveTypeMultipath, "4.20", "x86_64", pathsOf(wire.DriveTypeSsd, wire.DriveTypeSsd), "neither all"},
 		"a kind that nobody knows":      {"Tape", "4.20", "x86_64", nil, `"Tape"`},
@@ -131,5 +142,41 @@ func TestRecordedMachines(t *testing.T) {
 			g.Expect(found).NotTo(BeEmpty())
 			g.Expect(found[0].Name).To(HavePrefix(want))
 		})
+	}
+}
+
+// TestWhatTheInstallerCleansCanBeInstalledTo: disks that reports tell of, one with an old
+// system on LVM, one that is a member of an old software RAID (assisted-installer#460).
+func TestWhatTheInstallerCleansCanBeInstalledTo(t *testing.T) {
+	for name, change := range map[string]func(*wire.Disk){
+		"an old system on LVM":    func(d *wire.Disk) { d.Holders = "dm-0,dm-1" },
+		"a member of an old RAID": func(d *wire.Disk) { d.Holders = "md127" },
+		"a removable disk":        func(d *wire.Disk) { d.Removable = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			d := wire.Disk{ID: "/dev/sda", Name: "sda", Path: "/dev/sda", DriveType: wire.DriveTypeSsd, SizeBytes: 500e9}
+			change(&d)
+			inventory := &wire.Inventory{Disks: []wire.Disk{
+				d,
+				{ID: "/dev/dm-0", Name: "dm-0", DriveType: wire.DriveTypeLvm, SizeBytes: 100e9},
+				{ID: "/dev/md127", Name: "md127", DriveType: wire.DriveTypeRaid, SizeBytes: 10e9},
+			}}
+			g.Expect(validations.WhyNot(&inventory.Disks[0], inventory, validations.Requirements{DiskGB: 100})).To(BeEmpty())
+		})
+	}
+}
+
+// TestPathsOfAMultipathDeviceAreRefused (OCPBUGS-79576): whatever kind they are, the
+// installer refuses them as well.
+func TestPathsOfAMultipathDeviceAreRefused(t *testing.T) {
+	for _, kind := range []wire.DriveType{wire.DriveTypeFc, wire.DriveTypeISCSI} {
+		g := NewWithT(t)
+		inventory := &wire.Inventory{Disks: []wire.Disk{
+			{ID: "/dev/sda", Name: "sda", DriveType: kind, SizeBytes: 500e9, Holders: "dm-0"},
+			{ID: "/dev/dm-0", Name: "dm-0", DriveType: wire.DriveTypeMultipath, SizeBytes: 500e9},
+		}, CPU: &wire.CPU{Architecture: "x86_64"}}
+		g.Expect(validations.WhyNot(&inventory.Disks[0], inventory, validations.Requirements{DiskGB: 100})).To(ConsistOf("Disk is a path of dm-0; choose that"))
+		g.Expect(validations.WhyNot(&inventory.Disks[1], inventory, validations.Requirements{DiskGB: 100})).To(BeEmpty())
 	}
 }

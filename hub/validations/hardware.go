@@ -52,7 +52,7 @@ func enoughMemory(in HostInput, needed int64, role string) verdict {
 	return pass("The host has %d MiB of memory, %d MiB are needed%s", have, needed, role)
 }
 
-var hostnameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}(?:[.][a-z0-9-]{1,63})*$`)
+var hostnameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?([.][a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$`)
 
 const maxHostname = 63
 

@@ -42,18 +42,36 @@ func inMachineNetworks(in HostInput) verdict {
 	return pass("The host has an address in every machine network")
 }
 
+// InMachineNetworks tells whether an address of an inventory, with its length, lies in
+// one of the cluster's machine networks.
+func InMachineNetworks(networks []wire.MachineNetwork, addresses []string) bool {
+	return slices.ContainsFunc(networks, func(n wire.MachineNetwork) bool {
+		network, err := netip.ParsePrefix(string(n.CIDR))
+		return err == nil && slices.ContainsFunc(addresses, func(text string) bool {
+			a, err := netip.ParsePrefix(text)
+			return err == nil && network.Contains(a.Addr())
+		})
+	})
+}
+
 func iscsiApart(in HostInput) verdict {
 	disk := FindDisk(in.Inventory, in.Host.InstallationDiskID)
-	if disk == nil || disk.Iscsi == nil {
+	if disk == nil {
 		return pass("The installation disk is not reached over iSCSI")
 	}
-	a, err := netip.ParseAddr(disk.Iscsi.HostIPAddress)
-	if err != nil {
-		return pass("The iSCSI disk does not say how it is reached")
+	paths := slices.DeleteFunc(Paths(disk, in.Inventory), func(p *wire.Disk) bool { return p.Iscsi == nil })
+	if len(paths) == 0 {
+		return pass("The installation disk is not reached over iSCSI")
 	}
-	for _, n := range in.Cluster.MachineNetworks {
-		if n.Contains(a) {
-			return fail("The iSCSI installation disk is reached from %s, which is in machine network %s; use a network of its own for iSCSI, or another disk", a, n)
+	for _, path := range paths {
+		a, err := netip.ParseAddr(path.Iscsi.HostIPAddress)
+		if err != nil {
+			continue // it does not say how it is reached
+		}
+		for _, n := range in.Cluster.MachineNetworks {
+			if n.Contains(a) {
+				return fail("The iSCSI installation disk is reached from %s, which is in machine network %s; use a network of its own for iSCSI, or another disk", a, n)
+			}
 		}
 	}
 	return pass("The iSCSI disk is reached over a network of its own")

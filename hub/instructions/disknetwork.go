@@ -1,0 +1,80 @@
+package instructions
+
+import (
+	"encoding/json"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// diskNetworkArguments give the cards that an iSCSI disk is reached over their addresses,
+// one for each path: they lie outside of the machine networks, and are needed before
+// there is a root file system. What a static network of the infra-env says of a card
+// lies in files, which only the first start sees this early, so that its address is
+// given once more.
+func (in Input) diskNetworkArguments() (kargs []string) {
+	disk := in.installationDisk()
+	if disk == nil {
+		return nil
+	}
+	for _, path := range validations.Paths(disk, in.Inventory) {
+		nic := validations.ISCSIInterface(path, in.Inventory)
+		if nic == nil || !isCard(nic) {
+			continue
+		}
+		address := netip.MustParseAddr(path.Iscsi.HostIPAddress) // an interface has it
+		karg := "ip=" + card(nic) + ":dhcp"
+		switch {
+		case in.isStatic(nic):
+			karg = static(nic, address)
+		case !address.Is4():
+			karg += "6"
+		}
+		if !slices.Contains(kargs, karg) {
+			kargs = append(kargs, karg)
+		}
+	}
+	return kargs
+}
+
+// static is the argument for an address that the card has already.
+func static(nic *wire.Interface, address netip.Addr) string {
+	client, length := address.String(), address.BitLen()
+	for _, text := range slices.Concat(nic.Ipv4Addresses, nic.Ipv6Addresses) {
+		if p, err := netip.ParsePrefix(text); err == nil && p.Addr() == address {
+			length = p.Bits()
+		}
+	}
+	mask := net.IP(net.CIDRMask(length, 32)).String()
+	if !address.Is4() {
+		client, mask = "["+client+"]", strconv.Itoa(length)
+	}
+	// client:peer:gateway:mask:hostname:interface:autoconf
+	return "ip=" + client + ":::" + mask + "::" + card(nic) + ":none"
+}
+
+// isStatic tells that a static network of the infra-env names the card.
+func (in Input) isStatic(nic *wire.Interface) bool {
+	var networks []wire.HostStaticNetworkConfig
+	if !in.hasStaticNetworks() || json.Unmarshal([]byte(in.InfraEnv.StaticNetworkConfig), &networks) != nil {
+		return false
+	}
+	return slices.ContainsFunc(networks, func(n wire.HostStaticNetworkConfig) bool {
+		return slices.ContainsFunc(n.MACInterfaceMap, func(c wire.MACInterfaceMapItem) bool { return strings.EqualFold(c.MACAddress, nic.MACAddress) })
+	})
+}
+
+// isCard tells whether kernel arguments can name the interface: a bond or a VLAN they cannot.
+func isCard(nic *wire.Interface) bool {
+	return nic.MACAddress != "" && (nic.Type == "" || nic.Type == "physical")
+}
+
+// card is the name of a card in kernel arguments.
+func card(nic *wire.Interface) string {
+	return strings.ReplaceAll(strings.ToLower(nic.MACAddress), ":", "-")
+}
