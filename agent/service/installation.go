@@ -40,10 +40,9 @@ type hostUnits struct {
 	address string
 }
 
-// SetDefaultHostname implements bootstrap.Units.
-func (u hostUnits) SetDefaultHostname(ctx context.Context, name string) error {
-	_, err := hostname.SetDefault(ctx, u.address, name)
-	return err
+// SetHostname implements bootstrap.Units.
+func (u hostUnits) SetHostname(ctx context.Context, name string) error {
+	return hostname.Set(ctx, u.address, name)
 }
 
 // hubCA is the PEM bundle of the command line; empty without one.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/ironflow/ironflow/agent/install"
+	"github.com/ironflow/ironflow/agent/install/coreos"
 	"github.com/ironflow/ironflow/agent/outcome"
 	"github.com/ironflow/ironflow/agent/steps"
 	"github.com/ironflow/ironflow/api/exitcode"
@@ -20,6 +21,9 @@ func (a *agent) installStep(ctx context.Context, args []string) steps.Result {
 		return steps.Failed(steps.ExitRunning, "%v", install.ErrRunning)
 	}
 	job, err := a.parseOrder(args)
+	if err == nil && a.real != nil && !a.isForeign(job) {
+		err = coreos.Refused(job.Request)
+	}
 	if err == nil { // the check writes to the disk, too
 		err = a.dispatcher.Stop(ctx, errors.New("the installation begins"), wire.StepTypeInstallationDiskSpeedCheck)
 	}

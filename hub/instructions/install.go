@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironflow/ironflow/api/installerimage"
 	"github.com/ironflow/ironflow/hub/validations"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -47,8 +48,12 @@ func buildInstall(in Input) ([]string, error) {
 	return encode(request)
 }
 
-// sparesReboot tells that the installer is to write the wanted system at once.
+// sparesReboot tells that the installer is to write the wanted system at once. That of
+// our own agent cannot, and refuses such an order.
 func (in Input) sparesReboot() bool {
+	if installerimage.Own(in.Images.Installer, in.Host.DiscoveryAgentVersion) {
+		return false
+	}
 	version := in.Cluster.OpenshiftVersion
 	mainframe := in.Inventory != nil && in.Inventory.CPU != nil && in.Inventory.CPU.Architecture == wire.ClusterCPUArchitectureS390x
 	return version != "" && !validations.Older(version, skipReboot) && !mainframe &&

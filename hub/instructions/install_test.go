@@ -97,6 +97,18 @@ func TestTheOrderToInstall(t *testing.T) {
 		"an old release": {func(in *instructions.Input) { in.Cluster.OpenshiftVersion = "4.14.9" }, func(r *wire.InstallCmdRequest) {
 			r.OpenshiftVersion, r.EnableSkipMcoReboot = "4.14.9", false
 		}},
+		"our own installer": {
+			func(in *instructions.Input) { in.Images.Installer = "ironflow/ironflow-agent:latest" },
+			func(r *wire.InstallCmdRequest) {
+				r.InstallerImage, r.EnableSkipMcoReboot = "ironflow/ironflow-agent:latest", false
+			},
+		},
+		"the installer of the host's own agent": {
+			func(in *instructions.Input) {
+				in.Images.Installer, in.Host.DiscoveryAgentVersion = "quay.example/a:1", "quay.example/a@sha256:01"
+			},
+			func(r *wire.InstallCmdRequest) { r.InstallerImage, r.EnableSkipMcoReboot = "quay.example/a:1", false },
+		},
 		"a mapped device": {func(in *instructions.Input) { in.Host.InstallationDiskPath = "/dev/dm-0" }, func(r *wire.InstallCmdRequest) {
 			r.EnableSkipMcoReboot = false
 		}},

@@ -137,7 +137,7 @@ func (h *host) Restart(_ context.Context, name string) (string, error) {
 }
 func (h *host) Reload(context.Context) error { _, err := h.note("reload"); return err }
 
-func (h *host) SetDefaultHostname(_ context.Context, name string) error {
+func (h *host) SetHostname(_ context.Context, name string) error {
 	h.names = append(h.names, name)
 	return nil
 }
@@ -282,6 +282,26 @@ func TestWithoutAnImageFilesAndUnitsAreWritten(t *testing.T) {
 	g.Expect(h.names[0]).To(Equal("host-11111111"))
 	_, mode := h.read(t, "/opt/openshift/manifests/assisted-installer-controller-secret.yaml")
 	g.Expect(mode).To(Equal(os.FileMode(0o600)))
+}
+
+// TestNamesThatNoNodeCanHave: the temporary control plane would fail under them, whatever
+// name the host was given in the hub (assisted-installer#788).
+func TestNamesThatNoNodeCanHave(t *testing.T) {
+	for name, renamed := range map[string]bool{
+		"localhost": true, "MASTER-0": true, "master_0": true, "Node.Example.COM": true, "master-0": false, "master-0.example.com": false,
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			h := newHost(t)
+			h.write(t, "/proc/sys/kernel/hostname", name+"\n")
+			g.Expect(h.run(t, h.role(), request(nil), started)).To(Succeed())
+			if renamed {
+				g.Expect(h.names).To(Equal([]string{"host-11111111"}))
+			} else {
+				g.Expect(h.names).To(BeEmpty())
+			}
+		})
+	}
 }
 
 func TestServicesThatRunAreLeftAlone(t *testing.T) {

@@ -37,8 +37,8 @@ type Units interface {
 	Start(ctx context.Context, unit string) (result string, err error)
 	Restart(ctx context.Context, unit string) (result string, err error)
 	Reload(ctx context.Context) error
-	// SetDefaultHostname names a host that has no name yet.
-	SetDefaultHostname(ctx context.Context, name string) error
+	// SetHostname names a host that has no name yet, or one that no node can have.
+	SetHostname(ctx context.Context, name string) error
 }
 
 // Role is the bootstrap role of one host. All fields must be set.

@@ -95,9 +95,9 @@ func (r *Role) settle(ctx context.Context, request wire.InstallCmdRequest) error
 		return err
 	}
 	raw, err := os.ReadFile(r.Dir.Path("/proc/sys/kernel/hostname"))
-	if err == nil && hostname.Nameless(strings.TrimSpace(string(raw))) {
-		name := "host-" + request.HostID[:8]
-		if err := r.Effects.Do(ctx, effect.SetHostname, name, func() error { return r.Units.SetDefaultHostname(ctx, name) }); err != nil {
+	if err == nil && !hostname.IsNode(strings.TrimSpace(string(raw))) {
+		name := "host-" + strings.ToLower(request.HostID[:8])
+		if err := r.Effects.Do(ctx, effect.SetHostname, name, func() error { return r.Units.SetHostname(ctx, name) }); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/agent/install"
 	"github.com/ironflow/ironflow/agent/steps"
+	"github.com/ironflow/ironflow/api/installerimage"
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -59,8 +59,7 @@ func (p Policy) Check() error {
 }
 
 // Foreign tells whether an order is for the container. agentImage is the image of
-// this agent: its repository is ours, as is every one whose last part begins with
-// "ironflow".
+// this agent.
 func (p Policy) Foreign(request wire.InstallCmdRequest, agentImage string) bool {
 	switch p {
 	case Own:
@@ -68,18 +67,8 @@ func (p Policy) Foreign(request wire.InstallCmdRequest, agentImage string) bool 
 	case Image:
 		return true
 	default:
-		repository := repositoryOf(request.InstallerImage)
-		return repository != repositoryOf(agentImage) && !strings.HasPrefix(path.Base(repository), "ironflow")
+		return !installerimage.Own(request.InstallerImage, agentImage)
 	}
-}
-
-// repositoryOf is an image reference without tag and digest.
-func repositoryOf(image string) string {
-	image, _, _ = strings.Cut(image, "@")
-	if i := strings.LastIndex(image, ":"); i > strings.LastIndex(image, "/") {
-		image = image[:i]
-	}
-	return image
 }
 
 // Runner runs the installer's container.

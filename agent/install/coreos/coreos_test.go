@@ -154,12 +154,18 @@ func TestOrdersThatCannotBeCarriedOut(t *testing.T) {
 		change func(h *host, job *install.Job)
 		want   string
 	}{
-		"existing root": {func(_ *host, job *install.Job) { job.Request.CoreosImage = "quay.example/os:1" }, "does not install into an existing root"},
-		"no installer":  {func(h *host, _ *install.Job) { h.fail("coreos-installer --version") }, "coreos-installer: exit status 1"},
+		"existing root":  {func(_ *host, job *install.Job) { job.Request.CoreosImage = "quay.example/os:1" }, "coreos_image: this agent does not install into an existing root"},
+		"spared restart": {func(_ *host, job *install.Job) { job.Request.EnableSkipMcoReboot = true }, "enable_skip_mco_reboot: this agent cannot spare"},
+		"no installer":   {func(h *host, _ *install.Job) { h.fail("coreos-installer --version") }, "coreos-installer: exit status 1"},
 		"Ignition is HTML": {func(h *host, _ *install.Job) {
 			h.ignition = func() ([]byte, error) { return []byte("<html>secret"), nil }
 		}, "the hub's Ignition for this host: it is not JSON"},
 		"Ignition is another": {func(h *host, _ *install.Job) { h.ignition = func() ([]byte, error) { return []byte(`{}`), nil } }, "it has no ignition.version"},
+		"Ignition is not valid": {func(h *host, _ *install.Job) {
+			h.ignition = func() ([]byte, error) {
+				return []byte(`{"ignition":{"version":"3.4.0"},"storage":{"files":[{"path":"etc/secret"}]}}`), nil
+			}
+		}, "the hub's Ignition for this host: it is not valid: $.storage.files.0.path: path not absolute"},
 		"refused": {func(h *host, _ *install.Job) {
 			h.ignition = func() ([]byte, error) { return nil, &hubclient.StatusError{Code: 403, Reason: "not yours"} }
 		}, "fetch-ignition: fetch the host's Ignition: hub answered 403 Forbidden"},
@@ -173,7 +179,76 @@ func TestOrdersThatCannotBeCarriedOut(t *testing.T) {
 			err := h.run(t.Context(), job)
 			g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
 			g.Expect(err.Error()).NotTo(ContainSubstring("secret"))
-			g.Expect(h.Lines()).NotTo(ContainElement(HavePrefix("coreos-installer install")))
+			g.Expect(h.changes()).To(BeEmpty())
+		})
+	}
+}
+
+// TestNothingIsWipedThatTheHubDoesNotWant: an order may be old (a replica that has not heard
+// of a cancel yet). The hub's answer to the request for the host's Ignition says whether
+// it stands; a disk is cleaned after that, not beside it.
+func TestNothingIsWipedThatTheHubDoesNotWant(t *testing.T) {
+	for name, ignition := range map[string]func() ([]byte, error){
+		"cancelled":      func() ([]byte, error) { return nil, &hubclient.StatusError{Code: 409} },
+		"no Ignition":    func() ([]byte, error) { return []byte("<html>"), nil },
+		"an invalid one": func() ([]byte, error) { return []byte(`{"ignition":{"version":"3.4.0"},"storage":{"directories":[{"path":"x"}]}}`), nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			h := newHost(t)
+			h.trees["/dev/sda"] = used
+			h.ignition = ignition
+			g.Expect(h.run(t.Context(), order(nil))).NotTo(Succeed())
+			g.Expect(h.changes()).To(BeEmpty())
+		})
+	}
+}
+
+// TestAnIgnitionOfTheFuture: the system may know a version that the agent does not.
+func TestAnIgnitionOfTheFuture(t *testing.T) {
+	for _, version := range []string{"2.2.0", "3.99.0", "4.0.0"} {
+		g := NewWithT(t)
+		h := newHost(t)
+		h.ignition = func() ([]byte, error) { return []byte(`{"ignition":{"version":"` + version + `"}}`), nil }
+		g.Expect(h.run(t.Context(), order(nil))).To(Succeed(), version)
+	}
+}
+
+// TestASingleNodeIsCleanedLast: its Ignition is whole only when the temporary control plane has done its work.
+func TestASingleNodeIsCleanedLast(t *testing.T) {
+	const rendered = "/opt/openshift/master.ign"
+	for name, tc := range map[string]struct{ master, want string }{
+		"rendered":        {`{"ignition":{"version":"3.2.0"}}`, ""},
+		"a broken one":    {`{"ignition":{}}`, "complete-ignition: merge /opt/openshift/master.ign"},
+		"it never starts": {"", "wait-bootkube: no control plane"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			h := newHost(t)
+			h.trees["/dev/sda"] = used
+			i := h.installer()
+			i.Bootstrap = func(context.Context, install.Job, bool) ([]install.Task, []string, error) {
+				wait := func(context.Context, install.Report) error {
+					g.Expect(h.changes()).To(BeEmpty(), "the disk is left alone")
+					if tc.master == "" {
+						return errors.New("no control plane")
+					}
+					h.write(t, rendered, tc.master)
+					return nil
+				}
+				return []install.Task{{Name: "wait-bootkube", Stage: wire.HostStageWaitingForBootkube, Run: wait}}, []string{"wait-bootkube"}, nil
+			}
+			job := order(func(r *wire.InstallCmdRequest) { r.Role, r.ControlPlaneCount = wire.HostRoleBootstrap, 1 })
+			tasks, err := i.Tasks(t.Context(), job)
+			g.Expect(err).NotTo(HaveOccurred())
+			err = inTurn(t.Context(), tasks)
+			if tc.want == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(h.changes()).To(ContainElement(HavePrefix("wipefs")))
+				return
+			}
+			g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
+			g.Expect(h.changes()).To(BeEmpty())
 		})
 	}
 }

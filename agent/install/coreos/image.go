@@ -10,6 +10,10 @@ import (
 	"slices"
 	"time"
 
+	ignition "github.com/coreos/ignition/v2/config/shared/errors"
+	"github.com/coreos/ignition/v2/config/v3_6"
+	"github.com/coreos/vcontext/report"
+
 	"github.com/ironflow/ironflow/agent/command"
 	"github.com/ironflow/ironflow/agent/hubclient"
 	"github.com/ironflow/ironflow/agent/install"
@@ -53,7 +57,8 @@ func (i *Installer) ignition(ctx context.Context, job install.Job) error {
 	return i.Effects.Do(ctx, effect.KeepIgnition, path, func() error { return WritePrivate(i.Dir, path, raw) })
 }
 
-// isIgnition looks at the outside only: what is in it is for the installed system.
+// isIgnition checks what the installed system is to start with. A version that is not
+// known here is looked at from the outside only: the system may be newer.
 func isIgnition(raw []byte) error {
 	var config struct {
 		Ignition *struct {
@@ -66,7 +71,16 @@ func isIgnition(raw []byte) error {
 	if config.Ignition == nil || config.Ignition.Version == "" {
 		return errors.New("it has no ignition.version")
 	}
-	return nil
+	_, found, err := v3_6.ParseCompatibleVersion(raw)
+	if err == nil || errors.Is(err, ignition.ErrUnknownVersion) {
+		return nil
+	}
+	for _, e := range found.Entries {
+		if e.Kind == report.Error {
+			return fmt.Errorf("it is not valid: %s: %s", e.Context, e.Message)
+		}
+	}
+	return fmt.Errorf("it is not valid: %w", err)
 }
 
 // WritePrivate writes a file that only root can read, completely or not at all.
@@ -103,9 +117,6 @@ func Args(job install.Job, copyNetwork bool) []string {
 // forbids it is looked at once more.
 func (i *Installer) write(ctx context.Context, job install.Job, report install.Report) error {
 	if err := errors.Join(i.unmarked(), i.unmoved(ctx, job.Request.BootDevice, job.Disk), i.unused(ctx, job.Disk)); err != nil {
-		return err
-	}
-	if err := i.singleNode(ctx, job); err != nil {
 		return err
 	}
 	copyNetwork, err := networkConfigured(i.Dir)

@@ -1,6 +1,6 @@
-// Package coreos is the installer that changes the machine: it cleans the disks
-// that the order names, fetches the host's Ignition from the hub, lets
-// coreos-installer write the image, and puts the system into the firmware's boot
+// Package coreos is the installer that changes the machine: it fetches the host's
+// Ignition from the hub, cleans the disks that the order names, lets coreos-installer
+// write the image, and puts the system into the firmware's boot
 // menu. [Installer] makes the graph of tasks; everything that changes something is
 // a named effect. What a bootstrap host does besides is package bootstrap's.
 package coreos
@@ -59,8 +59,9 @@ var _ install.Installer = (*Installer)(nil)
 // Names of tasks.
 const (
 	checkDisk        = "check-disk"
-	cleanDisks       = "clean-disks"
 	fetchIgnition    = "fetch-ignition"
+	completeIgnition = "complete-ignition"
+	cleanDisks       = "clean-disks"
 	writeImage       = "write-image"
 	bootEntry        = "boot-entry"
 	waitControlPlane = "wait-control-plane"
@@ -70,26 +71,37 @@ const (
 // efiLabel is the name of the entry in the boot menu, as the protocol has it.
 const efiLabel = "Red Hat Enterprise Linux"
 
-// errExistingRoot means an order for a host that runs from its own disk.
-var errExistingRoot = errors.New("coreos_image: this agent does not install into an existing root; boot the live image")
+// Refused says what this installer cannot do of an order; nil for nothing. An installer
+// that the order names as a container image may be able to.
+func Refused(request wire.InstallCmdRequest) error {
+	var errs []error
+	if request.CoreosImage != "" {
+		errs = append(errs, errors.New("coreos_image: this agent does not install into an existing root; boot the live image, "+
+			"or have the hub name an installer image of its own that can"))
+	}
+	if request.EnableSkipMcoReboot {
+		errs = append(errs, errors.New("enable_skip_mco_reboot: this agent cannot spare the restart by the machine-config operator; "+
+			"have the hub leave it out (ENABLE_SKIP_MCO_REBOOT=false), or name an installer image of its own that can"))
+	}
+	return errors.Join(errs...)
+}
 
 // Tasks implements [install.Installer].
 func (i *Installer) Tasks(ctx context.Context, job install.Job) ([]install.Task, error) {
-	if job.Request.CoreosImage != "" {
-		return nil, errExistingRoot
-	}
-	if job.Request.EnableSkipMcoReboot {
-		i.Log.Info("enable_skip_mco_reboot is not done: the machine-config operator will restart the host once")
+	if err := Refused(job.Request); err != nil {
+		return nil, err
 	}
 	single := job.Request.ControlPlaneCount == 1
 	tasks := []install.Task{
 		{Name: checkDisk, Stage: wire.HostStageStartingInstallation, Run: func(ctx context.Context, _ install.Report) error { return i.check(ctx, job) }},
-		{Name: cleanDisks, After: []string{checkDisk}, Stage: wire.HostStageInstalling, Run: func(ctx context.Context, r install.Report) error { return i.clean(ctx, job, r) }},
 		{Name: fetchIgnition, After: []string{checkDisk}, Stage: wire.HostStageInstalling, Run: func(ctx context.Context, _ install.Report) error { return i.ignition(ctx, job) }},
 		{Name: bootEntry, After: []string{writeImage}, Stage: wire.HostStageWritingImageToDisk, Run: func(ctx context.Context, _ install.Report) error { return i.bootEntry(ctx, job.Disk) }},
 		{Name: handOver, After: []string{bootEntry}, Stage: wire.HostStageRebooting, Info: i.rebootInfo(ctx), Run: func(context.Context, install.Report) error { return nil }},
 	}
-	write := install.Task{Name: writeImage, After: []string{cleanDisks, fetchIgnition}, Stage: wire.HostStageWritingImageToDisk, Run: func(ctx context.Context, r install.Report) error { return i.write(ctx, job, r) }}
+	complete := install.Task{Name: completeIgnition, After: []string{fetchIgnition}, Stage: wire.HostStageInstalling, Run: func(ctx context.Context, _ install.Report) error { return i.singleNode(ctx, job) }}
+	// Nothing is cleaned before the Ignition is there: the hub's answer says whether the order still stands.
+	clean := install.Task{Name: cleanDisks, After: []string{completeIgnition}, Stage: wire.HostStageInstalling, Run: func(ctx context.Context, r install.Report) error { return i.clean(ctx, job, r) }}
+	write := install.Task{Name: writeImage, After: []string{cleanDisks}, Stage: wire.HostStageWritingImageToDisk, Run: func(ctx context.Context, r install.Report) error { return i.write(ctx, job, r) }}
 	switch job.Request.Role {
 	case wire.HostRoleWorker:
 		tasks = append(tasks, install.Task{
@@ -108,11 +120,14 @@ func (i *Installer) Tasks(ctx context.Context, job install.Job) ([]install.Task,
 				}
 				tasks = append(tasks, service)
 			}
-			write.After = append(write.After, before...)
+			if len(before) > 0 { // what they make is part of the Ignition
+				complete.After = append(complete.After, before...)
+				complete.Stage, clean.Stage = wire.HostStageWritingImageToDisk, wire.HostStageWritingImageToDisk
+			}
 		}
 	default: // it waits for nobody
 	}
-	return append(tasks, write), nil
+	return append(tasks, complete, clean, write), nil
 }
 
 // patience bounds every program but the one that writes the image: those that

@@ -110,12 +110,17 @@ func order(change func(*wire.InstallCmdRequest)) install.Job {
 	return install.Job{Request: request, Disk: "/dev/sda"}
 }
 
-// run does the tasks of the order one after the other, in an order that the graph allows.
+// run does the tasks of the order.
 func (h *host) run(ctx context.Context, job install.Job) error {
 	tasks, err := h.installer().Tasks(ctx, job)
 	if err != nil {
 		return err
 	}
+	return inTurn(ctx, tasks)
+}
+
+// inTurn does the tasks one after the other, in an order that their graph allows.
+func inTurn(ctx context.Context, tasks []install.Task) error {
 	for done := map[string]bool{}; len(done) < len(tasks); {
 		for _, t := range tasks {
 			if done[t.Name] || slices.ContainsFunc(t.After, func(name string) bool { return !done[name] }) {

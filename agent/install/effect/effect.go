@@ -16,11 +16,11 @@ type Name string
 
 // The changes of an installation, in the order in which they come about.
 const (
+	KeepIgnition      Name = "keep-ignition"
 	RemoveVolumeGroup Name = "remove-volume-group"
 	StopRAID          Name = "stop-raid"
 	ZeroRAIDMember    Name = "zero-raid-member"
 	WipeSignatures    Name = "wipe-signatures"
-	KeepIgnition      Name = "keep-ignition"
 	WriteImage        Name = "write-image"
 	RescanDisk        Name = "rescan-disk"
 	BootEntry         Name = "boot-entry"
@@ -49,11 +49,11 @@ type Row struct {
 }
 
 var table = []Row{
+	{KeepIgnition, "the host's Ignition in a private file on /run", "fetched and written again"},
 	{RemoveVolumeGroup, "volume groups on a disk that the order names", "looked for again; what is gone is not missed"},
 	{StopRAID, "software RAIDs on such a disk", "looked for again"},
 	{ZeroRAIDMember, "RAID superblocks on such a disk", "looked for again"},
 	{WipeSignatures, "signatures of file systems and partition tables on such a disk", "wiped again"},
-	{KeepIgnition, "the host's Ignition in a private file on /run", "fetched and written again"},
 	{WriteImage, "the disk of the order, by coreos-installer", "written again from its start, to the same disk only"},
 	{RescanDisk, "what the kernel knows of the disk's partitions", "done again"},
 	{BootEntry, "the firmware's boot menu", "the entry is found by partition and loader, not doubled"},
@@ -62,7 +62,7 @@ var table = []Row{
 	{WriteMachineConfig, "files and units of bootstrap.ign on the live system", "written again, unless the services have begun"},
 	{WriteManifests, "manifests of the in-cluster controller", "written again, unless the services have begun"},
 	{ReloadUnits, "what systemd knows of the units", "done again"},
-	{SetHostname, "the live system's host name, when it has none", "a name is left as it is"},
+	{SetHostname, "the live system's host name, when it has none that a node can have", "a name of a node is left as it is"},
 	{RestartNetwork, "NetworkManager", "restarted again, unless the services have begun"},
 	{StartBootstrapUnits, "bootkube and its companions", "units that run go on; those that have ended are not started again"},
 	{ReportOtherHost, "the hub's record of another host of the cluster", "reported again; the hub keeps the highest stage"},
