@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/nmstateconfigs"
 	"github.com/ironflow/ironflow/imagecustomization/network"
 )
 
@@ -24,19 +24,14 @@ func (r *Reconciler) observeNMState(ctx context.Context, in *Input) error {
 	if in.InfraEnv == nil || in.Host == nil || in.Image.Spec.NetworkDataName != "" {
 		return nil
 	}
-	selector, err := metav1.LabelSelectorAsSelector(&in.InfraEnv.Spec.NMStateConfigLabelSelector)
-	if err != nil || selector.Empty() {
-		return err // an empty one selects none, as in the contract
+	configs, err := nmstateconfigs.Of(ctx, r.Client, in.InfraEnv)
+	if err != nil {
+		return err
 	}
-	var list agentv1.NMStateConfigList
-	if err := r.Client.List(ctx, &list, client.InNamespace(in.InfraEnv.Namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
-		return fmt.Errorf("list NMStateConfigs of InfraEnv %s: %w", in.InfraEnv.Name, err)
-	}
-	slices.SortFunc(list.Items, func(a, b agentv1.NMStateConfig) int { return strings.Compare(a.Name, b.Name) })
 	cards := cardsOf(in.Host)
-	for i := range list.Items {
-		if slices.ContainsFunc(list.Items[i].Spec.Interfaces, func(n agentv1.NMStateInterface) bool { return cards[strings.ToLower(n.MacAddress)] }) {
-			in.NMState = &list.Items[i]
+	for i := range configs {
+		if slices.ContainsFunc(configs[i].Spec.Interfaces, func(n agentv1.NMStateInterface) bool { return cards[strings.ToLower(n.MacAddress)] }) {
+			in.NMState = &configs[i]
 			return nil
 		}
 	}

@@ -28,7 +28,7 @@ func summarise(env *agentv1.InfraEnv, err error) {
 		c.Message = err.Error()
 	}
 	now := metav1.Now()
-	if agentv1.SetCondition(&env.Status.Conditions, c, now) && err == nil && env.Status.CreatedTime == nil {
+	if agentv1.SetCondition(&env.Status.Conditions, c, now) && status == corev1.ConditionTrue && env.Status.CreatedTime == nil {
 		env.Status.CreatedTime = &now
 	}
 }
@@ -38,6 +38,9 @@ func summarise(env *agentv1.InfraEnv, err error) {
 // environment do not lose their images while something is merely waited for.
 func verdict(err error) (corev1.ConditionStatus, string) {
 	if err == nil {
+		return corev1.ConditionTrue, agentv1.ReasonImageCreated
+	}
+	if _, ok := errors.AsType[leftOut](err); ok {
 		return corev1.ConditionTrue, agentv1.ReasonImageCreated
 	}
 	if stalled, ok := errors.AsType[*reconcile.Stalled](err); ok {

@@ -69,6 +69,8 @@ func Setup(mgr ctrl.Manager, hub Hub) error {
 		Watches(&hivev1.ClusterDeployment{}, handler.EnqueueRequestsFromMapFunc(r.envsOfDeployment)).
 		// Its status tells when the cluster has its record in the hub.
 		Watches(&hiveextv1.AgentClusterInstall{}, handler.EnqueueRequestsFromMapFunc(r.envsOfInstall)).
+		// The static networks of its hosts.
+		Watches(&agentv1.NMStateConfig{}, handler.EnqueueRequestsFromMapFunc(r.envsOfNetwork)).
 		// The last Agent that goes lets a deleted InfraEnv go.
 		Watches(&agentv1.Agent{}, handler.EnqueueRequestsFromMapFunc(envOfAgent), builder.WithPredicates(deletions)).
 		Complete(r)
@@ -76,7 +78,7 @@ func Setup(mgr ctrl.Manager, hub Hub) error {
 
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=infraenvs,verbs=get;list;watch;update;patch
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=infraenvs/status,verbs=get;update;patch
-// +kubebuilder:rbac:groups=agent-install.openshift.io,resources=agents,verbs=get;list;watch
+// +kubebuilder:rbac:groups=agent-install.openshift.io,resources=agents;nmstateconfigs,verbs=get;list;watch
 // +kubebuilder:rbac:groups=hive.openshift.io,resources=clusterdeployments,verbs=get;list;watch
 // +kubebuilder:rbac:groups=extensions.hive.openshift.io,resources=agentclusterinstalls,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;patch
@@ -87,12 +89,17 @@ func (r *reconciler) register(ctx context.Context, env *agentv1.InfraEnv) error 
 	if err != nil {
 		return err
 	}
+	networks, refused, err := r.networks(ctx, env)
+	if err != nil {
+		return err
+	}
+	spec.StaticNetworks = networks
 	if _, err := r.hub.EnsureInfraEnv(ctx, spec); err != nil {
 		return hubError(err)
 	}
 	r.showImage(ctx, env, spec.ID)
 	env.Status.AgentLabelSelector = metav1.LabelSelector{MatchLabels: map[string]string{names.InfraEnvLabel: env.Name}}
-	return nil
+	return refused
 }
 
 // showImage writes where the environment's own image is served. Without a base
@@ -125,6 +132,8 @@ func (r *reconciler) spec(ctx context.Context, env *agentv1.InfraEnv) (service.I
 		TrustBundle:          env.Spec.AdditionalTrustBundle,
 		Version:              env.Spec.OSImageVersion,
 		ImageType:            wire.ImageType(env.Spec.ImageType),
+
+		NetworkDiscoveryDelay: env.Spec.NetworkDiscoveryDelaySeconds,
 	}
 	for _, a := range env.Spec.KernelArguments {
 		spec.KernelArguments = append(spec.KernelArguments, wire.KernelArgument{Operation: a.Operation, Value: a.Value})

@@ -57,6 +57,10 @@ type Spec struct {
 	TrustBundle, Version string
 	// KernelArguments change the live system's command line.
 	KernelArguments wire.KernelArguments
+	// StaticNetworks are those of its hosts, NetworkDiscoveryDelay is how many seconds a
+	// host waits for its cards before it takes one of them.
+	StaticNetworks        []wire.HostStaticNetworkConfig
+	NetworkDiscoveryDelay *int64
 	// ImageType is full-iso or minimal-iso; empty leaves it as it is.
 	ImageType wire.ImageType
 }
@@ -66,6 +70,9 @@ type Spec struct {
 func (r *Registry) EnsureInfraEnv(ctx context.Context, spec Spec) (wire.InfraEnv, error) {
 	if uuid.Validate(spec.ID) != nil {
 		return wire.InfraEnv{}, refusal.BadRequest("infra-env id %q is not a UUID", spec.ID)
+	}
+	if err := staticnetwork.Check(spec.StaticNetworks); err != nil {
+		return wire.InfraEnv{}, refusal.BadRequest("%v", err)
 	}
 	var out wire.InfraEnv
 	err := r.units.Update(ctx, func(w *settle.Work) error {
@@ -101,6 +108,10 @@ func (spec Spec) apply(env *store.InfraEnv) {
 	env.API.Type, env.API.KernelArguments = cmp.Or(spec.ImageType, env.API.Type), nil
 	if len(spec.KernelArguments) > 0 {
 		env.API.KernelArguments = new(unit.Text(spec.KernelArguments))
+	}
+	env.API.StaticNetworkConfig, env.API.NetworkDiscoveryDelaySeconds = "", spec.NetworkDiscoveryDelay
+	if len(spec.StaticNetworks) > 0 {
+		env.API.StaticNetworkConfig = unit.Text(spec.StaticNetworks)
 	}
 }
 
@@ -155,11 +166,11 @@ func (r *Registry) CreateInfraEnv(ctx context.Context, p wire.InfraEnvCreatePara
 			ClusterID: wire.Value(p.ClusterID), SSHKey: wire.Value(p.SSHAuthorizedKey),
 			AdditionalNTPSources: wire.Value(p.AdditionalNTPSources), NTPSources: wire.Value(p.NTPSources),
 			TrustBundle: p.AdditionalTrustBundle, Version: p.OpenshiftVersion, ImageType: p.ImageType,
+			NetworkDiscoveryDelay: p.NetworkDiscoveryDelaySeconds,
 		}
 		spec.apply(env)
 		env.AutoApprove = true // without Kubernetes, to register is to be approved
 		env.API.RendezvousIP = p.RendezvousIP
-		env.API.NetworkDiscoveryDelaySeconds = p.NetworkDiscoveryDelaySeconds
 		if err := putLists(env, p.StaticNetworkConfig, p.KernelArguments); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package staticnetwork
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -13,39 +14,68 @@ import (
 // Check says what is wrong with the static networks of an infra-env's hosts: a
 // document that cannot be read, a host that no card tells, or one card of two hosts.
 func Check(hosts []wire.HostStaticNetworkConfig) error {
-	owners := map[string]int{}
+	var c Checker
 	for n, h := range hosts {
-		if len(h.MACInterfaceMap) == 0 {
-			return fmt.Errorf("static_network_config[%d]: mac_interface_map is empty: nobody could tell which host it is for", n)
-		}
-		var document map[string]any
-		if err := yaml.Unmarshal([]byte(h.NetworkYaml), &document); err != nil {
-			return fmt.Errorf("static_network_config[%d].network_yaml: %w", n, err)
-		}
-		if err := checkCards(n, h.MACInterfaceMap, owners); err != nil {
+		if err := c.Add(fmt.Sprintf("static_network_config[%d]", n), h); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkCards(n int, cards wire.MACInterfaceMap, owners map[string]int) error {
-	names := map[string]bool{}
-	for _, card := range cards {
-		address, err := net.ParseMAC(card.MACAddress)
-		switch {
-		case err != nil || len(address) != 6:
-			return fmt.Errorf("static_network_config[%d]: %.40q is no MAC address", n, card.MACAddress)
-		case card.LogicalNICName == "" || strings.ContainsAny(card.LogicalNICName, "/= \t\r\n"):
-			return fmt.Errorf("static_network_config[%d]: %.40q is no name of a card", n, card.LogicalNICName)
-		case names[card.LogicalNICName]:
-			return fmt.Errorf("static_network_config[%d]: two cards have the name %s", n, card.LogicalNICName)
-		}
-		mac := address.String()
-		if owner, taken := owners[mac]; taken {
-			return fmt.Errorf("static_network_config[%d]: address %s is that of a card of entry %d, too", n, mac, owner)
-		}
-		owners[mac], names[card.LogicalNICName] = n, true
+// Checker checks the static networks of hosts one after the other. The zero value is ready.
+type Checker struct {
+	// owners are the names of those that have a card, by its address.
+	owners map[string]string
+}
+
+// Add checks a host's network against itself and those that were added before. One with
+// an error is not added. The name says in messages where the network stands.
+func (c *Checker) Add(name string, h wire.HostStaticNetworkConfig) error {
+	if len(h.MACInterfaceMap) == 0 {
+		return fmt.Errorf("%s: mac_interface_map is empty: nobody could tell which host it is for", name)
+	}
+	var document map[string]any
+	err := yaml.Unmarshal([]byte(h.NetworkYaml), &document)
+	if err == nil && len(document) == 0 && strings.TrimSpace(h.NetworkYaml) != "{}" {
+		err = errors.New("it is empty")
+	}
+	if err != nil {
+		return fmt.Errorf("%s.network_yaml: %w", name, err)
+	}
+	cards, err := c.cards(name, h.MACInterfaceMap)
+	if err != nil {
+		return err
+	}
+	if c.owners == nil {
+		c.owners = map[string]string{}
+	}
+	for _, mac := range cards {
+		c.owners[mac] = name
 	}
 	return nil
+}
+
+func (c *Checker) cards(name string, cards wire.MACInterfaceMap) (addresses []string, err error) {
+	names, macs := map[string]bool{}, map[string]bool{}
+	for _, card := range cards {
+		address, err := net.ParseMAC(card.MACAddress)
+		mac := address.String()
+		owner := c.owners[mac]
+		switch {
+		case err != nil || len(address) != 6:
+			return nil, fmt.Errorf("%s: %.40q is no MAC address", name, card.MACAddress)
+		case card.LogicalNICName == "" || strings.ContainsAny(card.LogicalNICName, "/= \t\r\n"):
+			return nil, fmt.Errorf("%s: %.40q is no name of a card", name, card.LogicalNICName)
+		case names[card.LogicalNICName]:
+			return nil, fmt.Errorf("%s: two cards have the name %s", name, card.LogicalNICName)
+		case macs[mac]:
+			return nil, fmt.Errorf("%s: two cards have the address %s", name, mac)
+		case owner != "":
+			return nil, fmt.Errorf("%s: address %s is that of a card of %s, too", name, mac, owner)
+		}
+		names[card.LogicalNICName], macs[mac] = true, true
+		addresses = append(addresses, mac)
+	}
+	return addresses, nil
 }

@@ -53,15 +53,17 @@ func TestCheck(t *testing.T) {
 		"two hosts": {[]wire.HostStaticNetworkConfig{
 			{NetworkYaml: "interfaces: []", MACInterfaceMap: card("52:54:00:00:00:01", "eth0")}, {NetworkYaml: "{}", MACInterfaceMap: card("52:54:00:00:00:02", "eth0")},
 		}, ""},
-		"no card":       {[]wire.HostStaticNetworkConfig{{NetworkYaml: "{}"}}, "mac_interface_map is empty"},
-		"no YAML":       {[]wire.HostStaticNetworkConfig{{NetworkYaml: "a: [", MACInterfaceMap: card("52:54:00:00:00:01", "eth0")}}, "[0].network_yaml"},
-		"a list":        {[]wire.HostStaticNetworkConfig{{NetworkYaml: "- a", MACInterfaceMap: card("52:54:00:00:00:01", "eth0")}}, "[0].network_yaml"},
-		"no address":    {[]wire.HostStaticNetworkConfig{{NetworkYaml: "{}", MACInterfaceMap: card("eth0", "eth0")}}, "no MAC address"},
-		"no name":       {[]wire.HostStaticNetworkConfig{{NetworkYaml: "{}", MACInterfaceMap: card("52:54:00:00:00:01", "a b")}}, "no name of a card"},
-		"the same name": {[]wire.HostStaticNetworkConfig{{NetworkYaml: "{}", MACInterfaceMap: append(card("52:54:00:00:00:01", "a"), card("52:54:00:00:00:02", "a")...)}}, "two cards have the name a"},
+		"no card":          {[]wire.HostStaticNetworkConfig{{NetworkYaml: "{}"}}, "mac_interface_map is empty"},
+		"no YAML":          {[]wire.HostStaticNetworkConfig{{NetworkYaml: "a: [", MACInterfaceMap: card("52:54:00:00:00:01", "eth0")}}, "[0].network_yaml"},
+		"a list":           {[]wire.HostStaticNetworkConfig{{NetworkYaml: "- a", MACInterfaceMap: card("52:54:00:00:00:01", "eth0")}}, "[0].network_yaml"},
+		"no address":       {[]wire.HostStaticNetworkConfig{{NetworkYaml: "{}", MACInterfaceMap: card("eth0", "eth0")}}, "no MAC address"},
+		"no name":          {[]wire.HostStaticNetworkConfig{{NetworkYaml: "{}", MACInterfaceMap: card("52:54:00:00:00:01", "a b")}}, "no name of a card"},
+		"the same name":    {[]wire.HostStaticNetworkConfig{{NetworkYaml: "{}", MACInterfaceMap: append(card("52:54:00:00:00:01", "a"), card("52:54:00:00:00:02", "a")...)}}, "two cards have the name a"},
+		"an empty one":     {[]wire.HostStaticNetworkConfig{{NetworkYaml: " ", MACInterfaceMap: card("52:54:00:00:00:01", "eth0")}}, "[0].network_yaml: it is empty"},
+		"the same address": {[]wire.HostStaticNetworkConfig{{NetworkYaml: "{}", MACInterfaceMap: append(card("52:54:00:00:00:01", "a"), card("52:54:00:00:00:01", "b")...)}}, "two cards have the address 52:54:00:00:00:01"},
 		"a card of two hosts": {[]wire.HostStaticNetworkConfig{
 			{NetworkYaml: "{}", MACInterfaceMap: card("52:54:00:00:00:0a", "eth0")}, {NetworkYaml: "{}", MACInterfaceMap: card("52:54:00:00:00:0A", "eth0")},
-		}, "that of a card of entry 0, too"},
+		}, "[1]: address 52:54:00:00:00:0a is that of a card of static_network_config[0], too"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

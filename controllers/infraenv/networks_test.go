@@ -1,0 +1,109 @@
+package infraenv
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/controllers/hubid"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// network is an NMStateConfig of the site "edge" with the address for the card.
+func network(name, mac, address string, change ...func(*agentv1.NMStateConfig)) *agentv1.NMStateConfig {
+	c := &agentv1.NMStateConfig{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: name, Labels: map[string]string{"site": "edge"}}}
+	c.Spec.Interfaces = []agentv1.NMStateInterface{{Name: "nic1", MacAddress: mac}}
+	c.Spec.NetConfig.Raw = []byte(`{"interfaces":[{"name":"nic1","type":"ethernet","state":"up","ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"` + address + `","prefix-length":24}]}}]}`)
+	for _, f := range change {
+		f(c)
+	}
+	return c
+}
+
+func ofSite(e *agentv1.InfraEnv) {
+	e.Spec.NMStateConfigLabelSelector = metav1.LabelSelector{MatchLabels: map[string]string{"site": "edge"}}
+}
+
+func (w *world) record(env *agentv1.InfraEnv) wire.InfraEnv {
+	w.t.Helper()
+	record, err := w.hub.Hub.InfraEnv(w.t.Context(), hubid.InfraEnv(env))
+	w.Expect(err).NotTo(HaveOccurred())
+	return record
+}
+
+// TestTheRecordHasTheStaticNetworks: those that an InfraEnv selects are those of its hosts.
+// They belong into its own image, and its hosts are installed with --copy-network instead
+// of ip=MAC:dhcp (assisted-service#4475).
+func TestTheRecordHasTheStaticNetworks(t *testing.T) {
+	elsewhere := network("m0", "52:54:00:00:00:09", "198.51.100.9")
+	elsewhere.Namespace = "other"
+	w := newWorld(t, pullSecret(goodSecret), elsewhere,
+		network("m1", "52:54:00:00:00:02", "192.0.2.8"), network("m0", "52:54:00:00:00:01", "192.0.2.7"),
+		network("m2", "52:54:00:00:00:03", "198.51.100.1", func(c *agentv1.NMStateConfig) { c.Labels["site"] = "core" }),
+		infraEnv(ofSite, func(e *agentv1.InfraEnv) { e.Spec.NetworkDiscoveryDelaySeconds = new(int64(20)) }))
+	_, env := w.pass()
+	record := w.record(env)
+	w.Expect(record.StaticNetworkConfig).To(MatchJSON(`[
+		{"mac_interface_map":[{"logical_nic_name":"nic1","mac_address":"52:54:00:00:00:01"}],
+		 "network_yaml":"interfaces:\n- ipv4:\n    address:\n    - ip: 192.0.2.7\n      prefix-length: 24\n    dhcp: false\n    enabled: true\n  name: nic1\n  state: up\n  type: ethernet\n"},
+		{"mac_interface_map":[{"logical_nic_name":"nic1","mac_address":"52:54:00:00:00:02"}],
+		 "network_yaml":"interfaces:\n- ipv4:\n    address:\n    - ip: 192.0.2.8\n      prefix-length: 24\n    dhcp: false\n    enabled: true\n  name: nic1\n  state: up\n  type: ethernet\n"}]`))
+	w.Expect(record.NetworkDiscoveryDelaySeconds).To(HaveValue(BeEquivalentTo(20)))
+	w.Expect(imageCreated(env).Status).To(Equal(corev1.ConditionTrue))
+
+	w.Expect(w.kube.Delete(t.Context(), network("m1", "", ""))).To(Succeed())
+	w.pass()
+	w.Expect(w.record(env).StaticNetworkConfig).NotTo(ContainSubstring("192.0.2.8"), "it is gone")
+	env.Spec.NMStateConfigLabelSelector, env.Spec.NetworkDiscoveryDelaySeconds = metav1.LabelSelector{}, nil
+	w.Expect(w.kube.Update(t.Context(), env)).To(Succeed())
+	_, env = w.pass()
+	w.Expect(w.record(env).StaticNetworkConfig).To(BeEmpty(), "an empty selector selects none")
+	w.Expect(w.record(env).NetworkDiscoveryDelaySeconds).To(BeNil())
+}
+
+// TestANetworkThatCannotBeIsLeftOut: it is that of one host, and the images of the others stay.
+func TestANetworkThatCannotBeIsLeftOut(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*agentv1.NMStateConfig)
+		want   string
+	}{
+		"the card of another": {func(c *agentv1.NMStateConfig) { c.Spec.Interfaces[0].MacAddress = "52:54:00:00:00:0A" }, "NMStateConfig m1: address 52:54:00:00:00:0a is that of a card of NMStateConfig m0, too"},
+		"no card":             {func(c *agentv1.NMStateConfig) { c.Spec.Interfaces = nil }, "NMStateConfig m1: mac_interface_map is empty"},
+		"two cards of one name": {func(c *agentv1.NMStateConfig) {
+			c.Spec.Interfaces = append(c.Spec.Interfaces, agentv1.NMStateInterface{Name: "nic1", MacAddress: "52:54:00:00:00:03"})
+		}, "NMStateConfig m1: two cards have the name nic1"},
+		"no document":            {func(c *agentv1.NMStateConfig) { c.Spec.NetConfig.Raw = nil }, "NMStateConfig m1.network_yaml: it is empty"},
+		"a document that is odd": {func(c *agentv1.NMStateConfig) { c.Spec.NetConfig.Raw = []byte(`[]`) }, "NMStateConfig m1.network_yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, pullSecret(goodSecret), network("m0", "52:54:00:00:00:0a", "192.0.2.7"), network("m1", "52:54:00:00:00:02", "192.0.2.8", tc.change), infraEnv(ofSite))
+			_, env := w.pass()
+			w.Expect(w.record(env).StaticNetworkConfig).To(And(ContainSubstring("192.0.2.7"), Not(ContainSubstring("192.0.2.8"))))
+			w.Expect(imageCreated(env)).To(And(HaveField("Status", corev1.ConditionTrue), HaveField("Reason", agentv1.ReasonImageCreated), HaveField("Message", ContainSubstring(tc.want))))
+			_, again := w.pass()
+			w.Expect(again.ResourceVersion).To(Equal(env.ResourceVersion), "a pass without news writes nothing")
+		})
+	}
+}
+
+func TestASelectorThatNobodyUnderstands(t *testing.T) {
+	w := newWorld(t, pullSecret(goodSecret), infraEnv(func(e *agentv1.InfraEnv) {
+		e.Spec.NMStateConfigLabelSelector = metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "site", Operator: "Like"}}}
+	}))
+	_, env := w.pass()
+	w.Expect(imageCreated(env)).To(And(HaveField("Reason", agentv1.ReasonImageCreationError), HaveField("Message", ContainSubstring("spec.nmStateConfigLabelSelector"))))
+}
+
+func TestNetworksWakeTheirEnvironments(t *testing.T) {
+	w := newWorld(t, infraEnv(ofSite))
+	w.Expect(w.r.envsOfNetwork(t.Context(), network("m0", "", ""))).To(ConsistOf(ctrlreconcile.Request{NamespacedName: key}))
+	other := network("m0", "", "", func(c *agentv1.NMStateConfig) { c.Labels = nil })
+	w.Expect(w.r.envsOfNetwork(t.Context(), other)).To(BeEmpty())
+	other = network("m0", "", "")
+	other.Namespace = "other"
+	w.Expect(w.r.envsOfNetwork(t.Context(), other)).To(BeEmpty())
+}
