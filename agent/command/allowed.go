@@ -13,7 +13,10 @@ type Program struct {
 // allowed is sorted by name.
 var allowed = []Program{
 	{"blockdev", "makes the kernel read the new partition table of the installed disk"},
+	{"chpasswd", "sets the passwords of users that bootstrap.ign brings: it keeps the system's rules and locks"},
 	{"coreos-installer", "writes the image: it is the field's program for that, and checks signatures"},
+	{"groupadd", "makes the groups that bootstrap.ign brings"},
+	{"groupmod", "gives such a group, where it is there already, its number"},
 	{"installer-gather.sh", "gathers the logs of a control plane: the script comes with the bootstrap host's Ignition and knows what is there"},
 	{"journalctl", "exports the journal for log bundles: a reader in Go needs libsystemd"},
 	{"lsblk", "lists disks with what udev and libblkid know of them"},
@@ -23,9 +26,11 @@ var allowed = []Program{
 	{"podman", "pulls and runs container images"},
 	{"rpm-ostree", "drops the roll-back deployment of an installed host whose /boot is too small for the discovery image"},
 	{"sync", "has what is written to the installed disk reach it, and hears of its errors: a disk that hangs would hold the agent itself"},
-	{"systemctl", "reboots an installed host from inside a container, which does not see the host's D-Bus"},
+	{"systemctl", "reboots an installed host from inside a container, which does not see the host's D-Bus; enables the units that bootstrap.ign brings"},
 	{"udevadm", "waits until udev knows the new partitions"},
 	{"umount", "the counterpart of mount"},
+	{"useradd", "makes the users that bootstrap.ign brings: it keeps the system's rules, and makes homes with their labels"},
+	{"usermod", "changes such users where they are there already"},
 	{"wipefs", "removes signatures of file systems with libblkid's knowledge of where they are"},
 	{"zipl", "writes the boot record of an IBM Z host, whose format is the program's own"},
 }

@@ -123,9 +123,9 @@ func (p childHost) Start(_ context.Context, name string) (string, error) {
 		os.WriteFile(p.dir.Path("/opt/openshift/master.ign"), []byte(`{"ignition": {"version": "3.4.0"}}`), 0o600))
 }
 
-func (p childHost) SetHostname(context.Context, string) error { return nil }
-func (p childHost) Restart(context.Context, string) (string, error)  { return systemd.JobDone, nil }
-func (p childHost) Reload(context.Context) error                     { return nil }
+func (p childHost) SetHostname(context.Context, string) error       { return nil }
+func (p childHost) Restart(context.Context, string) (string, error) { return systemd.JobDone, nil }
+func (p childHost) Reload(context.Context) error                    { return nil }
 
 func (p childHost) Reboot(context.Context, time.Duration) error {
 	p.note(ranFile, "reboot")

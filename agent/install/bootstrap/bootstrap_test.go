@@ -260,6 +260,7 @@ func TestWithoutAnImageFilesAndUnitsAreWritten(t *testing.T) {
 	g := NewWithT(t)
 	h := newHost(t)
 	h.write(t, "/etc/motd", "welcome\n")
+	g.Expect(os.Chmod(h.dir.Path("/etc/motd"), 0o644)).To(Succeed())
 	own := request(func(r *wire.InstallCmdRequest) { r.McoImage = "" })
 	for range 2 { // a second run changes nothing more
 		g.Expect(h.run(t, h.role(), own, started)).To(Succeed())
@@ -329,11 +330,11 @@ func TestBadBootstrapIgnition(t *testing.T) {
 	for name, tc := range map[string]struct{ ignition, want string }{
 		"no JSON":        {"secret", "bootstrap.ign: it is not the JSON of an Ignition configuration"},
 		"no version":     {"{}", "no ignition.version"},
-		"detour":         {`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/etc/../x"}]}}`, "want a clean absolute path"},
-		"not absolute":   {`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "x"}]}}`, "want a clean absolute path"},
+		"detour":         {`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/etc/../x"}]}}`, "storage.files.0.path: path is not fully simplified"},
+		"not absolute":   {`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "x"}]}}`, "storage.files.0.path: path not absolute"},
 		"remote content": {`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/x", "contents": {"source": "http://x"}}]}}`, "no data URL"},
-		"broken base64":  {`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/x", "contents": {"source": "data:;base64,secret"}}]}}`, "its data URL is broken"},
-		"odd packing":    {`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/x", "contents": {"source": "data:,x", "compression": "xz"}}]}}`, `compression "xz"`},
+		"broken base64":  {`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/x", "contents": {"source": "data:;base64,secret"}}]}}`, "storage.files.0.contents.source: illegal base64 data"},
+		"odd packing":    {`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/x", "contents": {"source": "data:,x", "compression": "xz"}}]}}`, "storage.files.0.contents.compression: invalid compression method"},
 		"unit with path": {`{"ignition": {"version": "3.2.0"}, "systemd": {"units": [{"name": "../x.service", "contents": ""}]}}`, "no unit's name"},
 		"bomb":           {`{"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/x", "contents": {"compression": "gzip", "source": "` + packed(strings.Repeat("0", 33<<20)) + `"}}]}}`, "more than 32 MiB"},
 	} {

@@ -3,6 +3,8 @@ package bootstrap
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
+	"crypto/sha512"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -11,9 +13,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -25,7 +25,7 @@ const pullSecret = "/root/.docker/config.json" //nolint:gosec // a path
 // maxContent bounds one unpacked file.
 const maxContent = 32 << 20
 
-// config is the part of an Ignition configuration that a live system can be given.
+// config is what is looked at of bootstrap.ign whoever writes it onto the live system.
 type config struct {
 	Ignition struct {
 		Version string `json:"version"`
@@ -33,30 +33,18 @@ type config struct {
 	Storage struct {
 		Files []file `json:"files"`
 	} `json:"storage"`
-	Systemd struct {
-		Units []unit `json:"units"`
-	} `json:"systemd"`
 }
 
 type file struct {
-	Path     string     `json:"path"`
-	Mode     *int       `json:"mode"`
-	Contents *resource  `json:"contents"`
-	Append   []resource `json:"append"`
+	Path     string    `json:"path"`
+	Contents *resource `json:"contents"`
 }
 
 type resource struct {
 	Source      *string `json:"source"`
 	Compression string  `json:"compression"`
-}
-
-type unit struct {
-	Name     string  `json:"name"`
-	Contents *string `json:"contents"`
-	Dropins  []struct {
-		Name     string  `json:"name"`
-		Contents *string `json:"contents"`
-	} `json:"dropins"`
+	// Hash is that of the unpacked content, "sha512-HEX" or "sha256-HEX"; empty for none.
+	Hash string `json:"-"`
 }
 
 func parse(raw []byte) (config, error) {
@@ -89,7 +77,7 @@ func (r resource) content() ([]byte, error) {
 	rest, ok := strings.CutPrefix(*r.Source, "data:")
 	head, body, comma := strings.Cut(rest, ",")
 	if !ok || !comma {
-		return nil, errors.New("its source is no data URL")
+		return nil, errors.New("its source is no data URL; put the content into one")
 	}
 	var raw []byte
 	var err error
@@ -103,7 +91,14 @@ func (r resource) content() ([]byte, error) {
 	if err != nil {
 		return nil, errors.New("its data URL is broken")
 	}
-	switch r.Compression {
+	if raw, err = decompress(raw, r.Compression); err != nil {
+		return nil, err
+	}
+	return raw, verify(raw, r.Hash)
+}
+
+func decompress(raw []byte, compression string) ([]byte, error) {
+	switch compression {
 	case "":
 		return raw, nil
 	case "gzip":
@@ -117,86 +112,36 @@ func (r resource) content() ([]byte, error) {
 		}
 		return raw, err
 	default:
-		return nil, fmt.Errorf("compression %q is not known", r.Compression)
+		return nil, fmt.Errorf("compression %q is not known", compression)
 	}
 }
 
-// unitName is what systemd takes for one, with a name that stays in its folder.
-var unitName = regexp.MustCompile(`^[A-Za-z0-9:_.\\@-]+\.[a-z]+$`)
-
-// apply writes files and units onto the live system.
-func (c config) apply(dir hostfile.Dir) error {
-	for _, f := range c.Storage.Files {
-		if !path.IsAbs(f.Path) || path.Clean(f.Path) != f.Path {
-			return fmt.Errorf("file %q: want a clean absolute path", f.Path)
-		}
-		if err := f.apply(dir); err != nil {
-			return fmt.Errorf("file %s: %w", f.Path, err)
-		}
+func verify(raw []byte, hash string) error {
+	kind, want, _ := strings.Cut(hash, "-")
+	var have string
+	switch kind {
+	case "":
+		return nil
+	case "sha256":
+		have = fmt.Sprintf("%x", sha256.Sum256(raw))
+	case "sha512":
+		have = fmt.Sprintf("%x", sha512.Sum512(raw))
+	default:
+		return fmt.Errorf("verification.hash %q: want sha512-HEX or sha256-HEX", kind)
 	}
-	for _, u := range c.Systemd.Units {
-		if err := u.apply(dir); err != nil {
-			return fmt.Errorf("unit %s: %w", u.Name, err)
-		}
-	}
-	return nil
-}
-
-func (f file) apply(dir hostfile.Dir) error {
-	mode := fs.FileMode(0o644)
-	if f.Mode != nil {
-		mode = fs.FileMode(*f.Mode) & fs.ModePerm
-	}
-	var raw []byte
-	if f.Contents == nil {
-		var err error
-		if raw, err = os.ReadFile(dir.Path(f.Path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	} else {
-		var err error
-		if raw, err = f.Contents.content(); err != nil {
-			return err
-		}
-	}
-	for _, more := range f.Append {
-		part, err := more.content()
-		if err != nil {
-			return err
-		}
-		if !bytes.HasSuffix(raw, part) { // a second run appends nothing twice
-			raw = append(raw, part...)
-		}
-	}
-	return writeFile(dir, f.Path, raw, mode)
-}
-
-func (u unit) apply(dir hostfile.Dir) error {
-	if !unitName.MatchString(u.Name) {
-		return errors.New("this is no unit's name")
-	}
-	target := path.Join(hostfile.UnitDir, u.Name)
-	if u.Contents != nil {
-		if err := writeFile(dir, target, []byte(*u.Contents), 0o644); err != nil {
-			return err
-		}
-	}
-	for _, d := range u.Dropins {
-		if !unitName.MatchString(d.Name) {
-			return fmt.Errorf("drop-in %q: this is no name of one", d.Name)
-		}
-		if d.Contents == nil {
-			continue
-		}
-		if err := writeFile(dir, path.Join(target+".d", d.Name), []byte(*d.Contents), 0o644); err != nil {
-			return err
-		}
+	if !strings.EqualFold(have, want) {
+		return errors.New("its content has another hash than verification.hash says")
 	}
 	return nil
 }
 
 // writeFile writes a file of the host completely or not at all.
 func writeFile(dir hostfile.Dir, path string, raw []byte, mode fs.FileMode) error {
+	return writeOwned(dir, path, raw, mode, ids{-1, -1})
+}
+
+// writeOwned gives the file an owner as well.
+func writeOwned(dir hostfile.Dir, path string, raw []byte, mode fs.FileMode, owner ids) error {
 	target := dir.Path(path)
 	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 		return err
@@ -206,6 +151,9 @@ func writeFile(dir hostfile.Dir, path string, raw []byte, mode fs.FileMode) erro
 		return err
 	}
 	_, err = f.Write(raw)
+	if owner != (ids{-1, -1}) { // it takes special bits of the mode away
+		err = errors.Join(err, f.Chown(owner.user, owner.group))
+	}
 	if err = errors.Join(err, f.Chmod(mode), f.Close()); err == nil {
 		err = os.Rename(f.Name(), target)
 	}

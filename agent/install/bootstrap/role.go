@@ -150,6 +150,11 @@ func (r *Role) fetch(ctx context.Context, request wire.InstallCmdRequest) error 
 	if err != nil {
 		return fmt.Errorf("bootstrap.ign: %w", err)
 	}
+	if request.McoImage == "" { // nobody else writes it: what cannot be done is refused before anything is
+		if _, err := newLive(raw, r.Dir); err != nil {
+			return fmt.Errorf("bootstrap.ign: %w", err)
+		}
+	}
 	err = r.Effects.Do(ctx, effect.KeepBootstrap, ignitionFile, func() error { return writeFile(r.Dir, ignitionFile, raw, 0o600) })
 	if err != nil {
 		return err

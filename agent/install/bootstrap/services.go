@@ -53,11 +53,11 @@ func (r *Role) unpack(ctx context.Context, request wire.InstallCmdRequest, repor
 			if err != nil {
 				return err
 			}
-			config, err := parse(raw)
+			config, err := newLive(raw, r.Dir)
 			if err != nil {
-				return err
+				return fmt.Errorf("bootstrap.ign: %w", err)
 			}
-			return config.apply(r.Dir)
+			return config.apply(ctx, r.Commands)
 		}
 		return r.runMachineConfig(ctx, request)
 	})

@@ -189,9 +189,11 @@ func TestOrdersThatCannotBeCarriedOut(t *testing.T) {
 // it stands; a disk is cleaned after that, not beside it.
 func TestNothingIsWipedThatTheHubDoesNotWant(t *testing.T) {
 	for name, ignition := range map[string]func() ([]byte, error){
-		"cancelled":      func() ([]byte, error) { return nil, &hubclient.StatusError{Code: 409} },
-		"no Ignition":    func() ([]byte, error) { return []byte("<html>"), nil },
-		"an invalid one": func() ([]byte, error) { return []byte(`{"ignition":{"version":"3.4.0"},"storage":{"directories":[{"path":"x"}]}}`), nil },
+		"cancelled":   func() ([]byte, error) { return nil, &hubclient.StatusError{Code: 409} },
+		"no Ignition": func() ([]byte, error) { return []byte("<html>"), nil },
+		"an invalid one": func() ([]byte, error) {
+			return []byte(`{"ignition":{"version":"3.4.0"},"storage":{"directories":[{"path":"x"}]}}`), nil
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
