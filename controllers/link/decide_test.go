@@ -301,6 +301,14 @@ func TestHostSide(t *testing.T) {
 	}
 }
 
+// ownNetwork gives the host network data of its own for the live system.
+func ownNetwork(h *metal3v1.BareMetalHost) { h.Spec.PreprovisioningNetworkDataName = "node-0-network" }
+
+// installedWith expects these arguments of the installer.
+func installedWith(args string) func(g *WithT, p link.Plan) {
+	return func(g *WithT, p link.Plan) { g.Expect(p.Agent.Spec.InstallerArgs).To(Equal(args)) }
+}
+
 func TestAgentSide(t *testing.T) {
 	gone := func(g *WithT, p link.Plan) { g.Expect(p.DeleteAgent).To(BeTrue()) }
 	stays := func(g *WithT, p link.Plan) {
@@ -343,6 +351,32 @@ func TestAgentSide(t *testing.T) {
 			func(g *WithT, p link.Plan) {
 				g.Expect(p.Agent.Spec).To(And(HaveField("InstallerArgs", `["--append-karg","quiet"]`), HaveField("IgnitionConfigOverrides", ""), HaveField("MachineConfigPool", "infra")))
 			},
+		},
+		"network data of its own stays on the installed system": {
+			link.Input{Host: host(metal3v1.StateProvisioning, asked, ownNetwork), Agent: agent(inHub("known"))},
+			installedWith(`["--copy-network"]`),
+		},
+		"beside arguments of the user's": {
+			link.Input{Host: host(metal3v1.StateProvisioning, asked, ownNetwork, annotated(names.BMACInstallerArgs, `["--append-karg","quiet"]`)), Agent: agent()},
+			installedWith(`["--append-karg","quiet","--copy-network"]`),
+		},
+		"unless they say how the system gets its addresses": {
+			link.Input{Host: host(metal3v1.StateProvisioning, asked, ownNetwork, annotated(names.BMACInstallerArgs, `["--append-karg","ip=eno1:dhcp"]`)), Agent: agent()},
+			installedWith(`["--append-karg","ip=eno1:dhcp"]`),
+		},
+		"or are none": {
+			link.Input{Host: host(metal3v1.StateProvisioning, asked, ownNetwork, annotated(names.BMACInstallerArgs, `--quiet`)), Agent: agent()},
+			installedWith(`--quiet`),
+		},
+		"an installation that began without it goes on so": {
+			link.Input{Host: host(metal3v1.StateProvisioning, asked, ownNetwork, annotated(names.BMACRole, "master")), Agent: agent(inHub("installing"))},
+			installedWith(""),
+		},
+		"and one that began with it, likewise": {
+			link.Input{Host: host(metal3v1.StateProvisioning, asked, ownNetwork, annotated(names.BMACInstallerArgs, `[]`), annotated(names.BMACRole, "master")), Agent: agent(inHub("installing"), func(a *agentv1.Agent) {
+				a.Spec.InstallerArgs = `["--copy-network"]`
+			})},
+			installedWith(`["--copy-network"]`),
 		},
 		"an agent on its way out is left alone": {
 			link.Input{Host: host(metal3v1.StateProvisioning, asked), Agent: agent(func(a *agentv1.Agent) {

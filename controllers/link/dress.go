@@ -39,6 +39,7 @@ func dress(agent *agentv1.Agent, host *metal3v1.BareMetalHost) *agentv1.Agent {
 	if args, ok := host.Annotations[names.BMACInstallerArgs]; ok {
 		want.Spec.InstallerArgs = args
 	}
+	keepNetwork(agent, want, host)
 	if config, ok := host.Annotations[names.BMACIgnitionOverrides]; ok {
 		want.Spec.IgnitionConfigOverrides = config
 	}
