@@ -5,18 +5,32 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/proxyinitrd"
+	"github.com/ironflow/ironflow/imagecustomization/sharednetwork"
 )
 
-// Ignition implements rest.LiveFiles: what the image server puts into the image.
-func (h hubImages) Ignition(ctx context.Context, infraEnv string) ([]byte, error) {
+// Ignition implements rest.LiveFiles: what our image server puts into an image, and with
+// it, for a full ISO of another one, the networks that ours has in the initrd.
+func (h hubImages) Ignition(ctx context.Context, infraEnv string, minimal bool) ([]byte, error) {
 	spec, err := h.Spec(ctx, infraEnv)
-	return spec.Ignition, toClient(infraEnv, err)
+	if err != nil || minimal {
+		return spec.Ignition, toClient(infraEnv, err)
+	}
+	env, err := h.hub.core.InfraEnv(ctx, infraEnv)
+	if err != nil {
+		return nil, err
+	}
+	var delay time.Duration
+	if env.NetworkDiscoveryDelaySeconds != nil {
+		delay = time.Duration(*env.NetworkDiscoveryDelaySeconds) * time.Second
+	}
+	return sharednetwork.WithoutInitrd(spec.Ignition, spec.InitrdFiles, delay)
 }
 
 // Initrd implements rest.LiveFiles: a live system that fetches its root file system

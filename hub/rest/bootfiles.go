@@ -16,8 +16,9 @@ import (
 // LiveFiles makes what the live systems of an infra-env are made of. Errors that a
 // client can do something about are [service.Error].
 type LiveFiles interface {
-	// Ignition is the configuration of a live system.
-	Ignition(ctx context.Context, infraEnvID string) ([]byte, error)
+	// Ignition is the configuration of a live system whose image somebody else makes. A
+	// minimal one needs its network before the configuration is read: see Initrd.
+	Ignition(ctx context.Context, infraEnvID string, minimal bool) ([]byte, error)
 	// Initrd is what a live system without its root file system needs in addition;
 	// nil for nothing.
 	Initrd(ctx context.Context, infraEnvID string) ([]byte, error)
@@ -37,13 +38,7 @@ func infraEnvFile(r *request) (any, error) {
 	q := r.URL.Query()
 	switch name := q.Get("file_name"); name {
 	case "discovery.ign":
-		if kind := wire.ImageType(q.Get("discovery_iso_type")); kind != "" && kind != wire.ImageTypeFullISO && kind != wire.ImageTypeMinimalISO {
-			return nil, bad("discovery_iso_type %q: want full-iso or minimal-iso", clip(string(kind)))
-		}
-		if r.live == nil {
-			return nil, noLiveImages()
-		}
-		raw, err := r.live.Ignition(r.Context(), id)
+		raw, err := r.discoveryIgnition(id, wire.ImageType(q.Get("discovery_iso_type")))
 		return &file{name: name, raw: raw}, err
 	case "ipxe-script":
 		script, err := r.script(id)
@@ -58,6 +53,24 @@ func infraEnvFile(r *request) (any, error) {
 	default:
 		return nil, bad("file_name %q: want discovery.ign, ipxe-script or static-network-config", clip(name))
 	}
+}
+
+// discoveryIgnition is the Ignition for an image of the kind, or of the infra-env's own.
+func (r *request) discoveryIgnition(infraEnvID string, kind wire.ImageType) ([]byte, error) {
+	if kind != "" && kind != wire.ImageTypeFullISO && kind != wire.ImageTypeMinimalISO {
+		return nil, bad("discovery_iso_type %q: want full-iso or minimal-iso", clip(string(kind)))
+	}
+	if r.live == nil {
+		return nil, noLiveImages()
+	}
+	if kind == "" {
+		env, err := r.hub.InfraEnv(r.Context(), infraEnvID)
+		if err != nil {
+			return nil, err
+		}
+		kind = env.Type
+	}
+	return r.live.Ignition(r.Context(), infraEnvID, kind == wire.ImageTypeMinimalISO)
 }
 
 func noLiveImages() error { return bad("this hub makes no live images") }

@@ -3,6 +3,7 @@ package rest_test
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -272,7 +273,9 @@ func TestFinalizing(t *testing.T) {
 // live is what an image server would make.
 type live struct{}
 
-func (live) Ignition(context.Context, string) ([]byte, error) { return []byte(`{"ignition":{}}`), nil }
+func (live) Ignition(_ context.Context, _ string, minimal bool) ([]byte, error) {
+	return fmt.Appendf(nil, `{"ignition":{},"minimal":%t}`, minimal), nil
+}
 
 func (live) Initrd(_ context.Context, id string) ([]byte, error) {
 	if id == withProxy {
@@ -298,7 +301,11 @@ func TestBootFiles(t *testing.T) {
 	files := "/infra-envs/" + env + "/downloads/files"
 	user.do("PATCH", "/infra-envs/"+env, `{"static_network_config":[{"network_yaml":"interfaces: []","mac_interface_map":[{"mac_address":"eth0","logical_nic_name":"eth0"}]}]}`, 400)
 	g.Expect(user.read("GET", "/infra-envs/"+env+"/downloads/image-url", "", 200)["url"]).To(HaveSuffix("/full.iso"))
-	g.Expect(user.do("GET", files+"?file_name=discovery.ign", "", 200)).To(MatchJSON(`{"ignition":{}}`))
+	g.Expect(user.do("GET", files+"?file_name=discovery.ign", "", 200)).To(MatchJSON(`{"ignition":{},"minimal":false}`))
+	g.Expect(user.do("GET", files+"?file_name=discovery.ign&discovery_iso_type=minimal-iso", "", 200)).To(MatchJSON(`{"ignition":{},"minimal":true}`))
+	user.do("PATCH", "/infra-envs/"+env, `{"image_type":"minimal-iso"}`, 201)
+	g.Expect(user.do("GET", files+"?file_name=discovery.ign", "", 200)).To(MatchJSON(`{"ignition":{},"minimal":true}`), "the infra-env's own kind")
+	g.Expect(user.do("GET", files+"?file_name=discovery.ign&discovery_iso_type=full-iso", "", 200)).To(MatchJSON(`{"ignition":{},"minimal":false}`))
 	g.Expect(user.do("GET", files+"?file_name=static-network-config", "", 200)).To(ContainSubstring("52:54:00:00:00:01=eth0"))
 	user.do("GET", files+"?file_name=passwd", "", 400)
 	user.do("GET", files+"?file_name=discovery.ign&discovery_iso_type=disconnected-iso", "", 400)
