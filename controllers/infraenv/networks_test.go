@@ -76,7 +76,7 @@ func TestANetworkThatCannotBeIsLeftOut(t *testing.T) {
 		"two cards of one name": {func(c *agentv1.NMStateConfig) {
 			c.Spec.Interfaces = append(c.Spec.Interfaces, agentv1.NMStateInterface{Name: "nic1", MacAddress: "52:54:00:00:00:03"})
 		}, "NMStateConfig m1: two cards have the name nic1"},
-		"no document":            {func(c *agentv1.NMStateConfig) { c.Spec.NetConfig.Raw = nil }, "NMStateConfig m1.network_yaml: it is empty"},
+		"no document":            {func(c *agentv1.NMStateConfig) { c.Spec.NetConfig.Raw = nil }, "NMStateConfig m1.network_yaml: is empty"},
 		"a document that is odd": {func(c *agentv1.NMStateConfig) { c.Spec.NetConfig.Raw = []byte(`[]`) }, "NMStateConfig m1.network_yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -35,17 +35,12 @@ func (c *Checker) Add(name string, h wire.HostStaticNetworkConfig) error {
 	if len(h.MACInterfaceMap) == 0 {
 		return fmt.Errorf("%s: mac_interface_map is empty: nobody could tell which host it is for", name)
 	}
-	var document map[string]any
-	err := yaml.Unmarshal([]byte(h.NetworkYaml), &document)
-	if err == nil && len(document) == 0 && strings.TrimSpace(h.NetworkYaml) != "{}" {
-		err = errors.New("it is empty")
-	}
-	if err != nil {
-		return fmt.Errorf("%s.network_yaml: %w", name, err)
-	}
 	cards, err := c.cards(name, h.MACInterfaceMap)
 	if err != nil {
 		return err
+	}
+	if err := checkDocument(h); err != nil {
+		return fmt.Errorf("%s.network_yaml: %w", name, err)
 	}
 	if c.owners == nil {
 		c.owners = map[string]string{}
@@ -54,6 +49,15 @@ func (c *Checker) Add(name string, h wire.HostStaticNetworkConfig) error {
 		c.owners[mac] = name
 	}
 	return nil
+}
+
+// checkDocument looks at a document by itself.
+func checkDocument(h wire.HostStaticNetworkConfig) error {
+	if text := strings.TrimSpace(h.NetworkYaml); text == "" || text == "null" {
+		return errors.New("is empty; leave the host out, and it has DHCP")
+	}
+	var document map[string]any
+	return yaml.Unmarshal([]byte(h.NetworkYaml), &document)
 }
 
 func (c *Checker) cards(name string, cards wire.MACInterfaceMap) (addresses []string, err error) {

@@ -59,7 +59,7 @@ func TestCheck(t *testing.T) {
 		"no address":       {[]wire.HostStaticNetworkConfig{{NetworkYaml: "{}", MACInterfaceMap: card("eth0", "eth0")}}, "no MAC address"},
 		"no name":          {[]wire.HostStaticNetworkConfig{{NetworkYaml: "{}", MACInterfaceMap: card("52:54:00:00:00:01", "a b")}}, "no name of a card"},
 		"the same name":    {[]wire.HostStaticNetworkConfig{{NetworkYaml: "{}", MACInterfaceMap: append(card("52:54:00:00:00:01", "a"), card("52:54:00:00:00:02", "a")...)}}, "two cards have the name a"},
-		"an empty one":     {[]wire.HostStaticNetworkConfig{{NetworkYaml: " ", MACInterfaceMap: card("52:54:00:00:00:01", "eth0")}}, "[0].network_yaml: it is empty"},
+		"an empty one":     {[]wire.HostStaticNetworkConfig{{NetworkYaml: " ", MACInterfaceMap: card("52:54:00:00:00:01", "eth0")}}, "[0].network_yaml: is empty"},
 		"the same address": {[]wire.HostStaticNetworkConfig{{NetworkYaml: "{}", MACInterfaceMap: append(card("52:54:00:00:00:01", "a"), card("52:54:00:00:00:01", "b")...)}}, "two cards have the address 52:54:00:00:00:01"},
 		"a card of two hosts": {[]wire.HostStaticNetworkConfig{
 			{NetworkYaml: "{}", MACInterfaceMap: card("52:54:00:00:00:0a", "eth0")}, {NetworkYaml: "{}", MACInterfaceMap: card("52:54:00:00:00:0A", "eth0")},
