@@ -3,6 +3,7 @@ package infraenv
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,7 +35,7 @@ func (r *reconciler) networks(ctx context.Context, env *agentv1.InfraEnv) (netwo
 		return nil, nil, err
 	}
 	var problems []string
-	var check staticnetwork.Checker
+	check := staticnetwork.Checker{Document: " spec.config", Map: "spec.interfaces"}
 	for i := range configs {
 		network, err := networkOf(&configs[i])
 		if err == nil {
@@ -48,9 +49,19 @@ func (r *reconciler) networks(ctx context.Context, env *agentv1.InfraEnv) (netwo
 	}
 	if len(problems) > 0 {
 		refused = leftOut{reconcile.Stall(agentv1.ReasonImageCreated,
-			"live images are built for each host of this environment, but some networks are left out, for these reasons: %s. Next: correct those NMStateConfigs", strings.Join(problems, "; "))}
+			"live images are built for each host of this environment, but %d networks are left out: %s. Next: correct those NMStateConfigs", len(problems), few(problems))}
 	}
 	return networks, refused, nil
+}
+
+// shown is how many problems a message names.
+const shown = 5
+
+func few(problems []string) string {
+	if more := len(problems) - shown; more > 0 {
+		return strings.Join(problems[:shown], "; ") + fmt.Sprintf("; and %d more", more)
+	}
+	return strings.Join(problems, "; ")
 }
 
 // networkOf is an NMStateConfig in the hub's form.
@@ -60,8 +71,11 @@ func networkOf(config *agentv1.NMStateConfig) (wire.HostStaticNetworkConfig, err
 		out.MACInterfaceMap = append(out.MACInterfaceMap, wire.MACInterfaceMapItem{MACAddress: i.MacAddress, LogicalNICName: i.Name})
 	}
 	raw, err := yaml.JSONToYAML(config.Spec.NetConfig.Raw)
+	if err != nil {
+		return out, fmt.Errorf("NMStateConfig %s spec.config: %w", config.Name, err)
+	}
 	out.NetworkYaml = string(raw)
-	return out, err
+	return out, nil
 }
 
 // envsOfNetwork finds the environments that select an NMStateConfig. Of one whose labels

@@ -1,11 +1,13 @@
 package infraenv
 
 import (
+	"fmt"
 	"testing"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
@@ -72,12 +74,12 @@ func TestANetworkThatCannotBeIsLeftOut(t *testing.T) {
 		want   string
 	}{
 		"the card of another": {func(c *agentv1.NMStateConfig) { c.Spec.Interfaces[0].MacAddress = "52:54:00:00:00:0A" }, "NMStateConfig m1: address 52:54:00:00:00:0a is that of a card of NMStateConfig m0, too"},
-		"no card":             {func(c *agentv1.NMStateConfig) { c.Spec.Interfaces = nil }, "NMStateConfig m1: mac_interface_map is empty"},
+		"no card":             {func(c *agentv1.NMStateConfig) { c.Spec.Interfaces = nil }, "NMStateConfig m1: spec.interfaces is empty"},
 		"two cards of one name": {func(c *agentv1.NMStateConfig) {
 			c.Spec.Interfaces = append(c.Spec.Interfaces, agentv1.NMStateInterface{Name: "nic1", MacAddress: "52:54:00:00:00:03"})
 		}, "NMStateConfig m1: two cards have the name nic1"},
-		"no document":            {func(c *agentv1.NMStateConfig) { c.Spec.NetConfig.Raw = nil }, "NMStateConfig m1.network_yaml: is empty"},
-		"a document that is odd": {func(c *agentv1.NMStateConfig) { c.Spec.NetConfig.Raw = []byte(`[]`) }, "NMStateConfig m1.network_yaml"},
+		"no document":            {func(c *agentv1.NMStateConfig) { c.Spec.NetConfig.Raw = nil }, "NMStateConfig m1 spec.config: is empty"},
+		"a document that is odd": {func(c *agentv1.NMStateConfig) { c.Spec.NetConfig.Raw = []byte(`[]`) }, "NMStateConfig m1 spec.config: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, pullSecret(goodSecret), network("m0", "52:54:00:00:00:0a", "192.0.2.7"), network("m1", "52:54:00:00:00:02", "192.0.2.8", tc.change), infraEnv(ofSite))
@@ -88,6 +90,16 @@ func TestANetworkThatCannotBeIsLeftOut(t *testing.T) {
 			w.Expect(again.ResourceVersion).To(Equal(env.ResourceVersion), "a pass without news writes nothing")
 		})
 	}
+}
+
+func TestManyNetworksThatCannotBeAreAFewWords(t *testing.T) {
+	objects := []client.Object{pullSecret(goodSecret), infraEnv(ofSite)}
+	for n := range 9 {
+		objects = append(objects, network(fmt.Sprintf("m%d", n), "52:54:00:00:00:0a", "192.0.2.7"))
+	}
+	w := newWorld(t, objects...)
+	_, env := w.pass()
+	w.Expect(imageCreated(env).Message).To(And(ContainSubstring("8 networks are left out"), ContainSubstring("NMStateConfig m5"), Not(ContainSubstring("NMStateConfig m6:")), ContainSubstring("; and 3 more. Next: ")))
 }
 
 func TestASelectorThatNobodyUnderstands(t *testing.T) {

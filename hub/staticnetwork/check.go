@@ -1,6 +1,7 @@
 package staticnetwork
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -25,6 +26,9 @@ func Check(hosts []wire.HostStaticNetworkConfig) error {
 
 // Checker checks the static networks of hosts one after the other. The zero value is ready.
 type Checker struct {
+	// Document is what follows the name of a network where its document is meant, Map what
+	// its map of addresses is called: ".network_yaml" and "mac_interface_map" unless set.
+	Document, Map string
 	// owners are the names of those that have a card, by its address.
 	owners map[string]string
 }
@@ -33,14 +37,14 @@ type Checker struct {
 // an error is not added. The name says in messages where the network stands.
 func (c *Checker) Add(name string, h wire.HostStaticNetworkConfig) error {
 	if len(h.MACInterfaceMap) == 0 {
-		return fmt.Errorf("%s: mac_interface_map is empty: nobody could tell which host it is for", name)
+		return fmt.Errorf("%s: %s is empty: nobody could tell which host it is for", name, cmp.Or(c.Map, "mac_interface_map"))
 	}
 	cards, err := c.cards(name, h.MACInterfaceMap)
 	if err != nil {
 		return err
 	}
 	if err := checkDocument(h); err != nil {
-		return fmt.Errorf("%s.network_yaml: %w", name, err)
+		return fmt.Errorf("%s%s: %w", name, cmp.Or(c.Document, ".network_yaml"), err)
 	}
 	if c.owners == nil {
 		c.owners = map[string]string{}
