@@ -49,7 +49,15 @@ var ignitionReady = []string{
 	wire.ClusterStatusInstallingPendingUserAction, wire.ClusterStatusInstalled, wire.ClusterStatusAddingHosts, wire.ClusterStatusError,
 }
 
-// HostIgnition returns what the host's installed system starts with.
+// calledOff are the statuses of hosts that nothing is installed on any more, whatever
+// their cluster does.
+var calledOff = []string{
+	wire.HostStatusError, wire.HostStatusCancelled, wire.HostStatusResetting, wire.HostStatusResettingPendingUserAction,
+	wire.HostStatusUnbinding, wire.HostStatusUnbindingPendingUserAction, wire.HostStatusReclaiming, wire.HostStatusReclaimingRebooting,
+}
+
+// HostIgnition returns what the host's installed system starts with. An installer that
+// gets it goes on to wipe the disk: an order that does not stand any more is refused.
 func (d *Folder) HostIgnition(ctx context.Context, key store.HostKey) (File, error) {
 	var out File
 	var of ignition.Host
@@ -66,6 +74,8 @@ func (d *Folder) HostIgnition(ctx context.Context, key store.HostKey) (File, err
 			return refusal.New(404, "host %s belongs to no cluster and has no Ignition", judge.HostName(host))
 		case !slices.Contains(ignitionReady, c.API.Status):
 			return refusal.Conflict("cluster %s is %s; its hosts have no Ignition yet", c.API.Name, c.API.Status)
+		case slices.Contains(calledOff, host.API.Status):
+			return refusal.Conflict("host %s is %s; nothing is installed on it", judge.HostName(host), host.API.Status)
 		}
 		out.Name, of = string(host.API.Role)+"-"+host.API.ID+".ign", settle.IgnitionOf(host, c)
 		return nil
