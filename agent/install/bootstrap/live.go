@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	ignition "github.com/coreos/ignition/v2/config/shared/errors"
 	"github.com/coreos/ignition/v2/config/util"
@@ -183,8 +184,22 @@ func resourceOf(r types.Resource) resource {
 	return out
 }
 
+// programLimit bounds each program that changes accounts and units: they are done in seconds.
+const programLimit = 5 * time.Minute
+
+// patient gives programs up that do not end.
+type patient struct{ command.Runner }
+
+// Run implements command.Runner.
+func (p patient) Run(ctx context.Context, c command.Command) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, programLimit, fmt.Errorf("no end in %v", programLimit))
+	defer cancel()
+	return p.Runner.Run(ctx, c)
+}
+
 // apply writes it all, users first: nodes belong to them.
 func (l *live) apply(ctx context.Context, run command.Runner) error {
+	run = patient{run}
 	if err := l.applyAccounts(ctx, run); err != nil {
 		return err
 	}

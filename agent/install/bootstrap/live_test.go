@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	. "github.com/onsi/gomega"
 
@@ -177,6 +178,20 @@ func TestWhatALiveSystemCannotBeGiven(t *testing.T) {
 			g.Expect(h.dir.Path("/run/ironflow/bootstrap.ign")).NotTo(BeAnExistingFile())
 		})
 	}
+}
+
+// TestAProgramThatDoesNotEndIsGivenUp: the installation fails with a reason instead of standing still.
+func TestAProgramThatDoesNotEndIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		h := newHost(t)
+		h.On("groupadd", func(ctx context.Context, _ command.Command) error {
+			<-ctx.Done()
+			return context.Cause(ctx)
+		})
+		h.ignition = `{"ignition": {"version": "3.5.0"}, "passwd": {"groups": [{"name": "etcd"}]}}`
+		g.Expect(h.run(t, h.role(), itself(), started)).To(MatchError(ContainSubstring("group etcd: groupadd: no end in 5m0s")))
+	})
 }
 
 // TestTheDaemonTakesWhatItTakes: with an image of the machine-config operator, that one decides.
