@@ -9,6 +9,7 @@ import (
 
 	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/iso"
+	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
 
@@ -33,19 +34,19 @@ func (s source) ID() string { return s.Name() }
 
 // openMedium opens and parses an ISO. The caller closes it.
 func openMedium(path string) (*medium, error) {
-	f, err := os.Open(path)
+	f, err := media.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
+	size, err := media.SizeOf(f)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	layout, err := iso.Parse(f, info.Size())
+	layout, err := iso.Parse(f, size)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
 	}
-	return &medium{Media: overlay.Media{Source: source{f, info.Size()}, Layout: layout}, file: f}, nil
+	return &medium{Media: overlay.Media{Source: source{f, size}, Layout: layout}, file: f}, nil
 }
 
 // content returns what is embedded now.

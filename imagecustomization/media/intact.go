@@ -22,7 +22,7 @@ type witness struct {
 func (m *Medium) Intact() bool {
 	now, looked := time.Now().UnixNano(), m.witness.looked.Load()
 	if now-looked >= int64(lookEvery) && m.witness.looked.CompareAndSwap(looked, now) {
-		if info, err := m.file.Stat(); err != nil || stampOf(info) != m.was {
+		if now, err := stampOf(m.file); err != nil || now != m.was {
 			m.witness.spoiled.Store(true)
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/ironflow/ironflow/imagecustomization/iso"
@@ -50,21 +49,6 @@ type Medium struct {
 	witness witness
 }
 
-// stamp tells one state of a file from another.
-type stamp struct {
-	size  int64
-	mtime time.Time
-	inode uint64
-}
-
-func stampOf(info os.FileInfo) stamp {
-	s := stamp{size: info.Size(), mtime: info.ModTime()}
-	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
-		s.inode = sys.Ino
-	}
-	return s
-}
-
 // ReadAt implements io.ReaderAt.
 func (m *Medium) ReadAt(p []byte, off int64) (int, error) { return m.file.ReadAt(p, off) }
 
@@ -84,11 +68,11 @@ func (m *Medium) Media() overlay.Media { return overlay.Media{Source: m, Layout:
 // Check returns an error that wraps [ErrChanged] unless the file is still the
 // one that was registered.
 func (m *Medium) Check() error {
-	info, err := os.Stat(m.Path)
+	now, err := stampAt(m.Path)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrChanged, err)
 	}
-	if stampOf(info) != m.was {
+	if now != m.was {
 		return fmt.Errorf("%w: %s", ErrChanged, m.Path)
 	}
 	return nil
@@ -96,7 +80,7 @@ func (m *Medium) Check() error {
 
 // load opens, hashes and parses the file. want is the expected digest, or "".
 func load(ctx context.Context, path, want string) (_ *Medium, err error) {
-	f, err := os.Open(path)
+	f, err := OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -109,11 +93,14 @@ func load(ctx context.Context, path, want string) (_ *Medium, err error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Medium{Path: path, file: f, was: stampOf(info), Modified: info.ModTime().Truncate(time.Second)}
-	if m.Layout, err = iso.Parse(f, info.Size()); err != nil {
+	m := &Medium{Path: path, file: f, Modified: info.ModTime().Truncate(time.Second)}
+	if m.was, err = stampOf(f); err != nil {
 		return nil, err
 	}
-	if m.SHA256, err = digest(ctx, f, info.Size()); err != nil {
+	if m.Layout, err = iso.Parse(f, m.was.size); err != nil {
+		return nil, err
+	}
+	if m.SHA256, err = digest(ctx, f, m.was.size); err != nil {
 		return nil, err
 	}
 	if want != "" && !strings.EqualFold(want, m.SHA256) {

@@ -78,8 +78,8 @@ func (r *Registry) holds(path, sha256 string) bool {
 	return m != nil && strings.EqualFold(m.SHA256, sha256) && m.Check() == nil
 }
 
-// Open registers the ISO at path, or every *.iso in the directory at path. A
-// single file must be usable; in a directory a bad file is kept out and named
+// Open registers the ISO at path, which may be a block device, or every *.iso in
+// the directory at path. A single file must be usable; in a directory a bad file is kept out and named
 // by [Registry.Problems].
 func Open(ctx context.Context, path string, o Options) (*Registry, error) {
 	r := &Registry{path: path, options: o, media: map[string]*Medium{}, bad: map[string]badFile{}}
@@ -132,10 +132,7 @@ func (r *Registry) refresh(ctx context.Context, path string) error {
 		if known != nil && known.Check() == nil {
 			return nil
 		}
-		var now stamp
-		if info, err := os.Stat(path); err == nil {
-			now = stampOf(info)
-		}
+		now, _ := stampAt(path) // why it cannot be looked at, load says
 		if bad.err != nil && bad.was == now && bad.want == want {
 			return bad.err
 		}
