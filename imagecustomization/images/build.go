@@ -105,6 +105,10 @@ func (s *Store) buildInitrd(spec Spec, m *media.Medium, content overlay.Options)
 	if err != nil {
 		return Built{}, nil, fmt.Errorf("%w: %w", ErrBadSpec, err)
 	}
+	if len(extra) > overlay.MaxKargs {
+		return Built{}, nil, fmt.Errorf("%w: %w: %d bytes of additional ones, kernels take no more than %d beside what boot loaders add",
+			ErrBadSpec, overlay.ErrKargsTooLong, len(extra), overlay.MaxKargs)
+	}
 	image, err := overlay.Initrd(m.Media(), content)
 	if err != nil {
 		return Built{}, nil, fmt.Errorf("%w: %w", ErrBadSpec, err)

@@ -1,5 +1,10 @@
 package iso
 
+import (
+	"fmt"
+	"io"
+)
+
 // Media of 2020 and 2021 have headers in the system area that name places of the
 // medium by absolute offsets, in little-endian numbers of 8 bytes.
 const (
@@ -25,4 +30,12 @@ func HeaderOffsets(system []byte) (places []int) {
 		}
 	}
 	return places
+}
+
+func hasKargsHeader(r io.ReaderAt) (bool, error) {
+	var magic [len(kargsMagic)]byte
+	if err := readFull(r, magic[:], kargsHeader); err != nil {
+		return false, fmt.Errorf("read the system area: %w", err)
+	}
+	return string(magic[:]) == kargsMagic, nil
 }

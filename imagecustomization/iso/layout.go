@@ -60,6 +60,9 @@ type Layout struct {
 	Ignition *IgnitionArea
 	// Kargs describes the kernel arguments, nil for media that do not support edits.
 	Kargs *Kargs
+	// HasKargsHeader tells that the system area, too, says where kernel arguments lie,
+	// as on media of 2021.
+	HasKargsHeader bool
 	// Features are the booleans of features.json, flattened with "/" between levels.
 	Features map[string]bool
 	// Miniso is coreos/miniso.dat, nil for media that cannot be made minimal.
@@ -112,6 +115,9 @@ func (l *Layout) readAreas(r io.ReaderAt) (err error) {
 		return err
 	}
 	if l.Kargs, err = findKargs(r, l); err != nil {
+		return err
+	}
+	if l.HasKargsHeader, err = hasKargsHeader(r); err != nil {
 		return err
 	}
 	if f := l.File("coreos/miniso.dat"); f != nil && f.Size > 0 {

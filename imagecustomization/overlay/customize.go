@@ -1,7 +1,6 @@
 package overlay
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -48,20 +47,20 @@ type Options struct {
 // Customize builds the live ISO of the medium with the options. It fails, and
 // says why with both sizes, when the content cannot be embedded.
 func Customize(media Media, o Options) (*Image, error) {
-	b := NewBuilder(media.Source)
-	if err := embed(b, media, o); err != nil {
+	e := newEditor(media)
+	if err := e.embed(o); err != nil {
 		return nil, err
 	}
 	if !o.Kargs.Empty() {
-		if err := editKargs(b, media, o.Kargs); err != nil {
+		if err := e.editKargs(o.Kargs); err != nil {
 			return nil, err
 		}
 	}
-	return b.Build()
+	return e.build()
 }
 
-func editKargs(b *Builder, media Media, edit KargsEdit) error {
-	k := media.Layout.Kargs
+func (e *editor) editKargs(edit KargsEdit) error {
+	k := e.media.Layout.Kargs
 	if k == nil {
 		return ErrNoKargs
 	}
@@ -69,11 +68,11 @@ func editKargs(b *Builder, media Media, edit KargsEdit) error {
 	if err != nil {
 		return err
 	}
-	return kargsPatch(b, k, args)
+	return e.setKargs(args)
 }
 
 // embed writes the archives into the area, or into a new area behind the end.
-func embed(b *Builder, media Media, o Options) error {
+func (e *editor) embed(o Options) error {
 	archive, err := o.Content.Archive()
 	if err != nil {
 		return err
@@ -85,38 +84,36 @@ func embed(b *Builder, media Media, o Options) error {
 	if need == 0 {
 		return nil
 	}
-	area := media.Layout.Ignition
+	area := e.media.Layout.Ignition
 	switch {
 	case area == nil:
 		return ErrNoArea
-	case len(o.Content.Keyfiles) > 0 && !media.Layout.Features[iso.FeatureInitrdNetwork]:
+	case len(o.Content.Keyfiles) > 0 && !e.media.Layout.Features[iso.FeatureInitrdNetwork]:
 		return ErrNoInitrdNetwork
 	}
 	target := area.Area
 	if need > area.Length {
-		if target, err = relocate(b, media, int64(len(archive)), need); err != nil {
+		if target, err = e.moveArea(int64(len(archive)), need); err != nil {
 			return err
 		}
 	}
 	at := target.Offset
-	b.Bytes(at, archive)
+	e.Bytes(at, archive)
 	at += int64(len(archive))
 	for _, s := range o.Programs {
-		b.Extent(at, s, 0, s.Size())
+		e.Extent(at, s, 0, s.Size())
 		end := at + align(s.Size(), embedarea.Alignment)
-		b.Zero(at+s.Size(), end-at-s.Size())
+		e.Zero(at+s.Size(), end-at-s.Size())
 		at = end
 	}
 	// The rest must be zero whatever the medium has there.
-	b.Zero(at, target.End()-at)
+	e.Zero(at, target.End()-at)
 	return nil
 }
 
-// relocate moves the area behind the end of the medium by patching the
-// directory records of its file and the volumes' sizes; see [Reset] for the way
-// back. The medium stays as it is.
-func relocate(b *Builder, media Media, archive, need int64) (iso.Area, error) {
-	area := media.Layout.Ignition
+// moveArea moves the area behind the end of the medium.
+func (e *editor) moveArea(archive, need int64) (iso.Area, error) {
+	area := e.media.Layout.Ignition
 	refuse := func(why string) (iso.Area, error) {
 		return iso.Area{}, fmt.Errorf("%w: %d bytes (compressed) do not fit into the area of %d bytes, and %s", ErrTooBig, need, area.Length, why)
 	}
@@ -126,34 +123,11 @@ func relocate(b *Builder, media Media, archive, need int64) (iso.Area, error) {
 	case archive > MaxArchive:
 		return refuse(fmt.Sprintf("even a moved area takes at most %d bytes", int64(MaxArchive)))
 	}
-	target := iso.Area{Offset: align(media.Size(), sector), Length: align(need, areaUnit)}
-	if target.End()/sector > 1<<32-1 {
-		return refuse("the medium is at the limit of its format")
+	target, err := e.move(area.File, align(need, areaUnit))
+	if err != nil {
+		return refuse(err.Error())
 	}
 	// What the old area holds, perhaps another host's secrets, must not stay behind.
-	b.Zero(area.Offset, area.Length)
-	place := append(bothEndian(target.Offset/sector), bothEndian(target.Length)...)
-	for _, record := range []int64{area.File.Record, area.File.JolietRecord} {
-		if record != 0 {
-			b.Bytes(record+iso.RecordExtent, place)
-		}
-	}
-	for _, d := range []*iso.Descriptor{media.Layout.Primary, media.Layout.Joliet} {
-		if d != nil {
-			b.Bytes(d.BlocksOffset(), bothEndian(target.End()/sector))
-		}
-	}
-	// Media whose application area is in use cannot be reset later; they boot all the same.
-	if note, _, free := media.Layout.Primary.ApplicationArea(); free {
-		b.Bytes(note.Offset, relocationNote(media.Layout))
-	}
+	e.Zero(area.Offset, area.Length)
 	return target, nil
 }
-
-// bothEndian is the 8-byte form of a number in ISO 9660.
-func bothEndian(v int64) []byte {
-	raw := binary.LittleEndian.AppendUint32(nil, uint32(v))
-	return binary.BigEndian.AppendUint32(raw, uint32(v))
-}
-
-func align(n, to int64) int64 { return (n + to - 1) / to * to }

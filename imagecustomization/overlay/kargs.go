@@ -156,9 +156,9 @@ func SetKargs(media Media, args string) (*Image, error) {
 	if media.Layout.Kargs == nil {
 		return nil, ErrNoKargs
 	}
-	b := NewBuilder(media.Source)
-	if err := kargsPatch(b, media.Layout.Kargs, args); err != nil {
+	e := newEditor(media)
+	if err := e.setKargs(args); err != nil {
 		return nil, err
 	}
-	return b.Build()
+	return e.build()
 }

@@ -3,7 +3,6 @@ package overlay
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -114,35 +113,20 @@ func PointToRootfs(minimal Media, url string) (Media, error) {
 // defaultKargsPatch rewrites the default in kargs.json. The file may grow to the
 // end of its last sector; its directory records are patched then.
 func defaultKargsPatch(b *Builder, media Media, args string) error {
-	f := media.Layout.File("coreos/kargs.json")
+	f := media.Layout.File(kargsFile)
 	if f == nil {
 		return nil
 	}
-	raw := make([]byte, f.Size)
-	if _, err := media.ReadAt(raw, f.Offset); err != nil {
-		return fmt.Errorf("read coreos/kargs.json: %w", err)
-	}
-	var info map[string]json.RawMessage
-	if err := json.Unmarshal(bytes.TrimRight(raw, "\x00 \n"), &info); err != nil {
-		return fmt.Errorf("coreos/kargs.json: %w", err)
-	}
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(args); err != nil {
+	text, err := kargsFileWith(media, f, "default", args)
+	if err != nil {
 		return err
 	}
-	info["default"] = bytes.TrimSpace(text.Bytes())
-	text.Reset()
-	if err := encoder.Encode(info); err != nil {
-		return err
-	}
-	size := max(f.Size, int64(text.Len()))
+	size := max(f.Size, int64(len(text)))
 	if size > align(f.Size, sector) {
-		return fmt.Errorf("the address of the root file system is too long: coreos/kargs.json would need %d bytes, it has %d", text.Len(), align(f.Size, sector))
+		return fmt.Errorf("the address of the root file system is too long: coreos/kargs.json would need %d bytes, it has %d", len(text), align(f.Size, sector))
 	}
-	text.Write(bytes.Repeat([]byte{' '}, int(size)-text.Len()))
-	b.Bytes(f.Offset, text.Bytes())
+	text = append(text, bytes.Repeat([]byte{' '}, int(size)-len(text))...)
+	b.Bytes(f.Offset, text)
 	if size > f.Size {
 		for _, record := range []int64{f.Record, f.JolietRecord} {
 			if record != 0 {

@@ -298,8 +298,14 @@ func TestKargsFillTheAreaToTheLastByte(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			raw := content(t, image)
 			g.Expect(m.Layout.Kargs.Read(bytes.NewReader(raw))).To(HaveSuffix(" " + fill))
-			_, err = overlay.Customize(m, overlay.Options{Kargs: overlay.KargsEdit{Append: []string{fill + "x"}}})
-			g.Expect(err).To(MatchError(ContainSubstring("takes at most")))
+			// One more needs a longer area, behind the end, where there can be one.
+			longer, err := overlay.Customize(m, overlay.Options{Kargs: overlay.KargsEdit{Append: []string{fill + "x"}}})
+			if name < "2022" || strings.HasSuffix(name, "s390x") {
+				g.Expect(err).To(MatchError(ContainSubstring("takes at most")))
+				return
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(longer.Size()).To(BeNumerically(">", m.Size()))
 		})
 	}
 	m := media(t, coreosiso.Read(t, "2020-09"))
