@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/customdeploy/step"
+	"github.com/ironflow/ironflow/test/ignitioncheck"
 )
 
 func TestPlan(t *testing.T) {
@@ -79,6 +80,7 @@ func TestPlan(t *testing.T) {
 				return
 			}
 			g.Expect(err).NotTo(HaveOccurred())
+			ignitioncheck.Valid(t, p.Ignition)
 			tc.check(g, p)
 		})
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
+	"github.com/ironflow/ironflow/test/ignitioncheck"
 	"github.com/ironflow/ironflow/test/liveimage"
 )
 
@@ -112,6 +113,7 @@ func TestGolden(t *testing.T) {
 			g := NewWithT(t)
 			raw, err := ignition.Build(c)
 			g.Expect(err).NotTo(HaveOccurred())
+			ignitioncheck.Valid(t, raw)
 			got, path := render(t, raw), filepath.Join("testdata", name+".golden")
 			if *update {
 				g.Expect(os.WriteFile(path, got, 0o600)).To(Succeed())

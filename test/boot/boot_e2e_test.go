@@ -191,6 +191,9 @@ type bootCase struct {
 	uefi bool
 	// plain leaves the host programs out.
 	plain bool
+	// long makes the kernel arguments longer than the medium's areas for them, so that
+	// the boot loaders read configurations that were moved.
+	long bool
 	// from says where the image comes from.
 	from source
 	// nmstate are the network settings, "" for none; nics what the machine has.
@@ -220,6 +223,18 @@ var bootCases = []bootCase{
 		check: func(g *WithT, r *boot.Report) {
 			g.Expect(r.Addresses("eth0")).To(ContainElement(HavePrefix("10.0.2.")), "DHCP, as the live system does by itself")
 			g.Expect(r.DNS).To(ContainSubstring("nameserver 10.0.2.3"))
+		},
+	},
+	{
+		name: "BIOS, file, long kernel arguments", from: file, long: true, plain: true, nics: []boot.NIC{nic(1, 0)},
+		check: func(g *WithT, r *boot.Report) {
+			g.Expect(r.Addresses("eth0")).To(ContainElement(HavePrefix("10.0.2.")))
+		},
+	},
+	{
+		name: "UEFI, off the image server, long kernel arguments", from: ranges, long: true, uefi: true, nics: []boot.NIC{nic(1, 0)},
+		check: func(g *WithT, r *boot.Report) {
+			g.Expect(r.Addresses("eth0")).To(ContainElement(HavePrefix("10.0.2.")))
 		},
 	},
 	{
@@ -324,9 +339,13 @@ interfaces:
 
 // spec is the image of a case.
 func (c bootCase) spec(t *testing.T, keyfiles map[string][]byte) images.Spec {
+	length := 300
+	if c.long {
+		length = 1600
+	}
 	spec := images.Spec{
 		Key: "boot/host-0", UID: "1", Ignition: config(t, "host-0"), NetworkKeyfiles: keyfiles,
-		Kargs: overlay.KargsEdit{Append: []string{"ironflow.test=" + strings.Repeat("x", 300)}},
+		Kargs: overlay.KargsEdit{Append: []string{"ironflow.test=" + strings.Repeat("x", length)}},
 	}
 	if c.from == iPXE {
 		spec.Format, spec.MACs = images.FormatInitrd, []string{c.nics[0].MAC}
