@@ -19,6 +19,7 @@ const authFile = "/etc/authfile.json"
 func (c HostConfig) base() *layer {
 	l := &layer{}
 	c.network(l)
+	c.storage(l)
 	if c.Registries != "" {
 		l.file("/etc/containers/registries.conf", 0o644, c.Registries)
 	}
