@@ -1,6 +1,10 @@
 package ignition
 
-import "github.com/ironflow/ironflow/api/hostfile"
+import (
+	"strings"
+
+	"github.com/ironflow/ironflow/api/hostfile"
+)
 
 // Disks of storage networks. The kernel finds those behind Fibre Channel adapters by
 // itself; they are there once for each path, as those of iSCSI may be.
@@ -27,7 +31,7 @@ func (c HostConfig) storage(l *layer) {
 		"Wants=network-online.target",
 		"After=network-online.target",
 		"# Whoever lists the disks comes later.",
-		"Before="+hostfile.AgentUnit+" "+hostfile.IPAUnit,
+		"Before="+c.listers(),
 		"",
 		"[Service]",
 		"Type=oneshot",
@@ -42,4 +46,16 @@ func (c HostConfig) storage(l *layer) {
 		"[Install]",
 		"WantedBy=multi-user.target",
 	))
+}
+
+// listers are the units of this image that list disks.
+func (c HostConfig) listers() string {
+	var units []string
+	if c.Agent != nil {
+		units = append(units, hostfile.AgentUnit)
+	}
+	if c.IPA != nil {
+		units = append(units, hostfile.IPAUnit)
+	}
+	return strings.Join(units, " ")
 }

@@ -18,13 +18,13 @@ import (
 func TestDisksOfStorageNetworks(t *testing.T) {
 	onlyIPA, onlyAgent := demo(t), demo(t)
 	onlyIPA.Agent, onlyAgent.IPA, onlyAgent.Agent.Gate = nil, nil, false
-	for name, c := range map[string]ignition.HostConfig{"with IPA and agent": demo(t), "with IPA": onlyIPA, "with the agent": onlyAgent} {
-		t.Run(name, func(t *testing.T) {
+	for before, c := range map[string]ignition.HostConfig{"agent.service ironic-agent.service": demo(t), "ironic-agent.service": onlyIPA, "agent.service": onlyAgent} {
+		t.Run(before, func(t *testing.T) {
 			g := NewWithT(t)
 			g.Expect(unit(t, c, "multipathd.service").Enabled).To(BeTrue())
 			iscsi := unit(t, c, "iscsistart.service")
 			g.Expect(iscsi.Enabled).To(BeTrue())
-			g.Expect(iscsi.Contents).To(ContainSubstring("Before=agent.service ironic-agent.service\n"))
+			g.Expect(iscsi.Contents).To(ContainSubstring("Before=" + before + "\n"))
 			g.Expect(iscsi.Contents).To(MatchRegexp(`TimeoutStartSec=\d+\n`), "it keeps nobody waiting for ever")
 			raw, err := ignition.Build(c)
 			g.Expect(err).NotTo(HaveOccurred())
