@@ -133,7 +133,7 @@ func TestInspect(t *testing.T) {
 		HaveKeyWithValue("volume_id", "rhcos-47.84.202112162337-0"),
 		HaveKeyWithValue("ignition", HaveKeyWithValue("offset", 96256.0)),
 		HaveKeyWithValue("kargs", HaveKeyWithValue("source", "header")),
-		HaveKeyWithValue("can_be_minimal", false),
+		HaveKeyWithValue("can_be_minimal", true),
 		HaveKeyWithValue("files", HaveKey("images/ignition.img")),
 	))
 }

@@ -26,8 +26,8 @@ func NewCommand() *cobra.Command {
 		Short: "Work on live images without a cluster",
 		Long:  "Embed Ignition configs and network settings in live ISOs, edit kernel arguments, take media apart, and serve them.",
 	}
-	c.AddCommand(embedCommand(), showCommand(), resetCommand(), kargsCommand(), networkCommand(),
-		minimalCommand(), extractCommand(), inspectCommand(), serveCommand())
+	c.AddCommand(embedCommand(), showCommand(), ignitionCommand(), customizeCommand(), resetCommand(), kargsCommand(), networkCommand(),
+		minimalCommand(), extractCommand(), pxeCommand(), inspectCommand(), serveCommand())
 	return c
 }
 
@@ -94,6 +94,25 @@ func showCommand() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&wantIgnition, "ignition", false, "print the Ignition config")
+	return c
+}
+
+func ignitionCommand() *cobra.Command {
+	c := &cobra.Command{Use: "ignition", Short: "Remove an embedded Ignition config; see also embed and show"}
+	var out string
+	remove := &cobra.Command{
+		Use:   "remove -o OUT ISO",
+		Short: "Remove the embedded Ignition config; keyfiles stay",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return recontent(args[0], out, func(c *embedarea.Content) error {
+				c.Ignition = nil
+				return nil
+			})
+		},
+	}
+	outputFlag(remove, &out)
+	c.AddCommand(remove)
 	return c
 }
 
@@ -187,7 +206,7 @@ func extract(m *medium, path, out string) error {
 
 func kargsCommand() *cobra.Command {
 	c := &cobra.Command{Use: "kargs", Short: "Show or change kernel arguments"}
-	c.AddCommand(kargsShowCommand(), kargsSetCommand())
+	c.AddCommand(kargsShowCommand(), kargsSetCommand(), kargsResetCommand())
 	return c
 }
 
@@ -248,6 +267,26 @@ func kargsSetCommand() *cobra.Command {
 	c.Flags().StringArrayVarP(&edit.Delete, "delete", "d", nil, "argument to remove (repeatable)")
 	c.Flags().StringArrayVarP(&edit.Replace, "replace", "r", nil, "KEY=OLD=NEW (repeatable)")
 	c.Flags().BoolVar(&fromDefault, "from-default", false, "start from the medium's defaults instead of the present arguments")
+	outputFlag(c, &out)
+	return c
+}
+
+func kargsResetCommand() *cobra.Command {
+	var out string
+	c := &cobra.Command{
+		Use:   "reset -o OUT ISO",
+		Short: "Set the kernel arguments of a live ISO to the medium's defaults",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return rewrite(args[0], out, func(m *medium) (*overlay.Image, error) {
+				defaults, err := currentKargs(m, true)
+				if err != nil {
+					return nil, err
+				}
+				return overlay.SetKargs(m.Media, defaults)
+			})
+		},
+	}
 	outputFlag(c, &out)
 	return c
 }

@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ironflow/ironflow/imagecustomization/iso"
+	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
 
 // inspection is the output of "inspect".
@@ -16,6 +19,7 @@ type inspection struct {
 	Kargs    *inspectedKargs     `json:"kargs,omitempty"`
 	Features map[string]bool     `json:"features,omitempty"`
 	Minimal  bool                `json:"can_be_minimal"`
+	Because  string              `json:"not_minimal_because,omitempty"`
 	Embedded map[string]int      `json:"embedded,omitempty"`
 	Files    map[string][2]int64 `json:"files,omitempty"`
 }
@@ -47,7 +51,9 @@ func inspectCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect [--files] ISO",
 		Short: "Show the layout of a live ISO as JSON",
-		Args:  cobra.ExactArgs(1),
+		Long: "Shows where a live ISO takes Ignition configs and kernel arguments, what it holds now, and whether it can be made minimal. " +
+			"The medium is read once for the last.",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withMedium(args[0], func(m *medium) error {
 				found, err := inspect(m, files)
@@ -67,7 +73,11 @@ func inspectCommand() *cobra.Command {
 
 func inspect(m *medium, files bool) (*inspection, error) {
 	l := m.Layout
-	out := &inspection{VolumeID: l.VolumeID, Bytes: l.Size, Features: l.Features, Minimal: l.Miniso != nil}
+	out := &inspection{VolumeID: l.VolumeID, Bytes: l.Size, Features: l.Features}
+	if err := minimal(m); err != nil {
+		out.Because = err.Error()
+	}
+	out.Minimal = out.Because == ""
 	if area := l.Ignition; area != nil {
 		out.Ignition = &inspectedArea{Offset: area.Offset, Length: area.Length, Movable: area.WholeFile}
 		if area.File != nil {
@@ -106,6 +116,20 @@ func inspect(m *medium, files bool) (*inspection, error) {
 		}
 	}
 	return out, nil
+}
+
+// minimal tells why the untouched medium cannot be made minimal, by doing so.
+func minimal(m *medium) error {
+	untouched, err := overlay.Reset(m.Media)
+	if err != nil {
+		return err
+	}
+	layout, err := iso.Parse(untouched, untouched.Size())
+	if err != nil {
+		return err
+	}
+	_, err = overlay.Minimal(overlay.Media{Source: untouched, Layout: layout})
+	return err
 }
 
 func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

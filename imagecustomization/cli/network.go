@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -21,14 +20,7 @@ func networkCommand() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return recontent(args[0], out, func(c *embedarea.Content) error {
-				for _, f := range files {
-					raw, err := os.ReadFile(f)
-					if err != nil {
-						return err
-					}
-					c.Keyfiles[strings.TrimSuffix(filepath.Base(f), ".nmconnection")+".nmconnection"] = raw
-				}
-				return nil
+				return addKeyfiles(c.Keyfiles, files)
 			})
 		},
 	}
@@ -63,15 +55,24 @@ func networkExtractCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				for _, name := range keys(c.Keyfiles) {
-					if err := writeFile(filepath.Join(dir, name), private, bytes.NewReader(c.Keyfiles[name])); err != nil {
-						return err
-					}
-				}
-				return nil
+				return writeKeyfiles(dir, c.Keyfiles)
 			})
 		},
 	}
 	c.Flags().StringVarP(&dir, "directory", "C", ".", "directory to write to")
 	return c
+}
+
+// keyfileName is a keyfile's name with the suffix that NetworkManager demands.
+func keyfileName(name string) string {
+	return strings.TrimSuffix(name, ".nmconnection") + ".nmconnection"
+}
+
+func writeKeyfiles(dir string, keyfiles map[string][]byte) error {
+	for _, name := range keys(keyfiles) {
+		if err := writeFile(filepath.Join(dir, name), private, bytes.NewReader(keyfiles[name])); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -13,6 +13,7 @@
 package iso
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,6 +77,12 @@ const (
 	// FeatureInitrdNetwork means that the initrd hands NetworkManager keyfiles
 	// from etc/coreos-firstboot-network to NetworkManager.
 	FeatureInitrdNetwork = "live-initrd-network"
+	// FeatureInstallerConfig means that the live system installs when configs of the
+	// installer are in etc/coreos/installer.d.
+	FeatureInstallerConfig = "installer-config"
+	// FeatureDirectives leads the names of the directives that these may have, on
+	// media that list them.
+	FeatureDirectives = "installer-config-directives"
 )
 
 // Parse reads the layout of the medium in r, which is size bytes long. Errors
@@ -202,17 +209,33 @@ func (l *Layout) readJSON(r io.ReaderAt, name string, v any) (found bool, err er
 	if err != nil {
 		return true, err
 	}
-	// A rewritten file may be padded with spaces or zeros to its old length.
-	if err := json.Unmarshal([]byte(strings.TrimRight(string(raw), "\x00 \n")), v); err != nil {
+	if err := json.Unmarshal(trimPadding(raw), v); err != nil {
 		return true, fmt.Errorf("%w: %s: %w", ErrNotISO, f.Path, err)
 	}
 	return true, nil
 }
 
-// readFeatures flattens features.json; media without it have no features.
+// readFeatures reads features.json; media without it have no features.
 func readFeatures(r io.ReaderAt, l *Layout) (map[string]bool, error) {
+	f := l.File("coreos/features.json")
+	if f == nil {
+		return map[string]bool{}, nil
+	}
+	raw, err := l.readFile(r, f)
+	if err != nil {
+		return nil, err
+	}
+	features, err := ParseFeatures(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrNotISO, f.Path, err)
+	}
+	return features, nil
+}
+
+// ParseFeatures flattens the features.json of a medium, or of an initrd.
+func ParseFeatures(text []byte) (map[string]bool, error) {
 	var raw map[string]any
-	if _, err := l.readJSON(r, "coreos/features.json", &raw); err != nil {
+	if err := json.Unmarshal(trimPadding(text), &raw); err != nil {
 		return nil, err
 	}
 	features := map[string]bool{}
@@ -230,3 +253,6 @@ func readFeatures(r io.ReaderAt, l *Layout) (map[string]bool, error) {
 	}
 	return features, nil
 }
+
+// trimPadding takes off what a rewritten file is padded with to its old length.
+func trimPadding(raw []byte) []byte { return bytes.TrimRight(raw, "\x00 \n") }
