@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	"github.com/ironflow/ironflow/imagecustomization/iso"
@@ -184,8 +185,15 @@ func (s *Store) script(spec Spec, m *media.Medium, built Built) (*Revision, erro
 
 // revision gives an image, or a companion of it, its address.
 func (s *Store) revision(spec Spec, m *media.Medium, kind Kind, suffix, contentType string, image *overlay.Image) (*Revision, error) {
-	token := s.token("host", spec.Key, spec.UID, m.Arch, suffix)
-	return s.address(kind, spec.Key, token, hostName(spec.Key)+suffix, contentType, image, m)
+	parts := []string{"host", spec.Key, spec.UID, m.Arch, suffix}
+	if !spec.NotAfter.IsZero() {
+		parts = append(parts, spec.NotAfter.UTC().Format(time.RFC3339Nano))
+	}
+	r, err := s.address(kind, spec.Key, s.token(parts...), hostName(spec.Key)+suffix, contentType, image, m)
+	if err == nil {
+		r.notAfter = spec.NotAfter
+	}
+	return r, err
 }
 
 // Fits tells why there is no medium for an architecture and version, in an

@@ -76,6 +76,9 @@ func (s *Store) scriptAt(path string) *Revision {
 		}
 	}
 	s.mu.RUnlock()
+	if found != nil && s.expired(found) {
+		return nil
+	}
 	if found != nil && s.options.BootsDisk != nil && s.options.BootsDisk(key) {
 		return nil
 	}

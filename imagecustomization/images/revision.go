@@ -33,6 +33,7 @@ type Revision struct {
 	readers  atomic.Int32
 	lastRead atomic.Int64 // Unix nanoseconds, 0 before the first read
 	retired  atomic.Int64 // Unix nanoseconds, 0 while current
+	notAfter time.Time    // zero for no end
 	told     teller
 }
 

@@ -85,6 +85,9 @@ type Spec struct {
 	// MACs are the addresses of the cards that the host may boot from over the
 	// network; see [Store.RedirectURL].
 	MACs []string
+	// NotAfter is when the addresses end, whoever knows them; zero for as long as the
+	// image is there. Another time gives other addresses.
+	NotAfter time.Time `json:",omitzero"`
 	// Kargs edits the kernel arguments of an ISO. For an initrd the additions
 	// become extra kernel parameters.
 	Kargs overlay.KargsEdit

@@ -217,9 +217,12 @@ func (s *Store) forget(r *Revision) {
 	}
 }
 
-// expired tells whether a replaced revision has been left alone for the grace time,
-// or its time is over. Who reads it at that moment comes to his end.
+// expired tells whether a revision's own time is over, or it was replaced and has
+// been left alone for the grace time, or that has lasted long enough. Who reads it at that moment comes to his end.
 func (s *Store) expired(r *Revision) bool {
+	if !r.notAfter.IsZero() && time.Now().After(r.notAfter) {
+		return true
+	}
 	retired := r.retired.Load()
 	if retired == 0 {
 		return false
