@@ -1,6 +1,8 @@
 package images_test
 
 import (
+	"bytes"
+	"encoding/binary"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,6 +18,7 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
 	"github.com/ironflow/ironflow/test/liveimage"
+	testmedia "github.com/ironflow/ironflow/test/media"
 )
 
 func TestInitrd(t *testing.T) {
@@ -112,4 +115,81 @@ func TestSharedArchivesRideAlong(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(c.Keyfiles).To(HaveKey("shared.nmconnection"))
 	g.Expect(string(c.Ignition)).To(Equal("1"))
+}
+
+// Every format of every architecture: the config and the arguments are where the
+// machine looks for them, and it is told of every file that it needs.
+func TestEveryArchitecture(t *testing.T) {
+	for _, arch := range testmedia.Architectures() {
+		path := filepath.Join(t.TempDir(), "live.iso")
+		NewWithT(t).Expect(testmedia.WriteFile(path, testmedia.Options{Arch: arch, RootfsBytes: 1 << 20})).To(Succeed())
+		registry, err := media.Open(t.Context(), path, media.Options{})
+		NewWithT(t).Expect(err).NotTo(HaveOccurred())
+		s := open(t, images.Options{Media: registry})
+		for _, format := range []string{images.FormatISO, images.FormatMinimalISO, images.FormatInitrd} {
+			t.Run(arch+" "+format, func(t *testing.T) {
+				g := NewWithT(t)
+				sp := spec("host", `{"a":1}`)
+				sp.Arch, sp.Format, sp.Kargs.Append = arch, format, []string{"x=y"}
+				sp.NetworkKeyfiles = map[string][]byte{"eth0": []byte("[connection]")}
+				b, err := s.Put(t.Context(), sp)
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(b.Arch).To(Equal(arch))
+				image := lookup(s, b.URL).Image
+				if format == images.FormatInitrd {
+					checkNetworkBoot(g, s, b, arch)
+					return
+				}
+				c, err := liveimage.Content(image, image.Size())
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(string(c.Ignition)).To(Equal(`{"a":1}`))
+				g.Expect(c.Keyfiles).To(HaveKey("eth0.nmconnection"))
+				l, err := iso.Parse(image, image.Size())
+				g.Expect(err).NotTo(HaveOccurred())
+				args, err := l.Kargs.Read(image)
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(args).To(HaveSuffix(" x=y"))
+				if format == images.FormatMinimalISO {
+					g.Expect(args).To(And(ContainSubstring("coreos.live.rootfs_url="+b.RootfsURL), Not(ContainSubstring("coreos.liveiso="))))
+					g.Expect(l.File("images/pxeboot/rootfs.img").Size).To(BeZero())
+				}
+				if f := l.File("images/cdboot.img"); f != nil {
+					checkMainframe(g, image, f)
+				}
+			})
+		}
+	}
+}
+
+// checkNetworkBoot looks at what a machine loads over the network.
+func checkNetworkBoot(g *WithT, s *images.Store, b images.Built, arch string) {
+	kernel := map[bool]string{true: "/kernel.img", false: "/vmlinuz"}[arch == "s390x"]
+	g.Expect(b.KernelURL).To(HaveSuffix(kernel))
+	g.Expect(lookup(s, b.KernelURL).Image.Size()).To(BeNumerically(">", 512<<10))
+	g.Expect(lookup(s, b.RootfsURL).Image.Size()).To(BeEquivalentTo(1 << 20))
+	g.Expect(text(g, s, b.ScriptURL)).To(ContainSubstring("x=y"))
+	if arch != "s390x" {
+		g.Expect(b.AddrSizeURL + b.InsURL).To(BeEmpty())
+		return
+	}
+	g.Expect(text(g, s, b.InsURL)).To(ContainSubstring("images/initrd.addrsize"))
+	place := []byte(text(g, s, b.AddrSizeURL))
+	g.Expect(binary.BigEndian.Uint64(place)).To(BeEquivalentTo(0x02000000))
+	g.Expect(binary.BigEndian.Uint64(place[8:])).To(BeEquivalentTo(b.SizeBytes), "with the host's own part")
+}
+
+// checkMainframe looks at the boot image as the firmware of s390x does, which knows
+// no files: the initrd that the kernel is told of ends behind the area.
+func checkMainframe(g *WithT, image *overlay.Image, f *iso.File) {
+	boot := make([]byte, f.Size)
+	_, err := image.ReadAt(boot, f.Offset)
+	g.Expect(err).NotTo(HaveOccurred())
+	at, length := binary.BigEndian.Uint64(boot[0x10408:]), binary.BigEndian.Uint64(boot[0x10410:])
+	g.Expect(at + length).To(BeEquivalentTo(len(boot)))
+	area := boot[len(boot)-256<<10:]
+	c, err := embedarea.Decode(bytes.NewReader(area))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(c.Ignition)).To(Equal(`{"a":1}`))
+	args, _, _ := bytes.Cut(boot[0x10480:0x10480+896], []byte{0})
+	g.Expect(string(args)).To(HaveSuffix(" x=y"))
 }

@@ -1,7 +1,9 @@
 package media
 
 import (
+	"compress/gzip"
 	"encoding/binary"
+	"io"
 	"maps"
 	"path/filepath"
 	"runtime"
@@ -54,14 +56,21 @@ func archByName(b *Medium) string {
 }
 
 // archByKernel reads the kernel's signature: the x86 boot protocol, the arm64
-// image header, a PE header, or an ELF header.
+// image header, a PE header, or an ELF header. Kernels for arm64 may be packed.
 func archByKernel(b *Medium) string {
 	f := b.Layout.File("images/pxeboot/vmlinuz")
 	if f == nil {
 		return ""
 	}
-	head := make([]byte, min(f.Size, 1024))
-	if n, _ := b.ReadAt(head, f.Offset); n < len(head) || n < 0x210 {
+	head := make([]byte, kernelHead)
+	n, err := io.ReadFull(io.NewSectionReader(b, f.Offset, f.Size), head)
+	if err == nil && string(head[:2]) == "\x1f\x8b" {
+		n, err = 0, nil
+		if z, bad := gzip.NewReader(io.NewSectionReader(b, f.Offset, f.Size)); bad == nil {
+			n, err = io.ReadFull(z, head)
+		}
+	}
+	if err != nil || n < kernelHead {
 		return ""
 	}
 	switch {
@@ -73,12 +82,15 @@ func archByKernel(b *Medium) string {
 		return "ppc64le"
 	case string(head[:2]) == "MZ":
 		pe := binary.LittleEndian.Uint32(head[0x3c:])
-		if int(pe)+6 <= len(head) && binary.LittleEndian.Uint16(head[pe+4:]) == 0xaa64 {
+		if int64(pe)+6 <= kernelHead && binary.LittleEndian.Uint16(head[pe+4:]) == 0xaa64 {
 			return "aarch64"
 		}
 	}
 	return ""
 }
+
+// kernelHead is how many bytes of a kernel tell its architecture.
+const kernelHead = 1024
 
 func archByBootFiles(b *Medium) string {
 	switch {

@@ -210,3 +210,17 @@ func TestArchitectureOfTheDemoMedium(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(r.List()[0].Arch).To(Equal("x86_64"))
 }
+
+// The kernel and the boot files say for which machine a medium is, whatever the name
+// of its file is.
+func TestArchitectureOfEveryMedium(t *testing.T) {
+	for _, arch := range testmedia.Architectures() {
+		t.Run(arch, func(t *testing.T) {
+			g, path := NewWithT(t), filepath.Join(t.TempDir(), "live.iso")
+			g.Expect(testmedia.WriteFile(path, testmedia.Options{Arch: arch, RootfsBytes: 1 << 20})).To(Succeed())
+			r, err := media.Open(t.Context(), path, media.Options{})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(r.List()[0].Arch).To(Equal(arch))
+		})
+	}
+}

@@ -11,8 +11,8 @@ import (
 
 const (
 	sector = 2048
-	// firstFree is the first sector behind the three volume descriptors.
-	firstFree = 19
+	// firstDescriptor is the sector of the primary volume descriptor.
+	firstDescriptor = 16
 	// maxName is the longest name that a directory record with a Rock Ridge name
 	// takes here without a continuation area.
 	maxName = 100
@@ -40,6 +40,8 @@ type extent struct{ lba, size uint32 }
 // names. The order of the files decides their order on the medium.
 type image struct {
 	volumeID string
+	catalog  string
+	boot     []bootImage
 	files    []*file
 	root     *dir
 	all      []*dir // parents before children
@@ -47,11 +49,14 @@ type image struct {
 }
 
 // newImage builds the directories and gives everything its place.
-func newImage(volumeID string, files []*file) (*image, error) {
-	m := &image{volumeID: volumeID, files: files, root: &dir{}}
+func newImage(volumeID string, a architecture, files []*file) (*image, error) {
+	m := &image{volumeID: volumeID, catalog: a.catalog, boot: a.boot, files: files, root: &dir{}}
+	if m.catalog != "" {
+		m.files = append([]*file{{path: m.catalog, data: make([]byte, sector)}}, files...)
+	}
 	m.all = []*dir{m.root}
 	byPath := map[string]*dir{".": m.root}
-	for _, f := range files {
+	for _, f := range m.files {
 		if len(path.Base(f.path)) > maxName {
 			return nil, fmt.Errorf("the name of %s is too long for this writer", f.path)
 		}
@@ -65,6 +70,9 @@ func newImage(volumeID string, files []*file) (*image, error) {
 		}
 	}
 	m.place()
+	if m.catalog != "" {
+		m.find(m.catalog).data = m.bootCatalog()
+	}
 	return m, nil
 }
 
@@ -95,7 +103,7 @@ func (d *dir) checkNames() error {
 
 // place gives sectors to path tables, directories and files, in this order.
 func (m *image) place() {
-	next := uint32(firstFree) + 4 // one sector for each path table
+	next := m.firstFree() + 4 // one sector for each path table
 	for _, joliet := range []bool{false, true} {
 		for _, d := range m.all {
 			size := roundUp(uint32(len(m.records(d, joliet))))
@@ -110,6 +118,15 @@ func (m *image) place() {
 	m.blocks = next
 }
 
+// firstFree is the first sector behind the volume descriptors: primary, boot record
+// where there is one, Joliet, end.
+func (m *image) firstFree() uint32 {
+	if m.catalog != "" {
+		return firstDescriptor + 4
+	}
+	return firstDescriptor + 3
+}
+
 func (d *dir) extent(joliet bool) *extent {
 	if joliet {
 		return &d.joliet
@@ -122,8 +139,11 @@ func roundUp(n uint32) uint32 { return (n + sector - 1) / sector * sector }
 // writeTo writes the whole medium.
 func (m *image) writeTo(w io.Writer) error {
 	out := &sectors{w: w}
-	out.write(make([]byte, 16*sector)) // system area
+	out.write(make([]byte, firstDescriptor*sector)) // system area
 	out.write(m.descriptor(false))
+	if m.catalog != "" {
+		out.write(m.bootRecord())
+	}
 	out.write(m.descriptor(true))
 	out.write(append([]byte("\xffCD001\x01"), make([]byte, sector-7)...))
 	for _, joliet := range []bool{false, true} {

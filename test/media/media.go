@@ -21,6 +21,8 @@ import (
 
 // Options describe a medium. The zero value is the demo's medium.
 type Options struct {
+	// Arch is one of [Architectures]; default "x86_64".
+	Arch string
 	// VolumeID is the label; default "fedora-coreos-42.20260101.0.0".
 	VolumeID string
 	// RootfsBytes is the size of the root file system; default 6 MiB. Kernel and
@@ -40,6 +42,9 @@ const (
 )
 
 func (o *Options) setDefaults() {
+	if o.Arch == "" {
+		o.Arch = "x86_64"
+	}
 	if o.VolumeID == "" {
 		o.VolumeID = "fedora-coreos-42.20260101.0.0"
 	}
@@ -54,11 +59,15 @@ func (o *Options) setDefaults() {
 // Write writes the medium to w.
 func Write(w io.Writer, o Options) error {
 	o.setDefaults()
-	files, err := o.files()
+	a, known := architectures[o.Arch]
+	if !known {
+		return fmt.Errorf("no media of architecture %q; there are %v", o.Arch, Architectures())
+	}
+	files, err := o.files(a)
 	if err != nil {
 		return err
 	}
-	m, err := newImage(o.VolumeID, files)
+	m, err := newImage(o.VolumeID, a, files)
 	if err != nil {
 		return err
 	}
@@ -85,40 +94,35 @@ func WriteFile(path string, o Options) (err error) {
 }
 
 // files returns the medium's content; boot files come first, as on real media.
-func (o *Options) files() ([]*file, error) {
+func (o *Options) files(a architecture) ([]*file, error) {
 	args := o.Kargs + " coreos.liveiso=" + o.VolumeID + " ignition.firstboot ignition.platform.id=metal"
+	all, areas, err := a.files(o, args)
+	if err != nil {
+		return nil, err
+	}
 	size := len(args) + kargsSpare
-	grub, grubAt := withArea("set timeout=1\nmenuentry 'Live' {\n\tlinux /images/pxeboot/vmlinuz ", args, size,
-		"\tinitrd /images/pxeboot/initrd.img /images/ignition.img\n}\n")
-	isolinux, isolinuxAt := withArea("default linux\ntimeout 10\nlabel linux\n  kernel /images/pxeboot/vmlinuz\n"+
-		"  append initrd=/images/pxeboot/initrd.img,/images/ignition.img ", args, size, "")
-	kargs, err1 := encode(map[string]any{
-		"default": args,
-		"files": []any{
-			map[string]any{"path": "EFI/fedora/grub.cfg", "offset": grubAt, "pad": "#", "end": "\n"},
-			map[string]any{"path": "isolinux/isolinux.cfg", "offset": isolinuxAt, "pad": "#", "end": "\n"},
-		},
-		"size": size,
-	})
-	ignition, err2 := encode(map[string]any{"file": "images/ignition.img"})
-	features, err3 := encode(features())
-	for _, err := range []error{err1, err2, err3} {
+	if o.Arch == "s390x" {
+		size = cdKargsBytes
+	}
+	for _, part := range []struct {
+		path string
+		v    any
+	}{
+		{"coreos/features.json", features()},
+		{"coreos/igninfo.json", a.ignition},
+		{"coreos/kargs.json", map[string]any{"default": args, "files": areas, "size": size}},
+	} {
+		raw, err := encode(part.v)
 		if err != nil {
 			return nil, err
 		}
+		all = append(all, &file{path: part.path, data: raw})
 	}
-	return []*file{
-		{path: "isolinux/isolinux.cfg", data: isolinux},
-		{path: "coreos/features.json", data: features},
-		{path: "coreos/igninfo.json", data: ignition},
-		{path: "coreos/kargs.json", data: kargs},
-		{path: "EFI/fedora/grub.cfg", data: grub},
-		{path: "images/ignition.img", data: make([]byte, ignitionArea)},
-		{path: "images/pxeboot/vmlinuz", data: kernel()},
-		{path: "images/pxeboot/initrd.img", data: noise("initrd", initrdBytes)},
-		{path: "images/pxeboot/rootfs.img", data: noise("rootfs", o.RootfsBytes)},
-		{path: "zipl.prm", data: []byte(args + "\n")},
-	}, nil
+	return append(all,
+		&file{path: "images/pxeboot/initrd.img", data: noise("initrd", initrdBytes)},
+		&file{path: "images/pxeboot/rootfs.img", data: noise("rootfs", o.RootfsBytes)},
+		&file{path: "zipl.prm", data: []byte(args + "\n")},
+	), nil
 }
 
 // withArea returns a configuration with an area for kernel arguments, and the

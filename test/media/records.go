@@ -135,7 +135,7 @@ func (m *image) descriptor(joliet bool) []byte {
 		copy(d[off:off+n], raw)
 	}
 	d[0] = 1
-	tables := uint32(firstFree)
+	tables := m.firstFree()
 	if joliet {
 		d[0] = 2
 		tables += 2

@@ -13,6 +13,7 @@ import (
 func main() {
 	var o media.Options
 	out := flag.String("o", "", "file to write (required)")
+	flag.StringVar(&o.Arch, "arch", "", "architecture: x86_64, aarch64, ppc64le or s390x (default: x86_64)")
 	flag.StringVar(&o.VolumeID, "volume-id", "", "volume label (default: that of the demo)")
 	flag.IntVar(&o.RootfsBytes, "rootfs-bytes", 0, "size of the root file system in bytes (default: 6 MiB)")
 	flag.Parse()
