@@ -85,17 +85,22 @@ func open(t *testing.T) *site {
 		return st
 	}
 	s.store, s.far, s.plain = store("127.0.0.1", s.programs.ForArch), store(guestGateway, s.programs.ForArch), store("localhost", nil)
+	serve(t, l, stores{s.store, s.far, s.plain})
+	return s
+}
+
+// serve answers for the stores until the test ends.
+func serve(t *testing.T, l net.Listener, images stores) {
 	ctx, stop := context.WithCancel(t.Context())
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		// Its end is told by the boot that finds nobody.
-		_ = server.New(server.Options{Store: stores{s.store, s.far, s.plain}, Log: logr.Discard()}).Serve(ctx, []server.Listener{{Listener: l}})
+		_ = server.New(server.Options{Store: images, Log: logr.Discard()}).Serve(ctx, []server.Listener{{Listener: l}})
 	})
 	t.Cleanup(func() {
 		stop()
 		serving.Wait()
 	})
-	return s
 }
 
 // stores serves the images of several stores.

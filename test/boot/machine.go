@@ -13,6 +13,8 @@ import (
 
 // Machine is a virtual machine with one boot source.
 type Machine struct {
+	// ARM64 makes it an aarch64 machine, which boots with UEFI from a medium.
+	ARM64 bool
 	// UEFI boots with this firmware; empty boots with BIOS.
 	UEFI string
 	// Medium is the CD: a file, or a URL that QEMU reads by ranges, as a BMC with
@@ -49,7 +51,11 @@ func (m Machine) Boot(ctx context.Context) (*Report, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, bootLimit, fmt.Errorf("the guest has not switched itself off within %s", bootLimit))
 	defer cancel()
 	var console strings.Builder
-	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", m.arguments()...)
+	program, arguments := "qemu-system-x86_64", m.arguments()
+	if m.ARM64 {
+		program, arguments = "qemu-system-aarch64", m.armArguments()
+	}
+	cmd := exec.CommandContext(ctx, program, arguments...)
 	cmd.Stdout, cmd.Stderr = &console, &console
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	err := cmd.Run()
@@ -71,13 +77,10 @@ func (m Machine) arguments() []string {
 	if m.UEFI != "" {
 		args = append(args, "-drive", "if=pflash,format=raw,readonly=on,file="+m.UEFI)
 	}
-	switch {
-	case m.Medium == "":
+	if m.Medium == "" {
 		args = append(args, "-boot", "n")
-	case strings.Contains(m.Medium, "://"):
-		args = append(args, "-boot", "d", "-drive", "media=cdrom,readonly=on,if=ide,format=raw,file.driver=http,file.url="+value(m.Medium))
-	default:
-		args = append(args, "-boot", "d", "-drive", "media=cdrom,readonly=on,if=ide,format=raw,file="+value(m.Medium))
+	} else {
+		args = append(args, "-boot", "d", "-drive", "if=ide,"+m.drive())
 	}
 	networks := map[int]bool{}
 	for i, nic := range m.NICs {
@@ -100,6 +103,24 @@ func (m Machine) arguments() []string {
 		args = append(args, "-netdev", "hubport,id="+port+",hubid="+hub, "-device", device)
 	}
 	return args
+}
+
+// armArguments are those of a machine without network.
+func (m Machine) armArguments() []string {
+	return []string{
+		"-M", "virt", "-cpu", "cortex-a57", "-accel", "tcg", "-smp", "2", "-m", strconv.Itoa(memory), "-nographic", "-no-reboot", "-nodefaults", "-serial", "stdio",
+		"-drive", "if=pflash,format=raw,readonly=on,file=" + m.UEFI,
+		"-device", "virtio-scsi-pci", "-device", "scsi-cd,drive=cd,bootindex=0", "-drive", "id=cd,if=none," + m.drive(),
+	}
+}
+
+// drive is the CD, but for what it is plugged into.
+func (m Machine) drive() string {
+	const drive = "media=cdrom,readonly=on,format=raw,"
+	if strings.Contains(m.Medium, "://") {
+		return drive + "file.driver=http,file.url=" + value(m.Medium)
+	}
+	return drive + "file=" + value(m.Medium)
 }
 
 // value writes a value of one of QEMU's comma-separated options.
