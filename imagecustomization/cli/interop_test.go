@@ -13,6 +13,7 @@ import (
 
 	"github.com/ironflow/ironflow/imagecustomization/embedarea"
 	coreosiso "github.com/ironflow/ironflow/test/fixtures/coreos-iso"
+	"github.com/ironflow/ironflow/test/ignitioncheck"
 	"github.com/ironflow/ironflow/test/needs"
 )
 
@@ -93,6 +94,48 @@ func TestCoreosInstallerAgrees(t *testing.T) {
 			g.Expect(other.run("iso", "kargs", "show", iso)).To(Equal(own(t, "kargs", "show", theirs)))
 		})
 	}
+}
+
+// Arguments that moved with their configurations, coreos-installer reads, edits and
+// resets in their new place; we take them back.
+func TestCoreosInstallerFindsArgumentsThatMoved(t *testing.T) {
+	g, other := NewWithT(t), foreign{t, needs.CoreOSInstaller(t)}
+	for _, fixture := range []string{"2022-09", "2023-07.x86_64"} {
+		dir, base, _ := bench(t, fixture)
+		pristine, err := os.ReadFile(base)
+		g.Expect(err).NotTo(HaveOccurred())
+		iso, long := filepath.Join(dir, "1.iso"), "a="+strings.Repeat("x", 1500)
+		own(t, "kargs", "set", "-a", long, "-o", iso, base)
+		g.Expect(other.run("iso", "kargs", "show", iso)).To(HaveSuffix(" " + long + "\n"))
+		other.run("iso", "kargs", "modify", "-a", "b=2", iso)
+		g.Expect(own(t, "kargs", "show", iso)).To(HaveSuffix(" " + long + " b=2\n"))
+		other.run("iso", "kargs", "reset", iso)
+		g.Expect(own(t, "kargs", "show", iso)).To(Equal(own(t, "kargs", "show", base)))
+		own(t, "reset", "-o", iso, iso)
+		g.Expect(os.ReadFile(iso)).To(Equal(pristine))
+	}
+}
+
+// What we customize, coreos-installer shows and resets.
+func TestCoreosInstallerReadsOurCustomizations(t *testing.T) {
+	g, other, in := NewWithT(t), foreign{t, needs.CoreOSInstaller(t)}, files(t, inputs)
+	dir, base, _ := bench(t, "2023-07.x86_64")
+	pristine, err := os.ReadFile(base)
+	g.Expect(err).NotTo(HaveOccurred())
+	iso, initrd := filepath.Join(dir, "1.iso"), filepath.Join(dir, "out.img")
+	own(t, append(append([]string{"customize", "-o", iso}, whole(in)...), base)...)
+	g.Expect(other.run("iso", "ignition", "show", iso)).To(Equal(own(t, "show", "--ignition", iso)))
+	other.run("iso", "network", "extract", "-C", dir, iso)
+	g.Expect(os.ReadFile(filepath.Join(dir, "eth0.nmconnection"))).To(BeEquivalentTo(inputs["eth0.nmconnection"]))
+	other.run("iso", "reset", iso)
+	g.Expect(os.ReadFile(iso)).To(Equal(pristine))
+
+	own(t, append(append([]string{"pxe", "customize", "-o", initrd}, whole(in)...), baseInitrd(t))...)
+	g.Expect(other.run("pxe", "ignition", "unwrap", initrd)).To(Equal(own(t, "pxe", "ignition", "unwrap", initrd)))
+	// And the other way round, with the installer's own files in it.
+	theirs := filepath.Join(dir, "theirs.iso")
+	other.run(append(append([]string{"iso", "customize", "-o", theirs}, whole(in)...), base)...)
+	ignitioncheck.Valid(t, []byte(own(t, "show", "--ignition", theirs)))
 }
 
 // What we put behind an initrd, coreos-installer takes apart.

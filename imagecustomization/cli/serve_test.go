@@ -49,7 +49,7 @@ func serve(t *testing.T, hosts map[string]string, args ...string) *serving {
 	done := make(chan error, 1)
 	go func() {
 		done <- c.ExecuteContext(ctx)
-		writer.Close()
+		_ = writer.Close()
 	}()
 	go func() {
 		for lines := bufio.NewScanner(reader); lines.Scan(); {

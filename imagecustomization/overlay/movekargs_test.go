@@ -139,6 +139,17 @@ func TestKargsThatFitNowhere(t *testing.T) {
 	}
 }
 
+// What another version has moved is not taken for an untouched medium.
+func TestNotesOfOtherVersions(t *testing.T) {
+	g, raw := NewWithT(t), coreosiso.Read(t, "2023-07.x86_64")
+	area, _, _ := media(t, raw).Layout.Primary.ApplicationArea()
+	copy(raw[area.Offset:], "IRONFLOW-AREA-1\x00")
+	_, err := overlay.Reset(media(t, raw))
+	g.Expect(err).To(MatchError(ContainSubstring("another version")))
+	_, err = overlay.Customize(media(t, raw), overlay.Options{Content: embedarea.Content{Ignition: noise(900_000)}})
+	g.Expect(err).To(MatchError(ContainSubstring("another version")))
+}
+
 // The note in the volume descriptor is untrusted, as all of a medium.
 func FuzzReset(f *testing.F) {
 	m := media(f, coreosiso.Read(f, "2023-07.x86_64"))

@@ -3,6 +3,7 @@ package overlay
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -12,7 +13,10 @@ import (
 // noteMagic starts the note that moved files leave in the primary descriptor's
 // application area, which has no meaning for anybody else. The note holds what a
 // reset needs: the medium's old size, and the old places of the files.
-const noteMagic = "IRONFLOW-AREA-2\x00"
+const (
+	noteFamily = "IRONFLOW-AREA-"
+	noteMagic  = noteFamily + "2\x00"
+)
 
 // note is the note behind its magic; its files follow it.
 type note struct {
@@ -92,6 +96,9 @@ func readNote(media Media) (*note, error) {
 	}
 	rest, ok := bytes.CutPrefix(raw, []byte(noteMagic))
 	if !ok {
+		if bytes.HasPrefix(raw, []byte(noteFamily)) {
+			return nil, errors.New("another version of this program has moved files of this medium: reset it with that one")
+		}
 		return nil, nil
 	}
 	n := &note{}
