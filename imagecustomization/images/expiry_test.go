@@ -34,12 +34,12 @@ func TestAddressesThatEnd(t *testing.T) {
 		g.Expect(put(until).URL).To(Equal(b.URL))
 		g.Expect(ask(g, s, "02-00-00-00-00-01")).NotTo(BeEmpty())
 
-		time.Sleep(time.Hour - time.Second)
+		<-time.After(time.Hour - time.Second)
 		g.Expect(lookup(s, b.URL)).NotTo(BeNil())
 		g.Expect(lookup(s, b.ScriptURL)).NotTo(BeNil())
 		restarted := open(t, images.Options{Media: media, StateDir: state})
 		g.Expect(lookup(restarted, b.URL)).NotTo(BeNil())
-		time.Sleep(2 * time.Second)
+		<-time.After(2 * time.Second)
 		for _, store := range []*images.Store{s, restarted, open(t, images.Options{Media: media, StateDir: state})} {
 			g.Expect(lookup(store, b.URL)).To(BeNil())
 			g.Expect(lookup(store, b.ScriptURL)).To(BeNil())

@@ -86,20 +86,28 @@ func TestLayoutOfEveryArchitecture(t *testing.T) {
 		there, notThere []string
 	}{
 		"x86_64": {
-			[]string{"EFI/fedora/grub.cfg", "isolinux/isolinux.cfg"}, "images/ignition.img", true,
-			[]string{"isolinux/isolinux.bin", "images/efiboot.img", "images/pxeboot/vmlinuz"}, []string{"generic.ins", "boot/grub/grub.cfg"},
+			[]string{"EFI/fedora/grub.cfg", "isolinux/isolinux.cfg"},
+			"images/ignition.img", true,
+			[]string{"isolinux/isolinux.bin", "images/efiboot.img", "images/pxeboot/vmlinuz"},
+			[]string{"generic.ins", "boot/grub/grub.cfg"},
 		},
 		"aarch64": {
-			[]string{"EFI/fedora/grub.cfg"}, "images/ignition.img", true,
-			[]string{"images/efiboot.img", "images/pxeboot/vmlinuz"}, []string{"isolinux/isolinux.bin", "generic.ins"},
+			[]string{"EFI/fedora/grub.cfg"},
+			"images/ignition.img", true,
+			[]string{"images/efiboot.img", "images/pxeboot/vmlinuz"},
+			[]string{"isolinux/isolinux.bin", "generic.ins"},
 		},
 		"ppc64le": {
-			[]string{"boot/grub/grub.cfg"}, "images/ignition.img", true,
-			[]string{"ppc/bootinfo.txt", "images/pxeboot/vmlinuz"}, []string{"isolinux/isolinux.bin", "EFI/fedora/grub.cfg", "images/efiboot.img"},
+			[]string{"boot/grub/grub.cfg"},
+			"images/ignition.img", true,
+			[]string{"ppc/bootinfo.txt", "images/pxeboot/vmlinuz"},
+			[]string{"isolinux/isolinux.bin", "EFI/fedora/grub.cfg", "images/efiboot.img"},
 		},
 		"s390x": {
-			[]string{"images/cdboot.img"}, "images/cdboot.img", false,
-			[]string{"generic.ins", "images/initrd.addrsize", "images/pxeboot/kernel.img"}, []string{"EFI/fedora/grub.cfg", "images/ignition.img", "isolinux/isolinux.cfg"},
+			[]string{"images/cdboot.img"},
+			"images/cdboot.img", false,
+			[]string{"generic.ins", "images/initrd.addrsize", "images/pxeboot/kernel.img"},
+			[]string{"EFI/fedora/grub.cfg", "images/ignition.img", "isolinux/isolinux.cfg"},
 		},
 	} {
 		t.Run(arch, func(t *testing.T) {

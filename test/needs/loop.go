@@ -1,6 +1,7 @@
 package needs
 
 import (
+	"context"
 	"os/exec"
 	"strings"
 	"testing"
@@ -18,7 +19,7 @@ func LoopDevice(t testing.TB, file string) string {
 	}
 	device := strings.TrimSpace(string(out))
 	t.Cleanup(func() {
-		if out, err := exec.Command(losetup, "--detach", device).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(context.WithoutCancel(t.Context()), losetup, "--detach", device).CombinedOutput(); err != nil {
 			t.Errorf("losetup: %v: %s", err, out)
 		}
 	})
