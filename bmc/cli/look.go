@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -169,14 +170,19 @@ func read(ctx context.Context, c *client.Client, t target, what func(context.Con
 // printMissing says what could not be read: else an empty list would pass for one of
 // a machine that has nothing to say.
 func printMissing(out io.Writer, reading rules.Reading, domains ...rules.Domain) error {
+	var text strings.Builder
 	for _, domain := range domains {
-		if reason, missing := reading.Missing[domain]; missing {
-			if _, err := fmt.Fprintf(out, "%s could not be read: %s\n", domain, tidy(reason)); err != nil {
-				return err
-			}
+		reason, missing := reading.Missing[domain]
+		left := reading.Left[domain]
+		switch {
+		case missing:
+			fmt.Fprintf(&text, "%s could not be read: %s\n", domain, tidy(reason))
+		case left.Parts > 0:
+			fmt.Fprintf(&text, "%s: %d parts could not be read, of the first: %s\n", domain, left.Parts, tidy(left.Why))
 		}
 	}
-	return nil
+	_, err := io.WriteString(out, text.String())
+	return err
 }
 
 func eventsCommand() *cobra.Command {

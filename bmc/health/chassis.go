@@ -2,30 +2,40 @@ package health
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ironflow/ironflow/bmc/health/rules"
 	"github.com/ironflow/ironflow/bmc/lenient"
 	"github.com/ironflow/ironflow/bmc/quirks"
 )
 
-// chassis reads what cools and feeds the system.
-func (r *reader) chassis(ctx context.Context, s *system) error {
-	read := 0
+// chassisOf are the paths of the system's chassis that may be read.
+func (r *reader) chassisOf(s *system) []string {
+	var paths []string
 	for _, link := range s.Links.Chassis {
-		if link.Path == "" || r.harmful(link.Path) {
-			continue
+		switch {
+		case link.Path == "" || r.harmful(link.Path) || slices.Contains(paths, link.Path):
+		case len(paths) == maxMembers:
+			r.leave(rules.Cooling, 1, errBeyond)
+			r.leave(rules.Power, 1, errBeyond)
+		default:
+			paths = append(paths, link.Path)
 		}
-		if read++; read > maxChassis {
-			break
-		}
-		var c chassis
-		if err := r.get(ctx, link.Path, &c); err != nil {
+	}
+	return paths
+}
+
+// inChassis reads what cools or feeds a chassis, and the chassis itself once in a pass.
+func (r *reader) inChassis(ctx context.Context, path string, what func(context.Context, *chassis) error) error {
+	c := r.boxes[path]
+	if c == nil {
+		c = &chassis{}
+		if err := r.get(ctx, path, c); err != nil {
 			return err
 		}
-		r.part(r.cooling(ctx, &c), rules.Cooling)
-		r.part(r.power(ctx, &c), rules.Power)
+		r.boxes[path] = c
 	}
-	return nil
+	return what(ctx, c)
 }
 
 // harmful says of a resource that reading it restarts the BMC: a quirk says so, or nobody
@@ -45,12 +55,14 @@ func (r *reader) cooling(ctx context.Context, c *chassis) error {
 			return err
 		}
 		fans = len(t.Fans)
+		var parts []rules.Part
 		for i := range t.Fans {
-			r.out.Parts = append(r.out.Parts, t.Fans[i].part(rules.Fan))
+			parts = append(parts, t.Fans[i].part(rules.Fan))
 		}
 		for i := range t.Temperatures {
-			r.out.Parts = append(r.out.Parts, t.Temperatures[i].part(rules.Temperature))
+			parts = append(parts, t.Temperatures[i].part(rules.Temperature))
 		}
+		r.list(c.Thermal.Path, parts)
 	}
 	if c.ThermalSubsystem.Path != "" && (c.Thermal.Path == "" || r.options.Everything) {
 		read, err := r.thermalSubsystem(ctx, c.ThermalSubsystem.Path, c.Thermal.Path != "")
@@ -80,9 +92,8 @@ func (r *reader) thermalSubsystem(ctx context.Context, path string, fansKnown bo
 		fans = 1
 	}
 	if s.Fans.Path != "" && !fansKnown && (!well || r.options.Everything) {
-		paths, err := r.members(ctx, s.Fans.Path)
-		r.queue(false, rules.Cooling, rules.Fan, paths)
-		if fans += len(paths); err != nil {
+		n, err := r.listed(ctx, s.Fans.Path, rules.Cooling, func(path string) { r.later(false, r.member(s.Fans.Path, rules.Cooling, rules.Fan, path)) })
+		if fans += n; err != nil {
 			return fans, err
 		}
 	}
@@ -102,25 +113,29 @@ func (r *reader) leaks(ctx context.Context, link lenient.Link) error {
 	if l.Detectors.Path == "" || isWell(all) && !r.options.Everything {
 		return nil
 	}
-	paths, err := r.members(ctx, l.Detectors.Path)
-	r.queue(false, rules.Cooling, rules.Leak, paths)
+	_, err := r.listed(ctx, l.Detectors.Path, rules.Cooling, func(path string) { r.later(false, r.member(l.Detectors.Path, rules.Cooling, rules.Leak, path)) })
 	return err
 }
 
-// sensors notes them to be read in turn.
+// sensors notes them to be read in turn: at least one has to be, as nothing else tells
+// of them.
 func (r *reader) sensors(ctx context.Context, path string) error {
-	paths, err := r.members(ctx, path)
-	for _, path := range paths {
-		r.later(true, visit{rules.Cooling, path, func(ctx context.Context, path string) (rules.Part, bool, error) {
-			var s sensor
-			if err := r.get(ctx, path, &s); err != nil {
-				return rules.Part{}, false, err
-			}
-			p, counts := s.part(path)
-			return p, counts, nil
-		}})
-	}
+	_, err := r.listed(ctx, path, rules.Cooling, func(member string) {
+		v := visit{rules.Cooling, member, path, r.sensor}
+		if !r.harmful(member) {
+			r.idle = append(r.idle, v)
+		}
+	})
 	return err
+}
+
+func (r *reader) sensor(ctx context.Context, path string) (rules.Part, bool, error) {
+	var s sensor
+	if err := r.get(ctx, path, &s); err != nil {
+		return rules.Part{}, false, err
+	}
+	p, counts := s.part(path)
+	return p, counts, nil
 }
 
 // power prefers the older resource, as cooling does.
@@ -130,9 +145,11 @@ func (r *reader) power(ctx context.Context, c *chassis) error {
 		if err := r.get(ctx, c.Power.Path, &p); err != nil {
 			return err
 		}
+		var parts []rules.Part
 		for i := range p.PowerSupplies {
-			r.out.Parts = append(r.out.Parts, p.PowerSupplies[i].part(""))
+			parts = append(parts, p.PowerSupplies[i].part(""))
 		}
+		r.list(c.Power.Path, parts)
 		return nil
 	}
 	if c.PowerSubsystem.Path == "" {
@@ -147,13 +164,14 @@ func (r *reader) power(ctx context.Context, c *chassis) error {
 	if s.PowerSupplies.Path == "" || isWell(all) && !r.options.Everything {
 		return nil
 	}
-	paths, err := r.members(ctx, s.PowerSupplies.Path)
-	for _, path := range paths {
-		r.later(false, visit{rules.Power, path, func(ctx context.Context, path string) (rules.Part, bool, error) {
-			var s supply
-			err := r.get(ctx, path, &s)
-			return s.part(path), true, err
-		}})
-	}
+	_, err := r.listed(ctx, s.PowerSupplies.Path, rules.Power, func(path string) {
+		r.later(false, visit{rules.Power, path, s.PowerSupplies.Path, r.supply})
+	})
 	return err
+}
+
+func (r *reader) supply(ctx context.Context, path string) (rules.Part, bool, error) {
+	var s supply
+	err := r.get(ctx, path, &s)
+	return s.part(path), true, err
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/ironflow/ironflow/bmc/health/rules"
 )
 
-// listRequests bounds what List asks: a machine with hundreds of drives and modules.
-const listRequests = 400
+// listRequests bounds what List asks. It is more than the machines that are known have
+// parts: what ends it is the patience of whoever looks.
+const listRequests = 8000
 
 // List reads everything for a person who looks, whatever the BMC calls well.
 func List(ctx context.Context, c Getter, report *v1alpha1.BMCReport) (rules.Reading, error) {

@@ -69,7 +69,7 @@ func (r *reader) logOf(ctx context.Context, services string) (string, error) {
 	if services == "" {
 		return "", nil
 	}
-	paths, err := r.members(ctx, services)
+	paths, _, err := r.members(ctx, services)
 	if err != nil {
 		return "", absent(err)
 	}

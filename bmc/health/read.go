@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -9,7 +10,6 @@ import (
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/health/rules"
-	"github.com/ironflow/ironflow/bmc/lenient"
 )
 
 // Getter reads resources; *client.Client is one.
@@ -36,13 +36,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-const (
-	defaultRequests = 12
-	// maxChassis, maxStorage and maxMembers bound what is followed.
-	maxChassis = 4
-	maxStorage = 8
-	maxMembers = 256
-)
+const defaultRequests = 12
 
 // errSpent ends a part of the pass when no request is left.
 var errSpent = errors.New("no request is left in this pass")
@@ -59,8 +53,7 @@ func Read(ctx context.Context, c Getter, o Options) (rules.Reading, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	r := &reader{c: c, options: o, left: o.Requests}
-	r.out.Whole, r.out.Missing = map[rules.Domain]bool{}, map[rules.Domain]string{}
+	r := newReader(c, o)
 	err := r.all(ctx)
 	r.out.Time, r.out.Requests = o.Now(), o.Requests-r.left
 	if err != nil {
@@ -74,23 +67,33 @@ type reader struct {
 	c       Getter
 	options Options
 	left    int
+	// floor is how many requests are kept for the parts while sections are read.
+	floor int
 	// dead ends the pass: the BMC has stopped answering.
 	dead bool
 	out  rules.Reading
-	// need are parts that are to be read, idle those that are said to be well.
-	need, idle []visit
+	// section is the one that is read now.
+	section section
+	// boxes are the chassis that were read.
+	boxes map[string]*chassis
+	// storages are the storages of the system; need are parts that are to be read, idle
+	// those that are said to be well. made are the paths of those that were visited.
+	storages, need, idle []visit
+	made                 map[string]bool
 }
 
-// visit is a part that has a resource of its own.
-type visit struct {
-	domain rules.Domain
-	path   string
-	read   func(ctx context.Context, path string) (rules.Part, bool, error)
+func newReader(c Getter, o Options) *reader {
+	r := &reader{c: c, options: o, left: o.Requests, made: map[string]bool{}, boxes: map[string]*chassis{}}
+	r.out = rules.Reading{
+		Whole: map[rules.Domain]bool{}, Missing: map[rules.Domain]string{}, Unread: map[rules.Domain]string{}, Left: map[rules.Domain]rules.Left{},
+		Groups: map[string]rules.Seen{}, Turns: o.Past.Turns, Storages: o.Past.Storages,
+	}
+	return r
 }
 
 // get reads one resource, as long as requests are left.
 func (r *reader) get(ctx context.Context, path string, into any) error {
-	if r.left == 0 || r.dead {
+	if r.left <= r.floor || r.dead {
 		return errSpent
 	}
 	r.left--
@@ -132,81 +135,30 @@ func (r *reader) all(ctx context.Context) error {
 	}
 	whole := s.Status.into(rules.Part{Domain: rules.System, Kind: rules.Whole, ID: r.options.Report.System, Name: "System"})
 	r.out.Parts = append(r.out.Parts, whole)
-	r.part(r.chassis(ctx, &s), rules.Cooling, rules.Power)
-	r.part(r.storage(ctx, s.Storage), rules.Storage)
-	r.part(r.summary(ctx, rules.Memory, rules.Module, "Memory", s.MemorySummary, s.Memory), rules.Memory)
-	r.part(r.summary(ctx, rules.Processor, rules.CPU, "Processors", s.ProcessorSummary, s.Processors), rules.Processor)
+	r.sections(ctx, &s)
 	r.visits(ctx)
+	r.unread()
 	return nil
 }
 
-// collection is a page of one.
-type collection struct {
-	Members lenient.List[lenient.Link] `json:"Members"`
-	Next    lenient.Link               `json:"Members@odata.nextLink"`
+// leave notes parts of a domain that were not read, and why.
+func (r *reader) leave(domain rules.Domain, parts int, err error) {
+	r.out.Whole[domain] = false
+	left := r.out.Left[domain]
+	if left.Parts += parts; left.Why == "" {
+		left.Why = err.Error()
+	}
+	r.out.Left[domain] = left
 }
 
-// members lists the paths of a collection. The client's own listing would make more
-// requests than are left.
-func (r *reader) members(ctx context.Context, path string) ([]string, error) {
-	var paths []string
-	seen := map[string]bool{}
-	for path != "" && !seen[path] && len(paths) < maxMembers {
-		seen[path] = true
-		var page collection
-		if err := r.get(ctx, path, &page); err != nil {
-			return paths, err
+// unread says of which domains a group is not known at all.
+func (r *reader) unread() {
+	for _, group := range r.out.Groups {
+		if group.Read {
+			continue
 		}
-		for _, link := range page.Members {
-			if link.Path != "" && len(paths) < maxMembers {
-				paths = append(paths, link.Path)
-			}
+		if why := r.out.Unread[group.Domain]; why == "" || why == rules.NotYet {
+			r.out.Unread[group.Domain] = cmp.Or(group.Why, rules.NotYet)
 		}
-		path = page.Next.Path
-	}
-	return paths, nil
-}
-
-// summary is memory or processors: a status for all of them, and each one where that
-// is bad or says nothing.
-func (r *reader) summary(ctx context.Context, domain rules.Domain, kind rules.Kind, name string, all *summary, link lenient.Link) error {
-	well := false
-	if all != nil {
-		p := all.Status.into(rules.Part{Domain: domain, Kind: rules.Group, ID: name, Name: name})
-		r.out.Parts = append(r.out.Parts, p)
-		well = isWell(p)
-	}
-	if link.Path == "" || well && !r.options.Everything {
-		return nil
-	}
-	paths, err := r.members(ctx, link.Path)
-	r.queue(false, domain, kind, paths)
-	return err
-}
-
-func isWell(p rules.Part) bool {
-	v, counts := rules.Assess(p)
-	return counts && v.State == v1alpha1.HealthOK
-}
-
-// queue notes parts for later.
-func (r *reader) queue(well bool, domain rules.Domain, kind rules.Kind, paths []string) {
-	for _, path := range paths {
-		v := visit{domain, path, func(ctx context.Context, path string) (rules.Part, bool, error) {
-			var m member
-			err := r.get(ctx, path, &m)
-			return m.part(domain, kind, path), true, err
-		}}
-		r.later(well, v)
-	}
-}
-
-func (r *reader) later(well bool, v visit) {
-	switch {
-	case r.harmful(v.path): // a drive may be below the chassis of its enclosure
-	case well:
-		r.idle = append(r.idle, v)
-	default:
-		r.need = append(r.need, v)
 	}
 }

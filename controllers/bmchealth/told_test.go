@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/bmc/health/rules"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/test/bmc/simulator"
 	shared "github.com/ironflow/ironflow/test/bmc/world"
@@ -40,12 +41,14 @@ func TestIntervals(t *testing.T) {
 	for name, c := range map[string]struct {
 		subscribed metav1.ConditionStatus
 		asked      bool
+		touring    bool
 		want       time.Duration
 	}{
-		"without events":            {"", false, every},
-		"with events":               {metav1.ConditionTrue, false, withEvents},
-		"events that do not arrive": {metav1.ConditionFalse, false, every},
-		"with events, and told":     {metav1.ConditionTrue, true, askedAgain},
+		"without events":                              {"", false, false, every},
+		"with events":                                 {metav1.ConditionTrue, false, false, withEvents},
+		"events that do not arrive":                   {metav1.ConditionFalse, false, false, every},
+		"with events, and told":                       {metav1.ConditionTrue, true, false, askedAgain},
+		"with events, and parts that were never read": {metav1.ConditionTrue, false, true, every},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -55,7 +58,7 @@ func TestIntervals(t *testing.T) {
 				reconcile.SetCondition(b, v1alpha1.Subscribed, c.subscribed, "", "")
 			}
 			r.ask(shared.Key, c.asked)
-			g.Expect(r.interval(b, kept{})).To(Equal(c.want))
+			g.Expect(r.interval(b, kept{past: rules.Past{Touring: c.touring}})).To(Equal(c.want))
 		})
 	}
 }

@@ -3,7 +3,9 @@ package rules
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 )
@@ -17,12 +19,12 @@ const maxBad = 64
 // or the host off, at once.
 func Judge(now Reading, before Past) ([]v1alpha1.DomainHealth, Past, []Alert) {
 	next := before.clone()
-	next.Next = now.Next
 	var news []Entry
 	if now.Silent == "" {
 		news = readLogs(now, &next)
 	}
 	if now.Silent == "" && !now.Off {
+		next.Turns, next.Groups, next.Storages, next.Touring = now.Turns, now.Groups, now.Storages, len(now.Unread) > 0
 		findings(now, &next)
 	}
 	var rows []v1alpha1.DomainHealth
@@ -38,8 +40,21 @@ func Judge(now Reading, before Past) ([]v1alpha1.DomainHealth, Past, []Alert) {
 
 // findings brings the bad parts up to date.
 func findings(now Reading, next *Past) {
-	for domain := range now.Whole {
-		delete(next.Bad, domain)
+	gone := func(domain Domain, id string) bool {
+		return now.Whole[domain] || slices.ContainsFunc(now.Lists, func(list string) bool { return strings.HasPrefix(id, list) })
+	}
+	read := map[string]bool{}
+	for _, p := range now.Parts {
+		read[p.ID] = true
+	}
+	for domain, parts := range next.Bad {
+		for id, f := range parts {
+			if f.Now = false; gone(domain, id) && !read[id] {
+				delete(parts, id)
+			} else {
+				parts[id] = f
+			}
+		}
 	}
 	for _, p := range now.Parts {
 		parts := next.Bad[p.Domain]
@@ -52,8 +67,8 @@ func findings(now Reading, next *Past) {
 			parts = map[string]Finding{}
 			next.Bad[p.Domain] = parts
 		}
-		if _, known := parts[p.ID]; known || len(parts) < maxBad {
-			parts[p.ID] = Finding{Verdict: v, Kind: p.Kind, Name: p.Name}
+		if known, is := parts[p.ID]; is || len(parts) < maxBad {
+			parts[p.ID] = Finding{Verdict: v, Kind: p.Kind, Name: p.Name, Now: true, Times: known.Times + 1}
 		}
 	}
 }
@@ -79,8 +94,11 @@ func seen(domain Domain, now Reading, next *Past) sight {
 	case domain == System:
 		return systemSeen(now, next)
 	}
-	if id, f := worst(next.Bad[domain]); id != "" {
+	if id, f := worst(proven(next.Bad[domain])); id != "" {
 		return sight{state: f.State, part: id, text: f.Name + " " + f.Shows}
+	}
+	if len(next.Bad[domain]) > 0 {
+		return sight{} // what was found bad once, and has not been read again, decides nothing
 	}
 	counted := slices.ContainsFunc(now.Parts, func(p Part) bool {
 		_, counts := Assess(p)
@@ -89,12 +107,21 @@ func seen(domain Domain, now Reading, next *Past) sight {
 	switch reason, missing := now.Missing[domain]; {
 	case missing:
 		return sight{state: v1alpha1.HealthUnknown, text: reason}
+	case now.Unread[domain] != "" && (counted || now.Unread[domain] != NotYet):
+		return sight{state: v1alpha1.HealthUnknown, text: now.Unread[domain]}
 	case counted:
 		return sight{state: v1alpha1.HealthOK}
 	case now.Whole[domain]:
 		return sight{state: v1alpha1.HealthUnknown, text: "the BMC shows nothing of it", sure: true}
 	}
 	return sight{}
+}
+
+// proven are the parts that this pass shows to be bad, and those that two did.
+func proven(parts map[string]Finding) map[string]Finding {
+	out := maps.Clone(parts)
+	maps.DeleteFunc(out, func(_ string, f Finding) bool { return !f.Now && f.Times < 2 })
+	return out
 }
 
 // worst chooses the part to be named: the worst state, then a part rather than what
