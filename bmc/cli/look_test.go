@@ -86,6 +86,7 @@ func TestWhatCouldNotBeSeenIsSaid(t *testing.T) {
 	}{
 		"the log is refused":        {"log", refuse("/LogServices"), "Log could not be read: GET /redfish/v1/Systems/1/LogServices: forbidden"},
 		"a part is refused":         {"health", refuse("/Memory"), "Memory could not be read: GET /redfish/v1/Systems/1/Memory: forbidden"},
+		"the drives are refused":    {"health", refuse("/Drives/"), "Storage: 4 parts could not be read, of the first: GET /redfish/v1/"},
 		"the machine is off":        {"health", off, "the machine is off"},
 		"the log of a machine, off": {"log", off, "CREATED"},
 	} {

@@ -40,22 +40,29 @@ type PartRow struct {
 }
 
 // worstFirst is the order of states in a list.
-var worstFirst = []v1alpha1.HealthState{v1alpha1.HealthCritical, v1alpha1.HealthWarning, v1alpha1.HealthOK}
+var worstFirst = []v1alpha1.HealthState{v1alpha1.HealthCritical, v1alpha1.HealthWarning, v1alpha1.HealthUnknown, v1alpha1.HealthOK}
 
 // Parts are the parts of a reading: domain by domain, the worst first. What only sums
-// up others is left out, unless none of them shows the same.
+// up others is left out, unless none of them shows the same; it is not OK where nothing
+// was read of a group of its domain.
 func Parts(r rules.Reading) []PartRow {
 	var rows []PartRow
 	for _, domain := range rules.Domains {
 		var own []PartRow
 		for _, p := range r.Parts {
-			if v, counts := rules.Assess(p); p.Domain == domain && counts {
-				own = append(own, PartRow{Domain: domain, Kind: p.Kind, Name: p.Name, State: v.State, Reading: rules.Shown(p), Shows: v.Shows})
+			v, counts := rules.Assess(p)
+			if p.Domain != domain || !counts {
+				continue
 			}
+			one := PartRow{Domain: domain, Kind: p.Kind, Name: p.Name, State: v.State, Reading: rules.Shown(p), Shows: v.Shows}
+			if why := r.Unread[domain]; why != "" && p.Kind == rules.Group && v.State == v1alpha1.HealthOK {
+				one.State, one.Shows = v1alpha1.HealthUnknown, clip("parts that it sums up could not be read: "+why)
+			}
+			own = append(own, one)
 		}
 		all := slices.Clone(own)
 		own = slices.DeleteFunc(own, func(sum PartRow) bool {
-			return sum.Kind == rules.Group && slices.ContainsFunc(all, func(r PartRow) bool {
+			return sum.Kind == rules.Group && sum.State != v1alpha1.HealthUnknown && slices.ContainsFunc(all, func(r PartRow) bool {
 				return r.Kind != rules.Group && slices.Index(worstFirst, r.State) <= slices.Index(worstFirst, sum.State)
 			})
 		})

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -153,7 +155,8 @@ func (r *reader) leave(domain rules.Domain, parts int, err error) {
 
 // unread says of which domains a group is not known at all.
 func (r *reader) unread() {
-	for _, group := range r.out.Groups {
+	for _, key := range slices.Sorted(maps.Keys(r.out.Groups)) { // the same reason in each pass
+		group := r.out.Groups[key]
 		if group.Read {
 			continue
 		}

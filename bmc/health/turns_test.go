@@ -262,6 +262,16 @@ func TestWhatWasLeftOutIsSaid(t *testing.T) {
 	}
 }
 
+// TestAListShowsNoGroupAsOKThatWasNotRead: neither does a person who looks see it so.
+func TestAListShowsNoGroupAsOKThatWasNotRead(t *testing.T) {
+	g := NewWithT(t)
+	drives := object{"Name": "RAID", "Status": stat("Enabled", "OK", ""), "Drives": []object{link("/d/1"), link("/d/2")}}
+	reading := newWatch(t, usual().set(map[string]any{sys + "/Storage/R": drives, "/d/1": 400, "/d/2": 400})).all(500)
+	g.Expect(Parts(reading)).To(ContainElement(And(HaveField("Name", "RAID"), HaveField("State", unknown), HaveField("Shows", ContainSubstring("status 400")))))
+	reading = newWatch(t, usual().set(map[string]any{sys + "/Storage/R": drives, "/d/1": 400})).all(500)
+	g.Expect(Parts(reading)).NotTo(ContainElement(HaveField("State", unknown)))
+}
+
 // TestPagesOfAList: further pages are followed in either form of their link, and one that
 // leads back ends it.
 func TestPagesOfAList(t *testing.T) {
