@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"unicode"
 
 	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/bmc/lenient"
 	"github.com/ironflow/ironflow/bmc/probe"
 )
 
@@ -15,6 +15,7 @@ const (
 	kindInterrupted client.Kind = "Interrupted"
 	kindTimeout     client.Kind = "Timeout"
 	kindNoSystem    client.Kind = "NoSystem"
+	kindWrongSystem client.Kind = "WrongSystem"
 	kindOther       client.Kind = "Other"
 )
 
@@ -36,6 +37,7 @@ var nextSteps = map[client.Kind]string{
 	kindInterrupted:       "start it again",
 	kindTimeout:           "raise --timeout, or lower --requests",
 	kindNoSystem:          "look whether this is the BMC of a server: an enclosure's or a switch's has no system",
+	kindWrongSystem:       "write one of the systems that are named into the address, or leave its path out",
 	kindOther:             "look at the message",
 }
 
@@ -53,6 +55,8 @@ func kindOf(err error) client.Kind {
 		return kindInterrupted
 	case errors.Is(err, probe.ErrNoSystem):
 		return kindNoSystem
+	case errors.Is(err, probe.ErrWrongSystem):
+		return kindWrongSystem
 	case errors.Is(err, probe.ErrNotRedfish):
 		return client.NotRedfish
 	}
@@ -64,10 +68,5 @@ func kindOf(err error) client.Kind {
 
 // tidy is a text in one line without what would command a terminal.
 func tidy(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return -1
-	}, strings.Join(strings.Fields(text), " "))
+	return strings.Join(strings.Fields(lenient.Printable(text)), " ")
 }

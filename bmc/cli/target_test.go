@@ -108,5 +108,5 @@ func TestCut(t *testing.T) {
 
 // TestTidy: an error holds words of a BMC, which do not command the terminal.
 func TestTidy(t *testing.T) {
-	NewWithT(t).Expect(tidy("a\x1b[2J\nb\u202e \x07c")).To(Equal("a[2J b c"))
+	NewWithT(t).Expect(tidy("a\x1b[2J\nb\u202e \x07c")).To(Equal("a [2J b c"))
 }

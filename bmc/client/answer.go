@@ -1,6 +1,9 @@
 package client
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"net/http"
 	"sync"
 	"time"
@@ -33,6 +36,36 @@ func (a *Answer) tidyLocation(at place, session bool) {
 	case !session: // a session's path is looked for elsewhere, too
 		a.Header.Del("Location")
 	}
+}
+
+// read makes a call that reads a resource. What is no JSON object is none; an answer that
+// holds nothing but an error is one, whatever its status says.
+func (c *Client) read(ctx context.Context, k call) (*Answer, error) {
+	answer, err := c.run(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	var top json.RawMessage
+	if err := json.Unmarshal(answer.Body, &top); err != nil {
+		return nil, c.failure(k, Broken, answer.Status, "the answer is no JSON: "+line(err.Error()))
+	}
+	if top = bytes.TrimSpace(top); top[0] != '{' {
+		return nil, c.failure(k, Broken, answer.Status, "the answer is no Redfish resource: those are JSON objects")
+	}
+	var marks struct {
+		Error   lenient.Present `json:"error"`
+		ID      lenient.String  `json:"Id"`
+		Path    lenient.String  `json:"@odata.id"`
+		Type    lenient.String  `json:"@odata.type"`
+		Members lenient.Present `json:"Members"`
+	}
+	if err := json.Unmarshal(top, &marks); err != nil && !lenient.OnlyTypes(err) {
+		return nil, c.failure(k, Broken, answer.Status, "the answer is no JSON: "+line(err.Error()))
+	}
+	if bool(marks.Error) && marks.Path == "" && marks.Type == "" && marks.ID == "" && !bool(marks.Members) {
+		return nil, c.refused(k, false, answer.Status, answer.Header, answer.Body)
+	}
+	return answer, nil
 }
 
 // recent are paths that the BMC has given out a short time ago.

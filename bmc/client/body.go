@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/ironflow/ironflow/bmc/lenient"
 )
 
 // errTooLarge and errTooDeep are answers beyond the limits.
@@ -30,7 +32,11 @@ func (c *Client) readBody(resp *http.Response) ([]byte, error) {
 		resp.Header.Del("Content-Encoding")
 		resp.Header.Del("Content-Length")
 	}
-	if looksLikeJSON(raw) && !shallow(raw, c.options.MaxDepth) {
+	if !looksLikeJSON(raw) {
+		return raw, nil
+	}
+	raw = lenient.Mend(raw)
+	if !shallow(raw, c.options.MaxDepth) {
 		return nil, fmt.Errorf("%w (%d levels)", errTooDeep, c.options.MaxDepth)
 	}
 	return raw, nil
@@ -64,7 +70,7 @@ func bounded(r io.Reader, limit int64) ([]byte, error) {
 
 // looksLikeJSON reports whether a body begins as an object or a list.
 func looksLikeJSON(raw []byte) bool {
-	raw = bytes.TrimLeft(raw, " \t\r\n")
+	raw = bytes.TrimLeft(raw, " \t\r\n\xef\xbb\xbf")
 	return len(raw) > 0 && (raw[0] == '{' || raw[0] == '[')
 }
 

@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/stmcginnis/gofish"
-
 	"github.com/ironflow/ironflow/bmc/lenient"
 )
 
@@ -35,7 +33,6 @@ type Client struct {
 
 	mu         sync.Mutex
 	connection Connection
-	typed      *gofish.APIClient
 }
 
 // Connection is what the last connections have shown.
@@ -74,13 +71,13 @@ func New(target Target, options Options) (*Client, error) {
 }
 
 // Get reads a resource into a struct, best one of values of bmc/lenient. A wrong
-// type gives a zero value and no error; what is not JSON is [Broken].
+// type gives a zero value and no error; what is no JSON object is [Broken].
 func (c *Client) Get(ctx context.Context, path string, into any) error {
 	k, err := c.call(http.MethodGet, path)
 	if err != nil {
 		return err
 	}
-	answer, err := c.run(ctx, k)
+	answer, err := c.read(ctx, k)
 	if err != nil {
 		return err
 	}
@@ -94,13 +91,13 @@ func (c *Client) decode(k call, answer *Answer, into any) error {
 	return nil
 }
 
-// GetRaw reads a resource as it is.
+// GetRaw reads a resource as it is: its body is a JSON object.
 func (c *Client) GetRaw(ctx context.Context, path string) (*Answer, error) {
 	k, err := c.call(http.MethodGet, path)
 	if err != nil {
 		return nil, err
 	}
-	return c.run(ctx, k)
+	return c.read(ctx, k)
 }
 
 // Post creates something or runs an action. A body of nil is sent as {}. It is never

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/stmcginnis/gofish/schemas"
 )
 
 // Kind says what went wrong, as far as a caller decides on it.
@@ -102,20 +100,11 @@ func (e *Error) Error() string {
 // Unwrap returns what went wrong below, if anything.
 func (e *Error) Unwrap() error { return e.cause }
 
-// KindOf is the kind of an error of this package or of gofish, also a wrapped one;
-// empty for others and for nil.
+// KindOf is the kind of an error of this package, also a wrapped one; empty for others and
+// for nil.
 func KindOf(err error) Kind {
 	if e, is := errors.AsType[*Error](err); is {
 		return e.Kind
 	}
-	refused, is := errors.AsType[*schemas.Error](err)
-	if !is || refused.HTTPReturnedStatusCode == 0 {
-		return ""
-	}
-	var messages []Message
-	for _, info := range refused.ExtendedInfos {
-		messages = append(messages, Message{ID: info.MessageID, Text: info.Message})
-	}
-	kind, _ := classify(refused.HTTPReturnedStatusCode, false, messages)
-	return kind
+	return ""
 }

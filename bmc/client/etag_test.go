@@ -132,11 +132,11 @@ func TestActionsCarryNoIfMatch(t *testing.T) {
 		body(w, http.StatusOK, `{"@odata.id":"`+system+`","Id":"1","Actions":{"#ComputerSystem.Reset":{"target":"`+reset+`"}}}`)
 	}
 	it := newClient(t, serve(t, f), quick())
+	g.Expect(it.Get(t.Context(), system, &struct{}{})).To(Succeed())     // whose tag is kept
 	g.Expect(it.Get(t.Context(), reset, &struct{}{})).To(HaveOccurred()) // 204 without a body is no resource
 	_, err := it.Post(t.Context(), reset, map[string]string{"ResetType": "On"})
 	g.Expect(err).NotTo(HaveOccurred())
-	typed(g, t, it, "On")
-	g.Expect(headers).To(HaveLen(3))
+	g.Expect(headers).To(HaveLen(2))
 	for _, header := range headers {
 		g.Expect(header).NotTo(HaveKey("If-Match"))
 	}

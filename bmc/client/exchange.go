@@ -118,6 +118,7 @@ func (c *Client) request(ctx context.Context, k call, as credential) (*http.Requ
 	}
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("Accept-Encoding", "identity")
+	request.Header.Set("OData-Version", "4.0") // without it an iLO 4 answers in a form of before Redfish
 	request.Header.Set("User-Agent", "ironflow")
 	if k.body != nil {
 		request.Header.Set("Content-Type", "application/json")
@@ -140,11 +141,16 @@ func (c *Client) answer(k call, as credential, response *http.Response, body []b
 		answer.tidyLocation(c.at, k.login)
 		return answer, nil
 	}
+	return nil, c.refused(k, k.login || as.basic, response.StatusCode, response.Header, body)
+}
+
+// refused makes an error of an answer that holds one.
+func (c *Client) refused(k call, login bool, status int, header http.Header, body []byte) *Error {
 	messages := messagesOf(body)
-	kind, message := classify(response.StatusCode, k.login || as.basic, messages)
+	kind, message := classify(status, login, messages)
 	e := &Error{
-		Kind: kind, Method: k.method, Path: k.path, Status: response.StatusCode, MessageID: message.ID, Message: message.Text, Args: message.Args,
-		Resolution: message.Resolution, Messages: messages, RetryAfter: retryAfter(response.Header, c.options.Now()),
+		Kind: kind, Method: k.method, Path: k.path, Status: status, MessageID: message.ID, Message: message.Text, Args: message.Args,
+		Resolution: message.Resolution, Messages: messages, RetryAfter: retryAfter(header, c.options.Now()),
 	}
 	if kind == PasswordChange && len(e.Args) > 0 {
 		if path, err := c.at.path(e.Args[0]); err == nil {
@@ -152,10 +158,10 @@ func (c *Client) answer(k call, as credential, response *http.Response, body []b
 		}
 	}
 	if e.Message == "" {
-		e.Message = strings.ToLower(http.StatusText(response.StatusCode))
+		e.Message = strings.ToLower(http.StatusText(status))
 	}
 	c.redact(e, k.secrets)
-	return nil, e
+	return e
 }
 
 func (c *Client) failure(k call, kind Kind, status int, text string) *Error {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/ironflow/ironflow/bmc/lenient"
 )
@@ -133,13 +132,7 @@ func line(text string) string {
 	if len(text) > maxText {
 		text = strings.ToValidUTF8(text[:maxText], "") + "…"
 	}
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, text)
-	return strings.TrimSpace(text)
+	return strings.TrimSpace(lenient.Printable(text))
 }
 
 // shortID is a message's key without its registry and version.

@@ -42,7 +42,7 @@ func (c *Client) Members(ctx context.Context, path string, limit int) (paths []s
 	pages := map[string]bool{}
 	for len(pages) < c.options.MaxPages && !pages[k.path] {
 		pages[k.path] = true
-		answer, err := c.run(ctx, k)
+		answer, err := c.read(ctx, k)
 		if err != nil {
 			return found.paths, false, err
 		}

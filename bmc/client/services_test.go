@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
-	"github.com/stmcginnis/gofish/schemas"
 
 	"github.com/ironflow/ironflow/bmc/client"
 	"github.com/ironflow/ironflow/bmc/lenient"
@@ -59,15 +58,6 @@ var serviceCases = map[string]func(g *WithT, t *testing.T, target client.Target)
 			g.Expect(c.Get(t.Context(), system, &in)).To(Succeed())
 			g.Expect(in.Boot.BootSourceOverrideTarget).To(Equal(lenient.String(device)))
 		}
-	},
-	"through gofish": func(g *WithT, t *testing.T, target client.Target) {
-		c := newClient(t, target, quick())
-		api, err := c.Gofish(t.Context())
-		g.Expect(err).NotTo(HaveOccurred())
-		systems, err := api.Service.Systems()
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(systems).To(HaveLen(1))
-		g.Expect(systems[0].PowerState).To(Equal(schemas.OffPowerState))
 	},
 	"what is not there": func(g *WithT, t *testing.T, target client.Target) {
 		c := newClient(t, target, quick())

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/hex"
 	"encoding/pem"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -167,4 +168,20 @@ func TestUnreachable(t *testing.T) {
 	err := it.Get(t.Context(), system, &struct{}{})
 	g.Expect(client.KindOf(err)).To(Equal(client.Unreachable))
 	g.Expect(err).To(MatchError(ContainSubstring("connection refused")))
+}
+
+func TestConnection(t *testing.T) {
+	g, f := NewWithT(t), newFake()
+	f.paths[system] = func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Date", "Thu, 01 Jan 1970 00:00:10 GMT")
+		body(w, http.StatusOK, `{}`)
+	}
+	options := quick()
+	options.Now = func() time.Time { return time.Unix(70, 5e8) }
+	it := newClient(t, serve(t, f), options)
+	g.Expect(it.Connection()).To(Equal(client.Connection{}))
+	g.Expect(it.Get(t.Context(), system, &struct{}{})).To(Succeed())
+	g.Expect(it.Connection().Dated).To(BeTrue())
+	g.Expect(it.Connection().Skew).To(Equal(-time.Minute))
+	g.Expect(it.Connection().Leaf.DNSNames).To(ContainElement("example.com"))
 }

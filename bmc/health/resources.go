@@ -2,7 +2,6 @@ package health
 
 import (
 	"strings"
-	"unicode"
 
 	"github.com/ironflow/ironflow/bmc/health/rules"
 	"github.com/ironflow/ironflow/bmc/lenient"
@@ -239,15 +238,7 @@ func clip(text string) string {
 	if len(text) > 4*longest {
 		text = text[:4*longest]
 	}
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsPrint(r):
-			return r
-		}
-		return -1
-	}, strings.ToValidUTF8(text, ""))
+	text = lenient.Printable(text)
 	if len(text) > longest {
 		text = text[:longest]
 	}

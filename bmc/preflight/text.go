@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
+	"github.com/ironflow/ironflow/bmc/lenient"
 )
 
 // Bounds of messages: parts of them come from BMCs.
@@ -18,7 +19,7 @@ const (
 func shortened(text string) string { return cut(text, longestMessage) }
 
 func cut(text string, longest int) string {
-	runes := []rune(strings.ToValidUTF8(text, "?"))
+	runes := []rune(lenient.Printable(text))
 	if len(runes) <= longest {
 		return string(runes)
 	}

@@ -86,7 +86,7 @@ func (p *probe) account() {
 	slices.SortStableFunc(order, func(a, b int) int { // named after its user: no other has to be read
 		return boolRank(path.Base(all[b].path) == p.o.Username) - boolRank(path.Base(all[a].path) == p.o.Username)
 	})
-	fill(p, all, order, mostAccounts, 0, ours)
+	fill(p, all, order, p.budget.most(mostAccounts), 0, ours)
 	for _, f := range all {
 		if f.read() && ours(f) {
 			p.report.Accounts.Account = local(f.path)

@@ -15,7 +15,7 @@ func chooseSystem(systems []found[system]) (index int, remark string) {
 	}
 	var bootable []int
 	for i, s := range systems {
-		if s.read() && bool(s.value.Boot.Value.Target) {
+		if boots(s) {
 			bootable = append(bootable, i)
 		}
 	}

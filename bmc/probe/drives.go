@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,24 +18,24 @@ const (
 // drives reads drives: those that somebody has wishes about, then a sample of the
 // others. All are listed by their Id.
 func (p *probe) drives() {
+	var all bays
 	if len(p.storages) == 0 {
 		if _, said := p.verdicts[Drives]; !said {
-			p.set(judgeDrives(p.system.value.Storage.Path, 0, p.verdicts[StorageDiscovered].State == v1alpha1.Yes))
+			p.set(judgeDrives(p.system.value.Storage.Path, all, p.whole))
 		}
 		return
 	}
-	total, unread := 0, 0
-	complete := p.verdicts[StorageDiscovered].State == v1alpha1.Yes
+	complete := p.whole
 	for _, f := range p.storages {
 		i := slices.IndexFunc(p.report.Storage, func(s v1alpha1.StorageReport) bool { return s.ID == idOf(f.value.ID, f.path) })
 		complete = complete && f.read()
 		if !f.read() || i < 0 {
 			continue
 		}
-		all := links[drive](f.value.Drives)
-		total += len(f.value.Drives)
-		unread += fill(p, all, p.driveOrder(all), mostDrives, p.volumesWaiting(), nil)
-		for _, d := range all[:min(len(all), mostDrives)] {
+		list := links[drive](f.value.Drives)
+		fill(p, list, p.driveOrder(list), mostDrives, p.volumesWaiting(), nil)
+		all.count(list)
+		for _, d := range list[:min(len(list), mostDrives)] {
 			if report, there := driveReport(d); there {
 				p.report.Storage[i].Drives = append(p.report.Storage[i].Drives, report)
 			}
@@ -43,10 +44,27 @@ func (p *probe) drives() {
 	for i := range p.report.Storage {
 		p.report.Storage[i].Drives = uniqueDrives(p.report.Storage[i].Drives)
 	}
-	if unread > 0 {
-		p.remark(fmt.Sprintf("%d of %d drives were not read, to spare the BMC: they are listed by their Id.", unread, total))
+	if all.unread > 0 {
+		p.remark(fmt.Sprintf("%d of %d drives were not read, to spare the BMC: they are listed by their Id.", all.unread, all.there+all.empty+all.unread))
 	}
-	p.set(judgeDrives(p.system.value.Storage.Path, total, complete))
+	p.set(judgeDrives(p.system.value.Storage.Path, all, complete))
+}
+
+// bays are the places for drives: with a drive, or one that cannot be read; without one;
+// and not looked at.
+type bays struct{ there, empty, unread int }
+
+func (b *bays) count(list []found[drive]) {
+	for _, d := range list {
+		switch {
+		case errors.Is(d.err, errBudget):
+			b.unread++
+		case d.read() && d.value.Status.absent():
+			b.empty++
+		default:
+			b.there++
+		}
+	}
 }
 
 // mostReserved bounds what drives leave to volumes.
@@ -69,12 +87,20 @@ func (p *probe) driveOrder(all []found[drive]) []int {
 	return order
 }
 
-func judgeDrives(listPath string, total int, complete bool) v1alpha1.Capability {
-	switch {
-	case total > 0:
-		return yes(Drives, fmt.Sprintf("%d", total), at(listPath, "Drives"))
+func judgeDrives(listPath string, all bays, complete bool) v1alpha1.Capability {
+	switch n := all.there + all.unread; {
+	case all.there > 0, all.unread > 0 && all.empty == 0:
+		detail := fmt.Sprintf("%d", n)
+		if !complete {
+			detail = "at least " + detail
+		}
+		return yes(Drives, detail, at(listPath, "Drives"))
+	case all.unread > 0:
+		return unknown(Drives, at(listPath, fmt.Sprintf("%d bays are empty, and %d were not read", all.empty, all.unread)))
 	case !complete:
 		return unknown(Drives, at(listPath, "none is shown, but the list may not be complete yet"))
+	case all.empty > 0:
+		return no(Drives, at(listPath, fmt.Sprintf("%d bays, all of them empty", all.empty)))
 	}
 	return no(Drives, at(listPath, "there is none"))
 }
@@ -85,7 +111,7 @@ func driveReport(f found[drive]) (v1alpha1.DriveReport, bool) {
 		return v1alpha1.DriveReport{ID: idOf("", f.path)}, true
 	}
 	d := f.value
-	if d.Status.State == "Absent" {
+	if d.Status.absent() {
 		return v1alpha1.DriveReport{}, false
 	}
 	return v1alpha1.DriveReport{
@@ -133,7 +159,13 @@ func (p *probe) volumes() {
 		all := links[volume](of.list.value.members)
 		total += len(all)
 		unread += fill(p, all, inOrder(len(all)), mostVolumes, 0, nil)
+		if n := of.list.value.total - len(all); n > 0 {
+			p.remark(fmt.Sprintf("Volumes of storage %s that the BMC counts and does not list: %d.", of.storage, n))
+		}
 		for _, v := range all[:min(len(all), mostVolumes)] {
+			if v.value.Status.absent() {
+				continue
+			}
 			p.report.Storage[i].Volumes = append(p.report.Storage[i].Volumes, volumeReport(v))
 		}
 	}

@@ -39,8 +39,8 @@ func (p *probe) firmware() {
 			p.report.Firmware = append(p.report.Firmware, firmwareReport(f))
 		}
 	}
-	if unread > 0 {
-		p.remark(fmt.Sprintf("%d of %d entries of the firmware inventory were not read, to spare the BMC.", unread, len(all)))
+	if unread += max(0, listed.value.total-len(all)); unread > 0 {
+		p.remark(fmt.Sprintf("%d of %d entries of the firmware inventory were not read, to spare the BMC.", unread, max(len(all), listed.value.total)))
 	}
 	p.set(yes(FirmwareInventory, strconv.Itoa(max(len(all), listed.value.total)), listed.path))
 }

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"unicode"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
+	"github.com/ironflow/ironflow/bmc/lenient"
 )
 
 // found is what became of reading a resource. Not offered, not readable and read are
@@ -58,15 +58,7 @@ func why(err error) string {
 // bounded is a text that a BMC chose in one line, cut, without what would command a
 // terminal.
 func bounded(text string) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsPrint(r):
-			return r
-		}
-		return -1
-	}, strings.ToValidUTF8(text, "?"))
+	text = lenient.Printable(text)
 	text = strings.Join(strings.Fields(text), " ")
 	if runes := []rune(text); len(runes) > mostWords {
 		return string(runes[:mostWords]) + " …"

@@ -3,6 +3,8 @@ package probe
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/client"
@@ -13,11 +15,8 @@ import (
 // servicePath is where every Redfish service begins.
 const servicePath = "/redfish/v1/"
 
-// mostSystems and mostManagers bound how many are looked at to find the host's.
-const (
-	mostSystems  = 4
-	mostManagers = 3
-)
+// mostSystems is how many are looked at to find the host's, where one of them boots.
+const mostSystems = 4
 
 // identify finds root, system and manager, and what they are.
 func (p *probe) identify() error {
@@ -77,11 +76,7 @@ func identities(r *v1alpha1.BMCReport, s found[system], m found[manager]) []v1al
 // findSystem reads the host's system.
 func (p *probe) findSystem() error {
 	if p.o.System != "" {
-		p.system = get[system](p, lenient.Link{Path: p.o.System})
-		if p.system.err != nil {
-			return fmt.Errorf("read the system that the address names: %w", p.system.err)
-		}
-		return nil
+		return p.namedSystem()
 	}
 	link := p.root.value.Systems
 	if link.Path == "" { // links of the root vanish on some BMCs until they are restarted
@@ -100,12 +95,61 @@ func (p *probe) findSystem() error {
 	if len(systems) == 0 {
 		return ErrNoSystem
 	}
-	fill(p, systems, inOrder(len(systems)), mostSystems, 0, nil)
+	seen := 0
+	// The host's is among the first, as a rule; further ones are read until one boots.
+	fill(p, systems, inOrder(len(systems)), len(systems), 0, func(found[system]) bool {
+		seen++
+		return seen >= mostSystems && slices.ContainsFunc(systems, boots)
+	})
 	index, remark := chooseSystem(systems)
 	p.system = systems[index]
 	p.remark(remark)
 	return p.system.err
 }
+
+// namedSystem reads the system that the address names.
+func (p *probe) namedSystem() error {
+	p.system = get[system](p, lenient.Link{Path: p.o.System})
+	switch err := p.system.err; {
+	case err == nil && isSystem(p.system.value):
+		return nil
+	case err != nil && client.KindOf(err) != client.NotSupported:
+		return fmt.Errorf("read the system that the address names: %w", err)
+	}
+	link := p.root.value.Systems
+	if link.Path == "" {
+		link.Path = servicePath + "Systems"
+	}
+	var names []string
+	for _, one := range links[struct{}](getList(p, link, false).value.members) {
+		// One that says little of itself is a system if the BMC calls it one.
+		if p.system.err == nil && strings.EqualFold(strings.TrimRight(local(one.path), "/"), strings.TrimRight(p.o.System, "/")) {
+			return nil
+		}
+		if len(names) < mostValues {
+			names = append(names, local(one.path))
+		}
+	}
+	if p.stop != nil {
+		return p.stop
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("%w: %s; look at %s for those that there are", ErrWrongSystem, bounded(p.o.System), link.Path)
+	}
+	return fmt.Errorf("%w: %s; the systems of this BMC are %s", ErrWrongSystem, bounded(p.o.System), strings.Join(names, ", "))
+}
+
+// isSystem reports whether a resource is a system by its type, or else by what only
+// systems have.
+func isSystem(s system) bool {
+	if s.Type != "" {
+		return strings.HasPrefix(string(s.Type), "#ComputerSystem.")
+	}
+	return s.Boot.Set || s.Bios.Path != "" || s.SystemType != "" || s.Actions.Reset.Target != ""
+}
+
+// boots reports whether a system that was read has a boot override.
+func boots(s found[system]) bool { return s.read() && bool(s.value.Boot.Value.Target) }
 
 // findManager reads the manager that is the host's BMC. A machine without one is
 // probed all the same.
@@ -126,7 +170,7 @@ func (p *probe) findManager() {
 		managers = links[manager](collection.value.members)
 	}
 	// One that has a version and a console is it; an empty one is passed over.
-	fill(p, managers, inOrder(len(managers)), mostManagers, 0, func(m found[manager]) bool {
+	fill(p, managers, inOrder(len(managers)), len(managers), 0, func(m found[manager]) bool {
 		p.seen = p.o.Now()
 		return m.value.FirmwareVersion != ""
 	})

@@ -50,7 +50,7 @@ func (p *probe) readJobs(queue lenient.Link) {
 	all := links[job](listed.value.members)
 	order := inOrder(len(all))
 	slices.Reverse(order)
-	if unread := fill(p, all, order, mostJobs, keptForDrives, nil); unread > 0 {
+	if unread := fill(p, all, order, p.budget.most(mostJobs), keptForDrives, nil); unread > 0 {
 		p.remark(fmt.Sprintf("%d of %d jobs were not read, to spare the BMC.", unread, len(all)))
 	}
 	for _, f := range all {

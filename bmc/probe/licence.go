@@ -99,7 +99,7 @@ func (p *probe) licenceList(link lenient.Link) ([]string, found[list]) {
 		return nil, listed
 	}
 	all := links[licence](listed.value.members)
-	if unread := fill(p, all, inOrder(len(all)), mostLicences, 0, nil); unread > 0 {
+	if unread := fill(p, all, inOrder(len(all)), p.budget.most(mostLicences), 0, nil); unread > 0 {
 		p.remark("Not all licences were read, to spare the BMC.")
 	}
 	var names []string

@@ -34,7 +34,7 @@ func (p *probe) media() {
 	all := links[slot](slots.value.members)
 	order := inOrder(len(all))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(slotRank(all[a].path), slotRank(all[b].path)) })
-	fill(p, all, order, mostSlots, 0, func(f found[slot]) bool { return takesCD(f) == v1alpha1.Yes })
+	fill(p, all, order, p.budget.most(mostSlots), 0, func(f found[slot]) bool { return takesCD(f) == v1alpha1.Yes })
 	p.set(judgeSlots(slots.path, holder, all, order)...)
 	if chosen, ok := chosenSlot(all, order); ok {
 		p.slot = chosen

@@ -57,6 +57,9 @@ const logout = 1
 // ErrNoSystem is a Redfish service without a system.
 var ErrNoSystem = errors.New("the Redfish service has no system: it may manage an enclosure or a switch, or its host is not there; look at /redfish/v1/Systems")
 
+// ErrWrongSystem is an address whose path is not that of a system.
+var ErrWrongSystem = errors.New("the path in the address is not that of a system")
+
 // ErrNotRedfish is an answer that is no Redfish service root.
 var ErrNotRedfish = errors.New("what answers is no Redfish service: is this the address of a BMC?")
 
@@ -83,7 +86,9 @@ type probe struct {
 	// inventory and accountList are links that are followed last.
 	inventory, accountList lenient.Link
 	storages               []found[storage]
-	volumeLists            []volumeList
+	// whole says that all storages are known, with what is in them.
+	whole       bool
+	volumeLists []volumeList
 	// slot is the one for a CD, or the best of those that were read.
 	slot found[slot]
 	// seen is when the manager was read.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -36,6 +36,14 @@ func (b budget) left() int {
 		return mostMembers
 	}
 	return int(max(0, b.limit-b.used()))
+}
+
+// most is a bound of what is read of a list: none without a budget.
+func (b budget) most(n int) int {
+	if b.limit < 0 {
+		return mostMembers
+	}
+	return n
 }
 
 // used is how many requests this probe has made.
@@ -103,7 +111,7 @@ func ask[T any](p *probe, link lenient.Link, query string) found[T] {
 	}
 	f.allow = strings.Join(answer.Header.Values("Allow"), ", ")
 	if err := json.Unmarshal(answer.Body, &f.value); err != nil && !lenient.OnlyTypes(err) {
-		f.err = fmt.Errorf("GET %s: the answer is no JSON: %w", f.path, err)
+		f.err = &client.Error{Kind: client.Broken, Method: http.MethodGet, Path: f.path, Status: answer.Status, Message: "the answer is no JSON: " + why(err)}
 	}
 	return f
 }

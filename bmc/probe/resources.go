@@ -2,6 +2,7 @@ package probe
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/ironflow/ironflow/bmc/lenient"
 )
@@ -42,6 +43,8 @@ type settings struct {
 }
 
 type system struct {
+	Type                                   lenient.String `json:"@odata.type"`
+	SystemType                             lenient.String
 	Manufacturer, Model, SKU, SerialNumber lenient.String
 	BiosVersion                            lenient.String
 	PowerState                             stated
@@ -165,6 +168,7 @@ type storage struct {
 
 type controller struct {
 	Name, Model        lenient.String
+	Status             health
 	SupportedRAIDTypes texts
 }
 
@@ -172,6 +176,9 @@ type health struct {
 	Health lenient.String
 	State  lenient.String
 }
+
+// absent reports a place that holds nothing.
+func (h health) absent() bool { return strings.EqualFold(string(h.State), "Absent") }
 
 type drive struct {
 	ID                        lenient.String `json:"Id"`
@@ -188,6 +195,7 @@ type drive struct {
 
 type volume struct {
 	ID                   lenient.String `json:"Id"`
+	Status               health
 	RAIDType, VolumeType lenient.String
 	CapacityBytes        lenient.Int
 	Links                struct{ Drives lenient.List[lenient.Link] }

@@ -13,7 +13,6 @@ import (
 
 // Bounds of what is read of storage.
 const (
-	mostStorages    = 8
 	mostControllers = 2
 	// mostSubsystems bounds how many a report lists, with those that were not read.
 	mostSubsystems = 64
@@ -34,9 +33,10 @@ func (p *probe) storage() {
 	}
 	all := links[storage](listed.value.members)
 	p.storages = all[:min(len(all), mostSubsystems)]
-	n := fillBy(p, p.storages, inOrder(len(p.storages)), mostStorages, keptForLater, p.expandQuery(), nil)
-	if n += len(all) - len(p.storages); n > 0 {
-		p.remark(fmt.Sprintf("%d of %d storage subsystems were not read, to spare the BMC.", n, len(all)))
+	n := fillBy(p, p.storages, inOrder(len(p.storages)), len(p.storages), keptForLater, p.expandQuery(), nil)
+	total := max(listed.value.total, len(all))
+	if n += total - len(p.storages); n > 0 {
+		p.remark(fmt.Sprintf("%d of %d storage subsystems were not read, to spare the BMC.", n, total))
 	}
 	for _, f := range p.storages {
 		if f.read() {
@@ -49,8 +49,8 @@ func (p *probe) storage() {
 		}
 	}
 	p.report.Storage = uniqueStorage(p.report.Storage)
-	complete := p.verdicts[StorageDiscovered].State == v1alpha1.Yes
-	p.set(judgeRAID(listed.path, p.report.Storage, complete), judgeVolumes(listed.path, p.report.Storage, complete))
+	p.whole = n == 0 && p.verdicts[StorageDiscovered].State == v1alpha1.Yes
+	p.set(judgeRAID(listed.path, p.report.Storage, p.whole), judgeVolumes(listed.path, p.report.Storage, p.whole))
 }
 
 // discovered judges whether the list of storage is complete: some BMCs learn it from
@@ -95,20 +95,27 @@ func inSelfTest(s system) string {
 
 // subsystem is what one storage offers.
 func (p *probe) subsystem(f found[storage]) v1alpha1.StorageReport {
-	controllers := f.value.StorageControllers
-	count := len(controllers)
+	controllers := present(f.value.StorageControllers)
+	count, unread := len(controllers), 0
 	if f.value.Controllers.Path != "" && !saysRAID(controllers) && p.budget.left() > keptForLater+1 {
 		listed := getList(p, f.value.Controllers, true)
 		all := links[controller](listed.value.members)
-		fill(p, all, inOrder(len(all)), mostControllers, keptForLater, nil)
+		unread = fill(p, all, inOrder(len(all)), p.budget.most(mostControllers), keptForLater, nil) + max(0, listed.value.total-len(all))
+		apart := unread
 		for _, c := range all {
-			if c.read() {
-				controllers = append(controllers, c.value)
+			switch {
+			case c.read() && !c.value.Status.absent():
+				controllers, apart = append(controllers, c.value), apart+1
+			case c.err != nil && !errors.Is(c.err, errBudget):
+				unread, apart = unread+1, apart+1
 			}
 		}
-		count = max(count, len(all))
+		count = max(count, apart)
 	}
 	out := v1alpha1.StorageReport{ID: idOf(f.value.ID, f.path), Controllers: count, RAIDTypes: raidTypes(controllers)}
+	if unread > 0 && out.RAIDTypes != nil && len(*out.RAIDTypes) == 0 {
+		out.RAIDTypes = nil // one that was not read may have some
+	}
 	for _, c := range controllers {
 		if out.Name = firstOf(c.Model, c.Name); out.Name != "" {
 			break
@@ -119,6 +126,11 @@ func (p *probe) subsystem(f found[storage]) v1alpha1.StorageReport {
 	}
 	out.CreatesVolumes = p.createsVolumes(f, out.RAIDTypes)
 	return out
+}
+
+// present are the controllers that are there.
+func present(all []controller) []controller {
+	return slices.DeleteFunc(slices.Clone(all), func(c controller) bool { return c.Status.absent() })
 }
 
 func saysRAID(controllers []controller) bool {

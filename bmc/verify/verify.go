@@ -8,6 +8,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/ironflow/v1alpha1"
 	"github.com/ironflow/ironflow/bmc/bios"
+	"github.com/ironflow/ironflow/bmc/lenient"
 	"github.com/ironflow/ironflow/bmc/preflight"
 )
 
@@ -63,7 +64,7 @@ func (d Drift) String() string {
 const longest = 120
 
 func shortened(text string) string {
-	runes := []rune(strings.ToValidUTF8(text, "?"))
+	runes := []rune(lenient.Printable(text))
 	if len(runes) <= longest {
 		return string(runes)
 	}
