@@ -292,6 +292,30 @@ func TestTimeout(t *testing.T) {
 	g.Expect(err).To(MatchError(And(ContainSubstring("(Timeout)"), ContainSubstring("raise --timeout"))))
 }
 
+// TestABadLineEndsNothing: the others of the list are probed, and the line is told without
+// what it holds, which may be a password.
+func TestABadLineEndsNothing(t *testing.T) {
+	g := NewWithT(t)
+	good, _ := bmc(t, dell)
+	list := strings.Join([]string{"ipmi://192.0.2.2", good.URL, "https://root:calvin@192.0.2.3", good.URL + "/redfish/v1/Managers/1", good.URL + "/redfish/v1/Systems/7"}, "\n")
+	got, err := runWith(t.Context(), list, probing(t, "--insecure", "--file", "-", "--output", "json")...)
+	g.Expect(err).To(MatchError("4 of 5 BMCs could not be probed"))
+	var d document
+	g.Expect(json.Unmarshal([]byte(got.out), &d)).To(Succeed())
+	g.Expect(d.Reports).To(HaveLen(1))
+	kinds := map[string]string{}
+	for _, f := range d.Failures {
+		kinds[f.Address] = f.Kind
+		if f.Kind == "WrongSystem" {
+			g.Expect(f.Message).To(ContainSubstring("/redfish/v1/Systems/1"), "the one that there is")
+		}
+	}
+	g.Expect(kinds).To(Equal(map[string]string{
+		"standard input, line 1": "Address", "standard input, line 3": "Address", "standard input, line 4": "Address", good.URL + "/redfish/v1/Systems/7": "WrongSystem",
+	}))
+	g.Expect(got.out + got.err).NotTo(ContainSubstring("calvin"))
+}
+
 // TestWrongQuestions: nobody is asked before the question is right.
 func TestWrongQuestions(t *testing.T) {
 	dir := t.TempDir()
@@ -302,7 +326,7 @@ func TestWrongQuestions(t *testing.T) {
 		}
 		return file
 	}
-	empty, list, secret := write("empty", "\n"), write("list", "192.0.2.1\nipmi://192.0.2.2\n"), write("secret", "x")
+	empty, list, secret := write("empty", "\n"), write("list", "# rack\nipmi://192.0.2.2\nhttps://a:b@192.0.2.3\n"), write("secret", "x")
 	for name, c := range map[string]struct {
 		args []string
 		want string

@@ -16,6 +16,7 @@ const (
 	kindTimeout     client.Kind = "Timeout"
 	kindNoSystem    client.Kind = "NoSystem"
 	kindWrongSystem client.Kind = "WrongSystem"
+	kindAddress     client.Kind = "Address"
 	kindOther       client.Kind = "Other"
 )
 
@@ -38,6 +39,7 @@ var nextSteps = map[client.Kind]string{
 	kindTimeout:           "raise --timeout, or lower --requests",
 	kindNoSystem:          "look whether this is the BMC of a server: an enclosure's or a switch's has no system",
 	kindWrongSystem:       "write one of the systems that are named into the address, or leave its path out",
+	kindAddress:           "correct the line of the list",
 	kindOther:             "look at the message",
 }
 
@@ -55,6 +57,8 @@ func kindOf(err error) client.Kind {
 		return kindInterrupted
 	case errors.Is(err, probe.ErrNoSystem):
 		return kindNoSystem
+	case errors.Is(err, errAddress):
+		return kindAddress
 	case errors.Is(err, probe.ErrWrongSystem):
 		return kindWrongSystem
 	case errors.Is(err, probe.ErrNotRedfish):

@@ -137,7 +137,7 @@ const DefaultEntries = 50
 // Log prints the last entries of the logs of a machine, oldest first, at most limit of
 // them (0: all).
 func Log(ctx context.Context, out io.Writer, bmc client.Target, limit int) error {
-	j := &job{settings: settings{rate: defaultRate, timeout: defaultTimeout}, targets: []target{{bmc, bmc.URL + bmc.System}}}
+	j := &job{settings: settings{rate: defaultRate, timeout: defaultTimeout}, targets: []target{{Target: bmc, name: bmc.URL + bmc.System}}}
 	return j.look(ctx, out, func(ctx context.Context, c *client.Client, t target, out io.Writer) error {
 		return printLog(ctx, c, t, out, limit)
 	})

@@ -90,6 +90,9 @@ const closing = 10 * time.Second
 
 // probe probes one.
 func (j *job) probe(ctx context.Context, t target, table *quirks.Table) result {
+	if t.bad != nil {
+		return result{failure: failed(t.name, fmt.Errorf("%w: %w", errAddress, t.bad))}
+	}
 	if ctx.Err() != nil {
 		return result{failure: failed(t.name, ctx.Err())}
 	}
@@ -124,5 +127,8 @@ func matching(table *quirks.Table) func(probe.Identity) []v1alpha1.AppliedQuirk 
 		return table.Match(quirks.Identity{Vendor: id.Vendor, Model: id.Model, Manager: id.ManagerModel, Version: id.BMCVersion})
 	}
 }
+
+// errAddress is a line of a list that is no address of a BMC.
+var errAddress = errors.New("no BMC was asked")
 
 var errTooLong = errors.New("the probe took longer than --timeout")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,6 +71,9 @@ func (s *settings) complete(args []string, stdin io.Reader) (*job, error) {
 	}
 	for i := range targets {
 		t := &targets[i]
+		if t.bad != nil {
+			continue
+		}
 		t.Username, t.Password, t.TLS, t.Basic = s.username, password, trust, s.basic
 		// The trust and the URL are checked before anybody is asked.
 		if _, err := client.New(t.Target, client.Options{}); err != nil {
@@ -104,25 +108,24 @@ func (s *settings) password() (client.Secret, error) {
 	return client.Secret(password), nil
 }
 
-// targets are the addresses of the arguments and of the list, each once.
+// targets are the addresses of the arguments and of the list, each once. A line of the list
+// that is no address is one of them, as the others are probed all the same; where no line
+// is one, that is an error.
 func (s *settings) targets(args []string, stdin io.Reader) ([]target, error) {
 	var all []target
 	seen := map[string]bool{}
-	add := func(raw, where string) error {
-		t, err := parseTarget(raw)
-		if err != nil {
-			return fmt.Errorf("%s%w", where, err)
-		}
-		if key := t.URL + t.System; !seen[key] {
+	add := func(t target) {
+		if key := t.name; !seen[key] {
 			seen[key] = true
 			all = append(all, t)
 		}
-		return nil
 	}
 	for _, arg := range args {
-		if err := add(arg, ""); err != nil {
+		t, err := parseTarget(arg)
+		if err != nil {
 			return nil, err
 		}
+		add(t)
 	}
 	if s.file != "" {
 		if err := readList(s.file, stdin, add); err != nil {
@@ -132,12 +135,15 @@ func (s *settings) targets(args []string, stdin io.Reader) ([]target, error) {
 	if len(all) == 0 {
 		return nil, errors.New("no BMC to probe: give addresses, or a list of them with --file")
 	}
+	if !slices.ContainsFunc(all, func(t target) bool { return t.bad == nil }) {
+		return nil, fmt.Errorf("%s: %w", all[0].name, all[0].bad)
+	}
 	return all, nil
 }
 
 // readList reads a file with one address a line. Empty lines and those that begin
 // with # are passed over.
-func readList(name string, stdin io.Reader, add func(raw, where string) error) error {
+func readList(name string, stdin io.Reader, add func(target)) error {
 	in := stdin
 	if name != "-" {
 		file, err := os.Open(name)
@@ -153,9 +159,12 @@ func readList(name string, stdin io.Reader, add func(raw, where string) error) e
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		if err := add(line, fmt.Sprintf("%s, line %d: ", cmp.Or(strings.TrimPrefix(name, "-"), "standard input"), number)); err != nil {
-			return err
+		t, err := parseTarget(line)
+		if err != nil {
+			// The line itself may hold a password.
+			t = target{name: fmt.Sprintf("%s, line %d", cmp.Or(strings.TrimPrefix(name, "-"), "standard input"), number), bad: err}
 		}
+		add(t)
 	}
 	if err := lines.Err(); err != nil {
 		return fmt.Errorf("--file: %w", err)

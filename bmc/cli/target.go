@@ -17,6 +17,8 @@ type target struct {
 	client.Target
 
 	name string
+	// bad is why it is no address of a BMC; name is its place in the list then.
+	bad error
 }
 
 // servicePath is where Redfish services begin.

@@ -1,6 +1,7 @@
 package wishes
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"path"
@@ -81,7 +82,8 @@ func FromObjects(objects ...runtime.Object) (preflight.Wishes, error) {
 }
 
 // ByHost sorts objects by the host that they belong to, in the order of the hosts.
-// Settings or components without their host are an error: they would be checked by nobody.
+// Settings or components without their host would be checked by nobody: for each there is
+// an error in a joined one, beside the hosts.
 func ByHost(objects ...runtime.Object) ([]Objects, error) {
 	var all []Objects
 	for _, o := range objects {
@@ -98,6 +100,7 @@ func ByHost(objects ...runtime.Object) ([]Objects, error) {
 		}
 		return &all[i], nil
 	}
+	var lost []error
 	for _, o := range objects {
 		var host *Objects
 		var err error
@@ -116,10 +119,10 @@ func ByHost(objects ...runtime.Object) ([]Objects, error) {
 			}
 		}
 		if err != nil {
-			return nil, err
+			lost = append(lost, err)
 		}
 	}
-	return all, nil
+	return all, errors.Join(lost...)
 }
 
 // Of makes the wishes of a host. An address that cannot be read is an error.

@@ -292,6 +292,32 @@ func TestBMCCheck(t *testing.T) {
 	}
 }
 
+// TestABadObjectEndsNoCheck: what cannot be checked is named, and the other hosts are
+// checked all the same.
+func TestABadObjectEndsNoCheck(t *testing.T) {
+	raw, err := json.Marshal(aBMC("").Status.Report)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	report := filepath.Join(t.TempDir(), "report.json")
+	NewWithT(t).Expect(os.WriteFile(report, raw, 0o600)).To(Succeed())
+	const head = "apiVersion: metal3.io/v1alpha1\nkind: "
+	for name, c := range map[string]struct{ bad, says string }{
+		"an address":      {head + "BareMetalHost\nmetadata: {name: odd}\nspec: {online: true, bmc: {address: 'pigeon://x'}}\n", `not checked: host "odd": spec.bmc.address`},
+		"a wrong type":    {head + "BareMetalHost\nmetadata: {name: odd}\nspec: {online: 3}\n", `not checked: document 1: BareMetalHost "odd"`},
+		"lost settings":   {head + "HostFirmwareSettings\nmetadata: {name: lost}\n", `not checked: HostFirmwareSettings "lost" has no BareMetalHost`},
+		"lost components": {head + "HostFirmwareComponents\nmetadata: {name: lost}\n", `not checked: HostFirmwareComponents "lost" has no BareMetalHost`},
+		"in a list":       {"apiVersion: v1\nkind: List\nitems:\n- {apiVersion: metal3.io/v1alpha1, kind: BareMetalHost, metadata: {name: odd}, spec: {online: []}}\n", `BareMetalHost "odd"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			out, _, err := command(t, c.bad+"---\n"+hosts, "bmc", "check", "-f", "-", "--report", report)
+			g.Expect(err).To(MatchError(And(ContainSubstring("3 misfits, on 1 of"), ContainSubstring(c.says))))
+			g.Expect(out).To(MatchRegexp(`node-1 +BareMetalHost +spec\.bootMode`))
+			g.Expect(out).To(ContainSubstring("node-2: nothing that is known speaks against its wishes"))
+			g.Expect(out).NotTo(ContainSubstring("odd: nothing that is known"))
+		})
+	}
+}
+
 // TestBMCCheckNeedsNoClusterForAReport: nothing of a kubeconfig is read.
 func TestBMCCheckNeedsNoClusterForAReport(t *testing.T) {
 	g := NewWithT(t)

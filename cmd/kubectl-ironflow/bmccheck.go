@@ -25,7 +25,7 @@ const checkLong = `Holds the wishes of the BareMetalHosts in a file, with their 
 the BMCs of the same names in the cluster have reported, and says which cannot work, and what to write instead. Nothing is
 changed. With --report they are held against one report of "ironflow bmc probe --output json", and no cluster is needed.
 
-Exit codes: 0 nothing that is known speaks against the wishes; 1 a wish cannot work, or the question was wrong.`
+Exit codes: 0 nothing that is known speaks against the wishes; 1 a wish cannot work or could not be checked, or the question was wrong.`
 
 // newBMCCheck holds wishes against reports before they are applied.
 func newBMCCheck(c *connection) *cobra.Command {
@@ -36,7 +36,7 @@ func newBMCCheck(c *connection) *cobra.Command {
 		Example: `  kubectl ironflow bmc check -f hosts.yaml
   ironflow bmc probe --username root 192.0.2.10 --output json >report.json && kubectl ironflow bmc check -f hosts.yaml --report report.json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			hosts, err := readHostsFile(file, cmd.InOrStdin(), cmd.ErrOrStderr())
+			hosts, problems, err := readHostsFile(file, cmd.InOrStdin(), cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -47,11 +47,7 @@ func newBMCCheck(c *connection) *cobra.Command {
 			if askSizes {
 				withSizes(cmd.Context(), hosts)
 			}
-			results, err := checkHosts(cmd.Context(), hosts, look)
-			if err != nil {
-				return err
-			}
-			return printChecks(cmd.OutOrStdout(), results)
+			return printChecks(cmd.OutOrStdout(), checkHosts(cmd.Context(), hosts, look), problems)
 		},
 	}
 	cmd.Flags().StringVarP(&file, "filename", "f", "", "file with the hosts and what belongs to them; - is the standard input")
@@ -109,26 +105,34 @@ type checked struct {
 	misfits []ironflowv1.Misfit
 	// reported says that there was a report to hold the wishes against.
 	reported bool
+	// problem is why the wishes could not be checked.
+	problem error
 }
 
-func checkHosts(ctx context.Context, hosts []wishes.Objects, look knowing) ([]checked, error) {
+// checkHosts checks all hosts, whatever is wrong with one of them.
+func checkHosts(ctx context.Context, hosts []wishes.Objects, look knowing) []checked {
 	var results []checked
 	for _, o := range hosts {
-		w, err := wishes.Of(o)
-		if err != nil {
-			return nil, err
-		}
-		k, err := look(ctx, client.ObjectKeyFromObject(o.Host))
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, checked{host: o.Host.Name, misfits: preflight.Check(w, k.report, k.registry, k.settings), reported: k.report != nil})
+		results = append(results, checkHost(ctx, o, look))
 	}
-	return results, nil
+	return results
 }
 
-// printChecks shows the verdicts. An error says that there are misfits.
-func printChecks(out io.Writer, results []checked) error {
+func checkHost(ctx context.Context, o wishes.Objects, look knowing) checked {
+	w, err := wishes.Of(o)
+	if err != nil {
+		return checked{host: o.Host.Name, problem: err}
+	}
+	k, err := look(ctx, client.ObjectKeyFromObject(o.Host))
+	if err != nil {
+		return checked{host: o.Host.Name, problem: err}
+	}
+	return checked{host: o.Host.Name, misfits: preflight.Check(w, k.report, k.registry, k.settings), reported: k.report != nil}
+}
+
+// printChecks shows the verdicts. An error says that there are misfits, or problems with
+// objects of the file, which are none of a host that was checked.
+func printChecks(out io.Writer, results []checked, problems []error) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	misfits, bad := 0, 0
 	for _, r := range results {
@@ -150,21 +154,29 @@ func printChecks(out io.Writer, results []checked) error {
 		if err := r.printRest(out); err != nil {
 			return err
 		}
+		if r.problem != nil {
+			problems = append(problems, r.problem)
+		}
 	}
+	var found []error
 	switch misfits {
 	case 0:
-		return nil
 	case 1:
-		return fmt.Errorf("1 misfit, on 1 of %d hosts", len(results))
+		found = append(found, fmt.Errorf("1 misfit, on 1 of %d hosts", len(results)))
 	default:
-		return fmt.Errorf("%d misfits, on %d of %d hosts", misfits, bad, len(results))
+		found = append(found, fmt.Errorf("%d misfits, on %d of %d hosts", misfits, bad, len(results)))
 	}
+	for _, problem := range problems {
+		found = append(found, fmt.Errorf("not checked: %w", problem))
+	}
+	return errors.Join(found...)
 }
 
 // printRest says what the table does not: that all is well, and how much that is worth.
 func (r checked) printRest(out io.Writer) error {
 	var err error
 	switch {
+	case r.problem != nil: // which is told at the end
 	case !r.reported:
 		_, err = fmt.Fprintf(out, "%s: there is no report of its BMC, so only what needs none was checked\n", r.host)
 	case len(r.misfits) == 0:

@@ -23,51 +23,56 @@ import (
 )
 
 // readHostsFile reads the hosts of a file. What a document has beyond its kind goes
-// to warn: a wish that is spelled wrongly is none.
-func readHostsFile(name string, in io.Reader, warn io.Writer) ([]wishes.Objects, error) {
+// to warn: a wish that is spelled wrongly is none. Problems are of objects that cannot be
+// checked: they end nothing.
+func readHostsFile(name string, in io.Reader, warn io.Writer) (hosts []wishes.Objects, problems []error, err error) {
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		defer file.Close()
 		in = file
 	}
-	objects, warnings, err := decodeObjects(in)
-	for _, w := range warnings {
+	d, err := decodeObjects(in)
+	for _, w := range d.warnings {
 		fmt.Fprintln(warn, "warning:", w)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	hosts, err := wishes.ByHost(objects...)
-	if err == nil && len(hosts) == 0 {
-		err = errNoHost
+	hosts, lost := wishes.ByHost(d.objects...)
+	if joined, is := lost.(interface{ Unwrap() []error }); is { //nolint:errorlint // it is the joined one itself
+		d.problems = append(d.problems, joined.Unwrap()...)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if len(hosts)+len(d.problems) == 0 {
+		return nil, nil, fmt.Errorf("%s: %w", name, errNoHost)
 	}
-	return hosts, nil
+	return hosts, d.problems, nil
+}
+
+// decoded is what documents hold.
+type decoded struct {
+	objects  []runtime.Object
+	warnings []string
+	// problems are of objects that are not of their kind's form.
+	problems []error
 }
 
 // decodeObjects reads documents of YAML or JSON, lists among them, and keeps what
 // holds wishes.
-func decodeObjects(in io.Reader) (objects []runtime.Object, warnings []string, err error) {
+func decodeObjects(in io.Reader) (decoded, error) {
+	var d decoded
 	documents := yamlutil.NewYAMLOrJSONDecoder(in, 4096)
 	for n := 1; ; n++ {
 		var document runtime.RawExtension
 		switch err := documents.Decode(&document); {
 		case errors.Is(err, io.EOF):
-			return objects, warnings, nil
-		case err != nil:
-			return nil, warnings, fmt.Errorf("document %d: %w", n, err)
+			return d, nil
+		case err != nil: // where the next one begins is not known
+			return d, fmt.Errorf("document %d: %w", n, err)
 		}
-		found, odd, err := decodeDocument(document.Raw)
-		warnings = append(warnings, odd...)
-		if err != nil {
-			return nil, warnings, fmt.Errorf("document %d: %w", n, err)
-		}
-		objects = append(objects, found...)
+		d.document(fmt.Sprintf("document %d", n), document.Raw)
 	}
 }
 
@@ -78,38 +83,37 @@ var wishKinds = map[string]func() client.Object{
 	"HostFirmwareComponents": func() client.Object { return &metal3v1.HostFirmwareComponents{} },
 }
 
-func decodeDocument(raw []byte) (objects []runtime.Object, warnings []string, err error) {
+// document adds what one document holds; of a list, each of its items.
+func (d *decoded) document(where string, raw []byte) {
 	var document struct {
 		metav1.TypeMeta `json:",inline"`
 
 		Items []json.RawMessage `json:"items"`
 	}
 	if len(raw) == 0 || string(raw) == "null" {
-		return nil, nil, nil
+		return
 	}
 	if err := json.Unmarshal(raw, &document); err != nil {
-		return nil, nil, err
+		d.problems = append(d.problems, fmt.Errorf("%s: %w", where, err))
+		return
 	}
 	for _, item := range document.Items {
-		found, odd, err := decodeDocument(item)
-		if err != nil {
-			return nil, warnings, err
-		}
-		objects, warnings = append(objects, found...), append(warnings, odd...)
+		d.document(where, item)
 	}
 	empty, holds := wishKinds[document.Kind]
 	if !holds || document.GroupVersionKind().Group != metal3v1.GroupVersion.Group {
-		return objects, warnings, nil
+		return
 	}
 	o := empty()
 	if odd := yaml.UnmarshalStrict(raw, o); odd != nil {
 		o = empty()
 		if err := yaml.Unmarshal(raw, o); err != nil {
-			return nil, warnings, fmt.Errorf("%s %q: %w", document.Kind, o.GetName(), err)
+			d.problems = append(d.problems, fmt.Errorf("%s: %s %q: %w", where, document.Kind, o.GetName(), err))
+			return
 		}
-		warnings = append(warnings, fmt.Sprintf("%s %q: %v", document.Kind, o.GetName(), odd))
+		d.warnings = append(d.warnings, fmt.Sprintf("%s %q: %v", document.Kind, o.GetName(), odd))
 	}
-	return append(objects, o), warnings, nil
+	d.objects = append(d.objects, o)
 }
 
 // readReport reads a report of `ironflow bmc probe`.
