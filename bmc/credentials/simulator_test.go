@@ -29,7 +29,12 @@ type simulated struct {
 	dial   func(ctx context.Context, network, addr string) (net.Conn, error)
 	pool   *client.Pool
 	host   *redfish.Host
+	// fault is the last one.
+	fault fault
 }
+
+// lateness is how long a BMC takes for what it does late.
+const lateness = 30 * time.Second
 
 const simulatedSystem = "1"
 
@@ -37,7 +42,7 @@ const simulatedSystem = "1"
 // tries for a minute, and that takes none of its last five passwords again.
 func simulate(w *world) {
 	server := simulator.New(simulator.Options{
-		Username: w.user, Password: w.password, AccountID: "2", Delays: simulator.Delays{Task: 30 * time.Second},
+		Username: w.user, Password: w.password, AccountID: "2", Delays: simulator.Delays{Task: lateness},
 		Policy: accounts.Policy{MinLength: 8, MaxLength: 20, Classes: 3, Reuse: 5, Threshold: 3, Lockout: time.Minute},
 	})
 	w.g.Expect(server.AddSystem(simulator.System{ID: simulatedSystem, NICs: []simulator.NIC{{MAC: "52:54:00:00:00:01"}}})).To(gomega.Succeed())
@@ -81,12 +86,13 @@ func (w *world) look() {
 // quirks are the simulator's for the world's faults.
 var quirks = map[fault]simulator.Quirk{
 	refused: simulator.PasswordRefused, refusedLate: simulator.PasswordRefused, unchanged: simulator.PasswordNotChanged, cutBefore: simulator.PasswordCutBefore,
-	cutAfter: simulator.PasswordCutAfter, late: simulator.PasswordLate, sessionsFull: simulator.SessionsFull,
+	cutAfter: simulator.PasswordCutAfter, late: simulator.PasswordNotChanged, sessionsFull: simulator.SessionsFull,
 }
 
 // quirky does something while a quirk is on.
 func (s *simulated) quirky(kind string, do func() error) error {
 	return s.w.effect(kind, func(f fault) error {
+		s.fault = f
 		quirk := quirks[f]
 		if kind != "set" && f != sessionsFull && f != fine {
 			quirk = simulator.ConnectionCut
@@ -114,6 +120,10 @@ func (s *simulated) SetPassword(ctx context.Context, change credentials.Change) 
 		answer, err = s.host.SetPassword(ctx, change)
 		if answer != rotation.NotSent && answer != rotation.Unauthorized && answer != rotation.LockedOut {
 			s.w.received[string(change.Password)]++
+			if s.fault == late { // no known BMC does so by itself
+				user := s.w.user
+				time.AfterFunc(lateness, func() { _ = s.server.SetPassword(user, string(change.Password)) })
+			}
 		}
 		return err
 	})

@@ -95,7 +95,7 @@ func TestCapabilitiesOfQuirks(t *testing.T) {
 }
 
 // waitedFor are quirks that the client waits for on purpose; its own tests show that.
-var waitedFor = []simulator.Quirk{simulator.Slow, simulator.SlowBody, simulator.SourcesUnavailable}
+var waitedFor = []simulator.Quirk{simulator.Slow, simulator.SourcesUnavailable}
 
 // TestEveryQuirk: whatever a BMC of the simulator does always, there is a report that
 // is sane or an error of a known kind, with a bounded number of requests.

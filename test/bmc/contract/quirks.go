@@ -29,21 +29,6 @@ var ownQuirks = []map[simulator.Quirk]func(w *World){
 
 // basicQuirks are the cases of what needs no more than a system.
 var basicQuirks = map[simulator.Quirk]func(w *World){
-	simulator.PowerStaysOn: func(w *World) {
-		w.Reset(schemas.OnResetType)
-		w.Quirk(simulator.PowerStaysOn, 1)
-		w.Reset(schemas.ForceOffResetType)
-		w.Expect(w.System().PowerState).To(Equal(schemas.OnPowerState))
-		w.Reset(schemas.ForceOffResetType)
-		w.Expect(w.System().PowerState).To(Equal(schemas.OffPowerState), "it strikes once")
-	},
-	simulator.PowerStaysOff: func(w *World) {
-		w.Quirk(simulator.PowerStaysOff, 1)
-		w.Reset(schemas.OnResetType)
-		w.Expect(w.System().PowerState).To(Equal(schemas.OffPowerState))
-		w.Reset(schemas.OnResetType)
-		w.Expect(w.System().PowerState).To(Equal(schemas.OnPowerState))
-	},
 	simulator.GracefulIgnored: func(w *World) {
 		w.Reset(schemas.OnResetType)
 		w.Quirk(simulator.GracefulIgnored, simulator.Always)
@@ -60,21 +45,10 @@ var basicQuirks = map[simulator.Quirk]func(w *World){
 		answer := w.Do(http.MethodPost, w.systemPath()+"/Actions/ComputerSystem.Reset", map[string]any{"ResetType": "GracefulShutdown"})
 		w.Expect(answer.status).To(Equal(http.StatusBadRequest))
 	},
-	simulator.WrongPowerState: func(w *World) {
-		w.Quirk(simulator.WrongPowerState, 2)
-		for _, want := range []schemas.PowerState{schemas.OnPowerState, schemas.OnPowerState, schemas.OffPowerState} {
-			w.Expect(w.System().PowerState).To(Equal(want))
-		}
-	},
 	simulator.NoPowerState: func(w *World) {
 		w.Quirk(simulator.NoPowerState, 1)
 		w.Expect(w.System().PowerState).To(BeEmpty())
 		w.Expect(w.System().PowerState).To(Equal(schemas.OffPowerState))
-	},
-	simulator.BootIgnored: func(w *World) {
-		w.Quirk(simulator.BootIgnored, 1)
-		w.setBoot(schemas.Boot{BootSourceOverrideTarget: schemas.CdBootSource})
-		w.Expect(w.System().Boot.BootSourceOverrideTarget).To(Equal(schemas.NoneBootSource))
 	},
 	simulator.BootLost: func(w *World) {
 		w.Quirk(simulator.BootLost, 1)

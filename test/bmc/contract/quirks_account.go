@@ -122,12 +122,6 @@ var accountQuirks = map[simulator.Quirk]func(w *World){
 	},
 	simulator.PasswordCutBefore: func(w *World) { w.cutPassword(simulator.PasswordCutBefore, false) },
 	simulator.PasswordCutAfter:  func(w *World) { w.cutPassword(simulator.PasswordCutAfter, true) },
-	simulator.PasswordLate: func(w *World) {
-		w.Expect(w.Simulator.SetDelays(w.ID, simulator.Delays{Task: 1})).To(Succeed())
-		w.Quirk(simulator.PasswordLate, 1)
-		w.accepted(http.MethodPatch, firstAccount, map[string]any{"Password": "new"})
-		w.Eventually(func() error { _, err := w.tryConnect(false, "new"); return err }, w.Patience, w.Look).Should(Succeed())
-	},
 	simulator.SessionsKept: func(w *World) {
 		api := w.Connect(false, w.Password)
 		w.Quirk(simulator.SessionsKept, simulator.Always)

@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -112,10 +111,6 @@ var answerQuirks = map[simulator.Quirk]func(w *World){
 		w.Quirk(simulator.NextLinkLoops, simulator.Always)
 		w.Expect(w.pages(w.chassisPath()+"/Sensors", 4)).To(Equal([]int{2, 2, 2, 2}), "and so on")
 	},
-	simulator.EndlessPages: func(w *World) {
-		w.Quirk(simulator.EndlessPages, simulator.Always)
-		w.Expect(w.pages(w.chassisPath()+"/Sensors", 4)).To(Equal([]int{5, 5, 5, 5}), "and so on")
-	},
 	simulator.HostNameRefused: func(w *World) {
 		w.System()
 		w.Quirk(simulator.HostNameRefused, simulator.Always)
@@ -171,38 +166,6 @@ var answerQuirks = map[simulator.Quirk]func(w *World){
 		answer := w.accepted(http.MethodPost, subscriptionsPath, destination("Context", "x"))
 		w.Expect(answer.header.Get("Location")).To(HavePrefix(w.URL + subscriptionsPath))
 	},
-	simulator.ForeignLinks: func(w *World) {
-		w.Quirk(simulator.ForeignLinks, simulator.Always)
-		w.Expect(w.members("/redfish/v1/Systems")).To(HaveEach(HavePrefix("https://elsewhere.test/")))
-		w.Expect(at(w.get(w.systemPath()), "Bios", "@odata.id")).To(HavePrefix("https://elsewhere.test/"))
-	},
-	simulator.WrongTypes: func(w *World) {
-		w.Quirk(simulator.WrongTypes, simulator.Always)
-		w.Expect(w.get(w.systemPath())).To(And(HaveKeyWithValue("Model", BeAssignableToTypeOf(0.0)), HaveKeyWithValue("MemorySummary", HaveKeyWithValue("TotalSystemMemoryGiB", "64"))))
-		w.Expect(w.get(w.slotPath("Cd"))).To(HaveKeyWithValue("Inserted", "no"))
-	},
-	simulator.HugeCollection: func(w *World) {
-		w.Quirk(simulator.HugeCollection, simulator.Always)
-		w.Expect(w.get("/redfish/v1/Systems")).To(HaveKeyWithValue("Members", HaveLen(100_000)))
-	},
-	simulator.EndlessBody: func(w *World) {
-		w.Quirk(simulator.EndlessBody, 1)
-		request, err := http.NewRequestWithContext(w.T.Context(), http.MethodGet, w.URL+w.systemPath(), http.NoBody)
-		w.Expect(err).NotTo(HaveOccurred())
-		request.SetBasicAuth(w.User, w.Password)
-		answer, err := w.HTTP.Do(request)
-		w.Expect(err).NotTo(HaveOccurred())
-		defer answer.Body.Close()
-		n, err := io.CopyN(io.Discard, answer.Body, 32<<20)
-		w.Expect(err).NotTo(HaveOccurred())
-		w.Expect(n).To(BeEquivalentTo(32 << 20))
-	},
-	simulator.DeepJSON: func(w *World) {
-		w.Quirk(simulator.DeepJSON, 1)
-		_, body, err := w.raw(w.systemPath())
-		w.Expect(err).NotTo(HaveOccurred())
-		w.Expect(json.Unmarshal(body, &map[string]any{})).To(MatchError(ContainSubstring("max depth")))
-	},
 	simulator.HTMLAnswer: func(w *World) {
 		w.Expect(w.Simulator.SetQuirkAt(w.ID, simulator.HTMLAnswer, 1, "/redfish/v1")).To(Succeed())
 		answer, body, err := w.raw("/redfish/v1")
@@ -210,30 +173,11 @@ var answerQuirks = map[simulator.Quirk]func(w *World){
 		w.Expect(answer.Header.Get("Content-Type")).To(Equal("text/html"))
 		w.Expect(string(body)).To(HavePrefix("<!DOCTYPE html>"))
 	},
-	simulator.SlowBody: func(w *World) {
-		w.Quirk(simulator.SlowBody, 1)
-		request, err := http.NewRequestWithContext(w.T.Context(), http.MethodGet, w.URL+w.systemPath(), http.NoBody)
-		w.Expect(err).NotTo(HaveOccurred())
-		request.SetBasicAuth(w.User, w.Password)
-		answer, err := w.HTTP.Do(request)
-		w.Expect(err).NotTo(HaveOccurred())
-		defer answer.Body.Close()
-		first := make([]byte, 1<<16)
-		n, err := answer.Body.Read(first)
-		w.Expect(err).NotTo(HaveOccurred())
-		w.Expect(n).To(BeNumerically("<", 64), "a few bytes at a time")
-	},
 	simulator.TruncatedBody: func(w *World) {
 		w.Quirk(simulator.TruncatedBody, 1)
 		_, _, err := w.raw(w.systemPath())
 		w.Expect(err).To(MatchError(io.ErrUnexpectedEOF))
 		w.System()
-	},
-	simulator.DuplicateHeaders: func(w *World) {
-		w.Quirk(simulator.DuplicateHeaders, 1)
-		answer, _, err := w.raw(w.systemPath())
-		w.Expect(err).NotTo(HaveOccurred())
-		w.Expect(answer.Header.Values("Content-Type")).To(HaveLen(2))
 	},
 }
 

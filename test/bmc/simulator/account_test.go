@@ -96,19 +96,6 @@ func (c *client) try(method, path string, body any) int {
 	return 0
 }
 
-func TestLatePassword(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, w := guarded(t, simulator.Options{Delays: simulator.Delays{Task: time.Minute}}, map[simulator.Quirk]int{simulator.PasswordLate: 1})
-		w.user, w.password = "root", "old-secret"
-		w.must(http.MethodPatch, "/AccountService/Accounts/1", map[string]any{"Password": "new-secret"})
-		held, _ := s.Password("root")
-		w.Expect(held).To(Equal("old-secret"))
-		pass(2 * time.Minute)
-		held, _ = s.Password("root")
-		w.Expect(held).To(Equal("new-secret"))
-	})
-}
-
 func TestPasswordThatMustBeChanged(t *testing.T) {
 	s, w := guarded(t, simulator.Options{}, nil)
 	w.Expect(s.RequirePasswordChange("root")).To(Succeed())

@@ -45,7 +45,7 @@ var (
 // setBoot changes the boot override once the machine agrees.
 func (c *call) setBoot(values object) error {
 	c.s.mu.Lock()
-	targets, ignored := c.sys.bootTargets(), c.sys.strikes(BootIgnored) || (c.sys.has(BootNeedsAll) && partial(values))
+	targets, ignored := c.sys.bootTargets(), c.sys.has(BootNeedsAll) && partial(values)
 	c.s.mu.Unlock()
 	edit := func(state *State) error { return editBoot(&state.Boot, values, targets) }
 	if ignored {

@@ -12,8 +12,8 @@
 // power, boot or media change; what it does by itself it tells with
 // [Server.SetPower].
 //
-// A [Quirk] makes one system misbehave; [Quirks] lists them all, those of hostile
-// and broken answers among them. Package profile has BMCs in the shapes of real ones,
+// A [Quirk] makes one system misbehave as a real BMC is known to do; [Quirks] lists
+// them all, and each is named by a row of bmc/quirks. Package profile has BMCs in the shapes of real ones,
 // package fleet runs thousands at addresses of their own. What the server answers is
 // held to sushy-tools' emulator, to the real Ironic and to gofish by the contract
 // tests of bmc/contract. All delays use the time package, hence the bubble's clock

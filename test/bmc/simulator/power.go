@@ -66,13 +66,7 @@ func (sys *system) power() any {
 	if sys.transition != "" {
 		shown = sys.transition
 	}
-	if !sys.strikes(WrongPowerState) {
-		return shown
-	}
-	if shown == On || shown == PoweringOn {
-		return Off
-	}
-	return On
+	return shown
 }
 
 func resetSystem(c *call) (reply, error) {
@@ -99,20 +93,10 @@ func resetSystem(c *call) (reply, error) {
 
 // ignores asks the quirks that swallow a reset; the lock is held.
 func (sys *system) ignores(reset ResetType, now PowerState) bool {
-	after, acts := resets[reset](now)
-	switch {
-	case !acts:
+	if _, acts := resets[reset](now); !acts {
 		return false
-	case slices.Contains(graceful, reset) && sys.strikes(GracefulIgnored):
-		return true
-	case isRestart(reset) && sys.has(RestartHangs):
-		return true
-	case after == Off:
-		return sys.strikes(PowerStaysOn)
-	case now == Off:
-		return sys.strikes(PowerStaysOff)
 	}
-	return false
+	return slices.Contains(graceful, reset) && sys.strikes(GracefulIgnored) || isRestart(reset) && sys.has(RestartHangs)
 }
 
 // reset carries a reset out once the machine agrees.

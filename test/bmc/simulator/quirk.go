@@ -18,13 +18,9 @@ const Always = -1
 
 // The quirks. [Quirks] says what each does.
 const (
-	PowerStaysOn        Quirk = "power-stays-on"
-	PowerStaysOff       Quirk = "power-stays-off"
 	GracefulIgnored     Quirk = "graceful-ignored"
 	GracefulUnsupported Quirk = "graceful-unsupported"
-	WrongPowerState     Quirk = "wrong-power-state"
 	NoPowerState        Quirk = "no-power-state"
-	BootIgnored         Quirk = "boot-ignored"
 	BootLost            Quirk = "boot-lost"
 	NoHTTPBoot          Quirk = "no-http-boot"
 	MediaNotInserted    Quirk = "media-not-inserted"
@@ -62,20 +58,16 @@ type Info struct {
 	// Shape says that it changes what resources look like rather than what
 	// requests do: then it is on while its number is not zero, and never used up.
 	Shape bool
-	// Rows are the numbers of the known misbehaviours of real BMCs that it plays.
-	// There are 71, in the order of bmc/quirks; none for what was made up.
+	// Rows are the numbers of the known misbehaviours of real BMCs that it plays, of the
+	// first 71. A quirk is there because a row of bmc/quirks names it.
 	Rows []int
 }
 
 // basicQuirks are those that need more than a [trait]: their topic asks for them.
 var basicQuirks = []Info{
-	{PowerStaysOn, "A request to switch off is accepted, and the machine stays on.", false, nil},
-	{PowerStaysOff, "A request to switch on is accepted, and the machine stays off.", false, nil},
 	{GracefulIgnored, "A graceful shutdown or restart is accepted, and nothing happens.", false, nil},
 	{GracefulUnsupported, "Graceful resets are not listed, and refused with 400.", true, nil},
-	{WrongPowerState, "A read of the system shows On for Off and Off for On.", false, nil},
 	{NoPowerState, "A read of the system shows a PowerState of null.", false, nil},
-	{BootIgnored, "A boot override is accepted and not kept.", false, nil},
 	{BootLost, "A continuous boot override is forgotten at the next boot.", false, []int{30}},
 	{NoHTTPBoot, "UefiHttp is not among the boot targets, and HttpBootUri is missing.", true, nil},
 	{MediaNotInserted, "InsertMedia is accepted, and the slot stays empty.", false, nil},

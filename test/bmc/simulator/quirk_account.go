@@ -25,7 +25,6 @@ const (
 	PasswordNotChanged   Quirk = "password-not-changed"
 	PasswordCutBefore    Quirk = "password-cut-before"
 	PasswordCutAfter     Quirk = "password-cut-after"
-	PasswordLate         Quirk = "password-late"
 	SessionsKept         Quirk = "sessions-kept"
 	FactoryPassword      Quirk = "factory-password"
 )
@@ -89,7 +88,6 @@ var accountOddities = []oddity{
 	{Info{PasswordNotChanged, "A new password is answered with 200, and the old one stays.", false, nil}, trait{}},
 	{Info{PasswordCutBefore, "A new password's connection is cut, and the old one stays.", false, nil}, trait{}},
 	{Info{PasswordCutAfter, "A new password's connection is cut, and the new one holds.", false, nil}, trait{}},
-	{Info{PasswordLate, "A new password is answered with 200, and holds after Delays.Task.", false, nil}, trait{}},
 	{Info{SessionsKept, "A new password leaves the account's sessions alone.", true, nil}, trait{}},
 	{Info{FactoryPassword, "Everything but sessions is refused with 403 and a message of the vendor's, without an address, until a password is changed.", true, nil}, trait{
 		at: []string{"* /redfish/v1/*"},

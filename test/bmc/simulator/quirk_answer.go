@@ -1,14 +1,11 @@
 package simulator
 
 import (
-	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
-
-	"github.com/ironflow/ironflow/test/bmc/simulator/hostile"
 )
 
 // The quirks of how answers look, whatever they are about.
@@ -30,21 +27,13 @@ const (
 	ExpandSparse       Quirk = "expand-sparse"
 	Paged              Quirk = "paged"
 	NextLinkLoops      Quirk = "next-link-loops"
-	EndlessPages       Quirk = "endless-pages"
 	HostNameRefused    Quirk = "host-name-refused"
 	SourcesUnavailable Quirk = "sources-unavailable"
 	ParallelBreaks     Quirk = "parallel-breaks"
 	ReusedCut          Quirk = "reused-connection-cut"
 	AbsoluteLocations  Quirk = "absolute-locations"
-	ForeignLinks       Quirk = "foreign-links"
-	WrongTypes         Quirk = "wrong-types"
-	HugeCollection     Quirk = "huge-collection"
-	EndlessBody        Quirk = "endless-body"
-	DeepJSON           Quirk = "deep-json"
 	HTMLAnswer         Quirk = "html-answer"
-	SlowBody           Quirk = "slow-body"
 	TruncatedBody      Quirk = "truncated-body"
-	DuplicateHeaders   Quirk = "duplicate-headers"
 )
 
 // The resources of quirks that systems do not have.
@@ -52,9 +41,6 @@ const (
 	foreignSystemID = "Baseboard_0"
 	raidChassisID   = "Enclosure.Internal.0-1:RAID.Slot.1-1"
 )
-
-// foreignHost is where links lead that must not be followed.
-const foreignHost = "https://elsewhere.test"
 
 // pageSize is how many members a page has.
 const pageSize = 2
@@ -143,11 +129,6 @@ var answerOddities = []oddity{
 	}},
 	shapes(Paged, "Collections come in pages of two, by @odata.nextLink with $skip.", []int{71}, func(c *call, body object) { page(c, body, false) }),
 	shapes(NextLinkLoops, "The pages of a collection end in the first one: $skip is ignored.", []int{71}, func(c *call, body object) { page(c, body, true) }),
-	shapes(EndlessPages, "Each page of a collection names a next one, for ever.", nil, func(c *call, body object) {
-		if body["Members"] != nil {
-			body["Members@odata.nextLink"] = c.r.URL.Path + "?$skip=" + strconv.Itoa(skip(c.r.URL)+pageSize)
-		}
-	}),
 	{Info{HostNameRefused, "Requests whose Host is a name instead of an address are refused.", true, []int{64}}, trait{
 		at: []string{"* *"}, when: func(c *call) bool {
 			host, _, err := net.SplitHostPort(c.r.Host)
@@ -169,22 +150,9 @@ var answerOddities = []oddity{
 	}},
 	{Info{ReusedCut, "A connection is cut when it is used a second time.", true, []int{38}}, trait{}},
 	{Info{AbsoluteLocations, "Location headers have scheme and host.", true, nil}, trait{}},
-	shapes(ForeignLinks, "Links lead to another host.", nil, foreign),
-	shapes(WrongTypes, "Every scalar has another type.", nil, func(_ *call, body object) { maps.Copy(body, hostile.Mistype(body)) }),
-	shapes(HugeCollection, "Collections have 100,000 members.", nil, func(c *call, body object) {
-		if body["Members"] != nil {
-			body["Members"], body["Members@odata.count"] = hostile.Members(c.r.URL.Path, hugeMembers), hugeMembers
-		}
-	}),
-	writes(EndlessBody, "An answer does not end (64 MiB are sent).", hostile.Endless),
-	writes(DeepJSON, "An answer has objects in objects, 100,000 deep.", hostile.Deep),
-	writes(HTMLAnswer, "An answer is a web page with the status 200.", hostile.HTML),
-	writes(SlowBody, "An answer's body comes byte by byte, one in 100 ms.", hostile.Slow),
-	writes(TruncatedBody, "An answer ends in mid body, shorter than its Content-Length.", hostile.Truncated),
-	writes(DuplicateHeaders, "Headers come twice, with different values.", hostile.Duplicate),
+	writes(HTMLAnswer, "An answer is a web page with the status 200.", webPage),
+	writes(TruncatedBody, "An answer ends in mid body, shorter than its Content-Length.", truncated),
 }
-
-const hugeMembers = 100_000
 
 // extraMember puts a member before the others.
 func extraMember(home, id string) func(c *call, body object) {
@@ -247,22 +215,6 @@ func page(c *call, body object, loops bool) {
 	}
 }
 
-// foreign lets the links of a resource lead to another host.
-func foreign(_ *call, body object) {
-	for name, value := range body {
-		switch value := value.(type) {
-		case object:
-			if address, ok := value["@odata.id"].(string); ok {
-				body[name] = object{"@odata.id": foreignHost + address}
-			}
-		case []object:
-			if name == "Members" {
-				eachMember(func(address string) any { return object{"@odata.id": foreignHost + address} })(nil, body)
-			}
-		}
-	}
-}
-
 func oddTimes(_ *call, body object) {
 	kind, _ := body["@odata.type"].(string)
 	switch {
@@ -299,4 +251,21 @@ func oddTypes(_ *call, body object) {
 	case strings.Contains(kind, "ComputerSystem."):
 		body["LocationIndicatorActive"] = "false"
 	}
+}
+
+// webPage sends a web page, as something that is no BMC does.
+func webPage(w http.ResponseWriter, _ *http.Request, _ []byte) {
+	w.Header().Set("Content-Type", "text/html")
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write([]byte("<!DOCTYPE html><html><head><title>Login</title></head><body>Please log in.</body></html>")) // a client that went away is its own affair
+}
+
+// truncated sends half of the body that it announces, and closes the connection.
+func truncated(w http.ResponseWriter, _ *http.Request, raw []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(raw)))
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(raw[:len(raw)/2])
+	_ = http.NewResponseController(w).Flush() // what was sent arrives before the end
+	panic(http.ErrAbortHandler)               //nolint:forbidigo // the way in which net/http lets a handler drop a connection
 }
