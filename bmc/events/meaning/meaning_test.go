@@ -54,6 +54,10 @@ func TestParse(t *testing.T) {
 			`{"Context":5,"Events":[null,4,"x",[],{"Message":{},"MessageId":[],"EventTimestamp":7,"OriginOfCondition":3,"EventType":null}]}`,
 			Payload{Context: "5", Events: []Event{{Severity: OK}}},
 		},
+		"control characters that JSON does not allow, a mark before it and zeros behind": {
+			"\ufeff{\"Events\":[{\"Message\":\"a\r\tb\"}]}\x00\x00",
+			Payload{Events: []Event{{Severity: OK, Message: "a  b"}}},
+		},
 		"characters that would disturb a terminal": {
 			"{\"Events\":[{\"Message\":\"a\\u001b[31mb\\nc\"}]}",
 			Payload{Events: []Event{{Severity: OK, Message: "a [31mb c"}}},

@@ -31,7 +31,7 @@ var ErrDamaged = errors.New("the payload is damaged")
 // wrong type: then it is left out. Metric reports have no events.
 func Parse(body []byte) (Payload, error) {
 	var p Payload
-	decoder := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, []byte("\ufeff"))))
+	decoder := json.NewDecoder(bytes.NewReader(lenient.Mend(body)))
 	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
 		return p, fmt.Errorf("%w: it is no object", ErrDamaged)
 	}
