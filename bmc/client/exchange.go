@@ -91,7 +91,7 @@ func (c *Client) try(ctx context.Context, k call, as credential) (*Answer, error
 	if err != nil {
 		return nil, c.lost(ctx, k, err, start)
 	}
-	response, err := c.http.Do(request) //nolint:gosec // to the BMC of the target only, see place.path
+	response, err := c.http.Do(request)
 	if err != nil {
 		return nil, c.lost(ctx, k, cause(limited, err), start)
 	}

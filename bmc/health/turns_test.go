@@ -248,8 +248,10 @@ func TestWhatWasLeftOutIsSaid(t *testing.T) {
 		"for want of requests": {map[string]any{sys + "/Memory": many(50)}, 30, rules.Memory, rules.Left{Parts: 30, Why: errSpent.Error()}},
 		"as they are too many": {map[string]any{sys + "/Memory": many(maxMembers + 7)}, 5000, rules.Memory, rules.Left{Parts: 7, Why: errBeyond.Error()}},
 		"as they are not listed": {
-			map[string]any{sys + "/Memory": object{"Members": []object{link(sys + "/Memory/1")}, "Members@odata.count": 16}}, 500,
-			rules.Memory, rules.Left{Parts: 15, Why: errBeyond.Error()},
+			map[string]any{sys + "/Memory": object{"Members": []object{link(sys + "/Memory/1")}, "Members@odata.count": 16}},
+			500,
+			rules.Memory,
+			rules.Left{Parts: 15, Why: errBeyond.Error()},
 		},
 		"as one cannot be read": {map[string]any{"/d/2": 400}, 500, rules.Storage, rules.Left{Parts: 1, Why: "status 400"}},
 	} {

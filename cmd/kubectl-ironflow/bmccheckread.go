@@ -42,7 +42,7 @@ func readHostsFile(name string, in io.Reader, warn io.Writer) (hosts []wishes.Ob
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	hosts, lost := wishes.ByHost(d.objects...)
-	if joined, is := lost.(interface{ Unwrap() []error }); is { //nolint:errorlint // it is the joined one itself
+	if joined, is := lost.(interface{ Unwrap() []error }); is {
 		d.problems = append(d.problems, joined.Unwrap()...)
 	}
 	if len(hosts)+len(d.problems) == 0 {
