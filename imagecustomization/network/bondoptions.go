@@ -103,8 +103,9 @@ func (b *bond) agree(o *object, prefix string, has map[string]string) {
 	if arp, na := has["num_grat_arp"], has["num_unsol_na"]; arp != "" && na != "" && arp != na {
 		o.refuse(o.at(prefix+"num_unsol_na"), "must equal num_grat_arp, they are one setting of the kernel")
 	}
-	if p := has["primary"]; p != "" && !slices.Contains(b.ports, p) {
-		o.refuse(o.at(prefix+"primary"), "%q is none of the ports", p)
+	b.primary = has["primary"]
+	if b.primary != "" && !slices.ContainsFunc(b.ports, func(p port) bool { return p.name == b.primary }) {
+		o.refuse(o.at(prefix+"primary"), "%q is none of the ports", b.primary)
 	}
 }
 

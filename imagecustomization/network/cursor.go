@@ -1,30 +1,12 @@
 package network
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 )
-
-// ErrUnsupported is wrapped by every refusal; its text names the field.
-var ErrUnsupported = errors.New("network settings cannot be translated")
-
-// reader collects what is wrong while a document is read.
-type reader struct{ problems []error }
-
-func (r *reader) refuse(path, format string, args ...any) {
-	r.problems = append(r.problems, fmt.Errorf("%s: "+format, append([]any{path}, args...)...))
-}
-
-func (r *reader) err() error {
-	if len(r.problems) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%w: %w", ErrUnsupported, errors.Join(r.problems...))
-}
 
 // object is one mapping of the document with its path. Every member that is
 // read is taken out; what is left at the end is refused, so that nothing that
@@ -128,35 +110,73 @@ func (o *object) text(key string) string {
 
 func oneLine(s string) bool { return !strings.ContainsAny(s, "\n\r\x00") }
 
-// flag takes a boolean.
-func (o *object) flag(key string, otherwise bool) bool {
-	v, path, ok := o.take(key)
-	if !ok {
-		return otherwise
-	}
-	b, ok := v.(bool)
-	if !ok {
-		o.refuse(path, "want true or false")
-	}
-	return b
+// spellings are the words that nmstate takes for a boolean beside true and false.
+var spellings = map[string]bool{
+	"true": true, "yes": true, "on": true, "y": true, "1": true,
+	"false": false, "no": false, "off": false, "n": false, "0": false,
 }
 
-// number takes an integer within bounds; absent is -1.
+// maybe takes a boolean, which may be quoted; given tells whether there is one.
+func (o *object) maybe(key string) (value, given bool) {
+	v, path, ok := o.take(key)
+	if !ok {
+		return false, false
+	}
+	switch v := v.(type) {
+	case bool:
+		return v, true
+	case string:
+		if b, known := spellings[strings.ToLower(v)]; known {
+			return b, true
+		}
+	}
+	o.refuse(path, "want true or false")
+	return false, false
+}
+
+// flag takes a boolean.
+func (o *object) flag(key string, otherwise bool) bool {
+	if v, given := o.maybe(key); given {
+		return v
+	}
+	return otherwise
+}
+
+// absent is what number returns for a member that is not there.
+const absent = -1
+
+// number takes an integer within bounds, which may be quoted, also in
+// hexadecimal; absent is -1.
 func (o *object) number(key string, low, high int) int {
 	v, path, ok := o.take(key)
 	if !ok {
-		return -1
+		return absent
 	}
 	f, ok := v.(float64)
 	if s, isText := v.(string); isText {
-		n, err := strconv.Atoi(s)
+		var n int64
+		var err error
+		if digits, hex := strings.CutPrefix(strings.ToLower(s), "0x"); hex {
+			n, err = strconv.ParseInt(digits, 16, 64)
+		} else {
+			n, err = strconv.ParseInt(s, 10, 64)
+		}
 		f, ok = float64(n), err == nil
 	}
 	if !ok || f != float64(int(f)) || int(f) < low || int(f) > high {
 		o.refuse(path, "want a number from %d to %d", low, high)
-		return -1
+		return absent
 	}
 	return int(f)
+}
+
+// numberOrDefault takes an integer that nmstate writes as -1 or as unset for its
+// default.
+func (o *object) numberOrDefault(key string, unset, high int) int {
+	if n := o.number(key, -1, high); n != unset {
+		return n
+	}
+	return absent
 }
 
 // only refuses a text that is not one of those that can be translated.
@@ -166,9 +186,82 @@ func (o *object) only(key, value string, allowed ...string) {
 	}
 }
 
-// done refuses every member that nobody took.
+// word takes a text that is one of those that nmstate has, and leaves those to
+// nmstatectl that only it can act upon.
+func (o *object) word(key string, translated, left []string) string {
+	value := o.text(key)
+	if slices.Contains(left, value) {
+		o.leave(o.at(key), "%q is not translated, there are %s", value, strings.Join(translated, ", "))
+	} else {
+		o.only(key, value, translated...)
+	}
+	return value
+}
+
+// mac takes a MAC address, in capitals; empty for none.
+func (o *object) mac(key string) string {
+	mac := strings.ToUpper(o.text(key))
+	if mac != "" && !macAddress.MatchString(mac) {
+		o.refuse(o.at(key), "%q is not a MAC address", mac)
+	}
+	return mac
+}
+
+// form is how NetworkManager writes the value of a member.
+type form int
+
+const (
+	formFlag   form = iota // true or false
+	formBit                // 1 or 0
+	formNumber             // within bounds
+)
+
+// member is one that NetworkManager knows, under the key or, without one, under
+// the same name.
+type member struct {
+	name, key string
+	form      form
+	low, high int
+}
+
+// members takes those that are there, in the order of the table, as settings of a
+// keyfile.
+func (o *object) members(table []member) (settings [][2]string) {
+	for _, m := range table {
+		key := m.key
+		if key == "" {
+			key = m.name
+		}
+		switch m.form {
+		case formNumber:
+			if v := o.number(m.name, m.low, m.high); v != absent {
+				settings = append(settings, [2]string{key, strconv.Itoa(v)})
+			}
+		case formFlag, formBit:
+			v, given := o.maybe(m.name)
+			if !given {
+				continue
+			}
+			text := strconv.FormatBool(v)
+			if m.form == formBit {
+				text = map[bool]string{false: "0", true: "1"}[v]
+			}
+			settings = append(settings, [2]string{key, text})
+		}
+	}
+	return settings
+}
+
+// done refuses every member that nobody took. What nmstate has, nmstatectl may
+// act upon; anything else is a mistake.
 func (o *object) done() {
 	for _, key := range slices.Sorted(maps.Keys(o.m)) {
-		o.refuse(o.at(key), "not supported")
+		switch {
+		case slices.Contains(resultsOnly[indices.ReplaceAllString(o.path, "")], key):
+		case slices.Contains(nmstateOnly[indices.ReplaceAllString(o.path, "")], key):
+			o.leave(o.at(key), "not translated")
+		default:
+			o.refuse(o.at(key), "not supported")
+		}
 	}
 }

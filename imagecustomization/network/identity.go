@@ -1,8 +1,10 @@
 package network
 
 import (
+	"net/netip"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // nmstate and NetworkManager have different words for the identities that are
@@ -35,4 +37,35 @@ func duid(o *object) string {
 		o.refuse(o.at("dhcp-duid"), "%q is none of ll, llt, uuid and bytes like 00:03:00:01:52:54:00:00:00:01", value)
 	}
 	return value
+}
+
+// token takes the part of an IPv6 address that is the host's own.
+func token(o *object) string {
+	text := o.text("token")
+	if text == "" {
+		return ""
+	}
+	addr, err := netip.ParseAddr(text)
+	if err != nil || !addr.Is6() || addr.Zone() != "" || [8]byte(addr.AsSlice()[:8]) != [8]byte{} || addr == netip.IPv6Unspecified() {
+		o.refuse(o.at("token"), "%q is not the lower half of an IPv6 address, such as ::1", text)
+		return ""
+	}
+	return addr.String()
+}
+
+// dhcpHostname takes what DHCP servers are told of the host's name.
+func dhcpHostname(o *object, six bool) (settings [][2]string) {
+	send, name := o.flag("dhcp-send-hostname", true), o.text("dhcp-custom-hostname")
+	if name != "" && !hostName.MatchString(name) {
+		o.refuse(o.at("dhcp-custom-hostname"), "%q is not a host name", name)
+	}
+	switch {
+	case !send:
+		settings = append(settings, [2]string{"dhcp-send-hostname", "false"})
+	case name != "" && !six && strings.Contains(name, "."):
+		settings = append(settings, [2]string{"dhcp-fqdn", name})
+	case name != "":
+		settings = append(settings, [2]string{"dhcp-hostname", name})
+	}
+	return settings
 }

@@ -41,11 +41,17 @@ func joined(files map[string][]byte) string {
 	return out.String()
 }
 
+// keyfiles are those of an image, which may leave names to the live system.
+func keyfiles(document []byte) (map[string][]byte, error) {
+	s, err := network.Translate(document, nil)
+	return s.Keyfiles, err
+}
+
 func TestGolden(t *testing.T) {
 	for name, document := range cases(t) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			files, err := network.Keyfiles(document)
+			files, err := keyfiles(document)
 			g.Expect(err).NotTo(HaveOccurred())
 			got, path := joined(files), filepath.Join("testdata", name+".golden")
 			if *update {
@@ -54,7 +60,7 @@ func TestGolden(t *testing.T) {
 			want, err := os.ReadFile(path)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(got).To(Equal(string(want)))
-			again, err := network.Keyfiles(document)
+			again, err := keyfiles(document)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(joined(again)).To(Equal(got), "the same document gives the same files")
 		})
@@ -75,7 +81,7 @@ func TestProblemsHaveAnOrder(t *testing.T) {
 	for range 20 {
 		_, err := network.Keyfiles([]byte("route-rules: {config: [{priority: 1, ip-from: a, ip-to: b}]}"))
 		g.Expect(err).To(MatchError(MatchRegexp(`(?s)ip-from.*ip-to`)))
-		_, err = network.FromSecret(map[string][]byte{"a": nil, "b": nil, "c": nil})
+		_, err = network.Live{}.FromSecret(map[string][]byte{"a": nil, "b": nil, "c": nil})
 		g.Expect(err).To(MatchError(ContainSubstring(`key "a"`)))
 	}
 }
@@ -92,8 +98,9 @@ func TestFromSecret(t *testing.T) {
 	g := NewWithT(t)
 	eth := []byte("interfaces: [{name: eth0, ipv4: {enabled: true, dhcp: true}}]")
 	ready := []byte("[connection]\nid=mine\n")
-	files, err := network.FromSecret(map[string][]byte{"nmstate": eth, "eth1.nmconnection": ready})
+	settings, err := network.Live{}.FromSecret(map[string][]byte{"nmstate": eth, "eth1.nmconnection": ready})
 	g.Expect(err).NotTo(HaveOccurred())
+	files := settings.Keyfiles
 	g.Expect(files).To(HaveKeyWithValue("eth1.nmconnection", ready))
 	g.Expect(files).To(HaveKey("eth0.nmconnection"))
 	for name, data := range map[string]map[string][]byte{
@@ -102,7 +109,7 @@ func TestFromSecret(t *testing.T) {
 		"no keyfile":  {"a.nmconnection": []byte("hello")},
 		"bad nmstate": {"nmstate": []byte("x: y")},
 	} {
-		_, err := network.FromSecret(data)
+		_, err := network.Live{}.FromSecret(data)
 		g.Expect(err).To(MatchError(network.ErrUnsupported), name)
 	}
 }

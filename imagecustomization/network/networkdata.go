@@ -23,19 +23,29 @@ var networkTypes = map[string]struct{ six, dhcp, autoconf bool }{
 	"ipv6_dhcpv6-stateful": {six: true, dhcp: true}, "ipv6_dhcpv6-stateless": {six: true, dhcp: true, autoconf: true},
 }
 
-// FromNetworkData translates OpenStack's network_data.json (links, networks,
-// services; JSON or YAML) into NetworkManager keyfiles by file name. Cards are
-// found by their MAC address. Errors wrap [ErrUnsupported] and name every field
-// at fault.
+// FromNetworkData translates OpenStack's network_data.json for somebody who can
+// hand over nothing but keyfiles: what needs more is refused.
 func FromNetworkData(raw []byte) (map[string][]byte, error) {
+	s, err := TranslateNetworkData(raw)
+	if err != nil {
+		return nil, err
+	}
+	return s.OnlyKeyfiles()
+}
+
+// TranslateNetworkData translates OpenStack's network_data.json (links, networks,
+// services; JSON or YAML). The ids of links are handles of any length: cards are
+// found by their MAC address, and what has to have a name gets one. Errors wrap
+// [ErrUnsupported] and name every field at fault.
+func TranslateNetworkData(raw []byte) (Settings, error) {
 	r := &reader{}
 	var top any
 	if err := yaml.Unmarshal(raw, &top); err != nil {
 		r.refuse("document", "not valid JSON: %v", err)
-		return nil, r.err()
+		return Settings{}, r.err()
 	}
 	o := r.newObject("", top)
-	var d document
+	d := &document{declared: true}
 	for _, l := range o.objects("links") {
 		d.interfaces = append(d.interfaces, parseLink(l))
 	}
@@ -46,22 +56,19 @@ func FromNetworkData(raw []byte) (map[string][]byte, error) {
 	d.services(o)
 	o.done()
 	if err := r.err(); err != nil {
-		return nil, err
+		return Settings{}, err
 	}
-	return d.keyfiles(r)
+	return d.settings(r)
 }
 
 // parseLink reads a link: a card, a bond or a VLAN.
 func parseLink(o *object) *iface {
-	i := &iface{path: o.path, name: o.text("id"), up: true, kind: "ethernet"}
+	i := &iface{path: o.path, name: o.text("id"), up: true, kind: "ethernet", lldp: absent}
 	if name := o.text("name"); name != "" {
 		i.profile = name
 	}
 	o.text("vif_id") // the port's id in OpenStack, which no host needs
-	mac := strings.ToUpper(o.text("ethernet_mac_address"))
-	if mac != "" && !macAddress.MatchString(mac) {
-		o.refuse(o.at("ethernet_mac_address"), "%q is not a MAC address", mac)
-	}
+	mac := o.mac("ethernet_mac_address")
 	i.mtu = o.number("mtu", 68, 65535)
 	switch kind := o.text("type"); {
 	case kind == "bond":
@@ -73,19 +80,28 @@ func parseLink(o *object) *iface {
 	default:
 		o.refuse(o.at("type"), "%q is not supported, there are bond, vlan, %s", kind, strings.Join(physical, ", "))
 	}
-	if !ifName.MatchString(i.name) {
-		o.refuse(o.at("id"), "%q is not an interface name (at most 15 characters)", i.name)
-	}
+	i.nameLink(o)
 	o.done()
 	return i
 }
 
+// nameLink finds a name for what the id of the link is none of: a card that is found
+// by its address needs none, a bond or VLAN gets one that is made of its id.
+func (i *iface) nameLink(o *object) {
+	switch {
+	case !anyName.MatchString(i.name):
+		o.refuse(o.at("id"), "%q is not a name: want up to 200 characters, without spaces, slashes and colons", i.name)
+	case ifName.MatchString(i.name) || i.matchMAC != "":
+	case i.kind == "ethernet":
+		o.refuse(o.at("id"), "%q is not an interface name (at most 15 characters), and no ethernet_mac_address tells which card it is", i.name)
+	default:
+		i.device = i.kind + "-" + i.uuid().String()[:8]
+	}
+}
+
 // parseBondLink reads what a bond has; its options are the kernel's, written bond_NAME.
 func parseBondLink(o *object) bond {
-	b := bond{mode: o.text("bond_mode"), ports: o.strings("bond_links")}
-	if len(b.mode) == 1 && b.mode[0] >= '0' && b.mode[0] <= '6' {
-		b.mode = bondModes[b.mode[0]-'0']
-	}
+	b := bond{mode: bondMode(o.text("bond_mode")), ports: o.ports("bond_links")}
 	if b.mode == "" {
 		o.refuse(o.at("bond_mode"), "is missing")
 	}
@@ -95,17 +111,14 @@ func parseBondLink(o *object) bond {
 }
 
 func parseVLANLink(o *object, i *iface) vlan {
-	v := vlan{base: o.text("vlan_link"), id: o.number("vlan_id", 1, 4094)}
+	v := vlan{base: o.text("vlan_link"), id: o.number("vlan_id", 1, 4094), flags: vlanReorder}
 	if v.base == "" {
 		o.refuse(o.at("vlan_link"), "is missing")
 	}
 	if v.id < 0 {
 		o.refuse(o.at("vlan_id"), "is missing")
 	}
-	if mac := strings.ToUpper(o.text("vlan_mac_address")); mac != "" {
-		if !macAddress.MatchString(mac) {
-			o.refuse(o.at("vlan_mac_address"), "%q is not a MAC address", mac)
-		}
+	if mac := o.mac("vlan_mac_address"); mac != "" {
 		i.setMAC = mac
 	}
 	return v
@@ -132,7 +145,7 @@ func (d *document) network(o *object) {
 		f = &i.ip6
 	}
 	if !f.enabled {
-		*f = family{path: o.path, autoDNS: true, autoRoute: true, autoGateway: true, tableID: -1, metric: -1}
+		*f = family{path: o.path, autoDNS: true, autoRoute: true, autoGateway: true, tableID: absent, metric: absent}
 	}
 	f.enabled, f.dhcp, f.autoconf = true, f.dhcp || t.dhcp, f.autoconf || t.autoconf
 	d.staticAddress(o, f, t.six, known && !t.dhcp && !t.autoconf)
@@ -239,11 +252,7 @@ func (d *document) gateway(o *object, path, text, link string, six bool) {
 		o.refuse(path, "%q is not an address of the network's type", text)
 		return
 	}
-	everything := netip.PrefixFrom(netip.IPv4Unspecified(), 0)
-	if six {
-		everything = netip.PrefixFrom(netip.IPv6Unspecified(), 0)
-	}
-	d.routes = append(d.routes, route{path: o.path, destination: everything, via: via, device: link, metric: -1, table: -1})
+	d.routes = append(d.routes, route{path: o.path, destination: everywhere(six), via: via, device: link, metric: absent, table: absent})
 }
 
 // services reads name servers, of the whole host or of one network.

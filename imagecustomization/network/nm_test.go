@@ -13,18 +13,17 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/imagecustomization/network"
 	"github.com/ironflow/ironflow/test/needs"
 )
 
 // NetworkManager itself reads every keyfile, must keep every setting, and writes
 // the whole connection, which is kept in NAME.nm.
 func TestNetworkManagerReadsEveryKeyfile(t *testing.T) {
-	checkWithNetworkManager(t, "testdata", cases(t), network.Keyfiles)
+	checkWithNetworkManager(t, "testdata", cases(t), keyfiles)
 }
 
 func TestNetworkManagerReadsKeyfilesOfNetworkData(t *testing.T) {
-	checkWithNetworkManager(t, "testdata/networkdata", networkDataCases(t), network.FromNetworkData)
+	checkWithNetworkManager(t, "testdata/networkdata", networkDataCases(t), keyfilesOfNetworkData)
 }
 
 // recordedVersion is the file with the version of NetworkManager that wrote the

@@ -5,91 +5,154 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
-	"strings"
 
 	"sigs.k8s.io/yaml"
 )
 
 // kinds maps nmstate's interface types to NetworkManager's connection types.
 var kinds = map[string]string{
-	"ethernet": "ethernet", "vlan": "vlan", "bond": "bond", "linux-bridge": "bridge",
+	"ethernet": "ethernet", "vlan": "vlan", "bond": "bond", "linux-bridge": "bridge", "vrf": "vrf", "infiniband": "infiniband", "dummy": "dummy",
 }
-
-// bondModes are all modes, by name and by the kernel's number.
-var bondModes = []string{"balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"}
 
 var (
 	macAddress = regexp.MustCompile(`^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$`)
 	// ifName follows the kernel: up to 15 bytes, no slash, no space, no colon.
 	ifName = regexp.MustCompile(`^[^\s/:]{1,15}$`)
+	// anyName is one that no kernel has to know.
+	anyName = regexp.MustCompile(`^[^\s/:]{1,200}$`)
 )
 
 // parse reads a document; all that is wrong is collected in r.
-func parse(r *reader, raw []byte) document {
+func parse(r *reader, raw []byte) *document {
 	var top any
 	if err := yaml.Unmarshal(raw, &top); err != nil {
 		r.refuse("document", "not valid YAML: %v", err)
-		return document{}
+		return &document{}
 	}
 	o := r.newObject("", top)
-	var d document
+	d := &document{}
 	for _, i := range o.objects("interfaces") {
 		d.interfaces = append(d.interfaces, parseInterface(i))
 	}
+	host := o.child("hostname")
+	d.hostname = parseHostname(host)
+	host.done()
 	resolver := o.child("dns-resolver")
 	d.dns = parseDNS(resolver.child("config"))
 	resolver.done()
 	routes := o.child("routes")
 	for _, c := range routes.objects("config") {
-		d.routes = append(d.routes, parseRoute(c))
+		if rt, present := parseRoute(c); present {
+			d.routes = append(d.routes, rt)
+		}
 	}
 	routes.done()
 	rules := o.child("route-rules")
 	for _, c := range rules.objects("config") {
-		d.rules = append(d.rules, parseRule(c))
+		if rl, present := parseRule(c); present {
+			d.rules = append(d.rules, rl)
+		}
 	}
 	rules.done()
+	for _, key := range []string{"ovn", "ovs-db"} {
+		if _, path, there := o.take(key); there {
+			o.refuse(path, "%s", openVSwitchReason)
+		}
+	}
 	o.done()
 	return d
+}
+
+var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$`)
+
+// parseHostname reads the name of the host.
+func parseHostname(o *object) string {
+	name := o.text("config")
+	if name != "" && (len(name) > 64 || !hostName.MatchString(name)) {
+		o.refuse(o.at("config"), "%q is not a host name (at most 64 letters, digits, dots and dashes)", name)
+	}
+	return name
 }
 
 func parseInterface(o *object) *iface {
 	i := &iface{path: o.path, name: o.text("name"), profile: o.text("profile-name")}
 	o.text("description")
-	if !ifName.MatchString(i.name) {
+	i.kind = parseType(o)
+	i.up = parseState(o)
+	parseMAC(o, i)
+	switch {
+	case i.matchMAC != "" && anyName.MatchString(i.name):
+	case !ifName.MatchString(i.name):
 		o.refuse(o.at("name"), "%q is not an interface name (at most 15 characters)", i.name)
 	}
-	kind := o.text("type")
-	if kind == "" {
-		kind = "ethernet"
-	}
-	o.only("type", kind, "ethernet", "vlan", "bond", "linux-bridge")
-	i.kind = kinds[kind]
-	state := o.text("state")
-	o.only("state", state, "up", "down", "absent")
-	i.up = state == "" || state == "up"
-	parseMAC(o, i)
 	i.mtu = o.number("mtu", 68, 65535)
 	i.ip4 = parseFamily(o.child("ipv4"), false)
 	i.ip6 = parseFamily(o.child("ipv6"), true)
+	parseWait(o, i)
+	i.lldp = parseLLDP(o.child("lldp"))
+	i.ethtool = parseEthtool(o.child("ethtool"))
+	if all := o.members(promiscuous); len(all) > 0 {
+		i.link = append(i.link, all...)
+	}
 	switch i.kind {
+	case "ethernet":
+		parseEthernet(o.child("ethernet"), i)
 	case "vlan":
 		i.vlan = parseVLAN(o.child("vlan"))
 	case "bond":
 		i.bond = parseBond(o.child("link-aggregation"))
 	case "bridge":
 		i.bridge = parseBridge(o.child("bridge"))
+	case "vrf":
+		i.vrf = parseVRF(o.child("vrf"))
+	case "infiniband":
+		i.infiniband = parseInfiniband(o.child("infiniband"), i)
+	}
+	if i.kind == "bond" || i.kind == "bridge" {
+		i.copyMAC = o.text("copy-mac-from")
+	}
+	if i.kind == "" {
+		return i // what a type has that is not translated says nothing more
+	}
+	if _, path, there := o.take("ovs-db"); there {
+		o.refuse(path, "%s", openVSwitchReason)
 	}
 	o.done()
 	return i
 }
 
+// promiscuous is nmstate's member for what the kernel calls so.
+var promiscuous = []member{{name: "accept-all-mac-addresses", form: formBit}}
+
+// parseType returns NetworkManager's connection type; empty for one that is not
+// translated.
+func parseType(o *object) string {
+	kind := o.text("type")
+	switch {
+	case kind == "":
+		kind = "ethernet"
+	case slices.Contains(openVSwitch, kind):
+		o.refuse(o.at("type"), "%q: %s", kind, openVSwitchReason)
+	case slices.Contains(otherTypes, kind):
+		o.leave(o.at("type"), "%q is not translated", kind)
+	default:
+		o.only("type", kind, "ethernet", "vlan", "bond", "linux-bridge", "vrf", "infiniband", "dummy")
+	}
+	return kinds[kind]
+}
+
+// parseState tells whether the interface is to be there.
+func parseState(o *object) bool {
+	state := o.word("state", []string{"up", "down", "absent"}, []string{"ignore"})
+	return state == "" || state == "up"
+}
+
 // parseMAC tells the two meanings of mac-address apart.
 func parseMAC(o *object, i *iface) {
-	mac, identifier := strings.ToUpper(o.text("mac-address")), o.text("identifier")
-	o.only("identifier", identifier, "name", "mac-address")
-	if mac != "" && !macAddress.MatchString(mac) {
-		o.refuse(o.at("mac-address"), "%q is not a MAC address", mac)
+	mac := o.mac("mac-address")
+	identifier := o.word("identifier", []string{"name", "mac-address"}, []string{"pci-address"})
+	if identifier == "pci-address" {
+		o.text("pci-address") // which card it is, only the live system knows
 	}
 	switch {
 	case identifier != "mac-address":
@@ -103,21 +166,31 @@ func parseMAC(o *object, i *iface) {
 	}
 }
 
+// parseWait reads which family a connection waits for.
+func parseWait(o *object, i *iface) {
+	wait := o.text("wait-ip")
+	o.only("wait-ip", wait, "any", "ipv4", "ipv6", "ipv4+ipv6")
+	i.ip4.needed = wait == "ipv4" || wait == "ipv4+ipv6"
+	i.ip6.needed = wait == "ipv6" || wait == "ipv4+ipv6"
+}
+
 func parseFamily(o *object, six bool) family {
 	f := family{
 		path: o.path, enabled: o.flag("enabled", false), dhcp: o.flag("dhcp", false),
 		autoDNS: o.flag("auto-dns", true), autoRoute: o.flag("auto-routes", true), autoGateway: o.flag("auto-gateway", true),
 		tableID: o.number("auto-route-table-id", 0, 1<<31-1), metric: o.number("auto-route-metric", 0, 1<<31-1),
 	}
+	o.flag("allow-extra-address", true) // for who compares afterwards
 	bits := 32
 	if six {
 		bits = 128
 		f.autoconf, f.addrGenMode = o.flag("autoconf", false), o.text("addr-gen-mode")
-		f.clientID = duid(o)
+		f.clientID, f.token = duid(o), token(o)
 		o.only("addr-gen-mode", f.addrGenMode, "eui64", "stable-privacy")
 	} else {
 		f.clientID = clientID(o.text("dhcp-client-id"))
 	}
+	f.hostname = dhcpHostname(o, six)
 	for _, a := range o.objects("address") {
 		ip, length := a.text("ip"), a.number("prefix-length", 0, bits)
 		addr, err := netip.ParseAddr(ip)
@@ -137,80 +210,13 @@ func parseFamily(o *object, six bool) family {
 	return f
 }
 
-func parseVLAN(o *object) vlan {
-	v := vlan{base: o.text("base-iface"), id: o.number("id", 1, 4094)}
-	if v.base == "" {
-		o.refuse(o.at("base-iface"), "is missing")
-	}
-	if v.id < 0 {
-		o.refuse(o.at("id"), "is missing")
-	}
-	protocol := o.text("protocol")
-	o.only("protocol", protocol, "802.1q")
-	o.done()
-	return v
-}
-
-func parseBond(o *object) bond {
-	b := bond{mode: o.text("mode"), ports: o.strings("port")}
-	b.ports = append(b.ports, o.strings("slaves")...)
-	if len(b.mode) == 1 && b.mode[0] >= '0' && b.mode[0] <= '6' {
-		b.mode = bondModes[b.mode[0]-'0']
-	}
-	if b.mode == "" {
-		o.refuse(o.at("mode"), "is missing")
-	}
-	o.only("mode", b.mode, bondModes...)
-	options := o.child("options")
-	b.takeOptions(options, "")
-	options.done()
-	o.done()
-	return b
-}
-
-func parseBridge(o *object) bridge {
-	var b bridge
-	options := o.child("options")
-	stp := options.child("stp")
-	b.options = append(b.options, [2]string{"stp", fmt.Sprint(stp.flag("enabled", true))})
-	for _, n := range []struct {
-		from      *object
-		name, key string
-		low, high int
-	}{
-		{stp, "forward-delay", "forward-delay", 2, 30},
-		{stp, "hello-time", "hello-time", 1, 10},
-		{stp, "max-age", "max-age", 6, 40},
-		{stp, "priority", "priority", 0, 65535},
-		{options, "mac-ageing-time", "ageing-time", 0, 1000000},
-		{options, "group-forward-mask", "group-forward-mask", 0, 65535},
-	} {
-		if v := n.from.number(n.name, n.low, n.high); v >= 0 {
-			b.options = append(b.options, [2]string{n.key, fmt.Sprint(v)})
-		}
-	}
-	stp.done()
-	options.done()
-	for _, p := range o.objects("port") {
-		port := bridgePort{name: p.text("name")}
-		if p.flag("stp-hairpin-mode", false) {
-			port.options = append(port.options, [2]string{"hairpin-mode", "true"})
-		}
-		if v := p.number("stp-path-cost", 0, 65535); v >= 0 {
-			port.options = append(port.options, [2]string{"path-cost", fmt.Sprint(v)})
-		}
-		if v := p.number("stp-priority", 0, 63); v >= 0 {
-			port.options = append(port.options, [2]string{"priority", fmt.Sprint(v)})
-		}
-		p.done()
-		b.ports = append(b.ports, port)
-	}
-	o.done()
-	return b
-}
-
 func parseDNS(o *object) dns {
-	d := dns{path: o.path, search: o.strings("search")}
+	d := dns{path: o.path, search: o.strings("search"), options: o.strings("options")}
+	for i, option := range d.options {
+		if !dnsOption.MatchString(option) {
+			o.refuse(fmt.Sprintf("%s[%d]", o.at("options"), i), "%q is not an option of resolv.conf, such as rotate or timeout:1", option)
+		}
+	}
 	for i, s := range o.strings("server") {
 		addr, err := netip.ParseAddr(s)
 		if err != nil {
@@ -223,70 +229,11 @@ func parseDNS(o *object) dns {
 	return d
 }
 
-func parseRoute(o *object) route {
-	r := route{path: o.path, device: o.text("next-hop-interface"), metric: o.number("metric", 0, 1<<31-1), table: o.number("table-id", 0, 1<<31-1)}
-	state := o.text("state")
-	o.only("state", state, "present")
-	var err error
-	destination := o.text("destination")
-	if r.destination, err = netip.ParsePrefix(destination); err != nil {
-		o.refuse(o.at("destination"), "%q is not a network like 192.0.2.0/24", destination)
-	}
-	if via := o.text("next-hop-address"); via != "" {
-		if r.via, err = netip.ParseAddr(via); err != nil || r.destination.IsValid() && r.via.Is6() != r.destination.Addr().Is6() {
-			o.refuse(o.at("next-hop-address"), "%q is not an address of the destination's family", via)
-		}
-	}
-	if r.device == "" {
-		o.refuse(o.at("next-hop-interface"), "is missing")
-	}
-	o.done()
-	return r
-}
-
-func parseRule(o *object) rule {
-	r := rule{path: o.path, priority: o.number("priority", 0, 1<<31-1), table: o.number("route-table", 0, 1<<31-1)}
-	for _, side := range []struct {
-		key string
-		to  *netip.Prefix
-	}{{"ip-from", &r.from}, {"ip-to", &r.to}} {
-		text := o.text(side.key)
-		if text == "" {
-			continue
-		}
-		p, err := parseNetwork(text)
-		if err != nil {
-			o.refuse(o.at(side.key), "%q is not a network or address", text)
-		}
-		*side.to = p
-	}
-	switch {
-	case !r.from.IsValid() && !r.to.IsValid():
-		o.refuse(o.path, "needs ip-from or ip-to")
-	case r.from.IsValid() && r.to.IsValid() && r.from.Addr().Is6() != r.to.Addr().Is6():
-		o.refuse(o.path, "ip-from and ip-to are of different families")
-	}
-	if r.priority < 0 {
-		o.refuse(o.at("priority"), "is missing")
-	}
-	o.done()
-	return r
-}
-
-// parseNetwork accepts a network or a single address.
-func parseNetwork(text string) (netip.Prefix, error) {
-	if p, err := netip.ParsePrefix(text); err == nil {
-		return p, nil
-	}
-	addr, err := netip.ParseAddr(text)
-	if err != nil {
-		return netip.Prefix{}, err
-	}
-	return netip.PrefixFrom(addr, addr.BitLen()), nil
-}
+// dnsOption is one of resolv.conf; the others NetworkManager would drop.
+var dnsOption = regexp.MustCompile(`^(debug|edns0|inet6|ip6-bytestring|ip6-dotint|no-aaaa|no-check-names|no-ip6-dotint|no-reload|no-tld-query|rotate|single-request|single-request-reopen|trust-ad|use-vc|(attempts|ndots|timeout):[0-9]{1,2})$`)
 
 // find returns the interface with that name, or nil.
-func (d document) find(name string) *iface {
+func (d *document) find(name string) *iface {
 	i := slices.IndexFunc(d.interfaces, func(i *iface) bool { return i.name == name })
 	if i < 0 {
 		return nil

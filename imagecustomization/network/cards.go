@@ -1,0 +1,68 @@
+package network
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// kernelNames are those that the kernel or udev give a card.
+var kernelNames = regexp.MustCompile(`^((eth|em|ib|usb|wlan)[0-9]+|(en|ib|wl|ww|sl)[abcdopsuvxP][0-9A-Za-z_]*|p[0-9]+p[0-9]+(_[0-9]+)?)$`)
+
+// meet brings a document and its map of addresses together: the names of its cards
+// are logical, and their addresses say which are meant. Where the two contradict
+// each other, both are refused.
+func (d *document) meet(r *reader, cards map[string]string) {
+	owners := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(cards)) {
+		mac := strings.ToUpper(cards[name])
+		switch {
+		case !macAddress.MatchString(mac):
+			r.refuse("interfaces", "%s has the address %q in the map of addresses, which is none", name, cards[name])
+		case owners[mac] != "":
+			r.refuse("interfaces", "%s and %s have the address %s in the map of addresses", owners[mac], name, mac)
+		}
+		owners[mac] = name
+	}
+	for _, p := range d.allPorts() {
+		if cards[p] != "" && d.find(p) == nil {
+			d.interfaces = append(d.interfaces, undeclared(port{path: "interfaces", name: p}))
+		}
+	}
+	for _, i := range d.interfaces {
+		i.meet(r, strings.ToUpper(cards[i.name]), owners)
+	}
+	for _, i := range slices.Clone(d.interfaces) {
+		for _, p := range i.members() {
+			if d.find(p.name) == nil && !kernelNames.MatchString(p.name) {
+				r.refuse(p.path, "%s", noAddress(p.name))
+			}
+		}
+	}
+}
+
+func (i *iface) meet(r *reader, mac string, owners map[string]string) {
+	owner := owners[i.matchMAC]
+	switch {
+	case mac != "" && i.kind != "ethernet":
+		r.refuse(i.path+".type", "%s is a card in the map of addresses", i.name)
+	case mac != "" && i.matchMAC != "" && i.matchMAC != mac:
+		r.refuse(i.path+".mac-address", "is %s, and the map of addresses says %s", i.matchMAC, mac)
+	case mac == "" && i.matchMAC != "" && owner != "":
+		r.refuse(i.path+".mac-address", "is that of %s in the map of addresses", owner)
+	case mac == "" && i.matchMAC == "" && i.kind == "ethernet" && i.up && !kernelNames.MatchString(i.name):
+		r.refuse(i.path+".name", "%s", noAddress(i.name))
+	}
+	if mac == "" || i.kind != "ethernet" {
+		return
+	}
+	i.matchMAC = mac
+	if i.setMAC == mac {
+		i.setMAC = "" // it has that one already
+	}
+}
+
+func noAddress(name string) string {
+	return name + " has no address in the map of addresses, and is no name that a kernel gives; add it to the map"
+}

@@ -1,0 +1,155 @@
+package network_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/imagecustomization/network"
+)
+
+// TestPortsThatNobodyDeclaresAreEthernet: `nmstatectl gc`, which wrote these fleets' keyfiles so
+// far, takes an undeclared port of a bond or bridge for an ethernet card
+// (nmstate.io/features/gen_conf.html). The first document is of a public BareMetalHost.
+func TestPortsThatNobodyDeclaresAreEthernet(t *testing.T) {
+	for name, tc := range map[string]struct {
+		document string
+		ports    []string
+	}{
+		"bond": {`interfaces:
+- name: bond0
+  type: bond
+  state: up
+  ipv4:
+    address: [{ip: 192.168.32.67, prefix-length: 24}]
+    enabled: true
+  link-aggregation:
+    mode: 802.3ad
+    port: [eno12399, eno12409]
+routes:
+  config:
+  - {destination: 0.0.0.0/0, next-hop-address: 192.168.32.1, next-hop-interface: bond0}
+`, []string{"eno12399", "eno12409"}},
+		"bridge": {`interfaces:
+- name: br0
+  type: linux-bridge
+  state: up
+  ipv4: {enabled: true, dhcp: true}
+  bridge: {port: [{name: eno1}]}
+`, []string{"eno1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			files, err := network.Keyfiles([]byte(tc.document))
+			g.Expect(err).NotTo(HaveOccurred())
+			for _, port := range tc.ports {
+				g.Expect(files).To(HaveKey(port + ".nmconnection"))
+				g.Expect(string(files[port+".nmconnection"])).To(And(ContainSubstring("type=ethernet"), ContainSubstring("interface-name="+port), ContainSubstring("master=")))
+			}
+		})
+	}
+}
+
+// TestLinkSettingsOfACard: public NMStateConfigs (ZTP) have them on nearly every card;
+// NetworkManager has keys for all three.
+func TestLinkSettingsOfACard(t *testing.T) {
+	g := NewWithT(t)
+	files, err := network.Keyfiles([]byte(`interfaces:
+- name: ens3
+  type: ethernet
+  state: up
+  ethernet: {auto-negotiation: true, duplex: full, speed: 10000}
+  ipv4: {enabled: true, dhcp: true}
+`))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(files["ens3.nmconnection"])).To(And(ContainSubstring("auto-negotiate=true"), ContainSubstring("speed=10000"), ContainSubstring("duplex=full")))
+}
+
+// TestDefaultsOfNmstateThatAreWritten: -1 and 0 are nmstate's own words for "the default".
+func TestDefaultsOfNmstateThatAreWritten(t *testing.T) {
+	g := NewWithT(t)
+	_, err := network.Keyfiles([]byte(`interfaces:
+- {name: eno1, type: ethernet, state: up, ipv4: {enabled: true, address: [{ip: 10.0.0.5, prefix-length: 24}]}}
+routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 10.0.0.1, next-hop-interface: eno1, metric: -1, table-id: 0}]}
+`))
+	g.Expect(err).NotTo(HaveOccurred())
+}
+
+// TestBridgeOfNmstatesOwnExample: examples/linuxbrige_eth1_up.yml of nmstate; NetworkManager has
+// bridge.multicast-snooping.
+func TestBridgeOfNmstatesOwnExample(t *testing.T) {
+	g := NewWithT(t)
+	files, err := network.Keyfiles([]byte(`interfaces:
+- {name: eth1, type: ethernet, state: up}
+- name: linux-br0
+  type: linux-bridge
+  state: up
+  bridge:
+    options:
+      group-forward-mask: 0
+      mac-ageing-time: 300
+      multicast-snooping: true
+      stp: {enabled: true, forward-delay: 15, hello-time: 2, max-age: 20, priority: 32768}
+    port: [{name: eth1, stp-hairpin-mode: false, stp-path-cost: 100, stp-priority: 32}]
+`))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(files["linux-br0.nmconnection"])).To(ContainSubstring("multicast-snooping=true"))
+}
+
+// TestLinkIdsThatAreNoInterfaceNames: the id of a link in network_data.json is a
+// handle. Cards are found by their MAC address, so that any id will do. The first is
+// the example of Ironic's own page on DHCP-less booting, the second is of
+// canonical/cloud-init#6534.
+func TestLinkIdsThatAreNoInterfaceNames(t *testing.T) {
+	for name, document := range map[string]string{
+		"Ironic's example": `{"links":[{"id":"port-92750f6c-60a9-4897-9cd1-090c5f361e18","type":"phy","ethernet_mac_address":"52:54:00:d3:6a:71"}],
+			"networks":[{"id":"network0","type":"ipv4","link":"port-92750f6c-60a9-4897-9cd1-090c5f361e18","ip_address":"192.168.122.42","netmask":"255.255.255.0","network_id":"network0","routes":[]}],"services":[]}`,
+		"a bond of cards with long ids": `{"links":[{"id":"link-nic-slot1-port1","type":"phy","ethernet_mac_address":"00:00:00:00:00:01"},{"id":"link-nic-slot1-port2","type":"phy","ethernet_mac_address":"00:00:00:00:00:02"},
+			{"id":"bond0","type":"bond","bond_links":["link-nic-slot1-port1","link-nic-slot1-port2"],"bond_mode":"802.3ad"}],
+			"networks":[{"id":"n","type":"ipv4_dhcp","link":"bond0"}],"services":[]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			files, err := network.FromNetworkData([]byte(document))
+			NewWithT(t).Expect(err).NotTo(HaveOccurred())
+			NewWithT(t).Expect(joined(files)).To(ContainSubstring("mac-address="))
+		})
+	}
+}
+
+// TestBondsWithLongIdsHaveNames: a bond is made by us, so its name has to be one, and
+// whatever lies on it has to find it.
+func TestBondsWithLongIdsHaveNames(t *testing.T) {
+	g := NewWithT(t)
+	files, err := network.FromNetworkData([]byte(`{"links":[{"id":"card-in-slot-number-1","type":"phy","ethernet_mac_address":"52:54:00:00:00:01"},
+		{"id":"the-bond-of-the-host","type":"bond","bond_links":["card-in-slot-number-1"],"bond_mode":"active-backup"},
+		{"id":"storage-of-the-host","type":"vlan","vlan_link":"the-bond-of-the-host","vlan_id":7}],"networks":[{"link":"storage-of-the-host","type":"ipv4_dhcp"}]}`))
+	g.Expect(err).NotTo(HaveOccurred())
+	name := regexp.MustCompile(`interface-name=(bond-[0-9a-f]{8})\n`).FindStringSubmatch(string(files["the-bond-of-the-host.nmconnection"]))
+	g.Expect(name).To(HaveLen(2))
+	g.Expect(string(files["card-in-slot-number-1.nmconnection"])).To(ContainSubstring("master=" + name[1] + "\n"))
+	g.Expect(string(files["storage-of-the-host.nmconnection"])).To(And(
+		ContainSubstring("parent="+name[1]+"\n"), MatchRegexp(`interface-name=vlan-[0-9a-f]{8}\n`)))
+}
+
+// TestSpellingsOfNmstate: what nmstate takes, too, and what is already done by itself.
+func TestSpellingsOfNmstate(t *testing.T) {
+	const vlan = "interfaces:\n- {name: eth0, type: ethernet}\n- {name: eth0.404, type: vlan, vlan: {base-iface: eth0, id: 404, reorder-headers: true}}\n"
+	for name, tc := range map[string]struct{ document, file, want string }{
+		"reorder-headers, as in Red Hat's example": {vlan, "eth0.404", "flags=1\n"},
+		"headers that stay as they are":            {strings.Replace(vlan, "headers: true", "headers: false", 1), "eth0.404", "flags=0\n"},
+		"booleans in quotes":                       {`interfaces: [{name: eth0, ipv4: {enabled: "true", dhcp: "yes", auto-dns: "false"}}]`, "eth0", "ignore-auto-dns=true\n"},
+		"numbers in quotes":                        {`interfaces: [{name: eth0, mtu: "9000", ipv4: {enabled: true, address: [{ip: 192.0.2.7, prefix-length: "24"}]}}]`, "eth0", "mtu=9000\n"},
+		"results of nmstatectl show":               {`interfaces: [{name: eth0, min-mtu: 68, max-mtu: 9216, permanent-mac-address: "52:54:00:00:00:01", lldp: {enabled: true, neighbors: [[]]}}]`, "eth0", "lldp=1\n"},
+		"an absent route":                          {`{interfaces: [{name: eth0}], routes: {config: [{state: absent, next-hop-interface: eth0}]}}`, "eth0", "method=disabled\n"},
+		"an absent rule":                           {`{interfaces: [{name: eth0}], route-rules: {config: [{state: absent, route-table: 5}]}}`, "eth0", "method=disabled\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			files, err := network.Keyfiles([]byte(tc.document))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(string(files[tc.file+".nmconnection"])).To(ContainSubstring(tc.want))
+		})
+	}
+}

@@ -1,0 +1,163 @@
+package network
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+)
+
+// nowhere are the routes that lead to no next hop.
+var nowhere = []string{"blackhole", "unreachable", "prohibit"}
+
+// routeOptions are those that the kernel has for a route.
+var routeOptions = []member{
+	{name: "advmss", form: formNumber, low: 1, high: 65535},
+	{name: "cwnd", form: formNumber, low: 1, high: maxInt},
+	{name: "initcwnd", form: formNumber, low: 1, high: maxInt},
+	{name: "initrwnd", form: formNumber, low: 1, high: maxInt},
+	{name: "mtu", form: formNumber, low: 68, high: 65535},
+	{name: "quickack", form: formFlag},
+}
+
+// parseRoute reads a route; present is false for one that is to be gone, as it is
+// on a machine that has just started.
+func parseRoute(o *object) (rt route, present bool) {
+	rt = route{
+		path: o.path, device: o.text("next-hop-interface"),
+		metric: o.numberOrDefault("metric", -1, 1<<31-1), table: o.numberOrDefault("table-id", 0, 1<<31-1),
+	}
+	state := o.text("state")
+	o.only("state", state, "present", "absent")
+	var err error
+	destination := o.text("destination")
+	if rt.destination, err = netip.ParsePrefix(destination); err != nil && state != "absent" {
+		o.refuse(o.at("destination"), "%q is not a network like 192.0.2.0/24", destination)
+	}
+	if via := o.text("next-hop-address"); via != "" {
+		if rt.via, err = netip.ParseAddr(via); err != nil || rt.destination.IsValid() && rt.via.Is6() != rt.destination.Addr().Is6() {
+			o.refuse(o.at("next-hop-address"), "%q is not an address of the destination's family", via)
+		}
+	}
+	rt.kind = o.text("route-type")
+	o.only("route-type", rt.kind, nowhere...)
+	switch {
+	case state == "absent":
+	case rt.kind != "" && rt.via.IsValid():
+		o.refuse(o.at("next-hop-address"), "a route of type %s has no next hop", rt.kind)
+	case rt.kind == "" && rt.device == "":
+		o.refuse(o.at("next-hop-interface"), "is missing")
+	}
+	rt.options = o.members(routeOptions)
+	if source := o.text("source"); source != "" {
+		addr, err := netip.ParseAddr(source)
+		if err != nil || rt.destination.IsValid() && addr.Is6() != rt.destination.Addr().Is6() {
+			o.refuse(o.at("source"), "%q is not an address of the destination's family", source)
+		}
+		rt.options = append(rt.options, [2]string{"src", addr.String()})
+	}
+	if weight := o.number("weight", 1, 256); weight != absent {
+		if rt.destination.Addr().Is6() {
+			o.refuse(o.at("weight"), "only routes of IPv4 have a weight")
+		}
+		rt.options = append(rt.options, [2]string{"weight", fmt.Sprint(weight)})
+	}
+	o.done()
+	return rt, state != "absent"
+}
+
+// firstFreePriority is where nmstate begins to count for rules without a priority.
+const firstFreePriority = 30000
+
+// parseRule reads a routing rule; present is false for one that is to be gone.
+func parseRule(o *object) (rl rule, present bool) {
+	rl = rule{path: o.path, priority: o.numberOrDefault("priority", -1, 1<<31-1), table: o.numberOrDefault("route-table", 0, 1<<31-1), iif: o.text("iif")}
+	for _, side := range []struct {
+		key string
+		to  *netip.Prefix
+	}{{"ip-from", &rl.from}, {"ip-to", &rl.to}} {
+		text := o.text(side.key)
+		if text == "" {
+			continue
+		}
+		p, err := parseNetwork(text)
+		if err != nil {
+			o.refuse(o.at(side.key), "%q is not a network or address", text)
+		}
+		*side.to = p.Masked()
+	}
+	state, kind := o.text("state"), o.text("family")
+	o.only("state", state, "absent")
+	o.only("family", kind, "ipv4", "ipv6")
+	if state == "absent" {
+		o.m = nil // whatever it asks for, there is none
+		return rl, false
+	}
+	parseRuleFamily(o, &rl, kind)
+	parseMark(o, &rl)
+	rl.action = o.text("action")
+	o.only("action", rl.action, nowhere...)
+	if rl.iif != "" && !ifName.MatchString(rl.iif) {
+		o.refuse(o.at("iif"), "%q is not an interface name (at most 15 characters)", rl.iif)
+	}
+	if n := o.number("suppress-prefix-length", 0, 128); n != absent {
+		rl.words = append(rl.words, fmt.Sprintf("suppress_prefixlength %d", n))
+	}
+	o.done()
+	return rl, true
+}
+
+// parseRuleFamily finds out which family a rule is of.
+func parseRuleFamily(o *object, rl *rule, kind string) {
+	rl.six = kind == "ipv6" || rl.from.IsValid() && rl.from.Addr().Is6() || rl.to.IsValid() && rl.to.Addr().Is6()
+	for _, p := range []netip.Prefix{rl.from, rl.to} {
+		switch {
+		case !p.IsValid() || p.Addr().Is6() == rl.six:
+		case kind != "":
+			o.refuse(o.at("family"), "is %s, and %s is of the other", kind, p)
+		default:
+			o.refuse(o.path, "ip-from and ip-to are of different families")
+		}
+	}
+	if kind == "" && !rl.from.IsValid() && !rl.to.IsValid() {
+		o.refuse(o.path, "needs ip-from, ip-to or family")
+	}
+}
+
+// parseMark reads the mark that packets of a rule have.
+func parseMark(o *object, rl *rule) {
+	mark, mask := o.number("fwmark", 0, 1<<32-1), o.number("fwmask", 0, 1<<32-1)
+	switch {
+	case mark == absent && mask != absent:
+		o.refuse(o.at("fwmask"), "needs a fwmark")
+	case mask != absent:
+		rl.words = append(rl.words, fmt.Sprintf("fwmark %#x/%#x", mark, mask))
+	case mark != absent:
+		rl.words = append(rl.words, fmt.Sprintf("fwmark %#x", mark))
+	}
+}
+
+// parseNetwork accepts a network or a single address.
+func parseNetwork(text string) (netip.Prefix, error) {
+	if p, err := netip.ParsePrefix(text); err == nil {
+		return p, nil
+	}
+	addr, err := netip.ParseAddr(text)
+	if err != nil {
+		return netip.Prefix{}, err
+	}
+	return netip.PrefixFrom(addr, addr.BitLen()), nil
+}
+
+// prioritize gives rules without a priority one that is free, in their order.
+func (d *document) prioritize() {
+	next := firstFreePriority
+	for i := range d.rules {
+		if d.rules[i].priority != absent {
+			continue
+		}
+		for slices.ContainsFunc(d.rules, func(r rule) bool { return r.priority == next }) {
+			next++
+		}
+		d.rules[i].priority = next
+	}
+}
