@@ -153,3 +153,42 @@ func TestSpellingsOfNmstate(t *testing.T) {
 		})
 	}
 }
+
+// TestShapesThatAreNotTranslated: what fleets write as well; left says whether
+// nmstatectl may take it.
+func TestShapesThatAreNotTranslated(t *testing.T) {
+	for name, tc := range map[string]struct {
+		document, path string
+		left           bool
+	}{
+		"a bridge of Open vSwitch over a bond": {`interfaces:
+- {name: bond0, type: bond, link-aggregation: {mode: 802.3ad, port: [eno1, eno2]}}
+- {name: br-ex, type: ovs-bridge, bridge: {options: {stp: {enabled: false}}, port: [{name: bond0}, {name: br-ex-if}]}}
+- {name: br-ex-if, type: ovs-interface, ipv4: {enabled: true, dhcp: true}}
+`, "interfaces[1].type: \"ovs-bridge\": Open vSwitch is not there", false},
+		"the map of networks to bridges": {"ovn: {bridge-mappings: [{localnet: physnet1, bridge: br-ex, state: present}]}", "ovn: Open vSwitch", false},
+		"VXLAN":                          {"interfaces: [{name: eth1}, {name: vx7, type: vxlan, vxlan: {id: 7, base-iface: eth1, remote: 192.0.2.9, destination-port: 4789}}]", "interfaces[1].type", true},
+		"MACVLAN":                        {"interfaces: [{name: m0, type: mac-vlan, mac-vlan: {base-iface: eth1, mode: bridge, promiscuous: true}}]", "interfaces[0].type", true},
+		"veth":                           {"interfaces: [{name: v0, type: veth, veth: {peer: v1}}]", "interfaces[0].type", true},
+		"MACsec":                         {"interfaces: [{name: m0, type: macsec, macsec: {encrypt: true, base-iface: eth1}}]", "interfaces[0].type", true},
+		"loopback":                       {"interfaces: [{name: lo, type: loopback, ipv4: {enabled: true, address: [{ip: 192.0.2.1, prefix-length: 32}]}}]", "interfaces[0].type", true},
+		"IPsec":                          {"interfaces: [{name: site, type: ipsec, libreswan: {right: 192.0.2.9}}]", "interfaces[0].type", true},
+		"802.1X":                         {"interfaces: [{name: eth1, 802.1x: {identity: node, eap-methods: [tls]}}]", "interfaces[0].802.1x", true},
+		"Multipath TCP":                  {"interfaces: [{name: eth1, mptcp: {address-flags: [signal]}}]", "interfaces[0].mptcp", true},
+		"scripts of a connection":        {"interfaces: [{name: eth1, dispatch: {post-activation: echo}}]", "interfaces[0].dispatch", true},
+		"channels of a driver":           {"interfaces: [{name: eth1, ethtool: {channels: {combined: 4}}}]", "interfaces[0].ethtool.channels", true},
+		"an interface to leave alone":    {"interfaces: [{name: eth1, state: ignore}]", "interfaces[0].state", true},
+		"a card by its place on the bus": {`interfaces: [{name: up, identifier: pci-address, pci-address: "0000:00:1f.6"}]`, "interfaces[0].identifier", true},
+		"the weight of a bond's port":    {"interfaces: [{name: b, type: bond, link-aggregation: {mode: active-backup, port: [eth1], ports-config: [{name: eth1, priority: 9}]}}]", "ports-config[0].priority", true},
+		"LACP that does not begin":       {`interfaces: [{name: b, type: bond, link-aggregation: {mode: 802.3ad, port: [eth1], options: {lacp_active: "off"}}}]`, "options.lacp_active", true},
+		"servers without addresses":      {"{interfaces: [{name: eth1}], dns-resolver: {config: {server: [192.0.2.53]}}}", "dns-resolver.config.server", true},
+		"a policy instead of a document": {"{capture: {a: b}, desiredState: {interfaces: []}}", "desiredState: not supported", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			_, err := network.Keyfiles([]byte(tc.document))
+			g.Expect(err).To(MatchError(ContainSubstring(tc.path)))
+			g.Expect(network.LeftToNmstatectl(err)).To(Equal(tc.left), "%v", err)
+		})
+	}
+}

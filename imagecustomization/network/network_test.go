@@ -17,17 +17,24 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// cases are the documents in testdata by name.
+// cases are the documents in testdata by name: those that show one setting each, and
+// those of the folder fleet, which have the shapes that fleets write.
 func cases(t testing.TB) map[string][]byte {
 	t.Helper()
-	files, err := filepath.Glob("testdata/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no cases in testdata", err)
-	}
 	out := map[string][]byte{}
-	for _, f := range files {
-		if out[strings.TrimSuffix(filepath.Base(f), ".yaml")], err = os.ReadFile(f); err != nil {
-			t.Fatal(err)
+	for _, pattern := range []string{"testdata/*.yaml", "testdata/fleet/*.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatal("no cases in", pattern, err)
+		}
+		for _, f := range files {
+			name, err := filepath.Rel("testdata", strings.TrimSuffix(f, ".yaml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out[name], err = os.ReadFile(f); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	return out

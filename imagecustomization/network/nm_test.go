@@ -107,6 +107,7 @@ func settings(keyfile []byte) []string {
 func changedOnly(keyfile []byte) []string {
 	defaults := []string{
 		"[connection]autoconnect=true", "[ipv4]may-fail=true", "[ipv6]may-fail=true", "[bridge]stp=true", "[bridge]max-age=20",
+		"[ethernet]auto-negotiate=false", "[bridge]multicast-hash-max=4096",
 	}
 	return slices.DeleteFunc(settings(keyfile), func(s string) bool { return slices.Contains(defaults, s) })
 }

@@ -32,10 +32,10 @@ func parseEthernet(o *object, i *iface) {
 
 // virtualFunction are the settings of one, in NetworkManager's order.
 var virtualFunction = []member{
+	{name: "max-tx-rate", form: formNumber, high: maxInt},
+	{name: "min-tx-rate", form: formNumber, high: maxInt},
 	{name: "spoof-check", form: formFlag},
 	{name: "trust", form: formFlag},
-	{name: "min-tx-rate", form: formNumber, high: maxInt},
-	{name: "max-tx-rate", form: formNumber, high: maxInt},
 }
 
 // parseSRIOV reads the virtual functions of a card.

@@ -2,6 +2,7 @@ package network
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -193,8 +194,9 @@ func (b *bridge) addPort(o *object) {
 	b.ports = append(b.ports, p)
 }
 
-// portVLANs are the VLANs of a bridge's port.
-func portVLANs(o *object) (vlans []string) {
+// portVLANs are the VLANs of a bridge's port, in NetworkManager's order.
+func portVLANs(o *object) []string {
+	vlans := map[int]string{}
 	mode, tag, native := o.text("mode"), o.number("tag", 0, 4094), o.flag("enable-native", false)
 	o.only("mode", mode, "access", "trunk")
 	for _, t := range o.objects("trunk-tags") {
@@ -204,10 +206,12 @@ func portVLANs(o *object) (vlans []string) {
 		switch {
 		case mode != "trunk":
 			t.refuse(t.path, "only a port of mode trunk has trunk-tags")
+		case vlans[max(id, low)] != "":
+			t.refuse(t.path, "VLAN %d appears twice", max(id, low))
 		case id != absent && low == absent && high == absent:
-			vlans = append(vlans, strconv.Itoa(id))
+			vlans[id] = strconv.Itoa(id)
 		case id == absent && low != absent && high >= low:
-			vlans = append(vlans, fmt.Sprintf("%d-%d", low, high))
+			vlans[low] = fmt.Sprintf("%d-%d", low, high)
 		default:
 			t.refuse(t.path, "needs either an id or an id-range with min and max")
 		}
@@ -223,11 +227,17 @@ func portVLANs(o *object) (vlans []string) {
 		o.refuse(o.at("tag"), "a port of mode trunk needs enable-native for it")
 	case native && tag < 1:
 		o.refuse(o.at("tag"), "is missing")
+	case tag > 0 && vlans[tag] != "":
+		o.refuse(o.at("tag"), "%d is among the trunk-tags, too", tag)
 	}
 	if tag > 0 {
-		vlans = append(vlans, fmt.Sprintf("%d pvid untagged", tag))
+		vlans[tag] = fmt.Sprintf("%d pvid untagged", tag)
 	}
-	return vlans
+	var out []string
+	for _, first := range slices.Sorted(maps.Keys(vlans)) {
+		out = append(out, vlans[first])
+	}
+	return out
 }
 
 func parseVRF(o *object) vrf {

@@ -178,6 +178,8 @@ func refusals() []refusal {
 		{"native VLAN without a tag", bridgePort("vlan: {mode: trunk, enable-native: true}"), "interfaces[1].bridge.port[0].vlan.tag: is missing"},
 		{"trunk of an access port", bridgePort("vlan: {mode: access, tag: 5, trunk-tags: [{id: 7}]}"), "interfaces[1].bridge.port[0].vlan.trunk-tags[0]: only a port of mode trunk"},
 		{"trunk tag of nothing", bridgePort("vlan: {mode: trunk, trunk-tags: [{}]}"), "interfaces[1].bridge.port[0].vlan.trunk-tags[0]: needs either"},
+		{"trunk tag twice", bridgePort("vlan: {mode: trunk, trunk-tags: [{id: 7}, {id-range: {min: 7, max: 9}}]}"), "interfaces[1].bridge.port[0].vlan.trunk-tags[1]: VLAN 7 appears twice"},
+		{"native VLAN among the others", bridgePort("vlan: {mode: trunk, tag: 7, enable-native: true, trunk-tags: [{id: 7}]}"), "interfaces[1].bridge.port[0].vlan.tag: 7 is among"},
 		{"trunk tag", bridgePort("vlan: {mode: trunk, trunk-tags: [{id: 0}]}"), "interfaces[1].bridge.port[0].vlan.trunk-tags[0].id"},
 		{"trunk range is text", bridgePort("vlan: {mode: trunk, trunk-tags: [{id-range: x}]}"), "interfaces[1].bridge.port[0].vlan.trunk-tags[0].id-range: want a mapping"},
 		{"trunk range from", bridgePort("vlan: {mode: trunk, trunk-tags: [{id-range: {min: 0, max: 5}}]}"), "trunk-tags[0].id-range.min"},
