@@ -64,11 +64,10 @@ func (c HostConfig) network(l *layer) {
 		`    hostnamectl set-hostname --static --transient "$DHCP6_FQDN_FQDN"`,
 		"fi",
 	))
-	if c.Nmstate != "" {
-		l.file("/etc/nmstate/ironflow.yml", 0o600, c.Nmstate)
-		// The live system brings the unit; only images of our own making enable it.
-		l.enable("nmstate.service")
+	if c.Hostname != "" {
+		l.file("/etc/hostname", 0o644, c.Hostname+"\n")
 	}
+	c.nmstate(l)
 	for _, name := range slices.Sorted(maps.Keys(c.Keyfiles)) {
 		file := strings.TrimSuffix(name, ".nmconnection") + ".nmconnection"
 		l.file("/etc/NetworkManager/system-connections/"+file, 0o600, string(c.Keyfiles[name]))

@@ -54,8 +54,10 @@ type HostConfig struct {
 	// Keyfiles are NetworkManager keyfiles by file name, written to the running
 	// system (as opposed to those that the initrd takes from the image).
 	Keyfiles map[string][]byte
-	// Nmstate is a document that the live system applies with its own nmstatectl.
-	Nmstate string
+	// Nmstate are documents that the live system applies with its own nmstatectl.
+	Nmstate []Nmstate
+	// Hostname is the name of the host, whatever the network says; empty for none.
+	Hostname string
 	// Override is the user's Ignition config of any 3.x version; it wins.
 	Override json.RawMessage
 }

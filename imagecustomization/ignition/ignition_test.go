@@ -150,12 +150,18 @@ func unit(t testing.TB, c ignition.HostConfig, name string) liveimage.Unit {
 func TestNmstateIsAppliedByTheLiveSystem(t *testing.T) {
 	g := NewWithT(t)
 	c := demo(t)
-	c.Nmstate = "interfaces: []\n"
+	c.Nmstate = []ignition.Nmstate{{Document: "interfaces: []\n"}, {Cards: []string{"52:54:00:00:00:01", "52:54:00:00:00:02"}, Document: "{}"}}
+	c.Hostname = "node-1.example.com"
 	raw, err := ignition.Build(c)
 	g.Expect(err).NotTo(HaveOccurred())
 	got := string(render(t, raw))
-	g.Expect(got).To(ContainSubstring("=== file /etc/nmstate/ironflow.yml 0600\ninterfaces: []\n"))
-	g.Expect(got).To(ContainSubstring("=== unit nmstate.service enabled=true\n"))
+	g.Expect(got).To(And(
+		ContainSubstring("=== file /etc/ironflow/nmstate/host0.yml 0600\ninterfaces: []\n"),
+		Not(ContainSubstring("/etc/ironflow/nmstate/host0.cards")),
+		ContainSubstring("=== file /etc/ironflow/nmstate/host1.cards 0600\n52:54:00:00:00:01\n52:54:00:00:00:02\n"),
+		ContainSubstring("=== file /etc/hostname 0644\nnode-1.example.com\n"),
+		ContainSubstring("=== unit ironflow-nmstate.service enabled=true\n"),
+	))
 }
 
 func TestAgentStartsOnlyThroughTheGate(t *testing.T) {

@@ -34,6 +34,9 @@ type Remote struct {
 	// OpenShiftVersion is the release that the medium belongs to. Clients of the
 	// hub ask by it.
 	OpenShiftVersion string `json:"openshiftVersion,omitempty"`
+	// Nmstatectl tells whether the live system has nmstatectl; nil for what is known
+	// of media with this label.
+	Nmstatectl *bool `json:"nmstatectl,omitempty"`
 }
 
 // Downloader brings media into a directory.

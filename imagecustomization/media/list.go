@@ -19,6 +19,7 @@ import (
 //	  architecture: x86_64   # optional, else taken from the medium
 //	  version: "42.1"        # optional, else taken from the medium
 //	  openshiftVersion: "4.18"   # optional, for clients that ask by it
+//	  nmstatectl: true           # optional, else what is known of the medium's label
 //	headers: {Authorization: Bearer …}   # optional, sent with every request
 //	caFile: /etc/ironflow/mirror-ca.crt  # optional, beside the system's CAs
 type List struct {

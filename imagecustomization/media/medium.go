@@ -44,6 +44,8 @@ type Medium struct {
 	// Layout is what the parser found.
 	Layout *iso.Layout
 
+	nmstatectl *bool // what somebody said, nil for nothing
+
 	file    *os.File
 	was     stamp
 	witness witness

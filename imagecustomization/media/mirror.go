@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 )
 
 // manifestName is the file in which a mirror remembers what it downloaded, so
@@ -53,6 +54,7 @@ func (m *Mirror) Sync(ctx context.Context) error {
 		}
 		described[name] = Description{
 			SHA256: image.SHA256, Arch: NormalArch(image.Architecture), Version: image.Version, OpenShiftVersion: image.OpenShiftVersion,
+			Nmstatectl: said(image.Nmstatectl),
 		}
 	}
 	m.Registry.Describe(described)
@@ -71,6 +73,14 @@ func (m *Mirror) Sync(ctx context.Context) error {
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
+}
+
+// said is what somebody says about a medium, "" for nothing.
+func said(value *bool) string {
+	if value == nil {
+		return ""
+	}
+	return strconv.FormatBool(*value)
 }
 
 // removeOthers removes downloads that are not wanted any more. Images over one

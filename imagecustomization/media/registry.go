@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -55,6 +56,8 @@ type Description struct {
 	Arch, Version string
 	// OpenShiftVersion is the release that the medium belongs to.
 	OpenShiftVersion string
+	// Nmstatectl is "true" or "false" for whether the live system has nmstatectl.
+	Nmstatectl string
 }
 
 // Describe replaces all descriptions, which are by file name. Media whose
@@ -170,6 +173,10 @@ func (r *Registry) settle(path string, d Description, m *Medium, bad badFile) bo
 // describe puts a description above what the medium says.
 func (m *Medium) describe(d Description) {
 	m.Arch, m.Version, m.OpenShiftVersion = cmp.Or(d.Arch, m.Arch), cmp.Or(d.Version, m.Version), d.OpenShiftVersion
+	m.nmstatectl = nil
+	if has, err := strconv.ParseBool(d.Nmstatectl); err == nil {
+		m.nmstatectl = &has
+	}
 }
 
 // want returns the expected digest of a file, or "".

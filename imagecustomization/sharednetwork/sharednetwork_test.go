@@ -37,6 +37,68 @@ func TestEntries(t *testing.T) {
 	g.Expect(string(found["etc/systemd/system/initrd.target.wants/pre-network-manager-config.service"].Data)).To(Equal("../pre-network-manager-config.service"))
 }
 
+// The names of cards are the document's; the kernel's are only known in the initrd. The
+// two of this machine are the other's, which is no matter.
+func TestTheScriptGivesCardsTheKernelsNames(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("bash is missing: apt install bash")
+	}
+	const bond = "[bond]\nmode=active-backup\nprimary=ens1\n\n[ipv4]\nrouting-rule1=priority 5 from 0.0.0.0/0 iif ens2 table 7\nrouting-rule2=priority 6 from 0.0.0.0/0 iif bond0 table 7"
+	host := sharednetwork.Host{
+		Cards:    map[string]string{"52:54:00:00:00:01": "ens1", "52:54:00:00:00:02": "ens2"},
+		Keyfiles: map[string][]byte{"bond0.nmconnection": []byte(bond)},
+	}
+	for name, tc := range map[string]struct {
+		cards, late map[string]string
+		want        string
+	}{
+		"each has the other's name": {
+			map[string]string{"ens1": "52:54:00:00:00:02", "ens2": "52:54:00:00:00:01"}, nil,
+			"primary=ens2\n\n[ipv4]\nrouting-rule1=priority 5 from 0.0.0.0/0 iif ens1 table 7\nrouting-rule2=priority 6 from 0.0.0.0/0 iif bond0 table 7\n",
+		},
+		"the primary comes late": {
+			map[string]string{"enp9s0": "52:54:00:00:00:02"}, map[string]string{"enp8s0": "52:54:00:00:00:01"}, "primary=enp8s0\n\n[ipv4]\nrouting-rule1=priority 5 from 0.0.0.0/0 iif enp9s0 ",
+		},
+		"one never comes": {map[string]string{"enp8s0": "52:54:00:00:00:01"}, nil, "primary=enp8s0\n\n[ipv4]\nrouting-rule1=priority 5 from 0.0.0.0/0 iif ens2 "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			root := unpacked(g, t.TempDir(), []sharednetwork.Host{host})
+			cards, target := filepath.Join(root, "sys"), filepath.Join(root, "target")
+			plug := func(all map[string]string) {
+				for name, mac := range all {
+					// The address appears whole, as that of a card does.
+					g.Expect(os.MkdirAll(filepath.Join(cards, name), 0o755)).To(Succeed())
+					g.Expect(os.WriteFile(filepath.Join(cards, name, "new"), []byte(mac+"\n"), 0o644)).To(Succeed())
+					g.Expect(os.Rename(filepath.Join(cards, name, "new"), filepath.Join(cards, name, "address"))).To(Succeed())
+				}
+			}
+			plug(tc.cards)
+			script := exec.CommandContext(t.Context(), bash, filepath.Join(root, "usr/local/bin/pre-network-manager-config.sh"), filepath.Join(root, "etc/assisted/network"), target, cards)
+			script.Env = append(os.Environ(), "PAUSE=0.1")
+			time.AfterFunc(20*time.Millisecond, func() { plug(tc.late) })
+			said, err := script.CombinedOutput()
+			g.Expect(err).NotTo(HaveOccurred(), string(said))
+			got, err := os.ReadFile(filepath.Join(target, "bond0.nmconnection"))
+			g.Expect(err).NotTo(HaveOccurred(), string(said))
+			g.Expect(string(got)).To(ContainSubstring(tc.want), string(said))
+		})
+	}
+}
+
+// unpacked is a root with the files of the hosts.
+func unpacked(g *WithT, root string, hosts []sharednetwork.Host) string {
+	for _, e := range sharednetwork.Entries(hosts, 0) {
+		if e.IsRegular() {
+			file := filepath.Join(root, e.Name)
+			g.Expect(os.MkdirAll(filepath.Dir(file), 0o755)).To(Succeed())
+			g.Expect(os.WriteFile(file, e.Data, os.FileMode(e.Mode&0o777))).To(Succeed())
+		}
+	}
+	return root
+}
+
 // TestTheScript with the bash of this machine: it takes the files of the machine whose
 // card is there, also when the card appears late, and none for a stranger.
 func TestTheScript(t *testing.T) {
@@ -61,14 +123,7 @@ func TestTheScript(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			root := t.TempDir()
-			for _, e := range sharednetwork.Entries(hosts, 0) {
-				if e.IsRegular() {
-					file := filepath.Join(root, e.Name)
-					g.Expect(os.MkdirAll(filepath.Dir(file), 0o755)).To(Succeed())
-					g.Expect(os.WriteFile(file, e.Data, os.FileMode(e.Mode&0o777))).To(Succeed())
-				}
-			}
+			root := unpacked(g, t.TempDir(), hosts)
 			cards, target := filepath.Join(root, "sys"), filepath.Join(root, "etc/coreos-firstboot-network")
 			plug := func(name, mac string) {
 				g.Expect(os.MkdirAll(filepath.Join(cards, name), 0o755)).To(Succeed())

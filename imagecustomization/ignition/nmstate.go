@@ -1,0 +1,61 @@
+package ignition
+
+import (
+	_ "embed" // the script
+	"fmt"
+	"strings"
+)
+
+// Nmstate is a description of the network that the live system applies with its own
+// nmstatectl.
+type Nmstate struct {
+	// Cards are addresses; the document is for the machine that has one of them. None
+	// means any machine.
+	Cards []string
+	// Document is nmstate's.
+	Document string
+}
+
+//go:embed nmstate.sh
+var applyNmstate string
+
+const (
+	nmstateFolder = "/etc/ironflow/nmstate"
+	nmstateScript = "/usr/local/bin/ironflow-nmstate.sh"
+	nmstateUnit   = "ironflow-nmstate.service"
+)
+
+// nmstateService sets the network up before anybody waits for it. What fails is told on
+// the console: nobody else would hear of it.
+const nmstateService = `[Unit]
+Description=Set up the network with nmstatectl
+Requires=NetworkManager.service
+After=NetworkManager.service
+Before=network-online.target
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+StandardOutput=journal+console
+StandardError=journal+console
+ExecStart=/bin/bash ` + nmstateScript + `
+
+[Install]
+WantedBy=network-online.target multi-user.target
+`
+
+// nmstate adds the documents, and what applies them.
+func (c HostConfig) nmstate(l *layer) {
+	if len(c.Nmstate) == 0 {
+		return
+	}
+	for n, one := range c.Nmstate {
+		name := fmt.Sprintf("%s/host%d", nmstateFolder, n)
+		l.file(name+".yml", 0o600, one.Document)
+		if len(one.Cards) > 0 {
+			l.file(name+".cards", 0o600, strings.Join(one.Cards, "\n")+"\n")
+		}
+	}
+	l.file(nmstateScript, 0o755, applyNmstate)
+	l.unit(nmstateUnit, true, nmstateService)
+}

@@ -1,0 +1,76 @@
+package ignition_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+// TestTheScriptThatRunsNmstatectl with the bash of this machine: it applies the
+// documents of this machine, tries again, and says on the console's issue why there is
+// no network.
+func TestTheScriptThatRunsNmstatectl(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("bash is missing: apt install bash")
+	}
+	const asked = "#!/bin/bash\necho \"$@\" >> \"$ASKED\"\n"
+	for name, tc := range map[string]struct {
+		program string // what nmstatectl is, empty for none
+		cards   []string
+		applied string
+		issue   string
+	}{
+		"one of its cards":    {asked, []string{"00:00:00:00:00:00", "52:54:00:00:00:0a"}, "apply all.yml\napply mine.yml\n", ""},
+		"none of its cards":   {asked, []string{"52:54:00:00:00:0b"}, "apply all.yml\n", ""},
+		"the card comes late": {asked + "[ $(wc -l < \"$ASKED\") -gt 2 ]\n", nil, "apply all.yml\napply all.yml\napply all.yml\n", ""},
+		"refused":             {asked + "exit 1\n", nil, "apply all.yml\napply all.yml\napply all.yml\napply all.yml\napply all.yml\napply all.yml\n", "nmstatectl refused"},
+		"no nmstatectl":       {"", nil, "", "this live system has no nmstatectl"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			root := t.TempDir()
+			write := func(name, content string, mode os.FileMode) string {
+				file := filepath.Join(root, name)
+				g.Expect(os.MkdirAll(filepath.Dir(file), 0o755)).To(Succeed())
+				g.Expect(os.WriteFile(file, []byte(content), mode)).To(Succeed())
+				return file
+			}
+			write("documents/all.yml", "{}", 0o600)
+			write("documents/mine.yml", "{}", 0o600)
+			write("documents/mine.cards", "52:54:00:00:00:09\n52:54:00:00:00:0A\n", 0o600)
+			for i, mac := range tc.cards {
+				write(filepath.Join("net", "eth"+string(rune('0'+i)), "address"), mac+"\n", 0o644)
+			}
+			for _, program := range []string{"mkdir", "sleep", "rm", "wc"} {
+				path, err := exec.LookPath(program)
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(os.MkdirAll(filepath.Join(root, "bin"), 0o755)).To(Succeed())
+				g.Expect(os.Symlink(path, filepath.Join(root, "bin", program))).To(Succeed())
+			}
+			if tc.program != "" {
+				write("bin/nmstatectl", tc.program, 0o755)
+			}
+			asked, issue := write("asked", "", 0o600), filepath.Join(root, "issue", "network.issue")
+			script := exec.CommandContext(t.Context(), bash, "nmstate.sh", filepath.Join(root, "documents"), filepath.Join(root, "net"), issue)
+			script.Env = []string{"PATH=" + filepath.Join(root, "bin"), "ASKED=" + asked, "PAUSE=0.01"}
+			said, err := script.CombinedOutput()
+			why, _ := os.ReadFile(issue) // missing: it was well
+			if tc.issue == "" {
+				g.Expect(err).NotTo(HaveOccurred(), string(said))
+				g.Expect(why).To(BeEmpty())
+			} else {
+				g.Expect(err).To(HaveOccurred())
+				g.Expect(string(why)).To(And(HavePrefix("The network is not set up: "), ContainSubstring(tc.issue)))
+				g.Expect(string(said)).To(ContainSubstring(tc.issue), "for the journal")
+			}
+			got, err := os.ReadFile(asked)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(strings.ReplaceAll(string(got), filepath.Join(root, "documents")+"/", "")).To(Equal(tc.applied))
+		})
+	}
+}
