@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/image"
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/imagecustomization/hubpaths"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/images"
@@ -55,7 +57,7 @@ func (h hubImages) Spec(ctx context.Context, infraEnv string) (images.Spec, erro
 	if err != nil {
 		return images.Spec{}, err
 	}
-	return image.OfInfraEnv(env, agent, ignition.Secret(secret))
+	return image.OfInfraEnv(env, agent, ignition.Secret(secret), h.liveSystem(ctx, cmp.Or(env.CPUArchitecture, wire.InfraEnvCPUArchitectureX8664), env.OpenshiftVersion))
 }
 
 // agentOf is what the images of an infra-env tell the agent. Without Ironic

@@ -274,7 +274,8 @@ func (p *imageParts) followBases(ctx context.Context) {
 func (p *imageParts) state() string {
 	sum := sha256.New()
 	for _, b := range p.media.List() {
-		fmt.Fprintf(sum, "%q %q %q %q\n", b.Path, b.SHA256, b.Arch, b.Version)
+		nmstatectl, _ := b.Nmstatectl()
+		fmt.Fprintf(sum, "%q %q %q %q %t\n", b.Path, b.SHA256, b.Arch, b.Version, nmstatectl)
 	}
 	fmt.Fprintln(sum, p.settings())
 	return string(sum.Sum(nil))

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -17,6 +18,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/image"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
+	"github.com/ironflow/ironflow/imagecustomization/network"
 )
 
 // makeImages registers the controller that builds live images.
@@ -27,8 +29,39 @@ func (p *program) makeImages() error {
 	p.images.settings = p.liveSettings
 	return image.Setup(p.manager, image.Options{
 		Store: p.images.store, Architectures: p.images.architectures, IPA: p.ipaConfig, Agent: p.agentConfig, Base: p.baseConfig,
-		Nmstatectl: p.settings.images.nmstatectl, VLANInterfaces: p.settings.live.vlan, Changed: p.images.changed, Namespaces: listOf(p.settings.namespace),
+		Live: p.liveSystem, VLANInterfaces: p.settings.live.vlan, Changed: p.images.changed, Namespaces: listOf(p.settings.namespace),
 	})
+}
+
+// Values of --live-nmstatectl.
+const (
+	nmstatectlAuto   = "auto"
+	nmstatectlAlways = "always"
+	nmstatectlNever  = "never"
+)
+
+// checkNmstatectl refuses any other.
+func checkNmstatectl(value string) error {
+	if !slices.Contains([]string{nmstatectlAuto, nmstatectlAlways, nmstatectlNever}, value) {
+		return fmt.Errorf("--live-nmstatectl %q is neither %s, %s nor %s", value, nmstatectlAuto, nmstatectlAlways, nmstatectlNever)
+	}
+	return nil
+}
+
+// liveSystem is what is known of the live system of the base image that fits.
+func (p *program) liveSystem(ctx context.Context, arch, version string) network.Live {
+	switch p.settings.images.nmstatectl {
+	case nmstatectlAlways:
+		return network.Live{Nmstatectl: true, Why: "--live-nmstatectl=always"}
+	case nmstatectlNever:
+		return network.Live{Why: "--live-nmstatectl=never"}
+	}
+	m, err := p.images.media.Select(ctx, arch, version)
+	if err != nil {
+		return network.Live{Why: err.Error()}
+	}
+	has, why := m.Nmstatectl()
+	return network.Live{Nmstatectl: has, Why: why}
 }
 
 // imageEvents takes the image server's events about hosts.

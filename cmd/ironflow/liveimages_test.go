@@ -77,3 +77,30 @@ func TestChangedMediaAndFilesReachTheImages(t *testing.T) {
 		})
 	}
 }
+
+// What is passed on to nmstatectl depends on the base image, or on what somebody says.
+func TestWhatIsKnownOfALiveSystem(t *testing.T) {
+	dir := t.TempDir()
+	g := NewWithT(t)
+	for name, label := range map[string]string{"new.x86_64.iso": "fedora-coreos-42.20260101.0.0", "old.aarch64.iso": "rhcos-414.92.202310170514-0"} {
+		g.Expect(testmedia.WriteFile(filepath.Join(dir, name), testmedia.Options{RootfsBytes: 1 << 20, VolumeID: label})).To(Succeed())
+	}
+	registry, err := media.Open(t.Context(), dir, media.Options{})
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, c := range []struct {
+		said, arch string
+		want       bool
+		why        string
+	}{
+		{nmstatectlAuto, "x86_64", true, "fedora-coreos-42"},
+		{nmstatectlAuto, "aarch64", false, "rhcos-414"},
+		{nmstatectlAuto, "s390x", false, "no base image fits"},
+		{nmstatectlAlways, "aarch64", true, "always"},
+		{nmstatectlNever, "x86_64", false, "never"},
+	} {
+		p := &program{settings: settings{images: imageSettings{nmstatectl: c.said}}, images: &imageParts{media: registry}}
+		live := p.liveSystem(t.Context(), c.arch, "")
+		g.Expect(live.Nmstatectl).To(Equal(c.want), "%+v", c)
+		g.Expect(live.Why).To(ContainSubstring(c.why))
+	}
+}

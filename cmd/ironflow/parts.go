@@ -188,5 +188,5 @@ func (s *settings) completeImages() error {
 	if v := s.live.vlan; v != "" && v != image.VLANAlways && v != image.VLANNever {
 		return fmt.Errorf("--ironic-agent-vlan-interfaces %q is neither %s nor %s", v, image.VLANAlways, image.VLANNever)
 	}
-	return s.completeAddresses()
+	return errors.Join(checkNmstatectl(s.images.nmstatectl), s.completeAddresses())
 }

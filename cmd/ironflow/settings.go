@@ -69,8 +69,8 @@ type imageSettings struct {
 	list string
 	// programs is the folder of the host programs, agent a container image instead.
 	programs, agent string
-	// nmstatectl tells that the base images have that program.
-	nmstatectl bool
+	// nmstatectl says whether live systems have that program: auto, always or never.
+	nmstatectl string
 	// perAddress is how many connections one remote address may have; 0 for any number.
 	perAddress int
 }
@@ -228,7 +228,7 @@ func (s *settings) services() []setting {
 		{"base-image", "DEPLOY_ISO", "", "live ISO to build images from, or a folder of them (NAME.ARCH.iso); empty with base-image-list for a folder below data-dir", text(&s.baseImage)},
 		{"base-image-list", "IRONFLOW_BASE_IMAGE_LIST", "", "YAML file with base images to download into the folder of base-image, read again every minute", text(&s.images.list)},
 		{"host-programs", "IRONFLOW_HOST_PROGRAMS", "", "folder with the ironflow-agent and ironflow-step that ride in every live image; empty for that of this program, none for no programs", text(&s.images.programs)},
-		{"live-nmstatectl", "IRONFLOW_LIVE_NMSTATECTL", "false", "the live systems have nmstatectl: pass nmstate documents on that cannot be translated", boolean(&s.images.nmstatectl)},
+		{"live-nmstatectl", "IRONFLOW_LIVE_NMSTATECTL", nmstatectlAuto, "whether live systems have nmstatectl, which nmstate documents that cannot be translated are passed on to: auto (what is known of the base image), always or never", text(&s.images.nmstatectl)},
 		{"agent-image", "IRONFLOW_AGENT_IMAGE", "", "container image that the host agent is taken out of, for a hub that brings its own agent", text(&s.images.agent)},
 		{"ironic-base-url", "IRONIC_BASE_URL", "", "comma-separated URLs by which machines reach Ironic; empty for ironic-endpoint", text(&s.ipa.ironicURL)},
 		{"ironic-agent-ca", "IRONFLOW_IRONIC_AGENT_CA_FILE", "", "CA that machines trust for Ironic; empty for ironic-ca", text(&s.ipa.caFile)},

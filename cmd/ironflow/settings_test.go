@@ -140,6 +140,7 @@ func TestWhatCannotWorkIsRefusedAtOnce(t *testing.T) {
 		"files with credentials":           {append(good, "--files=s3://key:secret@bucket"), "holds credentials"},
 		"files somewhere else":             {append(good, "--files=https://bucket.example"), "neither s3://BUCKET/PREFIX nor a folder"},
 		"files without credentials":        {append(good, "--files=s3://bucket", "--files-credentials-file=/none"), "--files: credentials"},
+		"nmstatectl as a switch":           {append(good, "--live-nmstatectl=true"), "neither auto, always nor never"},
 		"an unknown auth":                  {append(good, "--hub-auth=magic"), "neither token nor none"},
 		"all that is needed":               {good, ""},
 		"a validation that does not exist": {append(good, "--hub-disabled-host-validations=connected,no-such"), `no host validation "no-such"`},

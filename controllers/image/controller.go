@@ -27,6 +27,7 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/media"
+	"github.com/ironflow/ironflow/imagecustomization/network"
 )
 
 // Store keeps the images; *images.Store implements it.
@@ -53,9 +54,10 @@ type Options struct {
 	VLANInterfaces string
 	// Agent returns what the images of an InfraEnv tell the host agent.
 	Agent func(ctx context.Context, infraEnv *agentv1.InfraEnv) (ignition.Agent, error)
-	// Nmstatectl tells that the live systems have nmstatectl: an nmstate document
-	// that cannot be translated is then passed on as it is.
-	Nmstatectl bool
+	// Live returns what is known of the live system of an architecture and version: an
+	// nmstate document that cannot be translated is passed on where it has nmstatectl;
+	// nil for nothing known.
+	Live func(ctx context.Context, arch, version string) network.Live
 	// Changed tells that base images or settings are others than before, which all
 	// images are to be compared with; nil for never.
 	Changed <-chan struct{}
@@ -231,7 +233,7 @@ func buildRefusal(err error) *Refusal {
 
 func (r *Reconciler) observe(ctx context.Context, image *metal3v1.PreprovisioningImage) (Input, string, error) {
 	name, labelled := image.Labels[names.InfraEnvLabel]
-	in := Input{Image: image, Labelled: labelled, Architectures: r.options.Architectures(), Nmstatectl: r.options.Nmstatectl}
+	in := Input{Image: image, Labelled: labelled, Architectures: r.options.Architectures()}
 	key := client.ObjectKeyFromObject(image)
 	host := &metal3v1.BareMetalHost{}
 	if found, err := r.get(ctx, key, host); err != nil {
@@ -243,6 +245,13 @@ func (r *Reconciler) observe(ctx context.Context, image *metal3v1.Preprovisionin
 		if err := r.observeInfraEnv(ctx, types.NamespacedName{Namespace: key.Namespace, Name: name}, &in); err != nil {
 			return in, "", err
 		}
+	}
+	if r.options.Live != nil {
+		var version string // of the base, empty for the newest
+		if in.InfraEnv != nil {
+			version = in.InfraEnv.Spec.OSImageVersion
+		}
+		in.Live = r.options.Live(ctx, image.Spec.Architecture, version)
 	}
 	version, err := r.observeNetwork(ctx, &in)
 	return in, version, err
@@ -290,7 +299,7 @@ func (r *Reconciler) ipaOf(in Input, request *Request) (ignition.IPA, error) {
 		ipa.Image, ipa.Command = in.InfraEnv.Annotations[names.IronicAgentImage], nil
 	}
 	ipa.DefaultHostname = request.Hostname
-	ipa.CopyNetwork = len(request.Keyfiles) > 0 || request.Nmstate != ""
+	ipa.CopyNetwork = len(request.Network.Keyfiles) > 0 || request.Network.Nmstate != ""
 	if v := r.options.VLANInterfaces; v == VLANAlways || v != VLANNever && !ipa.CopyNetwork {
 		ipa.VLANInterfaces = "all"
 	}
@@ -309,7 +318,10 @@ func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (ima
 			return images.Built{}, err
 		}
 	}
-	config.IPA, config.Nmstate = &ipa, request.Nmstate
+	config.IPA, config.Hostname = &ipa, request.Network.Hostname
+	if document := request.Network.Nmstate; document != "" {
+		config.Nmstate = []ignition.Nmstate{{Document: document}}
+	}
 	if request.Agent {
 		agent, err := r.options.Agent(ctx, in.InfraEnv)
 		if err != nil {
@@ -324,9 +336,10 @@ func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (ima
 	if err != nil {
 		return images.Built{}, err
 	}
+	keyfiles, files := inInitrd(request.Network)
 	return r.options.Store.Put(ctx, images.Spec{
 		Key: storeKey(in.Image), UID: string(in.Image.UID),
-		Arch: request.Architecture, Version: request.Version, Format: string(request.Format), Ignition: raw, NetworkKeyfiles: request.Keyfiles, Kargs: request.Kargs,
+		Arch: request.Architecture, Version: request.Version, Format: string(request.Format), Ignition: raw, NetworkKeyfiles: keyfiles, InitrdFiles: files, Kargs: request.Kargs,
 		MACs: request.MACs,
 	})
 }

@@ -1,7 +1,6 @@
 package image
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -42,9 +41,9 @@ type Input struct {
 	NetworkDataMissing bool
 	// NMState is the host's network among those of its InfraEnv, nil for none.
 	NMState *agentv1.NMStateConfig
-	// Nmstatectl tells that the live system has nmstatectl, which takes what we
-	// cannot translate.
-	Nmstatectl bool
+	// Live is what is known of the live system, whose nmstatectl takes what we cannot
+	// translate.
+	Live network.Live
 }
 
 // Verdict is what to do about the image. Exactly one of Refused and Build is set.
@@ -76,10 +75,8 @@ type Request struct {
 	Hostname string
 	// MACs are the cards that the host may boot from over the network.
 	MACs []string
-	// Keyfiles are NetworkManager keyfiles by name.
-	Keyfiles map[string][]byte
-	// Nmstate is what the live system applies by itself.
-	Nmstate string
+	// Network is the host's network, the zero value for none.
+	Network network.Settings
 	// Kargs edits the kernel's command line.
 	Kargs overlay.KargsEdit
 	// Reason goes to the Ready condition once the image can be downloaded.
@@ -97,7 +94,7 @@ func Decide(in Input) Verdict {
 	if err != nil {
 		return refuse(ReasonConfigurationError, "annotation %s: %v", names.StepDeadlines, err)
 	}
-	keyfiles, nmstate, err := networkOf(in)
+	settings, err := networkOf(in)
 	if err != nil {
 		return refuse(ReasonBuildInvalid, "%s: %v", networkSource(in), err)
 	}
@@ -107,8 +104,7 @@ func Decide(in Input) Verdict {
 		Agent:        in.Labelled,
 		Deadlines:    deadlines,
 		Hostname:     in.Image.Name,
-		Keyfiles:     keyfiles,
-		Nmstate:      nmstate,
+		Network:      settings,
 		Reason:       ReasonSuccess,
 	}
 	if in.Host != nil && in.Host.Spec.BootMACAddress != "" {
@@ -130,24 +126,17 @@ func kargsOf(arguments []agentv1.KernelArgument) (edit overlay.KargsEdit) {
 	return edit
 }
 
-// networkOf translates the host's network data; none when it has none. What
-// cannot be translated is left to the live system where that is able to.
-func networkOf(in Input) (keyfiles map[string][]byte, nmstate string, err error) {
+// networkOf reads the host's network data; none when it has none. What cannot be
+// translated is left to the live system where that is able to.
+func networkOf(in Input) (network.Settings, error) {
 	switch {
 	case in.Image.Spec.NetworkDataName != "":
-	case in.NMState == nil:
-		return nil, "", nil
+		return in.Live.FromSecret(in.NetworkData)
+	case in.NMState != nil:
+		return ofNMState(in.Live, in.NMState)
 	default:
-		keyfiles, err = keyfilesOfNMState(in.NMState)
-		return keyfiles, "", err
+		return network.Settings{}, nil
 	}
-	keyfiles, err = network.FromSecret(in.NetworkData)
-	if errors.Is(err, network.ErrUnsupported) && in.Nmstatectl {
-		if document, ready, known := network.Raw(in.NetworkData); known {
-			return ready, document, nil
-		}
-	}
-	return keyfiles, "", err
 }
 
 // networkSource names the object that the host's network is described in.

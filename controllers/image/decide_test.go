@@ -66,18 +66,25 @@ func TestDecideBuilds(t *testing.T) {
 			in.Host = &metal3v1.BareMetalHost{Spec: metal3v1.BareMetalHostSpec{BootMACAddress: "52:54:00:00:00:01"}}
 		}), func(g *WithT, r *Request) { g.Expect(r.MACs).To(Equal([]string{"52:54:00:00:00:01"})) }},
 		"what we cannot translate goes to the live system's nmstatectl": {plain(func(in *Input) {
-			in.Image.Spec.NetworkDataName, in.Nmstatectl = "net", true
-			in.NetworkData = map[string][]byte{"nmstate": []byte("interfaces: [{name: a, type: ovs-bridge}]"), "b.nmconnection": []byte("[connection]\n")}
+			in.Image.Spec.NetworkDataName, in.Live.Nmstatectl = "net", true
+			in.NetworkData = map[string][]byte{"nmstate": []byte("interfaces: [{name: a, type: vxlan}]"), "b.nmconnection": []byte("[connection]\n")}
 		}), func(g *WithT, r *Request) {
-			g.Expect(r.Nmstate).To(Equal("interfaces: [{name: a, type: ovs-bridge}]"))
-			g.Expect(r.Keyfiles).To(HaveKey("b.nmconnection"))
+			g.Expect(r.Network.Nmstate).To(Equal("interfaces: [{name: a, type: vxlan}]"))
+			g.Expect(r.Network.Keyfiles).To(HaveKey("b.nmconnection"))
+		}},
+		"an InfraEnv's network, too": {plain(func(in *Input) {
+			in.Live.Nmstatectl = true
+			in.NMState = nmState("node-0", "02:00:00:00:00:01", `{"interfaces":[{"name":"uplink"},{"name":"a","type":"vxlan"}]}`)
+		}), func(g *WithT, r *Request) {
+			g.Expect(r.Network.Nmstate).To(And(ContainSubstring("vxlan"), ContainSubstring("02:00:00:00:00:01")))
+			g.Expect(r.Network.Keyfiles).To(BeEmpty())
 		}},
 		"what we can translate does not": {plain(func(in *Input) {
-			in.Image.Spec.NetworkDataName, in.Nmstatectl = "net", true
+			in.Image.Spec.NetworkDataName, in.Live.Nmstatectl = "net", true
 			in.NetworkData = map[string][]byte{"nmstate": []byte("interfaces: [{name: eth0}]")}
 		}), func(g *WithT, r *Request) {
-			g.Expect(r.Nmstate).To(BeEmpty())
-			g.Expect(r.Keyfiles).To(HaveLen(1))
+			g.Expect(r.Network.Nmstate).To(BeEmpty())
+			g.Expect(r.Network.Keyfiles).To(HaveLen(1))
 		}},
 		"deadlines come from the host's annotation": {plain(func(in *Input) {
 			in.Host = &metal3v1.BareMetalHost{}
@@ -86,7 +93,7 @@ func TestDecideBuilds(t *testing.T) {
 		"keyfiles are taken from the network data": {plain(func(in *Input) {
 			in.Image.Spec.NetworkDataName = "net"
 			in.NetworkData = map[string][]byte{"eth0.nmconnection": []byte("[connection]\nid=eth0\ntype=ethernet\n")}
-		}), func(g *WithT, r *Request) { g.Expect(r.Keyfiles).To(HaveLen(1)) }},
+		}), func(g *WithT, r *Request) { g.Expect(r.Network.Keyfiles).To(HaveLen(1)) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -116,6 +123,18 @@ func TestDecideRefuses(t *testing.T) {
 		"network data nobody understands": {plain(func(in *Input) {
 			in.Image.Spec.NetworkDataName = "net"
 			in.NetworkData = map[string][]byte{"nmstate": []byte("interfaces: 7")}
+		}), "ImageBuildInvalid", true},
+		"network data that nobody can do": {plain(func(in *Input) {
+			in.Image.Spec.NetworkDataName = "net"
+			in.NetworkData = map[string][]byte{"nmstate": []byte("interfaces: [{name: a, type: vxlan}]")}
+		}), "ImageBuildInvalid", true},
+		"network data with Open vSwitch": {plain(func(in *Input) {
+			in.Image.Spec.NetworkDataName, in.Live.Nmstatectl = "net", true
+			in.NetworkData = map[string][]byte{"nmstate": []byte("interfaces: [{name: a, type: ovs-bridge}]")}
+		}), "ImageBuildInvalid", true},
+		"a map of addresses with one name twice": {plain(func(in *Input) {
+			in.NMState = nmState("node-0", "02:00:00:00:00:01", `{"interfaces":[{"name":"uplink"}]}`)
+			in.NMState.Spec.Interfaces = append(in.NMState.Spec.Interfaces, in.NMState.Spec.Interfaces[0])
 		}), "ImageBuildInvalid", true},
 		"a deadline nobody understands": {plain(func(in *Input) {
 			in.Host = &metal3v1.BareMetalHost{}

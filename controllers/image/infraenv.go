@@ -8,14 +8,15 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/network"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
 
 // OfInfraEnv is the image that clients of the hub's REST API download: one for all
-// hosts of an infra-env, in which the agent starts by itself. Errors wrap
-// [images.ErrBadSpec].
-func OfInfraEnv(env wire.InfraEnv, agent ignition.Agent, pullSecret ignition.Secret) (images.Spec, error) {
-	files, err := networkFiles(env)
+// hosts of an infra-env, in which the agent starts by itself. Live is what is known of
+// its live system. Errors wrap [images.ErrBadSpec].
+func OfInfraEnv(env wire.InfraEnv, agent ignition.Agent, pullSecret ignition.Secret, live network.Live) (images.Spec, error) {
+	static, err := networkOfAll(env, live)
 	if err != nil {
 		return images.Spec{}, err
 	}
@@ -23,11 +24,13 @@ func OfInfraEnv(env wire.InfraEnv, agent ignition.Agent, pullSecret ignition.Sec
 	if err != nil {
 		return images.Spec{}, err
 	}
-	config, err := ignition.Build(discovery(env, agent, pullSecret))
+	host := discovery(env, agent, pullSecret)
+	host.Nmstate = static.later
+	config, err := ignition.Build(host)
 	if err != nil {
 		return images.Spec{}, fmt.Errorf("%w: %w", images.ErrBadSpec, err)
 	}
-	return images.Spec{Ignition: config, Kargs: kargs, InitrdFiles: files}, nil
+	return images.Spec{Ignition: config, Kargs: kargs, InitrdFiles: static.files}, nil
 }
 
 // discovery is the configuration of that image.

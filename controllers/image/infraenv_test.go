@@ -12,6 +12,7 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
+	"github.com/ironflow/ironflow/imagecustomization/network"
 )
 
 func TestAnInfraEnvsOwnImage(t *testing.T) {
@@ -22,7 +23,7 @@ func TestAnInfraEnvsOwnImage(t *testing.T) {
 		NTPSources: "ntp1.example, ntp2.example", Proxy: &wire.Proxy{HTTPProxy: &proxy}, KernelArguments: &arguments,
 		SSHAuthorizedKey: "# me\nssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me\n",
 	}
-	spec, err := image.OfInfraEnv(env, agent, `{"auths":{}}`)
+	spec, err := image.OfInfraEnv(env, agent, `{"auths":{}}`, network.Live{})
 	g.Expect(err).NotTo(HaveOccurred())
 	text, err := url.PathUnescape(string(spec.Ignition))
 	g.Expect(err).NotTo(HaveOccurred())
@@ -32,11 +33,11 @@ func TestAnInfraEnvsOwnImage(t *testing.T) {
 
 	broken := "["
 	env.KernelArguments = &broken
-	_, err = image.OfInfraEnv(env, agent, "")
+	_, err = image.OfInfraEnv(env, agent, "", network.Live{})
 	g.Expect(err).To(MatchError(images.ErrBadSpec))
 
 	env.KernelArguments = nil
-	_, err = image.OfInfraEnv(env, agent, "")
+	_, err = image.OfInfraEnv(env, agent, "", network.Live{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(spec.InitrdFiles).To(BeEmpty())
 }
@@ -55,7 +56,7 @@ func TestAnInfraEnvsNetworks(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	env := wire.InfraEnv{StaticNetworkConfig: string(config), NetworkDiscoveryDelaySeconds: new(int64(30))}
 	agent := ignition.Agent{URL: "https://hub.example", InfraEnvID: "0ad6d3b0-1111-4222-8333-000000000001", Version: "1", Token: "t"}
-	spec, err := image.OfInfraEnv(env, agent, "")
+	spec, err := image.OfInfraEnv(env, agent, "", network.Live{})
 	g.Expect(err).NotTo(HaveOccurred())
 	files := map[string]string{}
 	for _, f := range spec.InitrdFiles {
@@ -68,6 +69,6 @@ func TestAnInfraEnvsNetworks(t *testing.T) {
 	g.Expect(files["etc/systemd/system/pre-network-manager-config.service"]).To(ContainSubstring("DISCOVERY_DELAY_SECONDS=30"))
 
 	env.StaticNetworkConfig = `[{"network_yaml":"interfaces: [{name: a, type: tun}]"}]`
-	_, err = image.OfInfraEnv(env, agent, "")
+	_, err = image.OfInfraEnv(env, agent, "", network.Live{})
 	g.Expect(err).To(And(MatchError(images.ErrBadSpec), MatchError(ContainSubstring("static_network_config: [0].network_yaml"))))
 }

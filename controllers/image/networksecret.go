@@ -51,7 +51,7 @@ func (r *Reconciler) observeNetwork(ctx context.Context, in *Input) (version str
 		// content: an image that was built anew for that would be none for a while.
 		return last.Version, nil
 	}
-	_, _, unfit := networkOf(*in)
+	_, unfit := networkOf(*in)
 	err = r.mark(ctx, secret, func(secret *corev1.Secret) error {
 		metav1.SetMetaDataLabel(&secret.ObjectMeta, names.EnvironmentLabel, names.EnvironmentValue)
 		if unfit != nil {

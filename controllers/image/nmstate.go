@@ -2,7 +2,6 @@ package image
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,40 +48,17 @@ func cardsOf(host *metal3v1.BareMetalHost) map[string]bool {
 	return cards
 }
 
-// keyfilesOfNMState translates an NMStateConfig. Its names of cards are logical:
-// which card is meant, its map of addresses says.
-func keyfilesOfNMState(config *agentv1.NMStateConfig) (map[string][]byte, error) {
-	document := map[string]any{}
-	if len(config.Spec.NetConfig.Raw) > 0 {
-		if err := json.Unmarshal(config.Spec.NetConfig.Raw, &document); err != nil {
-			return nil, fmt.Errorf("spec.config: %w", err)
+// ofNMState reads an NMStateConfig. Its names of cards are logical: which card is
+// meant, its map of addresses says.
+func ofNMState(live network.Live, config *agentv1.NMStateConfig) (network.Settings, error) {
+	cards := map[string]string{}
+	for n, i := range config.Spec.Interfaces {
+		if cards[i.Name] != "" {
+			return network.Settings{}, fmt.Errorf("%w: spec.interfaces[%d].name: %s appears twice", network.ErrUnsupported, n, i.Name)
 		}
+		cards[i.Name] = i.MacAddress
 	}
-	macs := map[string]string{}
-	for _, i := range config.Spec.Interfaces {
-		macs[i.Name] = i.MacAddress
-	}
-	return keyfilesByAddress(document, macs)
-}
-
-// keyfilesByAddress translates an nmstate document whose names of cards are logical:
-// their addresses say which are meant.
-func keyfilesByAddress(document map[string]any, macs map[string]string) (map[string][]byte, error) {
-	interfaces, _ := document["interfaces"].([]any)
-	for _, item := range interfaces {
-		i, _ := item.(map[string]any)
-		name, _ := i["name"].(string)
-		kind, typed := i["type"].(string)
-		_, identified := i["identifier"]
-		if mac := macs[name]; mac != "" && !identified && (!typed || kind == "ethernet") {
-			i["identifier"], i["mac-address"] = "mac-address", mac
-		}
-	}
-	raw, err := json.Marshal(document)
-	if err != nil {
-		return nil, err
-	}
-	return network.Keyfiles(raw)
+	return live.Translate(config.Spec.NetConfig.Raw, cards)
 }
 
 // imagesOfNMState finds the images that an NMStateConfig may be part of.

@@ -76,6 +76,25 @@ func TestOtherHostsGetNoneOfIt(t *testing.T) {
 	}
 }
 
+// The primary port of a bond has a name that only the live system knows: the keyfiles go
+// through the script that fills it in.
+func TestACardsNameIsFilledInByTheLiveSystem(t *testing.T) {
+	const bond = `{"hostname":{"config":"node-0.example.com"},"interfaces":[{"name":"bond0","type":"bond","link-aggregation":{"mode":"active-backup","port":["uplink"],"options":{"primary":"uplink"}},"ipv4":{"enabled":true,"dhcp":true}}]}`
+	w := newWorld(t, asked(ofEdge), edge(selecting), secret("pull", corev1.DockerConfigJsonKey, `{"auths":{}}`), bootsFrom("02:00:00:00:00:01"),
+		nmState("node-0", "02:00:00:00:00:01", bond))
+	_, _, err := w.pass()
+	w.Expect(err).NotTo(HaveOccurred())
+	spec := w.store.specs[0]
+	w.Expect(spec.NetworkKeyfiles).To(BeEmpty())
+	files := map[string]string{}
+	for _, f := range spec.InitrdFiles {
+		files[f.Name] = string(f.Data)
+	}
+	w.Expect(files["etc/assisted/network/host0/mac_interface.ini"]).To(Equal("02:00:00:00:00:01=uplink\n"))
+	w.Expect(files["etc/assisted/network/host0/bond0.nmconnection"]).To(ContainSubstring("primary=uplink\n"))
+	w.Expect(string(spec.Ignition)).To(And(ContainSubstring("/etc/hostname"), ContainSubstring("node-0.example.com")))
+}
+
 func TestTheVersionOfAnInfraEnvPicksTheBase(t *testing.T) {
 	w := newWorld(t, asked(ofEdge), edge(func(e *agentv1.InfraEnv) { e.Spec.OSImageVersion = "4.18" }), secret("pull", corev1.DockerConfigJsonKey, `{"auths":{}}`))
 	_, _, err := w.pass()

@@ -3,24 +3,33 @@ package image
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/imagecustomization/cpio"
+	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/images"
+	"github.com/ironflow/ironflow/imagecustomization/network"
 	"github.com/ironflow/ironflow/imagecustomization/sharednetwork"
 )
 
-// networkFiles are what an image for all hosts of an infra-env needs so that each of
-// them gets its own static network; none without static networks.
-func networkFiles(env wire.InfraEnv) ([]cpio.Entry, error) {
+// sharedNetwork is what an image for all hosts of an infra-env needs so that each of
+// them gets its own static network: files of its initrd, and what the live system sets
+// up by itself.
+type sharedNetwork struct {
+	files []cpio.Entry
+	later []ignition.Nmstate
+}
+
+// networkOfAll reads the static networks of an infra-env; there may be none.
+func networkOfAll(env wire.InfraEnv, live network.Live) (shared sharedNetwork, err error) {
 	if env.StaticNetworkConfig == "" {
-		return nil, nil
+		return shared, nil
 	}
-	bad := func(err error) ([]cpio.Entry, error) {
-		return nil, fmt.Errorf("%w: static_network_config: %w", images.ErrBadSpec, err)
+	bad := func(err error) (sharedNetwork, error) {
+		return sharedNetwork{}, fmt.Errorf("%w: static_network_config: %w", images.ErrBadSpec, err)
 	}
 	var configs []wire.HostStaticNetworkConfig
 	if err := json.Unmarshal([]byte(env.StaticNetworkConfig), &configs); err != nil {
@@ -29,22 +38,40 @@ func networkFiles(env wire.InfraEnv) ([]cpio.Entry, error) {
 	hosts := make([]sharednetwork.Host, 0, len(configs))
 	for n, c := range configs {
 		h := sharednetwork.Host{Cards: map[string]string{}}
-		document, macs := map[string]any{}, map[string]string{}
-		if err := yaml.Unmarshal([]byte(c.NetworkYaml), &document); err != nil {
-			return bad(fmt.Errorf("[%d].network_yaml: %w", n, err))
-		}
+		macs := map[string]string{}
 		for _, card := range c.MACInterfaceMap {
 			h.Cards[card.MACAddress], macs[card.LogicalNICName] = card.LogicalNICName, card.MACAddress
 		}
-		var err error
-		if h.Keyfiles, err = keyfilesByAddress(document, macs); err != nil {
+		settings, err := live.Translate([]byte(c.NetworkYaml), macs)
+		if err != nil {
 			return bad(fmt.Errorf("[%d].network_yaml: %w", n, err))
 		}
-		hosts = append(hosts, h)
+		if settings.Nmstate != "" || settings.Hostname != "" {
+			shared.later = append(shared.later, ignition.Nmstate{Cards: slices.Sorted(maps.Keys(h.Cards)), Document: settings.Nmstate, Hostname: settings.Hostname})
+		}
+		// A host that nmstatectl does has no keyfiles, and DHCP until then.
+		if h.Keyfiles = settings.Keyfiles; len(h.Keyfiles) > 0 {
+			hosts = append(hosts, h)
+		}
 	}
 	var delay time.Duration
 	if env.NetworkDiscoveryDelaySeconds != nil {
 		delay = time.Duration(*env.NetworkDiscoveryDelaySeconds) * time.Second
 	}
-	return sharednetwork.Entries(hosts, delay), nil
+	shared.files = sharednetwork.Entries(hosts, delay)
+	return shared, nil
+}
+
+// inInitrd is how a host's own network gets into the initrd of its image: as keyfiles,
+// or, where they name cards that only the live system knows the names of, with the
+// script that fills them in.
+func inInitrd(s network.Settings) (keyfiles map[string][]byte, files []cpio.Entry) {
+	if !s.Unnamed {
+		return s.Keyfiles, nil
+	}
+	host := sharednetwork.Host{Cards: map[string]string{}, Keyfiles: s.Keyfiles}
+	for name, mac := range s.Cards {
+		host.Cards[mac] = name
+	}
+	return nil, sharednetwork.Entries([]sharednetwork.Host{host}, 0)
 }

@@ -54,7 +54,7 @@ type HostConfig struct {
 	// Keyfiles are NetworkManager keyfiles by file name, written to the running
 	// system (as opposed to those that the initrd takes from the image).
 	Keyfiles map[string][]byte
-	// Nmstate are documents that the live system applies with its own nmstatectl.
+	// Nmstate is what the live system sets up of the network by itself.
 	Nmstate []Nmstate
 	// Hostname is the name of the host, whatever the network says; empty for none.
 	Hostname string

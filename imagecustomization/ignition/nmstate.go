@@ -6,14 +6,15 @@ import (
 	"strings"
 )
 
-// Nmstate is a description of the network that the live system applies with its own
-// nmstatectl.
+// Nmstate is what the live system sets up of the network by itself, beside keyfiles.
 type Nmstate struct {
-	// Cards are addresses; the document is for the machine that has one of them. None
-	// means any machine.
+	// Cards are addresses; it is for the machine that has one of them. None means any
+	// machine.
 	Cards []string
-	// Document is nmstate's.
+	// Document is nmstate's, applied by the live system's nmstatectl; empty for none.
 	Document string
+	// Hostname is the name of that machine; empty for none.
+	Hostname string
 }
 
 //go:embed nmstate.sh
@@ -51,7 +52,12 @@ func (c HostConfig) nmstate(l *layer) {
 	}
 	for n, one := range c.Nmstate {
 		name := fmt.Sprintf("%s/host%d", nmstateFolder, n)
-		l.file(name+".yml", 0o600, one.Document)
+		if one.Document != "" {
+			l.file(name+".yml", 0o600, one.Document)
+		}
+		if one.Hostname != "" {
+			l.file(name+".hostname", 0o644, one.Hostname+"\n")
+		}
 		if len(one.Cards) > 0 {
 			l.file(name+".cards", 0o600, strings.Join(one.Cards, "\n")+"\n")
 		}

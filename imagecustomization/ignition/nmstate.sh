@@ -1,6 +1,7 @@
 #!/bin/bash
-# Sets up the network with the live system's nmstatectl, from the documents for this
-# machine: those without a list of cards, and those whose list has one of its cards.
+# Sets up what no keyfile can say: the name of the machine, and the network with the live
+# system's nmstatectl. What is for this machine has no list of cards, or one with one of
+# its cards.
 set -u
 documents="${1:-/etc/ironflow/nmstate}"
 cards="${2:-/sys/class/net}"
@@ -39,10 +40,15 @@ apply() {
     return 1
 }
 
-command -v nmstatectl > /dev/null ||
-    fail "this live system has no nmstatectl. Say so by nmstatectl: false in the list of base images, or by --live-nmstatectl=never"
+for name in "$documents"/*.hostname; do
+    if [ -e "$name" ] && mine "${name%.hostname}.cards"; then
+        hostnamectl set-hostname "$(< "$name")"
+    fi
+done
 for document in "$documents"/*.yml; do
-    if mine "${document%.yml}.cards"; then
+    if [ -e "$document" ] && mine "${document%.yml}.cards"; then
+        command -v nmstatectl > /dev/null ||
+            fail "this live system has no nmstatectl. Say so by nmstatectl: false in the list of base images, or by --live-nmstatectl=never"
         apply "$document" || fail "nmstatectl refused $document, see: journalctl -u ironflow-nmstate.service"
     fi
 done

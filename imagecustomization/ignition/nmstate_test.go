@@ -24,12 +24,13 @@ func TestTheScriptThatRunsNmstatectl(t *testing.T) {
 		cards   []string
 		applied string
 		issue   string
+		named   bool
 	}{
-		"one of its cards":    {asked, []string{"00:00:00:00:00:00", "52:54:00:00:00:0a"}, "apply all.yml\napply mine.yml\n", ""},
-		"none of its cards":   {asked, []string{"52:54:00:00:00:0b"}, "apply all.yml\n", ""},
-		"the card comes late": {asked + "[ $(wc -l < \"$ASKED\") -gt 2 ]\n", nil, "apply all.yml\napply all.yml\napply all.yml\n", ""},
-		"refused":             {asked + "exit 1\n", nil, "apply all.yml\napply all.yml\napply all.yml\napply all.yml\napply all.yml\napply all.yml\n", "nmstatectl refused"},
-		"no nmstatectl":       {"", nil, "", "this live system has no nmstatectl"},
+		"one of its cards":    {asked, []string{"00:00:00:00:00:00", "52:54:00:00:00:0a"}, "apply all.yml\napply mine.yml\n", "", true},
+		"none of its cards":   {asked, []string{"52:54:00:00:00:0b"}, "apply all.yml\n", "", false},
+		"the card comes late": {asked + "[ $(wc -l < \"$ASKED\") -gt 2 ]\n", nil, "apply all.yml\napply all.yml\napply all.yml\n", "", false},
+		"refused":             {asked + "exit 1\n", nil, "apply all.yml\napply all.yml\napply all.yml\napply all.yml\napply all.yml\napply all.yml\n", "nmstatectl refused", false},
+		"no nmstatectl":       {"", nil, "", "this live system has no nmstatectl", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -55,6 +56,8 @@ func TestTheScriptThatRunsNmstatectl(t *testing.T) {
 			if tc.program != "" {
 				write("bin/nmstatectl", tc.program, 0o755)
 			}
+			write("documents/mine.hostname", "node-1\n", 0o644)
+			write("bin/hostnamectl", "#!/bin/bash\necho \"$2\" > \"$ASKED.name\"\n", 0o755)
 			asked, issue := write("asked", "", 0o600), filepath.Join(root, "issue", "network.issue")
 			script := exec.CommandContext(t.Context(), bash, "nmstate.sh", filepath.Join(root, "documents"), filepath.Join(root, "net"), issue)
 			script.Env = []string{"PATH=" + filepath.Join(root, "bin"), "ASKED=" + asked, "PAUSE=0.01"}
@@ -68,6 +71,8 @@ func TestTheScriptThatRunsNmstatectl(t *testing.T) {
 				g.Expect(string(why)).To(And(HavePrefix("The network is not set up: "), ContainSubstring(tc.issue)))
 				g.Expect(string(said)).To(ContainSubstring(tc.issue), "for the journal")
 			}
+			named, _ := os.ReadFile(asked + ".name") // missing: another machine's
+			g.Expect(string(named) == "node-1\n").To(Equal(tc.named))
 			got, err := os.ReadFile(asked)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(strings.ReplaceAll(string(got), filepath.Join(root, "documents")+"/", "")).To(Equal(tc.applied))

@@ -39,5 +39,11 @@ func (m *Medium) Nmstatectl() (has bool, why string) {
 		}
 		return false, "base image " + label + " is older than the first release that has it"
 	}
+	if minor, is := strings.CutPrefix(m.OpenShiftVersion, "4."); is {
+		first, _, _ := strings.Cut(minor, ".")
+		if number, err := strconv.Atoi(first); err == nil {
+			return number >= openShiftWithNmstatectl-400, "base image " + label + " belongs to OpenShift " + m.OpenShiftVersion + "; 4.18 and later have it"
+		}
+	}
 	return false, fmt.Sprintf("it is not known whether base image %q has it: say so by nmstatectl in the list of base images, or by --live-nmstatectl=always", label)
 }

@@ -40,3 +40,13 @@ func TestWhetherAMediumHasNmstatectl(t *testing.T) {
 		})
 	}
 }
+
+func TestTheReleaseOfAMediumTellsOfNmstatectl(t *testing.T) {
+	g := NewWithT(t)
+	for release, want := range map[string]bool{"4.17": false, "4.18": true, "4.20.3": true, "": false, "5": false} {
+		m := &Medium{Layout: &iso.Layout{VolumeID: "my-live"}}
+		m.describe(Description{OpenShiftVersion: release})
+		has, _ := m.Nmstatectl()
+		g.Expect(has).To(Equal(want), release)
+	}
+}
