@@ -28,6 +28,7 @@ import (
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/media"
 	"github.com/ironflow/ironflow/imagecustomization/network"
+	"github.com/ironflow/ironflow/imagecustomization/sharednetwork"
 )
 
 // Store keeps the images; *images.Store implements it.
@@ -336,7 +337,7 @@ func (r *Reconciler) build(ctx context.Context, in Input, request *Request) (ima
 	if err != nil {
 		return images.Built{}, err
 	}
-	keyfiles, files := inInitrd(request.Network)
+	keyfiles, files := sharednetwork.OfHost(request.Network)
 	return r.options.Store.Put(ctx, images.Spec{
 		Key: storeKey(in.Image), UID: string(in.Image.UID),
 		Arch: request.Architecture, Version: request.Version, Format: string(request.Format), Ignition: raw, NetworkKeyfiles: keyfiles, InitrdFiles: files, Kargs: request.Kargs,

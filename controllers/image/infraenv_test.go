@@ -11,8 +11,8 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/images"
-	"github.com/ironflow/ironflow/imagecustomization/overlay"
 	"github.com/ironflow/ironflow/imagecustomization/network"
+	"github.com/ironflow/ironflow/imagecustomization/overlay"
 )
 
 func TestAnInfraEnvsOwnImage(t *testing.T) {

@@ -51,14 +51,15 @@ func cardsOf(host *metal3v1.BareMetalHost) map[string]bool {
 // ofNMState reads an NMStateConfig. Its names of cards are logical: which card is
 // meant, its map of addresses says.
 func ofNMState(live network.Live, config *agentv1.NMStateConfig) (network.Settings, error) {
-	cards := map[string]string{}
-	for n, i := range config.Spec.Interfaces {
-		if cards[i.Name] != "" {
-			return network.Settings{}, fmt.Errorf("%w: spec.interfaces[%d].name: %s appears twice", network.ErrUnsupported, n, i.Name)
-		}
-		cards[i.Name] = i.MacAddress
+	var cards []network.Card
+	for _, i := range config.Spec.Interfaces {
+		cards = append(cards, network.Card{Name: i.Name, Address: i.MacAddress})
 	}
-	return live.Translate(config.Spec.NetConfig.Raw, cards)
+	byName, err := network.CardsByName(cards)
+	if err != nil {
+		return network.Settings{}, err
+	}
+	return live.Translate(config.Spec.NetConfig.Raw, byName)
 }
 
 // imagesOfNMState finds the images that an NMStateConfig may be part of.

@@ -38,9 +38,14 @@ func networkOfAll(env wire.InfraEnv, live network.Live) (shared sharedNetwork, e
 	hosts := make([]sharednetwork.Host, 0, len(configs))
 	for n, c := range configs {
 		h := sharednetwork.Host{Cards: map[string]string{}}
-		macs := map[string]string{}
+		var cards []network.Card
 		for _, card := range c.MACInterfaceMap {
-			h.Cards[card.MACAddress], macs[card.LogicalNICName] = card.LogicalNICName, card.MACAddress
+			h.Cards[card.MACAddress] = card.LogicalNICName
+			cards = append(cards, network.Card{Name: card.LogicalNICName, Address: card.MACAddress})
+		}
+		macs, err := network.CardsByName(cards)
+		if err != nil {
+			return bad(fmt.Errorf("[%d].mac_interface_map: %w", n, err))
 		}
 		settings, err := live.Translate([]byte(c.NetworkYaml), macs)
 		if err != nil {
@@ -60,18 +65,4 @@ func networkOfAll(env wire.InfraEnv, live network.Live) (shared sharedNetwork, e
 	}
 	shared.files = sharednetwork.Entries(hosts, delay)
 	return shared, nil
-}
-
-// inInitrd is how a host's own network gets into the initrd of its image: as keyfiles,
-// or, where they name cards that only the live system knows the names of, with the
-// script that fills them in.
-func inInitrd(s network.Settings) (keyfiles map[string][]byte, files []cpio.Entry) {
-	if !s.Unnamed {
-		return s.Keyfiles, nil
-	}
-	host := sharednetwork.Host{Cards: map[string]string{}, Keyfiles: s.Keyfiles}
-	for name, mac := range s.Cards {
-		host.Cards[mac] = name
-	}
-	return nil, sharednetwork.Entries([]sharednetwork.Host{host}, 0)
 }

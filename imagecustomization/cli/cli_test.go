@@ -177,6 +177,8 @@ func TestServeWithoutACluster(t *testing.T) {
 
 	g.Expect(os.WriteFile(filepath.Join(hosts, "b.json"), []byte(`{"links":[{"id":"eth9","type":"phy"}],"networks":[{"link":"eth9","type":"ipv4_dhcp"}]}`), 0o600)).To(Succeed())
 
+	g.Expect(os.WriteFile(filepath.Join(hosts, "c.yaml"), []byte("interfaces: [{name: m0, type: mac-vlan}]"), 0o600)).To(Succeed())
+
 	ctx, cancel := context.WithCancel(t.Context())
 	c := cli.NewCommand()
 	reader, writer := io.Pipe()
@@ -193,6 +195,10 @@ func TestServeWithoutACluster(t *testing.T) {
 	n, err = reader.Read(more)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(more[:n])).To(HavePrefix("b http"), "network settings alone make a host")
+	third := make([]byte, 512)
+	n, err = reader.Read(third)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(third[:n])).To(And(HavePrefix("c: "), ContainSubstring("interfaces[0].type"), ContainSubstring("older than the first release")))
 	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -207,4 +213,26 @@ func TestServeWithoutACluster(t *testing.T) {
 	g.Expect(content.Keyfiles).To(And(HaveKey("eth0.nmconnection"), HaveKey("eth1.nmconnection")))
 	cancel()
 	g.Eventually(done, time.Minute).Should(Receive(BeNil()))
+}
+
+// TestNetworkCheck: the ways of a folder's descriptions, with and without a base image.
+func TestNetworkCheck(t *testing.T) {
+	g := NewWithT(t)
+	dir, medium, _ := bench(t, "2023-07.x86_64")
+	folder := filepath.Join(dir, "fleet")
+	g.Expect(os.MkdirAll(folder, 0o755)).To(Succeed())
+	write := func(name, document string) {
+		g.Expect(os.WriteFile(filepath.Join(folder, name), []byte(document), 0o600)).To(Succeed())
+	}
+	_, err := run(t.Context(), "network", "check", folder)
+	g.Expect(err).To(MatchError(ContainSubstring("no description of a network")))
+	write("a.yaml", "interfaces: [{name: eth0}]")
+	write("b.yaml", "interfaces: [{name: m0, type: mac-vlan}]")
+	out, err := run(t.Context(), "network", "check", folder)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(out).To(And(MatchRegexp(`(?m)^translated +a.yaml`), MatchRegexp(`(?m)^nmstatectl in the live system +b.yaml +interfaces\[0\].type`),
+		ContainSubstring("1 translated, 1 by nmstatectl in the live system, 0 refused"), ContainSubstring("name the base image by --base")))
+	out, err = run(t.Context(), "network", "check", "--base", medium, folder)
+	g.Expect(err).To(MatchError("1 of 2 descriptions are refused"))
+	g.Expect(out).To(And(MatchRegexp(`(?m)^refused +b.yaml +interfaces\[0\].type.*older than the first release`), Not(ContainSubstring("name the base image by --base"))))
 }

@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/network"
+	"github.com/ironflow/ironflow/imagecustomization/sharednetwork"
 )
 
 // hostNames lists the hosts of a directory, sorted: every file or folder that
@@ -39,38 +41,48 @@ func (o serveOptions) spec(name string) (images.Spec, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return images.Spec{}, err
 	}
-	keyfiles := map[string][]byte{}
-	for _, read := range []func() (map[string][]byte, error){
-		func() (map[string][]byte, error) {
-			return translated(filepath.Join(o.hosts, name+".json"), network.FromNetworkData)
-		},
-		func() (map[string][]byte, error) {
-			return translated(filepath.Join(o.hosts, name+".yaml"), network.Keyfiles)
-		},
-		func() (map[string][]byte, error) { return readKeyfiles(filepath.Join(o.hosts, name)) },
-	} {
-		more, err := read()
-		if err != nil {
+	settings, err := o.network(name)
+	if err != nil {
+		return images.Spec{}, err
+	}
+	if settings.Nmstate != "" || settings.Hostname != "" {
+		host := ignition.HostConfig{Hostname: settings.Hostname, Override: config}
+		if settings.Nmstate != "" {
+			host.Nmstate = []ignition.Nmstate{{Document: settings.Nmstate}}
+		}
+		if config, err = ignition.Build(host); err != nil {
 			return images.Spec{}, err
 		}
-		maps.Copy(keyfiles, more)
 	}
-	return images.Spec{Key: hostKey(name), Format: o.format, Ignition: config, NetworkKeyfiles: keyfiles}, nil
+	keyfiles, files := sharednetwork.OfHost(settings)
+	return images.Spec{Key: hostKey(name), Format: o.format, Ignition: config, NetworkKeyfiles: keyfiles, InitrdFiles: files}, nil
 }
 
 // hostKey is the key of a host's image.
 func hostKey(name string) string { return "hosts/" + name }
 
-// translated returns the keyfiles of a description, none when there is none.
-func translated(file string, translate func([]byte) (map[string][]byte, error)) (map[string][]byte, error) {
-	raw, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+// network reads the network of a host: a description, and ready keyfiles, which win.
+func (o serveOptions) network(name string) (network.Settings, error) {
+	data := map[string][]byte{}
+	for key, file := range map[string]string{"nmstate": name + ".yaml", "network_data.json": name + ".json"} {
+		raw, err := os.ReadFile(filepath.Join(o.hosts, file))
+		switch {
+		case err == nil:
+			data[key] = raw
+		case !errors.Is(err, fs.ErrNotExist):
+			return network.Settings{}, err
+		}
 	}
-	if err != nil {
-		return nil, err
+	settings := network.Settings{Keyfiles: map[string][]byte{}}
+	if len(data) > 0 {
+		var err error
+		if settings, err = o.live.FromSecret(data); err != nil {
+			return network.Settings{}, err
+		}
 	}
-	return translate(raw)
+	keyfiles, err := readKeyfiles(filepath.Join(o.hosts, name))
+	maps.Copy(settings.Keyfiles, keyfiles)
+	return settings, err
 }
 
 // readKeyfiles returns the keyfiles of a directory, none when there is none.

@@ -11,7 +11,7 @@ import (
 )
 
 func networkCommand() *cobra.Command {
-	c := &cobra.Command{Use: "network", Short: "Embed, take out or remove NetworkManager keyfiles"}
+	c := &cobra.Command{Use: "network", Short: "Check descriptions of networks; embed, take out or remove NetworkManager keyfiles"}
 	var files []string
 	var out string
 	embed := &cobra.Command{
@@ -39,7 +39,7 @@ func networkCommand() *cobra.Command {
 		},
 	}
 	outputFlag(remove, &removed)
-	c.AddCommand(embed, remove, networkExtractCommand())
+	c.AddCommand(embed, remove, networkExtractCommand(), networkCheckCommand())
 	return c
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/ironflow/ironflow/imagecustomization/images"
 	"github.com/ironflow/ironflow/imagecustomization/media"
+	"github.com/ironflow/ironflow/imagecustomization/network"
 	"github.com/ironflow/ironflow/imagecustomization/server"
 )
 
@@ -26,6 +27,8 @@ type serveOptions struct {
 	base, hosts, listen, url, keyFile, format string
 	tlsCert, tlsKey                           string
 	validFor                                  time.Duration
+
+	live network.Live // what is known of the base image
 }
 
 func serveCommand() *cobra.Command {
@@ -73,6 +76,9 @@ func (o serveOptions) serve(ctx context.Context, out io.Writer) error {
 	registry, err := media.Open(ctx, o.base, media.Options{})
 	if err != nil {
 		return err
+	}
+	if m, err := registry.Select(ctx, "", ""); err == nil {
+		o.live.Nmstatectl, o.live.Why = m.Nmstatectl()
 	}
 	var listen net.ListenConfig
 	l, err := listen.Listen(ctx, "tcp", o.listen)

@@ -260,7 +260,7 @@ func (spec Spec) check() error {
 		return fmt.Errorf("%w: the key %q is not namespace/name", ErrBadSpec, spec.Key)
 	case !slices.Contains([]string{"", FormatISO, FormatInitrd, FormatMinimalISO}, spec.Format):
 		return fmt.Errorf("%w: image format %q, there are %q, %q and %q", ErrUnsupported, spec.Format, FormatISO, FormatInitrd, FormatMinimalISO)
-	case len(spec.Ignition) == 0 && len(spec.NetworkKeyfiles) == 0:
+	case len(spec.Ignition) == 0 && len(spec.NetworkKeyfiles)+len(spec.InitrdFiles) == 0:
 		return fmt.Errorf("%w: %s has neither an Ignition config nor network settings", ErrBadSpec, spec.Key)
 	}
 	return nil

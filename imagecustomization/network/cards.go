@@ -1,6 +1,7 @@
 package network
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -9,6 +10,26 @@ import (
 
 // kernelNames are those that the kernel or udev give a card.
 var kernelNames = regexp.MustCompile(`^((eth|em|ib|usb|wlan)[0-9]+|(en|ib|wl|ww|sl)[abcdopsuvxP][0-9A-Za-z_]*|p[0-9]+p[0-9]+(_[0-9]+)?)$`)
+
+// Card is one entry of a map of addresses.
+type Card struct {
+	// Name is the card's in the document, Address its MAC address.
+	Name, Address string
+}
+
+// CardsByName makes the map that [Translate] takes. Errors wrap [ErrUnsupported]: a name
+// that appears twice would be one card or the other.
+func CardsByName(cards []Card) (map[string]string, error) {
+	r := &reader{}
+	byName := map[string]string{}
+	for n, c := range cards {
+		if _, twice := byName[c.Name]; twice {
+			r.refuse(fmt.Sprintf("interfaces[%d].name of the map of addresses", n), "%s appears twice", c.Name)
+		}
+		byName[c.Name] = c.Address
+	}
+	return byName, r.err()
+}
 
 // meet brings a document and its map of addresses together: the names of its cards
 // are logical, and their addresses say which are meant. Where the two contradict

@@ -159,3 +159,13 @@ func (l Live) FromSecret(data map[string][]byte) (s Settings, err error) {
 	}
 	return s, nil
 }
+
+// IsNetworkData tells whether the content of a Secret describes a network.
+func IsNetworkData(data map[string][]byte) bool {
+	for key := range data {
+		if key == "nmstate" || slices.Contains(networkDataKeys, key) || strings.HasSuffix(key, suffix) {
+			return true
+		}
+	}
+	return false
+}

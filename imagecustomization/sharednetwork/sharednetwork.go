@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/imagecustomization/cpio"
+	"github.com/ironflow/ironflow/imagecustomization/network"
 )
 
 // Host is the network of one machine.
@@ -75,4 +76,18 @@ func Entries(hosts []Host, delay time.Duration) (entries []cpio.Entry) {
 	add(units+"/"+service, cpio.TypeRegular|0o644, fmt.Appendf(nil, unit, int64(delay/time.Second), int64((delay+limit)/time.Second)))
 	add(units+"/initrd.target.wants/"+service, cpio.TypeSymlink|0o777, []byte("../"+service))
 	return entries
+}
+
+// OfHost is how a host's own network gets into the initrd of its image: as keyfiles, or,
+// where they name cards that only the live system knows the names of, with the script
+// that fills them in.
+func OfHost(s network.Settings) (keyfiles map[string][]byte, entries []cpio.Entry) {
+	if !s.Unnamed {
+		return s.Keyfiles, nil
+	}
+	host := Host{Cards: map[string]string{}, Keyfiles: s.Keyfiles}
+	for name, mac := range s.Cards {
+		host.Cards[mac] = name
+	}
+	return nil, Entries([]Host{host}, 0)
 }

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironflow/ironflow/imagecustomization/media"
+	"github.com/ironflow/ironflow/imagecustomization/network"
+	"github.com/ironflow/ironflow/imagecustomization/networkcheck"
+)
+
+func networkCheckCommand() *cobra.Command {
+	var base string
+	c := &cobra.Command{
+		Use:   "check [--base ISO] DIR",
+		Short: "Say which way the network of each host would take: translated, nmstatectl in the live system, or refused",
+		Long: "Looks at the YAML and JSON files of a folder and those below it: nmstate documents, network_data.json, and manifests with them " +
+			"(Secret, NMStateConfig, AgentConfig, SiteConfig, ClusterInstance). Exit code 1 when one is refused.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			live := network.Live{Nmstatectl: true}
+			if base != "" {
+				registry, err := media.Open(cmd.Context(), base, media.Options{})
+				if err != nil {
+					return err
+				}
+				m, err := registry.Select(cmd.Context(), "", "")
+				if err != nil {
+					return err
+				}
+				live.Nmstatectl, live.Why = m.Nmstatectl()
+			}
+			results, err := networkcheck.Folder(args[0], live)
+			if err != nil {
+				return err
+			}
+			return printWays(cmd.OutOrStdout(), results, base == "")
+		},
+	}
+	c.Flags().StringVar(&base, "base", "", "base image, which has nmstatectl or not; without one it is assumed to")
+	return c
+}
+
+// printWays prints a line for each description, and what they come to.
+func printWays(w io.Writer, results []networkcheck.Result, assumed bool) error {
+	table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(table, "WAY\tDESCRIPTION\tFIELDS")
+	counts := map[string]int{}
+	for _, r := range results {
+		counts[r.Way]++
+		fmt.Fprintf(table, "%s\t%s\t%s\n", r.Way, r.Name, r.Fields)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n%d translated, %d by nmstatectl in the live system, %d refused\n", counts[network.WayTranslated], counts[network.WayNmstatectl], counts[network.WayRefused])
+	if assumed && counts[network.WayNmstatectl] > 0 {
+		fmt.Fprintln(w, "nmstatectl is assumed to be there: name the base image by --base to know")
+	}
+	if refused := counts[network.WayRefused]; refused > 0 {
+		return fmt.Errorf("%d of %d descriptions are refused", refused, len(results))
+	}
+	return nil
+}
