@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/controllers/migrate"
+	"github.com/ironflow/ironflow/imagecustomization/cli"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -66,6 +67,7 @@ func environment() map[string]string {
 type migrateOptions struct {
 	output  string
 	images  bool
+	base    string
 	timeout time.Duration
 }
 
@@ -103,6 +105,7 @@ Exit codes: 0 ready; 1 the question could not be answered; 2 warnings; 3 somethi
 	addSettings(cmd, slices.DeleteFunc(s.controllersTable(), func(row setting) bool { return !forMigrate(row) }))
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
 	cmd.Flags().BoolVar(&o.images, perHost, true, "rehearse with a PreprovisioningImage per host, as `ironflow run` works; false when a deploy-… setting names live images for all")
+	cmd.Flags().StringVar(&o.base, "base", "", "live ISO that images will be made of, which has nmstatectl for networks that cannot be translated, or not; without one it is assumed to")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 10*time.Minute, "limit of the whole check")
 	return cmd
 }
@@ -121,6 +124,9 @@ func runMigrate(ctx context.Context, s settings, o migrateOptions, out io.Writer
 	}
 	options := migrate.Options{Client: reader, Settings: s.hosts.decisions(o.images), Environment: environment()}
 	if options.Ironic, err = operatorsIronic(s.ironic); err != nil {
+		return err
+	}
+	if options.Live, err = cli.LiveSystem(ctx, o.base); err != nil {
 		return err
 	}
 	for namespace := range strings.SplitSeq(s.namespace, ",") {

@@ -133,7 +133,7 @@ func networkOf(in Input) (network.Settings, error) {
 	case in.Image.Spec.NetworkDataName != "":
 		return in.Live.FromSecret(in.NetworkData)
 	case in.NMState != nil:
-		return ofNMState(in.Live, in.NMState)
+		return NetworkOfNMState(in.Live, in.NMState)
 	default:
 		return network.Settings{}, nil
 	}

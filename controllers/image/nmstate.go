@@ -48,9 +48,9 @@ func cardsOf(host *metal3v1.BareMetalHost) map[string]bool {
 	return cards
 }
 
-// ofNMState reads an NMStateConfig. Its names of cards are logical: which card is
+// NetworkOfNMState reads an NMStateConfig. Its names of cards are logical: which card is
 // meant, its map of addresses says.
-func ofNMState(live network.Live, config *agentv1.NMStateConfig) (network.Settings, error) {
+func NetworkOfNMState(live network.Live, config *agentv1.NMStateConfig) (network.Settings, error) {
 	var cards []network.Card
 	for _, i := range config.Spec.Interfaces {
 		cards = append(cards, network.Card{Name: i.Name, Address: i.MacAddress})

@@ -15,13 +15,14 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/ironflow/ironflow/imagecustomization/network"
 	"github.com/ironflow/ironflow/ironic"
 )
 
 // Options tell what to look at. Client and Ironic are required.
 type Options struct {
 	// Client reads the fleet. Its scheme must know metal3.io/v1alpha1, apps/v1,
-	// coordination.k8s.io/v1 and apiextensions.k8s.io/v1.
+	// coordination.k8s.io/v1, apiextensions.k8s.io/v1 and agent-install.openshift.io/v1beta1.
 	Client client.WithWatch
 	// Ironic is how to reach the Ironic that the existing operator uses.
 	Ironic ironic.Config
@@ -29,6 +30,8 @@ type Options struct {
 	Namespaces []string
 	// Settings are those that Ironflow will run with.
 	Settings policy.Settings
+	// Live is what is known of the live system that hosts will boot.
+	Live network.Live
 	// Environment are the variables that Ironflow would run with, as far as they are known.
 	Environment map[string]string
 }
@@ -48,6 +51,7 @@ var checks = []struct {
 	{"hosts", checkHosts},
 	{"duplicates", checkDuplicates},
 	{"secrets", checkSecrets},
+	{"networks", checkNetworks},
 	{"fields", checkFields},
 	{"features", checkFeatures},
 	{"rehearsal", checkRehearsal},

@@ -40,6 +40,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/config"
 	"github.com/ironflow/ironflow/controllers/migrate"
 	"github.com/ironflow/ironflow/ironic"
@@ -64,7 +65,7 @@ func TestMain(m *testing.M) {
 
 func newScheme(g *WithT) *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, metal3.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, metal3.AddToScheme, agentv1.AddToScheme} {
 		g.Expect(add(scheme)).To(Succeed())
 	}
 	return scheme

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -21,17 +22,9 @@ func networkCheckCommand() *cobra.Command {
 			"(Secret, NMStateConfig, AgentConfig, SiteConfig, ClusterInstance). Exit code 1 when one is refused.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			live := network.Live{Nmstatectl: true}
-			if base != "" {
-				registry, err := media.Open(cmd.Context(), base, media.Options{})
-				if err != nil {
-					return err
-				}
-				m, err := registry.Select(cmd.Context(), "", "")
-				if err != nil {
-					return err
-				}
-				live.Nmstatectl, live.Why = m.Nmstatectl()
+			live, err := LiveSystem(cmd.Context(), base)
+			if err != nil {
+				return err
 			}
 			results, err := networkcheck.Folder(args[0], live)
 			if err != nil {
@@ -42,6 +35,23 @@ func networkCheckCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&base, "base", "", "base image, which has nmstatectl or not; without one it is assumed to")
 	return c
+}
+
+// LiveSystem is what is known of the live system of a base image. Without one it is
+// assumed to have nmstatectl, so that what nobody could do shows.
+func LiveSystem(ctx context.Context, base string) (live network.Live, err error) {
+	if base == "" {
+		return network.Live{Nmstatectl: true, Why: "which is assumed to have it: name the base image by --base to know"}, nil
+	}
+	registry, err := media.Open(ctx, base, media.Options{})
+	if err != nil {
+		return live, err
+	}
+	m, err := registry.Select(ctx, "", "")
+	if err == nil {
+		live.Nmstatectl, live.Why = m.Nmstatectl()
+	}
+	return live, err
 }
 
 // printWays prints a line for each description, and what they come to.

@@ -77,9 +77,11 @@ func (o serveOptions) serve(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if m, err := registry.Select(ctx, "", ""); err == nil {
-		o.live.Nmstatectl, o.live.Why = m.Nmstatectl()
+	m, err := registry.Select(ctx, "", "")
+	if err != nil {
+		return err
 	}
+	o.live.Nmstatectl, o.live.Why = m.Nmstatectl()
 	var listen net.ListenConfig
 	l, err := listen.Listen(ctx, "tcp", o.listen)
 	if err != nil {

@@ -1,0 +1,89 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/controllers/image"
+	"github.com/ironflow/ironflow/imagecustomization/network"
+)
+
+// checkNetworks says which way the networks of live images would take: translated, left
+// to nmstatectl in the live system, or refused. Without images of their own hosts have
+// none.
+func checkNetworks(ctx context.Context, s *state) error {
+	if !s.options.Settings.BuildImages {
+		return nil
+	}
+	ways := map[string]int{}
+	for i := range s.hosts {
+		h := &s.hosts[i]
+		name := h.Spec.PreprovisioningNetworkDataName
+		if name == "" {
+			continue
+		}
+		secret := &corev1.Secret{}
+		err := s.options.Client.Get(ctx, client.ObjectKey{Namespace: h.Namespace, Name: name}, secret)
+		if apierrors.IsNotFound(err) {
+			continue // said by the check of the Secrets
+		}
+		if err != nil {
+			return fmt.Errorf("read Secret %s/%s: %w", h.Namespace, name, err)
+		}
+		settings, err := s.options.Live.FromSecret(secret.Data)
+		ways[s.network(h.Namespace+"/"+h.Name, fmt.Sprintf("Secret %q", name), settings, err)]++
+	}
+	if err := s.nmStateConfigs(ctx, ways); err != nil {
+		return err
+	}
+	if n := ways[network.WayTranslated]; n > 0 {
+		s.found(Note, "", "%d descriptions of networks are translated to keyfiles", n)
+	}
+	return nil
+}
+
+// nmStateConfigs looks at the networks of hosts that are installed by a hub.
+func (s *state) nmStateConfigs(ctx context.Context, ways map[string]int) error {
+	namespaces := s.options.Namespaces
+	if len(namespaces) == 0 {
+		namespaces = []string{""}
+	}
+	for _, namespace := range namespaces {
+		var list agentv1.NMStateConfigList
+		err := s.options.Client.List(ctx, &list, client.InNamespace(namespace))
+		switch {
+		case apimeta.IsNoMatchError(err) || apierrors.IsNotFound(err):
+			return nil // a cluster without such hosts
+		case apierrors.IsForbidden(err):
+			s.found(Note, namespace, "NMStateConfigs may not be read: look at their networks with `ironflow images network check`")
+			continue
+		case err != nil:
+			return fmt.Errorf("list NMStateConfigs: %w", err)
+		}
+		for i := range list.Items {
+			settings, err := image.NetworkOfNMState(s.options.Live, &list.Items[i])
+			ways[s.network(list.Items[i].Namespace+"/"+list.Items[i].Name, "NMStateConfig", settings, err)]++
+		}
+	}
+	return nil
+}
+
+// network notes what is not simply translated, and returns the way.
+func (s *state) network(object, what string, settings network.Settings, err error) string {
+	oneLine := func(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+	switch {
+	case err != nil:
+		s.found(Warning, object, "the network of its %s is refused, so that no live image is made: %s", what, oneLine(err))
+		return network.WayRefused
+	case settings.Left != nil:
+		s.found(Note, object, "the network of its %s is left to nmstatectl in the live system (%s): %s", what, s.options.Live.Why, oneLine(settings.Left))
+	}
+	return settings.Way()
+}

@@ -1,0 +1,69 @@
+package migrate_test
+
+import (
+	"testing"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/controllers/migrate"
+	"github.com/ironflow/ironflow/imagecustomization/network"
+	"github.com/ironflow/ironflow/ironic"
+	"github.com/ironflow/ironflow/test/handover"
+)
+
+// The ways that the networks of a fleet would take: translated, nmstatectl, refused.
+func TestWaysOfTheNetworksOfAFleet(t *testing.T) {
+	const beyond = "interfaces: [{name: m0, type: mac-vlan}]"
+	for name, tc := range map[string]struct {
+		document string
+		live     network.Live
+		images   bool
+		want     []string
+		warning  bool
+	}{
+		"translated":              {"interfaces: [{name: eth0}]", network.Live{}, true, []string{"note : 2 descriptions of networks are translated to keyfiles"}, false},
+		"nmstatectl":              {beyond, network.Live{Nmstatectl: true, Why: "a new base image"}, true, []string{`note fleet/provisioned: the network of its Secret "net" is left to nmstatectl in the live system \(a new base image\): .*interfaces\[0\].type`, "note fleet/node-0: the network of its NMStateConfig is left to nmstatectl"}, false},
+		"nobody":                  {beyond, network.Live{Why: "an old base image"}, true, []string{`warning fleet/provisioned: the network of its Secret "net" is refused, so that no live image is made: .*interfaces\[0\].type.*an old base image`, "warning fleet/node-0"}, true},
+		"a mistake":               {"interfaces: [{name: eth0, mtu: big}]", network.Live{Nmstatectl: true}, true, []string{`warning fleet/provisioned: .*interfaces\[0\].mtu`, "warning fleet/node-0"}, true},
+		"without images of hosts": {"interfaces: [{name: eth0, mtu: big}]", network.Live{}, false, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, "provisioned")
+			edit(s, bmh("provisioned"), func(h *metal3.BareMetalHost) { h.Spec.PreprovisioningNetworkDataName = "net" })
+			secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: handover.Namespace, Name: "net", Labels: map[string]string{"environment.metal3.io": "baremetal"}}}
+			secret.Data = map[string][]byte{"nmstate": []byte(tc.document)}
+			s.Expect(s.kube.Create(t.Context(), secret)).To(Succeed())
+			config := &agentv1.NMStateConfig{ObjectMeta: metav1.ObjectMeta{Namespace: handover.Namespace, Name: "node-0"}}
+			config.Spec.Interfaces = []agentv1.NMStateInterface{{Name: "nic1", MacAddress: "52:54:00:00:00:01"}}
+			config.Spec.NetConfig.Raw = []byte(jsonOf(s, tc.document))
+			s.Expect(s.kube.Create(t.Context(), config)).To(Succeed())
+			report, err := migrate.Check(t.Context(), migrate.Options{
+				Client: s.kube, Ironic: ironic.Config{URL: "http://ironic.test", Transport: s.sim.Transport()}, Live: tc.live,
+				Settings: policy.Settings{Settings: nodespec.Settings{BuildImages: tc.images}},
+			})
+			s.Expect(err).NotTo(HaveOccurred())
+			var want []any
+			for _, text := range tc.want {
+				want = append(want, MatchRegexp("^"+text))
+			}
+			s.Expect(about(report, "networks")).To(ConsistOf(want...))
+			if tc.warning {
+				s.Expect(report.Verdict).To(Equal("warning"))
+			}
+		})
+	}
+}
+
+func jsonOf(s *site, document string) string {
+	s.t.Helper()
+	raw, err := yaml.YAMLToJSON([]byte(document))
+	s.Expect(err).NotTo(HaveOccurred())
+	return string(raw)
+}
