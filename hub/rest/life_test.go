@@ -300,6 +300,9 @@ func TestBootFiles(t *testing.T) {
 		"static_network_config":[{"network_yaml":"interfaces: []","mac_interface_map":[{"mac_address":"52:54:00:00:00:01","logical_nic_name":"eth0"}]}]}`, 201)["id"].(string)
 	files := "/infra-envs/" + env + "/downloads/files"
 	user.do("PATCH", "/infra-envs/"+env, `{"static_network_config":[{"network_yaml":"interfaces: []","mac_interface_map":[{"mac_address":"eth0","logical_nic_name":"eth0"}]}]}`, 400)
+	for _, document := range []string{"interfaces: {a: b}", "", "interfaces: [{name: nic2, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]"} {
+		user.do("PATCH", "/infra-envs/"+env, `{"static_network_config":[{"network_yaml":"`+document+`","mac_interface_map":[{"mac_address":"52:54:00:00:00:01","logical_nic_name":"nic1"}]}]}`, 400)
+	}
 	g.Expect(user.read("GET", "/infra-envs/"+env+"/downloads/image-url", "", 200)["url"]).To(HaveSuffix("/full.iso"))
 	g.Expect(user.do("GET", files+"?file_name=discovery.ign", "", 200)).To(MatchJSON(`{"ignition":{},"minimal":false}`))
 	g.Expect(user.do("GET", files+"?file_name=discovery.ign&discovery_iso_type=minimal-iso", "", 200)).To(MatchJSON(`{"ignition":{},"minimal":true}`))

@@ -7,13 +7,14 @@ import (
 	"net"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/imagecustomization/network"
 )
 
 // Check says what is wrong with the static networks of an infra-env's hosts: a
-// document that cannot be read, a host that no card tells, or one card of two hosts.
+// document that is none of nmstate's or has a mistake, a host that no card tells, one
+// card of two hosts, or a map of addresses that contradicts its document. Whether a
+// document can be translated depends on the base image, which is asked later.
 func Check(hosts []wire.HostStaticNetworkConfig) error {
 	var c Checker
 	for n, h := range hosts {
@@ -60,8 +61,14 @@ func checkDocument(h wire.HostStaticNetworkConfig) error {
 	if text := strings.TrimSpace(h.NetworkYaml); text == "" || text == "null" {
 		return errors.New("is empty; leave the host out, and it has DHCP")
 	}
-	var document map[string]any
-	return yaml.Unmarshal([]byte(h.NetworkYaml), &document)
+	cards := map[string]string{}
+	for _, card := range h.MACInterfaceMap {
+		cards[card.LogicalNICName] = card.MACAddress
+	}
+	if _, err := network.Translate([]byte(h.NetworkYaml), cards); err != nil && !network.LeftToNmstatectl(err) {
+		return err
+	}
+	return nil
 }
 
 func (c *Checker) cards(name string, cards wire.MACInterfaceMap) (addresses []string, err error) {

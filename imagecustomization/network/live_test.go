@@ -126,6 +126,7 @@ func TestMapsThatContradictTheirDocument(t *testing.T) {
 		"a port that nobody explains":      {`interfaces: [{name: b, type: bond, link-aggregation: {mode: "1", port: [nic1, nic2]}}]`, one, "interfaces[0].link-aggregation.port[1]: nic2 has no address"},
 		"a name of the kernel":             {"interfaces: [{name: nic1}, {name: eno2}, {name: enp1s0f0np0}, {name: eth3}]", one, ""},
 		"a card that is to be off":         {"interfaces: [{name: nic2, state: absent}]", one, ""},
+		"beside what is not translated":    {`interfaces: [{name: vx, type: vxlan}, {name: nic2}]`, one, "interfaces[1].name: nic2 has no address in the map"},
 		"two cards of one address":         {"interfaces: []", map[string]string{"a": "52:54:00:00:00:0a", "b": "52:54:00:00:00:0A"}, "a and b have the address 52:54:00:00:00:0A"},
 		"an address that is none":          {"interfaces: []", map[string]string{"a": "x"}, `a has the address "x"`},
 	} {

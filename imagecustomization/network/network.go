@@ -41,11 +41,11 @@ type Settings struct {
 func Translate(nmstate []byte, cards map[string]string) (Settings, error) {
 	r := &reader{}
 	d := parse(r, nmstate)
+	if cards != nil && !r.wrong {
+		d.meet(r, cards)
+	}
 	if err := r.err(); err != nil {
 		return Settings{}, err
-	}
-	if cards != nil {
-		d.meet(r, cards)
 	}
 	return d.settings(r)
 }
