@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/config"
 	"github.com/ironflow/ironflow/config/admission"
 	"github.com/ironflow/ironflow/test/lab"
@@ -118,11 +119,12 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{WithT: NewWithT(t), t: t, plane: labtest.ControlPlane(t, lab.ControlPlaneOptions{})}
-	_, err := envtest.InstallCRDs(w.plane.Config(), envtest.CRDInstallOptions{Paths: []string{"../crd/metal3"}})
+	_, err := envtest.InstallCRDs(w.plane.Config(), envtest.CRDInstallOptions{Paths: []string{"../crd/metal3", "../crd/agent-install"}})
 	w.Expect(err).NotTo(HaveOccurred())
 	scheme := runtime.NewScheme()
 	w.Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
 	w.Expect(metal3.AddToScheme(scheme)).To(Succeed())
+	w.Expect(agentv1.AddToScheme(scheme)).To(Succeed())
 	w.kube, err = client.New(w.plane.Config(), client.Options{Scheme: scheme})
 	w.Expect(err).NotTo(HaveOccurred())
 	return w

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
 )
 
@@ -77,7 +78,25 @@ func base(kind, name string) client.Object {
 			HostSelector: metal3.HostSelector{MatchLabels: map[string]string{"example.com/rack": "r1"}},
 		}}
 	}
+	if kind == "NMStateConfig" {
+		c := &agentv1.NMStateConfig{ObjectMeta: meta}
+		c.Spec.Interfaces = []agentv1.NMStateInterface{{Name: "nic1", MacAddress: "52:54:00:00:00:01"}}
+		c.Spec.NetConfig.Raw = []byte(`{"interfaces":[{"name":"nic1","type":"ethernet"}]}`)
+		return c
+	}
 	return nil
+}
+
+// document sets the interfaces of an NMStateConfig.
+func document(interfaces string) edit {
+	return on(func(c *agentv1.NMStateConfig) { c.Spec.NetConfig.Raw = []byte(`{"interfaces":[` + interfaces + `]}`) })
+}
+
+// card adds an entry to the map of addresses.
+func card(name, mac string) edit {
+	return on(func(c *agentv1.NMStateConfig) {
+		c.Spec.Interfaces = append(c.Spec.Interfaces, agentv1.NMStateInterface{Name: name, MacAddress: mac})
+	})
 }
 
 func bmc(address string) edit {
@@ -280,6 +299,27 @@ var cases = map[string]map[string]ruleCases{
 		"checksum":          imageCases["checksum"],
 		"OCI checksum":      imageCases["OCI checksum"],
 		"reboot annotation": rebootCases,
+	},
+	"NMStateConfig": {
+		"one entry for a card": {
+			good: []edit{card("nic2", "52:54:00:00:00:02")},
+			bad:  []edit{card("nic1", "52:54:00:00:00:02"), all(card("nic2", "52:54:00:00:00:0a"), card("nic3", "52:54:00:00:00:0A"))},
+		},
+		"cards have addresses": {
+			good: []edit{
+				document(`{"name":"nic1"},{"name":"eno2","type":"ethernet"},{"name":"b","type":"bond"}`), document(`{"name":"nic2","state":"absent"}`),
+				document(`{"name":"x","identifier":"mac-address","mac-address":"52:54:00:00:00:09"}`), on(func(c *agentv1.NMStateConfig) { c.Spec.NetConfig.Raw = []byte("{}") }),
+			},
+			bad: []edit{document(`{"name":"nic2","type":"ethernet"}`), document(`{"name":"nic1"},{"name":"nic2"}`)},
+		},
+		"cards are cards": {
+			good: []edit{document(`{"name":"bond0","type":"bond"}`)},
+			bad:  []edit{document(`{"name":"nic1","type":"bond"}`)},
+		},
+		"one address": {
+			good: []edit{document(`{"name":"nic1","identifier":"mac-address","mac-address":"52:54:00:00:00:01"}`), document(`{"name":"nic1","mac-address":"52:54:00:00:00:09"}`)},
+			bad:  []edit{document(`{"name":"nic1","identifier":"mac-address","mac-address":"52:54:00:00:00:09"}`)},
+		},
 	},
 }
 

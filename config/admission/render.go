@@ -2,9 +2,11 @@ package admission
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -26,7 +28,10 @@ func (k Kind) Policy() *admissionv1.ValidatingAdmissionPolicy {
 				MatchPolicy: &equivalent,
 				ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
 					Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update},
-					Rule:       admissionv1.Rule{APIGroups: []string{"metal3.io"}, APIVersions: []string{"v1alpha1"}, Resources: []string{k.Resource}},
+					Rule: admissionv1.Rule{
+						APIGroups:   []string{cmp.Or(k.Group, metal3.GroupVersion.Group)},
+						APIVersions: []string{cmp.Or(k.Version, metal3.GroupVersion.Version)}, Resources: []string{k.Resource},
+					},
 				}}},
 			},
 			MatchConditions: []admissionv1.MatchCondition{{Name: "stays", Expression: "!has(object.metadata.deletionTimestamp)"}},

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
+	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 )
 
 // Rule is one thing that a kind's objects must hold to.
@@ -38,7 +40,9 @@ func about(object, expression string) string {
 
 // Kind is one kind with its rules.
 type Kind struct {
-	// Resource is the plural name in the API group metal3.io.
+	// Group and Version of the API; empty for metal3.io/v1alpha1.
+	Group, Version string
+	// Resource is the plural name.
 	Resource string
 	// Kind is the name in objects.
 	Kind string
@@ -54,6 +58,7 @@ func Kinds() []Kind {
 		{Resource: "dataimages", Kind: "DataImage", Rules: dataImageRules()},
 		{Resource: "hostfirmwarecomponents", Kind: "HostFirmwareComponents", Rules: firmwareRules()},
 		{Resource: "hostclaims", Kind: "HostClaim", Rules: claimRules()},
+		{Group: agentv1.GroupVersion.Group, Version: agentv1.GroupVersion.Version, Resource: "nmstateconfigs", Kind: "NMStateConfig", Rules: networkRules()},
 	}
 }
 

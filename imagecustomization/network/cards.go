@@ -8,8 +8,11 @@ import (
 	"strings"
 )
 
-// kernelNames are those that the kernel or udev give a card.
-var kernelNames = regexp.MustCompile(`^((eth|em|ib|usb|wlan)[0-9]+|(en|ib|wl|ww|sl)[abcdopsuvxP][0-9A-Za-z_]*|p[0-9]+p[0-9]+(_[0-9]+)?)$`)
+// KernelNames matches the names that the kernel or udev give a card: one of them needs no
+// address to be found.
+const KernelNames = `^((eth|em|ib|usb|wlan)[0-9]+|(en|ib|wl|ww|sl)[abcdopsuvxP][0-9A-Za-z_]*|p[0-9]+p[0-9]+(_[0-9]+)?)$`
+
+var kernelNames = regexp.MustCompile(KernelNames)
 
 // Card is one entry of a map of addresses.
 type Card struct {
