@@ -1,6 +1,7 @@
 package image
 
 import (
+	"context"
 	"testing"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -10,6 +11,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	"github.com/ironflow/ironflow/imagecustomization/network"
 )
 
 func nmState(name, mac, config string) *agentv1.NMStateConfig {
@@ -93,6 +95,24 @@ func TestACardsNameIsFilledInByTheLiveSystem(t *testing.T) {
 	w.Expect(files["etc/assisted/network/host0/mac_interface.ini"]).To(Equal("02:00:00:00:00:01=uplink\n"))
 	w.Expect(files["etc/assisted/network/host0/bond0.nmconnection"]).To(ContainSubstring("primary=uplink\n"))
 	w.Expect(string(spec.Ignition)).To(And(ContainSubstring("/etc/hostname"), ContainSubstring("node-0.example.com")))
+}
+
+// What is left to nmstatectl is said on the image: nobody else would, before the machine
+// boots.
+func TestAnImageSaysThatNmstatectlSetsItsNetworkUp(t *testing.T) {
+	w := newWorld(t, asked(ofEdge), edge(selecting), secret("pull", corev1.DockerConfigJsonKey, `{"auths":{}}`), bootsFrom("02:00:00:00:00:01"),
+		nmState("node-0", "02:00:00:00:00:01", `{"interfaces":[{"name":"uplink"},{"name":"vx","type":"vxlan"}]}`))
+	var arch string
+	w.r.options.Live = func(_ context.Context, a, _ string) network.Live {
+		arch = a
+		return network.Live{Nmstatectl: true}
+	}
+	i, _, err := w.pass()
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(arch).To(Equal(i.Spec.Architecture))
+	w.Expect(is(i, metal3v1.ConditionImageReady)).To(And(HaveField("Status", metav1.ConditionTrue),
+		HaveField("Message", And(ContainSubstring("by nmstatectl"), ContainSubstring("interfaces[1].type")))))
+	w.Expect(string(w.store.specs[0].Ignition)).To(ContainSubstring("ironflow-nmstate.service"))
 }
 
 func TestTheVersionOfAnInfraEnvPicksTheBase(t *testing.T) {

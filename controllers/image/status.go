@@ -1,6 +1,8 @@
 package image
 
 import (
+	"strings"
+
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,8 +28,16 @@ func built(image *metal3v1.PreprovisioningImage, r *Request, made images.Built, 
 	image.Status.ImageUrl = made.URL
 	// Both are empty for an ISO.
 	image.Status.KernelUrl, image.Status.ExtraKernelParams = made.KernelURL, made.ExtraKernelParams
-	condition(image, metal3v1.ConditionImageReady, true, r.Reason, "Generated image")
+	condition(image, metal3v1.ConditionImageReady, true, r.Reason, generated(r))
 	condition(image, metal3v1.ConditionImageError, false, r.Reason, "Generated image")
+}
+
+// generated is the message of an image that can be used.
+func generated(r *Request) string {
+	if r.Network.Left == nil {
+		return "Generated image"
+	}
+	return "Generated image, whose live system sets its network up by nmstatectl: " + strings.ReplaceAll(r.Network.Left.Error(), "\n", "; ")
 }
 
 // handedOut tells whether the status, as it was read, offers the image at url.
