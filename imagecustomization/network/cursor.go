@@ -172,8 +172,8 @@ func (o *object) number(key string, low, high int) int {
 
 // numberOrDefault takes an integer that nmstate writes as -1 or as unset for its
 // default.
-func (o *object) numberOrDefault(key string, unset, high int) int {
-	if n := o.number(key, -1, high); n != unset {
+func (o *object) numberOrDefault(key string, unset int) int {
+	if n := o.number(key, -1, maxInt); n != unset {
 		return n
 	}
 	return absent

@@ -17,8 +17,8 @@ func (s *section) set(key string, value any) {
 	s.keys = append(s.keys, [2]string{key, fmt.Sprint(value)})
 }
 
-// setUnless sets the key unless the number is absent.
-func (s *section) setUnless(key string, value, absent int) {
+// setNumber sets the key unless the number is absent.
+func (s *section) setNumber(key string, value int) {
 	if value != absent {
 		s.set(key, value)
 	}
@@ -84,7 +84,7 @@ func (d *document) connection(i *iface) *section {
 	if i.kind == "bond" || i.kind == "bridge" {
 		s.set("autoconnect-slaves", 1)
 	}
-	s.setUnless("lldp", i.lldp, absent)
+	s.setNumber("lldp", i.lldp)
 	return s
 }
 
@@ -117,7 +117,7 @@ func (i *iface) base() *section {
 	if i.setMAC != "" {
 		s.set("cloned-mac-address", i.setMAC)
 	}
-	s.setUnless("mtu", i.mtu, absent)
+	s.setNumber("mtu", i.mtu)
 	s.keys = append(s.keys, i.link...)
 	return s
 }
@@ -141,7 +141,7 @@ func (d *document) options(i *iface) *section {
 	case "vrf":
 		s.set("table", i.vrf.table)
 	case "infiniband":
-		s.setUnless("mtu", i.mtu, absent)
+		s.setNumber("mtu", i.mtu)
 		s.keys = append(s.keys, i.infiniband...)
 	default:
 		return nil

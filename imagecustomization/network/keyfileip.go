@@ -69,8 +69,8 @@ func (f family) automatic(s *section, six bool) {
 	if !f.autoGateway || !f.autoRoute {
 		s.set("never-default", true)
 	}
-	s.setUnless("route-table", f.tableID, absent)
-	s.setUnless("route-metric", f.metric, absent)
+	s.setNumber("route-table", f.tableID)
+	s.setNumber("route-metric", f.metric)
 	if f.clientID != "" {
 		s.set(map[bool]string{false: "dhcp-client-id", true: "dhcp-duid"}[six], f.clientID)
 	}

@@ -24,7 +24,7 @@ var routeOptions = []member{
 func parseRoute(o *object) (rt route, present bool) {
 	rt = route{
 		path: o.path, device: o.text("next-hop-interface"),
-		metric: o.numberOrDefault("metric", -1, 1<<31-1), table: o.numberOrDefault("table-id", 0, 1<<31-1),
+		metric: o.numberOrDefault("metric", -1), table: o.numberOrDefault("table-id", 0),
 	}
 	state := o.text("state")
 	o.only("state", state, "present", "absent")
@@ -70,7 +70,7 @@ const firstFreePriority = 30000
 
 // parseRule reads a routing rule; present is false for one that is to be gone.
 func parseRule(o *object) (rl rule, present bool) {
-	rl = rule{path: o.path, priority: o.numberOrDefault("priority", -1, 1<<31-1), table: o.numberOrDefault("route-table", 0, 1<<31-1), iif: o.text("iif")}
+	rl = rule{path: o.path, priority: o.numberOrDefault("priority", -1), table: o.numberOrDefault("route-table", 0), iif: o.text("iif")}
 	for _, side := range []struct {
 		key string
 		to  *netip.Prefix

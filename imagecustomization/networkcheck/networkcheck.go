@@ -37,19 +37,20 @@ var ErrNothing = errors.New("no description of a network")
 // describes no network is left out.
 func Folder(dir string, live network.Live) ([]Result, error) {
 	c := &check{live: live}
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	err = fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) {
 			return err
 		}
-		raw, err := os.ReadFile(path)
+		raw, err := root.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		name, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		c.file(name, raw)
+		c.file(path, raw)
 		return nil
 	})
 	if err == nil && len(c.results) == 0 {

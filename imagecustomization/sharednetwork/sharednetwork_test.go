@@ -54,7 +54,8 @@ func TestTheScriptGivesCardsTheKernelsNames(t *testing.T) {
 		want        string
 	}{
 		"each has the other's name": {
-			map[string]string{"ens1": "52:54:00:00:00:02", "ens2": "52:54:00:00:00:01"}, nil,
+			map[string]string{"ens1": "52:54:00:00:00:02", "ens2": "52:54:00:00:00:01"},
+			nil,
 			"primary=ens2\n\n[ipv4]\nrouting-rule1=priority 5 from 0.0.0.0/0 iif ens1 table 7\nrouting-rule2=priority 6 from 0.0.0.0/0 iif bond0 table 7\n",
 		},
 		"the primary comes late": {
