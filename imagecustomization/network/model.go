@@ -28,6 +28,7 @@ type iface struct {
 	copyMAC  string // the port whose address it gets
 	mtu      int
 	up       bool
+	down     bool // it is kept from coming up by itself, which a card without a connection does
 	lldp     int
 	ip4, ip6 family
 

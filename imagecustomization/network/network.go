@@ -97,7 +97,7 @@ func (d *document) settings(r *reader) (Settings, error) {
 		if i.matchMAC != "" {
 			s.Cards[i.name] = i.matchMAC
 		}
-		if i.up {
+		if i.up || i.down {
 			s.Keyfiles[i.name+suffix] = d.keyfile(i, holders)
 		}
 	}

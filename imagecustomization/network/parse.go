@@ -78,7 +78,7 @@ func parseInterface(o *object) *iface {
 	i := &iface{path: o.path, name: o.text("name"), profile: o.text("profile-name")}
 	o.text("description")
 	i.kind = parseType(o)
-	i.up = parseState(o)
+	i.up, i.down = parseState(o)
 	parseMAC(o, i)
 	switch {
 	case i.matchMAC != "" && anyName.MatchString(i.name):
@@ -141,10 +141,10 @@ func parseType(o *object) string {
 	return kinds[kind]
 }
 
-// parseState tells whether the interface is to be there.
-func parseState(o *object) bool {
+// parseState tells whether the interface is to be there, or to be kept down.
+func parseState(o *object) (up, down bool) {
 	state := o.word("state", []string{"up", "down", "absent"}, []string{"ignore"})
-	return state == "" || state == "up"
+	return state == "" || state == "up", state == "down"
 }
 
 // parseMAC tells the two meanings of mac-address apart.

@@ -26,8 +26,7 @@ func parseRoute(o *object) (rt route, present bool) {
 		path: o.path, device: o.text("next-hop-interface"),
 		metric: o.numberOrDefault("metric", -1), table: o.numberOrDefault("table-id", 0),
 	}
-	state := o.text("state")
-	o.only("state", state, "present", "absent")
+	state := o.word("state", []string{"present", "absent"}, []string{"ignore"})
 	var err error
 	destination := o.text("destination")
 	if rt.destination, err = netip.ParsePrefix(destination); err != nil && state != "absent" {
