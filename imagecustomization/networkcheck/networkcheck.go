@@ -41,7 +41,6 @@ func Folder(dir string, live network.Live) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
 	err = fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) {
 			return err
@@ -53,6 +52,7 @@ func Folder(dir string, live network.Live) ([]Result, error) {
 		c.file(path, raw)
 		return nil
 	})
+	err = errors.Join(err, root.Close())
 	if err == nil && len(c.results) == 0 {
 		err = fmt.Errorf("%w in %s: it holds nmstate documents, network_data.json, or manifests with them", ErrNothing, dir)
 	}
