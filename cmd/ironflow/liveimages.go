@@ -40,9 +40,9 @@ const (
 	nmstatectlNever  = "never"
 )
 
-// checkNmstatectl refuses any other.
+// checkNmstatectl refuses any other; none is auto.
 func checkNmstatectl(value string) error {
-	if !slices.Contains([]string{nmstatectlAuto, nmstatectlAlways, nmstatectlNever}, value) {
+	if !slices.Contains([]string{"", nmstatectlAuto, nmstatectlAlways, nmstatectlNever}, value) {
 		return fmt.Errorf("--live-nmstatectl %q is neither %s, %s nor %s", value, nmstatectlAuto, nmstatectlAlways, nmstatectlNever)
 	}
 	return nil
