@@ -47,6 +47,9 @@ type hubParts struct {
 	releases *releases.File
 	// ignition is the folder of installed systems' Ignition; nil for none.
 	ignition *os.Root
+	// live makes what the API serves of live images; it has base images where those are
+	// served by the same process.
+	live *program
 }
 
 func newHub(ctx context.Context, s settings, cert pki.Files, urls imageURLs, metrics prometheus.Registerer, log *slog.Logger) (*hubParts, error) {
@@ -81,9 +84,10 @@ func newHubOver(ctx context.Context, records store.Store, s settings, cert pki.F
 	if h.core, err = service.New(options); err != nil {
 		return nil, err
 	}
+	h.live = &program{settings: s, cert: cert, hub: h}
 	api := rest.Options{
 		Hub: h.core, Auth: rest.Auth{None: s.hubAuth == "none", Key: key}, Registerer: metrics, Log: log,
-		PublicURL: s.hubURL, LiveFiles: hubImages{&program{settings: s, cert: cert, hub: h}},
+		PublicURL: s.hubURL, LiveFiles: hubImages{h.live},
 	}
 	if err := s.api.apply(&api); err != nil {
 		return nil, err

@@ -56,6 +56,9 @@ func (p *program) liveSystem(ctx context.Context, arch, version string) network.
 	case nmstatectlNever:
 		return network.Live{Why: "--live-nmstatectl=never"}
 	}
+	if p.images == nil {
+		return network.Live{Why: "the base images are another process's; where they have nmstatectl, say --live-nmstatectl=always"}
+	}
 	m, err := p.images.media.Select(ctx, arch, version)
 	if err != nil {
 		return network.Live{Why: err.Error()}

@@ -165,7 +165,7 @@ func (p *program) makeParts(ctx context.Context) error {
 	if p.hub, err = newHub(ctx, p.settings, p.cert, p.imageURLs(), metrics.Registry, newSlog(p.settings.logLevel).With("logger", "hub")); err != nil {
 		return err
 	}
-	p.images.resolver = hubpaths.New(hubImages{p}, p.images.store)
+	p.images.resolver, p.hub.live.images = hubpaths.New(hubImages{p}, p.images.store), p.images
 	return errors.Join(p.serveImages(), p.serveHub())
 }
 

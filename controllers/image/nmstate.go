@@ -2,7 +2,6 @@ package image
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 

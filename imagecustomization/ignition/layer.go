@@ -47,6 +47,11 @@ func (l *layer) unit(name string, enabled bool, content string) {
 	l.units = append(l.units, types.Unit{Name: name, Enabled: &enabled, Contents: &content})
 }
 
+// enable starts a unit that the live system has.
+func (l *layer) enable(name string) {
+	l.units = append(l.units, types.Unit{Name: name, Enabled: new(true)})
+}
+
 // resource holds content as a data URL. Text stays readable, because the archive
 // around the config compresses it far better than base64.
 func resource(content string) types.Resource {
