@@ -31,11 +31,11 @@ func TestABackupOfWhenAMachineWasWorkedOn(t *testing.T) {
 			},
 			"it is switched off": {
 				by:   func(w *world) { w.sim.Edit("lab~host-1", map[string]any{"power_state": "power off"}) },
-				want: func(h *metal3.BareMetalHost) bool { return rests(h) },
+				want: rests,
 			},
 			"an inspection is asked for": {
 				by:   func(w *world) { w.annotate(names.Inspect, "") },
-				want: func(h *metal3.BareMetalHost) bool { return rests(h) },
+				want: rests,
 			},
 		} {
 			t.Run(string(state)+"/"+name, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/ironflow/ironflow/agent/inventory/disks"
+	"github.com/ironflow/ironflow/agent/inventory/diskuse"
 	"github.com/ironflow/ironflow/agent/inventory/mounts"
 	"github.com/ironflow/ironflow/agent/inventory/source"
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -58,7 +58,7 @@ func (u uses) of(disk blockdev.Device) error {
 		}
 	}
 	// What the mount table does not name: swap, and file systems of many devices.
-	if at := disks.InUse(u.machine, disk.KernelName(), u.table); len(at) > 0 {
+	if at := diskuse.InUse(u.machine, disk.KernelName(), u.table); len(at) > 0 {
 		return fmt.Errorf("%s is in use: something of it is mounted on %s", disk.Path, at[0])
 	}
 	return nil

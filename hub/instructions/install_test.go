@@ -202,11 +202,13 @@ func TestTheNetworkOfTheDisk(t *testing.T) {
 		},
 		"a static network of another card": {[]wire.Disk{single}, func(in *instructions.Input) { in.InfraEnv = inMap("52:54:00:AA:00:01") }, []string{"--copy-network", san}},
 		"a static network of the card": {
-			[]wire.Disk{single}, func(in *instructions.Input) { in.InfraEnv = inMap("52:54:00:AA:00:02") },
+			[]wire.Disk{single},
+			func(in *instructions.Input) { in.InfraEnv = inMap("52:54:00:AA:00:02") },
 			[]string{"--copy-network", "ip=10.0.0.1:::255.0.0.0::52-54-00-aa-00-02:none"},
 		},
 		"a static network of the card over IPv6": {
-			[]wire.Disk{iscsi("/dev/disk/by-id/one", "sda", "", "fd00::1")}, func(in *instructions.Input) { in.InfraEnv = inMap("52:54:00:AA:00:02") },
+			[]wire.Disk{iscsi("/dev/disk/by-id/one", "sda", "", "fd00::1")},
+			func(in *instructions.Input) { in.InfraEnv = inMap("52:54:00:AA:00:02") },
 			[]string{"--copy-network", "ip=[fd00::1]:::64::52-54-00-aa-00-02:none"},
 		},
 	} {

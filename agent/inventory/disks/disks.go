@@ -7,9 +7,9 @@ package disks
 import (
 	"context"
 	"path"
-	"slices"
 	"strings"
 
+	"github.com/ironflow/ironflow/agent/inventory/diskuse"
 	"github.com/ironflow/ironflow/agent/inventory/mounts"
 	"github.com/ironflow/ironflow/agent/inventory/source"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -126,8 +126,8 @@ func read(m source.Machine, name, byID string) found {
 	base := path.Join(blockDir, name)
 	number := m.Line(base, "dev")
 	db := udev(m, number)
-	parts := partitions(m, name)
-	f := found{device: m.Link(base), numbers: numbersOf(m, name, parts)}
+	parts := diskuse.Partitions(m, name)
+	f := found{device: m.Link(base), numbers: diskuse.Numbers(m, name, parts)}
 	f.disk = wire.Disk{
 		Name: name, Path: devDir + name, SizeBytes: m.Number(base, "size") * sector, ByID: byID,
 		Model:     source.First(db["ID_MODEL"], m.Line(base, "device/model")),
@@ -146,7 +146,7 @@ func read(m source.Machine, name, byID string) found {
 	for _, part := range parts {
 		f.labels = append(f.labels, label(m, path.Join(base, part), m.Line(base, part, "dev")))
 	}
-	f.disk.Holders = strings.Join(holders(m, name, parts), ",")
+	f.disk.Holders = strings.Join(diskuse.Holders(m, name, parts), ",")
 	return f
 }
 
@@ -174,16 +174,6 @@ func idLinks(m source.Machine) map[string]string {
 	return out
 }
 
-func partitions(m source.Machine, name string) []string {
-	var out []string
-	for _, entry := range m.Names(blockDir, name) {
-		if strings.HasPrefix(entry, name) && m.Exists(blockDir, name, entry, "partition") {
-			out = append(out, entry)
-		}
-	}
-	return out
-}
-
 // label is the partition's name in its table.
 func label(m source.Machine, base, number string) string {
 	if name := unescape(udev(m, number)["ID_PART_ENTRY_NAME"]); name != "" {
@@ -196,51 +186,6 @@ func label(m source.Machine, base, number string) string {
 		}
 	})
 	return name
-}
-
-// holders lists what is built on the disk or its partitions.
-func holders(m source.Machine, name string, parts []string) []string {
-	all := m.Names(blockDir, name, "holders")
-	for _, part := range parts {
-		all = append(all, m.Names(blockDir, name, part, "holders")...)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// numbersOf lists the numbers of the disk, its partitions and all that is built on them.
-func numbersOf(m source.Machine, name string, parts []string) []string {
-	numbers := []string{m.Line(blockDir, name, "dev")}
-	for _, part := range parts {
-		numbers = append(numbers, m.Line(blockDir, name, part, "dev"))
-	}
-	return append(numbers, stacked(m, name, parts)...)
-}
-
-// maxStack bounds how many devices are looked at above one disk.
-const maxStack = 256
-
-// stacked lists the numbers of all devices that are built on the disk: the
-// partitions of a multipath device are devices of the mapper, and a volume
-// group may lie on a RAID.
-func stacked(m source.Machine, name string, parts []string) []string {
-	var numbers []string
-	seen := map[string]bool{name: true}
-	for next := holders(m, name, parts); len(next) > 0 && len(seen) < maxStack; {
-		above := next[0]
-		next = next[1:]
-		if seen[above] {
-			continue
-		}
-		seen[above] = true
-		inner := partitions(m, above)
-		numbers = append(numbers, m.Line(blockDir, above, "dev"))
-		for _, part := range inner {
-			numbers = append(numbers, m.Line(blockDir, above, part, "dev"))
-		}
-		next = append(next, holders(m, above, inner)...)
-	}
-	return numbers
 }
 
 // applianceSize is what hubs are told of the disk of an appliance.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironflow/ironflow/agent/inventory/diskuse"
 	"github.com/ironflow/ironflow/agent/inventory/mounts"
 	"github.com/ironflow/ironflow/agent/inventory/source"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -17,13 +18,13 @@ const applianceName = "agent"
 // roles are the hub's business.
 type judge struct {
 	machine source.Machine
-	uses    uses
+	uses    diskuse.Uses
 	// firmware are the iSCSI targets that the firmware knows, read when needed.
 	firmware func() []string
 }
 
 func newJudge(m source.Machine, table []mounts.Mount) judge {
-	j := judge{machine: m, uses: usesOf(m, table)}
+	j := judge{machine: m, uses: diskuse.Of(m, table)}
 	var known []string
 	read := false
 	j.firmware = func() []string {
@@ -40,7 +41,7 @@ func (j judge) verdict(f found) wire.Disk {
 	disk := f.disk
 	var mounted []string
 	if !slices.ContainsFunc(f.labels, func(label string) bool { return strings.HasPrefix(label, applianceName) }) {
-		mounted = j.uses.of(f.numbers)
+		mounted = j.uses.By(f.numbers)
 	}
 	isISO := func(target string) bool { return strings.HasSuffix(target, "iso") }
 	disk.IsInstallationMedia = disk.DriveType == wire.DriveTypeOdd || slices.ContainsFunc(mounted, isISO)

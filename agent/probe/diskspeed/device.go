@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ironflow/ironflow/agent/inventory/disks"
+	"github.com/ironflow/ironflow/agent/inventory/diskuse"
 	"github.com/ironflow/ironflow/agent/inventory/mounts"
 	"github.com/ironflow/ironflow/agent/inventory/source"
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -34,7 +34,7 @@ func checkUse(m source.Machine, device string) error {
 	if err != nil {
 		return fmt.Errorf("look for mounts of %s: %w", device, err)
 	}
-	if at := disks.InUse(m, name, table); len(at) > 0 {
+	if at := diskuse.InUse(m, name, table); len(at) > 0 {
 		return fmt.Errorf("%s is in use: something of it is mounted at %s", device, at[0])
 	}
 	return nil

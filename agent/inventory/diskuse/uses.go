@@ -1,4 +1,7 @@
-package disks
+// Package diskuse tells what of a disk is in use: where something of it, or of what is
+// built on it, is mounted. It is for all that may write a disk, and so knows of no hub.
+// The main function is [InUse].
+package diskuse
 
 import (
 	"path"
@@ -10,7 +13,9 @@ import (
 )
 
 const (
+	blockDir  = "/sys/block"
 	classDir  = "/sys/class/block"
+	devDir    = "/dev/"
 	btrfsDir  = "/sys/fs/btrfs"
 	swapsFile = "/proc/swaps"
 	// swap stands for the mount point of what the kernel swaps to, as lsblk has it.
@@ -23,14 +28,15 @@ const (
 // swaps to it. Partitions count, and all that is built on them: volume groups,
 // RAID, multipath.
 func InUse(m source.Machine, name string, table []mounts.Mount) []string {
-	return usesOf(m, table).of(numbersOf(m, name, partitions(m, name)))
+	return Of(m, table).By(Numbers(m, name, Partitions(m, name)))
 }
 
-// uses are mount points by "major:minor".
-type uses map[string][]string
+// Uses are mount points by "major:minor".
+type Uses map[string][]string
 
-func usesOf(m source.Machine, table []mounts.Mount) uses {
-	u := uses{}
+// Of reads what is in use: what is mounted, and what the kernel swaps to.
+func Of(m source.Machine, table []mounts.Mount) Uses {
+	u := Uses{}
 	for _, mount := range table {
 		u[mount.Device] = append(u[mount.Device], mount.Target)
 		// Btrfs has a number of its own; where it lies says only the source.
@@ -49,7 +55,7 @@ func usesOf(m source.Machine, table []mounts.Mount) uses {
 	return u
 }
 
-func (u uses) add(m source.Machine, name, target string) {
+func (u Uses) add(m source.Machine, name, target string) {
 	if number := m.Line(classDir, name, "dev"); number != "" {
 		u[number] = append(u[number], target)
 	}
@@ -68,8 +74,8 @@ func members(m source.Machine, device string) []string {
 // maxTargets bounds how many mount points a reason names.
 const maxTargets = 8
 
-// of lists where something with one of the numbers is in use.
-func (u uses) of(numbers []string) []string {
+// By lists where something with one of the numbers is in use.
+func (u Uses) By(numbers []string) []string {
 	var out []string
 	for _, number := range numbers {
 		out = append(out, u[number]...)
