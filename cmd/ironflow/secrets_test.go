@@ -67,10 +67,9 @@ func TestSecretsWithoutALabelAreFollowed(t *testing.T) {
 		}, patience, 200*time.Millisecond).Should(HaveKeyWithValue(names.EnvironmentLabel, names.EnvironmentValue), secret.Name)
 	}
 	image := &metal3.PreprovisioningImage{}
-	w.Eventually(func() string {
-		if w.kube.Get(t.Context(), client.ObjectKeyFromObject(h), image) != nil {
-			return ""
-		}
-		return image.Status.NetworkData.Version
-	}, patience, 200*time.Millisecond).Should(Equal(net.ResourceVersion), "the image has the network data as they are")
+	w.Eventually(func(g Gomega) {
+		g.Expect(w.kube.Get(t.Context(), client.ObjectKeyFromObject(h), image)).To(Succeed())
+		g.Expect(w.kube.Get(t.Context(), client.ObjectKeyFromObject(net), net)).To(Succeed()) // its marks come one by one
+		g.Expect(image.Status.NetworkData.Version).To(Equal(net.ResourceVersion))
+	}, patience, 200*time.Millisecond).Should(Succeed(), "the image has the network data as they are")
 }

@@ -8,6 +8,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/ironflow/ironflow/imagecustomization/sharednetwork"
+	"github.com/ironflow/ironflow/test/ignitioncheck"
 )
 
 // TestWithoutInitrd: a medium that somebody else makes has the networks in its Ignition.
@@ -20,6 +21,7 @@ func TestWithoutInitrd(t *testing.T) {
 
 	raw, err := sharednetwork.WithoutInitrd(own, sharednetwork.Entries(hosts, 20*time.Second), 20*time.Second)
 	g.Expect(err).NotTo(HaveOccurred())
+	ignitioncheck.Valid(t, raw)
 	config, problems, err := v3_2.Parse(raw)
 	g.Expect(err).NotTo(HaveOccurred(), "%v", problems)
 	modes := map[string]int{}

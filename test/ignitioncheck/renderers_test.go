@@ -16,10 +16,11 @@ const root = "../.."
 
 // writers are the packages that write Ignition configs: for each, what it writes.
 var writers = map[string]string{
-	"imagecustomization/ignition": "live images of hosts and of infra-envs (discovery.ign)",
-	"hub/ignition":                "installed systems",
-	"customdeploy/coreos":         "installed systems of install_coreos: the user's config with the host's name",
-	"agent/install/coreos":        "a single node's installed system: the rendered master config with the host's own",
+	"imagecustomization/ignition":      "live images of hosts and of infra-envs (discovery.ign)",
+	"hub/ignition":                     "installed systems",
+	"customdeploy/coreos":              "installed systems of install_coreos: the user's config with the host's name",
+	"imagecustomization/sharednetwork": "live systems that somebody else makes the image of: networks of their hosts",
+	"agent/install/coreos":             "a single node's installed system: the rendered master config with the host's own",
 }
 
 // readers are the packages that know configs and write none that a machine boots.

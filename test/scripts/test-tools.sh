@@ -4,7 +4,7 @@
 # Without root nothing is installed; the tests that need them then skip and say so. With CI=true that is an error.
 #   test-tools.sh [PACKAGE...]     other packages instead
 set -euo pipefail
-packages=(mmdebstrap dbus network-manager util-linux cpio xorriso nginx-light chrony dnsmasq-base tang-common jose podman e2fsprogs fdisk iproute2 dmidecode buildah udev postgresql)
+packages=(mmdebstrap dbus systemd network-manager util-linux cpio xorriso nginx-light chrony dnsmasq-base tang-common jose podman e2fsprogs fdisk iproute2 dmidecode buildah udev postgresql)
 [ $# -eq 0 ] || packages=("$@")
 missing=()
 for p in "${packages[@]}"; do
