@@ -39,10 +39,11 @@ func (d Device) KernelName() string { return cmp.Or(d.KName, filepath.Base(d.Pat
 // IsRAID tells whether it is an assembled software RAID.
 func (d Device) IsRAID() bool { return isRAID(d.Type) }
 
-// Find returns the device of that path, wherever it lies in the tree.
+// Find returns the device of that path, wherever it lies in the tree. The kernel's own
+// name counts as well: /dev/dm-0 is /dev/mapper/mpatha.
 func Find(tree []Device, path string) (Device, bool) {
 	for _, d := range tree {
-		if d.Path == path {
+		if d.Path == path || "/dev/"+d.KernelName() == path {
 			return d, true
 		}
 		if found, ok := Find(d.Children, path); ok {

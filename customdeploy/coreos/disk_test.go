@@ -80,11 +80,15 @@ func TestAMemberOfAKeptRAIDIsNotWritten(t *testing.T) {
 	g.Expect(*written).To(BeEmpty(), "%+v", r)
 }
 
+// bareDisks is the tree of two disks with nothing on them.
+const bareDisks = `{"blockdevices": [
+	{"name": "sda", "path": "/dev/sda", "type": "disk", "fstype": null, "maj:min": "8:0"}, {"name": "sdb", "path": "/dev/sdb", "type": "disk", "fstype": null, "maj:min": "8:16"}]}`
+
 // TestDisksThatTheNodeSkipsAreNotWritten: properties.skip_block_devices names disks that nobody may
 // touch; IPA's choice of the root device leaves them out.
 func TestDisksThatTheNodeSkipsAreNotWritten(t *testing.T) {
 	g := NewWithT(t)
-	m, s, written := listed(t, twoPaths, `{"blockdevices": []}`)
+	m, s, written := listed(t, twoPaths, bareDisks)
 	r := s.Run(t.Context(), order(m, step.Node{
 		InstanceInfo: map[string]any{}, Properties: map[string]any{"skip_block_devices": []any{map[string]any{"name": "/dev/sda"}}},
 	}))
@@ -139,7 +143,7 @@ func TestSizesHaveFractions(t *testing.T) {
 func TestAProgramThatCannotBeKilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		m, s, _ := listed(t, twoPaths, `{"blockdevices": []}`)
+		m, s, _ := listed(t, twoPaths, bareDisks)
 		free := make(chan struct{})
 		m.install = func(context.Context, []string, func(string)) error { <-free; return nil }
 		ended := make(chan step.Report, 1)

@@ -54,15 +54,15 @@ func (h *Host) Kept(path string) string { return h.kept[path] }
 // a system.
 var notWhole = []string{"part", "lvm", "crypt", "md", "rom"}
 
-// Refusal says why the disk may not be written, nil if it may. A disk that lsblk
-// does not show has nothing on it.
+// Refusal says why the disk may not be written, nil if it may. What lies on a disk that
+// lsblk does not show is not known.
 func (h *Host) Refusal(disk string) error {
 	if why := h.kept[disk]; why != "" {
 		return fmt.Errorf("%s must stay as it is: %s", disk, why)
 	}
 	device, ok := blockdev.Find(h.Tree, disk)
 	if !ok {
-		device = blockdev.Device{Path: disk}
+		return fmt.Errorf("%s may not be written: lsblk does not show it, so that nobody knows what lies on it", disk)
 	}
 	if slices.Contains(notWhole, device.Type) {
 		return fmt.Errorf("%s is no whole disk, its type is %s", disk, device.Type)

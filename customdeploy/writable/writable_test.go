@@ -37,7 +37,7 @@ func TestRefusals(t *testing.T) {
 		want   string
 	}{
 		"an empty disk":          {disk: "/dev/sde"},
-		"one that lsblk hides":   {disk: "/dev/vda"},
+		"one that lsblk hides":   {disk: "/dev/vda", want: "/dev/vda may not be written: lsblk does not show it"},
 		"a multipath disk":       {disk: "/dev/mapper/mpatha"},
 		"a member of a RAID":     {disk: "/dev/sdc"},
 		"a path":                 {disk: "/dev/sdb", want: "/dev/sdb is one path of the multipath disk /dev/mapper/mpatha"},

@@ -42,12 +42,12 @@ func TestWhatReachesToOtherDisks(t *testing.T) {
 			[]string{"lvm vgchange --activate n -- vg0", "lvm vgchange --activate n -- vg0", "lvm pvremove --yes --force --force /dev/sda", "wipefs --all --force /dev/sda"},
 		},
 		"a multipath disk": {
-			`{"path": "/dev/mapper/mpatha", "type": "mpath", "fstype": null, "children": [
+			`{"path": "/dev/mapper/mpatha", "kname": "sda", "type": "mpath", "fstype": null, "children": [
 				{"path": "/dev/mapper/mpatha1", "type": "part", "fstype": "LVM2_member", "children": [{"path": "/dev/mapper/a-b", "type": "lvm", "fstype": "xfs"}]}]}`,
 			[]string{"lvm vgchange --activate n -- vg0", "lvm pvremove --yes --force --force /dev/mapper/mpatha1", "wipefs --all --force /dev/mapper/mpatha1", "wipefs --all --force /dev/mapper/mpatha"},
 		},
 		"a RAID that is the disk itself stays one": {
-			`{"path": "/dev/md126", "type": "raid1", "fstype": null, "children": [{"path": "/dev/md126p1", "type": "part", "fstype": "vfat"}]}`,
+			`{"path": "/dev/md126", "kname": "sda", "type": "raid1", "fstype": null, "children": [{"path": "/dev/md126p1", "type": "part", "fstype": "vfat"}]}`,
 			[]string{"wipefs --all --force /dev/md126p1", "wipefs --all --force /dev/md126"},
 		},
 	} {
@@ -157,9 +157,9 @@ func TestDisksToFormat(t *testing.T) {
 		"another disk":              {disk: sdb, ordered: `{"path": "/dev/sda", "type": "disk"}`, wiped: true},
 		"a link that has moved":     {disk: sdb, ordered: `{"path": "/dev/sda", "type": "disk"}`, resolved: "/dev/sdc"},
 		"a partition":               {disk: `{"path": "/dev/sdb", "type": "part"}`, ordered: `{"path": "/dev/sda", "type": "disk"}`},
-		"a path of the ordered one": {disk: `{"path": "/dev/sdb", "type": "disk", "children": [{"path": "/dev/mapper/mpatha", "type": "mpath"}]}`, ordered: `{"path": "/dev/mapper/mpatha", "type": "mpath"}`},
-		"what lies on it":           {disk: `{"path": "/dev/md126", "type": "raid1"}`, ordered: `{"path": "/dev/sda", "type": "disk", "children": [{"path": "/dev/md126", "type": "raid1"}]}`},
-		"a member of its RAID":      {disk: `{"path": "/dev/sdb", "type": "disk", "fstype": "isw_raid_member", "children": [{"path": "/dev/md126", "type": "raid1"}]}`, ordered: `{"path": "/dev/md126", "type": "raid1"}`},
+		"a path of the ordered one": {disk: `{"path": "/dev/sdb", "type": "disk", "children": [{"path": "/dev/mapper/mpatha", "type": "mpath"}]}`, ordered: `{"path": "/dev/mapper/mpatha", "kname": "sda", "type": "mpath"}`},
+		"what lies on it":           {disk: `{"path": "/dev/md126", "kname": "sdb", "type": "raid1"}`, ordered: `{"path": "/dev/sda", "type": "disk", "children": [{"path": "/dev/md126", "type": "raid1"}]}`},
+		"a member of its RAID":      {disk: `{"path": "/dev/sdb", "type": "disk", "fstype": "isw_raid_member", "children": [{"path": "/dev/md126", "type": "raid1"}]}`, ordered: `{"path": "/dev/md126", "kname": "sda", "type": "raid1"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
