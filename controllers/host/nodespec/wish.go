@@ -2,8 +2,6 @@ package nodespec
 
 import (
 	"encoding/json"
-	"fmt"
-	"hash/fnv"
 	"time"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -96,13 +94,9 @@ func (w Wish) record(d *ironic.Desired) {
 	d.Extra = ironic.Fields{keyWish: w}
 }
 
-// Digest names the wish: another image, method, format or checksum, another name.
-func (w Wish) Digest() string {
-	sum := fnv.New64a()
-	raw, err := json.Marshal(w)
-	fmt.Fprintln(sum, string(raw), err)
-	return fmt.Sprintf("%016x", sum.Sum64())
-}
+// Digest names the wish: another image, method, format or checksum, another name. The watch
+// has the same of what a node keeps.
+func (w Wish) Digest() string { return ironic.WishDigest(w) }
 
 // Same reports whether two wishes agree in everything.
 func (w Wish) Same(other Wish) bool { return equality.Semantic.DeepEqual(w, other) }

@@ -139,7 +139,7 @@ func (o *Observed) holdsOther() bool {
 	}
 	n, read := o.InFull()
 	if !read { // the watch shows whether it was recorded otherwise; at the end of a deployment it is read anyway
-		return !inWork && o.Node.Wish != "" && o.Node.Wish != ironic.WishDigest(told) && o.Node.Wish != o.Wish
+		return !inWork && o.Node.Wish != "" && o.Node.Wish != told.Digest() && o.Node.Wish != o.Wish
 	}
 	asked, known := nodespec.RecordedWish(n.Node())
 	return known && (nodespec.OfAnotherTime(o.Host, n.Node()) || !inWork && nodespec.Changed(asked, told))
