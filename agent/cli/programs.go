@@ -11,11 +11,11 @@ import (
 	"github.com/ironflow/ironflow/agent/handover"
 	"github.com/ironflow/ironflow/agent/inventory"
 	"github.com/ironflow/ironflow/agent/inventory/gpus"
-	"github.com/ironflow/ironflow/agent/inventory/source"
 	"github.com/ironflow/ironflow/agent/logging"
 	"github.com/ironflow/ironflow/agent/outcome"
 	"github.com/ironflow/ironflow/agent/service"
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/source"
 )
 
 const (

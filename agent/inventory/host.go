@@ -9,12 +9,12 @@ import (
 	"github.com/ironflow/ironflow/agent/inventory/disks"
 	"github.com/ironflow/ironflow/agent/inventory/gpus"
 	"github.com/ironflow/ironflow/agent/inventory/ipmi"
-	"github.com/ironflow/ironflow/agent/inventory/mounts"
 	"github.com/ironflow/ironflow/agent/inventory/network"
 	"github.com/ironflow/ironflow/agent/inventory/smbios"
-	"github.com/ironflow/ironflow/agent/inventory/source"
 	"github.com/ironflow/ironflow/agent/inventory/system"
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/mounts"
+	"github.com/ironflow/ironflow/customdeploy/source"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/ironflow/ironflow/agent/inventory/disks"
 	"github.com/ironflow/ironflow/agent/inventory/network"
-	"github.com/ironflow/ironflow/agent/inventory/source"
 	"github.com/ironflow/ironflow/agent/scenario"
+	"github.com/ironflow/ironflow/customdeploy/source"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 

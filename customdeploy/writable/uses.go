@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/ironflow/ironflow/agent/inventory/diskuse"
-	"github.com/ironflow/ironflow/agent/inventory/mounts"
-	"github.com/ironflow/ironflow/agent/inventory/source"
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/blockdev"
+	"github.com/ironflow/ironflow/customdeploy/diskuse"
+	"github.com/ironflow/ironflow/customdeploy/mounts"
+	"github.com/ironflow/ironflow/customdeploy/source"
 )
 
 // uses is what of a host's disks is in use.

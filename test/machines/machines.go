@@ -18,7 +18,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/customdeploy/source"
 )
 
 // The files of a recording.

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"testing/fstest"
 
-	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/customdeploy/source"
 )
 
 // maxFile bounds a recorded file; the system's list of PCI names is larger and

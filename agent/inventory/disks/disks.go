@@ -9,9 +9,9 @@ import (
 	"path"
 	"strings"
 
-	"github.com/ironflow/ironflow/agent/inventory/diskuse"
-	"github.com/ironflow/ironflow/agent/inventory/mounts"
-	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/customdeploy/diskuse"
+	"github.com/ironflow/ironflow/customdeploy/mounts"
+	"github.com/ironflow/ironflow/customdeploy/source"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ironflow/ironflow/agent/inventory/diskuse"
-	"github.com/ironflow/ironflow/agent/inventory/mounts"
-	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/customdeploy/diskuse"
+	"github.com/ironflow/ironflow/customdeploy/mounts"
+	"github.com/ironflow/ironflow/customdeploy/source"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 

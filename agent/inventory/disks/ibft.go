@@ -6,7 +6,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/customdeploy/source"
 )
 
 // firmwareDir holds what the firmware booted from: ibft, or iscsi_bootN of

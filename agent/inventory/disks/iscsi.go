@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/customdeploy/source"
 )
 
 // session is the iSCSI session that a disk is reached through.

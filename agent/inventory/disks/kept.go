@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/customdeploy/source"
 )
 
 const (

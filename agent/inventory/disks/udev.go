@@ -4,7 +4,7 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/customdeploy/source"
 )
 
 // udevDir holds udev's database: one file for each device, named by its number.

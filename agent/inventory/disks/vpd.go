@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"path"
 
-	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/customdeploy/source"
 )
 
 // identification is the page of vital product data that names the device

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/ironflow/ironflow/agent/inventory/gpus/pciids"
-	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/customdeploy/source"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 

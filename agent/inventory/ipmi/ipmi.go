@@ -7,7 +7,7 @@ import (
 	"context"
 	"net/netip"
 
-	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/customdeploy/source"
 )
 
 // What is told when there is no address.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ironflow/ironflow/agent/inventory/smbios"
-	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/customdeploy/source"
 )
 
 const pciDir = "/sys/bus/pci/devices"

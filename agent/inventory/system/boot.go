@@ -3,8 +3,8 @@ package system
 import (
 	"strings"
 
-	"github.com/ironflow/ironflow/agent/inventory/mounts"
-	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/customdeploy/mounts"
+	"github.com/ironflow/ironflow/customdeploy/source"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/customdeploy/source"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 

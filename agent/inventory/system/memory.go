@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ironflow/ironflow/agent/inventory/smbios"
-	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/customdeploy/source"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 

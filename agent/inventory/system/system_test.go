@@ -7,9 +7,9 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/agent/inventory/mounts"
 	"github.com/ironflow/ironflow/agent/inventory/smbios"
-	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/customdeploy/mounts"
+	"github.com/ironflow/ironflow/customdeploy/source"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/ironflow/ironflow/agent/inventory/smbios"
-	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/customdeploy/source"
 )
 
 // hypervisors are how the texts of DMI begin on virtual machines. Those that

@@ -5,10 +5,10 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ironflow/ironflow/agent/inventory/diskuse"
-	"github.com/ironflow/ironflow/agent/inventory/mounts"
-	"github.com/ironflow/ironflow/agent/inventory/source"
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/diskuse"
+	"github.com/ironflow/ironflow/customdeploy/mounts"
+	"github.com/ironflow/ironflow/customdeploy/source"
 )
 
 // checkDevice refuses what must not be overwritten: a file that is no disk, a

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"path"
 
-	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/customdeploy/source"
 )
 
 // compare asks for what the inventory rarely has to ask for, because a file or

@@ -11,8 +11,8 @@ import (
 
 	"github.com/ironflow/ironflow/agent/inventory"
 	"github.com/ironflow/ironflow/agent/inventory/gpus"
-	"github.com/ironflow/ironflow/agent/inventory/source"
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/source"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/machines"
 )

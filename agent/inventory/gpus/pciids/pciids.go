@@ -13,7 +13,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/customdeploy/source"
 )
 
 //go:generate go run ./gen /usr/share/misc/pci.ids pci.ids.gz

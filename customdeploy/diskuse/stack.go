@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ironflow/ironflow/agent/inventory/source"
+	"github.com/ironflow/ironflow/customdeploy/source"
 )
 
 // Partitions lists the disk's partitions.

@@ -1,4 +1,4 @@
-// Package source is the interface through which the inventory sees a machine:
+// Package source is the interface through which the inventory and the deploy steps see a machine:
 // its files, by the names that they have on the host, and a [Kernel] for what
 // no file tells. A real machine is [Live]; a recorded one is a file system in
 // memory with kept answers. Nothing here starts a program, and every read is
