@@ -129,6 +129,7 @@ type wireNode struct {
 func (w *wireNode) node() *Node {
 	row := w.row()
 	row.DeployStep, row.Agent, row.Wish = w.DeployStep, agentInfo(w.DriverInternalInfo), WishDigest(w.Extra[KeyWish])
+	row.Credentials, _ = w.Extra[KeyCredentials].(string)
 	return &Node{
 		Row: row, MaintenanceReason: Redact(w.MaintenanceReason),
 		CreatedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt, InspectionFinishedAt: w.InspectionFinishedAt,

@@ -32,6 +32,9 @@ type Row struct {
 	// Wish is the digest of what the host controller had the node keep of its deployment, in
 	// extra; empty for nothing: see WishDigest.
 	Wish string
+	// Credentials is the digest of the BMC's username and password that the host controller
+	// has sent last, as it has the node keep it, in extra; empty for nothing.
+	Credentials string
 
 	DeployStep Step
 	Agent      AgentInfo
@@ -39,6 +42,9 @@ type Row struct {
 
 // KeyWish is the entry of extra that Row.Wish is the digest of.
 const KeyWish = "ironflow_wish"
+
+// KeyCredentials is the entry of extra that Row.Credentials is.
+const KeyCredentials = "ironflow_credentials"
 
 // WishDigest names a value of KeyWish, as it was sent or as Ironic gives it back; empty for none.
 func WishDigest(wish any) string {
@@ -100,7 +106,8 @@ type wireRow struct {
 
 // wireExtra is what lists are read for of extra, where others keep things as well.
 type wireExtra struct {
-	Wish any `json:"ironflow_wish"`
+	Wish        any `json:"ironflow_wish"`
+	Credentials any `json:"ironflow_credentials"`
 }
 
 // row keeps of a list entry what the watch compares.
@@ -110,6 +117,7 @@ func (w *wireRow) row() Row {
 		PowerState: w.PowerState, TargetPowerState: w.TargetPowerState, Maintenance: w.Maintenance, Fault: w.Fault, Reservation: w.Reservation,
 		ProvisionUpdatedAt: w.ProvisionUpdatedAt, LastError: Redact(w.LastError), Health: w.Health, Wish: WishDigest(w.Extra.Wish),
 	}
+	r.Credentials, _ = w.Extra.Credentials.(string)
 	if w.DriverInternalInfo != nil {
 		r.DeployStep, r.Agent = w.DeployStep, agentInfo(w.DriverInternalInfo)
 	}
@@ -132,7 +140,7 @@ func (r Row) sameFields(o Row) bool {
 		r.TargetProvisionState == o.TargetProvisionState && r.PowerState == o.PowerState &&
 		r.TargetPowerState == o.TargetPowerState &&
 		r.Maintenance == o.Maintenance && r.Fault == o.Fault && r.Reservation == o.Reservation &&
-		r.ProvisionUpdatedAt.Equal(o.ProvisionUpdatedAt) && r.LastError == o.LastError && r.Health == o.Health && r.Wish == o.Wish
+		r.ProvisionUpdatedAt.Equal(o.ProvisionUpdatedAt) && r.LastError == o.LastError && r.Health == o.Health && r.Wish == o.Wish && r.Credentials == o.Credentials
 }
 
 // sameProgress compares how far a deployment is; heartbeats alone do not count.

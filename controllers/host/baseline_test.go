@@ -16,7 +16,7 @@ import (
 func restored(t *testing.T, change func(*metal3.BareMetalHost)) *world {
 	t.Helper()
 	w, restore := backedUp(t)
-	w.stop()
+	w.halt()
 	restore(change)
 	w.sim.ResetCounts()
 	w.start(policy.Settings{})
@@ -133,7 +133,7 @@ func TestWhatRunsAlreadyIsTakenOver(t *testing.T) {
 func withoutNode(t *testing.T, power string, change func(*metal3.BareMetalHost)) *world {
 	t.Helper()
 	w := restored(t, change)
-	w.stop()
+	w.halt()
 	w.sim.Wipe()
 	w.sim.ResetCounts()
 	w.start(policy.Settings{})

@@ -21,12 +21,12 @@ import (
 	"github.com/ironflow/ironflow/controllers/reconcile"
 )
 
-// phaseUnsaved reports whether the phase that the next call belongs to is not
-// stored yet, or that it sends credentials. After a crash the stored status must explain
+// phaseUnsaved reports whether the phase that the next call belongs to, or when it began, is not
+// stored yet. After a crash the stored status must explain
 // what Ironic does, and has.
 func (p *pass) phaseUnsaved() bool {
 	stored, present := p.Saver.Before().Status, p.Known.Host.Status
-	return !policy.SameSending(&stored, &present) || stored.Provisioning.State != present.Provisioning.State || !nodespec.SameRAID(stored.Provisioning.RAID, present.Provisioning.RAID) ||
+	return stored.Provisioning.State != present.Provisioning.State || nodespec.Begun(p.Saver.Before()) != nodespec.Begun(p.Known.Host) || !nodespec.SameRAID(stored.Provisioning.RAID, present.Provisioning.RAID) ||
 		(stored.OperationalStatus == metal3.OperationalStatusServicing) != (present.OperationalStatus == metal3.OperationalStatusServicing)
 }
 

@@ -46,7 +46,7 @@ func TestABackupOfBeforeAnotherDeploymentTouchesNothing(t *testing.T) {
 				w.untilState(metal3.StateProvisioned, 10*time.Minute)
 				let(time.Minute)
 
-				w.stop()
+				w.halt()
 				if c.change != nil {
 					c.change(backup)
 				}

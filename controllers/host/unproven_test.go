@@ -26,7 +26,7 @@ func (w *world) enrolledAgain(power string) {
 func restoredWithoutNode(t *testing.T, change func(*metal3.BareMetalHost)) *world {
 	t.Helper()
 	w, restore := backedUp(t)
-	w.stop()
+	w.halt()
 	restore(change)
 	w.sim.Wipe()
 	w.sim.ResetCounts()
@@ -40,17 +40,25 @@ func restoredWithoutNode(t *testing.T, change func(*metal3.BareMetalHost)) *worl
 func (w *world) foundOn() {
 	w.t.Helper()
 	h := w.host()
-	w.g.Expect(condition(h, "Stalled").Reason).To(Equal("MachineMayBeInUse"), h.Status.ErrorMessage)
-	w.g.Expect(h.Status.ErrorMessage).To(And(ContainSubstring("spec.externallyProvisioned"), ContainSubstring("switch it off"), ContainSubstring("lab~host-1")))
-	w.g.Expect(h.Status.ErrorCount).To(Equal(1), "nothing is tried that could fail")
-	w.g.Expect(condition(h, metal3.ProgressingCondition).Message).To(ContainSubstring("somebody to set spec.externallyProvisioned"))
-	w.verifiedOnly()
+	w.g.Expect(h.Status.ErrorMessage).To(And(ContainSubstring("the machine is on"), ContainSubstring("switch it off")))
+	w.leftAlone("power on")
 }
 
-func (w *world) verifiedOnly() {
+// leftAlone expects that nothing was done to a machine that may be in use, and that its host says so.
+func (w *world) leftAlone(power string) {
+	w.t.Helper()
+	h := w.host()
+	w.g.Expect(condition(h, "Stalled").Reason).To(Equal("MachineMayBeInUse"), h.Status.ErrorMessage)
+	w.g.Expect(h.Status.ErrorMessage).To(And(ContainSubstring("spec.externallyProvisioned"), ContainSubstring("annotate the host with inspect.metal3.io"), ContainSubstring("lab~host-1")))
+	w.g.Expect(h.Status.ErrorCount).To(Equal(1), "nothing is tried that could fail")
+	w.g.Expect(condition(h, metal3.ProgressingCondition).Message).To(ContainSubstring("somebody to set spec.externallyProvisioned"))
+	w.verifiedOnly(power)
+}
+
+func (w *world) verifiedOnly(power string) {
 	w.t.Helper()
 	n, _ := w.sim.Node("lab~host-1")
-	w.g.Expect(n.PowerState).To(Equal("power on"))
+	w.g.Expect(n.PowerState).To(Equal(power))
 	w.g.Expect(n.ProvisionState).To(Equal("manageable"))
 	w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/power"]).To(BeZero())
 	w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]).To(Equal(1))
@@ -100,7 +108,7 @@ func TestAMachineThatWasInUseIsNotTakenForAFreeOne(t *testing.T) {
 		w.sim.Wipe()
 		w.sim.ResetCounts()
 		w.enrolledAgain("power on")
-		w.stop()
+		w.halt()
 		restore(func(*metal3.BareMetalHost) {})
 		w.start(policy.Settings{})
 		let(time.Hour)
@@ -128,7 +136,7 @@ func TestAMachineThatWasLeftAloneIsSoWithoutItsNode(t *testing.T) {
 				w.enrolledAgain("power on")
 				let(time.Hour)
 				w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("MachineMayBeInUse"))
-				w.verifiedOnly()
+				w.verifiedOnly("power on")
 			})
 		})
 	}
@@ -165,7 +173,7 @@ func TestTheBMCOfAMachineThatWasFoundOnIsFollowed(t *testing.T) {
 		n, _ := w.sim.Node("lab~host-1")
 		w.g.Expect(n.Fields["driver_info"]).To(HaveKeyWithValue("redfish_address", ContainSubstring("bmc-2.test")))
 		w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("MachineMayBeInUse"))
-		w.verifiedOnly()
+		w.verifiedOnly("power on")
 	})
 }
 
@@ -255,7 +263,7 @@ func TestAMachineThatWasJustSwitchedOnIsNotDeployed(t *testing.T) {
 		for range 2 { // nor does a restart forget it, nor what is compared then
 			let(time.Hour)
 			w.g.Expect(well(w.host())).To(BeTrue())
-			w.verifiedOnly()
+			w.verifiedOnly("power on")
 			w.stop()
 			w.edit(func(h *metal3.BareMetalHost) { h.Spec.Architecture = "x86_64" })
 			w.start(policy.Settings{})
@@ -290,7 +298,7 @@ func TestAFleetOfFreeHostsOutlivesTheDatabase(t *testing.T) {
 				defer func() { w.stop() }()
 				w.untilState(metal3.StateAvailable, time.Minute)
 				let(time.Minute)
-				w.stop()
+				w.halt()
 				w.sim.Wipe()
 				if c.asked != nil {
 					w.edit(c.asked)

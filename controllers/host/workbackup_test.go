@@ -12,31 +12,28 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/policy"
 )
 
-// TestABackupOfWhenAMachineWasWorkedOn touches nothing: the work has ended since, something runs on the machine, and its node
-// is gone, as with Ironic's database or by a detachment.
+// TestABackupOfWhenAMachineWasWorkedOn touches nothing: the work has ended since, something is installed on the machine, be it
+// on or off, and its node is gone, as with Ironic's database or by a detachment.
 func TestABackupOfWhenAMachineWasWorkedOn(t *testing.T) {
 	for state, at := range map[metal3.ProvisioningState]metal3.ProvisioningState{
 		metal3.StateInspecting: metal3.StateInspecting, metal3.StatePreparing: metal3.StateInspecting,
 		metal3.StateProvisioning: metal3.StateProvisioning, metal3.StateDeprovisioning: metal3.StateDeprovisioning,
 	} {
-		for name, end := range map[string]struct {
-			by   func(*world)
-			want func(*metal3.BareMetalHost) bool
+		for name, c := range map[string]struct {
+			power string
+			ends  func(*world)
+			want  func(*metal3.BareMetalHost) bool
 		}{
-			"what runs is kept": {
-				by: func(w *world) { w.edit(func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = true }) },
-				want: func(h *metal3.BareMetalHost) bool {
-					return h.Status.Provisioning.State == metal3.StateExternallyProvisioned
-				},
-			},
-			"it is switched off": {
-				by:   func(w *world) { w.sim.Edit("lab~host-1", map[string]any{"power_state": "power off"}) },
-				want: rests,
-			},
-			"an inspection is asked for": {
-				by:   func(w *world) { w.annotate(names.Inspect, "") },
-				want: rests,
-			},
+			"on, and what runs is kept":           {"power on", keepWhatIsThere, isExternal},
+			"off, and what is installed is kept":  {"power off", keepWhatIsThere, isExternal},
+			"on, and an inspection is asked for":  {"power on", func(w *world) { w.annotate(names.Inspect, "") }, rests},
+			"off, and an inspection is asked for": {"power off", func(w *world) { w.annotate(names.Inspect, "") }, rests},
+			"off, called free without inspections": {"power off", func(w *world) {
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.InspectionMode = metal3.InspectionModeDisabled })
+				let(time.Hour)
+				w.leftAlone("power off")
+				w.annotate(names.Inspect, "")
+			}, rests},
 		} {
 			t.Run(string(state)+"/"+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -51,18 +48,22 @@ func TestABackupOfWhenAMachineWasWorkedOn(t *testing.T) {
 					w.until("installed", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
 						return h.Status.Provisioning.Image.URL == "http://images.test/second.img"
 					})
-					w.stop()
+					w.halt()
 					w.putBack(backup)
 					w.sim.Wipe()
 					w.sim.ResetCounts()
 					w.start(policy.Settings{})
-					w.enrolledAgain("power on")
+					w.enrolledAgain(c.power)
 					let(time.Hour)
-					w.foundOn()
+					w.leftAlone(c.power)
 					w.g.Expect(w.host().Status.ErrorMessage).To(ContainSubstring("(" + string(state) + ")"))
+					w.sim.Edit("lab~host-1", map[string]any{"power_state": "power off"})
+					let(time.Hour)
+					w.leftAlone("power off")
+					w.sim.Edit("lab~host-1", map[string]any{"power_state": c.power})
 
-					end.by(w)
-					w.until(name, 10*time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == "" && end.want(h) })
+					c.ends(w)
+					w.until(name, 10*time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == "" && c.want(h) })
 					let(time.Minute)
 					w.edit(func(h *metal3.BareMetalHost) {
 						h.Spec.ExternallyProvisioned = false
@@ -77,6 +78,14 @@ func TestABackupOfWhenAMachineWasWorkedOn(t *testing.T) {
 			})
 		}
 	}
+}
+
+func keepWhatIsThere(w *world) {
+	w.edit(func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = true })
+}
+
+func isExternal(h *metal3.BareMetalHost) bool {
+	return h.Status.Provisioning.State == metal3.StateExternallyProvisioned
 }
 
 // rests reports a host that has come to an end of its work.

@@ -153,6 +153,12 @@ func (w *world) start(s policy.Settings) {
 	w.stop, w.over = kubeapi.Start(w.t, mgr)
 }
 
+// halt ends the program, and waits until nothing of it goes on.
+func (w *world) halt() {
+	w.stop()
+	<-w.over
+}
+
 // knowHeartbeats starts the program anew with Ironic's default time-out of a ramdisk.
 func (w *world) knowHeartbeats() {
 	w.stop()

@@ -230,6 +230,7 @@ func (c *cluster) patch(obj client.Object, patch client.Patch, status bool) erro
 	if key.kind == "BareMetalHost" {
 		delete(w.before, key.NamespacedName) // the cache shows what its own client has written
 	}
+	w.countWork(stored, after)
 	w.checkKeys(stored, after)
 	w.wakeFor(key, stored, after)
 	if after.GetDeletionTimestamp() != nil && len(after.GetFinalizers()) == 0 {

@@ -8,6 +8,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/ironic"
@@ -47,10 +48,32 @@ func (w *World) restore(about string, state metal3.ProvisioningState) {
 	old.Generation = w.host(key).Generation + 1
 	w.replace(objectKey{"BareMetalHost", key}, old)
 	a := w.asked[key]
+	disk := w.machines[systemOf(old)].Disk
 	same := copied.installs == w.installs[systemOf(old)]
-	a.Destroy, a.Off, a.Restarts, a.Anew = a.Destroy && w.workedOn(key) || same && copied.destroy, false, 0, true
+	sameWork := state == metal3.StateProvisioning && copied.works == w.works[key]
+	a.Destroy = a.Destroy && w.workedOn(key) || same && copied.destroy || sameWork && !same && differs(old, disk)
+	// Who puts it back asks for what it asks for, if that is about what is there.
+	a.Off = keptOff(old) && (same || wishOf(old) != "" && !differs(old, disk))
+	a.Restarts, a.Anew = 0, true
+	if same {
+		a.Restarts = reboots(old)
+	}
+	a.Older = a.Older || !same || disk == partial || w.workedOn(key)
+	if _, again := old.Annotations[names.Inspect]; again {
+		a.Inspections++
+	}
+	w.works[key]++
 	w.asked[key] = a
 	w.restart()
+}
+
+// countWork counts that a host begins to be deployed.
+func (w *World) countWork(before, after client.Object) {
+	was, is := before.(*metal3.BareMetalHost)
+	h, _ := after.(*metal3.BareMetalHost)
+	if is && was.Status.Provisioning.State != h.Status.Provisioning.State && h.Status.Provisioning.State == metal3.StateProvisioning {
+		w.works[client.ObjectKeyFromObject(h)]++
+	}
 }
 
 // transfer makes a host anew, as in another cluster.

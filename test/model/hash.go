@@ -78,7 +78,10 @@ func (w *World) hashBehind(b *bytes.Buffer) {
 		for _, state := range backedUp {
 			if copied := w.saved[backup{key, state}]; copied.host != nil {
 				old := copied.host
-				fmt.Fprintln(b, state, old.UID, copied.destroy, copied.installs == w.installs[systemOf(old)])
+				fmt.Fprintln(b, state, old.UID, copied.destroy, copied.installs == w.installs[systemOf(old)], copied.works == w.works[key])
+				for _, id := range sortedKeys(w.nodes) {
+					fmt.Fprintln(b, nodespec.OfAnotherTime(old, &w.nodes[id].Node))
+				}
 				_ = out.Encode([]map[string]string{old.Annotations, old.Labels})
 				_ = out.Encode(old.Spec)
 				_ = out.Encode(bare(old))

@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/controllers/host/view"
 )
 
 // edit changes a host as a user does.
@@ -53,6 +55,8 @@ func (w *World) hear(key types.NamespacedName, before, after *metal3.BareMetalHo
 		if _, is := after.Annotations[names.Inspect]; is {
 			a.Inspections++
 			a.Inspect = !nodespec.InUse(after)
+			stalled := meta.FindStatusCondition(before.Status.Conditions, view.StalledCondition)
+			a.Destroy = a.Destroy || stalled != nil && stalled.Reason == "MachineMayBeInUse" // who has read that calls it free
 		}
 	}
 	if detach := after.Annotations[names.Detached]; strings.Contains(detach, "force") && detach != before.Annotations[names.Detached] {

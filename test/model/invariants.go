@@ -76,6 +76,7 @@ func (w *World) installed(n *node) {
 		h, a := w.host(key), w.asked[key]
 		a.Destroy = h.DeletionTimestamp != nil || differs(h, w.machines[n.address].Disk)
 		a.Off, a.Forgotten, a.Inspect = keptOff(h), false, false
+		a.Older = a.Older && h.Status.Provisioning.State != metal3.StateProvisioning
 		w.asked[key] = a
 		if h.Status.Provisioning.ID == n.UUID {
 			w.tenants[n.address] = key
@@ -236,12 +237,19 @@ func forPerson(n view.Note) bool {
 func (w *World) checkInstalled(key types.NamespacedName) {
 	h := w.host(key)
 	p, disk := h.Status.Provisioning, w.machineOf(h).Disk
-	if p.State != metal3.StateProvisioned || h.Status.ErrorType != "" || h.DeletionTimestamp != nil || disk == outside || disk == "" || disk == partial {
+	if p.State != metal3.StateProvisioned || h.Status.ErrorType != "" || h.DeletionTimestamp != nil || disk == outside || disk == "" || disk == partial || w.untold(h) {
 		return
 	}
 	if said := wishText(&p.Image, p.CustomDeploy); said != disk && !besides(said, disk) {
 		w.breaks("UNTRUE: host %s says that its machine has %q, and it has %q", key.Name, said, disk)
 	}
+}
+
+// untold reports that nobody can tell that a host's status is older than what is on its
+// machine: the node that this was installed by is gone.
+func (w *World) untold(h *metal3.BareMetalHost) bool {
+	n := w.nodes[h.Status.Provisioning.ID]
+	return w.asked[named(h.Name)].Older && (n == nil || n.wish == "")
 }
 
 // besides reports whether a wish has another one's image or method, and is more or less besides.
@@ -286,7 +294,7 @@ func (w *World) unfulfilled(h *metal3.BareMetalHost, n *node) string {
 		return "it is to be available"
 	case wish != "" && state != metal3.StateProvisioned:
 		return "it is to be provisioned"
-	case wish != "" && differs(h, m.Disk):
+	case wish != "" && differs(h, m.Disk) && !w.untold(h):
 		return "it is to have " + wish + " and has " + m.Disk
 	}
 	if reboots(h) == 0 && m.On != h.Spec.Online && !h.Spec.DisablePowerOff {

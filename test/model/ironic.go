@@ -40,6 +40,7 @@ func (w *World) change(id string, edit func(*node)) *node {
 	w.made++ // no two changes have one time
 	n.UpdatedAt = w.stamp()
 	n.Wish = ironic.WishDigest(n.Extra[ironic.KeyWish])
+	n.Credentials, _ = n.Extra[ironic.KeyCredentials].(string)
 	if n.ProvisionState != before.ProvisionState {
 		n.ProvisionUpdatedAt = n.UpdatedAt
 	}

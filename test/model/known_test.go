@@ -3,24 +3,24 @@ package model
 // known are histories that must not be and still are: each is a fault of the product
 // that is yet to be mended. A search may find them, and what is no more than them and
 // more moves. When one is mended, it goes from here to those that are replayed.
-var known = []struct{ why, story string }{
-	{why: "an image that goes and comes back while it is deployed is deployed twice", story: `
-INTERRUPTED UNASKED: Ironic undeploys the machine
+var known []struct{ why, story string }
+
+// mended are histories that were found once. They are replayed, and nothing breaks.
+var mended = map[string]string{
+	"an image that goes and comes back while it is deployed is deployed once": `
 scenario: deploying
 no image for a; crash after write 1
 image A for a; request 1 is busy
-Ironic goes on with node-0`},
-	{why: "a backup of when a machine was being deployed, its node gone since, and the machine off: it counts as free", story: `
-WIPED UNASKED: Ironic cleans the machine
+Ironic goes on with node-0`,
+	"a backup of when a machine was being deployed, its node gone since, and the machine off: it is no free one": `
 scenario: provisioned
 offline a
 no cleaning for a; look 3 fails
 Ironic goes on with node-0
 annotation detached by force on a
 restored from a backup of when it was being deployed: a
-Ironic goes on with node-1`},
-	{why: "a backup of before another deployment, its node gone since: nobody can tell what is on the machine, and it is told as the one of before", story: `
-UNTRUE: another image than the status says
+Ironic goes on with node-1`,
+	"a backup of before another deployment, its node gone since: nobody can tell what is on the machine, and it is adopted": `
 scenario: given back
 Ironic goes on with node-0
 Ironic goes on with node-0
@@ -29,27 +29,21 @@ Ironic's database is lost
 the controller restarts
 restored from a backup of when it was provisioned: a
 Ironic goes on with node-1
-Ironic goes on with node-1`},
-	{why: "a backup of when a machine was given back, while an earlier backup is deployed", story: `
-INTERRUPTED UNASKED: Ironic undeploys the machine
+Ironic goes on with node-1`,
+	"a backup of when a machine was given back, while an earlier backup is deployed, does not give that back": `
 scenario: provisioned, with a backup of when it was off
 no image for a
 Ironic goes on with node-0
 restored from a backup of when it was being deployed: a
 Ironic goes on with node-0
 Ironic goes on with node-0
-restored from a backup of when it was given back: a`},
-	{why: "what a restored backup says was sent of the credentials is believed", story: `
-UNTRUE: Ironic does not know the password in its Secret
+restored from a backup of when it was given back: a`,
+	"what a restored backup says was sent of the credentials is not believed": `
 scenario: provisioned, with a backup of when it was off
 another password in the Secret of a
 annotation hold on a
 the right password in the Secret of a
-restored from a backup of when it was being deployed: a`},
-}
-
-// mended are histories that were found once. They are replayed, and nothing breaks.
-var mended = map[string]string{
+restored from a backup of when it was being deployed: a`,
 	"a backup of before another image was asked for, restored while that is deployed, is not told as what is there": `
 scenario: given back
 Ironic goes on with node-0

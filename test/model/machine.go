@@ -50,6 +50,9 @@ type asked struct {
 	Anew bool
 	// Forgotten means that neither the cluster nor Ironic knows what was asked for.
 	Forgotten bool
+	// Older means that the host's status is of a backup of before what is installed, which
+	// nobody but its node could tell.
+	Older bool
 }
 
 // wishOf is what a spec asks to have installed, empty for nothing.

@@ -60,7 +60,7 @@ func (w *World) remember() {
 		h := w.host(key)
 		b := backup{key, h.Status.Provisioning.State}
 		if slices.Contains(backedUp, b.state) && w.saved[b].host == nil && h.Status.ErrorType == "" {
-			w.saved[b] = saved{h, w.asked[key].Destroy, w.installs[systemOf(h)]}
+			w.saved[b] = saved{h, w.asked[key].Destroy, w.installs[systemOf(h)], w.works[key]}
 		}
 	}
 }

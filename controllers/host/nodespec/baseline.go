@@ -51,14 +51,19 @@ func free(h *metal3.BareMetalHost) bool {
 // Unproven reports whether it is recorded on a node that its machine may not be free.
 func Unproven(n *ironic.Node) bool { return n.Extra[keyBaseline] == baselineUnknown }
 
-// MayBeInUse reports whether a machine is to be left alone of which that is recorded, and
-// which is not known to be off. Nothing is left to be said when somebody says that what runs
-// is to be kept, where an active node tells, and as long as the machine is to be on, and nothing is to be deployed.
+// MayBeInUse reports whether a machine is to be left alone of which that is recorded. Nothing is
+// left to be said when somebody says that what is there is to be kept, and where an active node tells. One that
+// is said to be free is left alone unless it is known to be off, or is to be on and nothing is to be deployed. One
+// that is said to be worked on may be in use whether it is on or off.
 func MayBeInUse(h *metal3.BareMetalHost, n *ironic.Row) bool {
-	if n.PowerState == ironic.PowerOff || h.Spec.ExternallyProvisioned || h.DeletionTimestamp != nil {
+	switch {
+	case h.Spec.ExternallyProvisioned || h.DeletionTimestamp != nil:
 		return false
+	case Worked(h):
+		return n.ProvisionState != ironic.StateActive
+	default:
+		return free(h) && n.PowerState != ironic.PowerOff && (!h.Spec.Online || WantsInstance(h))
 	}
-	return Worked(h) && n.ProvisionState != ironic.StateActive || free(h) && (!h.Spec.Online || WantsInstance(h))
 }
 
 // heldBack reports a machine that is to be worked on, and that is left alone until somebody
@@ -72,15 +77,12 @@ func heldBack(in Input) bool {
 // by itself, as after a loss of mains, and run what it ran before.
 func desiredBaseline(in Input, d *ironic.Desired) {
 	h, n := in.Host, in.Node
-	adopting := InUse(h) && n.ProvisionState != ironic.StateActive
+	adopting := InUse(h) && n.ProvisionState != ironic.StateActive && !in.CalledFree
 	waits := free(h) && !in.CalledFree && (!h.Spec.Online || n.PowerState != ironic.PowerOff) ||
 		h.Status.Provisioning.State == metal3.StateRegistering ||
 		heldBack(in)
 	if !Unproven(n) || adopting || waits {
 		return
-	}
-	if d.Extra == nil {
-		d.Extra = ironic.Fields{}
 	}
 	d.Extra[keyBaseline] = ironic.Remove
 }

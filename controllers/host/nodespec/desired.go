@@ -43,8 +43,8 @@ type Input struct {
 	// SeenAtWork means that this process has seen a node of the host in the present phase:
 	// that this one is gone is no sign that the host's status is of a backup.
 	SeenAtWork bool
-	// CalledFree means that somebody has called a machine free that is left alone because
-	// something may run on it.
+	// CalledFree means that nothing is needed of a machine that is left alone because something
+	// may be on it: somebody says so, or has asked for what is on it to go, or it is said to be free, is off, and is to be worked on.
 	CalledFree bool
 	// NewCredentials means that Ironic was not told the present content of the Secret.
 	NewCredentials bool
@@ -76,10 +76,13 @@ func Enrolment(in Input) ironic.Enrolment {
 		Properties:      map[string]any{"capabilities": capabilities("", h.BootMode()), "cpu_arch": architecture(in)},
 		AutomatedClean:  &clean,
 		DisablePowerOff: h.Spec.DisablePowerOff,
-		NetworkData:     in.NetworkData,
+		NetworkData:     in.NetworkData, Extra: map[string]any{},
+	}
+	if in.BMC.Content != "" {
+		e.Extra[ironic.KeyCredentials] = in.BMC.Content
 	}
 	if lostNode(in) {
-		e.Extra = map[string]any{keyBaseline: baselineUnknown}
+		e.Extra[keyBaseline] = baselineUnknown
 	}
 	e.Interfaces.Deploy = deployInterface(h)
 	e.Interfaces.Inspect = inspectInterface(h, in.BMC.Access)
@@ -117,7 +120,9 @@ func bmcInfo(b BMC) map[string]any {
 }
 
 // desiredBMC keeps address, driver and interfaces as the address says. New credentials
-// are sent whatever the node shows, since Ironic masks the password that it has.
+// are sent whatever the node shows, since Ironic masks the password that it has. Which they
+// are is written to the node by the same request, so that a host's status of before, be it
+// after a crash or from a backup, is not believed.
 func desiredBMC(in Input, d *ironic.Desired) {
 	if renameable(in.Node) {
 		d.Driver = &in.BMC.Access.Driver
@@ -132,8 +137,9 @@ func desiredBMC(in Input, d *ironic.Desired) {
 			d.DriverInfo[key] = ironic.Remove
 		}
 	}
-	if in.NewCredentials {
-		d.SendSecrets = true
+	d.SendSecrets = in.NewCredentials
+	if sent := in.BMC.Content; sent != "" && (in.NewCredentials || in.Node.Credentials == sent) {
+		d.Extra[ironic.KeyCredentials] = sent
 	}
 }
 
@@ -221,7 +227,7 @@ func Desired(in Input) ironic.Desired {
 	name, clean := NodeName(h), AutomatedClean(h)
 	d := ironic.Desired{
 		Name: &name, AutomatedClean: &clean,
-		DriverInfo: ironic.Fields{},
+		DriverInfo: ironic.Fields{}, Extra: ironic.Fields{},
 		Properties: ironic.Fields{
 			"capabilities": capabilities(text(in.Node.Properties, "capabilities"), h.BootMode()),
 			"cpu_arch":     architecture(in),
@@ -250,7 +256,7 @@ func Desired(in Input) ironic.Desired {
 		desiredInstance(h, in.Settings, Deployed(h), &d)
 		leaveOtherDeployments(in, &d)
 	case state == metal3.StateAvailable && !WantsInstance(h):
-		d.Extra = ironic.Fields{keyWish: ironic.Remove} // of what was deployed last
+		d.Extra[keyWish] = ironic.Remove // of what was deployed last
 	}
 	desiredBaseline(in, &d)
 	return d

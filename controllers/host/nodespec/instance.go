@@ -32,6 +32,7 @@ func desiredInstance(h *metal3.BareMetalHost, s Settings, w Wish, d *ironic.Desi
 	d.InstanceInfo = imageFields(w.Image)
 	w.record(d)
 	d.InstanceInfo[keyBegun] = orRemove(Begun(h) != "", Begun(h))
+	d.Extra[keyBegun] = d.InstanceInfo[keyBegun]
 	d.InstanceInfo["capabilities"] = instanceCapabilities(h.BootMode())
 	d.InstanceInfo[keyRootDevice] = orRemove(len(HintMap(RootHints(h))) > 0, HintMap(RootHints(h)))
 	persistent := s.DirectDeployPersistentBoot

@@ -49,7 +49,7 @@ func TestInstance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			h := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Namespace: "lab", Name: "a", UID: "uid-a"}}
-			d := ironic.Desired{DriverInfo: ironic.Fields{}}
+			d := ironic.Desired{DriverInfo: ironic.Fields{}, Extra: ironic.Fields{}}
 			desiredInstance(h, Settings{}, WishOf(c.image, c.custom), &d)
 			for key, value := range c.info {
 				g.Expect(d.InstanceInfo).To(HaveKeyWithValue(key, value))
@@ -75,7 +75,7 @@ func TestPersistentBootDevice(t *testing.T) {
 		"live ISO":      {settings: s, image: &metal3.Image{URL: "http://x", DiskFormat: new("live-iso")}, want: "Always"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := ironic.Desired{DriverInfo: ironic.Fields{}}
+			d := ironic.Desired{DriverInfo: ironic.Fields{}, Extra: ironic.Fields{}}
 			desiredInstance(&metal3.BareMetalHost{}, c.settings, WishOf(c.image, c.custom), &d)
 			NewWithT(t).Expect(d.DriverInfo).To(HaveKeyWithValue(keyPersistent, c.want))
 		})

@@ -31,8 +31,26 @@ type Wish struct {
 const keyWish = ironic.KeyWish
 
 // keyBegun is, in instance_info, when the deployment began that the node holds, as the host's
-// status had it then. It tells a deployment from an earlier one of the same wish.
+// status had it then. It tells a deployment from an earlier one of the same wish. In extra it
+// is that of the last one, which Ironic keeps when it empties instance_info.
 const keyBegun = "ironflow_begun"
+
+// BeginsAnew says when a deployment begins that is about to be made, where the host's status
+// tells a time at which another one may have begun that the node has had: as after a restore from a
+// backup of when that was under way. No two deployments of a node have one beginning.
+func BeginsAnew(h *metal3.BareMetalHost, n *ironic.Node, now time.Time) (metav1.Time, bool) {
+	told := h.Status.OperationHistory.Provision.Start
+	last, err := time.Parse(time.RFC3339, text(n.Extra, keyBegun))
+	switch {
+	case h.Status.Provisioning.State != metal3.StateProvisioning || !Deployable(n.ProvisionState):
+	case err != nil || told.After(last) || text(n.InstanceInfo, keyBegun) != "":
+	case now.Truncate(time.Second).After(last):
+		return metav1.NewTime(now).Rfc3339Copy(), true
+	default: // by another clock than ours
+		return metav1.NewTime(last.Add(time.Second)), true
+	}
+	return metav1.Time{}, false
+}
 
 // Begun is when the deployment began that a host's status knows of; empty for none.
 func Begun(h *metal3.BareMetalHost) string {
@@ -91,7 +109,7 @@ func (w Wish) record(d *ironic.Desired) {
 		return
 	}
 	d.InstanceInfo[keyWish] = w.Digest()
-	d.Extra = ironic.Fields{keyWish: w}
+	d.Extra[keyWish] = w
 }
 
 // Digest names the wish: another image, method, format or checksum, another name. The watch

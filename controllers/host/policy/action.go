@@ -116,9 +116,7 @@ func Announced(a Action, stored State) bool {
 		}
 	case nodeaction.Update:
 		_, order := a.Desired.Extra[plan.KeyOrder]
-		return order || a.Desired.SendSecrets
-	case Enrol: // of a host that Ironic was sent credentials for before
-		return stored != StateNone
+		return order
 	case nodeaction.Remove:
 		return true
 	}

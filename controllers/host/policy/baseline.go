@@ -33,8 +33,9 @@ const (
 	// BaselineOther means that the status knows of something on the machine, and that Ironic
 	// has deployed something else on it, as after a restore from an older backup.
 	BaselineOther
-	// BaselineUnproven means that the status knows of nothing on the machine, which is on,
-	// and that its node was enrolled in the place of one that is gone.
+	// BaselineUnproven means that the status knows of nothing on the machine, that its node
+	// was enrolled in the place of one that is gone, and that the machine is on, or was
+	// worked on when the status was written.
 	BaselineUnproven
 )
 
@@ -85,8 +86,8 @@ func (o *Observed) Baseline() Baseline {
 	}
 }
 
-// mayBeInUse reports a machine that is not off and that nobody has called free since its node
-// was lost. The watch does not keep what is recorded of that on the node: all that would touch
+// mayBeInUse reports a machine that something may be installed on, and that nobody has called
+// free since its node was lost. The watch does not keep what is recorded of that on the node: all that would touch
 // the machine reads it.
 func (o *Observed) mayBeInUse() bool {
 	if !nodespec.MayBeInUse(o.Host, o.Node) {
@@ -104,11 +105,18 @@ func (o *Observed) keptAsItIs() bool {
 	return o.Host.Spec.ExternallyProvisioned && nodespec.Worked(o.Host) && stalledBy(o, causeUnproven)
 }
 
+// calledFree reports that nothing is needed of a machine that was to be left alone: somebody says
+// so, or asks for what is on it to go, or it is off, and said to be free, and is to be worked on.
+func (o *Observed) calledFree() bool {
+	return o.inspectionAskedSince() || o.State() == metal3.StateProvisioned && otherWanted(o.Host) ||
+		o.available() && o.Node != nil && o.Node.PowerState == ironic.PowerOff && (o.inspectionAsked() || o.preparingAsked())
+}
+
 // inspectionAskedSince reports whether somebody asks for an inspection who may have read why
 // the machine is left alone. One that was asked for before may be of the backup as well.
 func (o *Observed) inspectionAskedSince() bool {
 	failedWith, known := trigger.RecordOf(o.Host)
-	return stalledBy(o, causeUnproven) && known && failedWith[trigger.Inspect] == "" && inspectAgain(o.Host) && !o.Host.InspectionDisabled()
+	return stalledBy(o, causeUnproven) && known && failedWith[trigger.Inspect] == "" && inspectAgain(o.Host)
 }
 
 // baselineInUse is that of a host in use. One that is to be given back needs none; one that
@@ -134,9 +142,10 @@ func (o *Observed) holdsOther() bool {
 	switch {
 	case o.Deleting() || !slices.Contains(installed, o.State()) || !slices.Contains(inUse, o.Node.ProvisionState):
 		return false
-	case told == (nodespec.Wish{}) && !inWork:
+	case told == (nodespec.Wish{}) && o.State() == metal3.StateProvisioned:
 		return false
 	}
+	inWork = inWork || told == (nodespec.Wish{}) // and given back before anything was installed
 	n, read := o.InFull()
 	if !read { // the watch shows whether it was recorded otherwise; at the end of a deployment it is read anyway
 		return !inWork && o.Node.Wish != "" && o.Node.Wish != told.Digest() && o.Node.Wish != o.Wish
@@ -218,26 +227,31 @@ func leftRunning(o *Observed, d *Decision) {
 	})
 }
 
-// concernUnproven says why nothing is done to a machine that is on. Whether it is may be yet
-// to be learnt.
+// concernUnproven says why nothing is done to a machine that may be in use. Whether one that
+// is said to be free is on may be yet to be learnt.
 func concernUnproven(o *Observed, d *Decision) {
 	if o.Baseline() != BaselineUnproven {
 		return
 	}
-	on, known := poweredOn(o.Node)
-	switch {
-	case !known:
+	worked := nodespec.Worked(o.Host)
+	if _, known := poweredOn(o.Node); !known && !worked {
 		d.wait(0, view.Note{Step: "power state unknown", Text: o.Node.LastError, WaitingFor: "Ironic to learn from the BMC whether the machine is on"})
 		return
-	case on && (!stalledBy(o, causeUnproven) || o.Retry):
-		fail(o, d, metal3.RegistrationError, causeUnproven, fmt.Sprintf(
-			"the machine is on, while the host's status (%s) knows of nothing on it, and its former node is gone from Ironic (now node %s): after a "+
-				"restore from an older backup something may run on it that nobody knows of, so it is left alone. To keep what runs, set "+
-				"spec.externallyProvisioned. If nothing is needed of it, switch it off by its BMC, or have it inspected (annotation %s)", o.State(), DisplayName(o.Node), names.Inspect))
 	}
-	d.wait(0, view.Note{
+	why, free := "the machine is on, while the host's status (%s) knows of nothing on it", "switch it off by its BMC, or annotate the host with "+names.Inspect
+	note := view.Note{
 		Step: "left as it is: the machine is on, and may be in use", WaitingFor: "somebody to set spec.externallyProvisioned, to switch the machine off, or to have it inspected",
-	})
+	}
+	if worked {
+		why, free = "the host's status (%s) is of when the machine was worked on, which may have ended since", "annotate the host with "+names.Inspect
+		note = view.Note{Step: "left as it is: something may be installed on the machine", WaitingFor: "somebody to set spec.externallyProvisioned, or to have it inspected"}
+	}
+	if !stalledBy(o, causeUnproven) || o.Retry {
+		fail(o, d, metal3.RegistrationError, causeUnproven, fmt.Sprintf(
+			why+", and its former node is gone from Ironic (now node %s): after a restore from an older backup something may be on it that nobody "+
+				"knows of, so it is left alone. To keep that, set spec.externallyProvisioned. If nothing is needed of it, %s", o.State(), DisplayName(o.Node), free))
+	}
+	d.wait(0, note)
 }
 
 // undeployed says what was seen of a machine in use, and that nothing is done to it. To
@@ -267,6 +281,10 @@ func holdingOther(o *Observed, d *Decision) {
 	asked, _ := nodespec.RecordedWish(n.Node())
 	told, wanted := nodespec.Deployed(o.Host), nodespec.Wanted(o.Host)
 	if !nodespec.Changed(wanted, asked) {
+		if outdated := ours(rebootAnnotations(o.Host)); len(outdated) > 0 {
+			d.DropAnnotations, d.Again = outdated, true // of the backup, and not meant for this system
+			return
+		}
 		asked.ToStatus(&d.Status.Provisioning)
 		if begun, known := nodespec.RecordedBegin(n.Node()); known {
 			d.Status.OperationHistory.Provision.Start = begun

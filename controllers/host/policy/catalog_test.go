@@ -84,12 +84,7 @@ func situations() []situation {
 	kept.Status.Conditions = d.Status.Conditions
 	trigger.Of(trigger.Facts{Host: kept}).Store(kept)
 	reconcile.SetCondition(kept, RetryCondition, metav1.ConditionTrue, ReasonRetryHandled, RetryMessage("now"))
-	sent := &metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{Generation: 7}}
-	sent.Status.Provisioning.State, sent.Status.TriedCredentials = metal3.StateProvisioning, d.Status.TriedCredentials
-	d = decideWith(&Observed{Now: noon, Host: sent})
-	announceCredentials(&Observed{Now: noon, Host: sent}, d)
-	sent.Status.Conditions = d.Status.Conditions
-	return append(all, situation{refused, Findings{Now: noon}}, situation{kept, Findings{Now: noon}}, situation{sent, Findings{Now: noon}})
+	return append(all, situation{refused, Findings{Now: noon}}, situation{kept, Findings{Now: noon}})
 }
 
 // TestConditionsAreThoseOfTheCatalogue computes the conditions of every situation:

@@ -13,28 +13,27 @@ import (
 // sentCondition is on hosts whose BMC credentials Ironic was sent. Its message holds the
 // digest of these. What status.triedCredentials holds is the version of the Secret, as with
 // the existing operator, and each mark on the Secret makes another version: that of another
-// host that begins to use it, above all.
+// host that begins to use it, above all. A node that Ironflow has sent them to keeps the same digest.
 const sentCondition = "CredentialsSent"
 
-// Reasons of the condition. It is False while Ironic is sent others: should the program be
-// killed then, nobody knows which of them Ironic has, and it does not show them.
-const (
-	reasonSent    = "Sent"
-	reasonSending = "Sending"
-)
+// reasonSent is the condition's one reason.
+const reasonSent = "Sent"
 
 // sentHead begins the condition's message.
 const sentHead = "digest of the username and password that Ironic was sent last: "
 
-// NewCredentials reports whether Ironic has not been told the Secret's present content.
+// NewCredentials reports whether Ironic has not been told the Secret's present content. Nodes
+// of ours tell it themselves.
 func NewCredentials(o *Observed) bool {
 	if o.BMC.Problem != "" {
 		return false
 	}
 	tried := o.Host.Status.TriedCredentials
 	switch {
-	case tried.Reference == nil || tried.Reference.Name != o.BMC.Secret || sending(o.Host):
+	case tried.Reference == nil || tried.Reference.Name != o.BMC.Secret:
 		return true
+	case o.Node != nil && o.Node.Credentials != "":
+		return o.Node.Credentials != o.BMC.Content
 	case tried.Version == o.BMC.Version:
 		return false
 	default:
@@ -61,31 +60,6 @@ func (d *Decision) SavedBefore(saved *metal3.BareMetalHostStatus) {
 	if sent != nil {
 		meta.SetStatusCondition(&d.Status.Conditions, *sent)
 	}
-}
-
-// SameSending reports whether two statuses agree on whether Ironic is being sent credentials.
-func SameSending(a, b *metal3.BareMetalHostStatus) bool {
-	return meta.IsStatusConditionFalse(a.Conditions, sentCondition) == meta.IsStatusConditionFalse(b.Conditions, sentCondition)
-}
-
-// sending reports whether it was recorded that Ironic is about to be sent credentials, and
-// not yet that it was.
-func sending(h *metal3.BareMetalHost) bool {
-	return meta.IsStatusConditionFalse(h.Status.Conditions, sentCondition)
-}
-
-// announceCredentials records that Ironic is about to be sent others than it was, and
-// reports whether it does. Of a host that it was sent none for, it will be sent them anyhow.
-func announceCredentials(o *Observed, d *Decision) bool {
-	if o.Host.Status.TriedCredentials.Reference == nil || sending(o.Host) {
-		return false
-	}
-	meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
-		Type: sentCondition, Status: metav1.ConditionFalse, Reason: reasonSending, Message: "Ironic is being sent another username or password",
-		ObservedGeneration: o.Host.Generation, LastTransitionTime: metav1.NewTime(o.Now).Rfc3339Copy(),
-	})
-	d.Again = true
-	return true
 }
 
 // rememberCredentials records the digest of credentials that were sent without it, while

@@ -17,7 +17,7 @@ func TestNewCredentials(t *testing.T) {
 	for name, c := range map[string]struct {
 		version, sent string // of what Ironic was told; the present ones are 2 and c0ffee
 		secret        string
-		begun         bool // to be sent others
+		node          string // what it keeps of what was sent
 		isNew         bool
 	}{
 		"nothing was sent":                 {isNew: true},
@@ -26,7 +26,9 @@ func TestNewCredentials(t *testing.T) {
 		"changed since":                    {secret: "bmc", version: "1", sent: "beef", isNew: true},
 		"another program's":                {secret: "bmc", version: "2"},
 		"another program's, changed since": {secret: "bmc", version: "1", isNew: true},
-		"one that is being sent":           {secret: "bmc", version: "2", sent: "c0ffee", begun: true, isNew: true},
+		"the node has others":              {secret: "bmc", version: "2", sent: "c0ffee", node: "beef", isNew: true},
+		"the node has them":                {secret: "bmc", version: "1", sent: "beef", node: "c0ffee"},
+		"the node has another Secret's":    {secret: "other", version: "2", sent: "c0ffee", node: "c0ffee", isNew: true},
 		"another Secret":                   {secret: "other", version: "2", sent: "c0ffee", isNew: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -42,16 +44,11 @@ func TestNewCredentials(t *testing.T) {
 				setSent(&Observed{Now: noon, Host: o.Host, BMC: nodespec.BMC{Content: c.sent}}, d)
 				o.Host.Status = d.Status
 			}
-			if c.begun {
-				d := decideWith(o)
-				g.Expect(announceCredentials(o, d)).To(BeTrue())
-				o.Host.Status = d.Status
-				g.Expect(announceCredentials(o, d)).To(BeFalse(), "once")
-			}
+			o.Node.Credentials = c.node
 			g.Expect(NewCredentials(o)).To(Equal(c.isNew))
 			d := decideWith(o)
 			remembers := rememberCredentials(o, d)
-			g.Expect(remembers).To(Equal(!c.isNew && c.sent == ""), "what another program has sent is remembered without another request")
+			g.Expect(remembers).To(Equal(!c.isNew && c.sent != "c0ffee"), "what another program has sent is remembered without another request")
 			if remembers {
 				o.Host.Status, o.BMC.Version = d.Status, "3"
 				g.Expect(NewCredentials(o)).To(BeFalse(), "a mark makes no new credentials")

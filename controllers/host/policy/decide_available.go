@@ -22,11 +22,10 @@ func stepAvailable(o *Observed, d *Decision) {
 		enter(o, d, metal3.StateExternallyProvisioned)
 	case atRest(o.Node) && o.Media.Pending:
 		emptyDrive(o, d)
-	case inspectAgain(host) && !host.InspectionDisabled():
-		enter(o, d, metal3.StateInspecting)
-	case !equality.Semantic.DeepEqual(host.Status.Provisioning.RootDeviceHints, nodespec.RootHints(host)),
-		!nodespec.SameRAID(host.Status.Provisioning.RAID, host.Spec.RAID), plan.FirmwareChanged(o.Firmware):
-		enter(o, d, metal3.StatePreparing)
+	case o.inspectionAsked():
+		workOn(o, d, metal3.StateInspecting)
+	case o.preparingAsked():
+		workOn(o, d, metal3.StatePreparing)
 	case host.NeedsProvisioning():
 		startProvisioning(o, d)
 	case !atRest(o.Node):
@@ -40,6 +39,30 @@ func stepAvailable(o *Observed, d *Decision) {
 		}
 		stepPower(o, d)
 	}
+}
+
+// inspectionAsked reports whether an available machine is to be inspected.
+func (o *Observed) inspectionAsked() bool { return inspectAgain(o.Host) && !o.Host.InspectionDisabled() }
+
+// preparingAsked reports whether an available machine is to be prepared.
+func (o *Observed) preparingAsked() bool {
+	h := o.Host
+	return !equality.Semantic.DeepEqual(h.Status.Provisioning.RootDeviceHints, nodespec.RootHints(h)) ||
+		!nodespec.SameRAID(h.Status.Provisioning.RAID, h.Spec.RAID) || plan.FirmwareChanged(o.Firmware)
+}
+
+// workOn begins to work on a machine, once its node does not say any more that the machine may
+// be in use: it would be left alone.
+func workOn(o *Observed, d *Decision, next State) {
+	if proven(o, d) {
+		enter(o, d, next)
+	}
+}
+
+// proven has the node of a machine that is called free say so, and reports whether that is done.
+func proven(o *Observed, d *Decision) bool {
+	n, ok := o.readNode(d)
+	return ok && (!nodespec.Unproven(n.Node()) || !ensureFields(o, d))
 }
 
 // startProvisioning begins a deployment, unless too many of this wish have failed

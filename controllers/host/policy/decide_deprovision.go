@@ -22,7 +22,11 @@ func stepDeprovisioning(o *Observed, d *Decision) {
 	}
 	tearDown := func() { target(o, d, ironic.TargetDeleted) }
 	switch o.Node.ProvisionState {
-	case ironic.StateActive, ironic.StateDeployFailed, ironic.StateDeployWait, ironic.StateServiceWait, ironic.StateServiceFailed:
+	case ironic.StateActive:
+		if !wantedAfterAll(o, d) {
+			tearDown()
+		}
+	case ironic.StateDeployFailed, ironic.StateDeployWait, ironic.StateServiceWait, ironic.StateServiceFailed:
 		tearDown()
 	case ironic.StateError:
 		afterFailure(o, d, metal3.ProvisioningError, tearDown)
@@ -43,6 +47,25 @@ func stepDeprovisioning(o *Observed, d *Decision) {
 	default:
 		unexpected(o, d)
 	}
+}
+
+// wantedAfterAll keeps a machine whose deployment was to be cut short, and has ended with just
+// what is wanted by now, and reports whether it has something to do about that. What was
+// there when its image was taken away is given back, whatever is wanted since.
+func wantedAfterAll(o *Observed, d *Decision) bool {
+	if o.Deleting() || !nodespec.WantsInstance(o.Host) || nodespec.Deployed(o.Host) != (nodespec.Wish{}) {
+		return false
+	}
+	n, ok := o.readNode(d)
+	if !ok {
+		return true
+	}
+	asked, known := nodespec.RecordedWish(n.Node())
+	if !known || nodespec.Changed(nodespec.Wanted(o.Host), asked) {
+		return false
+	}
+	deployed(o, d)
+	return true
 }
 
 // maxDeleteAttempts is how many failures a host that is being deleted is tried

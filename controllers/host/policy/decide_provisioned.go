@@ -13,7 +13,9 @@ import (
 // given back when the wish changes.
 func stepProvisioned(o *Observed, d *Decision) {
 	if otherWanted(o.Host) {
-		startDeprovisioning(o, d)
+		if proven(o, d) {
+			startDeprovisioning(o, d)
+		}
 		return
 	}
 	if servicing(o, d) {
@@ -53,7 +55,7 @@ func adopted(o *Observed, d *Decision) bool {
 		return true
 	case ironic.StateManageable:
 		adopt()
-	case ironic.StateAvailable: // it was ours to deploy until now
+	case ironic.StateAvailable, ironic.StateInspectFailed: // it was ours to work on until now
 		manage(o, d)
 	case ironic.StateAdopting:
 		d.wait(lookAgain, view.Note{Step: "adopting the installed machine"})

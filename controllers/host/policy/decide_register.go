@@ -114,9 +114,6 @@ func ensureEnrolled(o *Observed, d *Decision) {
 		d.do(AskImage{nodespec.ImageSpec(o.NodeInput())}) // built while the BMC is verified
 		return
 	}
-	if NewCredentials(o) && announceCredentials(o, d) {
-		return
-	}
 	d.do(Enrol{nodespec.Enrolment(o.NodeInput())})
 	triedCredentials(o, d)
 	d.event("Registered", "Registered new host")
@@ -252,12 +249,14 @@ func ensureFields(o *Observed, d *Decision) bool {
 	if !ok {
 		return true
 	}
+	if begun, anew := nodespec.BeginsAnew(o.Host, n.Node(), o.Now); anew {
+		d.Status.OperationHistory.Provision = metal3.OperationMetric{Start: begun}
+		d.Again = true
+		return true
+	}
 	want := desired(o, n)
 	if o.Applied != nil && sameDesired(*o.Applied, want) {
 		return false
-	}
-	if want.SendSecrets && announceCredentials(o, d) {
-		return true
 	}
 	d.do(n.Update(want))
 	if want.SendSecrets {

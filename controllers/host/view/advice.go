@@ -37,7 +37,7 @@ var advice = map[string]Advice{
 	"UnknownIronic":              {Do: "correct the annotation " + names.Ironic + ", or configure that Ironic", Ends: true},
 	"NodeOfAnotherHost":          {Do: "settle whose machine it is, as the reason says"},
 	"UnknownInstance":            {Do: "set spec.externallyProvisioned to keep what runs, or undeploy the node in Ironic", Ends: true},
-	"MachineMayBeInUse":          {Do: "set spec.externallyProvisioned to keep what runs; or switch the machine off by its BMC, or annotate the host with " + names.Inspect + ", if nothing is needed of it", Ends: true},
+	"MachineMayBeInUse":          {Do: "set spec.externallyProvisioned to keep what is on the machine; or annotate the host with " + names.Inspect + ", if nothing is needed of it", Ends: true},
 	"NodeInAnotherIronic":        {Do: "set the annotation " + names.Ironic + " back, or have that node removed first, as the reason says", Ends: true},
 	"MachineOfAnotherHost":       {Do: "correct or delete the one of the two hosts that is wrong", Ends: true},
 	"NodeNotActive":              {Do: "see in Ironic who has changed the node, and install the machine again or bring the node to manageable", Ends: true},
