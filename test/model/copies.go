@@ -46,12 +46,13 @@ func (w *World) restore(about string, state metal3.ProvisioningState) {
 	copied := w.saved[backup{key, state}]
 	old := copied.host.DeepCopy()
 	old.Generation = w.host(key).Generation + 1
+	adopted := w.untold(w.host(key)) && w.nodes[w.host(key).Status.Provisioning.ID] != nil
 	w.replace(objectKey{"BareMetalHost", key}, old)
 	a := w.asked[key]
 	disk := w.machines[systemOf(old)].Disk
 	same := copied.installs == w.installs[systemOf(old)]
 	sameWork := state == metal3.StateProvisioning && copied.works == w.works[key]
-	a.Destroy = a.Destroy && w.workedOn(key) || same && copied.destroy || sameWork && !same && differs(old, disk)
+	a.Destroy = a.Destroy && w.workedOn(key) || (same || adopted) && copied.destroy || sameWork && !same && differs(old, disk)
 	// Who puts it back asks for what it asks for, if that is about what is there.
 	a.Off = keptOff(old) && (same || wishOf(old) != "" && !differs(old, disk))
 	a.Restarts, a.Anew = 0, true
@@ -62,17 +63,17 @@ func (w *World) restore(about string, state metal3.ProvisioningState) {
 	if _, again := old.Annotations[names.Inspect]; again {
 		a.Inspections++
 	}
-	w.works[key]++
+	w.fresh[key] = true
 	w.asked[key] = a
 	w.restart()
 }
 
-// countWork counts that a host begins to be deployed.
+// countWork takes down that a host begins to be deployed: the next request for that counts.
 func (w *World) countWork(before, after client.Object) {
 	was, is := before.(*metal3.BareMetalHost)
 	h, _ := after.(*metal3.BareMetalHost)
 	if is && was.Status.Provisioning.State != h.Status.Provisioning.State && h.Status.Provisioning.State == metal3.StateProvisioning {
-		w.works[client.ObjectKeyFromObject(h)]++
+		w.fresh[client.ObjectKeyFromObject(h)] = true
 	}
 }
 

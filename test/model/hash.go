@@ -78,7 +78,7 @@ func (w *World) hashBehind(b *bytes.Buffer) {
 		for _, state := range backedUp {
 			if copied := w.saved[backup{key, state}]; copied.host != nil {
 				old := copied.host
-				fmt.Fprintln(b, state, old.UID, copied.destroy, copied.installs == w.installs[systemOf(old)], copied.works == w.works[key])
+				fmt.Fprintln(b, state, old.UID, copied.destroy, copied.installs == w.installs[systemOf(old)], copied.works == w.works[key], w.fresh[key])
 				for _, id := range sortedKeys(w.nodes) {
 					fmt.Fprintln(b, nodespec.OfAnotherTime(old, &w.nodes[id].Node))
 				}

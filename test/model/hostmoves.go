@@ -68,7 +68,8 @@ func (w *World) hear(key types.NamespacedName, before, after *metal3.BareMetalHo
 			a.Anew = true
 		}
 	}
-	a.Destroy = a.Destroy || m.installed() && !sameJSON(before.Spec, after.Spec) && differs(after, m.Disk) || declaredOther(before, after, m.Disk)
+	a.Destroy = a.Destroy || m.installed() && !sameJSON(before.Spec, after.Spec) && differs(after, m.Disk) || declaredOther(before, after, m.Disk) ||
+		w.untold(before) && !sameJSON(before.Spec, after.Spec) && differs(after, wishText(&after.Status.Provisioning.Image, after.Status.Provisioning.CustomDeploy))
 	a.Forgotten = a.Forgotten || attachedAsNew(before, after) && !w.active(systemOf(after))
 	w.asked[key] = a
 	if after.Spec.ExternallyProvisioned && !before.Spec.ExternallyProvisioned {

@@ -133,6 +133,10 @@ func deploy(w *World, id string, t ironic.Transition) {
 	wish := deployedWish(n, t)
 	w.checkDeployment(n, wish)
 	for _, key := range w.ownersOf(n.address) {
+		if w.fresh[key] {
+			w.works[key]++
+			delete(w.fresh, key)
+		}
 		a := w.asked[key]
 		a.Restarts = 0 // what was asked for before is not meant for what comes
 		a.Anew = w.host(key).DeletionTimestamp != nil || differs(w.host(key), wish)

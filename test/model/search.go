@@ -59,8 +59,12 @@ func (w *World) remember() {
 	for _, key := range w.hosts() {
 		h := w.host(key)
 		b := backup{key, h.Status.Provisioning.State}
-		if slices.Contains(backedUp, b.state) && w.saved[b].host == nil && h.Status.ErrorType == "" {
-			w.saved[b] = saved{h, w.asked[key].Destroy, w.installs[systemOf(h)], w.works[key]}
+		if slices.Contains(backedUp, b.state) && w.saved[b].host == nil && h.Status.ErrorType == "" && h.DeletionTimestamp == nil {
+			works := w.works[key]
+			if w.fresh[key] {
+				works++
+			}
+			w.saved[b] = saved{h, w.asked[key].Destroy, w.installs[systemOf(h)], works}
 		}
 	}
 }

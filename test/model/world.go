@@ -32,8 +32,10 @@ type World struct {
 	tenants map[string]types.NamespacedName
 	// installs count what was installed on each machine.
 	installs map[string]int
-	// works count how often each host has begun to be deployed.
+	// works count the deployments of each host, with its attempts as one; fresh means that it is
+	// about to be deployed for the first time in this phase.
 	works map[types.NamespacedName]int
+	fresh map[types.NamespacedName]bool
 	// rows are what the watch shows while it is behind; nil while it is not.
 	rows     map[string]ironic.Row
 	made     int // changes of nodes so far
@@ -67,7 +69,7 @@ type saved struct {
 	host     *metal3.BareMetalHost
 	destroy  bool
 	installs int
-	works    int
+	works    int // of which deployment it tells
 }
 
 // objectKey names an object.
@@ -83,7 +85,7 @@ var epoch = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 func NewWorld() *World {
 	return &World{
 		Now: epoch, objects: map[objectKey]client.Object{}, before: map[types.NamespacedName]*metal3.BareMetalHost{},
-		saved: map[backup]saved{}, installs: map[string]int{}, works: map[types.NamespacedName]int{}, tenants: map[string]types.NamespacedName{},
+		saved: map[backup]saved{}, installs: map[string]int{}, works: map[types.NamespacedName]int{}, fresh: map[types.NamespacedName]bool{}, tenants: map[string]types.NamespacedName{},
 		nodes: map[string]*node{}, ports: map[string]string{}, machines: map[string]machine{},
 		memories: map[types.NamespacedName]memory.Memory{}, woken: map[types.NamespacedName]bool{},
 		timers: map[types.NamespacedName]time.Time{}, errors: map[types.NamespacedName]int{},
@@ -98,7 +100,7 @@ func (w *World) copy() *World {
 	c.nodes, c.ports, c.machines = maps.Clone(w.nodes), maps.Clone(w.ports), maps.Clone(w.machines)
 	c.memories, c.woken, c.timers, c.errors = maps.Clone(w.memories), maps.Clone(w.woken), maps.Clone(w.timers), maps.Clone(w.errors)
 	c.asked, c.tenants, c.rows = maps.Clone(w.asked), maps.Clone(w.tenants), maps.Clone(w.rows)
-	c.installs, c.works, c.told = maps.Clone(w.installs), maps.Clone(w.works), nil
+	c.installs, c.works, c.fresh, c.told = maps.Clone(w.installs), maps.Clone(w.works), maps.Clone(w.fresh), nil
 	return &c
 }
 

@@ -43,7 +43,7 @@ func BeginsAnew(h *metal3.BareMetalHost, n *ironic.Node, now time.Time) (metav1.
 	last, err := time.Parse(time.RFC3339, text(n.Extra, keyBegun))
 	switch {
 	case h.Status.Provisioning.State != metal3.StateProvisioning || !Deployable(n.ProvisionState):
-	case err != nil || told.After(last) || text(n.InstanceInfo, keyBegun) != "":
+	case err != nil || told.After(last) || text(n.InstanceInfo, keyBegun) == Begun(h):
 	case now.Truncate(time.Second).After(last):
 		return metav1.NewTime(now).Rfc3339Copy(), true
 	default: // by another clock than ours
@@ -62,10 +62,10 @@ func Begun(h *metal3.BareMetalHost) string {
 }
 
 // OfAnotherTime reports whether a node holds a deployment that began at another time than the
-// one that the host's status knows of, as far as both are known.
+// one that the host's status knows of, if any, as far as the node tells.
 func OfAnotherTime(h *metal3.BareMetalHost, n *ironic.Node) bool {
-	recorded, told := text(n.InstanceInfo, keyBegun), Begun(h)
-	return recorded != "" && told != "" && recorded != told
+	recorded := text(n.InstanceInfo, keyBegun)
+	return recorded != "" && recorded != Begun(h)
 }
 
 // RecordedBegin is when the deployment began that a node holds; false where that is not known.
