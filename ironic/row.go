@@ -44,7 +44,7 @@ type Row struct {
 const KeyWish = "ironflow_wish"
 
 // KeyCredentials is the entry of extra that Row.Credentials is.
-const KeyCredentials = "ironflow_credentials"
+const KeyCredentials = "ironflow_credentials" //nolint:gosec // the name of a digest
 
 // WishDigest names a value of KeyWish, as it was sent or as Ironic gives it back; empty for none.
 func WishDigest(wish any) string {

@@ -10,6 +10,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
@@ -122,5 +123,30 @@ func TestWhatABackupSaysOfCredentialsIsNotBelieved(t *testing.T) {
 		w.g.Expect(w.sim.Counts()["PATCH /v1/nodes/{node}"]).To(Equal(1), "once")
 		n, _ := w.sim.Node("lab~host-1")
 		w.g.Expect(n.Fields["extra"]).To(HaveKeyWithValue("ironflow_credentials", Not(ContainSubstring("hunter"))))
+	})
+}
+
+// TestADetachedHostWhoseImageGoesIsGivenBack: it is attached, and its machine, which runs, is given back and free.
+func TestADetachedHostWhoseImageGoesIsGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateProvisioned, 10*time.Minute)
+		w.annotate(names.Detached, "")
+		w.until("detached", time.Minute, func(h *metal3.BareMetalHost) bool {
+			return h.Status.OperationalStatus == metal3.OperationalStatusDetached
+		})
+		w.halt()
+		w.edit(func(h *metal3.BareMetalHost) {
+			h.Spec.Image = nil
+			delete(h.Annotations, names.Detached)
+		})
+		w.start(policy.Settings{})
+		w.enrolledAgain("power on")
+		w.untilState(metal3.StateAvailable, 10*time.Minute)
+		let(time.Minute)
+		w.g.Expect(w.host().Status.ErrorType).To(BeEmpty())
+		n, _ := w.sim.Node("lab~host-1")
+		w.g.Expect(n.Fields["extra"]).NotTo(HaveKey("ironflow_baseline"))
 	})
 }

@@ -55,9 +55,14 @@ func (w *World) restore(about string, state metal3.ProvisioningState) {
 	a.Destroy = a.Destroy && w.workedOn(key) || (same || adopted) && copied.destroy || sameWork && !same && differs(old, disk)
 	// Who puts it back asks for what it asks for, if that is about what is there.
 	a.Off = keptOff(old) && (same || wishOf(old) != "" && !differs(old, disk))
-	a.Restarts, a.Anew = 0, true
+	a.Restarts, a.Anew = min(a.Restarts, w.restarting(systemOf(old))), true
 	if same {
-		a.Restarts = reboots(old)
+		a.Restarts += reboots(old)
+	}
+	for _, id := range sortedKeys(w.nodes) { // what was restarted for a deployment stands on the host
+		n := *w.nodes[id]
+		n.restarts = 0
+		w.nodes[id] = &n
 	}
 	a.Older = a.Older || !same || disk == partial || w.workedOn(key)
 	if _, again := old.Annotations[names.Inspect]; again {
@@ -66,6 +71,16 @@ func (w *World) restore(about string, state metal3.ProvisioningState) {
 	w.fresh[key] = true
 	w.asked[key] = a
 	w.restart()
+}
+
+// restarting is 1 where Ironic switches a machine off or restarts it.
+func (w *World) restarting(address string) int {
+	for _, n := range w.nodes {
+		if n.address == address && n.TargetPowerState != "" && n.TargetPowerState != ironic.PowerOn {
+			return 1
+		}
+	}
+	return 0
 }
 
 // countWork takes down that a host begins to be deployed: the next request for that counts.

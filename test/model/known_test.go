@@ -7,6 +7,52 @@ var known []struct{ why, story string }
 
 // mended are histories that were found once. They are replayed, and nothing breaks.
 var mended = map[string]string{
+	"a deployment that a backup asks for of a node that is gone is not one of before": `
+scenario: given back
+Ironic's database is lost
+Ironic goes on with node-1
+restored from a backup of when it was being deployed: a
+Ironic goes on with node-1
+Ironic goes on with node-1
+method N for a
+restored from a backup of when it was given back: a`,
+	"a deployment that a backup asks for is not one that was called off before it began": `
+scenario: available
+method M for a
+no method for a
+Ironic goes on with node-0
+annotation hold on a
+Ironic goes on with node-0
+restored from a backup of when it was being deployed: a
+Ironic goes on with node-0
+restored from a backup of when it was given back: a; look 3 fails`,
+	"a backup of when another deployment was called off does not give back what was deployed since": `
+scenario: deploying by a method
+Ironic fails with node-0
+method N for a
+method M for a
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic goes on with node-0
+annotation inspect on a
+restored from a backup of when it was given back: a`,
+	"a host that is external now is adopted though its inspection was cut off": `
+scenario: inspecting
+Ironic goes on with node-0
+Ironic goes on with node-0
+annotation inspect on a
+restored from a backup of when it was available: a; request 4 is refused
+externally provisioned a
+method N for a
+a restart of Ironic cuts off node-0
+time goes by`,
+	"a reboot that a backup holds is not made of another system": `
+scenario: given back
+annotation reboot on a
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was given back: a`,
 	"an image that goes and comes back while it is deployed is deployed once": `
 scenario: deploying
 no image for a; crash after write 1

@@ -81,6 +81,9 @@ func Enrolment(in Input) ironic.Enrolment {
 	if in.BMC.Content != "" {
 		e.Extra[ironic.KeyCredentials] = in.BMC.Content
 	}
+	if begun := Begun(h); begun != "" { // by a node that is gone
+		e.Extra[keyBegun] = begun
+	}
 	if lostNode(in) {
 		e.Extra[keyBaseline] = baselineUnknown
 	}
@@ -257,6 +260,7 @@ func Desired(in Input) ironic.Desired {
 		leaveOtherDeployments(in, &d)
 	case state == metal3.StateAvailable && !WantsInstance(h):
 		d.Extra[keyWish] = ironic.Remove // of what was deployed last
+		d.InstanceInfo = ironic.Fields{keyBegun: ironic.Remove}
 	}
 	desiredBaseline(in, &d)
 	return d

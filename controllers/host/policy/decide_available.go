@@ -42,7 +42,9 @@ func stepAvailable(o *Observed, d *Decision) {
 }
 
 // inspectionAsked reports whether an available machine is to be inspected.
-func (o *Observed) inspectionAsked() bool { return inspectAgain(o.Host) && !o.Host.InspectionDisabled() }
+func (o *Observed) inspectionAsked() bool {
+	return inspectAgain(o.Host) && !o.Host.InspectionDisabled()
+}
 
 // preparingAsked reports whether an available machine is to be prepared.
 func (o *Observed) preparingAsked() bool {

@@ -231,7 +231,8 @@ func TestDecide(t *testing.T) {
 			o.Host.Annotations = map[string]string{names.Reboot + "/x": ""}
 			o.Node.PowerState, o.Host.Status.PoweredOn = ironic.PowerOff, false
 		}}},
-		"external, flag dropped": {state: metal3.StateExternallyProvisioned, node: ironic.StateActive, enter: metal3.StateProvisioned},
+		"external, flag dropped":       {state: metal3.StateExternallyProvisioned, node: ironic.StateActive, enter: metal3.StateProvisioned},
+		"external, inspection cut off": {state: metal3.StateExternallyProvisioned, node: ironic.StateInspectFailed, given: []func(*Observed){func(o *Observed) { o.Host.Spec.ExternallyProvisioned = true }}, do: "ask for manage"},
 		"external, adoption failed": {state: metal3.StateExternallyProvisioned, node: ironic.StateAdoptFailed, given: []func(*Observed){func(o *Observed) {
 			o.Host.Spec.ExternallyProvisioned = true
 			o.Node.LastError = "no boot"
