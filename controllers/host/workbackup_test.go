@@ -1,6 +1,7 @@
 package host
 
 import (
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
 // TestABackupOfWhenAMachineWasWorkedOn touches nothing: the work has ended since, something is installed on the machine, be it
@@ -52,6 +54,14 @@ func TestABackupOfWhenAMachineWasWorkedOn(t *testing.T) {
 					w.putBack(backup)
 					w.sim.Wipe()
 					w.sim.ResetCounts()
+					refused := false
+					w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+						if r.Method != http.MethodPost || refused {
+							return nil
+						}
+						refused = true // that a host without a node was looked at proves nothing
+						return &simulator.Fault{Status: http.StatusServiceUnavailable, Text: "No valid service found"}
+					})
 					w.start(policy.Settings{})
 					w.enrolledAgain(c.power)
 					let(time.Hour)
