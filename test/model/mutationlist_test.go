@@ -21,7 +21,7 @@ var mutations = []mutation{
 	{name: "a node that tells of nothing is taken for a detached host's", file: "policy/decide_detach.go", old: "	case detachedBefore(o) && !slices.Contains(inUse, o.Node.ProvisionState):\n", new: "	case false && slices.Contains(inUse, o.Node.ProvisionState):\n"},
 	{name: "no back-off", file: "policy/failure.go", old: "return full - time.Duration(float64(full)*share)", new: "return full*time.Duration(share) - full*time.Duration(share)"},
 	{name: "a held host is worked on", file: "policy/decide.go", old: "		concernHold,\n", new: ""},
-	{name: "a paused host is worked on", file: "reconciler.go", old: "reconcile.KeptOff(h) == names.Paused", new: "reconcile.KeptOff(h) == names.Paused && false"},
+	{name: "a paused host is worked on", file: "reconciler.go", old: "reconcile.KeptOff(h) == names.Paused", new: "reconcile.KeptOff(h) == names.Paused && false", pkg: "./controllers/host", run: "^TestNobodyTouchesAHostThatIsKeptOff$"},
 	{name: "a moved host is new", file: "policy/decide.go", old: "		concernRestore,\n", new: ""},
 	{name: "no finalizer", file: "policy/decide.go", old: "		concernClaim,\n", new: ""},
 	{name: "a deletion leads nowhere", file: "policy/decide.go", old: "		concernDeletion,\n", new: ""},
