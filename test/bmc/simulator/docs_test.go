@@ -39,24 +39,3 @@ func quirkTable() string {
 	}
 	return b.String()
 }
-
-// unplayed are the numbers of misbehaviours that no quirk plays, with the reason.
-var unplayed = map[int]string{
-	16: "is told by the version alone: System.Firmware says it",
-}
-
-// TestEveryRowIsPlayed: each known misbehaviour of real BMCs has a quirk, or a reason.
-func TestEveryRowIsPlayed(t *testing.T) {
-	const rows = 71
-	played := map[int]bool{}
-	for _, info := range simulator.Quirks {
-		for _, row := range info.Rows {
-			played[row] = true
-		}
-	}
-	for row := 1; row <= rows; row++ {
-		if _, excused := unplayed[row]; played[row] == excused {
-			t.Errorf("row %d: played is %v, excused is %v", row, played[row], excused)
-		}
-	}
-}

@@ -50,7 +50,8 @@ const (
 	ConnectionCut       Quirk = "connection-cut"
 )
 
-// Info describes a quirk.
+// Info describes a quirk. Each is there because a row of bmc/quirks, with the BMCs that are
+// known for it, names it.
 type Info struct {
 	Quirk Quirk
 	// Text says what the BMC does, as a sentence.
@@ -58,43 +59,40 @@ type Info struct {
 	// Shape says that it changes what resources look like rather than what
 	// requests do: then it is on while its number is not zero, and never used up.
 	Shape bool
-	// Rows are the numbers of the known misbehaviours of real BMCs that it plays, of the
-	// first 71. A quirk is there because a row of bmc/quirks names it.
-	Rows []int
 }
 
 // basicQuirks are those that need more than a [trait]: their topic asks for them.
 var basicQuirks = []Info{
-	{GracefulIgnored, "A graceful shutdown or restart is accepted, and nothing happens.", false, nil},
-	{GracefulUnsupported, "Graceful resets are not listed, and refused with 400.", true, nil},
-	{NoPowerState, "A read of the system shows a PowerState of null.", false, nil},
-	{BootLost, "A continuous boot override is forgotten at the next boot.", false, []int{30}},
-	{NoHTTPBoot, "UefiHttp is not among the boot targets, and HttpBootUri is missing.", true, nil},
-	{MediaNotInserted, "InsertMedia is accepted, and the slot stays empty.", false, nil},
-	{MediaNotEjected, "EjectMedia is accepted, and the medium stays.", false, []int{11}},
-	{MediaNeedsTransfer, "InsertMedia is refused without TransferProtocolType.", true, []int{55}},
-	{MediaOnManager, "Virtual media are found below the manager only.", true, []int{9}},
-	{MediaByPatch, "Virtual media have no actions; they are changed by PATCH.", true, []int{28}},
-	{NoBIOS, "The system has no Bios.", true, nil},
-	{NoBIOSRegistry, "The Bios names an attribute registry that is not served.", true, nil},
-	{BIOSNotApplied, "Pending BIOS settings are dropped at the reset that should apply them.", false, nil},
-	{NoSecureBoot, "The system has no SecureBoot.", true, nil},
-	{NoStorage, "The system has no Storage.", true, nil},
-	{NoRAIDType, "Volumes and controllers do not show RAID types.", true, nil},
-	{NoEventService, "The service root has no EventService.", true, nil},
-	{EventLost, "An event is not delivered.", false, nil},
-	{NoUpdateService, "The service root has no UpdateService.", true, nil},
-	{FirmwareUnchanged, "An update's task completes, and the version stays.", false, nil},
-	{TaskWithoutLocation, "202 comes without a Location header.", false, nil},
-	{TaskLost, "A new task is forgotten at once: its monitor answers 404, its work is done.", false, []int{60}},
-	{TaskFails, "A task ends in Exception, and its work is not done.", false, nil},
-	{NoBootProgress, "The system has no BootProgress.", true, nil},
-	{NoSessions, "Sessions are refused with 405; basic authentication works.", true, nil},
-	{SessionLost, "A request with a session's token is answered with 401, and the session is gone.", false, nil},
-	{ETagRequired, "A PATCH without If-Match is refused with 428.", true, []int{6}},
-	{Slow, "An answer comes after Delays.Slow.", false, []int{50}},
-	{Unavailable, "A request is answered with 503 and Retry-After.", false, nil},
-	{ConnectionCut, "The connection is closed instead of an answer; the request is not handled.", false, nil},
+	{GracefulIgnored, "A graceful shutdown or restart is accepted, and nothing happens.", false},
+	{GracefulUnsupported, "Graceful resets are not listed, and refused with 400.", true},
+	{NoPowerState, "A read of the system shows a PowerState of null.", false},
+	{BootLost, "A continuous boot override is forgotten at the next boot.", false},
+	{NoHTTPBoot, "UefiHttp is not among the boot targets, and HttpBootUri is missing.", true},
+	{MediaNotInserted, "InsertMedia is accepted, and the slot stays empty.", false},
+	{MediaNotEjected, "EjectMedia is accepted, and the medium stays.", false},
+	{MediaNeedsTransfer, "InsertMedia is refused without TransferProtocolType.", true},
+	{MediaOnManager, "Virtual media are found below the manager only.", true},
+	{MediaByPatch, "Virtual media have no actions; they are changed by PATCH.", true},
+	{NoBIOS, "The system has no Bios.", true},
+	{NoBIOSRegistry, "The Bios names an attribute registry that is not served.", true},
+	{BIOSNotApplied, "Pending BIOS settings are dropped at the reset that should apply them.", false},
+	{NoSecureBoot, "The system has no SecureBoot.", true},
+	{NoStorage, "The system has no Storage.", true},
+	{NoRAIDType, "Volumes and controllers do not show RAID types.", true},
+	{NoEventService, "The service root has no EventService.", true},
+	{EventLost, "An event is not delivered.", false},
+	{NoUpdateService, "The service root has no UpdateService.", true},
+	{FirmwareUnchanged, "An update's task completes, and the version stays.", false},
+	{TaskWithoutLocation, "202 comes without a Location header.", false},
+	{TaskLost, "A new task is forgotten at once: its monitor answers 404, its work is done.", false},
+	{TaskFails, "A task ends in Exception, and its work is not done.", false},
+	{NoBootProgress, "The system has no BootProgress.", true},
+	{NoSessions, "Sessions are refused with 405; basic authentication works.", true},
+	{SessionLost, "A request with a session's token is answered with 401, and the session is gone.", false},
+	{ETagRequired, "A PATCH without If-Match is refused with 428.", true},
+	{Slow, "An answer comes after Delays.Slow.", false},
+	{Unavailable, "A request is answered with 503 and Retry-After.", false},
+	{ConnectionCut, "The connection is closed instead of an answer; the request is not handled.", false},
 }
 
 // trait is how a quirk shows in requests and answers, where that can be said

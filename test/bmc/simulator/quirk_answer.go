@@ -55,32 +55,32 @@ func anywhere(q Quirk) func(c *call) bool {
 }
 
 // shapes is a quirk that changes every answer.
-func shapes(q Quirk, text string, rows []int, reshape func(c *call, body object)) oddity {
-	return oddity{Info{q, text, true, rows}, trait{at: []string{"GET *"}, when: anywhere(q), reshape: reshape}}
+func shapes(q Quirk, text string, reshape func(c *call, body object)) oddity {
+	return oddity{Info{q, text, true}, trait{at: []string{"GET *"}, when: anywhere(q), reshape: reshape}}
 }
 
 // writes is a quirk that takes the writing of answers over.
 func writes(q Quirk, text string, write func(w http.ResponseWriter, r *http.Request, raw []byte)) oddity {
-	return oddity{Info{q, text, false, nil}, trait{at: []string{"GET *"}, when: anywhere(q), write: write}}
+	return oddity{Info{q, text, false}, trait{at: []string{"GET *"}, when: anywhere(q), write: write}}
 }
 
 var answerOddities = []oddity{
-	{Info{VendorHidden, "The service root says nothing of the vendor.", true, nil}, trait{at: []string{"GET /redfish/v1"}, reshape: removed("Vendor", "Product", "Oem")}},
-	{Info{RootLinksVanish, "The service root has no Systems and Managers until the manager is reset.", true, []int{52}}, trait{
+	{Info{VendorHidden, "The service root says nothing of the vendor.", true}, trait{at: []string{"GET /redfish/v1"}, reshape: removed("Vendor", "Product", "Oem")}},
+	{Info{RootLinksVanish, "The service root has no Systems and Managers until the manager is reset.", true}, trait{
 		at: []string{"GET /redfish/v1"}, reshape: removed("Systems", "Managers", "Chassis"),
 	}},
-	{Info{ForeignSystem, "There is a second system, without Boot, before the right one.", true, []int{52}}, trait{
+	{Info{ForeignSystem, "There is a second system, without Boot, before the right one.", true}, trait{
 		at: []string{"GET /redfish/v1/Systems"}, reshape: extraMember("Systems", foreignSystemID),
 	}},
-	{Info{RAIDChassis, "There is a chassis of a RAID controller; a read of it restarts the BMC.", true, []int{57}}, trait{
+	{Info{RAIDChassis, "There is a chassis of a RAID controller; a read of it restarts the BMC.", true}, trait{
 		at: []string{"GET /redfish/v1/Chassis", systemGet}, reshape: raidChassis,
 	}},
-	{Info{NoManagedBy, "The system does not name its manager.", true, []int{67}}, trait{at: []string{systemGet}, reshape: func(_ *call, body object) {
+	{Info{NoManagedBy, "The system does not name its manager.", true}, trait{at: []string{systemGet}, reshape: func(_ *call, body object) {
 		if links, ok := body["Links"].(object); ok {
 			body["Links"] = object{"Chassis": links["Chassis"]}
 		}
 	}}},
-	{Info{Sparse, "The manager has no PowerState, drives no State, accounts no AccountTypes.", true, []int{44}}, trait{
+	{Info{Sparse, "The manager has no PowerState, drives no State, accounts no AccountTypes.", true}, trait{
 		at: []string{"GET /redfish/v1/Managers/{system}", "GET */Drives/{drive}", "GET " + accountsPattern + "/{account}"}, reshape: func(_ *call, body object) {
 			delete(body, "PowerState")
 			delete(body, "AccountTypes")
@@ -89,7 +89,7 @@ var answerOddities = []oddity{
 			}
 		},
 	}},
-	{Info{URICase, "Links of collections are in lower case; addresses are taken in either.", true, []int{44}}, trait{
+	{Info{URICase, "Links of collections are in lower case; addresses are taken in either.", true}, trait{
 		at: []string{"GET /redfish/v1/Systems", "GET /redfish/v1/Managers"}, reshape: eachMember(func(address string) any {
 			for _, home := range []string{"Systems", "Managers"} {
 				address = strings.Replace(address, "/"+home+"/", "/"+strings.ToLower(home)+"/", 1)
@@ -97,13 +97,13 @@ var answerOddities = []oddity{
 			return object{"@odata.id": address}
 		}),
 	}},
-	{Info{OddTimes, "Times are without a zone's colon, of the year 0, or of no day.", true, []int{63}}, trait{
+	{Info{OddTimes, "Times are without a zone's colon, of the year 0, or of no day.", true}, trait{
 		at: []string{systemGet, "GET /redfish/v1/Managers/{system}", "GET */FirmwareInventory/{firmware}", "GET */Entries*"}, reshape: oddTimes,
 	}},
-	{Info{OddTypes, "Socket, MemberId and Id are numbers, PartLocation is a list, LocationIndicatorActive a text.", true, []int{68}}, trait{
+	{Info{OddTypes, "Socket, MemberId and Id are numbers, PartLocation is a list, LocationIndicatorActive a text.", true}, trait{
 		at: []string{"GET *"}, reshape: oddTypes,
 	}},
-	{Info{SeverityNormal, "Severity of a log entry or event is Normal for OK.", true, []int{67}}, trait{
+	{Info{SeverityNormal, "Severity of a log entry or event is Normal for OK.", true}, trait{
 		at: []string{"GET */Entries*"}, reshape: func(_ *call, body object) {
 			members, _ := body["Members"].([]object)
 			for _, entry := range append([]object{body}, members...) {
@@ -113,23 +113,23 @@ var answerOddities = []oddity{
 			}
 		},
 	}},
-	{Info{UUIDEmpty, "UUID of the system is empty.", true, []int{50}}, trait{at: []string{systemGet}, reshape: func(_ *call, body object) { body["UUID"] = "" }}},
-	shapes(MembersBare, "Members of collections are addresses, not objects.", []int{67}, eachMember(func(address string) any { return address })),
-	shapes(MembersNull, "Members of collections are null.", []int{50}, func(_ *call, body object) {
+	{Info{UUIDEmpty, "UUID of the system is empty.", true}, trait{at: []string{systemGet}, reshape: func(_ *call, body object) { body["UUID"] = "" }}},
+	shapes(MembersBare, "Members of collections are addresses, not objects.", eachMember(func(address string) any { return address })),
+	shapes(MembersNull, "Members of collections are null.", func(_ *call, body object) {
 		if body["Members"] != nil {
 			body["Members"] = nil
 		}
 	}),
-	{Info{ExtendedInfoObject, "@Message.ExtendedInfo of an error is one object.", true, []int{65}}, trait{}},
-	{Info{ExpandSparse, "A collection that is asked for with $expand has members that lack most of their properties.", true, []int{52}}, trait{
+	{Info{ExtendedInfoObject, "@Message.ExtendedInfo of an error is one object.", true}, trait{}},
+	{Info{ExpandSparse, "A collection that is asked for with $expand has members that lack most of their properties.", true}, trait{
 		at: []string{"GET *"}, when: func(c *call) bool { return c.r.URL.Query().Has("$expand") },
 		reshape: eachMember(func(address string) any {
 			return object{"@odata.id": address, "Id": address[strings.LastIndex(address, "/")+1:]}
 		}),
 	}},
-	shapes(Paged, "Collections come in pages of two, by @odata.nextLink with $skip.", []int{71}, func(c *call, body object) { page(c, body, false) }),
-	shapes(NextLinkLoops, "The pages of a collection end in the first one: $skip is ignored.", []int{71}, func(c *call, body object) { page(c, body, true) }),
-	{Info{HostNameRefused, "Requests whose Host is a name instead of an address are refused.", true, []int{64}}, trait{
+	shapes(Paged, "Collections come in pages of two, by @odata.nextLink with $skip.", func(c *call, body object) { page(c, body, false) }),
+	shapes(NextLinkLoops, "The pages of a collection end in the first one: $skip is ignored.", func(c *call, body object) { page(c, body, true) }),
+	{Info{HostNameRefused, "Requests whose Host is a name instead of an address are refused.", true}, trait{
 		at: []string{"* *"}, when: func(c *call) bool {
 			host, _, err := net.SplitHostPort(c.r.Host)
 			if err != nil {
@@ -139,17 +139,17 @@ var answerOddities = []oddity{
 		},
 		refuse: func(*call) error { return fault(http.StatusBadRequest, generalError, "The header Host is not known.") },
 	}},
-	{Info{SourcesUnavailable, "A request is answered with 503 and SYS518: data sources are not available yet.", false, []int{58}}, trait{
+	{Info{SourcesUnavailable, "A request is answered with 503 and SYS518: data sources are not available yet.", false}, trait{
 		at: []string{"* /redfish/v1/*"}, refuse: func(*call) error {
 			return oem(http.StatusServiceUnavailable, "IDRAC.2.8.SYS518", "iDRAC is currently unable to display any information because data sources are unavailable.")
 		},
 	}},
-	{Info{ParallelBreaks, "Of requests at the same time all but one are answered with 500.", true, []int{69}}, trait{
+	{Info{ParallelBreaks, "Of requests at the same time all but one are answered with 500.", true}, trait{
 		at: []string{"* *"}, when: func(c *call) bool { return c.of.busy > 1 },
 		refuse: func(*call) error { return fault(http.StatusInternalServerError, generalError, "Too much at a time.") },
 	}},
-	{Info{ReusedCut, "A connection is cut when it is used a second time.", true, []int{38}}, trait{}},
-	{Info{AbsoluteLocations, "Location headers have scheme and host.", true, nil}, trait{}},
+	{Info{ReusedCut, "A connection is cut when it is used a second time.", true}, trait{}},
+	{Info{AbsoluteLocations, "Location headers have scheme and host.", true}, trait{}},
 	writes(HTMLAnswer, "An answer is a web page with the status 200.", webPage),
 	writes(TruncatedBody, "An answer ends in mid body, shorter than its Content-Length.", truncated),
 }

@@ -31,24 +31,24 @@ func precondition(*call) error {
 func hasIfMatch(c *call) bool { return c.r.Header.Get(ifMatch) != "" }
 
 var etagOddities = []oddity{
-	{Info{ActionRefusesETag, "An action with If-Match is refused with 412.", true, []int{1, 2}}, trait{
+	{Info{ActionRefusesETag, "An action with If-Match is refused with 412.", true}, trait{
 		at: []string{"POST */Actions/*"}, when: hasIfMatch, refuse: precondition,
 	}},
-	{Info{FirstPatchFails, "A PATCH with If-Match is refused with 412 though the ETag is right; so is one whose resource changes meanwhile.", false, []int{2, 6}}, trait{
+	{Info{FirstPatchFails, "A PATCH with If-Match is refused with 412 though the ETag is right; so is one whose resource changes meanwhile.", false}, trait{
 		at: []string{"PATCH *"}, when: hasIfMatch, refuse: precondition,
 	}},
-	{Info{ETagGzip, "A compressed answer has an ETag that ends in -gzip, and that does not fit.", true, []int{3}}, trait{}},
-	{Info{ETagWeak, "ETags are weak (W/), and refused in that form in If-Match; their strong form fits.", true, []int{4}}, trait{
+	{Info{ETagGzip, "A compressed answer has an ETag that ends in -gzip, and that does not fit.", true}, trait{}},
+	{Info{ETagWeak, "ETags are weak (W/), and refused in that form in If-Match; their strong form fits.", true}, trait{
 		at: []string{"PATCH *"}, when: func(c *call) bool { return strings.HasPrefix(c.r.Header.Get(ifMatch), "W/") }, refuse: precondition,
 	}},
-	{Info{ETagEmpty, "The header ETag is there and empty.", true, []int{5}}, trait{}},
-	{Info{ETagDoubled, `ETags have their quotes twice, and fit with one pair.`, true, []int{5}}, trait{}},
-	{Info{ETagTwice, "The header ETag comes twice, with one value.", true, []int{5}}, trait{}},
-	{Info{ETagStarRefused, "The ETag * fits nothing.", true, []int{5}}, trait{
+	{Info{ETagEmpty, "The header ETag is there and empty.", true}, trait{}},
+	{Info{ETagDoubled, `ETags have their quotes twice, and fit with one pair.`, true}, trait{}},
+	{Info{ETagTwice, "The header ETag comes twice, with one value.", true}, trait{}},
+	{Info{ETagStarRefused, "The ETag * fits nothing.", true}, trait{
 		at: []string{"PATCH *"}, when: func(c *call) bool { return c.r.Header.Get(ifMatch) == "*" }, refuse: precondition,
 	}},
-	{Info{ETagMissing, "No answer has an ETag.", true, nil}, trait{}},
-	{Info{BIOSETagNeverFits, "Pending BIOS settings are refused with every form of ETag (412), and without (428).", true, []int{8}}, trait{
+	{Info{ETagMissing, "No answer has an ETag.", true}, trait{}},
+	{Info{BIOSETagNeverFits, "Pending BIOS settings are refused with every form of ETag (412), and without (428).", true}, trait{
 		at: []string{"PATCH */Bios/*"},
 		refuse: func(c *call) error {
 			if hasIfMatch(c) {

@@ -37,12 +37,12 @@ const (
 const subscriptionPost = "POST /redfish/v1/EventService/Subscriptions"
 
 var eventOddities = []oddity{
-	{Info{NoSSE, "The event service has no ServerSentEventUri.", true, nil}, trait{
+	{Info{NoSSE, "The event service has no ServerSentEventUri.", true}, trait{
 		at: []string{"GET /redfish/v1/EventService"}, reshape: func(_ *call, body object) { delete(body, "ServerSentEventUri") },
 	}},
-	{Info{StreamsFull, "A new event stream is refused with 503.", false, nil}, trait{}},
-	{Info{StreamCut, "An event stream ends after an event.", false, nil}, trait{}},
-	{Info{EventTypesRefused, "Subscriptions are by RegistryPrefixes and ResourceTypes; EventTypes in one are refused.", true, []int{47}}, trait{
+	{Info{StreamsFull, "A new event stream is refused with 503.", false}, trait{}},
+	{Info{StreamCut, "An event stream ends after an event.", false}, trait{}},
+	{Info{EventTypesRefused, "Subscriptions are by RegistryPrefixes and ResourceTypes; EventTypes in one are refused.", true}, trait{
 		at:   []string{"GET /redfish/v1/EventService", subscriptionPost},
 		when: func(c *call) bool { return c.r.Method == http.MethodGet || c.body["EventTypes"] != nil },
 		refuse: func(c *call) error {
@@ -57,27 +57,27 @@ var eventOddities = []oddity{
 			}
 		},
 	}},
-	{Info{EventsDisabled, "The event service is not enabled: subscriptions are taken, and nothing is delivered.", true, nil}, trait{
+	{Info{EventsDisabled, "The event service is not enabled: subscriptions are taken, and nothing is delivered.", true}, trait{
 		at: []string{"GET /redfish/v1/EventService"}, reshape: func(_ *call, body object) { body["ServiceEnabled"] = false },
 	}},
-	{Info{AlertsOnly, "Alerts are the only events.", true, nil}, trait{
+	{Info{AlertsOnly, "Alerts are the only events.", true}, trait{
 		at:      []string{"GET /redfish/v1/EventService"},
 		reshape: func(_ *call, body object) { body["EventTypesForSubscription"] = []string{"Alert"} },
 	}},
-	{Info{NoTestEvent, "There is no SubmitTestEvent.", true, nil}, trait{
+	{Info{NoTestEvent, "There is no SubmitTestEvent.", true}, trait{
 		at:      []string{"GET /redfish/v1/EventService", "POST */EventService.SubmitTestEvent"},
 		refuse:  getsOrMissing,
 		reshape: func(_ *call, body object) { delete(body, "Actions") },
 	}},
-	{Info{SubscriptionsFull, "A new subscription is refused: others have taken all.", false, nil}, trait{
+	{Info{SubscriptionsFull, "A new subscription is refused: others have taken all.", false}, trait{
 		at: []string{subscriptionPost}, refuse: func(*call) error { return tooManySubscriptions() },
 	}},
-	{Info{DuplicateRefused, "A second subscription of a destination is refused with 400.", true, nil}, trait{
+	{Info{DuplicateRefused, "A second subscription of a destination is refused with 400.", true}, trait{
 		at: []string{subscriptionPost}, when: isDuplicate, refuse: func(*call) error {
 			return fault(http.StatusBadRequest, alreadyExists, "The requested resource of type EventDestination with the property Destination already exists.")
 		},
 	}},
-	{Info{DuplicateNamed, "A second subscription of a destination is refused with 400 and a message about PropertyValueModified that names it.", true, nil}, trait{
+	{Info{DuplicateNamed, "A second subscription of a destination is refused with 400 and a message about PropertyValueModified that names it.", true}, trait{
 		at: []string{subscriptionPost}, when: isDuplicate, refuse: func(c *call) error {
 			destination, _ := c.body["Destination"].(string)
 			return &refusal{
@@ -86,31 +86,31 @@ var eventOddities = []oddity{
 			}
 		},
 	}},
-	{Info{SubscriptionsLost, "A reset of the manager loses the subscriptions.", true, nil}, trait{}},
-	{Info{SubscriptionsRenamed, "A reset of the manager gives the subscriptions other Ids.", true, nil}, trait{}},
-	{Info{SubscriptionEnds, "A subscription is removed when the retries of a delivery are used up.", true, nil}, trait{}},
-	{Info{SubscriptionBounds, "A Context of more than 256 or a Destination of more than 2000 characters is refused.", true, []int{48}}, trait{
+	{Info{SubscriptionsLost, "A reset of the manager loses the subscriptions.", true}, trait{}},
+	{Info{SubscriptionsRenamed, "A reset of the manager gives the subscriptions other Ids.", true}, trait{}},
+	{Info{SubscriptionEnds, "A subscription is removed when the retries of a delivery are used up.", true}, trait{}},
+	{Info{SubscriptionBounds, "A Context of more than 256 or a Destination of more than 2000 characters is refused.", true}, trait{
 		at:   []string{subscriptionPost},
 		when: func(c *call) bool { return c.length("Context") > 256 || c.length("Destination") > 2000 },
 		refuse: func(*call) error {
 			return faultAt("Context", "StringValueTooLong", "The value of a property is longer than it can be.")
 		},
 	}},
-	{Info{SubscriptionNoAddress, "The answer to a new subscription has no Location.", true, nil}, trait{}},
-	{Info{RetryPolicyRefused, "DeliveryRetryPolicy in a subscription is refused.", true, []int{43}}, trait{
+	{Info{SubscriptionNoAddress, "The answer to a new subscription has no Location.", true}, trait{}},
+	{Info{RetryPolicyRefused, "DeliveryRetryPolicy in a subscription is refused.", true}, trait{
 		at: []string{subscriptionPost}, when: func(c *call) bool { return c.body["DeliveryRetryPolicy"] != nil },
 		refuse: func(*call) error {
 			return oemAt("DeliveryRetryPolicy", "iLO.2.23.PropertyNotWritableOrUnknown", "The property DeliveryRetryPolicy is not writable or not known.")
 		},
 	}},
-	{Info{HeadersEmptyList, "HttpHeaders of a subscription read back as an empty list; without it they are null.", true, nil}, trait{
+	{Info{HeadersEmptyList, "HttpHeaders of a subscription read back as an empty list; without it they are null.", true}, trait{
 		at:      []string{"GET /redfish/v1/EventService/Subscriptions/{subscription}"},
 		reshape: func(_ *call, body object) { body["HttpHeaders"] = []any{} },
 	}},
-	{Info{EventAlertsKey, "Deliveries have Alerts instead of Events.", true, nil}, trait{}},
-	{Info{EventOriginText, "OriginOfCondition of an event is a text.", true, nil}, trait{}},
-	{Info{EventIDNumber, "EventId of an event is a number.", true, nil}, trait{}},
-	{Info{EventBare, "Events lack MemberId, EventType and EventId.", true, []int{51}}, trait{}},
+	{Info{EventAlertsKey, "Deliveries have Alerts instead of Events.", true}, trait{}},
+	{Info{EventOriginText, "OriginOfCondition of an event is a text.", true}, trait{}},
+	{Info{EventIDNumber, "EventId of an event is a number.", true}, trait{}},
+	{Info{EventBare, "Events lack MemberId, EventType and EventId.", true}, trait{}},
 }
 
 // length is that of a text in the body.

@@ -62,7 +62,7 @@ func removed(names ...string) func(c *call, body object) {
 }
 
 var mediaOddities = []oddity{
-	{Info{NoVirtualMedia, "There are no virtual media but for the vendor's own.", true, []int{26}}, trait{
+	{Info{NoVirtualMedia, "There are no virtual media but for the vendor's own.", true}, trait{
 		at: []string{"GET /redfish/v1/Systems/{system}", "GET /redfish/v1/Managers/{system}", "* */VirtualMedia*"},
 		refuse: func(c *call) error {
 			if strings.Contains(c.pattern, "VirtualMedia") {
@@ -72,41 +72,41 @@ var mediaOddities = []oddity{
 		},
 		reshape: removed("VirtualMedia"),
 	}},
-	{Info{MediaOnSystem, "Virtual media are found below the system only.", true, []int{9}}, gone("VirtualMedia", "GET /redfish/v1/Managers/{system}", "* /redfish/v1/Managers/{system}/VirtualMedia*")},
-	{Info{MediaFirstSlotOnly, "Only the first slot takes a medium.", true, []int{10}}, trait{
+	{Info{MediaOnSystem, "Virtual media are found below the system only.", true}, gone("VirtualMedia", "GET /redfish/v1/Managers/{system}", "* /redfish/v1/Managers/{system}/VirtualMedia*")},
+	{Info{MediaFirstSlotOnly, "Only the first slot takes a medium.", true}, trait{
 		at: inserts, when: inserting(func(c *call) bool { return c.r.PathValue("slot") != c.sys.Slots[0].ID }),
 		refuse: func(c *call) error {
 			return fault(http.StatusBadRequest, notAllowed, "The slot %s does not take this medium.", c.r.PathValue("slot"))
 		},
 	}},
-	{Info{MediaEjectLate, "A read shows the medium that was just ejected as inserted.", false, []int{11}}, trait{
+	{Info{MediaEjectLate, "A read shows the medium that was just ejected as inserted.", false}, trait{
 		at: []string{mediaGet}, when: func(c *call) bool { return c.sys.ejected[c.r.PathValue("slot")] != "" },
 		reshape: func(c *call, body object) {
 			body["Inserted"], body["ConnectedVia"], body["Image"] = true, "URI", c.sys.ejected[c.r.PathValue("slot")]
 		},
 	}},
-	{Info{MediaInsertFails, "InsertMedia is answered with 500: an eject still runs.", false, []int{12, 17}}, trait{
+	{Info{MediaInsertFails, "InsertMedia is answered with 500: an eject still runs.", false}, trait{
 		at: inserts, when: inserting(nil),
 		refuse: func(*call) error {
 			return fault(http.StatusInternalServerError, generalError, "The operation failed due to an internal service error.")
 		},
 	}},
-	{Info{MediaDetached, "InsertMedia is refused with VRM0021: virtual media are detached.", true, []int{18}}, trait{
+	{Info{MediaDetached, "InsertMedia is refused with VRM0021: virtual media are detached.", true}, trait{
 		at: inserts, when: inserting(nil),
 		refuse: func(*call) error {
 			return oem(http.StatusInternalServerError, "IDRAC.2.8.VRM0021", "Virtual Media is detached or Virtual Media redirection for the selected virtual disk is already in use.")
 		},
 	}},
-	{Info{MediaUnreachable, "InsertMedia is refused with RAC0904: the image cannot be reached.", false, []int{19}}, trait{
+	{Info{MediaUnreachable, "InsertMedia is refused with RAC0904: the image cannot be reached.", false}, trait{
 		at: inserts, when: inserting(nil),
 		refuse: func(*call) error {
 			return oem(http.StatusInternalServerError, "IDRAC.2.8.RAC0904", "Unable to access the remote file share: the location cannot be reached.")
 		},
 	}},
-	{Info{MediaExtrasRefused, "InsertMedia is refused with Inserted or WriteProtected in its body.", true, []int{20}}, trait{
+	{Info{MediaExtrasRefused, "InsertMedia is refused with Inserted or WriteProtected in its body.", true}, trait{
 		at: inserts, when: inserting(func(c *call) bool { return c.gives("Inserted") || c.gives("WriteProtected") }), refuse: unknownParameter("Inserted"),
 	}},
-	{Info{MediaPlainURL, "An image whose URL has ? or =, or does not end in .iso, is refused.", true, []int{21}}, trait{
+	{Info{MediaPlainURL, "An image whose URL has ? or =, or does not end in .iso, is refused.", true}, trait{
 		at: inserts, when: inserting(func(c *call) bool {
 			image, _ := c.body["Image"].(string)
 			return strings.ContainsAny(image, "?=") || !strings.HasSuffix(image, ".iso")
@@ -115,7 +115,7 @@ var mediaOddities = []oddity{
 			return faultAt("Image", wrongFormat, "The value for the parameter Image is of a different format than the parameter can accept.")
 		},
 	}},
-	{Info{MediaNoEjectWhileEmpty, "An empty slot has no action EjectMedia, and keeps the name of its last image.", true, []int{24}}, trait{
+	{Info{MediaNoEjectWhileEmpty, "An empty slot has no action EjectMedia, and keeps the name of its last image.", true}, trait{
 		at: []string{mediaGet}, when: func(c *call) bool { _, full := c.sys.state.Media[c.r.PathValue("slot")]; return !full },
 		reshape: func(c *call, body object) {
 			if actions, ok := body["Actions"].(object); ok {
@@ -126,19 +126,19 @@ var mediaOddities = []oddity{
 			}
 		},
 	}},
-	{Info{MediaPatchNeedsInserted, "A PATCH that inserts a medium is refused without Inserted: true.", true, []int{28}}, trait{
+	{Info{MediaPatchNeedsInserted, "A PATCH that inserts a medium is refused without Inserted: true.", true}, trait{
 		at: inserts[1:], when: inserting(func(c *call) bool { return c.body["Inserted"] != true }), refuse: lacks("Inserted"),
 	}},
-	{Info{MediaPatchRefusesInserted, "A PATCH that inserts a medium is refused with Inserted.", true, []int{35}}, trait{
+	{Info{MediaPatchRefusesInserted, "A PATCH that inserts a medium is refused with Inserted.", true}, trait{
 		at: inserts[1:], when: func(c *call) bool { return c.gives("Inserted") }, refuse: unknownParameter("Inserted"),
 	}},
-	{Info{EjectNeedsBody, "EjectMedia without a body is refused with 415; an empty object will do.", true, []int{34}}, trait{
+	{Info{EjectNeedsBody, "EjectMedia without a body is refused with 415; an empty object will do.", true}, trait{
 		at: []string{"POST */VirtualMedia.EjectMedia"}, when: func(c *call) bool { return c.bodiless },
 		refuse: func(*call) error {
 			return fault(http.StatusUnsupportedMediaType, malformedJSON, "The request has no body.")
 		},
 	}},
-	{Info{MediaHTTPSOnly, "Images are read over https and smb only.", true, []int{46}}, trait{
+	{Info{MediaHTTPSOnly, "Images are read over https and smb only.", true}, trait{
 		at: append([]string{mediaGet}, inserts...), when: func(c *call) bool {
 			image, _ := c.body["Image"].(string)
 			scheme, _, _ := strings.Cut(image, "://")
@@ -161,13 +161,13 @@ var mediaOddities = []oddity{
 			}}
 		},
 	}},
-	{Info{MediaNeedsCredentials, "InsertMedia is refused without UserName and Password.", true, []int{54}}, trait{
+	{Info{MediaNeedsCredentials, "InsertMedia is refused without UserName and Password.", true}, trait{
 		at: inserts, when: inserting(func(c *call) bool { return !c.gives("UserName") || !c.gives("Password") }), refuse: lacks("UserName"),
 	}},
-	{Info{MediaNeedsMethod, "InsertMedia is refused without TransferMethod.", true, []int{55}}, trait{
+	{Info{MediaNeedsMethod, "InsertMedia is refused without TransferMethod.", true}, trait{
 		at: inserts, when: inserting(func(c *call) bool { return !c.gives("TransferMethod") }), refuse: lacks("TransferMethod"),
 	}},
-	{Info{MediaNeedsLicence, "InsertMedia is refused in the vendor's words while no licence is in force.", true, nil}, trait{
+	{Info{MediaNeedsLicence, "InsertMedia is refused in the vendor's words while no licence is in force.", true}, trait{
 		at: inserts, when: inserting(func(c *call) bool { return !c.sys.licensed() }), refuse: func(c *call) error { return c.unlicensed() },
 	}},
 }

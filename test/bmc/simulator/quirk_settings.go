@@ -93,32 +93,32 @@ func gone(name, parent string, below ...string) trait {
 func afterPOST(c *call) bool { return c.sys != nil && c.sys.progress != osRunning }
 
 var settingsOddities = []oddity{
-	{Info{BIOSFails, "Bios is answered with 500.", true, []int{50}}, trait{
+	{Info{BIOSFails, "Bios is answered with 500.", true}, trait{
 		at: []string{"GET */Bios*"}, refuse: func(*call) error {
 			return fault(http.StatusInternalServerError, generalError, "The request failed due to an internal service error.")
 		},
 	}},
-	{Info{BIOSResetOnly, "Bios has nothing but the action ResetBios.", true, []int{49}}, trait{
+	{Info{BIOSResetOnly, "Bios has nothing but the action ResetBios.", true}, trait{
 		at: []string{biosGet}, reshape: removed("Attributes", "AttributeRegistry", "@Redfish.Settings"),
 	}},
-	{Info{BIOSSettingsNull, "@Redfish.Settings of Bios is null.", true, []int{65}}, trait{
+	{Info{BIOSSettingsNull, "@Redfish.Settings of Bios is null.", true}, trait{
 		at: []string{biosGet}, reshape: func(_ *call, body object) { body["@Redfish.Settings"] = nil },
 	}},
-	{Info{BIOSNoApplyTimes, "Bios names no apply times.", true, nil}, trait{
+	{Info{BIOSNoApplyTimes, "Bios names no apply times.", true}, trait{
 		at: []string{biosGet}, reshape: annotates(func(settings object) { delete(settings, "SupportedApplyTimes") }),
 	}},
-	{Info{BIOSNeedsApplyTime, "BIOS settings without @Redfish.SettingsApplyTime are taken and stay pending for ever.", true, nil}, trait{}},
-	{Info{BIOSPendingCopy, "The pending BIOS settings have all settings, not the changes only.", true, nil}, trait{
+	{Info{BIOSNeedsApplyTime, "BIOS settings without @Redfish.SettingsApplyTime are taken and stay pending for ever.", true}, trait{}},
+	{Info{BIOSPendingCopy, "The pending BIOS settings have all settings, not the changes only.", true}, trait{
 		at: []string{"GET */Bios/Settings", "GET */Bios/{pending}"}, reshape: func(c *call, body object) {
 			all := maps.Clone(c.sys.bios.current)
 			maps.Copy(all, c.sys.bios.pending)
 			body["Attributes"] = c.sys.bios.shown(all)
 		},
 	}},
-	{Info{BIOSPendingBare, "The pending BIOS settings have no Attributes while nothing is pending.", true, []int{27}}, trait{
+	{Info{BIOSPendingBare, "The pending BIOS settings have no Attributes while nothing is pending.", true}, trait{
 		at: []string{"GET */Bios/Settings", "GET */Bios/{pending}"}, reshape: emptyAttributes,
 	}},
-	{Info{BIOSPendingElsewhere, "The pending BIOS settings are at Bios/SD.", true, nil}, trait{
+	{Info{BIOSPendingElsewhere, "The pending BIOS settings are at Bios/SD.", true}, trait{
 		at: []string{biosGet, "* */Bios/Settings"},
 		refuse: func(c *call) error {
 			if c.pattern == biosGet {
@@ -130,106 +130,106 @@ var settingsOddities = []oddity{
 			annotates(func(settings object) { settings["SettingsObject"] = link("Systems", c.sys.ID, "Bios", "SD") })(c, body)
 		},
 	}},
-	{Info{RegistryNegative, "The bounds of numbers in the attribute registry are -1.", true, []int{56}}, trait{
+	{Info{RegistryNegative, "The bounds of numbers in the attribute registry are -1.", true}, trait{
 		at: []string{"GET */RegistryStore/{registry}"}, reshape: eachAttribute(func(entry object) {
 			if entry["Type"] == integer {
 				entry["LowerBound"], entry["UpperBound"] = -1, -1
 			}
 		}),
 	}},
-	{Info{RegistryOther, "Bios names another version of the attribute registry than is served.", true, nil}, trait{
+	{Info{RegistryOther, "Bios names another version of the attribute registry than is served.", true}, trait{
 		at: []string{biosGet}, reshape: func(_ *call, body object) {
 			if name, ok := body["AttributeRegistry"].(string); ok {
 				body["AttributeRegistry"] = name[:strings.LastIndex(name, "_")] + "_3"
 			}
 		},
 	}},
-	{Info{RegistryNull, "AttributeRegistry of Bios is null.", true, nil}, trait{
+	{Info{RegistryNull, "AttributeRegistry of Bios is null.", true}, trait{
 		at: []string{biosGet}, reshape: func(_ *call, body object) { body["AttributeRegistry"] = nil },
 	}},
-	{Info{EnumDisplayNames, "Bios shows its values by their display names.", true, []int{65}}, trait{
+	{Info{EnumDisplayNames, "Bios shows its values by their display names.", true}, trait{
 		at: []string{biosGet, "GET */RegistryStore/{registry}"}, reshape: displayNames,
 	}},
-	{Info{PendingJobBlocks, "Settings and volumes are refused while a job waits for a reset.", true, []int{62}}, trait{
+	{Info{PendingJobBlocks, "Settings and volumes are refused while a job waits for a reset.", true}, trait{
 		at:   []string{biosPatch, volumePost, "POST */UpdateService.SimpleUpdate"},
 		when: func(c *call) bool { return c.of != nil && c.s.waits(c.of) }, refuse: pendingJob,
 	}},
-	{Info{VolumesReadOnly, "Volumes can be neither made nor removed.", true, []int{40}}, trait{
+	{Info{VolumesReadOnly, "Volumes can be neither made nor removed.", true}, trait{
 		at: []string{volumePost, "DELETE */Volumes/{volume}"}, absent: true,
 	}},
-	{Info{NoVolumes, "Storage has no Volumes.", true, nil}, gone("Volumes", "GET /redfish/v1/Systems/{system}/Storage/{storage}", "* */Volumes*")},
-	{Info{VolumeLinksOnly, "A new volume with VolumeType, Encrypted or Drives outside of Links is refused.", true, []int{42}}, trait{
+	{Info{NoVolumes, "Storage has no Volumes.", true}, gone("Volumes", "GET /redfish/v1/Systems/{system}/Storage/{storage}", "* */Volumes*")},
+	{Info{VolumeLinksOnly, "A new volume with VolumeType, Encrypted or Drives outside of Links is refused.", true}, trait{
 		at: []string{volumePost}, when: func(c *call) bool { return c.gives("VolumeType") || c.gives("Encrypted") || c.gives("Drives") },
 		refuse: unknownParameter("VolumeType"),
 	}},
-	{Info{NoVolumeApplyTimes, "Volumes name no apply times.", true, nil}, trait{
+	{Info{NoVolumeApplyTimes, "Volumes name no apply times.", true}, trait{
 		at: []string{"GET */Storage/{storage}/Volumes"}, reshape: removed("@Redfish.OperationApplyTimeSupport"),
 	}},
-	{Info{ControllersInline, "Storage has StorageControllers and no Controllers.", true, nil}, gone("Controllers", "GET /redfish/v1/Systems/{system}/Storage/{storage}", "* */Controllers*")},
-	{Info{ControllersApart, "Storage has Controllers and no StorageControllers.", true, nil}, trait{
+	{Info{ControllersInline, "Storage has StorageControllers and no Controllers.", true}, gone("Controllers", "GET /redfish/v1/Systems/{system}/Storage/{storage}", "* */Controllers*")},
+	{Info{ControllersApart, "Storage has Controllers and no StorageControllers.", true}, trait{
 		at: []string{"GET /redfish/v1/Systems/{system}/Storage/{storage}"}, reshape: removed("StorageControllers", "StorageControllers@odata.count"),
 	}},
-	{Info{StorageAfterPOST, "There is no storage until POST has ended.", true, []int{41}}, trait{
+	{Info{StorageAfterPOST, "There is no storage until POST has ended.", true}, trait{
 		at: []string{"GET /redfish/v1/Systems/{system}/Storage"}, when: afterPOST,
 		reshape: func(_ *call, body object) { body["Members"], body["Members@odata.count"] = []object{}, 0 },
 	}},
-	{Info{AdaptersAfterPOST, "NetworkAdapters are refused with 400 until POST has ended.", true, []int{41}}, trait{
+	{Info{AdaptersAfterPOST, "NetworkAdapters are refused with 400 until POST has ended.", true}, trait{
 		at: []string{"GET */NetworkAdapters*"}, when: afterPOST, refuse: func(*call) error {
 			return oem(http.StatusBadRequest, "iLO.2.23.ResourceNotReadyRetry", "The resource is not ready: wait until the system is past POST.")
 		},
 	}},
-	{Info{TaskStateNew, "A task that runs shows the state New.", true, []int{60}}, trait{
+	{Info{TaskStateNew, "A task that runs shows the state New.", true}, trait{
 		at: []string{taskReads}, reshape: func(_ *call, body object) {
 			if body["TaskState"] == taskRunning {
 				body["TaskState"] = "New"
 			}
 		},
 	}},
-	{Info{TaskLate, "A task that was just made is answered with 404.", false, []int{59}}, trait{at: []string{taskReads, "GET */Jobs/{task}"}, refuse: notYet}},
-	{Info{TaskGoneAfterRead, "A task that has ended is removed when its monitor is read.", true, []int{60}}, trait{}},
-	{Info{TaskMovesToJob, "A task is Completed at once, and says that it has become a job.", true, []int{33}}, trait{
+	{Info{TaskLate, "A task that was just made is answered with 404.", false}, trait{at: []string{taskReads, "GET */Jobs/{task}"}, refuse: notYet}},
+	{Info{TaskGoneAfterRead, "A task that has ended is removed when its monitor is read.", true}, trait{}},
+	{Info{TaskMovesToJob, "A task is Completed at once, and says that it has become a job.", true}, trait{
 		at: []string{taskReads}, reshape: func(_ *call, body object) { moved(body) },
 	}},
-	{Info{TaskMonitorPath, "The Location of a task is the task's with /Monitor at its end.", true, []int{49}}, trait{}},
-	{Info{NoJobService, "The service root has no JobService.", true, nil}, gone("JobService", "GET /redfish/v1", "* /redfish/v1/JobService*")},
-	{Info{NoSimpleUpdate, "UpdateService has no SimpleUpdate.", true, nil}, gone("Actions", "GET /redfish/v1/UpdateService", "POST */UpdateService.SimpleUpdate")},
-	{Info{PushUpdates, "UpdateService names where images can be pushed to, and their greatest size.", true, nil}, trait{
+	{Info{TaskMonitorPath, "The Location of a task is the task's with /Monitor at its end.", true}, trait{}},
+	{Info{NoJobService, "The service root has no JobService.", true}, gone("JobService", "GET /redfish/v1", "* /redfish/v1/JobService*")},
+	{Info{NoSimpleUpdate, "UpdateService has no SimpleUpdate.", true}, gone("Actions", "GET /redfish/v1/UpdateService", "POST */UpdateService.SimpleUpdate")},
+	{Info{PushUpdates, "UpdateService names where images can be pushed to, and their greatest size.", true}, trait{
 		at: []string{"GET /redfish/v1/UpdateService"}, reshape: func(_ *call, body object) {
 			body["HttpPushUri"], body["MultipartHttpPushUri"] = path("UpdateService", "update"), path("UpdateService", "upload")
 			body["MaxImageSizeBytes"] = 210 << 20
 		},
 	}},
-	{Info{InventoryRepeats, "All items of the firmware inventory have one Id.", true, nil}, trait{
+	{Info{InventoryRepeats, "All items of the firmware inventory have one Id.", true}, trait{
 		at: []string{"GET */FirmwareInventory/{firmware}"}, reshape: func(_ *call, body object) { body["Id"] = "BMC" },
 	}},
-	{Info{InventoryPending, "The firmware inventory has an item -Pending for what waits.", true, nil}, trait{
+	{Info{InventoryPending, "The firmware inventory has an item -Pending for what waits.", true}, trait{
 		at: []string{"GET */FirmwareInventory/{firmware}"}, reshape: func(_ *call, body object) {
 			if id, ok := body["Id"].(string); ok {
 				body["Id"], body["Version"] = id+"-Pending", ""
 			}
 		},
 	}},
-	{Info{NoCertificateService, "The service root has no CertificateService.", true, nil}, gone("CertificateService", "GET /redfish/v1", "* /redfish/v1/CertificateService*")},
-	{Info{CertificateAfterReset, "A new certificate is served after a reset of the manager.", true, nil}, trait{}},
-	{Info{CertificateCut, "A new certificate's connection is cut, and it is served.", false, nil}, trait{}},
-	{Info{SameOffsetRefused, "A DateTimeLocalOffset that is set already is refused.", true, []int{66}}, trait{
+	{Info{NoCertificateService, "The service root has no CertificateService.", true}, gone("CertificateService", "GET /redfish/v1", "* /redfish/v1/CertificateService*")},
+	{Info{CertificateAfterReset, "A new certificate is served after a reset of the manager.", true}, trait{}},
+	{Info{CertificateCut, "A new certificate's connection is cut, and it is served.", false}, trait{}},
+	{Info{SameOffsetRefused, "A DateTimeLocalOffset that is set already is refused.", true}, trait{
 		at: []string{"PATCH /redfish/v1/Managers/{system}"}, when: func(c *call) bool { return c.gives("DateTimeLocalOffset") },
 		refuse: func(*call) error {
 			return faultAt("DateTimeLocalOffset", readOnlyProperty, "The property DateTimeLocalOffset cannot be assigned this value.")
 		},
 	}},
-	{Info{FractionsRefused, "A DateTime with a fraction of a second is refused.", true, []int{66}}, trait{
+	{Info{FractionsRefused, "A DateTime with a fraction of a second is refused.", true}, trait{
 		at:   []string{"PATCH /redfish/v1/Managers/{system}"},
 		when: func(c *call) bool { text, _ := c.body["DateTime"].(string); return strings.Contains(text, ".") },
 		refuse: func(*call) error {
 			return faultAt("DateTime", wrongFormat, "The value for the property DateTime is of a different format than the property can accept.")
 		},
 	}},
-	{Info{LogAbsentWhenEmpty, "The entries of an empty log are not found.", true, []int{32}}, trait{
+	{Info{LogAbsentWhenEmpty, "The entries of an empty log are not found.", true}, trait{
 		at: []string{"GET */SEL/Entries"}, when: func(c *call) bool { return len(c.sys.log.entries) == 0 },
 		refuse: func(c *call) error { return notFound(c.r.URL.Path) },
 	}},
-	{Info{LogNewestFirst, "The newest entry of a log comes first.", true, nil}, trait{
+	{Info{LogNewestFirst, "The newest entry of a log comes first.", true}, trait{
 		at: []string{"GET */SEL/Entries"}, reshape: func(_ *call, body object) {
 			if members, ok := body["Members"].([]object); ok {
 				members = slices.Clone(members)
@@ -238,7 +238,7 @@ var settingsOddities = []oddity{
 			}
 		},
 	}},
-	{Info{NoThermalSubsystem, "The chassis has Thermal and Power and not what came after them.", true, nil}, trait{
+	{Info{NoThermalSubsystem, "The chassis has Thermal and Power and not what came after them.", true}, trait{
 		at: []string{"GET /redfish/v1/Chassis/{system}", "GET */ThermalSubsystem*", "GET */PowerSubsystem*"},
 		refuse: func(c *call) error {
 			if c.pattern == "GET /redfish/v1/Chassis/{system}" {
@@ -248,7 +248,7 @@ var settingsOddities = []oddity{
 		},
 		reshape: removed("ThermalSubsystem", "PowerSubsystem"),
 	}},
-	{Info{HealthMissing, "Health of a power supply is null.", true, nil}, trait{
+	{Info{HealthMissing, "Health of a power supply is null.", true}, trait{
 		at: []string{"GET */PowerSupplies/{supply}"}, reshape: func(_ *call, body object) { body["Status"] = object{"State": "Enabled", "Health": nil} },
 	}},
 }

@@ -86,7 +86,7 @@ func readOnlyBoot(name string) func(*call) error {
 var settled = []string{systemPatch, "PATCH */Bios/*", "PATCH */SecureBoot", "POST */Actions/Bios.*", "POST */Volumes", "PATCH */VirtualMedia/{slot}"}
 
 var systemOddities = []oddity{
-	{Info{BootInSettings, "The boot override is read only in the system, and changed in its settings object.", true, []int{13}}, trait{
+	{Info{BootInSettings, "The boot override is read only in the system, and changed in its settings object.", true}, trait{
 		at: []string{systemGet, systemPatch}, when: func(c *call) bool { return c.r.Method == http.MethodGet || bootGiven("")(c) },
 		refuse: func(c *call) error {
 			if c.r.Method == http.MethodGet {
@@ -96,7 +96,7 @@ var systemOddities = []oddity{
 		},
 		reshape: settingsObject,
 	}},
-	{Info{SettingsWithoutBoot, "The system has a settings object, which refuses the boot override.", true, []int{14}}, trait{
+	{Info{SettingsWithoutBoot, "The system has a settings object, which refuses the boot override.", true}, trait{
 		at: []string{systemGet, systemPatch + "/Settings"}, when: func(c *call) bool { return c.r.Method == http.MethodGet || bootGiven("")(c) },
 		refuse: func(c *call) error {
 			if c.r.Method == http.MethodGet {
@@ -106,15 +106,15 @@ var systemOddities = []oddity{
 		},
 		reshape: settingsObject,
 	}},
-	{Info{UsbCdOnly, "The boot targets have UsbCd instead of Cd.", true, []int{22}}, trait{}},
-	{Info{BootFallsToOnce, "A boot override without BootSourceOverrideEnabled is for once.", true, []int{23}}, trait{
+	{Info{UsbCdOnly, "The boot targets have UsbCd instead of Cd.", true}, trait{}},
+	{Info{BootFallsToOnce, "A boot override without BootSourceOverrideEnabled is for once.", true}, trait{
 		at: []string{systemPatch}, refuse: edits(func(_ *call, boot object) {
 			if boot[bootEnabled] == nil {
 				boot[bootEnabled] = "Once"
 			}
 		}),
 	}},
-	{Info{BootModeUnknown, "There is no BootSourceOverrideMode; a PATCH with it is refused.", true, []int{25}}, trait{
+	{Info{BootModeUnknown, "There is no BootSourceOverrideMode; a PATCH with it is refused.", true}, trait{
 		at: []string{systemGet, systemPatch}, when: func(c *call) bool { return c.r.Method == http.MethodGet || bootGiven(bootMode)(c) },
 		refuse: func(c *call) error {
 			if c.r.Method == http.MethodGet {
@@ -124,25 +124,25 @@ var systemOddities = []oddity{
 		},
 		reshape: showsBoot(func(boot object) { delete(boot, bootMode); delete(boot, bootMode+allowable) }),
 	}},
-	{Info{BootModeFixed, "BootSourceOverrideMode cannot be changed.", true, []int{45}}, trait{
+	{Info{BootModeFixed, "BootSourceOverrideMode cannot be changed.", true}, trait{
 		at: []string{systemPatch}, when: bootGiven(bootMode), refuse: readOnlyBoot(bootMode),
 	}},
-	{Info{BootModeFollows, "A boot override without BootSourceOverrideMode changes the mode to Legacy.", true, []int{70}}, trait{
+	{Info{BootModeFollows, "A boot override without BootSourceOverrideMode changes the mode to Legacy.", true}, trait{
 		at: []string{systemPatch}, refuse: edits(func(_ *call, boot object) {
 			if boot[bootMode] == nil {
 				boot[bootMode] = legacy
 			}
 		}),
 	}},
-	{Info{BootTargetRewritten, "Pxe with the mode UEFI reads back as UefiBootNext.", true, []int{27}}, trait{
+	{Info{BootTargetRewritten, "Pxe with the mode UEFI reads back as UefiBootNext.", true}, trait{
 		at: []string{systemGet}, reshape: showsBoot(func(boot object) {
 			if boot[bootTarget] == "Pxe" && boot[bootMode] == uefi {
 				boot[bootTarget] = "UefiBootNext"
 			}
 		}),
 	}},
-	{Info{BootNeedsAll, "A boot override without Target, Enabled and Mode together is accepted and not kept.", true, []int{53}}, trait{}},
-	{Info{NoPersistentBoot, "A boot override is for once: Continuous is refused.", true, []int{29, 70}}, trait{
+	{Info{BootNeedsAll, "A boot override without Target, Enabled and Mode together is accepted and not kept.", true}, trait{}},
+	{Info{NoPersistentBoot, "A boot override is for once: Continuous is refused.", true}, trait{
 		at: []string{systemGet, systemPatch},
 		when: func(c *call) bool {
 			boot, _ := c.body["Boot"].(object)
@@ -156,13 +156,13 @@ var systemOddities = []oddity{
 		},
 		reshape: showsBoot(func(boot object) { boot[bootEnabled+allowable] = []string{"Once", "Disabled"} }),
 	}},
-	{Info{NoBootOnceList, "The values of BootSourceOverrideEnabled are not listed.", true, nil}, trait{
+	{Info{NoBootOnceList, "The values of BootSourceOverrideEnabled are not listed.", true}, trait{
 		at: []string{systemGet}, reshape: showsBoot(func(boot object) { delete(boot, bootEnabled+allowable) }),
 	}},
-	{Info{NoBootTargets, "The values of BootSourceOverrideTarget are not listed.", true, nil}, trait{
+	{Info{NoBootTargets, "The values of BootSourceOverrideTarget are not listed.", true}, trait{
 		at: []string{systemGet}, reshape: showsBoot(func(boot object) { delete(boot, bootTarget+allowable) }),
 	}},
-	{Info{HTTPBootNoURI, "UefiHttp is among the boot targets, and HttpBootUri is missing.", true, nil}, trait{
+	{Info{HTTPBootNoURI, "UefiHttp is among the boot targets, and HttpBootUri is missing.", true}, trait{
 		at: []string{systemGet, systemPatch}, when: func(c *call) bool { return c.r.Method == http.MethodGet || bootGiven("HttpBootUri")(c) },
 		refuse: func(c *call) error {
 			if c.r.Method == http.MethodGet {
@@ -172,18 +172,18 @@ var systemOddities = []oddity{
 		},
 		reshape: showsBoot(func(boot object) { delete(boot, "HttpBootUri") }),
 	}},
-	{Info{CDIsADrive, "The boot target Cd is a real drive: the machine does not boot the virtual medium by it.", true, []int{15}}, trait{}},
-	{Info{BusyInPOST, "A change of settings is refused with UnableToModifyDuringSystemPOST.", false, []int{36}}, trait{
+	{Info{CDIsADrive, "The boot target Cd is a real drive: the machine does not boot the virtual medium by it.", true}, trait{}},
+	{Info{BusyInPOST, "A change of settings is refused with UnableToModifyDuringSystemPOST.", false}, trait{
 		at: settled, refuse: func(*call) error {
 			return oem(http.StatusBadRequest, "iLO.2.23.UnableToModifyDuringSystemPOST", "The system is in POST: the change cannot be made now.")
 		},
 	}},
-	{Info{BusyAfterPower, "A reset or a change of settings is refused with InvalidOperationForSystemState.", false, []int{37}}, trait{
+	{Info{BusyAfterPower, "A reset or a change of settings is refused with InvalidOperationForSystemState.", false}, trait{
 		at: append([]string{resetPost}, settled...), refuse: func(*call) error {
 			return oem(http.StatusBadRequest, "iLO.2.23.InvalidOperationForSystemState", "The operation was not successful due to the current power state.")
 		},
 	}},
-	{Info{PowerConflict, "A request to switch on is refused with 409 and ActionParameterValueConflict.", false, []int{61}}, trait{
+	{Info{PowerConflict, "A request to switch on is refused with 409 and ActionParameterValueConflict.", false}, trait{
 		at: []string{resetPost}, when: func(c *call) bool { return c.body["ResetType"] == string(ResetOn) },
 		refuse: func(*call) error {
 			return &refusal{
@@ -192,26 +192,26 @@ var systemOddities = []oddity{
 			}
 		},
 	}},
-	{Info{RestartHangs, "ForceRestart and GracefulRestart are accepted, and nothing happens.", true, []int{31}}, trait{}},
-	{Info{Lockdown, "Every change of settings, and the removal of jobs, is refused: the system is locked down.", true, []int{62}}, trait{
+	{Info{RestartHangs, "ForceRestart and GracefulRestart are accepted, and nothing happens.", true}, trait{}},
+	{Info{Lockdown, "Every change of settings, and the removal of jobs, is refused: the system is locked down.", true}, trait{
 		at: append([]string{"DELETE */Jobs/{task}", "DELETE */Volumes/{volume}", "POST */UpdateService.SimpleUpdate"}, settled...), refuse: func(*call) error {
 			return oem(http.StatusForbidden, "IDRAC.2.8.RAC0506", "Unable to perform the operation because the system is in lockdown mode.")
 		},
 	}},
-	{Info{SecureBootLicence, "SecureBoot is refused in the vendor's words while no licence is in force.", true, nil}, trait{
+	{Info{SecureBootLicence, "SecureBoot is refused in the vendor's words while no licence is in force.", true}, trait{
 		at: []string{"* */SecureBoot*"}, when: func(c *call) bool { return !c.sys.licensed() }, refuse: func(c *call) error { return c.unlicensed() },
 	}},
-	{Info{SettingsLicence, "Bios, Storage and the firmware inventory are refused in the vendor's words while no licence is in force.", true, nil}, trait{
+	{Info{SettingsLicence, "Bios, Storage and the firmware inventory are refused in the vendor's words while no licence is in force.", true}, trait{
 		at: []string{"* */Bios*", "* */Storage*", "* */FirmwareInventory*"}, when: func(c *call) bool { return !c.of.licensed() },
 		refuse: func(c *call) error { return c.unlicensed() },
 	}},
-	{Info{BootProgressStuck, "BootProgress ends at SystemHardwareInitializationComplete.", true, nil}, trait{
+	{Info{BootProgressStuck, "BootProgress ends at SystemHardwareInitializationComplete.", true}, trait{
 		at: []string{systemGet}, when: func(c *call) bool { return c.sys.progress == osRunning },
 		reshape: func(_ *call, body object) {
 			body["BootProgress"] = object{"LastState": "SystemHardwareInitializationComplete"}
 		},
 	}},
-	{Info{BootProgress1970, "LastStateTime of BootProgress is in 1970.", true, nil}, trait{
+	{Info{BootProgress1970, "LastStateTime of BootProgress is in 1970.", true}, trait{
 		at: []string{systemGet}, reshape: func(c *call, body object) {
 			body["BootProgress"] = object{"LastState": c.sys.progress, "LastStateTime": "1970-01-01T00:02:11.000000Z"}
 		},
