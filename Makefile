@@ -112,7 +112,7 @@ test-postgres: s3-server $(BIN)/gotestsum ## The suite of the hub's REST API ove
 
 # What cannot be built or installed is found out first, before anything runs for an hour.
 .PHONY: test-e2e
-test-e2e: need-e2e coreos-installer e2e-tools s3-server lab-programs $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd, boots in QEMU (needs root, cargo)
+test-e2e: need-e2e coreos-installer nmstatectl e2e-tools s3-server lab-programs $(BIN)/gotestsum ## Whole flows, faults, real IPA, real systemd, boots in QEMU (needs root, cargo)
 	@$(BIN)/ironflow-lab prepare --ipa
 	@$(MAKE) --no-print-directory test-ipa
 	@IRONFLOW_BIN=$(BIN) $(GOTEST) -p 2 -vet=off -timeout 90m -tags e2e ./...
@@ -120,7 +120,7 @@ test-e2e: need-e2e coreos-installer e2e-tools s3-server lab-programs $(BIN)/gote
 	@IRONFLOW_MOVE_CLOCK=1 IRONFLOW_BIN=$(BIN) $(GOTEST) -timeout 10m -tags e2e -run 'TestOnRealSystemd/^clock' ./test/steps
 
 .PHONY: test-smoke
-test-smoke: need-e2e coreos-installer e2e-tools lab-programs $(BIN)/gotestsum ## The few end-to-end cases that CI runs (needs root, cargo)
+test-smoke: need-e2e coreos-installer nmstatectl e2e-tools lab-programs $(BIN)/gotestsum ## The few end-to-end cases that CI runs (needs root, cargo)
 	@$(BIN)/ironflow-lab prepare --ipa
 	@$(MAKE) --no-print-directory test-ipa
 	@IRONFLOW_BIN=$(BIN) bash test/scripts/smoke.sh $(GOTEST)
@@ -140,6 +140,11 @@ test-ipa: ## The IPA plugin with the real ironic-python-agent (Python; part of t
 coreos-installer: prerequisites ## Build the real coreos-installer for the end-to-end tests, once (about 4 minutes; needs cargo)
 	@bash test/scripts/prerequisites.sh cargo
 	@bash test/scripts/coreos-installer.sh go run ./test/cmd/ironflow-lab
+
+# No package of Debian 12 has it. Without cargo it is left out, and the test that needs it skips and says so; with CI=true that is an error.
+.PHONY: nmstatectl
+nmstatectl: prerequisites ## Build the real nmstatectl, with which our translation of networks is compared, once (about 3 minutes; needs cargo)
+	@bash test/scripts/nmstatectl.sh go run ./test/cmd/ironflow-lab
 
 # Debian packages behind some tests. Without root they are left out, and those tests skip and say so; with CI=true that is an error.
 .PHONY: test-tools

@@ -1,8 +1,9 @@
+//go:build e2e
+
 package network_test
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -15,10 +16,6 @@ import (
 
 	"github.com/ironflow/ironflow/test/needs"
 )
-
-// nmstatectlVariable names the program for the comparison, which no package of Debian 12
-// has: cargo install nmstatectl --no-default-features --features gen_conf.
-const nmstatectlVariable = "IRONFLOW_NMSTATECTL"
 
 // differs are settings in which we and nmstatectl differ on purpose, by case.
 var differs = map[string]string{
@@ -48,10 +45,7 @@ var notTaken = map[string]string{
 // TestNmstatectlMakesTheSame compares our keyfiles with those that nmstatectl makes of the
 // same documents, both as NetworkManager writes them again.
 func TestNmstatectlMakesTheSame(t *testing.T) {
-	program := os.Getenv(nmstatectlVariable)
-	if program == "" {
-		t.Skipf("set %s to nmstatectl: cargo install nmstatectl --no-default-features --features gen_conf", nmstatectlVariable)
-	}
+	program := needs.Nmstatectl(t)
 	nmcli := needs.Program(t, "nmcli", "network-manager")
 	for name, document := range cases(t) {
 		t.Run(name, func(t *testing.T) {

@@ -90,7 +90,10 @@ func TestNothingIsSkippedInCI(t *testing.T) {
 	g.Expect(sentence).To(gomega.And(gomega.HavePrefix("ironflow: not installed: cpio"), gomega.ContainSubstring("apt-get install cpio")))
 	sentence = run(t, "bash", []string{filepath.Join(module, ".ci/run")}, "PATH="+tools)
 	g.Expect(sentence).To(gomega.And(gomega.HavePrefix("ironflow: '.ci/run'"), gomega.ContainSubstring("needs root")))
-	tools = path(t, map[string]string{"id": "#!/bin/sh\necho 0\n", "mktemp": "", "cargo": ""})
+	noCargo := map[string]string{"id": "#!/bin/sh\necho 0\n", "mktemp": "", "cargo": ""}
+	sentence = run(t, "make", []string{"-s", "-C", module, "nmstatectl"}, "PATH="+path(t, noCargo), "IRONFLOW_CACHE="+t.TempDir(), "IRONFLOW_NMSTATECTL=", "CI=true")
+	g.Expect(sentence).To(gomega.And(gomega.HavePrefix("ironflow: cargo is missing"), gomega.ContainSubstring("IRONFLOW_NMSTATECTL")))
+	tools = path(t, noCargo)
 	sentence = run(t, "bash", []string{filepath.Join(module, ".ci/run")}, "PATH="+tools, "IRONFLOW_CACHE="+t.TempDir(), "COREOS_INSTALLER=")
 	g.Expect(sentence).To(gomega.And(gomega.HavePrefix("ironflow: cargo is missing"), gomega.ContainSubstring("https://rustup.rs")))
 }

@@ -32,7 +32,7 @@ check_root() {
   [ "$(id -u)" = 0 ] || fail "'$1' boots a real systemd, mounts and uses loop devices, for which it needs root: run it as root, e.g. 'sudo -E env PATH=\$PATH $1'. 'make test' and 'make demo' do not need root."
 }
 
-# As package test/lab/coreosinstaller looks for it.
+# As package test/lab/crate looks for it.
 check_cargo() {
   [ -n "${COREOS_INSTALLER:-}" ] || command -v coreos-installer cargo >/dev/null ||
     compgen -G "${IRONFLOW_CACHE:-$HOME/.cache/ironflow}/coreos-installer-*/bin/coreos-installer" >/dev/null ||

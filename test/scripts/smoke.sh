@@ -6,6 +6,7 @@ set -euo pipefail
 smoke=(
   './test/steps TestOnRealSystemd installed marker_of_an_earlier_boot cancelled_while_it_waits confirm_after_a_reboot_in_mid_step'
   './test/steps TestInstallCoreOS'
+  './imagecustomization/network TestNmstatectlMakesTheSame'
   './test/installer TestDeployStepInstallsADisk'
   './test/installer TestAFullDiskIsTheReason'
   './test/machine/realipa TestContract'

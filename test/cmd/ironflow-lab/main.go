@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/ironflow/ironflow/api/version"
+	"github.com/ironflow/ironflow/test/lab/crate"
 )
 
 func main() {
@@ -36,6 +37,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newUpCommand(), newPrepareCommand(), newDemoCommand(), newCoreOSInstallerCommand())
+	root.AddCommand(newUpCommand(), newPrepareCommand(), newDemoCommand(),
+		newCrateCommand(crate.CoreOSInstaller), newCrateCommand(crate.Nmstatectl))
 	return root
 }

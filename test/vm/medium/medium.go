@@ -20,7 +20,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ironflow/ironflow/test/lab/coreosinstaller"
+	"github.com/ironflow/ironflow/test/lab/crate"
 	"github.com/ironflow/ironflow/test/media/debian"
 )
 
@@ -53,9 +53,9 @@ type Media struct {
 // user's cache. It needs root, loop devices, the programs of
 // test/scripts/boot-tools.sh and the real coreos-installer (make coreos-installer).
 func Make(ctx context.Context) (Media, error) {
-	installer, found := coreosinstaller.Find()
+	installer, found := crate.CoreOSInstaller.Find()
 	if !found {
-		return Media{}, fmt.Errorf("no coreos-installer here: run %s", coreosinstaller.Make)
+		return Media{}, fmt.Errorf("no coreos-installer here: run %s", crate.CoreOSInstaller.Make)
 	}
 	root, err := debian.Make(ctx, debian.Scripts{Name: "vm-root", Files: packages, Dir: "vm/medium", Make: "packages/make.sh", Alone: true})
 	if err != nil {

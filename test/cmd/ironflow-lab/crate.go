@@ -5,23 +5,23 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ironflow/ironflow/test/lab/coreosinstaller"
+	"github.com/ironflow/ironflow/test/lab/crate"
 	"github.com/ironflow/ironflow/test/lab/progress"
 )
 
-// newCoreOSInstallerCommand builds the program that some end-to-end tests judge our work by.
-func newCoreOSInstallerCommand() *cobra.Command {
+// newCrateCommand builds a program that some end-to-end tests judge our work by.
+func newCrateCommand(p crate.Program) *cobra.Command {
 	var cacheDir string
 	cmd := &cobra.Command{
-		Use:   "coreos-installer",
-		Short: "Build the real coreos-installer from its crate, unless there is one, and print its path",
+		Use:   p.Name,
+		Short: "Build the real " + p.Name + " from its crate, unless there is one, and print its path",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if path, found := coreosinstaller.Find(); found && cacheDir == "" {
+			if path, found := p.Find(); found && cacheDir == "" {
 				_, err := fmt.Fprintln(cmd.OutOrStdout(), path)
 				return err
 			}
-			path, err := coreosinstaller.Build(cmd.Context(), cacheDir, progress.Lines(cmd.ErrOrStderr()))
+			path, err := p.Build(cmd.Context(), cacheDir, progress.Lines(cmd.ErrOrStderr()))
 			if err != nil {
 				return err
 			}
