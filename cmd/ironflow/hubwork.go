@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/api/installerimage"
 	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/judge"
@@ -40,7 +41,7 @@ func (h *hubWork) settings() []setting {
 		{"hub-controller-image", "CONTROLLER_IMAGE", "", "container image of the program that reports from inside a cluster; empty for Ironflow's agent", text(&h.images.Controller)},
 		{"hub-machine-config-image", "IRONFLOW_HUB_MACHINE_CONFIG_IMAGE", "", "container image of the machine config operator, for installers that ask for it", text(&h.images.MachineConfig)},
 		{"hub-must-gather-image", "IRONFLOW_HUB_MUST_GATHER_IMAGE", "", "container image that gathers logs of a cluster, for installers that ask for it", text(&h.images.MustGather)},
-		{"hub-coreos-image", "IRONFLOW_HUB_COREOS_IMAGE", "", "container image of the system that is installed on hosts whose live system runs from a disk; empty leaves it to the installer", text(&h.images.CoreOS)},
+		{"hub-coreos-image", "IRONFLOW_HUB_COREOS_IMAGE", "", "container image of the system that is installed on hosts whose live system runs from a disk, for a --hub-installer-image that can do that; empty leaves it to the installer", text(&h.images.CoreOS)},
 		{"hub-log-limit", "IRONFLOW_HUB_LOG_LIMIT", "250", "largest archive of logs that a host or a cluster may send, in MiB", number(&h.logLimit)},
 		{"hub-keep-events", "IRONFLOW_HUB_KEEP_EVENTS", "720h0m0s", "how long events stay on the timeline", duration(&h.keepEvents)},
 		{"hub-silence", "HOST_MAX_DISCONNECTION_TIME", "3m0s", "how long an agent may be silent; a host that brings up its cluster has two minutes more", duration(&h.silence)},
@@ -70,6 +71,10 @@ func (h *hubWork) check() error {
 	}
 	if h.logLimit <= 0 {
 		return fmt.Errorf("--hub-log-limit %d: want more than 0 MiB", h.logLimit)
+	}
+	if h.images.CoreOS != "" && (h.images.Installer == "" || installerimage.Own(h.images.Installer, "")) {
+		return fmt.Errorf("--hub-coreos-image %s: Ironflow's own installer writes whole disks, and installs into no running system; "+
+			"name one that does by --hub-installer-image, or leave this out", h.images.CoreOS)
 	}
 	return h.stageTimeouts(&service.Timers{})
 }

@@ -149,6 +149,9 @@ func TestWhatCannotWorkIsRefusedAtOnce(t *testing.T) {
 		"no limit of a stage":              {append(good, "--hub-stage-timeouts=Rebooting"), "want STAGE=DURATION"},
 		"no patience at all":               {append(good, "--hub-silence=0s"), "--hub-silence 0s: want more than 0"},
 		"no room for logs":                 {append(good, "--hub-log-limit=0"), "--hub-log-limit 0"},
+		"a system that nobody writes":      {append(good, "--hub-coreos-image=quay.example/os:1"), "--hub-coreos-image quay.example/os:1: Ironflow's own installer"},
+		"a system for our own installer":   {append(good, "--hub-coreos-image=quay.example/os:1", "--hub-installer-image=quay.example/ironflow-agent:1"), "--hub-installer-image"},
+		"a system for another installer":   {append(good, "--hub-coreos-image=quay.example/os:1", "--hub-installer-image=quay.example/installer:1"), ""},
 		"limits of stages":                 {append(good, "--hub-stage-timeouts=Rebooting=1h, Applying olm manifests=0"), ""},
 		"validations that are not run":     {append(good, "--hub-disabled-host-validations=ntp-synced,mtu-valid", "--hub-disabled-cluster-validations=ntp-server-configured"), ""},
 	} {

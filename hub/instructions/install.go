@@ -35,7 +35,7 @@ func buildInstall(in Input) ([]string, error) {
 	if in.Host.Bootstrap {
 		request.Role = wire.HostRoleBootstrap
 	}
-	if in.Inventory != nil && in.Inventory.Boot != nil && in.Inventory.Boot.DeviceType == wire.BootDeviceTypePersistent {
+	if in.runsFromDisk() && !in.ownInstaller() {
 		request.CoreosImage = in.Images.CoreOS
 	}
 	format, _ := OtherDisks(in.Host, in.Inventory, in.Cluster)
@@ -48,10 +48,21 @@ func buildInstall(in Input) ([]string, error) {
 	return encode(request)
 }
 
-// sparesReboot tells that the installer is to write the wanted system at once. That of
-// our own agent cannot, and refuses such an order.
+// ownInstaller tells that the order is for our own agent's installer, which writes whole
+// disks by coreos-installer, and refuses an order for anything else.
+func (in Input) ownInstaller() bool {
+	return installerimage.Own(in.Images.Installer, in.Host.DiscoveryAgentVersion)
+}
+
+// runsFromDisk tells that the host's live system is one that was installed before, which
+// an installer can install into.
+func (in Input) runsFromDisk() bool {
+	return in.Inventory != nil && in.Inventory.Boot != nil && in.Inventory.Boot.DeviceType == wire.BootDeviceTypePersistent
+}
+
+// sparesReboot tells that the installer is to write the wanted system at once.
 func (in Input) sparesReboot() bool {
-	if installerimage.Own(in.Images.Installer, in.Host.DiscoveryAgentVersion) {
+	if in.ownInstaller() {
 		return false
 	}
 	version := in.Cluster.OpenshiftVersion

@@ -128,6 +128,15 @@ func TestTheOrderToInstall(t *testing.T) {
 			},
 			func(r *wire.InstallCmdRequest) { r.CoreosImage = "os" },
 		},
+		"a live system on a disk, our own installer": {
+			func(in *instructions.Input) {
+				in.Inventory.Boot, in.Images.CoreOS = &wire.Boot{DeviceType: wire.BootDeviceTypePersistent}, "os"
+				in.Images.Installer = "ironflow/ironflow-agent:latest"
+			},
+			func(r *wire.InstallCmdRequest) {
+				r.InstallerImage, r.EnableSkipMcoReboot = "ironflow/ironflow-agent:latest", false
+			},
+		},
 		"a live system in memory": {func(in *instructions.Input) { in.Images.CoreOS = "os" }, func(*wire.InstallCmdRequest) {}},
 	} {
 		t.Run(name, func(t *testing.T) {
