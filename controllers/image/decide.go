@@ -9,6 +9,7 @@ import (
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/api/kernelargs"
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/imagecustomization/network"
 	"github.com/ironflow/ironflow/imagecustomization/overlay"
@@ -112,18 +113,23 @@ func Decide(in Input) Verdict {
 	}
 	if in.Labelled {
 		r.Reason = agentv1.ReasonInfraEnvAvailable
-		r.Kargs = kargsOf(in.InfraEnv.Spec.KernelArguments)
+		if r.Kargs, err = kargsOf(in.InfraEnv.Spec.KernelArguments); err != nil {
+			return refuse(ReasonConfigurationError, "InfraEnv %s: spec.kernelArguments%v", in.InfraEnv.Name, err)
+		}
 		r.Version = in.InfraEnv.Spec.OSImageVersion
 	}
 	return Verdict{Build: r}
 }
 
 // kargsOf are the environment's changes of the kernel's command line, in their order.
-func kargsOf(arguments []agentv1.KernelArgument) (edit overlay.KargsEdit) {
-	for _, a := range arguments {
+func kargsOf(arguments []agentv1.KernelArgument) (edit overlay.KargsEdit, err error) {
+	for i, a := range arguments {
+		if err := kernelargs.Refused(a.Operation, a.Value); err != nil {
+			return overlay.KargsEdit{}, fmt.Errorf("[%d].value: %w", i, err)
+		}
 		edit.Operations = append(edit.Operations, overlay.KargsOperation(a))
 	}
-	return edit
+	return edit, nil
 }
 
 // networkOf reads the host's network data; none when it has none. What cannot be

@@ -119,7 +119,10 @@ func TestDecideRefuses(t *testing.T) {
 		"an InfraEnv of another architecture": {plain(labelled("True", "ImageCreated"), func(in *Input) { in.InfraEnv.Spec.CpuArchitecture = "aarch64" }), "InfraEnvArchMismatch", true},
 		"an InfraEnv the hub has not seen":    {plain(labelled("True", "")), "WaitingForInfraEnvImageToBeCreated", false},
 		"an InfraEnv the hub refused":         {plain(labelled("False", "ImageCreationError")), "ImageCreationError", true},
-		"a missing network Secret":            {plain(func(in *Input) { in.NetworkDataMissing = true }), "MissingNetworkData", true},
+		"an installation at each boot": {plain(labelled("True", "ImageCreated"), func(in *Input) {
+			in.InfraEnv.Spec.KernelArguments = []agentv1.KernelArgument{{Operation: "append", Value: "coreos.inst.install_dev=/dev/sda"}}
+		}), "ConfigurationError", true},
+		"a missing network Secret": {plain(func(in *Input) { in.NetworkDataMissing = true }), "MissingNetworkData", true},
 		"network data nobody understands": {plain(func(in *Input) {
 			in.Image.Spec.NetworkDataName = "net"
 			in.NetworkData = map[string][]byte{"nmstate": []byte("interfaces: 7")}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ironflow/ironflow/api/kernelargs"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/imagecustomization/ignition"
 	"github.com/ironflow/ironflow/imagecustomization/images"
@@ -62,7 +63,10 @@ func kernelArguments(text *string) (edit overlay.KargsEdit, err error) {
 	if err := json.Unmarshal([]byte(*text), &arguments); err != nil {
 		return edit, fmt.Errorf("%w: kernel arguments: %w", images.ErrBadSpec, err)
 	}
-	for _, a := range arguments {
+	for i, a := range arguments {
+		if err := kernelargs.Refused(a.Operation, a.Value); err != nil {
+			return overlay.KargsEdit{}, fmt.Errorf("%w: kernel arguments: [%d]: %w", images.ErrBadSpec, i, err)
+		}
 		edit.Operations = append(edit.Operations, overlay.KargsOperation{Operation: a.Operation, Value: a.Value})
 	}
 	return edit, nil

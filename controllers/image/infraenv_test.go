@@ -36,6 +36,11 @@ func TestAnInfraEnvsOwnImage(t *testing.T) {
 	_, err = image.OfInfraEnv(env, agent, "", network.Live{})
 	g.Expect(err).To(MatchError(images.ErrBadSpec))
 
+	unasked := `[{"operation":"append","value":"quiet"},{"operation":"append","value":"coreos.inst.install_dev=/dev/sda"}]`
+	env.KernelArguments = &unasked
+	_, err = image.OfInfraEnv(env, agent, "", network.Live{})
+	g.Expect(err).To(And(MatchError(images.ErrBadSpec), MatchError(ContainSubstring("kernel arguments: [1]: coreos.inst.install_dev: "))), "it would be carried out at each boot")
+
 	env.KernelArguments = nil
 	_, err = image.OfInfraEnv(env, agent, "", network.Live{})
 	g.Expect(err).NotTo(HaveOccurred())

@@ -158,6 +158,20 @@ func TestImageCreatedSaysWhatIsMissing(t *testing.T) {
 			func(e *agentv1.InfraEnv) { e.Spec.IgnitionConfigOverride = "{" },
 			corev1.ConditionFalse, agentv1.ReasonImageCreationError, "ignition_config_override",
 		},
+		"an installation at each boot": {
+			[]client.Object{pullSecret(goodSecret)},
+			func(e *agentv1.InfraEnv) {
+				e.Spec.KernelArguments = []agentv1.KernelArgument{{Operation: "append", Value: "quiet"}, {Operation: "append", Value: "coreos.inst.install_dev=/dev/sda"}}
+			},
+			corev1.ConditionFalse, agentv1.ReasonImageCreationError, "kernel_arguments[1].value: coreos.inst.install_dev: ",
+		},
+		"a replacement without a new value": {
+			[]client.Object{pullSecret(goodSecret)},
+			func(e *agentv1.InfraEnv) {
+				e.Spec.KernelArguments = []agentv1.KernelArgument{{Operation: "replace", Value: "a=b"}}
+			},
+			corev1.ConditionFalse, agentv1.ReasonImageCreationError, "want KEY=OLD=NEW",
+		},
 		"two clusters for one host": {
 			[]client.Object{pullSecret(goodSecret), deployment()},
 			func(e *agentv1.InfraEnv) {

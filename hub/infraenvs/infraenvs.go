@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ironflow/ironflow/api/kernelargs"
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/judge"
@@ -73,6 +74,9 @@ func (r *Registry) EnsureInfraEnv(ctx context.Context, spec Spec) (wire.InfraEnv
 	}
 	if err := staticnetwork.Check(spec.StaticNetworks); err != nil {
 		return wire.InfraEnv{}, refusal.BadRequest("%v", err)
+	}
+	if err := checkKernelArguments(spec.KernelArguments); err != nil {
+		return wire.InfraEnv{}, err
 	}
 	var out wire.InfraEnv
 	err := r.units.Update(ctx, func(w *settle.Work) error {
@@ -233,7 +237,7 @@ func putLists(env *store.InfraEnv, network []wire.HostStaticNetworkConfig, argum
 	return nil
 }
 
-// checkKernelArguments refuses what no image could be built with.
+// checkKernelArguments refuses what no image could be built with, and what none may have.
 func checkKernelArguments(arguments wire.KernelArguments) error {
 	for i, a := range arguments {
 		switch a.Operation {
@@ -247,6 +251,9 @@ func checkKernelArguments(arguments wire.KernelArguments) error {
 		}
 		if a.Value == "" {
 			return refusal.BadRequest("kernel_arguments[%d].value is empty: name the argument", i)
+		}
+		if err := kernelargs.Refused(a.Operation, a.Value); err != nil {
+			return refusal.BadRequest("kernel_arguments[%d].value: %v", i, err)
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironflow/ironflow/api/kernelargs"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -18,7 +19,8 @@ type Artifacts struct{ Initrd, Kernel, Rootfs string }
 // ErrKernelArguments tells of changes to the command line that iPXE cannot make.
 var ErrKernelArguments = errors.New("kernel_arguments: over the network only the operation append is possible")
 
-// always are the arguments of every live system that is booted over the network.
+// always are the arguments of every live system that is booted over the network, as the
+// protocol has them. The last one is there for who looks for it: no installer reads it.
 const always = `random.trust_cpu=on rd.luks.options=discard ignition.firstboot ignition.platform.id=metal console=tty1 console=ttyS1,115200n8 ` +
 	`coreos.inst.persistent-kargs="console=tty1 console=ttyS1,115200n8"`
 
@@ -38,6 +40,9 @@ func Script(a Artifacts, arguments string) (string, error) {
 		}
 		if strings.ContainsAny(argument.Value, "\r\n") {
 			return "", errors.New("kernel_arguments: a value has more than one line")
+		}
+		if err := kernelargs.Refused(argument.Operation, argument.Value); err != nil {
+			return "", fmt.Errorf("kernel_arguments: %w", err)
 		}
 		line.WriteString(" " + argument.Value)
 	}

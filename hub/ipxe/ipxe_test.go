@@ -26,6 +26,7 @@ kernel http://i.example/kernel initrd=initrd coreos.live.rootfs_url=http://i.exa
 boot
 `, ""},
 		"fewer arguments": {`[{"operation":"delete","value":"quiet"}]`, "", "only the operation append"},
+		"an installation": {`[{"operation":"append","value":"a=\"b coreos.inst.install_dev=/dev/sda\""}]`, "", "coreos.inst.install_dev: "},
 		"another line":    {`[{"operation":"append","value":"a\nshell"}]`, "", "more than one line"},
 		"no list":         {"x", "", "kernel_arguments"},
 	} {

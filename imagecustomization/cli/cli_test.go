@@ -22,14 +22,20 @@ import (
 
 // run runs a command in the order in which a user types it.
 func run(ctx context.Context, args ...string) (string, error) {
+	out, _, err := runBoth(ctx, args...)
+	return out, err
+}
+
+// runBoth returns beside it what the user is told.
+func runBoth(ctx context.Context, args ...string) (output, said string, err error) {
 	c := cli.NewCommand()
-	var out bytes.Buffer
+	var out, told bytes.Buffer
 	c.SetOut(&out)
-	c.SetErr(io.Discard)
+	c.SetErr(&told)
 	c.SetArgs(args)
 	c.SilenceUsage, c.SilenceErrors = true, true
-	err := c.ExecuteContext(ctx)
-	return out.String(), err
+	err = c.ExecuteContext(ctx)
+	return out.String(), told.String(), err
 }
 
 // bench is a folder with a medium and a config.

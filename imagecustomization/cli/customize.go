@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -124,6 +125,10 @@ func (o *customization) network(features map[string]bool) (map[string][]byte, er
 	return all, nil
 }
 
+// listedFirst is the directive that came with the list of directives: media that list
+// none know the older ones, and end an installation at this one.
+const listedFirst = "console"
+
 // supported refuses what the live system's installer does not know.
 func (o *customization) supported(features map[string]bool) error {
 	hooks := len(o.unattended.PreInstall)+len(o.unattended.PostInstall) > 0
@@ -131,12 +136,16 @@ func (o *customization) supported(features map[string]bool) error {
 		return errors.New("this medium's installer takes no configs (feature " + iso.FeatureInstallerConfig + "): use a newer medium")
 	}
 	directives, err := o.unattended.Directives()
-	if err != nil || !features[iso.FeatureDirectives] {
-		return err // media that list nothing know the oldest ones
+	if err != nil {
+		return err
 	}
 	for _, name := range directives {
-		if !features[iso.FeatureDirectives+"/"+name] {
-			return fmt.Errorf("this medium's installer does not know the directive %q", name)
+		known := features[iso.FeatureDirectives+"/"+name]
+		if !features[iso.FeatureDirectives] {
+			known = name != listedFirst
+		}
+		if !known {
+			return fmt.Errorf("this medium's installer does not know the directive %q: use a newer medium, or leave it out", name)
 		}
 	}
 	return nil
@@ -149,6 +158,9 @@ func (o *customization) tell(w io.Writer) {
 		fmt.Fprintf(w, "A machine that boots this installs to %s without asking.\n", o.unattended.DestDevice)
 	case o.unattended.Installs():
 		fmt.Fprintln(w, "A machine that boots this starts the installer by itself.")
+	}
+	if consoles := ignition.ConsolesAmong(o.unattended.AppendKargs); len(consoles) > 0 {
+		fmt.Fprintf(w, "The kernel argument console= says nothing to the boot loader: --dest-console %s sets up both.\n", strings.Join(consoles, " --dest-console "))
 	}
 }
 

@@ -146,6 +146,9 @@ func TestWhatCannotBeCustomizedIsNamed(t *testing.T) {
 		"a config that is no YAML": {"2022-09", []string{"--installer-config", in("broken.yaml")}, "broken.yaml"},
 		"a medium without configs": {"2021-01", []string{"--dest-device", "/dev/sda"}, "installer-config"},
 		"a medium without network": {"2021-01", []string{"--network-nmstate", in("net.yaml")}, "keyfiles"},
+		"a console of an old one":  {"2021-12", []string{"--dest-console", "ttyS0"}, `does not know the directive "console"`},
+		"no console":               {"2022-09", []string{"--dest-console", "ttyS0,115200x8"}, `console "ttyS0,115200x8"`},
+		"a console as an argument": {"2022-09", []string{"--dest-console", "console=ttyS0"}, "without console="},
 		"a missing file":           {"2022-09", []string{"--network-nmstate", in("none")}, "no such file"},
 		"kernel arguments":         {"2020-09", []string{"--live-karg-append", "a=1"}, overlay.ErrNoKargs.Error()},
 	} {
@@ -156,6 +159,54 @@ func TestWhatCannotBeCustomizedIsNamed(t *testing.T) {
 			_, err := run(t.Context(), append(append([]string{"customize", "-o", out}, tc.args...), medium)...)
 			g.Expect(err).To(MatchError(ContainSubstring(tc.want)))
 			g.Expect(out).NotTo(BeAnExistingFile())
+		})
+	}
+}
+
+// consoles are those that coreos-installer takes, and some that it refuses.
+var consoles = map[string]bool{
+	"tty0": true, "hvc0": true, "ttysclp0": true, "ttyS1": true, "ttyAMA1": true, "ttyS1,1234567e5": true, "ttyS2,5o": true, "ttyS3,17": true, "ttyS0,115200n8": true,
+	"foo": false, "/dev/tty0": false, "/dev/ttyS0": false, "console=tty0": false, "ztty0": false, "tty0z": false, "ttyS0z": false, "tty1": false, "hvc1": false,
+	"ttysclp1": false, "ttyS0,": false, "ttyS0,z": false, "ttyS0,115200p8": false, "ttyS0,115200n4": false, "ttyS0,115200n8r": false, "ttyB0": false,
+	"ttyS9999999999999999999": false, "ttyS256": false, "ttyS0,999999999999999999999": false, "": false,
+}
+
+// TestConsolesOfTheInstalledSystem: what coreos-installer would refuse on the machine is
+// refused when the medium is made.
+func TestConsolesOfTheInstalledSystem(t *testing.T) {
+	for console, want := range consoles {
+		t.Run(console, func(t *testing.T) {
+			_, err := ignition.BuildUnattended(ignition.Unattended{Consoles: []string{console}})
+			if want {
+				NewWithT(t).Expect(err).NotTo(HaveOccurred())
+			} else {
+				NewWithT(t).Expect(err).To(And(MatchError(ignition.ErrInvalid), MatchError(ContainSubstring("%q", console))))
+			}
+		})
+	}
+}
+
+// TestAConsoleIsMoreThanAnArgument: the boot loader's console is not the kernel's argument,
+// which is said where all of the arguments are consoles that the installer knows.
+func TestAConsoleIsMoreThanAnArgument(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"a console":          {[]string{"--dest-karg-append", "a=1", "--dest-karg-append", "console=ttyS0,115200n8"}, "--dest-console ttyS0,115200n8"},
+		"no console":         {[]string{"--dest-karg-append", "a=1"}, ""},
+		"one that it is not": {[]string{"--dest-karg-append", "console=tty1", "--dest-karg-append", "console=ttyS0"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			dir, medium, _ := bench(t, "2023-07.x86_64")
+			_, said, err := runBoth(t.Context(), append(append([]string{"customize", "-o", filepath.Join(dir, "out.iso")}, tc.args...), medium)...)
+			g.Expect(err).NotTo(HaveOccurred())
+			if tc.want == "" {
+				g.Expect(said).NotTo(ContainSubstring("--dest-console"))
+			} else {
+				g.Expect(said).To(And(ContainSubstring(tc.want), ContainSubstring("boot loader")))
+			}
 		})
 	}
 }
@@ -190,7 +241,8 @@ func baseInitrd(t *testing.T) string {
 	g.Expect(w.Close()).To(Succeed())
 	medium, err := embedarea.Content{Files: []cpio.Entry{
 		{Name: "init", Mode: cpio.TypeSymlink | 0o777, Data: []byte("usr/bin/init")},
-		{Name: "etc/coreos/features.json", Mode: cpio.TypeRegular | 0o644, Data: []byte(`{"installer-config":true,"live-initrd-network":true}`)},
+		{Name: "etc/coreos/features.json", Mode: cpio.TypeRegular | 0o644, Data: []byte(`{"installer-config":true,"live-initrd-network":true,"installer-config-directives":{` +
+			`"append-karg":true,"console":true,"copy-network":true,"delete-karg":true,"dest-device":true,"fetch-retries":true,"ignition-file":true}}`)},
 	}}.Archive()
 	g.Expect(err).NotTo(HaveOccurred())
 	initrd := filepath.Join(t.TempDir(), "initrd.img")

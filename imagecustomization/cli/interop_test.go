@@ -163,3 +163,16 @@ func incompressible(text string) []byte {
 	}
 	return out
 }
+
+// The same consoles are refused by both.
+func TestCoreosInstallerKnowsTheSameConsoles(t *testing.T) {
+	program := needs.CoreOSInstaller(t)
+	_, medium, _ := bench(t, "2023-07.x86_64")
+	for console, want := range consoles {
+		t.Run(console, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "out.iso")
+			said, err := exec.CommandContext(t.Context(), program, "iso", "customize", "--dest-console="+console, "-o", out, medium).CombinedOutput()
+			NewWithT(t).Expect(err == nil).To(Equal(want), "%s", said)
+		})
+	}
+}

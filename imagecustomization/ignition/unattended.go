@@ -172,6 +172,11 @@ func (u Unattended) installerConfigs() ([]File, error) {
 	if !u.Installs() {
 		return all, nil
 	}
+	for _, console := range u.Consoles {
+		if err := CheckConsole(console); err != nil {
+			return nil, err
+		}
+	}
 	own := ownConfig{
 		DestDevice: u.DestDevice, AppendKargs: u.AppendKargs, DeleteKargs: u.DeleteKargs, Consoles: u.Consoles, CopyNetwork: u.CopyNetwork,
 	}
