@@ -52,6 +52,7 @@ var checks = []struct {
 	{"duplicates", checkDuplicates},
 	{"secrets", checkSecrets},
 	{"networks", checkNetworks},
+	{"kernel arguments", checkArguments},
 	{"fields", checkFields},
 	{"features", checkFeatures},
 	{"rehearsal", checkRehearsal},
