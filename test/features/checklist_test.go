@@ -1,5 +1,11 @@
 package features
 
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
 // promise is something that users of the existing operator have, or that Ironflow
 // was asked for, and the row of docs/features.md that answers for it: among those
 // that tests show, or among those that are left out.
@@ -293,4 +299,20 @@ var checklist = []promise{
 	{"old and new IPAs", "ironic-python-agent 9.4.0 to 13.0.0; what one lacks is said when it starts"},
 	{"a fleet's disks, really", "a real multipath disk, kept RAID and iSCSI root in the tests of `install_coreos`"},
 	{"boot partitions of a RAID, really", "boot entries of a software RAID on a real one"},
+}
+
+// TestNothingOfTheChecklistIsMissing fails when a feature has no row, neither among
+// those that are shown nor among those that are left out with a reason.
+func TestNothingOfTheChecklistIsMissing(t *testing.T) {
+	g := NewWithT(t)
+	page := map[string]bool{}
+	for _, r := range rows(t) {
+		page[r.feature] = true
+	}
+	seen := map[string]bool{}
+	for _, p := range checklist {
+		g.Expect(seen[p.what]).To(BeFalse(), "twice in the checklist: %s", p.what)
+		seen[p.what] = true
+		g.Expect(page).To(HaveKey(p.row), "%s: the row is missing from docs/features.md", p.what)
+	}
 }

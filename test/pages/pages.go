@@ -86,6 +86,12 @@ var named = regexp.MustCompile("`([a-z0-9/-]+)\\.((?:Test|Fuzz|Benchmark)[A-Za-z
 // inPython is a test in Python: `file.py::test_name`.
 var inPython = regexp.MustCompile("`([a-z0-9_/-]+\\.py)::(test_[a-z0-9_]+)`")
 
+// Named tells whether the text is the name of a test, as a page writes it between signs `.
+func Named(text string) bool {
+	text = "`" + text + "`"
+	return named.FindString(text) == text || inPython.FindString(text) == text
+}
+
 // Tests returns how many tests the text names, and checks that each exists in
 // the tree whose top is root: the function, and the case by its quoted name.
 func Tests(t testing.TB, root, text string) int {

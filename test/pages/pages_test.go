@@ -79,6 +79,15 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
+func TestNamed(t *testing.T) {
+	for text, want := range map[string]bool{
+		"test/pages.TestNamed": true, "test/pages.TestNamed/a case": true, "hub/rest.FuzzURL": true, "server.BenchmarkRange": true, "ipa/tests/test_x.py::test_y": true,
+		"test/pages.testNamed": false, "test/pages.Named": false, "TestNamed": false, "make test": false, "ipa/tests/test_x.py": false, "a test/pages.TestNamed": false,
+	} {
+		NewWithT(t).Expect(pages.Named(text)).To(Equal(want), text)
+	}
+}
+
 func TestNamedTestsMustExist(t *testing.T) {
 	for text, want := range map[string]struct{ named, missing int }{
 		"`test/pages.TestTable`":                                    {1, 0},
