@@ -40,6 +40,8 @@ var inputs = map[string]string{
 	"more.yaml":          "fetch-retries: 3\n",
 	"later.yaml":         "of-the-future: true\n",
 	"broken.yaml":        "a: [\n",
+	"consoles.yaml":      "console: [tty0, ttyS0x]\n",
+	"console.yaml":       "console: ttyS0\n",
 	"broken.ign":         `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"a"}]}}`,
 	"a name with spaces": "#!/bin/sh\n",
 }
@@ -148,6 +150,8 @@ func TestWhatCannotBeCustomizedIsNamed(t *testing.T) {
 		"a medium without network": {"2021-01", []string{"--network-nmstate", in("net.yaml")}, "keyfiles"},
 		"a console of an old one":  {"2021-12", []string{"--dest-console", "ttyS0"}, `does not know the directive "console"`},
 		"no console":               {"2022-09", []string{"--dest-console", "ttyS0,115200x8"}, `console "ttyS0,115200x8"`},
+		"no console in a config":   {"2022-09", []string{"--installer-config", in("consoles.yaml")}, `installer config consoles.yaml: invalid live image configuration: console "ttyS0x": `},
+		"no list in a config":      {"2022-09", []string{"--installer-config", in("console.yaml")}, "installer config console.yaml: invalid live image configuration: console: want a list"},
 		"a console as an argument": {"2022-09", []string{"--dest-console", "console=ttyS0"}, "without console="},
 		"a missing file":           {"2022-09", []string{"--network-nmstate", in("none")}, "no such file"},
 		"kernel arguments":         {"2020-09", []string{"--live-karg-append", "a=1"}, overlay.ErrNoKargs.Error()},

@@ -33,6 +33,24 @@ func CheckConsole(console string) error {
 	return fmt.Errorf("%w: console %q: want one of %s, or a serial port such as ttyS0,115200n8 or ttyAMA0", ErrInvalid, console, strings.Join(screens, ", "))
 }
 
+// checkConsoles looks at those of a config of the installer.
+func checkConsoles(directives map[string]any) error {
+	value, there := directives["console"]
+	if !there {
+		return nil
+	}
+	list, is := value.([]any)
+	if !is {
+		return fmt.Errorf("%w: console: want a list, such as [ttyS0]", ErrInvalid)
+	}
+	for _, one := range list {
+		if err := CheckConsole(fmt.Sprint(one)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func fits(number string, bits int) bool {
 	_, err := strconv.ParseUint(number, 10, bits)
 	return number == "" || err == nil

@@ -166,6 +166,9 @@ func (u Unattended) installerConfigs() ([]File, error) {
 		if err := yaml.Unmarshal(c.Data, &directives); err != nil {
 			return nil, fmt.Errorf("%w: installer config %s: %w", ErrInvalid, c.Name, err)
 		}
+		if err := checkConsoles(directives); err != nil {
+			return nil, fmt.Errorf("installer config %s: %w", c.Name, err)
+		}
 		// The installer reads files of this suffix only.
 		all = append(all, File{Name: strings.TrimSuffix(c.Name, ".yaml") + ".yaml", Data: c.Data})
 	}
