@@ -51,7 +51,7 @@ func (d *document) meet(r *reader, cards map[string]string) {
 	}
 	for _, p := range d.allPorts() {
 		if cards[p] != "" && d.find(p) == nil {
-			d.interfaces = append(d.interfaces, undeclared(port{path: "interfaces", name: p}))
+			d.add(undeclared(port{path: "interfaces", name: p}))
 		}
 	}
 	for _, i := range d.interfaces {
@@ -62,6 +62,9 @@ func (d *document) meet(r *reader, cards map[string]string) {
 			if d.find(p.name) == nil && !kernelNames.MatchString(p.name) {
 				r.refuse(p.path, "%s", noAddress(p.name))
 			}
+		}
+		if base := i.vlan.base; base != "" && !i.gone() && d.find(base) == nil && !kernelNames.MatchString(base) {
+			r.refuse(i.path+".vlan.base-iface", "%s", noAddress(base))
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (d *document) connection(i *iface) *section {
 	if i.matchMAC == "" {
 		s.set("interface-name", i.deviceName())
 	}
-	s.set("autoconnect", i.up)
+	s.set("autoconnect", i.up && !i.held)
 	s.set("autoconnect-priority", 1)
 	if i.controller != "" {
 		s.set("master", d.deviceOf(i.controller))

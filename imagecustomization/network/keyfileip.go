@@ -177,11 +177,11 @@ func (r rule) all() []string {
 		words = append(words, "iif "+r.iif)
 	}
 	words = append(words, r.words...)
-	if r.action != "" {
-		return append(words, "type "+r.action)
-	}
 	if r.table >= 0 {
 		words = append(words, fmt.Sprintf("table %d", r.table))
+	}
+	if r.action != "" {
+		words = append(words, "type "+r.action)
 	}
 	return words
 }

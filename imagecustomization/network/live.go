@@ -78,7 +78,7 @@ func identified(nmstate []byte, cards map[string]string) (string, error) {
 	for _, p := range d.allPorts() {
 		if mac := cards[p]; mac != "" && d.find(p) == nil {
 			interfaces = append(interfaces, map[string]any{"name": p, "type": "ethernet", "identifier": "mac-address", "mac-address": mac})
-			d.interfaces = append(d.interfaces, &iface{name: p})
+			d.add(&iface{name: p})
 		}
 	}
 	document["interfaces"] = interfaces

@@ -1,11 +1,10 @@
 package network
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
-
-	"sigs.k8s.io/yaml"
 )
 
 // Keys of a Secret that hold OpenStack's network_data.json.
@@ -15,11 +14,12 @@ var networkDataKeys = []string{"networkData", "network_data.json"}
 var physical = []string{"phy", "ethernet", "vif", "tap", "ovs", "bridge", "hw_veb", "hyperv", "vhostuser", "dvs", "other", "macvtap", "hostdev_physical"}
 
 // networkTypes are the network types of network_data.json, with how their family
-// is configured. The types and fields are those of OpenStack's JSON schema of
+// is configured. A host of ipv6_dhcp listens to routers, as cloud-init has it: what they
+// announce is not known, and nobody else tells it its gateway. The types and fields are those of OpenStack's JSON schema of
 // network_data.
 var networkTypes = map[string]struct{ six, dhcp, autoconf bool }{
 	"ipv4": {}, "ipv4_dhcp": {dhcp: true},
-	"ipv6": {six: true}, "ipv6_dhcp": {six: true, dhcp: true}, "ipv6_slaac": {six: true, autoconf: true},
+	"ipv6": {six: true}, "ipv6_dhcp": {six: true, dhcp: true, autoconf: true}, "ipv6_slaac": {six: true, autoconf: true},
 	"ipv6_dhcpv6-stateful": {six: true, dhcp: true}, "ipv6_dhcpv6-stateless": {six: true, dhcp: true, autoconf: true},
 }
 
@@ -39,15 +39,15 @@ func FromNetworkData(raw []byte) (map[string][]byte, error) {
 // [ErrUnsupported] and name every field at fault.
 func TranslateNetworkData(raw []byte) (Settings, error) {
 	r := &reader{}
-	var top any
-	if err := yaml.Unmarshal(raw, &top); err != nil {
-		r.refuse("document", "not valid JSON: %v", err)
+	top, err := decode(raw)
+	if err != nil {
+		r.refuse("document", "%v", err)
 		return Settings{}, r.err()
 	}
 	o := r.newObject("", top)
 	d := &document{declared: true}
 	for _, l := range o.objects("links") {
-		d.interfaces = append(d.interfaces, parseLink(l))
+		d.add(parseLink(l))
 	}
 	d.dns.path = "services"
 	for _, n := range o.objects("networks") {
@@ -68,7 +68,7 @@ func parseLink(o *object) *iface {
 		i.profile = name
 	}
 	o.text("vif_id") // the port's id in OpenStack, which no host needs
-	mac := o.mac("ethernet_mac_address")
+	mac := o.station("ethernet_mac_address")
 	i.mtu = o.number("mtu", 68, 65535)
 	switch kind := o.text("type"); {
 	case kind == "bond":
@@ -89,9 +89,9 @@ func parseLink(o *object) *iface {
 // by its address needs none, a bond or VLAN gets one that is made of its id.
 func (i *iface) nameLink(o *object) {
 	switch {
-	case !anyName.MatchString(i.name):
-		o.refuse(o.at("id"), "%q is not a name: want up to 200 characters, without spaces, slashes and colons", i.name)
-	case ifName.MatchString(i.name) || i.matchMAC != "":
+	case !isAnyName(i.name):
+		o.refuse(o.at("id"), "%q is not a name: want up to 200 bytes, without spaces, slashes, colons and percent signs, and no dot in front", i.name)
+	case isIfName(i.name) || i.matchMAC != "":
 	case i.kind == "ethernet":
 		o.refuse(o.at("id"), "%q is not an interface name (at most 15 characters), and no ethernet_mac_address tells which card it is", i.name)
 	default:
@@ -118,7 +118,7 @@ func parseVLANLink(o *object, i *iface) vlan {
 	if v.id < 0 {
 		o.refuse(o.at("vlan_id"), "is missing")
 	}
-	if mac := o.mac("vlan_mac_address"); mac != "" {
+	if mac := o.station("vlan_mac_address"); mac != "" {
 		i.setMAC = mac
 	}
 	return v
@@ -171,7 +171,7 @@ func (d *document) staticAddress(o *object, f *family, six, static bool) {
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
 		var addr netip.Addr
-		if addr, err = netip.ParseAddr(text); err == nil && addr.Is6() == six {
+		if addr, err = netip.ParseAddr(text); err == nil && addr.Is6() == six && addr.Zone() == "" {
 			bits := maskBits(mask, six)
 			switch {
 			case mask == "":
@@ -184,8 +184,8 @@ func (d *document) staticAddress(o *object, f *family, six, static bool) {
 			p = netip.PrefixFrom(addr, bits)
 		}
 	}
-	if err != nil || !p.IsValid() || p.Addr().Is6() != six {
-		o.refuse(o.at("ip_address"), "%q is not an address of the network's type", text)
+	if err != nil || !p.IsValid() || p.Addr().Is6() != six || !ofHost(p.Addr()) {
+		o.refuse(o.at("ip_address"), "%q is not an address of the network's type that a host can have", text)
 		return
 	}
 	f.addresses = append(f.addresses, p)
@@ -236,7 +236,7 @@ func (d *document) networkRoute(o *object, link string, six bool) {
 	}
 	rt := route{path: o.path, destination: p.Masked(), device: link, metric: o.number("metric", 0, 1<<31-1), table: -1}
 	if via != "" {
-		if rt.via, err = netip.ParseAddr(via); err != nil || rt.via.Is6() != six {
+		if rt.via, err = netip.ParseAddr(via); err != nil || rt.via.Is6() != six || !ofHost(rt.via) {
 			o.refuse(o.at("gateway"), "%q is not an address of the network's type", via)
 		}
 	}
@@ -248,7 +248,7 @@ func (d *document) networkRoute(o *object, link string, six bool) {
 // gateway adds the default route of a network.
 func (d *document) gateway(o *object, path, text, link string, six bool) {
 	via, err := netip.ParseAddr(text)
-	if err != nil || via.Is6() != six {
+	if err != nil || via.Is6() != six || !ofHost(via) {
 		o.refuse(path, "%q is not an address of the network's type", text)
 		return
 	}
@@ -261,8 +261,8 @@ func (d *document) services(o *object) {
 		kind, address := s.text("type"), s.text("address")
 		s.only("type", kind, "dns")
 		addr, err := netip.ParseAddr(address)
-		if err != nil {
-			s.refuse(s.at("address"), "%q is not an address", address)
+		if err != nil || addr.Zone() != "" {
+			s.refuse(s.at("address"), "%q is not an address, without an interface", address)
 		} else if !slices.Contains(d.dns.servers, addr) {
 			d.dns.servers = append(d.dns.servers, addr)
 		}
@@ -270,11 +270,13 @@ func (d *document) services(o *object) {
 	}
 	for i, address := range o.strings("dns_nameservers") {
 		addr, err := netip.ParseAddr(address)
-		if err != nil {
-			o.refuse(o.at("dns_nameservers"), "entry %d, %q, is not an address", i, address)
+		if err != nil || addr.Zone() != "" {
+			o.refuse(fmt.Sprintf("%s[%d]", o.at("dns_nameservers"), i), "%q is not an address, without an interface", address)
 		} else if !slices.Contains(d.dns.servers, addr) {
 			d.dns.servers = append(d.dns.servers, addr)
 		}
 	}
-	d.dns.search = append(d.dns.search, o.strings("dns_search")...)
+	search := o.strings("dns_search")
+	checkSearch(o, search, "dns_search")
+	d.dns.search = append(d.dns.search, search...)
 }
