@@ -244,34 +244,3 @@ func (i *iface) family(six bool) family {
 	}
 	return i.ip4
 }
-
-func (d *document) checkRoute(r *reader, rt route) {
-	i, six := d.find(rt.device), rt.destination.Addr().Is6()
-	switch {
-	case rt.device == "":
-		if d.routeHolder(rt) == nil {
-			r.refuse(rt.path, "no interface has addresses of the destination's family")
-		}
-	case i == nil:
-		r.refuse(rt.path+".next-hop-interface", "%s is not among the interfaces", rt.device)
-	case !i.routes(six):
-		r.refuse(rt.path+".next-hop-interface", "%s has no addresses of the destination's family", rt.device)
-	}
-}
-
-// routeHolder returns the interface whose connection has the route: its own, or
-// for one that leads nowhere the first with addresses of the family.
-func (d *document) routeHolder(rt route) *iface {
-	if rt.device != "" {
-		return d.find(rt.device)
-	}
-	return d.firstThatRoutes(rt.destination.Addr().Is6())
-}
-
-func (d *document) firstThatRoutes(six bool) *iface {
-	at := slices.IndexFunc(d.interfaces, func(i *iface) bool { return i.routes(six) })
-	if at < 0 {
-		return nil
-	}
-	return d.interfaces[at]
-}
