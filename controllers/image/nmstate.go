@@ -54,11 +54,7 @@ func NetworkOfNMState(live network.Live, config *agentv1.NMStateConfig) (network
 	for _, i := range config.Spec.Interfaces {
 		cards = append(cards, network.Card{Name: i.Name, Address: i.MacAddress})
 	}
-	byName, err := network.CardsByName(cards)
-	if err != nil {
-		return network.Settings{}, err
-	}
-	return live.Translate(config.Spec.NetConfig.Raw, byName)
+	return live.TranslateLogical(config.Spec.NetConfig.Raw, cards)
 }
 
 // imagesOfNMState finds the images that an NMStateConfig may be part of.

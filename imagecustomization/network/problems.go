@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // ErrUnsupported is wrapped by every refusal; its text names the field.
@@ -54,7 +55,13 @@ func (r *reader) refuse(path, format string, args ...any) {
 
 // leave notes what nmstate has and this translator lacks.
 func (r *reader) leave(path, format string, args ...any) {
-	text := fmt.Sprintf("%s: "+format, append([]any{path}, args...)...)
+	// Members of a document are part of it, and a message may reach a terminal.
+	text := strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) && c != '\n' {
+			return unicode.ReplacementChar
+		}
+		return c
+	}, fmt.Sprintf("%s: "+format, append([]any{path}, args...)...))
 	if len(text) > maxProblem {
 		text = strings.ToValidUTF8(text[:maxProblem], "") + "..."
 	}
