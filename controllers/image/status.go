@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 )
 
@@ -51,6 +52,6 @@ func condition(image *metal3v1.PreprovisioningImage, kind metal3v1.ImageStatusCo
 		value = metav1.ConditionTrue
 	}
 	meta.SetStatusCondition(&image.Status.Conditions, metav1.Condition{
-		Type: string(kind), Status: value, Reason: reason, Message: message, ObservedGeneration: image.Generation,
+		Type: string(kind), Status: value, Reason: reason, Message: reconcile.Cut(message, reconcile.MaxMessage), ObservedGeneration: image.Generation,
 	})
 }
