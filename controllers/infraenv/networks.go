@@ -46,9 +46,9 @@ func (r *reconciler) networks(ctx context.Context, env *agentv1.InfraEnv) (netwo
 		refused = leftOut{reconcile.Stall(agentv1.ReasonImageCreated,
 			"live images are built for each host of this environment, but %d networks are left out: %s. Next: correct those NMStateConfigs", len(problems), few(problems))}
 	case len(networks) == 1:
-		showNetworks(env, agentv1.ReasonNetworksTaken, "1 NMStateConfig is in the images of this environment")
+		showNetworks(env, agentv1.ReasonNetworksTaken, "1 NMStateConfig is in the record of this environment, from which its images are made")
 	case len(networks) > 1:
-		showNetworks(env, agentv1.ReasonNetworksTaken, fmt.Sprintf("%d NMStateConfigs are in the images of this environment", len(networks)))
+		showNetworks(env, agentv1.ReasonNetworksTaken, fmt.Sprintf("%d NMStateConfigs are in the record of this environment, from which its images are made", len(networks)))
 	case nmstateconfigs.SelectsAny(env):
 		showNetworks(env, agentv1.ReasonNoNetworkSelected, "spec.nmStateConfigLabelSelector selects no NMStateConfig of this namespace, and all hosts boot with DHCP. "+
 			"Next: create them, with these labels, or leave the selector out")

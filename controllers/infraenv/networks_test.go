@@ -103,7 +103,7 @@ func staticNetworks(env *agentv1.InfraEnv) *agentv1.Condition {
 func TestWhetherHostsGetTheirNetworksIsACondition(t *testing.T) {
 	w := newWorld(t, pullSecret(goodSecret), network("m0", "52:54:00:00:00:0a", "192.0.2.7"), infraEnv(ofSite))
 	_, env := w.pass()
-	w.Expect(staticNetworks(env)).To(HaveValue(And(HaveField("Status", corev1.ConditionTrue), HaveField("Reason", agentv1.ReasonNetworksTaken), HaveField("Message", "1 NMStateConfig is in the images of this environment"))))
+	w.Expect(staticNetworks(env)).To(HaveValue(And(HaveField("Status", corev1.ConditionTrue), HaveField("Reason", agentv1.ReasonNetworksTaken), HaveField("Message", HavePrefix("1 NMStateConfig is in the record of this environment")))))
 
 	bad := network("m1", "52:54:00:00:00:0A", "192.0.2.8")
 	w.Expect(w.kube.Create(t.Context(), bad)).To(Succeed())
@@ -112,7 +112,7 @@ func TestWhetherHostsGetTheirNetworksIsACondition(t *testing.T) {
 	bad.Spec.Interfaces[0].MacAddress = "52:54:00:00:00:0b"
 	w.Expect(w.kube.Update(t.Context(), bad)).To(Succeed())
 	_, env = w.pass()
-	w.Expect(staticNetworks(env)).To(HaveValue(And(HaveField("Status", corev1.ConditionTrue), HaveField("Message", "2 NMStateConfigs are in the images of this environment"))))
+	w.Expect(staticNetworks(env)).To(HaveValue(And(HaveField("Status", corev1.ConditionTrue), HaveField("Message", HavePrefix("2 NMStateConfigs are in the record of this environment")))))
 
 	env.Spec.NMStateConfigLabelSelector.MatchLabels["site"] = "egde"
 	w.Expect(w.kube.Update(t.Context(), env)).To(Succeed())

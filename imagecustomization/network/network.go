@@ -137,6 +137,9 @@ func (l Live) FromSecret(data map[string][]byte) (s Settings, err error) {
 		case slices.Contains(networkDataKeys, name):
 		case strings.HasSuffix(name, suffix):
 			known = true
+			if strings.HasPrefix(name, ".") {
+				return Settings{}, fmt.Errorf("%w: %s: NetworkManager reads no file whose name begins with a dot", ErrUnsupported, name)
+			}
 			if !bytes.Contains(content, []byte("[connection]")) {
 				return Settings{}, fmt.Errorf("%w: %s: no [connection] section, this is not a keyfile", ErrUnsupported, name)
 			}

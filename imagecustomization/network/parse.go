@@ -104,9 +104,11 @@ func parseInterface(o *object) *iface {
 	parseWait(o, i)
 	i.lldp = parseLLDP(o.child("lldp"))
 	i.ethtool = parseEthtool(o.child("ethtool"))
-	if all := o.members(promiscuous); len(all) > 0 {
-		i.link = append(i.link, all...)
+	all := o.members(promiscuous)
+	if i.kind == "infiniband" && slices.Contains(all, [2]string{promiscuous[0].name, "1"}) {
+		o.refuse(o.at(promiscuous[0].name), "an InfiniBand card does not have this")
 	}
+	i.link = append(i.link, all...)
 	switch i.kind {
 	case "ethernet":
 		parseEthernet(o.child("ethernet"), i)
@@ -172,8 +174,11 @@ func parseState(o *object) (up, down bool) {
 // parseMAC tells the two meanings of mac-address apart.
 func parseMAC(o *object, i *iface) {
 	take := o.station
-	if i.kind == "" {
+	switch i.kind {
+	case "":
 		take = o.mac // nmstatectl shows zeros for a loopback
+	case "infiniband":
+		take = o.portAddress
 	}
 	mac := take("mac-address")
 	identifier := o.word("identifier", []string{"name", "mac-address"}, []string{"pci-address"})
@@ -190,6 +195,18 @@ func parseMAC(o *object, i *iface) {
 	default:
 		i.matchMAC = mac
 	}
+}
+
+// infinibandAddress is that of an InfiniBand card, which is longer than a MAC address.
+var infinibandAddress = regexp.MustCompile(`^([0-9A-Fa-f]{2}:){19}[0-9A-Fa-f]{2}$`)
+
+// portAddress takes the address of an InfiniBand card, which nmstatectl shows and nobody
+// can change. It returns none.
+func (o *object) portAddress(key string) string {
+	if address := o.text(key); address != "" && !infinibandAddress.MatchString(address) {
+		o.refuse(o.at(key), "an InfiniBand card keeps its address, which has 20 bytes")
+	}
+	return ""
 }
 
 // parseWait reads which family a connection waits for.
