@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/ironflow/ironflow/api/yamldoc"
 )
 
 // Keys of a Secret that hold OpenStack's network_data.json.
@@ -39,7 +41,7 @@ func FromNetworkData(raw []byte) (map[string][]byte, error) {
 // [ErrUnsupported] and name every field at fault.
 func TranslateNetworkData(raw []byte) (Settings, error) {
 	r := &reader{}
-	top, err := decode(raw)
+	top, err := yamldoc.Decode(raw)
 	if err != nil {
 		r.refuse("document", "%v", err)
 		return Settings{}, r.err()

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
+
+	"github.com/ironflow/ironflow/api/yamldoc"
 )
 
 // kinds maps nmstate's interface types to NetworkManager's connection types.
@@ -37,7 +39,7 @@ const badName = "%q is not an interface name (at most 15 characters, without spa
 
 // parse reads a document; all that is wrong is collected in r.
 func parse(r *reader, raw []byte) *document {
-	top, err := decode(raw)
+	top, err := yamldoc.Decode(raw)
 	if err != nil {
 		r.refuse("document", "%v", err)
 		return &document{}
