@@ -143,6 +143,10 @@ func TestNetworkDataThatWouldBeDoneHalfway(t *testing.T) {
 		"a gateway of one link":       {net(`"type":"ipv6","ip_address":"2001:db8::5/64","gateway":"fe80::1%a"`), "networks[0].gateway"},
 		"a next hop of one link":      {net(`"type":"ipv6","ip_address":"2001:db8::5/64","routes":[{"network":"::","netmask":"::","gateway":"fe80::1%a"}]`), "networks[0].routes[0].gateway"},
 		"a name server of one link":   {net(`"type":"ipv6","ip_address":"2001:db8::5/64","services":[{"type":"dns","address":"fe80::1%a"}]`), "networks[0].services[0].address"},
+		"two lengths of an address":   {net(`"type":"ipv4","ip_address":"192.0.2.5/24","netmask":"255.255.0.0"`), "networks[0].netmask: is /16, and ip_address says /24"},
+		"two lengths of a route":      {net(`"type":"ipv4","ip_address":"192.0.2.5/24","routes":[{"network":"198.51.100.0/24","netmask":"255.255.0.0","gateway":"192.0.2.1"}]`), "networks[0].routes[0].netmask: is /16, and network says /24"},
+		"a route on one link":         {net(`"type":"ipv6","ip_address":"2001:db8::5/64","routes":[{"network":"fe80::%a","netmask":"64","gateway":"fe80::1"}]`), "networks[0].routes[0].network"},
+		"a netmask of no address":     {net(`"type":"ipv4","ip_address":"192.0.2.5/24","netmask":"red"`), "networks[0].netmask"},
 		"a search entry with a blank": {net(`"type":"ipv4_dhcp","dns_search":["a b"]`), "networks[0].dns_search[0]"},
 		"a member twice":              {net(`"type":"ipv4_dhcp","type":"ipv4"`), "document"},
 	} {
@@ -153,6 +157,15 @@ func TestNetworkDataThatWouldBeDoneHalfway(t *testing.T) {
 			g.Expect(err).To(MatchError(ContainSubstring(tc.path)))
 		})
 	}
+}
+
+// A length that is said twice is no mistake.
+func TestALengthTwice(t *testing.T) {
+	g := NewWithT(t)
+	s, err := network.TranslateNetworkData([]byte(`{"links":[{"id":"a","type":"phy","ethernet_mac_address":"52:54:00:00:00:0a"}],"networks":[{"link":"a","type":"ipv4",
+		"ip_address":"192.0.2.5/24","netmask":"255.255.255.0","routes":[{"network":"198.51.100.0/24","netmask":"24","gateway":"192.0.2.1"},{"network":"203.0.113.0","netmask":"255.255.255.0","gateway":"0.0.0.0"}]}]}`))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(s.Keyfiles["a.nmconnection"])).To(And(ContainSubstring("address1=192.0.2.5/24\n"), ContainSubstring("route1=198.51.100.0/24,192.0.2.1\nroute2=203.0.113.0/24\n")))
 }
 
 // An IPv6 host learns its gateway from routers only: the type that does not say what they

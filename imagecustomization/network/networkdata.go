@@ -163,34 +163,55 @@ func (d *document) network(o *object) {
 
 // staticAddress reads ip_address and netmask, in any of the ways they are written.
 func (d *document) staticAddress(o *object, f *family, six, static bool) {
-	text, mask := o.text("ip_address"), o.text("netmask")
+	text := o.text("ip_address")
 	if text == "" {
+		o.text("netmask")
 		if static {
 			o.refuse(o.at("ip_address"), "is missing")
 		}
 		return
 	}
+	p, ok := o.prefix("ip_address", text, six)
+	switch {
+	case !ok:
+	case !ofHost(p.Addr()):
+		o.refuse(o.at("ip_address"), "%q is not an address of the network's type that a host can have", text)
+	default:
+		f.addresses = append(f.addresses, p)
+	}
+}
+
+// prefix joins an address, which may have a length like /24, and the member netmask. What
+// is wrong it refuses itself.
+func (o *object) prefix(key, text string, six bool) (p netip.Prefix, ok bool) {
+	mask := o.text("netmask")
+	bits := maskBits(mask, six)
+	if mask != "" && bits < 0 {
+		o.refuse(o.at("netmask"), "%q is not a netmask", mask)
+		return p, false
+	}
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
-		var addr netip.Addr
-		if addr, err = netip.ParseAddr(text); err == nil && addr.Is6() == six && addr.Zone() == "" {
-			bits := maskBits(mask, six)
-			switch {
-			case mask == "":
-				o.refuse(o.at("netmask"), "is missing, and ip_address has no length like /24")
-				return
-			case bits < 0:
-				o.refuse(o.at("netmask"), "%q is not a netmask", mask)
-				return
-			}
-			p = netip.PrefixFrom(addr, bits)
+		addr, err := netip.ParseAddr(text)
+		switch {
+		case err != nil || addr.Is6() != six || addr.Zone() != "":
+			o.refuse(o.at(key), "%q is not of the network's type", text)
+			return p, false
+		case mask == "":
+			o.refuse(o.at("netmask"), "is missing, and %s has no length like /24", key)
+			return p, false
 		}
+		return netip.PrefixFrom(addr, bits), true
 	}
-	if err != nil || !p.IsValid() || p.Addr().Is6() != six || !ofHost(p.Addr()) {
-		o.refuse(o.at("ip_address"), "%q is not an address of the network's type that a host can have", text)
-		return
+	switch {
+	case p.Addr().Is6() != six:
+		o.refuse(o.at(key), "%q is not of the network's type", text)
+	case mask != "" && bits != p.Bits():
+		o.refuse(o.at("netmask"), "is /%d, and %s says /%d", bits, key, p.Bits())
+	default:
+		return p, true
 	}
-	f.addresses = append(f.addresses, p)
+	return p, false
 }
 
 // maskBits returns the prefix length of a netmask, which is an address or a
@@ -221,25 +242,17 @@ func maskBits(mask string, six bool) int {
 
 // networkRoute reads a route of a network.
 func (d *document) networkRoute(o *object, link string, six bool) {
-	destination, mask, via := o.text("network"), o.text("netmask"), o.text("gateway")
-	p, err := netip.ParsePrefix(destination)
-	if err != nil {
-		var addr netip.Addr
-		if addr, err = netip.ParseAddr(destination); err == nil {
-			if mask == "" {
-				o.refuse(o.at("netmask"), "is missing, and network has no length like /24")
-				return
-			}
-			p = netip.PrefixFrom(addr, maskBits(mask, addr.Is6()))
-		}
-	}
-	if err != nil || !p.IsValid() || p.Addr().Is6() != six {
-		o.refuse(o.at("network"), "%q with netmask %q is not a network of the network's type", destination, mask)
-	}
+	via := o.text("gateway")
+	p, _ := o.prefix("network", o.text("network"), six)
 	rt := route{path: o.path, destination: p.Masked(), device: link, metric: o.number("metric", 0, 1<<31-1), table: -1}
 	if via != "" {
-		if rt.via, err = netip.ParseAddr(via); err != nil || rt.via.Is6() != six || !ofHost(rt.via) {
-			o.refuse(o.at("gateway"), "%q is not an address of the network's type", via)
+		var err error
+		rt.via, err = netip.ParseAddr(via)
+		switch {
+		case err == nil && rt.via.IsUnspecified() && rt.via.Is6() == six:
+			rt.via = netip.Addr{} // OpenStack's word for none
+		case err != nil || rt.via.Is6() != six || !ofHost(rt.via):
+			o.refuse(o.at("gateway"), "%q is not an address of the network's type, without an interface", via)
 		}
 	}
 	d.services(o)
