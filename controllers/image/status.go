@@ -35,10 +35,14 @@ func built(image *metal3v1.PreprovisioningImage, r *Request, made images.Built, 
 
 // generated is the message of an image that can be used.
 func generated(r *Request) string {
-	if r.Network.Left == nil {
-		return "Generated image"
+	text := "Generated image"
+	if r.Network.Left != nil {
+		text += ", whose live system sets its network up by nmstatectl: " + strings.ReplaceAll(r.Network.Left.Error(), "\n", "; ")
 	}
-	return "Generated image, whose live system sets its network up by nmstatectl: " + strings.ReplaceAll(r.Network.Left.Error(), "\n", "; ")
+	if r.Without != "" {
+		text += ", " + r.Without
+	}
+	return text
 }
 
 // handedOut tells whether the status, as it was read, offers the image at url.
