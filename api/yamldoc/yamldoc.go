@@ -20,17 +20,17 @@ const (
 	maxExpanded = 4 * maxDocument
 )
 
-// Limit is what is wrong with a document as a whole. It quotes nothing of it.
-type Limit struct{ what string }
+// LimitError is what is wrong with a document as a whole. It quotes nothing of it.
+type LimitError struct{ what string }
 
 // Error implements error.
-func (l *Limit) Error() string { return l.what }
+func (l *LimitError) Error() string { return l.what }
 
-func limit(format string, args ...any) error { return &Limit{fmt.Sprintf(format, args...)} }
+func limit(format string, args ...any) error { return &LimitError{fmt.Sprintf(format, args...)} }
 
 // Decode reads the document into the values that encoding/json makes. A member that is
 // there twice and a second document are errors: one of the two would be dropped. An empty
-// document is nil. An error that is no [Limit] may quote the document.
+// document is nil. An error that is no [LimitError] may quote the document.
 func Decode(raw []byte) (any, error) {
 	if len(raw) > maxDocument {
 		return nil, limit("has %d bytes, and at most %d are read", len(raw), maxDocument)

@@ -128,11 +128,13 @@ func TestAnImageSaysWhichNetworkItHasNot(t *testing.T) {
 	}{
 		"its own": {selecting, []*agentv1.NMStateConfig{nmState("node-0", "02:00:00:00:00:01", staticUplink)}, "Generated image", 2},
 		"none that holds its card": {
-			selecting, []*agentv1.NMStateConfig{nmState("node-0", "02:00:00:00:00:10", staticUplink)},
+			selecting,
+			[]*agentv1.NMStateConfig{nmState("node-0", "02:00:00:00:00:10", staticUplink)},
 			"Generated image, without a static network: none of the 1 NMStateConfigs that InfraEnv edge selects holds a card of this host, and it boots with DHCP. Next: correct spec.interfaces of the one that is meant, or spec.bootMACAddress of the host", 0,
 		},
 		"two that hold its card": {
-			selecting, []*agentv1.NMStateConfig{nmState("node-0", "02:00:00:00:00:01", staticUplink), nmState("node-1", "02:00:00:00:00:01", staticUplink)},
+			selecting,
+			[]*agentv1.NMStateConfig{nmState("node-0", "02:00:00:00:00:01", staticUplink), nmState("node-1", "02:00:00:00:00:01", staticUplink)},
 			"Generated image, with the network of NMStateConfig node-0: node-1 holds a card of this host, too, and is left out. Next: describe a host in one NMStateConfig", 2,
 		},
 		"none is asked for": {func(*agentv1.InfraEnv) {}, nil, "Generated image", 0},

@@ -64,7 +64,7 @@ func ParseObject(raw []byte) (map[string]any, error) {
 		return nil, nil
 	}
 	value, err := yamldoc.Decode(raw)
-	if whole, ok := errors.AsType[*yamldoc.Limit](err); ok {
+	if whole, ok := errors.AsType[*yamldoc.LimitError](err); ok {
 		return nil, fmt.Errorf("it is refused: it %w", whole)
 	}
 	if err != nil {
