@@ -293,5 +293,5 @@ func (d *document) services(o *object) {
 	}
 	search := o.strings("dns_search")
 	checkSearch(o, search, "dns_search")
-	d.dns.search = append(d.dns.search, search...)
+	d.dns.search = distinct(append(d.dns.search, search...))
 }

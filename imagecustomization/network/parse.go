@@ -141,8 +141,11 @@ func parseInterface(o *object) *iface {
 // maxMTU is the largest MTU of the type; the kernel knows that of those that are not
 // translated.
 func (i *iface) maxMTU() int {
-	if i.kind == "" {
+	switch i.kind {
+	case "":
 		return maxInt
+	case "infiniband":
+		return 65520
 	}
 	return 65535
 }
@@ -266,6 +269,7 @@ func parseDNS(o *object) dns {
 		}
 	}
 	checkSearch(o, d.search, "search")
+	d.search, d.options = distinct(d.search), distinct(d.options)
 	for i, s := range o.strings("server") {
 		path := fmt.Sprintf("%s.server[%d]", o.path, i)
 		addr, err := netip.ParseAddr(s)
@@ -280,6 +284,18 @@ func parseDNS(o *object) dns {
 	}
 	o.done()
 	return d
+}
+
+// distinct leaves out what was there before.
+func distinct(texts []string) (out []string) {
+	seen := map[string]bool{}
+	for _, text := range texts {
+		if !seen[text] {
+			out = append(out, text)
+		}
+		seen[text] = true
+	}
+	return out
 }
 
 // searchEntry is a domain; NetworkManager takes one with a tilde in front for the domains

@@ -291,7 +291,7 @@ func firstTaken(taken map[int]bool, low, high int) int {
 }
 
 func parseVRF(o *object) vrf {
-	v := vrf{table: o.number("route-table-id", 1, 1<<31-1), ports: append(o.ports("port"), o.ports("ports")...)}
+	v := vrf{table: o.number("route-table-id", 1, maxUint32), ports: append(o.ports("port"), o.ports("ports")...)}
 	if v.table == absent {
 		o.refuse(o.at("route-table-id"), "is missing")
 	}
