@@ -109,6 +109,17 @@ func (o *object) text(key string) string {
 	return ""
 }
 
+// remark takes a text for people, which goes nowhere and may have many lines.
+func (o *object) remark(key string) {
+	if v, path, ok := o.take(key); ok {
+		switch v.(type) {
+		case string, float64, bool:
+		default:
+			o.refuse(path, "want text")
+		}
+	}
+}
+
 // oneLine tells whether a keyfile gives the text back as it is.
 func oneLine(s string) bool { return !strings.ContainsFunc(s, unicode.IsControl) }
 

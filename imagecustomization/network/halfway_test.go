@@ -102,6 +102,7 @@ func TestWhatLooksLikeAMistake(t *testing.T) {
 		"packets without a mark":                    {ruled("family: ipv4, priority: 7, fwmark: 0, route-table: 5"), "eth0", "routing-rule1=priority 7 from 0.0.0.0/0 fwmark 0 table 5\n", ""},
 		"options and domains twice":                 {resolved("server: [192.0.2.1], options: [rotate, rotate], search: [a, b, a]"), "eth0", "dns-search=a;b;\ndns-options=rotate;\n", ""},
 		"the largest table of a VRF":                {"interfaces: [{name: v, type: vrf, vrf: {route-table-id: 4294967295}}]", "v", "table=4294967295\n", ""},
+		"a description of two lines":                {ethernet(`, description: "uplink\n\tto rack 7"`), "eth0", "id=eth0\n", "rack"},
 		"a server twice":                            {resolved("server: [192.0.2.1, 192.0.2.1]"), "eth0", "dns=192.0.2.1;\n", ""},
 		"a domain that is no search entry":          {resolved("server: [192.0.2.1], search: [\"~a.example\", _b.example., \"~.\"]"), "eth0", "dns-search=~a.example;_b.example.;~.;\n", ""},
 		"both words for one thing":                  {bridge("group-forward-mask: 8, group-fwd-mask: 8"), "c", "group-forward-mask=8\n", "group-forward-mask=8\ngroup"},

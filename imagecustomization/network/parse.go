@@ -91,7 +91,7 @@ func parseHostname(o *object) string {
 
 func parseInterface(o *object) *iface {
 	i := &iface{path: o.path, name: o.text("name"), profile: o.text("profile-name")}
-	o.text("description")
+	o.remark("description")
 	i.kind = parseType(o)
 	i.up, i.down = parseState(o)
 	parseMAC(o, i)
