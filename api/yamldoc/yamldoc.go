@@ -5,9 +5,13 @@ package yamldoc
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"strconv"
+	"strings"
 
 	yamlv3 "go.yaml.in/yaml/v3"
 	"sigs.k8s.io/yaml"
@@ -67,6 +71,39 @@ func check(raw []byte) error {
 // isEmpty tells whether there is nothing behind a separator of documents.
 func isEmpty(document *yamlv3.Node) bool {
 	return len(document.Content) == 1 && document.Content[0].Kind == yamlv3.ScalarNode && document.Content[0].Value == ""
+}
+
+// twoNumbers is an integer that one version of YAML reads in base eight, or in groups of
+// digits, and another one not.
+var twoNumbers = regexp.MustCompile(`^[-+]?(0[0-9]+|[0-9]+(_[0-9]+)+)$`)
+
+// Ambiguous says which number of a document that [Decode] has read is one to some readers
+// and another one to others; nil for none.
+func Ambiguous(raw []byte) error {
+	var document yamlv3.Node
+	if err := yamlv3.Unmarshal(raw, &document); err != nil {
+		return fmt.Errorf("not valid YAML: %w", err)
+	}
+	return ambiguous(&document)
+}
+
+func ambiguous(n *yamlv3.Node) error {
+	if n.Kind == yamlv3.ScalarNode && n.Style == 0 && twoNumbers.MatchString(n.Value) {
+		digits := strings.ReplaceAll(n.Value, "_", "")
+		if one, err := strconv.ParseInt(digits, 0, 64); err == nil {
+			other := "a text"
+			if digits == n.Value {
+				other = strings.TrimLeft(strings.TrimPrefix(digits, "+"), "0")
+			}
+			return fmt.Errorf("line %d: %s is %d to some readers and %s to others; write it without zeros in front and underscores", n.Line, n.Value, one, cmp.Or(other, "0"))
+		}
+	}
+	for _, c := range n.Content {
+		if err := ambiguous(c); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // expanded is the size of a node with its aliases replaced, or a number above the limit.

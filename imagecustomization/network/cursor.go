@@ -109,6 +109,16 @@ func (o *object) text(key string) string {
 	return ""
 }
 
+// name takes a text that is a name: a boolean is none, although YAML makes one of on.
+func (o *object) name(key string) string {
+	if _, is := o.m[key].(bool); is {
+		_, path, _ := o.take(key)
+		o.refuse(path, "want text, and YAML reads a boolean here; put it in quotes")
+		return ""
+	}
+	return o.text(key)
+}
+
 // remark takes a text for people, which goes nowhere and may have many lines.
 func (o *object) remark(key string) {
 	if v, path, ok := o.take(key); ok {

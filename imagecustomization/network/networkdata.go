@@ -5,8 +5,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-
-	"github.com/ironflow/ironflow/api/yamldoc"
 )
 
 // Keys of a Secret that hold OpenStack's network_data.json.
@@ -41,7 +39,7 @@ func FromNetworkData(raw []byte) (map[string][]byte, error) {
 // [ErrUnsupported] and name every field at fault.
 func TranslateNetworkData(raw []byte) (Settings, error) {
 	r := &reader{}
-	top, err := yamldoc.Decode(raw)
+	top, err := decode(raw)
 	if err != nil {
 		r.refuse("document", "%v", err)
 		return Settings{}, r.err()
@@ -65,7 +63,7 @@ func TranslateNetworkData(raw []byte) (Settings, error) {
 
 // parseLink reads a link: a card, a bond or a VLAN.
 func parseLink(o *object) *iface {
-	i := &iface{path: o.path, name: o.text("id"), up: true, kind: "ethernet", lldp: absent}
+	i := &iface{path: o.path, name: o.name("id"), up: true, kind: "ethernet", lldp: absent}
 	if name := o.text("name"); name != "" {
 		i.profile = name
 	}
@@ -113,7 +111,7 @@ func parseBondLink(o *object) bond {
 }
 
 func parseVLANLink(o *object, i *iface) vlan {
-	v := vlan{base: o.text("vlan_link"), id: o.number("vlan_id", 1, 4094), flags: vlanReorder}
+	v := vlan{base: o.name("vlan_link"), id: o.number("vlan_id", 1, 4094), flags: vlanReorder}
 	if v.base == "" {
 		o.refuse(o.at("vlan_link"), "is missing")
 	}

@@ -37,9 +37,18 @@ func isAnyName(name string) bool { return len(name) <= maxAnyName && nameCharact
 // badName is what is wrong with the name of an interface.
 const badName = "%q is not an interface name (at most 15 characters, without spaces, slashes, colons and percent signs, no dot in front; and not all, default or bonding_masters)"
 
+// decode reads YAML or JSON that every reader takes for the same.
+func decode(raw []byte) (any, error) {
+	top, err := yamldoc.Decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	return top, yamldoc.Ambiguous(raw)
+}
+
 // parse reads a document; all that is wrong is collected in r.
 func parse(r *reader, raw []byte) *document {
-	top, err := yamldoc.Decode(raw)
+	top, err := decode(raw)
 	if err != nil {
 		r.refuse("document", "%v", err)
 		return &document{}
@@ -90,7 +99,7 @@ func parseHostname(o *object) string {
 }
 
 func parseInterface(o *object) *iface {
-	i := &iface{path: o.path, name: o.text("name"), profile: o.text("profile-name")}
+	i := &iface{path: o.path, name: o.name("name"), profile: o.text("profile-name")}
 	o.remark("description")
 	i.kind = parseType(o)
 	i.up, i.down = parseState(o)
@@ -126,7 +135,7 @@ func parseInterface(o *object) *iface {
 		i.infiniband = parseInfiniband(o.child("infiniband"), i)
 	}
 	if i.kind == "bond" || i.kind == "bridge" {
-		i.copyMAC = o.text("copy-mac-from")
+		i.copyMAC = o.name("copy-mac-from")
 	}
 	if i.kind == "" {
 		return i // what a type has that is not translated says nothing more

@@ -23,7 +23,7 @@ var routeOptions = []member{
 // on a machine that has just started.
 func parseRoute(o *object) (rt route, present bool) {
 	rt = route{
-		path: o.path, device: o.text("next-hop-interface"),
+		path: o.path, device: o.name("next-hop-interface"),
 		metric: o.numberOrDefault("metric", -1), table: o.numberOrDefault("table-id", 0),
 	}
 	state := o.word("state", []string{"present", "absent"}, []string{"ignore"})
@@ -83,7 +83,7 @@ const firstFreePriority = 30000
 
 // parseRule reads a routing rule; present is false for one that is to be gone.
 func parseRule(o *object) (rl rule, present bool) {
-	rl = rule{path: o.path, priority: o.numberOrDefault("priority", -1), table: o.numberOrDefault("route-table", 0), iif: o.text("iif")}
+	rl = rule{path: o.path, priority: o.numberOrDefault("priority", -1), table: o.numberOrDefault("route-table", 0), iif: o.name("iif")}
 	for _, side := range []struct {
 		key string
 		to  *netip.Prefix

@@ -21,7 +21,7 @@ const (
 )
 
 func parseVLAN(o *object) vlan {
-	v := vlan{base: o.text("base-iface"), id: o.number("id", 1, 4094), protocol: o.text("protocol")}
+	v := vlan{base: o.name("base-iface"), id: o.number("id", 1, 4094), protocol: o.text("protocol")}
 	if v.base == "" {
 		o.refuse(o.at("base-iface"), "is missing")
 	}
@@ -79,7 +79,7 @@ func bondMode(mode string) string {
 
 // bondPort reads the settings of one port, which need not be named a second time.
 func bondPort(o *object, ports []port) []port {
-	name := o.text("name")
+	name := o.name("name")
 	if name == "" {
 		o.refuse(o.at("name"), "is missing")
 	}
@@ -204,7 +204,7 @@ func multicastRouter(o *object, given string) string {
 }
 
 func (b *bridge) addPort(o *object) {
-	p := port{path: o.path, name: o.text("name")}
+	p := port{path: o.path, name: o.name("name")}
 	if p.name == "" {
 		o.refuse(o.at("name"), "is missing")
 	}
