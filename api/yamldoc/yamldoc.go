@@ -5,7 +5,6 @@ package yamldoc
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -90,12 +89,14 @@ func Ambiguous(raw []byte) error {
 func ambiguous(n *yamlv3.Node) error {
 	if n.Kind == yamlv3.ScalarNode && n.Style == 0 && twoNumbers.MatchString(n.Value) {
 		digits := strings.ReplaceAll(n.Value, "_", "")
-		if one, err := strconv.ParseInt(digits, 0, 64); err == nil {
-			other := "a text"
-			if digits == n.Value {
-				other = strings.TrimLeft(strings.TrimPrefix(digits, "+"), "0")
-			}
-			return fmt.Errorf("line %d: %s is %d to some readers and %s to others; write it without zeros in front and underscores", n.Line, n.Value, one, cmp.Or(other, "0"))
+		one, err := strconv.ParseInt(digits, 0, 64)
+		decimal, _ := strconv.ParseInt(digits, 10, 64) // it fits where one does
+		other := strconv.FormatInt(decimal, 10)
+		if digits != n.Value {
+			other = "a text"
+		}
+		if err == nil && other != strconv.FormatInt(one, 10) {
+			return fmt.Errorf("line %d: %s is %d to some readers and %s to others; write it without zeros in front and underscores", n.Line, n.Value, one, other)
 		}
 	}
 	for _, c := range n.Content {

@@ -56,7 +56,7 @@ func TestAmbiguous(t *testing.T) {
 	for document, want := range map[string]string{
 		"a: 1\nid: 0100\n":           "line 2: 0100 is 64 to some readers and 100 to others",
 		"[1, {a: 1_500}]":            "line 1: 1_500 is 1500 to some readers and a text to others",
-		"a: 00":                      "line 1: 00 is 0 to some readers and 0 to others",
+		"a: 00":                      "",
 		`{"a": 100, "b": "0100"}`:    "",
 		"a: '0100'\nb: 0x10\nc: 0":   "",
 		"a: 08\nb: 10.0.0.1\nc: 0.5": "",
