@@ -184,7 +184,7 @@ func (h *hubParts) closeIgnition() error {
 // setup registers the controllers of the hub's resources.
 func (h *hubParts) setup(mgr ctrl.Manager) error {
 	return errors.Join(
-		infraenv.Setup(mgr, h.core),
+		infraenv.Setup(mgr, h.core, h.live.settings.hubURL),
 		cluster.Setup(mgr, h.core),
 		agents.Setup(mgr, h.core),
 	)

@@ -25,7 +25,7 @@ func networkRules() []Rule {
 			Name:    "cards have addresses",
 			Holds:   every(either(kind+` != "ethernet"`, byMAC, off, mapped, matches(name, network.KernelNames))),
 			Message: "a card in spec.config.interfaces is not in spec.interfaces, and its name is none that a kernel gives: add it to spec.interfaces with its address",
-			Rest:    "ports that only their bond or bridge names",
+			Rest:    "ports and bases that only their bond, bridge or VLAN names",
 		},
 		{
 			Name: "cards are cards", Holds: every(either(kind+` == "ethernet"`, "!"+mapped)),

@@ -42,6 +42,10 @@ type Input struct {
 	NetworkDataMissing bool
 	// NMState is the host's network among those of its InfraEnv, nil for none.
 	NMState *agentv1.NMStateConfig
+	// NMStates is how many its InfraEnv selects, OtherNMStates are the names of those that
+	// hold a card of the host beside NMState.
+	NMStates      int
+	OtherNMStates []string
 	// Live is what is known of the live system, whose nmstatectl takes what we cannot
 	// translate.
 	Live network.Live
@@ -78,6 +82,8 @@ type Request struct {
 	MACs []string
 	// Network is the host's network, the zero value for none.
 	Network network.Settings
+	// Without says which network the host has not, and what to do; empty for nothing.
+	Without string
 	// Kargs edits the kernel's command line.
 	Kargs overlay.KargsEdit
 	// Reason goes to the Ready condition once the image can be downloaded.
@@ -106,6 +112,7 @@ func Decide(in Input) Verdict {
 		Deadlines:    deadlines,
 		Hostname:     in.Image.Name,
 		Network:      settings,
+		Without:      without(in),
 		Reason:       ReasonSuccess,
 	}
 	if in.Host != nil && in.Host.Spec.BootMACAddress != "" {

@@ -2,6 +2,7 @@ package image
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -16,8 +17,8 @@ import (
 )
 
 // observeNMState finds the NMStateConfig of the host: of those that its InfraEnv
-// selects, the first by name that holds the address of one of its cards. A host
-// with network data of its own needs none.
+// selects, the first by name that holds the address of one of its cards. The others are
+// told, and so is that there is none. A host with network data of its own needs none.
 func (r *Reconciler) observeNMState(ctx context.Context, in *Input) error {
 	if in.InfraEnv == nil || in.Host == nil || in.Image.Spec.NetworkDataName != "" {
 		return nil
@@ -26,14 +27,32 @@ func (r *Reconciler) observeNMState(ctx context.Context, in *Input) error {
 	if err != nil {
 		return err
 	}
+	in.NMStates = len(configs)
 	cards := cardsOf(in.Host)
 	for i := range configs {
-		if slices.ContainsFunc(configs[i].Spec.Interfaces, func(n agentv1.NMStateInterface) bool { return cards[strings.ToLower(n.MacAddress)] }) {
+		switch {
+		case !slices.ContainsFunc(configs[i].Spec.Interfaces, func(n agentv1.NMStateInterface) bool { return cards[strings.ToLower(n.MacAddress)] }):
+		case in.NMState == nil:
 			in.NMState = &configs[i]
-			return nil
+		default:
+			in.OtherNMStates = append(in.OtherNMStates, configs[i].Name)
 		}
 	}
 	return nil
+}
+
+// without says which network of its InfraEnv a host has not, and what to do; empty for
+// nothing.
+func without(in Input) string {
+	switch {
+	case len(in.OtherNMStates) > 0:
+		return fmt.Sprintf("with the network of NMStateConfig %s: %s holds a card of this host, too, and is left out. Next: describe a host in one NMStateConfig",
+			in.NMState.Name, strings.Join(in.OtherNMStates, ", "))
+	case in.NMStates > 0 && in.NMState == nil:
+		return fmt.Sprintf("without a static network: none of the %d NMStateConfigs that InfraEnv %s selects holds a card of this host, and it boots with DHCP. "+
+			"Next: correct spec.interfaces of the one that is meant, or spec.bootMACAddress of the host", in.NMStates, in.InfraEnv.Name)
+	}
+	return ""
 }
 
 // cardsOf are the addresses of a host's cards, in lower case.
@@ -54,11 +73,7 @@ func NetworkOfNMState(live network.Live, config *agentv1.NMStateConfig) (network
 	for _, i := range config.Spec.Interfaces {
 		cards = append(cards, network.Card{Name: i.Name, Address: i.MacAddress})
 	}
-	byName, err := network.CardsByName(cards)
-	if err != nil {
-		return network.Settings{}, err
-	}
-	return live.Translate(config.Spec.NetConfig.Raw, byName)
+	return live.TranslateLogical(config.Spec.NetConfig.Raw, cards)
 }
 
 // imagesOfNMState finds the images that an NMStateConfig may be part of.

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
 	"github.com/ironflow/ironflow/imagecustomization/network"
@@ -57,6 +58,7 @@ func TestOtherHostsGetNoneOfIt(t *testing.T) {
 		want   metav1.ConditionStatus
 		files  int
 	}{
+		"nothing in it":      {selecting, "02:00:00:00:00:01", `null`, metav1.ConditionFalse, 0},
 		"another card":       {selecting, "02:00:00:00:00:09", staticUplink, metav1.ConditionTrue, 0},
 		"an empty selector":  {func(*agentv1.InfraEnv) {}, "02:00:00:00:00:01", staticUplink, metav1.ConditionTrue, 0},
 		"a host's own":       {selecting, "02:00:00:00:00:01", staticUplink, metav1.ConditionTrue, 2},
@@ -70,7 +72,7 @@ func TestOtherHostsGetNoneOfIt(t *testing.T) {
 			ready := is(i, metal3v1.ConditionImageReady)
 			w.Expect(ready.Status).To(Equal(c.want))
 			if c.want == metav1.ConditionFalse {
-				w.Expect(ready).To(And(HaveField("Reason", ReasonBuildInvalid), HaveField("Message", And(ContainSubstring("NMStateConfig node-0"), ContainSubstring("interfaces[0].type")))))
+				w.Expect(ready).To(And(HaveField("Reason", ReasonBuildInvalid), HaveField("Message", And(ContainSubstring("NMStateConfig node-0"), Or(ContainSubstring("interfaces[0].type"), ContainSubstring("document: is empty"))))))
 				return
 			}
 			w.Expect(w.store.specs[0].NetworkKeyfiles).To(HaveLen(c.files))
@@ -113,6 +115,49 @@ func TestAnImageSaysThatNmstatectlSetsItsNetworkUp(t *testing.T) {
 	w.Expect(is(i, metal3v1.ConditionImageReady)).To(And(HaveField("Status", metav1.ConditionTrue),
 		HaveField("Message", And(ContainSubstring("by nmstatectl"), ContainSubstring("interfaces[1].type")))))
 	w.Expect(string(w.store.specs[0].Ignition)).To(ContainSubstring("ironflow-nmstate.service"))
+}
+
+// A host that gets no network, or one of two, is told so on its image: with an address
+// mistyped it would boot with DHCP, and nobody would see why.
+func TestAnImageSaysWhichNetworkItHasNot(t *testing.T) {
+	for name, tc := range map[string]struct {
+		env      func(*agentv1.InfraEnv)
+		configs  []*agentv1.NMStateConfig
+		want     string
+		keyfiles int
+	}{
+		"its own": {selecting, []*agentv1.NMStateConfig{nmState("node-0", "02:00:00:00:00:01", staticUplink)}, "Generated image", 2},
+		"none that holds its card": {
+			selecting,
+			[]*agentv1.NMStateConfig{nmState("node-0", "02:00:00:00:00:10", staticUplink)},
+			"Generated image, without a static network: none of the 1 NMStateConfigs that InfraEnv edge selects holds a card of this host, and it boots with DHCP. Next: correct spec.interfaces of the one that is meant, or spec.bootMACAddress of the host", 0,
+		},
+		"two that hold its card": {
+			selecting,
+			[]*agentv1.NMStateConfig{nmState("node-0", "02:00:00:00:00:01", staticUplink), nmState("node-1", "02:00:00:00:00:01", staticUplink)},
+			"Generated image, with the network of NMStateConfig node-0: node-1 holds a card of this host, too, and is left out. Next: describe a host in one NMStateConfig", 2,
+		},
+		"none is asked for": {func(*agentv1.InfraEnv) {}, nil, "Generated image", 0},
+		"none is there":     {selecting, nil, "Generated image", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects := []client.Object{asked(ofEdge), edge(tc.env), secret("pull", corev1.DockerConfigJsonKey, `{"auths":{}}`), bootsFrom("02:00:00:00:00:01")}
+			for _, c := range tc.configs {
+				objects = append(objects, c)
+			}
+			w := newWorld(t, objects...)
+			i, _, err := w.pass()
+			w.Expect(err).NotTo(HaveOccurred())
+			w.Expect(is(i, metal3v1.ConditionImageReady)).To(And(HaveField("Status", metav1.ConditionTrue), HaveField("Message", tc.want)))
+			w.Expect(w.store.specs[0].NetworkKeyfiles).To(HaveLen(tc.keyfiles))
+			w.Expect(w.kube.Create(t.Context(), nmState("z", "02:00:00:00:00:01", staticUplink))).To(Succeed())
+			i, _, err = w.pass()
+			w.Expect(err).NotTo(HaveOccurred())
+			if tc.keyfiles > 0 {
+				w.Expect(is(i, metal3v1.ConditionImageReady).Message).To(MatchRegexp(`: .*\bz holds a card of this host, too`), "the message follows what there is")
+			}
+		})
+	}
 }
 
 func TestTheVersionOfAnInfraEnvPicksTheBase(t *testing.T) {

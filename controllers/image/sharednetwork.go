@@ -43,11 +43,7 @@ func networkOfAll(env wire.InfraEnv, live network.Live) (shared sharedNetwork, e
 			h.Cards[card.MACAddress] = card.LogicalNICName
 			cards = append(cards, network.Card{Name: card.LogicalNICName, Address: card.MACAddress})
 		}
-		macs, err := network.CardsByName(cards)
-		if err != nil {
-			return bad(fmt.Errorf("[%d].mac_interface_map: %w", n, err))
-		}
-		settings, err := live.Translate([]byte(c.NetworkYaml), macs)
+		settings, err := live.TranslateLogical([]byte(c.NetworkYaml), cards)
 		if err != nil {
 			return bad(fmt.Errorf("[%d].network_yaml: %w", n, err))
 		}

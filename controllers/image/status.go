@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/imagecustomization/images"
 )
 
@@ -34,10 +35,14 @@ func built(image *metal3v1.PreprovisioningImage, r *Request, made images.Built, 
 
 // generated is the message of an image that can be used.
 func generated(r *Request) string {
-	if r.Network.Left == nil {
-		return "Generated image"
+	text := "Generated image"
+	if r.Network.Left != nil {
+		text += ", whose live system sets its network up by nmstatectl: " + strings.ReplaceAll(r.Network.Left.Error(), "\n", "; ")
 	}
-	return "Generated image, whose live system sets its network up by nmstatectl: " + strings.ReplaceAll(r.Network.Left.Error(), "\n", "; ")
+	if r.Without != "" {
+		text += ", " + r.Without
+	}
+	return text
 }
 
 // handedOut tells whether the status, as it was read, offers the image at url.
@@ -51,6 +56,6 @@ func condition(image *metal3v1.PreprovisioningImage, kind metal3v1.ImageStatusCo
 		value = metav1.ConditionTrue
 	}
 	meta.SetStatusCondition(&image.Status.Conditions, metav1.Condition{
-		Type: string(kind), Status: value, Reason: reason, Message: message, ObservedGeneration: image.Generation,
+		Type: string(kind), Status: value, Reason: reason, Message: reconcile.Cut(message, reconcile.MaxMessage), ObservedGeneration: image.Generation,
 	})
 }

@@ -36,16 +36,20 @@ type Hub interface {
 	EnsureInfraEnv(ctx context.Context, spec service.InfraEnvSpec) (wire.InfraEnv, error)
 	DeleteInfraEnv(ctx context.Context, id string) error
 	ImageURLs(ctx context.Context, id string) (service.ImageURLs, error)
+	// ImageToken opens the environment's image and what else the hub serves of it.
+	ImageToken(ctx context.Context, id string) (string, error)
 }
 
 type reconciler struct {
 	reconcile.Reconciler[*agentv1.InfraEnv]
 	hub     Hub
 	secrets secretcache.Reader
+	// publicURL is how clients reach the hub.
+	publicURL string
 }
 
-func newReconciler(c client.Client, hub Hub) *reconciler {
-	r := &reconciler{hub: hub, secrets: secretcache.Reader{Client: c, Live: c}}
+func newReconciler(c client.Client, hub Hub, publicURL string) *reconciler {
+	r := &reconciler{hub: hub, secrets: secretcache.Reader{Client: c, Live: c}, publicURL: publicURL}
 	r.Reconciler = reconcile.Reconciler[*agentv1.InfraEnv]{
 		Client:    c,
 		New:       func() *agentv1.InfraEnv { return &agentv1.InfraEnv{} },
@@ -57,9 +61,9 @@ func newReconciler(c client.Client, hub Hub) *reconciler {
 	return r
 }
 
-// Setup registers the controller with the manager.
-func Setup(mgr ctrl.Manager, hub Hub) error {
-	r := newReconciler(mgr.GetClient(), hub)
+// Setup registers the controller with the manager. Clients reach the hub at publicURL.
+func Setup(mgr ctrl.Manager, hub Hub, publicURL string) error {
+	r := newReconciler(mgr.GetClient(), hub, publicURL)
 	r.secrets.Live = mgr.GetAPIReader()
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("infraenv").
@@ -98,6 +102,7 @@ func (r *reconciler) register(ctx context.Context, env *agentv1.InfraEnv) error 
 		return hubError(err)
 	}
 	r.showImage(ctx, env, spec.ID)
+	r.showAddresses(ctx, env, spec.ID, len(networks))
 	env.Status.AgentLabelSelector = metav1.LabelSelector{MatchLabels: map[string]string{names.InfraEnvLabel: env.Name}}
 	return refused
 }

@@ -43,7 +43,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	}
 	kube := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&agentv1.InfraEnv{}).Build()
 	hub := testhub.Start(t, testhub.Options{})
-	return &world{WithT: g, t: t, kube: kube, hub: hub, r: newReconciler(kube, hub)}
+	return &world{WithT: g, t: t, kube: kube, hub: hub, r: newReconciler(kube, hub, hub.URL)}
 }
 
 var key = types.NamespacedName{Namespace: "site", Name: "edge"}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/yaml"
@@ -29,12 +32,34 @@ func (l leftOut) Unwrap() error { return l.error }
 func (r *reconciler) networks(ctx context.Context, env *agentv1.InfraEnv) (networks []wire.HostStaticNetworkConfig, refused, err error) {
 	configs, err := nmstateconfigs.Of(ctx, r.Client, env)
 	if errors.Is(err, nmstateconfigs.ErrSelector) {
+		showNetworks(env, agentv1.ReasonNoNetworkSelected, fmt.Sprintf("%v. Next: correct the selector", err))
 		return nil, nil, reconcile.Stall(agentv1.ReasonImageCreationError, "%w. Next: correct the selector", err)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	var problems []string
+	networks, problems := taken(configs)
+	switch {
+	case len(problems) > 0:
+		showNetworks(env, agentv1.ReasonNetworksLeftOut, fmt.Sprintf("%d of %d NMStateConfigs are left out, and their hosts boot with DHCP: %s. Next: correct those NMStateConfigs",
+			len(problems), len(configs), few(problems)))
+		refused = leftOut{reconcile.Stall(agentv1.ReasonImageCreated,
+			"live images are built for each host of this environment, but %d networks are left out: %s. Next: correct those NMStateConfigs", len(problems), few(problems))}
+	case len(networks) == 1:
+		showNetworks(env, agentv1.ReasonNetworksTaken, "1 NMStateConfig is in the record of this environment, from which its images are made")
+	case len(networks) > 1:
+		showNetworks(env, agentv1.ReasonNetworksTaken, fmt.Sprintf("%d NMStateConfigs are in the record of this environment, from which its images are made", len(networks)))
+	case nmstateconfigs.SelectsAny(env):
+		showNetworks(env, agentv1.ReasonNoNetworkSelected, "spec.nmStateConfigLabelSelector selects no NMStateConfig of this namespace, and all hosts boot with DHCP. "+
+			"Next: create them, with these labels, or leave the selector out")
+	default:
+		env.Status.Conditions = slices.DeleteFunc(env.Status.Conditions, func(c agentv1.Condition) bool { return c.Type == agentv1.ConditionStaticNetworks })
+	}
+	return networks, refused, nil
+}
+
+// taken are those networks that can be, and what is wrong with the others.
+func taken(configs []agentv1.NMStateConfig) (networks []wire.HostStaticNetworkConfig, problems []string) {
 	check := staticnetwork.Checker{Document: " spec.config", Map: "spec.interfaces"}
 	for i := range configs {
 		network, err := networkOf(&configs[i])
@@ -47,11 +72,16 @@ func (r *reconciler) networks(ctx context.Context, env *agentv1.InfraEnv) (netwo
 		}
 		networks = append(networks, network)
 	}
-	if len(problems) > 0 {
-		refused = leftOut{reconcile.Stall(agentv1.ReasonImageCreated,
-			"live images are built for each host of this environment, but %d networks are left out: %s. Next: correct those NMStateConfigs", len(problems), few(problems))}
+	return networks, problems
+}
+
+// showNetworks sets the condition StaticNetworks.
+func showNetworks(env *agentv1.InfraEnv, reason, message string) {
+	status := corev1.ConditionFalse
+	if reason == agentv1.ReasonNetworksTaken {
+		status = corev1.ConditionTrue
 	}
-	return networks, refused, nil
+	agentv1.SetCondition(&env.Status.Conditions, agentv1.Condition{Type: agentv1.ConditionStaticNetworks, Status: status, Reason: reason, Message: message}, metav1.Now())
 }
 
 // shown is how many problems a message names.

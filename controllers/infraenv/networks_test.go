@@ -58,7 +58,7 @@ func TestTheRecordHasTheStaticNetworks(t *testing.T) {
 	w.Expect(imageCreated(env).Status).To(Equal(corev1.ConditionTrue))
 
 	w.Expect(w.kube.Delete(t.Context(), network("m1", "", ""))).To(Succeed())
-	w.pass()
+	_, env = w.pass()
 	w.Expect(w.record(env).StaticNetworkConfig).NotTo(ContainSubstring("192.0.2.8"), "it is gone")
 	env.Spec.NMStateConfigLabelSelector, env.Spec.NetworkDiscoveryDelaySeconds = metav1.LabelSelector{}, nil
 	w.Expect(w.kube.Update(t.Context(), env)).To(Succeed())
@@ -86,10 +86,46 @@ func TestANetworkThatCannotBeIsLeftOut(t *testing.T) {
 			_, env := w.pass()
 			w.Expect(w.record(env).StaticNetworkConfig).To(And(ContainSubstring("192.0.2.7"), Not(ContainSubstring("192.0.2.8"))))
 			w.Expect(imageCreated(env)).To(And(HaveField("Status", corev1.ConditionTrue), HaveField("Reason", agentv1.ReasonImageCreated), HaveField("Message", ContainSubstring(tc.want))))
+			w.Expect(staticNetworks(env)).To(HaveValue(And(HaveField("Status", corev1.ConditionFalse), HaveField("Reason", agentv1.ReasonNetworksLeftOut),
+				HaveField("Message", And(ContainSubstring("1 of 2 NMStateConfigs"), ContainSubstring(tc.want), ContainSubstring("DHCP"), ContainSubstring("Next: "))))))
 			_, again := w.pass()
 			w.Expect(again.ResourceVersion).To(Equal(env.ResourceVersion), "a pass without news writes nothing")
 		})
 	}
+}
+
+func staticNetworks(env *agentv1.InfraEnv) *agentv1.Condition {
+	return agentv1.FindCondition(env.Status.Conditions, agentv1.ConditionStaticNetworks)
+}
+
+// TestWhetherHostsGetTheirNetworksIsACondition: whoever reads the InfraEnv sees it without
+// reading messages of a condition that says something else.
+func TestWhetherHostsGetTheirNetworksIsACondition(t *testing.T) {
+	w := newWorld(t, pullSecret(goodSecret), network("m0", "52:54:00:00:00:0a", "192.0.2.7"), infraEnv(ofSite))
+	_, env := w.pass()
+	w.Expect(staticNetworks(env)).To(HaveValue(And(HaveField("Status", corev1.ConditionTrue), HaveField("Reason", agentv1.ReasonNetworksTaken), HaveField("Message", HavePrefix("1 NMStateConfig is in the record of this environment")))))
+
+	bad := network("m1", "52:54:00:00:00:0A", "192.0.2.8")
+	w.Expect(w.kube.Create(t.Context(), bad)).To(Succeed())
+	_, env = w.pass()
+	w.Expect(staticNetworks(env)).To(HaveValue(HaveField("Status", corev1.ConditionFalse)))
+	bad.Spec.Interfaces[0].MacAddress = "52:54:00:00:00:0b"
+	w.Expect(w.kube.Update(t.Context(), bad)).To(Succeed())
+	_, env = w.pass()
+	w.Expect(staticNetworks(env)).To(HaveValue(And(HaveField("Status", corev1.ConditionTrue), HaveField("Message", HavePrefix("2 NMStateConfigs are in the record of this environment")))))
+
+	env.Spec.NMStateConfigLabelSelector.MatchLabels["site"] = "egde"
+	w.Expect(w.kube.Update(t.Context(), env)).To(Succeed())
+	_, env = w.pass()
+	w.Expect(staticNetworks(env)).To(HaveValue(And(HaveField("Status", corev1.ConditionFalse), HaveField("Reason", agentv1.ReasonNoNetworkSelected), HaveField("Message", ContainSubstring("Next: ")))))
+	env.Spec.NMStateConfigLabelSelector = metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "site", Operator: "Like"}}}
+	w.Expect(w.kube.Update(t.Context(), env)).To(Succeed())
+	_, env = w.pass()
+	w.Expect(staticNetworks(env)).To(HaveValue(And(HaveField("Status", corev1.ConditionFalse), HaveField("Reason", agentv1.ReasonNoNetworkSelected), HaveField("Message", ContainSubstring("cannot be understood")))))
+	env.Spec.NMStateConfigLabelSelector = metav1.LabelSelector{}
+	w.Expect(w.kube.Update(t.Context(), env)).To(Succeed())
+	_, env = w.pass()
+	w.Expect(staticNetworks(env)).To(BeNil(), "an environment that selects none has DHCP on purpose")
 }
 
 func TestManyNetworksThatCannotBeAreAFewWords(t *testing.T) {

@@ -71,8 +71,27 @@ func (s *state) nmStateConfigs(ctx context.Context, ways map[string]int) error {
 			settings, err := image.NetworkOfNMState(s.options.Live, &list.Items[i])
 			ways[s.network(list.Items[i].Namespace+"/"+list.Items[i].Name, "NMStateConfig", settings, err)]++
 		}
+		s.doubleCards(list.Items)
 	}
 	return nil
+}
+
+// doubleCards says which NMStateConfigs of a namespace hold a card of another one.
+func (s *state) doubleCards(configs []agentv1.NMStateConfig) {
+	owners := map[[2]string]string{}
+	for i := range configs {
+		c := &configs[i]
+		for _, card := range c.Spec.Interfaces {
+			key := [2]string{c.Namespace, strings.ToLower(card.MacAddress)}
+			switch owner := owners[key]; owner {
+			case "":
+				owners[key] = c.Name
+			case c.Name: // said of the map of addresses
+			default:
+				s.found(Warning, c.Namespace+"/"+c.Name, "its card %s is that of NMStateConfig %s, too: an InfraEnv that selects both leaves this one out; give each card to one of them", key[1], owner)
+			}
+		}
+	}
 }
 
 // network notes what is not simply translated, and returns the way.

@@ -61,6 +61,27 @@ func TestWaysOfTheNetworksOfAFleet(t *testing.T) {
 	}
 }
 
+// Two NMStateConfigs of one card: an InfraEnv that selects both leaves one of them out.
+func TestOneCardOfTwoNetworksIsSaid(t *testing.T) {
+	s := newSite(t, "provisioned")
+	for _, c := range []struct{ namespace, name, mac string }{
+		{handover.Namespace, "node-0", "52:54:00:00:00:0a"}, {handover.Namespace, "node-1", "52:54:00:00:00:0A"}, {handover.Namespace, "node-2", "52:54:00:00:00:0b"},
+	} {
+		config := &agentv1.NMStateConfig{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: c.name}}
+		config.Spec.Interfaces = []agentv1.NMStateInterface{{Name: "nic1", MacAddress: c.mac}}
+		config.Spec.NetConfig.Raw = []byte(`{"interfaces":[{"name":"nic1"}]}`)
+		s.Expect(s.kube.Create(t.Context(), config)).To(Succeed())
+	}
+	report, err := migrate.Check(t.Context(), migrate.Options{
+		Client: s.kube, Ironic: ironic.Config{URL: "http://ironic.test", Transport: s.sim.Transport()}, Settings: policy.Settings{Settings: nodespec.Settings{BuildImages: true}},
+	})
+	s.Expect(err).NotTo(HaveOccurred())
+	s.Expect(about(report, "networks")).To(ConsistOf(
+		ContainSubstring("warning fleet/node-1: its card 52:54:00:00:00:0a is that of NMStateConfig node-0, too: an InfraEnv that selects both leaves this one out"),
+		ContainSubstring("3 descriptions of networks are translated"),
+	))
+}
+
 func jsonOf(s *site, document string) string {
 	s.t.Helper()
 	raw, err := yaml.YAMLToJSON([]byte(document))

@@ -43,3 +43,9 @@ func Selects(env *agentv1.InfraEnv, set map[string]string) bool {
 	selector, err := metav1.LabelSelectorAsSelector(&env.Spec.NMStateConfigLabelSelector)
 	return err == nil && !selector.Empty() && selector.Matches(labels.Set(set))
 }
+
+// SelectsAny tells whether the InfraEnv selects anything at all.
+func SelectsAny(env *agentv1.InfraEnv) bool {
+	selector, err := metav1.LabelSelectorAsSelector(&env.Spec.NMStateConfigLabelSelector)
+	return err == nil && !selector.Empty()
+}

@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// maxMessage is the longest message that the API server accepts in a condition.
-const maxMessage = 32768
+// MaxMessage is the longest message, in bytes, that the API server accepts in a condition.
+const MaxMessage = 32768
 
 // Conditioned is an object with standard conditions.
 type Conditioned interface {
@@ -32,7 +32,7 @@ func SetConditionOf(obj Conditioned, generation int64, kind string, status metav
 		reason = kind
 	}
 	want := metav1.Condition{
-		Type: kind, Status: status, Reason: reason, Message: Cut(message, maxMessage),
+		Type: kind, Status: status, Reason: reason, Message: Cut(message, MaxMessage),
 		ObservedGeneration: generation,
 	}
 	if c := meta.FindStatusCondition(obj.GetConditions(), kind); c != nil {

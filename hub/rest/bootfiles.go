@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/envurl"
 	"github.com/ironflow/ironflow/hub/ipxe"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/staticnetwork"
@@ -37,13 +37,13 @@ func infraEnvFile(r *request) (any, error) {
 	}
 	q := r.URL.Query()
 	switch name := q.Get("file_name"); name {
-	case "discovery.ign":
+	case envurl.Ignition:
 		raw, err := r.discoveryIgnition(id, wire.ImageType(q.Get("discovery_iso_type")))
 		return &file{name: name, raw: raw}, err
-	case "ipxe-script":
+	case envurl.Script:
 		script, err := r.script(id)
 		return &file{name: name, raw: []byte(script)}, err
-	case "static-network-config":
+	case envurl.StaticNetworks:
 		env, err := r.hub.InfraEnv(r.Context(), id)
 		if err != nil {
 			return nil, err
@@ -85,7 +85,7 @@ func (r *request) script(infraEnvID string) (string, error) {
 	case kind != "" && kind != scriptAlways && kind != scriptBootOrder:
 		return "", bad("ipxe_script_type %q: want %s or %s", clip(kind), scriptAlways, scriptBootOrder)
 	case kind == scriptBootOrder && mac == "":
-		address, err := r.infraEnvURL(infraEnvID, url.Values{"file_name": {"ipxe-script"}, "ipxe_script_type": {scriptBootOrder}})
+		address, err := r.infraEnvURL(infraEnvID, envurl.Script, url.Values{"ipxe_script_type": {scriptBootOrder}})
 		return ipxe.Redirect(address), err
 	case mac != "":
 		if err := r.wantsImage(infraEnvID, mac); err != nil {
@@ -128,15 +128,12 @@ func (r *request) wantsImage(infraEnvID, mac string) error {
 
 // infraEnvURL is the address of a file of an infra-env, with the right to get it. It
 // is good until the infra-env's signing key is made anew.
-func (r *request) infraEnvURL(infraEnvID string, query url.Values) (string, error) {
+func (r *request) infraEnvURL(infraEnvID, name string, query url.Values) (string, error) {
 	token, err := r.hub.ImageToken(r.Context(), infraEnvID)
 	if err != nil {
 		return "", err
 	}
-	if token != "" {
-		query.Set(auth.URLKey, token)
-	}
-	return r.base() + "/infra-envs/" + infraEnvID + "/downloads/files?" + query.Encode(), nil
+	return envurl.InfraEnv{API: r.base(), ID: infraEnvID, Token: token}.File(name, query), nil
 }
 
 func presignInfraEnvFile(r *request) (any, error) {
@@ -145,17 +142,17 @@ func presignInfraEnvFile(r *request) (any, error) {
 		return nil, err
 	}
 	q := r.URL.Query()
-	query := url.Values{"file_name": {q.Get("file_name")}}
+	query := url.Values{}
 	switch q.Get("file_name") {
-	case "discovery.ign":
-	case "ipxe-script":
+	case envurl.Ignition:
+	case envurl.Script:
 		if kind := q.Get("ipxe_script_type"); kind != "" {
 			query.Set("ipxe_script_type", kind)
 		}
 	default:
 		return nil, bad("file_name %q: want discovery.ign or ipxe-script", clip(q.Get("file_name")))
 	}
-	address, err := r.infraEnvURL(id, query)
+	address, err := r.infraEnvURL(id, q.Get("file_name"), query)
 	return wire.PresignedURL{URL: address}, err
 }
 

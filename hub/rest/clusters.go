@@ -220,6 +220,9 @@ func eventFilter(r *request) (store.EventFilter, error) {
 			return f, err
 		}
 	}
+	if own := r.caller.infraEnvID; own != "" && f.InfraEnvID != own {
+		return f, notFound("this token opens the events of infra-env %s only: ask with infra_env_id=%s", own, own)
+	}
 	host, err := r.optionalID("host_id")
 	if err != nil {
 		return f, err

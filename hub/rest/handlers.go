@@ -55,7 +55,7 @@ func init() {
 		"v2GetIgnoredValidations":       getIgnoredValidations,
 		"v2SetIgnoredValidations":       setIgnoredValidations,
 
-		"v2ListEvents":            listEvents,
+		listEventsID:              listEvents,
 		"v2ListComponentVersions": componentVersions,
 		"V2ListManagedDomains":    managedDomains,
 		"v2ListReleaseSources":    releaseSources,

@@ -330,6 +330,11 @@ func TestBootFiles(t *testing.T) {
 	nobody.do("GET", files+"?file_name=ipxe-script", "", 401)
 	nobody.do("GET", "/infra-envs/"+withProxy+"/downloads/files?file_name=ipxe-script"+image, "", 404)
 	nobody.do("GET", "/infra-envs/"+env+"/hosts?x=y"+image, "", 401)
+	g.Expect(nobody.do("GET", "/events?infra_env_id="+env+image, "", 200)).To(ContainSubstring(env), "as debugInfo of an InfraEnv hands it out")
+	nobody.do("GET", "/events?infra_env_id="+withProxy+image, "", 404)
+	nobody.do("GET", "/events?limit=5"+image, "", 404)
+	nobody.do("GET", "/events?infra_env_id="+env, "", 401)
+	nobody.do("GET", "/events?infra_env_id="+env+"&api_key=made-up", "", 401)
 	g.Expect(newClient(t, hub.Agent("").With("Image-Token", query.Get("api_key"))).do("GET", "/infra-envs/"+env, "", 200)).To(ContainSubstring("pool"))
 
 	host := store.HostKey{InfraEnvID: env, HostID: uuid.NewString()}

@@ -8,12 +8,16 @@ import (
 	"time"
 
 	"github.com/ironflow/ironflow/hub/auth"
+	"github.com/ironflow/ironflow/hub/envurl"
 	"github.com/ironflow/ironflow/hub/protocol"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // signedTime is how long a signed URL of a cluster's file is good.
 const signedTime = 10 * time.Minute
+
+// listEventsID is the operation that lists events.
+const listEventsID = "v2ListEvents"
 
 // signable are the operations that a URL opens which was signed for just this path
 // and query: those that the protocol opens to signed URLs, and two whose addresses
@@ -30,9 +34,10 @@ func (a Auth) isSigned(r *http.Request, op protocol.Operation) bool {
 }
 
 // imageToken is the token of an infra-env's images that a request brings; empty for
-// none, and for operations that such a token does not open.
+// none, and for operations that such a token does not open. Beside those of the
+// infra-env itself these are its events, which people read where they got the image.
 func imageToken(r *http.Request, op protocol.Operation) string {
-	if !ofInfraEnv(op) {
+	if !ofInfraEnv(op) && op.ID != listEventsID {
 		return ""
 	}
 	q := r.URL.Query()
@@ -54,13 +59,13 @@ func imageToken(r *http.Request, op protocol.Operation) string {
 // base is how clients reach this hub.
 func (r *request) base() string {
 	if r.public != "" {
-		return strings.TrimSuffix(r.public, "/") + Base + "/v2"
+		return envurl.API(r.public)
 	}
 	scheme := "https://"
 	if r.TLS == nil {
 		scheme = "http://"
 	}
-	return scheme + r.Host + Base + "/v2"
+	return envurl.API(scheme + r.Host)
 }
 
 // presign answers with a URL that opens just this path and query for a while.

@@ -26,7 +26,10 @@ type bondOption struct {
 	modes []string
 }
 
-const maxInt = 1<<31 - 1
+const (
+	maxInt    = 1<<31 - 1
+	maxUint32 = 1<<32 - 1
+)
 
 var (
 	// arpModes are the modes whose links can be watched by ARP.
@@ -57,7 +60,7 @@ var bondOptions = []bondOption{
 	{name: "num_grat_arp", high: 255},
 	{name: "num_unsol_na", high: 255},
 	{name: "packets_per_slave", high: 65535, modes: []string{"balance-rr"}},
-	{name: "primary", check: ifName.MatchString, want: "an interface name (at most 15 characters)", modes: primaryModes},
+	{name: "primary", check: isIfName, want: "an interface name (at most 15 characters)", modes: primaryModes},
 	{name: "primary_reselect", words: []string{"always", "better", "failure"}, modes: primaryModes},
 	{name: "resend_igmp", high: 255},
 	{name: "tlb_dynamic_lb", flag: true, modes: []string{"balance-tlb", "balance-alb"}},
@@ -99,6 +102,13 @@ func (b *bond) agree(o *object, prefix string, has map[string]string) {
 		o.refuse(o.at(prefix+"arp_ip_target"), "needs an arp_interval")
 	case interval && has["miimon"] != "" && has["miimon"] != "0":
 		o.refuse(o.at(prefix+"arp_interval"), "links are watched by miimon already; keep one of the two")
+	}
+	if has["miimon"] == "0" {
+		for _, delay := range []string{"updelay", "downdelay"} {
+			if has[delay] != "" && has[delay] != "0" {
+				o.refuse(o.at(prefix+delay), "needs miimon, which is 0 here")
+			}
+		}
 	}
 	if arp, na := has["num_grat_arp"], has["num_unsol_na"]; arp != "" && na != "" && arp != na {
 		o.refuse(o.at(prefix+"num_unsol_na"), "must equal num_grat_arp, they are one setting of the kernel")

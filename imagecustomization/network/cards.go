@@ -34,6 +34,27 @@ func CardsByName(cards []Card) (map[string]string, error) {
 	return byName, r.err()
 }
 
+// TranslateLogical translates an nmstate document whose names of cards are logical, with
+// its map of addresses. A document that says nothing is refused, and so is a map: the
+// host would have DHCP, which nobody has to describe.
+func (l Live) TranslateLogical(nmstate []byte, cards []Card) (Settings, error) {
+	byName, err := CardsByName(cards)
+	if err != nil {
+		return Settings{}, err
+	}
+	r := &reader{}
+	if len(cards) == 0 {
+		r.refuse("interfaces of the map of addresses", "is empty: nobody could tell which host it is for")
+	}
+	if text := strings.TrimSpace(string(nmstate)); text == "" || text == "null" {
+		r.refuse("document", "is empty; leave it out, and the host has DHCP")
+	}
+	if err := r.err(); err != nil {
+		return Settings{}, err
+	}
+	return l.Translate(nmstate, byName)
+}
+
 // meet brings a document and its map of addresses together: the names of its cards
 // are logical, and their addresses say which are meant. Where the two contradict
 // each other, both are refused.
@@ -51,7 +72,7 @@ func (d *document) meet(r *reader, cards map[string]string) {
 	}
 	for _, p := range d.allPorts() {
 		if cards[p] != "" && d.find(p) == nil {
-			d.interfaces = append(d.interfaces, undeclared(port{path: "interfaces", name: p}))
+			d.add(undeclared(port{path: "interfaces", name: p}))
 		}
 	}
 	for _, i := range d.interfaces {
@@ -62,6 +83,9 @@ func (d *document) meet(r *reader, cards map[string]string) {
 			if d.find(p.name) == nil && !kernelNames.MatchString(p.name) {
 				r.refuse(p.path, "%s", noAddress(p.name))
 			}
+		}
+		if base := i.vlan.base; base != "" && !i.gone() && d.find(base) == nil && !kernelNames.MatchString(base) {
+			r.refuse(i.path+".vlan.base-iface", "%s", noAddress(base))
 		}
 	}
 }

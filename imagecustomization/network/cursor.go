@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // object is one mapping of the document with its path. Every member that is
@@ -79,7 +80,7 @@ func (o *object) strings(key string) []string {
 	for i, v := range o.list(key) {
 		s, ok := v.(string)
 		if !ok || !oneLine(s) {
-			o.refuse(fmt.Sprintf("%s[%d]", path, i), "want a string of one line")
+			o.refuse(fmt.Sprintf("%s[%d]", path, i), "want a string of one line, without control characters")
 			continue
 		}
 		out = append(out, s)
@@ -96,7 +97,7 @@ func (o *object) text(key string) string {
 	switch v := v.(type) {
 	case string:
 		if !oneLine(v) {
-			o.refuse(path, "must be a single line")
+			o.refuse(path, "must be a single line without control characters")
 		}
 		return v
 	case float64:
@@ -108,7 +109,29 @@ func (o *object) text(key string) string {
 	return ""
 }
 
-func oneLine(s string) bool { return !strings.ContainsAny(s, "\n\r\x00") }
+// name takes a text that is a name: a boolean is none, although YAML makes one of on.
+func (o *object) name(key string) string {
+	if _, is := o.m[key].(bool); is {
+		_, path, _ := o.take(key)
+		o.refuse(path, "want text, and YAML reads a boolean here; put it in quotes")
+		return ""
+	}
+	return o.text(key)
+}
+
+// remark takes a text for people, which goes nowhere and may have many lines.
+func (o *object) remark(key string) {
+	if v, path, ok := o.take(key); ok {
+		switch v.(type) {
+		case string, float64, bool:
+		default:
+			o.refuse(path, "want text")
+		}
+	}
+}
+
+// oneLine tells whether a keyfile gives the text back as it is.
+func oneLine(s string) bool { return !strings.ContainsFunc(s, unicode.IsControl) }
 
 // spellings are the words that nmstate takes for a boolean beside true and false.
 var spellings = map[string]bool{
@@ -173,7 +196,7 @@ func (o *object) number(key string, low, high int) int {
 // numberOrDefault takes an integer that nmstate writes as -1 or as unset for its
 // default.
 func (o *object) numberOrDefault(key string, unset int) int {
-	if n := o.number(key, -1, maxInt); n != unset {
+	if n := o.number(key, -1, maxUint32); n != unset {
 		return n
 	}
 	return absent
@@ -203,6 +226,15 @@ func (o *object) mac(key string) string {
 	mac := strings.ToUpper(o.text(key))
 	if mac != "" && !macAddress.MatchString(mac) {
 		o.refuse(o.at(key), "%q is not a MAC address", mac)
+	}
+	return mac
+}
+
+// station takes the MAC address of one card; empty for none.
+func (o *object) station(key string) string {
+	mac := o.mac(key)
+	if macAddress.MatchString(mac) && !unicastMAC(mac) {
+		o.refuse(o.at(key), "%s is not the address of one card", mac)
 	}
 	return mac
 }

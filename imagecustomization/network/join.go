@@ -5,9 +5,28 @@ import (
 	"slices"
 )
 
-// members of a controller: a bond, bridge or VRF.
+// members of a controller: a bond, bridge or VRF. One that is to be gone has none.
 func (i *iface) members() []port {
+	if i.gone() {
+		return nil
+	}
 	return slices.Concat(i.bond.ports, i.bridge.ports, i.vrf.ports)
+}
+
+// gone tells that there is to be no such interface, as there is none on a machine that has
+// just started.
+func (i *iface) gone() bool { return !i.up && !i.down }
+
+// below are the names of what the interface lies on.
+func (i *iface) below() []string {
+	var names []string
+	for _, p := range i.members() {
+		names = append(names, p.name)
+	}
+	if i.vlan.base != "" && !i.gone() {
+		names = append(names, i.vlan.base)
+	}
+	return names
 }
 
 // allPorts are the names of everything that the document puts upon something else,
@@ -15,27 +34,26 @@ func (i *iface) members() []port {
 func (d *document) allPorts() []string {
 	var names []string
 	for _, i := range d.interfaces {
-		for _, p := range i.members() {
-			names = append(names, p.name)
-		}
-		if i.vlan.base != "" {
-			names = append(names, i.vlan.base)
-		}
+		names = append(names, i.below()...)
 	}
 	return names
 }
 
 // join tells ports of their controller and checks what they may have.
 func (d *document) join(r *reader) {
-	seen := map[string]bool{}
+	seen, owners := map[string]bool{}, map[string]string{}
 	for _, i := range d.interfaces {
 		if seen[i.name] {
 			r.refuse(i.path, "interface %s appears twice", i.name)
 		}
 		seen[i.name] = true
-		if i.kind == "vlan" && i.vlan.base == i.name {
-			r.refuse(i.path+".vlan.base-iface", "is the interface itself")
+		if i.matchMAC == "" || i.gone() {
+			continue
 		}
+		if owner := owners[i.matchMAC]; owner != "" {
+			r.refuse(i.path+"."+d.words().address, "is that of %s, too", owner)
+		}
+		owners[i.matchMAC] = i.name
 	}
 	for _, i := range slices.Clone(d.interfaces) {
 		for _, p := range i.members() {
@@ -44,29 +62,89 @@ func (d *document) join(r *reader) {
 		if i.bond.primary != "" {
 			d.needsName(i.bond.primary)
 		}
+		d.checkBase(r, i)
+	}
+	d.checkLoops(r)
+}
+
+// words are those that the document has for its members, for messages.
+func (d *document) words() struct{ address, base, list string } {
+	if d.declared {
+		return struct{ address, base, list string }{"ethernet_mac_address", "vlan_link", "links"}
+	}
+	return struct{ address, base, list string }{"mac-address", "vlan.base-iface", "interfaces"}
+}
+
+// checkBase checks what a VLAN lies on.
+func (d *document) checkBase(r *reader, i *iface) {
+	if i.kind != "vlan" || i.gone() {
+		return
+	}
+	path, base := i.path+"."+d.words().base, d.find(i.vlan.base)
+	switch {
+	case i.vlan.base == i.name:
+		r.refuse(path, "is the interface itself")
+	case base == nil && d.declared:
+		r.refuse(path, "%s is not among the %s", i.vlan.base, d.words().list)
+	case base == nil && i.vlan.base != "" && !isIfName(i.vlan.base):
+		r.refuse(path, badName, i.vlan.base)
+	case base == nil:
+	case !base.up:
+		r.refuse(base.path+".state", "VLAN %s lies on %s, which is not to be up", i.name, base.name)
+	case base.mtu != absent && i.mtu > base.mtu:
+		r.refuse(i.path+".mtu", "is more than the %d of %s below it", base.mtu, base.name)
+	}
+}
+
+// checkLoops refuses interfaces that lie on themselves, by way of others.
+func (d *document) checkLoops(r *reader) {
+	const walking, done = 1, 2
+	state := map[string]int{}
+	var walk func(i *iface)
+	walk = func(i *iface) {
+		state[i.name] = walking
+		for _, name := range i.below() {
+			next := d.find(name)
+			switch {
+			case next == nil || next == i:
+			case state[name] == walking:
+				r.refuse(next.path, "%s is below itself", name)
+			case state[name] == 0:
+				walk(next)
+			}
+		}
+		state[i.name] = done
+	}
+	for _, i := range d.interfaces {
+		if state[i.name] == 0 {
+			walk(i)
+		}
 	}
 }
 
 func (d *document) port(r *reader, controller *iface, of port) {
 	p := d.find(of.name)
-	if p == nil && !d.declared && ifName.MatchString(of.name) {
+	if p == nil && !d.declared && isIfName(of.name) {
 		// What is in no list is a card with nothing of its own, as for nmstatectl.
 		p = undeclared(of)
-		d.interfaces = append(d.interfaces, p)
+		d.add(p)
 	}
 	switch {
 	case p == nil:
-		r.refuse(controller.path, "port %s is not among the interfaces; add it with its type", of.name)
+		r.refuse(of.path, "port %s is not among the %s; add it with its type", of.name, d.words().list)
 	case p == controller:
 		r.refuse(controller.path, "%s is a port of itself", of.name)
 	case p.controller != "":
 		r.refuse(p.path, "%s is a port of both %s and %s", of.name, p.controller, controller.name)
+	case !p.up && controller.up:
+		r.refuse(p.path+".state", "%s is a port of %s, which needs it up", of.name, controller.name)
 	case controller.kind != "vrf" && p.ip4.enabled:
 		r.refuse(p.ip4.path, "%s is a port of %s and cannot have addresses of its own", of.name, controller.name)
 	case controller.kind != "vrf" && p.ip6.enabled:
 		r.refuse(p.ip6.path, "%s is a port of %s and cannot have addresses of its own", of.name, controller.name)
 	default:
 		p.controller, p.portType, p.portOptions = controller.name, controller.kind, of.options
+		p.held = controller.down
 	}
 }
 
@@ -165,35 +243,4 @@ func (i *iface) family(six bool) family {
 		return i.ip6
 	}
 	return i.ip4
-}
-
-func (d *document) checkRoute(r *reader, rt route) {
-	i, six := d.find(rt.device), rt.destination.Addr().Is6()
-	switch {
-	case rt.device == "":
-		if d.routeHolder(rt) == nil {
-			r.refuse(rt.path, "no interface has addresses of the destination's family")
-		}
-	case i == nil:
-		r.refuse(rt.path+".next-hop-interface", "%s is not among the interfaces", rt.device)
-	case !i.routes(six):
-		r.refuse(rt.path+".next-hop-interface", "%s has no addresses of the destination's family", rt.device)
-	}
-}
-
-// routeHolder returns the interface whose connection has the route: its own, or
-// for one that leads nowhere the first with addresses of the family.
-func (d *document) routeHolder(rt route) *iface {
-	if rt.device != "" {
-		return d.find(rt.device)
-	}
-	return d.firstThatRoutes(rt.destination.Addr().Is6())
-}
-
-func (d *document) firstThatRoutes(six bool) *iface {
-	at := slices.IndexFunc(d.interfaces, func(i *iface) bool { return i.routes(six) })
-	if at < 0 {
-		return nil
-	}
-	return d.interfaces[at]
 }

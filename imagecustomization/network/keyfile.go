@@ -28,14 +28,14 @@ func (s *section) setNumber(key string, value int) {
 var connections = uuid.NewSHA1(uuid.NameSpaceURL, []byte("https://ironflow.io/network"))
 
 // keyfile renders the connection of one interface.
-func (d *document) keyfile(i *iface, holders map[bool]*iface) []byte {
+func (d *document) keyfile(i *iface, p plan) []byte {
 	sections := []*section{
 		d.connection(i), i.base(), d.options(i), {name: "ethtool", keys: i.ethtool}, {name: "sriov", keys: i.sriov},
 	}
 	if i.controller != "" && i.portType != "vrf" {
 		sections = append(sections, &section{name: i.portType + "-port", keys: i.portOptions})
 	} else {
-		sections = append(sections, d.address(i, false, holders), d.address(i, true, holders))
+		sections = append(sections, d.address(i, false, p), d.address(i, true, p))
 	}
 	var out strings.Builder
 	for _, s := range sections {
@@ -75,7 +75,7 @@ func (d *document) connection(i *iface) *section {
 	if i.matchMAC == "" {
 		s.set("interface-name", i.deviceName())
 	}
-	s.set("autoconnect", i.up)
+	s.set("autoconnect", i.up && !i.held)
 	s.set("autoconnect-priority", 1)
 	if i.controller != "" {
 		s.set("master", d.deviceOf(i.controller))

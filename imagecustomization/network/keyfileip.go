@@ -26,7 +26,7 @@ func (f family) method(six bool) string {
 }
 
 // address renders the ipv4 or ipv6 section.
-func (d *document) address(i *iface, six bool, holders map[bool]*iface) *section {
+func (d *document) address(i *iface, six bool, p plan) *section {
 	f := i.family(six)
 	s := &section{name: map[bool]string{false: "ipv4", true: "ipv6"}[six]}
 	s.set("method", f.method(six))
@@ -48,11 +48,11 @@ func (d *document) address(i *iface, six bool, holders map[bool]*iface) *section
 	if f.auto() {
 		f.automatic(s, six)
 	}
-	if holders[six] == i {
-		d.nameServers(s, six, holders)
+	if p.resolvers[six] == i {
+		d.nameServers(s, six, p.resolvers)
 	}
-	d.routesOf(s, i, six)
-	d.rulesOf(s, i, six)
+	writeRoutes(s, p.routes[place{i, six}], six)
+	writeRules(s, p.rules[place{i, six}])
 	// A network that fails in one family must not take the other down.
 	s.set("may-fail", !f.needed)
 	return s
@@ -102,12 +102,8 @@ func (d *document) nameServers(s *section, six bool, holders map[bool]*iface) {
 	}
 }
 
-func (d *document) routesOf(s *section, i *iface, six bool) {
-	n := 0
-	for _, r := range d.routes {
-		if d.routeHolder(r) != i || r.destination.Addr().Is6() != six {
-			continue
-		}
+func writeRoutes(s *section, routes []route, six bool) {
+	for n, r := range routes {
 		n++
 		via := ""
 		if r.via.IsValid() {
@@ -144,16 +140,9 @@ func (r route) words() (words []string) {
 	return words
 }
 
-// rulesOf puts a routing rule on the interface that has routes in its table, or
-// else on the first interface of the family.
-func (d *document) rulesOf(s *section, i *iface, six bool) {
-	n := 0
-	for _, r := range d.rules {
-		if r.six != six || d.ruleHolder(r) != i {
-			continue
-		}
-		n++
-		s.set(fmt.Sprintf("routing-rule%d", n), strings.Join(r.all(), " "))
+func writeRules(s *section, rules []rule) {
+	for n, r := range rules {
+		s.set(fmt.Sprintf("routing-rule%d", n+1), strings.Join(r.all(), " "))
 	}
 }
 
@@ -177,11 +166,11 @@ func (r rule) all() []string {
 		words = append(words, "iif "+r.iif)
 	}
 	words = append(words, r.words...)
-	if r.action != "" {
-		return append(words, "type "+r.action)
-	}
 	if r.table >= 0 {
 		words = append(words, fmt.Sprintf("table %d", r.table))
+	}
+	if r.action != "" {
+		words = append(words, "type "+r.action)
 	}
 	return words
 }
@@ -200,13 +189,4 @@ func ruleSide(p netip.Prefix) string {
 		return p.Addr().String()
 	}
 	return p.String()
-}
-
-func (d *document) ruleHolder(r rule) *iface {
-	for _, rt := range d.routes {
-		if rt.table == r.table && rt.destination.Addr().Is6() == r.six {
-			return d.routeHolder(rt)
-		}
-	}
-	return d.firstThatRoutes(r.six)
 }

@@ -3,6 +3,9 @@ package network
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 )
@@ -44,7 +47,7 @@ func (l Live) Translate(nmstate []byte, cards map[string]string) (Settings, erro
 	}
 	document, identifyErr := identified(nmstate, cards)
 	if identifyErr != nil {
-		return Settings{}, identifyErr
+		return Settings{}, fmt.Errorf("%w\n%w", identifyErr, err)
 	}
 	return Settings{Nmstate: document, Left: err}, nil
 }
@@ -66,22 +69,52 @@ func identified(nmstate []byte, cards map[string]string) (string, error) {
 	if err := yaml.Unmarshal(nmstate, &document); err != nil {
 		return "", err
 	}
-	r := &reader{}
-	d := parse(r, nmstate) // what it lacks was said
+	d := parse(&reader{}, nmstate) // what it lacks was said
 	interfaces, _ := document["interfaces"].([]any)
+	below := d.allPorts()
+	r := &reader{}
 	for n, i := range d.interfaces {
 		item, isObject := interfaces[n].(map[string]any)
-		if mac := cards[i.name]; mac != "" && isObject && i.kind == "ethernet" && i.matchMAC == "" {
-			item["identifier"], item["mac-address"] = "mac-address", mac
+		if i.kind == "" {
+			below = append(below, texts(item)...)
+		}
+		mac := strings.ToUpper(cards[i.name])
+		if mac == "" || !isObject || i.kind != "ethernet" || i.matchMAC != "" {
+			continue
+		}
+		if i.setMAC != "" && i.setMAC != mac {
+			r.refuse(i.path+".mac-address", "nmstatectl finds %s by %s, as the map of addresses says, and cannot give it another address; leave the field out, or what is not translated: see below", i.name, mac)
+		}
+		item["identifier"], item["mac-address"] = "mac-address", mac
+	}
+	for _, name := range below {
+		if mac := cards[name]; mac != "" && d.find(name) == nil {
+			interfaces = append(interfaces, map[string]any{"name": name, "type": "ethernet", "identifier": "mac-address", "mac-address": mac})
+			d.add(&iface{name: name})
 		}
 	}
-	for _, p := range d.allPorts() {
-		if mac := cards[p]; mac != "" && d.find(p) == nil {
-			interfaces = append(interfaces, map[string]any{"name": p, "type": "ethernet", "identifier": "mac-address", "mac-address": mac})
-			d.interfaces = append(d.interfaces, &iface{name: p})
-		}
+	if err := r.err(); err != nil {
+		return "", err
 	}
 	document["interfaces"] = interfaces
 	raw, err := json.Marshal(document)
 	return string(raw), err
+}
+
+// texts are all texts in a value: what an interface that is not translated lies on is among
+// them.
+func texts(value any) (all []string) {
+	switch v := value.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, item := range v {
+			all = append(all, texts(item)...)
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			all = append(all, texts(v[key])...)
+		}
+	}
+	return all
 }

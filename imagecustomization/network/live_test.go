@@ -72,6 +72,26 @@ func TestNmstatectlFindsCardsByTheirAddresses(t *testing.T) {
 	))
 }
 
+// nmstatectl either finds a card by its address or gives it one: whoever wants both is told.
+func TestNmstatectlCannotGiveACardAnotherAddress(t *testing.T) {
+	g := NewWithT(t)
+	_, err := network.Live{Nmstatectl: true}.Translate([]byte(`interfaces: [{name: left, mac-address: "02:00:00:00:00:05"}, {name: vx, type: vxlan}]`), map[string]string{"left": "52:54:00:00:00:01"})
+	g.Expect(err).To(MatchError(network.ErrUnsupported))
+	g.Expect(err).To(MatchError(ContainSubstring("interfaces[0].mac-address: nmstatectl finds left by 52:54:00:00:00:01")))
+	s, err := network.Live{Nmstatectl: true}.Translate([]byte(`interfaces: [{name: left, mac-address: "52:54:00:00:00:01"}, {name: vx, type: vxlan}]`), map[string]string{"left": "52:54:00:00:00:01"})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(s.Nmstate).To(ContainSubstring(`"identifier":"mac-address","mac-address":"52:54:00:00:00:01"`))
+}
+
+// A card that the map explains and only a type that is not translated lies on is found by
+// its address, too.
+func TestNmstatectlFindsCardsBelowItsOwnTypes(t *testing.T) {
+	g := NewWithT(t)
+	s, err := network.Live{Nmstatectl: true}.Translate([]byte("interfaces: [{name: mv, type: mac-vlan, mac-vlan: {base-iface: uplink, mode: bridge}}]"), map[string]string{"uplink": "52:54:00:00:00:01"})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(s.Nmstate).To(ContainSubstring(`"mac-address":"52:54:00:00:00:01","name":"uplink"`))
+}
+
 func TestHostnameComesBesideTheKeyfiles(t *testing.T) {
 	g := NewWithT(t)
 	s, err := network.Translate([]byte("{hostname: {config: node-1.example.com, running: x}, interfaces: [{name: eth0}]}"), nil)
@@ -124,6 +144,8 @@ func TestMapsThatContradictTheirDocument(t *testing.T) {
 		"a bond with the name of a card":   {`interfaces: [{name: nic1, type: bond, link-aggregation: {mode: "1"}}]`, one, "interfaces[0].type: nic1 is a card in the map"},
 		"a name that nobody explains":      {"interfaces: [{name: nic2}]", one, "interfaces[0].name: nic2 has no address in the map"},
 		"a port that nobody explains":      {`interfaces: [{name: b, type: bond, link-aggregation: {mode: "1", port: [nic1, nic2]}}]`, one, "interfaces[0].link-aggregation.port[1]: nic2 has no address"},
+		"a VLAN on what nobody explains":   {`interfaces: [{name: v, type: vlan, vlan: {base-iface: nic2, id: 5}}]`, one, "interfaces[0].vlan.base-iface: nic2 has no address in the map"},
+		"a VLAN on a name of the kernel":   {`interfaces: [{name: v, type: vlan, vlan: {base-iface: eno2, id: 5}}]`, one, ""},
 		"a name of the kernel":             {"interfaces: [{name: nic1}, {name: eno2}, {name: enp1s0f0np0}, {name: eth3}]", one, ""},
 		"a card that is to be off":         {"interfaces: [{name: nic2, state: absent}]", one, ""},
 		"beside what is not translated":    {`interfaces: [{name: vx, type: vxlan}, {name: nic2}]`, one, "interfaces[1].name: nic2 has no address in the map"},

@@ -7,6 +7,7 @@ type document struct {
 	// declared tells that every port has to be among the interfaces.
 	declared   bool
 	interfaces []*iface
+	byName     map[string]*iface
 	hostname   string
 	dns        dns
 	routes     []route
@@ -43,6 +44,7 @@ type iface struct {
 	infiniband [][2]string
 
 	controller  string // the bond, bridge or VRF that it is a port of
+	held        bool   // which is kept down, and the port would bring it up
 	portType    string
 	portOptions [][2]string
 }

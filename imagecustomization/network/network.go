@@ -79,16 +79,7 @@ func (d *document) settings(r *reader) (Settings, error) {
 	d.join(r)
 	d.copyAddresses(r)
 	d.prioritize()
-	holders := d.resolvers(r)
-	for _, rt := range d.routes {
-		d.checkRoute(r, rt)
-	}
-	for _, rl := range d.rules {
-		if d.ruleHolder(rl) == nil {
-			r.refuse(rl.path, "no interface has addresses of this family")
-		}
-		d.needsName(rl.iif)
-	}
+	p := d.plan(r)
 	if err := r.err(); err != nil {
 		return Settings{}, err
 	}
@@ -98,7 +89,7 @@ func (d *document) settings(r *reader) (Settings, error) {
 			s.Cards[i.name] = i.matchMAC
 		}
 		if i.up || i.down {
-			s.Keyfiles[i.name+suffix] = d.keyfile(i, holders)
+			s.Keyfiles[i.name+suffix] = d.keyfile(i, p)
 		}
 	}
 	return s, nil
@@ -146,6 +137,9 @@ func (l Live) FromSecret(data map[string][]byte) (s Settings, err error) {
 		case slices.Contains(networkDataKeys, name):
 		case strings.HasSuffix(name, suffix):
 			known = true
+			if strings.HasPrefix(name, ".") {
+				return Settings{}, fmt.Errorf("%w: %s: NetworkManager reads no file whose name begins with a dot", ErrUnsupported, name)
+			}
 			if !bytes.Contains(content, []byte("[connection]")) {
 				return Settings{}, fmt.Errorf("%w: %s: no [connection] section, this is not a keyfile", ErrUnsupported, name)
 			}

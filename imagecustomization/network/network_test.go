@@ -114,6 +114,8 @@ func TestFromSecret(t *testing.T) {
 		"empty":       {},
 		"other key":   {"nmstate": eth, "networkData": nil},
 		"no keyfile":  {"a.nmconnection": []byte("hello")},
+		"hidden":      {".a.nmconnection": ready},
+		"no name":     {".nmconnection": ready},
 		"bad nmstate": {"nmstate": []byte("x: y")},
 	} {
 		_, err := network.Live{}.FromSecret(data)

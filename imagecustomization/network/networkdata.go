@@ -1,11 +1,10 @@
 package network
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
-
-	"sigs.k8s.io/yaml"
 )
 
 // Keys of a Secret that hold OpenStack's network_data.json.
@@ -15,11 +14,12 @@ var networkDataKeys = []string{"networkData", "network_data.json"}
 var physical = []string{"phy", "ethernet", "vif", "tap", "ovs", "bridge", "hw_veb", "hyperv", "vhostuser", "dvs", "other", "macvtap", "hostdev_physical"}
 
 // networkTypes are the network types of network_data.json, with how their family
-// is configured. The types and fields are those of OpenStack's JSON schema of
+// is configured. A host of ipv6_dhcp listens to routers, as cloud-init has it: what they
+// announce is not known, and nobody else tells it its gateway. The types and fields are those of OpenStack's JSON schema of
 // network_data.
 var networkTypes = map[string]struct{ six, dhcp, autoconf bool }{
 	"ipv4": {}, "ipv4_dhcp": {dhcp: true},
-	"ipv6": {six: true}, "ipv6_dhcp": {six: true, dhcp: true}, "ipv6_slaac": {six: true, autoconf: true},
+	"ipv6": {six: true}, "ipv6_dhcp": {six: true, dhcp: true, autoconf: true}, "ipv6_slaac": {six: true, autoconf: true},
 	"ipv6_dhcpv6-stateful": {six: true, dhcp: true}, "ipv6_dhcpv6-stateless": {six: true, dhcp: true, autoconf: true},
 }
 
@@ -39,15 +39,15 @@ func FromNetworkData(raw []byte) (map[string][]byte, error) {
 // [ErrUnsupported] and name every field at fault.
 func TranslateNetworkData(raw []byte) (Settings, error) {
 	r := &reader{}
-	var top any
-	if err := yaml.Unmarshal(raw, &top); err != nil {
-		r.refuse("document", "not valid JSON: %v", err)
+	top, err := decode(raw)
+	if err != nil {
+		r.refuse("document", "%v", err)
 		return Settings{}, r.err()
 	}
 	o := r.newObject("", top)
 	d := &document{declared: true}
 	for _, l := range o.objects("links") {
-		d.interfaces = append(d.interfaces, parseLink(l))
+		d.add(parseLink(l))
 	}
 	d.dns.path = "services"
 	for _, n := range o.objects("networks") {
@@ -63,12 +63,12 @@ func TranslateNetworkData(raw []byte) (Settings, error) {
 
 // parseLink reads a link: a card, a bond or a VLAN.
 func parseLink(o *object) *iface {
-	i := &iface{path: o.path, name: o.text("id"), up: true, kind: "ethernet", lldp: absent}
+	i := &iface{path: o.path, name: o.name("id"), up: true, kind: "ethernet", lldp: absent}
 	if name := o.text("name"); name != "" {
 		i.profile = name
 	}
 	o.text("vif_id") // the port's id in OpenStack, which no host needs
-	mac := o.mac("ethernet_mac_address")
+	mac := o.station("ethernet_mac_address")
 	i.mtu = o.number("mtu", 68, 65535)
 	switch kind := o.text("type"); {
 	case kind == "bond":
@@ -89,9 +89,9 @@ func parseLink(o *object) *iface {
 // by its address needs none, a bond or VLAN gets one that is made of its id.
 func (i *iface) nameLink(o *object) {
 	switch {
-	case !anyName.MatchString(i.name):
-		o.refuse(o.at("id"), "%q is not a name: want up to 200 characters, without spaces, slashes and colons", i.name)
-	case ifName.MatchString(i.name) || i.matchMAC != "":
+	case !isAnyName(i.name):
+		o.refuse(o.at("id"), "%q is not a name: want up to 200 bytes, without spaces, slashes, colons and percent signs, and no dot in front", i.name)
+	case isIfName(i.name) || i.matchMAC != "":
 	case i.kind == "ethernet":
 		o.refuse(o.at("id"), "%q is not an interface name (at most 15 characters), and no ethernet_mac_address tells which card it is", i.name)
 	default:
@@ -111,14 +111,14 @@ func parseBondLink(o *object) bond {
 }
 
 func parseVLANLink(o *object, i *iface) vlan {
-	v := vlan{base: o.text("vlan_link"), id: o.number("vlan_id", 1, 4094), flags: vlanReorder}
+	v := vlan{base: o.name("vlan_link"), id: o.number("vlan_id", 1, 4094), flags: vlanReorder}
 	if v.base == "" {
 		o.refuse(o.at("vlan_link"), "is missing")
 	}
 	if v.id < 0 {
 		o.refuse(o.at("vlan_id"), "is missing")
 	}
-	if mac := o.mac("vlan_mac_address"); mac != "" {
+	if mac := o.station("vlan_mac_address"); mac != "" {
 		i.setMAC = mac
 	}
 	return v
@@ -161,34 +161,55 @@ func (d *document) network(o *object) {
 
 // staticAddress reads ip_address and netmask, in any of the ways they are written.
 func (d *document) staticAddress(o *object, f *family, six, static bool) {
-	text, mask := o.text("ip_address"), o.text("netmask")
+	text := o.text("ip_address")
 	if text == "" {
+		o.text("netmask")
 		if static {
 			o.refuse(o.at("ip_address"), "is missing")
 		}
 		return
 	}
+	p, ok := o.prefix("ip_address", text, six)
+	switch {
+	case !ok:
+	case !ofHost(p.Addr()):
+		o.refuse(o.at("ip_address"), "%q is not an address of the network's type that a host can have", text)
+	default:
+		f.addresses = append(f.addresses, p)
+	}
+}
+
+// prefix joins an address, which may have a length like /24, and the member netmask. What
+// is wrong it refuses itself.
+func (o *object) prefix(key, text string, six bool) (p netip.Prefix, ok bool) {
+	mask := o.text("netmask")
+	bits := maskBits(mask, six)
+	if mask != "" && bits < 0 {
+		o.refuse(o.at("netmask"), "%q is not a netmask", mask)
+		return p, false
+	}
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
-		var addr netip.Addr
-		if addr, err = netip.ParseAddr(text); err == nil && addr.Is6() == six {
-			bits := maskBits(mask, six)
-			switch {
-			case mask == "":
-				o.refuse(o.at("netmask"), "is missing, and ip_address has no length like /24")
-				return
-			case bits < 0:
-				o.refuse(o.at("netmask"), "%q is not a netmask", mask)
-				return
-			}
-			p = netip.PrefixFrom(addr, bits)
+		addr, err := netip.ParseAddr(text)
+		switch {
+		case err != nil || addr.Is6() != six || addr.Zone() != "":
+			o.refuse(o.at(key), "%q is not of the network's type", text)
+			return p, false
+		case mask == "":
+			o.refuse(o.at("netmask"), "is missing, and %s has no length like /24", key)
+			return p, false
 		}
+		return netip.PrefixFrom(addr, bits), true
 	}
-	if err != nil || !p.IsValid() || p.Addr().Is6() != six {
-		o.refuse(o.at("ip_address"), "%q is not an address of the network's type", text)
-		return
+	switch {
+	case p.Addr().Is6() != six:
+		o.refuse(o.at(key), "%q is not of the network's type", text)
+	case mask != "" && bits != p.Bits():
+		o.refuse(o.at("netmask"), "is /%d, and %s says /%d", bits, key, p.Bits())
+	default:
+		return p, true
 	}
-	f.addresses = append(f.addresses, p)
+	return p, false
 }
 
 // maskBits returns the prefix length of a netmask, which is an address or a
@@ -219,25 +240,17 @@ func maskBits(mask string, six bool) int {
 
 // networkRoute reads a route of a network.
 func (d *document) networkRoute(o *object, link string, six bool) {
-	destination, mask, via := o.text("network"), o.text("netmask"), o.text("gateway")
-	p, err := netip.ParsePrefix(destination)
-	if err != nil {
-		var addr netip.Addr
-		if addr, err = netip.ParseAddr(destination); err == nil {
-			if mask == "" {
-				o.refuse(o.at("netmask"), "is missing, and network has no length like /24")
-				return
-			}
-			p = netip.PrefixFrom(addr, maskBits(mask, addr.Is6()))
-		}
-	}
-	if err != nil || !p.IsValid() || p.Addr().Is6() != six {
-		o.refuse(o.at("network"), "%q with netmask %q is not a network of the network's type", destination, mask)
-	}
+	via := o.text("gateway")
+	p, _ := o.prefix("network", o.text("network"), six)
 	rt := route{path: o.path, destination: p.Masked(), device: link, metric: o.number("metric", 0, 1<<31-1), table: -1}
 	if via != "" {
-		if rt.via, err = netip.ParseAddr(via); err != nil || rt.via.Is6() != six {
-			o.refuse(o.at("gateway"), "%q is not an address of the network's type", via)
+		var err error
+		rt.via, err = netip.ParseAddr(via)
+		switch {
+		case err == nil && rt.via.IsUnspecified() && rt.via.Is6() == six:
+			rt.via = netip.Addr{} // OpenStack's word for none
+		case err != nil || rt.via.Is6() != six || !ofHost(rt.via):
+			o.refuse(o.at("gateway"), "%q is not an address of the network's type, without an interface", via)
 		}
 	}
 	d.services(o)
@@ -248,7 +261,7 @@ func (d *document) networkRoute(o *object, link string, six bool) {
 // gateway adds the default route of a network.
 func (d *document) gateway(o *object, path, text, link string, six bool) {
 	via, err := netip.ParseAddr(text)
-	if err != nil || via.Is6() != six {
+	if err != nil || via.Is6() != six || !ofHost(via) {
 		o.refuse(path, "%q is not an address of the network's type", text)
 		return
 	}
@@ -261,8 +274,8 @@ func (d *document) services(o *object) {
 		kind, address := s.text("type"), s.text("address")
 		s.only("type", kind, "dns")
 		addr, err := netip.ParseAddr(address)
-		if err != nil {
-			s.refuse(s.at("address"), "%q is not an address", address)
+		if err != nil || addr.Zone() != "" {
+			s.refuse(s.at("address"), "%q is not an address, without an interface", address)
 		} else if !slices.Contains(d.dns.servers, addr) {
 			d.dns.servers = append(d.dns.servers, addr)
 		}
@@ -270,11 +283,13 @@ func (d *document) services(o *object) {
 	}
 	for i, address := range o.strings("dns_nameservers") {
 		addr, err := netip.ParseAddr(address)
-		if err != nil {
-			o.refuse(o.at("dns_nameservers"), "entry %d, %q, is not an address", i, address)
+		if err != nil || addr.Zone() != "" {
+			o.refuse(fmt.Sprintf("%s[%d]", o.at("dns_nameservers"), i), "%q is not an address, without an interface", address)
 		} else if !slices.Contains(d.dns.servers, addr) {
 			d.dns.servers = append(d.dns.servers, addr)
 		}
 	}
-	d.dns.search = append(d.dns.search, o.strings("dns_search")...)
+	search := o.strings("dns_search")
+	checkSearch(o, search, "dns_search")
+	d.dns.search = distinct(append(d.dns.search, search...))
 }

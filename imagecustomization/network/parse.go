@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"slices"
 
-	"sigs.k8s.io/yaml"
+	"github.com/ironflow/ironflow/api/yamldoc"
 )
 
 // kinds maps nmstate's interface types to NetworkManager's connection types.
@@ -16,23 +16,47 @@ var kinds = map[string]string{
 
 var (
 	macAddress = regexp.MustCompile(`^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$`)
-	// ifName follows the kernel: up to 15 bytes, no slash, no space, no colon.
-	ifName = regexp.MustCompile(`^[^\s/:]{1,15}$`)
-	// anyName is one that no kernel has to know.
-	anyName = regexp.MustCompile(`^[^\s/:]{1,200}$`)
+	// nameCharacters are those that kernel and NetworkManager take. NetworkManager reads no
+	// keyfile whose name begins with a dot.
+	nameCharacters = regexp.MustCompile(`^[^\s/:.%[:cntrl:]][^\s/:%[:cntrl:]]*$`)
+	// reserved are names that kernel and NetworkManager use themselves.
+	reserved = []string{"all", "default", "bonding_masters"}
 )
+
+// Lengths of names in bytes: the kernel's, and that of a file name without its suffix.
+const maxIfName, maxAnyName = 15, 200
+
+// isIfName tells whether the kernel and NetworkManager take the name for an interface.
+func isIfName(name string) bool {
+	return len(name) <= maxIfName && nameCharacters.MatchString(name) && !slices.Contains(reserved, name)
+}
+
+// isAnyName tells whether it can be the name of a keyfile, which no kernel has to know.
+func isAnyName(name string) bool { return len(name) <= maxAnyName && nameCharacters.MatchString(name) }
+
+// badName is what is wrong with the name of an interface.
+const badName = "%q is not an interface name (at most 15 characters, without spaces, slashes, colons and percent signs, no dot in front; and not all, default or bonding_masters)"
+
+// decode reads YAML or JSON that every reader takes for the same.
+func decode(raw []byte) (any, error) {
+	top, err := yamldoc.Decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	return top, yamldoc.Ambiguous(raw)
+}
 
 // parse reads a document; all that is wrong is collected in r.
 func parse(r *reader, raw []byte) *document {
-	var top any
-	if err := yaml.Unmarshal(raw, &top); err != nil {
-		r.refuse("document", "not valid YAML: %v", err)
+	top, err := decode(raw)
+	if err != nil {
+		r.refuse("document", "%v", err)
 		return &document{}
 	}
 	o := r.newObject("", top)
 	d := &document{}
 	for _, i := range o.objects("interfaces") {
-		d.interfaces = append(d.interfaces, parseInterface(i))
+		d.add(parseInterface(i))
 	}
 	host := o.child("hostname")
 	d.hostname = parseHostname(host)
@@ -75,25 +99,27 @@ func parseHostname(o *object) string {
 }
 
 func parseInterface(o *object) *iface {
-	i := &iface{path: o.path, name: o.text("name"), profile: o.text("profile-name")}
-	o.text("description")
+	i := &iface{path: o.path, name: o.name("name"), profile: o.text("profile-name")}
+	o.remark("description")
 	i.kind = parseType(o)
 	i.up, i.down = parseState(o)
 	parseMAC(o, i)
 	switch {
-	case i.matchMAC != "" && anyName.MatchString(i.name):
-	case !ifName.MatchString(i.name):
-		o.refuse(o.at("name"), "%q is not an interface name (at most 15 characters)", i.name)
+	case i.matchMAC != "" && isAnyName(i.name):
+	case !isIfName(i.name):
+		o.refuse(o.at("name"), badName, i.name)
 	}
-	i.mtu = o.number("mtu", 68, 65535)
+	i.mtu = o.number("mtu", 68, i.maxMTU())
 	i.ip4 = parseFamily(o.child("ipv4"), false)
 	i.ip6 = parseFamily(o.child("ipv6"), true)
 	parseWait(o, i)
 	i.lldp = parseLLDP(o.child("lldp"))
 	i.ethtool = parseEthtool(o.child("ethtool"))
-	if all := o.members(promiscuous); len(all) > 0 {
-		i.link = append(i.link, all...)
+	all := o.members(promiscuous)
+	if i.kind == "infiniband" && slices.Contains(all, [2]string{promiscuous[0].name, "1"}) {
+		o.refuse(o.at(promiscuous[0].name), "an InfiniBand card does not have this")
 	}
+	i.link = append(i.link, all...)
 	switch i.kind {
 	case "ethernet":
 		parseEthernet(o.child("ethernet"), i)
@@ -109,7 +135,7 @@ func parseInterface(o *object) *iface {
 		i.infiniband = parseInfiniband(o.child("infiniband"), i)
 	}
 	if i.kind == "bond" || i.kind == "bridge" {
-		i.copyMAC = o.text("copy-mac-from")
+		i.copyMAC = o.name("copy-mac-from")
 	}
 	if i.kind == "" {
 		return i // what a type has that is not translated says nothing more
@@ -119,6 +145,18 @@ func parseInterface(o *object) *iface {
 	}
 	o.done()
 	return i
+}
+
+// maxMTU is the largest MTU of the type; the kernel knows that of those that are not
+// translated.
+func (i *iface) maxMTU() int {
+	switch i.kind {
+	case "":
+		return maxInt
+	case "infiniband":
+		return 65520
+	}
+	return 65535
 }
 
 // promiscuous is nmstate's member for what the kernel calls so.
@@ -149,7 +187,14 @@ func parseState(o *object) (up, down bool) {
 
 // parseMAC tells the two meanings of mac-address apart.
 func parseMAC(o *object, i *iface) {
-	mac := o.mac("mac-address")
+	take := o.station
+	switch i.kind {
+	case "":
+		take = o.mac // nmstatectl shows zeros for a loopback
+	case "infiniband":
+		take = o.portAddress
+	}
+	mac := take("mac-address")
 	identifier := o.word("identifier", []string{"name", "mac-address"}, []string{"pci-address"})
 	if identifier == "pci-address" {
 		o.text("pci-address") // which card it is, only the live system knows
@@ -164,6 +209,18 @@ func parseMAC(o *object, i *iface) {
 	default:
 		i.matchMAC = mac
 	}
+}
+
+// infinibandAddress is that of an InfiniBand card, which is longer than a MAC address.
+var infinibandAddress = regexp.MustCompile(`^([0-9A-Fa-f]{2}:){19}[0-9A-Fa-f]{2}$`)
+
+// portAddress takes the address of an InfiniBand card, which nmstatectl shows and nobody
+// can change. It returns none.
+func (o *object) portAddress(key string) string {
+	if address := o.text(key); address != "" && !infinibandAddress.MatchString(address) {
+		o.refuse(o.at(key), "an InfiniBand card keeps its address, which has 20 bytes")
+	}
+	return ""
 }
 
 // parseWait reads which family a connection waits for.
@@ -187,6 +244,9 @@ func parseFamily(o *object, six bool) family {
 		f.autoconf, f.addrGenMode = o.flag("autoconf", false), o.text("addr-gen-mode")
 		f.clientID, f.token = duid(o), token(o)
 		o.only("addr-gen-mode", f.addrGenMode, "eui64", "stable-privacy")
+		if f.token != "" && f.addrGenMode == "stable-privacy" {
+			o.refuse(o.at("token"), "needs addr-gen-mode eui64: it is what else the lower half is made of")
+		}
 	} else {
 		f.clientID = clientID(o.text("dhcp-client-id"))
 	}
@@ -194,8 +254,8 @@ func parseFamily(o *object, six bool) family {
 	for _, a := range o.objects("address") {
 		ip, length := a.text("ip"), a.number("prefix-length", 0, bits)
 		addr, err := netip.ParseAddr(ip)
-		if err != nil || addr.Is6() != six || addr.Zone() != "" {
-			a.refuse(a.at("ip"), "%q is not an address of this family", ip)
+		if err != nil || addr.Is6() != six || !ofHost(addr) {
+			a.refuse(a.at("ip"), "%q is not an address of this family that a host can have", ip)
 		} else if length < 0 {
 			a.refuse(a.at("prefix-length"), "is missing")
 		} else {
@@ -217,26 +277,68 @@ func parseDNS(o *object) dns {
 			o.refuse(fmt.Sprintf("%s[%d]", o.at("options"), i), "%q is not an option of resolv.conf, such as rotate or timeout:1", option)
 		}
 	}
+	checkSearch(o, d.search, "search")
+	d.search, d.options = distinct(d.search), distinct(d.options)
 	for i, s := range o.strings("server") {
+		path := fmt.Sprintf("%s.server[%d]", o.path, i)
 		addr, err := netip.ParseAddr(s)
-		if err != nil {
-			o.refuse(fmt.Sprintf("%s.server[%d]", o.path, i), "%q is not an address", s)
-			continue
+		switch {
+		case err != nil:
+			o.refuse(path, "%q is not an address", s)
+		case addr.Zone() != "":
+			o.leave(path, "%q is on one link only, which no keyfile can say", s)
+		case !slices.Contains(d.servers, addr):
+			d.servers = append(d.servers, addr)
 		}
-		d.servers = append(d.servers, addr)
 	}
 	o.done()
 	return d
 }
 
+// distinct leaves out what was there before.
+func distinct(texts []string) (out []string) {
+	seen := map[string]bool{}
+	for _, text := range texts {
+		if !seen[text] {
+			out = append(out, text)
+		}
+		seen[text] = true
+	}
+	return out
+}
+
+// searchEntry is a domain; NetworkManager takes one with a tilde in front for the domains
+// that the servers are asked for, and would take two apart that are written as one.
+var searchEntry = regexp.MustCompile(`^(~\.|~?[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?)$`)
+
+// checkSearch refuses search entries that are no domains.
+func checkSearch(o *object, entries []string, key string) {
+	for i, entry := range entries {
+		if len(entry) > 254 || !searchEntry.MatchString(entry) {
+			o.refuse(fmt.Sprintf("%s[%d]", o.at(key), i), "%q is not a domain", entry)
+		}
+	}
+}
+
 // dnsOption is one of resolv.conf; the others NetworkManager would drop.
 var dnsOption = regexp.MustCompile(`^(debug|edns0|inet6|ip6-bytestring|ip6-dotint|no-aaaa|no-check-names|no-ip6-dotint|no-reload|no-tld-query|rotate|single-request|single-request-reopen|trust-ad|use-vc|(attempts|ndots|timeout):[0-9]{1,2})$`)
 
-// find returns the interface with that name, or nil.
-func (d *document) find(name string) *iface {
-	i := slices.IndexFunc(d.interfaces, func(i *iface) bool { return i.name == name })
-	if i < 0 {
-		return nil
+// add adds an interface. Of two with one name, the first is found.
+func (d *document) add(i *iface) {
+	if d.byName == nil {
+		d.byName = map[string]*iface{}
 	}
-	return d.interfaces[i]
+	if d.byName[i.name] == nil {
+		d.byName[i.name] = i
+	}
+	d.interfaces = append(d.interfaces, i)
+}
+
+// find returns the interface with that name, or nil.
+func (d *document) find(name string) *iface { return d.byName[name] }
+
+// ofHost tells whether a host can have the address: it is that of one station, on any
+// link, and in one family.
+func ofHost(a netip.Addr) bool {
+	return a.Zone() == "" && !a.Is4In6() && !a.IsUnspecified() && !a.IsMulticast()
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -40,10 +41,12 @@ var virtualFunction = []member{
 
 // parseSRIOV reads the virtual functions of a card.
 func parseSRIOV(o *object) [][2]string {
-	settings := o.members([]member{
-		{name: "total-vfs", form: formNumber, high: 65535},
-		{name: "drivers-autoprobe", key: "autoprobe-drivers", form: formBit},
-	})
+	var settings [][2]string
+	total := o.number("total-vfs", 0, 65535)
+	if total != absent {
+		settings = append(settings, [2]string{"total-vfs", strconv.Itoa(total)})
+	}
+	settings = append(settings, o.members([]member{{name: "drivers-autoprobe", key: "autoprobe-drivers", form: formBit}})...)
 	seen := map[int]bool{}
 	for _, vf := range o.objects("vfs") {
 		id := vf.number("id", 0, 65534)
@@ -52,6 +55,8 @@ func parseSRIOV(o *object) [][2]string {
 			vf.refuse(vf.at("id"), "is missing")
 		case seen[id]:
 			vf.refuse(vf.at("id"), "%d appears twice", id)
+		case total != absent && id >= total:
+			vf.refuse(vf.at("id"), "%d is none of the %d that total-vfs makes, which begin with 0", id, total)
 		}
 		seen[id] = true
 		var words []string
@@ -71,10 +76,13 @@ func parseSRIOV(o *object) [][2]string {
 
 // functionVLAN is the VLAN that a virtual function is in, as ID.QOS.PROTOCOL.
 func functionVLAN(vf *object) []string {
-	id, qos, protocol := vf.number("vlan-id", 0, 4095), vf.number("qos", 0, 7), vf.text("vlan-proto")
+	id, qos, protocol := vf.number("vlan-id", 0, 4094), vf.number("qos", 0, 7), vf.text("vlan-proto")
 	vf.only("vlan-proto", protocol, "802.1q", "802.1ad")
-	if id < 1 {
-		return nil // nmstatectl shows a 0 for none
+	if id < 1 { // nmstatectl shows a 0 for none
+		if qos > 0 {
+			vf.refuse(vf.at("qos"), "needs a vlan-id")
+		}
+		return nil
 	}
 	text := fmt.Sprintf("vlans=%d", id)
 	if qos > 0 || protocol == "802.1ad" {
@@ -132,15 +140,19 @@ func group(prefix string, f form, names []string) []member {
 
 // parseEthtool reads the parameters of a card's driver.
 func parseEthtool(o *object) (settings [][2]string) {
-	features := o.child("feature")
+	features, values := o.child("feature"), map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(features.m)) {
 		path := features.at(name)
 		key, known := features.feature(name)
 		on, given := features.maybe(name)
+		value, again := values[key]
 		switch {
 		case !known:
 			o.leave(path, "NetworkManager does not know this feature")
-		case given:
+		case again && given && value != on:
+			o.refuse(path, "contradicts what is said of the same feature under another name")
+		case given && !again:
+			values[key] = on
 			settings = append(settings, [2]string{"feature-" + key, fmt.Sprint(on)})
 		}
 	}
@@ -153,11 +165,24 @@ func parseEthtool(o *object) (settings [][2]string) {
 		{name: "ring", table: group("ring-", formNumber, rings)},
 	} {
 		c := o.child(part.name)
-		settings = append(settings, c.members(part.table)...)
+		taken := c.members(part.table)
+		if part.name == "pause" {
+			taken = negotiated(taken)
+		}
+		settings = append(settings, taken...)
 		c.done()
 	}
 	o.done()
 	return settings
+}
+
+// negotiated leaves out which pause frames there are where the two ends agree on them:
+// nmstatectl shows the outcome beside autoneg, and NetworkManager refuses both.
+func negotiated(taken [][2]string) [][2]string {
+	if !slices.Contains(taken, [2]string{"pause-autoneg", "true"}) {
+		return taken
+	}
+	return [][2]string{{"pause-autoneg", "true"}}
 }
 
 // feature returns NetworkManager's name of a feature that has the kernel's name, or

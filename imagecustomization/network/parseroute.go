@@ -1,9 +1,9 @@
 package network
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
 )
 
 // nowhere are the routes that lead to no next hop.
@@ -23,7 +23,7 @@ var routeOptions = []member{
 // on a machine that has just started.
 func parseRoute(o *object) (rt route, present bool) {
 	rt = route{
-		path: o.path, device: o.text("next-hop-interface"),
+		path: o.path, device: o.name("next-hop-interface"),
 		metric: o.numberOrDefault("metric", -1), table: o.numberOrDefault("table-id", 0),
 	}
 	state := o.word("state", []string{"present", "absent"}, []string{"ignore"})
@@ -32,9 +32,14 @@ func parseRoute(o *object) (rt route, present bool) {
 	if rt.destination, err = netip.ParsePrefix(destination); err != nil && state != "absent" {
 		o.refuse(o.at("destination"), "%q is not a network like 192.0.2.0/24", destination)
 	}
+	rt.destination = rt.destination.Masked()
 	if via := o.text("next-hop-address"); via != "" {
-		if rt.via, err = netip.ParseAddr(via); err != nil || rt.destination.IsValid() && rt.via.Is6() != rt.destination.Addr().Is6() {
-			o.refuse(o.at("next-hop-address"), "%q is not an address of the destination's family", via)
+		rt.via, err = netip.ParseAddr(via)
+		switch {
+		case err == nil && rt.via.IsUnspecified():
+			rt.via = netip.Addr{} // nmstate's word for none
+		case err != nil || !rt.reaches(rt.via):
+			o.refuse(o.at("next-hop-address"), "%q is not an address of the destination's family, without an interface", via)
 		}
 	}
 	rt.kind = o.text("route-type")
@@ -49,14 +54,17 @@ func parseRoute(o *object) (rt route, present bool) {
 	rt.options = o.members(routeOptions)
 	if source := o.text("source"); source != "" {
 		addr, err := netip.ParseAddr(source)
-		if err != nil || rt.destination.IsValid() && addr.Is6() != rt.destination.Addr().Is6() {
-			o.refuse(o.at("source"), "%q is not an address of the destination's family", source)
+		if err != nil || !rt.reaches(addr) {
+			o.refuse(o.at("source"), "%q is not an address of the destination's family, without an interface", source)
 		}
 		rt.options = append(rt.options, [2]string{"src", addr.String()})
 	}
 	if weight := o.number("weight", 1, 256); weight != absent {
-		if rt.destination.Addr().Is6() {
+		switch {
+		case rt.destination.Addr().Is6():
 			o.refuse(o.at("weight"), "only routes of IPv4 have a weight")
+		case rt.kind != "":
+			o.refuse(o.at("weight"), "a route of type %s has none: it has no next hop", rt.kind)
 		}
 		rt.options = append(rt.options, [2]string{"weight", fmt.Sprint(weight)})
 	}
@@ -64,12 +72,18 @@ func parseRoute(o *object) (rt route, present bool) {
 	return rt, state != "absent"
 }
 
+// reaches tells whether the route can name the address, which is one of a host in the
+// destination's family.
+func (r route) reaches(a netip.Addr) bool {
+	return ofHost(a) && (!r.destination.IsValid() || a.Is6() == r.destination.Addr().Is6())
+}
+
 // firstFreePriority is where nmstate begins to count for rules without a priority.
 const firstFreePriority = 30000
 
 // parseRule reads a routing rule; present is false for one that is to be gone.
 func parseRule(o *object) (rl rule, present bool) {
-	rl = rule{path: o.path, priority: o.numberOrDefault("priority", -1), table: o.numberOrDefault("route-table", 0), iif: o.text("iif")}
+	rl = rule{path: o.path, priority: o.numberOrDefault("priority", -1), table: o.numberOrDefault("route-table", 0), iif: o.name("iif")}
 	for _, side := range []struct {
 		key string
 		to  *netip.Prefix
@@ -95,10 +109,14 @@ func parseRule(o *object) (rl rule, present bool) {
 	parseMark(o, &rl)
 	rl.action = o.text("action")
 	o.only("action", rl.action, nowhere...)
-	if rl.iif != "" && !ifName.MatchString(rl.iif) {
-		o.refuse(o.at("iif"), "%q is not an interface name (at most 15 characters)", rl.iif)
+	if rl.iif != "" && !isIfName(rl.iif) {
+		o.refuse(o.at("iif"), badName, rl.iif)
 	}
-	if n := o.number("suppress-prefix-length", 0, 128); n != absent {
+	longest := 32
+	if rl.six {
+		longest = 128
+	}
+	if n := o.number("suppress-prefix-length", 0, longest); n != absent {
 		rl.words = append(rl.words, fmt.Sprintf("suppress_prefixlength %d", n))
 	}
 	o.done()
@@ -124,15 +142,23 @@ func parseRuleFamily(o *object, rl *rule, kind string) {
 
 // parseMark reads the mark that packets of a rule have.
 func parseMark(o *object, rl *rule) {
-	mark, mask := o.number("fwmark", 0, 1<<32-1), o.number("fwmask", 0, 1<<32-1)
+	mark, mask := o.number("fwmark", 0, maxUint32), o.number("fwmask", 0, maxUint32)
 	switch {
 	case mark == absent && mask != absent:
 		o.refuse(o.at("fwmask"), "needs a fwmark")
 	case mask != absent:
-		rl.words = append(rl.words, fmt.Sprintf("fwmark %#x/%#x", mark, mask))
+		rl.words = append(rl.words, "fwmark "+hexadecimal(mark)+"/"+hexadecimal(mask))
 	case mark != absent:
-		rl.words = append(rl.words, fmt.Sprintf("fwmark %#x", mark))
+		rl.words = append(rl.words, "fwmark "+hexadecimal(mark))
 	}
+}
+
+// hexadecimal writes a number as NetworkManager does.
+func hexadecimal(n int) string {
+	if n == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%#x", n)
 }
 
 // parseNetwork accepts a network or a single address.
@@ -144,19 +170,26 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	if err != nil {
 		return netip.Prefix{}, err
 	}
+	if addr.Zone() != "" {
+		return netip.Prefix{}, errors.New("is on one link only")
+	}
 	return netip.PrefixFrom(addr, addr.BitLen()), nil
 }
 
 // prioritize gives rules without a priority one that is free, in their order.
 func (d *document) prioritize() {
+	taken := map[int]bool{}
+	for _, r := range d.rules {
+		taken[r.priority] = true
+	}
 	next := firstFreePriority
 	for i := range d.rules {
 		if d.rules[i].priority != absent {
 			continue
 		}
-		for slices.ContainsFunc(d.rules, func(r rule) bool { return r.priority == next }) {
+		for taken[next] {
 			next++
 		}
-		d.rules[i].priority = next
+		d.rules[i].priority, taken[next] = next, true
 	}
 }

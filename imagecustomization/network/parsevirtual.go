@@ -3,6 +3,7 @@ package network
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ const (
 )
 
 func parseVLAN(o *object) vlan {
-	v := vlan{base: o.text("base-iface"), id: o.number("id", 1, 4094), protocol: o.text("protocol")}
+	v := vlan{base: o.name("base-iface"), id: o.number("id", 1, 4094), protocol: o.text("protocol")}
 	if v.base == "" {
 		o.refuse(o.at("base-iface"), "is missing")
 	}
@@ -78,7 +79,7 @@ func bondMode(mode string) string {
 
 // bondPort reads the settings of one port, which need not be named a second time.
 func bondPort(o *object, ports []port) []port {
-	name := o.text("name")
+	name := o.name("name")
 	if name == "" {
 		o.refuse(o.at("name"), "is missing")
 	}
@@ -101,11 +102,8 @@ var (
 		{name: "max-age", form: formNumber, low: 6, high: 40},
 		{name: "priority", form: formNumber, high: 65535},
 	}
+	ageing        = []member{{name: "mac-ageing-time", key: "ageing-time", form: formNumber, high: 1000000}}
 	bridgeOptions = []member{
-		{name: "mac-ageing-time", key: "ageing-time", form: formNumber, high: 1000000},
-		{name: "group-forward-mask", form: formNumber, high: 65535},
-		{name: "group-fwd-mask", key: "group-forward-mask", form: formNumber, high: 65535},
-		{name: "hash-max", key: "multicast-hash-max", form: formNumber, low: 1, high: maxInt},
 		{name: "multicast-snooping", form: formFlag},
 		{name: "multicast-querier", form: formFlag},
 		{name: "multicast-query-use-ifaddr", form: formFlag},
@@ -131,11 +129,24 @@ func parseBridge(o *object) bridge {
 	b.options = append(b.options, [2]string{"stp", fmt.Sprint(stp.flag("enabled", true))})
 	b.options = append(b.options, stp.members(stpOptions)...)
 	stp.done()
+	b.options = append(b.options, options.members(ageing)...)
+	if mask := forwardMask(options); mask != absent {
+		b.options = append(b.options, [2]string{"group-forward-mask", strconv.Itoa(mask)})
+	}
+	if size := options.number("hash-max", 1, maxInt); size != absent {
+		if size&(size-1) != 0 {
+			options.refuse(options.at("hash-max"), "%d is no power of two", size)
+		}
+		b.options = append(b.options, [2]string{"multicast-hash-max", strconv.Itoa(size)})
+	}
 	b.options = append(b.options, options.members(bridgeOptions)...)
 	if router := options.text("multicast-router"); router != "" {
 		b.options = append(b.options, [2]string{"multicast-router", multicastRouter(options, router)})
 	}
 	if group := options.mac("group-addr"); group != "" && group != "01:80:C2:00:00:00" {
+		if !groupAddress.MatchString(group) {
+			options.refuse(options.at("group-addr"), "%s is none of 01:80:C2:00:00:00 and 01:80:C2:00:00:04 to 0F", group)
+		}
 		b.options = append(b.options, [2]string{"group-address", group})
 	}
 	protocol := options.text("vlan-protocol")
@@ -158,6 +169,28 @@ func parseBridge(o *object) bridge {
 	return b
 }
 
+// groupAddress is one of the link's that a bridge may take for itself.
+var groupAddress = regexp.MustCompile(`^01:80:C2:00:00:0[4-9A-F]$`)
+
+// neverForwarded are the bits of protocols of the link itself: STP, pause frames and LACP.
+const neverForwarded = 7
+
+// forwardMask takes which protocols of the link are forwarded. nmstate has two names for it.
+func forwardMask(o *object) int {
+	mask, again := o.number("group-forward-mask", 0, 65535), o.number("group-fwd-mask", 0, 65535)
+	name := "group-forward-mask"
+	switch {
+	case mask == absent:
+		mask, name = again, "group-fwd-mask"
+	case again != absent && again != mask:
+		o.refuse(o.at("group-fwd-mask"), "must equal group-forward-mask, they are one setting")
+	}
+	if mask != absent && mask&neverForwarded != 0 {
+		o.refuse(o.at(name), "no bridge forwards STP, pause frames and LACP, which are the lowest three bits")
+	}
+	return mask
+}
+
 // multicastRouter returns the word for what the kernel has a number for.
 func multicastRouter(o *object, given string) string {
 	words := []string{"disabled", "auto", "enabled"}
@@ -171,7 +204,7 @@ func multicastRouter(o *object, given string) string {
 }
 
 func (b *bridge) addPort(o *object) {
-	p := port{path: o.path, name: o.text("name")}
+	p := port{path: o.path, name: o.name("name")}
 	if p.name == "" {
 		o.refuse(o.at("name"), "is missing")
 	}
@@ -196,21 +229,26 @@ func (b *bridge) addPort(o *object) {
 
 // portVLANs are the VLANs of a bridge's port, in NetworkManager's order.
 func portVLANs(o *object) []string {
-	vlans := map[int]string{}
+	vlans, taken := map[int]string{}, map[int]bool{}
 	mode, tag, native := o.text("mode"), o.number("tag", 0, 4094), o.flag("enable-native", false)
 	o.only("mode", mode, "access", "trunk")
 	for _, t := range o.objects("trunk-tags") {
 		id, ids := t.number("id", 1, 4094), t.child("id-range")
 		low, high := ids.number("min", 1, 4094), ids.number("max", 1, 4094)
 		ids.done()
+		if id != absent && low == absent && high == absent {
+			low, high = id, id
+			id = absent
+		}
+		twice := firstTaken(taken, low, high)
 		switch {
 		case mode != "trunk":
 			t.refuse(t.path, "only a port of mode trunk has trunk-tags")
-		case vlans[max(id, low)] != "":
-			t.refuse(t.path, "VLAN %d appears twice", max(id, low))
-		case id != absent && low == absent && high == absent:
-			vlans[id] = strconv.Itoa(id)
-		case id == absent && low != absent && high >= low:
+		case twice != absent:
+			t.refuse(t.path, "VLAN %d appears twice", twice)
+		case id == absent && low != absent && high == low:
+			vlans[low] = strconv.Itoa(low)
+		case id == absent && low != absent && high > low:
 			vlans[low] = fmt.Sprintf("%d-%d", low, high)
 		default:
 			t.refuse(t.path, "needs either an id or an id-range with min and max")
@@ -227,7 +265,7 @@ func portVLANs(o *object) []string {
 		o.refuse(o.at("tag"), "a port of mode trunk needs enable-native for it")
 	case native && tag < 1:
 		o.refuse(o.at("tag"), "is missing")
-	case tag > 0 && vlans[tag] != "":
+	case tag > 0 && taken[tag]:
 		o.refuse(o.at("tag"), "%d is among the trunk-tags, too", tag)
 	}
 	if tag > 0 {
@@ -240,8 +278,20 @@ func portVLANs(o *object) []string {
 	return out
 }
 
+// firstTaken marks the VLANs of a range, and returns the first that was taken before, or absent.
+func firstTaken(taken map[int]bool, low, high int) int {
+	twice := absent
+	for id := low; low != absent && id <= high; id++ {
+		if taken[id] && twice == absent {
+			twice = id
+		}
+		taken[id] = true
+	}
+	return twice
+}
+
 func parseVRF(o *object) vrf {
-	v := vrf{table: o.number("route-table-id", 1, 1<<31-1), ports: append(o.ports("port"), o.ports("ports")...)}
+	v := vrf{table: o.number("route-table-id", 1, maxUint32), ports: append(o.ports("port"), o.ports("ports")...)}
 	if v.table == absent {
 		o.refuse(o.at("route-table-id"), "is missing")
 	}

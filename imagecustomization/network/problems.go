@@ -3,10 +3,16 @@ package network
 import (
 	"errors"
 	"fmt"
+	"strings"
+	"unicode"
 )
 
 // ErrUnsupported is wrapped by every refusal; its text names the field.
 var ErrUnsupported = errors.New("network settings cannot be translated")
+
+// Limits of what an error says: it becomes the message of a condition, for a person. A
+// problem is cut after as many bytes.
+const maxProblems, maxProblem = 20, 400
 
 // untranslated is what is wrong with a document, or what this translator lacks.
 type untranslated struct {
@@ -17,7 +23,11 @@ type untranslated struct {
 
 // Error implements error.
 func (u *untranslated) Error() string {
-	return fmt.Sprintf("%v: %v", ErrUnsupported, errors.Join(u.problems...))
+	text := fmt.Sprintf("%v: %v", ErrUnsupported, errors.Join(u.problems[:min(len(u.problems), maxProblems)]...))
+	if more := len(u.problems) - maxProblems; more > 0 {
+		text += fmt.Sprintf("\nand %d more", more)
+	}
+	return text
 }
 
 // Unwrap implements the errors package's tree.
@@ -45,7 +55,17 @@ func (r *reader) refuse(path, format string, args ...any) {
 
 // leave notes what nmstate has and this translator lacks.
 func (r *reader) leave(path, format string, args ...any) {
-	r.problems = append(r.problems, fmt.Errorf("%s: "+format, append([]any{path}, args...)...))
+	// Members of a document are part of it, and a message may reach a terminal.
+	text := strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) && c != '\n' {
+			return unicode.ReplacementChar
+		}
+		return c
+	}, fmt.Sprintf("%s: "+format, append([]any{path}, args...)...))
+	if len(text) > maxProblem {
+		text = strings.ToValidUTF8(text[:maxProblem], "") + "..."
+	}
+	r.problems = append(r.problems, errors.New(text))
 }
 
 func (r *reader) err() error {

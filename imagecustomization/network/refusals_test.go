@@ -360,7 +360,7 @@ func TestNetworkDataRefusals(t *testing.T) {
 
 // takes finds the keys that a source file takes out of a document: as arguments
 // of the methods of object, and in its tables.
-var takes = regexp.MustCompile(`\.(?:text|number|numberOrDefault|flag|maybe|child|list|strings|objects|word|mac|ports)\("([^"]+)"|\{name: "([^"]+)"|\{"(ip-[a-z]+)"`)
+var takes = regexp.MustCompile(`\.(?:text|name|number|numberOrDefault|remark|station|flag|maybe|child|list|strings|objects|word|mac|ports)\("([^"]+)"|\{name: "([^"]+)"|\{"(ip-[a-z]+)"`)
 
 // A key that is new in the parser needs a row that shows how a bad value of it is
 // refused.

@@ -24,7 +24,7 @@ func (c *check) manifest(name string, m map[string]any) {
 		}
 	case "ClusterInstance":
 		c.nodes(name+", spec", spec)
-	case "List":
+	case "List", "SecretList", "NMStateConfigList", "SiteConfigList", "ClusterInstanceList":
 		for _, item := range list(m, "items") {
 			c.manifest(named(name, item), item)
 		}
@@ -83,12 +83,7 @@ func (c *check) logical(name string, document, interfaces any) {
 	for _, i := range list(map[string]any{"interfaces": interfaces}, "interfaces") {
 		cards = append(cards, network.Card{Name: text(i, "name"), Address: text(i, "macAddress")})
 	}
-	byName, err := network.CardsByName(cards)
-	if err != nil {
-		c.add(name, network.Settings{}, err)
-		return
-	}
-	s, err := c.live.Translate(raw, byName)
+	s, err := c.live.TranslateLogical(raw, cards)
 	c.add(name, s, err)
 }
 

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"sigs.k8s.io/yaml"
 
@@ -45,11 +46,13 @@ func Folder(dir string, live network.Live) ([]Result, error) {
 		if err != nil || entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) {
 			return err
 		}
-		raw, err := root.ReadFile(path)
-		if err != nil {
-			return err
+		raw, regular, err := read(root, path)
+		switch {
+		case err != nil:
+			c.add(path, network.Settings{}, err)
+		case regular:
+			c.file(path, raw)
 		}
-		c.file(path, raw)
 		return nil
 	})
 	err = errors.Join(err, root.Close())
@@ -57,6 +60,24 @@ func Folder(dir string, live network.Live) ([]Result, error) {
 		err = fmt.Errorf("%w in %s: it holds nmstate documents, network_data.json, or manifests with them", ErrNothing, dir)
 	}
 	return c.results, err
+}
+
+// maxFile is the size of the largest file that is read: many manifests, and no disk image.
+const maxFile = 64 << 20
+
+// read reads a file; regular is false for a pipe and the like, which are left out.
+func read(root *os.Root, path string) (raw []byte, regular bool, err error) {
+	info, err := root.Stat(path)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case !info.Mode().IsRegular():
+		return nil, false, nil
+	case info.Size() > maxFile:
+		return nil, false, fmt.Errorf("has %d bytes, and at most %d are read", info.Size(), maxFile)
+	}
+	raw, err = root.ReadFile(path)
+	return raw, true, err
 }
 
 // check collects results.
@@ -67,7 +88,7 @@ type check struct {
 
 // add notes what became of one description.
 func (c *check) add(name string, s network.Settings, err error) {
-	r := Result{Name: name, Way: network.WayRefused}
+	r := Result{Name: strings.ToValidUTF8(strings.Map(printable, name), "?"), Way: network.WayRefused}
 	switch {
 	case err != nil:
 		r.Fields = fields(err)
@@ -79,10 +100,18 @@ func (c *check) add(name string, s network.Settings, err error) {
 	c.results = append(c.results, r)
 }
 
+// printable replaces what would be an order to the terminal that a name is shown on.
+func printable(c rune) rune {
+	if unicode.IsControl(c) {
+		return unicode.ReplacementChar
+	}
+	return c
+}
+
 // fields puts an error on one line.
 func fields(err error) string {
 	text := strings.TrimPrefix(err.Error(), network.ErrUnsupported.Error()+": ")
-	return strings.ReplaceAll(text, "\n", "; ")
+	return strings.Map(printable, strings.ReplaceAll(text, "\n", "; "))
 }
 
 // file looks at the documents of a file.

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -47,6 +48,15 @@ var fleet = map[string]struct {
 		"apiVersion: agent-install.openshift.io/v1beta1\nkind: NMStateConfig\nmetadata: {name: node-0}\nspec:\n  interfaces: [{name: nic1, macAddress: '52:54:00:00:00:01'}]\n  config: {interfaces: [{name: nic2}]}\n",
 		[]networkcheck.Result{{Name: "nmstateconfig.yaml, NMStateConfig node-0", Way: network.WayRefused, Fields: "interfaces[0].name: nic2 has no address in the map of addresses, and is no name that a kernel gives; add it to the map"}},
 	},
+	"halfway.yaml": {
+		"apiVersion: agent-install.openshift.io/v1beta1\nkind: NMStateConfigList\nitems:\n" +
+			"- {apiVersion: agent-install.openshift.io/v1beta1, kind: NMStateConfig, metadata: {name: nobody}, spec: {config: {interfaces: [{name: eth0}]}}}\n" +
+			"- {apiVersion: agent-install.openshift.io/v1beta1, kind: NMStateConfig, metadata: {name: nothing}, spec: {interfaces: [{name: nic1, macAddress: '52:54:00:00:00:01'}]}}\n",
+		[]networkcheck.Result{
+			{Name: "halfway.yaml, NMStateConfig nobody", Way: network.WayRefused, Fields: "interfaces of the map of addresses: is empty"},
+			{Name: "halfway.yaml, NMStateConfig nothing", Way: network.WayRefused, Fields: "document: is empty"},
+		},
+	},
 	"agent-config.yaml": {
 		"apiVersion: v1beta1\nkind: AgentConfig\nmetadata: {name: site}\nhosts:\n- {hostname: a, interfaces: [{name: nic1, macAddress: '52:54:00:00:00:01'}], networkConfig: {interfaces: [{name: nic1}]}}\n- {hostname: b}\n",
 		[]networkcheck.Result{{Name: "agent-config.yaml, AgentConfig site, hosts[0]", Way: network.WayTranslated}},
@@ -85,6 +95,36 @@ func TestWaysOfAFleet(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(results).To(ContainElement(And(HaveField("Name", "beyond.yml"), HaveField("Way", network.WayRefused), HaveField("Fields", And(ContainSubstring("interfaces[1].type"), ContainSubstring("too old"))))))
 	g.Expect(results).NotTo(ContainElement(HaveField("Way", network.WayNmstatectl)))
+}
+
+// One file that cannot be read says nothing of the others, and nothing is waited for.
+func TestFilesThatCannotBeRead(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	g.Expect(os.WriteFile(filepath.Join(dir, "able.yaml"), []byte(able), 0o600)).To(Succeed())
+	g.Expect(os.Symlink("nowhere", filepath.Join(dir, "a-link.yaml"))).To(Succeed())
+	g.Expect(os.Symlink("/etc/hostname", filepath.Join(dir, "away.yaml"))).To(Succeed())
+	g.Expect(syscall.Mkfifo(filepath.Join(dir, "pipe.yaml"), 0o600)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(dir, "huge.yaml"), nil, 0o600)).To(Succeed())
+	g.Expect(os.Truncate(filepath.Join(dir, "huge.yaml"), 1<<40)).To(Succeed())
+	results, err := networkcheck.Folder(dir, network.Live{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(results).To(ConsistOf(
+		And(HaveField("Name", "able.yaml"), HaveField("Way", network.WayTranslated)),
+		And(HaveField("Name", "a-link.yaml"), HaveField("Way", network.WayRefused), HaveField("Fields", ContainSubstring("no such file"))),
+		And(HaveField("Name", "away.yaml"), HaveField("Way", network.WayRefused), HaveField("Fields", ContainSubstring("escapes"))),
+		And(HaveField("Name", "huge.yaml"), HaveField("Way", network.WayRefused), HaveField("Fields", ContainSubstring("bytes"))),
+	))
+}
+
+// What is shown is no order to the terminal.
+func TestNothingOfAFileReachesTheTerminalAsItIs(t *testing.T) {
+	g := NewWithT(t)
+	dir := t.TempDir()
+	g.Expect(os.WriteFile(filepath.Join(dir, "a.yaml"), []byte(`{"apiVersion": "v1", "kind": "AgentConfig", "metadata": {"name": "a\u001b[2J"}, "hosts": [{"interfaces": [{"name": "nic1", "macAddress": "52:54:00:00:00:01"}], "networkConfig": {"interfaces": [{"name": "nic1", "\u001b[2J": 1}]}}]}`), 0o600)).To(Succeed())
+	results, err := networkcheck.Folder(dir, network.Live{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(results).To(ConsistOf(And(HaveField("Name", Not(ContainSubstring("\x1b"))), HaveField("Fields", And(ContainSubstring("not supported"), Not(ContainSubstring("\x1b")))))))
 }
 
 func TestAFolderWithoutNetworks(t *testing.T) {

@@ -42,6 +42,21 @@ const (
 // ConditionImageCreated is the condition type of an InfraEnv.
 const ConditionImageCreated = "ImageCreated"
 
+// ConditionStaticNetworks is the condition type of an InfraEnv that selects NMStateConfigs:
+// True when each of its hosts has the network that was written for it. It is none of the
+// contract's; those who only know the contract read over it.
+const ConditionStaticNetworks = "StaticNetworks"
+
+// Reasons of the condition StaticNetworks.
+const (
+	// ReasonNetworksTaken means that all are in the images.
+	ReasonNetworksTaken = "NetworksTaken"
+	// ReasonNetworksLeftOut means that some are not; the message names them.
+	ReasonNetworksLeftOut = "NetworksLeftOut"
+	// ReasonNoNetworkSelected means that the selector finds none.
+	ReasonNoNetworkSelected = "NoNetworkSelected"
+)
+
 // ConditionQueryErrors is the condition type of an AgentClassification.
 const ConditionQueryErrors = "QueryErrors"
 

@@ -106,7 +106,7 @@ type InfraEnvStatus struct {
 	// CreatedTime is when the image last changed.
 	// +optional
 	CreatedTime *metav1.Time `json:"createdTime,omitempty"`
-	// Conditions of the environment; type ImageCreated.
+	// Conditions of the environment; types ImageCreated and StaticNetworks.
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
 	// AgentLabelSelector selects the Agents of this environment.

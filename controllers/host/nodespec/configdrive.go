@@ -7,7 +7,8 @@ import (
 	"regexp"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-	"sigs.k8s.io/yaml"
+
+	"github.com/ironflow/ironflow/api/yamldoc"
 )
 
 // ConfigDrive is what an instance is given: the contents of the host's Secrets.
@@ -62,11 +63,18 @@ func ParseObject(raw []byte) (map[string]any, error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
-	var m map[string]any
-	if err := yaml.Unmarshal(raw, &m); err != nil {
+	value, err := yamldoc.Decode(raw)
+	if whole, ok := errors.AsType[*yamldoc.LimitError](err); ok {
+		return nil, fmt.Errorf("it is refused: it %w", whole)
+	}
+	if err != nil {
 		if line := lineOf.FindString(err.Error()); line != "" {
 			return nil, fmt.Errorf("it is neither a YAML nor a JSON object: see %s", line)
 		}
+		return nil, errors.New("it is neither a YAML nor a JSON object")
+	}
+	m, ok := value.(map[string]any)
+	if !ok && value != nil {
 		return nil, errors.New("it is neither a YAML nor a JSON object")
 	}
 	return m, nil
