@@ -86,8 +86,8 @@ func (s *Step) Run(ctx context.Context, req *step.Request) step.Report {
 		if v := Decide(f.obs); v.Action == Finish { // the image does not fit: nothing is opened
 			return f.report(ctx, v.Cause, nil)
 		}
-		if err := f.prepare(ctx); err != nil {
-			return f.report(ctx, HostTrouble, err)
+		if cause, err := f.prepare(ctx); err != nil {
+			return f.report(ctx, cause, err)
 		}
 	}
 	return f.run(ctx)
@@ -168,18 +168,19 @@ func (f *follower) resume(state hostfile.StepState, unit systemd.Properties) {
 
 // prepare writes the step file and opens the gate, in this order: an open gate
 // without a step file would be nobody's. An installer of an earlier attempt of this
-// boot, whose step was killed, has no owner any more and may write the disk just now.
-func (f *follower) prepare(ctx context.Context) error {
+// boot, whose step was killed, has no owner any more and may write the disk just now:
+// unless it is gone, nothing is started beside it.
+func (f *follower) prepare(ctx context.Context) (Cause, error) {
 	if f.foreign != nil {
-		if err := f.foreign.Remove(ctx); err != nil { // its name stays taken, so that no second one can begin
-			f.log.Warn("the container of an earlier attempt's installer was not removed", "error", err)
+		if err := f.foreign.Remove(ctx); err != nil {
+			return InstallerStays, err
 		}
 	}
 	if err := f.host.ForgetEarlier(); err != nil {
-		return err
+		return HostTrouble, err
 	}
 	if err := f.save(); err != nil {
-		return err
+		return HostTrouble, err
 	}
-	return f.host.OpenGate()
+	return HostTrouble, f.host.OpenGate()
 }
