@@ -18,6 +18,8 @@ import (
 type target struct {
 	blockdev.Disk
 	why string
+	// warning is what is odd about it.
+	warning string
 	// args are the kernel arguments that the installed system needs to find it.
 	args []string
 	// kept are the disks and arrays that stay as they are.
@@ -50,6 +52,9 @@ func (s *Step) choose(ctx context.Context, req *step.Request, plan Plan) (target
 		return target{}, err
 	}
 	t := target{Disk: chosen, why: why}
+	if twins := host.Twins(chosen.Path); len(twins) > 0 {
+		t.warning = fmt.Sprintf("%s is one path of a disk that %s reaches too, and multipathd has made no multipath disk of them: the installed system depends on this one path", chosen.Path, strings.Join(twins, ", "))
+	}
 	for _, d := range writable.Flatten(host.Tree) {
 		if host.Kept(d.Path) != "" {
 			t.kept = append(t.kept, d.Path)

@@ -61,6 +61,9 @@ func (p Plan) keep(ctx context.Context, run hostexec.Exec, host *writable.Host, 
 		for _, hints := range p.Skip.Disks {
 			if hints.fits(d) {
 				host.Keep(d.Path, fmt.Sprintf("the node's %s has %s", skipMember, hints))
+				for _, twin := range host.Twins(d.Path) {
+					host.Keep(twin, fmt.Sprintf("it is the same disk as %s, and the node's %s has %s", d.Path, skipMember, hints))
+				}
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -87,7 +88,7 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 	if err != nil {
 		return failed(err)
 	}
-	req.Log.Info("disk chosen", "disk", disk.Path, "why", disk.why)
+	req.Log.Info("disk chosen", "disk", disk.Path, "why", disk.why, "warning", disk.warning)
 	plan.KernelArgs = slices.Concat(disk.args, plan.KernelArgs)
 	state, err := begin(host, req.Node.UUID)
 	if err != nil {
@@ -112,6 +113,8 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 	if err != nil {
 		return failed(err)
 	}
+	warning = strings.TrimPrefix(strings.Join([]string{disk.warning, warning}, "; "), "; ")
+	warning = strings.TrimSuffix(warning, "; ")
 	marker := hostfile.Installed{
 		BootID: state.BootID, InvocationID: state.InvocationID, NodeUUID: state.NodeUUID,
 		Disk: disk.Path, ImageDigest: plan.HashValue, Time: time.Now().UTC(),

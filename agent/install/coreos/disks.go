@@ -21,6 +21,9 @@ func (i *Installer) unused(ctx context.Context, disk string) error {
 	if err != nil {
 		return err
 	}
+	if twins := host.Twins(disk); len(twins) > 0 {
+		i.Log.Warn("the disk has several paths, of which multipathd has made no disk", "disk", disk, "others", twins)
+	}
 	err = host.Refusal(disk)
 	if path, ok := errors.AsType[*writable.PathError](err); ok {
 		return fmt.Errorf("%w; the order must name that", path)

@@ -1,0 +1,108 @@
+package writable
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/customdeploy/blockdev"
+	"github.com/ironflow/ironflow/customdeploy/diskuse"
+	"github.com/ironflow/ironflow/customdeploy/source"
+)
+
+// Twins are the other paths of the disk that nobody has made one disk of: a LUN of which
+// multipathd has no map shows as several disks. What is written to one of them is
+// written to all.
+func (h *Host) Twins(disk string) []string {
+	device, ok := blockdev.Find(h.Tree, disk)
+	if !ok {
+		return nil
+	}
+	var all []string
+	for _, name := range h.uses.twins(device.KernelName()) {
+		all = append(all, "/dev/"+name)
+	}
+	return all
+}
+
+// refusedTwin says why the disk may not be written because of another path of it.
+func (h *Host) refusedTwin(disk string) error {
+	for _, twin := range h.Twins(disk) {
+		if err := h.refusedAlone(twin); err != nil {
+			return fmt.Errorf("%s is the same disk as %s (one LUN, two paths): %w", disk, twin, err)
+		}
+	}
+	return nil
+}
+
+// refusedAlone looks at one path: in the tree, or in sysfs where the tree has only the
+// disks that were asked for.
+func (h *Host) refusedAlone(twin string) error {
+	if device, ok := blockdev.Find(h.Tree, twin); ok {
+		return h.refused(device)
+	}
+	name := strings.TrimPrefix(twin, "/dev/")
+	m := h.uses.machine
+	for _, above := range diskuse.Holders(m, name, nil) {
+		if strings.HasPrefix(m.Line(blockDir, above, "dm/uuid"), "mpath-") {
+			return &PathError{Path: twin, Disk: "/dev/mapper/" + m.Line(blockDir, above, "dm/name")}
+		}
+	}
+	if at := diskuse.InUse(m, name, h.uses.table); len(at) > 0 {
+		return fmt.Errorf("%s is in use: something of it is mounted on %s", twin, at[0])
+	}
+	return nil
+}
+
+const blockDir = "/sys/block"
+
+// twins are the kernel's names of the other disks with the same identity. Those that a
+// multipath disk is made of are none of its: they are that disk.
+func (u uses) twins(name string) []string {
+	members := []string{name}
+	if strings.HasPrefix(u.machine.Line(blockDir, name, "dm/uuid"), "mpath-") {
+		members = u.machine.Names(blockDir, name, "slaves")
+	}
+	if len(members) == 0 || u.identities()[members[0]] == "" {
+		return nil
+	}
+	var all []string
+	for _, other := range slices.Sorted(maps.Keys(u.identities())) {
+		if u.identities()[other] == u.identities()[members[0]] && !slices.Contains(members, other) {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
+// identities are those of all disks, by the kernel's names.
+func identities(dir hostfile.Dir, m source.Machine) map[string]string {
+	all := map[string]string{}
+	for _, name := range m.Names(blockDir) {
+		if id := identity(dir, m, name); id != "" {
+			all[name] = id
+		}
+	}
+	return all
+}
+
+// identity is what two paths of one disk have in common, and two disks do not; empty
+// where that is not known, and for what is no disk by itself. Some disks of equal make
+// share a world-wide name or a serial number, so all must be equal.
+func identity(dir hostfile.Dir, m source.Machine, name string) string {
+	if len(m.Names(blockDir, name, "slaves")) > 0 || !m.Exists(blockDir, name, "device") {
+		return ""
+	}
+	known, err := blockdev.Properties(dir, name)
+	if err != nil {
+		return ""
+	}
+	wwn := source.First(known["ID_WWN_WITH_EXTENSION"], known["ID_WWN"])
+	if strings.Trim(wwn[strings.LastIndexAny(wwn, "x.")+1:], "0-") == "" { // made up
+		return ""
+	}
+	serial := source.First(known["ID_SCSI_SERIAL"], known["ID_SERIAL_SHORT"], known["ID_SERIAL"])
+	return strings.Join([]string{wwn, serial, m.Line(blockDir, name, "size")}, " ")
+}
