@@ -94,7 +94,7 @@ func run(newUnits Units, args []string, stdin io.Reader, stdout, stderr io.Write
 	}
 	steps := step.Registry{
 		installer.Definition(),
-		(&coreos.Step{Exec: inRoot, Installer: hostexec.Root{Host: host, Both: true}.Exec, Hostname: os.Hostname}).Definition(),
+		(&coreos.Step{Exec: inRoot, Installer: hostexec.Root{Host: host, Both: true}.Exec, Hostname: os.Hostname, Alone: installer.Alone}).Definition(),
 		(&confirm.Step{Units: units, Assisted: installer, Bootable: bootable}).Definition(),
 	}
 	switch args[0] {

@@ -44,6 +44,9 @@ type Step struct {
 	Installer hostexec.Exec
 	// Hostname is the host's present name.
 	Hostname func() (string, error)
+	// Alone tells whether another installer may be at work on the host, such as the
+	// agent's; nil asks nobody.
+	Alone func(ctx context.Context, host assisted.Host) error
 }
 
 // Definition is the step for the registry.
@@ -82,6 +85,11 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 		return failed(err)
 	}
 	defer unlock()
+	if s.Alone != nil {
+		if err := s.Alone(ctx, host); err != nil {
+			return failed(err)
+		}
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limits.Total, errTotal)
 	defer cancel()
 	disk, err := s.choose(ctx, req, plan)
