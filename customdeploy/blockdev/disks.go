@@ -192,6 +192,9 @@ func pathLinks(host hostfile.Dir) map[string][]string {
 // shows only in part. The device mapper has names of its own for them.
 func (d *Disk) addNames(ctx context.Context, run hostexec.Exec) error {
 	out, err := hostexec.Output(ctx, run, "udevadm", "info", "--query=property", "--name="+d.Path)
+	if hostexec.ExitStatus(err) > 0 && !hostexec.Missing(err) {
+		return nil // it has gone, or udev has not seen it yet: lsblk has said what there is
+	}
 	if err != nil {
 		return err
 	}

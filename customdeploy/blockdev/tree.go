@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
@@ -78,7 +79,11 @@ const rescanTime = time.Minute
 func Rescan(ctx context.Context, run hostexec.Exec, disk string, warn func(error)) {
 	ctx, cancel := context.WithTimeoutCause(ctx, rescanTime, fmt.Errorf("no end in %v", rescanTime))
 	defer cancel()
-	for _, argv := range [][]string{{"blockdev", "--rereadpt", disk}, {"udevadm", "settle"}} {
+	read := []string{"blockdev", "--rereadpt", disk}
+	if strings.HasPrefix(disk, "/dev/mapper/") || strings.HasPrefix(disk, "/dev/dm-") { // the kernel has no partitions there
+		read = []string{"kpartx", "-u", disk}
+	}
+	for _, argv := range [][]string{read, {"udevadm", "settle"}} {
 		if _, err := hostexec.Output(ctx, run, argv...); err != nil {
 			warn(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -121,8 +122,21 @@ func refusals(disks []blockdev.Disk, host *writable.Host) error {
 // What the firmware tells: that it is UEFI, and its table of iSCSI targets.
 const (
 	firmwareUEFI = "/sys/firmware/efi"
-	bootTable    = "/sys/firmware/ibft"
+	firmwareDir  = "/sys/firmware"
 )
+
+// bootTables are the firmware's tables of iSCSI targets below [firmwareDir]: by the
+// kernel's module, by an adapter that does iSCSI itself, and raw, where the live system
+// has not loaded the module.
+var bootTables = []string{"ibft", "iscsi_boot*", "acpi/tables/iBFT"}
+
+// bootsISCSI tells whether the firmware knows any target.
+func bootsISCSI(dir hostfile.Dir) bool {
+	return slices.ContainsFunc(bootTables, func(table string) bool {
+		found, err := filepath.Glob(filepath.Join(dir.Path(firmwareDir), table))
+		return err == nil && len(found) > 0
+	})
+}
 
 func exists(dir hostfile.Dir, path string) bool {
 	_, err := os.Stat(dir.Path(path))
@@ -153,8 +167,8 @@ func (t target) kernelArgs(own []string, dir hostfile.Dir) ([]string, error) {
 		args = append(args, raidArgs...)
 	}
 	if t.overISCSI() && !has("netroot=iscsi:", "rd.iscsi.") {
-		if !exists(dir, bootTable) {
-			return nil, fmt.Errorf("%s is an iSCSI disk that the firmware does not know (there is no %s), so the machine cannot boot from it: set the target up in the firmware, or give netroot=iscsi:… in coreos_append_karg", t.Path, bootTable)
+		if !bootsISCSI(dir) {
+			return nil, fmt.Errorf("%s is an iSCSI disk that the firmware does not know (it has no table of iSCSI targets), so the machine cannot boot from it: set the target up in the firmware, or give netroot=iscsi:… in coreos_append_karg", t.Path)
 		}
 		args = append(args, iscsiArgs...)
 	}

@@ -285,13 +285,16 @@ func TestArgumentsOfTheDisk(t *testing.T) {
 		transport, disk string
 		own             []any
 		firmware        bool
+		table           string
 		want, reason    string
 	}{
-		"a plain disk":                    {disk: "/dev/sde"},
-		"multipath over FC":               {disk: "/dev/mapper/mpatha", transport: "fc", want: multipath},
-		"the user's own":                  {disk: "/dev/mapper/mpatha", transport: "fc", own: []any{"root=UUID=1", "rd.multipath=default"}, want: "--append-karg=root=UUID=1 --append-karg=rd.multipath=default"},
-		"multipath over iSCSI":            {disk: "/dev/mapper/mpatha", transport: "iscsi", firmware: true, want: multipath + " --append-karg=rd.iscsi.firmware=1"},
-		"iSCSI that the firmware ignores": {disk: "/dev/mapper/mpatha", transport: "iscsi", reason: "/dev/mapper/mpatha is an iSCSI disk that the firmware does not know (there is no /sys/firmware/ibft)"},
+		"a plain disk":                                         {disk: "/dev/sde"},
+		"multipath over FC":                                    {disk: "/dev/mapper/mpatha", transport: "fc", want: multipath},
+		"the user's own":                                       {disk: "/dev/mapper/mpatha", transport: "fc", own: []any{"root=UUID=1", "rd.multipath=default"}, want: "--append-karg=root=UUID=1 --append-karg=rd.multipath=default"},
+		"multipath over iSCSI":                                 {disk: "/dev/mapper/mpatha", transport: "iscsi", firmware: true, want: multipath + " --append-karg=rd.iscsi.firmware=1"},
+		"iSCSI that the firmware ignores":                      {disk: "/dev/mapper/mpatha", transport: "iscsi", reason: "/dev/mapper/mpatha is an iSCSI disk that the firmware does not know (it has no table of iSCSI targets)"},
+		"iSCSI by an adapter that does it itself":              {disk: "/dev/mapper/mpatha", transport: "iscsi", table: "/sys/firmware/iscsi_boot0/target0/target-name", want: multipath + " --append-karg=rd.iscsi.firmware=1"},
+		"iSCSI by the firmware's table, of which no module is": {disk: "/dev/mapper/mpatha", transport: "iscsi", table: "/sys/firmware/acpi/tables/iBFT", want: multipath + " --append-karg=rd.iscsi.firmware=1"},
 		"iSCSI of the user's own": {
 			disk: "/dev/mapper/mpatha", transport: "iscsi", own: []any{"netroot=iscsi:192.0.2.1::::iqn.2026-01.example:root"},
 			want: multipath + " --append-karg=netroot=iscsi:192.0.2.1::::iqn.2026-01.example:root",
@@ -302,6 +305,9 @@ func TestArgumentsOfTheDisk(t *testing.T) {
 			m, s, written := listed(t, fmt.Sprintf(fleet, tc.transport), fleetTree)
 			if tc.firmware {
 				played.Write(t, m.host, "/sys/firmware/ibft/target0/target-name", "iqn.2026-01.example:root\n")
+			}
+			if tc.table != "" {
+				played.Write(t, m.host, tc.table, "iqn.2026-01.example:root\n")
 			}
 			install, ran := m.install, ""
 			m.install = func(ctx context.Context, argv []string, line func(string)) error {
@@ -321,4 +327,38 @@ func TestArgumentsOfTheDisk(t *testing.T) {
 			g.Expect(strings.TrimSpace(strings.TrimSuffix(args, "--offline "+tc.disk))).To(Equal(tc.want))
 		})
 	}
+}
+
+// arrayOnPaths is an array on a multipath disk, and a plain disk.
+const arrayOnPaths = `{"blockdevices": [
+	{"path": "/dev/sda", "kname": "sda", "type": "disk", "size": 107374182400, "hctl": "1:0:0:0"},
+	{"path": "/dev/mapper/mpatha", "kname": "dm-0", "type": "mpath", "size": 107374182400},
+	{"path": "/dev/sdb", "kname": "sdb", "type": "disk", "size": 107374182400, "hctl": "2:0:0:0"},
+	{"path": "/dev/sde", "kname": "sde", "type": "disk", "size": 322122547200, "serial": "E"}]}`
+
+const arrayOnPathsTree = `{"blockdevices": [
+	{"path": "/dev/sda", "kname": "sda", "type": "disk", "children": [{"path": "/dev/mapper/mpatha", "kname": "dm-0", "type": "mpath", "children": [
+		{"path": "/dev/mapper/mpatha1", "kname": "dm-1", "type": "part", "fstype": "linux_raid_member", "children": [{"path": "/dev/md0", "kname": "md0", "type": "raid1"}]}]}]},
+	{"path": "/dev/sdb", "kname": "sdb", "type": "disk", "children": [{"path": "/dev/mapper/mpatha", "kname": "dm-0", "type": "mpath", "children": [
+		{"path": "/dev/mapper/mpatha1", "kname": "dm-1", "type": "part", "fstype": "linux_raid_member", "children": [{"path": "/dev/md0", "kname": "md0", "type": "raid1"}]}]}]},
+	{"path": "/dev/sde", "kname": "sde", "type": "disk"}]}`
+
+// TestAnArrayOnAMultipathDiskThatTheNodeSkips: it lies on the disk behind the paths, which
+// is the one that must stay.
+func TestAnArrayOnAMultipathDiskThatTheNodeSkips(t *testing.T) {
+	g := NewWithT(t)
+	m, s, written := listed(t, arrayOnPaths, arrayOnPathsTree)
+	r := s.Run(t.Context(), order(m, step.Node{
+		InstanceInfo: map[string]any{}, Properties: map[string]any{"skip_block_devices": []any{map[string]any{"hctl": "1:0:0:0"}}},
+	}))
+	g.Expect(*written).To(Equal("/dev/sde"), "%+v", r)
+	g.Expect(m.commands).NotTo(ContainElement(MatchRegexp("^(wipefs|mdadm)")))
+}
+
+// TestAnArrayThatStaysOnTheChosenMultipathDisk: it would hold the installed disk.
+func TestAnArrayThatStaysOnTheChosenMultipathDisk(t *testing.T) {
+	g := NewWithT(t)
+	run, _ := raidHost(arrayOnPathsTree, "mdadm --stop")
+	_, err := removeRAIDs(t.Context(), run, "/dev/mapper/mpatha", func(error) {})
+	g.Expect(err).To(MatchError(ContainSubstring("remove the software RAID /dev/md0 on /dev/mapper/mpatha")))
 }

@@ -69,7 +69,7 @@ func (p Plan) keep(ctx context.Context, run hostexec.Exec, host *writable.Host, 
 	}
 	for _, array := range raidsOf(host.Tree).arrays {
 		why := ""
-		for _, disk := range array.disks {
+		for _, disk := range array.on {
 			if on := host.Kept(disk); on != "" {
 				why = "it lies on " + disk + ", where " + on
 			}

@@ -147,10 +147,13 @@ func (s *Step) bootEntries(ctx context.Context, req *step.Request, disk target) 
 	return "step", warning, err
 }
 
-// clear removes software RAIDs, unless the node keeps its disks as they are.
+// clear makes the disk nobody else's: it deactivates volume groups and removes software
+// RAIDs, unless the node keeps its disks as they are.
 func (s *Step) clear(ctx context.Context, req *step.Request, disk target) (removed []string, err error) {
-	if keepsArrays(req.Node) {
-		return nil, nil
+	keeps := keepsArrays(req.Node)
+	err = letGo(ctx, s.Exec, disk.Path, !keeps, disk.kept, func(err error) { req.Log.Warn("LVM", "error", err) })
+	if err != nil || keeps {
+		return nil, err
 	}
 	return removeRAIDs(ctx, s.Exec, disk.Path, func(err error) { req.Log.Warn("a software RAID stays", "error", err) }, disk.kept...)
 }
