@@ -11,14 +11,14 @@ import (
 // host, for a step that writes a disk itself: a step that was killed leaves the agent
 // running, and a foreign installer its container.
 func (s *Step) Alone(ctx context.Context, host Host) error {
-	state, ours, err := host.State()
-	began := err != nil || ours && state.Step == Name // of an unreadable file nothing better is known
-	unit, err := s.Units.Unit(ctx, hostfile.AgentUnit)
+	state, ours, unread := host.State()
+	began := unread != nil || ours && state.Step == Name // of an unreadable file nothing better is known
+	unit, lost := s.Units.Unit(ctx, hostfile.AgentUnit)
 	switch {
-	case err != nil && began:
-		return fmt.Errorf("an earlier step of this boot has started %s, and whether it still runs is not known: %w; restart the machine, then retry", hostfile.AgentUnit, err)
-	case err != nil:
-		return nil // nobody has opened its gate
+	case lost != nil && began:
+		return fmt.Errorf("an earlier step of this boot has started %s, and whether it still runs is not known: %w; restart the machine, then retry", hostfile.AgentUnit, lost)
+	case lost != nil: // nobody has opened its gate
+		return nil
 	case !unit.Ended():
 		return fmt.Errorf("%s runs (%s/%s) and may be installing this host: two installers would write one disk; stop it or restart the machine, then retry",
 			hostfile.AgentUnit, unit.ActiveState, unit.SubState)

@@ -31,7 +31,7 @@ func Properties(host hostfile.Dir, kernelName string) (map[string]string, error)
 	if err != nil {
 		return nil, fmt.Errorf("the number of %s: %w", kernelName, err)
 	}
-	f, err := os.Open(host.Path(udevDir + strings.TrimSpace(string(number))))
+	f, err := os.Open(host.Path(udevDir + strings.TrimSpace(string(number)))) //nolint:gosec // the kernel's own number
 	if err != nil {
 		return nil, fmt.Errorf("what udev knows of %s: %w", kernelName, err)
 	}
