@@ -17,9 +17,7 @@ func (s *Step) Alone(ctx context.Context, host Host) error {
 	switch {
 	case lost != nil && began:
 		return fmt.Errorf("an earlier step of this boot has started %s, and whether it still runs is not known: %w; restart the machine, then retry", hostfile.AgentUnit, lost)
-	case lost != nil: // nobody has opened its gate
-		return nil
-	case !unit.Ended():
+	case lost == nil && !unit.Ended(): // without systemd nobody has started it: its gate is closed
 		return fmt.Errorf("%s runs (%s/%s) and may be installing this host: two installers would write one disk; stop it or restart the machine, then retry",
 			hostfile.AgentUnit, unit.ActiveState, unit.SubState)
 	case began && s.Foreign != nil:
