@@ -16,7 +16,8 @@ import (
 type device struct {
 	path       string
 	on, arrays []string
-	// container tells that it is only what the firmware's arrays lie in.
+	// container tells that it has no content: what the firmware's arrays lie in, or an
+	// array that lacks members.
 	container bool
 }
 
@@ -31,7 +32,7 @@ func raidsOf(tree []blockdev.Device) raids {
 	for _, disk := range tree {
 		r.collect(disk, blockdev.Device{}, nil)
 	}
-	// A container cannot be stopped before what lies in it.
+	// A container is not stopped before what lies in it.
 	slices.SortStableFunc(r.arrays, func(a, b device) int { return cmp.Compare(rank(a), rank(b)) })
 	return r
 }
