@@ -13,7 +13,7 @@ import (
 
 // TreeColumns are lsblk's columns of [Device]. Without NAME lsblk gives no tree
 // but all devices in a row.
-const TreeColumns = "NAME,KNAME,PATH,TYPE,FSTYPE,MAJ:MIN"
+const TreeColumns = "NAME,KNAME,PATH,TYPE,FSTYPE,LABEL,MAJ:MIN"
 
 // Contents of a device that say what it is a part of, as lsblk names them.
 const (
@@ -29,6 +29,8 @@ type Device struct {
 	// Type is disk, part, lvm, raid1, mpath and so on; FSType its content.
 	Type   string `json:"type"`
 	FSType string `json:"fstype"`
+	// Label is that of the file system.
+	Label string `json:"label"`
 	// Number is the kernel's number of the device, 8:0: it has one, and many names.
 	Number   string   `json:"maj:min"`
 	Children []Device `json:"children"`

@@ -52,9 +52,13 @@ func (s *Step) choose(ctx context.Context, req *step.Request, plan Plan) (target
 	if err != nil {
 		return target{}, err
 	}
-	t := target{Disk: chosen, why: why}
+	warning, err := plan.secondBoot(host, chosen, !keepsArrays(req.Node))
+	if err != nil {
+		return target{}, err
+	}
+	t := target{Disk: chosen, why: why, warning: warning}
 	if twins := host.Twins(chosen.Path); len(twins) > 0 {
-		t.warning = fmt.Sprintf("%s is one path of a disk that %s reaches too, and multipathd has made no multipath disk of them: the installed system depends on this one path", chosen.Path, strings.Join(twins, ", "))
+		t.warning = joined(t.warning, fmt.Sprintf("%s is one path of a disk that %s reaches too, and multipathd has made no multipath disk of them: the installed system depends on this one path", chosen.Path, strings.Join(twins, ", ")))
 	}
 	for _, d := range writable.Flatten(host.Tree) {
 		if host.Kept(d.Path) != "" {

@@ -121,8 +121,7 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 	if err != nil {
 		return failed(err)
 	}
-	warning = strings.TrimPrefix(strings.Join([]string{disk.warning, warning}, "; "), "; ")
-	warning = strings.TrimSuffix(warning, "; ")
+	warning = joined(disk.warning, warning)
 	marker := hostfile.Installed{
 		BootID: state.BootID, InvocationID: state.InvocationID, NodeUUID: state.NodeUUID,
 		Disk: disk.Path, ImageDigest: plan.HashValue, Time: time.Now().UTC(),
@@ -134,6 +133,11 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 		"outcome": "installed", "disk": disk.Path, "why": disk.why, "seconds": int(time.Since(began).Seconds()), "warning": warning,
 		"removed_raids": removed, "boot_entries": entries,
 	}}
+}
+
+// joined puts the warnings that there are into one line.
+func joined(warnings ...string) string {
+	return strings.Join(slices.DeleteFunc(warnings, func(w string) bool { return w == "" }), "; ")
 }
 
 // bootEntries puts the system into the firmware's boot menu. No firmware reads a
