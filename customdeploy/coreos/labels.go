@@ -57,7 +57,7 @@ func (p Plan) mayWipe() bool {
 	var config struct {
 		Storage struct {
 			Disks []wish `json:"disks"`
-			RAID []any `json:"raid"`
+			RAID  []any  `json:"raid"`
 		} `json:"storage"`
 		Ignition struct {
 			Config struct {

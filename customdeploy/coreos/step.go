@@ -121,7 +121,7 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 	if err != nil {
 		return failed(err)
 	}
-	warning = joined(disk.warning, warning)
+	warning = joined(plan.Warning, disk.warning, warning)
 	marker := hostfile.Installed{
 		BootID: state.BootID, InvocationID: state.InvocationID, NodeUUID: state.NodeUUID,
 		Disk: disk.Path, ImageDigest: plan.HashValue, Time: time.Now().UTC(),
