@@ -11,6 +11,7 @@ import (
 
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
 	"github.com/ironflow/ironflow/customdeploy/step"
+	"github.com/ironflow/ironflow/test/played"
 )
 
 // mirrored is a machine with an array over two disks, one on a third disk alone,
@@ -181,4 +182,24 @@ func TestVolumesThatAreNotLetGo(t *testing.T) {
 	r := s.Run(t.Context(), order(m, step.Node{InstanceInfo: map[string]any{}}))
 	g.Expect(r.Outcome).To(Equal(step.Done), "%+v", r)
 	g.Expect(*written).To(Equal("/dev/sda"))
+}
+
+// TestAnArrayThatIsInUseStays: what somebody has mounted is not wiped under the mount,
+// wherever the system is installed to.
+func TestAnArrayThatIsInUseStays(t *testing.T) {
+	for name, mount := range map[string]string{
+		"itself": "23 1 9:0 / /var/lib/data rw - xfs /dev/md0 rw\n", "a volume on it": "23 1 253:0 / /var/lib/data rw - xfs /dev/mapper/data-a rw\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			m, s, written := listed(t, twoPaths, `{"blockdevices": [
+	{"path": "/dev/sda", "type": "disk", "maj:min": "8:0"},
+	{"path": "/dev/sdb", "type": "disk", "fstype": "linux_raid_member", "maj:min": "8:16", "children": [
+		{"path": "/dev/md0", "type": "raid1", "fstype": "LVM2_member", "maj:min": "9:0", "children": [{"path": "/dev/mapper/data-a", "type": "lvm", "fstype": "xfs", "maj:min": "253:0"}]}]}]}`)
+			played.Write(t, m.host, "/proc/1/mountinfo", mount)
+			r := s.Run(t.Context(), order(m, step.Node{InstanceInfo: map[string]any{}}))
+			g.Expect(*written).To(Equal("/dev/sda"), "%+v", r)
+			g.Expect(m.commands).NotTo(ContainElement(MatchRegexp("^(wipefs|mdadm|lvm vgchange)")))
+		})
+	}
 }

@@ -55,7 +55,7 @@ func (p *Plan) readSkip(node step.Node) error {
 }
 
 // keep tells the host which disks and arrays must stay as they are: what the node
-// skips, the arrays that lie on it and, where arrays are kept, all of them.
+// skips, the arrays that lie on it, those in use and, where arrays are kept, all of them.
 func (p Plan) keep(ctx context.Context, run hostexec.Exec, host *writable.Host, disks []blockdev.Disk, keepArrays bool) error {
 	for _, d := range disks {
 		for _, hints := range p.Skip.Disks {
@@ -87,6 +87,9 @@ func (p Plan) keep(ctx context.Context, run hostexec.Exec, host *writable.Host, 
 					why = fmt.Sprintf("the node's %s has %s=%s", skipMember, volumeName, name)
 				}
 			}
+		}
+		if used := host.InUse(array.path); why == "" && used != nil {
+			why = used.Error()
 		}
 		if why != "" && host.Kept(array.path) == "" {
 			host.Keep(array.path, why)
