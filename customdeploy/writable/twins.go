@@ -43,15 +43,42 @@ func (h *Host) refusedAlone(twin string) error {
 	if device, ok := blockdev.Find(h.Tree, twin); ok {
 		return h.refused(device)
 	}
-	name := strings.TrimPrefix(twin, "/dev/")
-	m := h.uses.machine
-	for _, above := range diskuse.Holders(m, name, nil) {
-		if strings.HasPrefix(m.Line(blockDir, above, "dm/uuid"), "mpath-") {
-			return &PathError{Path: twin, Disk: "/dev/mapper/" + m.Line(blockDir, above, "dm/name")}
+	if err := h.isPath(twin); err != nil {
+		return err
+	}
+	if at := diskuse.InUse(h.uses.machine, strings.TrimPrefix(twin, "/dev/"), h.uses.table); len(at) > 0 {
+		return fmt.Errorf("%s is in use: something of it is mounted on %s", twin, at[0])
+	}
+	return nil
+}
+
+// OtherPaths says why a disk may not be written that other paths lead to as well, for
+// those that have no lsblk: it is a path of a multipath disk, or what is written to it is
+// in use by another name.
+func OtherPaths(dir hostfile.Dir, disk string) error {
+	uses, err := readUses(dir)
+	if err != nil {
+		return err
+	}
+	h := &Host{uses: uses}
+	if err := h.isPath(disk); err != nil {
+		return err
+	}
+	for _, name := range uses.twins(strings.TrimPrefix(disk, "/dev/")) {
+		if err := h.refusedAlone("/dev/" + name); err != nil {
+			return fmt.Errorf("%s is the same disk as /dev/%s (one LUN, two paths): %w", disk, name, err)
 		}
 	}
-	if at := diskuse.InUse(m, name, h.uses.table); len(at) > 0 {
-		return fmt.Errorf("%s is in use: something of it is mounted on %s", twin, at[0])
+	return nil
+}
+
+// isPath refuses what multipathd has made a disk of, by what sysfs says.
+func (h *Host) isPath(disk string) error {
+	m := h.uses.machine
+	for _, above := range diskuse.Holders(m, strings.TrimPrefix(disk, "/dev/"), nil) {
+		if strings.HasPrefix(m.Line(blockDir, above, "dm/uuid"), "mpath-") {
+			return &PathError{Path: disk, Disk: "/dev/mapper/" + m.Line(blockDir, above, "dm/name")}
+		}
 	}
 	return nil
 }

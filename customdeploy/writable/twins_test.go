@@ -145,3 +145,18 @@ func TestNamesThatProveNothing(t *testing.T) {
 		NewWithT(t).Expect(host.Twins("/dev/sda")).To(BeEmpty())
 	})
 }
+
+// TestOtherPaths: whoever writes to a disk without lsblk, as the measuring of its speed
+// does, writes to all of its paths.
+func TestOtherPaths(t *testing.T) {
+	g := NewWithT(t)
+	dir := withPaths(t, san)
+	g.Expect(writable.OtherPaths(dir, "/dev/sda")).To(Succeed())
+	played.Write(t, dir, "/proc/1/mountinfo", "23 1 8:16 / /data rw - xfs /dev/sdb rw\n")
+	g.Expect(writable.OtherPaths(dir, "/dev/sda")).To(MatchError("/dev/sda is the same disk as /dev/sdb (one LUN, two paths): /dev/sdb is in use: something of it is mounted on /data"))
+	g.Expect(writable.OtherPaths(dir, "/dev/sdc")).To(Succeed())
+	for path, text := range map[string]string{"/sys/block/sdc/holders/dm-0/x": "", "/sys/block/dm-0/dm/uuid": "mpath-36000097\n", "/sys/block/dm-0/dm/name": "mpatha\n"} {
+		played.Write(t, dir, path, text)
+	}
+	g.Expect(writable.OtherPaths(dir, "/dev/sdc")).To(MatchError("/dev/sdc is one path of the multipath disk /dev/mapper/mpatha"))
+}
