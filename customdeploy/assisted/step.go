@@ -20,6 +20,8 @@ type Step struct {
 	Units systemd.Manager
 	// Foreign knows installers that are not ours; nil means that the host can run none.
 	Foreign ForeignInstaller
+	// Kept tells which disks the node says nobody may touch, for the agent; nil tells none.
+	Kept func(ctx context.Context, node step.Node) (map[string]string, error)
 	// Uptime replaces Host.Uptime in tests.
 	Uptime func() time.Duration
 	// Watch replaces Host.WatchRunDir in tests.
@@ -85,6 +87,11 @@ func (s *Step) Run(ctx context.Context, req *step.Request) step.Report {
 		f.obs.Unit = unit
 		if v := Decide(f.obs); v.Action == Finish { // the image does not fit: nothing is opened
 			return f.report(ctx, v.Cause, nil)
+		}
+		if s.Kept != nil {
+			if f.state.Kept, err = s.Kept(ctx, req.Node); err != nil {
+				return step.Report{Outcome: step.Failed, Reason: "which disks of the node must stay is not known, so nothing is started: " + err.Error()}
+			}
 		}
 		if cause, err := f.prepare(ctx); err != nil {
 			return f.report(ctx, cause, err)

@@ -89,6 +89,9 @@ func run(newUnits Units, args []string, stdin io.Reader, stdout, stderr io.Write
 	}
 	log := slog.New(slog.NewTextHandler(stderr, nil))
 	inRoot := hostexec.Root{Host: host, Log: log}.Exec
+	installer.Kept = func(ctx context.Context, node step.Node) (map[string]string, error) {
+		return coreos.Kept(ctx, inRoot, host, node)
+	}
 	bootable := func(ctx context.Context, host hostfile.Dir, disk string) (bool, error) {
 		return efiboot.Bootable(ctx, inRoot, host, disk)
 	}

@@ -362,3 +362,37 @@ func TestAnArrayThatStaysOnTheChosenMultipathDisk(t *testing.T) {
 	_, err := removeRAIDs(t.Context(), run, "/dev/mapper/mpatha", func(error) {})
 	g.Expect(err).To(MatchError(ContainSubstring("remove the software RAID /dev/md0 on /dev/mapper/mpatha")))
 }
+
+// TestKept is what the agent is told: what the node skips, and nothing else.
+func TestKept(t *testing.T) {
+	for name, tc := range map[string]struct {
+		skip []any
+		want map[string]string
+		err  string
+	}{
+		"nothing":             {nil, nil, ""},
+		"a path of a disk":    {[]any{map[string]any{"hctl": "1:0:0:0"}}, map[string]string{"/dev/mapper/mpatha": "the node's skip_block_devices has hctl=1:0:0:0", "/dev/md0": "it lies on /dev/mapper/mpatha, where the node's skip_block_devices has hctl=1:0:0:0"}, ""},
+		"an array":            {[]any{map[string]any{"volume_name": "data"}}, map[string]string{"/dev/md0": "the node's skip_block_devices has volume_name=data"}, ""},
+		"a hint that is none": {[]any{map[string]any{"colour": "red"}}, nil, `root device hint "colour" is not known`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			m, s, _ := listed(t, arrayOnPaths, arrayOnPathsTree)
+			m.export = "MD_NAME=oldhost:data\n"
+			node := step.Node{AutomatedClean: new(false), Properties: map[string]any{}}
+			if tc.skip != nil {
+				node.Properties["skip_block_devices"] = tc.skip
+			}
+			kept, err := Kept(t.Context(), s.Exec, m.host, node)
+			if tc.err != "" {
+				g.Expect(err).To(MatchError(ContainSubstring(tc.err)))
+				return
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(kept).To(Equal(tc.want))
+			if tc.skip == nil {
+				g.Expect(m.commands).To(BeEmpty(), "no program is run for nothing")
+			}
+		})
+	}
+}
