@@ -148,8 +148,14 @@ func named(names ...string) []string {
 }
 
 // Join gives multipath disks their paths, and returns the disks that are no path of
-// another one.
+// another one. What only is called a disk and lies on one, such as a cache, is none.
 func Join(disks []Disk, tree []Device) []Disk {
+	upper := map[string]bool{}
+	for _, device := range tree {
+		for _, child := range device.Children {
+			child.each(func(d Device) { upper[d.Path] = true })
+		}
+	}
 	above := map[string]string{} // path of a disk, multipath disk on it
 	for _, device := range tree {
 		for _, child := range device.Children {
@@ -160,7 +166,7 @@ func Join(disks []Disk, tree []Device) []Disk {
 	}
 	var whole []Disk
 	for _, d := range disks {
-		if above[d.Path] != "" {
+		if above[d.Path] != "" || d.Kind == kindDisk && upper[d.Path] {
 			continue
 		}
 		for _, path := range disks {

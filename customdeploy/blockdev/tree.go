@@ -42,6 +42,14 @@ func (d Device) KernelName() string { return cmp.Or(d.KName, filepath.Base(d.Pat
 // IsRAID tells whether it is an assembled software RAID.
 func (d Device) IsRAID() bool { return isRAID(d.Type) }
 
+// each calls f with the device and all that lies on it.
+func (d Device) each(f func(Device)) {
+	f(d)
+	for _, child := range d.Children {
+		child.each(f)
+	}
+}
+
 // Find returns the device of that path, wherever it lies in the tree. The kernel's own
 // name counts as well: /dev/dm-0 is /dev/mapper/mpatha.
 func Find(tree []Device, path string) (Device, bool) {

@@ -396,3 +396,23 @@ func TestKept(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatLiesOnADiskIsNoDisk: a cache is a disk by its type, and a little smaller than the
+// disk that it lies on; who writes it has written no disk.
+func TestWhatLiesOnADiskIsNoDisk(t *testing.T) {
+	g := NewWithT(t)
+	m, s, written := listed(t, `{"blockdevices": [
+	{"path": "/dev/sda", "kname": "sda", "type": "disk", "size": 107374182400}, {"path": "/dev/bcache0", "kname": "bcache0", "type": "disk", "size": 107374174208},
+	{"path": "/dev/sdb", "kname": "sdb", "type": "disk", "size": 107374182400}]}`, `{"blockdevices": [
+	{"path": "/dev/sda", "kname": "sda", "type": "disk", "fstype": "bcache", "children": [{"path": "/dev/bcache0", "kname": "bcache0", "type": "disk", "fstype": "xfs"}]},
+	{"path": "/dev/sdb", "kname": "sdb", "type": "disk"}]}`)
+	r := s.Run(t.Context(), order(m, step.Node{InstanceInfo: map[string]any{}}))
+	g.Expect(*written).To(Equal("/dev/sda"), "%+v", r)
+
+	req := order(m, step.Node{InstanceInfo: map[string]any{}})
+	req.RootDevice = &step.RootDevice{Name: "/dev/bcache0"}
+	*written = ""
+	r = s.Run(t.Context(), req)
+	g.Expect(*written).To(BeEmpty())
+	g.Expect(r.Reason).To(ContainSubstring("IPA takes /dev/bcache0, which is none of the disks that may be written"))
+}
