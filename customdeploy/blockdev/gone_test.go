@@ -54,7 +54,7 @@ func TestADiskThatUdevDoesNotKnow(t *testing.T) {
 // refuses BLKRRPART.
 func TestPartitionsOfAMappedDiskAreReadByKpartx(t *testing.T) {
 	for disk, want := range map[string]string{
-		"/dev/sda": "blockdev --rereadpt /dev/sda", "/dev/mapper/mpatha": "kpartx -u /dev/mapper/mpatha", "/dev/dm-0": "kpartx -u /dev/dm-0",
+		"/dev/sda": "blockdev --rereadpt /dev/sda", "/dev/mapper/mpatha": "kpartx -u -n /dev/mapper/mpatha", "/dev/dm-0": "kpartx -u -n /dev/dm-0",
 	} {
 		g := NewWithT(t)
 		var ran []string

@@ -83,19 +83,42 @@ func Tree(ctx context.Context, run hostexec.Exec, disks ...string) ([]Device, er
 // rescanTime bounds what is only of use.
 const rescanTime = time.Minute
 
+// kpartx is tried several times: the mapper may be busy with what it makes anew.
+const (
+	kpartxTries = 5
+	kpartxPause = time.Second
+)
+
 // Rescan makes the kernel and udev see the disk's partitions. Whoever wrote the
-// disk has done it, but not for whoever held it open then; so a failure is a
-// warning only, and warn gets it.
+// disk has done it, but not for whoever held it open then; and coreos-installer takes
+// the partitions of a mapped disk away again, which the kernel does not make by itself.
+// A failure is a warning only, and warn gets it.
 func Rescan(ctx context.Context, run hostexec.Exec, disk string, warn func(error)) {
 	ctx, cancel := context.WithTimeoutCause(ctx, rescanTime, fmt.Errorf("no end in %v", rescanTime))
 	defer cancel()
-	read := []string{"blockdev", "--rereadpt", disk}
-	if strings.HasPrefix(disk, "/dev/mapper/") || strings.HasPrefix(disk, "/dev/dm-") { // the kernel has no partitions there
-		read = []string{"kpartx", "-u", disk}
+	if err := reread(ctx, run, disk); err != nil {
+		warn(err)
 	}
-	for _, argv := range [][]string{read, {"udevadm", "settle"}} {
-		if _, err := hostexec.Output(ctx, run, argv...); err != nil {
-			warn(err)
+	if _, err := hostexec.Output(ctx, run, "udevadm", "settle"); err != nil {
+		warn(err)
+	}
+}
+
+func reread(ctx context.Context, run hostexec.Exec, disk string) error {
+	if !strings.HasPrefix(disk, "/dev/mapper/") && !strings.HasPrefix(disk, "/dev/dm-") {
+		_, err := hostexec.Output(ctx, run, "blockdev", "--rereadpt", disk)
+		return err
+	}
+	for try := 1; ; try++ {
+		// Without -n it waits for udev by a semaphore, which a container may not share.
+		_, err := hostexec.Output(ctx, run, "kpartx", "-u", "-n", disk)
+		if err == nil || hostexec.Missing(err) || try == kpartxTries {
+			return err
+		}
+		select {
+		case <-time.After(kpartxPause):
+		case <-ctx.Done():
+			return err
 		}
 	}
 }
