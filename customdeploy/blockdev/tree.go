@@ -104,8 +104,14 @@ func Rescan(ctx context.Context, run hostexec.Exec, disk string, warn func(error
 	}
 }
 
+// IsMapped tells by its path that the device is one of the mapper, whose partitions are
+// devices that somebody has to make.
+func IsMapped(path string) bool {
+	return strings.HasPrefix(path, "/dev/mapper/") || strings.HasPrefix(path, "/dev/dm-")
+}
+
 func reread(ctx context.Context, run hostexec.Exec, disk string) error {
-	if !strings.HasPrefix(disk, "/dev/mapper/") && !strings.HasPrefix(disk, "/dev/dm-") {
+	if !IsMapped(disk) {
 		_, err := hostexec.Output(ctx, run, "blockdev", "--rereadpt", disk)
 		return err
 	}

@@ -137,3 +137,16 @@ func TestPartitionsOfAMultipathDisk(t *testing.T) {
 		g.Expect(bytes.Contains(raw, hardDrive{number: 2, start: 512, size: 32512, partition: espID}.node())).To(BeTrue())
 	}
 }
+
+// TestPartitionsThatAreNotMapped: nobody has made them yet, which does not mean that the
+// disk has none, and must not fail an installation that is done.
+func TestPartitionsThatAreNotMapped(t *testing.T) {
+	for _, disk := range []string{"/dev/mapper/mpatha", "/dev/dm-0"} {
+		g := NewWithT(t)
+		m := newMachine(t, []uint16{1}, map[uint16][]byte{1: starts("CoreOS", espID, redhat)})
+		m.lsblk = `{"blockdevices": [{"path": "/dev/mapper/mpatha", "parttype": null, "partuuid": null}]}`
+		found, err := Bootable(t.Context(), m.run, m.host, disk)
+		g.Expect(found).To(BeFalse())
+		g.Expect(err).To(MatchError("the partitions of " + disk + " are not mapped"))
+	}
+}
