@@ -2,7 +2,6 @@ package writable
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -92,25 +91,24 @@ func (u uses) twins(name string) []string {
 	if strings.HasPrefix(u.machine.Line(blockDir, name, "dm/uuid"), "mpath-") {
 		members = u.machine.Names(blockDir, name, "slaves")
 	}
-	if len(members) == 0 || u.identities()[members[0]] == "" {
+	if len(members) == 0 {
 		return nil
 	}
-	var all []string
-	for _, other := range slices.Sorted(maps.Keys(u.identities())) {
-		if u.identities()[other] == u.identities()[members[0]] && !slices.Contains(members, other) {
-			all = append(all, other)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(u.same()[members[0]]), func(other string) bool { return slices.Contains(members, other) })
 }
 
-// identities are those of all disks, by the kernel's names.
-func identities(dir hostfile.Dir, m source.Machine) map[string]string {
-	all := map[string]string{}
+// same are the disks of one identity, by the kernel's name of each of them. A host may see
+// thousands of paths.
+func same(dir hostfile.Dir, m source.Machine) map[string][]string {
+	of, groups := map[string]string{}, map[string][]string{}
 	for _, name := range m.Names(blockDir) {
 		if id := identity(dir, m, name); id != "" {
-			all[name] = id
+			of[name], groups[id] = id, append(groups[id], name)
 		}
+	}
+	all := map[string][]string{}
+	for name, id := range of {
+		all[name] = groups[id]
 	}
 	return all
 }

@@ -22,14 +22,14 @@ type uses struct {
 	// number of their own.
 	points map[string]string
 	table  []mounts.Mount
-	// identities are looked at when they are asked for first.
-	identities func() map[string]string
+	// same are the disks of one identity; they are looked at when they are asked for first.
+	same func() map[string][]string
 }
 
 // readUses reads what the host's first process and this one have mounted.
 func readUses(dir hostfile.Dir) (uses, error) {
 	m := source.Live(dir)
-	u := uses{machine: m, points: map[string]string{}, identities: sync.OnceValue(func() map[string]string { return identities(dir, m) })}
+	u := uses{machine: m, points: map[string]string{}, same: sync.OnceValue(func() map[string][]string { return same(dir, m) })}
 	var err error
 	u.table, err = mounts.All(u.machine)
 	switch {
