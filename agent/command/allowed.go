@@ -19,6 +19,7 @@ var allowed = []Program{
 	{"groupmod", "gives such a group, where it is there already, its number"},
 	{"installer-gather.sh", "gathers the logs of a control plane: the script comes with the bootstrap host's Ignition and knows what is there"},
 	{"journalctl", "exports the journal for log bundles: a reader in Go needs libsystemd"},
+	{"kpartx", "makes the partitions of an installed multipath disk known: the kernel has none there"},
 	{"lsblk", "lists disks with what udev and libblkid know of them"},
 	{"lvm", "removes volume groups from a disk that is installed next"},
 	{"mdadm", "stops a software RAID on a disk that is installed next"},

@@ -33,6 +33,9 @@ type StepState struct {
 	// before it was.
 	Clocks StepClocks `json:"clocks,omitzero"`
 	Seen   StepSeen   `json:"seen,omitzero"`
+	// Kept are the disks and arrays that the node says nobody may touch, with the reason,
+	// by their paths.
+	Kept map[string]string `json:"kept,omitempty"`
 }
 
 // StepClocks are what the step's deadlines count from. Moments are milliseconds

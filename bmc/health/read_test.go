@@ -116,6 +116,28 @@ func TestReadFaults(t *testing.T) {
 			map[string]any{sys + "/Storage/R": object{"Name": "RAID", "Status": stat("Enabled", "OK", ""), "StorageControllers": []object{{"Name": "PERC", "Status": stat("Enabled", "Critical", "")}}}},
 			rules.Storage, critical, "PERC reports Critical",
 		},
+		"a controller with a resource of its own": {
+			map[string]any{
+				sys + "/Storage/R":               object{"Name": "RAID", "Status": stat("Enabled", "OK", ""), "Controllers": link(sys + "/Storage/R/Controllers")},
+				sys + "/Storage/R/Controllers":   members(sys + "/Storage/R/Controllers/1"),
+				sys + "/Storage/R/Controllers/1": object{"Name": "MR416i-p", "Status": stat("Enabled", "Critical", "")},
+			},
+			rules.Storage, critical, "MR416i-p reports Critical",
+		},
+		"a turning disk has no wear (check_redfish#150)": {
+			map[string]any{
+				sys + "/Storage/R": object{"Name": "RAID", "Status": stat("Enabled", "OK", ""), "Drives": []object{link("/d/1"), link("/d/2")}},
+				"/d/1":             object{"Name": "Disk 1", "MediaType": "HDD", "Status": stat("Enabled", "OK", ""), "PredictedMediaLifeLeftPercent": 0},
+			},
+			rules.Storage, ok, "",
+		},
+		"a worn one": {
+			map[string]any{
+				sys + "/Storage/R": object{"Name": "RAID", "Status": stat("Enabled", "OK", ""), "Drives": []object{link("/d/1"), link("/d/2")}},
+				"/d/1":             object{"Name": "Disk 1", "MediaType": "SSD", "Status": stat("Enabled", "OK", ""), "PredictedMediaLifeLeftPercent": 0},
+			},
+			rules.Storage, critical, "Disk 1 has no life left",
+		},
 		"no part behind a rollup": {
 			map[string]any{sys + "/Storage/R": object{"Name": "RAID", "Status": stat("Enabled", "OK", "Critical")}}, rules.Storage, critical, "RAID reports Critical",
 		},

@@ -208,6 +208,8 @@ type storage struct {
 	Drives      lenient.List[lenient.Link] `json:"Drives"`
 	Volumes     lenient.Link               `json:"Volumes"`
 	Controllers lenient.List[common]       `json:"StorageControllers"`
+	// Apart are the controllers of newer services, each with a resource of its own.
+	Apart lenient.Link `json:"Controllers"`
 }
 
 // member is any part that has a resource of its own.
@@ -218,6 +220,7 @@ type member struct {
 	Socket           lenient.String `json:"Socket"`
 	FailurePredicted lenient.Bool   `json:"FailurePredicted"`
 	LifeLeft         number         `json:"PredictedMediaLifeLeftPercent"`
+	MediaType        lenient.String `json:"MediaType"`
 }
 
 func (m *member) part(domain rules.Domain, kind rules.Kind, path string) rules.Part {
@@ -226,6 +229,9 @@ func (m *member) part(domain rules.Domain, kind rules.Kind, path string) rules.P
 		p.Name = clip(name)
 	}
 	p.FailurePredicted, p.LifeLeft = bool(m.FailurePredicted), value(m.LifeLeft)
+	if strings.EqualFold(string(m.MediaType), "HDD") { // it has no wear, and some BMCs write 0
+		p.LifeLeft = nil
+	}
 	return p
 }
 

@@ -46,21 +46,31 @@ func (r *reader) oneStorage(ctx context.Context, path string) (all rules.Part, c
 			led.Parts = append(led.Parts, rules.Ref{Kind: rules.Drive, Path: drive.Path})
 		}
 	}
-	if s.Volumes.Path != "" && (!well || r.options.Everything) {
-		volumes, more, err := r.members(ctx, s.Volumes.Path)
-		if client.KindOf(err) == client.NotSupported {
-			err = nil
-		}
-		if err != nil || more > 0 {
-			r.leave(rules.Storage, max(1, more), firstError(err, errBeyond))
-		}
-		r.dead = r.dead || client.KindOf(err) == client.Unreachable
-		for _, volume := range volumes {
-			led.Parts = append(led.Parts, rules.Ref{Kind: rules.Volume, Path: volume})
-		}
+	if !well || r.options.Everything {
+		led.Parts = append(led.Parts, r.listedBy(ctx, s.Apart, rules.Controller)...)
+		led.Parts = append(led.Parts, r.listedBy(ctx, s.Volumes, rules.Volume)...)
 	}
 	r.leads(path, led)
 	return all, true, nil
+}
+
+// listedBy are the parts of one kind that a collection of a storage lists.
+func (r *reader) listedBy(ctx context.Context, link lenient.Link, kind rules.Kind) (parts []rules.Ref) {
+	if link.Path == "" || r.dead {
+		return nil
+	}
+	paths, more, err := r.members(ctx, link.Path)
+	if client.KindOf(err) == client.NotSupported {
+		err = nil
+	}
+	if err != nil || more > 0 {
+		r.leave(rules.Storage, max(1, more), firstError(err, errBeyond))
+	}
+	r.dead = r.dead || client.KindOf(err) == client.Unreachable
+	for _, path := range paths {
+		parts = append(parts, rules.Ref{Kind: kind, Path: path})
+	}
+	return parts
 }
 
 // firstError is the first error that there is.

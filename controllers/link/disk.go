@@ -3,6 +3,7 @@ package link
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	metal3v1 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
@@ -26,10 +27,10 @@ func InstallationDisk(disks []agentv1.HostDisk, hints *metal3v1.RootDeviceHints)
 	fallback := NoSuchDisk
 	for i := range disks {
 		disk := &disks[i]
-		if !disk.InstallationEligibility.Eligible || !fits(disk, hints) {
+		if !disk.InstallationEligibility.Eligible || !fits(disk, hints) && !pathFits(disk, disks, hints) {
 			continue
 		}
-		if disk.DriveType == "Multipath" {
+		if disk.DriveType == multipath {
 			return disk.ID, true
 		}
 		if fallback == NoSuchDisk {
@@ -37,6 +38,19 @@ func InstallationDisk(disks []agentv1.HostDisk, hints *metal3v1.RootDeviceHints)
 		}
 	}
 	return fallback, true
+}
+
+// multipath is the drive type of a disk with several paths, which are disks of the
+// inventory, too.
+const multipath = "Multipath"
+
+// pathFits reports whether one of the paths of a multipath disk has all that the hints
+// ask for: the disk itself has no vendor, model, serial number and place. Its paths
+// share its world-wide name.
+func pathFits(disk *agentv1.HostDisk, disks []agentv1.HostDisk, hints *metal3v1.RootDeviceHints) bool {
+	return disk.DriveType == multipath && disk.Wwn != "" && slices.ContainsFunc(disks, func(path agentv1.HostDisk) bool {
+		return path.DriveType != multipath && path.Wwn == disk.Wwn && path.SizeBytes == disk.SizeBytes && fits(&path, hints)
+	})
 }
 
 // place is where a disk is plugged in, by a name below /dev/disk/by-path. udev gives a

@@ -45,3 +45,45 @@ func TestHintsByPath(t *testing.T) {
 		})
 	}
 }
+
+// TestHintsOfAPath: vendor, model, serial number and address are those of the paths; the
+// multipath disk over them has none of its own, and who names a path means that disk, as
+// in the deploy step.
+func TestHintsOfAPath(t *testing.T) {
+	path := func(name, serial, wwn string) agentv1.HostDisk {
+		return agentv1.HostDisk{
+			ID: name, Path: "/dev/" + name, DriveType: "FC", Vendor: "EMC", Model: "SYMMETRIX", Serial: serial, Wwn: wwn, SizeBytes: 500e9, Hctl: "15:0:0:" + serial,
+			ByPath: "/dev/disk/by-path/pci-0000:98:00.0-fc-0x50-lun-" + serial,
+		}
+	}
+	over := func(name, wwn string) agentv1.HostDisk {
+		return agentv1.HostDisk{
+			ID: name, Path: "/dev/" + name, DriveType: "Multipath", Wwn: wwn, SizeBytes: 500e9,
+			InstallationEligibility: agentv1.HostInstallationEligibility{Eligible: true},
+		}
+	}
+	local := path("sda", "7", "0x6d0")
+	local.DriveType, local.InstallationEligibility.Eligible = "SSD", true
+	disks := []agentv1.HostDisk{local, over("dm-0", "0x600a"), over("dm-1", "0x600b"), path("sdb", "1", "0x600a"), path("sdc", "2", "0x600b"), path("sdd", "2", "0x600b"), path("sde", "9", "")}
+	for name, tc := range map[string]struct {
+		hints metal3v1.RootDeviceHints
+		want  string
+	}{
+		"serial number":           {metal3v1.RootDeviceHints{SerialNumber: "2"}, "dm-1"},
+		"address":                 {metal3v1.RootDeviceHints{HCTL: "15:0:0:1"}, "dm-0"},
+		"place":                   {metal3v1.RootDeviceHints{DeviceName: "/dev/disk/by-path/pci-0000:98:00.0-fc-0x50-lun-2"}, "dm-1"},
+		"model and serial number": {metal3v1.RootDeviceHints{Model: "SYMM", SerialNumber: "2"}, "dm-1"},
+		"name of a path":          {metal3v1.RootDeviceHints{DeviceName: "/dev/sdc"}, "dm-1"},
+		"name of the disk":        {metal3v1.RootDeviceHints{DeviceName: "/dev/dm-0"}, "dm-0"},
+		"one path has not both":   {metal3v1.RootDeviceHints{HCTL: "15:0:0:1", SerialNumber: "2"}, link.NoSuchDisk},
+		"a path of no disk":       {metal3v1.RootDeviceHints{SerialNumber: "9"}, link.NoSuchDisk},
+		"a disk of its own":       {metal3v1.RootDeviceHints{SerialNumber: "7"}, "sda"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			id, ok := link.InstallationDisk(disks, &tc.hints)
+			g.Expect(id).To(Equal(tc.want))
+			g.Expect(ok).To(BeTrue())
+		})
+	}
+}

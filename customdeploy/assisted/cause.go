@@ -37,6 +37,9 @@ const (
 	StartRefused Cause = "start-refused"
 	// AnotherStep means that another step program of this boot is at work.
 	AnotherStep Cause = "another-step"
+	// InstallerStays means that the container of an earlier attempt's installer, which
+	// may write the disk, could not be removed.
+	InstallerStays Cause = "installer-stays"
 	// HostTrouble means that a file of the step could not be read or written.
 	HostTrouble Cause = "host-trouble"
 
@@ -69,6 +72,7 @@ var outcomes = map[Cause]step.Outcome{
 	StartedByHand:    step.Failed,
 	StartRefused:     step.Failed,
 	AnotherStep:      step.Failed,
+	InstallerStays:   step.Failed,
 	HostTrouble:      step.Failed,
 	StartDeadline:    step.Deadline,
 	IdleDeadline:     step.Deadline,

@@ -180,13 +180,30 @@ func TestAContainerThatIsNotStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		s := newScene(t)
-		s.container.fails = errors.New("podman did not stop it")
 		s.becomesReady(0)
 		s.run()
 		pass(time.Minute)
+		s.container.fails = errors.New("podman did not stop it")
 		s.fail(exitcode.AgentFailed)
 		r := <-s.ended
 		g.Expect(r.Detail).To(ContainElement("the container of another hub's installer may still be at work, and write the disk: podman did not stop it"))
+	})
+}
+
+// TestNothingIsStartedBesideAnotherInstaller: one of an earlier attempt may be writing
+// the disk just now, and a second one would write it too.
+func TestNothingIsStartedBesideAnotherInstaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		s := newScene(t)
+		s.container.fails = errors.New("podman did not stop it")
+		s.becomesReady(0)
+		s.run()
+		r := <-s.ended
+		g.Expect(r.Outcome).To(Equal(step.Failed))
+		g.Expect(r.Reason).To(And(ContainSubstring("the container of an earlier attempt"), ContainSubstring("podman did not stop it")))
+		g.Expect(s.units.started).To(BeZero())
+		g.Expect(s.host.GateOpen()).To(BeFalse())
 	})
 }
 

@@ -113,6 +113,8 @@ func headline(o Observation, c Cause, e Evidence) string {
 		return fmt.Sprintf("systemd did not start %s: %v", unit, e.Error)
 	case AnotherStep:
 		return "another step program is starting the agent on this host; wait for its end"
+	case InstallerStays:
+		return fmt.Sprintf("another installer may be writing a disk of this host: the container of an earlier attempt's was not removed: %v; nothing was started; restart the machine, then retry", e.Error)
 	case HostTrouble:
 		return fmt.Sprintf("the host's state files cannot be used: %v", e.Error)
 	case StopHangs:

@@ -20,6 +20,8 @@ type Step struct {
 	Units systemd.Manager
 	// Foreign knows installers that are not ours; nil means that the host can run none.
 	Foreign ForeignInstaller
+	// Kept tells which disks the node says nobody may touch, for the agent; nil tells none.
+	Kept func(ctx context.Context, node step.Node) (map[string]string, error)
 	// Uptime replaces Host.Uptime in tests.
 	Uptime func() time.Duration
 	// Watch replaces Host.WatchRunDir in tests.
@@ -86,8 +88,13 @@ func (s *Step) Run(ctx context.Context, req *step.Request) step.Report {
 		if v := Decide(f.obs); v.Action == Finish { // the image does not fit: nothing is opened
 			return f.report(ctx, v.Cause, nil)
 		}
-		if err := f.prepare(ctx); err != nil {
-			return f.report(ctx, HostTrouble, err)
+		if s.Kept != nil {
+			if f.state.Kept, err = s.Kept(ctx, req.Node); err != nil {
+				return step.Report{Outcome: step.Failed, Reason: "which disks of the node must stay is not known, so nothing is started: " + err.Error()}
+			}
+		}
+		if cause, err := f.prepare(ctx); err != nil {
+			return f.report(ctx, cause, err)
 		}
 	}
 	return f.run(ctx)
@@ -168,18 +175,19 @@ func (f *follower) resume(state hostfile.StepState, unit systemd.Properties) {
 
 // prepare writes the step file and opens the gate, in this order: an open gate
 // without a step file would be nobody's. An installer of an earlier attempt of this
-// boot, whose step was killed, has no owner any more and may write the disk just now.
-func (f *follower) prepare(ctx context.Context) error {
+// boot, whose step was killed, has no owner any more and may write the disk just now:
+// unless it is gone, nothing is started beside it.
+func (f *follower) prepare(ctx context.Context) (Cause, error) {
 	if f.foreign != nil {
-		if err := f.foreign.Remove(ctx); err != nil { // its name stays taken, so that no second one can begin
-			f.log.Warn("the container of an earlier attempt's installer was not removed", "error", err)
+		if err := f.foreign.Remove(ctx); err != nil {
+			return InstallerStays, err
 		}
 	}
 	if err := f.host.ForgetEarlier(); err != nil {
-		return err
+		return HostTrouble, err
 	}
 	if err := f.save(); err != nil {
-		return err
+		return HostTrouble, err
 	}
-	return f.host.OpenGate()
+	return HostTrouble, f.host.OpenGate()
 }

@@ -1,6 +1,7 @@
 package assisted
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -365,3 +366,36 @@ func TestTwoStepsAtOnce(t *testing.T) {
 
 // pass lets fake time go by.
 func pass(d time.Duration) { <-time.After(d) }
+
+// TestWhatTheNodeSkipsIsToldToTheAgent, by the step file; where it cannot be found out,
+// nobody starts to write.
+func TestWhatTheNodeSkipsIsToldToTheAgent(t *testing.T) {
+	for name, fails := range map[string]error{"known": nil, "not known": errors.New("lsblk hangs")} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				s := newScene(t)
+				s.step.Kept = func(context.Context, step.Node) (map[string]string, error) {
+					return map[string]string{"/dev/sdb": "the node skips it"}, fails
+				}
+				s.becomesReady(0)
+				s.run()
+				if fails == nil {
+					pass(time.Minute)
+					s.mark()
+					s.units.state("inactive", "dead")
+				}
+				r := <-s.ended
+				state, _, _ := s.host.State()
+				if fails == nil {
+					g.Expect(r.Outcome).To(Equal(step.Done), "%+v", r)
+					g.Expect(state.Kept).To(Equal(map[string]string{"/dev/sdb": "the node skips it"}))
+					return
+				}
+				g.Expect(r.Outcome).To(Equal(step.Failed))
+				g.Expect(r.Reason).To(ContainSubstring("lsblk hangs"))
+				g.Expect(s.units.started).To(BeZero())
+			})
+		})
+	}
+}

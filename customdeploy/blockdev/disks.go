@@ -148,8 +148,14 @@ func named(names ...string) []string {
 }
 
 // Join gives multipath disks their paths, and returns the disks that are no path of
-// another one.
+// another one. What only is called a disk and lies on one, such as a cache, is none.
 func Join(disks []Disk, tree []Device) []Disk {
+	upper := map[string]bool{}
+	for _, device := range tree {
+		for _, child := range device.Children {
+			child.each(func(d Device) { upper[d.Path] = true })
+		}
+	}
 	above := map[string]string{} // path of a disk, multipath disk on it
 	for _, device := range tree {
 		for _, child := range device.Children {
@@ -160,7 +166,7 @@ func Join(disks []Disk, tree []Device) []Disk {
 	}
 	var whole []Disk
 	for _, d := range disks {
-		if above[d.Path] != "" {
+		if above[d.Path] != "" || d.Kind == kindDisk && upper[d.Path] {
 			continue
 		}
 		for _, path := range disks {
@@ -192,6 +198,9 @@ func pathLinks(host hostfile.Dir) map[string][]string {
 // shows only in part. The device mapper has names of its own for them.
 func (d *Disk) addNames(ctx context.Context, run hostexec.Exec) error {
 	out, err := hostexec.Output(ctx, run, "udevadm", "info", "--query=property", "--name="+d.Path)
+	if hostexec.ExitStatus(err) > 0 && !hostexec.Missing(err) {
+		return nil // it has gone, or udev has not seen it yet: lsblk has said what there is
+	}
 	if err != nil {
 		return err
 	}

@@ -37,11 +37,7 @@ var mapped = regexp.MustCompile(`^part(\d+)-`)
 // Number is the partition's place in its table, from the kernel, or for a partition
 // of a mapped disk from the device mapper.
 func (p Partition) Number(host hostfile.Dir) (int, error) {
-	name := filepath.Base(p.Path)
-	if target, err := os.Readlink(host.Path(p.Path)); err == nil { // /dev/mapper/mpatha2 is dm-3
-		name = filepath.Base(target)
-	}
-	folder := host.Path(filepath.Join("/sys/class/block", name))
+	folder := host.Path(filepath.Join("/sys/class/block", KernelName(host, p.Path)))
 	raw, err := os.ReadFile(filepath.Join(folder, "partition"))
 	if errors.Is(err, fs.ErrNotExist) {
 		id, _ := os.ReadFile(filepath.Join(folder, "dm/uuid")) // what is no mapped device has none

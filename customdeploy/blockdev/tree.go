@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
@@ -12,7 +13,7 @@ import (
 
 // TreeColumns are lsblk's columns of [Device]. Without NAME lsblk gives no tree
 // but all devices in a row.
-const TreeColumns = "NAME,KNAME,PATH,TYPE,FSTYPE,MAJ:MIN"
+const TreeColumns = "NAME,KNAME,PATH,TYPE,FSTYPE,LABEL,MAJ:MIN"
 
 // Contents of a device that say what it is a part of, as lsblk names them.
 const (
@@ -28,6 +29,8 @@ type Device struct {
 	// Type is disk, part, lvm, raid1, mpath and so on; FSType its content.
 	Type   string `json:"type"`
 	FSType string `json:"fstype"`
+	// Label is that of the file system.
+	Label string `json:"label"`
 	// Number is the kernel's number of the device, 8:0: it has one, and many names.
 	Number   string   `json:"maj:min"`
 	Children []Device `json:"children"`
@@ -38,6 +41,14 @@ func (d Device) KernelName() string { return cmp.Or(d.KName, filepath.Base(d.Pat
 
 // IsRAID tells whether it is an assembled software RAID.
 func (d Device) IsRAID() bool { return isRAID(d.Type) }
+
+// each calls f with the device and all that lies on it.
+func (d Device) each(f func(Device)) {
+	f(d)
+	for _, child := range d.Children {
+		child.each(f)
+	}
+}
 
 // Find returns the device of that path, wherever it lies in the tree. The kernel's own
 // name counts as well: /dev/dm-0 is /dev/mapper/mpatha.
@@ -72,15 +83,48 @@ func Tree(ctx context.Context, run hostexec.Exec, disks ...string) ([]Device, er
 // rescanTime bounds what is only of use.
 const rescanTime = time.Minute
 
+// kpartx is tried several times: the mapper may be busy with what it makes anew.
+const (
+	kpartxTries = 5
+	kpartxPause = time.Second
+)
+
 // Rescan makes the kernel and udev see the disk's partitions. Whoever wrote the
-// disk has done it, but not for whoever held it open then; so a failure is a
-// warning only, and warn gets it.
+// disk has done it, but not for whoever held it open then; and coreos-installer takes
+// the partitions of a mapped disk away again, which the kernel does not make by itself.
+// A failure is a warning only, and warn gets it.
 func Rescan(ctx context.Context, run hostexec.Exec, disk string, warn func(error)) {
 	ctx, cancel := context.WithTimeoutCause(ctx, rescanTime, fmt.Errorf("no end in %v", rescanTime))
 	defer cancel()
-	for _, argv := range [][]string{{"blockdev", "--rereadpt", disk}, {"udevadm", "settle"}} {
-		if _, err := hostexec.Output(ctx, run, argv...); err != nil {
-			warn(err)
+	if err := reread(ctx, run, disk); err != nil {
+		warn(err)
+	}
+	if _, err := hostexec.Output(ctx, run, "udevadm", "settle"); err != nil {
+		warn(err)
+	}
+}
+
+// IsMapped tells by its path that the device is one of the mapper, whose partitions are
+// devices that somebody has to make.
+func IsMapped(path string) bool {
+	return strings.HasPrefix(path, "/dev/mapper/") || strings.HasPrefix(path, "/dev/dm-")
+}
+
+func reread(ctx context.Context, run hostexec.Exec, disk string) error {
+	if !IsMapped(disk) {
+		_, err := hostexec.Output(ctx, run, "blockdev", "--rereadpt", disk)
+		return err
+	}
+	for try := 1; ; try++ {
+		// Without -n it waits for udev by a semaphore, which a container may not share.
+		_, err := hostexec.Output(ctx, run, "kpartx", "-u", "-n", disk)
+		if err == nil || hostexec.Missing(err) || try == kpartxTries {
+			return err
+		}
+		select {
+		case <-time.After(kpartxPause):
+		case <-ctx.Done():
+			return err
 		}
 	}
 }

@@ -89,12 +89,15 @@ func run(newUnits Units, args []string, stdin io.Reader, stdout, stderr io.Write
 	}
 	log := slog.New(slog.NewTextHandler(stderr, nil))
 	inRoot := hostexec.Root{Host: host, Log: log}.Exec
+	installer.Kept = func(ctx context.Context, node step.Node) (map[string]string, error) {
+		return coreos.Kept(ctx, inRoot, host, node)
+	}
 	bootable := func(ctx context.Context, host hostfile.Dir, disk string) (bool, error) {
 		return efiboot.Bootable(ctx, inRoot, host, disk)
 	}
 	steps := step.Registry{
 		installer.Definition(),
-		(&coreos.Step{Exec: inRoot, Installer: hostexec.Root{Host: host, Both: true}.Exec, Hostname: os.Hostname}).Definition(),
+		(&coreos.Step{Exec: inRoot, Installer: hostexec.Root{Host: host, Both: true}.Exec, Hostname: os.Hostname, Alone: installer.Alone}).Definition(),
 		(&confirm.Step{Units: units, Assisted: installer, Bootable: bootable}).Definition(),
 	}
 	switch args[0] {

@@ -91,6 +91,9 @@ type machine struct {
 	clean *bool
 	// tree is what lies on the disks, as lsblk shows it; export is what mdadm says of an array.
 	tree, export string
+	// groups are the volume groups by their physical volumes; broken is a program that fails.
+	groups map[string]string
+	broken string
 }
 
 func newMachine(t *testing.T) *machine {
@@ -122,6 +125,12 @@ func (m *machine) exec(ctx context.Context, argv []string, line func(string)) er
 	m.commands = append(m.commands, strings.Join(argv, " "))
 	m.mu.Unlock()
 	switch argv[0] {
+	case m.broken:
+		return exit(5)
+	case "lvm":
+		if argv[1] == "pvs" {
+			line("  " + m.groups[argv[len(argv)-1]] + "  ")
+		}
 	case m.hangs:
 		<-ctx.Done()
 		return exit(-1) // killed

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -18,6 +19,8 @@ import (
 type target struct {
 	blockdev.Disk
 	why string
+	// warning is what is odd about it.
+	warning string
 	// args are the kernel arguments that the installed system needs to find it.
 	args []string
 	// kept are the disks and arrays that stay as they are.
@@ -36,7 +39,7 @@ func (s *Step) choose(ctx context.Context, req *step.Request, plan Plan) (target
 		return target{}, err
 	}
 	disks := blockdev.Join(all, host.Tree)
-	if err := plan.keep(ctx, s.Exec, host, disks, keepsArrays(req.Node)); err != nil {
+	if err := plan.keep(ctx, s.Exec, host, disks, stays(host, req.Node)); err != nil {
 		return target{}, err
 	}
 	chosen, why, err := answered(req, disks, host)
@@ -49,7 +52,14 @@ func (s *Step) choose(ctx context.Context, req *step.Request, plan Plan) (target
 	if err != nil {
 		return target{}, err
 	}
-	t := target{Disk: chosen, why: why}
+	warning, err := plan.secondBoot(host, chosen, !keepsArrays(req.Node))
+	if err != nil {
+		return target{}, err
+	}
+	t := target{Disk: chosen, why: why, warning: warning}
+	if twins := host.Twins(chosen.Path); len(twins) > 0 {
+		t.warning = joined(t.warning, fmt.Sprintf("%s is one path of a disk that %s reaches too, and multipathd has made no multipath disk of them: the installed system depends on this one path", chosen.Path, strings.Join(twins, ", ")))
+	}
 	for _, d := range writable.Flatten(host.Tree) {
 		if host.Kept(d.Path) != "" {
 			t.kept = append(t.kept, d.Path)
@@ -116,8 +126,21 @@ func refusals(disks []blockdev.Disk, host *writable.Host) error {
 // What the firmware tells: that it is UEFI, and its table of iSCSI targets.
 const (
 	firmwareUEFI = "/sys/firmware/efi"
-	bootTable    = "/sys/firmware/ibft"
+	firmwareDir  = "/sys/firmware"
 )
+
+// bootTables are the firmware's tables of iSCSI targets below [firmwareDir]: by the
+// kernel's module, by an adapter that does iSCSI itself, and raw, where the live system
+// has not loaded the module.
+var bootTables = []string{"ibft", "iscsi_boot*", "acpi/tables/iBFT"}
+
+// bootsISCSI tells whether the firmware knows any target.
+func bootsISCSI(dir hostfile.Dir) bool {
+	return slices.ContainsFunc(bootTables, func(table string) bool {
+		found, err := filepath.Glob(filepath.Join(dir.Path(firmwareDir), table))
+		return err == nil && len(found) > 0
+	})
+}
 
 func exists(dir hostfile.Dir, path string) bool {
 	_, err := os.Stat(dir.Path(path))
@@ -148,8 +171,8 @@ func (t target) kernelArgs(own []string, dir hostfile.Dir) ([]string, error) {
 		args = append(args, raidArgs...)
 	}
 	if t.overISCSI() && !has("netroot=iscsi:", "rd.iscsi.") {
-		if !exists(dir, bootTable) {
-			return nil, fmt.Errorf("%s is an iSCSI disk that the firmware does not know (there is no %s), so the machine cannot boot from it: set the target up in the firmware, or give netroot=iscsi:… in coreos_append_karg", t.Path, bootTable)
+		if !bootsISCSI(dir) {
+			return nil, fmt.Errorf("%s is an iSCSI disk that the firmware does not know (it has no table of iSCSI targets), so the machine cannot boot from it: set the target up in the firmware, or give netroot=iscsi:… in coreos_append_karg", t.Path)
 		}
 		args = append(args, iscsiArgs...)
 	}

@@ -285,13 +285,16 @@ func TestArgumentsOfTheDisk(t *testing.T) {
 		transport, disk string
 		own             []any
 		firmware        bool
+		table           string
 		want, reason    string
 	}{
-		"a plain disk":                    {disk: "/dev/sde"},
-		"multipath over FC":               {disk: "/dev/mapper/mpatha", transport: "fc", want: multipath},
-		"the user's own":                  {disk: "/dev/mapper/mpatha", transport: "fc", own: []any{"root=UUID=1", "rd.multipath=default"}, want: "--append-karg=root=UUID=1 --append-karg=rd.multipath=default"},
-		"multipath over iSCSI":            {disk: "/dev/mapper/mpatha", transport: "iscsi", firmware: true, want: multipath + " --append-karg=rd.iscsi.firmware=1"},
-		"iSCSI that the firmware ignores": {disk: "/dev/mapper/mpatha", transport: "iscsi", reason: "/dev/mapper/mpatha is an iSCSI disk that the firmware does not know (there is no /sys/firmware/ibft)"},
+		"a plain disk":                                         {disk: "/dev/sde"},
+		"multipath over FC":                                    {disk: "/dev/mapper/mpatha", transport: "fc", want: multipath},
+		"the user's own":                                       {disk: "/dev/mapper/mpatha", transport: "fc", own: []any{"root=UUID=1", "rd.multipath=default"}, want: "--append-karg=root=UUID=1 --append-karg=rd.multipath=default"},
+		"multipath over iSCSI":                                 {disk: "/dev/mapper/mpatha", transport: "iscsi", firmware: true, want: multipath + " --append-karg=rd.iscsi.firmware=1"},
+		"iSCSI that the firmware ignores":                      {disk: "/dev/mapper/mpatha", transport: "iscsi", reason: "/dev/mapper/mpatha is an iSCSI disk that the firmware does not know (it has no table of iSCSI targets)"},
+		"iSCSI by an adapter that does it itself":              {disk: "/dev/mapper/mpatha", transport: "iscsi", table: "/sys/firmware/iscsi_boot0/target0/target-name", want: multipath + " --append-karg=rd.iscsi.firmware=1"},
+		"iSCSI by the firmware's table, of which no module is": {disk: "/dev/mapper/mpatha", transport: "iscsi", table: "/sys/firmware/acpi/tables/iBFT", want: multipath + " --append-karg=rd.iscsi.firmware=1"},
 		"iSCSI of the user's own": {
 			disk: "/dev/mapper/mpatha", transport: "iscsi", own: []any{"netroot=iscsi:192.0.2.1::::iqn.2026-01.example:root"},
 			want: multipath + " --append-karg=netroot=iscsi:192.0.2.1::::iqn.2026-01.example:root",
@@ -302,6 +305,9 @@ func TestArgumentsOfTheDisk(t *testing.T) {
 			m, s, written := listed(t, fmt.Sprintf(fleet, tc.transport), fleetTree)
 			if tc.firmware {
 				played.Write(t, m.host, "/sys/firmware/ibft/target0/target-name", "iqn.2026-01.example:root\n")
+			}
+			if tc.table != "" {
+				played.Write(t, m.host, tc.table, "iqn.2026-01.example:root\n")
 			}
 			install, ran := m.install, ""
 			m.install = func(ctx context.Context, argv []string, line func(string)) error {
@@ -321,4 +327,92 @@ func TestArgumentsOfTheDisk(t *testing.T) {
 			g.Expect(strings.TrimSpace(strings.TrimSuffix(args, "--offline "+tc.disk))).To(Equal(tc.want))
 		})
 	}
+}
+
+// arrayOnPaths is an array on a multipath disk, and a plain disk.
+const arrayOnPaths = `{"blockdevices": [
+	{"path": "/dev/sda", "kname": "sda", "type": "disk", "size": 107374182400, "hctl": "1:0:0:0"},
+	{"path": "/dev/mapper/mpatha", "kname": "dm-0", "type": "mpath", "size": 107374182400},
+	{"path": "/dev/sdb", "kname": "sdb", "type": "disk", "size": 107374182400, "hctl": "2:0:0:0"},
+	{"path": "/dev/sde", "kname": "sde", "type": "disk", "size": 322122547200, "serial": "E"}]}`
+
+const arrayOnPathsTree = `{"blockdevices": [
+	{"path": "/dev/sda", "kname": "sda", "type": "disk", "children": [{"path": "/dev/mapper/mpatha", "kname": "dm-0", "type": "mpath", "children": [
+		{"path": "/dev/mapper/mpatha1", "kname": "dm-1", "type": "part", "fstype": "linux_raid_member", "children": [{"path": "/dev/md0", "kname": "md0", "type": "raid1"}]}]}]},
+	{"path": "/dev/sdb", "kname": "sdb", "type": "disk", "children": [{"path": "/dev/mapper/mpatha", "kname": "dm-0", "type": "mpath", "children": [
+		{"path": "/dev/mapper/mpatha1", "kname": "dm-1", "type": "part", "fstype": "linux_raid_member", "children": [{"path": "/dev/md0", "kname": "md0", "type": "raid1"}]}]}]},
+	{"path": "/dev/sde", "kname": "sde", "type": "disk"}]}`
+
+// TestAnArrayOnAMultipathDiskThatTheNodeSkips: it lies on the disk behind the paths, which
+// is the one that must stay.
+func TestAnArrayOnAMultipathDiskThatTheNodeSkips(t *testing.T) {
+	g := NewWithT(t)
+	m, s, written := listed(t, arrayOnPaths, arrayOnPathsTree)
+	r := s.Run(t.Context(), order(m, step.Node{
+		InstanceInfo: map[string]any{}, Properties: map[string]any{"skip_block_devices": []any{map[string]any{"hctl": "1:0:0:0"}}},
+	}))
+	g.Expect(*written).To(Equal("/dev/sde"), "%+v", r)
+	g.Expect(m.commands).NotTo(ContainElement(MatchRegexp("^(wipefs|mdadm)")))
+}
+
+// TestAnArrayThatStaysOnTheChosenMultipathDisk: it would hold the installed disk.
+func TestAnArrayThatStaysOnTheChosenMultipathDisk(t *testing.T) {
+	g := NewWithT(t)
+	run, _ := raidHost(arrayOnPathsTree, "mdadm --stop")
+	_, err := removeRAIDs(t.Context(), run, "/dev/mapper/mpatha", func(error) {})
+	g.Expect(err).To(MatchError(ContainSubstring("remove the software RAID /dev/md0 on /dev/mapper/mpatha")))
+}
+
+// TestKept is what the agent is told: what the node skips, and nothing else.
+func TestKept(t *testing.T) {
+	for name, tc := range map[string]struct {
+		skip []any
+		want map[string]string
+		err  string
+	}{
+		"nothing":             {nil, nil, ""},
+		"a path of a disk":    {[]any{map[string]any{"hctl": "1:0:0:0"}}, map[string]string{"/dev/mapper/mpatha": "the node's skip_block_devices has hctl=1:0:0:0", "/dev/md0": "it lies on /dev/mapper/mpatha, where the node's skip_block_devices has hctl=1:0:0:0"}, ""},
+		"an array":            {[]any{map[string]any{"volume_name": "data"}}, map[string]string{"/dev/md0": "the node's skip_block_devices has volume_name=data"}, ""},
+		"a hint that is none": {[]any{map[string]any{"colour": "red"}}, nil, `root device hint "colour" is not known`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			m, s, _ := listed(t, arrayOnPaths, arrayOnPathsTree)
+			m.export = "MD_NAME=oldhost:data\n"
+			node := step.Node{AutomatedClean: new(false), Properties: map[string]any{}}
+			if tc.skip != nil {
+				node.Properties["skip_block_devices"] = tc.skip
+			}
+			kept, err := Kept(t.Context(), s.Exec, m.host, node)
+			if tc.err != "" {
+				g.Expect(err).To(MatchError(ContainSubstring(tc.err)))
+				return
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(kept).To(Equal(tc.want))
+			if tc.skip == nil {
+				g.Expect(m.commands).To(BeEmpty(), "no program is run for nothing")
+			}
+		})
+	}
+}
+
+// TestWhatLiesOnADiskIsNoDisk: a cache is a disk by its type, and a little smaller than the
+// disk that it lies on; who writes it has written no disk.
+func TestWhatLiesOnADiskIsNoDisk(t *testing.T) {
+	g := NewWithT(t)
+	m, s, written := listed(t, `{"blockdevices": [
+	{"path": "/dev/sda", "kname": "sda", "type": "disk", "size": 107374182400}, {"path": "/dev/bcache0", "kname": "bcache0", "type": "disk", "size": 107374174208},
+	{"path": "/dev/sdb", "kname": "sdb", "type": "disk", "size": 107374182400}]}`, `{"blockdevices": [
+	{"path": "/dev/sda", "kname": "sda", "type": "disk", "fstype": "bcache", "children": [{"path": "/dev/bcache0", "kname": "bcache0", "type": "disk", "fstype": "xfs"}]},
+	{"path": "/dev/sdb", "kname": "sdb", "type": "disk"}]}`)
+	r := s.Run(t.Context(), order(m, step.Node{InstanceInfo: map[string]any{}}))
+	g.Expect(*written).To(Equal("/dev/sda"), "%+v", r)
+
+	req := order(m, step.Node{InstanceInfo: map[string]any{}})
+	req.RootDevice = &step.RootDevice{Name: "/dev/bcache0"}
+	*written = ""
+	r = s.Run(t.Context(), req)
+	g.Expect(*written).To(BeEmpty())
+	g.Expect(r.Reason).To(ContainSubstring("IPA takes /dev/bcache0, which is none of the disks that may be written"))
 }

@@ -78,7 +78,7 @@ func (h Hints) Choose(disks []blockdev.Disk) (blockdev.Disk, string, error) {
 func smallest(disks []blockdev.Disk) (blockdev.Disk, string, error) {
 	disks = slices.Clone(disks)
 	slices.SortFunc(disks, func(a, b blockdev.Disk) int {
-		return cmp.Or(cmp.Compare(a.SizeBytes, b.SizeBytes), strings.Compare(a.Path, b.Path))
+		return cmp.Or(cmp.Compare(a.SizeBytes, b.SizeBytes), strings.Compare(cmp.Or(a.KernelName, a.Path), cmp.Or(b.KernelName, b.Path)))
 	})
 	i := slices.IndexFunc(disks, func(d blockdev.Disk) bool { return d.SizeBytes >= minimumGiB<<30 })
 	if i < 0 {
@@ -143,7 +143,13 @@ func boolean(want any) (bool, error) {
 	case bool:
 		return want, nil
 	case string:
-		return strconv.ParseBool(strings.ToLower(want))
+		switch text := strings.ToLower(strings.TrimSpace(want)); { // the words of oslo.utils
+		case slices.Contains([]string{"1", "t", "true", "on", "y", "yes"}, text):
+			return true, nil
+		case slices.Contains([]string{"0", "f", "false", "off", "n", "no"}, text):
+			return false, nil
+		}
+		return false, fmt.Errorf("%q is not true or false", want)
 	default:
 		return false, fmt.Errorf("%v is not true or false", want)
 	}
@@ -251,6 +257,10 @@ func compareTexts(have []string, want any) (bool, error) {
 	}
 	if !or && !slices.Contains([]string{"", "s==", "s!=", "<in>", "<all-in>"}, op) {
 		return false, fmt.Errorf("operator %s does not compare texts", op)
+	}
+	have = slices.DeleteFunc(slices.Clone(have), func(h string) bool { return strings.TrimSpace(h) == "" })
+	if len(have) == 0 { // a disk that does not say it
+		return false, nil
 	}
 	if op == "s!=" && !or {
 		return !slices.ContainsFunc(have, func(h string) bool { return !fits(h) }), nil

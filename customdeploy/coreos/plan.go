@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode"
 
+	ignitionerrors "github.com/coreos/ignition/v2/config/shared/errors"
 	"github.com/coreos/ignition/v2/config/v3_6"
 	"github.com/coreos/vcontext/report"
 
@@ -37,6 +38,8 @@ type Plan struct {
 	Ignition []byte
 	// KernelArgs are appended, each on its own.
 	KernelArgs []string
+	// Warning is what the installed system will not do of it; empty for nothing.
+	Warning string
 	// CopyNetwork carries the live system's network settings over.
 	CopyNetwork bool
 }
@@ -179,7 +182,7 @@ func (p *Plan) readConfigDrive(info map[string]any, hostname string) error {
 	default:
 		return errors.New("configdrive.meta_data.coreos_copy_network must be true or false")
 	}
-	p.Ignition, err = ignition(drive["user_data"], hostname)
+	p.Ignition, p.Warning, err = ignition(drive["user_data"], hostname)
 	return err
 }
 
@@ -231,43 +234,60 @@ const hostnameFile = "/etc/hostname"
 // ignition completes the user's config by the host's present name, unless the
 // user writes /etc/hostname or the host has no name. Without user data there is
 // a minimal config.
-func ignition(userData any, hostname string) ([]byte, error) {
+func ignition(userData any, hostname string) (raw []byte, warning string, err error) {
 	config := map[string]any{"ignition": map[string]any{"version": "3.0.0"}}
 	if userData != nil && userData != "" {
 		given, err := object(userData)
 		if err != nil {
-			return nil, errors.New("configdrive.user_data must be an Ignition config (JSON)")
+			return nil, "", errors.New("configdrive.user_data must be an Ignition config (JSON)")
 		}
 		config = given
 	}
-	if err := checkIgnition(config); err != nil {
-		return nil, err
+	if warning, err = checkIgnition(config); err != nil {
+		return nil, "", err
 	}
 	addHostname(config, hostname)
-	return encode(config)
+	raw, err = encode(config)
+	return raw, warning, err
 }
 
 // checkIgnition asks Ignition's own parser. It knows the versions up to its own;
-// what it only warns about (a member that it does not know) is left to the first boot.
-func checkIgnition(config map[string]any) error {
+// what it only warns about (a member that it does not know) is left to the first boot, but
+// for rights that it drops: their loss is noticed by nobody then.
+func checkIgnition(config map[string]any) (warning string, err error) {
 	header, _ := config["ignition"].(map[string]any)
 	version, _ := header["version"].(string)
 	if !strings.HasPrefix(version, "3.") {
-		return fmt.Errorf("configdrive.user_data: ignition.version %q is not 3.x", version)
+		return "", fmt.Errorf("configdrive.user_data: ignition.version %q is not 3.x", version)
 	}
 	raw, err := encode(config)
 	if err != nil {
-		return err
+		return "", err
 	}
 	_, problems, err := v3_6.ParseCompatibleVersion(raw)
 	switch {
 	case err == nil:
-		return nil
+		return dropped(problems), nil
 	case problems.IsFatal():
-		return fmt.Errorf("configdrive.user_data is no valid Ignition config: %s", firstFatal(problems))
+		return "", fmt.Errorf("configdrive.user_data is no valid Ignition config: %s", firstFatal(problems))
 	default:
-		return fmt.Errorf("configdrive.user_data: ignition.version %q: %w; 3.0.0 to 3.6.0 are known", version, err)
+		return "", fmt.Errorf("configdrive.user_data: ignition.version %q: %w; 3.0.0 to 3.6.0 are known", version, err)
 	}
+}
+
+// dropped names the modes whose special bits Ignition takes from a config that is older
+// than 3.6.0.
+func dropped(problems report.Report) string {
+	var modes []string
+	for _, entry := range problems.Entries {
+		if entry.Message == ignitionerrors.ErrModeSpecialBits.Error() {
+			modes = append(modes, strings.TrimPrefix(entry.Context.String(), "$."))
+		}
+	}
+	if len(modes) == 0 {
+		return ""
+	}
+	return "Ignition drops the bits setuid, setgid and sticky of " + strings.Join(modes, ", ") + ": only configs of 3.6.0 have them"
 }
 
 // firstFatal is the problem for which the config is refused. Its place is left

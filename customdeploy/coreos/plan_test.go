@@ -85,3 +85,18 @@ func TestPlan(t *testing.T) {
 		})
 	}
 }
+
+// TestBitsThatIgnitionDrops: the deployment goes on, and says so.
+func TestBitsThatIgnitionDrops(t *testing.T) {
+	for version, want := range map[string]string{
+		"3.4.0": "Ignition drops the bits setuid, setgid and sticky of storage.files.0.mode: only configs of 3.6.0 have them", "3.6.0": "",
+	} {
+		g := NewWithT(t)
+		m, s, written := listed(t, twoPaths, bareDisks)
+		r := s.Run(t.Context(), order(m, step.Node{InstanceInfo: map[string]any{"configdrive": map[string]any{
+			"user_data": `{"ignition":{"version":"` + version + `"},"storage":{"files":[{"path":"/usr/local/bin/tool","mode":2541}]}}`,
+		}}}))
+		g.Expect(*written).To(Equal("/dev/sda"), "%+v", r)
+		g.Expect(r.Reason).To(Equal(want))
+	}
+}

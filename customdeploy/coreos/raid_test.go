@@ -11,6 +11,7 @@ import (
 
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
 	"github.com/ironflow/ironflow/customdeploy/step"
+	"github.com/ironflow/ironflow/test/played"
 )
 
 // mirrored is a machine with an array over two disks, one on a third disk alone,
@@ -115,6 +116,90 @@ func TestRAIDsAndCleaning(t *testing.T) {
 				removed = Not(removed)
 			}
 			g.Expect(m.commands).To(removed)
+		})
+	}
+}
+
+// fakeRAID is a mirror that the firmware knows: a container over two disks, and in it the
+// volume, which the disks hold as well.
+const fakeRAID = `{"blockdevices": [
+	{"path": "/dev/sda", "type": "disk", "fstype": "isw_raid_member", "children": [{"path": "/dev/md126", "type": "raid1", "fstype": null}, {"path": "/dev/md127", "type": "md", "fstype": null}]},
+	{"path": "/dev/sdb", "type": "disk", "fstype": "isw_raid_member", "children": [{"path": "/dev/md126", "type": "raid1", "fstype": null}, {"path": "/dev/md127", "type": "md", "fstype": null}]}]}`
+
+// TestAContainerIsTakenApart: as long as it is there the kernel gives nobody its members,
+// and as long as they have their metadata it comes back.
+func TestAContainerIsTakenApart(t *testing.T) {
+	g := NewWithT(t)
+	run, ran := raidHost(fakeRAID)
+	removed, err := removeRAIDs(t.Context(), run, "/dev/sda", func(err error) { t.Error(err) })
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(removed).To(Equal([]string{"/dev/md126", "/dev/md127"}))
+	g.Expect(*ran).To(Equal([]string{
+		"wipefs --all --force /dev/md126", "mdadm --stop /dev/md126", "mdadm --stop /dev/md127",
+		"mdadm --zero-superblock /dev/sda", "mdadm --zero-superblock /dev/sdb", "udevadm settle",
+	}))
+}
+
+// TestAMemberOfAKeptContainerIsNotWritten: where arrays are kept, a spare of one is too.
+func TestAMemberOfAKeptContainerIsNotWritten(t *testing.T) {
+	g := NewWithT(t)
+	m, s, written := listed(t, twoPaths, `{"blockdevices": [
+	{"path": "/dev/sda", "type": "disk", "fstype": "isw_raid_member", "children": [{"path": "/dev/md127", "type": "md", "fstype": null}]}, {"path": "/dev/sdb", "type": "disk"}]}`)
+	r := s.Run(t.Context(), order(m, step.Node{AutomatedClean: new(false), InstanceInfo: map[string]any{}}))
+	g.Expect(*written).To(Equal("/dev/sdb"), "%+v", r)
+}
+
+// TestVolumesAreLetGo: the live system has activated what it found; a disk, or an array,
+// whose volumes are active is nobody else's.
+func TestVolumesAreLetGo(t *testing.T) {
+	g := NewWithT(t)
+	m, s, written := listed(t, twoPaths, `{"blockdevices": [
+	{"path": "/dev/sda", "type": "disk", "children": [
+		{"path": "/dev/sda1", "type": "part", "fstype": "linux_raid_member", "children": [{"path": "/dev/md0", "type": "raid1", "fstype": "LVM2_member", "children": [{"path": "/dev/mapper/old-root", "type": "lvm"}]}]},
+		{"path": "/dev/sda2", "type": "part", "fstype": "LVM2_member", "children": [{"path": "/dev/mapper/data-a", "type": "lvm"}]}]},
+	{"path": "/dev/sdb", "type": "disk", "fstype": "LVM2_member", "children": [{"path": "/dev/mapper/other-b", "type": "lvm"}]}]}`)
+	m.groups = map[string]string{"/dev/md0": "old", "/dev/sda2": "data", "/dev/sdb": "other"}
+	r := s.Run(t.Context(), order(m, step.Node{InstanceInfo: map[string]any{}}))
+	g.Expect(*written).To(Equal("/dev/sda"), "%+v", r)
+	var changes []string
+	for _, c := range m.commands {
+		if !strings.HasPrefix(c, "lsblk") && !strings.HasPrefix(c, "udevadm info") && !strings.HasPrefix(c, "lvm pvs") && !strings.HasPrefix(c, "coreos-installer") {
+			changes = append(changes, c)
+		}
+	}
+	g.Expect(changes[:5]).To(Equal([]string{
+		"lvm vgchange --activate n -- old", "lvm vgchange --activate n -- data",
+		"wipefs --all --force /dev/md0", "mdadm --stop /dev/md0", "mdadm --zero-superblock /dev/sda1",
+	}), "%v", changes)
+	g.Expect(m.commands).NotTo(ContainElement(ContainSubstring("-- other")), "another disk's stays")
+}
+
+// TestVolumesThatAreNotLetGo are a warning: the installer finds the disk busy, or not.
+func TestVolumesThatAreNotLetGo(t *testing.T) {
+	g := NewWithT(t)
+	m, s, written := listed(t, twoPaths, `{"blockdevices": [{"path": "/dev/sda", "type": "disk", "fstype": "LVM2_member"}, {"path": "/dev/sdb", "type": "disk"}]}`)
+	m.broken = "lvm"
+	r := s.Run(t.Context(), order(m, step.Node{InstanceInfo: map[string]any{}}))
+	g.Expect(r.Outcome).To(Equal(step.Done), "%+v", r)
+	g.Expect(*written).To(Equal("/dev/sda"))
+}
+
+// TestAnArrayThatIsInUseStays: what somebody has mounted is not wiped under the mount,
+// wherever the system is installed to.
+func TestAnArrayThatIsInUseStays(t *testing.T) {
+	for name, mount := range map[string]string{
+		"itself": "23 1 9:0 / /var/lib/data rw - xfs /dev/md0 rw\n", "a volume on it": "23 1 253:0 / /var/lib/data rw - xfs /dev/mapper/data-a rw\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			m, s, written := listed(t, twoPaths, `{"blockdevices": [
+	{"path": "/dev/sda", "type": "disk", "maj:min": "8:0"},
+	{"path": "/dev/sdb", "type": "disk", "fstype": "linux_raid_member", "maj:min": "8:16", "children": [
+		{"path": "/dev/md0", "type": "raid1", "fstype": "LVM2_member", "maj:min": "9:0", "children": [{"path": "/dev/mapper/data-a", "type": "lvm", "fstype": "xfs", "maj:min": "253:0"}]}]}]}`)
+			played.Write(t, m.host, "/proc/1/mountinfo", mount)
+			r := s.Run(t.Context(), order(m, step.Node{InstanceInfo: map[string]any{}}))
+			g.Expect(*written).To(Equal("/dev/sda"), "%+v", r)
+			g.Expect(m.commands).NotTo(ContainElement(MatchRegexp("^(wipefs|mdadm|lvm vgchange)")))
 		})
 	}
 }

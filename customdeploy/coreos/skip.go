@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/blockdev"
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
 	"github.com/ironflow/ironflow/customdeploy/step"
@@ -54,25 +55,71 @@ func (p *Plan) readSkip(node step.Node) error {
 	return nil
 }
 
+// Kept are the disks and arrays that the node says nobody may touch, with the reason,
+// by their paths: for who writes a disk by somebody else's choice.
+func Kept(ctx context.Context, run hostexec.Exec, dir hostfile.Dir, node step.Node) (map[string]string, error) {
+	var plan Plan
+	if err := plan.readSkip(node); err != nil {
+		return nil, err
+	}
+	if len(plan.Skip.Disks)+len(plan.Skip.Volumes) == 0 {
+		return nil, nil
+	}
+	all, err := blockdev.Disks(ctx, run, dir)
+	if err != nil {
+		return nil, fmt.Errorf("list the disks: %w", err)
+	}
+	host, err := writable.Look(ctx, run, dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := plan.keep(ctx, run, host, blockdev.Join(all, host.Tree), func(string) string { return "" }); err != nil {
+		return nil, err
+	}
+	kept := map[string]string{}
+	for _, d := range writable.Flatten(host.Tree) {
+		if why := host.Kept(d.Path); why != "" {
+			kept[d.Path] = why
+		}
+	}
+	return kept, nil
+}
+
+// stays says why an array stays though the node does not skip it; empty if it does not.
+func stays(host *writable.Host, node step.Node) func(array string) string {
+	return func(array string) string {
+		if keepsArrays(node) {
+			return "the node's automated_clean is off"
+		}
+		if used := host.InUse(array); used != nil {
+			return used.Error()
+		}
+		return ""
+	}
+}
+
 // keep tells the host which disks and arrays must stay as they are: what the node
-// skips, the arrays that lie on it and, where arrays are kept, all of them.
-func (p Plan) keep(ctx context.Context, run hostexec.Exec, host *writable.Host, disks []blockdev.Disk, keepArrays bool) error {
+// skips, the arrays that lie on it, and those for which stays has a reason.
+func (p Plan) keep(ctx context.Context, run hostexec.Exec, host *writable.Host, disks []blockdev.Disk, stays func(array string) string) error {
 	for _, d := range disks {
 		for _, hints := range p.Skip.Disks {
 			if hints.fits(d) {
 				host.Keep(d.Path, fmt.Sprintf("the node's %s has %s", skipMember, hints))
+				for _, twin := range host.Twins(d.Path) {
+					host.Keep(twin, fmt.Sprintf("it is the same disk as %s, and the node's %s has %s", d.Path, skipMember, hints))
+				}
 			}
 		}
 	}
 	for _, array := range raidsOf(host.Tree).arrays {
 		why := ""
-		for _, disk := range array.disks {
-			if on := host.Kept(disk); on != "" {
-				why = "it lies on " + disk + ", where " + on
+		for _, below := range array.on {
+			if on := host.Kept(below); on != "" {
+				why = "it lies on " + below + ", where " + on
 			}
 		}
-		if why == "" && keepArrays {
-			why = "the node's automated_clean is off"
+		if why == "" {
+			why = stays(array.path)
 		}
 		if why == "" && len(p.Skip.Volumes) > 0 {
 			name, err := volumeOf(ctx, run, array.path)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ironflow/ironflow/api/hostfile"
@@ -43,6 +44,9 @@ type Step struct {
 	Installer hostexec.Exec
 	// Hostname is the host's present name.
 	Hostname func() (string, error)
+	// Alone tells whether another installer may be at work on the host, such as the
+	// agent's; nil asks nobody.
+	Alone func(ctx context.Context, host assisted.Host) error
 }
 
 // Definition is the step for the registry.
@@ -81,13 +85,18 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 		return failed(err)
 	}
 	defer unlock()
+	if s.Alone != nil {
+		if err := s.Alone(ctx, host); err != nil {
+			return failed(err)
+		}
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limits.Total, errTotal)
 	defer cancel()
 	disk, err := s.choose(ctx, req, plan)
 	if err != nil {
 		return failed(err)
 	}
-	req.Log.Info("disk chosen", "disk", disk.Path, "why", disk.why)
+	req.Log.Info("disk chosen", "disk", disk.Path, "why", disk.why, "warning", disk.warning)
 	plan.KernelArgs = slices.Concat(disk.args, plan.KernelArgs)
 	state, err := begin(host, req.Node.UUID)
 	if err != nil {
@@ -112,6 +121,7 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 	if err != nil {
 		return failed(err)
 	}
+	warning = joined(plan.Warning, disk.warning, warning)
 	marker := hostfile.Installed{
 		BootID: state.BootID, InvocationID: state.InvocationID, NodeUUID: state.NodeUUID,
 		Disk: disk.Path, ImageDigest: plan.HashValue, Time: time.Now().UTC(),
@@ -125,6 +135,11 @@ func (s *Step) run(ctx context.Context, req *step.Request) step.Report {
 	}}
 }
 
+// joined puts the warnings that there are into one line.
+func joined(warnings ...string) string {
+	return strings.Join(slices.DeleteFunc(warnings, func(w string) bool { return w == "" }), "; ")
+}
+
 // bootEntries puts the system into the firmware's boot menu. No firmware reads a
 // software RAID: what IPA keeps beside it on each member, IPA fills and enters itself.
 func (s *Step) bootEntries(ctx context.Context, req *step.Request, disk target) (by, warning string, err error) {
@@ -136,10 +151,13 @@ func (s *Step) bootEntries(ctx context.Context, req *step.Request, disk target) 
 	return "step", warning, err
 }
 
-// clear removes software RAIDs, unless the node keeps its disks as they are.
+// clear makes the disk nobody else's: it deactivates volume groups and removes software
+// RAIDs, unless the node keeps its disks as they are.
 func (s *Step) clear(ctx context.Context, req *step.Request, disk target) (removed []string, err error) {
-	if keepsArrays(req.Node) {
-		return nil, nil
+	keeps := keepsArrays(req.Node)
+	err = letGo(ctx, s.Exec, disk.Path, !keeps, disk.kept, func(err error) { req.Log.Warn("LVM", "error", err) })
+	if err != nil || keeps {
+		return nil, err
 	}
 	return removeRAIDs(ctx, s.Exec, disk.Path, func(err error) { req.Log.Warn("a software RAID stays", "error", err) }, disk.kept...)
 }

@@ -9,6 +9,7 @@ package efiboot
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 
@@ -37,6 +38,9 @@ func Bootable(ctx context.Context, run hostexec.Exec, host hostfile.Dir, disk st
 	list, err := blockdev.Partitions(ctx, run, disk)
 	if err != nil {
 		return false, err
+	}
+	if len(list) < 2 && blockdev.IsMapped(disk) {
+		return false, fmt.Errorf("the partitions of %s are not mapped", disk)
 	}
 	menu, trouble := readMenu(host)
 	if slices.ContainsFunc(list, func(p blockdev.Partition) bool {

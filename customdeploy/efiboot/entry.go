@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -21,9 +18,6 @@ import (
 const (
 	efiTries = 6
 	efiPause = 5 * time.Second
-
-	// sector is the kernel's unit of sizes in sysfs, whatever the disk's is.
-	sector = 512
 )
 
 // Firmware is the boot menu of one host.
@@ -87,7 +81,7 @@ func (f *Firmware) addEntry(ctx context.Context, disk string) (string, error) {
 	if err != nil {
 		return loader, err
 	}
-	menu.removeDead(f.Label, partitions(f.Host, partition))
+	away := menu.removeDead(f.Label, f.Host, partitions(f.Host, partition))
 	number, found := menu.find(partition, inMenu(loader))
 	if found {
 		err = menu.activate(number)
@@ -95,6 +89,10 @@ func (f *Firmware) addEntry(ctx context.Context, disk string) (string, error) {
 		var drive hardDrive
 		if drive, err = f.place(esp, partition, disk); err == nil {
 			number, err = menu.add(newOption(f.Label, drive, inMenu(loader)))
+			if noRoom(err) && len(away) > 0 { // better a system that boots than those that may come back
+				menu.remove(away)
+				number, err = menu.add(newOption(f.Label, drive, inMenu(loader)))
+			}
 		}
 	}
 	if err != nil {
@@ -129,41 +127,6 @@ func (f *Firmware) findLoader(ctx context.Context, device string) (string, error
 	}
 	f.hasFallback = f.hasFallback || slices.ContainsFunc(found, isFallback)
 	return found[0], nil
-}
-
-// place is the partition as firmware has it, in blocks of the disk.
-func (f *Firmware) place(p blockdev.Partition, id uuid.UUID, disk string) (hardDrive, error) {
-	number, err := p.Number(f.Host)
-	if err != nil {
-		return hardDrive{}, err
-	}
-	block, err := f.kernel(disk, "queue/logical_block_size")
-	if err != nil {
-		return hardDrive{}, err
-	}
-	start, err := f.kernel(p.Path, "start")
-	if err != nil {
-		return hardDrive{}, err
-	}
-	size, err := f.kernel(p.Path, "size")
-	if err != nil {
-		return hardDrive{}, err
-	}
-	per := max(block/sector, 1)
-	return hardDrive{number: uint32(number), start: start / per, size: size / per, partition: id}, nil
-}
-
-// kernel is a number that the kernel knows of a block device.
-func (f *Firmware) kernel(device, name string) (uint64, error) {
-	raw, err := os.ReadFile(f.Host.Path(filepath.Join("/sys/class/block", filepath.Base(device), name)))
-	if err != nil {
-		return 0, fmt.Errorf("%s of %s: %w", name, device, err)
-	}
-	value, err := strconv.ParseUint(strings.TrimSpace(string(raw)), 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%s of %s: the kernel says %q", name, device, raw)
-	}
-	return value, nil
 }
 
 // partitions are the GUIDs of all partitions of the host, among them the new one,

@@ -151,18 +151,3 @@ func (m menu) putFirst(number uint16) error {
 	}
 	return m.vars.write(bootOrder, m.orderAttributes, raw)
 }
-
-// removeDead removes entries with the label for which there is no partition on any
-// disk any more: each installation writes a new one, and firmware has room for few. It
-// is no error when one stays.
-func (m menu) removeDead(label string, present []uuid.UUID) {
-	if len(present) == 0 {
-		return // what disks there are is not known
-	}
-	for number, e := range m.entries {
-		ours := e.raw != nil && e.label == label && e.partition != uuid.Nil && isOurs(e.loader)
-		if ours && !slices.Contains(present, e.partition) && m.vars.remove(e.variable) == nil {
-			delete(m.entries, number)
-		}
-	}
-}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync"
 
 	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/blockdev"
@@ -21,11 +22,14 @@ type uses struct {
 	// number of their own.
 	points map[string]string
 	table  []mounts.Mount
+	// same are the disks of one identity; they are looked at when they are asked for first.
+	same func() map[string][]string
 }
 
 // readUses reads what the host's first process and this one have mounted.
 func readUses(dir hostfile.Dir) (uses, error) {
-	u := uses{machine: source.Live(dir), points: map[string]string{}}
+	m := source.Live(dir)
+	u := uses{machine: m, points: map[string]string{}, same: sync.OnceValue(func() map[string][]string { return same(dir, m) })}
 	var err error
 	u.table, err = mounts.All(u.machine)
 	switch {

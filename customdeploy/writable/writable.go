@@ -64,6 +64,18 @@ func (h *Host) Refusal(disk string) error {
 	if !ok {
 		return fmt.Errorf("%s may not be written: lsblk does not show it, so that nobody knows what lies on it", disk)
 	}
+	if err := h.refused(device); err != nil {
+		return err
+	}
+	return h.refusedTwin(disk)
+}
+
+// refused says why the device, by itself, may not be written.
+func (h *Host) refused(device blockdev.Device) error {
+	disk := device.Path
+	if why := h.kept[disk]; why != "" {
+		return fmt.Errorf("%s must stay as it is: %s", disk, why)
+	}
 	if slices.Contains(notWhole, device.Type) {
 		return fmt.Errorf("%s is no whole disk, its type is %s", disk, device.Type)
 	}

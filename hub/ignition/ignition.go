@@ -18,8 +18,8 @@ import (
 	"path"
 
 	"github.com/coreos/ignition/v2/config/v3_4"
-	v3 "github.com/coreos/ignition/v2/config/v3_5"
-	"github.com/coreos/ignition/v2/config/v3_5/types"
+	v3 "github.com/coreos/ignition/v2/config/v3_6"
+	"github.com/coreos/ignition/v2/config/v3_6/types"
 )
 
 // ErrNone tells that the source has no such file.
@@ -77,7 +77,7 @@ type Host struct {
 	Hostname string
 	// SSHKey lets its owner log in as user core; used by the minimal configuration.
 	SSHKey string
-	// Override is Ignition JSON of any version up to 3.5, merged last.
+	// Override is Ignition JSON of any version up to 3.6, merged last.
 	Override string
 	// Pointer says who has the configuration of a host that joins an installed cluster;
 	// used where the source has no file for the role. nil for nobody.
@@ -85,7 +85,7 @@ type Host struct {
 }
 
 // Render returns the host's configuration, in the oldest version of the
-// specification that says all of it, 3.2 to 3.5.
+// specification that says all of it, 3.2 to 3.6.
 func Render(ctx context.Context, source Source, h Host) ([]byte, error) {
 	base, err := baseConfig(ctx, source, h)
 	if err != nil {
@@ -104,11 +104,15 @@ func Render(ctx context.Context, source Source, h Host) ([]byte, error) {
 	return encode(base)
 }
 
-// parse reads a configuration of any version up to 3.5.
+// parse reads a configuration of any version up to 3.6. What Ignition would drop from
+// it is refused, see [dropped].
 func parse(raw []byte) (types.Config, error) {
 	config, report, err := v3.ParseCompatibleVersion(raw)
 	if err != nil {
 		return config, fmt.Errorf("%w: %s", err, report.String())
+	}
+	if err := dropped(report); err != nil {
+		return config, err
 	}
 	keepAdvertisements(raw, config.Storage.Luks)
 	return config, nil

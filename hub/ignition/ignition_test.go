@@ -80,11 +80,6 @@ func TestRender(t *testing.T) {
 			for _, want := range tc.want {
 				g.Expect(string(raw)).To(ContainSubstring(want))
 			}
-			if strings.Contains(name, "special mode") || strings.Contains(name, "sticky") {
-				// Engines read the bits in configs of 3.6, which no supported system reads yet.
-				g.Expect(ignitioncheck.Problems(raw)).To(ConsistOf(ContainSubstring("setuid/setgid/sticky")))
-				return
-			}
 			ignitioncheck.Valid(t, raw)
 		})
 	}
@@ -93,6 +88,7 @@ func TestRender(t *testing.T) {
 // TestTheOldestVersionThatSaysAll: a system whose engine is older than the version
 // does not boot, so that nobody is asked for more than the inputs do.
 func TestTheOldestVersionThatSaysAll(t *testing.T) {
+	const newest = `{"ignition":{"version":"3.6.0"}`
 	const head, hash = `{"ignition":{"version":"3.5.0"}`, "sha512-cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e"
 	for name, tc := range map[string]struct {
 		file, override, want string
@@ -107,8 +103,9 @@ func TestTheOldestVersionThatSaysAll(t *testing.T) {
 		"appended contents":                    {head + `,"storage":{"files":[{"path":"/etc/motd","append":[{"source":"data:,x"}]}]}}`, "", "3.2.0"},
 		"kernel arguments are of 3.3":          {head + `,"kernelArguments":{"shouldExist":["quiet"]}}`, "", "3.3.0"},
 		"a file system of format none":         {head + `,"storage":{"filesystems":[{"device":"/dev/vdb","format":"none"}]}}`, "", "3.3.0"},
-		"special mode bits are of 3.4":         {"", head + `,"storage":{"files":[{"path":"/bin/su","mode":2541,"contents":{"source":"data:,x"}}]}}`, "3.4.0"},
-		"a sticky folder":                      {"", head + `,"storage":{"directories":[{"path":"/var/t","mode":1023}]}}`, "3.4.0"},
+		"special mode bits are of 3.6":         {"", newest + `,"storage":{"files":[{"path":"/bin/su","mode":2541,"contents":{"source":"data:,x"}}]}}`, "3.6.0"},
+		"a sticky folder":                      {"", newest + `,"storage":{"directories":[{"path":"/var/t","mode":1023}]}}`, "3.6.0"},
+		"the newest version without any":       {newest + `,"storage":{"directories":[{"path":"/var/t","mode":511}]}}`, "", "3.2.0"},
 		"LUKS without discard is of 3.2":       {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb"}]}}`, "", "3.2.0"},
 		"LUKS by Tang is of 3.2":               {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","keyFile":{"source":"data:,k"},"wipeVolume":true,"options":["--pbkdf"],"clevis":{"tpm2":true,"threshold":1,"tang":[{"url":"https://t","thumbprint":"x"}]}}]}}`, "", "3.2.0"},
 		"LUKS by a pin of one's own":           {head + `,"storage":{"luks":[{"name":"data","device":"/dev/vdb","clevis":{"custom":{"pin":"sss","config":"{}","needsNetwork":true}}}]}}`, "", "3.2.0"},
@@ -128,11 +125,29 @@ func TestTheOldestVersionThatSaysAll(t *testing.T) {
 			raw, err := ignition.Render(t.Context(), directory(t, files), ignition.Host{Role: "master", Hostname: "a", SSHKey: "ssh-ed25519 AAAA", Override: tc.override})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(string(raw)).To(ContainSubstring(`"version":"` + tc.want + `"`))
-			if strings.Contains(name, "special mode") || strings.Contains(name, "sticky") {
-				// Engines read the bits in configs of 3.6, which no supported system reads yet.
-				g.Expect(ignitioncheck.Problems(raw)).To(ConsistOf(ContainSubstring("setuid/setgid/sticky")))
-				return
-			}
+			ignitioncheck.Valid(t, raw)
+		})
+	}
+}
+
+// TestBitsThatIgnitionDrops: a configuration of a version that has no such bits is refused
+// when it is written, and when it is rendered, rather than installed without them.
+func TestBitsThatIgnitionDrops(t *testing.T) {
+	for name, tc := range map[string]struct{ version, storage, where string }{
+		"a program with its owner's rights": {"3.2.0", `"files":[{"path":"/bin/a"},{"path":"/bin/su","mode":2541}]`, "storage.files.1.mode: Ignition drops"},
+		"a folder of the group":             {"3.5.0", `"directories":[{"path":"/srv/g","mode":1533}]`, "storage.directories.0.mode: Ignition drops"},
+		"a sticky folder":                   {"3.4.0", `"directories":[{"path":"/var/t","mode":1023}]`, "storage.directories.0.mode: Ignition drops"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			text := `{"ignition":{"version":"` + tc.version + `"},"storage":{` + tc.storage + `}}`
+			g.Expect(ignition.Valid(text)).To(MatchError(And(ContainSubstring(tc.where), ContainSubstring("older than 3.6.0"))))
+			_, err := ignition.Render(t.Context(), directory(t, map[string]string{"master.ign": text}), ignition.Host{Role: "master"})
+			g.Expect(err).To(MatchError(And(ContainSubstring("master.ign: "), ContainSubstring(tc.where))))
+			newest := strings.Replace(text, tc.version, "3.6.0", 1)
+			g.Expect(ignition.Valid(newest)).To(Succeed())
+			raw, err := ignition.Render(t.Context(), directory(t, map[string]string{"master.ign": newest}), ignition.Host{Role: "master"})
+			g.Expect(err).NotTo(HaveOccurred())
 			ignitioncheck.Valid(t, raw)
 		})
 	}

@@ -1,8 +1,8 @@
 package ignition
 
 import (
-	v3 "github.com/coreos/ignition/v2/config/v3_5"
-	"github.com/coreos/ignition/v2/config/v3_5/types"
+	v3 "github.com/coreos/ignition/v2/config/v3_6"
+	"github.com/coreos/ignition/v2/config/v3_6/types"
 )
 
 // Pointer is where the installed system gets its configuration from when it starts

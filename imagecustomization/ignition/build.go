@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	ignitionerrors "github.com/coreos/ignition/v2/config/shared/errors"
 	"github.com/coreos/ignition/v2/config/v3_2"
 	"github.com/coreos/ignition/v2/config/v3_2/types"
 	"github.com/coreos/vcontext/report"
@@ -86,8 +88,15 @@ func parseOverride(raw []byte) (types.Config, error) {
 		return types.Config{}, fmt.Errorf("written for %s, the live system reads %s, which lacks this: %w",
 			head.Ignition.Version, Version, reportError(rpt, nil))
 	}
+	if slices.ContainsFunc(rpt.Entries, dropsBits) { // it would only be said in the journal of the host
+		return types.Config{}, reportError(rpt, nil)
+	}
 	return config, nil
 }
+
+// dropsBits tells of a mode with setuid, setgid or sticky, which no version has that a
+// live system reads.
+func dropsBits(e report.Entry) bool { return e.Message == ignitionerrors.ErrModeSpecialBits.Error() }
 
 // minorVersion returns N of "3.N.P".
 func minorVersion(version string) (int, error) {

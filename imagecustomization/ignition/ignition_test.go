@@ -266,6 +266,9 @@ func TestRefusals(t *testing.T) {
 		{"override newer than the live system", func(c *ignition.HostConfig) {
 			c.Override = override(`{"ignition":{"version":"3.3.0"},"kernelArguments":{"shouldExist":["a"]}}`)
 		}, "$.kernelArguments"},
+		{"override with bits that Ignition drops", func(c *ignition.HostConfig) {
+			c.Override = override(`{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/a","mode":2541}]}}`)
+		}, "$.storage.files.0.mode: setuid/setgid/sticky bits are not supported"},
 		{"file that is a directory", func(c *ignition.HostConfig) {
 			c.Override = override(`{"ignition":{"version":"3.2.0"},"storage":{"links":[{"path":"/etc/ironflow","target":"/tmp"}]}}`)
 		}, "$.storage.files"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ironflow/ironflow/agent/install"
 	"github.com/ironflow/ironflow/agent/install/effect"
+	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/customdeploy/blockdev"
 	"github.com/ironflow/ironflow/customdeploy/hostexec"
 	"github.com/ironflow/ironflow/customdeploy/writable"
@@ -21,11 +22,38 @@ func (i *Installer) unused(ctx context.Context, disk string) error {
 	if err != nil {
 		return err
 	}
+	if err := i.keep(host); err != nil {
+		return err
+	}
+	if twins := host.Twins(disk); len(twins) > 0 {
+		i.Log.Warn("the disk has several paths, of which multipathd has made no disk", "disk", disk, "others", twins)
+	}
 	err = host.Refusal(disk)
 	if path, ok := errors.AsType[*writable.PathError](err); ok {
 		return fmt.Errorf("%w; the order must name that", path)
 	}
 	return err
+}
+
+// keep tells the host what the deploy step of this boot has left of the node's word: disks
+// and arrays that nobody may touch, whoever orders it.
+func (i *Installer) keep(host *writable.Host) error {
+	boot, err := i.Dir.BootID()
+	if err != nil {
+		return fmt.Errorf("boot id: %w", err)
+	}
+	var state hostfile.StepState
+	if err := i.Dir.Read(hostfile.StepFile, &state); errors.Is(err, hostfile.ErrNoState) {
+		return nil // no step: no node
+	} else if err != nil {
+		return fmt.Errorf("which disks must stay is not known: %w", err)
+	}
+	if state.BootID == boot {
+		for path, why := range state.Kept {
+			host.Keep(path, why)
+		}
+	}
+	return nil
 }
 
 // unmoved finds the device of the order once more: names below /dev/disk are

@@ -9,6 +9,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
+	"github.com/ironflow/ironflow/api/hostfile"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/played"
 )
@@ -201,6 +202,40 @@ func TestACleanUpThatHangsIsGivenUp(t *testing.T) {
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(h.Lines()).To(ContainElement(HavePrefix("coreos-installer install")))
 			})
+		})
+	}
+}
+
+// TestADiskThatTheNodeSkipsIsNotWritten: whoever chose it at the hub, the node's owner says
+// that nobody may touch it.
+func TestADiskThatTheNodeSkipsIsNotWritten(t *testing.T) {
+	for name, tc := range map[string]struct {
+		kept map[string]string
+		boot string
+		want string
+	}{
+		"the disk":             {map[string]string{"/dev/sda": "the node skips it"}, "", "check-disk: /dev/sda must stay as it is: the node skips it"},
+		"an array on it":       {map[string]string{"/dev/md127": "the node skips it"}, "", "check-disk: /dev/sda is a member of /dev/md127, which must stay as it is: the node skips it"},
+		"another disk":         {map[string]string{"/dev/sdz": "the node skips it"}, "", ""},
+		"said in another boot": {map[string]string{"/dev/sda": "the node skips it"}, "earlier", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			h := newHost(t)
+			h.trees["/dev/sda"] = used
+			boot, err := h.dir.BootID()
+			g.Expect(err).NotTo(HaveOccurred())
+			if tc.boot != "" {
+				boot = tc.boot
+			}
+			g.Expect(h.dir.Write(hostfile.StepFile, hostfile.StepState{BootID: boot, Kept: tc.kept})).To(Succeed())
+			err = h.run(t.Context(), order(nil))
+			if tc.want == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+				return
+			}
+			g.Expect(err).To(MatchError(tc.want))
+			g.Expect(h.changes()).To(BeEmpty())
 		})
 	}
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/ironflow/ironflow/customdeploy/diskuse"
 	"github.com/ironflow/ironflow/customdeploy/mounts"
 	"github.com/ironflow/ironflow/customdeploy/source"
+	"github.com/ironflow/ironflow/customdeploy/writable"
 )
 
 // checkDevice refuses what must not be overwritten: a file that is no disk, a
-// partition, and a disk of which something is mounted or swapped to, be it over
-// a volume group or a RAID.
+// partition, a disk of which something is mounted or swapped to, be it over a volume
+// group, a RAID or another path, and a path of a multipath disk.
 func checkDevice(dir hostfile.Dir, device string) error {
 	info, err := os.Stat(device)
 	if err != nil {
@@ -22,7 +23,10 @@ func checkDevice(dir hostfile.Dir, device string) error {
 	if info.Mode()&(os.ModeDevice|os.ModeCharDevice) != os.ModeDevice {
 		return fmt.Errorf("%s is no disk", device)
 	}
-	return checkUse(source.Live(dir), device)
+	if err := checkUse(source.Live(dir), device); err != nil {
+		return err
+	}
+	return writable.OtherPaths(dir, device)
 }
 
 func checkUse(m source.Machine, device string) error {

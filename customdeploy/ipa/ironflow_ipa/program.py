@@ -98,6 +98,8 @@ def run(step, node, ports, args, on_progress, root_device=None):
     reader.join(timeout=5)
     done = report and report['outcome'] == 'done'
     if done and code in (0, None):
+        if report['reason']:  # a warning: nobody looks at the result
+            LOG.warning('%s: %s', step, report['reason'])
         return report['result']
     raise StepFailed(reason(step, code, report, stderr))
 

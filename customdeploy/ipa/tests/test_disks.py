@@ -121,3 +121,15 @@ def test_a_raid_that_does_not_boot_fails_the_step(monkeypatch, ends):
     monkeypatch.setattr(efi_utils, 'manage_uefi', ends)
     with pytest.raises(program.StepFailed, match='/dev/md0.* would not boot'):
         disks.boot_entries({'boot_entries': 'ipa', 'disk': '/dev/md0'})
+
+
+def test_a_warning_of_a_step_that_is_done_is_logged(step, caplog):
+    # Nobody looks at the result of a step that is done.
+    step("""
+        print(json.dumps({'outcome': 'done', 'reason': 'one path only',
+                          'result': {'outcome': 'installed'}}))
+    """)
+    with caplog.at_level('WARNING'):
+        result = program.run('try_it', node(), [], {}, lambda line: None)
+    assert result == {'outcome': 'installed'}
+    assert 'try_it: one path only' in caplog.text

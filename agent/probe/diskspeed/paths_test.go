@@ -1,0 +1,40 @@
+package diskspeed
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/api/hostfile"
+	"github.com/ironflow/ironflow/test/needs"
+	"github.com/ironflow/ironflow/test/played"
+)
+
+// TestAPathOfAMultipathDiskIsNotMeasured: what is written to it is written to the disk,
+// behind the back of the one who has it mounted.
+func TestAPathOfAMultipathDiskIsNotMeasured(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("a loop device needs root")
+	}
+	losetup := needs.Program(t, "losetup", "mount")
+	g := NewWithT(t)
+	file := filepath.Join(t.TempDir(), "disk")
+	g.Expect(os.WriteFile(file, make([]byte, 1<<20), 0o600)).To(Succeed())
+	out, err := exec.CommandContext(t.Context(), losetup, "--find", "--show", file).Output()
+	g.Expect(err).NotTo(HaveOccurred())
+	loop := strings.TrimSpace(string(out))
+	t.Cleanup(func() { _ = exec.Command(losetup, "--detach", loop).Run() }) // after the test's context
+	name := filepath.Base(loop)
+	dir := hostfile.Dir{Root: t.TempDir()}
+	for path, text := range map[string]string{
+		"/proc/1/mountinfo": "", "/proc/self/mountinfo": "", "/sys/block/" + name + "/dev": "8:0\n",
+		"/sys/block/" + name + "/holders/dm-0/x": "", "/sys/block/dm-0/dm/uuid": "mpath-36000097\n", "/sys/block/dm-0/dm/name": "mpatha\n",
+	} {
+		played.Write(t, dir, path, text)
+	}
+	g.Expect(checkDevice(dir, loop)).To(MatchError(loop + " is one path of the multipath disk /dev/mapper/mpatha"))
+}
