@@ -161,6 +161,7 @@ func (p *pass) remember(key client.ObjectKey) {
 
 // recordTriggers stores what an error was recorded with, together with the error. One that
 // somebody else has recorded, or that came with the host from another cluster, is taken as it is found, once nothing asks for an attempt.
+// A request that was taken away since is forgotten, so that it counts when it is made again.
 func (p *pass) recordTriggers(ctx context.Context) error {
 	h := p.Known.Host
 	record, known := trigger.RecordOf(h)
@@ -173,6 +174,8 @@ func (p *pass) recordTriggers(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		record.Store(h)
+	case known && record.Forget(trigger.Facts{Host: h, Detaching: policy.FailedDetaches(h) > 0}):
 		record.Store(h)
 	}
 	return nil
