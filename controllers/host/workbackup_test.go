@@ -1,6 +1,8 @@
 package host
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/test/kubeapi"
 )
 
 // TestABackupOfWhenAMachineWasWorkedOn touches nothing: the work has ended since, something is installed on the machine, be it
@@ -116,5 +119,55 @@ func TestWorkGoesOnThoughTheDatabaseIsLost(t *testing.T) {
 				w.g.Expect(w.host().Status.ErrorType).To(BeEmpty())
 			})
 		})
+	}
+}
+
+// TestWorkGoesOnThoughItsEndIsNotStored: it ends while the API server takes no status, and Ironic's database is lost then. The
+// status that is stored is no older than what this process has seen. Only what was installed meanwhile is left alone.
+func TestWorkGoesOnThoughItsEndIsNotStored(t *testing.T) {
+	for state, ended := range map[metal3.ProvisioningState]string{metal3.StateDeprovisioning: "available", metal3.StateProvisioning: "active"} {
+		t.Run(string(state), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
+				defer func() { w.stop() }()
+				if state == metal3.StateDeprovisioning {
+					w.untilState(metal3.StateProvisioned, 10*time.Minute)
+					w.edit(func(h *metal3.BareMetalHost) { h.Spec.Image = nil })
+				}
+				w.untilState(state, 10*time.Minute)
+				let(time.Second)
+				w.takeStatuses(false)
+				w.until("at its end", time.Minute, func(*metal3.BareMetalHost) bool {
+					n, _ := w.sim.Node("lab~host-1")
+					return n.ProvisionState == ended
+				})
+				let(time.Minute)
+				w.g.Expect(w.host().Status.Provisioning.State).To(Equal(state))
+				w.sim.Wipe()
+				w.takeStatuses(true)
+				if state == metal3.StateProvisioning {
+					let(time.Hour)
+					w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("MachineMayBeInUse"))
+					return
+				}
+				w.untilState(metal3.StateAvailable, time.Hour)
+				w.g.Expect(w.host().Status.ErrorType).To(BeEmpty())
+			})
+		})
+	}
+}
+
+// takeStatuses has the API server take statuses, or not.
+func (w *world) takeStatuses(taken bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mayFail, w.refuse = true, nil
+	if !taken {
+		w.refuse = func(r *http.Request) *kubeapi.Fault {
+			if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/status") {
+				return &kubeapi.Fault{Status: http.StatusServiceUnavailable}
+			}
+			return nil
+		}
 	}
 }

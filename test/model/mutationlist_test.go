@@ -56,6 +56,8 @@ var mutations = []mutation{
 	{name: "an inspection that is asked for anew is of the backup", file: "trigger/record.go", old: "r[t.Name], forgot = \"\", true", new: "forgot = false", pkg: "./controllers/host", run: "TestAnInspectionThatIsAskedForAnewCallsFree"},
 	{name: "a machine that is on is found on when it is worked on", file: "policy/baseline.go", old: " && !o.onAndToBeWorkedOn() {", new: " {", pkg: "./controllers/host", run: "TestAMachineThatIsOnIsFoundOnBeforeItIsWorkedOn"},
 	{name: "the hub's word is of before a deployment that begins later", file: "policy/decide_provision.go", old: "began.After(o.Now) && o.Node != nil", new: "o.Node == nil", pkg: "./controllers/host", run: "TestTheHubsWordCountsAfterAClockWasAhead"},
+	{name: "a database that is lost while a machine is worked on needs a person", file: "policy/decide_node.go", old: "o.SeenIn == o.State()", new: "o.Host == nil"},
+	{name: "an end of the work that is not stored is what was seen", file: "finish.go", old: "kept.SeenIn == o.State() &&", new: "kept.SeenIn == \"\" &&", pkg: "./controllers/host", run: "TestWorkGoesOnThoughItsEndIsNotStored"},
 	{name: "a machine that was worked on is free while it is off", file: "nodespec/baseline.go", old: "return n.ProvisionState != ironic.StateActive\n", new: "return n.ProvisionState != ironic.StateActive && n.PowerState != ironic.PowerOff\n"},
 	{name: "a deployment that a backup asks for is one of before", file: "policy/decide_register.go", old: "o.Now); anew {\n", new: "o.Now); anew && begun.IsZero() {\n"},
 	{name: "a restart is asked for without a mark", file: "policy/restart.go", old: "	case n.UpdatedAt.Equal(m.Since):\n		askRestart(o, d, m)\n", new: "	case o.Node.PowerState != \"\":\n		askRestart(o, d, m)\n"},
