@@ -171,3 +171,39 @@ func (w *world) takeStatuses(taken bool) {
 		}
 	}
 }
+
+// TestWhatIsSaidToBeKeptBeforeIsKept: somebody says so of a machine that was worked on before the program has had a look at it,
+// as who restores a backup may do as a precaution.
+func TestWhatIsSaidToBeKeptBeforeIsKept(t *testing.T) {
+	for state, at := range map[metal3.ProvisioningState]metal3.ProvisioningState{
+		metal3.StateRegistering: metal3.StateInspecting,
+		metal3.StateInspecting:  metal3.StateInspecting, metal3.StatePreparing: metal3.StateInspecting,
+		metal3.StateProvisioning: metal3.StateProvisioning, metal3.StateDeprovisioning: metal3.StateDeprovisioning,
+	} {
+		t.Run(string(state), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
+				defer func() { w.stop() }()
+				backup := w.backup(at)
+				backup.Status.Provisioning.State = state
+				w.edit(askFor("http://images.test/second.img"))
+				w.until("installed", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
+					return h.Status.Provisioning.Image.URL == "http://images.test/second.img"
+				})
+				w.halt()
+				backup.Spec.ExternallyProvisioned = true
+				w.putBack(backup)
+				w.sim.Wipe()
+				w.sim.ResetCounts()
+				w.start(policy.Settings{})
+				w.enrolledAgain("power on")
+				let(time.Hour)
+				n, _ := w.sim.Node("lab~host-1")
+				w.g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateExternallyProvisioned), "%s", w.host().Status.ErrorMessage)
+				w.g.Expect(n.ProvisionState).To(Equal("active"))
+				w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]).To(Equal(2), "verified and adopted")
+				w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/power"]).To(BeZero())
+			})
+		})
+	}
+}

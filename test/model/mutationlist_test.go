@@ -58,6 +58,7 @@ var mutations = []mutation{
 	{name: "the hub's word is of before a deployment that begins later", file: "policy/decide_provision.go", old: "began.After(o.Now) && o.Node != nil", new: "o.Node == nil", pkg: "./controllers/host", run: "TestTheHubsWordCountsAfterAClockWasAhead"},
 	{name: "a database that is lost while a machine is worked on needs a person", file: "policy/decide_node.go", old: "o.SeenIn == o.State()", new: "o.Host == nil"},
 	{name: "an end of the work that is not stored is what was seen", file: "finish.go", old: "kept.SeenIn == o.State() &&", new: "kept.SeenIn == \"\" &&", pkg: "./controllers/host", run: "TestWorkGoesOnThoughItsEndIsNotStored"},
+	{name: "what is said to be kept counts only where it is waited for", file: "policy/baseline.go", old: "nodespec.Worked(o.Host) && !o.Deleting()", new: "nodespec.Worked(o.Host) && stalledBy(o, causeUnproven)", pkg: "./controllers/host", run: "TestWhatIsSaidToBeKeptBeforeIsKept"},
 	{name: "a machine that was worked on is free while it is off", file: "nodespec/baseline.go", old: "return n.ProvisionState != ironic.StateActive\n", new: "return n.ProvisionState != ironic.StateActive && n.PowerState != ironic.PowerOff\n"},
 	{name: "a deployment that a backup asks for is one of before", file: "policy/decide_register.go", old: "o.Now); anew {\n", new: "o.Now); anew && begun.IsZero() {\n"},
 	{name: "a restart is asked for without a mark", file: "policy/restart.go", old: "	case n.UpdatedAt.Equal(m.Since):\n		askRestart(o, d, m)\n", new: "	case o.Node.PowerState != \"\":\n		askRestart(o, d, m)\n"},

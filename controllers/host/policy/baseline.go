@@ -106,10 +106,10 @@ func (o *Observed) onAndToBeWorkedOn() bool {
 		(o.inspectionAsked() || o.preparingAsked())
 }
 
-// keptAsItIs reports a machine that was left alone while it was worked on, and of which
-// somebody says now that what runs on it is to be kept.
+// keptAsItIs reports a machine that was worked on, and of which somebody says now that what is on it
+// is to be kept, be it since it is left alone or before anybody has had a look.
 func (o *Observed) keptAsItIs() bool {
-	return o.Host.Spec.ExternallyProvisioned && nodespec.Worked(o.Host) && stalledBy(o, causeUnproven)
+	return o.Node != nil && o.Host.Spec.ExternallyProvisioned && nodespec.Worked(o.Host) && !o.Deleting()
 }
 
 // calledFree reports that nothing is needed of a machine that was to be left alone: somebody says
