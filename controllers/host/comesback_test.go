@@ -9,6 +9,8 @@ import (
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
@@ -17,15 +19,23 @@ import (
 )
 
 // TestAnImageThatGoesAndComesBackIsDeployedOnce: it goes while it is deployed, Ironic cannot take the request to end that, and
-// it is wanted again when the deployment has ended. Another one is deployed in its place.
+// it is wanted again when the deployment has ended. Another one is deployed in its place, and so is the same one
+// whose deployment is made of something else.
 func TestAnImageThatGoesAndComesBackIsDeployedOnce(t *testing.T) {
 	const first, second = "http://images.test/first.img", "http://images.test/second.img"
 	for name, c := range map[string]struct {
-		back        string // what is wanted then
+		back        string                      // what is wanted then
+		with        func(*metal3.BareMetalHost) // and with what
 		deployments int
 	}{
-		"the same": {first, 1},
-		"another":  {second, 2},
+		"the same":                        {first, nil, 1},
+		"another":                         {second, nil, 2},
+		"the same, with another checksum": {first, func(h *metal3.BareMetalHost) { h.Spec.Image.Checksum = "beef" }, 2},
+		"the same, on another disk": {first, func(h *metal3.BareMetalHost) {
+			h.Spec.RootDeviceHints = &metal3.RootDeviceHints{DeviceName: "/dev/sdb"}
+		}, 2},
+		"the same, with user data":      {first, func(h *metal3.BareMetalHost) { h.Spec.UserData = &corev1.SecretReference{Name: "user"} }, 2},
+		"the same, of another InfraEnv": {first, func(h *metal3.BareMetalHost) { h.Labels = map[string]string{names.InfraEnvLabel: "env-2"} }, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -34,6 +44,9 @@ func TestAnImageThatGoesAndComesBackIsDeployedOnce(t *testing.T) {
 				o.Delays.Deploy = time.Minute
 				w := newWorld(t, o, policy.Settings{}, askFor(first))
 				defer func() { w.stop() }()
+				w.g.Expect(w.kube.Create(t.Context(), &corev1.Secret{
+					ObjectMeta: metav1.ObjectMeta{Namespace: lab.Namespace, Name: "user"}, Data: map[string][]byte{"userData": []byte("#!/bin/sh")},
+				})).To(Succeed())
 				w.until("deploying", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
 					n, _ := w.sim.Node(nodespec.NodeName(h))
 					return n.ProvisionState == "wait call-back"
@@ -46,7 +59,12 @@ func TestAnImageThatGoesAndComesBackIsDeployedOnce(t *testing.T) {
 				})
 				w.edit(func(h *metal3.BareMetalHost) { h.Spec.Image = nil })
 				w.untilState(metal3.StateDeprovisioning, time.Minute)
-				w.edit(askFor(c.back))
+				w.edit(func(h *metal3.BareMetalHost) {
+					askFor(c.back)(h)
+					if c.with != nil {
+						c.with(h)
+					}
+				})
 				let(5 * time.Minute)
 				w.sim.Intercept(nil)
 				w.until("deployed", 10*time.Minute, func(h *metal3.BareMetalHost) bool {

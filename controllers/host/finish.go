@@ -148,8 +148,12 @@ func (p *pass) ending(err error) schedule.Ending {
 func (p *pass) remember(key client.ObjectKey) {
 	o := &p.Known
 	before := p.memories.Get(key)
+	kept := o.Keep(p.failedNow)
+	if stored := p.Saver.Before().Status.Provisioning.State; kept.SeenIn == o.State() && !nodespec.InUse(o.Host) {
+		kept.SeenIn = stored // the next pass begins there: what it has come to since could not be written
+	}
 	m := memory.Memory{
-		Kept: o.Keep(p.failedNow), NodeID: o.Host.Status.Provisioning.ID, Node: memory.Cached(o.State(), o.Sight),
+		Kept: kept, NodeID: o.Host.Status.Provisioning.ID, Node: memory.Cached(o.State(), o.Sight),
 		Removed: o.Missing && before.Removed, Answered: p.told,
 	}
 	if o.PowerTold && o.Steady() && o.Node != nil && o.Node.TargetPowerState == "" {
@@ -161,6 +165,7 @@ func (p *pass) remember(key client.ObjectKey) {
 
 // recordTriggers stores what an error was recorded with, together with the error. One that
 // somebody else has recorded, or that came with the host from another cluster, is taken as it is found, once nothing asks for an attempt.
+// A request that was taken away since is forgotten, so that it counts when it is made again.
 func (p *pass) recordTriggers(ctx context.Context) error {
 	h := p.Known.Host
 	record, known := trigger.RecordOf(h)
@@ -173,6 +178,8 @@ func (p *pass) recordTriggers(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		record.Store(h)
+	case known && record.Forget(trigger.Facts{Host: h, Detaching: policy.FailedDetaches(h) > 0}):
 		record.Store(h)
 	}
 	return nil

@@ -74,6 +74,29 @@ func TestABackupOfBeforeAnotherDeploymentTouchesNothing(t *testing.T) {
 	}
 }
 
+// TestWhatWasKeptAsItIsCanBeGivenBack by the host that was told to keep it, whatever its node has recorded of it.
+func TestWhatWasKeptAsItIsCanBeGivenBack(t *testing.T) {
+	for name, change := range map[string]func(*metal3.BareMetalHost){
+		"available":                  func(*metal3.BareMetalHost) {},
+		"inspecting":                 func(h *metal3.BareMetalHost) { h.Status.Provisioning.State = metal3.StateInspecting },
+		"another image is asked for": askFor("http://images.test/another.img"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := restored(t, change)
+				defer func() { w.stop() }()
+				let(time.Minute)
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned, h.Spec.Online = true, true })
+				w.untilState(metal3.StateExternallyProvisioned, time.Minute)
+				let(time.Hour)
+				w.runs()
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned, h.Spec.Image = false, nil })
+				w.untilState(metal3.StateAvailable, 10*time.Minute)
+			})
+		})
+	}
+}
+
 // backup is the host as of when it comes to a state, be it that it is given back or deployed first.
 func (w *world) backup(state metal3.ProvisioningState) (h *metal3.BareMetalHost) {
 	w.t.Helper()

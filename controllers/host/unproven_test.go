@@ -274,6 +274,67 @@ func TestAMachineThatWasJustSwitchedOnIsNotDeployed(t *testing.T) {
 	})
 }
 
+// TestAMachineThatIsOnIsFoundOnBeforeItIsWorkedOn: its host stays available, so that it is free once it is off, and has nothing
+// to say once nothing is asked for.
+func TestAMachineThatIsOnIsFoundOnBeforeItIsWorkedOn(t *testing.T) {
+	inspection := func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.Inspect: ""} }
+	nothing := func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Inspect) }
+	for name, c := range map[string]struct{ asked, then func(*metal3.BareMetalHost) }{
+		"and called off":         {inspection, nothing},
+		"and inspected when off": {inspection, nil},
+		"and prepared when off": {func(h *metal3.BareMetalHost) {
+			h.Spec.RootDeviceHints = &metal3.RootDeviceHints{DeviceName: "/dev/sdx"}
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := restoredWithoutNode(t, func(h *metal3.BareMetalHost) { h.Spec.Online = true })
+				defer func() { w.stop() }()
+				let(time.Hour)
+				w.g.Expect(well(w.host())).To(BeTrue())
+				w.edit(c.asked)
+				let(time.Hour)
+				w.foundOn()
+				w.g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateAvailable))
+				if c.then != nil {
+					w.edit(c.then)
+				} else {
+					w.sim.Edit("lab~host-1", map[string]any{"power_state": "power off"})
+				}
+				w.until("well", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
+					return well(h) && h.Status.Provisioning.State == metal3.StateAvailable && h.Annotations[names.Inspect] == "" && h.Status.PoweredOn
+				})
+				let(time.Minute)
+				n, _ := w.sim.Node("lab~host-1")
+				if c.then != nil {
+					w.verifiedOnly("power on")
+				} else {
+					w.g.Expect(n.Fields["extra"]).NotTo(HaveKey("ironflow_baseline"))
+				}
+			})
+		})
+	}
+}
+
+// TestAnInspectionThatIsAskedForAnewCallsFree: the one that was there before may be of the backup. Who takes it away
+// and sets it again has read why the machine is left alone.
+func TestAnInspectionThatIsAskedForAnewCallsFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := restoredWithoutNode(t, func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.Inspect: ""} })
+		defer func() { w.stop() }()
+		let(time.Hour)
+		w.foundOn()
+		w.g.Expect(w.host().Status.ErrorMessage).To(ContainSubstring("take the one away first"))
+		w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Inspect) })
+		let(time.Hour)
+		w.foundOn()
+		w.annotate(names.Inspect, "")
+		w.until("free", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
+			return h.Status.ErrorType == "" && h.Status.Provisioning.State == metal3.StateAvailable
+		})
+	})
+}
+
 // TestAFleetOfFreeHostsOutlivesTheDatabase loses Ironic's database: no free host is held up whose machine is as its
 // status has it, whatever is asked of it meanwhile, and what is asked for later is done.
 func TestAFleetOfFreeHostsOutlivesTheDatabase(t *testing.T) {

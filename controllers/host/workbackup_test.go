@@ -2,6 +2,7 @@ package host
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
+	"github.com/ironflow/ironflow/test/kubeapi"
 )
 
 // TestABackupOfWhenAMachineWasWorkedOn touches nothing: the work has ended since, something is installed on the machine, be it
@@ -124,6 +126,92 @@ func TestWorkGoesOnThoughTheDatabaseIsLost(t *testing.T) {
 				w.enrolledAgain("power on")
 				w.until("the end", 10*time.Minute, rests)
 				w.g.Expect(w.host().Status.ErrorType).To(BeEmpty())
+			})
+		})
+	}
+}
+
+// TestWorkGoesOnThoughItsEndIsNotStored: it ends while the API server takes no status, and Ironic's database is lost then. The
+// status that is stored is no older than what this process has seen. Only what was installed meanwhile is left alone.
+func TestWorkGoesOnThoughItsEndIsNotStored(t *testing.T) {
+	for state, ended := range map[metal3.ProvisioningState]string{metal3.StateDeprovisioning: "available", metal3.StateProvisioning: "active"} {
+		t.Run(string(state), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
+				defer func() { w.stop() }()
+				if state == metal3.StateDeprovisioning {
+					w.untilState(metal3.StateProvisioned, 10*time.Minute)
+					w.edit(func(h *metal3.BareMetalHost) { h.Spec.Image = nil })
+				}
+				w.untilState(state, 10*time.Minute)
+				let(time.Second)
+				w.takeStatuses(false)
+				w.until("at its end", time.Minute, func(*metal3.BareMetalHost) bool {
+					n, _ := w.sim.Node("lab~host-1")
+					return n.ProvisionState == ended
+				})
+				let(time.Minute)
+				w.g.Expect(w.host().Status.Provisioning.State).To(Equal(state))
+				w.sim.Wipe()
+				w.takeStatuses(true)
+				if state == metal3.StateProvisioning {
+					let(time.Hour)
+					w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("MachineMayBeInUse"))
+					return
+				}
+				w.untilState(metal3.StateAvailable, time.Hour)
+				w.g.Expect(w.host().Status.ErrorType).To(BeEmpty())
+			})
+		})
+	}
+}
+
+// takeStatuses has the API server take statuses, or not.
+func (w *world) takeStatuses(taken bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mayFail, w.refuse = true, nil
+	if !taken {
+		w.refuse = func(r *http.Request) *kubeapi.Fault {
+			if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/status") {
+				return &kubeapi.Fault{Status: http.StatusServiceUnavailable}
+			}
+			return nil
+		}
+	}
+}
+
+// TestWhatIsSaidToBeKeptBeforeIsKept: somebody says so of a machine that was worked on before the program has had a look at it,
+// as who restores a backup may do as a precaution.
+func TestWhatIsSaidToBeKeptBeforeIsKept(t *testing.T) {
+	for state, at := range map[metal3.ProvisioningState]metal3.ProvisioningState{
+		metal3.StateRegistering: metal3.StateInspecting,
+		metal3.StateInspecting:  metal3.StateInspecting, metal3.StatePreparing: metal3.StateInspecting,
+		metal3.StateProvisioning: metal3.StateProvisioning, metal3.StateDeprovisioning: metal3.StateDeprovisioning,
+	} {
+		t.Run(string(state), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
+				defer func() { w.stop() }()
+				backup := w.backup(at)
+				backup.Status.Provisioning.State = state
+				w.edit(askFor("http://images.test/second.img"))
+				w.until("installed", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
+					return h.Status.Provisioning.Image.URL == "http://images.test/second.img"
+				})
+				w.halt()
+				backup.Spec.ExternallyProvisioned = true
+				w.putBack(backup)
+				w.sim.Wipe()
+				w.sim.ResetCounts()
+				w.start(policy.Settings{})
+				w.enrolledAgain("power on")
+				let(time.Hour)
+				n, _ := w.sim.Node("lab~host-1")
+				w.g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateExternallyProvisioned), "%s", w.host().Status.ErrorMessage)
+				w.g.Expect(n.ProvisionState).To(Equal("active"))
+				w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]).To(Equal(2), "verified and adopted")
+				w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/power"]).To(BeZero())
 			})
 		})
 	}

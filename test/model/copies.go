@@ -70,6 +70,7 @@ func (w *World) restore(about string, state metal3.ProvisioningState) {
 	}
 	w.fresh[key] = true
 	w.asked[key] = a
+	w.doubt.Restored = true
 	w.restart()
 }
 
@@ -112,6 +113,7 @@ func (w *World) transfer(about string, withStatus bool) {
 		delete(w.objects, objectKey{kind, key})
 	}
 	w.put(h)
+	w.doubt.Restored = w.doubt.Restored || !withStatus
 	a := w.asked[key]
 	a.Inspections++
 	_, detached := h.Annotations[names.Detached]

@@ -63,7 +63,7 @@ func (w *World) hash() uint64 {
 			fmt.Fprintln(&b, nodespec.OfAnotherTime(h, &n.Node))
 		}
 	}
-	fmt.Fprintln(&b, w.users, w.faults, w.ports, w.redirect, w.tenants, w.rows != nil)
+	fmt.Fprintln(&b, w.users, w.faults, w.ports, w.redirect, w.tenants, w.rows != nil, w.doubt)
 	w.hashBehind(&b)
 	w.hashSecrets(&b)
 	sum := fnv.New64a()

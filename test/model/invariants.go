@@ -200,6 +200,7 @@ func (w *World) checkRest(key types.NamespacedName) {
 		return
 	}
 	w.checkInstalled(key)
+	w.checkDoubt(h)
 	n := w.nodes[status.Provisioning.ID]
 	if c := condition(metal3.ReadyCondition); c != nil && c.Status == metav1.ConditionTrue && (n == nil || n.ProvisionState != ironic.StateActive && !n.Maintenance) {
 		w.breaks("UNTRUE: host %s says that it is ready, and its node is %s", key.Name, stateOf(n))

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -218,8 +220,9 @@ func (w *World) lose(id string) {
 		}
 	}
 	w.removed++
+	w.nodeLost(w.ownersOf(address))
 	for _, key := range w.ownersOf(address) {
-		if a := w.asked[key]; !nodespec.InUse(w.host(key)) {
+		if a, h := w.asked[key], w.host(key); !a.Older && !nodespec.InUse(h) && h.Status.Provisioning.State != metal3.StateAvailable {
 			a.Forgotten = true // nothing says what is on the machine
 			w.asked[key] = a
 		}

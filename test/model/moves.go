@@ -282,6 +282,7 @@ var nodeMoves = []move{
 		fault, "somebody presses the button of", "", func(w *World, id string) bool { return w.nodes[id].PowerState != "" && !w.nodes[id].works() },
 		func(w *World, id string) {
 			w.later(moment)
+			w.doubt.Pressed = true
 			w.set(w.nodes[id].address, func(m *machine) { m.On = !m.On })
 			w.change(id, func(n *node) { n.PowerState = power(w.machines[n.address].On) })
 		},

@@ -218,6 +218,7 @@ func (w *World) settle(key types.NamespacedName, m memory.Memory, result ctrl.Re
 
 // restart is a new process, or another leader: it remembers nothing, and looks at all.
 func (w *World) restart() {
+	w.doubt.Unseen = w.doubt.Unseen || w.doubt.NodeLost
 	clear(w.memories)
 	clear(w.timers)
 	clear(w.errors)

@@ -49,6 +49,7 @@ type World struct {
 	errors   map[types.NamespacedName]int // passes in a row that ended in an error
 
 	asked map[types.NamespacedName]asked
+	doubt doubt
 
 	// left are the moves of users and the disturbances that this history may still have.
 	users, faults int

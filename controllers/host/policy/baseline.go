@@ -90,7 +90,7 @@ func (o *Observed) Baseline() Baseline {
 // free since its node was lost. The watch does not keep what is recorded of that on the node: all that would touch
 // the machine reads it.
 func (o *Observed) mayBeInUse() bool {
-	if !nodespec.MayBeInUse(o.Host, o.Node) {
+	if !nodespec.MayBeInUse(o.Host, o.Node) && !o.onAndToBeWorkedOn() {
 		return false
 	}
 	if n, read := o.InFull(); read {
@@ -99,10 +99,17 @@ func (o *Observed) mayBeInUse() bool {
 	return stalledBy(o, causeUnproven)
 }
 
-// keptAsItIs reports a machine that was left alone while it was worked on, and of which
-// somebody says now that what runs on it is to be kept.
+// onAndToBeWorkedOn reports a machine that is said to be free, is not known to be off, and is to be inspected
+// or prepared. If it may be in use it stays available: it is free once it is off.
+func (o *Observed) onAndToBeWorkedOn() bool {
+	return o.available() && !o.Deleting() && !o.Host.Spec.ExternallyProvisioned && o.Node.PowerState != ironic.PowerOff &&
+		(o.inspectionAsked() || o.preparingAsked())
+}
+
+// keptAsItIs reports a machine that was worked on, and of which somebody says now that what is on it
+// is to be kept, be it since it is left alone or before anybody has had a look.
 func (o *Observed) keptAsItIs() bool {
-	return o.Host.Spec.ExternallyProvisioned && nodespec.Worked(o.Host) && stalledBy(o, causeUnproven)
+	return o.Node != nil && o.Host.Spec.ExternallyProvisioned && nodespec.Worked(o.Host) && !o.Deleting()
 }
 
 // calledFree reports that nothing is needed of a machine that was to be left alone: somebody says
@@ -245,6 +252,9 @@ func concernUnproven(o *Observed, d *Decision) {
 	if worked {
 		why, free = "the host's status (%s) is of when the machine was worked on, which may have ended since", "annotate the host with "+names.Inspect
 		note = view.Note{Step: "left as it is: something may be installed on the machine", WaitingFor: "somebody to set spec.externallyProvisioned, or to have it inspected"}
+	}
+	if inspectAgain(o.Host) && !o.calledFree() {
+		free += " anew: take the one away first that is there, which may be of the backup as well"
 	}
 	if !stalledBy(o, causeUnproven) || o.Retry {
 		fail(o, d, metal3.RegistrationError, causeUnproven, fmt.Sprintf(

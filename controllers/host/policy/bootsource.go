@@ -62,7 +62,7 @@ func bootHint(o *Observed, reason string) string {
 		return ""
 	}
 	switch {
-	case o.Read.Last.IsZero() || o.Read.Last.Before(attemptStart(o.Host)):
+	case o.Read.Last.IsZero() || o.Read.Last.Before(attemptStart(o)):
 		return " The BMC has not read the live image: check that virtual media work, and the boot order."
 	case o.Read.Percent < 100:
 		return fmt.Sprintf(" The BMC has read %d %% of the live image, the last time at %s: check the connection between BMC and image server.",
@@ -73,13 +73,13 @@ func bootHint(o *Observed, reason string) string {
 }
 
 // attemptStart is when the present operation began; zero when unknown.
-func attemptStart(h *metal3.BareMetalHost) time.Time {
-	history := h.Status.OperationHistory
-	switch h.Status.Provisioning.State {
+func attemptStart(o *Observed) time.Time {
+	history := o.Host.Status.OperationHistory
+	switch o.State() {
 	case metal3.StateInspecting:
 		return history.Inspect.Start.Time
 	case metal3.StateProvisioning:
-		return history.Provision.Start.Time
+		return deploymentBegan(o)
 	case metal3.StateDeprovisioning:
 		return history.Deprovision.Start.Time
 	default:

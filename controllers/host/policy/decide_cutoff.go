@@ -49,7 +49,7 @@ func whyCutOff(o *Observed) string {
 // and cut this deployment's installation off. One that began earlier does not
 // count: the hub may learn only from this deployment that it is over.
 func restartedInStep(o *Observed) bool {
-	return o.Node.DeployStep.Name == names.StartAssistedInstall && o.Progress.CutOff.After(o.Host.Status.OperationHistory.Provision.Start.Time)
+	return o.Node.DeployStep.Name == names.StartAssistedInstall && o.Progress.CutOff.After(deploymentBegan(o))
 }
 
 // cutOffNote says what comes after such a restart.

@@ -60,8 +60,7 @@ func wantedAfterAll(o *Observed, d *Decision) bool {
 	if !ok {
 		return true
 	}
-	asked, known := nodespec.RecordedWish(n.Node())
-	if !known || nodespec.Changed(nodespec.Wanted(o.Host), asked) {
+	if _, known := nodespec.RecordedWish(n.Node()); !known || !nodespec.DeployedAsWanted(o.Host, n.Node()) {
 		return false
 	}
 	deployed(o, d)

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
@@ -140,7 +141,17 @@ func watchDeploy(o *Observed, d *Decision) {
 // hubFailed reports whether the hub has declared this deployment's installation
 // failed; its word on an earlier one does not count.
 func hubFailed(o *Observed) bool {
-	return o.Progress.Failure != "" && o.Progress.FailedAt.After(o.Host.Status.OperationHistory.Provision.Start.Time)
+	return o.Progress.Failure != "" && o.Progress.FailedAt.After(deploymentBegan(o))
+}
+
+// deploymentBegan is when the present deployment began. Its recorded beginning follows that of the node's
+// last one, and so may be yet to come where a clock was ahead then: instead it is when Ironic began what it is at.
+func deploymentBegan(o *Observed) time.Time {
+	began := o.Host.Status.OperationHistory.Provision.Start.Time
+	if began.After(o.Now) && o.Node != nil {
+		return o.Node.ProvisionUpdatedAt
+	}
+	return began
 }
 
 // deployNote says how far the deployment is.

@@ -38,12 +38,28 @@ func stepExternallyProvisioned(o *Observed, d *Decision) {
 		enter(o, d, metal3.StateProvisioned)
 		return
 	}
-	if servicing(o, d) {
+	if beganAsKept(o, d) || servicing(o, d) {
 		return
 	}
 	if adopted(o, d) {
 		stepPower(o, d)
 	}
+}
+
+// beganAsKept has the status tell of the deployment that its node records, since somebody says that it is
+// to be kept as it is, and reports whether it did not. It would be taken for somebody else's when it is given back.
+func beganAsKept(o *Observed, d *Decision) bool {
+	n, known := o.InFull()
+	if !known {
+		return false
+	}
+	start := &d.Status.OperationHistory.Provision.Start
+	begun, recorded := nodespec.RecordedBegin(n.Node())
+	if !recorded || begun.Equal(start) {
+		return false
+	}
+	*start, d.Again = begun, true
+	return true
 }
 
 // adopted has Ironic take an installed machine as active, without touching it,

@@ -81,6 +81,18 @@ func RecordOf(h *metal3.BareMetalHost) (r Record, known bool) {
 // and Secrets were others.
 func (r Record) Moved(h *metal3.BareMetalHost) bool { return r[owner] != string(h.UID) }
 
+// Forget drops what was asked for by something that was taken away since, and reports whether there
+// was any: set anew, it asks once more.
+func (r Record) Forget(f Facts) bool {
+	forgot := false
+	for _, t := range Table {
+		if t.Request && r[t.Name] != "" && t.Of(f) == "" {
+			r[t.Name], forgot = "", true
+		}
+	}
+	return forgot
+}
+
 // Changed names the triggers that differ from a record, for an error of a type. A trigger
 // that a former version did not know counts as unchanged, and so do all after a move.
 func Changed(before, now Record, kind metal3.ErrorType) []string {

@@ -107,6 +107,25 @@ func TestADetachmentThatFailed(t *testing.T) {
 	g.Expect(Changed(before, Of(f), "")).To(BeEmpty())
 }
 
+// TestARequestThatIsMadeAnewCounts: it was taken away, and set again as it was.
+func TestARequestThatIsMadeAnewCounts(t *testing.T) {
+	g := NewWithT(t)
+	for name, key := range map[string]string{"inspect": names.Inspect, "reboot": names.Reboot, "retry": names.Retry} {
+		f := facts()
+		record, value := Of(f), f.Host.Annotations[key]
+		g.Expect(record.Forget(f)).To(BeFalse(), "it is there")
+		delete(f.Host.Annotations, key)
+		g.Expect(record.Forget(f)).To(BeTrue())
+		g.Expect(record.Forget(f)).To(BeFalse(), "once")
+		f.Host.Annotations[key] = value
+		g.Expect(Changed(record, Of(f), "")).To(Equal([]string{name}))
+	}
+	f := facts()
+	record := Of(f)
+	delete(f.Host.Annotations, names.Ironic)
+	g.Expect(record.Forget(f)).To(BeFalse(), "that it goes counts itself")
+}
+
 // TestPowerIsSteeredAtOnce: a reboot that is asked for, and a client that keeps the machine
 // off or lets it go, do not wait until the last request of power is due again.
 func TestPowerIsSteeredAtOnce(t *testing.T) {
