@@ -25,14 +25,20 @@ func TestABackupOfWhenAMachineWasWorkedOn(t *testing.T) {
 	} {
 		for name, c := range map[string]struct {
 			power string
+			holds map[string]string // the backup's annotations
 			ends  func(*world)
 			want  func(*metal3.BareMetalHost) bool
 		}{
-			"on, and what runs is kept":           {"power on", keepWhatIsThere, isExternal},
-			"off, and what is installed is kept":  {"power off", keepWhatIsThere, isExternal},
-			"on, and an inspection is asked for":  {"power on", func(w *world) { w.annotate(names.Inspect, "") }, rests},
-			"off, and an inspection is asked for": {"power off", func(w *world) { w.annotate(names.Inspect, "") }, rests},
-			"off, called free without inspections": {"power off", func(w *world) {
+			"on, and what runs is kept":           {"power on", nil, keepWhatIsThere, isExternal},
+			"off, and what is installed is kept":  {"power off", nil, keepWhatIsThere, isExternal},
+			"on, and an inspection is asked for":  {"power on", nil, func(w *world) { w.annotate(names.Inspect, "") }, rests},
+			"off, and an inspection is asked for": {"power off", nil, func(w *world) { w.annotate(names.Inspect, "") }, rests},
+			"off, and another inspection than the backup asks for": {"power off", map[string]string{names.Inspect: ""}, func(w *world) {
+				w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Inspect) })
+				let(time.Minute)
+				w.annotate(names.Inspect, "")
+			}, rests},
+			"off, called free without inspections": {"power off", nil, func(w *world) {
 				w.edit(func(h *metal3.BareMetalHost) { h.Spec.InspectionMode = metal3.InspectionModeDisabled })
 				let(time.Hour)
 				w.leftAlone("power off")
@@ -48,6 +54,7 @@ func TestABackupOfWhenAMachineWasWorkedOn(t *testing.T) {
 					defer func() { w.stop() }()
 					backup := w.backup(at)
 					backup.Status.Provisioning.State = state // one is too short to be seen
+					backup.Annotations = c.holds
 					w.edit(askFor("http://images.test/second.img"))
 					w.until("installed", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
 						return h.Status.Provisioning.Image.URL == "http://images.test/second.img"
