@@ -1,7 +1,6 @@
 package network
 
 import (
-	"fmt"
 	"net/netip"
 	"regexp"
 	"slices"
@@ -14,28 +13,7 @@ var kinds = map[string]string{
 	"ethernet": "ethernet", "vlan": "vlan", "bond": "bond", "linux-bridge": "bridge", "vrf": "vrf", "infiniband": "infiniband", "dummy": "dummy",
 }
 
-var (
-	macAddress = regexp.MustCompile(`^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$`)
-	// nameCharacters are those that kernel and NetworkManager take. NetworkManager reads no
-	// keyfile whose name begins with a dot.
-	nameCharacters = regexp.MustCompile(`^[^\s/:.%[:cntrl:]][^\s/:%[:cntrl:]]*$`)
-	// reserved are names that kernel and NetworkManager use themselves.
-	reserved = []string{"all", "default", "bonding_masters"}
-)
-
-// Lengths of names in bytes: the kernel's, and that of a file name without its suffix.
-const maxIfName, maxAnyName = 15, 200
-
-// isIfName tells whether the kernel and NetworkManager take the name for an interface.
-func isIfName(name string) bool {
-	return len(name) <= maxIfName && nameCharacters.MatchString(name) && !slices.Contains(reserved, name)
-}
-
-// isAnyName tells whether it can be the name of a keyfile, which no kernel has to know.
-func isAnyName(name string) bool { return len(name) <= maxAnyName && nameCharacters.MatchString(name) }
-
-// badName is what is wrong with the name of an interface.
-const badName = "%q is not an interface name (at most 15 characters, without spaces, slashes, colons and percent signs, no dot in front; and not all, default or bonding_masters)"
+var macAddress = regexp.MustCompile(`^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$`)
 
 // decode reads YAML or JSON that every reader takes for the same.
 func decode(raw []byte) (any, error) {
@@ -269,59 +247,6 @@ func parseFamily(o *object, six bool) family {
 	o.done()
 	return f
 }
-
-func parseDNS(o *object) dns {
-	d := dns{path: o.path, search: o.strings("search"), options: o.strings("options")}
-	for i, option := range d.options {
-		if !dnsOption.MatchString(option) {
-			o.refuse(fmt.Sprintf("%s[%d]", o.at("options"), i), "%q is not an option of resolv.conf, such as rotate or timeout:1", option)
-		}
-	}
-	checkSearch(o, d.search, "search")
-	d.search, d.options = distinct(d.search), distinct(d.options)
-	for i, s := range o.strings("server") {
-		path := fmt.Sprintf("%s.server[%d]", o.path, i)
-		addr, err := netip.ParseAddr(s)
-		switch {
-		case err != nil:
-			o.refuse(path, "%q is not an address", s)
-		case addr.Zone() != "":
-			o.leave(path, "%q is on one link only, which no keyfile can say", s)
-		case !slices.Contains(d.servers, addr):
-			d.servers = append(d.servers, addr)
-		}
-	}
-	o.done()
-	return d
-}
-
-// distinct leaves out what was there before.
-func distinct(texts []string) (out []string) {
-	seen := map[string]bool{}
-	for _, text := range texts {
-		if !seen[text] {
-			out = append(out, text)
-		}
-		seen[text] = true
-	}
-	return out
-}
-
-// searchEntry is a domain; NetworkManager takes one with a tilde in front for the domains
-// that the servers are asked for, and would take two apart that are written as one.
-var searchEntry = regexp.MustCompile(`^(~\.|~?[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?)$`)
-
-// checkSearch refuses search entries that are no domains.
-func checkSearch(o *object, entries []string, key string) {
-	for i, entry := range entries {
-		if len(entry) > 254 || !searchEntry.MatchString(entry) {
-			o.refuse(fmt.Sprintf("%s[%d]", o.at(key), i), "%q is not a domain", entry)
-		}
-	}
-}
-
-// dnsOption is one of resolv.conf; the others NetworkManager would drop.
-var dnsOption = regexp.MustCompile(`^(debug|edns0|inet6|ip6-bytestring|ip6-dotint|no-aaaa|no-check-names|no-ip6-dotint|no-reload|no-tld-query|rotate|single-request|single-request-reopen|trust-ad|use-vc|(attempts|ndots|timeout):[0-9]{1,2})$`)
 
 // add adds an interface. Of two with one name, the first is found.
 func (d *document) add(i *iface) {
