@@ -5,6 +5,7 @@
 package envurl
 
 import (
+	"maps"
 	"net/url"
 	"strings"
 
@@ -38,9 +39,7 @@ func (e InfraEnv) Events() string {
 // File is one of the infra-env's files; more is what the query says beside its name.
 func (e InfraEnv) File(name string, more url.Values) string {
 	query := url.Values{"file_name": {name}}
-	for key, values := range more {
-		query[key] = values
-	}
+	maps.Copy(query, more)
 	return e.API + "/infra-envs/" + e.ID + "/downloads/files?" + e.query(query)
 }
 
