@@ -148,12 +148,8 @@ func (p *pass) ending(err error) schedule.Ending {
 func (p *pass) remember(key client.ObjectKey) {
 	o := &p.Known
 	before := p.memories.Get(key)
-	kept := o.Keep(p.failedNow)
-	if stored := p.Saver.Before().Status.Provisioning.State; kept.SeenIn == o.State() && !nodespec.InUse(o.Host) {
-		kept.SeenIn = stored // the next pass begins there: what it has come to since could not be written
-	}
 	m := memory.Memory{
-		Kept: kept, NodeID: o.Host.Status.Provisioning.ID, Node: memory.Cached(o.State(), o.Sight),
+		Kept: o.Keep(p.failedNow, p.Saver.Before().Status.Provisioning.State), NodeID: o.Host.Status.Provisioning.ID, Node: memory.Cached(o.State(), o.Sight),
 		Removed: o.Missing && before.Removed, Answered: p.told,
 	}
 	if o.PowerTold && o.Steady() && o.Node != nil && o.Node.TargetPowerState == "" {

@@ -252,6 +252,7 @@ func Desired(in Input) ironic.Desired {
 	case heldBack(in): // nothing is deployed
 	case state == metal3.StateProvisioning && Deployable(in.Node.ProvisionState):
 		desiredInstance(h, in.Settings, Wanted(h), &d)
+		d.InstanceInfo[keyInputs] = inputs(h) // not of what is adopted: it was made of what the spec said then
 		addPullSecret(in.PullSecret, h.Spec.Image, &d)
 		leaveOtherDeployments(in, &d)
 	case in.Node.ProvisionState == ironic.StateManageable && state == metal3.StateProvisioned:

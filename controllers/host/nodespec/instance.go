@@ -31,7 +31,6 @@ func desiredInstance(h *metal3.BareMetalHost, s Settings, w Wish, d *ironic.Desi
 	d.InstanceUUID = &instance
 	d.InstanceInfo = imageFields(w.Image)
 	w.record(d)
-	d.InstanceInfo[keyInputs] = inputs(h)
 	d.InstanceInfo[keyBegun] = orRemove(Begun(h) != "", Begun(h))
 	d.Extra[keyBegun] = d.InstanceInfo[keyBegun]
 	d.InstanceInfo["capabilities"] = instanceCapabilities(h.BootMode())

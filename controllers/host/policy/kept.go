@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/ironic"
 )
 
@@ -46,8 +47,10 @@ type Kept struct {
 	Busy Holder
 }
 
-// Keep is what the next pass is to know. failed means that this pass has recorded an error.
-func (o *Observed) Keep(failed bool) Kept {
+// Keep is what the next pass is to know. failed means that this pass has recorded an error;
+// stored is the phase that the API server has, where the next pass begins: what this one has come
+// to since could not be written.
+func (o *Observed) Keep(failed bool, stored State) Kept {
 	k := o.Kept
 	k.Fresh = k.Fresh && !o.Steady()
 	k.Verifying = time.Time{}
@@ -59,6 +62,9 @@ func (o *Observed) Keep(failed bool) Kept {
 	}
 	if o.Node != nil && o.Baseline() == BaselineKnown {
 		k.SeenIn = o.State()
+	}
+	if k.SeenIn == o.State() && !nodespec.InUse(o.Host) {
+		k.SeenIn = stored
 	}
 	if _, read := o.InFull(); read {
 		k.Wish = ""
