@@ -3,17 +3,18 @@ package model
 // known are histories that must not be and still are: each is a fault of the product
 // that is yet to be mended. A search may find them, and what is no more than them and
 // more moves. When one is mended, it goes from here to those that are replayed.
-var known = []struct{ why, story string }{
-	{why: "a host that is said to be external right after a move, and whose image goes, is given back", story: `
-INTERRUPTED UNASKED: Ironic undeploys the machine of node lab~a, which runs "http://images/A with "
+var known []struct{ why, story string }
+
+// mended are histories that were found once. They are replayed, and nothing breaks.
+var mended = map[string]string{
+	"a host that is said to be external right after a move, and whose image goes, is not given back": `
 scenario: provisioned
 a label on the Secret of a
 restored from a backup of when it was provisioned: a
 moved to another cluster with its status: a; crash after write 1
 externally provisioned a
-no image for a`},
-	{why: "two backups one after the other, the node gone before: the first one has the node proven", story: `
-WIPED UNASKED: Ironic cleans the machine of node lab~a, which has " with M" on its disk, and nobody has asked for that to go
+no image for a`,
+	"two backups one after the other, the node gone before: neither has the node proven": `
 scenario: inspecting
 Ironic goes on with node-0
 Ironic goes on with node-0
@@ -26,9 +27,8 @@ Ironic goes on with node-0
 restored from a backup of when it was available: a
 Ironic goes on with node-1
 Ironic goes on with node-1
-restored from a backup of when it was being deployed: a`},
-	{why: "two backups one after the other, the node gone before: a restart that the first one allows has the node proven", story: `
-WIPED UNASKED: Ironic cleans the machine of node lab~a, which has "http://images/A with " on its disk, and nobody has asked for that to go
+restored from a backup of when it was being deployed: a`,
+	"two backups one after the other, the node gone before, and a restart that the first one allows": `
 scenario: provisioned, with a backup of when it was off
 annotation detached on a
 restored from a backup of when it was available: a
@@ -39,9 +39,8 @@ online a
 annotation hard forced reboot on a
 Ironic goes on with node-1
 restored from a backup of when it was being deployed: a
-Ironic goes on with node-1`},
-	{why: "a wish that goes while its node is gone has the new node proven, and a backup of when it was deployed is believed", story: `
-WIPED UNASKED: Ironic deploys over the machine of node lab~a, which has " with M" on its disk, and nobody has asked for that to go
+Ironic goes on with node-1`,
+	"a wish that goes while its node is gone: a backup of when it was deployed is not believed": `
 scenario: provisioned by a method
 no cleaning for a
 somebody removes node-0
@@ -51,9 +50,8 @@ no method for a
 Ironic goes on with node-1
 externally provisioned a; look 2 fails
 restored from a backup of when it was being deployed: a
-Ironic goes on with node-1`},
-	{why: "two backups one after the other, the node gone before: the second one is believed", story: `
-WIPED UNASKED: Ironic cleans the machine of node lab~a, which has " with N" on its disk, and nobody has asked for that to go
+Ironic goes on with node-1`,
+	"two backups one after the other, the node gone before: the second one is not believed": `
 scenario: inspecting
 Ironic goes on with node-0
 Ironic goes on with node-0
@@ -66,9 +64,8 @@ Ironic goes on with node-0
 restored from a backup of when it was available: a
 Ironic goes on with node-1
 restored from a backup of when it was being deployed: a
-Ironic goes on with node-1`},
-	{why: "a reboot that a detachment has cut off is made once more", story: `
-SWITCHED OFF UNASKED: Ironic is asked for "rebooting" of the machine of node lab~a, which runs "http://images/A with "
+Ironic goes on with node-1`,
+	"a reboot that a detachment has cut off is not made once more": `
 scenario: never off
 annotation hard forced reboot on a
 annotation detached on a
@@ -77,10 +74,8 @@ annotation detached by force off a
 Ironic goes on with node-1
 Ironic fails with node-1
 time goes by
-Ironic goes on with node-1
-time goes by`},
-	{why: "a wish that goes while Ironic's database is lost proves the node, and a backup of when it was deployed is believed", story: `
-WIPED UNASKED: Ironic deploys over the machine of node lab~a, which has "http://images/B with " on its disk, and nobody has asked for that to go
+Ironic goes on with node-1`,
+	"a wish that goes while Ironic's database is lost: a backup of when it was deployed is not believed": `
 scenario: given back
 Ironic goes on with node-0
 Ironic goes on with node-0
@@ -93,9 +88,8 @@ Ironic's database is lost
 no image for a
 Ironic goes on with node-1
 Ironic goes on with node-1
-restored from a backup of when it was being deployed: a`},
-	{why: "a host that is moved while it is attached anew is inspected again", story: `
-INTERRUPTED UNASKED: Ironic inspects the machine of node lab~a, which runs "http://images/A with "
+restored from a backup of when it was being deployed: a`,
+	"a host that is moved while it is held has its status restored": `
 scenario: never off
 somebody removes node-0
 time goes by
@@ -105,17 +99,12 @@ Ironic goes on with node-1
 Ironic's database is lost
 moved to another cluster with its status: a
 annotation hold off a
-Ironic goes on with node-2`},
-}
-
-// mended are histories that were found once. They are replayed, and nothing breaks.
-var mended = map[string]string{
+Ironic goes on with node-2`,
 	"a deployment that a backup asks for of a node that is gone is not one of before": `
 scenario: given back
 Ironic's database is lost
 Ironic goes on with node-1
 restored from a backup of when it was being deployed: a
-Ironic goes on with node-1
 Ironic goes on with node-1
 method N for a
 restored from a backup of when it was given back: a`,

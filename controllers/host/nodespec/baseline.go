@@ -51,6 +51,15 @@ func free(h *metal3.BareMetalHost) bool {
 // Unproven reports whether it is recorded on a node that its machine may not be free.
 func Unproven(n *ironic.Node) bool { return n.Extra[keyBaseline] == baselineUnknown }
 
+// Doubt is what has a node record, if it does not, that the host's status is of before the
+// node: doubtful is false where nothing is to be recorded.
+func Doubt(in Input) (want ironic.Desired, doubtful bool) {
+	if !lostNode(in) || Unproven(in.Node) {
+		return ironic.Desired{}, false
+	}
+	return ironic.Desired{Extra: ironic.Fields{keyBaseline: baselineUnknown}}, true
+}
+
 // MayBeInUse reports whether a machine is to be left alone of which that is recorded. Nothing is
 // left to be said when somebody says that what is there is to be kept, and where an active node tells. One that
 // is said to be free is left alone unless it is known to be off, or is to be on and nothing is to be deployed. One

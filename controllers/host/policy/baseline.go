@@ -194,8 +194,7 @@ func concernBaseline(o *Observed, d *Decision) {
 		}
 	case b == BaselineKnown:
 	case o.Node.UUID != o.Host.Status.Provisioning.ID:
-		d.Status.Provisioning.ID = o.Node.UUID
-		d.Again = true
+		nameNode(o, d)
 	case b == BaselineOther && !read && stalledBy(o, causeOther) && !o.Retry:
 		d.wait(0, otherNote(o))
 	case b == BaselineUnproven && !read && o.Retry:

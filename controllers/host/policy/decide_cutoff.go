@@ -23,7 +23,7 @@ func restartCutOff(o *Observed, d *Decision) bool {
 	case made && m.TurnedAway && n.Reservation != "":
 		d.wait(WaitBusy, view.Note{Step: "restarting the machine", WaitingFor: "whoever holds the node in Ironic"})
 	case !made, m.TurnedAway:
-		d.do(Announce{Mark: Mark{Hard: true, CutOff: true, Since: n.UpdatedAt, State: n.ProvisionState}})
+		d.do(Announce{Mark: Mark{Hard: true, CutOff: true, Since: n.UpdatedAt, State: n.ProvisionState, Node: n.UUID}})
 	case n.UpdatedAt.Equal(m.Since) && n.TargetPowerState == "":
 		d.do(n.Power(ironic.PowerRequest{Target: ironic.PowerRebooting}))
 		d.warn("AgentLost", why+"; the machine is restarted, once in this deployment, so that it ends with a reason")

@@ -39,6 +39,25 @@ func desired(o *Observed, n nodeaction.Known) ironic.Desired {
 	return d
 }
 
+// nameNode has the status name the host's node. One that names another node is of before this
+// one, be it of a backup: the node is to know of that first, whatever has been seen of it since.
+func nameNode(o *Observed, d *Decision) {
+	if o.Host.Status.Provisioning.ID != "" {
+		n, ok := o.knownNode(d)
+		if !ok {
+			return
+		}
+		in := o.NodeInput()
+		in.Node = n.Node()
+		if want, doubtful := nodespec.Doubt(in); doubtful {
+			d.do(n.Update(want))
+			return
+		}
+	}
+	d.Status.Provisioning.ID = o.Node.UUID
+	d.Again = true
+}
+
 // driverReason is what a node says while its driver is changed.
 const driverReason = "Ironflow changes the driver"
 

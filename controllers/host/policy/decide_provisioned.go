@@ -27,8 +27,9 @@ func stepProvisioned(o *Observed, d *Decision) {
 }
 
 // otherWanted reports whether the spec asks for something else than is known to be on the machine.
+// While it says that somebody else installs the machine, it asks for nothing.
 func otherWanted(h *metal3.BareMetalHost) bool {
-	return nodespec.Changed(nodespec.Wanted(h), nodespec.Deployed(h))
+	return !h.Spec.ExternallyProvisioned && nodespec.Changed(nodespec.Wanted(h), nodespec.Deployed(h))
 }
 
 // stepExternallyProvisioned keeps a host that somebody else installed.

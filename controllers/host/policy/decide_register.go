@@ -81,8 +81,7 @@ func ensureNode(o *Observed, d *Decision) {
 		return
 	}
 	if o.Node.UUID != o.Host.Status.Provisioning.ID {
-		d.Status.Provisioning.ID = o.Node.UUID
-		d.Again = true
+		nameNode(o, d)
 		return
 	}
 	if o.Node.Maintenance && !o.Deleting() && !o.settled() && !o.Node.ProvisionState.Busy() && ensureFields(o, d) {

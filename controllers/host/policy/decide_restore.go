@@ -16,19 +16,17 @@ import (
 )
 
 // concernRestore takes over the status that an annotation carries, when the host
-// has none yet. A text that cannot be read stops the host: it must not be taken
+// has none yet: that of a host which was only looked at, as one that is paused when it
+// arrives, tells of no machine. A text that cannot be read stops the host: it must not be taken
 // for a fresh one and wiped.
 func concernRestore(o *Observed, d *Decision) {
 	raw, there := o.Host.Annotations[names.Status]
 	if !there {
 		return
 	}
-	if o.Host.Status.LastUpdated != nil && !o.Host.Status.LastUpdated.IsZero() {
-		if !stalledBy(o, causeRestore) {
-			d.DropAnnotations = []string{names.Status}
-			d.Again = true
-			return
-		}
+	if o.State() != StateNone {
+		d.DropAnnotations, d.Again = []string{names.Status}, true
+		return
 	}
 	status, unknown, err := parseStatus(raw)
 	if err != nil {
@@ -38,6 +36,10 @@ func concernRestore(o *Observed, d *Decision) {
 			fail(o, d, metal3.RegistrationError, causeRestore, message)
 		}
 		d.wait(0, view.Note{Step: "restoring the status", WaitingFor: "a readable annotation"})
+		return
+	}
+	if status.Provisioning.State == StateNone { // it was not looked after there either
+		d.DropAnnotations, d.Again = []string{names.Status}, true
 		return
 	}
 	if o.Hardware != nil {

@@ -60,7 +60,7 @@ func (o *Observed) Keep(failed bool, stored State) Kept {
 	if o.Node == nil || fulfilled(o.Node, k.PowerAsked) || failed {
 		k.PowerAsked = "" // its failure counts once
 	}
-	if o.Node != nil && o.Baseline() == BaselineKnown {
+	if o.Node != nil && o.Node.UUID == o.Host.Status.Provisioning.ID && o.Baseline() == BaselineKnown {
 		k.SeenIn = o.State()
 	}
 	if k.SeenIn == o.State() && !nodespec.InUse(o.Host) {

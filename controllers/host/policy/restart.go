@@ -27,6 +27,9 @@ type Mark struct {
 	Since time.Time `json:"since"`
 	// State is the node's: in another one, what the mark is about is over.
 	State ironic.ProvisionState `json:"state"`
+	// Node is its id: a node that was enrolled since, as after a detachment, says nothing of
+	// what was asked of the one before. Empty in marks of earlier versions.
+	Node string `json:"node,omitempty"`
 	// TurnedAway means that Ironic did not take the request, because somebody else had
 	// the node locked, who may have moved it meanwhile.
 	TurnedAway bool `json:"turnedAway,omitempty"`
@@ -54,6 +57,9 @@ func MarkOf(h *metal3.BareMetalHost) *Mark {
 	}
 	return m
 }
+
+// ofAnotherNode reports a mark that is about another node than the host has.
+func (m Mark) ofAnotherNode(id string) bool { return m.Node != "" && m.Node != id }
 
 // Value is the mark as the annotation holds it.
 func (m Mark) Value() string {
@@ -90,7 +96,7 @@ func neverOff(o *Observed, d *Decision, r reboot) bool {
 		n, ok := o.readNode(d) // the watch does not keep updated_at
 		if ok && mediaSettled(o, d, true) {
 			hard := r.hard || o.Host.Status.ErrorCount > 0
-			d.do(Announce{Mark{Hard: hard, Since: n.UpdatedAt, State: n.ProvisionState, Failed: failingSince(o)}, []string{names.Reboot}})
+			d.do(Announce{Mark{Hard: hard, Since: n.UpdatedAt, State: n.ProvisionState, Node: n.UUID, Failed: failingSince(o)}, []string{names.Reboot}})
 			if r.problem != "" {
 				d.warn("InvalidAnnotationValue", r.problem)
 			}
@@ -123,12 +129,14 @@ func restart(o *Observed, d *Decision, m Mark) {
 		d.wait(WaitBusy, view.Note{Step: "restarting the machine", WaitingFor: "whoever holds the node in Ironic"})
 	case m.TurnedAway:
 		// Whoever had locked the node may have moved it since.
-		d.do(Announce{Mark: Mark{Hard: m.Hard, Since: n.UpdatedAt, State: n.ProvisionState, Failed: failingSince(o)}})
+		d.do(Announce{Mark: Mark{Hard: m.Hard, Since: n.UpdatedAt, State: n.ProvisionState, Node: n.UUID, Failed: failingSince(o)}})
+	case m.ofAnotherNode(n.UUID):
+		dropMark(d) // Ironic was asked, and nobody can tell any more what came of it
 	case failedSince(o, m):
 		// It failed and is due again, or was refused. The error is told apart from one of
 		// the next request: a controller that dies after that has not stored its end.
 		hard := m.Hard || !n.UpdatedAt.Equal(m.Since)
-		d.do(Announce{Mark: Mark{Hard: hard, Since: n.UpdatedAt, State: n.ProvisionState, Failed: failingSince(o)}})
+		d.do(Announce{Mark: Mark{Hard: hard, Since: n.UpdatedAt, State: n.ProvisionState, Node: n.UUID, Failed: failingSince(o)}})
 	case n.UpdatedAt.Equal(m.Since):
 		askRestart(o, d, m)
 	case n.LastError != "":
@@ -147,8 +155,11 @@ func offOnce(o *Observed, d *Decision, r reboot, m *Mark) {
 	case !ok:
 	case n.Reservation != "" && m != nil:
 		d.wait(WaitBusy, view.Note{Step: "restarting the machine", WaitingFor: "whoever holds the node in Ironic"})
+	case m != nil && m.ofAnotherNode(n.UUID) && !m.TurnedAway:
+		settle(o, d)
+		restarted(d, m) // it was switched off for it, or nobody can tell
 	case m == nil, m.TurnedAway, failedSince(o, *m):
-		d.do(Announce{Mark: Mark{Off: true, Since: n.UpdatedAt, State: n.ProvisionState, Failed: failingSince(o)}})
+		d.do(Announce{Mark: Mark{Off: true, Since: n.UpdatedAt, State: n.ProvisionState, Node: n.UUID, Failed: failingSince(o)}})
 	case n.UpdatedAt.Equal(m.Since), n.LastError != "":
 		if !neverOff(o, d, r) {
 			switchOff(o, d, r)
@@ -216,7 +227,7 @@ func startOver(o *Observed, d *Decision) bool {
 	switch {
 	case !ok:
 	case m == nil:
-		d.do(Announce{Mark{Hard: true, Since: n.ProvisionUpdatedAt, State: n.ProvisionState}, ours(forced)})
+		d.do(Announce{Mark{Hard: true, Since: n.ProvisionUpdatedAt, State: n.ProvisionState, Node: n.UUID}, ours(forced)})
 	case m.State != n.ProvisionState, !m.Since.Equal(n.ProvisionUpdatedAt):
 		dropMark(d) // it was asked for: this is the operation that it led to
 	default:

@@ -58,7 +58,7 @@ func TestAnErrorFromBeforeARestart(t *testing.T) {
 	}{
 		"it is told apart when the restart is announced": {
 			func(o *Observed) { o.Host.Annotations[names.Reboot] = "" },
-			Announce{Mark{Hard: true, Since: noon, State: ironic.StateActive, Failed: failed}, []string{names.Reboot}},
+			Announce{Mark{Hard: true, Since: noon, State: ironic.StateActive, Node: "node-a", Failed: failed}, []string{names.Reboot}},
 			metal3.PowerManagementError,
 		},
 		"the restart is asked for": {
@@ -76,13 +76,13 @@ func TestAnErrorFromBeforeARestart(t *testing.T) {
 			}, nil, metal3.PowerManagementError,
 		},
 		"an error after the mark is the restart's own": {
-			mark(Mark{Since: before}), Announce{Mark: Mark{Hard: true, Since: noon, State: ironic.StateActive, Failed: failed}}, metal3.PowerManagementError,
+			mark(Mark{Since: before}), Announce{Mark: Mark{Hard: true, Since: noon, State: ironic.StateActive, Node: "node-a", Failed: failed}}, metal3.PowerManagementError,
 		},
 		"a request that was refused is announced again before it is made": {
-			mark(Mark{Since: noon}), Announce{Mark: Mark{Since: noon, State: ironic.StateActive, Failed: failed}}, metal3.PowerManagementError,
+			mark(Mark{Since: noon}), Announce{Mark: Mark{Since: noon, State: ironic.StateActive, Node: "node-a", Failed: failed}}, metal3.PowerManagementError,
 		},
 		"a request that was turned away": {
-			mark(Mark{Since: before, TurnedAway: true}), Announce{Mark: Mark{Since: noon, State: ironic.StateActive, Failed: failed}}, metal3.PowerManagementError,
+			mark(Mark{Since: before, TurnedAway: true}), Announce{Mark: Mark{Since: noon, State: ironic.StateActive, Node: "node-a", Failed: failed}}, metal3.PowerManagementError,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,195 @@
+package host
+
+import (
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+)
+
+// TestABackupOfAnEarlierNodeIsNotBelieved: the machine was said to be free since, of the node that follows the one that
+// the backup names, and something was installed on it without us. That the node was free once says nothing of that.
+func TestABackupOfAnEarlierNodeIsNotBelieved(t *testing.T) {
+	for name, c := range map[string]struct {
+		loses func(*world)
+		then  func(*world, *metal3.BareMetalHost) // frees the new node
+	}{
+		"given back since": {func(w *world) { w.sim.Wipe() }, func(w *world, _ *metal3.BareMetalHost) {
+			w.edit(func(h *metal3.BareMetalHost) { h.Spec.Online, h.Spec.Image = false, nil })
+		}},
+		"detached, and said to be free by another backup": {
+			func(w *world) {
+				w.annotate(names.Detached, "")
+				w.until("detached", time.Minute, detached)
+			},
+			func(w *world, free *metal3.BareMetalHost) {
+				w.halt()
+				free.Spec.Online = true // a machine that is off is switched on by it
+				w.putBack(free)
+				w.start(policy.Settings{})
+			},
+		},
+	} {
+		for _, state := range []metal3.ProvisioningState{metal3.StateInspecting, metal3.StateProvisioning} {
+			t.Run(name+"/"+string(state), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) {
+						h.Spec.Online, h.Spec.AutomatedCleaningMode = false, metal3.CleaningModeDisabled
+					})
+					defer func() { w.stop() }()
+					free := w.backup(metal3.StateAvailable)
+					w.edit(func(h *metal3.BareMetalHost) {
+						h.Spec.Online = true
+						askFor("http://images.test/first.img")(h)
+					})
+					atWork := w.backup(metal3.StateProvisioning)
+					atWork.Status.Provisioning.State = state
+					w.untilState(metal3.StateProvisioned, 10*time.Minute)
+					let(time.Minute)
+					former := w.host().Status.Provisioning.ID
+					c.loses(w)
+					c.then(w, free)
+					w.until("free by another node", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
+						return h.Status.Provisioning.State == metal3.StateAvailable && h.Status.Provisioning.ID != former && h.Status.ErrorType == ""
+					})
+					let(time.Hour)
+					w.sim.ResetCounts()
+					w.halt()
+					w.putBack(atWork)
+					w.start(policy.Settings{})
+					let(time.Hour)
+					h := w.host()
+					w.g.Expect(condition(h, "Stalled").Reason).To(Equal("MachineMayBeInUse"), h.Status.ErrorMessage)
+					w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]).To(BeZero())
+					w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/power"]).To(BeZero())
+
+					w.annotate(names.Inspect, "")
+					w.until("goes on", 10*time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.ErrorType == "" && rests(h) })
+				})
+			})
+		}
+	}
+}
+
+// TestAStatusThatArrivesWhileAHostIsHeldIsRestored: what is written of a held host is no status of its machine.
+func TestAStatusThatArrivesWhileAHostIsHeldIsRestored(t *testing.T) {
+	for name, lost := range map[string]bool{"with its node": false, "its node gone": true} {
+		requests := 0
+		if lost {
+			requests = 2 // verified and adopted
+		}
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
+				defer func() { w.stop() }()
+				w.untilState(metal3.StateProvisioned, 10*time.Minute)
+				let(time.Minute)
+				old := w.host()
+				raw, err := json.Marshal(old.Status)
+				w.g.Expect(err).NotTo(HaveOccurred())
+				w.halt()
+				old.Finalizers = nil
+				w.g.Expect(w.kube.Update(t.Context(), old)).To(Succeed())
+				w.g.Expect(w.kube.Delete(t.Context(), old)).To(Succeed())
+				w.g.Expect(w.kube.Create(t.Context(), &metal3.BareMetalHost{
+					ObjectMeta: metav1.ObjectMeta{
+						Namespace: old.Namespace, Name: old.Name,
+						Annotations: map[string]string{names.Status: string(raw), names.Hold: ""},
+					},
+					Spec: old.Spec,
+				})).To(Succeed())
+				if lost {
+					w.sim.Wipe()
+				}
+				w.sim.ResetCounts()
+				w.start(policy.Settings{})
+				let(time.Hour)
+				w.g.Expect(w.host().Annotations).To(HaveKey(names.Status))
+				w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Hold) })
+				if lost {
+					w.enrolledAgain("power on")
+				}
+				let(time.Hour)
+				h := w.host()
+				w.g.Expect(h.Status.Provisioning.State).To(Equal(metal3.StateProvisioned), h.Status.ErrorMessage)
+				w.g.Expect(h.Status.Provisioning.Image.URL).To(Equal("http://images.test/first.img"))
+				w.g.Expect(h.Annotations).NotTo(HaveKey(names.Status))
+				w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]).To(Equal(requests))
+				w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/power"]).To(BeZero())
+				n, _ := w.sim.Node("lab~host-1")
+				w.g.Expect(n.ProvisionState).To(Equal("active"))
+			})
+		})
+	}
+}
+
+// TestARestartIsNotMadeAgainByAnotherNode: Ironic was asked for it, then the host was detached and attached again. An error of
+// the new node is none of the restart.
+func TestARestartIsNotMadeAgainByAnotherNode(t *testing.T) {
+	for name, forbidden := range map[string]bool{"where power-off is forbidden": true, "where the machine is switched off for it": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var a asked
+				w := neverOffWorld(t, &a)
+				defer func() { w.stop() }()
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.DisablePowerOff = forbidden })
+				let(time.Minute)
+				a.since()
+				w.edit(func(h *metal3.BareMetalHost) {
+					h.Annotations = map[string]string{names.Reboot: `{"mode":"hard"}`}
+				})
+				var made []string
+				w.until("asked for", time.Minute, func(*metal3.BareMetalHost) bool {
+					made = append(made, a.since()...)
+					return len(made) > 0
+				})
+				w.annotate(names.Detached, `{"force":true}`)
+				w.until("detached", 10*time.Minute, detached)
+				a.since()
+				w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Detached) })
+				w.enrolledAgain("power on")
+				w.until("adopted", 10*time.Minute, func(*metal3.BareMetalHost) bool {
+					n, _ := w.sim.Node("lab~host-1")
+					return n.ProvisionState == "active" && w.sim.Edit(n.UUID, map[string]any{"last_error": "somebody else's", "power_state": "power on"})
+				})
+				let(time.Hour)
+				w.g.Expect(a.since()).To(BeEmpty())
+				w.g.Expect(w.host().Annotations).NotTo(Or(HaveKey(names.Reboot), HaveKey(names.Rebooting)))
+				w.g.Expect(w.host().Status.ErrorType).To(BeEmpty())
+			})
+		})
+	}
+}
+
+// TestAMachineThatIsSaidToBeSomebodyElsesIsNotGivenBack while that is said, whatever is asked for beside it.
+func TestAMachineThatIsSaidToBeSomebodyElsesIsNotGivenBack(t *testing.T) {
+	for name, change := range map[string]func(*metal3.BareMetalHost){
+		"no image":      func(h *metal3.BareMetalHost) { h.Spec.Image = nil },
+		"another image": askFor("http://images.test/another.img"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
+				defer func() { w.stop() }()
+				w.untilState(metal3.StateProvisioned, 10*time.Minute)
+				let(time.Minute)
+				w.sim.ResetCounts()
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = true })
+				let(time.Minute)
+				w.edit(change)
+				let(time.Hour)
+				w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]).To(BeZero())
+				w.g.Expect(w.host().Status.ErrorType).To(BeEmpty())
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned, h.Spec.Image = false, nil })
+				w.untilState(metal3.StateAvailable, 10*time.Minute)
+			})
+		})
+	}
+}
