@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/view"
 )
 
@@ -22,16 +23,23 @@ type doubt struct {
 	Unseen bool
 	// Pressed means that somebody has switched a machine by hand.
 	Pressed bool
+	// Unshown means that a node has gone, be it by a detachment, of a free machine that was on, which its
+	// host's status did not show yet.
+	Unshown bool
 }
 
 // grounds reports whether a machine may be left alone.
-func (d doubt) grounds() bool { return d.Restored || d.NodeLost && (d.Unseen || d.Pressed) }
+func (d doubt) grounds() bool {
+	return d.Restored || d.Unshown || d.NodeLost && (d.Unseen || d.Pressed)
+}
 
 // nodeLost takes down that the node of hosts has gone.
 func (w *World) nodeLost(owners []types.NamespacedName) {
 	w.doubt.NodeLost = true
 	for _, key := range owners {
 		w.doubt.Unseen = w.doubt.Unseen || w.memories[key].SeenIn == ""
+		h := w.host(key)
+		w.doubt.Unshown = w.doubt.Unshown || w.machineOf(h).On && !h.Status.PoweredOn && !nodespec.Worked(h) && !nodespec.InUse(h)
 	}
 }
 

@@ -7,6 +7,33 @@ var known []struct{ why, story string }
 
 // mended are histories that were found once. They are replayed, and nothing breaks.
 var mended = map[string]string{
+	"what Ironic does is seen though the node was not read in full": `
+scenario: provisioned
+image B for a; request 1 is lost
+Ironic goes on with node-0
+offline a
+the watch falls behind
+somebody removes node-0
+the watch catches up
+Ironic goes on with node-1`,
+	"a node that is enrolled anew for a machine at work, and whose id cannot be stored at once": `
+scenario: inspecting
+Ironic's database is lost; write 1 is refused
+Ironic goes on with node-1`,
+	"what was seen of a node before it was read in full proves nothing": `
+scenario: provisioned by a method
+annotation detached on a
+restored from a backup of when it was being deployed: a; write 4 is lost
+Ironic's database is lost
+Ironic goes on with node-2`,
+	"a deployment that was seen to have ended, and not stored, is not under way": `
+scenario: never off
+annotation other on a
+somebody takes into maintenance node-0
+no cleaning for a
+restored from a backup of when it was being deployed: a
+somebody removes node-0
+Ironic goes on with node-1`,
 	"a host that is said to be external right after a move, and whose image goes, is not given back": `
 scenario: provisioned
 a label on the Secret of a

@@ -106,7 +106,8 @@ func (b *Observer) observePreflight(ctx context.Context, h *metal3.BareMetalHost
 func readSummary(o *policy.Observed, m *memory.Memory, watch ironics.Table) {
 	id := o.Host.Status.Provisioning.ID
 	if m.NodeID != id {
-		*m = memory.Memory{NodeID: id, LostAgent: m.LostAgent, Told: m.Told, Answered: m.Answered}
+		kept := policy.Kept{SeenIn: m.SeenIn, SeenBy: m.SeenBy} // which says itself of which node it is
+		*m = memory.Memory{Kept: kept, NodeID: id, LostAgent: m.LostAgent, Told: m.Told, Answered: m.Answered}
 	}
 	if id == "" {
 		return
