@@ -228,6 +228,7 @@ func (c *cluster) patch(obj client.Object, patch client.Patch, status bool) erro
 		fill(obj, after)
 	}
 	if key.kind == "BareMetalHost" {
+		w.doubt.Unheard = answer == lost
 		delete(w.before, key.NamespacedName) // the cache shows what its own client has written
 	}
 	w.countWork(stored, after)

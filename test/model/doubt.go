@@ -23,6 +23,8 @@ type doubt struct {
 	Unseen bool
 	// Pressed means that somebody has switched a machine by hand.
 	Pressed bool
+	// Unheard means that the phase which a host has is stored, and that the process does not know of that.
+	Unheard bool
 	// Unshown means that a node has gone, be it by a detachment, of a free machine that was on, which its
 	// host's status did not show yet.
 	Unshown bool
@@ -36,6 +38,7 @@ func (d doubt) grounds() bool {
 // nodeLost takes down that the node of hosts has gone.
 func (w *World) nodeLost(owners []types.NamespacedName) {
 	w.doubt.NodeLost = true
+	w.doubt.Unseen = w.doubt.Unseen || w.doubt.Unheard
 	for _, key := range owners {
 		w.doubt.Unseen = w.doubt.Unseen || w.memories[key].SeenIn == ""
 		h := w.host(key)
