@@ -149,7 +149,7 @@ func (p *pass) remember(key client.ObjectKey) {
 	o := &p.Known
 	before := p.memories.Get(key)
 	m := memory.Memory{
-		Kept: o.Keep(p.failedNow, p.Saver.Before().Status.Provisioning), NodeID: o.Host.Status.Provisioning.ID, Node: memory.Cached(o.State(), o.Sight),
+		Kept: o.Keep(p.failedNow, p.Saver.Before().Status.Provisioning.State), NodeID: o.Host.Status.Provisioning.ID, Node: memory.Cached(o.State(), o.Sight),
 		Removed: o.Missing && before.Removed, Answered: p.told,
 	}
 	if o.PowerTold && o.Steady() && o.Node != nil && o.Node.TargetPowerState == "" {

@@ -46,7 +46,7 @@ func TestWhatANewNodeRemembers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			o := observed(c.state, ironic.StateManageable)
-			o.Host.Status.Provisioning.ID, o.SeenIn, o.SeenBy = "before", c.seen, "before"
+			o.Host.Status.Provisioning.ID, o.SeenIn = "before", c.seen
 			o.Sight, o.Host.Spec.Online, o.Host.Status.PoweredOn = nodeaction.Missing(), true, false
 			if c.given != nil {
 				c.given(o.Host)

@@ -19,7 +19,7 @@ func (o *Observed) NodeInput() nodespec.Input {
 		Host: o.Host, Settings: o.Settings.Settings, BMC: o.BMC, Image: o.Image,
 		NetworkData: o.NetworkData, Hardware: o.Hardware, NewCredentials: NewCredentials(o),
 		LeftAlone:  stalledBy(o, causeBaseline) || stalledBy(o, causeUnproven),
-		SeenAtWork: o.seenAtWork(), CalledFree: o.calledFree(),
+		SeenAtWork: o.SeenIn == o.State(), CalledFree: o.calledFree(),
 	}
 	if o.PullSecret != nil {
 		in.PullSecret = o.PullSecret.Value

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
-
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -45,17 +43,9 @@ type Kept struct {
 	// that the status does not know of. Lost, with the node: the machine is left alone if it is
 	// on, until somebody says that nothing of it is needed.
 	SeenIn State
-	// SeenBy is the id by which the stored status named that node then. Lost: as with SeenIn.
-	SeenBy string
 	// Busy is who held the node when a call was last turned away, and since when. Lost: a
 	// lock that lasts is shown half a minute later.
 	Busy Holder
-}
-
-// seenAtWork reports whether this process has seen the node that the status names in the phase
-// that the status has: that it is gone is no sign that the status is of a backup.
-func (o *Observed) seenAtWork() bool {
-	return o.SeenIn == o.State() && o.SeenBy == o.Host.Status.Provisioning.ID
 }
 
 // asThePhaseHasIt reports a node that is seen to be as it is in the host's phase: Ironic does what the
@@ -70,9 +60,9 @@ func (o *Observed) asThePhaseHasIt() bool {
 }
 
 // Keep is what the next pass is to know. failed means that this pass has recorded an error;
-// stored is what the API server has, where the next pass begins: what this one has come
+// stored is the phase that the API server has, where the next pass begins: what this one has come
 // to since could not be written.
-func (o *Observed) Keep(failed bool, stored metal3.ProvisionStatus) Kept {
+func (o *Observed) Keep(failed bool, stored State) Kept {
 	k := o.Kept
 	k.Fresh = k.Fresh && !o.Steady()
 	k.Verifying = time.Time{}
@@ -83,9 +73,9 @@ func (o *Observed) Keep(failed bool, stored metal3.ProvisionStatus) Kept {
 		k.PowerAsked = "" // its failure counts once
 	}
 	if o.asThePhaseHasIt() {
-		k.SeenIn, k.SeenBy = o.State(), stored.ID
+		k.SeenIn = o.State()
 		if !nodespec.InUse(o.Host) {
-			k.SeenIn = stored.State
+			k.SeenIn = stored
 		}
 	}
 	if _, read := o.InFull(); read {
