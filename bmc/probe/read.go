@@ -15,19 +15,20 @@ import (
 
 // budget counts requests.
 type budget struct {
-	bmc    Reader
-	before int64 // requests that the client had made for others
-	limit  int64 // negative: none
+	made  *client.Counter
+	limit int64 // negative: none
+	// kept is what the parts before the storage leave to it.
+	kept int64
 }
 
-func newBudget(bmc Reader, requests int) budget {
+func newBudget(made *client.Counter, requests int) budget {
 	switch {
 	case requests < 0:
-		return budget{bmc: bmc, before: bmc.Requests(), limit: -1}
+		return budget{made: made, limit: -1}
 	case requests == 0:
 		requests = DefaultRequests
 	}
-	return budget{bmc: bmc, before: bmc.Requests(), limit: int64(requests - logout)}
+	return budget{made: made, limit: int64(requests - logout)}
 }
 
 // left is how many requests may still be made.
@@ -35,7 +36,7 @@ func (b budget) left() int {
 	if b.limit < 0 {
 		return mostMembers
 	}
-	return int(max(0, b.limit-b.used()))
+	return int(max(0, b.limit-b.kept-b.used()))
 }
 
 // most is a bound of what is read of a list: none without a budget.
@@ -47,7 +48,7 @@ func (b budget) most(n int) int {
 }
 
 // used is how many requests this probe has made.
-func (b budget) used() int64 { return b.bmc.Requests() - b.before }
+func (b budget) used() int64 { return b.made.Requests() }
 
 // mostMembers bounds a list that is read without a budget.
 const mostMembers = 512
