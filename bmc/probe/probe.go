@@ -15,7 +15,6 @@ import (
 // Reader is what a probe needs of a BMC's client. None of it writes.
 type Reader interface {
 	GetRaw(ctx context.Context, path string) (*client.Answer, error)
-	Members(ctx context.Context, path string, limit int) (paths []string, complete bool, err error)
 	Connection() client.Connection
 }
 

@@ -126,14 +126,6 @@ type list struct {
 	annotated bool
 }
 
-// collection is the form of a collection and of a resource with a list of others.
-type collection struct {
-	Members      lenient.List[json.RawMessage]
-	Count        lenient.Int     `json:"Members@odata.count"`
-	Next         lenient.Link    `json:"Members@odata.nextLink"`
-	Capabilities lenient.Present `json:"@Redfish.CollectionCapabilities"`
-}
-
 // getList reads a collection, with its further pages while the budget allows. Where
 // $expand is safe, the members come with it.
 func getList(p *probe, link lenient.Link, expand bool) found[list] {
@@ -147,8 +139,8 @@ func getList(p *probe, link lenient.Link, expand bool) found[list] {
 		return f
 	}
 	f.value = list{members: c.value.Members, total: max(int(c.value.Count), len(c.value.Members)), annotated: bool(c.value.Capabilities)}
-	if c.value.Next.Path != "" {
-		p.furtherPages(&f)
+	if next := c.value.next(); next.Path != "" {
+		p.furtherPages(&f, next)
 	}
 	return f
 }
@@ -159,28 +151,6 @@ func (p *probe) expandQuery() string {
 		return ""
 	}
 	return "?$expand=.($levels=1)"
-}
-
-// furtherPages asks for all members by the client's own paging. What was read stays
-// when that fails.
-func (p *probe) furtherPages(f *found[list]) {
-	if p.allowed(f.path) != nil || p.budget.left() < 2 {
-		return
-	}
-	paths, complete, err := p.bmc.Members(p.ctx, f.path, mostMembers)
-	if p.outcome(err) != nil || len(paths) <= len(f.value.members) {
-		return
-	}
-	f.value.members = nil
-	for _, path := range paths {
-		raw, err := json.Marshal(lenient.Link{Path: path})
-		if err == nil {
-			f.value.members = append(f.value.members, raw)
-		}
-	}
-	if complete {
-		f.value.total = len(paths)
-	}
 }
 
 // ofLinks are the members that a link may have beside its path.

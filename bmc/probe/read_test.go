@@ -2,7 +2,6 @@ package probe_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -138,9 +137,6 @@ func (r *reader) GetRaw(ctx context.Context, path string) (*client.Answer, error
 	return nil, &client.Error{Kind: kind, Method: http.MethodGet, Path: path, Status: w.Code}
 }
 
-func (r *reader) Members(context.Context, string, int) ([]string, bool, error) {
-	return nil, false, errors.ErrUnsupported
-}
 func (r *reader) Connection() client.Connection { return client.Connection{} }
 
 // TestNotOffered: a link that is not there is No, however the rest is.
