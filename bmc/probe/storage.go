@@ -24,8 +24,9 @@ const (
 	forStorage = 5
 )
 
-// keepForStorage sees to it that the first subsystem is read, whatever the parts before
-// it take: without it nobody can say which wishes for RAID cannot come true.
+// keepForStorage sees to it that the first subsystem of the system that was found is
+// read, whatever the parts before it take: without it nobody can say which wishes for
+// RAID cannot come true.
 func (p *probe) keepForStorage() {
 	if p.system.value.Storage.Path != "" {
 		p.budget.kept = forStorage
