@@ -105,7 +105,7 @@ func (p pass) again(k call) pass { return pass{logins: p.logins, anonymous: open
 // after the request.
 func (a *auth) credential(ctx context.Context, p *pass) (credential, func(), error) {
 	for {
-		as, running, err := a.look(p)
+		as, running, err := a.look(ctx, p)
 		if err != nil {
 			return credential{}, nil, err
 		}
@@ -132,7 +132,7 @@ func (a *auth) credential(ctx context.Context, p *pass) (credential, func(), err
 }
 
 // look decides what a request may use now, or which login it has to wait for.
-func (a *auth) look(p *pass) (credential, *flight, error) {
+func (a *auth) look(ctx context.Context, p *pass) (credential, *flight, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now := a.now()
@@ -157,7 +157,7 @@ func (a *auth) look(p *pass) (credential, *flight, error) {
 	case a.flight == nil && p.logins >= maxLogins:
 		return credential{}, nil, &Error{Kind: Refused, Status: http.StatusUnauthorized, Message: "the BMC does not accept the session that it has just opened"}
 	case a.flight == nil:
-		a.takeOff(maxLogins - p.logins)
+		a.takeOff(ctx, maxLogins-p.logins)
 	}
 	return credential{}, a.flight, nil
 }

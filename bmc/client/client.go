@@ -26,7 +26,6 @@ type Client struct {
 	tags    etags
 	fresh   recent
 
-	requests atomic.Int64
 	sessions atomic.Pointer[sessionsAt] // where they are opened
 	life     context.Context            // of streams: it ends with Close
 	end      context.CancelFunc
@@ -61,7 +60,7 @@ func New(target Target, options Options) (*Client, error) {
 	}
 	c := &Client{target: target, options: options, at: at, turns: newTurns(options), secrets: newRedactor(target)}
 	v.seen = c.seenLeaf
-	c.http = newHTTP(at, v, options, &c.requests)
+	c.http = newHTTP(at, v, options)
 	c.life, c.end = context.WithCancel(context.Background())
 	c.auth = &auth{
 		target: target, now: options.Now, log: options.Log.With("bmc", at.address()), logout: c.logout, gate: make(chan struct{}, 1),
@@ -184,9 +183,6 @@ func (c *Client) seenDate(header http.Header) {
 
 // System is the path of the target's system; empty where it has to be found.
 func (c *Client) System() string { return c.target.System }
-
-// Requests is how many requests were made, logins and redirects included.
-func (c *Client) Requests() int64 { return c.requests.Load() }
 
 // Close ends our session. The client is of no use afterwards.
 func (c *Client) Close(ctx context.Context) error {

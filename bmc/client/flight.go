@@ -15,9 +15,9 @@ type flight struct {
 	err    error
 }
 
-// takeOff starts a login with at most so many tries; the lock is held. It goes on
-// when its caller gives up: a session whose answer nobody hears would be lost.
-func (a *auth) takeOff(tries int) {
+// takeOff starts a login with at most so many tries; the lock is held. It counts as its
+// caller's, and goes on when that gives up: a session whose answer nobody hears would be lost.
+func (a *auth) takeOff(ctx context.Context, tries int) {
 	old := a.session
 	a.session = nil
 	if old != nil && a.now().Sub(old.used) >= idleTime {
@@ -28,8 +28,8 @@ func (a *auth) takeOff(tries int) {
 	}
 	f := &flight{done: make(chan struct{})}
 	a.flight = f
+	ctx = context.WithoutCancel(ctx) // each request has a deadline of its own
 	go func() {
-		ctx := context.Background() // each request has a deadline of its own
 		if old != nil && old.path != "" {
 			// By its own token: it works only if the session is alive, and still ours.
 			_ = a.logout(ctx, old)

@@ -91,18 +91,19 @@ func (b *bmc) sessions(t *testing.T) []string {
 func TestSessionIsKeptAndEnded(t *testing.T) {
 	g, b := NewWithT(t), startBMC(t)
 	c := b.client(t, nil)
+	ctx, asked := client.WithCounter(t.Context())
 	for range 5 {
 		var in struct {
 			UUID       lenient.String
 			PowerState lenient.String
 		}
-		g.Expect(c.Get(t.Context(), system, &in)).To(Succeed())
+		g.Expect(c.Get(ctx, system, &in)).To(Succeed())
 		g.Expect(in.PowerState).To(Equal(lenient.String("Off")))
 	}
 	g.Expect(b.Counts()).To(HaveKeyWithValue("POST "+sessions, 1))
 	g.Expect(b.sessions(t)).To(HaveLen(1))
 	// The root, the login, five reads.
-	g.Expect(c.Requests()).To(BeEquivalentTo(7))
+	g.Expect(asked.Requests()).To(BeEquivalentTo(7))
 	g.Expect(c.Close(t.Context())).To(Succeed())
 	g.Expect(b.sessions(t)).To(BeEmpty())
 	g.Expect(c.Get(t.Context(), system, &struct{}{})).To(MatchError(client.ErrClosed))

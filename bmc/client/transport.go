@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"sync/atomic"
 	"time"
 )
 
@@ -25,7 +24,7 @@ var (
 )
 
 // newHTTP makes the HTTP client of one BMC. Its transport is shared with nobody.
-func newHTTP(at place, v *verifier, options Options, count *atomic.Int64) *http.Client {
+func newHTTP(at place, v *verifier, options Options) *http.Client {
 	dial := options.Dial
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: dialTimeout}).DialContext
@@ -35,7 +34,7 @@ func newHTTP(at place, v *verifier, options Options, count *atomic.Int64) *http.
 		MaxIdleConnsPerHost: options.Concurrency, IdleConnTimeout: idleTimeout, MaxResponseHeaderBytes: maxHeader,
 	}
 	return &http.Client{
-		Transport: &counting{transport, count},
+		Transport: &counting{transport},
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
 			switch {
 			case placeOf(req.URL) != at || req.URL.User != nil:
@@ -50,15 +49,12 @@ func newHTTP(at place, v *verifier, options Options, count *atomic.Int64) *http.
 	}
 }
 
-// counting counts the requests that are made, redirects included.
-type counting struct {
-	next  *http.Transport
-	count *atomic.Int64
-}
+// counting counts the requests that are made, redirects included, by their context.
+type counting struct{ next *http.Transport }
 
 // RoundTrip implements http.RoundTripper.
 func (c *counting) RoundTrip(r *http.Request) (*http.Response, error) {
-	c.count.Add(1)
+	CountRequest(r.Context())
 	return c.next.RoundTrip(r)
 }
 

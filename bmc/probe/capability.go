@@ -71,7 +71,7 @@ var Capabilities = []Row{
 	{RAID, "A controller makes volumes.", "SupportedRAIDTypes of the controllers; an empty list is No, a missing one Unknown"},
 	{StorageDiscovered, "The list of storage is complete.", "DeviceDiscoveryComplete of HPE; a system that is on and past its self-test for others"},
 	{VolumeCreation, "Volumes can be made through Redfish.", "POST in Allow of Volumes, or its capabilities object, at a controller that makes volumes"},
-	{Drives, "Drives are listed.", "Drives of each storage, but for bays that are Absent; those that were not read have their Id only"},
+	{Drives, "Drives are there.", "Drives of each storage, of which one at least was looked at, but for bays that are Absent; those that were not read have their Id only"},
 	{SimpleUpdate, "The BMC fetches a firmware image from a URL.", "SimpleUpdate of the update service"},
 	{PushUpdate, "A firmware image can be sent to the BMC.", "MultipartHttpPushUri or HttpPushUri of the update service"},
 	{FirmwareInventory, "Firmware is listed.", "FirmwareInventory of the update service"},

@@ -87,9 +87,11 @@ func (p *probe) driveOrder(all []found[drive]) []int {
 	return order
 }
 
+// judgeDrives says Yes where a drive was seen: bays of which none was looked at may all be
+// empty.
 func judgeDrives(listPath string, all bays, complete bool) v1alpha1.Capability {
 	switch n := all.there + all.unread; {
-	case all.there > 0, all.unread > 0 && all.empty == 0:
+	case all.there > 0:
 		detail := fmt.Sprintf("%d", n)
 		if !complete {
 			detail = "at least " + detail

@@ -56,7 +56,8 @@ func TestEmptyBaysAreNoDrives(t *testing.T) {
 		"in another spelling":           {[]string{"absent"}, -1, v1alpha1.No, ""},
 		"with one drive":                {[]string{"Enabled", "Absent"}, -1, v1alpha1.Yes, "1"},
 		"with drives that are disabled": {[]string{"Disabled", "Absent"}, -1, v1alpha1.Yes, "1"},
-		"of which few are looked at":    {[]string{"Absent"}, 22, v1alpha1.Unknown, ""},
+		"of which few are looked at":    {[]string{"Absent"}, 23, v1alpha1.Unknown, ""},
+		"of which none is looked at":    {[]string{"Absent"}, 22, v1alpha1.Unknown, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -202,7 +203,10 @@ func TestWhatWasNotReadIsNotNo(t *testing.T) {
 			}, -1, []string{probe.RAID, probe.VolumeCreation, probe.Drives}, "4 of 4 storage subsystems were not read",
 		},
 		"storages for which there is no request": {
-			func(f *fixture) { storages(f, 17) }, 17, []string{probe.RAID, probe.VolumeCreation, probe.Drives}, "17 of 17 storage subsystems were not read",
+			func(f *fixture) { storages(f, 17) }, 6, []string{probe.RAID, probe.VolumeCreation, probe.Drives}, "17 of 17 storage subsystems were not read",
+		},
+		"storages of which one is read, but not its drive": {
+			func(f *fixture) { storages(f, 17) }, 17, []string{probe.RAID, probe.VolumeCreation, probe.Drives}, "16 of 17 storage subsystems were not read",
 		},
 		"controllers beyond those that were read": {
 			func(f *fixture) {

@@ -15,9 +15,7 @@ import (
 // Reader is what a probe needs of a BMC's client. None of it writes.
 type Reader interface {
 	GetRaw(ctx context.Context, path string) (*client.Answer, error)
-	Members(ctx context.Context, path string, limit int) (paths []string, complete bool, err error)
 	Connection() client.Connection
-	Requests() int64
 }
 
 // Identity is what quirks are found by.
@@ -33,8 +31,9 @@ type Options struct {
 	System string
 	// Username is the account that the client uses; empty: do not look for it.
 	Username string
-	// Requests bounds the requests of the client, its login and logout among them;
-	// DefaultRequests when zero, no bound when negative.
+	// Requests bounds the requests that the probe makes, its login and logout among
+	// them; DefaultRequests when zero, no bound when negative. What others ask with the
+	// same client at the same time does not count.
 	Requests int
 	// Expand asks for collections with their members in one request. Many BMCs do that
 	// wrong: it is for those that are known to do it right.
@@ -103,13 +102,15 @@ func Probe(ctx context.Context, bmc Reader, o Options) (*v1alpha1.BMCReport, err
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	ctx, made := client.WithCounter(ctx)
 	p := &probe{
-		ctx: ctx, bmc: bmc, o: o, budget: newBudget(bmc, o.Requests), verdicts: map[string]v1alpha1.Capability{},
+		ctx: ctx, bmc: bmc, o: o, budget: newBudget(made, o.Requests), verdicts: map[string]v1alpha1.Capability{},
 		report: &v1alpha1.BMCReport{Address: o.Address},
 	}
 	if err := p.identify(); err != nil {
 		return nil, err
 	}
+	p.keepForStorage()
 	// What decides whether a host can be deployed comes first; the rest has what is left.
 	for _, step := range []func(){
 		p.boot, p.media, p.bios, p.secureBoot, p.update, p.events, p.accounts, p.sessions,

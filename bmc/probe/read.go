@@ -15,19 +15,20 @@ import (
 
 // budget counts requests.
 type budget struct {
-	bmc    Reader
-	before int64 // requests that the client had made for others
-	limit  int64 // negative: none
+	made  *client.Counter
+	limit int64 // negative: none
+	// kept is what the parts before the storage leave to it.
+	kept int64
 }
 
-func newBudget(bmc Reader, requests int) budget {
+func newBudget(made *client.Counter, requests int) budget {
 	switch {
 	case requests < 0:
-		return budget{bmc: bmc, before: bmc.Requests(), limit: -1}
+		return budget{made: made, limit: -1}
 	case requests == 0:
 		requests = DefaultRequests
 	}
-	return budget{bmc: bmc, before: bmc.Requests(), limit: int64(requests - logout)}
+	return budget{made: made, limit: int64(requests - logout)}
 }
 
 // left is how many requests may still be made.
@@ -35,7 +36,7 @@ func (b budget) left() int {
 	if b.limit < 0 {
 		return mostMembers
 	}
-	return int(max(0, b.limit-b.used()))
+	return int(max(0, b.limit-b.kept-b.used()))
 }
 
 // most is a bound of what is read of a list: none without a budget.
@@ -47,7 +48,7 @@ func (b budget) most(n int) int {
 }
 
 // used is how many requests this probe has made.
-func (b budget) used() int64 { return b.bmc.Requests() - b.before }
+func (b budget) used() int64 { return b.made.Requests() }
 
 // mostMembers bounds a list that is read without a budget.
 const mostMembers = 512
@@ -125,14 +126,6 @@ type list struct {
 	annotated bool
 }
 
-// collection is the form of a collection and of a resource with a list of others.
-type collection struct {
-	Members      lenient.List[json.RawMessage]
-	Count        lenient.Int     `json:"Members@odata.count"`
-	Next         lenient.Link    `json:"Members@odata.nextLink"`
-	Capabilities lenient.Present `json:"@Redfish.CollectionCapabilities"`
-}
-
 // getList reads a collection, with its further pages while the budget allows. Where
 // $expand is safe, the members come with it.
 func getList(p *probe, link lenient.Link, expand bool) found[list] {
@@ -146,8 +139,8 @@ func getList(p *probe, link lenient.Link, expand bool) found[list] {
 		return f
 	}
 	f.value = list{members: c.value.Members, total: max(int(c.value.Count), len(c.value.Members)), annotated: bool(c.value.Capabilities)}
-	if c.value.Next.Path != "" {
-		p.furtherPages(&f)
+	if next := c.value.next(); next.Path != "" {
+		p.furtherPages(&f, next)
 	}
 	return f
 }
@@ -158,28 +151,6 @@ func (p *probe) expandQuery() string {
 		return ""
 	}
 	return "?$expand=.($levels=1)"
-}
-
-// furtherPages asks for all members by the client's own paging. What was read stays
-// when that fails.
-func (p *probe) furtherPages(f *found[list]) {
-	if p.allowed(f.path) != nil || p.budget.left() < 2 {
-		return
-	}
-	paths, complete, err := p.bmc.Members(p.ctx, f.path, mostMembers)
-	if p.outcome(err) != nil || len(paths) <= len(f.value.members) {
-		return
-	}
-	f.value.members = nil
-	for _, path := range paths {
-		raw, err := json.Marshal(lenient.Link{Path: path})
-		if err == nil {
-			f.value.members = append(f.value.members, raw)
-		}
-	}
-	if complete {
-		f.value.total = len(paths)
-	}
 }
 
 // ofLinks are the members that a link may have beside its path.

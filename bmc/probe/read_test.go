@@ -2,7 +2,6 @@ package probe_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -114,6 +113,7 @@ type reader struct {
 
 func (r *reader) GetRaw(ctx context.Context, path string) (*client.Answer, error) {
 	r.n++
+	client.CountRequest(ctx)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://bmc.example", http.NoBody)
 	if err != nil {
 		return nil, err
@@ -137,11 +137,7 @@ func (r *reader) GetRaw(ctx context.Context, path string) (*client.Answer, error
 	return nil, &client.Error{Kind: kind, Method: http.MethodGet, Path: path, Status: w.Code}
 }
 
-func (r *reader) Members(context.Context, string, int) ([]string, bool, error) {
-	return nil, false, errors.ErrUnsupported
-}
 func (r *reader) Connection() client.Connection { return client.Connection{} }
-func (r *reader) Requests() int64               { return r.n }
 
 // TestNotOffered: a link that is not there is No, however the rest is.
 func TestNotOffered(t *testing.T) {

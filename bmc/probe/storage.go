@@ -16,13 +16,27 @@ const (
 	mostControllers = 2
 	// mostSubsystems bounds how many a report lists, with those that were not read.
 	mostSubsystems = 64
-	// keptForLater is what storage leaves of the budget to what comes after it.
+	// keptForLater is what storage leaves of the budget to what comes after it, once
+	// the first subsystem is known.
 	keptForLater = 6
+	// forStorage is what the first subsystem takes: the lists of subsystems, controllers
+	// and volumes, the subsystem, and a controller.
+	forStorage = 5
 )
+
+// keepForStorage sees to it that the first subsystem of the system that was found is
+// read, whatever the parts before it take: without it nobody can say which wishes for
+// RAID cannot come true.
+func (p *probe) keepForStorage() {
+	if p.system.value.Storage.Path != "" {
+		p.budget.kept = forStorage
+	}
+}
 
 // storage reads the storage subsystems with their controllers, and whether volumes
 // can be made. The drives and volumes themselves come later.
 func (p *probe) storage() {
+	p.budget.kept = 0
 	p.set(discovered(p.system))
 	listed := getList(p, p.system.value.Storage, false) // each is read by itself, for its drives
 	if !listed.read() {
@@ -33,14 +47,15 @@ func (p *probe) storage() {
 	}
 	all := links[storage](listed.value.members)
 	p.storages = all[:min(len(all), mostSubsystems)]
+	fillBy(p, p.storages, inOrder(min(len(p.storages), 1)), 1, 0, p.expandQuery(), nil)
 	n := fillBy(p, p.storages, inOrder(len(p.storages)), len(p.storages), keptForLater, p.expandQuery(), nil)
 	total := max(listed.value.total, len(all))
 	if n += total - len(p.storages); n > 0 {
 		p.remark(fmt.Sprintf("%d of %d storage subsystems were not read, to spare the BMC.", n, total))
 	}
-	for _, f := range p.storages {
+	for i, f := range p.storages {
 		if f.read() {
-			p.report.Storage = append(p.report.Storage, p.subsystem(f))
+			p.report.Storage = append(p.report.Storage, p.subsystem(f, reserve(i)))
 		} else if f.err != nil {
 			p.report.Storage = append(p.report.Storage, v1alpha1.StorageReport{ID: idOf("", f.path), CreatesVolumes: v1alpha1.Unknown})
 			if !errors.Is(f.err, errBudget) {
@@ -93,14 +108,23 @@ func inSelfTest(s system) string {
 	return ""
 }
 
-// subsystem is what one storage offers.
-func (p *probe) subsystem(f found[storage]) v1alpha1.StorageReport {
+// reserve is what a subsystem leaves of the budget, by its place in the list.
+func reserve(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return keptForLater
+}
+
+// subsystem is what one storage offers; it leaves a reserve of the budget.
+func (p *probe) subsystem(f found[storage], reserve int) v1alpha1.StorageReport {
 	controllers := present(f.value.StorageControllers)
 	count, unread := len(controllers), 0
-	if f.value.Controllers.Path != "" && !saysRAID(controllers) && p.budget.left() > keptForLater+1 {
+	if f.value.Controllers.Path != "" && !saysRAID(controllers) && p.budget.left() > reserve+1 {
 		listed := getList(p, f.value.Controllers, true)
 		all := links[controller](listed.value.members)
-		unread = fill(p, all, inOrder(len(all)), p.budget.most(mostControllers), keptForLater, nil) + max(0, listed.value.total-len(all))
+		fill(p, all, inOrder(min(len(all), 1)), 1, reserve, nil)
+		unread = fill(p, all, inOrder(len(all)), p.budget.most(mostControllers)-1, keptForLater, nil) + max(0, listed.value.total-len(all))
 		apart := unread
 		for _, c := range all {
 			switch {
@@ -124,7 +148,7 @@ func (p *probe) subsystem(f found[storage]) v1alpha1.StorageReport {
 	if out.Name == "" {
 		out.Name = firstOf(f.value.Name)
 	}
-	out.CreatesVolumes = p.createsVolumes(f, out.RAIDTypes)
+	out.CreatesVolumes = p.createsVolumes(f, out.RAIDTypes, reserve)
 	return out
 }
 
@@ -155,11 +179,11 @@ func raidTypes(controllers []controller) *[]string {
 
 // createsVolumes reads whether a storage takes new volumes. Those that make none
 // have the collection too, so the controller is asked first.
-func (p *probe) createsVolumes(f found[storage], types *[]string) v1alpha1.CapabilityState {
+func (p *probe) createsVolumes(f found[storage], types *[]string, reserve int) v1alpha1.CapabilityState {
 	switch {
 	case f.value.Volumes.Path == "", types != nil && len(*types) == 0:
 		return v1alpha1.No
-	case p.budget.left() <= keptForLater:
+	case p.budget.left() <= reserve:
 		return v1alpha1.Unknown
 	}
 	listed := getList(p, f.value.Volumes, true)
