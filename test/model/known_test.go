@@ -7,6 +7,20 @@ var known []struct{ why, story string }
 
 // mended are histories that were found once. They are replayed, and nothing breaks.
 var mended = map[string]string{
+	"a machine that is registered anew and whose node holds an instance is seen to be in use": `
+scenario: inspecting
+annotation hard forced reboot on a
+image A for a
+Ironic goes on with node-0
+annotation reboot by a client on a
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was being deployed: a
+time goes by
+Ironic goes on with node-0
+moved to another cluster without its status: a
+Ironic's database is lost
+Ironic goes on with node-1`,
 	"what Ironic does is seen though the node was not read in full": `
 scenario: provisioned
 image B for a; request 1 is lost

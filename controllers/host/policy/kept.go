@@ -55,8 +55,8 @@ func (o *Observed) asThePhaseHasIt() bool {
 		return false
 	}
 	_, read := o.InFull()
-	ended := nodespec.Worked(o.Host) && slices.Contains(inUse, o.Node.ProvisionState) // or is yet to begin
-	return read && !ended || slices.Contains(o.phase().running, o.Node.ProvisionState)
+	holds := !nodespec.InUse(o.Host) && slices.Contains(inUse, o.Node.ProvisionState) // the work has ended, or is yet to begin
+	return read && !holds || slices.Contains(o.phase().running, o.Node.ProvisionState)
 }
 
 // Keep is what the next pass is to know. failed means that this pass has recorded an error;
