@@ -2,6 +2,8 @@ package host
 
 import (
 	"encoding/json"
+	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/test/ironic/simulator"
 )
 
 // TestABackupOfAnEarlierNodeIsNotBelieved: the machine was said to be free since, of the node that follows the one that
@@ -91,20 +94,9 @@ func TestAStatusThatArrivesWhileAHostIsHeldIsRestored(t *testing.T) {
 				defer func() { w.stop() }()
 				w.untilState(metal3.StateProvisioned, 10*time.Minute)
 				let(time.Minute)
-				old := w.host()
-				raw, err := json.Marshal(old.Status)
+				raw, err := json.Marshal(w.host().Status)
 				w.g.Expect(err).NotTo(HaveOccurred())
-				w.halt()
-				old.Finalizers = nil
-				w.g.Expect(w.kube.Update(t.Context(), old)).To(Succeed())
-				w.g.Expect(w.kube.Delete(t.Context(), old)).To(Succeed())
-				w.g.Expect(w.kube.Create(t.Context(), &metal3.BareMetalHost{
-					ObjectMeta: metav1.ObjectMeta{
-						Namespace: old.Namespace, Name: old.Name,
-						Annotations: map[string]string{names.Status: string(raw), names.Hold: ""},
-					},
-					Spec: old.Spec,
-				})).To(Succeed())
+				w.madeAnew(map[string]string{names.Status: string(raw), names.Hold: ""})
 				if lost {
 					w.sim.Wipe()
 				}
@@ -128,6 +120,49 @@ func TestAStatusThatArrivesWhileAHostIsHeldIsRestored(t *testing.T) {
 			})
 		})
 	}
+}
+
+// madeAnew ends the program, and has the host made anew without its status.
+func (w *world) madeAnew(annotations map[string]string) {
+	w.t.Helper()
+	w.halt()
+	old := w.host()
+	old.Finalizers = nil
+	w.g.Expect(w.kube.Update(w.t.Context(), old)).To(Succeed())
+	w.g.Expect(w.kube.Delete(w.t.Context(), old)).To(Succeed())
+	w.g.Expect(w.kube.Create(w.t.Context(), &metal3.BareMetalHost{
+		ObjectMeta: metav1.ObjectMeta{Namespace: old.Namespace, Name: old.Name, Annotations: annotations}, Spec: old.Spec,
+	})).To(Succeed())
+}
+
+// TestAMachineThatIsRegisteredAnewIsSeenToBeInUse by its node, which is gone before the host has come so far as to say so.
+func TestAMachineThatIsRegisteredAnewIsSeenToBeInUse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateProvisioned, 10*time.Minute)
+		let(time.Minute)
+		w.madeAnew(nil)
+		var lost atomic.Bool
+		w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+			if r.Method != http.MethodPatch || lost.Load() {
+				return nil
+			}
+			return &simulator.Fault{Status: http.StatusConflict, Text: "node is locked by host other, please retry after the current operation is completed."}
+		})
+		w.start(policy.Settings{})
+		w.until("registering by the node that there is", time.Minute, func(h *metal3.BareMetalHost) bool {
+			return h.Status.Provisioning.State == metal3.StateRegistering && h.Status.Provisioning.ID != ""
+		})
+		lost.Store(true)
+		w.sim.Wipe()
+		w.sim.ResetCounts()
+		w.enrolledAgain("power on")
+		let(time.Hour)
+		h := w.host()
+		w.g.Expect(condition(h, "Stalled").Reason).To(Equal("MachineMayBeInUse"), h.Status.ErrorMessage)
+		w.verifiedOnly("power on")
+	})
 }
 
 // TestARestartIsNotMadeAgainByAnotherNode: Ironic was asked for it, then the host was detached and attached again. An error of

@@ -51,6 +51,7 @@ var mutations = []mutation{
 	{name: "what was seen of a machine goes with the id of its node", file: "observe/observe.go", old: "kept := policy.Kept{SeenIn: m.SeenIn}", new: "kept := policy.Kept{}"},
 	{name: "a phase is seen of a node that the status does not name", file: "policy/kept.go", old: " || o.Node.UUID != o.Host.Status.Provisioning.ID", new: ""},
 	{name: "work that has ended is work that was seen", file: "policy/kept.go", old: "read && !holds || ", new: "read || holds || "},
+	{name: "a machine that is registered anew is free", file: "policy/kept.go", old: "holds := !nodespec.InUse(o.Host) &&", new: "holds := nodespec.Worked(o.Host) &&"},
 	{name: "a node that was not read in full is as its phase has it", file: "policy/kept.go", old: "read && !holds || ", new: "read == read && !holds || "},
 	{name: "a restart is of whatever node there is", file: "policy/restart.go", old: "return m.Node != \"\" && m.Node != id", new: "return false"},
 	{name: "a status that is written of a held host is its machine's", file: "policy/decide_restore.go", old: "if o.State() != StateNone {", new: "if o.Host.Status.LastUpdated != nil {"},
