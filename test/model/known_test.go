@@ -7,6 +7,18 @@ var known []struct{ why, story string }
 
 // mended are histories that were found once. They are replayed, and nothing breaks.
 var mended = map[string]string{
+	"a deployment that has failed keeps its wish, so that another is not made of nothing": `
+scenario: new
+a label on a
+Ironic goes on with node-0
+Ironic goes on with node-0
+method N for a
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was available: a
+a restart of Ironic cuts off node-0; crash after write 5
+time goes by
+image B for a`,
 	"a machine that is registered anew and whose node holds an instance is seen to be in use": `
 scenario: inspecting
 annotation hard forced reboot on a

@@ -52,6 +52,7 @@ var mutations = []mutation{
 	{name: "a phase is seen of a node that the status does not name", file: "policy/kept.go", old: " || o.Node.UUID != o.Host.Status.Provisioning.ID", new: ""},
 	{name: "work that has ended is work that was seen", file: "policy/kept.go", old: "read && !holds || ", new: "read || holds || "},
 	{name: "a machine that is registered anew is free", file: "policy/kept.go", old: "holds := !nodespec.InUse(o.Host) &&", new: "holds := nodespec.Worked(o.Host) &&"},
+	{name: "a deployment that has failed forgets its wish", file: "nodespec/desired.go", old: "!WantsInstance(h) && Deployable(in.Node.ProvisionState):", new: "!WantsInstance(h):"},
 	{name: "a node that was not read in full is as its phase has it", file: "policy/kept.go", old: "read && !holds || ", new: "read == read && !holds || "},
 	{name: "a restart is of whatever node there is", file: "policy/restart.go", old: "return m.Node != \"\" && m.Node != id", new: "return false"},
 	{name: "a status that is written of a held host is its machine's", file: "policy/decide_restore.go", old: "if o.State() != StateNone {", new: "if o.Host.Status.LastUpdated != nil {"},

@@ -259,7 +259,7 @@ func Desired(in Input) ironic.Desired {
 		// A node that was lost and enrolled again is adopted as what it runs.
 		desiredInstance(h, in.Settings, Deployed(h), &d)
 		leaveOtherDeployments(in, &d)
-	case state == metal3.StateAvailable && !WantsInstance(h):
+	case state == metal3.StateAvailable && !WantsInstance(h) && Deployable(in.Node.ProvisionState):
 		d.Extra[keyWish] = ironic.Remove // of what was deployed last
 		d.InstanceInfo = ironic.Fields{keyBegun: ironic.Remove}
 	}
