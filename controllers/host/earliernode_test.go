@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -227,4 +228,37 @@ func TestAMachineThatIsSaidToBeSomebodyElsesIsNotGivenBack(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestADeploymentThatABackupDoesNotKnowOfFails: what it was of stays on the node, so that the next one is made of what is asked for then.
+func TestADeploymentThatABackupDoesNotKnowOfFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, nil)
+		defer func() { w.stop() }()
+		free := w.backup(metal3.StateAvailable)
+		let(time.Minute)
+		w.edit(askFor("http://images.test/first.img"))
+		w.until("deploying", 10*time.Minute, func(*metal3.BareMetalHost) bool {
+			n, _ := w.sim.Node("lab~host-1")
+			return n.ProvisionState == "wait call-back"
+		})
+		w.halt()
+		w.putBack(free)
+		w.sim.Edit("lab~host-1", map[string]any{"provision_state": "deploy failed", "target_provision_state": "active", "last_error": "The deployment state can't be resumed by conductor."})
+		w.start(policy.Settings{})
+		let(time.Hour)
+		w.g.Expect(w.host().Status.Provisioning.State).To(Equal(metal3.StateAvailable))
+		var asked []any
+		w.sim.Intercept(func(r *http.Request) *simulator.Fault {
+			if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/states/provision") {
+				n, _ := w.sim.Node("lab~host-1")
+				info, _ := n.Fields["instance_info"].(map[string]any)
+				asked = append(asked, n.ProvisionState, info["image_source"])
+			}
+			return nil
+		})
+		w.edit(askFor("http://images.test/another.img"))
+		w.untilState(metal3.StateProvisioned, time.Hour)
+		w.g.Expect(asked).To(Equal([]any{"deploy failed", "http://images.test/first.img", "available", "http://images.test/another.img"}), "torn down, then deployed")
+	})
 }
