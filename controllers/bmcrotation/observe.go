@@ -193,7 +193,7 @@ func restful(h *metal3.BareMetalHost) bool {
 			return false
 		}
 	case metal3.StateProvisioned:
-		if nodespec.Changed(nodespec.Wanted(h), nodespec.Deployed(h)) {
+		if nodespec.OtherWanted(h) {
 			return false
 		}
 	case metal3.StateExternallyProvisioned:

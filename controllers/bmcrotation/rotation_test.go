@@ -135,6 +135,12 @@ func TestWhatKeepsAPassword(t *testing.T) {
 		"about to be given back": {
 			before: at(metal3.StateProvisioned), reason: reason.NotAtRest, says: "at rest", after: at(metal3.StateAvailable),
 		},
+		"about to be given back, and then said to be somebody else's": {
+			before: at(metal3.StateProvisioned), reason: reason.NotAtRest, says: "at rest",
+			after: func(w *world) {
+				w.change(key.Name, func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = true })
+			},
+		},
 		"a wish": {
 			before: func(w *world) {
 				w.change(key.Name, func(h *metal3.BareMetalHost) {

@@ -262,3 +262,21 @@ func TestADeploymentThatABackupDoesNotKnowOfFails(t *testing.T) {
 		w.g.Expect(asked).To(Equal([]any{"deploy failed", "http://images.test/first.img", "available", "http://images.test/another.img"}), "torn down, then deployed")
 	})
 }
+
+// TestAMachineThatIsSaidToBeSomebodyElsesOutlivesItsHost: it is switched off, as one that was external all along.
+func TestAMachineThatIsSaidToBeSomebodyElsesOutlivesItsHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateProvisioned, 10*time.Minute)
+		let(time.Minute)
+		w.sim.ResetCounts()
+		w.edit(func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = true })
+		let(time.Minute)
+		w.g.Expect(w.kube.Delete(t.Context(), w.host())).To(Succeed())
+		w.until("gone", time.Hour, func(h *metal3.BareMetalHost) bool { return h == nil })
+		w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]).To(BeZero())
+		w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/power"]).To(Equal(1))
+		w.g.Expect(w.sim.Nodes()).To(BeEmpty())
+	})
+}

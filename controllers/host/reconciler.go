@@ -73,6 +73,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	if reconcile.KeptOff(h) == names.Paused {
 		r.schedule.Slots.Pause(h)
+		r.memories.Unsee(req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	r.metrics.AddFor(req.NamespacedName, policy.Count{Metric: metrics.Reconciles})

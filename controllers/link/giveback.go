@@ -81,7 +81,7 @@ func givingBack(host *metal3v1.BareMetalHost) bool {
 func goOnGivingBack(in Input, host *metal3v1.BareMetalHost) Plan {
 	plan := Plan{DeleteAgent: stale(in), Says: no(ReasonGivenBack, "the machine was given back and is clean")}
 	switch state := host.Status.Provisioning.State; {
-	case state == metal3v1.StateExternallyProvisioned:
+	case state == metal3v1.StateExternallyProvisioned, state == metal3v1.StateProvisioned && host.Spec.ExternallyProvisioned:
 		plan.Says = no(ReasonGiveBackRefused, "the host was to be given back, and somebody has set spec.externallyProvisioned: its machine is not cleaned. Next: nothing, or remove that field")
 	case !cleaned(state):
 		going := underWay(in, host)

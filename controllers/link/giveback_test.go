@@ -136,10 +136,12 @@ func TestGivingBackGoesOnToItsEnd(t *testing.T) {
 			g.Expect(plan.Host).To(BeNil(), "nothing is written twice, so that nobody is fought with")
 		})
 	}
-	t.Run("somebody says that its machine is installed", func(t *testing.T) {
-		g := NewWithT(t)
-		plan := link.Decide(link.Input{Host: host(metal3v1.StateExternallyProvisioned, giving, func(h *metal3v1.BareMetalHost) { h.Spec.ExternallyProvisioned = true })})
-		g.Expect(plan.Says).To(And(HaveField("Reason", link.ReasonGiveBackRefused), HaveField("Message", ContainSubstring("is not cleaned"))))
-		g.Expect(plan.Host.Annotations).NotTo(HaveKey(names.GivingBack), "it would wait for ever")
-	})
+	for _, state := range []metal3v1.ProvisioningState{metal3v1.StateExternallyProvisioned, metal3v1.StateProvisioned} {
+		t.Run("somebody says that its machine is installed: "+string(state), func(t *testing.T) {
+			g := NewWithT(t)
+			plan := link.Decide(link.Input{Host: host(state, giving, func(h *metal3v1.BareMetalHost) { h.Spec.ExternallyProvisioned = true })})
+			g.Expect(plan.Says).To(And(HaveField("Reason", link.ReasonGiveBackRefused), HaveField("Message", ContainSubstring("is not cleaned"))))
+			g.Expect(plan.Host.Annotations).NotTo(HaveKey(names.GivingBack), "it would wait for ever")
+		})
+	}
 }

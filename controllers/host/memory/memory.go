@@ -128,6 +128,16 @@ func (s *Memories) set(key types.NamespacedName, m Memory) {
 	s.m[key] = m
 }
 
+// Unsee drops what was seen of a host's machine at work, since nobody looks any more.
+func (s *Memories) Unsee(key types.NamespacedName) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m, known := s.m[key]
+	if m.SeenIn = ""; known {
+		s.m[key] = m
+	}
+}
+
 // Forget drops a host that is gone.
 func (s *Memories) Forget(key types.NamespacedName) {
 	s.mu.Lock()

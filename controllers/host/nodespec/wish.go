@@ -138,6 +138,12 @@ func Changed(wanted, deployed Wish) bool {
 		deployed.Method != "" && wanted.Method != deployed.Method
 }
 
+// OtherWanted reports whether the spec asks for something else than is known to be on the machine.
+// While it says that somebody else installs the machine, it asks for nothing.
+func OtherWanted(h *metal3.BareMetalHost) bool {
+	return !h.Spec.ExternallyProvisioned && Changed(Wanted(h), Deployed(h))
+}
+
 // ToStatus puts the wish where the status says what is on the machine.
 func (w Wish) ToStatus(p *metal3.ProvisionStatus) {
 	p.Image, p.CustomDeploy = metal3.Image{}, nil

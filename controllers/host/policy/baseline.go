@@ -90,6 +90,9 @@ func (o *Observed) Baseline() Baseline {
 // free since its node was lost. The watch does not keep what is recorded of that on the node: all that would touch
 // the machine reads it.
 func (o *Observed) mayBeInUse() bool {
+	if slices.Contains(inUse, o.Node.ProvisionState) { // which tells more than that
+		return false
+	}
 	if !nodespec.MayBeInUse(o.Host, o.Node) && !o.onAndToBeWorkedOn() {
 		return false
 	}
@@ -115,7 +118,7 @@ func (o *Observed) keptAsItIs() bool {
 // calledFree reports that nothing is needed of a machine that was to be left alone: somebody says
 // so, or asks for what is on it to go, or it is off, and said to be free, and is to be worked on.
 func (o *Observed) calledFree() bool {
-	return o.inspectionAskedSince() || o.State() == metal3.StateProvisioned && otherWanted(o.Host) ||
+	return o.inspectionAskedSince() || o.State() == metal3.StateProvisioned && nodespec.OtherWanted(o.Host) ||
 		o.available() && o.Node != nil && o.Node.PowerState == ironic.PowerOff && (o.inspectionAsked() || o.preparingAsked())
 }
 
@@ -135,7 +138,7 @@ func (o *Observed) baselineInUse() Baseline {
 		return BaselineKnown
 	case external && (state == ironic.StateAvailable || !o.Host.Spec.ExternallyProvisioned):
 		return BaselineKnown
-	case !external && otherWanted(o.Host):
+	case !external && nodespec.OtherWanted(o.Host):
 		return BaselineKnown
 	default:
 		return BaselineGone

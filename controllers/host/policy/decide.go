@@ -146,6 +146,9 @@ func concernDeletion(o *Observed, d *Decision) {
 	if o.State() == metal3.StateRegistering && o.Node != nil && slices.Contains(examining, o.Node.ProvisionState) {
 		target = phases[metal3.StateInspecting].deleted // it was asked for, and that is not stored
 	}
+	if o.State() == metal3.StateProvisioned && o.Host.Spec.ExternallyProvisioned {
+		target = phases[metal3.StateExternallyProvisioned].deleted
+	}
 	switch {
 	case WantsDetach(o.Host) && detachArguments(o.Host).DeleteAction == metal3.DetachedDeleteActionDelay:
 		d.count(CountDeleteDelayed)

@@ -7,6 +7,7 @@ import (
 	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/plan"
 	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
+	"github.com/ironflow/ironflow/controllers/host/view"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
@@ -42,20 +43,36 @@ func desired(o *Observed, n nodeaction.Known) ironic.Desired {
 // nameNode has the status name the host's node. One that names another node is of before this
 // one, be it of a backup: the node is to know of that first, whatever has been seen of it since.
 func nameNode(o *Observed, d *Decision) {
-	if o.Host.Status.Provisioning.ID != "" {
-		n, ok := o.knownNode(d)
-		if !ok {
-			return
-		}
-		in := o.NodeInput()
-		in.Node = n.Node()
-		if want, doubtful := nodespec.Doubt(in); doubtful {
-			d.do(n.Update(want))
-			return
-		}
+	if doubted(o, d) {
+		return
 	}
 	d.Status.Provisioning.ID = o.Node.UUID
 	d.Again = true
+}
+
+// doubted has a node know that the host's status is of before it, and reports whether there is
+// something to do for that. One that holds an instance tells by itself what is on its machine, and nothing is
+// needed of the machine of a host that is being deleted.
+func doubted(o *Observed, d *Decision) bool {
+	state := o.Node.ProvisionState
+	if o.Host.Status.Provisioning.ID == "" || o.Deleting() || slices.Contains(inUse, state) {
+		return false
+	}
+	if state.Busy() && state != ironic.StateVerifying { // it takes no update
+		d.wait(lookAgain, view.Note{Step: "waiting to take the node over", Text: "node " + string(state), WaitingFor: "Ironic to end what it is doing"})
+		return true
+	}
+	n, ok := o.knownNode(d)
+	if !ok {
+		return true
+	}
+	in := o.NodeInput()
+	in.Node = n.Node()
+	want, doubtful := nodespec.Doubt(in)
+	if doubtful {
+		d.do(n.Update(want))
+	}
+	return doubtful
 }
 
 // driverReason is what a node says while its driver is changed.

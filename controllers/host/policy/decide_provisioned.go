@@ -12,7 +12,7 @@ import (
 // stepProvisioned keeps a deployed host: adopted by Ironic, powered as wanted, and
 // given back when the wish changes.
 func stepProvisioned(o *Observed, d *Decision) {
-	if otherWanted(o.Host) {
+	if nodespec.OtherWanted(o.Host) {
 		if proven(o, d) {
 			startDeprovisioning(o, d)
 		}
@@ -24,12 +24,6 @@ func stepProvisioned(o *Observed, d *Decision) {
 	if adopted(o, d) {
 		stepPower(o, d)
 	}
-}
-
-// otherWanted reports whether the spec asks for something else than is known to be on the machine.
-// While it says that somebody else installs the machine, it asks for nothing.
-func otherWanted(h *metal3.BareMetalHost) bool {
-	return !h.Spec.ExternallyProvisioned && nodespec.Changed(nodespec.Wanted(h), nodespec.Deployed(h))
 }
 
 // stepExternallyProvisioned keeps a host that somebody else installed.

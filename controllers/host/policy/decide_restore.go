@@ -16,7 +16,7 @@ import (
 )
 
 // concernRestore takes over the status that an annotation carries, when the host
-// has none yet: that of a host which was only looked at, as one that is paused when it
+// has none yet: that of a host which was only looked at, as one that is held when it
 // arrives, tells of no machine. A text that cannot be read stops the host: it must not be taken
 // for a fresh one and wiped.
 func concernRestore(o *Observed, d *Decision) {

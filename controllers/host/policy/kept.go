@@ -55,8 +55,13 @@ func (o *Observed) asThePhaseHasIt() bool {
 		return false
 	}
 	_, read := o.InFull()
-	holds := !nodespec.InUse(o.Host) && slices.Contains(inUse, o.Node.ProvisionState) // the work has ended, or is yet to begin
-	return read && !holds || slices.Contains(o.phase().running, o.Node.ProvisionState)
+	return read || slices.Contains(o.phase().running, o.Node.ProvisionState)
+}
+
+// endedUnheard reports a machine that is not in use by its host's status, and whose node holds an instance: the work has
+// ended, which cannot be heeded, as of a host that is held or has no Secret, or is yet to begin.
+func (o *Observed) endedUnheard() bool {
+	return o.Node != nil && !nodespec.InUse(o.Host) && slices.Contains(inUse, o.Node.ProvisionState)
 }
 
 // Keep is what the next pass is to know. failed means that this pass has recorded an error;
@@ -72,7 +77,10 @@ func (o *Observed) Keep(failed bool, stored State) Kept {
 	if o.Node == nil || fulfilled(o.Node, k.PowerAsked) || failed {
 		k.PowerAsked = "" // its failure counts once
 	}
-	if o.asThePhaseHasIt() {
+	switch {
+	case o.endedUnheard():
+		k.SeenIn = ""
+	case o.asThePhaseHasIt():
 		k.SeenIn = o.State()
 		if !nodespec.InUse(o.Host) {
 			k.SeenIn = stored
