@@ -67,7 +67,6 @@ func (p *pass) carryOut(ctx context.Context, d *policy.Decision) (wait policy.Wa
 	if policy.ToIronicWrite(d.Do) {
 		p.Log.V(1).Info("done", "action", d.Do.Name())
 	}
-	p.Known.Busy = policy.Holder{}
 	if err := p.accept(ctx, d); err != nil || p.Gone {
 		return policy.Wait{}, false, err
 	}
