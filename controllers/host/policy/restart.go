@@ -9,6 +9,7 @@ import (
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/policy/nodeaction"
 	"github.com/ironflow/ironflow/controllers/host/view"
 	"github.com/ironflow/ironflow/ironic"
 )
@@ -58,6 +59,11 @@ func MarkOf(h *metal3.BareMetalHost) *Mark {
 	return m
 }
 
+// markNow is a mark of what is about to be asked of a node.
+func markNow(o *Observed, n nodeaction.Read) Mark {
+	return Mark{Since: n.UpdatedAt, State: n.ProvisionState, Node: n.UUID, Failed: failingSince(o)}
+}
+
 // ofAnotherNode reports a mark that is about another node than the host has.
 func (m Mark) ofAnotherNode(id string) bool { return m.Node != "" && m.Node != id }
 
@@ -95,8 +101,9 @@ func neverOff(o *Observed, d *Decision, r reboot) bool {
 	case r.plain:
 		n, ok := o.readNode(d) // the watch does not keep updated_at
 		if ok && mediaSettled(o, d, true) {
-			hard := r.hard || o.Host.Status.ErrorCount > 0
-			d.do(Announce{Mark{Hard: hard, Since: n.UpdatedAt, State: n.ProvisionState, Node: n.UUID, Failed: failingSince(o)}, []string{names.Reboot}})
+			m := markNow(o, n)
+			m.Hard = r.hard || o.Host.Status.ErrorCount > 0
+			d.do(Announce{m, []string{names.Reboot}})
 			if r.problem != "" {
 				d.warn("InvalidAnnotationValue", r.problem)
 			}
@@ -129,14 +136,17 @@ func restart(o *Observed, d *Decision, m Mark) {
 		d.wait(WaitBusy, view.Note{Step: "restarting the machine", WaitingFor: "whoever holds the node in Ironic"})
 	case m.TurnedAway:
 		// Whoever had locked the node may have moved it since.
-		d.do(Announce{Mark: Mark{Hard: m.Hard, Since: n.UpdatedAt, State: n.ProvisionState, Node: n.UUID, Failed: failingSince(o)}})
+		again := markNow(o, n)
+		again.Hard = m.Hard
+		d.do(Announce{Mark: again})
 	case m.ofAnotherNode(n.UUID):
 		dropMark(d) // Ironic was asked, and nobody can tell any more what came of it
 	case failedSince(o, m):
 		// It failed and is due again, or was refused. The error is told apart from one of
 		// the next request: a controller that dies after that has not stored its end.
-		hard := m.Hard || !n.UpdatedAt.Equal(m.Since)
-		d.do(Announce{Mark: Mark{Hard: hard, Since: n.UpdatedAt, State: n.ProvisionState, Node: n.UUID, Failed: failingSince(o)}})
+		again := markNow(o, n)
+		again.Hard = m.Hard || !n.UpdatedAt.Equal(m.Since)
+		d.do(Announce{Mark: again})
 	case n.UpdatedAt.Equal(m.Since):
 		askRestart(o, d, m)
 	case n.LastError != "":
@@ -159,7 +169,9 @@ func offOnce(o *Observed, d *Decision, r reboot, m *Mark) {
 		settle(o, d)
 		restarted(d, m) // it was switched off for it, or nobody can tell
 	case m == nil, m.TurnedAway, failedSince(o, *m):
-		d.do(Announce{Mark: Mark{Off: true, Since: n.UpdatedAt, State: n.ProvisionState, Node: n.UUID, Failed: failingSince(o)}})
+		off := markNow(o, n)
+		off.Off = true
+		d.do(Announce{Mark: off})
 	case n.UpdatedAt.Equal(m.Since), n.LastError != "":
 		if !neverOff(o, d, r) {
 			switchOff(o, d, r)
