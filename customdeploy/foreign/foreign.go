@@ -39,7 +39,7 @@ type Installer struct {
 }
 
 // errPodman is for a container engine that does not do what it is told.
-var errPodman = fmt.Errorf("podman did not stop the container %s within %v", container, stopLimit)
+var errPodman = fmt.Errorf("podman failed to stop the container %s, or took longer than %v", container, stopLimit)
 
 // Installed tells whether an installer that began after the given moment ended
 // with exit status 0. A host without podman, without such a container, or one

@@ -158,7 +158,7 @@ var realCases = []realCase{
 		code: exitcode.StepFailed, reason: "stopped before the installation was done",
 	},
 	{
-		name: "foreign installer, its container is gone", script: foreignScript, before: podman(`[ $1 = events ] && echo 0`), during: stopUnit("Rebooting"),
+		name: "foreign installer, its container is gone", script: foreignScript, before: podman("case $1 in events) echo 0;; stop|rm) ;; *) exit 125;; esac"), during: stopUnit("Rebooting"),
 		after: foreignInstalled,
 	},
 
