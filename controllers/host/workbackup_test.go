@@ -34,6 +34,9 @@ func TestABackupOfWhenAMachineWasWorkedOn(t *testing.T) {
 			"on, and an inspection is asked for":  {"power on", nil, func(w *world) { w.annotate(names.Inspect, "") }, rests},
 			"off, and an inspection is asked for": {"power off", nil, func(w *world) { w.annotate(names.Inspect, "") }, rests},
 			"off, and another inspection than the backup asks for": {"power off", map[string]string{names.Inspect: ""}, func(w *world) {
+				w.annotate(names.Retry, "somebody looks again, for whatever reason")
+				let(time.Hour)
+				w.leftAlone("power off")
 				w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Inspect) })
 				let(time.Minute)
 				w.annotate(names.Inspect, "")
