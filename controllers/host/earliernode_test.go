@@ -16,6 +16,7 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
+	"github.com/ironflow/ironflow/test/kubeapi"
 )
 
 // TestABackupOfAnEarlierNodeIsNotBelieved: the machine was said to be free since, of the node that follows the one that
@@ -120,6 +121,46 @@ func TestAStatusThatArrivesWhileAHostIsHeldIsRestored(t *testing.T) {
 				w.g.Expect(n.ProvisionState).To(Equal("active"))
 			})
 		})
+	}
+}
+
+// TestAStatusIsStoredBeforeItsAnnotationGoes: a program that ends between the two would have the host be a new one.
+func TestAStatusIsStoredBeforeItsAnnotationGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateProvisioned, 10*time.Minute)
+		let(time.Minute)
+		raw, err := json.Marshal(w.host().Status)
+		w.g.Expect(err).NotTo(HaveOccurred())
+		w.madeAnew(map[string]string{names.Status: string(raw)})
+		gone := false
+		w.takeWrites(func(r *http.Request) bool { // all up to the one by which the annotation goes
+			last := gone
+			gone = gone || r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/baremetalhosts/"+w.key.Name)
+			return r.Method != http.MethodPatch || !last
+		})
+		w.start(policy.Settings{})
+		w.until("no annotation", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Annotations[names.Status] == "" })
+		w.halt()
+		w.takeWrites(func(*http.Request) bool { return true })
+		w.start(policy.Settings{})
+		let(time.Hour)
+		h := w.host()
+		w.g.Expect(h.Status.Provisioning.State).To(Equal(metal3.StateProvisioned), h.Status.ErrorMessage)
+		w.g.Expect(h.Status.ErrorType).To(BeEmpty())
+	})
+}
+
+// takeWrites has the API server take some requests, and no others.
+func (w *world) takeWrites(taken func(*http.Request) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mayFail, w.refuse = true, func(r *http.Request) *kubeapi.Fault {
+		if taken(r) {
+			return nil
+		}
+		return &kubeapi.Fault{Status: http.StatusServiceUnavailable}
 	}
 }
 

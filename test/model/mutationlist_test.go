@@ -43,7 +43,7 @@ var mutations = []mutation{
 	{name: "a node in use is removed without maintenance", file: "policy/decide_delete.go", old: "case !removable(n.ProvisionState) && !n.Maintenance:", new: "case false:"},
 	{name: "the node stays when its host goes", file: "policy/decide_delete.go", old: "		removeNode(o, d, deleteReason)\n", new: "		d.do(Release{})\n"},
 	{name: "the phase is not stored before the request", file: "policy/action.go", old: "		case ironic.TargetAdopt, ironic.TargetAbort:\n			return false\n", new: "		case ironic.TargetAdopt, ironic.TargetAbort, ironic.TargetActive, ironic.TargetDeleted, ironic.TargetProvide:\n			return false\n"},
-	{name: "annotations go before what they ask for is stored", file: "pass.go", old: "	if err := p.save(ctx, d.Wait.Note); err != nil {\n		return err\n	}\n	return p.Saver.Metadata", new: "	return p.Saver.Metadata"},
+	{name: "annotations go before what they ask for is stored", file: "pass.go", old: "	if err := p.save(ctx, d.Wait.Note); err != nil {\n		return err\n	}\n	return p.Saver.Metadata", new: "	return p.Saver.Metadata", pkg: "./controllers/host", run: "TestAStatusIsStoredBeforeItsAnnotationGoes"},
 	{name: "a deployment that failed is not counted", file: "policy/failure.go", old: "		countFailedDeployment(o, d)\n", new: ""},
 	{name: "deployments without end", file: "policy/decide_available.go", old: "case limit > 0 && failed >= limit:", new: "case limit < 0 && failed >= limit:"},
 	{name: "an id is not stored", file: "policy/decide_node.go", old: "	d.Status.Provisioning.ID = o.Node.UUID\n	d.Again = true\n", new: ""},
