@@ -45,7 +45,7 @@ var mutations = []mutation{
 	{name: "the phase is not stored before the request", file: "policy/action.go", old: "		case ironic.TargetAdopt, ironic.TargetAbort:\n			return false\n", new: "		case ironic.TargetAdopt, ironic.TargetAbort, ironic.TargetActive, ironic.TargetDeleted, ironic.TargetProvide:\n			return false\n"},
 	{name: "annotations go before what they ask for is stored", file: "pass.go", old: "	if err := p.save(ctx, d.Wait.Note); err != nil {\n		return err\n	}\n	return p.Saver.Metadata", new: "	return p.Saver.Metadata", pkg: "./controllers/host", run: "TestAStatusIsStoredBeforeItsAnnotationGoes"},
 	{name: "a deployment that failed is not counted", file: "policy/failure.go", old: "		countFailedDeployment(o, d)\n", new: ""},
-	{name: "deployments without end", file: "policy/decide_available.go", old: "case limit > 0 && failed >= limit:", new: "case limit < 0 && failed >= limit:"},
+	{name: "deployments without end", file: "policy/decide_available.go", old: "case limit > 0 && failed >= limit:", new: "case limit < 0 && failed >= limit:", pkg: "./controllers/host", run: "TestFailedInstallBacksOffAndGivesUp"},
 	{name: "an id is not stored", file: "policy/decide_node.go", old: "	d.Status.Provisioning.ID = o.Node.UUID\n	d.Again = true\n", new: ""},
 	{name: "a status that names an earlier node is of this one", file: "policy/decide_node.go", old: "	if doubtful {", new: "	if doubtful && o.Host == nil {"},
 	{name: "what was seen of a machine goes with the id of its node", file: "observe/observe.go", old: "kept := policy.Kept{SeenIn: m.SeenIn}", new: "kept := policy.Kept{}"},
