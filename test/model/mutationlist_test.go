@@ -78,7 +78,7 @@ var mutations = []mutation{
 	{name: "an externally provisioned host is inspected", file: "policy/decide_register.go", old: "	case o.Host.Spec.ExternallyProvisioned:\n		enter(o, d, metal3.StateExternallyProvisioned)\n", new: ""},
 	{name: "a host that is taken over has nothing installed", file: "policy/decide_provisioned.go", old: "		nodespec.Wanted(o.Host).ToStatus(&d.Status.Provisioning)\n", new: ""},
 	{name: "a detached host is taken back at once", file: "policy/decide_detach.go", old: "	case WantsDetach(o.Host):\n		d.wait(0,", new: "	case false:\n		d.wait(0,"},
-	{name: "annotations are not dropped before a deployment", file: "policy/restart.go", old: "	if len(outdated) == 0 {\n", new: "	if len(outdated) >= 0 {\n"},
+	{name: "annotations are not dropped before a deployment", file: "policy/restart.go", old: "	if len(outdated) == 0 {\n", new: "	if len(outdated) >= 0 {\n", pkg: "./controllers/host", run: "TestRebootsOfBeforeAnOperation"},
 	{name: "an inspection that ended is not seen", file: "policy/decide_inspect.go", old: "	case again, o.NoInventory:\n", new: "	case true:\n"},
 	{name: "an abort is never asked for", file: "policy/decide_force.go", old: "	target(o, d, end)\n	return true\n", new: "	_ = end\n	return true\n"},
 	{name: "conflicts are no reason to look again", file: "reconciler.go", old: "	return reconcile.RetryConflict()\n", new: "	return ctrl.Result{}\n"},
