@@ -21,16 +21,6 @@ Ironic goes on with node-1
 Ironic's database is lost
 Ironic's database is lost
 Ironic goes on with node-3`},
-	{why: "a host that is paused while its node is lost needs a person, though nothing is installed on its machine", story: `
-LEFT ALONE FOR NOTHING: host a is in state "inspecting" and says: the host's status (inspecting) is of when the machine was worked on, which may have ended since, and its former node is gone from Ironic (now node lab~a): after a restore from an older backup something may be on it that nobody knows of, so it is left alone. To keep that, set spec.externallyProvisioned. If nothing is needed of it, annotate the host with inspect.metal3.io
-scenario: inspecting
-the watch falls behind
-somebody removes node-0
-annotation paused on a
-the watch catches up
-a label on the Secret of a
-annotation paused off a
-Ironic goes on with node-1`},
 	{why: "two backups one after the other and a detachment by force between: the second one's machine is switched off", story: `
 SWITCHED OFF UNASKED: Ironic is asked for "soft power off" of the machine of node lab~a, which runs "http://images/A with "
 scenario: given back
@@ -73,6 +63,16 @@ time goes by`},
 
 // mended are histories that were found once. They are replayed, and nothing breaks.
 var mended = map[string]string{
+	"a host that is paused while its node is lost needs a person": `
+LEFT ALONE FOR NOTHING: host a is in state "inspecting" and says: the host's status (inspecting) is of when the machine was worked on, which may have ended since, and its former node is gone from Ironic (now node lab~a): after a restore from an older backup something may be on it that nobody knows of, so it is left alone. To keep that, set spec.externallyProvisioned. If nothing is needed of it, annotate the host with inspect.metal3.io
+scenario: inspecting
+the watch falls behind
+somebody removes node-0
+annotation paused on a
+the watch catches up
+a label on the Secret of a
+annotation paused off a
+Ironic goes on with node-1`,
 	"a deployment that has failed keeps its wish, so that another is not made of nothing": `
 scenario: new
 a label on a

@@ -203,6 +203,8 @@ func (w *World) settle(key types.NamespacedName, m memory.Memory, result ctrl.Re
 		delete(w.errors, key)
 		return
 	}
+	forgot := m.SeenIn == "" && w.memories[key].SeenIn != "" // as of a host that is paused
+	w.doubt.Unseen = w.doubt.Unseen || forgot && w.doubt.NodeLost
 	w.memories[key] = m
 	switch {
 	case err != nil:
