@@ -82,9 +82,9 @@ var mutations = []mutation{
 	{name: "an inspection that ended is not seen", file: "policy/decide_inspect.go", old: "	case again, o.NoInventory:\n", new: "	case true:\n"},
 	{name: "an abort is never asked for", file: "policy/decide_force.go", old: "	target(o, d, end)\n	return true\n", new: "	_ = end\n	return true\n"},
 	{name: "conflicts are no reason to look again", file: "reconciler.go", old: "	return reconcile.RetryConflict()\n", new: "	return ctrl.Result{}\n"},
-	{name: "an Ironic that is down is forgotten", file: "refused.go", old: "After: reconcile.DefaultUnavailable}", new: "After: 0}"},
+	{name: "an Ironic that is down is forgotten", file: "refused.go", old: "After: reconcile.DefaultUnavailable}", new: "After: 0 * reconcile.DefaultUnavailable}"},
 	{name: "a locked node is not tried again", file: "refused.go", old: "After: policy.WaitBusy}", new: "After: 0}"},
-	{name: "what was expected of a node", file: "execute/execute.go", old: "		n.ProvisionState = next\n", new: ""},
+	{name: "what was expected of a node", file: "execute/execute.go", old: "		n.ProvisionState = next\n", new: "		_ = next\n"},
 	{name: "a deployment is begun again for each restart of Ironic", file: "policy/decide_provision.go", old: "ironic.FailedByRestart(reason) && failedDeployments(o.Host, &d.Status) == 0:", new: "ironic.FailedByRestart(reason):"},
 	{name: "an operation is begun again for each restart of Ironic", file: "policy/failure.go", old: "cutOff(reason) && o.Host.Status.ErrorCount == 0 {", new: "cutOff(reason) {"},
 	{
