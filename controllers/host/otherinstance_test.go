@@ -97,6 +97,29 @@ func TestWhatWasKeptAsItIsCanBeGivenBack(t *testing.T) {
 	}
 }
 
+// TestWhatIsTakenOverIsKnown: a host that is no more somebody else's has what its spec names. Another image is another wish then.
+func TestWhatIsTakenOverIsKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = true })
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateExternallyProvisioned, 10*time.Minute)
+		let(time.Minute)
+		w.sim.ResetCounts()
+		w.edit(func(h *metal3.BareMetalHost) {
+			h.Spec.ExternallyProvisioned = false
+			askFor("http://images.test/first.img")(h)
+		})
+		w.untilState(metal3.StateProvisioned, time.Minute)
+		let(time.Hour)
+		w.g.Expect(w.host().Status.Provisioning.Image.URL).To(Equal("http://images.test/first.img"))
+		w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]).To(BeZero())
+		w.edit(askFor("http://images.test/second.img"))
+		w.until("deployed as asked", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
+			return h.Status.Provisioning.Image.URL == "http://images.test/second.img"
+		})
+	})
+}
+
 // backup is the host as of when it comes to a state, be it that it is given back or deployed first.
 func (w *world) backup(state metal3.ProvisioningState) (h *metal3.BareMetalHost) {
 	w.t.Helper()
