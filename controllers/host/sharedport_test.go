@@ -38,6 +38,7 @@ func TestMachinesWhoseBMCInterfacesHaveOneAddress(t *testing.T) {
 		first := w.key
 		w.key = w.another("host-2", otherMAC)
 		w.untilState(metal3.StateAvailable, 10*time.Minute)
+		let(time.Second) // events follow what they are about
 		w.g.Expect(w.events.list()).To(ContainElement("PortsLeftOut"))
 		w.g.Expect(w.host().Status.ErrorMessage).To(BeEmpty())
 		w.g.Expect(w.portsInIronic()).To(Equal(map[string]bool{otherMAC: true}))
