@@ -13,7 +13,6 @@ import (
 	"github.com/ironflow/ironflow/api/names"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/test/ironic/simulator"
-	"github.com/ironflow/ironflow/test/kubeapi"
 )
 
 // TestABackupOfWhenAMachineWasWorkedOn touches nothing: the work has ended since, something is installed on the machine, be it
@@ -178,17 +177,9 @@ func TestWorkGoesOnThoughItsEndIsNotStored(t *testing.T) {
 
 // takeStatuses has the API server take statuses, or not.
 func (w *world) takeStatuses(taken bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.mayFail, w.refuse = true, nil
-	if !taken {
-		w.refuse = func(r *http.Request) *kubeapi.Fault {
-			if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/status") {
-				return &kubeapi.Fault{Status: http.StatusServiceUnavailable}
-			}
-			return nil
-		}
-	}
+	w.takeWrites(func(r *http.Request) bool {
+		return taken || r.Method != http.MethodPatch || !strings.HasSuffix(r.URL.Path, "/status")
+	})
 }
 
 // TestWhatIsSaidToBeKeptBeforeIsKept: somebody says so of a machine that was worked on before the program has had a look at it,

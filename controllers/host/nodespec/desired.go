@@ -84,6 +84,7 @@ func Enrolment(in Input) ironic.Enrolment {
 	if begun := Begun(h); begun != "" { // by a node that is gone
 		e.Extra[keyBegun] = begun
 	}
+	// In the same request: Doubt would be one more for each host of a database that was lost.
 	if lostNode(in) {
 		e.Extra[keyBaseline] = baselineUnknown
 	}

@@ -1,0 +1,112 @@
+package host
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/policy"
+	"github.com/ironflow/ironflow/test/kubeapi"
+)
+
+// TestAStatusThatArrivesWhileAHostIsHeldIsRestored: what is written of a held host is no status of its machine.
+func TestAStatusThatArrivesWhileAHostIsHeldIsRestored(t *testing.T) {
+	for name, lost := range map[string]bool{"with its node": false, "its node gone": true} {
+		requests := 0
+		if lost {
+			requests = 2 // verified and adopted
+		}
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
+				defer func() { w.stop() }()
+				w.untilState(metal3.StateProvisioned, 10*time.Minute)
+				let(time.Minute)
+				raw, err := json.Marshal(w.host().Status)
+				w.g.Expect(err).NotTo(HaveOccurred())
+				w.madeAnew(map[string]string{names.Status: string(raw), names.Hold: ""})
+				if lost {
+					w.sim.Wipe()
+				}
+				w.sim.ResetCounts()
+				w.start(policy.Settings{})
+				let(time.Hour)
+				w.g.Expect(w.host().Annotations).To(HaveKey(names.Status))
+				w.edit(func(h *metal3.BareMetalHost) { delete(h.Annotations, names.Hold) })
+				if lost {
+					w.enrolledAgain("power on")
+				}
+				let(time.Hour)
+				h := w.host()
+				w.g.Expect(h.Status.Provisioning.State).To(Equal(metal3.StateProvisioned), h.Status.ErrorMessage)
+				w.g.Expect(h.Status.Provisioning.Image.URL).To(Equal("http://images.test/first.img"))
+				w.g.Expect(h.Annotations).NotTo(HaveKey(names.Status))
+				w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/provision"]).To(Equal(requests))
+				w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/power"]).To(BeZero())
+				n, _ := w.sim.Node("lab~host-1")
+				w.g.Expect(n.ProvisionState).To(Equal("active"))
+			})
+		})
+	}
+}
+
+// TestAStatusIsStoredBeforeItsAnnotationGoes: a program that ends between the two would have the host be a new one.
+func TestAStatusIsStoredBeforeItsAnnotationGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, assisted(nil), policy.Settings{}, askFor("http://images.test/first.img"))
+		defer func() { w.stop() }()
+		w.untilState(metal3.StateProvisioned, 10*time.Minute)
+		let(time.Minute)
+		raw, err := json.Marshal(w.host().Status)
+		w.g.Expect(err).NotTo(HaveOccurred())
+		w.madeAnew(map[string]string{names.Status: string(raw)})
+		gone := false
+		w.takeWrites(func(r *http.Request) bool { // all up to the one by which the annotation goes
+			last := gone
+			gone = gone || r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/baremetalhosts/"+w.key.Name)
+			return r.Method != http.MethodPatch || !last
+		})
+		w.start(policy.Settings{})
+		w.until("no annotation", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Annotations[names.Status] == "" })
+		w.halt()
+		w.takeWrites(func(*http.Request) bool { return true })
+		w.start(policy.Settings{})
+		let(time.Hour)
+		h := w.host()
+		w.g.Expect(h.Status.Provisioning.State).To(Equal(metal3.StateProvisioned), h.Status.ErrorMessage)
+		w.g.Expect(h.Status.ErrorType).To(BeEmpty())
+	})
+}
+
+// takeWrites has the API server take some requests, and no others.
+func (w *world) takeWrites(taken func(*http.Request) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mayFail, w.refuse = true, func(r *http.Request) *kubeapi.Fault {
+		if taken(r) {
+			return nil
+		}
+		return &kubeapi.Fault{Status: http.StatusServiceUnavailable}
+	}
+}
+
+// madeAnew ends the program, and has the host made anew without its status.
+func (w *world) madeAnew(annotations map[string]string) {
+	w.t.Helper()
+	w.halt()
+	old := w.host()
+	old.Finalizers = nil
+	w.g.Expect(w.kube.Update(w.t.Context(), old)).To(Succeed())
+	w.g.Expect(w.kube.Delete(w.t.Context(), old)).To(Succeed())
+	w.g.Expect(w.kube.Create(w.t.Context(), &metal3.BareMetalHost{
+		ObjectMeta: metav1.ObjectMeta{Namespace: old.Namespace, Name: old.Name, Annotations: annotations}, Spec: old.Spec,
+	})).To(Succeed())
+}

@@ -1,0 +1,446 @@
+package model
+
+// mended are histories that were found once. They are replayed, and nothing breaks.
+var mended = map[string]string{
+	"a host that is paused while its node is lost needs a person": `
+LEFT ALONE FOR NOTHING: host a is in state "inspecting" and says: the host's status (inspecting) is of when the machine was worked on, which may have ended since, and its former node is gone from Ironic (now node lab~a): after a restore from an older backup something may be on it that nobody knows of, so it is left alone. To keep that, set spec.externallyProvisioned. If nothing is needed of it, annotate the host with inspect.metal3.io
+scenario: inspecting
+the watch falls behind
+somebody removes node-0
+annotation paused on a
+the watch catches up
+a label on the Secret of a
+annotation paused off a
+Ironic goes on with node-1`,
+	"a deployment that has failed keeps its wish, so that another is not made of nothing": `
+scenario: new
+a label on a
+Ironic goes on with node-0
+Ironic goes on with node-0
+method N for a
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was available: a
+a restart of Ironic cuts off node-0; crash after write 5
+time goes by
+image B for a`,
+	"a machine that is registered anew and whose node holds an instance is seen to be in use": `
+scenario: inspecting
+annotation hard forced reboot on a
+image A for a
+Ironic goes on with node-0
+annotation reboot by a client on a
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was being deployed: a
+time goes by
+Ironic goes on with node-0
+moved to another cluster without its status: a
+Ironic's database is lost
+Ironic goes on with node-1`,
+	"what Ironic does is seen though the node was not read in full": `
+scenario: provisioned
+image B for a; request 1 is lost
+Ironic goes on with node-0
+offline a
+the watch falls behind
+somebody removes node-0
+the watch catches up
+Ironic goes on with node-1`,
+	"a node that is enrolled anew for a machine at work, and whose id cannot be stored at once": `
+scenario: inspecting
+Ironic's database is lost; write 1 is refused
+Ironic goes on with node-1`,
+	"what was seen of a node before it was read in full proves nothing": `
+scenario: provisioned by a method
+annotation detached on a
+restored from a backup of when it was being deployed: a; write 4 is lost
+Ironic's database is lost
+Ironic goes on with node-2`,
+	"a deployment that was seen to have ended, and not stored, is not under way": `
+scenario: never off
+annotation other on a
+somebody takes into maintenance node-0
+no cleaning for a
+restored from a backup of when it was being deployed: a
+somebody removes node-0
+Ironic goes on with node-1`,
+	"a host that is said to be external right after a move, and whose image goes, is not given back": `
+scenario: provisioned
+a label on the Secret of a
+restored from a backup of when it was provisioned: a
+moved to another cluster with its status: a; crash after write 1
+externally provisioned a
+no image for a`,
+	"two backups one after the other, the node gone before: neither has the node proven": `
+scenario: inspecting
+Ironic goes on with node-0
+Ironic goes on with node-0
+method M for a
+Ironic goes on with node-0
+Ironic goes on with node-0
+offline a
+annotation detached on a
+Ironic goes on with node-0
+restored from a backup of when it was available: a
+Ironic goes on with node-1
+Ironic goes on with node-1
+restored from a backup of when it was being deployed: a`,
+	"two backups one after the other, the node gone before, and a restart that the first one allows": `
+scenario: provisioned, with a backup of when it was off
+annotation detached on a
+restored from a backup of when it was available: a
+Ironic goes on with node-1
+the watch falls behind
+the watch catches up
+online a
+annotation hard forced reboot on a
+Ironic goes on with node-1
+restored from a backup of when it was being deployed: a
+Ironic goes on with node-1`,
+	"a wish that goes while its node is gone: a backup of when it was deployed is not believed": `
+scenario: provisioned by a method
+no cleaning for a
+somebody removes node-0
+Ironic goes on with node-1
+Ironic goes on with node-1
+no method for a
+Ironic goes on with node-1
+externally provisioned a; look 2 fails
+restored from a backup of when it was being deployed: a
+Ironic goes on with node-1`,
+	"two backups one after the other, the node gone before: the second one is not believed": `
+scenario: inspecting
+Ironic goes on with node-0
+Ironic goes on with node-0
+method N for a
+Ironic goes on with node-0
+offline a; look 2 fails
+Ironic goes on with node-0
+annotation detached by force on a
+Ironic goes on with node-0
+restored from a backup of when it was available: a
+Ironic goes on with node-1
+restored from a backup of when it was being deployed: a
+Ironic goes on with node-1`,
+	"a reboot that a detachment has cut off is not made once more": `
+scenario: never off
+annotation hard forced reboot on a
+annotation detached on a
+Ironic goes on with node-0
+annotation detached by force off a
+Ironic goes on with node-1
+Ironic fails with node-1
+time goes by
+Ironic goes on with node-1`,
+	"a wish that goes while Ironic's database is lost: a backup of when it was deployed is not believed": `
+scenario: given back
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic goes on with node-0
+no cleaning for a
+Ironic loses sight of the power of node-0
+Ironic sees the power of node-0
+offline a
+Ironic's database is lost
+no image for a
+Ironic goes on with node-1
+Ironic goes on with node-1
+restored from a backup of when it was being deployed: a`,
+	"a host that is moved while it is held has its status restored": `
+scenario: never off
+somebody removes node-0
+time goes by
+Ironic goes on with node-1
+annotation hold on a
+Ironic goes on with node-1
+Ironic's database is lost
+moved to another cluster with its status: a
+annotation hold off a
+Ironic goes on with node-2`,
+	"a deployment that a backup asks for of a node that is gone is not one of before": `
+scenario: given back
+Ironic's database is lost
+Ironic goes on with node-1
+restored from a backup of when it was being deployed: a
+Ironic goes on with node-1
+method N for a
+restored from a backup of when it was given back: a`,
+	"a deployment that a backup asks for is not one that was called off before it began": `
+scenario: available
+method M for a
+no method for a
+Ironic goes on with node-0
+annotation hold on a
+Ironic goes on with node-0
+restored from a backup of when it was being deployed: a
+Ironic goes on with node-0
+restored from a backup of when it was given back: a; look 3 fails`,
+	"a backup of when another deployment was called off does not give back what was deployed since": `
+scenario: deploying by a method
+Ironic fails with node-0
+method N for a
+method M for a
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic goes on with node-0
+annotation inspect on a
+restored from a backup of when it was given back: a`,
+	"a host that is external now is adopted though its inspection was cut off": `
+scenario: inspecting
+Ironic goes on with node-0
+Ironic goes on with node-0
+annotation inspect on a
+restored from a backup of when it was available: a; request 4 is refused
+externally provisioned a
+method N for a
+a restart of Ironic cuts off node-0
+time goes by`,
+	"a reboot that a backup holds is not made of another system": `
+scenario: given back
+annotation reboot on a
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was given back: a`,
+	"an image that goes and comes back while it is deployed is deployed once": `
+scenario: deploying
+no image for a; crash after write 1
+image A for a; request 1 is busy
+Ironic goes on with node-0`,
+	"a backup of when a machine was being deployed, its node gone since, and the machine off: it is no free one": `
+scenario: provisioned
+offline a
+no cleaning for a; look 3 fails
+Ironic goes on with node-0
+annotation detached by force on a
+restored from a backup of when it was being deployed: a
+Ironic goes on with node-1`,
+	"a backup of before another deployment, its node gone since: nobody can tell what is on the machine, and it is adopted": `
+scenario: given back
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic's database is lost
+the controller restarts
+restored from a backup of when it was provisioned: a
+Ironic goes on with node-1
+Ironic goes on with node-1`,
+	"a backup of when a machine was given back, while an earlier backup is deployed, does not give that back": `
+scenario: provisioned, with a backup of when it was off
+no image for a
+Ironic goes on with node-0
+restored from a backup of when it was being deployed: a
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was given back: a`,
+	"what a restored backup says was sent of the credentials is not believed": `
+scenario: provisioned, with a backup of when it was off
+another password in the Secret of a
+annotation hold on a
+the right password in the Secret of a
+restored from a backup of when it was being deployed: a`,
+	"a backup of before another image was asked for, restored while that is deployed, is not told as what is there": `
+scenario: given back
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was provisioned: a`,
+	"a backup of before another image was asked for, and that is deployed, is not told as what is there": `
+scenario: provisioned
+image B for a
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was provisioned: a`,
+	"a backup of when a machine was given back does not give back what was deployed since": `
+scenario: provisioned
+image B for a
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was given back: a`,
+	"a backup of when a machine was being deployed does not deploy another system than runs": `
+scenario: provisioned
+image B for a
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was being deployed: a`,
+	"a backup of when a machine was given back does not give back the same that was deployed since": `
+scenario: provisioned
+no image for a
+Ironic goes on with node-0
+Ironic goes on with node-0
+image A for a
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was given back: a`,
+	"a backup of before a deployment switches nothing off": `
+scenario: provisioned, with a backup of when it was off
+restored from a backup of when it was available: a`,
+	"a node that is renamed before its id is stored is found by the id that its enrolment named": `
+scenario: provisioned
+Ironic's database is lost; crash after write 1
+somebody renames node-1`,
+	"a host that is attached again has one node, though it is renamed before its id is stored": `
+scenario: provisioned
+annotation detached on a
+annotation detached off a; crash after write 1
+somebody renames node-1`,
+	"the node of a host that was deleted before it had a finalizer counts for nobody": `
+scenario: two hosts of one BMC
+moved to another cluster with its status: a; crash after write 1
+delete a`,
+	"a client's key stays": `
+scenario: new
+annotation reboot by a client on a`,
+	"a client's key stays on the second host of a Secret": `
+scenario: two hosts of one Secret
+annotation reboot by a client on b`,
+	"an image whose address redirects stays deployed": `
+scenario: an image that redirects
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic goes on with node-0`,
+	"a method beside an image is no other wish": `
+scenario: provisioned
+method M for a`,
+	"a method beside an image is no other wish for a node that was lost": `
+scenario: provisioned
+Ironic's database is lost
+method M for a`,
+	"an image beside a method is no other wish": `
+scenario: provisioned by a method
+image A for a`,
+	"an image beside a method is no other wish for a node that was lost": `
+scenario: provisioned by a method
+Ironic's database is lost
+image B for a`,
+	"an image beside a method is no other wish for a host that is attached again": `
+scenario: provisioned by a method
+annotation detached on a
+annotation detached off a; stale cache
+image B for a`,
+	"a verification that ends late is not followed by others without a pause": `
+scenario: a wrong password
+time goes by
+time goes by
+time goes by
+time goes by
+Ironic goes on with node-0
+Ironic goes on with node-0`,
+	"an inspection whose answer was lost is not made twice": `
+scenario: new
+Ironic goes on with node-0; request 1 is lost
+Ironic goes on with node-0`,
+	"a restart that was turned away once is made once": `
+scenario: never off
+annotation reboot on a; request 1 is busy
+Ironic goes on with node-0`,
+	"a forced restart that was turned away once is made once": `
+scenario: never off
+annotation hard forced reboot on a; request 1 is busy
+Ironic goes on with node-0`,
+	"a second host with the BMC of one in use waits": `
+scenario: two hosts of one BMC`,
+	"a host that is detached by its annotation stays so when its status is lost": `
+scenario: provisioned
+annotation detached on a
+moved to another cluster without its status: a`,
+	"a machine that somebody undeploys is not shown as ready": `
+scenario: provisioned
+somebody undeploys node-0
+Ironic fails with node-0`,
+	"an externally provisioned machine that somebody undeploys is not shown as ready": `
+scenario: externally provisioned
+somebody undeploys node-0
+Ironic fails with node-0`,
+	"a backup of before a deployment, and no node that tells of it, switches nothing off": `
+scenario: provisioned, with a backup of when it was off
+Ironic's database is lost
+restored from a backup of when it was available: a`,
+	"a backup of before a deployment, of a detached host, switches nothing off": `
+scenario: provisioned, with a backup of when it was off
+annotation detached on a
+restored from a backup of when it was available: a`,
+	"a backup of before a deployment, and no node that tells of it, is no free machine": `
+scenario: new
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic goes on with node-0
+image A for a; stale cache
+Ironic goes on with node-0
+Ironic goes on with node-0
+annotation detached on a
+restored from a backup of when it was available: a
+Ironic goes on with node-1
+image A for a`,
+	"a host that is detached by its annotation stays so when its status is lost while its node is enrolled": `
+scenario: provisioned
+Ironic's database is lost
+annotation detached on a
+moved to another cluster without its status: a
+Ironic goes on with node-1`,
+	"a password that a lost node was enrolled with before a crash is not taken for that of before": `
+scenario: provisioned
+annotation hold on a
+Ironic's database is lost
+another password in the Secret of a
+annotation hold off a; crash after write 2
+the right password in the Secret of a
+Ironic goes on with node-1`,
+	"a password that was sent before a crash is not taken for that of before": `
+scenario: provisioned
+another password in the Secret of a; crash after write 2
+the right password in the Secret of a`,
+	"a password that was sent, or was to be sent, before a crash is not taken for that of before": `
+scenario: provisioned
+another password in the Secret of a; crash after write 1
+the right password in the Secret of a`,
+	"a power error ends where power-off is forbidden afterwards": `
+scenario: provisioned
+offline a; request 1 is refused
+no power-off for a`,
+	"an error of before a restart was announced is not the restart's own after a crash": `
+scenario: provisioned
+annotation hard forced reboot on a; request 1 is refused
+no power-off for a; crash after write 3`,
+	"an error of a restart that was refused is not that of the next request after a crash": `
+scenario: never off
+annotation hard forced reboot on a; request 1 is refused
+time goes by; crash after write 2`,
+	"a machine that was off for a restart is not switched off again": `
+scenario: provisioned
+annotation reboot on a
+Ironic goes on with node-0; crash after write 1
+somebody presses the button of node-0`,
+	"a machine that was off for a hard restart is not switched off again": `
+scenario: provisioned
+annotation hard forced reboot on a
+Ironic goes on with node-0; crash after write 1
+somebody presses the button of node-0`,
+	"a machine that was off for a restart while its host failed is not switched off again": `
+scenario: two hosts of one BMC
+annotation hard forced reboot on a
+delete b
+another password in the Secret of a; request 1 is refused
+Ironic goes on with node-0
+somebody presses the button of node-0
+time goes by`,
+	"a reboot of before a deployment that the cache did not show is not made after it": `
+scenario: available
+image A for a
+Ironic goes on with node-0; request 1 is busy
+annotation reboot on a; stale cache
+Ironic goes on with node-0`,
+	"a machine that a cleaning which failed has left on is switched off": `
+scenario: provisioned by a method
+offline a; crash after write 3
+Ironic goes on with node-0
+no method for a
+no cleaning for a
+the controller restarts
+Ironic goes on with node-0
+Ironic fails with node-0
+time goes by`,
+}
