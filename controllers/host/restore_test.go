@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ironflow/ironflow/api/names"
+	"github.com/ironflow/ironflow/controllers/host/nodespec"
 	"github.com/ironflow/ironflow/controllers/host/policy"
 	"github.com/ironflow/ironflow/test/kubeapi"
 )
@@ -84,6 +85,64 @@ func TestAStatusIsStoredBeforeItsAnnotationGoes(t *testing.T) {
 		w.g.Expect(h.Status.Provisioning.State).To(Equal(metal3.StateProvisioned), h.Status.ErrorMessage)
 		w.g.Expect(h.Status.ErrorType).To(BeEmpty())
 	})
+}
+
+// TestAMachineThatWasGivenBackSinceIsNotAdopted: its node is manageable, as one is that is to be adopted, and what the backup
+// says to be on the machine is there no more.
+func TestAMachineThatWasGivenBackSinceIsNotAdopted(t *testing.T) {
+	for name, end := range map[string]func(*world){
+		"given back once more": func(w *world) {
+			w.edit(func(h *metal3.BareMetalHost) { h.Spec.Image = nil })
+			w.until("free", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
+				return h.Status.Provisioning.State == metal3.StateAvailable && h.Status.ErrorType == ""
+			})
+		},
+		"kept": func(w *world) {
+			n, _ := w.sim.Node("lab~host-1")
+			extra, _ := n.Fields["extra"].(map[string]any)
+			delete(extra, nodespec.KeyBegun)
+			w.g.Expect(w.sim.Edit(n.UUID, map[string]any{"extra": extra})).To(BeTrue())
+			w.annotate(names.Retry, "")
+			w.until("adopted", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
+				n, _ := w.sim.Node("lab~host-1")
+				return n.ProvisionState == "active" && h.Status.ErrorType == ""
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, assisted(nil), policy.Settings{}, func(h *metal3.BareMetalHost) {
+					h.Spec.Online = true
+					askFor("http://images.test/first.img")(h)
+				})
+				defer func() { w.stop() }()
+				backup := w.backup(metal3.StateProvisioned)
+				let(time.Minute)
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.Image = nil })
+				w.untilState(metal3.StateAvailable, 10*time.Minute)
+				w.annotate(names.Inspect, "")
+				w.until("inspected", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
+					_, asked := h.Annotations[names.Inspect]
+					return !asked && h.Status.Provisioning.State == metal3.StateAvailable
+				})
+				let(time.Minute)
+				w.halt()
+				w.putBack(backup)
+				w.sim.ResetCounts()
+				w.start(policy.Settings{})
+				let(time.Hour)
+				h := w.host()
+				w.g.Expect(condition(h, "Stalled").Reason).To(Equal("NodeNotActive"), h.Status.ErrorMessage)
+				w.g.Expect(h.Status.ErrorMessage).To(And(ContainSubstring("was given back"), ContainSubstring("remove spec.image"), ContainSubstring(nodespec.KeyBegun)))
+				w.g.Expect(h.Status.ErrorCount).To(Equal(1), "nothing is tried that could fail")
+				w.g.Expect(condition(h, metal3.ReadyCondition).Status).To(BeEquivalentTo("False"))
+				for _, request := range []string{"power", "provision"} {
+					w.g.Expect(w.sim.Counts()["PUT /v1/nodes/{node}/states/"+request]).To(BeZero(), request)
+				}
+				end(w)
+			})
+		})
+	}
 }
 
 // takeWrites has the API server take some requests, and no others.

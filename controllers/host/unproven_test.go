@@ -75,6 +75,9 @@ func TestAMachineThatRunsIsNotSwitchedOffWhenItsNodeIsGone(t *testing.T) {
 		"a reboot with force": func(h *metal3.BareMetalHost) {
 			h.Annotations = map[string]string{names.Reboot: `{"force":true,"mode":"hard"}`}
 		},
+		"a client's key": func(h *metal3.BareMetalHost) {
+			h.Spec.Online, h.Annotations = true, map[string]string{names.Reboot + "/client": `{"force":true}`}
+		},
 		"an inspection": func(h *metal3.BareMetalHost) { h.Annotations = map[string]string{names.Inspect: ""} },
 		"other root hints": func(h *metal3.BareMetalHost) {
 			h.Spec.RootDeviceHints = &metal3.RootDeviceHints{DeviceName: "/dev/sdx"}
@@ -131,9 +134,13 @@ func TestAMachineThatWasLeftAloneIsSoWithoutItsNode(t *testing.T) {
 				w.g.Expect(h.Status.ErrorType).To(Equal(metal3.RegistrationError))
 				h.Status.PoweredOn = true
 				w.g.Expect(w.kube.Status().Update(t.Context(), h)).To(Succeed())
-				w.sim.Wipe()
-				w.sim.ResetCounts()
-				w.enrolledAgain("power on")
+				for range 2 { // the second one before it is known whether the machine is on
+					w.sim.Wipe()
+					w.sim.ResetCounts()
+					w.enrolledAgain("power on")
+					n, _ := w.sim.Node("lab~host-1")
+					w.until("named", time.Minute, func(h *metal3.BareMetalHost) bool { return h.Status.Provisioning.ID == n.UUID })
+				}
 				let(time.Hour)
 				w.g.Expect(condition(w.host(), "Stalled").Reason).To(Equal("MachineMayBeInUse"))
 				w.verifiedOnly("power on")

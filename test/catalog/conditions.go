@@ -76,7 +76,7 @@ var Conditions = []Condition{
 	{host, "Stalled", yes, "NodeOfAnotherHost", "The node that was found in Ironic is, or may be, another host's, and is left alone: the message says whose and what shows it."},
 	{host, "Stalled", yes, "NodeInAnotherIronic", "The annotation `ironflow.io/ironic` was changed while the host's node is in another Ironic, which would keep it: set it back, or detach the host first; one that is still being registered is deleted and created anew."},
 	{host, "Stalled", yes, "MachineOfAnotherHost", "Another host, which the message names if it is of the same namespace and the log in any case, has the same BMC and system, the same BMC by another protocol, or the same boot MAC address. The machine is left alone: correct or delete the host that is wrong."},
-	{host, "Stalled", yes, "NodeNotActive", "Somebody has undeployed, cleaned or deployed the node of a provisioned host in Ironic. Nothing is done to the machine: the message says how it is installed or adopted again."},
+	{host, "Stalled", yes, "NodeNotActive", "Somebody has undeployed, cleaned or deployed the node of a provisioned host in Ironic, or the machine was given back since the status was written. Nothing is done to the machine: the message says how it is installed or adopted again."},
 	{host, "Stalled", yes, "OtherInstance", "Ironic has deployed something else on the machine than the host's status says, as after a restore from an older backup. Nothing is done to it: set spec.image and spec.customDeploy to what was deployed to keep it, or undeploy its node in Ironic to have it installed anew."},
 	{host, "Stalled", yes, "StatusAnnotationUnreadable", "The status annotation cannot be read, so the host is left alone: correct it, or remove it for a new host."},
 

@@ -35,11 +35,9 @@ func TestDeep(t *testing.T) {
 		Users: number("MODEL_USERS", 2), Faults: number("MODEL_FAULTS", 2), Depth: number("MODEL_DEPTH", 60),
 		States: number("MODEL_STATES", 200_000), Seed: uint64(number("MODEL_SEED", 1)), Workers: runtime.GOMAXPROCS(0),
 		Known: knownOnes(),
+		Tell:  func(c Counterexample) { fmt.Printf("\n%s", c) },
 	})
 	g.Expect(err).NotTo(HaveOccurred())
-	for _, c := range result.Found {
-		fmt.Printf("\n%s", c)
-	}
 	all, killed := tryMutations(t)
 	last, err := json.Marshal(map[string]any{
 		"states": result.States, "steps": result.Steps, "depth": result.Depth, "complete": result.Complete, "counterexamples": len(result.Found),

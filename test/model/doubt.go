@@ -25,6 +25,9 @@ type doubt struct {
 	Pressed bool
 	// Unheard means that the phase which a host has is stored, and that the process does not know of that.
 	Unheard bool
+	// Claimed means that somebody has said that a machine is installed by somebody else, which Ironic
+	// may have been told.
+	Claimed bool
 	// Unshown means that a node has gone, be it by a detachment, of a free machine that was on, which its
 	// host's status did not show yet.
 	Unshown bool
@@ -56,7 +59,10 @@ func (w *World) checkDoubt(h *metal3.BareMetalHost) {
 		return
 	}
 	c := meta.FindStatusCondition(h.Status.Conditions, view.StalledCondition)
-	if c != nil && c.Status == metav1.ConditionTrue && slices.Contains(leavesAlone, c.Reason) && !w.doubt.grounds() {
+	if c == nil || c.Status != metav1.ConditionTrue || !slices.Contains(leavesAlone, c.Reason) || c.Reason == "UnknownInstance" && w.doubt.Claimed {
+		return
+	}
+	if !w.doubt.grounds() {
 		w.breaks("LEFT ALONE FOR NOTHING: host %s is in state %q and says: %s", h.Name, h.Status.Provisioning.State, h.Status.ErrorMessage)
 	}
 }

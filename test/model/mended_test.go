@@ -95,9 +95,7 @@ the watch falls behind
 the watch catches up
 online a
 annotation hard forced reboot on a
-Ironic goes on with node-1
-restored from a backup of when it was being deployed: a
-Ironic goes on with node-1`,
+restored from a backup of when it was being deployed: a`,
 	"a wish that goes while its node is gone: a backup of when it was deployed is not believed": `
 scenario: provisioned by a method
 no cleaning for a
@@ -441,6 +439,55 @@ no method for a
 no cleaning for a
 the controller restarts
 Ironic goes on with node-0
+Ironic fails with node-0
+time goes by`,
+	"an empty machine that was said to be external while its adoption was not stored is left alone until a person says more": `
+scenario: available
+externally provisioned a; crash after write 1
+not externally provisioned a
+Ironic goes on with node-0`,
+	"a machine of a backup that is left alone is so whichever of its nodes is lost": `
+scenario: provisioned, with a backup of when it was off
+method N for a
+annotation detached on a
+annotation inspect on a
+restored from a backup of when it was available: a
+Ironic goes on with node-1
+Ironic's database is lost
+Ironic's database is lost
+Ironic goes on with node-3`,
+	"a client's key of a backup keeps no machine off that may be in use": `
+scenario: given back
+Ironic goes on with node-0
+annotation forced reboot by a client on a; write 1 is refused
+Ironic goes on with node-0
+no image for a
+restored from a backup of when it was being deployed: a
+Ironic goes on with node-0
+annotation detached by force on a
+restored from a backup of when it was available: a
+Ironic goes on with node-1`,
+	"a machine that was given back since its backup is not adopted": `
+scenario: given back
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic goes on with node-0
+annotation inspect on a
+no cleaning for a
+no image for a
+Ironic goes on with node-0
+Ironic goes on with node-0
+Ironic goes on with node-0
+restored from a backup of when it was provisioned: a`,
+	"a deletion that has failed is tried again beside a host that is looked at every few seconds": `
+scenario: two hosts of one Secret
+Ironic goes on with node-1
+Ironic goes on with node-1
+no power-off for a
+Ironic goes on with node-1
+delete a
+the Secret goes of b
+moved to another cluster without its status: b
 Ironic fails with node-0
 time goes by`,
 }

@@ -2,7 +2,10 @@ package model
 
 import (
 	"fmt"
+	"maps"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
 )
 
 const (
@@ -16,18 +19,24 @@ const (
 // with that. It ends early in a world that is known to come to rest.
 func (r *run) comesToRest(w *World, known func(uint64) bool) (tail []string, broken string) {
 	w = w.copy()
-	began, been := w.Now, map[uint64]bool{}
+	began, been := w.Now, map[uint64]map[types.NamespacedName]time.Time{}
 	for range longLife {
 		key := w.hash()
-		switch {
-		case known(key):
+		if known(key) {
 			return nil, ""
-		case been[key]: // it goes round, as a host does that is looked at every few minutes
+		}
+		due, again := been[key]
+		if !again {
+			been[key] = maps.Clone(w.timers)
+		} else if waits := w.waits(due); waits > 0 {
+			w.later(waits)
+			r.toRest(w)
+			continue
+		} else { // it goes round, as a host does that is looked at every few minutes
 			w.checkAll()
 			w.checkRecovered()
 			return tail, w.broken
 		}
-		been[key] = true
 		m, more := w.fair()
 		if !more {
 			w.checkAll()
@@ -43,6 +52,18 @@ func (r *run) comesToRest(w *World, known func(uint64) bool) (tail []string, bro
 		}
 	}
 	return tail, fmt.Sprintf("NO END: after %d steps by itself it is still not at rest", longLife)
+}
+
+// waits is how long it is to the turn of the next host that has not had its turn since it was due at
+// one of these times; 0 for none.
+func (w *World) waits(due map[types.NamespacedName]time.Time) time.Duration {
+	var next time.Duration
+	for key, at := range due {
+		if now, is := w.timers[key]; is && now.Equal(at) && (next == 0 || at.Sub(w.Now) < next) {
+			next = at.Sub(w.Now)
+		}
+	}
+	return next
 }
 
 // checkAll checks the hosts of a world at rest, and that no node is left without one.

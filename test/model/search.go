@@ -117,6 +117,8 @@ type Limits struct {
 	Seed uint64
 	// Known are counterexamples that say nothing new, and neither does what they cover.
 	Known []Counterexample
+	// Tell, unless nil, is told of each counterexample when it is found, one at a time.
+	Tell func(Counterexample)
 }
 
 // search is one search at work.
@@ -284,8 +286,12 @@ func (s *search) report(p place, tail []string, broken string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known := append(slices.Clone(s.Known), s.found.Found...)
-	if !slices.ContainsFunc(known, func(known Counterexample) bool { return known.covers(c) }) {
-		s.found.Found = append(s.found.Found, c)
+	if slices.ContainsFunc(known, func(known Counterexample) bool { return known.covers(c) }) {
+		return
+	}
+	s.found.Found = append(s.found.Found, c)
+	if s.Tell != nil {
+		s.Tell(c)
 	}
 }
 

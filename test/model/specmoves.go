@@ -57,6 +57,7 @@ var specMoves = []move{
 			return !w.host(named(about)).Spec.ExternallyProvisioned && (state == policy.StateNone || state == metal3.StateAvailable)
 		},
 		func(w *World, about string) {
+			w.doubt.Claimed = true
 			w.edit(about, func(h *metal3.BareMetalHost) { h.Spec.ExternallyProvisioned = true })
 		},
 	},

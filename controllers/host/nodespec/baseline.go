@@ -23,10 +23,10 @@ const baselineUnknown = "unknown"
 func lostNode(in Input) bool {
 	h := in.Host
 	switch {
-	case h.Status.Provisioning.ID == "":
-		return false
 	case InUse(h) || in.LeftAlone:
 		return true
+	case h.Status.Provisioning.ID == "":
+		return false
 	case free(h):
 		return !h.Status.PoweredOn
 	default:
@@ -50,6 +50,9 @@ func free(h *metal3.BareMetalHost) bool {
 
 // Unproven reports whether it is recorded on a node that its machine may not be free.
 func Unproven(n *ironic.Node) bool { return n.Extra[keyBaseline] == baselineUnknown }
+
+// Marked reports whether that is recorded on a node that is to be enrolled.
+func Marked(e ironic.Enrolment) bool { return e.Extra[keyBaseline] == baselineUnknown }
 
 // Doubt is what has a node record, if it does not, that the host's status is of before the
 // node: doubtful is false where nothing is to be recorded.

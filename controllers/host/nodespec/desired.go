@@ -82,7 +82,7 @@ func Enrolment(in Input) ironic.Enrolment {
 		e.Extra[ironic.KeyCredentials] = in.BMC.Content
 	}
 	if begun := Begun(h); begun != "" { // by a node that is gone
-		e.Extra[keyBegun] = begun
+		e.Extra[KeyBegun] = begun
 	}
 	// In the same request: Doubt would be one more for each host of a database that was lost.
 	if lostNode(in) {
@@ -262,7 +262,7 @@ func Desired(in Input) ironic.Desired {
 		leaveOtherDeployments(in, &d)
 	case state == metal3.StateAvailable && !WantsInstance(h) && Deployable(in.Node.ProvisionState):
 		d.Extra[keyWish] = ironic.Remove // of what was deployed last
-		d.InstanceInfo = ironic.Fields{keyBegun: ironic.Remove}
+		d.InstanceInfo = ironic.Fields{KeyBegun: ironic.Remove}
 	}
 	desiredBaseline(in, &d)
 	return d

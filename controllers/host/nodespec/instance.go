@@ -31,8 +31,8 @@ func desiredInstance(h *metal3.BareMetalHost, s Settings, w Wish, d *ironic.Desi
 	d.InstanceUUID = &instance
 	d.InstanceInfo = imageFields(w.Image)
 	w.record(d)
-	d.InstanceInfo[keyBegun] = orRemove(Begun(h) != "", Begun(h))
-	d.Extra[keyBegun] = d.InstanceInfo[keyBegun]
+	d.InstanceInfo[KeyBegun] = orRemove(Begun(h) != "", Begun(h))
+	d.Extra[KeyBegun] = d.InstanceInfo[KeyBegun]
 	d.InstanceInfo["capabilities"] = instanceCapabilities(h.BootMode())
 	d.InstanceInfo[keyRootDevice] = orRemove(len(HintMap(RootHints(h))) > 0, HintMap(RootHints(h)))
 	persistent := s.DirectDeployPersistentBoot

@@ -30,20 +30,20 @@ type Wish struct {
 // that a wish in extra without its digest is one of before.
 const keyWish = ironic.KeyWish
 
-// keyBegun is, in instance_info, when the deployment began that the node holds, as the host's
+// KeyBegun is, in instance_info, when the deployment began that the node holds, as the host's
 // status had it then. It tells a deployment from an earlier one of the same wish. In extra it
 // is that of the last one, which Ironic keeps when it empties instance_info.
-const keyBegun = "ironflow_begun"
+const KeyBegun = "ironflow_begun"
 
 // BeginsAnew says when a deployment begins that is about to be made, where the host's status
 // tells a time at which another one may have begun that the node has had: as after a restore from a
 // backup of when that was under way. No two deployments of a node have one beginning.
 func BeginsAnew(h *metal3.BareMetalHost, n *ironic.Node, now time.Time) (metav1.Time, bool) {
 	told := h.Status.OperationHistory.Provision.Start
-	last, err := time.Parse(time.RFC3339, text(n.Extra, keyBegun))
+	last, err := time.Parse(time.RFC3339, text(n.Extra, KeyBegun))
 	switch {
 	case h.Status.Provisioning.State != metal3.StateProvisioning || !Deployable(n.ProvisionState):
-	case err != nil || told.After(last) || text(n.InstanceInfo, keyBegun) == Begun(h):
+	case err != nil || told.After(last) || text(n.InstanceInfo, KeyBegun) == Begun(h):
 	case now.Truncate(time.Second).After(last):
 		return metav1.NewTime(now).Rfc3339Copy(), true
 	default: // by another clock than ours
@@ -64,13 +64,20 @@ func Begun(h *metal3.BareMetalHost) string {
 // OfAnotherTime reports whether a node holds a deployment that began at another time than the
 // one that the host's status knows of, if any, as far as the node tells.
 func OfAnotherTime(h *metal3.BareMetalHost, n *ironic.Node) bool {
-	recorded := text(n.InstanceInfo, keyBegun)
+	recorded := text(n.InstanceInfo, KeyBegun)
 	return recorded != "" && recorded != Begun(h)
+}
+
+// GivenBack reports whether a node records that what was deployed on it last was given back: it has
+// had a deployment, and nothing is recorded to be on it. One that was enrolled in the place of
+// another one has had none itself.
+func GivenBack(n *ironic.Node) bool {
+	return text(n.Extra, KeyBegun) != "" && n.Extra[keyWish] == nil && !Unproven(n)
 }
 
 // RecordedBegin is when the deployment began that a node holds; false where that is not known.
 func RecordedBegin(n *ironic.Node) (metav1.Time, bool) {
-	at, err := time.Parse(time.RFC3339, text(n.InstanceInfo, keyBegun))
+	at, err := time.Parse(time.RFC3339, text(n.InstanceInfo, KeyBegun))
 	return metav1.NewTime(at), err == nil
 }
 

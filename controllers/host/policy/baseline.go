@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	metal3 "github.com/metal3-io/baremetal-operator/apis/metal3.io/v1alpha1"
 
@@ -28,7 +29,7 @@ const (
 	// holds an instance on its node.
 	BaselineUnknown
 	// BaselineGone means that the status knows of something on the machine, and that
-	// somebody has undeployed, cleaned or deployed the node in Ironic.
+	// somebody has undeployed, cleaned or deployed the node in Ironic, or that it was given back since.
 	BaselineGone
 	// BaselineOther means that the status knows of something on the machine, and that Ironic
 	// has deployed something else on it, as after a restore from an older backup.
@@ -93,7 +94,7 @@ func (o *Observed) mayBeInUse() bool {
 	if slices.Contains(inUse, o.Node.ProvisionState) { // which tells more than that
 		return false
 	}
-	if !nodespec.MayBeInUse(o.Host, o.Node) && !o.onAndToBeWorkedOn() {
+	if !nodespec.MayBeInUse(o.Host, o.Node) && !o.onAndToBeTouched() {
 		return false
 	}
 	if n, read := o.InFull(); read {
@@ -102,11 +103,11 @@ func (o *Observed) mayBeInUse() bool {
 	return stalledBy(o, causeUnproven)
 }
 
-// onAndToBeWorkedOn reports a machine that is said to be free, is not known to be off, and is to be inspected
-// or prepared. If it may be in use it stays available: it is free once it is off.
-func (o *Observed) onAndToBeWorkedOn() bool {
+// onAndToBeTouched reports a machine that is said to be free, is not known to be off, and is to be inspected,
+// prepared, restarted or kept off. If it may be in use it stays available: it is free once it is off.
+func (o *Observed) onAndToBeTouched() bool {
 	return o.available() && !o.Deleting() && !o.Host.Spec.ExternallyProvisioned && o.Node.PowerState != ironic.PowerOff &&
-		(o.inspectionAsked() || o.preparingAsked())
+		(o.inspectionAsked() || o.preparingAsked() || len(rebootAnnotations(o.Host)) > 0)
 }
 
 // keptAsItIs reports a machine that was worked on, and of which somebody says now that what is on it
@@ -134,7 +135,7 @@ func (o *Observed) inspectionAskedSince() bool {
 func (o *Observed) baselineInUse() Baseline {
 	state, external := o.Node.ProvisionState, o.State() == metal3.StateExternallyProvisioned
 	switch {
-	case !slices.Contains(tornDown, state):
+	case !slices.Contains(tornDown, state) && !o.givenBack():
 		return BaselineKnown
 	case external && (state == ironic.StateAvailable || !o.Host.Spec.ExternallyProvisioned):
 		return BaselineKnown
@@ -143,6 +144,13 @@ func (o *Observed) baselineInUse() Baseline {
 	default:
 		return BaselineGone
 	}
+}
+
+// givenBack reports whether what the status says to be on the machine was given back since, as its
+// node records: whoever adopts a node reads it first.
+func (o *Observed) givenBack() bool {
+	n, read := o.InFull()
+	return o.State() == metal3.StateProvisioned && o.Node.ProvisionState == ironic.StateManageable && read && nodespec.GivenBack(n.Node())
 }
 
 // holdsOther reports whether Ironic has deployed something else on a machine than the status
@@ -255,6 +263,9 @@ func concernUnproven(o *Observed, d *Decision) {
 		why, free = "the host's status (%s) is of when the machine was worked on, which may have ended since", "annotate the host with "+names.Inspect
 		note = view.Note{Step: "left as it is: something may be installed on the machine", WaitingFor: "somebody to set spec.externallyProvisioned, or to have it inspected"}
 	}
+	if keys := rebootAnnotations(o.Host); len(keys) > 0 && !worked {
+		free += "; to have it left on, remove the annotation " + strings.Join(keys, " and ")
+	}
 	if inspectAgain(o.Host) && !o.calledFree() {
 		free += " anew: take the one away first that is there, which may be of the backup as well"
 	}
@@ -274,13 +285,18 @@ func undeployed(o *Observed, d *Decision) {
 	if o.Host.Spec.ExternallyProvisioned {
 		again = "install it as it was installed before"
 	}
-	text := fmt.Sprintf("node %s is %q in Ironic, though this host is in use: somebody has undeployed, cleaned or deployed it there. "+
+	seen, adopt := "somebody has undeployed, cleaned or deployed it there", "bring the node to manageable in Ironic"
+	if o.givenBack() {
+		seen, adopt = "what was deployed on it was given back, as is recorded there, and the host's status is of before that, as after a restore from an older backup",
+			"remove "+nodespec.KeyBegun+" from the node's extra and annotate the host with "+names.Retry
+	}
+	text := fmt.Sprintf("node %s is %q in Ironic, though this host is in use: %s. "+
 		"What was installed is most likely gone; nothing is done to the machine. To install it again, %s. "+
-		"If the machine still runs what it shall, bring the node to manageable in Ironic: then it is adopted", o.Node.UUID, state, again)
+		"If the machine still runs what it shall, %s: then it is adopted", o.Node.UUID, state, seen, again, adopt)
 	if !stalledBy(o, causeUndeployed) || o.Host.Status.ErrorMessage != text {
 		fail(o, d, metal3.ProvisionedRegistrationError, causeUndeployed, text)
 	}
-	d.wait(0, view.Note{Step: "node is " + string(state), WaitingFor: "somebody to install the machine again, or to bring the node to manageable in Ironic"})
+	d.wait(0, view.Note{Step: "node is " + string(state), WaitingFor: "somebody to install the machine again, or to " + adopt})
 }
 
 // holdingOther takes over what the node holds if the spec asks for that, and says otherwise

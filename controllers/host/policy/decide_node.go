@@ -71,6 +71,7 @@ func doubted(o *Observed, d *Decision) bool {
 	want, doubtful := nodespec.Doubt(in)
 	if doubtful {
 		d.do(n.Update(want))
+		d.Status.PoweredOn = false // as nothing is known of the machine
 	}
 	return doubtful
 }

@@ -113,7 +113,9 @@ func ensureEnrolled(o *Observed, d *Decision) {
 		d.do(AskImage{nodespec.ImageSpec(o.NodeInput())}) // built while the BMC is verified
 		return
 	}
-	d.do(Enrol{nodespec.Enrolment(o.NodeInput())})
+	node := nodespec.Enrolment(o.NodeInput())
+	d.do(Enrol{node})
+	d.Status.PoweredOn = d.Status.PoweredOn && !nodespec.Marked(node) // as nothing is known of the machine
 	triedCredentials(o, d)
 	d.event("Registered", "Registered new host")
 	d.count(CountRegistration)
