@@ -173,10 +173,13 @@ func TestLostDatabaseIsAdoptedWithoutTouchingTheMachine(t *testing.T) {
 		w := newWorld(t, assisted(nil), policy.Settings{}, wantInstall)
 		defer w.stop()
 		w.untilState(metal3.StateProvisioned, time.Minute)
+		let(time.Minute)
+		g.Expect(w.host().Status.PoweredOn).To(BeTrue())
 		before := w.host().Status.Provisioning.ID
 		w.sim.Wipe()
 		w.sim.ResetCounts()
 		w.until("adopted", 10*time.Minute, func(h *metal3.BareMetalHost) bool {
+			g.Expect(h.Status.PoweredOn).To(BeTrue(), "whoever fences the machine would take it to be off")
 			n, found := w.sim.Node(nodespec.NodeName(h))
 			return found && n.ProvisionState == "active" && h.Status.Provisioning.ID == n.UUID
 		})

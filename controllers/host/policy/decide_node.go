@@ -71,9 +71,17 @@ func doubted(o *Observed, d *Decision) bool {
 	want, doubtful := nodespec.Doubt(in)
 	if doubtful {
 		d.do(n.Update(want))
-		d.Status.PoweredOn = false // as nothing is known of the machine
+		unlearnPower(o, d)
 	}
 	return doubtful
+}
+
+// unlearnPower has a free host not be one any more that is known to be on: the node that it has now was not
+// seen yet, and may be lost before it is. Of a machine in use it stays: whoever fences that would take it to be off.
+func unlearnPower(o *Observed, d *Decision) {
+	if o.available() {
+		d.Status.PoweredOn = false
+	}
 }
 
 // driverReason is what a node says while its driver is changed.

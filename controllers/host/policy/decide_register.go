@@ -115,7 +115,9 @@ func ensureEnrolled(o *Observed, d *Decision) {
 	}
 	node := nodespec.Enrolment(o.NodeInput())
 	d.do(Enrol{node})
-	d.Status.PoweredOn = d.Status.PoweredOn && !nodespec.Marked(node) // as nothing is known of the machine
+	if nodespec.Marked(node) {
+		unlearnPower(o, d)
+	}
 	triedCredentials(o, d)
 	d.event("Registered", "Registered new host")
 	d.count(CountRegistration)
