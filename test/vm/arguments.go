@@ -133,13 +133,27 @@ func disk(d Disk, n int, path string, index indexes) []string {
 		// A namespace as a device of its own has no name in QEMU's boot order, and OVMF then takes none of the order.
 		return append(args, "-device", "nvme,id="+id+",drive="+node+serial+boot)
 	case DiskSCSI:
-		return append(args, "-device", "virtio-scsi-pci,id="+id+"-controller",
-			"-device", "scsi-hd,id="+id+",bus="+id+"-controller.0,drive="+node+serial+wwn+rate+policy+boot)
+		return append(args, paths(id, d.Paths, "drive="+node+serial+wwn+rate+policy, boot)...)
 	case DiskSATA:
 		return append(args, "-device", "ide-hd,id="+id+",bus=ide."+strconv.Itoa(n)+",drive="+node+serial+wwn+rate+policy+boot)
 	default:
 		return append(args, "-device", "virtio-blk-pci,id="+id+",drive="+node+serial+policy+boot)
 	}
+}
+
+// paths are the controllers of a SCSI disk, with the disk behind each.
+func paths(id string, count int, options, boot string) []string {
+	if count <= 1 {
+		return []string{"-device", "virtio-scsi-pci,id=" + id + "-controller", "-device", "scsi-hd,id=" + id + ",bus=" + id + "-controller.0," + options + boot}
+	}
+	var args []string
+	for n := range count {
+		path := fmt.Sprintf("%s-path%d", id, n)
+		args = append(args, "-device", "virtio-scsi-pci,id="+path+"-controller",
+			"-device", "scsi-hd,id="+path+",bus="+path+"-controller.0,share-rw=on,"+options+boot)
+		boot = "" // a place in the boot order is one device's
+	}
+	return args
 }
 
 // card is the n-th network card.
@@ -160,7 +174,16 @@ func card(c NIC, n int, index indexes) []string {
 	if rom == "" && boot != "" && c.Model == "" {
 		rom = ipxeROM
 	}
-	return []string{"-netdev", network, "-device", model + ",id=" + id + ",netdev=" + id + "-net,mac=" + c.MAC + ",romfile=" + value(rom) + boot}
+	device := model + ",id=" + id + ",netdev=" + id + "-net,mac=" + c.MAC + ",romfile=" + value(rom) + boot
+	if c.Onboard == 0 {
+		return []string{"-netdev", network, "-device", device}
+	}
+	// QEMU's firmware tells the number of what is behind a bridge alone.
+	port := id + "-port"
+	return []string{
+		"-netdev", network, "-device", "pcie-root-port,id=" + port + ",chassis=" + strconv.Itoa(n+1),
+		"-device", device + ",bus=" + port + ",acpi-index=" + strconv.Itoa(c.Onboard),
+	}
 }
 
 // The ids of devices.

@@ -18,8 +18,12 @@ func TestArguments(t *testing.T) {
 			{Kind: DiskNVMe, SizeMiB: 1},
 			{Kind: DiskSCSI, SizeMiB: 1, WWN: "0x5000c50015ac3bd9", Rotational: true},
 			{Kind: DiskSATA, SizeMiB: 1, Fault: &Fault{Flushes: true, Sectors: []int64{7}}},
+			{Kind: DiskSCSI, SizeMiB: 1, Serial: "LUN1", WWN: "0x6000097000012000", Paths: 2},
 		},
-		NICs: []NIC{{MAC: "52:54:00:00:00:f1", Tap: "ifabcd-card0"}, {MAC: "52:54:00:00:00:f2", Model: "e1000e"}},
+		NICs: []NIC{
+			{MAC: "52:54:00:00:00:f1", Tap: "ifabcd-card0"}, {MAC: "52:54:00:00:00:f2", Model: "e1000e"},
+			{MAC: "52:54:00:00:00:f3", Tap: "ifabcd-card2", Onboard: 12399},
+		},
 	}
 	for name, c := range map[string]struct {
 		plan  plan
@@ -35,7 +39,7 @@ func TestArguments(t *testing.T) {
 			config.Drive = c.drive
 			config, err := config.complete()
 			g.Expect(err).NotTo(HaveOccurred())
-			f := files{qmp: "/run/qmp", tpm: "/run/tpm", console: "/run/console", log: "/run/vm,0/console.log", journal: "/run/vm,0/journal.log", disks: []string{"/run/a", "/run/b", "/run/c", "/run/d,e"}}
+			f := files{qmp: "/run/qmp", tpm: "/run/tpm", console: "/run/console", log: "/run/vm,0/console.log", journal: "/run/vm,0/journal.log", disks: []string{"/run/a", "/run/b", "/run/c", "/run/d,e", "/run/f"}}
 			f.code, _, f.nvram = firmwareFiles(config, c.plan)
 			got := strings.Join(arguments(config, c.plan, f), "\n") + "\n"
 			golden := filepath.Join("testdata", name+".args")
@@ -60,6 +64,9 @@ func TestConfig(t *testing.T) {
 		"a serial with an option":    func(c *Config) { c.Disks = []Disk{{SizeMiB: 1, Serial: "a,b"}} },
 		"a virtio disk with a WWN":   func(c *Config) { c.Disks = []Disk{{SizeMiB: 1, WWN: "0x5000c50015ac3bd9"}} },
 		"an NVMe disk with a WWN":    func(c *Config) { c.Disks = []Disk{{Kind: DiskNVMe, SizeMiB: 1, WWN: "0x5000c50015ac3bd9"}} },
+		"two paths, nothing to tell": func(c *Config) { c.Disks = []Disk{{Kind: DiskSCSI, SizeMiB: 1, Paths: 2}} },
+		"an NVMe disk of two paths":  func(c *Config) { c.Disks = []Disk{{Kind: DiskNVMe, SizeMiB: 1, Serial: "a", Paths: 2}} },
+		"a card of too high number":  func(c *Config) { c.NICs = []NIC{{MAC: "52:54:00:00:00:f1", Onboard: 16384}} },
 		"a MAC in upper case":        func(c *Config) { c.NICs = []NIC{{MAC: "52:54:00:00:00:F1"}} },
 		"a device name of an option": func(c *Config) { c.NICs = []NIC{{MAC: "52:54:00:00:00:f1", Tap: "a,script=x"}} },
 	} {

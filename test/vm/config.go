@@ -132,6 +132,10 @@ type Disk struct {
 	Rotational bool
 	// Fault is what is wrong with the disk from the start on, see [Machine.FailDisk].
 	Fault *Fault
+	// Paths is how often a SCSI disk shows in the machine, each time behind a controller
+	// of its own: it is one disk all the same, as a LUN of a storage network is. Zero is
+	// once. The firmware boots from the first path.
+	Paths int
 }
 
 // NIC is a network card.
@@ -150,6 +154,9 @@ type NIC struct {
 	// ROM is the card's boot program; empty is Debian's iPXE for a card that is
 	// booted from, and none else.
 	ROM string
+	// Onboard is the number that the firmware gives a card of the board, by which Linux
+	// names it: 1 is eno1. Zero is a card in a slot.
+	Onboard int
 }
 
 // The places of Debian's firmware.
@@ -158,6 +165,9 @@ const (
 	// ipxeROM is iPXE for a virtio card, for BIOS and UEFI.
 	ipxeROM = "/usr/lib/ipxe/qemu/efi-virtio.rom"
 )
+
+// maxOnboard is the highest number that Linux and QEMU take from a firmware.
+const maxOnboard = 16383
 
 // defaultPatience is what BMCs do for a medium that they cannot read, below the
 // 30 s after which Linux gives up on a command to a drive.
@@ -216,6 +226,8 @@ func (d Disk) check() error {
 		return fmt.Errorf("the serial number %q is not of letters, digits, dots, dashes and underscores", d.Serial)
 	case d.WWN != "" && (!wwnShape.MatchString(d.WWN) || d.Kind != DiskSCSI && d.Kind != DiskSATA):
 		return fmt.Errorf("the world wide name %q is not 0x with 16 digits, or the disk is neither SCSI nor SATA", d.WWN)
+	case d.Paths < 0 || d.Paths > 1 && (d.Kind != DiskSCSI || d.Serial == "" || d.WWN == ""):
+		return errors.New("only a SCSI disk with a serial number and a world wide name has several paths")
 	}
 	return nil
 }
@@ -226,6 +238,9 @@ func (n NIC) check() error {
 	}
 	if n.Tap != "" && !deviceShape.MatchString(n.Tap) {
 		return fmt.Errorf("%q is not the name of a network device", n.Tap)
+	}
+	if n.Onboard < 0 || n.Onboard > maxOnboard {
+		return fmt.Errorf("a card of the board has a number up to %d", maxOnboard)
 	}
 	return nil
 }
