@@ -3,7 +3,7 @@
 # modules are those of machines that QEMU can be, and those that podman, IPA and our network settings need.
 modules=(sr_mod sd_mod ahci ata_piix usb_storage uas xhci_pci ehci_pci uhci_hcd virtio_pci virtio_blk virtio_scsi virtio_net
   virtio_console virtio_rng nvme e1000 e1000e isofs loop squashfs overlay ext4 xfs vfat nls_ascii nls_cp437 nls_utf8 efivarfs
-  dm_mod dm_multipath dm_crypt raid0 raid1 raid10 raid456 af_packet ipv6 bonding 8021q bridge vlan veth macvlan dummy tun
+  dm_mod dm_multipath dm_service_time dm_crypt raid0 raid1 raid10 raid456 iscsi_tcp iscsi_ibft af_packet ipv6 bonding 8021q bridge vlan veth macvlan dummy tun
   fuse ipmi_si ipmi_devintf tpm_tis tpm_crb sg binfmt_misc nf_tables nft_chain_nat nft_compat xt_comment xt_conntrack ip_tables
   iptable_filter iptable_nat)
 
@@ -58,7 +58,7 @@ services() {
   local unit
   rm -rf "$root"/etc/init.d "$root"/etc/rc?.d
   chroot "$root" systemctl disable --quiet podman.service podman.socket podman-auto-update.service podman-auto-update.timer podman-restart.service \
-    nvmefc-boot-connections.service nvmf-autoconnect.service uuidd.socket remote-fs.target smartmontools.service
+    open-iscsi.service iscsid.service iscsid.socket nvmefc-boot-connections.service nvmf-autoconnect.service uuidd.socket remote-fs.target smartmontools.service
   rm -rf "$root/usr/lib/systemd/system-preset/90-systemd.preset" "$root/usr/lib/modules-load.d/multipath.conf"
   # Each unit that is there is looked at in the first boot, and each generator runs in every boot.
   rm -rf "$root"/usr/lib/systemd/system-generators/systemd-{cryptsetup,debug,getty,gpt-auto,hibernate-resume,integritysetup,rc-local,run,system-update,sysv,veritysetup}-generator \

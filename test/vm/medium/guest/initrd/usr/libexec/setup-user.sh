@@ -3,12 +3,15 @@
 set -eu
 config=/config.ign
 if ! is-live-image; then
+    boot=/dev/disk/by-label/boot
+    # A path that is mounted could become no part of the multipath disk.
+    ! grep -q rd.multipath= /proc/cmdline || boot=/dev/disk/by-label/dm-mpath-boot
     for _ in $(seq 300); do
-        [ -e /dev/disk/by-label/boot ] && break
+        [ -e $boot ] && break
         sleep 0.2
     done
     mkdir -p /run/boot
-    mount -t ext4 -o ro /dev/disk/by-label/boot /run/boot
+    mount -t ext4 -o ro $boot /run/boot
     config=/run/boot/ignition/config.ign
 fi
 if [ -e "$config" ]; then
