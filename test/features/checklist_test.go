@@ -297,7 +297,7 @@ var checklist = []promise{
 	{"a device that hangs", "a program that cannot be killed is given up, and the report leaves the host"},
 	{"programs that warn", "a program's answer is its output, the rest is log"},
 	{"old and new IPAs", "ironic-python-agent 9.4.0 to 13.0.0; what one lacks is said when it starts"},
-	{"a fleet's disks, really", "a real multipath disk, kept RAID and iSCSI root in the tests of `install_coreos`"},
+	{"a fleet's disks, really", "`install_coreos` on a real multipath disk, beside a kept RAID, on an iSCSI root, over a published network"},
 	{"boot partitions of a RAID, really", "boot entries of a software RAID on a real one"},
 }
 

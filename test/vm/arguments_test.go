@@ -21,7 +21,8 @@ func TestArguments(t *testing.T) {
 			{Kind: DiskSCSI, SizeMiB: 1, Serial: "LUN1", WWN: "0x6000097000012000", Paths: 2},
 		},
 		NICs: []NIC{
-			{MAC: "52:54:00:00:00:f1", Tap: "ifabcd-card0"}, {MAC: "52:54:00:00:00:f2", Model: "e1000e"},
+			{MAC: "52:54:00:00:00:f1", Tap: "ifabcd-card0"},
+			{MAC: "52:54:00:00:00:f2", Model: "e1000e"},
 			{MAC: "52:54:00:00:00:f3", Tap: "ifabcd-card2", Onboard: 12399},
 		},
 	}

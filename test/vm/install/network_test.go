@@ -3,6 +3,7 @@
 package install_test
 
 import (
+	"bytes"
 	"fmt"
 	"net/netip"
 	"os"
@@ -20,21 +21,23 @@ import (
 // owners of fleets have published that very document: two bonds by LACP of two cards
 // each, by the names that the firmware gives the cards, and a VLAN with an address on
 // each. The live system comes up with both networks, and fetches the step's program and
-// reports over the first. The switch speaks no LACP: each bond uses one card.
+// reports over the first. The switch speaks no LACP: each bond uses one card. The first
+// network is another one than in the document, where it may be the computer's own.
 func TestAPublishedNetwork(t *testing.T) {
 	needs.Root(t)
 	needs.Program(t, "dnsmasq", "dnsmasq-base")
 	g := NewWithT(t)
 	document, err := os.ReadFile("../../../imagecustomization/network/testdata/fleet/bond-two-bonds-two-vlans.yaml")
 	g.Expect(err).NotTo(HaveOccurred())
+	document = bytes.ReplaceAll(document, []byte("192.0.2."), []byte("203.0.113."))
 	keyfiles, err := network.Keyfiles(document)
 	g.Expect(err).NotTo(HaveOccurred())
 	off := lan.DHCP{Off: true}
 	switched, _ := plug(t, lan.Options{Prefix: netip.MustParsePrefix("172.24.0.1/24"), DHCP: off, VLANs: []lan.VLAN{
-		{ID: 110, Prefix: netip.MustParsePrefix("192.0.2.1/24"), DHCP: off},
+		{ID: 110, Prefix: netip.MustParsePrefix("203.0.113.1/24"), DHCP: off},
 		{ID: 220, Prefix: netip.MustParsePrefix("198.51.100.1/24"), DHCP: off},
 	}})
-	s := newStand(t, "192.0.2.1", func(c *vm.Config) {
+	s := newStand(t, "203.0.113.1", func(c *vm.Config) {
 		c.NICs = nil
 		for n := range 4 {
 			tap, err := switched.Tap(t.Context(), fmt.Sprintf("eno%d", n+1))
@@ -65,8 +68,8 @@ grep -q "^802.3ad " /sys/class/net/bond1/bonding/mode
 ip -d link show bond0.110 | grep -q "vlan protocol 802.1Q id 110"
 ip -d link show bond1.220 | grep -q "vlan protocol 802.1Q id 220"
 [ "$(cat /sys/class/net/bond1.220/mtu)" = 9000 ]
-ip -4 -o address show bond0.110 | grep -q "192.0.2.11/24"
+ip -4 -o address show bond0.110 | grep -q "203.0.113.11/24"
 ip -4 -o address show bond1.220 | grep -q "198.51.100.11/24"
-ip route show default | grep -q "via 192.0.2.1 dev bond0.110 .*metric 100"
-grep -q "nameserver 192.0.2.53" /etc/resolv.conf
+ip route show default | grep -q "via 203.0.113.1 dev bond0.110 .*metric 100"
+grep -q "nameserver 203.0.113.53" /etc/resolv.conf
 ping -c 1 -W 60 -I bond1.220 198.51.100.1`

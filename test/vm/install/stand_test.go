@@ -290,7 +290,7 @@ WantedBy=graphical.target
 func encoded(v any) string {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		panic(fmt.Sprintf("encode plain values: %v", err)) //nolint:forbidigo // plain values are always encoded
+		panic(fmt.Sprintf("encode plain values: %v", err))
 	}
 	return string(raw)
 }

@@ -72,9 +72,9 @@ func TestKeptRAID(t *testing.T) {
 // mirror is the mirror's name for mdadm, and the label of its file system.
 const mirror = "kept"
 
-// letterOfMirror reads the file of the mirror's file system, and writes nothing.
+// letterOfMirror reads the file of the mirror's file system, which has no journal, and writes nothing.
 const letterOfMirror = `letter=$$(for i in {1..60}; do [ -e /dev/disk/by-label/` + mirror + ` ] && break; sleep 1; done; ` +
-	`mkdir -p /run/kept && mount -o ro,noload /dev/disk/by-label/` + mirror + ` /run/kept && cat /run/kept/letter)`
+	`mkdir -p /run/kept && mount -o ro /dev/disk/by-label/` + mirror + ` /run/kept && cat /run/kept/letter)`
 
 // makeMirror makes the mirror with a file on it, and starts it anew as a boot does: an
 // array that nobody has written to since is not written by the kernel either.
@@ -84,7 +84,7 @@ func makeMirror(letter string) string {
 		"udevadm settle",
 		"mdadm --create " + array + " --run --level=1 --raid-devices=2 --homehost=any --name=" + mirror + " /dev/disk/by-id/wwn-0x5000c50000000002 /dev/disk/by-id/wwn-0x5000c50000000003",
 		"mdadm --wait " + array + " || true",
-		"mke2fs -q -L " + mirror + " " + array,
+		"mke2fs -q -t ext2 -L " + mirror + " " + array,
 		"mkdir -p /run/kept",
 		"mount " + array + " /run/kept",
 		"echo " + letter + " >/run/kept/letter",
