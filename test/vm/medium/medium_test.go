@@ -134,7 +134,7 @@ func boot(t *testing.T, want *regexp.Regexp, args ...string) string {
 	go func() { ended <- cmd.Wait() }()
 	defer func() {
 		cancel()
-		_ = <-ended
+		<-ended
 	}()
 	for {
 		raw, _ := os.ReadFile(console) // not there yet
