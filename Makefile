@@ -179,7 +179,7 @@ bench-steps: need-e2e coreos-installer test-tools ## The deploy step on a real s
 # The last line is JSON. Stories of what it finds are replayed by TestStory of the same package.
 .PHONY: model
 model: prerequisites ## Histories of hosts, searched for one in which a machine is touched unasked: DURATION=2h USERS=2 FAULTS=2
-	@MODEL_DURATION='$(or $(DURATION),10m)' MODEL_USERS='$(USERS)' MODEL_FAULTS='$(FAULTS)' go test -vet=off -count 1 -timeout 0 -run TestDeep ./test/model -v | grep -v '^\(=== RUN\|--- PASS\|PASS\|ok\)'
+	@MODEL_DURATION='$(or $(DURATION),10m)' MODEL_USERS='$(USERS)' MODEL_FAULTS='$(FAULTS)' go test -vet=off -count 1 -timeout 0 -run TestDeep ./test/model -v | grep --line-buffered -v '^\(=== RUN\|--- PASS\|PASS\|ok\)'
 
 .PHONY: bench-fleet
 bench-fleet: prerequisites ## A fleet on a real kube-apiserver and the Ironic simulator: HOSTS=1000 REST=1m

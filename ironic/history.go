@@ -68,6 +68,14 @@ func (e historyEntry) isAfter(since time.Time) bool {
 // because it found them cut off by its own end.
 const restartText = "state can't be resumed by conductor"
 
+// syncText begins the error of Ironic's own queries of power, which it makes every minute.
+const syncText = "During sync_power_state"
+
+// LostSight reports whether an error text says that Ironic does not learn from the BMC any more whether the
+// machine is on. It takes the place of any other text, and stays when the BMC answers again: it says
+// nothing about a change of power that Ironic was asked for before.
+func LostSight(text string) bool { return strings.HasPrefix(text, syncText) }
+
 // FailedByRestart reports whether an error text says that an operation was cut
 // off by a restart of Ironic's conductor: nothing is wrong with the machine, and
 // the operation can be asked for again at once.

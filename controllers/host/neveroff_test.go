@@ -86,6 +86,43 @@ func TestRebootOfAMachineThatMustNotBeOff(t *testing.T) {
 	})
 }
 
+// TestARestartIsNotMadeAgainSinceIronicLostSightOfThePower: the error that Ironic has of that is none of the restart.
+func TestARestartIsNotMadeAgainSinceIronicLostSightOfThePower(t *testing.T) {
+	for name, forbidden := range map[string]bool{"where power-off is forbidden": true, "where the machine is switched off for it": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var a asked
+				w := neverOffWorld(t, &a)
+				defer func() { w.stop() }()
+				w.edit(func(h *metal3.BareMetalHost) { h.Spec.DisablePowerOff = forbidden })
+				let(time.Minute)
+				a.since()
+				w.annotate(names.Reboot, `{"mode":"hard"}`)
+				var made []string
+				w.until("asked for", time.Minute, func(*metal3.BareMetalHost) bool {
+					made = append(made, a.since()...)
+					return len(made) > 0
+				})
+				secret := w.readSecret("bmc")
+				good := secret.Data
+				secret.Data = bytesOf(map[string]string{"username": "root", "password": ""})
+				w.g.Expect(w.kube.Update(t.Context(), secret)).To(Succeed(), "so that nobody looks after the end of the restart")
+				let(time.Minute)
+				w.sim.LoseBMC("lab~host-1", "no answer")
+				let(time.Minute)
+				w.sim.FindBMC("lab~host-1", "power on")
+				let(time.Minute)
+				secret = w.readSecret("bmc")
+				secret.Data = good
+				w.g.Expect(w.kube.Update(t.Context(), secret)).To(Succeed())
+				w.until("over", 10*time.Minute, unmarked)
+				let(time.Hour)
+				w.g.Expect(append(made, a.since()...)).To(HaveLen(1))
+			})
+		})
+	}
+}
+
 // TestKilledWhileRestarting kills the controller at each request of a reboot that
 // can only be asked for once, and of a deployment that is started over.
 func TestKilledWhileRestarting(t *testing.T) {

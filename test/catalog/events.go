@@ -31,6 +31,7 @@ var Events = []Event{
 	{host, "PowerOn", false, "Power on was asked for."},
 	{host, "PowerOff", false, "Power off, or a restart, was asked for."},
 	{host, "ForcedReboot", false, "What the machine was doing is started over, on request of a reboot annotation with force."},
+	{host, "RestartNotKnown", true, "Ironic has lost sight of the machine's power since it was asked to restart it: whether it did is not known, and it is not asked again."},
 	{host, "InvalidAnnotationValue", true, "A reboot annotation cannot be read; a soft reboot is assumed."},
 	{host, "Detached", false, "Ironic no longer manages the host."},
 	{host, "Attached", false, "It does again."},

@@ -12,32 +12,6 @@ the watch catches up
 a label on the Secret of a
 annotation paused off a
 Ironic goes on with node-1`,
-	"a deployment that has failed keeps its wish, so that another is not made of nothing": `
-scenario: new
-a label on a
-Ironic goes on with node-0
-Ironic goes on with node-0
-method N for a
-Ironic goes on with node-0
-Ironic goes on with node-0
-restored from a backup of when it was available: a
-a restart of Ironic cuts off node-0; crash after write 5
-time goes by
-image B for a`,
-	"a machine that is registered anew and whose node holds an instance is seen to be in use": `
-scenario: inspecting
-annotation hard forced reboot on a
-image A for a
-Ironic goes on with node-0
-annotation reboot by a client on a
-Ironic goes on with node-0
-Ironic goes on with node-0
-restored from a backup of when it was being deployed: a
-time goes by
-Ironic goes on with node-0
-moved to another cluster without its status: a
-Ironic's database is lost
-Ironic goes on with node-1`,
 	"what Ironic does is seen though the node was not read in full": `
 scenario: provisioned
 image B for a; request 1 is lost
@@ -51,76 +25,6 @@ Ironic goes on with node-1`,
 scenario: inspecting
 Ironic's database is lost; write 1 is refused
 Ironic goes on with node-1`,
-	"what was seen of a node before it was read in full proves nothing": `
-scenario: provisioned by a method
-annotation detached on a
-restored from a backup of when it was being deployed: a; write 4 is lost
-Ironic's database is lost
-Ironic goes on with node-2`,
-	"a deployment that was seen to have ended, and not stored, is not under way": `
-scenario: never off
-annotation other on a
-somebody takes into maintenance node-0
-no cleaning for a
-restored from a backup of when it was being deployed: a
-somebody removes node-0
-Ironic goes on with node-1`,
-	"a host that is said to be external right after a move, and whose image goes, is not given back": `
-scenario: provisioned
-a label on the Secret of a
-restored from a backup of when it was provisioned: a
-moved to another cluster with its status: a; crash after write 1
-externally provisioned a
-no image for a`,
-	"two backups one after the other, the node gone before: neither has the node proven": `
-scenario: inspecting
-Ironic goes on with node-0
-Ironic goes on with node-0
-method M for a
-Ironic goes on with node-0
-Ironic goes on with node-0
-offline a
-annotation detached on a
-Ironic goes on with node-0
-restored from a backup of when it was available: a
-Ironic goes on with node-1
-Ironic goes on with node-1
-restored from a backup of when it was being deployed: a`,
-	"two backups one after the other, the node gone before, and a restart that the first one allows": `
-scenario: provisioned, with a backup of when it was off
-annotation detached on a
-restored from a backup of when it was available: a
-Ironic goes on with node-1
-the watch falls behind
-the watch catches up
-online a
-annotation hard forced reboot on a
-restored from a backup of when it was being deployed: a`,
-	"a wish that goes while its node is gone: a backup of when it was deployed is not believed": `
-scenario: provisioned by a method
-no cleaning for a
-somebody removes node-0
-Ironic goes on with node-1
-Ironic goes on with node-1
-no method for a
-Ironic goes on with node-1
-externally provisioned a; look 2 fails
-restored from a backup of when it was being deployed: a
-Ironic goes on with node-1`,
-	"two backups one after the other, the node gone before: the second one is not believed": `
-scenario: inspecting
-Ironic goes on with node-0
-Ironic goes on with node-0
-method N for a
-Ironic goes on with node-0
-offline a; look 2 fails
-Ironic goes on with node-0
-annotation detached by force on a
-Ironic goes on with node-0
-restored from a backup of when it was available: a
-Ironic goes on with node-1
-restored from a backup of when it was being deployed: a
-Ironic goes on with node-1`,
 	"a reboot that a detachment has cut off is not made once more": `
 scenario: never off
 annotation hard forced reboot on a
@@ -131,20 +35,6 @@ Ironic goes on with node-1
 Ironic fails with node-1
 time goes by
 Ironic goes on with node-1`,
-	"a wish that goes while Ironic's database is lost: a backup of when it was deployed is not believed": `
-scenario: given back
-Ironic goes on with node-0
-Ironic goes on with node-0
-Ironic goes on with node-0
-no cleaning for a
-Ironic loses sight of the power of node-0
-Ironic sees the power of node-0
-offline a
-Ironic's database is lost
-no image for a
-Ironic goes on with node-1
-Ironic goes on with node-1
-restored from a backup of when it was being deployed: a`,
 	"a host that is moved while it is held has its status restored": `
 scenario: never off
 somebody removes node-0
@@ -156,125 +46,11 @@ Ironic's database is lost
 moved to another cluster with its status: a
 annotation hold off a
 Ironic goes on with node-2`,
-	"a deployment that a backup asks for of a node that is gone is not one of before": `
-scenario: given back
-Ironic's database is lost
-Ironic goes on with node-1
-restored from a backup of when it was being deployed: a
-Ironic goes on with node-1
-method N for a
-restored from a backup of when it was given back: a`,
-	"a deployment that a backup asks for is not one that was called off before it began": `
-scenario: available
-method M for a
-no method for a
-Ironic goes on with node-0
-annotation hold on a
-Ironic goes on with node-0
-restored from a backup of when it was being deployed: a
-Ironic goes on with node-0
-restored from a backup of when it was given back: a; look 3 fails`,
-	"a backup of when another deployment was called off does not give back what was deployed since": `
-scenario: deploying by a method
-Ironic fails with node-0
-method N for a
-method M for a
-Ironic goes on with node-0
-Ironic goes on with node-0
-Ironic goes on with node-0
-annotation inspect on a
-restored from a backup of when it was given back: a`,
-	"a host that is external now is adopted though its inspection was cut off": `
-scenario: inspecting
-Ironic goes on with node-0
-Ironic goes on with node-0
-annotation inspect on a
-restored from a backup of when it was available: a; request 4 is refused
-externally provisioned a
-method N for a
-a restart of Ironic cuts off node-0
-time goes by`,
-	"a reboot that a backup holds is not made of another system": `
-scenario: given back
-annotation reboot on a
-Ironic goes on with node-0
-Ironic goes on with node-0
-Ironic goes on with node-0
-restored from a backup of when it was given back: a`,
 	"an image that goes and comes back while it is deployed is deployed once": `
 scenario: deploying
 no image for a; crash after write 1
 image A for a; request 1 is busy
 Ironic goes on with node-0`,
-	"a backup of when a machine was being deployed, its node gone since, and the machine off: it is no free one": `
-scenario: provisioned
-offline a
-no cleaning for a; look 3 fails
-Ironic goes on with node-0
-annotation detached by force on a
-restored from a backup of when it was being deployed: a
-Ironic goes on with node-1`,
-	"a backup of before another deployment, its node gone since: nobody can tell what is on the machine, and it is adopted": `
-scenario: given back
-Ironic goes on with node-0
-Ironic goes on with node-0
-Ironic goes on with node-0
-Ironic's database is lost
-the controller restarts
-restored from a backup of when it was provisioned: a
-Ironic goes on with node-1
-Ironic goes on with node-1`,
-	"a backup of when a machine was given back, while an earlier backup is deployed, does not give that back": `
-scenario: provisioned, with a backup of when it was off
-no image for a
-Ironic goes on with node-0
-restored from a backup of when it was being deployed: a
-Ironic goes on with node-0
-Ironic goes on with node-0
-restored from a backup of when it was given back: a`,
-	"what a restored backup says was sent of the credentials is not believed": `
-scenario: provisioned, with a backup of when it was off
-another password in the Secret of a
-annotation hold on a
-the right password in the Secret of a
-restored from a backup of when it was being deployed: a`,
-	"a backup of before another image was asked for, restored while that is deployed, is not told as what is there": `
-scenario: given back
-Ironic goes on with node-0
-Ironic goes on with node-0
-restored from a backup of when it was provisioned: a`,
-	"a backup of before another image was asked for, and that is deployed, is not told as what is there": `
-scenario: provisioned
-image B for a
-Ironic goes on with node-0
-Ironic goes on with node-0
-restored from a backup of when it was provisioned: a`,
-	"a backup of when a machine was given back does not give back what was deployed since": `
-scenario: provisioned
-image B for a
-Ironic goes on with node-0
-Ironic goes on with node-0
-Ironic goes on with node-0
-restored from a backup of when it was given back: a`,
-	"a backup of when a machine was being deployed does not deploy another system than runs": `
-scenario: provisioned
-image B for a
-Ironic goes on with node-0
-Ironic goes on with node-0
-Ironic goes on with node-0
-restored from a backup of when it was being deployed: a`,
-	"a backup of when a machine was given back does not give back the same that was deployed since": `
-scenario: provisioned
-no image for a
-Ironic goes on with node-0
-Ironic goes on with node-0
-image A for a
-Ironic goes on with node-0
-Ironic goes on with node-0
-restored from a backup of when it was given back: a`,
-	"a backup of before a deployment switches nothing off": `
-scenario: provisioned, with a backup of when it was off
-restored from a backup of when it was available: a`,
 	"a node that is renamed before its id is stored is found by the id that its enrolment named": `
 scenario: provisioned
 Ironic's database is lost; crash after write 1
@@ -353,26 +129,6 @@ Ironic fails with node-0`,
 scenario: externally provisioned
 somebody undeploys node-0
 Ironic fails with node-0`,
-	"a backup of before a deployment, and no node that tells of it, switches nothing off": `
-scenario: provisioned, with a backup of when it was off
-Ironic's database is lost
-restored from a backup of when it was available: a`,
-	"a backup of before a deployment, of a detached host, switches nothing off": `
-scenario: provisioned, with a backup of when it was off
-annotation detached on a
-restored from a backup of when it was available: a`,
-	"a backup of before a deployment, and no node that tells of it, is no free machine": `
-scenario: new
-Ironic goes on with node-0
-Ironic goes on with node-0
-Ironic goes on with node-0
-image A for a; stale cache
-Ironic goes on with node-0
-Ironic goes on with node-0
-annotation detached on a
-restored from a backup of when it was available: a
-Ironic goes on with node-1
-image A for a`,
 	"a host that is detached by its annotation stays so when its status is lost while its node is enrolled": `
 scenario: provisioned
 Ironic's database is lost
@@ -446,39 +202,6 @@ scenario: available
 externally provisioned a; crash after write 1
 not externally provisioned a
 Ironic goes on with node-0`,
-	"a machine of a backup that is left alone is so whichever of its nodes is lost": `
-scenario: provisioned, with a backup of when it was off
-method N for a
-annotation detached on a
-annotation inspect on a
-restored from a backup of when it was available: a
-Ironic goes on with node-1
-Ironic's database is lost
-Ironic's database is lost
-Ironic goes on with node-3`,
-	"a client's key of a backup keeps no machine off that may be in use": `
-scenario: given back
-Ironic goes on with node-0
-annotation forced reboot by a client on a; write 1 is refused
-Ironic goes on with node-0
-no image for a
-restored from a backup of when it was being deployed: a
-Ironic goes on with node-0
-annotation detached by force on a
-restored from a backup of when it was available: a
-Ironic goes on with node-1`,
-	"a machine that was given back since its backup is not adopted": `
-scenario: given back
-Ironic goes on with node-0
-Ironic goes on with node-0
-Ironic goes on with node-0
-annotation inspect on a
-no cleaning for a
-no image for a
-Ironic goes on with node-0
-Ironic goes on with node-0
-Ironic goes on with node-0
-restored from a backup of when it was provisioned: a`,
 	"a deletion that has failed is tried again beside a host that is looked at every few seconds": `
 scenario: two hosts of one Secret
 Ironic goes on with node-1
@@ -490,4 +213,17 @@ the Secret goes of b
 moved to another cluster without its status: b
 Ironic fails with node-0
 time goes by`,
+	"a restart is not made again because Ironic has lost sight of the power since": `
+scenario: never off
+annotation hard forced reboot on a
+an empty password in the Secret of a; stale cache
+Ironic goes on with node-0
+Ironic loses sight of the power of node-0
+Ironic sees the power of node-0
+the right password in the Secret of a`,
+	"a restart that the cache does not show starts the deployment over that has just begun": `
+scenario: available
+image A for a; stale cache
+Ironic goes on with node-0; request 1 is down
+annotation hard forced reboot on a; stale cache`,
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"maps"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -90,7 +91,9 @@ func TestKnown(t *testing.T) {
 
 // TestMended replays what was mended.
 func TestMended(t *testing.T) {
-	for name, text := range mended {
+	all := maps.Clone(mended)
+	maps.Copy(all, mendedBackups)
+	for name, text := range all {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			story, broken, err := Replay(Scenarios(), text)

@@ -173,6 +173,9 @@ func (n *node) blind() bool {
 	return n.PowerState == "" && !n.works() && n.ProvisionState != ironic.StateEnroll
 }
 
+// lostSight is the error of a query of power that Ironic makes itself.
+const lostSight = "During sync_power_state, max retries exceeded: the BMC did not answer"
+
 // byHand is why a person takes a node into maintenance.
 const byHand = "somebody works on it"
 
@@ -242,7 +245,7 @@ var nodeMoves = []move{
 		fault, "Ironic loses sight of the power of", "", func(w *World, id string) bool { n := w.nodes[id]; return n.PowerState != "" && !n.works() },
 		func(w *World, id string) {
 			w.later(moment)
-			w.change(id, func(n *node) { n.PowerState, n.LastError = "", "the BMC did not answer" })
+			w.change(id, func(n *node) { n.PowerState, n.LastError = "", lostSight })
 		},
 	},
 	powerSeen,

@@ -138,8 +138,9 @@ func deploy(w *World, id string, t ironic.Transition) {
 			delete(w.fresh, key)
 		}
 		a := w.asked[key]
-		a.Restarts = 0 // what was asked for before is not meant for what comes
-		a.Anew = w.host(key).DeletionTimestamp != nil || differs(w.host(key), wish)
+		a.Restarts = 0                  // what was asked for before is not meant for what comes
+		before, hidden := w.before[key] // a restart that the cache does not show may be meant for this one
+		a.Anew = w.host(key).DeletionTimestamp != nil || differs(w.host(key), wish) || hidden && forced(w.host(key)) > forced(before)
 		w.asked[key] = a
 	}
 	w.machines[n.address] = w.machines[n.address].with(partial)

@@ -149,6 +149,10 @@ func restart(o *Observed, d *Decision, m Mark) {
 		d.do(Announce{Mark: again})
 	case n.UpdatedAt.Equal(m.Since):
 		askRestart(o, d, m)
+	case ironic.LostSight(n.LastError):
+		d.warn("RestartNotKnown", "Ironic was asked to restart the machine, and has lost sight of its power since: whether it was restarted is not known, "+
+			"and it is not restarted again. Set the annotation "+names.Reboot+" anew if it is to be")
+		dropMark(d)
 	case n.LastError != "":
 		fail(o, d, metal3.PowerManagementError, "", "Ironic could not restart the machine: "+n.LastError)
 	default:
@@ -172,7 +176,7 @@ func offOnce(o *Observed, d *Decision, r reboot, m *Mark) {
 		off := markNow(o, n)
 		off.Off = true
 		d.do(Announce{Mark: off})
-	case n.UpdatedAt.Equal(m.Since), n.LastError != "":
+	case n.UpdatedAt.Equal(m.Since), n.LastError != "" && !ironic.LostSight(n.LastError):
 		if !neverOff(o, d, r) {
 			switchOff(o, d, r)
 		}
