@@ -118,6 +118,7 @@ func TestARestartIsNotMadeAgainSinceIronicLostSightOfThePower(t *testing.T) {
 				w.until("over", 10*time.Minute, unmarked)
 				let(time.Hour)
 				w.g.Expect(append(made, a.since()...)).To(HaveLen(1))
+				w.g.Expect(count1(w.events.list(), "RestartNotKnown")).To(Equal(1))
 			})
 		})
 	}

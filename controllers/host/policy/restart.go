@@ -150,8 +150,7 @@ func restart(o *Observed, d *Decision, m Mark) {
 	case n.UpdatedAt.Equal(m.Since):
 		askRestart(o, d, m)
 	case ironic.LostSight(n.LastError):
-		d.warn("RestartNotKnown", "Ironic was asked to restart the machine, and has lost sight of its power since: whether it was restarted is not known, "+
-			"and it is not restarted again. Set the annotation "+names.Reboot+" anew if it is to be")
+		restartNotKnown(d)
 		dropMark(d)
 	case n.LastError != "":
 		fail(o, d, metal3.PowerManagementError, "", "Ironic could not restart the machine: "+n.LastError)
@@ -181,9 +180,18 @@ func offOnce(o *Observed, d *Decision, r reboot, m *Mark) {
 			switchOff(o, d, r)
 		}
 	default:
+		if ironic.LostSight(n.LastError) {
+			restartNotKnown(d)
+		}
 		settle(o, d)
 		restarted(d, m)
 	}
+}
+
+// restartNotKnown tells of a restart that was asked for before Ironic lost sight of the machine's power.
+func restartNotKnown(d *Decision) {
+	d.warn("RestartNotKnown", "Ironic was asked to restart the machine, and has lost sight of its power since: whether it was restarted is not known, "+
+		"and it is not restarted again. Set the annotation "+names.Reboot+" anew if it is to be")
 }
 
 // restarted takes off the host what asked for a restart that is made: in one write, so
