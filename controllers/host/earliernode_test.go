@@ -117,17 +117,7 @@ func TestARestartIsNotMadeAgainByAnotherNode(t *testing.T) {
 				var a asked
 				w := neverOffWorld(t, &a)
 				defer func() { w.stop() }()
-				w.edit(func(h *metal3.BareMetalHost) { h.Spec.DisablePowerOff = forbidden })
-				let(time.Minute)
-				a.since()
-				w.edit(func(h *metal3.BareMetalHost) {
-					h.Annotations = map[string]string{names.Reboot: `{"mode":"hard"}`}
-				})
-				var made []string
-				w.until("asked for", time.Minute, func(*metal3.BareMetalHost) bool {
-					made = append(made, a.since()...)
-					return len(made) > 0
-				})
+				w.askedToRestart(&a, forbidden)
 				w.annotate(names.Detached, `{"force":true}`)
 				w.until("detached", 10*time.Minute, detached)
 				a.since()

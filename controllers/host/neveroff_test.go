@@ -30,6 +30,21 @@ func neverOffWorld(t *testing.T, a *asked) *world {
 	return w
 }
 
+// askedToRestart has a hard restart asked for, and returns what Ironic was asked first, where power-off is
+// forbidden or not.
+func (w *world) askedToRestart(a *asked, forbidden bool) (made []string) {
+	w.t.Helper()
+	w.edit(func(h *metal3.BareMetalHost) { h.Spec.DisablePowerOff = forbidden })
+	let(time.Minute)
+	a.since()
+	w.annotate(names.Reboot, `{"mode":"hard"}`)
+	w.until("asked for", time.Minute, func(*metal3.BareMetalHost) bool {
+		made = append(made, a.since()...)
+		return len(made) > 0
+	})
+	return made
+}
+
 // unmarked reports a host whose reboot is over.
 func unmarked(h *metal3.BareMetalHost) bool {
 	_, wanted := h.Annotations[names.Reboot]
@@ -94,15 +109,7 @@ func TestARestartIsNotMadeAgainSinceIronicLostSightOfThePower(t *testing.T) {
 				var a asked
 				w := neverOffWorld(t, &a)
 				defer func() { w.stop() }()
-				w.edit(func(h *metal3.BareMetalHost) { h.Spec.DisablePowerOff = forbidden })
-				let(time.Minute)
-				a.since()
-				w.annotate(names.Reboot, `{"mode":"hard"}`)
-				var made []string
-				w.until("asked for", time.Minute, func(*metal3.BareMetalHost) bool {
-					made = append(made, a.since()...)
-					return len(made) > 0
-				})
+				made := w.askedToRestart(&a, forbidden)
 				secret := w.readSecret("bmc")
 				good := secret.Data
 				secret.Data = bytesOf(map[string]string{"username": "root", "password": ""})

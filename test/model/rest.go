@@ -22,17 +22,18 @@ func (r *run) comesToRest(w *World, known func(uint64) bool) (tail []string, bro
 	began, been := w.Now, map[uint64]map[types.NamespacedName]time.Time{}
 	for range longLife {
 		key := w.hash()
-		if known(key) {
-			return nil, ""
-		}
 		due, again := been[key]
-		if !again {
+		waits := w.waits(due)
+		switch {
+		case known(key):
+			return nil, ""
+		case !again:
 			been[key] = maps.Clone(w.timers)
-		} else if waits := w.waits(due); waits > 0 {
+		case waits > 0:
 			w.later(waits)
 			r.toRest(w)
 			continue
-		} else { // it goes round, as a host does that is looked at every few minutes
+		default: // it goes round, as a host does that is looked at every few minutes
 			w.checkAll()
 			w.checkRecovered()
 			return tail, w.broken
