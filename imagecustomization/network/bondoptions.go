@@ -92,6 +92,13 @@ func (b *bond) takeOptions(o *object, prefix string) {
 	b.agree(o, prefix, has)
 }
 
+// takesPortsMAC tells that the bond's address is that of its active port.
+func (b *bond) takesPortsMAC() bool {
+	return slices.ContainsFunc(b.options, func(o [2]string) bool {
+		return o[0] == "fail_over_mac" && (o[1] == "active" || o[1] == "1")
+	})
+}
+
 // agree refuses options that contradict each other.
 func (b *bond) agree(o *object, prefix string, has map[string]string) {
 	interval, targets := has["arp_interval"] != "" && has["arp_interval"] != "0", has["arp_ip_target"] != ""

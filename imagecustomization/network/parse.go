@@ -115,6 +115,7 @@ func parseInterface(o *object) *iface {
 	if i.kind == "bond" || i.kind == "bridge" {
 		i.copyMAC = o.name("copy-mac-from")
 	}
+	i.agreeOnMAC(o)
 	if i.kind == "" {
 		return i // what a type has that is not translated says nothing more
 	}
@@ -123,6 +124,21 @@ func parseInterface(o *object) *iface {
 	}
 	o.done()
 	return i
+}
+
+// agreeOnMAC refuses an address for a bond that takes over its active port's; nmstatectl
+// and NetworkManager refuse it as well.
+func (i *iface) agreeOnMAC(o *object) {
+	if i.bond.mode != "active-backup" || !i.bond.takesPortsMAC() {
+		return
+	}
+	const why = "fail_over_mac active has the bond take the address of its active port; leave one of the two out"
+	if i.setMAC != "" {
+		o.refuse(o.at("mac-address"), why)
+	}
+	if i.copyMAC != "" {
+		o.refuse(o.at("copy-mac-from"), why)
+	}
 }
 
 // maxMTU is the largest MTU of the type; the kernel knows that of those that are not

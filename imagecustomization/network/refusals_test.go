@@ -143,6 +143,8 @@ func refusals() []refusal {
 		{"arp_validate", bondOf("802.3ad", "arp_validate: all"), ".options.arp_validate: mode 802.3ad"},
 		{"downdelay", bondOf("balance-rr", "downdelay: -1"), ".options.downdelay"},
 		{"fail_over_mac", bondOf("active-backup", "fail_over_mac: 3"), ".options.fail_over_mac"},
+		{"address of a bond that takes its port's", "interfaces: [{name: b, type: bond, mac-address: \"52:54:00:00:00:01\", link-aggregation: {mode: active-backup, options: {fail_over_mac: active}}}]", "interfaces[0].mac-address: fail_over_mac active"},
+		{"port whose address a bond copies that takes its active one's", "interfaces: [{name: b, type: bond, copy-mac-from: eth0, link-aggregation: {mode: \"1\", options: {fail_over_mac: 1}}}]", "interfaces[0].copy-mac-from: fail_over_mac active"},
 		{"lacp_rate", bondOf("802.3ad", "lacp_rate: medium"), ".options.lacp_rate"},
 		{"lp_interval", bondOf("balance-tlb", "lp_interval: 0"), ".options.lp_interval"},
 		{"miimon", bondOf("balance-rr", "miimon: abc"), ".options.miimon: want a number from 0"},
