@@ -140,6 +140,20 @@ type KubernetesSettings struct {
 	// VIPImage is the full reference of kube-vip's image, which carries an API VIP; empty for keepalived
 	// of the installed image.
 	VIPImage string `json:"vip_image,omitempty"`
+	// CRISocket is where the container runtime listens, with unix://; empty for containerd's.
+	CRISocket string `json:"cri_socket,omitempty"`
+	// Mirrors say where the images of a registry are found first.
+	Mirrors []Mirror `json:"mirrors,omitempty"`
+}
+
+// Mirror is a registry that has the images of another one.
+type Mirror struct {
+	// Registry is the other one, HOST or HOST:PORT, as images name it.
+	Registry string `json:"registry"`
+	// URLs are the mirrors, tried in order before the registry itself.
+	URLs []string `json:"urls"`
+	// CA is the mirrors' certificate authority in PEM; empty for those that the system trusts.
+	CA string `json:"ca,omitempty"`
 }
 
 // Program is something that the installed system fetches.
@@ -150,6 +164,9 @@ type Program struct {
 	Checksum string `json:"checksum"`
 	// Kind is sysext or archive (tar, gzip; unpacked below /).
 	Kind string `json:"kind"`
+	// Name is the extension's, which its release file ends with; empty for the file name of
+	// the URL without .raw.
+	Name string `json:"name,omitempty"`
 }
 
 // Made is what a source made. All of it is secret.

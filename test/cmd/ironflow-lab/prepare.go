@@ -15,7 +15,7 @@ func newPrepareCommand() *cobra.Command {
 	var agent, checkOnly bool
 	cmd := &cobra.Command{
 		Use:   "prepare",
-		Short: "Check the prerequisites, build the control plane and install Ironic, unless that is done",
+		Short: "Check the prerequisites, build the control plane and kubeadm and install Ironic, unless that is done",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if checkOnly {
@@ -23,6 +23,9 @@ func newPrepareCommand() *cobra.Command {
 			}
 			report := progress.Lines(cmd.ErrOrStderr())
 			if err := lab.Prepare(cmd.Context(), everything(cacheDir), report); err != nil {
+				return err
+			}
+			if _, err := lab.Kubeadm(cmd.Context(), cacheDir, report); err != nil {
 				return err
 			}
 			if agent {

@@ -1,0 +1,276 @@
+package units_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/sources/kubernetes/units"
+)
+
+// machine is a folder that stands for a host's root, with programs that write down how
+// they are called.
+type machine struct {
+	t    *testing.T
+	root string
+}
+
+// newMachine has a host's scripts, with the folders of a system below root.
+func newMachine(t *testing.T, h units.Host) *machine {
+	t.Helper()
+	m := &machine{t: t, root: t.TempDir()}
+	_, scripts := units.For(h)
+	for _, s := range scripts {
+		text := strings.NewReplacer("/etc/", m.root+"/etc/", "/var/lib/", m.root+"/var/lib/", "--directory /", "--directory "+m.root).Replace(s.Text)
+		m.write(units.Folder+"/"+s.Name, text)
+	}
+	for _, name := range []string{"systemctl", "kubeadm", "kubelet", "kubectl", "curl", "systemd-sysext", "ip"} {
+		m.program(name, "")
+	}
+	return m
+}
+
+func (m *machine) write(path, text string) {
+	m.t.Helper()
+	file := filepath.Join(m.root, path)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		m.t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o700); err != nil { //nolint:gosec // a program
+		m.t.Fatal(err)
+	}
+}
+
+// program replaces a program by shell text.
+func (m *machine) program(name, text string) {
+	m.write("bin/"+name, fmt.Sprintf("#!/bin/bash\necho \"%s $*\" >>%s/calls\n%s\n", name, m.root, text))
+}
+
+// run runs a script and tells whether it has succeeded.
+func (m *machine) run(name string) bool {
+	m.t.Helper()
+	command := exec.CommandContext(m.t.Context(), "/bin/bash", filepath.Join(m.root, units.Folder, name))
+	command.Env = []string{
+		"PATH=" + m.root + "/bin:/usr/sbin:/usr/bin:/sbin:/bin", "ROOT=" + m.root,
+		"NODE=n1", "ENDPOINT=192.0.2.1:6443", "VERSION=v1.37.1", "RUNTIME=containerd.service", "ADDRESS=192.0.2.9",
+	}
+	out, err := command.CombinedOutput()
+	m.t.Logf("%s: %v\n%s", name, err, out)
+	return err == nil
+}
+
+// calls are the calls of programs since the last time, that of mere questions left out.
+func (m *machine) calls() string {
+	raw, _ := os.ReadFile(filepath.Join(m.root, "calls"))
+	_ = os.Remove(filepath.Join(m.root, "calls"))
+	return strings.ReplaceAll(string(raw), m.root, "")
+}
+
+// authorities puts what a host of the control plane gets.
+func (m *machine) authorities() {
+	for _, name := range []string{"ca.crt", "ca.key", "front-proxy-ca.crt", "front-proxy-ca.key", "sa.key", "sa.pub", "etcd/ca.crt", "etcd/ca.key"} {
+		m.write(units.Folder+"/pki/"+name, "ours: "+name)
+	}
+}
+
+func (m *machine) has(path string) bool {
+	_, err := os.Stat(filepath.Join(m.root, path))
+	return err == nil
+}
+
+const joined = "/var/lib/ironflow/kubernetes/joined"
+
+// TestInitBeginsAgain: what a loss of power has left half written is made anew, and the
+// data of etcd stays.
+func TestInitBeginsAgain(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t, units.Host{First: true})
+	m.authorities()
+	m.program("kubeadm", `[ "$(cat $ROOT/etc/kubernetes/pki/etcd/ca.key)" = "ours: etcd/ca.key" ] && [ "$(stat -c %a $ROOT/etc/kubernetes/pki/sa.key)" = 600 ] && exit 1; exit 2`)
+	g.Expect(m.run("init.sh")).To(BeFalse())
+	g.Expect(m.calls()).To(ContainSubstring("kubeadm init --config /etc/ironflow/kubernetes/kubeadm.yaml"))
+	g.Expect(m.has(joined)).To(BeFalse(), "it did not succeed")
+
+	for _, half := range []string{"etc/kubernetes/admin.conf", "etc/kubernetes/kubelet.conf", "etc/kubernetes/pki/apiserver.crt", "etc/kubernetes/pki/ca.key", "var/lib/etcd/member/wal/0", "etc/kubernetes/manifests/etcd.yaml"} {
+		m.write(half, "")
+	}
+	m.program("kubeadm", `[ ! -e $ROOT/etc/kubernetes/admin.conf ] && [ ! -e $ROOT/etc/kubernetes/pki/apiserver.crt ] && [ "$(cat $ROOT/etc/kubernetes/pki/ca.key)" = "ours: ca.key" ]`)
+	g.Expect(m.run("init.sh")).To(BeTrue())
+	g.Expect(m.has(joined)).To(BeTrue())
+	g.Expect(m.has("var/lib/etcd/member/wal/0")).To(BeTrue())
+	g.Expect(m.has("etc/kubernetes/manifests/etcd.yaml")).To(BeTrue())
+	g.Expect(m.calls()).NotTo(ContainSubstring("reset"))
+}
+
+// TestJoinWaitsAndTouchesNothing: the cluster may need the etcd that runs here.
+func TestJoinWaitsAndTouchesNothing(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t, units.Host{})
+	m.authorities()
+	m.write("etc/kubernetes/kubelet.conf", "kept")
+	m.program("curl", "exit 7")
+	g.Expect(m.run("join.sh")).To(BeFalse())
+	g.Expect(m.calls()).NotTo(Or(ContainSubstring("systemctl"), ContainSubstring("kubeadm"), ContainSubstring("kubectl")))
+	g.Expect(m.has("etc/kubernetes/kubelet.conf")).To(BeTrue())
+}
+
+func TestAWorkerJoins(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t, units.Host{})
+	m.write(units.Folder+"/pki/ca.crt", "ours: ca.crt")
+	g.Expect(m.run("join.sh")).To(BeTrue())
+	calls := m.calls()
+	g.Expect(calls).To(ContainSubstring("--cacert /etc/ironflow/kubernetes/pki/ca.crt"))
+	g.Expect(calls).To(ContainSubstring("kubeadm join --config /etc/ironflow/kubernetes/kubeadm.yaml"))
+	g.Expect(calls).NotTo(ContainSubstring("delete node"))
+	g.Expect(m.has(joined)).To(BeTrue())
+}
+
+// TestAJoinThatWasCompleteIsNotMadeAgain: only the mark was lost.
+func TestAJoinThatWasCompleteIsNotMadeAgain(t *testing.T) {
+	for name, labels := range map[string]string{"": "a=b", "ca.key": "node-role.kubernetes.io/control-plane="} {
+		t.Run("authorities: "+name, func(t *testing.T) {
+			g := NewWithT(t)
+			m := newMachine(t, units.Host{})
+			if name != "" {
+				m.authorities()
+			}
+			m.write("etc/kubernetes/kubelet.conf", "whole")
+			m.program("kubectl", "echo 'n1 Ready <none> 1h v1.37.1 "+labels+"'")
+			g.Expect(m.run("join.sh")).To(BeTrue())
+			g.Expect(m.calls()).NotTo(ContainSubstring("kubeadm"))
+			g.Expect(m.has(joined)).To(BeTrue())
+		})
+	}
+}
+
+// TestAControlPlaneThatWasInterruptedJoinsAgain: its node may be there, and is not yet
+// one of the control plane. The kubelet is started again whatever happens.
+func TestAControlPlaneThatWasInterruptedJoinsAgain(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t, units.Host{})
+	m.authorities()
+	m.write("etc/kubernetes/kubelet.conf", "whole")
+	m.program("kubectl", "echo 'n1 Ready <none> 1h v1.37.1 a=b'")
+	m.program("kubeadm", `[ "$1" = init ] || exit 1`)
+	g.Expect(m.run("join.sh")).To(BeFalse())
+	calls := m.calls()
+	g.Expect(calls).To(MatchRegexp(`(?s)systemctl stop kubelet.*kubeadm init phase kubeconfig admin.*delete node n1.*kubeadm join.*systemctl start --no-block kubelet`))
+	g.Expect(m.has(joined)).To(BeFalse())
+	m.program("kubeadm", "")
+	g.Expect(m.run("join.sh")).To(BeTrue())
+	g.Expect(m.has(joined)).To(BeTrue())
+}
+
+// TestMissingProgramsAreNamed: a person has to put them there.
+func TestMissingProgramsAreNamed(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t, units.Host{First: true})
+	m.authorities()
+	g.Expect(os.Remove(filepath.Join(m.root, "bin/kubeadm"))).To(Succeed())
+	if _, err := exec.LookPath("kubeadm"); err == nil {
+		t.Skip("this computer has kubeadm itself")
+	}
+	g.Expect(m.run("init.sh")).To(BeFalse())
+	g.Expect(m.calls()).NotTo(ContainSubstring("systemctl"))
+}
+
+// TestManifestsAreAppliedUntilAllAreTaken: each is tried each time.
+func TestManifestsAreAppliedUntilAllAreTaken(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t, units.Host{First: true, Manifests: true})
+	m.write(units.Folder+"/manifests/0000-a.yaml", "a")
+	m.write(units.Folder+"/manifests/0001-b.yaml", "b")
+	g.Expect(m.run("manifests.sh")).To(BeFalse(), "the cluster is not there yet")
+	g.Expect(m.calls()).To(BeEmpty())
+	m.write(joined, "")
+	m.program("kubectl", `[[ "$*" != *0000-a* ]]`)
+	g.Expect(m.run("manifests.sh")).To(BeFalse())
+	g.Expect(m.calls()).To(MatchRegexp(`(?s)0000-a\.yaml.*0001-b\.yaml`))
+	g.Expect(m.has("/var/lib/ironflow/kubernetes/applied")).To(BeFalse())
+	m.program("kubectl", "")
+	g.Expect(m.run("manifests.sh")).To(BeTrue())
+	g.Expect(m.has("/var/lib/ironflow/kubernetes/applied")).To(BeTrue())
+}
+
+// TestPrograms: what has another checksum is not installed, and nothing is fetched twice.
+func TestPrograms(t *testing.T) {
+	g := NewWithT(t)
+	const sum = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824" // of hello
+	m := newMachine(t, units.Host{})
+	m.write(units.Folder+"/"+units.Programs, "sysext kubernetes sha256sum "+sum+" https://mirror.example/k.raw\n")
+	fetch := func(text string) {
+		m.program("curl", `while [ "$1" != --output ]; do shift; done; printf '`+text+`' >"$2"`)
+	}
+	fetch("hullo")
+	g.Expect(m.run("programs.sh")).To(BeFalse())
+	g.Expect(m.has("/var/lib/extensions/kubernetes.raw")).To(BeFalse())
+	g.Expect(m.calls()).NotTo(ContainSubstring("systemctl"))
+	fetch("hello")
+	g.Expect(m.run("programs.sh")).To(BeTrue())
+	g.Expect(m.has("/var/lib/extensions/kubernetes.raw")).To(BeTrue())
+	g.Expect(m.calls()).To(MatchRegexp(`(?s)curl .*systemd-sysext refresh.*daemon-reload.*systemctl start containerd.service`))
+	g.Expect(m.run("programs.sh")).To(BeTrue(), "at the next start")
+	g.Expect(m.calls()).NotTo(ContainSubstring("curl"))
+}
+
+// TestAnArchiveIsUnpacked: links to folders stay links, as /usr/local is one on CoreOS.
+func TestAnArchiveIsUnpacked(t *testing.T) {
+	g := NewWithT(t)
+	m := newMachine(t, units.Host{})
+	m.write("archive/usr/local/bin/tool", "tool")
+	archive := filepath.Join(m.root, "a.tgz")
+	out, err := exec.CommandContext(t.Context(), "tar", "-czf", archive, "-C", m.root+"/archive", "usr").CombinedOutput()
+	g.Expect(err).NotTo(HaveOccurred(), string(out))
+	out, err = exec.CommandContext(t.Context(), "sha512sum", archive).Output()
+	g.Expect(err).NotTo(HaveOccurred())
+	m.write("var/usrlocal/bin/other", "other")
+	g.Expect(os.Mkdir(filepath.Join(m.root, "usr"), 0o700)).To(Succeed())
+	g.Expect(os.Symlink("../var/usrlocal", filepath.Join(m.root, "usr/local"))).To(Succeed())
+	m.write(units.Folder+"/"+units.Programs, "archive cni sha512sum "+strings.Fields(string(out))[0]+" https://mirror.example/a.tgz\n")
+	m.program("curl", `while [ "$1" != --output ]; do shift; done; cp `+archive+` "$2"`)
+	g.Expect(m.run("programs.sh")).To(BeTrue())
+	g.Expect(m.has("var/usrlocal/bin/tool")).To(BeTrue())
+	g.Expect(m.has("var/usrlocal/bin/other")).To(BeTrue())
+	g.Expect(m.calls()).NotTo(ContainSubstring("systemd-sysext"))
+}
+
+// TestTheCardWithTheHostsAddressCarriesTheVIP: its name is known on the host alone.
+func TestTheCardWithTheHostsAddressCarriesTheVIP(t *testing.T) {
+	for name, tc := range map[string]struct{ template, target, restarted string }{
+		"keepalived": {units.Keepalived, "etc/keepalived/keepalived.conf", "systemctl restart keepalived.service"},
+		"kube-vip":   {units.KubeVIP, "etc/kubernetes/manifests/kube-vip.yaml", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			m := newMachine(t, units.Host{VIP: true, Keepalived: name == "keepalived"})
+			m.write(units.Folder+"/"+tc.template, "interface @INTERFACE@\n")
+			g.Expect(m.run("vip.sh")).To(BeFalse(), "no card has the address yet")
+			g.Expect(m.has(tc.target)).To(BeFalse())
+			m.program("ip", `echo "3: bond0    inet 192.0.2.9/24 brd 192.0.2.255 scope global bond0"`)
+			g.Expect(m.run("vip.sh")).To(BeTrue())
+			raw, err := os.ReadFile(filepath.Join(m.root, tc.target))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(string(raw)).To(Equal("interface bond0\n"))
+			g.Expect(m.calls()).To(ContainSubstring(tc.restarted))
+		})
+	}
+}
+
+// TestScriptsAreBash has bash read every script.
+func TestScriptsAreBash(t *testing.T) {
+	for _, h := range []units.Host{{First: true, Manifests: true, VIP: true, Keepalived: true}, {}} {
+		_, scripts := units.For(h)
+		for _, s := range scripts {
+			command := exec.CommandContext(t.Context(), "/bin/bash", "-n")
+			command.Stdin = strings.NewReader(s.Text)
+			out, err := command.CombinedOutput()
+			NewWithT(t).Expect(err).NotTo(HaveOccurred(), "%s: %s", s.Name, out)
+		}
+	}
+}
