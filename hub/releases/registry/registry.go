@@ -1,0 +1,272 @@
+// Package registry reads release images of OpenShift over the registry API: which
+// version one is, for which architectures, and which images an installation needs.
+//
+// Mirrors are tried in the order of the site's settings (see [Mirrors]), with a pull
+// secret, and what each of them answered is part of the error. What was read is kept by
+// digest. It runs nothing and unpacks nothing to disk. The main type is [Reader].
+package registry
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+)
+
+// Release is what a release image says of itself.
+type Release struct {
+	// Digest is that of the image, or of its list where it is for several architectures.
+	Digest string
+	// Version is that of the release: 4.20.1.
+	Version string
+	// Architectures are those of the image in the protocol's words: x86_64, arm64 and so on, sorted.
+	Architectures []string
+	// Images are the references of the release's images by name: installer, cli and so on.
+	Images map[string]string
+}
+
+// Needs are the names of the images that an installation has to be able to pull before
+// the cluster can pull for itself.
+var Needs = []string{"baremetal-installer", "cli", "installer", "machine-config-operator", "must-gather"}
+
+// Needed are the references of [Needs] that the release has, with its own image first.
+func (r Release) Needed(image string) []string {
+	out := []string{image}
+	for _, n := range Needs {
+		if ref := r.Images[n]; ref != "" {
+			out = append(out, ref)
+		}
+	}
+	return out
+}
+
+// Reader reads releases. The zero value uses no mirrors and the system's authorities.
+// It may be used by many goroutines, and must not be copied.
+type Reader struct {
+	// Mirrors of the site.
+	Mirrors Mirrors
+	// CA are certificate authorities in PEM that are trusted beside the system's.
+	CA []byte
+	// Timeout bounds what one place may take; zero means one minute.
+	Timeout time.Duration
+
+	mu   sync.Mutex
+	kept []Release // the oldest first
+}
+
+const (
+	// maxKept is how many releases are kept.
+	maxKept = 64
+	// defaultTimeout is that of one place.
+	defaultTimeout = time.Minute
+)
+
+// Attempt is one place that was asked, and what it answered.
+type Attempt struct {
+	// Image is the reference as it was asked for there.
+	Image string
+	// Answer is why it could not be read, without credentials.
+	Answer string
+}
+
+// Refused is the error of a release that no place gave.
+type Refused struct {
+	// Image is the release as the user named it.
+	Image    string
+	Attempts []Attempt
+}
+
+// Error says each attempt.
+func (r *Refused) Error() string {
+	text := "release image " + r.Image + " could not be read"
+	for _, a := range r.Attempts {
+		text += "; " + a.Image + ": " + a.Answer
+	}
+	if len(r.Attempts) == 0 {
+		text += ": the site's settings leave no place to ask; add a mirror for it"
+	}
+	return text
+}
+
+// Release reads the release image, a full reference, with a pull secret, which may be
+// empty.
+func (r *Reader) Release(ctx context.Context, image, pullSecret string) (Release, error) {
+	if _, err := name.ParseReference(image, name.StrictValidation); err != nil {
+		return Release{}, fmt.Errorf("release image %q: want a full reference with a tag or a digest, such as registry.example/ocp/release@sha256:…: %w", image, err)
+	}
+	secret, err := parseSecret(pullSecret)
+	if err != nil {
+		return Release{}, err
+	}
+	authorities, err := r.authorities()
+	if err != nil {
+		return Release{}, err
+	}
+	refused := &Refused{Image: image}
+	for _, p := range r.Mirrors.places(image) {
+		release, err := r.at(ctx, p, secret, authorities)
+		if err == nil {
+			return release, nil
+		}
+		if ctx.Err() != nil {
+			return Release{}, fmt.Errorf("release image %s: %w", image, context.Cause(ctx))
+		}
+		refused.Attempts = append(refused.Attempts, Attempt{p.image, secret.explain(err, p)})
+	}
+	return Release{}, refused
+}
+
+func (r *Reader) authorities() (*x509.CertPool, error) {
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if len(r.CA) > 0 && !pool.AppendCertsFromPEM(r.CA) {
+		return nil, errors.New("certificate authorities of the release registries: no certificate in PEM")
+	}
+	return pool, nil
+}
+
+// at reads the release at one place.
+func (r *Reader) at(ctx context.Context, p place, secret secret, authorities *x509.CertPool) (Release, error) {
+	timeout := r.Timeout
+	if timeout <= 0 {
+		timeout = defaultTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	options := []name.Option{name.StrictValidation}
+	if p.insecure {
+		options = append(options, name.Insecure)
+	}
+	ref, err := name.ParseReference(p.image, options...)
+	if err != nil {
+		return Release{}, err
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()                                                                //nolint:forcetypeassert // net/http says so
+	transport.TLSClientConfig = &tls.Config{RootCAs: authorities, MinVersion: tls.VersionTLS12, InsecureSkipVerify: p.insecure} //nolint:gosec // as the site's settings say of this place
+	defer transport.CloseIdleConnections()
+	with := []remote.Option{
+		remote.WithContext(ctx), remote.WithAuth(secret.of(ref.Context().Name())), remote.WithUserAgent("ironflow"),
+		remote.WithTransport(guarded{transport, p.insecure}), remote.WithRetryBackoff(remote.Backoff{Steps: 2, Duration: 100 * time.Millisecond}),
+	}
+	found, err := remote.Get(ref, with...)
+	if err != nil {
+		return Release{}, err
+	}
+	if kept, ok := r.get(found.Digest.String()); ok {
+		return kept, nil
+	}
+	release, err := read(found)
+	if err != nil {
+		return Release{}, err
+	}
+	r.put(release)
+	return release, nil
+}
+
+func (r *Reader) get(digest string) (Release, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := slices.IndexFunc(r.kept, func(one Release) bool { return one.Digest == digest })
+	if i < 0 {
+		return Release{}, false
+	}
+	return r.kept[i], true
+}
+
+func (r *Reader) put(release Release) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kept = append(r.kept, release)
+	if extra := len(r.kept) - maxKept; extra > 0 {
+		r.kept = slices.Delete(r.kept, 0, extra)
+	}
+}
+
+// read reads an image, or the first one of a list.
+func read(found *remote.Descriptor) (Release, error) {
+	out := Release{Digest: found.Digest.String()}
+	var image v1.Image
+	var err error
+	if found.MediaType.IsIndex() {
+		image, out.Architectures, err = first(found)
+	} else {
+		image, err = found.Image()
+	}
+	if err != nil {
+		return out, err
+	}
+	if len(out.Architectures) == 0 {
+		config, err := image.ConfigFile()
+		if err != nil {
+			return out, err
+		}
+		out.Architectures = []string{architecture(config.Architecture)}
+	}
+	return out, contents(image, &out)
+}
+
+// first is the first image of a list, and the architectures of all of them.
+func first(found *remote.Descriptor) (v1.Image, []string, error) {
+	index, err := found.ImageIndex()
+	if err != nil {
+		return nil, nil, err
+	}
+	manifest, err := index.IndexManifest()
+	if err != nil {
+		return nil, nil, err
+	}
+	var image v1.Image
+	var architectures []string
+	for _, m := range manifest.Manifests {
+		if m.Platform == nil || m.Platform.Architecture == "" || m.Platform.Architecture == "unknown" || !m.MediaType.IsImage() {
+			continue
+		}
+		if image == nil {
+			if image, err = index.Image(m.Digest); err != nil {
+				return nil, nil, err
+			}
+		}
+		architectures = append(architectures, architecture(m.Platform.Architecture))
+	}
+	if image == nil {
+		return nil, nil, errors.New("it is a list without images")
+	}
+	slices.Sort(architectures)
+	return image, slices.Compact(architectures), nil
+}
+
+// architecture is the protocol's word for one of Go's.
+func architecture(goName string) string {
+	if goName == "amd64" {
+		return "x86_64"
+	}
+	return goName
+}
+
+// guarded keeps credentials from places that are reached without TLS and were not said to be.
+type guarded struct {
+	next     http.RoundTripper
+	insecure bool
+}
+
+var errPlain = errors.New("plain HTTP is not used; set insecure for it in registries.conf if that is meant")
+
+// RoundTrip implements [http.RoundTripper].
+func (g guarded) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !g.insecure && !strings.EqualFold(r.URL.Scheme, "https") {
+		return nil, errPlain
+	}
+	return g.next.RoundTrip(r)
+}
