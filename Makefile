@@ -12,7 +12,7 @@ LDFLAGS  := -s -w -X github.com/ironflow/ironflow/api/version.release=$(VERSION)
 # A lazier garbage collection: the compiler needs 15 % less time for large packages.
 HASTE    := GOGC=400 GOMEMLIMIT=3GiB
 GOBUILD  := $(HASTE) go build -ldflags '$(LDFLAGS)'
-PROGRAMS := ironflow ironflow-agent ironflow-step kubectl-ironflow
+PROGRAMS := ironflow ironflow-agent ironflow-cluster ironflow-step kubectl-ironflow
 GOTEST   := $(BIN)/gotestsum --format pkgname --hide-summary=skipped --
 # Two packages at a time: one compiles while the other waits for its servers. `make lint` runs go vet in full.
 TESTFLAGS ?= -p 2 -vet=off -timeout 25m
@@ -74,6 +74,12 @@ agent-image: prerequisites ## Build the agent's container image: ENGINE=buildah|
 	@mkdir -p $(BIN)/agent-image
 	@$(GOBUILD) -o $(BIN)/agent-image/ironflow-agent ./cmd/ironflow-agent
 	@$(or $(ENGINE),buildah) build --file cmd/ironflow-agent/Containerfile --tag '$(or $(IMAGE),ironflow-agent:$(VERSION))' $(BIN)/agent-image
+
+.PHONY: cluster-image
+cluster-image: prerequisites ## Build the image of the program inside a cluster: ENGINE=buildah|podman IMAGE=ironflow-cluster:VERSION
+	@mkdir -p $(BIN)/cluster-image
+	@$(GOBUILD) -o $(BIN)/cluster-image/ironflow-cluster ./cmd/ironflow-cluster
+	@$(or $(ENGINE),buildah) build --file cmd/ironflow-cluster/Containerfile --tag '$(or $(IMAGE),ironflow-cluster:$(VERSION))' $(BIN)/cluster-image
 
 .PHONY: generate
 generate: $(BIN)/controller-gen ## Regenerate deepcopy functions, wire types and documentation tables

@@ -113,6 +113,20 @@ func TestHostProgramsCarryNoKubernetesPackage(t *testing.T) {
 	}
 }
 
+// TestTheProgramInsideAClusterIsSmall: it carries no hub but its wire types, no Ironic and no client-go.
+func TestTheProgramInsideAClusterIsSmall(t *testing.T) {
+	g := gomega.NewWithT(t)
+	packages := goList(t, "-deps", "./cmd/ironflow-cluster")
+	g.Expect(packages).To(gomega.ContainElement(module + "/cluster/work"))
+	for _, p := range packages {
+		if strings.HasPrefix(p, module+"/") {
+			g.Expect(strings.HasPrefix(p, module+"/cluster/") || p == module+"/hub/wire" || p == module+"/api/version" || p == module+"/cmd/ironflow-cluster").To(gomega.BeTrue(), p)
+		}
+		g.Expect(p).NotTo(gomega.HavePrefix("k8s.io/"))
+		g.Expect(p).NotTo(gomega.HavePrefix("github.com/gophercloud"))
+	}
+}
+
 // folders lists the folders directly below dir that hold something of the tree, without hidden ones and those named.
 func folders(t *testing.T, dir string, without ...string) []string {
 	t.Helper()

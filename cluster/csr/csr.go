@@ -1,0 +1,115 @@
+// Package csr judges certificate signing requests of kubelets: whether the request is
+// one that a host of the hub would make, and may be approved. [Judge] is a pure function
+// over a request, the hub's hosts and the cluster's nodes. A request is written by
+// whoever holds a bootstrap token or a node's key, so it is hostile until each of its
+// parts is what such a host must ask for; what is not approved is left alone, never denied.
+package csr
+
+import (
+	"crypto/x509"
+	"fmt"
+	"strings"
+
+	"github.com/ironflow/ironflow/cluster/facts"
+)
+
+// Signers whose requests are judged; those of others are none of our business.
+const (
+	Client  = "kubernetes.io/kube-apiserver-client-kubelet"
+	Serving = "kubernetes.io/kubelet-serving"
+)
+
+// Request is a CertificateSigningRequest.
+type Request struct {
+	Name, UID, Version string
+	Signer             string
+	// Username and Groups are whom the API server took the request from.
+	Username string
+	Groups   []string
+	Usages   []string
+	// PEM is the PKCS#10 request.
+	PEM []byte
+	// Settled tells that it is approved, denied, failed or has its certificate.
+	Settled bool
+}
+
+// World is what a request is compared with.
+type World struct {
+	Hosts []facts.Host
+	// Nodes are the cluster's, by name.
+	Nodes map[string]facts.Node
+}
+
+// Decision is what to do with a request.
+type Decision string
+
+// The decisions.
+const (
+	// Approve: a host of the hub makes just this request.
+	Approve Decision = "approve"
+	// Wait: it may be approved later, when the host is further. Nothing is said.
+	Wait Decision = "wait"
+	// Leave: it is not for us to approve, which is said once.
+	Leave Decision = "leave"
+	// Ignore: another signer's, or settled.
+	Ignore Decision = "ignore"
+)
+
+// Verdict is a decision and why.
+type Verdict struct {
+	Decision Decision
+	// Reason is a word of [Reasons].
+	Reason Reason
+	// Message says what is wrong, and of which host.
+	Message string
+	// Host is the name of the host that the request is for; empty when there is none.
+	Host string
+}
+
+// Judge decides on one request.
+func Judge(r Request, w World) Verdict {
+	if r.Settled || r.Signer != Client && r.Signer != Serving {
+		return Verdict{Decision: Ignore}
+	}
+	parsed, err := parse(r.PEM)
+	if err != nil {
+		return Verdict{Decision: Leave, Reason: Unreadable, Message: err.Error()}
+	}
+	in := input{Request: r, x509: parsed, world: w}
+	in.name, _ = strings.CutPrefix(parsed.Subject.CommonName, nodePrefix)
+	for _, rule := range rules {
+		if rule.signer != "" && rule.signer != r.Signer {
+			continue
+		}
+		switch decision, message := rule.broken(&in); decision {
+		case Approve:
+		default:
+			v := Verdict{Decision: decision, Reason: rule.reason, Message: message}
+			if in.host != nil {
+				v.Host = in.host.Name
+			}
+			return v
+		}
+	}
+	return Verdict{Decision: Approve, Reason: Approved, Message: fmt.Sprintf("host %s of the hub asks for it", in.host.ID), Host: in.host.Name}
+}
+
+// input is what rules see. The rule that finds the host fills it in for those after it.
+type input struct {
+	Request
+
+	x509  *x509.CertificateRequest
+	world World
+	// name is the node's in the request's subject.
+	name string
+	host *facts.Host
+}
+
+// node is the node of the request's name, and whether there is one.
+func (in *input) node() (facts.Node, bool) {
+	n, ok := in.world.Nodes[in.name]
+	return n, ok
+}
+
+// renews tells that the node itself asks.
+func (in *input) renews() bool { return in.Username == nodePrefix+in.name }

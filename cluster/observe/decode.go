@@ -1,0 +1,194 @@
+package observe
+
+import (
+	"encoding/json"
+	"errors"
+	"net/netip"
+
+	"github.com/ironflow/ironflow/cluster/csr"
+	"github.com/ironflow/ironflow/cluster/facts"
+	"github.com/ironflow/ironflow/cluster/operators"
+)
+
+type metadata struct {
+	Name, Namespace, UID, ResourceVersion string
+	Labels                                map[string]string
+	OwnerReferences                       []struct{ Kind string }
+}
+
+type condition struct{ Type, Status, Reason, Message string }
+
+var errNoName = errors.New("an object without a name")
+
+func request(raw json.RawMessage) (string, csr.Request, error) {
+	var o struct {
+		Metadata metadata
+		Spec     struct {
+			SignerName, Username string
+			Groups, Usages       []string
+			Request              []byte
+		}
+		Status struct {
+			Certificate []byte
+			Conditions  []condition
+		}
+	}
+	if err := json.Unmarshal(raw, &o); err != nil || o.Metadata.Name == "" {
+		return "", csr.Request{}, errors.Join(err, errNoName)
+	}
+	r := csr.Request{
+		Name: o.Metadata.Name, UID: o.Metadata.UID, Version: o.Metadata.ResourceVersion, Signer: o.Spec.SignerName,
+		Settled: len(o.Status.Certificate) > 0 || len(o.Status.Conditions) > 0,
+	}
+	// Of those that are settled or another signer's, nothing is kept.
+	if !r.Settled && (r.Signer == csr.Client || r.Signer == csr.Serving) {
+		r.Username, r.Groups, r.Usages, r.PEM = o.Spec.Username, o.Spec.Groups, o.Spec.Usages, o.Spec.Request
+	}
+	return r.Name, r, nil
+}
+
+func node(raw json.RawMessage) (string, facts.Node, error) {
+	var o struct {
+		Metadata metadata
+		Spec     struct{ Taints []facts.Taint }
+		Status   struct {
+			Conditions []condition
+			Addresses  []struct{ Type, Address string }
+		}
+	}
+	if err := json.Unmarshal(raw, &o); err != nil || o.Metadata.Name == "" {
+		return "", facts.Node{}, errors.Join(err, errNoName)
+	}
+	n := facts.Node{Name: o.Metadata.Name, UID: o.Metadata.UID, Labels: o.Metadata.Labels, Taints: o.Spec.Taints}
+	for _, c := range o.Status.Conditions {
+		n.Ready = n.Ready || c.Type == "Ready" && c.Status == "True"
+	}
+	for _, a := range o.Status.Addresses {
+		if ip, err := netip.ParseAddr(a.Address); err == nil && a.Type == "InternalIP" {
+			n.Addresses = append(n.Addresses, ip.Unmap())
+		}
+	}
+	return n.Name, n, nil
+}
+
+type versioned struct {
+	Metadata metadata
+	Status   struct {
+		Conditions []condition
+		Versions   []struct{ Name, Version string }
+		Desired    struct{ Version string }
+	}
+}
+
+func operator(raw json.RawMessage) (string, facts.Operator, error) {
+	var o versioned
+	if err := json.Unmarshal(raw, &o); err != nil || o.Metadata.Name == "" {
+		return "", facts.Operator{}, errors.Join(err, errNoName)
+	}
+	out := conditions(o.Status.Conditions, "Degraded")
+	out.Name = o.Metadata.Name
+	for _, v := range o.Status.Versions {
+		if v.Name == "operator" {
+			out.Version = v.Version
+		}
+	}
+	return out.Name, out, nil
+}
+
+// version is the ClusterVersion as an operator.
+func version(raw json.RawMessage) (string, facts.Operator, error) {
+	var o versioned
+	if err := json.Unmarshal(raw, &o); err != nil || o.Metadata.Name == "" {
+		return "", facts.Operator{}, errors.Join(err, errNoName)
+	}
+	out := conditions(o.Status.Conditions, "Failing")
+	out.Name, out.Version = operators.Version, o.Status.Desired.Version
+	return o.Metadata.Name, out, nil
+}
+
+// conditions reads those of an operator; bad is the one that tells of trouble. The
+// message is that of the condition which says why it is not available.
+func conditions(list []condition, bad string) facts.Operator {
+	var o facts.Operator
+	says := map[string]string{}
+	for _, c := range list {
+		is := c.Status == "True"
+		says[c.Type] = c.Message
+		switch c.Type {
+		case "Available":
+			o.Available = is
+		case bad:
+			o.Degraded = is
+		case "Progressing":
+			o.Progressing = is
+		}
+	}
+	switch {
+	case o.Degraded:
+		o.Message = says[bad]
+	case !o.Available && o.Progressing:
+		o.Message = says["Progressing"]
+	default:
+		o.Message = says["Available"]
+	}
+	return o
+}
+
+func subscription(raw json.RawMessage) (string, facts.Subscription, error) {
+	var o struct {
+		Metadata metadata
+		Status   struct{ InstalledCSV string }
+	}
+	if err := json.Unmarshal(raw, &o); err != nil || o.Metadata.Name == "" {
+		return "", facts.Subscription{}, errors.Join(err, errNoName)
+	}
+	s := facts.Subscription{Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, Installed: o.Status.InstalledCSV}
+	return s.Namespace + "/" + s.Name, s, nil
+}
+
+func service(raw json.RawMessage) (string, facts.Service, error) {
+	var o struct {
+		Metadata metadata
+		Spec     struct{ Version string }
+		Status   struct{ Phase, Message string }
+	}
+	if err := json.Unmarshal(raw, &o); err != nil || o.Metadata.Name == "" {
+		return "", facts.Service{}, errors.Join(err, errNoName)
+	}
+	s := facts.Service{Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, Version: o.Spec.Version, Phase: o.Status.Phase, Message: o.Status.Message}
+	return s.Namespace + "/" + s.Name, s, nil
+}
+
+func pod(raw json.RawMessage) (string, facts.Pod, error) {
+	var o struct {
+		Metadata metadata
+		Spec     struct{ NodeName string }
+		Status   struct {
+			Phase             string
+			Conditions        []condition
+			ContainerStatuses []struct {
+				State struct{ Waiting *struct{ Reason string } }
+			}
+		}
+	}
+	if err := json.Unmarshal(raw, &o); err != nil || o.Metadata.Name == "" {
+		return "", facts.Pod{}, errors.Join(err, errNoName)
+	}
+	p := facts.Pod{Name: o.Metadata.Name, Node: o.Spec.NodeName, Ready: o.Status.Phase == "Succeeded", Waiting: o.Status.Phase}
+	for _, c := range o.Status.Conditions {
+		p.Ready = p.Ready || c.Type == "Ready" && c.Status == "True"
+	}
+	for _, s := range o.Status.ContainerStatuses {
+		if s.State.Waiting != nil && s.State.Waiting.Reason != "" {
+			p.Waiting = s.State.Waiting.Reason
+		}
+	}
+	for _, owner := range o.Metadata.OwnerReferences {
+		// A Job tries again by itself.
+		p.Ready = p.Ready || owner.Kind == "Job"
+	}
+	if p.Ready {
+		p.Waiting = ""
+	}
+	return p.Name, p, nil
+}

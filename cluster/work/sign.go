@@ -1,0 +1,120 @@
+package work
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/ironflow/ironflow/cluster/csr"
+	"github.com/ironflow/ironflow/cluster/kube"
+	"github.com/ironflow/ironflow/cluster/observe"
+)
+
+// object is a Kubernetes object, or a part of one.
+type object = map[string]any
+
+// sign approves the signing requests that are a host's, and says of the others once
+// that they are left alone.
+func (r *Runner) sign(ctx context.Context, v view) {
+	requests := r.Caches.Requests.All()
+	here := map[string]bool{}
+	for _, q := range requests {
+		here[q.UID] = true
+		if r.memory.approved[q.UID] {
+			continue
+		}
+		verdict := csr.Judge(q, csr.World{Hosts: v.hosts, Nodes: v.nodes})
+		switch verdict.Decision {
+		case csr.Approve:
+			r.approve(ctx, q, verdict)
+		case csr.Leave:
+			r.leave(ctx, q, verdict)
+		case csr.Wait, csr.Ignore:
+		}
+	}
+	for _, known := range []map[string]bool{r.memory.approved, r.memory.said} {
+		for uid := range known {
+			if !here[uid] {
+				delete(known, uid)
+			}
+		}
+	}
+}
+
+// approve adds the condition to the very object that was judged: one that has changed
+// since is refused by the API server, and judged again.
+func (r *Runner) approve(ctx context.Context, q csr.Request, v csr.Verdict) {
+	now := r.Now().UTC().Format(time.RFC3339)
+	err := r.Kube.Put(ctx, observe.Requests+"/"+url.PathEscape(q.Name)+"/approval", object{
+		"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest",
+		"metadata": object{"name": q.Name, "uid": q.UID, "resourceVersion": q.Version},
+		"spec":     object{"signerName": q.Signer, "request": q.PEM, "usages": q.Usages},
+		"status": object{"conditions": []object{{
+			"type": "Approved", "status": "True", "reason": "IronflowKnowsTheHost", "message": v.Message, "lastUpdateTime": now, "lastTransitionTime": now,
+		}}},
+	})
+	if err != nil {
+		r.Log.Warn("a signing request cannot be approved; trying again", "request", q.Name, "host", v.Host, "error", err)
+		return
+	}
+	r.memory.approved[q.UID] = true
+	r.Metrics.Request(q.Signer, string(v.Decision), string(v.Reason))
+	r.Log.Info("signing request approved", "request", q.Name, "signer", q.Signer, "host", v.Host)
+}
+
+// eventsPerHour bounds what is said of requests: whoever has a bootstrap token can make any number.
+const eventsPerHour = 100
+
+// budget counts what was said within an hour.
+type budget struct {
+	since time.Time
+	spent int
+}
+
+func (b *budget) take(now time.Time) bool {
+	if now.Sub(b.since) >= time.Hour {
+		*b = budget{since: now}
+	}
+	b.spent++
+	return b.spent <= eventsPerHour
+}
+
+// leave says why a request is left alone. The event's name follows from the request
+// and the reason, so that a program that starts again does not say it again.
+func (r *Runner) leave(ctx context.Context, q csr.Request, v csr.Verdict) {
+	if r.memory.said[q.UID] {
+		return
+	}
+	r.memory.said[q.UID] = true
+	r.Metrics.Request(q.Signer, string(v.Decision), string(v.Reason))
+	if !r.memory.budget.take(r.Now()) {
+		return
+	}
+	r.Log.Info("signing request left alone", "request", q.Name, "signer", q.Signer, "reason", v.Reason, "message", v.Message)
+	reference := object{"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest", "name": q.Name, "uid": q.UID}
+	if err := r.event(ctx, reference, q.UID, "LeftAlone"+string(v.Reason), "not approved: "+v.Message); err != nil {
+		delete(r.memory.said, q.UID)
+		r.Log.Warn("an event cannot be written", "request", q.Name, "error", err)
+	}
+}
+
+// event writes a warning about an object without a namespace, once.
+func (r *Runner) event(ctx context.Context, about object, uid, reason, message string) error {
+	sum := sha256.Sum256([]byte(uid + "\x00" + reason))
+	now := r.Now().UTC().Format(time.RFC3339)
+	err := r.Kube.Post(ctx, "/api/v1/namespaces/default/events", object{
+		"apiVersion": "v1", "kind": "Event",
+		"metadata":       object{"name": "ironflow-cluster." + hex.EncodeToString(sum[:10]), "namespace": "default"},
+		"involvedObject": about, "reason": reason, "message": fmt.Sprintf("%.1000s", message), "type": "Warning",
+		"source": object{"component": "ironflow-cluster"}, "firstTimestamp": now, "lastTimestamp": now, "count": 1,
+		"reportingComponent": "ironflow-cluster",
+	})
+	if kube.Code(err) == http.StatusConflict {
+		return nil
+	}
+	return err
+}
