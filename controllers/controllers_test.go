@@ -102,7 +102,7 @@ func (w *world) run(config *rest.Config, scheme *runtime.Scheme) {
 	})
 	w.Expect(err).NotTo(HaveOccurred())
 	for _, failure := range []error{
-		infraenv.Setup(mgr, w.hub, w.hub.URL), cluster.Setup(mgr, w.hub), agents.Setup(mgr, w.hub), link.Setup(mgr, w.hub),
+		infraenv.Setup(mgr, w.hub, w.hub.URL), cluster.Setup(mgr, w.hub, nil), agents.Setup(mgr, w.hub), link.Setup(mgr, w.hub),
 		image.Setup(mgr, image.Options{
 			Store: built, Architectures: func() []string { return []string{"x86_64"} }, IPA: ipa, Agent: w.agentConfig,
 		}),
@@ -256,7 +256,7 @@ func TestFromObjectsToAnInstalledHost(t *testing.T) {
 			return c.Reason
 		}
 		return ""
-	}, patience, often).Should(Equal(hiveextv1.ReasonInstallationCompleted))
+	}, patience, often).Should(Equal(hiveextv1.ReasonHostsInstalled), "nothing tells of a cluster on them")
 	w.Expect(get(w, host).Annotations).To(HaveKeyWithValue(names.Detached, link.Owner))
 }
 

@@ -31,6 +31,13 @@ const (
 	// PreserveHosts, on an AgentClusterInstall, records that its ClusterDeployment says preserveOnDelete; ours
 	// to write.
 	PreserveHosts = "ironflow.io/preserve-hosts"
+	// IgnitionSource, on an AgentClusterInstall, names what makes its hosts' Ignition: files, openshift-install,
+	// kubernetes or pointer.
+	IgnitionSource = "ironflow.io/ignition-source"
+	// KubernetesVersion, on an AgentClusterInstall of source kubernetes, is its version, such as v1.37.1.
+	KubernetesVersion = "ironflow.io/kubernetes-version"
+	// KubernetesSettings, on an AgentClusterInstall of source kubernetes, are further settings as a JSON object.
+	KubernetesSettings = "ironflow.io/kubernetes"
 	// SingleHost, with the value "true" on an InfraEnv, gives each of its hosts a cluster of its own.
 	SingleHost = "ironflow.io/single-host"
 	// Probe, on a host, asks for a new report of its BMC; any new value counts.
@@ -82,6 +89,24 @@ const (
 	SecretFinalizer    = "baremetalhost.metal3.io/secret"
 	HostImageFinalizer = "baremetalhost.metal3.io/preprovisioningImage"
 	ImageFinalizer     = "preprovisioningimage.metal3.io"
+)
+
+// What clusters are described with, beside the members of their kinds.
+const (
+	// AgentInstallPrefix begins the annotations of an AgentClusterInstall.
+	AgentInstallPrefix = "agent-install.openshift.io/"
+	// InstallConfigOverrides is a JSON object that is merged into the install-config last.
+	InstallConfigOverrides = "agent-install.openshift.io/install-config-overrides"
+	// IgnoredClusterValidations and IgnoredHostValidations are ids with commas between them, or all.
+	IgnoredClusterValidations = "agent-install.openshift.io/ignored-cluster-validations"
+	IgnoredHostValidations    = "agent-install.openshift.io/ignored-host-validations"
+	// ClusterConsumerLabel, on an AgentClusterInstall, is who made it.
+	ClusterConsumerLabel = "agentclusterinstalls.agent-install.openshift.io/consumer"
+	// HiveReconcilePause, with a true value on a ClusterDeployment, holds its installation.
+	HiveReconcilePause = "hive.openshift.io/reconcile-pause"
+	// HiveDeploymentLabel and HiveSecretTypeLabel say of a Secret whose credentials it holds, and which.
+	HiveDeploymentLabel = "hive.openshift.io/cluster-deployment-name"
+	HiveSecretTypeLabel = "hive.openshift.io/secret-type" //nolint:gosec // the name of a label
 )
 
 // agent-install.openshift.io labels and annotations.

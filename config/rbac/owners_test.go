@@ -128,7 +128,7 @@ func TestSecretsAreCreatedByFeature(t *testing.T) {
 		return s.ours.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}})
 	}
 	s.Expect(apierrors.IsForbidden(create("before"))).To(BeTrue())
-	for _, feature := range []string{"hostclaims", "bmc-rotation"} {
+	for _, feature := range []string{"hostclaims", "bmc-rotation", "cluster-credentials"} {
 		s.apply("../" + feature + "/role.yaml")
 		s.Eventually(func() error { return create(feature) }).Should(Succeed()) // roles reach the authorizer by a watch
 		s.Expect(s.admin.Delete(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "ironflow-" + feature}})).To(Succeed())

@@ -33,13 +33,16 @@ var (
 	onHold      = verdict{corev1.ConditionFalse, hiveextv1.ReasonInstallationOnHold}
 	inProgress  = verdict{corev1.ConditionFalse, hiveextv1.ReasonInstallationInProgress}
 	completed   = verdict{corev1.ConditionTrue, hiveextv1.ReasonInstallationCompleted}
-	notDone     = verdict{corev1.ConditionFalse, hiveextv1.ReasonInstallationFailed}
-	calledOff   = verdict{corev1.ConditionFalse, hiveextv1.ReasonInstallationCancelled}
-	good        = verdict{corev1.ConditionFalse, hiveextv1.ReasonInstallationNotFailed}
-	bad         = verdict{corev1.ConditionTrue, hiveextv1.ReasonInstallationFailed}
-	running     = verdict{corev1.ConditionFalse, hiveextv1.ReasonInstallationNotStopped}
-	cancelled   = verdict{corev1.ConditionTrue, hiveextv1.ReasonInstallationCancelled}
-	unknown     = verdict{corev1.ConditionUnknown, hiveextv1.ReasonUnknownStatus}
+	// hostsInstalled is in no row: it is said of a completed cluster that nobody can log in to.
+	hostsInstalled = verdict{corev1.ConditionFalse, hiveextv1.ReasonHostsInstalled}
+
+	notDone   = verdict{corev1.ConditionFalse, hiveextv1.ReasonInstallationFailed}
+	calledOff = verdict{corev1.ConditionFalse, hiveextv1.ReasonInstallationCancelled}
+	good      = verdict{corev1.ConditionFalse, hiveextv1.ReasonInstallationNotFailed}
+	bad       = verdict{corev1.ConditionTrue, hiveextv1.ReasonInstallationFailed}
+	running   = verdict{corev1.ConditionFalse, hiveextv1.ReasonInstallationNotStopped}
+	cancelled = verdict{corev1.ConditionTrue, hiveextv1.ReasonInstallationCancelled}
+	unknown   = verdict{corev1.ConditionUnknown, hiveextv1.ReasonUnknownStatus}
 )
 
 // rows has every status of the protocol.
@@ -58,33 +61,49 @@ var rows = map[string]row{
 	wire.ClusterStatusUnmonitored:                 {unknown, unknown, unknown, unknown, unknown},
 }
 
+// known is what the conditions say beyond the record.
+type known struct {
+	// hold tells that a ready cluster is not to be installed.
+	hold bool
+	// runs tells that there are credentials of the cluster, where Hive looks for them.
+	runs bool
+}
+
+// hostsOnly is what is said when all hosts are installed, and nothing tells of a cluster.
+const hostsOnly = "The hosts are installed; the hub has no credentials of a cluster that runs on them"
+
 // project shows the record's state on the resource. An unchanged record means
-// an unchanged status. hold tells that a ready cluster is not to be installed.
-func project(status *hiveextv1.AgentClusterInstallStatus, c *wire.Cluster, hold bool, now metav1.Time) {
+// an unchanged status.
+func project(status *hiveextv1.AgentClusterInstallStatus, c *wire.Cluster, also known, now metav1.Time) {
 	status.DebugInfo.State, status.DebugInfo.StateInfo = c.Status, c.StatusInfo
 	status.Progress = nil
 	if c.Progress != nil {
 		status.Progress = &hiveextv1.ClusterProgressInfo{TotalPercentage: c.Progress.TotalPercentage}
 	}
-	r, known := rows[c.Status]
-	if !known {
+	r, there := rows[c.Status]
+	if !there {
 		r = rows[wire.ClusterStatusUnmonitored]
 	}
-	if hold && c.Status == wire.ClusterStatusReady {
+	if also.hold && c.Status == wire.ClusterStatusReady {
 		r.completed = onHold
+	}
+	ends := c.StatusInfo
+	if r.completed == completed && !also.runs {
+		r.completed, ends = hostsInstalled, hostsOnly
 	}
 	for _, v := range []struct {
 		kind string
 		verdict
+		message string
 	}{
-		{hiveextv1.ConditionRequirementsMet, r.requirements},
-		{hiveextv1.ConditionValidated, r.validated},
-		{hiveextv1.ConditionCompleted, r.completed},
-		{hiveextv1.ConditionFailed, r.failed},
-		{hiveextv1.ConditionStopped, r.stopped},
+		{hiveextv1.ConditionRequirementsMet, r.requirements, c.StatusInfo},
+		{hiveextv1.ConditionValidated, r.validated, c.StatusInfo},
+		{hiveextv1.ConditionCompleted, r.completed, ends},
+		{hiveextv1.ConditionFailed, r.failed, c.StatusInfo},
+		{hiveextv1.ConditionStopped, r.stopped, c.StatusInfo},
 	} {
 		hiveextv1.SetCondition(&status.Conditions, hiveextv1.Condition{
-			Type: v.kind, Status: v.status, Reason: v.reason, Message: c.StatusInfo,
+			Type: v.kind, Status: v.status, Reason: v.reason, Message: v.message,
 		}, now)
 	}
 }

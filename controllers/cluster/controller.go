@@ -5,9 +5,11 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,9 +26,9 @@ import (
 	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	"github.com/ironflow/ironflow/api/names"
-	"github.com/ironflow/ironflow/controllers/hubid"
 	"github.com/ironflow/ironflow/controllers/reconcile"
 	"github.com/ironflow/ironflow/controllers/secretcache"
+	"github.com/ironflow/ironflow/hub/releases"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -41,14 +43,20 @@ const lookAgain = 10 * time.Second
 type Records interface {
 	EnsureCluster(ctx context.Context, spec service.ClusterSpec) (wire.Cluster, error)
 	Cluster(ctx context.Context, id string, withHosts bool) (wire.Cluster, error)
+	// CredentialsFile refuses what there is not, or not yet, with 409.
+	CredentialsFile(ctx context.Context, id, name string) ([]byte, error)
 	DeleteCluster(ctx context.Context, id string) error
 	Subscribe() (<-chan service.Event, func())
 }
 
-// Actions end what a cluster is at; *service.Hub implements it.
+// Actions move a cluster on; *service.Hub implements it.
 type Actions interface {
 	ResetCluster(ctx context.Context, id string) (wire.Cluster, error)
 	CancelInstallation(ctx context.Context, id string) (wire.Cluster, error)
+	// HoldCluster keeps a cluster from being installed until it is ensured the next time.
+	HoldCluster(ctx context.Context, id string) (wire.Cluster, error)
+	// AllowAddHosts has an installed cluster take more hosts; 409 for any other.
+	AllowAddHosts(ctx context.Context, id string) (wire.Cluster, error)
 }
 
 // Hub is both.
@@ -61,6 +69,8 @@ type reconciler struct {
 	reconcile.Reconciler[*hiveextv1.AgentClusterInstall]
 	hub     Hub
 	secrets secretcache.Reader
+	// releases may be nil: then image sets name releases by their tags.
+	releases *releases.File
 }
 
 func newReconciler(c client.Client, hub Hub) *reconciler {
@@ -76,10 +86,10 @@ func newReconciler(c client.Client, hub Hub) *reconciler {
 	return r
 }
 
-// Setup registers the controller with the manager.
-func Setup(mgr ctrl.Manager, hub Hub) error {
+// Setup registers the controller with the manager. The list of releases may be nil.
+func Setup(mgr ctrl.Manager, hub Hub, list *releases.File) error {
 	r := newReconciler(mgr.GetClient(), hub)
-	r.secrets.Live = mgr.GetAPIReader()
+	r.secrets.Live, r.releases = mgr.GetAPIReader(), list
 	changes := make(chan event.GenericEvent)
 	if err := mgr.Add(feed{hub: hub, reconciler: r, out: changes}); err != nil {
 		return err
@@ -88,6 +98,10 @@ func Setup(mgr ctrl.Manager, hub Hub) error {
 		Named("cluster").
 		For(&hiveextv1.AgentClusterInstall{}).
 		Watches(&hivev1.ClusterDeployment{}, handler.EnqueueRequestsFromMapFunc(r.installsOfDeployment)).
+		Watches(&hivev1.ClusterImageSet{}, handler.EnqueueRequestsFromMapFunc(r.installsOfImageSet)).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.installsOfSecret)).
+		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.installsOfSecret), builder.WithPredicates(secretcache.Unlabelled)).
+		WatchesMetadata(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(r.installsOfConfigMap)).
 		Watches(&agentv1.Agent{}, handler.EnqueueRequestsFromMapFunc(r.installsOfAgent), builder.WithPredicates(leaving)).
 		WatchesRawSource(source.Channel(changes, &handler.EnqueueRequestForObject{})).
 		Complete(r)
@@ -97,7 +111,8 @@ func Setup(mgr ctrl.Manager, hub Hub) error {
 // +kubebuilder:rbac:groups=extensions.hive.openshift.io,resources=agentclusterinstalls/status,verbs=get;update;patch
 // +kubebuilder:rbac:groups=hive.openshift.io,resources=clusterdeployments;clusterimagesets,verbs=get;list;watch
 // +kubebuilder:rbac:groups=agent-install.openshift.io,resources=agents,verbs=get;list;watch
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch
 
 // Reconcile runs one pass for the object named by req.
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
@@ -142,28 +157,63 @@ func (r *reconciler) register(ctx context.Context, aci *hiveextv1.AgentClusterIn
 		}
 		return err
 	}
-	spec, err := r.spec(ctx, aci, cd)
-	if err != nil {
-		return err
-	}
-	if _, err := r.hub.EnsureCluster(ctx, spec); err != nil {
-		return hubError(err)
+	spec, problem := r.spec(ctx, aci, cd)
+	if problem == nil {
+		_, err := r.hub.EnsureCluster(ctx, spec)
+		problem = hubError(err)
 	}
 	record, err := r.hub.Cluster(ctx, spec.ID, true)
-	if err != nil {
+	switch {
+	case service.IsNotFound(err) && problem != nil:
+		return problem // it was never registered
+	case err != nil:
 		return hubError(err)
 	}
-	deserted, err := r.deserted(ctx, cd, &record)
+	if err := r.follow(ctx, aci, cd, record, problem); err != nil {
+		return err
+	}
+	return problem
+}
+
+// follow has the record go on, and shows its state, also of one that has not all that the
+// spec says.
+func (r *reconciler) follow(ctx context.Context, aci *hiveextv1.AgentClusterInstall, cd *hivev1.ClusterDeployment, record wire.Cluster, problem error) error {
+	record, err := r.moveOn(ctx, cd, record, problem)
 	if err != nil {
 		return err
 	}
-	if deserted {
-		if record, err = r.hub.ResetCluster(ctx, spec.ID); err != nil {
-			return hubError(err)
-		}
+	runs, err := r.credentials(ctx, aci, cd, &record)
+	project(&aci.Status, &record, known{hold: aci.Spec.HoldInstallation, runs: runs}, metav1.Now())
+	return err
+}
+
+// moveOn takes the record to where its objects want it.
+func (r *reconciler) moveOn(ctx context.Context, cd *hivev1.ClusterDeployment, record wire.Cluster, problem error) (wire.Cluster, error) {
+	deserted, err := r.deserted(ctx, cd, &record)
+	if err != nil {
+		return record, err
 	}
-	project(&aci.Status, &record, aci.Spec.HoldInstallation, metav1.Now())
-	return nil
+	next := func(context.Context, string) (wire.Cluster, error) { return record, nil }
+	switch {
+	case deserted:
+		next = r.hub.ResetCluster
+	case record.Status == wire.ClusterStatusInstalled:
+		next = r.hub.AllowAddHosts
+	case awaits(problem):
+		next = r.hub.HoldCluster // it would be installed as the objects said before
+	}
+	moved, err := next(ctx, record.ID)
+	if err != nil {
+		return record, hubError(err)
+	}
+	return moved, nil
+}
+
+// awaits tells of a problem of the objects, which somebody has to see to.
+func awaits(problem error) bool {
+	_, stalled := errors.AsType[*reconcile.Stalled](problem)
+	_, waits := errors.AsType[*reconcile.Waiting](problem)
+	return stalled || waits
 }
 
 // deserted reports whether the hosts of an attempt that ended were deprovisioned:
@@ -204,43 +254,19 @@ func ended(status string) bool {
 	return slices.Contains([]string{wire.ClusterStatusError, wire.ClusterStatusCancelled}, status)
 }
 
-func (r *reconciler) spec(ctx context.Context, aci *hiveextv1.AgentClusterInstall, cd *hivev1.ClusterDeployment) (service.ClusterSpec, error) {
-	s := service.ClusterSpec{
-		ID: hubid.Cluster(cd), Name: cd.Spec.ClusterName, BaseDomain: cd.Spec.BaseDomain,
-		Masters:  aci.Spec.ProvisionRequirements.ControlPlaneAgents,
-		Arbiters: aci.Spec.ProvisionRequirements.ArbiterAgents,
-		Workers:  aci.Spec.ProvisionRequirements.WorkerAgents,
-		SSHKey:   aci.Spec.SSHPublicKey,
-		Hold:     aci.Spec.HoldInstallation,
-		Was:      aci.Status.DebugInfo.State,
-	}
-	for _, n := range aci.Spec.Networking.MachineNetwork {
-		s.MachineNetworks = append(s.MachineNetworks, n.CIDR)
-	}
-	if ref := cd.Spec.PullSecretRef; ref != nil && ref.Name != "" {
-		secret, found, err := r.secrets.Get(ctx, types.NamespacedName{Namespace: cd.Namespace, Name: ref.Name})
-		if err != nil {
-			return s, err
-		}
-		if !found {
-			return s, reconcile.WaitFor(lookAgain, "pull secret %s/%s of ClusterDeployment %s to be created", cd.Namespace, ref.Name, cd.Name)
-		}
-		s.PullSecret = string(secret.Data[corev1.DockerConfigJsonKey])
-	}
-	if ref := aci.Spec.ImageSetRef; ref != nil {
-		set := &hivev1.ClusterImageSet{}
-		if err := r.Client.Get(ctx, types.NamespacedName{Name: ref.Name}, set); err != nil {
-			if client.IgnoreNotFound(err) == nil {
-				return s, reconcile.WaitFor(lookAgain, "ClusterImageSet %s to be created", ref.Name)
-			}
-			return s, err
-		}
-		s.ReleaseImage = set.Spec.ReleaseImage
-	}
-	return s, nil
-}
-
+// hubError says what an error of the hub means for the objects.
 func hubError(err error) error {
+	if err == nil {
+		return nil
+	}
+	if late, is := errors.AsType[*service.TooLate](err); is {
+		var paths []string
+		for _, member := range late.Members {
+			paths = append(paths, pathsOf(member)...)
+		}
+		return wrong("cluster %s is %s, and has something else than the objects say now of %s: put back what they said, or reset the cluster to install it anew",
+			late.Cluster, late.Status, strings.Join(paths, ", "))
+	}
 	if code := service.Code(err); code < http.StatusInternalServerError {
 		return reconcile.Stall("InputError", "the hub refuses the cluster: %w", err)
 	}

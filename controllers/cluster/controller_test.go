@@ -38,13 +38,17 @@ type world struct {
 }
 
 func newWorld(t *testing.T, objects ...client.Object) *world {
+	return newWorldOf(t, testhub.Options{}, objects...)
+}
+
+func newWorldOf(t *testing.T, o testhub.Options, objects ...client.Object) *world {
 	g := NewWithT(t)
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, agentv1.AddToScheme, hivev1.AddToScheme, hiveextv1.AddToScheme} {
 		g.Expect(add(scheme)).To(Succeed())
 	}
 	kube := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithStatusSubresource(&hiveextv1.AgentClusterInstall{}).Build()
-	hub := testhub.Start(t, testhub.Options{})
+	hub := testhub.Start(t, o)
 	return &world{WithT: g, t: t, kube: kube, hub: hub, r: newReconciler(kube, hub)}
 }
 
@@ -89,6 +93,14 @@ func condition(aci *hiveextv1.AgentClusterInstall, kind string) hiveextv1.Condit
 // installing registers a host in the cluster and takes it as far as the order to install.
 func (w *world) installing(cd *hivev1.ClusterDeployment) (*testhub.Caller, store.HostKey) {
 	w.t.Helper()
+	agent, host := w.registered(cd)
+	agent.UntilInstall(w.t, host, testhub.Inventory(1))
+	return agent, host
+}
+
+// registered has a host register in the cluster.
+func (w *world) registered(cd *hivev1.ClusterDeployment) (*testhub.Caller, store.HostKey) {
+	w.t.Helper()
 	env := service.InfraEnvSpec{ID: uuid.NewString(), Name: "edge", ClusterID: hubid.Cluster(cd), AutoApprove: true}
 	_, err := w.hub.EnsureInfraEnv(w.t.Context(), env)
 	w.Expect(err).NotTo(HaveOccurred())
@@ -96,7 +108,6 @@ func (w *world) installing(cd *hivev1.ClusterDeployment) (*testhub.Caller, store
 	w.Expect(err).NotTo(HaveOccurred())
 	agent, host := w.hub.Agent(token), store.HostKey{InfraEnvID: env.ID, HostID: uuid.NewString()}
 	agent.Register(w.t, host)
-	agent.UntilInstall(w.t, host, testhub.Inventory(1))
 	return agent, host
 }
 
@@ -164,7 +175,8 @@ func TestProgressIsShown(t *testing.T) {
 
 	w.Expect(w.hub.CompleteHost(t.Context(), host)).To(Succeed())
 	aci = w.pass()
-	w.Expect(condition(aci, "Completed")).To(And(HaveField("Status", corev1.ConditionTrue), HaveField("Reason", "InstallationCompleted")))
+	w.Expect(condition(aci, "Completed")).To(And(HaveField("Status", corev1.ConditionFalse), HaveField("Reason", "HostsInstalled")), "there is no cluster to log in to")
+	w.Expect(condition(aci, "Stopped")).To(And(HaveField("Status", corev1.ConditionTrue), HaveField("Reason", "InstallationCompleted")))
 	w.Expect(condition(aci, "Failed").Status).To(Equal(corev1.ConditionFalse))
 }
 
@@ -250,7 +262,7 @@ func TestAClusterComesBackFromItsResource(t *testing.T) {
 		wire.ClusterStatusInstalling:                  {wire.ClusterStatusError, "nobody knows how it ended; reset the cluster"},
 		wire.ClusterStatusInstallingPendingUserAction: {wire.ClusterStatusError, "nobody knows how it ended; reset the cluster"},
 		wire.ClusterStatusFinalizing:                  {wire.ClusterStatusError, "nobody knows how it ended; reset the cluster"},
-		wire.ClusterStatusInstalled:                   {wire.ClusterStatusInstalled, "store was lost since"},
+		wire.ClusterStatusInstalled:                   {wire.ClusterStatusAddingHosts, "takes more hosts"},
 		wire.ClusterStatusAddingHosts:                 {wire.ClusterStatusAddingHosts, "store was lost since"},
 		wire.ClusterStatusError:                       {wire.ClusterStatusError, "reset the cluster to install it again"},
 		wire.ClusterStatusCancelled:                   {wire.ClusterStatusCancelled, "reset the cluster to install it again"},
@@ -349,8 +361,8 @@ func TestEveryStatusHasItsRow(t *testing.T) {
 		g.Expect(rows).To(HaveKey(status))
 	}
 	var status hiveextv1.AgentClusterInstallStatus
-	project(&status, &wire.Cluster{Status: wire.ClusterStatusReady}, true, metav1.Now())
+	project(&status, &wire.Cluster{Status: wire.ClusterStatusReady}, known{hold: true}, metav1.Now())
 	g.Expect(hiveextv1.FindCondition(status.Conditions, "Completed").Reason).To(Equal("InstallationOnHold"))
-	project(&status, &wire.Cluster{Status: "levitating"}, false, metav1.Now())
+	project(&status, &wire.Cluster{Status: "levitating"}, known{}, metav1.Now())
 	g.Expect(hiveextv1.FindCondition(status.Conditions, "Completed").Reason).To(Equal("UnknownStatus"))
 }

@@ -12,6 +12,7 @@ import (
 	ctrlreconcile "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	agentv1 "github.com/ironflow/ironflow/api/agentinstall/v1beta1"
+	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
 	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
 	"github.com/ironflow/ironflow/hub/hostmachine"
 )
@@ -54,14 +55,62 @@ func (r *reconciler) installsOfDeployment(ctx context.Context, obj client.Object
 
 // installsOf finds what describes the installation of a ClusterDeployment.
 func (r *reconciler) installsOf(ctx context.Context, cd types.NamespacedName) []ctrlreconcile.Request {
+	return r.installsWhere(ctx, func(aci *hiveextv1.AgentClusterInstall) bool {
+		return aci.Spec.ClusterDeploymentRef.Name == cd.Name
+	}, client.InNamespace(cd.Namespace))
+}
+
+// installsOfImageSet finds the installations of the release.
+func (r *reconciler) installsOfImageSet(ctx context.Context, obj client.Object) []ctrlreconcile.Request {
+	return r.installsWhere(ctx, func(aci *hiveextv1.AgentClusterInstall) bool {
+		return aci.Spec.ImageSetRef != nil && aci.Spec.ImageSetRef.Name == obj.GetName()
+	})
+}
+
+// installsOfConfigMap finds the installations that have manifests in it.
+func (r *reconciler) installsOfConfigMap(ctx context.Context, obj client.Object) []ctrlreconcile.Request {
+	return r.installsWhere(ctx, func(aci *hiveextv1.AgentClusterInstall) bool {
+		return slices.Contains(manifestMaps(aci), obj.GetName())
+	}, client.InNamespace(obj.GetNamespace()))
+}
+
+// installsOfSecret finds the installations that read the Secret, or keep credentials in it.
+func (r *reconciler) installsOfSecret(ctx context.Context, obj client.Object) []ctrlreconcile.Request {
+	key := client.ObjectKeyFromObject(obj)
+	var deployments hivev1.ClusterDeploymentList
+	if err := r.Client.List(ctx, &deployments, client.InNamespace(key.Namespace)); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "cannot list ClusterDeployments", "namespace", key.Namespace)
+		return nil
+	}
+	pulls := map[string]bool{}
+	for i := range deployments.Items {
+		if ref := deployments.Items[i].Spec.PullSecretRef; ref != nil && ref.Name == key.Name {
+			pulls[deployments.Items[i].Name] = true
+		}
+	}
+	return r.installsWhere(ctx, func(aci *hiveextv1.AgentClusterInstall) bool {
+		if e := aci.Spec.IgnitionEndpoint; e != nil && e.CaCertificateReference != nil &&
+			key == (types.NamespacedName{Namespace: e.CaCertificateReference.Namespace, Name: e.CaCertificateReference.Name}) {
+			return true
+		}
+		if aci.Namespace != key.Namespace {
+			return false
+		}
+		m := aci.Spec.ClusterMetadata
+		return pulls[aci.Spec.ClusterDeploymentRef.Name] ||
+			m != nil && (m.AdminKubeconfigSecretRef.Name == key.Name || m.AdminPasswordSecretRef != nil && m.AdminPasswordSecretRef.Name == key.Name)
+	})
+}
+
+func (r *reconciler) installsWhere(ctx context.Context, is func(*hiveextv1.AgentClusterInstall) bool, options ...client.ListOption) []ctrlreconcile.Request {
 	var list hiveextv1.AgentClusterInstallList
-	if err := r.Client.List(ctx, &list, client.InNamespace(cd.Namespace)); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "cannot list AgentClusterInstalls", "namespace", cd.Namespace)
+	if err := r.Client.List(ctx, &list, options...); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "cannot list AgentClusterInstalls")
 		return nil
 	}
 	var requests []ctrlreconcile.Request
 	for i := range list.Items {
-		if list.Items[i].Spec.ClusterDeploymentRef.Name == cd.Name {
+		if is(&list.Items[i]) {
 			requests = append(requests, ctrlreconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
 		}
 	}

@@ -18,16 +18,25 @@ import (
 // StartInstallation starts a ready cluster. Otherwise it is refused with 409
 // and what is missing.
 func (r *Registry) StartInstallation(ctx context.Context, clusterID string) (wire.Cluster, error) {
-	supervised, err := r.units.IsSupervised(ctx, clusterID)
-	if err != nil {
-		return wire.Cluster{}, err
-	}
 	return r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
 		if c.API.Status != wire.ClusterStatusReady {
 			return refusal.Conflict("cluster %s is %s, not ready: %s", c.API.Name, c.API.Status, c.API.StatusInfo)
 		}
-		w.Supervise(c, supervised)
+		c.Preparations = 0 // a person does not wait for the next try
 		return w.TriggerCluster(c, clustermachine.Prepare)
+	})
+}
+
+// HoldCluster keeps a cluster from being installed until it is ensured the next time: what
+// its object asks for by now is not what the hub has.
+func (r *Registry) HoldCluster(ctx context.Context, clusterID string) (wire.Cluster, error) {
+	return r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
+		if c.Hold || !before(c.API.Status) {
+			return nil
+		}
+		c.Hold = true
+		w.TouchCluster(c)
+		return nil
 	})
 }
 
@@ -65,12 +74,28 @@ func (r *Registry) ResetCluster(ctx context.Context, clusterID string) (wire.Clu
 // AllowAddHosts turns an installed cluster into one that takes more hosts.
 func (r *Registry) AllowAddHosts(ctx context.Context, clusterID string) (wire.Cluster, error) {
 	return r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
-		if err := w.TriggerCluster(c, clustermachine.ToAddingHosts); err != nil {
-			return err
-		}
-		c.API.APIVIPDNSName = new("api." + c.API.Name + "." + c.API.BaseDNSDomain)
-		return nil
+		return TakeMoreHosts(w, c)
 	})
+}
+
+// TakeMoreHosts turns an installed cluster into one that takes more hosts.
+func TakeMoreHosts(w *settle.Work, c *store.Cluster) error {
+	if err := w.TriggerCluster(c, clustermachine.ToAddingHosts); err != nil {
+		return err
+	}
+	if wire.Value(c.API.APIVIPDNSName) == "" {
+		c.API.APIVIPDNSName = new("api." + c.API.Name + "." + c.API.BaseDNSDomain)
+	}
+	return nil
+}
+
+// Opened has a cluster take a new host. One that a resource describes is turned into one
+// that takes more hosts when the first of them comes, because nobody makes a call for it.
+func Opened(w *settle.Work, c *store.Cluster) error {
+	if c.AutoInstall && !c.Own && c.API.Status == wire.ClusterStatusInstalled {
+		return TakeMoreHosts(w, c)
+	}
+	return nil
 }
 
 // DeleteCluster removes a cluster that is not being installed. Hosts of its own

@@ -5,14 +5,12 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/google/uuid"
-
 	"github.com/ironflow/ironflow/hub/clustermachine"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
+	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/store"
-	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -22,24 +20,6 @@ type Registry struct{ units *settle.Units }
 // NewRegistry makes it.
 func NewRegistry(units *settle.Units) *Registry { return &Registry{units} }
 
-// Spec is what a controller wants of a cluster.
-type Spec struct {
-	// ID is stable: the same object always asks for the same id.
-	ID, Name, BaseDomain string
-	// Masters, Arbiters and Workers say how many hosts the installation waits for.
-	Masters, Arbiters, Workers int
-	// Version and ReleaseImage are empty for clusters without a release.
-	Version, ReleaseImage string
-	SSHKey, PullSecret    string
-	// MachineNetworks in CIDR form.
-	MachineNetworks []string
-	// Hold keeps a ready cluster from being installed.
-	Hold bool
-	// Was is the status that the object shows. It counts when there is no record: then
-	// that was lost with the store, and the cluster is not installed again by itself.
-	Was string
-}
-
 // New makes a cluster that is not stored yet.
 func New(w *settle.Work, id string) *store.Cluster {
 	return &store.Cluster{API: wire.Cluster{
@@ -47,71 +27,6 @@ func New(w *settle.Work, id string) *store.Cluster {
 		Status: wire.ClusterStatusInsufficient, StatusInfo: "Waiting for hosts", StatusUpdatedAt: w.At(),
 		CreatedAt: w.Now, UpdatedAt: w.Now, Hyperthreading: wire.ClusterHyperthreadingAll,
 	}}
-}
-
-// EnsureCluster makes the cluster or brings it up to date. It is installed by
-// itself as soon as all of its hosts are there, approved and ready. Numbers of
-// hosts and release cannot change once the installation has begun.
-func (r *Registry) EnsureCluster(ctx context.Context, spec Spec) (wire.Cluster, error) {
-	if uuid.Validate(spec.ID) != nil {
-		return wire.Cluster{}, refusal.BadRequest("cluster id %q is not a UUID", spec.ID)
-	}
-	if spec.Masters < 1 {
-		return wire.Cluster{}, refusal.BadRequest("cluster %s needs at least one control-plane host", spec.Name)
-	}
-	var out wire.Cluster
-	err := r.units.Update(ctx, func(w *settle.Work) error {
-		c, err := w.Cluster(spec.ID)
-		fresh := refusal.IsNotFound(err)
-		if err != nil && !fresh {
-			return err
-		}
-		if fresh {
-			c = New(w, spec.ID)
-			if err := spec.announce(w, c); err != nil {
-				return err
-			}
-		}
-		before := unit.Text(c)
-		if fresh || slices.Contains(clustermachine.Open, c.API.Status) {
-			spec.apply(c)
-			defaultNetworks(c)
-		}
-		c.Hold, c.AutoInstall = spec.Hold, true
-		if fresh || unit.Text(c) != before {
-			w.TouchCluster(c)
-		}
-		if err := w.Settle(); err != nil {
-			return err
-		}
-		out = c.API
-		return nil
-	})
-	return out, err
-}
-
-// announce tells of a new record, and of one that was made anew.
-func (spec Spec) announce(w *settle.Work, c *store.Cluster) error {
-	if recovered(w, c, spec.Was) {
-		return w.ClusterEvent(c, "cluster_recovered", wire.EventSeverityWarning, "the record was made anew: "+c.API.StatusInfo, unit.Props{"src_status": spec.Was})
-	}
-	return registered(w, c)
-}
-
-func (spec Spec) apply(c *store.Cluster) {
-	c.Masters, c.Arbiters, c.Workers, c.PullSecret = spec.Masters, spec.Arbiters, spec.Workers, spec.PullSecret
-	c.API.Name, c.API.BaseDNSDomain, c.API.SSHPublicKey = spec.Name, spec.BaseDomain, spec.SSHKey
-	c.API.OpenshiftVersion, c.API.OcpReleaseImage, c.API.PullSecretSet = spec.Version, spec.ReleaseImage, spec.PullSecret != ""
-	c.API.ControlPlaneCount = int64(spec.Masters)
-	mode := wire.ClusterHighAvailabilityModeFull
-	if judge.SingleNode(c) {
-		mode = wire.ClusterHighAvailabilityModeNone
-	}
-	c.API.HighAvailabilityMode = &mode
-	c.API.MachineNetworks = nil
-	for _, cidr := range spec.MachineNetworks {
-		c.API.MachineNetworks = append(c.API.MachineNetworks, wire.MachineNetwork{CIDR: wire.Subnet(cidr)})
-	}
 }
 
 var clusterNameForm = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
@@ -130,6 +45,10 @@ func (r *Registry) CreateCluster(ctx context.Context, p wire.ClusterCreateParams
 	if len(p.OlmOperators)+len(p.OperatorBundles) > 0 {
 		return wire.Cluster{}, noOperators()
 	}
+	settings := kubernetesSettings(p.Kubernetes)
+	if err := r.checkSource(sources.Name(p.IgnitionSource), settings); err != nil {
+		return wire.Cluster{}, err
+	}
 	masters, err := controlPlane(p.ControlPlaneCount, p.HighAvailabilityMode)
 	if err != nil {
 		return wire.Cluster{}, err
@@ -138,6 +57,7 @@ func (r *Registry) CreateCluster(ctx context.Context, p wire.ClusterCreateParams
 		Spec{
 			Name: p.Name, BaseDomain: p.BaseDNSDomain, Masters: masters, Version: p.OpenshiftVersion,
 			ReleaseImage: p.OcpReleaseImage, SSHKey: p.SSHPublicKey, PullSecret: p.PullSecret,
+			Source: sources.Name(p.IgnitionSource), Kubernetes: settings,
 		}.apply(c)
 		oldNetworks{cluster: p.ClusterNetworkCIDR, hostPrefix: p.ClusterNetworkHostPrefix, service: p.ServiceNetworkCIDR}.apply(&c.API)
 		lists{p.MachineNetworks, p.ClusterNetworks, p.ServiceNetworks}.apply(&c.API)
@@ -257,6 +177,7 @@ func changeCluster(c *wire.Cluster, p wire.V2ClusterUpdateParams) {
 		{p.Platform != nil, func() { c.Platform = p.Platform }},
 		{p.SchedulableMasters != nil, func() { c.SchedulableMasters = p.SchedulableMasters }},
 		{p.IgnitionEndpoint != nil, func() { c.IgnitionEndpoint = p.IgnitionEndpoint }},
+		{p.APIVIPDNSName != nil, func() { c.APIVIPDNSName = p.APIVIPDNSName }},
 	} {
 		if list.given {
 			list.set()

@@ -11,17 +11,19 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/vault"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
 // Files with credentials of a cluster.
 const (
 	kubeconfig = "kubeconfig"
-	password   = "kubeadmin-password"
+	// kubeconfigFirst and password are those that the cluster is made with.
+	kubeconfigFirst = "kubeconfig-noingress"
+	password        = "kubeadmin-password"
 )
 
 // withCredentials are the statuses in which a cluster's credentials are handed out.
@@ -37,34 +39,34 @@ func (r *Registry) CredentialsFile(ctx context.Context, clusterID, name string) 
 	allowed := withCredentials
 	switch name {
 	case kubeconfig:
-	case settle.Kubeconfig, password:
+	case kubeconfigFirst, password:
 		allowed = append(slices.Clone(withCredentials), wire.ClusterStatusInstalling)
 	default:
 		return nil, refusal.BadRequest("file_name %.80q: want kubeconfig, kubeconfig-noingress or kubeadmin-password", name)
 	}
-	var c *store.Cluster
-	var merged string
-	err := r.units.View(ctx, func(w *settle.Work) (err error) {
-		if c, err = w.Cluster(clusterID); err != nil || !c.Routed || name != kubeconfig {
+	var raw []byte
+	err := r.units.View(ctx, func(w *settle.Work) error {
+		c, err := w.Cluster(clusterID)
+		if err != nil {
 			return err
 		}
-		merged, err = w.Reader.ClusterFile(clusterID, kubeconfig)
+		if !slices.Contains(allowed, c.API.Status) {
+			return refusal.Conflict("cluster %s is %s; %s is not handed out then", c.API.Name, c.API.Status, name)
+		}
+		if name == kubeconfig && c.Routed {
+			raw, err = r.units.Made().Routed(w.Reader, clusterID)
+			return err
+		}
+		first := name
+		if name == kubeconfig {
+			first = kubeconfigFirst
+		}
+		raw, err = r.units.Made().Credential(w.Reader, clusterID, first)
+		if errors.Is(err, vault.ErrNone) {
+			return refusal.Conflict("cluster %s has no file %s: its Ignition source made none", c.API.Name, name)
+		}
 		return err
 	})
-	switch {
-	case err != nil:
-		return nil, err
-	case !slices.Contains(allowed, c.API.Status):
-		return nil, refusal.Conflict("cluster %s is %s; %s is not handed out then", c.API.Name, c.API.Status, name)
-	case merged != "":
-		return []byte(merged), nil
-	case name == kubeconfig:
-		name = settle.Kubeconfig
-	}
-	raw, err := r.units.Ignition.Role(ctx, clusterID, name)
-	if errors.Is(err, ignition.ErrNone) {
-		return nil, refusal.Conflict("cluster %s has no file %s", c.API.Name, name)
-	}
 	return raw, err
 }
 
@@ -97,16 +99,20 @@ func (r *Registry) SetIngressCertificate(ctx context.Context, clusterID, certifi
 	if c.Status != wire.ClusterStatusFinalizing && c.Status != wire.ClusterStatusInstalled {
 		return refusal.BadRequest("cluster %s is %s; the certificate of its routes is taken when it is finalizing or installed", c.Name, c.Status)
 	}
-	plain, err := r.units.Ignition.Role(ctx, clusterID, settle.Kubeconfig)
-	if errors.Is(err, ignition.ErrNone) {
-		return fmt.Errorf("%w: cluster %s has no %s to add the certificate to", refusal.ErrUnavailable, c.Name, settle.Kubeconfig)
+	plain, err := r.first(ctx, clusterID)
+	if errors.Is(err, vault.ErrNone) {
+		return fmt.Errorf("%w: cluster %s has no %s to add the certificate to", refusal.ErrUnavailable, c.Name, kubeconfigFirst)
 	}
 	if err != nil {
 		return err
 	}
 	merged, err := trust(plain, certificate)
 	if err != nil {
-		return fmt.Errorf("%s of cluster %s: %w", settle.Kubeconfig, c.Name, err)
+		return fmt.Errorf("%s of cluster %s: %w", kubeconfigFirst, c.Name, err)
+	}
+	sealed, err := r.units.Made().PutRouted(clusterID, merged)
+	if err != nil {
+		return err
 	}
 	_, err = r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
 		if c.Routed {
@@ -114,10 +120,19 @@ func (r *Registry) SetIngressCertificate(ctx context.Context, clusterID, certifi
 		}
 		c.Routed = true
 		w.TouchCluster(c)
-		w.PutFile(store.ClusterFile{ClusterID: clusterID, Name: kubeconfig, Content: string(merged)})
+		w.PutFile(sealed)
 		return nil
 	})
 	return err
+}
+
+// first is the kubeconfig that the cluster was made with.
+func (r *Registry) first(ctx context.Context, clusterID string) (raw []byte, err error) {
+	err = r.units.View(ctx, func(w *settle.Work) (err error) {
+		raw, err = r.units.Made().Credential(w.Reader, clusterID, kubeconfigFirst)
+		return err
+	})
+	return raw, err
 }
 
 // trust adds a certificate to those that a kubeconfig trusts.

@@ -96,14 +96,19 @@ func (r *Registry) ReportOperator(ctx context.Context, clusterID string, p wire.
 	return err
 }
 
-// CompleteInstallation is how programs inside older clusters say that they are at
-// their end. The hub decides by what was reported; a failure is put on the timeline.
+// CompleteInstallation is how a program inside a cluster says that it is at its end. For
+// a cluster without a release that is the end. For one with a release the hub decides by
+// what was reported of its operators. A failure is put on the timeline.
 func (r *Registry) CompleteInstallation(ctx context.Context, clusterID string, p wire.CompletionParams) (wire.Cluster, error) {
 	return r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
 		if c.API.Status != wire.ClusterStatusInstalled && !slices.Contains(comingUp, c.API.Status) {
 			return refusal.Conflict("cluster %s is %s; it is not being installed", c.API.Name, c.API.Status)
 		}
 		if p.IsSuccess {
+			if c.Supervised && !c.Completed {
+				c.Completed = true
+				w.TouchCluster(c)
+			}
 			return nil
 		}
 		return w.ClusterEvent(c, "cluster_degraded_OLM_operators_failed", wire.EventSeverityWarning, "some of its operators failed: "+p.ErrorInfo,

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -54,8 +55,14 @@ func checkGiven(c *wire.Cluster) error {
 	if err := checkEndpoint(c.IgnitionEndpoint); err != nil {
 		return err
 	}
+	if name := wire.Value(c.APIVIPDNSName); name != "" && !apiNameForm.MatchString(name) {
+		return refusal.BadRequest("api_vip_dns_name %.80q: want a name or an IP address, such as api.edge.example", name)
+	}
 	return checkProxies(c)
 }
+
+// apiNameForm is a name in DNS or an address: hosts that join ask it for their Ignition.
+var apiNameForm = regexp.MustCompile(`^[A-Za-z0-9.:-]{1,253}$`)
 
 // checkEndpoint refuses a place that no Ignition can come from.
 func checkEndpoint(e *wire.IgnitionEndpoint) error {

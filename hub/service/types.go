@@ -23,6 +23,8 @@ type (
 	ImageURLs = infraenvs.ImageURLs
 	// ClusterSpec is what a controller wants of a cluster.
 	ClusterSpec = clusters.Spec
+	// TooLate is the error of a spec of which something cannot change any more.
+	TooLate = clusters.TooLate
 	// Registration is an agent's announcement of its host.
 	Registration = fleet.Registration
 	// LostHost is what a controller still knows of a host without a record.

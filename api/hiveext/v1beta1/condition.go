@@ -67,6 +67,10 @@ const (
 	ReasonPreparationNever           = "Cluster preparation has never been performed for this cluster"
 	ReasonUnknownStatus              = "UnknownStatus"
 	ReasonNotAvailable               = "NotAvailable"
+	// ReasonHostsInstalled and ReasonCredentialsNotStored are ours: the hosts are installed, but the
+	// hub has no credentials of a cluster that runs on them; it has, and they cannot be put in a Secret.
+	ReasonHostsInstalled       = "HostsInstalled"
+	ReasonCredentialsNotStored = "CredentialsNotStored"
 )
 
 // Fields implements condition.Pointer.

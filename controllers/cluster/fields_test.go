@@ -1,0 +1,331 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	hivev1 "github.com/ironflow/ironflow/api/hive/v1"
+	hiveextv1 "github.com/ironflow/ironflow/api/hiveext/v1beta1"
+	"github.com/ironflow/ironflow/config"
+	"github.com/ironflow/ironflow/hub/clusters"
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/sources"
+	"github.com/ironflow/ironflow/hub/sources/kubernetes"
+	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/hub/testhub"
+	"github.com/ironflow/ironflow/test/pages"
+)
+
+var update = flag.Bool("update", false, "write the table of docs/cluster-fields.md")
+
+// leaves are the paths of a schema that hold a value.
+func leaves(path string, s apiextensionsv1.JSONSchemaProps) []string {
+	switch {
+	case s.Items != nil:
+		return leaves(path+"[]", *s.Items.Schema)
+	case s.AdditionalProperties != nil:
+		return []string{path + "{}"}
+	case len(s.Properties) == 0:
+		return []string{path}
+	}
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		all = append(all, leaves(path+"."+name, s.Properties[name])...)
+	}
+	return all
+}
+
+// specLeaves are those of the three kinds, as their CRDs have them.
+func specLeaves(t *testing.T) map[string][]string {
+	g := NewWithT(t)
+	crds, err := config.CRDs()
+	g.Expect(err).NotTo(HaveOccurred())
+	found := map[string][]string{}
+	for _, crd := range crds {
+		if kind := crd.Spec.Names.Kind; slices.Contains([]string{kindInstall, kindDeployment, kindImageSet}, kind) {
+			found[kind] = leaves("spec", crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"])
+		}
+	}
+	g.Expect(found).To(HaveLen(3))
+	return found
+}
+
+// covers tells that a path is of the row.
+func (f field) covers(path string) bool {
+	rest, is := strings.CutPrefix(path, f.path)
+	return is && (rest == "" || rest[0] == '.' || rest[0] == '[' || rest[0] == '{')
+}
+
+// TestEveryFieldHasItsRow: nothing that a user can write is forgotten, and the table names
+// nothing that is not there.
+func TestEveryFieldHasItsRow(t *testing.T) {
+	g := NewWithT(t)
+	all := specLeaves(t)
+	for kind, paths := range all {
+		for _, path := range paths {
+			rows := 0
+			for _, f := range fields {
+				if f.kind == kind && f.covers(path) {
+					rows++
+				}
+			}
+			g.Expect(rows).To(Equal(1), "rows of %s %s", kind, path)
+		}
+	}
+	for _, f := range fields {
+		said := 0
+		for _, text := range []string{f.member, f.refused, f.unread} {
+			if text != "" {
+				said++
+			}
+		}
+		g.Expect(said).To(Equal(1), "%s %s: it is mapped, refused or not read", f.kind, f.path)
+		if strings.HasPrefix(f.path, "spec.") {
+			g.Expect(slices.ContainsFunc(all[f.kind], f.covers)).To(BeTrue(), "%s has no %s", f.kind, f.path)
+		}
+	}
+	for _, name := range knownAnnotations {
+		g.Expect(slices.ContainsFunc(fields, func(f field) bool { return f.path == annotation(name) })).To(BeTrue(), name)
+	}
+	for _, member := range reflect.VisibleFields(reflect.TypeFor[service.ClusterSpec]()) {
+		g.Expect(pathsOf(member.Name)).NotTo(BeEmpty(), "nothing can ask for %s", member.Name)
+	}
+}
+
+// objects are what a cluster is described by.
+type objects struct {
+	aci *hiveextv1.AgentClusterInstall
+	cd  *hivev1.ClusterDeployment
+	set *hivev1.ClusterImageSet
+}
+
+func spec(text string) func(objects) error {
+	return func(o objects) error { return json.Unmarshal([]byte(text), &o.aci.Spec) }
+}
+
+func deploymentSpec(text string) func(objects) error {
+	return func(o objects) error { return json.Unmarshal([]byte(text), &o.cd.Spec) }
+}
+
+// annotated takes names and values in turn.
+func annotated(pairs ...string) func(objects) error {
+	return func(o objects) error {
+		for i := 0; i < len(pairs); i += 2 {
+			metav1.SetMetaDataAnnotation(&o.aci.ObjectMeta, pairs[i], pairs[i+1])
+		}
+		return nil
+	}
+}
+
+const (
+	pools  = `{"controlPlane":{"name":"master","hyperthreading":"Disabled"},"arbiter":{"name":"arbiter","hyperthreading":"Disabled"},"compute":[{"name":"worker","hyperthreading":"Disabled"}]}`
+	oldMap = `{"manifestsConfigMapRef":{"name":"files"}}`
+)
+
+// examples set each setting to something that is not its default.
+var examples = map[string]func(objects) error{
+	"AgentClusterInstall spec.imageSetRef":                                                        spec(`{"imageSetRef":{"name":"v4.20"}}`),
+	"AgentClusterInstall spec.clusterDeploymentRef":                                               spec(`{"clusterDeploymentRef":{"name":"other"}}`),
+	"AgentClusterInstall spec.manifestsConfigMapRef":                                              spec(oldMap),
+	"AgentClusterInstall spec.manifestsConfigMapRefs":                                             spec(`{"manifestsConfigMapRefs":[{"name":"files"}]}`),
+	"AgentClusterInstall spec.networking.machineNetwork":                                          spec(`{"networking":{"machineNetwork":[{"cidr":"192.0.2.0/24"}]}}`),
+	"AgentClusterInstall spec.networking.clusterNetwork":                                          spec(`{"networking":{"clusterNetwork":[{"cidr":"10.0.0.0/14"}]}}`),
+	"AgentClusterInstall spec.networking.serviceNetwork":                                          spec(`{"networking":{"serviceNetwork":["172.31.0.0/16"]}}`),
+	"AgentClusterInstall spec.networking.networkType":                                             spec(`{"networking":{"networkType":"Cilium"}}`),
+	"AgentClusterInstall spec.networking.userManagedNetworking":                                   spec(`{"networking":{"userManagedNetworking":true}}`),
+	"AgentClusterInstall spec.sshPublicKey":                                                       spec(`{"sshPublicKey":"ssh-ed25519 AAAA"}`),
+	"AgentClusterInstall spec.provisionRequirements.controlPlaneAgents":                           spec(`{"provisionRequirements":{"controlPlaneAgents":3}}`),
+	"AgentClusterInstall spec.provisionRequirements.arbiterAgents":                                spec(`{"provisionRequirements":{"controlPlaneAgents":2,"arbiterAgents":1}}`),
+	"AgentClusterInstall spec.provisionRequirements.workerAgents":                                 spec(`{"provisionRequirements":{"controlPlaneAgents":1,"workerAgents":2}}`),
+	"AgentClusterInstall spec.controlPlane.name":                                                  spec(pools),
+	"AgentClusterInstall spec.controlPlane.hyperthreading":                                        spec(`{"controlPlane":{"name":"master","hyperthreading":"Disabled"}}`),
+	"AgentClusterInstall spec.arbiter.name":                                                       spec(pools),
+	"AgentClusterInstall spec.arbiter.hyperthreading":                                             spec(`{"arbiter":{"name":"arbiter","hyperthreading":"Disabled"}}`),
+	"AgentClusterInstall spec.compute[].name":                                                     spec(pools),
+	"AgentClusterInstall spec.compute[].hyperthreading":                                           spec(`{"compute":[{"name":"worker","hyperthreading":"Disabled"}]}`),
+	"AgentClusterInstall spec.apiVIP":                                                             spec(`{"apiVIP":"192.0.2.100"}`),
+	"AgentClusterInstall spec.apiVIPs":                                                            spec(`{"apiVIP":"192.0.2.100","apiVIPs":["192.0.2.100","2001:db8::100"]}`),
+	"AgentClusterInstall spec.ingressVIP":                                                         spec(`{"ingressVIP":"192.0.2.101"}`),
+	"AgentClusterInstall spec.ingressVIPs":                                                        spec(`{"ingressVIPs":["192.0.2.101"]}`),
+	"AgentClusterInstall spec.holdInstallation":                                                   spec(`{"holdInstallation":true}`),
+	"AgentClusterInstall spec.ignitionEndpoint":                                                   spec(`{"ignitionEndpoint":{"url":"https://api.prod.example:22623/config"}}`),
+	"AgentClusterInstall spec.diskEncryption":                                                     spec(`{"diskEncryption":{"enableOn":"all","mode":"tpmv2"}}`),
+	"AgentClusterInstall spec.proxy.httpProxy":                                                    spec(`{"proxy":{"httpProxy":"http://proxy.example:3128"}}`),
+	"AgentClusterInstall spec.proxy.httpsProxy":                                                   spec(`{"proxy":{"httpsProxy":"http://proxy.example:3128"}}`),
+	"AgentClusterInstall spec.proxy.noProxy":                                                      spec(`{"proxy":{"noProxy":".example"}}`),
+	"AgentClusterInstall spec.platformType":                                                       spec(`{"platformType":"None"}`),
+	"AgentClusterInstall spec.external":                                                           spec(`{"platformType":"External","external":{"platformName":"oci"}}`),
+	"AgentClusterInstall spec.mastersSchedulable":                                                 spec(`{"mastersSchedulable":true}`),
+	"AgentClusterInstall spec.mirrorRegistryRef":                                                  spec(`{"mirrorRegistryRef":{"name":"mirrors","namespace":"site"}}`),
+	"AgentClusterInstall spec.loadBalancer":                                                       spec(`{"loadBalancer":{"type":"UserManaged"}}`),
+	"AgentClusterInstall spec.ntpSources":                                                         spec(`{"ntpSources":["192.0.2.1","192.0.2.2"]}`),
+	"AgentClusterInstall " + annotation("ironflow.io/ignition-source"):                            annotated("ironflow.io/ignition-source", "files"),
+	"AgentClusterInstall " + annotation("ironflow.io/kubernetes-version"):                         annotated("ironflow.io/ignition-source", "kubernetes", "ironflow.io/kubernetes-version", "v1.37.1"),
+	"AgentClusterInstall " + annotation("ironflow.io/kubernetes"):                                 annotated("ironflow.io/ignition-source", "kubernetes", "ironflow.io/kubernetes", `{"endpoint":"api.example"}`),
+	"AgentClusterInstall " + annotation("agent-install.openshift.io/*"):                           annotated("agent-install.openshift.io/levitate", "true"),
+	"AgentClusterInstall " + annotation("agent-install.openshift.io/install-config-overrides"):    annotated("agent-install.openshift.io/install-config-overrides", `{"fips":true}`),
+	"AgentClusterInstall " + annotation("agent-install.openshift.io/ignored-cluster-validations"): annotated("agent-install.openshift.io/ignored-cluster-validations", "all"),
+	"AgentClusterInstall " + annotation("agent-install.openshift.io/ignored-host-validations"):    annotated("agent-install.openshift.io/ignored-host-validations", "all"),
+	"AgentClusterInstall metadata.labels{agentclusterinstalls.agent-install.openshift.io/consumer}": func(o objects) error {
+		o.aci.Labels = map[string]string{"agentclusterinstalls.agent-install.openshift.io/consumer": "console"}
+		return nil
+	},
+	"ClusterDeployment spec.clusterName":   deploymentSpec(`{"clusterName":"edge"}`),
+	"ClusterDeployment spec.baseDomain":    deploymentSpec(`{"baseDomain":"edge.example"}`),
+	"ClusterDeployment spec.pullSecretRef": deploymentSpec(`{"pullSecretRef":{"name":"pull"}}`),
+	"ClusterDeployment spec.installed":     deploymentSpec(`{"installed":true}`),
+	"ClusterDeployment " + annotation("hive.openshift.io/reconcile-pause"): func(o objects) error {
+		o.cd.Annotations = map[string]string{"hive.openshift.io/reconcile-pause": "true"}
+		return nil
+	},
+	"ClusterImageSet spec.releaseImage": func(o objects) error {
+		o.set.Spec.ReleaseImage, o.aci.Spec.ImageSetRef = "registry.example/release:4.21.0-multi", &hiveextv1.ClusterImageSetReference{Name: o.set.Name}
+		return nil
+	},
+}
+
+// listening notes what the hub is asked for.
+type listening struct {
+	Hub
+	asked *service.ClusterSpec
+}
+
+func (l listening) EnsureCluster(ctx context.Context, s service.ClusterSpec) (wire.Cluster, error) {
+	*l.asked = s
+	return l.Hub.EnsureCluster(ctx, s)
+}
+
+// plainKubernetes is a hub that has that source as well.
+var plainKubernetes = testhub.Options{Sources: map[sources.Name]sources.Source{sources.Kubernetes: kubernetes.Source{}}}
+
+// TestEverySettingOfTheSpecReachesTheHub, or SpecSynced says by its name that it does not.
+func TestEverySettingOfTheSpecReachesTheHub(t *testing.T) {
+	plain := objects{install(), deployment(), &hivev1.ClusterImageSet{ObjectMeta: metav1.ObjectMeta{Name: "v4.20"}}}
+	plain.set.Spec.ReleaseImage = "registry.example/release:4.20.1"
+	other := deployment(func(cd *hivev1.ClusterDeployment) { cd.Name = "other" })
+	files := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "site", Name: "files"}, Data: map[string]string{"a.yaml": "kind: A\n"}}
+	pull := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "site", Name: "pull"}, Data: map[string][]byte{corev1.DockerConfigJsonKey: []byte(`{"auths":{}}`)}}
+	play := func(t *testing.T, change func(objects) error) (*world, *service.ClusterSpec, hiveextv1.Condition) {
+		o := objects{plain.aci.DeepCopy(), plain.cd.DeepCopy(), plain.set.DeepCopy()}
+		NewWithT(t).Expect(change(o)).To(Succeed())
+		w := newWorldOf(t, plainKubernetes, o.aci, o.cd, o.set, other.DeepCopy(), files.DeepCopy(), pull.DeepCopy())
+		asked := &service.ClusterSpec{}
+		w.r.hub = listening{w.hub, asked}
+		return w, asked, condition(w.pass(), "SpecSynced")
+	}
+	_, before, synced := play(t, func(objects) error { return nil })
+	NewWithT(t).Expect(synced.Status).To(Equal(corev1.ConditionTrue), synced.Message)
+	for _, f := range fields {
+		t.Run(f.kind+" "+f.path, func(t *testing.T) {
+			g := NewWithT(t)
+			if f.unread != "" {
+				return // others act on it, see the table
+			}
+			change, there := examples[f.kind+" "+f.path]
+			g.Expect(there).To(BeTrue(), "the test has no example")
+			_, asked, synced := play(t, change)
+			if f.refused != "" {
+				g.Expect(asked.ID).To(BeEmpty(), "the hub was not asked")
+				g.Expect(synced).To(And(HaveField("Status", corev1.ConditionFalse), HaveField("Reason", "InputError"),
+					HaveField("Message", And(ContainSubstring(strings.TrimSuffix(f.path, "*}")), ContainSubstring(f.refused)))))
+				return
+			}
+			g.Expect(synced.Status).To(Equal(corev1.ConditionTrue), synced.Message)
+			for member := range strings.SplitSeq(f.member, ", ") {
+				value := func(s *service.ClusterSpec) any { return reflect.ValueOf(*s).FieldByName(member).Interface() }
+				g.Expect(value(asked)).NotTo(Equal(value(before)), member)
+			}
+		})
+	}
+}
+
+// TestSettingsThatAreWrongAreNamed.
+func TestSettingsThatAreWrongAreNamed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(objects) error
+		says   string
+	}{
+		"two forms":          {spec(`{"apiVIP":"192.0.2.1","apiVIPs":["192.0.2.2"]}`), "take spec.apiVIP away"},
+		"a pool of its own":  {spec(`{"compute":[{"name":"gpu"}]}`), `spec.compute[0].name "gpu"`},
+		"external of none":   {spec(`{"external":{}}`), "spec.external is of spec.platformType External"},
+		"a single host":      {spec(`{"networking":{"userManagedNetworking":false}}`), "spec.networking.userManagedNetworking false does not go with"},
+		"an unknown source":  {annotated("ironflow.io/ignition-source", "magic"), `Ignition source "magic"`},
+		"another source":     {annotated("ironflow.io/kubernetes-version", "v1.37.1"), "set ironflow.io/ignition-source to kubernetes"},
+		"no JSON":            {annotated("ironflow.io/ignition-source", "kubernetes", "ironflow.io/kubernetes", "{"), "annotation ironflow.io/kubernetes: want a JSON object"},
+		"an unknown setting": {annotated("ironflow.io/ignition-source", "kubernetes", "ironflow.io/kubernetes", `{"pods":1}`), `unknown field "pods"`},
+		"overrides":          {annotated("agent-install.openshift.io/install-config-overrides", "no"), "install_config_overrides: want a JSON object"},
+		"an unknown check":   {annotated("agent-install.openshift.io/ignored-host-validations", "luck"), `no host validation "luck"`},
+		"no address":         {spec(`{"apiVIPs":["here"]}`), "want an IP address"},
+		"a release by digest": {func(o objects) error {
+			o.set.Spec.ReleaseImage = "registry.example/release@sha256:aa"
+			return spec(`{"imageSetRef":{"name":"v4.20"}}`)(o)
+		}, "--hub-releases-file"},
+		"a pause that is none": {func(o objects) error {
+			o.cd.Annotations = map[string]string{"hive.openshift.io/reconcile-pause": "maybe"}
+			return nil
+		}, "want true or false"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := objects{install(), deployment(), &hivev1.ClusterImageSet{ObjectMeta: metav1.ObjectMeta{Name: "v4.20"}}}
+			NewWithT(t).Expect(tc.change(o)).To(Succeed())
+			w := newWorld(t, o.aci, o.cd, o.set)
+			w.Expect(condition(w.pass(), "SpecSynced")).To(And(
+				HaveField("Status", corev1.ConditionFalse), HaveField("Reason", "InputError"), HaveField("Message", ContainSubstring(tc.says))))
+		})
+	}
+}
+
+// TestWhatIsReferredToWakes: release, manifests, pull secret, certificate and credentials are looked at when they change.
+func TestWhatIsReferredToWakes(t *testing.T) {
+	cd := deployment(func(cd *hivev1.ClusterDeployment) { cd.Spec.PullSecretRef = &corev1.LocalObjectReference{Name: "pull"} })
+	w := newWorld(t, cd, install(func(a *hiveextv1.AgentClusterInstall) {
+		NewWithT(t).Expect(json.Unmarshal([]byte(`{"imageSetRef":{"name":"v4"},"manifestsConfigMapRefs":[{"name":"files"}],
+			"ignitionEndpoint":{"caCertificateReference":{"namespace":"ca","name":"endpoint"}},
+			"clusterMetadata":{"adminKubeconfigSecretRef":{"name":"prod-admin-kubeconfig"}}}`), &a.Spec)).To(Succeed())
+	}))
+	named := func(o client.Object, namespace, name string) client.Object {
+		o.SetNamespace(namespace)
+		o.SetName(name)
+		return o
+	}
+	woken := HaveExactElements(HaveField("NamespacedName", key))
+	w.Expect(w.r.installsOfImageSet(t.Context(), named(&hivev1.ClusterImageSet{}, "", "v4"))).To(woken)
+	w.Expect(w.r.installsOfConfigMap(t.Context(), named(&corev1.ConfigMap{}, "site", "files"))).To(woken)
+	w.Expect(w.r.installsOfConfigMap(t.Context(), named(&corev1.ConfigMap{}, "elsewhere", "files"))).To(BeEmpty())
+	for _, secret := range []string{"site/pull", "ca/endpoint", "site/prod-admin-kubeconfig"} {
+		namespace, name, _ := strings.Cut(secret, "/")
+		w.Expect(w.r.installsOfSecret(t.Context(), named(&corev1.Secret{}, namespace, name))).To(woken, secret)
+	}
+	w.Expect(w.r.installsOfSecret(t.Context(), named(&corev1.Secret{}, "site", "endpoint"))).To(BeEmpty())
+}
+
+// TestDocs keeps the table of the documentation equal to the code's.
+func TestDocs(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("| kind | setting | becomes | can change |\n|---|---|---|---|\n")
+	for _, f := range fields {
+		switch {
+		case f.refused != "":
+			fmt.Fprintf(&b, "| %s | `%s` | refused: %s | |\n", f.kind, f.path, f.refused)
+		case f.unread != "":
+			fmt.Fprintf(&b, "| %s | `%s` | not given to the hub: %s | |\n", f.kind, f.path, f.unread)
+		default:
+			first, _, _ := strings.Cut(f.member, ", ")
+			fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", f.kind, f.path, f.member, clusters.ChangesUntil(first))
+		}
+	}
+	pages.Generated{Root: "../..", Page: "cluster-fields.md", Package: "./controllers/cluster", Update: *update}.Hold(t, "settings", b.String())
+}

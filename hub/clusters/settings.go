@@ -1,0 +1,118 @@
+package clusters
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/unit"
+)
+
+// when tells until when a setting can change.
+type when int
+
+const (
+	// atFirst: files of the hosts are made of it when the installation is prepared.
+	atFirst when = iota
+	// later: a cluster that takes more hosts makes use of it, too; while it is installed it stays.
+	later
+	// always: nothing that is going on depends on it.
+	always
+)
+
+// setting is something that a cluster is made of.
+type setting struct {
+	// members are those of [Spec].
+	members []string
+	when    when
+	// at are the members of the record, as pointers.
+	at func(*store.Cluster) []any
+}
+
+// settings are all that a [Spec] sets, but for manifests and what is about the spec itself.
+var settings = []setting{
+	{[]string{"Name"}, atFirst, func(c *store.Cluster) []any { return []any{&c.API.Name} }},
+	{[]string{"BaseDomain"}, atFirst, func(c *store.Cluster) []any { return []any{&c.API.BaseDNSDomain} }},
+	{[]string{"Masters"}, atFirst, func(c *store.Cluster) []any { return []any{&c.Masters, &c.API.ControlPlaneCount} }},
+	{[]string{"Arbiters"}, atFirst, func(c *store.Cluster) []any { return []any{&c.Arbiters} }},
+	{[]string{"Workers"}, atFirst, func(c *store.Cluster) []any { return []any{&c.Workers} }},
+	{[]string{"Version", "ReleaseImage"}, atFirst, func(c *store.Cluster) []any {
+		return []any{&c.API.OpenshiftVersion, &c.API.OcpReleaseImage}
+	}},
+	{[]string{"SSHKey"}, later, func(c *store.Cluster) []any { return []any{&c.API.SSHPublicKey} }},
+	{[]string{"PullSecret"}, later, func(c *store.Cluster) []any { return []any{&c.PullSecret, &c.API.PullSecretSet} }},
+	{[]string{"MachineNetworks"}, atFirst, func(c *store.Cluster) []any { return []any{&c.API.MachineNetworks} }},
+	{[]string{"ServiceNetworks"}, atFirst, func(c *store.Cluster) []any { return []any{&c.API.ServiceNetworks} }},
+	{[]string{"ClusterNetworks"}, atFirst, func(c *store.Cluster) []any { return []any{&c.API.ClusterNetworks} }},
+	{[]string{"NetworkType"}, atFirst, func(c *store.Cluster) []any { return []any{&c.API.NetworkType} }},
+	{[]string{"UserManagedNetworking"}, atFirst, func(c *store.Cluster) []any { return []any{&c.API.UserManagedNetworking} }},
+	{[]string{"APIVIPs"}, atFirst, func(c *store.Cluster) []any { return []any{&c.API.APIVIPs} }},
+	{[]string{"IngressVIPs"}, atFirst, func(c *store.Cluster) []any { return []any{&c.API.IngressVIPs} }},
+	{[]string{"HTTPProxy"}, later, func(c *store.Cluster) []any { return []any{&c.API.HTTPProxy} }},
+	{[]string{"HTTPSProxy"}, later, func(c *store.Cluster) []any { return []any{&c.API.HTTPSProxy} }},
+	{[]string{"NoProxy"}, later, func(c *store.Cluster) []any { return []any{&c.API.NoProxy} }},
+	{[]string{"NTPSources"}, later, func(c *store.Cluster) []any { return []any{&c.API.NTPSources} }},
+	{[]string{"DiskEncryption"}, atFirst, func(c *store.Cluster) []any { return []any{&c.API.DiskEncryption} }},
+	{[]string{"IgnitionEndpoint"}, always, func(c *store.Cluster) []any { return []any{&c.API.IgnitionEndpoint} }},
+	{[]string{"Platform"}, atFirst, func(c *store.Cluster) []any { return []any{&c.API.Platform} }},
+	{[]string{"LoadBalancer"}, atFirst, func(c *store.Cluster) []any { return []any{&c.API.LoadBalancer} }},
+	{[]string{"SchedulableMasters"}, atFirst, func(c *store.Cluster) []any { return []any{&c.API.SchedulableMasters} }},
+	{[]string{"Hyperthreading"}, atFirst, func(c *store.Cluster) []any { return []any{&c.API.Hyperthreading} }},
+	{[]string{"InstallConfigOverrides"}, atFirst, func(c *store.Cluster) []any { return []any{&c.API.InstallConfigOverrides} }},
+	{[]string{"IgnoredClusterValidations"}, later, func(c *store.Cluster) []any { return []any{&c.API.IgnoredClusterValidations} }},
+	{[]string{"IgnoredHostValidations"}, later, func(c *store.Cluster) []any { return []any{&c.API.IgnoredHostValidations} }},
+	{[]string{"Tags"}, always, func(c *store.Cluster) []any { return []any{&c.API.Tags} }},
+	{[]string{"Source"}, atFirst, func(c *store.Cluster) []any { return []any{&c.Source} }},
+	{[]string{"Kubernetes"}, atFirst, func(c *store.Cluster) []any { return []any{&c.Kubernetes} }},
+}
+
+// same compares what is stored of it.
+func (s setting) same(a, b *store.Cluster) bool {
+	return slices.EqualFunc(s.at(a), s.at(b), func(x, y any) bool { return stored(x) == stored(y) })
+}
+
+// stored is a member as the store has it; no list and an empty one mean the same.
+func stored(member any) string {
+	if v := reflect.ValueOf(member).Elem(); v.Kind() == reflect.Slice && v.Len() == 0 {
+		return ""
+	}
+	return unit.Text(member)
+}
+
+// take copies the setting.
+func (s setting) take(to, from *store.Cluster) {
+	have := s.at(to)
+	for i, want := range s.at(from) {
+		reflect.ValueOf(have[i]).Elem().Set(reflect.ValueOf(want).Elem())
+	}
+}
+
+// changes tells whether it can change while the cluster has the status.
+func (s setting) changes(status string) bool {
+	switch {
+	case before(status), s.when == always:
+		return true
+	case s.when == later:
+		return slices.Contains(takesMore, status)
+	}
+	return false
+}
+
+// ChangesUntil says in words until when the member of [Spec] can change: first is before
+// an installation, second means also of a cluster that takes more hosts.
+func ChangesUntil(member string) string {
+	for _, s := range settings {
+		if slices.Contains(s.members, member) {
+			return map[when]string{
+				atFirst: "before the installation", later: "before the installation, and for hosts that join later", always: "at any time",
+			}[s.when]
+		}
+	}
+	switch member {
+	case "Hold":
+		return "at any time"
+	case "ID", "Was":
+		return "at the first registration"
+	}
+	return "before the installation"
+}
