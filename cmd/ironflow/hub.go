@@ -19,10 +19,10 @@ import (
 	"github.com/ironflow/ironflow/controllers/cluster"
 	"github.com/ironflow/ironflow/controllers/infraenv"
 	"github.com/ironflow/ironflow/hub/auth"
-	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/pki"
 	"github.com/ironflow/ironflow/hub/releases"
 	"github.com/ironflow/ironflow/hub/rest"
+	"github.com/ironflow/ironflow/hub/seal"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 )
@@ -80,7 +80,12 @@ func newHubOver(ctx context.Context, records store.Store, s settings, cert pki.F
 	if h.ignition, err = s.work.ignition(); err != nil {
 		return nil, err
 	}
-	options.Ignition = ignition.Directory{Root: h.ignition}
+	if options.Sources, err = s.work.sources(h.ignition, filepath.Join(s.dataDir, "openshift-install")); err != nil {
+		return nil, err
+	}
+	if options.Keys, err = seal.Load(filepath.Join(s.dataDir, "cluster.key")); err != nil {
+		return nil, err
+	}
 	if h.core, err = service.New(options); err != nil {
 		return nil, err
 	}
@@ -144,6 +149,9 @@ func (h *hubParts) serve(ctx context.Context, addr, plain string) error {
 	keeping, watching := make(chan error, 1), make(chan error, 1)
 	go func() { keeping <- h.core.KeepCheckIns(ctx) }()
 	go func() { watching <- h.core.Run(ctx) }()
+	if err := h.core.Reseal(ctx); err != nil {
+		h.log.Error("what is kept of clusters could not be sealed with the new key; keep cluster.key.old", "error", err)
+	}
 	asking := make(chan struct{})
 	go func() {
 		defer close(asking)
@@ -185,7 +193,7 @@ func (h *hubParts) closeIgnition() error {
 func (h *hubParts) setup(mgr ctrl.Manager) error {
 	return errors.Join(
 		infraenv.Setup(mgr, h.core, h.live.settings.hubURL),
-		cluster.Setup(mgr, h.core),
+		cluster.Setup(mgr, h.core, h.releases),
 		agents.Setup(mgr, h.core),
 	)
 }

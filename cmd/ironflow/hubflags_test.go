@@ -2,6 +2,7 @@ package main
 
 import (
 	"log/slog"
+	"maps"
 	"reflect"
 	"slices"
 	"testing"
@@ -11,13 +12,14 @@ import (
 
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/sources"
 )
 
 // notSettings are members of the hub's options that no flag can give: parts of the
 // program, and what follows from other settings.
 var notSettings = []string{
 	"Options.Store", "Options.Files", "Options.Ignition", "Options.TokenKey", "Options.Log", "Options.ImageURLs", "Options.Now",
-	"Options.Hub", "Options.Auth", "Options.PublicURL", "Options.LiveFiles", "Options.Registerer",
+	"Options.Sources", "Options.Keys", "Options.Hub", "Options.Auth", "Options.PublicURL", "Options.LiveFiles", "Options.Registerer",
 }
 
 // TestEveryOptionOfTheHubIsAFlag: with all flags given, no option is left at zero.
@@ -38,6 +40,7 @@ func TestEveryOptionOfTheHubIsAFlag(t *testing.T) {
 		"hub-host-requirements": `[{"version":"default","master":{"cpu_cores":1,"ram_mib":1,"disk_size_gb":1},"worker":{"cpu_cores":1,"ram_mib":1,"disk_size_gb":1}}]`,
 		"hub-agent-version":     "a", "hub-installer-image": "i", "hub-controller-image": "c", "hub-machine-config-image": "m", "hub-must-gather-image": "g", "hub-coreos-image": "o",
 		"hub-stage-timeouts": "Rebooting=1h,Adding router ca=1h", "hub-soft-timeouts": "true", "hub-reclaim": "true",
+		"hub-openshift-install": "/usr/local/bin/openshift-install", "hub-kubernetes": "true",
 	}
 	for flag, value := range given {
 		g.Expect(flags.Set(flag, value)).To(Succeed(), flag)
@@ -46,6 +49,9 @@ func TestEveryOptionOfTheHubIsAFlag(t *testing.T) {
 	g.Expect(checks.apply(&core)).To(Succeed())
 	g.Expect(work.apply(&core)).To(Succeed())
 	g.Expect(api.apply(&served)).To(Succeed())
+	all, err := work.sources(nil, t.TempDir())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(slices.Sorted(maps.Keys(all.All))).To(ConsistOf(sources.Names()))
 	var zero []string
 	var look func(name string, v reflect.Value)
 	look = func(name string, v reflect.Value) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -12,6 +13,9 @@ import (
 	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/sources"
+	"github.com/ironflow/ironflow/hub/sources/kubernetes"
+	"github.com/ironflow/ironflow/hub/sources/openshiftinstall"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -19,7 +23,13 @@ import (
 type hubWork struct {
 	// ignitionDir holds the Ignition of installed systems.
 	ignitionDir string
-	images      instructions.Images
+	// source is that of clusters that name none.
+	source string
+	// installProgram is the path of openshift-install; empty for none.
+	installProgram string
+	// kubernetes offers to make plain Kubernetes clusters.
+	kubernetes bool
+	images     instructions.Images
 	// logLimit bounds an archive of logs, in MiB.
 	logLimit                          int
 	silence, checks, logs, keepEvents time.Duration
@@ -36,7 +46,10 @@ type hubWork struct {
 // settings are those of the hub's installations.
 func (h *hubWork) settings() []setting {
 	return []setting{
-		{"hub-ignition-dir", "IRONFLOW_HUB_IGNITION_DIR", "", "folder with the Ignition that installed systems start with, and what else a cluster has been made with: CLUSTER_ID/FILE, or FILE for all clusters, such as master.ign, worker.ign and kubeconfig-noingress; empty for a minimal Ignition", text(&h.ignitionDir)},
+		{"hub-ignition-dir", "IRONFLOW_HUB_IGNITION_DIR", "", "folder with the Ignition that installed systems start with, and what else a cluster has been made with: CLUSTER_ID/FILE, or FILE for all clusters, such as master.ign and worker.ign, and of CLUSTER_ID only kubeconfig-noingress and kubeadmin-password; without one, clusters without a release get a minimal Ignition, and others are not installed", text(&h.ignitionDir)},
+		{"hub-ignition-source", "IRONFLOW_HUB_IGNITION_SOURCE", "files", "where the Ignition of clusters comes from that do not say: files (of --hub-ignition-dir), pointer (hosts fetch it from the cluster that they join), openshift-install or kubernetes (see the next two)", text(&h.source)},
+		{"hub-openshift-install", "IRONFLOW_HUB_OPENSHIFT_INSTALL", "", "path of the openshift-install program, which makes the Ignition of clusters with source openshift-install; without one, there is no such source", text(&h.installProgram)},
+		{"hub-kubernetes", "IRONFLOW_HUB_KUBERNETES", "false", "offer the source kubernetes, which makes plain Kubernetes clusters by kubeadm; no machine has been installed by it yet, see docs/kubernetes.md", boolean(&h.kubernetes)},
 		{"hub-installer-image", "INSTALLER_IMAGE", "", "container image of the installer that agents of the existing kind run; empty for Ironflow's agent, which installs by itself", text(&h.images.Installer)},
 		{"hub-controller-image", "CONTROLLER_IMAGE", "", "container image of the program that reports from inside a cluster; empty for Ironflow's agent", text(&h.images.Controller)},
 		{"hub-machine-config-image", "IRONFLOW_HUB_MACHINE_CONFIG_IMAGE", "", "container image of the machine config operator, for installers that ask for it", text(&h.images.MachineConfig)},
@@ -56,6 +69,27 @@ func (h *hubWork) settings() []setting {
 		{"hub-reclaim", "IRONFLOW_HUB_RECLAIM", "false", "agents run inside installed clusters and boot a host that is unbound back into its live image; without them a person does", boolean(&h.reclaim)},
 		{"hub-soft-timeouts", "ENABLE_SOFT_TIMEOUTS", "false", "flag installations that take too long, and let them go on for a day", boolean(&h.soft)},
 	}
+}
+
+// sources are those of Ignition that the settings offer, with the files of a folder, nil
+// for none. State is a folder for the runs of openshift-install.
+func (h *hubWork) sources(folder *os.Root, state string) (sources.Set, error) {
+	set := service.OwnSources(folder)
+	set.Default = cmp.Or(sources.Name(h.source), sources.Files)
+	if h.kubernetes {
+		set.All[sources.Kubernetes] = kubernetes.Source{}
+	}
+	if h.installProgram != "" {
+		program, err := openshiftinstall.New(openshiftinstall.Options{Program: h.installProgram, State: state})
+		if err != nil {
+			return set, fmt.Errorf("--hub-openshift-install: %w", err)
+		}
+		set.All[sources.OpenShiftInstall] = program
+	}
+	if err := set.Check(""); err != nil {
+		return set, fmt.Errorf("--hub-ignition-source: %w", err)
+	}
+	return set, nil
 }
 
 // check refuses what cannot work.

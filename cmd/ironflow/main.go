@@ -41,7 +41,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newRunCommand(), newControllersCommand(), newMigrateCommand(), newCRDsCommand(), cli.NewCommand(), bmccli.NewCommand())
+	root.AddCommand(newRunCommand(), newControllersCommand(), newMigrateCommand(), newCRDsCommand(), cli.NewCommand(), bmccli.NewCommand(), newReleaseCommand())
 	root.AddCommand(newPartCommands()...)
 	return root
 }

@@ -33,7 +33,7 @@ const (
 )
 
 // keyFiles are the names of keys within the data folder, as patterns.
-var keyFiles = []string{"agent.key", "image.key", "tls/*"}
+var keyFiles = []string{"agent.key", "image.key", "cluster.key", "cluster.key.old", "tls/*"}
 
 // maxKey bounds a key's file, in bytes.
 const maxKey = 1 << 20

@@ -36,7 +36,10 @@ type Facts struct {
 	Hosts      Counts
 	// HostsSettled tells that every host is installed or failed.
 	HostsSettled bool
-	// Finalized tells that the cluster's own services came up, as far as it has any.
+	// Inside tells that a program inside the cluster reports how it comes up; otherwise
+	// the installation ends with that of its hosts, and no more is known.
+	Inside bool
+	// Finalized tells that the cluster's own services came up, as far as somebody reports.
 	Finalized bool
 	// InState is the time since the status began; PrepareTimeout bounds preparing.
 	InState, PrepareTimeout time.Duration
@@ -96,6 +99,7 @@ var (
 	hostWaits     = is("a host waits for a person", func(f Facts) bool { return f.HostWaits })
 	enough        = is("enough hosts are installed", Facts.Enough)
 	possible      = is("enough hosts are installed or on their way", Facts.Possible)
+	inside        = is("somebody inside the cluster reports", func(f Facts) bool { return f.Inside })
 	finalized     = is("hosts and cluster services are settled", func(f Facts) bool { return f.HostsSettled && f.Finalized })
 	softTimeouts  = is("soft limits", func(f Facts) bool { return f.SoftTimeouts })
 	installOver   = is("24 hours are over", func(f Facts) bool { return f.InState > InstallationLimit })

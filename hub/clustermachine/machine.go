@@ -96,6 +96,14 @@ var readinessRules = []rule{
 	{Trigger: Refresh, From: one(preparing), To: rules.Same},
 }
 
+// What is said of the end depends on who reports it.
+const (
+	waitingInside = "The hosts are installed; waiting for the cluster"
+	waitingOthers = "Most hosts are installed; waiting for the others"
+	// HostsInstalled is all that is known where nobody inside the cluster reports.
+	HostsInstalled = "The hosts are installed; nobody inside the cluster tells the hub whether it runs"
+)
+
 // installRules: from the first write to the end.
 var installRules = []rule{
 	{Trigger: Refresh, From: one(pendingUser), To: failed, When: []guard{rules.Not(possible)}, Info: "Too few hosts are left to finish the cluster"},
@@ -104,11 +112,14 @@ var installRules = []rule{
 	{Trigger: Refresh, From: one(finalizing), To: failed, When: []guard{finalizeOver, rules.Not(softTimeouts)}, Info: "The cluster did not come up in time"},
 	{Trigger: Refresh, From: one(finalizing), To: rules.Same, When: []guard{stageOver}, Effects: []string{FlagStage}},
 	{Trigger: Refresh, From: one(installing, finalizing), To: pendingUser, When: []guard{hostWaits}, Info: "A host waits for a person, see its status"},
-	{Trigger: Refresh, From: one(pendingUser), To: finalizing, When: []guard{rules.Not(hostWaits), enough}, Info: "The hosts are installed; waiting for the cluster"},
+	{Trigger: Refresh, From: one(pendingUser), To: finalizing, When: []guard{rules.Not(hostWaits), enough, inside}, Info: waitingInside},
+	{Trigger: Refresh, From: one(pendingUser), To: finalizing, When: []guard{rules.Not(hostWaits), enough}, Info: waitingOthers},
 	{Trigger: Refresh, From: one(pendingUser), To: installing, When: []guard{rules.Not(hostWaits)}, Info: "Installation in progress"},
-	{Trigger: Refresh, From: one(installing), To: finalizing, When: []guard{enough}, Info: "The hosts are installed; waiting for the cluster"},
+	{Trigger: Refresh, From: one(installing), To: finalizing, When: []guard{enough, inside}, Info: waitingInside},
+	{Trigger: Refresh, From: one(installing), To: finalizing, When: []guard{enough}, Info: waitingOthers},
 	{Trigger: Refresh, From: one(installing), To: failed, When: []guard{rules.Not(possible)}, Info: "Too few hosts are left to finish the cluster"},
-	{Trigger: Refresh, From: one(finalizing), To: installed, When: []guard{finalized}, Effects: []string{InstallCompleted}, Info: "The cluster is installed"},
+	{Trigger: Refresh, From: one(finalizing), To: installed, When: []guard{finalized, inside}, Effects: []string{InstallCompleted}, Info: "The cluster is installed"},
+	{Trigger: Refresh, From: one(finalizing), To: installed, When: []guard{finalized}, Effects: []string{InstallCompleted}, Info: HostsInstalled},
 	{Trigger: Refresh, From: one(failed, cancelled), To: rules.Same, When: []guard{logsTimedOut}, Effects: []string{LogsTimeout}},
 	{Trigger: Refresh, From: one(pendingUser, installing, finalizing, installed, addingHosts, failed, cancelled, unmonitored), To: rules.Same},
 }

@@ -81,3 +81,23 @@ func TestTransitions(t *testing.T) {
 		})
 	}
 }
+
+// TestTheEndSaysWhatIsKnown: that a cluster is installed is said where somebody inside has told so.
+func TestTheEndSaysWhatIsKnown(t *testing.T) {
+	for name, tc := range map[string]struct {
+		facts cm.Facts
+		want  string
+	}{
+		"somebody inside reports": {cm.Facts{HostsSettled: true, Finalized: true, Inside: true}, "The cluster is installed"},
+		"nobody does":             {cm.Facts{HostsSettled: true, Finalized: true}, cm.HostsInstalled},
+		"not yet":                 {cm.Facts{HostsSettled: true, Inside: true}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			got, err := cm.Machine.Decide(cm.Refresh, wire.ClusterStatusFinalizing, tc.facts)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(got.Info).To(Equal(tc.want))
+			g.Expect(got.Changed).To(Equal(tc.want != ""))
+		})
+	}
+}

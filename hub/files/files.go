@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"github.com/ironflow/ironflow/hub/filestore"
-	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/refusal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/vault"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -60,7 +60,6 @@ var calledOff = []string{
 // gets it goes on to wipe the disk: an order that does not stand any more is refused.
 func (d *Folder) HostIgnition(ctx context.Context, key store.HostKey) (File, error) {
 	var out File
-	var of ignition.Host
 	err := d.units.View(ctx, func(w *settle.Work) error {
 		host, err := w.Host(key)
 		if err != nil {
@@ -77,14 +76,17 @@ func (d *Folder) HostIgnition(ctx context.Context, key store.HostKey) (File, err
 		case slices.Contains(calledOff, host.API.Status):
 			return refusal.Conflict("host %s is %s; nothing is installed on it", judge.HostName(host), host.API.Status)
 		}
-		out.Name, of = string(host.API.Role)+"-"+host.API.ID+".ign", settle.IgnitionOf(host, c)
-		return nil
+		out.Name = string(host.API.Role) + "-" + host.API.ID + ".ign"
+		out.Content, err = d.units.Made().Host(w.Reader, c.API.ID, key)
+		if errors.Is(err, vault.ErrNone) {
+			return refusal.Conflict("host %s has no Ignition yet: it is made before the installation is ordered; install the host", judge.HostName(host))
+		}
+		return err
 	})
 	if err != nil {
 		return File{}, err
 	}
-	out.Content, err = ignition.Render(ctx, d.units.Ignition, of) // which may take a while
-	return out, err
+	return out, nil
 }
 
 // clusterFiles are the files of a cluster that its Ignition source may have.
@@ -103,8 +105,12 @@ func (d *Folder) ClusterFile(ctx context.Context, clusterID, name string) (File,
 	if !slices.Contains(ignitionReady, c.API.Status) {
 		return File{}, refusal.Conflict("cluster %s is %s; its files are not made yet", c.API.Name, c.API.Status)
 	}
-	raw, err := d.units.Ignition.Role(ctx, clusterID, name)
-	if errors.Is(err, ignition.ErrNone) {
+	var raw []byte
+	err = d.units.View(ctx, func(w *settle.Work) (err error) {
+		raw, err = d.units.Made().Download(w.Reader, clusterID, name)
+		return err
+	})
+	if errors.Is(err, vault.ErrNone) {
 		var ok bool
 		if raw, ok, err = d.made(ctx, clusterID, name); err == nil && !ok {
 			return File{}, refusal.Conflict("cluster %s has no file %s", c.API.Name, name)

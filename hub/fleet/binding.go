@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ironflow/ironflow/hub/clustermachine"
+	"github.com/ironflow/ironflow/hub/clusters"
 	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/refusal"
@@ -26,7 +27,11 @@ func (f *Fleet) BindHost(ctx context.Context, key store.HostKey, clusterID strin
 			return refusal.Conflict("host %s belongs to cluster %s already", judge.HostName(host), c.API.Name)
 		case host.ClusterID() != "":
 			return refusal.Conflict("host %s belongs to another cluster; unbind it first", judge.HostName(host))
-		case !slices.Contains(clustermachine.Open, c.API.Status):
+		}
+		if err := clusters.Opened(w, c); err != nil {
+			return err
+		}
+		if !slices.Contains(clustermachine.Open, c.API.Status) {
 			return refusal.Conflict("cluster %s takes no new hosts: it is %s", c.API.Name, c.API.Status)
 		}
 		if err := fitsArchitecture(host, c); err != nil {

@@ -174,11 +174,17 @@ func deleteHost(w *settle.Work, host *store.Host) error {
 
 // InstallHost installs a host that joins an installed cluster.
 func (f *Fleet) InstallHost(ctx context.Context, key store.HostKey) (wire.Host, error) {
+	made, problem := f.units.MakeJoining(ctx, key)
 	return f.units.Host(ctx, key, func(w *settle.Work, host *store.Host) error {
-		if host.API.Kind != wire.HostKindAddToExistingClusterHost {
+		switch {
+		case host.API.Kind != wire.HostKindAddToExistingClusterHost:
 			return refusal.Conflict("host %s is installed with its cluster; install the cluster", judge.HostName(host))
+		case host.API.Status != wire.HostStatusKnown:
+			return w.Trigger(host, hostmachine.Install, "") // the table says why not
+		case problem != nil:
+			return refusal.Conflict("host %s cannot be installed: %v", judge.HostName(host), problem)
 		}
-		return w.Trigger(host, hostmachine.Install, "")
+		return w.InstallJoining(host, made)
 	})
 }
 

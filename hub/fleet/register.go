@@ -133,6 +133,9 @@ func newHost(w *settle.Work, env *store.InfraEnv, r Registration) (*store.Host, 
 	if err != nil {
 		return nil, err
 	}
+	if err := clusters.Opened(w, c); err != nil {
+		return nil, err
+	}
 	if !slices.Contains(clustermachine.Open, c.API.Status) {
 		return nil, refusal.Later("cluster %s takes no new hosts: it is %s", c.API.Name, c.API.Status)
 	}
@@ -212,7 +215,7 @@ func reset(w *settle.Work, host *store.Host, c *store.Cluster) error {
 	}
 	host.Reason = reason
 	if !c.PreparedAt.IsZero() {
-		c.PreparedAt = time.Time{}
+		c.PreparedAt, c.Preparations = time.Time{}, 0
 		w.TouchCluster(c)
 	}
 	return nil

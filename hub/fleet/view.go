@@ -121,20 +121,37 @@ func (f *Fleet) change(ctx context.Context, key store.HostKey, act func(*settle.
 }
 
 // CompleteHost is told by the controllers when the machine runs from its disk. Where nobody in the cluster reports Joined and Done, this
-// is what completes the installation. It may be called again; a host that has
+// is what completes the installation; otherwise the host is Configuring, and the rest is the cluster's to say. It may be called again; a host that has
 // failed or was called off in the meantime stays so.
 func (f *Fleet) CompleteHost(ctx context.Context, key store.HostKey) error {
 	return f.change(ctx, key, func(w *settle.Work, host *store.Host) error {
 		if !slices.Contains(hostmachine.Installing, host.API.Status) {
 			return nil
 		}
-		for _, stage := range []wire.HostStage{wire.HostStageJoined, wire.HostStageDone} {
+		c, err := w.ClusterOf(host)
+		if err != nil || c == nil {
+			return err
+		}
+		stages := []wire.HostStage{wire.HostStageJoined, wire.HostStageDone}
+		if c.Supervised {
+			stages = ahead(host, judge.SingleNode(c))
+		}
+		for _, stage := range stages {
 			if err := reports.Stage(w, host, stage, "the machine runs from its disk"); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// ahead is the stage of a machine that runs from its disk, unless the cluster has said more already.
+func ahead(host *store.Host, singleNode bool) []wire.HostStage {
+	stages := hostmachine.Stages(host.API.Role, host.API.Bootstrap, singleNode)
+	if next := slices.Index(stages, wire.HostStageConfiguring); next > slices.Index(stages, host.Stage()) {
+		return stages[next : next+1]
+	}
+	return nil // a single node has no such stage
 }
 
 // FailHost is told by the controllers when the deployment of the machine has

@@ -25,6 +25,9 @@ type Facts struct {
 	Bound bool
 	// DayTwo tells that the cluster is installed already.
 	DayTwo bool
+	// Inside tells that a program inside the cluster reports what becomes of its hosts
+	// after their reboot; otherwise nobody does.
+	Inside bool
 	// Connected and MediaConnected tell whether the agent polls and can read its boot medium.
 	Connected, MediaConnected bool
 	// HasInventory, MinimumHardware, NetworkDefined and OtherValidations are the
@@ -86,6 +89,7 @@ func is(name string, holds func(Facts) bool) guard { return guard{Name: name, Ho
 var (
 	bound          = is("bound to a cluster", func(f Facts) bool { return f.Bound })
 	dayTwo         = is("cluster is installed already", func(f Facts) bool { return f.DayTwo })
+	inside         = is("somebody inside the cluster reports", func(f Facts) bool { return f.Inside })
 	reachable      = is("agent polls and reads its medium", func(f Facts) bool { return f.Connected && f.MediaConnected })
 	connected      = is("agent polls", func(f Facts) bool { return f.Connected })
 	hasInventory   = is("has an inventory", func(f Facts) bool { return f.HasInventory })

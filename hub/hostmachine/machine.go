@@ -55,9 +55,14 @@ var registerRules = []rule{
 
 // progressRules: the installation has reached a stage.
 var progressRules = []rule{
+	{
+		Trigger: ProgressChanged, From: one(installing, inProgress), To: added, When: []guard{dayTwo, atRebooting, rules.Not(inside)},
+		Info: "The host is installed and reboots; nobody tells the hub whether it joins the cluster",
+	},
 	{Trigger: ProgressChanged, From: one(installing, inProgress), To: inProgress, When: []guard{dayTwo, atRebooting}, Info: "Rebooting into the installed system"},
-	{Trigger: ProgressChanged, From: Installing, To: added, When: []guard{dayTwo, atDone}, Info: "The host was added to the cluster"},
-	{Trigger: ProgressChanged, From: Installing, To: installed, When: []guard{atDone}, Info: "The installation is complete"},
+	{Trigger: ProgressChanged, From: Installing, To: added, When: []guard{dayTwo, atDone, inside}, Info: "The host was added to the cluster"},
+	{Trigger: ProgressChanged, From: Installing, To: added, When: []guard{dayTwo, atDone}, Info: "The host is installed"},
+	{Trigger: ProgressChanged, From: Installing, To: installed, When: []guard{atDone}, Info: "The host is installed"},
 	{Trigger: ProgressChanged, From: Installing, To: inProgress, Info: "Installing"},
 }
 
@@ -151,6 +156,11 @@ var refreshRules = []rule{
 	{Trigger: Refresh, From: one(installing, inProgress), To: rules.Same, When: []guard{rules.Not(connected), rules.Not(connFlagged)}, Effects: []string{SetConnectionFlag}},
 	{Trigger: Refresh, From: one(installing, inProgress), To: rules.Same, When: []guard{connected, connFlagged}, Effects: []string{ClearConnectionFlag}},
 	{Trigger: Refresh, From: one(inProgress), To: rules.Same, When: []guard{clusterUserAction, atRestartable}, Effects: []string{RestartStageClock}},
+	{
+		// A host that boots the live image again says so by itself.
+		Trigger: Refresh, From: one(inProgress), To: installed, When: []guard{atRebooting, stageOver, rules.Not(inside), rules.Not(dayTwo)},
+		Info: "The host was installed and has rebooted; nobody tells the hub whether its system came up",
+	},
 	{
 		Trigger: Refresh, From: one(inProgress), To: pendingUser, When: []guard{atRebooting, stageOver},
 		Info: "The host did not come up from its disk; check its boot order and console",

@@ -109,7 +109,18 @@ func TestTransitions(t *testing.T) {
 		"writing counts from the last percent": {hm.Refresh, wire.HostStatusInstallingInProgress, healthy(func(f *hm.Facts) {
 			f.Stage, f.InStage, f.SinceUpdate, f.StageTimeout = wire.HostStageWritingImageToDisk, long, time.Second, time.Hour
 		}), wire.HostStatusInstallingInProgress},
-		"the disk does not boot":                        {hm.Refresh, wire.HostStatusInstallingInProgress, healthy(func(f *hm.Facts) { f.Stage, f.InStage, f.StageTimeout = wire.HostStageRebooting, long, time.Hour }), wire.HostStatusInstallingPendingUserAction},
+		"the disk does not boot": {hm.Refresh, wire.HostStatusInstallingInProgress, healthy(func(f *hm.Facts) {
+			f.Inside, f.Stage, f.InStage, f.StageTimeout = true, wire.HostStageRebooting, long, time.Hour
+		}), wire.HostStatusInstallingPendingUserAction},
+		"nobody tells whether it came up": {hm.Refresh, wire.HostStatusInstallingInProgress, healthy(func(f *hm.Facts) {
+			f.Stage, f.InStage, f.StageTimeout = wire.HostStageRebooting, long, time.Hour
+		}), wire.HostStatusInstalled},
+		"one that joins reboots, and nobody tells": {hm.ProgressChanged, wire.HostStatusInstallingInProgress, healthy(func(f *hm.Facts) {
+			f.DayTwo, f.Stage = true, wire.HostStageRebooting
+		}), wire.HostStatusAddedToExistingCluster},
+		"one that joins reboots, and its cluster tells": {hm.ProgressChanged, wire.HostStatusInstallingInProgress, healthy(func(f *hm.Facts) {
+			f.DayTwo, f.Inside, f.Stage = true, true, wire.HostStageRebooting
+		}), wire.HostStatusInstallingInProgress},
 		"the cluster fails":                             {hm.Refresh, wire.HostStatusInstallingInProgress, healthy(clusterIs(wire.ClusterStatusError)), wire.HostStatusError},
 		"the install step fails":                        {hm.InstallationFailed, wire.HostStatusInstalling, healthy(nil), wire.HostStatusError},
 		"called off while installing":                   {hm.Cancel, wire.HostStatusInstallingInProgress, healthy(nil), wire.HostStatusCancelled},

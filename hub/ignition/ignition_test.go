@@ -1,8 +1,7 @@
 package ignition_test
 
 import (
-	"os"
-	"path/filepath"
+	"cmp"
 	"strings"
 	"testing"
 
@@ -12,66 +11,28 @@ import (
 	"github.com/ironflow/ironflow/test/ignitioncheck"
 )
 
-func directory(t *testing.T, files map[string]string) ignition.Directory {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = root.Close() })
-	return ignition.Directory{Root: root}
-}
-
 const motd = `{"ignition":{"version":"3.1.0"},"storage":{"files":[{"path":"/etc/motd","contents":{"source":"data:,hello"}}]}}`
 
-func TestRender(t *testing.T) {
+// base is a configuration of a source.
+const base = `{"ignition":{"version":"3.6.0"},"passwd":{"users":[{"name":"core","sshAuthorizedKeys":["ssh-ed25519 AAAA"]}]}}`
+
+func TestFinish(t *testing.T) {
+	const mine = `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/motd","contents":{"source":"data:,mine"}}]}}`
 	for name, tc := range map[string]struct {
-		files map[string]string
-		host  ignition.Host
-		want  []string
-		err   string
+		base, name, override string
+		want                 []string
+		err                  string
 	}{
-		"nothing given is a minimal system": {
-			nil,
-			ignition.Host{Role: "master", Hostname: "a.example", SSHKey: "ssh-ed25519 AAAA"},
-			[]string{`"/etc/hostname"`, "data:,a.example", "ssh-ed25519 AAAA"},
-			"",
-		},
-		"the role's file": {
-			map[string]string{"worker.ign": motd, "master.ign": "{}"}, ignition.Host{Role: "worker"}, []string{"/etc/motd"}, "",
-		},
-		"the cluster's own file comes first": {
-			map[string]string{"worker.ign": "not json", "c1/worker.ign": motd}, ignition.Host{ClusterID: "c1", Role: "worker"}, []string{"/etc/motd"}, "",
-		},
-		"the override wins": {
-			map[string]string{"worker.ign": motd},
-			ignition.Host{Role: "worker", Override: `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/motd","contents":{"source":"data:,mine"}}]}}`},
-			[]string{"data:,mine"},
-			"",
-		},
-		"a broken file names itself": {
-			map[string]string{"worker.ign": "not json"}, ignition.Host{Role: "worker"}, nil, "worker.ign",
-		},
-		"a broken override names itself": {
-			nil, ignition.Host{Role: "worker", Override: `{"ignition":{"version":"9.9.9"}}`}, nil, "override of the host",
-		},
-		"a role cannot leave the folder": {
-			nil, ignition.Host{Role: "../../etc/passwd"}, nil, "without folders",
-		},
+		"the name is added":              {base, "a.example", "", []string{`"/etc/hostname"`, "data:,a.example", "ssh-ed25519 AAAA"}, ""},
+		"no name is left to the system":  {motd, "", "", []string{"/etc/motd"}, ""},
+		"the override wins":              {motd, "a", mine, []string{"data:,mine", "data:,a"}, ""},
+		"a base that is none":            {"not json", "a", "", nil, "invalid"},
+		"a base that is empty":           {"", "a", "", nil, "empty"},
+		"a broken override names itself": {base, "", `{"ignition":{"version":"9.9.9"}}`, nil, "override of the host"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			raw, err := ignition.Render(t.Context(), directory(t, tc.files), tc.host)
+			raw, err := ignition.Finish([]byte(tc.base), tc.name, tc.override)
 			if tc.err != "" {
 				g.Expect(err).To(MatchError(ContainSubstring(tc.err)))
 				return
@@ -118,11 +79,7 @@ func TestTheOldestVersionThatSaysAll(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			files := map[string]string{}
-			if tc.file != "" {
-				files["master.ign"] = tc.file
-			}
-			raw, err := ignition.Render(t.Context(), directory(t, files), ignition.Host{Role: "master", Hostname: "a", SSHKey: "ssh-ed25519 AAAA", Override: tc.override})
+			raw, err := ignition.Finish([]byte(cmp.Or(tc.file, base)), "a", tc.override)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(string(raw)).To(ContainSubstring(`"version":"` + tc.want + `"`))
 			ignitioncheck.Valid(t, raw)
@@ -142,11 +99,11 @@ func TestBitsThatIgnitionDrops(t *testing.T) {
 			g := NewWithT(t)
 			text := `{"ignition":{"version":"` + tc.version + `"},"storage":{` + tc.storage + `}}`
 			g.Expect(ignition.Valid(text)).To(MatchError(And(ContainSubstring(tc.where), ContainSubstring("older than 3.6.0"))))
-			_, err := ignition.Render(t.Context(), directory(t, map[string]string{"master.ign": text}), ignition.Host{Role: "master"})
-			g.Expect(err).To(MatchError(And(ContainSubstring("master.ign: "), ContainSubstring(tc.where))))
+			_, err := ignition.Finish([]byte(text), "", "")
+			g.Expect(err).To(MatchError(ContainSubstring(tc.where)))
 			newest := strings.Replace(text, tc.version, "3.6.0", 1)
 			g.Expect(ignition.Valid(newest)).To(Succeed())
-			raw, err := ignition.Render(t.Context(), directory(t, map[string]string{"master.ign": newest}), ignition.Host{Role: "master"})
+			raw, err := ignition.Finish([]byte(newest), "", "")
 			g.Expect(err).NotTo(HaveOccurred())
 			ignitioncheck.Valid(t, raw)
 		})
@@ -158,12 +115,8 @@ func TestOldFilesKeepEveryMember(t *testing.T) {
 	g := NewWithT(t)
 	const file = `{"ignition":{"version":"3.4.0"},"storage":{"luks":[{"name":"data","device":"/dev/vdb","discard":true,"openOptions":["--x"],` +
 		`"clevis":{"tang":[{"url":"https://t","thumbprint":"x","advertisement":"{\"payload\":\"x\"}"}]}}]}}`
-	for _, files := range []map[string]string{{"master.ign": file}, nil} {
-		host := ignition.Host{Role: "master"}
-		if files == nil {
-			host.Override = file
-		}
-		raw, err := ignition.Render(t.Context(), directory(t, files), host)
+	for from, override := range map[string]string{file: "", `{"ignition":{"version":"3.6.0"}}`: file} {
+		raw, err := ignition.Finish([]byte(from), "", override)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(raw).To(MatchJSON(file))
 	}
@@ -180,7 +133,7 @@ func TestAMergeThatIsInvalidIsRefused(t *testing.T) {
 			g := NewWithT(t)
 			g.Expect(ignition.Valid(tc.file)).To(Succeed())
 			g.Expect(ignition.Valid(tc.override)).To(Succeed())
-			_, err := ignition.Render(t.Context(), directory(t, map[string]string{"master.ign": tc.file}), ignition.Host{Role: "master", Override: tc.override})
+			_, err := ignition.Finish([]byte(tc.file), "", tc.override)
 			g.Expect(err).To(MatchError(ContainSubstring("override")))
 		})
 	}
@@ -192,9 +145,4 @@ func TestValid(t *testing.T) {
 	g.Expect(ignition.Valid(`{"ignition":{"version":"3.0.0"}}`)).To(Succeed())
 	g.Expect(ignition.Valid(`{"ignition":{}}`)).NotTo(Succeed())
 	g.Expect(ignition.Valid(`rm -rf`)).NotTo(Succeed())
-}
-
-func TestNoFolderMeansNoFiles(t *testing.T) {
-	_, err := ignition.Directory{}.Role(t.Context(), "c", "master.ign")
-	NewWithT(t).Expect(err).To(MatchError(ignition.ErrNone))
 }

@@ -159,8 +159,8 @@ func (r *Registry) CreateInfraEnv(ctx context.Context, p wire.InfraEnvCreatePara
 	if err := judge.PullSecret(p.PullSecret); err != nil {
 		return wire.InfraEnv{}, err
 	}
-	if p.ImageType == wire.ImageTypeDisconnectedISO {
-		return wire.InfraEnv{}, refusal.BadRequest("image_type disconnected-iso is not served by this hub")
+	if err := checkDisconnected(p.ImageType, p.RendezvousIP); err != nil {
+		return wire.InfraEnv{}, err
 	}
 	var out wire.InfraEnv
 	err := r.units.Update(ctx, func(w *settle.Work) error {
@@ -174,7 +174,6 @@ func (r *Registry) CreateInfraEnv(ctx context.Context, p wire.InfraEnvCreatePara
 		}
 		spec.apply(env)
 		env.AutoApprove = true // without Kubernetes, to register is to be approved
-		env.API.RendezvousIP = p.RendezvousIP
 		if err := putLists(env, p.StaticNetworkConfig, p.KernelArguments); err != nil {
 			return err
 		}
@@ -185,9 +184,23 @@ func (r *Registry) CreateInfraEnv(ctx context.Context, p wire.InfraEnvCreatePara
 	return out, err
 }
 
+// checkDisconnected refuses what is for images of clusters that no hub reaches.
+func checkDisconnected(kind wire.ImageType, rendezvous *string) error {
+	switch {
+	case kind == wire.ImageTypeDisconnectedISO:
+		return refusal.BadRequest("image_type disconnected-iso is not served by this hub")
+	case wire.Value(rendezvous) != "":
+		return refusal.BadRequest("rendezvous_ip is for images of type disconnected-iso, which this hub does not serve; leave it out")
+	}
+	return nil
+}
+
 // UpdateInfraEnv changes the members that are given.
 func (r *Registry) UpdateInfraEnv(ctx context.Context, id string, p wire.InfraEnvUpdateParams) (wire.InfraEnv, error) {
 	var out wire.InfraEnv
+	if err := checkDisconnected(p.ImageType, p.RendezvousIP); err != nil {
+		return out, err
+	}
 	err := r.units.Update(ctx, func(w *settle.Work) error {
 		env, err := w.Env(id)
 		if err != nil {
@@ -202,7 +215,6 @@ func (r *Registry) UpdateInfraEnv(ctx context.Context, id string, p wire.InfraEn
 		env.API.IgnitionConfigOverride = cmp.Or(p.IgnitionConfigOverride, env.API.IgnitionConfigOverride)
 		env.API.Type = cmp.Or(p.ImageType, env.API.Type)
 		env.API.NetworkDiscoveryDelaySeconds = cmp.Or(p.NetworkDiscoveryDelaySeconds, env.API.NetworkDiscoveryDelaySeconds)
-		env.API.RendezvousIP = cmp.Or(p.RendezvousIP, env.API.RendezvousIP)
 		env.API.Proxy = cmp.Or(p.Proxy, env.API.Proxy)
 		if p.PullSecret != "" {
 			if err := judge.PullSecret(p.PullSecret); err != nil {

@@ -71,6 +71,22 @@ platform: {none: {}}
 pullSecret: '{"auths":{}}'
 sshKey: ssh-ed25519 A
 `},
+		"a load balancer of the user's": {func(c *installconfig.Cluster) {
+			c.API.LoadBalancer = &wire.LoadBalancer{Type: wire.LoadBalancerTypeUserManaged}
+			c.API.InstallConfigOverrides = `{"compute":null,"controlPlane":null,"networking":null,"proxy":null,"platform":{"baremetal":{"hosts":null}}}`
+		}, `
+apiVersion: v1
+baseDomain: example
+metadata: {name: edge}
+platform:
+  baremetal:
+    apiVIPs: [192.0.2.100]
+    ingressVIPs: [192.0.2.101]
+    loadBalancer: {type: UserManaged}
+    provisioningNetwork: Disabled
+pullSecret: '{"auths":{}}'
+sshKey: ssh-ed25519 A
+`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -25,7 +25,7 @@ func (j Judge) ClusterFacts(c *store.Cluster, members []*Member, outcome validat
 		PreparationFailed: prepared == wire.LastInstallationPreparationStatusFailed,
 		// A host that was removed is not among the members any more.
 		AllPrepared: len(members) > 0, HostLeft: len(members) < max(1, c.Masters+c.Arbiters+c.Workers), HostsSettled: true, Finalized: true,
-		SingleNode: SingleNode(c), MinMasters: minMasters(c), InState: j.ageOf(c.API.StatusUpdatedAt),
+		SingleNode: SingleNode(c), InState: j.ageOf(c.API.StatusUpdatedAt),
 		PrepareTimeout: j.Timers.Prepare + clusterExtra, SoftTimeouts: j.Timers.Soft,
 	}
 	for _, m := range members {
@@ -40,19 +40,20 @@ func (j Judge) ClusterFacts(c *store.Cluster, members []*Member, outcome validat
 		f.HostsSettled = f.HostsSettled && (IsUp(s) || s == wire.HostStatusError)
 		count(&f.Hosts, m)
 	}
-	f.Finalized = finalized(c)
+	f.Inside, f.Finalized = c.Supervised, finalized(c)
+	f.MinMasters = minMasters(c, f.Hosts.Arbiters)
 	f.StageTimedOut, f.StageMayFail, f.StageFlagged = j.finalizingStage(c)
 	f.LogsTimedOut = j.clusterLogsTimedOut(c)
 	return f, strings.Join(outcome.Failures, "; ")
 }
 
-// minMasters is how many control-plane hosts make a cluster: what was asked
-// for, and for a cluster with a release what its quorum needs.
-func minMasters(c *store.Cluster) int {
+// minMasters is how many control-plane hosts make a cluster with so many arbiters: what
+// was asked for, and for a cluster with a release what its quorum needs.
+func minMasters(c *store.Cluster, arbiters int) int {
 	switch {
 	case c.API.OpenshiftVersion == "":
 		return c.Masters
-	case c.Arbiters > 0:
+	case max(c.Arbiters, arbiters) > 0:
 		return 2
 	}
 	return 3
@@ -81,7 +82,7 @@ func GoesOnWithout(c *store.Cluster, members []*Member, host store.HostKey) bool
 	if instructions.IsDayTwo(&c.API) {
 		return true
 	}
-	f := clustermachine.Facts{SingleNode: SingleNode(c), MinMasters: minMasters(c)}
+	f := clustermachine.Facts{SingleNode: SingleNode(c)}
 	for _, m := range members {
 		if m.Key == host {
 			lost := *m
@@ -90,12 +91,13 @@ func GoesOnWithout(c *store.Cluster, members []*Member, host store.HostKey) bool
 		}
 		count(&f.Hosts, m)
 	}
+	f.MinMasters = minMasters(c, f.Hosts.Arbiters)
 	return f.Possible()
 }
 
 // ClusterInput is what the checks of a cluster look at.
 func (j Judge) ClusterInput(c *store.Cluster, g *Group) (validations.ClusterInput, validations.Lists) {
-	in := validations.ClusterInput{ClusterFacts: g.Facts, Statuses: make(map[string]string, len(g.Members))}
+	in := validations.ClusterInput{ClusterFacts: g.Facts, Statuses: make(map[string]string, len(g.Members)), Manifests: len(c.Manifests)}
 	for _, m := range g.Members {
 		in.Statuses[m.ID] = m.Status
 	}
@@ -152,6 +154,8 @@ func WaitingFor(h *store.Host, c *store.Cluster) string {
 		return "waiting for approval; approve the host"
 	case c.Hold:
 		return "the installation is on hold; release the cluster"
+	case h.Unprepared != "" && instructions.IsDayTwo(&c.API):
+		return "the installation could not be prepared, the hub tries again: " + h.Unprepared
 	case slices.Contains([]string{wire.ClusterStatusInsufficient, wire.ClusterStatusPendingForInput}, c.API.Status):
 		// What it lacks is in its own text: repeated here, each host that gets ready would change all others.
 		return "waiting for cluster " + c.API.Name + ", which is " + c.API.Status + "; its status says what it lacks"

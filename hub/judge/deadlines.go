@@ -71,7 +71,7 @@ func (j Judge) ClusterDeadline(c *store.Cluster) time.Time {
 		if c.PreparedAt.IsZero() {
 			return time.Time{}
 		}
-		return j.ahead(c.PreparedAt.Add(j.Timers.Repeat))
+		return j.ahead(c.PreparedAt.Add(j.RepeatAfter(c.Preparations)))
 	case wire.ClusterStatusPreparingForInstallation:
 		return j.over(since, j.Timers.Prepare+clusterExtra)
 	case wire.ClusterStatusInstalling, wire.ClusterStatusInstallingPendingUserAction:

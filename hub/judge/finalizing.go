@@ -67,9 +67,13 @@ func (j Judge) finalizingOver(c *store.Cluster) time.Time {
 }
 
 // finalized tells that what runs inside the cluster has come up: the certificate of
-// its routes is here, and its own operators are available. A cluster in which
-// nobody reports has nothing to wait for.
+// its routes is here, and its own operators are available; one without a release has
+// neither, and its program says when it is complete. A cluster in which nobody reports
+// has nothing to wait for.
 func finalized(c *store.Cluster) bool {
+	if c.API.OpenshiftVersion == "" {
+		return !c.Supervised || c.Completed
+	}
 	return !c.Supervised || c.Routed && !slices.ContainsFunc(c.API.MonitoredOperators, func(o wire.MonitoredOperator) bool {
 		return o.OperatorType == wire.OperatorTypeBuiltin && o.Status != wire.OperatorStatusAvailable
 	})

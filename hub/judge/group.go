@@ -34,7 +34,7 @@ func Shared(c *store.Cluster) string {
 	a.ValidationsInfo, a.ConnectivityMajorityGroups, a.IPCollisions, a.Progress, a.Hosts = "", "", "", nil, nil
 	a.TotalHostCount, a.EnabledHostCount, a.ReadyHostCount = 0, 0, 0
 	a.StatusInfo, a.StatusUpdatedAt, a.UpdatedAt = "", wire.DateTime{}, time.Time{}
-	bare.PreparedAt = time.Time{}
+	bare.PreparedAt, bare.Preparations = time.Time{}, 0
 	raw, err := json.Marshal(&bare)
 	if err != nil {
 		return ""

@@ -68,7 +68,7 @@ func (j Judge) HostFacts(h *store.Host, c *store.Cluster, facts *validations.Hos
 		f.InStage, f.SinceUpdate, f.StageFlag = j.ageOf(p.StageStartedAt), j.ageOf(p.StageUpdatedAt), p.StageTimedOut
 	}
 	if c != nil {
-		f.Bound, f.DayTwo, f.ClusterStatus = true, instructions.IsDayTwo(&c.API), c.API.Status
+		f.Bound, f.DayTwo, f.Inside, f.ClusterStatus = true, instructions.IsDayTwo(&c.API), c.Supervised, c.API.Status
 		f.StageTimeout = j.Timers.StageLimit(f.Stage, SingleNode(c))
 		f.DiskSpeed, f.Images = j.DiskCheck(h, c, facts), j.ImageCheck(h, c)
 	}

@@ -95,5 +95,19 @@ func (j Judge) clusterLogsOver(c *store.Cluster) time.Time {
 
 // MayRepeat tells that a preparation is not tried again too soon.
 func (j Judge) MayRepeat(c *store.Cluster) bool {
-	return c.PreparedAt.IsZero() || j.Now.Sub(c.PreparedAt) >= j.Timers.Repeat
+	return c.PreparedAt.IsZero() || j.Now.Sub(c.PreparedAt) >= j.RepeatAfter(c.Preparations)
+}
+
+// longestRepeat bounds the pause before something is prepared again.
+const longestRepeat = 10 * time.Minute
+
+// RepeatAfter is the pause before something is prepared again that was prepared so many
+// times in a row: it doubles, since what a person has to change is not changed sooner by
+// trying. A person who asks for it does not wait.
+func (j Judge) RepeatAfter(times int) time.Duration {
+	pause := j.Timers.Repeat
+	for range min(times, 16) - 1 {
+		pause *= 2
+	}
+	return max(j.Timers.Repeat, min(pause, longestRepeat))
 }

@@ -55,7 +55,7 @@ func limits() string {
 	for _, stage := range hostmachine.AllStages() {
 		then := "the host has failed"
 		if stage == wire.HostStageRebooting {
-			then = "a person has to look at the host; single nodes have twice the time"
+			then = "a person has to look at the host, or it is taken for installed where nobody inside its cluster reports; single nodes have twice the time"
 		}
 		if hostmachine.ReportsProgress(stage) {
 			then += "; it counts from the last report"

@@ -3,6 +3,8 @@ package rest_test
 import (
 	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -63,7 +65,7 @@ func aboutIt(t *testing.T, user *testhub.Caller, name string) (props map[string]
 // host ask for, and the timeline says what it loses.
 func TestWhatAHostIsInstalledWith(t *testing.T) {
 	g := NewWithT(t)
-	hub := testhub.Start(t, testhub.Options{})
+	hub := testhub.Start(t, testhub.Options{IgnitionDir: testhub.RoleFiles(t)})
 	scene := singleNode(t)
 	h := scene.hosts[0]
 	scene.cluster.MachineNetworks = []wire.MachineNetwork{{CIDR: "192.0.2.0/24"}}
@@ -104,10 +106,16 @@ func TestWhatAHostIsInstalledWith(t *testing.T) {
 // installed with, both use what the user gave; the token is shown to nobody.
 func TestWhereAHostThatJoinsGetsItsIgnition(t *testing.T) {
 	g := NewWithT(t)
-	hub := testhub.Start(t, testhub.Options{})
+	roles := testhub.RoleFiles(t)
+	g.Expect(os.Remove(filepath.Join(roles, "worker.ign"))).To(Succeed())
+	hub := testhub.Start(t, testhub.Options{IgnitionDir: roles})
 	p := joining(t).play(t, hub)
 	at, agent, user := "/infra-envs/"+p.hosts[0].InfraEnvID+"/hosts/"+p.hosts[0].HostID, p.agentOf(t, hub, 0), newClient(t, p.user)
 	g.Expect(argument(t, agent, p.hosts[0], wire.StepTypeAPIVIPConnectivityCheck)).To(MatchJSON(`{"url":"https://api.edge.example:22623/config/worker"}`))
+
+	user.do("PATCH", "/clusters/"+p.cluster, `{"api_vip_dns_name":"api.edge.example/x"}`, 400)
+	user.do("PATCH", "/clusters/"+p.cluster, `{"api_vip_dns_name":"192.0.2.100"}`, 201)
+	g.Expect(argument(t, agent, p.hosts[0], wire.StepTypeAPIVIPConnectivityCheck)).To(MatchJSON(`{"url":"https://192.0.2.100:22623/config/worker"}`))
 
 	authority := encoded(certificateAuthority)
 	user.do("PATCH", "/clusters/"+p.cluster, `{"ignition_endpoint":{"url":"somewhere"}}`, 400)
@@ -120,20 +128,23 @@ func TestWhereAHostThatJoinsGetsItsIgnition(t *testing.T) {
 	g.Expect(argument(t, agent, p.hosts[0], wire.StepTypeAPIVIPConnectivityCheck)).To(MatchJSON(
 		`{"url":"https://ign.example/config/infra","ca_certificate":"` + authority + `","ignition_endpoint_token":"s3cret","request_headers":[{"key":"X-Pool","value":"p"}]}`))
 
+	user.do("PATCH", at, `{"ignition_endpoint_token":"","ignition_endpoint_http_headers":[]}`, 201)
+	g.Expect(argument(t, agent, p.hosts[0], wire.StepTypeAPIVIPConnectivityCheck)).To(MatchJSON(`{"url":"https://ign.example/config/infra","ca_certificate":"` + authority + `"}`))
+	user.do("PATCH", at, `{"ignition_endpoint_token":"s3cret","ignition_endpoint_http_headers":[{"key":"X-Pool","value":"p"}]}`, 201)
+	g.Expect(user.do("GET", strings.Replace(at, "/infra-envs/", "/infra-env/", 1)+"/downloads/ignition", "", 409)).To(ContainSubstring("install the host"))
+	user.do("POST", at+"/actions/install", "", 202)
 	ignition := user.do("GET", strings.Replace(at, "/infra-envs/", "/infra-env/", 1)+"/downloads/ignition", "", 200)
 	g.Expect(ignition).To(And(
 		ContainSubstring(`"merge":[{"httpHeaders":[{"name":"Authorization","value":"Bearer s3cret"},{"name":"X-Pool","value":"p"}],"source":"https://ign.example/config/infra"`),
 		ContainSubstring(`"certificateAuthorities":[{"source":"data:text/plain;charset=utf-8;base64,`+authority+`"`), ContainSubstring("/etc/hostname")))
 	g.Expect(hub.Timeline(t)).NotTo(ContainSubstring("s3cret"))
-	user.do("PATCH", at, `{"ignition_endpoint_token":"","ignition_endpoint_http_headers":[]}`, 201)
-	g.Expect(argument(t, agent, p.hosts[0], wire.StepTypeAPIVIPConnectivityCheck)).To(MatchJSON(`{"url":"https://ign.example/config/infra","ca_certificate":"` + authority + `"}`))
 }
 
 // TestAddressesOfADHCPServer: the hosts ask it for the cluster's addresses, which the
 // cluster then has as if somebody had set them.
 func TestAddressesOfADHCPServer(t *testing.T) {
 	g := NewWithT(t)
-	hub := testhub.Start(t, testhub.Options{})
+	hub := testhub.Start(t, testhub.Options{IgnitionDir: testhub.RoleFiles(t)})
 	scene := threeHosts(t)
 	scene.cluster.APIVIPs, scene.cluster.IngressVIPs, scene.cluster.VIPDHCPAllocation = nil, nil, new(true)
 	scene.cluster.MachineNetworks = []wire.MachineNetwork{{CIDR: "192.0.2.0/24"}}

@@ -129,6 +129,9 @@ func TestOtherKindsOfClusters(t *testing.T) {
 	c.do("POST", "/clusters/import", `{"name":"old","api_vip_dnsname":"a","openshift_cluster_id":"x"}`, 400)
 	c.do("POST", "/clusters/import", `{"name":"Old!","api_vip_dnsname":"a","openshift_cluster_id":"`+uuid.NewString()+`"}`, 400)
 
+	for _, member := range []string{`"image_type":"disconnected-iso"`, `"rendezvous_ip":"192.0.2.10"`} {
+		c.Expect(c.do("POST", "/infra-envs", `{"name":"pool","pull_secret":"{\"auths\":{}}",`+member+`}`, 400)).To(ContainSubstring("disconnected-iso"))
+	}
 	apart := c.read("POST", "/clusters/disconnected", `{"name":"apart","openshift_version":"4.20"}`, 201)
 	c.Expect(apart).To(And(HaveKeyWithValue("kind", "DisconnectedCluster"), HaveKeyWithValue("status", "unmonitored")))
 	c.do("POST", "/clusters/disconnected", `{"name":"apart"}`, 400)
@@ -188,9 +191,6 @@ const certificate = "-----BEGIN CERTIFICATE-----\nTUlJQg==\n-----END CERTIFICATE
 func TestFinalizing(t *testing.T) {
 	g := NewWithT(t)
 	dir := t.TempDir()
-	for name, content := range map[string]string{"kubeconfig-noingress": kubeconfig, "kubeadmin-password": "hunter2\n", "metadata.json": "{}"} {
-		g.Expect(os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600)).To(Succeed())
-	}
 	hub := testhub.Start(t, testhub.Options{IgnitionDir: dir, Timers: service.Timers{
 		Monitor: 10 * time.Millisecond, Finalizing: map[wire.FinalizingStage]time.Duration{wire.FinalizingStageApplyingOlmManifests: time.Millisecond},
 	}})
@@ -200,6 +200,10 @@ func TestFinalizing(t *testing.T) {
 		{Name: scene.cluster.OcpReleaseImage, Result: wire.ContainerImageAvailabilityResultSuccess}, {Name: "ironflow/ironflow-agent:latest", Result: wire.ContainerImageAvailabilityResultSuccess},
 	}}
 	p := scene.play(t, hub)
+	g.Expect(os.Mkdir(filepath.Join(dir, p.cluster), 0o700)).To(Succeed())
+	for name, content := range map[string]string{"kubeconfig-noingress": kubeconfig, "kubeadmin-password": "hunter2\n", "metadata.json": "{}", "master.ign": `{"ignition":{"version":"3.2.0"}}`} {
+		g.Expect(os.WriteFile(filepath.Join(dir, p.cluster, name), []byte(content), 0o600)).To(Succeed())
+	}
 	user, cluster := newClient(t, hub.User()), "/clusters/"+p.cluster
 	token, err := hub.AgentToken(t.Context(), p.hosts[0].InfraEnvID)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -265,7 +269,7 @@ func TestFinalizing(t *testing.T) {
 		nobody.do("GET", strings.Replace(signed, "file_name=", "file_name=x", 1), "", 401)
 		nobody.do("GET", strings.Replace(signed, p.cluster, uuid.NewString(), 1), "", 401)
 	}
-	user.do("GET", cluster+"/downloads/files-presigned?file_name=master.ign", "", 409)
+	user.do("GET", cluster+"/downloads/files-presigned?file_name=worker.ign", "", 409)
 	user.do("GET", cluster+"/downloads/files-presigned?file_name=logs", "", 404)
 	user.do("POST", cluster+"/actions/allow-add-workers", "", 202)
 }

@@ -36,7 +36,7 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{Hub: testhub.Start(t, testhub.Options{})}
+	f := &fixture{Hub: testhub.Start(t, testhub.Options{IgnitionDir: testhub.RoleFiles(t)})}
 	f.env, f.token = f.InfraEnv(t, "pool")
 	f.host = store.HostKey{InfraEnvID: f.env, HostID: uuid.NewString()}
 	agent := f.Agent(f.token)
@@ -259,7 +259,7 @@ func TestLogs(t *testing.T) {
 
 func TestLifeOverHTTP(t *testing.T) {
 	g := NewWithT(t)
-	hub := testhub.Start(t, testhub.Options{})
+	hub := testhub.Start(t, testhub.Options{IgnitionDir: testhub.RoleFiles(t)})
 	user := hub.User()
 	do := func(method, path string, in, out any, want int) {
 		t.Helper()

@@ -25,6 +25,7 @@ import (
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/hub/contract"
+	"github.com/ironflow/ironflow/test/hub/testhub"
 )
 
 // failingStore is a store that can be taken away.
@@ -175,7 +176,7 @@ func apiOver(t *testing.T, s *failingStore) (api http.Handler, token string) {
 	t.Cleanup(func() { _ = root.Close() })
 	key, err := auth.NewKey([]byte(strings.Repeat("k", 32)))
 	g.Expect(err).NotTo(HaveOccurred())
-	hub, err := service.New(service.Options{Store: s, Files: root, TokenKey: key})
+	hub, err := service.New(service.Options{Store: s, Files: root, Keys: testhub.Keys(), TokenKey: key})
 	g.Expect(err).NotTo(HaveOccurred())
 	s.hub = hub
 	_, err = hub.EnsureInfraEnv(t.Context(), service.InfraEnvSpec{ID: envOfToken, Name: "env", AutoApprove: true})

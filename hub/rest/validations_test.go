@@ -22,7 +22,7 @@ const agentVersion = "ironflow-agent:test"
 // TestEveryValidationPasses plays scenes in which all is well: the host is known,
 // the cluster ready, and every id of the protocol is seen to succeed.
 func TestEveryValidationPasses(t *testing.T) {
-	hub := testhub.Start(t, testhub.Options{Checks: service.Checks{AgentImage: agentVersion}})
+	hub := testhub.Start(t, testhub.Options{IgnitionDir: testhub.RoleFiles(t), Checks: service.Checks{AgentImage: agentVersion}})
 	seen, seenOfCluster := map[string]bool{}, map[string]bool{}
 	for name, begin := range map[string]func(*testing.T) *scene{
 		"three hosts": threeHosts, "network of the user's": usersNetwork, "single node": singleNode, "vSphere": virtualMachines,
@@ -149,7 +149,7 @@ func TestHostValidations(t *testing.T) {
 		gates[string(row.ID)] = row.Group != validations.Warning
 	}
 	NewWithT(t).Expect(slices.Collect(maps.Keys(cases))).To(ConsistOf(wanted))
-	hub := testhub.Start(t, testhub.Options{})
+	hub := testhub.Start(t, testhub.Options{IgnitionDir: testhub.RoleFiles(t)})
 	for id, tc := range cases {
 		t.Run(id, func(t *testing.T) {
 			g := NewWithT(t)
@@ -255,7 +255,7 @@ func TestClusterValidations(t *testing.T) {
 		input[string(row.ID)] = row.Input
 	}
 	NewWithT(t).Expect(slices.Collect(maps.Keys(cases))).To(ConsistOf(wanted))
-	hub := testhub.Start(t, testhub.Options{})
+	hub := testhub.Start(t, testhub.Options{IgnitionDir: testhub.RoleFiles(t)})
 	for id, tc := range cases {
 		t.Run(id, func(t *testing.T) {
 			g := NewWithT(t)
@@ -349,7 +349,7 @@ func TestClusterKnowsItsNetwork(t *testing.T) {
 	s := threeHosts(t)
 	s.cutOff(0)
 	s.between(1, 2).L2Connectivity[0].RemoteMAC, s.between(1, 2).L2Connectivity[0].Successful = "52:54:00:ff:00:09", false
-	p := s.play(t, testhub.Start(t, testhub.Options{}))
+	p := s.play(t, testhub.Start(t, testhub.Options{IgnitionDir: testhub.RoleFiles(t)}))
 	c, _ := p.readCluster(t)
 	g.Expect(c.MachineNetworks).To(ConsistOf(HaveField("CIDR", wire.Subnet("192.0.2.0/24"))), "it follows from the virtual addresses")
 	g.Expect(c.ConnectivityMajorityGroups).To(MatchJSON(`{"192.0.2.0/24":[],"IPv4":[],"IPv6":[]}`), "two hosts are no group of three")

@@ -16,6 +16,7 @@ import (
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/hub/testhub"
 )
 
 // cutStore is a store that can be away. As PostgreSQL does, it tells when announcements
@@ -68,7 +69,7 @@ func beginOver(t *testing.T, now func() time.Time) (*program, *cutStore) {
 	root, err := filestore.OpenDirectory(dir)
 	g.Expect(err).NotTo(HaveOccurred())
 	s := &cutStore{Store: records}
-	hub, err := service.New(service.Options{Store: s, Files: root, Now: now})
+	hub, err := service.New(service.Options{Store: s, Files: root, Keys: testhub.Keys(), Now: now})
 	g.Expect(err).NotTo(HaveOccurred())
 	p := &program{world: &world{Hub: hub, WithT: g, t: t, ctx: t.Context()}, dir: dir}
 	stop := p.watch()

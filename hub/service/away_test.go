@@ -14,6 +14,7 @@ import (
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/hub/testhub"
 )
 
 // program is a hub that can be ended and started again over the same store.
@@ -31,7 +32,7 @@ func begin(t *testing.T, dir string) *program {
 	g.Expect(err).NotTo(HaveOccurred())
 	root, err := filestore.OpenDirectory(dir)
 	g.Expect(err).NotTo(HaveOccurred())
-	hub, err := service.New(service.Options{Store: s, Files: root})
+	hub, err := service.New(service.Options{Store: s, Files: root, Keys: testhub.Keys()})
 	g.Expect(err).NotTo(HaveOccurred())
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)

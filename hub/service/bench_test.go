@@ -10,6 +10,7 @@ import (
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/hub/testhub"
 )
 
 // fleet makes a hub with n hosts that wait for approval, each with an inventory.
@@ -25,7 +26,7 @@ func fleet(b *testing.B, n int) (*service.Hub, []store.HostKey) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _, _ = s.Close(), root.Close() })
-	hub, err := service.New(service.Options{Store: s, Files: root})
+	hub, err := service.New(service.Options{Store: s, Files: root, Keys: testhub.Keys()})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/hub/testhub"
 )
 
 // crowded is a cluster of n hosts that all have reported, over SQLite: inventories
@@ -43,7 +44,7 @@ func crowdedOf(tb testing.TB, n int) *crowded {
 	}
 	tb.Cleanup(func() { _, _ = s.Close(), root.Close() })
 	now := time.Now()
-	hub, err := service.New(service.Options{Store: s, Files: root, Now: func() time.Time { return now }})
+	hub, err := service.New(service.Options{Store: s, Files: root, Keys: testhub.Keys(), Now: func() time.Time { return now }})
 	if err != nil {
 		tb.Fatal(err)
 	}

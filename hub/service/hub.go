@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/ironflow/ironflow/hub/auth"
@@ -13,15 +14,18 @@ import (
 	"github.com/ironflow/ironflow/hub/files"
 	"github.com/ironflow/ironflow/hub/filestore"
 	"github.com/ironflow/ironflow/hub/fleet"
-	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/infraenvs"
 	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/monitor"
 	"github.com/ironflow/ironflow/hub/polls"
 	"github.com/ironflow/ironflow/hub/reports"
+	"github.com/ironflow/ironflow/hub/seal"
 	"github.com/ironflow/ironflow/hub/settle"
 	"github.com/ironflow/ironflow/hub/snapshots"
+	"github.com/ironflow/ironflow/hub/sources"
+	sourcefiles "github.com/ironflow/ironflow/hub/sources/files"
+	"github.com/ironflow/ironflow/hub/sources/pointer"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/timeline"
 	"github.com/ironflow/ironflow/hub/unit"
@@ -29,14 +33,17 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// Options say how a hub works. Store and Files are required.
+// Options say how a hub works. Store, Files and Keys are required.
 type Options struct {
 	// Store keeps the records.
 	Store store.Store
 	// Files keeps collected logs.
 	Files filestore.Store
-	// Ignition gives hosts their configuration; nil means minimal ones.
-	Ignition ignition.Source
+	// Sources make the Ignition of clusters; none at all means files of no folder, and
+	// pointers for hosts that join a cluster.
+	Sources sources.Set
+	// Keys seal what sources made; required.
+	Keys seal.Keys
 	// TokenKey signs agent tokens. The zero key makes none, for hubs without authentication.
 	TokenKey auth.Key
 	// Log may be nil.
@@ -72,6 +79,7 @@ const maxLogBytes = 262_144_000
 // for concurrent use.
 type Hub struct {
 	store store.Store
+	units *settle.Units
 
 	*hosts
 	*fromAgents
@@ -98,8 +106,8 @@ type (
 // New checks the options and returns a hub. It owns neither of the
 // stores: both have to outlive it.
 func New(o Options) (*Hub, error) {
-	if o.Store == nil || o.Files == nil {
-		return nil, errors.New("hub: a store of records and one of files are required")
+	if o.Store == nil || o.Files == nil || o.Keys.IsZero() {
+		return nil, errors.New("hub: a store of records, one of files, and a key to seal with are required")
 	}
 	cache, book := &snapshots.Cache{}, &checkins.Book{}
 	o.Store.Watch(cache.Forget)
@@ -111,6 +119,7 @@ func New(o Options) (*Hub, error) {
 	desk := polls.New(units, cache, book, environments.BootArtifacts)
 	return &Hub{
 		store:            o.Store,
+		units:            units,
 		hosts:            fleet.New(units),
 		fromAgents:       reports.New(units, desk),
 		toAgents:         desk,
@@ -122,6 +131,14 @@ func New(o Options) (*Hub, error) {
 	}, nil
 }
 
+// OwnSources are those that need no other program: files of the folder, which may be nil,
+// by default, and pointers.
+func OwnSources(folder *os.Root) sources.Set {
+	return sources.Set{Default: sources.Files, All: map[sources.Name]sources.Source{
+		sources.Files: sourcefiles.Source{Root: folder}, sources.Pointer: pointer.Source{},
+	}}
+}
+
 // units puts together what all parts work with.
 func (o Options) units(cache *snapshots.Cache, book *checkins.Book) *settle.Units {
 	units := &settle.Units{
@@ -130,14 +147,13 @@ func (o Options) units(cache *snapshots.Cache, book *checkins.Book) *settle.Unit
 			Timers: o.Timers.WithDefaults(), Needs: o.Requirements, Checks: o.Checks, Images: o.Images,
 			Reclaim: o.Reclaim && o.ImageURLs != nil, // without its live image, a host cannot be booted into it
 		},
-
-		Ignition: o.Ignition,
+		Sources: o.Sources, Keys: o.Keys,
 	}
 	if len(o.Requirements) == 0 {
 		units.Rules.Needs = validations.OpenShift
 	}
-	if o.Ignition == nil {
-		units.Ignition = ignition.Directory{}
+	if len(o.Sources.All) == 0 {
+		units.Sources = OwnSources(nil)
 	}
 	if o.Log == nil {
 		units.Log = slog.New(slog.DiscardHandler)
@@ -149,6 +165,9 @@ func (o Options) units(cache *snapshots.Cache, book *checkins.Book) *settle.Unit
 	images.Installer, images.Controller = cmp.Or(images.Installer, defaultImage), cmp.Or(images.Controller, defaultImage)
 	return units
 }
+
+// Reseal seals anew what was sealed with an earlier one of the keys, which can go then.
+func (h *Hub) Reseal(ctx context.Context) error { return h.units.Reseal(ctx) }
 
 // Ready reports whether the hub can serve: its store answers.
 func (h *Hub) Ready(ctx context.Context) error {

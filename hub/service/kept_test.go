@@ -13,6 +13,7 @@ import (
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/hub/testhub"
 )
 
 // TestKeptClustersAreJudgedAsIfReadAnew: two replicas take calls in turn; whatever
@@ -62,7 +63,7 @@ func timeless(t *testing.T, s store.Store) *service.Hub {
 	}
 	t.Cleanup(func() { _ = root.Close() })
 	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	hub, err := service.New(service.Options{Store: s, Files: root, Now: func() time.Time { return now }})
+	hub, err := service.New(service.Options{Store: s, Files: root, Keys: testhub.Keys(), Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}

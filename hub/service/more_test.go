@@ -41,7 +41,7 @@ func (w *world) clusterStatus() string {
 }
 
 func TestHostJoinsAnInstalledCluster(t *testing.T) {
-	w := shared(t, service.Options{}, service.ClusterSpec{})
+	w := shared(t, from(&played{}), service.ClusterSpec{})
 	w.installing(hostA)
 	_, err := w.RegisterHost(w.ctx, service.Registration{InfraEnvID: envID, HostID: hostB})
 	w.Expect(service.Code(err)).To(Equal(503), "a cluster that is being installed takes no new hosts for now")
@@ -53,7 +53,7 @@ func TestHostJoinsAnInstalledCluster(t *testing.T) {
 
 	w.register(hostB)
 	w.inventory(hostB, nil)
-	w.Expect(w.status(hostB)).To(Equal(wire.HostStatusInstalling), "every approved host is installed by itself")
+	w.comesTo(hostB, wire.HostStatusInstalling) // every approved host is installed by itself, once its Ignition is made
 	h, err := w.Host(w.ctx, key(hostB))
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(h.Kind).To(Equal(wire.HostKindAddToExistingClusterHost))
@@ -103,7 +103,9 @@ func TestHeldClusterWaits(t *testing.T) {
 func TestImagesAreCheckedBeforeTheInstallation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := service.ClusterSpec{Version: "4.20", BaseDomain: "example", PullSecret: "{}", ReleaseImage: "registry.example/release:1"}
-		w := shared(t, service.Options{Images: instructions.Images{Installer: "installer:1"}}, release)
+		o := from(&played{})
+		o.Images = instructions.Images{Installer: "installer:1"}
+		w := shared(t, o, release)
 		w.register(hostA)
 		w.inventory(hostA, nil)
 		w.Expect(w.reply(hostA, wire.StepTypeDomainResolution, wire.DomainResolutionResponse{})).To(Succeed())

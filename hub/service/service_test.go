@@ -3,6 +3,7 @@ package service_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -17,10 +18,10 @@ import (
 
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/filestore"
-	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/hub/testhub"
 	"github.com/ironflow/ironflow/test/postgres"
 )
 
@@ -59,7 +60,7 @@ func start(t *testing.T, o service.Options, spec *service.InfraEnvSpec) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = s.Close(), root.Close() })
-	o.Store, o.Files = s, root
+	o.Store, o.Files, o.Keys = s, root, testhub.Keys()
 	hub, err := service.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -179,32 +180,41 @@ func TestSilence(t *testing.T) {
 		prepare func(*world)
 		wait    time.Duration
 		want    string
+		source  *played
 	}{
-		"a discovered host after three minutes":   {func(w *world) { w.register(hostA) }, 3*time.Minute + 10*time.Second, wire.HostStatusDisconnected},
-		"not a moment earlier":                    {func(w *world) { w.register(hostA) }, 2*time.Minute + 50*time.Second, wire.HostStatusDiscovering},
-		"an installing bootstrap host after five": {func(w *world) { w.installing(hostA) }, 5*time.Minute + 10*time.Second, wire.HostStatusError},
-		"a bootstrap host has two minutes more":   {func(w *world) { w.installing(hostA) }, 4*time.Minute + 50*time.Second, wire.HostStatusInstallingInProgress},
+		"a discovered host after three minutes":   {func(w *world) { w.register(hostA) }, 3*time.Minute + 10*time.Second, wire.HostStatusDisconnected, nil},
+		"not a moment earlier":                    {func(w *world) { w.register(hostA) }, 2*time.Minute + 50*time.Second, wire.HostStatusDiscovering, nil},
+		"an installing bootstrap host after five": {func(w *world) { w.installing(hostA) }, 5*time.Minute + 10*time.Second, wire.HostStatusError, nil},
+		"a bootstrap host has two minutes more":   {func(w *world) { w.installing(hostA) }, 4*time.Minute + 50*time.Second, wire.HostStatusInstallingInProgress, nil},
 		"nobody waits for a rebooting host": {func(w *world) {
 			w.installing(hostA)
 			w.Expect(w.stage(hostA, wire.HostStageRebooting)).To(Succeed())
-		}, time.Hour, wire.HostStatusInstallingInProgress},
+		}, time.Hour, wire.HostStatusInstallingInProgress, nil},
 		"a host that does not boot its disk": {func(w *world) {
 			w.installing(hostA)
 			w.Expect(w.stage(hostA, wire.HostStageRebooting)).To(Succeed())
-		}, 81 * time.Minute, wire.HostStatusInstallingPendingUserAction},
+		}, 81 * time.Minute, wire.HostStatusInstallingPendingUserAction, inside()},
+		"a host of which nobody tells whether it booted its disk": {func(w *world) {
+			w.installing(hostA)
+			w.Expect(w.stage(hostA, wire.HostStageRebooting)).To(Succeed())
+		}, 81 * time.Minute, wire.HostStatusInstalled, nil},
 		"a host that never starts to install": {func(w *world) {
 			w.register(hostA)
 			w.inventory(hostA, nil)
 			w.checkDisk(hostA)
-		}, 21 * time.Minute, wire.HostStatusError},
+		}, 21 * time.Minute, wire.HostStatusError, nil},
 		"checks that never end": {func(w *world) {
 			w.register(hostA)
 			w.inventory(hostA, nil)
-		}, 18 * time.Minute, wire.HostStatusDisconnected},
+		}, 18 * time.Minute, wire.HostStatusDisconnected, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := start(t, service.Options{}, nil)
+				options := service.Options{}
+				if tc.source != nil {
+					options = from(tc.source)
+				}
+				w := start(t, options, nil)
 				tc.prepare(w)
 				pass(tc.wait)
 				w.Expect(w.status(hostA)).To(Equal(tc.want), w.info(hostA))
@@ -228,8 +238,9 @@ func TestSilentHostThatSpeaksAgainGoesOn(t *testing.T) {
 
 func TestUnpreparedInstallationIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		source := &brokenSource{err: fmt.Errorf("the tool is not installed")}
-		w := start(t, service.Options{Ignition: source}, nil)
+		problem := errors.New("the tool is not installed")
+		source := &played{before: func(context.Context) error { return problem }}
+		w := start(t, from(source), nil)
 		w.register(hostA)
 		w.inventory(hostA, nil)
 		synctest.Wait()
@@ -238,20 +249,15 @@ func TestUnpreparedInstallationIsTriedAgain(t *testing.T) {
 		tries := source.calls
 		pass(30 * time.Second)
 		w.Expect(source.calls).To(Equal(tries), "not again within a minute")
-		source.err = ignition.ErrNone
+		pass(32 * time.Second)
+		w.Expect(source.calls).To(Equal(tries+1), "the second time after a minute")
+		pass(90 * time.Second)
+		w.Expect(source.calls).To(Equal(tries+1), "the third time after two")
+		w.Expect(w.info(hostA)).To(ContainSubstring("the tool is not installed"), "the reason stays")
+		problem = nil
 		pass(32 * time.Second)
 		w.Expect(w.status(hostA)).To(Equal(wire.HostStatusPreparingForInstallation))
 	})
-}
-
-type brokenSource struct {
-	err   error
-	calls int
-}
-
-func (s *brokenSource) Role(context.Context, string, string) ([]byte, error) {
-	s.calls++
-	return nil, s.err
 }
 
 func TestHostWaitsForApproval(t *testing.T) {

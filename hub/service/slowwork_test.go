@@ -8,44 +8,33 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/wire"
 )
-
-// busy is a source that asks somebody else first.
-type busy struct{ ask func() }
-
-func (b *busy) Role(_ context.Context, _, file string) ([]byte, error) {
-	if b.ask != nil {
-		b.ask()
-	}
-	if file == "kubeconfig-noingress" {
-		return []byte("kind: Config"), nil
-	}
-	return nil, ignition.ErrNone
-}
 
 // TestSlowSourceHoldsNobodyUp: while Ignition is asked for, the cluster and its hosts
 // can be worked on.
 func TestSlowSourceHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		source := &busy{}
-		w := shared(t, service.Options{Ignition: source}, service.ClusterSpec{Hold: true})
+		source := inside()
+		w := shared(t, from(source), service.ClusterSpec{Hold: true})
 		w.register(hostA)
 		w.inventory(hostA, nil)
 		asked := 0
-		source.ask = func() {
+		source.before = func(context.Context) error {
 			asked++
 			ctx, cancel := context.WithTimeout(w.ctx, time.Minute)
 			defer cancel()
 			w.Expect(w.Reply(ctx, key(hostA), wire.StepReply{StepType: wire.StepTypeNTPSynchronizer, Output: `{"ntp_sources":[{"source_name":"a","source_state":"synced"}]}`})).To(Succeed())
+			return nil
 		}
-		c, err := w.StartInstallation(w.ctx, sharedCluster)
-		source.ask = nil
+		_, err := w.StartInstallation(w.ctx, sharedCluster)
 		w.Expect(err).NotTo(HaveOccurred())
+		synctest.Wait() // the preparation asks
 		w.Expect(asked).NotTo(BeZero())
-		w.Expect(c.MonitoredOperators).NotTo(BeEmpty(), "it is watched to its end")
+		c, err := w.Cluster(w.ctx, sharedCluster, false)
+		w.Expect(err).NotTo(HaveOccurred())
+		w.Expect(c.LastInstallationPreparation.Status).To(Equal(wire.LastInstallationPreparationStatusSuccess))
 	})
 }
 

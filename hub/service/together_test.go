@@ -18,6 +18,7 @@ import (
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
+	"github.com/ironflow/ironflow/test/hub/testhub"
 	"github.com/ironflow/ironflow/test/postgres"
 )
 
@@ -56,7 +57,7 @@ func replica(t *testing.T, s store.Store, keys ...auth.Key) *service.Hub {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = root.Close() })
-	o := service.Options{Store: s, Files: root}
+	o := service.Options{Store: s, Files: root, Keys: testhub.Keys()}
 	for _, k := range keys {
 		o.TokenKey = k
 	}

@@ -1,7 +1,6 @@
 package service_test
 
 import (
-	"context"
 	"io"
 	"strings"
 	"testing"
@@ -10,7 +9,6 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -258,13 +256,16 @@ func TestSoftLimits(t *testing.T) {
 			w.Expect(flagged()).To(BeFalse())
 		},
 		"of a host that joins a cluster, which are a day": func(t *testing.T) {
-			w := shared(t, service.Options{Timers: soft}, service.ClusterSpec{})
+			o := from(&played{})
+			o.Timers = soft
+			w := shared(t, o, service.ClusterSpec{})
 			w.installing(hostA)
 			w.reaches(hostA, wire.HostStageDone)
 			_, err := w.AllowAddHosts(w.ctx, sharedCluster)
 			w.Expect(err).NotTo(HaveOccurred())
 			w.register(hostB)
 			w.inventory(hostB, nil)
+			synctest.Wait() // its Ignition is made
 			w.reaches(hostB, wire.HostStageInstalling)
 			pass(23 * time.Hour)
 			w.is(hostB, wire.HostStatusInstallingInProgress, "")
@@ -373,7 +374,7 @@ func TestHostsThatNeedAPerson(t *testing.T) {
 func TestChecksBeforeAnInstallationThatFail(t *testing.T) {
 	scenes{
 		"because a disk is slow": func(t *testing.T) {
-			w := shared(t, service.Options{}, service.ClusterSpec{Version: "4.20", BaseDomain: "example", PullSecret: "{}", ReleaseImage: "registry.example/release:1"})
+			w := shared(t, from(&played{}), service.ClusterSpec{Version: "4.20", BaseDomain: "example", PullSecret: "{}", ReleaseImage: "registry.example/release:1"})
 			w.register(hostA)
 			w.inventory(hostA, nil)
 			w.Expect(w.reply(hostA, wire.StepTypeDomainResolution, wire.DomainResolutionResponse{})).To(Succeed())
@@ -397,7 +398,7 @@ func TestChecksBeforeAnInstallationThatFail(t *testing.T) {
 			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusReady))
 		},
 		"because one of the hosts is removed": func(t *testing.T) {
-			w := shared(t, service.Options{Ignition: hanging{}}, service.ClusterSpec{Masters: 3})
+			w := shared(t, from(hanging()), service.ClusterSpec{Masters: 3})
 			for _, h := range all {
 				w.register(h)
 				w.inventory(h, nil)
@@ -409,7 +410,7 @@ func TestChecksBeforeAnInstallationThatFail(t *testing.T) {
 			w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusInsufficient))
 		},
 		"because files cannot be made in time": func(t *testing.T) {
-			w := shared(t, service.Options{Ignition: hanging{}}, service.ClusterSpec{})
+			w := shared(t, from(hanging()), service.ClusterSpec{})
 			w.register(hostA)
 			w.inventory(hostA, nil)
 			w.checkDisk(hostA)
@@ -435,14 +436,6 @@ func TestChecksBeforeAnInstallationThatFail(t *testing.T) {
 	}.play(t)
 }
 
-// hanging is a source that answers when it is told to stop.
-type hanging struct{}
-
-func (hanging) Role(ctx context.Context, _, _ string) ([]byte, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
-
 func TestClustersThatLackInput(t *testing.T) {
 	w := shared(t, service.Options{}, service.ClusterSpec{Version: "4.20", Masters: 3})
 	w.register(hostA)
@@ -451,19 +444,11 @@ func TestClustersThatLackInput(t *testing.T) {
 	w.is(hostA, wire.HostStatusPendingForInput, "machine network")
 }
 
-// inside is a source for a cluster whose own program reports how it comes up.
-type inside struct{}
-
-func (inside) Role(_ context.Context, _, file string) ([]byte, error) {
-	if file == "kubeconfig-noingress" {
-		return []byte("kind: Config"), nil
-	}
-	return nil, ignition.ErrNone
-}
-
 // comingUp is a cluster of one installed host that has not come up.
 func comingUp(t *testing.T, timers service.Timers) *world {
-	w := shared(t, service.Options{Ignition: inside{}, Timers: timers}, service.ClusterSpec{Hold: true})
+	o := from(inside())
+	o.Timers = timers
+	w := shared(t, o, service.ClusterSpec{Hold: true})
 	w.register(hostA)
 	w.inventory(hostA, nil)
 	_, err := w.StartInstallation(w.ctx, sharedCluster)
@@ -565,15 +550,16 @@ func TestLogsOfACluster(t *testing.T) {
 
 func TestHostsThatJoinAndAreDoneOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := shared(t, service.Options{}, service.ClusterSpec{})
+		w := shared(t, from(&played{}), service.ClusterSpec{})
 		w.installing(hostA)
 		w.reaches(hostA, wire.HostStageDone)
 		_, err := w.AllowAddHosts(w.ctx, sharedCluster)
 		w.Expect(err).NotTo(HaveOccurred())
 		w.register(hostB)
 		w.inventory(hostB, nil)
+		synctest.Wait() // its Ignition is made
 		w.reaches(hostB, wire.HostStageInstalling, wire.HostStageRebooting)
-		w.is(hostB, wire.HostStatusInstallingInProgress, "")
+		w.is(hostB, wire.HostStatusAddedToExistingCluster, "nobody tells the hub whether it joins")
 		for range 2 {
 			_, err = w.ResetHost(w.ctx, key(hostB))
 			w.Expect(err).NotTo(HaveOccurred())

@@ -97,7 +97,11 @@ func (w *Work) clusterStatusEvents(c *store.Cluster, from string) error {
 	}
 	switch c.API.Status {
 	case wire.ClusterStatusInstalled:
-		return w.ClusterEvent(c, "cluster_installation_completed", wire.EventSeverityInfo, "the installation is complete", nil)
+		done := "the installation is complete"
+		if !c.Supervised {
+			done = "its hosts are installed; nobody inside it tells the hub whether it runs"
+		}
+		return w.ClusterEvent(c, "cluster_installation_completed", wire.EventSeverityInfo, done, nil)
 	case wire.ClusterStatusError:
 		return w.ClusterEvent(c, "cluster_installation_failed", wire.EventSeverityCritical, c.API.StatusInfo, unit.Props{"failure_reason": c.API.StatusInfo})
 	case wire.ClusterStatusCancelled:
@@ -111,6 +115,10 @@ func (w *Work) clusterEffect(c *store.Cluster, effect string) error {
 	case clustermachine.StartPreparation:
 		return w.prepare(c)
 	case clustermachine.ResetHosts:
+		if err := w.dropMade(c, nil); err != nil {
+			return err
+		}
+		c.Preparations, c.Routed = 0, false
 		c.API.LastInstallationPreparation = wire.LastInstallationPreparation{}
 		c.API.InstallStartedAt, c.API.InstallCompletedAt = wire.DateTime{}, wire.DateTime{}
 		c.API.Progress = nil
@@ -119,11 +127,14 @@ func (w *Work) clusterEffect(c *store.Cluster, effect string) error {
 	case clustermachine.CancelHosts:
 		return w.triggerAll(c, hostmachine.Cancel)
 	case clustermachine.InstallStarted:
-		c.API.InstallStartedAt = w.At()
+		c.API.InstallStartedAt, c.Preparations = w.At(), 0
 	case clustermachine.InstallCompleted:
 		c.API.InstallCompletedAt = w.At()
 	case clustermachine.BecomeDayTwo:
 		c.API.Kind = wire.ClusterKindAddHostsCluster
+		if c.API.OpenshiftVersion != "" {
+			c.Supervised = false // the program inside a release ends with its installation
+		}
 	case clustermachine.LogsTimeout:
 		c.API.LogsInfo = wire.LogsStateTimeout
 	case clustermachine.TellPreparation:

@@ -16,6 +16,7 @@ import (
 // be. The outcome will be the cluster's last-installation-preparation.
 func (w *Work) prepare(c *store.Cluster) error {
 	c.PreparedAt = w.Now
+	c.Preparations++
 	if err := w.ClusterEvent(c, "cluster_prepare_installation_started", wire.EventSeverityInfo, "preparing the installation", nil); err != nil {
 		return err
 	}

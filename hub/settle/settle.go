@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/ironflow/ironflow/hub/clustermachine"
-	"github.com/ironflow/ironflow/hub/hostmachine"
 	"github.com/ironflow/ironflow/hub/instructions"
 	"github.com/ironflow/ironflow/hub/judge"
 	"github.com/ironflow/ironflow/hub/refusal"
@@ -113,7 +112,7 @@ func (w *Work) startByItself(c *store.Cluster) (bool, error) {
 	case err != nil:
 		return false, err
 	case instructions.IsDayTwo(&c.API):
-		return w.startJoining(g)
+		return false, w.startJoining(g)
 	case c.API.Status != wire.ClusterStatusReady || !w.MayRepeat(c):
 		return false, nil
 	}
@@ -121,22 +120,4 @@ func (w *Work) startByItself(c *store.Cluster) (bool, error) {
 		return false, nil
 	}
 	return true, w.TriggerCluster(c, clustermachine.Prepare)
-}
-
-// startJoining installs the hosts of an installed cluster that are ready, each by itself.
-func (w *Work) startJoining(g *judge.Group) (started bool, err error) {
-	for _, m := range g.Members {
-		if !m.Approved || m.Status != wire.HostStatusKnown {
-			continue
-		}
-		h, err := w.Host(m.Key)
-		if err != nil {
-			return started, err
-		}
-		if err := w.Trigger(h, hostmachine.Install, ""); err != nil {
-			return started, err
-		}
-		started = true
-	}
-	return started, nil
 }

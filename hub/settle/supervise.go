@@ -1,37 +1,20 @@
 package settle
 
 import (
-	"context"
-	"errors"
-
-	"github.com/ironflow/ironflow/hub/ignition"
+	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
-// Kubeconfig is the file of a cluster's Ignition source with its first credentials.
-// A source that has it makes clusters in which a program reports how they come up.
-const Kubeconfig = "kubeconfig-noingress"
-
 // operatorTimeout is how long one of a cluster's own operators may take, in seconds.
 const operatorTimeout = 70 * 60
 
-// IsSupervised asks the Ignition source whether somebody inside the cluster will report the
-// end of its installation. That may take a while, so it is asked before the unit of work.
-func (u *Units) IsSupervised(ctx context.Context, clusterID string) (bool, error) {
-	_, err := u.Ignition.Role(ctx, clusterID, Kubeconfig)
-	if errors.Is(err, ignition.ErrNone) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// Supervise notes whether somebody inside the cluster will report the end of its
-// installation, and on what.
-func (w *Work) Supervise(c *store.Cluster, supervised bool) {
-	c.Supervised, c.Routed, c.API.MonitoredOperators = supervised, false, nil
-	if !supervised {
-		return
+// supervise notes who reports the end of the installation that begins: the source said so
+// when it made the cluster's files.
+func (w *Work) supervise(c *store.Cluster, p *proven) {
+	c.Supervised, c.Routed, c.Completed, c.API.MonitoredOperators = p.ending == sources.EndsInside, false, false, nil
+	if !c.Supervised || c.API.OpenshiftVersion == "" {
+		return // only a release has operators of its own
 	}
 	for _, name := range []string{"console", "cvo"} {
 		c.API.MonitoredOperators = append(c.API.MonitoredOperators, wire.MonitoredOperator{

@@ -5,8 +5,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/seal"
+	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/unit"
 	"github.com/ironflow/ironflow/hub/wire"
@@ -16,8 +17,9 @@ import (
 type Units struct {
 	*unit.Units
 	Rules judge.Rules
-	// Ignition gives hosts their configuration.
-	Ignition ignition.Source
+	// Sources make the Ignition of clusters, and Keys seal what they made.
+	Sources sources.Set
+	Keys    seal.Keys
 
 	started, awake, lost atomic.Pointer[time.Time]
 	kept                 kept

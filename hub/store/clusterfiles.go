@@ -17,6 +17,15 @@ func (r *Reader) ClusterFile(clusterID, name string) (string, error) {
 	return content, err
 }
 
+// ClusterFileNames returns the names of a cluster's files that begin with the prefix, sorted.
+func (r *Reader) ClusterFileNames(clusterID, prefix string) ([]string, error) {
+	return all(r, "files of cluster "+clusterID, `SELECT name FROM cluster_files WHERE cluster_id = $1 AND substr(name, 1, $2) = $3 ORDER BY name`,
+		[]any{clusterID, len(prefix), prefix}, func(scan func(...any) error) (name string, err error) {
+			err = scan(&name)
+			return name, err
+		})
+}
+
 // putClusterFile writes or removes a file.
 func (t *tx) putClusterFile(f ClusterFile) error {
 	if f.Gone {

@@ -20,6 +20,14 @@ func clusterFiles(ctx context.Context, g *WithT, s store.Store) {
 		err = s.View(ctx, func(r *store.Reader) error { text, err = r.ClusterFile(cluster, name); return err })
 		return text, err
 	}
+	g.Expect(s.View(ctx, func(r *store.Reader) error {
+		names, err := r.ClusterFileNames("c", "")
+		g.Expect(names).To(Equal([]string{"one", "two"}))
+		g.Expect(err).NotTo(HaveOccurred())
+		names, err = r.ClusterFileNames("c", "tw")
+		g.Expect(names).To(Equal([]string{"two"}))
+		return err
+	})).To(Succeed())
 	text, err := content("c", "two")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(text == large).To(BeTrue())

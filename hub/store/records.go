@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/wire"
 )
 
@@ -71,6 +72,10 @@ type Host struct {
 	// CutOff is when the installation began that a restart of the machine has cut
 	// off: its agent registered anew in the middle of it. Zero for none.
 	CutOff time.Time
+	// Unprepared is why the host could not be installed into a cluster that runs: its
+	// Ignition could not be made; empty when it could. Preparations is how often in a row.
+	Unprepared   string
+	Preparations int
 	// Reason is why the last installation failed or was called off; it survives
 	// the reset and is cleared by the next start.
 	Reason string
@@ -121,17 +126,30 @@ type Cluster struct {
 	AutoInstall, Hold bool
 	// Masters, Arbiters and Workers say how many hosts the installation waits for.
 	Masters, Arbiters, Workers int
-	// PreparedAt is when the last preparation began, which bounds repetitions.
-	PreparedAt time.Time
+	// PreparedAt is when the last preparation began, and Preparations how many there were
+	// since a person acted, which bounds repetitions.
+	PreparedAt   time.Time
+	Preparations int
+	// Source says where the Ignition of the cluster's hosts comes from; empty for the hub's own default.
+	Source sources.Name
+	// Kubernetes are the settings of a plain Kubernetes; nil for none.
+	Kubernetes *sources.KubernetesSettings
 	// PullSecret is never part of API.
 	PullSecret string
 	// Manifests are those that users added, sorted; their contents are files.
 	Manifests []wire.Manifest
+	// SpecManifests are those of them that a controller's object asks for: SHA-256 of the
+	// content by file.
+	SpecManifests map[string]string `json:",omitempty"`
 	// UISettings is whatever a console keeps here.
 	UISettings string
-	// Supervised tells that a program inside the cluster reports the end of its
-	// installation, which is then waited for.
+	// Supervised tells who says that the installation is complete. True: a program inside
+	// the cluster reports nodes and end, which are waited for. False: it ends with its
+	// hosts, and that hosts are installed is all that is said of it.
 	Supervised bool
+	// Completed tells that this program has said that the cluster is complete. It counts
+	// where the cluster has no release, and so no operators to report on.
+	Completed bool
 	// Leases are those of its virtual addresses, where a DHCP server gives them.
 	Leases Leases
 	// Routed tells that the certificate of the cluster's routes has come.

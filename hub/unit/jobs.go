@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/ironflow/ironflow/hub/store"
 )
@@ -46,6 +47,21 @@ func (w *Work) Want(kind, subject string) error {
 	c.changed = true
 	c.job = &store.Job{Version: c.before.Version, ID: c.before.ID, Kind: kind, Subject: subject, NotBefore: w.Now}
 	w.Announce(store.Change{What: store.ChangedJob})
+	return nil
+}
+
+// IsWanted reports whether there is work of the kind for the subject.
+func (w *Work) IsWanted(kind, subject string) (bool, error) {
+	c, err := w.job(jobID(kind, subject))
+	return err == nil && c.job != nil, err
+}
+
+// WantAgain has work done again whose outcome the unit applies, not before a moment.
+func (w *Work) WantAgain(kind, subject string, at time.Time) error {
+	if err := w.Want(kind, subject); err != nil {
+		return err
+	}
+	w.jobs[jobID(kind, subject)].job.NotBefore = at
 	return nil
 }
 

@@ -21,15 +21,31 @@ func enoughMasters(in ClusterInput) verdict {
 	case len(in.Members) < wanted.Total() || wanted.Total() == 0:
 		return fail("%d of %d hosts are there; add the others", len(in.Members), max(wanted.Total(), 1))
 	case !in.Release():
-		return pass("%d of %d hosts are there", len(in.Members), wanted.Total())
+		return rolesThere(masters, arbiters, len(in.Members), wanted)
 	case in.SingleNode() && len(in.Members) > 1:
 		return fail("A cluster of a single node has %d hosts; unbind all but one, or change control_plane_count", len(in.Members))
 	case masters != wanted.Masters:
 		return fail("%d hosts are masters, %d are needed; add hosts that meet the requirements of a master, or change their roles", masters, wanted.Masters)
 	case arbiters < wanted.Arbiters:
 		return fail("%d hosts are arbiters, %d are needed; add hosts, or change their roles", arbiters, wanted.Arbiters)
+	case masters == 2 && arbiters == 0:
+		return fail("Two masters have no quorum; give another host the role arbiter, or change control_plane_count to 1 or 3")
+	case masters == 1 && !in.SingleNode():
+		return fail("One master with other hosts is no cluster of a release; install a single node and add hosts later, or change control_plane_count to 3")
 	}
 	return pass("The cluster has %d masters", masters)
+}
+
+// rolesThere judges the roles of a cluster without a release, which has more masters than
+// were asked for where a user gave them.
+func rolesThere(masters, arbiters, hosts int, wanted Wanted) verdict {
+	switch {
+	case masters < wanted.Masters:
+		return fail("%d hosts are masters, %d are needed; add hosts that meet the requirements of a master, or change their roles", masters, wanted.Masters)
+	case arbiters < wanted.Arbiters:
+		return fail("%d hosts are arbiters, %d are needed; add hosts, or change their roles", arbiters, wanted.Arbiters)
+	}
+	return pass("%d of %d hosts are there", hosts, wanted.Total())
 }
 
 // readyStatuses are those of hosts that are ready, or that were and went on.

@@ -85,7 +85,7 @@ var clusterAddressRows = []ClusterRow{
 var clusterHostRows = []ClusterRow{
 	{
 		ID: wire.ClusterValidationIDSufficientMastersCount, Category: hostsData, When: anyCluster, Essential: true, check: enoughMasters,
-		Checks: "the hosts that the cluster waits for are there, with the wanted number of masters and arbiters", Do: "add hosts, or change their roles",
+		Checks: "the hosts that the cluster waits for are there, with the wanted number of masters and arbiters; those of a release have a quorum: one alone, two with an arbiter, or three and more", Do: "add hosts, or change their roles or control_plane_count",
 	},
 	{
 		ID: wire.ClusterValidationIDAllHostsAreReadyToInstall, Category: hostsData, When: anyCluster, Essential: true, check: hostsReady,

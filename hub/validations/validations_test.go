@@ -164,7 +164,7 @@ func TestIgnoredAndDisabledFailures(t *testing.T) {
 func TestClusterWithoutReleaseAsksForItsHostsOnly(t *testing.T) {
 	g := NewWithT(t)
 	settings := validations.Read(&wire.Cluster{ID: "c"}, validations.Wanted{Masters: 1})
-	facts := validations.Summarise(settings, []validations.Member{{ID: "h", Label: "node-1"}}, nil)
+	facts := validations.Summarise(settings, []validations.Member{{ID: "h", Label: "node-1", Role: wire.HostRoleMaster}}, nil)
 	in := validations.ClusterInput{ClusterFacts: facts, Statuses: map[string]string{"h": wire.HostStatusKnown}}
 	out := validations.Cluster(in, validations.Lists{})
 	g.Expect(out.Pass).To(BeTrue(), "%v", out.Failures)

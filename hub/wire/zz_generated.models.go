@@ -235,7 +235,9 @@ type ClusterCreateParams struct {
 	HTTPSProxy               *string                `json:"https_proxy,omitempty"`
 	Hyperthreading           *string                `json:"hyperthreading,omitempty"`
 	IgnitionEndpoint         *IgnitionEndpoint      `json:"ignition_endpoint,omitempty"`
+	IgnitionSource           string                 `json:"ignition_source,omitempty"`
 	IngressVIPs              []IngressVIP           `json:"ingress_vips"`
+	Kubernetes               *KubernetesSettings    `json:"kubernetes,omitempty"`
 	LoadBalancer             *LoadBalancer          `json:"load_balancer,omitempty"`
 	MachineNetworks          []MachineNetwork       `json:"machine_networks"`
 	Name                     string                 `json:"name"`
@@ -1430,6 +1432,28 @@ const (
 
 // KernelArguments is the REST model "kernel_arguments".
 type KernelArguments []KernelArgument
+
+// KubernetesProgram is the REST model "kubernetes-program".
+type KubernetesProgram struct {
+	Checksum string `json:"checksum"`
+	Kind     string `json:"kind"`
+	URL      string `json:"url"`
+}
+
+// Values of KubernetesProgram.Kind.
+const (
+	KubernetesProgramKindSysext  = "sysext"
+	KubernetesProgramKindArchive = "archive"
+)
+
+// KubernetesSettings is the REST model "kubernetes-settings".
+type KubernetesSettings struct {
+	Endpoint        string              `json:"endpoint,omitempty"`
+	ImageRepository string              `json:"image_repository,omitempty"`
+	Programs        []KubernetesProgram `json:"programs,omitempty"`
+	Version         string              `json:"version,omitempty"`
+	VIPImage        string              `json:"vip_image,omitempty"`
+}
 
 // L2Connectivity is the REST model "l2-connectivity".
 type L2Connectivity struct {

@@ -18,6 +18,9 @@ const root = "../.."
 var writers = map[string]string{
 	"imagecustomization/ignition":      "live images of hosts and of infra-envs (discovery.ign)",
 	"hub/ignition":                     "installed systems",
+	"hub/sources/kubernetes":           "installed systems that become a plain Kubernetes",
+	"hub/sources/files":                "installed systems of role files, and those that just boot",
+	"hub/sources/pointer":              "installed systems that fetch theirs from the cluster they join",
 	"customdeploy/coreos":              "installed systems of install_coreos: the user's config with the host's name",
 	"imagecustomization/sharednetwork": "live systems that somebody else makes the image of: networks of their hosts",
 	"agent/install/coreos":             "a single node's installed system: the rendered master config with the host's own",
@@ -25,10 +28,11 @@ var writers = map[string]string{
 
 // readers are the packages that know configs and write none that a machine boots.
 var readers = map[string]string{
-	"agent/install/bootstrap": "applies one to the live system",
-	"agent/probe/apivip":      "reports parts of what a cluster serves; nothing boots from a report",
-	"hub/store":               "keeps overrides as they are",
-	"imagecustomization/cli":  "embeds what it is given",
+	"agent/install/bootstrap":      "applies one to the live system",
+	"hub/sources/openshiftinstall": "hands out what openshift-install made, and says whether it can be read",
+	"agent/probe/apivip":           "reports parts of what a cluster serves; nothing boots from a report",
+	"hub/store":                    "keeps overrides as they are",
+	"imagecustomization/cli":       "embeds what it is given",
 }
 
 // aboutConfigs tells of code that handles Ignition configs: Ignition's own types, or

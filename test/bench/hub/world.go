@@ -14,6 +14,7 @@ import (
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/bench/usage"
 	"github.com/ironflow/ironflow/test/hub/program"
+	"github.com/ironflow/ironflow/test/hub/rolefiles"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/guard"
 	"github.com/ironflow/ironflow/test/lab/progress"
@@ -57,7 +58,11 @@ func newWorld(ctx context.Context, o options) (_ *world, err error) {
 	if _, err := envtest.InstallCRDs(plane.Config(), envtest.CRDInstallOptions{CRDs: crds}); err != nil {
 		return nil, err
 	}
-	args := []string{"--metrics-insecure", "--log-level", "warn"}
+	roles := filepath.Join(w.lab.Dir, "ignition")
+	if err := rolefiles.Write(roles); err != nil {
+		return nil, err
+	}
+	args := []string{"--metrics-insecure", "--log-level", "warn", "--hub-ignition-dir", roles}
 	if o.profile != "" {
 		w.pprof = "127.0.0.1:6060"
 		args = append(args, "--pprof-addr", w.pprof)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/ironflow/ironflow/config"
 	"github.com/ironflow/ironflow/test/hub/program"
+	"github.com/ironflow/ironflow/test/hub/rolefiles"
 	"github.com/ironflow/ironflow/test/lab"
 	"github.com/ironflow/ironflow/test/lab/progress"
 	"github.com/ironflow/ironflow/test/postgres"
@@ -106,9 +107,11 @@ func (w *world) namespace() string { return strings.ToLower(filepath.Base(filepa
 // newHub makes a hub with the world's keys.
 func (w *world) newHub(name string, args ...string) *program.Hub {
 	w.Helper()
+	roles := filepath.Join(w.dir, "ignition")
+	w.Expect(rolefiles.Write(roles)).To(Succeed())
 	hub, err := program.New(program.Options{
 		Program: shipped(w.T, "ironflow"), Kubeconfig: plane.Kubeconfig, Dir: w.dir, Name: name, UserToken: userToken,
-		Args: append([]string{"--namespace", w.namespace(), "--metrics-insecure"}, args...),
+		Args: append([]string{"--namespace", w.namespace(), "--metrics-insecure", "--hub-ignition-dir", roles}, args...),
 	})
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Cleanup(func() {

@@ -17,6 +17,7 @@ import (
 	"github.com/ironflow/ironflow/hub/rest"
 	"github.com/ironflow/ironflow/hub/service"
 	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/test/hub/testhub"
 	"github.com/ironflow/ironflow/test/postgres"
 )
 
@@ -52,7 +53,7 @@ func open(ctx context.Context, address, passwordFile, dir string) (*service.Hub,
 	if err != nil {
 		return nil, nil, err
 	}
-	hub, err := service.New(service.Options{Store: s, Files: root, Timers: timers, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	hub, err := service.New(service.Options{Store: s, Files: root, Keys: testhub.Keys(), Timers: timers, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	return hub, s, err
 }
 

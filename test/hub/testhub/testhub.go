@@ -7,6 +7,7 @@ package testhub
 import (
 	"context"
 	"encoding/pem"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,9 +20,10 @@ import (
 
 	"github.com/ironflow/ironflow/hub/auth"
 	"github.com/ironflow/ironflow/hub/filestore"
-	"github.com/ironflow/ironflow/hub/ignition"
 	"github.com/ironflow/ironflow/hub/rest"
+	"github.com/ironflow/ironflow/hub/seal"
 	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/sources"
 	"github.com/ironflow/ironflow/hub/store"
 	"github.com/ironflow/ironflow/hub/wire"
 	"github.com/ironflow/ironflow/test/hub/contract"
@@ -32,8 +34,10 @@ import (
 type Options struct {
 	// NoAuth lets everybody do everything.
 	NoAuth bool
-	// IgnitionDir is a folder of Ignition files; empty gives minimal ones.
+	// IgnitionDir is a folder of Ignition files; empty gives minimal ones to clusters without a release.
 	IgnitionDir string
+	// Sources are those of Ignition beside files and pointers.
+	Sources map[sources.Name]sources.Source
 	// Checks change the validations.
 	Checks service.Checks
 	// Timers shorten the hub's patience.
@@ -87,8 +91,10 @@ func Start(t testing.TB, o Options) *Hub {
 	if o.NoAuth {
 		key = auth.Key{}
 	}
+	keys, err := seal.Load(filepath.Join(dir, "cluster.key"))
+	must(t, err)
 	h.Hub, err = service.New(service.Options{
-		Store: records, Files: kept, TokenKey: key, Timers: o.Timers, Checks: o.Checks, Ignition: source(t, o.IgnitionDir), ImageURLs: o.ImageURLs,
+		Store: records, Files: kept, TokenKey: key, Timers: o.Timers, Checks: o.Checks, Sources: o.sources(t), Keys: keys, ImageURLs: o.ImageURLs,
 	})
 	must(t, err)
 	serve := rest.Options{Hub: h.Hub, Auth: rest.Auth{None: o.NoAuth, UserToken: h.UserToken, Key: key}}
@@ -187,15 +193,19 @@ func (h *Hub) Timeline(t testing.TB) string {
 	return b.String()
 }
 
-func source(t testing.TB, dir string) ignition.Source {
+// sources are those that the hub has.
+func (o Options) sources(t testing.TB) sources.Set {
 	t.Helper()
-	if dir == "" {
-		return nil
+	var folder *os.Root
+	if o.IgnitionDir != "" {
+		root, err := os.OpenRoot(o.IgnitionDir)
+		must(t, err)
+		t.Cleanup(func() { _ = root.Close() })
+		folder = root
 	}
-	root, err := os.OpenRoot(dir)
-	must(t, err)
-	t.Cleanup(func() { _ = root.Close() })
-	return ignition.Directory{Root: root}
+	all := service.OwnSources(folder)
+	maps.Copy(all.All, o.Sources)
+	return all
 }
 
 func must(t testing.TB, err error) {

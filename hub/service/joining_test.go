@@ -1,0 +1,104 @@
+package service_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/service"
+	"github.com/ironflow/ironflow/hub/sources"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// TestAHostThatJoinsIsInstalledOnceItsIgnitionIsMade: what cannot be made is said, and
+// made later, and nothing is ordered before.
+func TestAHostThatJoinsIsInstalledOnceItsIgnitionIsMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := &played{}
+		w := shared(t, from(source), service.ClusterSpec{})
+		w.installing(hostA)
+		w.Expect(w.stage(hostA, wire.HostStageDone)).To(Succeed())
+		_, err := w.AllowAddHosts(w.ctx, sharedCluster)
+		w.Expect(err).NotTo(HaveOccurred())
+		problem := errors.New("the endpoint does not answer")
+		source.before = func(context.Context) error { return problem }
+		w.register(hostB)
+		w.inventory(hostB, nil)
+		synctest.Wait()
+		w.Expect(w.status(hostB)).To(Equal(wire.HostStatusKnown))
+		w.Expect(w.info(hostB)).To(ContainSubstring("the endpoint does not answer"))
+		w.Expect(w.poll(hostB)).NotTo(ContainElement(wire.StepTypeInstall))
+		_, err = w.HostIgnition(w.ctx, key(hostB))
+		w.Expect(service.Code(err)).To(Equal(409))
+		_, err = w.InstallHost(w.ctx, key(hostB))
+		w.Expect(err).To(MatchError(ContainSubstring("the endpoint does not answer")), "a person is told at once")
+		tries := source.calls
+		pass(50 * time.Second)
+		w.Expect(source.calls).To(Equal(tries), "the hub waits a minute")
+		problem = nil
+		pass(12 * time.Second)
+		synctest.Wait()
+		w.Expect(w.status(hostB)).To(Equal(wire.HostStatusInstalling))
+		file, err := w.HostIgnition(w.ctx, key(hostB))
+		w.Expect(err).NotTo(HaveOccurred())
+		w.Expect(file.Content).NotTo(BeEmpty())
+	})
+}
+
+// TestAResetForgetsWhatWasMade: the next installation has files of its own.
+func TestAResetForgetsWhatWasMade(t *testing.T) {
+	w := shared(t, from(inside()), service.ClusterSpec{})
+	w.installing(hostA)
+	_, err := w.HostIgnition(w.ctx, key(hostA))
+	w.Expect(err).NotTo(HaveOccurred())
+	raw, err := w.CredentialsFile(w.ctx, sharedCluster, "kubeconfig-noingress")
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(raw).To(BeEquivalentTo("kind: Config"))
+	_, err = w.CancelInstallation(w.ctx, sharedCluster)
+	w.Expect(err).NotTo(HaveOccurred())
+	_, err = w.CredentialsFile(w.ctx, sharedCluster, "kubeconfig-noingress")
+	w.Expect(err).NotTo(HaveOccurred(), "who looks for the reason needs it")
+	_, err = w.ResetCluster(w.ctx, sharedCluster)
+	w.Expect(err).NotTo(HaveOccurred())
+	_, err = w.CredentialsFile(w.ctx, sharedCluster, "kubeconfig-noingress")
+	w.Expect(service.Code(err)).To(Equal(409))
+}
+
+// TestHostsThatJoinLeaveWhatTheClusterHas: its credentials were made when it was installed.
+func TestHostsThatJoinLeaveWhatTheClusterHas(t *testing.T) {
+	for name, tc := range map[string]struct {
+		source sources.Name
+		want   string
+		says   string
+	}{
+		"role files":        {sources.Files, wire.HostStatusInstalling, ""},
+		"openshift-install": {sources.OpenShiftInstall, wire.HostStatusInstalling, ""},
+		"kubernetes":        {sources.Kubernetes, wire.HostStatusKnown, "kubeadm join"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := shared(t, service.Options{Sources: sources.Set{Default: tc.source, All: map[sources.Name]sources.Source{
+					tc.source: inside(), sources.Pointer: &played{},
+				}}}, service.ClusterSpec{})
+				w.installing(hostA)
+				w.reaches(hostA, wire.HostStageRebooting, wire.HostStageDone)
+				_, err := w.CompleteInstallation(w.ctx, sharedCluster, wire.CompletionParams{IsSuccess: true})
+				w.Expect(err).NotTo(HaveOccurred())
+				w.Expect(w.clusterStatus()).To(Equal(wire.ClusterStatusInstalled))
+				_, err = w.AllowAddHosts(w.ctx, sharedCluster)
+				w.Expect(err).NotTo(HaveOccurred())
+				w.register(hostB)
+				w.inventory(hostB, nil)
+				synctest.Wait()
+				w.is(hostB, tc.want, tc.says)
+				raw, err := w.CredentialsFile(w.ctx, sharedCluster, "kubeconfig-noingress")
+				w.Expect(err).NotTo(HaveOccurred())
+				w.Expect(raw).To(BeEquivalentTo("kind: Config"))
+			})
+		})
+	}
+}

@@ -1,0 +1,68 @@
+package settle
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ironflow/ironflow/hub/ignition"
+	"github.com/ironflow/ironflow/hub/sources"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/vault"
+)
+
+// proven is what came of an order: all of it is stored as it is, and handed out as it is.
+type proven struct {
+	// files are sealed.
+	files  []store.ClusterFile
+	ending sources.Ending
+}
+
+// Made keeps what sources made.
+func (u *Units) Made() vault.Vault { return vault.Vault{Keys: u.Keys} }
+
+// make has a source make the files of an order, merges what the hub adds, and seals all
+// of it. Its errors are for people: they say what is missing, and have no secrets but
+// for what is theirs.
+func (u *Units) make(ctx context.Context, o *order) (*proven, error) {
+	if o.joins && o.from == sources.Kubernetes {
+		return nil, sources.Lacking{joinsKubernetes}
+	}
+	source, err := u.Sources.Of(o.from)
+	if err != nil {
+		return nil, err
+	}
+	if lacks := source.Lacks(ctx, &o.Order); len(lacks) > 0 {
+		return nil, sources.Lacking(lacks)
+	}
+	out, err := source.Make(ctx, &o.Order)
+	if err != nil {
+		return nil, err
+	}
+	configs := map[store.HostKey][]byte{}
+	for _, h := range o.hosts {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		raw, ok := out.Hosts[h.id]
+		if !ok {
+			return nil, fmt.Errorf("ignition source %s made none for host %s", o.from, h.shown)
+		}
+		if configs[h.key], err = ignition.Finish(raw, h.name, h.changes); err != nil {
+			return nil, fmt.Errorf("Ignition of host %s: %w", h.shown, err) //nolint:staticcheck // a name
+		}
+	}
+	p := &proven{ending: source.Ending(&o.Order)}
+	if o.joins {
+		p.files, err = u.Made().HostFiles(o.Cluster.ID, configs)
+	} else {
+		p.files, err = u.Made().Files(o.Cluster.ID, vault.Keep{Source: o.from, Made: *out}, o.Earlier, configs)
+	}
+	return p, err
+}
+
+// joinsKubernetes is why no host is added to a plain Kubernetes: the running cluster has to
+// be told the token of the host, and the hub does not do that.
+var joinsKubernetes = sources.Lack{
+	What: "a host that joins a plain Kubernetes that runs needs a token there, which the hub does not make",
+	Next: "add the host by hand, with kubeadm token create and kubeadm join",
+}

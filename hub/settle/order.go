@@ -1,0 +1,157 @@
+package settle
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/ironflow/ironflow/hub/instructions"
+	"github.com/ironflow/ironflow/hub/judge"
+	"github.com/ironflow/ironflow/hub/manifests"
+	"github.com/ironflow/ironflow/hub/sources"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/validations"
+	"github.com/ironflow/ironflow/hub/vault"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+// order is what a source is asked for, with what the hub adds to it afterwards.
+type order struct {
+	sources.Order
+	from sources.Name
+	// joins tells that the hosts join a cluster that runs: what was made of that stays.
+	joins bool
+	// hosts are those of the order, in its order.
+	hosts []orderedHost
+}
+
+// orderedHost is what the hub merges into a host's Ignition last.
+type orderedHost struct {
+	key                      store.HostKey
+	id, shown, name, changes string
+}
+
+// order gathers what the Ignition of hosts of a cluster depends on.
+func (w *Work) order(c *store.Cluster, hosts []*store.Host) (*order, error) {
+	o := &order{
+		from: w.units.Sources.Name(c.Source),
+		Order: sources.Order{
+			Cluster: c.API, PullSecret: c.PullSecret, Kubernetes: c.Kubernetes, Now: w.Now,
+		},
+	}
+	o.Cluster.Hosts = nil
+	o.joins = instructions.IsDayTwo(&c.API)
+	if c.API.Imported != nil && *c.API.Imported && c.Source == "" {
+		o.from = w.units.forImported()
+	}
+	if o.joins && o.from == sources.OpenShiftInstall {
+		o.from = sources.Pointer // its files are of the installation; the cluster has the present ones
+	}
+	for _, m := range c.Manifests {
+		text, err := w.Reader.ClusterFile(c.API.ID, manifests.File(m.Folder, m.FileName))
+		if err != nil {
+			return nil, err
+		}
+		o.Manifests = append(o.Manifests, sources.Manifest{Folder: m.Folder, Name: m.FileName, Content: []byte(text)})
+	}
+	seen := map[string]bool{}
+	for _, h := range hosts {
+		one := orderedHost{key: h.Key(), id: h.API.ID, shown: judge.HostName(h), changes: h.API.IgnitionConfigOverrides}
+		if seen[one.id] { // hosts of two infra-envs
+			one.id = h.API.InfraEnvID + "." + h.API.ID
+		}
+		seen[one.id] = true
+		given := hostOf(h, c)
+		one.name, given.ID = given.Name, one.id
+		o.Hosts, o.hosts = append(o.Hosts, given), append(o.hosts, one)
+	}
+	kept, err := w.units.Made().Kept(w.Reader, c.API.ID)
+	switch {
+	case errors.Is(err, vault.ErrNone):
+	case err != nil:
+		return nil, err
+	case kept.Source == o.from:
+		o.Earlier = &kept.Made
+	}
+	return o, nil
+}
+
+// forImported is the source of a cluster that the hub did not make, and that names none:
+// only files and pointers need to know nothing of how it was made.
+func (u *Units) forImported() sources.Name {
+	if _, ok := u.Sources.All[sources.Files]; ok {
+		return sources.Files
+	}
+	return sources.Pointer
+}
+
+// hostOf is what a host's own configuration depends on.
+func hostOf(h *store.Host, c *store.Cluster) sources.Host {
+	inventory := judge.Inventory(h)
+	out := sources.Host{
+		Name: validations.Hostname(&h.API, inventory), Role: h.API.Role, Bootstrap: h.API.Bootstrap,
+		Joins: instructions.IsDayTwo(&c.API), Disk: instructions.BootDevice(&h.API), Endpoint: endpointOf(h, c),
+	}
+	if inventory != nil {
+		out.Addresses, out.MAC = addressesOf(c, inventory)
+		if disk := validations.FindDisk(inventory, out.Disk); disk != nil {
+			out.Disk = cmp.Or(disk.ByID, out.Disk)
+		}
+	}
+	if h.API.NodeLabels != "" {
+		_ = json.Unmarshal([]byte(h.API.NodeLabels), &out.Labels) // the hub wrote it
+	}
+	return out
+}
+
+// addressesOf are a host's in the machine networks, in the order of those networks, and
+// the hardware address of the card with the first one. In a cluster without machine
+// networks, it is the host's first address of all.
+func addressesOf(c *store.Cluster, inventory *wire.Inventory) (all []string, mac string) {
+	find := func(wanted func(netip.Addr) bool, most int) {
+		for _, nic := range inventory.Interfaces {
+			for _, text := range slices.Concat(nic.Ipv4Addresses, nic.Ipv6Addresses) {
+				p, err := netip.ParsePrefix(text)
+				if err != nil || !wanted(p.Addr()) || slices.Contains(all, p.Addr().String()) || most > 0 && len(all) >= most {
+					continue
+				}
+				if len(all) == 0 {
+					mac = strings.ToLower(nic.MACAddress)
+				}
+				all = append(all, p.Addr().String())
+			}
+		}
+	}
+	if len(c.API.MachineNetworks) == 0 {
+		find(func(a netip.Addr) bool { return !a.IsLinkLocalUnicast() && !a.IsLoopback() }, 1)
+	}
+	for _, n := range c.API.MachineNetworks {
+		if p, err := netip.ParsePrefix(string(n.CIDR)); err == nil {
+			find(p.Contains, 0)
+		}
+	}
+	return all, mac
+}
+
+// endpointOf says where a host that joins an installed cluster gets its configuration;
+// nil for others. In a cluster without a release that the hub made, nobody hands one out
+// but who was named.
+func endpointOf(h *store.Host, c *store.Cluster) *sources.Endpoint {
+	url := instructions.EndpointURL(&c.API, h.API.MachineConfigPoolName)
+	given := c.API.IgnitionEndpoint
+	served := c.API.OpenshiftVersion != "" || c.API.Imported != nil && *c.API.Imported || given != nil && wire.Value(given.URL) != ""
+	if !instructions.IsDayTwo(&c.API) || !served || url == "" {
+		return nil
+	}
+	e := &sources.Endpoint{URL: url, Token: h.EndpointToken}
+	if given != nil {
+		e.CA = wire.Value(given.CaCertificate)
+	}
+	for _, one := range h.EndpointHeaders {
+		e.Headers = append(e.Headers, sources.Header{Name: one.Key, Value: one.Value})
+	}
+	return e
+}

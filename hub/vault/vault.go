@@ -1,0 +1,199 @@
+// Package vault keeps what an Ignition source made for a cluster, sealed, among the files
+// of the cluster's record: it is what was proven, it is handed out as it is, and it goes
+// with the cluster.
+//
+// Each host's Ignition is a file of its own; all else that the source made is one file
+// ([Keep]). [Vault] reads and writes them.
+package vault
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/ironflow/ironflow/hub/seal"
+	"github.com/ironflow/ironflow/hub/sources"
+	"github.com/ironflow/ironflow/hub/store"
+)
+
+const (
+	// folder is before all names, beside the folders of manifests.
+	folder = "made/"
+	rest   = folder + "rest"
+	// routed is the kubeconfig that trusts the cluster's routes as well.
+	routed = folder + "kubeconfig"
+)
+
+// ErrNone tells that it was not made, or has gone with a reset.
+var ErrNone = errors.New("it was not made")
+
+// Vault seals and opens.
+type Vault struct{ Keys seal.Keys }
+
+// Keep is what was made but for the Ignition of hosts, with the source that made it.
+type Keep struct {
+	Source sources.Name
+	Made   sources.Made
+}
+
+func hostFile(key store.HostKey) string { return folder + "host/" + key.InfraEnvID + "/" + key.HostID }
+
+// place is what a file is sealed for.
+func place(clusterID, name string) string { return "file " + name + " of cluster " + clusterID }
+
+// put seals a file.
+func (v Vault) put(clusterID, name string, plain []byte) (store.ClusterFile, error) {
+	sealed, err := v.Keys.Seal(place(clusterID, name), plain)
+	return store.ClusterFile{ClusterID: clusterID, Name: name, Content: sealed}, err
+}
+
+// get opens a file.
+func (v Vault) get(r *store.Reader, clusterID, name string) ([]byte, error) {
+	sealed, err := r.ClusterFile(clusterID, name)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, ErrNone
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v.Keys.Open(place(clusterID, name), sealed)
+}
+
+// Files seals all that was made. What of an earlier preparation is not made again is kept.
+func (v Vault) Files(clusterID string, k Keep, earlier *sources.Made, hosts map[store.HostKey][]byte) ([]store.ClusterFile, error) {
+	k.Made.Hosts = nil
+	if earlier != nil {
+		k.Made.Files, k.Made.Credentials, k.Made.Secrets = over(earlier.Files, k.Made.Files), over(earlier.Credentials, k.Made.Credentials), over(earlier.Secrets, k.Made.Secrets)
+	}
+	raw, err := json.Marshal(k)
+	if err != nil {
+		return nil, err
+	}
+	first, err := v.put(clusterID, rest, raw)
+	if err != nil {
+		return nil, err
+	}
+	more, err := v.HostFiles(clusterID, hosts)
+	return append([]store.ClusterFile{first}, more...), err
+}
+
+// HostFiles seals the Ignition of hosts alone, beside what was made for their cluster.
+func (v Vault) HostFiles(clusterID string, hosts map[store.HostKey][]byte) ([]store.ClusterFile, error) {
+	var all []store.ClusterFile
+	for key, config := range hosts {
+		one, err := v.put(clusterID, hostFile(key), config)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func over(below, above map[string][]byte) map[string][]byte {
+	out := maps.Clone(below)
+	if out == nil {
+		return above
+	}
+	maps.Copy(out, above)
+	return out
+}
+
+// Host is a host's Ignition, or [ErrNone].
+func (v Vault) Host(r *store.Reader, clusterID string, key store.HostKey) ([]byte, error) {
+	return v.get(r, clusterID, hostFile(key))
+}
+
+// Kept is what was made but for the Ignition of hosts, or [ErrNone].
+func (v Vault) Kept(r *store.Reader, clusterID string) (Keep, error) {
+	var out Keep
+	raw, err := v.get(r, clusterID, rest)
+	if err != nil {
+		return out, err
+	}
+	if json.Unmarshal(raw, &out) != nil { // the error might have some of it
+		return out, fmt.Errorf("%s: it cannot be read", place(clusterID, rest))
+	}
+	return out, nil
+}
+
+// Download is a file of the cluster that clients download, or [ErrNone].
+func (v Vault) Download(r *store.Reader, clusterID, name string) ([]byte, error) {
+	k, err := v.Kept(r, clusterID)
+	return one(k.Made.Files, name, err)
+}
+
+// Credential is one of the cluster's, or [ErrNone].
+func (v Vault) Credential(r *store.Reader, clusterID, name string) ([]byte, error) {
+	k, err := v.Kept(r, clusterID)
+	return one(k.Made.Credentials, name, err)
+}
+
+func one(of map[string][]byte, name string, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	raw, ok := of[name]
+	if !ok {
+		return nil, ErrNone
+	}
+	return raw, nil
+}
+
+// Routed is the kubeconfig that trusts the cluster's routes as well, or [ErrNone].
+func (v Vault) Routed(r *store.Reader, clusterID string) ([]byte, error) {
+	return v.get(r, clusterID, routed)
+}
+
+// PutRouted seals that kubeconfig.
+func (v Vault) PutRouted(clusterID string, config []byte) (store.ClusterFile, error) {
+	return v.put(clusterID, routed, config)
+}
+
+// Gone removes all that was made for a cluster, but for the files that follow.
+func Gone(r *store.Reader, clusterID string, but []store.ClusterFile) ([]store.ClusterFile, error) {
+	names, err := r.ClusterFileNames(clusterID, folder)
+	if err != nil {
+		return nil, err
+	}
+	kept := map[string]bool{}
+	for _, f := range but {
+		kept[f.Name] = true
+	}
+	var out []store.ClusterFile
+	for _, name := range names {
+		if !kept[name] {
+			out = append(out, store.ClusterFile{ClusterID: clusterID, Name: name, Gone: true})
+		}
+	}
+	return out, nil
+}
+
+// Reseal seals the files of a cluster anew that were sealed with an earlier key.
+func (v Vault) Reseal(r *store.Reader, clusterID string) ([]store.ClusterFile, error) {
+	names, err := r.ClusterFileNames(clusterID, folder)
+	if err != nil {
+		return nil, err
+	}
+	var out []store.ClusterFile
+	for _, name := range names {
+		sealed, err := r.ClusterFile(clusterID, name)
+		if err != nil {
+			return nil, err
+		}
+		if v.Keys.Current(sealed) {
+			continue
+		}
+		plain, err := v.Keys.Open(place(clusterID, name), sealed)
+		if err != nil {
+			return nil, err
+		}
+		again, err := v.put(clusterID, name, plain)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, again)
+	}
+	return out, nil
+}

@@ -1,0 +1,75 @@
+package vault_test
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/ironflow/ironflow/hub/seal"
+	"github.com/ironflow/ironflow/hub/sources"
+	"github.com/ironflow/ironflow/hub/store"
+	"github.com/ironflow/ironflow/hub/vault"
+	"github.com/ironflow/ironflow/hub/wire"
+)
+
+const clusterID = "c1"
+
+func vaultOf(t *testing.T, letters ...string) vault.Vault {
+	t.Helper()
+	var secrets [][]byte
+	for _, l := range letters {
+		secrets = append(secrets, bytes.Repeat([]byte(l), 32))
+	}
+	keys, err := seal.New(secrets...)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return vault.Vault{Keys: keys}
+}
+
+func TestWhatWasMadeIsKept(t *testing.T) {
+	g := NewWithT(t)
+	s, err := store.OpenSQLite(t.Context(), filepath.Join(t.TempDir(), "hub.sqlite"))
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = s.Close() })
+	c, old := &store.Cluster{API: wire.Cluster{ID: clusterID}}, vaultOf(t, "a")
+	host, gone := store.HostKey{InfraEnvID: "e", HostID: "h"}, store.HostKey{InfraEnvID: "e", HostID: "gone"}
+	keep := func(files []store.ClusterFile, err error) {
+		t.Helper()
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, f := range files {
+			g.Expect(f.Content).NotTo(ContainSubstring("hunter2"))
+		}
+		g.Expect(s.Commit(t.Context(), &store.Unit{Clusters: []*store.Cluster{c}, Files: files})).To(Succeed())
+	}
+	view := func(f func(r *store.Reader) error) error { return s.View(t.Context(), f) }
+
+	made := sources.Made{Credentials: map[string][]byte{"kubeadmin-password": []byte("hunter2")}, Secrets: map[string][]byte{"ca": []byte("hunter2")}}
+	keep(old.Files(clusterID, vault.Keep{Source: sources.Files, Made: made}, nil, map[store.HostKey][]byte{host: []byte("hunter2 of h"), gone: []byte("x")}))
+	later := sources.Made{Files: map[string][]byte{"metadata.json": []byte("{}")}}
+	keep(old.Files(clusterID, vault.Keep{Source: sources.Files, Made: later}, &made, map[store.HostKey][]byte{host: []byte("hunter2 again")}))
+
+	now := vaultOf(t, "b", "a") // the key is replaced
+	var again []store.ClusterFile
+	g.Expect(view(func(r *store.Reader) (err error) {
+		again, err = now.Reseal(r, clusterID)
+		return err
+	})).To(Succeed())
+	g.Expect(again).To(HaveLen(3))
+	keep(again, nil)
+	alone := vaultOf(t, "b")
+	g.Expect(view(func(r *store.Reader) error {
+		g.Expect(alone.Host(r, clusterID, host)).To(BeEquivalentTo("hunter2 again"))
+		g.Expect(alone.Credential(r, clusterID, "kubeadmin-password")).To(BeEquivalentTo("hunter2"), "what is not made again is kept")
+		g.Expect(alone.Download(r, clusterID, "metadata.json")).To(BeEquivalentTo("{}"))
+		_, err := alone.Download(r, clusterID, "ca")
+		g.Expect(err).To(MatchError(vault.ErrNone), "a source's secrets are nobody's download")
+		_, err = alone.Host(r, clusterID, store.HostKey{InfraEnvID: "e", HostID: "other"})
+		g.Expect(err).To(MatchError(vault.ErrNone))
+		_, err = old.Host(r, clusterID, host)
+		g.Expect(err).To(MatchError(seal.ErrKey))
+		removed, err := vault.Gone(r, clusterID, nil)
+		g.Expect(removed).To(HaveLen(3))
+		return err
+	})).To(Succeed())
+}
