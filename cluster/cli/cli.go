@@ -176,7 +176,7 @@ func parts(s settings.Settings, log *slog.Logger, ring *logs.Ring) (*work.Runner
 	hub.Requests = m.Hub
 	return &work.Runner{
 		Hub: hub, Kube: client, Caches: observe.New(), Metrics: m, Log: log, Ring: ring, Stay: s.Stay, StartWithin: s.StartWithin,
-		Now: time.Now, //nolint:forbidigo // the program's clock
+		Now: time.Now,
 	}, access, nil
 }
 
@@ -201,7 +201,7 @@ func prober(access kube.Access, port uint) (func(context.Context, string) string
 		if err != nil {
 			return "its API does not answer"
 		}
-		answer.Body.Close()
+		_ = answer.Body.Close()
 		switch answer.StatusCode {
 		// One that does not tell strangers how it is does answer.
 		case http.StatusOK, http.StatusUnauthorized, http.StatusForbidden:

@@ -229,7 +229,7 @@ func (c *Client) UploadLogs(ctx context.Context, name string, write func(io.Writ
 	_ = reader.CloseWithError(io.ErrClosedPipe) // frees the writer when the hub hung up early
 	<-done
 	if err == nil {
-		answer.Body.Close()
+		_ = answer.Body.Close()
 	}
 	return err
 }

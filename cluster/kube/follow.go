@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"errors"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -38,10 +39,10 @@ func (c *Client) Follow(ctx context.Context, path string, query url.Values, sink
 	for ctx.Err() == nil {
 		version, err := c.list(ctx, path, query, sink)
 		for err == nil {
-			began := time.Now() //nolint:forbidigo // how long a connection has lasted, nothing is decided by it
+			began := time.Now()
 			version, err = c.watchFrom(ctx, path, query, version, sink)
 			// A server that hangs up at once is not asked at once again.
-			if err == nil && time.Since(began) < time.Second && !pause(ctx, time.Second) { //nolint:forbidigo // as above
+			if err == nil && time.Since(began) < time.Second && !pause(ctx, time.Second) {
 				return
 			}
 			if err == nil {
@@ -51,7 +52,7 @@ func (c *Client) Follow(ctx context.Context, path string, query url.Values, sink
 		if ctx.Err() != nil {
 			return
 		}
-		delay := time.Duration(0)
+		var delay time.Duration
 		switch Code(err) {
 		case http.StatusGone:
 			continue
@@ -130,7 +131,7 @@ func (c *Client) watchFrom(ctx context.Context, path string, query url.Values, v
 			Object json.RawMessage
 		}
 		switch err := lines.Decode(&event); {
-		case err == io.EOF: //nolint:errorlint // the decoder returns it as it is
+		case errors.Is(err, io.EOF):
 			return version, nil
 		case err != nil:
 			return version, fmt.Errorf("watch %s: %w", path, err)

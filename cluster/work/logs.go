@@ -33,7 +33,7 @@ func (r *Runner) upload(ctx context.Context, v view) error {
 	files := []logs.File{
 		{Name: "ironflow-cluster.log", Value: r.Ring.Lines()},
 		{Name: "hosts.json", Value: v.hosts}, {Name: "cluster.json", Value: v.cluster}, {Name: "nodes.json", Value: r.Caches.Nodes.All()},
-		{Name: "signing-requests.json", Value: map[string]csr.Request(requests)},
+		{Name: "signing-requests.json", Value: requests},
 		{Name: "operators.json", Value: r.state(v).Operators}, {Name: "services.json", Value: r.Caches.Services.All()},
 		{Name: "subscriptions.json", Value: r.Caches.Subscriptions.All()}, {Name: "system-pods.json", Value: r.Caches.Pods.All()},
 		{Name: "api.json", Value: r.memory.api},

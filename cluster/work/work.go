@@ -107,7 +107,7 @@ func (r *Runner) Run(ctx context.Context) (Outcome, error) {
 		delay, outcome, err := r.pass(ctx)
 		switch {
 		case ctx.Err() != nil:
-			return Stopped, nil
+			return Stopped, nil //nolint:nilerr // the program was told to stop
 		case outcome != "":
 			return outcome, err
 		case err != nil:

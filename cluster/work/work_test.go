@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -135,7 +136,7 @@ func archive(w *world, form []byte) map[string][]byte {
 	out := map[string][]byte{}
 	for r := tar.NewReader(zipped); ; {
 		header, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return out
 		}
 		w.Expect(err).NotTo(HaveOccurred())

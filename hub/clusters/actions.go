@@ -73,9 +73,7 @@ func (r *Registry) ResetCluster(ctx context.Context, clusterID string) (wire.Clu
 
 // AllowAddHosts turns an installed cluster into one that takes more hosts.
 func (r *Registry) AllowAddHosts(ctx context.Context, clusterID string) (wire.Cluster, error) {
-	return r.units.Cluster(ctx, clusterID, func(w *settle.Work, c *store.Cluster) error {
-		return TakeMoreHosts(w, c)
-	})
+	return r.units.Cluster(ctx, clusterID, TakeMoreHosts)
 }
 
 // TakeMoreHosts turns an installed cluster into one that takes more hosts.

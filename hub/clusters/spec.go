@@ -73,7 +73,7 @@ type Spec struct {
 
 // TooLate is the error of a spec that asks for something that cannot change any more.
 // All else of it was taken.
-type TooLate struct {
+type TooLate struct { //nolint:errname // what it says, as in refusal
 	// Cluster and Status are the cluster's.
 	Cluster, Status string
 	// Members are those of [Spec] that the cluster has otherwise.

@@ -35,7 +35,7 @@ func (p *played) order(t *testing.T) wire.LastInstallationPreparation {
 	var c wire.Cluster
 	g.Eventually(func() string {
 		c, _ = p.readCluster(t)
-		return string(c.LastInstallationPreparation.Status)
+		return c.LastInstallationPreparation.Status
 	}, "30s", "10ms").ShouldNot(BeElementOf("", string(wire.LastInstallationPreparationStatusNotStarted)))
 	return c.LastInstallationPreparation
 }

@@ -24,7 +24,7 @@ type (
 	// ClusterSpec is what a controller wants of a cluster.
 	ClusterSpec = clusters.Spec
 	// TooLate is the error of a spec of which something cannot change any more.
-	TooLate = clusters.TooLate
+	TooLate = clusters.TooLate //nolint:errname // what it says, as in refusal
 	// Registration is an agent's announcement of its host.
 	Registration = fleet.Registration
 	// LostHost is what a controller still knows of a host without a record.

@@ -61,7 +61,7 @@ func (u *Units) makeCluster(ctx context.Context, j store.Job) (any, error) {
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		return failed(err.Error()), nil //nolint:nilerr // the failure is the outcome
+		return failed(err.Error()), nil
 	}
 	return preparation{wire.LastInstallationPreparation{Status: wire.LastInstallationPreparationStatusSuccess}, p}, nil
 }

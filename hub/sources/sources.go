@@ -194,7 +194,7 @@ type Lack struct {
 func (l Lack) String() string { return l.What + ": " + l.Next }
 
 // Lacking is the error of an order that lacks something.
-type Lacking []Lack
+type Lacking []Lack //nolint:errname // what it says, as in refusal
 
 // Error says all of it.
 func (l Lacking) Error() string {

@@ -80,7 +80,7 @@ type Attempt struct {
 }
 
 // Refused is the error of a release that no place gave.
-type Refused struct {
+type Refused struct { //nolint:errname // what it says, as in refusal
 	// Image is the release as the user named it.
 	Image    string
 	Attempts []Attempt

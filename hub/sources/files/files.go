@@ -29,9 +29,12 @@ import (
 const maxFile = 32 << 20
 
 const (
-	// Kubeconfig and Password are the credentials that a cluster is made with.
-	Kubeconfig, Password = "kubeconfig-noingress", "kubeadmin-password"
-	bootstrapFile        = "bootstrap.ign"
+	// Kubeconfig is the access that a cluster is made with.
+	Kubeconfig = "kubeconfig-noingress"
+	// Password is that of its first user.
+	Password = "kubeadmin-password"
+
+	bootstrapFile = "bootstrap.ign"
 )
 
 // downloads are the files that clients may ask for; those of roles are downloaded as

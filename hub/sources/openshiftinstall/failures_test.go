@@ -211,7 +211,7 @@ func TestAKilledHubsFoldersAreRemoved(t *testing.T) {
 	g.Expect(os.MkdirAll(filepath.Join(state, "of-somebody-else"), 0o700)).To(Succeed())
 	s, err := openshiftinstall.New(openshiftinstall.Options{Program: "/none", State: state})
 	g.Expect(err).NotTo(HaveOccurred())
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	g.Expect(filepath.Join(state, "run-left")).NotTo(BeADirectory())
 	g.Expect(filepath.Join(state, "of-somebody-else")).To(BeADirectory())
 }
@@ -229,7 +229,7 @@ func TestAnotherHubsRunIsLeftAlone(t *testing.T) {
 	g.Eventually(s.program.Child, time.Minute).Should(BeNumerically(">", 0))
 	other, err := openshiftinstall.New(openshiftinstall.Options{Program: s.program.Path, State: s.state})
 	g.Expect(err).NotTo(HaveOccurred())
-	defer other.Close()
+	defer func() { _ = other.Close() }()
 	g.Expect(filepath.Dir(s.program.Folder())).To(BeADirectory(), "the folder of a run that is under way")
 	g.Expect(syscall.Kill(s.program.Child(), 0)).To(Succeed())
 	cancel()

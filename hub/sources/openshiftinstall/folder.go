@@ -123,7 +123,7 @@ func (f *folder) end() error {
 		}
 	}
 	if f.Root != nil {
-		err = errors.Join(err, f.Root.Close())
+		err = errors.Join(err, f.Close())
 	}
 	if f.held != nil {
 		err = errors.Join(err, f.held.Close())

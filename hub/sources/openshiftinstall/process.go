@@ -69,7 +69,7 @@ const drain = 2 * time.Second
 var errWall = errors.New("it took too long")
 
 // Failure is the error of a program that did not do what it was run for.
-type Failure struct {
+type Failure struct { //nolint:errname // what it says, as in refusal
 	// Command is its command line without the folder.
 	Command string
 	// Reason is how it ended.

@@ -163,7 +163,7 @@ func TestWhatWasStoredCountsForANewHub(t *testing.T) {
 	g.Expect(json.Unmarshal(raw, o.Earlier)).To(Succeed())
 	restarted, err := openshiftinstall.New(openshiftinstall.Options{Program: s.program.Path, State: s.state})
 	g.Expect(err).NotTo(HaveOccurred())
-	defer restarted.Close()
+	defer func() { _ = restarted.Close() }()
 	again, err := restarted.Make(t.Context(), o)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(again).To(Equal(made))

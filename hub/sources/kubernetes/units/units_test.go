@@ -41,7 +41,7 @@ func (m *machine) write(path, text string) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		m.t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(text), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
 		m.t.Fatal(err)
 	}
 }
