@@ -126,8 +126,10 @@ const listen = "127.0.0.1:9445"
 
 func pod(s Settings, restart string) object {
 	env := []object{
-		{"name": "INVENTORY_URL", "value": s.HubURL}, {"name": "CLUSTER_ID", "value": s.ClusterID},
-		{"name": "IRONFLOW_CLUSTER_TOKEN_FILE", "value": files + "/token"}, {"name": "CA_CERT_PATH", "value": files + "/ca.crt"},
+		{"name": "INVENTORY_URL", "value": s.HubURL},
+		{"name": "CLUSTER_ID", "value": s.ClusterID},
+		{"name": "IRONFLOW_CLUSTER_TOKEN_FILE", "value": files + "/token"},
+		{"name": "CA_CERT_PATH", "value": files + "/ca.crt"},
 		{"name": "SKIP_CERT_VERIFICATION", "value": strconv.FormatBool(s.Insecure)},
 		{"name": "IRONFLOW_CLUSTER_STAY", "value": strconv.FormatBool(s.Stay)},
 	}

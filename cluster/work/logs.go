@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/ironflow/ironflow/cluster/csr"
 	"github.com/ironflow/ironflow/cluster/logs"
 	"github.com/ironflow/ironflow/hub/wire"
 )
@@ -32,10 +31,14 @@ func (r *Runner) upload(ctx context.Context, v view) error {
 	}
 	files := []logs.File{
 		{Name: "ironflow-cluster.log", Value: r.Ring.Lines()},
-		{Name: "hosts.json", Value: v.hosts}, {Name: "cluster.json", Value: v.cluster}, {Name: "nodes.json", Value: r.Caches.Nodes.All()},
+		{Name: "hosts.json", Value: v.hosts},
+		{Name: "cluster.json", Value: v.cluster},
+		{Name: "nodes.json", Value: r.Caches.Nodes.All()},
 		{Name: "signing-requests.json", Value: requests},
-		{Name: "operators.json", Value: r.state(v).Operators}, {Name: "services.json", Value: r.Caches.Services.All()},
-		{Name: "subscriptions.json", Value: r.Caches.Subscriptions.All()}, {Name: "system-pods.json", Value: r.Caches.Pods.All()},
+		{Name: "operators.json", Value: r.state(v).Operators},
+		{Name: "services.json", Value: r.Caches.Services.All()},
+		{Name: "subscriptions.json", Value: r.Caches.Subscriptions.All()},
+		{Name: "system-pods.json", Value: r.Caches.Pods.All()},
 		{Name: "api.json", Value: r.memory.api},
 	}
 	if err := r.Hub.LogsProgress(ctx, wire.LogsStateCollecting); err != nil {

@@ -98,9 +98,19 @@ func (p *plan) kubeVIP(h *sources.Host) ([]byte, error) {
 		"name": "vip_nodename", "valueFrom": map[string]any{"fieldRef": map[string]string{"fieldPath": "spec.nodeName"}},
 	}}
 	for _, one := range [][2]string{
-		{"address", address.String()}, {"vip_subnet", strconv.Itoa(address.BitLen())}, {"vip_interface", card}, {"port", strconv.Itoa(apiPort)},
-		{"vip_arp", "true"}, {"cp_enable", "true"}, {"cp_namespace", "kube-system"}, {"svc_enable", "false"},
-		{"vip_leaderelection", "true"}, {"vip_leasename", "plndr-cp-lock"}, {"vip_leaseduration", "15"}, {"vip_renewdeadline", "10"}, {"vip_retryperiod", "2"},
+		{"address", address.String()},
+		{"vip_subnet", strconv.Itoa(address.BitLen())},
+		{"vip_interface", card},
+		{"port", strconv.Itoa(apiPort)},
+		{"vip_arp", "true"},
+		{"cp_enable", "true"},
+		{"cp_namespace", "kube-system"},
+		{"svc_enable", "false"},
+		{"vip_leaderelection", "true"},
+		{"vip_leasename", "plndr-cp-lock"},
+		{"vip_leaseduration", "15"},
+		{"vip_renewdeadline", "10"},
+		{"vip_retryperiod", "2"},
 	} {
 		env = append(env, map[string]any{"name": one[0], "value": one[1]})
 	}

@@ -180,8 +180,12 @@ func (s *Source) environment(dir *folder, j *job) []string {
 	env := []string{"HOME=" + filepath.Join(dir.path, homeFolder), "TMPDIR=" + filepath.Join(dir.path, tempFolder)}
 	for _, v := range []struct{ name, value string }{
 		{"OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE", j.release},
-		{"HTTP_PROXY", s.Proxy.HTTP}, {"HTTPS_PROXY", s.Proxy.HTTPS}, {"NO_PROXY", s.Proxy.No},
-		{"http_proxy", s.Proxy.HTTP}, {"https_proxy", s.Proxy.HTTPS}, {"no_proxy", s.Proxy.No},
+		{"HTTP_PROXY", s.Proxy.HTTP},
+		{"HTTPS_PROXY", s.Proxy.HTTPS},
+		{"NO_PROXY", s.Proxy.No},
+		{"http_proxy", s.Proxy.HTTP},
+		{"https_proxy", s.Proxy.HTTPS},
+		{"no_proxy", s.Proxy.No},
 	} {
 		if v.value != "" {
 			env = append(env, v.name+"="+v.value)
