@@ -1,6 +1,7 @@
 package instructions
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ironflow/ironflow/hub/wire"
@@ -46,6 +47,13 @@ const (
 	upgrade       = wire.StepTypeUpgradeAgent
 	dhcpLease     = wire.StepTypeDHCPLeaseAllocate
 )
+
+// destructive are the steps that write to a host's disks, or that end what runs from them.
+var destructive = []wire.StepType{install, diskSpeed, bootArtifacts, reclaimReboot}
+
+// Destructive tells that a step costs what is on a disk, or what runs from it: an order
+// for it must not be handed out once it was called off.
+func Destructive(t wire.StepType) bool { return slices.Contains(destructive, t) }
 
 // upgradable are the statuses in which an agent may be told to make way for another one.
 var upgradable = []string{

@@ -43,7 +43,9 @@ func New(units *settle.Units, cache *snapshots.Cache, book *checkins.Book, artif
 }
 
 // Instructions notes the poll and returns what the agent does next. The answer
-// comes from memory, and only a poll that changes the host's record writes.
+// comes from memory, and only a poll that changes the host's record writes. An order
+// that costs what is on a disk is read from the store first: memory hears of what another
+// replica calls off when the database announces it, which may be late.
 func (d *Desk) Instructions(ctx context.Context, key store.HostKey, p Poll) (wire.Steps, error) {
 	s, err := d.Snapshot(ctx, key)
 	if err != nil {
@@ -67,8 +69,20 @@ func (d *Desk) Instructions(ctx context.Context, key store.HostKey, p Poll) (wir
 	} else {
 		d.checkIns.Note(key, now, p.Timestamp)
 	}
+	if s, err = d.confirmed(ctx, s); err != nil {
+		return wire.Steps{}, err
+	}
 	steps, err := instructions.Complete(s.Steps, func() (string, error) { return d.peers(ctx, s) })
 	return d.spread(steps, s, d.units.Now()), err
+}
+
+// confirmed returns the snapshot as it is by the store where it orders what cannot be undone,
+// and the snapshot itself where it does not.
+func (d *Desk) confirmed(ctx context.Context, s *snapshots.Host) (*snapshots.Host, error) {
+	if !slices.ContainsFunc(s.Steps.Instructions, func(step wire.Step) bool { return instructions.Destructive(step.StepType) }) {
+		return s, nil
+	}
+	return d.read(ctx, s.Key)
 }
 
 // isNews reports whether a poll changes more than the time of the last one.

@@ -21,6 +21,11 @@ func (d *Desk) Snapshot(ctx context.Context, key store.HostKey) (*snapshots.Host
 	if s := d.cache.Host(key); s != nil {
 		return s, nil
 	}
+	return d.read(ctx, key)
+}
+
+// read makes the host's snapshot of the records as they are, and keeps it.
+func (d *Desk) read(ctx context.Context, key store.HostKey) (*snapshots.Host, error) {
 	since := d.cache.Now()
 	var s *snapshots.Host
 	err := d.units.View(ctx, func(w *settle.Work) error {
